@@ -1,0 +1,1 @@
+"""What CUDA has and what answers it, as data with loaders and checks."""

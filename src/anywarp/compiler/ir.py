@@ -1,0 +1,194 @@
+"""The kernel IR: one SSA control-flow graph per kernel, all device functions inlined, shared by every target.
+
+Instruction meanings (`ptx/isa`) expand into these few operations, so analyses and targets never see PTX. Types and per-operation
+semantics are those of `anywarp.ptx.isa.ops`; operations are per lane unless said otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from anywarp.diagnostics import Span
+from anywarp.ptx.isa.ops import BITS, Type
+
+PURE = frozenset(
+    "add sub mul mulhi div rem and or xor not shl lshr ashr min max ctpop ctlz cttz bitreverse icmp select trunc zext sext "
+    "bitcast fadd fsub fmul fma fdiv fsqrt fneg fabs fmin fmax fcmp fround flush fconvert int_to_float float_to_int "
+    "approximate to_generic from_generic is_space param symbol special element".split()
+)
+"""Operations without effect whose value depends on nothing but operands and launch constants.
+
+`special` is pure except for the clocks (attr name in CLOCKS), which are kept in place. `param` (attrs offset) reads the
+parameter buffer; `symbol` (attrs space, offset) is the address of a variable within its state space: offsets into the block's
+shared memory, the thread's local memory, or the module's data; `element` (attrs index) takes one result of a vector load.
+"""
+
+WARP = frozenset({"shuffle", "ballot", "match_any", "reduce"})
+"""Operations whose value depends on which lanes are active: not to be moved across control flow."""
+
+EFFECTS = frozenset({"load", "store", "atomic", "fence", "host_call", "barrier_result"})
+"""Operations kept in place and order. `load`, `store`, `atomic`, `host_call` obey `guard`."""
+
+CLOCKS = frozenset({"clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi"})
+
+
+class Value:
+    """Anything an operation may take as an argument."""
+
+    __slots__ = ("type",)
+
+    def __init__(self, type: Type) -> None:
+        self.type: Type = type
+
+
+class Const(Value):
+    """A constant, given by its bits (floats too)."""
+
+    __slots__ = ("bits",)
+
+    def __init__(self, type: Type, bits: int) -> None:
+        super().__init__(type)
+        self.bits = bits & ((1 << BITS[type]) - 1)
+
+
+class Undefined(Value):
+    """Any value: a register read before it is written."""
+
+    __slots__ = ()
+
+
+class Op(Value):
+    """One operation; also its result. `attrs` holds what is not a value (predicate, rounding, space, offset ...).
+
+    attrs by operation: icmp/fcmp predicate; mulhi/div/rem/min/max/int_to_float/float_to_int signed; fadd..fsqrt/fconvert/
+    int_to_float/float_to_int/fround rounding; approximate function; load space,count,volatile,order,scope (result type is the
+    element's; results 1.. come through `element`); store likewise (args: address, values...); atomic op,space,order,scope,
+    returns (args: address, values...); fence order,scope; to_generic/from_generic/is_space space; param offset; symbol
+    space,offset; special name; reduce op; host_call name; element index.
+    """
+
+    __slots__ = ("name", "args", "attrs", "guard", "span")
+
+    def __init__(
+        self,
+        name: str,
+        type: Type,
+        args: list[Value],
+        attrs: dict[str, Any] | None = None,
+        guard: Value | None = None,
+        span: Span | None = None,
+    ) -> None:
+        super().__init__(type)
+        self.name = name
+        self.args = args
+        self.attrs: dict[str, Any] = attrs or {}
+        self.guard = guard
+        self.span = span
+
+    def operands(self) -> Iterator[Value]:
+        """All values this operation reads, its guard last."""
+        yield from self.args
+        if self.guard is not None:
+            yield self.guard
+
+
+class Phi(Value):
+    """A phi; `incoming[block]` is the value on the edge from that predecessor."""
+
+    __slots__ = ("incoming",)
+
+    def __init__(self, type: Type) -> None:
+        super().__init__(type)
+        self.incoming: dict[Block, Value] = {}
+
+
+class Terminator:
+    """How a block ends; `targets` in order.
+
+    jump: one target. branch: args (condition i1,), targets (taken, not taken). switch: args (index i32,), targets by index
+    (an index out of range is undefined). exit: the lane ends. trap: the grid is aborted. barrier: the lane arrives at a
+    barrier and, unless attrs kind is "arrive", waits; one target. barrier attrs: kind "sync" | "arrive" | "red_popc" |
+    "red_and" | "red_or", warp (True for bar.warp.sync: args (member mask,)); args (barrier id i32, thread count i32 or None,
+    predicate i1 or None). The result of a red barrier is the operation `barrier_result` at the start of the target.
+    """
+
+    __slots__ = ("name", "args", "targets", "attrs", "span")
+
+    def __init__(
+        self,
+        name: str,
+        args: list[Value | None] | None = None,
+        targets: list[Block] | None = None,
+        attrs: dict[str, Any] | None = None,
+        span: Span | None = None,
+    ) -> None:
+        self.name = name
+        self.args: list[Value | None] = args or []
+        self.targets: list[Block] = targets or []
+        self.attrs: dict[str, Any] = attrs or {}
+        self.span = span
+
+
+class Block:
+    """A basic block."""
+
+    __slots__ = ("name", "phis", "ops", "terminator")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.phis: list[Phi] = []
+        self.ops: list[Op] = []
+        self.terminator: Terminator = Terminator("exit")
+
+    def __repr__(self) -> str:
+        return f"<block {self.name}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A kernel parameter: byte offset in the parameter buffer (aligned as the manual says), size and alignment in bytes."""
+
+    name: str
+    offset: int
+    size: int
+    align: int
+
+
+@dataclass(slots=True)
+class Kernel:
+    """A kernel ready for analysis and emission. `blocks[0]` is the entry and has no predecessor.
+
+    Sizes in bytes: `shared_bytes` static shared memory (dynamic follows it, aligned to `dynamic_shared_align`),
+    `local_bytes` per thread, `param_bytes` the parameter buffer. `directives` maps maxntid, reqntid ... to their arguments.
+    """
+
+    name: str
+    blocks: list[Block]
+    params: list[Param]
+    param_bytes: int = 0
+    shared_bytes: int = 0
+    dynamic_shared_align: int = 16
+    local_bytes: int = 0
+    directives: dict[str, tuple[int | str, ...]] = field(default_factory=dict[str, "tuple[int | str, ...]"])
+
+    def predecessors(self) -> dict[Block, list[Block]]:
+        """Map each block to its distinct predecessors, in block order."""
+        out: dict[Block, list[Block]] = {b: [] for b in self.blocks}
+        for block in self.blocks:
+            for target in block.terminator.targets:
+                if block not in out[target]:
+                    out[target].append(block)
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class Specialisation:
+    """What a compilation may assume of every launch that uses it: the block shape, or None for any shape.
+
+    `lanes` is the number of lanes emitted together: 32, one warp.
+    """
+
+    block: tuple[int, int, int] | None = None
+    lanes: int = 32

@@ -1,0 +1,1 @@
+"""One folder per device: what it compiles to and how it is described."""

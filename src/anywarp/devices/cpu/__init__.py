@@ -1,0 +1,1 @@
+"""The machine's own processor as a CUDA device."""

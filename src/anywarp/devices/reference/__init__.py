@@ -1,0 +1,1 @@
+"""A plain interpreter of PTX meanings: slow, obvious, used to check the other devices."""
