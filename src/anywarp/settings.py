@@ -1,0 +1,204 @@
+"""Every environment variable that anywarp reads, typed, with default and meaning.
+
+One place, so that `docs/settings.md` is complete by construction and no other module needs `os.environ`.
+The native libraries read some of the same names themselves; `reader` says who reads which.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, Literal, TypeVar
+
+T_co = TypeVar("T_co", covariant=True)
+
+Reader = Literal["python", "native", "both"]
+
+
+class SettingError(ValueError):
+    """Raised when an environment variable holds a text that is no value of its type."""
+
+
+@dataclass(frozen=True)
+class Setting(Generic[T_co]):
+    """One environment variable: how its text becomes a value, and what holds when it is absent or empty."""
+
+    name: str
+    parse: Callable[[str], T_co]
+    default: Callable[[], T_co]
+    default_text: str
+    doc: str
+    reader: Reader = "python"
+
+    def get(self, environment: Mapping[str, str] | None = None) -> T_co:
+        """Return the value in `environment` (this process's own when None); SettingError on a text it cannot read."""
+        text = (os.environ if environment is None else environment).get(self.name, "")
+        if not text:
+            return self.default()
+        try:
+            return self.parse(text)
+        except ValueError as error:
+            raise SettingError(f"{self.name}={text!r}: {error}") from None
+
+
+def environment() -> dict[str, str]:
+    """Return a copy of this process's environment, to be passed on to a child."""
+    return dict(os.environ)
+
+
+def _path(text: str) -> Path:
+    return Path(text).expanduser()
+
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def _size(text: str) -> int:
+    """Parse a size in bytes, with an optional binary unit: `512M`, `2GiB`."""
+    stem = text.strip().upper().removesuffix("IB").removesuffix("B")
+    number, unit = (stem[:-1], stem[-1]) if stem[-1:] in _UNITS else (stem, "")
+    if not number.strip().isdecimal():
+        raise ValueError("expected a size such as 512M or 2GiB")
+    return int(number) * _UNITS[unit]
+
+
+def _count(text: str) -> int:
+    if not text.strip().isdecimal():
+        raise ValueError("expected a whole number that is not negative")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError("expected a number of seconds") from None
+    if not 0 <= value < 1e9:
+        raise ValueError("expected a number of seconds that is not negative")
+    return value
+
+
+def _optional_path(text: str) -> Path | None:
+    return _path(text)
+
+
+def _none() -> Path | None:
+    return None
+
+
+def _default_cache_dir() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "anywarp"
+
+
+def _default_library_dir() -> Path:
+    here = Path(__file__).resolve().parent
+    installed, checkout = here / "lib", here.parents[1] / "build" / "native" / "lib"
+    return checkout if not installed.is_dir() and (here.parents[1] / "CMakeLists.txt").is_file() else installed
+
+
+def _default_python() -> Path:
+    import sys
+
+    return Path(sys.executable)
+
+
+def cpu_count() -> int:
+    """Return the number of processors that this process may run on."""
+    return len(os.sched_getaffinity(0))
+
+
+DEVICE = Setting(
+    "ANYWARP_DEVICE", str, lambda: "cpu", "cpu", "The device that kernels run on; `anywarp doctor` lists them.", "both"
+)
+LIBRARY_DIR = Setting(
+    "ANYWARP_LIBRARY_DIR",
+    _path,
+    _default_library_dir,
+    "the package's `lib`, or `build/native/lib` in a checkout",
+    "The directory with our `libcuda.so.1`, which `anywarp run` puts first on the library path.",
+)
+CACHE_DIR = Setting(
+    "ANYWARP_CACHE_DIR",
+    _path,
+    _default_cache_dir,
+    "`$XDG_CACHE_HOME/anywarp`, or `~/.cache/anywarp`",
+    "Where compiled kernels are kept.",
+    "both",
+)
+CACHE_LIMIT = Setting(
+    "ANYWARP_CACHE_LIMIT",
+    _size,
+    lambda: 2 << 30,
+    "2GiB",
+    "The most that the kernel cache may hold; beyond it, the entries unused for longest are removed.",
+)
+PYTHON = Setting(
+    "ANYWARP_PYTHON",
+    _path,
+    _default_python,
+    "the interpreter that runs `anywarp`",
+    "The interpreter, with anywarp installed, that the native libraries start for the compile service.",
+    "both",
+)
+THREADS = Setting(
+    "ANYWARP_THREADS",
+    _count,
+    cpu_count,
+    "the processors this process may run on",
+    "How many threads run the blocks of a kernel on the device `cpu`.",
+    "both",
+)
+SERVICE_IDLE = Setting(
+    "ANYWARP_SERVICE_IDLE",
+    _seconds,
+    lambda: 60.0,
+    "60",
+    "Seconds without a request after which the compile service ends.",
+)
+REPORT_DIR = Setting(
+    "ANYWARP_REPORT_DIR",
+    _optional_path,
+    _none,
+    "unset",
+    "A directory into which each process writes, at its end, what it launched and called; `anywarp run` sets it.",
+    "native",
+)
+LOG = Setting(
+    "ANYWARP_LOG",
+    str,
+    lambda: "warn",
+    "warn",
+    "How much the libraries and the compile service say on stderr: error, warn, info or debug.",
+    "both",
+)
+BUILD_ID = Setting(
+    "ANYWARP_BUILD_ID",
+    str,
+    lambda: "",
+    "computed from the compiler's sources",
+    "The identity of the compiler, part of each cache key; set it only to share a cache between known equal builds.",
+    "both",
+)
+
+SETTINGS: tuple[Setting[object], ...] = (
+    DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, SERVICE_IDLE, REPORT_DIR, LOG, BUILD_ID,
+)  # fmt: skip
+"""All of them, in the order of docs/settings.md."""
+
+
+def as_markdown() -> str:
+    """Render docs/settings.md."""
+    head = (
+        "# Settings\n\n"
+        "Environment variables that anywarp reads; each may be absent. This page is made by `scripts/docs` from\n"
+        "`src/anywarp/settings.py`; `native` says that our libraries read the variable inside your program.\n\n"
+        "| variable | default | meaning | read by |\n| --- | --- | --- | --- |\n"
+    )
+    return head + "".join(f"| `{s.name}` | {s.default_text} | {s.doc} | {s.reader} |\n" for s in SETTINGS)
+
+
+if __name__ == "__main__":
+    print(as_markdown(), end="")
