@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def measure(name: str, only: set[str], repetitions: int, rounds: int) -> dict[st
             first = (time.perf_counter() - start) * 1e3
             error = work.verify(arrays, runner.fetch(state))
             runner.launch(state, work)
-            medians = [median_of(lambda: runner.launch(state, work), repetitions) for _ in range(rounds)]
+            medians = [median_of(partial(runner.launch, state, work), repetitions) for _ in range(rounds)]
             results[work.name] = {
                 "ms": min(medians),
                 "first_ms": first,
@@ -156,7 +157,7 @@ def main(
     paths = dict(p.split("=", 1) for p in pythons)
     arguments = ["--only", only, "--repetitions", str(repetitions), "--rounds", str(rounds)]
     results = {r: run_worker(r, paths.get(r, sys.executable), arguments) for r in runners.split(",")}
-    names = [n for n in next(iter(results.values()), {})]
+    names = list(next(iter(results.values()), {}))
     show(results, names)
     if output:
         Path(output).write_text(json.dumps({"results": results, "ratios": ratios(results, names)}, indent=1))

@@ -93,7 +93,7 @@ class OpenCL:
         kernel = cl.Kernel(program, work.kernel)
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
         buffers = [cl.Buffer(self.context, flags, max(a.nbytes, 4)) for a in arrays]
-        for buffer, array in zip(buffers, arrays):
+        for buffer, array in zip(buffers, arrays, strict=True):
             cl.enqueue_copy(self.queue, buffer, np.ascontiguousarray(array))
         ints = [np.int32(i) for i in work.ints[: work.kernel_ints]]
         kernel.set_args(*buffers, *ints, *[np.float32(f) for f in work.floats])
@@ -101,13 +101,13 @@ class OpenCL:
         return kernel, buffers, arrays
 
     def launch(self, state: Any, work: Workload) -> None:
-        total = [g * b for g, b in zip(work.grid, work.block)]
+        total = [g * b for g, b in zip(work.grid, work.block, strict=True)]
         self.cl.enqueue_nd_range_kernel(self.queue, state[0], total, list(work.block))
         self.queue.finish()
 
     def fetch(self, state: Any) -> Arrays:
         copies = [np.empty_like(a) for a in state[2]]
-        for copy, buffer in zip(copies, state[1]):
+        for copy, buffer in zip(copies, state[1], strict=True):
             self.cl.enqueue_copy(self.queue, copy, buffer)
         self.queue.finish()
         return copies
@@ -159,7 +159,7 @@ class Cuda:
 
     def fetch(self, state: Any) -> Arrays:
         copies = [np.empty_like(a) for a in state[3]]
-        for copy, pointer in zip(copies, state[2]):
+        for copy, pointer in zip(copies, state[2], strict=True):
             self.check(
                 self.cuda.cuMemcpyDtoH_v2(ctypes.c_void_p(copy.ctypes.data), pointer, ctypes.c_size_t(copy.nbytes))
             )
