@@ -1,0 +1,282 @@
+"""Variables, parameters, registers and function headers (sections 5, 7 and 11 of the manual).
+
+The same few rules serve module level and bodies, because PTX spells a declaration alike everywhere.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, cast
+
+from anywarp.diagnostics import Span
+from anywarp.ptx import codes
+from anywarp.ptx.constants import TERM, constant, integer
+from anywarp.ptx.lexer import Cursor
+from anywarp.ptx.tree import (
+    TYPES,
+    Directive,
+    Function,
+    GenericAddress,
+    Initial,
+    InitialList,
+    Integer,
+    Linkage,
+    Masked,
+    Name,
+    Offset,
+    Registers,
+    Space,
+    Variable,
+)
+
+LINKAGES = (".extern", ".visible", ".weak", ".common")
+SPACES = (".reg", ".sreg", ".const", ".global", ".local", ".param", ".shared", ".tex")
+
+
+class Modifiers:
+    """What stands between the space and the names of a declaration."""
+
+    __slots__ = ("align", "attributes", "pointer", "type", "vector")
+
+    def __init__(self) -> None:
+        self.type = ""
+        self.vector = 1
+        self.align: int | None = None
+        self.attributes: tuple[str, ...] = ()
+        self.pointer: tuple[str, int] | None = None
+
+
+def linkage(c: Cursor) -> Linkage:
+    """Parse an optional linkage directive."""
+    return cast(Linkage, c.advance()[1:]) if c.at(*LINKAGES) else ""
+
+
+def variables(c: Cursor, link: Linkage, start: int) -> list[Variable]:
+    """Parse a declaration from its space to `;`, one Variable for each name."""
+    space = _space(c)
+    modifiers = _modifiers(c)
+    found: list[Variable] = []
+    while not found or c.take(","):
+        name = c.word("a variable name")
+        dims = _dimensions(c)
+        initial = _initial(c) if c.take("=") else None
+        found.append(_variable(space, modifiers, name, dims, initial, link, Span(start, c.stop)))
+    c.expect(";", "after the declaration")
+    return found
+
+
+def registers(c: Cursor) -> Registers:
+    """Parse `.reg` to `;`."""
+    start = c.start
+    c.advance()
+    modifiers = _modifiers(c)
+    names: list[tuple[str, int | None]] = []
+    while not names or c.take(","):
+        name = c.word("a register name")
+        count: int | None = None
+        if c.take("<"):
+            count = _count(c)
+            c.expect(">", "after the number of registers")
+        names.append((name, count))
+    c.expect(";", "after the registers")
+    return Registers(modifiers.type, tuple(names), modifiers.vector, Span(start, c.stop))
+
+
+def parameters(c: Cursor) -> tuple[Variable, ...]:
+    """Parse `( ... )`, the parameters or results of a function or prototype; names may be missing in prototypes."""
+    c.expect("(", "before the parameters")
+    found: list[Variable] = []
+    while not c.at(")"):
+        if found:
+            c.expect(",", "or `)` after the parameter")
+        start = c.start
+        if not c.at(".param", ".reg"):
+            c.unexpected("`.param` or `.reg`")
+        space = _space(c)
+        modifiers = _modifiers(c)
+        name = c.advance() if c.kind == "word" else ""
+        found.append(_variable(space, modifiers, name, _dimensions(c), None, "", Span(start, c.stop)))
+    c.advance()
+    return tuple(found)
+
+
+def function_header(c: Cursor, link: Linkage, start: int) -> Function:
+    """Parse `.entry` or `.func` up to its `{` or `;`, which is left in place."""
+    kind: Literal["entry", "func"] = "entry" if c.advance() == ".entry" else "func"
+    given = attributes(c)
+    returns = parameters(c) if kind == "func" and c.at("(") else ()
+    span = c.span()
+    name = c.word(f"the name of the .{kind}")
+    params = parameters(c) if c.at("(") else ()
+    listed: list[Directive] = []
+    while c.kind == "dot":
+        listed.append(directive(c))
+        if listed[-1].name == "pragma":
+            c.take(";")  # the manual ends this one alone with a semicolon
+    if not c.at("{", ";"):
+        c.unexpected(f"`{{` or `;` after the header of `{name}`")
+    return Function(kind, name, params, returns, tuple(listed), link, given, None, span)
+
+
+def directive(c: Cursor) -> Directive:
+    """Parse `.name` with integers or strings behind it; `pragma` strings lose their quotes."""
+    name = c.advance()[1:]
+    arguments: list[int | str] = []
+    while c.kind in ("integer", "string") or c.at("-", "(", "WARP_SZ"):
+        arguments.append(c.advance()[1:-1] if c.kind == "string" else integer(c, f"behind .{name}"))
+        if not c.take(","):
+            break
+    return Directive(name, tuple(arguments))
+
+
+def attributes(c: Cursor) -> tuple[str, ...]:
+    """Parse any number of `.attribute(.managed, .unified(a, b))`."""
+    found: list[str] = []
+    while c.take(".attribute"):
+        c.expect("(", "after .attribute")
+        while not c.at(")"):
+            if c.kind != "dot":
+                c.unexpected("an attribute")
+            found.append(c.advance()[1:] + _arguments(c))
+            if not c.take(","):
+                break
+        c.expect(")", "after the attributes")
+    return tuple(found)
+
+
+def _arguments(c: Cursor) -> str:
+    """Parse the `(a, b)` of an attribute to its canonical text, or to nothing."""
+    if not c.take("("):
+        return ""
+    values = [integer(c, "in the attribute")]
+    while c.take(","):
+        values.append(integer(c, "in the attribute"))
+    c.expect(")", "after the attribute")
+    return "(" + ", ".join(map(str, values)) + ")"
+
+
+def _space(c: Cursor) -> Space:
+    if not c.at(*SPACES):
+        c.unexpected("a state space")
+    return cast(Space, c.advance()[1:])
+
+
+def _modifiers(c: Cursor) -> Modifiers:
+    """Parse alignment, vector, type and attributes in whatever order they stand."""
+    m = Modifiers()
+    while c.kind == "dot":
+        if c.at(".attribute"):
+            m.attributes += attributes(c)
+        elif c.take(".align"):
+            m.align = _alignment(c)
+        elif c.at(".v2", ".v4", ".v8"):
+            m.vector = int(c.advance()[2:])
+        elif c.take(".ptr"):
+            m.pointer = _pointer(c)
+        elif c.value[1:] in TYPES and not m.type:
+            m.type = c.advance()[1:]
+        else:
+            c.fail(codes.UNKNOWN_DIRECTIVE, f"`{c.value}` is neither a type nor an attribute of a variable")
+    if not m.type:
+        c.unexpected("a type")
+    return m
+
+
+def _pointer(c: Cursor) -> tuple[str, int]:
+    """Parse what follows `.ptr`: an optional space and an optional alignment."""
+    space = c.advance()[1:] if c.at(".const", ".global", ".local", ".shared", ".param") else ""
+    return space, _alignment(c) if c.take(".align") else 0
+
+
+def _alignment(c: Cursor) -> int:
+    span = c.span()
+    value = integer(c, "as an alignment")
+    if value <= 0 or value & (value - 1) or value > 1 << 20:
+        c.fail(codes.BAD_CONSTANT, f"{value} is no alignment", "alignments are powers of two", span)
+    return value
+
+
+def _count(c: Cursor) -> int:
+    span = c.span()
+    value = _term(c)  # a whole expression would take the `>` behind it for a comparison
+    if not 0 < value < 1 << 31:
+        c.fail(codes.BAD_CONSTANT, f"{value} is no number of registers", span=span)
+    return value
+
+
+def _dimensions(c: Cursor) -> tuple[int | None, ...]:
+    dims: list[int | None] = []
+    while c.take("["):
+        span = c.span()
+        bound = None if c.at("]") else integer(c, "as an array bound")
+        if bound is not None and not 0 <= bound < 1 << 62:
+            c.fail(codes.BAD_CONSTANT, f"{bound} is no array bound", span=span)
+        dims.append(bound)
+        c.expect("]", "after the array bound")
+    return tuple(dims)
+
+
+def _initial(c: Cursor) -> Initial:
+    """Parse one initial value: a list, an address, a masked address or a constant (section 5.4.4)."""
+    if c.at("{"):
+        return _initial_list(c)
+    if c.kind == "word" and c.value != "WARP_SZ":
+        return _initial_address(c)
+    value = constant(c)
+    if not isinstance(value, Integer) or not c.at("("):
+        return value
+    c.enter()
+    c.advance()
+    inner = _initial(c)
+    c.expect(")", "after the masked address")
+    c.leave()
+    return Masked(value.value, inner)
+
+
+def _initial_list(c: Cursor) -> InitialList:
+    c.enter()
+    c.advance()
+    found: list[Initial] = []
+    while not c.at("}"):
+        if found:
+            c.expect(",", "or `}` after the value")
+            if c.at("}"):
+                break
+        found.append(_initial(c))
+    c.advance()
+    c.leave()
+    return InitialList(tuple(found))
+
+
+def _initial_address(c: Cursor) -> Initial:
+    """Parse `name`, `name+n`, `generic(name)+n`."""
+    name = c.advance()
+    generic = name == "generic" and c.take("(")
+    if generic:
+        name = c.word("a variable name")
+        c.expect(")", "after generic(")
+    offset = 0
+    while c.at("+", "-"):
+        sign = 1 if c.advance() == "+" else -1
+        offset += sign * _term(c)
+    if generic:
+        return GenericAddress(name, offset)
+    return Offset(Name(name), offset) if offset else Name(name)
+
+
+def _term(c: Cursor) -> int:
+    value = constant(c, TERM)
+    if not isinstance(value, Integer):
+        c.fail(codes.NOT_CONSTANT, "an integer is needed here, not a floating-point value")
+    return value.value
+
+
+def _variable(
+    space: Space,
+    m: Modifiers,
+    name: str,
+    dims: tuple[int | None, ...],
+    initial: Initial | None,
+    link: Linkage,
+    span: Span,
+) -> Variable:
+    return Variable(space, m.type, name, dims, m.vector, m.align, initial, link, m.attributes, m.pointer, span)

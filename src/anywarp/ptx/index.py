@@ -1,0 +1,284 @@
+"""A module's declarations and the places of its bodies, found without parsing bodies.
+
+Libraries ship megabytes of PTX of which a program runs a few kernels; so loading indexes at the speed of a scan, and a body is
+parsed when it is wanted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anywarp.diagnostics import Source, Span
+from anywarp.ptx import codes
+from anywarp.ptx.constants import literal
+from anywarp.ptx.declarations import SPACES, directive, function_header, linkage, variables
+from anywarp.ptx.lexer import NESTING_LIMIT, Cursor
+from anywarp.ptx.parser import location, lone_directive, parse_function, pragma
+from anywarp.ptx.tree import Alias, Directive, File, Function, Integer, Item, Module, Section
+
+_OPAQUE = re.compile(rb'//[^\n]*|"[^"\n]*"?|/\*[\s\S]*?(?:\*/|\Z)')
+"""Text in which braces mean nothing."""
+
+_FORM = re.compile(
+    r"(?:[;{}:]|^)\s*(?:@!?\s*[%$\w]+\s+)?([a-z]\w*(?:\.\w+(?:::\w+)*)*)(?=\s*[^\s\w:,}=.]|\s+[\w])", re.ASCII
+)
+_COMMENT = re.compile(r'//[^\n]*|"[^"\n]*"|/\*[\s\S]*?\*/')
+_WORD = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionEntry:
+    """A function's header (its `body` is None) and the character range of its body, `{` and `}` included."""
+
+    header: Function
+    body: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleIndex:
+    """A module whose bodies are still text; `items` holds everything else, in order."""
+
+    source: Source
+    version: tuple[int, int]
+    target: tuple[str, ...]
+    address_size: int
+    items: tuple[Item, ...]
+    functions: dict[str, FunctionEntry] = field(compare=False)
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """The names of the kernels that have a body, in order."""
+        return tuple(n for n, f in self.functions.items() if f.header.kind == "entry" and f.body is not None)
+
+    def function(self, name: str) -> Function:
+        """Parse the function `name`; its body is None for a declaration. Raises AnywarpError."""
+        entry = self._entry(name)
+        return entry.header if entry.body is None else parse_function(self.source, entry.header, entry.body)
+
+    def opcodes(self, name: str) -> Counter[str]:
+        """Count the instruction forms in one body by a quick scan; calls are not followed."""
+        return Counter(_FORM.findall(self._plain(name)))
+
+    def mentions(self, name: str) -> tuple[str, ...]:
+        """Return the functions of this module whose names stand in the body of `name`: called or pointed to."""
+        words = set(_WORD.findall(self._plain(name)))
+        return tuple(n for n in self.functions if n in words)
+
+    def module(self) -> Module:
+        """Parse every body and return the whole tree."""
+        done = [self._parsed(item) for item in self.items]
+        return Module(self.version, self.target, self.address_size, tuple(done))
+
+    def _parsed(self, item: Item) -> Item:
+        if not isinstance(item, Function):
+            return item
+        entry = self.functions[item.name]
+        return self.function(item.name) if entry.header is item else item
+
+    def _entry(self, name: str) -> FunctionEntry:
+        entry = self.functions.get(name)
+        if entry is None:
+            message = f"the module has no function `{name[:200]}`"
+            raise codes.problem(codes.NO_SUCH_FUNCTION, message, self.source, None, "", name=name)
+        return entry
+
+    def _plain(self, name: str) -> str:
+        """Return a body without its comments and strings."""
+        body = self._entry(name).body
+        if body is None:
+            return ""
+        text = self.source.text[body[0] : body[1]]
+        return _COMMENT.sub(" ", text) if "/" in text or '"' in text else text
+
+
+def index_module(text: str | bytes, name: str = "<ptx>") -> ModuleIndex:
+    """Index a module; `name` is shown in errors. Zero bytes at the end are ignored. Raises AnywarpError."""
+    content = decoded(text)
+    source = Source(name, content)
+    closing = body_ranges(source)
+    c = Cursor(source, 0, len(content), closing)
+    version, target, address_size = _header(c)
+    items: list[Item] = []
+    functions: dict[str, FunctionEntry] = {}
+    while c.kind != "end":
+        _item(c, items, functions)
+    return ModuleIndex(source, version, target, address_size, tuple(items), functions)
+
+
+def decoded(text: str | bytes) -> str:
+    """Return PTX as characters: UTF-8 if it is, else one character for each byte; zeros at the end are cut."""
+    if isinstance(text, str):
+        return text.rstrip("\0")
+    data = text.rstrip(b"\0")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def body_ranges(source: Source) -> dict[int, int]:
+    """Match the outermost braces: the offset of each `{` to the offset behind its `}`.
+
+    Braces in comments and strings do not count. Linear, and in compiled code but for one step for each comment or string.
+    """
+    data = source.text.encode("ascii", "replace")
+    places = _braces(data)
+    if not len(places):
+        return {}
+    steps = np.where(np.frombuffer(data, np.uint8)[places] == ord("{"), 1, -1).astype(np.int32)
+    depth = np.cumsum(steps, dtype=np.int64)
+    _check_depth(source, places, depth)
+    starts = places[(steps == 1) & (depth == 1)]
+    ends = places[(steps == -1) & (depth == 0)] + 1
+    return dict(zip(starts.tolist(), ends.tolist(), strict=True))
+
+
+def _braces(data: bytes) -> NDArray[np.intp]:
+    """Return the offsets of the braces outside comments and strings."""
+    letters = np.frombuffer(data, np.uint8)
+    places = np.flatnonzero((letters == ord("{")) | (letters == ord("}")))
+    spans = np.array([m.span() for m in _OPAQUE.finditer(data)], np.intp).reshape(-1, 2)
+    if not len(spans):
+        return places
+    before = np.searchsorted(spans[:, 0], places, side="right") - 1
+    hidden = (before >= 0) & (places < spans[np.maximum(before, 0), 1])
+    return places[~hidden]
+
+
+def _check_depth(source: Source, places: NDArray[np.intp], depth: NDArray[np.int64]) -> None:
+    """Report a stray `}`, a `{` never closed, or too many levels."""
+    if depth.min() < 0:
+        at = int(places[int(np.argmax(depth < 0))])
+        raise codes.problem(codes.UNEXPECTED, "this `}` closes nothing", source, Span(at, at + 1))
+    if depth.max() > NESTING_LIMIT + 1:
+        at = int(places[int(np.argmax(depth > NESTING_LIMIT + 1))])
+        message = f"scopes nested more than {NESTING_LIMIT} deep"
+        raise codes.problem(codes.TOO_DEEP, message, source, Span(at, at + 1))
+    if depth[-1] != 0:
+        opened = np.flatnonzero(depth == 0)
+        at = int(places[int(opened[-1]) + 1 if len(opened) else 0])
+        help = "the PTX seems to be cut off"
+        raise codes.problem(codes.ENDS_EARLY, "the text ends before this `{` is closed", source, Span(at, at + 1), help)
+
+
+def _header(c: Cursor) -> tuple[tuple[int, int], tuple[str, ...], int]:
+    """Parse `.version`, `.target` and the optional `.address_size` (section 11.1)."""
+    if c.kind == "end":
+        c.fail(codes.NO_HEADER, "there is no PTX here")
+    if not c.take(".version"):
+        c.fail(codes.NO_HEADER, "PTX begins with `.version`", "is this file PTX?")
+    if c.kind != "float" or not re.fullmatch(r"\d{1,4}\.\d{1,4}", c.value):
+        c.unexpected("a version such as 8.0")
+    major, minor = c.advance().split(".")
+    if not c.take(".target"):
+        c.fail(codes.NO_HEADER, "`.target` must follow `.version`")
+    target = [c.word("a target such as sm_80")]
+    while c.take(","):
+        target.append(c.word("a target option"))
+    size = 32
+    if c.take(".address_size"):
+        span = c.span()
+        size = _whole(c, "32 or 64")
+        if size not in (32, 64):
+            c.fail(codes.BAD_CONSTANT, f"addresses have 32 or 64 bits, not {size}", span=span)
+    return (int(major), int(minor)), tuple(target), size
+
+
+def _item(c: Cursor, items: list[Item], functions: dict[str, FunctionEntry]) -> None:
+    """Parse one thing at module level."""
+    start = c.start
+    link = linkage(c)
+    if c.at(".entry", ".func"):
+        _function(c, function_header(c, link, start), items, functions)
+    elif c.at(*SPACES) and c.value != ".reg":
+        items.extend(variables(c, link, start))
+    elif link:
+        c.unexpected("a function or variable")
+    elif c.at(".file"):
+        items.append(_file(c))
+    elif c.at(".loc"):
+        items.append(location(c))
+    elif c.at(".section"):
+        items.append(_section(c))
+    elif c.at(".alias"):
+        items.append(_alias(c))
+    elif c.at(".pragma"):
+        items.append(pragma(c))
+        c.seek(c.stop)
+    elif c.at(".version", ".target", ".address_size"):
+        c.fail(codes.UNEXPECTED, f"`{c.value}` belongs at the start of the module")
+    elif c.kind == "dot":
+        items.append(_directive(c))
+    else:
+        c.unexpected("a declaration")
+
+
+def _function(c: Cursor, header: Function, items: list[Item], functions: dict[str, FunctionEntry]) -> None:
+    """Record a function, stepping over its body; a definition takes the place of its declarations."""
+    items.append(header)
+    known = functions.get(header.name)
+    if c.take(";"):
+        functions.setdefault(header.name, FunctionEntry(header, None))
+        return
+    if known is not None and known.body is not None:
+        c.fail(codes.DEFINED_TWICE, f"`{header.name[:200]}` is defined twice", span=header.span)
+    end = c.closing[c.start]
+    functions[header.name] = FunctionEntry(header, (c.start, end))
+    c.seek(end)
+
+
+def _file(c: Cursor) -> File:
+    """Parse `.file n "path", timestamp, size`."""
+    c.advance()
+    number = _whole(c, "a file number")
+    if c.kind != "string":
+        c.unexpected("a file name in quotes")
+    path = c.advance()[1:-1]
+    rest: list[int] = []
+    while c.take(","):
+        rest.append(_whole(c, "a number"))
+    return File(number, path, tuple(rest))
+
+
+def _section(c: Cursor) -> Section:
+    """Parse `.section name { ... }`, keeping the content as text."""
+    c.advance()
+    if c.kind not in ("dot", "word"):
+        c.unexpected("the name of the section")
+    name = c.advance()
+    if not c.at("{"):
+        c.unexpected("`{` after the name of the section")
+    inside = c.pos
+    end = c.closing[c.start]
+    c.seek(end)
+    return Section(name, c.text[inside : end - 1])
+
+
+def _alias(c: Cursor) -> Alias:
+    """Parse `.alias name, target;`."""
+    c.advance()
+    name = c.word("the alias")
+    c.expect(",", "after the alias")
+    target = c.word("the function the alias stands for")
+    c.expect(";", "after .alias")
+    return Alias(name, target)
+
+
+def _directive(c: Cursor) -> Directive:
+    found = lone_directive(c)
+    c.seek(c.stop)
+    return found
+
+
+def _whole(c: Cursor, what: str) -> int:
+    """Parse one plain integer."""
+    if c.kind != "integer":
+        c.unexpected(what)
+    value = literal(c)
+    assert isinstance(value, Integer)
+    return value.value
