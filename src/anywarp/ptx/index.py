@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from anywarp.diagnostics import Source, Span
 from anywarp.ptx import codes
 from anywarp.ptx.constants import literal
-from anywarp.ptx.declarations import SPACES, directive, function_header, linkage, variables
+from anywarp.ptx.declarations import SPACES, function_header, linkage, variables
 from anywarp.ptx.lexer import NESTING_LIMIT, Cursor
-from anywarp.ptx.parser import location, lone_directive, parse_function, pragma
+from anywarp.ptx.statements import location, lone_directive, parse_function, pragma
 from anywarp.ptx.tree import Alias, Directive, File, Function, Integer, Item, Module, Section
 
 _OPAQUE = re.compile(rb'//[^\n]*|"[^"\n]*"?|/\*[\s\S]*?(?:\*/|\Z)')
@@ -142,12 +142,22 @@ def _braces(data: bytes) -> NDArray[np.intp]:
     """Return the offsets of the braces outside comments and strings."""
     letters = np.frombuffer(data, np.uint8)
     places = np.flatnonzero((letters == ord("{")) | (letters == ord("}")))
-    spans = np.array([m.span() for m in _OPAQUE.finditer(data)], np.intp).reshape(-1, 2)
-    if not len(spans):
+    starts, ends = _opaque(data)
+    if not len(starts):
         return places
-    before = np.searchsorted(spans[:, 0], places, side="right") - 1
-    hidden = (before >= 0) & (places < spans[np.maximum(before, 0), 1])
+    before = np.searchsorted(starts, places, side="right") - 1
+    hidden = (before >= 0) & (places < ends[np.maximum(before, 0)])
     return places[~hidden]
+
+
+def _opaque(data: bytes) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return where comments and strings begin and end."""
+    starts: list[int] = []
+    ends: list[int] = []
+    for m in _OPAQUE.finditer(data):
+        starts.append(m.start())
+        ends.append(m.end())
+    return np.array(starts, np.intp), np.array(ends, np.intp)
 
 
 def _check_depth(source: Source, places: NDArray[np.intp], depth: NDArray[np.int64]) -> None:
