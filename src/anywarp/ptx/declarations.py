@@ -5,6 +5,7 @@ The same few rules serve module level and bodies, because PTX spells a declarati
 
 from __future__ import annotations
 
+import re
 from typing import Literal, cast
 
 from anywarp.diagnostics import Span
@@ -31,6 +32,14 @@ from anywarp.ptx.tree import (
 LINKAGES = (".extern", ".visible", ".weak", ".common")
 SPACES = (".reg", ".sreg", ".const", ".global", ".local", ".param", ".shared", ".tex")
 
+_ALIGN = r"\.align\s+([1-9]\d{0,5})\s+"
+_NAME = r"([A-Za-z_$][\w$]*)(?:\[([1-9]\d{0,15})\])?\s*"
+_HEAD = rf"\s+(?:{_ALIGN})?\.(\w+)\s+"
+_POINTER = rf"(?:(\.ptr)\s+(?:\.(const|global|local|shared)\s+)?(?:{_ALIGN})?)?"
+_PLAIN_PARAMETER = re.compile(r"\.(param)" + _HEAD + _POINTER + _NAME + r"(?=[,)])", re.ASCII)
+_PLAIN_VARIABLE = re.compile(r"\.(const|global|local|param|shared)" + _HEAD + "()()()" + _NAME + ";", re.ASCII)
+"""The declarations that make up nearly all of a module, taken in one step; the cursor reads the others."""
+
 
 class Modifiers:
     """What stands between the space and the names of a declaration."""
@@ -52,6 +61,9 @@ def linkage(c: Cursor) -> Linkage:
 
 def variables(c: Cursor, link: Linkage, start: int) -> list[Variable]:
     """Parse a declaration from its space to `;`, one Variable for each name."""
+    plain = _plain(c, _PLAIN_VARIABLE, link, start)
+    if plain is not None:
+        return [plain]
     space = _space(c)
     modifiers = _modifiers(c)
     found: list[Variable] = []
@@ -88,15 +100,35 @@ def parameters(c: Cursor) -> tuple[Variable, ...]:
     while not c.at(")"):
         if found:
             c.expect(",", "or `)` after the parameter")
-        start = c.start
-        if not c.at(".param", ".reg"):
-            c.unexpected("`.param` or `.reg`")
-        space = _space(c)
-        modifiers = _modifiers(c)
-        name = c.advance() if c.kind == "word" else ""
-        found.append(_variable(space, modifiers, name, _dimensions(c), None, "", Span(start, c.stop)))
+        found.append(_plain(c, _PLAIN_PARAMETER, "", c.start) or _parameter(c))
     c.advance()
     return tuple(found)
+
+
+def _parameter(c: Cursor) -> Variable:
+    """Parse one parameter of any kind."""
+    start = c.start
+    if not c.at(".param", ".reg"):
+        c.unexpected("`.param` or `.reg`")
+    space = _space(c)
+    modifiers = _modifiers(c)
+    name = c.advance() if c.kind == "word" else ""
+    return _variable(space, modifiers, name, _dimensions(c), None, "", Span(start, c.stop))
+
+
+def _plain(c: Cursor, pattern: re.Pattern[str], link: Linkage, start: int) -> Variable | None:
+    """Take a declaration without vector, attributes or initial value in one step, or nothing."""
+    m = pattern.match(c.text, c.start, c.end)
+    if m is None or m[3] not in TYPES:
+        return None
+    space, align, type_, pointer, pointed, aligned, name, bound = m.groups()
+    if any(a and int(a) & (int(a) - 1) for a in (align, aligned)):
+        return None  # said with a place by the cursor
+    c.seek(m.end())
+    dims = (int(bound),) if bound else ()
+    held = (pointed or "", int(aligned or 0)) if pointer else None
+    to = int(align) if align else None
+    return Variable(cast(Space, space), type_, name, dims, 1, to, None, link, (), held, Span(start, m.end()))
 
 
 def function_header(c: Cursor, link: Linkage, start: int) -> Function:

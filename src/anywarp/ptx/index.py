@@ -142,7 +142,7 @@ def _braces(data: bytes) -> NDArray[np.intp]:
     """Return the offsets of the braces outside comments and strings."""
     letters = np.frombuffer(data, np.uint8)
     places = np.flatnonzero((letters == ord("{")) | (letters == ord("}")))
-    starts, ends = _opaque(data)
+    starts, ends = _opaque(data, letters)
     if not len(starts):
         return places
     before = np.searchsorted(starts, places, side="right") - 1
@@ -150,14 +150,15 @@ def _braces(data: bytes) -> NDArray[np.intp]:
     return places[~hidden]
 
 
-def _opaque(data: bytes) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _opaque(data: bytes, letters: NDArray[np.uint8]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return where comments and strings begin and end."""
     starts: list[int] = []
-    ends: list[int] = []
-    for m in _OPAQUE.finditer(data):
-        starts.append(m.start())
-        ends.append(m.end())
-    return np.array(starts, np.intp), np.array(ends, np.intp)
+    ends: list[int] = [0]
+    for at in np.flatnonzero((letters == ord('"')) | (letters == ord("/"))).tolist():
+        if at >= ends[-1] and (m := _OPAQUE.match(data, at)) is not None:
+            starts.append(at)
+            ends.append(m.end())
+    return np.array(starts, np.intp), np.array(ends[1:], np.intp)
 
 
 def _check_depth(source: Source, places: NDArray[np.intp], depth: NDArray[np.int64]) -> None:

@@ -35,6 +35,10 @@ TOKEN = re.compile(
 )
 
 
+_MATCH = TOKEN.match
+_REFUSED = frozenset(("number", "open", "bad"))
+
+
 class Cursor:
     """A place in a text: `kind`, `value` and `start` describe the token there, `stop` is the end of the one before."""
 
@@ -55,13 +59,13 @@ class Cursor:
         """Move to the next token and return the value of the one left."""
         left = self.value
         self.stop = self.pos
-        match = TOKEN.match(self.text, self.pos, self.end)
+        match = _MATCH(self.text, self.pos, self.end)
         assert match is not None and match.lastgroup is not None  # the last two alternatives match anything
-        self.kind = match.lastgroup
-        self.value = match.group(self.kind)
-        self.start = match.start(self.kind)
+        self.kind = kind = match.lastgroup
+        self.value = value = match[kind]
         self.pos = match.end()
-        if self.kind in ("number", "open", "bad"):
+        self.start = self.pos - len(value)
+        if kind in _REFUSED:
             self._refuse()
         return left
 
