@@ -158,6 +158,13 @@ SERVICE_IDLE = Setting(
     "60",
     "Seconds without a request after which the compile service ends.",
 )
+COMPILE_LIMIT = Setting(
+    "ANYWARP_COMPILE_LIMIT",
+    _seconds,
+    lambda: 600.0,
+    "600",
+    "Seconds after which the compilation of one kernel is given up.",
+)
 REPORT_DIR = Setting(
     "ANYWARP_REPORT_DIR",
     _optional_path,
@@ -183,8 +190,18 @@ BUILD_ID = Setting(
     "both",
 )
 
+RUNTIME_DIR = Setting(
+    "XDG_RUNTIME_DIR",
+    _optional_path,
+    _none,
+    "unset",
+    "Where the socket of the compile service lives, in a folder `anywarp`; without it, in the cache.",
+    "both",
+)
+
 SETTINGS: tuple[Setting[object], ...] = (
-    DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, SERVICE_IDLE, REPORT_DIR, LOG, BUILD_ID,
+    DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, LOG, BUILD_ID,
+    RUNTIME_DIR,
 )  # fmt: skip
 """All of them, in the order of docs/settings.md."""
 

@@ -1,0 +1,55 @@
+"""From the image a program loads to the PTX module that a device compiles, and from a problem to a CUDA error code.
+
+A program may hand over PTX text or a fat binary with several images; which one a device can use is decided here, once.
+"""
+
+from __future__ import annotations
+
+from anywarp.diagnostics import AnywarpError, Diagnostic
+from anywarp.ptx.index import ModuleIndex, index_module
+
+INVALID_IMAGE = 200
+NO_BINARY_FOR_GPU = 209
+INVALID_PTX = 218
+NOT_SUPPORTED = 801
+UNKNOWN = 999
+"""Values of CUresult (CUDA Driver API manual, section Data types)."""
+
+FATBIN_MAGICS = (b"\x50\xed\x55\xba", b"\xb1\x43\x62\x46", b"\x7fELF")
+"""First bytes of a fat binary, of the wrapper around one, and of a cubin."""
+
+
+def open_image(image: bytes, name: str) -> ModuleIndex:
+    """Index the module in an image, which is PTX text or a fat binary; AnywarpError when it holds none that can be compiled."""
+    return index_module(_ptx_of(image) if image.startswith(FATBIN_MAGICS) else image, name)
+
+
+def cuda_code(problem: Diagnostic) -> int:
+    """Return the CUresult that a problem is reported with: by its `cuda` detail, else by the room that found it."""
+    stated = problem.details.get("cuda")
+    if isinstance(stated, int):
+        return stated
+    if problem.code.startswith("P02"):
+        return INVALID_IMAGE
+    return {"P": INVALID_PTX, "C": NOT_SUPPORTED, "D": NO_BINARY_FOR_GPU}.get(problem.code[0], UNKNOWN)
+
+
+def _ptx_of(image: bytes) -> bytes:
+    """Return the PTX of the highest architecture in a fat binary: the most specialised text that we can read."""
+    from anywarp.ptx import fatbin  # late: most programs load text, and decompressors take time to import
+
+    best = fatbin.best_ptx(image)
+    if best is None:
+        raise _no_ptx(", ".join(sorted({i.target for i in fatbin.images(image)})) or "nothing")
+    return best.payload()
+
+
+def _no_ptx(found: str) -> AnywarpError:
+    return AnywarpError(
+        Diagnostic(
+            "R010",
+            f"the image holds compiled code only ({found}) and no PTX",
+            help="build the program with PTX included (nvcc -gencode arch=compute_80,code=compute_80)",
+            details={"cuda": NO_BINARY_FOR_GPU},
+        )
+    )

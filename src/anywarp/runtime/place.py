@@ -1,0 +1,61 @@
+"""Where the compile service of this user is found: a socket in a private directory (docs/contracts.md, section 3).
+
+Whoever can answer on that socket decides what code a program runs, so the directory must be the user's own and closed to others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from anywarp import settings
+from anywarp.diagnostics import AnywarpError, Diagnostic
+
+LONGEST_SOCKET_PATH = 100
+"""The kernel allows 107 bytes (unix(7)); a few are kept for the temporary name while the service starts."""
+
+
+def socket_path(build_id: str, cache: Path) -> Path:
+    """Return the socket of the service for this compiler and cache; makes its directory.
+
+    AnywarpError (R008) when no private directory can be had.
+    """
+    digest = hashlib.sha256(f"{build_id}\n{cache}".encode()).hexdigest()
+    name = f"service-{digest[:16]}.sock"
+    for folder in _candidates(cache):
+        if len(os.fsencode(folder / name)) <= LONGEST_SOCKET_PATH and _make_private(folder):
+            return folder / name
+    raise AnywarpError(
+        Diagnostic(
+            "R008",
+            "there is no private directory for the compile service's socket",
+            help="set XDG_RUNTIME_DIR or ANYWARP_CACHE_DIR to a directory that is yours and that only you may write to",
+        )
+    )
+
+
+def is_private(folder: Path) -> bool:
+    """Tell whether a directory is this user's own, no link, and closed to everybody else."""
+    try:
+        status = os.lstat(folder)
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
+
+
+def _candidates(cache: Path) -> list[Path]:
+    runtime = settings.RUNTIME_DIR.get()
+    first = [runtime / "anywarp"] if runtime is not None and runtime.is_dir() else []
+    return [*first, cache / "run", Path(tempfile.gettempdir()) / f"anywarp-{os.getuid()}"]
+
+
+def _make_private(folder: Path) -> bool:
+    try:
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError:
+        return False
+    return is_private(folder) and os.access(folder, os.W_OK | os.X_OK)

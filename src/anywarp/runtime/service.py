@@ -1,0 +1,240 @@
+"""The compile service: one process per user and compiler that turns images into containers for every program that asks.
+
+It exists so that programs carry no interpreter: a program finds it on a socket, asks for a kernel, and gets it from the cache or
+from a worker (docs/contracts.md, section 3). It ends when nobody has asked for a while.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import fcntl
+import os
+import socket
+import struct
+import sys
+import time
+from collections import OrderedDict
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+
+from anywarp import settings
+from anywarp.diagnostics import AnywarpError, Diagnostic
+from anywarp.runtime import keys, wire
+from anywarp.runtime.build_id import build_id
+from anywarp.runtime.cache import Cache
+from anywarp.runtime.place import is_private
+from anywarp.runtime.pool import Pool
+from anywarp.runtime.wire import Message, message
+from anywarp.runtime.worker import block_of, failure
+
+KEPT_IMAGE_BYTES = 256 << 20
+"""How much of images is kept, so that a program sends each once and not with every kernel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A container, whether it came from the cache, and the milliseconds that making it took."""
+
+    container: bytes
+    cached: bool
+    milliseconds: float
+
+
+class Service:
+    """Answers requests of all clients; the same kernel asked for twice at once is compiled once."""
+
+    def __init__(self, identity: str, cache: Cache, pool: Pool) -> None:
+        self.last_request = time.monotonic()
+        self.running = 0
+        self._identity = identity
+        self._cache = cache
+        self._pool = pool
+        self._images: OrderedDict[str, bytes] = OrderedDict()
+        self._making: dict[str, asyncio.Task[Served | Message]] = {}
+
+    async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one client until it leaves or breaks the protocol."""
+        with contextlib.suppress(wire.WireError, OSError):
+            if not _is_same_user(writer.get_extra_info("socket")):
+                return
+            while (request := await wire.read(reader)) is not None:
+                with self._busy():
+                    await wire.write(writer, await self.answer(request))
+        writer.close()
+
+    async def answer(self, request: Message) -> Message:
+        """Return the reply to a request; what is wrong with it becomes a reply too."""
+        try:
+            if request.value("op") == "ping":
+                return message(("status", "ok"), ("build_id", self._identity))
+            key = _checked_key(request, self._identity)
+            return await self._serve(request, key)
+        except (AnywarpError, wire.WireError) as error:
+            return failure(error.diagnostic if isinstance(error, AnywarpError) else _refused(str(error)))
+
+    async def close(self) -> None:
+        """Let requests under way end, then stop the workers."""
+        await asyncio.gather(*self._making.values(), return_exceptions=True)
+        await self._pool.close()
+
+    async def _serve(self, request: Message, key: str) -> Message:
+        task = self._making.get(key)
+        if task is None:
+            stored = await asyncio.to_thread(self._cache.get, key)
+            if stored is not None:
+                return self._reply(Served(stored, True, 0.0))
+            image = self._image(request)
+            if image is None:
+                return message(("status", "need-image"))
+            task = self._making.get(key) or asyncio.create_task(self._make(request, key, image))
+            self._making[key] = task
+        made = await asyncio.shield(task)  # a client that leaves does not take the kernel from the others
+        return made if isinstance(made, Message) else self._reply(made)
+
+    async def _make(self, request: Message, key: str, image: bytes) -> Served | Message:
+        try:
+            start = time.perf_counter()
+            reply = await self._pool.ask(Message(request.lines), image)
+            if reply.value("status") != "ok":
+                return reply
+            await asyncio.to_thread(self._cache.put, key, reply.payload)
+            return Served(reply.payload, False, (time.perf_counter() - start) * 1e3)
+        finally:
+            del self._making[key]
+
+    def _reply(self, served: Served) -> Message:
+        lines: list[tuple[str | int | float, ...]] = [
+            ("status", "ok"),
+            ("cached", int(served.cached)),
+            ("compile_ms", f"{served.milliseconds:.3f}"),
+        ]
+        while self._cache.warnings:
+            lines.append(("warning", self._cache.warnings.pop(0).as_text()))
+        return message(*lines, payload=served.container)
+
+    def _image(self, request: Message) -> bytes | None:
+        key = request.value("image")
+        if request.payload:
+            if keys.image_key(request.payload) != key:
+                raise wire.WireError("the image does not match its key")
+            self._images[key] = request.payload
+            while len(self._images) > 1 and sum(map(len, self._images.values())) > KEPT_IMAGE_BYTES:
+                self._images.popitem(last=False)
+        if key in self._images:
+            self._images.move_to_end(key)
+        return self._images.get(key)
+
+    @contextlib.contextmanager
+    def _busy(self) -> Generator[None, None, None]:
+        self.running += 1
+        try:
+            yield
+        finally:
+            self.running -= 1
+            self.last_request = time.monotonic()
+
+
+def _checked_key(request: Message, identity: str) -> str:
+    """Return the request's key after computing it again, so that nothing is ever stored under a wrong one."""
+    op, device, image = request.value("op"), request.value("device"), request.value("image")
+    if op == "describe":
+        expected = keys.module_key(identity, device, image)
+    elif op == "compile":
+        shape, options = block_of(request), request.value("options")
+        expected = keys.kernel_key(identity, device, image, request.value("kernel"), shape, options)
+    else:
+        raise wire.WireError(f"there is no operation {op!r}")
+    if request.value("key") != expected:
+        raise wire.WireError(f"the key is not that of this request (compiler {identity})")
+    return expected
+
+
+def _refused(reason: str) -> Diagnostic:
+    return Diagnostic(
+        "R007",
+        f"the compile service refused a request: {reason}",
+        help="end the programs that use anywarp and start again",
+    )
+
+
+def _is_same_user(connection: socket.socket) -> bool:
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    _, user, _ = struct.unpack("3i", credentials)
+    return user == os.getuid()
+
+
+def _listen(path: Path) -> socket.socket:
+    """Listen at `path`, which appears only when connections are accepted."""
+    early = path.with_name(f"{path.name}.{os.getpid()}")
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(os.fspath(early))
+    os.chmod(early, 0o600)
+    listener.listen(128)
+    os.replace(early, path)
+    return listener
+
+
+async def serve(path: Path, service: Service, pool: Pool, idle: float) -> None:
+    """Serve at `path` until `idle` seconds have passed without a request; needs the lock of that path."""
+    server = await asyncio.start_unix_server(service.converse, sock=_listen(path))
+    warming = asyncio.create_task(pool.warm())
+    async with server:
+        while service.running or time.monotonic() - service.last_request < idle:
+            await asyncio.sleep(min(max(idle / 4, 0.05), 5.0))
+        path.unlink(missing_ok=True)
+    await warming
+    await service.close()
+
+
+def run(path: Path, detach: bool = False) -> int:
+    """Become the service for `path`; return at once, with 0, when another process is it already, and 2 when the place is unsafe.
+
+    With `detach` the service goes on in a child with a session of its own and no terminal, and the caller's process ends.
+    """
+    if not is_private(path.parent):
+        print(f"{path.parent} is not a private directory of this user", file=sys.stderr)
+        return 2
+    os.umask(0o077)
+    with open(path.with_suffix(".lock"), "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return 0
+        if detach:
+            _detach()
+        cache = Cache(settings.CACHE_DIR.get(), settings.CACHE_LIMIT.get())
+        asyncio.run(_main(path, cache))
+    return 0
+
+
+def _detach() -> None:
+    """Go on in a child that no terminal and no shell knows; the lock goes with it."""
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in range(3):
+        os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+
+
+async def _main(path: Path, cache: Cache) -> None:
+    pool = Pool(settings.cpu_count(), settings.COMPILE_LIMIT.get())
+    await serve(path, Service(build_id(), cache, pool), pool, settings.SERVICE_IDLE.get())
+
+
+def main() -> None:
+    """Run the service for the socket that the command line names."""
+    parser = argparse.ArgumentParser(prog="python -m anywarp.runtime.service", description=__doc__)
+    parser.add_argument("--socket", type=Path, required=True)
+    parser.add_argument("--detach", action="store_true", help="go on in the background")
+    arguments = parser.parse_args()
+    os.closerange(3, 1 << 16)  # pipes and sockets of the program that started us must close when it closes them
+    raise SystemExit(run(arguments.socket, arguments.detach))
+
+
+if __name__ == "__main__":
+    main()

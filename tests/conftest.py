@@ -1,0 +1,43 @@
+"""What all tests share: what this machine has decides which marked tests run, and no test touches the user's own cache."""
+
+import importlib.util
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from anywarp import settings
+
+FAKES = Path(__file__).resolve().parent / "fakes"
+
+PRESENT = {
+    "cuda": lambda: Path("/dev/nvidiactl").exists(),
+    "hip": lambda: Path("/dev/kfd").exists(),
+    "native": lambda: (settings.LIBRARY_DIR.get() / "libcuda.so.1").exists(),
+    "numba": lambda: importlib.util.find_spec("numba_cuda") is not None,
+    "nvcc": lambda: shutil.which("nvcc") is not None,
+    "tinygrad": lambda: importlib.util.find_spec("tinygrad") is not None,
+    "torch": lambda: importlib.util.find_spec("torch") is not None,
+}
+
+
+def pytest_collection_modifyitems(items):
+    missing = {name for name, present in PRESENT.items() if not present()}
+    for item in items:
+        for name in missing & {mark.name for mark in item.iter_markers()}:
+            item.add_marker(pytest.mark.skip(reason=f"this machine has no {name}"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def private_places(tmp_path_factory):
+    """Point the cache and the service's socket at folders of this test run, for this process and its children."""
+    saved = {name: os.environ.get(name) for name in ("ANYWARP_CACHE_DIR", "XDG_RUNTIME_DIR", "ANYWARP_SERVICE_IDLE")}
+    place = tmp_path_factory.mktemp("anywarp")
+    (place / "run").mkdir(mode=0o700)
+    os.environ["ANYWARP_CACHE_DIR"] = str(place / "cache")
+    os.environ["XDG_RUNTIME_DIR"] = str(place / "run")
+    os.environ["ANYWARP_SERVICE_IDLE"] = "10"
+    yield
+    for name, value in saved.items():
+        os.environ.pop(name) if value is None else os.environ.__setitem__(name, value)
