@@ -105,7 +105,9 @@ class Ops(Protocol):
 
     def cttz(self, a: V) -> V: ...
     def bitreverse(self, a: V) -> V: ...
-    def icmp(self, predicate: Literal["eq", "ne", "ult", "ule", "ugt", "uge", "slt", "sle", "sgt", "sge"], a: V, b: V) -> V: ...
+    def icmp(
+        self, predicate: Literal["eq", "ne", "ult", "ule", "ugt", "uge", "slt", "sle", "sgt", "sge"], a: V, b: V
+    ) -> V: ...
     def select(self, condition: V, a: V, b: V) -> V: ...
     def trunc(self, a: V, type: Type) -> V: ...
     def zext(self, a: V, type: Type) -> V: ...
@@ -165,8 +167,15 @@ class Ops(Protocol):
 
     # --- memory --------------------------------------------------------------------------------------------------
     def load(
-        self, space: AddressSpace, type: Type, address: V, count: int = 1, *, volatile: bool = False,
-        order: Order = "weak", scope: Scope = "sys",
+        self,
+        space: AddressSpace,
+        type: Type,
+        address: V,
+        count: int = 1,
+        *,
+        volatile: bool = False,
+        order: Order = "weak",
+        scope: Scope = "sys",
     ) -> Sequence[V]:
         """Load `count` adjacent elements under the guard; lanes that are off get an undefined value.
 
@@ -179,13 +188,21 @@ class Ops(Protocol):
         order: Order = "weak", scope: Scope = "sys",
     ) -> None: ...  # fmt: skip
     def atomic(
-        self, op: AtomicOp, space: AddressSpace, address: V, values: Sequence[V], *,
-        order: Order = "relaxed", scope: Scope = "gpu", returns: bool = True,
+        self,
+        op: AtomicOp,
+        space: AddressSpace,
+        address: V,
+        values: Sequence[V],
+        *,
+        order: Order = "relaxed",
+        scope: Scope = "gpu",
+        returns: bool = True,
     ) -> V | None:
         """Atomic read-modify-write under the guard, returning the old value.
 
         `values` is (b,) or for cas (compare, new). inc/dec wrap as the manual says. Lanes act in some order, each once.
-        `returns=False` (red) lets a target combine lanes.
+        `returns=False` (red) lets a target combine lanes. The type acted on is that of `values`: i16 (cas), i32, i64; f32,
+        f64, f16, bf16 (fadd, fmin, fmax). `.f16x2` and vector forms arrive as one call per element, as the manual allows.
         """  # fmt: skip
         ...
 
@@ -195,7 +212,11 @@ class Ops(Protocol):
         ...
 
     def space_of(self, name: str) -> AddressSpace:
-        """The state space in which a variable was declared."""
+        """The state space in which a variable lives.
+
+        Asked for every `.param` access by name: a kernel's parameter is "param"; a parameter of a device function, or one of
+        a call, is whatever space the target puts it in ("local", say). For a register (holding an address) the answer is "param".
+        """
         ...
 
     def to_generic(self, space: AddressSpace, address: V) -> V:
