@@ -90,7 +90,7 @@ class Cache:
         except OSError as error:
             self._warn("R001", f"the kernel cache {self.root} takes no new entries: {error.strerror or error}")
             return False
-        self._size = (self._scan_size() if self._size is None else self._size) + len(container)
+        self._size = self._scan_size() if self._size is None else self._size + len(container)
         if self._size > self.limit:
             self._size = self.evict(self.limit * 9 // 10)
         return True

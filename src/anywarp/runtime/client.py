@@ -102,24 +102,30 @@ def connected(build_id: str, cache: Path) -> Generator[Client, None, None]:
 
 
 def _connect(path: Path, start: bool) -> socket.socket:
-    with contextlib.suppress(OSError):
-        return _dial(path)
-    if not start:
-        raise ConnectionRefusedError(f"nobody listens at {path}")
-    _start(path)
+    """Return a connection that answers, starting the service when none does; it is started again when that one loses its place."""
     deadline = time.monotonic() + START_LIMIT
+    next_start = 0.0
     while time.monotonic() < deadline:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, wire.WireError):
             return _dial(path)
+        if not start:
+            raise ConnectionRefusedError(f"nobody listens at {path}")
+        if time.monotonic() > next_start:
+            _start(path)
+            next_start = time.monotonic() + 2.0
         time.sleep(0.01)
     raise TimeoutError(f"the compile service did not answer within {START_LIMIT:g} seconds")
 
 
 def _dial(path: Path) -> socket.socket:
+    """Connect and exchange a ping: a service that is being killed still accepts, but no longer answers."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.connect(str(path))
-    except OSError:
+        wire.send(connection, message(("op", "ping")))
+        if wire.receive(connection) is None:
+            raise wire.WireError("the service closed the connection")
+    except BaseException:
         connection.close()
         raise
     return connection

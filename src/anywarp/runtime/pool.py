@@ -57,12 +57,12 @@ class Pool:
             worker = self._take(request.value("image")) or await self._start()
             try:
                 reply = await asyncio.wait_for(self._converse(worker, request, image), self._limit or None)
+            except asyncio.TimeoutError:  # first: since Python 3.11 it is an OSError too
+                await worker.stop()
+                return failure(_too_long(request, self._limit))
             except (wire.WireError, OSError):
                 await worker.stop()
                 return failure(_died(request, worker.process.returncode))
-            except asyncio.TimeoutError:  # another type before Python 3.11
-                await worker.stop()
-                return failure(_too_long(request, self._limit))
             except BaseException:
                 await worker.stop()
                 raise

@@ -19,6 +19,7 @@ from collections import OrderedDict
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from anywarp import settings
 from anywarp.diagnostics import AnywarpError, Diagnostic
@@ -198,20 +199,28 @@ def run(path: Path, detach: bool = False) -> int:
         print(f"{path.parent} is not a private directory of this user", file=sys.stderr)
         return 2
     os.umask(0o077)
+    if detach:
+        _detach()
     with open(path.with_suffix(".lock"), "w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not _locked(lock):
             return 0
-        if detach:
-            _detach()
         cache = Cache(settings.CACHE_DIR.get(), settings.CACHE_LIMIT.get())
         asyncio.run(_main(path, cache))
     return 0
 
 
+def _locked(lock: TextIO) -> bool:
+    """Take the lock; waits a moment for one that is just ending, by itself or by a signal."""
+    for _ in range(50):
+        with contextlib.suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        time.sleep(0.02)
+    return False
+
+
 def _detach() -> None:
-    """Go on in a child that no terminal and no shell knows; the lock goes with it."""
+    """Go on in a child that no terminal and no shell knows."""
     if os.fork():
         os._exit(0)
     os.setsid()
