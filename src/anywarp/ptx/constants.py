@@ -178,10 +178,9 @@ def _choose(c: Cursor, condition: Constant, first: Constant, second: Constant) -
 
 
 def _shift(operator: str, left: Integer, count: int) -> Integer:
-    value = left.value
-    if operator == "<<":
-        return _typed(value << count if count < 64 else 0, _unsigned(left))
-    return _typed(value >> min(count, 64), _unsigned(left))
+    """Shift by the low six bits of the count, as NVIDIA's assembler does; the manual leaves larger counts open."""
+    count &= 63
+    return _typed(left.value << count if operator == "<<" else left.value >> count, _unsigned(left))
 
 
 def _unsigned(value: Integer) -> bool:

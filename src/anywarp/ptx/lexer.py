@@ -16,7 +16,7 @@ NESTING_LIMIT = 128
 """Most scopes, lists or parentheses inside one another; compilers stay below ten."""
 
 SKIP = r"(?:[ \t\r\n\f\v]+|//[^\n]*|/\*[\s\S]*?\*/)*"
-IDENTIFIER = r"(?:[A-Za-z][\w$]*|[_$%][\w$]*)"
+IDENTIFIER = r"(?:[A-Za-z][\w$]*|[_$%][\w$]+|_)"
 
 TOKEN = re.compile(
     SKIP

@@ -49,7 +49,7 @@ def _single(c: Cursor, groups: bool) -> Operand:
         return Group(_list(c, "(", ")"))
     if c.at("!"):
         return _negated(c)
-    if c.at(";") or c.kind in ("end", "string", "dot"):
+    if c.at(";", ",", "}", ")", "]") or c.kind in ("end", "string", "dot"):
         c.unexpected("an operand")
     return constant(c)
 
@@ -70,7 +70,7 @@ def _named(c: Cursor) -> Operand:
         c.advance()
         return Sink()
     base = name(c)
-    if c.at(*_ENDS):
+    if c.at(*_ENDS) or c.kind == "end":
         return base
     if base.name == "WARP_SZ":
         c.seek(start)
