@@ -1,0 +1,307 @@
+"""Where everything lies: module data, kernel parameters, and the sizes and alignments they follow from.
+
+The compiler, the loader and the driver's `cuModuleGetGlobal` must agree on every offset, so they are decided here once.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from anywarp.compiler import codes
+from anywarp.compiler.ir import Param
+from anywarp.diagnostics import Source
+from anywarp.ptx.tree import (
+    WIDTHS,
+    Float,
+    Function,
+    GenericAddress,
+    Initial,
+    InitialList,
+    Integer,
+    Item,
+    Masked,
+    Name,
+    Offset,
+    Variable,
+)
+
+DATA_LIMIT = 1 << 30
+"""Bytes of module data or of one variable beyond which we refuse (the compile service's payload limit)."""
+
+PARAM_LIMIT = 1 << 16
+SHARED_LIMIT = 1 << 28
+LOCAL_LIMIT = 1 << 24
+"""Bytes of parameters, shared memory, and local memory per thread beyond which we refuse; CUDA's own limits are below."""
+
+
+def align_up(offset: int, align: int) -> int:
+    """Round `offset` up to a multiple of `align`."""
+    return (offset + align - 1) // align * align
+
+
+def size_and_alignment(variable: Variable, source: Source | None = None) -> tuple[int, int]:
+    """Return a variable's size and alignment in bytes (section 5.4: natural alignment of the element unless `.align`).
+
+    An unsized array has the size of its initialiser, or 0.
+    """
+    element = max(1, WIDTHS[variable.type] // 8) * variable.vector
+    count = 1
+    for position, bound in enumerate(variable.dims):
+        count *= _unsized(variable) if bound is None and position == 0 else (bound or 0)
+        if count * element > DATA_LIMIT:
+            raise codes.problem(
+                codes.TOO_MUCH_DATA,
+                f"the variable `{variable.name[:200]}` needs more than {DATA_LIMIT} bytes",
+                source,
+                variable.span,
+            )
+    align = variable.align or element
+    if align & (align - 1) or align > 4096:
+        raise codes.problem(
+            codes.BAD_VARIABLE,
+            f"the alignment {align} of `{variable.name[:200]}` is not a power of two up to 4096",
+            source,
+            variable.span,
+        )
+    return element * count, align
+
+
+def _unsized(variable: Variable) -> int:
+    if isinstance(variable.initial, InitialList):
+        return len(variable.initial.elements)
+    return 0
+
+
+def parameters(variables: Iterable[Variable], source: Source | None = None) -> tuple[list[Param], int]:
+    """Lay out kernel parameters in order, each at its alignment (section 5.1.6); return them and the buffer's size."""
+    out: list[Param] = []
+    offset = 0
+    for variable in variables:
+        size, align = size_and_alignment(variable, source)
+        offset = align_up(offset, align)
+        out.append(Param(variable.name, offset, size, align))
+        offset += size
+        if offset > PARAM_LIMIT:
+            raise codes.problem(
+                codes.TOO_MUCH_DATA, f"kernel parameters over {PARAM_LIMIT} bytes", source, variable.span
+            )
+    return out, offset
+
+
+# --- module data ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Global:
+    """A `.global` or `.const` variable: bytes `[offset, offset + size)` of the module's data."""
+
+    name: str
+    space: str
+    offset: int
+    size: int
+    align: int
+
+
+@dataclass(frozen=True, slots=True)
+class AddressOf:
+    """An initialiser that names a variable: at `offset`, store `width` bytes of the address of data + `target`.
+
+    Only the bits of `mask` count, moved down to bit 0 (section 5.4.2, `0xFF00(var)`).
+    """
+
+    offset: int
+    target: int
+    width: int
+    mask: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A kernel as the driver must know it: its parameters and the block shapes that it states."""
+
+    name: str
+    params: tuple[Param, ...]
+    param_bytes: int
+    maxntid: tuple[int, int, int] = (0, 0, 0)
+    reqntid: bool = False
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleLayout:
+    """A module's data image, its relocations and its kernels: what a loaded module is, beside code.
+
+    `missing` maps variables declared `.extern` and defined nowhere to their state spaces; `dynamic_shared` those that name the
+    dynamic shared memory.
+    """
+
+    ptx: tuple[int, int]
+    target: tuple[str, ...]
+    image: bytes
+    align: int
+    globals: Mapping[str, Global]
+    addresses: tuple[AddressOf, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    missing: Mapping[str, str] = field(default_factory=dict[str, str])
+    diagnostics: tuple[str, ...] = ()
+
+
+def lay_out_data(
+    items: Iterable[Item], source: Source | None = None
+) -> tuple[bytes, int, dict[str, Global], list[AddressOf], dict[str, str], list[str]]:
+    """Place the `.global` and `.const` variables and compute their initial bytes.
+
+    Returns image, alignment, variables, relocations, unresolved externs by space, and remarks.
+    """
+    variables, missing = _definitions(items)
+    placed: dict[str, Global] = {}
+    end, widest = 0, 64
+    for variable in variables:
+        size, align = size_and_alignment(variable, source)
+        offset = align_up(end, align)
+        placed[variable.name] = Global(variable.name, variable.space, offset, size, align)
+        end, widest = offset + size, max(widest, align)
+        if end > DATA_LIMIT:
+            raise codes.problem(codes.TOO_MUCH_DATA, f"module data over {DATA_LIMIT} bytes", source, variable.span)
+    image = bytearray(end)
+    functions = {i.name for i in items if isinstance(i, Function)}
+    writer = _Writer(image, placed, functions, source)
+    for variable in variables:
+        if variable.initial is not None:
+            writer.variable(variable, placed[variable.name])
+    return bytes(image), widest, placed, writer.addresses, missing, writer.remarks
+
+
+def _definitions(items: Iterable[Item]) -> tuple[list[Variable], dict[str, str]]:
+    """Return the data variables that are defined, and the externs that are not."""
+    defined: dict[str, Variable] = {}
+    extern: dict[str, str] = {}
+    for item in items:
+        if not isinstance(item, Variable) or item.space not in ("global", "const"):
+            continue
+        if item.linkage == "extern":
+            extern[item.name] = item.space
+        else:
+            defined.setdefault(item.name, item)
+    return list(defined.values()), {name: space for name, space in extern.items() if name not in defined}
+
+
+class _Writer:
+    """Writes initialisers into the image."""
+
+    def __init__(
+        self, image: bytearray, placed: Mapping[str, Global], functions: set[str], source: Source | None
+    ) -> None:
+        self.image = image
+        self.placed = placed
+        self.functions = functions
+        self.source = source
+        self.addresses: list[AddressOf] = []
+        self.remarks: list[str] = []
+
+    def variable(self, variable: Variable, where: Global) -> None:
+        """Write one variable's initialiser; elements that it leaves out stay zero."""
+        width = max(1, WIDTHS[variable.type] // 8)
+        dims = [d or 0 for d in variable.dims]
+        if variable.dims and variable.dims[0] is None:
+            dims[0] = where.size // max(1, width * variable.vector * _product(dims[1:]))
+        if variable.vector > 1:
+            dims.append(variable.vector)
+        # An explicit stack of (initialiser, offset, dimensions below): nesting is the text's, not ours.
+        assert variable.initial is not None
+        work: list[tuple[Initial, int, list[int]]] = [(variable.initial, where.offset, dims)]
+        while work:
+            initial, offset, below = work.pop()
+            if not isinstance(initial, InitialList):
+                self._element(variable, initial, offset, width, where)
+                continue
+            step = width * _product(below[1:])
+            for i, one in enumerate(initial.elements):
+                work.append((one, offset + i * step, below[1:]))
+
+    def _element(self, variable: Variable, initial: Initial, offset: int, width: int, where: Global) -> None:
+        if offset + width > where.offset + where.size:
+            raise self._bad(variable, "has more initial values than elements")
+        if isinstance(initial, Integer):
+            self.image[offset : offset + width] = (initial.value & ((1 << 8 * width) - 1)).to_bytes(width, "little")
+        elif isinstance(initial, Float):
+            self.image[offset : offset + width] = float_bytes(initial, variable.type, width)
+        elif isinstance(initial, Name | Offset | GenericAddress | Masked):
+            self._address(variable, initial, offset, width)
+        else:
+            raise self._bad(variable, "has an initial value of an unknown kind")
+
+    def _address(
+        self, variable: Variable, initial: Name | Offset | GenericAddress | Masked, offset: int, width: int
+    ) -> None:
+        mask = (1 << 8 * width) - 1
+        if isinstance(initial, Masked):
+            mask = initial.mask
+            inner = initial.operand
+            if not isinstance(inner, Name | Offset | GenericAddress) or mask <= 0 or mask >> 64:
+                raise self._bad(variable, "has a masked initial value that is not an address")
+            initial = inner
+        if isinstance(initial, Offset):
+            name, plus = initial.base.name, initial.value
+        elif isinstance(initial, GenericAddress):
+            name, plus = initial.name, initial.value
+        else:
+            name, plus = initial.name, 0
+        target = self.placed.get(name)
+        if target is not None:
+            self.addresses.append(AddressOf(offset, target.offset + plus, width, mask))
+        elif name in self.functions:
+            self.remarks.append(f"`{variable.name}` holds the address of the function `{name}`, which is left null")
+        else:
+            raise self._bad(variable, f"is initialised with `{name[:200]}`, which is not a variable of the module")
+
+    def _bad(self, variable: Variable, what: str) -> Exception:
+        return codes.problem(codes.BAD_VARIABLE, f"`{variable.name[:200]}` {what}", self.source, variable.span)
+
+
+def _product(values: Iterable[int]) -> int:
+    out = 1
+    for value in values:
+        out *= value
+    return out
+
+
+def float_bytes(constant: Float, type: str, width: int) -> bytes:
+    """Return a floating-point constant's bytes in a variable of `type`."""
+    if constant.width == 8 * width:
+        return constant.bits.to_bytes(width, "little")
+    value = as_double(constant)
+    if width == 8:
+        return struct.pack("<d", value)
+    if width == 4:
+        return narrowed(value).to_bytes(4, "little")
+    if width == 2 and type == "f16":
+        return struct.pack("<e", value) if abs(value) < 65520 else (b"\x00\x7c" if value > 0 else b"\x00\xfc")
+    raise codes.problem(codes.BAD_VARIABLE, f"a floating-point constant cannot initialise .{type}")
+
+
+def as_double(constant: Float) -> float:
+    """Return the value of a floating-point constant (exact)."""
+    if constant.width == 64:
+        return struct.unpack("<d", constant.bits.to_bytes(8, "little"))[0]
+    return struct.unpack("<f", constant.bits.to_bytes(4, "little"))[0]
+
+
+def narrowed(value: float) -> int:
+    """Return the bits of the f32 nearest to `value`, infinity where it is too large."""
+    try:
+        return int.from_bytes(struct.pack("<f", value), "little")
+    except OverflowError:
+        return 0x7F800000 if value > 0 else 0xFF800000
+
+
+def entry_of(function: Function, source: Source | None = None, needs: tuple[str, ...] = ()) -> Entry:
+    """Describe a kernel from its header."""
+    params, size = parameters(function.params, source)
+    stated = {d.name: d.arguments for d in function.directives}
+    shape = stated.get("reqntid") or stated.get("maxntid") or ()
+    sizes = [a for a in shape if isinstance(a, int)][:3]
+    x, y, z = (*sizes, *([1] * (3 - len(sizes)))) if sizes else (0, 0, 0)
+    return Entry(function.name, tuple(params), size, (x, y, z), "reqntid" in stated, needs)

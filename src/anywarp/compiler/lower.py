@@ -1,0 +1,224 @@
+"""From the PTX tree of one kernel to the kernel IR: expansion, then SSA, block by block.
+
+The skeleton knows control flow and the registers of every instruction, so phis are placed before the first operation is made
+and no repair is needed afterwards.
+"""
+
+from __future__ import annotations
+
+from anywarp.compiler import codes
+from anywarp.compiler.build import IRBuilder
+from anywarp.compiler.cfg import dominance_frontiers, dominators, linear_order, natural_loops, predecessors
+from anywarp.compiler.ir import Block, Kernel, Op, Phi, Terminator, Value
+from anywarp.compiler.layout import parameters
+from anywarp.compiler.place_phis import place_phis
+from anywarp.compiler.reducible import make_reducible
+from anywarp.compiler.skeleton import Assign, HostCall, ModuleView, Node, Place, Register, Skeleton, Step, build_skeleton
+from anywarp.diagnostics import AnywarpError, Diagnostic
+from anywarp.ptx.isa.ops import Type
+from anywarp.ptx.isa.registry import expand
+from anywarp.ptx.tree import Function, Instruction, Operand
+
+
+def lower_kernel(module: ModuleView, name: str) -> Kernel:
+    """Lower the kernel `name` with all functions it calls. Raises AnywarpError with a place in the PTX."""
+    function = module.function(name)
+    if function is None or function.body is None or function.kind != "entry":
+        raise codes.problem(codes.NO_SUCH_KERNEL, f"the module has no kernel `{name[:200]}`", module.source)
+    skeleton = build_skeleton(module, function)
+    if any(0 in node.targets for node in skeleton.nodes):  # the entry must have no predecessor
+        skeleton.nodes.append(skeleton.nodes[0])
+        moved = len(skeleton.nodes) - 1
+        skeleton.nodes[0] = Node(kind="jump", targets=[0], span=function.span)
+        for node in skeleton.nodes:
+            node.targets = [moved if t == 0 else t for t in node.targets]
+    make_reducible(skeleton)
+    try:
+        return _Lowering(module, function, skeleton).run()
+    except AnywarpError as error:
+        found = error.diagnostic
+        if found.source is not None or module.source is None:
+            raise
+        placed = Diagnostic(
+            found.code, found.message, found.severity, module.source, found.span, found.help, found.details
+        )
+        raise AnywarpError(placed) from None
+
+
+class _Lowering:
+    def __init__(self, module: ModuleView, function: Function, skeleton: Skeleton) -> None:
+        self.function = function
+        self.skeleton = skeleton
+        self.module = module
+        graph = skeleton.graph()
+        self.nest = natural_loops(graph)
+        self.order = linear_order(graph, self.nest)
+        alive = set(self.order)
+        graph = [targets if v in alive else [] for v, targets in enumerate(graph)]
+        self.idom = dominators(graph)
+        self.pred = predecessors(graph)
+        frontiers = dominance_frontiers(graph, self.idom)
+        self.phis = place_phis(self.pred, frontiers, self.nest, *self._references())
+        self.blocks = {node: Block("entry" if node == 0 else f"b{node}") for node in self.order}
+        self.values: dict[int, dict[Register, Value]] = {node: {} for node in self.order}
+        self.made: list[tuple[int, Register, Phi]] = []
+        self.here = 0
+        self.builder = IRBuilder(self._on_entry, module.source)
+
+    def _references(self) -> tuple[dict[Register, set[int]], dict[Register, set[int]]]:
+        """Return the nodes that write each register, and those that read it first."""
+        written: dict[Register, set[int]] = {}
+        exposed: dict[Register, set[int]] = {}
+        for number in self.order:
+            node = self.skeleton.nodes[number]
+            mine: set[Register] = set()
+            for step in [*node.steps, *([node.step] if node.step is not None else [])]:
+                for register in step.reads:
+                    if register not in mine:
+                        exposed.setdefault(register, set()).add(number)
+                if step is not node.step:
+                    mine.update(step.writes)
+            for register in mine:
+                written.setdefault(register, set()).add(number)
+        return written, exposed
+
+    def run(self) -> Kernel:
+        for number in self.order:
+            block = self.blocks[number]
+            values = self.values[number]
+            for register in self.phis[number]:
+                phi = Phi(register.type)
+                block.phis.append(phi)
+                values[register] = phi
+                self.made.append((number, register, phi))
+            self.here = number
+            self.builder.enter(block, values)
+            for step in self.skeleton.nodes[number].steps:
+                self._lower(step)
+            block.terminator = self._terminator(self.skeleton.nodes[number])
+        for number, register, phi in self.made:
+            for p in self.pred[number]:
+                phi.incoming[self.blocks[p]] = self._at_end(p, register)
+        entry = self.blocks[0]
+        entry.ops[:0] = self.builder.prologue
+        return self._kernel()
+
+    # --- registers ----------------------------------------------------------------------------------------------------
+
+    def _on_entry(self, register: Register) -> Value:
+        """The value of a register on entry to the block being lowered."""
+        step = self.builder.step
+        if step is not None and register not in step.reads:
+            self.builder.fail(codes.INTERNAL, f"the read of {register.name} was not foreseen")
+        return self._at_end(self.here, register)
+
+    def _at_end(self, number: int, register: Register) -> Value:
+        """The value of a register at the end of a block that has been lowered: its own, or that of a dominator."""
+        path: list[int] = []
+        while True:
+            found = self.values[number].get(register)
+            if found is not None:
+                break
+            path.append(number)
+            if number == 0:
+                found = self.builder.undefined(register.type)
+                break
+            number = self.idom[number]
+        for one in path:
+            self.values[one][register] = found
+        return found
+
+    # --- steps --------------------------------------------------------------------------------------------------------
+
+    def _lower(self, step: Step) -> None:
+        builder = self.builder
+        builder.begin(step)
+        what = step.what
+        if isinstance(what, Assign):
+            self._assign(what)
+        elif isinstance(what, HostCall):
+            arguments = [self._value(a, t) for a, t in what.arguments]
+            result = builder.host_call(what.name, arguments, what.type)
+            if what.result is not None and result is not None:
+                self._set(what.result, result)
+        elif isinstance(what, Instruction):
+            if what.opcode in ("bar", "barrier"):
+                self._barrier_result(what)
+            else:
+                expand(builder, what)
+
+    def _assign(self, what: Assign) -> None:
+        if isinstance(what.source, int):
+            self._set(what.target, self.builder.const("i32", what.source))
+        else:
+            self._set(what.target, self._value(what.source, what.type))
+
+    def _value(self, source: Operand | Register | Place, type: Type) -> Value:
+        builder = self.builder
+        if isinstance(source, Register):
+            return builder.resize(builder.register(source), type)
+        if isinstance(source, Place):
+            return builder.load(source.space, type, builder.place(source, "i32"))[0]
+        return builder.read(source, type)
+
+    def _set(self, target: Register | Place, value: Value) -> None:
+        builder = self.builder
+        if isinstance(target, Register):
+            builder.assign(target, builder.resize(value, target.type))
+        else:
+            builder.store(target.space, builder.place(target, "i32"), [value])
+
+    def _barrier_result(self, instruction: Instruction) -> None:
+        """Write what a reducing barrier computed; it stands at the head of the block behind the barrier."""
+        predicate = instruction.types[-1:] == ("pred",)
+        result = Op("barrier_result", "i1" if predicate else "i32", [], {}, span=instruction.span)
+        self.builder.block.ops.append(result)
+        self.builder.write(instruction.operands[0], result)
+
+    # --- terminators --------------------------------------------------------------------------------------------------
+
+    def _terminator(self, node: Node) -> Terminator:
+        targets = [self.blocks[t] for t in node.targets]
+        kind = "exit" if node.kind == "open" else node.kind
+        out = Terminator(kind, [], targets, span=node.span)
+        if node.step is None:
+            return out
+        builder = self.builder
+        builder.begin(node.step)
+        if node.kind == "branch":
+            assert isinstance(node.step.what, Instruction) and node.step.what.guard is not None
+            out.args = [builder.read(node.step.what.guard.register, "i1")]
+        elif node.kind == "switch":
+            out.args = [self._index(node.step)]
+        elif node.kind == "barrier":
+            self._barrier(node, out)
+        return out
+
+    def _index(self, step: Step) -> Value:
+        if isinstance(step.what, Register):
+            return self.builder.register(step.what)
+        assert isinstance(step.what, Instruction)
+        return self.builder.read(step.what.operands[0], "i32")
+
+    def _barrier(self, node: Node, out: Terminator) -> None:
+        form = node.barrier
+        assert form is not None
+        builder = self.builder
+        count = builder.read(form.count, "i32") if form.count is not None else None
+        predicate = None
+        if form.predicate is not None:
+            predicate = builder.read(form.predicate, "i1")
+        out.args = [builder.read(form.barrier, "i32")] if form.warp else [builder.read(form.barrier, "i32"), count, predicate]
+        out.attrs = {"kind": form.kind, "warp": form.warp}
+
+    # --- the kernel ---------------------------------------------------------------------------------------------------
+
+    def _kernel(self) -> Kernel:
+        params, size = parameters(self.function.params, self.module.source)
+        return Kernel(
+            self.function.name,
+            [self.blocks[number] for number in self.order],
+            params,
+            param_bytes=size,
+            directives={d.name: d.arguments for d in self.function.directives},
+        )

@@ -1,0 +1,47 @@
+"""An indexed module as lowering sees it: functions parsed once, variables by name, data placed.
+
+Keeps what several kernels of one module share, so that compiling a second one parses nothing twice.
+"""
+
+from __future__ import annotations
+
+from anywarp.compiler.layout import Global, lay_out_data
+from anywarp.diagnostics import Source
+from anywarp.ptx.index import ModuleIndex
+from anywarp.ptx.tree import Alias, Function, Variable
+
+
+class IndexedModule:
+    """The `ModuleView` of a `ModuleIndex`."""
+
+    def __init__(self, index: ModuleIndex) -> None:
+        self.index = index
+        self._parsed: dict[str, Function] = {}
+        self._aliases = {i.name: i.target for i in index.items if isinstance(i, Alias)}
+        self._variables: dict[str, Variable] = {}
+        for item in index.items:
+            if isinstance(item, Variable) and (item.linkage != "extern" or item.name not in self._variables):
+                self._variables[item.name] = item
+        self._globals = lay_out_data(index.items, index.source)[2]
+
+    @property
+    def source(self) -> Source | None:
+        """The module's text."""
+        return self.index.source
+
+    def function(self, name: str) -> Function | None:
+        """Parse the function, following one alias."""
+        name = self._aliases.get(name, name)
+        if name not in self.index.functions:
+            return None
+        if name not in self._parsed:
+            self._parsed[name] = self.index.function(name)
+        return self._parsed[name]
+
+    def variable(self, name: str) -> Variable | None:
+        """A variable of module level."""
+        return self._variables.get(name)
+
+    def placed(self, name: str) -> Global | None:
+        """Where a variable lies in the module's data."""
+        return self._globals.get(name)

@@ -1,0 +1,137 @@
+"""Checks of the kernel IR's invariants, run in tests and after every pass when asked.
+
+A pass that breaks SSA shows far away, as a wrong number; so the rules are written down and checked.
+"""
+
+from __future__ import annotations
+
+from anywarp.compiler.cfg import ControlFlow, control_flow
+from anywarp.compiler.ir import EFFECTS, PURE, WARP, Block, Const, Kernel, Op, Phi, Undefined, Value
+from anywarp.ptx.isa.ops import BITS
+
+_TARGETS = {"jump": 1, "branch": 2, "barrier": 1, "exit": 0, "trap": 0}
+_SAME = frozenset("add sub mul mulhi div rem and or xor not shl lshr ashr min max ctpop ctlz cttz bitreverse".split()) | {
+    "fadd", "fsub", "fmul", "fma", "fdiv", "fsqrt", "fneg", "fabs", "fmin", "fmax", "fround", "flush", "approximate",
+}  # fmt: skip
+"""Operations whose operands have the type of the result."""
+
+
+def verify(kernel: Kernel) -> list[str]:
+    """Return what is wrong with `kernel`: an empty list when nothing is."""
+    problems: list[str] = []
+    known = set(kernel.blocks)
+    for block in kernel.blocks:
+        if any(t not in known for t in block.terminator.targets):
+            problems.append(f"{block.name} goes to a block outside the kernel")
+    if problems:
+        return problems
+    flow = control_flow(kernel)
+    if flow.pred[0]:
+        problems.append("the entry block has predecessors")
+    if flow.nest.irreducible:
+        problems.append("control flow is irreducible")
+    where = _definitions(kernel, problems)
+    for number, block in enumerate(kernel.blocks):
+        _block(flow, number, block, where, problems)
+    return problems
+
+
+def check(kernel: Kernel, stage: str) -> None:
+    """Raise AssertionError when `kernel` is malformed after `stage`."""
+    problems = verify(kernel)
+    if problems:
+        raise AssertionError(f"{kernel.name} after {stage}: " + "; ".join(problems[:20]))
+
+
+def _definitions(kernel: Kernel, problems: list[str]) -> dict[Value, tuple[int, int]]:
+    """Map each value to its block and position there (phis before everything)."""
+    where: dict[Value, tuple[int, int]] = {}
+    for number, block in enumerate(kernel.blocks):
+        for phi in block.phis:
+            where[phi] = (number, -1)
+        for position, op in enumerate(block.ops):
+            if op in where:
+                problems.append(f"an operation stands twice ({op.name} in {block.name})")
+            where[op] = (number, position)
+    return where
+
+
+def _block(
+    flow: ControlFlow, number: int, block: Block, where: dict[Value, tuple[int, int]], problems: list[str]
+) -> None:
+    pred = {flow.blocks[p] for p in flow.pred[number]}
+    for phi in block.phis:
+        if set(phi.incoming) != pred:
+            problems.append(f"a phi of {block.name} does not match its predecessors")
+            continue
+        for source, value in phi.incoming.items():
+            if value.type != phi.type:
+                problems.append(f"a phi of {block.name} mixes {phi.type} and {value.type}")
+            _use(flow, value, flow.index[source], 1 << 60, where, f"a phi of {block.name}", problems)
+    for position, op in enumerate(block.ops):
+        place = f"{op.name} at {position} of {block.name}"
+        for operand in op.operands():
+            _use(flow, operand, number, position, where, place, problems)
+        _types(op, place, problems)
+    _end(flow, number, block, where, problems)
+
+
+def _end(
+    flow: ControlFlow, number: int, block: Block, where: dict[Value, tuple[int, int]], problems: list[str]
+) -> None:
+    end = block.terminator
+    wanted = _TARGETS.get(end.name)
+    if (wanted is None and end.name != "switch") or (wanted is not None and len(end.targets) != wanted):
+        problems.append(f"{block.name} ends in {end.name} with {len(end.targets)} targets")
+    for value in end.args:
+        if value is not None:
+            _use(flow, value, number, 1 << 60, where, f"the end of {block.name}", problems)
+    if end.name == "branch" and (end.args[0] is None or end.args[0].type != "i1"):
+        problems.append(f"{block.name} branches on something that is no predicate")
+
+
+def _use(
+    flow: ControlFlow,
+    value: Value,
+    block: int,
+    position: int,
+    where: dict[Value, tuple[int, int]],
+    place: str,
+    problems: list[str],
+) -> None:
+    if isinstance(value, Const | Undefined):
+        return
+    home = where.get(value)
+    kind = value.name if isinstance(value, Op) else "phi"
+    if home is None:
+        problems.append(f"{place} uses a {kind} that is in no block")
+    elif home[0] == block:
+        if home[1] >= position:
+            problems.append(f"{place} uses a {kind} before it is made")
+    elif not flow.dominance.dominates(home[0], block):
+        problems.append(f"{place} uses a {kind} of {flow.blocks[home[0]].name}, which does not dominate it")
+
+
+def _types(op: Op, place: str, problems: list[str]) -> None:
+    types = [a.type for a in op.args]
+    if op.name not in PURE and op.name not in WARP and op.name not in EFFECTS:
+        problems.append(f"{place} is no operation of the IR")
+    elif op.name in _SAME and any(t != op.type for t in types):
+        problems.append(f"{place} makes {op.type} of {types}")
+    elif op.name == "select" and types != ["i1", op.type, op.type]:
+        problems.append(f"{place} makes {op.type} of {types}")
+    elif op.name in ("icmp", "fcmp") and (op.type != "i1" or types[0] != types[1]):
+        problems.append(f"{place} compares {types}")
+    elif op.name == "trunc" and BITS[op.type] >= BITS[types[0]]:
+        problems.append(f"{place} makes {op.type} of {types}")
+    elif op.name in ("zext", "sext") and BITS[op.type] <= BITS[types[0]]:
+        problems.append(f"{place} makes {op.type} of {types}")
+    elif op.name == "bitcast" and BITS[op.type] != BITS[types[0]]:
+        problems.append(f"{place} makes {op.type} of {types}")
+    if op.guard is not None and op.guard.type != "i1":
+        problems.append(f"{place} has a guard that is no predicate")
+
+
+def phis_of(kernel: Kernel) -> list[Phi]:
+    """Return all phis of `kernel`."""
+    return [phi for block in kernel.blocks for phi in block.phis]
