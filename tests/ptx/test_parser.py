@@ -230,7 +230,7 @@ def test_debug_locations_and_pragmas():
         ("mov.u32 a, WARP_SZ;", (Name("a"), Name("WARP_SZ"))),
         ("mov.u32 a, WARP_SZ - 1;", (Name("a"), Integer(31))),
         ("mov.b16 h, 0x3C00;", (Name("h"), Integer(0x3C00))),
-        ("mov.b32 a, 1|2;", (Name("a"), Integer(3))),
+        ("mov.b32 a, 1|2;", (Name("a"), Integer(3, True))),
         ("mov.b32 a, 5 % 3;", (Name("a"), Integer(2))),
         ("mov.b32 a, 4U;", (Name("a"), Integer(4, True))),
         ("mov.b32 {a, _}, r;", (Vector((Name("a"), Sink())), Name("r"))),

@@ -174,11 +174,18 @@ def location(c: Cursor) -> Location:
     file, line, column = (_number(c, what) for what in ("a file number", "a line", "a column"))
     rest: list[str] = []
     while c.take(","):
-        words = [c.word("function_name or inlined_at")]
-        while c.kind in ("word", "integer") or c.at("+"):
-            words.append(c.advance())
-        rest.append(" ".join(words))
+        rest.append(_attribute(c))
     return Location(file, line, column, ", ".join(rest))
+
+
+def _attribute(c: Cursor) -> str:
+    """Parse `function_name label + n` or `inlined_at file line column` to its canonical text (section 11.5.3)."""
+    if c.take("inlined_at"):
+        return "inlined_at " + " ".join(str(_number(c, what)) for what in ("a file number", "a line", "a column"))
+    if not c.take("function_name"):
+        c.unexpected("function_name or inlined_at")
+    label = c.word("a label")
+    return f"function_name {label}" + (f" + {_number(c, 'an offset')}" if c.take("+") else "")
 
 
 def pragma(c: Cursor) -> Pragma:
