@@ -1,0 +1,74 @@
+"""The command `anywarp`: its verbs, each imported only when it is used, and how problems become exit codes.
+
+Exit codes: 0 fine, 1 findings, 2 could not do it; `run` passes on the exit code of the program.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from anywarp import __version__
+from anywarp.diagnostics import AnywarpError, Diagnostic
+from anywarp.settings import SettingError
+
+VERBS = {
+    "run": "Run a CUDA program on another device, unchanged.",
+    "doctor": "Tell what this machine has, what works, and what to do next.",
+    "inspect": "Tell what GPU code a file holds, and what of it we lack.",
+    "explain": "Print the page of a diagnostic, such as P001.",
+    "cache": "Look at, empty or fill the cache of compiled kernels.",
+}
+"""Each verb with its line in --help; the file of that name defines the click command as `command`."""
+
+
+class _Verbs(click.Group):
+    """Lists the verbs without importing them, so that `anywarp run` starts quickly."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        return importlib.import_module(f"anywarp.cli.{cmd_name}").command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="anywarp")
+def anywarp() -> None:
+    """Run software written for NVIDIA CUDA on other devices, unchanged."""
+
+
+def main() -> None:
+    """Run the command line and end the process with its exit code."""
+    sys.exit(call(sys.argv[1:]))
+
+
+def call(arguments: list[str]) -> int:
+    """Run the command line with these arguments and return the exit code; problems are told on stderr."""
+    try:
+        result: Any = anywarp.main(arguments, prog_name="anywarp", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.Abort:
+        return 130
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except AnywarpError as error:
+        click.echo(error.diagnostic.as_text(), err=True)
+    except SettingError as error:
+        click.echo(Diagnostic("S001", str(error), help="docs/settings.md lists every variable").as_text(), err=True)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output has gone; nobody is left to tell
+        return 141
+    return 2

@@ -1,0 +1,124 @@
+"""Starting a program so that it finds our libraries where it looks for NVIDIA's.
+
+Everything travels in environment variables, so that child processes, whatever starts them, are served too.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+
+from anywarp import settings
+from anywarp.diagnostics import AnywarpError, Diagnostic
+from anywarp.runtime.build_id import build_id
+
+DRIVER = "libcuda.so.1"
+
+PRELOADED = ("libnvJitLink.so.13",)
+"""Libraries that some clients load from their own wheel by path, which the library path cannot override.
+
+cuda-pathfinder takes a library of that name that is already in the process before it looks into the wheels.
+"""
+
+FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+"""Signals passed on to the program; the terminal itself sends SIGINT and SIGQUIT to the whole group."""
+
+
+def environment(device: str, base: Mapping[str, str], report_dir: Path | None = None) -> dict[str, str]:
+    """Return `base` with what a program needs to run on `device`; AnywarpError (R020) when our libraries are not there."""
+    libraries = settings.LIBRARY_DIR.get().resolve()
+    if not (libraries / DRIVER).exists():
+        raise AnywarpError(
+            Diagnostic("R020", f"{DRIVER} is not in {libraries}", help="in a checkout, build it with scripts/build")
+        )
+    changed = {
+        "LD_LIBRARY_PATH": _before(str(libraries), base.get("LD_LIBRARY_PATH", "")),
+        settings.DEVICE.name: device,
+        settings.BUILD_ID.name: build_id(),
+        settings.PYTHON.name: str(settings.PYTHON.get()),
+        settings.CACHE_DIR.name: str(settings.CACHE_DIR.get().absolute()),
+    }
+    preloaded = [str(libraries / name) for name in PRELOADED if (libraries / name).exists()]
+    if preloaded:
+        changed["LD_PRELOAD"] = _before(":".join(preloaded), base.get("LD_PRELOAD", ""))
+    if report_dir is not None:
+        changed[settings.REPORT_DIR.name] = str(report_dir)
+    return {**base, **changed}
+
+
+def become(command: Sequence[str], env: Mapping[str, str]) -> None:
+    """Replace this process by the command; returns only by raising AnywarpError (R021, R022)."""
+    program = _found(command[0], env)
+    try:
+        os.execve(program, list(command), dict(env))
+    except OSError as error:
+        raise _not_started(command[0], error) from error
+
+
+def watch(command: Sequence[str], env: Mapping[str, str]) -> int:
+    """Run the command to its end and return its exit code, 128 + n when signal n ended it.
+
+    Signals that reach us go to the command; an interrupt from the terminal reaches it anyway, and we wait for what it does.
+    """
+    program = _found(command[0], env)
+    try:
+        child = subprocess.Popen(list(command), executable=program, env=dict(env))
+    except OSError as error:
+        raise _not_started(command[0], error) from error
+    with _signals_to(child):
+        status = child.wait()
+    return 128 - status if status < 0 else status
+
+
+class _signals_to:
+    """While in force, signals reach a child and do not end us."""
+
+    def __init__(self, child: subprocess.Popen[bytes]) -> None:
+        self._child = child
+        self._saved: dict[int, Callable[[int, FrameType | None], object] | int | None] = {}
+
+    def __enter__(self) -> None:
+        for number in FORWARDED:
+            self._saved[number] = signal.signal(number, lambda n, _: self._child.send_signal(n))
+        for number in (signal.SIGINT, signal.SIGQUIT):
+            self._saved[number] = signal.signal(number, _leave_to_child)
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._saved.items():
+            signal.signal(number, handler)
+
+
+def _leave_to_child(number: int, frame: FrameType | None) -> None:
+    """Do nothing: the terminal has sent the same signal to the child."""
+
+
+def _found(program: str, env: Mapping[str, str]) -> str:
+    found = shutil.which(program, path=env.get("PATH", os.defpath))
+    if found is not None:
+        return found
+    if os.path.isfile(program):
+        raise _not_started(program, PermissionError(13, "it is not executable"))
+    raise AnywarpError(
+        Diagnostic("R021", f"there is no command {program!r}", help="check the spelling, or give its path")
+    )
+
+
+def _not_started(program: str, error: OSError) -> AnywarpError:
+    return AnywarpError(
+        Diagnostic(
+            "R022",
+            f"{program} cannot be started: {error.strerror or error}",
+            help="check that it is a program for this machine; a script needs an interpreter line or its interpreter named",
+        )
+    )
+
+
+def _before(first: str, rest: str) -> str:
+    """Join two lists of paths, without repeating `first` when a nested run has put it there already."""
+    others = [part for part in rest.split(":") if part and part not in first.split(":")]
+    return ":".join([first, *others])

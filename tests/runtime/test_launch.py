@@ -1,0 +1,133 @@
+"""Starting programs: what they find in their environment, and that exit codes and signals are theirs."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from anywarp.diagnostics import AnywarpError
+from anywarp.runtime import launch
+
+RUN = [sys.executable, "-m", "anywarp", "run"]
+
+
+@pytest.fixture
+def libraries(tmp_path, monkeypatch):
+    """A folder that looks like ours; the file in it is no library, so only programs that load none are run with it."""
+    folder = tmp_path / "lib"
+    folder.mkdir()
+    (folder / "libcuda.so.1").write_bytes(b"")
+    monkeypatch.setenv("ANYWARP_LIBRARY_DIR", str(folder))
+    monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
+    monkeypatch.delenv("LD_PRELOAD", raising=False)
+    return folder
+
+
+def test_our_libraries_come_first_and_the_rest_stays(libraries):
+    env = launch.environment("cpu", {"LD_LIBRARY_PATH": "/a:/b", "HOME": "/h", "PYTHONPATH": "/p"})
+    assert env["LD_LIBRARY_PATH"] == f"{libraries}:/a:/b"
+    assert (env["HOME"], env["PYTHONPATH"], env["ANYWARP_DEVICE"]) == ("/h", "/p", "cpu")
+    assert "LD_PRELOAD" not in env
+    assert len(env["ANYWARP_BUILD_ID"]) == 16 and env["ANYWARP_PYTHON"] == sys.executable
+
+
+def test_a_run_within_a_run_adds_nothing_twice(libraries):
+    (libraries / "libnvJitLink.so.13").write_bytes(b"")
+    once = launch.environment("cpu", {"LD_PRELOAD": "/x.so"})
+    assert once["LD_PRELOAD"] == f"{libraries}/libnvJitLink.so.13:/x.so"
+    assert launch.environment("cpu", once) == once
+
+
+def test_missing_libraries_are_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("ANYWARP_LIBRARY_DIR", str(tmp_path))
+    with pytest.raises(AnywarpError) as caught:
+        launch.environment("cpu", {})
+    assert caught.value.diagnostic.code == "R020"
+
+
+@pytest.mark.parametrize("extra", [[], ["--summary"]], ids=["becomes", "watches"])
+class TestRun:
+    """Both ways of running a command look alike from outside."""
+
+    def run(self, extra, *command, **options):
+        return subprocess.run([*RUN, *extra, "--", *command], capture_output=True, text=True, timeout=60, **options)
+
+    def test_the_exit_code_is_the_programs(self, libraries, extra):
+        assert self.run(extra, "sh", "-c", "exit 37").returncode == 37
+
+    def test_output_and_input_are_the_programs(self, libraries, extra):
+        done = self.run(extra, "sh", "-c", "cat; echo words >&2", input="some text")
+        assert done.stdout == "some text" and done.stderr.startswith("words\n")
+
+    def test_children_inherit_the_environment(self, libraries, extra):
+        done = self.run(extra, "sh", "-c", 'sh -c "echo \\$LD_LIBRARY_PATH"')
+        assert done.stdout.split(":")[0].strip() == str(libraries)
+
+    def test_a_signal_that_ends_the_program_shows(self, libraries, extra):
+        done = self.run(extra, "sh", "-c", "kill -SEGV $$")
+        assert done.returncode in (-signal.SIGSEGV, 128 + signal.SIGSEGV)
+        assert (done.returncode < 0) == (extra == [])
+
+    def test_a_missing_command_is_127(self, libraries, extra):
+        done = self.run(extra, "no-such-command-here")
+        assert done.returncode == 127 and "error[R021]" in done.stderr and "no-such-command-here" in done.stderr
+
+    def test_a_file_that_is_no_program_is_126(self, libraries, extra, tmp_path):
+        (tmp_path / "text").write_text("words")
+        done = self.run(extra, str(tmp_path / "text"))
+        assert done.returncode == 126 and "error[R022]" in done.stderr
+
+    def test_options_of_the_command_are_left_alone(self, libraries, extra):
+        assert self.run(extra, "echo", "--device", "x", "--", "--help").stdout == "--device x -- --help\n"
+
+    def test_an_interrupt_reaches_the_program_and_its_answer_counts(self, libraries, extra):
+        script = "trap 'echo caught; exit 5' INT; echo ready; while :; do sleep 0.05; done"
+        child = subprocess.Popen(
+            [*RUN, *extra, "--", "sh", "-c", script],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert child.stdout is not None and child.stdout.readline() == b"ready\n"
+        time.sleep(0.1)
+        os.killpg(child.pid, signal.SIGINT)  # as a terminal does
+        out, err = child.communicate(timeout=30)
+        assert child.returncode == 5 and out == b"caught\n" and b"Traceback" not in err
+
+    def test_a_request_to_end_reaches_the_program(self, libraries, extra):
+        script = "trap 'echo ending; exit 6' TERM; echo ready; while :; do sleep 0.05; done"
+        child = subprocess.Popen(
+            [*RUN, *extra, "--", "sh", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        assert child.stdout is not None and child.stdout.readline() == b"ready\n"
+        time.sleep(0.1)
+        child.terminate()
+        out, _ = child.communicate(timeout=30)
+        assert child.returncode == 6 and out == b"ending\n"
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="this machine has no C compiler")
+def test_a_native_program_and_a_python_program_load_our_library(tmp_path, monkeypatch):
+    """A real library that tells its own place; the program asks for it by the name CUDA programs use."""
+    folder = tmp_path / "lib"
+    folder.mkdir()
+    (tmp_path / "lib.c").write_text('const char *whose(void) { return "ours"; }\n')
+    (tmp_path / "main.c").write_text(
+        "#include <dlfcn.h>\n#include <stdio.h>\n"
+        'int main(void) { void *h = dlopen("libcuda.so.1", RTLD_NOW);\n'
+        'const char *(*f)(void) = h ? (const char *(*)(void))dlsym(h, "whose") : 0; puts(f ? f() : "none"); return !f; }\n'
+    )
+    library = folder / "libcuda.so.1"
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", library, tmp_path / "lib.c"], check=True
+    )
+    subprocess.run(["cc", "-o", tmp_path / "main", tmp_path / "main.c", "-ldl"], check=True)
+    monkeypatch.setenv("ANYWARP_LIBRARY_DIR", str(folder))
+    python = "import ctypes; f = ctypes.CDLL('libcuda.so.1').whose; f.restype = ctypes.c_char_p; print(f().decode())"
+    for command in ([tmp_path / "main"], [sys.executable, "-c", python]):
+        done = subprocess.run([*RUN, "--", *command], capture_output=True, text=True)
+        assert (done.returncode, done.stdout) == (0, "ours\n"), done.stderr
