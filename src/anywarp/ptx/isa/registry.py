@@ -22,7 +22,7 @@ F = TypeVar("F", bound=Meaning)
 
 CHAPTERS = (
     "integer", "bits", "extended", "floating", "comparison", "logic", "data_movement", "addresses", "conversion",
-    "approximations", "atomics", "warp", "miscellaneous",
+    "approximations", "atomics", "warp", "matrix", "miscellaneous",
 )  # fmt: skip
 """The modules that declare meanings; a new chapter is listed here once."""
 
