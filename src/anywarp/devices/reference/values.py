@@ -44,8 +44,16 @@ def undefined(type: Type) -> int:
     return UNDEFINED & ((1 << BITS[type]) - 1)
 
 
-def _map(type: Type, f: Callable[..., int], *values: Plain) -> Plain:
-    return plain(type, [f(*xs) for xs in zip(*(v.lanes for v in values), strict=True)])
+def _map1(type: Type, f: Callable[[int], int], a: Plain) -> Plain:
+    return plain(type, [f(x) for x in a.lanes])
+
+
+def _map2(type: Type, f: Callable[[int, int], int], a: Plain, b: Plain) -> Plain:
+    return plain(type, [f(x, y) for x, y in zip(a.lanes, b.lanes, strict=True)])
+
+
+def _map3(type: Type, f: Callable[[int, int, int], int], a: Plain, b: Plain, c: Plain) -> Plain:
+    return plain(type, [f(x, y, z) for x, y, z in zip(a.lanes, b.lanes, c.lanes, strict=True)])
 
 
 def _numbers(a: Plain, signed: bool) -> Sequence[int]:
@@ -105,13 +113,13 @@ class PlainOps(ABC):
         return plain(type, [bits] * LANES)
 
     def add(self, a: Plain, b: Plain) -> Plain:
-        return _map(a.type, lambda x, y: x + y, a, b)
+        return _map2(a.type, lambda x, y: x + y, a, b)
 
     def sub(self, a: Plain, b: Plain) -> Plain:
-        return _map(a.type, lambda x, y: x - y, a, b)
+        return _map2(a.type, lambda x, y: x - y, a, b)
 
     def mul(self, a: Plain, b: Plain) -> Plain:
-        return _map(a.type, lambda x, y: x * y, a, b)
+        return _map2(a.type, lambda x, y: x * y, a, b)
 
     def mulhi(self, a: Plain, b: Plain, signed: bool) -> Plain:
         width = BITS[a.type]
@@ -127,24 +135,24 @@ class PlainOps(ABC):
         return plain(a.type, [_remainder(x, y) for x, y in pairs])
 
     def and_(self, a: Plain, b: Plain) -> Plain:
-        return _map(a.type, lambda x, y: x & y, a, b)
+        return _map2(a.type, lambda x, y: x & y, a, b)
 
     def or_(self, a: Plain, b: Plain) -> Plain:
-        return _map(a.type, lambda x, y: x | y, a, b)
+        return _map2(a.type, lambda x, y: x | y, a, b)
 
     def xor(self, a: Plain, b: Plain) -> Plain:
-        return _map(a.type, lambda x, y: x ^ y, a, b)
+        return _map2(a.type, lambda x, y: x ^ y, a, b)
 
     def not_(self, a: Plain) -> Plain:
-        return _map(a.type, lambda x: ~x, a)
+        return _map1(a.type, lambda x: ~x, a)
 
     def shl(self, a: Plain, amount: Plain) -> Plain:
         width = BITS[a.type]
-        return _map(a.type, lambda x, n: x << n if n < width else 0, a, amount)
+        return _map2(a.type, lambda x, n: x << n if n < width else 0, a, amount)
 
     def lshr(self, a: Plain, amount: Plain) -> Plain:
         width = BITS[a.type]
-        return _map(a.type, lambda x, n: x >> n if n < width else 0, a, amount)
+        return _map2(a.type, lambda x, n: x >> n if n < width else 0, a, amount)
 
     def ashr(self, a: Plain, amount: Plain) -> Plain:
         last = BITS[a.type] - 1
@@ -157,19 +165,19 @@ class PlainOps(ABC):
         return plain(a.type, [max(p) for p in zip(_numbers(a, signed), _numbers(b, signed), strict=True)])
 
     def ctpop(self, a: Plain) -> Plain:
-        return _map(a.type, lambda x: bin(x).count("1"), a)
+        return _map1(a.type, lambda x: bin(x).count("1"), a)
 
     def ctlz(self, a: Plain) -> Plain:
         width = BITS[a.type]
-        return _map(a.type, lambda x: width - x.bit_length(), a)
+        return _map1(a.type, lambda x: width - x.bit_length(), a)
 
     def cttz(self, a: Plain) -> Plain:
         width = BITS[a.type]
-        return _map(a.type, lambda x: (x & -x).bit_length() - 1 if x else width, a)
+        return _map1(a.type, lambda x: (x & -x).bit_length() - 1 if x else width, a)
 
     def bitreverse(self, a: Plain) -> Plain:
         width = BITS[a.type]
-        return _map(a.type, lambda x: int(f"{x:0{width}b}"[::-1], 2), a)
+        return _map1(a.type, lambda x: int(f"{x:0{width}b}"[::-1], 2), a)
 
     def icmp(self, predicate: str, a: Plain, b: Plain) -> Plain:
         signed = predicate[0] == "s"
@@ -178,7 +186,7 @@ class PlainOps(ABC):
         return plain("i1", [int(holds(x, y)) for x, y in pairs])
 
     def select(self, condition: Plain, a: Plain, b: Plain) -> Plain:
-        return _map(a.type, lambda c, x, y: x if c else y, condition, a, b)
+        return _map3(a.type, lambda c, x, y: x if c else y, condition, a, b)
 
     def trunc(self, a: Plain, type: Type) -> Plain:
         return plain(type, a.lanes)
@@ -196,39 +204,39 @@ class PlainOps(ABC):
     # --- floating point --------------------------------------------------------------------------------------------
     def fadd(self, a: Plain, b: Plain, rounding: Rounding = "rn") -> Plain:
         f = sf.FORMATS[a.type]
-        return _map(a.type, lambda x, y: sf.add(f, x, y, rounding), a, b)
+        return _map2(a.type, lambda x, y: sf.add(f, x, y, rounding), a, b)
 
     def fsub(self, a: Plain, b: Plain, rounding: Rounding = "rn") -> Plain:
         f = sf.FORMATS[a.type]
-        return _map(a.type, lambda x, y: sf.add(f, x, y ^ f.sign, rounding), a, b)
+        return _map2(a.type, lambda x, y: sf.add(f, x, y ^ f.sign, rounding), a, b)
 
     def fmul(self, a: Plain, b: Plain, rounding: Rounding = "rn") -> Plain:
         f = sf.FORMATS[a.type]
-        return _map(a.type, lambda x, y: sf.multiply(f, x, y, rounding), a, b)
+        return _map2(a.type, lambda x, y: sf.multiply(f, x, y, rounding), a, b)
 
     def fma(self, a: Plain, b: Plain, c: Plain, rounding: Rounding = "rn") -> Plain:
         f = sf.FORMATS[a.type]
-        return _map(a.type, lambda x, y, z: sf.fused(f, x, y, z, rounding), a, b, c)
+        return _map3(a.type, lambda x, y, z: sf.fused(f, x, y, z, rounding), a, b, c)
 
     def fdiv(self, a: Plain, b: Plain, rounding: Rounding = "rn") -> Plain:
         f = sf.FORMATS[a.type]
-        return _map(a.type, lambda x, y: sf.divide(f, x, y, rounding), a, b)
+        return _map2(a.type, lambda x, y: sf.divide(f, x, y, rounding), a, b)
 
     def fsqrt(self, a: Plain, rounding: Rounding = "rn") -> Plain:
         f = sf.FORMATS[a.type]
-        return _map(a.type, lambda x: sf.root(f, x, rounding), a)
+        return _map1(a.type, lambda x: sf.root(f, x, rounding), a)
 
     def fneg(self, a: Plain) -> Plain:
-        return _map(a.type, lambda x: x ^ sf.FORMATS[a.type].sign, a)
+        return _map1(a.type, lambda x: x ^ sf.FORMATS[a.type].sign, a)
 
     def fabs(self, a: Plain) -> Plain:
-        return _map(a.type, lambda x: x & ~sf.FORMATS[a.type].sign, a)
+        return _map1(a.type, lambda x: x & ~sf.FORMATS[a.type].sign, a)
 
     def fmin(self, a: Plain, b: Plain) -> Plain:
-        return _map(a.type, lambda x, y: sf.minimum(sf.FORMATS[a.type], x, y), a, b)
+        return _map2(a.type, lambda x, y: sf.minimum(sf.FORMATS[a.type], x, y), a, b)
 
     def fmax(self, a: Plain, b: Plain) -> Plain:
-        return _map(a.type, lambda x, y: sf.maximum(sf.FORMATS[a.type], x, y), a, b)
+        return _map2(a.type, lambda x, y: sf.maximum(sf.FORMATS[a.type], x, y), a, b)
 
     def fcmp(self, predicate: str, a: Plain, b: Plain) -> Plain:
         f = sf.FORMATS[a.type]
@@ -239,18 +247,18 @@ class PlainOps(ABC):
             c = sf.compare(f, x, y)
             return unordered if c is None else int(c in true_for)
 
-        return _map("i1", holds, a, b)
+        return _map2("i1", holds, a, b)
 
     def fround(self, a: Plain, rounding: Rounding) -> Plain:
-        return _map(a.type, lambda x: sf.to_integral(sf.FORMATS[a.type], x, rounding), a)
+        return _map1(a.type, lambda x: sf.to_integral(sf.FORMATS[a.type], x, rounding), a)
 
     def flush(self, a: Plain) -> Plain:
         f = sf.FORMATS[a.type]
-        return _map(a.type, lambda x: x & f.sign if sf.is_subnormal(f, x) else x, a)
+        return _map1(a.type, lambda x: x & f.sign if sf.is_subnormal(f, x) else x, a)
 
     def fconvert(self, a: Plain, type: Type, rounding: Rounding = "rn") -> Plain:
         source, target = sf.FORMATS[a.type], sf.FORMATS[type]
-        return _map(type, lambda x: sf.convert(source, target, x, rounding), a)
+        return _map1(type, lambda x: sf.convert(source, target, x, rounding), a)
 
     def int_to_float(self, a: Plain, type: Type, signed: bool, rounding: Rounding = "rn") -> Plain:
         return plain(type, [sf.from_integer(sf.FORMATS[type], x, rounding) for x in _numbers(a, signed)])
@@ -258,10 +266,10 @@ class PlainOps(ABC):
     def float_to_int(self, a: Plain, type: Type, signed: bool, rounding: Rounding) -> Plain:
         width = BITS[type]
         low, high = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if signed else (0, (1 << width) - 1)
-        return _map(type, lambda x: sf.to_integer(sf.FORMATS[a.type], x, low, high, rounding), a)
+        return _map1(type, lambda x: sf.to_integer(sf.FORMATS[a.type], x, low, high, rounding), a)
 
     def approximate(self, function: Approximation, a: Plain) -> Plain:
-        return _map(a.type, lambda x: elementary.evaluate(function, sf.FORMATS[a.type], x), a)
+        return _map1(a.type, lambda x: elementary.evaluate(function, sf.FORMATS[a.type], x), a)
 
     # --- the warp --------------------------------------------------------------------------------------------------
     def guard(self) -> Plain:

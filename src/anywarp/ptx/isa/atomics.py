@@ -35,7 +35,8 @@ def _operation(i: Instruction, ptx: str) -> AtomicOp:
 
 def _order(i: Instruction) -> Order:
     orders: tuple[Order, ...] = ("acquire", "release", "acq_rel")
-    return next((o for o in orders if i.has(o)), "relaxed")
+    found = [o for o in orders if i.has(o)]
+    return found[0] if found else "relaxed"
 
 
 def _elements(i: Instruction, operand: Operand) -> tuple[Operand, ...]:
@@ -106,4 +107,5 @@ def fence(ops: Ops, i: Instruction) -> None:
         ops.fence("sc", "cta" if i.has("cta") else "sys" if i.has("sys") else "gpu")
         return
     orders: tuple[Order, ...] = ("sc", "acquire", "release")
-    ops.fence(next((o for o in orders if i.has(o)), "acq_rel"), scope_of(i, "sys"))
+    found = [o for o in orders if i.has(o)]
+    ops.fence(found[0] if found else "acq_rel", scope_of(i, "sys"))

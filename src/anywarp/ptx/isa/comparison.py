@@ -99,7 +99,7 @@ def set_(ops: Ops, i: Instruction) -> None:
     """`set`: all ones or 1.0 where the comparison holds, else zero."""
     found, predicate = _comparison(ops, i, i.types[1], 3)
     type, _ = parts_of(i.types[0])
-    true = ops.const(type, ONE[type] if type in ONE else -1)
+    true = ops.const(type, ONE.get(type, -1))
     values = [ops.select(_combine(ops, i, f, predicate), true, ops.const(type, 0)) for f in found]
     write_parts(ops, i.operands[0], values)
 

@@ -5,6 +5,8 @@ The manual's table of legal pairs is large; the rules behind it are few, and are
 
 from __future__ import annotations
 
+from typing import Literal
+
 from anywarp.ptx.isa.floating import relu, rounding_of, saturate
 from anywarp.ptx.isa.operands import NAN, bits_type, is_signed, join, read, resize, take, value_type, write
 from anywarp.ptx.isa.ops import BITS, Ops, Rounding, Type, V
@@ -49,9 +51,12 @@ def integer_to_float(ops: Ops, i: Instruction) -> None:
     write(ops, d, saturate(ops, number) if i.has("sat") else number)
 
 
-def _integral_rounding(i: Instruction) -> Rounding | None:
-    names: dict[str, Rounding] = {"rni": "rn", "rzi": "rz", "rmi": "rm", "rpi": "rp"}
-    return next((mode for name, mode in names.items() if i.has(name)), None)
+Directed = Literal["rn", "rz", "rm", "rp"]
+_INTEGRAL: dict[str, Directed] = {"rni": "rn", "rzi": "rz", "rmi": "rm", "rpi": "rp"}
+
+
+def _integral_rounding(i: Instruction) -> Directed | None:
+    return next((mode for name, mode in _INTEGRAL.items() if i.has(name)), None)
 
 
 @meaning(f"cvt.rni/rzi/rmi/rpi{{.ftz}}{{.sat}}.{_INTS}.{_FLOATS}")
@@ -80,7 +85,7 @@ def float_to_float(ops: Ops, i: Instruction) -> None:
     `.ftz` concerns f32 only, as source or as result.
     """
     d, a = take(i, 2)
-    to, source = (value_type(t) for t in i.types)
+    to, source = value_type(i.types[0]), value_type(i.types[1])
     number = read(ops, a, source)
     if i.has("ftz") and source == "f32":
         number = ops.flush(number)

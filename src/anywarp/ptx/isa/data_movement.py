@@ -12,6 +12,7 @@ from anywarp.ptx.isa.ops import BITS, AddressSpace, Ops, Order, Scope, V
 from anywarp.ptx.isa.registry import meaning
 from anywarp.ptx.tree import WIDTHS, Address, Instruction, Name, Operand, Vector
 
+_SCOPES: tuple[Scope, ...] = ("cta", "cluster", "gpu", "sys")
 SPACES = frozenset({"global", "shared", "local", "const", "param"})
 
 
@@ -89,8 +90,8 @@ def ordering(i: Instruction) -> dict[str, Any]:
 
 def scope_of(i: Instruction, default: Scope) -> Scope:
     """The scope a form names."""
-    scopes: tuple[Scope, ...] = ("cta", "cluster", "gpu", "sys")
-    return next((s for s in scopes if i.has(s)), default)
+    found = [s for s in _SCOPES if i.has(s)]
+    return found[0] if found else default
 
 
 _WEAK = "{.weak}{.<space>}{.<cache>}{.nc}{.<l1>}{.<l2>}{.<hint>}{.<prefetch>}{.v2/v4/v8}{.unified}.<data>"

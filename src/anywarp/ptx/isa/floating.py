@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from anywarp.ptx.isa.operands import NAN, ONE, elementwise, read, take, value_type, write
+from anywarp.ptx.isa.operands import NAN, ONE, Function, elementwise, read, take, value_type, write
 from anywarp.ptx.isa.ops import BITS, Ops, Rounding, Type, V
 from anywarp.ptx.isa.registry import meaning
 from anywarp.ptx.tree import Instruction
 
 
+_ROUNDINGS: tuple[Rounding, ...] = ("rn", "rz", "rm", "rp", "rna")
+
+
 def rounding_of(i: Instruction) -> Rounding:
     """The rounding modifier of a form, to nearest even without one."""
-    modes: tuple[Rounding, ...] = ("rn", "rz", "rm", "rp", "rna")
-    return next((m for m in modes if i.has(m)), "rn")
+    found = [m for m in _ROUNDINGS if i.has(m)]
+    return found[0] if found else "rn"
 
 
 def saturate(ops: Ops, a: V) -> V:
@@ -39,13 +42,15 @@ def finish(ops: Ops, i: Instruction, value: V) -> V:
     return relu(ops, value) if i.has("relu") else value
 
 
-def rounded(ops: Ops, i: Instruction, function: Callable[..., V]) -> Callable[..., V]:
+def rounded(ops: Ops, i: Instruction, function: Function) -> Callable[..., V]:
     """Wrap an arithmetic function with the form's modifiers on sources and result."""
+
+    evaluate: Callable[..., V] = function
 
     def apply(*sources: V) -> V:
         if i.has("ftz"):
             sources = tuple(ops.flush(s) for s in sources)
-        return finish(ops, i, function(*sources))
+        return finish(ops, i, evaluate(*sources))
 
     return apply
 

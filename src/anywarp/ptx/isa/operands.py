@@ -7,6 +7,7 @@ once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.ptx.isa.ops import BITS, Ops, Type, V
@@ -18,6 +19,7 @@ _BITS: dict[int, Type] = {1: "i1", 8: "i8", 16: "i16", 32: "i32", 64: "i64", 128
 _PARTS: dict[str, tuple[Type, int]] = {
     "f16x2": ("f16", 2), "bf16x2": ("bf16", 2), "u16x2": ("i16", 2), "s16x2": ("i16", 2), "f32x2": ("f32", 2),
 }  # fmt: skip
+Function: TypeAlias = "Callable[[V], V] | Callable[[V, V], V] | Callable[[V, V, V], V]"
 ONE: dict[str, int] = {"f16": 0x3C00, "bf16": 0x3F80, "f32": 0x3F800000, "f64": 0x3FF0000000000000}
 """Bits of 1.0 in each float type."""
 NAN: dict[str, int] = {"f16": 0x7FFF, "bf16": 0x7FFF, "f32": 0x7FFFFFFF, "f64": 0x7FF8000000000000}
@@ -146,8 +148,9 @@ def write_parts(ops: Ops, operand: Operand, parts: Sequence[V]) -> None:
     write(ops, operand, parts[0] if len(parts) == 1 else join(ops, parts[0], parts[1]))
 
 
-def elementwise(ops: Ops, instruction: Instruction, ptx: str, sources: int, function: Callable[..., V]) -> None:
+def elementwise(ops: Ops, instruction: Instruction, ptx: str, sources: int, function: Function) -> None:
     """Apply `function` to the parts of `sources` operands of type `ptx` and write the destination."""
+    apply: Callable[..., V] = function
     destination, *rest = take(instruction, sources + 1)
     columns = [read_parts(ops, operand, ptx) for operand in rest]
-    write_parts(ops, destination, [function(*parts) for parts in zip(*columns, strict=True)])
+    write_parts(ops, destination, [apply(*parts) for parts in zip(*columns, strict=True)])
