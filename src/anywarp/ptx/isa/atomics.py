@@ -35,7 +35,7 @@ def _operation(i: Instruction, ptx: str) -> AtomicOp:
 
 def _order(i: Instruction) -> Order:
     orders: tuple[Order, ...] = ("acquire", "release", "acq_rel")
-    found = [o for o in orders if i.has(o)]
+    found: list[Order] = [o for o in orders if i.has(o)]
     return found[0] if found else "relaxed"
 
 
@@ -107,5 +107,5 @@ def fence(ops: Ops, i: Instruction) -> None:
         ops.fence("sc", "cta" if i.has("cta") else "sys" if i.has("sys") else "gpu")
         return
     orders: tuple[Order, ...] = ("sc", "acquire", "release")
-    found = [o for o in orders if i.has(o)]
+    found: list[Order] = [o for o in orders if i.has(o)]
     ops.fence(found[0] if found else "acq_rel", scope_of(i, "sys"))

@@ -9,7 +9,7 @@ from typing import Literal
 
 from anywarp.ptx.isa.floating import relu, rounding_of, saturate
 from anywarp.ptx.isa.operands import NAN, bits_type, is_signed, join, read, resize, take, value_type, write
-from anywarp.ptx.isa.ops import BITS, Ops, Rounding, Type, V
+from anywarp.ptx.isa.ops import BITS, Ops, Type, V
 from anywarp.ptx.isa.registry import meaning
 from anywarp.ptx.tree import WIDTHS, Instruction
 

@@ -90,7 +90,7 @@ def ordering(i: Instruction) -> dict[str, Any]:
 
 def scope_of(i: Instruction, default: Scope) -> Scope:
     """The scope a form names."""
-    found = [s for s in _SCOPES if i.has(s)]
+    found: list[Scope] = [s for s in _SCOPES if i.has(s)]
     return found[0] if found else default
 
 

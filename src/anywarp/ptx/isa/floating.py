@@ -12,13 +12,12 @@ from anywarp.ptx.isa.ops import BITS, Ops, Rounding, Type, V
 from anywarp.ptx.isa.registry import meaning
 from anywarp.ptx.tree import Instruction
 
-
 _ROUNDINGS: tuple[Rounding, ...] = ("rn", "rz", "rm", "rp", "rna")
 
 
 def rounding_of(i: Instruction) -> Rounding:
     """The rounding modifier of a form, to nearest even without one."""
-    found = [m for m in _ROUNDINGS if i.has(m)]
+    found: list[Rounding] = [m for m in _ROUNDINGS if i.has(m)]
     return found[0] if found else "rn"
 
 
