@@ -151,6 +151,14 @@ THREADS = Setting(
     "How many threads run the blocks of a kernel on the device `cpu`.",
     "both",
 )
+MEMORY = Setting(
+    "ANYWARP_MEMORY",
+    _size,
+    lambda: 0,
+    "what the machine has",
+    "How much memory the device `cpu` says it has, such as 8GiB.",
+    "native",
+)
 SERVICE_IDLE = Setting(
     "ANYWARP_SERVICE_IDLE",
     _seconds,
@@ -178,7 +186,7 @@ LOG = Setting(
     str,
     lambda: "warn",
     "warn",
-    "How much the libraries and the compile service say on stderr: error, warn, info or debug.",
+    "How much the libraries and the compile service say on stderr: off, error, warn, info or debug.",
     "both",
 )
 BUILD_ID = Setting(
@@ -200,7 +208,7 @@ RUNTIME_DIR = Setting(
 )
 
 SETTINGS: tuple[Setting[object], ...] = (
-    DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, LOG, BUILD_ID,
+    DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, MEMORY, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, LOG, BUILD_ID,
     RUNTIME_DIR,
 )  # fmt: skip
 """All of them, in the order of docs/settings.md."""
