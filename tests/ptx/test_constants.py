@@ -118,7 +118,9 @@ def test_refused(text, code):
     assert caught.value.diagnostic.code == code
 
 
-@pytest.mark.parametrize("text", ["(" * 100_000 + "1" + ")" * 100_000, "-" * 100_000 + "1", "1?" * 100_000 + "1", "(.u64)" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["(" * 100_000 + "1" + ")" * 100_000, "-" * 100_000 + "1", "1?" * 100_000 + "1", "(.u64)" * 100_000]
+)
 def test_deep_expressions_are_refused(text):
     with pytest.raises(AnywarpError) as caught:
         initial(text)

@@ -55,7 +55,9 @@ def operands(text):
 
 
 def test_header():
-    module = parse_module("// made by hand\n.version 7.8 /* old */ .target sm_90a, texmode_independent\n.address_size 32")
+    module = parse_module(
+        "// made by hand\n.version 7.8 /* old */ .target sm_90a, texmode_independent\n.address_size 32"
+    )
     assert (module.version, module.target, module.address_size) == ((7, 8), ("sm_90a", "texmode_independent"), 32)
 
 
@@ -213,7 +215,9 @@ def test_jump_tables_and_prototypes():
 
 
 def test_debug_locations_and_pragmas():
-    assert body('.loc 1 26 7\n.loc 1 2 3, function_name $L__info+4, inlined_at 1 26 7\n.pragma "nounroll";\nret;')[:3] == (
+    assert body('.loc 1 26 7\n.loc 1 2 3, function_name $L__info+4, inlined_at 1 26 7\n.pragma "nounroll";\nret;')[
+        :3
+    ] == (
         Location(1, 26, 7),
         Location(1, 2, 3, "function_name $L__info + 4, inlined_at 1 26 7"),
         Pragma(("nounroll",)),
@@ -239,7 +243,10 @@ def test_debug_locations_and_pragmas():
         ("ld.u32 r, [a - 4 + 2*3];", (Name("r"), Address(Name("a"), 2))),
         ("ld.u32 r, [64];", (Name("r"), Address(Integer(64)))),
         ("tex.v r, [t, {x, y}];", (Name("r"), Address(Name("t"), 0, (Vector((Name("x"), Name("y"))),)))),
-        ("tex.v r|p, [t, s, {x}];", (Pair(Name("r"), Name("p")), Address(Name("t"), 0, (Name("s"), Vector((Name("x"),)))))),
+        (
+            "tex.v r|p, [t, s, {x}];",
+            (Pair(Name("r"), Name("p")), Address(Name("t"), 0, (Name("s"), Vector((Name("x"),))))),
+        ),
         ("foo r, [a, b];", (Name("r"), Address(Name("a"), 0, (Name("b"),)))),
         ("setp.lt.and.s32 p|_, a, b, !q;", (Pair(Name("p"), Sink()), Name("a"), Name("b"), Negated(Name("q")))),
         ("vadd r, a.b0, b.h1;", (Name("r"), Name("a", "b0"), Name("b", "h1"))),

@@ -64,7 +64,9 @@ floats = st.one_of(
 )
 simple = st.one_of(names, integers, floats, st.builds(Sink), st.builds(Offset, names, OFFSETS))
 vectors = st.recursive(
-    st.builds(Vector, tuples(simple, 1, 4)), lambda inner: st.builds(Vector, tuples(st.one_of(simple, inner), 1, 3)), max_leaves=4
+    st.builds(Vector, tuples(simple, 1, 4)),
+    lambda inner: st.builds(Vector, tuples(st.one_of(simple, inner), 1, 3)),
+    max_leaves=4,
 )
 addresses = st.builds(
     Address, st.one_of(names, integers), st.just(0), tuples(st.one_of(names, vectors), most=2)
@@ -75,7 +77,9 @@ groups = st.builds(Group, tuples(simple))
 guards = st.one_of(st.none(), st.builds(Guard, st.builds(Name, WORDS), st.booleans()))
 instructions = st.one_of(
     st.builds(Instruction, OPCODES, MODIFIERS, tuples(operands, most=4), guards),
-    st.builds(Instruction, st.just("call"), st.sampled_from([(), ("uni",)]), tuples(st.one_of(groups, names), 1, 4), guards),
+    st.builds(
+        Instruction, st.just("call"), st.sampled_from([(), ("uni",)]), tuples(st.one_of(groups, names), 1, 4), guards
+    ),
 )
 
 initials = st.recursive(
@@ -109,7 +113,10 @@ DIRECTIVE_NAMES = st.sampled_from(["maxntid", "noreturn", "unheard_of", "abi_pre
 directives = st.builds(Directive, DIRECTIVE_NAMES, arguments)
 LINKAGES = st.sampled_from(["", "extern", "visible", "weak", "common"])
 registers = st.builds(
-    Registers, TYPE_NAMES, tuples(st.tuples(WORDS, st.one_of(st.none(), st.integers(1, 1 << 20))), 1), st.sampled_from([1, 2, 4])
+    Registers,
+    TYPE_NAMES,
+    tuples(st.tuples(WORDS, st.one_of(st.none(), st.integers(1, 1 << 20))), 1),
+    st.sampled_from([1, 2, 4]),
 )
 pragmas = st.builds(Pragma, tuples(STRINGS, 1))
 SMALL = st.integers(0, 1 << 31)
@@ -152,7 +159,9 @@ def modules(draw):
             defined.add(item.name)
         listed.append(item)
     target = draw(tuples(st.from_regex(r"sm_[0-9]{2}a?", fullmatch=True), 1, 2))
-    return Module((draw(st.integers(1, 9)), draw(st.integers(0, 9))), target, draw(st.sampled_from([32, 64])), tuple(listed))
+    return Module(
+        (draw(st.integers(1, 9)), draw(st.integers(0, 9))), target, draw(st.sampled_from([32, 64])), tuple(listed)
+    )
 
 
 @settings(max_examples=400, deadline=None)

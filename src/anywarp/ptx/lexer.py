@@ -130,6 +130,5 @@ class Cursor:
         if self.kind == "open":
             what = "comment" if self.value.startswith("/*") else "string"
             self.fail(codes.NOT_CLOSED, f"this {what} is never closed", span=Span(self.start, self.start + 2))
-        shown = repr(self.value)[1:-1]
         help = "" if " " < self.value < "\x7f" else "PTX is ASCII text; the file may be damaged or compressed"
-        self.fail(codes.BAD_CHARACTER, f"the character `{shown}` has no meaning in PTX", help)
+        self.fail(codes.BAD_CHARACTER, f"the character {self.value!r} has no meaning in PTX", help)

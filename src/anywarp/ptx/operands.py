@@ -87,6 +87,8 @@ def _displacement(c: Cursor) -> int:
     total = 0
     while c.at("+", "-"):
         sign = 1 if c.advance() == "+" else -1
+        if c.kind == "word" and c.value != "WARP_SZ":
+            c.fail(codes.UNEXPECTED, f"only a constant can be added to an address, not `{c.value[:40]}`")
         term = constant(c, TERM)
         if not isinstance(term, Integer):
             c.fail(codes.NOT_CONSTANT, "an offset is an integer, not a floating-point value")

@@ -211,7 +211,7 @@ def _labelled(c: Cursor, statements: list[Statement]) -> Targets | CallPrototype
     """Parse the directives that a label names; the label has been read as a statement."""
     label = statements.pop() if statements else None
     if not isinstance(label, Label):
-        c.unexpected(f"a label before `{c.value}`")
+        c.fail(codes.UNEXPECTED, f"`{c.value}` needs a label before it")
     kind = c.advance()[1:]
     if kind == "callprototype":
         return _prototype(c, label.name)
