@@ -8,6 +8,10 @@ from __future__ import annotations
 from anywarp.compiler.ir import Block, Const, Kernel, Op, Phi, Terminator, Undefined, Value
 
 
+_USUAL: dict[str, object] = {"count": 1, "volatile": False, "order": "weak", "scope": "sys", "rounding": "rn"}
+"""Attributes that are left out where they are as usual."""
+
+
 def print_kernel(kernel: Kernel, notes: dict[Value, str] | None = None) -> str:
     """Return `kernel` as text; `notes` are appended to the lines of the values that they are about."""
     return _Printer(kernel, notes or {}).run()
@@ -51,7 +55,7 @@ class _Printer:
         return f"{self._name(phi)}:{phi.type} = phi {incoming}"
 
     def _op(self, op: Op) -> str:
-        attrs = " ".join(_attribute(k, v) for k, v in op.attrs.items())
+        attrs = " ".join(_attribute(k, v) for k, v in op.attrs.items() if _USUAL.get(k, _USUAL) != v)
         args = ", ".join(self._name(a) for a in op.args)
         guard = f" if {self._name(op.guard)}" if op.guard is not None else ""
         parts = [op.name, *([attrs] if attrs else []), *([args] if args else [])]

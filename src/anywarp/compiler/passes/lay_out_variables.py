@@ -1,0 +1,37 @@
+"""Give shared and local variables their offsets, once it is known which of them are left."""
+
+from __future__ import annotations
+
+from anywarp.compiler import codes
+from anywarp.compiler.ir import Kernel, Op, Specialisation
+from anywarp.compiler.layout import LOCAL_LIMIT, SHARED_LIMIT, align_up
+from anywarp.compiler.skeleton import Place
+from anywarp.compiler.uses import definitions
+
+
+def lay_out_variables(kernel: Kernel, specialisation: Specialisation) -> None:
+    """Make the offset of each `symbol` final and set the kernel's shared and local sizes.
+
+    Static shared variables lie in order of first use; dynamic shared memory starts behind them, aligned to 16 or more (all
+    dynamic variables name the same memory). Legality: addresses of different variables are unrelated in PTX.
+    """
+    symbols = [op for _, op in definitions(kernel) if isinstance(op, Op) and "variable" in op.attrs]
+    places: dict[Place, int] = {}
+    ends = {"shared": 0, "local": 0}
+    dynamic_align = 16
+    for op in symbols:
+        place: Place = op.attrs["variable"]
+        if place.dynamic:
+            dynamic_align = max(dynamic_align, place.align)
+        elif place not in places:
+            places[place] = align_up(ends[place.space], place.align)
+            ends[place.space] = places[place] + place.size
+    kernel.shared_bytes = ends["shared"]
+    kernel.local_bytes = align_up(ends["local"], 16)
+    kernel.dynamic_shared_align = dynamic_align
+    if kernel.shared_bytes > SHARED_LIMIT or kernel.local_bytes > LOCAL_LIMIT:
+        raise codes.problem(codes.TOO_MUCH_DATA, f"the variables of `{kernel.name[:200]}` need too much memory")
+    start = align_up(kernel.shared_bytes, dynamic_align)
+    for op in symbols:
+        place = op.attrs["variable"]
+        op.attrs = {"space": place.space, "offset": op.attrs["offset"] + (start if place.dynamic else places[place])}

@@ -1,0 +1,32 @@
+"""Remove operations and phis whose results nobody needs; most come from instructions that compute more than is asked for."""
+
+from __future__ import annotations
+
+from anywarp.compiler.ir import Kernel, Op, Phi, Specialisation, Value
+
+_KEPT = frozenset({"store", "atomic", "host_call", "fence"})
+
+
+def remove_dead_code(kernel: Kernel, specialisation: Specialisation) -> None:
+    """Keep what effects and terminators need, directly or not.
+
+    Legality: pure and warp operations have no effect; a load that is not volatile has none but its result (that it might have
+    faulted is no promise of PTX).
+    """
+    work: list[Value] = []
+    for block in kernel.blocks:
+        work += [a for a in block.terminator.args if a is not None]
+        work += [op for op in block.ops if op.name in _KEPT or (op.name == "load" and op.attrs["volatile"])]
+    alive: set[Value] = set()
+    while work:
+        value = work.pop()
+        if value in alive:
+            continue
+        alive.add(value)
+        if isinstance(value, Op):
+            work += value.operands()
+        elif isinstance(value, Phi):
+            work += value.incoming.values()
+    for block in kernel.blocks:
+        block.phis = [phi for phi in block.phis if phi in alive]
+        block.ops = [op for op in block.ops if op in alive]

@@ -1,0 +1,22 @@
+"""What a device must supply to have kernels compiled for it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from anywarp.compiler.artifact import Artifact
+from anywarp.compiler.ir import Kernel, Specialisation
+from anywarp.compiler.shapes import Analysis
+
+
+class Target(Protocol):
+    """A device's half of the compiler: from the kernel IR and what is known of it to object code."""
+
+    @property
+    def name(self) -> str:
+        """Identity of what the code runs on: the processor and its features, as far as they change the code."""
+        ...
+
+    def emit(self, kernel: Kernel, analysis: Analysis, specialisation: Specialisation) -> Artifact:
+        """Compile `kernel`. Raises AnywarpError naming what cannot be compiled."""
+        ...
