@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 import pytest
 import zstandard
-from fakes.gpu_images import CUBIN, LZ4, PTX, ZSTD, cubin, elf, fatbin, image, ptx
 
 from anywarp.diagnostics import AnywarpError
 from anywarp.ptx import fatbin as reader
+from fakes.gpu_images import CUBIN, LZ4, PTX, ZSTD, cubin, elf, fatbin, image, ptx
 
 TEXT = ptx("a", "b") + b"// filler\n" * 50
 
@@ -138,14 +138,14 @@ def test_every_truncation_is_reported(compress):
 
 @pytest.mark.parametrize("compress", ["none", "lz4", "zstd"])
 def test_every_header_byte_flipped(compress):
-    """Each value of each header byte: a diagnostic, or the payload, or payload bytes under another label; never more memory."""
+    """Every bit and the extreme values of each header byte: a diagnostic, or the payload, or payload bytes under another label; never more memory."""
     data = fatbin(image(TEXT, compress=compress), image(TEXT, compress=compress, arch=90))
     padded = TEXT + b"\0" * (-len(TEXT) % 8)
     second = len(image(TEXT, compress=compress)) + 16
     outcomes = {"right": 0, "refused": 0}
     with at_most(8 << 20):
         for at in (*range(16 + 64), *range(second, second + 64)):
-            for value in range(256):
+            for value in {0, 1, 2, 0x7F, 0x80, 0xFF, *(data[at] ^ 1 << bit for bit in range(8)), data[at] ^ 0xFF}:
                 changed = data[:at] + bytes([value]) + data[at + 1 :]
                 try:
                     for _, _, _, payload in read(changed):
@@ -153,7 +153,7 @@ def test_every_header_byte_flipped(compress):
                 except AnywarpError as error:
                     outcomes["refused"] += 1
                     assert error.diagnostic.code in ("P020", "P021", "P022", "P023", "P024")
-    assert outcomes["right"] > 1000 and outcomes["refused"] > 1000
+    assert outcomes["right"] > 500 and outcomes["refused"] > 500
 
 
 def test_every_byte_of_a_compressed_payload_flipped():

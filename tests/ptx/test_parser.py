@@ -122,6 +122,15 @@ def test_several_names_in_one_declaration():
     )
 
 
+def test_tables_of_numbers():
+    numbers = [0, 7, 255, 8, 7, 9223372036854775807]
+    for text in (" 0, 7 ,255,\n010, 7, 9223372036854775807", "0,7,0xFF,8,7, 9223372036854775807"):
+        (table,) = items(f".global .u64 t[6] = {{{text}}};")
+        assert table.initial == InitialList(tuple(map(Integer, numbers)))
+    (empty,) = items(".global .u64 t[6] = { };")
+    assert empty.initial == InitialList(())
+
+
 def test_entry_with_every_parameter_kind_and_directive():
     (f,) = items(
         """.visible .entry k(

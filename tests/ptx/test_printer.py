@@ -96,7 +96,11 @@ DIMS = tuples(st.one_of(st.none(), st.integers(0, 1 << 40)), most=2)
 ATTRIBUTES = tuples(st.sampled_from(["managed", "unified(1, 2)"]), most=2)
 
 
-def variables(spaces, initial=st.none(), linkage=st.just(""), pointer=st.none(), words=WORDS):
+NOTHING = st.none()
+UNLINKED = st.just("")
+
+
+def variables(spaces, initial=NOTHING, linkage=UNLINKED, pointer=NOTHING, words=WORDS):
     return st.builds(
         Variable, st.sampled_from(spaces), TYPE_NAMES, words, DIMS, st.sampled_from([1, 2, 4, 8]), ALIGNS, initial, linkage,
         ATTRIBUTES, pointer,

@@ -39,6 +39,8 @@ _POINTER = rf"(?:(\.ptr)\s+(?:\.(const|global|local|shared)\s+)?(?:{_ALIGN})?)?"
 _PLAIN_PARAMETER = re.compile(r"\.(param)" + _HEAD + _POINTER + _NAME + r"(?=[,)])", re.ASCII)
 _PLAIN_VARIABLE = re.compile(r"\.(const|global|local|param|shared)" + _HEAD + "()()()" + _NAME + ";", re.ASCII)
 """The declarations that make up nearly all of a module, taken in one step; the cursor reads the others."""
+_FLAT_LIST = re.compile(r"\{([\s\d,]+)\}", re.ASCII)
+_DECIMAL = re.compile(r"\s*(?:0|[1-9]\d{0,18})\s*", re.ASCII)
 
 
 class Modifiers:
@@ -265,18 +267,38 @@ def _initial(c: Cursor) -> Initial:
 
 
 def _initial_list(c: Cursor) -> InitialList:
+    flat = _FLAT_LIST.match(c.text, c.start, c.end)
+    if flat is not None and (values := _decimals(flat[1])) is not None:
+        c.seek(flat.end())
+        return InitialList(values)
     c.enter()
     c.advance()
     found: list[Initial] = []
     while not c.at("}"):
         if found:
             c.expect(",", "or `}` after the value")
-            if c.at("}"):
-                break
         found.append(_initial(c))
     c.advance()
     c.leave()
     return InitialList(tuple(found))
+
+
+def _decimals(text: str) -> tuple[Integer, ...] | None:
+    """Return comma-separated plain decimals in one step, or None where something else is among them."""
+    try:
+        return tuple(map(_Decimals().__getitem__, text.split(",")))
+    except KeyError:
+        return None
+
+
+class _Decimals(dict[str, Integer]):
+    """Integers by their text, since tables of bytes repeat a few hundred values a million times."""
+
+    def __missing__(self, text: str) -> Integer:
+        if _DECIMAL.fullmatch(text) is None:
+            raise KeyError(text)
+        value = self[text] = Integer(int(text))
+        return value
 
 
 def _initial_address(c: Cursor) -> Initial:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from anywarp.ptx.isa.registry import expand
 from anywarp.ptx.parser import parse_module
 from semantics.warp import Warp
