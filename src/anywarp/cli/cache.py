@@ -1,0 +1,144 @@
+"""`anywarp cache`: look at, empty or fill the cache of compiled kernels."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from anywarp import settings
+from anywarp.devices import device as devices
+from anywarp.diagnostics import AnywarpError, Diagnostic
+from anywarp.runtime import warm
+from anywarp.runtime.build_id import build_id
+from anywarp.runtime.cache import Cache
+
+FORMAT = click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", help="How to print.")
+PATIENCE = 2.0
+"""Seconds after which progress is shown."""
+
+
+@click.group("cache")
+def command() -> None:
+    """Look at, empty or fill the cache of compiled kernels."""
+
+
+@command.command("info")
+@FORMAT
+def info(style: str) -> int:
+    """Tell where the cache is and what it holds."""
+    cache = _cache()
+    entries = list(cache.entries())
+    size, oldest = sum(e.size for e in entries), min((e.used for e in entries), default=None)
+    if style == "json":
+        facts = {
+            "directory": str(cache.root),
+            "entries": len(entries),
+            "bytes": size,
+            "limit": cache.limit,
+            "oldest": oldest,
+        }
+        click.echo(json.dumps(facts, indent=2))
+        return 0
+    click.echo(f"directory  {cache.root}")
+    click.echo(f"entries    {len(entries)}")
+    click.echo(f"size       {size / 2**20:.1f} MiB of {cache.limit / 2**20:.0f} MiB")
+    if oldest is not None:
+        click.echo(f"oldest     used {datetime.fromtimestamp(oldest):%Y-%m-%d %H:%M}")
+    return 0
+
+
+@command.command("clear")
+def clear() -> int:
+    """Remove every compiled kernel."""
+    try:
+        freed = _cache().clear()
+    except OSError as error:
+        text = f"the cache cannot be emptied: {error.strerror or error}"
+        raise AnywarpError(Diagnostic("L001", text, help="check who owns the directory")) from error
+    click.echo(f"{freed / 2**20:.1f} MiB freed")
+    return 0
+
+
+@command.command("warm")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.option(
+    "--block",
+    "blocks",
+    multiple=True,
+    metavar="X[,Y[,Z]]",
+    help="A block shape to compile for (default: 256); may be repeated.",
+)
+@click.option("--device", "name", metavar="NAME", help="Device to compile for (default: ANYWARP_DEVICE, else cpu).")
+def warm_command(paths: tuple[Path, ...], blocks: tuple[str, ...], name: str | None) -> int:
+    """Compile every kernel in PATHS: PTX files, fat binaries, libraries, or directories of these.
+
+    Exit code 0: all compiled; 1: some could not be; 2: there was nothing to compile.
+    """
+    shapes = [_shape(text) for text in blocks or ("256",)]
+    identity = devices.find(name or settings.DEVICE.get()).identity()
+    work, problems = _work(paths, shapes)
+    for problem in problems:
+        click.echo(problem, err=True)
+    if not work:
+        raise AnywarpError(
+            Diagnostic("L003", "there is no PTX in these files", help="`anywarp inspect FILE` shows what a file holds")
+        )
+    cache = settings.CACHE_DIR.get().absolute()
+    start = time.monotonic()
+    done = list(_shown(warm.compile_all(work, identity, build_id(), cache, settings.cpu_count()), len(work)))
+    failed = [d for d in done if d.problem]
+    for each in failed:
+        click.echo(each.problem, err=True)
+    cached = sum(d.cached for d in done)
+    fresh = len(done) - cached - len(failed)
+    click.echo(
+        f"{fresh} compiled, {cached} in the cache already, {len(failed)} failed, {time.monotonic() - start:.1f} s"
+    )
+    return 1 if failed or problems else 0
+
+
+def _cache() -> Cache:
+    return Cache(settings.CACHE_DIR.get(), settings.CACHE_LIMIT.get())
+
+
+def _work(paths: Iterable[Path], shapes: list[warm.Shape]) -> tuple[list[warm.Job], list[str]]:
+    """Return the jobs in files, and what was wrong with files; the same image in two files is compiled once."""
+    work: dict[warm.Job, None] = {}
+    problems: list[str] = []
+    for path in warm.files(paths):
+        try:
+            for image in warm.images(path.read_bytes()):
+                work.update(dict.fromkeys(warm.jobs(image, str(path), shapes)))
+        except AnywarpError as error:
+            problems.append(f"{path}: {error.diagnostic.as_text()}")
+        except OSError as error:
+            problems.append(f"{path}: {error.strerror}")
+    return list(work), problems
+
+
+def _shape(text: str) -> warm.Shape:
+    parts = text.replace("x", ",").split(",")
+    if len(parts) > 3 or not all(p.isascii() and p.isdecimal() and 0 < int(p) <= 1024 for p in parts):
+        raise click.BadParameter(f"{text!r} is no block shape such as 256 or 16,16", param_hint="--block")
+    x, y, z = (*(int(p) for p in parts), 1, 1)[:3]
+    if x * y * z > 1024:
+        raise click.BadParameter(f"{text!r} has more than 1024 threads", param_hint="--block")
+    return x, y, z
+
+
+def _shown(done: Iterator[warm.Done], total: int) -> Iterator[warm.Done]:
+    """Pass results on; on a terminal, once two seconds have gone, say how far it is."""
+    start, shown = time.monotonic(), False
+    for count, each in enumerate(done, 1):
+        if sys.stderr.isatty() and (shown or time.monotonic() - start > PATIENCE):
+            click.echo(f"\r\033[K{count} of {total} kernels: {each.job.kernel[:60]}", nl=False, err=True)
+            shown = True
+        yield each
+    if shown:
+        click.echo("\r\033[K", nl=False, err=True)

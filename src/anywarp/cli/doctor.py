@@ -1,0 +1,69 @@
+"""`anywarp doctor`: what this machine has, what works, and what to do next.
+
+The first command a new user runs and the first thing asked of one who reports a problem; so it never fails halfway.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import click
+
+from anywarp.runtime.checkup import Fact, examine
+
+MARKS = {"ok": "ok", "absent": "-", "warning": "warning", "error": "error"}
+COLOURS = {"ok": "green", "absent": "dim", "warning": "yellow", "error": "red"}
+
+
+@click.command("doctor")
+@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", help="How to print the result.")
+def command(style: str) -> int:
+    """Tell what this machine has, what works, and what to do next.
+
+    Exit code 0: all is well; 1: something is lost; 2: nothing can run.
+    """
+    facts = list(examine())
+    status = exit_code(facts)
+    if style == "json":
+        verdict = {"exit_code": status, "facts": [f.as_json() for f in facts], "next": advice(facts)}
+        click.echo(json.dumps(verdict, indent=2))
+        return status
+    _print_table(facts) if sys.stdout.isatty() else _print_lines(facts)
+    click.echo("\nnext:")
+    for line in advice(facts):
+        click.echo(f"  {line}")
+    return status
+
+
+def exit_code(facts: list[Fact]) -> int:
+    """Return 2 when nothing can run, 1 when something is lost, else 0."""
+    found = {fact.status for fact in facts}
+    return 2 if "error" in found else 1 if "warning" in found else 0
+
+
+def advice(facts: list[Fact]) -> list[str]:
+    """Return what to do next: mend what is broken, else run something."""
+    steps = [
+        f"{fact.part} {fact.name}: {fact.help}" for fact in facts if fact.status in ("error", "warning") and fact.help
+    ]
+    return steps or ["anywarp run --summary -- COMMAND", "anywarp inspect FILE tells what GPU code a package brings"]
+
+
+def _print_lines(facts: list[Fact]) -> None:
+    for fact in facts:
+        click.echo(f"{MARKS[fact.status]:<8}{fact.part:<10}{fact.name:<16}{fact.text}")
+
+
+def _print_table(facts: list[Fact]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("", "part", "what", "found"):
+        table.add_column(heading)
+    for fact in facts:
+        mark = Text(MARKS[fact.status], style=COLOURS[fact.status])
+        table.add_row(mark, fact.part, fact.name, Text(fact.text))
+    Console().print(table)

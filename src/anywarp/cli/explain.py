@@ -1,0 +1,70 @@
+"""`anywarp explain CODE`: the page of a diagnostic, in the terminal.
+
+A message must fit in a few lines; what stands behind it, and what to do, is worth a page that travels with the package.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import click
+
+import anywarp
+from anywarp.diagnostics import AnywarpError, Diagnostic
+
+CODE = re.compile(r"[A-Z][0-9]{3}")
+
+
+@click.command("explain")
+@click.argument("code", required=False)
+@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", help="How to print the result.")
+def command(code: str | None, style: str) -> None:
+    """Print the page of the diagnostic CODE, such as P001; without one, list all codes."""
+    if code is None:
+        _print_list(style)
+        return
+    page = page_of(code)
+    if style == "json":
+        click.echo(json.dumps({"code": code.upper(), "title": title(page), "page": page}, indent=2))
+    elif sys.stdout.isatty():
+        from rich.console import Console
+        from rich.markdown import Markdown
+
+        Console().print(Markdown(page))
+    else:
+        click.echo(page, nl=False)
+
+
+def pages() -> Path:
+    """Return the directory of pages: inside an installed package, in docs/ of a checkout."""
+    package = Path(anywarp.__file__).resolve().parent
+    installed = package / "docs" / "diagnostics"
+    return installed if installed.is_dir() else package.parents[1] / "docs" / "diagnostics"
+
+
+def page_of(code: str) -> str:
+    """Return the text of a page; AnywarpError (L002) when there is none for `code`."""
+    name = code.strip().upper()
+    place = pages() / f"{name}.md"
+    if CODE.fullmatch(name) is None or not place.is_file():
+        help = "`anywarp explain` without a code lists them all"
+        raise AnywarpError(Diagnostic("L002", f"there is no diagnostic {code[:80]!r}", help=help))
+    return place.read_text(encoding="utf-8")
+
+
+def title(page: str) -> str:
+    """Return what follows the code in the first line of a page."""
+    return page.partition("\n")[0].partition(": ")[2]
+
+
+def _print_list(style: str) -> None:
+    titles = {
+        p.stem: title(p.read_text(encoding="utf-8")) for p in sorted(pages().glob("*.md")) if CODE.fullmatch(p.stem)
+    }
+    if style == "json":
+        click.echo(json.dumps(titles, indent=2))
+    else:
+        click.echo("\n".join(f"{code}  {text}" for code, text in titles.items()))

@@ -1,0 +1,157 @@
+"""What this machine has for running CUDA software with us, and what stands in the way: the facts behind `anywarp doctor`.
+
+Each fact is looked up on its own and a look-up that fails is itself a fact, so that one broken part does not hide the others.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from anywarp import settings
+from anywarp.devices import device as devices
+from anywarp.diagnostics import AnywarpError
+from anywarp.runtime import launch
+from anywarp.runtime.build_id import build_id
+from anywarp.runtime.cache import Cache
+from anywarp.runtime.client import connected
+from anywarp.runtime.installed import Installed, installed
+
+Status = Literal["ok", "absent", "warning", "error"]
+
+LOAD_LIMIT = 30.0
+"""Seconds that loading our library in a process of its own may take."""
+
+_LOAD = """
+import ctypes, sys
+driver = ctypes.CDLL(sys.argv[1])
+status = driver.cuInit(0)
+count, version = ctypes.c_int(), ctypes.c_int()
+status = status or driver.cuDriverGetVersion(ctypes.byref(version)) or driver.cuDeviceGetCount(ctypes.byref(count))
+print(status, version.value, count.value)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One line of the report; `error` means that nothing can run, `warning` that something is lost, `absent` is no problem."""
+
+    part: str
+    name: str
+    status: Status
+    text: str
+    help: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return a JSON-ready mapping."""
+        return asdict(self)
+
+
+def examine() -> Iterator[Fact]:
+    """Yield every fact about this machine, in the order in which they are shown."""
+    yield _machine()
+    yield from _devices()
+    yield from _library()
+    yield _cache()
+    yield _service()
+    yield from _cuda()
+    yield from _rocm()
+    yield from map(_framework, installed())
+
+
+def _machine() -> Fact:
+    text = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    supported = sys.platform == "linux" and platform.machine() in ("x86_64", "aarch64")
+    if supported:
+        return Fact("machine", "system", "ok", text)
+    return Fact("machine", "system", "error", text, "anywarp runs on Linux, on x86-64 first")
+
+
+def _devices() -> Iterator[Fact]:
+    for name in devices.names():
+        try:
+            found = devices.find(name).probe()
+        except AnywarpError as error:
+            yield Fact("device", name, "warning", error.diagnostic.message, error.diagnostic.help)
+            continue
+        for info in found:
+            features = f", {' '.join(info.features)}" if info.features else ""
+            yield Fact("device", name, "ok", f"{info.name}, {info.memory / 2**30:.1f} GiB{features}")
+        if not found:
+            yield Fact("device", name, "absent", "this machine has none")
+    if not devices.names():
+        yield Fact("device", "cpu", "error", "no device is installed", "install the package again: pip install anywarp")
+
+
+def _library() -> Iterator[Fact]:
+    place = settings.LIBRARY_DIR.get() / launch.DRIVER
+    if not place.exists():
+        yield Fact("library", launch.DRIVER, "error", f"not in {place.parent}", "in a checkout, run scripts/build")
+        return
+    command = [sys.executable, "-c", _LOAD, str(place)]
+    try:
+        env = launch.environment(settings.DEVICE.get(), settings.environment())
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=LOAD_LIMIT)
+    except subprocess.TimeoutExpired:
+        yield Fact("library", launch.DRIVER, "error", f"did not load within {LOAD_LIMIT:g} seconds", "install it again")
+        return
+    words = done.stdout.split()
+    if done.returncode or len(words) != 3 or words[0] != "0":
+        last = done.stderr.strip().rpartition("\n")[2] or f"cuInit returned {words[0] if words else 'nothing'}"
+        yield Fact("library", launch.DRIVER, "error", last, "install it again; in a checkout, run scripts/build")
+        return
+    version = int(words[1])
+    text = f"answers as CUDA {version // 1000}.{version % 1000 // 10} with {words[2]} device(s), in {place.parent}"
+    yield Fact("library", launch.DRIVER, "ok", text)
+
+
+def _cache() -> Fact:
+    cache = Cache(settings.CACHE_DIR.get(), settings.CACHE_LIMIT.get())
+    problem = cache.usable()
+    if problem is not None:
+        text = f"{cache.root} cannot be used: {problem.strerror or problem}"
+        return Fact("cache", "kernels", "warning", text, "kernels compile again in each run; set ANYWARP_CACHE_DIR")
+    entries = list(cache.entries())
+    size = sum(entry.size for entry in entries) / 2**20
+    return Fact("cache", "kernels", "ok", f"{len(entries)} entries, {size:.1f} MiB, in {cache.root}")
+
+
+def _service() -> Fact:
+    try:
+        with connected(build_id(), settings.CACHE_DIR.get()) as client:
+            return Fact("compiler", "service", "ok", f"answers (compiler {client.ping()})")
+    except AnywarpError as error:
+        return Fact("compiler", "service", "error", error.diagnostic.message, error.diagnostic.help)
+
+
+def _cuda() -> Iterator[Fact]:
+    driver = Path("/proc/driver/nvidia/version")
+    if driver.exists():
+        yield Fact("cuda", "driver", "ok", driver.read_text(errors="replace").partition("\n")[0].strip())
+    else:
+        yield Fact("cuda", "driver", "absent", "no NVIDIA driver; none is needed")
+    yield _tool("cuda", "toolkit", "nvcc", "no nvcc; only needed to build CUDA programs")
+
+
+def _rocm() -> Iterator[Fact]:
+    has_device = Path("/dev/kfd").exists()
+    yield Fact("rocm", "driver", "ok" if has_device else "absent", "/dev/kfd" if has_device else "no AMD GPU driver")
+    yield _tool("rocm", "toolkit", "hipcc", "no hipcc")
+
+
+def _tool(part: str, name: str, program: str, otherwise: str) -> Fact:
+    found = shutil.which(program, path=settings.environment().get("PATH", os.defpath))
+    return Fact(part, name, "ok" if found else "absent", found or otherwise)
+
+
+def _framework(found: Installed) -> Fact:
+    version = f"{found.version} ({found.flavour})" if found.flavour else found.version
+    text = f"{version}: {found.remark}" if found.remark else version
+    return Fact("software", found.name, "absent" if found.runs is False else "ok", text)

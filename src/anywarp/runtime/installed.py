@@ -1,0 +1,91 @@
+"""Which CUDA software is installed in this interpreter, and of which flavour, without importing any of it.
+
+Importing a framework takes seconds and may fail for the very reason that a user is looking for; its metadata does not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """One package: its version, its flavour where there are several, whether it runs here, and a word on that."""
+
+    name: str
+    version: str
+    flavour: str
+    runs: bool | None
+    remark: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A package that uses CUDA; `names` are its distributions, `runs` and `remark` as in Installed."""
+
+    names: tuple[str, ...]
+    runs: bool | None
+    remark: str
+    flavour: Callable[[metadata.Distribution], str] = lambda _: ""
+
+
+def _torch_flavour(found: metadata.Distribution) -> str:
+    """Read torch/version.py as text: `cuda = '12.6'` or `hip = '6.2'`, else a CPU build."""
+    text = found.read_text("../torch/version.py") or ""
+    for kind in ("cuda", "hip"):
+        match = re.search(rf"^{kind}\s*(?::[^=]*)?=\s*['\"]([\d.]+)", text, re.MULTILINE)
+        if match:
+            return f"{'rocm' if kind == 'hip' else kind} {match.group(1)}"
+    return "cpu"
+
+
+def _in_name(found: metadata.Distribution) -> str:
+    match = re.search(r"(cuda|cu|rocm)[-_]?(\d+)", found.metadata["Name"].lower())
+    return f"{'rocm' if match.group(1) == 'rocm' else 'cuda'} {match.group(2)}" if match else ""
+
+
+_NATIVE_CODE = "not yet: its kernels are compiled for NVIDIA's hardware, without PTX"
+_STATIC = "not yet: it brings NVIDIA's runtime library linked in"
+
+KNOWN = (
+    _Known(("tinygrad",), True, "with its CUDA device and PTX renderer"),
+    _Known(("numba-cuda",), True, "needs NVIDIA's nvidia-nvvm package to make PTX"),
+    _Known(("cuda-core",), True, "programs that bring PTX"),
+    _Known(("cuda-bindings",), True, "the driver interface"),
+    _Known(("torch",), None, "", _torch_flavour),
+    _Known(("triton", "pytorch-triton-rocm"), False, "not yet: it loads code compiled for NVIDIA's hardware"),
+    _Known(("cupy-cuda12x", "cupy-cuda13x", "cupy-rocm-5-0", "cupy"), False, _STATIC, _in_name),
+    _Known(("jax-cuda12-plugin", "jax-cuda13-plugin", "jax-rocm60-plugin"), False, _STATIC, _in_name),
+    _Known(("tensorflow",), False, "not yet"),
+    _Known(("onnxruntime-gpu",), False, "not yet: it needs more of NVIDIA's libraries than we replace"),
+    _Known(("xgboost",), False, _STATIC),
+    _Known(("ctranslate2",), False, _STATIC),
+    _Known(("bitsandbytes",), False, "not yet: it needs NVIDIA's runtime library, which we do not replace yet"),
+    _Known(("vllm",), False, "not yet: it needs more of NVIDIA's libraries than we replace"),
+    _Known(("nvidia-nvvm", "nvidia-cuda-nvcc"), None, "makes PTX for numba-cuda"),
+)
+"""What doctor knows about, in the order it is shown."""
+
+
+def installed() -> tuple[Installed, ...]:
+    """Return the packages of KNOWN that are installed."""
+    return tuple(found for known in KNOWN for name in known.names if (found := _look(name, known)) is not None)
+
+
+def _look(name: str, known: _Known) -> Installed | None:
+    try:
+        found = metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        return None
+    flavour = known.flavour(found)
+    runs, remark = (_torch(flavour)) if name == "torch" else (known.runs, known.remark)
+    return Installed(name, found.version, flavour, runs, remark)
+
+
+def _torch(flavour: str) -> tuple[bool | None, str]:
+    if flavour.startswith("cuda"):
+        return False, _NATIVE_CODE
+    return None, "this build does not use CUDA; it runs without anywarp"

@@ -1,0 +1,122 @@
+"""Compiling ahead of a run: every kernel of the images in given files, for given block shapes, into the cache.
+
+A service that must answer at once, or a container image built once and started often, should not compile while a user waits.
+"""
+
+from __future__ import annotations
+
+import struct
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from anywarp.diagnostics import AnywarpError
+from anywarp.ptx import elf, fatbin
+from anywarp.ptx.index import ModuleIndex
+from anywarp.runtime.client import Client
+from anywarp.runtime.modules import open_image
+
+Shape = tuple[int, int, int]
+
+SUFFIXES = (".ptx", ".fatbin", ".cubin", ".so")
+"""What is taken from a directory; a file that is named is always read."""
+
+_FATBIN = struct.Struct("<IHHQ")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One kernel to compile: the image as a program would pass it, the kernel's name and the block shape."""
+
+    image: bytes
+    kernel: str
+    block: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How a job ended: from the cache, compiled in so many milliseconds, or with the text of a problem."""
+
+    job: Job
+    cached: bool = False
+    milliseconds: float = 0.0
+    problem: str = ""
+
+
+def files(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield the files named, and those with a suffix of SUFFIXES below the directories named."""
+    for path in paths:
+        if path.is_dir():
+            yield from (
+                p for p in sorted(path.rglob("*")) if p.is_file() and (p.suffix in SUFFIXES or ".so." in p.name)
+            )
+        else:
+            yield path
+
+
+def images(content: bytes) -> tuple[bytes, ...]:
+    """Return the images in a file as a program passes them to the driver: PTX text, or whole fat binaries that hold PTX.
+
+    AnywarpError when the file is damaged or of another kind.
+    """
+    if content[:4] == b"\x7fELF":
+        section = elf.read(content).section(".nv_fatbin")
+        return tuple(f for f in _fatbins(bytes(section or b"")) if fatbin.best_ptx(f) is not None)
+    if fatbin.best_ptx(content) is None:
+        return ()
+    return (content.rstrip(b"\0"),) if fatbin.is_ptx(content) else tuple(_fatbins(content))
+
+
+def jobs(image: bytes, name: str, blocks: Iterable[Shape]) -> tuple[Job, ...]:
+    """Return a job for every kernel and shape; a kernel that requires a shape (`.reqntid`) is compiled for that alone."""
+    index = open_image(image, name)
+    wanted = tuple(blocks)
+    return tuple(Job(image, k, b) for k in index.entries for b in (_required(index, k) or wanted))
+
+
+def compile_all(work: Iterable[Job], identity: str, build_id: str, cache: Path, at_once: int) -> Iterator[Done]:
+    """Compile every job through the compile service, `at_once` at a time, and yield each as it ends."""
+    own = threading.local()
+    clients: list[Client] = []
+
+    def compile_one(job: Job) -> Done:
+        if not hasattr(own, "client"):
+            own.client = Client(build_id, cache)
+            clients.append(own.client)
+        client: Client = own.client
+        try:
+            reply = client.compile(identity, job.image, job.kernel, job.block)
+        except AnywarpError as error:
+            return Done(job, problem=error.diagnostic.as_text())
+        if reply.value("status") != "ok":
+            return Done(job, problem=reply.payload.decode(errors="replace"))
+        return Done(job, reply.value("cached") == "1", float(reply.value("compile_ms")))
+
+    try:
+        with ThreadPoolExecutor(at_once) as pool:
+            yield from pool.map(compile_one, work)
+    finally:
+        for client in clients:
+            client.close()
+
+
+def _required(index: ModuleIndex, kernel: str) -> tuple[Shape, ...]:
+    for directive in index.functions[kernel].header.directives:
+        if directive.name == "reqntid":
+            x, y, z = (*(int(a) for a in directive.arguments), 1, 1)[:3]
+            return ((x, y, z),)
+    return ()
+
+
+def _fatbins(content: bytes) -> Iterator[bytes]:
+    """Split fat binaries that follow one another, with zeros between them; `fatbin.images` has checked them before."""
+    at = 0
+    while at + _FATBIN.size <= len(content):
+        magic, _, header, size = _FATBIN.unpack_from(content, at)
+        if magic != fatbin.FATBIN_MAGIC:
+            at += 4
+            continue
+        yield content[at : at + header + size]
+        at += header + size

@@ -1,0 +1,113 @@
+"""`anywarp cache`: what is told, emptied and compiled ahead, with the toy device in the place of a compiler."""
+
+import hashlib
+import json
+import os
+import struct
+from pathlib import Path
+
+import pytest
+
+from anywarp.cli.main import call
+from anywarp.runtime import keys, warm
+from anywarp.runtime.cache import Cache
+
+FAKES = Path(__file__).resolve().parents[1] / "fakes"
+
+
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    """A cache of its own, and the toy device for this process and the service; returns the file that lists compilations."""
+    monkeypatch.syspath_prepend(str(FAKES))
+    monkeypatch.setenv("PYTHONPATH", str(FAKES))
+    monkeypatch.setenv("ANYWARP_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("ANYWARP_BUILD_ID", "test")
+    monkeypatch.setenv("ANYWARP_SERVICE_IDLE", "0.5")
+    monkeypatch.setenv("TOY_RECORD", str(tmp_path / "compiled"))
+    return tmp_path / "compiled"
+
+
+def ptx(*entries: str) -> bytes:
+    return (
+        "".join(
+            [".version 7.8\n.target sm_80\n.address_size 64\n", *(f".visible .entry {e} {{ ret; }}\n" for e in entries)]
+        )
+    ).encode()
+
+
+def fatbin(text: bytes, kind: int = 1) -> bytes:
+    """A fat binary with one uncompressed image, by the layout that `anywarp.ptx.fatbin` reads."""
+    text += b"\0" * (-len(text) % 8)
+    entry = struct.pack("<HHIQIIHHIIIQQQ", kind, 0x101, 64, len(text), 0, 0, 8, 7, 80, 0, 0, 0, 0, 0)
+    return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(entry) + len(text)) + entry + text
+
+
+def test_info_and_clear(toy, capsys, tmp_path):
+    assert call(["cache", "info", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["entries"] == 0
+    body = b"kind kernel\nx"
+    data = b"ANYWARP1" + struct.pack("<IQ", 12, 1) + hashlib.sha256(body).digest() + body
+    Cache(tmp_path / "cache", 1 << 20).put("a" * 64, data)
+    assert call(["cache", "info"]) == 0
+    assert "entries    1" in capsys.readouterr().out
+    assert call(["cache", "clear"]) == 0
+    assert call(["cache", "info", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out.partition("freed\n")[2])["bytes"] == 0
+
+
+def test_warm_compiles_each_kernel_for_each_shape_once(toy, tmp_path, capsys):
+    (tmp_path / "a.ptx").write_bytes(ptx("add()", "fixed() .reqntid 16, 8"))
+    command = ["cache", "warm", "--device", "toy", "--block", "256", "--block", "16,16", str(tmp_path / "a.ptx")]
+    assert call(command) == 0
+    assert "3 compiled, 0 in the cache already, 0 failed" in capsys.readouterr().out
+    assert sorted(toy.read_text().split()) == ["add", "add", "fixed"]
+    assert call(command) == 0
+    assert "0 compiled, 3 in the cache already, 0 failed" in capsys.readouterr().out
+    image = keys.image_key((tmp_path / "a.ptx").read_bytes())
+    key = keys.kernel_key("test", "toy:1", image, "fixed", (16, 8, 1), "")
+    assert Cache(tmp_path / "cache", 1 << 20).get(key)
+
+
+def test_warm_takes_fat_binaries_as_programs_pass_them(toy, tmp_path, capsys):
+    image = fatbin(ptx("add()"))
+    (tmp_path / "a.fatbin").write_bytes(image + bytes(16) + fatbin(ptx("sub()")))
+    assert call(["cache", "warm", "--device", "toy", str(tmp_path)]) == 0
+    key = keys.kernel_key("test", "toy:1", keys.image_key(image), "add", (256, 1, 1), "")
+    assert Cache(tmp_path / "cache", 1 << 20).get(key)
+    assert sorted(toy.read_text().split()) == ["add", "sub"]
+
+
+def test_a_kernel_that_cannot_be_compiled_is_told_and_the_others_are(toy, tmp_path, capsys):
+    (tmp_path / "a.ptx").write_bytes(ptx("add()", "defect()"))
+    assert call(["cache", "warm", "--device", "toy", str(tmp_path / "a.ptx")]) == 1
+    told = capsys.readouterr()
+    assert "1 compiled, 0 in the cache already, 1 failed" in told.out and "error[R006]" in told.err
+
+
+def test_a_damaged_file_is_told_and_the_others_are_taken(toy, tmp_path, capsys):
+    (tmp_path / "good.ptx").write_bytes(ptx("add()"))
+    (tmp_path / "bad.ptx").write_bytes(b"nothing of the kind")
+    assert call(["cache", "warm", "--device", "toy", str(tmp_path)]) == 1
+    told = capsys.readouterr()
+    assert "bad.ptx" in told.err and "1 compiled" in told.out
+
+
+def test_nothing_to_compile_is_2(toy, tmp_path, capsys):
+    (tmp_path / "empty.ptx").write_bytes(ptx())
+    assert call(["cache", "warm", "--device", "toy", str(tmp_path / "empty.ptx")]) == 2
+    assert "error[L003]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("block", ["0", "1025", "64,32", "a", "1,2,3,4", "-1", ""])
+def test_an_impossible_block_is_refused(toy, tmp_path, block, capsys):
+    (tmp_path / "a.ptx").write_bytes(ptx("add()"))
+    assert call(["cache", "warm", "--device", "toy", f"--block={block}", str(tmp_path / "a.ptx")]) == 2
+    assert "block" in capsys.readouterr().err
+
+
+def test_directories_are_searched_for_what_may_hold_kernels(tmp_path):
+    for name in ("a.ptx", "b.txt", "c.so", "d.so.1", "deep/e.fatbin"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    found = [os.fspath(p.relative_to(tmp_path)) for p in warm.files([tmp_path, tmp_path / "b.txt"])]
+    assert found == ["a.ptx", "c.so", "d.so.1", "deep/e.fatbin", "b.txt"]
