@@ -1,0 +1,143 @@
+"""What a compilation leaves: the artifact, its container on disk and on the wire, and the structures that its code reads.
+
+The container is the one of docs/contracts.md section 1; C++ reads the same bytes. The structures mirror native/core/kernel_abi.h.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+ABI = 1
+MAGIC = b"ANYWARP1"
+_PREFIX = len(MAGIC) + 4 + 8 + 32
+
+OK, TRAP, DEADLOCK = 0, 1, 2
+"""What a kernel returns (`AwStatus`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A compiled kernel. Sizes in bytes; `block` (0, 0, 0) serves any shape; `frame` is fixed + per_warp * warps."""
+
+    name: str
+    symbol: str
+    block: tuple[int, int, int]
+    frame_fixed: int
+    frame_per_warp: int
+    local_bytes: int
+    shared_bytes: int
+    param_bytes: int
+    object: bytes
+    compile_ms: float = 0.0
+    notes: tuple[str, ...] = ()
+
+
+def percent(text: str) -> str:
+    """Encode a name for a header line: space, percent and everything unprintable become %XX of their UTF-8."""
+    return quote(text, safe="!\"#$&'()*+,-./:;<=>?@[\\]^_`{|}~")
+
+
+def pack_container(header: str, payload: bytes) -> bytes:
+    """Return the container of a header (lines `key value...`) and a payload."""
+    lines = header.encode()
+    digest = hashlib.sha256(lines + payload).digest()
+    return MAGIC + len(lines).to_bytes(4, "little") + len(payload).to_bytes(8, "little") + digest + lines + payload
+
+
+def unpack_container(data: bytes) -> tuple[str, bytes]:
+    """Return header and payload; ValueError if the bytes are not exactly one container."""
+    if len(data) < _PREFIX or not data.startswith(MAGIC):
+        raise ValueError("not a container")
+    header_bytes = int.from_bytes(data[8:12], "little")
+    payload_bytes = int.from_bytes(data[12:20], "little")
+    if len(data) != _PREFIX + header_bytes + payload_bytes:
+        raise ValueError("a container of the wrong length")
+    body = data[_PREFIX:]
+    if hashlib.sha256(body).digest() != data[20:_PREFIX]:
+        raise ValueError("a container whose digest differs")
+    try:
+        return body[:header_bytes].decode(), body[header_bytes:]
+    except UnicodeDecodeError:
+        raise ValueError("a container whose header is not text") from None
+
+
+def pack(artifact: Artifact) -> bytes:
+    """Return the container of a kernel artifact."""
+    x, y, z = artifact.block
+    lines = [
+        "kind kernel",
+        f"abi {ABI}",
+        f"name {percent(artifact.name)}",
+        f"symbol {percent(artifact.symbol)}",
+        f"block {x} {y} {z}",
+        f"frame {artifact.frame_fixed} {artifact.frame_per_warp}",
+        f"local {artifact.local_bytes}",
+        f"shared {artifact.shared_bytes}",
+        f"param {artifact.param_bytes}",
+        f"compile_ms {artifact.compile_ms:.3f}",
+        *(f"note {percent(note)}" for note in artifact.notes),
+    ]
+    return pack_container("".join(line + "\n" for line in lines), artifact.object)
+
+
+def unpack(data: bytes) -> Artifact:
+    """Return the kernel artifact in a container; ValueError if it is damaged, of another kind or of another ABI."""
+    header, payload = unpack_container(data)
+    fields: dict[str, list[str]] = {}
+    notes: list[str] = []
+    for line in header.splitlines():
+        key, *words = line.split(" ")
+        if key == "note":
+            notes.append(unquote(" ".join(words)))
+        else:
+            fields[key] = words
+    try:
+        if fields["kind"] != ["kernel"] or fields["abi"] != [str(ABI)]:
+            raise ValueError("not a kernel of this ABI")
+        x, y, z = (int(word) for word in fields["block"])
+        fixed, per_warp = (int(word) for word in fields["frame"])
+        name, symbol = unquote(fields["name"][0]), unquote(fields["symbol"][0])
+        local, shared, param = (int(fields[key][0]) for key in ("local", "shared", "param"))
+        time = float(fields["compile_ms"][0])
+    except (KeyError, IndexError) as error:
+        raise ValueError(f"a kernel container without {error}") from None
+    return Artifact(name, symbol, (x, y, z), fixed, per_warp, local, shared, param, payload, time, tuple(notes))
+
+
+class AwLaunch(ctypes.Structure):
+    """One per launch; never written by kernels."""
+
+    _fields_ = [
+        ("grid", ctypes.c_uint32 * 3),
+        ("block", ctypes.c_uint32 * 3),
+        ("dynamic_shared", ctypes.c_uint32),
+        ("shared_total", ctypes.c_uint32),
+        ("params", ctypes.c_void_p),
+        ("module_data", ctypes.c_void_p),
+        ("grid_id", ctypes.c_uint64),
+        ("module_data_bytes", ctypes.c_uint64),
+    ]
+
+
+class AwWorker(ctypes.Structure):
+    """One per worker thread; what a block needs beside the launch."""
+
+    _fields_ = [
+        ("shared", ctypes.c_void_p),
+        ("frame", ctypes.c_void_p),
+        ("local", ctypes.c_void_p),
+        ("ctaid", ctypes.c_uint32 * 3),
+        ("warp", ctypes.c_uint32),
+        ("access_kind", ctypes.c_uint32),
+        ("access_mask", ctypes.c_uint32),
+        ("access_stride", ctypes.c_int64),
+        ("worker_id", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
+        ("addresses", ctypes.c_uint64 * 32),
+        ("host", ctypes.c_void_p),
+        ("trap_lane", ctypes.c_uint32),
+        ("barrier_id", ctypes.c_uint32),
+    ]

@@ -1,0 +1,256 @@
+"""Atomic operations, fences and calls into the runtime as LLVM IR, lane by lane.
+
+One thread of the machine runs a block, so atomics on shared memory need no locked instructions; those on global memory do.
+"""
+
+from __future__ import annotations
+
+from anywarp.compiler.ir import Op
+from anywarp.compiler.simd.memory import ATOMIC_ORDER, SIZE, Address, Memory
+from anywarp.compiler.simd.special import Launch
+from anywarp.compiler.simd.text import LLVM_TYPE, vector_type
+from anywarp.compiler.simd.values import LANES, Values
+
+_RMW = {
+    "add": "add", "and": "and", "or": "or", "xor": "xor", "exch": "xchg", "min": "min", "max": "max", "umin": "umin",
+    "umax": "umax", "inc": "uinc_wrap", "dec": "udec_wrap",
+}  # fmt: skip
+_COMBINES = frozenset({"add", "and", "or", "xor", "min", "max", "umin", "umax"})
+HOST = {
+    "nanosleep": ("void", ("i32",), False),
+    "vprintf": ("i32", ("i64", "i64"), True),
+    "malloc": ("i64", ("i64",), True),
+    "free": ("void", ("i64",), True),
+    "assertfail": ("void", ("i64", "i64", "i64", "i32", "i64"), True),
+}
+"""Services of the runtime: result, arguments after the worker, whether the worker comes first (docs/contracts.md, 6)."""
+
+
+class Atomics:
+    """Emits operations that lanes do one after the other."""
+
+    def __init__(self, values: Values, memory: Memory, at: Launch) -> None:
+        self.v = values
+        self.t = values.t
+        self.memory = memory
+        self.at = at
+
+    def fence(self, op: Op) -> None:
+        """Emit a fence; among the threads of a block one machine thread needs only the compiler to keep order."""
+        scope = ' syncscope("singlethread")' if op.attrs.get("scope") == "cta" else ""
+        order = op.attrs.get("order", "sc")
+        name = "seq_cst" if order == "sc" else "acq_rel" if order in ("acq_rel", "relaxed", "weak") else order
+        self.t.do(f"fence{scope} {name}")
+
+    # --- atomics --------------------------------------------------------------------------------------------------
+
+    def atomic(self, op: Op) -> None:
+        """Emit an atomic read-modify-write of every active lane."""
+        v, t = self.v, self.t
+        address = self.memory.resolve(op.attrs["space"], op.args[0])
+        bits = v.active_bits(op.guard)
+        used = bool(op.attrs.get("returns", True))
+        type = op.args[1].type
+        if address.uniform and not used and op.attrs["op"] in _COMBINES and type == "i32":
+            self._combined(op, address, bits)
+            return
+        element = LLVM_TYPE[type]
+        if (
+            not used
+            and bits is None
+            and op.attrs["space"] == "shared"
+            and op.attrs["op"] in ("add", "fadd")
+            and element in ("i32", "float")
+        ):
+            self._unrolled(op, address, element)
+            return
+        operands = [self.memory.spill(element, v.vector(a)) for a in op.args[1:]]
+        places = self._places(address)
+        result = t.alloca(f"[{LANES} x {element}]", 64) if used else ""
+        index = self._begin_lanes(bits)
+        values = [
+            t.let(f"load {element}, ptr {t.let(f'getelementptr {element}, ptr {room}, i32 {index}')}")
+            for room in operands
+        ]
+        pointer = self._place(address, places, index)
+        old = self._one(op, element, pointer, values)
+        if used:
+            t.do(f"store {element} {old}, ptr {t.let(f'getelementptr {element}, ptr {result}, i32 {index}')}")
+        self._end_lanes()
+        if used:
+            chunks: list[str] = []
+            for first in range(0, LANES, v.chunk):
+                place = t.let(f"getelementptr {element}, ptr {result}, i32 {first}")
+                chunks.append(t.let(f"load {vector_type(element, v.chunk)}, ptr {place}, align 16"))
+            v.define(op, None, chunks)
+
+    def _places(self, address: Address) -> str:
+        """Write the lanes' addresses to the stack, unless all are one."""
+        if address.uniform:
+            return ""
+        v, t, n = self.v, self.t, self.v.chunk
+        chunks = [
+            t.cast("ptrtoint", f"<{n} x ptr>", self.memory.pointers(address, i), f"<{n} x i64>")
+            for i in range(v.chunks)
+        ]
+        return self.memory.spill("i64", chunks)
+
+    def _place(self, address: Address, places: str, index: str) -> str:
+        t = self.t
+        if not places:
+            return t.cast("inttoptr", "i64", address.base, "ptr")
+        slot = t.let(f"getelementptr i64, ptr {places}, i32 {index}")
+        return t.cast("inttoptr", "i64", t.let(f"load i64, ptr {slot}"), "ptr")
+
+    def _begin_lanes(self, bits: str | None) -> str:
+        """Begin a loop over the lanes in `bits` (None: all), lowest first; returns the lane's number."""
+        t = self.t
+        head, body, done = t.fresh("lanes"), t.fresh("lane"), t.fresh("done")
+        rest = t.alloca("i32")
+        t.do(f"store i32 {bits or '-1'}, ptr {rest}")
+        t.do(f"br label %{head}")
+        t.start(head)
+        left = t.let(f"load i32, ptr {rest}")
+        t.do(f"br i1 {t.two('icmp ne', 'i32', left, '0')}, label %{body}, label %{done}")
+        t.start(body)
+        self._loop = (head, done, rest, left, self.v.snapshot())
+        return t.call("i32", "llvm.cttz.i32", ("i32", left), ("i1", "true"))
+
+    def _end_lanes(self) -> None:
+        t = self.t
+        head, done, rest, left, state = self._loop
+        t.do(f"store i32 {t.two('and', 'i32', left, t.two('sub', 'i32', left, '1'))}, ptr {rest}")
+        self.v.restore(state)
+        t.do(f"br label %{head}")
+        t.start(done)
+
+    def _one(self, op: Op, element: str, pointer: str, values: list[str]) -> str:
+        """One lane's read-modify-write; returns the old value."""
+        if op.attrs["space"] == "shared":
+            return self._plain(op, element, pointer, values)
+        t, name, type = self.t, op.attrs["op"], op.args[1].type
+        order = ATOMIC_ORDER[op.attrs.get("order", "relaxed")] if op.attrs.get("order") != "weak" else "monotonic"
+        size = SIZE[type]
+        if name == "cas":
+            weaker = {"release": "monotonic", "acq_rel": "acquire"}.get(order, order)
+            word = f"i{8 * size}"
+            old, new = (v if element.startswith("i") else t.cast("bitcast", element, v, word) for v in values)
+            pair = t.let(f"cmpxchg ptr {pointer}, {word} {old}, {word} {new} {order} {weaker}, align {size}")
+            found = t.let(f"extractvalue {{ {word}, i1 }} {pair}, 0")
+            return found if element.startswith("i") else t.cast("bitcast", word, found, element)
+        if name in _RMW and (element.startswith("i") or name == "exch"):
+            return t.let(f"atomicrmw {_RMW[name]} ptr {pointer}, {element} {values[0]} {order}, align {size}")
+        if name == "fadd" and element in ("float", "double"):
+            return t.let(f"atomicrmw fadd ptr {pointer}, {element} {values[0]} {order}, align {size}")
+        return self._by_exchange(op, element, pointer, values, order, size)
+
+    def _by_exchange(self, op: Op, element: str, pointer: str, values: list[str], order: str, size: int) -> str:
+        """Compute the new value and try to exchange until nobody interfered."""
+        t, word = self.t, f"i{8 * size}"
+        slot = t.alloca(word)
+        t.do(f"store {word} {t.let(f'load atomic {word}, ptr {pointer} monotonic, align {size}')}, ptr {slot}")
+        again, done = t.fresh("exchange"), t.fresh("exchanged")
+        t.do(f"br label %{again}")
+        t.start(again)
+        seen = t.let(f"load {word}, ptr {slot}")
+        old = seen if element.startswith("i") else t.cast("bitcast", word, seen, element)
+        new = self._new_value(op, element, old, values)
+        bits = new if element.startswith("i") else t.cast("bitcast", element, new, word)
+        weaker = {"release": "monotonic", "acq_rel": "acquire"}.get(order, order)
+        pair = t.let(f"cmpxchg ptr {pointer}, {word} {seen}, {word} {bits} {order} {weaker}, align {size}")
+        found = t.let(f"extractvalue {{ {word}, i1 }} {pair}, 0")
+        t.do(f"store {word} {found}, ptr {slot}")
+        t.do(f"br i1 {t.let(f'extractvalue {{ {word}, i1 }} {pair}, 1')}, label %{done}, label %{again}")
+        t.start(done)
+        return old
+
+    def _plain(self, op: Op, element: str, pointer: str, values: list[str]) -> str:
+        t, size = self.t, SIZE[op.args[1].type]
+        old = t.let(f"load {element}, ptr {pointer}, align {size}")
+        t.do(f"store {element} {self._new_value(op, element, old, values)}, ptr {pointer}, align {size}")
+        return old
+
+    def _new_value(self, op: Op, element: str, old: str, values: list[str]) -> str:
+        """The value that an atomic leaves, as the manual's table of operations has it."""
+        t, name, type = self.t, op.attrs["op"], op.args[1].type
+        b = values[0]
+        if name == "exch":
+            return b
+        if name in ("add", "and", "or", "xor"):
+            return t.two(name, element, old, b)
+        if name in ("min", "max", "umin", "umax"):
+            name = name if name.startswith("u") else "s" + name
+            return t.call(element, f"llvm.{name}.{element}", (element, old), (element, b))
+        if name == "inc":
+            wrap = t.two("icmp uge", element, old, b)
+            return t.pick(0, wrap, element, "0", t.two("add", element, old, "1"))
+        if name == "dec":
+            over = t.two("icmp ugt", element, old, b)
+            wrap = t.two("or", "i1", over, t.two("icmp eq", element, old, "0"))
+            return t.pick(0, wrap, element, b, t.two("sub", element, old, "1"))
+        if name == "cas":
+            if element.startswith("i"):
+                return t.pick(0, t.two("icmp eq", element, old, b), element, values[1], old)
+            word = f"i{8 * SIZE[type]}"
+            x, y = t.cast("bitcast", element, old, word), t.cast("bitcast", element, b, word)
+            return t.pick(0, t.two("icmp eq", word, x, y), element, values[1], old)
+        floats, made = self.v.floats, Op(name, type, [])
+        return floats.arithmetic(made, 0, old, b) if name == "fadd" else floats.extreme(made, 0, old, b)
+
+    def _combined(self, op: Op, address: Address, bits: str | None) -> None:
+        """All lanes name one address and nobody asks what was there: combine first, then one access."""
+        from anywarp.compiler.simd.warp import Warp
+
+        t, v = self.t, self.v
+        lanes = bits or "-1"
+        value = Warp(v, self.memory).total(op.attrs["op"], v.vector(op.args[1]), lanes)
+        inside, after = t.fresh("on"), t.fresh("after")
+        t.do(f"br i1 {t.two('icmp ne', 'i32', lanes, '0')}, label %{inside}, label %{after}")
+        t.start(inside)
+        self._one(op, "i32", t.cast("inttoptr", "i64", address.base, "ptr"), [value])
+        t.do(f"br label %{after}")
+        t.start(after)
+
+    def _unrolled(self, op: Op, address: Address, element: str) -> None:
+        """All lanes add to shared memory: straight code, values taken out of registers."""
+        v, t, n = self.v, self.t, self.v.chunk
+        how = "fadd" if element == "float" else "add"
+        chunks = v.vector(op.args[1])
+        for i in range(v.chunks):
+            pointers = self.memory.pointers(address, i)
+            for lane in range(n):
+                pointer = t.let(f"extractelement <{n} x ptr> {pointers}, i32 {lane}")
+                value = t.let(f"extractelement <{n} x {element}> {chunks[i]}, i32 {lane}")
+                old = t.let(f"load {element}, ptr {pointer}, align 4")
+                t.do(f"store {element} {t.two(how, element, old, value)}, ptr {pointer}, align 4")
+
+    # --- the runtime ----------------------------------------------------------------------------------------------
+
+    def host_call(self, op: Op) -> None:
+        """Call a service of the runtime once per active lane."""
+        v, t, name = self.v, self.t, op.attrs["name"]
+        if name not in HOST:
+            raise NotImplementedError(f"runtime service {name!r}")
+        result, types, worker = HOST[name]
+        first = [("ptr", self.at.worker)] if worker else []
+        bits = v.active_bits(op.guard)
+        rooms = [self.memory.spill(LLVM_TYPE[a.type], v.vector(a)) for a in op.args]
+        out = t.alloca(f"[{LANES} x {result}]", 64) if result != "void" else ""
+        index = self._begin_lanes(bits)
+        arguments: list[tuple[str, str]] = []
+        for room, a, want in zip(rooms, op.args, types, strict=True):
+            have = LLVM_TYPE[a.type]
+            value = t.let(f"load {have}, ptr {t.let(f'getelementptr {have}, ptr {room}, i32 {index}')}")
+            if have != want:
+                value = t.cast("zext" if int(have[1:]) < int(want[1:]) else "trunc", have, value, want)
+            arguments.append((want, value))
+        value = t.call(result, f"aw_{name}", *first, *arguments)
+        if out:
+            t.do(f"store {result} {value}, ptr {t.let(f'getelementptr {result}, ptr {out}, i32 {index}')}")
+        self._end_lanes()
+        if out and op in v.home and op.type in ("i32", "i64"):
+            chunks: list[str] = []
+            for lane in range(0, LANES, v.chunk):
+                place = t.let(f"getelementptr {result}, ptr {out}, i32 {lane}")
+                chunks.append(t.let(f"load {vector_type(result, v.chunk)}, ptr {place}, align 16"))
+            v.define(op, None, chunks)

@@ -1,0 +1,374 @@
+"""Barriers: warps (or single lanes) that wait are parked with what they need later, and run again when all have arrived.
+
+In the simple case whole warps wait at one barrier of all threads; then a warp's state is the number of the place where it goes
+on. If lanes of a warp may wait apart, or barriers are named or counted, each lane has a state and `aw.release` decides who goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from anywarp.compiler.ir import Block, Const, Op, Terminator, Value
+from anywarp.compiler.shapes import VARYING, Analysis
+from anywarp.compiler.simd.memory import SIZE
+from anywarp.compiler.simd.operations import Operations
+from anywarp.compiler.simd.release import RELEASE
+from anywarp.compiler.simd.special import Launch
+from anywarp.compiler.simd.text import LLVM_TYPE, vector_type
+from anywarp.compiler.simd.values import LANES, Values
+
+if TYPE_CHECKING:
+    from anywarp.compiler.simd.flow import Flow
+
+EXITED = -1
+KINDS = {"sync": 0, "red_popc": 1, "red_and": 2, "red_or": 3, "arrive": 4}
+FIXED = 512
+"""Bytes at the start of the frame: 16 barriers of (expected, arrived, kind, total) and in each the result of the last."""
+
+# Per warp. Simple: next i32, lanes alive i32. Per lane: next[32], waiting[32] (-1 ready, -2 exited, else barrier), result[32].
+SIMPLE_HEADER, LANE_HEADER = 64, 384
+
+
+def is_warp_barrier(end: Terminator) -> bool:
+    """Tell whether a terminator only joins lanes of one warp: they run in step anyway."""
+    return bool(end.attrs.get("warp"))
+
+
+def block_barriers(blocks: Sequence[Block]) -> list[Block]:
+    """Return the blocks that end in a barrier of the block of threads."""
+    return [b for b in blocks if b.terminator.name == "barrier" and not is_warp_barrier(b.terminator)]
+
+
+def needs_lane_states(blocks: Sequence[Block], analysis: Analysis) -> bool:
+    """Tell whether lanes may wait apart, or barriers differ in number or count."""
+    ids: set[int] = set()
+    for block in block_barriers(blocks):
+        end = block.terminator
+        number = end.args[0] if end.args else None
+        count = end.args[1] if len(end.args) > 1 else None
+        if block in analysis.divergent_blocks or count is not None or end.attrs.get("kind") == "arrive":
+            return True
+        if number is not None and not isinstance(number, Const):
+            return True
+        ids.add(number.bits if isinstance(number, Const) else 0)
+    return len(ids) > 1
+
+
+def without_assumptions(analysis: Analysis, repeatable: set[Value]) -> Analysis:
+    """Return an analysis for lanes that may stand at different trips of a loop: only launch constants keep their shapes."""
+    shapes = {value: shape if value in repeatable else VARYING for value, shape in analysis.shapes.items()}
+    return Analysis(
+        analysis.lanes, shapes, analysis.divergent_blocks, analysis.divergent_branches,
+        {value for value in analysis.temporal if value not in repeatable},
+    )  # fmt: skip
+
+
+class Barriers:
+    """Emits what happens at barriers and exits, and the scheduling of warps. Without barriers it emits nothing of that."""
+
+    def __init__(self, values: Values, operations: Operations, at: Launch, per_lane: bool) -> None:
+        self.v = values
+        self.t = values.t
+        self.ops = operations
+        self.at = at
+        self.waits = [b for b in block_barriers(values.kernel.blocks) if b.terminator.attrs.get("kind") != "arrive"]
+        self.any = bool(block_barriers(values.kernel.blocks))
+        self.per_lane = per_lane and self.any
+        self.entries: list[Block] = [values.kernel.blocks[0]]
+        for block in self.waits:
+            if block.terminator.targets[0] not in self.entries:
+                self.entries.append(block.terminator.targets[0])
+        self.slots: dict[Value, int] = {}
+        self.per_warp = (LANE_HEADER if self.per_lane else SIMPLE_HEADER) if self.any else 0
+        self.landing: list[str] = []  # per_lane: lanes to land at each entry
+        self.state = ""  # pointer to the state of the running warp
+        self.results: list[str] = []
+        if self.any:
+            wide = self.per_lane
+            self.results = [
+                self.t.alloca(vector_type("i32", self.v.chunk if wide else 0))
+                for _ in range(self.v.chunks if wide else 1)
+            ]
+        if self.per_lane:
+            self.landing = [self.t.alloca("i32") for _ in self.entries]
+
+    def passes(self, end: Terminator) -> bool:
+        """Tell whether lanes go on behind a barrier without waiting."""
+        return end.name == "barrier" and (is_warp_barrier(end) or end.attrs.get("kind") == "arrive")
+
+    def field(self, offset: int) -> str:
+        """Return the address of a field of the running warp's state."""
+        return self.t.let(f"getelementptr i8, ptr {self.state}, i64 {offset}") if offset else self.state
+
+    # --- what is kept ---------------------------------------------------------------------------------------------
+
+    def _wide_slot(self, value: Value) -> bool:
+        return self.v.varies(value) or value in self.v.temporal_loop
+
+    def _slot(self, value: Value) -> int:
+        """Return the offset in the warp's state where a value is kept."""
+        if value not in self.slots:
+            size = 1 if value.type == "i1" else SIZE[value.type]
+            bytes = (4 if value.type == "i1" else size * LANES) if self._wide_slot(value) else max(size, 4)
+            align = 64 if bytes >= 64 else max(4, min(bytes, 16))
+            self.per_warp = -(-self.per_warp // align) * align
+            self.slots[value] = self.per_warp
+            self.per_warp += bytes
+        return self.slots[value]
+
+    def kept(self, live: Sequence[Value]) -> list[Value]:
+        """Return the values, of those needed behind a barrier, that cannot cheaply be computed again."""
+        return [x for x in live if x not in self.v.hoisted and not self.ops.repeatable(x)]
+
+    def _save(self, value: Value, slot_of: Value, lanes: str | None) -> None:
+        t, v = self.t, self.v
+        offset, element = self._slot(slot_of), LLVM_TYPE[value.type]
+        if not self._wide_slot(slot_of):
+            held = v.scalar(value)
+            if element == "i1":
+                held, element = t.cast("zext", "i1", held, "i32"), "i32"
+            t.do(f"store {element} {held}, ptr {self.field(offset)}")
+            return
+        chunks = v.vector(value)
+        masked = lanes is not None and self.per_lane
+        if element == "i1":
+            bits = v.bits_of(chunks)
+            if masked:
+                bits = self._merge_bits(self.field(offset), bits, lanes or "")
+            t.do(f"store i32 {bits}, ptr {self.field(offset)}")
+            return
+        for i, chunk in enumerate(chunks):
+            self._store_chunk(
+                element, chunk, self.field(offset + i * v.chunk * SIZE[value.type]), i, lanes if masked else None
+            )
+
+    def _merge_bits(self, place: str, bits: str, lanes: str) -> str:
+        t = self.t
+        old = t.let(f"load i32, ptr {place}")
+        kept = t.two("and", "i32", old, t.two("xor", "i32", lanes, "-1"))
+        return t.two("or", "i32", kept, t.two("and", "i32", bits, lanes))
+
+    def _store_chunk(self, element: str, chunk: str, place: str, i: int, lanes: str | None) -> None:
+        t, v = self.t, self.v
+        type = vector_type(element, v.chunk)
+        if lanes is not None:
+            old = t.let(f"load {type}, ptr {place}, align 4")
+            chunk = t.pick(v.chunk, v.lane_masks(lanes)[i], type, chunk, old)
+        t.do(f"store {type} {chunk}, ptr {place}, align 4")
+
+    # --- arriving and leaving -------------------------------------------------------------------------------------
+
+    def park(self, block: Block, lanes: str | None, live: Mapping[Block, list[Value]]) -> None:
+        """Let lanes (None: all 32) wait at the barrier that ends `block`."""
+        t = self.t
+        end = block.terminator
+        target = end.targets[0]
+        for value in self.kept(live[target]):
+            self._save(value, value, lanes)
+        for phi in target.phis:
+            self._save(phi.incoming[block], phi, lanes)
+        number = self.entries.index(target)
+        self._accumulate(end, lanes)
+        if not self.per_lane:
+            t.do(f"store i32 {number}, ptr {self.state}")
+            t.do("store i32 1, ptr %going")
+            return
+        self._set_lanes(0, str(number), lanes)
+        self._set_lanes(128, self._number(end), lanes)
+
+    def _set_lanes(self, offset: int, scalar: str, lanes: str | None) -> None:
+        chunk = self.v.splat("i32", scalar)
+        for i in range(self.v.chunks):
+            self._store_chunk("i32", chunk, self.field(offset + 4 * i * self.v.chunk), i, lanes)
+
+    def _number(self, end: Terminator) -> str:
+        """Return the barrier's number, 0..15."""
+        number = end.args[0] if end.args else None
+        return "0" if number is None else self.t.two("and", "i32", self._scalar(number), "15")
+
+    def _scalar(self, value: Value) -> str:
+        """Return a value that all waiting lanes share (the manual asks for it), whatever is known of its shape."""
+        if not self.v.varies(value):
+            return self.v.scalar(value)
+        return self.ops.memory.last_active(value, self.v.mask)
+
+    def arrive(self, end: Terminator, lanes: str | None) -> None:
+        """Count lanes that arrive without waiting."""
+        if end.name == "barrier" and not is_warp_barrier(end):
+            self._accumulate(end, lanes)
+
+    def _accumulate(self, end: Terminator, lanes: str | None) -> None:
+        """Note an arrival: expected count, kind, predicates, and the number of lanes that do not wait."""
+        t, v = self.t, self.v
+        kind = KINDS[end.attrs.get("kind", "sync")]
+        if not self.per_lane and kind == 0:
+            return
+        count = end.args[1] if len(end.args) > 1 else None
+        predicate = end.args[2] if len(end.args) > 2 else None
+        bits = "0"
+        if predicate is not None:
+            bits = v.truth(predicate)
+            bits = bits if lanes is None else t.two("and", "i32", bits, lanes)
+        t.do(
+            f"call void @aw.arrive(ptr {self.at.frame}, i32 {self._number(end) if self.per_lane else '0'}, i32 {kind}, "
+            f"i32 {self._scalar(count) if count is not None else '0'}, i32 {lanes or '-1'}, i32 {bits})"
+        )
+
+    def leave(self, lanes: str | None) -> None:
+        """Let lanes (None: all 32) end."""
+        t = self.t
+        if not self.any:
+            return
+        if self.per_lane:
+            self._set_lanes(128, "-2", lanes)
+            return
+        if lanes is None:
+            t.do(f"store i32 {EXITED}, ptr {self.state}")
+            return
+        place = self.field(4)
+        alive = t.two("and", "i32", t.let(f"load i32, ptr {place}"), t.two("xor", "i32", lanes, "-1"))
+        t.do(f"store i32 {alive}, ptr {place}")
+        old = t.let(f"load i32, ptr {self.state}")
+        t.do(f"store i32 {t.pick(0, t.two('icmp eq', 'i32', alive, '0'), 'i32', str(EXITED), old)}, ptr {self.state}")
+
+    # --- going on -------------------------------------------------------------------------------------------------
+
+    def _restore(self, value: Value, kind: str, lanes: str | None) -> None:
+        """Load a kept value into its variables, for all lanes or (of wide ones) some."""
+        t, v = self.t, self.v
+        offset, element = self._slot(value), LLVM_TYPE[value.type]
+        wide = kind == "copy" or v.varies(value)
+        if not wide:
+            held = "i32" if element == "i1" else element
+            scalar = t.let(f"load {held}, ptr {self.field(offset)}")
+            v.assign(value, kind, [t.cast("trunc", "i32", scalar, "i1") if element == "i1" else scalar])
+            return
+        if element == "i1":
+            chunks = v.lane_masks(t.let(f"load i32, ptr {self.field(offset)}"))
+        else:
+            chunks = [
+                t.let(
+                    f"load {vector_type(element, v.chunk)}, ptr {self.field(offset + i * v.chunk * SIZE[value.type])}, align 4"
+                )
+                for i in range(v.chunks)
+            ]
+        v.assign(value, kind, chunks, lanes)
+
+    def _load_live(self, target: Block, live: Sequence[Value], lanes: str | None) -> None:
+        """Set the variables of everything that `target` needs."""
+        v = self.v
+        v.begin_copy(target, None)
+        kept = self.kept(live)
+        for value in live:
+            if value in kept:
+                self._restore(value, "copy" if v.left(value, target) else "main", lanes)
+            elif value not in v.hoisted:
+                self.ops.repeat(value)
+        for phi in target.phis:
+            self._restore(phi, "phi", lanes)
+        t = self.t
+        if self.per_lane:
+            for i, variable in enumerate(self.results):
+                type = vector_type("i32", v.chunk)
+                new = t.let(f"load {type}, ptr {self.field(256 + 4 * i * v.chunk)}, align 4")
+                if lanes is not None:
+                    new = t.pick(v.chunk, v.lane_masks(lanes)[i], type, new, t.let(f"load {type}, ptr {variable}"))
+                t.do(f"store {type} {new}, ptr {variable}")
+        else:
+            place = t.let(f"getelementptr i8, ptr {self.at.frame}, i64 16")
+            t.do(f"store i32 {t.let(f'load i32, ptr {place}')}, ptr {self.results[0]}")
+
+    def result(self, op: Op) -> None:
+        """Define what a reducing barrier delivered: a count, or a truth value."""
+        t, v = self.t, self.v
+        wide = self.per_lane
+        type = vector_type("i32", v.chunk if wide else 0)
+        parts = [t.let(f"load {type}, ptr {x}") for x in self.results]
+        if op.type == "i1":
+            zero = "zeroinitializer" if wide else "0"
+            parts = [t.two("icmp ne", type, p, zero) for p in parts]
+        v.define(op, None if wide else parts[0], parts if wide else None)
+
+    def land_in_chain(self, block: Block, flow: Flow) -> None:
+        """Per lane: before a block's place in the chain, let lanes released to it wait there with what they kept."""
+        if not self.per_lane or block not in self.entries:
+            return
+        t = self.t
+        number = self.entries.index(block)
+        lanes = t.let(f"load i32, ptr {self.landing[number]}")
+        land, landed = t.fresh("land"), t.fresh("landed")
+        t.do(f"br i1 {t.two('icmp ne', 'i32', lanes, '0')}, label %{land}, label %{landed}")
+        t.start(land)
+        t.do(f"store i32 0, ptr {self.landing[number]}")
+        if number:
+            self._load_live(block, flow.live[block], lanes)
+        flow.wait_at(block, lanes)
+        t.do(f"br label %{landed}")
+        t.start(landed)
+
+    def enter_warp(self, flow: Flow, first_mask: str | None) -> None:
+        """Start the running warp where it stands. `first_mask`: i32 of its lanes when the kernel begins, None if surely 32."""
+        t = self.t
+        entry = self.v.kernel.blocks[0]
+        if not self.any:
+            self._begin(flow, entry, first_mask)
+            return
+        if self.per_lane:
+            self._enter_lanes(flow)
+            return
+        where = t.let(f"load i32, ptr {self.state}")
+        lands = [f"land.at.{i}" for i in range(len(self.entries))]
+        arms = " ".join(f"i32 {i}, label %{label}" for i, label in enumerate(lands))
+        t.do(f"switch i32 {where}, label %warp.done [ {arms} ]")
+        for i, (label, block) in enumerate(zip(lands, self.entries, strict=True)):
+            t.start(label)
+            if i:
+                self._load_live(block, flow.live[block], None)
+            alive = t.let(f"load i32, ptr {self.field(4)}") if flow.partial else None
+            self._begin(flow, block, alive)
+
+    def _begin(self, flow: Flow, block: Block, mask: str | None) -> None:
+        t = self.t
+        if mask is None:
+            t.do(f"br label %{flow.full(block)}")
+            return
+        some = t.fresh("some")
+        t.do(f"br i1 {t.two('icmp eq', 'i32', mask, '-1')}, label %{flow.full(block)}, label %{some}")
+        t.start(some)
+        flow.clear_masks()
+        t.do(f"store i32 {mask}, ptr {flow.masks[block]}")
+        t.do(f"br label %{flow.test(flow.position[block])}")
+
+    def _enter_lanes(self, flow: Flow) -> None:
+        t, v = self.t, self.v
+        type = vector_type("i32", v.chunk)
+
+        def load(offset: int) -> list[str]:
+            return [t.let(f"load {type}, ptr {self.field(offset + 4 * i * v.chunk)}, align 4") for i in range(v.chunks)]
+
+        v.begin_copy(v.kernel.blocks[0], None)
+        places, waiting = load(0), load(128)
+        ready = v.bits_of([t.two("icmp eq", type, w, "splat (i32 -1)") for w in waiting])
+        run = t.fresh("run")
+        t.do(f"br i1 {t.two('icmp ne', 'i32', ready, '0')}, label %{run}, label %warp.done")
+        t.start(run)
+        flow.clear_masks()
+        for number, variable in enumerate(self.landing):
+            here = v.bits_of([t.two("icmp eq", type, p, f"splat (i32 {number})") for p in places])
+            t.do(f"store i32 {t.two('and', 'i32', here, ready)}, ptr {variable}")
+        t.do(f"br label %{flow.test(0)}")
+
+    @property
+    def reduces(self) -> bool:
+        """Tell whether any barrier delivers a result."""
+        return any(str(b.terminator.attrs.get("kind", "")).startswith("red") for b in self.waits)
+
+    def declare(self) -> None:
+        """Add the functions that scheduling calls."""
+        if not (self.per_lane or self.reduces):
+            return
+        for name, text in RELEASE.items():
+            if self.per_lane or name in ("aw.arrive", "aw.finish"):
+                self.t.declarations[name] = text
+        self.t.declare("i32", "llvm.ctpop.i32", ["i32"])

@@ -1,0 +1,403 @@
+"""Control flow of a warp: every block twice, once for all 32 lanes together and once for some of them.
+
+The full copies are the kernel's own graph with plain branches: where a branch varies, lanes that agree take it together. Where
+they disagree, execution enters the masked copies, which stand one behind the other in linear order. Each masked copy has an i32
+of the lanes that wait to run it; it runs if there is any and hands its lanes to its successors; behind a loop's last block
+control returns to its header while lanes wait there. Where paths join and all 32 lanes wait, execution returns to the full copies.
+Any graph comes out right, because every lane always waits at exactly one block; the order only decides who waits for whom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from anywarp.compiler.cfg import linear_order
+from anywarp.compiler.ir import Block, Phi, Terminator, Value
+from anywarp.compiler.simd.barriers import Barriers
+from anywarp.compiler.simd.operations import Operations
+from anywarp.compiler.simd.special import Launch
+from anywarp.compiler.simd.values import Values
+
+FULL = "-1"
+PROMOTED_MASKS = 48
+"""Beyond this many blocks masks stay in memory: as registers, all of them would be alive at every block."""
+
+
+class Flow:
+    """Emits all blocks of a kernel, once `prologue` code has set up `at`."""
+
+    def __init__(self, values: Values, operations: Operations, barriers: Barriers, at: Launch, partial: bool) -> None:
+        self.v = values
+        self.t = values.t
+        self.ops = operations
+        self.barriers = barriers
+        self.at = at
+        self.partial = partial
+        flow = values.flow
+        order = linear_order(flow.succ, flow.nest)
+        self.order = [flow.blocks[i] for i in order]
+        self.position = {block: i for i, block in enumerate(self.order)}
+        self.live = values_live_in(values)
+        self.masked = self._masked_blocks()
+        self.masks: dict[Block, str] = {}
+        self.loop_end: dict[int, list[Block]] = {}
+        for loop in flow.nest.loops:
+            last = max(self.position[flow.blocks[i]] for i in loop.blocks)
+            self.loop_end.setdefault(last, []).insert(0, flow.blocks[loop.header])
+
+    def _masked_blocks(self) -> set[Block]:
+        """Blocks that may run with fewer than 32 lanes."""
+        if self.partial or self.barriers.per_lane:
+            return set(self.order)
+        out: set[Block] = set()
+        work: list[Block] = []
+        for block in self.order:
+            if self.varying(block.terminator):
+                work += block.terminator.targets
+        divergent = self.v.analysis.divergent_blocks
+        while work:
+            block = work.pop()
+            if block in out or block not in divergent:
+                continue
+            out.add(block)
+            work += block.terminator.targets
+        return out
+
+    def varying(self, terminator: Terminator) -> bool:
+        """Tell whether lanes may take different ways."""
+        return (
+            terminator.name in ("branch", "switch")
+            and len(set(terminator.targets)) > 1
+            and terminator.args[0] is not None
+            and (
+                not self.v.shape(terminator.args[0]).uniform
+                or self.v.left(terminator.args[0], self.block_of(terminator))
+            )
+        )
+
+    def block_of(self, terminator: Terminator) -> Block:
+        """Return the block that ends so."""
+        if not hasattr(self, "_ends"):
+            self._ends = {id(b.terminator): b for b in self.v.kernel.blocks}
+        return self._ends[id(terminator)]
+
+    # --- names ----------------------------------------------------------------------------------------------------
+
+    def full(self, block: Block) -> str:
+        """Label of a block's full copy."""
+        return f"F{self.position[block]}"
+
+    def test(self, position: int) -> str:
+        """Label of the masked chain at a position; behind the last block the warp is done."""
+        return f"T{position}" if position < len(self.order) else "warp.done"
+
+    def prepare(self) -> None:
+        """Reserve the masks; call while allocas may still be made anywhere."""
+        if not self.masked:
+            return
+        needed = [b for b in self.order if b in self.masked or any(b in m.terminator.targets for m in self.order)]
+        if len(needed) <= PROMOTED_MASKS:
+            self.masks = {block: self.t.alloca("i32") for block in needed}
+            self.room, self.room_bytes = "", 0
+            return
+        self.room, self.room_bytes = self.t.alloca(f"[{len(needed)} x i32]", 64), 4 * len(needed)
+        self.t.allocas += [
+            f"  {self.room}.{i} = getelementptr i32, ptr {self.room}, i32 {i}" for i in range(len(needed))
+        ]
+        # An address that code we cannot see may hold keeps the masks in memory.
+        self.t.allocas.append(f'  call void asm sideeffect "", "r"(ptr {self.room})')
+        self.masks = {block: f"{self.room}.{i}" for i, block in enumerate(needed)}
+
+    def clear_masks(self) -> None:
+        """No lane waits anywhere: the state in which masked code may be entered."""
+        if self.room:
+            self.t.call(
+                "void",
+                "llvm.memset.p0.i64",
+                ("ptr", self.room),
+                ("i8", "0"),
+                ("i64", str(self.room_bytes)),
+                ("i1", "false"),
+            )
+            return
+        for mask in self.masks.values():
+            self.t.do(f"store i32 0, ptr {mask}")
+
+    def wait_at(self, block: Block, lanes: str) -> None:
+        """Let lanes wait at a block's masked copy."""
+        t, mask = self.t, self.masks[block]
+        old = t.let(f"load i32, ptr {mask}")
+        t.do(f"store i32 {t.two('or', 'i32', old, lanes)}, ptr {mask}")
+
+    # --- both kinds of copies -------------------------------------------------------------------------------------
+
+    def emit(self) -> None:
+        """Emit every block's full copy, then the chain of masked ones."""
+        for block in self.order:
+            self._emit_full(block)
+        if self.masked:
+            self._emit_chain()
+
+    def _body(self, block: Block, mask: str | None) -> None:
+        v = self.v
+        v.begin_copy(block, mask)
+        for phi in block.phis:
+            wide = v.varies(phi)
+            parts = [self.t.let(f"load {v.type(phi, wide)}, ptr {x}") for x in v.variables(phi, "phi")]
+            v.define(phi, None if wide else parts[0], parts if wide else None)
+        for op in block.ops:
+            if op.name == "barrier_result":
+                self.barriers.result(op)
+            else:
+                self.ops.emit(op)
+
+    def assign_edge(self, source: Block, target: Block, lanes: str | None) -> None:
+        """Set what an edge sets, for the lanes that take it (None: all 32): phis, and values that lanes leave a loop with."""
+        v = self.v
+        for phi in target.phis:
+            value = phi.incoming[source]
+            v.assign(phi, "phi", self._parts(phi, value), lanes)
+        if not v.temporal_loop:
+            return
+        s, d = v.flow.index[source], v.flow.index[target]
+        for value in self.live[target]:
+            loop = v.temporal_loop.get(value)
+            if loop is not None and s in loop.blocks and d not in loop.blocks:
+                v.assign(value, "copy", v.vector(value), lanes)
+
+    def _parts(self, phi: Phi, value: Value) -> list[str]:
+        return self.v.vector(value) if self.v.varies(phi) else [self.v.scalar(value)]
+
+    # --- full copies ----------------------------------------------------------------------------------------------
+
+    def _emit_full(self, block: Block) -> None:
+        self.t.start(self.full(block))
+        self._body(block, None)
+        end = block.terminator
+        if end.name in ("jump", "branch", "switch") or self.barriers.passes(end):
+            self._full_branch(block, end)
+        elif end.name == "barrier":
+            self.barriers.park(block, None, self.live)
+            self.t.do("br label %warp.done")
+        elif end.name == "exit":
+            self.barriers.leave(None)
+            self.t.do("br label %warp.done")
+        else:
+            self._trap("0")
+
+    def _trap(self, lane: str) -> None:
+        place = self.t.let(f"getelementptr i8, ptr {self.at.worker}, i64 328")
+        self.t.do(f"store i32 {lane}, ptr {place}")
+        self.t.do("ret i32 1")
+
+    def _full_branch(self, block: Block, end: Terminator) -> None:
+        t, v = self.t, self.v
+        targets = list(dict.fromkeys(end.targets))
+        self.barriers.arrive(end, None)
+        if len(targets) == 1:
+            self.assign_edge(block, targets[0], None)
+            t.do(f"br label %{self.full(targets[0])}")
+            return
+        argument = end.args[0]
+        assert argument is not None
+        edges = {target: t.fresh("edge") for target in targets}
+        if not self.varying(end):
+            self._choose(end, v.scalar(argument), edges)
+        else:
+            self._agree(block, end, argument, edges)
+        state = v.snapshot()
+        for target, label in edges.items():
+            t.start(label)
+            self.assign_edge(block, target, None)
+            t.do(f"br label %{self.full(target)}")
+            v.restore(state)
+
+    def _choose(self, end: Terminator, value: str, edges: dict[Block, str]) -> None:
+        """A plain branch of all lanes together."""
+        if end.name == "branch":
+            self.t.do(f"br i1 {value}, label %{edges[end.targets[0]]}, label %{edges[end.targets[1]]}")
+            return
+        arms = " ".join(f"i32 {i}, label %{edges[target]}" for i, target in enumerate(end.targets[:-1]))
+        self.t.do(f"switch i32 {value}, label %{edges[end.targets[-1]]} [ {arms} ]")
+
+    def _agree(self, block: Block, end: Terminator, argument: Value, edges: dict[Block, str]) -> None:
+        """A varying branch: to a full copy if all lanes agree, else into the masked chain."""
+        t, v = self.t, self.v
+        mixed = t.fresh("mixed")
+        taken = self._takers(end, argument, None)
+        if end.name == "branch":
+            bits, maybe = taken[end.targets[0]], t.fresh("maybe")
+            t.do(
+                f"br i1 {t.two('icmp eq', 'i32', bits, FULL)}, label %{edges[end.targets[0]]}, label %{maybe}, !prof !1"
+            )
+            t.start(maybe)
+            t.do(
+                f"br i1 {t.two('icmp eq', 'i32', bits, '0')}, label %{edges[end.targets[1]]}, label %{mixed}, !prof !1"
+            )
+        else:
+            for target, bits in taken.items():
+                other = t.fresh("maybe")
+                t.do(f"br i1 {t.two('icmp eq', 'i32', bits, FULL)}, label %{edges[target]}, label %{other}")
+                t.start(other)
+            t.do(f"br label %{mixed}")
+        t.start(mixed)
+        state = v.snapshot()
+        self.clear_masks()
+        for target, bits in taken.items():
+            self.assign_edge(block, target, bits)
+            t.do(f"store i32 {bits}, ptr {self.masks[target]}")
+        t.do(f"br label %{self.test(self._first(block, list(taken)))}")
+        v.restore(state)
+
+    def _first(self, block: Block, targets: Sequence[Block]) -> int:
+        """Where in the chain to go when lanes wait at `targets` only: the innermost header returned to, else the earliest."""
+        positions = [self.position[target] for target in targets]
+        back = [p for p in positions if p <= self.position[block]]
+        return max(back) if back else min(positions)
+
+    def _takers(self, end: Terminator, argument: Value, mask: str | None) -> dict[Block, str]:
+        """Return for each target the i32 of lanes that take it, out of `mask` (None: all)."""
+        t, v = self.t, self.v
+        out: dict[Block, str] = {}
+
+        def add(target: Block, bits: str) -> None:
+            out[target] = t.two("or", "i32", out[target], bits) if target in out else bits
+
+        if end.name == "branch":
+            truth = v.truth(argument)
+            no = t.two("xor", "i32", truth, "-1")
+            add(end.targets[0], truth if mask is None else t.two("and", "i32", truth, mask))
+            add(end.targets[1], no if mask is None else t.two("and", "i32", no, mask))
+            return out
+        chunks = v.vector(argument)
+        type = f"<{v.chunk} x i32>"
+        for i, target in enumerate(end.targets):
+            bits = v.bits_of([t.two("icmp eq", type, c, f"splat (i32 {i})") for c in chunks])
+            add(target, bits if mask is None else t.two("and", "i32", bits, mask))
+        return out
+
+    # --- masked copies --------------------------------------------------------------------------------------------
+
+    def _emit_chain(self) -> None:
+        t = self.t
+        for i, block in enumerate(self.order):
+            t.start(self.test(i))
+            self.barriers.land_in_chain(block, self)
+            if block in self.masks:
+                self._emit_masked(i, block)
+            else:
+                t.do(f"br label %{self._after(i)}")
+            self._emit_loop_ends(i)
+
+    def _after(self, position: int) -> str:
+        """Label of what follows a position in the chain: a loop's end, or the next position."""
+        return f"E{position}" if position in self.loop_end else self.test(position + 1)
+
+    def _emit_loop_ends(self, position: int) -> None:
+        t = self.t
+        if position not in self.loop_end:
+            return
+        t.start(f"E{position}")
+        for header in self.loop_end[position]:
+            if header not in self.masks:
+                continue
+            on = t.two("icmp ne", "i32", t.let(f"load i32, ptr {self.masks[header]}"), "0")
+            out = t.fresh("out")
+            t.do(f"br i1 {on}, label %{self.test(self.position[header])}, label %{out}")
+            t.start(out)
+        t.do(f"br label %{self.test(position + 1)}")
+
+    def _emit_masked(self, i: int, block: Block) -> None:
+        t, v = self.t, self.v
+        mask = self.masks[block]
+        lanes = t.let(f"load i32, ptr {mask}")
+        some, body = t.fresh("some"), t.fresh("body")
+        t.do(f"br i1 {t.two('icmp ne', 'i32', lanes, '0')}, label %{some}, label %{self._after(i)}")
+        t.start(some)
+        t.do(f"store i32 0, ptr {mask}")
+        if block not in self.masked:  # lanes always come together again before this block
+            t.do(f"br label %{self.full(block)}")
+            return
+        if self._rejoins(block):
+            t.do(f"br i1 {t.two('icmp eq', 'i32', lanes, FULL)}, label %{self.full(block)}, label %{body}")
+            t.start(body)
+        self._body(block, lanes)
+        end = block.terminator
+        if end.name in ("jump", "branch", "switch") or self.barriers.passes(end):
+            self._masked_branch(block, end, lanes)
+        elif end.name == "barrier":
+            self.barriers.park(block, lanes, self.live)
+        elif end.name == "exit":
+            self.barriers.leave(lanes)
+        else:
+            self._trap(t.call("i32", "llvm.cttz.i32", ("i32", lanes), ("i1", "false")))
+            return
+        v.restore(v.snapshot())
+        t.do(f"br label %{self._after(i)}")
+
+    def _rejoins(self, block: Block) -> bool:
+        """Tell whether lanes may have come together here: where edges meet, or lanes leave a loop."""
+        flow = self.v.flow
+        node = flow.index[block]
+        if len(flow.pred[node]) > 1:
+            return True
+        loop = flow.nest.innermost[node]
+        return any(flow.nest.innermost[p] is not loop for p in flow.pred[node])
+
+    def _masked_branch(self, block: Block, end: Terminator, lanes: str) -> None:
+        t, v = self.t, self.v
+        targets = list(dict.fromkeys(end.targets))
+        self.barriers.arrive(end, lanes)
+        if len(targets) == 1:
+            taken = {targets[0]: lanes}
+        elif self.varying(end):
+            assert end.args[0] is not None
+            taken = self._takers(end, end.args[0], lanes)
+        else:
+            assert end.args[0] is not None
+            taken = self._takers_together(end, v.scalar(end.args[0]), lanes)
+        for target, bits in taken.items():
+            self.assign_edge(block, target, bits)
+            self.wait_at(target, bits)
+
+    def _takers_together(self, end: Terminator, value: str, lanes: str) -> dict[Block, str]:
+        """Which lanes take which way when all that are on go the same."""
+        t = self.t
+        if end.name == "branch":
+            return {
+                end.targets[0]: t.pick(0, value, "i32", lanes, "0"),
+                end.targets[1]: t.pick(0, value, "i32", "0", lanes),
+            }
+        out: dict[Block, str] = {}
+        for i, target in enumerate(end.targets):
+            bits = t.pick(0, t.two("icmp eq", "i32", value, str(i)), "i32", lanes, "0")
+            out[target] = t.two("or", "i32", out[target], bits) if target in out else bits
+        return out
+
+
+def values_live_in(v: Values) -> dict[Block, list[Value]]:
+    """Return the values that each block's start needs from before (its own phis apart), in a fixed order."""
+    order = {value: i for i, value in enumerate(v.home)}
+    use: dict[Block, set[Value]] = {}
+    for block in v.kernel.blocks:
+        used: set[Value] = set()
+        for op in block.ops:
+            used.update(x for x in op.operands() if v.home.get(x, block) is not block)
+        used.update(x for x in block.terminator.args if x is not None and v.home.get(x, block) is not block)
+        for target in block.terminator.targets:
+            for phi in target.phis:
+                x = phi.incoming[block]
+                if v.home.get(x, block) is not block:
+                    used.add(x)
+        use[block] = {x for x in used if x in order}
+    live = {block: set(used) for block, used in use.items()}
+    predecessors = v.kernel.predecessors()
+    work = list(v.kernel.blocks)
+    while work:
+        block = work.pop()
+        for p in predecessors[block]:
+            new = {x for x in live[block] if v.home[x] is not p} - live[p]
+            if new:
+                live[p] |= new
+                work.append(p)
+    return {block: sorted(values, key=lambda x: order[x]) for block, values in live.items()}

@@ -1,0 +1,158 @@
+"""Integer, bit and selection operations as LLVM IR, for one scalar or one chunk of lanes.
+
+LLVM leaves division by zero, over-wide shifts and the like undefined; here they get the values that `ptx.isa.ops` states.
+"""
+
+from __future__ import annotations
+
+from anywarp.compiler.ir import Const, Op
+from anywarp.compiler.simd.text import LLVM_TYPE, Text, splat, vector_type
+from anywarp.ptx.isa.ops import BITS
+
+BINARY = {"add": "add", "sub": "sub", "mul": "mul", "and": "and", "or": "or", "xor": "xor"}
+SHIFTS = {"shl": "shl", "lshr": "lshr", "ashr": "ashr"}
+
+
+def binary(t: Text, op: Op, n: int, a: str, b: str) -> str:
+    """Emit a two-operand operation that LLVM has as such."""
+    return t.let(f"{BINARY[op.name]} {vector_type(LLVM_TYPE[op.type], n)} {a}, {b}")
+
+
+def invert(t: Text, op: Op, n: int, a: str) -> str:
+    """Emit the complement of all bits."""
+    return t.let(f"xor {vector_type(LLVM_TYPE[op.type], n)} {a}, {splat(op.type, -1, n)}")
+
+
+def shift(t: Text, op: Op, n: int, a: str, amount: str) -> str:
+    """Emit a shift whose amount may reach or exceed the width."""
+    width, type = BITS[op.type], vector_type(LLVM_TYPE[op.type], n)
+    by = op.args[1]
+    if isinstance(by, Const):
+        if by.bits < width:
+            return t.let(f"{op.name} {type} {a}, {amount}")
+        return t.let(f"ashr {type} {a}, {splat(op.type, width - 1, n)}") if op.name == "ashr" else splat(op.type, 0, n)
+    if op.name == "ashr":
+        limit = t.call(
+            type, f"llvm.umin.{t.mangle(LLVM_TYPE[op.type], n)}", (type, amount), (type, splat(op.type, width - 1, n))
+        )
+        return t.let(f"ashr {type} {a}, {limit}")
+    inside = t.let(f"icmp ult {type} {amount}, {splat(op.type, width, n)}")
+    masked = t.let(f"and {type} {amount}, {splat(op.type, width - 1, n)}")
+    shifted = t.let(f"{op.name} {type} {a}, {masked}")
+    return t.let(f"select {vector_type('i1', n)} {inside}, {type} {shifted}, {type} {splat(op.type, 0, n)}")
+
+
+def compare(t: Text, op: Op, n: int, a: str, b: str) -> str:
+    """Emit an integer comparison."""
+    return t.let(f"icmp {op.attrs['predicate']} {vector_type(LLVM_TYPE[op.args[0].type], n)} {a}, {b}")
+
+
+def select(t: Text, op: Op, n: int, condition: str, a: str, b: str) -> str:
+    """Emit a choice per lane."""
+    type = vector_type(LLVM_TYPE[op.type], n)
+    return t.let(f"select {vector_type('i1', n)} {condition}, {type} {a}, {type} {b}")
+
+
+def extreme(t: Text, op: Op, n: int, a: str, b: str) -> str:
+    """Emit an integer minimum or maximum."""
+    element = LLVM_TYPE[op.type]
+    type = vector_type(element, n)
+    return t.call(
+        type, f"llvm.{'s' if op.attrs['signed'] else 'u'}{op.name}.{t.mangle(element, n)}", (type, a), (type, b)
+    )
+
+
+def count(t: Text, op: Op, n: int, a: str) -> str:
+    """Emit ctpop, ctlz, cttz or bitreverse; counts of zeros are the width for 0."""
+    element = LLVM_TYPE[op.type]
+    type = vector_type(element, n)
+    extra = [("i1", "false")] if op.name in ("ctlz", "cttz") else []
+    return t.call(type, f"llvm.{op.name}.{t.mangle(element, n)}", (type, a), *extra)
+
+
+def resize(t: Text, op: Op, n: int, a: str) -> str:
+    """Emit trunc, zext or sext; equal widths are the value itself."""
+    source = op.args[0].type
+    if BITS[source] == BITS[op.type]:
+        return a
+    return t.let(f"{op.name} {vector_type(LLVM_TYPE[source], n)} {a} to {vector_type(LLVM_TYPE[op.type], n)}")
+
+
+def bitcast(t: Text, op: Op, n: int, a: str) -> str:
+    """Emit the reinterpretation of bits; types that are held alike need nothing."""
+    source, target = LLVM_TYPE[op.args[0].type], LLVM_TYPE[op.type]
+    return a if source == target else t.let(f"bitcast {vector_type(source, n)} {a} to {vector_type(target, n)}")
+
+
+def multiply_high(t: Text, op: Op, n: int, a: str, b: str) -> str:
+    """Emit the upper half of the product."""
+    width, signed = BITS[op.type], bool(op.attrs["signed"])
+    if n and width == 64:
+        return _multiply_high_64(t, n, a, b, signed)
+    type, wide, extend = vector_type(f"i{width}", n), vector_type(f"i{2 * width}", n), "sext" if signed else "zext"
+    x = t.let(f"{extend} {type} {a} to {wide}")
+    y = t.let(f"{extend} {type} {b} to {wide}")
+    product = t.let(f"mul {wide} {x}, {y}")
+    by = f"splat (i{2 * width} {width})" if n else str(width)
+    return t.cast("trunc", wide, t.two("lshr", wide, product, by), type)
+
+
+def _multiply_high_64(t: Text, n: int, a: str, b: str, signed: bool) -> str:
+    """From four 32-bit products: LLVM would take a vector of i128 apart lane by lane."""
+    type, low = vector_type("i64", n), splat("i64", 0xFFFFFFFF, n)
+
+    def halves(x: str) -> tuple[str, str]:
+        return t.let(f"and {type} {x}, {low}"), t.let(f"lshr {type} {x}, {splat('i64', 32, n)}")
+
+    (al, ah), (bl, bh) = halves(a), halves(b)
+    ll, lh, hl, hh = (t.let(f"mul {type} {x}, {y}") for x, y in ((al, bl), (al, bh), (ah, bl), (ah, bh)))
+    by = splat("i64", 32, n)
+    middle = t.two("add", type, t.two("lshr", type, ll, by), lh)
+    middle_low, middle_high = halves(middle)
+    second = t.let(f"add {type} {middle_low}, {hl}")
+    high = t.two("add", type, t.two("add", type, hh, middle_high), t.two("lshr", type, second, by))
+    if not signed:
+        return high
+    for x, y in ((a, b), (b, a)):  # a negative factor counted 2**64 too much of the other
+        sign = t.let(f"ashr {type} {x}, {splat('i64', 63, n)}")
+        high = t.two("sub", type, high, t.two("and", type, sign, y))
+    return high
+
+
+def divide(t: Text, op: Op, n: int, a: str, b: str) -> str:
+    """Emit div or rem, total: by zero all ones or the dividend; the most negative by -1 wraps."""
+    signed, width, type = bool(op.attrs["signed"]), BITS[op.type], vector_type(LLVM_TYPE[op.type], n)
+    by = op.args[1]
+    letter = "s" if signed else "u"
+    if isinstance(by, Const) and by.bits and by.bits != (1 << width) - 1:
+        return t.let(f"{letter}{op.name} {type} {a}, {b}")
+    zero = t.let(f"icmp eq {type} {b}, {splat(op.type, 0, n)}")
+    bad = zero
+    mask = vector_type("i1", n)
+    if signed:
+        minus = t.let(f"icmp eq {type} {b}, {splat(op.type, -1, n)}")
+        least = t.let(f"icmp eq {type} {a}, {splat(op.type, 1 << (width - 1), n)}")
+        bad = t.two("or", mask, zero, t.two("and", mask, minus, least))
+    safe = t.let(f"select {mask} {bad}, {type} {splat(op.type, 1, n)}, {type} {b}")
+    if n and width <= 32:
+        quotient = _divide_as_floats(t, n, width, a, safe, signed)
+    else:
+        quotient = t.let(f"{letter}div {type} {a}, {safe}")
+    if op.name == "div":
+        return t.let(f"select {mask} {zero}, {type} {splat(op.type, -1, n)}, {type} {quotient}")
+    # With divisor zero the product is zero, with -1 and the most negative it wraps to the dividend: both as wanted.
+    return t.two("sub", type, a, t.two("mul", type, quotient, b))
+
+
+def _divide_as_floats(t: Text, n: int, width: int, a: str, b: str, signed: bool) -> str:
+    """Divide by way of floats, as vectors have no integer division.
+
+    Exact: a quotient that is no integer misses the next one by at least 1/b, more than 2**-width of itself, while the
+    float's error is 2**-53 (2**-24 up to 16 bits) of it.
+    """
+    type, element = vector_type(f"i{width}", n), "double" if width == 32 else "float"
+    real, s = vector_type(element, n), "s" if signed else "u"
+    x = t.let(f"{s}itofp {type} {a} to {real}")
+    y = t.let(f"{s}itofp {type} {b} to {real}")
+    q = t.let(f"fdiv {real} {x}, {y}")
+    return t.let(f"fpto{s}i {real} {q} to {type}")

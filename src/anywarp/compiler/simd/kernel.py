@@ -1,0 +1,237 @@
+"""A kernel as one LLVM function: blocks one after the other, in each block rounds over its warps until all have ended.
+
+int32_t kernel(const AwLaunch*, AwWorker*, uint64_t first, uint64_t count)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anywarp.compiler.ir import CLOCKS, PURE, Const, Kernel, Op, Specialisation, Undefined, Value
+from anywarp.compiler.shapes import Analysis
+from anywarp.compiler.simd.barriers import FIXED, Barriers, needs_lane_states, without_assumptions
+from anywarp.compiler.simd.flow import Flow
+from anywarp.compiler.simd.operations import Operations
+from anywarp.compiler.simd.special import AXES, Launch
+from anywarp.compiler.simd.values import Machine, Values
+
+_PER_WARP = "$per_warp$"
+
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """LLVM IR of a kernel and the frame that it needs, in bytes: fixed, and per warp of the block."""
+
+    text: str
+    frame_fixed: int
+    frame_per_warp: int
+
+
+def emit_kernel(
+    kernel: Kernel, analysis: Analysis, specialisation: Specialisation, machine: Machine, symbol: str, attributes: str
+) -> Emitted:
+    """Write the LLVM IR module of `kernel`. `attributes` go to the function (target features)."""
+    if specialisation.lanes != 32:
+        raise NotImplementedError("gangs other than one warp")
+    per_lane = needs_lane_states(kernel.blocks, analysis)
+    if per_lane:
+        analysis = without_assumptions(analysis, launch_constants(kernel))
+    v = Values(kernel, analysis, specialisation, machine)
+    at = Launch()
+    operations = Operations(v, at)
+    shape = specialisation.block
+    partial = shape is None or (shape[0] * shape[1] * shape[2]) % 32 != 0
+    barriers = Barriers(v, operations, at, per_lane)
+    flow = Flow(v, operations, barriers, at, partial)
+    _write(v, at, operations, barriers, flow)
+    per_warp = -(-barriers.per_warp // 64) * 64
+    body = "\n".join(v.t.lines).replace(_PER_WARP, str(per_warp))
+    head = f"define i32 @{symbol}(ptr noalias %launch, ptr noalias %worker, i64 %first, i64 %count) {attributes} {{\nentry:\n"
+    declarations = "\n".join(v.t.declarations.values())
+    notes = '!0 = !{}\n!1 = !{!"branch_weights", i32 100, i32 1}\n'
+    text = f"{head}{chr(10).join(v.t.allocas)}\n{body}\n}}\n{declarations}\n{notes}"
+    return Emitted(text, FIXED if barriers.any else 0, per_warp)
+
+
+def launch_constants(kernel: Kernel) -> set[Value]:
+    """Return the values computed from nothing but parameters, special registers and constants."""
+    out: set[Value] = set()
+    changed = True
+    while changed:
+        changed = False
+        for block in kernel.blocks:
+            for op in block.ops:
+                if op in out or op.name not in PURE or op.name == "element":
+                    continue
+                if op.name == "special" and op.attrs["name"] in CLOCKS:
+                    continue
+                if all(isinstance(a, (Const, Undefined)) or a in out for a in op.args):
+                    out.add(op)
+                    changed = True
+    return out
+
+
+def _write(v: Values, at: Launch, operations: Operations, barriers: Barriers, flow: Flow) -> None:
+    _prologue(v, at)
+    flow.prepare()
+    _block_head(v, at, operations, barriers)
+    _warp_head(v, at, barriers, flow)
+    flow.emit()
+    _after_warps(v, at, barriers)
+    barriers.declare()
+
+
+def _field(v: Values, base: str, offset: int, type: str) -> str:
+    pointer = v.t.let(f"getelementptr i8, ptr {base}, i64 {offset}") if offset else base
+    return v.t.let(f"load {type}, ptr {pointer}")
+
+
+def _prologue(v: Values, at: Launch) -> None:
+    """Read what holds for all blocks; find the first block's place in the grid."""
+    t, shape = v.t, v.specialisation.block
+    launch, worker = at.launch, at.worker
+    at.shared, at.frame, at.local = (_field(v, worker, o, "ptr") for o in (0, 8, 16))
+    at.params, at.data = _field(v, launch, 32, "ptr"), _field(v, launch, 40, "ptr")
+    grid = [_field(v, launch, 4 * i, "i32") for i in range(3)]
+    at.grid = (grid[0], grid[1], grid[2])
+    block = [str(shape[i]) if shape else _field(v, launch, 12 + 4 * i, "i32") for i in range(3)]
+    at.block = (block[0], block[1], block[2])
+    if shape:
+        threads = shape[0] * shape[1] * shape[2]
+        at.threads, at.warps = str(threads), str(-(-threads // 32))
+    else:
+        at.threads = t.two("mul", "i32", t.two("mul", "i32", block[0], block[1]), block[2])
+        at.warps = t.two("lshr", "i32", t.two("add", "i32", at.threads, "31"), "5")
+    wide = [t.cast("zext", "i32", g, "i64") for g in grid]
+    x = t.cast("trunc", "i64", t.two("urem", "i64", "%first", wide[0]), "i32")
+    rest = t.two("udiv", "i64", "%first", wide[0])
+    y = t.cast("trunc", "i64", t.two("urem", "i64", rest, wide[1]), "i32")
+    z = t.cast("trunc", "i64", t.two("udiv", "i64", rest, wide[1]), "i32")
+    t.allocas += [
+        "  %place.x = alloca i32",
+        "  %place.y = alloca i32",
+        "  %place.z = alloca i32",
+        "  %done.blocks = alloca i64",
+    ]
+    t.allocas += ["  %going = alloca i32", "  %warp.now = alloca i32"]
+    for axis, value in zip(AXES, (x, y, z), strict=True):
+        t.do(f"store i32 {value}, ptr %place.{axis}")
+    t.do("store i64 0, ptr %done.blocks")
+    t.do(f"br i1 {t.two('icmp eq', 'i64', '%count', '0')}, label %finished, label %block.head")
+
+
+def _block_head(v: Values, at: Launch, operations: Operations, barriers: Barriers) -> None:
+    """Begin a block: its place, what is one value for all its threads, its warps' states."""
+    t = v.t
+    t.start("block.head")
+    place = [t.let(f"load i32, ptr %place.{axis}") for axis in AXES]
+    at.ctaid = (place[0], place[1], place[2])
+    for i, value in enumerate(place):
+        t.do(f"store i32 {value}, ptr {t.let(f'getelementptr i8, ptr {at.worker}, i64 {24 + 4 * i}')}")
+    v.begin_copy(v.kernel.blocks[0], None)
+    operations.hoist(v.kernel.blocks)
+    if barriers.any:
+        _reset_states(v, at, barriers)
+    t.do("br label %round")
+
+
+def _states(v: Values, at: Launch) -> str:
+    return v.t.let(f"getelementptr i8, ptr {at.frame}, i64 {FIXED}")
+
+
+def _reset_states(v: Values, at: Launch, barriers: Barriers) -> None:
+    t = v.t
+    t.call("void", "llvm.memset.p0.i64", ("ptr", at.frame), ("i8", "0"), ("i64", str(FIXED)), ("i1", "false"))
+    states = _states(v, at)
+    t.do("br label %reset")
+    before = t.label
+    t.start("reset")
+    t.do(f"%reset.warp = phi i32 [ 0, %{before} ], [ %reset.next, %reset ]")
+    state = _state(v, states, "%reset.warp")
+    mask = _first_mask(v, at, "%reset.warp")
+    if barriers.per_lane:
+        t.call("void", "llvm.memset.p0.i64", ("ptr", state), ("i8", "0"), ("i64", "384"), ("i1", "false"))
+        t.do(f"%reset.bits = bitcast i32 {mask} to <32 x i1>")
+        t.do("%reset.waits = select <32 x i1> %reset.bits, <32 x i32> splat (i32 -1), <32 x i32> splat (i32 -2)")
+        t.do(f"store <32 x i32> %reset.waits, ptr {t.let(f'getelementptr i8, ptr {state}, i64 128')}, align 4")
+    else:
+        t.do(f"store i32 0, ptr {state}")
+        t.do(f"store i32 {mask}, ptr {t.let(f'getelementptr i8, ptr {state}, i64 4')}")
+    t.do("%reset.next = add i32 %reset.warp, 1")
+    t.do(f"br i1 {t.two('icmp ult', 'i32', '%reset.next', at.warps)}, label %reset, label %reset.done")
+    t.start("reset.done")
+
+
+def _state(v: Values, states: str, warp: str) -> str:
+    offset = v.t.two("mul", "i64", v.t.cast("zext", "i32", warp, "i64"), _PER_WARP)
+    return v.t.let(f"getelementptr i8, ptr {states}, i64 {offset}")
+
+
+def _first_mask(v: Values, at: Launch, warp: str) -> str:
+    """Return the i32 of lanes of a warp that are threads of the block."""
+    t = v.t
+    rest = t.two("sub", "i32", at.threads, t.two("shl", "i32", warp, "5"))
+    some = t.two("sub", "i32", t.two("shl", "i32", "1", t.two("and", "i32", rest, "31")), "1")
+    return t.pick(0, t.two("icmp uge", "i32", rest, "32"), "i32", "-1", some)
+
+
+def _warp_head(v: Values, at: Launch, barriers: Barriers, flow: Flow) -> None:
+    t = v.t
+    t.start("round")
+    t.do("store i32 0, ptr %warp.now")
+    if barriers.any:
+        t.do("store i32 0, ptr %going")
+    t.do("br label %warp.head")
+    t.start("warp.head")
+    at.warp = t.let("load i32, ptr %warp.now")
+    t.do(f"store i32 {at.warp}, ptr {t.let(f'getelementptr i8, ptr {at.worker}, i64 36')}")
+    if barriers.any:
+        barriers.state = _state(v, _states(v, at), at.warp)
+    first = _first_mask(v, at, at.warp) if flow.partial and not barriers.any else None
+    barriers.enter_warp(flow, first)
+
+
+def _after_warps(v: Values, at: Launch, barriers: Barriers) -> None:
+    t = v.t
+    t.start("warp.done")
+    following = t.two("add", "i32", at.warp, "1")
+    t.do(f"store i32 {following}, ptr %warp.now")
+    t.do(f"br i1 {t.two('icmp ult', 'i32', following, at.warps)}, label %warp.head, label %round.end")
+    t.start("round.end")
+    if barriers.per_lane:
+        arguments = (
+            ("ptr", at.worker),
+            ("ptr", at.frame),
+            ("ptr", _states(v, at)),
+            ("i64", _PER_WARP),
+            ("i32", at.warps),
+        )
+        status = t.call("i32", "aw.release", *arguments)
+        t.do(f"switch i32 {status}, label %deadlock [ i32 0, label %block.next i32 1, label %round ]")
+        t.start("deadlock")
+        t.do("ret i32 2")
+    elif barriers.any:
+        if barriers.reduces:
+            t.call("i32", "aw.finish", ("ptr", at.frame))
+        going = t.let("load i32, ptr %going")
+        t.do(f"br i1 {t.two('icmp ne', 'i32', going, '0')}, label %round, label %block.next")
+    else:
+        t.do("br label %block.next")
+    _next_block(v, at)
+
+
+def _next_block(v: Values, at: Launch) -> None:
+    """Step to the next place in the grid, x fastest."""
+    t = v.t
+    t.start("block.next")
+    carry = "1"
+    for i, axis in enumerate(AXES):
+        stepped = t.two("add", "i32", at.ctaid[i], carry)
+        over = t.two("icmp uge", "i32", stepped, at.grid[i])
+        t.do(f"store i32 {t.pick(0, over, 'i32', '0', stepped)}, ptr %place.{axis}")
+        carry = t.cast("zext", "i1", over, "i32")
+    done = t.two("add", "i64", t.let("load i64, ptr %done.blocks"), "1")
+    t.do(f"store i64 {done}, ptr %done.blocks")
+    t.do(f"br i1 {t.two('icmp ult', 'i64', done, '%count')}, label %block.head, label %finished")
+    t.start("finished")
+    t.do("ret i32 0")

@@ -1,0 +1,427 @@
+"""Loads and stores as LLVM IR: one scalar access, plain vectors, pieces of them, or gathers, as the address's shape allows.
+
+Which of these an access becomes decides the speed of most kernels: a gather costs tens of times a vector load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from anywarp.compiler.ir import Op, Value
+from anywarp.compiler.simd.special import Launch
+from anywarp.compiler.simd.text import LLVM_TYPE, constant_vector, vector_type
+from anywarp.compiler.simd.values import LANES, Values
+from anywarp.ptx.isa.ops import BITS
+
+SIZE = {"i8": 1, "i16": 2, "i32": 4, "i64": 8, "i128": 16, "f16": 2, "bf16": 2, "f32": 4, "f64": 8}
+ATOMIC_ORDER = {
+    "relaxed": "monotonic",
+    "acquire": "acquire",
+    "release": "release",
+    "acq_rel": "acq_rel",
+    "sc": "seq_cst",
+}
+
+
+@dataclass(slots=True)
+class Address:
+    """Host addresses of the lanes: `base` (i64) plus offsets in bytes plus symbols; or, offsets None, vectors of i64.
+
+    `known_lane0`: base is valid to access whatever lanes are active (it is all lanes' address, or belongs to no lane)."""  # fmt: skip
+
+    base: str
+    offsets: list[int] | None
+    symbols: list[tuple[str, tuple[int, ...]]]
+    vectors: list[str]
+
+    @property
+    def uniform(self) -> bool:
+        """All lanes access one address."""
+        return self.offsets is not None and not any(self.offsets) and not self.symbols
+
+
+def signed(value: int, width: int) -> int:
+    """Read the low `width` bits as a signed number."""
+    value &= (1 << width) - 1
+    return value - (1 << width) if value >> (width - 1) else value
+
+
+class Memory:
+    """Emits loads and stores through `values`; `at` names the memories of the running block."""
+
+    def __init__(self, values: Values, at: Launch) -> None:
+        self.v = values
+        self.at = at
+        self.t = values.t
+        self.elements: dict[Op, list[Op]] = {}
+        for block in values.kernel.blocks:
+            for op in block.ops:
+                if op.name == "element" and isinstance(op.args[0], Op):
+                    self.elements.setdefault(op.args[0], []).append(op)
+
+    # --- addresses ------------------------------------------------------------------------------------------------
+
+    def space_base(self, space: str) -> str:
+        """Return the i64 host address at which a state space begins for this block (local: for lane 0); "" if flat."""
+        pointer = {"shared": self.at.shared, "param": self.at.params}.get(space)
+        if space == "local":
+            first = self.t.two("mul", "i32", self.at.warp, str(LANES * self.v.kernel.local_bytes))
+            return self.t.two(
+                "add",
+                "i64",
+                self.t.cast("ptrtoint", "ptr", self.at.local, "i64"),
+                self.t.cast("zext", "i32", first, "i64"),
+            )
+        return self.t.cast("ptrtoint", "ptr", pointer, "i64") if pointer else ""
+
+    def resolve(self, space: str, address: Value) -> Address:
+        """Return where the lanes' accesses go."""
+        v, t = self.v, self.t
+        width, shape = BITS[address.type], v.shape(address)
+        per_lane = v.kernel.local_bytes if space == "local" else 0
+        start = self.space_base(space)
+        # A base may be lane 0's while lane 0 is off and below zero: sign-extended, the sum with an offset is right again.
+        how = "sext" if start else "zext"
+        if shape.offsets is not None and not v.left(address, v.block):
+            base = v.scalar(address)
+            if width != 64:
+                base = t.cast(how, f"i{width}", base, "i64")
+            if start:
+                base = t.two("add", "i64", start, base)
+            offsets = [signed(o, width) + lane * per_lane for lane, o in enumerate(shape.offsets)]
+            symbols = [(v.symbol(s, address), tuple(signed(f, width) for f in factors)) for s, factors in shape.symbols]
+            if width != 64:
+                symbols = [(t.cast("sext", f"i{width}", s, "i64"), f) for s, f in symbols]
+            return Address(base, offsets, symbols, [])
+        vectors: list[str] = []
+        type = vector_type("i64", v.chunk)
+        spread = v.splat("i64", start) if start else ""
+        for i, chunk in enumerate(v.vector(address)):
+            if width != 64:
+                chunk = t.cast(how, vector_type(f"i{width}", v.chunk), chunk, type)
+            if start:
+                chunk = t.two("add", type, spread, chunk)
+            if per_lane:
+                lanes = range(i * v.chunk, (i + 1) * v.chunk)
+                chunk = t.two("add", type, chunk, constant_vector("i64", [lane * per_lane for lane in lanes]))
+            vectors.append(chunk)
+        return Address("", None, [], vectors)
+
+    def shifted(self, address: Address, by: int) -> Address:
+        """Return the addresses `by` bytes further on."""
+        if not by:
+            return address
+        v, t = self.v, self.t
+        if address.offsets is not None:
+            return Address(t.two("add", "i64", address.base, str(by)), address.offsets, address.symbols, [])
+        step = constant_vector("i64", [by] * v.chunk)
+        return Address("", None, [], [t.two("add", vector_type("i64", v.chunk), x, step) for x in address.vectors])
+
+    def _pointer(self, address: Address, lane: int) -> str:
+        """Return one lane's pointer, of an address with known offsets."""
+        t = self.t
+        assert address.offsets is not None
+        place = address.base
+        for symbol, factors in address.symbols:
+            if factors[lane]:
+                place = t.two("add", "i64", place, t.two("mul", "i64", symbol, str(factors[lane])))
+        pointer = t.cast("inttoptr", "i64", place, "ptr")
+        offset = address.offsets[lane]
+        return t.let(f"getelementptr i8, ptr {pointer}, i64 {offset}") if offset else pointer
+
+    def pointers(self, address: Address, chunk: int) -> str:
+        """Return the vector of pointers of a chunk."""
+        v, t = self.v, self.t
+        n, first = v.chunk, chunk * v.chunk
+        if address.offsets is None:
+            return t.cast("inttoptr", f"<{n} x i64>", address.vectors[chunk], f"<{n} x ptr>")
+        lanes = slice(first, first + n)
+        index = constant_vector("i64", address.offsets[lanes])
+        for symbol, factors in address.symbols:
+            part = constant_vector("i64", factors[lanes])
+            index = t.two("add", f"<{n} x i64>", index, t.two("mul", f"<{n} x i64>", v.splat("i64", symbol), part))
+        pointer = t.cast("inttoptr", "i64", address.base, "ptr")
+        return t.let(f"getelementptr i8, ptr {pointer}, <{n} x i64> {index}")
+
+    def pattern(self, address: Address, first: int, count: int, size: int) -> str:
+        """Classify consecutive lanes: "same" address, "next" to each other, or "" neither."""
+        if address.offsets is None:
+            return ""
+        if any(len(set(factors[first : first + count])) > 1 for _, factors in address.symbols):
+            return ""
+        offsets = address.offsets[first : first + count]
+        if all(o == offsets[0] for o in offsets):
+            return "same"
+        return "next" if all(o == offsets[0] + i * size for i, o in enumerate(offsets)) else ""
+
+    # --- loads ----------------------------------------------------------------------------------------------------
+
+    def load(self, op: Op) -> None:
+        """Emit a load of one or more elements; the `element` operations of the others are defined with it."""
+        count = int(op.attrs.get("count", 1))
+        size, element = SIZE[op.type], LLVM_TYPE[op.type]
+        address = self.resolve(op.attrs["space"], op.args[0])
+        wanted: dict[int, list[Op]] = {0: [op]}
+        for other in self.elements.get(op, ()):
+            wanted.setdefault(int(other.attrs["index"]), []).append(other)
+        parts: dict[int, str | list[str]] = {}
+        if address.uniform and not (op.guard is not None and self.v.varies(op.guard) and self.v.varies(op)):
+            for i in wanted:
+                parts[i] = ""
+            self._uniform_loads(op, address, parts, element, size)
+        elif count > 1 and self._interleaved(address, size, count) and self.v.active_chunks(op.guard) is None:
+            parts.update(self._wide_load(address, element, size, count, sorted(wanted)))
+        else:
+            masks = self.v.active_chunks(op.guard)
+            volatile = bool(op.attrs.get("volatile")) or op.attrs.get("order", "weak") != "weak"
+            for i in wanted:
+                parts[i] = self._load_lanes(self.shifted(address, i * size), element, size, masks, volatile)
+        if op.attrs.get("order", "weak") in ("acquire", "acq_rel", "sc"):
+            self.t.do("fence acquire")
+        for i, results in wanted.items():
+            for result in results:
+                part = parts[i]
+                self.v.define(result, part if isinstance(part, str) else None, None if isinstance(part, str) else part)
+
+    def _uniform_loads(
+        self, op: Op, address: Address, parts: dict[int, str | list[str]], element: str, size: int
+    ) -> None:
+        """One scalar access for all lanes, made only if any lane is on. The block itself runs only if one is."""
+        t, v = self.t, self.v
+        weak = op.attrs.get("order", "weak") == "weak"
+        plain = "load volatile" if op.attrs.get("volatile") else "load"
+        how = plain if weak or size > 8 else "load atomic"
+
+        def fetch() -> dict[int, str]:
+            out: dict[int, str] = {}
+            for i in sorted(parts):
+                pointer = self._pointer(self.shifted(address, i * size), 0)
+                if how == "load atomic":
+                    bits = t.let(f"load atomic i{8 * size}, ptr {pointer} monotonic, align {size}")
+                    out[i] = bits if element.startswith("i") else t.cast("bitcast", f"i{8 * size}", bits, element)
+                else:
+                    out[i] = t.let(f"{how} {element}, ptr {pointer}, align {size}")
+            return out
+
+        if op.guard is None:
+            parts.update(fetch())
+            return
+        on = t.two("icmp ne", "i32", v.active_bits(op.guard) or "-1", "0")
+        before, inside, after = t.label, t.fresh("on"), t.fresh("after")
+        t.do(f"br i1 {on}, label %{inside}, label %{after}")
+        t.start(inside)
+        state = v.snapshot()
+        fetched = fetch()
+        v.restore(state)
+        inside = t.label
+        t.do(f"br label %{after}")
+        t.start(after)
+        for i, name in fetched.items():
+            zero = "0.0" if element in ("float", "double") else "0"
+            parts[i] = t.let(f"phi {element} [ {zero}, %{before} ], [ {name}, %{inside} ]")
+
+    def _interleaved(self, address: Address, size: int, count: int) -> bool:
+        """Tell whether each chunk's lanes lie one structure behind the other."""
+        n = self.v.chunk
+        return all(self.pattern(address, i * n, n, size * count) == "next" for i in range(self.v.chunks))
+
+    def _wide_load(
+        self, address: Address, element: str, size: int, count: int, wanted: Sequence[int]
+    ) -> dict[int, list[str]]:
+        """Load adjacent structures whole and pick the members apart."""
+        v, t, n = self.v, self.t, self.v.chunk
+        out: dict[int, list[str]] = {i: [] for i in wanted}
+        type = f"<{n * count} x {element}>"
+        for chunk in range(v.chunks):
+            pointer = self._pointer(address, chunk * n)
+            whole = t.let(f"load {type}, ptr {pointer}, align {size}")
+            for i in wanted:
+                index = ", ".join(f"i32 {lane * count + i}" for lane in range(n))
+                out[i].append(t.let(f"shufflevector {type} {whole}, {type} poison, <{n} x i32> <{index}>"))
+        return out
+
+    def _load_lanes(
+        self, address: Address, element: str, size: int, masks: list[str] | None, volatile: bool
+    ) -> list[str]:
+        v, t, n = self.v, self.t, self.v.chunk
+        out: list[str] = []
+        load = "load volatile" if volatile else "load"
+        for i in range(v.chunks):
+            pattern = self.pattern(address, i * n, n, size)
+            if pattern == "next" and masks is None:
+                out.append(t.let(f"{load} <{n} x {element}>, ptr {self._pointer(address, i * n)}, align {size}"))
+            elif pattern == "same" and masks is None:
+                out.append(
+                    v.splat(element, t.let(f"{load} {element}, ptr {self._pointer(address, i * n)}, align {size}"))
+                )
+            elif pattern == "next" and masks is not None:
+                out.append(self._masked_load(element, size, self._pointer(address, i * n), masks[i]))
+            else:
+                pieces = self._pieces(address, i * n, size) if masks is None else 0
+                if pieces:
+                    out.append(self._load_pieces(address, i * n, pieces, element, size, load))
+                else:
+                    out.append(self._gather(element, size, self.pointers(address, i), masks[i] if masks else ""))
+        return out
+
+    def _pieces(self, address: Address, first: int, size: int) -> int:
+        """Return the length of equal pieces of a chunk that are each one address or adjacent, 0 if shorter than four lanes."""
+        length = self.v.chunk // 2
+        while length >= 4:
+            if all(self.pattern(address, f, length, size) for f in range(first, first + self.v.chunk, length)):
+                return length
+            length //= 2
+        return 0
+
+    def _load_pieces(self, address: Address, first: int, length: int, element: str, size: int, load: str) -> str:
+        t, v = self.t, self.v
+        parts: list[str] = []
+        for lane in range(first, first + v.chunk, length):
+            pointer = self._pointer(address, lane)
+            if self.pattern(address, lane, length, size) == "next":
+                parts.append(t.let(f"{load} <{length} x {element}>, ptr {pointer}, align {size}"))
+                continue
+            one = t.let(f"{load} {element}, ptr {pointer}, align {size}")
+            type = f"<{length} x {element}>"
+            seed = t.let(f"insertelement {type} poison, {element} {one}, i32 0")
+            parts.append(t.let(f"shufflevector {type} {seed}, {type} poison, <{length} x i32> zeroinitializer"))
+        return v.join(element, length, parts)
+
+    def _masked_load(self, element: str, size: int, pointer: str, mask: str) -> str:
+        n, t = self.v.chunk, self.t
+        type, name = f"<{n} x {element}>", f"llvm.masked.load.{t.mangle(element, n)}.p0"
+        t.declarations[name] = f"declare {type} @{name}(ptr, <{n} x i1>, {type})"
+        return t.let(f"call {type} @{name}(ptr align {size} {pointer}, <{n} x i1> {mask}, {type} zeroinitializer)")
+
+    def _gather(self, element: str, size: int, pointers: str, mask: str) -> str:
+        n, t = self.v.chunk, self.t
+        type, name = f"<{n} x {element}>", f"llvm.masked.gather.{t.mangle(element, n)}.v{n}p0"
+        t.declarations[name] = f"declare {type} @{name}(<{n} x ptr>, <{n} x i1>, {type})"
+        mask = mask or "splat (i1 true)"
+        passed = "zeroinitializer" if mask != "splat (i1 true)" else "poison"
+        return t.let(f"call {type} @{name}(<{n} x ptr> align {size} {pointers}, <{n} x i1> {mask}, {type} {passed})")
+
+    # --- stores ---------------------------------------------------------------------------------------------------
+
+    def store(self, op: Op) -> None:
+        """Emit a store of one or more adjacent elements."""
+        values = op.args[1:]
+        size, element = SIZE[values[0].type], LLVM_TYPE[values[0].type]
+        if op.attrs.get("order", "weak") in ("release", "acq_rel", "sc"):
+            self.t.do("fence release")
+        address = self.resolve(op.attrs["space"], op.args[0])
+        if address.uniform:
+            self._uniform_store(op, address, values, element, size)
+            return
+        masks = self.v.active_chunks(op.guard)
+        if len(values) > 1 and masks is None and self._interleaved(address, size, len(values)):
+            self._wide_store(address, values, element, size)
+            return
+        volatile = bool(op.attrs.get("volatile")) or op.attrs.get("order", "weak") != "weak"
+        for i, value in enumerate(values):
+            self._store_lanes(self.shifted(address, i * size), self.v.vector(value), element, size, masks, volatile)
+
+    def _uniform_store(self, op: Op, address: Address, values: Sequence[Value], element: str, size: int) -> None:
+        """All lanes write one place: the last active one's value stays."""
+        t, v = self.t, self.v
+        bits = v.active_bits(op.guard)
+        atomic = op.attrs.get("order", "weak") != "weak" and size <= 8
+        plain = "store volatile" if op.attrs.get("volatile") else "store"
+        if any(v.varies(x) or v.left(x, v.block) for x in values) and bits is not None:
+            for x in values:
+                v.vector(x)  # in registers before the branch
+        after = self._if_any(bits) if op.guard is not None else ""
+        state = v.snapshot()
+        for i, value in enumerate(values):
+            scalar = self.last_active(value, bits)
+            pointer = self._pointer(self.shifted(address, i * size), 0)
+            if not atomic:
+                t.do(f"{plain} {element} {scalar}, ptr {pointer}, align {size}")
+                continue
+            word = scalar if element.startswith("i") else t.cast("bitcast", element, scalar, f"i{8 * size}")
+            t.do(f"store atomic i{8 * size} {word}, ptr {pointer} monotonic, align {size}")
+        v.restore(state)
+        if after:
+            t.do(f"br label %{after}")
+            t.start(after)
+
+    def _if_any(self, bits: str | None) -> str:
+        """Begin code for when any lane is on; returns the label to close it with."""
+        t = self.t
+        inside, after = t.fresh("on"), t.fresh("after")
+        t.do(f"br i1 {t.two('icmp ne', 'i32', bits or '-1', '0')}, label %{inside}, label %{after}")
+        t.start(inside)
+        return after
+
+    def last_active(self, value: Value, bits: str | None) -> str:
+        """Return the value of the last lane in `bits` (None: lane 31)."""
+        t, v = self.t, self.v
+        if not v.varies(value) and v.shape(value).uniform and not v.left(value, v.block):
+            return v.scalar(value)
+        chunks = v.vector(value)
+        element = LLVM_TYPE[value.type]
+        if bits is None:
+            return t.let(f"extractelement {v.type(value, True)} {chunks[-1]}, i32 {v.chunk - 1}")
+        lane = t.two("sub", "i32", "31", t.call("i32", "llvm.ctlz.i32", ("i32", bits), ("i1", "false")))
+        return self.pick_lane(element, chunks, lane)
+
+    def spill(self, element: str, chunks: Sequence[str]) -> str:
+        """Write chunks to the stack and return the pointer."""
+        v, t = self.v, self.t
+        room = t.alloca(f"[{LANES} x {element}]", 64)
+        for i, chunk in enumerate(chunks):
+            place = t.let(f"getelementptr {element}, ptr {room}, i32 {i * v.chunk}") if i else room
+            t.do(f"store <{v.chunk} x {element}> {chunk}, ptr {place}, align {4 if element == 'i1' else 16}")
+        return room
+
+    def pick_lane(self, element: str, chunks: Sequence[str], lane: str) -> str:
+        """Return the element of lane `lane` (i32, 0..31) of a value in chunks, by way of the stack."""
+        t = self.t
+        room = self.spill(element, chunks)
+        place = t.let(f"getelementptr {element}, ptr {room}, i32 {lane}")
+        return t.let(f"load {element}, ptr {place}")
+
+    def _wide_store(self, address: Address, values: Sequence[Value], element: str, size: int) -> None:
+        """Weave members into structures and store them whole."""
+        v, t, n, count = self.v, self.t, self.v.chunk, len(values)
+        chunks = [v.vector(value) for value in values]
+        for chunk in range(v.chunks):
+            parts = [c[chunk] for c in chunks]
+            if count == 2 or count == 4:
+                whole = v.join(element, n, parts)
+            else:
+                raise NotImplementedError(f"stores of {count} elements")
+            total = n * count
+            index = ", ".join(f"i32 {member * n + lane}" for lane in range(n) for member in range(count))
+            type = f"<{total} x {element}>"
+            woven = t.let(f"shufflevector {type} {whole}, {type} poison, <{total} x i32> <{index}>")
+            t.do(f"store {type} {woven}, ptr {self._pointer(address, chunk * n)}, align {size}")
+
+    def _store_lanes(
+        self, address: Address, chunks: Sequence[str], element: str, size: int, masks: list[str] | None, volatile: bool
+    ) -> None:
+        v, t, n = self.v, self.t, self.v.chunk
+        store = "store volatile" if volatile else "store"
+        type = f"<{n} x {element}>"
+        for i, chunk in enumerate(chunks):
+            pattern = self.pattern(address, i * n, n, size)
+            if pattern == "next" and masks is None:
+                t.do(f"{store} {type} {chunk}, ptr {self._pointer(address, i * n)}, align {size}")
+            elif pattern == "same" and masks is None:
+                last = t.let(f"extractelement {type} {chunk}, i32 {n - 1}")
+                t.do(f"{store} {element} {last}, ptr {self._pointer(address, i * n)}, align {size}")
+            elif pattern == "next" and masks is not None:
+                name = f"llvm.masked.store.{t.mangle(element, n)}.p0"
+                t.declarations[name] = f"declare void @{name}({type}, ptr, <{n} x i1>)"
+                t.do(
+                    f"call void @{name}({type} {chunk}, ptr align {size} {self._pointer(address, i * n)}, <{n} x i1> {masks[i]})"
+                )
+            else:
+                self._scatter(element, size, chunk, self.pointers(address, i), masks[i] if masks else "splat (i1 true)")
+
+    def _scatter(self, element: str, size: int, chunk: str, pointers: str, mask: str) -> None:
+        n, t = self.v.chunk, self.t
+        type, name = f"<{n} x {element}>", f"llvm.masked.scatter.{t.mangle(element, n)}.v{n}p0"
+        t.declarations[name] = f"declare void @{name}({type}, <{n} x ptr>, <{n} x i1>)"
+        t.do(f"call void @{name}({type} {chunk}, <{n} x ptr> align {size} {pointers}, <{n} x i1> {mask})")

@@ -1,0 +1,242 @@
+"""One operation of the kernel IR as LLVM IR: a scalar operation on lane 0's values, or one per chunk of lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from anywarp.compiler.ir import CLOCKS, PURE, Block, Const, Op, Undefined, Value
+from anywarp.compiler.simd import integers
+from anywarp.compiler.simd.atomics import Atomics
+from anywarp.compiler.simd.memory import SIZE, Memory
+from anywarp.compiler.simd.special import Launch, emit_special, field_at, per_block
+from anywarp.compiler.simd.text import LLVM_TYPE, Text, constant_vector, vector_type
+from anywarp.compiler.simd.values import LANES, Values
+from anywarp.compiler.simd.warp import Warp
+from anywarp.ptx.isa.ops import BITS
+
+_INTEGER: dict[str, Callable[..., str]] = {
+    **dict.fromkeys(("add", "sub", "mul", "and", "or", "xor"), integers.binary),
+    **dict.fromkeys(("shl", "lshr", "ashr"), integers.shift),
+    **dict.fromkeys(("min", "max"), integers.extreme),
+    **dict.fromkeys(("ctpop", "ctlz", "cttz", "bitreverse"), integers.count),
+    **dict.fromkeys(("trunc", "zext", "sext"), integers.resize),
+    **dict.fromkeys(("div", "rem"), integers.divide),
+    "not": integers.invert,
+    "icmp": integers.compare,
+    "select": integers.select,
+    "bitcast": integers.bitcast,
+    "mulhi": integers.multiply_high,
+}
+HEAVY = frozenset({"div", "rem", "fdiv", "fsqrt", "approximate", "element"})
+"""Pure operations not worth repeating to save a store and a load."""
+
+
+class Operations:
+    """Emits operations of the block that `values` says is being emitted."""
+
+    def __init__(self, values: Values, at: Launch) -> None:
+        self.v = values
+        self.at = at
+        self.t: Text = values.t
+        self.memory = Memory(values, at)
+        self.atomics = Atomics(values, self.memory, at)
+        self.warp = Warp(values, self.memory)
+        f = values.floats
+        self._float: dict[str, Callable[..., str]] = {
+            **dict.fromkeys(("fadd", "fsub", "fmul", "fma", "fdiv", "fsqrt"), f.arithmetic),
+            **dict.fromkeys(("fneg", "fabs"), f.sign),
+            **dict.fromkeys(("fmin", "fmax"), f.extreme),
+            "fcmp": f.compare, "fround": f.round, "flush": f.flush,
+            "fconvert": f.convert, "int_to_float": f.from_int, "float_to_int": f.to_int,
+        }  # fmt: skip
+        self._own: dict[str, Callable[[Op], None]] = {
+            "special": lambda op: emit_special(values, at, op),
+            "param": self._param,
+            "symbol": self._symbol,
+            "element": lambda op: None,  # defined with its load
+            "to_generic": self._to_generic,
+            "from_generic": self._from_generic,
+            "is_space": self._is_space,
+            "load": self.memory.load,
+            "store": self.memory.store,
+            "atomic": self.atomics.atomic,
+            "fence": self.atomics.fence,
+            "host_call": self.atomics.host_call,
+            "shuffle": self.warp.shuffle,
+            "ballot": self.warp.ballot,
+            "match_any": self.warp.match_any,
+            "reduce": self.warp.reduce,
+        }
+
+    def emit(self, op: Op) -> None:
+        """Emit an operation and define its value, unless that was hoisted."""
+        if op in self.v.hoisted:
+            return
+        own = self._own.get(op.name)
+        if own is not None:
+            own(op)
+            return
+        how = _INTEGER.get(op.name)
+        v = self.v
+        if not v.varies(op):
+            args = [v.scalar(a) for a in op.args]
+            v.define(op, how(self.t, op, 0, *args) if how else self._float[op.name](op, 0, *args))
+            return
+        columns = zip(*(v.vector(a) for a in op.args), strict=True)
+        if how:
+            v.define(op, None, [how(self.t, op, v.chunk, *column) for column in columns])
+        else:
+            v.define(op, None, [self._float[op.name](op, v.chunk, *column) for column in columns])
+
+    # --- what can be computed once per block, or again anywhere -----------------------------------------------------
+
+    def hoist(self, blocks: list[Block]) -> None:
+        """Emit here all that is one value for the whole block of threads; it is then at hand everywhere."""
+        v = self.v
+        state = v.snapshot()
+        for block in blocks:
+            for op in block.ops:
+                if self._per_block(op):
+                    self.emit(op)
+                    v.hoisted[op] = v.scalars[op]
+        v.restore(state)
+
+    def _per_block(self, op: Op) -> bool:
+        if op.name not in PURE or op.name == "element" or v_varies(self.v, op) or not self.v.shape(op).uniform:
+            return False
+        if op.name == "special" and not per_block(op.attrs["name"]):
+            return False
+        if op.name in ("to_generic", "from_generic", "is_space") and op.attrs["space"] == "local":
+            return False
+        return all(isinstance(a, (Const, Undefined)) or a in self.v.hoisted for a in op.args)
+
+    def repeatable(self, value: Value, budget: int = 8) -> bool:
+        """Tell whether computing a value again from launch constants costs less than keeping it in memory."""
+        return self._cost(value, budget) <= budget
+
+    def _cost(self, value: Value, budget: int) -> int:
+        if isinstance(value, (Const, Undefined)) or value in self.v.hoisted:
+            return 0
+        if not isinstance(value, Op) or value.name not in PURE or value.name in HEAVY:
+            return budget + 1
+        if value.name == "special" and value.attrs["name"] in CLOCKS:
+            return budget + 1
+        if value in self.v.temporal_loop:
+            return budget + 1
+        cost = 2 if self.v.varies(value) else 1
+        for a in value.args:
+            if cost > budget:
+                break
+            cost += self._cost(a, budget - cost)
+        return cost
+
+    def repeat(self, value: Value) -> None:
+        """Compute a repeatable value again here."""
+        v = self.v
+        if isinstance(value, Op) and value not in v.hoisted and value not in v.scalars and value not in v.vectors:
+            for a in value.args:
+                self.repeat(a)
+            self.emit(value)
+
+    # --- addresses and launch constants ----------------------------------------------------------------------------
+
+    def _param(self, op: Op) -> None:
+        pointer = field_at(self.v, self.at.params, int(op.attrs["offset"]))
+        if op.type == "i1":
+            raise NotImplementedError("parameter of type i1")
+        self.v.define(
+            op, self.t.let(f"load {LLVM_TYPE[op.type]}, ptr {pointer}, align {SIZE[op.type]}, !invariant.load !0")
+        )
+
+    def _symbol(self, op: Op) -> None:
+        offset = int(op.attrs["offset"])
+        if op.attrs["space"] in ("global", "const"):
+            base = self.t.cast("ptrtoint", "ptr", self.at.data, "i64")
+            self.v.define(op, self.t.two("add", "i64", base, str(offset)) if offset else base)
+        else:
+            self.v.define(op, self.t.two("add", LLVM_TYPE[op.type], "0", str(offset)))
+
+    def _own_base(self, op: Op) -> tuple[str, int]:
+        """Return the generic address (i64) at which a space begins for lane 0, "" if flat, and its step per lane."""
+        space = op.attrs["space"]
+        return self.memory.space_base(space), self.v.kernel.local_bytes if space == "local" else 0
+
+    def _rebase(self, op: Op, name: str) -> None:
+        v, t = self.v, self.t
+        base, step = self._own_base(op)
+        source = op.args[0]
+        width = BITS[source.type]
+
+        def convert(n: int, a: str, start: str, lanes: str) -> str:
+            type = vector_type("i64", n)
+            if width < 64:
+                a = t.cast("zext", vector_type(f"i{width}", n), a, type)
+            if start:
+                a = t.two(name, type, a, start)
+            if lanes:
+                a = t.two(name, type, a, lanes)
+            return a if BITS[op.type] == 64 else t.cast("trunc", type, a, vector_type(op.type, n))
+
+        if not v.varies(op):
+            v.define(op, convert(0, v.scalar(source), base, ""))
+            return
+        spread = v.splat("i64", base) if base else ""
+        out: list[str] = []
+        for i, chunk in enumerate(v.vector(source)):
+            lanes = range(i * v.chunk, (i + 1) * v.chunk)
+            out.append(
+                convert(v.chunk, chunk, spread, constant_vector("i64", [l * step for l in lanes]) if step else "")
+            )
+        v.define(op, None, out)
+
+    def _to_generic(self, op: Op) -> None:
+        self._rebase(op, "add")
+
+    def _from_generic(self, op: Op) -> None:
+        self._rebase(op, "sub")
+
+    def _is_space(self, op: Op) -> None:
+        """Compare with the bounds of the block's memories; what is in none of them is global."""
+        v, t = self.v, self.t
+
+        def bounds(space: str) -> tuple[str, str]:
+            if space == "shared":
+                size = t.let(f"load i32, ptr {field_at(v, self.at.launch, 28)}")
+                return t.cast("ptrtoint", "ptr", self.at.shared, "i64"), t.cast("zext", "i32", size, "i64")
+            if space == "local":
+                size = t.two("mul", "i32", self.at.threads, str(v.kernel.local_bytes))
+                return t.cast("ptrtoint", "ptr", self.at.local, "i64"), t.cast("zext", "i32", size, "i64")
+            return t.cast("ptrtoint", "ptr", self.at.params, "i64"), str(v.kernel.param_bytes)
+
+        space = op.attrs["space"]
+        if space == "const":  # const variables lie in the module's data, beside global ones
+            start, size = (
+                t.cast("ptrtoint", "ptr", self.at.data, "i64"),
+                t.let(f"load i64, ptr {field_at(v, self.at.launch, 56)}"),
+            )
+            ranges = [(start, size)]
+        else:
+            ranges = [bounds(s) for s in (("shared", "local", "param") if space == "global" else (space,))]
+
+        def test(n: int, a: str) -> str:
+            type, mask = vector_type("i64", n), vector_type("i1", n)
+            found = ""
+            for start, size in ranges:
+                first, extent = (v.splat("i64", start), v.splat("i64", size)) if n else (start, size)
+                inside = t.two("icmp ult", type, t.two("sub", type, a, first), extent)
+                found = t.two("or", mask, found, inside) if found else inside
+            return t.two("xor", mask, found, "splat (i1 true)" if n else "true") if space == "global" else found
+
+        source = op.args[0]
+        if not v.varies(op):
+            v.define(op, test(0, v.scalar(source)))
+        else:
+            v.define(op, None, [test(v.chunk, a) for a in v.vector(source)])
+
+
+def v_varies(values: Values, op: Op) -> bool:
+    """Tell whether an operation's value is held as chunks."""
+    return values.varies(op)
+
+
+assert LANES == 32

@@ -1,0 +1,73 @@
+"""The target for processors with vector registers: from the kernel IR to an artifact."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import cache
+
+from anywarp.compiler import codes
+from anywarp.compiler.artifact import Artifact
+from anywarp.compiler.ir import Kernel, Specialisation
+from anywarp.compiler.shapes import Analysis
+from anywarp.compiler.simd.kernel import emit_kernel
+from anywarp.compiler.simd.machine_code import compile_text, host_cpu
+from anywarp.compiler.simd.values import Machine
+
+SYMBOL = "aw_kernel"
+"""Every object holds one kernel, under this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimdTarget:
+    """A processor as LLVM describes it, and how its vectors are used."""
+
+    triple: str
+    cpu: str
+    features: str
+    machine: Machine
+
+    @property
+    def name(self) -> str:
+        """Identity of what the code runs on."""
+        return f"{self.triple}:{self.cpu}:{self.machine.vector_bits}"
+
+    def emit_text(self, kernel: Kernel, analysis: Analysis, specialisation: Specialisation) -> tuple[str, int, int]:
+        """Return the LLVM IR of a kernel and its frame: fixed bytes, bytes per warp."""
+        try:
+            done = emit_kernel(kernel, analysis, specialisation, self.machine, SYMBOL, self._attributes())
+        except NotImplementedError as error:
+            raise codes.problem(
+                codes.UNSUPPORTED, f"kernel {kernel.name!r} uses what the cpu device does not have yet: {error}"
+            ) from None
+        return done.text, done.frame_fixed, done.frame_per_warp
+
+    def _attributes(self) -> str:
+        bits = self.machine.vector_bits
+        return f'nounwind "prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}"'
+
+    def emit(self, kernel: Kernel, analysis: Analysis, specialisation: Specialisation) -> Artifact:
+        """Compile `kernel`. Raises AnywarpError naming what cannot be compiled."""
+        begin = time.perf_counter()
+        text, fixed, per_warp = self.emit_text(kernel, analysis, specialisation)
+        code = compile_text(text, self.triple, self.cpu, self.features, kernel.name)
+        return Artifact(
+            kernel.name, SYMBOL, specialisation.block or (0, 0, 0), fixed, per_warp, kernel.local_bytes, kernel.shared_bytes,
+            kernel.param_bytes, code, (time.perf_counter() - begin) * 1e3,
+        )  # fmt: skip
+
+
+def make_target(triple: str, cpu: str, features: str) -> SimdTarget:
+    """Return the target for a processor from LLVM's names for it and its features."""
+    have = {word[1:] for word in features.split(",") if word.startswith("+")}
+    avx512 = {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= have
+    fp16 = avx512 and "avx512fp16" in have
+    avx2 = {"avx2", "fma"} <= have
+    bits = 512 if avx512 else 256 if avx2 else 128
+    return SimdTarget(triple, cpu, features, Machine(bits, avx512, fp16, avx2))
+
+
+@cache
+def this_machine() -> SimdTarget:
+    """Return the target for the machine that runs this."""
+    return make_target(*host_cpu())

@@ -1,0 +1,128 @@
+"""LLVM IR as text: names, labels, types and constants.
+
+Text is parsed by LLVM in one call, which is several times faster than building IR through bindings, and it is what one reads
+when something is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+LLVM_TYPE: dict[str, str] = {
+    "i1": "i1", "i8": "i8", "i16": "i16", "i32": "i32", "i64": "i64", "i128": "i128",
+    "f16": "i16", "bf16": "i16", "f32": "float", "f64": "double",
+}  # fmt: skip
+"""How values are held. f16 and bf16 are held as bits: LLVM's own types for them are legal on few processors."""
+
+
+def vector_type(element: str, lanes: int) -> str:
+    """Return the LLVM type of `lanes` elements; 0 lanes is the scalar."""
+    return f"<{lanes} x {element}>" if lanes else element
+
+
+def constant(type: str, bits: int) -> str:
+    """Write a scalar constant of an IR type given by its bits."""
+    if type == "i1":
+        return "true" if bits & 1 else "false"
+    if type == "f64":
+        return f"0x{bits:016X}"
+    if type == "f32":
+        return f"0x{_widen(bits):016X}"
+    width = {"i8": 8, "i16": 16, "i32": 32, "i64": 64, "i128": 128, "f16": 16, "bf16": 16}[type]
+    bits &= (1 << width) - 1
+    return str(bits - (1 << width) if bits >> (width - 1) else bits)
+
+
+def _widen(bits: int) -> int:
+    """Return the bits of the f64 that equals the f32 with these bits: the form in which LLVM writes both."""
+    sign, exponent, fraction = bits >> 31 << 63, bits >> 23 & 0xFF, bits & 0x7FFFFF
+    if exponent == 0xFF:
+        return sign | 0x7FF << 52 | fraction << 29
+    if exponent:
+        return sign | (exponent + 896) << 52 | fraction << 29
+    if not fraction:
+        return sign
+    shift = 24 - fraction.bit_length()
+    return sign | (897 - shift) << 52 | (fraction << shift & 0x7FFFFF) << 29
+
+
+def splat(type: str, bits: int, lanes: int) -> str:
+    """Write a constant of `lanes` equal elements (0: a scalar) of an IR type."""
+    return f"splat ({LLVM_TYPE[type]} {constant(type, bits)})" if lanes else constant(type, bits)
+
+
+def constant_vector(type: str, bits: Sequence[int]) -> str:
+    """Write a vector constant of an IR type from its elements' bits."""
+    if len(set(bits)) == 1:
+        return splat(type, bits[0], len(bits))
+    element = LLVM_TYPE[type]
+    return "<" + ", ".join(f"{element} {constant(type, b)}" for b in bits) + ">"
+
+
+class Text:
+    """The body of a function under construction, and the declarations it turned out to need."""
+
+    def __init__(self, prefix: str = "") -> None:
+        self.lines: list[str] = []
+        self.allocas: list[str] = []
+        self.declarations: dict[str, str] = {}
+        self.label = "entry"
+        self._next = 0
+        self._prefix = prefix
+
+    def fresh(self, stem: str = "v") -> str:
+        """Return a new name, without sigil."""
+        self._next += 1
+        return f"{stem}{self._prefix}{self._next}"
+
+    def do(self, instruction: str) -> None:
+        """Append an instruction without result."""
+        self.lines.append("  " + instruction)
+
+    def let(self, instruction: str) -> str:
+        """Append an instruction and return the name of its result."""
+        self._next += 1
+        name = f"%v{self._next}"
+        self.lines.append(f"  {name} = {instruction}")
+        return name
+
+    def two(self, name: str, type: str, a: str, b: str) -> str:
+        """Append `name type a, b`."""
+        return self.let(f"{name} {type} {a}, {b}")
+
+    def cast(self, name: str, source: str, a: str, target: str) -> str:
+        """Append a conversion instruction."""
+        return self.let(f"{name} {source} {a} to {target}")
+
+    def pick(self, n: int, condition: str, type: str, a: str, b: str) -> str:
+        """Append a select of `n` lanes (0: scalar)."""
+        return self.let(f"select {vector_type('i1', n)} {condition}, {type} {a}, {type} {b}")
+
+    def start(self, label: str) -> None:
+        """Begin a basic block."""
+        self.lines.append(f"{label}:")
+        self.label = label
+
+    def alloca(self, type: str, align: int = 0) -> str:
+        """Reserve a variable in the function's frame."""
+        name = "%" + self.fresh("a")
+        self.allocas.append(f"  {name} = alloca {type}" + (f", align {align}" if align else ""))
+        return name
+
+    def call(self, result: str, name: str, *arguments: tuple[str, str]) -> str:
+        """Call a function (declared on first use) on (type, value) pairs; returns the result's name, "" for void."""
+        self.declare(result, name, [type for type, _ in arguments])
+        text = f"call {result} @{name}({', '.join(f'{type} {value}' for type, value in arguments)})"
+        if result == "void":
+            self.do(text)
+            return ""
+        return self.let(text)
+
+    def declare(self, result: str, name: str, types: Sequence[str]) -> None:
+        """Make an external function or intrinsic known."""
+        self.declarations[name] = f"declare {result} @{name}({', '.join(types)})"
+
+    def mangle(self, element: str, lanes: int) -> str:
+        """Return the suffix of an overloaded intrinsic's name: `f32`, `v16i32`."""
+        short = {"float": "f32", "double": "f64", "half": "f16"}.get(element, element)
+        return f"v{lanes}{short}" if lanes else short

@@ -1,0 +1,304 @@
+"""How values of the kernel IR live in the code being emitted: scalars, lane-0 bases with known offsets, lists of chunks.
+
+A value that all lanes share, or that differs from lane to lane by known steps, is one scalar (lane 0's); everything else is a
+list of vectors of one native register each. Uses in other blocks go through variables, which LLVM turns into registers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anywarp.compiler.cfg import ControlFlow, Loop, control_flow
+from anywarp.compiler.ir import Block, Const, Kernel, Op, Phi, Specialisation, Undefined, Value
+from anywarp.compiler.shapes import VARYING, Analysis, Shape
+from anywarp.compiler.simd.floats import Floats
+from anywarp.compiler.simd.text import LLVM_TYPE, Text, constant, constant_vector, splat, vector_type
+from anywarp.ptx.isa.ops import BITS
+
+LANES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What emission needs to know of the processor: vector bits and the extensions that it uses explicitly."""
+
+    vector_bits: int
+    avx512: bool
+    fp16: bool
+    avx2: bool = True
+
+    @property
+    def chunk(self) -> int:
+        """Lanes per chunk: 32-bit elements in one register."""
+        return self.vector_bits // 32
+
+
+class Values:
+    """Access to values while emitting one function. `block` is the block whose copy is being emitted."""
+
+    def __init__(self, kernel: Kernel, analysis: Analysis, specialisation: Specialisation, machine: Machine) -> None:
+        self.kernel = kernel
+        self.analysis = analysis
+        self.specialisation = specialisation
+        self.machine = machine
+        self.t = Text()
+        self.chunk = machine.chunk
+        self.chunks = LANES // self.chunk
+        self.floats = Floats(self.t, self.chunk, machine.avx512, machine.fp16)
+        self.flow: ControlFlow = control_flow(kernel)
+        self.block: Block = kernel.blocks[0]
+        self.mask: str | None = None  # i32 of active lanes in the copy being emitted; None: all 32
+        self.scalars: dict[Value, str] = {}
+        self.vectors: dict[Value, list[str]] = {}
+        self.hoisted: dict[Value, str] = {}
+        self._masks: dict[str, list[str]] = {}
+        self._variables: dict[tuple[Value, str], list[str]] = {}
+        self.home: dict[Value, Block] = {}
+        self.crossing: set[Value] = set()
+        self._find_crossing()
+        self.temporal_loop: dict[Value, Loop] = {}
+        for value in analysis.temporal:
+            loop = self._divergent_loop(value)
+            if loop is not None:
+                self.temporal_loop[value] = loop
+
+    # --- what is known ----------------------------------------------------------------------------------------------
+
+    def shape(self, value: Value) -> Shape:
+        """Return the shape of a value; constants and undefined values are uniform."""
+        if isinstance(value, (Const, Undefined)):
+            return _UNIFORM
+        return self.analysis.shapes.get(value, VARYING)
+
+    def varies(self, value: Value) -> bool:
+        """Tell whether a value is held as chunks."""
+        return self.shape(value).varying
+
+    def _find_crossing(self) -> None:
+        for block in self.kernel.blocks:
+            for value in [*block.phis, *block.ops]:
+                self.home[value] = block
+        for block in self.kernel.blocks:
+            for op in block.ops:
+                self._note(block, op.operands())
+            self._note(block, (a for a in block.terminator.args if a is not None))
+            for phi in block.phis:
+                for source, value in phi.incoming.items():
+                    self._note(source, (value,))
+
+    def _note(self, block: Block, used: object) -> None:
+        for value in used:  # type: ignore[attr-defined]
+            if self.home.get(value, block) is not block:
+                self.crossing.add(value)
+
+    def _divergent_loop(self, value: Value) -> Loop | None:
+        """Return the innermost loop around a definition that lanes may leave at different trips."""
+        block = self.home.get(value)
+        if block is None:
+            return None
+        around = self.flow.nest.around(self.flow.index[block])
+        for loop in around:
+            for source, _ in loop.exits:
+                b = self.flow.blocks[source]
+                if b in self.analysis.divergent_branches or b in self.analysis.divergent_blocks:
+                    return loop
+        return around[0] if around else None
+
+    def left(self, value: Value, block: Block) -> bool:
+        """Tell whether in `block` a value must be read as lanes had it when they left its loop."""
+        loop = self.temporal_loop.get(value)
+        return loop is not None and self.flow.index[block] not in loop.blocks
+
+    # --- variables ------------------------------------------------------------------------------------------------
+
+    def variables(self, value: Value, kind: str) -> list[str]:
+        """Return the variables of a value: `main`, `copy` (as it was when lanes left the loop) or `phi` (set on edges)."""
+        key = (value, kind)
+        if key not in self._variables:
+            element = LLVM_TYPE[value.type]
+            wide = kind == "copy" or self.varies(value)
+            count, type = (self.chunks, vector_type(element, self.chunk)) if wide else (1, element)
+            self._variables[key] = [self.t.alloca(type) for _ in range(count)]
+        return self._variables[key]
+
+    def begin_copy(self, block: Block, mask: str | None) -> None:
+        """Forget what was in registers: emission of a copy of `block` begins."""
+        self.block, self.mask = block, mask
+        self.scalars, self.vectors, self._masks = {}, {}, {}
+
+    def snapshot(self) -> tuple[dict[Value, str], dict[Value, list[str]], dict[str, list[str]]]:
+        """Return the register state, for `restore` after code that does not dominate what follows."""
+        return dict(self.scalars), dict(self.vectors), dict(self._masks)
+
+    def restore(self, state: tuple[dict[Value, str], dict[Value, list[str]], dict[str, list[str]]]) -> None:
+        """Return to a register state."""
+        self.scalars, self.vectors, self._masks = dict(state[0]), dict(state[1]), dict(state[2])
+
+    # --- reading and defining -------------------------------------------------------------------------------------
+
+    def type(self, value: Value, wide: bool) -> str:
+        """Return the LLVM type of a value as scalar or as chunk."""
+        return vector_type(LLVM_TYPE[value.type], self.chunk if wide else 0)
+
+    def scalar(self, value: Value) -> str:
+        """Return lane 0's value."""
+        if isinstance(value, Const):
+            return constant(value.type, value.bits)
+        if isinstance(value, Undefined):
+            return constant(value.type, 0)
+        if value in self.hoisted:
+            return self.hoisted[value]
+        if value not in self.scalars:
+            if self.varies(value):
+                first = self.vector(value)[0]
+                self.scalars[value] = self.t.let(f"extractelement {self.type(value, True)} {first}, i32 0")
+            else:
+                type = self.type(value, False)
+                self.scalars[value] = self.t.let(f"load {type}, ptr {self.variables(value, 'main')[0]}")
+        return self.scalars[value]
+
+    def vector(self, value: Value) -> list[str]:
+        """Return a value's chunks."""
+        if isinstance(value, (Const, Undefined)):
+            bits = value.bits if isinstance(value, Const) else 0
+            return [splat(value.type, bits, self.chunk)] * self.chunks
+        if value not in self.vectors:
+            if self.left(value, self.block):
+                self.vectors[value] = self._load(value, "copy")
+            elif self.varies(value):
+                self.vectors[value] = self._load(value, "main")
+            else:
+                self.vectors[value] = self.materialise(value)
+        return self.vectors[value]
+
+    def _load(self, value: Value, kind: str) -> list[str]:
+        type = self.type(value, True)
+        return [self.t.let(f"load {type}, ptr {variable}") for variable in self.variables(value, kind)]
+
+    def splat(self, type: str, scalar: str) -> str:
+        """Spread a scalar of an LLVM type over a chunk."""
+        n = self.chunk
+        first = self.t.let(f"insertelement <{n} x {type}> poison, {type} {scalar}, i32 0")
+        return self.t.let(f"shufflevector <{n} x {type}> {first}, <{n} x {type}> poison, <{n} x i32> zeroinitializer")
+
+    def materialise(self, value: Value) -> list[str]:
+        """Turn lane 0's value and what is known of the others into chunks."""
+        shape, t = self.shape(value), self.t
+        element = LLVM_TYPE[value.type]
+        base = self.splat(element, self.scalar(value))
+        if shape.uniform or shape.offsets is None:
+            return [base] * self.chunks
+        type, out = vector_type(element, self.chunk), list[str]()
+        symbols = [(self.splat(element, self.symbol(s, value)), factors) for s, factors in shape.symbols]
+        for first in range(0, LANES, self.chunk):
+            lanes = slice(first, first + self.chunk)
+            x = base
+            if any(shape.offsets[lanes]):
+                x = t.two("add", type, x, constant_vector(value.type, shape.offsets[lanes]))
+            for vector, factors in symbols:
+                if any(factors[lanes]):
+                    x = t.two("add", type, x, t.two("mul", type, vector, constant_vector(value.type, factors[lanes])))
+            out.append(x)
+        return out
+
+    def symbol(self, symbol: Value, value: Value) -> str:
+        """Return a shape's symbol as a scalar of the type of `value`: shapes keep track of sign by arithmetic modulo 2**width."""
+        scalar = self.scalar(symbol)
+        have, want = BITS[symbol.type], BITS[value.type]
+        if have == want:
+            return scalar
+        return self.t.cast("sext" if have < want else "trunc", LLVM_TYPE[symbol.type], scalar, LLVM_TYPE[value.type])
+
+    def define(self, value: Value, scalar: str | None = None, vector: list[str] | None = None) -> None:
+        """Give a value its registers in this copy, and its variables where other blocks read it."""
+        if self.varies(value):
+            if vector is None:
+                vector = [self.splat(LLVM_TYPE[value.type], scalar or "")] * self.chunks
+            self.vectors[value] = vector
+            if value in self.crossing:
+                self.assign(value, "main", vector)
+            return
+        if scalar is None:
+            assert vector is not None
+            scalar = self.t.let(f"extractelement {self.type(value, True)} {vector[0]}, i32 0")
+        self.scalars[value] = scalar
+        if value in self.crossing:
+            self.assign(value, "main", [scalar])
+
+    def assign(self, value: Value, kind: str, parts: list[str], mask: str | None = None) -> None:
+        """Set variables of a value; with an i32 mask of lanes only those (for a scalar: only if there is any)."""
+        variables = self.variables(value, kind)
+        wide = kind == "copy" or self.varies(value)
+        type, t = self.type(value, wide), self.t
+        for i, (variable, part) in enumerate(zip(variables, parts, strict=True)):
+            if mask is not None:
+                old = t.let(f"load {type}, ptr {variable}")
+                n, condition = (
+                    (self.chunk, self.lane_masks(mask)[i]) if wide else (0, t.two("icmp ne", "i32", mask, "0"))
+                )
+                part = t.pick(n, condition, type, part, old)
+            t.do(f"store {type} {part}, ptr {variable}")
+
+    # --- masks ----------------------------------------------------------------------------------------------------
+
+    def lane_masks(self, bits: str) -> list[str]:
+        """Turn an i32 of lanes into chunks of i1."""
+        if bits not in self._masks:
+            t = self.t
+            whole = t.cast("bitcast", "i32", bits, "<32 x i1>")
+            self._masks[bits] = [self.part("i1", LANES, whole, first) for first in range(0, LANES, self.chunk)]
+        return self._masks[bits]
+
+    def part(self, element: str, width: int, vector: str, first: int, count: int = 0) -> str:
+        """Take `count` (0: a chunk) consecutive elements out of a vector of `width`."""
+        n = count or self.chunk
+        index = ", ".join(f"i32 {i}" for i in range(first, first + n))
+        type = f"<{width} x {element}>"
+        return self.t.let(f"shufflevector {type} {vector}, {type} poison, <{n} x i32> <{index}>")
+
+    def join(self, element: str, width: int, parts: list[str]) -> str:
+        """Concatenate vectors of `width` elements, a power of two of them."""
+        while len(parts) > 1:
+            index = ", ".join(f"i32 {i}" for i in range(2 * width))
+            type = f"<{width} x {element}>"
+            parts = [
+                self.t.let(f"shufflevector {type} {a}, {type} {b}, <{2 * width} x i32> <{index}>")
+                for a, b in zip(parts[::2], parts[1::2], strict=True)
+            ]
+            width *= 2
+        return parts[0]
+
+    def bits_of(self, chunks: list[str]) -> str:
+        """Turn chunks of i1 into an i32 of lanes."""
+        return self.t.cast("bitcast", "<32 x i1>", self.join("i1", self.chunk, list(chunks)), "i32")
+
+    def truth(self, value: Value) -> str:
+        """Return an i1 value as an i32 of lanes (active or not)."""
+        if not self.varies(value) and self.shape(value).uniform and not self.left(value, self.block):
+            return self.t.pick(0, self.scalar(value), "i32", "-1", "0")
+        return self.bits_of(self.vector(value))
+
+    def active_bits(self, guard: Value | None) -> str | None:
+        """Return the i32 of lanes that act under a guard; None means all."""
+        if guard is None:
+            return self.mask
+        bits = self.truth(guard)
+        return bits if self.mask is None else self.t.two("and", "i32", bits, self.mask)
+
+    def active_chunks(self, guard: Value | None) -> list[str] | None:
+        """Return the chunks of i1 of lanes that act under a guard; None means all."""
+        if guard is None:
+            return None if self.mask is None else self.lane_masks(self.mask)
+        chunks = self.vector(guard)
+        if self.mask is None:
+            return chunks
+        type = vector_type("i1", self.chunk)
+        return [self.t.two("and", type, a, b) for a, b in zip(chunks, self.lane_masks(self.mask), strict=True)]
+
+
+_UNIFORM = Shape((0,) * LANES)
+
+
+def phi_or_op(value: Value) -> bool:
+    """Tell whether a value is computed by the kernel, not a constant."""
+    return isinstance(value, (Op, Phi))

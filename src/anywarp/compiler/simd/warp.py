@@ -1,0 +1,219 @@
+"""Operations among the lanes of a warp as LLVM IR: shuffles, votes, matches and reductions."""
+
+from __future__ import annotations
+
+from anywarp.compiler.ir import Op, Value
+from anywarp.compiler.simd.memory import Memory
+from anywarp.compiler.simd.text import LLVM_TYPE, splat, vector_type
+from anywarp.compiler.simd.values import LANES, Values
+from anywarp.ptx.isa.ops import BITS
+
+_IDENTITY = {"add": 0, "or": 0, "xor": 0, "and": -1, "min": 0x7FFFFFFF, "max": 0x80000000, "umin": -1, "umax": 0}
+_LLVM_REDUCE = {
+    "add": "add",
+    "or": "or",
+    "xor": "xor",
+    "and": "and",
+    "min": "smin",
+    "max": "smax",
+    "umin": "umin",
+    "umax": "umax",
+}
+
+
+class Warp:
+    """Emits warp operations through `values`; `memory` lends its detour over the stack."""
+
+    def __init__(self, values: Values, memory: Memory) -> None:
+        self.v = values
+        self.t = values.t
+        self.memory = memory
+
+    def active(self, op: Op) -> str:
+        """Return the i32 of lanes that take part."""
+        return self.v.active_bits(op.guard) or "-1"
+
+    # --- shuffle --------------------------------------------------------------------------------------------------
+
+    def shuffle(self, op: Op) -> None:
+        """Emit a shuffle; wide elements go in two halves, narrow ones widened."""
+        v, t = self.v, self.t
+        source, index = op.args
+        if v.shape(source).uniform and not v.left(source, v.block):
+            v.define(
+                op,
+                v.scalar(source),
+                [v.splat(LLVM_TYPE[op.type], v.scalar(source))] * v.chunks if v.varies(op) else None,
+            )
+            return
+        chunks, lanes = v.vector(source), v.vector(index)
+        if BITS[index.type] != 32:
+            raise NotImplementedError(f"shuffle with an index of type {index.type}")
+        n, element = v.chunk, LLVM_TYPE[op.type]
+        type, word = vector_type(element, n), vector_type("i32", n)
+        width = BITS[op.type]
+        if width == 32:
+            words = [t.cast("bitcast", type, c, word) if element != "i32" else c for c in chunks]
+            out = self._shuffle_words(words, lanes)
+            v.define(op, None, [t.cast("bitcast", word, c, type) if element != "i32" else c for c in out])
+        elif width < 32:
+            out = self._shuffle_words([t.cast("zext", type, c, word) for c in chunks], lanes)
+            v.define(op, None, [t.cast("trunc", word, c, type) for c in out])
+        else:
+            v.define(op, None, self._shuffle_wide(chunks, lanes, element, width))
+
+    def _shuffle_wide(self, chunks: list[str], lanes: list[str], element: str, width: int) -> list[str]:
+        v, t, n = self.v, self.t, self.v.chunk
+        type, whole, word = vector_type(element, n), vector_type(f"i{width}", n), vector_type("i32", n)
+        bits = [t.cast("bitcast", type, c, whole) if element == "double" else c for c in chunks]
+        out = ["zeroinitializer"] * v.chunks
+        for shift in range(0, width, 32):
+            by = splat(f"i{width}", shift, n)
+            parts = [t.cast("trunc", whole, t.two("lshr", whole, b, by) if shift else b, word) for b in bits]
+            for i, part in enumerate(self._shuffle_words(parts, lanes)):
+                piece = t.cast("zext", word, part, whole)
+                out[i] = t.two("or", whole, out[i], t.two("shl", whole, piece, by) if shift else piece)
+        return [t.cast("bitcast", whole, c, type) if element == "double" else c for c in out]
+
+    def _shuffle_words(self, words: list[str], lanes: list[str]) -> list[str]:
+        v, t, n = self.v, self.t, self.v.chunk
+        word = vector_type("i32", n)
+        if v.machine.avx512 and n == 16:
+            name = "llvm.x86.avx512.vpermi2var.d.512"
+            return [t.call(word, name, (word, words[0]), (word, lane), (word, words[1])) for lane in lanes]
+        if v.machine.avx2 and n == 8:
+            return [self._permute_blend(words, lane) for lane in lanes]
+        room = self.memory.spill("i32", words)
+        name = f"llvm.masked.gather.v{n}i32.v{n}p0"
+        t.declarations[name] = f"declare {word} @{name}(<{n} x ptr>, <{n} x i1>, {word})"
+        out: list[str] = []
+        for lane in lanes:
+            inside = t.two("and", word, lane, splat("i32", LANES - 1, n))
+            pointers = t.let(f"getelementptr i32, ptr {room}, {word} {inside}")
+            out.append(
+                t.let(f"call {word} @{name}(<{n} x ptr> align 4 {pointers}, <{n} x i1> splat (i1 true), {word} poison)")
+            )
+        return out
+
+    def _permute_blend(self, words: list[str], lane: str) -> str:
+        """AVX2: permute every source chunk by the low three bits and choose by the upper two."""
+        t, word = self.t, "<8 x i32>"
+        upper = t.two("lshr", word, t.two("and", word, lane, splat("i32", 31, 8)), splat("i32", 3, 8))
+        out = ""
+        for i, source in enumerate(words):
+            part = t.call(word, "llvm.x86.avx2.permd", (word, source), (word, lane))
+            if not out:
+                out = part
+                continue
+            here = t.two("icmp eq", word, upper, splat("i32", i, 8))
+            out = t.pick(8, here, word, part, out)
+        return out
+
+    # --- votes ----------------------------------------------------------------------------------------------------
+
+    def ballot(self, op: Op) -> None:
+        """Emit a vote: the lanes that are on and whose predicate holds."""
+        v, t = self.v, self.t
+        bits, active = v.truth(op.args[0]), v.active_bits(op.guard)
+        v.define(op, bits if active is None else t.two("and", "i32", bits, active))
+
+    def match_any(self, op: Op) -> None:
+        """Emit a loop over the distinct values among the active lanes."""
+        v, t = self.v, self.t
+        source = op.args[0]
+        active = self.active(op)
+        if v.shape(source).uniform and not v.left(source, v.block):
+            v.define(op, active)
+            return
+        element = LLVM_TYPE[source.type]
+        chunks = v.vector(source)
+        n, word = v.chunk, vector_type("i32", v.chunk)
+        room = self.memory.spill(element, chunks)
+        results, rest = [t.alloca(word) for _ in chunks], t.alloca("i32")
+        for result in results:
+            t.do(f"store {word} zeroinitializer, ptr {result}")
+        t.do(f"store i32 {active}, ptr {rest}")
+        head, body, done = t.fresh("match"), t.fresh("matching"), t.fresh("matched")
+        t.do(f"br label %{head}")
+        t.start(head)
+        left = t.let(f"load i32, ptr {rest}")
+        t.do(f"br i1 {t.two('icmp ne', 'i32', left, '0')}, label %{body}, label %{done}")
+        t.start(body)
+        state = v.snapshot()
+        lane = t.call("i32", "llvm.cttz.i32", ("i32", left), ("i1", "true"))
+        place = t.let(f"getelementptr {element}, ptr {room}, i32 {lane}")
+        wanted = v.splat(element, t.let(f"load {element}, ptr {place}"))
+        equal = [
+            t.two("icmp eq" if element.startswith("i") else "fcmp oeq", vector_type(element, n), c, wanted)
+            for c in chunks
+        ]
+        same = t.two("and", "i32", v.bits_of(equal), active)
+        spread = v.splat("i32", same)
+        for result, mask in zip(results, v.lane_masks(same), strict=True):
+            old = t.let(f"load {word}, ptr {result}")
+            t.do(f"store {word} {t.pick(n, mask, word, spread, old)}, ptr {result}")
+        t.do(f"store i32 {t.two('and', 'i32', left, t.two('xor', 'i32', same, '-1'))}, ptr {rest}")
+        v.restore(state)
+        t.do(f"br label %{head}")
+        t.start(done)
+        v.define(op, None, [t.let(f"load {word}, ptr {result}") for result in results])
+
+    # --- reductions -----------------------------------------------------------------------------------------------
+
+    def reduce(self, op: Op) -> None:
+        """Emit a reduction over the lanes that are on and named in the members' mask of each lane."""
+        v, t = self.v, self.t
+        source, members = op.args
+        active = self.active(op)
+        if v.shape(members).uniform and not v.left(members, v.block):
+            lanes = t.two("and", "i32", v.scalar(members), active)
+            v.define(op, self.total(op.attrs["op"], v.vector(source), lanes))
+            return
+        self._reduce_groups(op, source, members, active)
+
+    def total(self, how: str, chunks: list[str], lanes: str) -> str:
+        """Return the reduction of i32 chunks over the lanes in an i32."""
+        v, t, n = self.v, self.t, self.v.chunk
+        word = vector_type("i32", n)
+        identity = splat("i32", _IDENTITY[how], n)
+        parts = [t.pick(n, mask, word, c, identity) for c, mask in zip(chunks, v.lane_masks(lanes), strict=True)]
+        while len(parts) > 1:
+            parts = [self._combine(how, word, n, a, b) for a, b in zip(parts[::2], parts[1::2], strict=True)]
+        return t.call("i32", f"llvm.vector.reduce.{_LLVM_REDUCE[how]}.v{n}i32", (word, parts[0]))
+
+    def _combine(self, how: str, word: str, n: int, a: str, b: str) -> str:
+        name = _LLVM_REDUCE[how]
+        if name in ("add", "or", "xor", "and"):
+            return self.t.two(name, word, a, b)
+        return self.t.call(word, f"llvm.{name}.v{n}i32", (word, a), (word, b))
+
+    def _reduce_groups(self, op: Op, source: Value, members: Value, active: str) -> None:
+        """Emit a loop over the distinct member masks among the active lanes."""
+        v, t = self.v, self.t
+        chunks, groups = v.vector(source), v.vector(members)
+        n, word = v.chunk, vector_type("i32", v.chunk)
+        room = self.memory.spill("i32", groups)
+        results, rest = [t.alloca(word) for _ in chunks], t.alloca("i32")
+        for result in results:
+            t.do(f"store {word} zeroinitializer, ptr {result}")
+        t.do(f"store i32 {active}, ptr {rest}")
+        head, body, done = t.fresh("reduce"), t.fresh("reducing"), t.fresh("reduced")
+        t.do(f"br label %{head}")
+        t.start(head)
+        left = t.let(f"load i32, ptr {rest}")
+        t.do(f"br i1 {t.two('icmp ne', 'i32', left, '0')}, label %{body}, label %{done}")
+        t.start(body)
+        state = v.snapshot()
+        lane = t.call("i32", "llvm.cttz.i32", ("i32", left), ("i1", "true"))
+        wanted = t.let(f"load i32, ptr {t.let(f'getelementptr i32, ptr {room}, i32 {lane}')}")
+        spread = v.splat("i32", wanted)
+        same = t.two("and", "i32", v.bits_of([t.two("icmp eq", word, c, spread) for c in groups]), active)
+        total = v.splat("i32", self.total(op.attrs["op"], chunks, t.two("and", "i32", wanted, active)))
+        for result, mask in zip(results, v.lane_masks(same), strict=True):
+            old = t.let(f"load {word}, ptr {result}")
+            t.do(f"store {word} {t.pick(n, mask, word, total, old)}, ptr {result}")
+        t.do(f"store i32 {t.two('and', 'i32', left, t.two('xor', 'i32', same, '-1'))}, ptr {rest}")
+        v.restore(state)
+        t.do(f"br label %{head}")
+        t.start(done)
+        v.define(op, None, [t.let(f"load {word}, ptr {result}") for result in results])

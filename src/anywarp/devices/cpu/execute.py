@@ -1,0 +1,149 @@
+"""Run kernels of the device `cpu` inside this process, on one thread, without the native libraries.
+
+For tests of the compiler and for a first look at a kernel; programs go through libcuda instead.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from anywarp.compiler.artifact import DEADLOCK, OK, Artifact, AwLaunch, AwWorker
+from anywarp.compiler.simd.machine_code import LoadedObject
+
+Shape: TypeAlias = "int | Sequence[int]"
+_KERNEL = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64)
+
+
+class KernelTrap(RuntimeError):
+    """The kernel trapped; block, warp and lane are in the message."""
+
+
+class KernelDeadlock(RuntimeError):
+    """Threads wait at a barrier that can never complete."""
+
+
+@ctypes.CFUNCTYPE(ctypes.c_uint64)
+def _globaltimer() -> int:
+    return time.time_ns()
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_uint32)
+def _nanosleep(nanoseconds: int) -> None:
+    time.sleep(nanoseconds * 1e-9)
+
+
+@ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64)
+def _vprintf(worker: int, format: int, arguments: int) -> int:
+    text = ctypes.string_at(format)
+    print("device printf:", text)
+    return text.count(b"%")
+
+
+_blocks: dict[int, Any] = {}
+
+
+@ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint64)
+def _malloc(worker: int, size: int) -> int:
+    room = (ctypes.c_char * max(size, 1))()
+    _blocks[ctypes.addressof(room)] = room
+    return ctypes.addressof(room)
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64)
+def _free(worker: int, address: int) -> None:
+    _blocks.pop(address, None)
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint64)
+def _assertfail(worker: int, message: int, file: int, line: int, function: int) -> None:
+    print("device assertion:", ctypes.string_at(message))
+
+
+SERVICES: dict[str, Any] = {
+    "aw_globaltimer": _globaltimer, "aw_nanosleep": _nanosleep, "aw_vprintf": _vprintf, "aw_malloc": _malloc, "aw_free": _free,
+    "aw_assertfail": _assertfail,
+}  # fmt: skip
+
+
+def three(shape: Shape) -> tuple[int, int, int]:
+    """Return a grid or block shape with all three axes."""
+    axes = (shape,) if isinstance(shape, int) else tuple(shape)
+    x, y, z = (*axes, 1, 1, 1)[:3]
+    return x, y, z
+
+
+def aligned(size: int, fill: int = 0xCD) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Return `size` bytes (at least one) at an address that is a multiple of 64, filled as memory never is by luck."""
+    room = np.full(size + 128, fill, np.uint8)
+    start = -room.ctypes.data % 64
+    return room[start : start + max(size, 1)]
+
+
+class Loaded:
+    """An artifact made callable."""
+
+    def __init__(self, artifact: Artifact) -> None:
+        self.artifact = artifact
+        self._object = LoadedObject(artifact.object, SERVICES)
+        self._call: Any = self._object.function(artifact.symbol, _KERNEL)
+
+    def launch(
+        self,
+        grid: Shape,
+        block: Shape,
+        params: bytes,
+        module_data: np.ndarray[Any, np.dtype[np.uint8]] | None = None,
+        dynamic_shared: int = 0,
+    ) -> None:
+        """Run all blocks of a grid; KernelTrap or KernelDeadlock if that is how it ends."""
+        a, shape = self.artifact, three(block)
+        threads = shape[0] * shape[1] * shape[2]
+        warps = -(-threads // 32)
+        total = (-(-a.shared_bytes // 16) * 16 if dynamic_shared else a.shared_bytes) + dynamic_shared
+        shared, local = aligned(total + 64), aligned(a.local_bytes * warps * 32 + 64)
+        frame = aligned(a.frame_fixed + a.frame_per_warp * warps)
+        buffer = aligned(max(len(params), a.param_bytes))
+        buffer[: len(params)] = np.frombuffer(params, np.uint8)
+        data = aligned(1) if module_data is None else module_data
+        launch = AwLaunch()
+        launch.grid[:], launch.block[:] = three(grid), shape
+        launch.dynamic_shared, launch.shared_total = dynamic_shared, total
+        launch.params, launch.module_data, launch.grid_id = buffer.ctypes.data, data.ctypes.data, 1
+        launch.module_data_bytes = len(data)
+        worker = AwWorker()
+        worker.shared, worker.frame, worker.local = shared.ctypes.data, frame.ctypes.data, local.ctypes.data
+        x, y, z = three(grid)
+        status = self._call(ctypes.addressof(launch), ctypes.addressof(worker), 0, x * y * z)
+        if status == OK:
+            return
+        where = f"block {tuple(worker.ctaid)}, warp {worker.warp}"
+        if status == DEADLOCK:
+            raise KernelDeadlock(f"threads wait at barrier {worker.barrier_id} for ever in {where}")
+        raise KernelTrap(f"trap in {where}, lane {worker.trap_lane}")
+
+
+def pack_arguments(places: Sequence[tuple[int, int]], args: Sequence[Any]) -> bytes:
+    """Return a parameter buffer: `places` are (offset, size); arrays go in as pointers, numpy scalars and bytes as they are."""
+    if len(places) != len(args):
+        raise TypeError(f"the kernel takes {len(places)} arguments, {len(args)} given")
+    out = bytearray(max((o + s for o, s in places), default=0))
+    for (offset, size), arg in zip(places, args, strict=True):
+        if isinstance(arg, np.ndarray):
+            raw = int(arg.ctypes.data).to_bytes(8, "little")
+        elif isinstance(arg, (bytes, bytearray)):
+            raw = bytes(arg)
+        elif isinstance(arg, np.generic):
+            raw = arg.tobytes()
+        elif isinstance(arg, int):
+            raw = (arg & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+        else:
+            raw = (np.float32(arg) if size == 4 else np.float64(arg)).tobytes()
+        if len(raw) != size:
+            raise TypeError(f"argument {len(raw)} bytes long where the kernel takes {size}")
+        out[offset : offset + size] = raw
+    return bytes(out)
