@@ -17,7 +17,6 @@ from rich.console import Console
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from anywarp.diagnostics import AnywarpError
 from anywarp.ptx.inspect import Part, Progress, inspect_file
 
 _SHOWN = 25
@@ -28,26 +27,20 @@ _PATIENCE = 2.0
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", help="How to print the result.")
 @click.option("--kernels", is_flag=True, help="List every kernel, not only the totals.")
-def command(file: Path, style: str, kernels: bool) -> None:
+def command(file: Path, style: str, kernels: bool) -> int:
     """Show the GPU code in FILE: a wheel, library, executable, fat binary, cubin or PTX file.
 
     Exit code 0: every kernel can run; 1: some cannot; 2: the file could not be read, or not all of it.
     """
-    try:
-        with _progress(f"reading {file.name}") as progress:
-            parts = inspect_file(file, progress)
-    except AnywarpError as error:
-        click.echo(error.diagnostic.as_text(), err=True)
-        if style == "json":
-            click.echo(json.dumps({"file": str(file), "error": error.diagnostic.as_json()}, indent=2))
-        raise SystemExit(2) from None
+    with _progress(f"reading {file.name}") as progress:
+        parts = inspect_file(file, progress)
     if style == "json":
         click.echo(json.dumps({"file": str(file), "parts": [part.as_json() for part in parts]}, indent=2))
     else:
         _print(file, parts, kernels)
     for problem in (p for part in parts for p in part.problems):
         click.echo(problem.as_text(), err=True)
-    raise SystemExit(_exit_code(parts))
+    return _exit_code(parts)
 
 
 def _exit_code(parts: list[Part]) -> int:

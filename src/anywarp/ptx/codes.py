@@ -27,8 +27,7 @@ TOO_LARGE = "P023"
 UNKNOWN_COMPRESSION = "P024"
 DAMAGED_ELF = "P025"
 DAMAGED_ARCHIVE = "P026"
-NO_GPU_CODE = "P027"
-UNREADABLE = "P028"
+UNREADABLE = "P027"
 
 TITLES: dict[str, str] = {
     UNEXPECTED: "unexpected text",
@@ -49,7 +48,6 @@ TITLES: dict[str, str] = {
     UNKNOWN_COMPRESSION: "an unknown compression",
     DAMAGED_ELF: "a damaged ELF file",
     DAMAGED_ARCHIVE: "a damaged or unsafe archive",
-    NO_GPU_CODE: "no GPU code in the file",
     UNREADABLE: "a file that cannot be read",
 }
 """Every code of this room with its title; each has a page in `docs/diagnostics/`."""
