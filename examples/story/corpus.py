@@ -7,18 +7,82 @@ gives a small model something to remember beyond grammar.
 
 import random
 
-GIRLS = "Lily Mia Anna Rosa Emma Nora Ida Clara Ruth Zoe Ella Maya June Tess Iris Lucy".split()
-BOYS = "Tom Ben Max Leo Sam Finn Otto Jack Noah Theo Hugo Adam Luke Paul Emil Oskar".split()
+GIRLS = [
+    "Lily",
+    "Mia",
+    "Anna",
+    "Rosa",
+    "Emma",
+    "Nora",
+    "Ida",
+    "Clara",
+    "Ruth",
+    "Zoe",
+    "Ella",
+    "Maya",
+    "June",
+    "Tess",
+    "Iris",
+    "Lucy",
+]
+BOYS = [
+    "Tom",
+    "Ben",
+    "Max",
+    "Leo",
+    "Sam",
+    "Finn",
+    "Otto",
+    "Jack",
+    "Noah",
+    "Theo",
+    "Hugo",
+    "Adam",
+    "Luke",
+    "Paul",
+    "Emil",
+    "Oskar",
+]
 ANIMALS = [
     ("fox", "Rusty"), ("rabbit", "Clover"), ("owl", "Hazel"), ("bear", "Bruno"), ("mouse", "Pip"),
     ("frog", "Hopper"), ("cat", "Whiskers"), ("dog", "Biscuit"), ("duck", "Puddle"), ("goat", "Nutmeg"),
     ("turtle", "Pebble"), ("horse", "Chestnut"), ("squirrel", "Acorn"), ("hedgehog", "Thistle"),
     ("sheep", "Woolly"), ("crow", "Inky"),
 ]  # fmt: skip
-TRAITS = "kind brave curious shy clever gentle cheerful stubborn quiet lively patient dreamy".split()
-SIZES = "little tiny small tall young".split()
-COLOURS = "red blue green yellow golden silver white purple orange brown".split()
-THINGS = "ball kite boat hat scarf bell drum lantern basket button ribbon cup book key whistle wagon".split()
+TRAITS = [
+    "kind",
+    "brave",
+    "curious",
+    "shy",
+    "clever",
+    "gentle",
+    "cheerful",
+    "stubborn",
+    "quiet",
+    "lively",
+    "patient",
+    "dreamy",
+]
+SIZES = ["little", "tiny", "small", "tall", "young"]
+COLOURS = ["red", "blue", "green", "yellow", "golden", "silver", "white", "purple", "orange", "brown"]
+THINGS = [
+    "ball",
+    "kite",
+    "boat",
+    "hat",
+    "scarf",
+    "bell",
+    "drum",
+    "lantern",
+    "basket",
+    "button",
+    "ribbon",
+    "cup",
+    "book",
+    "key",
+    "whistle",
+    "wagon",
+]
 PLACES = [
     ("in", "a village by the sea"), ("in", "a small town"), ("in", "a house near the forest"),
     ("on", "a farm"), ("in", "a cottage on a hill"), ("beside", "a wide river"),
@@ -29,7 +93,18 @@ SPOTS = [
     "the garden", "the forest", "the meadow", "the river", "the lake", "the barn", "the market", "the beach",
     "the old bridge", "the hill", "the orchard", "the pond",
 ]  # fmt: skip
-FOODS = "an apple, a pie, some bread, a cake, some soup, honey, a pear, some cheese, a bowl of berries, warm milk".split(", ")
+FOODS = [
+    "an apple",
+    "a pie",
+    "some bread",
+    "a cake",
+    "some soup",
+    "honey",
+    "a pear",
+    "some cheese",
+    "a bowl of berries",
+    "warm milk",
+]
 WEATHERS = ["sunny", "windy", "cold", "rainy", "warm", "bright", "foggy", "snowy"]
 TIMES = ["One day", "One morning", "One afternoon", "One evening", "Early one morning", "After lunch", "On Sunday"]
 JOBS = ["baker", "farmer", "fisherman", "teacher", "gardener", "miller", "shepherd", "tailor"]
@@ -53,7 +128,7 @@ HOMES = [
 DAYS = [
     "{time}, {name} went to {spot}.",
     "{time}, when it was {weather}, {name} walked to {spot}.",
-    "{time}, {his} {elder} said, \"Please go to {spot} and bring me {food}.\"",
+    '{time}, {his} {elder} said, "Please go to {spot} and bring me {food}."',
     "It was a {weather} day, and {name} wanted to play near {spot}.",
     "{time}, {name} woke up and looked out of the window. It was {weather}.",
 ]
@@ -170,6 +245,20 @@ def write_story(rng: random.Random) -> str:
     lines.append(rng.choice(ENDINGS))
     story = " ".join(line.format(**cast) for line in lines)
     return story.replace(" a orange", " an orange").replace(" a old", " an old")
+
+
+DRILLS = [
+    "{name} had a {colour} {thing}.", "The {colour} {thing} was for {name}.", "{name} went to {spot}.",
+    "{pal} the {friend} saw {name}.", "\"I love my {colour} {thing},\" said {name}.", "{name} and {pal} played with the {thing}.",
+    "The {elder} of {name} was at {spot}.", "Then {name} gave {pal} {food}.", "\"Thank you, {name},\" said {pal}.",
+    "{name} was a {trait} {kind}.", "Near {spot}, {name} lost the {thing}.", "{He} told {his} {elder} about {pal}.",
+]  # fmt: skip
+
+
+def write_drill(rng: random.Random) -> str:
+    """Write sentences that hold little but what must be remembered: a model learns to look back from these first."""
+    cast = draw_cast(rng)
+    return " ".join(rng.choice(DRILLS).format(**cast) for _ in range(18))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ A word keeps its leading space, so that joining the pieces gives the text back e
 from __future__ import annotations
 
 import collections
+import itertools
 import json
 import pathlib
 import re
@@ -43,7 +44,7 @@ class Tokenizer:
         return self.known[word]
 
     def best_pair(self, pieces: list[str]) -> tuple[str, str] | None:
-        pairs = [pair for pair in zip(pieces, pieces[1:]) if pair in self.ranks]
+        pairs = [pair for pair in itertools.pairwise(pieces) if pair in self.ranks]
         return min(pairs, key=self.ranks.__getitem__, default=None)
 
     def decode(self, tokens: list[int]) -> str:
@@ -70,7 +71,7 @@ def train_tokenizer(texts: list[str], size: int) -> Tokenizer:
     while len(pieces) < size:
         pairs: collections.Counter[tuple[str, str]] = collections.Counter()
         for word, parts in split.items():
-            for pair in zip(parts, parts[1:]):
+            for pair in itertools.pairwise(parts):
                 pairs[pair] += counts[word]
         if not pairs:
             break

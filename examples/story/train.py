@@ -18,7 +18,7 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-from corpus import write_story
+from corpus import write_drill, write_story
 from tokenizer import Tokenizer, train_tokenizer
 
 HERE = pathlib.Path(__file__).parent
@@ -195,13 +195,18 @@ class Adam:
             weights[name] -= rate * self.first[name] / (np.sqrt(self.second[name]) + 1e-8)
 
 
-def draw_batch(rng: random.Random, tokenizer: Tokenizer, rows: int, length: int) -> np.ndarray:
-    """Draw rows of new stories; every row begins with the start of a story, as generation does."""
+def draw_batch(rng: random.Random, tokenizer: Tokenizer, rows: int, length: int, drills: float = 0.0) -> np.ndarray:
+    """Draw rows of new stories; every row begins with the start of a story, as generation does.
+
+    A part of the rows are drills. Names and colours stay the same through a story, but are so few of its tokens that
+    a small model would take hours to find out that it must look back for them; in a drill they are half of the text.
+    """
     batch = []
     for _ in range(rows):
         row: list[int] = []
         while len(row) <= length:
-            row += [tokenizer.end, *tokenizer.encode(write_story(rng))]
+            text = write_drill(rng) if rng.random() < drills else write_story(rng)
+            row += [tokenizer.end, *tokenizer.encode(text)]
         batch.append(row[: length + 1])
     return np.array(batch)
 
@@ -216,7 +221,20 @@ def save_weights(weights: Weights, path: pathlib.Path) -> None:
         blobs.append(blob)
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
-    path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(blobs))
+    part = path.with_suffix(".part")
+    part.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(blobs))
+    part.replace(path)
+
+
+def load_weights(path: pathlib.Path) -> Weights:
+    data = path.read_bytes()
+    (length,) = struct.unpack_from("<Q", data)
+    weights = {}
+    for name, entry in json.loads(data[8 : 8 + length]).items():
+        first, last = entry["data_offsets"]
+        values = np.frombuffer(data[8 + length + first : 8 + length + last], "<f2")
+        weights[name] = values.reshape(entry["shape"]).astype(np.float32)
+    return weights
 
 
 def main() -> None:
@@ -226,16 +244,21 @@ def main() -> None:
     parser.add_argument("--length", type=int, default=160)
     parser.add_argument("--rate", type=float, default=4e-3)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--resume", action="store_true", help="go on from the saved weights")
     args = parser.parse_args()
     rng, shape = random.Random(args.seed), Shape()
-    tokenizer = train_tokenizer([write_story(rng) for _ in range(4000)], shape.vocab_size)
-    tokenizer.save(HERE / "tokenizer.json")
     weights = init_weights(shape, np.random.default_rng(args.seed))
+    if args.resume:
+        weights, tokenizer = load_weights(HERE / "weights.safetensors"), Tokenizer.load(HERE / "tokenizer.json")
+    else:
+        tokenizer = train_tokenizer([write_story(rng) for _ in range(4000)], shape.vocab_size)
+        tokenizer.save(HERE / "tokenizer.json")
     network, adam = Network(shape, weights, args.length), Adam(weights)
     print(f"{len(tokenizer.pieces)} pieces, {sum(w.size for w in weights.values()):,} weights", flush=True)
     start, step, mean = time.monotonic(), 0, 0.0
     while (done := (time.monotonic() - start) / (args.minutes * 60)) < 1:
-        batch = draw_batch(rng, tokenizer, args.rows, args.length)
+        # Nine drills in ten rows at the start, none in the second half.
+        batch = draw_batch(rng, tokenizer, args.rows, args.length, max(0.0, 0.9 - 1.8 * done))
         loss = network.loss(batch[:, :-1], batch[:, 1:])
         # A short warm-up, then a cosine down to a twentieth, driven by the clock.
         rate = args.rate * min(1, (step + 1) / 50) * (0.525 + 0.475 * math.cos(math.pi * done))

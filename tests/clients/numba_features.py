@@ -1,6 +1,6 @@
 """Check what numba-cuda offers to a kernel against numpy, one line per check.
 
-    anywarp run -- python tests/clients/numba_features.py [NAME ...]
+anywarp run -- python tests/clients/numba_features.py [NAME ...]
 """
 
 from __future__ import annotations
@@ -18,7 +18,11 @@ THEMES = ("warp", "atomics", "memory", "control", "maths", "streams")
 def names(theme: str) -> list[str]:
     """Return the checks of one theme without importing it, so that a machine without numba can list them."""
     lines = (HERE / "features" / f"{theme}.py").read_text().splitlines()
-    return [line[len("def check_") : line.index("(")] for line in lines if line.startswith("def check_") and line.endswith("():")]
+    return [
+        line[len("def check_") : line.index("(")]
+        for line in lines
+        if line.startswith("def check_") and line.endswith("():")
+    ]
 
 
 def run(theme: str, name: str) -> bool:
@@ -28,7 +32,10 @@ def run(theme: str, name: str) -> bool:
     except Exception as error:  # one failing check must not end the run
         last = traceback.extract_tb(error.__traceback__)[-1]
         text = " | ".join(part for part in str(error).splitlines() if part.strip())
-        print(f"FAILED {theme}.{name}: {type(error).__name__}: {text[:600]} ({Path(last.filename).name}:{last.lineno})", flush=True)
+        print(
+            f"FAILED {theme}.{name}: {type(error).__name__}: {text[:600]} ({Path(last.filename).name}:{last.lineno})",
+            flush=True,
+        )
         return False
     print(f"ok {theme}.{name}", flush=True)
     return True

@@ -19,10 +19,10 @@ from typing import Any
 os.environ.setdefault("DEV", "CUDA:PTX")
 sys.path.insert(0, str(Path(__file__).parent))
 
-import numpy as np  # noqa: E402
-from ops import CASES  # noqa: E402
-from ops.case import TOLERANCES, Case, draw, to_array, to_tensor  # noqa: E402
-from tinygrad import Device, Tensor  # noqa: E402
+import numpy as np
+from ops import CASES
+from ops.case import TOLERANCES, Case, draw, to_array, to_tensor
+from tinygrad import Device, Tensor
 
 
 def check(case: Case, dtype: str) -> str | None:
@@ -50,7 +50,9 @@ def compare(case: Case, tensor: Tensor, expected: np.ndarray) -> str | None:
     if name not in TOLERANCES or case.exact:
         return difference(got, expected, same(got, expected))
     error = TOLERANCES[name] * case.factor
-    return difference(got, expected, np.isclose(got.astype(np.float64), expected, rtol=error, atol=error, equal_nan=True))
+    return difference(
+        got, expected, np.isclose(got.astype(np.float64), expected, rtol=error, atol=error, equal_nan=True)
+    )
 
 
 def same(got: np.ndarray, expected: np.ndarray) -> np.ndarray:
@@ -94,7 +96,9 @@ def selected(only: str | None, families: list[str]) -> list[Case]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", help="run the operators whose name contains this")
-    parser.add_argument("--family", action="append", default=[], help="elementwise, reduction, movement, indexing, linear, network")
+    parser.add_argument(
+        "--family", action="append", default=[], help="elementwise, reduction, movement, indexing, linear, network"
+    )
     parser.add_argument("--first-type", action="store_true", help="check each case in its first type only")
     parser.add_argument("--list", action="store_true", help="print the names and stop")
     parser.add_argument("--verbose", action="store_true", help="print each check before it runs")

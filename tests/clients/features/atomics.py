@@ -57,7 +57,9 @@ def check_kind(kernel, ufunc, dtypes, low, high, start=0):
     for dtype in dtypes:
         values, slots = draw(dtype, low, high)
         first = np.full(SLOTS, start, dtype)
-        np.testing.assert_array_equal(run(kernel, first, values, slots), fold(ufunc, first, values, slots), err_msg=str(dtype))
+        np.testing.assert_array_equal(
+            run(kernel, first, values, slots), fold(ufunc, first, values, slots), err_msg=str(dtype)
+        )
 
 
 def check_add_integers():
@@ -120,7 +122,11 @@ def check_bitwise():
         values, _ = draw(dtype, 2**20, 2**30)
         out = cuda.to_device(np.array([2**30 - 1, 0, 5], dtype))
         bitwise[9, 128](cuda.to_device(values), out)
-        expected = [np.bitwise_and.reduce(values), np.bitwise_or.reduce(values), np.bitwise_xor.reduce(values) ^ dtype(5)]
+        expected = [
+            np.bitwise_and.reduce(values),
+            np.bitwise_or.reduce(values),
+            np.bitwise_xor.reduce(values) ^ dtype(5),
+        ]
         np.testing.assert_array_equal(out.copy_to_host(), np.array(expected, dtype))
 
 
@@ -237,7 +243,15 @@ def check_shared_memory():
     out = cuda.device_array((5, 7), np.int32)
     shared_kinds[5, 200](cuda.to_device(values.reshape(-1)), out)
     rows = [
-        [r.sum(), r.max(), np.bitwise_or.reduce(r), r.min(), np.bitwise_and.reduce(r), np.bitwise_xor.reduce(r), r.sum()]
+        [
+            r.sum(),
+            r.max(),
+            np.bitwise_or.reduce(r),
+            r.min(),
+            np.bitwise_and.reduce(r),
+            np.bitwise_xor.reduce(r),
+            r.sum(),
+        ]
         for r in values
     ]
     np.testing.assert_array_equal(out.copy_to_host(), rows)

@@ -47,7 +47,9 @@ def check_unary(function, expected, low=-3.0, high=3.0, dtypes=(np.float32, np.f
         kernel[3, 128](cuda.to_device(values), out)
         exact = np.array([expected(float(v)) for v in values])
         error = ERRORS[dtype]
-        np.testing.assert_allclose(out.copy_to_host(), exact, rtol=error, atol=error, err_msg=f"{function.__name__} {dtype.__name__}")
+        np.testing.assert_allclose(
+            out.copy_to_host(), exact, rtol=error, atol=error, err_msg=f"{function.__name__} {dtype.__name__}"
+        )
 
 
 def check_sin_and_cos():
@@ -184,7 +186,9 @@ def check_fast_maths():
     out = cuda.device_array(200, np.float32)
     fast[2, 128](cuda.to_device(values), out)
     x = values.astype(np.float64)
-    np.testing.assert_allclose(out.copy_to_host(), np.exp(x) * np.sin(x) + np.sqrt(x) / np.log(x + 1) + np.cos(x), rtol=2e-5, atol=2e-5)
+    np.testing.assert_allclose(
+        out.copy_to_host(), np.exp(x) * np.sin(x) + np.sqrt(x) / np.log(x + 1) + np.cos(x), rtol=2e-5, atol=2e-5
+    )
 
 
 @cuda.jit

@@ -135,7 +135,18 @@ def negate_flags(flags, out):
 
 
 def check_every_integer_and_float_type():
-    for dtype in (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64, np.float32, np.float64):
+    for dtype in (
+        np.int8,
+        np.int16,
+        np.int32,
+        np.int64,
+        np.uint8,
+        np.uint16,
+        np.uint32,
+        np.uint64,
+        np.float32,
+        np.float64,
+    ):
         values = np.arange(50).astype(dtype)
         out = cuda.device_array(50, dtype)
         double_plus_one[2, 32](cuda.to_device(values), out)

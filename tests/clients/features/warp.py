@@ -80,7 +80,9 @@ def check_warp_sum():
     values = np.random.default_rng(5).standard_normal(320).astype(np.float32)
     out = cuda.device_array(10, np.float32)
     reduce_down[2, 160](cuda.to_device(values), out)
-    np.testing.assert_allclose(out.copy_to_host(), values.astype(np.float64).reshape(10, 32).sum(1), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(
+        out.copy_to_host(), values.astype(np.float64).reshape(10, 32).sum(1), rtol=1e-4, atol=1e-4
+    )
 
 
 @cuda.jit

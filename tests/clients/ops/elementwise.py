@@ -203,10 +203,26 @@ def cast(source: str, target: str) -> Case:
     def expected(x: np.ndarray) -> np.ndarray:
         return round_to(x.astype(np.float64), target) if target in (*FLOATS, "float64") else x.astype(target)
 
-    return Case(f"cast_{source}_{target}", lambda x: x.cast(target), expected, (Input(MAIN, kind),), (source,), exact=True)
+    return Case(
+        f"cast_{source}_{target}", lambda x: x.cast(target), expected, (Input(MAIN, kind),), (source,), exact=True
+    )
 
 
-KINDS = ("float32", "float16", "bfloat16", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool")
+KINDS = (
+    "float32",
+    "float16",
+    "bfloat16",
+    "float64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "bool",
+)
 CASTS = [cast(source, target) for source in KINDS for target in KINDS if source != target]
 
 
@@ -214,7 +230,14 @@ def bits(source: str, target: str) -> Case:
     def expected(x: np.ndarray) -> np.ndarray:
         return x.astype(source).view(target)
 
-    return Case(f"bitcast_{source}_{target}", lambda x: x.bitcast(target), expected, (Input(MAIN, "full" if "int" in source else "any"),), (source,), exact=True)
+    return Case(
+        f"bitcast_{source}_{target}",
+        lambda x: x.bitcast(target),
+        expected,
+        (Input(MAIN, "full" if "int" in source else "any"),),
+        (source,),
+        exact=True,
+    )
 
 
 BITCASTS = [
@@ -224,8 +247,23 @@ BITCASTS = [
 
 BROADCASTS = [
     Case("broadcast_add", lambda x, y: x + y, np.add, (Input(a), Input(b)), ("float32", "int32"))
-    for a, b in [((5, 1), (1, 7)), ((3, 1, 4), (2, 1)), ((), (4, 5)), ((1,), (6, 3)), ((2, 3, 4), (4,)), ((0, 3), (1, 3))]
-] + [Case("broadcast_where", lambda c, x, y: c.where(x, y), np.where, (boolean((4, 1)), Input((1, 5)), Input((3, 1, 1))), ("float32",))]
+    for a, b in [
+        ((5, 1), (1, 7)),
+        ((3, 1, 4), (2, 1)),
+        ((), (4, 5)),
+        ((1,), (6, 3)),
+        ((2, 3, 4), (4,)),
+        ((0, 3), (1, 3)),
+    ]
+] + [
+    Case(
+        "broadcast_where",
+        lambda c, x, y: c.where(x, y),
+        np.where,
+        (boolean((4, 1)), Input((1, 5)), Input((3, 1, 1))),
+        ("float32",),
+    )
+]
 
 SHAPES = [
     other

@@ -12,11 +12,20 @@ from ops.case import FLOATS, Case, Input
 PRODUCT_TYPES = (*FLOATS, "int32", "int8", "uint8")
 
 
-def product(name: str, left: tuple[int, ...], right: tuple[int, ...], types: tuple[str, ...] = ("float32",), factor: float = 20) -> Case:
+def product(
+    name: str, left: tuple[int, ...], right: tuple[int, ...], types: tuple[str, ...] = ("float32",), factor: float = 20
+) -> Case:
     def expected(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x @ y if x.dtype == np.float64 else (x.astype(np.int64) @ y.astype(np.int64)).astype(np.int32)
 
-    return Case(name, lambda x, y: x.matmul(y) if x.is_floating_point() else x.cast("int32").matmul(y.cast("int32")), expected, (Input(left), Input(right)), types, factor)
+    return Case(
+        name,
+        lambda x, y: x.matmul(y) if x.is_floating_point() else x.cast("int32").matmul(y.cast("int32")),
+        expected,
+        (Input(left), Input(right)),
+        types,
+        factor,
+    )
 
 
 PRODUCTS = [

@@ -13,9 +13,17 @@ from ops.case import Case, Input
 TYPES = ("float32", "float16", "int8", "int64", "bool")
 
 
-def move(name: str, tiny: Callable[..., Any], expected: Callable[..., Any], *shapes: tuple[int, ...], types: tuple[str, ...] = ("float32", "int8")) -> Case:
+def move(
+    name: str,
+    tiny: Callable[..., Any],
+    expected: Callable[..., Any],
+    *shapes: tuple[int, ...],
+    types: tuple[str, ...] = ("float32", "int8"),
+) -> Case:
     # The sum with itself (or its own value, for booleans) makes a kernel of what would otherwise be a view.
-    return Case(name, lambda *xs: fold(tiny(*xs)), expected, tuple(Input(s) for s in shapes or [(4, 6, 5)]), types, exact=True)
+    return Case(
+        name, lambda *xs: fold(tiny(*xs)), expected, tuple(Input(s) for s in shapes or [(4, 6, 5)]), types, exact=True
+    )
 
 
 def fold(result: Any) -> Any:
@@ -73,7 +81,9 @@ def made(name: str, tiny: Callable[[], Tensor], expected: Callable[[], Any], fac
 MADE = [
     made("arange", lambda: Tensor.arange(5, 700, 3), lambda: np.arange(5, 700, 3)),
     made("arange_float", lambda: Tensor.arange(0, 5, 0.25), lambda: np.arange(0, 5, 0.25)),
-    made("arange_int64", lambda: Tensor.arange(-9, 30, dtype=dtypes.int64) * 10**12, lambda: np.arange(-9, 30) * 10**12),
+    made(
+        "arange_int64", lambda: Tensor.arange(-9, 30, dtype=dtypes.int64) * 10**12, lambda: np.arange(-9, 30) * 10**12
+    ),
     made("linspace", lambda: Tensor.linspace(-1, 2, 37), lambda: np.linspace(-1, 2, 37)),
     made("eye", lambda: Tensor.eye(7, 9), lambda: np.eye(7, 9)),
     made("full", lambda: Tensor.full((3, 5), 2.5), lambda: np.full((3, 5), 2.5)),

@@ -25,7 +25,9 @@ def windows(x: np.ndarray, kernel: tuple[int, ...], stride: int, dilation: int =
     return view[(slice(None),) * (x.ndim - len(kernel)) + steps + inner]
 
 
-def conv(x: np.ndarray, w: np.ndarray, stride: int = 1, padding: int = 0, dilation: int = 1, groups: int = 1) -> np.ndarray:
+def conv(
+    x: np.ndarray, w: np.ndarray, stride: int = 1, padding: int = 0, dilation: int = 1, groups: int = 1
+) -> np.ndarray:
     """Convolve (batch, channels, ...) with (out, channels / groups, ...), any number of spatial axes."""
     spatial = w.ndim - 2
     x = np.pad(x, ((0, 0), (0, 0)) + ((padding, padding),) * spatial)
@@ -39,8 +41,22 @@ def conv(x: np.ndarray, w: np.ndarray, stride: int = 1, padding: int = 0, dilati
     return np.concatenate(parts, 1)
 
 
-def conv_case(name: str, x: tuple[int, ...], w: tuple[int, ...], types: tuple[str, ...] = ("float32",), factor: float = 40, **options: int) -> Case:
-    return Case(name, lambda a, b: a.conv2d(b, **options), lambda a, b: conv(a, b, **options), (Input(x), Input(w)), types, factor)
+def conv_case(
+    name: str,
+    x: tuple[int, ...],
+    w: tuple[int, ...],
+    types: tuple[str, ...] = ("float32",),
+    factor: float = 40,
+    **options: int,
+) -> Case:
+    return Case(
+        name,
+        lambda a, b: a.conv2d(b, **options),
+        lambda a, b: conv(a, b, **options),
+        (Input(x), Input(w)),
+        types,
+        factor,
+    )
 
 
 def conv_transpose(x: np.ndarray, w: np.ndarray, stride: int = 1) -> np.ndarray:
@@ -76,7 +92,14 @@ CONVOLUTIONS = [
 ]  # fmt: skip
 
 
-def pool(name: str, tiny: Callable[..., Any], expected: Callable[..., Any], shape: tuple[int, ...], types: tuple[str, ...] = ("float32",), factor: float = 4) -> Case:
+def pool(
+    name: str,
+    tiny: Callable[..., Any],
+    expected: Callable[..., Any],
+    shape: tuple[int, ...],
+    types: tuple[str, ...] = ("float32",),
+    factor: float = 4,
+) -> Case:
     return Case(name, tiny, expected, (Input(shape),), types, factor)
 
 

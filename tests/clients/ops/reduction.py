@@ -33,7 +33,6 @@ def reduce_over(
     return [make(axis) for axis in (AXES[:3] if name == "logsumexp" else AXES)]
 
 
-
 def logsumexp(x: np.ndarray, axis: Any) -> np.ndarray:
     return np.log(np.exp(x).sum(axis=axis))
 
@@ -43,7 +42,14 @@ def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
     return powers / powers.sum(axis=axis, keepdims=True)
 
 
-def one_axis(name: str, tiny: Callable[..., Any], expected: Callable[..., Any], types: tuple[str, ...] = FLOATS, kind: str = "any", factor: float = 1.0) -> Case:
+def one_axis(
+    name: str,
+    tiny: Callable[..., Any],
+    expected: Callable[..., Any],
+    types: tuple[str, ...] = FLOATS,
+    kind: str = "any",
+    factor: float = 1.0,
+) -> Case:
     return Case(name, tiny, expected, (Input((5, 33), kind),), types, factor)
 
 
@@ -81,7 +87,9 @@ SCANS = [
     one_axis("cumprod", lambda x: x.cumprod(1), lambda x: x.cumprod(1), ("float32",), "probability", 10),
     one_axis("cummax", lambda x: x.cummax(1)[0], lambda x: np.maximum.accumulate(x, 1), ("float32", "int32")),
     one_axis("cummin", lambda x: x.cummin(1)[0], lambda x: np.minimum.accumulate(x, 1), ("float32", "int32")),
-    one_axis("logcumsumexp", lambda x: x.logcumsumexp(1), lambda x: np.logaddexp.accumulate(x, 1), ("float32",), factor=8),
+    one_axis(
+        "logcumsumexp", lambda x: x.logcumsumexp(1), lambda x: np.logaddexp.accumulate(x, 1), ("float32",), factor=8
+    ),
 ]
 SOFTMAXES = [
     one_axis("softmax", lambda x: x.softmax(), softmax, HALVES, factor=2),

@@ -1,0 +1,39 @@
+"""tinygrad as it comes from PyPI runs on its CUDA device, operator by operator, with numpy's results."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parent / "tinygrad_ops.py"
+FAMILIES = ("elementwise", "reduction", "movement", "indexing", "linear", "network")
+
+
+def run(*arguments):
+    command = [sys.executable, "-m", "anywarp", "run", "--", sys.executable, str(SCRIPT), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=280)
+
+
+@pytest.mark.tinygrad
+@pytest.mark.native
+def test_the_table_has_at_least_150_operators():
+    names = run("--list").stdout.split()
+    assert len({"cast" if name.startswith(("cast_", "bitcast_")) else name for name in names}) >= 150
+
+
+@pytest.mark.tinygrad
+@pytest.mark.native
+@pytest.mark.parametrize("name", ["matmul_odd", "softmax", "gather", "conv2d_padding", "sort_repeated", "cumsum_long"])
+def test_operator_gives_the_values_of_numpy(name):
+    done = run("--only", name, "--first-type")
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+
+
+@pytest.mark.tinygrad
+@pytest.mark.native
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
+def test_family_of_operators_gives_the_values_of_numpy(family):
+    done = run("--family", family)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
