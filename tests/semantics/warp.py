@@ -59,7 +59,9 @@ class Warp(PlainOps):
         return out
 
     def _fetch(self, at, size, lane):
-        return int.from_bytes(self.memory[at : at + size], "little") if self.executing >> lane & 1 else 0xABABABABABABABAB
+        return (
+            int.from_bytes(self.memory[at : at + size], "little") if self.executing >> lane & 1 else 0xABABABABABABABAB
+        )
 
     def store(self, space, address, values, **how):
         self.log.append(("store", space, values[0].type, len(values), how))

@@ -20,7 +20,7 @@ def clamp_signed(ops: Ops, wide: V, type: Type) -> V:
     return ops.trunc(bounded, type)
 
 
-@meaning("add.<int>", "add.sat.s32", "add.u16x2/s16x2", "sub.<int>", "sub.sat.s32", "sub.u16x2/s16x2")
+@meaning("add.<int>", "add.sat.s32", "add.u16x2/s16x2", "sub.<int>", "sub.sat.s32")
 def add(ops: Ops, i: Instruction) -> None:
     """`add`, `sub`."""
     operation = ops.add if i.opcode == "add" else ops.sub

@@ -21,7 +21,7 @@ Meaning = Callable[[Ops, Instruction], None]
 F = TypeVar("F", bound=Meaning)
 
 CHAPTERS = (
-    "integer", "bits", "extended", "floating", "comparison", "logic", "data_movement", "addresses", "conversion",
+    "integer", "bits", "extended", "floating", "comparison", "logic", "data_movement", "addresses", "conversion", "small_floats",
     "approximations", "atomics", "warp", "matrix", "miscellaneous",
 )  # fmt: skip
 """The modules that declare meanings; a new chapter is listed here once."""
