@@ -1,6 +1,6 @@
 """`anywarp doctor`: each fact by itself, the verdict, and that nothing heavy is imported to find out."""
 
-import importlib.metadata
+import importlib
 import json
 import subprocess
 import sys
@@ -105,7 +105,7 @@ def test_the_flavour_of_a_framework_is_read_without_importing_it(
     (package / "version.py").write_text(source)
     (package / "__init__.py").write_text("raise RuntimeError('imported')\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    importlib.metadata.MetadataPathFinder.invalidate_caches()
+    importlib.invalidate_caches()
     [found] = [f for f in installed() if f.name == name]
     assert (found.version, found.flavour, found.runs) == (version, flavour, runs)
 

@@ -68,7 +68,4 @@ def call(arguments: list[str]) -> int:
         click.echo(error.diagnostic.as_text(), err=True)
     except SettingError as error:
         click.echo(Diagnostic("S001", str(error), help="docs/settings.md lists every variable").as_text(), err=True)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has gone; nobody is left to tell
-        return 141
     return 2
