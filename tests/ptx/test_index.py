@@ -82,6 +82,11 @@ def test_mentions_follow_calls_and_addresses():
     assert index.mentions("two") == ()
 
 
+def test_mentions_follow_aliases():
+    index = index_module(HEAD + ".func f() { ret; }\n.alias g, f;\n.entry k() { call g; }")
+    assert index.mentions("k") == ("f",)
+
+
 def slow_ranges(text):
     """Match braces letter by letter: the meaning of `body_ranges` without its speed."""
     found, opened, depth, at = {}, 0, 0, 0

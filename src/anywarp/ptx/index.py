@@ -65,8 +65,9 @@ class ModuleIndex:
         return Counter(_FORM.findall(self._plain(name)))
 
     def mentions(self, name: str) -> tuple[str, ...]:
-        """Return the functions of this module whose names stand in the body of `name`: called or pointed to."""
+        """Return the functions of this module whose names stand in the body of `name`: called or pointed to, by alias too."""
         words = set(_WORD.findall(self._plain(name)))
+        words |= {i.target for i in self.items if isinstance(i, Alias) and i.name in words}
         return tuple(n for n in self.functions if n in words)
 
     def module(self) -> Module:
