@@ -45,7 +45,7 @@ PRODUCTS = [
 TRANSPOSED = [
     Case("matmul_transposed", lambda x, y: x @ y.T, lambda x, y: x @ y.T, (Input((20, 48)), Input((24, 48))), ("float32", "float16"), 40),
     Case("matmul_left_transposed", lambda x, y: x.T @ y, lambda x, y: x.T @ y, (Input((48, 20)), Input((48, 24))), ("float32",), 40),
-    Case("matmul_half_to_float", lambda x, y: x.matmul(y, dtype="float32"), np.matmul, (Input((32, 64)), Input((64, 32))), ("float16",), 400),
+    Case("matmul_half_to_float", lambda x, y: x.matmul(y, dtype="float32"), np.matmul, (Input((32, 64)), Input((64, 32))), ("float16",), 2500),
     Case("matmul_relu", lambda x, y: (x @ y).relu() + 1, lambda x, y: np.maximum(x @ y, 0) + 1, (Input((32, 32)), Input((32, 32))), ("float32", "float16"), 40),
     Case("linear", lambda x, w, b: x.linear(w, b), lambda x, w, b: x @ w + b, (Input((5, 17)), Input((17, 12)), Input((12,))), FLOATS, 20),
     Case("outer", lambda x, y: x.reshape(-1, 1) * y, np.outer, (Input((13,)), Input((21,))), FLOATS),
