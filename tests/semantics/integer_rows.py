@@ -40,6 +40,14 @@ def division(ptx, function):
     return expected
 
 
+def high_half(w):
+    return lambda a, b: a * b >> w
+
+
+def high_half_plus(w):
+    return lambda a, b, c: (a * b >> w) + c
+
+
 def per_half(function):
     def expected(*words):
         low = function(*(wrap(w, 16) for w in words))
@@ -54,9 +62,9 @@ def arithmetic() -> Iterator[Row]:
         yield row(f"add.{t}", t, f"{t} {t}", on(t, operator.add))
         yield row(f"sub.{t}", t, f"{t} {t}", on(t, operator.sub))
         yield row(f"mul.lo.{t}", t, f"{t} {t}", on(t, operator.mul))
-        yield row(f"mul.hi.{t}", t, f"{t} {t}", on(t, lambda a, b, w=width(t): a * b >> w))
+        yield row(f"mul.hi.{t}", t, f"{t} {t}", on(t, high_half(width(t))))
         yield row(f"mad.lo.{t}", t, f"{t} {t} {t}", on(t, lambda a, b, c: a * b + c))
-        yield row(f"mad.hi.{t}", t, f"{t} {t} {t}", on(t, lambda a, b, c, w=width(t): (a * b >> w) + c))
+        yield row(f"mad.hi.{t}", t, f"{t} {t} {t}", on(t, high_half_plus(width(t))))
         yield row(f"sad.{t}", t, f"{t} {t} {t}", on(t, lambda a, b, c: c + abs(a - b)))
         yield row(f"div.{t}", t, f"{t} {t}", division(t, truncated_div))
         yield row(f"rem.{t}", t, f"{t} {t}", division(t, lambda a, b: a - b * truncated_div(a, b)))

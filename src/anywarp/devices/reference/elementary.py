@@ -26,7 +26,7 @@ def _number(f: sf.Format, bits: int) -> float:
 
 
 def _ex2(x: float) -> float:
-    if x > 1100:
+    if x >= 1024:
         return math.inf
     return 0.0 if x < -1100 else math.pow(2.0, x)
 
