@@ -7,22 +7,19 @@ match its own digest counts as absent and is removed (docs/contracts.md, section
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import shutil
 import stat
-import struct
 import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from anywarp.compiler.artifact import unpack_container
 from anywarp.diagnostics import Diagnostic
 from anywarp.runtime.keys import KEY
 
-MAGIC = b"ANYWARP1"
-PREFIX = struct.Struct("<8sIQ32s")
 LARGEST = 1 << 31
 STALE_AFTER = 3600.0
 TEMPORARY = ".new-"
@@ -30,12 +27,11 @@ TEMPORARY = ".new-"
 
 def intact(container: bytes) -> bool:
     """Tell whether these bytes are a whole container whose digest matches its content."""
-    if len(container) < PREFIX.size:
+    try:
+        unpack_container(container)
+    except ValueError:
         return False
-    magic, header_bytes, payload_bytes, digest = PREFIX.unpack_from(container)
-    if magic != MAGIC or len(container) != PREFIX.size + header_bytes + payload_bytes:
-        return False
-    return hashlib.sha256(memoryview(container)[PREFIX.size :]).digest() == digest
+    return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,9 @@ import asyncio
 import socket
 import struct
 from dataclasses import dataclass
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
+
+from anywarp.compiler.artifact import percent
 
 HEADER_LIMIT = 1 << 20
 PAYLOAD_LIMIT = 1 << 30
@@ -45,15 +47,9 @@ def message(*lines: tuple[str | int | float, ...], payload: bytes = b"") -> Mess
     return Message(tuple(tuple(str(v) for v in line) for line in lines), payload)
 
 
-def encode(value: str) -> str:
-    """Percent-encode what would break a line: the space, the percent sign and control characters."""
-    safe = "".join(map(chr, range(0x21, 0x7F))).replace("%", "")
-    return quote(value, safe=safe)
-
-
 def head(sent: Message) -> bytes:
     """Return the bytes before the payload."""
-    header = "".join(" ".join(map(encode, line)) + "\n" for line in sent.lines).encode()
+    header = "".join(" ".join(map(percent, line)) + "\n" for line in sent.lines).encode()
     if len(header) > HEADER_LIMIT or len(sent.payload) > PAYLOAD_LIMIT:
         raise WireError("the message is larger than the protocol allows")
     return LENGTHS.pack(len(header), len(sent.payload)) + header
