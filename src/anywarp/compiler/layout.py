@@ -148,13 +148,20 @@ class ModuleLayout:
     diagnostics: tuple[str, ...] = ()
 
 
-def lay_out_data(
-    items: Iterable[Item], source: Source | None = None
-) -> tuple[bytes, int, dict[str, Global], list[AddressOf], dict[str, str], list[str]]:
-    """Place the `.global` and `.const` variables and compute their initial bytes.
+@dataclass(frozen=True, slots=True)
+class Data:
+    """The data of a module: initial bytes, alignment, variables, relocations, unresolved externs by space, and remarks."""
 
-    Returns image, alignment, variables, relocations, unresolved externs by space, and remarks.
-    """
+    image: bytes
+    align: int
+    globals: dict[str, Global]
+    addresses: list[AddressOf]
+    missing: dict[str, str]
+    remarks: list[str]
+
+
+def lay_out_data(items: Iterable[Item], source: Source | None = None) -> Data:
+    """Place the `.global` and `.const` variables and compute their initial bytes. Raises AnywarpError."""
     variables, missing = _definitions(items)
     placed: dict[str, Global] = {}
     end, widest = 0, 64
@@ -171,7 +178,7 @@ def lay_out_data(
     for variable in variables:
         if variable.initial is not None:
             writer.variable(variable, placed[variable.name])
-    return bytes(image), widest, placed, writer.addresses, missing, writer.remarks
+    return Data(bytes(image), widest, placed, writer.addresses, missing, writer.remarks)
 
 
 def _definitions(items: Iterable[Item]) -> tuple[list[Variable], dict[str, str]]:

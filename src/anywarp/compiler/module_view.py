@@ -22,7 +22,7 @@ class IndexedModule:
         for item in index.items:
             if isinstance(item, Variable) and (item.linkage != "extern" or item.name not in self._variables):
                 self._variables[item.name] = item
-        self._globals = lay_out_data(index.items, index.source)[2]
+        self._globals = lay_out_data(index.items, index.source).globals
 
     @property
     def source(self) -> Source | None:

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from anywarp.compiler import verify
+from anywarp.compiler import codes, verify
+from anywarp.compiler.analysis import analyse
+from anywarp.compiler.artifact import Artifact
 from anywarp.compiler.ir import Kernel, Specialisation
+from anywarp.compiler.layout import ModuleLayout, entry_of, lay_out_data
 from anywarp.compiler.lower import lower_kernel
+from anywarp.compiler.module_view import IndexedModule
 from anywarp.compiler.passes.fold_constants import fold_constants
 from anywarp.compiler.passes.lay_out_variables import lay_out_variables
 from anywarp.compiler.passes.promote_local import promote_local
@@ -17,6 +21,9 @@ from anywarp.compiler.passes.remove_dead_code import remove_dead_code
 from anywarp.compiler.passes.simplify_branches import simplify_branches
 from anywarp.compiler.passes.specialise_block import specialise_block
 from anywarp.compiler.skeleton import ModuleView
+from anywarp.compiler.target import Target
+from anywarp.ptx.index import ModuleIndex
+from anywarp.ptx.isa.registry import supports
 
 Pass = Callable[[Kernel, Specialisation], None]
 
@@ -46,3 +53,65 @@ def prepare_kernel(
         if checked:
             verify.check(kernel, one.__name__)
     return kernel
+
+
+def compile_kernel(index: ModuleIndex, name: str, specialisation: Specialisation, target: Target) -> Artifact:
+    """Compile the kernel `name` for `target`. Raises AnywarpError naming what cannot be compiled, with its place in the PTX."""
+    _check_shape(index, name, specialisation)
+    kernel = prepare_kernel(IndexedModule(index), name, specialisation)
+    return target.emit(kernel, analyse(kernel, specialisation), specialisation)
+
+
+def _check_shape(index: ModuleIndex, name: str, specialisation: Specialisation) -> None:
+    shape = specialisation.block
+    if shape is not None and (min(shape) < 1 or shape[0] * shape[1] * shape[2] > 1024 or shape[2] > 64):
+        raise codes.problem(
+            codes.BLOCK_SHAPE,
+            f"a block of {shape[0]} x {shape[1]} x {shape[2]} threads, for the kernel `{name[:200]}`",
+            index.source,
+            help="a block has 1 to 1024 threads, at most 64 in z",
+        )
+
+
+def describe_module(index: ModuleIndex) -> ModuleLayout:
+    """Lay out a module's data and describe its kernels, without parsing any body. Raises AnywarpError.
+
+    What a kernel lacks is found by a quick scan of its own instructions; those of the functions it calls count too.
+    """
+    data = lay_out_data(index.items, index.source)
+    lacking = {name: _lacking(index, name) for name in index.functions}
+    entries = tuple(
+        entry_of(index.functions[name].header, index.source, _needs(index, name, lacking)) for name in index.entries
+    )
+    remarks = [*data.remarks, *(f"the variable `{n}` is declared extern and defined nowhere" for n in data.missing)]
+    return ModuleLayout(
+        index.version, index.target, data.image, data.align, data.globals, tuple(data.addresses), entries, data.missing,
+        tuple(remarks),
+    )  # fmt: skip
+
+
+def _lacking(index: ModuleIndex, name: str) -> set[str]:
+    """Instruction forms in one body that have no meaning."""
+    out: set[str] = set()
+    for form in index.opcodes(name):
+        opcode, *modifiers = form.split(".")
+        if not supports(opcode, tuple(modifiers)):
+            out.add(form)
+    return out
+
+
+def _needs(index: ModuleIndex, entry: str, lacking: dict[str, set[str]]) -> tuple[str, ...]:
+    """What `entry` lacks, functions that it may call included."""
+    if not any(lacking.values()):
+        return ()
+    seen = {entry}
+    work = [entry]
+    found: set[str] = set()
+    while work:
+        name = work.pop()
+        found |= lacking[name]
+        for other in index.mentions(name):
+            if other not in seen:
+                seen.add(other)
+                work.append(other)
+    return tuple(sorted(found))

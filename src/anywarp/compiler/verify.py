@@ -110,6 +110,10 @@ def _use(
             problems.append(f"{place} uses a {kind} before it is made")
     elif not flow.dominance.dominates(home[0], block):
         problems.append(f"{place} uses a {kind} of {flow.blocks[home[0]].name}, which does not dominate it")
+    else:
+        loop = flow.nest.innermost[home[0]]
+        if loop is not None and block not in loop.blocks:
+            problems.append(f"{place} uses a {kind} of {flow.blocks[home[0]].name}, which left its loop without a phi")
 
 
 def _types(op: Op, place: str, problems: list[str]) -> None:

@@ -1,0 +1,261 @@
+"""The shape of every value and the divergence of every block, as one fixpoint: each needs the other.
+
+Starts from the best and only ever gives up claims, so that pointers carried round loops keep their stride.
+"""
+
+from __future__ import annotations
+
+from anywarp.compiler.cfg import ControlFlow, Loop, control_flow
+from anywarp.compiler.divergence import influence
+from anywarp.compiler.fold import same
+from anywarp.compiler.ir import Block, Const, Kernel, Op, Phi, Specialisation, Undefined, Value
+from anywarp.compiler.ranges import Ranges
+from anywarp.compiler.regions import live_values
+from anywarp.compiler.shapes import VARYING, Analysis, Guarded, Shape
+from anywarp.compiler.transfer import Transfer, meet
+from anywarp.compiler.uses import definitions, homes
+from anywarp.ptx.isa.ops import BITS
+
+_NONE: frozenset[Op] = frozenset()
+
+
+def analyse(kernel: Kernel, specialisation: Specialisation) -> Analysis:
+    """Analyse `kernel`, which must be in loop-closed SSA form with its blocks in linear order and its variables laid out."""
+    return _Fixpoint(kernel, specialisation).run()
+
+
+class _Fixpoint:
+    def __init__(self, kernel: Kernel, specialisation: Specialisation) -> None:
+        self.kernel = kernel
+        self.lanes = specialisation.lanes
+        self.flow: ControlFlow = control_flow(kernel)
+        self.home = homes(kernel)
+        self.shape: dict[Value, Shape] = {}
+        self.conditions: dict[Value, frozenset[Op]] = {}
+        self.transfer = Transfer(specialisation, _ranges(kernel, specialisation), kernel.local_bytes, self._known)
+        self.users = _users(kernel)
+        self.divergent: set[int] = set()
+        self.thin: set[int] = set()
+        self.joins: set[int] = set()
+        self.loops: set[Loop] = set()
+        self.staggered: set[int] = set()
+        self.pinned: set[Value] = set()
+        self.exits: dict[int, list[Loop]] = {}
+        self.work: list[Op | Phi | Block] = []
+        self.queued: set[object] = set()
+
+    def run(self) -> Analysis:
+        for block in reversed(self.kernel.blocks):
+            self._queue(block)
+            for op in reversed(block.ops):
+                self._queue(op)
+            for phi in block.phis:
+                self._queue(phi)
+        while self.work:
+            item = self.work.pop()
+            self.queued.discard(item)
+            if isinstance(item, Op):
+                self._op(item)
+            elif isinstance(item, Phi):
+                self._phi(item)
+            else:
+                self._branch(item)
+        return self._result()
+
+    def _queue(self, item: Op | Phi | Block) -> None:
+        if item not in self.queued:
+            self.queued.add(item)
+            self.work.append(item)
+
+    # --- values -------------------------------------------------------------------------------------------------------
+
+    def _known(self, value: Value) -> Shape:
+        """The shape of an operand; constants are uniform, undefined values what is wanted."""
+        if isinstance(value, Const):
+            return Shape((0,) * self.lanes, (), 1 << BITS[value.type], value.bits)
+        if isinstance(value, Undefined):
+            return Shape((0,) * self.lanes)
+        return self.shape[value]
+
+    def _op(self, op: Op) -> None:
+        needed = [a for a in op.args if isinstance(a, Op | Phi)]
+        if any(a not in self.shape for a in needed):
+            return  # comes again when they are known
+        conditions: frozenset[Op] = _NONE.union(*(self.conditions.get(a, _NONE) for a in needed))
+        shape, guarded = self.transfer(op)
+        if guarded:
+            conditions |= {op}
+        self._set(op, shape, conditions)
+
+    def _phi(self, phi: Phi) -> None:
+        block = self.flow.index[self.home[phi]]
+        incoming = [(self.flow.index[b], v) for b, v in phi.incoming.items()]
+        if block in self.joins and any(not same(v, incoming[0][1]) for _, v in incoming[1:]):
+            self._set(phi, VARYING, _NONE)
+            return
+        shape: Shape | None = None
+        conditions = _NONE
+        for source, value in incoming:
+            if isinstance(value, Op | Phi) and value not in self.shape:
+                continue
+            here = VARYING if self._temporal(block, source, value) else self._known(value)
+            shape = here if shape is None else meet(shape, here)
+            conditions |= self.conditions.get(value, _NONE)
+        if shape is not None:
+            self._set(phi, shape, conditions)
+
+    def _temporal(self, block: int, source: int, value: Value) -> bool:
+        """Whether `value` leaves a loop on this edge that lanes leave at different trips."""
+        if not isinstance(value, Op | Phi):
+            return False
+        made = self.flow.index[self.home[value]]
+        return any(
+            source in loop.blocks and block not in loop.blocks and made in loop.blocks
+            for loop in self.exits.get(block, ())
+        )
+
+    def _set(self, value: Op | Phi, shape: Shape, conditions: frozenset[Op]) -> None:
+        """Give up what no longer holds; claims only get weaker."""
+        old = self.shape.get(value)
+        if value in self.pinned:
+            shape = VARYING
+        if old is not None:
+            shape = meet(old, shape)
+            conditions |= self.conditions.get(value, _NONE)
+        if value.type == "i1" and conditions:
+            shape = VARYING
+        if shape.offsets is None or (conditions and shape.uniform):
+            shape, conditions = VARYING, _NONE  # a branch must never rest on a condition
+        if shape == old and conditions == self.conditions.get(value, _NONE):
+            return
+        self.shape[value] = shape
+        self.conditions[value] = conditions
+        for user in self.users.get(value, ()):
+            self._queue(user)
+
+    # --- control flow -------------------------------------------------------------------------------------------------
+
+    def _branch(self, block: Block) -> None:
+        number = self.flow.index[block]
+        end = block.terminator
+        if end.name not in ("branch", "switch") or number in self.divergent:
+            return
+        condition = end.args[0]
+        if condition is None or isinstance(condition, Const | Undefined):
+            return
+        shape = self.shape.get(condition)
+        if shape is None or (shape.uniform and not self.conditions.get(condition)):
+            return
+        self.divergent.add(number)
+        self._spread(number)
+
+    def _spread(self, number: int) -> None:
+        effect = influence(self.flow, number)
+        if effect.staggered:
+            self._stagger(number, effect.staggered)
+        self.thin |= effect.blocks
+        for join in effect.joins - self.joins:
+            self.joins.add(join)
+            self._requeue(join)
+        for loop in effect.loops:
+            if loop not in self.loops:
+                self.loops.add(loop)
+                for target in {t for _, t in loop.exits}:
+                    self.exits.setdefault(target, []).append(loop)
+                    self._requeue(target)
+
+    def _requeue(self, number: int) -> None:
+        for phi in self.flow.blocks[number].phis:
+            self._queue(phi)
+
+    def _stagger(self, branch: int, barriers: set[int]) -> None:
+        """Lanes wait at barriers apart, and go on in groups that have nothing to do with how they came.
+
+        All that is reached from there may run with any lanes, every join is one of lanes, and what lives across such a barrier
+        may differ from lane to lane although it did not where it was made.
+        """
+        self.staggered |= barriers
+        reached = _reachable(self.flow, branch)
+        self.thin |= reached
+        for node in reached:
+            if len(self.flow.pred[node]) > 1 and node not in self.joins:
+                self.joins.add(node)
+                self._requeue(node)
+            end = self.flow.blocks[node].terminator
+            if end.name == "barrier":
+                self.staggered.add(node)
+        for value in _live_in(self.flow, {t for node in self.staggered for t in self.flow.succ[node]}):
+            if value not in self.pinned and isinstance(value, Op | Phi) and not self.transfer.rematerialisable(value):
+                self.pinned.add(value)
+                self._queue(value)
+
+    # --- result -------------------------------------------------------------------------------------------------------
+
+    def _result(self) -> Analysis:
+        blocks = self.flow.blocks
+        shapes: dict[Value, Shape] = {}
+        guarded: dict[Value, Guarded] = {}
+        for _, value in definitions(self.kernel):
+            shape = self.shape.get(value, VARYING)
+            conditions = self.conditions.get(value, _NONE)
+            if conditions:
+                ordered = tuple(c for _, c in definitions(self.kernel) if c in conditions) if len(conditions) > 1 else ()
+                guarded[value] = Guarded(shape, tuple(c for c in (ordered or conditions) if isinstance(c, Op)))
+                shape = VARYING
+            shapes[value] = shape
+        return Analysis(
+            self.lanes,
+            shapes,
+            {blocks[n] for n in self.thin},
+            {blocks[n] for n in self.divergent},
+            set(),
+            guarded,
+            {blocks[loop.header] for loop in self.loops},
+            {blocks[n] for n in self.staggered},
+        )
+
+
+def _ranges(kernel: Kernel, specialisation: Specialisation) -> Ranges:
+    ranges = Ranges(specialisation)
+    for _, value in definitions(kernel):
+        if isinstance(value, Phi):
+            ranges.phi(value)
+        else:
+            ranges.op(value)
+    return ranges
+
+
+def _users(kernel: Kernel) -> dict[Value, list[Op | Phi | Block]]:
+    """Map each value to the operations, phis and blocks (by their terminators) that use it."""
+    users: dict[Value, list[Op | Phi | Block]] = {}
+    for block in kernel.blocks:
+        for phi in block.phis:
+            for value in phi.incoming.values():
+                users.setdefault(value, []).append(phi)
+        for op in block.ops:
+            for value in op.args:
+                users.setdefault(value, []).append(op)
+        for value in block.terminator.args:
+            if value is not None:
+                users.setdefault(value, []).append(block)
+    return users
+
+
+def _reachable(flow: ControlFlow, start: int) -> set[int]:
+    seen: set[int] = set()
+    work = list(flow.succ[start])
+    while work:
+        node = work.pop()
+        if node not in seen:
+            seen.add(node)
+            work += flow.succ[node]
+    return seen
+
+
+def _live_in(flow: ControlFlow, targets: set[int]) -> set[Value]:
+    """Return the values live on entry to any of `targets`."""
+    live = live_values(flow)
+    out: set[Value] = set()
+    for target in targets:
+        out |= live[target]
+    return out

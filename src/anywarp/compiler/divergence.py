@@ -1,0 +1,138 @@
+"""What a branch on which lanes disagree does to control flow: who runs with fewer lanes, and where the lanes meet again.
+
+Blocks are run in the kernel's linear order under masks; two groups of lanes meet at the first block that both must pass.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+
+from anywarp.compiler.cfg import ControlFlow, Loop
+
+
+@dataclass(slots=True)
+class Influence:
+    """The effect of one divergent branch.
+
+    `blocks` may run with fewer lanes than the branch; `joins` are blocks that lanes reach on different ways, so that their phis
+    differ between lanes; `loops` are left by lanes at different trips. `staggered` are barriers at which groups of lanes of one
+    warp may wait at different times.
+    """
+
+    blocks: set[int] = field(default_factory=set[int])
+    joins: set[int] = field(default_factory=set[int])
+    loops: list[Loop] = field(default_factory=list[Loop])
+    staggered: set[int] = field(default_factory=set[int])
+
+
+def influence(flow: ControlFlow, branch: int) -> Influence:
+    """Follow the lanes that part at the end of block `branch` until they are together again.
+
+    Blocks are visited in linear order with a label for each way taken: a block reached under two labels is a join (of the kind
+    that LLVM's divergence analysis calls sync dependence). A loop that some lanes leave while others go round is divergent: all
+    its exits then release lanes at their own times. Lanes that end never return, but the others may still be together.
+    """
+    return _Sweep(flow, branch).run()
+
+
+class _Sweep:
+    def __init__(self, flow: ControlFlow, branch: int) -> None:
+        self.flow = flow
+        self.branch = branch
+        self.out = Influence()
+        self.labels: dict[int, object] = {}
+        self.pending: list[int] = []
+        self.rounds: dict[Loop, set[object]] = {}
+        self.enclosing = {loop.header: loop for loop in flow.nest.around(branch)}
+        self.ended = False
+
+    def run(self) -> Influence:
+        for target in self.flow.succ[self.branch]:
+            self._arrive(self.branch, target, target)
+        while True:
+            inner = self._innermost_round()
+            if self.pending and (inner is None or self.pending[0] in inner.blocks):
+                if self._met():
+                    return self.out
+                self._visit(heapq.heappop(self.pending))
+            elif inner is None:
+                return self.out
+            elif not self.pending and len(self.rounds) == 1:
+                self._all_go_round(inner)
+                return self.out
+            else:
+                self._leave_apart(inner)
+
+    def _innermost_round(self) -> Loop | None:
+        return max(self.rounds, key=lambda loop: loop.depth) if self.rounds else None
+
+    def _met(self) -> bool:
+        """All lanes are at one block: done; where some have ended, the rest run on together under a thinner mask."""
+        if len(self.pending) > 1 or self.rounds:
+            return False
+        if self.ended:
+            self.out.blocks.update(_reachable(self.flow, self.pending[0]))
+        return True
+
+    def _arrive(self, source: int, target: int, label: object) -> None:
+        loop = self.enclosing.get(target)
+        if loop is not None and source in loop.blocks:
+            self.rounds.setdefault(loop, set()).add(label)
+        elif target <= source:
+            return  # the back edge of a loop that lies wholly behind the branch
+        elif target not in self.labels:
+            self.labels[target] = label
+            heapq.heappush(self.pending, target)
+        elif self.labels[target] != label:
+            self.labels[target] = ("join", target)
+            self.out.joins.add(target)
+
+    def _visit(self, node: int) -> None:
+        self.out.blocks.add(node)
+        self._barrier(node)
+        targets = self.flow.succ[node]
+        if not targets:
+            self.ended = True
+        for target in targets:
+            self._arrive(node, target, self.labels[node])
+
+    def _barrier(self, node: int) -> None:
+        end = self.flow.blocks[node].terminator
+        if end.name == "barrier" and not end.attrs.get("warp"):
+            self.out.staggered.add(node)
+
+    def _all_go_round(self, loop: Loop) -> None:
+        """All lanes that are left start the next trip together."""
+        if len(self.rounds[loop]) > 1:
+            self.out.joins.add(loop.header)
+        if self.ended:
+            self.out.blocks.update(_reachable(self.flow, loop.header))
+
+    def _leave_apart(self, loop: Loop) -> None:
+        """Some lanes leave the loop, others go round: start again with everything that leaves it, at any trip."""
+        self.out.loops.append(loop)
+        if len(self.rounds[loop]) > 1:
+            self.out.joins.add(loop.header)
+        for node in loop.blocks:
+            self.out.blocks.add(node)
+            self._barrier(node)
+        for node in self.pending:
+            self.labels.pop(node, None)
+            self.out.joins.discard(node)
+        self.pending = []
+        self.rounds = {}
+        del self.enclosing[loop.header]
+        for source, target in loop.exits:
+            self._arrive(source, target, ("exit", source, target))
+
+
+def _reachable(flow: ControlFlow, start: int) -> set[int]:
+    seen: set[int] = set()
+    work = [start]
+    while work:
+        node = work.pop()
+        if node not in seen:
+            seen.add(node)
+            work += flow.succ[node]
+    return seen
