@@ -47,7 +47,7 @@ def needs_lane_states(blocks: Sequence[Block], analysis: Analysis) -> bool:
         end = block.terminator
         number = end.args[0] if end.args else None
         count = end.args[1] if len(end.args) > 1 else None
-        if block in analysis.divergent_blocks or count is not None or end.attrs.get("kind") == "arrive":
+        if block in analysis.staggered_barriers or count is not None or end.attrs.get("kind") == "arrive":
             return True
         if number is not None and not isinstance(number, Const):
             return True
@@ -59,9 +59,15 @@ def without_assumptions(analysis: Analysis, repeatable: set[Value]) -> Analysis:
     """Return an analysis for lanes that may stand at different trips of a loop: only launch constants keep their shapes."""
     shapes = {value: shape if value in repeatable else VARYING for value, shape in analysis.shapes.items()}
     return Analysis(
-        analysis.lanes, shapes, analysis.divergent_blocks, analysis.divergent_branches,
+        analysis.lanes,
+        shapes,
+        analysis.divergent_blocks,
+        analysis.divergent_branches,
         {value for value in analysis.temporal if value not in repeatable},
-    )  # fmt: skip
+        {},
+        analysis.divergent_loops,
+        analysis.staggered_barriers,
+    )
 
 
 class Barriers:
@@ -325,7 +331,7 @@ class Barriers:
             t.start(label)
             if i:
                 self._load_live(block, flow.live[block], None)
-            alive = t.let(f"load i32, ptr {self.field(4)}") if flow.partial else None
+            alive = t.let(f"load i32, ptr {self.field(4)}") if block in flow.masked else None
             self._begin(flow, block, alive)
 
     def _begin(self, flow: Flow, block: Block, mask: str | None) -> None:

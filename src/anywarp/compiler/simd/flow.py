@@ -9,7 +9,7 @@ Any graph comes out right, because every lane always waits at exactly one block;
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from anywarp.compiler.cfg import linear_order
 from anywarp.compiler.ir import Block, Phi, Terminator, Value
@@ -375,6 +375,11 @@ class Flow:
         return out
 
 
+def _foreign(v: Values, block: Block, used: Iterable[Value]) -> set[Value]:
+    """Return which values of other blocks are read where `used` are."""
+    return {leaf for x in used for leaf in v.leaves(x) if v.home.get(leaf, block) is not block}
+
+
 def values_live_in(v: Values) -> dict[Block, list[Value]]:
     """Return the values that each block's start needs from before (its own phis apart), in a fixed order."""
     order = {value: i for i, value in enumerate(v.home)}
@@ -382,13 +387,11 @@ def values_live_in(v: Values) -> dict[Block, list[Value]]:
     for block in v.kernel.blocks:
         used: set[Value] = set()
         for op in block.ops:
-            used.update(x for x in op.operands() if v.home.get(x, block) is not block)
-        used.update(x for x in block.terminator.args if x is not None and v.home.get(x, block) is not block)
+            used.update(_foreign(v, block, op.operands()))
+        used.update(_foreign(v, block, (x for x in block.terminator.args if x is not None)))
         for target in block.terminator.targets:
             for phi in target.phis:
-                x = phi.incoming[block]
-                if v.home.get(x, block) is not block:
-                    used.add(x)
+                used.update(_foreign(v, block, (phi.incoming[block],)))
         use[block] = {x for x in used if x in order}
     live = {block: set(used) for block, used in use.items()}
     predecessors = v.kernel.predecessors()

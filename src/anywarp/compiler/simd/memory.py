@@ -5,10 +5,12 @@ Which of these an access becomes decides the speed of most kernels: a gather cos
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from anywarp.compiler.ir import Op, Value
+from anywarp.compiler.shapes import Shape, corners
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.text import LLVM_TYPE, constant_vector, vector_type
 from anywarp.compiler.simd.values import LANES, Values
@@ -22,6 +24,10 @@ ATOMIC_ORDER = {
     "acq_rel": "acq_rel",
     "sc": "seq_cst",
 }
+
+
+Parts: TypeAlias = "dict[int, str | list[str]]"
+"""Elements of an access by number: one scalar for all lanes, or chunks."""
 
 
 @dataclass(slots=True)
@@ -75,10 +81,10 @@ class Memory:
             )
         return self.t.cast("ptrtoint", "ptr", pointer, "i64") if pointer else ""
 
-    def resolve(self, space: str, address: Value) -> Address:
-        """Return where the lanes' accesses go."""
+    def resolve(self, space: str, address: Value, shape: Shape | None = None) -> Address:
+        """Return where the lanes' accesses go; `shape` overrides what is known of the address without conditions."""
         v, t = self.v, self.t
-        width, shape = BITS[address.type], v.shape(address)
+        width, shape = BITS[address.type], shape or v.shape(address)
         per_lane = v.kernel.local_bytes if space == "local" else 0
         start = self.space_base(space)
         # A base may be lane 0's while lane 0 is off and below zero: sign-extended, the sum with an offset is right again.
@@ -159,13 +165,21 @@ class Memory:
 
     def load(self, op: Op) -> None:
         """Emit a load of one or more elements; the `element` operations of the others are defined with it."""
-        count = int(op.attrs.get("count", 1))
-        size, element = SIZE[op.type], LLVM_TYPE[op.type]
-        address = self.resolve(op.attrs["space"], op.args[0])
         wanted: dict[int, list[Op]] = {0: [op]}
         for other in self.elements.get(op, ()):
             wanted.setdefault(int(other.attrs["index"]), []).append(other)
-        parts: dict[int, str | list[str]] = {}
+        parts = self._either(op, lambda address: self._load_from(op, address, list(wanted)))
+        if op.attrs.get("order", "weak") in ("acquire", "acq_rel", "sc"):
+            self.t.do("fence acquire")
+        for i, results in wanted.items():
+            for result in results:
+                part = parts[i]
+                self.v.define(result, part if isinstance(part, str) else None, None if isinstance(part, str) else part)
+
+    def _load_from(self, op: Op, address: Address, wanted: list[int]) -> Parts:
+        count = int(op.attrs.get("count", 1))
+        size, element = SIZE[op.type], LLVM_TYPE[op.type]
+        parts: Parts = {}
         if address.uniform and not (op.guard is not None and self.v.varies(op.guard) and self.v.varies(op)):
             for i in wanted:
                 parts[i] = ""
@@ -177,12 +191,77 @@ class Memory:
             volatile = bool(op.attrs.get("volatile")) or op.attrs.get("order", "weak") != "weak"
             for i in wanted:
                 parts[i] = self._load_lanes(self.shifted(address, i * size), element, size, masks, volatile)
-        if op.attrs.get("order", "weak") in ("acquire", "acq_rel", "sc"):
-            self.t.do("fence acquire")
-        for i, results in wanted.items():
-            for result in results:
-                part = parts[i]
-                self.v.define(result, part if isinstance(part, str) else None, None if isinstance(part, str) else part)
+        return parts
+
+    # --- addresses that are affine unless something wraps around ------------------------------------------------------
+
+    def _either(self, op: Op, access: Callable[[Address], Parts]) -> Parts:
+        """Emit an access, twice if its address is affine under conditions: for when they hold, and for when not."""
+        v, t = self.v, self.t
+        address, space = op.args[0], op.attrs["space"]
+        guarded = v.analysis.guarded.get(address)
+        if guarded is None or not v.varies(address):
+            return access(self.resolve(space, address))
+        for a in (*op.args[1:], op.guard):  # in registers before the ways part
+            if a is not None:
+                v.vector(a)
+        v.active_chunks(op.guard)
+        v.scalar(address)
+        holds = self._holds(guarded.conditions)
+        affine, wrapped, after = t.fresh("affine"), t.fresh("wrapped"), t.fresh("after")
+        t.do(f"br i1 {holds}, label %{affine}, label %{wrapped}, !prof !1")
+        state = v.snapshot()
+        found: list[tuple[str, dict[int, list[str]]]] = []
+        for label, shape in ((affine, guarded.shape), (wrapped, None)):
+            t.start(label)
+            parts = access(self.resolve(space, address, shape))
+            wide = {i: self._chunks(op, part) for i, part in parts.items()}
+            found.append((t.label, wide))
+            t.do(f"br label %{after}")
+            v.restore(state)
+        t.start(after)
+        out: Parts = {}
+        type = v.type(op, True)
+        (from_affine, good), (from_wrapped, bad) = found
+        for i in good:
+            pairs = zip(good[i], bad[i], strict=True)
+            out[i] = [t.let(f"phi {type} [ {x}, %{from_affine} ], [ {y}, %{from_wrapped} ]") for x, y in pairs]
+        return out
+
+    def _chunks(self, op: Op, part: str | list[str]) -> list[str]:
+        return [self.v.splat(LLVM_TYPE[op.type], part)] * self.v.chunks if isinstance(part, str) else part
+
+    def _holds(self, conditions: Sequence[Op]) -> str:
+        """Return whether no lane's operand of these extensions wraps around, as `shapes.Guarded` says it is tested."""
+        v, out = self.v, ""
+        for one in conditions:
+            if one not in v.tested:
+                v.tested[one] = self._in_range(one)
+            out = self.t.two("and", "i1", out, v.tested[one]) if out else v.tested[one]
+        return out or "true"
+
+    def _in_range(self, extension: Op) -> str:
+        v, t = self.v, self.t
+        operand = extension.args[0]
+        guarded = v.analysis.guarded.get(operand)
+        shape = guarded.shape if guarded is not None and v.varies(operand) else v.shape(operand)
+        narrow, width, how = LLVM_TYPE[operand.type], BITS[operand.type], extension.name
+        if width > 32:
+            raise NotImplementedError(f"conditions on {operand.type}")
+        base = t.cast(how, narrow, v.scalar(operand), "i64")
+        symbols = [t.cast(how, narrow, v.symbol(s, operand), "i64") for s, _ in shape.symbols]
+        out = ""
+        for offset, factors in corners(shape):
+            total = base if not offset else t.two("add", "i64", base, str(offset))
+            for symbol, factor in zip(symbols, factors, strict=True):
+                if factor:
+                    total = t.two("add", "i64", total, t.two("mul", "i64", symbol, str(factor)))
+            if total is base:
+                continue
+            back = t.cast(how, narrow, t.cast("trunc", "i64", total, narrow), "i64")
+            good = t.two("icmp eq", "i64", back, total)
+            out = t.two("and", "i1", out, good) if out else good
+        return out or "true"
 
     def _uniform_loads(
         self, op: Op, address: Address, parts: dict[int, str | list[str]], element: str, size: int
@@ -310,7 +389,14 @@ class Memory:
         size, element = SIZE[values[0].type], LLVM_TYPE[values[0].type]
         if op.attrs.get("order", "weak") in ("release", "acq_rel", "sc"):
             self.t.do("fence release")
-        address = self.resolve(op.attrs["space"], op.args[0])
+
+        def access(address: Address) -> Parts:
+            self._store_to(op, address, values, element, size)
+            return {}
+
+        self._either(op, access)
+
+    def _store_to(self, op: Op, address: Address, values: Sequence[Value], element: str, size: int) -> None:
         if address.uniform:
             self._uniform_store(op, address, values, element, size)
             return

@@ -38,6 +38,7 @@ class Operations:
         self.v = values
         self.at = at
         self.t: Text = values.t
+        values.compute = self.compute
         self.memory = Memory(values, at)
         self.atomics = Atomics(values, self.memory, at)
         self.warp = Warp(values, self.memory)
@@ -54,8 +55,8 @@ class Operations:
             "param": self._param,
             "symbol": self._symbol,
             "element": lambda op: None,  # defined with its load
-            "to_generic": self._to_generic,
-            "from_generic": self._from_generic,
+            "to_generic": self._convert_address,
+            "from_generic": self._convert_address,
             "is_space": self._is_space,
             "load": self.memory.load,
             "store": self.memory.store,
@@ -69,9 +70,24 @@ class Operations:
         }
 
     def emit(self, op: Op) -> None:
-        """Emit an operation and define its value, unless that was hoisted."""
-        if op in self.v.hoisted:
+        """Emit an operation and define its value, unless that was hoisted or is made where it is used."""
+        if op not in self.v.hoisted and not self.v.lazy(op):
+            self._emit(op)
+
+    def compute(self, op: Op, wide: bool) -> None:
+        """Emit a lazy operation: lane 0's value, or all lanes'."""
+        v = self.v
+        if op.name in ("to_generic", "from_generic"):
+            self._rebase(op, "add" if op.name == "to_generic" else "sub", wide)
             return
+        how = _INTEGER[op.name]
+        if not wide:
+            v.scalars[op] = how(self.t, op, 0, *(v.scalar(a) for a in op.args))
+        else:
+            columns = zip(*(v.vector(a) for a in op.args), strict=True)
+            v.vectors[op] = [how(self.t, op, v.chunk, *column) for column in columns]
+
+    def _emit(self, op: Op) -> None:
         own = self._own.get(op.name)
         if own is not None:
             own(op)
@@ -97,8 +113,10 @@ class Operations:
         for block in blocks:
             for op in block.ops:
                 if self._per_block(op):
-                    self.emit(op)
+                    self._emit(op)
                     v.hoisted[op] = v.scalars[op]
+        for symbol in v.symbols():
+            v.hoisted[symbol] = v.scalar(symbol)
         v.restore(state)
 
     def _per_block(self, op: Op) -> bool:
@@ -161,7 +179,7 @@ class Operations:
         space = op.attrs["space"]
         return self.memory.space_base(space), self.v.kernel.local_bytes if space == "local" else 0
 
-    def _rebase(self, op: Op, name: str) -> None:
+    def _rebase(self, op: Op, name: str, wide: bool) -> None:
         v, t = self.v, self.t
         base, step = self._own_base(op)
         source = op.args[0]
@@ -177,8 +195,8 @@ class Operations:
                 a = t.two(name, type, a, lanes)
             return a if BITS[op.type] == 64 else t.cast("trunc", type, a, vector_type(op.type, n))
 
-        if not v.varies(op):
-            v.define(op, convert(0, v.scalar(source), base, ""))
+        if not wide:
+            v.scalars[op] = convert(0, v.scalar(source), base, "")
             return
         spread = v.splat("i64", base) if base else ""
         out: list[str] = []
@@ -187,13 +205,15 @@ class Operations:
             out.append(
                 convert(v.chunk, chunk, spread, constant_vector("i64", [l * step for l in lanes]) if step else "")
             )
-        v.define(op, None, out)
+        v.vectors[op] = out
 
-    def _to_generic(self, op: Op) -> None:
-        self._rebase(op, "add")
-
-    def _from_generic(self, op: Op) -> None:
-        self._rebase(op, "sub")
+    def _convert_address(self, op: Op) -> None:
+        wide = self.v.varies(op)
+        self._rebase(op, "add" if op.name == "to_generic" else "sub", wide)
+        if wide:
+            self.v.define(op, None, self.v.vectors[op])
+        else:
+            self.v.define(op, self.v.scalars[op])
 
     def _is_space(self, op: Op) -> None:
         """Compare with the bounds of the block's memories; what is in none of them is global."""

@@ -6,6 +6,7 @@ list of vectors of one native register each. Uses in other blocks go through var
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from anywarp.compiler.cfg import ControlFlow, Loop, control_flow
@@ -16,6 +17,7 @@ from anywarp.compiler.simd.text import LLVM_TYPE, Text, constant, constant_vecto
 from anywarp.ptx.isa.ops import BITS
 
 LANES = 32
+LAZY = frozenset("add sub mul shl and or xor zext sext trunc to_generic from_generic".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,16 @@ class Machine:
     def chunk(self) -> int:
         """Lanes per chunk: 32-bit elements in one register."""
         return self.vector_bits // 32
+
+
+@dataclass(frozen=True, slots=True)
+class Registers:
+    """What is in registers at a point of the code."""
+
+    scalars: dict[Value, str]
+    vectors: dict[Value, list[str]]
+    masks: dict[str, list[str]]
+    tested: dict[Op, str]
 
 
 class Values:
@@ -51,8 +63,10 @@ class Values:
         self.scalars: dict[Value, str] = {}
         self.vectors: dict[Value, list[str]] = {}
         self.hoisted: dict[Value, str] = {}
+        self.tested: dict[Op, str] = {}  # extensions whose operand was tested for wrap-around, and the i1
         self._masks: dict[str, list[str]] = {}
         self._variables: dict[tuple[Value, str], list[str]] = {}
+        self.compute: Callable[[Op, bool], None] = _not_ready  # emits an operation: as lane 0's scalar, or as chunks
         self.home: dict[Value, Block] = {}
         self.crossing: set[Value] = set()
         self._find_crossing()
@@ -86,10 +100,28 @@ class Values:
                 for source, value in phi.incoming.items():
                     self._note(source, (value,))
 
-    def _note(self, block: Block, used: object) -> None:
-        for value in used:  # type: ignore[attr-defined]
-            if self.home.get(value, block) is not block:
+    def _note(self, block: Block, used: Iterable[Value]) -> None:
+        for value in used:
+            if self.lazy(value) and isinstance(value, Op):
+                if self.home[value] is not block:
+                    self._note(block, value.args)
+            elif self.home.get(value, block) is not block:
                 self.crossing.add(value)
+
+    def lazy(self, value: Value) -> bool:
+        """Tell whether an operation is emitted where it is used: in full only where no cheaper form of it serves.
+
+        These are affine if nothing wraps around, which accesses test; their operands are at hand in every block.
+        """
+        return value in self.analysis.guarded and isinstance(value, Op) and value.name in LAZY and value in self.home
+
+    def leaves(self, value: Value) -> Iterator[Value]:
+        """Yield the values from which a lazy one is computed (another value is its own leaf)."""
+        if self.lazy(value) and isinstance(value, Op):
+            for a in value.args:
+                yield from self.leaves(a)
+        else:
+            yield value
 
     def _divergent_loop(self, value: Value) -> Loop | None:
         """Return the innermost loop around a definition that lanes may leave at different trips."""
@@ -103,6 +135,11 @@ class Values:
                 if b in self.analysis.divergent_branches or b in self.analysis.divergent_blocks:
                     return loop
         return around[0] if around else None
+
+    def symbols(self) -> list[Value]:
+        """Return the symbols of all shapes; some are operations that stand in no block."""
+        shapes = [*self.analysis.shapes.values(), *(g.shape for g in self.analysis.guarded.values())]
+        return list(dict.fromkeys(symbol for shape in shapes for symbol, _ in shape.symbols))
 
     def left(self, value: Value, block: Block) -> bool:
         """Tell whether in `block` a value must be read as lanes had it when they left its loop."""
@@ -124,15 +161,16 @@ class Values:
     def begin_copy(self, block: Block, mask: str | None) -> None:
         """Forget what was in registers: emission of a copy of `block` begins."""
         self.block, self.mask = block, mask
-        self.scalars, self.vectors, self._masks = {}, {}, {}
+        self.scalars, self.vectors, self._masks, self.tested = {}, {}, {}, {}
 
-    def snapshot(self) -> tuple[dict[Value, str], dict[Value, list[str]], dict[str, list[str]]]:
+    def snapshot(self) -> Registers:
         """Return the register state, for `restore` after code that does not dominate what follows."""
-        return dict(self.scalars), dict(self.vectors), dict(self._masks)
+        return Registers(dict(self.scalars), dict(self.vectors), dict(self._masks), dict(self.tested))
 
-    def restore(self, state: tuple[dict[Value, str], dict[Value, list[str]], dict[str, list[str]]]) -> None:
+    def restore(self, state: Registers) -> None:
         """Return to a register state."""
-        self.scalars, self.vectors, self._masks = dict(state[0]), dict(state[1]), dict(state[2])
+        self.scalars, self.vectors = dict(state.scalars), dict(state.vectors)
+        self._masks, self.tested = dict(state.masks), dict(state.tested)
 
     # --- reading and defining -------------------------------------------------------------------------------------
 
@@ -149,7 +187,9 @@ class Values:
         if value in self.hoisted:
             return self.hoisted[value]
         if value not in self.scalars:
-            if self.varies(value):
+            if isinstance(value, Op) and (self.lazy(value) or value not in self.home):
+                self.compute(value, False)
+            elif self.varies(value):
                 first = self.vector(value)[0]
                 self.scalars[value] = self.t.let(f"extractelement {self.type(value, True)} {first}, i32 0")
             else:
@@ -163,7 +203,9 @@ class Values:
             bits = value.bits if isinstance(value, Const) else 0
             return [splat(value.type, bits, self.chunk)] * self.chunks
         if value not in self.vectors:
-            if self.left(value, self.block):
+            if self.lazy(value) and isinstance(value, Op):
+                self.compute(value, True)
+            elif self.left(value, self.block):
                 self.vectors[value] = self._load(value, "copy")
             elif self.varies(value):
                 self.vectors[value] = self._load(value, "main")
@@ -297,6 +339,10 @@ class Values:
 
 
 _UNIFORM = Shape((0,) * LANES)
+
+
+def _not_ready(op: Op, wide: bool) -> None:
+    raise AssertionError(op.name)
 
 
 def phi_or_op(value: Value) -> bool:
