@@ -43,18 +43,20 @@ class Processor:
 
     def describe(self, index: ModuleIndex) -> bytes:
         """Return the module's description; it does not depend on the processor."""
-        from anywarp.compiler import artifact, pipeline
+        from anywarp.compiler.description import pack_module
+        from anywarp.compiler.pipeline import describe_module
 
-        return artifact.pack_module(pipeline.describe_module(index))
+        return pack_module(describe_module(index))
 
     def compile(self, index: ModuleIndex, request: CompileRequest) -> bytes:
         """Compile one kernel for this processor."""
-        from anywarp.compiler import artifact, pipeline
+        from anywarp.compiler.artifact import pack
         from anywarp.compiler.ir import Specialisation
+        from anywarp.compiler.pipeline import compile_kernel
         from anywarp.devices.cpu.target import host_target
 
         specialisation = Specialisation(block=request.block)
-        return artifact.pack(pipeline.compile_kernel(index, request.kernel, specialisation, host_target()))
+        return pack(compile_kernel(index, request.kernel, specialisation, host_target()))
 
 
 def _first_processor() -> dict[str, str]:
