@@ -36,8 +36,11 @@ _ALIGN = r"\.align\s+([1-9]\d{0,5})\s+"
 _NAME = r"([A-Za-z_$][\w$]*)(?:\[([1-9]\d{0,15})\])?\s*"
 _HEAD = rf"\s+(?:{_ALIGN})?\.(\w+)\s+"
 _POINTER = rf"(?:(\.ptr)\s+(?:\.(const|global|local|shared)\s+)?(?:{_ALIGN})?)?"
-_PLAIN_PARAMETER = re.compile(r"\.(param)" + _HEAD + _POINTER + _NAME + r"(?=[,)])", re.ASCII)
-_PLAIN_VARIABLE = re.compile(r"\.(const|global|local|param|shared)" + _HEAD + "()()()" + _NAME + ";", re.ASCII)
+_PLAIN_PARAMETER = re.compile(r"\s*()\.(param)" + _HEAD + _POINTER + _NAME + r"(?=[,)])", re.ASCII)
+_LINKAGE = r"\s*((?:\.(?:extern|visible|weak|common)\s+)?)"
+_PLAIN_VARIABLE = re.compile(
+    _LINKAGE + r"\.(const|global|local|param|shared)" + _HEAD + "()()()" + _NAME + ";", re.ASCII
+)
 """The declarations that make up nearly all of a module, taken in one step; the cursor reads the others."""
 _FLAT_LIST = re.compile(r"\{([\s\d,]+)\}", re.ASCII)
 _DECIMAL = re.compile(r"\s*(?:0|[1-9]\d{0,18})\s*", re.ASCII)
@@ -63,9 +66,6 @@ def linkage(c: Cursor) -> Linkage:
 
 def variables(c: Cursor, link: Linkage, start: int) -> list[Variable]:
     """Parse a declaration from its space to `;`, one Variable for each name."""
-    plain = _plain(c, _PLAIN_VARIABLE, link, start)
-    if plain is not None:
-        return [plain]
     space = _space(c)
     modifiers = _modifiers(c)
     found: list[Variable] = []
@@ -76,6 +76,11 @@ def variables(c: Cursor, link: Linkage, start: int) -> list[Variable]:
         found.append(_variable(space, modifiers, name, dims, initial, link, Span(start, c.stop)))
     c.expect(";", "after the declaration")
     return found
+
+
+def plain_variables(c: Cursor) -> list[Variable]:
+    """Take the declarations that stand here in a row, as far as they are plain."""
+    return _row(c, _PLAIN_VARIABLE, "")
 
 
 def registers(c: Cursor) -> Registers:
@@ -98,11 +103,11 @@ def registers(c: Cursor) -> Registers:
 def parameters(c: Cursor) -> tuple[Variable, ...]:
     """Parse `( ... )`, the parameters or results of a function or prototype; names may be missing in prototypes."""
     c.expect("(", "before the parameters")
-    found: list[Variable] = []
+    found = _row(c, _PLAIN_PARAMETER, ",")
     while not c.at(")"):
         if found:
             c.expect(",", "or `)` after the parameter")
-        found.append(_plain(c, _PLAIN_PARAMETER, "", c.start) or _parameter(c))
+        found.append(_parameter(c))
     c.advance()
     return tuple(found)
 
@@ -118,19 +123,35 @@ def _parameter(c: Cursor) -> Variable:
     return _variable(space, modifiers, name, _dimensions(c), None, "", Span(start, c.stop))
 
 
-def _plain(c: Cursor, pattern: re.Pattern[str], link: Linkage, start: int) -> Variable | None:
-    """Take a declaration without vector, attributes or initial value in one step, or nothing."""
-    m = pattern.match(c.text, c.start, c.end)
-    if m is None or m[3] not in TYPES:
+def _row(c: Cursor, pattern: re.Pattern[str], separator: str) -> list[Variable]:
+    """Take declarations without vector, attributes or initial value in one step each, stopping before the first other."""
+    found: list[Variable] = []
+    pos = stop = c.start
+    while (m := pattern.match(c.text, pos, c.end)) is not None and (variable := _plain(m)) is not None:
+        found.append(variable)
+        stop = m.end()
+        pos = stop + len(separator) if c.text.startswith(separator, stop, c.end) else c.end
+    if found:
+        c.seek(stop)
+    return found
+
+
+def _plain(m: re.Match[str]) -> Variable | None:
+    """Make the variable of a plain declaration, or None to leave a mistake in it to the cursor, which knows the place."""
+    link, space, align, type_, pointer, pointed, aligned, name, bound = m.groups()
+    to, at = int(align or 1), int(aligned or 1)
+    if type_ not in TYPES or to & (to - 1) or at & (at - 1):
         return None
-    space, align, type_, pointer, pointed, aligned, name, bound = m.groups()
-    if any(a and int(a) & (int(a) - 1) for a in (align, aligned)):
-        return None  # said with a place by the cursor
-    c.seek(m.end())
-    dims = (int(bound),) if bound else ()
-    held = (pointed or "", int(aligned or 0)) if pointer else None
-    to = int(align) if align else None
-    return Variable(cast(Space, space), type_, name, dims, 1, to, None, link, (), held, Span(start, m.end()))
+    return Variable(
+        cast(Space, space),
+        type_,
+        name,
+        (int(bound),) if bound else (),
+        align=to if align else None,
+        linkage=cast(Linkage, link.strip()[1:]),
+        pointer=(pointed or "", at if aligned else 0) if pointer else None,
+        span=Span(m.start(1), m.end()),
+    )
 
 
 def function_header(c: Cursor, link: Linkage, start: int) -> Function:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from anywarp.diagnostics import Source, Span
 from anywarp.ptx import codes
 from anywarp.ptx.constants import literal
-from anywarp.ptx.declarations import SPACES, function_header, linkage, variables
+from anywarp.ptx.declarations import SPACES, function_header, linkage, plain_variables, variables
 from anywarp.ptx.lexer import NESTING_LIMIT, Cursor
 from anywarp.ptx.statements import location, lone_directive, parse_function, pragma
 from anywarp.ptx.tree import Alias, Directive, File, Function, Integer, Item, Module, Section
@@ -125,7 +126,7 @@ def decoded(text: str | bytes) -> str:
 def body_ranges(source: Source) -> dict[int, int]:
     """Match the outermost braces: the offset of each `{` to the offset behind its `}`.
 
-    Braces in comments and strings do not count. Linear, and in compiled code but for one step for each comment or string.
+    Braces in comments and strings do not count. Linear, and nearly all in compiled code.
     """
     data = source.text.encode("ascii", "replace")
     places = _braces(data)
@@ -143,23 +144,37 @@ def _braces(data: bytes) -> NDArray[np.intp]:
     """Return the offsets of the braces outside comments and strings."""
     letters = np.frombuffer(data, np.uint8)
     places = np.flatnonzero((letters == ord("{")) | (letters == ord("}")))
-    starts, ends = _opaque(data, letters)
-    if not len(starts):
+    starts: list[int] = []
+    ends: list[int] = []
+    for first, last in _doubtful(data, letters, places):
+        for m in _OPAQUE.finditer(data, first, last):
+            starts.append(m.start())
+            ends.append(m.end())
+    if not starts:
         return places
-    before = np.searchsorted(starts, places, side="right") - 1
-    hidden = (before >= 0) & (places < ends[np.maximum(before, 0)])
+    before = np.searchsorted(np.array(starts, np.intp), places, side="right") - 1
+    hidden = (before >= 0) & (places < np.array(ends, np.intp)[np.maximum(before, 0)])
     return places[~hidden]
 
 
-def _opaque(data: bytes, letters: NDArray[np.uint8]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return where comments and strings begin and end."""
-    starts: list[int] = []
-    ends: list[int] = [0]
-    for at in np.flatnonzero((letters == ord('"')) | (letters == ord("/"))).tolist():
-        if at >= ends[-1] and (m := _OPAQUE.match(data, at)) is not None:
-            starts.append(at)
-            ends.append(m.end())
-    return np.array(starts, np.intp), np.array(ends[1:], np.intp)
+def _doubtful(data: bytes, letters: NDArray[np.uint8], places: NDArray[np.intp]) -> Iterator[tuple[int, int]]:
+    """Yield the ranges in which braces may stand in comments or strings: lines with a quote or slash before a brace.
+
+    With block comments, which cross lines, that is everything; compilers write none.
+    """
+    marks = np.flatnonzero((letters == ord('"')) | (letters == ord("/")))
+    if not len(marks) or not len(places):
+        return
+    if b"/*" in data:
+        yield 0, len(data)
+        return
+    newlines = np.flatnonzero(letters == ord("\n"))
+    line = np.searchsorted(newlines, places)
+    before = np.searchsorted(marks, places) - 1
+    same = (before >= 0) & (np.searchsorted(newlines, marks)[np.maximum(before, 0)] == line)
+    edges = [-1, *newlines.tolist(), len(data)] if same.any() else []
+    for n in np.unique(line[same]).tolist():
+        yield edges[n] + 1, edges[n + 1]
 
 
 def _check_depth(source: Source, places: NDArray[np.intp], depth: NDArray[np.int64]) -> None:
@@ -203,6 +218,10 @@ def _header(c: Cursor) -> tuple[tuple[int, int], tuple[str, ...], int]:
 
 def _item(c: Cursor, items: list[Item], functions: dict[str, FunctionEntry]) -> None:
     """Parse one thing at module level."""
+    row = plain_variables(c)
+    if row:
+        items.extend(row)
+        return
     start = c.start
     link = linkage(c)
     if c.at(".entry", ".func"):
