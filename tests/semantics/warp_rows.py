@@ -89,10 +89,11 @@ def shuffles() -> Iterator[WarpRow]:
             f"shfl.sync.{mode}.b32 {{r0}}|{{r1}}, {{s0}}, {{s1}}, {{s2}}, {{s3}};", ("b32", "pred"),
             ("b32", "amount", "b32", "b32"), shuffle(mode),
         )  # fmt: skip
+        full = shuffle(mode)
         for c in CONTROLS:
             for b in (0, 1, 3, 8, 16, 31):
 
-                def fixed(lanes, active, b=b, c=c, f=shuffle(mode)):
+                def fixed(lanes, active, b=b, c=c, f=full):
                     return [r if r is None else r[:1] for r in f([(a, b, c) for a, *_ in lanes], active)]
 
                 yield WarpRow(
@@ -113,8 +114,8 @@ def votes() -> Iterator[WarpRow]:
     for name, test in tests.items():
         for mark in ("", "!"):
 
-            def vote(lane, lanes, members, test=test, flip=len(mark)):
-                return (test([lanes[m][0] ^ flip for m in members]),)
+            def vote(lane, lanes, members, test=test, mark=mark):
+                return (test([lanes[m][0] ^ (mark == "!") for m in members]),)
 
             text = f"vote.sync.{name}.pred {{r0}}, {mark}{{s0}}, {{s1}};"
             yield WarpRow(text, ("pred",), ("pred", "b32"), per_lane(vote))
