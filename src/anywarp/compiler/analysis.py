@@ -195,12 +195,12 @@ class _Fixpoint:
         blocks = self.flow.blocks
         shapes: dict[Value, Shape] = {}
         guarded: dict[Value, Guarded] = {}
+        position = {value: i for i, (_, value) in enumerate(definitions(self.kernel))}
         for _, value in definitions(self.kernel):
             shape = self.shape.get(value, VARYING)
             conditions = self.conditions.get(value, _NONE)
             if conditions:
-                ordered = tuple(c for _, c in definitions(self.kernel) if c in conditions) if len(conditions) > 1 else ()
-                guarded[value] = Guarded(shape, tuple(c for c in (ordered or conditions) if isinstance(c, Op)))
+                guarded[value] = Guarded(shape, tuple(sorted(conditions, key=lambda c: position[c])))
                 shape = VARYING
             shapes[value] = shape
         return Analysis(

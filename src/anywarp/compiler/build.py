@@ -475,7 +475,9 @@ class IRBuilder:
         if isinstance(entity, Global):
             return self.emit("symbol", "i64", [], {"space": entity.space, "offset": entity.offset + offset})
         if isinstance(entity, FunctionName):
-            self.fail(codes.INDIRECT_CALL, f"the address of the function `{name[:200]}` is taken, which is not supported")
+            self.fail(
+                codes.INDIRECT_CALL, f"the address of the function `{name[:200]}` is taken, which is not supported"
+            )
         if isinstance(entity, Missing):
             self.fail(codes.UNRESOLVED_EXTERN, f"the variable `{name[:200]}` is declared extern and defined nowhere")
         self.fail(codes.UNKNOWN_NAME, f"`{name[:200]}` is not declared")
@@ -572,7 +574,8 @@ class IRBuilder:
 
     def host_call(self, name: str, arguments: Sequence[Value], returns: Type | None) -> Value | None:
         """Call a service of the runtime."""
-        result = self._effect("host_call", returns or "i1", list(arguments), name=name, returns=returns)
+        attrs = {"name": name, "returns": returns}
+        result = self._append("host_call", returns or "i1", list(arguments), attrs, self._guard)
         return None if returns is None else result
 
 

@@ -267,7 +267,15 @@ def linear_order(succ: Graph, nest: LoopNest, entry: int = 0) -> list[int]:
             loop = loop.parent
         return loop.header
 
-    edges = _scope_edges(succ, base, nest, representative)
+    edges: dict[Loop | None, dict[int, set[int]]] = {}
+    for node in base:
+        for target in succ[node]:
+            scope = nest.innermost[node]
+            while scope is not None and target not in scope.blocks:
+                scope = scope.parent
+            if scope is None or target != scope.header:
+                sources = edges.setdefault(scope, {})
+                sources.setdefault(representative(node, scope), set()).add(representative(target, scope))
     sequences: dict[Loop | None, list[int]] = {}
     for scope, nodes in members.items():
         inside = ([scope.header] if scope is not None else []) + nodes
@@ -282,24 +290,6 @@ def linear_order(succ: Graph, nest: LoopNest, entry: int = 0) -> list[int]:
         else:
             out.append(node)
     return out
-
-
-def _scope_edges(
-    succ: Graph, base: list[int], nest: LoopNest, representative: object
-) -> dict[Loop | None, dict[int, set[int]]]:
-    """Forward edges between the members of each scope (a loop's own blocks and its child loops as single nodes)."""
-    edges: dict[Loop | None, dict[int, set[int]]] = {}
-    stand: object = representative
-    assert callable(stand)
-    for node in base:
-        for target in succ[node]:
-            scope = nest.innermost[node]
-            while scope is not None and target not in scope.blocks:
-                scope = scope.parent
-            if scope is not None and target == scope.header:
-                continue
-            edges.setdefault(scope, {}).setdefault(stand(node, scope), set()).add(stand(target, scope))
-    return edges
 
 
 def _topological(nodes: list[int], edges: dict[int, set[int]], position: dict[int, int]) -> list[int]:

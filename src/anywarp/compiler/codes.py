@@ -25,6 +25,7 @@ MISPLACED_DECLARATION = "C013"
 UNKNOWN_REGISTER = "C014"
 BLOCK_SHAPE = "C015"
 INTERNAL = "C016"
+UNSUPPORTED = "C017"
 
 TITLES: dict[str, str] = {
     NO_SUCH_KERNEL: "no such kernel in the module",
@@ -43,6 +44,7 @@ TITLES: dict[str, str] = {
     UNKNOWN_REGISTER: "a special register that is not known",
     BLOCK_SHAPE: "a block shape that the kernel does not allow",
     INTERNAL: "a mistake in anywarp's compiler",
+    UNSUPPORTED: "an operation that the device does not have yet",
 }
 """Every code of this module with its title; each has a page in `docs/diagnostics/`."""
 

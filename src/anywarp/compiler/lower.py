@@ -9,11 +9,12 @@ from __future__ import annotations
 from anywarp.compiler import codes
 from anywarp.compiler.build import IRBuilder
 from anywarp.compiler.cfg import dominance_frontiers, dominators, linear_order, natural_loops, predecessors
+from anywarp.compiler.expand import build_skeleton
 from anywarp.compiler.ir import Block, Kernel, Op, Phi, Terminator, Value
 from anywarp.compiler.layout import parameters
 from anywarp.compiler.place_phis import place_phis
 from anywarp.compiler.reducible import make_reducible
-from anywarp.compiler.skeleton import Assign, HostCall, ModuleView, Node, Place, Register, Skeleton, Step, build_skeleton
+from anywarp.compiler.skeleton import Assign, HostCall, ModuleView, Node, Place, Register, Skeleton, Step
 from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.ptx.isa.ops import Type
 from anywarp.ptx.isa.registry import expand
@@ -208,7 +209,9 @@ class _Lowering:
         predicate = None
         if form.predicate is not None:
             predicate = builder.read(form.predicate, "i1")
-        out.args = [builder.read(form.barrier, "i32")] if form.warp else [builder.read(form.barrier, "i32"), count, predicate]
+        out.args = (
+            [builder.read(form.barrier, "i32")] if form.warp else [builder.read(form.barrier, "i32"), count, predicate]
+        )
         out.attrs = {"kind": form.kind, "warp": form.warp}
 
     # --- the kernel ---------------------------------------------------------------------------------------------------

@@ -41,9 +41,7 @@ PASSES: tuple[Pass, ...] = (
 """What every kernel goes through between lowering and analysis, in order."""
 
 
-def prepare_kernel(
-    module: ModuleView, name: str, specialisation: Specialisation, *, checked: bool = False
-) -> Kernel:
+def prepare_kernel(module: ModuleView, name: str, specialisation: Specialisation, *, checked: bool = False) -> Kernel:
     """Lower the kernel `name` and run the passes; `checked` verifies the IR after each."""
     kernel = lower_kernel(module, name)
     if checked:

@@ -82,7 +82,8 @@ class Ranges:
         predicate: str = op.attrs["predicate"]
         (a0, a1), (b0, b1) = self.of(op.args[0]), self.of(op.args[1])
         if predicate in ("eq", "ne"):
-            return (int(predicate == "ne"),) * 2 if a1 < b0 or b1 < a0 else None
+            answer = int(predicate == "ne")
+            return (answer, answer) if a1 < b0 or b1 < a0 else None
         if predicate[0] == "s" and (_crosses(a0, a1, width) or _crosses(b0, b1, width)):
             return None
         # Monotonic in both operands: the corners decide.
@@ -150,7 +151,9 @@ def _lshr(b: list[Interval], width: int) -> Interval | None:
 
 
 def _ashr(b: list[Interval], width: int) -> Interval | None:
-    return _lshr([b[0], (min(b[1][0], width - 1), min(b[1][1], width - 1))], width) if b[0][1] < 1 << width - 1 else None
+    return (
+        _lshr([b[0], (min(b[1][0], width - 1), min(b[1][1], width - 1))], width) if b[0][1] < 1 << width - 1 else None
+    )
 
 
 def _sext(b: list[Interval], width: int) -> Interval | None:

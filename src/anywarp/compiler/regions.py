@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from anywarp.compiler.cfg import ControlFlow, control_flow
-from anywarp.compiler.ir import PURE, Block, Const, Kernel, Op, Phi, Undefined, Value
+from anywarp.compiler.ir import CLOCKS, PURE, Block, Const, Kernel, Op, Phi, Undefined, Value
 from anywarp.compiler.shapes import Analysis
+from anywarp.compiler.uses import definitions
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ def find_regions(kernel: Kernel, analysis: Analysis) -> Regions:
     flow = control_flow(kernel)
     entries = dict.fromkeys([0, *(t for n, b in enumerate(flow.blocks) if splits(b) for t in flow.succ[n])])
     live = live_values(flow)
-    order = {value: i for i, value in enumerate(v for b in kernel.blocks for v in (*b.phis, *b.ops))}
+    order: dict[Value, int] = {value: i for i, (_, value) in enumerate(definitions(kernel))}
     regions = tuple(_region(flow, entry, live[entry] if entry else set(), order) for entry in entries)
     return Regions(regions, bool(analysis.staggered_barriers))
 
@@ -97,7 +98,7 @@ def recomputable(value: Value) -> set[Op] | None:
             continue
         if not isinstance(one, Op) or one.name not in PURE or one.name in _DEAR or len(out) >= _TREE_LIMIT:
             return None
-        if one.name == "special" and "clock" in one.attrs["name"] or one.attrs.get("name", "").startswith("globaltimer"):
+        if one.name == "special" and one.attrs["name"] in CLOCKS:
             return None
         out.add(one)
         work += one.args
@@ -110,7 +111,7 @@ def live_values(flow: ControlFlow) -> list[set[Value]]:
     used: list[set[Value]] = []
     made: list[set[Value]] = []
     leaving: list[set[Value]] = [set() for _ in range(count)]
-    for number, block in enumerate(flow.blocks):
+    for block in flow.blocks:
         own: set[Value] = set(block.phis)
         needs: set[Value] = set()
         for op in block.ops:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from anywarp.compiler.ir import Block, Const, Kernel, Op, Phi, Terminator, Undefined, Value
 
-
 _USUAL: dict[str, object] = {"count": 1, "volatile": False, "order": "weak", "scope": "sys", "rounding": "rn"}
 """Attributes that are left out where they are as usual."""
 

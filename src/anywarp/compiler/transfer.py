@@ -276,9 +276,9 @@ def _bitwise(t: Transfer, op: Op, shapes: list[Shape]) -> Shape | None:
     a, b = shapes
     function = _BITWISE[op.name]
     width = BITS[op.type]
-    if op.name == "and" and b.uniform and b.modulus == 1 << width and a.offsets is not None and not a.symbols:
-        if b.residue < a.modulus:
-            return from_constants([(a.residue + o) % a.modulus & b.residue for o in a.offsets], op.type)
+    masked = op.name == "and" and b.uniform and b.modulus == 1 << width and b.residue < a.modulus
+    if masked and a.offsets is not None and not a.symbols:
+        return from_constants([(a.residue + o) % a.modulus & b.residue for o in a.offsets], op.type)
     if a.offsets is None or b.offsets is None:
         return VARYING
     window = min(a.modulus, b.modulus)

@@ -5,13 +5,16 @@ A pass that breaks SSA shows far away, as a wrong number; so the rules are writt
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from anywarp.compiler.cfg import ControlFlow, control_flow
-from anywarp.compiler.ir import EFFECTS, PURE, WARP, Block, Const, Kernel, Op, Phi, Undefined, Value
-from anywarp.ptx.isa.ops import BITS
+from anywarp.compiler.ir import EFFECTS, PURE, WARP, Block, Const, Kernel, Op, Undefined, Value
+from anywarp.ptx.isa.ops import BITS, Type
 
 _TARGETS = {"jump": 1, "branch": 2, "barrier": 1, "exit": 0, "trap": 0}
-_SAME = frozenset("add sub mul mulhi div rem and or xor not shl lshr ashr min max ctpop ctlz cttz bitreverse".split()) | {
-    "fadd", "fsub", "fmul", "fma", "fdiv", "fsqrt", "fneg", "fabs", "fmin", "fmax", "fround", "flush", "approximate",
+_SAME = {
+    "add", "sub", "mul", "mulhi", "div", "rem", "and", "or", "xor", "not", "shl", "lshr", "ashr", "min", "max", "ctpop", "ctlz",
+    "cttz", "bitreverse", "fadd", "fsub", "fmul", "fma", "fdiv", "fsqrt", "fneg", "fabs", "fmin", "fmax", "fround", "flush", "approximate",
 }  # fmt: skip
 """Operations whose operands have the type of the result."""
 
@@ -117,25 +120,24 @@ def _use(
 
 
 def _types(op: Op, place: str, problems: list[str]) -> None:
-    types = [a.type for a in op.args]
+    types: list[Type] = [a.type for a in op.args]
     if op.name not in PURE and op.name not in WARP and op.name not in EFFECTS:
         problems.append(f"{place} is no operation of the IR")
-    elif op.name in _SAME and any(t != op.type for t in types):
-        problems.append(f"{place} makes {op.type} of {types}")
-    elif op.name == "select" and types != ["i1", op.type, op.type]:
-        problems.append(f"{place} makes {op.type} of {types}")
-    elif op.name in ("icmp", "fcmp") and (op.type != "i1" or types[0] != types[1]):
-        problems.append(f"{place} compares {types}")
-    elif op.name == "trunc" and BITS[op.type] >= BITS[types[0]]:
-        problems.append(f"{place} makes {op.type} of {types}")
-    elif op.name in ("zext", "sext") and BITS[op.type] <= BITS[types[0]]:
-        problems.append(f"{place} makes {op.type} of {types}")
-    elif op.name == "bitcast" and BITS[op.type] != BITS[types[0]]:
+    elif not _fits(op, types):
         problems.append(f"{place} makes {op.type} of {types}")
     if op.guard is not None and op.guard.type != "i1":
         problems.append(f"{place} has a guard that is no predicate")
 
 
-def phis_of(kernel: Kernel) -> list[Phi]:
-    """Return all phis of `kernel`."""
-    return [phi for block in kernel.blocks for phi in block.phis]
+def _fits(op: Op, types: Sequence[Type]) -> bool:
+    """Tell whether an operation's operand types are those that its result type asks for."""
+    if op.name in _SAME:
+        return all(t == op.type for t in types)
+    if op.name == "select":
+        return list(types) == ["i1", op.type, op.type]
+    if op.name in ("icmp", "fcmp"):
+        return op.type == "i1" and types[0] == types[1]
+    if op.name in ("trunc", "zext", "sext", "bitcast"):
+        have, want = BITS[types[0]], BITS[op.type]
+        return have > want if op.name == "trunc" else have == want if op.name == "bitcast" else have < want
+    return True
