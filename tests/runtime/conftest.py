@@ -2,6 +2,8 @@
 
 import contextlib
 import fcntl
+import os
+import signal
 import tempfile
 import time
 from pathlib import Path
@@ -15,7 +17,7 @@ FAKES = Path(__file__).resolve().parents[1] / "fakes"
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """Return a folder whose `cache` a service may use; every service started from it has ended when the test has."""
+    """Return a folder whose `cache` a service may use; every service started from it ends with the test."""
     run = tempfile.TemporaryDirectory(prefix="aw")  # a test's own folder has too long a path for a socket
     (tmp_path / "run").symlink_to(run.name)
     monkeypatch.setenv("PYTHONPATH", str(FAKES))
@@ -26,7 +28,7 @@ def place(tmp_path, monkeypatch):
     monkeypatch.setenv("TOY_RECORD", str(tmp_path / "compiled"))
     yield tmp_path
     for lock in (*Path(run.name).rglob("*.lock"), *(tmp_path / "cache").rglob("*.lock")):
-        _wait_for_end(lock)
+        _end(lock)
     run.cleanup()
 
 
@@ -36,13 +38,21 @@ def client(place):
         yield made
 
 
-def _wait_for_end(lock: Path) -> None:
-    deadline = time.monotonic() + 30
+def _end(lock: Path) -> None:
+    """Kill the service that holds the lock, if one does, and wait until it has let go."""
     with open(lock) as file:
-        while time.monotonic() < deadline:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            except OSError:
-                time.sleep(0.05)
-    pytest.fail("the compile service did not end when idle")
+        with contextlib.suppress(ProcessLookupError, ValueError):
+            if not _free(file):
+                os.kill(int(lock.read_text()), signal.SIGKILL)
+        deadline = time.monotonic() + 30
+        while not _free(file):
+            assert time.monotonic() < deadline, "the compile service did not end"
+            time.sleep(0.01)
+
+
+def _free(file) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

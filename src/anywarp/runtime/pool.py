@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from anywarp.diagnostics import Diagnostic
 from anywarp.runtime import wire
 from anywarp.runtime.wire import Message
-from anywarp.runtime.worker import failure
+from anywarp.runtime.worker import failure, subject
 
 REMEMBERED = 4
 """How many images a worker is taken to hold still; if it does not, it says need-image."""
@@ -109,16 +109,11 @@ class Pool:
         return _Process(process, reader, writer)
 
 
-def _subject(request: Message) -> str:
-    names = request.values("kernel")
-    return f"kernel {names[0]}" if names else "a module"
-
-
 def _died(request: Message, status: int | None) -> Diagnostic:
     how = f"signal {-status}" if status is not None and status < 0 else f"status {status}"
     return Diagnostic(
         "R004",
-        f"the compiler crashed on {_subject(request)} ({how})",
+        f"the compiler crashed on {subject(request)} ({how})",
         help="this is a defect in anywarp; please report it with the kernel's PTX",
     )
 
@@ -126,6 +121,6 @@ def _died(request: Message, status: int | None) -> Diagnostic:
 def _too_long(request: Message, limit: float) -> Diagnostic:
     return Diagnostic(
         "R005",
-        f"compiling {_subject(request)} took longer than {limit:g} seconds and was given up",
+        f"compiling {subject(request)} took longer than {limit:g} seconds and was given up",
         help="set ANYWARP_COMPILE_LIMIT to a larger number of seconds",
     )

@@ -201,9 +201,12 @@ def run(path: Path, detach: bool = False) -> int:
     os.umask(0o077)
     if detach:
         _detach()
-    with open(path.with_suffix(".lock"), "w") as lock:
+    with open(path.with_suffix(".lock"), "a+") as lock:
         if not _locked(lock):
             return 0
+        lock.truncate(0)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
         cache = Cache(settings.CACHE_DIR.get(), settings.CACHE_LIMIT.get())
         asyncio.run(_main(path, cache))
     return 0

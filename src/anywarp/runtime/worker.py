@@ -44,7 +44,7 @@ class Worker:
         except MemoryError:
             return failure(Diagnostic("R006", "the compiler ran out of memory"))
         except Exception as error:
-            return failure(_internal(error))
+            return failure(_internal(request, error))
 
     def _container(self, request: Message, image: str) -> bytes:
         device = devices.find(request.value("device").partition(":")[0])
@@ -74,6 +74,12 @@ def block_of(request: Message) -> tuple[int, int, int]:
     return x, y, z
 
 
+def subject(request: Message) -> str:
+    """Return what a request is about, in words for a message."""
+    names = request.values("kernel")
+    return f"kernel {names[0]}" if names else "a module"
+
+
 def failure(*problems: Diagnostic) -> Message:
     """Return the reply for problems, the first of which decides the CUDA error."""
     text = "\n".join(problem.as_text() for problem in problems)
@@ -82,12 +88,12 @@ def failure(*problems: Diagnostic) -> Message:
     return message(("status", "error"), ("cuda", code), ("diagnostic", first.code), payload=text.encode())
 
 
-def _internal(error: Exception) -> Diagnostic:
+def _internal(request: Message, error: Exception) -> Diagnostic:
     place = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{place.filename.rpartition('/')[2]}:{place.lineno}"
     return Diagnostic(
         "R006",
-        f"the compiler failed on this kernel ({type(error).__name__}: {error}, at {where})",
+        f"the compiler failed on {subject(request)} ({type(error).__name__}: {error}, at {where})",
         help="this is a defect in anywarp; please report it with the kernel's PTX",
     )
 
