@@ -55,6 +55,11 @@ def needs_lane_states(blocks: Sequence[Block], analysis: Analysis) -> bool:
     return len(ids) > 1
 
 
+def sorted_by_home(v: Values) -> list[Op]:
+    """Return the conditions on which shapes rest, in the order of their blocks."""
+    return [op for block in v.kernel.blocks for op in block.ops if op in v.conditions]
+
+
 def without_assumptions(analysis: Analysis, repeatable: set[Value]) -> Analysis:
     """Return an analysis for lanes that may stand at different trips of a loop: only launch constants keep their shapes."""
     shapes = {value: shape if value in repeatable else VARYING for value, shape in analysis.shapes.items()}
@@ -86,6 +91,7 @@ class Barriers:
             if block.terminator.targets[0] not in self.entries:
                 self.entries.append(block.terminator.targets[0])
         self.slots: dict[Value, int] = {}
+        self.extra: dict[object, int] = {}
         self.per_warp = (LANE_HEADER if self.per_lane else SIMPLE_HEADER) if self.any else 0
         self.landing: list[str] = []  # per_lane: lanes to land at each entry
         self.state = ""  # pointer to the state of the running warp
@@ -122,6 +128,24 @@ class Barriers:
             self.slots[value] = self.per_warp
             self.per_warp += bytes
         return self.slots[value]
+
+    def _room(self, key: object, bytes: int) -> int:
+        if key not in self.extra:
+            self.per_warp = -(-self.per_warp // bytes) * bytes
+            self.extra[key] = self.per_warp
+            self.per_warp += bytes
+        return self.extra[key]
+
+    def _first_slot(self, value: Value) -> int:
+        """Where lane 0's value of a phi is kept that is affine under conditions."""
+        return self._room(value, 8)
+
+    def _flag_slot(self, condition: Op) -> int:
+        return self._room(condition, 1)
+
+    def _kept_flags(self) -> list[Op]:
+        """Return the conditions that must be kept; the others are tested again."""
+        return [c for c in sorted_by_home(self.v) if not self.ops.repeatable(c.args[0])]
 
     def kept(self, live: Sequence[Value]) -> list[Value]:
         """Return the values, of those needed behind a barrier, that cannot cheaply be computed again."""
@@ -172,11 +196,19 @@ class Barriers:
         target = end.targets[0]
         for value in self.kept(live[target]):
             self._save(value, value, lanes)
+            if self.v.has_first(value):
+                t.do(f"store {self.v.type(value, False)} {self.v.scalar(value)}, ptr {self.field(self._first_slot(value))}")
         for phi in target.phis:
             self._save(phi.incoming[block], phi, lanes)
+            if self.v.has_first(phi):
+                first = self.v.scalar(phi.incoming[block])
+                t.do(f"store {self.v.type(phi, False)} {first}, ptr {self.field(self._first_slot(phi))}")
         number = self.entries.index(target)
         self._accumulate(end, lanes)
         if not self.per_lane:
+            for condition in self._kept_flags():
+                flag = t.cast("zext", "i1", t.let(f"load i1, ptr {self.v.flag(condition)}"), "i8")
+                t.do(f"store i8 {flag}, ptr {self.field(self._flag_slot(condition))}")
             t.do(f"store i32 {number}, ptr {self.state}")
             t.do("store i32 1, ptr %going")
             return
@@ -264,16 +296,21 @@ class Barriers:
     def _load_live(self, target: Block, live: Sequence[Value], lanes: str | None) -> None:
         """Set the variables of everything that `target` needs."""
         v = self.v
+        t = self.t
         v.begin_copy(target, None)
         kept = self.kept(live)
         for value in live:
             if value in kept:
                 self._restore(value, "copy" if v.left(value, target) else "main", lanes)
+                if v.has_first(value):
+                    v.assign(value, "main0", [t.let(f"load {v.type(value, False)}, ptr {self.field(self._first_slot(value))}")])
             elif value not in v.hoisted:
                 self.ops.repeat(value)
         for phi in target.phis:
             self._restore(phi, "phi", lanes)
-        t = self.t
+            if v.has_first(phi):
+                v.assign(phi, "phi0", [t.let(f"load {v.type(phi, False)}, ptr {self.field(self._first_slot(phi))}")])
+        self._restore_flags()
         if self.per_lane:
             for i, variable in enumerate(self.results):
                 type = vector_type("i32", v.chunk)
@@ -284,6 +321,23 @@ class Barriers:
         else:
             place = t.let(f"getelementptr i8, ptr {self.at.frame}, i64 16")
             t.do(f"store i32 {t.let(f'load i32, ptr {place}')}, ptr {self.results[0]}")
+
+    def _restore_flags(self) -> None:
+        t, v = self.t, self.v
+        kept = set(self._kept_flags())
+        for condition in sorted_by_home(v):
+            if condition in kept:
+                byte = t.let(f"load i8, ptr {self.field(self._flag_slot(condition))}")
+                t.do(f"store i1 {t.cast('trunc', 'i8', byte, 'i1')}, ptr {v.flag(condition)}")
+            else:
+                self.ops.repeat(condition.args[0])
+                t.do(f"store i1 true, ptr {v.flag(condition)}")
+                self.ops.memory.test(condition)
+
+    def reset_flags(self) -> None:
+        """When a warp begins, nothing has wrapped around."""
+        for condition in sorted_by_home(self.v):
+            self.t.do(f"store i1 true, ptr {self.v.flag(condition)}")
 
     def result(self, op: Op) -> None:
         """Define what a reducing barrier delivered: a count, or a truth value."""
@@ -318,6 +372,7 @@ class Barriers:
         t = self.t
         entry = self.v.kernel.blocks[0]
         if not self.any:
+            self.reset_flags()
             self._begin(flow, entry, first_mask)
             return
         if self.per_lane:
@@ -331,6 +386,8 @@ class Barriers:
             t.start(label)
             if i:
                 self._load_live(block, flow.live[block], None)
+            else:
+                self.reset_flags()
             alive = t.let(f"load i32, ptr {self.field(4)}") if block in flow.masked else None
             self._begin(flow, block, alive)
 

@@ -145,7 +145,12 @@ class Flow:
             wide = v.varies(phi)
             parts = [self.t.let(f"load {v.type(phi, wide)}, ptr {x}") for x in v.variables(phi, "phi")]
             v.define(phi, None if wide else parts[0], parts if wide else None)
+            if v.has_first(phi):
+                v.scalars[phi] = self.t.let(f"load {v.type(phi, False)}, ptr {v.variables(phi, 'phi0')[0]}")
+                v.assign(phi, "main0", [v.scalars[phi]])
         for op in block.ops:
+            if op in v.conditions:
+                self.ops.memory.test(op)
             if op.name == "barrier_result":
                 self.barriers.result(op)
             else:
@@ -157,6 +162,8 @@ class Flow:
         for phi in target.phis:
             value = phi.incoming[source]
             v.assign(phi, "phi", self._parts(phi, value), lanes)
+            if v.has_first(phi):
+                v.assign(phi, "phi0", [v.scalar(value)], lanes)
         if not v.temporal_loop:
             return
         s, d = v.flow.index[source], v.flow.index[target]

@@ -232,13 +232,24 @@ class Memory:
         return [self.v.splat(LLVM_TYPE[op.type], part)] * self.v.chunks if isinstance(part, str) else part
 
     def _holds(self, conditions: Sequence[Op]) -> str:
-        """Return whether no lane's operand of these extensions wraps around, as `shapes.Guarded` says it is tested."""
+        """Return whether no lane's operand of these extensions has wrapped around."""
         v, out = self.v, ""
         for one in conditions:
             if one not in v.tested:
-                v.tested[one] = self._in_range(one)
+                v.tested[one] = self.t.let(f"load i1, ptr {v.flag(one)}")
             out = self.t.two("and", "i1", out, v.tested[one]) if out else v.tested[one]
         return out or "true"
+
+    def test(self, extension: Op) -> None:
+        """Where an extension on which addresses rest is computed: note in its flag, for good, if a lane wraps around.
+
+        An address made from it may be carried on and used much later, so a flag never becomes true again.
+        """
+        v, t = self.v, self.t
+        flag = v.flag(extension)
+        holds = t.two("and", "i1", t.let(f"load i1, ptr {flag}"), self._in_range(extension))
+        t.do(f"store i1 {holds}, ptr {flag}")
+        v.tested[extension] = holds
 
     def _in_range(self, extension: Op) -> str:
         v, t = self.v, self.t

@@ -141,6 +141,8 @@ class Operations:
             return budget + 1
         if value in self.v.temporal_loop:
             return budget + 1
+        if self.v.lazy(value):
+            return sum(self._cost(a, budget) for a in value.args)
         cost = 2 if self.v.varies(value) else 1
         for a in value.args:
             if cost > budget:
@@ -154,7 +156,7 @@ class Operations:
         if isinstance(value, Op) and value not in v.hoisted and value not in v.scalars and value not in v.vectors:
             for a in value.args:
                 self.repeat(a)
-            self.emit(value)
+            self.emit(value)  # nothing for a lazy one: its operands are what is needed
 
     # --- addresses and launch constants ----------------------------------------------------------------------------
 

@@ -63,7 +63,9 @@ class Values:
         self.scalars: dict[Value, str] = {}
         self.vectors: dict[Value, list[str]] = {}
         self.hoisted: dict[Value, str] = {}
-        self.tested: dict[Op, str] = {}  # extensions whose operand was tested for wrap-around, and the i1
+        self.tested: dict[Op, str] = {}  # conditions whose flag is in a register
+        self.flags: dict[Op, str] = {}
+        self.conditions: set[Op] = {c for g in analysis.guarded.values() for c in g.conditions}
         self._masks: dict[str, list[str]] = {}
         self._variables: dict[tuple[Value, str], list[str]] = {}
         self.compute: Callable[[Op, bool], None] = _not_ready  # emits an operation: as lane 0's scalar, or as chunks
@@ -149,14 +151,31 @@ class Values:
     # --- variables ------------------------------------------------------------------------------------------------
 
     def variables(self, value: Value, kind: str) -> list[str]:
-        """Return the variables of a value: `main`, `copy` (as it was when lanes left the loop) or `phi` (set on edges)."""
+        """Return the variables of a value: `main`, `copy` (as it was when lanes left the loop) or `phi` (set on edges).
+
+        `main0` and `phi0` hold lane 0's value of a phi that is affine under conditions, beside the chunks.
+        """
         key = (value, kind)
         if key not in self._variables:
             element = LLVM_TYPE[value.type]
-            wide = kind == "copy" or self.varies(value)
+            wide = self.wide(value, kind)
             count, type = (self.chunks, vector_type(element, self.chunk)) if wide else (1, element)
             self._variables[key] = [self.t.alloca(type) for _ in range(count)]
         return self._variables[key]
+
+    def wide(self, value: Value, kind: str) -> bool:
+        """Tell whether the variables of a kind hold chunks."""
+        return kind == "copy" or (self.varies(value) and not kind.endswith("0"))
+
+    def has_first(self, value: Value) -> bool:
+        """Tell whether a phi's value for lane 0 is kept beside its chunks."""
+        return isinstance(value, Phi) and value in self.analysis.guarded and self.varies(value)
+
+    def flag(self, condition: Op) -> str:
+        """Return the variable that is true while no lane's operand of an extension has wrapped around."""
+        if condition not in self.flags:
+            self.flags[condition] = self.t.alloca("i1")
+        return self.flags[condition]
 
     def begin_copy(self, block: Block, mask: str | None) -> None:
         """Forget what was in registers: emission of a copy of `block` begins."""
@@ -189,6 +208,9 @@ class Values:
         if value not in self.scalars:
             if isinstance(value, Op) and (self.lazy(value) or value not in self.home):
                 self.compute(value, False)
+            elif self.has_first(value):
+                place = self.variables(value, "main0")[0]
+                self.scalars[value] = self.t.let(f"load {self.type(value, False)}, ptr {place}")
             elif self.varies(value):
                 first = self.vector(value)[0]
                 self.scalars[value] = self.t.let(f"extractelement {self.type(value, True)} {first}, i32 0")
@@ -270,7 +292,7 @@ class Values:
     def assign(self, value: Value, kind: str, parts: list[str], mask: str | None = None) -> None:
         """Set variables of a value; with an i32 mask of lanes only those (for a scalar: only if there is any)."""
         variables = self.variables(value, kind)
-        wide = kind == "copy" or self.varies(value)
+        wide = self.wide(value, kind)
         type, t = self.type(value, wide), self.t
         for i, (variable, part) in enumerate(zip(variables, parts, strict=True)):
             if mask is not None:

@@ -13,7 +13,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from anywarp.compiler.artifact import DEADLOCK, OK, Artifact, AwLaunch, AwWorker
+from anywarp.compiler.ir import Specialisation
+from anywarp.compiler.layout import ModuleLayout
+from anywarp.compiler.pipeline import compile_kernel, describe_module
 from anywarp.compiler.simd.machine_code import LoadedObject
+from anywarp.compiler.simd.target import SimdTarget, this_machine
+from anywarp.ptx.index import index_module
 
 Shape: TypeAlias = "int | Sequence[int]"
 _KERNEL = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64)
@@ -147,3 +152,43 @@ def pack_arguments(places: Sequence[tuple[int, int]], args: Sequence[Any]) -> by
             raise TypeError(f"argument {len(raw)} bytes long where the kernel takes {size}")
         out[offset : offset + size] = raw
     return bytes(out)
+
+
+class Program:
+    """A PTX module whose kernels are compiled when first run, and the module's data."""
+
+    def __init__(self, ptx: str, target: SimdTarget | None = None) -> None:
+        self.index = index_module(ptx)
+        self.target = target or this_machine()
+        self.layout: ModuleLayout = describe_module(self.index)
+        self.data = aligned(len(self.layout.image) + 64, 0)
+        self.data[: len(self.layout.image)] = np.frombuffer(self.layout.image, np.uint8)
+        for place in self.layout.addresses:
+            address = (int(self.data.ctypes.data) + place.target) & place.mask
+            raw = address.to_bytes(16, "little")[: place.width]
+            self.data[place.offset : place.offset + place.width] = np.frombuffer(raw, np.uint8)
+        self._loaded: dict[tuple[str, tuple[int, int, int] | None], Loaded] = {}
+
+    def compile(self, name: str, block: tuple[int, int, int] | None) -> Loaded:
+        """Return a kernel compiled for a block shape (None: any)."""
+        key = (name, block)
+        if key not in self._loaded:
+            self._loaded[key] = Loaded(compile_kernel(self.index, name, Specialisation(block), self.target))
+        return self._loaded[key]
+
+    def run(
+        self, name: str, grid: Shape, block: Shape, args: Sequence[Any], dynamic_shared: int = 0, *, any_shape: bool = False
+    ) -> None:
+        """Launch a kernel; `any_shape` uses code that serves every block shape."""
+        entry = next(e for e in self.layout.entries if e.name == name)
+        packed = pack_arguments([(p.offset, p.size) for p in entry.params], args)
+        self.compile(name, None if any_shape else three(block)).launch(grid, block, packed, self.data, dynamic_shared)
+
+
+def run_kernel(ptx: str, name: str, grid: Shape, block: Shape, args: Sequence[Any], dynamic_shared: int = 0) -> None:
+    """Run kernel `name` of the module `ptx` over `grid` blocks of `block` threads.
+
+    `args` in order: a numpy array is a device buffer, updated in place, and passes its address; a numpy scalar or `bytes` passes
+    its bytes; an int or float is converted to the parameter's size. AnywarpError if it does not compile.
+    """
+    Program(ptx).run(name, grid, block, args, dynamic_shared)
