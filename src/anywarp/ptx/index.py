@@ -172,9 +172,9 @@ def _doubtful(data: bytes, letters: NDArray[np.uint8], places: NDArray[np.intp])
     line = np.searchsorted(newlines, places)
     before = np.searchsorted(marks, places) - 1
     same = (before >= 0) & (np.searchsorted(newlines, marks)[np.maximum(before, 0)] == line)
-    edges = [-1, *newlines.tolist(), len(data)] if same.any() else []
     for n in np.unique(line[same]).tolist():
-        yield edges[n] + 1, edges[n + 1]
+        first = int(newlines[n - 1]) + 1 if n > 0 else 0
+        yield first, int(newlines[n]) if n < len(newlines) else len(data)
 
 
 def _check_depth(source: Source, places: NDArray[np.intp], depth: NDArray[np.int64]) -> None:
