@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from anywarp.compiler.ir import CLOCKS, PURE, Block, Const, Op, Undefined, Value
 from anywarp.compiler.simd import integers
+from anywarp.compiler.simd.approximate import approximate
 from anywarp.compiler.simd.atomics import Atomics
 from anywarp.compiler.simd.memory import SIZE, Memory
 from anywarp.compiler.simd.special import Launch, emit_special, field_at, per_block
@@ -48,6 +49,7 @@ class Operations:
             **dict.fromkeys(("fneg", "fabs"), f.sign),
             **dict.fromkeys(("fmin", "fmax"), f.extreme),
             "fcmp": f.compare, "fround": f.round, "flush": f.flush,
+            "approximate": self._approximate,
             "fconvert": f.convert, "int_to_float": f.from_int, "float_to_int": f.to_int,
         }  # fmt: skip
         self._own: dict[str, Callable[[Op], None]] = {
@@ -103,6 +105,14 @@ class Operations:
             v.define(op, None, [how(self.t, op, v.chunk, *column) for column in columns])
         else:
             v.define(op, None, [self._float[op.name](op, v.chunk, *column) for column in columns])
+
+    def _approximate(self, op: Op, n: int, a: str) -> str:
+        return approximate(self.t, self._plain, self.v.machine.avx512, op, n, a)
+
+    def _plain(self, op: Op, n: int, args: list[str]) -> str:
+        """Emit a pure operation of the expansion of another."""
+        how = _INTEGER.get(op.name)
+        return how(self.t, op, n, *args) if how else self._float[op.name](op, n, *args)
 
     # --- what can be computed once per block, or again anywhere -----------------------------------------------------
 
