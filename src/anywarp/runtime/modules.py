@@ -5,15 +5,44 @@ A program may hand over PTX text or a fat binary with several images; which one 
 
 from __future__ import annotations
 
+from anywarp.compiler import codes as compiler
 from anywarp.diagnostics import AnywarpError, Diagnostic
+from anywarp.ptx import codes as ptx
 from anywarp.ptx.index import ModuleIndex, index_module
 
+INVALID_VALUE = 1
+OUT_OF_MEMORY = 2
 INVALID_IMAGE = 200
 NO_BINARY_FOR_GPU = 209
 INVALID_PTX = 218
+NOT_FOUND = 500
 NOT_SUPPORTED = 801
 UNKNOWN = 999
 """Values of CUresult (CUDA Driver API manual, section Data types)."""
+
+BY_CODE = {
+    ptx.NO_SUCH_FUNCTION: NOT_FOUND,
+    compiler.NO_SUCH_KERNEL: NOT_FOUND,
+    **dict.fromkeys(
+        (
+            compiler.UNKNOWN_NAME,
+            compiler.WRONG_OPERAND,
+            compiler.UNKNOWN_LABEL,
+            compiler.UNDEFINED_FUNCTION,
+            compiler.WRONG_CALL,
+            compiler.UNRESOLVED_EXTERN,
+            compiler.BAD_VARIABLE,
+            compiler.MISPLACED_DECLARATION,
+            compiler.UNKNOWN_REGISTER,
+        ),
+        INVALID_PTX,
+    ),
+    compiler.TOO_MUCH_DATA: OUT_OF_MEMORY,
+    compiler.BLOCK_SHAPE: INVALID_VALUE,
+    compiler.INTERNAL: UNKNOWN,
+    "C102": INVALID_PTX,
+}
+"""Codes whose CUDA error is not that of their room: what is wrong with the text, and what we lack, must not look alike."""
 
 FATBIN_MAGICS = (b"\x50\xed\x55\xba", b"\xb1\x43\x62\x46", b"\x7fELF")
 """First bytes of a fat binary, of the wrapper around one, and of a cubin."""
@@ -25,10 +54,12 @@ def open_image(image: bytes, name: str) -> ModuleIndex:
 
 
 def cuda_code(problem: Diagnostic) -> int:
-    """Return the CUresult that a problem is reported with: by its `cuda` detail, else by the room that found it."""
+    """Return the CUresult that a problem is reported with: its `cuda` detail, else by its code, else by the room that found it."""
     stated = problem.details.get("cuda")
     if isinstance(stated, int):
         return stated
+    if problem.code in BY_CODE:
+        return BY_CODE[problem.code]
     if problem.code.startswith("P02"):
         return INVALID_IMAGE
     return {"P": INVALID_PTX, "C": NOT_SUPPORTED, "D": NO_BINARY_FOR_GPU}.get(problem.code[0], UNKNOWN)
