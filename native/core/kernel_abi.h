@@ -1,6 +1,8 @@
-// The binary interface between generated kernels and the runtime, mirrored in src/anywarp/compiler/artifact.py.
+// The binary interface between generated kernels and the runtime, mirrored in
+// src/anywarp/compiler/artifact.py.
 //
-// Generated code reads these structures by offset; a test compares both sides. Change them together with ANYWARP_ABI.
+// Generated code reads these structures by offset; a test compares both sides. Change them together
+// with ANYWARP_ABI.
 #pragma once
 
 #include <cstddef>
@@ -22,23 +24,25 @@ struct AwLaunch {
   uint64_t module_data_bytes;  // 56
 };
 
-// One per worker thread; what a block needs beside the launch. The kernel writes `ctaid` and `warp` as it goes (for fault
-// reports), and before an access to global or generic memory what a fault handler needs to name the thread.
+// One per worker thread; what a block needs beside the launch. The kernel writes `ctaid` and `warp`
+// as it goes (for fault reports), and before an access to global or generic memory what a fault
+// handler needs to name the thread.
 struct AwWorker {
-  uint8_t* shared;           // 0   shared memory of the running block, 64-byte aligned, shared_total bytes
-  uint8_t* frame;            // 8   warp states across barriers, 64-byte aligned, frame_bytes of the artifact
-  uint8_t* local;            // 16  local memory, 64-byte aligned, local_bytes per thread of the block
-  uint32_t ctaid[3];         // 24  block being run
-  uint32_t warp;             // 36  warp being run
-  uint32_t access_kind;      // 40  0 none, 1 uniform (addresses[0]), 2 affine (addresses[0], stride), 3 addresses[32]
-  uint32_t access_mask;      // 44  lanes taking part
-  int64_t access_stride;     // 48
-  uint32_t worker_id;        // 56  index of the worker thread (%smid)
-  uint32_t reserved;         // 60
-  uint64_t addresses[32];    // 64
-  void* host;                // 320 for host services
-  uint32_t trap_lane;        // 328 set with AW_TRAP
-  uint32_t barrier_id;       // 332 set with AW_DEADLOCK
+  uint8_t* shared;  // 0   shared memory of the running block, 64-byte aligned, shared_total bytes
+  uint8_t* frame;   // 8   warp states across barriers, 64-byte aligned, frame_bytes of the artifact
+  uint8_t* local;   // 16  local memory, 64-byte aligned, local_bytes per thread of the block
+  uint32_t ctaid[3];     // 24  block being run
+  uint32_t warp;         // 36  warp being run
+  uint32_t access_kind;  // 40  0 none, 1 uniform (addresses[0]), 2 affine (addresses[0], stride), 3
+                         // addresses[32]
+  uint32_t access_mask;  // 44  lanes taking part
+  int64_t access_stride;   // 48
+  uint32_t worker_id;      // 56  index of the worker thread (%smid)
+  uint32_t reserved;       // 60
+  uint64_t addresses[32];  // 64
+  void* host;              // 320 for host services
+  uint32_t trap_lane;      // 328 set with AW_TRAP
+  uint32_t barrier_id;     // 332 set with AW_DEADLOCK
 };
 
 enum AwStatus : int32_t {
@@ -48,9 +52,11 @@ enum AwStatus : int32_t {
 };
 
 // Runs blocks first .. first+count-1 (linear index, x fastest) one after the other on this thread.
-typedef int32_t (*AwKernel)(const AwLaunch* launch, AwWorker* worker, uint64_t first, uint64_t count);
+typedef int32_t (*AwKernel)(const AwLaunch* launch, AwWorker* worker, uint64_t first,
+                            uint64_t count);
 
 }  // extern "C"
 
 static_assert(offsetof(AwLaunch, params) == 32 && sizeof(AwLaunch) == 64);
-static_assert(offsetof(AwWorker, addresses) == 64 && offsetof(AwWorker, host) == 320 && sizeof(AwWorker) == 336);
+static_assert(offsetof(AwWorker, addresses) == 64 && offsetof(AwWorker, host) == 320 &&
+              sizeof(AwWorker) == 336);

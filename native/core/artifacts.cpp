@@ -1,0 +1,171 @@
+#include "core/artifacts.h"
+
+#include <cstdlib>
+
+#include "core/cache.h"
+#include "core/kernel_abi.h"
+#include "core/log.h"
+#include "core/report.h"
+#include "core/service_client.h"
+#include "core/settings.h"
+#include "core/sha256.h"
+#include "core/status.h"
+
+namespace aw {
+namespace {
+
+constexpr uint64_t kMostData =
+    1ull << 36;  // no real module comes near; a damaged one must not take the memory
+
+uint64_t number(const Line& line, size_t index) {
+  if (index >= line.size()) throw Failure(200, "a description has a short line: " + line[0]);
+  return whole_number(line[index]);
+}
+
+const std::string& word(const Line& line, size_t index) {
+  if (index >= line.size()) throw Failure(200, "a description has a short line: " + line[0]);
+  return line[index];
+}
+
+std::string kind(const Container& c) {
+  const Line* line = find_line(c.lines, "kind");
+  return line && line->size() > 1 ? (*line)[1] : "";
+}
+
+Entry& entry_of(ModuleDescription& d, const std::string& name) {
+  for (auto& entry : d.entries) {
+    if (entry.name == name) return entry;
+  }
+  throw Failure(200, "a description speaks of an unknown kernel: " + name);
+}
+
+void read_line(ModuleDescription& d, const Line& line) {
+  const std::string& key = line[0];
+  if (key == "ptx") {
+    d.ptx_version = word(line, 1), d.ptx_target = word(line, 2);
+  } else if (key == "data") {
+    d.data_bytes = number(line, 1), d.data_align = number(line, 2);
+  } else if (key == "entry") {
+    Entry e;
+    e.name = word(line, 1), e.param_bytes = number(line, 2);
+    for (size_t i = 0; i < 3; ++i) e.maxntid[i] = static_cast<uint32_t>(number(line, 3 + i));
+    e.reqntid = number(line, 6) != 0;
+    d.entries.push_back(std::move(e));
+  } else if (key == "param") {
+    entry_of(d, word(line, 1))
+        .params.push_back({number(line, 2), number(line, 3), number(line, 4)});
+  } else if (key == "needs") {
+    entry_of(d, word(line, 1)).unsupported.push_back(word(line, 2));
+  } else if (key == "global") {
+    d.variables[word(line, 1)] = {word(line, 2), number(line, 3), number(line, 4), number(line, 5)};
+  } else if (key == "address") {
+    if (word(line, 3) != "data")
+      throw Failure(801, "addresses of kind " + line[3] + " are not supported in data");
+    d.addresses.push_back({number(line, 1), number(line, 2), number(line, 4), number(line, 5)});
+  } else if (key == "diagnostic") {
+    d.diagnostics.push_back(word(line, 1));
+  }
+}
+
+void check(const ModuleDescription& d) {
+  auto inside = [](uint64_t offset, uint64_t size, uint64_t whole) {
+    return size <= whole && offset <= whole - size;
+  };
+  bool good = d.data_bytes <= kMostData && d.initial.size() <= d.data_bytes &&
+              d.data_align <= (1u << 21) && (d.data_align & (d.data_align - 1)) == 0;
+  for (auto& e : d.entries) {
+    good = good && e.param_bytes <= 65536;
+    for (auto& p : e.params) good = good && inside(p.offset, p.size, e.param_bytes);
+  }
+  for (auto& [name, v] : d.variables) good = good && inside(v.offset, v.size, d.data_bytes);
+  for (auto& a : d.addresses) {
+    good = good && a.width >= 1 && a.width <= 8 && inside(a.offset, a.width, d.data_bytes) &&
+           a.target <= d.data_bytes;
+  }
+  if (!good) throw Failure(200, "the description of the module contradicts itself");
+}
+
+ModuleDescription read_description(const Container& c) {
+  ModuleDescription d;
+  for (auto& line : c.lines) read_line(d, line);
+  d.initial = std::string(c.payload());
+  if (d.data_align == 0) d.data_align = 1;
+  check(d);
+  return d;
+}
+
+KernelArtifact read_kernel(Container c) {
+  KernelArtifact k;
+  for (auto& line : c.lines) {
+    const std::string& key = line[0];
+    if (key == "abi" && number(line, 1) != ANYWARP_ABI)
+      throw Failure(999, "a kernel of another version of anywarp");
+    if (key == "name") k.name = word(line, 1);
+    if (key == "symbol") k.symbol = word(line, 1);
+    if (key == "frame") k.frame_fixed = number(line, 1), k.frame_per_warp = number(line, 2);
+    if (key == "local") k.local = number(line, 1);
+    if (key == "shared") k.shared = number(line, 1);
+    if (key == "param") k.param = number(line, 1);
+    if (key == "note") say(LogLevel::debug, k.name + ": " + (line.size() > 1 ? line[1] : ""));
+    if (key != "block") continue;
+    for (size_t i = 0; i < 3; ++i) k.block[i] = static_cast<uint32_t>(number(line, 1 + i));
+  }
+  if (k.symbol.empty()) throw Failure(999, "a compiled kernel names no symbol");
+  k.container = std::move(c);
+  return k;
+}
+
+// The service's reply holds the container; one that is damaged on the way is not used.
+Container container_of(Reply reply, const std::string& what, const char* wanted) {
+  auto container = read_container(std::move(reply.payload));
+  if (!container || kind(*container) != wanted)
+    throw Failure(999, what + ": the compile service sent a damaged container");
+  return std::move(*container);
+}
+
+}  // namespace
+
+Image::Image(std::string image_bytes) : bytes(std::move(image_bytes)), key(sha256_hex(bytes)) {}
+
+ModuleDescription describe_image(std::shared_ptr<const Image> image, const std::string& device) {
+  std::string key =
+      sha256_hex("module\n" + settings().build_id + "\n" + device + "\n" + image->key + "\n");
+  auto found = cached(key);
+  if (!found || kind(*found) != "module") {
+    Reply reply =
+        ask_service({{"op", "describe"}, {"image", image->key}, {"device", device}, {"key", key}},
+                    image->bytes, "the module");
+    found = container_of(std::move(reply), "the module", "module");
+  }
+  ModuleDescription d = read_description(*found);
+  d.image = std::move(image);
+  return d;
+}
+
+KernelArtifact obtain_kernel(const Image& image, const std::string& kernel,
+                             const std::array<uint32_t, 3>& block, const std::string& device) {
+  std::string x = std::to_string(block[0]), y = std::to_string(block[1]),
+              z = std::to_string(block[2]);
+  std::string key = sha256_hex("kernel\n" + settings().build_id + "\n" + device + "\n" + image.key +
+                               "\n" + kernel + "\n" + x + " " + y + " " + z + "\n\n");
+  auto found = cached(key);
+  if (found && kind(*found) == "kernel") {
+    report_artifact(kernel, true, 0);
+    return read_kernel(std::move(*found));
+  }
+  Reply reply = ask_service({{"op", "compile"},
+                             {"image", image.key},
+                             {"device", device},
+                             {"kernel", kernel},
+                             {"block", x, y, z},
+                             {"options", ""},
+                             {"key", key}},
+                            image.bytes, "kernel " + kernel);
+  const Line* was_cached = find_line(reply.lines, "cached");
+  const Line* took = find_line(reply.lines, "compile_ms");
+  report_artifact(kernel, was_cached && was_cached->size() > 1 && (*was_cached)[1] == "1",
+                  took && took->size() > 1 ? strtod((*took)[1].c_str(), nullptr) : 0);
+  return read_kernel(container_of(std::move(reply), "kernel " + kernel, "kernel"));
+}
+
+}  // namespace aw

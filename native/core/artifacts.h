@@ -1,0 +1,70 @@
+// Module descriptions and compiled kernels, from the cache or the compile service, as typed data.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/container.h"
+
+namespace aw {
+
+// Bytes that a program asked us to load, and their key. Kept for as long as kernels may still have
+// to be compiled.
+struct Image {
+  std::string bytes;
+  std::string key;
+  explicit Image(std::string image_bytes);
+};
+
+struct Parameter {
+  uint64_t offset, size, align;
+};
+
+struct Entry {
+  std::string name;
+  uint64_t param_bytes = 0;
+  std::array<uint32_t, 3> maxntid{};
+  bool reqntid = false;
+  std::vector<Parameter> params;
+  std::vector<std::string> unsupported;  // instruction forms that we lack
+};
+
+struct Variable {
+  std::string space;
+  uint64_t offset, size, align;
+};
+
+// An address to be stored in the module's data when it is instantiated.
+struct AddressSlot {
+  uint64_t offset, target, width, mask;
+};
+
+struct ModuleDescription {
+  std::shared_ptr<const Image> image;
+  std::string ptx_version, ptx_target;
+  uint64_t data_bytes = 0, data_align = 1;
+  std::string initial;  // data as it begins, at most data_bytes
+  std::vector<Entry> entries;
+  std::map<std::string, Variable> variables;
+  std::vector<AddressSlot> addresses;
+  std::vector<std::string> diagnostics;
+};
+
+struct KernelArtifact {
+  std::string name, symbol;
+  std::array<uint32_t, 3> block{};  // zeros: any
+  uint64_t frame_fixed = 0, frame_per_warp = 0, local = 0, shared = 0, param = 0;
+  Container container;  // its payload is the object
+};
+
+// Both throw Failure with the code for the caller of the API and the diagnostics as text.
+ModuleDescription describe_image(std::shared_ptr<const Image> image, const std::string& device);
+KernelArtifact obtain_kernel(const Image& image, const std::string& kernel,
+                             const std::array<uint32_t, 3>& block, const std::string& device);
+
+}  // namespace aw

@@ -1,0 +1,18 @@
+// Reads the on-disk cache that the compile service fills (docs/contracts.md, section 2).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/container.h"
+
+namespace aw {
+
+// Returns the container stored under `key`; nothing when absent. A damaged one counts as absent and
+// is removed.
+std::optional<Container> cached(const std::string& key);
+
+// Stores nothing itself: tells where the entry of `key` lives.
+std::string cache_path(const std::string& key);
+
+}  // namespace aw

@@ -1,0 +1,31 @@
+// What a process did, counted as it goes and written at its end for `anywarp run`
+// (docs/contracts.md, section 5).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+namespace aw {
+
+// Counts the calls of one exported function; lives for ever, so that counting takes one addition.
+struct CallCounter {
+  const char* name;
+  bool absent;
+  std::atomic<uint64_t> count{0};
+  CallCounter* next = nullptr;
+  explicit CallCounter(const char* function_name, bool is_absent = false);
+};
+
+// Tells the user once that `name` was called though nothing implements it; generated code calls it.
+void report_absent(const char* name, const char* reason);
+
+void report_diagnostic(const std::string& text);
+void report_launch(const std::string& kernel);
+void report_artifact(const std::string& kernel, bool cached, double compile_ms);
+void report_memory(uint64_t bytes_in_use);
+
+// Arranges for the report to be written when the process ends.
+void start_report(const std::string& device_name);
+
+}  // namespace aw

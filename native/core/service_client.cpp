@@ -1,0 +1,299 @@
+#include "core/service_client.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <mutex>
+
+#include "core/log.h"
+#include "core/service_place.h"
+#include "core/settings.h"
+#include "core/sha256.h"
+#include "core/status.h"
+
+namespace aw {
+namespace {
+
+constexpr uint32_t kHeaderLimit = 1u << 20;
+constexpr uint64_t kPayloadLimit = 1ull << 30;
+constexpr double kStartLimit = 20, kReplyLimit = 1800, kSlow = 2;
+
+// What goes wrong between the two processes; asking again may help, unlike with a Failure.
+struct Broken {
+  std::string text;
+};
+
+double now() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+// An open connection, closed with its owner.
+class Connection {
+ public:
+  explicit Connection(int file) : file_(file) {}
+  ~Connection() {
+    if (file_ >= 0) close(file_);
+  }
+  Connection(Connection&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+  Connection& operator=(Connection&& other) noexcept {
+    std::swap(file_, other.file_);
+    return *this;
+  }
+
+  void send(std::string_view bytes) {
+    while (!bytes.empty()) {
+      ssize_t got = ::send(file_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) throw Broken{std::string("the connection broke: ") + strerror(errno)};
+      bytes.remove_prefix(static_cast<size_t>(got));
+    }
+  }
+
+  void receive(void* to, size_t bytes, const std::string& what) {
+    auto* p = static_cast<char*>(to);
+    while (bytes) {
+      wait_for_data(what);
+      ssize_t got = recv(file_, p, bytes, 0);
+      if (got < 0 && errno == EINTR) continue;
+      if (got == 0) throw Broken{"the service ended in the middle of a request"};
+      if (got < 0) throw Broken{std::string("the connection broke: ") + strerror(errno)};
+      p += got, bytes -= static_cast<size_t>(got);
+    }
+  }
+
+ private:
+  void wait_for_data(const std::string& what) {
+    double begin = now();
+    for (bool said = false;;) {
+      pollfd wanted = {file_, POLLIN, 0};
+      if (poll(&wanted, 1, 500) > 0) return;
+      double waited = now() - begin;
+      if (waited > kSlow && !std::exchange(said, true)) {
+        say(isatty(STDERR_FILENO) ? LogLevel::warn : LogLevel::info, "compiling " + what + " ...");
+      }
+      if (waited > kReplyLimit) throw Broken{"the service did not answer"};
+    }
+  }
+
+  int file_;
+};
+
+int dial(const std::string& path) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) return -1;
+  memcpy(address.sun_path, path.c_str(), path.size());
+  int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (file < 0) return -1;
+  if (connect(file, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) {
+    // Whoever answers decides what code runs here.
+    ucred peer = {};
+    socklen_t size = sizeof peer;
+    if (getsockopt(file, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == getuid())
+      return file;
+  }
+  close(file);
+  return -1;
+}
+
+// The environment of the service: that of this program without what would change its interpreter.
+std::vector<std::string> service_environment() {
+  static const char* const kDropped[] = {"LD_PRELOAD=",    "LD_AUDIT=",           "PYTHONHOME=",
+                                         "PYTHONSTARTUP=", "ANYWARP_REPORT_DIR=", "PYTHONINSPECT="};
+  std::vector<std::string> out;
+  for (char** e = environ; e && *e; ++e) {
+    bool keep = true;
+    for (const char* name : kDropped) keep = keep && strncmp(*e, name, strlen(name)) != 0;
+    if (keep) out.push_back(*e);
+  }
+  if (!settings().cache_dir.empty()) out.push_back("ANYWARP_CACHE_DIR=" + settings().cache_dir);
+  return out;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (auto& text : texts) out.push_back(text.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+// Reads what the starter says on its stderr until it closes it, for the diagnostic when it fails.
+std::string drain(int file) {
+  std::string text;
+  char buffer[512];
+  double begin = now();
+  while (now() - begin < kStartLimit) {
+    pollfd wanted = {file, POLLIN, 0};
+    if (poll(&wanted, 1, 200) <= 0) continue;
+    ssize_t got = read(file, buffer, sizeof buffer);
+    if (got <= 0) break;
+    if (text.size() < 65536) text.append(buffer, static_cast<size_t>(got));
+  }
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  size_t line = text.rfind('\n');
+  return line == std::string::npos ? text : text.substr(line + 1);
+}
+
+// Starts the service; it detaches itself, so that the process started here ends at once. Runs from
+// `/`, because -m puts the working directory on the module path.
+void start_service(const std::string& path) {
+  std::vector<std::string> command = {settings().python, "-m",       "anywarp.runtime.service",
+                                      "--detach",        "--socket", path};
+  auto environment = service_environment();
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) throw Broken{"no pipe can be made"};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
+  posix_spawn_file_actions_addchdir_np(&actions, "/");
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  pid_t child = -1;
+  auto arguments = pointers(command), variables = pointers(environment);
+  int error =
+      posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), variables.data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  close(ends[1]);
+  std::string words = error ? strerror(error) : drain(ends[0]);
+  close(ends[0]);
+  int status = 0;
+  if (!error) {
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+  }
+  bool failed = error || (WIFEXITED(status) && WEXITSTATUS(status) != 0) || WIFSIGNALED(status);
+  if (failed) throw Broken{settings().python + " cannot start it: " + words};
+}
+
+Connection connect_to_service() {
+  std::string path = service_socket_path();
+  int file = dial(path);
+  if (file >= 0) return Connection(file);
+  start_service(path);
+  for (double begin = now(); now() - begin < kStartLimit;) {
+    file = dial(path);
+    if (file >= 0) return Connection(file);
+    timespec pause = {0, 10'000'000};
+    nanosleep(&pause, nullptr);
+  }
+  throw Broken{"the service did not answer within 20 seconds"};
+}
+
+// Connections that are open and idle, for the next request.
+class Idle {
+ public:
+  Connection take() {
+    {
+      std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        Connection c = std::move(idle_.back());
+        idle_.pop_back();
+        return c;
+      }
+    }
+    return connect_to_service();
+  }
+  void give(Connection c) {
+    std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(c));
+  }
+  void clear() {
+    std::lock_guard lock(mutex_);
+    idle_.clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Connection> idle_;
+};
+
+Idle& idle() {
+  static Idle& instance = *new Idle;
+  return instance;
+}
+
+Reply exchange(Connection& c, const std::vector<Line>& request, std::string_view payload,
+               const std::string& what) {
+  std::string header = render_lines(request);
+  uint32_t header_bytes = static_cast<uint32_t>(header.size());
+  uint64_t payload_bytes = payload.size();
+  std::string head(12, '\0');
+  memcpy(head.data(), &header_bytes, 4);
+  memcpy(head.data() + 4, &payload_bytes, 8);
+  c.send(head + header);
+  c.send(payload);
+  char lengths[12];
+  c.receive(lengths, sizeof lengths, what);
+  memcpy(&header_bytes, lengths, 4);
+  memcpy(&payload_bytes, lengths + 4, 8);
+  if (header_bytes > kHeaderLimit || payload_bytes > kPayloadLimit)
+    throw Broken{"the service sent nonsense"};
+  std::string text(header_bytes, '\0');
+  c.receive(text.data(), text.size(), what);
+  Reply reply;
+  reply.lines = parse_lines(text);
+  reply.payload.resize(payload_bytes);
+  c.receive(reply.payload.data(), reply.payload.size(), what);
+  return reply;
+}
+
+std::string value(const Reply& reply, std::string_view key) {
+  const Line* line = find_line(reply.lines, key);
+  return line && line->size() > 1 ? (*line)[1] : "";
+}
+
+Reply attempt(const std::vector<Line>& request, std::string_view image, const std::string& what) {
+  Connection c = idle().take();
+  Reply reply = exchange(c, request, {}, what);
+  if (value(reply, "status") == "need-image") reply = exchange(c, request, image, what);
+  idle().give(std::move(c));
+  return reply;
+}
+
+}  // namespace
+
+Reply ask_service(const std::vector<Line>& request, std::string_view image,
+                  const std::string& what) {
+  if (image.size() > kPayloadLimit) throw Failure(200, what + ": the image is larger than 1 GiB");
+  std::string reason;
+  for (int round = 0; round < 2; ++round) {
+    try {
+      Reply reply = attempt(request, image, what);
+      std::string status = value(reply, "status");
+      if (status == "ok") return reply;
+      if (status != "error") throw Broken{"the service sent no status"};
+      std::string code = value(reply, "cuda");
+      int number = code.empty() ? 999 : static_cast<int>(whole_number(code));
+      throw Failure(number ? number : 999, reply.payload);
+    } catch (const Broken& broken) {
+      reason = broken.text;
+      idle().clear();
+    }
+  }
+  throw Failure(999, what + " cannot be compiled: " + reason +
+                         "\nhelp: `anywarp doctor` checks the compile service; ANYWARP_PYTHON must "
+                         "be an interpreter "
+                         "with anywarp installed");
+}
+
+}  // namespace aw

@@ -1,0 +1,68 @@
+#include "core/service_place.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "core/settings.h"
+#include "core/sha256.h"
+#include "core/status.h"
+
+namespace aw {
+namespace {
+
+constexpr size_t kLongest = 100;  // of the 107 bytes that unix(7) allows
+
+bool is_directory(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+void make_directories(const std::string& path) {
+  for (size_t slash = path.find('/', 1); slash != std::string::npos;
+       slash = path.find('/', slash + 1)) {
+    mkdir(path.substr(0, slash).c_str(), 0700);
+  }
+  mkdir(path.c_str(), 0700);
+}
+
+bool make_private(const std::string& folder) {
+  make_directories(folder);
+  struct stat status;
+  if (lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return false;
+  return status.st_uid == getuid() && !(status.st_mode & 077) &&
+         access(folder.c_str(), W_OK | X_OK) == 0;
+}
+
+std::string temporary_directory() {
+  for (const char* name : {"TMPDIR", "TEMP", "TMP"}) {
+    const char* path = getenv(name);
+    if (path && *path && is_directory(path) && access(path, W_OK | X_OK) == 0) return path;
+  }
+  return "/tmp";
+}
+
+}  // namespace
+
+std::string service_socket_path() {
+  const Settings& s = settings();
+  std::string name =
+      "/service-" + sha256_hex(s.build_id + "\n" + s.cache_dir).substr(0, 16) + ".sock";
+  std::vector<std::string> folders;
+  const char* runtime = getenv("XDG_RUNTIME_DIR");
+  if (runtime && *runtime && is_directory(runtime))
+    folders.push_back(std::string(runtime) + "/anywarp");
+  if (!s.cache_dir.empty()) folders.push_back(s.cache_dir + "/run");
+  folders.push_back(temporary_directory() + "/anywarp-" + std::to_string(getuid()));
+  for (auto& folder : folders) {
+    if (folder.size() + name.size() <= kLongest && make_private(folder)) return folder + name;
+  }
+  throw Failure(999,
+                "there is no private directory for the compile service's socket\nhelp: set "
+                "XDG_RUNTIME_DIR or "
+                "ANYWARP_CACHE_DIR to a directory that only you may write to");
+}
+
+}  // namespace aw

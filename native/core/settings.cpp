@@ -1,0 +1,115 @@
+#include "core/settings.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <fstream>
+
+namespace aw {
+namespace {
+
+std::string variable(const char* name) {
+  const char* text = getenv(name);
+  return text ? text : "";
+}
+
+std::string own_directory() {
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<void*>(&own_directory), &info) || !info.dli_fname) return "";
+  std::string path = info.dli_fname;
+  if (char* real = realpath(path.c_str(), nullptr)) {
+    path = real;
+    free(real);
+  }
+  size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+std::string default_cache_dir() {
+  std::string base = variable("XDG_CACHE_HOME");
+  if (!base.empty() && base[0] == '/') return base + "/anywarp";
+  std::string home = variable("HOME");
+  return home.empty() ? "" : home + "/.cache/anywarp";
+}
+
+// As Python's Path.expanduser, which the other side applies.
+std::string expand_home(std::string path) {
+  if (path == "~" || path.rfind("~/", 0) == 0) return variable("HOME") + path.substr(1);
+  return path;
+}
+
+// As Python's pathlib writes paths: no double and no trailing slashes, because the text is hashed
+// on both sides.
+std::string normal_path(const std::string& path) {
+  std::string out;
+  for (char c : path) {
+    if (c != '/' || out.empty() || out.back() != '/') out += c;
+  }
+  while (out.size() > 1 && out.back() == '/') out.pop_back();
+  return out;
+}
+
+LogLevel log_level(const std::string& text) {
+  if (text == "off") return LogLevel::off;
+  if (text == "error") return LogLevel::error;
+  if (text == "info") return LogLevel::info;
+  if (text == "debug") return LogLevel::debug;
+  return LogLevel::warn;
+}
+
+unsigned thread_count(const std::string& text) {
+  unsigned long asked = strtoul(text.c_str(), nullptr, 10);
+  if (asked > 0) return static_cast<unsigned>(std::min(asked, 1024ul));
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  return static_cast<unsigned>(std::max(count, 1));
+}
+
+Settings read() {
+  Settings s;
+  s.library_dir = own_directory();
+  s.cache_dir = expand_home(variable("ANYWARP_CACHE_DIR"));
+  if (s.cache_dir.empty()) s.cache_dir = default_cache_dir();
+  s.cache_dir = normal_path(s.cache_dir);
+  s.python = expand_home(variable("ANYWARP_PYTHON"));
+  if (s.python.empty()) s.python = first_line(s.library_dir + "/python");
+  if (s.python.empty()) s.python = "python3";
+  s.build_id = variable("ANYWARP_BUILD_ID");
+  if (s.build_id.empty()) s.build_id = first_line(s.library_dir + "/build_id");
+  s.report_dir = expand_home(variable("ANYWARP_REPORT_DIR"));
+  s.log = log_level(variable("ANYWARP_LOG"));
+  s.threads = thread_count(variable("ANYWARP_THREADS"));
+  s.memory = parse_size(variable("ANYWARP_MEMORY"));
+  return s;
+}
+
+}  // namespace
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  while (!line.empty() && isspace(static_cast<unsigned char>(line.back()))) line.pop_back();
+  return line;
+}
+
+uint64_t parse_size(const std::string& text) {
+  char* end = nullptr;
+  unsigned long long number = strtoull(text.c_str(), &end, 10);
+  if (end == text.c_str()) return 0;
+  static const std::string units = "KMGT";
+  size_t unit = units.find(static_cast<char>(toupper(static_cast<unsigned char>(*end))));
+  unsigned shift = *end && unit != std::string::npos ? 10 * (static_cast<unsigned>(unit) + 1) : 0;
+  return number > (UINT64_MAX >> shift) ? UINT64_MAX : static_cast<uint64_t>(number) << shift;
+}
+
+const Settings& settings() {
+  static const Settings& instance = *new Settings(read());
+  return instance;
+}
+
+}  // namespace aw

@@ -1,0 +1,31 @@
+// The environment variables that the native side reads, once (the list with meanings:
+// src/anywarp/settings.py).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace aw {
+
+enum class LogLevel { off, error, warn, info, debug };
+
+struct Settings {
+  std::string cache_dir;    // empty when there is no home and nothing is set
+  std::string library_dir;  // where this library lies
+  std::string python;       // the interpreter that runs the compile service
+  std::string build_id;
+  std::string report_dir;  // empty: no report
+  LogLevel log = LogLevel::warn;
+  unsigned threads = 1;
+  uint64_t memory = 0;  // 0: what the machine has
+};
+
+const Settings& settings();
+
+// Reads a size such as 512M or 2GiB; 0 when the text is none.
+uint64_t parse_size(const std::string& text);
+
+// Reads the first line of a file, without its line end; empty when there is none.
+std::string first_line(const std::string& path);
+
+}  // namespace aw

@@ -1,0 +1,56 @@
+// Contexts: what a program's streams, modules and memory belong to, and where errors of kernels
+// stick.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/handles.h"
+#include "cuda/api.h"
+#include "cuda/stream.h"
+
+namespace aw {
+
+struct Context : std::enable_shared_from_this<Context> {
+  uintptr_t handle = 0;
+  uint64_t id = 0;
+  bool primary = false;
+  std::atomic<unsigned> flags{0};
+  unsigned version = 0;
+  std::atomic<int> error{0};  // of a kernel: returned by every call until the context is gone
+  std::atomic<bool> destroyed{false};
+  std::mutex submission;  // orders work between the default stream and the others
+  std::shared_ptr<Stream> legacy;
+  std::mutex mutex;
+  std::vector<std::weak_ptr<Stream>> streams;  // all but the legacy one
+  std::map<int, size_t> limits;
+  int cache_config = 0;
+
+  void fail(int code, const std::string& text);
+  void wait_for_streams();  // until all work of the context is done
+  std::vector<std::shared_ptr<Stream>> live_streams();
+  // Throws the error that sticks to the context, if any.
+  void check() const {
+    if (destroyed) throw Failure(CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    if (int code = error.load(std::memory_order_relaxed)) throw Failure(code);
+  }
+};
+
+// The context that is current on this thread; throws INVALID_CONTEXT without one, and the error
+// that sticks to it.
+const std::shared_ptr<Context>& current_context();
+
+// The same, without looking at errors; null when there is none.
+std::shared_ptr<Context> peek_context();
+
+std::shared_ptr<Context> context_of(CUcontext handle);  // throws INVALID_CONTEXT
+std::shared_ptr<Stream> per_thread_stream(const std::shared_ptr<Context>& context);
+Handles<Stream>& streams();
+
+// True while this thread runs a callback of a stream, from which CUDA must not be called.
+bool& inside_callback();
+
+}  // namespace aw

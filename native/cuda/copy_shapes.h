@@ -1,0 +1,12 @@
+// From the structures of two- and three-dimensional copies to work.
+#pragma once
+
+#include "cuda/work.h"
+
+namespace aw {
+
+// Both throw INVALID_VALUE for shapes that contradict themselves, NOT_SUPPORTED for arrays.
+CopyWork plan_copy(const CUDA_MEMCPY2D* shape);
+CopyWork plan_copy(const CUDA_MEMCPY3D* shape);
+
+}  // namespace aw

@@ -1,0 +1,60 @@
+#include "cuda/copying.h"
+
+#include <cstring>
+
+namespace aw {
+namespace {
+
+constexpr uint64_t kStageLimit = 64 << 10;  // as documented for copies from pageable memory
+
+void check_device_range(uint64_t address, uint64_t bytes) {
+  Allocation a = allocation_at(address);
+  // Memory that we know must be large enough; what we do not know is the program's own, which a
+  // device with unified addressing and pageable access may use.
+  if (!a.base) return require(address >= 4096);
+  require(bytes <= a.base + a.bytes - address && !a.freeing);
+}
+
+uint64_t span(uint64_t width, uint64_t height, uint64_t depth, uint64_t pitch, uint64_t layer) {
+  return (depth - 1) * layer + (height - 1) * pitch + width;
+}
+
+bool is_pageable(const void* address) {
+  return allocation_at(reinterpret_cast<uint64_t>(address)).base == 0;
+}
+
+bool is_empty(const CopyWork& w) { return w.width == 0 || w.height == 0 || w.depth == 0; }
+
+}  // namespace
+
+void check_copy(uint64_t to, uint64_t from, uint64_t bytes, Direction direction) {
+  if (bytes == 0) return;
+  require(to && from);
+  if (direction != Direction::device_to_host) check_device_range(to, bytes);
+  if (direction != Direction::host_to_device) check_device_range(from, bytes);
+}
+
+CopyWork linear_copy(uint64_t to, uint64_t from, uint64_t bytes) {
+  CopyWork w;
+  w.to = reinterpret_cast<uint8_t*>(to), w.from = reinterpret_cast<const uint8_t*>(from),
+  w.width = bytes;
+  return w;
+}
+
+void copy_now(CopyWork work) {
+  if (is_empty(work)) return;
+  stream_of(nullptr)->run(std::move(work));
+}
+
+void copy_async(CopyWork work, Stream& stream) {
+  if (is_empty(work)) return;
+  if (stream.capture()) return stream.submit(std::move(work));
+  if (is_pageable(work.to)) return stream.run(std::move(work));
+  if (!is_pageable(work.from)) return stream.submit(std::move(work));
+  uint64_t bytes = span(work.width, work.height, work.depth, work.from_pitch, work.from_layer);
+  if (bytes > kStageLimit || stream.idle()) return stream.run(std::move(work));
+  work.staged.assign(work.from, work.from + bytes);
+  stream.submit(std::move(work));
+}
+
+}  // namespace aw

@@ -1,0 +1,94 @@
+#include "cuda/device_attributes.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "devices/device.h"
+
+namespace aw {
+namespace {
+
+// Attributes by number (CUdevice_attribute). Sizes of blocks and grids are those of compute
+// capability 8.0 (CUDA C++ Programming Guide, technical specifications); what the device does not
+// do says 0, textures included.
+struct Attribute {
+  int number, value;
+};
+
+constexpr int kLastAttribute = 147;
+
+constexpr Attribute kFixed[] = {
+    {1, kMaxThreadsPerBlock},
+    {2, static_cast<int>(kMaxBlock[0])},
+    {3, static_cast<int>(kMaxBlock[1])},
+    {4, static_cast<int>(kMaxBlock[2])},
+    {5, static_cast<int>(kMaxGrid[0])},
+    {6, static_cast<int>(kMaxGrid[1])},
+    {7, static_cast<int>(kMaxGrid[2])},
+    {8, kMaxSharedDefault},
+    {9, 65536},        // constant memory
+    {10, 32},          // warp size
+    {11, 0x7fffffff},  // largest pitch
+    {12, 65536},       // registers per block
+    {14, 512},         // texture alignment
+    {15, 1},           // copies overlap kernels
+    {18, 1},           // integrated: device memory is host memory
+    {19, 1},           // host memory can be mapped
+    {31, 1},           // kernels run at once
+    {33, 0},           // PCI bus
+    {34, 0},           // PCI device
+    {37, 128},         // memory bus width in bits
+    {39, kMaxThreadsPerProcessor},
+    {40, 1},   // copy engines
+    {41, 1},   // unified addressing
+    {51, 32},  // texture pitch alignment
+    {75, kCapabilityMajor},
+    {76, kCapabilityMinor},
+    {78, 1},  // stream priorities
+    {79, 1},  // L1 caches globals
+    {80, 1},  // L1 caches locals
+    {81, kMaxSharedPerProcessor},
+    {82, 65536},  // registers per multiprocessor
+    {83, 1},      // managed memory
+    {86, 1},      // native atomics with the host
+    {87, 2},      // single to double precision speed
+    {88, 1},      // pageable memory can be accessed
+    {89, 1},      // managed memory is accessed by both at once
+    {90, 1},      // kernels can be preempted
+    {91, 1},      // registered memory at the host's address
+    {92, 1},      // stream memory operations
+    {93, 1},
+    {94, 1},
+    {95, 1},  // cooperative launch
+    {97, kMaxSharedOptIn},
+    {99, 1},   // host memory can be registered
+    {100, 1},  // pageable memory through the host's page tables
+    {101, 1},  // the host accesses managed memory directly
+    {102, 1},  // virtual memory management
+    {106, kMaxBlocksPerProcessor},
+    {111, kReservedShared},
+    {113, 1},  // host memory can be registered read-only
+    {115, 1},  // memory pools
+    {122, 1},  // stream memory operations of 64 bits
+    {123, 1},
+    {126, 1},   // memory synchronisation domains
+    {131, -1},  // no NUMA node of its own
+    {134, -1},
+};
+
+}  // namespace
+
+bool device_attribute(int number, int* value) {
+  const DeviceInfo& info = device().info();
+  if (number < 1 || number > kLastAttribute) return false;
+  *value = 0;
+  if (number == 16) *value = static_cast<int>(info.multiprocessors);
+  if (number == 13 || number == 36) *value = static_cast<int>(info.clock_khz);
+  if (number == 38) *value = static_cast<int>(info.cache_bytes);
+  for (auto& fixed : kFixed) {
+    if (fixed.number == number) *value = fixed.value;
+  }
+  return true;
+}
+
+}  // namespace aw

@@ -1,0 +1,15 @@
+// What cuDeviceGetAttribute answers.
+#pragma once
+
+namespace aw {
+
+constexpr int kMaxThreadsPerBlock = 1024, kMaxSharedDefault = 48 << 10, kMaxSharedOptIn = 163 << 10,
+              kMaxSharedPerProcessor = 164 << 10, kMaxThreadsPerProcessor = 2048,
+              kMaxBlocksPerProcessor = 32, kReservedShared = 1 << 10, kCapabilityMajor = 8,
+              kCapabilityMinor = 0;
+constexpr unsigned kMaxBlock[3] = {1024, 1024, 64}, kMaxGrid[3] = {0x7fffffff, 65535, 65535};
+
+// False for an attribute that does not exist.
+bool device_attribute(int attribute, int* value);
+
+}  // namespace aw

@@ -1,0 +1,139 @@
+// Driver API reference: event management.
+#include "cuda/event.h"
+
+#include "cuda/capture.h"
+#include "cuda/contexts.h"
+
+namespace aw {
+
+Handles<Event>& events() {
+  static auto& instance = *new Handles<Event>;
+  return instance;
+}
+
+std::shared_ptr<Event> event_of(CUevent handle) {
+  auto event = events().find(handle);
+  require(event != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  return event;
+}
+
+void record_event(Event& event, Stream& stream) {
+  require(event.context.lock() == stream.context, CUDA_ERROR_INVALID_HANDLE);
+  if (auto active = stream.capture()) return capture_record(event, stream, *active);
+  auto recording = std::make_shared<Recording>();
+  stream.record(recording);
+  std::lock_guard lock(event.mutex);
+  event.recording = std::move(recording);
+  event.capture = nullptr;
+  event.captured_nodes.clear();
+}
+
+void wait_for_event(Event& event, Stream& stream) {
+  {
+    std::lock_guard lock(event.mutex);
+    if (event.capture) return capture_wait(event, stream);
+  }
+  Point point = event.point();
+  // Waiting for an event that was never recorded, or has come about, is no work.
+  if (!stream.capture() && point.reached()) return;
+  stream.submit(WaitWork{point, event.handle});
+}
+
+}  // namespace aw
+
+using namespace aw;
+
+namespace {
+
+std::shared_ptr<Recording> recording_of(const Event& event) {
+  std::lock_guard lock(event.mutex);
+  require(!event.capture, CUDA_ERROR_CAPTURED_EVENT);
+  return event.recording;
+}
+
+void check_context(const Event& event) {
+  refuse_inside_callback();
+  if (auto context = event.context.lock()) context->check();
+}
+
+CUresult elapsed(float* milliseconds, CUevent begin, CUevent end) {
+  require(milliseconds);
+  auto first = event_of(begin), second = event_of(end);
+  check_context(*first);
+  require(!((first->flags | second->flags) & CU_EVENT_DISABLE_TIMING), CUDA_ERROR_INVALID_HANDLE);
+  require(first->context.lock() == second->context.lock(), CUDA_ERROR_INVALID_HANDLE);
+  auto a = recording_of(*first), b = recording_of(*second);
+  require(a && b, CUDA_ERROR_INVALID_HANDLE);
+  require(a->point.reached() && b->point.reached(), CUDA_ERROR_NOT_READY);
+  *milliseconds =
+      static_cast<float>(static_cast<double>(static_cast<int64_t>(b->time_ns - a->time_ns)) * 1e-6);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+AW_EXPORT CUresult cuEventCreate(CUevent* out, unsigned flags) {
+  return api<"cuEventCreate">([&] {
+    require(out);
+    require((flags & ~7u) == 0);
+    if (flags & CU_EVENT_INTERPROCESS) {
+      require(flags & CU_EVENT_DISABLE_TIMING);
+      throw Failure(CUDA_ERROR_NOT_SUPPORTED, "events are not shared between processes yet");
+    }
+    auto event = std::make_shared<Event>();
+    event->flags = flags;
+    event->context = current_context();
+    event->handle = events().add(event);
+    *out = as_handle<CUevent>(event->handle);
+  });
+}
+
+AW_EXPORT CUresult cuEventDestroy_v2(CUevent handle) {
+  return api<"cuEventDestroy_v2">(
+      [&] { require(events().remove(handle) != nullptr, CUDA_ERROR_INVALID_HANDLE); });
+}
+
+AW_EXPORT CUresult cuEventDestroy(CUevent handle) {
+  return api<"cuEventDestroy">([&] { return cuEventDestroy_v2(handle); });
+}
+
+AW_EXPORT CUresult cuEventRecord(CUevent handle, CUstream stream) {
+  return api<"cuEventRecord">([&] {
+    auto target = stream_of(stream);
+    record_event(*event_of(handle), *target);
+  });
+}
+
+AW_EXPORT CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream, unsigned flags) {
+  return api<"cuEventRecordWithFlags">([&] {
+    require((flags & ~1u) == 0);
+    auto target = stream_of(stream);
+    record_event(*event_of(handle), *target);
+  });
+}
+
+AW_EXPORT CUresult cuEventQuery(CUevent handle) {
+  return api<"cuEventQuery">([&] {
+    auto event = event_of(handle);
+    check_context(*event);
+    auto recording = recording_of(*event);
+    return !recording || recording->point.reached() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+  });
+}
+
+AW_EXPORT CUresult cuEventSynchronize(CUevent handle) {
+  return api<"cuEventSynchronize">([&] {
+    auto event = event_of(handle);
+    check_context(*event);
+    if (auto recording = recording_of(*event)) recording->point.wait();
+    check_context(*event);
+  });
+}
+
+AW_EXPORT CUresult cuEventElapsedTime(float* milliseconds, CUevent begin, CUevent end) {
+  return api<"cuEventElapsedTime">([&] { return elapsed(milliseconds, begin, end); });
+}
+
+AW_EXPORT CUresult cuEventElapsedTime_v2(float* milliseconds, CUevent begin, CUevent end) {
+  return api<"cuEventElapsedTime_v2">([&] { return elapsed(milliseconds, begin, end); });
+}

@@ -1,0 +1,4 @@
+#include "cuda/graph.h"
+namespace aw {
+Graph::~Graph() = default;
+}

@@ -1,0 +1,74 @@
+// Driver API reference: initialization, version management, error handling; and the fork that a
+// device does not cross.
+#include <pthread.h>
+
+#include <mutex>
+
+#include "cuda/api.h"
+#include "cuda/error_table.h"
+#include "devices/device.h"
+
+namespace aw {
+namespace {
+
+std::atomic<bool> initialised{false}, forked{false};
+
+void mark_fork() {
+  if (initialised) forked = true;
+}
+
+}  // namespace
+
+bool is_initialised() {
+  return initialised.load(std::memory_order_relaxed) && !forked.load(std::memory_order_relaxed);
+}
+
+CUresult report_failure(const char* function, const Failure& failure) {
+  if (!failure.text.empty()) diagnose(LogLevel::error, failure.text);
+  const ErrorText* text = find_error(failure.code);
+  say(LogLevel::debug,
+      std::string(function) + " returns " + (text ? text->name : std::to_string(failure.code)));
+  return static_cast<CUresult>(failure.code);
+}
+
+}  // namespace aw
+
+using namespace aw;
+
+AW_EXPORT CUresult cuInit(unsigned flags) {
+  return api<"cuInit", Needs::nothing>([&] {
+    require(flags == 0);
+    require(!forked, CUDA_ERROR_NOT_INITIALIZED);
+    static std::once_flag once;
+    std::call_once(once, [] {
+      pthread_atfork(nullptr, nullptr, mark_fork);
+      start_report(device().info().name);
+      initialised = true;
+    });
+  });
+}
+
+AW_EXPORT CUresult cuDriverGetVersion(int* version) {
+  return api<"cuDriverGetVersion", Needs::nothing>([&] {
+    require(version);
+    *version = kDriverVersion;
+  });
+}
+
+AW_EXPORT CUresult cuGetErrorName(CUresult error, const char** name) {
+  return api<"cuGetErrorName", Needs::nothing>([&] {
+    require(name);
+    const ErrorText* text = find_error(error);
+    *name = text ? text->name : nullptr;
+    require(text);
+  });
+}
+
+AW_EXPORT CUresult cuGetErrorString(CUresult error, const char** words) {
+  return api<"cuGetErrorString", Needs::nothing>([&] {
+    require(words);
+    const ErrorText* text = find_error(error);
+    *words = text ? text->words : nullptr;
+    require(text);
+  });
+}

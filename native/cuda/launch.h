@@ -1,0 +1,25 @@
+// From the arguments of a launch to work: configuration checked, parameters copied, kernel
+// compiled.
+#pragma once
+
+#include "cuda/module.h"
+#include "cuda/work.h"
+
+namespace aw {
+
+struct LaunchRequest {
+  unsigned grid[3], block[3];
+  unsigned dynamic_shared = 0;
+  void** params = nullptr;  // an address per parameter, or null
+  void** extra = nullptr;   // a list that names one buffer
+  bool cooperative = false;
+};
+
+// Throws INVALID_VALUE, LAUNCH_OUT_OF_RESOURCES and COOPERATIVE_LAUNCH_TOO_LARGE as cuLaunchKernel
+// documents, and what the compiler says.
+KernelWork plan_launch(const std::shared_ptr<Function>& function, const LaunchRequest& request);
+
+// How many blocks of a kernel one multiprocessor holds (CUDA occupancy rules, without registers).
+int resident_blocks(uint64_t threads, uint64_t shared_bytes);
+
+}  // namespace aw

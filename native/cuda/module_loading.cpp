@@ -1,0 +1,156 @@
+// From the bytes that a program passes to modules and functions of a context.
+#include <algorithm>
+#include <cstring>
+
+#include "core/report.h"
+#include "cuda/library.h"
+#include "cuda/memory.h"
+#include "cuda/module.h"
+
+namespace aw {
+namespace {
+
+constexpr uint32_t kFatbinMagic = 0xba55ed50, kWrapperMagic = 0x466243b1;
+constexpr uint64_t kLargestImage = 1ull << 30;
+
+// The wrapper that nvcc puts around a fatbin (fatBinaryCtl.h of the CUDA toolkit).
+struct FatbinWrapper {
+  uint32_t magic, version;
+  const void* data;
+  const void* file_or_objects;
+};
+
+struct FatbinHeader {
+  uint32_t magic;
+  uint16_t version, header_bytes;
+  uint64_t size;
+};
+
+template <class T>
+T read_at(const void* image) {
+  T value;
+  memcpy(&value, image, sizeof value);
+  return value;
+}
+
+// Which architecture a cubin is for; its ELF flags hold it (low byte before CUDA 13's format,
+// second byte from then on).
+std::string cubin_architecture(const void* image) {
+  uint32_t flags = read_at<uint32_t>(static_cast<const char*>(image) + 48);
+  uint8_t version = read_at<uint8_t>(static_cast<const char*>(image) + 8);
+  unsigned sm = version >= 8 ? flags >> 8 & 0xff : flags & 0xff;
+  return "sm_" + std::to_string(sm);
+}
+
+}  // namespace
+
+std::shared_ptr<const Image> read_image(const void* image) {
+  require(image != nullptr);
+  uint32_t magic = 0;
+  auto* bytes = static_cast<const char*>(image);
+  // Byte by byte, because a text may be shorter than a magic number.
+  for (size_t i = 0; i < 4 && (i == 0 || bytes[i - 1]); ++i)
+    magic |= uint32_t{static_cast<uint8_t>(bytes[i])} << 8 * i;
+  if (magic == kWrapperMagic) return read_image(read_at<FatbinWrapper>(image).data);
+  if (magic == kFatbinMagic) {
+    auto header = read_at<FatbinHeader>(image);
+    require(header.size <= kLargestImage, CUDA_ERROR_INVALID_IMAGE);
+    return std::make_shared<Image>(std::string(bytes, header.header_bytes + header.size));
+  }
+  if (magic == 0x464c457f) {
+    throw Failure(CUDA_ERROR_NO_BINARY_FOR_GPU,
+                  "a cubin for " + cubin_architecture(image) +
+                      " holds machine code of NVIDIA processors and no PTX\nhelp: build with PTX "
+                      "in it (nvcc -gencode "
+                      "arch=compute_80,code=compute_80)");
+  }
+  size_t size = strnlen(bytes, kLargestImage + 1);
+  require(size > 0 && size <= kLargestImage, CUDA_ERROR_INVALID_IMAGE);
+  return std::make_shared<Image>(std::string(bytes, size));
+}
+
+std::shared_ptr<const ModuleDescription> describe(std::shared_ptr<const Image> image) {
+  return std::make_shared<ModuleDescription>(
+      describe_image(std::move(image), device().info().identity));
+}
+
+ModuleData::ModuleData(const ModuleDescription& d) : bytes(d.data_bytes) {
+  if (bytes == 0) return;
+  uint64_t align = std::max<uint64_t>(d.data_align, 1);
+  // Allocations are aligned to 256 bytes; no variable of PTX asks for more, but a description may.
+  require(align <= 256, CUDA_ERROR_NOT_SUPPORTED);
+  base = static_cast<uint8_t*>(allocate_bytes(bytes));
+  memset(base, 0, bytes);
+  memcpy(base, d.initial.data(), d.initial.size());
+  for (auto& slot : d.addresses) {
+    uint64_t address = reinterpret_cast<uint64_t>(base) + slot.target;
+    // PTX's mask() takes one byte of an address (PTX ISA, initialisers).
+    if (slot.mask) address = (address & slot.mask) >> __builtin_ctzll(slot.mask);
+    memcpy(base + slot.offset, &address, slot.width);
+  }
+}
+
+ModuleData::~ModuleData() {
+  if (base) release_bytes(base, bytes);
+}
+
+std::shared_ptr<Module> load_module(std::shared_ptr<const ModuleDescription> description,
+                                    const std::shared_ptr<Context>& context) {
+  auto module = std::make_shared<Module>();
+  module->context = context;
+  module->data = std::make_shared<ModuleData>(*description);
+  module->description = description;
+  module->handle = modules().add(module);
+  for (auto& entry : description->entries) {
+    auto function = std::make_shared<Function>();
+    function->context = context;
+    function->module_handle = module->handle;
+    function->description = description;
+    function->data = module->data;
+    function->entry = &entry;
+    function->handle = functions().add(function);
+    module->functions[entry.name] = std::move(function);
+  }
+  return module;
+}
+
+std::shared_ptr<KernelCode> Function::code(const std::array<uint32_t, 3>& block) {
+  std::lock_guard lock(mutex);
+  const std::array<uint32_t, 3> any{};
+  if (auto it = compiled.find(any); it != compiled.end()) return it->second;
+  if (auto it = compiled.find(block); it != compiled.end()) return it->second;
+  auto made = device().load(
+      obtain_kernel(*description->image, entry->name, block, device().info().identity));
+  compiled[made->artifact.block == any ? any : block] = made;
+  return made;
+}
+
+Handles<Module>& modules() {
+  static auto& instance = *new Handles<Module>;
+  return instance;
+}
+
+Handles<Function>& functions() {
+  static auto& instance = *new Handles<Function>;
+  return instance;
+}
+
+std::shared_ptr<Module> module_of(CUmodule handle) {
+  auto module = modules().find(handle);
+  require(module != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  return module;
+}
+
+std::shared_ptr<Function> function_of(CUfunction handle) {
+  if (auto function = functions().find(handle)) return function;
+  if (auto function = function_of_kernel(reinterpret_cast<uintptr_t>(handle))) return function;
+  throw Failure(CUDA_ERROR_INVALID_HANDLE);
+}
+
+std::shared_ptr<Function> find_function(Module& module, const std::string& name) {
+  auto it = module.functions.find(name);
+  require(it != module.functions.end(), CUDA_ERROR_NOT_FOUND);
+  return it->second;
+}
+
+}  // namespace aw

@@ -1,0 +1,252 @@
+// Driver API reference: stream ordered memory allocator.
+#include "cuda/pool.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "cuda/memory.h"
+#include "cuda/stream.h"
+
+namespace aw {
+namespace {
+
+Handles<Pool>& pools() {
+  static auto& instance = *new Handles<Pool>;
+  return instance;
+}
+
+struct Current {
+  std::mutex mutex;
+  std::shared_ptr<Pool> pool = default_pool();
+};
+
+Current& current() {
+  static Current& instance = *new Current;
+  return instance;
+}
+
+}  // namespace
+
+void Pool::add(uint64_t bytes) {
+  std::lock_guard lock(mutex);
+  require(limit == 0 || (bytes <= limit && used <= limit - bytes), CUDA_ERROR_OUT_OF_MEMORY);
+  used += bytes;
+  used_high = std::max(used_high, used);
+}
+
+void Pool::remove(uint64_t bytes) {
+  std::lock_guard lock(mutex);
+  used -= std::min(used, bytes);
+}
+
+std::shared_ptr<Pool> default_pool() {
+  static const std::shared_ptr<Pool>& pool = *new std::shared_ptr<Pool>([] {
+    auto made = std::make_shared<Pool>();
+    made->is_default = true;
+    made->handle = pools().add(made);
+    return made;
+  }());
+  return pool;
+}
+
+std::shared_ptr<Pool> current_pool() {
+  std::lock_guard lock(current().mutex);
+  return current().pool;
+}
+
+std::shared_ptr<Pool> pool_of(CUmemoryPool handle) {
+  auto pool = pools().find(handle);
+  require(pool != nullptr);
+  return pool;
+}
+
+}  // namespace aw
+
+using namespace aw;
+
+namespace {
+
+constexpr int kReleaseThreshold = 4, kReservedNow = 5, kReservedHigh = 6, kUsedNow = 7,
+              kUsedHigh = 8;
+
+void allocate(CUdeviceptr* out, size_t bytes, const std::shared_ptr<Pool>& pool, CUstream stream) {
+  require(out);
+  auto target = stream_of(stream);
+  if (target->capture()) {
+    throw Failure(CUDA_ERROR_NOT_SUPPORTED,
+                  "memory allocation in captured streams is not supported yet");
+  }
+  // Memory exists at once, which is sooner than the stream's order asks for.
+  *out = allocate_in(target->context, bytes, MemoryKind::device, 0, pool);
+}
+
+void check_location(const CUmemLocation& location) {
+  require(location.type >= 1 && location.type <= 4);
+  if (location.type == 1) require(location.id == 0, CUDA_ERROR_INVALID_DEVICE);
+}
+
+void read_number(Pool& pool, int attribute, void* value) {
+  std::lock_guard lock(pool.mutex);
+  if (attribute >= 1 && attribute <= 3) {
+    memcpy(value, &pool.reuse[attribute - 1], sizeof(int));
+    return;
+  }
+  uint64_t number = attribute == kReleaseThreshold                       ? pool.release_threshold
+                    : attribute == kReservedNow || attribute == kUsedNow ? pool.used
+                                                                         : pool.used_high;
+  require(attribute >= kReleaseThreshold && attribute <= kUsedHigh);
+  memcpy(value, &number, sizeof number);
+}
+
+void write_number(Pool& pool, int attribute, const void* value) {
+  std::lock_guard lock(pool.mutex);
+  if (attribute >= 1 && attribute <= 3) {
+    memcpy(&pool.reuse[attribute - 1], value, sizeof(int));
+    return;
+  }
+  uint64_t number;
+  memcpy(&number, value, sizeof number);
+  if (attribute == kReleaseThreshold) {
+    pool.release_threshold = number;
+    return;
+  }
+  // High-water marks can only be brought down to what is in use.
+  require((attribute == kReservedHigh || attribute == kUsedHigh) && number == 0);
+  pool.used_high = pool.used;
+}
+
+void check_device(CUdevice dev) { require(dev == 0, CUDA_ERROR_INVALID_DEVICE); }
+
+}  // namespace
+
+AW_EXPORT CUresult cuMemAllocAsync(CUdeviceptr* out, size_t bytes, CUstream stream) {
+  return api<"cuMemAllocAsync">([&] { allocate(out, bytes, current_pool(), stream); });
+}
+
+AW_EXPORT CUresult cuMemAllocFromPoolAsync(CUdeviceptr* out, size_t bytes, CUmemoryPool pool,
+                                           CUstream stream) {
+  return api<"cuMemAllocFromPoolAsync">([&] { allocate(out, bytes, pool_of(pool), stream); });
+}
+
+AW_EXPORT CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
+  return api<"cuMemFreeAsync">([&] {
+    auto target = stream_of(stream);
+    if (target->capture()) {
+      throw Failure(CUDA_ERROR_NOT_SUPPORTED,
+                    "freeing memory in captured streams is not supported yet");
+    }
+    begin_free(address);
+    target->submit(FreeWork{address});
+  });
+}
+
+AW_EXPORT CUresult cuMemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* props) {
+  return api<"cuMemPoolCreate">([&] {
+    require(out && props);
+    require(props->allocType == 1 || props->allocType == 2);
+    check_location(props->location);
+    if (props->handleTypes) {
+      throw Failure(CUDA_ERROR_NOT_SUPPORTED, "memory pools are not shared between processes yet");
+    }
+    auto pool = std::make_shared<Pool>();
+    pool->limit = props->maxSize;
+    pool->location_type = props->location.type;
+    pool->handle = pools().add(pool);
+    *out = as_handle<CUmemoryPool>(pool->handle);
+  });
+}
+
+AW_EXPORT CUresult cuMemPoolDestroy(CUmemoryPool handle) {
+  return api<"cuMemPoolDestroy">([&] {
+    auto pool = pool_of(handle);
+    require(!pool->is_default);
+    pools().remove(handle);
+    std::lock_guard lock(current().mutex);
+    if (current().pool == pool) current().pool = default_pool();
+  });
+}
+
+AW_EXPORT CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t) {
+  return api<"cuMemPoolTrimTo">([&] { pool_of(handle); });  // pools keep nothing that is free
+}
+
+AW_EXPORT CUresult cuMemPoolGetAttribute(CUmemoryPool handle, int attribute, void* value) {
+  return api<"cuMemPoolGetAttribute">([&] {
+    require(value);
+    read_number(*pool_of(handle), attribute, value);
+  });
+}
+
+AW_EXPORT CUresult cuMemPoolSetAttribute(CUmemoryPool handle, int attribute, void* value) {
+  return api<"cuMemPoolSetAttribute">([&] {
+    require(value);
+    write_number(*pool_of(handle), attribute, value);
+  });
+}
+
+AW_EXPORT CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc* access,
+                                      size_t count) {
+  return api<"cuMemPoolSetAccess">([&] {
+    require(access || count == 0);
+    auto pool = pool_of(handle);
+    for (size_t i = 0; i < count; ++i) {
+      check_location(access[i].location);
+      // The device that holds the memory can always reach it.
+      require(access[i].flags == 3 || access[i].location.type != pool->location_type);
+      std::lock_guard lock(pool->mutex);
+      pool->access[{access[i].location.type, access[i].location.id}] = access[i].flags;
+    }
+  });
+}
+
+AW_EXPORT CUresult cuMemPoolGetAccess(int* flags, CUmemoryPool handle, CUmemLocation* location) {
+  return api<"cuMemPoolGetAccess">([&] {
+    require(flags && location);
+    check_location(*location);
+    auto pool = pool_of(handle);
+    std::lock_guard lock(pool->mutex);
+    auto it = pool->access.find({location->type, location->id});
+    *flags = it == pool->access.end() ? 3 : it->second;  // host and device share one memory
+  });
+}
+
+AW_EXPORT CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* out, CUdevice dev) {
+  return api<"cuDeviceGetDefaultMemPool">([&] {
+    require(out);
+    check_device(dev);
+    *out = as_handle<CUmemoryPool>(default_pool()->handle);
+  });
+}
+
+AW_EXPORT CUresult cuDeviceGetMemPool(CUmemoryPool* out, CUdevice dev) {
+  return api<"cuDeviceGetMemPool">([&] {
+    require(out);
+    check_device(dev);
+    *out = as_handle<CUmemoryPool>(current_pool()->handle);
+  });
+}
+
+AW_EXPORT CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool handle) {
+  return api<"cuDeviceSetMemPool">([&] {
+    check_device(dev);
+    auto pool = pool_of(handle);
+    std::lock_guard lock(current().mutex);
+    current().pool = std::move(pool);
+  });
+}
+
+AW_EXPORT CUresult cuMemGetDefaultMemPool(CUmemoryPool* out, CUmemLocation* location, int type) {
+  return api<"cuMemGetDefaultMemPool">([&] {
+    require(out && location && type >= 1 && type <= 2);
+    check_location(*location);
+    *out = as_handle<CUmemoryPool>(default_pool()->handle);
+  });
+}
+
+AW_EXPORT CUresult cuMemGetMemPool(CUmemoryPool* out, CUmemLocation* location, int type) {
+  return api<"cuMemGetMemPool">([&] {
+    require(out && location && type >= 1 && type <= 2);
+    check_location(*location);
+    *out = as_handle<CUmemoryPool>(current_pool()->handle);
+  });
+}

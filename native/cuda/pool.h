@@ -1,0 +1,35 @@
+// Memory pools: accounts over allocations; the memory itself comes from the device like any other.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "core/handles.h"
+#include "cuda/api.h"
+
+namespace aw {
+
+struct Pool {
+  uintptr_t handle = 0;
+  bool is_default = false;
+  uint64_t limit = 0;  // 0: none
+  uint64_t release_threshold = 0;
+  int reuse[3] = {1, 1, 1};
+  int location_type = 1;
+  std::map<std::pair<int, int>, int> access;
+
+  void add(uint64_t bytes);  // throws OUT_OF_MEMORY beyond the limit
+  void remove(uint64_t bytes);
+
+  mutable std::mutex mutex;
+  uint64_t used = 0, used_high = 0;
+};
+
+std::shared_ptr<Pool> default_pool();
+std::shared_ptr<Pool> current_pool();  // of the device: cuDeviceSetMemPool
+std::shared_ptr<Pool> pool_of(CUmemoryPool handle);
+
+}  // namespace aw

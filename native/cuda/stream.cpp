@@ -1,0 +1,183 @@
+// Driver API reference: stream management.
+#include "cuda/stream.h"
+
+#include <algorithm>
+
+#include "cuda/context.h"
+#include "cuda/contexts.h"
+#include "cuda/event.h"
+
+namespace aw {
+namespace {
+
+bool& per_thread_default() {
+  thread_local bool on = false;
+  return on;
+}
+
+}  // namespace
+
+PerThreadDefault::PerThreadDefault() : before_(std::exchange(per_thread_default(), true)) {}
+PerThreadDefault::~PerThreadDefault() { per_thread_default() = before_; }
+
+Handles<Stream>& streams() {
+  static auto& instance = *new Handles<Stream>;
+  return instance;
+}
+
+std::shared_ptr<Stream> stream_of(CUstream handle) {
+  auto number = reinterpret_cast<uintptr_t>(handle);
+  if (number == 0) number = per_thread_default() ? kPerThreadStream : kLegacyStream;
+  if (number == kLegacyStream) return current_context()->legacy;
+  if (number == kPerThreadStream) return per_thread_stream(current_context());
+  auto stream = streams().find(handle);
+  require(stream != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  stream->context->check();
+  refuse_inside_callback();
+  return stream;
+}
+
+}  // namespace aw
+
+using namespace aw;
+
+namespace {
+
+CUresult create(CUstream* out, unsigned flags, int priority) {
+  require(out);
+  require((flags & ~unsigned{CU_STREAM_NON_BLOCKING}) == 0);
+  auto context = current_context();
+  // Priorities outside the range are brought into it (cuStreamCreateWithPriority).
+  auto stream =
+      std::make_shared<Stream>(context, flags, std::clamp(priority, kGreatestPriority, 0));
+  {
+    std::lock_guard lock(context->mutex);
+    context->streams.push_back(stream);
+  }
+  stream->handle = streams().add(stream);
+  *out = as_handle<CUstream>(stream->handle);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+AW_EXPORT CUresult cuStreamCreate(CUstream* out, unsigned flags) {
+  return api<"cuStreamCreate">([&] { return create(out, flags, 0); });
+}
+
+AW_EXPORT CUresult cuStreamCreateWithPriority(CUstream* out, unsigned flags, int priority) {
+  return api<"cuStreamCreateWithPriority">([&] { return create(out, flags, priority); });
+}
+
+AW_EXPORT CUresult cuStreamDestroy_v2(CUstream handle) {
+  return api<"cuStreamDestroy_v2">([&] {
+    refuse_inside_callback();
+    auto stream = streams().remove(handle);
+    require(stream != nullptr, CUDA_ERROR_INVALID_HANDLE);
+    stream->retire();  // what it was given is still done
+  });
+}
+
+AW_EXPORT CUresult cuStreamDestroy(CUstream handle) {
+  return api<"cuStreamDestroy">([&] { return cuStreamDestroy_v2(handle); });
+}
+
+AW_EXPORT CUresult cuStreamSynchronize(CUstream handle) {
+  return api<"cuStreamSynchronize">([&] {
+    auto stream = stream_of(handle);
+    require(!stream->capture(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    stream->wait();
+    // The default stream comes behind everything that blocking streams were given.
+    if (stream->is_legacy) {
+      for (auto& other : stream->context->live_streams()) {
+        if (other->blocking()) other->wait();
+      }
+    }
+    stream->context->check();
+  });
+}
+
+AW_EXPORT CUresult cuStreamQuery(CUstream handle) {
+  return api<"cuStreamQuery">([&] {
+    auto stream = stream_of(handle);
+    require(!stream->capture(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    bool idle = stream->idle();
+    if (stream->is_legacy) {
+      for (auto& other : stream->context->live_streams())
+        idle = idle && (!other->blocking() || other->idle());
+    }
+    stream->context->check();
+    return idle ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+  });
+}
+
+AW_EXPORT CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags) {
+  return api<"cuStreamWaitEvent">([&] {
+    require((flags & ~1u) == 0);
+    auto stream = stream_of(handle);
+    wait_for_event(*event_of(event), *stream);
+  });
+}
+
+AW_EXPORT CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback function, void* data,
+                                       unsigned flags) {
+  return api<"cuStreamAddCallback">([&] {
+    require(function && flags == 0);
+    auto stream = stream_of(handle);
+    require(!stream->capture(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    stream->submit(CallbackWork{function, handle, data});
+  });
+}
+
+AW_EXPORT CUresult cuStreamGetPriority(CUstream handle, int* priority) {
+  return api<"cuStreamGetPriority">([&] {
+    require(priority);
+    *priority = stream_of(handle)->priority;
+  });
+}
+
+AW_EXPORT CUresult cuStreamGetFlags(CUstream handle, unsigned* flags) {
+  return api<"cuStreamGetFlags">([&] {
+    require(flags);
+    *flags = stream_of(handle)->flags;
+  });
+}
+
+AW_EXPORT CUresult cuStreamGetId(CUstream handle, unsigned long long* id) {
+  return api<"cuStreamGetId">([&] {
+    require(id);
+    *id = stream_of(handle)->id;
+  });
+}
+
+AW_EXPORT CUresult cuStreamGetCtx(CUstream handle, CUcontext* out) {
+  return api<"cuStreamGetCtx">([&] {
+    require(out);
+    *out = as_handle<CUcontext>(stream_of(handle)->context->handle);
+  });
+}
+
+AW_EXPORT CUresult cuStreamGetCtx_v2(CUstream handle, CUcontext* out, void** green) {
+  return api<"cuStreamGetCtx_v2">([&] {
+    require(out && green);
+    *out = as_handle<CUcontext>(stream_of(handle)->context->handle);
+    *green = nullptr;
+  });
+}
+
+AW_EXPORT CUresult cuStreamGetDevice(CUstream handle, CUdevice* out) {
+  return api<"cuStreamGetDevice">([&] {
+    require(out);
+    stream_of(handle);
+    *out = 0;
+  });
+}
+
+AW_EXPORT CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr address, size_t,
+                                          unsigned flags) {
+  return api<"cuStreamAttachMemAsync">([&] {
+    require(flags == 1 || flags == 2 || flags == 4);
+    require(address);
+    stream_of(handle);  // managed memory is always visible to everybody here
+  });
+}

@@ -1,0 +1,91 @@
+// Streams: work done in order, by a thread of the stream's own that exists from its first
+// asynchronous work on.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "cuda/timeline.h"
+#include "cuda/work.h"
+
+namespace aw {
+
+struct Capture;
+
+class Stream : public std::enable_shared_from_this<Stream> {
+ public:
+  Stream(std::shared_ptr<Context> context, unsigned flags, int priority);
+  ~Stream();
+
+  // Puts work behind everything given before; returns at once. Inside a capture it becomes a node
+  // of the graph instead.
+  void submit(Work work);
+
+  // Records a moment behind everything given before: now, if the stream is idle.
+  void record(const std::shared_ptr<Recording>& recording);
+
+  // Does work in order and returns when it is done: on this thread if the stream is idle.
+  void run(Work work);
+
+  // The point behind everything given so far.
+  Point last() const;
+  void wait() const { last().wait(); }
+  bool idle() const { return last().reached(); }
+
+  // Lets the thread end when everything is done.
+  void retire();
+
+  const std::shared_ptr<Context> context;
+  const unsigned flags;
+  const int priority;
+  const uint64_t id;
+  bool is_legacy = false;
+  uintptr_t handle = 0;
+
+  bool blocking() const { return !(flags & CU_STREAM_NON_BLOCKING); }
+  std::shared_ptr<Capture> capture() const;
+  void set_capture(std::shared_ptr<Capture> capture);
+
+ private:
+  friend struct Context;
+  struct Item {
+    Work work;
+    std::vector<Point> after;
+    uint64_t number = 0;
+  };
+
+  // Waits that the rules of default streams ask for. Called with the context's submission mutex
+  // held.
+  std::vector<Point> implied_waits() const;
+  void start_thread();
+  void work_loop();
+  void execute(const Item& item);  // and lets go of the stream
+
+  mutable std::mutex mutex_;
+  std::condition_variable wanted_;
+  std::deque<Item> queue_;
+  uint64_t submitted_ = 0;
+  bool running_ = false, started_ = false, retired_ = false;
+  std::shared_ptr<Timeline> timeline_ = std::make_shared<Timeline>();
+  std::shared_ptr<Capture> capture_;
+};
+
+// Finds the stream of a handle in the current context: null, 1 and 2 name default streams. Throws
+// INVALID_HANDLE.
+std::shared_ptr<Stream> stream_of(CUstream handle);
+
+// While one exists on this thread, the null stream is the per-thread default stream (functions
+// ending in _ptsz, _ptds).
+class PerThreadDefault {
+ public:
+  PerThreadDefault();
+  ~PerThreadDefault();
+
+ private:
+  bool before_;
+};
+
+}  // namespace aw

@@ -1,0 +1,148 @@
+// Doing what streams and graphs hold.
+#include "cuda/work.h"
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "cuda/context.h"
+#include "cuda/graph.h"
+#include "cuda/memory.h"
+#include "cuda/module.h"
+
+namespace aw {
+namespace {
+
+void fill_row(uint8_t* to, uint64_t count, uint32_t value, uint32_t element) {
+  if (element == 1) {
+    memset(to, static_cast<int>(value & 0xff), count);
+    return;
+  }
+  for (uint64_t i = 0; i < count; ++i) memcpy(to + i * element, &value, element);
+}
+
+struct Performer {
+  Context& context;
+
+  void operator()(const EmptyWork&) const {}
+
+  void operator()(const KernelWork& w) const {
+    static std::atomic<uint64_t> next_grid{1};
+    KernelRun run;
+    run.code = w.code.get();
+    run.all_resident = w.cooperative;
+    AwLaunch& l = run.launch;
+    for (int i = 0; i < 3; ++i) l.grid[i] = w.grid[i], l.block[i] = w.block[i];
+    l.dynamic_shared = w.dynamic_shared;
+    // Dynamic shared memory starts behind the static part, aligned to 16 (docs/contracts.md,
+    // section 7).
+    l.shared_total =
+        static_cast<uint32_t>((w.code->artifact.shared + 15) / 16 * 16 + w.dynamic_shared);
+    l.params = w.params.data();
+    l.module_data = w.function->data->base;
+    l.module_data_bytes = w.function->data->bytes;
+    l.grid_id = next_grid++;
+    RunResult result = device().run(run);
+    if (result.code) context.fail(result.code, result.text);
+  }
+
+  void operator()(const CopyWork& w) const {
+    const uint8_t* from = w.staged.empty() ? w.from : w.staged.data();
+    if (w.height == 1 && w.depth == 1) {
+      memmove(w.to, from, w.width);
+      return;
+    }
+    for (uint64_t z = 0; z < w.depth; ++z) {
+      for (uint64_t y = 0; y < w.height; ++y) {
+        memmove(w.to + z * w.to_layer + y * w.to_pitch, from + z * w.from_layer + y * w.from_pitch,
+                w.width);
+      }
+    }
+  }
+
+  void operator()(const SetWork& w) const {
+    for (uint64_t y = 0; y < w.height; ++y)
+      fill_row(w.to + y * w.pitch, w.width, w.value, w.element);
+  }
+
+  void operator()(const HostWork& w) const {
+    inside_callback() = true;
+    w.function(w.data);
+    inside_callback() = false;
+  }
+
+  void operator()(const CallbackWork& w) const {
+    inside_callback() = true;
+    w.function(w.stream, static_cast<CUresult>(context.error.load()), w.data);
+    inside_callback() = false;
+  }
+
+  void operator()(const RecordWork& w) const { w.recording->time_ns = event_clock(); }
+  void operator()(const WaitWork& w) const { w.point.wait(); }
+  void operator()(const FreeWork& w) const { finish_free(w.address); }
+
+  void operator()(const WriteValueWork& w) const {
+    if (w.wide) {
+      __atomic_store_n(reinterpret_cast<uint64_t*>(w.address), w.value, __ATOMIC_RELEASE);
+    } else {
+      __atomic_store_n(reinterpret_cast<uint32_t*>(w.address), static_cast<uint32_t>(w.value),
+                       __ATOMIC_RELEASE);
+    }
+  }
+
+  void operator()(const WaitValueWork& w) const {
+    while (!holds(w) && !context.error) std::this_thread::sleep_for(std::chrono::microseconds(20));
+  }
+
+  void operator()(const GraphWork& w) const {
+    for (auto& step : w.plan->steps) {
+      if (!context.error) perform(*step, context);
+    }
+  }
+
+  // The four conditions of CUstreamWaitValue_flags: at least, equal, and, nor.
+  static bool holds(const WaitValueWork& w) {
+    uint64_t is = w.wide
+                      ? __atomic_load_n(reinterpret_cast<uint64_t*>(w.address), __ATOMIC_ACQUIRE)
+                      : __atomic_load_n(reinterpret_cast<uint32_t*>(w.address), __ATOMIC_ACQUIRE);
+    uint64_t mask = w.wide ? UINT64_MAX : UINT32_MAX;
+    switch (w.flags & 3) {
+      case 0:
+        return w.wide ? static_cast<int64_t>(is - w.value) >= 0
+                      : static_cast<int32_t>(is - w.value) >= 0;
+      case 1:
+        return is == w.value;
+      case 2:
+        return (is & w.value) != 0;
+      default:
+        return (~(is | w.value) & mask) != 0;
+    }
+  }
+};
+
+// What is done even after a kernel of the context has failed: it only lets others go on, or tells
+// them.
+bool survives_errors(const Work& work) {
+  return std::holds_alternative<CallbackWork>(work) || std::holds_alternative<FreeWork>(work) ||
+         std::holds_alternative<RecordWork>(work) || std::holds_alternative<WaitWork>(work);
+}
+
+}  // namespace
+
+void perform(const Work& work, Context& context) {
+  if (context.error && !survives_errors(work)) return;
+  try {
+    std::visit(Performer{context}, work);
+  } catch (const Failure& failure) {
+    context.fail(failure.code, failure.text);
+  } catch (const std::exception& error) {
+    context.fail(CUDA_ERROR_UNKNOWN, error.what());
+  }
+}
+
+uint64_t event_clock() {
+  auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
+}  // namespace aw

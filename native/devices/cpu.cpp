@@ -1,0 +1,258 @@
+// The device that every machine has: blocks run on a pool of threads, device memory is host memory.
+#include <emmintrin.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+#include "core/host_services.h"
+#include "core/settings.h"
+#include "core/status.h"
+#include "devices/cpu_info.h"
+#include "devices/device.h"
+#include "devices/fault_report.h"
+#include "devices/faults.h"
+#include "devices/worker_pool.h"
+
+namespace aw {
+namespace {
+
+constexpr uint64_t kLargeAllocation = 64 << 10, kHugePage = 2 << 20;
+constexpr uint64_t kWorthWaking = 30'000;  // nanoseconds of work for which other threads are woken
+constexpr uint64_t kSurelyLarge =
+    1 << 14;  // threads of a grid never seen before that are taken to be worth it
+constexpr uint64_t kMostScratch = 1ull << 34;
+
+uint64_t page_size() {
+  static const uint64_t size = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  return size;
+}
+
+uint64_t round_up(uint64_t value, uint64_t align) { return (value + align - 1) / align * align; }
+
+const DeviceInfo& info() {
+  static const DeviceInfo& instance = *new DeviceInfo(read_cpu_info());
+  return instance;
+}
+
+void* allocate(uint64_t bytes) {
+  if (bytes < kLargeAllocation) return aligned_alloc(256, round_up(bytes ? bytes : 1, 256));
+  // A page that nothing may touch follows each, so that running over the end is a fault and not a
+  // wrong number.
+  uint64_t whole = round_up(bytes, page_size());
+  if (whole < bytes) return nullptr;
+  void* memory = mmap(nullptr, whole + page_size(), PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  if (mprotect(memory, whole, PROT_READ | PROT_WRITE) != 0) {
+    munmap(memory, whole + page_size());
+    return nullptr;
+  }
+  if (whole >= 2 * kHugePage) madvise(memory, whole, MADV_HUGEPAGE);
+  return memory;
+}
+
+void release(void* memory, uint64_t bytes) {
+  if (bytes < kLargeAllocation) return free(memory);
+  munmap(memory, round_up(bytes, page_size()) + page_size());
+}
+
+uint64_t free_memory() { return static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES)) * page_size(); }
+
+std::shared_ptr<KernelCode> load(KernelArtifact artifact) {
+  auto code = std::make_shared<KernelCode>();
+  code->object = load_object(artifact.container.payload(), artifact.symbol);
+  code->entry = reinterpret_cast<AwKernel>(code->object->entry);
+  artifact.container.bytes.clear();
+  artifact.container.bytes.shrink_to_fit();
+  artifact.container.payload_at = 0;
+  code->artifact = std::move(artifact);
+  return code;
+}
+
+// Memory of one worker thread for the block it runs: shared memory, states across barriers, local
+// memory. Grows, and is kept for the next launch.
+class Scratch {
+ public:
+  ~Scratch() { drop(); }
+
+  // False when there is no memory of that size.
+  bool fit(AwWorker& worker, uint64_t shared, uint64_t frame, uint64_t local) {
+    uint64_t a = round_up(shared, 64), b = round_up(frame, 64), c = round_up(local, 64);
+    uint64_t needed = a + b + c + 64;
+    if (shared > kMostScratch || frame > kMostScratch || local > kMostScratch ||
+        needed > kMostScratch)
+      return false;
+    if (needed > bytes_ && !grow(round_up(needed, page_size()))) return false;
+    worker.shared = memory_;
+    worker.frame = memory_ + a;
+    worker.local = memory_ + a + b;
+    return true;
+  }
+
+ private:
+  bool grow(uint64_t bytes) {
+    drop();
+    // Between pages that nothing may touch, for the same reason as above.
+    void* whole = mmap(nullptr, bytes + 2 * page_size(), PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (whole == MAP_FAILED) return false;
+    base_ = static_cast<uint8_t*>(whole), bytes_ = bytes, memory_ = base_ + page_size();
+    return mprotect(memory_, bytes, PROT_READ | PROT_WRITE) == 0;
+  }
+  void drop() {
+    if (base_) munmap(base_, bytes_ + 2 * page_size());
+    base_ = nullptr, bytes_ = 0;
+  }
+
+  uint8_t* base_ = nullptr;
+  uint8_t* memory_ = nullptr;
+  uint64_t bytes_ = 0;
+};
+
+uint64_t threads_of(const AwLaunch& l) { return uint64_t{l.block[0]} * l.block[1] * l.block[2]; }
+uint64_t blocks_of(const AwLaunch& l) { return uint64_t{l.grid[0]} * l.grid[1] * l.grid[2]; }
+
+uint64_t nanoseconds() {
+  auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
+// One grid being run.
+class Grid : public Job {
+ public:
+  Grid(const KernelRun& run, uint64_t blocks, uint64_t chunk) : Job(blocks, chunk), run_(run) {}
+
+  void run(unsigned worker) override {
+    Worker w;
+    if (!prepare(w, worker)) return;
+    uint64_t first;
+    while (uint64_t count = claim(&first)) {
+      if (!run_blocks(w, first, count)) break;
+    }
+  }
+
+  // Runs one chunk on the calling thread; false when there is none left or it failed.
+  bool run_one_chunk() {
+    Worker w;
+    uint64_t first;
+    if (!prepare(w, 0)) return false;
+    uint64_t count = claim(&first);
+    return count && run_blocks(w, first, count);
+  }
+
+  RunResult take_result() {
+    std::lock_guard lock(mutex_);
+    return result_;
+  }
+
+ private:
+  struct Worker {
+    AwWorker record;
+  };
+
+  bool prepare(Worker& w, unsigned number) {
+    thread_local Scratch scratch;
+    const KernelArtifact& a = run_.code->artifact;
+    uint64_t threads = threads_of(run_.launch), warps = (threads + 31) / 32;
+    w.record = {};
+    w.record.worker_id = number;
+    unsigned __int128 frame = (unsigned __int128){a.frame_per_warp} * warps + a.frame_fixed;
+    unsigned __int128 local = (unsigned __int128){a.local} * threads;
+    bool fits = frame <= kMostScratch && local <= kMostScratch &&
+                scratch.fit(w.record, run_.launch.shared_total, static_cast<uint64_t>(frame),
+                            static_cast<uint64_t>(local));
+    if (!fits) fail({2, "kernel " + a.name + ": there is no memory for its local variables"});
+    return fits;
+  }
+
+  bool run_blocks(Worker& w, uint64_t first, uint64_t count) {
+    prepare_for_faults();
+    FaultFrame frame;
+    unsigned control = _mm_getcsr();
+    volatile int32_t status = AW_OK;
+    bool faulted = sigsetjmp(frame.resume, 0) != 0;
+    if (!faulted) {
+      set_fault_frame(&frame);
+      status = run_.code->entry(&run_.launch, &w.record, first, count);
+      set_fault_frame(nullptr);
+    }
+    _mm_setcsr(control);
+    if (!faulted && status == AW_OK) return true;
+    const KernelArtifact& a = run_.code->artifact;
+    fail(faulted ? explain_fault(a.name, run_.launch, w.record, frame)
+                 : explain_status(a.name, run_.launch, w.record, status));
+    return false;
+  }
+
+  void fail(RunResult result) {
+    cancel();
+    std::lock_guard lock(mutex_);
+    if (!result_.code) result_ = std::move(result);
+  }
+
+  const KernelRun& run_;
+  std::mutex mutex_;
+  RunResult result_;
+};
+
+WorkerPool& pool() {
+  static WorkerPool& instance = *new WorkerPool(settings().threads);
+  return instance;
+}
+
+// Every block of a cooperative grid may wait for every other, so each gets a thread of its own.
+RunResult run_all_resident(const KernelRun& run, uint64_t blocks) {
+  Grid grid(run, blocks, 1);
+  std::vector<std::thread> threads;
+  try {
+    for (uint64_t i = 1; i < blocks; ++i) {
+      threads.emplace_back([&grid, i] { grid.run(static_cast<unsigned>(i)); });
+    }
+  } catch (const std::system_error&) {
+    grid.cancel();
+    for (auto& thread : threads) thread.join();
+    return {701, "kernel " + run.code->artifact.name +
+                     ": there are no threads for a cooperative launch"};
+  }
+  grid.run_one_chunk();
+  for (auto& thread : threads) thread.join();
+  return grid.take_result();
+}
+
+RunResult run(const KernelRun& run) {
+  uint64_t blocks = blocks_of(run.launch), threads = threads_of(run.launch);
+  if (run.all_resident && blocks > 1) return run_all_resident(run, blocks);
+  unsigned width = pool().threads();
+  Grid grid(run, blocks, std::max<uint64_t>(1, blocks / (uint64_t{width} * 16)));
+  auto* code = const_cast<KernelCode*>(run.code);
+  uint64_t begin = nanoseconds(), known = code->ns_per_block.load(std::memory_order_relaxed);
+  bool large = known ? known * blocks > kWorthWaking : blocks * threads >= kSurelyLarge;
+  if (!large && blocks > 1) {
+    while (!large && grid.run_one_chunk()) {
+      uint64_t done = blocks - grid.left(), spent = nanoseconds() - begin;
+      large = grid.left() && spent / done * grid.left() > kWorthWaking;
+    }
+  }
+  bool shared = blocks > 1 && large && width > 1;
+  if (shared)
+    pool().offer(grid, static_cast<unsigned>(std::min<uint64_t>(grid.left(), width) -
+                                             (grid.left() ? 1 : 0)));
+  if (grid.left()) grid.run(0);
+  if (shared) pool().finish(grid);
+  uint64_t spent = (nanoseconds() - begin) * (shared ? width : 1) / blocks;
+  code->ns_per_block.store(std::max<uint64_t>(spent, 1), std::memory_order_relaxed);
+  return grid.take_result();
+}
+
+const Device kCpu = {info, allocate, release, free_memory, load, run};
+
+}  // namespace
+
+const Device& device() { return kCpu; }
+
+}  // namespace aw

@@ -1,0 +1,11 @@
+// What this machine's processor is called, and how cache keys name it (docs/contracts.md, section
+// 2).
+#pragma once
+
+#include "devices/device.h"
+
+namespace aw {
+
+DeviceInfo read_cpu_info();
+
+}  // namespace aw

@@ -1,0 +1,67 @@
+// What a device does for the libraries: a table of functions, one per device.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/artifacts.h"
+#include "core/kernel_abi.h"
+#include "core/object_loader.h"
+
+namespace aw {
+
+struct DeviceInfo {
+  std::string name;      // for people
+  std::string identity;  // part of cache keys (docs/contracts.md, section 2)
+  uint64_t memory = 0;   // bytes that may be allocated
+  unsigned multiprocessors = 1;
+  unsigned clock_khz = 0;
+  unsigned cache_bytes = 0;
+};
+
+// A compiled kernel ready to run.
+struct KernelCode {
+  KernelArtifact artifact;
+  std::unique_ptr<LoadedObject> object;
+  AwKernel entry = nullptr;
+  std::atomic<uint64_t> ns_per_block{
+      0};  // of the latest launch: decides how many threads the next one wakes
+};
+
+struct KernelRun {
+  const KernelCode* code = nullptr;
+  AwLaunch launch{};
+  bool all_resident = false;  // cooperative: every block must run at the same time
+};
+
+// How a grid ended: 0, or the CUresult that the context shall return from now on, and the words for
+// the user.
+struct RunResult {
+  int code = 0;
+  std::string text;
+};
+
+struct Device {
+  const DeviceInfo& (*info)();
+
+  // Returns memory aligned to 256 bytes, zeroed when it is new to the process; null when there is
+  // none.
+  void* (*allocate)(uint64_t bytes);
+  void (*release)(void* memory, uint64_t bytes);
+  uint64_t (*free_memory)();
+
+  // Makes an artifact callable; throws Failure when it is damaged.
+  std::shared_ptr<KernelCode> (*load)(KernelArtifact artifact);
+
+  // Runs a grid to its end, with the calling thread taking part.
+  RunResult (*run)(const KernelRun& run);
+};
+
+// The device of this process (ANYWARP_DEVICE); `cpu` so far.
+const Device& device();
+
+}  // namespace aw

@@ -1,0 +1,79 @@
+#include "devices/fault_report.h"
+
+#include <cstdio>
+
+#include "core/host_services.h"
+
+namespace aw {
+namespace {
+
+std::string triple(const uint32_t (&v)[3]) {
+  return "(" + std::to_string(v[0]) + "," + std::to_string(v[1]) + "," + std::to_string(v[2]) + ")";
+}
+
+// The index of a lane of the running warp, as threadIdx.
+std::string thread_of(const AwLaunch& launch, uint32_t warp, uint32_t lane) {
+  uint64_t linear = uint64_t{warp} * 32 + lane;
+  uint32_t x = launch.block[0] ? launch.block[0] : 1, y = launch.block[1] ? launch.block[1] : 1;
+  uint32_t index[3] = {static_cast<uint32_t>(linear % x), static_cast<uint32_t>(linear / x % y),
+                       static_cast<uint32_t>(linear / x / y)};
+  return triple(index);
+}
+
+uint64_t address_of(const AwWorker& w, uint32_t lane) {
+  if (w.access_kind == 1) return w.addresses[0];
+  if (w.access_kind == 2) return w.addresses[0] + lane * static_cast<uint64_t>(w.access_stride);
+  return w.addresses[lane];
+}
+
+// The lane whose access covers the address that the processor reported. The processor reports none
+// for addresses that no page can have (x86-64: non-canonical), so then the lane that has such an
+// address.
+int guilty_lane(const AwWorker& w, uint64_t reported) {
+  if (w.access_kind < 1 || w.access_kind > 3) return -1;
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    if (!(w.access_mask >> lane & 1)) continue;
+    uint64_t address = address_of(w, lane), high = address >> 47;
+    bool covers = reported >= address && reported - address < 64;
+    bool impossible = reported == 0 && high != 0 && high != 0x1ffff;
+    if (covers || impossible) return static_cast<int>(lane);
+  }
+  return -1;
+}
+
+std::string hex(uint64_t value) {
+  char text[32];
+  snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+std::string place(const std::string& kernel, const AwLaunch& launch, const AwWorker& w, int lane) {
+  std::string text = "kernel " + kernel + ", block " + triple(w.ctaid) + ", ";
+  if (lane >= 0) return text + "thread " + thread_of(launch, w.warp, static_cast<uint32_t>(lane));
+  return text + "in the warp of thread " + thread_of(launch, w.warp, 0);
+}
+
+}  // namespace
+
+RunResult explain_fault(const std::string& kernel, const AwLaunch& launch, const AwWorker& w,
+                        const FaultFrame& fault) {
+  if (fault.signal == SIGILL) return {715, place(kernel, launch, w, -1) + ": illegal instruction"};
+  if (fault.signal == SIGFPE) return {719, place(kernel, launch, w, -1) + ": arithmetic fault"};
+  int lane = guilty_lane(w, fault.address);
+  uint64_t address = lane >= 0 ? address_of(w, static_cast<uint32_t>(lane)) : fault.address;
+  return {700, place(kernel, launch, w, lane) + ": illegal memory access at " + hex(address)};
+}
+
+RunResult explain_status(const std::string& kernel, const AwLaunch& launch, const AwWorker& w,
+                         int32_t status) {
+  if (status == AW_DEADLOCK) {
+    return {719, place(kernel, launch, w, -1) + ": threads wait at barrier " +
+                     std::to_string(w.barrier_id) + " that the others never reach"};
+  }
+  const char* assertion = take_assertion();
+  if (*assertion) return {710, std::string("kernel ") + kernel + ": " + assertion};
+  return {719, place(kernel, launch, w, w.trap_lane < 32 ? static_cast<int>(w.trap_lane) : -1) +
+                   ": trap"};
+}
+
+}  // namespace aw
