@@ -27,7 +27,7 @@ def test_text_and_fat_binaries_open_alike(image):
 
 
 def test_the_highest_architecture_is_taken():
-    image = fatbin((1, 70, PTX.replace(b"add", b"old")), (1, 90, PTX.replace(b"add", b"new")), (1, 80, PTX))
+    image = fatbin((1, 70, PTX.replace(b" add", b" old")), (1, 90, PTX.replace(b" add", b" new")), (1, 80, PTX))
     assert open_image(image, "x").entries == ("new",)
 
 
