@@ -24,8 +24,6 @@ KINDS: dict[str, str] = {
 WIDTH = {"pred": 1, "b16": 16, "b32": 32, "b64": 64, "b128": 128, "f32": 32, "f64": 64}
 """Width of each register type."""
 
-Result = "int | Accept | None"
-
 
 @dataclass(frozen=True)
 class Row:
@@ -35,7 +33,6 @@ class Row:
     results: tuple[str, ...]
     sources: tuple[str, ...]
     expected: Callable[..., tuple]
-    same: bool = False
 
     @property
     def name(self):
@@ -139,6 +136,19 @@ def _float_edges(f) -> list[int]:
         one + (1 << (f.fraction - 1)), one - (1 << f.fraction), one + 7 * (1 << f.fraction), one + (3 << (f.fraction - 1)),
         one + (9 << (f.fraction - 1)), f.largest, f.largest - 1, f.infinity, f.infinity + (1 << (f.fraction - 1)), f.infinity + 1,
     ]  # fmt: skip
+    # Half-way between two numbers of a narrower format, above an even one and above an odd one, and just beside.
+    for narrower in (2, 3, 7, 10, 23):
+        at = f.fraction - 1 - narrower
+        if at > 0:
+            positive += [one + (n << at) + beside for n in (1, 3) for beside in (-1, 0, 1)]
+    if f is F32:
+        positive += [(127 + e) << 23 for e in (125, 126, 127, -125)] + [
+            0x7E800001,
+            0x477FF000,
+            0x477FEFFF,
+            0x387FE000,
+            0x43E80000,
+        ]
     return positive + [f.sign | p for p in positive]
 
 
@@ -180,10 +190,16 @@ def draw(kind: str, rng: random.Random) -> int:
 
 
 def inputs(row: Row, count: int, seed: int = 0) -> list[tuple[int, ...]]:
-    """Sources for `count` lanes, all different where the kinds allow; some lanes have equal sources."""
+    """Sources for `count` lanes, all different where the kinds allow; some lanes have equal sources.
+
+    Successive seeds walk through all edge values of a single source.
+    """
     rng = random.Random(f"{row.text} {seed}")
     found: list[tuple[int, ...]] = []
-    seen: set[tuple[int, ...]] = set()
+    if len(row.sources) == 1:
+        edges = EDGES[row.sources[0]]
+        found = [(e,) for e in dict.fromkeys(edges[(seed * count // 2 + n) % len(edges)] for n in range(count // 2))]
+    seen: set[tuple[int, ...]] = set(found)
     for _ in range(20 * count):
         lane = tuple(draw(k, rng) for k in row.sources)
         if rng.random() < 0.1:

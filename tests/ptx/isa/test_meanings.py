@@ -30,7 +30,19 @@ for _row in ROWS:
 @pytest.mark.parametrize("form", FORMS)
 def test_form_computes_what_the_manual_says(form):
     for row in FORMS[form]:
-        check(row, 0)
+        for seed in range(3 if len(row.sources) == 1 else 1):
+            check(row, seed)
+
+
+@pytest.mark.parametrize(
+    ("b", "zero"),
+    [(0x7DFFFFFF, False), (0x7E000000, False), (0x7E800000, False), (0x7E800001, True), (0xFF000000, True)],
+)
+def test_an_approximate_quotient_by_more_than_2_to_the_126_is_zero(b, zero):
+    row = next(r for r in ROWS if r.text.startswith("div.approx.f32"))
+    sources = [(0x7F000000, b)] * LANES
+    (found,) = evaluate(row, sources)[0]
+    assert (found & 0x7FFFFFFF == 0) == zero and matches(row.expected(*sources[0])[0], found)
 
 
 @settings(max_examples=200, deadline=None)
