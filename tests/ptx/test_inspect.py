@@ -71,9 +71,25 @@ def test_lacking_instructions_are_named(tmp_path):
     assert part.counts()["blocked"] == 2
 
 
-def test_mutual_recursion_ends():
-    index = index_module(HEAD + ".func a() { call b; }\n.func b() { call a; wgmma.x; }\n.entry k() { call a; }")
-    assert inspect.lacks(index, "k") == ("wgmma.x",)
+@pytest.mark.parametrize(
+    ("functions", "body", "expected"),
+    [
+        ("", "call vprintf, (a, b);", ("call (indirect)",)),
+        (".extern .func vprintf;", "call (r), vprintf, (a, b);", ()),
+        (".extern .func other;", "call.uni other;", ("call other (not defined)",)),
+        (".func a() { call b; }\n.func b() { call a; wgmma.x; }", "call a;", ("call (recursive)", "wgmma.x")),
+        (".func a() { ret; }\n.func b() { call a; }", "call a; call b; // call c", ()),
+        (".func a() { wgmma.x; }\n.alias b, a;", "call b;", ("wgmma.x",)),
+        (
+            ".func a() { ret; }",
+            "mov.u64 %rd1, a; call (r), %rd1, (x), p;",
+            ("address of a function", "call (indirect)"),
+        ),
+    ],
+)
+def test_calls(functions, body, expected):
+    index = index_module(f"{HEAD}{functions}\n.func unused();\n.entry k() {{ {body}\n ret; }}")
+    assert inspect.lacks(index, "k", frozenset({"vprintf"})) == expected
 
 
 def test_wheel(tmp_path):

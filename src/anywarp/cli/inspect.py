@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.progress import Progress as Bar
 from rich.table import Table
 
+from anywarp.compiler.expand import HOST_FUNCTIONS
 from anywarp.ptx.inspect import Part, Progress, inspect_file
 
 _SHOWN = 25
@@ -33,7 +34,7 @@ def command(file: Path, style: str, kernels: bool) -> int:
     Exit code 0: every kernel can run; 1: some cannot; 2: the file could not be read, or not all of it.
     """
     with _progress(f"reading {file.name}") as progress:
-        parts = inspect_file(file, progress)
+        parts = inspect_file(file, progress, frozenset(HOST_FUNCTIONS))
     if style == "json":
         click.echo(json.dumps({"file": str(file), "parts": [part.as_json() for part in parts]}, indent=2))
     else:
@@ -63,7 +64,7 @@ def _print(file: Path, parts: list[Part], kernels: bool) -> None:
             ],
         )
         missing = part.missing().most_common()
-        _table(("lacking instruction", "kernels"), [(form, str(count)) for form, count in missing[:_SHOWN]])
+        _table(("lacking", "kernels"), [(thing, str(count)) for thing, count in missing[:_SHOWN]])
         if len(missing) > _SHOWN:
             click.echo(f"and {len(missing) - _SHOWN} more; --format json lists all")
         if kernels:
@@ -82,7 +83,7 @@ def _sentence(part: Part) -> str:
     n = part.counts()
     words = [f"{n['kernels']} kernels, {n['run']} can run"]
     if n["blocked"]:
-        words.append(f"{n['blocked']} need instructions that anywarp lacks")
+        words.append(f"{n['blocked']} need what anywarp lacks")
     if n["sass_only"]:
         words.append(f"{n['sass_only']} have machine code for NVIDIA only (SASS), no PTX")
     return "; ".join(words)
@@ -107,7 +108,8 @@ def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
 def _progress(what: str) -> Generator[Progress]:
     """Give a callback that shows a bar on a terminal's stderr once the work has taken two seconds."""
     started = time.monotonic()
-    with Bar(console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
+    console = Console(stderr=True)
+    with Bar(console=console, transient=True, auto_refresh=False, disable=not console.is_terminal) as bar:
         task = bar.add_task(what, visible=False)
 
         def step(done: int, total: int) -> None:

@@ -28,6 +28,7 @@ _OPAQUE = re.compile(rb'//[^\n]*|"[^"\n]*"?|/\*[\s\S]*?(?:\*/|\Z)')
 _FORM = re.compile(
     r"(?:[;{}:]|^)\s*(?:@!?\s*[%$\w]+\s+)?([a-z]\w*(?:\.\w+(?:::\w+)*)*)(?=\s*[^\s\w:,}=.]|\s+[\w])", re.ASCII
 )
+_CALL = re.compile(r"\bcall(?:\.\w+)*\s*(?:\([^()]*\)\s*,\s*)?([\w$%]+)", re.ASCII)
 _COMMENT = re.compile(r'//[^\n]*|"[^"\n]*"|/\*[\s\S]*?\*/')
 _WORD = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
 
@@ -70,6 +71,12 @@ class ModuleIndex:
         words = set(_WORD.findall(self._plain(name)))
         words |= {i.target for i in self.items if isinstance(i, Alias) and i.name in words}
         return tuple(n for n in self.functions if n in words)
+
+    def callees(self, name: str) -> tuple[str, ...]:
+        """Return what the calls in the body of `name` name, aliases resolved: functions, or registers of indirect calls."""
+        aliases = {i.name: i.target for i in self.items if isinstance(i, Alias)}
+        found: list[str] = _CALL.findall(self._plain(name))
+        return tuple(dict.fromkeys(aliases.get(n, n) for n in found))
 
     def module(self) -> Module:
         """Parse every body and return the whole tree."""

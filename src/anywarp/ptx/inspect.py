@@ -31,7 +31,7 @@ Key = tuple[str, str, tuple[int, int], str]
 
 @dataclass(slots=True)
 class Kernel:
-    """A kernel of one library: its SASS targets, the best target it has PTX for, and the forms we lack in that PTX."""
+    """A kernel of one library: its SASS targets, the best target it has PTX for, and what that PTX needs and we lack."""
 
     name: str
     sass: set[str] = field(default_factory=set[str])
@@ -56,8 +56,8 @@ class Part:
     problems: list[Diagnostic] = field(default_factory=list[Diagnostic])
 
     def missing(self) -> Counter[str]:
-        """Count, for each instruction form that we lack, the kernels that need it."""
-        return Counter(form for kernel in self.kernels.values() for form in kernel.lacks)
+        """Count, for each thing that we lack, the kernels that need it."""
+        return Counter(thing for kernel in self.kernels.values() for thing in kernel.lacks)
 
     def counts(self) -> dict[str, int]:
         """Count kernels: all, with PTX, that run, that need what we lack, and with SASS only."""
@@ -95,19 +95,21 @@ class Part:
         }
 
 
-def inspect_file(path: Path, progress: Progress = lambda done, total: None) -> list[Part]:
+def inspect_file(
+    path: Path, progress: Progress = lambda done, total: None, supplied: frozenset[str] = frozenset()
+) -> list[Part]:
     """Look into a wheel, library, executable, fat binary, cubin or PTX file; a library without GPU code gives no part.
 
-    `progress` is called with the bytes done and in all. Raises AnywarpError when the file as a whole cannot be read; damage
+    `progress` is called with the bytes done and in all; `supplied` names the device functions that the runtime has. Raises AnywarpError when the file as a whole cannot be read; damage
     in one image or library is kept among the problems of its part.
     """
     with _content(path) as data:
         if bytes(data[:4]) != b"PK\x03\x04":
-            return [part for part in [_part(path.name, data, progress)] if part.images or part.problems]
-        return _archive(path, progress)
+            return [part for part in [_part(path.name, data, supplied, progress)] if part.images or part.problems]
+        return _archive(path, progress, supplied)
 
 
-def _archive(path: Path, progress: Progress) -> list[Part]:
+def _archive(path: Path, progress: Progress, supplied: frozenset[str]) -> list[Part]:
     """Look into the files of a zip archive that are ELF files or GPU images."""
     parts: list[Part] = []
     try:
@@ -117,7 +119,7 @@ def _archive(path: Path, progress: Progress) -> list[Part]:
             for member in members:
                 content = _member(archive, member)
                 if content is not None:
-                    part = _tried(member.filename, content)
+                    part = _tried(member.filename, content, supplied)
                     parts += [part] if part.images or part.problems else []
                 done += member.compress_size
                 progress(done, total)
@@ -142,15 +144,15 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes | None:
         return start + opened.read(member.file_size)
 
 
-def _tried(name: str, content: bytes) -> Part:
+def _tried(name: str, content: bytes, supplied: frozenset[str]) -> Part:
     """Look into one file of an archive; one that cannot be read becomes a part with a problem."""
     try:
-        return _part(name, memoryview(content))
+        return _part(name, memoryview(content), supplied)
     except AnywarpError as error:
         return Part(name, problems=[error.diagnostic])
 
 
-def _part(name: str, data: memoryview, progress: Progress = lambda done, total: None) -> Part:
+def _part(name: str, data: memoryview, supplied: frozenset[str], progress: Progress = lambda done, total: None) -> Part:
     """Look into every image of one file."""
     part = Part(name)
     found = list(fatbin.images(data))
@@ -160,7 +162,7 @@ def _part(name: str, data: memoryview, progress: Progress = lambda done, total: 
         part.images[key] += 1
         part.names.setdefault(key, set())
         try:
-            part.names[key].update(_kernels(part, image))
+            part.names[key].update(_kernels(part, image, supplied))
         except AnywarpError as error:
             part.problems.append(error.diagnostic)
         done += len(image.stored)
@@ -168,7 +170,7 @@ def _part(name: str, data: memoryview, progress: Progress = lambda done, total: 
     return part
 
 
-def _kernels(part: Part, image: fatbin.Image) -> tuple[str, ...]:
+def _kernels(part: Part, image: fatbin.Image, supplied: frozenset[str]) -> tuple[str, ...]:
     """Enter an image's kernels into the part and return their names."""
     if image.kind == "cubin":
         names = fatbin.kernels(image.payload())
@@ -182,22 +184,54 @@ def _kernels(part: Part, image: fatbin.Image) -> tuple[str, ...]:
         kernel = part.kernels.setdefault(name, Kernel(name))
         if image.arch > kernel.arch:
             kernel.arch, kernel.ptx = image.arch, image.target
-            kernel.lacks = lacks(index, name)
+            kernel.lacks = lacks(index, name, supplied)
     return index.entries
 
 
-def lacks(index: ModuleIndex, name: str) -> tuple[str, ...]:
-    """Return the instruction forms that the function `name`, or what it calls in its module, uses and we lack."""
-    several = any(f.header.kind == "func" and f.body is not None for f in index.functions.values())
-    reached, waiting = {name}, [name]
-    forms: set[str] = set()
+def lacks(index: ModuleIndex, name: str, supplied: frozenset[str] = frozenset()) -> tuple[str, ...]:
+    """Return what the function `name`, with all that it calls in its module, needs and we lack.
+
+    These are instruction forms, and kinds of calls that cannot be compiled; `supplied` names the functions that the runtime has.
+    """
+    found: set[str] = set()
+    calls: dict[str, list[str]] = {}
+    waiting = [name]
     while waiting:
         current = waiting.pop()
-        forms.update(index.opcodes(current))
-        new = set(index.mentions(current)) - reached if several else set[str]()
-        reached |= new
-        waiting += sorted(new)
-    return tuple(sorted(f for f in forms if not _supported(f)))
+        if current not in calls:
+            found.update(form for form in index.opcodes(current) if not _supported(form))
+            calls[current] = _calls(index, current, supplied, found)
+            waiting += calls[current]
+    if _cyclic(calls):
+        found.add("call (recursive)")
+    return tuple(sorted(found))
+
+
+def _calls(index: ModuleIndex, name: str, supplied: frozenset[str], found: set[str]) -> list[str]:
+    """Return the functions of the module that `name` calls, adding to `found` the calls that cannot be made."""
+    if all(f.header.kind == "entry" for f in index.functions.values()):
+        return []
+    callees = index.callees(name)
+    inside: list[str] = []
+    for callee in callees:
+        entry = index.functions.get(callee)
+        if entry is None:
+            found.add("call (indirect)")
+        elif entry.body is not None:
+            inside.append(callee)
+        elif callee not in supplied:
+            found.add(f"call {callee} (not defined)")
+    if set(index.mentions(name)) - {name, *callees}:
+        found.add("address of a function")
+    return inside
+
+
+def _cyclic(calls: dict[str, list[str]]) -> bool:
+    """Tell whether functions call one another in a circle: taking away those that call none leaves some."""
+    left = {name: set(callees) for name, callees in calls.items()}
+    while leaves := {name for name, callees in left.items() if not callees}:
+        left = {name: callees - leaves for name, callees in left.items() if name not in leaves}
+    return bool(left)
 
 
 def _supported(form: str) -> bool:
