@@ -6,7 +6,7 @@ Starts from the best and only ever gives up claims, so that pointers carried rou
 from __future__ import annotations
 
 from anywarp.compiler.cfg import ControlFlow, Loop, control_flow
-from anywarp.compiler.divergence import influence
+from anywarp.compiler.divergence import influence, reachable, splits
 from anywarp.compiler.fold import same
 from anywarp.compiler.ir import Block, Const, Kernel, Op, Phi, Specialisation, Undefined, Value
 from anywarp.compiler.ranges import Ranges
@@ -175,14 +175,13 @@ class _Fixpoint:
         may differ from lane to lane although it did not where it was made.
         """
         self.staggered |= barriers
-        reached = _reachable(self.flow, branch)
+        reached = reachable(self.flow, self.flow.succ[branch])
         self.thin |= reached
         for node in reached:
             if len(self.flow.pred[node]) > 1 and node not in self.joins:
                 self.joins.add(node)
                 self._requeue(node)
-            end = self.flow.blocks[node].terminator
-            if end.name == "barrier":
+            if splits(self.flow, node):
                 self.staggered.add(node)
         for value in _live_in(self.flow, {t for node in self.staggered for t in self.flow.succ[node]}):
             if value not in self.pinned and isinstance(value, Op | Phi) and not self.transfer.rematerialisable(value):
@@ -239,17 +238,6 @@ def _users(kernel: Kernel) -> dict[Value, list[Op | Phi | Block]]:
             if value is not None:
                 users.setdefault(value, []).append(block)
     return users
-
-
-def _reachable(flow: ControlFlow, start: int) -> set[int]:
-    seen: set[int] = set()
-    work = list(flow.succ[start])
-    while work:
-        node = work.pop()
-        if node not in seen:
-            seen.add(node)
-            work += flow.succ[node]
-    return seen
 
 
 def _live_in(flow: ControlFlow, targets: set[int]) -> set[Value]:

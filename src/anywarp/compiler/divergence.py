@@ -6,6 +6,7 @@ Blocks are run in the kernel's linear order under masks; two groups of lanes mee
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from anywarp.compiler.cfg import ControlFlow, Loop
@@ -72,7 +73,7 @@ class _Sweep:
         if len(self.pending) > 1 or self.rounds:
             return False
         if self.ended:
-            self.out.blocks.update(_reachable(self.flow, self.pending[0]))
+            self.out.blocks.update(reachable(self.flow, self.pending[:1]))
         return True
 
     def _arrive(self, source: int, target: int, label: object) -> None:
@@ -90,46 +91,59 @@ class _Sweep:
 
     def _visit(self, node: int) -> None:
         self.out.blocks.add(node)
-        self._barrier(node)
+        self._barrier(node, self.pending)
         targets = self.flow.succ[node]
         if not targets:
             self.ended = True
         for target in targets:
             self._arrive(node, target, self.labels[node])
 
-    def _barrier(self, node: int) -> None:
-        end = self.flow.blocks[node].terminator
-        if end.name == "barrier" and not end.attrs.get("warp"):
+    def _barrier(self, node: int, others: Iterable[int]) -> None:
+        """A barrier is staggered where lanes that are elsewhere may yet come to one."""
+        if not splits(self.flow, node):
+            return
+        if self.rounds or any(self._reaches_barrier(other) for other in others):
             self.out.staggered.add(node)
+
+    def _reaches_barrier(self, start: int) -> bool:
+        return any(splits(self.flow, node) for node in reachable(self.flow, [start]))
 
     def _all_go_round(self, loop: Loop) -> None:
         """All lanes that are left start the next trip together."""
         if len(self.rounds[loop]) > 1:
             self.out.joins.add(loop.header)
         if self.ended:
-            self.out.blocks.update(_reachable(self.flow, loop.header))
+            self.out.blocks.update(reachable(self.flow, [loop.header]))
 
     def _leave_apart(self, loop: Loop) -> None:
         """Some lanes leave the loop, others go round: start again with everything that leaves it, at any trip."""
         self.out.loops.append(loop)
+        leaving = {target for _, target in loop.exits}
         if len(self.rounds[loop]) > 1:
             self.out.joins.add(loop.header)
-        for node in loop.blocks:
-            self.out.blocks.add(node)
-            self._barrier(node)
+        self.out.blocks |= loop.blocks
         for node in self.pending:
             self.labels.pop(node, None)
             self.out.joins.discard(node)
         self.pending = []
         self.rounds = {}
+        for node in loop.blocks:
+            self._barrier(node, leaving)
         del self.enclosing[loop.header]
         for source, target in loop.exits:
             self._arrive(source, target, ("exit", source, target))
 
 
-def _reachable(flow: ControlFlow, start: int) -> set[int]:
+def splits(flow: ControlFlow, node: int) -> bool:
+    """Tell whether a block ends in a barrier of the whole block of threads."""
+    end = flow.blocks[node].terminator
+    return end.name == "barrier" and not end.attrs.get("warp")
+
+
+def reachable(flow: ControlFlow, starts: Iterable[int]) -> set[int]:
+    """Return the blocks that can be reached from any of `starts`, these included."""
     seen: set[int] = set()
-    work = [start]
+    work = list(starts)
     while work:
         node = work.pop()
         if node not in seen:
