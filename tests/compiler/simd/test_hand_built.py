@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from compiler.simd.hand_built import STEPS, Build, i32, uniform
 
 POINTERS = [(0, 8), (8, 8), (16, 8), (24, 4)]

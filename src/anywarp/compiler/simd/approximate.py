@@ -80,7 +80,9 @@ class ChunkOps:
         return self._make("int_to_float", type, (a,), signed=signed, rounding="rn")
 
 
-_SAME_TYPE = frozenset("add sub mul and or xor not shl lshr ashr fadd fsub fmul fma fdiv fsqrt fneg fabs fmin fmax".split())
+_SAME_TYPE = frozenset(
+    ["add", "sub", "mul", "and", "or", "xor", "not", "shl", "lshr", "ashr", "fadd", "fsub", "fmul", "fma", "fdiv", "fsqrt", "fneg", "fabs", "fmin", "fmax"]
+)
 
 
 def approximate(t: Text, emit: Emit, avx512: bool, op: Op, n: int, a: str) -> str:
@@ -136,5 +138,3 @@ def _ex2(t: Text, x: str) -> str:
 
 def _bits(x: float) -> int:
     return int(struct.unpack("<I", struct.pack("<f", x))[0])
-
-

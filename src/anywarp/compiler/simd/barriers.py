@@ -197,7 +197,9 @@ class Barriers:
         for value in self.kept(live[target]):
             self._save(value, value, lanes)
             if self.v.has_first(value):
-                t.do(f"store {self.v.type(value, False)} {self.v.scalar(value)}, ptr {self.field(self._first_slot(value))}")
+                t.do(
+                    f"store {self.v.type(value, False)} {self.v.scalar(value)}, ptr {self.field(self._first_slot(value))}"
+                )
         for phi in target.phis:
             self._save(phi.incoming[block], phi, lanes)
             if self.v.has_first(phi):
@@ -303,7 +305,11 @@ class Barriers:
             if value in kept:
                 self._restore(value, "copy" if v.left(value, target) else "main", lanes)
                 if v.has_first(value):
-                    v.assign(value, "main0", [t.let(f"load {v.type(value, False)}, ptr {self.field(self._first_slot(value))}")])
+                    v.assign(
+                        value,
+                        "main0",
+                        [t.let(f"load {v.type(value, False)}, ptr {self.field(self._first_slot(value))}")],
+                    )
             elif value not in v.hoisted:
                 self.ops.repeat(value)
         for phi in target.phis:

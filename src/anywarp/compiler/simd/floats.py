@@ -23,11 +23,12 @@ _MODE = {"rn": 1, "rp": 2, "rm": 3, "rz": 0}  # llvm.set.rounding
 class Floats:
     """Float arithmetic in a function under construction; `chunk` lanes make a vector, `avx512` allows its instructions."""
 
-    def __init__(self, text: Text, chunk: int, avx512: bool, fp16: bool) -> None:
+    def __init__(self, text: Text, chunk: int, avx512: bool, fp16: bool, f16c: bool) -> None:
         self.t = text
         self.chunk = chunk
         self.avx512 = avx512
         self.fp16 = fp16
+        self.f16c = f16c
 
     # --- conversions ----------------------------------------------------------------------------------------------
 
@@ -41,8 +42,7 @@ class Floats:
             bits = t.let(f"shl {vector_type('i32', n)} {wide}, {splat('i32', 16, n)}")
             a, source = t.let(f"bitcast {vector_type('i32', n)} {bits} to {vector_type('float', n)}"), "f32"
         elif source == "f16":
-            half = t.let(f"bitcast {vector_type('i16', n)} {a} to {vector_type('half', n)}")
-            a, source = t.let(f"fpext {vector_type('half', n)} {half} to {vector_type('float', n)}"), "f32"
+            a, source = self._from_half(n, a), "f32"
         if source == target:
             return a
         return t.let(f"fpext {vector_type('float', n)} {a} to {vector_type('double', n)}")
@@ -53,28 +53,80 @@ class Floats:
             return a
         if source == "f64":
             if target == "f32":
-                return self._truncate(n, a, "double", "float", rounding)
+                return self._truncate(n, a, rounding)
             a = self.to_odd(n, a)
         if target == "bf16":
             return self._to_bf16(n, a, rounding)
         if rounding == "rna":
             return self._to_f16_away(n, a)
-        half = self._truncate(n, a, "float", "half", rounding)
-        return self.t.let(f"bitcast {vector_type('half', n)} {half} to {vector_type('i16', n)}")
+        bits = self._to_half(n, a)
+        return bits if rounding == "rn" else self._step(n, "float", 16, a, bits, self._from_half(n, bits), rounding)
 
-    def _truncate(self, n: int, a: str, source: str, target: str, rounding: str) -> str:
-        """Round to nearest, then step back where the result lies on the wrong side; exact, as the result widens exactly."""
+    def _truncate(self, n: int, a: str, rounding: str) -> str:
+        """Round f64 to f32."""
         t = self.t
-        wide, low = vector_type(source, n), vector_type(target, n)
-        r = t.let(f"fptrunc {wide} {a} to {low}")
+        wide, low, word = vector_type("double", n), vector_type("float", n), vector_type("i32", n)
+        r = t.cast("fptrunc", wide, a, low)
         if rounding == "rn":
             return r
         if rounding == "rna":
-            raise ValueError("rna into this type")
-        back = t.let(f"fpext {low} {r} to {wide}")
-        width = 16 if target == "half" else 32
-        bits_type, mask = vector_type(f"i{width}", n), vector_type("i1", n)
-        bits = t.let(f"bitcast {low} {r} to {bits_type}")
+            raise NotImplementedError("rounding ties away from zero to f32")
+        back = t.cast("fpext", low, r, wide)
+        return t.cast(
+            "bitcast", word, self._step(n, "double", 32, a, t.cast("bitcast", low, r, word), back, rounding), low
+        )
+
+    def _from_half(self, n: int, bits: str) -> str:
+        """Widen f16 (as bits) to f32; without the instruction, by scaling a number with the same digits, which is exact."""
+        t = self.t
+        real, word = vector_type("float", n), vector_type("i32", n)
+        if self.f16c:
+            return t.cast(
+                "fpext",
+                vector_type("half", n),
+                t.cast("bitcast", vector_type("i16", n), bits, vector_type("half", n)),
+                real,
+            )
+        wide = t.cast("zext", vector_type("i16", n), bits, word)
+        size = t.two("and", word, wide, splat("i32", 0x7FFF, n))
+        sign = t.two("shl", word, t.two("and", word, wide, splat("i32", 0x8000, n)), splat("i32", 16, n))
+        digits = t.cast("bitcast", word, t.two("shl", word, size, splat("i32", 13, n)), real)
+        scaled = t.cast("bitcast", real, t.two("fmul", real, digits, splat("f32", 0x77800000, n)), word)  # 2**112
+        special = t.two("or", word, t.two("shl", word, size, splat("i32", 13, n)), splat("i32", 0x7F800000, n))
+        big = t.two("icmp uge", word, size, splat("i32", 0x7C00, n))
+        return t.cast("bitcast", word, t.two("or", word, t.pick(n, big, word, special, scaled), sign), real)
+
+    def _to_half(self, n: int, a: str) -> str:
+        """Round f32 to f16 (as bits) to nearest even; without the instruction, on the bits.
+
+        Adding 1/2 leaves a subnormal's digits, rightly rounded, at the end of the sum's; larger numbers are rounded by adding
+        to the digits that go, whose carry may run up to infinity.
+        """
+        t = self.t
+        real, word, short = vector_type("float", n), vector_type("i32", n), vector_type("i16", n)
+        if self.f16c:
+            return t.cast("bitcast", vector_type("half", n), t.cast("fptrunc", real, a, vector_type("half", n)), short)
+        bits = t.cast("bitcast", real, a, word)
+        size = t.two("and", word, bits, splat("i32", 0x7FFFFFFF, n))
+        half = splat("f32", 0x3F000000, n)
+        total = t.two("fadd", real, t.cast("bitcast", word, size, real), half)
+        small = t.two("sub", word, t.cast("bitcast", real, total, word), splat("i32", 0x3F000000, n))
+        odd = t.two("and", word, t.two("lshr", word, size, splat("i32", 13, n)), splat("i32", 1, n))
+        moved = t.two("add", word, t.two("add", word, size, splat("i32", 0xC8000FFF, n)), odd)
+        normal = t.two("lshr", word, moved, splat("i32", 13, n))
+        out = t.pick(n, t.two("icmp ult", word, size, splat("i32", 0x38800000, n)), word, small, normal)
+        out = t.pick(n, t.two("icmp uge", word, size, splat("i32", 0x47800000, n)), word, splat("i32", 0x7C00, n), out)
+        out = t.pick(n, t.two("icmp ugt", word, size, splat("i32", 0x7F800000, n)), word, splat("i32", 0x7E00, n), out)
+        sign = t.two("and", word, t.two("lshr", word, bits, splat("i32", 16, n)), splat("i32", 0x8000, n))
+        return t.cast("trunc", word, t.two("or", word, out, sign), short)
+
+    def _step(self, n: int, source: str, width: int, a: str, bits: str, back: str, rounding: str) -> str:
+        """Turn the nearest result (as bits; `back`: widened) into the directed one: step back where it lies on the wrong side.
+
+        Exact, as a narrower number widens exactly.
+        """
+        t = self.t
+        wide, bits_type, mask = vector_type(source, n), vector_type(f"i{width}", n), vector_type("i1", n)
         one = splat(f"i{width}", 1, n)
         up = t.let(f"add {bits_type} {bits}, {one}")
         down = t.let(f"sub {bits_type} {bits}, {one}")
@@ -96,13 +148,12 @@ class Floats:
                 zero = t.let(f"icmp eq {bits_type} {bits}, {splat(f'i{width}', 0, n)}")
                 least = splat(f"i{width}", (1 << (width - 1)) + 1, n)
                 fixed = t.let(f"select {mask} {zero}, {bits_type} {least}, {bits_type} {fixed}")
-        chosen = t.let(f"select {mask} {wrong}, {bits_type} {fixed}, {bits_type} {bits}")
-        return t.let(f"bitcast {bits_type} {chosen} to {low}")
+        return t.pick(n, wrong, bits_type, fixed, bits)
 
     def to_odd(self, n: int, a: str) -> str:
         """Round f64 to f32 to odd: toward zero, last bit set if inexact. A later rounding to fewer bits is then right."""
         t = self.t
-        r = self._truncate(n, a, "double", "float", "rz")
+        r = self._truncate(n, a, "rz")
         back = t.let(f"fpext {vector_type('float', n)} {r} to {vector_type('double', n)}")
         inexact = t.let(f"fcmp one {vector_type('double', n)} {back}, {a}")
         bit = t.let(f"zext {vector_type('i1', n)} {inexact} to {vector_type('i32', n)}")
@@ -136,14 +187,12 @@ class Floats:
     def _to_f16_away(self, n: int, a: str) -> str:
         """Nearest, ties away: toward zero first, then up by one where the rest is half a step or more."""
         t = self.t
-        real, half, mask = vector_type("float", n), vector_type("half", n), vector_type("i1", n)
-        short = vector_type("i16", n)
-        low = self._truncate(n, a, "float", "half", "rz")
-        bits = t.let(f"bitcast {half} {low} to {short}")
-        next_bits = t.let(f"add {short} {bits}, {splat('i16', 1, n)}")
+        real, short, mask = vector_type("float", n), vector_type("i16", n), vector_type("i1", n)
+        nearest = self._to_half(n, a)
+        bits = self._step(n, "float", 16, a, nearest, self._from_half(n, nearest), "rz")
+        next_bits = t.two("add", short, bits, splat("i16", 1, n))
+        x, y = self._from_half(n, bits), self._from_half(n, next_bits)
         # The neighbour beyond the largest finite number counts as 65536, where infinity's range begins.
-        x = t.cast("fpext", half, low, real)
-        y = t.cast("fpext", half, t.cast("bitcast", short, next_bits, half), real)
         suffix = t.mangle("float", n)
         x, y, size = (t.call(real, f"llvm.fabs.{suffix}", (real, v)) for v in (x, y, a))
         infinite = t.let(f"fcmp oeq {real} {y}, {splat('f32', 0x7F800000, n)}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from anywarp.compiler.ir import CLOCKS, PURE, Const, Kernel, Op, Specialisation, Undefined, Value
+from anywarp.compiler.ir import CLOCKS, PURE, Const, Kernel, Specialisation, Undefined, Value
 from anywarp.compiler.shapes import Analysis
 from anywarp.compiler.simd.barriers import FIXED, Barriers, needs_lane_states, without_assumptions
 from anywarp.compiler.simd.flow import Flow

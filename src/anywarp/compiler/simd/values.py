@@ -17,7 +17,7 @@ from anywarp.compiler.simd.text import LLVM_TYPE, Text, constant, constant_vecto
 from anywarp.ptx.isa.ops import BITS
 
 LANES = 32
-LAZY = frozenset("add sub mul shl and or xor zext sext trunc to_generic from_generic".split())
+LAZY = frozenset(["add", "sub", "mul", "shl", "and", "or", "xor", "zext", "sext", "trunc", "to_generic", "from_generic"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,8 @@ class Machine:
     vector_bits: int
     avx512: bool
     fp16: bool
-    avx2: bool = True
+    avx2: bool
+    f16c: bool
 
     @property
     def chunk(self) -> int:
@@ -56,7 +57,7 @@ class Values:
         self.t = Text()
         self.chunk = machine.chunk
         self.chunks = LANES // self.chunk
-        self.floats = Floats(self.t, self.chunk, machine.avx512, machine.fp16)
+        self.floats = Floats(self.t, self.chunk, machine.avx512, machine.fp16, machine.f16c)
         self.flow: ControlFlow = control_flow(kernel)
         self.block: Block = kernel.blocks[0]
         self.mask: str | None = None  # i32 of active lanes in the copy being emitted; None: all 32
