@@ -143,9 +143,16 @@ END: ret;
 Run = Callable[..., object]
 
 
-def _fill(rows: Sequence[Row], seed: int, rounds: int) -> tuple[list[list[list[tuple[int, ...]]]], np.ndarray]:
-    """Return the sources by [round][row][thread] and the buffer that holds them."""
-    values = [[inputs(row, THREADS, seed * rounds + r) for row in rows] for r in range(rounds)]
+Values = "list[list[list[tuple[int, ...]]]]"
+"""Sources by [round][row][thread]."""
+
+
+def _random(rows: Sequence[Row], seed: int, rounds: int) -> Values:
+    return [[inputs(row, THREADS, seed * rounds + r) for row in rows] for r in range(rounds)]
+
+
+def _buffer(rows: Sequence[Row], values: Values) -> np.ndarray:
+    rounds = len(values)
     buffer = np.zeros((rounds, slots(rows)[0], THREADS, 2), np.uint64)
     for r in range(rounds):
         for p, lanes in zip(place(rows), values[r], strict=True):
@@ -153,7 +160,7 @@ def _fill(rows: Sequence[Row], seed: int, rounds: int) -> tuple[list[list[list[t
                 for half in range(2):
                     bits = [(lane[n] >> (64 * half)) & 0xFFFFFFFFFFFFFFFF for lane in lanes]
                     buffer[r, p.source + n, :, half] = np.array(bits, np.uint64)
-    return values, buffer
+    return buffer
 
 
 def _found(out: np.ndarray, round: int, slot: int, thread: int, kind: str) -> int:
@@ -180,9 +187,12 @@ def _judge(p: Placed, sources: tuple[int, ...], out: np.ndarray, round: int, thr
     return ""
 
 
-def check_straight(run: Run, rows: Sequence[Row], seed: int = 0, threads: int = 64, blocks: int = 1) -> list[str]:
-    """Run the rows in every thread; returns one complaint for each wrong row."""
-    values, buffer = _fill(rows, seed, 1)
+def check_straight(
+    run: Run, rows: Sequence[Row], seed: int = 0, threads: int = 64, blocks: int = 1, values: Values | None = None
+) -> list[str]:
+    """Run the rows in every thread, with `values` or random ones; returns one complaint for each wrong row."""
+    values = values or _random(rows, seed, 1)
+    buffer = _buffer(rows, values)
     out = np.full((1, slots(rows)[1], THREADS, 2), UNTOUCHED, np.uint64)
     run(straight(rows), "rows", blocks, threads, [buffer, out, np.zeros(4, np.uint32)])
     wrong = []
@@ -195,7 +205,8 @@ def check_straight(run: Run, rows: Sequence[Row], seed: int = 0, threads: int = 
 
 def check_divergent(run: Run, rows: Sequence[Row], seed: int = 0, threads: int = 45) -> list[str]:
     """Run the rows in a divergent loop, in both sides of a branch, under guards; returns complaints."""
-    values, buffer = _fill(rows, seed, ROUNDS)
+    values = _random(rows, seed, ROUNDS)
+    buffer = _buffer(rows, values)
     rng = random.Random(seed)
     control = np.zeros((THREADS, 4), np.uint32)
     control[:, 0] = [rng.randint(0, ROUNDS) for _ in range(THREADS)]

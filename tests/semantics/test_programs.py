@@ -1,10 +1,11 @@
 """Random structured programs: the devices against numpy, under many shapes of blocks."""
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anywarp.devices.reference import execute as reference
+from semantics.devices import DEVICES, interpret, run_compiled, run_for_any_block
 from semantics.programs import COUNTERS, INITIAL, VARIABLES
 from semantics.programs import programs as made
 
@@ -23,6 +24,7 @@ def numbers(seed: int, blocks: int, threads: int):
 
 
 def check(run_kernel, program, shape, seed, blocks=2):
+    """Run a program and compare all it leaves with what numpy computes."""
     threads = int(np.prod(shape))
     inputs = numbers(seed, blocks, threads)
     out = np.zeros((blocks, threads, VARIABLES), np.uint32)
@@ -31,15 +33,46 @@ def check(run_kernel, program, shape, seed, blocks=2):
     run_kernel(program.ptx(), "program", (blocks, 1, 1), shape, [inputs, out, per_block, total])
     expected = program.compute(blocks, threads, inputs)
     for name, found, wanted in zip(("out", "blocks", "total"), (out, per_block, total), expected, strict=True):
-        np.testing.assert_array_equal(found, wanted, err_msg=f"{name}\n{program}")
+        np.testing.assert_array_equal(found, wanted, err_msg=f"{name}, block {shape}, seed {seed}\n{program}")
 
 
-quick = settings(
-    max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), print_blob=False
-)
+def some(count):
+    quiet = list(HealthCheck)
+    return settings(max_examples=count, deadline=None, derandomize=True, suppress_health_check=quiet, print_blob=False)
 
 
-@quick
-@given(made, st.sampled_from(SHAPES[:7] + SHAPES[9:15]), st.integers(0, 1000))
-def test_the_interpreter_computes_what_numpy_does(program, shape, seed):
-    check(reference.run_kernel, program, shape, seed)
+seeds = st.integers(0, 1000)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_compiled_for_its_block(shape):
+    @some(2)
+    @given(made, seeds)
+    def agree(program, seed):
+        check(run_compiled, program, shape, seed)
+
+    agree()
+
+
+@some(10)
+@given(made, seeds)
+def test_compiled_for_any_block(program, seed):
+    for shape in SHAPES:
+        check(run_for_any_block, program, shape, seed)
+
+
+@some(12)
+@given(made, st.sampled_from([s for s in SHAPES if np.prod(s) <= 256]), seeds)
+def test_interpreted(program, shape, seed):
+    check(interpret, program, shape, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("device", DEVICES)
+def test_many_programs(device):
+    @settings(some(150))
+    @given(made, st.sampled_from(SHAPES), seeds)
+    def agree(program, shape, seed):
+        check(DEVICES[device], program, shape, seed)
+
+    agree()

@@ -1,0 +1,29 @@
+"""The two devices that run kernels inside this process, behind one call.
+
+Modules with compiled kernels are kept, so that a kernel is run with many inputs and compiled once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+from anywarp.devices.cpu.execute import Program
+from anywarp.devices.reference.execute import run_kernel as interpret
+
+Run = Callable[..., object]
+
+module = lru_cache(maxsize=32)(Program)
+
+
+def run_compiled(ptx, name, grid, block, args, dynamic_shared=0):
+    """Run on the device `cpu`, compiled for this shape of block."""
+    module(ptx).run(name, grid, block, args, dynamic_shared)
+
+
+def run_for_any_block(ptx, name, grid, block, args, dynamic_shared=0):
+    """Run on the device `cpu`, compiled for any shape of block."""
+    module(ptx).run(name, grid, block, args, dynamic_shared, any_shape=True)
+
+
+DEVICES: dict[str, Run] = {"reference": interpret, "cpu": run_compiled, "cpu, any block": run_for_any_block}

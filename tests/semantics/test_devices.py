@@ -1,0 +1,83 @@
+"""Every row of the instruction table on the devices that run kernels: straight, in divergent flow, with any values.
+
+The expected values are the table's own; no device is compared with another here.
+"""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from semantics import kernels
+from semantics.devices import DEVICES, interpret, run_compiled, run_for_any_block
+from semantics.rows import EDGES, KINDS, WIDTH, row
+from semantics.table import ROWS
+
+SIZE = 32
+
+
+def chunks(rows):
+    """The rows by `SIZE`, as test parameters named for their first row."""
+    parts = [rows[n : n + SIZE] for n in range(0, len(rows), SIZE)]
+    return pytest.mark.parametrize("rows", parts, ids=[f"{part[0].name} and on" for part in parts])
+
+
+def told(wrong):
+    assert not wrong, f"{len(wrong)} rows are wrong:\n" + "\n".join(wrong[:20])
+
+
+@chunks(ROWS)
+def test_every_row_in_blocks_with_a_partial_warp(rows):
+    told(kernels.check_straight(run_for_any_block, rows, seed=1, threads=33))
+
+
+@chunks(ROWS[2::6])
+def test_rows_compiled_for_their_block(rows):
+    told(kernels.check_straight(run_compiled, rows, seed=2, threads=32))
+
+
+@chunks(ROWS[::6])
+def test_rows_in_a_divergent_loop_under_guards(rows):
+    told(kernels.check_divergent(run_compiled, rows, seed=3, threads=45))
+
+
+@pytest.mark.slow
+@chunks(ROWS)
+def test_every_row_in_a_divergent_loop_under_guards(rows):
+    told(kernels.check_divergent(run_compiled, rows, seed=4, threads=77))
+
+
+@chunks(ROWS[1::12])
+def test_rows_on_the_interpreter(rows):
+    told(kernels.check_straight(interpret, rows, seed=5, threads=33))
+    told(kernels.check_divergent(interpret, rows, seed=6, threads=45))
+
+
+def _bits(kind):
+    return st.one_of(st.sampled_from(EDGES[kind]), st.integers(0, (1 << WIDTH[KINDS[kind]]) - 1))
+
+
+@st.composite
+def rows_with_values(draw):
+    one = draw(st.sampled_from([r for r in ROWS if r.sources]))
+    lanes = draw(st.lists(st.tuples(*(_bits(k) for k in one.sources)), min_size=1, max_size=32))
+    lanes = [tuple(x % 9 if k == "small" else x for k, x in zip(one.sources, lane, strict=True)) for lane in lanes]
+    return one, (lanes * kernels.THREADS)[: kernels.THREADS]
+
+
+@settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(rows_with_values())
+def test_any_values(found):
+    one, lanes = found
+    told(kernels.check_straight(run_compiled, [one], threads=32, values=[[lanes]]))
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_a_wrong_value_is_noticed(name):
+    """The comparison itself: rows whose expectation is wrong in one value, in the kept value, in the row that runs."""
+    wrong = row("add.u32", "u32", "u32 u32", lambda a, b: (a + b + (a == 7)) & 0xFFFFFFFF)
+    right = row("add.u32", "u32", "u32 u32", lambda a, b: (a + b) & 0xFFFFFFFF)
+    lanes = [(n, 3 * n) for n in range(kernels.THREADS)]
+    found = kernels.check_straight(DEVICES[name], [right, wrong], values=[[lanes, lanes]])
+    assert len(found) == 1 and "expected 0x1d, thread 7" in found[0]
+    never = row("sub.u32", "u32", "u32 u32", lambda a, b: 1)
+    assert len(kernels.check_divergent(DEVICES[name], [right, never])) == 1
