@@ -13,6 +13,7 @@
 
 #include <cstring>
 #include <mutex>
+#include <optional>
 
 #include "core/log.h"
 #include "core/service_place.h"
@@ -25,7 +26,7 @@ namespace {
 
 constexpr uint32_t kHeaderLimit = 1u << 20;
 constexpr uint64_t kPayloadLimit = 1ull << 30;
-constexpr double kStartLimit = 20, kReplyLimit = 1800, kSlow = 2;
+constexpr double kStartLimit = 20, kStartAgain = 2, kReplyLimit = 1800, kSlow = 2;
 
 // What goes wrong between the two processes; asking again may help, unlike with a Failure.
 struct Broken {
@@ -185,14 +186,54 @@ void start_service(const std::string& path) {
   if (failed) throw Broken{settings().python + " cannot start it: " + words};
 }
 
+Reply exchange(Connection& c, const std::vector<Line>& request, std::string_view payload,
+               const std::string& what) {
+  std::string header = render_lines(request);
+  uint32_t header_bytes = static_cast<uint32_t>(header.size());
+  uint64_t payload_bytes = payload.size();
+  std::string head(12, '\0');
+  memcpy(head.data(), &header_bytes, 4);
+  memcpy(head.data() + 4, &payload_bytes, 8);
+  c.send(head + header);
+  c.send(payload);
+  char lengths[12];
+  c.receive(lengths, sizeof lengths, what);
+  memcpy(&header_bytes, lengths, 4);
+  memcpy(&payload_bytes, lengths + 4, 8);
+  if (header_bytes > kHeaderLimit || payload_bytes > kPayloadLimit)
+    throw Broken{"the service sent nonsense"};
+  std::string text(header_bytes, '\0');
+  c.receive(text.data(), text.size(), what);
+  Reply reply;
+  reply.lines = parse_lines(text);
+  reply.payload.resize(payload_bytes);
+  c.receive(reply.payload.data(), reply.payload.size(), what);
+  return reply;
+}
+
+// Connects and exchanges a ping: a service that is being killed still accepts, but answers nothing.
+std::optional<Connection> reach(const std::string& path) {
+  int file = dial(path);
+  if (file < 0) return {};
+  Connection connection(file);
+  try {
+    exchange(connection, {{"op", "ping"}}, {}, "the compile service");
+  } catch (const Broken&) {
+    return {};
+  }
+  return connection;
+}
+
+// Starts the service when nobody answers, and again when the one started lost its place to one that was just ending.
 Connection connect_to_service() {
   std::string path = service_socket_path();
-  int file = dial(path);
-  if (file >= 0) return Connection(file);
-  start_service(path);
-  for (double begin = now(); now() - begin < kStartLimit;) {
-    file = dial(path);
-    if (file >= 0) return Connection(file);
+  double begin = now(), next_start = begin;
+  while (now() - begin < kStartLimit) {
+    if (auto connection = reach(path)) return std::move(*connection);
+    if (now() >= next_start) {
+      start_service(path);
+      next_start = now() + kStartAgain;
+    }
     timespec pause = {0, 10'000'000};
     nanosleep(&pause, nullptr);
   }
@@ -232,31 +273,6 @@ Idle& idle() {
   return instance;
 }
 
-Reply exchange(Connection& c, const std::vector<Line>& request, std::string_view payload,
-               const std::string& what) {
-  std::string header = render_lines(request);
-  uint32_t header_bytes = static_cast<uint32_t>(header.size());
-  uint64_t payload_bytes = payload.size();
-  std::string head(12, '\0');
-  memcpy(head.data(), &header_bytes, 4);
-  memcpy(head.data() + 4, &payload_bytes, 8);
-  c.send(head + header);
-  c.send(payload);
-  char lengths[12];
-  c.receive(lengths, sizeof lengths, what);
-  memcpy(&header_bytes, lengths, 4);
-  memcpy(&payload_bytes, lengths + 4, 8);
-  if (header_bytes > kHeaderLimit || payload_bytes > kPayloadLimit)
-    throw Broken{"the service sent nonsense"};
-  std::string text(header_bytes, '\0');
-  c.receive(text.data(), text.size(), what);
-  Reply reply;
-  reply.lines = parse_lines(text);
-  reply.payload.resize(payload_bytes);
-  c.receive(reply.payload.data(), reply.payload.size(), what);
-  return reply;
-}
-
 std::string value(const Reply& reply, std::string_view key) {
   const Line* line = find_line(reply.lines, key);
   return line && line->size() > 1 ? (*line)[1] : "";
@@ -280,6 +296,9 @@ Reply ask_service(const std::vector<Line>& request, std::string_view image,
     try {
       Reply reply = attempt(request, image, what);
       std::string status = value(reply, "status");
+      for (auto& line : reply.lines) {
+        if (line[0] == "warning" && line.size() > 1) diagnose(LogLevel::warn, line[1]);
+      }
       if (status == "ok") return reply;
       if (status != "error") throw Broken{"the service sent no status"};
       std::string code = value(reply, "cuda");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "cuda/work.h"
@@ -12,15 +13,20 @@ class Stream;
 struct Graph;
 struct GraphNode;
 
-// One capture of a stream. Streams that join it through events hold the same object.
+// One capture. Streams that join it through events hold the same object.
 struct Capture {
   std::shared_ptr<Graph> graph;
   uint64_t id = 0;
   uintptr_t origin = 0;  // handle of the stream where it began
-  int mode = 0;
+  bool given = false;    // the graph is the program's own (cuStreamBeginCaptureToGraph)
+
+  std::mutex mutex;
   bool invalidated = false;
+  // Each stream that takes part, and the nodes behind which its next work comes.
+  std::vector<std::pair<std::shared_ptr<Stream>, std::vector<GraphNode*>>> fronts;
 
   void add(Stream& stream, Work work);
+  std::vector<GraphNode*>& front(Stream& stream);  // with the mutex held
 };
 
 }  // namespace aw

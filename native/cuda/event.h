@@ -36,7 +36,7 @@ void record_event(Event& event, Stream& stream);
 void wait_for_event(Event& event, Stream& stream);
 
 // The same in streams under capture. capture_wait is called with the event's mutex held.
-void capture_record(Event& event, Stream& stream, Capture& capture);
+void capture_record(Event& event, Stream& stream, const std::shared_ptr<Capture>& capture);
 void capture_wait(Event& event, Stream& stream);
 
 }  // namespace aw

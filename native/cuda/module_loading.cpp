@@ -1,4 +1,7 @@
 // From the bytes that a program passes to modules and functions of a context.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -26,10 +29,38 @@ struct FatbinHeader {
   uint64_t size;
 };
 
+// Copies what a program says is an image. A damaged header may claim more than there is to read, so
+// the kernel does the reading, which answers with an error where the processor would fault.
+std::string copy_image(const void* image, size_t size) {
+  int file = memfd_create("anywarp image", MFD_CLOEXEC);
+  require(file >= 0, CUDA_ERROR_OUT_OF_MEMORY);
+  auto* bytes = static_cast<const char*>(image);
+  size_t done = 0;
+  while (done < size) {
+    ssize_t taken = write(file, bytes + done, size - done);
+    if (taken <= 0) break;
+    done += static_cast<size_t>(taken);
+  }
+  std::string copy(done == size ? size : 0, 0);
+  size_t at = 0;
+  while (at < copy.size()) {
+    ssize_t got = pread(file, copy.data() + at, copy.size() - at, static_cast<off_t>(at));
+    if (got <= 0) break;
+    at += static_cast<size_t>(got);
+  }
+  close(file);
+  if (done < size || at < size) {
+    throw Failure(CUDA_ERROR_INVALID_IMAGE,
+                  "the header of an image claims " + std::to_string(size) +
+                      " bytes, and fewer can be read\nhelp: the file may be damaged");
+  }
+  return copy;
+}
+
 template <class T>
 T read_at(const void* image) {
   T value;
-  memcpy(&value, image, sizeof value);
+  memcpy(&value, copy_image(image, sizeof value).data(), sizeof value);
   return value;
 }
 
@@ -42,20 +73,26 @@ std::string cubin_architecture(const void* image) {
   return "sm_" + std::to_string(sm);
 }
 
+uint32_t first_word(const void* image) {
+  auto* bytes = static_cast<const uint8_t*>(image);
+  uint32_t word = 0;
+  // Byte by byte, because a text may be shorter than a magic number.
+  for (int i = 0; i < 4 && (i == 0 || bytes[i - 1]); ++i) word |= uint32_t{bytes[i]} << 8 * i;
+  return word;
+}
+
 }  // namespace
 
 std::shared_ptr<const Image> read_image(const void* image) {
   require(image != nullptr);
-  uint32_t magic = 0;
+  if (first_word(image) == kWrapperMagic) image = read_at<FatbinWrapper>(image).data;
+  require(image != nullptr, CUDA_ERROR_INVALID_IMAGE);
+  uint32_t magic = first_word(image);
   auto* bytes = static_cast<const char*>(image);
-  // Byte by byte, because a text may be shorter than a magic number.
-  for (size_t i = 0; i < 4 && (i == 0 || bytes[i - 1]); ++i)
-    magic |= uint32_t{static_cast<uint8_t>(bytes[i])} << 8 * i;
-  if (magic == kWrapperMagic) return read_image(read_at<FatbinWrapper>(image).data);
   if (magic == kFatbinMagic) {
     auto header = read_at<FatbinHeader>(image);
     require(header.size <= kLargestImage, CUDA_ERROR_INVALID_IMAGE);
-    return std::make_shared<Image>(std::string(bytes, header.header_bytes + header.size));
+    return std::make_shared<Image>(copy_image(bytes, header.header_bytes + header.size));
   }
   if (magic == 0x464c457f) {
     throw Failure(CUDA_ERROR_NO_BINARY_FOR_GPU,

@@ -1,0 +1,325 @@
+// Driver API reference: graph management, executable graphs.
+#include <algorithm>
+#include <cstring>
+
+#include "cuda/context.h"
+#include "cuda/event.h"
+#include "cuda/graph.h"
+#include "cuda/user_object.h"
+
+namespace aw {
+
+Handles<GraphExec>& graph_execs() {
+  static auto& instance = *new Handles<GraphExec>;
+  return instance;
+}
+
+std::shared_ptr<GraphExec> exec_of(CUgraphExec handle) {
+  auto exec = graph_execs().find(handle);
+  require(exec != nullptr);
+  return exec;
+}
+
+}  // namespace aw
+
+using namespace aw;
+
+namespace {
+
+using Step = GraphExec::Step;
+
+constexpr uint64_t kFlagsMask = 0xf, kDeviceLaunch = 4;
+
+std::vector<Step> make_steps(Graph& graph) {
+  std::lock_guard lock(graph.mutex);
+  std::map<const GraphNode*, size_t> created;
+  for (auto& node : graph.nodes) created.emplace(node.get(), created.size());
+  std::vector<Step> steps;
+  for (GraphNode* node : in_order(graph)) {
+    Step step;
+    step.node = node->handle, step.type = node->type, step.work = node->work,
+    step.created = created[node];
+    if (node->child) step.child = make_steps(*node->child);
+    for (GraphNode* before : node->after) step.after.push_back(created[before]);
+    std::sort(step.after.begin(), step.after.end());
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+CUresult instantiate(CUgraphExec* out, CUgraph handle, uint64_t flags) {
+  require(out);
+  require((flags & ~kFlagsMask) == 0);
+  if (flags & kDeviceLaunch)
+    throw Failure(CUDA_ERROR_NOT_SUPPORTED, "graphs that the device launches are not supported");
+  auto graph = graph_of(handle);
+  auto exec = std::make_shared<GraphExec>();
+  exec->flags = flags;
+  exec->steps = make_steps(*graph);
+  exec->held = graph->held;
+  exec->handle = graph_execs().add(exec);
+  *out = as_handle<CUgraphExec>(exec->handle);
+  return CUDA_SUCCESS;
+}
+
+Step* find_step(std::vector<Step>& steps, uintptr_t node) {
+  for (Step& step : steps) {
+    if (step.node == node) return &step;
+    if (Step* inner = find_step(step.child, node)) return inner;
+  }
+  return nullptr;
+}
+
+Step& step_of(GraphExec& exec, CUgraphNode node) {
+  Step* step = find_step(exec.steps, reinterpret_cast<uintptr_t>(node));
+  require(step);
+  return *step;
+}
+
+void replace(CUgraphExec handle, CUgraphNode node, CUgraphNodeType type, Work work) {
+  auto exec = exec_of(handle);
+  std::lock_guard lock(exec->mutex);
+  Step& step = step_of(*exec, node);
+  require(step.type == type);
+  step.work = std::make_shared<const Work>(std::move(work));
+}
+
+// One launch: work that stands for events gets the events' present state.
+struct Launch {
+  ExecutionPlan plan;
+  std::vector<std::pair<std::shared_ptr<Event>, std::shared_ptr<Recording>>> recorded;
+
+  void add(const std::vector<Step>& steps) {
+    for (auto& step : steps) {
+      if (!step.child.empty()) add(step.child);
+      if (step.enabled && step.child.empty()) add(step);
+    }
+  }
+
+  void add(const Step& step) {
+    if (step.type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
+      uintptr_t handle = std::get<RecordWork>(*step.work).event;
+      auto event = event_of(as_handle<CUevent>(handle));
+      auto recording = std::make_shared<Recording>();
+      recorded.emplace_back(event, recording);
+      plan.steps.push_back(std::make_shared<const Work>(RecordWork{recording, handle}));
+    } else if (step.type == CU_GRAPH_NODE_TYPE_WAIT_EVENT) {
+      uintptr_t handle = std::get<WaitWork>(*step.work).event;
+      // An event that this launch records itself has come about by the time a later step waits for
+      // it.
+      for (auto& [event, recording] : recorded) {
+        if (event->handle == handle) return;
+      }
+      plan.steps.push_back(std::make_shared<const Work>(
+          WaitWork{event_of(as_handle<CUevent>(handle))->point(), handle}));
+    } else if (step.type != CU_GRAPH_NODE_TYPE_EMPTY) {
+      if (auto* kernel = std::get_if<KernelWork>(step.work.get()))
+        report_launch(kernel->function->entry->name);
+      plan.steps.push_back(step.work);
+    }
+  }
+};
+
+CUresult launch(CUgraphExec handle, CUstream stream) {
+  current_context();
+  auto target = stream_of(stream);
+  auto exec = exec_of(handle);
+  if (target->capture())
+    throw Failure(CUDA_ERROR_NOT_SUPPORTED,
+                  "launching graphs in captured streams is not supported yet");
+  Launch launch;
+  {
+    std::lock_guard lock(exec->mutex);
+    launch.add(exec->steps);
+  }
+  target->submit(GraphWork{std::make_shared<const ExecutionPlan>(std::move(launch.plan))});
+  for (auto& [event, recording] : launch.recorded) {
+    std::lock_guard lock(event->mutex);
+    recording->point = target->last();
+    event->recording = recording;
+    event->capture = nullptr;
+  }
+  return CUDA_SUCCESS;
+}
+
+constexpr int kSame = 0, kTopologyChanged = 2, kTypeChanged = 3;
+
+// Compares an executable graph with a graph of the same form and takes over its work.
+int update(std::vector<Step>& steps, const std::vector<Step>& from, uintptr_t* culprit) {
+  if (steps.size() != from.size()) return kTopologyChanged;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    *culprit = from[i].node;
+    if (steps[i].type != from[i].type) return kTypeChanged;
+    if (steps[i].created != from[i].created || steps[i].after != from[i].after)
+      return kTopologyChanged;
+    std::vector<Step> trial = steps[i].child;
+    if (int result = update(trial, from[i].child, culprit)) return result;
+  }
+  for (size_t i = 0; i < steps.size(); ++i) {
+    steps[i].work = from[i].work;
+    update(steps[i].child, from[i].child, culprit);
+  }
+  *culprit = 0;
+  return kSame;
+}
+
+void update(CUgraphExec handle, CUgraph graph, CUgraphNode* culprit, int* result) {
+  auto exec = exec_of(handle);
+  std::vector<Step> from = make_steps(*graph_of(graph));
+  std::lock_guard lock(exec->mutex);
+  uintptr_t node = 0;
+  *result = update(exec->steps, from, &node);
+  if (culprit) *culprit = as_handle<CUgraphNode>(node);
+  require(*result == kSame, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+}
+
+CUDA_KERNEL_NODE_PARAMS first_version(const CUDA_KERNEL_NODE_PARAMS* params) {
+  require(params);
+  CUDA_KERNEL_NODE_PARAMS copy = {};
+  memcpy(static_cast<void*>(&copy), params, offsetof(CUDA_KERNEL_NODE_PARAMS, kern));
+  return copy;
+}
+
+}  // namespace
+
+AW_EXPORT CUresult cuGraphInstantiate(CUgraphExec* out, CUgraph graph, CUgraphNode* culprit, char*,
+                                      size_t) {
+  return api<"cuGraphInstantiate">([&] {
+    if (culprit) *culprit = nullptr;
+    return instantiate(out, graph, 0);
+  });
+}
+
+AW_EXPORT CUresult cuGraphInstantiate_v2(CUgraphExec* out, CUgraph graph, CUgraphNode* culprit,
+                                         char*, size_t) {
+  return api<"cuGraphInstantiate_v2">([&] {
+    if (culprit) *culprit = nullptr;
+    return instantiate(out, graph, 0);
+  });
+}
+
+AW_EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec* out, CUgraph graph,
+                                               unsigned long long flags) {
+  return api<"cuGraphInstantiateWithFlags">([&] { return instantiate(out, graph, flags); });
+}
+
+AW_EXPORT CUresult cuGraphInstantiateWithParams(CUgraphExec* out, CUgraph graph,
+                                                CUDA_GRAPH_INSTANTIATE_PARAMS* params) {
+  return api<"cuGraphInstantiateWithParams">([&] {
+    require(params);
+    params->hErrNode_out = nullptr;
+    params->result_out = 1;  // an error, until there is none
+    instantiate(out, graph, params->flags);
+    params->result_out = 0;
+  });
+}
+
+AW_EXPORT CUresult cuGraphExecDestroy(CUgraphExec handle) {
+  return api<"cuGraphExecDestroy">([&] { require(graph_execs().remove(handle) != nullptr); });
+}
+
+AW_EXPORT CUresult cuGraphExecGetFlags(CUgraphExec handle, uint64_t* flags) {
+  return api<"cuGraphExecGetFlags">([&] {
+    require(flags);
+    *flags = exec_of(handle)->flags;
+  });
+}
+
+AW_EXPORT CUresult cuGraphUpload(CUgraphExec handle, CUstream stream) {
+  return api<"cuGraphUpload">([&] {
+    stream_of(stream);
+    exec_of(handle);  // its kernels were compiled when their nodes were made
+  });
+}
+
+AW_EXPORT CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream) {
+  return api<"cuGraphLaunch">([&] { return launch(handle, stream); });
+}
+
+AW_EXPORT CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                                  const CUDA_KERNEL_NODE_PARAMS* params) {
+  return api<"cuGraphExecKernelNodeSetParams">([&] {
+    replace(exec, node, CU_GRAPH_NODE_TYPE_KERNEL, kernel_work(first_version(params), false));
+  });
+}
+
+AW_EXPORT CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
+                                                     const CUDA_KERNEL_NODE_PARAMS* params) {
+  return api<"cuGraphExecKernelNodeSetParams_v2">([&] {
+    require(params);
+    replace(exec, node, CU_GRAPH_NODE_TYPE_KERNEL, kernel_work(*params, true));
+  });
+}
+
+AW_EXPORT CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                                  const CUDA_MEMCPY3D* params, CUcontext) {
+  return api<"cuGraphExecMemcpyNodeSetParams">(
+      [&] { replace(exec, node, CU_GRAPH_NODE_TYPE_MEMCPY, copy_work(params)); });
+}
+
+AW_EXPORT CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                                  const CUDA_MEMSET_NODE_PARAMS* params,
+                                                  CUcontext) {
+  return api<"cuGraphExecMemsetNodeSetParams">(
+      [&] { replace(exec, node, CU_GRAPH_NODE_TYPE_MEMSET, set_work(params)); });
+}
+
+AW_EXPORT CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                                const CUDA_HOST_NODE_PARAMS* params) {
+  return api<"cuGraphExecHostNodeSetParams">(
+      [&] { replace(exec, node, CU_GRAPH_NODE_TYPE_HOST, host_work(params)); });
+}
+
+AW_EXPORT CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node,
+                                                      CUevent event) {
+  return api<"cuGraphExecEventRecordNodeSetEvent">([&] {
+    replace(exec, node, CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+            event_work(CU_GRAPH_NODE_TYPE_EVENT_RECORD, event));
+  });
+}
+
+AW_EXPORT CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node,
+                                                    CUevent event) {
+  return api<"cuGraphExecEventWaitNodeSetEvent">([&] {
+    replace(exec, node, CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+            event_work(CU_GRAPH_NODE_TYPE_WAIT_EVENT, event));
+  });
+}
+
+AW_EXPORT CUresult cuGraphNodeSetEnabled(CUgraphExec handle, CUgraphNode node, unsigned enabled) {
+  return api<"cuGraphNodeSetEnabled">([&] {
+    auto exec = exec_of(handle);
+    std::lock_guard lock(exec->mutex);
+    Step& step = step_of(*exec, node);
+    require(step.type <= CU_GRAPH_NODE_TYPE_MEMSET);  // kernels and copies only, as documented
+    step.enabled = enabled != 0;
+  });
+}
+
+AW_EXPORT CUresult cuGraphNodeGetEnabled(CUgraphExec handle, CUgraphNode node, unsigned* enabled) {
+  return api<"cuGraphNodeGetEnabled">([&] {
+    require(enabled);
+    auto exec = exec_of(handle);
+    std::lock_guard lock(exec->mutex);
+    Step& step = step_of(*exec, node);
+    require(step.type <= CU_GRAPH_NODE_TYPE_MEMSET);
+    *enabled = step.enabled;
+  });
+}
+
+AW_EXPORT CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode* culprit,
+                                     int* result) {
+  return api<"cuGraphExecUpdate">([&] {
+    require(result);
+    update(exec, graph, culprit, result);
+  });
+}
+
+AW_EXPORT CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph,
+                                        CUgraphExecUpdateResultInfo* info) {
+  return api<"cuGraphExecUpdate_v2">([&] {
+    require(info);
+    *info = {};
+    update(exec, graph, &info->errorNode, &info->result);
+  });
+}
