@@ -159,7 +159,7 @@ class Cuda:
 
     def fetch(self, state: Any) -> Arrays:
         copies = [np.empty_like(a) for a in state[3]]
-        for copy, pointer in zip(copies, state[2], strict=True):
+        for copy, pointer in zip(copies, state[2], strict=False):
             self.check(
                 self.cuda.cuMemcpyDtoH_v2(ctypes.c_void_p(copy.ctypes.data), pointer, ctypes.c_size_t(copy.nbytes))
             )
