@@ -246,14 +246,14 @@ def check_tuple_arguments():
 def select(values, out):
     i = cuda.grid(1)
     if i < values.size:
-        out[i] = cuda.selp(values[i] > 0, values[i], -2 * values[i])
+        out[i] = cuda.selp(values[i] > 0, values[i], -values[i])
 
 
 def check_select():
-    values = np.arange(-40, 40, dtype=np.int32)
-    out = cuda.device_array(80, np.int32)
+    values = np.arange(-40, 40, dtype=np.float32)
+    out = cuda.device_array(80, np.float32)
     select[2, 64](cuda.to_device(values), out)
-    np.testing.assert_array_equal(out.copy_to_host(), np.where(values > 0, values, -2 * values))
+    np.testing.assert_array_equal(out.copy_to_host(), np.abs(values))
 
 
 @cuda.jit

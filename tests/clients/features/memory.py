@@ -5,7 +5,7 @@ from numba import cuda, float32, float64, int16, int32
 
 TABLE = np.arange(60, dtype=np.float32).reshape(12, 5) ** 1.5
 WEIGHTS = np.array([3, 1, 4, 1, 5, 9, 2, 6], np.int64)
-TILE = 16
+TILE, PADDED = 16, 17
 
 
 @cuda.jit
@@ -26,7 +26,7 @@ def check_static_shared():
 
 @cuda.jit
 def transpose(a, out):
-    tile = cuda.shared.array((TILE, TILE + 1), dtype=float32)
+    tile = cuda.shared.array((TILE, PADDED), dtype=float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     row, column = cuda.blockIdx.y * TILE + y, cuda.blockIdx.x * TILE + x
     if row < a.shape[0] and column < a.shape[1]:
