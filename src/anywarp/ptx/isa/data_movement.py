@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from anywarp.ptx.isa.operands import bits_type, is_signed, malformed, read, resize, take, value_type, write
+from anywarp.ptx.isa.operands import Misfit, bits_type, is_signed, malformed, read, resize, take, value_type, write
 from anywarp.ptx.isa.ops import BITS, AddressSpace, Ops, Order, Scope, V
 from anywarp.ptx.isa.registry import meaning
 from anywarp.ptx.tree import WIDTHS, Address, Instruction, Name, Operand, Vector
@@ -24,15 +24,21 @@ def mov(ops: Ops, i: Instruction) -> None:
     if isinstance(d, Vector):
         _unpack(ops, d, read(ops, a, type))
     elif isinstance(a, Vector):
-        write(ops, d, _pack(ops, i, a, BITS[type]))
+        write(ops, d, _pack(ops, a, BITS[type]))
     else:
         write(ops, d, read(ops, a, type))
 
 
-def _pack(ops: Ops, i: Instruction, sources: Vector, width: int) -> V:
-    if len(sources.elements) not in (2, 4):
-        raise malformed(i, f"a vector of {len(sources.elements)}")
-    part, whole = width // len(sources.elements), bits_type(width)
+def _part(vector: Vector, width: int) -> int:
+    """The width of each element when a register of `width` bits is packed or unpacked."""
+    count = len(vector.elements)
+    if count not in (2, 4) or width // count < 8:
+        raise Misfit(f"{count} elements do not make up {width} bits")
+    return width // count
+
+
+def _pack(ops: Ops, sources: Vector, width: int) -> V:
+    part, whole = _part(sources, width), bits_type(width)
     total: V = None
     for n, element in enumerate(sources.elements):
         value = ops.zext(read(ops, element, bits_type(part)), whole)
@@ -41,7 +47,7 @@ def _pack(ops: Ops, i: Instruction, sources: Vector, width: int) -> V:
 
 
 def _unpack(ops: Ops, destination: Vector, value: V) -> None:
-    part = BITS[value.type] // len(destination.elements)
+    part = _part(destination, BITS[value.type])
     parts = [
         ops.trunc(ops.lshr(value, ops.const(value.type, n * part)) if n else value, bits_type(part))
         for n in range(len(destination.elements))

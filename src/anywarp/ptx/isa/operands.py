@@ -11,8 +11,21 @@ from typing import TypeAlias
 
 from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.ptx.isa.ops import BITS, Ops, Type, V
-from anywarp.ptx.isa.special_registers import SPECIAL, special_name
-from anywarp.ptx.tree import WIDTHS, Instruction, Integer, Name, Negated, Offset, Operand, Pair, Sink
+from anywarp.ptx.isa.special_registers import special_name
+from anywarp.ptx.tree import (
+    WIDTHS,
+    Address,
+    Group,
+    Instruction,
+    Integer,
+    Name,
+    Negated,
+    Offset,
+    Operand,
+    Pair,
+    Sink,
+    Vector,
+)
 
 _FLOATS: dict[str, Type] = {"f16": "f16", "bf16": "bf16", "f32": "f32", "tf32": "f32", "f64": "f64"}
 _BITS: dict[int, Type] = {1: "i1", 8: "i8", 16: "i16", 32: "i32", 64: "i64", 128: "i128"}
@@ -58,6 +71,10 @@ def malformed(instruction: Instruction, why: str) -> AnywarpError:
     )
 
 
+class Misfit(Exception):
+    """An operand of the wrong kind; `registry.expand` turns it into the error that names the instruction."""
+
+
 def take(instruction: Instruction, least: int, most: int | None = None) -> tuple[Operand, ...]:
     """Return the operands after checking how many there are."""
     found = len(instruction.operands)
@@ -69,15 +86,24 @@ def take(instruction: Instruction, least: int, most: int | None = None) -> tuple
 def read(ops: Ops, operand: Operand, type: Type) -> V:
     """Read any source operand: register, constant, `!p`, special register, WARP_SZ, variable with offset."""
     if isinstance(operand, Negated):
+        if type != "i1":
+            raise Misfit("only a predicate may be negated")
         return ops.not_(read(ops, operand.operand, type))
+    if isinstance(operand, (Address, Vector, Pair, Sink, Group)):
+        raise Misfit("a value belongs where an address, a vector or a destination stands")
     if isinstance(operand, Offset):
-        return resize(ops, ops.address_of(operand.base.name, operand.value), type)
+        return _as(ops, ops.address_of(operand.base.name, operand.value), type)
     if isinstance(operand, Name) and operand.name == "WARP_SZ":
         return ops.read(Integer(32), type)
     special = special_name(operand)
     if special is None:
         return ops.read(operand, type)
-    value = resize(ops, ops.special(special), bits_type(BITS[type]))
+    return _as(ops, ops.special(special), type)
+
+
+def _as(ops: Ops, value: V, type: Type) -> V:
+    """An integer's bits as a value of any type."""
+    value = resize(ops, value, bits_type(BITS[type]))
     return value if value.type == type else ops.bitcast(value, type)
 
 
@@ -85,6 +111,8 @@ def write(ops: Ops, operand: Operand, value: V, *, signed: bool = False) -> None
     """Write a destination unless it is `_`; `signed` extends the sign into a wider register."""
     if isinstance(operand, Sink):
         return
+    if not isinstance(operand, Name) or operand.name == "WARP_SZ" or special_name(operand) is not None:
+        raise Misfit("its destination is not a register")
     if signed:
         ops.write_signed(operand, value)
     else:
@@ -104,11 +132,6 @@ def resize(ops: Ops, value: V, type: Type, *, signed: bool = False) -> V:
 def pair(operand: Operand) -> tuple[Operand, Operand]:
     """Take `d|p` apart; a single destination has a sink as its second."""
     return (operand.first, operand.second) if isinstance(operand, Pair) else (operand, Sink())
-
-
-def special_bits(type: Type, name: str) -> bool:
-    """Tell whether the special register `name` has `type`."""
-    return SPECIAL.get(name) == type
 
 
 # --- packed types: two halves in one register ---------------------------------------------------------------------------

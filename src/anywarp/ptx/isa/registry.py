@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TypeVar
 
 from anywarp.diagnostics import AnywarpError, Diagnostic
+from anywarp.ptx.isa.operands import Misfit, malformed
 from anywarp.ptx.isa.ops import Ops
 from anywarp.ptx.tree import TYPES, Instruction
 
@@ -166,8 +167,11 @@ def unsupported(instruction: Instruction) -> AnywarpError:
 
 
 def expand(ops: Ops, instruction: Instruction) -> None:
-    """Run the meaning of `instruction` on `ops`; raise AnywarpError C101 for a form without one."""
+    """Run the meaning of `instruction` on `ops`; raise AnywarpError C101 for a form without one, C102 for bad operands."""
     function = find(instruction.opcode, instruction.modifiers)
     if function is None:
         raise unsupported(instruction)
-    function(ops, instruction)
+    try:
+        function(ops, instruction)
+    except Misfit as misfit:
+        raise malformed(instruction, str(misfit)) from None
