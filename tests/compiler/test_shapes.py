@@ -141,7 +141,29 @@ def test_a_row_of_threads_is_affine_and_rows_of_sixteen_are_known() -> None:
 
 
 BINARY = ["add", "sub", "mul", "and", "or", "xor", "shl", "lshr", "ashr", "div", "rem", "min", "max"]
-SMALL = [0, 1, 2, 3, 4, 5, 8, 15, 16, 31, 32, 33, 64, 96, 127, 255, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xFFFFFFE0]
+SMALL = [
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    8,
+    15,
+    16,
+    31,
+    32,
+    33,
+    64,
+    96,
+    127,
+    255,
+    0x7FFFFFF0,
+    0x7FFFFFFF,
+    0x80000000,
+    0xFFFFFFFF,
+    0xFFFFFFE0,
+]
 
 
 @st.composite
@@ -165,8 +187,11 @@ def programs(draw: st.DrawFn) -> tuple[Kernel, tuple[int, int, int], list[int]]:
         type = draw(st.sampled_from(["i32", "i32", "i32", "i64", "i16"]))
         kind = draw(st.integers(0, 9))
         if kind < 6:
-            name = draw(st.sampled_from(BINARY + ["add", "mul", "and", "shl"]))
-            ops.append(Op(name, type, [value(type), value(type)], {"signed": draw(st.booleans())}))  # type: ignore[arg-type]
+            name = draw(st.sampled_from([*BINARY, "add", "add", "mul", "and", "shl"]))
+            right = value(type)
+            if name in ("shl", "lshr", "ashr") and draw(st.integers(0, 4)):
+                right = Const(type, draw(st.integers(0, BITS[type])))  # type: ignore[arg-type]
+            ops.append(Op(name, type, [value(type), right], {"signed": draw(st.booleans())}))  # type: ignore[arg-type]
         elif kind == 6:
             predicate = draw(st.sampled_from(["eq", "ne", "ult", "ule", "ugt", "uge", "slt", "sle", "sgt", "sge"]))
             ops.append(Op("icmp", "i1", [value(type), value(type)], {"predicate": predicate}))
@@ -220,9 +245,13 @@ def test_random_programs_do_what_their_shapes_claim(
     program: tuple[Kernel, tuple[int, int, int], list[int]], ctaid: int, warp: int
 ) -> None:
     kernel, block, params = program
-    specialisation = Specialisation(block)
+    check(kernel, block, params, ctaid, warp)
+
+
+def check(kernel: Kernel, block: tuple[int, int, int], params: list[int], ctaid: int, warp: int) -> None:
+    """Run one warp of a program and hold every shape and guarded shape against its lanes."""
     warp %= (block[0] * block[1] * block[2] + 31) // 32
-    analysis = analyse(kernel, specialisation)
+    analysis = analyse(kernel, Specialisation(block))
     values = run(kernel, block, params, ctaid, warp)
     made: dict[Value, int] = {}
 
@@ -334,3 +363,39 @@ def test_a_bound_that_is_a_multiple_of_the_warp_is_uniform() -> None:
     bound = Op("shl", "i32", [n, Const("i32", 5)])
     assert shape_of(*ops, n, bound, Op("icmp", "i1", [ops[-1], bound], {"predicate": "slt"})).uniform
     assert shape_of(*ops, n, Op("icmp", "i1", [ops[-1], n], {"predicate": "slt"})).varying
+
+
+@pytest.mark.parametrize("name", ["lshr", "ashr", "and", "or", "xor", "div", "rem", "min", "zext", "sext", "trunc"])
+@pytest.mark.parametrize("second", [3, 5, 31])
+@pytest.mark.parametrize("param", [5, 33, 0x7FFFFFE7, 0xFFFFFFE9])
+def test_an_index_moved_by_anything(name: str, second: int, param: int) -> None:
+    """Each operation on tid.x * scale + n, whose lanes may cross every boundary there is."""
+    for scale in (1, 4, 1 << 26):
+        tid = Op("special", "i32", [], {"name": "tid.x"})
+        n = Op("param", "i32", [], {"offset": 0})
+        scaled = Op("mul", "i32", [tid, Const("i32", scale)])
+        moved = Op("add", "i32", [scaled, n])
+        kept = Op("and", "i32", [n, Const("i32", 0xFFFFFFC0)])
+        aligned = Op("add", "i32", [scaled, kept])
+        entry = Block("entry")
+        entry.ops = [tid, n, scaled, moved, kept, aligned]
+        for value in (scaled, moved, aligned):
+            if name in ("zext", "sext"):
+                entry.ops.append(Op(name, "i64", [value]))
+            elif name == "trunc":
+                entry.ops.append(Op(name, "i16", [value]))
+            else:
+                entry.ops.append(Op(name, "i32", [value, Const("i32", second)], {"signed": True}))
+        for warp in (0, 1, 31):
+            check(Kernel("k", [entry], []), (1024, 1, 1), [param, 0], 3, warp)
+
+
+def test_bounds_prove_an_extension_only_where_no_lane_can_wrap() -> None:
+    tid = Op("special", "i32", [], {"name": "tid.x"})
+    odd = Op("add", "i32", [tid, Const("i32", 7)])
+    assert shape_of(tid, odd, Op("sext", "i64", [odd])).stride == 1
+    back = Op("add", "i32", [tid, Const("i32", 0xFFFFFFF9)])
+    assert shape_of(tid, back, Op("zext", "i64", [back])).varying
+    far = Op("add", "i32", [tid, Const("i32", 0x7FFFFFF1)])
+    assert shape_of(tid, far, Op("sext", "i64", [far])).varying
+    assert shape_of(tid, far, Op("zext", "i64", [far])).stride == 1

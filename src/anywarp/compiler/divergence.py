@@ -99,9 +99,11 @@ class _Sweep:
             self._arrive(node, target, self.labels[node])
 
     def _barrier(self, node: int, others: Iterable[int]) -> None:
-        """A barrier is staggered where lanes that are elsewhere may yet come to one."""
-        if not splits(self.flow, node):
+        """Lanes that wait here let the others run ahead to their end; it is staggered if those may come to a barrier, too."""
+        others = list(others)
+        if not splits(self.flow, node) or not (others or self.rounds):
             return
+        self.ended = True
         if self.rounds or any(self._reaches_barrier(other) for other in others):
             self.out.staggered.add(node)
 
