@@ -31,15 +31,18 @@ def make_reducible(skeleton: Skeleton) -> int:
                 header = entries[0] if entries else component[-1]
                 work.append((component, cut | {header}))
                 continue
-            dispatcher, links = _dispatch(skeleton, entries, f"%state{made}")
+            dispatcher, links = _dispatch(skeleton, entries, inside, f"%state{made}")
             made += 1
             graph = skeleton.graph()
             work.append(([*component, dispatcher, *links], cut | {dispatcher}))
     return made
 
 
-def _dispatch(skeleton: Skeleton, entries: list[int], name: str) -> tuple[int, list[int]]:
-    """Route all edges to `entries` through a new switch; returns it and the new blocks on the edges."""
+def _dispatch(skeleton: Skeleton, entries: list[int], inside: set[int], name: str) -> tuple[int, list[int]]:
+    """Route all edges to `entries` through a new switch; returns it and the new blocks on the edges from `inside`.
+
+    Edges from outside the cycle have blocks of their own: shared ones would be entries of the cycle again.
+    """
     state = Register(name, "i32")
     dispatcher = len(skeleton.nodes)
     span = skeleton.nodes[entries[0]].span or skeleton.nodes[0].span
@@ -47,16 +50,17 @@ def _dispatch(skeleton: Skeleton, entries: list[int], name: str) -> tuple[int, l
     skeleton.nodes.append(Node(kind="switch", targets=list(entries), span=span))
     skeleton.nodes[dispatcher].step = Step(state, {}, [state], [], span)
     position = {entry: i for i, entry in enumerate(entries)}
-    links: dict[int, int] = {}
+    links: dict[tuple[int, bool], int] = {}
     for node in range(dispatcher):
         targets = skeleton.nodes[node].targets
         for slot, target in enumerate(targets):
             index = position.get(target)
             if index is None:
                 continue
-            if target not in links:
-                links[target] = len(skeleton.nodes)
+            link = (target, node in inside)
+            if link not in links:
+                links[link] = len(skeleton.nodes)
                 step = Step(Assign(state, index, "i32"), {}, [], [state], span)
                 skeleton.nodes.append(Node([step], "jump", [dispatcher], span=span))
-            targets[slot] = links[target]
-    return dispatcher, list(links.values())
+            targets[slot] = links[link]
+    return dispatcher, [block for (_, within), block in links.items() if within]
