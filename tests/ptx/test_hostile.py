@@ -5,9 +5,10 @@ import time
 
 import pytest
 
-from anywarp.diagnostics import AnywarpError
+from anywarp.diagnostics import AnywarpError, Source
 from anywarp.ptx.index import index_module
 from anywarp.ptx.parser import parse_module
+from anywarp.ptx.statements import parse_body
 
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
 GOOD = (
@@ -79,6 +80,13 @@ def test_depth_within_the_limit():
 )
 def test_deep_operands(text):
     assert read(HEAD + f".entry k() {{ mov.b32 {text};" + "}" * (1 + text.count("{"))) is not None
+
+
+def test_a_body_parsed_alone_has_the_limit_too():
+    text = "{" * 130 + "}" * 130
+    with pytest.raises(AnywarpError) as caught:
+        parse_body(Source("", text), 0, len(text))
+    assert caught.value.diagnostic.code == "P005"
 
 
 def test_deep_initial_values():

@@ -115,6 +115,20 @@ def slow_ranges(text):
     return None if depth else found
 
 
+@pytest.mark.parametrize(
+    "text", ["/* {\n{ */ {}", "{ /*\n}*/ }\n", '{"/*"}\n{}', "// /* {\n{}", "/*/ { */{}", '"{\n{}', "{}/*"]
+)
+def test_block_comments_and_strings_across_lines(text):
+    assert body_ranges(Source("", text)) == slow_ranges(text) != {}
+
+
+def test_the_limit_of_nesting():
+    assert body_ranges(Source("", "{" * 129 + "}" * 129)) == {0: 258}
+    with pytest.raises(AnywarpError) as caught:
+        body_ranges(Source("", "{" * 130 + "}" * 130))
+    assert caught.value.diagnostic.code == "P005"
+
+
 @given(
     st.lists(st.sampled_from(["{", "}", "{}", '"', "/", "*", "\n", "a", "//", "/*", "*/", " ", "é"]), max_size=40).map(
         "".join

@@ -58,6 +58,13 @@ def test_library(tmp_path):
     assert (part.kernels["a"].sass, part.kernels["a"].ptx) == ({"sm_80", "sm_90"}, "sm_90")
 
 
+def test_the_highest_architecture_counts_in_any_order(tmp_path):
+    low, high = image(ptx("k", body="wgmma.x;"), arch=80), image(ptx("k"), arch=90)
+    for data in (fatbin(low, high), fatbin(high, low)):
+        (part,) = look(tmp_path, data)
+        assert (part.kernels["k"].ptx, part.kernels["k"].lacks) == ("sm_90", ())
+
+
 def test_lacking_instructions_are_named(tmp_path):
     text = HEAD + (
         ".func helper() { wgmma.fence.sync.aligned; ret; }\n.entry clean() { ret; }\n.entry calls() { call helper; ret; }\n"
