@@ -6,7 +6,7 @@ Starts from the best and only ever gives up claims, so that pointers carried rou
 from __future__ import annotations
 
 from anywarp.compiler.cfg import ControlFlow, Loop, control_flow
-from anywarp.compiler.divergence import influence, reachable, splits
+from anywarp.compiler.divergence import influence, reachable, splits, worst
 from anywarp.compiler.fold import same
 from anywarp.compiler.ir import Block, Const, Kernel, Op, Phi, Specialisation, Undefined, Value
 from anywarp.compiler.ranges import Ranges
@@ -17,6 +17,9 @@ from anywarp.compiler.uses import definitions, homes
 from anywarp.ptx.isa.ops import BITS
 
 _NONE: frozenset[Op] = frozenset()
+
+_VISITS = 1_500_000
+"""Blocks that following divergent branches may visit in all; beyond it, the worst is assumed of the branches that are left."""
 
 
 def analyse(kernel: Kernel, specialisation: Specialisation) -> Analysis:
@@ -41,6 +44,7 @@ class _Fixpoint:
         self.staggered: set[int] = set()
         self.pinned: set[Value] = set()
         self.exits: dict[int, list[Loop]] = {}
+        self.visits = 0
         self.work: list[Op | Phi | Block] = []
         self.queued: set[object] = set()
 
@@ -150,7 +154,12 @@ class _Fixpoint:
         self._spread(number)
 
     def _spread(self, number: int) -> None:
+        if self.visits >= _VISITS:
+            return  # the worst has been assumed of everything
         effect = influence(self.flow, number)
+        self.visits += 1 + len(effect.blocks)
+        if self.visits >= _VISITS:
+            effect = worst(self.flow)
         if effect.staggered:
             self._stagger(number, effect.staggered)
         self.thin |= effect.blocks

@@ -37,6 +37,13 @@ def influence(flow: ControlFlow, branch: int) -> Influence:
     return _Sweep(flow, branch).run()
 
 
+def worst(flow: ControlFlow) -> Influence:
+    """Return an influence that covers that of any branch."""
+    nodes = set(range(len(flow.blocks)))
+    joins = {node for node in nodes if len(flow.pred[node]) > 1}
+    return Influence(nodes, joins, list(flow.loops), {node for node in nodes if splits(flow, node)})
+
+
 class _Sweep:
     def __init__(self, flow: ControlFlow, branch: int) -> None:
         self.flow = flow
