@@ -49,7 +49,7 @@ class Atomics:
         v, t = self.v, self.t
         address = self.memory.resolve(op.attrs["space"], op.args[0])
         bits = v.active_bits(op.guard)
-        used = bool(op.attrs.get("returns", True))
+        used = bool(op.attrs.get("returns", True)) and op in v.used
         type = op.args[1].type
         if address.uniform and not used and op.attrs["op"] in _COMBINES and type == "i32":
             self._combined(op, address, bits)
@@ -248,7 +248,7 @@ class Atomics:
         if out:
             t.do(f"store {result} {value}, ptr {t.let(f'getelementptr {result}, ptr {out}, i32 {index}')}")
         self._end_lanes()
-        if out and op in v.home and op.type in ("i32", "i64"):
+        if out and op in v.used:
             chunks: list[str] = []
             for lane in range(0, LANES, v.chunk):
                 place = t.let(f"getelementptr {result}, ptr {out}, i32 {lane}")

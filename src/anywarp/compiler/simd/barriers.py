@@ -195,16 +195,9 @@ class Barriers:
         end = block.terminator
         target = end.targets[0]
         for value in self.kept(live[target]):
-            self._save(value, value, lanes)
-            if self.v.has_first(value):
-                t.do(
-                    f"store {self.v.type(value, False)} {self.v.scalar(value)}, ptr {self.field(self._first_slot(value))}"
-                )
+            self._save_either(value, value, lanes)
         for phi in target.phis:
-            self._save(phi.incoming[block], phi, lanes)
-            if self.v.has_first(phi):
-                first = self.v.scalar(phi.incoming[block])
-                t.do(f"store {self.v.type(phi, False)} {first}, ptr {self.field(self._first_slot(phi))}")
+            self._save_either(phi.incoming[block], phi, lanes)
         number = self.entries.index(target)
         self._accumulate(end, lanes)
         if not self.per_lane:
@@ -216,6 +209,28 @@ class Barriers:
             return
         self._set_lanes(0, str(number), lanes)
         self._set_lanes(128, self._number(end), lanes)
+
+    def _save_either(self, value: Value, slot_of: Value, lanes: str | None) -> None:
+        """Save a value; of a phi that is affine under conditions lane 0's part, and the chunks only if they have failed."""
+        v = self.v
+        if not v.has_first(slot_of):
+            self._save(value, slot_of, lanes)
+            return
+        self.t.do(f"store {v.type(value, False)} {v.scalar(value)}, ptr {self.field(self._first_slot(slot_of))}")
+        place = v.unless_affine(slot_of)
+        self._save(value, slot_of, lanes)
+        v.resume(place)
+
+    def _restore_either(self, value: Value, kind: str, lanes: str | None) -> None:
+        v, t = self.v, self.t
+        if not v.has_first(value):
+            self._restore(value, kind, lanes)
+            return
+        first = t.let(f"load {v.type(value, False)}, ptr {self.field(self._first_slot(value))}")
+        v.assign(value, kind + "0", [first])
+        place = v.unless_affine(value)
+        self._restore(value, kind, lanes)
+        v.resume(place)
 
     def _set_lanes(self, offset: int, scalar: str, lanes: str | None) -> None:
         chunk = self.v.splat("i32", scalar)
@@ -300,23 +315,15 @@ class Barriers:
         v = self.v
         t = self.t
         v.begin_copy(target, None)
+        self._restore_flags()
         kept = self.kept(live)
         for value in live:
             if value in kept:
-                self._restore(value, "copy" if v.left(value, target) else "main", lanes)
-                if v.has_first(value):
-                    v.assign(
-                        value,
-                        "main0",
-                        [t.let(f"load {v.type(value, False)}, ptr {self.field(self._first_slot(value))}")],
-                    )
+                self._restore_either(value, "copy" if v.left(value, target) else "main", lanes)
             elif value not in v.hoisted:
                 self.ops.repeat(value)
         for phi in target.phis:
-            self._restore(phi, "phi", lanes)
-            if v.has_first(phi):
-                v.assign(phi, "phi0", [t.let(f"load {v.type(phi, False)}, ptr {self.field(self._first_slot(phi))}")])
-        self._restore_flags()
+            self._restore_either(phi, "phi", lanes)
         if self.per_lane:
             for i, variable in enumerate(self.results):
                 type = vector_type("i32", v.chunk)
@@ -338,7 +345,7 @@ class Barriers:
             else:
                 self.ops.repeat(condition.args[0])
                 t.do(f"store i1 true, ptr {v.flag(condition)}")
-                self.ops.memory.test(condition)
+                self.ops.memory.test(condition, keep=False)
 
     def reset_flags(self) -> None:
         """When a warp begins, nothing has wrapped around."""

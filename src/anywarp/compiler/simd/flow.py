@@ -142,12 +142,12 @@ class Flow:
         v = self.v
         v.begin_copy(block, mask)
         for phi in block.phis:
+            if v.has_first(phi):
+                self._first_phi(phi)
+                continue
             wide = v.varies(phi)
             parts = [self.t.let(f"load {v.type(phi, wide)}, ptr {x}") for x in v.variables(phi, "phi")]
             v.define(phi, None if wide else parts[0], parts if wide else None)
-            if v.has_first(phi):
-                v.scalars[phi] = self.t.let(f"load {v.type(phi, False)}, ptr {v.variables(phi, 'phi0')[0]}")
-                v.assign(phi, "main0", [v.scalars[phi]])
         for op in block.ops:
             if op in v.conditions:
                 self.ops.memory.test(op)
@@ -156,14 +156,28 @@ class Flow:
             else:
                 self.ops.emit(op)
 
+    def _first_phi(self, phi: Phi) -> None:
+        """Define a phi that is affine under conditions: lane 0's value always, its chunks once they have failed."""
+        v = self.v
+        v.scalars[phi] = self.t.let(f"load {v.type(phi, False)}, ptr {v.variables(phi, 'phi0')[0]}")
+        v.assign(phi, "main0", [v.scalars[phi]])
+        place = v.unless_affine(phi)
+        parts = [self.t.let(f"load {v.type(phi, True)}, ptr {x}") for x in v.variables(phi, "phi")]
+        v.assign(phi, "main", parts)
+        v.resume(place)
+
     def assign_edge(self, source: Block, target: Block, lanes: str | None) -> None:
         """Set what an edge sets, for the lanes that take it (None: all 32): phis, and values that lanes leave a loop with."""
         v = self.v
         for phi in target.phis:
             value = phi.incoming[source]
-            v.assign(phi, "phi", self._parts(phi, value), lanes)
-            if v.has_first(phi):
-                v.assign(phi, "phi0", [v.scalar(value)], lanes)
+            if not v.has_first(phi):
+                v.assign(phi, "phi", self._parts(phi, value), lanes)
+                continue
+            v.assign(phi, "phi0", [v.scalar(value)], lanes)
+            place = v.unless_affine(phi)
+            v.assign(phi, "phi", v.vector(value), lanes)
+            v.resume(place)
         if not v.temporal_loop:
             return
         s, d = v.flow.index[source], v.flow.index[target]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from anywarp.compiler.ir import Op, Value
+from anywarp.compiler.ir import Op, Phi, Value
 from anywarp.compiler.shapes import Shape, corners
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.text import LLVM_TYPE, constant_vector, vector_type
@@ -61,6 +61,11 @@ class Memory:
         self.at = at
         self.t = values.t
         self.elements: dict[Op, list[Op]] = {}
+        self.carried: dict[Op, list[Phi]] = {}
+        for value, guarded in values.analysis.guarded.items():
+            if isinstance(value, Phi):
+                for condition in guarded.conditions:
+                    self.carried.setdefault(condition, []).append(value)
         for block in values.kernel.blocks:
             for op in block.ops:
                 if op.name == "element" and isinstance(op.args[0], Op):
@@ -207,7 +212,7 @@ class Memory:
                 v.vector(a)
         v.active_chunks(op.guard)
         v.scalar(address)
-        holds = self._holds(guarded.conditions)
+        holds = v.holds(guarded.conditions)
         affine, wrapped, after = t.fresh("affine"), t.fresh("wrapped"), t.fresh("after")
         t.do(f"br i1 {holds}, label %{affine}, label %{wrapped}, !prof !1")
         state = v.snapshot()
@@ -231,23 +236,30 @@ class Memory:
     def _chunks(self, op: Op, part: str | list[str]) -> list[str]:
         return [self.v.splat(LLVM_TYPE[op.type], part)] * self.v.chunks if isinstance(part, str) else part
 
-    def _holds(self, conditions: Sequence[Op]) -> str:
-        """Return whether no lane's operand of these extensions has wrapped around."""
-        v, out = self.v, ""
-        for one in conditions:
-            if one not in v.tested:
-                v.tested[one] = self.t.let(f"load i1, ptr {v.flag(one)}")
-            out = self.t.two("and", "i1", out, v.tested[one]) if out else v.tested[one]
-        return out or "true"
-
-    def test(self, extension: Op) -> None:
+    def test(self, extension: Op, keep: bool = True) -> None:
         """Where an extension on which addresses rest is computed: note in its flag, for good, if a lane wraps around.
 
         An address made from it may be carried on and used much later, so a flag never becomes true again.
         """
         v, t = self.v, self.t
         flag = v.flag(extension)
-        holds = t.two("and", "i1", t.let(f"load i1, ptr {flag}"), self._in_range(extension))
+        before = t.let(f"load i1, ptr {flag}")
+        holds = t.two("and", "i1", before, self._in_range(extension))
+        carried = [phi for phi in self.carried.get(extension, ()) if keep]
+        if carried:
+            # What phis were while it held is known only by their shapes: from now on it is kept lane by lane.
+            v.tested[extension] = before
+            good, failed = t.fresh("good"), t.fresh("failed")
+            t.do(f"br i1 {holds}, label %{good}, label %{failed}, !prof !1")
+            t.start(failed)
+            state = v.snapshot()
+            for phi in carried:
+                v.scalars.pop(phi, None)
+                v.vectors.pop(phi, None)
+                v.assign(phi, "main", v.vector(phi))
+            v.restore(state)
+            t.do(f"br label %{good}")
+            t.start(good)
         t.do(f"store i1 {holds}, ptr {flag}")
         v.tested[extension] = holds
 

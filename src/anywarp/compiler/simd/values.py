@@ -72,6 +72,7 @@ class Values:
         self.compute: Callable[[Op, bool], None] = _not_ready  # emits an operation: as lane 0's scalar, or as chunks
         self.home: dict[Value, Block] = {}
         self.crossing: set[Value] = set()
+        self.used: set[Value] = set()
         self._find_crossing()
         self.temporal_loop: dict[Value, Loop] = {}
         for value in analysis.temporal:
@@ -105,6 +106,7 @@ class Values:
 
     def _note(self, block: Block, used: Iterable[Value]) -> None:
         for value in used:
+            self.used.add(value)
             if self.lazy(value) and isinstance(value, Op):
                 if self.home[value] is not block:
                     self._note(block, value.args)
@@ -162,6 +164,8 @@ class Values:
             wide = self.wide(value, kind)
             count, type = (self.chunks, vector_type(element, self.chunk)) if wide else (1, element)
             self._variables[key] = [self.t.alloca(type) for _ in range(count)]
+            if wide and self.has_first(value):  # rarely needed: an address that is known elsewhere keeps them out of registers
+                self.t.allocas += [f'  call void asm sideeffect "", "r"(ptr {x})' for x in self._variables[key]]
         return self._variables[key]
 
     def wide(self, value: Value, kind: str) -> bool:
@@ -228,6 +232,8 @@ class Values:
         if value not in self.vectors:
             if self.lazy(value) and isinstance(value, Op):
                 self.compute(value, True)
+            elif self.has_first(value):
+                self.vectors[value] = self._guarded_chunks(value)
             elif self.left(value, self.block):
                 self.vectors[value] = self._load(value, "copy")
             elif self.varies(value):
@@ -246,9 +252,43 @@ class Values:
         first = self.t.let(f"insertelement <{n} x {type}> poison, {type} {scalar}, i32 0")
         return self.t.let(f"shufflevector <{n} x {type}> {first}, <{n} x {type}> poison, <{n} x i32> zeroinitializer")
 
-    def materialise(self, value: Value) -> list[str]:
+    def _guarded_chunks(self, value: Value) -> list[str]:
+        """A phi that is affine under conditions: its chunks were kept only from when the conditions failed."""
+        guarded = self.analysis.guarded[value]
+        holds, type = self.holds(guarded.conditions), self.type(value, True)
+        spread = self.t.let(f"insertelement <{self.chunk} x i1> poison, i1 {holds}, i32 0")
+        mask = f"<{self.chunk} x i1>"
+        spread = self.t.let(f"shufflevector {mask} {spread}, {mask} poison, <{self.chunk} x i32> zeroinitializer")
+        pairs = zip(self.materialise(value, guarded.shape), self._load(value, "main"), strict=True)
+        return [self.t.pick(self.chunk, spread, type, a, b) for a, b in pairs]
+
+    def holds(self, conditions: Iterable[Op]) -> str:
+        """Return (i1) whether no lane's operand of these extensions has wrapped around."""
+        out = ""
+        for one in conditions:
+            if one not in self.tested:
+                self.tested[one] = self.t.let(f"load i1, ptr {self.flag(one)}")
+            out = self.t.two("and", "i1", out, self.tested[one]) if out else self.tested[one]
+        return out or "true"
+
+    def unless_affine(self, value: Value) -> tuple[str, Registers]:
+        """Begin code for when the conditions of a value have failed; `resume` ends it."""
+        inside, after = self.t.fresh("wrapped"), self.t.fresh("after")
+        holds = self.holds(self.analysis.guarded[value].conditions)
+        state = self.snapshot()
+        self.t.do(f"br i1 {holds}, label %{after}, label %{inside}, !prof !1")
+        self.t.start(inside)
+        return after, state
+
+    def resume(self, place: tuple[str, Registers]) -> None:
+        """End code begun by `unless_affine`."""
+        self.t.do(f"br label %{place[0]}")
+        self.t.start(place[0])
+        self.restore(place[1])
+
+    def materialise(self, value: Value, shape: Shape | None = None) -> list[str]:
         """Turn lane 0's value and what is known of the others into chunks."""
-        shape, t = self.shape(value), self.t
+        shape, t = shape or self.shape(value), self.t
         element = LLVM_TYPE[value.type]
         base = self.splat(element, self.scalar(value))
         if shape.uniform or shape.offsets is None:
