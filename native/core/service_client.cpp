@@ -224,7 +224,8 @@ std::optional<Connection> reach(const std::string& path) {
   return connection;
 }
 
-// Starts the service when nobody answers, and again when the one started lost its place to one that was just ending.
+// Starts the service when nobody answers, and again when the one started lost its place to one that
+// was just ending.
 Connection connect_to_service() {
   std::string path = service_socket_path();
   double begin = now(), next_start = begin;
