@@ -80,6 +80,13 @@ def setp() -> Iterator[Row]:
                 return tuple(x & c for x in f(a, b))
 
             yield row(f"setp.{name}.{ptx}", "pred pred", f"{ptx} {ptx}", pairwise, operands="{r0}|{r1}, {s0}, {s1}")
+            for boolean in ("or", "xor") if name == "gt" else ():
+
+                def joined(a, b, c, f=pairwise, g=BOOLEANS[boolean]):
+                    return tuple(g(x, c) for x in f(a, b))
+
+                text = f"setp.{name}.{boolean}.{ptx}"
+                yield row(text, "pred pred", f"{ptx} {ptx} pred", joined, operands="{r0}|{r1}, {s0}, {s1}, {s2}")
             yield row(
                 f"setp.{name}.and.{ptx}", "pred pred", f"{ptx} {ptx} pred", combined, operands="{r0}|{r1}, {s0}, {s1}, {s2}",
             )  # fmt: skip
@@ -104,10 +111,12 @@ def set_() -> Iterator[Row]:
                 true = ONES.get(d) or (1 << WIDTH[KINDS[d]]) - 1
                 yield row(f"set.{name}{z}.{d}.{ptx}", d, f"{ptx} {ptx}", lambda a, b, t=test, true=true: true * t(a, b))
             for boolean, combine in BOOLEANS.items() if name in ("ge", "ne", "leu") else ():
-                yield row(
-                    f"set.{name}.{boolean}{z}.u32.{ptx}", "u32", f"{ptx} {ptx} pred",
-                    lambda a, b, c, t=test, f=combine: 0xFFFFFFFF * f(t(a, b), c),
-                )  # fmt: skip
+                for d in results(ptx):
+                    true = ONES.get(d) or (1 << WIDTH[KINDS[d]]) - 1
+                    yield row(
+                        f"set.{name}.{boolean}{z}.{d}.{ptx}", d, f"{ptx} {ptx} pred",
+                        lambda a, b, c, t=test, f=combine, true=true: true * f(t(a, b), c),
+                    )  # fmt: skip
     for half in ("f16", "bf16"):
         ptx = half + "x2"
         for name, compare in operators(half).items():
@@ -116,6 +125,28 @@ def set_() -> Iterator[Row]:
                 return one * compare(a & 0xFFFF, b & 0xFFFF) | one * compare(a >> 16, b >> 16) << 16
 
             yield row(f"set.{name}.{ptx}.{ptx}", ptx, f"{ptx} {ptx}", packed)
+            for boolean, combine in BOOLEANS.items() if name == "leu" else ():
+
+                def with_predicate(a, b, c, f=packed, g=combine, one=ONES[half]):
+                    bits = f(a, b)
+                    return one * g(int(bits & 0xFFFF != 0), c) | one * g(int(bits >> 16 != 0), c) << 16
+
+                yield row(f"set.{name}.{boolean}.{ptx}.{ptx}", ptx, f"{ptx} {ptx} pred", with_predicate)
+            for op in ("setp", "set") if half == "f16" and name in ("lt", "neu") else ():
+
+                def flushed(a, b, compare=compare, f=exact.F16):
+                    a, b = (tuple(exact.flush(f, h) for h in (x & 0xFFFF, x >> 16)) for x in (a, b))
+                    return int(compare(a[0], b[0])), int(compare(a[1], b[1]))
+
+                if op == "setp":
+                    yield row(
+                        f"setp.{name}.ftz.{ptx}", "pred pred", f"{ptx} {ptx}", flushed, operands="{r0}|{r1}, {s0}, {s1}"
+                    )
+                    continue
+                yield row(
+                    f"set.{name}.ftz.{ptx}.{ptx}", ptx, f"{ptx} {ptx}",
+                    lambda a, b, f=flushed: sum(0x3C00 * bit << 16 * n for n, bit in enumerate(f(a, b))),
+                )  # fmt: skip
 
 
 def select() -> Iterator[Row]:

@@ -54,6 +54,13 @@ def to_float() -> Iterator[Row]:
                     return exact.nearest(f, Fraction(number(s, a)), r)
 
                 yield row(f"cvt.{r}.{to}.{source}", to, register(source), convert)
+            if to == "f32":
+                yield row(
+                    f"cvt.rp.ftz.f32.{source}",
+                    to,
+                    register(source),
+                    lambda a, s=source: exact.nearest(F32, Fraction(number(s, a)), "rp"),
+                )
             yield row(
                 f"cvt.rn.sat.{to}.{source}", to, register(source),
                 lambda a, f=f, s=source: exact.saturate(f, exact.nearest(f, Fraction(number(s, a)), "rn")),
@@ -181,7 +188,8 @@ def packed() -> Iterator[Row]:
         for r in ("rn", "rz"):
             for m in ((), ("relu",), ("satfinite",), ("relu", "satfinite")):
                 extra = "".join("." + x for x in m)
-                yield row(f"cvt.{r}{extra}.{half}.f32", half, "f32", lambda a, f=f, r=r, m=m: small(f, r, m, a))
+                if m:
+                    yield row(f"cvt.{r}{extra}.{half}.f32", half, "f32", lambda a, f=f, r=r, m=m: small(f, r, m, a))
                 yield row(
                     f"cvt.{r}{extra}.{half}x2.f32", f"{half}x2", "f32 f32",
                     lambda a, b, f=f, r=r, m=m: joined(small(f, r, m, a), small(f, r, m, b), 16),

@@ -65,7 +65,7 @@ def scalar(ptx):
 
 ARITHMETIC: dict[str, list[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]]] = {
     "f32": [(("", *ROUNDINGS), ((), ("ftz",), ("sat",), ("ftz", "sat")))],
-    "f32x2": [(("", "rn", "rz"), ((), ("ftz",)))],
+    "f32x2": [(("", *ROUNDINGS), ((), ("ftz",)))],
     "f64": [(("", *ROUNDINGS), ((),))],
     "f16": [(("", "rn"), ((), ("ftz",), ("sat",), ("ftz", "sat")))],
     "f16x2": [(("", "rn"), ((), ("ftz",), ("sat",)))],
@@ -89,7 +89,7 @@ def arithmetic() -> Iterator[Row]:
 
 FUSED = {
     "f32": (ROUNDINGS, ((), ("ftz",), ("sat",), ("ftz", "sat"))),
-    "f32x2": (("rn",), ((), ("ftz",))),
+    "f32x2": (ROUNDINGS, ((), ("ftz",))),
     "f64": (ROUNDINGS, ((),)),
     "f16": (("rn",), ((), ("ftz",), ("sat",), ("ftz", "sat"), ("relu",), ("ftz", "relu"))),
     "f16x2": (("rn",), ((), ("ftz",), ("sat",), ("relu",))),
@@ -106,7 +106,9 @@ def fused() -> Iterator[Row]:
                 one = modified(f, lambda a, b, c, f=f, r=r: exact.fma(f, a, b, c, r), m)
                 yield row(forms("fma", r, m, ptx), ptx, f"{ptx} {ptx} {ptx}", lifted(ptx, one))
     for r in ROUNDINGS:
-        yield row(f"mad.{r}.f32", "f32", "f32 f32 f32", lambda a, b, c, r=r: exact.fma(F32, a, b, c, r))
+        for m in ((), ("ftz", "sat")):
+            one = modified(F32, lambda a, b, c, r=r: exact.fma(F32, a, b, c, r), m)
+            yield row(forms("mad", r, m, "f32"), "f32", "f32 f32 f32", one)
         yield row(f"mad.{r}.f64", "f64", "f64 f64 f64", lambda a, b, c, r=r: exact.fma(F64, a, b, c, r))
 
 

@@ -249,11 +249,15 @@ def extended() -> Iterator[Row]:
             f"sub.cc.{t} {{r0}}, {{s0}}, {{s2}}; subc.cc.{t} {{r1}}, {{s1}}, {{s3}}; subc.{t} {{r2}}, 0, 0;", f"{t} {t} {t}", four,
             lambda a, b, c, d, parts=parts, whole=whole: parts(whole(a, b) - whole(c, d), 3),
         )  # fmt: skip
-        u = "u" + str(w)
         yield sequence(
-            f"mad.lo.cc.{u} {{r0}}, {{s0}}, {{s1}}, {{s2}}; madc.hi.cc.{u} {{r1}}, {{s0}}, {{s1}}, {{s3}}; addc.{u} {{r2}}, 0, 0;",
+            f"mad.hi.cc.{t} {{r0}}, {{s0}}, {{s1}}, {{s2}}; madc.lo.cc.{t} {{r1}}, {{s0}}, {{s1}}, {{s3}}; addc.{t} {{r2}}, 0, 0;",
             f"{t} {t} {t}", four,
-            lambda a, b, c, d, parts=parts, whole=whole: parts(a * b + whole(c, d), 3),
+            lambda a, b, c, d, t=t, w=w, parts=parts: parts(wrap(number(t, a) * number(t, b) >> w, w) + c + (wrap(a * b, w) + d << w), 3),
+        )  # fmt: skip
+        yield sequence(
+            f"mad.lo.cc.{t} {{r0}}, {{s0}}, {{s1}}, {{s2}}; madc.hi.cc.{t} {{r1}}, {{s0}}, {{s1}}, {{s3}}; addc.{t} {{r2}}, 0, 0;",
+            f"{t} {t} {t}", four,
+            lambda a, b, c, d, t=t, w=w, parts=parts: parts(wrap(a * b, w) + c + (wrap(number(t, a) * number(t, b) >> w, w) + d << w), 3),
         )  # fmt: skip
 
         def mixed(a, b, c, d, t=t, w=w):

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from semantics.rows import Row, inputs, matches
+from semantics.warp_inputs import warp_inputs
 
 THREADS = 96
 """Threads for which buffers have room; a launch may use fewer."""
@@ -225,4 +226,50 @@ def check_divergent(run: Run, rows: Sequence[Row], seed: int = 0, threads: int =
                 elif (out[r, p.result : p.result + len(p.row.results), t] != UNTOUCHED).any():
                     complaints.append(f"{p.row.text}: thread {t} wrote in a round in which it is not there")
         wrong += [c for c in complaints if c][:1]
+    return wrong
+
+
+# --- instructions that look at other lanes ------------------------------------------------------------------------------
+
+
+def across(rows: Sequence, how: str) -> str:
+    """A kernel for rows of `warp_rows`: `how` their lanes are chosen by the control word: "all" of them, "branch", "guard"."""
+    body = "\n".join(_row(p, how == "guard") for p in place(rows))
+    choose = "ld.global.u32 %x3, [%control]; setp.ne.u32 %guard, %x3, 0;"
+    skip = "@!%guard bra END;" if how == "branch" else ""
+    return f"{HEAD}\n{choose if how != 'all' else ''} {skip}\n{body}\nEND: ret;\n}}\n"
+
+
+def check_across(run: Run, rows: Sequence, how: str, masks: Sequence[int], seed: int, threads: int) -> list[str]:
+    """Run warp rows with a mask for each warp; returns one complaint for each wrong row."""
+    exist = [min(32, threads - 32 * w) for w in range(-(-threads // 32))]
+    active = [(m if how != "all" else -1) & ((1 << n) - 1) for m, n in zip(masks, exist, strict=True)]
+    lanes = [[x for mask in active for x in warp_inputs(row, mask, seed)] for row in rows]
+    lanes = [(x * THREADS)[:THREADS] for x in lanes]
+    control = np.zeros((THREADS, 4), np.uint32)
+    control[: 32 * len(active), 0] = [mask >> lane & 1 for mask in active for lane in range(32)]
+    out = np.full((1, slots(rows)[1], THREADS, 2), UNTOUCHED, np.uint64)
+    run(across(rows, how), "rows", 1, threads, [_buffer(rows, [lanes]), out, control])
+    wrong = []
+    for p, sources in zip(place(rows), lanes, strict=True):
+        complaints = []
+        for w, mask in enumerate(active):
+            expected = p.row.expected(sources[32 * w : 32 * w + 32], mask) if mask else [None] * 32
+            for n in range(exist[w]):
+                complaints += _judge_lane(p, expected[n], out, 32 * w + n, how)
+        wrong += complaints[:1]
+    return wrong
+
+
+def _judge_lane(p: Placed, expected: tuple | None, out: np.ndarray, thread: int, how: str) -> list[str]:
+    wrong = []
+    for n, kind in enumerate(p.row.result_registers):
+        got = _found(out, 0, p.result + n, thread, kind)
+        if expected is None:
+            untouched = UNTOUCHED & ((1 << (32 if kind == "pred" else int(kind[1:]))) - 1)
+            wanted = untouched if how == "branch" else _kept(kind)
+        else:
+            wanted = expected[n]
+        if not matches(wanted, got):
+            wrong.append(f"{p.row.text} ({how}): thread {thread}, result {n} is 0x{got:x}, expected {wanted}")
     return wrong

@@ -11,6 +11,8 @@ from semantics import kernels
 from semantics.devices import DEVICES, interpret, run_compiled, run_for_any_block
 from semantics.rows import EDGES, KINDS, WIDTH, row
 from semantics.table import ROWS
+from semantics.warp_inputs import MASKS
+from semantics.warp_rows import ROWS as ACROSS
 
 SIZE = 32
 
@@ -50,6 +52,24 @@ def test_every_row_in_a_divergent_loop_under_guards(rows):
 def test_rows_on_the_interpreter(rows):
     told(kernels.check_straight(interpret, rows, seed=5, threads=33))
     told(kernels.check_divergent(interpret, rows, seed=6, threads=45))
+
+
+LAUNCHES = [(MASKS[:3], 77), (MASKS[3:6], 96), ((MASKS[6], MASKS[7], MASKS[0]), 96)]
+"""Masks of the warps of a block, and how many threads it has."""
+
+
+@pytest.mark.parametrize("masks, threads", LAUNCHES)
+@pytest.mark.parametrize("how", ["all", "branch", "guard"])
+def test_rows_across_lanes(how, masks, threads):
+    rows = ACROSS if how == "branch" else ACROSS[::4]
+    for n in range(0, len(rows), SIZE):
+        for seed in range(2):
+            told(kernels.check_across(run_compiled, rows[n : n + SIZE], how, masks, seed, threads))
+
+
+@pytest.mark.parametrize("how", ["all", "branch", "guard"])
+def test_rows_across_lanes_on_the_interpreter(how):
+    told(kernels.check_across(interpret, ACROSS[::5], how, *LAUNCHES[0][:1], 2, LAUNCHES[0][1]))
 
 
 def _bits(kind):

@@ -79,6 +79,16 @@ def shuffle(mode):
     return per_lane(one)
 
 
+def with_control(shuffled):
+    """A shuffle without a member mask and with a fixed control."""
+
+    def expected(lanes, active):
+        found = shuffled([(a, b, 0x1C03) for a, b in lanes], active)
+        return [r if r is None else r[:1] for r in found]
+
+    return expected
+
+
 CONTROLS = (0x1F, 0x0, 0x1E1F, 0x1C1F, 0x181F, 0x101F, 0x1C03, 0x1800, 0x0F, 0x1F1F)
 """The c operand of shuffles: segments of 32, 16, 8, 4 and 2 lanes, and odd clamps."""
 
@@ -90,6 +100,9 @@ def shuffles() -> Iterator[WarpRow]:
             ("b32", "amount", "b32", "b32"), shuffle(mode),
         )  # fmt: skip
         full = shuffle(mode)
+        yield WarpRow(
+            f"shfl.{mode}.b32 {{r0}}, {{s0}}, {{s1}}, 0x1c03;", ("b32",), ("b32", "amount"), with_control(full), False
+        )
         for c in CONTROLS:
             for b in (0, 1, 3, 8, 16, 31):
 
@@ -123,6 +136,7 @@ def votes() -> Iterator[WarpRow]:
     def ballot(lane, lanes, members):
         return (mask_of(lanes, members, lambda s: s[0]),)
 
+    yield WarpRow("vote.ballot.b32 {r0}, {s0};", ("b32",), ("pred",), per_lane(ballot), members=False)
     yield WarpRow("vote.sync.ballot.b32 {r0}, {s0}, {s1};", ("b32",), ("pred", "b32"), per_lane(ballot))
     yield WarpRow(
         "activemask.b32 {r0};", ("b32",), ("b32",), per_lane(lambda lane, lanes, members: (mask_of(lanes, members, lambda s: True),)),

@@ -16,7 +16,7 @@ _SCOPES: tuple[Scope, ...] = ("cta", "cluster", "gpu", "sys")
 SPACES = frozenset({"global", "shared", "local", "const", "param"})
 
 
-@meaning("mov.<bits>", "mov.<int>", "mov.f32/f64/pred/b128/f16/bf16/f16x2/bf16x2")
+@meaning("mov.<bits>", "mov.<int>", "mov.f32/f64/pred/b128")
 def mov(ops: Ops, i: Instruction) -> None:
     """`mov`: copy, pack or unpack; an address when the source is a variable or function."""
     d, a = take(i, 2)

@@ -103,7 +103,7 @@ def div(ops: Ops, i: Instruction) -> None:
     elementwise(ops, i, i.types[0], 2, rounded(ops, i, lambda a, b: ops.fdiv(a, b, rounding)))
 
 
-@meaning("div.approx{.ftz}.f32", "div{.ftz}.f32")
+@meaning("div.approx{.ftz}.f32")
 def div_approx(ops: Ops, i: Instruction) -> None:
     """`div.approx`: the quotient, but for |b| above 2**126 a zero, or NaN when a is infinite."""
 

@@ -138,6 +138,12 @@ def load_chapters() -> None:
         import_module(f"anywarp.ptx.isa.{chapter}")
 
 
+def declared() -> list[tuple[Form, str]]:
+    """Return every declared form with the chapter (module) that declares it."""
+    load_chapters()
+    return [(form, m.__module__.rpartition(".")[2]) for forms in _MEANINGS.values() for form, m in forms]
+
+
 @lru_cache(maxsize=4096)
 def find(opcode: str, modifiers: tuple[str, ...]) -> Meaning | None:
     """Return the meaning of a form, or None where there is none (structural opcodes included)."""
