@@ -26,12 +26,14 @@ def lay_out_variables(kernel: Kernel, specialisation: Specialisation) -> None:
         elif place not in places:
             places[place] = align_up(ends[place.space], place.align)
             ends[place.space] = places[place] + place.size
-    kernel.shared_bytes = ends["shared"]
+    dynamic = any(op.attrs["variable"].dynamic for op in symbols)
+    # The launch reserves dynamic memory right behind the static part, so the gap before it belongs to the static part.
+    kernel.shared_bytes = align_up(ends["shared"], dynamic_align) if dynamic else ends["shared"]
     kernel.local_bytes = align_up(ends["local"], 16)
     kernel.dynamic_shared_align = dynamic_align
     if kernel.shared_bytes > SHARED_LIMIT or kernel.local_bytes > LOCAL_LIMIT:
         raise codes.problem(codes.TOO_MUCH_DATA, f"the variables of `{kernel.name[:200]}` need too much memory")
-    start = align_up(kernel.shared_bytes, dynamic_align)
+    start = kernel.shared_bytes
     for op in symbols:
         place = op.attrs["variable"]
         op.attrs = {"space": place.space, "offset": op.attrs["offset"] + (start if place.dynamic else places[place])}
