@@ -36,10 +36,11 @@ _ALIGN = r"\.align\s+([1-9]\d{0,5})\s+"
 _NAME = r"([A-Za-z_$][\w$]*)(?:\[([1-9]\d{0,15})\])?\s*"
 _HEAD = rf"\s+(?:{_ALIGN})?\.(\w+)\s+"
 _POINTER = rf"(?:(\.ptr)\s+(?:\.(const|global|local|shared)\s+)?(?:{_ALIGN})?)?"
-_PLAIN_PARAMETER = re.compile(r"\s*()\.(param)" + _HEAD + _POINTER + _NAME + r"(?=[,)])", re.ASCII)
+_VALUE = r"(?:=\s*(0|[1-9]\d{0,17})\s*)?"
+_PLAIN_PARAMETER = re.compile(r"\s*()\.(param)" + _HEAD + _POINTER + _NAME + r"()(?=[,)])", re.ASCII)
 _LINKAGE = r"\s*((?:\.(?:extern|visible|weak|common)\s+)?)"
 _PLAIN_VARIABLE = re.compile(
-    _LINKAGE + r"\.(const|global|local|param|shared)" + _HEAD + "()()()" + _NAME + ";", re.ASCII
+    _LINKAGE + r"\.(const|global|local|param|shared)" + _HEAD + "()()()" + _NAME + _VALUE + ";", re.ASCII
 )
 """The declarations that make up nearly all of a module, taken in one step; the cursor reads the others."""
 _FLAT_LIST = re.compile(r"\{([\s\d,]+)\}", re.ASCII)
@@ -124,7 +125,7 @@ def _parameter(c: Cursor) -> Variable:
 
 
 def _row(c: Cursor, pattern: re.Pattern[str], separator: str) -> list[Variable]:
-    """Take declarations without vector, attributes or initial value in one step each, stopping before the first other."""
+    """Take declarations without vector, attributes or composed initial value in one step each, stopping before the first other."""
     found: list[Variable] = []
     pos = stop = c.start
     while (m := pattern.match(c.text, pos, c.end)) is not None and (variable := _plain(m)) is not None:
@@ -138,7 +139,7 @@ def _row(c: Cursor, pattern: re.Pattern[str], separator: str) -> list[Variable]:
 
 def _plain(m: re.Match[str]) -> Variable | None:
     """Make the variable of a plain declaration, or None to leave a mistake in it to the cursor, which knows the place."""
-    link, space, align, type_, pointer, pointed, aligned, name, bound = m.groups()
+    link, space, align, type_, pointer, pointed, aligned, name, bound, value = m.groups()
     to, at = int(align or 1), int(aligned or 1)
     if type_ not in TYPES or to & (to - 1) or at & (at - 1):
         return None
@@ -148,6 +149,7 @@ def _plain(m: re.Match[str]) -> Variable | None:
         name,
         (int(bound),) if bound else (),
         align=to if align else None,
+        initial=Integer(int(value)) if value else None,
         linkage=cast(Linkage, link.strip()[1:]),
         pointer=(pointed or "", at if aligned else 0) if pointer else None,
         span=Span(m.start(1), m.end()),

@@ -165,23 +165,25 @@ def _braces(data: bytes) -> NDArray[np.intp]:
 
 
 def _doubtful(data: bytes, letters: NDArray[np.uint8], places: NDArray[np.intp]) -> Iterator[tuple[int, int]]:
-    """Yield the ranges in which braces may stand in comments or strings: lines with a quote or slash before a brace.
+    """Yield the ranges in which braces may stand in comments or strings: from a quote or slash to the end of its line.
 
     With block comments, which cross lines, that is everything; compilers write none.
     """
     marks = np.flatnonzero((letters == ord('"')) | (letters == ord("/")))
-    if not len(marks) or not len(places):
-        return
     if b"/*" in data:
         yield 0, len(data)
         return
-    newlines = np.flatnonzero(letters == ord("\n"))
-    line = np.searchsorted(newlines, places)
-    before = np.searchsorted(marks, places) - 1
-    same = (before >= 0) & (np.searchsorted(newlines, marks)[np.maximum(before, 0)] == line)
-    for n in np.unique(line[same]).tolist():
-        first = int(newlines[n - 1]) + 1 if n > 0 else 0
-        yield first, int(newlines[n]) if n < len(newlines) else len(data)
+    starts: list[int] = []
+    ends: list[int] = [0]
+    for at in marks.tolist():
+        if at >= ends[-1]:
+            end = data.find(b"\n", at)
+            starts.append(at)
+            ends.append(end if end >= 0 else len(data))
+    first = np.searchsorted(places, np.array(starts, np.intp))
+    last = np.searchsorted(places, np.array(ends[1:], np.intp))
+    for n in np.flatnonzero(first != last).tolist():
+        yield starts[n], ends[n + 1]
 
 
 def _check_depth(source: Source, places: NDArray[np.intp], depth: NDArray[np.int64]) -> None:
