@@ -221,7 +221,10 @@ def integer_cases(t):
     cases = [(n, t, {}, (0, 1)) for n in ("add", "sub", "mul", "and", "or", "xor", "shl", "lshr", "ashr")]
     cases += [(n, t, {}, (0,)) for n in ("not", "ctpop", "ctlz", "cttz", "bitreverse")]
     cases += [(n, t, {"signed": s}, (0, 1)) for n in ("mulhi", "div", "rem", "min", "max") for s in (True, False)]
-    cases += [("icmp", "i1", {"predicate": p}, (0, 1)) for p in ["eq", "ne", "ult", "ule", "ugt", "uge", "slt", "sle", "sgt", "sge"]]
+    cases += [
+        ("icmp", "i1", {"predicate": p}, (0, 1))
+        for p in ["eq", "ne", "ult", "ule", "ugt", "uge", "slt", "sle", "sgt", "sge"]
+    ]
     cases += [("select", t, {}, (2, 0, 1))]
     cases += [("trunc", n, {}, (0,)) for n in ["i1", *INTS] if BITS[n] < BITS[t]]
     cases += [(how, n, {}, (0,)) for n in [*INTS, "i128"] if BITS[n] > BITS[t] for how in ("zext", "sext")]

@@ -234,7 +234,9 @@ def test_waiting_at_two_barriers_is_a_deadlock():
 
 
 def test_a_trap_names_block_warp_and_lane():
-    text = kernel("mov.u32 %r9, %ctaid.x;\nsetp.ne.u32 %p1, %r9, 2;\n@%p1 ret;\nsetp.ne.u32 %p1, %r1, 37;\n@%p1 ret;\ntrap;")
+    text = kernel(
+        "mov.u32 %r9, %ctaid.x;\nsetp.ne.u32 %p1, %r9, 2;\n@%p1 ret;\nsetp.ne.u32 %p1, %r1, 37;\n@%p1 ret;\ntrap;"
+    )
     with pytest.raises(KernelTrap, match=r"block \(2, 0, 0\), warp 1, lane 5"):
         run(text, 64, 4)
 

@@ -81,7 +81,28 @@ class ChunkOps:
 
 
 _SAME_TYPE = frozenset(
-    ["add", "sub", "mul", "and", "or", "xor", "not", "shl", "lshr", "ashr", "fadd", "fsub", "fmul", "fma", "fdiv", "fsqrt", "fneg", "fabs", "fmin", "fmax"]
+    [
+        "add",
+        "sub",
+        "mul",
+        "and",
+        "or",
+        "xor",
+        "not",
+        "shl",
+        "lshr",
+        "ashr",
+        "fadd",
+        "fsub",
+        "fmul",
+        "fma",
+        "fdiv",
+        "fsqrt",
+        "fneg",
+        "fabs",
+        "fmin",
+        "fmax",
+    ]
 )
 
 

@@ -48,6 +48,7 @@ class Atomics:
         """Emit an atomic read-modify-write of every active lane."""
         v, t = self.v, self.t
         address = self.memory.resolve(op.attrs["space"], op.args[0])
+        self.memory.record(op.attrs["space"], address, op.guard)
         bits = v.active_bits(op.guard)
         used = bool(op.attrs.get("returns", True)) and op in v.used
         type = op.args[1].type

@@ -366,7 +366,7 @@ class Flow:
         return any(flow.nest.innermost[p] is not loop for p in flow.pred[node])
 
     def _masked_branch(self, block: Block, end: Terminator, lanes: str) -> None:
-        t, v = self.t, self.v
+        v = self.v
         targets = list(dict.fromkeys(end.targets))
         self.barriers.arrive(end, lanes)
         if len(targets) == 1:

@@ -128,6 +128,9 @@ def _block_head(v: Values, at: Launch, operations: Operations, barriers: Barrier
     at.ctaid = (place[0], place[1], place[2])
     for i, value in enumerate(place):
         t.do(f"store i32 {value}, ptr {t.let(f'getelementptr i8, ptr {at.worker}, i64 {24 + 4 * i}')}")
+    t.do(
+        f"store volatile i64 0, ptr {t.let(f'getelementptr i8, ptr {at.worker}, i64 40')}, align 8"
+    )  # no access recorded
     v.begin_copy(v.kernel.blocks[0], None)
     operations.hoist(v.kernel.blocks)
     if barriers.any:

@@ -12,14 +12,54 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import llvmlite.binding as llvm
+import llvmlite.binding
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from anywarp.compiler import codes
 
+llvm: Any = llvmlite.binding  # it has no types
+
 IMPORTS = frozenset(
-    ["memcpy", "memset", "memmove", "fma", "fmaf", "fmod", "fmodf", "__divti3", "__modti3", "__udivti3", "__umodti3", "__multi3", "__ashlti3", "__ashrti3", "__lshrti3", "__truncsfhf2", "__truncdfhf2", "__extendhfsf2", "__gnu_h2f_ieee", "__gnu_f2h_ieee", "__truncsfbf2", "__truncdfbf2", "__floattidf", "__floattisf", "__floatuntidf", "__floatuntisf", "__fixdfti", "__fixsfti", "__fixunsdfti", "__fixunssfti", "aw_globaltimer", "aw_nanosleep", "aw_vprintf", "aw_malloc", "aw_free", "aw_assertfail", "_GLOBAL_OFFSET_TABLE_"]
+    [
+        "memcpy",
+        "memset",
+        "memmove",
+        "fma",
+        "fmaf",
+        "fmod",
+        "fmodf",
+        "__divti3",
+        "__modti3",
+        "__udivti3",
+        "__umodti3",
+        "__multi3",
+        "__ashlti3",
+        "__ashrti3",
+        "__lshrti3",
+        "__truncsfhf2",
+        "__truncdfhf2",
+        "__extendhfsf2",
+        "__gnu_h2f_ieee",
+        "__gnu_f2h_ieee",
+        "__truncsfbf2",
+        "__truncdfbf2",
+        "__floattidf",
+        "__floattisf",
+        "__floatuntidf",
+        "__floatuntisf",
+        "__fixdfti",
+        "__fixsfti",
+        "__fixunsdfti",
+        "__fixunssfti",
+        "aw_globaltimer",
+        "aw_nanosleep",
+        "aw_vprintf",
+        "aw_malloc",
+        "aw_free",
+        "aw_assertfail",
+        "_GLOBAL_OFFSET_TABLE_",
+    ]
 )
 """What an object may ask of whoever loads it (docs/contracts.md, section 1)."""
 

@@ -17,18 +17,24 @@ from anywarp.compiler.simd.text import LLVM_TYPE, Text, constant, constant_vecto
 from anywarp.ptx.isa.ops import BITS
 
 LANES = 32
-LAZY = frozenset(["add", "sub", "mul", "shl", "and", "or", "xor", "zext", "sext", "trunc", "to_generic", "from_generic"])
+LAZY = frozenset(
+    ["add", "sub", "mul", "shl", "and", "or", "xor", "zext", "sext", "trunc", "to_generic", "from_generic"]
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What emission needs to know of the processor: vector bits and the extensions that it uses explicitly."""
+    """What emission needs to know of the processor: vector bits and the extensions that it uses explicitly.
+
+    `faults`: which accesses to global memory are recorded for a fault handler: "exact" (all), "gathers", "off".
+    """
 
     vector_bits: int
     avx512: bool
     fp16: bool
     avx2: bool
     f16c: bool
+    faults: str = "gathers"
 
     @property
     def chunk(self) -> int:
@@ -66,6 +72,7 @@ class Values:
         self.hoisted: dict[Value, str] = {}
         self.tested: dict[Op, str] = {}  # conditions whose flag is in a register
         self.flags: dict[Op, str] = {}
+        self.recorded: tuple[str, str] = ("", "")  # basic block, and what the worker's record of an access holds there
         self.conditions: set[Op] = {c for g in analysis.guarded.values() for c in g.conditions}
         self._masks: dict[str, list[str]] = {}
         self._variables: dict[tuple[Value, str], list[str]] = {}
@@ -164,7 +171,9 @@ class Values:
             wide = self.wide(value, kind)
             count, type = (self.chunks, vector_type(element, self.chunk)) if wide else (1, element)
             self._variables[key] = [self.t.alloca(type) for _ in range(count)]
-            if wide and self.has_first(value):  # rarely needed: an address that is known elsewhere keeps them out of registers
+            if wide and self.has_first(
+                value
+            ):  # rarely needed: an address that is known elsewhere keeps them out of registers
                 self.t.allocas += [f'  call void asm sideeffect "", "r"(ptr {x})' for x in self._variables[key]]
         return self._variables[key]
 
