@@ -115,8 +115,8 @@ void free_memory_of(uint64_t context_id) {
 void begin_free(uint64_t address) {
   std::unique_lock lock(map().mutex);
   auto it = map().by_base.find(address);
-  bool good =
-      it != map().by_base.end() && it->second.kind == MemoryKind::device && !it->second.freeing;
+  bool good = it != map().by_base.end() && !it->second.freeing;
+  if (good) good = it->second.kind == MemoryKind::device || it->second.pool;
   require(good);
   it->second.freeing = true;
 }

@@ -65,6 +65,7 @@ constexpr Attribute kFixed[] = {
     {100, 1},  // pageable memory through the host's page tables
     {101, 1},  // the host accesses managed memory directly
     {102, 1},  // virtual memory management
+    {103, 1},  // shareable by file descriptors
     {106, kMaxBlocksPerProcessor},
     {111, kReservedShared},
     {113, 1},  // host memory can be registered read-only
@@ -72,6 +73,8 @@ constexpr Attribute kFixed[] = {
     {122, 1},  // stream memory operations of 64 bits
     {123, 1},
     {126, 1},   // memory synchronisation domains
+    {144, 1},   // memory pools of the host
+    {145, 1},   // virtual memory management of the host
     {131, -1},  // no NUMA node of its own
     {134, -1},
 };

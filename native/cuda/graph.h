@@ -86,6 +86,7 @@ Work copy_work(const CUDA_MEMCPY3D* params);
 Work set_work(const CUDA_MEMSET_NODE_PARAMS* params);
 Work host_work(const CUDA_HOST_NODE_PARAMS* params);
 Work event_work(CUgraphNodeType type, CUevent event);
+Work work_of(const CUgraphNodeParams* params);  // of any kind but child graphs
 CUgraphNodeType type_of(const Work& work);
 
 }  // namespace aw

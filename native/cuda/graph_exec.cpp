@@ -286,6 +286,27 @@ AW_EXPORT CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNod
   });
 }
 
+AW_EXPORT CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                            CUgraphNodeParams* params) {
+  return api<"cuGraphExecNodeSetParams">([&] {
+    Work work = work_of(params);
+    replace(exec, node, params->type, std::move(work));
+  });
+}
+
+AW_EXPORT CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec handle, CUgraphNode node,
+                                                      CUgraph child) {
+  return api<"cuGraphExecChildGraphNodeSetParams">([&] {
+    auto exec = exec_of(handle);
+    std::vector<Step> from = make_steps(*graph_of(child));
+    std::lock_guard lock(exec->mutex);
+    Step& step = step_of(*exec, node);
+    require(step.type == CU_GRAPH_NODE_TYPE_GRAPH);
+    uintptr_t culprit = 0;
+    require(update(step.child, from, &culprit) == kSame);
+  });
+}
+
 AW_EXPORT CUresult cuGraphNodeSetEnabled(CUgraphExec handle, CUgraphNode node, unsigned enabled) {
   return api<"cuGraphNodeSetEnabled">([&] {
     auto exec = exec_of(handle);

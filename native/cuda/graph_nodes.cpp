@@ -52,6 +52,28 @@ CUgraphNodeType type_of(const Work& work) {
                 "this operation cannot be part of a graph yet");
 }
 
+Work work_of(const CUgraphNodeParams* p) {
+  require(p);
+  switch (p->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+      return kernel_work(p->kernel, true);
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+      return copy_work(&p->memcpy.copyParams);
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+      return set_work(&p->memset.params);
+    case CU_GRAPH_NODE_TYPE_HOST:
+      return host_work(&p->host);
+    case CU_GRAPH_NODE_TYPE_EMPTY:
+      return EmptyWork{};
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+      return event_work(p->type, p->event.event);
+    default:
+      throw Failure(CUDA_ERROR_NOT_SUPPORTED,
+                    "graph nodes of type " + std::to_string(p->type) + " are not supported yet");
+  }
+}
+
 }  // namespace aw
 
 using namespace aw;
@@ -124,28 +146,6 @@ CUDA_MEMCPY3D copy_params(const GraphNode& node) {
 CUDA_MEMSET_NODE_PARAMS set_params(const GraphNode& node) {
   const auto& w = content<SetWork>(node);
   return {reinterpret_cast<uint64_t>(w.to), w.pitch, w.value, w.element, w.width, w.height};
-}
-
-Work work_of(const CUgraphNodeParams* p) {
-  require(p);
-  switch (p->type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL:
-      return kernel_work(p->kernel, true);
-    case CU_GRAPH_NODE_TYPE_MEMCPY:
-      return copy_work(&p->memcpy.copyParams);
-    case CU_GRAPH_NODE_TYPE_MEMSET:
-      return set_work(&p->memset.params);
-    case CU_GRAPH_NODE_TYPE_HOST:
-      return host_work(&p->host);
-    case CU_GRAPH_NODE_TYPE_EMPTY:
-      return EmptyWork{};
-    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-      return event_work(p->type, p->event.event);
-    default:
-      throw Failure(CUDA_ERROR_NOT_SUPPORTED,
-                    "graph nodes of type " + std::to_string(p->type) + " are not supported yet");
-  }
 }
 
 void add_child(CUgraphNode* out, CUgraph graph, const CUgraphNode* after, size_t count,

@@ -21,8 +21,9 @@ void free_device_memory(CUdeviceptr address) {
   auto context = current_context();
   if (address == 0) return;
   Allocation found = allocation_at(address);
-  bool known = found.base == address && !found.freeing &&
-               (found.kind == MemoryKind::device || found.kind == MemoryKind::managed);
+  bool known =
+      found.base == address && !found.freeing &&
+      (found.kind == MemoryKind::device || found.kind == MemoryKind::managed || found.pool);
   require(known);
   // Kernels that were launched before may still use it.
   auto owner = found.context.lock();

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cuda/memory.h"
 #include "cuda/stream.h"
 
 namespace aw {
@@ -39,14 +38,31 @@ void Pool::remove(uint64_t bytes) {
   used -= std::min(used, bytes);
 }
 
+namespace {
+
+std::shared_ptr<Pool>* make_default(MemoryKind kind, int location_type) {
+  auto made = std::make_shared<Pool>();
+  made->is_default = true;
+  made->kind = kind, made->location_type = location_type;
+  made->handle = pools().add(made);
+  return new std::shared_ptr<Pool>(std::move(made));
+}
+
+std::shared_ptr<Pool> host_pool() {
+  static const auto* pool = make_default(MemoryKind::host, 2);
+  return *pool;
+}
+
+std::shared_ptr<Pool> managed_pool() {
+  static const auto* pool = make_default(MemoryKind::managed, 0);
+  return *pool;
+}
+
+}  // namespace
+
 std::shared_ptr<Pool> default_pool() {
-  static const std::shared_ptr<Pool>& pool = *new std::shared_ptr<Pool>([] {
-    auto made = std::make_shared<Pool>();
-    made->is_default = true;
-    made->handle = pools().add(made);
-    return made;
-  }());
-  return pool;
+  static const auto* pool = make_default(MemoryKind::device, 1);
+  return *pool;
 }
 
 std::shared_ptr<Pool> current_pool() {
@@ -77,7 +93,7 @@ void allocate(CUdeviceptr* out, size_t bytes, const std::shared_ptr<Pool>& pool,
                   "memory allocation in captured streams is not supported yet");
   }
   // Memory exists at once, which is sooner than the stream's order asks for.
-  *out = allocate_in(target->context, bytes, MemoryKind::device, 0, pool);
+  *out = allocate_in(target->context, bytes, pool->kind, 0, pool);
 }
 
 void check_location(const CUmemLocation& location) {
@@ -144,13 +160,17 @@ AW_EXPORT CUresult cuMemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* prop
   return api<"cuMemPoolCreate">([&] {
     require(out && props);
     require(props->allocType == 1 || props->allocType == 2);
-    check_location(props->location);
+    bool managed = props->allocType == 2;
+    if (!managed || props->location.type != 0) check_location(props->location);
     if (props->handleTypes) {
       throw Failure(CUDA_ERROR_NOT_SUPPORTED, "memory pools are not shared between processes yet");
     }
     auto pool = std::make_shared<Pool>();
     pool->limit = props->maxSize;
     pool->location_type = props->location.type;
+    pool->kind = managed                     ? MemoryKind::managed
+                 : props->location.type == 1 ? MemoryKind::device
+                                             : MemoryKind::host;
     pool->handle = pools().add(pool);
     *out = as_handle<CUmemoryPool>(pool->handle);
   });
@@ -235,18 +255,30 @@ AW_EXPORT CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool handle) {
   });
 }
 
+namespace {
+
+// The pools of places other than the device: host memory, and managed memory.
+std::shared_ptr<Pool> place_pool(const CUmemLocation* location, int type) {
+  require(location && (type == 1 || type == 2));
+  bool managed = type == 2;
+  if (!managed || location->type != 0) check_location(*location);
+  if (!managed && location->type == 1) return default_pool();
+  return managed ? managed_pool() : host_pool();
+}
+
+}  // namespace
+
 AW_EXPORT CUresult cuMemGetDefaultMemPool(CUmemoryPool* out, CUmemLocation* location, int type) {
   return api<"cuMemGetDefaultMemPool">([&] {
-    require(out && location && type >= 1 && type <= 2);
-    check_location(*location);
-    *out = as_handle<CUmemoryPool>(default_pool()->handle);
+    require(out);
+    *out = as_handle<CUmemoryPool>(place_pool(location, type)->handle);
   });
 }
 
 AW_EXPORT CUresult cuMemGetMemPool(CUmemoryPool* out, CUmemLocation* location, int type) {
   return api<"cuMemGetMemPool">([&] {
-    require(out && location && type >= 1 && type <= 2);
-    check_location(*location);
-    *out = as_handle<CUmemoryPool>(current_pool()->handle);
+    require(out && location);
+    bool device = type == 1 && location->type == 1;
+    *out = as_handle<CUmemoryPool>((device ? current_pool() : place_pool(location, type))->handle);
   });
 }

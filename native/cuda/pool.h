@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "core/handles.h"
-#include "cuda/api.h"
+#include "cuda/memory.h"
 
 namespace aw {
 
@@ -19,6 +19,7 @@ struct Pool {
   uint64_t release_threshold = 0;
   int reuse[3] = {1, 1, 1};
   int location_type = 1;
+  MemoryKind kind = MemoryKind::device;
   std::map<std::pair<int, int>, int> access;
 
   void add(uint64_t bytes);  // throws OUT_OF_MEMORY beyond the limit

@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -46,6 +47,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   uintptr_t handle = 0;
 
   bool blocking() const { return !(flags & CU_STREAM_NON_BLOCKING); }
+  CUlaunchAttributeValue attribute(int id) const;
+  void set_attribute(int id, const CUlaunchAttributeValue& value);
   std::shared_ptr<Capture> capture() const;
   void set_capture(std::shared_ptr<Capture> capture);
 
@@ -71,6 +74,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool running_ = false, started_ = false, retired_ = false;
   std::shared_ptr<Timeline> timeline_ = std::make_shared<Timeline>();
   std::shared_ptr<Capture> capture_;
+  std::map<int, CUlaunchAttributeValue> attributes_;
 };
 
 // Finds the stream of a handle in the current context: null, 1 and 2 name default streams. Throws

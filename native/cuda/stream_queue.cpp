@@ -41,6 +41,17 @@ void Stream::set_capture(std::shared_ptr<Capture> capture) {
   capture_ = std::move(capture);
 }
 
+CUlaunchAttributeValue Stream::attribute(int id) const {
+  std::lock_guard lock(mutex_);
+  auto it = attributes_.find(id);
+  return it == attributes_.end() ? CUlaunchAttributeValue{} : it->second;
+}
+
+void Stream::set_attribute(int id, const CUlaunchAttributeValue& value) {
+  std::lock_guard lock(mutex_);
+  attributes_[id] = value;
+}
+
 std::vector<Point> Stream::implied_waits() const {
   std::vector<Point> out;
   auto add = [&](const Stream& other) {

@@ -1,6 +1,8 @@
 // Driver API reference: virtual memory management. An allocation is a file in memory, mapped where
 // the program says.
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -16,6 +18,7 @@ using namespace aw;
 namespace {
 
 constexpr uint64_t kGranularity = 2 << 20;
+constexpr int kFileDescriptor = 1;  // CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 
 // Physical memory that lives as long as a handle or a mapping of it.
 struct Physical {
@@ -63,8 +66,9 @@ void check_properties(const CUmemAllocationProp* p) {
   require(p && (p->type == 1 || p->type == 2));
   require(p->location.type >= 1 && p->location.type <= 4);
   if (p->location.type == 1) require(p->location.id == 0, CUDA_ERROR_INVALID_DEVICE);
-  if (p->requestedHandleTypes) {
-    throw Failure(CUDA_ERROR_NOT_SUPPORTED, "memory is not shared between processes yet");
+  if (p->requestedHandleTypes & ~kFileDescriptor) {
+    throw Failure(CUDA_ERROR_NOT_SUPPORTED,
+                  "memory is shared between processes by file descriptors only");
   }
 }
 
@@ -253,5 +257,36 @@ AW_EXPORT CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* p
   return api<"cuMemGetAllocationPropertiesFromHandle">([&] {
     require(p);
     *p = physical_of(handle)->properties;
+  });
+}
+
+AW_EXPORT CUresult cuMemExportToShareableHandle(void* out, CUmemGenericAllocationHandle handle,
+                                                int type, uint64_t flags) {
+  return api<"cuMemExportToShareableHandle">([&] {
+    require(out && flags == 0);
+    require(type == kFileDescriptor, CUDA_ERROR_NOT_SUPPORTED);
+    auto physical = physical_of(handle);
+    require(physical->properties.requestedHandleTypes & kFileDescriptor);
+    int file = fcntl(physical->file, F_DUPFD_CLOEXEC, 0);
+    require(file >= 0, static_cast<CUresult>(304));
+    memcpy(out, &file, sizeof file);
+  });
+}
+
+AW_EXPORT CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* out,
+                                                  void* os_handle, int type) {
+  return api<"cuMemImportFromShareableHandle">([&] {
+    require(out);
+    require(type == kFileDescriptor, CUDA_ERROR_NOT_SUPPORTED);
+    auto made = std::make_shared<Physical>();
+    made->file = fcntl(static_cast<int>(reinterpret_cast<intptr_t>(os_handle)), F_DUPFD_CLOEXEC, 0);
+    struct stat status;
+    require(made->file >= 0 && fstat(made->file, &status) == 0, CUDA_ERROR_INVALID_VALUE);
+    require(is_multiple(static_cast<uint64_t>(status.st_size)));
+    made->bytes = static_cast<uint64_t>(status.st_size);
+    made->properties.type = 1, made->properties.location = {1, 0};
+    made->properties.requestedHandleTypes = kFileDescriptor;
+    made->handle = physicals().add(made);
+    *out = made->handle;
   });
 }

@@ -1,0 +1,64 @@
+// Driver API reference: memory management, copies and prefetches in batches.
+#include "cuda/context.h"
+#include "cuda/copying.h"
+
+using namespace aw;
+
+namespace {
+
+// CUmemcpyAttributes: hints about places, and when the source is read. Reading it at once, in the
+// stream's order, satisfies each of the three orders that may be asked for.
+struct CopyAttributes {
+  int order;
+  CUmemLocation from, to;
+  unsigned flags;
+};
+
+CUresult copy_batch(const CUdeviceptr* to, const CUdeviceptr* from, const size_t* sizes,
+                    size_t count, const CopyAttributes* attributes, const size_t* indices,
+                    size_t attribute_count, CUstream stream) {
+  require(to && from && sizes && count > 0);
+  require(attributes && indices && attribute_count > 0 && attribute_count <= count &&
+          indices[0] == 0);
+  auto target = stream_of(stream);
+  require(!target->is_legacy);  // as documented: batches take no legacy null stream
+  for (size_t i = 0; i < attribute_count; ++i)
+    require(attributes[i].order >= 1 && attributes[i].order <= 3);
+  for (size_t i = 0; i < count; ++i) check_copy(to[i], from[i], sizes[i], Direction::any);
+  for (size_t i = 0; i < count; ++i) copy_async(linear_copy(to[i], from[i], sizes[i]), *target);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+AW_EXPORT CUresult cuMemcpyBatchAsync(CUdeviceptr* to, CUdeviceptr* from, size_t* sizes,
+                                      size_t count, void* attributes, size_t* indices,
+                                      size_t attribute_count, size_t* failed, CUstream stream) {
+  return api<"cuMemcpyBatchAsync">([&] {
+    if (failed) *failed = SIZE_MAX;
+    return copy_batch(to, from, sizes, count, static_cast<CopyAttributes*>(attributes), indices,
+                      attribute_count, stream);
+  });
+}
+
+AW_EXPORT CUresult cuMemcpyBatchAsync_v2(CUdeviceptr* to, CUdeviceptr* from, size_t* sizes,
+                                         size_t count, void* attributes, size_t* indices,
+                                         size_t attribute_count, CUstream stream) {
+  return api<"cuMemcpyBatchAsync_v2">([&] {
+    return copy_batch(to, from, sizes, count, static_cast<CopyAttributes*>(attributes), indices,
+                      attribute_count, stream);
+  });
+}
+
+AW_EXPORT CUresult cuMemPrefetchBatchAsync(CUdeviceptr* addresses, size_t* sizes, size_t count,
+                                           CUmemLocation* places, size_t* indices,
+                                           size_t place_count, unsigned long long flags,
+                                           CUstream stream) {
+  return api<"cuMemPrefetchBatchAsync">([&] {
+    require(addresses && sizes && count > 0 && places && indices && place_count > 0 && flags == 0);
+    require(place_count <= count && indices[0] == 0);
+    auto target = stream_of(stream);
+    for (size_t i = 0; i < count; ++i)
+      require(addresses[i] && sizes[i]);  // there is one memory: nothing moves
+  });
+}
