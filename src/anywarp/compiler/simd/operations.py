@@ -182,7 +182,9 @@ class Operations:
         offset = int(op.attrs["offset"])
         if op.attrs["space"] in ("global", "const"):
             base = self.t.cast("ptrtoint", "ptr", self.at.data, "i64")
-            self.v.define(op, self.t.two("add", "i64", base, str(offset)) if offset else base)
+            place = self.t.two("add", "i64", base, str(offset)) if offset else base
+            type = LLVM_TYPE[op.type]
+            self.v.define(op, place if type == "i64" else self.t.cast("trunc", "i64", place, type))
         else:
             self.v.define(op, self.t.two("add", LLVM_TYPE[op.type], "0", str(offset)))
 
