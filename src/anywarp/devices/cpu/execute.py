@@ -164,7 +164,8 @@ class Program:
         self.data = aligned(len(self.layout.image) + 64, 0)
         self.data[: len(self.layout.image)] = np.frombuffer(self.layout.image, np.uint8)
         for place in self.layout.addresses:
-            address = (int(self.data.ctypes.data) + place.target) & place.mask
+            lowest = (place.mask & -place.mask).bit_length() - 1
+            address = ((int(self.data.ctypes.data) + place.target) & place.mask) >> lowest
             raw = address.to_bytes(16, "little")[: place.width]
             self.data[place.offset : place.offset + place.width] = np.frombuffer(raw, np.uint8)
         self._loaded: dict[tuple[str, tuple[int, int, int] | None], Loaded] = {}
