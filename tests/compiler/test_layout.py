@@ -2,6 +2,7 @@
 
 import ctypes
 import struct
+from itertools import pairwise
 
 import pytest
 
@@ -61,7 +62,7 @@ def test_initial_values_become_bytes() -> None:
     }
     assert all(g.offset % g.align == 0 for g in found.globals.values())
     ends = sorted((g.offset, g.offset + g.size) for g in found.globals.values())
-    assert all(a[1] <= b[0] for a, b in zip(ends, ends[1:], strict=False))
+    assert all(a[1] <= b[0] for a, b in pairwise(ends))
     assert {g.space for g in found.globals.values()} == {"global", "const"}
 
 

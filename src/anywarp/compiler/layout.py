@@ -163,6 +163,23 @@ class Data:
 def lay_out_data(items: Iterable[Item], source: Source | None = None) -> Data:
     """Place the `.global` and `.const` variables and compute their initial bytes. Raises AnywarpError."""
     variables, missing = _definitions(items)
+    placed, end, widest = _place(variables, source)
+    image = bytearray(end)
+    functions = {i.name for i in items if isinstance(i, Function)}
+    writer = _Writer(image, placed, functions, source)
+    for variable in variables:
+        if variable.initial is not None:
+            writer.variable(variable, placed[variable.name])
+    return Data(bytes(image), widest, placed, writer.addresses, missing, writer.remarks)
+
+
+def place_data(items: Iterable[Item], source: Source | None = None) -> dict[str, Global]:
+    """Return where each `.global` and `.const` variable lies, as `lay_out_data` has it, without reading initial values."""
+    return _place(_definitions(items)[0], source)[0]
+
+
+def _place(variables: Iterable[Variable], source: Source | None) -> tuple[dict[str, Global], int, int]:
+    """Place variables one behind the other; returns them, their end and the greatest alignment (at least 64)."""
     placed: dict[str, Global] = {}
     end, widest = 0, 64
     for variable in variables:
@@ -172,13 +189,7 @@ def lay_out_data(items: Iterable[Item], source: Source | None = None) -> Data:
         end, widest = offset + size, max(widest, align)
         if end > DATA_LIMIT:
             raise codes.problem(codes.TOO_MUCH_DATA, f"module data over {DATA_LIMIT} bytes", source, variable.span)
-    image = bytearray(end)
-    functions = {i.name for i in items if isinstance(i, Function)}
-    writer = _Writer(image, placed, functions, source)
-    for variable in variables:
-        if variable.initial is not None:
-            writer.variable(variable, placed[variable.name])
-    return Data(bytes(image), widest, placed, writer.addresses, missing, writer.remarks)
+    return placed, end, widest
 
 
 def _definitions(items: Iterable[Item]) -> tuple[list[Variable], dict[str, str]]:

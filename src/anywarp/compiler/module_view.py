@@ -5,7 +5,7 @@ Keeps what several kernels of one module share, so that compiling a second one p
 
 from __future__ import annotations
 
-from anywarp.compiler.layout import Global, lay_out_data
+from anywarp.compiler.layout import Global, place_data
 from anywarp.diagnostics import Source
 from anywarp.ptx.index import ModuleIndex
 from anywarp.ptx.tree import Alias, Function, Variable
@@ -22,7 +22,7 @@ class IndexedModule:
         for item in index.items:
             if isinstance(item, Variable) and (item.linkage != "extern" or item.name not in self._variables):
                 self._variables[item.name] = item
-        self._globals = lay_out_data(index.items, index.source).globals
+        self._globals: dict[str, Global] | None = None
 
     @property
     def source(self) -> Source | None:
@@ -43,5 +43,10 @@ class IndexedModule:
         return self._variables.get(name)
 
     def placed(self, name: str) -> Global | None:
-        """Where a variable lies in the module's data."""
+        """Where a variable lies in the module's data; all are placed when one is first asked for."""
+        variable = self._variables.get(name)
+        if variable is None or variable.space not in ("global", "const"):
+            return None
+        if self._globals is None:
+            self._globals = place_data(self.index.items, self.index.source)
         return self._globals.get(name)

@@ -16,6 +16,7 @@ from anywarp.compiler.lower import lower_kernel
 from anywarp.compiler.module_view import IndexedModule
 from anywarp.compiler.passes.fold_constants import fold_constants
 from anywarp.compiler.passes.lay_out_variables import lay_out_variables
+from anywarp.compiler.passes.number_values import number_values
 from anywarp.compiler.passes.promote_local import promote_local
 from anywarp.compiler.passes.remove_dead_code import remove_dead_code
 from anywarp.compiler.passes.simplify_branches import simplify_branches
@@ -34,6 +35,7 @@ PASSES: tuple[Pass, ...] = (
     fold_constants,
     simplify_branches,
     fold_constants,
+    number_values,
     remove_dead_code,
     simplify_branches,
     lay_out_variables,
