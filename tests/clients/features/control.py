@@ -279,3 +279,41 @@ def check_fractal():
         expected += inside
     # A point whose orbit touches the circle may be counted once more or less, by the rounding of a fused multiply-add.
     assert np.count_nonzero(out.copy_to_host() != expected) <= 20
+
+
+@cuda.jit
+def fences(values, out):
+    i = cuda.grid(1)
+    out[i] = values[i]
+    cuda.threadfence_block()
+    cuda.threadfence()
+    cuda.threadfence_system()
+    cuda.nanosleep(10)
+
+
+def check_fences():
+    out = cuda.device_array(64, np.int64)
+    fences[2, 32](cuda.to_device(np.arange(64)), out)
+    np.testing.assert_array_equal(out.copy_to_host(), np.arange(64))
+
+
+@cuda.jit(debug=True, opt=False)
+def unoptimised(values, out):
+    i = cuda.grid(1)
+    if i < values.size:
+        if values[i] < 0:
+            raise ValueError("negative")
+        out[i] = values[i] * 2
+
+
+def check_unoptimised_code_with_exceptions():
+    out = cuda.device_array(64, np.int64)
+    unoptimised[2, 32](cuda.to_device(np.arange(64)), out)
+    np.testing.assert_array_equal(out.copy_to_host(), 2 * np.arange(64))
+    try:
+        unoptimised[2, 32](cuda.to_device(-np.arange(64)), out)
+        cuda.synchronize()
+    except ValueError as error:
+        assert "negative" in str(error)
+    else:
+        raise AssertionError("no exception reached the host")

@@ -259,3 +259,21 @@ def check_conversions():
     expected = [np.trunc(values), np.trunc(np.abs(values)), np.trunc(values.astype(np.float32))]
     np.testing.assert_array_equal(out.copy_to_host(), np.array(expected).astype(np.int64))
     np.testing.assert_array_equal(wide.copy_to_host(), values.astype(np.float32).astype(np.float64))
+
+
+@cuda.jit
+def half_arithmetic(a, b, out, powers):
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] = a[i] * b[i] + a[i] - b[i] / a[i]
+        powers[i] = cuda.fp16.hexp2(b[i])
+
+
+def check_half_precision():
+    a, b = np.linspace(1, 4, 64).astype(np.float16), np.linspace(-3, 2, 64).astype(np.float16)
+    out, powers = cuda.device_array(64, np.float16), cuda.device_array(64, np.float16)
+    half_arithmetic[2, 32](cuda.to_device(a), cuda.to_device(b), out, powers)
+    wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
+    exact = wide_a * wide_b + wide_a - wide_b / wide_a
+    np.testing.assert_allclose(out.copy_to_host().astype(np.float64), exact, rtol=4e-3, atol=4e-3)
+    np.testing.assert_allclose(powers.copy_to_host().astype(np.float64), 2.0**wide_b, rtol=2e-3)

@@ -45,6 +45,22 @@ def check_transpose_in_shared_tiles():
 
 
 @cuda.jit
+def turn_block(out):
+    block = cuda.shared.array((4, 8, 4), dtype=float32)
+    x, y, z = cuda.threadIdx.x, cuda.threadIdx.y, cuda.threadIdx.z
+    block[x, y, z] = x * 100 + y * 10 + z
+    cuda.syncthreads()
+    out[x, y, z] = block[3 - x, 7 - y, 3 - z]
+
+
+def check_three_dimensional_shared():
+    out = cuda.device_array((4, 8, 4), np.float32)
+    turn_block[1, (4, 8, 4)](out)
+    x, y, z = np.indices((4, 8, 4))
+    np.testing.assert_array_equal(out.copy_to_host(), (3 - x) * 100 + (7 - y) * 10 + 3 - z)
+
+
+@cuda.jit
 def dynamic(values, out):
     block = cuda.shared.array(0, dtype=float32)
     thread = cuda.threadIdx.x

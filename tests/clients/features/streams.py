@@ -4,7 +4,7 @@ import threading
 import time
 
 import numpy as np
-from numba import cuda, float32, vectorize
+from numba import cuda, float32, guvectorize, vectorize
 from numba.cuda.random import create_xoroshiro128p_states, xoroshiro128p_uniform_float32
 
 MASK = (1 << 64) - 1
@@ -118,6 +118,19 @@ def check_vectorize():
     blend = vectorize(["float32(float32, float32)", "float64(float64, float64)"], target="cuda")(blend_numbers)
     a, b = np.arange(1000.0).reshape(10, 100), np.arange(100.0)[None, ::-1].copy()
     np.testing.assert_allclose(blend(a, b), a * 0.25 + b * 0.75, rtol=1e-14)
+
+
+def dot_rows(a, b, out):
+    acc = 0.0
+    for i in range(a.shape[0]):
+        acc += a[i] * b[i]
+    out[0] = acc
+
+
+def check_guvectorize():
+    dot = guvectorize(["void(float64[:], float64[:], float64[:])"], "(n),(n)->()", target="cuda")(dot_rows)
+    a, b = np.random.default_rng(20).random((2, 20, 7))
+    np.testing.assert_allclose(dot(a, b), (a * b).sum(1), rtol=1e-12)
 
 
 @cuda.reduce
