@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "cuda/device_attributes.h"
+#include "cuda/launch.h"
 
 namespace aw {
 namespace {
@@ -65,6 +66,8 @@ int read_attribute(Function& f, int attribute) {
       return kCapabilityMajor * 10 + kCapabilityMinor;
     case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
       return 0;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      return most_dynamic_shared(f, compiled(f, keep).shared);
     default:
       break;
   }

@@ -70,6 +70,15 @@ int resident_blocks(uint64_t threads, uint64_t shared_bytes) {
       std::min<uint64_t>(blocks, kMaxSharedPerProcessor / (shared_bytes + kReservedShared)));
 }
 
+int most_dynamic_shared(Function& function, uint64_t fixed) {
+  std::lock_guard lock(function.mutex);
+  int asked = function.attributes.max_dynamic_shared;
+  return asked >= 0 ? asked
+                    : std::max(kMaxSharedDefault -
+                                   static_cast<int>(std::min<uint64_t>(fixed, kMaxSharedDefault)),
+                               0);
+}
+
 KernelWork plan_launch(const std::shared_ptr<Function>& function, const LaunchRequest& r) {
   check_shape(*function->entry, r);
   KernelWork w;
@@ -78,15 +87,8 @@ KernelWork plan_launch(const std::shared_ptr<Function>& function, const LaunchRe
   // The compiler decides how long the buffer is; it never differs from what the description says
   // but for padding.
   w.params.resize(std::max<uint64_t>(w.params.size(), w.code->artifact.param));
-  int allowed;
-  {
-    std::lock_guard lock(function->mutex);
-    allowed = std::max(function->attributes.max_dynamic_shared, kMaxSharedDefault);
-  }
   uint64_t fixed = w.code->artifact.shared;
-  require(r.dynamic_shared <= static_cast<uint64_t>(allowed));
-  require(fixed + r.dynamic_shared <=
-          static_cast<uint64_t>(std::max(allowed, kMaxSharedDefault)) + 16);
+  require(r.dynamic_shared <= static_cast<uint64_t>(most_dynamic_shared(*function, fixed)));
   w.function = function;
   for (int i = 0; i < 3; ++i) w.grid[i] = r.grid[i], w.block[i] = r.block[i];
   w.dynamic_shared = r.dynamic_shared;

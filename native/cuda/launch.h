@@ -19,6 +19,9 @@ struct LaunchRequest {
 // documents, and what the compiler says.
 KernelWork plan_launch(const std::shared_ptr<Function>& function, const LaunchRequest& request);
 
+// The dynamic shared memory that a launch may ask for, beside `fixed` bytes of static.
+int most_dynamic_shared(Function& function, uint64_t fixed);
+
 // How many blocks of a kernel one multiprocessor holds (CUDA occupancy rules, without registers).
 int resident_blocks(uint64_t threads, uint64_t shared_bytes);
 

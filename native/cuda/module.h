@@ -37,7 +37,7 @@ struct Module {
 
 // Attributes of a function that programs may set.
 struct FunctionAttributes {
-  int max_dynamic_shared = 49152;
+  int max_dynamic_shared = -1;  // -1: what the static part leaves of 48 KiB
   int carveout = -1;
   std::map<int, int> others;  // clusters: kept, and refused where they would matter
 };
