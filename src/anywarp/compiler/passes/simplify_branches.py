@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from anywarp.compiler.cfg import arrange_blocks
 from anywarp.compiler.ir import Block, Const, Kernel, Specialisation, Terminator, Undefined, Value
+from anywarp.compiler.passes.close_loops import close_loops
 from anywarp.compiler.uses import drop_edge, substitute
 
 
 def simplify_branches(kernel: Kernel, specialisation: Specialisation) -> None:
-    """Fold decided branches, drop unreachable blocks, skip empty blocks and merge chains; then order the blocks.
+    """Fold decided branches, drop unreachable blocks, skip empty blocks and merge chains; order the blocks and close the loops.
 
     Legality: no operation moves to a place where it runs more or less often. An empty block is skipped only where that makes
     no edge from a block with several targets to a block with several predecessors. A phi at a loop's exit is never merged
-    away, because a block that leaves a loop ends in a branch.
+    away, because a block that leaves a loop ends in a branch; but a decided branch may leave a smaller loop.
     """
     for block in kernel.blocks:
         _decide(block)
@@ -23,6 +24,7 @@ def simplify_branches(kernel: Kernel, specialisation: Specialisation) -> None:
     _skip_empty(kernel)
     _merge_chains(kernel)
     arrange_blocks(kernel)
+    close_loops(kernel, specialisation)
 
 
 def _decide(block: Block) -> None:
