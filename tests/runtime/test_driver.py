@@ -109,6 +109,20 @@ def test_without_a_place_for_the_cache_it_runs_and_says_so_once(file, place):
     assert done.stderr.count("R001") == 1, done.stderr
 
 
+@pytest.mark.parametrize(("option", "words"), [("size=8k", "No space left"), ("ro", "Read-only file system")])
+def test_a_full_and_a_read_only_file_system_are_survived(file, place, option, words):
+    (place / "cache").mkdir(mode=0o700, exist_ok=True)
+    mount = ["mount", "-t", "tmpfs", "-o", f"mode=700,{option}", "tmpfs", place / "cache"]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("this user may not mount a file system")
+    try:
+        done = run(file)
+    finally:
+        subprocess.run(["umount", "--lazy", place / "cache"], check=True)
+    assert done.stdout == "right\n"
+    assert done.stderr.count("R001") == 1 and words in done.stderr
+
+
 def test_two_programs_at_once_share_the_work(file, place):
     reports = [place / "one.json", place / "two.json"]
     children = [
