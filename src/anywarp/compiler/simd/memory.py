@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from anywarp.compiler.ir import Op, Phi, Value
 from anywarp.compiler.shapes import Shape, corners
+from anywarp.compiler.simd.adjacent import decompose, find_groups, find_plausible
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.text import LLVM_TYPE, constant_vector, vector_type
 from anywarp.compiler.simd.values import LANES, Values
@@ -62,6 +63,8 @@ class Memory:
         self.at = at
         self.t = values.t
         self.elements: dict[Op, list[Op]] = {}
+        self.groups = find_groups(values.kernel)
+        self.plausible = find_plausible(values)
         self.carried: dict[Op, list[Phi]] = {}
         for value, guarded in values.analysis.guarded.items():
             if isinstance(value, Phi):
@@ -209,6 +212,12 @@ class Memory:
 
     def load(self, op: Op) -> None:
         """Emit a load of one or more elements; the `element` operations of the others are defined with it."""
+        if op in self.v.loaded:
+            return
+        group = self.groups.get(op) if self.v.mask is None and self.v.varies(op) else None
+        if group is not None:
+            self._load_group(op, group)
+            return
         wanted: dict[int, list[Op]] = {0: [op]}
         for other in self.elements.get(op, ()):
             wanted.setdefault(int(other.attrs["index"]), []).append(other)
@@ -220,6 +229,46 @@ class Memory:
                 part = parts[i]
                 self.v.define(result, part if isinstance(part, str) else None, None if isinstance(part, str) else part)
 
+    def _load_group(self, op: Op, group: list[Op]) -> None:
+        """Load what lies side by side in each lane's memory at once, unless lanes lie side by side themselves."""
+        size, element = SIZE[op.type], LLVM_TYPE[op.type]
+        start = decompose(group[0].args[0])[1] - decompose(op.args[0])[1]
+
+        def access(address: Address) -> Parts:
+            address = self.shifted(address, start)
+            regular = address.uniform or any(self.pattern(address, i, 4, size) for i in range(0, LANES, 4))
+            if regular or (address.offsets is None and op.args[0] in self.plausible):
+                places = [self.shifted(address, i * size) for i in range(len(group))]
+                if address.uniform:
+                    return {i: self.t.let(f"load {element}, ptr {self._pointer(p, 0)}, align {size}") for i, p in enumerate(places)}
+                return {i: self._load_lanes(p, element, size, None, False) for i, p in enumerate(places)}
+            return dict(enumerate(self._load_rows(address, element, size, len(group))))
+
+        parts = self._either(op, access)
+        for i, member in enumerate(group):
+            part = parts[i]
+            self.v.define(member, part if isinstance(part, str) else None, None if isinstance(part, str) else part)
+            self.v.loaded.add(member)
+
+    def _load_rows(self, address: Address, element: str, size: int, count: int) -> list[list[str]]:
+        """Load `count` adjacent elements of each lane as one vector, and transpose."""
+        v, t, n = self.v, self.t, self.v.chunk
+        out: list[list[str]] = [[] for _ in range(count)]
+        for chunk in range(v.chunks):
+            rows: list[str] = []
+            for lane in range(n):
+                if address.offsets is not None:
+                    pointer = self._pointer(address, chunk * n + lane)
+                else:
+                    place = t.let(f"extractelement <{n} x i64> {address.vectors[chunk]}, i32 {lane}")
+                    pointer = t.cast("inttoptr", "i64", place, "ptr")
+                rows.append(t.let(f"load <{count} x {element}>, ptr {pointer}, align {size}"))
+            whole, type = v.join(element, count, rows), f"<{n * count} x {element}>"
+            for i in range(count):
+                index = ", ".join(f"i32 {lane * count + i}" for lane in range(n))
+                out[i].append(t.let(f"shufflevector {type} {whole}, {type} poison, <{n} x i32> <{index}>"))
+        return out
+
     def _load_from(self, op: Op, address: Address, wanted: list[int]) -> Parts:
         count = int(op.attrs.get("count", 1))
         size, element = SIZE[op.type], LLVM_TYPE[op.type]
@@ -230,6 +279,9 @@ class Memory:
             self._uniform_loads(op, address, parts, element, size)
         elif count > 1 and self._interleaved(address, size, count) and self.v.active_chunks(op.guard) is None:
             parts.update(self._wide_load(address, element, size, count, sorted(wanted)))
+        elif count > 1 and size >= 4 and op.guard is None and self.v.mask is None:
+            rows = self._load_rows(address, element, size, count)
+            parts.update({i: rows[i] for i in wanted})
         else:
             masks = self.v.active_chunks(op.guard)
             volatile = bool(op.attrs.get("volatile")) or op.attrs.get("order", "weak") != "weak"
@@ -246,6 +298,8 @@ class Memory:
         guarded = v.analysis.guarded.get(address)
         if guarded is None or not v.varies(address):
             place = self.resolve(space, address)
+            if place.offsets is None and self._may_be_regular(op):
+                return self._if_consecutive(op, place, access)
             self.record(space, place, op.guard)
             return access(place)
         for a in (*op.args[1:], op.guard):  # in registers before the ways part
@@ -254,13 +308,20 @@ class Memory:
         v.active_chunks(op.guard)
         v.scalar(address)
         holds = v.holds(guarded.conditions)
+        return self._two_ways(op, holds, (guarded.shape, None), access)
+
+    def _two_ways(
+        self, op: Op, holds: str, ways: tuple[Address | Shape | None, ...], access: Callable[[Address], Parts]
+    ) -> Parts:
+        """Emit an access at the first place if `holds`, else at the second (a place may be given by the address's shape)."""
+        v, t, space = self.v, self.t, op.attrs["space"]
         affine, wrapped, after = t.fresh("affine"), t.fresh("wrapped"), t.fresh("after")
         t.do(f"br i1 {holds}, label %{affine}, label %{wrapped}, !prof !1")
         state = v.snapshot()
         found: list[tuple[str, dict[int, list[str]]]] = []
-        for label, shape in ((affine, guarded.shape), (wrapped, None)):
+        for label, way in ((affine, ways[0]), (wrapped, ways[1])):
             t.start(label)
-            place = self.resolve(space, address, shape)
+            place = way if isinstance(way, Address) else self.resolve(space, op.args[0], way)
             self.record(space, place, op.guard)
             parts = access(place)
             wide = {i: self._chunks(op, part) for i, part in parts.items()}
@@ -275,6 +336,29 @@ class Memory:
             pairs = zip(good[i], bad[i], strict=True)
             out[i] = [t.let(f"phi {type} [ {x}, %{from_affine} ], [ {y}, %{from_wrapped} ]") for x, y in pairs]
         return out
+
+    def _may_be_regular(self, op: Op) -> bool:
+        """Tell whether a test for consecutive lanes may pay: the address varies only for what lanes might have done apart."""
+        element = op.args[1].type if op.name == "store" else op.type
+        alone = op.guard is None and self.v.mask is None and int(op.attrs.get("count", 1)) == 1
+        return alone and op.args[0] in self.plausible and SIZE[element] >= 4
+
+    def _if_consecutive(self, op: Op, place: Address, access: Callable[[Address], Parts]) -> Parts:
+        """Emit an access twice, for lanes found side by side and for others."""
+        v, t, n = self.v, self.t, self.v.chunk
+        size = SIZE[op.args[1].type if op.name == "store" else op.type]
+        for a in op.args[1:]:
+            v.vector(a)
+        type = f"<{n} x i64>"
+        base = t.let(f"extractelement {type} {place.vectors[0]}, i32 0")
+        steps = [size * lane for lane in range(LANES)]
+        spread = v.splat("i64", base)
+        equal: list[str] = []
+        for i, chunk in enumerate(place.vectors):
+            expected = t.two("add", type, spread, constant_vector("i64", steps[i * n : (i + 1) * n]))
+            equal.append(t.two("icmp eq", type, chunk, expected))
+        every = t.two("icmp eq", "i32", v.bits_of(equal), "-1")
+        return self._two_ways(op, every, (Address(base, steps, [], []), place), access)
 
     def _chunks(self, op: Op, part: str | list[str]) -> list[str]:
         return [self.v.splat(LLVM_TYPE[op.type], part)] * self.v.chunks if isinstance(part, str) else part

@@ -72,6 +72,7 @@ class Values:
         self.hoisted: dict[Value, str] = {}
         self.tested: dict[Op, str] = {}  # conditions whose flag is in a register
         self.flags: dict[Op, str] = {}
+        self.loaded: set[Value] = set()  # loads made together with an earlier one of this copy
         self.recorded: tuple[str, str] = ("", "")  # basic block, and what the worker's record of an access holds there
         self.conditions: set[Op] = {c for g in analysis.guarded.values() for c in g.conditions}
         self._masks: dict[str, list[str]] = {}
@@ -195,6 +196,7 @@ class Values:
         """Forget what was in registers: emission of a copy of `block` begins."""
         self.block, self.mask = block, mask
         self.scalars, self.vectors, self._masks, self.tested = {}, {}, {}, {}
+        self.loaded = set()
 
     def snapshot(self) -> Registers:
         """Return the register state, for `restore` after code that does not dominate what follows."""

@@ -1,0 +1,103 @@
+"""What emission finds out about accesses beyond shapes: loads that lie side by side, and addresses that may turn out regular.
+
+Lanes that walk along rows of their own read neighbours one after the other; one wide access per lane and a transposition is
+several times faster than a gather for each. And addresses that differ only because lanes might have left a loop apart are
+usually consecutive after all, which a test at run time tells.
+"""
+
+from __future__ import annotations
+
+from anywarp.compiler.ir import Const, Kernel, Op, Phi, Value
+from anywarp.compiler.simd.values import Values
+from anywarp.ptx.isa.ops import BITS
+
+_BARRIERS = frozenset({"store", "atomic", "fence", "host_call"})
+_LINEAR = frozenset("add sub mul shl zext sext trunc to_generic from_generic".split())
+
+
+def decompose(address: Value) -> tuple[Value, int]:
+    """Split an address into a root and a constant number of bytes."""
+    offset, width = 0, BITS[address.type]
+    while isinstance(address, Op) and address.name == "add" and isinstance(address.args[1], Const):
+        offset += address.args[1].bits
+        address = address.args[0]
+    offset &= (1 << width) - 1
+    return address, offset - (1 << width) if offset >> (width - 1) else offset
+
+
+def find_groups(kernel: Kernel) -> dict[Op, list[Op]]:
+    """Map the first load of each group to its members by address: four, or two, adjacent elements of 4 or 8 bytes.
+
+    Legality: between the first load and the last nothing writes memory, and all of a block's operations run or none.
+    """
+    out: dict[Op, list[Op]] = {}
+    for block in kernel.blocks:
+        run: list[Op] = []
+        for op in [*block.ops, None]:
+            if op is None or op.name in _BARRIERS:
+                _group(run, out)
+                run = []
+            elif _plain(op):
+                run.append(op)
+    return out
+
+
+def _plain(op: Op) -> bool:
+    return (
+        op.name == "load"
+        and op.guard is None
+        and BITS[op.type] in (32, 64)
+        and int(op.attrs.get("count", 1)) == 1
+        and not op.attrs.get("volatile")
+        and op.attrs.get("order", "weak") == "weak"
+    )
+
+
+def _group(run: list[Op], out: dict[Op, list[Op]]) -> None:
+    rows: dict[tuple[Value, str, str], dict[int, Op]] = {}
+    for op in run:
+        root, offset = decompose(op.args[0])
+        rows.setdefault((root, op.attrs["space"], op.type), {}).setdefault(offset, op)
+    place = {op: i for i, op in enumerate(run)}
+    for (_, _, type), row in rows.items():
+        size = BITS[type] // 8
+        left = sorted(row)
+        while left:
+            first = left[0]
+            members = [first]
+            while len(members) * size < 16 and members[-1] + size in row and members[-1] + size in left:
+                members.append(members[-1] + size)
+            if len(members) == 3:
+                members.pop()
+            left = [o for o in left if o not in members]
+            if len(members) > 1:
+                ops = [row[o] for o in members]
+                out[min(ops, key=lambda op: place[op])] = ops
+
+
+def find_plausible(v: Values) -> set[Value]:
+    """Return the varying values made only by linear operations and phis from values that vary by known steps or not at all."""
+    rejected: set[Value] = set()
+    users: dict[Value, list[Value]] = {}
+    work: list[Value] = []
+    candidates: set[Value] = set()
+    for block in v.kernel.blocks:
+        for value in [*block.phis, *block.ops]:
+            if not v.varies(value):
+                continue
+            linear = isinstance(value, Phi) or value.name in _LINEAR
+            if not linear or value.type not in ("i32", "i64"):
+                rejected.add(value)
+                work.append(value)
+                continue
+            candidates.add(value)
+            for operand in value.incoming.values() if isinstance(value, Phi) else value.args:
+                users.setdefault(operand, []).append(value)
+    while work:
+        for user in users.get(work.pop(), ()):
+            if user not in rejected:
+                rejected.add(user)
+                work.append(user)
+    return candidates - rejected
+
+
