@@ -33,7 +33,7 @@ uint64_t base_of(const Side& s) {
 
 // A pitch of 0 stands for rows without gaps.
 uint64_t pitch_of(const Side& s, uint64_t width, uint64_t rows) {
-  if (rows > 1) require(s.pitch >= s.x + width);
+  if (rows > 1 && s.pitch) require(s.pitch >= s.x + width);
   return s.pitch ? s.pitch : s.x + width;
 }
 

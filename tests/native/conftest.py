@@ -5,18 +5,28 @@ from pathlib import Path
 
 import pytest
 
+from anywarp.runtime.build_id import build_id
 from native.by_hand import Driver, Handmade
 
 
 @pytest.fixture(scope="session")
-def driver(private_places):
+def same_compiler(private_places):
+    """Give the library the identity of the compiler's present sources: in a checkout they may be newer than the build."""
+    saved = os.environ.get("ANYWARP_BUILD_ID")
+    os.environ["ANYWARP_BUILD_ID"] = build_id()
+    yield
+    os.environ.pop("ANYWARP_BUILD_ID") if saved is None else os.environ.__setitem__("ANYWARP_BUILD_ID", saved)
+
+
+@pytest.fixture(scope="session")
+def driver(same_compiler):
     loaded = Driver()
     loaded.cuInit(0)
     return loaded
 
 
 @pytest.fixture(scope="session")
-def handmade(private_places):
+def handmade(same_compiler):
     return Handmade(Path(os.environ["ANYWARP_CACHE_DIR"]))
 
 

@@ -1,0 +1,258 @@
+"""Graphs: order, parameters kept and changed, capture, update, clones, user objects."""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+from native import kernels
+from native.test_launch import load
+from native.test_memory import Copy3D
+
+pytestmark = pytest.mark.native
+
+INVALID_VALUE, ILLEGAL_STATE, UNMATCHED, UNJOINED, CAPTURED_EVENT, UPDATE_FAILURE = 1, 401, 903, 904, 907, 910
+HOST_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class KernelParams(ctypes.Structure):
+    _fields_ = [("function", ctypes.c_void_p), ("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3), ("shared", ctypes.c_uint),
+                ("params", ctypes.c_void_p), ("extra", ctypes.c_void_p), ("kernel", ctypes.c_void_p), ("context", ctypes.c_void_p)]  # fmt: skip
+
+
+class SetParams(ctypes.Structure):
+    _fields_ = [("to", ctypes.c_uint64), ("pitch", ctypes.c_size_t), ("value", ctypes.c_uint), ("element", ctypes.c_uint),
+                ("width", ctypes.c_size_t), ("height", ctypes.c_size_t)]  # fmt: skip
+
+
+class HostParams(ctypes.Structure):
+    _fields_ = [("function", ctypes.c_void_p), ("data", ctypes.c_void_p)]
+
+
+class Adds:
+    """A kernel node that adds 1 to `count` words at `address`."""
+
+    def __init__(self, function, address, count=1):
+        self.values = [ctypes.c_uint64(address), ctypes.c_uint32(count), ctypes.c_uint32(0)]
+        self.pointers = (ctypes.c_void_p * 3)(*map(ctypes.addressof, self.values))
+        self.params = KernelParams(function, (1, 1, 1), (1, 1, 1), 0, ctypes.addressof(self.pointers), None)
+
+
+@pytest.fixture
+def function(driver, context, handmade):
+    return load(driver, handmade, kernels.SLEEPS)
+
+
+@pytest.fixture
+def words(driver, context):
+    address = driver.out("cuMemAlloc_v2", 64)
+    driver.cuMemsetD32_v2(address, 0, 16)
+    return address
+
+
+def read(driver, address, count=1):
+    out = np.zeros(count, np.uint32)
+    driver.cuMemcpyDtoH_v2(out.ctypes.data, address, out.nbytes)
+    return out.tolist()
+
+
+def deps(*nodes):
+    return ((ctypes.c_void_p * len(nodes))(*nodes), len(nodes)) if nodes else (None, 0)
+
+
+def add_set(driver, graph, address, value, *after):
+    params = SetParams(address, 0, value, 4, 1, 1)
+    return driver.out("cuGraphAddMemsetNode", graph, *deps(*after), ctypes.byref(params), None)
+
+
+def launched(driver, graph):
+    """Instantiate, launch on the default stream, and destroy."""
+    exec_ = driver.out("cuGraphInstantiateWithFlags", graph, 0)
+    driver.cuGraphLaunch(exec_, 0)
+    driver.cuGraphExecDestroy(exec_)
+    driver.cuStreamSynchronize(0)
+
+
+def test_nodes_run_in_the_order_of_their_edges(driver, function, words):
+    """Set, add, then copy; made in the opposite order, so that only the edges say so."""
+    graph = driver.out("cuGraphCreate", 0)
+    box = Copy3D(srcType=2, srcDevice=words, dstType=2, dstDevice=words + 32, width=4, height=1, depth=1)
+    copy = driver.out("cuGraphAddMemcpyNode", graph, None, 0, ctypes.byref(box), None)
+    adds = Adds(function, words)
+    add = driver.out("cuGraphAddKernelNode_v2", graph, None, 0, ctypes.byref(adds.params))
+    put = add_set(driver, graph, words, 41)
+    driver.cuGraphAddDependencies(graph, *(ctypes.byref(ctypes.c_void_p(n)) for n in (put, add)), 1)
+    driver.cuGraphAddDependencies(graph, *(ctypes.byref(ctypes.c_void_p(n)) for n in (add, copy)), 1)
+    back = [ctypes.byref(ctypes.c_void_p(n)) for n in (copy, put)]
+    assert driver.code("cuGraphAddDependencies", graph, *back, 1) == INVALID_VALUE  # it would run in a circle
+    adds.values[0].value = 0  # parameters were copied when the node was made
+    launched(driver, graph)
+    assert read(driver, words + 32) == [42]
+    driver.cuGraphDestroy(graph)
+    assert driver.code("cuGraphDestroy", graph) == INVALID_VALUE
+
+
+def test_parameters_of_an_executable_graph_change_without_the_graph(driver, function, words):
+    graph = driver.out("cuGraphCreate", 0)
+    adds = Adds(function, words)
+    node = driver.out("cuGraphAddKernelNode", graph, None, 0, ctypes.byref(adds.params))
+    exec_ = driver.out("cuGraphInstantiate_v2", graph, None, None, 0)
+    driver.cuGraphLaunch(exec_, 0)
+    elsewhere = Adds(function, words + 4, 2)
+    driver.cuGraphExecKernelNodeSetParams(exec_, node, ctypes.byref(elsewhere.params))
+    driver.cuGraphLaunch(exec_, 0)
+    driver.cuGraphLaunch(exec_, 0)
+    assert read(driver, words, 3) == [1, 2, 2]
+    given = KernelParams()
+    driver.cuGraphKernelNodeGetParams(node, ctypes.byref(given))
+    assert given.function == function and list(given.grid) == [1, 1, 1]
+    first = ctypes.c_void_p.from_address(given.params).value
+    assert ctypes.c_uint64.from_address(first).value == words
+    launched(driver, graph)
+    assert read(driver, words, 3) == [2, 2, 2]
+    driver.cuGraphExecDestroy(exec_)
+    assert driver.code("cuGraphLaunch", exec_, 0) == INVALID_VALUE
+
+
+def test_copies_of_an_executable_graph_are_redirected(driver, context, words):
+    driver.cuMemsetD32_v2(words, 5, 1)
+    graph = driver.out("cuGraphCreate", 0)
+    box = Copy3D(srcType=2, srcDevice=words, dstType=2, dstDevice=words + 4, srcPitch=4, srcHeight=1, dstPitch=4, dstHeight=1,
+                 width=4, height=1, depth=1)  # fmt: skip
+    node = driver.out("cuGraphAddMemcpyNode", graph, None, 0, ctypes.byref(box), context)
+    exec_ = driver.out("cuGraphInstantiate_v2", graph, None, None, 0)
+    box.dstDevice = words + 8
+    driver.cuGraphExecMemcpyNodeSetParams(exec_, node, ctypes.byref(box), context)
+    driver.cuGraphLaunch(exec_, 0)
+    assert read(driver, words, 3) == [5, 0, 5]
+
+
+def test_host_nodes_children_and_empty_nodes(driver, context, words):
+    child = driver.out("cuGraphCreate", 0)
+    add_set(driver, child, words, 7)
+    graph = driver.out("cuGraphCreate", 0)
+    first = driver.out("cuGraphAddChildGraphNode", graph, None, 0, child)
+    add_set(driver, child, words, 9)  # the child was copied
+    driver.cuGraphDestroy(child)
+    empty = driver.out("cuGraphAddEmptyNode", graph, *deps(first))
+    seen = []
+    function = HOST_FUNCTION(lambda data: seen.append((data, ctypes.c_uint32.from_address(words).value)))
+    host = HostParams(ctypes.cast(function, ctypes.c_void_p), 3)
+    driver.out("cuGraphAddHostNode", graph, *deps(empty), ctypes.byref(host))
+    launched(driver, graph)
+    assert seen == [(3, 7)]
+
+
+def test_the_structure_can_be_read(driver, context, words):
+    graph = driver.out("cuGraphCreate", 0)
+    a = add_set(driver, graph, words, 1)
+    b = add_set(driver, graph, words, 2, a)
+    count = ctypes.c_size_t()
+    driver.cuGraphGetNodes(graph, None, ctypes.byref(count))
+    assert count.value == 2
+    nodes = (ctypes.c_void_p * 2)()
+    driver.cuGraphGetRootNodes(graph, nodes, ctypes.byref(count))
+    assert (count.value, nodes[0]) == (1, a)
+    count.value = 2
+    driver.cuGraphNodeGetDependentNodes(a, nodes, ctypes.byref(count))
+    assert (count.value, nodes[0]) == (1, b)
+    kind = ctypes.c_int()
+    driver.cuGraphNodeGetType(b, ctypes.byref(kind))
+    assert kind.value == 2
+    clone = driver.out("cuGraphClone", graph)
+    twin = driver.out("cuGraphNodeFindInClone", b, clone)
+    assert twin not in (a, b)
+    driver.cuGraphDestroyNode(a)
+    driver.cuGraphGetNodes(graph, None, ctypes.byref(count))
+    assert count.value == 1
+    launched(driver, clone)
+    assert read(driver, words) == [2]
+
+
+def test_a_captured_stream_becomes_a_graph(driver, function, words):
+    stream = driver.out("cuStreamCreate", 1)
+    status = ctypes.c_int()
+    driver.cuStreamBeginCapture_v2(stream, 0)
+    driver.cuMemsetD32Async(words, 10, 1, stream)
+    adds = Adds(function, words)
+    driver.launch(function, 1, 1, adds.values, stream=stream)
+    driver.cuStreamIsCapturing(stream, ctypes.byref(status))
+    assert status.value == 1
+    graph = ctypes.c_void_p()
+    driver.cuStreamEndCapture(stream, ctypes.byref(graph))
+    assert read(driver, words) == [0]  # nothing was done
+    for _ in range(3):
+        launched(driver, graph)
+    assert read(driver, words) == [11]
+    assert driver.code("cuStreamEndCapture", stream, ctypes.byref(graph)) == ILLEGAL_STATE
+
+
+def test_a_capture_spreads_over_events_and_must_be_joined(driver, context, words):
+    a, b = driver.out("cuStreamCreate", 1), driver.out("cuStreamCreate", 1)
+    fork, join = driver.out("cuEventCreate", 2), driver.out("cuEventCreate", 2)
+    graph = ctypes.c_void_p()
+    for joined in (True, False):
+        driver.cuStreamBeginCapture_v2(a, 0)
+        driver.cuMemsetD32Async(words, 1, 1, a)
+        driver.cuEventRecord(fork, a)
+        driver.cuStreamWaitEvent(b, fork, 0)
+        driver.cuMemsetD32Async(words + 4, 2, 1, b)
+        driver.cuEventRecord(join, b)
+        assert driver.code("cuEventQuery", join) == CAPTURED_EVENT
+        assert driver.code("cuStreamEndCapture", b, ctypes.byref(graph)) == UNMATCHED
+        if joined:
+            driver.cuStreamWaitEvent(a, join, 0)
+            driver.cuMemsetD32Async(words + 8, 3, 1, a)
+            driver.cuStreamEndCapture(a, ctypes.byref(graph))
+            launched(driver, graph)
+            assert read(driver, words, 3) == [1, 2, 3]
+        else:
+            assert driver.code("cuStreamEndCapture", a, ctypes.byref(graph)) == UNJOINED
+
+
+class UpdateResult(ctypes.Structure):
+    _fields_ = [("result", ctypes.c_int), ("node", ctypes.c_void_p), ("source", ctypes.c_void_p)]
+
+
+def test_an_executable_graph_is_updated_from_one_of_the_same_form(driver, context, words):
+    graphs = []
+    for value in (1, 2):
+        graph = driver.out("cuGraphCreate", 0)
+        add_set(driver, graph, words, value)
+        graphs.append(graph)
+    exec_ = driver.out("cuGraphInstantiateWithFlags", graphs[0], 0)
+    info = UpdateResult()
+    driver.cuGraphExecUpdate_v2(exec_, graphs[1], ctypes.byref(info))
+    driver.cuGraphLaunch(exec_, 0)
+    assert read(driver, words) == [2] and info.result == 0
+    driver.out("cuGraphAddEmptyNode", graphs[1], None, 0)
+    assert (
+        driver.code("cuGraphExecUpdate_v2", exec_, graphs[1], ctypes.byref(info)) == UPDATE_FAILURE and info.result == 2
+    )
+
+
+def test_events_are_recorded_by_graphs(driver, function, words):
+    graph, begin, end = driver.out("cuGraphCreate", 0), driver.out("cuEventCreate", 0), driver.out("cuEventCreate", 0)
+    first = driver.out("cuGraphAddEventRecordNode", graph, None, 0, begin)
+    adds = Adds(function, words)
+    adds.values[2].value = 3000
+    work = driver.out("cuGraphAddKernelNode_v2", graph, *deps(first), ctypes.byref(adds.params))
+    driver.out("cuGraphAddEventRecordNode", graph, *deps(work), end)
+    exec_ = driver.out("cuGraphInstantiateWithFlags", graph, 0)
+    driver.cuGraphLaunch(exec_, 0)
+    driver.cuEventSynchronize(end)
+    assert driver.out("cuEventElapsedTime", begin, end, kind=ctypes.c_float) >= 3
+
+
+def test_user_objects_live_as_long_as_the_graphs_that_hold_them(driver, context):
+    ended = []
+    destroy = HOST_FUNCTION(lambda data: ended.append(data))
+    held = driver.out("cuUserObjectCreate", 99, destroy, 1, 1)
+    graph = driver.out("cuGraphCreate", 0)
+    driver.cuGraphRetainUserObject(graph, held, 1, 1)  # the program's reference moves to the graph
+    assert driver.code("cuUserObjectRelease", held, 1) == INVALID_VALUE
+    exec_ = driver.out("cuGraphInstantiateWithFlags", graph, 0)
+    driver.cuGraphDestroy(graph)
+    assert ended == []
+    driver.cuGraphExecDestroy(exec_)
+    assert ended == [99]
