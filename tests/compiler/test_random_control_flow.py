@@ -29,13 +29,17 @@ class Step:
 
 @dataclass
 class Piece:
-    """A block: some steps, then a branch to `taken` if (register & bits) == 0, else to `other`; -1 is the end."""
+    """A block: some steps, perhaps a barrier, then a branch to `taken` if (register & bits) == 0, else to `other`; -1 is the end.
+
+    Threads that have ended do not keep others waiting, so barriers change nothing, wherever they stand.
+    """
 
     steps: list[Step]
     register: int
     bits: int
     taken: int
     other: int
+    barrier: bool = False
 
 
 OPS = {
@@ -50,7 +54,7 @@ OPS = {
 
 
 @st.composite
-def programs(draw: st.DrawFn) -> list[Piece]:
+def programs(draw: st.DrawFn, barriers: bool = False) -> list[Piece]:
     size = draw(st.integers(2, 9))
     register = st.integers(0, REGISTERS - 1)
     goal = st.integers(-1, size - 1)
@@ -62,6 +66,7 @@ def programs(draw: st.DrawFn) -> list[Piece]:
             draw(st.sampled_from([0, 1, 2, 3, 4, 7, 64])),
             draw(goal),
             draw(st.one_of(st.just(min(i + 1, size - 1)), goal)),
+            barriers and draw(st.integers(0, 3)) == 0,
         )
         for i in range(size)
     ]
@@ -83,6 +88,8 @@ def ptx(program: list[Piece]) -> str:
                 lines.append(f"mov.b32 %r{s.target}, %r{s.left};")
             else:
                 lines.append(f"{s.op} %r{s.target}, %r{s.left}, {right};")
+        if piece.barrier:
+            lines.append("bar.sync 0;")
         goals = ["END" if g < 0 else f"B{g}" for g in (piece.taken, piece.other)]
         lines.append(f"and.b32 %t1, %r{piece.register}, {piece.bits}; setp.eq.s32 %p2, %t1, 0;")
         lines.append(f"@%p2 bra {goals[0]}; bra {goals[1]};")
@@ -121,6 +128,19 @@ def run(program: list[Piece], block: int, known: bool, n: int) -> None:
 @given(programs(), st.sampled_from([32, 40, 64]), st.booleans(), st.sampled_from([0, 3, 100]))
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 def test_random_control_flow(program: list[Piece], block: int, known: bool, n: int) -> None:
+    run(program, block, known, n)
+
+
+@given(programs(barriers=True), st.sampled_from([32, 40, 64]), st.booleans(), st.sampled_from([0, 3, 100]))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+def test_random_control_flow_with_barriers(program: list[Piece], block: int, known: bool, n: int) -> None:
+    run(program, block, known, n)
+
+
+@pytest.mark.slow
+@given(programs(barriers=True), st.sampled_from([32, 40, 64]), st.booleans(), st.sampled_from([0, 3, 100]))
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+def test_much_random_control_flow_with_barriers(program: list[Piece], block: int, known: bool, n: int) -> None:
     run(program, block, known, n)
 
 

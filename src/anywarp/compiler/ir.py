@@ -66,7 +66,8 @@ class Op(Value):
     int_to_float/float_to_int/fround rounding; approximate function; load space,count,volatile,order,scope (result type is the
     element's; results 1.. come through `element`); store likewise (args: address, values...); atomic op,space,order,scope,
     returns (args: address, values...); fence order,scope; to_generic/from_generic/is_space space; param offset; symbol
-    space,offset; special name; reduce op; host_call name; element index.
+    space,offset (and, until variables are laid out, variable: offset then counts from its start); special name; reduce op;
+    host_call name, returns (type or None); element index.
     """
 
     __slots__ = ("name", "args", "attrs", "guard", "span")
@@ -159,6 +160,10 @@ class Param:
 @dataclass(slots=True)
 class Kernel:
     """A kernel ready for analysis and emission. `blocks[0]` is the entry and has no predecessor.
+
+    Blocks are in linear order: topological but for back edges, each loop contiguous and its header first; every cycle has one
+    entry. A value that is used outside the loop that makes it passes through a phi at the loop's exit (loop-closed form).
+    `verify.verify` checks all of it.
 
     Sizes in bytes: `shared_bytes` static shared memory (dynamic follows it, aligned to `dynamic_shared_align`),
     `local_bytes` per thread, `param_bytes` the parameter buffer. `directives` maps maxntid, reqntid ... to their arguments.
