@@ -111,7 +111,7 @@ def cpu_count() -> int:
 
 
 DEVICE = Setting(
-    "ANYWARP_DEVICE", str, lambda: "cpu", "cpu", "The device that kernels run on; `anywarp doctor` lists them.", "both"
+    "ANYWARP_DEVICE", str, lambda: "cpu", "cpu", "The device that kernels run on; `anywarp doctor` lists them."
 )
 LIBRARY_DIR = Setting(
     "ANYWARP_LIBRARY_DIR",
@@ -149,7 +149,7 @@ THREADS = Setting(
     cpu_count,
     "the processors this process may run on",
     "How many threads run the blocks of a kernel on the device `cpu`.",
-    "both",
+    "native",
 )
 MEMORY = Setting(
     "ANYWARP_MEMORY",
@@ -186,8 +186,8 @@ LOG = Setting(
     str,
     lambda: "warn",
     "warn",
-    "How much the libraries and the compile service say on stderr: off, error, warn, info or debug.",
-    "both",
+    "How much the libraries say on stderr: off, error, warn, info or debug.",
+    "native",
 )
 BUILD_ID = Setting(
     "ANYWARP_BUILD_ID",

@@ -6,12 +6,14 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from anywarp.diagnostics import AnywarpError
 from anywarp.runtime import launch
 
+FAKES = Path(__file__).resolve().parents[1] / "fakes"
 RUN = [sys.executable, "-m", "anywarp", "run"]
 
 
@@ -33,6 +35,14 @@ def test_our_libraries_come_first_and_the_rest_stays(libraries):
     assert (env["HOME"], env["PYTHONPATH"], env["ANYWARP_DEVICE"]) == ("/h", "/p", "cpu")
     assert "LD_PRELOAD" not in env
     assert len(env["ANYWARP_BUILD_ID"]) == 16 and env["ANYWARP_PYTHON"] == sys.executable
+
+
+@pytest.mark.parametrize(("device", "code"), [("abacus", "D001"), ("toy", "R023")])
+def test_a_device_that_cannot_run_programs_is_refused(libraries, monkeypatch, device, code):
+    monkeypatch.syspath_prepend(str(FAKES))
+    with pytest.raises(AnywarpError) as caught:
+        launch.environment(device, {})
+    assert caught.value.diagnostic.code == code
 
 
 def test_a_run_within_a_run_adds_nothing_twice(libraries):

@@ -51,7 +51,7 @@ _NATIVE_CODE = "not yet: its kernels are compiled for NVIDIA's hardware, without
 _STATIC = "not yet: it brings NVIDIA's runtime library linked in"
 
 KNOWN = (
-    _Known(("tinygrad",), True, "with its CUDA device and PTX renderer"),
+    _Known(("tinygrad",), True, "with its PTX renderer: DEV=CUDA:PTX"),
     _Known(("numba-cuda",), True, "needs NVIDIA's nvidia-nvvm package to make PTX"),
     _Known(("cuda-core",), True, "programs that bring PTX"),
     _Known(("cuda-bindings",), True, "the driver interface"),

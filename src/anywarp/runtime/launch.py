@@ -19,6 +19,9 @@ from anywarp.runtime.build_id import build_id
 
 DRIVER = "libcuda.so.1"
 
+RUNNABLE = ("cpu",)
+"""The devices that our driver library drives; others can only be compiled for, so far."""
+
 PRELOADED = ("libnvJitLink.so.13",)
 """Libraries that some clients load from their own wheel by path, which the library path cannot override.
 
@@ -30,7 +33,14 @@ FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 
 
 def environment(device: str, base: Mapping[str, str], report_dir: Path | None = None) -> dict[str, str]:
-    """Return `base` with what a program needs to run on `device`; AnywarpError (R020) when our libraries are not there."""
+    """Return `base` with what a program needs to run on `device`.
+
+    AnywarpError: D001 for an unknown device, R023 for one that programs cannot run on, R020 when our libraries are not there.
+    """
+    if device not in RUNNABLE:
+        from anywarp.devices import device as devices  # late: reading the metadata of packages takes a while
+
+        raise _not_runnable(devices.find(device).name)
     libraries = settings.LIBRARY_DIR.get().resolve()
     if not (libraries / DRIVER).exists():
         raise AnywarpError(
@@ -95,6 +105,12 @@ class _signals_to:
 
 def _leave_to_child(number: int, frame: FrameType | None) -> None:
     """Do nothing: the terminal has sent the same signal to the child."""
+
+
+def _not_runnable(device: str) -> AnywarpError:
+    return AnywarpError(
+        Diagnostic("R023", f"programs cannot run on the device {device!r} yet", help=f"run on {', '.join(RUNNABLE)}")
+    )
 
 
 def _found(program: str, env: Mapping[str, str]) -> str:
