@@ -1,185 +1,194 @@
-// libnvJitLink over PTX: clients that link before they load (cuda-core, numba-cuda) get back PTX
-// that our libcuda takes where NVIDIA's gives machine code. nvJitLink manual, CUDA 12 and 13.
-#include <cstdint>
+// libnvJitLink: NVIDIA's linker library, for PTX. What it calls a cubin is the linked PTX, which
+// our libcuda loads.
+//
+// It says that it is version 12.0: from 12.3 on, programs may choose to feed it NVIDIA's private
+// intermediate code.
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "core/handles.h"
+#include "core/log.h"
 #include "core/ptx_linker.h"
 #include "core/status.h"
 
-#define NVJITLINK_EXPORT extern "C" __attribute__((visibility("default")))
+#define AW_EXPORT extern "C" __attribute__((visibility("default")))
+
+using namespace aw;
 
 namespace {
 
+// nvJitLinkResult and nvJitLinkInputType, as the headers list them.
 enum Result : int {
   kSuccess = 0,
   kMissingArch = 2,
   kInvalidInput = 3,
   kPtxCompile = 4,
   kInternal = 6,
-  kUnrecognizedInput = 8,
+  kUnrecognisedInput = 8,
+  kNullInput = 10,
+  kLtoNotEnabled = 18,
 };
+enum Input : int { kCubin = 1, kPtx = 2, kLtoIr = 3, kAny = 10 };
 
-// nvJitLinkInputType.
-enum Input : int {
-  kCubin = 1,
-  kPtx = 2,
-  kLtoIr = 3,
-  kFatbin = 4,
-  kObject = 5,
-  kLibrary = 6,
-  kIndex = 7
-};
-
-struct Link {
-  std::vector<aw::PtxInput> inputs;
-  std::string linked, errors, information;
+struct Linker {
+  std::vector<PtxInput> inputs;
+  std::string linked, errors;
   bool complete = false;
 };
 
-using Handle = void*;
-
-aw::Handles<Link>& links() {
-  static auto& instance = *new aw::Handles<Link>;
+Handles<Linker>& linkers() {
+  static auto& instance = *new Handles<Linker>;
   return instance;
 }
 
-// Runs `body` on a live link; what it throws becomes a result and a line of the error log.
+// Runs `body` on the linker of a handle; what it throws goes into the linker's log.
 template <class Body>
-int on(Handle handle, Body&& body) noexcept {
-  std::shared_ptr<Link> link;
+int with(void* handle, Body&& body) noexcept {
+  std::shared_ptr<Linker> linker;
   try {
-    link = links().find(handle);
-    return link ? body(*link) : kInvalidInput;
-  } catch (const aw::Failure& failure) {
-    if (!failure.text.empty()) link->errors += failure.text + "\n";
-    return kPtxCompile;
-  } catch (const std::exception& error) {
-    return kInternal;
-  }
-}
-
-int add(Link& link, int kind, std::string bytes, const char* name) {
-  std::string label = name && *name ? name : "input " + std::to_string(link.inputs.size() + 1);
-  bool machine_code = bytes.compare(0, 4, "\177ELF") == 0;
-  // What an earlier link made is called a cubin, and is PTX.
-  bool text = !machine_code && bytes.find(".version") != std::string::npos;
-  if (kind == kPtx || (kind == kCubin && text)) {
-    while (!bytes.empty() && bytes.back() == '\0') bytes.pop_back();
-    link.inputs.push_back({label, std::move(bytes)});
-    return kSuccess;
-  }
-  const char* what = kind == kLtoIr ? "LTO-IR, NVIDIA's closed form"
-                     : machine_code ? "machine code of NVIDIA processors"
-                                    : "no PTX";
-  link.errors += label + ": " + what + ", cannot be linked; only PTX can\n";
-  return kUnrecognizedInput;
-}
-
-// Copies text with its terminating zero, as the log functions and the linked image are defined.
-int copy(const std::string& text, void* out) {
-  if (!out) return kInvalidInput;
-  memcpy(out, text.c_str(), text.size() + 1);
-  return kSuccess;
-}
-
-int size_of(const std::string& text, size_t* out) {
-  if (!out) return kInvalidInput;
-  *out = text.size() + 1;
-  return kSuccess;
-}
-
-}  // namespace
-
-// 12.0: a version from before LTO-IR linking for everyone; clients that ask take the PTX route for
-// it.
-NVJITLINK_EXPORT int nvJitLinkVersion(unsigned* major, unsigned* minor) {
-  if (!major || !minor) return kInvalidInput;
-  *major = 12;
-  *minor = 0;
-  return kSuccess;
-}
-
-NVJITLINK_EXPORT int nvJitLinkCreate(Handle* out, uint32_t count, const char** options) {
-  if (!out || (count && !options)) return kInvalidInput;
-  bool arch = false;
-  for (uint32_t i = 0; i < count; ++i)
-    arch = arch || (options[i] && !strncmp(options[i], "-arch=", 6));
-  if (!arch)
-    return kMissingArch;  // the one option that the manual requires; the others tune code that we
-                          // do not make
-  try {
-    *out = aw::as_handle<Handle>(links().add(std::make_shared<Link>()));
-    return kSuccess;
+    linker = linkers().find(handle);
+    if (!linker) return kInvalidInput;
+    return body(*linker);
+  } catch (const Failure& failure) {
+    linker->errors += failure.text + "\n";
+    return failure.code;
   } catch (const std::exception&) {
     return kInternal;
   }
 }
 
-NVJITLINK_EXPORT int nvJitLinkDestroy(Handle* handle) {
-  if (!handle || !links().remove(*handle)) return kInvalidInput;
-  *handle = nullptr;
+bool is_text(const std::string& bytes) {
+  return bytes.find(".version") != std::string::npos && bytes.compare(0, 4, "\177ELF") != 0;
+}
+
+int add(Linker& linker, int kind, std::string bytes, const char* name) {
+  std::string label = name && *name ? name : "input " + std::to_string(linker.inputs.size() + 1);
+  bool accepted = (kind == kPtx || kind == kAny || kind == kCubin) && is_text(bytes);
+  if (!accepted) {
+    throw Failure(kind == kPtx ? kPtxCompile : kUnrecognisedInput,
+                  label + ": only PTX can be linked");
+  }
+  linker.inputs.push_back({label, std::move(bytes)});
   return kSuccess;
 }
 
-NVJITLINK_EXPORT int nvJitLinkAddData(Handle handle, int kind, const void* data, size_t size,
-                                      const char* name) {
-  return on(handle, [&](Link& link) -> int {
-    if (!data || size == 0 || size > (1u << 30)) return kInvalidInput;
-    return add(link, kind, std::string(static_cast<const char*>(data), size), name);
-  });
+int link(Linker& linker) {
+  try {
+    linker.linked = link_ptx(linker.inputs);
+    linker.complete = true;
+    return kSuccess;
+  } catch (const Failure& failure) {
+    throw Failure(linker.inputs.empty() ? kInvalidInput : kPtxCompile, failure.text);
+  }
 }
 
-NVJITLINK_EXPORT int nvJitLinkAddFile(Handle handle, int kind, const char* path) {
-  return on(handle, [&](Link& link) -> int {
-    std::ifstream file(path ? path : "", std::ios::binary);
-    if (!file) {
-      link.errors += std::string(path ? path : "(no name)") + ": cannot be read\n";
-      return kInvalidInput;
-    }
-    return add(link, kind, std::string(std::istreambuf_iterator<char>(file), {}), path);
-  });
-}
-
-NVJITLINK_EXPORT int nvJitLinkComplete(Handle handle) {
-  return on(handle, [&](Link& link) -> int {
-    if (link.inputs.empty()) return kInvalidInput;
-    link.linked = aw::link_ptx(link.inputs);
-    link.complete = true;
+// The two halves of every query: how many bytes, with the zero at the end, and the bytes.
+int size_of(void* handle, size_t* size, std::string Linker::* text) {
+  if (!size) return kNullInput;
+  return with(handle, [&](Linker& linker) {
+    *size = (linker.*text).size() + 1;
     return kSuccess;
   });
 }
 
-NVJITLINK_EXPORT int nvJitLinkGetLinkedCubinSize(Handle handle, size_t* size) {
-  return on(handle, [&](Link& link) -> int {
-    return link.complete ? size_of(link.linked, size) : kInvalidInput;
+int copy_of(void* handle, void* to, std::string Linker::* text) {
+  if (!to) return kNullInput;
+  return with(handle, [&](Linker& linker) {
+    memcpy(to, (linker.*text).c_str(), (linker.*text).size() + 1);
+    return kSuccess;
   });
 }
-NVJITLINK_EXPORT int nvJitLinkGetLinkedCubin(Handle handle, void* out) {
-  return on(handle, [&](Link& link) -> int {
-    return link.complete ? copy(link.linked, out) : kInvalidInput;
+
+bool is_complete(void* handle) {
+  auto linker = linkers().find(handle);
+  return linker && linker->complete;
+}
+
+}  // namespace
+
+AW_EXPORT int nvJitLinkVersion(unsigned* major, unsigned* minor) {
+  if (!major || !minor) return kNullInput;
+  *major = 12, *minor = 0;
+  return kSuccess;
+}
+
+AW_EXPORT int nvJitLinkCreate(void** handle, uint32_t count, const char** options) {
+  if (!handle || (count && !options)) return kNullInput;
+  bool arch = false;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!options[i]) return kNullInput;
+    arch = arch || strncmp(options[i], "-arch=", 6) == 0;
+    if (strcmp(options[i], "-lto") == 0) {
+      say(LogLevel::warn,
+          "libnvJitLink: linking NVIDIA's intermediate code (-lto) is not supported");
+      return kLtoNotEnabled;
+    }
+  }
+  if (!arch) return kMissingArch;
+  *handle = reinterpret_cast<void*>(linkers().add(std::make_shared<Linker>()));
+  return kSuccess;
+}
+
+AW_EXPORT int nvJitLinkDestroy(void** handle) {
+  if (!handle) return kNullInput;
+  return linkers().remove(*handle) ? kSuccess : kInvalidInput;
+}
+
+AW_EXPORT int nvJitLinkAddData(void* handle, int kind, const void* data, size_t size,
+                               const char* name) {
+  if (!data || !size) return kNullInput;
+  return with(handle, [&](Linker& linker) {
+    return add(linker, kind, std::string(static_cast<const char*>(data), size), name);
   });
 }
-NVJITLINK_EXPORT int nvJitLinkGetLinkedPtxSize(Handle handle, size_t* size) {
-  return nvJitLinkGetLinkedCubinSize(handle, size);
+
+AW_EXPORT int nvJitLinkAddFile(void* handle, int kind, const char* path) {
+  if (!path) return kNullInput;
+  return with(handle, [&](Linker& linker) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw Failure(kInvalidInput, std::string(path) + ": it cannot be read");
+    return add(linker, kind, std::string(std::istreambuf_iterator<char>(file), {}), path);
+  });
 }
-NVJITLINK_EXPORT int nvJitLinkGetLinkedPtx(Handle handle, char* out) {
-  return nvJitLinkGetLinkedCubin(handle, out);
+
+AW_EXPORT int nvJitLinkComplete(void* handle) { return with(handle, link); }
+
+AW_EXPORT int nvJitLinkGetLinkedCubinSize(void* handle, size_t* size) {
+  return is_complete(handle) ? size_of(handle, size, &Linker::linked) : kInvalidInput;
 }
-NVJITLINK_EXPORT int nvJitLinkGetErrorLogSize(Handle handle, size_t* size) {
-  return on(handle, [&](Link& link) -> int { return size_of(link.errors, size); });
+
+AW_EXPORT int nvJitLinkGetLinkedCubin(void* handle, void* cubin) {
+  return is_complete(handle) ? copy_of(handle, cubin, &Linker::linked) : kInvalidInput;
 }
-NVJITLINK_EXPORT int nvJitLinkGetErrorLog(Handle handle, char* out) {
-  return on(handle, [&](Link& link) -> int { return copy(link.errors, out); });
+
+AW_EXPORT int nvJitLinkGetLinkedPtxSize(void* handle, size_t* size) {
+  return is_complete(handle) ? size_of(handle, size, &Linker::linked) : kInvalidInput;
 }
-NVJITLINK_EXPORT int nvJitLinkGetInfoLogSize(Handle handle, size_t* size) {
-  return on(handle, [&](Link& link) -> int { return size_of(link.information, size); });
+
+AW_EXPORT int nvJitLinkGetLinkedPtx(void* handle, char* ptx) {
+  return is_complete(handle) ? copy_of(handle, ptx, &Linker::linked) : kInvalidInput;
 }
-NVJITLINK_EXPORT int nvJitLinkGetInfoLog(Handle handle, char* out) {
-  return on(handle, [&](Link& link) -> int { return copy(link.information, out); });
+
+AW_EXPORT int nvJitLinkGetErrorLogSize(void* handle, size_t* size) {
+  return size_of(handle, size, &Linker::errors);
+}
+AW_EXPORT int nvJitLinkGetErrorLog(void* handle, char* log) {
+  return copy_of(handle, log, &Linker::errors);
+}
+
+AW_EXPORT int nvJitLinkGetInfoLogSize(void* handle, size_t* size) {
+  if (!size) return kNullInput;
+  return with(handle, [&](Linker&) {
+    *size = 1;
+    return kSuccess;
+  });
+}
+
+AW_EXPORT int nvJitLinkGetInfoLog(void* handle, char* log) {
+  if (!log) return kNullInput;
+  return with(handle, [&](Linker&) {
+    *log = 0;
+    return kSuccess;
+  });
 }
