@@ -289,6 +289,12 @@ def test_the_service_ends_when_nobody_asks(client, place):
     assert not socket_path("test", place / "cache").exists()
 
 
+def test_a_client_that_stays_connected_does_not_keep_the_service(client, place):
+    pid = service_pid(client)
+    _until(lambda: not Path(f"/proc/{pid}").exists())
+    assert client.ping() == "test"  # a new one
+
+
 def test_values_survive_the_wire():
     awkward = ["a b", "%41", "line\nbreak", "tab\t", "ünïcødé", "\x00\x7f", "plain"]
     sent = message(("name", *awkward), ("empty",))

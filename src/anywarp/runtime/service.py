@@ -182,10 +182,10 @@ async def serve(path: Path, service: Service, pool: Pool, idle: float) -> None:
     """Serve at `path` until `idle` seconds have passed without a request; needs the lock of that path."""
     server = await asyncio.start_unix_server(service.converse, sock=_listen(path))
     warming = asyncio.create_task(pool.warm())
-    async with server:
-        while service.running or time.monotonic() - service.last_request < idle:
-            await asyncio.sleep(min(max(idle / 4, 0.05), 5.0))
-        path.unlink(missing_ok=True)
+    while service.running or time.monotonic() - service.last_request < idle:
+        await asyncio.sleep(min(max(idle / 4, 0.05), 5.0))
+    path.unlink(missing_ok=True)
+    server.close()  # without waiting: a client may keep its connection for as long as it runs
     await warming
     await service.close()
 
