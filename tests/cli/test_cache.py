@@ -82,6 +82,10 @@ def test_a_kernel_that_cannot_be_compiled_is_told_and_the_others_are(toy, tmp_pa
     assert call(["cache", "warm", "--device", "toy", str(tmp_path / "a.ptx")]) == 1
     told = capsys.readouterr()
     assert "1 compiled, 0 in the cache already, 1 failed" in told.out and "error[R006]" in told.err
+    assert call(["cache", "warm", "--device", "toy", "--format", "json", str(tmp_path / "a.ptx")]) == 1
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["compiled"], facts["cached"]) == (0, 1)
+    assert [(f["kernel"], f["block"]) for f in facts["failed"]] == [("defect", [256, 1, 1])]
 
 
 def test_a_damaged_file_is_told_and_the_others_are_taken(toy, tmp_path, capsys):

@@ -75,7 +75,8 @@ def clear() -> int:
     help="A block shape to compile for (default: 256); may be repeated.",
 )
 @click.option("--device", "name", metavar="NAME", help="Device to compile for (default: ANYWARP_DEVICE, else cpu).")
-def warm_command(paths: tuple[Path, ...], blocks: tuple[str, ...], name: str | None) -> int:
+@FORMAT
+def warm_command(paths: tuple[Path, ...], blocks: tuple[str, ...], name: str | None, style: str) -> int:
     """Compile every kernel in PATHS: PTX files, fat binaries, libraries, or directories of these.
 
     Exit code 0: all compiled; 1: some could not be; 2: there was nothing to compile.
@@ -95,11 +96,20 @@ def warm_command(paths: tuple[Path, ...], blocks: tuple[str, ...], name: str | N
     failed = [d for d in done if d.problem]
     for each in failed:
         click.echo(each.problem, err=True)
-    cached = sum(d.cached for d in done)
+    cached, seconds = sum(d.cached for d in done), time.monotonic() - start
     fresh = len(done) - cached - len(failed)
-    click.echo(
-        f"{fresh} compiled, {cached} in the cache already, {len(failed)} failed, {time.monotonic() - start:.1f} s"
-    )
+    if style == "json":
+        names = [{"kernel": d.job.kernel, "block": d.job.block, "problem": d.problem} for d in failed]
+        facts = {
+            "compiled": fresh,
+            "cached": cached,
+            "failed": names,
+            "unreadable": problems,
+            "seconds": round(seconds, 3),
+        }
+        click.echo(json.dumps(facts, indent=2))
+    else:
+        click.echo(f"{fresh} compiled, {cached} in the cache already, {len(failed)} failed, {seconds:.1f} s")
     return 1 if failed or problems else 0
 
 
