@@ -7,12 +7,12 @@ usually consecutive after all, which a test at run time tells.
 
 from __future__ import annotations
 
-from anywarp.compiler.ir import Const, Kernel, Op, Phi, Value
-from anywarp.compiler.simd.values import Values
+from anywarp.compiler.ir import Block, Const, Kernel, Op, Phi, Value
+from anywarp.compiler.simd.values import LAZY, Values
 from anywarp.ptx.isa.ops import BITS
 
 _BARRIERS = frozenset({"store", "atomic", "fence", "host_call"})
-_LINEAR = frozenset("add sub mul shl zext sext trunc to_generic from_generic".split())
+_LINEAR = LAZY - {"and", "or", "xor"}
 
 
 def decompose(address: Value) -> tuple[Value, int]:
@@ -101,3 +101,50 @@ def find_plausible(v: Values) -> set[Value]:
     return candidates - rejected
 
 
+def loop_step(v: Values, block: Block, address: Value) -> tuple[Value, int] | None:
+    """Return (step, factor) if an address grows by step * factor bytes per trip of the innermost loop around `block`.
+
+    Only for steps that are launch or run-time numbers: the processor's own prefetcher follows small constant ones.
+    """
+    loop = v.flow.nest.innermost[v.flow.index[block]]
+    if loop is None or len(loop.latches) != 1:
+        return None
+    header, latch = v.flow.blocks[loop.header], v.flow.blocks[loop.latches[0]]
+    factor = 1
+    for _ in range(12):
+        if isinstance(address, Phi):
+            return _step_of(v, address, header, latch, factor)
+        if not isinstance(address, Op):
+            return None
+        name, args = address.name, address.args
+        if name in ("sext", "zext", "to_generic", "from_generic"):
+            address = args[0]
+        elif (
+            name in ("mul", "shl") and isinstance(args[1], Const) and args[1].bits < (1 << 16 if name == "mul" else 16)
+        ):
+            factor *= args[1].bits if name == "mul" else 1 << args[1].bits
+            address = args[0]
+        elif name == "add":
+            moving = [a for a in args if _moves(v, a, loop.blocks)]
+            if len(moving) != 1:
+                return None
+            address = moving[0]
+        else:
+            return None
+    return None
+
+
+def _moves(v: Values, value: Value, blocks: set[int]) -> bool:
+    home = v.home.get(value)
+    return home is not None and v.flow.index[home] in blocks and value not in v.hoisted
+
+
+def _step_of(v: Values, phi: Phi, header: Block, latch: Block, factor: int) -> tuple[Value, int] | None:
+    following = phi.incoming.get(latch)
+    if phi not in header.phis or not isinstance(following, Op) or following.name != "add":
+        return None
+    a, b = following.args
+    step = b if a is phi else a if b is phi else None
+    if step is None or isinstance(step, Const) or not v.shape(step).uniform or step not in v.hoisted:
+        return None
+    return step, factor

@@ -6,7 +6,8 @@ One thread of the machine runs a block, so atomics on shared memory need no lock
 from __future__ import annotations
 
 from anywarp.compiler.ir import Op
-from anywarp.compiler.simd.memory import ATOMIC_ORDER, SIZE, Address, Memory
+from anywarp.compiler.simd.addresses import SIZE, Address
+from anywarp.compiler.simd.memory import ATOMIC_ORDER, Memory
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.text import LLVM_TYPE, vector_type
 from anywarp.compiler.simd.values import LANES, Values

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from anywarp.compiler.ir import Block, Const, Op, Terminator, Value
 from anywarp.compiler.shapes import VARYING, Analysis
-from anywarp.compiler.simd.memory import SIZE
+from anywarp.compiler.simd.addresses import SIZE
 from anywarp.compiler.simd.operations import Operations
 from anywarp.compiler.simd.release import RELEASE
 from anywarp.compiler.simd.special import Launch

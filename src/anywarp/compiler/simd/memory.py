@@ -1,24 +1,17 @@
-"""Loads and stores as LLVM IR: one scalar access, plain vectors, pieces of them, or gathers, as the address's shape allows.
-
-Which of these an access becomes decides the speed of most kernels: a gather costs tens of times a vector load.
-"""
+"""Loads and stores as LLVM IR: one scalar access, plain vectors, pieces of them, or gathers, as the address's shape allows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import TypeAlias
+from collections.abc import Sequence
 
-from anywarp.compiler.ir import Op, Phi, Value
-from anywarp.compiler.shapes import Shape, corners
-from anywarp.compiler.simd.adjacent import decompose, find_groups, find_plausible
+from anywarp.compiler.ir import Op, Value
+from anywarp.compiler.simd.addresses import SIZE, Address, Addresses, Parts
+from anywarp.compiler.simd.adjacent import decompose, find_groups, loop_step
 from anywarp.compiler.simd.special import Launch
-from anywarp.compiler.simd.text import LLVM_TYPE, constant_vector, vector_type
+from anywarp.compiler.simd.text import LLVM_TYPE
 from anywarp.compiler.simd.values import LANES, Values
 from anywarp.ptx.isa.ops import BITS
 
-SIZE = {"i8": 1, "i16": 2, "i32": 4, "i64": 8, "i128": 16, "f16": 2, "bf16": 2, "f32": 4, "f64": 8}
 ATOMIC_ORDER = {
     "relaxed": "monotonic",
     "acquire": "acquire",
@@ -28,185 +21,21 @@ ATOMIC_ORDER = {
 }
 
 
-Parts: TypeAlias = "dict[int, str | list[str]]"
-"""Elements of an access by number: one scalar for all lanes, or chunks."""
+_AHEAD = 2
+"""How many trips of a loop ahead loads are prefetched."""
 
 
-@dataclass(slots=True)
-class Address:
-    """Host addresses of the lanes: `base` (i64) plus offsets in bytes plus symbols; or, offsets None, vectors of i64.
-
-    `known_lane0`: base is valid to access whatever lanes are active (it is all lanes' address, or belongs to no lane)."""  # fmt: skip
-
-    base: str
-    offsets: list[int] | None
-    symbols: list[tuple[str, tuple[int, ...]]]
-    vectors: list[str]
-
-    @property
-    def uniform(self) -> bool:
-        """All lanes access one address."""
-        return self.offsets is not None and not any(self.offsets) and not self.symbols
-
-
-def signed(value: int, width: int) -> int:
-    """Read the low `width` bits as a signed number."""
-    value &= (1 << width) - 1
-    return value - (1 << width) if value >> (width - 1) else value
-
-
-class Memory:
-    """Emits loads and stores through `values`; `at` names the memories of the running block."""
+class Memory(Addresses):
+    """Emits loads and stores."""
 
     def __init__(self, values: Values, at: Launch) -> None:
-        self.v = values
-        self.at = at
-        self.t = values.t
+        super().__init__(values, at)
         self.elements: dict[Op, list[Op]] = {}
         self.groups = find_groups(values.kernel)
-        self.plausible = find_plausible(values)
-        self.carried: dict[Op, list[Phi]] = {}
-        for value, guarded in values.analysis.guarded.items():
-            if isinstance(value, Phi):
-                for condition in guarded.conditions:
-                    self.carried.setdefault(condition, []).append(value)
         for block in values.kernel.blocks:
             for op in block.ops:
                 if op.name == "element" and isinstance(op.args[0], Op):
                     self.elements.setdefault(op.args[0], []).append(op)
-
-    # --- addresses ------------------------------------------------------------------------------------------------
-
-    def space_base(self, space: str) -> str:
-        """Return the i64 host address at which a state space begins for this block (local: for lane 0); "" if flat."""
-        pointer = {"shared": self.at.shared, "param": self.at.params}.get(space)
-        if space == "local":
-            first = self.t.two("mul", "i32", self.at.warp, str(LANES * self.v.kernel.local_bytes))
-            return self.t.two(
-                "add",
-                "i64",
-                self.t.cast("ptrtoint", "ptr", self.at.local, "i64"),
-                self.t.cast("zext", "i32", first, "i64"),
-            )
-        return self.t.cast("ptrtoint", "ptr", pointer, "i64") if pointer else ""
-
-    def resolve(self, space: str, address: Value, shape: Shape | None = None) -> Address:
-        """Return where the lanes' accesses go; `shape` overrides what is known of the address without conditions."""
-        v, t = self.v, self.t
-        width, shape = BITS[address.type], shape or v.shape(address)
-        per_lane = v.kernel.local_bytes if space == "local" else 0
-        start = self.space_base(space)
-        # A base may be lane 0's while lane 0 is off and below zero: sign-extended, the sum with an offset is right again.
-        how = "sext" if start else "zext"
-        if shape.offsets is not None and not v.left(address, v.block):
-            base = v.scalar(address)
-            if width != 64:
-                base = t.cast(how, f"i{width}", base, "i64")
-            if start:
-                base = t.two("add", "i64", start, base)
-            offsets = [signed(o, width) + lane * per_lane for lane, o in enumerate(shape.offsets)]
-            symbols = [(v.symbol(s, address), tuple(signed(f, width) for f in factors)) for s, factors in shape.symbols]
-            if width != 64:
-                symbols = [(t.cast("sext", f"i{width}", s, "i64"), f) for s, f in symbols]
-            return Address(base, offsets, symbols, [])
-        vectors: list[str] = []
-        type = vector_type("i64", v.chunk)
-        spread = v.splat("i64", start) if start else ""
-        for i, chunk in enumerate(v.vector(address)):
-            if width != 64:
-                chunk = t.cast(how, vector_type(f"i{width}", v.chunk), chunk, type)
-            if start:
-                chunk = t.two("add", type, spread, chunk)
-            if per_lane:
-                lanes = range(i * v.chunk, (i + 1) * v.chunk)
-                chunk = t.two("add", type, chunk, constant_vector("i64", [lane * per_lane for lane in lanes]))
-            vectors.append(chunk)
-        return Address("", None, [], vectors)
-
-    def shifted(self, address: Address, by: int) -> Address:
-        """Return the addresses `by` bytes further on."""
-        if not by:
-            return address
-        v, t = self.v, self.t
-        if address.offsets is not None:
-            return Address(t.two("add", "i64", address.base, str(by)), address.offsets, address.symbols, [])
-        step = constant_vector("i64", [by] * v.chunk)
-        return Address("", None, [], [t.two("add", vector_type("i64", v.chunk), x, step) for x in address.vectors])
-
-    def _pointer(self, address: Address, lane: int) -> str:
-        """Return one lane's pointer, of an address with known offsets."""
-        t = self.t
-        assert address.offsets is not None
-        place = address.base
-        for symbol, factors in address.symbols:
-            if factors[lane]:
-                place = t.two("add", "i64", place, t.two("mul", "i64", symbol, str(factors[lane])))
-        pointer = t.cast("inttoptr", "i64", place, "ptr")
-        offset = address.offsets[lane]
-        return t.let(f"getelementptr i8, ptr {pointer}, i64 {offset}") if offset else pointer
-
-    def pointers(self, address: Address, chunk: int) -> str:
-        """Return the vector of pointers of a chunk."""
-        v, t = self.v, self.t
-        n, first = v.chunk, chunk * v.chunk
-        if address.offsets is None:
-            return t.cast("inttoptr", f"<{n} x i64>", address.vectors[chunk], f"<{n} x ptr>")
-        lanes = slice(first, first + n)
-        index = constant_vector("i64", address.offsets[lanes])
-        for symbol, factors in address.symbols:
-            part = constant_vector("i64", factors[lanes])
-            index = t.two("add", f"<{n} x i64>", index, t.two("mul", f"<{n} x i64>", v.splat("i64", symbol), part))
-        pointer = t.cast("inttoptr", "i64", address.base, "ptr")
-        return t.let(f"getelementptr i8, ptr {pointer}, <{n} x i64> {index}")
-
-    def pattern(self, address: Address, first: int, count: int, size: int) -> str:
-        """Classify consecutive lanes: "same" address, "next" to each other, or "" neither."""
-        if address.offsets is None:
-            return ""
-        if any(len(set(factors[first : first + count])) > 1 for _, factors in address.symbols):
-            return ""
-        offsets = address.offsets[first : first + count]
-        if all(o == offsets[0] for o in offsets):
-            return "same"
-        return "next" if all(o == offsets[0] + i * size for i, o in enumerate(offsets)) else ""
-
-    # --- faults ---------------------------------------------------------------------------------------------------
-
-    def record(self, space: str, address: Address, guard: Value | None) -> None:
-        """Write into the worker what tells a fault handler which lane's access it caught (native/core/kernel_abi.h).
-
-        Volatile, so that it stays before the access. Measured on kernels that fit the cache, records of all accesses cost up to
-        20 % (rmsnorm, transpose); by default only gathers are recorded, where the cost drowns in theirs. A handler must
-        therefore compare the address it caught with the record.
-        """
-        faults = self.v.machine.faults
-        if faults == "off" or space not in ("global", "generic", "const"):
-            return
-        v, t = self.v, self.t
-        steps = [b - a for a, b in pairwise(address.offsets or [])]
-        affine = address.offsets is not None and not address.symbols and len(set(steps)) == 1
-        # Rows that lie apart would take eight more stores per access; there the handler names the warp's first lane.
-        rows = all(self.pattern(address, i, 4, 4) for i in range(0, LANES, 4))
-        kind = 2 if affine else 1 if rows else 3
-        if kind < 3 and faults != "exact":
-            return
-        mask = v.active_bits(guard)
-        step = 4 if address.uniform else steps[0] if affine else 0  # at one address any stride leads to the first lane
-        first = f"<4 x i32> <i32 {kind}, i32 -1, i32 {step}, i32 {-1 if step < 0 else 0}>"
-        if mask is not None:
-            first = f"<4 x i32> {t.let(f'insertelement {first}, i32 {mask}, i32 1')}"
-        at = self.at.worker
-        if v.recorded != (t.label, first):  # within straight code only what changed is written
-            v.recorded = (t.label, first)
-            t.do(f"store volatile {first}, ptr {t.let(f'getelementptr i8, ptr {at}, i64 40')}, align 8")
-        if kind < 3:
-            t.do(f"store volatile i64 {address.base}, ptr {t.let(f'getelementptr i8, ptr {at}, i64 64')}, align 8")
-            return
-        n = v.chunk
-        for i in range(v.chunks):
-            chunk = t.cast("ptrtoint", f"<{n} x ptr>", self.pointers(address, i), f"<{n} x i64>")
-            place = t.let(f"getelementptr i8, ptr {at}, i64 {64 + 8 * n * i}")
-            t.do(f"store volatile <{n} x i64> {chunk}, ptr {place}, align 8")
 
     # --- loads ----------------------------------------------------------------------------------------------------
 
@@ -240,7 +69,10 @@ class Memory:
             if regular or (address.offsets is None and op.args[0] in self.plausible):
                 places = [self.shifted(address, i * size) for i in range(len(group))]
                 if address.uniform:
-                    return {i: self.t.let(f"load {element}, ptr {self._pointer(p, 0)}, align {size}") for i, p in enumerate(places)}
+                    return {
+                        i: self.t.let(f"load {element}, ptr {self._pointer(p, 0)}, align {size}")
+                        for i, p in enumerate(places)
+                    }
                 return {i: self._load_lanes(p, element, size, None, False) for i, p in enumerate(places)}
             return dict(enumerate(self._load_rows(address, element, size, len(group))))
 
@@ -285,133 +117,10 @@ class Memory:
         else:
             masks = self.v.active_chunks(op.guard)
             volatile = bool(op.attrs.get("volatile")) or op.attrs.get("order", "weak") != "weak"
+            self._prefetch(op, address)
             for i in wanted:
                 parts[i] = self._load_lanes(self.shifted(address, i * size), element, size, masks, volatile)
         return parts
-
-    # --- addresses that are affine unless something wraps around ------------------------------------------------------
-
-    def _either(self, op: Op, access: Callable[[Address], Parts]) -> Parts:
-        """Emit an access, twice if its address is affine under conditions: for when they hold, and for when not."""
-        v, t = self.v, self.t
-        address, space = op.args[0], op.attrs["space"]
-        guarded = v.analysis.guarded.get(address)
-        if guarded is None or not v.varies(address):
-            place = self.resolve(space, address)
-            if place.offsets is None and self._may_be_regular(op):
-                return self._if_consecutive(op, place, access)
-            self.record(space, place, op.guard)
-            return access(place)
-        for a in (*op.args[1:], op.guard):  # in registers before the ways part
-            if a is not None:
-                v.vector(a)
-        v.active_chunks(op.guard)
-        v.scalar(address)
-        holds = v.holds(guarded.conditions)
-        return self._two_ways(op, holds, (guarded.shape, None), access)
-
-    def _two_ways(
-        self, op: Op, holds: str, ways: tuple[Address | Shape | None, ...], access: Callable[[Address], Parts]
-    ) -> Parts:
-        """Emit an access at the first place if `holds`, else at the second (a place may be given by the address's shape)."""
-        v, t, space = self.v, self.t, op.attrs["space"]
-        affine, wrapped, after = t.fresh("affine"), t.fresh("wrapped"), t.fresh("after")
-        t.do(f"br i1 {holds}, label %{affine}, label %{wrapped}, !prof !1")
-        state = v.snapshot()
-        found: list[tuple[str, dict[int, list[str]]]] = []
-        for label, way in ((affine, ways[0]), (wrapped, ways[1])):
-            t.start(label)
-            place = way if isinstance(way, Address) else self.resolve(space, op.args[0], way)
-            self.record(space, place, op.guard)
-            parts = access(place)
-            wide = {i: self._chunks(op, part) for i, part in parts.items()}
-            found.append((t.label, wide))
-            t.do(f"br label %{after}")
-            v.restore(state)
-        t.start(after)
-        out: Parts = {}
-        type = v.type(op, True)
-        (from_affine, good), (from_wrapped, bad) = found
-        for i in good:
-            pairs = zip(good[i], bad[i], strict=True)
-            out[i] = [t.let(f"phi {type} [ {x}, %{from_affine} ], [ {y}, %{from_wrapped} ]") for x, y in pairs]
-        return out
-
-    def _may_be_regular(self, op: Op) -> bool:
-        """Tell whether a test for consecutive lanes may pay: the address varies only for what lanes might have done apart."""
-        element = op.args[1].type if op.name == "store" else op.type
-        alone = op.guard is None and self.v.mask is None and int(op.attrs.get("count", 1)) == 1
-        return alone and op.args[0] in self.plausible and SIZE[element] >= 4
-
-    def _if_consecutive(self, op: Op, place: Address, access: Callable[[Address], Parts]) -> Parts:
-        """Emit an access twice, for lanes found side by side and for others."""
-        v, t, n = self.v, self.t, self.v.chunk
-        size = SIZE[op.args[1].type if op.name == "store" else op.type]
-        for a in op.args[1:]:
-            v.vector(a)
-        type = f"<{n} x i64>"
-        base = t.let(f"extractelement {type} {place.vectors[0]}, i32 0")
-        steps = [size * lane for lane in range(LANES)]
-        spread = v.splat("i64", base)
-        equal: list[str] = []
-        for i, chunk in enumerate(place.vectors):
-            expected = t.two("add", type, spread, constant_vector("i64", steps[i * n : (i + 1) * n]))
-            equal.append(t.two("icmp eq", type, chunk, expected))
-        every = t.two("icmp eq", "i32", v.bits_of(equal), "-1")
-        return self._two_ways(op, every, (Address(base, steps, [], []), place), access)
-
-    def _chunks(self, op: Op, part: str | list[str]) -> list[str]:
-        return [self.v.splat(LLVM_TYPE[op.type], part)] * self.v.chunks if isinstance(part, str) else part
-
-    def test(self, extension: Op, keep: bool = True) -> None:
-        """Where an extension on which addresses rest is computed: note in its flag, for good, if a lane wraps around.
-
-        An address made from it may be carried on and used much later, so a flag never becomes true again.
-        """
-        v, t = self.v, self.t
-        flag = v.flag(extension)
-        before = t.let(f"load i1, ptr {flag}")
-        holds = t.two("and", "i1", before, self._in_range(extension))
-        carried = [phi for phi in self.carried.get(extension, ()) if keep]
-        if carried:
-            # What phis were while it held is known only by their shapes: from now on it is kept lane by lane.
-            v.tested[extension] = before
-            good, failed = t.fresh("good"), t.fresh("failed")
-            t.do(f"br i1 {holds}, label %{good}, label %{failed}, !prof !1")
-            t.start(failed)
-            state = v.snapshot()
-            for phi in carried:
-                v.scalars.pop(phi, None)
-                v.vectors.pop(phi, None)
-                v.assign(phi, "main", v.vector(phi))
-            v.restore(state)
-            t.do(f"br label %{good}")
-            t.start(good)
-        t.do(f"store i1 {holds}, ptr {flag}")
-        v.tested[extension] = holds
-
-    def _in_range(self, extension: Op) -> str:
-        v, t = self.v, self.t
-        operand = extension.args[0]
-        guarded = v.analysis.guarded.get(operand)
-        shape = guarded.shape if guarded is not None and v.varies(operand) else v.shape(operand)
-        narrow, width, how = LLVM_TYPE[operand.type], BITS[operand.type], extension.name
-        if width > 32:
-            raise NotImplementedError(f"conditions on {operand.type}")
-        base = t.cast(how, narrow, v.scalar(operand), "i64")
-        symbols = [t.cast(how, narrow, v.symbol(s, operand), "i64") for s, _ in shape.symbols]
-        out = ""
-        for offset, factors in corners(shape):
-            total = base if not offset else t.two("add", "i64", base, str(offset))
-            for symbol, factor in zip(symbols, factors, strict=True):
-                if factor:
-                    total = t.two("add", "i64", total, t.two("mul", "i64", symbol, str(factor)))
-            if total is base:
-                continue
-            back = t.cast(how, narrow, t.cast("trunc", "i64", total, narrow), "i64")
-            good = t.two("icmp eq", "i64", back, total)
-            out = t.two("and", "i1", out, good) if out else good
-        return out or "true"
 
     def _uniform_loads(
         self, op: Op, address: Address, parts: dict[int, str | list[str]], element: str, size: int
@@ -469,6 +178,24 @@ class Memory:
                 index = ", ".join(f"i32 {lane * count + i}" for lane in range(n))
                 out[i].append(t.let(f"shufflevector {type} {whole}, {type} poison, <{n} x i32> <{index}>"))
         return out
+
+    def _prefetch(self, op: Op, address: Address) -> None:
+        """Ask for what the loop will load in a few trips, where lanes are adjacent and trips far apart (grid-stride loops).
+
+        Each trip touches its own page, which the processor's prefetcher cannot foresee.
+        """
+        v, t = self.v, self.t
+        if v.mask is not None or op.attrs["space"] == "shared" or not self.pattern(address, 0, v.chunk, SIZE[op.type]):
+            return
+        found = loop_step(v, v.block, op.args[0])
+        if found is None or address.uniform:
+            return
+        step, factor = found
+        wide = v.scalar(step) if BITS[step.type] == 64 else t.cast("sext", LLVM_TYPE[step.type], v.scalar(step), "i64")
+        ahead = t.two("add", "i64", address.base, t.two("mul", "i64", wide, str(factor * _AHEAD)))
+        for offset in range(0, SIZE[op.type] * LANES, 64):
+            pointer = t.cast("inttoptr", "i64", t.two("add", "i64", ahead, str(offset)), "ptr")
+            t.call("void", "llvm.prefetch.p0", ("ptr", pointer), ("i32", "0"), ("i32", "3"), ("i32", "1"))
 
     def _load_lanes(
         self, address: Address, element: str, size: int, masks: list[str] | None, volatile: bool
@@ -601,22 +328,6 @@ class Memory:
             return t.let(f"extractelement {v.type(value, True)} {chunks[-1]}, i32 {v.chunk - 1}")
         lane = t.two("sub", "i32", "31", t.call("i32", "llvm.ctlz.i32", ("i32", bits), ("i1", "false")))
         return self.pick_lane(element, chunks, lane)
-
-    def spill(self, element: str, chunks: Sequence[str]) -> str:
-        """Write chunks to the stack and return the pointer."""
-        v, t = self.v, self.t
-        room = t.alloca(f"[{LANES} x {element}]", 64)
-        for i, chunk in enumerate(chunks):
-            place = t.let(f"getelementptr {element}, ptr {room}, i32 {i * v.chunk}") if i else room
-            t.do(f"store <{v.chunk} x {element}> {chunk}, ptr {place}, align {4 if element == 'i1' else 16}")
-        return room
-
-    def pick_lane(self, element: str, chunks: Sequence[str], lane: str) -> str:
-        """Return the element of lane `lane` (i32, 0..31) of a value in chunks, by way of the stack."""
-        t = self.t
-        room = self.spill(element, chunks)
-        place = t.let(f"getelementptr {element}, ptr {room}, i32 {lane}")
-        return t.let(f"load {element}, ptr {place}")
 
     def _wide_store(self, address: Address, values: Sequence[Value], element: str, size: int) -> None:
         """Weave members into structures and store them whole."""

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from anywarp.compiler.ir import CLOCKS, PURE, Block, Const, Op, Undefined, Value
 from anywarp.compiler.simd import integers
+from anywarp.compiler.simd.addresses import SIZE
 from anywarp.compiler.simd.approximate import approximate
 from anywarp.compiler.simd.atomics import Atomics
-from anywarp.compiler.simd.memory import SIZE, Memory
+from anywarp.compiler.simd.memory import Memory
 from anywarp.compiler.simd.special import Launch, emit_special, field_at, per_block
 from anywarp.compiler.simd.text import LLVM_TYPE, Text, constant_vector, vector_type
 from anywarp.compiler.simd.values import LANES, Values
