@@ -73,7 +73,7 @@ int add(Linker& linker, int kind, std::string bytes, const char* name) {
   return kSuccess;
 }
 
-int link(Linker& linker) {
+int link_inputs(Linker& linker) {
   try {
     linker.linked = link_ptx(linker.inputs);
     linker.complete = true;
@@ -152,7 +152,7 @@ AW_EXPORT int nvJitLinkAddFile(void* handle, int kind, const char* path) {
   });
 }
 
-AW_EXPORT int nvJitLinkComplete(void* handle) { return with(handle, link); }
+AW_EXPORT int nvJitLinkComplete(void* handle) { return with(handle, link_inputs); }
 
 AW_EXPORT int nvJitLinkGetLinkedCubinSize(void* handle, size_t* size) {
   return is_complete(handle) ? size_of(handle, size, &Linker::linked) : kInvalidInput;
