@@ -1,9 +1,7 @@
 """`anywarp cache`: what is told, emptied and compiled ahead, with the toy device in the place of a compiler."""
 
-import hashlib
 import json
 import os
-import struct
 from pathlib import Path
 
 import pytest
@@ -11,6 +9,7 @@ import pytest
 from anywarp.cli.main import call
 from anywarp.runtime import keys, warm
 from anywarp.runtime.cache import Cache
+from fakes.images import container, fatbin, ptx
 
 FAKES = Path(__file__).resolve().parents[1] / "fakes"
 
@@ -27,27 +26,10 @@ def toy(tmp_path, monkeypatch):
     return tmp_path / "compiled"
 
 
-def ptx(*entries: str) -> bytes:
-    return (
-        "".join(
-            [".version 7.8\n.target sm_80\n.address_size 64\n", *(f".visible .entry {e} {{ ret; }}\n" for e in entries)]
-        )
-    ).encode()
-
-
-def fatbin(text: bytes, kind: int = 1) -> bytes:
-    """A fat binary with one uncompressed image, by the layout that `anywarp.ptx.fatbin` reads."""
-    text += b"\0" * (-len(text) % 8)
-    entry = struct.pack("<HHIQIIHHIIIQQQ", kind, 0x101, 64, len(text), 0, 0, 8, 7, 80, 0, 0, 0, 0, 0)
-    return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(entry) + len(text)) + entry + text
-
-
 def test_info_and_clear(toy, capsys, tmp_path):
     assert call(["cache", "info", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["entries"] == 0
-    body = b"kind kernel\nx"
-    data = b"ANYWARP1" + struct.pack("<IQ", 12, 1) + hashlib.sha256(body).digest() + body
-    Cache(tmp_path / "cache", 1 << 20).put("a" * 64, data)
+    Cache(tmp_path / "cache", 1 << 20).put("a" * 64, container(b"x"))
     assert call(["cache", "info"]) == 0
     assert "entries    1" in capsys.readouterr().out
     assert call(["cache", "clear"]) == 0
@@ -69,8 +51,8 @@ def test_warm_compiles_each_kernel_for_each_shape_once(toy, tmp_path, capsys):
 
 
 def test_warm_takes_fat_binaries_as_programs_pass_them(toy, tmp_path, capsys):
-    image = fatbin(ptx("add()"))
-    (tmp_path / "a.fatbin").write_bytes(image + bytes(16) + fatbin(ptx("sub()")))
+    image = fatbin((1, 80, ptx("add()")))
+    (tmp_path / "a.fatbin").write_bytes(image + bytes(16) + fatbin((1, 80, ptx("sub()"))))
     assert call(["cache", "warm", "--device", "toy", str(tmp_path)]) == 0
     key = keys.kernel_key("test", "toy:1", keys.image_key(image), "add", (256, 1, 1), "")
     assert Cache(tmp_path / "cache", 1 << 20).get(key)

@@ -14,11 +14,7 @@ import pytest
 
 from anywarp.runtime import cache as cache_room
 from anywarp.runtime.cache import Cache, intact
-
-
-def container(payload: bytes, header: bytes = b"kind kernel\n") -> bytes:
-    body = header + payload
-    return b"ANYWARP1" + struct.pack("<IQ", len(header), len(payload)) + hashlib.sha256(body).digest() + body
+from fakes.images import container
 
 
 def key(text: str) -> str:

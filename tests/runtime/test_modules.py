@@ -1,24 +1,12 @@
 """Images to modules, and problems to CUDA errors (values of CUresult from the driver API manual)."""
 
-import struct
-
 import pytest
 
 from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.runtime.modules import cuda_code, open_image
+from fakes.images import fatbin, ptx
 
-PTX = b".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry add() { ret; }\n"
-
-
-def fatbin(*images: tuple[int, int, bytes]) -> bytes:
-    """A fat binary of uncompressed images, each a kind (1 PTX, 2 cubin), an architecture and a payload."""
-    entries = b""
-    for kind, arch, payload in images:
-        payload += b"\0" * (-len(payload) % 8)
-        entries += (
-            struct.pack("<HHIQIIHHIIIQQQ", kind, 0x101, 64, len(payload), 0, 0, 8, 7, arch, 0, 0, 0, 0, 0) + payload
-        )
-    return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(entries)) + entries
+PTX = ptx("add()")
 
 
 @pytest.mark.parametrize("image", [PTX, PTX + b"\0", fatbin((1, 80, PTX)), fatbin((2, 90, bytes(64)), (1, 80, PTX))])

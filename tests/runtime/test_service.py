@@ -17,11 +17,11 @@ from anywarp.runtime.cache import Cache, intact
 from anywarp.runtime.client import Client
 from anywarp.runtime.place import socket_path
 from anywarp.runtime.wire import message
+from fakes.images import ptx
 
 
 def module(*kernels: str) -> bytes:
-    entries = "".join(f".visible .entry {name}() {{ ret; }}\n" for name in kernels)
-    return f".version 7.8\n.target sm_80\n.address_size 64\n{entries}".encode()
+    return ptx(*(f"{name}()" for name in kernels))
 
 
 def compiled(place) -> list[str]:
