@@ -22,7 +22,7 @@ DRIVER = "libcuda.so.1"
 RUNNABLE = ("cpu",)
 """The devices that our driver library drives; others can only be compiled for, so far."""
 
-PRELOADED = ("libnvJitLink.so.13",)
+PRELOADED = ("libnvJitLink.so.13", "libnvJitLink.so.12")
 """Libraries that some clients load from their own wheel by path, which the library path cannot override.
 
 cuda-pathfinder takes a library of that name that is already in the process before it looks into the wheels.
