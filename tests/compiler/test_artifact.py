@@ -12,7 +12,9 @@ from anywarp.compiler.artifact import ABI, Artifact, AwLaunch, AwWorker, pack, p
 
 HEADER = Path(__file__).resolve().parents[2] / "native" / "core" / "kernel_abi.h"
 SIZES = {"uint32_t": 4, "int32_t": 4, "uint64_t": 8, "int64_t": 8}
-ARTIFACT = Artifact("a b%c\n∂", "aw_kernel", (16, 4, 2), 512, 960, 40, 1024, 28, bytes(range(256)), 12.5, ("a note", "100 % done"))
+ARTIFACT = Artifact(
+    "a b%c\n∂", "aw_kernel", (16, 4, 2), 512, 960, 40, 1024, 28, bytes(range(256)), 12.5, ("a note", "100 % done")
+)
 
 
 def fields(name):
@@ -69,7 +71,10 @@ def test_damaged_containers_are_refused(damage):
         unpack(bad)
 
 
-@pytest.mark.parametrize("header", ["kind module\n", "kind kernel\nabi 2\n", "kind kernel\nabi 1\n", "\n", "kind kernel\nabi 1\nblock 1 x 1\n"])
+@pytest.mark.parametrize(
+    "header",
+    ["kind module\n", "kind kernel\nabi 2\n", "kind kernel\nabi 1\n", "\n", "kind kernel\nabi 1\nblock 1 x 1\n"],
+)
 def test_other_kinds_and_incomplete_headers_are_refused(header):
     with pytest.raises(ValueError):
         unpack(pack_container(header, b""))

@@ -8,7 +8,9 @@ import pytest
 from anywarp.devices.cpu.execute import Program
 
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
-REGISTERS = ".reg .pred %p<6>; .reg .b16 %h<30>; .reg .b32 %r<40>; .reg .b64 %d<40>; .reg .f32 %f<30>; .reg .f64 %fd<30>;"
+REGISTERS = (
+    ".reg .pred %p<6>; .reg .b16 %h<30>; .reg .b32 %r<40>; .reg .b64 %d<40>; .reg .f32 %f<30>; .reg .f64 %fd<30>;"
+)
 KINDS = {"u8": ("h", 1), "u16": ("h", 2), "u32": ("r", 4), "u64": ("d", 8), "f32": ("f", 4), "f64": ("fd", 8)}
 NUMPY = {"u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64, "f32": np.float32, "f64": np.float64}
 
@@ -45,21 +47,30 @@ def source(kind, count, table, style, guard):
         order = [2, 0, 3, 1][:count] if count == 4 else list(range(count))
         loads = [f"{on}ld.global.{kind} {registers[i]}, [%d6+{i * size}];" for i in order]
         stores = [f"{on}st.global.{kind} [%d7+{i * size}], {registers[i]};" for i in reversed(range(count))]
-        pairs = zip(loads, stores, strict=True) if style == "mixed" else ((a, b) for a, b in zip(loads, stores, strict=True))
+        pairs = (
+            zip(loads, stores, strict=True)
+            if style == "mixed"
+            else ((a, b) for a, b in zip(loads, stores, strict=True))
+        )
         body = "\n".join(loads + stores) if style == "apart" else "\n".join(x for p in pairs for x in p)
         if style == "mixed":  # the store follows the load of the same element
             body = "\n".join(
-                f"{on}ld.global.{kind} {registers[i]}, [%d6+{i * size}];\n{on}st.global.{kind} [%d7+{i * size}], {registers[i]};" for i in order
+                f"{on}ld.global.{kind} {registers[i]}, [%d6+{i * size}];\n{on}st.global.{kind} [%d7+{i * size}], {registers[i]};"
+                for i in order
             )
     text = COPY.replace("ROW", "ld.global.u32 %r3, [%d4];" if table else "mov.u32 %r3, %r2;")
-    text = text.replace("GUARD", "@%p1 ret;" if guard == "branch" else "").replace("BODY", body).replace("SIZE", str(size))
+    text = (
+        text.replace("GUARD", "@%p1 ret;" if guard == "branch" else "").replace("BODY", body).replace("SIZE", str(size))
+    )
     return HEAD + text.replace("REGISTERS", REGISTERS)
 
 
 @pytest.mark.parametrize("guard", ["none", "branch", "predicate"])
 @pytest.mark.parametrize("table", [False, True], ids=["rows", "table"])
 @pytest.mark.parametrize("style", ["vector", "apart", "mixed"])
-@pytest.mark.parametrize("kind, count", [("f32", 4), ("u32", 2), ("f64", 2), ("u64", 2), ("u16", 4), ("u8", 4), ("f32", 3), ("u16", 2)])
+@pytest.mark.parametrize(
+    "kind, count", [("f32", 4), ("u32", 2), ("f64", 2), ("u64", 2), ("u16", 4), ("u8", 4), ("f32", 3), ("u16", 2)]
+)
 def test_copies_of_rows(kind, count, style, table, guard):
     if style == "vector" and count == 3:
         return
@@ -69,7 +80,9 @@ def test_copies_of_rows(kind, count, style, table, guard):
     r = np.random.default_rng(3)
     for stride in (count, 2 * count, 4 * count) if style == "vector" else (count, count + 1, 7, 12):
         rows = r.permutation(threads).astype(np.uint32) if table else np.arange(threads)
-        data = r.integers(0, 256, threads * stride * KINDS[kind][1] + 16, np.uint8)[: threads * stride * KINDS[kind][1]].view(NUMPY[kind])
+        data = r.integers(0, 256, threads * stride * KINDS[kind][1] + 16, np.uint8)[
+            : threads * stride * KINDS[kind][1]
+        ].view(NUMPY[kind])
         if kind[0] == "f":
             data = r.random(threads * stride).astype(NUMPY[kind])
         out, want = np.zeros_like(data), np.zeros_like(data)

@@ -119,7 +119,15 @@ def test_atomics(op, kind, returns, space):
     run_kernel(source(op, kind, space, returns, bins), "k", 1, threads, [index, values, cells, olds])
     for b in range(bins):
         lanes = [i for i in range(threads) if index[i] == b]
-        check_cell(op, kind, type, start[b], [values[i] for i in lanes], cells[b], [olds[i] for i in lanes] if returns else None)
+        check_cell(
+            op,
+            kind,
+            type,
+            start[b],
+            [values[i] for i in lanes],
+            cells[b],
+            [olds[i] for i in lanes] if returns else None,
+        )
 
 
 def check_cell(op, kind, type, start, values, end, olds):
