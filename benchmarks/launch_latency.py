@@ -1,7 +1,7 @@
 """Measure what a kernel launch costs: an empty kernel against a call of an empty C function through the same ctypes.
 
-Prints the time of launch-and-wait, of launches queued in a batch, and their ratio to a bare foreign function call. Run it as
-`anywarp run -- python benchmarks/launch_latency.py`.
+Prints the time of launch-and-wait, of launches queued in a batch, and their ratio to a bare foreign function call. It starts
+itself again under `anywarp run`; with `--here` it takes whatever libcuda.so.1 the process finds.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import ctypes
 import os
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 
@@ -27,6 +29,9 @@ def microseconds(action: Callable[[], object], calls: int, rounds: int = 9) -> f
 
 
 def main() -> None:
+    if "--here" not in sys.argv:
+        command = [sys.executable, "-m", "anywarp", "run", "--", sys.executable, __file__, "--here"]
+        sys.exit(subprocess.run(command, check=False).returncode)
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     cuda = Cuda()
     function = cuda.load(EMPTY_PTX, "empty")
