@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "core/handles.h"
 #include "core/log.h"
@@ -132,7 +133,7 @@ AW_EXPORT int nvJitLinkCreate(void** handle, uint32_t count, const char** option
 
 AW_EXPORT int nvJitLinkDestroy(void** handle) {
   if (!handle) return kNullInput;
-  return linkers().remove(*handle) ? kSuccess : kInvalidInput;
+  return linkers().remove(std::exchange(*handle, nullptr)) ? kSuccess : kInvalidInput;
 }
 
 AW_EXPORT int nvJitLinkAddData(void* handle, int kind, const void* data, size_t size,
