@@ -14,7 +14,7 @@ from semantics.table import ROWS
 from semantics.warp_inputs import MASKS
 from semantics.warp_rows import ROWS as ACROSS
 
-SIZE = 32
+SIZE = 24
 
 
 def chunks(rows):
@@ -28,24 +28,25 @@ def told(wrong):
 
 
 @chunks(ROWS)
-def test_every_row_in_blocks_with_a_partial_warp(rows):
-    told(kernels.check_straight(run_for_any_block, rows, seed=1, threads=33))
+def test_every_row_with_all_lanes_on(rows):
+    told(kernels.check_straight(run_compiled, rows, seed=1, threads=32))
 
 
-@chunks(ROWS[2::6])
-def test_rows_compiled_for_their_block(rows):
-    told(kernels.check_straight(run_compiled, rows, seed=2, threads=32))
+@chunks(ROWS[2::8])
+def test_rows_in_a_block_with_a_partial_warp(rows):
+    told(kernels.check_straight(run_for_any_block, rows, seed=2, threads=33))
 
 
-@chunks(ROWS[::6])
+@chunks(ROWS[::8])
 def test_rows_in_a_divergent_loop_under_guards(rows):
     told(kernels.check_divergent(run_compiled, rows, seed=3, threads=45))
 
 
 @pytest.mark.slow
 @chunks(ROWS)
-def test_every_row_in_a_divergent_loop_under_guards(rows):
-    told(kernels.check_divergent(run_compiled, rows, seed=4, threads=77))
+def test_every_row_in_divergent_flow_and_partial_warps(rows):
+    told(kernels.check_straight(run_for_any_block, rows, seed=4, threads=45, blocks=2))
+    told(kernels.check_divergent(run_compiled, rows, seed=5, threads=77))
 
 
 @chunks(ROWS[1::12])
