@@ -141,12 +141,15 @@ class Flow:
     def _body(self, block: Block, mask: str | None) -> None:
         v = self.v
         v.begin_copy(block, mask)
-        for phi in block.phis:
+        arrived = {phi: self._arrived(phi) for phi in block.phis}
+        loop = v.flow.nest.innermost[v.flow.index[block]]
+        if loop is not None and v.flow.blocks[loop.header] is block:
+            v.forget(loop)
+        for phi, parts in arrived.items():
             if v.has_first(phi):
-                self._first_phi(phi)
+                self._first_phi(phi, parts[0])
                 continue
             wide = v.varies(phi)
-            parts = [self.t.let(f"load {v.type(phi, wide)}, ptr {x}") for x in v.variables(phi, "phi")]
             v.define(phi, None if wide else parts[0], parts if wide else None)
         for op in block.ops:
             if op in v.conditions:
@@ -156,11 +159,18 @@ class Flow:
             else:
                 self.ops.emit(op)
 
-    def _first_phi(self, phi: Phi) -> None:
+    def _arrived(self, phi: Phi) -> list[str]:
+        """Read what the edges into a block set; of a phi that is affine under conditions lane 0's value."""
+        v = self.v
+        kind = "phi0" if v.has_first(phi) else "phi"
+        type = v.type(phi, v.wide(phi, kind))
+        return [self.t.let(f"load {type}, ptr {x}") for x in v.variables(phi, kind)]
+
+    def _first_phi(self, phi: Phi, first: str) -> None:
         """Define a phi that is affine under conditions: lane 0's value always, its chunks once they have failed."""
         v = self.v
-        v.scalars[phi] = self.t.let(f"load {v.type(phi, False)}, ptr {v.variables(phi, 'phi0')[0]}")
-        v.assign(phi, "main0", [v.scalars[phi]])
+        v.scalars[phi] = first
+        v.assign(phi, "main0", [first])
         place = v.unless_affine(phi)
         parts = [self.t.let(f"load {v.type(phi, True)}, ptr {x}") for x in v.variables(phi, "phi")]
         v.assign(phi, "main", parts)

@@ -78,6 +78,7 @@ def _write(v: Values, at: Launch, operations: Operations, barriers: Barriers, fl
     _warp_head(v, at, barriers, flow)
     flow.emit()
     _after_warps(v, at, barriers)
+    v.fill_forgotten()
     barriers.declare()
 
 
@@ -187,6 +188,7 @@ def _warp_head(v: Values, at: Launch, barriers: Barriers, flow: Flow) -> None:
     t.do("br label %warp.head")
     t.start("warp.head")
     at.warp = t.let("load i32, ptr %warp.now")
+    v.forget(None)
     t.do(f"store i32 {at.warp}, ptr {t.let(f'getelementptr i8, ptr {at.worker}, i64 36')}")
     if barriers.any:
         barriers.state = _state(v, _states(v, at), at.warp)

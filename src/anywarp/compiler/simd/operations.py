@@ -97,6 +97,8 @@ class Operations:
             return
         how = _INTEGER.get(op.name)
         v = self.v
+        if how is None and op.name not in self._float:
+            raise NotImplementedError(f"operation {op.name}")
         if not v.varies(op):
             args = [v.scalar(a) for a in op.args]
             v.define(op, how(self.t, op, 0, *args) if how else self._float[op.name](op, 0, *args))

@@ -17,6 +17,7 @@ from anywarp.compiler.simd.text import LLVM_TYPE, Text, constant, constant_vecto
 from anywarp.ptx.isa.ops import BITS
 
 LANES = 32
+_LAZY_SIZE = 16
 LAZY = frozenset(
     ["add", "sub", "mul", "shl", "and", "or", "xor", "zext", "sext", "trunc", "to_generic", "from_generic"]
 )
@@ -70,6 +71,7 @@ class Values:
         self.scalars: dict[Value, str] = {}
         self.vectors: dict[Value, list[str]] = {}
         self.hoisted: dict[Value, str] = {}
+        self._forgotten: list[tuple[int, Loop | None]] = []
         self.tested: dict[Op, str] = {}  # conditions whose flag is in a register
         self.flags: dict[Op, str] = {}
         self.loaded: set[Value] = set()  # loads made together with an earlier one of this copy
@@ -81,6 +83,7 @@ class Values:
         self.home: dict[Value, Block] = {}
         self.crossing: set[Value] = set()
         self.used: set[Value] = set()
+        self._lazy: dict[Value, int] = {}
         self._find_crossing()
         self.temporal_loop: dict[Value, Loop] = {}
         for value in analysis.temporal:
@@ -104,6 +107,7 @@ class Values:
         for block in self.kernel.blocks:
             for value in [*block.phis, *block.ops]:
                 self.home[value] = block
+        self._find_lazy()
         for block in self.kernel.blocks:
             for op in block.ops:
                 self._note(block, op.operands())
@@ -126,7 +130,16 @@ class Values:
 
         These are affine if nothing wraps around, which accesses test; their operands are at hand in every block.
         """
-        return value in self.analysis.guarded and isinstance(value, Op) and value.name in LAZY and value in self.home
+        return value in self._lazy
+
+    def _find_lazy(self) -> None:
+        """Only small expressions: each use in another block computes them again."""
+        for block in self.kernel.blocks:
+            for op in block.ops:
+                if op in self.analysis.guarded and op.name in LAZY:
+                    size = 1 + sum(self._lazy.get(a, 0) for a in op.args)
+                    if size <= _LAZY_SIZE:
+                        self._lazy[op] = size
 
     def leaves(self, value: Value) -> Iterator[Value]:
         """Yield the values from which a lazy one is computed (another value is its own leaf)."""
@@ -177,6 +190,29 @@ class Values:
             ):  # rarely needed: an address that is known elsewhere keeps them out of registers
                 self.t.allocas += [f'  call void asm sideeffect "", "r"(ptr {x})' for x in self._variables[key]]
         return self._variables[key]
+
+    def forget(self, loop: Loop | None) -> None:
+        """Mark a place where no variable of values made in a loop's blocks is needed any more (None: no variable at all).
+
+        Without it what was there before would seem to be needed: masked code reads a variable to change some of its lanes, and
+        may be entered behind where it is set. Every variable would be alive all the time, everywhere.
+        """
+        self._forgotten.append((len(self.t.lines), loop))
+        self.t.lines.append("")
+
+    def fill_forgotten(self) -> None:
+        """Write zeros to the variables at the marked places, now that all variables are known."""
+        stores: dict[Loop | None, list[str]] = {}
+        for (value, kind), names in self._variables.items():
+            wide = self.wide(value, kind)
+            if kind == "copy" or (wide and self.has_first(value)):
+                continue
+            type = self.type(value, wide)
+            zeros = [f"  store {type} zeroinitializer, ptr {name}" for name in names]
+            for loop in (None, *self.flow.nest.around(self.flow.index[self.home[value]])):
+                stores.setdefault(loop, []).extend(zeros)
+        for place, loop in self._forgotten:
+            self.t.lines[place] = "\n".join(stores.get(loop, ()))
 
     def wide(self, value: Value, kind: str) -> bool:
         """Tell whether the variables of a kind hold chunks."""
