@@ -277,7 +277,8 @@ class Flow:
         for target, bits in taken.items():
             self.assign_edge(block, target, bits)
             t.do(f"store i32 {bits}, ptr {self.masks[target]}")
-        t.do(f"br label %{self.test(self._first(block, list(taken)))}")
+        first = self._first(block, list(taken))
+        t.do(f"br label %{f'S{first}' if end.name == 'branch' else self.test(first)}")
         v.restore(state)
 
     def _first(self, block: Block, targets: Sequence[Block]) -> int:
@@ -334,17 +335,18 @@ class Flow:
                 continue
             on = t.two("icmp ne", "i32", t.let(f"load i32, ptr {self.masks[header]}"), "0")
             out = t.fresh("out")
-            t.do(f"br i1 {on}, label %{self.test(self.position[header])}, label %{out}")
+            t.do(f"br i1 {on}, label %S{self.position[header]}, label %{out}")
             t.start(out)
         t.do(f"br label %{self.test(position + 1)}")
 
     def _emit_masked(self, i: int, block: Block) -> None:
         t, v = self.t, self.v
         mask = self.masks[block]
+        body = t.fresh("body")
+        waiting = t.let(f"load i32, ptr {mask}")
+        t.do(f"br i1 {t.two('icmp ne', 'i32', waiting, '0')}, label %S{i}, label %{self._after(i)}")
+        t.start(f"S{i}")  # who knows that lanes wait comes here directly, so that it is plain that this block runs
         lanes = t.let(f"load i32, ptr {mask}")
-        some, body = t.fresh("some"), t.fresh("body")
-        t.do(f"br i1 {t.two('icmp ne', 'i32', lanes, '0')}, label %{some}, label %{self._after(i)}")
-        t.start(some)
         t.do(f"store i32 0, ptr {mask}")
         if block not in self.masked:  # lanes always come together again before this block
             t.do(f"br label %{self.full(block)}")
