@@ -15,6 +15,7 @@ namespace {
 
 constexpr uint32_t kFatbinMagic = 0xba55ed50, kWrapperMagic = 0x466243b1;
 constexpr uint64_t kLargestImage = 1ull << 30;
+constexpr size_t kMostShapes = 8;
 
 // The wrapper that nvcc puts around a fatbin (fatBinaryCtl.h of the CUDA toolkit).
 struct FatbinWrapper {
@@ -156,8 +157,11 @@ std::shared_ptr<KernelCode> Function::code(const std::array<uint32_t, 3>& block)
   const std::array<uint32_t, 3> any{};
   if (auto it = compiled.find(any); it != compiled.end()) return it->second;
   if (auto it = compiled.find(block); it != compiled.end()) return it->second;
+  // A program whose block shapes follow its data would compile without end: after some shapes, one
+  // piece of code that serves any.
+  auto shape = compiled.size() < kMostShapes ? block : any;
   auto made = device().load(
-      obtain_kernel(*description->image, entry->name, block, device().info().identity));
+      obtain_kernel(*description->image, entry->name, shape, device().info().identity));
   compiled[made->artifact.block == any ? any : block] = made;
   return made;
 }
