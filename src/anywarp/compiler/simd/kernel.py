@@ -45,6 +45,8 @@ def emit_kernel(
     flow = Flow(v, operations, barriers, at, partial)
     _write(v, at, operations, barriers, flow)
     per_warp = -(-barriers.per_warp // 64) * 64
+    if per_warp and per_warp % 512 == 0:
+        per_warp += 64  # warps' states would share few sets of the cache
     body = "\n".join(v.t.lines).replace(_PER_WARP, str(per_warp))
     head = f"define i32 @{symbol}(ptr noalias %launch, ptr noalias %worker, i64 %first, i64 %count) {attributes} {{\nentry:\n"
     declarations = "\n".join(v.t.declarations.values())
