@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -26,6 +27,8 @@ ThreadText& thread_text() {
   thread_local std::unique_ptr<ThreadText> text = std::make_unique<ThreadText>();
   return *text;
 }
+
+std::atomic<bool> printed{false};
 
 struct Output {
   char* at;
@@ -110,6 +113,10 @@ void print_conversion(Output& out, Conversion& c, Arguments& arguments) {
 
 }  // namespace
 
+void flush_prints() {
+  if (printed.load(std::memory_order_relaxed) && printed.exchange(false)) fflush(stdout);
+}
+
 const char* take_assertion() {
   ThreadText& text = thread_text();
   memcpy(text.taken, text.assertion, sizeof text.taken);
@@ -154,6 +161,7 @@ int32_t aw_vprintf(AwWorker*, uint64_t format, uint64_t arguments) {
     ++count;
   }
   fwrite(line, 1, static_cast<size_t>(out.at - line), stdout);
+  aw::printed.store(true, std::memory_order_relaxed);
   return count;
 }
 

@@ -17,6 +17,9 @@ void aw_assertfail(AwWorker* worker, uint64_t message, uint64_t file, uint32_t l
 
 namespace aw {
 
+// Puts out what kernels have printed; called when a grid has ended.
+void flush_prints();
+
 // The text that the last aw_assertfail on this thread has left, for the diagnostic; empties it.
 const char* take_assertion();
 

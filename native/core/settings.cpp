@@ -72,6 +72,8 @@ unsigned thread_count(const std::string& text) {
 Settings read() {
   Settings s;
   s.library_dir = own_directory();
+  s.device = variable("ANYWARP_DEVICE");
+  if (s.device.empty()) s.device = "cpu";
   s.cache_dir = expand_home(variable("ANYWARP_CACHE_DIR"));
   if (s.cache_dir.empty()) s.cache_dir = default_cache_dir();
   s.cache_dir = normal_path(s.cache_dir);

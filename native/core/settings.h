@@ -10,6 +10,7 @@ namespace aw {
 enum class LogLevel { off, error, warn, info, debug };
 
 struct Settings {
+  std::string device;       // ANYWARP_DEVICE
   std::string cache_dir;    // empty when there is no home and nothing is set
   std::string library_dir;  // where this library lies
   std::string python;       // the interpreter that runs the compile service

@@ -39,6 +39,11 @@ AW_EXPORT CUresult cuInit(unsigned flags) {
   return api<"cuInit", Needs::nothing>([&] {
     require(flags == 0);
     require(!forked, CUDA_ERROR_NOT_INITIALIZED);
+    if (settings().device != "cpu") {
+      throw Failure(CUDA_ERROR_NO_DEVICE,
+                    "the driver library has no device named " + settings().device +
+                        "\nhelp: set ANYWARP_DEVICE to cpu, or leave it unset");
+    }
     static std::once_flag once;
     std::call_once(once, [] {
       pthread_atfork(nullptr, nullptr, mark_fork);

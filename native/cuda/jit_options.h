@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 
+#include "core/report.h"
 #include "core/status.h"
 #include "cuda/cuda_api.h"
 
@@ -29,8 +30,9 @@ class JitOptions {
       }
     } catch (const Failure& failure) {
       finish(failure.text);
-      if (has_error_log()) throw Failure(failure.code, "");  // the caller was told in its own way
-      throw;
+      if (!has_error_log()) throw;
+      report_diagnostic(failure.text);  // the caller was told in its own way
+      throw Failure(failure.code);
     }
   }
 

@@ -12,7 +12,8 @@ namespace {
 // Names of the entries of the `extra` list (CU_LAUNCH_PARAM_*).
 constexpr uintptr_t kEnd = 0, kBuffer = 1, kBufferSize = 2;
 
-void copy_buffer(void** extra, std::vector<uint8_t>& to) {
+// Programs give the bytes up to the end of the last parameter; `to` may be padded behind it.
+void copy_buffer(void** extra, uint64_t needed, std::vector<uint8_t>& to) {
   const void* buffer = nullptr;
   const size_t* size = nullptr;
   for (size_t i = 0; i < 16; i += 2) {
@@ -23,8 +24,8 @@ void copy_buffer(void** extra, std::vector<uint8_t>& to) {
     require(name == kBuffer || name == kBufferSize);
   }
   require(size && (buffer || *size == 0));
-  require(*size >= to.size() && *size <= 65536);
-  if (!to.empty()) memcpy(to.data(), buffer, to.size());
+  require(*size >= needed && *size <= 65536);
+  if (*size) memcpy(to.data(), buffer, std::min(*size, to.size()));
 }
 
 std::vector<uint8_t> copy_params(const Entry& entry, const LaunchRequest& r) {
@@ -32,7 +33,9 @@ std::vector<uint8_t> copy_params(const Entry& entry, const LaunchRequest& r) {
   // Generated code may read whole words at the end.
   std::vector<uint8_t> out(entry.param_bytes);
   if (r.extra) {
-    copy_buffer(r.extra, out);
+    uint64_t needed =
+        entry.params.empty() ? 0 : entry.params.back().offset + entry.params.back().size;
+    copy_buffer(r.extra, needed, out);
   } else if (!entry.params.empty()) {
     require(r.params);
     for (size_t i = 0; i < entry.params.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <thread>
 
+#include "core/host_services.h"
 #include "cuda/context.h"
 #include "cuda/graph.h"
 #include "cuda/memory.h"
@@ -43,6 +44,7 @@ struct Performer {
     l.module_data_bytes = w.function->data->bytes;
     l.grid_id = next_grid++;
     RunResult result = device().run(run);
+    flush_prints();
     if (result.code) context.fail(result.code, result.text);
   }
 

@@ -1,5 +1,4 @@
 // The device that every machine has: blocks run on a pool of threads, device memory is host memory.
-#include <emmintrin.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -33,6 +32,19 @@ uint64_t page_size() {
 }
 
 uint64_t round_up(uint64_t value, uint64_t align) { return (value + align - 1) / align * align; }
+
+// Kernels may change rounding or flush denormals, and a fault leaves them wherever they were.
+#if defined(__x86_64__)
+uint64_t read_float_control() { return __builtin_ia32_stmxcsr(); }
+void write_float_control(uint64_t value) { __builtin_ia32_ldmxcsr(static_cast<unsigned>(value)); }
+#else
+uint64_t read_float_control() {
+  uint64_t value;
+  asm volatile("mrs %0, fpcr" : "=r"(value));
+  return value;
+}
+void write_float_control(uint64_t value) { asm volatile("msr fpcr, %0" : : "r"(value)); }
+#endif
 
 const DeviceInfo& info() {
   static const DeviceInfo& instance = *new DeviceInfo(read_cpu_info());
@@ -173,7 +185,7 @@ class Grid : public Job {
   bool run_blocks(Worker& w, uint64_t first, uint64_t count) {
     prepare_for_faults();
     FaultFrame frame;
-    unsigned control = _mm_getcsr();
+    uint64_t control = read_float_control();
     volatile int32_t status = AW_OK;
     bool faulted = sigsetjmp(frame.resume, 0) != 0;
     if (!faulted) {
@@ -181,7 +193,7 @@ class Grid : public Job {
       status = run_.code->entry(&run_.launch, &w.record, first, count);
       set_fault_frame(nullptr);
     }
-    _mm_setcsr(control);
+    write_float_control(control);
     if (!faulted && status == AW_OK) return true;
     const KernelArtifact& a = run_.code->artifact;
     fail(faulted ? explain_fault(a.name, run_.launch, w.record, frame)

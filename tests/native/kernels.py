@@ -161,3 +161,19 @@ KERNEL(meets) {
 """,
     params=((0, 8),),
 )
+
+# Prints with each kind of argument, laid out as CUDA does: each at a multiple of its size.
+PRINTS = KernelByHand(
+    "prints",
+    """
+extern "C" int32_t aw_vprintf(AwWorker*, uint64_t, uint64_t);
+struct Arguments { int32_t i; uint32_t u; double d; const char* s; int64_t l; int32_t width, value; double e; };
+KERNEL(prints) {
+  Arguments a = {-5, 7u, 2.5, "text", 1ll << 40, 6, 12, 1e10};
+  FOR_BLOCKS {
+    if (aw_vprintf(worker, (uint64_t)"i=%d u=%05u d=%.2f s=%s l=%lld w=%*d%% e=%g\\n", (uint64_t)&a) != 7) return AW_TRAP;
+  }
+  return AW_OK;
+}
+""",
+)

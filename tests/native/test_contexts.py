@@ -115,9 +115,11 @@ def test_all_errors_have_a_name_and_words(driver):
     assert driver.code("cuGetErrorName", 12345, ctypes.byref(text)) == INVALID_VALUE and text.value is None
 
 
-def run(program):
+def run(program, **more):
     head = "import ctypes, os, sys; sys.path.insert(0, 'tests')\nfrom native.by_hand import Driver\nd = Driver()\n"
-    return subprocess.run([sys.executable, "-c", head + program], capture_output=True, timeout=60, text=True)
+    return subprocess.run(
+        [sys.executable, "-c", head + program], capture_output=True, timeout=60, text=True, env={**os.environ, **more}
+    )
 
 
 def test_nothing_works_before_initialisation():
@@ -125,6 +127,11 @@ def test_nothing_works_before_initialisation():
         "n = ctypes.c_int()\nprint(d.code('cuDeviceGetCount', ctypes.byref(n)), d.code('cuCtxSynchronize'), d.code('cuInit', 1))\n"
     )
     assert done.stdout.split() == ["3", "3", "1"], done.stderr
+
+
+def test_a_device_that_is_not_there_is_named():
+    done = run("print(d.code('cuInit', 0))\n", ANYWARP_DEVICE="hip")
+    assert done.stdout.split() == ["100"] and "no device named hip" in done.stderr
 
 
 def test_a_forked_child_is_told_that_the_device_is_not_there():

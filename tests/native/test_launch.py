@@ -181,3 +181,9 @@ def test_a_cooperative_grid_must_be_resident_and_then_runs_at_once(driver, conte
     assert (
         driver.code("cuLaunchCooperativeKernel", function, blocks + 1, 1, 1, 1024, 1, 1, 0, 0, arguments) == TOO_LARGE
     )
+
+
+def test_kernels_print(driver, context, handmade, capfd):
+    driver.launch(load(driver, handmade, kernels.PRINTS), 1, 1, [])
+    driver.cuCtxSynchronize()
+    assert capfd.readouterr().out == "i=-5 u=00007 d=2.50 s=text l=1099511627776 w=    12% e=1e+10\n"

@@ -122,7 +122,7 @@ def test_linking_survives_any_damage(parts, tmp_path):
 
 
 def test_containers_are_read_only_whole(parts):
-    from native.by_hand import container  # noqa: PLC0415
+    from native.by_hand import container
 
     good = container([("kind", "kernel"), ("name", "a b")], b"payload")
     assert parts("container", data=good).stdout.decode() == "kind|kernel\nname|a b\npayload"
