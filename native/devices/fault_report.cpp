@@ -31,14 +31,25 @@ uint64_t address_of(const AwWorker& w, uint32_t lane) {
 // address.
 int guilty_lane(const AwWorker& w, uint64_t reported) {
   if (w.access_kind < 1 || w.access_kind > 3) return -1;
+  int nearest = -1;
+  uint64_t distance = 64;  // no access is wider
   for (uint32_t lane = 0; lane < 32; ++lane) {
     if (!(w.access_mask >> lane & 1)) continue;
     uint64_t address = address_of(w, lane), high = address >> 47;
-    bool covers = reported >= address && reported - address < 64;
     bool impossible = reported == 0 && high != 0 && high != 0x1ffff;
-    if (covers || impossible) return static_cast<int>(lane);
+    if (impossible) return static_cast<int>(lane);
+    if (reported < address || reported - address >= distance) continue;
+    nearest = static_cast<int>(lane), distance = reported - address;
   }
-  return -1;
+  return nearest;
+}
+
+// A fault of the processor itself and not of a page: of the addresses that kernels use, one that is
+// not aligned as its instruction wants (x86-64: general protection).
+bool is_misaligned(const AwWorker& w, const FaultFrame& fault, int lane) {
+  bool known = w.access_kind >= 1 && w.access_kind <= 3;
+  return fault.signal == SIGBUS ? fault.code == BUS_ADRALN
+                                : fault.code == SI_KERNEL && known && lane < 0;
 }
 
 std::string hex(uint64_t value) {
@@ -60,6 +71,9 @@ RunResult explain_fault(const std::string& kernel, const AwLaunch& launch, const
   if (fault.signal == SIGILL) return {715, place(kernel, launch, w, -1) + ": illegal instruction"};
   if (fault.signal == SIGFPE) return {719, place(kernel, launch, w, -1) + ": arithmetic fault"};
   int lane = guilty_lane(w, fault.address);
+  if (is_misaligned(w, fault, lane)) {
+    return {716, place(kernel, launch, w, -1) + ": misaligned address"};
+  }
   uint64_t address = lane >= 0 ? address_of(w, static_cast<uint32_t>(lane)) : fault.address;
   return {700, place(kernel, launch, w, lane) + ": illegal memory access at " + hex(address)};
 }

@@ -111,7 +111,12 @@ def cpu_count() -> int:
 
 
 DEVICE = Setting(
-    "ANYWARP_DEVICE", str, lambda: "cpu", "cpu", "The device that kernels run on; `anywarp doctor` lists them."
+    "ANYWARP_DEVICE",
+    str,
+    lambda: "cpu",
+    "cpu",
+    "The device that kernels run on; `anywarp doctor` lists them.",
+    "both",
 )
 LIBRARY_DIR = Setting(
     "ANYWARP_LIBRARY_DIR",

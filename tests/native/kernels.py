@@ -177,3 +177,38 @@ KERNEL(prints) {
 }
 """,
 )
+
+# As stores, but tells the handler of all lanes of a warp at once, as compiled kernels do.
+STORES_WARP = KernelByHand(
+    "stores_warp",
+    """
+KERNEL(stores_warp) {
+  uint64_t base = param<uint64_t>(launch, 0);
+  FOR_BLOCKS {
+    worker->warp = 0, worker->access_kind = 2, worker->access_mask = ~0u, worker->access_stride = 4;
+    worker->addresses[0] = base;
+    asm volatile("" ::: "memory");
+    for (int lane = 0; lane < 32; ++lane) *(volatile uint32_t*)(base + 4 * lane) = lane;
+  }
+  return AW_OK;
+}
+""",
+    params=((0, 8),),
+)
+
+# Stores 16 bytes by an instruction that wants an aligned address.
+MISALIGNED = KernelByHand(
+    "misaligned",
+    """
+KERNEL(misaligned) {
+  uint64_t base = param<uint64_t>(launch, 0);
+  FOR_BLOCKS {
+    worker->warp = 0, worker->access_kind = 2, worker->access_mask = 1, worker->access_stride = 16;
+    worker->addresses[0] = base;
+    asm volatile("movaps %%xmm0, (%0)" ::"r"(base) : "memory");
+  }
+  return AW_OK;
+}
+""",
+    params=((0, 8),),
+)

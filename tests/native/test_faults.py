@@ -11,7 +11,7 @@ from native.by_hand import CudaError
 
 pytestmark = pytest.mark.native
 
-ILLEGAL_ADDRESS, ASSERT, LAUNCH_FAILED, CONTEXT_IS_DESTROYED = 700, 710, 719, 709
+ILLEGAL_ADDRESS, ASSERT, MISALIGNED_ADDRESS, LAUNCH_FAILED, CONTEXT_IS_DESTROYED = 700, 710, 716, 719, 709
 
 
 def start(driver, handmade, kernel, *arguments, grid=1, block=32):
@@ -39,6 +39,24 @@ def test_the_diagnostic_names_the_thread_that_ran_over_the_end(driver, context, 
     assert driver.code("cuCtxSynchronize") == ILLEGAL_ADDRESS
     said = capfd.readouterr().err
     assert f"block ({inside // 64},0,0), thread (0,0,0): illegal memory access at {address + size:#x}" in said
+
+
+def test_the_lane_whose_address_it_was_is_named(driver, context, handmade, capfd):
+    """The address of thread 20 is the first behind the allocation; its neighbours' lie in the same cache line."""
+    size = 128 << 10
+    address = driver.out("cuMemAlloc_v2", size)
+    start(driver, handmade, kernels.STORES_WARP, ctypes.c_uint64(address + size - 4 * 20))
+    assert driver.code("cuCtxSynchronize") == ILLEGAL_ADDRESS
+    assert f"thread (20,0,0): illegal memory access at {address + size:#x}" in capfd.readouterr().err
+
+
+def test_a_misaligned_vector_access_is_told_apart(driver, context, handmade, capfd):
+    address = driver.out("cuMemAlloc_v2", 256)
+    start(driver, handmade, kernels.MISALIGNED, ctypes.c_uint64(address + 4))
+    assert driver.code("cuCtxSynchronize") == MISALIGNED_ADDRESS
+    assert (
+        "kernel misaligned, block (0,0,0), in the warp of thread (0,0,0): misaligned address" in capfd.readouterr().err
+    )
 
 
 def test_another_context_goes_on_after_a_fault(driver, context, handmade):
