@@ -52,6 +52,8 @@ class Addresses:
         self.at = at
         self.t = values.t
         self.plausible = find_plausible(values)
+        self._rooms: list[str] = []
+        self._rooms_used = 0
         self.carried: dict[Op, list[Phi]] = {}
         for value, guarded in values.analysis.guarded.items():
             if isinstance(value, Phi):
@@ -317,13 +319,25 @@ class Addresses:
 
     # --- lanes by way of the stack ----------------------------------------------------------------------------------
 
+    def next_operation(self) -> None:
+        """Rooms on the stack serve one operation each: the next may have them again."""
+        self._rooms_used = 0
+
+    def room(self, element: str) -> str:
+        """Return a place on the stack for an element of each lane; its content holds until the operation ends."""
+        if self._rooms_used == len(self._rooms):
+            self._rooms.append(self.t.alloca(f"[{LANES} x i128]", 64))
+        self._rooms_used += 1
+        assert element != "i1"  # held in bits, not bytes
+        return self._rooms[self._rooms_used - 1]
+
     def spill(self, element: str, chunks: Sequence[str]) -> str:
         """Write chunks to the stack and return the pointer."""
         v, t = self.v, self.t
-        room = t.alloca(f"[{LANES} x {element}]", 64)
+        room = self.room(element)
         for i, chunk in enumerate(chunks):
             place = t.let(f"getelementptr {element}, ptr {room}, i32 {i * v.chunk}") if i else room
-            t.do(f"store <{v.chunk} x {element}> {chunk}, ptr {place}, align {4 if element == 'i1' else 16}")
+            t.do(f"store <{v.chunk} x {element}> {chunk}, ptr {place}, align 16")
         return room
 
     def pick_lane(self, element: str, chunks: Sequence[str], lane: str) -> str:

@@ -68,7 +68,7 @@ class Atomics:
             return
         operands = [self.memory.spill(element, v.vector(a)) for a in op.args[1:]]
         places = self._places(address)
-        result = t.alloca(f"[{LANES} x {element}]", 64) if used else ""
+        result = self.memory.room(element) if used else ""
         index = self._begin_lanes(bits)
         values = [
             t.let(f"load {element}, ptr {t.let(f'getelementptr {element}, ptr {room}, i32 {index}')}")
@@ -237,7 +237,7 @@ class Atomics:
         first = [("ptr", self.at.worker)] if worker else []
         bits = v.active_bits(op.guard)
         rooms = [self.memory.spill(LLVM_TYPE[a.type], v.vector(a)) for a in op.args]
-        out = t.alloca(f"[{LANES} x {result}]", 64) if result != "void" else ""
+        out = self.memory.room(result) if result != "void" else ""
         index = self._begin_lanes(bits)
         arguments: list[tuple[str, str]] = []
         for room, a, want in zip(rooms, op.args, types, strict=True):

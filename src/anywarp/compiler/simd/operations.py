@@ -91,6 +91,7 @@ class Operations:
             v.vectors[op] = [how(self.t, op, v.chunk, *column) for column in columns]
 
     def _emit(self, op: Op) -> None:
+        self.memory.next_operation()
         own = self._own.get(op.name)
         if own is not None:
             own(op)
