@@ -282,10 +282,21 @@ class Flow:
         v.restore(state)
 
     def _first(self, block: Block, targets: Sequence[Block]) -> int:
-        """Where in the chain to go when lanes wait at `targets` only: the innermost header returned to, else the earliest."""
+        """Where in the chain to go when lanes wait at `targets` only: to what the chain reaches first behind `block`.
+
+        Inside a loop all that lies ahead comes before its header: lanes of one trip must be done before others begin the next.
+        """
+        here = self.position[block]
         positions = [self.position[target] for target in targets]
-        back = [p for p in positions if p <= self.position[block]]
-        return max(back) if back else min(positions)
+        for loop in self.v.flow.nest.around(self.v.flow.index[block]):
+            last = max(self.position[self.v.flow.blocks[i]] for i in loop.blocks)
+            ahead = [p for p in positions if here < p <= last]
+            if ahead:
+                return min(ahead)
+            header = self.position[self.v.flow.blocks[loop.header]]
+            if header in positions:
+                return header
+        return min(positions)
 
     def _takers(self, end: Terminator, argument: Value, mask: str | None) -> dict[Block, str]:
         """Return for each target the i32 of lanes that take it, out of `mask` (None: all)."""
