@@ -3,6 +3,7 @@
 
 #include "cuda/memory.h"
 #include "cuda/pool.h"
+#include "cuda/sharing.h"
 #include "devices/device.h"
 
 namespace aw {
@@ -32,6 +33,7 @@ std::map<uint64_t, Allocation>::iterator find(uint64_t address) {
 void give_back(const Allocation& a) {
   if (a.pool) a.pool->remove(a.bytes);
   if (a.kind == MemoryKind::registered || a.kind == MemoryKind::mapped) return;
+  if (a.kind == MemoryKind::imported) return unmap_imported(a.base, a.bytes);
   release_bytes(reinterpret_cast<void*>(a.base), a.bytes);
 }
 
@@ -52,6 +54,7 @@ void* allocate_bytes(uint64_t bytes) {
 }
 
 void release_bytes(void* memory, uint64_t bytes) {
+  stop_sharing(reinterpret_cast<uint64_t>(memory));
   device().release(memory, bytes);
   in_use -= bytes;
 }

@@ -13,7 +13,7 @@ namespace aw {
 
 struct Pool;
 
-enum class MemoryKind { device, managed, host, registered, mapped };
+enum class MemoryKind { device, managed, host, registered, mapped, imported };
 
 struct Allocation {
   uint64_t base = 0, bytes = 0;

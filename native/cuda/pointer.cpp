@@ -44,10 +44,11 @@ bool write(void* out, int attribute, uint64_t address, const Allocation& a) {
       return put(out, static_cast<unsigned>(a.kind == MemoryKind::managed)), true;
     case 9:
       return put(out, 0), true;
-    case 10:
+    case 10:  // what cuIpcGetMemHandle takes
+      return put(out, static_cast<unsigned>(a.kind == MemoryKind::device && !a.pool)), true;
     case 15:
     case 21:
-      return put(out, 0u), true;  // not shared between processes, no RDMA, no decompression engine
+      return put(out, 0u), true;  // no RDMA, no decompression engine
     case 11:
     case 19:
       return put(out, a.base), true;

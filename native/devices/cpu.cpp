@@ -51,8 +51,16 @@ const DeviceInfo& info() {
   return instance;
 }
 
+// Pages of its own for each, so that processes can share one without sharing its neighbours.
+// Small ones follow each other without a gap: the kernel keeps them as one mapping.
+void* allocate_small(uint64_t bytes) {
+  void* memory = mmap(nullptr, round_up(bytes ? bytes : 1, page_size()), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
 void* allocate(uint64_t bytes) {
-  if (bytes < kLargeAllocation) return aligned_alloc(256, round_up(bytes ? bytes : 1, 256));
+  if (bytes < kLargeAllocation) return allocate_small(bytes);
   // A page that nothing may touch follows each, so that running over the end is a fault and not a
   // wrong number.
   uint64_t whole = round_up(bytes, page_size());
@@ -69,8 +77,8 @@ void* allocate(uint64_t bytes) {
 }
 
 void release(void* memory, uint64_t bytes) {
-  if (bytes < kLargeAllocation) return free(memory);
-  munmap(memory, round_up(bytes, page_size()) + page_size());
+  uint64_t guard = bytes < kLargeAllocation ? 0 : page_size();
+  munmap(memory, round_up(bytes ? bytes : 1, page_size()) + guard);
 }
 
 uint64_t free_memory() { return static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES)) * page_size(); }
