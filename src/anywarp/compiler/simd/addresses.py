@@ -161,8 +161,8 @@ class Addresses:
         """Write into the worker what tells a fault handler which lane's access it caught (native/core/kernel_abi.h).
 
         Volatile, so that it stays before the access. Measured on kernels that fit the cache, records of all accesses cost up to
-        20 % (rmsnorm, transpose); by default only gathers are recorded, where the cost drowns in theirs. A handler must
-        therefore compare the address it caught with the record.
+        20 % (rmsnorm, transpose); without them a fault names the warp only, which helps nobody find it. With "gathers" a handler
+        must compare the address it caught with the record.
         """
         faults = self.v.machine.faults
         if faults == "off" or space not in ("global", "generic", "const"):

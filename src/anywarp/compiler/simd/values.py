@@ -35,7 +35,7 @@ class Machine:
     fp16: bool
     avx2: bool
     f16c: bool
-    faults: str = "gathers"
+    faults: str = "exact"
 
     @property
     def chunk(self) -> int:
