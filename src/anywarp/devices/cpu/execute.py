@@ -178,7 +178,14 @@ class Program:
         return self._loaded[key]
 
     def run(
-        self, name: str, grid: Shape, block: Shape, args: Sequence[Any], dynamic_shared: int = 0, *, any_shape: bool = False
+        self,
+        name: str,
+        grid: Shape,
+        block: Shape,
+        args: Sequence[Any],
+        dynamic_shared: int = 0,
+        *,
+        any_shape: bool = False,
     ) -> None:
         """Launch a kernel; `any_shape` uses code that serves every block shape."""
         entry = next(e for e in self.layout.entries if e.name == name)
