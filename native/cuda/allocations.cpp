@@ -1,6 +1,7 @@
 // The map of all allocations.
 #include <algorithm>
 
+#include "cuda/advice.h"
 #include "cuda/memory.h"
 #include "cuda/pool.h"
 #include "cuda/sharing.h"
@@ -88,6 +89,7 @@ uint64_t allocate_in(const std::shared_ptr<Context>& context, uint64_t bytes, Me
   a.bytes = bytes, a.kind = kind, a.flags = flags;
   a.context = context, a.context_id = context->id;
   a.pool = std::move(pool);
+  if (kind == MemoryKind::managed) a.advice = std::make_shared<Advice>();
   uint64_t base = a.base;
   enter(std::move(a));
   return base;

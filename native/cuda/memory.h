@@ -12,6 +12,7 @@
 namespace aw {
 
 struct Pool;
+struct Advice;
 
 enum class MemoryKind { device, managed, host, registered, mapped, imported };
 
@@ -25,6 +26,7 @@ struct Allocation {
   std::shared_ptr<Pool> pool;
   bool freeing = false;  // cuMemFreeAsync was called and has not come about yet
   bool sync_memops = false;
+  std::shared_ptr<Advice> advice;  // of managed memory
 };
 
 // Memory from the device, within its limit. Throws OUT_OF_MEMORY.

@@ -1,10 +1,9 @@
-// Driver API reference: unified addressing, pointer attributes and managed memory's advice.
+// Driver API reference: unified addressing, pointer attributes.
 #include <cstring>
 
 #include "cuda/context.h"
 #include "cuda/memory.h"
 #include "cuda/pool.h"
-#include "cuda/stream.h"
 
 using namespace aw;
 
@@ -118,51 +117,5 @@ AW_EXPORT CUresult cuPointerSetAttribute(const void* value, int attribute, CUdev
     unsigned on;
     memcpy(&on, value, sizeof on);
     set_sync_memops(address, on != 0);
-  });
-}
-
-namespace {
-
-void check_managed(CUdeviceptr address, size_t bytes) {
-  current_context();
-  require(address && bytes > 0);
-  Allocation a = allocation_at(address);
-  // Memory of the system counts too where pageable memory can be accessed.
-  if (a.base) require(bytes <= a.base + a.bytes - address);
-}
-
-}  // namespace
-
-AW_EXPORT CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, int advice, CUdevice dev) {
-  return api<"cuMemAdvise">([&] {
-    require(advice >= 1 && advice <= 6);
-    require(dev == 0 || dev == -1, CUDA_ERROR_INVALID_DEVICE);
-    check_managed(address,
-                  bytes);  // there is one memory, so advice on where to keep it changes nothing
-  });
-}
-
-AW_EXPORT CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, int advice, CUmemLocation) {
-  return api<"cuMemAdvise_v2">([&] {
-    require(advice >= 1 && advice <= 6);
-    check_managed(address, bytes);
-  });
-}
-
-AW_EXPORT CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice dev,
-                                      CUstream stream) {
-  return api<"cuMemPrefetchAsync">([&] {
-    require(dev == 0 || dev == -1, CUDA_ERROR_INVALID_DEVICE);
-    check_managed(address, bytes);
-    stream_of(stream);
-  });
-}
-
-AW_EXPORT CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUmemLocation,
-                                         unsigned flags, CUstream stream) {
-  return api<"cuMemPrefetchAsync_v2">([&] {
-    require(flags == 0);
-    check_managed(address, bytes);
-    stream_of(stream);
   });
 }

@@ -1,0 +1,26 @@
+// What programs advised about ranges of managed memory, page by page.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "cuda/cuda_api.h"
+
+namespace aw {
+
+struct PageAdvice {
+  bool read_mostly = false, device_accesses = false, host_accesses = false;
+  CUmemLocation preferred{0, 0}, prefetched{0, 0};  // type 0: none
+};
+
+// Of one allocation. Each entry holds from its address up to the next entry's.
+struct Advice {
+  std::mutex mutex;
+  std::map<uint64_t, PageAdvice> from;
+};
+
+// Notes that a range of managed memory is to be at a location; other memory has no notes.
+void note_prefetch(uint64_t address, uint64_t bytes, CUmemLocation location);
+
+}  // namespace aw
