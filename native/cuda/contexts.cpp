@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "cuda/arrays.h"
 #include "cuda/event.h"
 #include "cuda/memory.h"
 #include "cuda/module.h"
@@ -79,6 +80,7 @@ void destroy_context(const std::shared_ptr<Context>& context) {
   modules().remove_if(owned);
   functions().remove_if(owned);
   events().remove_if([&](Event& e) { return e.context.lock() == context; });
+  arrays().remove_if(owned);
   free_memory_of(context->id);
   if (auto legacy = std::exchange(context->legacy, nullptr)) legacy->retire();
 }

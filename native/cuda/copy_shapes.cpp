@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cuda/arrays.h"
 #include "cuda/copying.h"
 
 namespace aw {
@@ -13,7 +14,18 @@ constexpr uint64_t kLargest = 1ull << 46;
 struct Side {
   CUmemoryType type;
   uint64_t host, device;
+  CUarray array;
   uint64_t x, y, z, pitch, height;
+};
+
+struct Box {
+  uint64_t width, height, depth;
+};
+
+// Where a side begins and how far apart its rows and layers are.
+struct Place {
+  uint64_t start, pitch, layer;
+  std::shared_ptr<const Array> array;
 };
 
 uint64_t base_of(const Side& s) {
@@ -23,51 +35,58 @@ uint64_t base_of(const Side& s) {
     case CU_MEMORYTYPE_DEVICE:
     case CU_MEMORYTYPE_UNIFIED:
       return s.device;
-    case CU_MEMORYTYPE_ARRAY:
-      throw Failure(CUDA_ERROR_NOT_SUPPORTED,
-                    "copies from and to CUDA arrays are not supported yet");
     default:
       throw Failure(CUDA_ERROR_INVALID_VALUE);
   }
 }
 
 // A pitch of 0 stands for rows without gaps.
-uint64_t pitch_of(const Side& s, uint64_t width, uint64_t rows) {
-  if (rows > 1 && s.pitch) require(s.pitch >= s.x + width);
-  return s.pitch ? s.pitch : s.x + width;
+uint64_t pitch_of(const Side& s, const Box& box) {
+  if (box.height * box.depth > 1 && s.pitch) require(s.pitch >= s.x + box.width);
+  return s.pitch ? s.pitch : s.x + box.width;
 }
 
-uint64_t checked(uint64_t base, const Side& s, uint64_t pitch, uint64_t layer, uint64_t bytes) {
+Place in_memory(const Side& s, const Box& box) {
+  if (box.depth > 1) require(s.height >= s.y + box.height);
+  uint64_t pitch = pitch_of(s, box), layer = pitch * std::max<uint64_t>(s.height, 1);
+  uint64_t base = base_of(s);
   require(base != 0);
   uint64_t start = base + s.x + s.y * pitch + s.z * layer;
-  if (s.type == CU_MEMORYTYPE_HOST) return start;
+  if (s.type == CU_MEMORYTYPE_HOST) return {start, pitch, layer, nullptr};
   Allocation a = allocation_at(start);
+  uint64_t bytes = (box.depth - 1) * layer + (box.height - 1) * pitch + box.width;
   if (a.base) require(bytes <= a.base + a.bytes - start);
-  return start;
+  return {start, pitch, layer, nullptr};
 }
 
-CopyWork plan(const Side& to, const Side& from, uint64_t width, uint64_t height, uint64_t depth) {
+// Pitch and height of the structure say nothing here: the array has its own (cuMemcpy2D,
+// cuMemcpy3D).
+Place in_array(const Side& s, const Box& box) {
+  auto a = array_of(s.array);
+  require(s.x % a->element == 0);
+  require(s.x + box.width <= a->pitch && s.y + box.height <= a->rows &&
+          s.z + box.depth <= a->layers);
+  return {a->base + s.z * a->layer + s.y * a->pitch + s.x, a->pitch, a->layer, a};
+}
+
+Place place_of(const Side& s, const Box& box) {
+  return s.type == CU_MEMORYTYPE_ARRAY ? in_array(s, box) : in_memory(s, box);
+}
+
+CopyWork plan(const Side& to, const Side& from, const Box& box) {
   CopyWork w;
-  w.width = width, w.height = height, w.depth = depth;
-  if (width == 0 || height == 0 || depth == 0) return w;
-  for (uint64_t v : {width, height, depth, to.x, to.y, to.z, to.pitch, to.height, from.x, from.y,
-                     from.z, from.pitch, from.height}) {
+  w.width = box.width, w.height = box.height, w.depth = box.depth;
+  if (box.width == 0 || box.height == 0 || box.depth == 0) return w;
+  for (uint64_t v : {box.width, box.height, box.depth, to.x, to.y, to.z, to.pitch, to.height,
+                     from.x, from.y, from.z, from.pitch, from.height}) {
     require(v < kLargest);
   }
-  w.to_pitch = pitch_of(to, width, height * depth),
-  w.from_pitch = pitch_of(from, width, height * depth);
-  if (depth > 1) require(to.height >= to.y + height && from.height >= from.y + height);
-  w.to_layer = w.to_pitch * std::max<uint64_t>(to.height, 1);
-  w.from_layer = w.from_pitch * std::max<uint64_t>(from.height, 1);
-  auto extent = [&](uint64_t pitch, uint64_t layer) {
-    return (depth - 1) * layer + (height - 1) * pitch + width;
-  };
-  uint64_t start_to =
-      checked(base_of(to), to, w.to_pitch, w.to_layer, extent(w.to_pitch, w.to_layer));
-  uint64_t start_from =
-      checked(base_of(from), from, w.from_pitch, w.from_layer, extent(w.from_pitch, w.from_layer));
-  w.to = reinterpret_cast<uint8_t*>(start_to);
-  w.from = reinterpret_cast<const uint8_t*>(start_from);
+  Place there = place_of(to, box), here = place_of(from, box);
+  if (there.array && here.array) require(there.array->element == here.array->element);
+  w.to = reinterpret_cast<uint8_t*>(there.start);
+  w.to_pitch = there.pitch, w.to_layer = there.layer, w.to_array = std::move(there.array);
+  w.from = reinterpret_cast<const uint8_t*>(here.start);
+  w.from_pitch = here.pitch, w.from_layer = here.layer, w.from_array = std::move(here.array);
   return w;
 }
 
@@ -77,25 +96,37 @@ uint64_t number(const void* address) { return reinterpret_cast<uint64_t>(address
 
 CopyWork plan_copy(const CUDA_MEMCPY2D* s) {
   require(s);
-  Side to = {s->dstMemoryType, number(s->dstHost),
-             s->dstDevice,     s->dstXInBytes,
-             s->dstY,          0,
-             s->dstPitch,      0};
-  Side from = {s->srcMemoryType, number(s->srcHost),
-               s->srcDevice,     s->srcXInBytes,
-               s->srcY,          0,
-               s->srcPitch,      0};
-  return plan(to, from, s->WidthInBytes, s->Height, 1);
+  Side to = {s->dstMemoryType,
+             number(s->dstHost),
+             s->dstDevice,
+             s->dstArray,
+             s->dstXInBytes,
+             s->dstY,
+             0,
+             s->dstPitch,
+             0};
+  Side from = {s->srcMemoryType,
+               number(s->srcHost),
+               s->srcDevice,
+               s->srcArray,
+               s->srcXInBytes,
+               s->srcY,
+               0,
+               s->srcPitch,
+               0};
+  return plan(to, from, {s->WidthInBytes, s->Height, 1});
 }
 
 CopyWork plan_copy(const CUDA_MEMCPY3D* s) {
   require(s);
   require(s->srcLOD == 0 && s->dstLOD == 0);
-  Side to = {s->dstMemoryType, number(s->dstHost), s->dstDevice, s->dstXInBytes, s->dstY,
+  Side to = {s->dstMemoryType, number(s->dstHost), s->dstDevice,
+             s->dstArray,      s->dstXInBytes,     s->dstY,
              s->dstZ,          s->dstPitch,        s->dstHeight};
-  Side from = {s->srcMemoryType, number(s->srcHost), s->srcDevice, s->srcXInBytes, s->srcY,
+  Side from = {s->srcMemoryType, number(s->srcHost), s->srcDevice,
+               s->srcArray,      s->srcXInBytes,     s->srcY,
                s->srcZ,          s->srcPitch,        s->srcHeight};
-  return plan(to, from, s->WidthInBytes, s->Height, s->Depth);
+  return plan(to, from, {s->WidthInBytes, s->Height, s->Depth});
 }
 
 }  // namespace aw

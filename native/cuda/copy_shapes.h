@@ -5,7 +5,8 @@
 
 namespace aw {
 
-// Both throw INVALID_VALUE for shapes that contradict themselves, NOT_SUPPORTED for arrays.
+// Both throw INVALID_VALUE for shapes that contradict themselves or leave an array, INVALID_HANDLE
+// for what is no array.
 CopyWork plan_copy(const CUDA_MEMCPY2D* shape);
 CopyWork plan_copy(const CUDA_MEMCPY3D* shape);
 

@@ -19,8 +19,8 @@ uint64_t span(uint64_t width, uint64_t height, uint64_t depth, uint64_t pitch, u
   return (depth - 1) * layer + (height - 1) * pitch + width;
 }
 
-bool is_pageable(const void* address) {
-  return allocation_at(reinterpret_cast<uint64_t>(address)).base == 0;
+bool is_pageable(const void* address, bool in_array) {
+  return !in_array && allocation_at(reinterpret_cast<uint64_t>(address)).base == 0;
 }
 
 bool is_empty(const CopyWork& w) { return w.width == 0 || w.height == 0 || w.depth == 0; }
@@ -49,8 +49,8 @@ void copy_now(CopyWork work) {
 void copy_async(CopyWork work, Stream& stream) {
   if (is_empty(work)) return;
   if (stream.capture()) return stream.submit(std::move(work));
-  if (is_pageable(work.to)) return stream.run(std::move(work));
-  if (!is_pageable(work.from)) return stream.submit(std::move(work));
+  if (is_pageable(work.to, work.to_array != nullptr)) return stream.run(std::move(work));
+  if (!is_pageable(work.from, work.from_array != nullptr)) return stream.submit(std::move(work));
   uint64_t bytes = span(work.width, work.height, work.depth, work.from_pitch, work.from_layer);
   if (bytes > kStageLimit || stream.idle()) return stream.run(std::move(work));
   work.staged.assign(work.from, work.from + bytes);

@@ -8,9 +8,9 @@
 namespace aw {
 namespace {
 
-// Attributes by number (CUdevice_attribute). Sizes of blocks and grids are those of compute
-// capability 8.0 (CUDA C++ Programming Guide, technical specifications); what the device does not
-// do says 0, textures included.
+// Attributes by number (CUdevice_attribute). Sizes of blocks, grids and CUDA arrays are those of
+// compute capability 8.0 (CUDA C++ Programming Guide, technical specifications); what the device
+// does not do says 0.
 struct Attribute {
   int number, value;
 };
@@ -34,14 +34,54 @@ constexpr Attribute kFixed[] = {
     {15, 1},           // copies overlap kernels
     {18, 1},           // integrated: device memory is host memory
     {19, 1},           // host memory can be mapped
-    {31, 1},           // kernels run at once
-    {33, 0},           // PCI bus
-    {34, 0},           // PCI device
-    {37, 128},         // memory bus width in bits
+    {21, 131072},      // textures: 1D width
+    {22, 131072},      // 2D
+    {23, 65536},
+    {24, 16384},  // 3D
+    {25, 16384},
+    {26, 16384},
+    {27, 32768},  // 2D layered, layers
+    {28, 32768},
+    {29, 2048},
+    {31, 1},    // kernels run at once
+    {33, 0},    // PCI bus
+    {34, 0},    // PCI device
+    {37, 128},  // memory bus width in bits
     {39, kMaxThreadsPerProcessor},
-    {40, 1},   // copy engines
-    {41, 1},   // unified addressing
-    {51, 32},  // texture pitch alignment
+    {40, 1},      // copy engines
+    {41, 1},      // unified addressing
+    {42, 32768},  // textures: 1D layered, layers
+    {43, 2048},
+    {45, 32768},  // 2D gather
+    {46, 32768},
+    {47, 8192},  // 3D, alternate
+    {48, 8192},
+    {49, 32768},
+    {51, 32},     // texture pitch alignment
+    {52, 32768},  // cubemap; cubemap layered, layers
+    {53, 32768},
+    {54, 2046},
+    {55, 32768},   // surfaces: 1D width
+    {56, 131072},  // 2D
+    {57, 65536},
+    {58, 16384},  // 3D
+    {59, 16384},
+    {60, 16384},
+    {61, 32768},  // 1D layered, layers
+    {62, 2048},
+    {63, 32768},  // 2D layered, layers
+    {64, 32768},
+    {65, 2048},
+    {66, 32768},  // cubemap; cubemap layered, layers
+    {67, 32768},
+    {68, 2046},
+    {69, 1 << 28},  // textures over linear memory: 1D; 2D, pitch
+    {70, 131072},
+    {71, 65000},
+    {72, 2097120},
+    {73, 32768},  // mipmapped: 2D; 1D is 77
+    {74, 32768},
+    {77, 32768},
     {75, kCapabilityMajor},
     {76, kCapabilityMinor},
     {78, 1},  // stream priorities

@@ -15,6 +15,7 @@
 
 namespace aw {
 
+struct Array;
 struct Context;
 struct Function;
 struct ExecutionPlan;
@@ -35,6 +36,7 @@ struct CopyWork {
   uint64_t width = 0, height = 1, depth = 1;
   uint64_t to_pitch = 0, to_layer = 0, from_pitch = 0, from_layer = 0;
   std::vector<uint8_t> staged;  // the source itself, where the program may change it at once
+  std::shared_ptr<const Array> to_array, from_array;  // whose memory it is, if a CUDA array's
 };
 
 struct SetWork {
