@@ -1,14 +1,13 @@
 // Driver API reference: memory management, copies and prefetches in batches.
 #include "cuda/advice.h"
 #include "cuda/context.h"
-#include "cuda/copying.h"
+#include "cuda/copy_order.h"
 
 using namespace aw;
 
 namespace {
 
-// CUmemcpyAttributes: hints about places, and when the source is read. Reading it at once, in the
-// stream's order, satisfies each of the three orders that may be asked for.
+// CUmemcpyAttributes: hints about places, and when the source is read.
 struct CopyAttributes {
   int order;
   CUmemLocation from, to;
@@ -23,10 +22,16 @@ CUresult copy_batch(const CUdeviceptr* to, const CUdeviceptr* from, const size_t
           indices[0] == 0);
   auto target = stream_of(stream);
   require(!target->is_legacy);  // as documented: batches take no legacy null stream
-  for (size_t i = 0; i < attribute_count; ++i)
-    require(attributes[i].order >= 1 && attributes[i].order <= 3);
+  for (size_t i = 0; i < attribute_count; ++i) {
+    bool last = i + 1 == attribute_count;
+    require(indices[i] < count && (last || indices[i] < indices[i + 1]));
+    check_order(attributes[i].order, attributes[i].flags);
+  }
   for (size_t i = 0; i < count; ++i) check_copy(to[i], from[i], sizes[i], Direction::any);
-  for (size_t i = 0; i < count; ++i) copy_async(linear_copy(to[i], from[i], sizes[i]), *target);
+  for (size_t i = 0, k = 0; i < count; ++i) {
+    if (k + 1 < attribute_count && indices[k + 1] == i) ++k;
+    copy_in_order(linear_copy(to[i], from[i], sizes[i]), attributes[k].order, *target);
+  }
   return CUDA_SUCCESS;
 }
 
@@ -48,6 +53,26 @@ AW_EXPORT CUresult cuMemcpyBatchAsync_v2(CUdeviceptr* to, CUdeviceptr* from, siz
   return api<"cuMemcpyBatchAsync_v2">([&] {
     return copy_batch(to, from, sizes, count, static_cast<CopyAttributes*>(attributes), indices,
                       attribute_count, stream);
+  });
+}
+
+AW_EXPORT CUresult cuMemcpyWithAttributesAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
+                                               const CopyAttributes* attributes, CUstream stream) {
+  return api<"cuMemcpyWithAttributesAsync">([&] {
+    require(attributes);
+    check_order(attributes->order, attributes->flags);
+    auto target = stream_of(stream);
+    check_copy(to, from, bytes, Direction::any);
+    copy_in_order(linear_copy(to, from, bytes), attributes->order, *target);
+  });
+}
+
+AW_EXPORT CUresult cuMemcpyWithAttributesAsync_ptsz(CUdeviceptr to, CUdeviceptr from, size_t bytes,
+                                                    const CopyAttributes* attributes,
+                                                    CUstream stream) {
+  return api<"cuMemcpyWithAttributesAsync_ptsz">([&] {
+    PerThreadDefault scope;
+    return cuMemcpyWithAttributesAsync(to, from, bytes, attributes, stream);
   });
 }
 

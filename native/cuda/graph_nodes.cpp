@@ -148,6 +148,35 @@ CUDA_MEMSET_NODE_PARAMS set_params(const GraphNode& node) {
   return {reinterpret_cast<uint64_t>(w.to), w.pitch, w.value, w.element, w.width, w.height};
 }
 
+void read_params(GraphNode& node, CUgraphNodeParams& p) {
+  switch (p.type = node.type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+      p.kernel = kernel_params(node);
+      return;
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+      p.memcpy.copyParams = copy_params(node);
+      return;
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+      p.memset.params = set_params(node);
+      return;
+    case CU_GRAPH_NODE_TYPE_HOST:
+      p.host = {content<HostWork>(node).function, content<HostWork>(node).data};
+      return;
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+      // The child stays the node's: as documented, what is read cannot be given to a new node.
+      p.graph.graph = as_handle<CUgraph>(node.child->handle), p.graph.ownership = -1;
+      return;
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+      p.event.event = as_handle<CUevent>(content<RecordWork>(node).event);
+      return;
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+      p.event.event = as_handle<CUevent>(content<WaitWork>(node).event);
+      return;
+    default:
+      return;
+  }
+}
+
 void add_child(CUgraphNode* out, CUgraph graph, const CUgraphNode* after, size_t count,
                CUgraph child) {
   require(out);
@@ -334,6 +363,16 @@ AW_EXPORT CUresult cuGraphAddNode_v2(CUgraphNode* out, CUgraph graph, const CUgr
   return api<"cuGraphAddNode_v2">([&] {
     for (size_t i = 0; edges && i < count; ++i) require(edges[i].type <= 1);
     add_any(out, graph, after, count, params);
+  });
+}
+
+AW_EXPORT CUresult cuGraphNodeGetParams(CUgraphNode handle, CUgraphNodeParams* params) {
+  return api<"cuGraphNodeGetParams">([&] {
+    require(params);
+    auto node = node_of(handle);
+    CUgraphNodeParams p = {};
+    read_params(*node, p);
+    *params = p;
   });
 }
 

@@ -256,3 +256,68 @@ def test_user_objects_live_as_long_as_the_graphs_that_hold_them(driver, context)
     assert ended == []
     driver.cuGraphExecDestroy(exec_)
     assert ended == [99]
+
+
+class NodeParams(ctypes.Structure):
+    """CUgraphNodeParams: its parts overlap, so each is read at the union's address."""
+
+    _fields_ = [("type", ctypes.c_int), ("reserved", ctypes.c_int * 3), ("content", ctypes.c_longlong * 29),
+                ("last", ctypes.c_longlong)]  # fmt: skip
+
+    def read(self, kind):
+        return kind.from_address(ctypes.addressof(self) + NodeParams.content.offset)
+
+
+def node_params(driver, node):
+    params = NodeParams(77)
+    driver.cuGraphNodeGetParams(node, ctypes.byref(params))
+    assert list(params.reserved) == [0, 0, 0] and params.last == 0
+    return params
+
+
+def test_the_parameters_of_any_node_are_read_as_they_were_given(driver, function, words):
+    graph, event = driver.out("cuGraphCreate", 0), driver.out("cuEventCreate", 0)
+    adds = Adds(function, words + 8, 3)
+    kernel = node_params(driver, driver.out("cuGraphAddKernelNode_v2", graph, None, 0, ctypes.byref(adds.params)))
+    given = kernel.read(KernelParams)
+    assert (kernel.type, given.function, list(given.grid), list(given.block)) == (0, function, [1, 1, 1], [1, 1, 1])
+    pointers = (ctypes.c_void_p * 3).from_address(given.params)
+    assert ctypes.c_uint64.from_address(pointers[0]).value == words + 8
+    assert ctypes.c_uint32.from_address(pointers[1]).value == 3
+
+    box = Copy3D(srcType=2, srcDevice=words, dstType=2, dstDevice=words + 32, width=4, height=1, depth=1)
+    copy = node_params(driver, driver.out("cuGraphAddMemcpyNode", graph, None, 0, ctypes.byref(box), None))
+    shape = Copy3D.from_buffer_copy(bytes(copy)[32 : 32 + ctypes.sizeof(Copy3D)])  # behind flags, reserved and context
+    assert copy.type == 1
+    assert (shape.srcDevice, shape.dstDevice, shape.width, shape.height, shape.depth) == (words, words + 32, 4, 1, 1)
+
+    put = node_params(driver, add_set(driver, graph, words + 4, 41))
+    given = put.read(SetParams)
+    assert (put.type, given.to, given.value, given.element, given.width, given.height) == (2, words + 4, 41, 4, 1, 1)
+
+    call = HOST_FUNCTION(lambda _: None)
+    host = HostParams(ctypes.cast(call, ctypes.c_void_p), 3)
+    host_node = node_params(driver, driver.out("cuGraphAddHostNode", graph, None, 0, ctypes.byref(host)))
+    assert (host_node.type, host_node.read(HostParams).function, host_node.read(HostParams).data) == (
+        3,
+        host.function,
+        3,
+    )
+
+    inner = driver.out("cuGraphCreate", 0)
+    child = driver.out("cuGraphAddChildGraphNode", graph, None, 0, inner)
+    owned = ctypes.c_void_p()
+    driver.cuGraphChildGraphNodeGetGraph(child, ctypes.byref(owned))
+    read_child = node_params(driver, child)
+    ownership = ctypes.c_int.from_address(ctypes.addressof(read_child) + 24)
+    assert (read_child.type, read_child.read(ctypes.c_uint64).value, ownership.value) == (4, owned.value, -1)
+
+    for name, kind in (("cuGraphAddEventWaitNode", 6), ("cuGraphAddEventRecordNode", 7)):
+        params = node_params(driver, driver.out(name, graph, None, 0, event))
+        assert (params.type, params.read(ctypes.c_uint64).value) == (kind, event)
+    assert node_params(driver, driver.out("cuGraphAddEmptyNode", graph, None, 0)).type == 5
+    assert driver.code("cuGraphNodeGetParams", graph, ctypes.byref(NodeParams())) == INVALID_VALUE
+    assert driver.code("cuGraphNodeGetParams", child, None) == INVALID_VALUE
+    driver.cuGraphDestroy(inner)
+    driver.cuGraphDestroy(graph)
+    driver.cuEventDestroy_v2(event)
