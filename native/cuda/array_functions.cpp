@@ -69,7 +69,7 @@ AW_EXPORT CUresult cuArrayGetPlane(CUarray* out, CUarray handle, unsigned) {
     current_context();
     require(out);
     array_of(handle);
-    throw Failure(CUDA_ERROR_INVALID_VALUE, "the array's format has no planes");
+    throw Failure(CUDA_ERROR_INVALID_VALUE);
   });
 }
 
@@ -78,7 +78,7 @@ AW_EXPORT CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* 
   return api<"cuArrayGetMemoryRequirements">([&] {
     require(out && dev == 0);
     array_of(handle);
-    throw Failure(CUDA_ERROR_INVALID_VALUE, "the array was not created with deferred mapping");
+    throw Failure(CUDA_ERROR_INVALID_VALUE);
   });
 }
 
@@ -86,6 +86,6 @@ AW_EXPORT CUresult cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES* out,
   return api<"cuArrayGetSparseProperties">([&] {
     require(out);
     array_of(handle);
-    throw Failure(CUDA_ERROR_INVALID_VALUE, "the array is not sparse");
+    throw Failure(CUDA_ERROR_INVALID_VALUE);
   });
 }

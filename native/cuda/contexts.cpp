@@ -2,10 +2,11 @@
 
 #include <unordered_map>
 
-#include "cuda/arrays.h"
 #include "cuda/event.h"
 #include "cuda/memory.h"
+#include "cuda/mipmaps.h"
 #include "cuda/module.h"
+#include "cuda/textures.h"
 
 namespace aw {
 namespace {
@@ -80,6 +81,9 @@ void destroy_context(const std::shared_ptr<Context>& context) {
   modules().remove_if(owned);
   functions().remove_if(owned);
   events().remove_if([&](Event& e) { return e.context.lock() == context; });
+  textures().remove_if(owned);
+  surfaces().remove_if(owned);
+  mipmapped_arrays().remove_if(owned);
   arrays().remove_if(owned);
   free_memory_of(context->id);
   if (auto legacy = std::exchange(context->legacy, nullptr)) legacy->retire();

@@ -45,7 +45,7 @@ REASONS = (
     (r"cu(Graphics)?(GL|EGL|VDPAU)|cuGraphicsEGL|cuEventCreateFromEGLSync", "no OpenGL, EGL or VDPAU device is shared with graphics"),
     (r"cuGraphics", "there are no graphics resources to share"),
     (r"cuTexRef|cuModuleGetTexRef|cuModuleGetSurfRef|cuSurfRef|cuParamSetTexRef", "texture and surface references are deprecated since CUDA 11"),
-    (r"cuTex|cuSurf|cuArray|cuMipmapped|cuMemcpy(Ato|Hto|Dto)A|cuMemcpyAto|cuDeviceGetTexture", "textures, surfaces and arrays are not there yet"),
+    (r"cuMemMapArray", "sparse CUDA arrays are not there yet"),
     (r"cuTensorMap", "tensor maps are not there yet"),
     (r"cuExternal|cuImportExternal|cuDestroyExternal|cuSignalExternal|cuWaitExternal|.*ExternalSemaphore", "no other graphics interface shares memory or semaphores"),
     (r"cuMulticast", "multicast objects need several devices"),
