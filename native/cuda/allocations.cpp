@@ -4,6 +4,7 @@
 #include "cuda/advice.h"
 #include "cuda/memory.h"
 #include "cuda/pool.h"
+#include "cuda/pool_sharing.h"
 #include "cuda/sharing.h"
 #include "devices/device.h"
 
@@ -31,26 +32,35 @@ std::map<uint64_t, Allocation>::iterator find(uint64_t address) {
   return address - found->first < found->second.bytes ? found : all.end();
 }
 
-void give_back(const Allocation& a) {
-  if (a.pool) a.pool->remove(a.bytes);
-  if (a.kind == MemoryKind::registered || a.kind == MemoryKind::mapped) return;
-  if (a.kind == MemoryKind::imported) return unmap_imported(a.base, a.bytes);
-  release_bytes(reinterpret_cast<void*>(a.base), a.bytes);
+void account_for(uint64_t bytes) {
+  uint64_t before = in_use.load(), limit = device().info().memory;
+  do {
+    require(bytes <= limit && before <= limit - bytes, CUDA_ERROR_OUT_OF_MEMORY);
+  } while (!in_use.compare_exchange_weak(before, before + bytes));
+}
+
+uint64_t allocate_in_file(PoolFile& file, uint64_t bytes) {
+  account_for(bytes);
+  try {
+    uint64_t address = file.allocate(bytes);
+    report_memory(in_use);
+    return address;
+  } catch (...) {
+    in_use -= bytes;
+    throw;
+  }
 }
 
 }  // namespace
 
 void* allocate_bytes(uint64_t bytes) {
-  uint64_t before = in_use.load(), limit = device().info().memory;
-  do {
-    require(bytes <= limit && before <= limit - bytes, CUDA_ERROR_OUT_OF_MEMORY);
-  } while (!in_use.compare_exchange_weak(before, before + bytes));
+  account_for(bytes);
   void* memory = device().allocate(bytes);
   if (!memory) {
     in_use -= bytes;
     throw Failure(CUDA_ERROR_OUT_OF_MEMORY);
   }
-  report_memory(before + bytes);
+  report_memory(in_use);
   return memory;
 }
 
@@ -58,6 +68,17 @@ void release_bytes(void* memory, uint64_t bytes) {
   stop_sharing(reinterpret_cast<uint64_t>(memory));
   device().release(memory, bytes);
   in_use -= bytes;
+}
+
+void give_back(const Allocation& a) {
+  if (a.pool) a.pool->remove(a.bytes);
+  if (a.kind == MemoryKind::registered || a.kind == MemoryKind::mapped) return;
+  if (a.kind == MemoryKind::imported) return unmap_imported(a.base, a.bytes);
+  if (a.pool && a.pool->file) {
+    if (!a.pool->file->imported) in_use -= a.bytes;
+    return a.pool->file->release(a.base, a.bytes);
+  }
+  release_bytes(reinterpret_cast<void*>(a.base), a.bytes);
 }
 
 uint64_t bytes_in_use() { return in_use; }
@@ -81,7 +102,8 @@ uint64_t allocate_in(const std::shared_ptr<Context>& context, uint64_t bytes, Me
   if (pool) pool->add(bytes);
   Allocation a;
   try {
-    a.base = reinterpret_cast<uint64_t>(allocate_bytes(bytes));
+    a.base = pool && pool->file ? allocate_in_file(*pool->file, bytes)
+                                : reinterpret_cast<uint64_t>(allocate_bytes(bytes));
   } catch (...) {
     if (pool) pool->remove(bytes);
     throw;

@@ -30,8 +30,7 @@ void free_device_memory(CUdeviceptr address) {
   (owner ? owner : context)->wait_for_streams();
   Allocation taken;
   require(take(address, found.kind, &taken));
-  if (taken.pool) taken.pool->remove(taken.bytes);
-  release_bytes(reinterpret_cast<void*>(taken.base), taken.bytes);
+  give_back(taken);
 }
 
 CUresult allocate_host(void** out, size_t bytes, unsigned flags) {

@@ -34,6 +34,9 @@ void* allocate_bytes(uint64_t bytes);
 void release_bytes(void* memory, uint64_t bytes);
 uint64_t bytes_in_use();
 
+// Of whatever kind: lets go of what was taken out of the map.
+void give_back(const Allocation& allocation);
+
 // The allocation that holds an address, as it is now; an empty one (base 0) when there is none.
 Allocation allocation_at(uint64_t address);
 

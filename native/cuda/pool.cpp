@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cuda/pool_sharing.h"
 #include "cuda/stream.h"
 
 namespace aw {
@@ -74,6 +75,11 @@ std::shared_ptr<Pool> pool_of(CUmemoryPool handle) {
   auto pool = pools().find(handle);
   require(pool != nullptr);
   return pool;
+}
+
+uintptr_t enter_pool(std::shared_ptr<Pool> pool) {
+  Pool& made = *pool;
+  return made.handle = pools().add(std::move(pool));
 }
 
 }  // namespace aw
@@ -162,17 +168,19 @@ AW_EXPORT CUresult cuMemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* prop
     require(props->allocType == 1 || props->allocType == 2);
     bool managed = props->allocType == 2;
     if (!managed || props->location.type != 0) check_location(props->location);
-    if (props->handleTypes) {
-      throw Failure(CUDA_ERROR_NOT_SUPPORTED, "memory pools are not shared between processes yet");
+    if (props->handleTypes & ~1) {
+      throw Failure(CUDA_ERROR_NOT_SUPPORTED,
+                    "memory pools are shared between processes by file descriptors only");
     }
+    require(!props->handleTypes || (!managed && props->location.type == 1));
     auto pool = std::make_shared<Pool>();
+    if (props->handleTypes) pool->file = new_pool_file();
     pool->limit = props->maxSize;
     pool->location_type = props->location.type;
     pool->kind = managed                     ? MemoryKind::managed
                  : props->location.type == 1 ? MemoryKind::device
                                              : MemoryKind::host;
-    pool->handle = pools().add(pool);
-    *out = as_handle<CUmemoryPool>(pool->handle);
+    *out = as_handle<CUmemoryPool>(enter_pool(std::move(pool)));
   });
 }
 

@@ -12,6 +12,8 @@
 
 namespace aw {
 
+struct PoolFile;
+
 struct Pool {
   uintptr_t handle = 0;
   bool is_default = false;
@@ -21,6 +23,7 @@ struct Pool {
   int location_type = 1;
   MemoryKind kind = MemoryKind::device;
   std::map<std::pair<int, int>, int> access;
+  std::shared_ptr<PoolFile> file;  // of pools that processes share
 
   void add(uint64_t bytes);  // throws OUT_OF_MEMORY beyond the limit
   void remove(uint64_t bytes);
@@ -32,5 +35,6 @@ struct Pool {
 std::shared_ptr<Pool> default_pool();
 std::shared_ptr<Pool> current_pool();  // of the device: cuDeviceSetMemPool
 std::shared_ptr<Pool> pool_of(CUmemoryPool handle);
+uintptr_t enter_pool(std::shared_ptr<Pool> pool);  // gives it its handle
 
 }  // namespace aw
