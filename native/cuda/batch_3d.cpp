@@ -1,5 +1,8 @@
 // Driver API reference: memory management, three-dimensional copies with attributes, alone and in
 // batches.
+#include <algorithm>
+
+#include "cuda/arrays.h"
 #include "cuda/copy_order.h"
 #include "cuda/copy_shapes.h"
 
@@ -8,6 +11,7 @@ using namespace aw;
 namespace {
 
 enum OperandType { kPointer = 1, kArray = 2 };
+constexpr uint64_t kLargest = 1ull << 40;  // of lengths, so that none overflows in bytes
 
 // CUmemcpy3DOperand.
 struct Operand {
@@ -34,31 +38,54 @@ struct BoxCopy {
 };
 static_assert(sizeof(Operand) == 40 && sizeof(BoxCopy) == 112);
 
-void check_operand(const Operand& o, const BoxCopy& op) {
+// Bytes of what an operand counts in: those of an array's elements, or 0 for pointers, which go by
+// the other operand.
+uint64_t element_of(const Operand& o) {
   require(o.type == kPointer || o.type == kArray);
-  if (o.type == kArray) {
-    throw Failure(CUDA_ERROR_NOT_SUPPORTED,
-                  "copies with attributes do not reach CUDA arrays yet; cuMemcpy3DAsync does");
-  }
-  require(o.pointer.row_length == 0 || o.pointer.row_length >= op.width);
-  require(o.pointer.layer_height == 0 || o.pointer.layer_height >= op.height);
+  return o.type == kArray ? array_of(o.array.array)->element : 0;
 }
 
-// Between pointers an element is a byte; lengths of 0 stand for no gaps.
+// One side of a CUDA_MEMCPY3D.
+struct Side {
+  CUmemoryType type = CU_MEMORYTYPE_UNIFIED;
+  CUdeviceptr address = 0;
+  CUarray array = nullptr;
+  size_t x = 0, y = 0, z = 0, pitch = 0, height = 0;
+};
+
+// Lengths of 0 stand for no gaps.
+Side side_of(const Operand& o, const BoxCopy& op, uint64_t element) {
+  Side s;
+  if (o.type == kArray) {
+    require(o.array.x < kLargest);
+    s.type = CU_MEMORYTYPE_ARRAY, s.array = o.array.array;
+    s.x = o.array.x * element, s.y = o.array.y, s.z = o.array.z;
+    return s;
+  }
+  size_t row = o.pointer.row_length ? o.pointer.row_length : op.width;
+  s.address = o.pointer.address;
+  s.height = o.pointer.layer_height ? o.pointer.layer_height : op.height;
+  require(row >= op.width && row < kLargest && s.height >= op.height);
+  s.pitch = row * element;
+  return s;
+}
+
 CopyWork plan(const BoxCopy& op) {
   check_order(op.order, op.flags);
-  require(op.width > 0 && op.height > 0 && op.depth > 0);
-  check_operand(op.from, op);
-  check_operand(op.to, op);
-  auto or_else = [](size_t given, size_t otherwise) { return given ? given : otherwise; };
+  require(op.width > 0 && op.height > 0 && op.depth > 0 && op.width < kLargest);
+  uint64_t of_source = element_of(op.from), of_target = element_of(op.to);
+  uint64_t element = std::max<uint64_t>({of_source, of_target, 1});
+  require((!of_source || of_source == element) && (!of_target || of_target == element));
+  Side from = side_of(op.from, op, element), to = side_of(op.to, op, element);
   CUDA_MEMCPY3D shape = {};
-  shape.srcMemoryType = shape.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
-  shape.srcDevice = op.from.pointer.address, shape.dstDevice = op.to.pointer.address;
-  shape.srcPitch = or_else(op.from.pointer.row_length, op.width);
-  shape.dstPitch = or_else(op.to.pointer.row_length, op.width);
-  shape.srcHeight = or_else(op.from.pointer.layer_height, op.height);
-  shape.dstHeight = or_else(op.to.pointer.layer_height, op.height);
-  shape.WidthInBytes = op.width, shape.Height = op.height, shape.Depth = op.depth;
+  shape.srcMemoryType = from.type, shape.dstMemoryType = to.type;
+  shape.srcDevice = from.address, shape.dstDevice = to.address;
+  shape.srcArray = from.array, shape.dstArray = to.array;
+  shape.srcXInBytes = from.x, shape.srcY = from.y, shape.srcZ = from.z;
+  shape.dstXInBytes = to.x, shape.dstY = to.y, shape.dstZ = to.z;
+  shape.srcPitch = from.pitch, shape.srcHeight = from.height;
+  shape.dstPitch = to.pitch, shape.dstHeight = to.height;
+  shape.WidthInBytes = op.width * element, shape.Height = op.height, shape.Depth = op.depth;
   return plan_copy(&shape);
 }
 

@@ -110,6 +110,7 @@ constexpr Attribute kFixed[] = {
     {111, kReservedShared},
     {113, 1},  // host memory can be registered read-only
     {115, 1},  // memory pools
+    {119, 1},  // which are shared by file descriptors
     {122, 1},  // stream memory operations of 64 bits
     {123, 1},
     {126, 1},   // memory synchronisation domains

@@ -166,3 +166,40 @@ def test_boxes_that_contradict_themselves_are_refused(driver, stream):
     assert code(op) == 0
     driver.cuStreamSynchronize(stream)
     driver.cuMemFree_v2(memory)
+
+
+class ArrayShape(ctypes.Structure):
+    _fields_ = [("width", ctypes.c_size_t), ("height", ctypes.c_size_t), ("depth", ctypes.c_size_t), ("format", ctypes.c_int),
+                ("channels", ctypes.c_uint), ("flags", ctypes.c_uint)]  # fmt: skip
+
+
+class ArrayOperand(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_int), ("array", ctypes.c_void_p), ("x", ctypes.c_size_t), ("y", ctypes.c_size_t),
+                ("z", ctypes.c_size_t)]  # fmt: skip
+
+
+def test_arrays_are_reached_in_elements_of_theirs(driver, stream):
+    """Two words per element: a box goes into the middle of an array and comes out again."""
+    array_type, words = 2, 0x03  # CU_MEMCPY_OPERAND_TYPE_ARRAY, CU_AD_FORMAT_UNSIGNED_INT32
+    array = driver.out("cuArray3DCreate_v2", ctypes.byref(ArrayShape(8, 6, 4, words, 2)))
+    data = np.arange(3 * 2 * 4 * 2, dtype=np.uint32).reshape(2, 3, 4, 2)
+    whole = driver.out("cuMemAlloc_v2", 8 * 6 * 4 * 8)
+    inside, outside = ArrayOperand(array_type, array, 3, 2, 1), ArrayOperand(array_type, array, 0, 0, 0)
+
+    def operand(kind):
+        return Operand.from_buffer_copy(bytes(kind))
+
+    clear = Box(Operand(POINTER, whole), operand(outside), 8, 6, 4, STREAM)
+    driver.cuMemsetD8_v2(whole, 0, 8 * 6 * 4 * 8)
+    put = Box(Operand(POINTER, data.ctypes.data), operand(inside), 4, 3, 2, DURING_CALL)
+    fetch = Box(operand(outside), Operand(POINTER, whole), 8, 6, 4, STREAM)
+    for op in (clear, put, fetch):
+        driver.cuMemcpy3DWithAttributesAsync(ctypes.byref(op), 0, stream)
+    driver.cuStreamSynchronize(stream)
+    expected = np.zeros((4, 6, 8, 2), np.uint32)
+    expected[1:3, 2:5, 3:7] = data
+    np.testing.assert_array_equal(read(driver, whole, 8 * 6 * 4 * 8).view(np.uint32).reshape(expected.shape), expected)
+    beyond = Box(Operand(POINTER, whole), operand(inside), 6, 3, 2, STREAM)
+    assert driver.code("cuMemcpy3DWithAttributesAsync", ctypes.byref(beyond), 0, stream) == INVALID_VALUE
+    driver.cuArrayDestroy(array)
+    driver.cuMemFree_v2(whole)

@@ -134,6 +134,8 @@ def test_imported_pools_do_not_allocate_and_damaged_data_is_refused(driver, pool
 
 
 def test_only_pools_made_for_it_are_shared(driver, context):
+    handle_types = driver.out("cuDeviceGetAttribute", 119, 0, kind=ctypes.c_int)  # MEMPOOL_SUPPORTED_HANDLE_TYPES
+    assert handle_types == FILE_DESCRIPTOR
     plain, out, data = driver.out("cuDeviceGetDefaultMemPool", 0), ctypes.c_int(), PointerData()
     code = driver.code("cuMemPoolExportToShareableHandle", ctypes.byref(out), plain, FILE_DESCRIPTOR, 0)
     assert code == INVALID_VALUE
