@@ -17,11 +17,15 @@ std::shared_ptr<Event> event_of(CUevent handle) {
   return event;
 }
 
+std::shared_ptr<SharedRecording> begin_shared(const Event& event) {
+  return event.shared ? std::make_shared<SharedRecording>(event.shared) : nullptr;
+}
+
 void record_event(Event& event, Stream& stream) {
   require(event.context.lock() == stream.context, CUDA_ERROR_INVALID_HANDLE);
   if (auto active = stream.capture()) return capture_record(event, stream, active);
   auto recording = std::make_shared<Recording>();
-  stream.record(recording);
+  stream.record(recording, begin_shared(event));
   std::lock_guard lock(event.mutex);
   event.recording = std::move(recording);
   event.capture = nullptr;
@@ -44,6 +48,11 @@ void wait_for_event(Event& event, Stream& stream) {
 using namespace aw;
 
 namespace {
+
+void check_not_captured(const Event& event) {
+  std::lock_guard lock(event.mutex);
+  require(!event.capture, CUDA_ERROR_CAPTURED_EVENT);
+}
 
 std::shared_ptr<Recording> recording_of(const Event& event) {
   std::lock_guard lock(event.mutex);
@@ -76,13 +85,11 @@ AW_EXPORT CUresult cuEventCreate(CUevent* out, unsigned flags) {
   return api<"cuEventCreate">([&] {
     require(out);
     require((flags & ~7u) == 0);
-    if (flags & CU_EVENT_INTERPROCESS) {
-      require(flags & CU_EVENT_DISABLE_TIMING);
-      throw Failure(CUDA_ERROR_NOT_SUPPORTED, "events are not shared between processes yet");
-    }
+    require(!(flags & CU_EVENT_INTERPROCESS) || (flags & CU_EVENT_DISABLE_TIMING));
     auto event = std::make_shared<Event>();
     event->flags = flags;
     event->context = current_context();
+    if (flags & CU_EVENT_INTERPROCESS) make_shareable(*event);
     event->handle = events().add(event);
     *out = as_handle<CUevent>(event->handle);
   });
@@ -116,8 +123,8 @@ AW_EXPORT CUresult cuEventQuery(CUevent handle) {
   return api<"cuEventQuery">([&] {
     auto event = event_of(handle);
     check_context(*event);
-    auto recording = recording_of(*event);
-    return !recording || recording->point.reached() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+    check_not_captured(*event);
+    return event->point().reached() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
   });
 }
 
@@ -125,7 +132,8 @@ AW_EXPORT CUresult cuEventSynchronize(CUevent handle) {
   return api<"cuEventSynchronize">([&] {
     auto event = event_of(handle);
     check_context(*event);
-    if (auto recording = recording_of(*event)) recording->point.wait();
+    check_not_captured(*event);
+    event->point().wait();
     check_context(*event);
   });
 }

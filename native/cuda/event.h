@@ -10,6 +10,7 @@
 
 namespace aw {
 
+struct File;
 struct GraphNode;
 struct Capture;
 
@@ -17,6 +18,8 @@ struct Event {
   uintptr_t handle = 0;
   unsigned flags = 0;
   std::weak_ptr<Context> context;
+  std::shared_ptr<SharedCounters> shared;  // if other processes may use it
+  std::shared_ptr<File> file;              // by which they find it, if it is of this process
   mutable std::mutex mutex;
   std::shared_ptr<Recording> recording;  // the latest; null before the first
   // When it was last recorded in a stream under capture: that capture and the nodes behind which it
@@ -25,6 +28,7 @@ struct Event {
   std::vector<GraphNode*> captured_nodes;
 
   Point point() const {
+    if (shared) return {nullptr, shared->latest(), shared};
     std::lock_guard lock(mutex);
     return recording ? recording->point : Point{};
   }
@@ -32,7 +36,10 @@ struct Event {
 
 Handles<Event>& events();
 std::shared_ptr<Event> event_of(CUevent handle);  // throws INVALID_HANDLE
+// The beginning of a recording that other processes see; null if they do not share the event.
+std::shared_ptr<SharedRecording> begin_shared(const Event& event);
 void record_event(Event& event, Stream& stream);
+void make_shareable(Event& event);
 void wait_for_event(Event& event, Stream& stream);
 
 // The same in streams under capture. capture_wait is called with the event's mutex held.

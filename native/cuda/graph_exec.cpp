@@ -102,7 +102,8 @@ struct Launch {
       auto event = event_of(as_handle<CUevent>(handle));
       auto recording = std::make_shared<Recording>();
       recorded.emplace_back(event, recording);
-      plan.steps.push_back(std::make_shared<const Work>(RecordWork{recording, handle}));
+      plan.steps.push_back(
+          std::make_shared<const Work>(RecordWork{recording, handle, begin_shared(*event)}));
     } else if (step.type == CU_GRAPH_NODE_TYPE_WAIT_EVENT) {
       uintptr_t handle = std::get<WaitWork>(*step.work).event;
       // An event that this launch records itself has come about by the time a later step waits for

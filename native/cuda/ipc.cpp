@@ -1,15 +1,9 @@
 // Driver API reference: memory management, memory shared between processes. The first time that an
 // allocation is asked for, a file in memory takes the place of its pages, at the same address.
-//
-// The file has no name: others reach it as /proc/PID/fd/N, which the kernel opens for processes of
-// the same user only, and which leaves nothing behind however the process ends. Its size is sealed,
-// so that nobody can take pages away from those who have it mapped.
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <thread>
@@ -17,36 +11,14 @@
 #include "cuda/contexts.h"
 #include "cuda/memory.h"
 #include "cuda/sharing.h"
+#include "cuda/tickets.h"
 
 using namespace aw;
 
 namespace {
 
-constexpr CUresult kMapFailed = static_cast<CUresult>(205);
+constexpr char kMagic[9] = "AWIPCME1";
 constexpr unsigned kLazyPeerAccess = 1;  // CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
-
-struct IpcHandle {
-  char bytes[64];
-};
-
-// What a handle holds.
-struct Ticket {
-  char magic[8];
-  int32_t process, file;
-  uint64_t bytes, device, inode, reserved[2], check;
-};
-static_assert(sizeof(Ticket) == sizeof(IpcHandle));
-constexpr char kMagic[8] = {'A', 'W', 'I', 'P', 'C', 'M', 'E', '1'};
-
-struct File {
-  int number = -1;
-  explicit File(int opened) : number(opened) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() {
-    if (number >= 0) close(number);
-  }
-};
 
 struct Import {
   uint64_t device, inode, context_id;
@@ -62,21 +34,6 @@ struct Shared {
 Shared& shared() {
   static Shared& instance = *new Shared;
   return instance;
-}
-
-void* at(uint64_t address) { return reinterpret_cast<void*>(address); }
-
-uint64_t whole_pages(uint64_t bytes) {
-  uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  return (bytes + page - 1) / page * page;
-}
-
-// FNV-1a over what precedes it: a damaged handle is told from a stale one.
-uint64_t check_of(const Ticket& ticket) {
-  auto* bytes = reinterpret_cast<const unsigned char*>(&ticket);
-  uint64_t sum = 0xcbf29ce484222325;
-  for (size_t i = 0; i < offsetof(Ticket, check); ++i) sum = (sum ^ bytes[i]) * 0x100000001b3;
-  return sum;
 }
 
 void write_all(int file, uint64_t from, uint64_t bytes) {
@@ -95,13 +52,10 @@ int replace_by_file(uint64_t base, uint64_t bytes) {
   uint64_t whole = whole_pages(bytes);
   require(ftruncate(file.number, static_cast<off_t>(whole)) == 0, CUDA_ERROR_OUT_OF_MEMORY);
   write_all(file.number, base, whole);
-  require(fcntl(file.number, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0,
-          kMapFailed);
+  seal(file.number);
   void* got = mmap(at(base), whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.number, 0);
   require(got != MAP_FAILED, kMapFailed);
-  int number = file.number;
-  file.number = -1;
-  return number;
+  return file.release();
 }
 
 bool is_idle(Context& context) {
@@ -132,17 +86,6 @@ int share(const Allocation& a) {
   return shared().exported[a.base] = replace_by_file(a.base, a.bytes);
 }
 
-Ticket ticket_for(int file, uint64_t bytes) {
-  struct stat status;
-  require(fstat(file, &status) == 0, kMapFailed);
-  Ticket ticket = {};
-  memcpy(ticket.magic, kMagic, sizeof kMagic);
-  ticket.process = getpid(), ticket.file = file, ticket.bytes = bytes;
-  ticket.device = status.st_dev, ticket.inode = status.st_ino;
-  ticket.check = check_of(ticket);
-  return ticket;
-}
-
 Ticket export_memory(CUdeviceptr address) {
   auto context = current_context();
   Allocation a = allocation_at(address);
@@ -153,57 +96,9 @@ Ticket export_memory(CUdeviceptr address) {
   Ticket ticket;
   while_idle(*owner, [&] {
     std::lock_guard lock(shared().mutex);
-    ticket = ticket_for(share(a), a.bytes);
+    ticket = ticket_for(kMagic, share(a), a.bytes);
   });
   return ticket;
-}
-
-Ticket read_ticket(const IpcHandle& handle) {
-  Ticket ticket;
-  memcpy(&ticket, &handle, sizeof ticket);
-  bool good = memcmp(ticket.magic, kMagic, sizeof kMagic) == 0 && ticket.check == check_of(ticket);
-  good = good && ticket.process > 0 && ticket.file >= 0 && ticket.bytes > 0 &&
-         ticket.bytes < (1ull << 46);
-  require(good, CUDA_ERROR_INVALID_HANDLE);
-  return ticket;
-}
-
-bool is_file_of(const Ticket& ticket, const struct stat& status) {
-  return S_ISREG(status.st_mode) && status.st_dev == ticket.device &&
-         status.st_ino == ticket.inode &&
-         static_cast<uint64_t>(status.st_size) == whole_pages(ticket.bytes);
-}
-
-// Looked at before it is opened, because opening what else may be there (a pipe, a device) has
-// effects; and after, because it may have changed between.
-int open_file(const Ticket& ticket) {
-  char path[64];
-  snprintf(path, sizeof path, "/proc/%d/fd/%d", ticket.process, ticket.file);
-  struct stat status;
-  if (stat(path, &status) != 0 || !is_file_of(ticket, status)) {
-    throw Failure(CUDA_ERROR_INVALID_HANDLE,
-                  "process " + std::to_string(ticket.process) +
-                      " shares no such memory: it freed it, has ended, or belongs to another user");
-  }
-  File file(open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  bool good = file.number >= 0 && fstat(file.number, &status) == 0 && is_file_of(ticket, status);
-  int seals = good ? fcntl(file.number, F_GET_SEALS) : -1;
-  require(seals >= 0 && (seals & F_SEAL_SHRINK), CUDA_ERROR_INVALID_HANDLE);
-  int number = file.number;
-  file.number = -1;
-  return number;
-}
-
-// Maps the file, with a page behind it that nothing may touch.
-uint64_t map_file(int file, uint64_t bytes) {
-  uint64_t whole = whole_pages(bytes), guarded = whole + whole_pages(1);
-  void* place =
-      mmap(nullptr, guarded, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  require(place != MAP_FAILED, kMapFailed);
-  void* got = mmap(place, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
-  if (got == MAP_FAILED) munmap(place, guarded);
-  require(got != MAP_FAILED, kMapFailed);
-  return reinterpret_cast<uint64_t>(place);
 }
 
 CUdeviceptr import_memory(const Ticket& ticket) {
@@ -257,7 +152,7 @@ void stop_sharing(uint64_t base) {
 void unmap_imported(uint64_t base, uint64_t bytes) {
   std::lock_guard lock(shared().mutex);
   shared().imported.erase(base);
-  munmap(at(base), whole_pages(bytes) + whole_pages(1));
+  unmap_file(base, bytes);
 }
 
 }  // namespace aw
@@ -273,7 +168,7 @@ AW_EXPORT CUresult cuIpcGetMemHandle(IpcHandle* out, CUdeviceptr address) {
 AW_EXPORT CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* out, IpcHandle handle, unsigned flags) {
   return api<"cuIpcOpenMemHandle_v2">([&] {
     require(out && flags == kLazyPeerAccess);
-    *out = import_memory(read_ticket(handle));
+    *out = import_memory(read_ticket(kMagic, handle));
   });
 }
 

@@ -26,7 +26,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void submit(Work work);
 
   // Records a moment behind everything given before: now, if the stream is idle.
-  void record(const std::shared_ptr<Recording>& recording);
+  void record(const std::shared_ptr<Recording>& recording,
+              std::shared_ptr<SharedRecording> shared = nullptr);
 
   // Does work in order and returns when it is done: on this thread if the stream is idle.
   void run(Work work);

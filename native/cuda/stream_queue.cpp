@@ -28,7 +28,7 @@ Stream::~Stream() = default;
 
 Point Stream::last() const {
   std::lock_guard lock(mutex_);
-  return {timeline_, submitted_};
+  return {timeline_, submitted_, nullptr};
 }
 
 std::shared_ptr<Capture> Stream::capture() const {
@@ -79,9 +79,10 @@ void Stream::submit(Work work) {
   if (!running_) wanted_.notify_one();
 }
 
-void Stream::record(const std::shared_ptr<Recording>& recording) {
+void Stream::record(const std::shared_ptr<Recording>& recording,
+                    std::shared_ptr<SharedRecording> shared) {
   std::lock_guard order(context->submission);
-  Item item = {RecordWork{recording, 0}, implied_waits()};
+  Item item = {RecordWork{recording, 0, std::move(shared)}, implied_waits()};
   std::lock_guard lock(mutex_);
   if (!running_ && queue_.empty() && item.after.empty()) {
     recording->time_ns = event_clock();  // and a point that everybody has reached
@@ -89,7 +90,7 @@ void Stream::record(const std::shared_ptr<Recording>& recording) {
   }
   if (!started_) start_thread();
   item.number = ++submitted_;
-  recording->point = {timeline_, submitted_};
+  recording->point = {timeline_, submitted_, nullptr};
   queue_.push_back(std::move(item));
   if (!running_) wanted_.notify_one();
 }

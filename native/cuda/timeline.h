@@ -7,6 +7,8 @@
 #include <memory>
 #include <mutex>
 
+#include "cuda/shared_counters.h"
+
 namespace aw {
 
 class Timeline {
@@ -31,13 +33,18 @@ class Timeline {
   uint64_t done_ = 0;
 };
 
-// Everything given to a stream up to some moment.
+// Everything given to a stream up to some moment; or a recording of an event that processes share.
 struct Point {
   std::shared_ptr<Timeline> timeline;
   uint64_t number = 0;
+  std::shared_ptr<SharedCounters> shared;
 
-  bool reached() const { return !timeline || timeline->reached(number); }
+  bool reached() const {
+    if (shared) return shared->reached(static_cast<uint32_t>(number));
+    return !timeline || timeline->reached(number);
+  }
   void wait() const {
+    if (shared) shared->wait(static_cast<uint32_t>(number));
     if (timeline) timeline->wait(number);
   }
 };

@@ -79,7 +79,10 @@ struct Performer {
     inside_callback() = false;
   }
 
-  void operator()(const RecordWork& w) const { w.recording->time_ns = event_clock(); }
+  void operator()(const RecordWork& w) const {
+    w.recording->time_ns = event_clock();
+    if (w.shared) w.shared->complete();
+  }
   void operator()(const WaitWork& w) const { w.point.wait(); }
   void operator()(const FreeWork& w) const { finish_free(w.address); }
 

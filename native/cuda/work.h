@@ -65,6 +65,7 @@ struct Recording {
 struct RecordWork {
   std::shared_ptr<Recording> recording;
   uintptr_t event = 0;
+  std::shared_ptr<SharedRecording> shared;  // of an event that processes share
 };
 
 struct WaitWork {
