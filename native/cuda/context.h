@@ -18,6 +18,8 @@ struct Context : std::enable_shared_from_this<Context> {
   uintptr_t handle = 0;
   uint64_t id = 0;
   bool primary = false;
+  unsigned multiprocessors = 0;  // of a green context: its share of the device; else 0
+  uintptr_t green = 0;           // the handle of the green context that this one is, or 0
   std::atomic<unsigned> flags{0};
   unsigned version = 0;
   std::atomic<int> error{0};  // of a kernel: returned by every call until the context is gone
@@ -28,6 +30,12 @@ struct Context : std::enable_shared_from_this<Context> {
   std::vector<std::weak_ptr<Stream>> streams;  // all but the legacy one
   std::map<int, size_t> limits;
   int cache_config = 0;
+
+  // True when modules and events of the other may be used in streams of this one: green contexts
+  // stand for the primary context (cuCtxFromGreenCtx).
+  bool shares_with(const Context* other) const {
+    return other == this || (other && (primary || green) && (other->primary || other->green));
+  }
 
   void fail(int code, const std::string& text);
   void wait_for_streams();  // until all work of the context is done

@@ -74,8 +74,9 @@ void destroy_context(const std::shared_ptr<Context>& context) {
   if (context->destroyed.exchange(true)) throw Failure(CUDA_ERROR_CONTEXT_IS_DESTROYED);
   context->wait_for_streams();
   contexts().remove(context->handle);
-  for (auto& stream : streams().remove_if([&](Stream& s) { return s.context == context; }))
-    stream->retire();
+  // Streams of a green context outlive it, detached, until they are destroyed (cuGreenCtxDestroy).
+  auto ends = [&](Stream& s) { return s.context == context && !context->green; };
+  for (auto& stream : streams().remove_if(ends)) stream->retire();
   for (auto& stream : context->live_streams()) stream->retire();
   auto owned = [&](auto& object) { return object.context.lock() == context; };
   modules().remove_if(owned);

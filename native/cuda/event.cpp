@@ -22,7 +22,7 @@ std::shared_ptr<SharedRecording> begin_shared(const Event& event) {
 }
 
 void record_event(Event& event, Stream& stream) {
-  require(event.context.lock() == stream.context, CUDA_ERROR_INVALID_HANDLE);
+  require(stream.context->shares_with(event.context.lock().get()), CUDA_ERROR_INVALID_HANDLE);
   if (auto active = stream.capture()) return capture_record(event, stream, active);
   auto recording = std::make_shared<Recording>();
   stream.record(recording, begin_shared(event));

@@ -15,8 +15,8 @@ void launch(CUfunction handle, const LaunchRequest& request, CUstream stream) {
   current_context();
   auto target = stream_of(stream);
   auto function = function_of(handle);
-  require(function->context.lock() == target->context, CUDA_ERROR_INVALID_HANDLE);
-  KernelWork work = plan_launch(function, request);
+  require(target->context->shares_with(function->context.lock().get()), CUDA_ERROR_INVALID_HANDLE);
+  KernelWork work = plan_launch(function, request, target->context->multiprocessors);
   report_launch(function->entry->name);
   target->submit(std::move(work));
 }

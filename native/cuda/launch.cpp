@@ -82,7 +82,8 @@ int most_dynamic_shared(Function& function, uint64_t fixed) {
                                0);
 }
 
-KernelWork plan_launch(const std::shared_ptr<Function>& function, const LaunchRequest& r) {
+KernelWork plan_launch(const std::shared_ptr<Function>& function, const LaunchRequest& r,
+                       unsigned multiprocessors) {
   check_shape(*function->entry, r);
   KernelWork w;
   w.params = copy_params(*function->entry, r);
@@ -100,7 +101,7 @@ KernelWork plan_launch(const std::shared_ptr<Function>& function, const LaunchRe
     uint64_t threads = uint64_t{r.block[0]} * r.block[1] * r.block[2];
     unsigned __int128 blocks = (unsigned __int128){r.grid[0]} * r.grid[1] * r.grid[2];
     uint64_t most = static_cast<uint64_t>(resident_blocks(threads, fixed + r.dynamic_shared)) *
-                    device().info().multiprocessors;
+                    (multiprocessors ? multiprocessors : device().info().multiprocessors);
     require(blocks <= most, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
   }
   return w;

@@ -16,8 +16,9 @@ struct LaunchRequest {
 };
 
 // Throws INVALID_VALUE, LAUNCH_OUT_OF_RESOURCES and COOPERATIVE_LAUNCH_TOO_LARGE as cuLaunchKernel
-// documents, and what the compiler says.
-KernelWork plan_launch(const std::shared_ptr<Function>& function, const LaunchRequest& request);
+// documents, and what the compiler says. `multiprocessors`: how many it may use; 0: all.
+KernelWork plan_launch(const std::shared_ptr<Function>& function, const LaunchRequest& request,
+                       unsigned multiprocessors = 0);
 
 // The dynamic shared memory that a launch may ask for, beside `fixed` bytes of static.
 int most_dynamic_shared(Function& function, uint64_t fixed);

@@ -10,6 +10,8 @@
 namespace aw {
 namespace {
 
+constexpr auto kStreamDetached = static_cast<CUresult>(917);
+
 bool& per_thread_default() {
   thread_local bool on = false;
   return on;
@@ -32,6 +34,7 @@ std::shared_ptr<Stream> stream_of(CUstream handle) {
   if (number == kPerThreadStream) return per_thread_stream(current_context());
   auto stream = streams().find(handle);
   require(stream != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  require(!(stream->context->green && stream->context->destroyed), kStreamDetached);
   stream->context->check();
   refuse_inside_callback();
   return stream;
@@ -40,6 +43,11 @@ std::shared_ptr<Stream> stream_of(CUstream handle) {
 }  // namespace aw
 
 using namespace aw;
+
+extern "C" {
+CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice dev);
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev);
+}
 
 namespace {
 
@@ -160,8 +168,13 @@ AW_EXPORT CUresult cuStreamGetCtx(CUstream handle, CUcontext* out) {
 AW_EXPORT CUresult cuStreamGetCtx_v2(CUstream handle, CUcontext* out, void** green) {
   return api<"cuStreamGetCtx_v2">([&] {
     require(out && green);
-    *out = as_handle<CUcontext>(stream_of(handle)->context->handle);
-    *green = nullptr;
+    auto context = stream_of(handle)->context;
+    *green = as_handle<void*>(context->green);
+    *out = as_handle<CUcontext>(context->handle);
+    if (!context->green) return CUDA_SUCCESS;
+    // Of a green context it is the primary one, which that retains.
+    CUresult code = cuDevicePrimaryCtxRetain(out, 0);
+    return code ? code : cuDevicePrimaryCtxRelease_v2(0);
   });
 }
 

@@ -32,6 +32,7 @@ struct Performer {
     KernelRun run;
     run.code = w.code.get();
     run.all_resident = w.cooperative;
+    run.most_threads = context.multiprocessors;
     AwLaunch& l = run.launch;
     for (int i = 0; i < 3; ++i) l.grid[i] = w.grid[i], l.block[i] = w.block[i];
     l.dynamic_shared = w.dynamic_shared;

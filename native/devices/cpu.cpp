@@ -248,6 +248,7 @@ RunResult run(const KernelRun& run) {
   uint64_t blocks = blocks_of(run.launch), threads = threads_of(run.launch);
   if (run.all_resident && blocks > 1) return run_all_resident(run, blocks);
   unsigned width = pool().threads();
+  if (run.most_threads) width = std::min(width, run.most_threads);
   Grid grid(run, blocks, std::max<uint64_t>(1, blocks / (uint64_t{width} * 16)));
   auto* code = const_cast<KernelCode*>(run.code);
   uint64_t begin = nanoseconds(), known = code->ns_per_block.load(std::memory_order_relaxed);

@@ -36,6 +36,7 @@ struct KernelRun {
   const KernelCode* code = nullptr;
   AwLaunch launch{};
   bool all_resident = false;  // cooperative: every block must run at the same time
+  unsigned most_threads = 0;  // how many threads may run its blocks; 0: all that there are
 };
 
 // How a grid ended: 0, or the CUresult that the context shall return from now on, and the words for
