@@ -49,7 +49,6 @@ REASONS = (
     (r"cuTensorMap", "tensor maps are not there yet"),
     (r"cuExternal|cuImportExternal|cuDestroyExternal|cuSignalExternal|cuWaitExternal|.*ExternalSemaphore", "no other graphics interface shares memory or semaphores"),
     (r"cuMulticast", "multicast objects need several devices"),
-    (r"cuGreenCtx|cuDevResource|cuDeviceGetDevResource|cuDevSm|cuCtxGetDevResource|cuCtxFromGreen|cuStreamGetGreen|cuStreamGetDevResource", "green contexts are not there yet"),
     (r"cuCoredump|cuCheckpoint|cuLogs", "debugging services of NVIDIA's driver"),
     (r"cuFlushGPUDirect|cuFabric|cuMemBatchDecompress|.*NvSciSync|.*Cig\b|.*ToCig", "hardware that the device does not have"),
     (r"cuStream(Begin|End|Is)?Captur|cuStreamGetCapture|cuStreamUpdateCapture|cuThreadExchangeStreamCapture", "streams are not captured yet"),
