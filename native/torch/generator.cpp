@@ -1,0 +1,227 @@
+// Generators for cuda devices: seed and Philox offset, shared between the generators that graphsafe_get_state made.
+#include "generator.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Utils.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "devices.h"
+
+namespace awt {
+namespace {
+
+DeferredCalls deferred;
+
+bool capturing() noexcept { return deferred.capturing && deferred.capturing(); }
+
+void settle() {
+  if (deferred.settle) deferred.settle();
+}
+
+// torch's words (assertNotCapturing of ATen/cuda/CUDAGraphsUtils.cuh).
+void assert_not_capturing(const char* attempt) {
+  TORCH_CHECK(!capturing(), attempt,
+              " during CUDA graph capture. If you need this call to be captured, please file an issue. "
+              "Current cudaStreamCaptureStatus: cudaStreamCaptureStatusActive");
+}
+
+struct State {
+  uint64_t seed = c10::default_rng_seed_val;
+  uint64_t offset = 0;
+  bool in_capture = false;
+  uint64_t captured = 0;
+  std::mutex mutex;
+};
+
+class CudaGenerator final : public c10::GeneratorImpl {
+ public:
+  CudaGenerator(c10::DeviceIndex device, std::shared_ptr<State> state)
+      : GeneratorImpl(c10::Device(c10::DeviceType::CUDA, device),
+                      c10::DispatchKeySet(c10::DispatchKey::CUDA)),
+        state_(std::move(state)) {}
+
+  void set_current_seed(uint64_t seed) override {
+    assert_not_capturing("Cannot call CUDAGeneratorImpl::set_current_seed");
+    settle();
+    std::lock_guard lock(state_->mutex);
+    state_->seed = seed;
+    state_->offset = 0;
+  }
+
+  void set_offset(uint64_t offset) override {
+    assert_not_capturing("Cannot call CUDAGeneratorImpl::set_offset");
+    settle();
+    TORCH_CHECK(offset % 4 == 0, "offset must be a multiple of 4");
+    std::lock_guard lock(state_->mutex);
+    state_->offset = offset;
+  }
+
+  uint64_t get_offset() const override {
+    assert_not_capturing("Cannot call CUDAGeneratorImpl::get_offset");
+    settle();
+    std::lock_guard lock(state_->mutex);
+    return state_->offset;
+  }
+
+  uint64_t current_seed() const override {
+    assert_not_capturing("Cannot call CUDAGeneratorImpl::current_seed");
+    std::lock_guard lock(state_->mutex);
+    return state_->seed;
+  }
+
+  uint64_t seed() override {
+    assert_not_capturing("Cannot call CUDAGeneratorImpl::seed");
+    const uint64_t fresh = c10::detail::getNonDeterministicRandom(/*is_cuda=*/true);
+    set_current_seed(fresh);
+    return fresh;
+  }
+
+  // 16 bytes: the seed, then the offset, both in the machine's byte order, as in a checkpoint written on a GPU.
+  c10::intrusive_ptr<c10::TensorImpl> get_state() const override {
+    const std::array<uint64_t, 2> words{current_seed(), get_offset()};
+    at::Tensor bytes =
+        at::empty({sizeof words}, at::TensorOptions().device(at::kCPU).dtype(at::kByte));
+    std::memcpy(bytes.mutable_data_ptr(), words.data(), sizeof words);
+    return bytes.getIntrusivePtr();
+  }
+
+  // 16 bytes, or the 8 of a state written before the offset was part of it.
+  void set_state(const c10::TensorImpl& new_state) override {
+    assert_not_capturing(
+        "Please ensure to utilize the CUDAGeneratorImpl::set_state_index method");
+    at::detail::check_rng_state(new_state);
+    std::array<uint64_t, 2> words{};
+    const auto size = static_cast<size_t>(new_state.numel());
+    TORCH_CHECK(size == sizeof words || size == sizeof words[0], "RNG state is wrong size");
+    std::memcpy(words.data(), new_state.data(), size);
+    TORCH_CHECK(words[1] % 4 == 0, "offset must be a multiple of 4");
+    set_current_seed(words[0]);
+    set_offset(words[1]);
+  }
+
+  void graphsafe_set_state(const c10::intrusive_ptr<c10::GeneratorImpl>& other) override {
+    auto* given = dynamic_cast<CudaGenerator*>(other.get());
+    TORCH_CHECK(given, "Expected a CUDA Generator");
+    settle();
+    state_ = given->state_;
+  }
+
+  c10::intrusive_ptr<c10::GeneratorImpl> graphsafe_get_state() const override {
+    return c10::make_intrusive<CudaGenerator>(device().index(), state_);
+  }
+
+  PhiloxState take(uint64_t increment) {
+    increment = (increment + 3) / 4 * 4;
+    const bool in_graph = capturing();
+    std::lock_guard lock(state_->mutex);
+    if (in_graph) {
+      TORCH_CHECK(state_->in_capture,
+                  "Attempt to increase offset for a CUDA generator not in capture mode.");
+      const PhiloxState before{state_->seed, state_->captured};
+      state_->captured += increment;
+      return before;
+    }
+    TORCH_CHECK(!state_->in_capture,
+                "Offset increment outside graph capture encountered unexpectedly.");
+    const PhiloxState before{state_->seed, state_->offset};
+    state_->offset += increment;
+    return before;
+  }
+
+  void begin_capture() {
+    std::lock_guard lock(state_->mutex);
+    state_->in_capture = true;
+    state_->captured = 0;
+  }
+
+  uint64_t end_capture() {
+    std::lock_guard lock(state_->mutex);
+    state_->in_capture = false;
+    return state_->captured;
+  }
+
+ private:
+  CudaGenerator* clone_impl() const override {
+    assert_not_capturing("Cannot construct a new CUDAGeneratorImpl");
+    auto copy = std::make_shared<State>();
+    copy->seed = current_seed();
+    copy->offset = get_offset();
+    return new CudaGenerator(device().index(), std::move(copy));
+  }
+
+  std::shared_ptr<State> state_;
+};
+
+CudaGenerator& cuda_generator(const at::Generator& generator) {
+  auto* found = dynamic_cast<CudaGenerator*>(generator.unsafeGetGeneratorImpl());
+  TORCH_CHECK(found, "Expected a 'cuda' device type for generator but found '",
+              generator.device().type(), "'");
+  return *found;
+}
+
+const at::Generator& given_or_default(const std::optional<at::Generator>& generator,
+                                      c10::DeviceIndex device) {
+  return generator && generator->defined() ? *generator : default_generator(device);
+}
+
+// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): every bit of the input changes half of the output's.
+uint64_t mix(uint64_t word) {
+  word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  word = (word ^ (word >> 27)) * 0x94d049bb133111ebULL;
+  return word ^ (word >> 31);
+}
+
+}  // namespace
+
+const at::Generator& default_generator(c10::DeviceIndex device) {
+  static std::mutex mutex;
+  static std::vector<std::unique_ptr<at::Generator>> made;  // by index, kept for the process
+  const c10::DeviceIndex index = device < 0 ? current_device() : device;
+  TORCH_CHECK(index >= 0 && index < device_count(), "The device_index is invalid.");
+  std::lock_guard lock(mutex);
+  if (made.size() <= static_cast<size_t>(index)) made.resize(index + 1);
+  auto& slot = made[index];
+  if (!slot) {
+    auto state = std::make_shared<State>();
+    state->seed = c10::detail::getNonDeterministicRandom(/*is_cuda=*/true);
+    slot = std::make_unique<at::Generator>(
+        at::make_generator<CudaGenerator>(index, std::move(state)));
+  }
+  return *slot;
+}
+
+at::Generator new_generator(c10::DeviceIndex device) {
+  assert_not_capturing("Cannot construct a new CUDAGeneratorImpl");
+  const c10::DeviceIndex index = device < 0 ? current_device() : device;
+  TORCH_CHECK(index >= 0 && index < device_count(), "The device_index is invalid.");
+  return at::make_generator<CudaGenerator>(index, std::make_shared<State>());
+}
+
+PhiloxState reserve(const std::optional<at::Generator>& generator, c10::DeviceIndex device,
+                    uint64_t increment) {
+  // Not under the generator's own mutex_: Python holds that one while it waits for operators that come here.
+  return cuda_generator(given_or_default(generator, device)).take(increment);
+}
+
+at::Generator host_generator(const std::optional<at::Generator>& generator,
+                             c10::DeviceIndex device) {
+  const PhiloxState drawn = reserve(generator, device, 4);
+  return at::detail::createCPUGenerator(mix(mix(drawn.seed) + drawn.offset + 1));
+}
+
+void set_deferred_calls(DeferredCalls calls) noexcept { deferred = calls; }
+
+void begin_capture(const at::Generator& generator) { cuda_generator(generator).begin_capture(); }
+
+uint64_t end_capture(const at::Generator& generator) {
+  return cuda_generator(generator).end_capture();
+}
+
+}  // namespace awt
