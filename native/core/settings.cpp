@@ -69,6 +69,12 @@ unsigned thread_count(const std::string& text) {
   return static_cast<unsigned>(std::max(count, 1));
 }
 
+int device_count(const std::string& text) {
+  if (text.empty()) return 1;
+  bool digits = text.size() < 6 && text.find_first_not_of("0123456789") == std::string::npos;
+  return digits ? atoi(text.c_str()) : 0;
+}
+
 Settings read() {
   Settings s;
   s.library_dir = own_directory();
@@ -85,6 +91,7 @@ Settings read() {
   s.report_dir = expand_home(variable("ANYWARP_REPORT_DIR"));
   s.log = log_level(variable("ANYWARP_LOG"));
   s.threads = thread_count(variable("ANYWARP_THREADS"));
+  s.devices = device_count(variable("ANYWARP_DEVICES"));
   s.memory = parse_size(variable("ANYWARP_MEMORY"));
   return s;
 }

@@ -10,6 +10,7 @@
 #include "cuda/context.h"
 #include "cuda/memory.h"
 #include "cuda/stream.h"
+#include "cuda/visible.h"
 
 using namespace aw;
 
@@ -47,7 +48,7 @@ Allocation check_managed(CUdeviceptr address, size_t bytes) {
 
 CUmemLocation checked(CUmemLocation l) {
   require(l.type >= kDevice && l.type <= kCurrentHostNode);
-  if (l.type == kDevice) require(l.id == 0, CUDA_ERROR_INVALID_DEVICE);
+  if (l.type == kDevice) check_device(l.id);
   if (l.type == kHost) l.id = 0;
   if (l.type == kCurrentHostNode) {
     unsigned cpu = 0, node = 0;
@@ -58,8 +59,8 @@ CUmemLocation checked(CUmemLocation l) {
 }
 
 CUmemLocation location_of(CUdevice dev) {
-  require(dev == 0 || dev == kCpu, CUDA_ERROR_INVALID_DEVICE);
-  return dev == kCpu ? CUmemLocation{kHost, 0} : CUmemLocation{kDevice, 0};
+  if (dev != kCpu) check_device(dev);
+  return dev == kCpu ? CUmemLocation{kHost, 0} : CUmemLocation{kDevice, dev};
 }
 
 // Makes an entry begin at an address. With the mutex held.
@@ -94,7 +95,9 @@ void apply(PageAdvice& page, int kind, CUmemLocation location) {
       page.preferred = {kNowhere, 0};
       return;
     default:
-      (location.type == kDevice ? page.device_accesses : page.host_accesses) = set;
+      uint64_t bit = location.type == kDevice ? uint64_t{1} << location.id : 0;
+      page.device_accesses = set ? page.device_accesses | bit : page.device_accesses & ~bit;
+      if (location.type != kDevice) page.host_accesses = set;
   }
 }
 
@@ -143,8 +146,10 @@ int device_number(CUmemLocation l) {
 
 void put_accessors(void* out, size_t size, const PageAdvice& advice) {
   require(size > 0 && size % sizeof(int) == 0);
-  int found[2], count = 0;
-  if (advice.device_accesses) found[count++] = 0;
+  int found[kMostDevices + 1], count = 0;
+  for (int i = 0; i < kMostDevices; ++i) {
+    if (advice.device_accesses >> i & 1) found[count++] = i;
+  }
   if (advice.host_accesses) found[count++] = kCpu;
   for (size_t i = 0; i < size / sizeof(int); ++i) {
     int value = i < static_cast<size_t>(count) ? found[i] : kInvalidDevice;

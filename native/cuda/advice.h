@@ -10,7 +10,8 @@
 namespace aw {
 
 struct PageAdvice {
-  bool read_mostly = false, device_accesses = false, host_accesses = false;
+  bool read_mostly = false, host_accesses = false;
+  uint64_t device_accesses = 0;                     // a bit for each device
   CUmemLocation preferred{0, 0}, prefetched{0, 0};  // type 0: none
 };
 

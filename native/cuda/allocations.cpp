@@ -1,11 +1,13 @@
 // The map of all allocations.
 #include <algorithm>
+#include <array>
 
 #include "cuda/advice.h"
 #include "cuda/memory.h"
 #include "cuda/pool.h"
 #include "cuda/pool_sharing.h"
 #include "cuda/sharing.h"
+#include "cuda/visible.h"
 #include "devices/device.h"
 
 namespace aw {
@@ -21,7 +23,15 @@ Map& map() {
   return instance;
 }
 
-std::atomic<uint64_t> in_use{0};
+std::array<std::atomic<uint64_t>, kMostDevices> in_use{};  // by device
+
+std::atomic<uint64_t>& used_on(int device) { return in_use[static_cast<size_t>(device)]; }
+
+void report_use() {
+  uint64_t all = 0;
+  for (int i = 0; i < visible_devices(); ++i) all += used_on(i);
+  report_memory(all);
+}
 
 // The entry that holds an address; the end when there is none. With the mutex held.
 std::map<uint64_t, Allocation>::iterator find(uint64_t address) {
@@ -32,42 +42,42 @@ std::map<uint64_t, Allocation>::iterator find(uint64_t address) {
   return address - found->first < found->second.bytes ? found : all.end();
 }
 
-void account_for(uint64_t bytes) {
-  uint64_t before = in_use.load(), limit = device().info().memory;
+void account_for(uint64_t bytes, int device) {
+  uint64_t before = used_on(device).load(), limit = device_memory();
   do {
     require(bytes <= limit && before <= limit - bytes, CUDA_ERROR_OUT_OF_MEMORY);
-  } while (!in_use.compare_exchange_weak(before, before + bytes));
+  } while (!used_on(device).compare_exchange_weak(before, before + bytes));
 }
 
-uint64_t allocate_in_file(PoolFile& file, uint64_t bytes) {
-  account_for(bytes);
+uint64_t allocate_in_file(PoolFile& file, uint64_t bytes, int device) {
+  account_for(bytes, device);
   try {
     uint64_t address = file.allocate(bytes);
-    report_memory(in_use);
+    report_use();
     return address;
   } catch (...) {
-    in_use -= bytes;
+    used_on(device) -= bytes;
     throw;
   }
 }
 
 }  // namespace
 
-void* allocate_bytes(uint64_t bytes) {
-  account_for(bytes);
-  void* memory = device().allocate(bytes);
+void* allocate_bytes(uint64_t bytes, int device) {
+  account_for(bytes, device);
+  void* memory = aw::device().allocate(bytes);
   if (!memory) {
-    in_use -= bytes;
+    used_on(device) -= bytes;
     throw Failure(CUDA_ERROR_OUT_OF_MEMORY);
   }
-  report_memory(in_use);
+  report_use();
   return memory;
 }
 
-void release_bytes(void* memory, uint64_t bytes) {
+void release_bytes(void* memory, uint64_t bytes, int device) {
   stop_sharing(reinterpret_cast<uint64_t>(memory));
-  device().release(memory, bytes);
-  in_use -= bytes;
+  aw::device().release(memory, bytes);
+  used_on(device) -= bytes;
 }
 
 void give_back(const Allocation& a) {
@@ -75,13 +85,13 @@ void give_back(const Allocation& a) {
   if (a.kind == MemoryKind::registered || a.kind == MemoryKind::mapped) return;
   if (a.kind == MemoryKind::imported) return unmap_imported(a.base, a.bytes);
   if (a.pool && a.pool->file) {
-    if (!a.pool->file->imported) in_use -= a.bytes;
+    if (!a.pool->file->imported) used_on(a.device) -= a.bytes;
     return a.pool->file->release(a.base, a.bytes);
   }
-  release_bytes(reinterpret_cast<void*>(a.base), a.bytes);
+  release_bytes(reinterpret_cast<void*>(a.base), a.bytes, a.device);
 }
 
-uint64_t bytes_in_use() { return in_use; }
+uint64_t bytes_in_use(int device) { return used_on(device); }
 
 Allocation allocation_at(uint64_t address) {
   std::shared_lock lock(map().mutex);
@@ -101,9 +111,10 @@ uint64_t allocate_in(const std::shared_ptr<Context>& context, uint64_t bytes, Me
   require(bytes > 0);
   if (pool) pool->add(bytes);
   Allocation a;
+  a.device = pool ? pool->device : context->device;
   try {
-    a.base = pool && pool->file ? allocate_in_file(*pool->file, bytes)
-                                : reinterpret_cast<uint64_t>(allocate_bytes(bytes));
+    a.base = pool && pool->file ? allocate_in_file(*pool->file, bytes, a.device)
+                                : reinterpret_cast<uint64_t>(allocate_bytes(bytes, a.device));
   } catch (...) {
     if (pool) pool->remove(bytes);
     throw;

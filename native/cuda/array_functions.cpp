@@ -1,5 +1,6 @@
 // Driver API reference: memory management, CUDA arrays.
 #include "cuda/arrays.h"
+#include "cuda/visible.h"
 
 using namespace aw;
 
@@ -76,7 +77,8 @@ AW_EXPORT CUresult cuArrayGetPlane(CUarray* out, CUarray handle, unsigned) {
 AW_EXPORT CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* out, CUarray handle,
                                                 CUdevice dev) {
   return api<"cuArrayGetMemoryRequirements">([&] {
-    require(out && dev == 0);
+    require(out);
+    check_device(dev);
     array_of(handle);
     throw Failure(CUDA_ERROR_INVALID_VALUE);
   });

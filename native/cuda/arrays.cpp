@@ -5,6 +5,7 @@
 
 #include "cuda/device_attributes.h"
 #include "cuda/memory.h"
+#include "cuda/visible.h"
 
 namespace aw {
 namespace {
@@ -83,8 +84,10 @@ uint64_t channel_bytes(int format) {
 }  // namespace
 
 ArrayMemory::ArrayMemory(uint64_t size)
-    : base(reinterpret_cast<uint64_t>(allocate_bytes(size))), bytes(size) {}
-ArrayMemory::~ArrayMemory() { release_bytes(reinterpret_cast<void*>(base), bytes); }
+    : device(current_device()),
+      base(reinterpret_cast<uint64_t>(allocate_bytes(size, device))),
+      bytes(size) {}
+ArrayMemory::~ArrayMemory() { release_bytes(reinterpret_cast<void*>(base), bytes, device); }
 
 Handles<Array>& arrays() {
   static auto& instance = *new Handles<Array>;

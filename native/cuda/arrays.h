@@ -10,6 +10,7 @@ namespace aw {
 
 // Device memory that goes when its last owner goes.
 struct ArrayMemory {
+  int device = 0;  // of the current context
   uint64_t base = 0, bytes = 0;
   explicit ArrayMemory(uint64_t size);  // throws OUT_OF_MEMORY
   ~ArrayMemory();

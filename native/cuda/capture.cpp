@@ -37,6 +37,22 @@ void Capture::add(Stream& stream, Work work) {
   }
 }
 
+void refuse_capture(Stream& stream) {
+  auto capture = stream.capture();
+  if (!capture) return;
+  std::lock_guard lock(capture->mutex);
+  capture->invalidated = true;
+  throw Failure(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+}
+
+void refuse_captures(Context& context) {
+  bool captured = false;
+  for (auto& stream : context.live_streams()) {
+    if (auto capture = stream->capture()) captured = capture->invalidated = true;
+  }
+  require(!captured, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+}
+
 void capture_record(Event& event, Stream& stream, const std::shared_ptr<Capture>& capture) {
   std::lock_guard lock(event.mutex);
   std::lock_guard inner(capture->mutex);

@@ -10,6 +10,7 @@
 namespace aw {
 
 class Stream;
+struct Context;
 struct Graph;
 struct GraphNode;
 
@@ -28,5 +29,10 @@ struct Capture {
   void add(Stream& stream, Work work);
   std::vector<GraphNode*>& front(Stream& stream);  // with the mutex held
 };
+
+// What cannot become part of a graph invalidates the capture of a stream, or of any stream of a
+// context, and throws STREAM_CAPTURE_UNSUPPORTED.
+void refuse_capture(Stream& stream);
+void refuse_captures(Context& context);
 
 }  // namespace aw

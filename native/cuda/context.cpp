@@ -3,22 +3,27 @@
 
 #include <cstring>
 
+#include "cuda/capture.h"
 #include "cuda/contexts.h"
 #include "cuda/event.h"
 #include "cuda/limits.h"
 #include "cuda/memory.h"
 #include "cuda/module.h"
+#include "cuda/visible.h"
 #include "devices/device.h"
 
 using namespace aw;
 
 namespace {
 
+constexpr auto kPeerAlreadyEnabled = static_cast<CUresult>(704);
+constexpr auto kPeerNotEnabled = static_cast<CUresult>(705);
+
 CUresult create(CUcontext* out, unsigned flags, CUdevice dev) {
   require(out);
   require((flags & ~unsigned{CU_CTX_FLAGS_MASK}) == 0);
-  require(dev == 0, CUDA_ERROR_INVALID_DEVICE);
-  auto context = make_context(flags, kDriverVersion);
+  check_device(dev);
+  auto context = make_context(dev, flags, kDriverVersion);
   push_context(context);
   *out = as_handle<CUcontext>(context->handle);
   return CUDA_SUCCESS;
@@ -111,18 +116,19 @@ AW_EXPORT CUresult cuCtxGetCurrent(CUcontext* out) {
 
 AW_EXPORT CUresult cuCtxGetDevice(CUdevice* out) {
   return api<"cuCtxGetDevice">([&] {
-    require(peek_context() != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+    auto context = peek_context();
+    require(context != nullptr, CUDA_ERROR_INVALID_CONTEXT);
     require(out);
-    *out = 0;
+    *out = context->device;
   });
 }
 
 AW_EXPORT CUresult cuCtxGetDevice_v2(CUdevice* out, CUcontext handle) {
   return api<"cuCtxGetDevice_v2">([&] {
     require(out);
-    if (handle) context_of(handle);
-    if (!handle) require(peek_context() != nullptr, CUDA_ERROR_INVALID_CONTEXT);
-    *out = 0;
+    auto context = handle ? context_of(handle) : peek_context();
+    require(context != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+    *out = context->device;
   });
 }
 
@@ -158,6 +164,7 @@ AW_EXPORT CUresult cuCtxSynchronize() {
   return api<"cuCtxSynchronize">([&] {
     auto context = current_context();
     refuse_inside_callback();
+    refuse_captures(*context);
     context->wait_for_streams();
     context->check();
   });
@@ -168,6 +175,7 @@ AW_EXPORT CUresult cuCtxSynchronize_v2(CUcontext handle) {
     auto context = handle ? context_of(handle) : current_context();
     refuse_inside_callback();
     context->check();
+    refuse_captures(*context);
     context->wait_for_streams();
     context->check();
   });
@@ -237,16 +245,18 @@ AW_EXPORT CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
     require(flags == 0);
     auto other = context_of(peer), mine = current_context();
     require(other != mine, CUDA_ERROR_INVALID_CONTEXT);
-    // Both are on the one device, which cannot be its own peer.
-    throw Failure(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
+    // A device cannot be its own peer.
+    require(other->device != mine->device, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
+    std::lock_guard lock(mine->mutex);
+    require(mine->peers.insert(other->id).second, kPeerAlreadyEnabled);
   });
 }
 
 AW_EXPORT CUresult cuCtxDisablePeerAccess(CUcontext peer) {
   return api<"cuCtxDisablePeerAccess">([&] {
-    context_of(peer);
-    current_context();
-    throw Failure(705);
+    auto other = context_of(peer), mine = current_context();
+    std::lock_guard lock(mine->mutex);
+    require(mine->peers.erase(other->id) == 1, kPeerNotEnabled);
   });
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "core/handles.h"
@@ -17,6 +18,7 @@ namespace aw {
 struct Context : std::enable_shared_from_this<Context> {
   uintptr_t handle = 0;
   uint64_t id = 0;
+  int device = 0;
   bool primary = false;
   unsigned multiprocessors = 0;  // of a green context: its share of the device; else 0
   uintptr_t green = 0;           // the handle of the green context that this one is, or 0
@@ -30,11 +32,14 @@ struct Context : std::enable_shared_from_this<Context> {
   std::vector<std::weak_ptr<Stream>> streams;  // all but the legacy one
   std::map<int, size_t> limits;
   int cache_config = 0;
+  std::set<uint64_t> peers;  // ids of contexts whose memory this one may reach
 
   // True when modules and events of the other may be used in streams of this one: green contexts
   // stand for the primary context (cuCtxFromGreenCtx).
   bool shares_with(const Context* other) const {
-    return other == this || (other && (primary || green) && (other->primary || other->green));
+    if (other == this) return true;
+    return other && other->device == device && (primary || green) &&
+           (other->primary || other->green);
   }
 
   void fail(int code, const std::string& text);
@@ -57,6 +62,9 @@ std::shared_ptr<Context> peek_context();
 std::shared_ptr<Context> context_of(CUcontext handle);  // throws INVALID_CONTEXT
 std::shared_ptr<Stream> per_thread_stream(const std::shared_ptr<Context>& context);
 Handles<Stream>& streams();
+
+// The context whose host function this thread runs; null outside of one.
+Context*& context_of_callback();
 
 // True while this thread runs a callback of a stream, from which CUDA must not be called.
 bool& inside_callback();

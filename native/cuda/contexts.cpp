@@ -57,10 +57,11 @@ void Context::wait_for_streams() {
   }
 }
 
-std::shared_ptr<Context> make_context(unsigned flags, unsigned version) {
+std::shared_ptr<Context> make_context(int device, unsigned flags, unsigned version) {
   static std::atomic<uint64_t> next_id{1};
   auto context = std::make_shared<Context>();
   context->id = next_id++;
+  context->device = device;
   context->flags = flags;
   context->version = version;
   context->legacy = std::make_shared<Stream>(context, CU_STREAM_DEFAULT, 0);
@@ -132,6 +133,11 @@ std::shared_ptr<Stream> per_thread_stream(const std::shared_ptr<Context>& contex
 bool& inside_callback() {
   thread_local bool inside = false;
   return inside;
+}
+
+Context*& context_of_callback() {
+  thread_local Context* context = nullptr;
+  return context;
 }
 
 void refuse_inside_callback() {

@@ -7,7 +7,7 @@ namespace aw {
 
 constexpr int kGreatestPriority = -5;
 
-std::shared_ptr<Context> make_context(unsigned flags, unsigned version);
+std::shared_ptr<Context> make_context(int device, unsigned flags, unsigned version);
 
 // Waits for its work, then ends it with its streams, modules and memory. Its handle stays known as
 // that of a destroyed one.

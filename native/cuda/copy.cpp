@@ -64,8 +64,9 @@ AW_EXPORT CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t
 AW_EXPORT CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
                                 CUcontext from_context, size_t bytes) {
   return api<"cuMemcpyPeer">([&] {
-    context_of(to_context);
-    context_of(from_context);
+    // As documented, it comes behind all work of both contexts and of the current one.
+    for (auto& context : {context_of(to_context), context_of(from_context)})
+      context->wait_for_streams();
     now(to, from, bytes, Direction::device_to_device);
   });
 }

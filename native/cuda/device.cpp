@@ -1,29 +1,29 @@
-// Driver API reference: device management. There is one device.
+// Driver API reference: device management.
 #include "devices/device.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 
-#include "core/sha256.h"
 #include "cuda/api.h"
 #include "cuda/context.h"
 #include "cuda/device_attributes.h"
+#include "cuda/visible.h"
 
 using namespace aw;
 
 namespace {
 
-constexpr char kPciId[] = "0000:00:00.0";
+// Each device sits on a bus of its own, at 0000:BB:00.0.
+constexpr int kPciLength = 12;
 
-void check_device(CUdevice dev) { require(dev == 0, CUDA_ERROR_INVALID_DEVICE); }
-
-// Different for different processors, the same in every process.
-void write_uuid(CUuuid* out) {
-  std::string words = "anywarp device " + device().info().identity;
-  auto digest = sha256(words.data(), words.size());
-  memcpy(out->bytes, digest.data(), sizeof out->bytes);
+void write_uuid(CUuuid* out, CUdevice dev) {
+  std::string bytes = uuid_bytes(machine_number(dev));
+  memcpy(out->bytes, bytes.data(), sizeof out->bytes);
 }
+
+// CUdevice_attribute and CUdevice_P2PAttribute
+constexpr int kPciBus = 33, kPeerAccess = 2, kPeerArrays = 4;
 
 int attribute(int number) {
   int value = 0;
@@ -36,15 +36,15 @@ int attribute(int number) {
 AW_EXPORT CUresult cuDeviceGet(CUdevice* out, int ordinal) {
   return api<"cuDeviceGet">([&] {
     require(out);
-    require(ordinal == 0, CUDA_ERROR_INVALID_DEVICE);
-    *out = 0;
+    check_device(ordinal);
+    *out = ordinal;
   });
 }
 
 AW_EXPORT CUresult cuDeviceGetCount(int* count) {
   return api<"cuDeviceGetCount">([&] {
     require(count);
-    *count = 1;
+    *count = visible_devices();
   });
 }
 
@@ -60,7 +60,7 @@ AW_EXPORT CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice dev) {
   return api<"cuDeviceGetUuid">([&] {
     require(uuid);
     check_device(dev);
-    write_uuid(uuid);
+    write_uuid(uuid, dev);
   });
 }
 
@@ -68,7 +68,7 @@ AW_EXPORT CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice dev) {
   return api<"cuDeviceGetUuid_v2">([&] {
     require(uuid);
     check_device(dev);
-    write_uuid(uuid);
+    write_uuid(uuid, dev);
   });
 }
 
@@ -76,7 +76,7 @@ AW_EXPORT CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice dev) {
   return api<"cuDeviceTotalMem_v2">([&] {
     require(bytes);
     check_device(dev);
-    *bytes = device().info().memory;
+    *bytes = device_memory();
   });
 }
 
@@ -85,6 +85,7 @@ AW_EXPORT CUresult cuDeviceGetAttribute(int* value, int number, CUdevice dev) {
     require(value);
     check_device(dev);
     require(device_attribute(number, value));
+    if (number == kPciBus) *value = machine_number(dev);
   });
 }
 
@@ -115,9 +116,10 @@ AW_EXPORT CUresult cuDeviceGetProperties(CUdevprop* p, CUdevice dev) {
 
 AW_EXPORT CUresult cuDeviceGetPCIBusId(char* id, int length, CUdevice dev) {
   return api<"cuDeviceGetPCIBusId">([&] {
-    require(id && length > static_cast<int>(sizeof kPciId) - 1);
+    require(id && length > kPciLength);
     check_device(dev);
-    memcpy(id, kPciId, sizeof kPciId);
+    snprintf(id, static_cast<size_t>(length), "0000:%02x:00.0",
+             static_cast<unsigned>(machine_number(dev)));
   });
 }
 
@@ -128,8 +130,13 @@ AW_EXPORT CUresult cuDeviceGetByPCIBusId(CUdevice* out, const char* id) {
     bool full = sscanf(id, "%x:%x:%x.%x", &domain, &bus, &dev, &function) == 4;
     bool brief = !full && sscanf(id, "%x:%x.%x", &bus, &dev, &function) == 3;
     require(full || brief);
-    require(!(domain | bus | dev | function), CUDA_ERROR_INVALID_DEVICE);
-    *out = 0;
+    bool ours = !(domain | dev | function);
+    for (CUdevice each = 0; ours && each < visible_devices(); ++each) {
+      if (static_cast<unsigned>(machine_number(each)) != bus) continue;
+      *out = each;
+      return;
+    }
+    throw Failure(CUDA_ERROR_INVALID_DEVICE);
   });
 }
 
@@ -138,7 +145,7 @@ AW_EXPORT CUresult cuDeviceCanAccessPeer(int* can, CUdevice dev, CUdevice peer) 
     require(can);
     check_device(dev);
     check_device(peer);
-    *can = 0;  // a device is not its own peer
+    *can = dev != peer;  // a device is not its own peer
   });
 }
 
@@ -147,7 +154,8 @@ AW_EXPORT CUresult cuDeviceGetP2PAttribute(int* value, int number, CUdevice dev,
     require(value && number >= 1 && number <= 5);
     check_device(dev);
     check_device(peer);
-    throw Failure(CUDA_ERROR_INVALID_DEVICE);  // both are the same one
+    require(dev != peer, CUDA_ERROR_INVALID_DEVICE);
+    *value = number >= kPeerAccess && number <= kPeerArrays;  // and all links are of rank 0
   });
 }
 

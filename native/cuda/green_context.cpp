@@ -6,6 +6,7 @@
 #include "cuda/capture.h"
 #include "cuda/contexts.h"
 #include "cuda/event.h"
+#include "cuda/visible.h"
 #include "devices/device.h"
 
 using namespace aw;
@@ -118,14 +119,6 @@ unsigned group_size(const Group& g, unsigned input, unsigned left) {
   return g.count;
 }
 
-void refuse_captures(Context& context) {
-  bool captured = false;
-  for (auto& stream : context.live_streams()) {
-    if (auto capture = stream->capture()) captured = capture->invalidated = true;
-  }
-  require(!captured, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-}
-
 std::shared_ptr<Stream> add_stream(const std::shared_ptr<Context>& context, int priority) {
   auto stream = std::make_shared<Stream>(context, CU_STREAM_NON_BLOCKING,
                                          std::clamp(priority, kGreatestPriority, 0));
@@ -143,7 +136,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev);
 
 AW_EXPORT CUresult cuDeviceGetDevResource(CUdevice dev, Resource* out, int type) {
   return api<"cuDeviceGetDevResource">([&] {
-    require(dev == 0, CUDA_ERROR_INVALID_DEVICE);
+    check_device(dev);
     write_resource(out, type, part(0, device().info().multiprocessors, 0));
   });
 }
@@ -242,14 +235,14 @@ AW_EXPORT CUresult cuDevResourceGenerateDesc(void** out, Resource* resources, un
 AW_EXPORT CUresult cuGreenCtxCreate(void** out, void* description, CUdevice dev, unsigned flags) {
   return api<"cuGreenCtxCreate">([&] {
     require(out && (flags & ~1u) == 0);
-    require(dev == 0, CUDA_ERROR_INVALID_DEVICE);
+    check_device(dev);
     auto wanted = descriptions().find(description);
     require(wanted != nullptr);
     CUcontext primary;
     if (CUresult code = cuDevicePrimaryCtxRetain(&primary, dev)) throw Failure(code);
     auto green = std::make_shared<GreenContext>();
     green->resource = wanted->resource;
-    green->context = make_context(context_of(primary)->flags, kDriverVersion);
+    green->context = make_context(dev, context_of(primary)->flags, kDriverVersion);
     green->context->multiprocessors = green->resource.count;
     uintptr_t handle = green_contexts().add(green);
     green->context->green = handle;
@@ -266,7 +259,7 @@ AW_EXPORT CUresult cuGreenCtxDestroy(void* handle) {
       if (auto capture = stream->capture()) capture->invalidated = true;
     }
     destroy_context(green->context);
-    if (CUresult code = cuDevicePrimaryCtxRelease_v2(0)) throw Failure(code);
+    if (CUresult code = cuDevicePrimaryCtxRelease_v2(green->context->device)) throw Failure(code);
   });
 }
 

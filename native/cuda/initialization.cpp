@@ -6,6 +6,7 @@
 
 #include "cuda/api.h"
 #include "cuda/error_table.h"
+#include "cuda/visible.h"
 #include "devices/device.h"
 
 namespace aw {
@@ -44,6 +45,7 @@ AW_EXPORT CUresult cuInit(unsigned flags) {
                     "the driver library has no device named " + settings().device +
                         "\nhelp: set ANYWARP_DEVICE to cpu, or leave it unset");
     }
+    choose_visible_devices();
     static std::once_flag once;
     std::call_once(once, [] {
       pthread_atfork(nullptr, nullptr, mark_fork);

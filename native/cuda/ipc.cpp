@@ -116,6 +116,7 @@ CUdeviceptr import_memory(const Ticket& ticket) {
   Allocation a;
   a.base = map_file(file.number, ticket.bytes), a.bytes = ticket.bytes;
   a.kind = MemoryKind::imported, a.context = context, a.context_id = context->id;
+  a.device = context->device;
   uint64_t base = a.base;
   shared().imported[base] = {ticket.device, ticket.inode, context->id};
   enter(std::move(a));

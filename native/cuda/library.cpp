@@ -5,6 +5,7 @@
 #include "cuda/function_attributes.h"
 #include "cuda/image_file.h"
 #include "cuda/jit_options.h"
+#include "cuda/visible.h"
 
 namespace aw {
 namespace {
@@ -192,21 +193,21 @@ AW_EXPORT CUresult cuKernelGetName(const char** name, CUkernel handle) {
 AW_EXPORT CUresult cuKernelGetAttribute(int* value, int attribute, CUkernel handle, CUdevice dev) {
   return api<"cuKernelGetAttribute">([&] {
     require(value);
-    require(dev == 0, CUDA_ERROR_INVALID_DEVICE);
+    check_device(dev);
     *value = read_attribute(*kernel_of(handle)->function_in(current_context()), attribute);
   });
 }
 
 AW_EXPORT CUresult cuKernelSetAttribute(int attribute, int value, CUkernel handle, CUdevice dev) {
   return api<"cuKernelSetAttribute">([&] {
-    require(dev == 0, CUDA_ERROR_INVALID_DEVICE);
+    check_device(dev);
     write_attribute(*kernel_of(handle)->function_in(current_context()), attribute, value);
   });
 }
 
 AW_EXPORT CUresult cuKernelSetCacheConfig(CUkernel handle, int config, CUdevice dev) {
   return api<"cuKernelSetCacheConfig">([&] {
-    require(dev == 0, CUDA_ERROR_INVALID_DEVICE);
+    check_device(dev);
     require(config >= 0 && config <= 3);
     kernel_of(handle);
   });

@@ -8,6 +8,7 @@
 
 #include "cuda/contexts.h"
 #include "cuda/pool.h"
+#include "cuda/visible.h"
 #include "devices/device.h"
 
 using namespace aw;
@@ -49,7 +50,7 @@ CUresult register_host(void* address, size_t bytes, unsigned flags) {
   require(!taken, CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
   Allocation a;
   a.base = base, a.bytes = bytes, a.kind = MemoryKind::registered, a.flags = flags;
-  a.context = context, a.context_id = context->id;
+  a.context = context, a.context_id = context->id, a.device = context->device;
   enter(std::move(a));
   return CUDA_SUCCESS;
 }
@@ -59,8 +60,8 @@ CUresult register_host(void* address, size_t bytes, unsigned flags) {
 AW_EXPORT CUresult cuMemGetInfo_v2(size_t* available, size_t* total) {
   return api<"cuMemGetInfo_v2">([&] {
     require(available && total);
-    current_context();
-    uint64_t limit = device().info().memory, used = std::min(bytes_in_use(), limit);
+    int dev = current_context()->device;
+    uint64_t limit = device_memory(), used = std::min(bytes_in_use(dev), limit);
     *total = limit;
     *available = std::min(limit - used, std::max<uint64_t>(device().free_memory(), 1));
   });
@@ -113,7 +114,7 @@ AW_EXPORT CUresult cuMemFreeHost(void* address) {
     require(taken.base && taken.kind == MemoryKind::host);
     if (auto owner = taken.context.lock()) owner->wait_for_streams();
     require(take(reinterpret_cast<uint64_t>(address), MemoryKind::host, &taken));
-    release_bytes(address, taken.bytes);
+    release_bytes(address, taken.bytes, taken.device);
   });
 }
 

@@ -22,6 +22,7 @@ struct Allocation {
   unsigned flags = 0;
   std::weak_ptr<Context> context;
   uint64_t context_id = 0;
+  int device = 0;
   uint64_t id = 0;  // never reused (CU_POINTER_ATTRIBUTE_BUFFER_ID)
   std::shared_ptr<Pool> pool;
   bool freeing = false;  // cuMemFreeAsync was called and has not come about yet
@@ -29,10 +30,10 @@ struct Allocation {
   std::shared_ptr<Advice> advice;  // of managed memory
 };
 
-// Memory from the device, within its limit. Throws OUT_OF_MEMORY.
-void* allocate_bytes(uint64_t bytes);
-void release_bytes(void* memory, uint64_t bytes);
-uint64_t bytes_in_use();
+// Memory from a device, within its limit. Throws OUT_OF_MEMORY.
+void* allocate_bytes(uint64_t bytes, int device);
+void release_bytes(void* memory, uint64_t bytes, int device);
+uint64_t bytes_in_use(int device);
 
 // Of whatever kind: lets go of what was taken out of the map.
 void give_back(const Allocation& allocation);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "cuda/visible.h"
+
 namespace aw {
 
 Handles<MipmappedArray>& mipmapped_arrays() {
@@ -99,7 +101,8 @@ AW_EXPORT CUresult cuMipmappedArrayDestroy(CUmipmappedArray handle) {
 AW_EXPORT CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* out,
                                                          CUmipmappedArray handle, CUdevice dev) {
   return api<"cuMipmappedArrayGetMemoryRequirements">([&] {
-    require(out && dev == 0);
+    require(out);
+    check_device(dev);
     mipmapped_of(handle);
     throw Failure(CUDA_ERROR_INVALID_VALUE);
   });

@@ -19,7 +19,8 @@ namespace aw {
 struct ModuleData {
   uint8_t* base = nullptr;
   uint64_t bytes = 0;
-  explicit ModuleData(const ModuleDescription& description);
+  int device;
+  ModuleData(const ModuleDescription& description, int device);
   ~ModuleData();
   ModuleData(const ModuleData&) = delete;
   ModuleData& operator=(const ModuleData&) = delete;

@@ -112,12 +112,12 @@ std::shared_ptr<const ModuleDescription> describe(std::shared_ptr<const Image> i
       describe_image(std::move(image), device().info().identity));
 }
 
-ModuleData::ModuleData(const ModuleDescription& d) : bytes(d.data_bytes) {
+ModuleData::ModuleData(const ModuleDescription& d, int owner) : bytes(d.data_bytes), device(owner) {
   if (bytes == 0) return;
   uint64_t align = std::max<uint64_t>(d.data_align, 1);
   // Allocations are aligned to 256 bytes; no variable of PTX asks for more, but a description may.
   require(align <= 256, CUDA_ERROR_NOT_SUPPORTED);
-  base = static_cast<uint8_t*>(allocate_bytes(bytes));
+  base = static_cast<uint8_t*>(allocate_bytes(bytes, device));
   memset(base, 0, bytes);
   memcpy(base, d.initial.data(), d.initial.size());
   for (auto& slot : d.addresses) {
@@ -129,14 +129,14 @@ ModuleData::ModuleData(const ModuleDescription& d) : bytes(d.data_bytes) {
 }
 
 ModuleData::~ModuleData() {
-  if (base) release_bytes(base, bytes);
+  if (base) release_bytes(base, bytes, device);
 }
 
 std::shared_ptr<Module> load_module(std::shared_ptr<const ModuleDescription> description,
                                     const std::shared_ptr<Context>& context) {
   auto module = std::make_shared<Module>();
   module->context = context;
-  module->data = std::make_shared<ModuleData>(*description);
+  module->data = std::make_shared<ModuleData>(*description, context->device);
   module->description = description;
   module->handle = modules().add(module);
   for (auto& entry : description->entries) {

@@ -42,7 +42,7 @@ bool write(void* out, int attribute, uint64_t address, const Allocation& a) {
     case 8:
       return put(out, static_cast<unsigned>(a.kind == MemoryKind::managed)), true;
     case 9:
-      return put(out, 0), true;
+      return put(out, a.device), true;
     case 10:  // what cuIpcGetMemHandle takes
       return put(out, static_cast<unsigned>(a.kind == MemoryKind::device && !a.pool)), true;
     case 15:

@@ -2,10 +2,12 @@
 #include "cuda/pool.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "cuda/pool_sharing.h"
 #include "cuda/stream.h"
+#include "cuda/visible.h"
 
 namespace aw {
 namespace {
@@ -15,9 +17,10 @@ Handles<Pool>& pools() {
   return instance;
 }
 
+// The pools that devices allocate from, where cuDeviceSetMemPool chose one.
 struct Current {
   std::mutex mutex;
-  std::shared_ptr<Pool> pool = default_pool();
+  std::array<std::shared_ptr<Pool>, kMostDevices> pools;
 };
 
 Current& current() {
@@ -41,8 +44,9 @@ void Pool::remove(uint64_t bytes) {
 
 namespace {
 
-std::shared_ptr<Pool>* make_default(MemoryKind kind, int location_type) {
+std::shared_ptr<Pool>* make_default(MemoryKind kind, int location_type, int device = 0) {
   auto made = std::make_shared<Pool>();
+  made->device = device;
   made->is_default = true;
   made->kind = kind, made->location_type = location_type;
   made->handle = pools().add(made);
@@ -61,14 +65,19 @@ std::shared_ptr<Pool> managed_pool() {
 
 }  // namespace
 
-std::shared_ptr<Pool> default_pool() {
-  static const auto* pool = make_default(MemoryKind::device, 1);
+std::shared_ptr<Pool> default_pool(int device) {
+  static std::mutex mutex;
+  static std::array<std::shared_ptr<Pool>*, kMostDevices> pools{};
+  std::lock_guard lock(mutex);
+  auto& pool = pools[static_cast<size_t>(device)];
+  if (!pool) pool = make_default(MemoryKind::device, 1, device);
   return *pool;
 }
 
-std::shared_ptr<Pool> current_pool() {
+std::shared_ptr<Pool> current_pool(int device) {
   std::lock_guard lock(current().mutex);
-  return current().pool;
+  auto& pool = current().pools[static_cast<size_t>(device)];
+  return pool ? pool : default_pool(device);
 }
 
 std::shared_ptr<Pool> pool_of(CUmemoryPool handle) {
@@ -91,9 +100,11 @@ namespace {
 constexpr int kReleaseThreshold = 4, kReservedNow = 5, kReservedHigh = 6, kUsedNow = 7,
               kUsedHigh = 8;
 
-void allocate(CUdeviceptr* out, size_t bytes, const std::shared_ptr<Pool>& pool, CUstream stream) {
+// From the current pool of the stream's device when there is no other.
+void allocate(CUdeviceptr* out, size_t bytes, std::shared_ptr<Pool> pool, CUstream stream) {
   require(out);
   auto target = stream_of(stream);
+  if (!pool) pool = current_pool(target->context->device);
   if (target->capture()) {
     throw Failure(CUDA_ERROR_NOT_SUPPORTED,
                   "memory allocation in captured streams is not supported yet");
@@ -104,7 +115,7 @@ void allocate(CUdeviceptr* out, size_t bytes, const std::shared_ptr<Pool>& pool,
 
 void check_location(const CUmemLocation& location) {
   require(location.type >= 1 && location.type <= 4);
-  if (location.type == 1) require(location.id == 0, CUDA_ERROR_INVALID_DEVICE);
+  if (location.type == 1) check_device(location.id);
 }
 
 void read_number(Pool& pool, int attribute, void* value) {
@@ -137,12 +148,10 @@ void write_number(Pool& pool, int attribute, const void* value) {
   pool.used_high = pool.used;
 }
 
-void check_device(CUdevice dev) { require(dev == 0, CUDA_ERROR_INVALID_DEVICE); }
-
 }  // namespace
 
 AW_EXPORT CUresult cuMemAllocAsync(CUdeviceptr* out, size_t bytes, CUstream stream) {
-  return api<"cuMemAllocAsync">([&] { allocate(out, bytes, current_pool(), stream); });
+  return api<"cuMemAllocAsync">([&] { allocate(out, bytes, nullptr, stream); });
 }
 
 AW_EXPORT CUresult cuMemAllocFromPoolAsync(CUdeviceptr* out, size_t bytes, CUmemoryPool pool,
@@ -177,6 +186,7 @@ AW_EXPORT CUresult cuMemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* prop
     if (props->handleTypes) pool->file = new_pool_file();
     pool->limit = props->maxSize;
     pool->location_type = props->location.type;
+    if (props->location.type == 1) pool->device = props->location.id;
     pool->kind = managed                     ? MemoryKind::managed
                  : props->location.type == 1 ? MemoryKind::device
                                              : MemoryKind::host;
@@ -190,7 +200,9 @@ AW_EXPORT CUresult cuMemPoolDestroy(CUmemoryPool handle) {
     require(!pool->is_default);
     pools().remove(handle);
     std::lock_guard lock(current().mutex);
-    if (current().pool == pool) current().pool = default_pool();
+    for (auto& chosen : current().pools) {
+      if (chosen == pool) chosen = nullptr;
+    }
   });
 }
 
@@ -220,7 +232,9 @@ AW_EXPORT CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc
     for (size_t i = 0; i < count; ++i) {
       check_location(access[i].location);
       // The device that holds the memory can always reach it.
-      require(access[i].flags == 3 || access[i].location.type != pool->location_type);
+      bool own = access[i].location.type == pool->location_type &&
+                 (access[i].location.type != 1 || access[i].location.id == pool->device);
+      require(access[i].flags == 3 || !own);
       std::lock_guard lock(pool->mutex);
       pool->access[{access[i].location.type, access[i].location.id}] = access[i].flags;
     }
@@ -242,7 +256,7 @@ AW_EXPORT CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* out, CUdevice dev) {
   return api<"cuDeviceGetDefaultMemPool">([&] {
     require(out);
     check_device(dev);
-    *out = as_handle<CUmemoryPool>(default_pool()->handle);
+    *out = as_handle<CUmemoryPool>(default_pool(dev)->handle);
   });
 }
 
@@ -250,7 +264,7 @@ AW_EXPORT CUresult cuDeviceGetMemPool(CUmemoryPool* out, CUdevice dev) {
   return api<"cuDeviceGetMemPool">([&] {
     require(out);
     check_device(dev);
-    *out = as_handle<CUmemoryPool>(current_pool()->handle);
+    *out = as_handle<CUmemoryPool>(current_pool(dev)->handle);
   });
 }
 
@@ -259,7 +273,7 @@ AW_EXPORT CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool handle) {
     check_device(dev);
     auto pool = pool_of(handle);
     std::lock_guard lock(current().mutex);
-    current().pool = std::move(pool);
+    current().pools[static_cast<size_t>(dev)] = std::move(pool);
   });
 }
 
@@ -270,7 +284,7 @@ std::shared_ptr<Pool> place_pool(const CUmemLocation* location, int type) {
   require(location && (type == 1 || type == 2));
   bool managed = type == 2;
   if (!managed || location->type != 0) check_location(*location);
-  if (!managed && location->type == 1) return default_pool();
+  if (!managed && location->type == 1) return default_pool(location->id);
   return managed ? managed_pool() : host_pool();
 }
 
@@ -287,6 +301,7 @@ AW_EXPORT CUresult cuMemGetMemPool(CUmemoryPool* out, CUmemLocation* location, i
   return api<"cuMemGetMemPool">([&] {
     require(out && location);
     bool device = type == 1 && location->type == 1;
-    *out = as_handle<CUmemoryPool>((device ? current_pool() : place_pool(location, type))->handle);
+    auto pool = place_pool(location, type);  // which checks the location
+    *out = as_handle<CUmemoryPool>((device ? current_pool(location->id) : pool)->handle);
   });
 }

@@ -16,6 +16,7 @@ struct PoolFile;
 
 struct Pool {
   uintptr_t handle = 0;
+  int device = 0;
   bool is_default = false;
   uint64_t limit = 0;  // 0: none
   uint64_t release_threshold = 0;
@@ -32,8 +33,8 @@ struct Pool {
   uint64_t used = 0, used_high = 0;
 };
 
-std::shared_ptr<Pool> default_pool();
-std::shared_ptr<Pool> current_pool();  // of the device: cuDeviceSetMemPool
+std::shared_ptr<Pool> default_pool(int device);
+std::shared_ptr<Pool> current_pool(int device);  // cuDeviceSetMemPool
 std::shared_ptr<Pool> pool_of(CUmemoryPool handle);
 uintptr_t enter_pool(std::shared_ptr<Pool> pool);  // gives it its handle
 

@@ -182,7 +182,7 @@ AW_EXPORT CUresult cuMemPoolImportPointer(CUdeviceptr* out, CUmemoryPool handle,
     require(good && ticket.device == file.device && ticket.inode == file.inode);
     Allocation a;
     a.base = file.open_part(ticket.offset, ticket.bytes), a.bytes = ticket.bytes;
-    a.context = context, a.context_id = context->id;
+    a.context = context, a.context_id = context->id, a.device = context->device;
     a.pool = pool;
     pool->add(ticket.bytes);
     *out = a.base;

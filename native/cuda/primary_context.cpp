@@ -1,6 +1,9 @@
 // Driver API reference: primary context management.
+#include <array>
+
 #include "cuda/context.h"
 #include "cuda/contexts.h"
+#include "cuda/visible.h"
 
 using namespace aw;
 
@@ -15,42 +18,39 @@ struct Primary {
   uint64_t retained = 0;
 };
 
-Primary& primary() {
-  static Primary& instance = *new Primary;
-  return instance;
+// Of a device that the program sees; throws INVALID_DEVICE for others.
+Primary& primary(CUdevice dev) {
+  static auto& instances = *new std::array<Primary, kMostDevices>;
+  check_device(dev);
+  return instances[static_cast<size_t>(dev)];
 }
 
-void check_device(CUdevice dev) { require(dev == 0, CUDA_ERROR_INVALID_DEVICE); }
-
 CUresult release(CUdevice dev) {
-  check_device(dev);
   std::shared_ptr<Context> ended;
   {
-    std::lock_guard lock(primary().mutex);
-    require(primary().retained > 0, CUDA_ERROR_INVALID_CONTEXT);
-    if (--primary().retained == 0) ended = std::exchange(primary().context, nullptr);
+    std::lock_guard lock(primary(dev).mutex);
+    require(primary(dev).retained > 0, CUDA_ERROR_INVALID_CONTEXT);
+    if (--primary(dev).retained == 0) ended = std::exchange(primary(dev).context, nullptr);
   }
   if (ended) destroy_context(ended);
   return CUDA_SUCCESS;
 }
 
 CUresult reset(CUdevice dev) {
-  check_device(dev);
   std::shared_ptr<Context> ended;
   {
-    std::lock_guard lock(primary().mutex);
-    ended = std::exchange(primary().context, nullptr);
+    std::lock_guard lock(primary(dev).mutex);
+    ended = std::exchange(primary(dev).context, nullptr);
   }
   if (ended) destroy_context(ended);
   return CUDA_SUCCESS;
 }
 
 CUresult set_flags(CUdevice dev, unsigned flags) {
-  check_device(dev);
   require((flags & ~unsigned{CU_CTX_FLAGS_MASK}) == 0);
-  std::lock_guard lock(primary().mutex);
-  primary().flags = flags;
-  if (primary().context) primary().context->flags = flags;
+  std::lock_guard lock(primary(dev).mutex);
+  primary(dev).flags = flags;
+  if (primary(dev).context) primary(dev).context->flags = flags;
   return CUDA_SUCCESS;
 }
 
@@ -59,14 +59,13 @@ CUresult set_flags(CUdevice dev, unsigned flags) {
 AW_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice dev) {
   return api<"cuDevicePrimaryCtxRetain">([&] {
     require(out);
-    check_device(dev);
-    std::lock_guard lock(primary().mutex);
-    if (!primary().context) {
-      primary().context = make_context(primary().flags, kDriverVersion);
-      primary().context->primary = true;
+    std::lock_guard lock(primary(dev).mutex);
+    if (!primary(dev).context) {
+      primary(dev).context = make_context(dev, primary(dev).flags, kDriverVersion);
+      primary(dev).context->primary = true;
     }
-    ++primary().retained;
-    *out = as_handle<CUcontext>(primary().context->handle);
+    ++primary(dev).retained;
+    *out = as_handle<CUcontext>(primary(dev).context->handle);
   });
 }
 
@@ -96,10 +95,10 @@ AW_EXPORT CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned flags) {
 
 AW_EXPORT CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned* flags, int* active) {
   return api<"cuDevicePrimaryCtxGetState">([&] {
-    check_device(dev);
+    Primary& mine = primary(dev);
     require(flags && active);
-    std::lock_guard lock(primary().mutex);
-    *flags = primary().flags;
-    *active = primary().context != nullptr;
+    std::lock_guard lock(mine.mutex);
+    *flags = primary(dev).flags;
+    *active = primary(dev).context != nullptr;
   });
 }

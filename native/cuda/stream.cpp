@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cuda/capture.h"
 #include "cuda/context.h"
 #include "cuda/contexts.h"
 #include "cuda/event.h"
@@ -93,7 +94,7 @@ AW_EXPORT CUresult cuStreamDestroy(CUstream handle) {
 AW_EXPORT CUresult cuStreamSynchronize(CUstream handle) {
   return api<"cuStreamSynchronize">([&] {
     auto stream = stream_of(handle);
-    require(!stream->capture(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    refuse_capture(*stream);
     stream->wait();
     // The default stream comes behind everything that blocking streams were given.
     if (stream->is_legacy) {
@@ -108,7 +109,7 @@ AW_EXPORT CUresult cuStreamSynchronize(CUstream handle) {
 AW_EXPORT CUresult cuStreamQuery(CUstream handle) {
   return api<"cuStreamQuery">([&] {
     auto stream = stream_of(handle);
-    require(!stream->capture(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    refuse_capture(*stream);
     bool idle = stream->idle();
     if (stream->is_legacy) {
       for (auto& other : stream->context->live_streams())
@@ -173,16 +174,15 @@ AW_EXPORT CUresult cuStreamGetCtx_v2(CUstream handle, CUcontext* out, void** gre
     *out = as_handle<CUcontext>(context->handle);
     if (!context->green) return CUDA_SUCCESS;
     // Of a green context it is the primary one, which that retains.
-    CUresult code = cuDevicePrimaryCtxRetain(out, 0);
-    return code ? code : cuDevicePrimaryCtxRelease_v2(0);
+    CUresult code = cuDevicePrimaryCtxRetain(out, context->device);
+    return code ? code : cuDevicePrimaryCtxRelease_v2(context->device);
   });
 }
 
 AW_EXPORT CUresult cuStreamGetDevice(CUstream handle, CUdevice* out) {
   return api<"cuStreamGetDevice">([&] {
     require(out);
-    stream_of(handle);
-    *out = 0;
+    *out = stream_of(handle)->context->device;
   });
 }
 

@@ -2,6 +2,7 @@
 // asynchronous work on.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -77,6 +78,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::shared_ptr<Capture> capture_;
   std::map<int, CUlaunchAttributeValue> attributes_;
 };
+
+// Items of all streams of the process that are not done yet.
+std::atomic<uint64_t>& pending_work();
 
 // Finds the stream of a handle in the current context: null, 1 and 2 name default streams. Throws
 // INVALID_HANDLE.

@@ -18,6 +18,11 @@ uint64_t next_stream_id() {
 
 }  // namespace
 
+std::atomic<uint64_t>& pending_work() {
+  static std::atomic<uint64_t> count{0};
+  return count;
+}
+
 Stream::Stream(std::shared_ptr<Context> owner, unsigned stream_flags, int stream_priority)
     : context(std::move(owner)),
       flags(stream_flags),
@@ -75,6 +80,7 @@ void Stream::submit(Work work) {
   std::lock_guard lock(mutex_);
   if (!started_) start_thread();
   item.number = ++submitted_;
+  ++pending_work();
   queue_.push_back(std::move(item));
   if (!running_) wanted_.notify_one();
 }
@@ -90,6 +96,7 @@ void Stream::record(const std::shared_ptr<Recording>& recording,
   }
   if (!started_) start_thread();
   item.number = ++submitted_;
+  ++pending_work();
   recording->point = {timeline_, submitted_, nullptr};
   queue_.push_back(std::move(item));
   if (!running_) wanted_.notify_one();
@@ -105,6 +112,7 @@ void Stream::run(Work work) {
     item = {std::move(work), implied_waits()};
     std::lock_guard lock(mutex_);
     item.number = number = ++submitted_;
+    ++pending_work();
     here = !running_ && queue_.empty();
     if (here) {
       running_ = true;
@@ -133,6 +141,7 @@ void Stream::execute(const Item& item) {
     running_ = false;
     if (!queue_.empty() || retired_) wanted_.notify_one();
   }
+  --pending_work();
   timeline_->advance(item.number);
 }
 

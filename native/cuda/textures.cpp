@@ -3,6 +3,7 @@
 
 #include "cuda/arrays.h"
 #include "cuda/device_attributes.h"
+#include "cuda/visible.h"
 
 namespace aw {
 
@@ -108,7 +109,7 @@ AW_EXPORT CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t* out, CUarray_forma
                                                       unsigned channels, CUdevice dev) {
   return api<"cuDeviceGetTexture1DLinearMaxWidth">([&] {
     require(out);
-    require(dev == 0, CUDA_ERROR_INVALID_DEVICE);
+    check_device(dev);
     element_bytes(format, channels);
     int elements = 0;  // the same for elements of every size
     device_attribute(69, &elements);

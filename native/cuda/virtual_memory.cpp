@@ -11,6 +11,7 @@
 #include "core/handles.h"
 #include "cuda/context.h"
 #include "cuda/memory.h"
+#include "cuda/visible.h"
 #include "devices/device.h"
 
 using namespace aw;
@@ -65,7 +66,7 @@ bool is_multiple(uint64_t value) { return value > 0 && value % kGranularity == 0
 void check_properties(const CUmemAllocationProp* p) {
   require(p && (p->type == 1 || p->type == 2));
   require(p->location.type >= 1 && p->location.type <= 4);
-  if (p->location.type == 1) require(p->location.id == 0, CUDA_ERROR_INVALID_DEVICE);
+  if (p->location.type == 1) check_device(p->location.id);
   if (p->requestedHandleTypes & ~kFileDescriptor) {
     throw Failure(CUDA_ERROR_NOT_SUPPORTED,
                   "memory is shared between processes by file descriptors only");
@@ -184,6 +185,7 @@ AW_EXPORT CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
     space().mapped[address] = {bytes, physical, 0};
     Allocation a;
     a.base = address, a.bytes = bytes, a.kind = MemoryKind::mapped;
+    if (physical->properties.location.type == 1) a.device = physical->properties.location.id;
     enter(std::move(a));
   });
 }
@@ -214,8 +216,7 @@ AW_EXPORT CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmem
     for (size_t i = 0; i < count; ++i) {
       int flags = access[i].flags;
       require(access[i].location.type >= 1 && (flags == 0 || flags == 1 || flags == 3));
-      if (access[i].location.type == 1)
-        require(access[i].location.id == 0, CUDA_ERROR_INVALID_DEVICE);
+      if (access[i].location.type == 1) check_device(access[i].location.id);
       require(mprotect(at(address), bytes, protection(flags)) == 0, CUDA_ERROR_OUT_OF_MEMORY);
       for (auto it = space().mapped.find(address);
            it != space().mapped.end() && it->first < address + bytes; ++it) {

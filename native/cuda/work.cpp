@@ -70,7 +70,9 @@ struct Performer {
 
   void operator()(const HostWork& w) const {
     inside_callback() = true;
+    context_of_callback() = &context;
     w.function(w.data);
+    context_of_callback() = nullptr;
     inside_callback() = false;
   }
 

@@ -48,6 +48,11 @@ def environment() -> dict[str, str]:
     return dict(os.environ)
 
 
+def export(changes: Mapping[str, str]) -> None:
+    """Change this process's own environment, so that every child process finds the same."""
+    os.environ.update(changes)
+
+
 def _path(text: str) -> Path:
     return Path(text).expanduser()
 
@@ -70,6 +75,12 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _devices(text: str) -> int:
+    if not text.strip().isdecimal() or not 1 <= int(text) <= 64:
+        raise ValueError("expected a number of devices from 1 to 64")
+    return int(text)
+
+
 def _seconds(text: str) -> float:
     try:
         value = float(text)
@@ -86,6 +97,18 @@ def _optional_path(text: str) -> Path | None:
 
 def _none() -> Path | None:
     return None
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, (part.strip() for part in text.split(","))))
+
+
+def _no_names() -> tuple[str, ...]:
+    return ()
+
+
+def _nothing() -> str:
+    return ""
 
 
 def _default_cache_dir() -> Path:
@@ -164,6 +187,15 @@ MEMORY = Setting(
     "How much memory the device `cpu` says it has, such as 8GiB.",
     "native",
 )
+DEVICES = Setting(
+    "ANYWARP_DEVICES",
+    _devices,
+    lambda: 1,
+    "1",
+    "Into how many devices (1 to 64) the device `cpu` is split: each has a share of the memory, all use the same processors. "
+    "`CUDA_VISIBLE_DEVICES` chooses among them as on other machines.",
+    "native",
+)
 SERVICE_IDLE = Setting(
     "ANYWARP_SERVICE_IDLE",
     _seconds,
@@ -211,10 +243,52 @@ RUNTIME_DIR = Setting(
     "Where the socket of the compile service lives, in a folder `anywarp`; without it, in the cache.",
     "both",
 )
+TORCH_LIBRARY = Setting(
+    "ANYWARP_TORCH_LIBRARY",
+    _optional_path,
+    _none,
+    "unset: the one shipped for this torch, else one compiled at first use",
+    "The binary that makes `cuda` a device of PyTorch; it must be built for the very torch that is installed.",
+)
+TORCH_SCOPE = Setting(
+    "ANYWARP_TORCH_SCOPE",
+    _names,
+    _no_names,
+    "unset: every program",
+    "Programs in which PyTorch gets its `cuda`, separated by commas: `train.py`, or a module or package of `python -m`.",
+)
+TORCH_BLOCK = Setting(
+    "ANYWARP_TORCH_BLOCK",
+    _names,
+    _no_names,
+    "unset: none",
+    "Programs in which PyTorch is left alone, and packages or modules that are not changed, separated by commas.",
+)
+PATCH_REPORT = Setting(
+    "ANYWARP_PATCH_REPORT",
+    _optional_path,
+    _none,
+    "unset",
+    "A directory into which each process writes the changes made to PyTorch in it; `anywarp explain --patches` sets it.",
+)
+RUN = Setting(
+    "ANYWARP_RUN",
+    str,
+    _nothing,
+    "unset",
+    "The name of a run, so that its processes say each message once; `anywarp run` sets it.",
+)
+CXX = Setting(
+    "CXX",
+    str,
+    _nothing,
+    "`g++`, else `c++`, else `clang++`",
+    "The C++ compiler for PyTorch's stand-in, where none is shipped for the torch that is installed.",
+)
 
 SETTINGS: tuple[Setting[object], ...] = (
-    DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, MEMORY, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, LOG, BUILD_ID,
-    RUNTIME_DIR,
+    DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, MEMORY, DEVICES, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, LOG, BUILD_ID,
+    RUNTIME_DIR, TORCH_LIBRARY, TORCH_SCOPE, TORCH_BLOCK, PATCH_REPORT, RUN, CXX,
 )  # fmt: skip
 """All of them, in the order of docs/settings.md."""
 

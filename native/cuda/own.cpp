@@ -1,0 +1,19 @@
+// Functions of ours that NVIDIA's driver does not have (docs/contracts.md, section 8).
+#include "cuda/context.h"
+#include "cuda/stream.h"
+
+using namespace aw;
+
+AW_EXPORT const uint64_t* anywarp_work_counter() {
+  static_assert(sizeof(std::atomic<uint64_t>) == sizeof(uint64_t));
+  return reinterpret_cast<const uint64_t*>(&pending_work());
+}
+
+AW_EXPORT CUresult anywarp_fail(int code, const char* text) {
+  return api<"anywarp_fail">([&] {
+    require(code > 0 && text);
+    Context* context = context_of_callback();
+    require(context != nullptr, CUDA_ERROR_NOT_PERMITTED);
+    context->fail(code, text);
+  });
+}
