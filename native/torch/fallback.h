@@ -1,0 +1,42 @@
+// The boxed kernel behind every operator on device tensors.
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace awt {
+
+// The key under which operators that only CUDA has are registered over CPU tensors.
+constexpr c10::DispatchKey kTwinKey = c10::DispatchKey::FPGA;
+
+// What a kernel must know of an operator, read from its schema once.
+struct OpInfo {
+  enum class Kind : uint8_t { kOther, kTensor, kTensors, kGenerator, kDevice };
+  struct Argument {
+    Kind kind;
+    bool written;
+  };
+  explicit OpInfo(const c10::OperatorHandle& op);
+
+  std::vector<Argument> arguments;
+  c10::DispatchKeySet target;  // the CPU's keys, or the twin's
+  bool has_twin = false;
+  bool draws = false;  // draws random numbers
+  bool has_generator = false;
+  bool mixes = false;   // takes CPU and device tensors of any size together
+  bool writes = false;  // has an argument that it writes to
+};
+
+// Runs `op` with the arguments on `stack` by the CPU's kernel (or the twin), now.
+void run_on_aliases(const c10::OperatorHandle& op, const OpInfo& info, c10::DispatchKeySet keys,
+                    torch::jit::Stack* stack);
+
+// The device of the first device tensor (or Device argument) among the arguments; -1 when there is
+// none.
+c10::DeviceIndex device_of_arguments(const OpInfo& info, const torch::jit::Stack& stack);
+
+}  // namespace awt

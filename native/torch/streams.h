@@ -1,0 +1,34 @@
+// Streams and events: c10::Stream on one side, CUstream of our driver on the other.
+#pragma once
+
+#include <c10/core/Stream.h>
+
+struct CUstream_st;
+
+namespace awt {
+
+c10::Stream default_stream(c10::DeviceIndex device);
+c10::Stream current_stream(c10::DeviceIndex device);
+c10::Stream exchange_stream(c10::Stream stream);                 // returns the one before
+c10::Stream pool_stream(c10::DeviceIndex device, int priority);  // 32 per priority, in turns
+c10::Stream external_stream(void* handle, c10::DeviceIndex device);
+CUstream_st* native_stream(c10::Stream stream);
+
+bool stream_done(c10::Stream stream);
+bool stream_capturing(c10::Stream stream);
+void wait_for_stream(c10::Stream stream);
+void wait_for_device(c10::DeviceIndex device);
+
+// Waits until what the driver was given before (kernels of Triton, of extensions) and what an
+// operator on the current stream must see is done. Nearly free when nothing is under way.
+void wait_for_driver(c10::DeviceIndex device);
+
+// Events are CUevent handles, made when they are first recorded.
+void record_event(void** event, c10::Stream stream, bool timing);
+void stream_waits(c10::Stream stream, void* event);
+bool event_done(void* event);
+void wait_for_event(void* event);
+void destroy_event(void* event) noexcept;
+double elapsed_milliseconds(void* first, void* second);
+
+}  // namespace awt
