@@ -1,0 +1,12 @@
+"""Names of torch._C about streams."""
+
+# pyright: basic
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+
+def names(library: ctypes.CDLL) -> dict[str, Any]:
+    """Return the names and what they are bound to."""
+    return {}
