@@ -11,7 +11,7 @@ from typing import Any, Literal
 Severity = Literal["error", "warning", "note"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Source:
     """A text a diagnostic may point into: its display name and its content."""
 
@@ -31,7 +31,7 @@ class Source:
         return self.text[start : len(self.text) if end < 0 else end]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Span:
     """A half-open range of characters `[start, end)` in a source text."""
 
@@ -39,7 +39,7 @@ class Span:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Diagnostic:
     """One finding: a stable code (room letter and three digits), a message, where, and what to do."""
 

@@ -26,8 +26,9 @@ NOT_FOUND, NOT_EXECUTABLE = 127, 126
     "--report", type=click.Path(path_type=Path, dir_okay=False), help="Write what the run did to this JSON file."
 )
 @click.option("--summary", is_flag=True, help="Close with a summary on stderr.")
+@click.option("--pure", is_flag=True, help="Put our libraries in place and nothing else: PyTorch stays as it is.")
 @click.argument("program", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
-def command(device: str | None, report: Path | None, summary: bool, program: tuple[str, ...]) -> int:
+def command(device: str | None, report: Path | None, summary: bool, pure: bool, program: tuple[str, ...]) -> int:
     """Run COMMAND with our libraries where it looks for NVIDIA's.
 
     Put -- before it: anywarp run -- python train.py
@@ -35,8 +36,8 @@ def command(device: str | None, report: Path | None, summary: bool, program: tup
     chosen = device or settings.DEVICE.get()
     try:
         if report is None and not summary:
-            launch.become(program, launch.environment(chosen, settings.environment()))
-        return _watched(chosen, report, summary, program)
+            launch.become(program, launch.environment(chosen, settings.environment(), pure=pure))
+        return _watched(chosen, report, summary, pure, program)
     except AnywarpError as error:
         status = {"R021": NOT_FOUND, "R022": NOT_EXECUTABLE}.get(error.diagnostic.code)
         if status is None:
@@ -45,11 +46,11 @@ def command(device: str | None, report: Path | None, summary: bool, program: tup
         return status
 
 
-def _watched(device: str, report: Path | None, summary: bool, program: tuple[str, ...]) -> int:
+def _watched(device: str, report: Path | None, summary: bool, pure: bool, program: tuple[str, ...]) -> int:
     """Run the command as a child, then tell what it did; returns the command's exit code."""
     _check_writable(report)
     with tempfile.TemporaryDirectory(prefix="anywarp-report-") as folder:
-        status = launch.watch(program, launch.environment(device, settings.environment(), Path(folder)))
+        status = launch.watch(program, launch.environment(device, settings.environment(), Path(folder), pure))
         from anywarp.cli.summary import summary_text  # late: the program's start does not wait for it
         from anywarp.runtime.report import read
 

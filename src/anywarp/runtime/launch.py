@@ -22,6 +22,9 @@ DRIVER = "libcuda.so.1"
 RUNNABLE = ("cpu",)
 """The devices that our driver library drives; others can only be compiled for, so far."""
 
+SITE = Path(__file__).resolve().parent / "site"
+"""The folder whose sitecustomize Python executes at its start, so that frameworks find what a CUDA build of them has."""
+
 PRELOADED = ("libnvJitLink.so.13", "libnvJitLink.so.12")
 """Libraries that some clients load from their own wheel by path, which the library path cannot override.
 
@@ -32,8 +35,10 @@ FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 """Signals passed on to the program; the terminal itself sends SIGINT and SIGQUIT to the whole group."""
 
 
-def environment(device: str, base: Mapping[str, str], report_dir: Path | None = None) -> dict[str, str]:
-    """Return `base` with what a program needs to run on `device`.
+def environment(
+    device: str, base: Mapping[str, str], report_dir: Path | None = None, pure: bool = False
+) -> dict[str, str]:
+    """Return `base` with what a program needs to run on `device`; `pure`: with our libraries only, no Python changed.
 
     AnywarpError: D001 for an unknown device, R023 for one that programs cannot run on, R020 when our libraries are not there.
     """
@@ -52,6 +57,8 @@ def environment(device: str, base: Mapping[str, str], report_dir: Path | None = 
         settings.BUILD_ID.name: build_id(),
         settings.PYTHON.name: str(settings.PYTHON.get()),
         settings.CACHE_DIR.name: str(settings.CACHE_DIR.get().absolute()),
+        settings.RUN.name: settings.RUN.get(base) or os.urandom(6).hex(),
+        **_python_path(base.get("PYTHONPATH", ""), pure),
     }
     preloaded = [str(libraries / name) for name in PRELOADED if (libraries / name).exists()]
     if preloaded:
@@ -138,3 +145,10 @@ def _before(first: str, rest: str) -> str:
     """Join two lists of paths, without repeating `first` when a nested run has put it there already."""
     others = [part for part in rest.split(":") if part and part not in first.split(":")]
     return ":".join([first, *others])
+
+
+def _python_path(before: str, pure: bool) -> dict[str, str]:
+    """Return PYTHONPATH with our folder first, or without it; the rest stays to the letter (an empty part is the working directory)."""
+    others = [part for part in before.split(":") if part != str(SITE)] if before else []
+    parts = others if pure else [str(SITE), *others]
+    return {"PYTHONPATH": ":".join(parts)} if parts or before else {}

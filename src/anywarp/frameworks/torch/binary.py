@@ -1,0 +1,169 @@
+"""The stand-in that fits a torch: named by the user, shipped, compiled before, or compiled now.
+
+A binary carries the version and commit of the torch it was built for, and is never loaded into another.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import mmap
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+from anywarp import settings
+from anywarp.diagnostics import AnywarpError, Diagnostic
+from anywarp.frameworks.torch import build, found, messages
+
+MARK = b"anywarp stand-in for torch "
+"""What the text in a binary begins with that says for which torch it is (native/torch/version.cpp)."""
+
+KEPT = 6
+"""Binaries that stay in the cache when another is compiled: the newest."""
+
+COMPILERS = ("g++", "c++", "clang++")
+
+
+def fitting(torch: found.Torch) -> Path:
+    """Return the stand-in for this torch, compiling it when there is none yet.
+
+    AnywarpError: F001 and F002 as `found.check`, F003 without a compiler, F004 when it does not compile, F005 when it cannot
+    be kept, F006 when the one that the user named is for another torch.
+    """
+    found.check(torch)
+    chosen = settings.TORCH_LIBRARY.get()
+    if chosen is not None:
+        _check_chosen(chosen, torch)
+        return chosen
+    shipped = settings.LIBRARY_DIR.get() / "torch" / torch.version / build.NAME
+    if built_for(shipped) == torch.identity:
+        return shipped
+    kept = messages.place() / key(torch) / build.NAME
+    return kept if built_for(kept) == torch.identity else _compiled(torch, kept)
+
+
+def built_for(binary: Path) -> str | None:
+    """Return the identity of the torch that a binary was built for, read from the file; None when it is no stand-in."""
+    try:
+        with binary.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            start = content.find(MARK)
+            end = content.find(b"\0", start)
+            return content[start + len(MARK) : min(end, start + 200)].decode("ascii", "replace") if start >= 0 else None
+    except (OSError, ValueError):  # absent, unreadable, or empty
+        return None
+
+
+def key(torch: found.Torch) -> str:
+    """Return the name of this torch's binary in the cache.
+
+    The compiler is no part of it, so that a machine that has lost its compiler keeps what it compiled.
+    """
+    return f"{torch.version}-{torch.commit[:12]}-{platform.machine()}-{build.digest(build.native_folder())}"
+
+
+def compiler() -> list[str]:
+    """Return the command that compiles C++; AnywarpError (F003) when there is none."""
+    named = shlex.split(settings.CXX.get())
+    for words in [named] if named else [[each] for each in COMPILERS]:
+        if shutil.which(words[0]):
+            return words
+    what = f"there is no C++ compiler {named[0]!r}" if named else "there is no C++ compiler"
+    raise AnywarpError(Diagnostic("F003", what, help="install g++ 11 or newer: apt install g++, dnf install gcc-c++"))
+
+
+def _check_chosen(chosen: Path, torch: found.Torch) -> None:
+    other = built_for(chosen)
+    if other == torch.identity:
+        return
+    what = f"is for torch {other}, not {torch.identity}" if other else "is no stand-in for torch"
+    name = settings.TORCH_LIBRARY.name
+    raise AnywarpError(Diagnostic("F006", f"{chosen} {what}", help=f"unset {name} to let anywarp choose"))
+
+
+def _compiled(torch: found.Torch, kept: Path) -> Path:
+    """Compile into the cache, or wait for the process that does."""
+    try:
+        command = compiler()
+    except AnywarpError as error:
+        raise _about(torch, error.diagnostic) from error
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with _alone(kept.parent / "lock"):
+            if built_for(kept) != torch.identity:
+                _compile(torch, kept, command)
+                _drop_old(kept.parent)
+    except subprocess.CalledProcessError as error:
+        raise _not_compiled(torch, error, kept.parent) from error
+    except OSError as error:
+        raise _about(
+            torch,
+            Diagnostic(
+                "F005",
+                f"the stand-in cannot be kept in {kept.parent}: {error.strerror or error}",
+                help=f"make room there, or set {settings.CACHE_DIR.name} to another place",
+            ),
+        ) from error
+    return kept
+
+
+def _compile(torch: found.Torch, kept: Path, command: list[str]) -> None:
+    """Compile with a line of progress; objects of a build that was cut short are used again."""
+    what = f"compiling the stand-in for torch {torch.version} (once; about a minute)"
+    live = sys.stderr is not None and sys.stderr.isatty()  # pyright: ignore[reportUnnecessaryComparison]
+    messages.say(what, end=" " if live else "\n")
+
+    def progress(done: int, of: int) -> None:
+        if live:
+            print(f"\r\033[Kanywarp: {what} {done}/{of}", end="" if done < of else "\n", file=sys.stderr, flush=True)
+
+    objects = kept.parent / "objects"
+    jobs = min(4, settings.cpu_count())
+    made = build.compile_all(build.native_folder(), torch, objects, command, jobs, progress)
+    os.replace(made, kept)
+    shutil.rmtree(objects, ignore_errors=True)
+    if not live:
+        messages.say(f"compiled the stand-in for torch {torch.version}")
+
+
+@contextlib.contextmanager
+def _alone(lock: Path) -> Generator[None, None, None]:
+    """Hold a lock that ends with the process, however that ends."""
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _drop_old(newest: Path) -> None:
+    """Keep the newest binaries, of whatever torch and version of anywarp."""
+    folders = [each for each in newest.parent.iterdir() if (each / build.NAME).is_file()]
+    for old in sorted(folders, key=lambda each: -(each / build.NAME).stat().st_mtime)[KEPT:]:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _about(torch: found.Torch, what: Diagnostic) -> AnywarpError:
+    """Say for which torch something is missing, and what follows."""
+    text = f"torch {torch.version} in {torch.folder} has no stand-in yet, so `cuda` stays unavailable: {what.message}"
+    return AnywarpError(Diagnostic(what.code, text, help=what.help))
+
+
+def _not_compiled(torch: found.Torch, error: subprocess.CalledProcessError, place: Path) -> AnywarpError:
+    """Turn the compiler's words into a message of a few lines; all of them go to a file."""
+    words = str(error.stderr or f"{error.cmd[0]} ended with {error.returncode}")
+    if "No space left on device" in words:
+        return _about(torch, Diagnostic("F005", f"no space left in {place}", help="make room there"))
+    log = place / "errors.txt"
+    with contextlib.suppress(OSError):
+        log.write_text(words, encoding="utf-8")
+    first = next((line for line in words.splitlines() if "error" in line), words.strip().partition("\n")[0])
+    known = ".".join(map(str, found.NEWEST))
+    newer = f"this anywarp knows torch up to {known}" if torch.minor > found.NEWEST else "g++ 11 or newer is needed"
+    return _about(
+        torch,
+        Diagnostic("F004", f"it does not compile: {first.strip()[:300]}", help=f"{newer}; all errors are in {log}"),
+    )

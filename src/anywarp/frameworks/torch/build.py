@@ -1,0 +1,190 @@
+"""Compiling the stand-in against the headers of the torch that is installed.
+
+The same code builds the binary of a checkout, of a wheel and of a first use on a machine with another torch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from anywarp.diagnostics import AnywarpError
+from anywarp.frameworks.torch import found
+
+NAME = "libanywarp_torch.so"
+
+FLAGS = (
+    "-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-fno-strict-aliasing",
+    "-fno-math-errno", "-fno-trapping-math",
+    "-Wall", "-Wextra", "-Wno-unused-parameter",
+)  # fmt: skip
+
+HEADERS = ("cuda/cuda_api.h",)
+"""What the sources use of `native` beside their own folder."""
+
+
+def native_folder() -> Path:
+    """Return the folder that holds `torch/` and `cuda/`: `native` in the installed package or in the checkout."""
+    package = Path(__file__).resolve().parents[2]
+    installed = package / "native"
+    return installed if installed.is_dir() else package.parents[1] / "native"
+
+
+def sources(native: Path) -> list[Path]:
+    """Return the C++ files of the stand-in."""
+    return sorted((native / "torch").rglob("*.cpp"))
+
+
+def digest(native: Path) -> str:
+    """Return 16 hex digits over all that decides what is compiled: sources, headers and flags."""
+    known = hashlib.sha256(" ".join(FLAGS).encode())
+    for path in [*sources(native), *sorted((native / "torch").rglob("*.h")), *(native / each for each in HEADERS)]:
+        content = path.read_bytes()
+        known.update(f"{path.relative_to(native).as_posix()}\n{len(content)}\n".encode())
+        known.update(content)
+    return known.hexdigest()[:16]
+
+
+def compile_all(
+    native: Path,
+    torch: found.Torch,
+    out: Path,
+    compiler: Sequence[str] = ("g++",),
+    jobs: int = 2,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+    strict: bool = False,
+    warn: Callable[[str], object] = lambda words: None,
+) -> Path:
+    """Compile what changed and link `out`/libanywarp_torch.so, which appears whole or not at all.
+
+    `progress` hears how many files of how many are ready, `warn` what the compiler said of one that compiled. Returns the
+    path; CalledProcessError with the compiler's words (stderr, text) when a file does not compile.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    include = torch.folder / "include"
+    base = [
+        *compiler, *FLAGS, *(["-Werror"] if strict else []),
+        f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.has_cxx11_strings())}", f'-DAWT_TORCH_VERSION="{torch.identity}"',
+        f"-I{native}", f"-I{native / 'torch'}",
+        "-isystem", str(include), "-isystem", str(include / "torch/csrc/api/include"),
+    ]  # fmt: skip
+    files = sources(native)
+    names = [str(each.relative_to(native / "torch")).replace("/", "_") + ".o" for each in files]
+    stamp = " ".join(base)
+    done: list[Path] = []
+
+    def one(source: Path, name: str) -> Path:
+        target = out / name
+        if not _current(target, stamp):
+            warn(_compile(base, source, target, stamp))
+        done.append(target)
+        progress(len(done), len(files))
+        return target
+
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        objects = list(pool.map(one, files, names))
+    finally:
+        pool.shutdown(cancel_futures=True)  # at the first error, or Ctrl-C, start nothing more
+    library = out / NAME
+    if not library.exists() or any(library.stat().st_mtime <= each.stat().st_mtime for each in objects):
+        _link(compiler, torch, objects, library)
+    return library
+
+
+def _compile(base: Sequence[str], source: Path, target: Path, stamp: str) -> str:
+    beside = target.with_suffix(f".{os.getpid()}.new")
+    depends = target.with_suffix(".d")
+    try:
+        words = _call([*base, "-MD", "-MF", str(depends), "-c", str(source), "-o", str(beside)])
+        target.with_suffix(".flags").write_text(stamp)
+        os.replace(beside, target)
+        return words
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _link(compiler: Sequence[str], torch: found.Torch, objects: Sequence[Path], library: Path) -> None:
+    beside = library.with_suffix(f".{os.getpid()}.new")
+    try:
+        _call([
+            *compiler, "-shared", "-o", str(beside), *map(str, objects), f"-L{torch.folder / 'lib'}", "-lc10", "-ltorch_cpu",
+            f"-Wl,-soname,{NAME}", "-Wl,-z,defs", "-Wl,-z,relro", "-Wl,-z,now", "-ldl", "-lpthread",
+        ])  # fmt: skip
+        os.replace(beside, library)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _current(target: Path, stamp: str) -> bool:
+    """Tell whether an object is newer than all that went into it and was made with the same flags."""
+    try:
+        made = target.stat().st_mtime
+        if target.with_suffix(".flags").read_text() != stamp:
+            return False
+        words = target.with_suffix(".d").read_text().replace("\\\n", " ").split(":", 1)[1].split()
+        return all(os.stat(word).st_mtime < made for word in words)
+    except (OSError, IndexError):
+        return False
+
+
+def _call(command: Sequence[str]) -> str:
+    """Run a compiler and return what it said; CalledProcessError holds the same."""
+    pipe = subprocess.PIPE
+    return subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True).stderr
+
+
+def ship(native: Path, torch: found.Torch, libraries: Path, jobs: int, strict: bool) -> Path:
+    """Build into `libraries`/torch/VERSION, the objects beside `libraries`, and return the binary's path."""
+    objects = libraries.parent / "torch" / torch.version
+    made = compile_all(native, torch, objects, jobs=jobs, strict=strict, warn=sys.stderr.write)
+    place = libraries / "torch" / torch.version / NAME
+    if not place.exists() or place.read_bytes() != made.read_bytes():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        beside = place.with_suffix(f".{os.getpid()}.new")
+        shutil.copyfile(made, beside)
+        os.replace(beside, place)
+    return place
+
+
+def main() -> None:
+    """Build for a torch folder: `NATIVE TORCH OUT`, or `--ship NATIVE LIBRARIES` for the torch of this Python, if it has one.
+
+    After these: how many files at a time, and ON to make warnings errors. What the compiler says goes to stderr.
+    """
+    shipping, words = sys.argv[1] == "--ship", [each for each in sys.argv[1:] if each != "--ship"]
+    places = 2 if shipping else 3
+    jobs, strict = int((words[places:] or ["2"])[0]), words[places + 1 :] == ["ON"]
+    try:
+        if shipping:
+            _ship_installed(Path(words[0]).absolute(), Path(words[1]).absolute(), jobs, strict)
+        else:
+            native, folder, out = (Path(each).absolute() for each in words[:3])
+            compile_all(native, found.read(folder), out, jobs=jobs, strict=strict, warn=sys.stderr.write)
+    except subprocess.CalledProcessError as error:
+        sys.exit(error.stderr)
+
+
+def _ship_installed(native: Path, libraries: Path, jobs: int, strict: bool) -> None:
+    spec = importlib.util.find_spec("torch")
+    folder = Path(spec.origin).parent if spec is not None and spec.origin else None
+    if folder is None or not found.is_torch(folder):
+        return
+    torch = found.read(folder)
+    try:
+        found.check(torch)
+    except AnywarpError as error:
+        print(error.diagnostic.as_text(), file=sys.stderr)
+        return
+    ship(native, torch, libraries, jobs, strict)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,18 @@
+"""Changes to modules of torch and of packages on top of it, where a CUDA build's own code cannot be reached otherwise.
+
+One module per subject; importing it registers its changes by `patches.when_imported`, and none is made before its target is imported.
+"""
+
+# pyright: basic
+from __future__ import annotations
+
+import importlib
+
+SUBJECTS: tuple[str, ...] = ()
+"""The modules of this package, imported once the stand-in is loaded, before torch is executed; they must not import torch."""
+
+
+def register() -> None:
+    """Import every subject."""
+    for subject in SUBJECTS:
+        importlib.import_module(f"{__name__}.{subject}")

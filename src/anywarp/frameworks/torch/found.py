@@ -1,0 +1,85 @@
+"""Which torch is installed in a folder, read from its files: importing it is what must not happen yet.
+
+Version, commit and kind of build decide whether there is a stand-in for it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from anywarp.diagnostics import AnywarpError, Diagnostic
+
+OLDEST, NEWEST = (2, 4), (2, 13)
+"""The minor versions of torch that the sources of the stand-in are written for; a newer one is tried, an older one refused."""
+
+VENDORS = {"cuda": "CUDA", "hip": "ROCm", "xpu": "XPU"}
+"""Names in torch/version.py that hold a version in a build for that vendor, else None."""
+
+_NEW_STRINGS = b"torchCheckFailEPKcS2_jRKNSt7__cxx11"
+"""Part of a symbol of libc10 (c10::detail::torchCheckFail) that has this form with the C++11 strings of libstdc++."""
+
+
+@dataclass(frozen=True)
+class Torch:
+    """One installed torch: its folder, version without local part, commit, and the vendor's build it is ("" for the CPU)."""
+
+    folder: Path
+    version: str
+    commit: str
+    vendor: str
+
+    @property
+    def minor(self) -> tuple[int, int]:
+        """Return major and minor version."""
+        major, minor = self.version.split(".")[:2]
+        return int(major), int(minor)
+
+    @property
+    def identity(self) -> str:
+        """Return what a binary built for it carries: version and commit."""
+        return f"{self.version} {self.commit}"
+
+    def has_cxx11_strings(self) -> bool:
+        """Tell which form of std::string its libraries are built with (wheels before 2.6 have the old one)."""
+        return _NEW_STRINGS in (self.folder / "lib" / "libc10.so").read_bytes()
+
+
+def is_torch(folder: Path) -> bool:
+    """Tell whether a folder that `import torch` would take is PyTorch, and not something else of that name."""
+    return (folder / "version.py").is_file() and (folder / "lib" / "libtorch_cpu.so").is_file()
+
+
+def read(folder: Path) -> Torch:
+    """Read torch/version.py; AnywarpError (F002) when it tells no version."""
+    text = (folder / "version.py").read_text(encoding="utf-8", errors="replace")
+    values = dict(re.findall(r"^(\w+)(?:\s*:[^=\n]*)?\s*=\s*['\"]([^'\"\n]*)['\"]", text, re.MULTILINE))
+    version = values.get("__version__", "")
+    match = re.match(r"\d+\.\d+(?:\.\d+)?[\w.]*", version)
+    if match is None:
+        place = folder / "version.py"
+        raise AnywarpError(Diagnostic("F002", f"{place} tells no version", help="install torch again"))
+    vendor = next((label for name, label in VENDORS.items() if values.get(name)), "")
+    return Torch(folder, match.group(), values.get("git_version", "Unknown"), vendor)
+
+
+def check(torch: Torch) -> None:
+    """Raise AnywarpError for a torch that gets no stand-in: F001 for a vendor's build, F002 for one that is too old."""
+    if torch.vendor:
+        raise AnywarpError(
+            Diagnostic(
+                "F001",
+                f"torch {torch.version} in {torch.folder} is a {torch.vendor} build and is left alone",
+                severity="note",
+                help="anywarp serves torch by a CPU build of it: pip install torch --index-url URL of PyTorch's CPU wheels",
+            )
+        )
+    if torch.minor < OLDEST:
+        raise AnywarpError(
+            Diagnostic(
+                "F002",
+                f"torch {torch.version} in {torch.folder} is too old: `cuda` stays unavailable in it",
+                help=f"install torch {'.'.join(map(str, OLDEST))} or newer",
+            )
+        )
