@@ -1,9 +1,14 @@
 #include "streams.h"
 
+#include <c10/core/impl/GPUTrace.h>
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <mutex>
+#include <thread>
 
 #include "devices.h"
 #include "driver.h"
@@ -14,8 +19,11 @@ namespace {
 const DriverFn<CUresult(CUstream*, unsigned, int)> stream_create{"cuStreamCreateWithPriority"};
 const DriverFn<CUresult(CUstream)> stream_synchronize{"cuStreamSynchronize"};
 const DriverFn<CUresult(CUstream)> stream_query{"cuStreamQuery"};
+const DriverFn<CUresult(CUstream, int*)> stream_get_priority{"cuStreamGetPriority"};
 const DriverFn<CUresult(CUstream, CUevent, unsigned)> stream_wait{"cuStreamWaitEvent"};
 const DriverFn<CUresult(CUstream, int*)> is_capturing{"cuStreamIsCapturing"};
+const DriverFn<CUresult(CUstream, CUhostFn, void*)> launch_host{"cuLaunchHostFunc"};
+const DriverFn<CUresult(int*, int, CUdevice)> device_attribute{"cuDeviceGetAttribute"};
 const DriverFn<CUresult()> context_synchronize{"cuCtxSynchronize"};
 const DriverFn<CUresult(CUevent*, unsigned)> event_create{"cuEventCreate"};
 const DriverFn<CUresult(CUevent, CUstream)> event_record{"cuEventRecord"};
@@ -24,8 +32,9 @@ const DriverFn<CUresult(CUevent)> event_synchronize{"cuEventSynchronize"};
 const DriverFn<CUresult(CUevent)> event_destroy{"cuEventDestroy_v2"};
 const DriverFn<CUresult(float*, CUevent, CUevent)> event_elapsed{"cuEventElapsedTime_v2"};
 
-constexpr int kMostDevices = 64, kPool = 32, kPriorities = 4;
-constexpr unsigned kNonBlocking = 1, kNoTiming = 2;
+constexpr int kMostDevices = 64, kPool = 32;
+constexpr unsigned kNonBlocking = 1, kWaitExternal = 1;
+constexpr int kClockRate = 13;  // CU_DEVICE_ATTRIBUTE_CLOCK_RATE, in kHz
 
 thread_local std::array<c10::StreamId, kMostDevices> current{};
 
@@ -33,14 +42,16 @@ thread_local std::array<c10::StreamId, kMostDevices> current{};
 // are the handle itself.
 struct Pool {
   std::mutex mutex;
-  unsigned next[kPriorities] = {};
-  CUstream made[kPriorities][kPool] = {};
+  unsigned next[kStreamPriorities] = {};
+  std::atomic<CUstream> made[kStreamPriorities][kPool] = {};
 };
 Pool pools[kMostDevices];
 
 c10::Stream make(c10::DeviceIndex device, c10::StreamId id) {
   return c10::Stream(c10::Stream::UNSAFE, c10::Device(c10::DeviceType::CUDA, device), id);
 }
+
+int level_of(c10::StreamId id) { return int(id >> 1 & 3); }
 
 // Does something in the context of another device.
 class On {
@@ -54,10 +65,23 @@ class On {
     set_device(before_);
     enter_thread();
   }
+  On(const On&) = delete;
+  On& operator=(const On&) = delete;
 
  private:
   c10::DeviceIndex before_;
 };
+
+// Sanitisers of programs listen to these (torch.cuda._gpu_trace).
+template <class Tell>
+void trace(Tell tell) {
+  const c10::impl::PyInterpreter* listener = c10::impl::GPUTrace::get_trace();
+  if (C10_UNLIKELY(listener != nullptr)) tell(*listener);
+}
+
+constexpr auto kCuda = c10::DeviceType::CUDA;
+
+uintptr_t number(const void* handle) { return reinterpret_cast<uintptr_t>(handle); }
 
 }  // namespace
 
@@ -75,13 +99,18 @@ c10::Stream exchange_stream(c10::Stream stream) {
 }
 
 c10::Stream pool_stream(c10::DeviceIndex device, int priority) {
-  const int level = std::min(std::max(-priority, 0), kPriorities - 1);
+  const int level = std::clamp(-priority, 0, kStreamPriorities - 1);
+  TORCH_CHECK(device >= 0 && device < device_count(), "device index ", int(device),
+              " is not available");
   Pool& pool = pools[device];
   std::lock_guard lock(pool.mutex);
   const unsigned place = pool.next[level]++ % kPool;
-  if (!pool.made[level][place]) {
+  if (!pool.made[level][place].load(std::memory_order_relaxed)) {
     On on(device);
-    check(stream_create(&pool.made[level][place], kNonBlocking, -level));
+    CUstream made = nullptr;
+    check(stream_create(&made, kNonBlocking, -level));
+    pool.made[level][place].store(made, std::memory_order_release);
+    trace([&](auto& to) { to->trace_gpu_stream_creation(kCuda, number(made)); });
   }
   return make(device, c10::StreamId(place) << 3 | level << 1 | 1);
 }
@@ -93,9 +122,21 @@ c10::Stream external_stream(void* handle, c10::DeviceIndex device) {
 CUstream_st* native_stream(c10::Stream stream) {
   const c10::StreamId id = stream.id();
   if (!(id & 1)) return reinterpret_cast<CUstream>(id);
-  Pool& pool = pools[stream.device_index()];
-  std::lock_guard lock(pool.mutex);
-  return pool.made[id >> 1 & 3][id >> 3];
+  const auto place = size_t(id >> 3);
+  TORCH_CHECK(place < kPool && level_of(id) < kStreamPriorities, "invalid stream id ", id);
+  CUstream found =
+      pools[stream.device_index()].made[level_of(id)][place].load(std::memory_order_acquire);
+  TORCH_CHECK(found, "invalid stream id ", id);
+  return found;
+}
+
+int stream_priority(c10::Stream stream) {
+  const c10::StreamId id = stream.id();
+  if (id & 1) return -level_of(id);
+  On on(stream.device_index());
+  int found = 0;
+  check(stream_get_priority(native_stream(stream), &found));
+  return found;
 }
 
 bool stream_done(c10::Stream stream) {
@@ -107,6 +148,7 @@ bool stream_done(c10::Stream stream) {
 }
 
 bool stream_capturing(c10::Stream stream) {
+  if (!context_made(stream.device_index())) return false;
   On on(stream.device_index());
   int status = 0;
   check(is_capturing(native_stream(stream), &status));
@@ -115,30 +157,87 @@ bool stream_capturing(c10::Stream stream) {
 
 void wait_for_stream(c10::Stream stream) {
   On on(stream.device_index());
+  trace([&](auto& to) {
+    to->trace_gpu_stream_synchronization(kCuda, number(native_stream(stream)));
+  });
   check(stream_synchronize(native_stream(stream)));
 }
 
 void wait_for_device(c10::DeviceIndex device) {
   On on(device);
+  trace([&](auto& to) { to->trace_gpu_device_synchronization(kCuda); });
   check(context_synchronize());
 }
 
-void wait_for_driver(c10::DeviceIndex) {}
-
-void record_event(void** event, c10::Stream stream, bool timing) {
-  On on(stream.device_index());
-  if (!*event) {
-    CUevent made = nullptr;
-    check(event_create(&made, timing ? 0 : kNoTiming));
-    *event = made;
-  }
-  check(event_record(static_cast<CUevent>(*event), native_stream(stream)));
+bool& on_driver_thread() noexcept {
+  thread_local bool here = false;
+  return here;
 }
 
-void stream_waits(c10::Stream stream, void* event) {
+namespace {
+
+// Operators run on the calling thread: what was given to the current stream of its device comes
+// before them, and so does what the current streams of others were given, because copies have two
+// ends.
+void wait_for_current_streams() {
+  if (on_driver_thread()) return;
+  for (c10::DeviceIndex device = 0; device < device_count(); ++device) {
+    if (!context_made(device)) continue;
+    const c10::Stream stream = current_stream(device);
+    On on(device);
+    int status = 0;
+    check(is_capturing(native_stream(stream), &status));
+    if (status == 0) check(stream_synchronize(native_stream(stream)));
+  }
+}
+
+const uint64_t* work_counter() {
+  using Get = const uint64_t* (*)();
+  return reinterpret_cast<Get>(driver_entry("anywarp_work_counter"))();
+}
+
+}  // namespace
+
+void wait_for_driver(c10::DeviceIndex) {
+  static const uint64_t* const counter = work_counter();
+  if (__builtin_expect(__atomic_load_n(counter, __ATOMIC_ACQUIRE) == 0, 1)) return;
+  wait_for_current_streams();
+}
+
+void sleep_on(c10::Stream stream, int64_t cycles) {
+  On on(stream.device_index());
+  int khz = 0;
+  check(device_attribute(&khz, kClockRate, stream.device_index()));
+  const int64_t nanoseconds =
+      int64_t(double(std::max<int64_t>(cycles, 0)) * 1e6 / std::max(khz, 1));
+  auto nap = [](void* length) {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(reinterpret_cast<int64_t>(length)));
+  };
+  check(launch_host(native_stream(stream), nap, reinterpret_cast<void*>(nanoseconds)));
+}
+
+void* make_event(c10::DeviceIndex device, unsigned flags) {
+  On on(device);
+  CUevent made = nullptr;
+  check(event_create(&made, flags));
+  trace([&](auto& to) { to->trace_gpu_event_creation(kCuda, number(made)); });
+  return made;
+}
+
+void record_event(void** event, c10::Stream stream, bool timing) {
+  if (!*event) *event = make_event(stream.device_index(), timing ? 0 : kUntimedEvent);
+  On on(stream.device_index());
+  CUstream native = native_stream(stream);
+  check(event_record(static_cast<CUevent>(*event), native));
+  trace([&](auto& to) { to->trace_gpu_event_record(kCuda, number(*event), number(native)); });
+}
+
+void stream_waits(c10::Stream stream, void* event, bool external) {
   if (!event) return;
   On on(stream.device_index());
-  check(stream_wait(native_stream(stream), static_cast<CUevent>(event), 0));
+  CUstream native = native_stream(stream);
+  check(stream_wait(native, static_cast<CUevent>(event), external ? kWaitExternal : 0));
+  trace([&](auto& to) { to->trace_gpu_event_wait(kCuda, number(event), number(native)); });
 }
 
 bool event_done(void* event) {
@@ -150,17 +249,25 @@ bool event_done(void* event) {
 }
 
 void wait_for_event(void* event) {
-  if (event) check(event_synchronize(static_cast<CUevent>(event)));
+  if (!event) return;
+  trace([&](auto& to) { to->trace_gpu_event_synchronization(kCuda, number(event)); });
+  check(event_synchronize(static_cast<CUevent>(event)));
 }
 
 void destroy_event(void* event) noexcept {
-  if (event) event_destroy(static_cast<CUevent>(event));
+  if (!event) return;
+  trace([&](auto& to) { to->trace_gpu_event_deletion(kCuda, number(event)); });
+  event_destroy(static_cast<CUevent>(event));
 }
 
 double elapsed_milliseconds(void* first, void* second) {
   TORCH_CHECK(first && second, "Both events must be recorded before calculating elapsed time.");
   float found = 0;
-  check(event_elapsed(&found, static_cast<CUevent>(first), static_cast<CUevent>(second)));
+  const CUresult result =
+      event_elapsed(&found, static_cast<CUevent>(first), static_cast<CUevent>(second));
+  TORCH_CHECK(result != CUDA_ERROR_NOT_READY,
+              "Both events must be completed before calculating elapsed time.");
+  check(result);
   return found;
 }
 

@@ -14,6 +14,9 @@ c10::Stream pool_stream(c10::DeviceIndex device, int priority);  // 32 per prior
 c10::Stream external_stream(void* handle, c10::DeviceIndex device);
 CUstream_st* native_stream(c10::Stream stream);
 
+constexpr int kStreamPriorities = 4;  // 0 to -3, as torch
+int stream_priority(c10::Stream stream);
+
 bool stream_done(c10::Stream stream);
 bool stream_capturing(c10::Stream stream);
 void wait_for_stream(c10::Stream stream);
@@ -23,9 +26,18 @@ void wait_for_device(c10::DeviceIndex device);
 // operator on the current stream must see is done. Nearly free when nothing is under way.
 void wait_for_driver(c10::DeviceIndex device);
 
-// Events are CUevent handles, made when they are first recorded.
+// True on a thread of the driver that runs an operator given to a stream: it must not wait for
+// anything.
+bool& on_driver_thread() noexcept;
+
+// Work of `cycles` of the clock that the device reports, on a stream (torch.cuda._sleep).
+void sleep_on(c10::Stream stream, int64_t cycles);
+
+// Events are CUevent handles, made when they are first recorded; flags as of cuEventCreate.
+constexpr unsigned kBlockingEvent = 1, kUntimedEvent = 2, kSharedEvent = 4;
+void* make_event(c10::DeviceIndex device, unsigned flags);
 void record_event(void** event, c10::Stream stream, bool timing);
-void stream_waits(c10::Stream stream, void* event);
+void stream_waits(c10::Stream stream, void* event, bool external = false);
 bool event_done(void* event);
 void wait_for_event(void* event);
 void destroy_event(void* event) noexcept;
