@@ -48,13 +48,6 @@ at::Tensor alias_tensor(const TensorImpl* original, c10::intrusive_ptr<StorageIm
   return at::Tensor(std::move(alias));
 }
 
-bool is_plain_cuda(const at::Tensor& tensor) {
-  return tensor.defined() && tensor.device().is_cuda() && tensor.layout() == at::kStrided &&
-         tensor.unsafeGetTensorImpl()->has_storage() &&
-         !tensor.key_set().has_any(
-             DispatchKeySet({DispatchKey::NestedTensor, DispatchKey::Quantized}));
-}
-
 // Makes the keys of a CPU result those of a device tensor; what autograd needs of it comes from
 // `like`, or stays.
 void become_device_tensor(TensorImpl* impl, c10::Storage storage) {
@@ -79,7 +72,7 @@ OnDevice::~OnDevice() { op_device = before_; }
 c10::DeviceIndex current_op_device() noexcept { return op_device; }
 
 at::Tensor cpu_alias(const at::Tensor& device_tensor) {
-  if (!is_plain_cuda(device_tensor)) return device_tensor;
+  if (!device_tensor.defined() || !is_plain_cuda(device_tensor)) return device_tensor;
   auto* impl = device_tensor.unsafeGetTensorImpl();
   return alias_tensor(impl, alias_storage(impl->unsafe_storage().unsafeGetStorageImpl(), true));
 }

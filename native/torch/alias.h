@@ -7,6 +7,12 @@
 
 namespace awt {
 
+// A strided tensor on a CUDA device: not sparse, nested or quantised (those have other keys in the
+// place of Dense).
+inline bool is_plain_cuda(const at::Tensor& tensor) {
+  return tensor.key_set().has_all(c10::DispatchKeySet(c10::DispatchKey::CUDA));
+}
+
 // While one lives, CPU allocations of this thread come from the memory of `device`.
 class OnDevice {
  public:

@@ -2,6 +2,12 @@
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/native/Resize.h>
+#include <ATen/ops/_reshape_alias_native.h>
+#include <ATen/ops/as_strided_native.h>
+#include <ATen/ops/unfold_native.h>
+#include <ATen/ops/view_as_complex_native.h>
+#include <ATen/ops/view_as_real_native.h>
+#include <ATen/ops/view_native.h>
 #include <c10/core/DeviceGuard.h>
 #include <torch/library.h>
 
@@ -93,7 +99,23 @@ void record_stream_of(Tensor& self, c10::Stream stream) {
   record_stream(self.storage().data_ptr(), stream);
 }
 
+// Views are metadata: torch's own functions for all backends make them.
+Tensor view(const Tensor& self, at::IntArrayRef size) { return at::native::view(self, size); }
+Tensor as_strided(const Tensor& self, at::IntArrayRef size, at::IntArrayRef stride,
+                  std::optional<int64_t> offset) {
+  return at::native::as_strided_tensorimpl(self, size, stride, offset);
+}
+Tensor reshape_alias(const Tensor& self, at::IntArrayRef size, at::IntArrayRef stride) {
+  return at::native::_reshape_alias(self, size, stride);
+}
+
 TORCH_LIBRARY_IMPL(aten, CUDA, library) {
+  library.impl("view", TORCH_FN(view));
+  library.impl("as_strided", TORCH_FN(as_strided));
+  library.impl("_reshape_alias", TORCH_FN(reshape_alias));
+  library.impl("unfold", TORCH_FN(at::native::unfold));
+  library.impl("view_as_real", TORCH_FN(at::native::view_as_real));
+  library.impl("view_as_complex", TORCH_FN(at::native::view_as_complex));
   library.impl("empty.memory_format", TORCH_FN(empty_memory_format));
   library.impl("empty_strided", TORCH_FN(empty_strided));
   library.impl("set_.source_Storage", TORCH_FN(set_source));

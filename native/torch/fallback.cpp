@@ -24,10 +24,6 @@ using c10::OperatorHandle;
 using torch::jit::Stack;
 using Kind = OpInfo::Kind;
 
-// Below autograd and autocast: they have done their work when a backend is reached.
-constexpr DispatchKeySet kAbove =
-    c10::autograd_dispatch_keyset_with_ADInplaceOrView | c10::autocast_dispatch_keyset;
-
 bool is_tensor_list(const c10::Type& type) {
   const auto* list = type.castRaw<c10::ListType>();
   if (!list) return false;
@@ -193,7 +189,7 @@ void run_on_aliases(const OperatorHandle& op, const OpInfo& info, DispatchKeySet
     }
   }
   {
-    c10::impl::ExcludeDispatchKeyGuard below(kAbove);
+    c10::impl::ExcludeDispatchKeyGuard below(kAboveBackends);
     OnDevice here(device);
     op.redispatchBoxed(info.target, stack);
   }
@@ -236,17 +232,27 @@ bool has_kind(const OpInfo& info, Kind kind) {
   return false;
 }
 
+bool is_view(const OperatorHandle& op) {
+  const auto& returns = op.schema().returns();
+  return !returns.empty() && returns[0].alias_info() && !returns[0].alias_info()->isWrite();
+}
+
 // Composite operators with a tensor and no device run whole on the CPU's side; those with a device
 // make tensors of it and must come apart above us.
 bool to_be_served(const OperatorHandle& op, const OpInfo& info) {
   if (op.hasKernelForDispatchKey(DispatchKey::CUDA)) return false;  // ours, in factories.cpp
   if (info.has_twin || op.hasKernelForDispatchKey(DispatchKey::CPU)) return true;
   if (!op.hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutograd)) return false;
+  if (is_view(op)) return false;  // metadata only: composite code makes a device view as it is
   return !has_kind(info, Kind::kDevice) &&
          (has_kind(info, Kind::kTensor) || has_kind(info, Kind::kTensors));
 }
 
 }  // namespace
+
+c10::BoxedKernel boxed_kernel(const OperatorHandle& op) {
+  return c10::BoxedKernel::makeFromFunctor(std::make_unique<OpKernel>(op));
+}
 
 // Called when every other registration of this library is in place.
 void register_operators() {

@@ -13,6 +13,10 @@ namespace awt {
 // The key under which operators that only CUDA has are registered over CPU tensors.
 constexpr c10::DispatchKey kTwinKey = c10::DispatchKey::FPGA;
 
+// Below autograd and autocast: they have done their work when a backend is reached.
+constexpr c10::DispatchKeySet kAboveBackends =
+    c10::autograd_dispatch_keyset_with_ADInplaceOrView | c10::autocast_dispatch_keyset;
+
 // What a kernel must know of an operator, read from its schema once.
 struct OpInfo {
   enum class Kind : uint8_t { kOther, kTensor, kTensors, kGenerator, kDevice };
@@ -38,5 +42,8 @@ void run_on_aliases(const c10::OperatorHandle& op, const OpInfo& info, c10::Disp
 // The device of the first device tensor (or Device argument) among the arguments; -1 when there is
 // none.
 c10::DeviceIndex device_of_arguments(const OpInfo& info, const torch::jit::Stack& stack);
+
+// The boxed kernel of an operator, for those that are registered otherwise.
+c10::BoxedKernel boxed_kernel(const c10::OperatorHandle& op);
 
 }  // namespace awt

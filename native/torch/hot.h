@@ -1,0 +1,151 @@
+// Unboxed kernels for frequent operators: what fallback.cpp does, without packing the arguments
+// into a stack.
+#pragma once
+
+#include <ATen/core/IListRef.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/core/boxing/KernelFunction.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <torch/library.h>
+
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "alias.h"
+#include "deferred.h"
+#include "devices.h"
+#include "fallback.h"
+#include "streams.h"
+
+namespace awt {
+
+// Looks at the arguments of one call: their device, and whether they are the ordinary case (tensors
+// of one device with memory of their own kind, or CPU scalars). Everything else takes the boxed
+// way, which knows the errors.
+struct Look {
+  c10::DeviceIndex device = -1;
+  bool ordinary = true;
+
+  void operator()(const at::Tensor& tensor) {
+    if (!tensor.defined()) return;
+    const auto* impl = tensor.unsafeGetTensorImpl();
+    if (C10_UNLIKELY(!is_plain_cuda(tensor))) {
+      ordinary &= tensor.device().is_cpu() && tensor.dim() == 0;
+      return;
+    }
+    const c10::Device found = impl->unsafe_storage().device();
+    if (device < 0) device = found.index();
+    ordinary &= found.is_cuda() && found.index() == device;
+  }
+  void operator()(const std::optional<at::Tensor>& tensor) {
+    if (tensor) (*this)(*tensor);
+  }
+  void operator()(at::TensorList tensors) {
+    for (const auto& tensor : tensors) (*this)(tensor);
+  }
+  void operator()(const at::ITensorListRef& tensors) {
+    for (const auto& tensor : tensors) (*this)(tensor);
+  }
+  template <class Other>
+  void operator()(const Other&) {}
+};
+
+// Arguments as the CPU's kernel takes them.
+inline at::Tensor host(Aliases& aliases, at::Tensor& tensor) { return aliases.in(tensor, true); }
+inline at::Tensor host(Aliases& aliases, const at::Tensor& tensor) { return aliases.in(tensor); }
+inline std::optional<at::Tensor> host(Aliases& aliases, const std::optional<at::Tensor>& tensor) {
+  return tensor ? std::optional(aliases.in(*tensor)) : std::nullopt;
+}
+template <class List>
+  requires std::is_same_v<List, at::TensorList> || std::is_same_v<List, at::ITensorListRef>
+std::vector<at::Tensor> host(Aliases& aliases, const List& tensors) {
+  std::vector<at::Tensor> made;
+  made.reserve(tensors.size());
+  for (const auto& tensor : tensors) made.push_back(aliases.in(tensor));
+  return made;
+}
+template <class Other>
+const Other& host(Aliases&, const Other& other) {
+  return other;
+}
+
+// Results as the caller takes them.
+inline at::Tensor device_side(Aliases& aliases, at::Tensor result) {
+  return aliases.out(std::move(result));
+}
+inline std::vector<at::Tensor> device_side(Aliases& aliases, std::vector<at::Tensor> results) {
+  for (auto& result : results) result = aliases.out(std::move(result));
+  return results;
+}
+template <class... Tensors>
+std::tuple<Tensors...> device_side(Aliases& aliases, std::tuple<Tensors...> results) {
+  return std::apply(
+      [&](auto&... result) {
+        return std::tuple<Tensors...>(device_side(aliases, std::move(result))...);
+      },
+      results);
+}
+template <class Other>
+  requires std::is_arithmetic_v<Other> || std::is_same_v<Other, at::Scalar>
+Other device_side(Aliases&, Other result) {
+  return result;
+}
+
+// The argument that an in-place or out= operator returns.
+inline at::Tensor* returned(at::Tensor& tensor) { return &tensor; }
+template <class Other>
+at::Tensor* returned(const Other&) {
+  return nullptr;
+}
+
+template <class Op, class Schema = typename Op::schema>
+struct Hot;
+
+template <class Op, class Result, class... Arguments>
+struct Hot<Op, Result(Arguments...)> {
+  static const c10::OperatorHandle& handle() {
+    static const auto found =
+        c10::Dispatcher::singleton().findSchemaOrThrow(Op::name, Op::overload_name);
+    return found;
+  }
+
+  static Result by_the_boxed_way(Arguments... arguments) {
+    static const c10::BoxedKernel kernel = boxed_kernel(handle());
+    return c10::impl::BoxedKernelWrapper<Result(Arguments...)>::call(
+        kernel, handle(), c10::DispatchKeySet(c10::DispatchKey::CUDA),
+        std::forward<Arguments>(arguments)...);
+  }
+
+  static Result call(Arguments... arguments) {
+    Look look;
+    (look(arguments), ...);
+    if (C10_UNLIKELY(!look.ordinary || look.device < 0 || deferring()))
+      return by_the_boxed_way(std::forward<Arguments>(arguments)...);
+    static const c10::DispatchKeySet target(
+        handle().hasKernelForDispatchKey(kTwinKey) ? kTwinKey : c10::DispatchKey::CPU);
+    enter_thread();
+    wait_for_driver(look.device);
+    Aliases aliases(look.device);
+    std::tuple<decltype(host(aliases, arguments))...> hosts(host(aliases, arguments)...);
+    const c10::impl::ExcludeDispatchKeyGuard below(kAboveBackends);
+    const OnDevice here(look.device);
+    const auto run = [](auto&... each) -> decltype(auto) {
+      return Op::redispatch(target, each...);
+    };
+    if constexpr (std::is_lvalue_reference_v<Result>) {
+      std::apply(run, hosts);
+      aliases.write_back();
+      at::Tensor* found = nullptr;
+      ((found = returned(arguments) ? returned(arguments) : found), ...);
+      return *found;
+    } else if constexpr (std::is_void_v<Result>) {
+      std::apply(run, hosts);
+    } else {
+      return device_side(aliases, std::apply(run, hosts));
+    }
+  }
+};
+
+}  // namespace awt
