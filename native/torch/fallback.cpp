@@ -243,6 +243,7 @@ bool to_be_served(const OperatorHandle& op, const OpInfo& info) {
   if (op.hasKernelForDispatchKey(DispatchKey::CUDA)) return false;  // ours, in factories.cpp
   if (info.has_twin || op.hasKernelForDispatchKey(DispatchKey::CPU)) return true;
   if (!op.hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutograd)) return false;
+  if (info.draws || info.has_generator) return false;  // what they are made of draws on the device
   if (is_view(op)) return false;  // metadata only: composite code makes a device view as it is
   return !has_kind(info, Kind::kDevice) &&
          (has_kind(info, Kind::kTensor) || has_kind(info, Kind::kTensors));

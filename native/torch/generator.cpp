@@ -1,4 +1,5 @@
-// Generators for cuda devices: seed and Philox offset, shared between the generators that graphsafe_get_state made.
+// Generators for cuda devices: seed and Philox offset, shared between the generators that
+// graphsafe_get_state made.
 #include "generator.h"
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -27,9 +28,10 @@ void settle() {
 
 // torch's words (assertNotCapturing of ATen/cuda/CUDAGraphsUtils.cuh).
 void assert_not_capturing(const char* attempt) {
-  TORCH_CHECK(!capturing(), attempt,
-              " during CUDA graph capture. If you need this call to be captured, please file an issue. "
-              "Current cudaStreamCaptureStatus: cudaStreamCaptureStatusActive");
+  TORCH_CHECK(
+      !capturing(), attempt,
+      " during CUDA graph capture. If you need this call to be captured, please file an issue. "
+      "Current cudaStreamCaptureStatus: cudaStreamCaptureStatusActive");
 }
 
 struct State {
@@ -83,7 +85,8 @@ class CudaGenerator final : public c10::GeneratorImpl {
     return fresh;
   }
 
-  // 16 bytes: the seed, then the offset, both in the machine's byte order, as in a checkpoint written on a GPU.
+  // 16 bytes: the seed, then the offset, both in the machine's byte order, as in a checkpoint
+  // written on a GPU.
   c10::intrusive_ptr<c10::TensorImpl> get_state() const override {
     const std::array<uint64_t, 2> words{current_seed(), get_offset()};
     at::Tensor bytes =
@@ -94,8 +97,7 @@ class CudaGenerator final : public c10::GeneratorImpl {
 
   // 16 bytes, or the 8 of a state written before the offset was part of it.
   void set_state(const c10::TensorImpl& new_state) override {
-    assert_not_capturing(
-        "Please ensure to utilize the CUDAGeneratorImpl::set_state_index method");
+    assert_not_capturing("Please ensure to utilize the CUDAGeneratorImpl::set_state_index method");
     at::detail::check_rng_state(new_state);
     std::array<uint64_t, 2> words{};
     const auto size = static_cast<size_t>(new_state.numel());
@@ -171,7 +173,8 @@ const at::Generator& given_or_default(const std::optional<at::Generator>& genera
   return generator && generator->defined() ? *generator : default_generator(device);
 }
 
-// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): every bit of the input changes half of the output's.
+// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): every bit of the input changes half of the
+// output's.
 uint64_t mix(uint64_t word) {
   word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9ULL;
   word = (word ^ (word >> 27)) * 0x94d049bb133111ebULL;
@@ -191,8 +194,8 @@ const at::Generator& default_generator(c10::DeviceIndex device) {
   if (!slot) {
     auto state = std::make_shared<State>();
     state->seed = c10::detail::getNonDeterministicRandom(/*is_cuda=*/true);
-    slot = std::make_unique<at::Generator>(
-        at::make_generator<CudaGenerator>(index, std::move(state)));
+    slot =
+        std::make_unique<at::Generator>(at::make_generator<CudaGenerator>(index, std::move(state)));
   }
   return *slot;
 }
@@ -206,7 +209,8 @@ at::Generator new_generator(c10::DeviceIndex device) {
 
 PhiloxState reserve(const std::optional<at::Generator>& generator, c10::DeviceIndex device,
                     uint64_t increment) {
-  // Not under the generator's own mutex_: Python holds that one while it waits for operators that come here.
+  // Not under the generator's own mutex_: Python holds that one while it waits for operators that
+  // come here.
   return cuda_generator(given_or_default(generator, device)).take(increment);
 }
 
