@@ -6,6 +6,7 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/native/Resize.h>
+#include <ATen/native/TensorFactories.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/argmax.h>
 #include <ATen/ops/empty.h>
@@ -248,12 +249,12 @@ Tensor& bernoulli_tensor_(Tensor& self, const Tensor& p, Given given) {
   const PhiloxState state = reserve(given, current_op_device(), 10);
   TORCH_CHECK(at::isFloatingType(p.scalar_type()),
               "expected probabilities tensor to have floating type, got ", p.scalar_type());
-  const Tensor shares =
-      *at::expand_inplace(self, p.to(self.scalar_type() == at::kDouble ? at::kDouble : at::kFloat));
+  const Tensor typed = p.to(self.scalar_type() == at::kDouble ? at::kDouble : at::kFloat);
+  const auto shares = at::expand_inplace(self, typed);
   AT_DISPATCH_ALL_TYPES_AND3(
       at::kHalf, at::kBFloat16, at::kBool, self.scalar_type(), "bernoulli_tensor_cuda_self_", [&] {
         using Share = std::conditional_t<std::is_same_v<scalar_t, double>, double, float>;
-        decide<scalar_t, Share>(self, shares, state);
+        decide<scalar_t, Share>(self, *shares, state);
       });
   return self;
 }
@@ -270,8 +271,7 @@ void leak(const Tensor& input, Tensor& noise, Tensor& output, double lower, doub
           const Given& given) {
   using Kind = std::conditional_t<std::is_same_v<Scalar, double>, UniformDoubles, UniformFloats>;
   const Launch shape = launch(input.numel(), Kind::kUnroll);
-  // calc_execution_policy is asked with 4 for every type here.
-  const PhiloxState state = reserve(given, current_op_device(), launch(input.numel(), 4).increment);
+  const PhiloxState state = reserve(given, current_op_device(), shape.increment);
   const auto* in = input.const_data_ptr<Scalar>();
   auto* noisy = noise.mutable_data_ptr<Scalar>();
   auto* out = output.mutable_data_ptr<Scalar>();
