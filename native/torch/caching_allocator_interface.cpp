@@ -191,6 +191,10 @@ void record_stream(const void* memory, c10::Stream stream) {
   if (device >= 0) device_memory(device).record_stream(const_cast<void*>(memory), stream);
 }
 
+void record_stream(const c10::DataPtr& data, c10::Stream stream) {
+  record_stream(data.get(), stream);
+}
+
 namespace {
 
 // A child process must not find a lock held by a thread that it does not have.
@@ -216,9 +220,5 @@ void install_allocators() {
     c10::SetAllocator(c10::DeviceType::CUDA, device_allocator(), 1);
   });
 }
-
-namespace {
-const bool installed = (install_allocators(), true);
-}  // namespace
 
 }  // namespace awt
