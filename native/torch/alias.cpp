@@ -27,6 +27,25 @@ void release_original(void* original) {
   c10::raw::intrusive_ptr::decref(static_cast<StorageImpl*>(original));
 }
 
+// Makes the keys of a CPU result those of a device tensor; what autograd needs of it comes from
+// `like`, or stays.
+void become_device_tensor(TensorImpl* impl, c10::Storage storage) {
+  impl->_change_backend_component_keys(storage.device());
+  impl->set_storage_keep_dtype(std::move(storage));
+}
+
+constexpr DispatchKeySet kAutogradKeys =
+    c10::autograd_dispatch_keyset | DispatchKeySet(DispatchKey::ADInplaceOrView);
+
+// The protected keys of a tensor, for views that were made from an alias without autograd keys.
+struct OpenTensorImpl : TensorImpl {
+  static void add_keys(TensorImpl* impl, DispatchKeySet keys) {
+    static_cast<OpenTensorImpl*>(impl)->key_set_ = impl->key_set() | keys;
+  }
+};
+
+}  // namespace
+
 // The alias keeps the original storage alive, because packed parameters and the like may keep the
 // alias.
 c10::intrusive_ptr<StorageImpl> alias_storage(StorageImpl* original, bool written) {
@@ -48,24 +67,11 @@ at::Tensor alias_tensor(const TensorImpl* original, c10::intrusive_ptr<StorageIm
   return at::Tensor(std::move(alias));
 }
 
-// Makes the keys of a CPU result those of a device tensor; what autograd needs of it comes from
-// `like`, or stays.
-void become_device_tensor(TensorImpl* impl, c10::Storage storage) {
-  impl->_change_backend_component_keys(storage.device());
-  impl->set_storage_keep_dtype(std::move(storage));
+void become_view(TensorImpl* view, StorageImpl* original, DispatchKeySet like) {
+  become_device_tensor(view, c10::Storage(c10::intrusive_ptr<StorageImpl>::reclaim_copy(original)));
+  OpenTensorImpl::add_keys(view, like & kAutogradKeys);
+  if (!view->is_inference()) view->set_version_counter(c10::VariableVersion(0));
 }
-
-constexpr DispatchKeySet kAutogradKeys =
-    c10::autograd_dispatch_keyset | DispatchKeySet(DispatchKey::ADInplaceOrView);
-
-// The protected keys of a tensor, for views that were made from an alias without autograd keys.
-struct OpenTensorImpl : TensorImpl {
-  static void add_keys(TensorImpl* impl, DispatchKeySet keys) {
-    static_cast<OpenTensorImpl*>(impl)->key_set_ = impl->key_set() | keys;
-  }
-};
-
-}  // namespace
 
 OnDevice::OnDevice(c10::DeviceIndex device) noexcept : before_(op_device) { op_device = device; }
 OnDevice::~OnDevice() { op_device = before_; }
@@ -130,10 +136,7 @@ at::Tensor Aliases::out(at::Tensor result) {
   StorageImpl* storage = impl->unsafe_storage().unsafeGetStorageImpl();
   for (const auto& pair : storages_) {
     if (pair.alias.get() != storage) continue;
-    become_device_tensor(
-        impl, c10::Storage(c10::intrusive_ptr<StorageImpl>::reclaim_copy(pair.original)));
-    OpenTensorImpl::add_keys(impl, pair.first->key_set() & kAutogradKeys);
-    if (!impl->is_inference()) impl->set_version_counter(c10::VariableVersion(0));
+    become_view(impl, pair.original, pair.first->key_set());
     return result;
   }
   for (const auto* storage_of_cpu : of_cpu_)

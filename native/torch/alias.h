@@ -36,6 +36,16 @@ at::Tensor cpu_alias(const at::Tensor& device_tensor);
 // device is kept, other memory is copied into it.
 void adopt(const at::Tensor& cpu, c10::DeviceIndex device);
 
+// The parts of an alias, for a caller that keeps its own account of a call (compiled.cpp).
+// `alias_storage` keeps `original` alive; `alias_tensor` has the shape of `original` at the moment.
+c10::intrusive_ptr<c10::StorageImpl> alias_storage(c10::StorageImpl* original, bool written);
+at::Tensor alias_tensor(const c10::TensorImpl* original,
+                        c10::intrusive_ptr<c10::StorageImpl> storage);
+
+// Turns a CPU view of an alias storage into a view of the `original` storage, in place; `like` are
+// the keys of a device tensor on it.
+void become_view(c10::TensorImpl* view, c10::StorageImpl* original, c10::DispatchKeySet like);
+
 // The aliases of one call, so that arguments and results find each other.
 class Aliases {
  public:

@@ -1,0 +1,216 @@
+#include "compiled.h"
+
+#include <ATen/ops/empty_strided.h>
+#include <torch/library.h>
+
+#include <memory>
+
+#include "allocator.h"
+#include "devices.h"
+#include "streams.h"
+
+namespace awt {
+namespace {
+
+using c10::DeviceIndex;
+using c10::DispatchKey;
+using c10::DispatchKeySet;
+using c10::StorageImpl;
+using c10::TensorImpl;
+
+// Functions compiled by Inductor call each other through operators written in Python.
+thread_local std::vector<std::unique_ptr<CompiledCall>> calls;
+
+// Autograd and autocast have done their work when compiled code runs, and aliases have no keys for
+// them.
+constexpr DispatchKeySet kAbove =
+    c10::autograd_dispatch_keyset_with_ADInplaceOrView | c10::autocast_dispatch_keyset;
+
+bool on_cuda(const at::Tensor& tensor) {
+  return tensor.defined() && tensor.device().is_cuda() && tensor.layout() == at::kStrided &&
+         tensor.unsafeGetTensorImpl()->has_storage();
+}
+
+StorageImpl* storage_of(const at::Tensor& tensor) {
+  return tensor.unsafeGetTensorImpl()->unsafe_storage().unsafeGetStorageImpl();
+}
+
+// Memory of its own, outside of what the call allocates on the device.
+at::Tensor copied(const at::Tensor& tensor, DeviceIndex device) {
+  const OnDevice there(device);
+  at::Tensor copy = at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options());
+  copy.copy_(tensor);
+  return copy;
+}
+
+void release_storage(void* storage) {
+  c10::raw::intrusive_ptr::decref(static_cast<StorageImpl*>(storage));
+}
+
+}  // namespace
+
+CompiledCall* current_call() noexcept { return calls.empty() ? nullptr : calls.back().get(); }
+
+CompiledCall::CompiledCall(DeviceIndex device, bool keep)
+    : device_(device),
+      keep_(keep),
+      here_(device),
+      keys_before_(c10::impl::tls_local_dispatch_key_set()) {
+  auto keys = keys_before_;
+  keys.excluded_ = keys.excluded_ | kAbove;
+  c10::impl::_force_tls_local_dispatch_key_set(keys);
+}
+
+CompiledCall::~CompiledCall() { c10::impl::_force_tls_local_dispatch_key_set(keys_before_); }
+
+c10::intrusive_ptr<StorageImpl> CompiledCall::storage_for(TensorImpl* argument) {
+  StorageImpl* original = argument->unsafe_storage().unsafeGetStorageImpl();
+  const auto [place, fresh] = by_original_.try_emplace(original, storages_.size());
+  if (!fresh) {
+    if (auto alias = storages_[place->second].alias.lock()) return alias;
+    by_alias_.erase(storages_[place->second].alias._unsafe_get_target());
+  }
+  auto alias = alias_storage(original, true);
+  StoragePair pair{original, c10::weak_intrusive_ptr<StorageImpl>(alias), argument->key_set()};
+  by_alias_[alias.get()] = place->second;
+  if (fresh)
+    storages_.push_back(std::move(pair));
+  else
+    storages_[place->second] = std::move(pair);
+  return alias;
+}
+
+at::Tensor CompiledCall::in(const at::Tensor& argument) {
+  if (!on_cuda(argument)) return argument;
+  TensorImpl* impl = argument.unsafeGetTensorImpl();
+  at::Tensor alias = alias_tensor(impl, storage_for(impl));
+  by_tensor_[alias.unsafeGetTensorImpl()] = tensors_.size();
+  tensors_.push_back({c10::weak_intrusive_ptr<TensorImpl>(argument.getIntrusivePtr()),
+                      c10::weak_intrusive_ptr<TensorImpl>(alias.getIntrusivePtr())});
+  if (keep_) kept_.push_back(alias);
+  return alias;
+}
+
+const CompiledCall::StoragePair* CompiledCall::pair_of(const StorageImpl* alias) const {
+  const auto found = by_alias_.find(alias);
+  return found == by_alias_.end() ? nullptr : &storages_[found->second];
+}
+
+at::Tensor CompiledCall::original_of(const at::Tensor& alias) const {
+  const auto found = by_tensor_.find(alias.unsafeGetTensorImpl());
+  if (found == by_tensor_.end()) return {};
+  return at::Tensor(tensors_[found->second].original.lock());
+}
+
+at::Tensor CompiledCall::out(at::Tensor result, DeviceIndex device) {
+  if (!result.defined() || !result.device().is_cpu()) return result;
+  TensorImpl* impl = result.unsafeGetTensorImpl();
+  if (!impl->has_storage()) return result;
+  const StoragePair* pair = pair_of(storage_of(result));
+  if (device < 0) return pair ? copied(result, -1) : result;
+  if (!pair) {
+    adopt(result, device);
+    return result;
+  }
+  if (pair->original->device().index() != device) {
+    at::Tensor copy = copied(result, device);
+    adopt(copy, device);
+    return copy;
+  }
+  if (at::Tensor original = original_of(result); original.defined()) return original;
+  become_view(impl, pair->original, pair->like);
+  return result;
+}
+
+void CompiledCall::write_back() {
+  for (auto& pair : storages_) {
+    auto alias = pair.alias.lock();
+    if (!alias || (alias->data() == pair.original->data() &&
+                   alias->sym_nbytes() == pair.original->sym_nbytes()))
+      continue;
+    c10::DataPtr moved = std::move(alias->_mutable_data_ptr_no_checks());
+    if (moved.get_context() != pair.original) {
+      moved.unsafe_set_device(pair.original->device());
+      pair.original->set_data_ptr_noswap(std::move(moved));
+    }
+    pair.original->set_nbytes(alias->sym_nbytes());
+  }
+}
+
+at::Tensor CompiledCall::as_device(const at::Tensor& cpu, DeviceIndex device) {
+  if (!cpu.defined() || !cpu.device().is_cpu()) return cpu;
+  if (at::Tensor original = original_of(cpu); original.defined()) return original;
+  const c10::Device target(c10::DeviceType::CUDA, device);
+  StorageImpl* inner = storage_of(cpu);
+  const StoragePair* pair = pair_of(inner);
+  c10::intrusive_ptr<StorageImpl> storage;
+  if (pair) {
+    storage = c10::intrusive_ptr<StorageImpl>::reclaim_copy(pair->original);
+  } else {
+    c10::raw::intrusive_ptr::incref(inner);
+    storage = c10::make_intrusive<StorageImpl>(
+        StorageImpl::use_byte_size_t(), inner->sym_nbytes(),
+        c10::DataPtr(inner->mutable_data(), inner, &release_storage, target), device_allocator(),
+        inner->resizable());
+  }
+  const auto lazy = cpu.key_set() & DispatchKeySet({DispatchKey::Conjugate, DispatchKey::Negative});
+  auto impl = c10::make_intrusive<TensorImpl>(c10::Storage(std::move(storage)),
+                                              DispatchKeySet(DispatchKey::CUDA) | lazy, cpu.dtype());
+  impl->set_sizes_and_strides(cpu.sizes(), cpu.strides(), cpu.storage_offset());
+  return at::Tensor(std::move(impl));
+}
+
+at::Tensor CompiledCall::as_cpu(const at::Tensor& device_tensor) {
+  if (!on_cuda(device_tensor)) return device_tensor;
+  TensorImpl* impl = device_tensor.unsafeGetTensorImpl();
+  const auto known = by_original_.find(storage_of(device_tensor));
+  if (known != by_original_.end())
+    if (auto alias = storages_[known->second].alias.lock())
+      return alias_tensor(impl, std::move(alias));
+  return cpu_alias(device_tensor);
+}
+
+namespace {
+
+// Arguments of a device become aliases until `leave` or `abandon` ends the call.
+std::vector<at::Tensor> enter(at::TensorList arguments, int64_t device, bool keep) {
+  const auto index = static_cast<DeviceIndex>(device);
+  enter_thread();
+  wait_for_driver(index);
+  TORCH_CHECK(!stream_capturing(current_stream(index)),
+              "a function compiled by torch.compile cannot run while a CUDA graph is captured");
+  auto call = std::make_unique<CompiledCall>(index, keep);
+  std::vector<at::Tensor> aliases;
+  aliases.reserve(arguments.size());
+  for (const at::Tensor& argument : arguments) aliases.push_back(call->in(argument));
+  calls.push_back(std::move(call));
+  return aliases;
+}
+
+std::vector<at::Tensor> leave(at::TensorList results, at::IntArrayRef devices) {
+  TORCH_CHECK(!calls.empty() && results.size() == devices.size(),
+              "anywarp::leave: no call to leave, or ", results.size(), " results for ",
+              devices.size(), " devices");
+  const std::unique_ptr<CompiledCall> call = std::move(calls.back());
+  calls.pop_back();
+  call->write_back();
+  std::vector<at::Tensor> given;
+  given.reserve(results.size());
+  for (size_t i = 0; i < results.size(); ++i)
+    given.push_back(call->out(results[i], static_cast<DeviceIndex>(devices[i])));
+  return given;
+}
+
+void abandon() {
+  if (!calls.empty()) calls.pop_back();
+}
+
+TORCH_LIBRARY_FRAGMENT(anywarp, library) {
+  library.def("enter(Tensor[] arguments, int device, bool keep) -> Tensor[]", TORCH_FN(enter));
+  library.def("leave(Tensor[] results, int[] devices) -> Tensor[]", TORCH_FN(leave));
+  library.def("abandon() -> ()", TORCH_FN(abandon));
+  library.def("cpu_alias(Tensor tensor) -> Tensor", TORCH_FN(cpu_alias));
+}
+
+}  // namespace
+}  // namespace awt
