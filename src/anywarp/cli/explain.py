@@ -19,13 +19,26 @@ CODE = re.compile(r"[A-Z][0-9]{3}")
 
 
 @click.command("explain")
-@click.argument("code", required=False)
+@click.option(
+    "--patches", is_flag=True, help="List what is changed in the processes of COMMAND (default: import torch), and why."
+)
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", help="How to print the result.")
-def command(code: str | None, style: str) -> None:
-    """Print the page of the diagnostic CODE, such as P001; without one, list all codes."""
-    if code is None:
+@click.argument("words", metavar="[CODE | -- COMMAND...]", nargs=-1, type=click.UNPROCESSED)
+def command(patches: bool, style: str, words: tuple[str, ...]) -> int:
+    """Print the page of the diagnostic CODE, such as P001; without one, list all codes.
+
+    With --patches: run COMMAND and list every change made in its processes.
+    """
+    if patches:
+        from anywarp.cli.explain_patches import explain_patches  # late: it starts programs
+
+        return explain_patches(words, style)
+    if len(words) > 1:
+        raise click.UsageError("one code at a time")
+    if not words:
         _print_list(style)
-        return
+        return 0
+    code = words[0]
     page = page_of(code)
     if style == "json":
         click.echo(json.dumps({"code": code.upper(), "title": title(page), "page": page}, indent=2))
@@ -36,6 +49,7 @@ def command(code: str | None, style: str) -> None:
         Console().print(Markdown(page))
     else:
         click.echo(page, nl=False)
+    return 0
 
 
 def pages() -> Path:

@@ -77,14 +77,15 @@ def become(command: Sequence[str], env: Mapping[str, str]) -> None:
         raise _not_started(command[0], error) from error
 
 
-def watch(command: Sequence[str], env: Mapping[str, str]) -> int:
+def watch(command: Sequence[str], env: Mapping[str, str], stdout: int | None = None) -> int:
     """Run the command to its end and return its exit code, 128 + n when signal n ended it.
 
-    Signals that reach us go to the command; an interrupt from the terminal reaches it anyway, and we wait for what it does.
+    `stdout` is a file descriptor for its output, our own when None. Signals that reach us go to the command; an interrupt
+    from the terminal reaches it anyway, and we wait for what it does.
     """
     program = _found(command[0], env)
     try:
-        child = subprocess.Popen(list(command), executable=program, env=dict(env))
+        child = subprocess.Popen(list(command), executable=program, env=dict(env), stdout=stdout)
     except OSError as error:
         raise _not_started(command[0], error) from error
     with _signals_to(child):

@@ -10,6 +10,7 @@ import fcntl
 import mmap
 import os
 import platform
+import re
 import shlex
 import shutil
 import subprocess
@@ -26,6 +27,9 @@ MARK = b"anywarp stand-in for torch "
 
 KEPT = 6
 """Binaries that stay in the cache when another is compiled: the newest."""
+
+ERRORS = "errors.txt"
+"""Where the words of a compiler that failed are kept; the first line says which compiler, none when it was killed."""
 
 COMPILERS = ("g++", "c++", "clang++")
 
@@ -96,10 +100,11 @@ def _compiled(torch: found.Torch, kept: Path) -> Path:
         kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with _alone(kept.parent / "lock"):
             if built_for(kept) != torch.identity:
+                _check_not_failed(torch, kept.parent, command)
                 _compile(torch, kept, command)
                 _drop_old(kept.parent)
     except subprocess.CalledProcessError as error:
-        raise _not_compiled(torch, error, kept.parent) from error
+        raise _not_compiled(torch, error, kept.parent, command) from error
     except OSError as error:
         raise _about(
             torch,
@@ -152,18 +157,40 @@ def _about(torch: found.Torch, what: Diagnostic) -> AnywarpError:
     return AnywarpError(Diagnostic(what.code, text, help=what.help))
 
 
-def _not_compiled(torch: found.Torch, error: subprocess.CalledProcessError, place: Path) -> AnywarpError:
-    """Turn the compiler's words into a message of a few lines; all of them go to a file."""
+def _not_compiled(
+    torch: found.Torch, error: subprocess.CalledProcessError, place: Path, command: list[str]
+) -> AnywarpError:
+    """Turn the compiler's words into a message of a few lines; all of them go to a file, which keeps us from trying again."""
     words = str(error.stderr or f"{error.cmd[0]} ended with {error.returncode}")
     if "No space left on device" in words:
         return _about(torch, Diagnostic("F005", f"no space left in {place}", help="make room there"))
-    log = place / "errors.txt"
+    killed = error.returncode < 0 or "Killed" in words
     with contextlib.suppress(OSError):
-        log.write_text(words, encoding="utf-8")
-    first = next((line for line in words.splitlines() if "error" in line), words.strip().partition("\n")[0])
+        (place / ERRORS).write_text(f"{'' if killed else _version(command)}\n{words}", encoding="utf-8")
+    return _failed(torch, place, words)
+
+
+def _check_not_failed(torch: found.Torch, place: Path, command: list[str]) -> None:
+    """Raise AnywarpError (F004) when this compiler has failed on these sources before: it would again, a minute later."""
+    try:
+        who, _, words = (place / ERRORS).read_text(encoding="utf-8", errors="replace").partition("\n")
+    except OSError:
+        return
+    if who and who == _version(command):
+        raise _failed(torch, place, words)
+
+
+def _version(command: list[str]) -> str:
+    """Return a line that tells one compiler from another."""
+    asked = [*command, "--version"]
+    said = subprocess.run(asked, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False).stdout
+    return f"{' '.join(command)}: {said.partition(chr(10))[0]}"
+
+
+def _failed(torch: found.Torch, place: Path, words: str) -> AnywarpError:
+    lines = [line for line in words.splitlines() if re.search(r"error: (?!ld returned)|undefined reference", line)]
+    first = (lines or words.strip().splitlines() or ["no reason given"])[0]
     known = ".".join(map(str, found.NEWEST))
     newer = f"this anywarp knows torch up to {known}" if torch.minor > found.NEWEST else "g++ 11 or newer is needed"
-    return _about(
-        torch,
-        Diagnostic("F004", f"it does not compile: {first.strip()[:300]}", help=f"{newer}; all errors are in {log}"),
-    )
+    help = f"{newer}; all errors are in {place / ERRORS}, remove it to try again"
+    return _about(torch, Diagnostic("F004", f"it does not compile: {first.strip()[:300]}", help=help))

@@ -96,5 +96,7 @@ def install() -> Finder:
         if isinstance(finder, Finder):
             return finder
     finder = Finder()
-    sys.meta_path.insert(0, finder)
+    others = [each for each in sys.meta_path if getattr(each, "stands_for", None) != __name__]  # site/sitecustomize.py
+    sys.meta_path[:] = [finder, *others]
+    patches.write_down("sys.meta_path", False, "a finder first in it, which sees torch and the modules to change")
     return finder

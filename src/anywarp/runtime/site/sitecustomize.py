@@ -14,11 +14,11 @@ PACKAGE = HERE.rpartition("/runtime/")[0]
 class Door:
     """Stands first in `sys.meta_path` until somebody imports torch; then the real finder takes its place."""
 
+    stands_for = "anywarp.frameworks.torch.hook"
+
     def find_spec(self, name, path=None, target=None):
         if name != "torch" or path is not None:
             return None
-        if self in sys.meta_path:
-            sys.meta_path.remove(self)
         return hook().install().find_spec(name, path, target)
 
 
