@@ -34,7 +34,7 @@ struct TraceEntry {
   PoolId pool;
   int64_t microseconds;  // since the epoch
   int64_t stack;         // 0: none
-  std::string compile_context, metadata;
+  std::string metadata;
 };
 
 // The last `most` entries.
@@ -66,9 +66,9 @@ inline int64_t stack_for(Stacks level) {
   return __builtin_expect(wanted < static_cast<int>(level), 1) ? 0 : capture_stack(level);
 }
 
-// Words that this thread attaches to its entries.
-std::string& compile_context();
-std::string& trace_metadata();
+// Words that entries carry from now on; "" for none.
+void set_trace_metadata(const std::string& words);
+std::string trace_metadata();
 
 int64_t now_in_microseconds();
 
@@ -78,12 +78,14 @@ using OutOfMemoryObserver = void (*)(int64_t device, int64_t allocated, int64_t 
 void observe_out_of_memory(OutOfMemoryObserver observer);
 void tell_out_of_memory(int64_t device, int64_t allocated, int64_t total, int64_t free);
 
-// Called for every stack: gives it a number above 0. Null: only the frames of C++ are taken.
-using StackCallback = int64_t (*)();
-void set_stack_callback(StackCallback callback, bool with_native_frames);
+// Called for every stack, to note the frames of Python: answers a number from 1 to 2^31 - 1. With
+// null only native frames are taken, when those are wanted.
+using StackCallback = int32_t (*)();
+void set_stack_callback(StackCallback callback, bool native_frames);
 
-// The frames of C++ of a captured stack, one JSON array of objects; empty when none were taken.
-std::string native_frames_json(int64_t stack);
-int64_t python_stack(int64_t stack);  // what the callback answered
+// A stack's number is made of two: what the callback answered, and which native frames it has.
+inline int64_t python_part(int64_t stack) { return stack & 0x7fffffff; }
+// The native frames as JSON: an array of [name, library], the innermost first.
+std::string native_frames(int64_t stack);
 
 }  // namespace awt

@@ -74,8 +74,7 @@ void write_entry(std::string& out, const TraceEntry& entry) {
   field(out, "pool1", entry.pool.second);
   field(out, "time_us", entry.microseconds);
   field(out, "stack", entry.stack);
-  out += "\"compile_context\":", quote(out, entry.compile_context);
-  out += ",\"user_metadata\":", quote(out, entry.metadata);
+  out += "\"user_metadata\":", quote(out, entry.metadata);
   out += "},";
 }
 
@@ -104,7 +103,7 @@ void DeviceMemory::trace(TraceAction action, uint64_t address, size_t size, c10:
   const auto& settings = history_settings();
   if (settings.skipped.load() >> static_cast<int>(action) & 1) return;
   trace_.add({action, address, size, native_stream(stream), pool, now_in_microseconds(), stack,
-              compile_context(), trace_metadata()},
+              trace_metadata()},
              settings.most_entries.load());
 }
 
