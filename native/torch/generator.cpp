@@ -6,6 +6,7 @@
 #include <ATen/Utils.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
+#include <torch/library.h>
 
 #include <array>
 #include <cstring>
@@ -226,6 +227,12 @@ void begin_capture(const at::Generator& generator) { cuda_generator(generator).b
 
 uint64_t end_capture(const at::Generator& generator) {
   return cuda_generator(generator).end_capture();
+}
+
+// For Python, which makes torch.Generator objects of what an operator returns.
+TORCH_LIBRARY_FRAGMENT(anywarp, m) {
+  m.def("default_generator(int device) -> Generator",
+        [](int64_t device) { return default_generator(static_cast<c10::DeviceIndex>(device)); });
 }
 
 }  // namespace awt

@@ -107,6 +107,14 @@ def _no_names() -> tuple[str, ...]:
     return ()
 
 
+def _code_generator(text: str) -> str:
+    if text == "triton":
+        raise ValueError("torch.compile does not go through Triton yet; cpp is the only choice")
+    if text != "cpp":
+        raise ValueError("not one of cpp, triton")
+    return text
+
+
 def _nothing() -> str:
     return ""
 
@@ -131,6 +139,28 @@ def _default_python() -> Path:
 def cpu_count() -> int:
     """Return the number of processors that this process may run on."""
     return len(os.sched_getaffinity(0))
+
+
+@dataclass(frozen=True)
+class RandomCard:
+    """Whose random numbers PyTorch's `cuda` gives: those of a card with so many multiprocessors and threads on each."""
+
+    philox: bool = True
+    multiprocessors: int = 132
+    threads: int = 2048
+
+
+def _card(text: str) -> RandomCard:
+    kind, _, shape = text.strip().partition(":")
+    multiprocessors, times, threads = (shape or "132x2048").partition("x")
+    numbers = multiprocessors.isdecimal() and threads.isdecimal()
+    if kind == "host" and not shape:
+        return RandomCard(philox=False)
+    if kind != "philox" or not (
+        times and numbers and 0 < int(multiprocessors) <= 4096 and 256 <= int(threads) <= 65536
+    ):
+        raise ValueError("expected philox, host, or philox:MULTIPROCESSORSxTHREADS such as philox:108x2048")
+    return RandomCard(True, int(multiprocessors), int(threads))
 
 
 DEVICE = Setting(
@@ -264,6 +294,29 @@ TORCH_BLOCK = Setting(
     "unset: none",
     "Programs in which PyTorch is left alone, and packages or modules that are not changed, separated by commas.",
 )
+TORCH_TF32 = Setting(
+    "ANYWARP_TORCH_TF32",
+    str,
+    _nothing,
+    "unset: factors keep their 24 bits",
+    "`round`: where torch's flags allow TF32, float32 factors of products and convolutions are rounded as tensor cores do.",
+    "native",
+)
+TORCH_INDUCTOR = Setting(
+    "ANYWARP_TORCH_INDUCTOR",
+    _code_generator,
+    lambda: "cpp",
+    "`cpp`",
+    "What `torch.compile` generates for `cuda`: `cpp`, C++ for the CPU. `triton` is reserved, and refused for now.",
+)
+TORCH_RANDOM = Setting(
+    "ANYWARP_TORCH_RANDOM",
+    _card,
+    RandomCard,
+    "`philox`: an H100 or H200, 132 multiprocessors of 2048 threads",
+    "`philox`: a seed gives the numbers that it gives on an NVIDIA card (`philox:108x2048` on an A100: the card matters "
+    "for large tensors); `host`: the CPU's own generator, seeded from CUDA's state.",
+)
 PATCH_REPORT = Setting(
     "ANYWARP_PATCH_REPORT",
     _optional_path,
@@ -288,7 +341,7 @@ CXX = Setting(
 
 SETTINGS: tuple[Setting[object], ...] = (
     DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, MEMORY, DEVICES, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, LOG, BUILD_ID,
-    RUNTIME_DIR, TORCH_LIBRARY, TORCH_SCOPE, TORCH_BLOCK, PATCH_REPORT, RUN, CXX,
+    RUNTIME_DIR, TORCH_LIBRARY, TORCH_SCOPE, TORCH_BLOCK, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, RUN, CXX,
 )  # fmt: skip
 """All of them, in the order of docs/settings.md."""
 

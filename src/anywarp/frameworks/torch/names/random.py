@@ -1,4 +1,7 @@
-"""Names of torch._C about random."""
+"""Random numbers: which card is followed, and the generators that `torch.cuda.default_generators` holds.
+
+Generators themselves are torch's own objects around ours (native/torch/generator.cpp).
+"""
 
 # pyright: basic
 from __future__ import annotations
@@ -6,7 +9,21 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
+from anywarp import settings
+
 
 def names(library: ctypes.CDLL) -> dict[str, Any]:
-    """Return the names and what they are bound to."""
+    """Tell the stand-in the card to follow; there are no names to return."""
+    card = settings.TORCH_RANDOM.get()
+    if library.awt_random_card(int(card.philox), card.multiprocessors, card.threads) != 0:
+        raise settings.SettingError(
+            f"{settings.TORCH_RANDOM.name}: no card has such numbers of multiprocessors and threads"
+        )
     return {}
+
+
+def default_generator(device: int) -> Any:
+    """Return the torch.Generator around the default generator of a device."""
+    import torch
+
+    return torch.ops.anywarp.default_generator(device)
