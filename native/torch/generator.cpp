@@ -231,7 +231,7 @@ uint64_t end_capture(const at::Generator& generator) {
 
 // For Python, which makes torch.Generator objects of what an operator returns.
 TORCH_LIBRARY_FRAGMENT(anywarp, m) {
-  m.def("default_generator(int device) -> Generator",
+  m.def("default_generator(int device) -> Generator?",
         [](int64_t device) { return default_generator(static_cast<c10::DeviceIndex>(device)); });
 }
 
