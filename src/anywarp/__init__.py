@@ -8,4 +8,6 @@ __version__ = "0.1.0"
 
 def load_ipython_extension(shell: object) -> None:
     """Do in a notebook, by `%load_ext anywarp`, what `import anywarp.torch` does."""
-    import anywarp.torch  # noqa: F401 - late: a plain `import anywarp` serves nothing
+    import importlib
+
+    importlib.import_module("anywarp.torch")  # late: a plain `import anywarp` serves nothing

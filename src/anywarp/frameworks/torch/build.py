@@ -155,35 +155,37 @@ def ship(native: Path, torch: found.Torch, libraries: Path, jobs: int, strict: b
 
 
 def main() -> None:
-    """Build for a torch folder: `NATIVE TORCH OUT`, or `--ship NATIVE LIBRARIES` for the torch of this Python, if it has one.
+    """Build for a torch folder, `NATIVE TORCH OUT`; or `--ship NATIVE LIBRARIES JOBS STRICT [TORCH...]` for the torch of
+    this Python, if it has one, and for others.
 
-    After these: how many files at a time, and ON to make warnings errors. What the compiler says goes to stderr.
+    What the compiler says goes to stderr.
     """
-    shipping, words = sys.argv[1] == "--ship", [each for each in sys.argv[1:] if each != "--ship"]
-    places = 2 if shipping else 3
-    jobs, strict = int((words[places:] or ["2"])[0]), words[places + 1 :] == ["ON"]
+    words = sys.argv[1:]
     try:
-        if shipping:
-            _ship_installed(Path(words[0]).absolute(), Path(words[1]).absolute(), jobs, strict)
+        if words[0] == "--ship":
+            native, libraries, *others = (Path(words[each]).absolute() for each in (1, 2, *range(5, len(words))))
+            _ship_each(native, libraries, int(words[3]), words[4] == "ON", others)
         else:
             native, folder, out = (Path(each).absolute() for each in words[:3])
-            compile_all(native, found.read(folder), out, jobs=jobs, strict=strict, warn=sys.stderr.write)
+            compile_all(native, found.read(folder), out, warn=sys.stderr.write)
     except subprocess.CalledProcessError as error:
         sys.exit(error.stderr)
 
 
-def _ship_installed(native: Path, libraries: Path, jobs: int, strict: bool) -> None:
+def _ship_each(native: Path, libraries: Path, jobs: int, strict: bool, others: Sequence[Path]) -> None:
     spec = importlib.util.find_spec("torch")
-    folder = Path(spec.origin).parent if spec is not None and spec.origin else None
-    if folder is None or not found.is_torch(folder):
-        return
-    torch = found.read(folder)
-    try:
-        found.check(torch)
-    except AnywarpError as error:
-        print(error.diagnostic.as_text(), file=sys.stderr)
-        return
-    ship(native, torch, libraries, jobs, strict)
+    here = [Path(spec.origin).parent] if spec is not None and spec.origin else []
+    for folder in (each for each in [*here, *others] if found.is_torch(each)):
+        torch = found.read(folder)
+        try:
+            found.check(torch)
+            ship(native, torch, libraries, jobs, strict)
+        except AnywarpError as error:  # a vendor's build, or too old: nothing to build, and no reason to fail
+            print(error.diagnostic.as_text(), file=sys.stderr)
+        except subprocess.CalledProcessError as error:
+            if torch.minor <= found.NEWEST:
+                raise
+            print(f"torch {torch.version} is newer than this anywarp; not built for it:\n{error.stderr}", file=sys.stderr)
 
 
 if __name__ == "__main__":
