@@ -76,6 +76,8 @@ c10::DeviceIndex device_count() noexcept {
 
 c10::DeviceIndex current_device() noexcept { return thread.device; }
 
+void set_device_unchecked(c10::DeviceIndex device) noexcept { thread.device = device; }
+
 void set_device(c10::DeviceIndex device) {
   if (device == thread.device && device == 0) return;
   require_index(device);

@@ -10,6 +10,7 @@ namespace awt {
 c10::DeviceIndex device_count() noexcept;
 
 c10::DeviceIndex current_device() noexcept;
+void set_device_unchecked(c10::DeviceIndex device) noexcept;
 void set_device(c10::DeviceIndex device);  // raises "CUDA error: invalid device ordinal"
 
 // Makes the primary context of the current device current on this thread, once per thread and

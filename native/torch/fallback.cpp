@@ -12,6 +12,7 @@
 #include "deferred.h"
 #include "devices.h"
 #include "generator.h"
+#include "rescue.h"
 #include "streams.h"
 
 namespace awt {
@@ -119,6 +120,14 @@ void give_back(Aliases& aliases, IValue& value) {
   }
 }
 
+void round_factors(const OpInfo& info, Stack* stack, size_t first) {
+  for (const int argument : info.factors.arguments) {
+    if (argument < 0) continue;
+    IValue& value = (*stack)[first + size_t(argument)];
+    if (value.isTensor()) value = IValue(to_tf32(value.toTensor()));
+  }
+}
+
 bool any_meta(const OpInfo& info, const Stack& stack) {
   const size_t first = stack.size() - info.arguments.size();
   for (size_t i = 0; i < info.arguments.size(); ++i) {
@@ -145,6 +154,7 @@ OpInfo::OpInfo(const OperatorHandle& op) {
   target = DispatchKeySet(has_twin ? kTwinKey : DispatchKey::CPU);
   for (const auto& tag : op.getTags()) draws |= tag == at::Tag::nondeterministic_seeded;
   mixes = takes_both(schema.name());
+  factors = factors_of(schema.name());
 }
 
 c10::DeviceIndex device_of_arguments(const OpInfo& info, const Stack& stack) {
@@ -166,6 +176,24 @@ c10::DeviceIndex device_of_arguments(const OpInfo& info, const Stack& stack) {
   return found;
 }
 
+void call_kernel(const OperatorHandle& op, const OpInfo& info, Stack* stack,
+                 c10::DeviceIndex device) {
+  const size_t first = stack->size() - info.arguments.size();
+  for (size_t i = 0; i < info.arguments.size() && info.has_generator && !info.has_twin; ++i) {
+    if (info.arguments[i].kind != Kind::kGenerator) continue;
+    IValue& value = (*stack)[first + i];
+    auto given = value.isNone() ? std::nullopt : std::optional(value.toGenerator());
+    value = IValue(host_generator(given, device));
+  }
+  c10::impl::ExcludeDispatchKeyGuard below(kAboveBackends);
+  OnDevice here(device);
+  if (info.factors && tf32_allowed(info.factors.convolution)) round_factors(info, stack, first);
+  if (has_narrow(info, *stack))
+    run_or_widen(op, info, stack);
+  else
+    op.redispatchBoxed(info.target, stack);
+}
+
 void run_on_aliases(const OperatorHandle& op, const OpInfo& info, DispatchKeySet, Stack* stack) {
   c10::DeviceIndex device = device_of_arguments(info, *stack);
   if (device < 0) device = current_device();
@@ -183,16 +211,9 @@ void run_on_aliases(const OperatorHandle& op, const OpInfo& info, DispatchKeySet
       value = alias_list(aliases, value, op.schema().arguments()[i].type(), argument.written);
     } else if (argument.kind == Kind::kDevice && !value.isNone() && value.toDevice().is_cuda()) {
       value = IValue(c10::Device(c10::DeviceType::CPU));
-    } else if (argument.kind == Kind::kGenerator && !info.has_twin) {
-      auto given = value.isNone() ? std::nullopt : std::optional(value.toGenerator());
-      value = IValue(host_generator(given, device));
     }
   }
-  {
-    c10::impl::ExcludeDispatchKeyGuard below(kAboveBackends);
-    OnDevice here(device);
-    op.redispatchBoxed(info.target, stack);
-  }
+  call_kernel(op, info, stack, device);
   if (info.writes) aliases.write_back();
   const size_t results = op.schema().returns().size();
   for (size_t i = stack->size() - results; i < stack->size(); ++i) give_back(aliases, (*stack)[i]);

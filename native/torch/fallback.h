@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tf32.h"
+
 namespace awt {
 
 // The key under which operators that only CUDA has are registered over CPU tensors.
@@ -33,11 +35,16 @@ struct OpInfo {
   bool has_generator = false;
   bool mixes = false;   // takes CPU and device tensors of any size together
   bool writes = false;  // has an argument that it writes to
+  Factors factors;      // what tensor cores round before they multiply
 };
 
 // Runs `op` with the arguments on `stack` by the CPU's kernel (or the twin), now.
 void run_on_aliases(const c10::OperatorHandle& op, const OpInfo& info, c10::DispatchKeySet keys,
                     torch::jit::Stack* stack);
+
+// The kernel itself, with aliases on the stack where the device's tensors were; its results are the kernel's own.
+void call_kernel(const c10::OperatorHandle& op, const OpInfo& info, torch::jit::Stack* stack,
+                 c10::DeviceIndex device);
 
 // The device of the first device tensor (or Device argument) among the arguments; -1 when there is
 // none.

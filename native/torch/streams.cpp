@@ -9,6 +9,7 @@
 #include <chrono>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "devices.h"
 #include "driver.h"
@@ -53,25 +54,6 @@ c10::Stream make(c10::DeviceIndex device, c10::StreamId id) {
 
 int level_of(c10::StreamId id) { return int(id >> 1 & 3); }
 
-// Does something in the context of another device.
-class On {
- public:
-  explicit On(c10::DeviceIndex device) : before_(current_device()) {
-    set_device(device);
-    enter_thread();
-  }
-  ~On() {
-    if (current_device() == before_) return;
-    set_device(before_);
-    enter_thread();
-  }
-  On(const On&) = delete;
-  On& operator=(const On&) = delete;
-
- private:
-  c10::DeviceIndex before_;
-};
-
 // Sanitisers of programs listen to these (torch.cuda._gpu_trace).
 template <class Tell>
 void trace(Tell tell) {
@@ -84,6 +66,17 @@ constexpr auto kCuda = c10::DeviceType::CUDA;
 uintptr_t number(const void* handle) { return reinterpret_cast<uintptr_t>(handle); }
 
 }  // namespace
+
+InContext::InContext(c10::DeviceIndex device) : before_(current_device()) {
+  set_device(device);
+  enter_thread();
+}
+
+InContext::~InContext() {
+  if (current_device() == before_) return;
+  set_device(before_);
+  enter_thread();
+}
 
 c10::Stream default_stream(c10::DeviceIndex device) { return make(device, 0); }
 
@@ -106,7 +99,7 @@ c10::Stream pool_stream(c10::DeviceIndex device, int priority) {
   std::lock_guard lock(pool.mutex);
   const unsigned place = pool.next[level]++ % kPool;
   if (!pool.made[level][place].load(std::memory_order_relaxed)) {
-    On on(device);
+    InContext on(device);
     CUstream made = nullptr;
     check(stream_create(&made, kNonBlocking, -level));
     pool.made[level][place].store(made, std::memory_order_release);
@@ -133,14 +126,14 @@ CUstream_st* native_stream(c10::Stream stream) {
 int stream_priority(c10::Stream stream) {
   const c10::StreamId id = stream.id();
   if (id & 1) return -level_of(id);
-  On on(stream.device_index());
+  InContext on(stream.device_index());
   int found = 0;
   check(stream_get_priority(native_stream(stream), &found));
   return found;
 }
 
 bool stream_done(c10::Stream stream) {
-  On on(stream.device_index());
+  InContext on(stream.device_index());
   const CUresult result = stream_query(native_stream(stream));
   if (result == CUDA_ERROR_NOT_READY) return false;
   check(result);
@@ -149,14 +142,14 @@ bool stream_done(c10::Stream stream) {
 
 bool stream_capturing(c10::Stream stream) {
   if (!context_made(stream.device_index())) return false;
-  On on(stream.device_index());
+  InContext on(stream.device_index());
   int status = 0;
   check(is_capturing(native_stream(stream), &status));
   return status != 0;
 }
 
 void wait_for_stream(c10::Stream stream) {
-  On on(stream.device_index());
+  InContext on(stream.device_index());
   trace([&](auto& to) {
     to->trace_gpu_stream_synchronization(kCuda, number(native_stream(stream)));
   });
@@ -164,12 +157,12 @@ void wait_for_stream(c10::Stream stream) {
 }
 
 void wait_for_device(c10::DeviceIndex device) {
-  On on(device);
+  InContext on(device);
   trace([&](auto& to) { to->trace_gpu_device_synchronization(kCuda); });
   check(context_synchronize());
 }
 
-bool& on_driver_thread() noexcept {
+bool& must_not_wait() noexcept {
   thread_local bool here = false;
   return here;
 }
@@ -180,11 +173,11 @@ namespace {
 // before them, and so does what the current streams of others were given, because copies have two
 // ends.
 void wait_for_current_streams() {
-  if (on_driver_thread()) return;
+  if (must_not_wait()) return;
   for (c10::DeviceIndex device = 0; device < device_count(); ++device) {
     if (!context_made(device)) continue;
     const c10::Stream stream = current_stream(device);
-    On on(device);
+    InContext on(device);
     int status = 0;
     check(is_capturing(native_stream(stream), &status));
     if (status == 0) check(stream_synchronize(native_stream(stream)));
@@ -205,7 +198,7 @@ void wait_for_driver(c10::DeviceIndex) {
 }
 
 void sleep_on(c10::Stream stream, int64_t cycles) {
-  On on(stream.device_index());
+  InContext on(stream.device_index());
   int khz = 0;
   check(device_attribute(&khz, kClockRate, stream.device_index()));
   const int64_t nanoseconds =
@@ -216,8 +209,13 @@ void sleep_on(c10::Stream stream, int64_t cycles) {
   check(launch_host(native_stream(stream), nap, reinterpret_cast<void*>(nanoseconds)));
 }
 
+unsigned& next_event_flags() noexcept {
+  thread_local unsigned flags = 0;
+  return flags;
+}
+
 void* make_event(c10::DeviceIndex device, unsigned flags) {
-  On on(device);
+  InContext on(device);
   CUevent made = nullptr;
   check(event_create(&made, flags));
   trace([&](auto& to) { to->trace_gpu_event_creation(kCuda, number(made)); });
@@ -225,8 +223,10 @@ void* make_event(c10::DeviceIndex device, unsigned flags) {
 }
 
 void record_event(void** event, c10::Stream stream, bool timing) {
-  if (!*event) *event = make_event(stream.device_index(), timing ? 0 : kUntimedEvent);
-  On on(stream.device_index());
+  if (!*event)
+    *event = make_event(stream.device_index(),
+                        (timing ? 0 : kUntimedEvent) | std::exchange(next_event_flags(), 0u));
+  InContext on(stream.device_index());
   CUstream native = native_stream(stream);
   check(event_record(static_cast<CUevent>(*event), native));
   trace([&](auto& to) { to->trace_gpu_event_record(kCuda, number(*event), number(native)); });
@@ -234,7 +234,7 @@ void record_event(void** event, c10::Stream stream, bool timing) {
 
 void stream_waits(c10::Stream stream, void* event, bool external) {
   if (!event) return;
-  On on(stream.device_index());
+  InContext on(stream.device_index());
   CUstream native = native_stream(stream);
   check(stream_wait(native, static_cast<CUevent>(event), external ? kWaitExternal : 0));
   trace([&](auto& to) { to->trace_gpu_event_wait(kCuda, number(event), number(native)); });

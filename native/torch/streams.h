@@ -28,14 +28,28 @@ void wait_for_driver(c10::DeviceIndex device);
 
 // True on a thread of the driver that runs an operator given to a stream: it must not wait for
 // anything.
-bool& on_driver_thread() noexcept;
+bool& must_not_wait() noexcept;
 
 // Work of `cycles` of the clock that the device reports, on a stream (torch.cuda._sleep).
 void sleep_on(c10::Stream stream, int64_t cycles);
 
+// While one lives, another device and its context are current on this thread.
+class InContext {
+ public:
+  explicit InContext(c10::DeviceIndex device);
+  ~InContext();
+  InContext(const InContext&) = delete;
+  InContext& operator=(const InContext&) = delete;
+
+ private:
+  c10::DeviceIndex before_;
+};
+
 // Events are CUevent handles, made when they are first recorded; flags as of cuEventCreate.
 constexpr unsigned kBlockingEvent = 1, kUntimedEvent = 2, kSharedEvent = 4;
 void* make_event(c10::DeviceIndex device, unsigned flags);
+unsigned& next_event_flags() noexcept;  // more flags for the next event that record_event makes on
+                                        // this thread
 void record_event(void** event, c10::Stream stream, bool timing);
 void stream_waits(c10::Stream stream, void* event, bool external = false);
 bool event_done(void* event);
