@@ -83,6 +83,8 @@ void each_tensor(const IValue& value, Kind kind, Visit visit) {
   }
 }
 
+}  // namespace
+
 // CUDA's rule: all on one device, but for CPU scalars.
 void check_devices(const OperatorHandle& op, const OpInfo& info, const Stack& stack,
                    c10::DeviceIndex device) {
@@ -99,6 +101,8 @@ void check_devices(const OperatorHandle& op, const OpInfo& info, const Stack& st
     });
   }
 }
+
+namespace {
 
 IValue alias_list(Aliases& aliases, const IValue& value, const c10::TypePtr& type, bool written) {
   const auto from = value.toListRef();

@@ -46,6 +46,10 @@ void run_on_aliases(const c10::OperatorHandle& op, const OpInfo& info, c10::Disp
 void call_kernel(const c10::OperatorHandle& op, const OpInfo& info, torch::jit::Stack* stack,
                  c10::DeviceIndex device);
 
+// Raises torch's error for arguments on several devices.
+void check_devices(const c10::OperatorHandle& op, const OpInfo& info,
+                   const torch::jit::Stack& stack, c10::DeviceIndex device);
+
 // The device of the first device tensor (or Device argument) among the arguments; -1 when there is
 // none.
 c10::DeviceIndex device_of_arguments(const OpInfo& info, const torch::jit::Stack& stack);

@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "deferred.h"
 #include "devices.h"
 #include "driver.h"
 
@@ -172,15 +173,17 @@ namespace {
 // Operators run on the calling thread: what was given to the current stream of its device comes
 // before them, and so does what the current streams of others were given, because copies have two
 // ends.
-void wait_for_current_streams() {
+void wait_for_current_streams(c10::DeviceIndex own) {
   if (must_not_wait()) return;
+  settle_draws();
   for (c10::DeviceIndex device = 0; device < device_count(); ++device) {
     if (!context_made(device)) continue;
-    const c10::Stream stream = current_stream(device);
+    CUstream stream = native_stream(current_stream(device));
     InContext on(device);
     int status = 0;
-    check(is_capturing(native_stream(stream), &status));
-    if (status == 0) check(stream_synchronize(native_stream(stream)));
+    // The driver refuses to wait for a stream under capture, which tells the program that its operator cannot be captured.
+    if (device != own) check(is_capturing(stream, &status));
+    if (status == 0) check(stream_synchronize(stream));
   }
 }
 
@@ -191,10 +194,10 @@ const uint64_t* work_counter() {
 
 }  // namespace
 
-void wait_for_driver(c10::DeviceIndex) {
+void wait_for_driver(c10::DeviceIndex device) {
   static const uint64_t* const counter = work_counter();
-  if (__builtin_expect(__atomic_load_n(counter, __ATOMIC_ACQUIRE) == 0, 1)) return;
-  wait_for_current_streams();
+  if (__builtin_expect(__atomic_load_n(counter, __ATOMIC_ACQUIRE) == 0 && !deferring(), 1)) return;
+  wait_for_current_streams(device);
 }
 
 void sleep_on(c10::Stream stream, int64_t cycles) {
