@@ -1,0 +1,28 @@
+// How the operators that only CUDA has are registered: over CPU tensors, under the twin key.
+#pragma once
+
+#include <c10/util/Exception.h>
+#include <torch/library.h>
+
+#include <string>
+#include <vector>
+
+namespace awt {
+
+// Operators of this file's list that the torch at hand knows under another signature: they stay
+// refused by name, instead of keeping the whole library from loading.
+inline std::vector<std::string>& twins_left_out() {
+  static std::vector<std::string> names;
+  return names;
+}
+
+template <class Function>
+void twin(torch::Library& library, const char* name, Function function) {
+  try {
+    library.impl(name, function);
+  } catch (const c10::Error&) {
+    twins_left_out().emplace_back(name);
+  }
+}
+
+}  // namespace awt
