@@ -47,7 +47,6 @@ def _in_name(found: metadata.Distribution) -> str:
     return f"{'rocm' if match.group(1) == 'rocm' else 'cuda'} {match.group(2)}" if match else ""
 
 
-_NATIVE_CODE = "not yet: its kernels are compiled for NVIDIA's hardware, without PTX"
 _STATIC = "not yet: it brings NVIDIA's runtime library linked in"
 
 KNOWN = (
@@ -86,6 +85,6 @@ def _look(name: str, known: _Known) -> Installed | None:
 
 
 def _torch(flavour: str) -> tuple[bool | None, str]:
-    if flavour.startswith("cuda"):
-        return False, _NATIVE_CODE
-    return None, "this build does not use CUDA; it runs without anywarp"
+    if flavour != "cpu":
+        return (False if flavour.startswith("cuda") else None), "left alone: anywarp serves PyTorch by a CPU build of it"
+    return True, ""

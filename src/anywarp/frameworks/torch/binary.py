@@ -37,8 +37,15 @@ COMPILERS = ("g++", "c++", "clang++")
 def fitting(torch: found.Torch) -> Path:
     """Return the stand-in for this torch, compiling it when there is none yet.
 
-    AnywarpError: F001 and F002 as `found.check`, F003 without a compiler, F004 when it does not compile, F005 when it cannot
-    be kept, F006 when the one that the user named is for another torch.
+    AnywarpError: as `ready`, F003 without a compiler, F004 when it does not compile, F005 when it cannot be kept.
+    """
+    return ready(torch) or _compiled(torch, _kept(torch))
+
+
+def ready(torch: found.Torch) -> Path | None:
+    """Return the stand-in for this torch if it exists: the one that the user named, that is shipped, or was compiled before.
+
+    AnywarpError: F001 and F002 as `found.check`, F006 when the one that the user named is for another torch.
     """
     found.check(torch)
     chosen = settings.TORCH_LIBRARY.get()
@@ -46,10 +53,11 @@ def fitting(torch: found.Torch) -> Path:
         _check_chosen(chosen, torch)
         return chosen
     shipped = settings.LIBRARY_DIR.get() / "torch" / torch.version / build.NAME
-    if built_for(shipped) == torch.identity:
-        return shipped
-    kept = messages.place() / key(torch) / build.NAME
-    return kept if built_for(kept) == torch.identity else _compiled(torch, kept)
+    return next((each for each in (shipped, _kept(torch)) if built_for(each) == torch.identity), None)
+
+
+def _kept(torch: found.Torch) -> Path:
+    return messages.place() / key(torch) / build.NAME
 
 
 def built_for(binary: Path) -> str | None:

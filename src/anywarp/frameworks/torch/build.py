@@ -185,7 +185,9 @@ def _ship_each(native: Path, libraries: Path, jobs: int, strict: bool, others: S
         except subprocess.CalledProcessError as error:
             if torch.minor <= found.NEWEST:
                 raise
-            print(f"torch {torch.version} is newer than this anywarp; not built for it:\n{error.stderr}", file=sys.stderr)
+            print(
+                f"torch {torch.version} is newer than this anywarp; not built for it:\n{error.stderr}", file=sys.stderr
+            )
 
 
 if __name__ == "__main__":
