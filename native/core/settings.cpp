@@ -69,8 +69,16 @@ unsigned thread_count(const std::string& text) {
   return static_cast<unsigned>(std::max(count, 1));
 }
 
+// Launchers of one process per device (torchrun) tell each how many there are on the machine; each
+// then asks for the device of its number.
+int local_processes(const std::string& text) {
+  bool digits = !text.empty() && text.size() < 6 &&
+                text.find_first_not_of("0123456789") == std::string::npos;
+  return digits ? std::clamp(atoi(text.c_str()), 1, 64) : 1;
+}
+
 int device_count(const std::string& text) {
-  if (text.empty()) return 1;
+  if (text.empty()) return local_processes(variable("LOCAL_WORLD_SIZE"));
   bool digits = text.size() < 6 && text.find_first_not_of("0123456789") == std::string::npos;
   return digits ? atoi(text.c_str()) : 0;
 }

@@ -18,7 +18,7 @@ struct Settings {
   std::string report_dir;  // empty: no report
   LogLevel log = LogLevel::warn;
   unsigned threads = 1;
-  int devices = 1;      // ANYWARP_DEVICES; 0: no number
+  int devices = 1;      // ANYWARP_DEVICES, else LOCAL_WORLD_SIZE; 0: no number
   uint64_t memory = 0;  // 0: what the machine has
 };
 
