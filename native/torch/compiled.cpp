@@ -188,11 +188,11 @@ std::vector<at::Tensor> enter(at::TensorList arguments, int64_t device, bool kee
 }
 
 std::vector<at::Tensor> leave(at::TensorList results, at::IntArrayRef devices) {
-  TORCH_CHECK(!calls.empty() && results.size() == devices.size(),
-              "anywarp::leave: no call to leave, or ", results.size(), " results for ",
-              devices.size(), " devices");
+  TORCH_CHECK(!calls.empty(), "anywarp::leave: no call to leave");
   const std::unique_ptr<CompiledCall> call = std::move(calls.back());
   calls.pop_back();
+  TORCH_CHECK(results.size() == devices.size(), "anywarp::leave: ", results.size(),
+              " results for ", devices.size(), " devices");
   call->write_back();
   std::vector<at::Tensor> given;
   given.reserve(results.size());
@@ -205,11 +205,18 @@ void abandon() {
   if (!calls.empty()) calls.pop_back();
 }
 
+// Nothing may stand between a caller and these: what wraps a kernel restores the keys of the thread
+// that `enter` sets, and complains of results that are arguments.
+TORCH_LIBRARY_IMPL(anywarp, ADInplaceOrView, library) {
+  for (const char* name : {"enter", "leave", "cpu_alias"})
+    library.impl(name, torch::CppFunction::makeFallthrough());
+}
+
 TORCH_LIBRARY_FRAGMENT(anywarp, library) {
-  library.def("enter(Tensor[] arguments, int device, bool keep) -> Tensor[]", TORCH_FN(enter));
-  library.def("leave(Tensor[] results, int[] devices) -> Tensor[]", TORCH_FN(leave));
+  library.def("enter(Tensor(a)[] arguments, int device, bool keep) -> Tensor(a)[]", TORCH_FN(enter));
+  library.def("leave(Tensor(a)[] results, int[] devices) -> Tensor(a)[]", TORCH_FN(leave));
   library.def("abandon() -> ()", TORCH_FN(abandon));
-  library.def("cpu_alias(Tensor tensor) -> Tensor", TORCH_FN(cpu_alias));
+  library.def("cpu_alias(Tensor(a) tensor) -> Tensor(a)", TORCH_FN(cpu_alias));
 }
 
 }  // namespace

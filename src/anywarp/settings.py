@@ -221,7 +221,7 @@ DEVICES = Setting(
     "ANYWARP_DEVICES",
     _devices,
     lambda: 1,
-    "1",
+    "1, or as many as LOCAL_WORLD_SIZE says, which torchrun sets",
     "Into how many devices (1 to 64) the device `cpu` is split: each has a share of the memory, all use the same processors. "
     "`CUDA_VISIBLE_DEVICES` chooses among them as on other machines.",
     "native",

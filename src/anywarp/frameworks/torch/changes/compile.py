@@ -1,0 +1,27 @@
+"""torch.compile: Inductor has no code generator for `cuda` without Triton; its C++ one serves."""
+
+# pyright: basic
+from __future__ import annotations
+
+from typing import Any
+
+from anywarp.frameworks.torch import patches
+
+
+@patches.when_imported("torch._inductor.compile_fx")
+def _compile_for_the_cpu(module: Any) -> None:
+    from anywarp.frameworks.torch.compile import inductor
+
+    owner = module._InProcessFxCompile
+    real = owner.codegen_and_compile
+    reason = "graphs on `cuda` are compiled by Inductor's C++ code generator, which knows the CPU only"
+    patches.set_attribute(owner, "codegen_and_compile", inductor.around_codegen(real), reason)
+
+
+@patches.when_imported("torch._inductor.codecache")
+def _key_of_caches(module: Any) -> None:
+    from anywarp.frameworks.torch.compile import cache_key
+
+    owner = module.CacheBase
+    reason = "compiled code depends on this version of anywarp, and the device's properties are not those of a CUDA build"
+    patches.set_attribute(owner, "get_system", staticmethod(cache_key.system_with_anywarp()), reason)

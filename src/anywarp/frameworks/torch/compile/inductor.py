@@ -1,0 +1,36 @@
+"""The door of Inductor: a graph with tensors of `cuda` is moved to the CPU, compiled there, and given back for `cuda`.
+
+It is behind Inductor's caches, so that their keys know the true devices, and before its passes, so that they choose for the CPU.
+"""
+
+# pyright: basic
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from torch import fx
+from torch._inductor.utils import BoxedBool
+
+from anywarp import settings
+from anywarp.frameworks.torch.compile import calls, graphs
+
+NO_GRAPHS = "the code is the CPU's, which anywarp runs without a CUDA graph"
+
+
+def around_codegen(real: Callable[..., Any]) -> Callable[..., Any]:
+    """Return Inductor's `codegen_and_compile` with graphs on `cuda` compiled for the CPU."""
+
+    def codegen_and_compile(self: Any, gm: fx.GraphModule, example_inputs: Sequence[Any], inputs_to_check: Sequence[int], graph_kwargs: Any) -> Any:
+        if not graphs.uses_cuda(gm, example_inputs):
+            return real(self, gm, example_inputs, inputs_to_check, graph_kwargs)
+        settings.TORCH_INDUCTOR.get()
+        moved, plan = graphs.move(gm, example_inputs)
+        compiled = real(self, gm, moved, (), {**graph_kwargs, "cudagraphs": BoxedBool(False)})
+        if not isinstance(compiled, calls.CompiledFxGraph):
+            return compiled
+        compiled.fx_kwargs = graph_kwargs
+        compiled.disabled_cudagraphs_reason = NO_GRAPHS
+        return calls.DeviceFxGraph.of(compiled, plan)
+
+    return codegen_and_compile
