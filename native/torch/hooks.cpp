@@ -45,11 +45,19 @@ struct CUDAHooks final : CUDAHooksInterface {
 #endif
 
   Device getDeviceFromPtr(void* data) const override {
-    const DeviceIndex found = awt::device_of(data);
+    static const awt::DriverFn<CUresult(void*, int, CUdeviceptr)> attribute{
+        "cuPointerGetAttribute"};
+    constexpr int kDeviceOrdinal = 9;  // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+    int found = awt::device_of(data);
+    if (found < 0 && awt::device_count() > 0) {  // memory of the driver, of no tensor's segment
+      awt::enter_thread();
+      const auto address = reinterpret_cast<CUdeviceptr>(data);
+      if (attribute(&found, kDeviceOrdinal, address) != CUDA_SUCCESS) found = -1;
+    }
     TORCH_CHECK_VALUE(
         found >= 0,
         "The specified pointer resides on host memory and is not registered with any CUDA device.");
-    return {DeviceType::CUDA, found};
+    return {DeviceType::CUDA, DeviceIndex(found)};
   }
   bool isPinnedPtr(const void* data) const override { return awt::is_pinned(data); }
   Allocator* getPinnedMemoryAllocator() const override { return awt::pinned_allocator(); }

@@ -37,7 +37,9 @@ struct Look {
     }
     const c10::Device found = impl->unsafe_storage().device();
     if (device < 0) device = found.index();
-    ordinary &= found.is_cuda() && found.index() == device;
+    // Most of the CPU's kernels refuse complex32; the boxed way has an answer (rescue.h).
+    ordinary &= found.is_cuda() && found.index() == device &&
+                impl->dtype() != caffe2::TypeMeta::Make<c10::complex<c10::Half>>();
   }
   void operator()(const std::optional<at::Tensor>& tensor) {
     if (tensor) (*this)(*tensor);
@@ -121,7 +123,8 @@ struct Hot<Op, Result(Arguments...)> {
   static Result call(Arguments... arguments) {
     Look look;
     (look(arguments), ...);
-    if (C10_UNLIKELY(!look.ordinary || look.device < 0 || deferring()))
+    static const bool rounds = tf32_asked() && factors_of(Op::name);
+    if (C10_UNLIKELY(!look.ordinary || look.device < 0 || deferring() || rounds))
       return by_the_boxed_way(std::forward<Arguments>(arguments)...);
     static const c10::DispatchKeySet target(
         handle().hasKernelForDispatchKey(kTwinKey) ? kTwinKey : c10::DispatchKey::CPU);
