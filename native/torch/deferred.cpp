@@ -29,7 +29,8 @@ using Kind = OpInfo::Kind;
 
 const DriverFn<CUresult(CUstream)> stream_synchronize{"cuStreamSynchronize"};
 
-constexpr size_t kStaged = 64 << 10;  // host memory up to here is copied at once, so that the program may change it
+constexpr size_t kStaged =
+    64 << 10;  // host memory up to here is copied at once, so that the program may change it
 
 bool read_setting() {
   const char* text = getenv("ANYWARP_ASYNC");
@@ -211,8 +212,10 @@ void borrow_results(const std::vector<IValue>& results, const OpFacts& facts, Bo
 
 [[noreturn]] void refuse_in_capture(const Call& call, const char* why) {
   const InContext in(call.device);
-  stream_synchronize(native_stream(call.stream));  // refused, and the capture is spoilt, as by any call that does not fit
-  TORCH_CHECK_NOT_IMPLEMENTED(false, call.facts.op.schema().name(), " cannot become part of a CUDA graph: ", why);
+  stream_synchronize(native_stream(
+      call.stream));  // refused, and the capture is spoilt, as by any call that does not fit
+  TORCH_CHECK_NOT_IMPLEMENTED(false, call.facts.op.schema().name(),
+                              " cannot become part of a CUDA graph: ", why);
 }
 
 enum class Way { kLater, kNow, kWithoutWaiting };
@@ -242,7 +245,8 @@ bool keeps_host_tensors(const Call& call) {
   return !to.device().is_cuda() || is_pinned(from.storage().data());
 }
 
-// Streams of other devices whose memory the call touches: it comes behind their work, and their later work behind it.
+// Streams of other devices whose memory the call touches: it comes behind their work, and their
+// later work behind it.
 std::vector<c10::Stream> other_streams(const Call& call) {
   std::vector<c10::Stream> found;
   each_tensor(call, [&](const Tensor& tensor, bool) {
@@ -267,7 +271,8 @@ void wait_for_draws_elsewhere(c10::Stream stream) {
   {
     std::lock_guard lock(draws().mutex);
     auto& known = draws().streams;
-    if (known.empty() || (known.size() == 1 && *known.begin() == std::pair(stream.device_index(), stream.id())))
+    if (known.empty() ||
+        (known.size() == 1 && *known.begin() == std::pair(stream.device_index(), stream.id())))
       return;
   }
   settle_draws();
@@ -346,7 +351,8 @@ void settle_draws() {
   }
 }
 
-bool run_later(const c10::OperatorHandle& op, const OpInfo& info, c10::DispatchKeySet keys, Stack* stack) {
+bool run_later(const c10::OperatorHandle& op, const OpInfo& info, c10::DispatchKeySet keys,
+               Stack* stack) {
   if (must_not_wait()) return false;  // part of an operator that runs
   c10::DeviceIndex device = device_of_arguments(info, *stack);
   if (device < 0) device = current_device();
@@ -369,7 +375,8 @@ bool run_later(const c10::OperatorHandle& op, const OpInfo& info, c10::DispatchK
   }
   check_devices(op, info, *stack, device);
   auto results = plan_results(facts, *stack, device);
-  if (!results && capturing) refuse_in_capture(call, "no Meta kernel tells the shapes of its results");
+  if (!results && capturing)
+    refuse_in_capture(call, "no Meta kernel tells the shapes of its results");
   if (!results) return false;
   give(call, std::move(*results));
   return true;

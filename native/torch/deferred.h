@@ -1,7 +1,8 @@
 // Operators that run later: on a stream (ANYWARP_ASYNC=1), or in a graph that is being captured.
 //
-// Such an operator becomes a host function of the driver on its stream, so the driver's own rules give the order: streams, events,
-// default streams, captures across streams, replays. Its results exist at once, with the shapes that Meta kernels tell.
+// Such an operator becomes a host function of the driver on its stream, so the driver's own rules
+// give the order: streams, events, default streams, captures across streams, replays. Its results
+// exist at once, with the shapes that Meta kernels tell.
 #pragma once
 
 #include <c10/core/Stream.h>
@@ -31,9 +32,10 @@ void count_capture(int change) noexcept;
 bool run_later(const c10::OperatorHandle& op, const OpInfo& info, c10::DispatchKeySet keys,
                torch::jit::Stack* stack);
 
-// The same for code that is no operator: `work` comes behind everything given to the current stream of `device`, or goes into the
-// graph that the stream is captured into; false when it shall run now. `work` may run more than once, on any thread,
-// may not touch reference counts of the program's tensors, and says by an exception that it failed.
+// The same for code that is no operator: `work` comes behind everything given to the current stream
+// of `device`, or goes into the graph that the stream is captured into; false when it shall run
+// now. `work` may run more than once, on any thread, may not touch reference counts of the
+// program's tensors, and says by an exception that it failed.
 bool give_to_stream(c10::DeviceIndex device, std::string name, std::function<void()> work);
 
 // Waits until all operators given to streams that draw random numbers have drawn them.

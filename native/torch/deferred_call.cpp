@@ -26,7 +26,8 @@ const DriverFn<CUresult(int, const char*)> fail{"anywarp_fail"};
 constexpr unsigned kNoDestructorSync = 1, kMove = 1;
 constexpr int kIllegalAddress = 700, kAssert = 710;
 
-// What was done lies here until a thread of the program comes by: tensors of the host may belong to Python.
+// What was done lies here until a thread of the program comes by: tensors of the host may belong to
+// Python.
 std::atomic<DeferredCall*> done{nullptr};
 
 void bury(void* dead) {
@@ -67,7 +68,8 @@ struct Told {};  // an error of which the driver knows
 void require_memory(const DeferredCall& call) {
   for (const void* address : call.memory) {
     if (device_of(address) >= 0) continue;
-    const std::string words = call.name + ": memory that it uses was given back to the driver before it ran";
+    const std::string words =
+        call.name + ": memory that it uses was given back to the driver before it ran";
     fail(kIllegalAddress, words.c_str());
     throw Told();
   }

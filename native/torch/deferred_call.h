@@ -14,15 +14,18 @@
 
 namespace awt {
 
-// The arguments are CPU tensors over the device's memory that own nothing: as on a GPU, a stream does not keep the
-// memory of its operators alive, and the allocator gives freed memory only to work that comes behind.
+// The arguments are CPU tensors over the device's memory that own nothing: as on a GPU, a stream
+// does not keep the memory of its operators alive, and the allocator gives freed memory only to
+// work that comes behind.
 struct DeferredCall {
   std::string name;
   const c10::OperatorHandle* op = nullptr;  // null: `work`
   const OpInfo* info = nullptr;
   torch::jit::Stack arguments;
-  std::vector<at::Tensor> planned;  // aliases of results to be filled, in order; undefined where nothing is expected
-  std::vector<bool> fresh;          // per result: to be copied to the next planned tensor (lists count each element)
+  std::vector<at::Tensor>
+      planned;  // aliases of results to be filled, in order; undefined where nothing is expected
+  std::vector<bool>
+      fresh;  // per result: to be copied to the next planned tensor (lists count each element)
   std::vector<const void*> memory;  // addresses of the device's memory that must still be there
   std::vector<at::Tensor> kept;     // tensors of the host
   std::function<void()> work;

@@ -26,11 +26,15 @@ using Kind = OpInfo::Kind;
 // Operators that look at shapes only, though their schema does not say so.
 const std::unordered_set<std::string>& metadata_only() {
   static const std::unordered_set<std::string> listed{
-      "aten::is_same_size", "aten::is_set_to",  "aten::is_pinned",    "aten::_has_same_storage_numel",
-      "aten::dense_dim",    "aten::sparse_dim", "aten::is_coalesced", "aten::_unsafe_view",
-      "aten::alias",        "aten::detach",     "aten::lift",         "aten::lift_fresh",
-      "aten::_reshape_alias", "aten::_version", "aten::set_data",     "aten::_fw_primal",
-      "aten::qscheme",      "aten::_nested_tensor_size"};
+      "aten::is_same_size",   "aten::is_set_to",
+      "aten::is_pinned",      "aten::_has_same_storage_numel",
+      "aten::dense_dim",      "aten::sparse_dim",
+      "aten::is_coalesced",   "aten::_unsafe_view",
+      "aten::alias",          "aten::detach",
+      "aten::lift",           "aten::lift_fresh",
+      "aten::_reshape_alias", "aten::_version",
+      "aten::set_data",       "aten::_fw_primal",
+      "aten::qscheme",        "aten::_nested_tensor_size"};
   return listed;
 }
 
@@ -83,7 +87,8 @@ const OpFacts& facts_of(const c10::OperatorHandle& op) {
 
 namespace {
 
-// Meta tensors in the place of those of a call; one storage for one storage, one tensor for one tensor.
+// Meta tensors in the place of those of a call; one storage for one storage, one tensor for one
+// tensor.
 class MetaTwins {
  public:
   Tensor of(const Tensor& original) {
@@ -102,15 +107,16 @@ class MetaTwins {
     return tensors_.back().second;
   }
 
-  // The tensor of the call that a result of Meta is, or whose memory it is a view of; undefined for a new one.
+  // The tensor of the call that a result of Meta is, or whose memory it is a view of; undefined for
+  // a new one.
   Tensor original(const Tensor& result) const {
     for (const auto& [tensor, twin] : tensors_)
       if (twin.is_same(result)) return tensor;
     const auto* storage = result.unsafeGetTensorImpl()->unsafe_storage().unsafeGetStorageImpl();
     for (const auto& [tensor, twin] : tensors_) {
       if (twin.unsafeGetTensorImpl()->unsafe_storage().unsafeGetStorageImpl() != storage) continue;
-      auto view = c10::make_intrusive<c10::TensorImpl>(c10::TensorImpl::VIEW, c10::Storage(tensor.storage()),
-                                                       tensor.key_set(), tensor.dtype());
+      auto view = c10::make_intrusive<c10::TensorImpl>(
+          c10::TensorImpl::VIEW, c10::Storage(tensor.storage()), tensor.key_set(), tensor.dtype());
       view->set_sizes_and_strides(result.sizes(), result.strides(), result.storage_offset());
       return Tensor(std::move(view));
     }
@@ -203,7 +209,8 @@ std::optional<std::vector<IValue>> plan_results(const OpFacts& facts, const Stac
       results.emplace_back(result_for(meta.toTensor(), twins, device));
     } else if (meta.isTensorList()) {
       std::vector<Tensor> list;
-      for (const Tensor& each : meta.toTensorVector()) list.push_back(result_for(each, twins, device));
+      for (const Tensor& each : meta.toTensorVector())
+        list.push_back(result_for(each, twins, device));
       results.emplace_back(std::move(list));
     } else {
       results.push_back(meta);

@@ -1,4 +1,5 @@
-// The results of an operator before it has run: their shapes by its Meta kernel, their memory by the device's allocator.
+// The results of an operator before it has run: their shapes by its Meta kernel, their memory by
+// the device's allocator.
 #pragma once
 
 #include <ATen/core/stack.h>
@@ -15,19 +16,21 @@ struct OpFacts {
 
   c10::OperatorHandle op;
   OpInfo info;
-  bool view = false;         // changes no memory: runs at once without waiting
-  bool data = false;         // its results depend on values: cannot run later
-  bool copy = false;         // aten::copy_
-  bool elsewhere = false;    // no operator of torch's own: its kernel may be Python
+  bool view = false;       // changes no memory: runs at once without waiting
+  bool data = false;       // its results depend on values: cannot run later
+  bool copy = false;       // aten::copy_
+  bool elsewhere = false;  // no operator of torch's own: its kernel may be Python
   bool has_meta = false;
   std::vector<int> returned;  // per result the argument that it is; -1 for a new tensor
 };
 
 const OpFacts& facts_of(const c10::OperatorHandle& op);
 
-// Results on the device for the arguments on `stack`, which stays as it is; nullopt when no Meta kernel tells their shapes.
-// Resizes the arguments that the operator writes to as it would (out=). Raises what the operator would for bad shapes.
-std::optional<std::vector<c10::IValue>> plan_results(const OpFacts& facts, const torch::jit::Stack& stack,
+// Results on the device for the arguments on `stack`, which stays as it is; nullopt when no Meta
+// kernel tells their shapes. Resizes the arguments that the operator writes to as it would (out=).
+// Raises what the operator would for bad shapes.
+std::optional<std::vector<c10::IValue>> plan_results(const OpFacts& facts,
+                                                     const torch::jit::Stack& stack,
                                                      c10::DeviceIndex device);
 
 }  // namespace awt

@@ -1,0 +1,185 @@
+#include "graph.h"
+
+#include <c10/util/Exception.h>
+
+#include "deferred.h"
+#include "devices.h"
+#include "generator.h"
+#include "streams.h"
+
+namespace awt {
+namespace {
+
+const DriverFn<CUresult(CUstream, int)> begin_capture_on{"cuStreamBeginCapture_v2"};
+const DriverFn<CUresult(CUstream, CUgraph*)> end_capture_on{"cuStreamEndCapture"};
+const DriverFn<CUresult(CUstream, int*, uint64_t*)> capture_info{"cuStreamGetCaptureInfo"};
+const DriverFn<CUresult(CUgraphExec*, CUgraph, unsigned long long)> graph_instantiate{
+    "cuGraphInstantiateWithFlags"};
+const DriverFn<CUresult(CUgraphExec, CUstream)> graph_launch{"cuGraphLaunch"};
+const DriverFn<CUresult(CUgraph, CUgraphNode*, size_t*)> graph_nodes{"cuGraphGetNodes"};
+const DriverFn<CUresult(CUgraph)> graph_destroy{"cuGraphDestroy"};
+const DriverFn<CUresult(CUgraphExec)> exec_destroy{"cuGraphExecDestroy"};
+const DriverFn<CUresult(CUgraph, const char*, unsigned)> graph_print{"cuGraphDebugDotPrint"};
+
+constexpr unsigned kVerbose = 1;
+constexpr int kActive = 1;
+
+uint64_t capture_id(c10::Stream stream) {
+  int status = 0;
+  uint64_t id = 0;
+  const InContext in(stream.device_index());
+  check(capture_info(native_stream(stream), &status, &id));
+  return status == kActive ? id : 0;
+}
+
+}  // namespace
+
+Graph::~Graph() { destroy(); }
+
+void Graph::add_generator(at::Generator generator) {
+  for (const auto& known : generators_)
+    if (known == generator) return;
+  generators_.push_back(std::move(generator));
+}
+
+void Graph::capture_begin(PoolId pool, int mode) {
+  TORCH_CHECK(!exec_ && !graph_,
+              "This CUDAGraph instance already owns a captured graph. To capture a new graph, "
+              "create a new instance.");
+  enter_thread();
+  device_ = current_device();
+  const c10::Stream stream = current_stream(device_);
+  TORCH_CHECK(stream != default_stream(device_),
+              "CUDA graphs must be captured on a non-default stream. (However, after capture, it's "
+              "ok to replay "
+              "them on the default stream.)");
+  settle_draws();  // what was given before draws from the state as it is
+  stream_ = stream;
+  pool_ = pool == PoolId{0, 0} ? new_pool_id(false) : pool;
+  CUstream native = native_stream(stream);
+  check(begin_capture_on(native, mode));
+  const uint64_t id = capture_id(stream);
+  try {
+    begin_allocate_to_pool(device_, pool_,
+                           [id](c10::Stream wanted) { return capture_id(wanted) == id; });
+  } catch (...) {
+    CUgraph unused = nullptr;
+    if (end_capture_on(native, &unused) == CUDA_SUCCESS) graph_destroy(unused);
+    throw;
+  }
+  owns_pool_ = true;
+  add_generator(default_generator(device_));
+  for (const auto& generator : generators_) awt::begin_capture(generator);
+  mark_capture(device_, true);
+  count_capture(1);
+  capturing_ = true;
+}
+
+void Graph::stop_capture() {
+  if (!std::exchange(capturing_, false)) return;
+  count_capture(-1);
+  mark_capture(device_, false);
+  for (const auto& generator : generators_) awt::end_capture(generator);
+  end_allocate_to_pool(device_, pool_);
+}
+
+void Graph::capture_end() {
+  TORCH_CHECK(capturing_, "capture_end was called without capture_begin.");
+  TORCH_CHECK(current_stream(current_device()) == *stream_,
+              "Capture must end on the same stream it began on.");
+  const InContext in(device_);
+  const CUresult result = end_capture_on(native_stream(*stream_), &graph_);
+  stop_capture();
+  if (result != CUDA_SUCCESS) graph_ = nullptr;
+  check(result);
+  TORCH_CHECK(graph_, "Invalid capture.");
+  size_t nodes = 0;
+  check(graph_nodes(graph_, nullptr, &nodes));
+  if (nodes == 0) {
+    TORCH_WARN(
+        "The CUDA Graph is empty. This usually means that the graph was attempted to be captured "
+        "on wrong device "
+        "or stream.");
+  }
+  ended_ = true;
+  if (keep_graph_) return;
+  instantiate();
+  if (debug_) return;
+  check(graph_destroy(graph_));
+  graph_ = nullptr;
+}
+
+void Graph::instantiate() {
+  TORCH_CHECK(ended_, "capture_end() must have been called before calling instantiate");
+  const InContext in(device_);
+  if (exec_) {
+    TORCH_CHECK(keep_graph_,
+                "instantiate() is intended to be called by the user only when keep_graph=true");
+    check(exec_destroy(std::exchange(exec_, nullptr)));
+  }
+  check(graph_instantiate(&exec_, graph_, 0));
+}
+
+void Graph::replay() {
+  TORCH_CHECK(ended_, "Called CUDAGraph::replay without a preceding successful capture.");
+  if (!exec_) {
+    TORCH_INTERNAL_ASSERT(keep_graph_);
+    instantiate();
+  }
+  const InContext in(device_);
+  const c10::Stream stream = current_stream(device_);
+  settle_draws();  // elsewhere: a replay draws what comes next
+  note_draws(stream);
+  check(graph_launch(exec_, native_stream(stream)));
+}
+
+void Graph::destroy() noexcept {
+  try {
+    if (capturing_) {
+      // Abandoned in the middle: the stream must not stay captured for ever.
+      CUgraph unused = nullptr;
+      const InContext in(device_);
+      if (end_capture_on(native_stream(*stream_), &unused) == CUDA_SUCCESS) graph_destroy(unused);
+      stop_capture();
+    }
+    if (graph_) graph_destroy(std::exchange(graph_, nullptr));
+    if (exec_) exec_destroy(std::exchange(exec_, nullptr));
+    if (std::exchange(owns_pool_, false)) release_pool(device_, pool_);
+  } catch (...) {
+    // At the end of the process the driver may be gone.
+  }
+  ended_ = false;
+}
+
+void Graph::reset() { destroy(); }
+
+PoolId Graph::pool() const {
+  TORCH_CHECK(ended_, "Called CUDAGraph::pool() without a preceding successful capture.");
+  return pool_;
+}
+
+void Graph::dump(const std::string& path) {
+  TORCH_CHECK(debug_, "CUDA Graphs debug not enabled, set with [graph].enable_debug_mode()");
+  TORCH_CHECK(graph_, "CUDA Graphs debug_dump: there is no captured graph");
+  check(graph_print(graph_, path.c_str(), kVerbose));
+  if (keep_graph_) return;
+  check(graph_destroy(std::exchange(graph_, nullptr)));
+}
+
+CUgraph Graph::raw() const {
+  TORCH_CHECK(keep_graph_,
+              "You cannot access the raw cudaGraph_t instance unless CUDAGraph was initialized "
+              "with keep_graph=true");
+  TORCH_CHECK(graph_,
+              "You cannot access the raw cudaGraph_t instance until capture_end() has been called");
+  return graph_;
+}
+
+CUgraphExec Graph::raw_exec() const {
+  TORCH_CHECK(
+      exec_,
+      "You cannot access the raw cudaGraphExec_t instance until instantiate() has been called");
+  return exec_;
+}
+
+}  // namespace awt

@@ -1,0 +1,52 @@
+// CUDA graphs as torch has them: work captured from a stream, with memory of its own, to be
+// replayed.
+#pragma once
+
+#include <ATen/core/Generator.h>
+#include <c10/core/Stream.h>
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver.h"
+#include "memory_pools.h"
+
+namespace awt {
+
+class Graph {
+ public:
+  explicit Graph(bool keep_graph) : keep_graph_(keep_graph) {}
+  ~Graph();
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  // All raise torch's errors for calls that do not fit what went before.
+  void capture_begin(PoolId pool, int mode);  // pool (0, 0): one of its own
+  void capture_end();
+  void instantiate();
+  void replay();
+  void reset();
+  PoolId pool() const;
+  void enable_debug() { debug_ = true; }
+  void dump(const std::string& path);
+  CUgraph raw() const;
+  CUgraphExec raw_exec() const;
+  void add_generator(at::Generator generator);
+
+ private:
+  void stop_capture();  // what a capture changed beside the graph itself
+  void destroy() noexcept;
+
+  const bool keep_graph_;
+  bool debug_ = false, ended_ = false, owns_pool_ = false, capturing_ = false;
+  PoolId pool_{0, 0};
+  c10::DeviceIndex device_ = -1;
+  std::optional<c10::Stream> stream_;
+  CUgraph graph_ = nullptr;
+  CUgraphExec exec_ = nullptr;
+  std::vector<at::Generator> generators_;
+};
+
+}  // namespace awt
