@@ -58,6 +58,6 @@ void add_generator(int64_t graph, const at::Generator& generator) {
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(anywarp, library) {
-  library.def("graph_generator(int graph, Generator generator) -> ()",
+  library.def("graph_generator(int graph, Generator? generator) -> ()",
               torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, &add_generator));
 }
