@@ -51,8 +51,8 @@ AWT_EXPORT void awt_new_graph_pool(uint64_t* pool) {
 
 namespace {
 
-void add_generator(int64_t graph, const at::Generator& generator) {
-  reinterpret_cast<Graph*>(graph)->add_generator(generator);
+void add_generator(int64_t graph, const std::optional<at::Generator>& generator) {
+  reinterpret_cast<Graph*>(graph)->add_generator(generator.value());
 }
 
 }  // namespace
