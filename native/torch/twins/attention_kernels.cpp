@@ -13,6 +13,8 @@
 #include <cmath>
 #include <limits>
 
+#include "twin.h"
+
 namespace awt {
 namespace {
 

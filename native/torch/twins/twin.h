@@ -1,6 +1,10 @@
 // How the operators that only CUDA has are registered: over CPU tensors, under the twin key.
 #pragma once
 
+#ifndef AT_PER_OPERATOR_HEADERS
+#define AT_PER_OPERATOR_HEADERS  // else the next one takes all of ATen
+#endif
+#include <ATen/TensorOperators.h>
 #include <c10/util/Exception.h>
 #include <torch/library.h>
 
