@@ -21,10 +21,7 @@ using c10::TensorImpl;
 // Functions compiled by Inductor call each other through operators written in Python.
 thread_local std::vector<std::unique_ptr<CompiledCall>> calls;
 
-// Autograd and autocast have done their work when compiled code runs, and aliases have no keys for
-// them.
-constexpr DispatchKeySet kAbove =
-    c10::autograd_dispatch_keyset_with_ADInplaceOrView | c10::autocast_dispatch_keyset;
+constexpr DispatchKeySet kLazyKeys({DispatchKey::Conjugate, DispatchKey::Negative});
 
 bool on_cuda(const at::Tensor& tensor) {
   return tensor.defined() && tensor.device().is_cuda() && tensor.layout() == at::kStrided &&
@@ -33,6 +30,16 @@ bool on_cuda(const at::Tensor& tensor) {
 
 StorageImpl* storage_of(const at::Tensor& tensor) {
   return tensor.unsafeGetTensorImpl()->unsafe_storage().unsafeGetStorageImpl();
+}
+
+// With keys for autograd, which compiled code meets when it calls operators.
+at::Tensor seen_as(const TensorImpl* tensor, c10::intrusive_ptr<StorageImpl> storage,
+                   DispatchKey backend) {
+  auto impl = c10::make_intrusive<TensorImpl>(
+      c10::Storage(std::move(storage)), DispatchKeySet(backend) | (tensor->key_set() & kLazyKeys),
+      tensor->dtype());
+  impl->set_sizes_and_strides(tensor->sizes(), tensor->strides(), tensor->storage_offset());
+  return at::Tensor(std::move(impl));
 }
 
 // Memory of its own, outside of what the call allocates on the device.
@@ -52,16 +59,7 @@ void release_storage(void* storage) {
 CompiledCall* current_call() noexcept { return calls.empty() ? nullptr : calls.back().get(); }
 
 CompiledCall::CompiledCall(DeviceIndex device, bool keep)
-    : device_(device),
-      keep_(keep),
-      here_(device),
-      keys_before_(c10::impl::tls_local_dispatch_key_set()) {
-  auto keys = keys_before_;
-  keys.excluded_ = keys.excluded_ | kAbove;
-  c10::impl::_force_tls_local_dispatch_key_set(keys);
-}
-
-CompiledCall::~CompiledCall() { c10::impl::_force_tls_local_dispatch_key_set(keys_before_); }
+    : device_(device), keep_(keep), here_(device) {}
 
 c10::intrusive_ptr<StorageImpl> CompiledCall::storage_for(TensorImpl* argument) {
   StorageImpl* original = argument->unsafe_storage().unsafeGetStorageImpl();
@@ -83,7 +81,7 @@ c10::intrusive_ptr<StorageImpl> CompiledCall::storage_for(TensorImpl* argument) 
 at::Tensor CompiledCall::in(const at::Tensor& argument) {
   if (!on_cuda(argument)) return argument;
   TensorImpl* impl = argument.unsafeGetTensorImpl();
-  at::Tensor alias = alias_tensor(impl, storage_for(impl));
+  at::Tensor alias = seen_as(impl, storage_for(impl), DispatchKey::CPU);
   by_tensor_[alias.unsafeGetTensorImpl()] = tensors_.size();
   tensors_.push_back({c10::weak_intrusive_ptr<TensorImpl>(argument.getIntrusivePtr()),
                       c10::weak_intrusive_ptr<TensorImpl>(alias.getIntrusivePtr())});
@@ -153,11 +151,7 @@ at::Tensor CompiledCall::as_device(const at::Tensor& cpu, DeviceIndex device) {
         c10::DataPtr(inner->mutable_data(), inner, &release_storage, target), device_allocator(),
         inner->resizable());
   }
-  const auto lazy = cpu.key_set() & DispatchKeySet({DispatchKey::Conjugate, DispatchKey::Negative});
-  auto impl = c10::make_intrusive<TensorImpl>(c10::Storage(std::move(storage)),
-                                              DispatchKeySet(DispatchKey::CUDA) | lazy, cpu.dtype());
-  impl->set_sizes_and_strides(cpu.sizes(), cpu.strides(), cpu.storage_offset());
-  return at::Tensor(std::move(impl));
+  return seen_as(cpu.unsafeGetTensorImpl(), std::move(storage), DispatchKey::CUDA);
 }
 
 at::Tensor CompiledCall::as_cpu(const at::Tensor& device_tensor) {
@@ -166,8 +160,8 @@ at::Tensor CompiledCall::as_cpu(const at::Tensor& device_tensor) {
   const auto known = by_original_.find(storage_of(device_tensor));
   if (known != by_original_.end())
     if (auto alias = storages_[known->second].alias.lock())
-      return alias_tensor(impl, std::move(alias));
-  return cpu_alias(device_tensor);
+      return seen_as(impl, std::move(alias), DispatchKey::CPU);
+  return seen_as(impl, alias_storage(storage_of(device_tensor), true), DispatchKey::CPU);
 }
 
 namespace {
@@ -205,8 +199,7 @@ void abandon() {
   if (!calls.empty()) calls.pop_back();
 }
 
-// Nothing may stand between a caller and these: what wraps a kernel restores the keys of the thread
-// that `enter` sets, and complains of results that are arguments.
+// What checks results of kernels for views would complain of results that are arguments.
 TORCH_LIBRARY_IMPL(anywarp, ADInplaceOrView, library) {
   for (const char* name : {"enter", "leave", "cpu_alias"})
     library.impl(name, torch::CppFunction::makeFallthrough());

@@ -5,7 +5,6 @@
 #include <ATen/core/List.h>
 #include <c10/core/StorageImpl.h>
 #include <c10/core/TensorImpl.h>
-#include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <unordered_map>
 #include <vector>
@@ -19,7 +18,6 @@ namespace awt {
 class CompiledCall {
  public:
   CompiledCall(c10::DeviceIndex device, bool keep);
-  ~CompiledCall();
   CompiledCall(const CompiledCall&) = delete;
   CompiledCall& operator=(const CompiledCall&) = delete;
 
@@ -37,7 +35,6 @@ class CompiledCall {
   at::Tensor as_cpu(const at::Tensor& device_tensor);
 
   c10::DeviceIndex device() const noexcept { return device_; }
-  const c10::impl::LocalDispatchKeySet& keys_before() const noexcept { return keys_before_; }
 
  private:
   struct StoragePair {
@@ -55,7 +52,6 @@ class CompiledCall {
   c10::DeviceIndex device_;
   bool keep_;
   OnDevice here_;
-  c10::impl::LocalDispatchKeySet keys_before_;
   std::vector<StoragePair> storages_;
   std::vector<TensorPair> tensors_;
   std::unordered_map<const void*, size_t> by_original_, by_alias_, by_tensor_;

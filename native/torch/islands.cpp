@@ -58,7 +58,6 @@ struct Island final : c10::OperatorKernel {
     size_t next = 0;
     for (size_t i = first; i < stack->size(); ++i) to_device(*call, (*stack)[i], next, given);
     {
-      const c10::impl::ForceDispatchKeyGuard keys(call->keys_before());
       const OnDevice nowhere(-1);
       const c10::DeviceGuard guard({c10::DeviceType::CUDA, device_of_call(*call)});
       op.callBoxed(stack);
