@@ -11,7 +11,7 @@ from anywarp.cli.main import call
 from anywarp.diagnostics import AnywarpError
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-QUOTED = re.compile(r'"([PCDRNLS][0-9]{3})"')
+QUOTED = re.compile(r'"([PCDRFNLS][0-9]{3})"')
 SOURCES = sorted(
     [
         *(REPOSITORY / "src").rglob("*.py"),

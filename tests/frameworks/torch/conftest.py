@@ -1,8 +1,8 @@
-"""Every test file in this folder may `import torch` at its top and use `cuda`: the stand-in is in force in the pytest process.
+"""Every test file in this folder may `import torch` at its top and use `cuda`: the stand-in is in force in the process that runs it.
 
-It must be there before anything imports torch, so it is put there when pytest reads this file, which no other test needs torch for.
-Only this process is changed, not its environment: a test of what users start, or of child processes, takes the fixture
-`under_anywarp`, which runs Python by `anywarp run`. The stand-in is the one that scripts/build made, or ANYWARP_TORCH_LIBRARY.
+That is the pytest process when it is asked for tests of this folder only; else a child pytest of it (forward.py says why). Only the
+process is changed, not its environment: a test of what users start, or of child processes, takes the fixture `under_anywarp`,
+which runs Python by `anywarp run`. The stand-in is the one that scripts/build made, or ANYWARP_TORCH_LIBRARY.
 Without torch, or with a CUDA build of it, the files are skipped; with a torch that should be served and is not, they fail.
 """
 
@@ -17,6 +17,7 @@ import pytest
 
 from anywarp import settings
 from anywarp.frameworks.torch import binary, build, found, hook, load
+from frameworks.torch import forward
 
 
 def unavailable():
@@ -45,16 +46,33 @@ def load_torch():
     assert load.library is not None and torch.cuda.is_available(), "torch was imported without the stand-in"
 
 
-try:
-    REASON, PROBLEM = unavailable(), ""
-    if not REASON:
-        load_torch()
-except Exception as error:  # shown for every file, instead of ending the whole run
-    REASON, PROBLEM = "", f"{type(error).__name__}: {error}"
+REASON = PROBLEM = ""
+"""Why the files are skipped; why they fail."""
+
+forwards = False
+
+
+def pytest_configure(config):
+    """Decide where the tests run, before anything here is collected."""
+    global REASON, PROBLEM, forwards
+    places = [Path(config.invocation_params.dir, each.partition("::")[0]).resolve() for each in config.args]
+    try:
+        REASON = unavailable()
+        forwards = not REASON and not all(each.is_relative_to(forward.HERE) for each in places)
+        if not REASON and not forwards:
+            load_torch()
+    except Exception as error:  # shown for every file, instead of ending the whole run
+        PROBLEM = f"{type(error).__name__}: {error}"
+    if forward.ENDS in os.environ:
+        config.pluginmanager.register(forward.Reporter())
+
+
+def pytest_unconfigure():
+    forward.CHILD.stop()
 
 
 class NotToBeRun(pytest.Module):
-    """A test file that is skipped, or fails, without being imported."""
+    """A test file that is skipped, or fails, unseen."""
 
     def collect(self):
         if PROBLEM:
@@ -63,7 +81,9 @@ class NotToBeRun(pytest.Module):
 
 
 def pytest_pycollect_makemodule(module_path, parent):
-    return NotToBeRun.from_parent(parent, path=module_path) if REASON or PROBLEM else None
+    if REASON or PROBLEM:
+        return NotToBeRun.from_parent(parent, path=module_path)
+    return forward.ForwardedFile.from_parent(parent, path=module_path) if forwards else None
 
 
 @pytest.fixture
