@@ -117,7 +117,7 @@ Tensor kept(const Attention& given, const Tensor& like) {
 
 // Results lie as CUDA's do: (batch, length, heads, size) seen transposed.
 Tensor laid_out(const Tensor& result, at::ScalarType type) {
-  return result.transpose(1, 2).to(type, false, false, at::MemoryFormat::Contiguous).transpose(1, 2);
+  return result.transpose(1, 2).to(type).contiguous().transpose(1, 2);
 }
 
 }  // namespace
