@@ -18,7 +18,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.node import map_aggregate
 from torch.utils import _pytree as pytree
 
-from anywarp.frameworks.torch.compile import islands
+from anywarp.frameworks.torch.compile import attention, islands
 
 CPU = torch.device("cpu")
 HOST = -1
@@ -109,6 +109,7 @@ def move(gm: fx.GraphModule, inputs: Sequence[Any]) -> tuple[list[Any], Plan]:
     indices = _cuda_indices(gm, inputs)
     _detach_constants(gm, output)
     _move_graph(gm, state)
+    attention.write_out(gm)
     moved = [state.value(each) for each in inputs]
     tensors = tuple(i for i, each in enumerate(inputs) if isinstance(each, torch.Tensor))
     device = indices[0] if indices else torch.cuda.current_device()
