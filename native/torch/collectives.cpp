@@ -257,7 +257,8 @@ NcclBackend::WorkPtr NcclBackend::endCoalescing() {
   auto works = std::move(*coalesced_);
   coalesced_.reset();
   if (works.empty()) return nullptr;
-  return c10::make_intrusive<JoinedWork>(getRank(), std::move(works));
+  return c10::make_intrusive<JoinedWork>(
+      getRank(), c10::Device(c10::DeviceType::CUDA, current_device()), std::move(works));
 }
 
 NcclBackend::WorkPtr NcclBackend::broadcast(Tensors& tensors,

@@ -10,9 +10,17 @@ namespace {
 
 using c10::ivalue::Future;
 
-c10::intrusive_ptr<Future> new_future(c10::Device device) {
-  return c10::make_intrusive<Future>(c10::ListType::create(c10::TensorType::get()),
-                                     std::vector<c10::Device>{device});
+// Waits for a work and tells what became of it.
+c10::intrusive_ptr<Future> finished_future(c10d::Work& work, c10::Device device) {
+  auto future = c10::make_intrusive<Future>(c10::ListType::create(c10::TensorType::get()),
+                                            std::vector<c10::Device>{device});
+  try {
+    work.wait();
+    future->markCompleted(c10::IValue(work.result()));
+  } catch (const std::exception&) {
+    future->setError(std::current_exception());
+  }
+  return future;
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -26,7 +34,9 @@ CudaWork::CudaWork(const WorkLabel& label, const std::vector<at::Tensor>& inputs
     : c10d::Work(label.rank, label.type, label.title, inputs),
       label_(label),
       results_(std::move(results)),
-      future_(new_future(device)) {}
+      device_(device) {}
+
+c10::intrusive_ptr<Future> CudaWork::getFuture() { return finished_future(*this, device_); }
 
 std::exception_ptr CudaWork::as_backend_error(const std::exception& error, double seconds) const {
   std::string words = error.what();
@@ -45,15 +55,6 @@ std::exception_ptr CudaWork::as_backend_error(const std::exception& error, doubl
       c10::DistBackendError({__func__, __FILE__, uint32_t(__LINE__)}, words));
 }
 
-void CudaWork::complete(std::exception_ptr error) {
-  // First the work, because callbacks of the future may ask it.
-  finish(error);
-  if (error)
-    future_->setErrorIfNeeded(error);
-  else
-    future_->markCompleted(c10::IValue(results_));
-}
-
 void CudaWork::run(const std::function<void()>& steps) {
   const auto start = std::chrono::steady_clock::now();
   std::exception_ptr error;
@@ -62,7 +63,7 @@ void CudaWork::run(const std::function<void()>& steps) {
   } catch (const std::exception& raised) {
     error = as_backend_error(raised, seconds_since(start));
   }
-  complete(error);
+  finish(error);
 }
 
 bool CudaWork::wait(Milliseconds timeout) {
@@ -77,8 +78,6 @@ bool CudaWork::wait(Milliseconds timeout) {
   if (exception_) std::rethrow_exception(exception_);
   return true;
 }
-
-void CudaWork::abort() { TORCH_CHECK(false, "a single work of NCCL cannot be aborted"); }
 
 TransferWork::TransferWork(const WorkLabel& label, const std::vector<at::Tensor>& inputs,
                            std::vector<at::Tensor> results, c10::Device device,
@@ -128,13 +127,9 @@ bool TransferWork::isCompleted() {
   return CudaWork::isCompleted();
 }
 
-c10::intrusive_ptr<Future> TransferWork::getFuture() {
-  wait_elsewhere();
-  return CudaWork::getFuture();
-}
-
-JoinedWork::JoinedWork(int rank, std::vector<c10::intrusive_ptr<c10d::Work>> works)
-    : c10d::Work(rank, c10d::OpType::COALESCED), works_(std::move(works)) {}
+JoinedWork::JoinedWork(int rank, c10::Device device,
+                       std::vector<c10::intrusive_ptr<c10d::Work>> works)
+    : c10d::Work(rank, c10d::OpType::COALESCED), device_(device), works_(std::move(works)) {}
 
 bool JoinedWork::isCompleted() {
   bool all = true;
@@ -160,12 +155,7 @@ std::vector<at::Tensor> JoinedWork::result() {
   return all;
 }
 
-c10::intrusive_ptr<Future> JoinedWork::getFuture() {
-  c10::List<c10::intrusive_ptr<Future>> futures(
-      c10::FutureType::create(c10::ListType::create(c10::TensorType::get())));
-  for (const auto& work : works_) futures.push_back(work->getFuture());
-  return c10::collectAll(futures);
-}
+c10::intrusive_ptr<Future> JoinedWork::getFuture() { return finished_future(*this, device_); }
 
 Lane::Lane() : state_(std::make_shared<State>()) { std::thread(&Lane::loop, state_).detach(); }
 

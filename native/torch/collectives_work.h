@@ -33,20 +33,21 @@ class CudaWork : public c10d::Work {
   bool wait(Milliseconds timeout = kNoTimeout) override;
   void synchronize() override { wait(); }
   std::vector<at::Tensor> result() override { return results_; }
-  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override { return future_; }
+  // Blocks until the work is done. NCCL's futures are complete when they are handed out, so that
+  // callbacks run at once, in the program's order, and may start collectives themselves; on our
+  // thread they would wait for themselves, and in another order on every rank.
+  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override;
   uint64_t getSequencenumber() const override { return label_.sequence; }
-  void abort() override;
 
   // Runs `steps` and completes with what became of them; errors become DistBackendError.
   void run(const std::function<void()>& steps);
 
  protected:
-  void complete(std::exception_ptr error);
   std::exception_ptr as_backend_error(const std::exception& error, double seconds) const;
 
   const WorkLabel label_;
   const std::vector<at::Tensor> results_;
-  c10::intrusive_ptr<c10::ivalue::Future> future_;
+  const c10::Device device_;
 };
 
 // A send or a receive: Gloo has it already, somebody has to wait for it.
@@ -59,7 +60,6 @@ class TransferWork final : public CudaWork {
 
   bool wait(Milliseconds timeout = kNoTimeout) override;
   bool isCompleted() override;
-  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override;
 
  private:
   void wait_elsewhere();
@@ -71,16 +71,16 @@ class TransferWork final : public CudaWork {
 // The works between start and end of a coalescing, as one.
 class JoinedWork final : public c10d::Work {
  public:
-  JoinedWork(int rank, std::vector<c10::intrusive_ptr<c10d::Work>> works);
+  JoinedWork(int rank, c10::Device device, std::vector<c10::intrusive_ptr<c10d::Work>> works);
   bool isCompleted() override;
   bool isSuccess() const override;
   bool wait(Milliseconds timeout = kNoTimeout) override;
   void synchronize() override { wait(); }
   std::vector<at::Tensor> result() override;
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override;
-  void abort() override {}
 
  private:
+  const c10::Device device_;
   const std::vector<c10::intrusive_ptr<c10d::Work>> works_;
 };
 
