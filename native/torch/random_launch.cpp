@@ -59,3 +59,16 @@ extern "C" __attribute__((visibility("default"))) int awt_random_card(int philox
   awt::followed = {philox != 0, multiprocessors, threads};
   return 0;
 }
+
+// The four words of one draw, for who wants to compare.
+extern "C" __attribute__((visibility("default"))) void awt_random_words(uint64_t seed,
+                                                                        uint64_t counter,
+                                                                        uint64_t thread,
+                                                                        uint32_t* out) {
+  awt::philox::Words words;
+  awt::philox::draw(seed, counter, thread, 1, words);
+  out[0] = words.x[0];
+  out[1] = words.y[0];
+  out[2] = words.z[0];
+  out[3] = words.w[0];
+}
