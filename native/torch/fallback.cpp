@@ -89,6 +89,9 @@ void each_tensor(const IValue& value, Kind kind, Visit visit) {
 void check_devices(const OperatorHandle& op, const OpInfo& info, const Stack& stack,
                    c10::DeviceIndex device) {
   if (info.mixes) return;
+  // Only the generator led here: torch's CPU kernel would say so.
+  TORCH_CHECK(!info.has_generator || device_of_arguments(info, stack) >= 0,
+              "Expected a 'cpu' device type for generator but found 'cuda'");
   const size_t first = stack.size() - info.arguments.size();
   for (size_t i = 0; i < info.arguments.size(); ++i) {
     each_tensor(stack[first + i], info.arguments[i].kind, [&](const at::Tensor& tensor) {
