@@ -59,20 +59,32 @@ void* allocate_small(uint64_t bytes) {
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
+// Address space that begins at a multiple of `align`, with no access to it yet.
+void* reserve(uint64_t bytes, uint64_t align) {
+  uint64_t extra = align - page_size();
+  void* memory =
+      mmap(nullptr, bytes + extra, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  auto begin = reinterpret_cast<uint64_t>(memory), good = round_up(begin, align);
+  if (good > begin) munmap(memory, good - begin);
+  if (good < begin + extra) munmap(reinterpret_cast<void*>(good + bytes), begin + extra - good);
+  return reinterpret_cast<void*>(good);
+}
+
 void* allocate(uint64_t bytes) {
   if (bytes < kLargeAllocation) return allocate_small(bytes);
   // A page that nothing may touch follows each, so that running over the end is a fault and not a
   // wrong number.
   uint64_t whole = round_up(bytes, page_size());
-  if (whole < bytes) return nullptr;
-  void* memory = mmap(nullptr, whole + page_size(), PROT_NONE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
+  if (whole < bytes || whole > UINT64_MAX - 2 * kHugePage) return nullptr;
+  bool huge = whole >= kHugePage;
+  void* memory = reserve(whole + page_size(), huge ? kHugePage : page_size());
+  if (!memory) return nullptr;
   if (mprotect(memory, whole, PROT_READ | PROT_WRITE) != 0) {
     munmap(memory, whole + page_size());
     return nullptr;
   }
-  if (whole >= 2 * kHugePage) madvise(memory, whole, MADV_HUGEPAGE);
+  if (huge) madvise(memory, whole, MADV_HUGEPAGE);
   return memory;
 }
 

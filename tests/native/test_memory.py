@@ -52,6 +52,15 @@ def fetch(driver, address, shape, kind):
     return out
 
 
+@pytest.mark.parametrize("size", [2 << 20, (2 << 20) + 1, 5 << 20, 64 << 20])
+def test_large_allocations_begin_at_a_huge_page(driver, context, size):
+    found = [driver.out("cuMemAlloc_v2", size) for _ in range(3)]
+    assert all(address % (2 << 20) == 0 for address in found)
+    assert len(set(found)) == 3
+    for address in found:
+        driver.cuMemFree_v2(address)
+
+
 @pytest.mark.parametrize("size", [1, 255, 4096, 65535, 65536, 1 << 24])
 def test_allocations_are_aligned_and_keep_what_is_written(driver, context, size):
     address = driver.out("cuMemAlloc_v2", size)
