@@ -1,6 +1,9 @@
 // What the rest of torch asks of a CUDA build (CUDAHooksInterface.h): the truth about ours.
 #include <ATen/detail/CUDAHooksInterface.h>
 
+#include <array>
+#include <atomic>
+
 #include "allocator.h"
 #include "devices.h"
 #include "driver.h"
@@ -63,6 +66,21 @@ struct CUDAHooks final : CUDAHooksInterface {
   Allocator* getPinnedMemoryAllocator() const override { return awt::pinned_allocator(); }
   Allocator* getCUDADeviceAllocator() const override { return awt::device_allocator(); }
 
+  // There is no cuFFT that would keep plans: the sizes can be set and read, and the cache stays
+  // empty.
+  int64_t cuFFTGetPlanCacheMaxSize(DeviceIndex device) const override {
+    return plan_cache_size(device);
+  }
+  void cuFFTSetPlanCacheMaxSize(DeviceIndex device, int64_t size) const override {
+    TORCH_CHECK(size >= 0, "cuFFT plan cache size must be non-negative, but got ", size);
+    plan_cache_size(device) = size;
+  }
+  int64_t cuFFTGetPlanCacheSize(DeviceIndex device) const override {
+    plan_cache_size(device);
+    return 0;
+  }
+  void cuFFTClearPlanCache(DeviceIndex device) const override { plan_cache_size(device); }
+
   std::string showConfig() const override {
     return "  - anywarp: CUDA served by the processor's own kernels\n";
   }
@@ -71,6 +89,20 @@ struct CUDAHooks final : CUDAHooksInterface {
     int found = 0;
     awt::check(version(&found));
     return found;
+  }
+
+ private:
+  static std::atomic<int64_t>& plan_cache_size(DeviceIndex device) {
+    TORCH_CHECK(0 <= device && device < awt::device_count(),
+                "cufft_plan_cache: expected 0 <= device_index < ", int(awt::device_count()),
+                ", but got device_index=", int(device));
+    struct Sizes : std::array<std::atomic<int64_t>, 64> {
+      Sizes() {
+        for (auto& size : *this) size = 4096;  // with what torch's cache of cuFFT plans begins
+      }
+    };
+    static Sizes sizes;
+    return sizes[size_t(device)];
   }
 };
 

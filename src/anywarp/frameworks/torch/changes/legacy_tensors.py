@@ -57,7 +57,7 @@ class _Legacy(type):
 
 def _class(torch: Any, original: Any, of_cpu: Any) -> type:
     def make(cls: Any, *arguments: Any, device: Any = None) -> Any:
-        first = arguments[0] if len(arguments) == 1 else None
+        first: Any = arguments[0] if len(arguments) == 1 else None
         if device is not None and torch.device(device).type != "cuda":
             raise RuntimeError(
                 f"legacy constructor expects device type: cuda but device type: {torch.device(device).type} was passed"
