@@ -25,3 +25,16 @@ def _key_of_caches(module: Any) -> None:
     owner = module.CacheBase
     reason = "compiled code depends on this version of anywarp, and the device's properties are not those of a CUDA build"
     patches.set_attribute(owner, "get_system", staticmethod(cache_key.system_with_anywarp()), reason)
+
+
+@patches.when_imported("torch.export.pt2_archive._package")
+def _packages(module: Any) -> None:
+    owner = module.AOTICompiledModel
+    real = owner.__init__
+
+    def __init__(self: Any, loader: Any) -> None:
+        from anywarp.frameworks.torch.compile import package
+
+        real(self, package.loader(loader))
+
+    patches.set_attribute(owner, "__init__", __init__, "packages compiled for `cuda` hold code for the CPU, called with aliases")

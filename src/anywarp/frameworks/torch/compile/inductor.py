@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from torch import fx
+from torch._inductor import config
 from torch._inductor.utils import BoxedBool
 
 from anywarp import settings
-from anywarp.frameworks.torch.compile import calls, graphs
+from anywarp.frameworks.torch.compile import calls, graphs, package
 
 NO_GRAPHS = "the code is the CPU's, which anywarp runs without a CUDA graph"
 
@@ -26,7 +27,8 @@ def around_codegen(real: Callable[..., Any]) -> Callable[..., Any]:
             return real(self, gm, example_inputs, inputs_to_check, graph_kwargs)
         settings.TORCH_INDUCTOR.get()
         moved, plan = graphs.move(gm, example_inputs)
-        compiled = real(self, gm, moved, (), {**graph_kwargs, "cudagraphs": BoxedBool(False)})
+        with config.patch({"aot_inductor.metadata": {**config.aot_inductor.metadata, **package.metadata(plan)}}):
+            compiled = real(self, gm, moved, (), {**graph_kwargs, "cudagraphs": BoxedBool(False)})
         if not isinstance(compiled, calls.CompiledFxGraph):
             return compiled
         compiled.fx_kwargs = graph_kwargs
