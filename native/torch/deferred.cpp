@@ -16,6 +16,7 @@
 #include "driver.h"
 #include "generator.h"
 #include "streams.h"
+#include "sync_debug.h"
 
 namespace awt {
 namespace {
@@ -326,10 +327,14 @@ bool asynchronous() noexcept {
   return on;
 }
 
+void count_reasons(int change) noexcept {
+  __atomic_fetch_add(&reasons_to_defer, change, __ATOMIC_RELAXED);
+}
+
 void count_capture(int change) noexcept {
   tell_generators();
   captures += change;
-  __atomic_fetch_add(&reasons_to_defer, change, __ATOMIC_RELAXED);
+  count_reasons(change);
 }
 
 void note_draws(c10::Stream stream) {
@@ -354,6 +359,7 @@ void settle_draws() {
 bool run_later(const c10::OperatorHandle& op, const OpInfo& info, c10::DispatchKeySet keys,
                Stack* stack) {
   if (must_not_wait()) return false;  // part of an operator that runs
+  if (sync_debug_mode() != 0) note_waiting(op, info, *stack);
   c10::DeviceIndex device = device_of_arguments(info, *stack);
   if (device < 0) device = current_device();
   enter_thread();

@@ -17,6 +17,7 @@ namespace awt {
 // How many reasons there are to look closer (captures under way, asynchronous mode); 0 in ordinary
 // runs.
 extern int reasons_to_defer;
+void count_reasons(int change) noexcept;
 
 // Asked for every operator.
 inline bool deferring() { return __atomic_load_n(&reasons_to_defer, __ATOMIC_RELAXED) != 0; }

@@ -176,6 +176,8 @@ def names(library: ctypes.CDLL) -> dict[str, Any]:
         "_cuda_getDriverVersion": version,
         "_cuda_getCompiledVersion": version,
         "_cuda_getArchFlags": lambda: architectures() if count() else None,
+        "_cuda_get_sync_debug_mode": calls.returning(library, "awt_sync_debug", ctypes.c_int),
+        "_cuda_set_sync_debug_mode": calls.checked(library, "awt_set_sync_debug", ctypes.c_int),
         "_CudaDeviceProperties": DeviceProperties,
         "_has_cuda": True,
     }

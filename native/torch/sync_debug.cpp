@@ -1,0 +1,54 @@
+#include "sync_debug.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <atomic>
+
+#include "deferred.h"
+#include "exported.h"
+
+namespace awt {
+namespace {
+
+std::atomic<int> mode{0};
+
+bool copies_across(const OpInfo& info, const torch::jit::Stack& stack) {
+  const size_t first = stack.size() - info.arguments.size();
+  const auto& to = stack[first].toTensor();
+  const auto& from = stack[first + 1].toTensor();
+  return to.is_cuda() != from.is_cuda() && !stack[first + 2].toBool();
+}
+
+bool waits(const c10::OperatorHandle& op, const OpInfo& info, const torch::jit::Stack& stack) {
+  if (op.schema().name() == "aten::copy_") return copies_across(info, stack);
+  for (const auto& tag : op.getTags()) {
+    if (tag == at::Tag::data_dependent_output || tag == at::Tag::dynamic_output_shape) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+int sync_debug_mode() noexcept { return mode.load(std::memory_order_relaxed); }
+
+void note_waiting(const c10::OperatorHandle& op, const OpInfo& info,
+                  const torch::jit::Stack& stack) {
+  if (!waits(op, info, stack)) return;
+  TORCH_CHECK(sync_debug_mode() != 2, "called a synchronizing CUDA operation");
+  TORCH_WARN("called a synchronizing CUDA operation");
+}
+
+}  // namespace awt
+
+AWT_EXPORT int awt_sync_debug(int* out) {
+  return awt::exported([&] { *out = awt::sync_debug_mode(); });
+}
+
+AWT_EXPORT int awt_set_sync_debug(int mode) {
+  return awt::exported([&] {
+    TORCH_CHECK(mode >= 0 && mode <= 2, "invalid value of debug_mode, expected one of 0,1,2");
+    const int before = awt::mode.exchange(mode);
+    // Operators look closer as long as there is a reason.
+    awt::count_reasons(int(mode != 0) - int(before != 0));
+  });
+}
