@@ -3,6 +3,7 @@
 #include <c10/core/AutogradState.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <c10/util/Exception.h>
+#include <pthread.h>
 
 #include <array>
 #include <atomic>
@@ -43,8 +44,22 @@ CUcontext context(c10::DeviceIndex device) {
   return made;
 }
 
+// What the driver holds does not survive a fork, here as on a GPU. The child's only thread is the
+// one that forked.
+std::atomic<bool> forked{false};
+void in_forked_child() {
+  forked = true;
+  thread.entered = -1;
+}
+
 void enter_thread_slowly() {
+  TORCH_CHECK(
+      !forked.load(std::memory_order_relaxed),
+      "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you "
+      "must use the 'spawn' start method");
   TORCH_CHECK(device_count() > 0, "No CUDA GPUs are available");
+  static const int watching = pthread_atfork(nullptr, nullptr, in_forked_child);
+  TORCH_CHECK(watching == 0, "pthread_atfork failed");
   check(set_current(context(thread.device)));
   if (thread.entered < 0) {
     // A thread of the engine per device is for devices that run beside the host. Here it only costs
