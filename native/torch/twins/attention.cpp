@@ -3,6 +3,7 @@
 // of an oblong block starts from.
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/zeros.h>
 
@@ -30,8 +31,7 @@ uint64_t drawn_seed(double dropout, int64_t numbers) {
 
 Tensor padded_rows(const Tensor& logsumexp) {
   const int64_t rows = logsumexp.size(-1), padding = (kRow - rows % kRow) % kRow;
-  return padding ? at::constant_pad_nd(logsumexp, {0, padding}, kNothingSeen)
-                 : logsumexp;
+  return padding ? at::constant_pad_nd(logsumexp, {0, padding}, kNothingSeen) : logsumexp;
 }
 
 // Since 2.7 the flash kernels return seed and offset as one tensor.
@@ -64,8 +64,20 @@ Attention described(const Tensor& query, const Tensor& key, const Tensor& value,
   return given;
 }
 
-using Flash = std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt, Tensor, Tensor,
-                         Tensor>;
+// CUDA's kernels lay their results out in two ways, which compiled code counts on: as the argument
+// that they belong to, or (batch, length, heads, size) seen transposed.
+Tensor laid_like(const Tensor& result, const Tensor& like) {
+  if (!result.defined() || result.sizes() != like.sizes()) return result;
+  Tensor laid = at::empty_like(like);
+  return laid.strides() == result.strides() ? result : laid.copy_(result);
+}
+
+Tensor laid_by_rows(const Tensor& result) {
+  return result.defined() ? result.transpose(1, 2).contiguous().transpose(1, 2) : result;
+}
+
+using Flash =
+    std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt, Tensor, Tensor, Tensor>;
 
 Flash flash(const Tensor& query, const Tensor& key, const Tensor& value, double dropout,
             bool causal, bool debug_mask, std::optional<double> scale) {
@@ -74,7 +86,7 @@ Flash flash(const Tensor& query, const Tensor& key, const Tensor& value, double 
   given.seed = drawn_seed(dropout, query.size(2) * key.size(2));
   auto [out, sums] = attend(given);
   const Tensor mask = debug_mask ? probabilities(given, sums) : at::empty({0}, query.options());
-  return {out,
+  return {laid_like(out, query),
           sums,
           Tensor(),
           Tensor(),
@@ -85,17 +97,19 @@ Flash flash(const Tensor& query, const Tensor& key, const Tensor& value, double 
           mask};
 }
 
-std::tuple<Tensor, Tensor, Tensor> flash_backward(
-    const Tensor& grad_out, const Tensor& query, const Tensor& key, const Tensor& value,
-    const Tensor& out, const Tensor& logsumexp, const Tensor&, const Tensor&, c10::SymInt,
-    c10::SymInt, double dropout, bool causal, const Tensor& seed, const Tensor&,
-    std::optional<double> scale) {
+std::tuple<Tensor, Tensor, Tensor> flash_backward(const Tensor& grad_out, const Tensor& query,
+                                                  const Tensor& key, const Tensor& value,
+                                                  const Tensor& out, const Tensor& logsumexp,
+                                                  const Tensor&, const Tensor&, c10::SymInt,
+                                                  c10::SymInt, double dropout, bool causal,
+                                                  const Tensor& seed, const Tensor&,
+                                                  std::optional<double> scale) {
   if (!grad_out.defined()) return {};
   Attention given = described(query, key, value, {}, dropout, causal, scale);
   given.bottom_right = true;
   given.seed = seed_of(seed);
   auto found = attend_backward(given, grad_out, out, logsumexp, false);
-  return {found.query, found.key, found.value};
+  return {laid_like(found.query, query), laid_like(found.key, key), laid_like(found.value, value)};
 }
 
 std::tuple<Tensor, Tensor, Tensor, Tensor> efficient(const Tensor& query, const Tensor& key,
@@ -106,9 +120,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> efficient(const Tensor& query, const 
   Attention given = described(query, key, value, bias, dropout, causal, scale);
   given.seed = drawn_seed(dropout, query.size(2) * key.size(2));
   auto [out, sums] = attend(given);
-  const Tensor kept = with_sums ? padded_rows(sums)
-                                : at::empty({query.size(0), query.size(1), 0}, at::kFloat);
-  return {out, kept, at::scalar_tensor(int64_t(given.seed), at::kLong), at::zeros({}, at::kLong)};
+  const Tensor kept =
+      with_sums ? padded_rows(sums) : at::empty({query.size(0), query.size(1), 0}, at::kFloat);
+  return {laid_by_rows(out), kept, at::scalar_tensor(int64_t(given.seed), at::kLong),
+          at::zeros({}, at::kLong)};
 }
 
 std::tuple<Tensor, Tensor, Tensor, Tensor> efficient_backward(
@@ -121,16 +136,16 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> efficient_backward(
   given.seed = seed_of(seed);
   auto found = attend_backward(given, grad_out, out, logsumexp.narrow(-1, 0, query.size(2)),
                                wanted[3] && given.bias);
-  return {found.query, found.key, found.value, found.bias};
+  return {laid_by_rows(found.query), laid_by_rows(found.key), laid_by_rows(found.value),
+          found.bias};
 }
 
-Flash cudnn(const Tensor& query, const Tensor& key, const Tensor& value,
-            const OptionalTensor& bias, bool, double dropout, bool causal, bool debug_mask,
-            std::optional<double> scale) {
+Flash cudnn(const Tensor& query, const Tensor& key, const Tensor& value, const OptionalTensor& bias,
+            bool, double dropout, bool causal, bool debug_mask, std::optional<double> scale) {
   Attention given = described(query, key, value, bias, dropout, causal, scale);
   given.seed = drawn_seed(dropout, query.size(2) * key.size(2));
   auto [out, sums] = attend(given);
-  return {out,
+  return {laid_like(out, query),
           sums.unsqueeze(-1),
           Tensor(),
           Tensor(),
@@ -141,16 +156,18 @@ Flash cudnn(const Tensor& query, const Tensor& key, const Tensor& value,
           debug_mask ? probabilities(given, sums) : Tensor()};
 }
 
-std::tuple<Tensor, Tensor, Tensor> cudnn_backward(
-    const Tensor& grad_out, const Tensor& query, const Tensor& key, const Tensor& value,
-    const Tensor& out, const Tensor& logsumexp, const Tensor& seed, const Tensor&,
-    const Tensor& bias, const Tensor&, const Tensor&, c10::SymInt, c10::SymInt, double dropout,
-    bool causal, std::optional<double> scale) {
+std::tuple<Tensor, Tensor, Tensor> cudnn_backward(const Tensor& grad_out, const Tensor& query,
+                                                  const Tensor& key, const Tensor& value,
+                                                  const Tensor& out, const Tensor& logsumexp,
+                                                  const Tensor& seed, const Tensor&,
+                                                  const Tensor& bias, const Tensor&, const Tensor&,
+                                                  c10::SymInt, c10::SymInt, double dropout,
+                                                  bool causal, std::optional<double> scale) {
   if (!grad_out.defined()) return {};
   Attention given = described(query, key, value, bias, dropout, causal, scale);
   given.seed = seed_of(seed);
   auto found = attend_backward(given, grad_out, out, logsumexp.squeeze(-1), false);
-  return {found.query, found.key, found.value};
+  return {laid_like(found.query, query), laid_like(found.key, key), laid_like(found.value, value)};
 }
 
 // Numbers that decide what the memory-efficient kernels drop, for tests that repeat them.

@@ -137,7 +137,7 @@ Attended attend(const Attention& given) {
     auto [out, sums] = at::_scaled_dot_product_flash_attention_for_cpu(
         given.query, spread(given.key, heads), spread(given.value, heads), 0, given.causal,
         given.bias, given.scale);
-    return {out, sums.to(at::kFloat)};
+    return {out, sums.to(at::kFloat).contiguous()};
   }
   const Wide wide = widen(given);
   const Tensor found = scores(given, wide);
