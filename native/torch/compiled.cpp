@@ -185,8 +185,8 @@ std::vector<at::Tensor> leave(at::TensorList results, at::IntArrayRef devices) {
   TORCH_CHECK(!calls.empty(), "anywarp::leave: no call to leave");
   const std::unique_ptr<CompiledCall> call = std::move(calls.back());
   calls.pop_back();
-  TORCH_CHECK(results.size() == devices.size(), "anywarp::leave: ", results.size(),
-              " results for ", devices.size(), " devices");
+  TORCH_CHECK(results.size() == devices.size(), "anywarp::leave: ", results.size(), " results for ",
+              devices.size(), " devices");
   call->write_back();
   std::vector<at::Tensor> given;
   given.reserve(results.size());
@@ -206,7 +206,8 @@ TORCH_LIBRARY_IMPL(anywarp, ADInplaceOrView, library) {
 }
 
 TORCH_LIBRARY_FRAGMENT(anywarp, library) {
-  library.def("enter(Tensor(a)[] arguments, int device, bool keep) -> Tensor(a)[]", TORCH_FN(enter));
+  library.def("enter(Tensor(a)[] arguments, int device, bool keep) -> Tensor(a)[]",
+              TORCH_FN(enter));
   library.def("leave(Tensor(a)[] results, int[] devices) -> Tensor(a)[]", TORCH_FN(leave));
   library.def("abandon() -> ()", TORCH_FN(abandon));
   library.def("cpu_alias(Tensor(a) tensor) -> Tensor(a)", TORCH_FN(cpu_alias));

@@ -1,8 +1,8 @@
 // One call of a function that Inductor compiled for the CPU, with the arguments of a device.
 #pragma once
 
-#include <ATen/core/Tensor.h>
 #include <ATen/core/List.h>
+#include <ATen/core/Tensor.h>
 #include <c10/core/StorageImpl.h>
 #include <c10/core/TensorImpl.h>
 
