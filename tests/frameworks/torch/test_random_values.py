@@ -240,3 +240,68 @@ def test_small_permutations_are_equally_frequent():
     counts = seen.unique(return_counts=True)[1]
     assert len(counts) == 6
     assert ((counts - 500) ** 2 / 500).sum() < 25  # chi-square of 5 degrees of freedom: 1 in 7000 by chance
+
+
+@pytest.mark.skipif(not hasattr(torch.ops.aten, "_philox_uniform_"), reason="this torch has no keys")
+def test_keys_are_streams_of_their_own():
+    # torch.func._random; ATen/cuda/StatelessPhilox4x32.cuh: the offset is the counter itself where keys are derived.
+    key = torch.tensor([77, 6], dtype=torch.uint64, device="cuda")
+    words = [int(word) for word in philox(77, 6 + 3, 0)]
+    derived = [words[0] | words[1] << 32, words[2] | words[3] << 32]
+    assert torch.ops.aten._philox_key_fold_in(key, 3).tolist() == derived
+    assert torch.ops.aten._philox_key_split(key, 4)[3].tolist() == derived
+
+    def stream(begin, count):
+        number = np.arange(begin, begin + count, dtype=np.uint64)
+        return np.take_along_axis(
+            np.array(philox(77, number // np.uint64(4), 0)), (number % np.uint64(4)).astype(np.int64)[None], 0
+        )[0]
+
+    found = torch.ops.aten._philox_uniform_(torch.empty(50, device="cuda"), key)
+    np.testing.assert_array_equal(
+        found.cpu().numpy(), (stream(6, 50) & np.uint64(0xFFFFFF)).astype(np.float32) * np.float32(2**-24)
+    )
+    wide = torch.ops.aten._philox_uniform_(torch.empty(25, dtype=torch.double, device="cuda"), key).cpu().numpy()
+    pairs = stream(6, 50).reshape(25, 2)
+    bits = (pairs[:, 0] << np.uint64(32) | pairs[:, 1]) & np.uint64(2**53 - 1)
+    np.testing.assert_array_equal(wide, bits.astype(np.float64) * 2.0**-53)
+    # Normals pair the same words wherever the stream is entered.
+    whole = torch.ops.aten._philox_normal_(
+        torch.empty(40, device="cuda"), torch.tensor([77, 0], dtype=torch.uint64, device="cuda")
+    )
+    part = torch.ops.aten._philox_normal_(torch.empty(34, device="cuda"), key)
+    assert torch.equal(part, whole[6:])
+    batch = torch.stack([key, key])[:, None]
+    assert torch.equal(torch.ops.aten._philox_uniform_(torch.empty(2, 50, device="cuda"), batch)[1], found)
+    with pytest.raises(RuntimeError, match="key must have dtype uint64"):
+        torch.ops.aten._philox_uniform_(torch.empty(3, device="cuda"), torch.zeros(2, device="cuda"))
+
+
+def test_gamma_numbers_come_from_each_elements_own_stream():
+    # Marsaglia and Tsang (2000) with Box-Muller pairs and uniforms of one stream, as ATen/native/Distributions.h has it.
+    alpha, seed = 2.5, 8
+    d = alpha - 1 / 3
+    c = 1 / math.sqrt(9 * d)
+
+    def sample(thread):
+        words = (int(word) for counter in range(100) for word in philox(seed, counter, thread))
+        spare = []
+
+        def normal():
+            if not spare:
+                radius, angle = (next(words) * 2.0**-32 + 2.0**-33 for _ in range(2))
+                length = math.sqrt(-2 * math.log(radius))
+                spare.extend((length * math.cos(2 * math.pi * angle), length * math.sin(2 * math.pi * angle)))
+            return spare.pop()
+
+        while True:
+            while (x := normal()) * c <= -1:
+                pass
+            v, u = (1 + c * x) ** 3, 1 - (next(words) * 2.0**-32 + 2.0**-33)
+            if u < 1 - 0.0331 * x**4 or math.log(u) < 0.5 * x * x + d * (1 - v + math.log(v)):
+                return d * v
+
+    found = torch._standard_gamma(
+        torch.full((200,), alpha, device="cuda"), generator=torch.Generator("cuda").manual_seed(seed)
+    )
+    np.testing.assert_allclose(found.cpu().numpy(), [sample(thread) for thread in range(200)], rtol=1e-5)
