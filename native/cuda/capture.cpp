@@ -23,7 +23,8 @@ void Capture::add(Stream& stream, Work work) {
   std::lock_guard lock(mutex);
   require(!invalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
   // Waiting for work outside of the capture cannot become part of a graph.
-  if (std::holds_alternative<WaitWork>(work)) {
+  auto* wait = std::get_if<WaitWork>(&work);
+  if (wait && !wait->external) {
     invalidated = true;
     throw Failure(kIsolation);
   }

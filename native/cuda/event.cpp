@@ -21,9 +21,12 @@ std::shared_ptr<SharedRecording> begin_shared(const Event& event) {
   return event.shared ? std::make_shared<SharedRecording>(event.shared) : nullptr;
 }
 
-void record_event(Event& event, Stream& stream) {
+void record_event(Event& event, Stream& stream, bool external) {
   require(stream.context->shares_with(event.context.lock().get()), CUDA_ERROR_INVALID_HANDLE);
-  if (auto active = stream.capture()) return capture_record(event, stream, active);
+  if (auto active = stream.capture()) {
+    if (external) return active->add(stream, RecordWork{nullptr, event.handle, nullptr});
+    return capture_record(event, stream, active);
+  }
   auto recording = std::make_shared<Recording>();
   stream.record(recording, begin_shared(event));
   std::lock_guard lock(event.mutex);
@@ -32,7 +35,11 @@ void record_event(Event& event, Stream& stream) {
   event.captured_nodes.clear();
 }
 
-void wait_for_event(Event& event, Stream& stream) {
+void wait_for_event(Event& event, Stream& stream, bool external) {
+  if (external) {
+    if (auto active = stream.capture())
+      return active->add(stream, WaitWork{{}, event.handle, true});
+  }
   {
     std::lock_guard lock(event.mutex);
     if (event.capture) return capture_wait(event, stream);
@@ -115,7 +122,7 @@ AW_EXPORT CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream, unsig
   return api<"cuEventRecordWithFlags">([&] {
     require((flags & ~1u) == 0);
     auto target = stream_of(stream);
-    record_event(*event_of(handle), *target);
+    record_event(*event_of(handle), *target, flags == 1);
   });
 }
 

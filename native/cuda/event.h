@@ -38,9 +38,10 @@ Handles<Event>& events();
 std::shared_ptr<Event> event_of(CUevent handle);  // throws INVALID_HANDLE
 // The beginning of a recording that other processes see; null if they do not share the event.
 std::shared_ptr<SharedRecording> begin_shared(const Event& event);
-void record_event(Event& event, Stream& stream);
+// External: in a stream under capture, a node that records or awaits the event at each launch.
+void record_event(Event& event, Stream& stream, bool external = false);
 void make_shareable(Event& event);
-void wait_for_event(Event& event, Stream& stream);
+void wait_for_event(Event& event, Stream& stream, bool external = false);
 
 // The same in streams under capture. capture_wait is called with the event's mutex held.
 void capture_record(Event& event, Stream& stream, const std::shared_ptr<Capture>& capture);

@@ -42,6 +42,8 @@ struct Graph {
 // What a launch of a graph does: one thing after the other, in an order that respects the edges.
 struct ExecutionPlan {
   std::vector<std::shared_ptr<const Work>> steps;
+  // Alive until the launch is done, even if the graph goes before.
+  std::shared_ptr<const std::vector<std::shared_ptr<UserObject>>> held;
 };
 
 // An instantiated graph.
@@ -59,7 +61,7 @@ struct GraphExec {
   uint64_t flags = 0;
   std::mutex mutex;
   std::vector<Step> steps;
-  std::vector<std::shared_ptr<UserObject>> held;
+  std::shared_ptr<const std::vector<std::shared_ptr<UserObject>>> held;
 };
 
 Handles<Graph>& graphs();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cuda/capture.h"
 #include "cuda/context.h"
 #include "cuda/event.h"
 #include "cuda/graph.h"
@@ -56,7 +57,7 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, uint64_t flags) {
   auto exec = std::make_shared<GraphExec>();
   exec->flags = flags;
   exec->steps = make_steps(*graph);
-  exec->held = graph->held;
+  exec->held = std::make_shared<const std::vector<std::shared_ptr<UserObject>>>(graph->held);
   exec->handle = graph_execs().add(exec);
   *out = as_handle<CUgraphExec>(exec->handle);
   return CUDA_SUCCESS;
@@ -121,16 +122,33 @@ struct Launch {
   }
 };
 
+void add_steps(Capture& capture, Stream& stream, const std::vector<Step>& steps) {
+  for (auto& step : steps) {
+    if (!step.child.empty()) add_steps(capture, stream, step.child);
+    if (step.enabled && step.child.empty()) capture.add(stream, *step.work);
+  }
+}
+
+// A graph launched in a stream under capture becomes part of the graph: what a launch would do, in
+// its order.
+CUresult add_to_capture(Capture& capture, Stream& stream, GraphExec& exec) {
+  std::lock_guard lock(exec.mutex);
+  add_steps(capture, stream, exec.steps);
+  std::lock_guard inner(capture.graph->mutex);
+  auto& held = capture.graph->held;
+  held.insert(held.end(), exec.held->begin(), exec.held->end());
+  return CUDA_SUCCESS;
+}
+
 CUresult launch(CUgraphExec handle, CUstream stream) {
   current_context();
   auto target = stream_of(stream);
   auto exec = exec_of(handle);
-  if (target->capture())
-    throw Failure(CUDA_ERROR_NOT_SUPPORTED,
-                  "launching graphs in captured streams is not supported yet");
+  if (auto capture = target->capture()) return add_to_capture(*capture, *target, *exec);
   Launch launch;
   {
     std::lock_guard lock(exec->mutex);
+    launch.plan.held = exec->held;
     launch.add(exec->steps);
   }
   target->submit(GraphWork{std::make_shared<const ExecutionPlan>(std::move(launch.plan))});

@@ -37,7 +37,7 @@ Work host_work(const CUDA_HOST_NODE_PARAMS* p) {
 Work event_work(CUgraphNodeType type, CUevent event) {
   uintptr_t handle = event_of(event)->handle;
   if (type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) return RecordWork{nullptr, handle, nullptr};
-  return WaitWork{{}, handle};
+  return WaitWork{{}, handle, true};
 }
 
 CUgraphNodeType type_of(const Work& work) {

@@ -124,7 +124,7 @@ AW_EXPORT CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned fl
   return api<"cuStreamWaitEvent">([&] {
     require((flags & ~1u) == 0);
     auto stream = stream_of(handle);
-    wait_for_event(*event_of(event), *stream);
+    wait_for_event(*event_of(event), *stream, flags == 1);
   });
 }
 

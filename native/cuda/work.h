@@ -71,6 +71,7 @@ struct RecordWork {
 struct WaitWork {
   Point point;
   uintptr_t event = 0;
+  bool external = false;  // in a graph: for the event as it is at the launch
 };
 
 struct FreeWork {

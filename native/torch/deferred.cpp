@@ -124,7 +124,8 @@ Tensor copy_of(const Tensor& host) {
   const c10::impl::ExcludeDispatchKeyGuard below(kAboveBackends);
   Tensor copy = at::empty_like(host);
   copy.copy_(host);
-  copy.unsafeGetTensorImpl()->set_wrapped_number(host.unsafeGetTensorImpl()->is_wrapped_number());
+  if (host.unsafeGetTensorImpl()->is_wrapped_number())
+    copy.unsafeGetTensorImpl()->set_wrapped_number(true);
   return copy;
 }
 

@@ -181,7 +181,8 @@ void wait_for_current_streams(c10::DeviceIndex own) {
     CUstream stream = native_stream(current_stream(device));
     InContext on(device);
     int status = 0;
-    // The driver refuses to wait for a stream under capture, which tells the program that its operator cannot be captured.
+    // The driver refuses to wait for a stream under capture, which tells the program that its
+    // operator cannot be captured.
     if (device != own) check(is_capturing(stream, &status));
     if (status == 0) check(stream_synchronize(stream));
   }

@@ -226,6 +226,14 @@ DEVICES = Setting(
     "`CUDA_VISIBLE_DEVICES` chooses among them as on other machines.",
     "native",
 )
+ASYNC = Setting(
+    "ANYWARP_ASYNC",
+    _count,
+    lambda: 0,
+    "0",
+    "1: PyTorch's operators on `cuda` are given to streams and return at once, as on a GPU; else they run on the calling thread.",
+    "native",
+)
 SERVICE_IDLE = Setting(
     "ANYWARP_SERVICE_IDLE",
     _seconds,
@@ -340,8 +348,8 @@ CXX = Setting(
 )
 
 SETTINGS: tuple[Setting[object], ...] = (
-    DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, MEMORY, DEVICES, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, LOG, BUILD_ID,
-    RUNTIME_DIR, TORCH_LIBRARY, TORCH_SCOPE, TORCH_BLOCK, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, RUN, CXX,
+    DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, MEMORY, DEVICES, ASYNC, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, LOG,
+    BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_SCOPE, TORCH_BLOCK, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, RUN, CXX,
 )  # fmt: skip
 """All of them, in the order of docs/settings.md."""
 
