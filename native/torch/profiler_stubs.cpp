@@ -1,0 +1,63 @@
+// What the profiler asks of a CUDA build without CUPTI: events around operators, whose distance is
+// the time on the device.
+#include <torch/csrc/profiler/stubs/base.h>
+
+#include <chrono>
+
+#include "devices.h"
+#include "streams.h"
+
+namespace awt {
+namespace {
+
+using torch::profiler::impl::ProfilerStubs;
+using torch::profiler::impl::ProfilerVoidEventStub;
+
+struct Stubs final : ProfilerStubs {
+  void record(c10::DeviceIndex* device, ProfilerVoidEventStub* event,
+              int64_t* cpu_ns) const override {
+    const c10::DeviceIndex current = current_device();
+    if (device) *device = current;
+    void* made = nullptr;
+    record_event(&made, current_stream(current), /*timing=*/true);
+    *event = ProfilerVoidEventStub(made, destroy_event);
+    if (!cpu_ns) return;
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    *cpu_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+  }
+
+  // Microseconds.
+  float elapsed(const ProfilerVoidEventStub* first,
+                const ProfilerVoidEventStub* second) const override {
+    wait_for_event(first->get());
+    wait_for_event(second->get());
+    return static_cast<float>(elapsed_milliseconds(first->get(), second->get()) * 1000);
+  }
+
+  // No NVTX tool listens.
+  void mark(const char*) const override {}
+  void rangePush(const char*) const override {}
+  void rangePop() const override {}
+
+  bool enabled() const override { return true; }
+
+  void onEachDevice(std::function<void(int)> op) const override {
+    const c10::DeviceIndex before = current_device();
+    for (c10::DeviceIndex device = 0; device < device_count(); ++device) {
+      set_device(device);
+      op(device);
+    }
+    set_device(before);
+  }
+
+  void synchronize() const override { wait_for_device(current_device()); }
+};
+
+[[maybe_unused]] const bool registered = [] {
+  static Stubs stubs;
+  torch::profiler::impl::registerCUDAMethods(&stubs);
+  return true;
+}();
+
+}  // namespace
+}  // namespace awt
