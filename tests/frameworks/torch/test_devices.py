@@ -125,15 +125,21 @@ def test_ranges_have_depths_and_handles():
     assert nvtx.range_pop() < 0  # none is open
 
 
-def test_profilers_run():
+def test_profilers_see_time_on_the_device():
     with torch.cuda.profiler.profile():
         torch.ones(3, device="cuda").sum()
-    activities = [torch.profiler.ProfilerActivity.CPU]
-    with torch.profiler.profile(activities=activities) as seen, torch.autograd.profiler.emit_nvtx():
-        (torch.ones(3, device="cuda") + 1).sum().item()
-    assert any(event.key == "aten::add" for event in seen.key_averages())
+    x = torch.ones(300, 300, device="cuda")
+    both = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
+    with torch.profiler.profile(activities=both) as seen:
+        (x @ x).sum().item()
+    found = {event.key: event for event in seen.key_averages()}
+    assert found["aten::mm"].count == 1
+    assert found["aten::mm"].device_time_total > 0
+    with torch.autograd.profiler.emit_nvtx(record_shapes=True):
+        assert (x + 1).sum().item() == 2 * x.numel()
 
 
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
 @pytest.mark.parametrize(
     "kind", ["Double", "Float", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool"]
 )
@@ -158,6 +164,7 @@ def test_constructors_from_before_devices(kind):
         made(x.cpu())
 
 
+@pytest.mark.filterwarnings("ignore:torch.set_default_tensor_type")
 def test_a_default_type_of_cuda_makes_tensors_there():
     try:
         torch.set_default_tensor_type("torch.cuda.HalfTensor")
@@ -168,6 +175,7 @@ def test_a_default_type_of_cuda_makes_tensors_there():
     assert (torch.ones(2).device.type, torch.ones(2).dtype) == ("cpu", torch.float32)
 
 
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
 def test_storages_of_the_device():
     made = torch.UntypedStorage(16, device="cuda")
     assert (made.device, made.nbytes()) == (torch.device("cuda:0"), 16)
