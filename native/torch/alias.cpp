@@ -7,6 +7,7 @@
 
 #include "allocator.h"
 #include "devices.h"
+#include "layouts.h"
 
 namespace awt {
 namespace {
@@ -117,7 +118,7 @@ at::Tensor Aliases::in(const at::Tensor& argument, bool written) {
   if (!is_plain_cuda(argument)) {
     if (argument.device().is_cpu() && argument.unsafeGetTensorImpl()->has_storage())
       of_cpu_.push_back(argument.unsafeGetTensorImpl()->unsafe_storage().unsafeGetStorageImpl());
-    return argument;
+    return argument.device().is_cuda() ? of_layout(argument, written) : argument;
   }
   for (const auto& pair : tensors_)
     if (pair.original.is_same(argument)) return pair.alias;
@@ -127,11 +128,27 @@ at::Tensor Aliases::in(const at::Tensor& argument, bool written) {
   return alias;
 }
 
+at::Tensor Aliases::of_layout(const at::Tensor& argument, bool written) {
+  for (const auto& pair : tensors_)
+    if (pair.original.is_same(argument)) return pair.alias;
+  at::Tensor alias;
+  if (is_sparse(argument))
+    alias = sparse_on_cpu(argument, [&](const at::Tensor& part) { return in(part, written); });
+  else if (is_nested_or_quantized(argument))
+    alias = alias_of_layout(argument, c10::Storage(storage_of(argument, written).alias));
+  else
+    return argument;
+  tensors_.push_back({argument, alias, written});
+  return alias;
+}
+
 at::Tensor Aliases::out(at::Tensor result) {
   if (!result.defined() || !result.device().is_cpu()) return result;
   for (const auto& pair : tensors_)
     if (pair.alias.is_same(result)) return pair.original;
   TensorImpl* impl = result.unsafeGetTensorImpl();
+  if (is_sparse(result))
+    return sparse_on_device(result, device_, [this](const at::Tensor& part) { return out(part); });
   if (!impl->has_storage()) return result;
   StorageImpl* storage = impl->unsafe_storage().unsafeGetStorageImpl();
   for (const auto& pair : storages_) {
@@ -160,6 +177,10 @@ void Aliases::write_back() {
   }
   for (auto& pair : tensors_) {
     if (!pair.written) continue;
+    if (is_sparse(pair.alias)) {
+      take_over_sparse(pair.original, pair.alias, [this](const at::Tensor& part) { return out(part); });
+      continue;
+    }
     TensorImpl* alias = pair.alias.unsafeGetTensorImpl();
     TensorImpl* original = pair.original.unsafeGetTensorImpl();
     if (alias->sizes() == original->sizes() && alias->strides() == original->strides() &&

@@ -73,6 +73,7 @@ class Aliases {
     bool written;
   };
   const StoragePair& storage_of(const at::Tensor& argument, bool written);
+  at::Tensor of_layout(const at::Tensor& argument, bool written);
 
   c10::DeviceIndex device_;
   c10::SmallVector<StoragePair, 4> storages_;

@@ -2,6 +2,7 @@
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/native/Resize.h>
+#include <ATen/native/TensorFactories.h>
 #include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/as_strided_native.h>
 #include <ATen/ops/unfold_native.h>
@@ -10,6 +11,8 @@
 #include <ATen/ops/view_native.h>
 #include <c10/core/DeviceGuard.h>
 #include <torch/library.h>
+
+#include <cstring>
 
 #include "allocator.h"
 #include "devices.h"
@@ -55,6 +58,37 @@ Tensor empty_strided(c10::SymIntArrayRef size, c10::SymIntArrayRef stride,
       c10::DispatchKeySet(c10::DispatchKey::CUDA), type_for(dtype));
 }
 
+// A tensor may be set to more than its storage holds: the storage then grows, as CUDA's does.
+void grow_storage(const Tensor& self) {
+  const size_t wanted =
+      self.numel() == 0 ? 0
+                        : at::detail::computeStorageNbytes(self.sizes(), self.strides(),
+                                                           self.dtype().itemsize(),
+                                                           size_t(self.storage_offset()));
+  c10::StorageImpl* storage = self.storage().unsafeGetStorageImpl();
+  if (wanted <= storage->nbytes()) return;
+  TORCH_CHECK(storage->resizable(), "Trying to resize storage that is not resizable");
+  const c10::DeviceGuard guard(self.device());
+  enter_thread();
+  c10::DataPtr grown = device_allocator()->allocate(wanted);
+  wait_for_driver(self.device().index());
+  if (storage->nbytes()) std::memcpy(grown.get(), storage->data(), storage->nbytes());
+  storage->set_data_ptr_noswap(std::move(grown));
+  storage->set_nbytes(wanted);
+}
+
+// Zeros without memory, which forward-mode derivatives are made of.
+Tensor efficient_zeros(c10::SymIntArrayRef size, std::optional<at::ScalarType> dtype,
+                       std::optional<at::Layout>, std::optional<c10::Device> device,
+                       std::optional<bool> pin) {
+  check_pinning(pin);
+  at::native::ZeroTensorAllocator allocator(device_for(device));
+  return at::detail::empty_generic(
+      C10_AS_INTARRAYREF_SLOW(size), &allocator,
+      c10::DispatchKeySet({c10::DispatchKey::CUDA, c10::DispatchKey::ZeroTensor}),
+      type_for(dtype), std::nullopt);
+}
+
 Tensor& set_source(Tensor& self, c10::Storage source) {
   const int64_t elements = int64_t(source.nbytes() / self.dtype().itemsize());
   at::native::checkSetStorage(self, source, int64_t(0), at::IntArrayRef(elements),
@@ -76,6 +110,7 @@ Tensor& set_source_offset(Tensor& self, c10::Storage source, c10::SymInt offset,
     impl->set_sizes_and_strides(sizes, strides);
   else
     impl->set_sizes_contiguous(sizes);
+  grow_storage(self);
   return self;
 }
 
@@ -118,6 +153,7 @@ TORCH_LIBRARY_IMPL(aten, CUDA, library) {
   library.impl("view_as_complex", TORCH_FN(at::native::view_as_complex));
   library.impl("empty.memory_format", TORCH_FN(empty_memory_format));
   library.impl("empty_strided", TORCH_FN(empty_strided));
+  library.impl("_efficientzerotensor", TORCH_FN(efficient_zeros));
   library.impl("set_.source_Storage", TORCH_FN(set_source));
   library.impl("set_.source_Storage_storage_offset", TORCH_FN(set_source_offset));
   library.impl("set_.source_Tensor", TORCH_FN(set_source_tensor));

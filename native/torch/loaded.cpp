@@ -4,6 +4,7 @@
 #include <string>
 
 #include "allocator.h"
+#include "layouts.h"
 
 namespace awt {
 
@@ -17,6 +18,7 @@ extern "C" __attribute__((visibility("default"))) const char* awt_load() {
   try {
     awt::install_allocators();
     awt::register_operators();
+    awt::register_layouts();
     return nullptr;
   } catch (const std::exception& error) {
     words = error.what();

@@ -130,6 +130,8 @@ TORCH_LIBRARY_IMPL(aten, FPGA, library) {
   twin(library, "cudnn_affine_grid_generator", TORCH_FN(affine_grid));
   twin(library, "_use_cudnn_ctc_loss", TORCH_FN(use_ctc));
   twin(library, "_use_cudnn_ctc_loss.Tensor", TORCH_FN(use_ctc_tensors));
+  twin(library, "_use_miopen_ctc_loss", TORCH_FN(use_ctc));
+  twin(library, "_use_miopen_ctc_loss.Tensor", TORCH_FN(use_ctc_tensors));
 }
 
 }  // namespace awt
