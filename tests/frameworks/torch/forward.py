@@ -28,6 +28,7 @@ class Child:
 
     def collect(self):
         """Start it and read what it has collected."""
+        self.stop()
         self.output = tempfile.TemporaryFile("w+")  # noqa: SIM115 - lives as long as the child
         reads, self.to_child = os.pipe()
         from_child, writes = os.pipe()
@@ -60,9 +61,12 @@ class Child:
         os.close(self.to_child)
 
     def stop(self):
-        if self.process is not None and self.process.poll() is None:
+        """End it, if it runs."""
+        if self.process is not None:
             self.process.kill()
             self.process.wait()
+            self.lines.close()
+            self.output.close()
 
 
 CHILD = Child()
