@@ -346,8 +346,7 @@ NcclBackend::WorkPtr NcclBackend::_allgather_base(at::Tensor& out, at::Tensor& i
                     "output tensor size must be equal to world_size times input tensor size");
   return start(OpType::_ALLGATHER_BASE, "nccl:_all_gather_base", {in}, {out}, options.timeout,
                [to = bytes(out), from = bytes(in)](auto& peers, auto timeout) {
-                 // The input may be this rank's part of the output.
-                 awt::all_gather(peers, to, from.clone(), timeout);
+                 awt::all_gather(peers, to, from, timeout);
                });
 }
 
@@ -362,7 +361,7 @@ NcclBackend::WorkPtr NcclBackend::allgather_into_tensor_coalesced(
   return start(OpType::COALESCED, "nccl:all_gather_into_tensor_coalesced", ins, outs,
                options.timeout, [to = bytes(outs), from = bytes(ins)](auto& peers, auto timeout) {
                  for (size_t i = 0; i < from.size(); ++i)
-                   awt::all_gather(peers, to[i], from[i].clone(), timeout);
+                   awt::all_gather(peers, to[i], from[i], timeout);
                });
 }
 
@@ -553,6 +552,8 @@ void add_nccl(const c10::intrusive_ptr<c10d::ProcessGroup>& group, int64_t milli
                     std::optional<c10::intrusive_ptr<c10d::Backend>>(made));
 }
 
+void finish_nccl(const c10::intrusive_ptr<c10d::Work>& work) { awt::finish_if_ours(*work); }
+
 void set_nccl_timeout(const c10::intrusive_ptr<c10d::ProcessGroup>& group, int64_t milliseconds,
                       int64_t more_for_the_next) {
   auto found = c10::dynamic_intrusive_pointer_cast<awt::NcclBackend>(
@@ -567,6 +568,7 @@ void set_nccl_timeout(const c10::intrusive_ptr<c10d::ProcessGroup>& group, int64
 TORCH_LIBRARY_FRAGMENT(anywarp, m) {
   m.def("add_nccl(__torch__.torch.classes.c10d.ProcessGroup group, int milliseconds) -> ()",
         add_nccl);
+  m.def("finish_nccl(__torch__.torch.classes.c10d.Work work) -> ()", finish_nccl);
   m.def(
       "set_nccl_timeout(__torch__.torch.classes.c10d.ProcessGroup group, int milliseconds, "
       "int more_for_the_next) -> ()",

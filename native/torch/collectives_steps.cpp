@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "versions.h"
+
 namespace awt {
 namespace {
 
@@ -39,6 +41,10 @@ bool gloo_reduces(at::ScalarType type) {
     case at::kLong:
     case at::kByte:
     case at::kChar:
+#if AWT_TORCH >= 208
+    case at::kHalf:
+    case at::kBFloat16:
+#endif
       return true;
     default:
       return false;
@@ -135,6 +141,10 @@ void all_gather(const Peers& peers, at::Tensor out, at::Tensor in, Milliseconds 
   if (in.numel() == 0) return;
   c10d::AllgatherOptions options;
   options.timeout = timeout;
+  // The input may be this rank's part of the output, which Gloo does not promise to see through.
+  const auto begin = static_cast<const char*>(out.const_data_ptr());
+  const auto given = static_cast<const char*>(in.const_data_ptr());
+  if (given >= begin && given < begin + out.numel()) in = in.clone();
   peers.gloo->_allgather_base(out, in, options)->wait();
 }
 

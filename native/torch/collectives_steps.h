@@ -28,7 +28,7 @@ void all_to_all(const Peers& peers, at::Tensor out, at::Tensor in, std::vector<i
                 std::vector<int64_t> in_counts, Milliseconds timeout);
 void barrier(const Peers& peers, Milliseconds timeout);
 
-// Tensors of numbers, in place. Sums of half and bfloat16 are made in float and rounded once.
+// Tensors of numbers, in place.
 void all_reduce(const Peers& peers, at::Tensor flat, const c10d::ReduceOp& op,
                 Milliseconds timeout);
 void reduce(const Peers& peers, at::Tensor flat, const c10d::ReduceOp& op, int64_t root,

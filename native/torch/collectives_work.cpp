@@ -10,17 +10,9 @@ namespace {
 
 using c10::ivalue::Future;
 
-// Waits for a work and tells what became of it.
-c10::intrusive_ptr<Future> finished_future(c10d::Work& work, c10::Device device) {
-  auto future = c10::make_intrusive<Future>(c10::ListType::create(c10::TensorType::get()),
-                                            std::vector<c10::Device>{device});
-  try {
-    work.wait();
-    future->markCompleted(c10::IValue(work.result()));
-  } catch (const std::exception&) {
-    future->setError(std::current_exception());
-  }
-  return future;
+c10::intrusive_ptr<Future> new_future(c10::Device device) {
+  return c10::make_intrusive<Future>(c10::ListType::create(c10::TensorType::get()),
+                                     std::vector<c10::Device>{device});
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -36,7 +28,24 @@ CudaWork::CudaWork(const WorkLabel& label, const std::vector<at::Tensor>& inputs
       results_(std::move(results)),
       device_(device) {}
 
-c10::intrusive_ptr<Future> CudaWork::getFuture() { return finished_future(*this, device_); }
+c10::intrusive_ptr<Future> CudaWork::getFuture() {
+  bool late;
+  {
+    std::lock_guard lock(mutex_);
+    late = completed_ && !future_;
+    if (!future_) future_ = new_future(device_);
+  }
+  if (late) complete_future();
+  return future_;
+}
+
+// Called once: when the work is done, or when somebody asks after that.
+void CudaWork::complete_future() {
+  if (exception_)
+    future_->setError(exception_);
+  else
+    future_->markCompleted(c10::IValue(results_));
+}
 
 std::exception_ptr CudaWork::as_backend_error(const std::exception& error, double seconds) const {
   std::string words = error.what();
@@ -63,7 +72,20 @@ void CudaWork::run(const std::function<void()>& steps) {
   } catch (const std::exception& raised) {
     error = as_backend_error(raised, seconds_since(start));
   }
-  finish(error);
+  // What finish() does, and who asked for the future until then, in one piece.
+  bool asked;
+  {
+    std::lock_guard lock(mutex_);
+    completed_ = true;
+    exception_ = error;
+    if (recordFunctionEndCallback_) {
+      recordFunctionEndCallback_();
+      recordFunctionEndCallback_ = nullptr;
+    }
+    asked = future_ != nullptr;
+  }
+  cv_.notify_all();
+  if (asked) complete_future();
 }
 
 bool CudaWork::wait(Milliseconds timeout) {
@@ -155,7 +177,24 @@ std::vector<at::Tensor> JoinedWork::result() {
   return all;
 }
 
-c10::intrusive_ptr<Future> JoinedWork::getFuture() { return finished_future(*this, device_); }
+c10::intrusive_ptr<Future> JoinedWork::getFuture() {
+  auto future = new_future(device_);
+  try {
+    wait();
+    future->markCompleted(c10::IValue(result()));
+  } catch (const std::exception&) {
+    future->setError(std::current_exception());
+  }
+  return future;
+}
+
+void finish_if_ours(c10d::Work& work) {
+  if (!dynamic_cast<CudaWork*>(&work)) return;
+  try {
+    work.wait();
+  } catch (const std::exception&) {  // the future tells
+  }
+}
 
 Lane::Lane() : state_(std::make_shared<State>()) { std::thread(&Lane::loop, state_).detach(); }
 

@@ -33,9 +33,6 @@ class CudaWork : public c10d::Work {
   bool wait(Milliseconds timeout = kNoTimeout) override;
   void synchronize() override { wait(); }
   std::vector<at::Tensor> result() override { return results_; }
-  // Blocks until the work is done. NCCL's futures are complete when they are handed out, so that
-  // callbacks run at once, in the program's order, and may start collectives themselves; on our
-  // thread they would wait for themselves, and in another order on every rank.
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override;
   uint64_t getSequencenumber() const override { return label_.sequence; }
 
@@ -47,8 +44,20 @@ class CudaWork : public c10d::Work {
 
   const WorkLabel label_;
   const std::vector<at::Tensor> results_;
+
+ private:
+  void complete_future();
+
   const c10::Device device_;
+  c10::intrusive_ptr<c10::ivalue::Future> future_;  // made when it is asked for
 };
+
+// Waits for a work of ours, whatever becomes of it; returns at once for others.
+//
+// NCCL's futures are complete when Python gets them, so that callbacks run at once, in the
+// program's order, and may start collectives themselves. On the group's thread they would wait for
+// what that thread is to do next, and start collectives in another order on every rank.
+void finish_if_ours(c10d::Work& work);
 
 // A send or a receive: Gloo has it already, somebody has to wait for it.
 class TransferWork final : public CudaWork {

@@ -7,6 +7,8 @@ torch hands out is of the class `Backend`; the class here answers `isinstance` f
 # pyright: basic
 from __future__ import annotations
 
+import contextlib
+import functools
 import itertools
 import zlib
 from collections.abc import Callable
@@ -228,6 +230,23 @@ def hash_tensors(tensors: list[Any]) -> int:
     return value
 
 
+def _future_of(real: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return `Work.get_future` that waits for works of NCCL (native/torch/collectives_work.h says why)."""
+
+    @functools.wraps(real)
+    def get_future(work: Any) -> Any:
+        import torch
+
+        if hasattr(work, "boxed"):
+            torch.ops.anywarp.finish_nccl(work.boxed())
+        else:  # older versions of torch do not let us ask whose it is
+            with contextlib.suppress(Exception):
+                work.wait()
+        return real(work)
+
+    return get_future
+
+
 def complete(c10d: Any) -> None:
     """Give `torch._C._distributed_c10d` what it has in a build with NCCL; does nothing where that is there."""
     if hasattr(c10d, "ProcessGroupNCCL") or not hasattr(c10d, "ProcessGroupGloo"):
@@ -235,6 +254,8 @@ def complete(c10d: Any) -> None:
     patches.set_attribute(c10d, "ProcessGroupNCCL", _classes(c10d), REASON)
     patches.set_attribute(c10d, "_DEFAULT_PG_NCCL_TIMEOUT", DEFAULT_TIMEOUT, REASON)
     patches.set_attribute(c10d, "_hash_tensors", hash_tensors, REASON)
+    future = _future_of(c10d.Work.get_future)
+    patches.set_attribute(c10d.Work, "get_future", future, "futures of NCCL are complete when Python gets them; others are left")
     for each in ONLY_NCCL:
         if each.name not in vars(c10d.Backend):
             patches.set_attribute(c10d.Backend, each.name, each, "groups of NCCL have it, and are of this class here")
