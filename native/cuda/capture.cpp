@@ -65,6 +65,7 @@ void capture_wait(Event& event, Stream& stream) {
   auto mine = stream.capture();
   require(!mine || mine == event.capture, kMerge);
   std::lock_guard lock(event.capture->mutex);
+  require(!event.capture->ended, CUDA_ERROR_CAPTURED_EVENT);
   auto& nodes = event.capture->front(stream);
   for (GraphNode* node : event.captured_nodes) {
     if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
@@ -123,6 +124,7 @@ CUgraph end(Stream& stream) {
   bool complete = joined(*capture, stream);
   for (auto& [member, nodes] : capture->fronts) member->set_capture(nullptr);
   capture->fronts.clear();
+  capture->ended = true;
   capture->graph->owned = false;
   bool good = complete && !capture->invalidated;
   if (!good && !capture->given) destroy_graph(*capture->graph);

@@ -22,7 +22,7 @@ struct Capture {
   bool given = false;    // the graph is the program's own (cuStreamBeginCaptureToGraph)
 
   std::mutex mutex;
-  bool invalidated = false;
+  bool invalidated = false, ended = false;
   // Each stream that takes part, and the nodes behind which its next work comes.
   std::vector<std::pair<std::shared_ptr<Stream>, std::vector<GraphNode*>>> fronts;
 

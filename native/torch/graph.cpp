@@ -83,7 +83,7 @@ void Graph::stop_capture() {
   end_allocate_to_pool(device_, pool_);
 }
 
-void Graph::capture_end() {
+bool Graph::capture_end() {
   TORCH_CHECK(capturing_, "capture_end was called without capture_begin.");
   TORCH_CHECK(current_stream(current_device()) == *stream_,
               "Capture must end on the same stream it began on.");
@@ -95,18 +95,11 @@ void Graph::capture_end() {
   TORCH_CHECK(graph_, "Invalid capture.");
   size_t nodes = 0;
   check(graph_nodes(graph_, nullptr, &nodes));
-  if (nodes == 0) {
-    TORCH_WARN(
-        "The CUDA Graph is empty. This usually means that the graph was attempted to be captured "
-        "on wrong device "
-        "or stream.");
-  }
   ended_ = true;
-  if (keep_graph_) return;
+  if (keep_graph_) return nodes != 0;
   instantiate();
-  if (debug_) return;
-  check(graph_destroy(graph_));
-  graph_ = nullptr;
+  if (!debug_) check(graph_destroy(std::exchange(graph_, nullptr)));
+  return nodes != 0;
 }
 
 void Graph::instantiate() {

@@ -24,7 +24,7 @@ class Graph {
 
   // All raise torch's errors for calls that do not fit what went before.
   void capture_begin(PoolId pool, int mode);  // pool (0, 0): one of its own
-  void capture_end();
+  bool capture_end();                         // false when the graph is empty
   void instantiate();
   void replay();
   void reset();

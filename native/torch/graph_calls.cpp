@@ -16,8 +16,8 @@ AWT_EXPORT void awt_graph_delete(Graph* graph) { delete graph; }
 AWT_EXPORT int awt_graph_capture_begin(Graph* graph, uint64_t first, uint64_t second, int mode) {
   return exported([&] { graph->capture_begin({first, second}, mode); });
 }
-AWT_EXPORT int awt_graph_capture_end(Graph* graph) {
-  return exported([&] { graph->capture_end(); });
+AWT_EXPORT int awt_graph_capture_end(Graph* graph, int* filled) {
+  return exported([&] { *filled = graph->capture_end(); });
 }
 AWT_EXPORT int awt_graph_instantiate(Graph* graph) {
   return exported([&] { graph->instantiate(); });

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import ctypes
 import os
+import warnings
 from typing import Any
 
 from anywarp.frameworks.torch.names import calls
 
 _MODES = {"global": 0, "thread_local": 1, "relaxed": 2}
 """CUstreamCaptureMode."""
+
+_EMPTY = (
+    "The CUDA Graph is empty. This usually means that the graph was attempted to be captured on wrong device or stream."
+)
 
 
 def names(library: ctypes.CDLL) -> dict[str, Any]:
@@ -34,7 +39,7 @@ def _graph_class(library: ctypes.CDLL) -> type:
     delete = library.awt_graph_delete
     delete.argtypes, delete.restype = (pointer,), None
     begin = calls.checked(library, "awt_graph_capture_begin", pointer, u64, u64, ctypes.c_int)
-    end = calls.checked(library, "awt_graph_capture_end", pointer)
+    end = calls.returning(library, "awt_graph_capture_end", ctypes.c_int, pointer)
     instantiate = calls.checked(library, "awt_graph_instantiate", pointer)
     replay = calls.checked(library, "awt_graph_replay", pointer)
     reset = calls.checked(library, "awt_graph_reset", pointer)
@@ -69,7 +74,8 @@ def _graph_class(library: ctypes.CDLL) -> type:
             begin(self._graph, first, second, _MODES[capture_error_mode])
 
         def capture_end(self) -> None:
-            end(self._graph)
+            if not end(self._graph):
+                warnings.warn(_EMPTY, stacklevel=3)
 
         def instantiate(self) -> None:
             instantiate(self._graph)
