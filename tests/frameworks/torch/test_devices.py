@@ -247,3 +247,38 @@ print(torch.ones(1, device="cuda").item())
     lines = done.stdout.splitlines()
     assert lines[0].startswith("Cannot re-initialize CUDA in forked subprocess"), done.stderr
     assert lines[1] == "1.0"
+
+
+def test_tensors_travel_to_a_spawned_process_without_a_copy(under_anywarp, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("""
+import gc, torch, torch.multiprocessing as mp
+from anywarp.frameworks.torch.changes import shared_storages
+
+def child(inbox, outbox):
+    part = inbox.get()
+    part.add_(1)
+    mine = torch.arange(5.0, device="cuda")
+    outbox.put(mine)
+    del part
+    gc.collect()
+    outbox.put("seen")
+    inbox.get()
+
+if __name__ == "__main__":
+    context = mp.get_context("spawn")
+    inbox, outbox = context.Queue(), context.Queue()
+    process = context.Process(target=child, args=(inbox, outbox))
+    process.start()
+    whole = torch.zeros(100, device="cuda")
+    inbox.put(whole[10:20])
+    theirs = outbox.get(timeout=60)
+    assert outbox.get(timeout=60) == "seen"
+    torch.cuda.ipc_collect()
+    print(whole.sum().item(), theirs.sum().item(), theirs.device, len(shared_storages._sent))
+    inbox.put("end")
+    process.join()
+    print(process.exitcode)
+""")
+    done = under_anywarp(program)
+    assert done.stdout.split() == ["10.0", "10.0", "cuda:0", "0", "0"], done.stderr

@@ -13,6 +13,7 @@ import uuid
 from typing import Any
 
 from anywarp.frameworks.torch import patches
+from anywarp.frameworks.torch.changes import shared_storages
 from anywarp.frameworks.torch.names import calls
 
 ATTRIBUTES = {
@@ -178,6 +179,7 @@ def names(library: ctypes.CDLL) -> dict[str, Any]:
         "_cuda_getArchFlags": lambda: architectures() if count() else None,
         "_cuda_get_sync_debug_mode": calls.returning(library, "awt_sync_debug", ctypes.c_int),
         "_cuda_set_sync_debug_mode": calls.checked(library, "awt_set_sync_debug", ctypes.c_int),
+        "_cuda_ipc_collect": shared_storages.collect,
         "_CudaDeviceProperties": DeviceProperties,
         "_has_cuda": True,
     }
