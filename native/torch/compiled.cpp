@@ -58,12 +58,16 @@ void release_storage(void* storage) {
 
 CompiledCall* current_call() noexcept { return calls.empty() ? nullptr : calls.back().get(); }
 
-CompiledCall::CompiledCall(DeviceIndex device, bool keep)
-    : device_(device), keep_(keep), here_(device) {}
+CompiledCall::CompiledCall(DeviceIndex device, size_t arguments, bool keep)
+    : device_(device), keep_(keep), here_(device) {
+  storages_.reserve(arguments);
+  tensors_.reserve(arguments);
+  for (auto* places : {&by_original_, &by_alias_, &by_tensor_}) places->reserve(arguments);
+}
 
 c10::intrusive_ptr<StorageImpl> CompiledCall::storage_for(TensorImpl* argument) {
   StorageImpl* original = argument->unsafe_storage().unsafeGetStorageImpl();
-  const auto [place, fresh] = by_original_.try_emplace(original, storages_.size());
+  const auto [place, fresh] = by_original_.emplace(original, storages_.size());
   if (!fresh) {
     if (auto alias = storages_[place->second].alias.lock()) return alias;
     by_alias_.erase(storages_[place->second].alias._unsafe_get_target());
@@ -173,7 +177,7 @@ std::vector<at::Tensor> enter(at::TensorList arguments, int64_t device, bool kee
   wait_for_driver(index);
   TORCH_CHECK(!stream_capturing(current_stream(index)),
               "a function compiled by torch.compile cannot run while a CUDA graph is captured");
-  auto call = std::make_unique<CompiledCall>(index, keep);
+  auto call = std::make_unique<CompiledCall>(index, arguments.size(), keep);
   std::vector<at::Tensor> aliases;
   aliases.reserve(arguments.size());
   for (const at::Tensor& argument : arguments) aliases.push_back(call->in(argument));

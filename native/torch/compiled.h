@@ -5,8 +5,8 @@
 #include <ATen/core/Tensor.h>
 #include <c10/core/StorageImpl.h>
 #include <c10/core/TensorImpl.h>
+#include <c10/util/flat_hash_map.h>
 
-#include <unordered_map>
 #include <vector>
 
 #include "alias.h"
@@ -17,7 +17,7 @@ namespace awt {
 // only weak references, whose addresses cannot be given out again meanwhile.
 class CompiledCall {
  public:
-  CompiledCall(c10::DeviceIndex device, bool keep);
+  CompiledCall(c10::DeviceIndex device, size_t arguments, bool keep);
   CompiledCall(const CompiledCall&) = delete;
   CompiledCall& operator=(const CompiledCall&) = delete;
 
@@ -54,7 +54,7 @@ class CompiledCall {
   OnDevice here_;
   std::vector<StoragePair> storages_;
   std::vector<TensorPair> tensors_;
-  std::unordered_map<const void*, size_t> by_original_, by_alias_, by_tensor_;
+  ska::flat_hash_map<const void*, size_t> by_original_, by_alias_, by_tensor_;
   std::vector<at::Tensor> kept_;
 };
 
