@@ -89,11 +89,6 @@ std::vector<TraceEntry> Trace::in_order() const {
   return found;
 }
 
-HistorySettings& history_settings() {
-  static auto& instance = *new HistorySettings;
-  return instance;
-}
-
 void set_trace_metadata(const std::string& words) {
   std::lock_guard lock(words_mutex);
   metadata() = words;

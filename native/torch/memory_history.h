@@ -56,7 +56,8 @@ struct HistorySettings {
   std::atomic<size_t> most_entries{0};
   std::atomic<uint32_t> skipped{0};  // a bit per TraceAction
 };
-HistorySettings& history_settings();
+inline HistorySettings history_in_force;
+inline HistorySettings& history_settings() { return history_in_force; }
 
 // The number of the stack that this thread stands on, when entries of `level` carry one; else 0.
 // Calls Python when it records Python frames: with no lock held.

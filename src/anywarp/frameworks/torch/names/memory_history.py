@@ -70,7 +70,7 @@ def _recording(library: ctypes.CDLL, stacks: Stacks) -> dict[str, Any]:
         _CALLBACK, ctypes.c_int,
     )  # fmt: skip
     enabled_now = returning(library, "awt_memory_history_enabled", ctypes.c_int)
-    no_callback = ctypes.cast(None, _CALLBACK)
+    no_callback = _CALLBACK()
 
     def stop() -> None:
         record(0, 0, 0, 1, 0, no_callback, 0)
@@ -82,6 +82,11 @@ def _recording(library: ctypes.CDLL, stacks: Stacks) -> dict[str, Any]:
         skipped = sum(1 << ACTIONS.index(each) for each in set(skip))
         most = min(max(int(most), 0), sys.maxsize)
         record(1, level, most, clear, skipped, stacks.callback if level else no_callback, level > 0 and native)
+
+    def refuse(compile_context: bool, annotations: bool) -> None:
+        if compile_context or annotations:
+            asked = "compile_context" if compile_context else "global_record_annotations"
+            raise NotImplementedError(f"_record_memory_history({asked}=True) is not served by anywarp")
 
     # At the end of the process memory is freed when there is no interpreter any more to ask for a stack.
     atexit.register(stop)
@@ -104,6 +109,7 @@ def _recording(library: ctypes.CDLL, stacks: Stacks) -> dict[str, Any]:
             raise ValueError("expected stacks to be 'python', or 'all'")
         if enabled is None:
             return stop()
+        refuse(compile_context, global_record_annotations)
         start(LEVELS[context], stacks == "all", max_entries if enabled == "all" else 1, clear_history, skip_actions or [])
 
     def _cuda_record_memory_history_legacy(
@@ -119,6 +125,7 @@ def _recording(library: ctypes.CDLL, stacks: Stacks) -> dict[str, Any]:
     ) -> None:
         if not enabled:
             return stop()
+        refuse(compile_context, global_record_annotations)
         level = "alloc" if trace_alloc_record_context else "state" if record_context else None
         start(LEVELS[level], record_context_cpp, trace_alloc_max_entries, clear_history, skip_actions or [])
 
