@@ -18,23 +18,6 @@ const DriverFn<CUresult(CUdeviceptr*, size_t)> mem_alloc{"cuMemAlloc_v2"};
 const DriverFn<CUresult(CUdeviceptr)> mem_free{"cuMemFree_v2"};
 const DriverFn<CUresult(size_t*, size_t*)> mem_info{"cuMemGetInfo_v2"};
 
-// Another device's context for a while.
-class On {
- public:
-  explicit On(c10::DeviceIndex device) : before_(current_device()) {
-    set_device(device);
-    enter_thread();
-  }
-  ~On() {
-    if (current_device() == before_) return;
-    set_device(before_);
-    enter_thread();
-  }
-
- private:
-  c10::DeviceIndex before_;
-};
-
 size_t segment_bytes(size_t size) {
   if (size <= kSmallRequest) return kSmallSegment;
   const size_t shared = memory_settings().large_segment;
@@ -45,7 +28,7 @@ size_t segment_bytes(size_t size) {
 }  // namespace
 
 std::pair<size_t, size_t> free_and_total(c10::DeviceIndex device) {
-  On on(device);
+  InContext on(device);
   size_t available = 0, total = 0;
   check(mem_info(&available, &total));
   return {available, total};
@@ -53,7 +36,7 @@ std::pair<size_t, size_t> free_and_total(c10::DeviceIndex device) {
 
 // Null when the driver has none.
 void* DeviceMemory::from_driver(size_t bytes) {
-  On on(device_);
+  InContext on(device_);
   CUdeviceptr address = 0;
   const CUresult result = mem_alloc(&address, bytes);
   if (result == CUDA_ERROR_OUT_OF_MEMORY) return nullptr;
@@ -139,7 +122,7 @@ void DeviceMemory::give_back(Lock& lock, const std::vector<Returned>& returned) 
   if (returned.empty()) return;
   lock.unlock();
   {
-    On on(device_);
+    InContext on(device_);
     for (auto& each : returned) {
       if (each.plugin) {
         each.plugin->free(each.memory, each.bytes, device_, native_stream(each.stream));
@@ -296,6 +279,13 @@ void DeviceMemory::raise_out_of_memory(Lock& lock, Arena& arena, size_t requeste
 // Without the cache (PYTORCH_NO_CUDA_MEMORY_CACHING, caching_allocator_enable(False)): the driver's
 // own.
 void* DeviceMemory::allocate_uncached(Lock& lock, size_t bytes) {
+  if (!uncached_idle_.empty()) {
+    const auto idle = std::exchange(uncached_idle_, {});
+    lock.unlock();
+    InContext on(device_);
+    for (void* each : idle) check(mem_free(reinterpret_cast<CUdeviceptr>(each)));
+    lock.lock();
+  }
   void* memory = from_driver(bytes);
   if (!memory) {
     ++stats_.num_ooms;
@@ -313,8 +303,12 @@ int64_t DeviceMemory::free_uncached(Lock& lock, void* memory) {
   const size_t bytes = found->second;
   remove_memory(memory, bytes);
   uncached_.erase(found);
+  if (must_not_wait()) {
+    uncached_idle_.push_back(memory);
+    return static_cast<int64_t>(bytes);
+  }
   lock.unlock();
-  On on(device_);
+  InContext on(device_);
   check(mem_free(reinterpret_cast<CUdeviceptr>(memory)));
   return static_cast<int64_t>(bytes);
 }

@@ -61,6 +61,7 @@ void DeviceMemory::insert_events(Block* block) {
 }
 
 void DeviceMemory::process_events() {
+  if (must_not_wait()) return;  // the driver cannot be asked here
   if (captures_ == 0 && !deferred_.empty()) {
     for (Block* block : std::exchange(deferred_, {})) insert_events(block);
   }

@@ -148,14 +148,16 @@ class DeviceMemory {
   BlockTable blocks_;  // in use
   std::unordered_map<void*, std::unique_ptr<Segment>> segments_;
   std::unordered_map<void*, size_t> uncached_;
-  std::deque<Block> storage_;  // all Block objects ever made
+  std::vector<void*> uncached_idle_;  // freed where the driver must not be asked to
+  std::deque<Block> storage_;         // all Block objects ever made
   Block* spare_ = nullptr;
   Pool common_;
   std::map<PoolId, std::unique_ptr<Pool>> pools_;
   std::map<PoolId, PoolCounters> reserved_by_pool_;
   std::vector<Route> routes_;
   int captures_ = 0;
-  std::vector<Block*> deferred_;  // freed with streams to wait for while a graph was captured
+  // Freed with streams to wait for, while a graph was captured or on a thread of the driver.
+  std::vector<Block*> deferred_;
   std::map<std::pair<c10::DeviceIndex, c10::StreamId>, std::deque<Waiting>> waiting_;
   size_t waiting_count_ = 0;
   uint64_t calls_ = 0;

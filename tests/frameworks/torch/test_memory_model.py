@@ -4,6 +4,7 @@ The model knows only what torch documents: sizes, what is alive, and that a snap
 """
 
 import gc
+import itertools
 
 import pytest
 import torch
@@ -100,7 +101,7 @@ class Allocator(RuleBasedStateMachine):
             end = segment["address"] + segment["total_size"]
             assert place == end
             states = [block["state"] for block in segment["blocks"]]
-            assert ("inactive", "inactive") not in set(zip(states, states[1:], strict=False))
+            assert ("inactive", "inactive") not in set(itertools.pairwise(states))
         assert self.live.items() <= seen.items()
         assert (now["inactive_split.all.current"], now["inactive_split_bytes.all.current"]) == (idle, idle_bytes)
 

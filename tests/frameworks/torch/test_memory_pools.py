@@ -135,9 +135,8 @@ def test_a_pool_that_does_not_split():
 
 def test_nesting_and_misuse_are_refused():
     pool = torch.cuda.MemPool()
-    with torch.cuda.use_mem_pool(pool):
-        with pytest.raises(RuntimeError, match="already recording to mempool_id"):
-            torch._C._cuda_beginAllocateToPool(0, pool.id)
+    with torch.cuda.use_mem_pool(pool), pytest.raises(RuntimeError, match="already recording to mempool_id"):
+        torch._C._cuda_beginAllocateToPool(0, pool.id)
     with pytest.raises(RuntimeError, match="not currently recording to mempool_id"):
         torch._C._cuda_endAllocateToPool(0, pool.id)
     with pytest.raises(RuntimeError):

@@ -28,7 +28,9 @@ def names(library: ctypes.CDLL) -> dict[str, Any]:
 
 def memory_info(library: ctypes.CDLL) -> Callable[[int], tuple[int, int]]:
     """Return the function behind cudaMemGetInfo: free and total bytes of a device."""
-    ask = checked(library, "awt_memory_info", ctypes.c_int, ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_int64))
+    ask = checked(
+        library, "awt_memory_info", ctypes.c_int, ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_int64)
+    )
 
     def get(device: int) -> tuple[int, int]:
         free, total = ctypes.c_int64(), ctypes.c_int64()
@@ -91,4 +93,3 @@ def _settings(library: ctypes.CDLL) -> dict[str, Any]:
         set_settings(env.encode())
 
     return {name: value for name, value in locals().items() if name.startswith("_")}
-

@@ -110,7 +110,9 @@ def _recording(library: ctypes.CDLL, stacks: Stacks) -> dict[str, Any]:
         if enabled is None:
             return stop()
         refuse(compile_context, global_record_annotations)
-        start(LEVELS[context], stacks == "all", max_entries if enabled == "all" else 1, clear_history, skip_actions or [])
+        start(
+            LEVELS[context], stacks == "all", max_entries if enabled == "all" else 1, clear_history, skip_actions or []
+        )
 
     def _cuda_record_memory_history_legacy(
         enabled: bool,
@@ -185,7 +187,13 @@ class _reader:
 
     def segment(self, each: dict[str, Any]) -> dict[str, Any]:
         blocks = [
-            {"address": address, "size": size, "requested_size": requested, "state": STATES[state], "frames": self.frames(stack)}
+            {
+                "address": address,
+                "size": size,
+                "requested_size": requested,
+                "state": STATES[state],
+                "frames": self.frames(stack),
+            }
             for address, size, requested, state, stack in each["blocks"]
         ]
         plain = ("device", "address", "total_size", "allocated_size", "active_size", "requested_size", "stream")
@@ -215,7 +223,9 @@ class _reader:
 
 
 def _reading(library: ctypes.CDLL, read: _reader) -> dict[str, Any]:
-    snapshot = returning(library, "awt_memory_snapshot", ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int)
+    snapshot = returning(
+        library, "awt_memory_snapshot", ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int
+    )
     stack_of = returning(library, "awt_memory_stack_of", ctypes.c_int64, ctypes.c_void_p)
     settings = returning(library, "awt_memory_settings", ctypes.c_char_p)
     settings_text = returning(library, "awt_memory_settings_text", ctypes.c_char_p)

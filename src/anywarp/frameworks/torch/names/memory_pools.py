@@ -88,7 +88,11 @@ def _classes(library: ctypes.CDLL) -> dict[str, Any]:
             import torch
 
             self._device = -1
-            given = (allocator.alloc_fn, allocator.free_fn) if isinstance(allocator, _cuda_CUDAPluggableAllocator) else (None, None)
+            given = (
+                (allocator.alloc_fn, allocator.free_fn)
+                if isinstance(allocator, _cuda_CUDAPluggableAllocator)
+                else (None, None)
+            )
             self._allocator = allocator
             self._id = pool_id(is_user_created)
             device = torch.cuda.current_device()

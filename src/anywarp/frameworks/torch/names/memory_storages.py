@@ -30,7 +30,13 @@ def _checkpoints(library: ctypes.CDLL) -> dict[str, Any]:
     forget = checked(library, "awt_pool_forget_checkpoint", ctypes.c_uint64)
     restore = checked(library, "awt_pool_restore", ctypes.c_int, ctypes.c_uint64, *_LIST, *_LIST)
     exactly = returning(
-        library, "awt_pool_holds_exactly", ctypes.c_int, ctypes.c_int, *_ID, ctypes.POINTER(ctypes.c_uint64), ctypes.c_int64
+        library,
+        "awt_pool_holds_exactly",
+        ctypes.c_int,
+        ctypes.c_int,
+        *_ID,
+        ctypes.POINTER(ctypes.c_uint64),
+        ctypes.c_int64,
     )
 
     class _cuda_CUDAAllocator_AllocatorState:
@@ -53,7 +59,9 @@ def _checkpoints(library: ctypes.CDLL) -> dict[str, Any]:
     ) -> None:
         restore(device, state.handle, *_array(stale_storages), *_array(storages_to_add_deleters_to))
 
-    def _cuda_checkPoolLiveAllocations(device: int, mempool_id: tuple[int, int], expected_live_allocations: set[int]) -> bool:
+    def _cuda_checkPoolLiveAllocations(
+        device: int, mempool_id: tuple[int, int], expected_live_allocations: set[int]
+    ) -> bool:
         return bool(exactly(device, *mempool_id, *_array(sorted(expected_live_allocations))))
 
     return {name: value for name, value in locals().items() if name.startswith("_")}
