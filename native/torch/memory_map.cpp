@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <shared_mutex>
 
 #include "allocator.h"
 
@@ -35,7 +34,7 @@ struct Range {
 };
 
 // Memory that shares its first or last granule with memory of others.
-std::shared_mutex partial_mutex;
+std::mutex partial_mutex;
 std::map<uintptr_t, Range>& partial() {
   static auto& instance = *new std::map<uintptr_t, Range>;
   return instance;
@@ -54,7 +53,7 @@ void enter_memory(const void* address, size_t bytes, c10::DeviceIndex device) {
   TORCH_INTERNAL_ASSERT(end >= begin && end / kGranule < kGranules);
   if (begin % kGranule == 0 && end % kGranule == 0)
     return mark(begin, end, static_cast<uint8_t>(device + 1));
-  std::unique_lock lock(partial_mutex);
+  std::lock_guard lock(partial_mutex);
   partial()[begin] = {end, device};
   mark(begin / kGranule * kGranule, (end + kGranule - 1) / kGranule * kGranule, kShared);
 }
@@ -63,7 +62,7 @@ void remove_memory(const void* address, size_t bytes) {
   const auto begin = reinterpret_cast<uintptr_t>(address), end = begin + bytes;
   if (begin % kGranule == 0 && end % kGranule == 0) return mark(begin, end, kNobody);
   // Granules stay marked as shared: others may still lie in them, and the list decides.
-  std::unique_lock lock(partial_mutex);
+  std::lock_guard lock(partial_mutex);
   partial().erase(begin);
 }
 
@@ -72,7 +71,7 @@ c10::DeviceIndex device_of(const void* address) noexcept {
   if (at / kGranule >= kGranules) return -1;
   const uint8_t found = __atomic_load_n(&table()[at / kGranule], __ATOMIC_RELAXED);
   if (found != kShared) return static_cast<c10::DeviceIndex>(found - 1);
-  std::shared_lock lock(partial_mutex);
+  std::lock_guard lock(partial_mutex);
   auto next = partial().upper_bound(at);
   if (next == partial().begin()) return -1;
   --next;

@@ -1,5 +1,6 @@
 // Page-locked host memory: blocks of cuMemHostAlloc, kept by size.
 #include <c10/util/Exception.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
@@ -7,7 +8,6 @@
 #include <chrono>
 #include <map>
 #include <mutex>
-#include <shared_mutex>
 #include <vector>
 
 #include "allocator.h"
@@ -15,6 +15,7 @@
 #include "driver.h"
 #include "memory_settings.h"
 #include "pinned_stats.h"
+#include "streams.h"
 
 namespace awt {
 namespace {
@@ -32,14 +33,20 @@ struct PinnedBlock {
 };
 
 struct State {
-  std::shared_mutex mutex;
+  std::mutex mutex;
   std::map<uintptr_t, PinnedBlock> blocks;          // all, by address
   std::map<size_t, std::vector<uintptr_t>> cached;  // those not in use, by size
   PinnedStats stats;
 };
 
 State& state() {
-  static auto& instance = *new State;
+  static State& instance = []() -> State& {
+    static auto& made = *new State;
+    // A child process must not find the lock held by a thread that it does not have.
+    pthread_atfork([] { made.mutex.lock(); }, [] { made.mutex.unlock(); },
+                   [] { made.mutex.unlock(); });
+    return made;
+  }();
   return instance;
 }
 
@@ -51,7 +58,9 @@ int64_t microseconds_since(std::chrono::steady_clock::time_point begin) {
 
 // Powers of two, so that a block serves requests of about its size.
 size_t rounded(size_t bytes) {
-  return bytes <= memory_settings().pinned_max_round ? std::bit_ceil(bytes) : bytes;
+  constexpr size_t kMost = size_t{1} << 62;
+  return bytes <= std::min(memory_settings().pinned_max_round, kMost) ? std::bit_ceil(bytes)
+                                                                      : bytes;
 }
 
 void* from_driver(State& s, size_t size) {
@@ -65,13 +74,20 @@ void* from_driver(State& s, size_t size) {
   return memory;
 }
 
-void to_driver(State& s, uintptr_t address, size_t size) {
-  const auto begin = std::chrono::steady_clock::now();
-  check(host_free(reinterpret_cast<void*>(address)));
-  s.stats.free_time.add(microseconds_since(begin));
+// With the lock held: nobody knows these blocks any more.
+void forget(State& s, uintptr_t address, size_t size) {
   s.stats.allocations.subtract(1);
   s.stats.allocated_bytes.subtract(static_cast<int64_t>(size));
   s.blocks.erase(address);
+}
+
+// Without the lock: the driver waits for its streams, whose work may free such memory too.
+void to_driver(State& s, uintptr_t address) {
+  const auto begin = std::chrono::steady_clock::now();
+  check(host_free(reinterpret_cast<void*>(address)));
+  const int64_t time = microseconds_since(begin);
+  std::lock_guard lock(s.mutex);
+  s.stats.free_time.add(time);
 }
 
 void* allocate_pinned(size_t bytes) {
@@ -101,11 +117,18 @@ void free_pinned(void* memory) {
   found->second.in_use = false;
   s.stats.active_requests.subtract(1);
   s.stats.active_bytes.subtract(static_cast<int64_t>(size));
-  if (size > memory_settings().pinned_max_cached) {
-    enter_thread();
-    return to_driver(s, found->first, size);
+  if (size <= memory_settings().pinned_max_cached || must_not_wait()) {
+    s.cached[size].push_back(found->first);
+    return;
   }
-  s.cached[size].push_back(found->first);
+  forget(s, reinterpret_cast<uintptr_t>(memory), size);
+  lock.unlock();
+  try {
+    enter_thread();
+    to_driver(s, reinterpret_cast<uintptr_t>(memory));
+  } catch (const std::exception& error) {
+    TORCH_WARN("page-locked memory was not freed: ", error.what());
+  }
 }
 
 class PinnedAllocator final : public c10::Allocator {
@@ -131,7 +154,7 @@ bool is_pinned(const void* address) noexcept {
   if (!address) return false;
   {
     State& s = state();
-    std::shared_lock lock(s.mutex);
+    std::lock_guard lock(s.mutex);
     const auto at = reinterpret_cast<uintptr_t>(address);
     auto next = s.blocks.upper_bound(at);
     if (next != s.blocks.begin() && at - std::prev(next)->first < std::prev(next)->second.size)
@@ -149,13 +172,17 @@ void empty_pinned_cache() {
   State& s = state();
   std::unique_lock lock(s.mutex);
   if (s.blocks.empty()) return;
+  const auto idle = std::exchange(s.cached, {});
+  for (auto& [size, addresses] : idle)
+    for (uintptr_t address : addresses) forget(s, address, size);
+  lock.unlock();
   enter_thread();
-  for (auto& [size, addresses] : std::exchange(s.cached, {}))
-    for (uintptr_t address : addresses) to_driver(s, address, size);
+  for (auto& item : idle)
+    for (uintptr_t address : item.second) to_driver(s, address);
 }
 
 PinnedStats pinned_stats() {
-  std::shared_lock lock(state().mutex);
+  std::lock_guard lock(state().mutex);
   return state().stats;
 }
 
