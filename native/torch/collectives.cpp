@@ -1,12 +1,12 @@
 #include "collectives.h"
 
 #include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
-#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
-#include <torch/csrc/distributed/c10d/reducer_timer.hpp>
 #include <torch/library.h>
 
-#include "alias.h"
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <torch/csrc/distributed/c10d/reducer_timer.hpp>
+
+#include "collectives_tensors.h"
 #include "devices.h"
 #include "streams.h"
 #include "versions.h"
@@ -15,166 +15,6 @@ namespace awt {
 namespace {
 
 using c10d::OpType;
-using c10d::ReduceOp;
-using Tensors = std::vector<at::Tensor>;
-
-constexpr const char* kOneTensor = "Expecting one tensor only but got multiple";
-
-const at::Tensor& only(const Tensors& tensors) {
-  TORCH_CHECK(tensors.size() == 1, kOneTensor);
-  return tensors[0];
-}
-
-// The types that NCCL moves and reduces.
-void check_type(const at::Tensor& tensor) {
-  switch (tensor.scalar_type()) {
-    case at::kChar:
-    case at::kByte:
-    case at::kBool:
-    case at::kInt:
-    case at::kLong:
-    case at::kHalf:
-    case at::kFloat:
-    case at::kDouble:
-    case at::kBFloat16:
-    case at::kComplexFloat:  // as pairs
-    case at::kComplexDouble:
-      return;
-    default:
-      if (at::isFloat8Type(tensor.scalar_type())) return;
-      TORCH_CHECK_TYPE(false, "Input tensor data type is not supported for NCCL process group: ",
-                       tensor.scalar_type());
-  }
-}
-
-void check(const at::Tensor& tensor) {
-  TORCH_CHECK_VALUE(tensor.is_cuda() && tensor.layout() == at::kStrided,
-                    "Tensors must be CUDA and dense");
-  TORCH_CHECK_VALUE(tensor.is_contiguous(tensor.suggest_memory_format()),
-                    "Tensors must be contiguous");
-  check_type(tensor);
-}
-
-void check(const Tensors& tensors) {
-  TORCH_CHECK(!tensors.empty(), "Tensor list must be nonempty");
-  for (const auto& tensor : tensors) check(tensor);
-}
-
-void check_all_like(const Tensors& tensors, const at::Tensor& one, const char* words) {
-  for (const auto& tensor : tensors)
-    TORCH_CHECK_TYPE(tensor.scalar_type() == one.scalar_type(), words);
-}
-
-ReduceOp checked(const ReduceOp& op, const at::Tensor& tensor) {
-  const auto type = tensor.scalar_type();
-  switch (op.op_) {
-    case ReduceOp::BAND:
-      TORCH_CHECK_VALUE(false, "Cannot use ReduceOp.BAND with NCCL");
-    case ReduceOp::BOR:
-      TORCH_CHECK_VALUE(false, "Cannot use ReduceOp.BOR with NCCL");
-    case ReduceOp::BXOR:
-      TORCH_CHECK_VALUE(false, "Cannot use ReduceOp.BXOR with NCCL");
-    case ReduceOp::AVG:
-      TORCH_CHECK_TYPE(type != at::kBool, "Cannot use ReduceOp.AVG with boolean inputs");
-      break;
-    case ReduceOp::PREMUL_SUM:
-      TORCH_CHECK_VALUE(at::isFloatingType(type) && !at::isFloat8Type(type),
-                        "PREMUL_SUM requires half, bfloat16, float or double inputs");
-      TORCH_CHECK(op.supplement_, "PREMUL_SUM needs a factor");
-      break;
-    default:
-      break;
-  }
-  if (tensor.is_complex())
-    TORCH_CHECK(c10d::isComplexViewAsRealAllowed(op), "this ReduceOp does not support complex");
-  // A sum of truths is their "or".
-  if (type == at::kBool && op.op_ == ReduceOp::SUM) return ReduceOp(ReduceOp::MAX);
-  if (op.op_ != ReduceOp::PREMUL_SUM) return op;
-  const auto* given = static_cast<const c10d::NCCLPreMulSumSupplement*>(op.supplement_.get());
-  if (!given->tensor_factor.defined() || !given->tensor_factor.is_cuda()) return op;
-  return c10d::makePreMulSum(given->tensor_factor.cpu());
-}
-
-// The memory of a device tensor as numbers of `type` in a row, which keep it alive.
-at::Tensor flat(const at::Tensor& tensor, at::ScalarType type) {
-  at::Tensor alias = cpu_alias(tensor);
-  const auto count = int64_t(tensor.nbytes() / c10::elementSize(type));
-  void* data = alias.data_ptr();
-  return at::from_blob(data, {count}, [alias](void*) {}, at::TensorOptions(type));
-}
-
-at::Tensor bytes(const at::Tensor& tensor) { return flat(tensor, at::kByte); }
-
-// As what its numbers are added.
-at::Tensor numbers(const at::Tensor& tensor) {
-  const auto type = tensor.scalar_type();
-  if (type == at::kBool) return flat(tensor, at::kByte);
-  return flat(tensor, tensor.is_complex() ? c10::toRealValueType(type) : type);
-}
-
-Tensors bytes(const Tensors& tensors) {
-  Tensors out;
-  for (const auto& tensor : tensors) out.push_back(bytes(tensor));
-  return out;
-}
-
-std::vector<int64_t> lengths(const Tensors& flats) {
-  std::vector<int64_t> out;
-  for (const auto& tensor : flats) out.push_back(tensor.numel());
-  return out;
-}
-
-bool all_equal(const std::vector<int64_t>& counts) {
-  for (auto count : counts)
-    if (count != counts[0]) return false;
-  return true;
-}
-
-// Tensors behind one another, and back.
-at::Tensor joined(const Tensors& flats) {
-  int64_t count = 0;
-  for (const auto& tensor : flats) count += tensor.numel();
-  at::Tensor out = at::empty({count}, flats[0].options());
-  int64_t begin = 0;
-  for (const auto& tensor : flats) {
-    out.narrow(0, begin, tensor.numel()).copy_(tensor);
-    begin += tensor.numel();
-  }
-  return out;
-}
-
-void spread(const at::Tensor& whole, Tensors& flats) {
-  int64_t begin = 0;
-  for (auto& tensor : flats) {
-    tensor.copy_(whole.narrow(0, begin, tensor.numel()));
-    begin += tensor.numel();
-  }
-}
-
-int64_t count_of(const Tensors& tensors) {
-  int64_t count = 0;
-  for (const auto& tensor : tensors) count += tensor.numel();
-  return count;
-}
-
-// Splits along the first dimension as numbers of bytes.
-std::vector<int64_t> byte_splits(const at::Tensor& tensor, std::vector<int64_t> splits, int size) {
-  const int64_t rows = tensor.dim() == 0 ? 0 : tensor.size(0);
-  if (splits.empty()) {
-    TORCH_CHECK(rows % size == 0, "Tensor's dim 0 does not divide equally across group size");
-    splits.assign(size_t(size), rows / size);
-  }
-  TORCH_CHECK(int(splits.size()) == size, "Number of tensor splits not equal to group size");
-  int64_t sum = 0;
-  for (auto split : splits) {
-    TORCH_CHECK(split >= 0, "Split sizes must not be negative");
-    sum += split;
-  }
-  TORCH_CHECK(sum == rows, "Split sizes doesn't match total dim 0 size");
-  const int64_t row = rows == 0 ? 0 : int64_t(tensor.nbytes()) / rows;
-  for (auto& split : splits) split *= row;
-  return splits;
-}
 
 // Operators run on the host, so the host's clock tells when they did.
 class CudaTimer final : public c10d::Timer {
@@ -196,8 +36,8 @@ NcclBackend::NcclBackend(c10::intrusive_ptr<c10d::Backend> gloo, int rank, int s
 void NcclBackend::check_usable() const {
   const char* words = ended_;
   if (words)
-    C10_THROW_ERROR(DistBackendError, c10::str("NCCL communicator was ", words, " on rank ",
-                                               getRank()));
+    C10_THROW_ERROR(DistBackendError,
+                    c10::str("NCCL communicator was ", words, " on rank ", getRank()));
 }
 
 WorkLabel NcclBackend::label(OpType type, const char* title, const Tensors& ins,
@@ -215,8 +55,8 @@ NcclBackend::WorkPtr NcclBackend::issued(WorkPtr work) {
 NcclBackend::WorkPtr NcclBackend::start(OpType type, const char* title, Tensors ins, Tensors outs,
                                         Milliseconds timeout, Steps steps) {
   check_usable();
-  const auto device = outs.empty() ? c10::Device(c10::DeviceType::CUDA, current_device())
-                                   : outs[0].device();
+  const auto device =
+      outs.empty() ? c10::Device(c10::DeviceType::CUDA, current_device()) : outs[0].device();
   TORCH_CHECK(!stream_capturing(current_stream(device.index())), title,
               " cannot be captured in a CUDA graph by this backend");
   wait_for_driver(device.index());
@@ -237,17 +77,17 @@ NcclBackend::WorkPtr NcclBackend::transfer(OpType type, const char* title, Tenso
                                            const std::function<WorkPtr(Tensors&)>& begin) {
   check_usable();
   const at::Tensor& tensor = only(tensors);
-  TORCH_CHECK_VALUE(tensor.is_cuda() && tensor.layout() == at::kStrided &&
-                        tensor.is_non_overlapping_and_dense(),
-                    "Tensors must be CUDA and dense");
+  TORCH_CHECK_VALUE(
+      tensor.is_cuda() && tensor.layout() == at::kStrided && tensor.is_non_overlapping_and_dense(),
+      "Tensors must be CUDA and dense");
   wait_for_driver(tensor.device().index());
   const bool sends = type == OpType::SEND;
   Tensors ins, outs;
   (sends ? ins : outs).push_back(tensor);
   Tensors as_bytes{bytes(tensor)};
-  return issued(c10::make_intrusive<TransferWork>(
-      label(type, title, ins, outs, c10d::kUnsetTimeout), ins, tensors, tensor.device(),
-      begin(as_bytes)));
+  return issued(
+      c10::make_intrusive<TransferWork>(label(type, title, ins, outs, c10d::kUnsetTimeout), ins,
+                                        tensors, tensor.device(), begin(as_bytes)));
 }
 
 void NcclBackend::startCoalescing() { coalesced_.emplace(); }
@@ -304,11 +144,10 @@ NcclBackend::WorkPtr NcclBackend::allreduce_coalesced(
 NcclBackend::WorkPtr NcclBackend::reduce(Tensors& tensors, const c10d::ReduceOptions& options) {
   const at::Tensor& tensor = only(tensors);
   check(tensor);
-  return start(OpType::REDUCE, "nccl:reduce", tensors, tensors, options.timeout,
-               [data = numbers(tensor), op = checked(options.reduceOp, tensor),
-                root = options.rootRank](auto& peers, auto timeout) {
-                 awt::reduce(peers, data, op, root, timeout);
-               });
+  return start(
+      OpType::REDUCE, "nccl:reduce", tensors, tensors, options.timeout,
+      [data = numbers(tensor), op = checked(options.reduceOp, tensor), root = options.rootRank](
+          auto& peers, auto timeout) { awt::reduce(peers, data, op, root, timeout); });
 }
 
 NcclBackend::WorkPtr NcclBackend::allgather(std::vector<Tensors>& outs, Tensors& ins,
@@ -319,21 +158,20 @@ NcclBackend::WorkPtr NcclBackend::allgather(std::vector<Tensors>& outs, Tensors&
               "Tensor list input to scatter/gather must match number of collective participants");
   check(outs[0]);
   check_all_like(outs[0], in, "Tensor list operands to all_gather must have identical dtype");
-  return start(
-      OpType::ALLGATHER, "nccl:all_gather", ins, outs[0], options.timeout,
-      [flats = bytes(outs[0]), own = bytes(in)](auto& peers, auto timeout) mutable {
-        TORCH_CHECK_VALUE(flats[size_t(peers.rank)].numel() == own.numel(),
-                          "Tensor list operands to all_gather must have this rank's size");
-        if (all_equal(lengths(flats))) {
-          at::Tensor all = at::empty({own.numel() * peers.size}, own.options());
-          awt::all_gather(peers, all, own, timeout);
-          return spread(all, flats);
-        }
-        flats[size_t(peers.rank)].copy_(own);
-        for (int root = 0; root < peers.size; ++root)
-          if (flats[size_t(root)].numel() > 0)
-            awt::broadcast(peers, flats[size_t(root)], root, timeout);
-      });
+  return start(OpType::ALLGATHER, "nccl:all_gather", ins, outs[0], options.timeout,
+               [flats = bytes(outs[0]), own = bytes(in)](auto& peers, auto timeout) mutable {
+                 TORCH_CHECK_VALUE(flats[size_t(peers.rank)].numel() == own.numel(),
+                                   "Tensor list operands to all_gather must have this rank's size");
+                 if (all_equal(lengths(flats))) {
+                   at::Tensor all = at::empty({own.numel() * peers.size}, own.options());
+                   awt::all_gather(peers, all, own, timeout);
+                   return spread(all, flats);
+                 }
+                 flats[size_t(peers.rank)].copy_(own);
+                 for (int root = 0; root < peers.size; ++root)
+                   if (flats[size_t(root)].numel() > 0)
+                     awt::broadcast(peers, flats[size_t(root)], root, timeout);
+               });
 }
 
 NcclBackend::WorkPtr NcclBackend::_allgather_base(at::Tensor& out, at::Tensor& in,
@@ -380,11 +218,9 @@ NcclBackend::WorkPtr NcclBackend::gather(std::vector<Tensors>& outs, Tensors& in
   } else {
     TORCH_CHECK_VALUE(outs.empty(), "requires empty output on non-root");
   }
-  return start(
-      OpType::GATHER, "nccl:gather", ins, results, options.timeout,
-      [to = bytes(results), from = bytes(in), root = options.rootRank](auto& peers, auto timeout) {
-        awt::gather(peers, to, from, root, timeout);
-      });
+  return start(OpType::GATHER, "nccl:gather", ins, results, options.timeout,
+               [to = bytes(results), from = bytes(in), root = options.rootRank](
+                   auto& peers, auto timeout) { awt::gather(peers, to, from, root, timeout); });
 }
 
 NcclBackend::WorkPtr NcclBackend::scatter(Tensors& outs, std::vector<Tensors>& ins,
@@ -402,11 +238,9 @@ NcclBackend::WorkPtr NcclBackend::scatter(Tensors& outs, std::vector<Tensors>& i
   } else {
     TORCH_CHECK_VALUE(ins.empty(), "requires empty input on non-root");
   }
-  return start(
-      OpType::SCATTER, "nccl:scatter", given, outs, options.timeout,
-      [to = bytes(out), from = bytes(given), root = options.rootRank](auto& peers, auto timeout) {
-        awt::scatter(peers, to, from, root, timeout);
-      });
+  return start(OpType::SCATTER, "nccl:scatter", given, outs, options.timeout,
+               [to = bytes(out), from = bytes(given), root = options.rootRank](
+                   auto& peers, auto timeout) { awt::scatter(peers, to, from, root, timeout); });
 }
 
 NcclBackend::WorkPtr NcclBackend::reduce_scatter(std::vector<at::Tensor>& outs,
@@ -422,11 +256,11 @@ NcclBackend::WorkPtr NcclBackend::reduce_scatter(std::vector<at::Tensor>& outs,
                     "reduce_scatter needs an output of the size of this rank's input");
   Tensors flats;
   for (const auto& in : ins[0]) flats.push_back(numbers(in));
-  return start(OpType::REDUCE_SCATTER, "nccl:reduce_scatter", ins[0], outs, options.timeout,
-               [to = numbers(out), flats, op = checked(options.reduceOp, out)](auto& peers,
-                                                                             auto timeout) {
-                 awt::reduce_scatter(peers, to, joined(flats), lengths(flats), op, timeout);
-               });
+  return start(
+      OpType::REDUCE_SCATTER, "nccl:reduce_scatter", ins[0], outs, options.timeout,
+      [to = numbers(out), flats, op = checked(options.reduceOp, out)](auto& peers, auto timeout) {
+        awt::reduce_scatter(peers, to, joined(flats), lengths(flats), op, timeout);
+      });
 }
 
 NcclBackend::WorkPtr NcclBackend::_reduce_scatter_base(at::Tensor& out, at::Tensor& in,

@@ -1,12 +1,11 @@
 // The backend "nccl" of torch.distributed: collectives on device tensors, by Gloo underneath.
 #pragma once
 
-#include <torch/csrc/distributed/c10d/Backend.hpp>
-
 #include <atomic>
 #include <functional>
 #include <optional>
 #include <string>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <vector>
 
 #include "collectives_steps.h"

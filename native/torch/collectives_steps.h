@@ -1,9 +1,8 @@
 // Collectives over flat CPU tensors, made of the few that Gloo has in every version of torch.
 #pragma once
 
-#include <torch/csrc/distributed/c10d/Backend.hpp>
-
 #include <chrono>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <vector>
 
 namespace awt {

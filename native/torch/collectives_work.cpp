@@ -52,12 +52,12 @@ std::exception_ptr CudaWork::as_backend_error(const std::exception& error, doubl
   const bool expired = words.find("imed out") != std::string::npos;
   const auto limit = label_.timeout.count();
   if (expired)
-    words = c10::str("[Rank ", label_.rank, "] Watchdog caught collective operation timeout: ",
-                     "WorkNCCL(SeqNum=", label_.sequence,
-                     ", OpType=", c10d::opTypeToString(label_.type),
-                     ", NumelIn=", label_.numbers_in, ", NumelOut=", label_.numbers_out,
-                     ", Timeout(ms)=", limit, ") ran for ", int64_t(seconds * 1000),
-                     " milliseconds before timing out.");
+    words = c10::str(
+        "[Rank ", label_.rank,
+        "] Watchdog caught collective operation timeout: ", "WorkNCCL(SeqNum=", label_.sequence,
+        ", OpType=", c10d::opTypeToString(label_.type), ", NumelIn=", label_.numbers_in,
+        ", NumelOut=", label_.numbers_out, ", Timeout(ms)=", limit, ") ran for ",
+        int64_t(seconds * 1000), " milliseconds before timing out.");
   else
     words = c10::str("[Rank ", label_.rank, "] ", label_.title, ": ", words);
   return std::make_exception_ptr(

@@ -1,13 +1,12 @@
 // Work of a group: what runs on its own thread, in order, and what a program holds of it.
 #pragma once
 
-#include <torch/csrc/distributed/c10d/Backend.hpp>
-
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <vector>
 
 #include "collectives_steps.h"

@@ -101,7 +101,7 @@ def check_what_nccl_refuses(rank, world):
             dist.all_reduce(torch.ones(2, dtype=torch.int32, device="cuda"), op)
     with pytest.raises(TypeError, match="AVG with boolean"):
         dist.all_reduce(torch.ones(2, dtype=torch.bool, device="cuda"), ReduceOp.AVG)
-    with pytest.raises((RuntimeError, ValueError), match="only implemented for GLOO|GLOO"):
+    with pytest.raises((RuntimeError, ValueError), match="GLOO"):
         dist.monitored_barrier()
     with pytest.raises(RuntimeError, match="sparse"):
         dist.all_reduce(torch.eye(2, device="cuda").to_sparse())
@@ -123,7 +123,9 @@ def check_broadcast_and_reduce(rank, world):
     for dtype in (*DTYPES, torch.bool, torch.complex64, torch.float8_e4m3fn):
         tensor = on_cuda(rank, dtype)
         dist.broadcast(tensor, src=1)
-        assert_close(tensor.cpu().float() if "float8" in str(dtype) else tensor.cpu(), _plain(given(1, dtype)), rtol=0, atol=0)
+        assert_close(
+            tensor.cpu().float() if "float8" in str(dtype) else tensor.cpu(), _plain(given(1, dtype)), rtol=0, atol=0
+        )
     for dtype in (torch.float32, torch.bfloat16):
         tensor = on_cuda(rank, dtype)
         dist.reduce(tensor, dst=1)
@@ -186,7 +188,7 @@ def check_all_to_all(rank, world):
     outs = [torch.empty(1 + rank, device="cuda") for _ in range(world)]
     dist.all_to_all(outs, [torch.full((1 + other,), float(rank), device="cuda") for other in range(world)])
     assert [each.tolist() for each in outs] == [[0.0] * (1 + rank), [1.0] * (1 + rank)]
-    with pytest.raises(RuntimeError, match="[Ss]plit sizes"):
+    with pytest.raises(RuntimeError, match=r"[Ss]plit sizes"):
         dist.all_to_all_single(received, sent, [1, 1], [1, 1])
 
 
@@ -211,8 +213,9 @@ def check_point_to_point(rank, world):
     large = torch.full((1 << 20,), float(rank), device="cuda")
     into = torch.empty_like(large)
     works = [dist.isend(large, other), dist.irecv(into, other)]
-    while not all([work.is_completed() for work in works]):
-        pass
+    for work in works:
+        while not work.is_completed():
+            pass
     assert into[0].item() == into[-1].item() == other
     with pytest.raises(RuntimeError, match="recvAnysource"):
         dist.recv(into)
@@ -367,7 +370,9 @@ def check_gradients_through_collectives(rank, world):
 def check_timeout_is_an_error_of_the_backend(rank, world):
     group = dist.new_group(timeout=timedelta(milliseconds=600))
     if rank == 0:
-        with pytest.raises(dist.DistBackendError, match=r"collective operation timeout: WorkNCCL\(SeqNum=\d+, OpType=ALLREDUCE"):
+        with pytest.raises(
+            dist.DistBackendError, match=r"collective operation timeout: WorkNCCL\(SeqNum=\d+, OpType=ALLREDUCE"
+        ):
             dist.all_reduce(on_cuda(rank), group=group)
         work = dist.all_reduce(on_cuda(rank), async_op=True)
         with pytest.raises(dist.DistBackendError, match="timeout"):

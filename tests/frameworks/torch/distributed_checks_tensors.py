@@ -134,9 +134,7 @@ def pipeline(rank, world, schedule_class, **options):
         out = schedule.step(target=y.cuda(), losses=losses)
         assert_close(out.cpu(), parts[1](parts[0](x)), rtol=1e-5, atol=1e-5)
         assert len(losses) == 4
-    pieces = [
-        nn.functional.mse_loss(parts[1](parts[0](a)), b) for a, b in zip(x.chunk(4), y.chunk(4), strict=True)
-    ]
+    pieces = [nn.functional.mse_loss(parts[1](parts[0](a)), b) for a, b in zip(x.chunk(4), y.chunk(4), strict=True)]
     (sum(pieces) / 4).backward()
     for got, wanted in zip(mine.parameters(), parts[rank].parameters(), strict=True):
         assert_close(got.grad.cpu(), wanted.grad, rtol=1e-5, atol=1e-6)

@@ -256,7 +256,12 @@ def check_fully_sharded_with_parameters_on_the_host(rank, world):
 
 def check_fully_sharded_checkpoints(rank, world):
     import torch.distributed.checkpoint as checkpoint
-    from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict, get_state_dict, set_state_dict
+    from torch.distributed.checkpoint.state_dict import (
+        StateDictOptions,
+        get_model_state_dict,
+        get_state_dict,
+        set_state_dict,
+    )
 
     model = fully_sharded()
     optimizer = optimizer_of(model.parameters())

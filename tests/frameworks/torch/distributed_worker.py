@@ -1,6 +1,6 @@
-"""What every rank of a distributed test runs: the checks of one module, each on its own, and what became of them as JSON.
+"""What every rank of a distributed test runs: the checks of some modules, each on its own, and what became of them as JSON.
 
-Python's start and `import torch` take longer than all checks together, so a module's checks share one launch. A check that fails
+Python's start and `import torch` take longer than all checks together, so they share one launch. A check that fails
 on one rank would leave the other waiting; so its group is short of patience, and after a failure a new group is made.
 """
 
@@ -17,19 +17,21 @@ import torch.distributed as dist
 PATIENCE = timedelta(seconds=20)
 
 
-def checks_of(module):
-    """Return the functions of a module that are checks, by name, in their order."""
-    return {name[len("check_") :]: each for name, each in vars(module).items() if name.startswith("check_")}
+def checks_of(names):
+    """Return the functions of modules that are checks, by name, in their order."""
+    modules = [importlib.import_module(name) for name in names]
+    all_of_them = [item for module in modules for item in vars(module).items()]
+    return {name[len("check_") :]: each for name, each in all_of_them if name.startswith("check_")}
 
 
-def run(module, rank, world, store):
-    """Run the checks of a module and return the words of each that failed, "" for the others."""
+def run(checks, rank, world, store):
+    """Run the checks and return the words of each that failed, "" for the others."""
     torch.cuda.set_device(rank)
     torch.set_num_threads(1)
     results = {}
     attempt = 0
     dist.init_process_group("nccl", store=dist.PrefixStore("0", store), rank=rank, world_size=world, timeout=PATIENCE)
-    for name, check in checks_of(module).items():
+    for name, check in checks.items():
         torch.manual_seed(0)
         print(f"rank {rank}: {name}", file=sys.stderr, flush=True)  # what is seen of a check that hangs
         try:
@@ -48,10 +50,10 @@ def run(module, rank, world, store):
     return results
 
 
-def main(name, folder):
-    """Run the module `name` as torchrun started us; write `folder`/RANK.json."""
+def main(folder, *modules):
+    """Run the checks of the modules as torchrun started us; write `folder`/RANK.json."""
     store, rank, world = next(dist.rendezvous("env://"))
-    results = run(importlib.import_module(name), rank, world, dist.PrefixStore("checks", store))
+    results = run(checks_of(modules), rank, world, dist.PrefixStore("checks", store))
     (Path(folder) / f"{rank}.json").write_text(json.dumps(results))
 
 

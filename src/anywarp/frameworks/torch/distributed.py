@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
+import sys
 import zlib
 from collections.abc import Callable
 from datetime import timedelta
@@ -63,9 +64,12 @@ class _Only:
 
 def is_nccl(backend: Any) -> bool:
     """Tell whether a backend is one of ours: of no class of its own in Python, and named "nccl"."""
-    import torch
+    return type(backend) is _c10d().Backend and backend.name() == "nccl"
 
-    return type(backend) is torch._C._distributed_c10d.Backend and backend.name() == "nccl"
+
+def _c10d() -> Any:
+    """Return the C module of torch.distributed."""
+    return sys.modules["torch._C._distributed_c10d"]
 
 
 def milliseconds(time: timedelta) -> int:
@@ -77,16 +81,14 @@ def _holder(backend: Any) -> Any:
     """Return a process group that has only this backend, which is how operators are handed one."""
     import torch
 
-    c10d = torch._C._distributed_c10d
+    c10d = _c10d()
     group = c10d.ProcessGroup(backend.rank(), backend.size())
     group._register_backend(torch.device("cuda"), c10d.ProcessGroup.BackendType.NCCL, backend)
     return group
 
 
 def _remembered(backend: Any) -> tuple[int, Any]:
-    import torch
-
-    kind = torch._C._distributed_c10d.ProcessGroup.BackendType.NCCL
+    kind = _c10d().ProcessGroup.BackendType.NCCL
     return _about[_holder(backend)._backend_id(kind)]
 
 
@@ -97,7 +99,7 @@ def make(store: Any, rank: int, size: int, options: Any) -> Any:
     """
     import torch
 
-    c10d = torch._C._distributed_c10d
+    c10d = _c10d()
     if not isinstance(options, c10d.ProcessGroupNCCL.Options):
         given, options = options, c10d.ProcessGroupNCCL.Options()
         if given is not None:
@@ -195,10 +197,10 @@ def _classes(c10d: Any) -> Any:
         __copy__ = lambda self: self.__deepcopy__(None)  # noqa: E731
 
     class OfNccl(type(c10d.Backend)):
-        def __instancecheck__(cls, backend: Any) -> bool:
+        def __instancecheck__(self, backend: Any) -> bool:
             return is_nccl(backend)
 
-        def __call__(cls, store: Any, rank: int, size: int, options: Any = None, *, timeout: Any = None) -> Any:
+        def __call__(self, store: Any, rank: int, size: int, options: Any = None, *, timeout: Any = None) -> Any:
             return make(store, rank, size, timeout if options is None else options)
 
     class ProcessGroupNCCL(c10d.Backend, metaclass=OfNccl):
@@ -255,7 +257,9 @@ def complete(c10d: Any) -> None:
     patches.set_attribute(c10d, "_DEFAULT_PG_NCCL_TIMEOUT", DEFAULT_TIMEOUT, REASON)
     patches.set_attribute(c10d, "_hash_tensors", hash_tensors, REASON)
     future = _future_of(c10d.Work.get_future)
-    patches.set_attribute(c10d.Work, "get_future", future, "futures of NCCL are complete when Python gets them; others are left")
+    patches.set_attribute(
+        c10d.Work, "get_future", future, "futures of NCCL are complete when Python gets them; others are left"
+    )
     for each in ONLY_NCCL:
         if each.name not in vars(c10d.Backend):
             patches.set_attribute(c10d.Backend, each.name, each, "groups of NCCL have it, and are of this class here")
