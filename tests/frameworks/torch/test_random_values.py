@@ -203,6 +203,7 @@ def test_memory_order_decides_where_a_value_goes():
     image = torch.empty(2, 3, 2, 2, device="cuda", memory_format=torch.channels_last)
     assert torch.equal(fill(image).permute(0, 2, 3, 1).flatten(), plain)
     assert torch.equal(fill(torch.zeros(4, 12, device="cuda")[:, ::2]).flatten(), plain)
+    assert torch.equal(fill(torch.zeros(2, 6, 8, device="cuda")[:, ::2, ::2]).flatten(), plain)
     with pytest.raises(
         RuntimeError, match="more than one element of the written-to tensor refers to a single memory location"
     ):
@@ -219,13 +220,24 @@ def test_narrow_types_round_the_float_values(kind):
 
 
 def test_permutations_are_the_order_of_the_keys():
-    # Keys of as few bits as keep equal ones rare: 7 for four elements (torch's note "Algorithm of randperm").
-    words, _ = words_of(1, 0, 4, 1 << 40, 4)
-    pair = words[0] << np.uint64(32) | words[1]
-    keys = ((pair % np.uint64(2**32 - 1)).astype(np.int64) - 2**31) & ((1 << 7) - 1)
-    assert len(set(keys.tolist())) == 4
-    found = torch.randperm(4, device="cuda", generator=torch.Generator("cuda").manual_seed(1))
-    assert found.tolist() == np.argsort(keys, kind="stable").tolist()
+    # Torch's note "Algorithm of randperm": keys of as few bits as keep equal ones rare; runs of equal keys are shuffled by the
+    # numbers of the thread at their beginning (Randperm.cuh), drawn after the keys.
+    size, bits = 60, 15  # ceil(log2(60 - (6 * 60**2 + 1) / (12 * log(0.9))))
+    shuffled = 0
+    for seed in range(100):
+        words, _ = words_of(seed, 0, size, 1 << 40, 4)
+        pair = words[0] << np.uint64(32) | words[1]
+        keys = ((pair % np.uint64(2**32 - 1)).astype(np.int64) - 2**31) & ((1 << bits) - 1)
+        expected = np.argsort(keys, kind="stable")
+        ordered = keys[expected]
+        for first in np.flatnonzero(ordered[1:] == ordered[:-1]):
+            assert (ordered == ordered[first]).sum() == 2  # a run of two: one number decides
+            if int(philox(seed, 1, int(first))[0]) % 2 == 0:
+                expected[[first, first + 1]] = expected[[first + 1, first]]
+                shuffled += 1
+        found = torch.randperm(size, device="cuda", generator=torch.Generator("cuda").manual_seed(seed))
+        assert found.tolist() == expected.tolist()
+    assert shuffled > 0
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 1000, 100_000])
