@@ -61,6 +61,7 @@ struct Island final : c10::OperatorKernel {
       const OnDevice nowhere(-1);
       const c10::DeviceGuard guard({c10::DeviceType::CUDA, device_of_call(*call)});
       op.callBoxed(stack);
+      if (starts_collective) wait_for_results(*stack);
     }
     for (size_t i = stack->size() - op.schema().returns().size(); i < stack->size(); ++i)
       to_host(*call, (*stack)[i], given);
@@ -68,8 +69,22 @@ struct Island final : c10::OperatorKernel {
 
   OperatorHandle op;
   std::vector<DeviceIndex> places;
+  // The works of these are known by their results' storages, which compiled code does not see; nor
+  // does it know that it must keep their inputs until then.
+  const bool starts_collective = op.schema().name().rfind("_c10d_functional", 0) == 0;
 
  private:
+  void wait_for_results(const Stack& stack) const {
+    static const auto wait = c10::Dispatcher::singleton()
+                                 .findSchemaOrThrow("_c10d_functional::wait_tensor", "")
+                                 .typed<at::Tensor(const at::Tensor&)>();
+    for (size_t i = stack.size() - op.schema().returns().size(); i < stack.size(); ++i) {
+      if (stack[i].isTensor() && stack[i].toTensor().defined()) wait.call(stack[i].toTensor());
+      if (stack[i].isTensorList())
+        for (const at::Tensor& each : stack[i].toTensorVector()) wait.call(each);
+    }
+  }
+
   using Given = std::vector<std::pair<at::Tensor, at::Tensor>>;
 
   DeviceIndex device_of_call(const CompiledCall& call) const {
