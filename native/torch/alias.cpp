@@ -21,7 +21,8 @@ thread_local c10::DeviceIndex op_device = -1;
 
 // What a tensor says of itself beside its backend; aliases keep it, so that views of a conjugate
 // stay one.
-constexpr DispatchKeySet kLazyKeys({DispatchKey::Conjugate, DispatchKey::Negative});
+constexpr DispatchKeySet kLazyKeys({DispatchKey::Conjugate, DispatchKey::Negative,
+                                     DispatchKey::ZeroTensor});
 constexpr DispatchKeySet kDenseCpu(DispatchKey::CPU);
 
 void release_original(void* original) {
@@ -142,6 +143,15 @@ at::Tensor Aliases::of_layout(const at::Tensor& argument, bool written) {
   return alias;
 }
 
+// Views between dense and nested tensors change the kind of autograd that looks at them.
+static DispatchKeySet keys_for_view(DispatchKeySet like, const at::Tensor& view) {
+  constexpr DispatchKeySet dense(DispatchKey::AutogradFunctionality),
+      nested(DispatchKey::AutogradNestedTensor);
+  if (!like.has_any(dense | nested)) return like;
+  like = like - (dense | nested);
+  return like | (view.is_nested() ? nested : dense);
+}
+
 at::Tensor Aliases::out(at::Tensor result) {
   if (!result.defined() || !result.device().is_cpu()) return result;
   for (const auto& pair : tensors_)
@@ -153,7 +163,7 @@ at::Tensor Aliases::out(at::Tensor result) {
   StorageImpl* storage = impl->unsafe_storage().unsafeGetStorageImpl();
   for (const auto& pair : storages_) {
     if (pair.alias.get() != storage) continue;
-    become_view(impl, pair.original, pair.first->key_set());
+    become_view(impl, pair.original, keys_for_view(pair.first->key_set(), result));
     return result;
   }
   for (const auto* storage_of_cpu : of_cpu_)
@@ -178,7 +188,8 @@ void Aliases::write_back() {
   for (auto& pair : tensors_) {
     if (!pair.written) continue;
     if (is_sparse(pair.alias)) {
-      take_over_sparse(pair.original, pair.alias, [this](const at::Tensor& part) { return out(part); });
+      take_over_sparse(pair.original, pair.alias,
+                       [this](const at::Tensor& part) { return out(part); });
       continue;
     }
     TensorImpl* alias = pair.alias.unsafeGetTensorImpl();

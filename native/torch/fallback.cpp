@@ -1,6 +1,8 @@
 #include "fallback.h"
 
+#include <ATen/Context.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/core/op_registration/adaption.h>
 #include <c10/core/GeneratorImpl.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/library.h>
@@ -10,6 +12,7 @@
 
 #include "alias.h"
 #include "deferred.h"
+#include "device_checks.h"
 #include "devices.h"
 #include "generator.h"
 #include "rescue.h"
@@ -85,6 +88,23 @@ void each_tensor(const IValue& value, Kind kind, Visit visit) {
 
 }  // namespace
 
+// The check that torch generates around CUDA's kernels: `self` first, then what is written, then the
+// rest.
+static void check_all_on_one(const OperatorHandle& op, const OpInfo& info, const IValue* values) {
+  const auto& arguments = op.schema().arguments();
+  std::optional<c10::Device> common;
+  const auto visit = [&](size_t i) {
+    each_tensor(values[i], info.arguments[i].kind, [&](const at::Tensor& tensor) {
+      c10::impl::check_and_update_common_device(common, tensor, info.wrapper,
+                                                arguments[i].name().c_str());
+    });
+  };
+  if (!arguments.empty() && arguments[0].name() == "self") visit(0);
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].is_out()) visit(i);
+  for (size_t i = 0; i < arguments.size(); ++i) visit(i);
+}
+
 // CUDA's rule: all on one device, but for CPU scalars.
 void check_devices(const OperatorHandle& op, const OpInfo& info, const Stack& stack,
                    c10::DeviceIndex device) {
@@ -93,6 +113,7 @@ void check_devices(const OperatorHandle& op, const OpInfo& info, const Stack& st
   TORCH_CHECK(!info.has_generator || device_of_arguments(info, stack) >= 0,
               "Expected a 'cpu' device type for generator but found 'cuda'");
   const size_t first = stack.size() - info.arguments.size();
+  if (info.wrapper) return check_all_on_one(op, info, &stack[first]);
   for (size_t i = 0; i < info.arguments.size(); ++i) {
     each_tensor(stack[first + i], info.arguments[i].kind, [&](const at::Tensor& tensor) {
       if (!tensor.defined() || tensor.device() == c10::Device(c10::DeviceType::CUDA, device))
@@ -162,6 +183,11 @@ OpInfo::OpInfo(const OperatorHandle& op) {
   for (const auto& tag : op.getTags()) draws |= tag == at::Tag::nondeterministic_seeded;
   mixes = takes_both(schema.name());
   factors = factors_of(schema.name());
+  if (schema.name().rfind("aten::", 0) != 0) return;
+  const std::string name = schema.name().substr(6);
+  const std::string& overload = schema.overload_name();
+  wrapper = checking_wrapper(overload.empty() ? name : name + "." + overload);
+  alert = nondeterministic_name(overload.empty() ? name : name + "." + overload);
 }
 
 c10::DeviceIndex device_of_arguments(const OpInfo& info, const Stack& stack) {
@@ -205,6 +231,7 @@ void run_on_aliases(const OperatorHandle& op, const OpInfo& info, DispatchKeySet
   c10::DeviceIndex device = device_of_arguments(info, *stack);
   if (device < 0) device = current_device();
   check_devices(op, info, *stack, device);
+  if (info.alert) at::globalContext().alertNotDeterministic(info.alert);
   enter_thread();
   wait_for_driver(device);
   Aliases aliases(device);

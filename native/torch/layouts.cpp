@@ -115,6 +115,9 @@ struct LayoutKernel final : c10::OperatorKernel {
     info.target = DispatchKeySet(cpu);
     info.has_twin = false;
     info.factors = {};
+    info.wrapper = nullptr;
+    // Nested tensors keep their sizes on the CPU and hand them around.
+    if (cpu == DispatchKey::NestedTensorCPU) info.mixes = true;
   }
   void operator()(const OperatorHandle& op, DispatchKeySet keys, torch::jit::Stack* stack) {
     if (deferring() && run_later(op, info, keys, stack)) return;
@@ -156,6 +159,13 @@ constexpr std::array<std::pair<DispatchKey, DispatchKey>, 4> kLayouts{
      {DispatchKey::QuantizedCUDA, DispatchKey::QuantizedCPU},
      {DispatchKey::NestedTensorCUDA, DispatchKey::NestedTensorCPU}}};
 
+// copy_ is one function for all quantised tensors and looks for a kernel of the device itself.
+bool is_for_layout(const OperatorHandle& op, DispatchKey device, DispatchKey cpu) {
+  if (op.hasKernelForDispatchKey(device)) return false;
+  if (op.hasKernelForDispatchKey(cpu)) return true;
+  return device == DispatchKey::QuantizedCUDA && op.schema().name() == "aten::copy_";
+}
+
 std::string full_name(const c10::OperatorName& name) {
   return name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
 }
@@ -172,7 +182,7 @@ void register_layouts() {
     for (const auto& name : names) {
       if (name.name.rfind("aten::", 0) != 0) continue;
       const auto op = dispatcher.findSchema(name);
-      if (!op || !op->hasKernelForDispatchKey(cpu) || op->hasKernelForDispatchKey(device)) continue;
+      if (!op || !is_for_layout(*op, device, cpu)) continue;
       libraries.back()->impl(
           full_name(name).c_str(),
           torch::CppFunction::makeFromBoxedFunctor(std::make_unique<LayoutKernel>(*op, cpu)));
