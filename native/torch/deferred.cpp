@@ -280,6 +280,11 @@ void wait_for_draws_elsewhere(c10::Stream stream) {
   settle_draws();
 }
 
+void require_known_generators(const Call& call) {
+  for (size_t i = call.first(); i < call.stack.size(); ++i)
+    if (call.stack[i].isGenerator()) require_capture(call.stack[i].toGenerator());
+}
+
 void give(const Call& call, std::vector<IValue> results) {
   auto later = std::make_unique<DeferredCall>();
   later->name = call.facts.op.schema().name();
@@ -289,6 +294,7 @@ void give(const Call& call, std::vector<IValue> results) {
   borrow_arguments(call, borrowed, later->arguments);
   borrow_results(results, call.facts, borrowed, *later);
   const bool draws_numbers = call.facts.info.draws || call.facts.info.has_generator;
+  if (draws_numbers && call.capturing) require_known_generators(call);
   if (draws_numbers && !call.capturing) {
     wait_for_draws_elsewhere(call.stream);
     note_draws(call.stream);

@@ -12,6 +12,7 @@
 
 #include "alias.h"
 #include "allocator.h"
+#include "plan_cache.h"
 
 namespace awt {
 namespace {
@@ -68,6 +69,7 @@ OpFacts::OpFacts(const c10::OperatorHandle& given) : op(given), info(given) {
   for (const auto& result : results) {
     data |= !is_tensors(*result.type());
     returned.push_back(argument_returned(schema, result));
+    lists.push_back(result.type()->kind() != c10::TypeKind::TensorType);
   }
   copy = schema.name() == "aten::copy_";
   elsewhere = schema.name().rfind("aten::", 0) != 0;
@@ -123,10 +125,16 @@ class MetaTwins {
     return {};
   }
 
-  // Gives the written arguments the shapes that the operator gave their twins.
-  void resize_originals() {
-    for (auto& [tensor, twin] : tensors_)
-      if (tensor.sizes() != twin.sizes()) at::native::resize_output(tensor, twin.sizes());
+  // Gives the written arguments the shapes that the operator gave their twins; false when they had
+  // them.
+  bool resize_originals() {
+    bool changed = false;
+    for (auto& [tensor, twin] : tensors_) {
+      if (tensor.sizes() == twin.sizes()) continue;
+      at::native::resize_output(tensor, twin.sizes());
+      changed = true;
+    }
+    return changed;
   }
 
  private:
@@ -176,13 +184,69 @@ Stack meta_arguments(const OpFacts& facts, const Stack& stack, MetaTwins& twins)
   return made;
 }
 
-Tensor result_for(const Tensor& meta, const MetaTwins& twins, c10::DeviceIndex device) {
-  if (!meta.defined()) return meta;
-  if (!meta.device().is_meta()) return meta;  // of the host: a kernel's constant
-  if (Tensor found = twins.original(meta); found.defined()) return found;
+Tensor new_result(at::IntArrayRef sizes, at::IntArrayRef strides, at::ScalarType dtype,
+                  c10::DeviceIndex device) {
   const c10::DeviceGuard guard(c10::Device(c10::DeviceType::CUDA, device));
-  return at::detail::empty_strided_generic(meta.sizes(), meta.strides(), device_allocator(),
-                                           DispatchKeySet(DispatchKey::CUDA), meta.scalar_type());
+  return at::detail::empty_strided_generic(sizes, strides, device_allocator(),
+                                           DispatchKeySet(DispatchKey::CUDA), dtype);
+}
+
+// What a Meta kernel returned, made real; and its shapes, while all results are new.
+class Planner {
+ public:
+  Planner(const MetaTwins& twins, c10::DeviceIndex device) : twins_(twins), device_(device) {}
+
+  IValue of(const IValue& meta) {
+    shapes.emplace_back();
+    if (meta.isTensor()) return of_tensor(meta.toTensor());
+    if (!meta.isTensorList()) return meta;
+    std::vector<Tensor> list;
+    for (const Tensor& each : meta.toTensorVector()) list.push_back(of_tensor(each));
+    return list;
+  }
+
+  ResultShapes shapes;
+  bool all_new = true;
+
+ private:
+  Tensor of_tensor(const Tensor& meta) {
+    shapes.back().emplace_back();
+    if (!meta.defined()) return meta;
+    all_new &= meta.device().is_meta();
+    if (!meta.device().is_meta()) return meta;  // of the host: a kernel's constant
+    if (Tensor found = twins_.original(meta); found.defined()) {
+      all_new = false;
+      return found;
+    }
+    shapes.back().back() = {true, meta.sizes().vec(), meta.strides().vec(), meta.scalar_type()};
+    return new_result(meta.sizes(), meta.strides(), meta.scalar_type(), device_);
+  }
+
+  const MetaTwins& twins_;
+  c10::DeviceIndex device_;
+};
+
+IValue remade(const std::vector<ResultShape>& shapes, bool list, c10::DeviceIndex device) {
+  std::vector<Tensor> made;
+  for (const auto& shape : shapes)
+    made.push_back(shape.defined ? new_result(shape.sizes, shape.strides, shape.dtype, device)
+                                 : Tensor());
+  if (list) return made;
+  return made.at(0);
+}
+
+std::vector<IValue> from_shapes(const OpFacts& facts, const ResultShapes& shapes,
+                                const Stack& stack, c10::DeviceIndex device) {
+  const size_t first = stack.size() - facts.info.arguments.size();
+  std::vector<IValue> results;
+  for (size_t i = 0; i < facts.returned.size(); ++i) {
+    if (facts.returned[i] >= 0) {
+      results.push_back(stack[first + size_t(facts.returned[i])]);
+    } else {
+      results.push_back(remade(shapes[i], facts.lists[i], device));
+    }
+  }
+  return results;
 }
 
 }  // namespace
@@ -190,6 +254,10 @@ Tensor result_for(const Tensor& meta, const MetaTwins& twins, c10::DeviceIndex d
 std::optional<std::vector<IValue>> plan_results(const OpFacts& facts, const Stack& stack,
                                                 c10::DeviceIndex device) {
   if (!facts.has_meta) return std::nullopt;
+  auto key = call_key(facts.info, stack);
+  if (key) {
+    if (const auto* known = kept_shapes(*key)) return from_shapes(facts, *known, stack, device);
+  }
   MetaTwins twins;
   Stack metas = meta_arguments(facts, stack, twins);
   try {
@@ -198,24 +266,19 @@ std::optional<std::vector<IValue>> plan_results(const OpFacts& facts, const Stac
   } catch (const c10::NotImplementedError&) {
     return std::nullopt;
   }
-  if (facts.info.writes) twins.resize_originals();
+  const bool resized = facts.info.writes && twins.resize_originals();
   const size_t first = stack.size() - facts.info.arguments.size();
+  Planner planner(twins, device);
   std::vector<IValue> results;
   for (size_t i = 0; i < metas.size(); ++i) {
-    const IValue& meta = metas[i];
     if (facts.returned[i] >= 0) {
+      planner.shapes.emplace_back();
       results.push_back(stack[first + size_t(facts.returned[i])]);
-    } else if (meta.isTensor()) {
-      results.emplace_back(result_for(meta.toTensor(), twins, device));
-    } else if (meta.isTensorList()) {
-      std::vector<Tensor> list;
-      for (const Tensor& each : meta.toTensorVector())
-        list.push_back(result_for(each, twins, device));
-      results.emplace_back(std::move(list));
     } else {
-      results.push_back(meta);
+      results.push_back(planner.of(metas[i]));
     }
   }
+  if (key && planner.all_new && !resized) keep_shapes(std::move(*key), std::move(planner.shapes));
   return results;
 }
 

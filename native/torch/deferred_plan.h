@@ -21,6 +21,7 @@ struct OpFacts {
   bool copy = false;       // aten::copy_
   bool elsewhere = false;  // no operator of torch's own: its kernel may be Python
   bool has_meta = false;
+  std::vector<bool> lists;    // per result whether it is a list of tensors
   std::vector<int> returned;  // per result the argument that it is; -1 for a new tensor
 };
 

@@ -270,7 +270,7 @@ def test_graphs_kept_as_they_are_can_be_looked_at_and_instantiated(tmp_path):
     plain = torch.cuda.CUDAGraph()
     with torch.cuda.graph(plain):
         x.mul_(1)
-    with pytest.raises(RuntimeError, match="keep_graph=True|keep_graph=true"):
+    with pytest.raises(RuntimeError, match="keep_graph=true"):
         plain.raw_cuda_graph()
     debugged = torch.cuda.CUDAGraph()
     debugged.enable_debug_mode()
@@ -325,7 +325,7 @@ def test_graphs_replayed_while_another_is_captured_become_part_of_it():
     outer, _ = captured(lambda: (inner.replay(), inner.replay()))
     assert x.tolist() == [0] * 4
     outer.replay()
-    del inner
+    inner.reset()  # what it did stays part of the other
     outer.replay()
     assert x.tolist() == [4] * 4
 
