@@ -11,7 +11,7 @@ def run(under_anywarp, code, **env):
     return found.stdout.split()
 
 
-BYTES = "lambda n: torch.empty(n, dtype=torch.uint8, device='cuda')"
+BYTES = "(lambda n: torch.empty(n, dtype=torch.uint8, device='cuda'))"
 
 
 def test_large_blocks_stay_whole_above_the_limit(under_anywarp):
