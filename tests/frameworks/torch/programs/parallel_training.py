@@ -58,6 +58,7 @@ def main(form: str, device: str) -> None:
     if rank == 0:
         print(f"weights {total.item():.4f}", flush=True)
     if form != "alone":
+        torch.distributed.barrier()
         torch.distributed.destroy_process_group()
 
 

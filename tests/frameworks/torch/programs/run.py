@@ -85,7 +85,7 @@ def compare(name: str, cpu: Any, cuda: Any) -> tuple[float | None, str]:
         return None, ""
     other = numbers_of(cpu)
     if mine is None or other is None:
-        return None, "" if cpu == cuda else f"{name}: {cpu!r} on cpu, {cuda!r} on cuda"
+        return (0.0, "") if cpu == cuda else (None, f"{name}: {cpu!r} on cpu, {cuda!r} on cuda")
     if len(mine) != len(other):
         return None, f"{name}: {len(other)} numbers on cpu, {len(mine)} on cuda"
     worst = max((abs(left - right) / max(1.0, abs(left)) for left, right in zip(other, mine, strict=True)), default=0.0)
