@@ -138,6 +138,12 @@ class CudaGenerator final : public c10::GeneratorImpl {
     return before;
   }
 
+  void require_capture() {
+    std::lock_guard lock(state_->mutex);
+    TORCH_CHECK(state_->in_capture,
+                "Attempt to increase offset for a CUDA generator not in capture mode.");
+  }
+
   void begin_capture() {
     std::lock_guard lock(state_->mutex);
     state_->in_capture = true;
@@ -227,6 +233,10 @@ void begin_capture(const at::Generator& generator) { cuda_generator(generator).b
 
 uint64_t end_capture(const at::Generator& generator) {
   return cuda_generator(generator).end_capture();
+}
+
+void require_capture(const at::Generator& generator) {
+  cuda_generator(generator).require_capture();
 }
 
 // For Python, which makes torch.Generator objects of what an operator returns.

@@ -46,4 +46,7 @@ void set_deferred_calls(DeferredCalls calls) noexcept;
 void begin_capture(const at::Generator& generator);
 uint64_t end_capture(const at::Generator& generator);
 
+// Raises torch's error when a captured operator is given a generator that its graph does not know.
+void require_capture(const at::Generator& generator);
+
 }  // namespace awt

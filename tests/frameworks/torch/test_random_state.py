@@ -238,3 +238,35 @@ def test_a_bad_setting_is_named(under_anywarp):
 def test_seeding_before_first_use_counts(under_anywarp):
     code = "import torch; torch.manual_seed(42); print(round(torch.rand(1, device='cuda').item(), 4))"
     assert under_anywarp("-c", code).stdout.split() == ["0.613"]
+
+
+def test_graphs_draw_from_the_state_of_each_replay():
+    torch.cuda.manual_seed(1)
+    eager = [torch.rand(5, device="cuda") for _ in range(3)]
+    torch.cuda.manual_seed(1)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        drawn = torch.rand(5, device="cuda")
+        with pytest.raises(
+            RuntimeError, match="Cannot call CUDAGeneratorImpl::set_current_seed during CUDA graph capture"
+        ):
+            torch.cuda.manual_seed(3)
+    assert torch.cuda.default_generators[0].get_offset() == 0  # a capture takes nothing
+    for expected in eager:
+        graph.replay()
+        assert torch.equal(drawn, expected)
+    assert torch.cuda.default_generators[0].get_offset() == 12
+
+
+def test_graphs_know_the_generators_that_they_were_told_of():
+    generator = torch.Generator("cuda").manual_seed(9)
+    unknown = pytest.raises(RuntimeError, match="Attempt to increase offset for a CUDA generator not in capture mode")
+    with unknown, torch.cuda.graph(torch.cuda.CUDAGraph()):
+        torch.rand(3, device="cuda", generator=generator)
+    graph = torch.cuda.CUDAGraph()
+    graph.register_generator_state(generator)
+    with torch.cuda.graph(graph):
+        drawn = torch.rand(3, device="cuda", generator=generator)
+    graph.replay()
+    assert torch.equal(drawn, torch.rand(3, device="cuda", generator=torch.Generator("cuda").manual_seed(9)))
+    assert generator.get_offset() == 4
