@@ -32,7 +32,7 @@ constexpr DeviceIndex kHost = -1;
 std::vector<DeviceIndex> read_pattern(const std::string& text) {
   std::vector<DeviceIndex> places;
   size_t begin = 0;
-  while (begin < text.size()) {
+  while (!text.empty() && begin <= text.size()) {
     const size_t end = std::min(text.find('_', begin), text.size());
     const std::string word = text.substr(begin, end - begin);
     TORCH_CHECK(word == "h" || (word.size() <= 3 && !word.empty() &&
@@ -86,6 +86,21 @@ struct Island final : c10::OperatorKernel {
   }
 
   using Given = std::vector<std::pair<at::Tensor, at::Tensor>>;
+
+  // Work of a collective is found by the storage of its result, which compiled code never sees.
+  void wait_for_collectives(Stack& stack) const {
+    static const auto wait =
+        c10::Dispatcher::singleton().findSchemaOrThrow("_c10d_functional::wait_tensor", "");
+    const auto wait_one = [](const at::Tensor& tensor) {
+      Stack one{IValue(tensor)};
+      wait.callBoxed(&one);
+    };
+    for (size_t i = stack.size() - op.schema().returns().size(); i < stack.size(); ++i) {
+      if (stack[i].isTensor()) wait_one(stack[i].toTensor());
+      if (stack[i].isTensorList())
+        for (const at::Tensor& each : stack[i].toTensorVector()) wait_one(each);
+    }
+  }
 
   DeviceIndex device_of_call(const CompiledCall& call) const {
     for (const DeviceIndex place : places)

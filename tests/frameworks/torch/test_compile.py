@@ -94,7 +94,9 @@ class Network(nn.Module):
     def __init__(self, size=16, heads=4):
         super().__init__()
         self.heads = heads
-        self.stem = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(8, size, 2))
+        self.stem = nn.Sequential(
+            nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(8, size, 2)
+        )
         self.norm = nn.LayerNorm(size)
         self.into, self.out = nn.Linear(size, 3 * size), nn.Linear(size, size)
         self.up, self.down = nn.Linear(size, 4 * size), nn.Linear(4 * size, size)
@@ -111,7 +113,12 @@ class Network(nn.Module):
 def trained(model, x, compiled):
     out = (torch.compile(model) if compiled else model)(x)
     out.square().mean().backward()
-    return [out.detach(), x.grad, *(p.grad for p in model.parameters()), *(b for b in model.buffers() if b.dtype.is_floating_point)]
+    return [
+        out.detach(),
+        x.grad,
+        *(p.grad for p in model.parameters()),
+        *(b for b in model.buffers() if b.dtype.is_floating_point),
+    ]
 
 
 def test_a_training_step():
@@ -142,7 +149,12 @@ def test_attention_of_half_precision_and_with_dropout():
 
 def test_random_numbers_come_from_the_device():
     def work(x):
-        return F.dropout(x, 0.25), torch.rand(1000, device="cuda"), torch.randn_like(x), torch.randint(0, 9, (1000,), device="cuda")
+        return (
+            F.dropout(x, 0.25),
+            torch.rand(1000, device="cuda"),
+            torch.randn_like(x),
+            torch.randint(0, 9, (1000,), device="cuda"),
+        )
 
     compiled = torch.compile(work)
     x = torch.ones(200, 200, device="cuda")
@@ -161,7 +173,9 @@ def test_random_numbers_come_from_the_device():
     assert abs(normal.std().item() - 1) < 0.02
     assert (whole.min().item(), whole.max().item()) == (0, 8)
 
-    exact = torch.compile(lambda x: (F.dropout(x, 0.5), torch.rand(10, device="cuda")), options={"fallback_random": True})
+    exact = torch.compile(
+        lambda x: (F.dropout(x, 0.5), torch.rand(10, device="cuda")), options={"fallback_random": True}
+    )
     torch.manual_seed(3)
     found = exact(x)
     torch.manual_seed(3)

@@ -23,7 +23,9 @@ def _key_of_caches(module: Any) -> None:
     from anywarp.frameworks.torch.compile import cache_key
 
     owner = module.CacheBase
-    reason = "compiled code depends on this version of anywarp, and the device's properties are not those of a CUDA build"
+    reason = (
+        "compiled code depends on this version of anywarp, and the device's properties are not those of a CUDA build"
+    )
     patches.set_attribute(owner, "get_system", staticmethod(cache_key.system_with_anywarp()), reason)
 
 
@@ -37,4 +39,6 @@ def _packages(module: Any) -> None:
 
         real(self, package.loader(loader))
 
-    patches.set_attribute(owner, "__init__", __init__, "packages compiled for `cuda` hold code for the CPU, called with aliases")
+    patches.set_attribute(
+        owner, "__init__", __init__, "packages compiled for `cuda` hold code for the CPU, called with aliases"
+    )

@@ -20,13 +20,18 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils import _pytree as pytree
 
 
-def write_out(gm: fx.GraphModule) -> None:
+def write_out(gm: Any) -> None:
     """Make every FlexAttention of a moved graph one that the CPU's template takes, or dense operators; in place."""
     try:
-        flex: Any = importlib.import_module("torch._higher_order_ops.flex_attention")  # its package has an operator of that name
+        flex: Any = importlib.import_module(
+            "torch._higher_order_ops.flex_attention"
+        )  # its package has an operator of that name
     except ImportError:  # before torch 2.5
         return
-    dense: dict[Any, Callable[..., Any]] = {flex.flex_attention: flex.sdpa_dense, flex.flex_attention_backward: flex.sdpa_dense_backward}
+    dense: dict[Any, Callable[..., Any]] = {
+        flex.flex_attention: flex.sdpa_dense,
+        flex.flex_attention_backward: flex.sdpa_dense_backward,
+    }
     for node in list(gm.graph.nodes):
         if node.target not in dense:
             continue
@@ -40,12 +45,12 @@ def write_out(gm: fx.GraphModule) -> None:
     gm.recompile()
 
 
-def _only_output_used(node: fx.Node) -> bool:
+def _only_output_used(node: Any) -> bool:
     used = {user.args[1] for user in node.users if user.target is getitem and user.users}
     return used <= {0}
 
 
-def _splice(gm: fx.GraphModule, node: fx.Node, function: Callable[..., Any]) -> None:
+def _splice(gm: Any, node: Any, function: Callable[..., Any]) -> None:
     """Replace a call by the operators that `function` makes of its arguments."""
     leaves, spec = pytree.tree_flatten((node.args, dict(node.kwargs)))
     graphs = {i: getattr(gm, each.target) for i, each in enumerate(leaves) if _is_graph(gm, each)}
@@ -62,7 +67,9 @@ def _splice(gm: fx.GraphModule, node: fx.Node, function: Callable[..., Any]) -> 
     mode = detect_fake_mode(values)
     with mode or nullcontext(), enable_python_dispatcher(), torch.no_grad():
         traced = make_fx(call, decomposition_table=_decompositions())(*values)
-    places = dict(zip((n for n in traced.graph.nodes if n.op == "placeholder"), (leaves[i] for i in given), strict=True))
+    places = dict(
+        zip((n for n in traced.graph.nodes if n.op == "placeholder"), (leaves[i] for i in given), strict=True)
+    )
     for held in traced.graph.find_nodes(op="get_attr"):
         name = f"_flex_{node.name}_{held.target}"
         setattr(gm, name, getattr(traced, held.target))
@@ -72,8 +79,12 @@ def _splice(gm: fx.GraphModule, node: fx.Node, function: Callable[..., Any]) -> 
     _replace(node, results)
 
 
-def _is_graph(gm: fx.GraphModule, value: Any) -> bool:
-    return isinstance(value, fx.Node) and value.op == "get_attr" and isinstance(getattr(gm, value.target, None), torch.nn.Module)
+def _is_graph(gm: Any, value: Any) -> bool:
+    return (
+        isinstance(value, fx.Node)
+        and value.op == "get_attr"
+        and isinstance(getattr(gm, str(value.target), None), torch.nn.Module)
+    )
 
 
 def _decompositions() -> Any:
@@ -82,7 +93,7 @@ def _decompositions() -> Any:
     return select_decomp_table()
 
 
-def _replace(node: fx.Node, results: Any) -> None:
+def _replace(node: Any, results: Any) -> None:
     """Give the users of the parts of `node` the new parts."""
     for user in list(node.users):
         part = results[user.args[1]]

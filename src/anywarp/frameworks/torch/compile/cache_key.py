@@ -17,7 +17,10 @@ def system_with_anywarp() -> Callable[[], dict[str, Any]]:
     """Return Inductor's description of the system, a part of every key of its caches, for this device."""
 
     def get_system() -> dict[str, Any]:
-        system = {"device": {"name": "anywarp cpu"}, "version": {"anywarp": __version__, "torch": str(torch.__version__)}}
+        system = {
+            "device": {"name": "anywarp cpu"},
+            "version": {"anywarp": __version__, "torch": str(torch.__version__)},
+        }
         return {**system, "hash": hashlib.sha256(repr(sorted(system.items())).encode()).hexdigest()}
 
     return functools.cache(get_system)

@@ -71,7 +71,12 @@ class _Move:
             return tensor
         known = self.fakes.get(id(tensor))
         if known is None:
-            known = (tensor, _fake_on_cpu(tensor) if isinstance(tensor, FakeTensor) else torch.ops.anywarp.cpu_alias(tensor.detach()))
+            known = (
+                tensor,
+                _fake_on_cpu(tensor)
+                if isinstance(tensor, FakeTensor)
+                else torch.ops.anywarp.cpu_alias(tensor.detach()),
+            )
             self.fakes[id(tensor)] = known
         return known[1]
 
@@ -87,7 +92,7 @@ def _fake_on_cpu(fake: FakeTensor) -> torch.Tensor:
     return moved
 
 
-def uses_cuda(gm: fx.GraphModule, inputs: Sequence[Any]) -> bool:
+def uses_cuda(gm: Any, inputs: Sequence[Any]) -> bool:
     """Tell whether any value of a graph lies on a CUDA device."""
     if any(islands.device_of(each) for each in inputs):
         return True
@@ -98,7 +103,7 @@ def uses_cuda(gm: fx.GraphModule, inputs: Sequence[Any]) -> bool:
     return False
 
 
-def move(gm: fx.GraphModule, inputs: Sequence[Any]) -> tuple[list[Any], Plan]:
+def move(gm: Any, inputs: Sequence[Any]) -> tuple[list[Any], Plan]:
     """Move `gm`, in place, to the CPU; return its example inputs for there and how to call what is compiled from it.
 
     Unsupported when the graph holds what only a GPU can run, with its name.
@@ -124,12 +129,12 @@ def _place(result: Any) -> int | None:
     return HOST if device is None else islands.index_of(device)
 
 
-def _cuda_indices(gm: fx.GraphModule, inputs: Sequence[Any]) -> list[int]:
+def _cuda_indices(gm: Any, inputs: Sequence[Any]) -> list[int]:
     values = [*inputs, *(pytree.tree_leaves([(n.meta.get("val"), n.kwargs.get("device")) for n in gm.graph.nodes]))]
     return [islands.index_of(device) for device in map(islands.device_of, values) if device is not None]
 
 
-def _detach_constants(gm: fx.GraphModule, output: fx.Node) -> None:
+def _detach_constants(gm: Any, output: Any) -> None:
     """Copy constants that are results: what is returned becomes the caller's."""
     for result in set(output.all_input_nodes):
         if result.op == "get_attr" and isinstance(result.meta.get("val"), torch.Tensor):
@@ -139,7 +144,7 @@ def _detach_constants(gm: fx.GraphModule, output: fx.Node) -> None:
             output.replace_input_with(result, copy)
 
 
-def _move_graph(gm: fx.GraphModule, state: _Move) -> None:
+def _move_graph(gm: Any, state: _Move) -> None:
     if id(gm) in state.graphs:
         return
     state.graphs.add(id(gm))
@@ -152,11 +157,11 @@ def _move_graph(gm: fx.GraphModule, state: _Move) -> None:
     gm.recompile()
 
 
-def _leave(gm: fx.GraphModule, node: fx.Node, state: _Move) -> None:
+def _leave(gm: Any, node: Any, state: _Move) -> None:
     """Placeholders and outputs: only their values' descriptions change."""
 
 
-def _move_attribute(gm: fx.GraphModule, node: fx.Node, state: _Move) -> None:
+def _move_attribute(gm: Any, node: Any, state: _Move) -> None:
     owner, _, name = node.target.rpartition(".")
     holder = attrgetter(owner)(gm) if owner else gm
     value = getattr(holder, name)
@@ -172,7 +177,7 @@ def _move_attribute(gm: fx.GraphModule, node: fx.Node, state: _Move) -> None:
         setattr(holder, name, alias)
 
 
-def _move_call(gm: fx.GraphModule, node: fx.Node, state: _Move) -> None:
+def _move_call(gm: Any, node: Any, state: _Move) -> None:
     target = node.target
     if isinstance(target, HigherOrderOperator):
         _move_higher_order(node, state)
@@ -192,7 +197,7 @@ def _named_device(key: str, value: Any, state: _Move) -> Any:
     return map_aggregate(value, state.value)
 
 
-def _island_for(node: fx.Node, op: OpOverload, args: Any, kwargs: Any, state: _Move) -> bool:
+def _island_for(node: Any, op: OpOverload, args: Any, kwargs: Any, state: _Move) -> bool:
     """Replace a call that needs device tensors by one of its island."""
     values = islands.arguments_of(op, *_values((tuple(args), dict(kwargs))))
     if not _touches_cuda(node, values) or not islands.needed(op):
@@ -212,16 +217,16 @@ def _values(arguments: Any) -> Any:
     return map_aggregate(arguments, lambda each: each.meta.get("val") if isinstance(each, fx.Node) else each)
 
 
-def _touches_cuda(node: fx.Node, values: list[Any]) -> bool:
+def _touches_cuda(node: Any, values: list[Any]) -> bool:
     return any(islands.device_of(each) for each in pytree.tree_leaves((node.meta.get("val"), values)))
 
 
-def _crosses(node: fx.Node) -> bool:
+def _crosses(node: Any) -> bool:
     source, result = node.args[0].meta.get("val"), node.meta.get("val")
     return isinstance(source, torch.Tensor) and isinstance(result, torch.Tensor) and source.device != result.device
 
 
-def _copy_on_cpu(node: fx.Node) -> None:
+def _copy_on_cpu(node: Any) -> None:
     """Make a copy between devices one on the CPU, which is no copy of nothing: the result is another tensor."""
     source, result = node.args[0], node.meta["val"]
     form = node.kwargs.get("memory_format")
@@ -233,16 +238,18 @@ def _copy_on_cpu(node: fx.Node) -> None:
     node.args = (source,)
 
 
-def _move_higher_order(node: fx.Node, state: _Move) -> None:
+def _move_higher_order(node: Any, state: _Move) -> None:
     name = node.target.name()
     if name.startswith("triton_kernel_wrapper"):
-        raise Unsupported(f"the graph calls the Triton kernel {_kernel_name(node)}, which is not compiled for the CPU yet")
+        raise Unsupported(
+            f"the graph calls the Triton kernel {_kernel_name(node)}, which is not compiled for the CPU yet"
+        )
     for op in node.args:
         if isinstance(op, OpOverload):  # auto_functionalized and its like: the operator, then its arguments
             _island_for(node, op, *_inner_arguments(node, op), state)
 
 
-def _inner_arguments(node: fx.Node, op: OpOverload) -> tuple[Any, Any]:
+def _inner_arguments(node: Any, op: OpOverload) -> tuple[Any, Any]:
     """Return the arguments of the operator inside a higher-order call, as far as they are given by name."""
     bases = node.kwargs.get("_all_bases", ())
     named = {}
@@ -257,14 +264,14 @@ def _inner_arguments(node: fx.Node, op: OpOverload) -> tuple[Any, Any]:
     return (rest, named) if not named else ((), named)
 
 
-def _kernel_name(node: fx.Node) -> str:
+def _kernel_name(node: Any) -> str:
     from torch._higher_order_ops.triton_kernel_wrap import kernel_side_table
 
     kernel = kernel_side_table.get_kernel(node.kwargs["kernel_idx"])
     return getattr(getattr(kernel, "fn", kernel), "__name__", repr(kernel))
 
 
-_MOVES: dict[str, Callable[[fx.GraphModule, fx.Node, _Move], None]] = {
+_MOVES: dict[str, Callable[[Any, Any, _Move], None]] = {
     "get_attr": _move_attribute,
     "call_function": _move_call,
 }

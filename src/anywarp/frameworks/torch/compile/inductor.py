@@ -22,7 +22,9 @@ NO_GRAPHS = "the code is the CPU's, which anywarp runs without a CUDA graph"
 def around_codegen(real: Callable[..., Any]) -> Callable[..., Any]:
     """Return Inductor's `codegen_and_compile` with graphs on `cuda` compiled for the CPU."""
 
-    def codegen_and_compile(self: Any, gm: fx.GraphModule, example_inputs: Sequence[Any], inputs_to_check: Sequence[int], graph_kwargs: Any) -> Any:
+    def codegen_and_compile(
+        self: Any, gm: Any, example_inputs: Sequence[Any], inputs_to_check: Sequence[int], graph_kwargs: Any
+    ) -> Any:
         if not graphs.uses_cuda(gm, example_inputs):
             return real(self, gm, example_inputs, inputs_to_check, graph_kwargs)
         settings.TORCH_INDUCTOR.get()

@@ -15,7 +15,20 @@ from torch.utils import _pytree as pytree
 
 OURS = frozenset({"anywarp", "anywarp_islands"})
 
-AS_THEY_ARE = frozenset({"aten", "prims", "prim", "inductor", "mkldnn", "mkl", "quantized", "quantized_decomposed", "rngprims", "_quantized"})
+AS_THEY_ARE = frozenset(
+    {
+        "aten",
+        "prims",
+        "prim",
+        "inductor",
+        "mkldnn",
+        "mkl",
+        "quantized",
+        "quantized_decomposed",
+        "rngprims",
+        "_quantized",
+    }
+)
 """Namespaces of torch whose operators the CPU serves, or Inductor itself."""
 
 ON_CPU = frozenset({"_c10d_functional::wait_tensor", "streams::fork", "streams::join"})
