@@ -29,9 +29,16 @@ class CudaTimer final : public c10d::Timer {
 
 }  // namespace
 
+namespace {
+std::atomic<int64_t> next_number{0};
+}  // namespace
+
 NcclBackend::NcclBackend(c10::intrusive_ptr<c10d::Backend> gloo, int rank, int size,
                          Milliseconds timeout)
-    : c10d::Backend(rank, size), peers_{std::move(gloo), rank, size}, timeout_(timeout.count()) {}
+    : c10d::Backend(rank, size),
+      peers_{std::move(gloo), rank, size},
+      number_(next_number++),
+      timeout_(timeout.count()) {}
 
 void NcclBackend::check_usable() const {
   const char* words = ended_;
@@ -89,6 +96,26 @@ NcclBackend::WorkPtr NcclBackend::transfer(OpType type, const char* title, Tenso
       c10::make_intrusive<TransferWork>(label(type, title, ins, outs, c10d::kUnsetTimeout), ins,
                                         tensors, tensor.device(), begin(as_bytes)));
 }
+
+#if AWT_TORCH >= 213
+c10::intrusive_ptr<c10d::Backend> NcclBackend::split(const c10::intrusive_ptr<c10d::Store>& store,
+                                                     const std::vector<int>& ranks,
+                                                     const c10::intrusive_ptr<Options>& options) {
+  check_usable();
+  ++splits_;
+  // Gloo takes options of its own class only, and writes to them; there is no way to copy them
+  // here.
+  auto of_gloo = peers_.gloo->getBackendOptions();
+  const auto name = of_gloo->group_name;
+  const auto members = of_gloo->global_ranks_in_group;
+  of_gloo->group_name = options->group_name;
+  auto gloo = peers_.gloo->split(store, ranks, of_gloo);
+  of_gloo->group_name = name;
+  of_gloo->global_ranks_in_group = members;
+  if (!gloo) return nullptr;
+  return c10::make_intrusive<NcclBackend>(gloo, gloo->getRank(), gloo->getSize(), options->timeout);
+}
+#endif
 
 void NcclBackend::startCoalescing() { coalesced_.emplace(); }
 
@@ -388,11 +415,23 @@ void add_nccl(const c10::intrusive_ptr<c10d::ProcessGroup>& group, int64_t milli
 
 void finish_nccl(const c10::intrusive_ptr<c10d::Work>& work) { awt::finish_if_ours(*work); }
 
-void set_nccl_timeout(const c10::intrusive_ptr<c10d::ProcessGroup>& group, int64_t milliseconds,
-                      int64_t more_for_the_next) {
+c10::intrusive_ptr<awt::NcclBackend> nccl_of(const c10::intrusive_ptr<c10d::ProcessGroup>& group) {
   auto found = c10::dynamic_intrusive_pointer_cast<awt::NcclBackend>(
       group->getBackend(c10::DeviceType::CUDA));
   TORCH_CHECK(found, "the group has no backend nccl");
+  return found;
+}
+
+// Its number, its timeout in milliseconds, and how many groups were split off it.
+std::tuple<int64_t, int64_t, int64_t> nccl_state(
+    const c10::intrusive_ptr<c10d::ProcessGroup>& group) {
+  auto found = nccl_of(group);
+  return {found->number(), found->timeout(), found->splits()};
+}
+
+void set_nccl_timeout(const c10::intrusive_ptr<c10d::ProcessGroup>& group, int64_t milliseconds,
+                      int64_t more_for_the_next) {
+  auto found = nccl_of(group);
   found->setTimeout(awt::Milliseconds(milliseconds));
   if (more_for_the_next > 0) found->add_to_next_timeout(awt::Milliseconds(more_for_the_next));
 }
@@ -402,6 +441,8 @@ void set_nccl_timeout(const c10::intrusive_ptr<c10d::ProcessGroup>& group, int64
 TORCH_LIBRARY_FRAGMENT(anywarp, m) {
   m.def("add_nccl(__torch__.torch.classes.c10d.ProcessGroup group, int milliseconds) -> ()",
         add_nccl);
+  m.def("nccl_state(__torch__.torch.classes.c10d.ProcessGroup group) -> (int, int, int)",
+        nccl_state);
   m.def("finish_nccl(__torch__.torch.classes.c10d.Work work) -> ()", finish_nccl);
   m.def(
       "set_nccl_timeout(__torch__.torch.classes.c10d.ProcessGroup group, int milliseconds, "

@@ -10,6 +10,7 @@
 
 #include "collectives_steps.h"
 #include "collectives_work.h"
+#include "versions.h"
 
 namespace awt {
 
@@ -26,6 +27,12 @@ class NcclBackend final : public c10d::Backend {
 
   const std::string getBackendName() const override { return "nccl"; }
   bool supportsCoalescing() const { return true; }
+#if AWT_TORCH >= 213
+  bool supportsSplitting() const override { return true; }
+  c10::intrusive_ptr<c10d::Backend> split(const c10::intrusive_ptr<c10d::Store>& store,
+                                          const std::vector<int>& ranks,
+                                          const c10::intrusive_ptr<Options>& options) override;
+#endif
   void startCoalescing() override;
   WorkPtr endCoalescing() override;
 
@@ -63,6 +70,9 @@ class NcclBackend final : public c10d::Backend {
   void setSequenceNumberForGroup() override {}  // counted from 0 by every rank
   uint64_t getSequenceNumberForGroup() override { return sequence_; }
   void setTimeout(Milliseconds timeout) { timeout_ = timeout.count(); }
+  int64_t timeout() const { return timeout_; }
+  int64_t splits() const { return splits_; }
+  int64_t number() const { return number_; }
   void add_to_next_timeout(Milliseconds more) { extra_ = more.count(); }
   void registerOnCompletionHook(
       std::function<void(std::shared_ptr<c10d::WorkInfo>)>&& hook) override;
@@ -85,9 +95,11 @@ class NcclBackend final : public c10d::Backend {
   void check_usable() const;
 
   const Peers peers_;
+  const int64_t number_;  // of this process's backends, never used again
   std::atomic<int64_t> timeout_;
   std::atomic<int64_t> extra_{0};  // for the next operation alone
   std::atomic<uint64_t> sequence_{0};
+  std::atomic<int64_t> splits_{0};
   std::atomic<const char*> ended_{nullptr};
   std::optional<std::vector<WorkPtr>> coalesced_;
   Lane lane_;

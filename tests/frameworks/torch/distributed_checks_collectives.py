@@ -304,6 +304,20 @@ def check_groups(rank, world):
     assert dist.get_world_size(mine) == 1 and len(groups) == world
 
 
+def check_groups_split_off(rank, world):
+    before = dist.group.WORLD._get_backend(torch.device("cuda")).comm_split_count()
+    mine = dist.split_group(split_ranks=[[0], [1]], timeout=timedelta(seconds=44))
+    tensor = on_cuda(rank)
+    dist.all_reduce(tensor, group=mine)
+    assert_close(tensor.cpu(), given(rank))
+    backend = mine._get_backend(torch.device("cuda"))
+    assert isinstance(backend, dist.ProcessGroupNCCL) and backend.options._timeout == timedelta(seconds=44)
+    both = dist.split_group(split_ranks=[[0, 1]])
+    dist.all_reduce(tensor, group=both)
+    assert_close(tensor.cpu(), given(0) + given(1))
+    assert dist.group.WORLD._get_backend(torch.device("cuda")).comm_split_count() == before + 2
+
+
 def check_cpu_and_cuda_in_one_group(rank, world):
     group = dist.new_group(backend="cpu:gloo,cuda:nccl")
     for device in ("cpu", "cuda"):
@@ -349,6 +363,20 @@ def check_functional_collectives_when_compiled(rank, world):
         return functional.all_reduce(x * 2, "sum", group) + 1
 
     assert_close(step(on_cuda(rank)).cpu(), 2 * (given(0) + given(1)) + 1)
+
+
+def check_functional_collectives_when_compiled_by_inductor(rank, world):
+    group = dist.group.WORLD
+
+    @torch.compile(fullgraph=True)
+    def step(x):
+        whole = functional.all_gather_tensor(x * 2, 0, group)
+        part = functional.reduce_scatter_tensor(whole + 1, "sum", 0, group)
+        dist.all_reduce(part)
+        return part + 1
+
+    # Each rank's share of the gathered numbers, from both ranks alike; then summed over the ranks.
+    assert_close(step(on_cuda(rank)).cpu(), 2 * (2 * given(0) + 1) + 2 * (2 * given(1) + 1) + 1)
 
 
 def check_gradients_through_collectives(rank, world):

@@ -231,6 +231,11 @@ def check_fully_sharded_on_a_mesh_without_resharding(rank, world):
     trains_like_alone(fully_sharded(mesh=init_device_mesh("cuda", (world,)), reshard_after_forward=False), rank, world)
 
 
+def check_sharded_within_and_replicated_across(rank, world):
+    mesh = init_device_mesh("cuda", (world, 1), mesh_dim_names=("replicate", "shard"))
+    trains_like_alone(fully_sharded(mesh=mesh), rank, world)
+
+
 def check_fully_sharded_with_mixed_precision(rank, world):
     from torch.distributed.fsdp import MixedPrecisionPolicy
 

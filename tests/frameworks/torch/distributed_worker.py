@@ -30,7 +30,8 @@ def run(checks, rank, world, store):
     torch.set_num_threads(1)
     results = {}
     attempt = 0
-    dist.init_process_group("nccl", store=dist.PrefixStore("0", store), rank=rank, world_size=world, timeout=PATIENCE)
+    named = {"rank": rank, "world_size": world, "timeout": PATIENCE, "device_id": torch.device("cuda", rank)}
+    dist.init_process_group("nccl", store=dist.PrefixStore("0", store), **named)
     for name, check in checks.items():
         torch.manual_seed(0)
         print(f"rank {rank}: {name}", file=sys.stderr, flush=True)  # what is seen of a check that hangs
@@ -39,13 +40,13 @@ def run(checks, rank, world, store):
             results[name] = ""
         except Exception:
             results[name] = traceback.format_exc()
+            print(results[name], file=sys.stderr, flush=True)
         store.set(f"{name}/{rank}", "failed" if results[name] else "passed")
         others = [store.get(f"{name}/{other}") for other in range(world)]
         if b"failed" in others:
             attempt += 1
             dist.distributed_c10d._abort_process_group()
-            fresh = dist.PrefixStore(str(attempt), store)
-            dist.init_process_group("nccl", store=fresh, rank=rank, world_size=world, timeout=PATIENCE)
+            dist.init_process_group("nccl", store=dist.PrefixStore(str(attempt), store), **named)
     dist.destroy_process_group()
     return results
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 import sys
 import zlib
 from collections.abc import Callable
@@ -29,8 +28,7 @@ UNDEFINED = -(2**31)
 
 REASON = "CUDA builds have NCCL"
 
-_numbers = itertools.count()
-_about: dict[int, tuple[int, Any]] = {}  # by the address of the backend: its number and its options
+_options: dict[int, Any] = {}  # by the number of the backend
 
 
 class NCCLConfig:
@@ -88,8 +86,19 @@ def _holder(backend: Any) -> Any:
 
 
 def _remembered(backend: Any) -> tuple[int, Any]:
-    kind = _c10d().ProcessGroup.BackendType.NCCL
-    return _about[_holder(backend)._backend_id(kind)]
+    """Return the number and the options of a backend; those that C++ made get theirs now."""
+    number, time, _ = _state(backend)
+    if number not in _options:
+        _options[number] = _c10d().ProcessGroupNCCL.Options()
+        _options[number]._timeout = timedelta(milliseconds=time)
+    return number, _options[number]
+
+
+def _state(backend: Any) -> tuple[int, int, int]:
+    """Return the number of a backend, its timeout in milliseconds and how many groups were split off."""
+    import torch
+
+    return torch.ops.anywarp.nccl_state(_holder(backend).boxed())
 
 
 def make(store: Any, rank: int, size: int, options: Any) -> Any:
@@ -106,10 +115,13 @@ def make(store: Any, rank: int, size: int, options: Any) -> Any:
             options._timeout = given
     group = c10d.ProcessGroup(rank, size)
     inner = c10d.ProcessGroupGloo(c10d.PrefixStore("anywarp/", store), rank, size, timeout=options._timeout)
+    if hasattr(inner, "options"):  # splitting needs to know
+        inner.options.global_ranks_in_group = list(options.global_ranks_in_group or range(size))
     group._register_backend(torch.device("cpu"), c10d.ProcessGroup.BackendType.GLOO, inner)
     torch.ops.anywarp.add_nccl(group.boxed(), milliseconds(options._timeout))
-    _about[group._backend_id(c10d.ProcessGroup.BackendType.NCCL)] = (next(_numbers), options)
-    return group._get_backend(torch.device("cuda"))
+    made = group._get_backend(torch.device("cuda"))
+    _options[_state(made)[0]] = options
+    return made
 
 
 def uid(self: Any) -> int:
@@ -152,12 +164,12 @@ def _is_initialized(self: Any) -> bool:
 
 
 def comm_split_count(self: Any) -> int:
-    """Return 0: no group is split off another."""
-    return 0
+    """Return how many groups were split off this one."""
+    return _state(self)[2]
 
 
 def perform_nocolor_split(self: Any, device: Any) -> None:
-    """Do nothing: groups are made anew, by their members alone."""
+    """Do nothing: groups are made by their members alone."""
 
 
 def register_mem_pool(self: Any, pool: Any, symm: bool = False) -> None:
