@@ -35,6 +35,7 @@ struct Look {
       ordinary &= tensor.device().is_cpu() && tensor.dim() == 0;
       return;
     }
+    if (C10_UNLIKELY(!impl->has_storage())) impl->storage();  // raises: its memory was taken back
     const c10::Device found = impl->unsafe_storage().device();
     if (device < 0) device = found.index();
     // Most of the CPU's kernels refuse complex32; the boxed way has an answer (rescue.h).
