@@ -232,3 +232,53 @@ def test_a_storage_that_was_taken_says_so():
     torch._C._set_storage_data_ptr_access_error_msg(x.untyped_storage()._cdata, "this was overwritten by a graph")
     with pytest.raises(RuntimeError, match="this was overwritten by a graph"):
         x.untyped_storage().data_ptr()
+
+
+def test_a_tensor_whose_memory_a_graph_took_back_says_so():
+    """cudagraph_trees ends old outputs this way; using one must be an error and not a crash or an old value."""
+    whole, part = torch.ones(4, device="cuda"), torch.ones(4, device="cuda")
+    torch._C._set_storage_access_error_msg(whole, "taken by a later run")
+    torch._C._set_storage_data_ptr_access_error_msg(part.untyped_storage()._cdata, "taken by a later run")
+    for x in (whole, part):
+        for use in (
+            lambda x: x + 1,
+            lambda x: x.cumsum(0),
+            lambda x: x.add_(1),
+            lambda x: x.logsumexp(0),
+            lambda x: x.cpu(),
+        ):
+            with pytest.raises(RuntimeError, match="taken by a later run"):
+                use(x)
+
+
+def test_graphs_in_a_tree_share_a_pool_and_give_memory_back(under_anywarp):
+    code = """
+import torch, torch._inductor.config as config
+config.triton.slow_path_cudagraph_asserts = True  # the pool's live blocks are compared with the live outputs at every step
+calls = []
+real = torch._C._cuda_setCheckpointPoolState
+torch._C._cuda_setCheckpointPoolState = lambda *given: (calls.append(1), real(*given))[1]
+
+@torch.compile(backend="cudagraphs")
+def f(x):
+    y = x * 2 + 1
+    z = y.sin() if y.sum().item() > 0 else y.cos()
+    return z + y, y
+
+@torch.compile(backend="cudagraphs")
+def g(x):
+    return (x @ x.t()).relu()
+
+worst = 0.0
+for turn in range(8):
+    torch.compiler.cudagraph_mark_step_begin()
+    x = torch.randn(16, 16, device="cuda") + (3 if turn % 3 else -3)
+    a, b = f(x)
+    r = g(a)
+    y = x * 2 + 1
+    z = y.sin() if y.sum() > 0 else y.cos()
+    worst = max(worst, (a - z - y).abs().max().item(), (r - (a @ a.t()).relu()).abs().max().item())
+print(worst < 1e-4, len(calls) > 0)
+"""
+    found = under_anywarp("-c", code)
+    assert (found.stdout.split(), found.returncode) == (["True", "True"], 0), found.stderr
