@@ -32,7 +32,7 @@ def libraries(tmp_path, monkeypatch):
 def test_our_libraries_come_first_and_the_rest_stays(libraries):
     env = launch.environment("cpu", {"LD_LIBRARY_PATH": "/a:/b", "HOME": "/h", "PYTHONPATH": "/p"})
     assert env["LD_LIBRARY_PATH"] == f"{libraries}:/a:/b"
-    assert (env["HOME"], env["PYTHONPATH"], env["ANYWARP_DEVICE"]) == ("/h", "/p", "cpu")
+    assert (env["HOME"], env["PYTHONPATH"], env["ANYWARP_DEVICE"]) == ("/h", f"{launch.SITE}:/p", "cpu")
     assert "LD_PRELOAD" not in env
     assert len(env["ANYWARP_BUILD_ID"]) == 16 and env["ANYWARP_PYTHON"] == sys.executable
 
@@ -50,6 +50,29 @@ def test_a_run_within_a_run_adds_nothing_twice(libraries):
     once = launch.environment("cpu", {"LD_PRELOAD": "/x.so"})
     assert once["LD_PRELOAD"] == f"{libraries}/libnvJitLink.so.13:/x.so"
     assert launch.environment("cpu", once) == once
+
+
+@pytest.mark.parametrize("before", [None, "", "/a", ":/a", "/a::/b"])
+def test_the_python_path_keeps_what_was_there_to_the_letter(libraries, before):
+    base = {} if before is None else {"PYTHONPATH": before}
+    served = launch.environment("cpu", base)
+    assert served["PYTHONPATH"] == (f"{launch.SITE}:{before}" if before else str(launch.SITE))
+    assert launch.environment("cpu", served) == served
+    assert launch.environment("cpu", served, pure=True).get("PYTHONPATH") == (before or "")
+    assert launch.environment("cpu", base, pure=True).get("PYTHONPATH") == before
+
+
+def test_each_run_has_a_name_that_runs_within_keep(libraries):
+    one, other = (launch.environment("cpu", {})["ANYWARP_RUN"] for _ in range(2))
+    assert one != other and launch.environment("cpu", {"ANYWARP_RUN": one})["ANYWARP_RUN"] == one
+
+
+def test_every_python_waits_for_torch_and_none_imports_anything_for_it(libraries):
+    """As in a process of another environment: only the folder is on the path."""
+    code = "import sys; print(type(sys.meta_path[0]).__name__, [m for m in sys.modules if m.startswith('anywarp')])"
+    command = [sys.executable, "-S", "-c", f"import sitecustomize; {code}"]
+    done = subprocess.run(command, env=launch.environment("cpu", {}), capture_output=True, text=True, timeout=60)
+    assert done.stdout == "Door []\n", done.stderr
 
 
 def test_missing_libraries_are_named(tmp_path, monkeypatch):

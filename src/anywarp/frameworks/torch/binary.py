@@ -53,7 +53,10 @@ def ready(torch: found.Torch) -> Path | None:
         _check_chosen(chosen, torch)
         return chosen
     shipped = settings.LIBRARY_DIR.get() / "torch" / torch.version / build.NAME
-    return next((each for each in (shipped, _kept(torch)) if built_for(each) == torch.identity), None)
+    if built_for(shipped) == torch.identity:
+        return shipped
+    kept = _kept(torch)  # only now: the key reads all sources
+    return kept if built_for(kept) == torch.identity else None
 
 
 def _kept(torch: found.Torch) -> Path:
