@@ -1,4 +1,5 @@
-// For which torch this binary was built: read from the file before it is loaded (src/anywarp/frameworks/torch/binary.py).
+// For which torch this binary was built: read from the file before it is loaded
+// (src/anywarp/frameworks/torch/binary.py).
 #ifndef AWT_TORCH_VERSION
 #error "build this with src/anywarp/frameworks/torch/build.py, which says for which torch"
 #endif
