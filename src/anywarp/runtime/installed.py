@@ -86,5 +86,7 @@ def _look(name: str, known: _Known) -> Installed | None:
 
 def _torch(flavour: str) -> tuple[bool | None, str]:
     if flavour != "cpu":
-        return (False if flavour.startswith("cuda") else None), "left alone: anywarp serves PyTorch by a CPU build of it"
+        return (
+            False if flavour.startswith("cuda") else None
+        ), "left alone: anywarp serves PyTorch by a CPU build of it"
     return True, ""
