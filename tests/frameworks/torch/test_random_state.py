@@ -260,9 +260,10 @@ def test_graphs_draw_from_the_state_of_each_replay():
 
 def test_graphs_know_the_generators_that_they_were_told_of():
     generator = torch.Generator("cuda").manual_seed(9)
-    unknown = pytest.raises(RuntimeError, match="Attempt to increase offset for a CUDA generator not in capture mode")
-    with unknown, torch.cuda.graph(torch.cuda.CUDAGraph()):
-        torch.rand(3, device="cuda", generator=generator)
+    with torch.cuda.graph(torch.cuda.CUDAGraph()):
+        torch.ones(3, device="cuda")
+        with pytest.raises(RuntimeError, match="Attempt to increase offset for a CUDA generator not in capture mode"):
+            torch.rand(3, device="cuda", generator=generator)
     graph = torch.cuda.CUDAGraph()
     graph.register_generator_state(generator)
     with torch.cuda.graph(graph):
