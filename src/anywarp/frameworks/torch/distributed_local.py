@@ -100,7 +100,8 @@ def gather(tensors: Sequence[Any], dim: int, destination_index: int | None = Non
     device = (
         torch.device("cuda", torch.cuda.current_device()) if destination_index is None else _device(destination_index)
     )
-    return torch.cat([tensor.to(device, non_blocking=True) for tensor in tensors], dim)
+    later = device.type == "cuda"  # the host would read before the copies are done
+    return torch.cat([tensor.to(device, non_blocking=later) for tensor in tensors], dim)
 
 
 def gather_out(tensors: Sequence[Any], out_tensor: Any, dim: int) -> Any:
@@ -112,7 +113,7 @@ def gather_out(tensors: Sequence[Any], out_tensor: Any, dim: int) -> Any:
         words = f"Expected out tensor to have size {sum(sizes)} at gather dim {dim}, but got {out_tensor.size(dim)}"
         raise RuntimeError(words)
     for part, tensor in zip(out_tensor.split_with_sizes(sizes, dim), tensors, strict=True):
-        part.copy_(tensor, non_blocking=True)
+        part.copy_(tensor, non_blocking=out_tensor.is_cuda)
     return out_tensor
 
 
