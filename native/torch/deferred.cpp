@@ -1,5 +1,6 @@
 #include "deferred.h"
 
+#include <ATen/Context.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty_like.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
@@ -387,6 +388,7 @@ bool run_later(const c10::OperatorHandle& op, const OpInfo& info, c10::DispatchK
       break;
   }
   check_devices(op, info, *stack, device);
+  if (info.alert) at::globalContext().alertNotDeterministic(info.alert);
   auto results = plan_results(facts, *stack, device);
   if (!results && capturing)
     refuse_in_capture(call, "no Meta kernel tells the shapes of its results");

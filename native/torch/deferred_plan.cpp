@@ -72,6 +72,9 @@ OpFacts::OpFacts(const c10::OperatorHandle& given) : op(given), info(given) {
     lists.push_back(result.type()->kind() != c10::TypeKind::TensorType);
   }
   copy = schema.name() == "aten::copy_";
+  convolution = schema.name() == "aten::convolution" ||
+                schema.name() == "aten::convolution_overrideable" ||
+                schema.name() == "aten::_convolution";
   elsewhere = schema.name().rfind("aten::", 0) != 0;
   // Indices decide the shape only where they are masks, which is looked at in each call.
   if (schema.name() == "aten::index") data = false;
@@ -249,23 +252,52 @@ std::vector<IValue> from_shapes(const OpFacts& facts, const ResultShapes& shapes
   return results;
 }
 
+// Runs the Meta kernel; false when there is none.
+bool run_meta(const OpFacts& facts, Stack* metas) {
+  if (!facts.has_meta) return false;
+  try {
+    const c10::impl::ExcludeDispatchKeyGuard below(kAboveBackends);
+    facts.op.redispatchBoxed(DispatchKeySet(DispatchKey::Meta), metas);
+    return true;
+  } catch (const c10::NotImplementedError&) {
+    return false;
+  }
+}
+
+// Convolutions give the order of channels that their input or their weight has; Meta kernels look
+// at the input only.
+void order_channels(const Tensor& input, const Tensor& weight, const Tensor& result) {
+  auto format = input.suggest_memory_format();
+  if (format == c10::MemoryFormat::Contiguous) format = weight.suggest_memory_format();
+  const int64_t dimensions = format == c10::MemoryFormat::ChannelsLast     ? 4
+                             : format == c10::MemoryFormat::ChannelsLast3d ? 5
+                                                                           : 0;
+  if (result.dim() == dimensions) result.unsafeGetTensorImpl()->empty_tensor_restride(format);
+}
+
+// In place: what is returned was given. Raises nothing early, but needs no shapes.
+std::optional<std::vector<IValue>> without_meta(const OpFacts& facts, const Stack& stack,
+                                                c10::DeviceIndex device) {
+  for (const int argument : facts.returned)
+    if (argument < 0) return std::nullopt;
+  return from_shapes(facts, {}, stack, device);
+}
+
 }  // namespace
 
 std::optional<std::vector<IValue>> plan_results(const OpFacts& facts, const Stack& stack,
                                                 c10::DeviceIndex device) {
-  if (!facts.has_meta) return std::nullopt;
   auto key = call_key(facts.info, stack);
   if (key) {
     if (const auto* known = kept_shapes(*key)) return from_shapes(facts, *known, stack, device);
   }
   MetaTwins twins;
   Stack metas = meta_arguments(facts, stack, twins);
-  try {
-    const c10::impl::ExcludeDispatchKeyGuard below(kAboveBackends);
-    facts.op.redispatchBoxed(DispatchKeySet(DispatchKey::Meta), &metas);
-  } catch (const c10::NotImplementedError&) {
-    return std::nullopt;
-  }
+  if (!run_meta(facts, &metas)) return without_meta(facts, stack, device);
+  if (facts.convolution)
+    order_channels(stack[stack.size() - facts.info.arguments.size()].toTensor(),
+                   stack[stack.size() - facts.info.arguments.size() + 1].toTensor(),
+                   metas[0].toTensor());
   const bool resized = facts.info.writes && twins.resize_originals();
   const size_t first = stack.size() - facts.info.arguments.size();
   Planner planner(twins, device);

@@ -16,9 +16,10 @@ struct OpFacts {
 
   c10::OperatorHandle op;
   OpInfo info;
-  bool view = false;       // changes no memory: runs at once without waiting
-  bool data = false;       // its results depend on values: cannot run later
-  bool copy = false;       // aten::copy_
+  bool view = false;  // changes no memory: runs at once without waiting
+  bool data = false;  // its results depend on values: cannot run later
+  bool copy = false;  // aten::copy_
+  bool convolution = false;
   bool elsewhere = false;  // no operator of torch's own: its kernel may be Python
   bool has_meta = false;
   std::vector<bool> lists;    // per result whether it is a list of tensors

@@ -90,6 +90,16 @@ def test_a_whole_training_step_replays_as_it_runs(optimizer):
         assert torch.equal(mine, theirs)
 
 
+def test_results_of_convolutions_lie_as_they_do_outside_of_a_graph():
+    layers = torch.nn.Conv2d(3, 8, 3, padding=1), torch.nn.MaxPool2d(2), torch.nn.Conv2d(8, 4, 3, groups=2)
+    model = torch.nn.Sequential(*layers).to("cuda", memory_format=torch.channels_last)
+    x = torch.randn(2, 3, 8, 8, device="cuda")
+    graph, y = captured(lambda: model(x))
+    graph.replay()
+    assert torch.equal(y, model(x)) and y.stride() == model(x).stride()
+    assert y.is_contiguous(memory_format=torch.channels_last)
+
+
 @pytest.mark.parametrize(
     "body",
     [
