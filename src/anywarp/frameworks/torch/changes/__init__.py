@@ -8,7 +8,14 @@ from __future__ import annotations
 
 import importlib
 
-SUBJECTS: tuple[str, ...] = ("compile", "storage_size", "storages_on_device", "shared_storages", "legacy_tensors")
+SUBJECTS: tuple[str, ...] = (
+    "compile",
+    "device_count",
+    "storage_size",
+    "storages_on_device",
+    "shared_storages",
+    "legacy_tensors",
+)
 """The modules of this package, imported once the stand-in is loaded, before torch is executed; they must not import torch."""
 
 
