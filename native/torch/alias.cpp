@@ -168,6 +168,7 @@ at::Tensor Aliases::out(at::Tensor result) {
   }
   for (const auto* storage_of_cpu : of_cpu_)
     if (storage_of_cpu == storage) return result;
+  if (!adopts_) return result;
   adopt(result, device_);
   return result;
 }
@@ -194,6 +195,8 @@ void Aliases::write_back() {
     }
     TensorImpl* alias = pair.alias.unsafeGetTensorImpl();
     TensorImpl* original = pair.original.unsafeGetTensorImpl();
+    if (alias->is_conj() != original->is_conj()) original->_set_conj(alias->is_conj());
+    if (alias->is_neg() != original->is_neg()) original->_set_neg(alias->is_neg());
     if (alias->sizes() == original->sizes() && alias->strides() == original->strides() &&
         alias->storage_offset() == original->storage_offset())
       continue;

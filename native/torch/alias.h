@@ -58,6 +58,9 @@ class Aliases {
   // A result: the original of an alias, a view of an original storage, or a fresh tensor adopted.
   at::Tensor out(at::Tensor result);
 
+  // Fresh results stay the CPU's: the program asked for them there.
+  void leave_on_cpu() { adopts_ = false; }
+
   // After the call: sizes, strides and storages that the kernel changed go to the originals.
   void write_back();
 
@@ -76,6 +79,7 @@ class Aliases {
   at::Tensor of_layout(const at::Tensor& argument, bool written);
 
   c10::DeviceIndex device_;
+  bool adopts_ = true;
   c10::SmallVector<StoragePair, 4> storages_;
   c10::SmallVector<TensorPair, 4> tensors_;
   c10::SmallVector<const c10::StorageImpl*, 2> of_cpu_;

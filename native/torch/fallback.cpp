@@ -68,6 +68,8 @@ bool takes_both(const std::string& name) {
                                                       "aten::_foreach_copy_",
                                                       "aten::set_",
                                                       "aten::_pin_memory",
+                                                      "aten::_use_cudnn_ctc_loss",
+                                                      "aten::_use_miopen_ctc_loss",
                                                       "aten::copy",
                                                       "aten::to_padded_tensor"};
   if (listed.count(name)) return true;
@@ -105,6 +107,24 @@ static void check_all_on_one(const OperatorHandle& op, const OpInfo& info, const
   for (size_t i = 0; i < arguments.size(); ++i) visit(i);
 }
 
+// Operators that are composite on CUDA and whole here: what their parts say there.
+static void check_parts(const std::string& name, const IValue* values) {
+  if (name == "aten::embedding") {
+    const at::Tensor &weight = values[0].toTensor(), &index = values[1].toTensor();
+    if (weight.device() != index.device())
+      c10::impl::common_device_check_failure(weight.device(), index, "wrapper_CUDA__index_select",
+                                             "index");
+  } else if (name == "aten::convolution" || name == "aten::_convolution") {
+    const at::Tensor& input = values[0].toTensor();
+    for (const auto& [i, what] : {std::pair(1, "weight"), std::pair(2, "bias")}) {
+      if (!values[i].isTensor() || !values[i].toTensor().defined()) continue;
+      const at::Tensor& other = values[i].toTensor();
+      TORCH_CHECK(input.device().type() == other.device().type(), "Input type (", input.toString(),
+                  ") and ", what, " type (", other.toString(), ") should be the same");
+    }
+  }
+}
+
 // CUDA's rule: all on one device, but for CPU scalars.
 void check_devices(const OperatorHandle& op, const OpInfo& info, const Stack& stack,
                    c10::DeviceIndex device) {
@@ -114,6 +134,7 @@ void check_devices(const OperatorHandle& op, const OpInfo& info, const Stack& st
               "Expected a 'cpu' device type for generator but found 'cuda'");
   const size_t first = stack.size() - info.arguments.size();
   if (info.wrapper) return check_all_on_one(op, info, &stack[first]);
+  if (info.parts_check) check_parts(op.schema().name(), &stack[first]);
   for (size_t i = 0; i < info.arguments.size(); ++i) {
     each_tensor(stack[first + i], info.arguments[i].kind, [&](const at::Tensor& tensor) {
       if (!tensor.defined() || tensor.device() == c10::Device(c10::DeviceType::CUDA, device))
@@ -161,9 +182,13 @@ bool any_meta(const OpInfo& info, const Stack& stack) {
   for (size_t i = 0; i < info.arguments.size(); ++i) {
     if (info.arguments[i].kind != Kind::kTensor || !stack[first + i].isTensor()) continue;
     const at::Tensor& tensor = stack[first + i].toTensor();
-    if (tensor.defined() && tensor.unsafeGetTensorImpl()->has_storage() &&
-        tensor.unsafeGetTensorImpl()->unsafe_storage().device().is_meta())
-      return true;
+    if (!tensor.defined()) continue;
+    const auto* impl = tensor.unsafeGetTensorImpl();
+    // Raises for a tensor whose memory a CUDA graph took back (torch._C._set_storage_access_error_msg).
+    if (C10_UNLIKELY(!impl->has_storage() && is_plain_cuda(tensor))) impl->storage();
+    if (!impl->has_storage() || !impl->unsafe_storage().device().is_meta()) continue;
+    impl->unsafe_storage().unsafeGetStorageImpl()->data_ptr();  // raises for such a storage
+    return true;
   }
   return false;
 }
@@ -186,6 +211,7 @@ OpInfo::OpInfo(const OperatorHandle& op) {
   if (schema.name().rfind("aten::", 0) != 0) return;
   const std::string name = schema.name().substr(6);
   const std::string& overload = schema.overload_name();
+  parts_check = name == "embedding" || name == "convolution" || name == "_convolution";
   wrapper = checking_wrapper(overload.empty() ? name : name + "." + overload);
   alert = nondeterministic_name(overload.empty() ? name : name + "." + overload);
 }
@@ -243,8 +269,9 @@ void run_on_aliases(const OperatorHandle& op, const OpInfo& info, DispatchKeySet
       value = IValue(aliases.in(value.toTensor(), argument.written));
     } else if (argument.kind == Kind::kTensors && value.isList()) {
       value = alias_list(aliases, value, op.schema().arguments()[i].type(), argument.written);
-    } else if (argument.kind == Kind::kDevice && !value.isNone() && value.toDevice().is_cuda()) {
-      value = IValue(c10::Device(c10::DeviceType::CPU));
+    } else if (argument.kind == Kind::kDevice && !value.isNone()) {
+      if (value.toDevice().is_cpu()) aliases.leave_on_cpu();
+      if (value.toDevice().is_cuda()) value = IValue(c10::Device(c10::DeviceType::CPU));
     }
   }
   call_kernel(op, info, stack, device);

@@ -36,6 +36,7 @@ struct OpInfo {
   bool mixes = false;   // takes CPU and device tensors of any size together
   bool writes = false;  // has an argument that it writes to
   const char* wrapper = nullptr;  // CUDA's wrapper that wants all tensors on one device
+  bool parts_check = false;       // composite on CUDA, where its parts check
   const char* alert = nullptr;    // what has no deterministic implementation on CUDA
   Factors factors;      // what tensor cores round before they multiply
 };

@@ -118,6 +118,8 @@ struct LayoutKernel final : c10::OperatorKernel {
     info.wrapper = nullptr;
     // Nested tensors keep their sizes on the CPU and hand them around.
     if (cpu == DispatchKey::NestedTensorCPU) info.mixes = true;
+    // Takes only the quantizer of its tensor, for a device of its own.
+    if (op.schema().name() == "aten::empty_quantized") info.mixes = true;
   }
   void operator()(const OperatorHandle& op, DispatchKeySet keys, torch::jit::Stack* stack) {
     if (deferring() && run_later(op, info, keys, stack)) return;
@@ -148,6 +150,20 @@ Tensor per_channel_zero_points(const Tensor& self) {
   return on_device_of(self, per_channel(self)->zero_points());
 }
 
+// Sizes, strides and offsets of a nested tensor are its own and lie on the CPU, also on CUDA.
+at::native::NestedTensorImpl* nested(const Tensor& self) {
+  return at::native::get_nested_tensor_impl(self);
+}
+Tensor nested_sizes(const Tensor& self) { return nested(self)->get_nested_sizes(); }
+Tensor nested_strides(const Tensor& self) { return nested(self)->get_nested_strides(); }
+Tensor nested_offsets(const Tensor& self) { return nested(self)->get_storage_offsets(); }
+
+TORCH_LIBRARY_IMPL(aten, NestedTensorCUDA, library) {
+  library.impl("_nested_tensor_size", TORCH_FN(nested_sizes));
+  library.impl("_nested_tensor_strides", TORCH_FN(nested_strides));
+  library.impl("_nested_tensor_storage_offsets", TORCH_FN(nested_offsets));
+}
+
 TORCH_LIBRARY_IMPL(aten, QuantizedCUDA, library) {
   library.impl("q_per_channel_scales", TORCH_FN(per_channel_scales));
   library.impl("q_per_channel_zero_points", TORCH_FN(per_channel_zero_points));
@@ -162,6 +178,8 @@ constexpr std::array<std::pair<DispatchKey, DispatchKey>, 4> kLayouts{
 // copy_ is one function for all quantised tensors and looks for a kernel of the device itself.
 bool is_for_layout(const OperatorHandle& op, DispatchKey device, DispatchKey cpu) {
   if (op.hasKernelForDispatchKey(device)) return false;
+  // CUDA has no reduction of sparse products.
+  if (op.schema().name().rfind("aten::_sparse_mm_reduce_impl", 0) == 0) return false;
   if (op.hasKernelForDispatchKey(cpu)) return true;
   return device == DispatchKey::QuantizedCUDA && op.schema().name() == "aten::copy_";
 }

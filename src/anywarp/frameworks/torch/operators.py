@@ -36,7 +36,10 @@ REASONS = {
     "_flash_attention_forward.quantized": "attention over 8-bit floats is not served yet",
     "_scaled_dot_product_flash_attention.quantized": "attention over 8-bit floats is not served yet",
     "_philox_": "keyed random numbers are not served yet",
-    "_spsolve": "a direct sparse solver (cuDSS) that CUDA builds of torch lack too",
+    "_spsolve": "a direct sparse solver (cuDSS) for which the CPU has no kernel",
+    "_scaled_dot_product": "only for strided nested tensors, which take the written-out attention instead",
+    "baddbmm.out": "only for batches of compressed sparse matrices, for which the CPU has no kernel",
+    "bmm.out": "only for batches of compressed sparse matrices, for which the CPU has no kernel",
     "_cudnn_attention": "nested tensors take the flash or the memory-efficient kernel, which are served",
     "cudnn_affine_grid_generator_backward": "affine_grid takes the native operator, which is served",
     "cudnn_batch_norm.out": "batch_norm takes the native operator, which is served",
@@ -116,22 +119,24 @@ def served(name: str, key: str) -> str:
     cpu = key.replace("CUDA", "CPU")
     if key == "CUDA" and has(full, "FPGA"):
         return "twin"
-    if has(full, key):
-        return "cpu" if has(full, cpu) else "own"
+    if has(full, key) and has(full, cpu):
+        return "cpu"
     if any(has(full, each) for each in COMPOSITE):
         return "composite"
-    return ""
+    return "own" if has(full, key) else ""
 
 
 def reason(name: str) -> str:
     """Return why an operator is refused; "" when nobody has written it down, which a test does not accept."""
-    found = [text for begin, text in REASONS.items() if name.startswith(begin)]
-    return found[0] if found else ""
+    found = [begin for begin in REASONS if name.startswith(begin)]
+    return REASONS[max(found, key=len)] if found else ""
 
 
 def coverage(operators: list[Operator], version: str) -> str:
     """Return the page: counts, what is refused and why, and one line for every operator with a kernel on CUDA."""
-    rows, refused, counts = [], [], dict.fromkeys(("cpu", "twin", "own", "composite", "refused"), 0)
+    rows: list[str] = []
+    refused: list[str] = []
+    counts: dict[str, int] = dict.fromkeys(("cpu", "twin", "own", "composite", "refused"), 0)
     for each in sorted(operators, key=lambda each: each.name):
         cells = [(served(each.name, key) or "refused") if key in each.keys else "" for key in KEYS]
         if not any(cells):
