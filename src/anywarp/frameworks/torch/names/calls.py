@@ -24,7 +24,7 @@ def _raise(library: ctypes.CDLL, raised: int) -> None:
         raise torch.OutOfMemoryError(words)
     if raised == _ACCELERATOR and hasattr(torch, "AcceleratorError"):
         error = torch.AcceleratorError(words)
-        error.error_code = library.awt_error_code()
+        setattr(error, "error_code", library.awt_error_code())  # noqa: B010  (torch's stubs do not know it)
         raise error
     raise _BUILTIN.get(raised, RuntimeError)(words)
 

@@ -56,13 +56,12 @@ def _graph_class(library: ctypes.CDLL) -> type:
         def __new__(cls, keep_graph: bool = False):
             made = super().__new__(cls)
             made._graph = new(bool(keep_graph))
-            made._delete = delete
             return made
 
         def __del__(self) -> None:
             graph, self._graph = self._graph, None
             if graph:
-                self._delete(graph)
+                delete(graph)
 
         def capture_begin(self, pool: Any = None, capture_error_mode: str = "global") -> None:
             if capture_error_mode not in _MODES:

@@ -112,6 +112,10 @@ def _event_class(library: ctypes.CDLL) -> type:
         """Its CUevent is that of torch's event inside, but for those of other processes and external ones, which it owns."""
 
         _own: int = 0
+        _timed: bool
+        _flags: int
+        _external: bool
+        _device: int | None
 
         def __new__(cls, enable_timing=False, blocking=False, interprocess=False, external=False):
             if interprocess and enable_timing:
