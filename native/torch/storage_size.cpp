@@ -27,15 +27,13 @@ void resize(c10::StorageImpl& storage, size_t bytes) {
   const auto device = storage.device();
   TORCH_CHECK(device.is_cuda(), "the storage is on ", device);
   OnDeviceOf here(device.index());
+  awt::wait_for_driver(device.index());  // operators under way still use the memory
   c10::DataPtr fresh(nullptr, device);
   if (bytes > 0) {
     TORCH_CHECK(storage.allocator(), "the storage has no allocator");
     fresh = storage.allocator()->allocate(bytes);
     const size_t kept = std::min(bytes, storage.nbytes());
-    if (kept > 0) {
-      awt::wait_for_stream(awt::current_stream(device.index()));
-      std::memcpy(fresh.get(), storage.data(), kept);
-    }
+    if (kept > 0) std::memcpy(fresh.get(), storage.data(), kept);
   }
   storage.set_data_ptr_noswap(std::move(fresh));
   storage.set_nbytes(bytes);
