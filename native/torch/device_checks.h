@@ -6,8 +6,8 @@
 
 namespace awt {
 
-// The name of the wrapper around CUDA's kernel of `full_name` ("mm", "mm.out"), whose generated code
-// wants all tensors on one device; null where there is none and the kernel itself decides.
+// The name of the wrapper around CUDA's kernel of `full_name` ("mm", "mm.out"), whose generated
+// code wants all tensors on one device; null where there is none and the kernel itself decides.
 const char* checking_wrapper(const std::string& full_name);
 
 // What CUDA's kernel of `full_name` calls itself when deterministic algorithms are asked for and it

@@ -1,4 +1,5 @@
 // Made by `python -m anywarp.frameworks.torch.operators checks` from torch's native_functions.yaml.
+// clang-format off
 {"_adaptive_avg_pool2d", "wrapper_CUDA___adaptive_avg_pool2d"},
 {"_adaptive_avg_pool2d_backward", "wrapper_CUDA___adaptive_avg_pool2d_backward"},
 {"_adaptive_avg_pool3d", "wrapper_CUDA___adaptive_avg_pool3d"},
@@ -703,3 +704,4 @@
 {"vdot", "wrapper_CUDA__vdot"},
 {"view_as_complex", "wrapper_CUDA__view_as_complex"},
 {"view_as_real", "wrapper_CUDA__view_as_real"},
+// clang-format on

@@ -195,8 +195,8 @@ void register_layouts() {
   auto& dispatcher = c10::Dispatcher::singleton();
   const auto names = dispatcher.getAllOpNames();
   for (const auto& [device, cpu] : kLayouts) {
-    libraries.push_back(std::make_unique<torch::Library>(torch::Library::IMPL, "aten", device,
-                                                         __FILE__, __LINE__));
+    libraries.push_back(
+        std::make_unique<torch::Library>(torch::Library::IMPL, "aten", device, __FILE__, __LINE__));
     for (const auto& name : names) {
       if (name.name.rfind("aten::", 0) != 0) continue;
       const auto op = dispatcher.findSchema(name);

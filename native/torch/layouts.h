@@ -18,8 +18,7 @@ bool is_sparse(const at::Tensor& tensor);
 at::Tensor sparse_on_cpu(const at::Tensor& sparse, const OfParts& part);
 
 // The device's sparse tensor, made of `part` of each of the parts.
-at::Tensor sparse_on_device(const at::Tensor& sparse, c10::DeviceIndex device,
-                            const OfParts& part);
+at::Tensor sparse_on_device(const at::Tensor& sparse, c10::DeviceIndex device, const OfParts& part);
 
 // Gives `original` the shape and the parts of `changed`.
 void take_over_sparse(const at::Tensor& original, const at::Tensor& changed, const OfParts& part);

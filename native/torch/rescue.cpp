@@ -37,10 +37,12 @@ bool is_narrow(const Tensor& tensor) {
 
 // What kernels of the CPU say of a type that they were not compiled for.
 bool says_not_implemented(const char* words) {
-  static const char* const said[] = {
-      "not implemented for 'Half'",     "not implemented for 'BFloat16'",
-      "not implemented for 'ComplexHalf'", "doesn't support tensors of type: Half",
-      "doesn't support tensors of type: ComplexHalf", "doesn't support tensors of type: BFloat16"};
+  static const char* const said[] = {"not implemented for 'Half'",
+                                     "not implemented for 'BFloat16'",
+                                     "not implemented for 'ComplexHalf'",
+                                     "doesn't support tensors of type: Half",
+                                     "doesn't support tensors of type: ComplexHalf",
+                                     "doesn't support tensors of type: BFloat16"};
   for (const char* each : said)
     if (std::strstr(words, each)) return true;
   return false;

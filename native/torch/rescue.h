@@ -12,9 +12,9 @@ namespace awt {
 // complex32.
 bool has_narrow(const OpInfo& info, const torch::jit::Stack& stack);
 
-// Runs `op` with the CPU arguments on `stack`. Where the CPU's kernel says that it is not implemented
-// for a narrow type and CUDA's is, the next wider type computes and the results are rounded once,
-// which is no less exact than CUDA's own kernel.
+// Runs `op` with the CPU arguments on `stack`. Where the CPU's kernel says that it is not
+// implemented for a narrow type and CUDA's is, the next wider type computes and the results are
+// rounded once, which is no less exact than CUDA's own kernel.
 void run_or_widen(const c10::OperatorHandle& op, const OpInfo& info, torch::jit::Stack* stack);
 
 }  // namespace awt

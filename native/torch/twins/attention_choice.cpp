@@ -33,9 +33,8 @@ bool efficient_types(const Parameters& given, bool debug) {
 }
 
 bool on_device(const Parameters& given, bool debug) {
-  return warn_unless(
-      given.query.is_cuda() && given.key.is_cuda() && given.value.is_cuda(), debug,
-      "All tensors need to be on cuda device.");
+  return warn_unless(given.query.is_cuda() && given.key.is_cuda() && given.value.is_cuda(), debug,
+                     "All tensors need to be on cuda device.");
 }
 
 bool same_head_size(const Parameters& given) {
@@ -112,8 +111,7 @@ bool can(SDPBackend backend, const Parameters& given, bool debug) {
 std::vector<SDPBackend> by_priority() {
   std::vector<SDPBackend> order;
 #if AWT_TORCH >= 206
-  for (const auto backend : at::globalContext().sDPPriorityOrder())
-    order.push_back(backend);
+  for (const auto backend : at::globalContext().sDPPriorityOrder()) order.push_back(backend);
 #else
   order = {SDPBackend::flash_attention, SDPBackend::efficient_attention, SDPBackend::math,
            SDPBackend::cudnn_attention};
@@ -137,7 +135,7 @@ int64_t choose(const at::Tensor& query, const at::Tensor& key, const at::Tensor&
                const std::optional<at::Tensor>& mask, double dropout, bool causal,
                std::optional<double>
 #if AWT_TORCH >= 205
-                   ,
+               ,
                bool grouped
 #endif
 ) {

@@ -48,7 +48,8 @@ bool fits_flash(const Attention& given) {
 // Keys or values for every head of the queries.
 Tensor spread(const Tensor& grouped, int64_t heads) {
   if (grouped.size(1) == heads) return grouped;
-  TORCH_CHECK(heads % grouped.size(1) == 0, "Number of heads in key/value must divide number of heads in query");
+  TORCH_CHECK(heads % grouped.size(1) == 0,
+              "Number of heads in key/value must divide number of heads in query");
   return grouped.repeat_interleave(heads / grouped.size(1), 1);
 }
 
@@ -141,8 +142,9 @@ Attended attend(const Attention& given) {
   }
   const Wide wide = widen(given);
   const Tensor found = scores(given, wide);
-  const Tensor sums = found.size(-1) ? at::logsumexp(found, {-1})
-                                     : at::empty(found.sizes().slice(0, 3), found.options()).fill_(kNever);
+  const Tensor sums = found.size(-1)
+                          ? at::logsumexp(found, {-1})
+                          : at::empty(found.sizes().slice(0, 3), found.options()).fill_(kNever);
   Tensor weights = softmax_of(found, sums);
   const Tensor mask = kept(given, weights);
   if (mask.defined()) weights.mul_(mask);
@@ -173,7 +175,8 @@ AttentionGradients attend_backward(const Attention& given, const Tensor& grad_ou
   found.key = gather_heads(at::matmul(of_scores.transpose(-2, -1), wide.query).mul_(given.scale),
                            given.key);
   found.value = gather_heads(at::matmul(dropped.transpose(-2, -1), grad), given.value);
-  if (with_bias) found.bias = of_scores.sum_to_size(given.bias->sizes()).to(given.bias->scalar_type());
+  if (with_bias)
+    found.bias = of_scores.sum_to_size(given.bias->sizes()).to(given.bias->scalar_type());
   return found;
 }
 

@@ -17,7 +17,7 @@ struct Attention {
   double dropout = 0;
   uint64_t seed = 0;  // of the dropout mask
   bool causal = false;
-  bool bottom_right = false;  // the last query sees the last key; else the first sees the first
+  bool bottom_right = false;      // the last query sees the last key; else the first sees the first
   int64_t left = -1, right = -1;  // window around the diagonal; -1 is without bound
 };
 

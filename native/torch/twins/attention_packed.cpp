@@ -76,7 +76,8 @@ struct Rules {
 
 Tensor alibi(const Rules& rules, const Span& span) {
   const Tensor slopes = rules.slopes->dim() == 2 ? (*rules.slopes)[span.batch] : *rules.slopes;
-  const Tensor row = at::arange(span.queries, at::kFloat).unsqueeze(1) + double(span.keys - span.queries);
+  const Tensor row =
+      at::arange(span.queries, at::kFloat).unsqueeze(1) + double(span.keys - span.queries);
   const Tensor distance = (row - at::arange(span.keys, at::kFloat).unsqueeze(0)).abs();
   return (slopes.to(at::kFloat).reshape({-1, 1, 1}) * distance.neg()).unsqueeze(0);
 }
@@ -232,24 +233,24 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt> efficient(
     OptionalInt max_k, double dropout, int64_t mask_type, bool with_sums,
     std::optional<double> scale, const OptionalTensor& keys_used,
     std::optional<int64_t> window_size) {
-  Rules rules = efficient_rules(query, bias, given(query_ends), dropout, mask_type, scale,
-                                window_size);
+  Rules rules =
+      efficient_rules(query, bias, given(query_ends), dropout, mask_type, scale, window_size);
   rules.seed = drawn_seed(dropout, query.numel());
   const int64_t rows = longest(max_q, query.size(1)), columns = longest(max_k, key.size(1));
   const auto all = spans(query, key, query_ends, key_ends, keys_used);
-  Tensor out = at::zeros({query.size(0), query.size(1), query.size(2), value.size(3)},
-                         query.options());
+  Tensor out =
+      at::zeros({query.size(0), query.size(1), query.size(2), value.size(3)}, query.options());
   const int64_t padded = with_sums ? (rows + kRow - 1) / kRow * kRow : 0;
-  Tensor sums = at::full({int64_t(all.size()), query.size(2), padded},
-                         std::numeric_limits<double>::infinity(),
-                         query.options().dtype(at::kFloat));
+  Tensor sums =
+      at::full({int64_t(all.size()), query.size(2), padded},
+               std::numeric_limits<double>::infinity(), query.options().dtype(at::kFloat));
   for (const Span& span : all) {
     if (span.queries == 0) continue;
     const auto [one, sum] = attend(of(query, key, value, rules, span));
     put(out, rules.packed, span.batch, span.query, one);
     if (with_sums) sums[span.batch].narrow(1, 0, span.queries).copy_(sum[0]);
   }
-  return {out,  sums, at::scalar_tensor(int64_t(rules.seed), at::kLong), at::zeros({}, at::kLong),
+  return {out,  sums,   at::scalar_tensor(int64_t(rules.seed), at::kLong), at::zeros({}, at::kLong),
           rows, columns};
 }
 
@@ -260,13 +261,13 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> efficient_backward(
     const Tensor& seed, const Tensor&, int64_t mask_type, bool with_bias,
     std::optional<double> scale, std::optional<int64_t>, std::optional<int64_t> window_size,
     bool shared) {
-  Rules rules = efficient_rules(query, bias, given(query_ends), dropout, mask_type, scale,
-                                window_size);
+  Rules rules =
+      efficient_rules(query, bias, given(query_ends), dropout, mask_type, scale, window_size);
   rules.seed = seed_of(seed);
   Tensor q, k, v;
   if (shared) {
-    const Tensor chunk = at::zeros({query.size(0), query.size(1), 3, query.size(2), query.size(3)},
-                                   query.options());
+    const Tensor chunk =
+        at::zeros({query.size(0), query.size(1), 3, query.size(2), query.size(3)}, query.options());
     q = chunk.select(2, 0), k = chunk.select(2, 1), v = chunk.select(2, 2);
   } else {
     q = at::zeros_like(query), k = at::zeros_like(key), v = at::zeros_like(value);

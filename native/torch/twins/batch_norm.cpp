@@ -44,8 +44,7 @@ std::tuple<Tensor, Tensor> stats(const Tensor& input, double eps) {
 Tensor normalized(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                   const Tensor& mean, const Tensor& invstd, double) {
   const auto type = wide_type(input);
-  Tensor out = (input.to(type) - per_channel(mean, input, type)) *
-               per_channel(invstd, input, type);
+  Tensor out = (input.to(type) - per_channel(mean, input, type)) * per_channel(invstd, input, type);
   if (given(weight)) out = out * per_channel(*weight, input, type);
   if (given(bias)) out = out + per_channel(*bias, input, type);
   return out.to(input.scalar_type());
@@ -75,8 +74,7 @@ std::tuple<Tensor, Tensor> gathered(const Tensor& input, const Tensor& mean, con
   const Tensor total = rows.sum();
   const Tensor all = (means * rows).sum(0) / total;
   const Tensor apart = means - all.unsqueeze(0);
-  const Tensor squares =
-      ((deviation * deviation - eps + apart * apart) * rows).sum(0);
+  const Tensor squares = ((deviation * deviation - eps + apart * apart) * rows).sum(0);
   move_towards(running_mean, all, momentum);
   move_towards(running_var, squares / (total - 1), momentum);
   return {all, (squares / total).add(eps).rsqrt()};
@@ -90,12 +88,9 @@ std::tuple<Tensor, Tensor> gathered_alike(const Tensor& input, const Tensor& mea
   return gathered(input, mean, invstd, running_mean, running_var, momentum, eps, counts);
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor> backward_sums(const Tensor& grad_out,
-                                                         const Tensor& input, const Tensor& mean,
-                                                         const Tensor& invstd,
-                                                         const OptionalTensor& weight,
-                                                         bool for_input, bool for_weight,
-                                                         bool for_bias) {
+std::tuple<Tensor, Tensor, Tensor, Tensor> backward_sums(
+    const Tensor& grad_out, const Tensor& input, const Tensor& mean, const Tensor& invstd,
+    const OptionalTensor& weight, bool for_input, bool for_weight, bool for_bias) {
   const auto type = wide_type(input);
   const auto dims = all_but_channels(input);
   const Tensor grad = grad_out.to(type);
@@ -114,8 +109,7 @@ Tensor backward(const Tensor& grad_out, const Tensor& input, const Tensor& mean,
   const Tensor share = count.to(type).sum().reciprocal();
   const Tensor deviation = invstd.to(type);
   const Tensor mean_grad = per_channel(sum.to(type) * share, input, type);
-  const Tensor slope =
-      per_channel(deviation * deviation * product.to(type) * share, input, type);
+  const Tensor slope = per_channel(deviation * deviation * product.to(type) * share, input, type);
   const Tensor factor = given(weight) ? deviation * weight->to(type) : deviation;
   const Tensor apart = input.to(type) - per_channel(mean, input, type);
   return ((grad_out.to(type) - mean_grad - apart * slope) * per_channel(factor, input, type))

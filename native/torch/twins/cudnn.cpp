@@ -37,8 +37,7 @@ Tensor& convolution_out(const Tensor& self, const Tensor& weight, IntArrayRef pa
 Tensor transposed(const Tensor& self, const Tensor& weight, IntArrayRef padding,
                   IntArrayRef output_padding, IntArrayRef stride, IntArrayRef dilation,
                   int64_t groups, bool, bool, bool) {
-  return at::convolution(self, weight, {}, stride, padding, dilation, true, output_padding,
-                         groups);
+  return at::convolution(self, weight, {}, stride, padding, dilation, true, output_padding, groups);
 }
 
 Tensor convolution_relu(const Tensor& self, const Tensor& weight, const OptionalTensor& bias,
@@ -60,9 +59,8 @@ Tensor convolution_add_relu(const Tensor& self, const Tensor& weight, const Tens
 }
 
 template <size_t n>
-Tensor depthwise(const Tensor& self, const Tensor& weight, IntArrayRef,
-                 const OptionalTensor& bias, IntArrayRef stride, IntArrayRef padding,
-                 IntArrayRef dilation) {
+Tensor depthwise(const Tensor& self, const Tensor& weight, IntArrayRef, const OptionalTensor& bias,
+                 IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation) {
   const std::vector<int64_t> none(n, 0);
   return at::convolution(self, weight, bias, stride, padding, dilation, false, none, self.size(1));
 }
@@ -75,10 +73,11 @@ const Tensor& depthwise_out(const Tensor& self, const Tensor& weight, IntArrayRe
   return out.copy_(found);
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor> batch_norm(
-    const Tensor& input, const Tensor& weight, const OptionalTensor& bias,
-    const OptionalTensor& running_mean, const OptionalTensor& running_var, bool training,
-    double momentum, double eps) {
+std::tuple<Tensor, Tensor, Tensor, Tensor> batch_norm(const Tensor& input, const Tensor& weight,
+                                                      const OptionalTensor& bias,
+                                                      const OptionalTensor& running_mean,
+                                                      const OptionalTensor& running_var,
+                                                      bool training, double momentum, double eps) {
   auto [out, mean, invstd] = at::native_batch_norm(input, weight, bias, running_mean, running_var,
                                                    training, momentum, eps);
   return {out, mean, invstd, at::empty({0}, at::kByte)};

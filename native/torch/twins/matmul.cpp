@@ -50,7 +50,8 @@ Tensor baddbmm_as(const Tensor& self, const Tensor& batch1, const Tensor& batch2
 }
 
 Tensor& put(Tensor& out, const Tensor& result, ScalarType type) {
-  TORCH_CHECK(out.scalar_type() == type, "out_dtype must be the same as the dtype of the provided out tensor");
+  TORCH_CHECK(out.scalar_type() == type,
+              "out_dtype must be the same as the dtype of the provided out tensor");
   if (out.sizes() != result.sizes()) out.resize_(result.sizes());
   return out.copy_(result);
 }
@@ -184,8 +185,7 @@ Tensor with_group_bias(const Tensor& found, const OptionalTensor& bias) {
 Tensor grouped_mm(const Tensor& self, const Tensor& mat2, const OptionalTensor& offsets,
                   const OptionalTensor& bias, std::optional<ScalarType> out_type) {
   const auto type = out_type.value_or(self.scalar_type());
-  TORCH_CHECK(type == self.scalar_type(),
-              "Grouped gemm output dtype must match `mat_a` dtype");
+  TORCH_CHECK(type == self.scalar_type(), "Grouped gemm output dtype must match `mat_a` dtype");
   const Tensor found = grouped(self.to(at::kFloat), mat2.to(at::kFloat), offsets);
   return with_group_bias(found, bias).to(type);
 }
@@ -224,8 +224,7 @@ Tensor scaled_grouped_mm(const Tensor& self, const Tensor& mat2, const Tensor& s
   const auto ends = given(offsets) ? ends_of(*offsets) : std::vector<int64_t>();
   const Tensor left = scaled_left(self, scale_a, ends, mat2.dim() == 2 && self.dim() == 2);
   const Tensor right = scaled_right(mat2, scale_b, ends, mat2.dim() == 2 && self.dim() == 2);
-  return with_group_bias(grouped(left, right, offsets), bias)
-      .to(out_type.value_or(at::kBFloat16));
+  return with_group_bias(grouped(left, right, offsets), bias).to(out_type.value_or(at::kBFloat16));
 }
 
 }  // namespace

@@ -28,18 +28,18 @@ Tensor with_bias(const Tensor& gates, const OptionalTensor& bias) {
 void check_cell(const Tensor& input_gates, const Tensor& hidden_gates, const Tensor& state,
                 int64_t factor) {
   TORCH_CHECK(input_gates.dim() == 2 && input_gates.sizes() == hidden_gates.sizes(),
-              "fused recurrent cell: gates must be matrices of one size, got ",
-              input_gates.sizes(), " and ", hidden_gates.sizes());
-  TORCH_CHECK(state.numel() * factor == input_gates.numel(), "fused recurrent cell: ",
-              state.sizes(), " is no state for gates of ", input_gates.sizes());
+              "fused recurrent cell: gates must be matrices of one size, got ", input_gates.sizes(),
+              " and ", hidden_gates.sizes());
+  TORCH_CHECK(state.numel() * factor == input_gates.numel(),
+              "fused recurrent cell: ", state.sizes(), " is no state for gates of ",
+              input_gates.sizes());
 }
 
 std::tuple<Tensor, Tensor, Tensor> lstm(const Tensor& input_gates, const Tensor& hidden_gates,
                                         const Tensor& cx, const OptionalTensor& input_bias,
                                         const OptionalTensor& hidden_bias) {
   check_cell(input_gates, hidden_gates, cx, 4);
-  const Tensor gates =
-      with_bias(input_gates, input_bias) + with_bias(hidden_gates, hidden_bias);
+  const Tensor gates = with_bias(input_gates, input_bias) + with_bias(hidden_gates, hidden_bias);
   const auto parts = gates.chunk(4, 1);
   const Tensor in = parts[0].sigmoid(), forget = parts[1].sigmoid(), cell = parts[2].tanh(),
                out = parts[3].sigmoid();

@@ -24,8 +24,8 @@ int64_t row_of(int64_t tile, int64_t lane, int number) {
 }
 
 void check_tiles(int64_t tiles) {
-  TORCH_CHECK(tiles == 2 || tiles == 4 || tiles == 8,
-              "innerKTiles need to be 2, 4, or 8, got ", tiles);
+  TORCH_CHECK(tiles == 2 || tiles == 4 || tiles == 8, "innerKTiles need to be 2, 4, or 8, got ",
+              tiles);
 }
 
 // Calls visit(column, row, int32 index, shift) for every number of a packed weight.
@@ -46,8 +46,8 @@ Tensor pack(const Tensor& self, int64_t tiles) {
   TORCH_CHECK(self.scalar_type() == at::kByte, "in must be uint8");
   check_tiles(tiles);
   const int64_t columns = self.size(0), rows = self.size(1) * 2;
-  TORCH_CHECK(rows % (tiles * kRows) == 0 && columns % kColumns == 0,
-              "in of ", self.sizes(), " does not fit innerKTiles ", tiles);
+  TORCH_CHECK(rows % (tiles * kRows) == 0 && columns % kColumns == 0, "in of ", self.sizes(),
+              " does not fit innerKTiles ", tiles);
   const Tensor in = self.contiguous();
   Tensor out = at::zeros({columns / kColumns, rows / (tiles * kRows), kLanes, tiles / 2}, at::kInt);
   const uint8_t* from = in.const_data_ptr<uint8_t>();
