@@ -1,5 +1,5 @@
-// Made by `python -m anywarp.frameworks.torch.operators checks` from torch's native_functions.yaml.
 // clang-format off
+// Made by `python -m anywarp.frameworks.torch.operators checks` from torch's native_functions.yaml.
 {"_adaptive_avg_pool2d", "wrapper_CUDA___adaptive_avg_pool2d"},
 {"_adaptive_avg_pool2d_backward", "wrapper_CUDA___adaptive_avg_pool2d_backward"},
 {"_adaptive_avg_pool3d", "wrapper_CUDA___adaptive_avg_pool3d"},
