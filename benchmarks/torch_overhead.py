@@ -147,7 +147,11 @@ def residual(torch: Any) -> Callable[[str], Action]:
     def make(device: str) -> Action:
         torch.manual_seed(0)
         net = nn.Sequential(
-            nn.Conv2d(3, 32, 3, 2, 1), *(Block(32) for _ in range(4)), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(32, 10)
+            nn.Conv2d(3, 32, 3, 2, 1),
+            *(Block(32) for _ in range(4)),
+            nn.AdaptiveAvgPool2d(1),
+            nn.Flatten(),
+            nn.Linear(32, 10),
         )
         net = net.to(device)
         x = torch.randn(4, 3, 32, 32).to(device)

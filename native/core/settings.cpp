@@ -72,8 +72,8 @@ unsigned thread_count(const std::string& text) {
 // Launchers of one process per device (torchrun) tell each how many there are on the machine; each
 // then asks for the device of its number.
 int local_processes(const std::string& text) {
-  bool digits = !text.empty() && text.size() < 6 &&
-                text.find_first_not_of("0123456789") == std::string::npos;
+  bool digits =
+      !text.empty() && text.size() < 6 && text.find_first_not_of("0123456789") == std::string::npos;
   return digits ? std::clamp(atoi(text.c_str()), 1, 64) : 1;
 }
 

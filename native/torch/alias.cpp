@@ -22,7 +22,7 @@ thread_local c10::DeviceIndex op_device = -1;
 // What a tensor says of itself beside its backend; aliases keep it, so that views of a conjugate
 // stay one.
 constexpr DispatchKeySet kLazyKeys({DispatchKey::Conjugate, DispatchKey::Negative,
-                                     DispatchKey::ZeroTensor});
+                                    DispatchKey::ZeroTensor});
 constexpr DispatchKeySet kDenseCpu(DispatchKey::CPU);
 
 void release_original(void* original) {

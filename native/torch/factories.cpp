@@ -61,10 +61,10 @@ Tensor empty_strided(c10::SymIntArrayRef size, c10::SymIntArrayRef stride,
 // A tensor may be set to more than its storage holds: the storage then grows, as CUDA's does.
 void grow_storage(const Tensor& self) {
   const size_t wanted =
-      self.numel() == 0 ? 0
-                        : at::detail::computeStorageNbytes(self.sizes(), self.strides(),
-                                                           self.dtype().itemsize(),
-                                                           size_t(self.storage_offset()));
+      self.numel() == 0
+          ? 0
+          : at::detail::computeStorageNbytes(self.sizes(), self.strides(), self.dtype().itemsize(),
+                                             size_t(self.storage_offset()));
   c10::StorageImpl* storage = self.storage().unsafeGetStorageImpl();
   if (wanted <= storage->nbytes()) return;
   TORCH_CHECK(storage->resizable(), "Trying to resize storage that is not resizable");
@@ -85,8 +85,8 @@ Tensor efficient_zeros(c10::SymIntArrayRef size, std::optional<at::ScalarType> d
   at::native::ZeroTensorAllocator allocator(device_for(device));
   return at::detail::empty_generic(
       C10_AS_INTARRAYREF_SLOW(size), &allocator,
-      c10::DispatchKeySet({c10::DispatchKey::CUDA, c10::DispatchKey::ZeroTensor}),
-      type_for(dtype), std::nullopt);
+      c10::DispatchKeySet({c10::DispatchKey::CUDA, c10::DispatchKey::ZeroTensor}), type_for(dtype),
+      std::nullopt);
 }
 
 Tensor& set_source(Tensor& self, c10::Storage source) {

@@ -90,8 +90,8 @@ void each_tensor(const IValue& value, Kind kind, Visit visit) {
 
 }  // namespace
 
-// The check that torch generates around CUDA's kernels: `self` first, then what is written, then the
-// rest.
+// The check that torch generates around CUDA's kernels: `self` first, then what is written, then
+// the rest.
 static void check_all_on_one(const OperatorHandle& op, const OpInfo& info, const IValue* values) {
   const auto& arguments = op.schema().arguments();
   std::optional<c10::Device> common;
@@ -184,7 +184,8 @@ bool any_meta(const OpInfo& info, const Stack& stack) {
     const at::Tensor& tensor = stack[first + i].toTensor();
     if (!tensor.defined()) continue;
     const auto* impl = tensor.unsafeGetTensorImpl();
-    // Raises for a tensor whose memory a CUDA graph took back (torch._C._set_storage_access_error_msg).
+    // Raises for a tensor whose memory a CUDA graph took back
+    // (torch._C._set_storage_access_error_msg).
     if (C10_UNLIKELY(!impl->has_storage() && is_plain_cuda(tensor))) impl->storage();
     if (!impl->has_storage() || !impl->unsafe_storage().device().is_meta()) continue;
     impl->unsafe_storage().unsafeGetStorageImpl()->data_ptr();  // raises for such a storage

@@ -33,19 +33,20 @@ struct OpInfo {
   bool has_twin = false;
   bool draws = false;  // draws random numbers
   bool has_generator = false;
-  bool mixes = false;   // takes CPU and device tensors of any size together
-  bool writes = false;  // has an argument that it writes to
+  bool mixes = false;             // takes CPU and device tensors of any size together
+  bool writes = false;            // has an argument that it writes to
   const char* wrapper = nullptr;  // CUDA's wrapper that wants all tensors on one device
   bool parts_check = false;       // composite on CUDA, where its parts check
   const char* alert = nullptr;    // what has no deterministic implementation on CUDA
-  Factors factors;      // what tensor cores round before they multiply
+  Factors factors;                // what tensor cores round before they multiply
 };
 
 // Runs `op` with the arguments on `stack` by the CPU's kernel (or the twin), now.
 void run_on_aliases(const c10::OperatorHandle& op, const OpInfo& info, c10::DispatchKeySet keys,
                     torch::jit::Stack* stack);
 
-// The kernel itself, with aliases on the stack where the device's tensors were; its results are the kernel's own.
+// The kernel itself, with aliases on the stack where the device's tensors were; its results are the
+// kernel's own.
 void call_kernel(const c10::OperatorHandle& op, const OpInfo& info, torch::jit::Stack* stack,
                  c10::DeviceIndex device);
 

@@ -1,4 +1,5 @@
-// TF32 as tensor cores compute it, when asked for: factors rounded to 10 bits of mantissa before they are multiplied.
+// TF32 as tensor cores compute it, when asked for: factors rounded to 10 bits of mantissa before
+// they are multiplied.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -22,7 +23,8 @@ bool tf32_asked() noexcept;
 // Whether float32 factors are rounded now: asked for, and torch's flag for this kind allows TF32.
 bool tf32_allowed(bool convolution);
 
-// A float32 tensor rounded to nearest, ties away from zero (cvt.rna.tf32.f32 of the PTX manual); others as they are.
+// A float32 tensor rounded to nearest, ties away from zero (cvt.rna.tf32.f32 of the PTX manual);
+// others as they are.
 at::Tensor to_tf32(const at::Tensor& tensor);
 
 }  // namespace awt

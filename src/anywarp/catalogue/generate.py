@@ -87,7 +87,11 @@ def _entry_order(row: Row) -> tuple[str, bool, int]:
 
 def exports(table: Table) -> str:
     """Return a linker version script that exports the functions of the table, and ours (docs/contracts.md), and nothing else."""
-    return "{\n  global:\n" + "".join(f"    {row.name};\n" for row in table.rows) + "    anywarp_*;\n  local:\n    *;\n};\n"
+    return (
+        "{\n  global:\n"
+        + "".join(f"    {row.name};\n" for row in table.rows)
+        + "    anywarp_*;\n  local:\n    *;\n};\n"
+    )
 
 
 def aliases(table: Table) -> str:

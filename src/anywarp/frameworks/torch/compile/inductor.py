@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from torch import fx
 from torch._inductor import config
 from torch._inductor.utils import BoxedBool
 
