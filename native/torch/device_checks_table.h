@@ -704,4 +704,3 @@
 {"vdot", "wrapper_CUDA__vdot"},
 {"view_as_complex", "wrapper_CUDA__view_as_complex"},
 {"view_as_real", "wrapper_CUDA__view_as_real"},
-    // clang-format on

@@ -104,7 +104,7 @@ def checks(operators: list[Operator]) -> str:
     rows = sorted((each.name, each.wrapper) for each in operators if each.checked)
     lines = [f'{{"{name}", "{wrapper}"}},' for name, wrapper in rows]
     head = "// Made by `python -m anywarp.frameworks.torch.operators checks` from torch's native_functions.yaml."
-    return "\n".join(["// clang-format off", head, *lines, "// clang-format on"]) + "\n"
+    return "\n".join(["// clang-format off", head, *lines]) + "\n"
 
 
 def served(name: str, key: str) -> str:
