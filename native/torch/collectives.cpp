@@ -15,6 +15,7 @@ namespace awt {
 namespace {
 
 using c10d::OpType;
+using Clock = decltype(c10d::WorkInfo::timeStarted)::clock;  // another one in older versions
 
 // Operators run on the host, so the host's clock tells when they did.
 class CudaTimer final : public c10d::Timer {
@@ -69,12 +70,12 @@ NcclBackend::WorkPtr NcclBackend::start(OpType type, const char* title, Tensors 
   wait_for_driver(device.index());
   const WorkLabel about = label(type, title, ins, outs, timeout);
   auto work = c10::make_intrusive<CudaWork>(about, ins, outs, device);
-  const auto began = std::chrono::steady_clock::now();
+  const auto began = Clock::now();
   lane_.add([this_peers = peers_, work, about, began, steps = std::move(steps),
              hook = onCompletionHook_] {
     work->run([&] { steps(this_peers, about.timeout); });
     if (!hook) return;
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = Clock::now();
     hook(std::make_shared<c10d::WorkInfo>(about.type, about.sequence, began, now, now - began));
   });
   return issued(work);

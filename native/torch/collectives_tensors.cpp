@@ -4,6 +4,7 @@
 #include <ATen/ops/from_blob.h>
 
 #include "alias.h"
+#include "versions.h"
 
 namespace awt {
 namespace {
@@ -36,6 +37,28 @@ at::Tensor flat(const at::Tensor& tensor, at::ScalarType type) {
   const auto count = int64_t(tensor.nbytes() / c10::elementSize(type));
   void* data = alias.data_ptr();
   return at::from_blob(data, {count}, [alias](void*) {}, at::TensorOptions(type));
+}
+
+// Whether a reduction may treat complex numbers as pairs: c10d's own word where it has one.
+bool takes_complex(const ReduceOp& op) {
+#if AWT_TORCH >= 209
+  return c10d::isComplexViewAsRealAllowed(op);
+#else
+  return op.op_ == ReduceOp::SUM || op.op_ == ReduceOp::AVG || op.op_ == ReduceOp::PREMUL_SUM ||
+         op.op_ == ReduceOp::UNUSED;
+#endif
+}
+
+// PREMUL_SUM by that factor; the function of c10d has another name in older versions.
+ReduceOp premul_sum(const at::Tensor& factor) {
+#if AWT_TORCH >= 213
+  return c10d::makePreMulSum(factor);
+#else
+  ReduceOp op;  // the constructor from a kind refuses this one
+  op.op_ = ReduceOp::PREMUL_SUM;
+  op.supplement_ = c10::make_intrusive<c10d::NCCLPreMulSumSupplement>(factor);
+  return op;
+#endif
 }
 
 }  // namespace
@@ -83,14 +106,13 @@ ReduceOp checked(const ReduceOp& op, const at::Tensor& tensor) {
     default:
       break;
   }
-  if (tensor.is_complex())
-    TORCH_CHECK(c10d::isComplexViewAsRealAllowed(op), "this ReduceOp does not support complex");
+  if (tensor.is_complex()) TORCH_CHECK(takes_complex(op), "this ReduceOp does not support complex");
   // A sum of truths is their "or".
   if (type == at::kBool && op.op_ == ReduceOp::SUM) return ReduceOp(ReduceOp::MAX);
   if (op.op_ != ReduceOp::PREMUL_SUM) return op;
   const auto* given = static_cast<const c10d::NCCLPreMulSumSupplement*>(op.supplement_.get());
   if (!given->tensor_factor.defined() || !given->tensor_factor.is_cuda()) return op;
-  return c10d::makePreMulSum(given->tensor_factor.cpu());
+  return premul_sum(given->tensor_factor.cpu());
 }
 
 at::Tensor bytes(const at::Tensor& tensor) { return flat(tensor, at::kByte); }

@@ -110,8 +110,14 @@ bool context_made(c10::DeviceIndex device) noexcept {
 
 namespace {
 
+using Interface = c10::impl::DeviceGuardImplInterface;
+
+// Whether these two are noexcept differs between versions of torch, and an override must follow.
+constexpr bool kStreamsNoexcept =
+    noexcept(std::declval<const Interface&>().getStream(std::declval<c10::Device>()));
+
 // What torch does with devices, streams and events from C++: see DeviceGuardImplInterface.h.
-struct Guard final : c10::impl::DeviceGuardImplInterface {
+struct Guard final : Interface {
   c10::DeviceType type() const override { return c10::DeviceType::CUDA; }
   c10::Device exchangeDevice(c10::Device device) const override {
     const c10::Device before = getDevice();
@@ -125,7 +131,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   }
   c10::DeviceIndex deviceCount() const noexcept override { return device_count(); }
 
-  c10::Stream getStream(c10::Device device) const override {
+  c10::Stream getStream(c10::Device device) const noexcept(kStreamsNoexcept) override {
     return current_stream(device.has_index() ? device.index() : current_device());
   }
   c10::Stream getDefaultStream(c10::Device device) const override {
@@ -137,7 +143,9 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   c10::Stream getNewStream(c10::Device device, int priority) const override {
     return pool_stream(device.has_index() ? device.index() : current_device(), priority);
   }
-  c10::Stream exchangeStream(c10::Stream stream) const override { return exchange_stream(stream); }
+  c10::Stream exchangeStream(c10::Stream stream) const noexcept(kStreamsNoexcept) override {
+    return exchange_stream(stream);
+  }
   bool queryStream(const c10::Stream& stream) const override { return stream_done(stream); }
   void synchronizeStream(const c10::Stream& stream) const override { wait_for_stream(stream); }
   void synchronizeDevice(const c10::DeviceIndex device) const

@@ -13,11 +13,17 @@
 
 namespace at {
 
-// The registry finds it by this very name.
+// The registry finds it by this very name. Functions without `override` do so only in some versions
+// of torch.
 struct CUDAHooks final : CUDAHooksInterface {
   explicit CUDAHooks(CUDAHooksArgs) {}
 
+#if AWT_TORCH >= 206
   void init() const override { awt::enter_thread(); }
+#else
+  void init() const { awt::enter_thread(); }
+  void initCUDA() const { init(); }
+#endif
   bool hasCUDA() const override { return awt::device_count() > 0; }
   bool hasCUDART() const override { return true; }
   int getNumGPUs() const override { return awt::device_count(); }
@@ -25,15 +31,22 @@ struct CUDAHooks final : CUDAHooksInterface {
   bool hasPrimaryContext(DeviceIndex device) const override { return awt::context_made(device); }
   void deviceSynchronize(DeviceIndex device) const override { awt::wait_for_device(device); }
 
+#if AWT_TORCH < 206
+  const Generator& getDefaultGenerator(DeviceIndex device) const {
+    return awt::default_generator(device);
+  }
+  const Generator& getDefaultCUDAGenerator(DeviceIndex device) const {
+    return awt::default_generator(device);
+  }
+#else
   const Generator& getDefaultGenerator(DeviceIndex device) const override {
     return awt::default_generator(device);
   }
-#if AWT_TORCH >= 206
   Generator getNewGenerator(DeviceIndex device) const override {
     return awt::new_generator(device);
   }
-  bool isBuilt() const override { return true; }
-  bool isAvailable() const override { return hasCUDA(); }
+  bool isBuilt() const { return true; }
+  bool isAvailable() const { return hasCUDA(); }
   DeviceIndex deviceCount() const override { return awt::device_count(); }
   void setCurrentDevice(DeviceIndex device) const override { awt::set_device(device); }
   DeviceIndex getCurrentDevice() const override { return awt::current_device(); }
