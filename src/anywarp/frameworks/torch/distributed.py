@@ -190,7 +190,9 @@ ONLY_NCCL = (
 def _classes(c10d: Any) -> Any:
     """Return the class ProcessGroupNCCL with its Options, made from the classes of this torch."""
 
-    class Options(c10d.Backend.Options):
+    plain = c10d.Backend if hasattr(c10d.Backend, "Options") else c10d.ProcessGroup  # of the latter in torch 2.4
+
+    class Options(plain.Options):
         """What a group is made with."""
 
         def __init__(self, is_high_priority_stream: bool = False):

@@ -10,9 +10,11 @@ from anywarp.frameworks.torch import patches
 
 @patches.when_imported("torch._inductor.compile_fx")
 def _compile_for_the_cpu(module: Any) -> None:
+    owner = getattr(module, "_InProcessFxCompile", None)
+    if owner is None:  # before torch 2.6: Inductor itself says what it lacks for `cuda`
+        return
     from anywarp.frameworks.torch.compile import inductor
 
-    owner = module._InProcessFxCompile
     real = owner.codegen_and_compile
     reason = "graphs on `cuda` are compiled by Inductor's C++ code generator, which knows the CPU only"
     patches.set_attribute(owner, "codegen_and_compile", inductor.around_codegen(real), reason)
@@ -20,9 +22,11 @@ def _compile_for_the_cpu(module: Any) -> None:
 
 @patches.when_imported("torch._inductor.codecache")
 def _key_of_caches(module: Any) -> None:
+    owner = getattr(module, "CacheBase", None)
+    if owner is None:
+        return
     from anywarp.frameworks.torch.compile import cache_key
 
-    owner = module.CacheBase
     reason = (
         "compiled code depends on this version of anywarp, and the device's properties are not those of a CUDA build"
     )
@@ -31,7 +35,9 @@ def _key_of_caches(module: Any) -> None:
 
 @patches.when_imported("torch.export.pt2_archive._package")
 def _packages(module: Any) -> None:
-    owner = module.AOTICompiledModel
+    owner = getattr(module, "AOTICompiledModel", None)
+    if owner is None:  # older versions have it elsewhere
+        return
     real = owner.__init__
 
     def __init__(self: Any, loader: Any) -> None:
