@@ -81,6 +81,12 @@ def _devices(text: str) -> int:
     return int(text)
 
 
+def _local_processes() -> int:
+    """Return how many processes torchrun started on this machine, within 1 to 64; native/core/settings.cpp has the same rule."""
+    text = os.environ.get("LOCAL_WORLD_SIZE", "")
+    return min(max(int(text), 1), 64) if text.isdecimal() and len(text) < 6 else 1
+
+
 def _seconds(text: str) -> float:
     try:
         value = float(text)
@@ -220,7 +226,7 @@ MEMORY = Setting(
 DEVICES = Setting(
     "ANYWARP_DEVICES",
     _devices,
-    lambda: 1,
+    _local_processes,
     "1, or as many as LOCAL_WORLD_SIZE says, which torchrun sets",
     "Into how many devices (1 to 64) the device `cpu` is split: each has a share of the memory, all use the same processors. "
     "`CUDA_VISIBLE_DEVICES` chooses among them as on other machines.",

@@ -28,6 +28,13 @@ def test_the_number_is_the_driver_s(under_anywarp, devices: str, visible: str | 
     assert done.stdout.split() == [str(count)] * 2, done.stderr
 
 
+@pytest.mark.parametrize(("processes", "count"), [("2", 2), ("900", 64), ("many", 1)])
+def test_a_process_of_torchrun_sees_a_device_for_each(under_anywarp, processes: str, count: int) -> None:
+    asked = "import torch; print(torch.cuda.device_count(), torch._C._cuda_getDeviceCount())"
+    done = under_anywarp("-c", asked, env={"LOCAL_WORLD_SIZE": processes})
+    assert done.stdout.split() == [str(count)] * 2, done.stderr
+
+
 def test_a_program_that_counted_may_fork(under_anywarp) -> None:
     done = under_anywarp("-c", PROGRAM, env={"ANYWARP_DEVICES": "2"})
     assert done.stdout.split() == ["2", "False", "3.0", "0", "True"], done.stderr

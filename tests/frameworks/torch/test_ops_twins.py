@@ -8,9 +8,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 pytestmark = [
     pytest.mark.torch,
-    pytest.mark.filterwarnings(
-        "ignore:PyTorch was compiled without cuDNN", "ignore:ComplexHalf support is experimental"
-    ),
+    pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental"),
 ]
 
 HALF = {"rtol": 3e-2, "atol": 3e-2}

@@ -10,6 +10,7 @@ import importlib
 
 SUBJECTS: tuple[str, ...] = (
     "compile",
+    "cudnn",
     "device_count",
     "storage_size",
     "storages_on_device",
