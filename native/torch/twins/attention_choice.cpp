@@ -42,6 +42,16 @@ bool same_head_size(const Parameters& given) {
   return size == given.key.sym_size(-1) && size == given.value.sym_size(-1);
 }
 
+// With `kGroups` fewer heads of keys and values than of queries will do; not known before 2.5.
+template <bool kGroups>
+bool heads_fit(const Parameters& given, bool debug) {
+#if AWT_TORCH >= 205
+  return sdp::check_batch_size_and_num_heads_dense<kGroups>(given, debug);
+#else
+  return sdp::check_batch_size_and_num_heads_dense(given, debug);
+#endif
+}
+
 // Queries of one sequence alone are served; nested ones go the way of the written-out attention,
 // which is composite and takes them apart.
 bool can_flash(const Parameters& given, bool debug) {
@@ -53,8 +63,7 @@ bool can_flash(const Parameters& given, bool debug) {
          warn_unless(!given.is_causal || given.query.sym_size(-2) == given.key.sym_size(-2), debug,
                      "Flash attention does not support the is_causal flag when seqlen_q != "
                      "seqlen_k.") &&
-         half_types(given, debug) && !strided_nested(given) &&
-         sdp::check_batch_size_and_num_heads_dense<true>(given, debug) &&
+         half_types(given, debug) && !strided_nested(given) && heads_fit<true>(given, debug) &&
          sdp::check_nonzero_sequence_lengths_dense(given, debug) &&
          sdp::check_last_dim_stride_equals_1_dense<true>(given, debug);
 }
@@ -76,7 +85,7 @@ bool can_efficient(const Parameters& given, bool debug) {
          aligned_heads(given, debug) && !strided_nested(given) &&
          sdp::check_nonzero_sequence_lengths_dense(given, debug) &&
          sdp::check_last_dim_stride_equals_1_dense<false>(given, debug) &&
-         sdp::check_batch_size_and_num_heads_dense<false>(given, debug);
+         heads_fit<false>(given, debug);
 }
 
 bool can_cudnn(const Parameters& given, bool debug) {
@@ -88,8 +97,7 @@ bool can_cudnn(const Parameters& given, bool debug) {
                          given.query.sym_size(-1) <= kCudnnHeadLimit &&
                          given.value.sym_size(-1) <= kCudnnHeadLimit,
                      debug, "cuDNN attention requires head sizes of a multiple of 8 up to 128.") &&
-         sdp::check_nonzero_sequence_lengths_dense(given, debug) &&
-         sdp::check_batch_size_and_num_heads_dense<true>(given, debug) &&
+         sdp::check_nonzero_sequence_lengths_dense(given, debug) && heads_fit<true>(given, debug) &&
          sdp::check_last_dim_stride_equals_1_dense<true>(given, debug);
 }
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from anywarp.diagnostics import AnywarpError, Diagnostic
 
 OLDEST, NEWEST = (2, 4), (2, 13)
-"""The minor versions of torch that the sources of the stand-in are written for; a newer one is tried, an older one refused."""
+"""The oldest minor version of torch whose headers the sources of the stand-in compile against, and the newest, which is the one that
+was run; a newer one is tried, an older one refused."""
 
 VENDORS = {"cuda": "CUDA", "hip": "ROCm", "xpu": "XPU"}
 """Names in torch/version.py that hold a version in a build for that vendor, else None."""
