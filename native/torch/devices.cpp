@@ -159,6 +159,8 @@ struct Guard final : Interface {
   void* getStreamNativeHandle(const c10::Stream stream) const override {
     return native_stream(stream);
   }
+#endif
+#if AWT_TORCH >= 212
   bool isStreamCapturing(const c10::Stream& stream) const override {
     return stream_capturing(stream);
   }
