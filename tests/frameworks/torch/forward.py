@@ -18,6 +18,10 @@ ENDS = "ANYWARP_TESTS_PIPES"
 """In the child's environment: the ends of two pipes, `reads,writes`."""
 
 
+OF_PYTEST = {"filterwarnings", "parametrize", "skip", "skipif", "timeout", "usefixtures", "xfail"}
+"""Markers that do their work in the child; the others only choose tests."""
+
+
 class Child:
     """The child process; lines of JSON go both ways. It is started again when it has died."""
 
@@ -121,7 +125,7 @@ class ForwardedTest(pytest.Item):
         return str(excinfo.value) if isinstance(excinfo.value, Failed) else super().repr_failure(excinfo)
 
     def reportinfo(self):
-        return self.path, None, self.name
+        return self.path, 0, self.name
 
 
 class Failed(Exception):
@@ -147,7 +151,7 @@ class Reporter:
     def pytest_runtestloop(self, session):
         tests = {}
         for item in session.items:
-            markers = sorted({mark.name for mark in item.iter_markers()} - {"parametrize", "usefixtures"})
+            markers = sorted({mark.name for mark in item.iter_markers()} - OF_PYTEST)
             tests.setdefault(item.path.name, []).append((item.nodeid.partition("::")[2], markers))
         self.send({"tests": tests, "broken": self.broken})
         wanted = set(json.loads(self.reads.readline() or "[]"))
