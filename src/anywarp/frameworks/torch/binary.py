@@ -130,7 +130,7 @@ def _compiled(torch: found.Torch, kept: Path) -> Path:
 
 def _compile(torch: found.Torch, kept: Path, command: list[str]) -> None:
     """Compile with a line of progress; objects of a build that was cut short are used again."""
-    what = f"compiling the stand-in for torch {torch.version} (once; about a minute)"
+    what = f"compiling the stand-in for torch {torch.version} (once; some minutes)"
     live = sys.stderr is not None and sys.stderr.isatty()  # pyright: ignore[reportUnnecessaryComparison]
     messages.say(what, end=" " if live else "\n")
 
