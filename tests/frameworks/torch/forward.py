@@ -29,6 +29,7 @@ class Child:
         self.process = None
         self.tests = {}  # by file: (test, markers) in order
         self.broken = {}  # by file: why it could not be collected
+        self.reports = {}  # by test: what the child said
 
     def collect(self):
         """Start it and read what it has collected."""
@@ -104,11 +105,12 @@ class ForwardedTest(pytest.Item):
         if ForwardedTest.selected is None:
             ForwardedTest.selected = [each.where() for each in self.session.items if isinstance(each, ForwardedTest)]
             CHILD.select(ForwardedTest.selected)
-        while (report := CHILD.read()) is not None:
-            if report["test"] == self.where():
-                return self.pass_on(report)
+        while self.where() not in CHILD.reports and (report := CHILD.read()) is not None:
+            CHILD.reports[report["test"]] = report  # in the child's order, which need not be ours
+        if self.where() in CHILD.reports:
+            return self.pass_on(CHILD.reports[self.where()])
         ending = CHILD.ending()
-        rest = ForwardedTest.selected[ForwardedTest.selected.index(self.where()) + 1 :]
+        rest = [each for each in ForwardedTest.selected if each != self.where() and each not in CHILD.reports]
         CHILD.collect()
         CHILD.select(rest)
         raise Failed(f"the process of the test ended: {ending}")
