@@ -17,7 +17,6 @@ namespace awt {
 namespace {
 
 using at::Tensor;
-using OptionalTensor = std::optional<Tensor>;
 
 // The memory-efficient kernel's logsumexp has rows of a multiple of 32.
 constexpr int64_t kRow = 32;

@@ -64,10 +64,6 @@ Tensor gather_heads(const Tensor& spread_gradient, const Tensor& like) {
   return spread_gradient.reshape(sizes).sum(2).to(like.scalar_type());
 }
 
-at::ScalarType wide_type(const Tensor& tensor) {
-  return tensor.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-}
-
 // True where a query may see a key; undefined when it may see all.
 Tensor seen(const Attention& given) {
   if (!given.causal && !has_window(given)) return {};

@@ -22,12 +22,9 @@ namespace awt {
 namespace {
 
 using at::Tensor;
-using OptionalTensor = std::optional<Tensor>;
 using OptionalInt = std::optional<c10::SymInt>;
 
 constexpr int64_t kRow = 32;  // rows of the memory-efficient kernel's logsumexp come in such blocks
-
-bool given(const OptionalTensor& tensor) { return tensor && tensor->defined(); }
 
 std::vector<int64_t> numbers(const Tensor& tensor) {
   const Tensor wide = tensor.to(at::kLong).contiguous();

@@ -11,13 +11,6 @@ namespace awt {
 namespace {
 
 using at::Tensor;
-using OptionalTensor = std::optional<Tensor>;
-
-at::ScalarType wide_type(const Tensor& tensor) {
-  return tensor.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-}
-
-bool given(const OptionalTensor& tensor) { return tensor && tensor->defined(); }
 
 std::vector<int64_t> all_but_channels(const Tensor& input) {
   std::vector<int64_t> dims;

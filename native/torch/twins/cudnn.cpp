@@ -18,7 +18,6 @@ namespace {
 
 using at::IntArrayRef;
 using at::Tensor;
-using OptionalTensor = std::optional<Tensor>;
 
 Tensor convolution(const Tensor& self, const Tensor& weight, IntArrayRef padding,
                    IntArrayRef stride, IntArrayRef dilation, int64_t groups, bool, bool, bool) {

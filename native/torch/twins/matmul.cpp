@@ -15,9 +15,6 @@ namespace {
 
 using at::ScalarType;
 using at::Tensor;
-using OptionalTensor = std::optional<Tensor>;
-
-bool given(const OptionalTensor& tensor) { return tensor && tensor->defined(); }
 
 // -- results of another type ---------------------------------------------------------------------
 

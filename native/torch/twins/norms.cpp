@@ -11,11 +11,6 @@ namespace {
 
 using at::IntArrayRef;
 using at::Tensor;
-using OptionalTensor = std::optional<Tensor>;
-
-at::ScalarType wide_type(const Tensor& tensor) {
-  return tensor.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-}
 
 std::vector<int64_t> last_dims(size_t count) {
   std::vector<int64_t> dims;

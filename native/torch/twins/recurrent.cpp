@@ -11,14 +11,6 @@ namespace awt {
 namespace {
 
 using at::Tensor;
-using OptionalTensor = std::optional<Tensor>;
-
-// Cells compute in float where gates are narrower.
-at::ScalarType wide_type(const Tensor& tensor) {
-  return tensor.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-}
-
-bool given(const OptionalTensor& tensor) { return tensor && tensor->defined(); }
 
 Tensor with_bias(const Tensor& gates, const OptionalTensor& bias) {
   const auto type = wide_type(gates);

@@ -8,10 +8,20 @@
 #include <c10/util/Exception.h>
 #include <torch/library.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace awt {
+
+using OptionalTensor = std::optional<at::Tensor>;
+
+inline bool given(const OptionalTensor& tensor) { return tensor && tensor->defined(); }
+
+// What CUDA's kernels compute in where the elements are narrower.
+inline at::ScalarType wide_type(const at::Tensor& tensor) {
+  return tensor.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+}
 
 // Operators of this file's list that the torch at hand knows under another signature: they stay
 // refused by name, instead of keeping the whole library from loading.
