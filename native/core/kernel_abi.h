@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#define ANYWARP_ABI 1
+#define ANYWARP_ABI 2
 
 extern "C" {
 
@@ -22,6 +22,8 @@ struct AwLaunch {
   uint8_t* module_data;        // 40  .global and .const variables of the module
   uint64_t grid_id;            // 48  %gridid
   uint64_t module_data_bytes;  // 56
+  uint64_t grid_workspace;     // 64  what %envreg1 and %envreg2 name in a cooperative launch, else 0
+  void* check;                 // 72  state of the memory checker, for host services; null without it
 };
 
 // One per worker thread; what a block needs beside the launch. The kernel writes `ctaid` and `warp`
@@ -43,12 +45,15 @@ struct AwWorker {
   void* host;              // 320 for host services
   uint32_t trap_lane;      // 328 set with AW_TRAP
   uint32_t barrier_id;     // 332 set with AW_DEADLOCK
+  uint32_t resume;         // 336 not 0: go on with the block in `ctaid`, whose states are in `frame`
+  uint32_t padding;        // 340
 };
 
 enum AwStatus : int32_t {
   AW_OK = 0,
   AW_TRAP = 1,      // trap, or an assertion of the kernel
   AW_DEADLOCK = 2,  // lanes wait at a barrier that can never complete
+  AW_PAUSED = 3,    // the block waits for another one; call again with `resume`
 };
 
 // Runs blocks first .. first+count-1 (linear index, x fastest) one after the other on this thread.
@@ -57,6 +62,6 @@ typedef int32_t (*AwKernel)(const AwLaunch* launch, AwWorker* worker, uint64_t f
 
 }  // extern "C"
 
-static_assert(offsetof(AwLaunch, params) == 32 && sizeof(AwLaunch) == 64);
+static_assert(offsetof(AwLaunch, params) == 32 && sizeof(AwLaunch) == 80);
 static_assert(offsetof(AwWorker, addresses) == 64 && offsetof(AwWorker, host) == 320 &&
-              sizeof(AwWorker) == 336);
+              sizeof(AwWorker) == 344);

@@ -55,8 +55,8 @@ def test_header_lines_are_as_the_contract_says():
     header, payload = unpack_container(pack(ARTIFACT))
     assert payload == ARTIFACT.object
     assert header.split("\n") == [
-        "kind kernel", "abi 1", "name a%20b%25c%0A%E2%88%82", "symbol aw_kernel", "block 16 4 2", "frame 512 960", "local 40",
-        "shared 1024", "param 28", "compile_ms 12.500", "note a%20note", "note 100%20%25%20done", "",
+        "kind kernel", "abi 2", "name a%20b%25c%0A%E2%88%82", "symbol aw_kernel", "block 16 4 2", "frame 512 960", "local 40",
+        "shared 1024", "param 28", "compile_ms 12.500", "gang 32", "note a%20note", "note 100%20%25%20done", "",
     ]  # fmt: skip
 
 
@@ -73,7 +73,7 @@ def test_damaged_containers_are_refused(damage):
 
 @pytest.mark.parametrize(
     "header",
-    ["kind module\n", "kind kernel\nabi 2\n", "kind kernel\nabi 1\n", "\n", "kind kernel\nabi 1\nblock 1 x 1\n"],
+    ["kind module\n", "kind kernel\nabi 1\n", "kind kernel\nabi 2\n", "\n", "kind kernel\nabi 2\nblock 1 x 1\n"],
 )
 def test_other_kinds_and_incomplete_headers_are_refused(header):
     with pytest.raises(ValueError):

@@ -10,17 +10,21 @@ import hashlib
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
-ABI = 1
+ABI = 2
 MAGIC = b"ANYWARP1"
 _PREFIX = len(MAGIC) + 4 + 8 + 32
 
-OK, TRAP, DEADLOCK = 0, 1, 2
+OK, TRAP, DEADLOCK, PAUSED = 0, 1, 2, 3
 """What a kernel returns (`AwStatus`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """A compiled kernel. Sizes in bytes; `block` (0, 0, 0) serves any shape; `frame` is fixed + per_warp * warps."""
+    """A compiled kernel. Sizes in bytes; `block` (0, 0, 0) serves any shape; `frame` is fixed + per_warp * warps.
+
+    `lanes` were emitted together. `wishes` are integer parameters (offset, size, modulus): code for launches in which each is a
+    multiple of its modulus would be faster (`Specialisation.multiples`).
+    """
 
     name: str
     symbol: str
@@ -33,6 +37,8 @@ class Artifact:
     object: bytes
     compile_ms: float = 0.0
     notes: tuple[str, ...] = ()
+    lanes: int = 32
+    wishes: tuple[tuple[int, int, int], ...] = ()
 
 
 def percent(text: str) -> str:
@@ -78,6 +84,8 @@ def pack(artifact: Artifact) -> bytes:
         f"shared {artifact.shared_bytes}",
         f"param {artifact.param_bytes}",
         f"compile_ms {artifact.compile_ms:.3f}",
+        f"gang {artifact.lanes}",
+        *(f"wish {offset} {size} {modulus}" for offset, size, modulus in artifact.wishes),
         *(f"note {percent(note)}" for note in artifact.notes),
     ]
     return pack_container("".join(line + "\n" for line in lines), artifact.object)
@@ -88,10 +96,14 @@ def unpack(data: bytes) -> Artifact:
     header, payload = unpack_container(data)
     fields: dict[str, list[str]] = {}
     notes: list[str] = []
+    wishes: list[tuple[int, int, int]] = []
     for line in header.splitlines():
         key, *words = line.split(" ")
         if key == "note":
             notes.append(unquote(" ".join(words)))
+        elif key == "wish":
+            offset, size, modulus = (int(word) for word in words)
+            wishes.append((offset, size, modulus))
         else:
             fields[key] = words
     try:
@@ -101,10 +113,24 @@ def unpack(data: bytes) -> Artifact:
         fixed, per_warp = (int(word) for word in fields["frame"])
         name, symbol = unquote(fields["name"][0]), unquote(fields["symbol"][0])
         local, shared, param = (int(fields[key][0]) for key in ("local", "shared", "param"))
-        time = float(fields["compile_ms"][0])
+        time, lanes = float(fields["compile_ms"][0]), int(fields["gang"][0])
     except (KeyError, IndexError) as error:
         raise ValueError(f"a kernel container without {error}") from None
-    return Artifact(name, symbol, (x, y, z), fixed, per_warp, local, shared, param, payload, time, tuple(notes))
+    return Artifact(
+        name,
+        symbol,
+        (x, y, z),
+        fixed,
+        per_warp,
+        local,
+        shared,
+        param,
+        payload,
+        time,
+        tuple(notes),
+        lanes,
+        tuple(wishes),
+    )
 
 
 class AwLaunch(ctypes.Structure):
@@ -119,6 +145,8 @@ class AwLaunch(ctypes.Structure):
         ("module_data", ctypes.c_void_p),
         ("grid_id", ctypes.c_uint64),
         ("module_data_bytes", ctypes.c_uint64),
+        ("grid_workspace", ctypes.c_uint64),
+        ("check", ctypes.c_void_p),
     ]
 
 
@@ -140,4 +168,6 @@ class AwWorker(ctypes.Structure):
         ("host", ctypes.c_void_p),
         ("trap_lane", ctypes.c_uint32),
         ("barrier_id", ctypes.c_uint32),
+        ("resume", ctypes.c_uint32),
+        ("padding", ctypes.c_uint32),
     ]

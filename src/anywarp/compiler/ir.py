@@ -190,10 +190,16 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Specialisation:
-    """What a compilation may assume of every launch that uses it: the block shape, or None for any shape.
+    """What a compilation may assume of every launch that uses it, and how it is done.
 
-    `lanes` is the number of lanes emitted together: 32, one warp.
+    `block` is the block shape, or None for any shape. `lanes` is the number of lanes emitted together (a gang: 32 is one
+    warp), 0 leaves it to the target. `multiples` are integer parameters (offset and size in bytes, modulus) whose values are
+    multiples of a modulus. `checks` names what the code checks while it runs (memory, race, init, sync). `quick` asks for code
+    soon rather than for fast code.
     """
 
     block: tuple[int, int, int] | None = None
     lanes: int = 32
+    multiples: tuple[tuple[int, int, int], ...] = ()
+    checks: frozenset[str] = frozenset()
+    quick: bool = False

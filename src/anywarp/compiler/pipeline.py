@@ -6,6 +6,7 @@ Everything that a target gets is made here; nothing after this page knows PTX.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from anywarp.compiler import codes, verify
 from anywarp.compiler.analysis import analyse
@@ -58,6 +59,8 @@ def prepare_kernel(module: ModuleView, name: str, specialisation: Specialisation
 def compile_kernel(index: ModuleIndex, name: str, specialisation: Specialisation, target: Target) -> Artifact:
     """Compile the kernel `name` for `target`. Raises AnywarpError naming what cannot be compiled, with its place in the PTX."""
     _check_shape(index, name, specialisation)
+    if not specialisation.lanes:
+        specialisation = replace(specialisation, lanes=32)
     kernel = prepare_kernel(IndexedModule(index), name, specialisation)
     return target.emit(kernel, analyse(kernel, specialisation), specialisation)
 

@@ -51,11 +51,11 @@ class Processor:
     def compile(self, index: ModuleIndex, request: CompileRequest) -> bytes:
         """Compile one kernel for this processor."""
         from anywarp.compiler.artifact import pack
-        from anywarp.compiler.ir import Specialisation
+        from anywarp.compiler.options import read_options
         from anywarp.compiler.pipeline import compile_kernel
         from anywarp.devices.cpu.target import host_target
 
-        specialisation = Specialisation(block=request.block)
+        specialisation = read_options(request.options, request.block)
         return pack(compile_kernel(index, request.kernel, specialisation, host_target()))
 
 
