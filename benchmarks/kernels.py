@@ -3,8 +3,8 @@
 Every runner works in its own process, pinned to one processor with one thread, because shared virtual processors make
 multi-threaded medians a measurement of the hypervisor. The result is a table of ratios to the best native time.
 
-    python benchmarks/kernel_speed.py                                        native C and anywarp
-    python benchmarks/kernel_speed.py --runners native,native-fast,intel,anywarp --python intel=VENV/bin/python
+    python benchmarks/kernels.py                                        native C and anywarp
+    python benchmarks/kernels.py --runners native,native-fast,intel,anywarp --python intel=VENV/bin/python
 
 Intel's runtime needs `pip install pyopencl intel-opencl-rt` in the environment named by --python.
 """
@@ -78,7 +78,7 @@ def median_of(action: Any, repetitions: int) -> float:
 def run_worker(name: str, python: str, arguments: list[str]) -> dict[str, Any]:
     """Run one runner in a child process and return its results."""
     environment = {**os.environ, **dict.fromkeys(THREADS, "1")}
-    command = [python, str(HERE / "kernel_speed.py"), "--worker", name, *arguments]
+    command = [python, str(HERE / "kernels.py"), "--worker", name, *arguments]
     if name == "anywarp":
         command = [sys.executable, "-m", "anywarp", "run", "--", *command]
     if name == "intel":
