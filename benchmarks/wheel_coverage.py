@@ -1,0 +1,262 @@
+"""Compile every PTX kernel that wheels carry for this processor, and write the table of docs/coverage/wheels.md.
+
+What real packages ship is the measure of a PTX compiler. Each kernel is compiled in a child process that is killed when it takes
+too long; results are kept line by line, so that hours of compiling can be stopped and taken up again.
+
+    python benchmarks/wheel_coverage.py compile STATE.jsonl WHEEL... [--minutes N]     go on compiling, in a fixed random order
+    python benchmarks/wheel_coverage.py table STATE.jsonl > docs/coverage/wheels.md    what is known so far
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.progress import Progress
+
+from anywarp.diagnostics import AnywarpError
+from anywarp.ptx import fatbin
+from anywarp.ptx.index import index_module
+
+ELF = b"\x7fELF"
+DEFAULT_BLOCK = (256, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One kernel of a wheel: where its PTX lies, and how many bytes of it are its own."""
+
+    wheel: str
+    module: Path
+    kernel: str
+    bytes: int
+
+    @property
+    def key(self) -> str:
+        return f"{self.wheel} {self.kernel}"
+
+
+def ptx_of(wheel: Path) -> Iterator[bytes]:
+    """Yield the text of every PTX image in a wheel that a device of ours may be given (no `a` and `f` variants)."""
+    with zipfile.ZipFile(wheel) as archive:
+        for member in archive.infolist():
+            with archive.open(member) as file:
+                if file.read(4) != ELF:
+                    continue
+            try:
+                for image in fatbin.images(archive.read(member)):
+                    if image.kind == "ptx" and not image.variant:
+                        yield image.payload().rstrip(b"\0")
+            except AnywarpError as error:
+                click.echo(f"{member.filename}: {error.diagnostic.message}", err=True)
+
+
+def jobs_of(wheel: Path, room: Path) -> list[Job]:
+    """List the kernels of a wheel, each from the newest architecture that has it; the texts are put into `room`."""
+    best: dict[str, tuple[int, Job]] = {}
+    for text in ptx_of(wheel):
+        path = room / f"{hashlib.sha256(text).hexdigest()[:20]}.ptx"
+        path.write_bytes(text)
+        arch = int(m[1]) if (m := re.search(rb"\.target\s+sm_(\d+)", text)) else 0
+        index = index_module(text, path.name)
+        for name in index.entries:
+            begin, end = index.functions[name].body or (0, 0)
+            job = Job(wheel.name, path, name, end - begin)
+            if name not in best or best[name][0] < arch:
+                best[name] = (arch, job)
+    return [job for _, job in best.values()]
+
+
+def work() -> None:
+    """Compile what standard input names, a JSON line each, and answer with a line each."""
+    from anywarp.compiler.options import read_options
+    from anywarp.compiler.pipeline import compile_kernel
+    from anywarp.devices.cpu.target import host_target
+
+    indices: dict[str, Any] = {}
+    for line in sys.stdin:
+        module, kernel = json.loads(line)
+        if module not in indices:
+            indices.clear()
+            indices[module] = index_module(Path(module).read_bytes(), Path(module).name)
+        start = time.perf_counter()
+        answer: dict[str, Any] = {"result": "compiled"}
+        try:
+            block = block_of(indices[module], kernel)
+            artifact = compile_kernel(indices[module], kernel, read_options("", block), host_target())
+            answer |= {"object": len(artifact.object), "gang": artifact.lanes, "block": block}
+        except AnywarpError as error:
+            answer = {"result": "refused", "code": error.diagnostic.code, "why": error.diagnostic.message[:200]}
+        except Exception as error:
+            answer = {"result": "failed", "why": f"{type(error).__name__}: {error}"[:200]}
+        print(json.dumps(answer | {"seconds": time.perf_counter() - start}), flush=True)
+
+
+def block_of(index: Any, kernel: str) -> tuple[int, int, int]:
+    """The block shape that a kernel states, else the one most often launched."""
+    for directive in index.functions[kernel].header.directives:
+        if directive.name in ("reqntid", "maxntid"):
+            x, y, z = (*(int(a) for a in directive.arguments), 1, 1)[:3]
+            return x, y, z
+    return DEFAULT_BLOCK
+
+
+class Child:
+    """A process that compiles, replaced when it dies or hangs."""
+
+    def __init__(self, limit: float) -> None:
+        self.limit = limit
+        self.process: subprocess.Popen[str] | None = None
+
+    def run(self, job: Job) -> dict[str, Any]:
+        if self.process is None:
+            command = [sys.executable, __file__, "work"]
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        process = self.process
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(json.dumps([str(job.module), job.kernel]) + "\n")
+        process.stdin.flush()
+        timer = _Timer(process, self.limit)
+        line = process.stdout.readline()
+        timed_out = timer.stop()
+        if line:
+            return json.loads(line)
+        code = process.wait()
+        self.process = None
+        why = f"more than {self.limit:.0f} s" if timed_out else f"the compiler ended with {code}"
+        return {"result": "failed", "why": why, "seconds": self.limit}
+
+
+class _Timer:
+    def __init__(self, process: subprocess.Popen[str], limit: float) -> None:
+        import threading
+
+        self.fired = False
+        self.process = process
+        self.timer = threading.Timer(limit, self._fire)
+        self.timer.start()
+
+    def _fire(self) -> None:
+        self.fired = True
+        self.process.kill()
+
+    def stop(self) -> bool:
+        self.timer.cancel()
+        return self.fired
+
+
+@click.group()
+def main() -> None:
+    """Compile what wheels carry."""
+
+
+@main.command("work", hidden=True)
+def _work() -> None:
+    work()
+
+
+@main.command("compile")
+@click.argument("state", type=click.Path(path_type=Path))
+@click.argument("wheels", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@click.option("--minutes", default=0.0, help="Stop after this time; 0: when all is done.")
+@click.option("--limit", default=120.0, help="Seconds that one kernel may take.")
+@click.option(
+    "--again", type=click.Choice(["never", "refused", "all"]), default="refused", help="What to compile again."
+)
+def _compile(state: Path, wheels: tuple[Path, ...], minutes: float, limit: float, again: str) -> None:
+    """Compile kernels of WHEELS, keeping results in STATE."""
+    known = {} if again == "all" else {r["key"]: r for r in read(state)}
+    child = Child(limit)
+    with tempfile.TemporaryDirectory() as folder, state.open("a") as out, Progress() as progress:
+        jobs = [job for wheel in wheels for job in jobs_of(wheel, Path(folder))]
+        todo = [j for j in jobs if j.key not in known or (again == "refused" and known[j.key]["result"] != "compiled")]
+        for job in jobs:
+            if job.key not in known:
+                out.write(json.dumps({"key": job.key, "wheel": job.wheel, "bytes": job.bytes, "result": "open"}) + "\n")
+        modules = sorted({j.module for j in todo})
+        random.Random(4).shuffle(modules)
+        groups: dict[Path, list[Job]] = defaultdict(list)
+        for job in todo:
+            groups[job.module].append(job)
+        for group in groups.values():
+            random.Random(4).shuffle(group)
+        task = progress.add_task("kernels", total=len(todo))
+        end = time.monotonic() + minutes * 60 if minutes else float("inf")
+        while groups and time.monotonic() < end:  # a few of each module in turn: what is known early is a fair sample
+            for module in [m for m in modules if m in groups]:
+                for job in groups[module][:4]:
+                    if time.monotonic() < end:
+                        answer = child.run(job)
+                        out.write(json.dumps({"key": job.key, "wheel": job.wheel, "bytes": job.bytes, **answer}) + "\n")
+                        out.flush()
+                        progress.advance(task)
+                del groups[module][:4]
+                if not groups[module]:
+                    del groups[module]
+
+
+def read(state: Path) -> list[dict[str, Any]]:
+    """Return the latest result of each kernel."""
+    latest: dict[str, dict[str, Any]] = {}
+    if state.exists():
+        for line in state.read_text().splitlines():
+            record = json.loads(line)
+            if record["result"] != "open" or record["key"] not in latest:
+                latest[record["key"]] = record
+    return list(latest.values())
+
+
+@main.command("table")
+@click.argument("state", type=click.Path(path_type=Path, exists=True))
+def _table(state: Path) -> None:
+    """Print the page."""
+    records = read(state)
+    print("# Kernels that wheels carry\n")
+    print(
+        "Made by `benchmarks/wheel_coverage.py` from the wheels named below: every kernel with PTX (variants of one architecture\n"
+        "only, `sm_90a` and the like, apart), compiled for this processor with the block shape it states, else 256 threads.\n"
+        "Kernels are taken in a fixed random order; those not tried yet are counted as open.\n"
+    )
+    print("| wheel | kernels | MB of PTX | tried | compiled | refused | failed | median s | 95 % s | longest s |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    wheels: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for record in records:
+        wheels[record["wheel"]].append(record)
+    for wheel, found in [*sorted(wheels.items()), ("all", records)]:
+        tried = [r for r in found if r["result"] != "open"]
+        count = Counter(r["result"] for r in found)
+        times = sorted(r["seconds"] for r in tried if r["result"] == "compiled") or [0.0]
+        name = re.sub(r"-(cp|py)\d.*", "", wheel)
+        cells = [
+            name, len(found), f"{sum(r['bytes'] for r in found) / 1e6:.1f}", len(tried), count["compiled"], count["refused"],
+            count["failed"], f"{times[len(times) // 2]:.2f}", f"{times[int(len(times) * 0.95)]:.2f}", f"{times[-1]:.1f}",
+        ]  # fmt: skip
+        print(f"| {' | '.join(map(str, cells))} |")
+    reasons = Counter(
+        (r["wheel"], r["result"], r.get("why", "")) for r in records if r["result"] in ("refused", "failed")
+    )
+    print("\n## Refused and failed\n")
+    if not reasons:
+        print("None.")
+        return
+    print("| wheel | kernels | what happened |")
+    print("|---|---|---|")
+    for (wheel, result, why), number in reasons.most_common():
+        print(f"| {re.sub(r'-(cp|py)[0-9].*', '', wheel)} | {number} | {result}: {why.replace('|', '/')} |")
+
+
+if __name__ == "__main__":
+    main()
