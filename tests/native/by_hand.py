@@ -28,6 +28,12 @@ def build_id() -> str:
     return os.environ.get("ANYWARP_BUILD_ID") or (library_path().parent / "build_id").read_text().strip()
 
 
+def abi() -> int:
+    """The version of the interface that kernels are compiled against, as its header has it."""
+    text = (ROOT / "native" / "core" / "kernel_abi.h").read_text()
+    return int(text.partition("#define ANYWARP_ABI ")[2].split()[0])
+
+
 def device_identity() -> str:
     """The identity of docs/contracts.md section 2, read from /proc/cpuinfo independently of the C++."""
     lines = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
@@ -80,7 +86,7 @@ class KernelByHand:
 
     def lines(self) -> list[tuple[object, ...]]:
         return [
-            ("kind", "kernel"), ("abi", 1), ("name", self.name), ("symbol", self.name), ("block", 0, 0, 0),
+            ("kind", "kernel"), ("abi", abi()), ("name", self.name), ("symbol", self.name), ("block", 0, 0, 0),
             ("frame", *self.frame), ("local", self.local), ("shared", self.shared), ("param", self.param_bytes),
             ("compile_ms", 1.5),
         ]  # fmt: skip
