@@ -491,7 +491,7 @@ class IRBuilder:
         entity = self._entity(name)
         if isinstance(entity, Place):
             return entity.space
-        if isinstance(entity, ParamPlace):
+        if isinstance(entity, (ParamPlace, Register)):
             return "param"
         if isinstance(entity, Global):
             return cast("AddressSpace", entity.space)

@@ -207,6 +207,8 @@ class Machine(PlainOps):
         symbol = self.names.find(name)
         if isinstance(symbol, Function):
             return "generic"
+        if isinstance(symbol, Register):
+            return "param"
         if not isinstance(symbol, Place):
             self.fail("D010", f"{name} is not a declared variable")
         return symbol.space
