@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from anywarp.compiler.artifact import DEADLOCK, OK, Artifact, AwLaunch, AwWorker
-from anywarp.compiler.ir import Specialisation
+from anywarp.compiler.options import read_options
 from anywarp.compiler.layout import ModuleLayout
 from anywarp.compiler.pipeline import compile_kernel, describe_module
 from anywarp.compiler.simd.machine_code import LoadedObject
@@ -168,13 +168,14 @@ class Program:
             address = ((int(self.data.ctypes.data) + place.target) & place.mask) >> lowest
             raw = address.to_bytes(16, "little")[: place.width]
             self.data[place.offset : place.offset + place.width] = np.frombuffer(raw, np.uint8)
-        self._loaded: dict[tuple[str, tuple[int, int, int] | None], Loaded] = {}
+        self._loaded: dict[tuple[str, tuple[int, int, int] | None, str], Loaded] = {}
 
-    def compile(self, name: str, block: tuple[int, int, int] | None) -> Loaded:
-        """Return a kernel compiled for a block shape (None: any)."""
-        key = (name, block)
+    def compile(self, name: str, block: tuple[int, int, int] | None, options: str = "gang=32") -> Loaded:
+        """Return a kernel compiled for a block shape (None: any) with `options` (see compiler/options.py)."""
+        key = (name, block, options)
         if key not in self._loaded:
-            self._loaded[key] = Loaded(compile_kernel(self.index, name, Specialisation(block), self.target))
+            asked = read_options(options, block)
+            self._loaded[key] = Loaded(compile_kernel(self.index, name, asked, self.target))
         return self._loaded[key]
 
     def run(
@@ -186,11 +187,13 @@ class Program:
         dynamic_shared: int = 0,
         *,
         any_shape: bool = False,
+        options: str = "gang=32",
     ) -> None:
-        """Launch a kernel; `any_shape` uses code that serves every block shape."""
+        """Launch a kernel; `any_shape` uses code that serves every block shape, `options` are those of its compilation."""
         entry = next(e for e in self.layout.entries if e.name == name)
         packed = pack_arguments([(p.offset, p.size) for p in entry.params], args)
-        self.compile(name, None if any_shape else three(block)).launch(grid, block, packed, self.data, dynamic_shared)
+        code = self.compile(name, None if any_shape else three(block), options)
+        code.launch(grid, block, packed, self.data, dynamic_shared)
 
 
 def run_kernel(ptx: str, name: str, grid: Shape, block: Shape, args: Sequence[Any], dynamic_shared: int = 0) -> None:
