@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from anywarp.compiler.artifact import DEADLOCK, OK, Artifact, AwLaunch, AwWorker
-from anywarp.compiler.options import read_options
 from anywarp.compiler.layout import ModuleLayout
+from anywarp.compiler.options import read_options
 from anywarp.compiler.pipeline import compile_kernel, describe_module
 from anywarp.compiler.simd.machine_code import LoadedObject
 from anywarp.compiler.simd.target import SimdTarget, this_machine
