@@ -5,6 +5,8 @@ They are the same for every opcode, so that an instruction this project has neve
 
 from __future__ import annotations
 
+from typing import Literal
+
 from anywarp.ptx import codes
 from anywarp.ptx.constants import TERM, constant, integer
 from anywarp.ptx.lexer import Cursor
@@ -47,7 +49,7 @@ def _single(c: Cursor, groups: bool) -> Operand:
         return Vector(_list(c, "{", "}"))
     if groups and c.at("("):
         return Group(_list(c, "(", ")"))
-    if c.at("!"):
+    if c.at("!", "-"):
         return _negated(c)
     if c.at(";", ",", "}", ")", "]") or c.kind in ("end", "string", "dot"):
         c.unexpected("an operand")
@@ -56,9 +58,9 @@ def _single(c: Cursor, groups: bool) -> Operand:
 
 def _negated(c: Cursor) -> Operand:
     start = c.start
-    c.advance()
+    sign: Literal["!", "-"] = "!" if c.advance() == "!" else "-"
     if c.kind == "word" and c.value != "WARP_SZ":
-        return Negated(name(c))
+        return Negated(name(c), sign)
     c.seek(start)
     return constant(c)
 

@@ -135,7 +135,7 @@ def _compound(operand: Address | Vector | Negated | Pair | Sink | Group) -> str:
     if isinstance(operand, Vector):
         return "{" + ", ".join(map(print_operand, operand.elements)) + "}"
     if isinstance(operand, Negated):
-        return "!" + print_operand(operand.operand)
+        return operand.sign + print_operand(operand.operand)
     if isinstance(operand, Pair):
         return print_operand(operand.first) + "|" + print_operand(operand.second)
     if isinstance(operand, Group):

@@ -66,9 +66,10 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Negated:
-    """`!p` as a source operand."""
+    """`!p` as a source operand, or `-r` (which only `vmad` has)."""
 
     operand: Operand
+    sign: Literal["!", "-"] = "!"
 
 
 @dataclass(frozen=True, slots=True)

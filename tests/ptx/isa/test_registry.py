@@ -134,7 +134,6 @@ LATER = (
     "sust",
     "tcgen05",
     "tex",
-    "vshr",
     "wgmma",
     "wmma",
     "cp.async.bulk",

@@ -86,7 +86,7 @@ def take(instruction: Instruction, least: int, most: int | None = None) -> tuple
 def read(ops: Ops, operand: Operand, type: Type) -> V:
     """Read any source operand: register, constant, `!p`, special register, WARP_SZ, variable with offset."""
     if isinstance(operand, Negated):
-        if type != "i1":
+        if type != "i1" or operand.sign != "!":
             raise Misfit("only a predicate may be negated")
         return ops.not_(read(ops, operand.operand, type))
     if isinstance(operand, (Address, Vector, Pair, Sink, Group)):

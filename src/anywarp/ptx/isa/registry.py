@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Meaning)
 
 CHAPTERS = (
     "integer", "bits", "extended", "floating", "comparison", "logic", "data_movement", "addresses", "conversion", "small_floats",
-    "approximations", "atomics", "warp", "matrix", "asynchronous", "miscellaneous",
+    "approximations", "atomics", "warp", "matrix", "asynchronous", "video", "miscellaneous",
 )  # fmt: skip
 """The modules that declare meanings; a new chapter is listed here once."""
 
