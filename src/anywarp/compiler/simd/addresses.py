@@ -171,7 +171,7 @@ class Addresses:
         steps = [b - a for a, b in pairwise(address.offsets or [])]
         affine = address.offsets is not None and not address.symbols and len(set(steps)) == 1
         # Rows that lie apart would take eight more stores per access; there the handler names the warp's first lane.
-        rows = all(self.pattern(address, i, 4, 4) for i in range(0, LANES, 4))
+        rows = all(self.pattern(address, i, 4, 4) for i in range(0, v.lanes, 4))
         kind = 2 if affine else 1 if rows else 3
         if kind < 3 and faults != "exact":
             return
@@ -255,13 +255,13 @@ class Addresses:
             v.vector(a)
         type = f"<{n} x i64>"
         base = t.let(f"extractelement {type} {place.vectors[0]}, i32 0")
-        steps = [size * lane for lane in range(LANES)]
+        steps = [size * lane for lane in range(v.lanes)]
         spread = v.splat("i64", base)
         equal: list[str] = []
         for i, chunk in enumerate(place.vectors):
             expected = t.two("add", type, spread, constant_vector("i64", steps[i * n : (i + 1) * n]))
             equal.append(t.two("icmp eq", type, chunk, expected))
-        every = t.two("icmp eq", "i32", v.bits_of(equal), "-1")
+        every = t.two("icmp eq", v.word, v.bits_of(equal), "-1")
         return self._two_ways(op, every, (Address(base, steps, [], []), place), access)
 
     def _chunks(self, op: Op, part: str | list[str]) -> list[str]:
@@ -326,7 +326,7 @@ class Addresses:
     def room(self, element: str) -> str:
         """Return a place on the stack for an element of each lane; its content holds until the operation ends."""
         if self._rooms_used == len(self._rooms):
-            self._rooms.append(self.t.alloca(f"[{LANES} x i128]", 64))
+            self._rooms.append(self.t.alloca(f"[{self.v.lanes} x i128]", 64))
         self._rooms_used += 1
         assert element != "i1"  # held in bits, not bytes
         return self._rooms[self._rooms_used - 1]
@@ -341,7 +341,7 @@ class Addresses:
         return room
 
     def pick_lane(self, element: str, chunks: Sequence[str], lane: str) -> str:
-        """Return the element of lane `lane` (i32, 0..31) of a value in chunks, by way of the stack."""
+        """Return the element of lane `lane` (i32, from 0) of a value in chunks, by way of the stack."""
         t = self.t
         room = self.spill(element, chunks)
         place = t.let(f"getelementptr {element}, ptr {room}, i32 {lane}")

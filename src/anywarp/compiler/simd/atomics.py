@@ -10,7 +10,7 @@ from anywarp.compiler.simd.addresses import SIZE, Address
 from anywarp.compiler.simd.memory import ATOMIC_ORDER, Memory
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.text import LLVM_TYPE, vector_type
-from anywarp.compiler.simd.values import LANES, Values
+from anywarp.compiler.simd.values import Values
 
 _RMW = {
     "add": "add", "and": "and", "or": "or", "xor": "xor", "exch": "xchg", "min": "min", "max": "max", "umin": "umin",
@@ -81,7 +81,7 @@ class Atomics:
         self._end_lanes()
         if used:
             chunks: list[str] = []
-            for first in range(0, LANES, v.chunk):
+            for first in range(0, v.lanes, v.chunk):
                 place = t.let(f"getelementptr {element}, ptr {result}, i32 {first}")
                 chunks.append(t.let(f"load {vector_type(element, v.chunk)}, ptr {place}, align 16"))
             v.define(op, None, chunks)
@@ -106,17 +106,33 @@ class Atomics:
 
     def _begin_lanes(self, bits: str | None) -> str:
         """Begin a loop over the lanes in `bits` (None: all), lowest first; returns the lane's number."""
-        t = self.t
+        t, v = self.t, self.v
+        self._outer = ("", "", "", v.snapshot())
+        words, number = t.alloca(f"[{v.warps} x i32]", 64), ""
+        t.do(f"store {v.word} {bits or '-1'}, ptr {words}")
+        rest = words
+        if v.warps > 1:
+            number = self._begin_warps()
+            rest = t.let(f"getelementptr i32, ptr {words}, i32 {number}")
         head, body, done = t.fresh("lanes"), t.fresh("lane"), t.fresh("done")
-        rest = t.alloca("i32")
-        t.do(f"store i32 {bits or '-1'}, ptr {rest}")
         t.do(f"br label %{head}")
         t.start(head)
         left = t.let(f"load i32, ptr {rest}")
         t.do(f"br i1 {t.two('icmp ne', 'i32', left, '0')}, label %{body}, label %{done}")
         t.start(body)
-        self._loop = (head, done, rest, left, self.v.snapshot())
-        return t.call("i32", "llvm.cttz.i32", ("i32", left), ("i1", "true"))
+        self._loop = (head, done, rest, left, v.snapshot())
+        lane = t.call("i32", "llvm.cttz.i32", ("i32", left), ("i1", "true"))
+        return t.two("add", "i32", t.two("shl", "i32", number, "5"), lane) if number else lane
+
+    def _begin_warps(self) -> str:
+        """Begin a loop over the warps of the gang; returns the warp's number."""
+        t = self.t
+        place, head, done = t.alloca("i32"), t.fresh("warps"), t.fresh("done")
+        t.do(f"store i32 0, ptr {place}")
+        t.do(f"br label %{head}")
+        t.start(head)
+        self._outer = (place, head, done, self.v.snapshot())
+        return t.let(f"load i32, ptr {place}")
 
     def _end_lanes(self) -> None:
         t = self.t
@@ -124,6 +140,14 @@ class Atomics:
         t.do(f"store i32 {t.two('and', 'i32', left, t.two('sub', 'i32', left, '1'))}, ptr {rest}")
         self.v.restore(state)
         t.do(f"br label %{head}")
+        t.start(done)
+        place, head, done, state = self._outer
+        if not place:
+            return
+        following = t.two("add", "i32", t.let(f"load i32, ptr {place}"), "1")
+        t.do(f"store i32 {following}, ptr {place}")
+        self.v.restore(state)
+        t.do(f"br i1 {t.two('icmp ult', 'i32', following, str(self.v.warps))}, label %{head}, label %{done}")
         t.start(done)
 
     def _one(self, op: Op, element: str, pointer: str, values: list[str]) -> str:
@@ -207,7 +231,7 @@ class Atomics:
         lanes = bits or "-1"
         value = Warp(v, self.memory).total(op.attrs["op"], v.vector(op.args[1]), lanes)
         inside, after = t.fresh("on"), t.fresh("after")
-        t.do(f"br i1 {t.two('icmp ne', 'i32', lanes, '0')}, label %{inside}, label %{after}")
+        t.do(f"br i1 {t.two('icmp ne', v.word, lanes, '0')}, label %{inside}, label %{after}")
         t.start(inside)
         self._one(op, "i32", t.cast("inttoptr", "i64", address.base, "ptr"), [value])
         t.do(f"br label %{after}")
@@ -252,7 +276,7 @@ class Atomics:
         self._end_lanes()
         if out and op in v.used:
             chunks: list[str] = []
-            for lane in range(0, LANES, v.chunk):
+            for lane in range(0, v.lanes, v.chunk):
                 place = t.let(f"getelementptr {result}, ptr {out}, i32 {lane}")
                 chunks.append(t.let(f"load {vector_type(result, v.chunk)}, ptr {place}, align 16"))
             v.define(op, None, chunks)

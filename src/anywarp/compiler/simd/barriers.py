@@ -16,7 +16,7 @@ from anywarp.compiler.simd.operations import Operations
 from anywarp.compiler.simd.release import RELEASE
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.text import LLVM_TYPE, vector_type
-from anywarp.compiler.simd.values import LANES, Values
+from anywarp.compiler.simd.values import Values
 
 if TYPE_CHECKING:
     from anywarp.compiler.simd.flow import Flow
@@ -26,8 +26,9 @@ KINDS = {"sync": 0, "red_popc": 1, "red_and": 2, "red_or": 3, "arrive": 4}
 FIXED = 512
 """Bytes at the start of the frame: 16 barriers of (expected, arrived, kind, total) and in each the result of the last."""
 
-# Per warp. Simple: next i32, lanes alive i32. Per lane: next[32], waiting[32] (-1 ready, -2 exited, else barrier), result[32].
+# Per gang. Simple: next i32, lanes alive (a word, at ALIVE). Per lane: next[32], waiting[32] (-1 ready, -2 exited, else barrier), result[32].
 SIMPLE_HEADER, LANE_HEADER = 64, 384
+ALIVE = 8
 
 
 def is_warp_barrier(end: Terminator) -> bool:
@@ -83,8 +84,12 @@ class Barriers:
         self.t = values.t
         self.ops = operations
         self.at = at
-        self.waits = [b for b in block_barriers(values.kernel.blocks) if b.terminator.attrs.get("kind") != "arrive"]
-        self.any = bool(block_barriers(values.kernel.blocks))
+        shape = values.specialisation.block
+        found = block_barriers(values.kernel.blocks)
+        whole = shape is not None and shape[0] * shape[1] * shape[2] == values.lanes and not per_lane
+        self.alone = found if whole else []  # barriers at which nobody waits: the gang is the block
+        self.waits = [b for b in found if b.terminator.attrs.get("kind") != "arrive" and not self.alone]
+        self.any = bool(found) and not self.alone
         self.per_lane = per_lane and self.any
         self.entries: list[Block] = [values.kernel.blocks[0]]
         for block in self.waits:
@@ -93,10 +98,12 @@ class Barriers:
         self.slots: dict[Value, int] = {}
         self.extra: dict[object, int] = {}
         self.per_warp = (LANE_HEADER if self.per_lane else SIMPLE_HEADER) if self.any else 0
+        if values.lanes > 32 * 8 and self.any:
+            self.per_warp += values.lanes // 8
         self.landing: list[str] = []  # per_lane: lanes to land at each entry
         self.state = ""  # pointer to the state of the running warp
         self.results: list[str] = []
-        if self.any:
+        if found:
             wide = self.per_lane
             self.results = [
                 self.t.alloca(vector_type("i32", self.v.chunk if wide else 0))
@@ -107,7 +114,7 @@ class Barriers:
 
     def passes(self, end: Terminator) -> bool:
         """Tell whether lanes go on behind a barrier without waiting."""
-        return end.name == "barrier" and (is_warp_barrier(end) or end.attrs.get("kind") == "arrive")
+        return end.name == "barrier" and (bool(self.alone) or is_warp_barrier(end) or end.attrs.get("kind") == "arrive")
 
     def field(self, offset: int) -> str:
         """Return the address of a field of the running warp's state."""
@@ -122,7 +129,8 @@ class Barriers:
         """Return the offset in the warp's state where a value is kept."""
         if value not in self.slots:
             size = 1 if value.type == "i1" else SIZE[value.type]
-            bytes = (4 if value.type == "i1" else size * LANES) if self._wide_slot(value) else max(size, 4)
+            n = self.v.lanes
+            bytes = (n // 8 if value.type == "i1" else size * n) if self._wide_slot(value) else max(size, 4)
             align = 64 if bytes >= 64 else max(4, min(bytes, 16))
             self.per_warp = -(-self.per_warp // align) * align
             self.slots[value] = self.per_warp
@@ -166,7 +174,7 @@ class Barriers:
             bits = v.bits_of(chunks)
             if masked:
                 bits = self._merge_bits(self.field(offset), bits, lanes or "")
-            t.do(f"store i32 {bits}, ptr {self.field(offset)}")
+            t.do(f"store {v.word} {bits}, ptr {self.field(offset)}, align 4")
             return
         for i, chunk in enumerate(chunks):
             self._store_chunk(
@@ -190,7 +198,7 @@ class Barriers:
     # --- arriving and leaving -------------------------------------------------------------------------------------
 
     def park(self, block: Block, lanes: str | None, live: Mapping[Block, list[Value]]) -> None:
-        """Let lanes (None: all 32) wait at the barrier that ends `block`."""
+        """Let lanes (None: all) wait at the barrier that ends `block`."""
         t = self.t
         end = block.terminator
         target = end.targets[0]
@@ -250,8 +258,32 @@ class Barriers:
 
     def arrive(self, end: Terminator, lanes: str | None) -> None:
         """Count lanes that arrive without waiting."""
-        if end.name == "barrier" and not is_warp_barrier(end):
+        if self.alone and end.name == "barrier" and not is_warp_barrier(end):
+            self._reduce_alone(end, lanes)
+        elif end.name == "barrier" and not is_warp_barrier(end):
             self._accumulate(end, lanes)
+
+    def _reduce_alone(self, end: Terminator, lanes: str | None) -> None:
+        """Note what a barrier delivers to a gang that is the block."""
+        t, v = self.t, self.v
+        kind = end.attrs.get("kind", "sync")
+        if not kind.startswith("red"):
+            return
+        predicate = end.args[2]
+        assert predicate is not None
+        bits = v.truth(predicate)
+        bits = bits if lanes is None else t.two("and", v.word, bits, lanes)
+        if kind == "red_popc":
+            count = t.call(v.word, f"llvm.ctpop.{v.word}", (v.word, bits))
+            found = t.cast("trunc", v.word, count, "i32") if v.warps > 1 else count
+        else:
+            holds = (
+                t.two("icmp ne", v.word, bits, "0")
+                if kind == "red_or"
+                else t.two("icmp eq", v.word, bits, lanes or "-1")
+            )
+            found = t.cast("zext", "i1", holds, "i32")
+        t.do(f"store i32 {found}, ptr {self.results[0]}")
 
     def _accumulate(self, end: Terminator, lanes: str | None) -> None:
         """Note an arrival: expected count, kind, predicates, and the number of lanes that do not wait."""
@@ -264,14 +296,17 @@ class Barriers:
         bits = "0"
         if predicate is not None:
             bits = v.truth(predicate)
-            bits = bits if lanes is None else t.two("and", "i32", bits, lanes)
-        t.do(
-            f"call void @aw.arrive(ptr {self.at.frame}, i32 {self._number(end) if self.per_lane else '0'}, i32 {kind}, "
-            f"i32 {self._scalar(count) if count is not None else '0'}, i32 {lanes or '-1'}, i32 {bits})"
-        )
+            bits = bits if lanes is None else t.two("and", v.word, bits, lanes)
+        number = self._number(end) if self.per_lane else "0"
+        expected = self._scalar(count) if count is not None else "0"
+        for here, holding in zip(v.warp_words(lanes or "-1"), v.warp_words(bits), strict=True):
+            t.do(
+                f"call void @aw.arrive(ptr {self.at.frame}, i32 {number}, i32 {kind}, i32 {expected}, i32 {here}, "
+                f"i32 {holding})"
+            )
 
     def leave(self, lanes: str | None) -> None:
-        """Let lanes (None: all 32) end."""
+        """Let lanes (None: all) end."""
         t = self.t
         if not self.any:
             return
@@ -281,11 +316,11 @@ class Barriers:
         if lanes is None:
             t.do(f"store i32 {EXITED}, ptr {self.state}")
             return
-        place = self.field(4)
-        alive = t.two("and", "i32", t.let(f"load i32, ptr {place}"), t.two("xor", "i32", lanes, "-1"))
-        t.do(f"store i32 {alive}, ptr {place}")
+        place, word = self.field(ALIVE), self.v.word
+        alive = t.two("and", word, t.let(f"load {word}, ptr {place}, align 4"), t.two("xor", word, lanes, "-1"))
+        t.do(f"store {word} {alive}, ptr {place}, align 4")
         old = t.let(f"load i32, ptr {self.state}")
-        t.do(f"store i32 {t.pick(0, t.two('icmp eq', 'i32', alive, '0'), 'i32', str(EXITED), old)}, ptr {self.state}")
+        t.do(f"store i32 {t.pick(0, t.two('icmp eq', word, alive, '0'), 'i32', str(EXITED), old)}, ptr {self.state}")
 
     # --- going on -------------------------------------------------------------------------------------------------
 
@@ -300,7 +335,7 @@ class Barriers:
             v.assign(value, kind, [t.cast("trunc", "i32", scalar, "i1") if element == "i1" else scalar])
             return
         if element == "i1":
-            chunks = v.lane_masks(t.let(f"load i32, ptr {self.field(offset)}"))
+            chunks = v.lane_masks(t.let(f"load {v.word}, ptr {self.field(offset)}, align 4"))
         else:
             chunks = [
                 t.let(
@@ -401,7 +436,7 @@ class Barriers:
                 self._load_live(block, flow.live[block], None)
             else:
                 self.reset_flags()
-            alive = t.let(f"load i32, ptr {self.field(4)}") if block in flow.masked else None
+            alive = t.let(f"load {self.v.word}, ptr {self.field(ALIVE)}, align 4") if block in flow.masked else None
             self._begin(flow, block, alive)
 
     def _begin(self, flow: Flow, block: Block, mask: str | None) -> None:
@@ -410,10 +445,10 @@ class Barriers:
             t.do(f"br label %{flow.full(block)}")
             return
         some = t.fresh("some")
-        t.do(f"br i1 {t.two('icmp eq', 'i32', mask, '-1')}, label %{flow.full(block)}, label %{some}")
+        t.do(f"br i1 {t.two('icmp eq', self.v.word, mask, '-1')}, label %{flow.full(block)}, label %{some}")
         t.start(some)
         flow.clear_masks()
-        t.do(f"store i32 {mask}, ptr {flow.masks[block]}")
+        t.do(f"store {self.v.word} {mask}, ptr {flow.masks[block]}")
         t.do(f"br label %{flow.test(flow.position[block])}")
 
     def _enter_lanes(self, flow: Flow) -> None:

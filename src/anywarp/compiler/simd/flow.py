@@ -1,9 +1,9 @@
-"""Control flow of a warp: every block twice, once for all 32 lanes together and once for some of them.
+"""Control flow of a warp: every block twice, once for all lanes of the gang together and once for some of them.
 
 The full copies are the kernel's own graph with plain branches: where a branch varies, lanes that agree take it together. Where
-they disagree, execution enters the masked copies, which stand one behind the other in linear order. Each masked copy has an i32
+they disagree, execution enters the masked copies, which stand one behind the other in linear order. Each masked copy has a word
 of the lanes that wait to run it; it runs if there is any and hands its lanes to its successors; behind a loop's last block
-control returns to its header while lanes wait there. Where paths join and all 32 lanes wait, execution returns to the full copies.
+control returns to its header while lanes wait there. Where paths join and all lanes wait, execution returns to the full copies.
 Any graph comes out right, because every lane always waits at exactly one block; the order only decides who waits for whom.
 """
 
@@ -46,7 +46,7 @@ class Flow:
             self.loop_end.setdefault(last, []).insert(0, flow.blocks[loop.header])
 
     def _masked_blocks(self) -> set[Block]:
-        """Blocks that may run with fewer than 32 lanes."""
+        """Blocks that may run with fewer than all lanes."""
         if self.partial or self.barriers.per_lane:
             return set(self.order)
         out: set[Block] = set()
@@ -97,12 +97,15 @@ class Flow:
             return
         needed = [b for b in self.order if b in self.masked or any(b in m.terminator.targets for m in self.order)]
         if len(needed) <= PROMOTED_MASKS:
-            self.masks = {block: self.t.alloca("i32") for block in needed}
+            self.masks = {block: self.t.alloca(self.v.word) for block in needed}
             self.room, self.room_bytes = "", 0
             return
-        self.room, self.room_bytes = self.t.alloca(f"[{len(needed)} x i32]", 64), 4 * len(needed)
+        self.room, self.room_bytes = (
+            self.t.alloca(f"[{len(needed)} x {self.v.word}]", 64),
+            self.v.lanes // 8 * len(needed),
+        )
         self.t.allocas += [
-            f"  {self.room}.{i} = getelementptr i32, ptr {self.room}, i32 {i}" for i in range(len(needed))
+            f"  {self.room}.{i} = getelementptr {self.v.word}, ptr {self.room}, i32 {i}" for i in range(len(needed))
         ]
         # An address that code we cannot see may hold keeps the masks in memory.
         self.t.allocas.append(f'  call void asm sideeffect "", "r"(ptr {self.room})')
@@ -121,13 +124,13 @@ class Flow:
             )
             return
         for mask in self.masks.values():
-            self.t.do(f"store i32 0, ptr {mask}")
+            self.t.do(f"store {self.v.word} 0, ptr {mask}")
 
     def wait_at(self, block: Block, lanes: str) -> None:
         """Let lanes wait at a block's masked copy."""
-        t, mask = self.t, self.masks[block]
-        old = t.let(f"load i32, ptr {mask}")
-        t.do(f"store i32 {t.two('or', 'i32', old, lanes)}, ptr {mask}")
+        t, mask, word = self.t, self.masks[block], self.v.word
+        old = t.let(f"load {word}, ptr {mask}")
+        t.do(f"store {word} {t.two('or', word, old, lanes)}, ptr {mask}")
 
     # --- both kinds of copies -------------------------------------------------------------------------------------
 
@@ -177,7 +180,7 @@ class Flow:
         v.resume(place)
 
     def assign_edge(self, source: Block, target: Block, lanes: str | None) -> None:
-        """Set what an edge sets, for the lanes that take it (None: all 32): phis, and values that lanes leave a loop with."""
+        """Set what an edge sets, for the lanes that take it (None: all): phis, and values that lanes leave a loop with."""
         v = self.v
         for phi in target.phis:
             value = phi.incoming[source]
@@ -217,8 +220,14 @@ class Flow:
             self._trap("0")
 
     def _trap(self, lane: str) -> None:
-        place = self.t.let(f"getelementptr i8, ptr {self.at.worker}, i64 328")
-        self.t.do(f"store i32 {lane}, ptr {place}")
+        t, v = self.t, self.v
+        if v.warps > 1 and lane != "0":
+            lane = t.cast("trunc", v.word, lane, "i32")
+            warp = t.two("add", "i32", self.at.warp, t.two("lshr", "i32", lane, "5"))
+            t.do(f"store i32 {warp}, ptr {t.let(f'getelementptr i8, ptr {self.at.worker}, i64 36')}")
+            lane = t.two("and", "i32", lane, "31")
+        place = t.let(f"getelementptr i8, ptr {self.at.worker}, i64 328")
+        t.do(f"store i32 {lane}, ptr {place}")
         self.t.do("ret i32 1")
 
     def _full_branch(self, block: Block, end: Terminator) -> None:
@@ -259,16 +268,16 @@ class Flow:
         if end.name == "branch":
             bits, maybe = taken[end.targets[0]], t.fresh("maybe")
             t.do(
-                f"br i1 {t.two('icmp eq', 'i32', bits, FULL)}, label %{edges[end.targets[0]]}, label %{maybe}, !prof !1"
+                f"br i1 {t.two('icmp eq', v.word, bits, FULL)}, label %{edges[end.targets[0]]}, label %{maybe}, !prof !1"
             )
             t.start(maybe)
             t.do(
-                f"br i1 {t.two('icmp eq', 'i32', bits, '0')}, label %{edges[end.targets[1]]}, label %{mixed}, !prof !1"
+                f"br i1 {t.two('icmp eq', v.word, bits, '0')}, label %{edges[end.targets[1]]}, label %{mixed}, !prof !1"
             )
         else:
             for target, bits in taken.items():
                 other = t.fresh("maybe")
-                t.do(f"br i1 {t.two('icmp eq', 'i32', bits, FULL)}, label %{edges[target]}, label %{other}")
+                t.do(f"br i1 {t.two('icmp eq', v.word, bits, FULL)}, label %{edges[target]}, label %{other}")
                 t.start(other)
             t.do(f"br label %{mixed}")
         t.start(mixed)
@@ -276,7 +285,7 @@ class Flow:
         self.clear_masks()
         for target, bits in taken.items():
             self.assign_edge(block, target, bits)
-            t.do(f"store i32 {bits}, ptr {self.masks[target]}")
+            t.do(f"store {v.word} {bits}, ptr {self.masks[target]}")
         first = self._first(block, list(taken))
         t.do(f"br label %{f'S{first}' if end.name == 'branch' else self.test(first)}")
         v.restore(state)
@@ -299,24 +308,24 @@ class Flow:
         return min(positions)
 
     def _takers(self, end: Terminator, argument: Value, mask: str | None) -> dict[Block, str]:
-        """Return for each target the i32 of lanes that take it, out of `mask` (None: all)."""
+        """Return for each target the word of lanes that take it, out of `mask` (None: all)."""
         t, v = self.t, self.v
         out: dict[Block, str] = {}
 
         def add(target: Block, bits: str) -> None:
-            out[target] = t.two("or", "i32", out[target], bits) if target in out else bits
+            out[target] = t.two("or", self.v.word, out[target], bits) if target in out else bits
 
         if end.name == "branch":
             truth = v.truth(argument)
-            no = t.two("xor", "i32", truth, "-1")
-            add(end.targets[0], truth if mask is None else t.two("and", "i32", truth, mask))
-            add(end.targets[1], no if mask is None else t.two("and", "i32", no, mask))
+            no = t.two("xor", v.word, truth, "-1")
+            add(end.targets[0], truth if mask is None else t.two("and", v.word, truth, mask))
+            add(end.targets[1], no if mask is None else t.two("and", v.word, no, mask))
             return out
         chunks = v.vector(argument)
         type = f"<{v.chunk} x i32>"
         for i, target in enumerate(end.targets):
             bits = v.bits_of([t.two("icmp eq", type, c, f"splat (i32 {i})") for c in chunks])
-            add(target, bits if mask is None else t.two("and", "i32", bits, mask))
+            add(target, bits if mask is None else t.two("and", v.word, bits, mask))
         return out
 
     # --- masked copies --------------------------------------------------------------------------------------------
@@ -344,7 +353,7 @@ class Flow:
         for header in self.loop_end[position]:
             if header not in self.masks:
                 continue
-            on = t.two("icmp ne", "i32", t.let(f"load i32, ptr {self.masks[header]}"), "0")
+            on = t.two("icmp ne", self.v.word, t.let(f"load {self.v.word}, ptr {self.masks[header]}"), "0")
             out = t.fresh("out")
             t.do(f"br i1 {on}, label %S{self.position[header]}, label %{out}")
             t.start(out)
@@ -354,16 +363,16 @@ class Flow:
         t, v = self.t, self.v
         mask = self.masks[block]
         body = t.fresh("body")
-        waiting = t.let(f"load i32, ptr {mask}")
-        t.do(f"br i1 {t.two('icmp ne', 'i32', waiting, '0')}, label %S{i}, label %{self._after(i)}")
+        waiting = t.let(f"load {v.word}, ptr {mask}")
+        t.do(f"br i1 {t.two('icmp ne', v.word, waiting, '0')}, label %S{i}, label %{self._after(i)}")
         t.start(f"S{i}")  # who knows that lanes wait comes here directly, so that it is plain that this block runs
-        lanes = t.let(f"load i32, ptr {mask}")
-        t.do(f"store i32 0, ptr {mask}")
+        lanes = t.let(f"load {v.word}, ptr {mask}")
+        t.do(f"store {v.word} 0, ptr {mask}")
         if block not in self.masked:  # lanes always come together again before this block
             t.do(f"br label %{self.full(block)}")
             return
         if self._rejoins(block):
-            t.do(f"br i1 {t.two('icmp eq', 'i32', lanes, FULL)}, label %{self.full(block)}, label %{body}")
+            t.do(f"br i1 {t.two('icmp eq', v.word, lanes, FULL)}, label %{self.full(block)}, label %{body}")
             t.start(body)
         self._body(block, lanes)
         end = block.terminator
@@ -374,7 +383,7 @@ class Flow:
         elif end.name == "exit":
             self.barriers.leave(lanes)
         else:
-            self._trap(t.call("i32", "llvm.cttz.i32", ("i32", lanes), ("i1", "false")))
+            self._trap(t.call(v.word, f"llvm.cttz.{v.word}", (v.word, lanes), ("i1", "false")))
             return
         v.restore(v.snapshot())
         t.do(f"br label %{self._after(i)}")
@@ -409,13 +418,13 @@ class Flow:
         t = self.t
         if end.name == "branch":
             return {
-                end.targets[0]: t.pick(0, value, "i32", lanes, "0"),
-                end.targets[1]: t.pick(0, value, "i32", "0", lanes),
+                end.targets[0]: t.pick(0, value, self.v.word, lanes, "0"),
+                end.targets[1]: t.pick(0, value, self.v.word, "0", lanes),
             }
         out: dict[Block, str] = {}
         for i, target in enumerate(end.targets):
-            bits = t.pick(0, t.two("icmp eq", "i32", value, str(i)), "i32", lanes, "0")
-            out[target] = t.two("or", "i32", out[target], bits) if target in out else bits
+            bits = t.pick(0, t.two("icmp eq", "i32", value, str(i)), self.v.word, lanes, "0")
+            out[target] = t.two("or", self.v.word, out[target], bits) if target in out else bits
         return out
 
 

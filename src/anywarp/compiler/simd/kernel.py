@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 from anywarp.compiler.ir import CLOCKS, PURE, Const, Kernel, Specialisation, Undefined, Value
 from anywarp.compiler.shapes import Analysis
-from anywarp.compiler.simd.barriers import FIXED, Barriers, needs_lane_states, without_assumptions
+from anywarp.compiler.simd.barriers import ALIVE, FIXED, Barriers, needs_lane_states, without_assumptions
 from anywarp.compiler.simd.flow import Flow
 from anywarp.compiler.simd.operations import Operations
 from anywarp.compiler.simd.special import AXES, Launch
 from anywarp.compiler.simd.values import Machine, Values
 
-_PER_WARP = "$per_warp$"
+_PER_GANG = "$per_gang$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,6 @@ def emit_kernel(
     kernel: Kernel, analysis: Analysis, specialisation: Specialisation, machine: Machine, symbol: str, attributes: str
 ) -> Emitted:
     """Write the LLVM IR module of `kernel`. `attributes` go to the function (target features)."""
-    if specialisation.lanes != 32:
-        raise NotImplementedError("gangs other than one warp")
     per_lane = needs_lane_states(kernel.blocks, analysis)
     if per_lane:
         analysis = without_assumptions(analysis, launch_constants(kernel))
@@ -40,19 +38,21 @@ def emit_kernel(
     at = Launch()
     operations = Operations(v, at)
     shape = specialisation.block
-    partial = shape is None or (shape[0] * shape[1] * shape[2]) % 32 != 0
+    partial = shape is None or (shape[0] * shape[1] * shape[2]) % v.lanes != 0
+    if partial and v.warps > 1:
+        raise NotImplementedError("gangs of several warps that do not divide the block")
     barriers = Barriers(v, operations, at, per_lane)
     flow = Flow(v, operations, barriers, at, partial)
     _write(v, at, operations, barriers, flow)
-    per_warp = -(-barriers.per_warp // 64) * 64
-    if per_warp and per_warp % 512 == 0:
-        per_warp += 64  # warps' states would share few sets of the cache
-    body = "\n".join(v.t.lines).replace(_PER_WARP, str(per_warp))
+    per_gang = -(-barriers.per_warp // 64) * 64
+    if per_gang and per_gang % 512 == 0:
+        per_gang += 64  # gangs' states would share few sets of the cache
+    body = "\n".join(v.t.lines).replace(_PER_GANG, str(per_gang))
     head = f"define i32 @{symbol}(ptr noalias %launch, ptr noalias %worker, i64 %first, i64 %count) {attributes} {{\nentry:\n"
     declarations = "\n".join(v.t.declarations.values())
     notes = '!0 = !{}\n!1 = !{!"branch_weights", i32 100, i32 1}\n'
     text = f"{head}{chr(10).join(v.t.allocas)}\n{body}\n}}\n{declarations}\n{notes}"
-    return Emitted(text, FIXED if barriers.any else 0, per_warp)
+    return Emitted(text, FIXED if barriers.any else 0, per_gang // v.warps)
 
 
 def launch_constants(kernel: Kernel) -> set[Value]:
@@ -162,20 +162,24 @@ def _reset_states(v: Values, at: Launch, barriers: Barriers) -> None:
         t.do(f"store <32 x i32> %reset.waits, ptr {t.let(f'getelementptr i8, ptr {state}, i64 128')}, align 4")
     else:
         t.do(f"store i32 0, ptr {state}")
-        t.do(f"store i32 {mask}, ptr {t.let(f'getelementptr i8, ptr {state}, i64 4')}")
-    t.do("%reset.next = add i32 %reset.warp, 1")
+        t.do(f"store {v.word} {mask}, ptr {t.let(f'getelementptr i8, ptr {state}, i64 {ALIVE}')}, align 4")
+    t.do(f"%reset.next = add i32 %reset.warp, {v.warps}")
     t.do(f"br i1 {t.two('icmp ult', 'i32', '%reset.next', at.warps)}, label %reset, label %reset.done")
     t.start("reset.done")
 
 
 def _state(v: Values, states: str, warp: str) -> str:
-    offset = v.t.two("mul", "i64", v.t.cast("zext", "i32", warp, "i64"), _PER_WARP)
+    """Return the state of the gang that begins with a warp."""
+    warp = v.t.two("lshr", "i32", warp, str(v.warps.bit_length() - 1)) if v.warps > 1 else warp
+    offset = v.t.two("mul", "i64", v.t.cast("zext", "i32", warp, "i64"), _PER_GANG)
     return v.t.let(f"getelementptr i8, ptr {states}, i64 {offset}")
 
 
 def _first_mask(v: Values, at: Launch, warp: str) -> str:
-    """Return the i32 of lanes of a warp that are threads of the block."""
+    """Return the word of lanes of a gang that are threads of the block."""
     t = v.t
+    if v.warps > 1:
+        return "-1"
     rest = t.two("sub", "i32", at.threads, t.two("shl", "i32", warp, "5"))
     some = t.two("sub", "i32", t.two("shl", "i32", "1", t.two("and", "i32", rest, "31")), "1")
     return t.pick(0, t.two("icmp uge", "i32", rest, "32"), "i32", "-1", some)
@@ -201,7 +205,7 @@ def _warp_head(v: Values, at: Launch, barriers: Barriers, flow: Flow) -> None:
 def _after_warps(v: Values, at: Launch, barriers: Barriers) -> None:
     t = v.t
     t.start("warp.done")
-    following = t.two("add", "i32", at.warp, "1")
+    following = t.two("add", "i32", at.warp, str(v.warps))
     t.do(f"store i32 {following}, ptr %warp.now")
     t.do(f"br i1 {t.two('icmp ult', 'i32', following, at.warps)}, label %warp.head, label %round.end")
     t.start("round.end")
@@ -210,7 +214,7 @@ def _after_warps(v: Values, at: Launch, barriers: Barriers) -> None:
             ("ptr", at.worker),
             ("ptr", at.frame),
             ("ptr", _states(v, at)),
-            ("i64", _PER_WARP),
+            ("i64", _PER_GANG),
             ("i32", at.warps),
         )
         status = t.call("i32", "aw.release", *arguments)

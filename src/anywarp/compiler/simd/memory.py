@@ -9,7 +9,7 @@ from anywarp.compiler.simd.addresses import SIZE, Address, Addresses, Parts
 from anywarp.compiler.simd.adjacent import decompose, find_groups, loop_step
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.text import LLVM_TYPE
-from anywarp.compiler.simd.values import LANES, Values
+from anywarp.compiler.simd.values import Values
 from anywarp.ptx.isa.ops import BITS
 
 ATOMIC_ORDER = {
@@ -65,7 +65,7 @@ class Memory(Addresses):
 
         def access(address: Address) -> Parts:
             address = self.shifted(address, start)
-            regular = address.uniform or any(self.pattern(address, i, 4, size) for i in range(0, LANES, 4))
+            regular = address.uniform or any(self.pattern(address, i, 4, size) for i in range(0, self.v.lanes, 4))
             if regular or (address.offsets is None and op.args[0] in self.plausible):
                 places = [self.shifted(address, i * size) for i in range(len(group))]
                 if address.uniform:
@@ -145,7 +145,7 @@ class Memory(Addresses):
         if op.guard is None:
             parts.update(fetch())
             return
-        on = t.two("icmp ne", "i32", v.active_bits(op.guard) or "-1", "0")
+        on = t.two("icmp ne", v.word, v.active_bits(op.guard) or "-1", "0")
         before, inside, after = t.label, t.fresh("on"), t.fresh("after")
         t.do(f"br i1 {on}, label %{inside}, label %{after}")
         t.start(inside)
@@ -193,7 +193,7 @@ class Memory(Addresses):
         step, factor = found
         wide = v.scalar(step) if BITS[step.type] == 64 else t.cast("sext", LLVM_TYPE[step.type], v.scalar(step), "i64")
         ahead = t.two("add", "i64", address.base, t.two("mul", "i64", wide, str(factor * _AHEAD)))
-        for offset in range(0, SIZE[op.type] * LANES, 64):
+        for offset in range(0, SIZE[op.type] * v.lanes, 64):
             pointer = t.cast("inttoptr", "i64", t.two("add", "i64", ahead, str(offset)), "ptr")
             t.call("void", "llvm.prefetch.p0", ("ptr", pointer), ("i32", "0"), ("i32", "3"), ("i32", "1"))
 
@@ -313,12 +313,12 @@ class Memory(Addresses):
         """Begin code for when any lane is on; returns the label to close it with."""
         t = self.t
         inside, after = t.fresh("on"), t.fresh("after")
-        t.do(f"br i1 {t.two('icmp ne', 'i32', bits or '-1', '0')}, label %{inside}, label %{after}")
+        t.do(f"br i1 {t.two('icmp ne', self.v.word, bits or '-1', '0')}, label %{inside}, label %{after}")
         t.start(inside)
         return after
 
     def last_active(self, value: Value, bits: str | None) -> str:
-        """Return the value of the last lane in `bits` (None: lane 31)."""
+        """Return the value of the last lane in `bits` (None: the very last)."""
         t, v = self.t, self.v
         if not v.varies(value) and v.shape(value).uniform and not v.left(value, v.block):
             return v.scalar(value)
@@ -326,8 +326,9 @@ class Memory(Addresses):
         element = LLVM_TYPE[value.type]
         if bits is None:
             return t.let(f"extractelement {v.type(value, True)} {chunks[-1]}, i32 {v.chunk - 1}")
-        lane = t.two("sub", "i32", "31", t.call("i32", "llvm.ctlz.i32", ("i32", bits), ("i1", "false")))
-        return self.pick_lane(element, chunks, lane)
+        above = t.call(v.word, f"llvm.ctlz.{v.word}", (v.word, bits), ("i1", "false"))
+        above = t.cast("trunc", v.word, above, "i32") if v.warps > 1 else above
+        return self.pick_lane(element, chunks, t.two("sub", "i32", str(v.lanes - 1), above))
 
     def _wide_store(self, address: Address, values: Sequence[Value], element: str, size: int) -> None:
         """Weave members into structures and store them whole."""

@@ -12,7 +12,7 @@ from anywarp.compiler.simd.atomics import Atomics
 from anywarp.compiler.simd.memory import Memory
 from anywarp.compiler.simd.special import Launch, emit_special, field_at, per_block
 from anywarp.compiler.simd.text import LLVM_TYPE, Text, constant_vector, vector_type
-from anywarp.compiler.simd.values import LANES, Values
+from anywarp.compiler.simd.values import Values
 from anywarp.compiler.simd.warp import Warp
 from anywarp.ptx.isa.ops import BITS
 
@@ -275,6 +275,3 @@ class Operations:
 def v_varies(values: Values, op: Op) -> bool:
     """Tell whether an operation's value is held as chunks."""
     return values.varies(op)
-
-
-assert LANES == 32

@@ -59,15 +59,13 @@ def emit_special(v: Values, at: Launch, op: Op) -> None:
     elif name.startswith("tid."):
         _tid(v, at, op, AXES.index(name[4]))
     elif name == "laneid":
-        v.define(op, "0", _lane_numbers(v, op))
+        v.define(
+            op,
+            "0",
+            [constant_vector(op.type, [l % LANES for l in lanes]) for lanes in v.columns()] if v.varies(op) else None,
+        )
     else:
         v.define(op, _scalar(v, at, op, name))
-
-
-def _lane_numbers(v: Values, op: Op) -> list[str] | None:
-    if not v.varies(op):
-        return None
-    return [constant_vector(op.type, range(first, first + v.chunk)) for first in range(0, LANES, v.chunk)]
 
 
 def _lanemask(v: Values, op: Op, name: str) -> None:
@@ -79,7 +77,7 @@ def _lanemask(v: Values, op: Op, name: str) -> None:
         "ge": lambda l: -(1 << l),
     }
     bits = [masks[name[9:]](lane) & 0xFFFFFFFF for lane in range(LANES)]
-    chunks = [constant_vector(op.type, bits[first : first + v.chunk]) for first in range(0, LANES, v.chunk)]
+    chunks = [constant_vector(op.type, [bits[lane % LANES] for lane in lanes]) for lanes in v.columns()]
     v.define(op, str(bits[0] if bits[0] < 1 << 31 else bits[0] - (1 << 32)), chunks)
 
 
@@ -92,8 +90,8 @@ def _tid(v: Values, at: Launch, op: Op, axis: int) -> None:
         return
     chunks: list[str] = []
     base = v.splat("i32", first)
-    for lane in range(0, LANES, v.chunk):
-        thread = t.two("add", f"<{v.chunk} x i32>", base, constant_vector("i32", range(lane, lane + v.chunk)))
+    for lanes in v.columns():
+        thread = t.two("add", f"<{v.chunk} x i32>", base, constant_vector("i32", lanes))
         chunks.append(_coordinate(v, at, axis, f"<{v.chunk} x i32>", thread, v.chunk))
     v.define(op, None, chunks)
 

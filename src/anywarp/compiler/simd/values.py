@@ -17,6 +17,7 @@ from anywarp.compiler.simd.text import LLVM_TYPE, Text, constant, constant_vecto
 from anywarp.ptx.isa.ops import BITS
 
 LANES = 32
+"""Lanes of a CUDA warp: what shuffles, votes and lane numbers go by, however many lanes are emitted together."""
 _LAZY_SIZE = 16
 LAZY = frozenset(
     ["add", "sub", "mul", "shl", "and", "or", "xor", "zext", "sext", "trunc", "to_generic", "from_generic"]
@@ -62,12 +63,16 @@ class Values:
         self.specialisation = specialisation
         self.machine = machine
         self.t = Text()
+        self.lanes = specialisation.lanes
+        self.warps = self.lanes // LANES
+        self.word = f"i{self.lanes}"  # type of a mask with a bit per lane
         self.chunk = machine.chunk
-        self.chunks = LANES // self.chunk
+        self.chunks = self.lanes // self.chunk
         self.floats = Floats(self.t, self.chunk, machine.avx512, machine.fp16, machine.f16c)
+        self._uniform = Shape((0,) * self.lanes)
         self.flow: ControlFlow = control_flow(kernel)
         self.block: Block = kernel.blocks[0]
-        self.mask: str | None = None  # i32 of active lanes in the copy being emitted; None: all 32
+        self.mask: str | None = None  # word of active lanes in the copy being emitted; None: all
         self.scalars: dict[Value, str] = {}
         self.vectors: dict[Value, list[str]] = {}
         self.hoisted: dict[Value, str] = {}
@@ -96,7 +101,7 @@ class Values:
     def shape(self, value: Value) -> Shape:
         """Return the shape of a value; constants and undefined values are uniform."""
         if isinstance(value, (Const, Undefined)):
-            return _UNIFORM
+            return self._uniform
         return self.analysis.shapes.get(value, VARYING)
 
     def varies(self, value: Value) -> bool:
@@ -228,6 +233,10 @@ class Values:
             self.flags[condition] = self.t.alloca("i1")
         return self.flags[condition]
 
+    def columns(self) -> list[range]:
+        """Return the lanes of each chunk."""
+        return [range(first, first + self.chunk) for first in range(0, self.lanes, self.chunk)]
+
     def begin_copy(self, block: Block, mask: str | None) -> None:
         """Forget what was in registers: emission of a copy of `block` begins."""
         self.block, self.mask = block, mask
@@ -342,7 +351,7 @@ class Values:
             return [base] * self.chunks
         type, out = vector_type(element, self.chunk), list[str]()
         symbols = [(self.splat(element, self.symbol(s, value)), factors) for s, factors in shape.symbols]
-        for first in range(0, LANES, self.chunk):
+        for first in range(0, self.lanes, self.chunk):
             lanes = slice(first, first + self.chunk)
             x = base
             if any(shape.offsets[lanes]):
@@ -378,7 +387,7 @@ class Values:
             self.assign(value, "main", [scalar])
 
     def assign(self, value: Value, kind: str, parts: list[str], mask: str | None = None) -> None:
-        """Set variables of a value; with an i32 mask of lanes only those (for a scalar: only if there is any)."""
+        """Set variables of a value; with a mask of lanes only those (for a scalar: only if there is any)."""
         variables = self.variables(value, kind)
         wide = self.wide(value, kind)
         type, t = self.type(value, wide), self.t
@@ -386,19 +395,19 @@ class Values:
             if mask is not None:
                 old = t.let(f"load {type}, ptr {variable}")
                 n, condition = (
-                    (self.chunk, self.lane_masks(mask)[i]) if wide else (0, t.two("icmp ne", "i32", mask, "0"))
+                    (self.chunk, self.lane_masks(mask)[i]) if wide else (0, t.two("icmp ne", self.word, mask, "0"))
                 )
                 part = t.pick(n, condition, type, part, old)
             t.do(f"store {type} {part}, ptr {variable}")
 
     # --- masks ----------------------------------------------------------------------------------------------------
 
-    def lane_masks(self, bits: str) -> list[str]:
-        """Turn an i32 of lanes into chunks of i1."""
+    def lane_masks(self, bits: str, lanes: int = 0) -> list[str]:
+        """Turn a word of lanes (of all; or of `lanes` of them) into chunks of i1."""
         if bits not in self._masks:
-            t = self.t
-            whole = t.cast("bitcast", "i32", bits, "<32 x i1>")
-            self._masks[bits] = [self.part("i1", LANES, whole, first) for first in range(0, LANES, self.chunk)]
+            n = lanes or self.lanes
+            whole = self.t.cast("bitcast", f"i{n}", bits, f"<{n} x i1>")
+            self._masks[bits] = [self.part("i1", n, whole, first) for first in range(0, n, self.chunk)]
         return self._masks[bits]
 
     def part(self, element: str, width: int, vector: str, first: int, count: int = 0) -> str:
@@ -420,22 +429,33 @@ class Values:
             width *= 2
         return parts[0]
 
-    def bits_of(self, chunks: list[str]) -> str:
-        """Turn chunks of i1 into an i32 of lanes."""
-        return self.t.cast("bitcast", "<32 x i1>", self.join("i1", self.chunk, list(chunks)), "i32")
+    def bits_of(self, chunks: list[str], lanes: int = 0) -> str:
+        """Turn chunks of i1 into a word of lanes (of all; or of `lanes` of them)."""
+        n = lanes or self.lanes
+        return self.t.cast("bitcast", f"<{n} x i1>", self.join("i1", self.chunk, list(chunks)), f"i{n}")
+
+    def warp_words(self, bits: str) -> list[str]:
+        """Split a word of lanes into an i32 per warp."""
+        if self.warps == 1:
+            return [bits]
+        t, out = self.t, list[str]()
+        for warp in range(self.warps):
+            shifted = t.two("lshr", self.word, bits, str(LANES * warp)) if warp else bits
+            out.append(t.cast("trunc", self.word, shifted, "i32"))
+        return out
 
     def truth(self, value: Value) -> str:
-        """Return an i1 value as an i32 of lanes (active or not)."""
+        """Return an i1 value as a word of lanes (active or not)."""
         if not self.varies(value) and self.shape(value).uniform and not self.left(value, self.block):
-            return self.t.pick(0, self.scalar(value), "i32", "-1", "0")
+            return self.t.pick(0, self.scalar(value), self.word, "-1", "0")
         return self.bits_of(self.vector(value))
 
     def active_bits(self, guard: Value | None) -> str | None:
-        """Return the i32 of lanes that act under a guard; None means all."""
+        """Return the word of lanes that act under a guard; None means all."""
         if guard is None:
             return self.mask
         bits = self.truth(guard)
-        return bits if self.mask is None else self.t.two("and", "i32", bits, self.mask)
+        return bits if self.mask is None else self.t.two("and", self.word, bits, self.mask)
 
     def active_chunks(self, guard: Value | None) -> list[str] | None:
         """Return the chunks of i1 of lanes that act under a guard; None means all."""
@@ -446,9 +466,6 @@ class Values:
             return chunks
         type = vector_type("i1", self.chunk)
         return [self.t.two("and", type, a, b) for a, b in zip(chunks, self.lane_masks(self.mask), strict=True)]
-
-
-_UNIFORM = Shape((0,) * LANES)
 
 
 def _not_ready(op: Op, wide: bool) -> None:

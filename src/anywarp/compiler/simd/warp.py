@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anywarp.compiler.ir import Op, Value
+from anywarp.compiler.ir import Op
 from anywarp.compiler.simd.memory import Memory
 from anywarp.compiler.simd.text import LLVM_TYPE, splat, vector_type
 from anywarp.compiler.simd.values import LANES, Values
@@ -30,8 +30,21 @@ class Warp:
         self.memory = memory
 
     def active(self, op: Op) -> str:
-        """Return the i32 of lanes that take part."""
+        """Return the word of lanes that take part."""
         return self.v.active_bits(op.guard) or "-1"
+
+    def _of_warp(self, chunks: list[str], warp: int) -> list[str]:
+        """Return the chunks of one of the gang's warps."""
+        count = LANES // self.v.chunk
+        return chunks[warp * count : (warp + 1) * count]
+
+    def _define_words(self, op: Op, words: list[str]) -> None:
+        """Define a value by an i32 for all lanes of each warp."""
+        v = self.v
+        if v.warps == 1:
+            v.define(op, words[0])
+            return
+        v.define(op, None, [x for word in words for x in [v.splat("i32", word)] * (LANES // v.chunk)])
 
     # --- shuffle --------------------------------------------------------------------------------------------------
 
@@ -76,6 +89,12 @@ class Warp:
         return [t.cast("bitcast", whole, c, type) if element == "double" else c for c in out]
 
     def _shuffle_words(self, words: list[str], lanes: list[str]) -> list[str]:
+        out: list[str] = []
+        for warp in range(self.v.warps):
+            out += self._shuffle_warp(self._of_warp(words, warp), self._of_warp(lanes, warp))
+        return out
+
+    def _shuffle_warp(self, words: list[str], lanes: list[str]) -> list[str]:
         v, t, n = self.v, self.t, self.v.chunk
         word = vector_type("i32", n)
         if v.machine.avx512 and n == 16:
@@ -115,18 +134,23 @@ class Warp:
         """Emit a vote: the lanes that are on and whose predicate holds."""
         v, t = self.v, self.t
         bits, active = v.truth(op.args[0]), v.active_bits(op.guard)
-        v.define(op, bits if active is None else t.two("and", "i32", bits, active))
+        self._define_words(op, v.warp_words(bits if active is None else t.two("and", v.word, bits, active)))
 
     def match_any(self, op: Op) -> None:
-        """Emit a loop over the distinct values among the active lanes."""
-        v, t = self.v, self.t
+        """Emit, for each warp, a loop over the distinct values among its active lanes."""
+        v = self.v
         source = op.args[0]
-        active = self.active(op)
+        active = v.warp_words(self.active(op))
         if v.shape(source).uniform and not v.left(source, v.block):
-            v.define(op, active)
+            self._define_words(op, active)
             return
-        element = LLVM_TYPE[source.type]
-        chunks = v.vector(source)
+        chunks, out = v.vector(source), list[str]()
+        for warp, lanes in enumerate(active):
+            out += self._match_warp(LLVM_TYPE[source.type], self._of_warp(chunks, warp), lanes)
+        v.define(op, None, out)
+
+    def _match_warp(self, element: str, chunks: list[str], active: str) -> list[str]:
+        v, t = self.v, self.t
         n, word = v.chunk, vector_type("i32", v.chunk)
         room = self.memory.spill(element, chunks)
         results, rest = [t.alloca(word) for _ in chunks], t.alloca("i32")
@@ -147,16 +171,16 @@ class Warp:
             t.two("icmp eq" if element.startswith("i") else "fcmp oeq", vector_type(element, n), c, wanted)
             for c in chunks
         ]
-        same = t.two("and", "i32", v.bits_of(equal), active)
+        same = t.two("and", "i32", v.bits_of(equal, LANES), active)
         spread = v.splat("i32", same)
-        for result, mask in zip(results, v.lane_masks(same), strict=True):
+        for result, mask in zip(results, v.lane_masks(same, LANES), strict=True):
             old = t.let(f"load {word}, ptr {result}")
             t.do(f"store {word} {t.pick(n, mask, word, spread, old)}, ptr {result}")
         t.do(f"store i32 {t.two('and', 'i32', left, t.two('xor', 'i32', same, '-1'))}, ptr {rest}")
         v.restore(state)
         t.do(f"br label %{head}")
         t.start(done)
-        v.define(op, None, [t.let(f"load {word}, ptr {result}") for result in results])
+        return [t.let(f"load {word}, ptr {result}") for result in results]
 
     # --- reductions -----------------------------------------------------------------------------------------------
 
@@ -164,19 +188,27 @@ class Warp:
         """Emit a reduction over the lanes that are on and named in the members' mask of each lane."""
         v, t = self.v, self.t
         source, members = op.args
-        active = self.active(op)
+        active, how = v.warp_words(self.active(op)), op.attrs["op"]
+        chunks = v.vector(source)
         if v.shape(members).uniform and not v.left(members, v.block):
-            lanes = t.two("and", "i32", v.scalar(members), active)
-            v.define(op, self.total(op.attrs["op"], v.vector(source), lanes))
+            named = v.scalar(members)
+            words = [t.two("and", "i32", named, lanes) for lanes in active]
+            self._define_words(op, [self.total(how, self._of_warp(chunks, w), x) for w, x in enumerate(words)])
             return
-        self._reduce_groups(op, source, members, active)
+        groups, out = v.vector(members), list[str]()
+        for warp, lanes in enumerate(active):
+            out += self._reduce_groups(how, self._of_warp(chunks, warp), self._of_warp(groups, warp), lanes)
+        v.define(op, None, out)
 
     def total(self, how: str, chunks: list[str], lanes: str) -> str:
-        """Return the reduction of i32 chunks over the lanes in an i32."""
+        """Return the reduction of i32 chunks over the lanes in a word, of a warp or of the gang."""
         v, t, n = self.v, self.t, self.v.chunk
         word = vector_type("i32", n)
         identity = splat("i32", _IDENTITY[how], n)
-        parts = [t.pick(n, mask, word, c, identity) for c, mask in zip(chunks, v.lane_masks(lanes), strict=True)]
+        parts = [
+            t.pick(n, mask, word, c, identity)
+            for c, mask in zip(chunks, v.lane_masks(lanes, len(chunks) * n), strict=True)
+        ]
         while len(parts) > 1:
             parts = [self._combine(how, word, n, a, b) for a, b in zip(parts[::2], parts[1::2], strict=True)]
         return t.call("i32", f"llvm.vector.reduce.{_LLVM_REDUCE[how]}.v{n}i32", (word, parts[0]))
@@ -187,10 +219,9 @@ class Warp:
             return self.t.two(name, word, a, b)
         return self.t.call(word, f"llvm.{name}.v{n}i32", (word, a), (word, b))
 
-    def _reduce_groups(self, op: Op, source: Value, members: Value, active: str) -> None:
-        """Emit a loop over the distinct member masks among the active lanes."""
+    def _reduce_groups(self, how: str, chunks: list[str], groups: list[str], active: str) -> list[str]:
+        """Emit a loop over the distinct member masks among the active lanes of a warp."""
         v, t = self.v, self.t
-        chunks, groups = v.vector(source), v.vector(members)
         n, word = v.chunk, vector_type("i32", v.chunk)
         room = self.memory.spill("i32", groups)
         results, rest = [t.alloca(word) for _ in chunks], t.alloca("i32")
@@ -207,13 +238,13 @@ class Warp:
         lane = t.call("i32", "llvm.cttz.i32", ("i32", left), ("i1", "true"))
         wanted = t.let(f"load i32, ptr {t.let(f'getelementptr i32, ptr {room}, i32 {lane}')}")
         spread = v.splat("i32", wanted)
-        same = t.two("and", "i32", v.bits_of([t.two("icmp eq", word, c, spread) for c in groups]), active)
-        total = v.splat("i32", self.total(op.attrs["op"], chunks, t.two("and", "i32", wanted, active)))
-        for result, mask in zip(results, v.lane_masks(same), strict=True):
+        same = t.two("and", "i32", v.bits_of([t.two("icmp eq", word, c, spread) for c in groups], LANES), active)
+        total = v.splat("i32", self.total(how, chunks, t.two("and", "i32", wanted, active)))
+        for result, mask in zip(results, v.lane_masks(same, LANES), strict=True):
             old = t.let(f"load {word}, ptr {result}")
             t.do(f"store {word} {t.pick(n, mask, word, total, old)}, ptr {result}")
         t.do(f"store i32 {t.two('and', 'i32', left, t.two('xor', 'i32', same, '-1'))}, ptr {rest}")
         v.restore(state)
         t.do(f"br label %{head}")
         t.start(done)
-        v.define(op, None, [t.let(f"load {word}, ptr {result}") for result in results])
+        return [t.let(f"load {word}, ptr {result}") for result in results]
