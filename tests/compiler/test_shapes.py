@@ -12,7 +12,7 @@ from anywarp.compiler.ranges import Ranges
 from anywarp.compiler.shapes import Shape, corners
 from anywarp.compiler.transfer import special_shape
 
-LANES = 32
+GANGS = [32, 64, 128, 256]
 BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
 
 BLOCKS = [
@@ -96,14 +96,13 @@ def compute(op: Op, a: list[int]) -> int:
     return r % (1 << BITS[op.type])  # fmt: skip
 
 
-def thread(name: str, block: tuple[int, int, int], warp: int, lane: int) -> int | None:
+def thread(name: str, block: tuple[int, int, int], index: int) -> int | None:
     """A special register of one thread; None where there is none (threads count x fastest)."""
-    index = warp * 32 + lane
     if index >= block[0] * block[1] * block[2]:
         return None
     return {
-        "laneid": lane,
-        "warpid": warp,
+        "laneid": index % 32,
+        "warpid": index // 32,
         "tid.x": index % block[0],
         "tid.y": index // block[0] % block[1],
         "tid.z": index // (block[0] * block[1]),
@@ -123,13 +122,14 @@ def holds(shape: Shape, lanes: list[int | None], width: int, value_of: Callable[
             assert (base + shape.offsets[lane] + extra) % (1 << width) == value
 
 
+@pytest.mark.parametrize("gang", GANGS)
 @pytest.mark.parametrize("block", BLOCKS)
 @pytest.mark.parametrize("name", ["tid.x", "tid.y", "tid.z", "laneid", "warpid"])
-def test_thread_indices(name: str, block: tuple[int, int, int]) -> None:
-    shape = special_shape(name, Specialisation(block))
+def test_thread_indices(name: str, block: tuple[int, int, int], gang: int) -> None:
+    shape = special_shape(name, Specialisation(block, gang))
     threads = block[0] * block[1] * block[2]
-    for warp in range((threads + 31) // 32):
-        holds(shape, [thread(name, block, warp, lane) for lane in range(LANES)], 32, lambda v: 0)
+    for first in range(0, threads, gang):
+        holds(shape, [thread(name, block, first + lane) for lane in range(gang)], 32, lambda v: 0)
 
 
 def test_a_row_of_threads_is_affine_and_rows_of_sixteen_are_known() -> None:
@@ -138,6 +138,18 @@ def test_a_row_of_threads_is_affine_and_rows_of_sixteen_are_known() -> None:
     assert special_shape("tid.y", Specialisation((16, 16, 1))).offsets == tuple(lane // 16 for lane in range(32))
     assert special_shape("tid.y", Specialisation((32, 8, 1))).uniform
     assert special_shape("tid.x", Specialisation(None)).varying
+
+
+def test_what_a_warp_agrees_on_may_differ_in_a_gang() -> None:
+    lane = Op("special", "i32", [], {"name": "laneid"})
+    odd = Op("and", "i1", [Const("i1", 1), Op("icmp", "i1", [lane, Const("i32", 7)], {"predicate": "ugt"})])
+    for name, args in (("ballot", [odd]), ("match_any", [lane]), ("shuffle", [lane, Const("i32", 3)])):
+        entry = Block("entry")
+        entry.ops = [lane, odd.args[1], odd, Op(name, "i32", list(args))]  # type: ignore[list-item]
+        kernel = Kernel("k", [entry], [])
+        agreed = name != "match_any"
+        assert analyse(kernel, Specialisation((256, 1, 1))).shapes[entry.ops[-1]].uniform == agreed
+        assert analyse(kernel, Specialisation((256, 1, 1), 64)).shapes[entry.ops[-1]].varying
 
 
 BINARY = ["add", "sub", "mul", "and", "or", "xor", "shl", "lshr", "ashr", "div", "rem", "min", "max"]
@@ -186,7 +198,9 @@ def programs(draw: st.DrawFn) -> tuple[Kernel, tuple[int, int, int], list[int]]:
     for _ in range(draw(st.integers(1, 14))):
         type = draw(st.sampled_from(["i32", "i32", "i32", "i64", "i16"]))
         kind = draw(st.integers(0, 9))
-        if kind < 6:
+        if kind == 0:
+            ops.append(Op("not", type, [value(type)]))  # type: ignore[arg-type]
+        elif kind < 6:
             name = draw(st.sampled_from([*BINARY, "add", "add", "mul", "and", "shl"]))
             right = value(type)
             if name in ("shl", "lshr", "ashr") and draw(st.integers(0, 4)):
@@ -219,17 +233,17 @@ def programs(draw: st.DrawFn) -> tuple[Kernel, tuple[int, int, int], list[int]]:
 
 
 def run(
-    kernel: Kernel, block: tuple[int, int, int], params: list[int], ctaid: int, warp: int
+    kernel: Kernel, block: tuple[int, int, int], params: list[int], ctaid: int, first: int, gang: int
 ) -> dict[Value, list[int | None]]:
     out: dict[Value, list[int | None]] = {}
     for op in kernel.blocks[0].ops:
         lanes: list[int | None] = []
-        for lane in range(LANES):
-            if thread("laneid", block, warp, lane) is None:
+        for lane in range(gang):
+            if thread("laneid", block, first + lane) is None:
                 lanes.append(None)
             elif op.name == "special":
                 name = op.attrs["name"]
-                lanes.append(ctaid if name == "ctaid.x" else thread(name, block, warp, lane))
+                lanes.append(ctaid if name == "ctaid.x" else thread(name, block, first + lane))
             elif op.name == "param":
                 lanes.append(params[op.attrs["offset"] // 4])
             else:
@@ -239,20 +253,32 @@ def run(
     return out
 
 
-@given(programs(), st.sampled_from([0, 1, 77, 65535, (1 << 31) - 2]), st.integers(0, 31))
+@given(
+    programs(), st.sampled_from([0, 1, 77, 65535, (1 << 31) - 2]), st.integers(0, 31), st.sampled_from([32, *GANGS]),
+    st.sampled_from([1, 1, 8, 32, 96, 256]),
+)  # fmt: skip
 @settings(max_examples=1500, deadline=None)
 def test_random_programs_do_what_their_shapes_claim(
-    program: tuple[Kernel, tuple[int, int, int], list[int]], ctaid: int, warp: int
+    program: tuple[Kernel, tuple[int, int, int], list[int]], ctaid: int, number: int, gang: int, multiple: int
 ) -> None:
     kernel, block, params = program
-    check(kernel, block, params, ctaid, warp)
+    check(kernel, block, params, ctaid, number, gang, multiple)
 
 
-def check(kernel: Kernel, block: tuple[int, int, int], params: list[int], ctaid: int, warp: int) -> None:
-    """Run one warp of a program and hold every shape and guarded shape against its lanes."""
-    warp %= (block[0] * block[1] * block[2] + 31) // 32
-    analysis = analyse(kernel, Specialisation(block))
-    values = run(kernel, block, params, ctaid, warp)
+def check(
+    kernel: Kernel,
+    block: tuple[int, int, int],
+    params: list[int],
+    ctaid: int,
+    number: int,
+    gang: int = 32,
+    multiple: int = 1,
+) -> None:
+    """Run one gang of a program and hold every shape and guarded shape against its lanes; the first parameter is a multiple."""
+    first = number * gang % (-(-block[0] * block[1] * block[2] // gang) * gang)
+    params = [params[0] // multiple * multiple, *params[1:]]
+    analysis = analyse(kernel, Specialisation(block, gang, ((0, 4, multiple),) if multiple > 1 else ()))
+    values = run(kernel, block, params, ctaid, first, gang)
     made: dict[Value, int] = {}
 
     def value_of(symbol: Value) -> int:
@@ -296,9 +322,9 @@ def test_random_programs_stay_in_their_ranges(
     program: tuple[Kernel, tuple[int, int, int], list[int]], ctaid: int, warp: int
 ) -> None:
     kernel, block, params = program
-    warp %= (block[0] * block[1] * block[2] + 31) // 32
+    first = 32 * (warp % ((block[0] * block[1] * block[2] + 31) // 32))
     ranges = Ranges(Specialisation(block))
-    for value, lanes in run(kernel, block, params, ctaid, warp).items():
+    for value, lanes in run(kernel, block, params, ctaid, first, 32).items():
         assert isinstance(value, Op)
         ranges.op(value)
         low, high = ranges.of(value)

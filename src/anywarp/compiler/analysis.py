@@ -27,6 +27,12 @@ def analyse(kernel: Kernel, specialisation: Specialisation) -> Analysis:
     return _Fixpoint(kernel, specialisation).run()
 
 
+def analyse_wanting(kernel: Kernel, specialisation: Specialisation) -> tuple[Analysis, set[Value]]:
+    """Analyse `kernel` and also return the values of which a congruence was wanted that is not known."""
+    fixpoint = _Fixpoint(kernel, specialisation)
+    return fixpoint.run(), fixpoint.transfer.missed
+
+
 class _Fixpoint:
     def __init__(self, kernel: Kernel, specialisation: Specialisation) -> None:
         self.kernel = kernel

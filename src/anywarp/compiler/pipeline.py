@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from anywarp.compiler import codes, verify
-from anywarp.compiler.analysis import analyse
 from anywarp.compiler.artifact import Artifact
 from anywarp.compiler.ir import Kernel, Specialisation
 from anywarp.compiler.layout import ModuleLayout, entry_of, lay_out_data
@@ -24,6 +23,7 @@ from anywarp.compiler.passes.simplify_branches import simplify_branches
 from anywarp.compiler.passes.specialise_block import specialise_block
 from anywarp.compiler.skeleton import ModuleView
 from anywarp.compiler.target import Target
+from anywarp.compiler.wishes import analyse_wishing
 from anywarp.ptx.index import ModuleIndex
 from anywarp.ptx.isa.registry import supports
 
@@ -62,7 +62,8 @@ def compile_kernel(index: ModuleIndex, name: str, specialisation: Specialisation
     if not specialisation.lanes:
         specialisation = replace(specialisation, lanes=32)
     kernel = prepare_kernel(IndexedModule(index), name, specialisation)
-    return target.emit(kernel, analyse(kernel, specialisation), specialisation)
+    analysis, wishes = analyse_wishing(kernel, specialisation)
+    return replace(target.emit(kernel, analysis, specialisation), wishes=wishes)
 
 
 def _check_shape(index: ModuleIndex, name: str, specialisation: Specialisation) -> None:

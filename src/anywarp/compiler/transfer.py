@@ -34,6 +34,8 @@ class Transfer:
     local_bytes: int
     shape_of: Callable[[Value], Shape]
     made: dict[tuple[object, ...], Op] = field(default_factory=dict["tuple[object, ...]", Op])
+    missed: set[Value] = field(default_factory=set[Value])
+    """Values of whose bases a congruence was wanted that is not known; more may be listed than would help."""
 
     def __call__(self, op: Op) -> tuple[Shape, bool]:
         """Return the shape of `op`, and whether it holds only if `op` (an extension) does not see a wrap-around."""
@@ -54,7 +56,11 @@ class Transfer:
         same = Shape((0,) * lanes)
         if op.name == "load":
             return same if shapes[0].uniform and op.attrs["space"] != "local" else VARYING
-        if op.name in ("ballot", "barrier_result"):
+        if op.name == "barrier_result" or (op.name == "shuffle" and shapes[0].uniform):
+            return same
+        if lanes > 32:  # what a warp agrees on may differ between the warps of a gang
+            return VARYING
+        if op.name == "ballot":
             return same
         if op.name in ("shuffle", "match_any"):
             return same if any(s.uniform for s in shapes) else VARYING
@@ -109,15 +115,15 @@ class Transfer:
             work += [(a, depth + 1) for a in one.args]
         return True
 
-    def derived(self, name: str, type: Type, value: Value) -> Value:
-        """A conversion of a symbol: an operation that stands in no block."""
-        if isinstance(value, Const):
-            bits = evaluate(name, type, [value.bits], value.type, {})
+    def derived(self, name: str, type: Type, *values: Value) -> Value:
+        """An operation on symbols (a conversion, a product) that stands in no block."""
+        if all(isinstance(value, Const) for value in values):
+            bits = evaluate(name, type, [v.bits for v in values if isinstance(v, Const)], values[0].type, {})
             assert bits is not None
             return Const(type, bits)
-        key = (name, type, value)
+        key = (name, type, *values)
         if key not in self.made:
-            self.made[key] = Op(name, type, [value])
+            self.made[key] = Op(name, type, list(values))
         return self.made[key]
 
 
@@ -197,6 +203,15 @@ def _linear(sign: int) -> Callable[[Transfer, Op, list[Shape]], Shape | None]:
     return rule
 
 
+def _not(t: Transfer, op: Op, shapes: list[Shape]) -> Shape | None:
+    """All bits inverted: -1 - x."""
+    a = shapes[0]
+    if a.offsets is None or op.type == "i1":
+        return None
+    symbols = tuple((value, tuple(-f for f in factors)) for value, factors in a.symbols)
+    return Shape(tuple(-o for o in a.offsets), symbols, a.modulus, -1 - a.residue)
+
+
 def _product_modulus(a: Shape, b: Shape, size: int) -> tuple[int, int]:
     """Congruence of a product: (r + M i)(s + N j) = r s + r N j + s M i + M N i j."""
     modulus = min(low_power(a.residue, size) * b.modulus, low_power(b.residue, size) * a.modulus)
@@ -220,9 +235,15 @@ def _mul(t: Transfer, op: Op, shapes: list[Shape]) -> Shape | None:
         return Shape(a.offsets, (), modulus, residue)
     if b.modulus == size:
         return _scaled(a, b.residue, modulus, residue)
-    if a.symbols or not t.rematerialisable(right):
+    if not t.rematerialisable(right):
         return VARYING
-    return Shape((0,) * len(a.offsets), ((right, a.offsets),), modulus, residue)
+    symbols = {right: a.offsets}
+    for value, factors in a.symbols:
+        product = t.derived("mul", op.type, value, right)
+        if not t.rematerialisable(product):
+            return VARYING
+        symbols[product] = factors
+    return Shape((0,) * len(a.offsets), tuple(symbols.items()), modulus, residue)
 
 
 def _scaled(a: Shape, factor: int, modulus: int, residue: int) -> Shape:
@@ -257,9 +278,20 @@ def _shift_right(t: Transfer, op: Op, shapes: list[Shape]) -> Shape | None:
     if a.uniform and shift < width:
         modulus = max(1, a.modulus >> shift)
         return Shape(a.offsets, (), modulus, (a.residue >> shift) % modulus)
-    if shift >= width or not windowed(a, a.modulus):
-        return None
-    offsets = tuple(((a.residue + o) >> shift) - (a.residue >> shift) for o in a.offsets)
+    if shift < width and windowed(a, a.modulus):
+        return _shifted_lanes(a, shift)
+    bounds = t.ranges.of(op.args[0])
+    positive = op.name == "lshr" or bounds[1] < 1 << (width - 1)
+    straight = positive and not a.symbols and _cannot_wrap(bounds, a.offsets, width, False)
+    if shift < width and a.modulus >= 1 << shift and straight:
+        return _shifted_lanes(a, shift)
+    t.missed.add(op.args[0])
+    return None
+
+
+def _shifted_lanes(a: Shape, shift: int) -> Shape:
+    """Lanes that do not wrap around, shifted: what lies above the modulus is shifted alike for all of them."""
+    offsets = tuple(((a.residue + o) >> shift) - (a.residue >> shift) for o in a.offsets or ())
     modulus = max(1, a.modulus >> shift)
     return Shape(offsets, (), modulus, (a.residue >> shift) % modulus)
 
@@ -292,6 +324,7 @@ def _bitwise(t: Transfer, op: Op, shapes: list[Shape]) -> Shape | None:
     if a.uniform and b.uniform:
         return Shape(a.offsets, (), modulus, residue)
     if not (windowed(a, window) and windowed(b, window)):
+        t.missed.update(op.args)
         return None
     r, s = a.residue % window, b.residue % window
     first = function(r, s)
@@ -358,10 +391,13 @@ def _icmp(t: Transfer, op: Op, shapes: list[Shape]) -> Shape | None:
     predicate = op.attrs["predicate"]
     if a.uniform:
         a, b, predicate = b, a, SWAPPED[predicate]
-    if b.uniform and a.offsets is not None and predicate in ("ult", "uge", "slt", "sge"):
-        window = min(a.modulus, b.modulus, 1 << (BITS[op.args[0].type] - 1))
-        if b.residue % window == 0 and windowed(a, window):
-            return Shape((0,) * len(a.offsets))
+    if not b.uniform or a.offsets is None or a.uniform or predicate in ("eq", "ne"):
+        return None
+    window = min(a.modulus, b.modulus, 1 << (BITS[op.args[0].type] - 1))
+    edge = 0 if predicate in ("ult", "uge", "slt", "sge") else window - 1
+    if b.residue % window == edge and windowed(a, window):
+        return Shape((0,) * len(a.offsets))
+    t.missed.update(op.args)
     return None
 
 
@@ -370,7 +406,12 @@ def _special(t: Transfer, op: Op, shapes: list[Shape]) -> Shape | None:
 
 
 def _param(t: Transfer, op: Op, shapes: list[Shape]) -> Shape | None:
-    return Shape((0,) * t.specialisation.lanes)
+    """Parameters are uniform, and multiples of what the specialisation says (so are their low words)."""
+    modulus = 1
+    for offset, size, number in t.specialisation.multiples:
+        if offset == op.attrs["offset"] and op.type in INTEGERS and BITS[op.type] <= 8 * size:
+            modulus = max(modulus, number & -number)
+    return Shape((0,) * t.specialisation.lanes, (), modulus, 0)
 
 
 def _symbol(t: Transfer, op: Op, shapes: list[Shape]) -> Shape | None:
@@ -404,7 +445,7 @@ def _element(t: Transfer, op: Op, shapes: list[Shape]) -> Shape | None:
 
 _RULES: dict[str, Callable[[Transfer, Op, list[Shape]], Shape | None]] = {
     "add": _linear(1), "sub": _linear(-1), "mul": _mul, "shl": _shl, "lshr": _shift_right, "ashr": _shift_right,
-    "and": _bitwise, "or": _bitwise, "xor": _bitwise, "trunc": _trunc, "select": _select, "icmp": _icmp,
+    "and": _bitwise, "or": _bitwise, "xor": _bitwise, "not": _not, "trunc": _trunc, "select": _select, "icmp": _icmp,
     "special": _special, "param": _param, "symbol": _symbol, "to_generic": _generic(1), "from_generic": _generic(-1),
     "is_space": _is_space, "element": _element,
 }  # fmt: skip
@@ -426,7 +467,9 @@ def special_shape(name: str, specialisation: Specialisation) -> Shape:
     lanes = specialisation.lanes
     same = Shape((0,) * lanes)
     if name == "laneid":
-        return Shape(tuple(range(lanes)), (), 1 << 32, 0)
+        return from_constants([n % 32 for n in range(lanes)], "i32")
+    if name == "warpid" and lanes > 32:
+        return Shape(tuple(n // 32 for n in range(lanes)), (), lanes // 32, 0)
     if not name.startswith("tid."):
         return same
     if specialisation.block is None:

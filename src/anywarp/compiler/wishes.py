@@ -1,0 +1,97 @@
+"""Which integer parameters, if they were multiples of a power of two, would make better code: the wishes of an artifact.
+
+Compilers turn loops over rows into trip counts like `((n + ~tid) >> 5) + 1 & 3`, which differ between lanes unless n is a
+multiple; then everything behind such a loop is scattered. Programs nearly always pass multiples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from anywarp.compiler.analysis import analyse_wanting
+from anywarp.compiler.cfg import control_flow
+from anywarp.compiler.ir import Kernel, Op, Phi, Specialisation, Value
+from anywarp.compiler.shapes import Analysis
+
+Wish = tuple[int, int, int]
+
+_CARRIES = frozenset(
+    ["add", "sub", "mul", "shl", "lshr", "ashr", "and", "or", "xor", "not", "zext", "sext", "trunc", "select", "div"]
+)
+"""Operations through which a congruence of an operand may reach the result."""
+
+_SEARCH = 4000
+_TRIED = 6
+"""Values followed back, and parameters tried, at most."""
+
+
+def analyse_wishing(kernel: Kernel, specialisation: Specialisation) -> tuple[Analysis, tuple[Wish, ...]]:
+    """Analyse `kernel`; return the analysis and, for a compilation without assumptions about parameters, its wishes.
+
+    A wish is (offset, size in bytes, modulus), as in `Specialisation.multiples`. All of them together are worth having.
+    """
+    analysis, missed = analyse_wanting(kernel, specialisation)
+    if specialisation.multiples or specialisation.quick or specialisation.checks or specialisation.block is None:
+        return analysis, ()
+    now = _burden(kernel, analysis)
+    found = _parameters(missed)[:_TRIED] if now else []
+    best: tuple[int, tuple[Wish, ...]] = (now, ())
+    for modulus in sorted({32, specialisation.lanes}):
+        wishes = tuple((offset, size, modulus) for offset, size in found)
+        there = _with(kernel, specialisation, wishes) if wishes else now
+        if there < best[0]:
+            best = there, wishes
+    return analysis, _needed(kernel, specialisation, *best)
+
+
+def _with(kernel: Kernel, specialisation: Specialisation, wishes: tuple[Wish, ...]) -> int:
+    return _burden(kernel, analyse_wanting(kernel, replace(specialisation, multiples=wishes))[0])
+
+
+def _needed(kernel: Kernel, specialisation: Specialisation, burden: int, wishes: tuple[Wish, ...]) -> tuple[Wish, ...]:
+    """Leave out, one by one, wishes without which the others do as well."""
+    for wish in wishes if len(wishes) > 1 else ():
+        others = tuple(w for w in wishes if w != wish)
+        if others and _with(kernel, specialisation, others) <= burden:
+            wishes = others
+    return tuple(sorted(wishes))
+
+
+def _parameters(missed: Iterable[Value]) -> list[tuple[int, int]]:
+    """Return the integer parameters (offset, size) from which the values are computed."""
+    found: dict[tuple[int, int], None] = {}
+    work, seen = list(missed), set[Value]()
+    while work and len(seen) < _SEARCH:
+        value = work.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        if isinstance(value, Phi):
+            work += value.incoming.values()
+        elif isinstance(value, Op) and value.name == "param" and value.type in ("i32", "i64"):
+            found[int(value.attrs["offset"]), 4 if value.type == "i32" else 8] = None
+        elif isinstance(value, Op) and value.name in _CARRIES:
+            work += value.args
+    return list(found)
+
+
+def _burden(kernel: Kernel, analysis: Analysis) -> int:
+    """Weigh what divergence costs: scattered accesses, and loops in which lanes part; inner loops count more."""
+    flow = control_flow(kernel)
+    total = 0
+    for number, block in enumerate(kernel.blocks):
+        depth = len(flow.nest.around(number))
+        each = sum(_scattered(op, analysis) for op in block.ops)
+        if depth:
+            each += (block in analysis.divergent_loops) + (block in analysis.divergent_branches)
+            each += block in analysis.divergent_blocks
+        total += each * 8 ** min(depth, 4)
+    return total
+
+
+def _scattered(op: Op, analysis: Analysis) -> int:
+    if op.name not in ("load", "store", "atomic"):
+        return 0
+    shape = analysis.shapes.get(op.args[0])
+    return 4 if shape is not None and shape.varying and op.args[0] not in analysis.guarded else 0
