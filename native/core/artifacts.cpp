@@ -54,6 +54,8 @@ void read_line(ModuleDescription& d, const Line& line) {
   } else if (key == "param") {
     entry_of(d, word(line, 1))
         .params.push_back({number(line, 2), number(line, 3), number(line, 4)});
+  } else if (key == "text") {
+    entry_of(d, word(line, 1)).text_bytes = number(line, 2);
   } else if (key == "needs") {
     entry_of(d, word(line, 1)).unsupported.push_back(word(line, 2));
   } else if (key == "global") {
@@ -106,6 +108,8 @@ KernelArtifact read_kernel(Container c) {
     if (key == "local") k.local = number(line, 1);
     if (key == "shared") k.shared = number(line, 1);
     if (key == "param") k.param = number(line, 1);
+    if (key == "compile_ms") k.compile_ms = strtod(word(line, 1).c_str(), nullptr);
+    if (key == "wish") k.wishes.push_back({number(line, 1), number(line, 2), number(line, 3)});
     if (key == "note") say(LogLevel::debug, k.name + ": " + (line.size() > 1 ? line[1] : ""));
     if (key != "block") continue;
     for (size_t i = 0; i < 3; ++i) k.block[i] = static_cast<uint32_t>(number(line, 1 + i));
@@ -113,6 +117,13 @@ KernelArtifact read_kernel(Container c) {
   if (k.symbol.empty()) throw Failure(999, "a compiled kernel names no symbol");
   k.container = std::move(c);
   return k;
+}
+
+std::string key_of(const KernelRequest& r) {
+  std::string shape;
+  for (uint32_t axis : r.block) shape += (shape.empty() ? "" : " ") + std::to_string(axis);
+  return sha256_hex("kernel\n" + settings().build_id + "\n" + r.device + "\n" + r.image->key +
+                    "\n" + r.kernel + "\n" + shape + "\n" + write_options(r.options) + "\n");
 }
 
 // The service's reply holds the container; one that is damaged on the way is not used.
@@ -134,7 +145,7 @@ ModuleDescription describe_image(std::shared_ptr<const Image> image, const std::
   if (!found || kind(*found) != "module") {
     Reply reply =
         ask_service({{"op", "describe"}, {"image", image->key}, {"device", device}, {"key", key}},
-                    image->bytes, "the module");
+                    image->bytes, "the module", true);
     found = container_of(std::move(reply), "the module", "module");
   }
   ModuleDescription d = read_description(*found);
@@ -142,30 +153,30 @@ ModuleDescription describe_image(std::shared_ptr<const Image> image, const std::
   return d;
 }
 
-KernelArtifact obtain_kernel(const Image& image, const std::string& kernel,
-                             const std::array<uint32_t, 3>& block, const std::string& device) {
-  std::string x = std::to_string(block[0]), y = std::to_string(block[1]),
-              z = std::to_string(block[2]);
-  std::string key = sha256_hex("kernel\n" + settings().build_id + "\n" + device + "\n" + image.key +
-                               "\n" + kernel + "\n" + x + " " + y + " " + z + "\n\n");
-  auto found = cached(key);
-  if (found && kind(*found) == "kernel") {
-    report_artifact(kernel, true, 0);
-    return read_kernel(std::move(*found));
-  }
+std::optional<KernelArtifact> cached_kernel(const KernelRequest& r) {
+  auto found = cached(key_of(r));
+  if (!found || kind(*found) != "kernel") return {};
+  report_artifact(r.kernel, true, 0);
+  return read_kernel(std::move(*found));
+}
+
+KernelArtifact obtain_kernel(const KernelRequest& r, bool aloud) {
+  if (auto found = cached_kernel(r)) return std::move(*found);
+  std::string what = "kernel " + r.kernel;
   Reply reply = ask_service({{"op", "compile"},
-                             {"image", image.key},
-                             {"device", device},
-                             {"kernel", kernel},
-                             {"block", x, y, z},
-                             {"options", ""},
-                             {"key", key}},
-                            image.bytes, "kernel " + kernel);
+                             {"image", r.image->key},
+                             {"device", r.device},
+                             {"kernel", r.kernel},
+                             {"block", std::to_string(r.block[0]), std::to_string(r.block[1]),
+                              std::to_string(r.block[2])},
+                             {"options", write_options(r.options)},
+                             {"key", key_of(r)}},
+                            r.image->bytes, what, aloud);
   const Line* was_cached = find_line(reply.lines, "cached");
   const Line* took = find_line(reply.lines, "compile_ms");
-  report_artifact(kernel, was_cached && was_cached->size() > 1 && (*was_cached)[1] == "1",
+  report_artifact(r.kernel, was_cached && was_cached->size() > 1 && (*was_cached)[1] == "1",
                   took && took->size() > 1 ? strtod((*took)[1].c_str(), nullptr) : 0);
-  return read_kernel(container_of(std::move(reply), "kernel " + kernel, "kernel"));
+  return read_kernel(container_of(std::move(reply), what, "kernel"));
 }
 
 }  // namespace aw

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/container.h"
+#include "core/options.h"
 
 namespace aw {
 
@@ -32,6 +34,7 @@ struct Entry {
   bool reqntid = false;
   std::vector<Parameter> params;
   std::vector<std::string> unsupported;  // instruction forms that we lack
+  uint64_t text_bytes = 0;               // how much PTX there is to compile; 0: not stated
 };
 
 struct Variable {
@@ -59,12 +62,26 @@ struct KernelArtifact {
   std::string name, symbol;
   std::array<uint32_t, 3> block{};  // zeros: any
   uint64_t frame_fixed = 0, frame_per_warp = 0, local = 0, shared = 0, param = 0;
-  Container container;  // its payload is the object
+  double compile_ms = 0;
+  std::vector<Multiple> wishes;  // code that may assume these would be faster
+  Container container;           // its payload is the object
 };
 
-// Both throw Failure with the code for the caller of the API and the diagnostics as text.
+// What is to be compiled, and for what.
+struct KernelRequest {
+  std::shared_ptr<const Image> image;
+  std::string kernel;
+  std::array<uint32_t, 3> block{};  // zeros: any
+  std::string device;
+  CompileOptions options;
+};
+
+// Both throw Failure with the code for the caller of the API and the diagnostics as text. `aloud`:
+// the user waits for it and is told when it takes long.
 ModuleDescription describe_image(std::shared_ptr<const Image> image, const std::string& device);
-KernelArtifact obtain_kernel(const Image& image, const std::string& kernel,
-                             const std::array<uint32_t, 3>& block, const std::string& device);
+KernelArtifact obtain_kernel(const KernelRequest& request, bool aloud = true);
+
+// The same if it lies in the cache.
+std::optional<KernelArtifact> cached_kernel(const KernelRequest& request);
 
 }  // namespace aw

@@ -61,10 +61,10 @@ class Connection {
     }
   }
 
-  void receive(void* to, size_t bytes, const std::string& what) {
+  void receive(void* to, size_t bytes, const std::string& slow) {
     auto* p = static_cast<char*>(to);
     while (bytes) {
-      wait_for_data(what);
+      wait_for_data(slow);
       ssize_t got = recv(file_, p, bytes, 0);
       if (got < 0 && errno == EINTR) continue;
       if (got == 0) throw Broken{"the service ended in the middle of a request"};
@@ -74,14 +74,15 @@ class Connection {
   }
 
  private:
-  void wait_for_data(const std::string& what) {
+  // `slow` is what the user is told when it takes long; empty: nothing.
+  void wait_for_data(const std::string& slow) {
     double begin = now();
     for (bool said = false;;) {
       pollfd wanted = {file_, POLLIN, 0};
       if (poll(&wanted, 1, 500) > 0) return;
       double waited = now() - begin;
-      if (waited > kSlow && !std::exchange(said, true)) {
-        say(isatty(STDERR_FILENO) ? LogLevel::warn : LogLevel::info, "compiling " + what + " ...");
+      if (waited > kSlow && !slow.empty() && !std::exchange(said, true)) {
+        say(isatty(STDERR_FILENO) ? LogLevel::warn : LogLevel::info, slow);
       }
       if (waited > kReplyLimit) throw Broken{"the service did not answer"};
     }
@@ -187,7 +188,7 @@ void start_service(const std::string& path) {
 }
 
 Reply exchange(Connection& c, const std::vector<Line>& request, std::string_view payload,
-               const std::string& what) {
+               const std::string& slow) {
   std::string header = render_lines(request);
   uint32_t header_bytes = static_cast<uint32_t>(header.size());
   uint64_t payload_bytes = payload.size();
@@ -197,17 +198,17 @@ Reply exchange(Connection& c, const std::vector<Line>& request, std::string_view
   c.send(head + header);
   c.send(payload);
   char lengths[12];
-  c.receive(lengths, sizeof lengths, what);
+  c.receive(lengths, sizeof lengths, slow);
   memcpy(&header_bytes, lengths, 4);
   memcpy(&payload_bytes, lengths + 4, 8);
   if (header_bytes > kHeaderLimit || payload_bytes > kPayloadLimit)
     throw Broken{"the service sent nonsense"};
   std::string text(header_bytes, '\0');
-  c.receive(text.data(), text.size(), what);
+  c.receive(text.data(), text.size(), slow);
   Reply reply;
   reply.lines = parse_lines(text);
   reply.payload.resize(payload_bytes);
-  c.receive(reply.payload.data(), reply.payload.size(), what);
+  c.receive(reply.payload.data(), reply.payload.size(), slow);
   return reply;
 }
 
@@ -217,7 +218,7 @@ std::optional<Connection> reach(const std::string& path) {
   if (file < 0) return {};
   Connection connection(file);
   try {
-    exchange(connection, {{"op", "ping"}}, {}, "the compile service");
+    exchange(connection, {{"op", "ping"}}, {}, "waiting for the compile service ...");
   } catch (const Broken&) {
     return {};
   }
@@ -279,23 +280,23 @@ std::string value(const Reply& reply, std::string_view key) {
   return line && line->size() > 1 ? (*line)[1] : "";
 }
 
-Reply attempt(const std::vector<Line>& request, std::string_view image, const std::string& what) {
+Reply attempt(const std::vector<Line>& request, std::string_view image, const std::string& slow) {
   Connection c = idle().take();
-  Reply reply = exchange(c, request, {}, what);
-  if (value(reply, "status") == "need-image") reply = exchange(c, request, image, what);
+  Reply reply = exchange(c, request, {}, slow);
+  if (value(reply, "status") == "need-image") reply = exchange(c, request, image, slow);
   idle().give(std::move(c));
   return reply;
 }
 
 }  // namespace
 
-Reply ask_service(const std::vector<Line>& request, std::string_view image,
-                  const std::string& what) {
+Reply ask_service(const std::vector<Line>& request, std::string_view image, const std::string& what,
+                  bool aloud) {
   if (image.size() > kPayloadLimit) throw Failure(200, what + ": the image is larger than 1 GiB");
   std::string reason;
   for (int round = 0; round < 2; ++round) {
     try {
-      Reply reply = attempt(request, image, what);
+      Reply reply = attempt(request, image, aloud ? "compiling " + what + " ..." : "");
       std::string status = value(reply, "status");
       for (auto& line : reply.lines) {
         if (line[0] == "warning" && line.size() > 1) diagnose(LogLevel::warn, line[1]);

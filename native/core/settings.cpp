@@ -60,6 +60,12 @@ LogLevel log_level(const std::string& text) {
   return LogLevel::warn;
 }
 
+VersionPolicy version_policy(const std::string& text) {
+  return text == "best"    ? VersionPolicy::best
+         : text == "plain" ? VersionPolicy::plain
+                           : VersionPolicy::automatic;
+}
+
 unsigned thread_count(const std::string& text) {
   unsigned long asked = strtoul(text.c_str(), nullptr, 10);
   if (asked > 0) return static_cast<unsigned>(std::min(asked, 1024ul));
@@ -98,6 +104,7 @@ Settings read() {
   if (s.build_id.empty()) s.build_id = first_line(s.library_dir + "/build_id");
   s.report_dir = expand_home(variable("ANYWARP_REPORT_DIR"));
   s.log = log_level(variable("ANYWARP_LOG"));
+  s.versions = version_policy(variable("ANYWARP_VERSIONS"));
   s.threads = thread_count(variable("ANYWARP_THREADS"));
   s.devices = device_count(variable("ANYWARP_DEVICES"));
   s.memory = parse_size(variable("ANYWARP_MEMORY"));

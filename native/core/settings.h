@@ -9,6 +9,9 @@ namespace aw {
 
 enum class LogLevel { off, error, warn, info, debug };
 
+// Which versions of a kernel's code are used (ANYWARP_VERSIONS).
+enum class VersionPolicy { automatic, best, plain };
+
 struct Settings {
   std::string device;       // ANYWARP_DEVICE
   std::string cache_dir;    // empty when there is no home and nothing is set
@@ -17,6 +20,7 @@ struct Settings {
   std::string build_id;
   std::string report_dir;  // empty: no report
   LogLevel log = LogLevel::warn;
+  VersionPolicy versions = VersionPolicy::automatic;
   unsigned threads = 1;
   int devices = 1;      // ANYWARP_DEVICES, else LOCAL_WORLD_SIZE; 0: no number
   uint64_t memory = 0;  // 0: what the machine has

@@ -21,11 +21,12 @@ int max_threads(const Entry& entry) {
 const KernelArtifact& compiled(Function& function, std::shared_ptr<KernelCode>& keep) {
   {
     std::lock_guard lock(function.mutex);
-    if (!function.compiled.empty()) keep = function.compiled.begin()->second;
+    if (!function.compiled.empty()) keep = function.compiled.begin()->second->general();
   }
   if (!keep)
     keep =
-        function.code({static_cast<uint32_t>(std::min(max_threads(*function.entry), 256)), 1, 1});
+        function.code({static_cast<uint32_t>(std::min(max_threads(*function.entry), 256)), 1, 1})
+            ->general();
   return keep->artifact;
 }
 

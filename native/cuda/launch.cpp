@@ -87,11 +87,12 @@ KernelWork plan_launch(const std::shared_ptr<Function>& function, const LaunchRe
   check_shape(*function->entry, r);
   KernelWork w;
   w.params = copy_params(*function->entry, r);
-  w.code = function->code({r.block[0], r.block[1], r.block[2]});
+  w.versions = function->code({r.block[0], r.block[1], r.block[2]});
+  auto code = w.versions->general();
   // The compiler decides how long the buffer is; it never differs from what the description says
   // but for padding.
-  w.params.resize(std::max<uint64_t>(w.params.size(), w.code->artifact.param));
-  uint64_t fixed = w.code->artifact.shared;
+  w.params.resize(std::max<uint64_t>(w.params.size(), code->artifact.param));
+  uint64_t fixed = code->artifact.shared;
   require(r.dynamic_shared <= static_cast<uint64_t>(most_dynamic_shared(*function, fixed)));
   w.function = function;
   for (int i = 0; i < 3; ++i) w.grid[i] = r.grid[i], w.block[i] = r.block[i];

@@ -11,6 +11,7 @@
 #include "core/artifacts.h"
 #include "core/handles.h"
 #include "cuda/context.h"
+#include "cuda/versions.h"
 #include "devices/device.h"
 
 namespace aw {
@@ -53,11 +54,11 @@ struct Function {
 
   std::mutex mutex;
   FunctionAttributes attributes;
-  std::map<std::array<uint32_t, 3>, std::shared_ptr<KernelCode>> compiled;
+  std::map<std::array<uint32_t, 3>, std::shared_ptr<Versions>> compiled;
 
   // Returns the code for a block shape, compiled if need be; throws Failure with what the compiler
   // said.
-  std::shared_ptr<KernelCode> code(const std::array<uint32_t, 3>& block);
+  std::shared_ptr<Versions> code(const std::array<uint32_t, 3>& block);
 };
 
 struct JitOptions;

@@ -152,7 +152,7 @@ std::shared_ptr<Module> load_module(std::shared_ptr<const ModuleDescription> des
   return module;
 }
 
-std::shared_ptr<KernelCode> Function::code(const std::array<uint32_t, 3>& block) {
+std::shared_ptr<Versions> Function::code(const std::array<uint32_t, 3>& block) {
   std::lock_guard lock(mutex);
   const std::array<uint32_t, 3> any{};
   if (auto it = compiled.find(any); it != compiled.end()) return it->second;
@@ -160,9 +160,9 @@ std::shared_ptr<KernelCode> Function::code(const std::array<uint32_t, 3>& block)
   // A program whose block shapes follow its data would compile without end: after some shapes, one
   // piece of code that serves any.
   auto shape = compiled.size() < kMostShapes ? block : any;
-  auto made = device().load(
-      obtain_kernel(*description->image, entry->name, shape, device().info().identity));
-  compiled[made->artifact.block == any ? any : block] = made;
+  auto made = Versions::obtain(
+      {description->image, entry->name, shape, device().info().identity, {}}, entry->text_bytes);
+  compiled[made->general()->artifact.block == any ? any : block] = made;
   return made;
 }
 

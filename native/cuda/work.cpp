@@ -29,8 +29,10 @@ struct Performer {
 
   void operator()(const KernelWork& w) const {
     static std::atomic<uint64_t> next_grid{1};
+    uint64_t blocks = uint64_t{w.grid[0]} * w.grid[1] * w.grid[2];
+    Versions::Choice choice = w.versions->choose(w.params, blocks);
     KernelRun run;
-    run.code = w.code.get();
+    run.code = choice.code.get();
     run.all_resident = w.cooperative;
     run.most_threads = context.multiprocessors;
     AwLaunch& l = run.launch;
@@ -39,12 +41,14 @@ struct Performer {
     // Dynamic shared memory starts behind the static part, aligned to 16 (docs/contracts.md,
     // section 7).
     l.shared_total =
-        static_cast<uint32_t>((w.code->artifact.shared + 15) / 16 * 16 + w.dynamic_shared);
+        static_cast<uint32_t>((choice.code->artifact.shared + 15) / 16 * 16 + w.dynamic_shared);
     l.params = w.params.data();
     l.module_data = w.function->data->base;
     l.module_data_bytes = w.function->data->bytes;
     l.grid_id = next_grid++;
+    uint64_t begin = choice.measured ? event_clock() : 0;
     RunResult result = device().run(run);
+    if (choice.measured) w.versions->ran(choice, blocks, event_clock() - begin);
     flush_prints();
     if (result.code) context.fail(result.code, result.text);
   }

@@ -19,10 +19,11 @@ struct Array;
 struct Context;
 struct Function;
 struct ExecutionPlan;
+class Versions;
 
 struct KernelWork {
   std::shared_ptr<Function> function;
-  std::shared_ptr<KernelCode> code;
+  std::shared_ptr<Versions> versions;
   uint32_t grid[3]{}, block[3]{};
   uint32_t dynamic_shared = 0;
   bool cooperative = false;

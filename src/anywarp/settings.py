@@ -215,6 +215,16 @@ THREADS = Setting(
     "How many threads run the blocks of a kernel on the device `cpu`.",
     "native",
 )
+VERSIONS = Setting(
+    "ANYWARP_VERSIONS",
+    str,
+    lambda: "automatic",
+    "automatic",
+    "Which versions of a kernel's code run: `automatic` starts with what is soon there and changes to faster code, made in the "
+    "background, where it pays; `best` waits for the fastest before each first launch; `plain` uses code that assumes nothing but "
+    "the block shape.",
+    "native",
+)
 MEMORY = Setting(
     "ANYWARP_MEMORY",
     _size,
@@ -354,7 +364,7 @@ CXX = Setting(
 )
 
 SETTINGS: tuple[Setting[object], ...] = (
-    DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, MEMORY, DEVICES, ASYNC, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, LOG,
+    DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, MEMORY, DEVICES, ASYNC, VERSIONS, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, LOG,
     BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_SCOPE, TORCH_BLOCK, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, RUN, CXX,
 )  # fmt: skip
 """All of them, in the order of docs/settings.md."""

@@ -21,7 +21,7 @@ def test_every_part_of_a_layout_has_its_line():
         globals={"a b": Global("a b", "const", 0, 4, 4), "g": Global("g", "global", 8, 8, 8)},
         addresses=(AddressOf(8, 0, 8, (1 << 64) - 1),),
         entries=(
-            Entry("k%1", (Param("p", 0, 8, 8), Param("q", 8, 4, 4)), 12, (16, 8, 1), True, ("tex.2d.v4.f32.s32",)),
+            Entry("k%1", (Param("p", 0, 8, 8), Param("q", 8, 4, 4)), 12, (16, 8, 1), True, ("tex.2d.v4.f32.s32",), 345),
             Entry("plain", (), 0),
         ),
         diagnostics=("one line\nand another",),
@@ -32,6 +32,7 @@ def test_every_part_of_a_layout_has_its_line():
         ["ptx", "8.2", "sm_80"],
         ["data", "16", "8"],
         ["entry", "k%1", "12", "16", "8", "1", "1"],
+        ["text", "k%1", "345"],
         ["param", "k%1", "0", "8", "8"],
         ["param", "k%1", "8", "4", "4"],
         ["needs", "k%1", "tex.2d.v4.f32.s32"],

@@ -79,6 +79,8 @@ class KernelByHand:
     maxntid: tuple[int, int, int] = (0, 0, 0)
     reqntid: int = 0
     options: tuple[str, ...] = ("-fPIC",)
+    wishes: tuple[tuple[int, int, int], ...] = ()
+    compile_ms: float = 1.5
 
     @property
     def param_bytes(self) -> int:
@@ -88,7 +90,7 @@ class KernelByHand:
         return [
             ("kind", "kernel"), ("abi", abi()), ("name", self.name), ("symbol", self.name), ("block", 0, 0, 0),
             ("frame", *self.frame), ("local", self.local), ("shared", self.shared), ("param", self.param_bytes),
-            ("compile_ms", 1.5),
+            ("compile_ms", self.compile_ms), *(("wish", *wish) for wish in self.wishes),
         ]  # fmt: skip
 
 
@@ -113,6 +115,15 @@ class Handmade:
     def __init__(self, cache: Path) -> None:
         self.cache = cache
         self._made: dict[tuple[object, ...], bytes] = {}
+
+    def version(self, image: bytes, kernel: KernelByHand, options: str) -> None:
+        """Add a version of a kernel of `image`, compiled with `options`."""
+        image_key = hashlib.sha256(image).hexdigest()
+        made = container(kernel.lines(), compile_c(PRELUDE + kernel.source, *kernel.options))
+        for block in BLOCKS:
+            shape = " ".join(map(str, block))
+            key = f"kernel\n{build_id()}\n{device_identity()}\n{image_key}\n{kernel.name}\n{shape}\n{options}\n"
+            self.put(key, made)
 
     def module(
         self,

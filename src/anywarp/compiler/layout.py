@@ -119,7 +119,7 @@ class AddressOf:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A kernel as the driver must know it: its parameters and the block shapes that it states."""
+    """A kernel as the driver must know it: its parameters, the block shapes that it states, and how much PTX it is."""
 
     name: str
     params: tuple[Param, ...]
@@ -127,6 +127,7 @@ class Entry:
     maxntid: tuple[int, int, int] = (0, 0, 0)
     reqntid: bool = False
     needs: tuple[str, ...] = ()
+    text_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,11 +316,13 @@ def narrowed(value: float) -> int:
         return 0x7F800000 if value > 0 else 0xFF800000
 
 
-def entry_of(function: Function, source: Source | None = None, needs: tuple[str, ...] = ()) -> Entry:
+def entry_of(
+    function: Function, source: Source | None = None, needs: tuple[str, ...] = (), text_bytes: int = 0
+) -> Entry:
     """Describe a kernel from its header."""
     params, size = parameters(function.params, source)
     stated = {d.name: d.arguments for d in function.directives}
     shape = stated.get("reqntid") or stated.get("maxntid") or ()
     sizes = [a for a in shape if isinstance(a, int)][:3]
     x, y, z = (*sizes, *([1] * (3 - len(sizes)))) if sizes else (0, 0, 0)
-    return Entry(function.name, tuple(params), size, (x, y, z), "reqntid" in stated, needs)
+    return Entry(function.name, tuple(params), size, (x, y, z), "reqntid" in stated, needs, text_bytes)

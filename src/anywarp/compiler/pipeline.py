@@ -85,13 +85,20 @@ def describe_module(index: ModuleIndex) -> ModuleLayout:
     data = lay_out_data(index.items, index.source)
     lacking = {name: _lacking(index, name) for name in index.functions}
     entries = tuple(
-        entry_of(index.functions[name].header, index.source, _needs(index, name, lacking)) for name in index.entries
+        entry_of(index.functions[name].header, index.source, _needs(index, name, lacking), _size(index, name))
+        for name in index.entries
     )
     remarks = [*data.remarks, *(f"the variable `{n}` is declared extern and defined nowhere" for n in data.missing)]
     return ModuleLayout(
         index.version, index.target, data.image, data.align, data.globals, tuple(data.addresses), entries, data.missing,
         tuple(remarks),
     )  # fmt: skip
+
+
+def _size(index: ModuleIndex, name: str) -> int:
+    """How many characters the body of a kernel has; functions that it calls are not counted."""
+    body = index.functions[name].body
+    return body[1] - body[0] if body else 0
 
 
 def _lacking(index: ModuleIndex, name: str) -> set[str]:

@@ -50,7 +50,7 @@ class SimdTarget:
         """Compile `kernel`. Raises AnywarpError naming what cannot be compiled."""
         begin = time.perf_counter()
         text, fixed, per_warp = self.emit_text(kernel, analysis, specialisation)
-        code = compile_text(text, self.triple, self.cpu, self.features, kernel.name)
+        code = compile_text(text, self.triple, self.cpu, self.features, kernel.name, specialisation.quick)
         return Artifact(
             kernel.name, SYMBOL, specialisation.block or (0, 0, 0), fixed, per_warp, kernel.local_bytes, kernel.shared_bytes,
             kernel.param_bytes, code, (time.perf_counter() - begin) * 1e3,
