@@ -20,21 +20,33 @@ std::string thread_of(const AwLaunch& launch, uint32_t warp, uint32_t lane) {
   return triple(index);
 }
 
+uint32_t kind_of(const AwWorker& w) { return w.access_kind & 0xff; }
+
+bool is_known(const AwWorker& w) { return kind_of(w) >= 1 && kind_of(w) <= 4; }
+
 uint64_t address_of(const AwWorker& w, uint32_t lane) {
-  if (w.access_kind == 1) return w.addresses[0];
-  if (w.access_kind == 2) return w.addresses[0] + lane * static_cast<uint64_t>(w.access_stride);
+  if (kind_of(w) == 1) return w.addresses[0];
+  if (kind_of(w) == 2) return w.addresses[0] + lane * static_cast<uint64_t>(w.access_stride);
+  if (kind_of(w) == 4) return reinterpret_cast<const uint64_t*>(w.addresses[0])[lane];
   return w.addresses[lane];
+}
+
+bool takes_part(const AwWorker& w, uint32_t lane) {
+  if (w.access_kind >> 16 & 1) return w.addresses[1 + lane / 64] >> lane % 64 & 1;
+  return w.access_mask == ~0u || (lane < 32 && w.access_mask >> lane & 1);
 }
 
 // The lane whose access covers the address that the processor reported. The processor reports none
 // for addresses that no page can have (x86-64: non-canonical), so then the lane that has such an
 // address.
 int guilty_lane(const AwWorker& w, uint64_t reported) {
-  if (w.access_kind < 1 || w.access_kind > 3) return -1;
+  if (!is_known(w)) return -1;
+  uint32_t lanes = 32 * (1 + (w.access_kind >> 8 & 0xff));
+  if (lanes > 1024 || (lanes > 32 && kind_of(w) == 3)) return -1;
   int nearest = -1;
   uint64_t distance = 64;  // no access is wider
-  for (uint32_t lane = 0; lane < 32; ++lane) {
-    if (!(w.access_mask >> lane & 1)) continue;
+  for (uint32_t lane = 0; lane < lanes; ++lane) {
+    if (!takes_part(w, lane)) continue;
     uint64_t address = address_of(w, lane), high = address >> 47;
     bool impossible = reported == 0 && high != 0 && high != 0x1ffff;
     if (impossible) return static_cast<int>(lane);
@@ -47,9 +59,8 @@ int guilty_lane(const AwWorker& w, uint64_t reported) {
 // A fault of the processor itself and not of a page: of the addresses that kernels use, one that is
 // not aligned as its instruction wants (x86-64: general protection).
 bool is_misaligned(const AwWorker& w, const FaultFrame& fault, int lane) {
-  bool known = w.access_kind >= 1 && w.access_kind <= 3;
   return fault.signal == SIGBUS ? fault.code == BUS_ADRALN
-                                : fault.code == SI_KERNEL && known && lane < 0;
+                                : fault.code == SI_KERNEL && is_known(w) && lane < 0;
 }
 
 std::string hex(uint64_t value) {

@@ -18,6 +18,7 @@ from anywarp.compiler.simd.text import LLVM_TYPE, constant_vector, vector_type
 from anywarp.compiler.simd.values import LANES, Values
 from anywarp.ptx.isa.ops import BITS
 
+_EACH, _ELSEWHERE = 3, 4  # kinds of records: an address per lane, in the worker or where it says
 SIZE = {"i8": 1, "i16": 2, "i32": 4, "i64": 8, "i128": 16, "f16": 2, "bf16": 2, "f32": 4, "f64": 8}
 Parts: TypeAlias = "dict[int, str | list[str]]"
 """Elements of an access by number: one scalar for all lanes, or chunks."""
@@ -172,25 +173,32 @@ class Addresses:
         affine = address.offsets is not None and not address.symbols and len(set(steps)) == 1
         # Rows that lie apart would take eight more stores per access; there the handler names the warp's first lane.
         rows = all(self.pattern(address, i, 4, 4) for i in range(0, v.lanes, 4))
-        kind = 2 if affine else 1 if rows else 3
+        kind = 2 if affine else 1 if rows else _EACH if v.warps == 1 else _ELSEWHERE
         if kind < 3 and faults != "exact":
             return
         mask = v.active_bits(guard)
         step = 4 if address.uniform else steps[0] if affine else 0  # at one address any stride leads to the first lane
-        first = f"<4 x i32> <i32 {kind}, i32 -1, i32 {step}, i32 {-1 if step < 0 else 0}>"
-        if mask is not None:
+        at, masked = self.at.worker, v.warps > 1 and mask is not None
+        word = kind | (v.warps - 1) << 8 | masked << 16
+        first = f"<4 x i32> <i32 {word}, i32 -1, i32 {step}, i32 {-1 if step < 0 else 0}>"
+        if masked:  # a gang's mask lies behind the first address
+            t.do(f"store volatile {v.word} {mask}, ptr {t.let(f'getelementptr i8, ptr {at}, i64 72')}, align 8")
+        elif mask is not None:
             first = f"<4 x i32> {t.let(f'insertelement {first}, i32 {mask}, i32 1')}"
-        at = self.at.worker
         if v.recorded != (t.label, first):  # within straight code only what changed is written
             v.recorded = (t.label, first)
             t.do(f"store volatile {first}, ptr {t.let(f'getelementptr i8, ptr {at}, i64 40')}, align 8")
         if kind < 3:
             t.do(f"store volatile i64 {address.base}, ptr {t.let(f'getelementptr i8, ptr {at}, i64 64')}, align 8")
             return
-        n = v.chunk
+        n, start = v.chunk, t.let(f"getelementptr i8, ptr {at}, i64 64")
+        if kind == _ELSEWHERE:
+            room = self.room("i64")
+            t.do(f"store volatile i64 {t.cast('ptrtoint', 'ptr', room, 'i64')}, ptr {start}, align 8")
+            start = room
         for i in range(v.chunks):
             chunk = t.cast("ptrtoint", f"<{n} x ptr>", self.pointers(address, i), f"<{n} x i64>")
-            place = t.let(f"getelementptr i8, ptr {at}, i64 {64 + 8 * n * i}")
+            place = t.let(f"getelementptr i8, ptr {start}, i64 {8 * n * i}") if i else start
             t.do(f"store volatile <{n} x i64> {chunk}, ptr {place}, align 8")
 
     # --- addresses that are affine unless something wraps around ------------------------------------------------------
