@@ -152,8 +152,9 @@ def test_variables_are_laid_out_by_use_and_dynamic_memory_lies_behind() -> None:
     stores = [
         op.args[0].attrs for b in kernel.blocks for op in b.ops if op.name == "store" and isinstance(op.args[0], Op)
     ]
-    assert {"space": "shared", "offset": 64} in stores
-    assert {"space": "shared", "offset": 68} in stores  # the generic store was found to be one to shared memory
+    dynamic = (64, -1)
+    assert {"space": "shared", "offset": 64, "extent": dynamic} in stores
+    assert {"space": "shared", "offset": 68, "extent": dynamic} in stores  # the generic store was found to be one to shared memory
 
 
 def test_a_local_array_with_constant_indices_becomes_values() -> None:

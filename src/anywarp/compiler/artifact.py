@@ -23,7 +23,7 @@ class Artifact:
     """A compiled kernel. Sizes in bytes; `block` (0, 0, 0) serves any shape; `frame` is fixed + per_warp * warps.
 
     `lanes` were emitted together. `wishes` are integer parameters (offset, size, modulus): code for launches in which each is a
-    multiple of its modulus would be faster (`Specialisation.multiples`).
+    multiple of its modulus would be faster (`Specialisation.multiples`). `sites` describe what checked code watches, by number.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Artifact:
     notes: tuple[str, ...] = ()
     lanes: int = 32
     wishes: tuple[tuple[int, int, int], ...] = ()
+    sites: tuple[str, ...] = ()
 
 
 def percent(text: str) -> str:
@@ -86,6 +87,7 @@ def pack(artifact: Artifact) -> bytes:
         f"compile_ms {artifact.compile_ms:.3f}",
         f"gang {artifact.lanes}",
         *(f"wish {offset} {size} {modulus}" for offset, size, modulus in artifact.wishes),
+        *(f"site {site}" for site in artifact.sites),
         *(f"note {percent(note)}" for note in artifact.notes),
     ]
     return pack_container("".join(line + "\n" for line in lines), artifact.object)
@@ -97,10 +99,13 @@ def unpack(data: bytes) -> Artifact:
     fields: dict[str, list[str]] = {}
     notes: list[str] = []
     wishes: list[tuple[int, int, int]] = []
+    sites: list[str] = []
     for line in header.splitlines():
         key, *words = line.split(" ")
         if key == "note":
             notes.append(unquote(" ".join(words)))
+        elif key == "site":
+            sites.append(" ".join(words))
         elif key == "wish":
             offset, size, modulus = (int(word) for word in words)
             wishes.append((offset, size, modulus))
@@ -130,6 +135,7 @@ def unpack(data: bytes) -> Artifact:
         tuple(notes),
         lanes,
         tuple(wishes),
+        tuple(sites),
     )
 
 

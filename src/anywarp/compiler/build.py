@@ -458,6 +458,10 @@ class IRBuilder:
         old = self._effect("atomic", values[0].type, [address, *values], **attrs)
         return old if returns else None
 
+    def check_members(self, mask: Value) -> None:
+        """Have the member mask of a `.sync` instruction checked."""
+        self._effect("check", "i1", [mask])
+
     def fence(self, order: str, scope: str) -> None:
         """Order memory accesses."""
         self._append("fence", "i1", [], {"order": order, "scope": scope})
@@ -473,7 +477,9 @@ class IRBuilder:
         if isinstance(entity, ParamPlace):
             return self.const("i64", entity.offset + offset)
         if isinstance(entity, Global):
-            return self.emit("symbol", "i64", [], {"space": entity.space, "offset": entity.offset + offset})
+            extent = (entity.offset, entity.size)
+            attrs = {"space": entity.space, "offset": entity.offset + offset, "extent": extent}
+            return self.emit("symbol", "i64", [], attrs)
         if isinstance(entity, FunctionName):
             self.fail(
                 codes.INDIRECT_CALL, f"the address of the function `{name[:200]}` is taken, which is not supported"

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from anywarp.compiler.sites import Site
 from anywarp.diagnostics import Span
 from anywarp.ptx.isa.ops import BITS, Type
 
@@ -28,8 +29,8 @@ shared memory, the thread's local memory, or the module's data; `element` (attrs
 WARP = frozenset({"shuffle", "ballot", "match_any", "reduce"})
 """Operations whose value depends on which lanes are active: not to be moved across control flow."""
 
-EFFECTS = frozenset({"load", "store", "atomic", "fence", "host_call", "barrier_result"})
-"""Operations kept in place and order. `load`, `store`, `atomic`, `host_call` obey `guard`."""
+EFFECTS = frozenset({"load", "store", "atomic", "fence", "host_call", "barrier_result", "check"})
+"""Operations kept in place and order. `load`, `store`, `atomic`, `host_call`, `check` obey `guard`."""
 
 CLOCKS = frozenset({"clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi"})
 
@@ -67,7 +68,7 @@ class Op(Value):
     element's; results 1.. come through `element`); store likewise (args: address, values...); atomic op,space,order,scope,
     returns (args: address, values...); fence order,scope; to_generic/from_generic/is_space space; param offset; symbol
     space,offset (and, until variables are laid out, variable: offset then counts from its start); special name; reduce op;
-    host_call name, returns (type or None); element index.
+    host_call name, returns (type or None); element index; check site (args: address or what else is looked at; i1: may go on).
     """
 
     __slots__ = ("name", "args", "attrs", "guard", "span")
@@ -166,7 +167,8 @@ class Kernel:
     `verify.verify` checks all of it.
 
     Sizes in bytes: `shared_bytes` static shared memory (dynamic follows it, aligned to `dynamic_shared_align`),
-    `local_bytes` per thread, `param_bytes` the parameter buffer. `directives` maps maxntid, reqntid ... to their arguments.
+    `local_bytes` per thread, `param_bytes` the parameter buffer. `directives` maps maxntid, reqntid ... to their arguments. `sites` are the
+    places that a checked compilation watches.
     """
 
     name: str
@@ -177,6 +179,7 @@ class Kernel:
     dynamic_shared_align: int = 16
     local_bytes: int = 0
     directives: dict[str, tuple[int | str, ...]] = field(default_factory=dict[str, "tuple[int | str, ...]"])
+    sites: list[Site] = field(default_factory=list["Site"])
 
     def predecessors(self) -> dict[Block, list[Block]]:
         """Map each block to its distinct predecessors, in block order."""

@@ -20,9 +20,15 @@ from anywarp.ptx.isa.ops import Type
 from anywarp.ptx.isa.registry import expand
 from anywarp.ptx.tree import Function, Instruction, Operand
 
+NAME_MEMBERS = frozenset({"shfl", "vote", "match", "redux", "elect"})
+"""Opcodes whose `.sync` forms name lanes, in their last operand."""
 
-def lower_kernel(module: ModuleView, name: str) -> Kernel:
-    """Lower the kernel `name` with all functions it calls. Raises AnywarpError with a place in the PTX."""
+
+def lower_kernel(module: ModuleView, name: str, *, members: bool = False) -> Kernel:
+    """Lower the kernel `name` with all functions it calls. Raises AnywarpError with a place in the PTX.
+
+    `members` puts a `check` of the named lanes before each instruction that names some.
+    """
     function = module.function(name)
     if function is None or function.body is None or function.kind != "entry":
         raise codes.problem(codes.NO_SUCH_KERNEL, f"the module has no kernel `{name[:200]}`", module.source)
@@ -35,7 +41,7 @@ def lower_kernel(module: ModuleView, name: str) -> Kernel:
             node.targets = [moved if t == 0 else t for t in node.targets]
     make_reducible(skeleton)
     try:
-        return _Lowering(module, function, skeleton).run()
+        return _Lowering(module, function, skeleton, members).run()
     except AnywarpError as error:
         found = error.diagnostic
         if found.source is not None or module.source is None:
@@ -47,7 +53,8 @@ def lower_kernel(module: ModuleView, name: str) -> Kernel:
 
 
 class _Lowering:
-    def __init__(self, module: ModuleView, function: Function, skeleton: Skeleton) -> None:
+    def __init__(self, module: ModuleView, function: Function, skeleton: Skeleton, members: bool = False) -> None:
+        self.members = members
         self.function = function
         self.skeleton = skeleton
         self.module = module
@@ -146,6 +153,8 @@ class _Lowering:
             if what.opcode in ("bar", "barrier"):
                 self._barrier_result(what)
             else:
+                if self.members and what.opcode in NAME_MEMBERS and what.has("sync") and what.operands:
+                    builder.check_members(builder.read(what.operands[-1], "i32"))
                 expand(builder, what)
 
     def _assign(self, what: Assign) -> None:
@@ -212,7 +221,7 @@ class _Lowering:
         out.args = (
             [builder.read(form.barrier, "i32")] if form.warp else [builder.read(form.barrier, "i32"), count, predicate]
         )
-        out.attrs = {"kind": form.kind, "warp": form.warp}
+        out.attrs = {"kind": form.kind, "warp": form.warp, "aligned": form.aligned}
 
     # --- the kernel ---------------------------------------------------------------------------------------------------
 

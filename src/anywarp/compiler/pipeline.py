@@ -15,12 +15,14 @@ from anywarp.compiler.layout import ModuleLayout, entry_of, lay_out_data
 from anywarp.compiler.lower import lower_kernel
 from anywarp.compiler.module_view import IndexedModule
 from anywarp.compiler.passes.fold_constants import fold_constants
+from anywarp.compiler.passes.insert_checks import insert_checks
 from anywarp.compiler.passes.lay_out_variables import lay_out_variables
 from anywarp.compiler.passes.number_values import number_values
 from anywarp.compiler.passes.promote_local import promote_local
 from anywarp.compiler.passes.remove_dead_code import remove_dead_code
 from anywarp.compiler.passes.simplify_branches import simplify_branches
 from anywarp.compiler.passes.specialise_block import specialise_block
+from anywarp.compiler.sites import describe_sites
 from anywarp.compiler.skeleton import ModuleView
 from anywarp.compiler.target import Target
 from anywarp.compiler.wishes import analyse_wishing
@@ -40,13 +42,14 @@ PASSES: tuple[Pass, ...] = (
     remove_dead_code,
     simplify_branches,
     lay_out_variables,
+    insert_checks,
 )
 """What every kernel goes through between lowering and analysis, in order."""
 
 
 def prepare_kernel(module: ModuleView, name: str, specialisation: Specialisation, *, checked: bool = False) -> Kernel:
     """Lower the kernel `name` and run the passes; `checked` verifies the IR after each."""
-    kernel = lower_kernel(module, name)
+    kernel = lower_kernel(module, name, members="sync" in specialisation.checks)
     if checked:
         verify.check(kernel, "lowering")
     for one in PASSES:
@@ -63,7 +66,8 @@ def compile_kernel(index: ModuleIndex, name: str, specialisation: Specialisation
         specialisation = replace(specialisation, lanes=32)
     kernel = prepare_kernel(IndexedModule(index), name, specialisation)
     analysis, wishes = analyse_wishing(kernel, specialisation)
-    return replace(target.emit(kernel, analysis, specialisation), wishes=wishes)
+    artifact = target.emit(kernel, analysis, specialisation)
+    return replace(artifact, wishes=wishes, sites=describe_sites(kernel.sites, index.source))
 
 
 def _check_shape(index: ModuleIndex, name: str, specialisation: Specialisation) -> None:

@@ -36,4 +36,6 @@ def lay_out_variables(kernel: Kernel, specialisation: Specialisation) -> None:
     start = kernel.shared_bytes
     for op in symbols:
         place = op.attrs["variable"]
-        op.attrs = {"space": place.space, "offset": op.attrs["offset"] + (start if place.dynamic else places[place])}
+        first = start if place.dynamic else places[place]
+        extent = (first, -1 if place.dynamic else place.size)
+        op.attrs = {"space": place.space, "offset": op.attrs["offset"] + first, "extent": extent}

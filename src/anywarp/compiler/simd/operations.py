@@ -9,6 +9,7 @@ from anywarp.compiler.simd import integers
 from anywarp.compiler.simd.addresses import SIZE
 from anywarp.compiler.simd.approximate import approximate
 from anywarp.compiler.simd.atomics import Atomics
+from anywarp.compiler.simd.check import emit_check
 from anywarp.compiler.simd.memory import Memory
 from anywarp.compiler.simd.special import Launch, emit_special, field_at, per_block
 from anywarp.compiler.simd.text import LLVM_TYPE, Text, constant_vector, vector_type
@@ -66,6 +67,7 @@ class Operations:
             "atomic": self.atomics.atomic,
             "fence": self.atomics.fence,
             "host_call": self.atomics.host_call,
+            "check": lambda op: emit_check(values, self.memory, at, op),
             "shuffle": self.warp.shuffle,
             "ballot": self.warp.ballot,
             "match_any": self.warp.match_any,
