@@ -221,7 +221,9 @@ class _Lowering:
         out.args = (
             [builder.read(form.barrier, "i32")] if form.warp else [builder.read(form.barrier, "i32"), count, predicate]
         )
-        out.attrs = {"kind": form.kind, "warp": form.warp, "aligned": form.aligned}
+        out.attrs = {"kind": form.kind, "warp": form.warp}
+        if not form.aligned:
+            out.attrs["aligned"] = False
 
     # --- the kernel ---------------------------------------------------------------------------------------------------
 
