@@ -29,10 +29,14 @@ shared memory, the thread's local memory, or the module's data; `element` (attrs
 WARP = frozenset({"shuffle", "ballot", "match_any", "reduce"})
 """Operations whose value depends on which lanes are active: not to be moved across control flow."""
 
-EFFECTS = frozenset({"load", "store", "atomic", "fence", "host_call", "barrier_result", "check"})
-"""Operations kept in place and order. `load`, `store`, `atomic`, `host_call`, `check` obey `guard`."""
+EFFECTS = frozenset({"load", "store", "atomic", "fence", "host_call", "barrier_result"})
+"""Operations kept in place and order. `load`, `store`, `atomic`, `host_call` obey `guard`."""
 
 CLOCKS = frozenset({"clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi"})
+
+CHECK = "check"
+"""The operation of checked compilations (attrs site; args: an address, or what else is looked at): an i1, whether the lane may go
+on. Kept in place and order; obeys `guard`."""
 
 
 class Value:
@@ -68,7 +72,7 @@ class Op(Value):
     element's; results 1.. come through `element`); store likewise (args: address, values...); atomic op,space,order,scope,
     returns (args: address, values...); fence order,scope; to_generic/from_generic/is_space space; param offset; symbol
     space,offset (and, until variables are laid out, variable: offset then counts from its start); special name; reduce op;
-    host_call name, returns (type or None); element index; check site (args: address or what else is looked at; i1: may go on).
+    host_call name, returns (type or None); element index.
     """
 
     __slots__ = ("name", "args", "attrs", "guard", "span")

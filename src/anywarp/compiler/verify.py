@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anywarp.compiler.cfg import ControlFlow, control_flow
-from anywarp.compiler.ir import EFFECTS, PURE, WARP, Block, Const, Kernel, Op, Undefined, Value
+from anywarp.compiler.ir import CHECK, EFFECTS, PURE, WARP, Block, Const, Kernel, Op, Undefined, Value
 from anywarp.ptx.isa.ops import BITS, Type
 
 _TARGETS = {"jump": 1, "branch": 2, "barrier": 1, "exit": 0, "trap": 0}
@@ -121,7 +121,7 @@ def _use(
 
 def _types(op: Op, place: str, problems: list[str]) -> None:
     types: list[Type] = [a.type for a in op.args]
-    if op.name not in PURE and op.name not in WARP and op.name not in EFFECTS:
+    if op.name not in PURE and op.name not in WARP and op.name not in EFFECTS and op.name != CHECK:
         problems.append(f"{place} is no operation of the IR")
     elif not _fits(op, types):
         problems.append(f"{place} makes {op.type} of {types}")
