@@ -14,6 +14,7 @@ from anywarp.compiler.ir import Block, Const, Kernel, Op, Phi, Specialisation, U
 from anywarp.compiler.shapes import VARYING, Analysis, Shape
 from anywarp.compiler.simd.floats import Floats
 from anywarp.compiler.simd.text import LLVM_TYPE, Text, constant, constant_vector, splat, vector_type
+from anywarp.compiler.transfer import constants
 from anywarp.ptx.isa.ops import BITS
 
 LANES = 32
@@ -266,6 +267,9 @@ class Values:
             return constant(value.type, 0)
         if value in self.hoisted:
             return self.hoisted[value]
+        known = constants(self.shape(value), value.type)
+        if known is not None:
+            return constant(value.type, known[0])
         if value not in self.scalars:
             if isinstance(value, Op) and (self.lazy(value) or value not in self.home):
                 self.compute(value, False)
@@ -346,6 +350,9 @@ class Values:
         """Turn lane 0's value and what is known of the others into chunks."""
         shape, t = shape or self.shape(value), self.t
         element = LLVM_TYPE[value.type]
+        known = constants(shape, value.type)
+        if known is not None:
+            return [constant_vector(value.type, [known[lane] for lane in lanes]) for lanes in self.columns()]
         base = self.splat(element, self.scalar(value))
         if shape.uniform or shape.offsets is None:
             return [base] * self.chunks
