@@ -15,6 +15,7 @@ from anywarp.compiler.ir import CLOCKS, PURE, Block, Const, Op, Undefined, Value
 from anywarp.compiler.layout import Global, as_double, narrowed
 from anywarp.compiler.skeleton import FunctionName, Missing, ParamPlace, Place, Register, Step, VectorRegister
 from anywarp.diagnostics import Source, Span
+from anywarp.ptx.isa.matrix_forms import Product
 from anywarp.ptx.isa.ops import BITS, AddressSpace, Type
 from anywarp.ptx.isa.special_registers import SPECIAL
 from anywarp.ptx.tree import Float, Instruction, Integer, Name, Negated, Offset, Operand, Sink
@@ -571,6 +572,23 @@ class IRBuilder:
     def reduce(self, op: str, a: Value, members: Value) -> Value:
         """Reduction over the named active lanes."""
         return self._append("reduce", a.type, [a, members], {"op": op})
+
+    # --- matrices -----------------------------------------------------------------------------------------------------
+
+    def matrix(self, product: Product, registers: Sequence[Value]) -> Sequence[Value]:
+        """The registers of a product."""
+        held: Type = {"f32": "f32", "f64": "f64"}.get(product.d, "i32")  # type: ignore[assignment]
+        first = self._append("matrix", held, list(registers), {"product": product})
+        return [first, *self._elements(first, product.registers("d"))]
+
+    def _elements(self, first: Value, count: int) -> list[Value]:
+        return [self.emit("element", first.type, [first], {"index": i}) for i in range(1, count)]
+
+    def matrix_load(self, space: AddressSpace, address: Value, count: int, *, transposed: bool) -> Sequence[Value]:
+        """Matrices of 16-bit elements from memory."""
+        space, address = self._place(space, address)
+        first = self._effect("matrix_load", "i32", [address], space=space, count=count, transposed=transposed)
+        return [first, *self._elements(first, count)]
 
     # --- effects ------------------------------------------------------------------------------------------------------
 

@@ -26,10 +26,14 @@ parameter buffer; `symbol` (attrs space, offset) is the address of a variable wi
 shared memory, the thread's local memory, or the module's data; `element` (attrs index) takes one result of a vector load.
 """
 
-WARP = frozenset({"shuffle", "ballot", "match_any", "reduce"})
-"""Operations whose value depends on which lanes are active: not to be moved across control flow."""
+WARP = frozenset({"shuffle", "ballot", "match_any", "reduce", "matrix"})
+"""Operations whose value depends on which lanes are active: not to be moved across control flow.
 
-EFFECTS = frozenset({"load", "store", "atomic", "fence", "host_call", "barrier_result"})
+`matrix` (attrs product) multiplies matrices that the lanes hold together: args are the registers of A, B and C, then what else
+the product needs; it is the first register of D, and the others come through `element`.
+"""
+
+EFFECTS = frozenset({"load", "matrix_load", "store", "atomic", "fence", "host_call", "barrier_result"})
 """Operations kept in place and order. `load`, `store`, `atomic`, `host_call` obey `guard`."""
 
 CLOCKS = frozenset({"clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi"})
@@ -72,7 +76,7 @@ class Op(Value):
     element's; results 1.. come through `element`); store likewise (args: address, values...); atomic op,space,order,scope,
     returns (args: address, values...); fence order,scope; to_generic/from_generic/is_space space; param offset; symbol
     space,offset (and, until variables are laid out, variable: offset then counts from its start); special name; reduce op;
-    host_call name, returns (type or None); element index.
+    host_call name, returns (type or None); element index; matrix product; matrix_load space,count,transposed (args: address).
     """
 
     __slots__ = ("name", "args", "attrs", "guard", "span")

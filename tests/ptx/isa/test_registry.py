@@ -135,9 +135,7 @@ LATER = (
     "tcgen05",
     "tex",
     "wgmma",
-    "wmma",
     "cp.async.bulk",
-    "mma.sync.aligned.m16n8k32",
 )
 """Beginnings of the counted forms that have no meaning yet."""
 

@@ -131,6 +131,10 @@ class Addresses:
         offset = address.offsets[lane]
         return t.let(f"getelementptr i8, ptr {pointer}, i64 {offset}") if offset else pointer
 
+    def lane_pointer(self, address: Address, lane: int) -> str:
+        """Return one lane's pointer, of an address with known offsets."""
+        return self._pointer(address, lane)
+
     def pointers(self, address: Address, chunk: int) -> str:
         """Return the vector of pointers of a chunk."""
         v, t = self.v, self.t

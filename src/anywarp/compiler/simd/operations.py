@@ -10,6 +10,7 @@ from anywarp.compiler.simd.addresses import SIZE
 from anywarp.compiler.simd.approximate import approximate
 from anywarp.compiler.simd.atomics import Atomics
 from anywarp.compiler.simd.check import emit_check
+from anywarp.compiler.simd.matrix import Matrix
 from anywarp.compiler.simd.memory import Memory
 from anywarp.compiler.simd.special import Launch, emit_special, field_at, per_block
 from anywarp.compiler.simd.text import LLVM_TYPE, Text, constant_vector, vector_type
@@ -45,6 +46,7 @@ class Operations:
         self.memory = Memory(values, at)
         self.atomics = Atomics(values, self.memory, at)
         self.warp = Warp(values, self.memory)
+        matrix = Matrix(values, self.memory)
         f = values.floats
         self._float: dict[str, Callable[..., str]] = {
             **dict.fromkeys(("fadd", "fsub", "fmul", "fma", "fdiv", "fsqrt"), f.arithmetic),
@@ -72,6 +74,8 @@ class Operations:
             "ballot": self.warp.ballot,
             "match_any": self.warp.match_any,
             "reduce": self.warp.reduce,
+            "matrix": matrix.product,
+            "matrix_load": matrix.load,
         }
 
     def emit(self, op: Op) -> None:

@@ -64,7 +64,8 @@ def make_target(triple: str, cpu: str, features: str) -> SimdTarget:
     fp16 = avx512 and "avx512fp16" in have
     avx2 = {"avx2", "fma"} <= have
     bits = 512 if avx512 else 256 if avx2 else 128
-    return SimdTarget(triple, cpu, features, Machine(bits, avx512, fp16, avx2, "f16c" in have))
+    bf16, vnni = avx512 and "avx512bf16" in have, avx512 and "avx512vnni" in have
+    return SimdTarget(triple, cpu, features, Machine(bits, avx512, fp16, avx2, "f16c" in have, bf16=bf16, vnni=vnni))
 
 
 @cache

@@ -38,6 +38,8 @@ class Machine:
     avx2: bool
     f16c: bool
     faults: str = "exact"
+    bf16: bool = False
+    vnni: bool = False
 
     @property
     def chunk(self) -> int:

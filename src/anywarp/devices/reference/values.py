@@ -10,8 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from anywarp.devices.reference import elementary
+from anywarp.devices.reference import elementary, matrix
 from anywarp.devices.reference import softfloat as sf
+from anywarp.ptx.isa.matrix_forms import Product
 from anywarp.ptx.isa.ops import BITS, AddressSpace, Approximation, AtomicOp, Order, Rounding, Scope, Type
 from anywarp.ptx.tree import Operand
 
@@ -301,6 +302,25 @@ class PlainOps(ABC):
             return total
 
         return plain(a.type, [over(mask) for mask in members.lanes])
+
+    # --- matrices --------------------------------------------------------------------------------------------------
+    def matrix(self, product: Product, registers: Sequence[Plain]) -> Sequence[Plain]:
+        found = matrix.multiply(product, [r.lanes for r in registers])
+        type: Type = "f32" if product.d == "f32" else "f64" if product.d == "f64" else "i32"
+        return [plain(type, lanes) for lanes in found]
+
+    def matrix_load(self, space: AddressSpace, address: Plain, count: int, *, transposed: bool) -> Sequence[Plain]:
+        out: list[Plain] = []
+        for j in range(count):
+            halves: list[Plain] = []
+            for half in (0, 1):
+                places = [
+                    (2 * (n % 4) + half, n // 4) if transposed else (n // 4, 2 * (n % 4) + half) for n in range(LANES)
+                ]
+                starts = plain(address.type, [address.lanes[8 * j + row] + 2 * column for row, column in places])
+                halves.append(self.load(space, "i16", starts)[0])
+            out.append(plain("i32", [low | high << 16 for low, high in zip(*(h.lanes for h in halves), strict=True)]))
+        return out
 
     # --- left to the machine around the warp --------------------------------------------------------------------------
     @abstractmethod

@@ -1,187 +1,131 @@
-"""Warp-level matrix instructions for the 8x8 and 16x8 fragments: `mma.sync`, `ldmatrix`, `stmatrix`, `movmatrix`.
+"""Warp-level matrix products: `mma.sync`, dense and sparse.
 
-Each is written as shuffles and fused multiply-adds, which says what the fragments mean (section 9.7.15); a target with matrix
-hardware may recognise them. Products are exact in f32 and the order of additions is the target's to choose by the manual.
+Each form becomes one operation that says which product it is (`matrix_forms`); how it is computed is the target's. The order
+of additions is the target's to choose by the manual (section 9.7.15.5).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from anywarp.ptx.isa.data_movement import location
-from anywarp.ptx.isa.operands import join, malformed, read, split, take, write
-from anywarp.ptx.isa.ops import AddressSpace, Ops, V
+from anywarp.ptx.isa.matrix_forms import WIDTH, Product
+from anywarp.ptx.isa.operands import malformed, read, take, write
+from anywarp.ptx.isa.ops import Ops, Type, V
 from anywarp.ptx.isa.registry import meaning
-from anywarp.ptx.tree import Instruction, Operand, Vector
+from anywarp.ptx.tree import Instruction, Integer, Operand, Vector
+
+HELD: dict[str, Type] = {"f32": "f32", "f64": "f64"}
+"""Types of registers; those of all other elements are plain bits."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """A 16 x 8 x k product: its depth, and how many of a row's (column's) elements one register holds."""
-
-    depth: int
-    packed: int
-
-    @property
-    def step(self) -> int:
-        """How much of the depth one register spans across the four lanes of a group."""
-        return 4 * self.packed
-
-
-def _elements(operand: Operand) -> tuple[Operand, ...]:
+def elements(operand: Operand) -> tuple[Operand, ...]:
+    """Return the registers of a fragment; braces may be left out round a single one."""
     return operand.elements if isinstance(operand, Vector) else (operand,)
 
 
-def _registers(ops: Ops, i: Instruction, operand: Operand, count: int) -> list[V]:
-    found = _elements(operand)
+def read_fragment(ops: Ops, i: Instruction, operand: Operand, kind: str, count: int) -> list[V]:
+    """Read the `count` registers of a fragment whose elements are of type `kind`."""
+    found = elements(operand)
     if len(found) != count:
         raise malformed(i, f"a fragment of {len(found)} registers, not {count}")
-    return [read(ops, r, "i32") for r in found]
+    return [read(ops, r, HELD.get(kind, "i32")) for r in found]
 
 
-def _place(ops: Ops) -> tuple[V, V]:
-    """Return each lane's group (its row) and its place in the group."""
-    lane = ops.special("laneid")
-    return ops.lshr(lane, ops.const("i32", 2)), ops.and_(lane, ops.const("i32", 3))
-
-
-def _widen(ops: Ops, register: V, kind: str) -> list[V]:
-    """Take a fragment register apart into f32 values."""
-    if kind == "tf32":  # the low 13 bits are ignored (section 9.7.15.5.8: undefined unless zero)
-        return [ops.bitcast(ops.and_(register, ops.const("i32", 0xFFFFE000)), "f32")]
-    return [ops.fconvert(v, "f32") for v in split(ops, register, "f16" if kind == "f16" else "bf16")]
-
-
-def _rows(ops: Ops, registers: list[V], lanes: V, shape: Shape, kind: str) -> list[V]:
-    """Collect the `depth` elements of one row or column: register r holds elements r*step .. of four adjacent lanes."""
-    out: list[V] = []
-    for register in registers:
-        for place in range(4):
-            lane = ops.add(lanes, ops.const("i32", place))
-            out += _widen(ops, ops.shuffle(register, lane), kind)
-    if len(out) != shape.depth:
-        raise AssertionError(f"{len(out)} elements of a row of {shape.depth}")
-    return out
-
-
-@meaning(
-    "mma.sync{.aligned}.m16n8k8/m16n8k16.row.col.f32/f16.f16.f16.f32/f16",
-    "mma.sync{.aligned}.m16n8k8/m16n8k16.row.col.f32.bf16.bf16.f32",
-    "mma.sync{.aligned}.m16n8k4/m16n8k8.row.col.f32.tf32.tf32.f32",
-)
-def mma(ops: Ops, i: Instruction) -> None:
-    """`mma.sync` of 16-bit and tf32 inputs with f32 or f16 accumulators: D = A B + C."""
-    d, a, b, c = take(i, 4)
-    kind, result, addend = i.types[1], i.types[0], i.types[3]
-    depth = next(n for n in (4, 8, 16) if i.has(f"m16n8k{n}"))
-    shape = Shape(depth, 1 if kind == "tf32" else 2)
-    spans = depth // shape.step
-    left = _registers(ops, i, a, 2 * spans)
-    right = _registers(ops, i, b, spans)
-    group, place = _place(ops)
-    row = ops.shl(group, ops.const("i32", 2))  # the first lane of this lane's group
-    column = ops.shl(place, ops.const("i32", 3))  # the first lane of the group numbered 2 * place
-    rows = [_rows(ops, left[half::2], row, shape, kind) for half in (0, 1)]
-    columns = [_rows(ops, right, ops.add(column, ops.const("i32", 4 * n)), shape, kind) for n in (0, 1)]
-    sums = _accumulators(ops, i, c, addend)
-    for k in range(depth):
-        sums = [ops.fma(rows[n // 2][k], columns[n % 2][k], s) for n, s in enumerate(sums)]
-    _write_result(ops, i, d, result, sums)
-
-
-def _accumulators(ops: Ops, i: Instruction, operand: Operand, kind: str) -> list[V]:
-    if kind == "f32":
-        return [ops.bitcast(r, "f32") for r in _registers(ops, i, operand, 4)]
-    return [ops.fconvert(v, "f32") for r in _registers(ops, i, operand, 2) for v in split(ops, r, "f16")]
-
-
-def _write_result(ops: Ops, i: Instruction, operand: Operand, kind: str, sums: list[V]) -> None:
-    if kind == "f32":
-        values = sums
-    else:
-        halves = [ops.fconvert(s, "f16") for s in sums]
-        values = [join(ops, halves[0], halves[1]), join(ops, halves[2], halves[3])]
-    targets = _elements(operand)
+def write_fragment(ops: Ops, i: Instruction, operand: Operand, values: Sequence[V]) -> None:
+    """Write the registers of a fragment."""
+    targets = elements(operand)
     if len(targets) != len(values):
         raise malformed(i, f"a fragment of {len(targets)} registers, not {len(values)}")
     for target, value in zip(targets, values, strict=True):
         write(ops, target, value)
 
 
-@meaning("ldmatrix.sync{.aligned}.m8n8.x1/x2/x4{.trans}{.shared/shared::cta}.b16")
-def ldmatrix(ops: Ops, i: Instruction) -> None:
-    """`ldmatrix`: lane 8j+r names row r of matrix j; each lane receives two adjacent elements of a row (or column)."""
-    destination, address = take(i, 2)
-    targets = _elements(destination)
-    if len(targets) != _matrices(i):
-        raise malformed(i, f"{len(targets)} destinations for {_matrices(i)} matrices")
-    space, start = location(ops, i, address)
-    group, place = _place(ops)
-    values = [_fetch(ops, i, space, start, ops.const("i32", 8 * j), group, place) for j in range(len(targets))]
-    for target, value in zip(targets, values, strict=True):
-        write(ops, target, value)
+def multiply(ops: Ops, i: Instruction, product: Product, operands: Sequence[Operand], *more: V) -> None:
+    """Compute `product` of the fragments a, b, c into d; `more` are further values it needs (metadata)."""
+    d, a, b, c = operands
+    left = read_fragment(ops, i, a, product.a, product.registers("a"))
+    right = read_fragment(ops, i, b, product.b, product.registers("b"))
+    sums = read_fragment(ops, i, c, product.c, product.registers("c"))
+    left, right = left[: product.distinct("a")], right[: product.distinct("b")]
+    write_fragment(ops, i, d, ops.matrix(product, [*left, *right, *sums, *more]))
 
 
-def _matrices(i: Instruction) -> int:
-    return next(n for n in (1, 2, 4) if i.has(f"x{n}"))
+def shape(i: Instruction) -> tuple[int, int, int]:
+    """Return m, n, k of an instruction."""
+    text = next(m for m in i.modifiers if m[0] == "m" and "k" in m and "n" in m)
+    m, rest = text[1:].split("n")
+    n, k = rest.split("k")
+    return int(m), int(n), int(k)
 
 
-def _bytes(ops: Ops, like: V, count: V, shift: int) -> V:
-    """A byte offset of `count << shift` in the type of an address."""
-    scaled = ops.shl(count, ops.const("i32", shift))
-    return scaled if like.type == "i32" else ops.zext(scaled, "i64")
+def kinds(i: Instruction) -> tuple[str, ...]:
+    """Return the element types of an instruction, as it names them."""
+    return tuple(m for m in i.modifiers if m in WIDTH)
 
 
-def _row_address(ops: Ops, start: V, lane: V) -> V:
-    """The address that `lane` passed in; a 64-bit one travels in two halves."""
-    if start.type == "i32":
-        return ops.shuffle(start, lane)
-    low, high = (ops.shuffle(v, lane) for v in split(ops, start, "i32"))
-    return join(ops, low, high)
+def order(i: Instruction) -> tuple[str, str]:
+    """Return the layouts of A and B that an instruction names."""
+    found = [m for m in i.modifiers if m in ("row", "col")]
+    return found[0], found[1]
 
 
-def _fetch(ops: Ops, i: Instruction, space: AddressSpace, start: V, first: V, group: V, place: V) -> V:
-    if not i.has("trans"):
-        row = _row_address(ops, start, ops.add(first, group))
-        return ops.load(space, "i32", ops.add(row, _bytes(ops, row, place, 2)))[0]
-    rows = [ops.add(first, ops.add(ops.shl(place, ops.const("i32", 1)), ops.const("i32", n))) for n in (0, 1)]
-    starts = [_row_address(ops, start, row) for row in rows]
-    low, high = (ops.load(space, "i16", ops.add(s, _bytes(ops, s, group, 1)))[0] for s in starts)
-    return join(ops, low, high)
+@meaning(
+    "mma.sync{.aligned}.m16n8k8/m16n8k16.row.col.f32/f16.f16.f16.f32/f16",
+    "mma.sync{.aligned}.m16n8k8/m16n8k16.row.col.f32.bf16.bf16.f32",
+    "mma.sync{.aligned}.m16n8k4/m16n8k8.row.col.f32.tf32.tf32.f32",
+    "mma.sync{.aligned}.m8n8k4/m16n8k4/m16n8k8/m16n8k16.row.col{.rn/rz/rm/rp}.f64.f64.f64.f64",
+    "mma.sync{.aligned}.m8n8k16/m16n8k16/m16n8k32.row.col{.satfinite}.s32.u8/s8.u8/s8.s32",
+    "mma.sync{.aligned}.m8n8k32/m16n8k32/m16n8k64.row.col{.satfinite}.s32.u4/s4.u4/s4.s32",
+    "mma.sync{.aligned}.m16n8k16/m16n8k32.row.col{.kind::f8f6f4}.f32/f16.e4m3/e5m2.e4m3/e5m2.f32/f16",
+)
+def mma(ops: Ops, i: Instruction) -> None:
+    """`mma.sync`: D = A B + C."""
+    d, a, b, c = kinds(i)
+    if d == "f64" and i.has("rz", "rm", "rp"):
+        raise malformed(i, "sums are rounded to nearest")
+    product = Product(*shape(i), a, b, d, c, saturate=i.has("satfinite"))
+    multiply(ops, i, product, take(i, 4))
 
 
-@meaning("stmatrix.sync{.aligned}.m8n8.x1/x2/x4{.trans}{.shared/shared::cta}.b16")
-def stmatrix(ops: Ops, i: Instruction) -> None:
-    """`stmatrix`: the reverse of `ldmatrix`."""
-    address, source = take(i, 2)
-    sources = _elements(source)
-    if len(sources) != _matrices(i):
-        raise malformed(i, f"{len(sources)} sources for {_matrices(i)} matrices")
-    space, start = location(ops, i, address)
-    group, place = _place(ops)
-    for j, register in enumerate(sources):
-        value, first = read(ops, register, "i32"), ops.const("i32", 8 * j)
-        if not i.has("trans"):
-            row = _row_address(ops, start, ops.add(first, group))
-            ops.store(space, ops.add(row, _bytes(ops, row, place, 2)), [value])
-            continue
-        for n, half in enumerate(split(ops, value, "i16")):
-            lane = ops.add(first, ops.add(ops.shl(place, ops.const("i32", 1)), ops.const("i32", n)))
-            row = _row_address(ops, start, lane)
-            ops.store(space, ops.add(row, _bytes(ops, row, group, 1)), [half])
+@meaning("mma.sync{.aligned}.m8n8k128/m16n8k128/m16n8k256.row.col.s32.b1.b1.s32.xor/and.popc")
+def mma_bits(ops: Ops, i: Instruction) -> None:
+    """`mma.sync` of single bits: how many are set in the and, or exclusive or, of a row and a column."""
+    combine = "and" if i.has("and") else "xor"
+    multiply(ops, i, Product(*shape(i), "b1", "b1", "s32", "s32", combine=combine), take(i, 4))
 
 
-@meaning("movmatrix.sync{.aligned}.m8n8.trans.b16")
-def movmatrix(ops: Ops, i: Instruction) -> None:
-    """`movmatrix`: transpose one 8x8 matrix held across the warp."""
-    d, a = take(i, 2)
-    source = read(ops, a, "i32")
-    group, place = _place(ops)
-    odd = ops.icmp("ne", ops.and_(group, ops.const("i32", 1)), ops.const("i32", 0))
-    halves: list[V] = []
-    for n in (0, 1):  # element (row 2*place+n, column group) lives in lane 4*row + column/2, half column%2
-        row = ops.add(ops.shl(place, ops.const("i32", 1)), ops.const("i32", n))
-        lane = ops.add(ops.shl(row, ops.const("i32", 2)), ops.lshr(group, ops.const("i32", 1)))
-        low, high = split(ops, ops.shuffle(source, lane), "i16")
-        halves.append(ops.select(odd, high, low))
-    write(ops, d, join(ops, halves[0], halves[1]))
+@meaning("mma.sync{.aligned}.m8n8k4.row/col.row/col.f32/f16.f16.f16.f32/f16")
+def mma_of_quad_pairs(ops: Ops, i: Instruction) -> None:
+    """`mma.sync.m8n8k4` of f16: four products, each by a pair of quads."""
+    d, a, b, c = kinds(i)
+    rows, columns = order(i)
+    product = Product(8, 8, 4, a, b, d, c, layout="quad", a_order=rows, b_order=columns)
+    multiply(ops, i, product, take(i, 4))
+
+
+@meaning(
+    "mma.sp/sp::ordered_metadata.sync{.aligned}.m16n8k16/m16n8k32.row.col.f32/f16.f16.f16.f32/f16",
+    "mma.sp/sp::ordered_metadata.sync{.aligned}.m16n8k16/m16n8k32.row.col.f32.bf16.bf16.f32",
+    "mma.sp/sp::ordered_metadata.sync{.aligned}.m16n8k8/m16n8k16.row.col.f32.tf32.tf32.f32",
+    "mma.sp/sp::ordered_metadata.sync{.aligned}.m16n8k32/m16n8k64.row.col{.satfinite}.s32.u8/s8.u8/s8.s32",
+    "mma.sp/sp::ordered_metadata.sync{.aligned}.m16n8k64/m16n8k128.row.col{.satfinite}.s32.u4/s4.u4/s4.s32",
+    "mma.sp/sp::ordered_metadata.sync{.aligned}.m16n8k64.row.col{.kind::f8f6f4}.f32/f16.e4m3/e5m2.e4m3/e5m2.f32/f16",
+)
+def mma_sparse(ops: Ops, i: Instruction) -> None:
+    """`mma.sp`: A holds half of the elements of each row, and an operand says which (section 9.7.15.6)."""
+    *operands, metadata, selector = take(i, 6)
+    if not isinstance(selector, Integer) or not 0 <= selector.value <= 3:
+        raise malformed(i, "its sparsity selector is no constant from 0 to 3")
+    d, a, b, c = kinds(i)
+    sparse = {"tf32": 2, "u4": 8, "s4": 8}.get(a, 4)
+    m, n, k = shape(i)
+    product = Product(m, n, k, a, b, d, c, saturate=i.has("satfinite"), sparse=sparse, selector=selector.value)
+    if (selector.value + 1) * indices_lanes(product) > 4:
+        raise malformed(i, f"a sparsity selector of {selector.value} for this shape")
+    multiply(ops, i, product, operands, read(ops, metadata, "i32"))
+
+
+def indices_lanes(p: Product) -> int:
+    """How many lanes of each four hold the indices of a sparse product."""
+    bits = {"tf32": 4, "u4": 1, "s4": 1}.get(p.a, 2)
+    return p.stored_k * bits // 16

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
+from anywarp.ptx.isa.matrix_forms import Product
 from anywarp.ptx.tree import Operand
 
 Type: TypeAlias = Literal["i1", "i8", "i16", "i32", "i64", "i128", "f16", "bf16", "f32", "f64"]
@@ -254,6 +255,22 @@ class Ops(Protocol):
 
     def reduce(self, op: Literal["add", "and", "or", "xor", "min", "max", "umin", "umax"], a: V, members: V) -> V:
         """i32: reduction of `a` over the active lanes named in this lane's mask `members` (i32)."""
+        ...
+
+    # --- matrices: all 32 lanes of a warp together; undefined results where some are off -----------------------------
+    def matrix(self, product: Product, registers: Sequence[V]) -> Sequence[V]:
+        """Multiply: `registers` are those of A, B and C (f32 and f64 as such, all else i32), then a sparse A's indices.
+
+        Returns the registers of D. Sums of floats have at least the precision of f32 (f64 for f64) before they are rounded to D;
+        their order, and whether subnormals count, is open.
+        """
+        ...
+
+    def matrix_load(self, space: AddressSpace, address: V, count: int, *, transposed: bool) -> Sequence[V]:
+        """Load `count` 8x8 matrices of 16-bit elements; lane 8j+r names the 16 bytes of row r of matrix j.
+
+        Lane 4r+c gets elements 2c and 2c+1 of row (transposed: column) r of each matrix as an i32.
+        """
         ...
 
     # --- effects -------------------------------------------------------------------------------------------------

@@ -22,8 +22,8 @@ Meaning = Callable[[Ops, Instruction], None]
 F = TypeVar("F", bound=Meaning)
 
 CHAPTERS = (
-    "integer", "bits", "extended", "floating", "comparison", "logic", "data_movement", "addresses", "conversion", "small_floats",
-    "approximations", "atomics", "warp", "matrix", "asynchronous", "video", "miscellaneous",
+    "integer", "bits", "extended", "floating", "comparison", "logic", "data_movement", "addresses", "conversion", "small_floats", "scale_floats",
+    "approximations", "atomics", "warp", "matrix", "matrix_move", "matrix_wmma", "asynchronous", "video", "miscellaneous",
 )  # fmt: skip
 """The modules that declare meanings; a new chapter is listed here once."""
 
