@@ -4,6 +4,7 @@ Every runner works in its own process, pinned to one processor with one thread, 
 multi-threaded medians a measurement of the hypervisor. The result is a table of ratios to the best native time.
 
     python benchmarks/kernels.py                                        native C and anywarp
+    python benchmarks/kernels.py --set untuned                          the same over kernels that nobody tuned for
     python benchmarks/kernels.py --runners native,native-fast,intel,anywarp --python intel=VENV/bin/python
 
 Intel's runtime needs `pip install pyopencl intel-opencl-rt` in the environment named by --python.
@@ -11,6 +12,7 @@ Intel's runtime needs `pip install pyopencl intel-opencl-rt` in the environment 
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import os
@@ -26,6 +28,9 @@ from typing import Any
 import click
 
 HERE = Path(__file__).parent
+SETS = {"main": "workloads", "untuned": "untuned"}
+"""Sets of workloads by the module that has them."""
+
 THREADS = (
     "OMP_NUM_THREADS",
     "POCL_MAX_COMPUTE_UNITS",
@@ -35,10 +40,11 @@ THREADS = (
 )
 
 
-def measure(name: str, only: set[str], repetitions: int, rounds: int) -> dict[str, Any]:
-    """Run all workloads with one runner in this process; times in ms (best round's median)."""
+def measure(name: str, chosen: str, only: set[str], repetitions: int, rounds: int) -> dict[str, Any]:
+    """Run all workloads of a set with one runner in this process; times in ms (best round's median)."""
     from runners import make_runner
-    from workloads import workloads
+
+    workloads = importlib.import_module(SETS[chosen]).workloads
 
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     runner, results = make_runner(name), dict[str, Any]()
@@ -135,6 +141,7 @@ def cell(row: dict[str, Any]) -> str:
 @click.command()
 @click.option("--runners", default="native,native-fast,anywarp", show_default=True)
 @click.option("--python", "pythons", multiple=True, metavar="RUNNER=PATH", help="the interpreter of one runner")
+@click.option("--set", "chosen", type=click.Choice(list(SETS)), default="main", show_default=True)
 @click.option("--only", default="", help="workloads, separated by commas")
 @click.option("--repetitions", default=7, show_default=True)
 @click.option("--rounds", default=3, show_default=True)
@@ -143,6 +150,7 @@ def cell(row: dict[str, Any]) -> str:
 def main(
     runners: str,
     pythons: tuple[str, ...],
+    chosen: str,
     only: str,
     repetitions: int,
     rounds: int,
@@ -151,11 +159,10 @@ def main(
 ) -> None:
     """Compare anywarp with native code and OpenCL runtimes, kernel by kernel."""
     if worker:
-        chosen = set(filter(None, only.split(",")))
-        print(json.dumps(measure(worker, chosen, repetitions, rounds)))
+        print(json.dumps(measure(worker, chosen, set(filter(None, only.split(","))), repetitions, rounds)))
         return
     paths = dict(p.split("=", 1) for p in pythons)
-    arguments = ["--only", only, "--repetitions", str(repetitions), "--rounds", str(rounds)]
+    arguments = ["--set", chosen, "--only", only, "--repetitions", str(repetitions), "--rounds", str(rounds)]
     results = {r: run_worker(r, paths.get(r, sys.executable), arguments) for r in runners.split(",")}
     names = list(next(iter(results.values()), {}))
     show(results, names)

@@ -44,18 +44,26 @@ class Native:
     """Plain C as a careful user writes it, compiled for this machine."""
 
     def __init__(self, flavour: str) -> None:
-        folder = tempfile.mkdtemp(prefix="anywarp-bench-")
-        library = os.path.join(folder, "native.so")
-        flags = NATIVE_FLAGS[flavour]
-        command = [os.environ.get("CC", "gcc"), *flags, "-w", "-fopenmp", "-fPIC", "-shared", str(SOURCES / "native.c")]
-        subprocess.run([*command, "-o", library, "-lm", *(["-lmvec"] if "fast" in flavour else [])], check=True)
-        self.library = ctypes.CDLL(library)
+        self.flavour = flavour
+        self.libraries: dict[Path, ctypes.CDLL] = {}
+
+    def library(self, source: Path) -> ctypes.CDLL:
+        """Compile a C file, once."""
+        if source not in self.libraries:
+            library = os.path.join(tempfile.mkdtemp(prefix="anywarp-bench-"), "native.so")
+            flags = NATIVE_FLAGS[self.flavour]
+            command = [os.environ.get("CC", "gcc"), *flags, "-w", "-fopenmp", "-fPIC", "-shared", str(source)]
+            subprocess.run(
+                [*command, "-o", library, "-lm", *(["-lmvec"] if "fast" in self.flavour else [])], check=True
+            )
+            self.libraries[source] = ctypes.CDLL(library)
+        return self.libraries[source]
 
     def prepare(self, work: Workload, arrays: Arrays) -> Any:
         copies = [aligned(a) for a in arrays]
         pointers = (ctypes.c_void_p * len(copies))(*[c.ctypes.data for c in copies])
         return (
-            getattr(self.library, work.kernel),
+            getattr(self.library(SOURCES / work.folder / f"{work.folder or 'native'}.c"), work.kernel),
             pointers,
             (ctypes.c_int * 8)(*work.ints),
             (ctypes.c_float * 8)(*work.floats),
@@ -89,7 +97,9 @@ class OpenCL:
         cl = self.cl
         if work.kernel == "reduce_shfl" and not self.subgroups:
             raise NotImplementedError("no sub-groups on this device")
-        program = cl.Program(self.context, (SOURCES / f"{work.kernel}.cl").read_text()).build(self.options)
+        program = cl.Program(self.context, (SOURCES / work.folder / f"{work.kernel}.cl").read_text()).build(
+            self.options
+        )
         kernel = cl.Kernel(program, work.kernel)
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
         buffers = [cl.Buffer(self.context, flags, max(a.nbytes, 4)) for a in arrays]
@@ -138,7 +148,7 @@ class Cuda:
         return function
 
     def prepare(self, work: Workload, arrays: Arrays) -> Any:
-        function = self.load((SOURCES / f"{work.kernel}.ptx").read_bytes(), work.kernel)
+        function = self.load((SOURCES / work.folder / f"{work.kernel}.ptx").read_bytes(), work.kernel)
         values: list[Any] = []
         for array in arrays:
             pointer = ctypes.c_uint64()

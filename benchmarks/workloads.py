@@ -23,6 +23,7 @@ class Workload:
 
     Arguments are pointers to `make()`'s arrays, then `ints` (all to native code, the first `kernel_ints` to the kernel), then
     `floats`. `verify` maps inputs and outputs to the largest relative error. `bytes` and `flops` are the least that must move.
+    The kernel lies in `folder`, beside the C file that has it as native code.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Workload:
     flops: int
     kernel_ints: int = 1
     tolerance: float = 2e-4
+    folder: str = ""
 
 
 def uniform(*shape: int) -> np.ndarray[Any, Any]:

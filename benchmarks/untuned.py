@@ -1,0 +1,317 @@
+"""Kernels that nobody tuned the compiler for: other types, odd sizes, unusual blocks, barriers in loops, divergent loops.
+
+Each has a plain C version in kernels/untuned/untuned.c; expected values come from numpy in double precision or whole numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from workloads import RNG, Arrays, Workload, normal, outputs, uniform, zeros
+
+FOLDER = "untuned"
+
+
+def up(count: int, size: int) -> int:
+    """Blocks of `size` that hold `count`."""
+    return -(-count // size)
+
+
+def half(*shape: int) -> np.ndarray[Any, Any]:
+    return normal(*shape).astype(np.float16)
+
+
+def double(*shape: int) -> np.ndarray[Any, Any]:
+    return RNG.random(shape)
+
+
+def integers(low: int, high: int, *shape: int) -> np.ndarray[Any, Any]:
+    return RNG.integers(low, high, shape, dtype=np.int32)
+
+
+def words(*shape: int) -> np.ndarray[Any, Any]:
+    return RNG.integers(0, 1 << 32, shape, dtype=np.uint32)
+
+
+def no_integers(*shape: int) -> np.ndarray[Any, Any]:
+    return np.zeros(shape, np.int32)
+
+
+# --- expected values --------------------------------------------------------------------------------------------------
+
+
+def layernorm_half(a: Arrays) -> dict[int, Any]:
+    x, gain, bias = (v.astype(np.float64) for v in a[:3])
+    return {3: (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5) * gain + bias}
+
+
+def jacobi(a: Arrays) -> dict[int, Any]:
+    u, f = a[0], a[1]
+    out, inner = np.zeros_like(u), u[1:-1, 1:-1]
+    following = 0.25 * (u[1:-1, :-2] + u[1:-1, 2:] + u[:-2, 1:-1] + u[2:, 1:-1] - f[1:-1, 1:-1])
+    out[1:-1, 1:-1] = inner + 0.8 * (following - inner)
+    return {2: out}
+
+
+def dot(inputs: Arrays, got: Arrays) -> float:
+    want = float(np.dot(inputs[0], inputs[1]))
+    return abs(float(got[2].sum()) - want) / abs(want)
+
+
+def conv5x5(a: Arrays) -> dict[int, Any]:
+    image, weights = np.pad(a[0].astype(np.float64), 2, mode="edge"), a[1].astype(np.float64)
+    h, w = a[0].shape
+    return {2: sum(weights[j, i] * image[j : j + h, i : i + w] for j in range(5) for i in range(5))}
+
+
+def upconv(a: Arrays) -> dict[int, Any]:
+    image, weights = a[0].astype(np.float64), a[1].astype(np.float64)
+    _, h, w = image.shape
+    out = np.zeros((2 * h + 2, 2 * w + 2))
+    for j in range(4):
+        for i in range(4):
+            out[j : j + 2 * h : 2, i : i + 2 * w : 2] += np.einsum("chw,c->hw", image, weights[:, j, i])
+    return {2: out[1:-1, 1:-1]}
+
+
+def mandelbrot(inputs: Arrays, got: Arrays) -> float:
+    """In single precision with or without fused operations single pixels differ: the share of pixels that do."""
+    h, w = got[0].shape
+    limit, x0, y0, step = MANDELBROT
+    c = np.float32(x0) + np.arange(w, dtype=np.float32) * np.float32(step)
+    d = np.float32(y0) + np.arange(h, dtype=np.float32) * np.float32(step)
+    z, point, count = np.zeros((h, w), complex), c[None, :] + 1j * d[:, None], np.zeros((h, w), np.int32)
+    for _ in range(limit):
+        inside = z.real**2 + z.imag**2 < 4
+        count += inside
+        z = np.where(inside, z * z + point, z)
+    return float((count != got[0]).mean())
+
+
+def collatz(inputs: Arrays, got: Arrays) -> float:
+    steps = np.zeros(got[0].size, np.int64)
+    left, value = np.arange(got[0].size), np.arange(1, got[0].size + 1, dtype=np.uint64)
+    while True:
+        going = value != 1
+        left, value = left[going], value[going]
+        if not left.size:
+            return float(np.abs(steps - got[0]).max())
+        steps[left] += 1
+        value = np.where(value & np.uint64(1), np.uint64(3) * value + np.uint64(1), value >> np.uint64(1))
+
+
+def scan(a: Arrays) -> dict[int, Any]:
+    whole = np.zeros(up(a[0].size, 2048) * 2048, np.int64)
+    whole[: a[0].size] = a[0]
+    sums = whole.reshape(-1, 2048).cumsum(1)
+    return {1: sums.reshape(-1)[: a[0].size], 2: sums[:, -1]}
+
+
+def spmv(a: Arrays) -> dict[int, Any]:
+    start, column, value, x = a[0], a[1], a[2].astype(np.float64), a[3].astype(np.float64)
+    sums = np.concatenate([[0.0], np.cumsum(value * x[column])])
+    return {4: sums[start[1:]] - sums[start[:-1]]}
+
+
+def philox(a: Arrays) -> dict[int, Any]:
+    n = a[0].shape[0]
+    c = [np.arange(n, dtype=np.uint64), *(np.zeros(n, np.uint64) for _ in range(3))]
+    key = [np.uint64(PHILOX_SEED), np.uint64(0x2468ACE1)]
+    low = np.uint64(0xFFFFFFFF)
+    for _ in range(10):
+        p, q = c[0] * np.uint64(0xD2511F53), c[2] * np.uint64(0xCD9E8D57)
+        c = [(q >> np.uint64(32)) ^ c[1] ^ key[0], q & low, (p >> np.uint64(32)) ^ c[3] ^ key[1], p & low]
+        key = [(key[0] + np.uint64(0x9E3779B9)) & low, (key[1] + np.uint64(0xBB67AE85)) & low]
+    return {0: np.stack([v >> np.uint64(8) for v in c], 1) / 2.0**24}
+
+
+def upper(a: Arrays) -> dict[int, Any]:
+    text = a[0]
+    blank = (text == ord(" ")) | (text == ord("\n"))
+    begins = ~blank & np.concatenate([[True], blank[:-1]])
+    return {1: np.where((text >= ord("a")) & (text <= ord("z")), text - 32, text), 2: [begins.sum()]}
+
+
+def stencil7(a: Arrays) -> dict[int, Any]:
+    x = a[0].astype(np.float64)
+    out = np.zeros_like(x)
+    i = slice(1, -1)
+    around = x[i, i, :-2] + x[i, i, 2:] + x[i, :-2, i] + x[i, 2:, i] + x[:-2, i, i] + x[2:, i, i]
+    out[i, i, i] = 0.4 * x[i, i, i] + 0.1 * around
+    return {1: out}
+
+
+def softmax(a: Arrays) -> dict[int, Any]:
+    e = np.exp(a[0].astype(np.float64) - a[0].max(1, keepdims=True))
+    return {1: e / e.sum(1, keepdims=True)}
+
+
+def kmeans(inputs: Arrays, got: Arrays) -> float:
+    """How much farther than the nearest the chosen centres are."""
+    points, centres = inputs[0].astype(np.float64), inputs[1].astype(np.float64)
+    distance = ((points[:, None, :] - centres[None]) ** 2).sum(2)
+    chosen = np.take_along_axis(distance, got[2].astype(np.int64)[:, None], 1)[:, 0]
+    return float(((chosen - distance.min(1)) / distance.min(1)).max())
+
+
+def batchnorm(a: Arrays) -> dict[int, Any]:
+    x = a[0].astype(np.float64)
+    mean, variance = x.mean((0, 2), keepdims=True), x.var((0, 2), keepdims=True)
+    return {1: (x - mean) / np.sqrt(variance + 1e-5)}
+
+
+def monte_carlo(a: Arrays) -> dict[int, Any]:
+    points, threads = MONTE_CARLO
+    state = np.arange(threads, dtype=np.uint32) * np.uint32(2654435761) + np.uint32(12345)
+    hits = 0
+    for _ in range(points):
+        state = state * np.uint32(1664525) + np.uint32(1013904223)
+        x = (state >> 8).astype(np.float64) / 2**24
+        state = state * np.uint32(1664525) + np.uint32(1013904223)
+        y = (state >> 8).astype(np.float64) / 2**24
+        hits += int((x * x + y * y < 1).sum())
+    return {0: [hits]}
+
+
+def cheapest_path(a: Arrays) -> dict[int, Any]:
+    row = a[1].astype(np.int64)
+    for cost in a[0]:
+        padded = np.concatenate([[1 << 30], row, [1 << 30]])
+        row = np.minimum(np.minimum(padded[:-2], padded[2:]), row) + cost
+    return {2: row}
+
+
+# --- sizes ------------------------------------------------------------------------------------------------------------
+
+MANDELBROT = (200, -2.0, -1.25, 0.00457)
+PHILOX_SEED = 20260
+MONTE_CARLO = (256, 1 << 16)
+
+
+def sparse(rows: int, columns: int) -> Arrays:
+    """Rows of 0 to 130 entries, most of them short."""
+    lengths = np.minimum(RNG.geometric(1 / 24, rows) - 1, 130)
+    start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    entries = int(start[-1])
+    return [start, integers(0, columns, entries), normal(entries), normal(columns), zeros(rows)]
+
+
+def text(n: int) -> np.ndarray[Any, Any]:
+    letters = np.frombuffer(b"abcdefghij klmnopqrstu vwxyz ABCDEF. XYZ\n 0123 ", np.uint8)
+    return letters[RNG.integers(0, letters.size, n)]
+
+
+def work(
+    name: str, make: Any, ints: tuple[int, ...], grid: tuple[int, int], block: tuple[int, int], verify: Any, size: int,
+    flops: int = 0, *, floats: tuple[float, ...] = (), kernel_ints: int | None = None, tolerance: float = 2e-4,
+) -> Workload:  # fmt: skip
+    taken = len(ints) if kernel_ints is None else kernel_ints
+    return Workload(name, name, make, ints, floats, grid, block, verify, size, flops, taken, tolerance, FOLDER)
+
+
+def workloads() -> list[Workload]:
+    """Return the kernels of this set, in the order of the table."""
+    n, m, w, h = 4_000_001, 2_000_003, 1021, 1013
+    side, cells = 701, 701 * 547
+    return [
+        work(
+            "half_axpby", lambda: [half(n), half(n)], (n,), (up(n, 512), 1), (256, 1),
+            outputs(lambda a: {1: 1e-3 * a[0].astype(np.float64) + a[1]}), 6 * n, 3 * n, floats=(1e-3, 1.0), tolerance=2e-3,
+        ),
+        work(
+            "layernorm_half", lambda: [half(2000, 1000), half(1000), half(1000), half(2000, 1000)], (1000, 2000), (2000, 1),
+            (128, 1), outputs(layernorm_half), 8_000_000, 16_000_000, floats=(1e-5,), kernel_ints=1, tolerance=2e-3,
+        ),
+        work(
+            "dot_double", lambda: [double(m), double(m), np.zeros(128)], (m,), (128, 1), (256, 1), dot, 16 * m, 2 * m,
+            tolerance=1e-12,
+        ),
+        work(
+            "jacobi_double", lambda: [double(h, w), double(h, w), np.zeros((h, w))], (w, h), (up(w, 16), up(h, 8)), (16, 8),
+            outputs(jacobi), 24 * w * h, 8 * w * h, tolerance=1e-12,
+        ),
+        work(
+            "gemv_int8", lambda: [words(3000, 1025), words(1025), no_integers(3000)], (1025, 3000), (750, 1), (128, 1),
+            outputs(lambda a: {2: a[0].view(np.int8).astype(np.int64) @ a[1].view(np.int8)}), 4 * 3000 * 1025,
+            8 * 3000 * 1025, tolerance=0,
+        ),
+        work(
+            "conv5x5", lambda: [uniform(h, w), normal(5, 5), zeros(h, w)], (w, h), (up(w, 16), up(h, 16)), (16, 16),
+            outputs(conv5x5), 8 * w * h, 50 * w * h,
+        ),
+        work(
+            "upconv", lambda: [uniform(8, 201, 203), normal(8, 4, 4), zeros(402, 406)], (203, 201, 8), (up(406, 32), up(402, 4)),
+            (32, 4), outputs(upconv), 4 * 12 * 201 * 203, 64 * 4 * 201 * 203,
+        ),
+        work(
+            "mandelbrot", lambda: [no_integers(547, 701)], (side, 547, MANDELBROT[0]), (up(side, 16), up(547, 16)), (16, 16),
+            mandelbrot, 4 * cells, 0, floats=MANDELBROT[1:], tolerance=0.01,
+        ),
+        work("collatz", lambda: [no_integers(100_003)], (100_003,), (up(100_003, 96), 1), (96, 1), collatz, 400_012, tolerance=0),
+        work(
+            "lower_bound", lambda: [np.sort(uniform(300_007)), uniform(200_003), no_integers(200_003)], (300_007, 200_003),
+            (up(200_003, 100), 1), (100, 1), outputs(lambda a: {2: np.searchsorted(a[0], a[1])}), 2_800_052, tolerance=0,
+        ),
+        work(
+            "scan", lambda: [integers(-9, 99, m), no_integers(m), no_integers(up(m, 2048))], (m,), (up(m, 2048), 1), (512, 1),
+            outputs(scan), 8 * m, m, tolerance=0,
+        ),
+        work(
+            "bitonic", lambda: [words(256, 1024), np.zeros((256, 1024), np.uint32)], (256,), (256, 1), (512, 1),
+            outputs(lambda a: {1: np.sort(a[0], 1)}), 8 * 256 * 1024, kernel_ints=0, tolerance=0,
+        ),
+        work(
+            "spmv", lambda: sparse(50_001, 70_001), (50_001,), (up(50_001, 4), 1), (128, 1), outputs(spmv), 8 * 24 * 50_001,
+            2 * 24 * 50_001,
+        ),
+        work(
+            "digit_count", lambda: [words(m), np.zeros(64, np.uint32)], (m, 13), (64, 1), (256, 1),
+            outputs(lambda a: {1: np.bincount(a[0] >> 13 & 63, minlength=64)}), 4 * m, tolerance=0,
+        ),
+        work(
+            "philox", lambda: [zeros(500_009, 4)], (500_009, PHILOX_SEED), (up(500_009, 256), 1), (256, 1), outputs(philox),
+            16 * 500_009, 80 * 500_009, tolerance=0,
+        ),
+        work(
+            "upper", lambda: [text(n), np.zeros(n, np.uint8), np.zeros(1, np.uint32)], (n,), (up(n, 256), 1), (256, 1),
+            outputs(upper), 2 * n, tolerance=0,
+        ),
+        work(
+            "gemv", lambda: [uniform(1000, 1501), uniform(1501), zeros(1000)], (1501, 1000), (1000, 1), (96, 1),
+            outputs(lambda a: {2: a[0].astype(np.float64) @ a[1]}), 4 * 1501 * 1000, 2 * 1501 * 1000, kernel_ints=1,
+        ),
+        work(
+            "stencil7", lambda: [uniform(103, 107, 109), zeros(103, 107, 109)], (109, 107, 103), (up(109, 32), up(107, 4)), (32, 4),
+            outputs(stencil7), 8 * 109 * 107 * 103, 8 * 109 * 107 * 103,
+        ),
+        work(
+            "softmax_odd", lambda: [normal(2000, 777), zeros(2000, 777)], (777, 2000), (2000, 1), (128, 1), outputs(softmax),
+            8 * 2000 * 777, 5 * 2000 * 777, kernel_ints=1,
+        ),
+        work(
+            "embedding", lambda: [uniform(20_000, 300), integers(0, 20_000, 7001), zeros(7001, 300)], (300, 7001), (7001, 1),
+            (100, 1), outputs(lambda a: {2: a[0][a[1]].astype(np.float64) * np.float32(17.32)}), 8 * 7001 * 300,
+            floats=(17.32,), kernel_ints=1,
+        ),
+        work(
+            "argmax", lambda: [normal(500, 5003), no_integers(500)], (5003, 500), (500, 1), (256, 1),
+            outputs(lambda a: {1: a[0].argmax(1)}), 4 * 500 * 5003, kernel_ints=1, tolerance=0,
+        ),
+        work(
+            "kmeans", lambda: [normal(100_003, 16), normal(60, 16), no_integers(100_003)], (100_003, 60), (up(100_003, 192), 1),
+            (192, 1), kmeans, 68 * 100_003, 48 * 60 * 100_003, tolerance=1e-4,
+        ),
+        work(
+            "batchnorm", lambda: [normal(64, 500, 49), zeros(64, 500, 49)], (500, 64), (500, 1), (256, 1), outputs(batchnorm),
+            12 * 64 * 500 * 49, 6 * 64 * 500 * 49, floats=(1e-5,),
+        ),
+        work(
+            "monte_carlo", lambda: [np.zeros(1, np.uint32)], MONTE_CARLO, (MONTE_CARLO[1] // 256, 1), (256, 1),
+            outputs(monte_carlo), 4, 8 * 256 * MONTE_CARLO[1], kernel_ints=1, tolerance=1e-5,
+        ),
+        work(
+            "cheapest_path", lambda: [integers(0, 10, 20, 100_003), integers(0, 10, 100_003), no_integers(100_003)],
+            (100_003, 20), (up(100_003, 216), 1), (256, 1), outputs(cheapest_path), 4 * 22 * 100_003, tolerance=0,
+        ),
+    ]  # fmt: skip
