@@ -21,6 +21,9 @@ ATOMIC_ORDER = {
 }
 
 
+_IN_FLIGHT = 16
+"""Vectors that may be loaded before their uses, where gangs are wide."""
+
 _AHEAD = 2
 """How many trips of a loop ahead loads are prefetched."""
 
@@ -44,7 +47,7 @@ class Memory(Addresses):
         if op in self.v.loaded:
             return
         group = self.groups.get(op) if self.v.mask is None and self.v.varies(op) else None
-        if group is not None:
+        if group is not None and not self._known_regular(op):
             self._load_group(op, group)
             return
         wanted: dict[int, list[Op]] = {0: [op]}
@@ -57,6 +60,14 @@ class Memory(Addresses):
             for result in results:
                 part = parts[i]
                 self.v.define(result, part if isinstance(part, str) else None, None if isinstance(part, str) else part)
+
+    def _known_regular(self, op: Op) -> bool:
+        """Tell whether neighbouring lanes surely lie at one place or side by side; then members are best loaded where they stand."""
+        shape = self.v.shape(op.args[0])
+        if shape.offsets is None or self.v.left(op.args[0], self.v.block):
+            return False
+        address = Address("", list(shape.offsets), [("", factors) for _, factors in shape.symbols], [])
+        return any(self.pattern(address, i, 4, SIZE[op.type]) for i in range(0, self.v.lanes, 4))
 
     def _load_group(self, op: Op, group: list[Op]) -> None:
         """Load what lies side by side in each lane's memory at once, unless lanes lie side by side themselves."""
@@ -203,9 +214,17 @@ class Memory(Addresses):
         v, t, n = self.v, self.t, self.v.chunk
         out: list[str] = []
         load = "load volatile" if volatile else "load"
+        known: dict[object, str] = {}  # warps of a gang may load the same
+        if v.warps > 1 and masks is None and not volatile:
+            self._keep_order()
         for i in range(v.chunks):
             pattern = self.pattern(address, i * n, n, size)
-            if pattern == "next" and masks is None:
+            if pattern and masks is None and not volatile:
+                key = (pattern, self._place_of(address, i * n))
+                if key not in known:
+                    known[key] = self._load_regular(address, i * n, pattern, element, size)
+                out.append(known[key])
+            elif pattern == "next" and masks is None:
                 out.append(t.let(f"{load} <{n} x {element}>, ptr {self._pointer(address, i * n)}, align {size}"))
             elif pattern == "same" and masks is None:
                 out.append(
@@ -220,6 +239,34 @@ class Memory(Addresses):
                 else:
                     out.append(self._gather(element, size, self.pointers(address, i), masks[i] if masks else ""))
         return out
+
+    def _place_of(self, address: Address, lane: int) -> tuple[int, ...]:
+        assert address.offsets is not None
+        return address.offsets[lane], *(factors[lane] for _, factors in address.symbols)
+
+    def _load_regular(self, address: Address, lane: int, pattern: str, element: str, size: int) -> str:
+        """Load a chunk whose lanes lie side by side ("next"), or at one place ("same")."""
+        t, v, pointer = self.t, self.v, self._pointer(address, lane)
+        v.unordered += 1
+        if pattern == "next":
+            return t.let(f"load <{v.chunk} x {element}>, ptr {pointer}, align {size}")
+        return v.splat(element, t.let(f"load {element}, ptr {pointer}, align {size}"))
+
+    def _keep_order(self) -> None:
+        """Where many vectors have been loaded, keep LLVM from moving the loads that follow in front of what uses these.
+
+        A gang fills the registers by itself; LLVM's scheduler would begin all loads of a block at once and spill (a matrix
+        product of 32 x 32 threads: 3 times slower). An empty assembler statement that may touch memory and reads what was
+        computed last costs nothing.
+        """
+        v = self.v
+        if v.unordered < _IN_FLIGHT or not v.computed or not v.machine.avx2:
+            return
+        seen = v.computed[:16]
+        kind = "v" if v.machine.avx512 else "x"
+        arguments = ", ".join(f"<{v.chunk} x float> {x}" for x in seen)
+        self.t.do(f'call void asm sideeffect "", "{",".join([kind] * len(seen))},~{{memory}}"({arguments})')
+        v.unordered, v.computed = 0, []
 
     def _pieces(self, address: Address, first: int, size: int) -> int:
         """Return the length of equal pieces of a chunk that are each one address or adjacent, 0 if shorter than four lanes."""

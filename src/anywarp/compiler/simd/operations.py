@@ -114,7 +114,10 @@ class Operations:
         if how:
             v.define(op, None, [how(self.t, op, v.chunk, *column) for column in columns])
         else:
-            v.define(op, None, [self._float[op.name](op, v.chunk, *column) for column in columns])
+            chunks = [self._float[op.name](op, v.chunk, *column) for column in columns]
+            v.define(op, None, chunks)
+            if op.type == "f32":
+                v.computed = chunks
 
     def _approximate(self, op: Op, n: int, a: str) -> str:
         return approximate(self.t, self._plain, self.v.machine.avx512, op, n, a)

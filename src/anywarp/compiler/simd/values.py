@@ -82,6 +82,8 @@ class Values:
         self._forgotten: list[tuple[int, Loop | None]] = []
         self.tested: dict[Op, str] = {}  # conditions whose flag is in a register
         self.flags: dict[Op, str] = {}
+        self.unordered = 0  # vectors loaded since code was last kept in order
+        self.computed: list[str] = []  # the f32 chunks computed last since then
         self.loaded: set[Value] = set()  # loads made together with an earlier one of this copy
         self.recorded: tuple[str, str] = ("", "")  # basic block, and what the worker's record of an access holds there
         self.conditions: set[Op] = {c for g in analysis.guarded.values() for c in g.conditions}
@@ -244,7 +246,7 @@ class Values:
         """Forget what was in registers: emission of a copy of `block` begins."""
         self.block, self.mask = block, mask
         self.scalars, self.vectors, self._masks, self.tested = {}, {}, {}, {}
-        self.loaded = set()
+        self.loaded, self.unordered, self.computed = set(), 0, []
 
     def snapshot(self) -> Registers:
         """Return the register state, for `restore` after code that does not dominate what follows."""
