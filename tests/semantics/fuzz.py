@@ -45,7 +45,7 @@ SHAPES = [
     (128, 1, 1),
     (16, 16, 1),
 ]
-GANGS = (32,)
+GANGS = (32, 64, 128, 256)
 
 
 def compiled(rng: random.Random, shape):
