@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 
 import click
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import Progress
 
 from anywarp import settings
 from anywarp.devices import device as devices
 from anywarp.diagnostics import AnywarpError, Diagnostic
+from anywarp.ptx.inspect import contents
 from anywarp.runtime import warm
 from anywarp.runtime.build_id import build_id
 from anywarp.runtime.cache import Cache
@@ -72,18 +75,24 @@ def clear() -> int:
     "blocks",
     multiple=True,
     metavar="X[,Y[,Z]]",
-    help="A block shape to compile for (default: 256); may be repeated.",
+    help="A block shape to compile for (default: the largest a kernel states, else 256); may be repeated.",
+)
+@click.option("--kernel", "pattern", metavar="GLOB", default="*", help="Only kernels whose names match, as in 'gemm*'.")
+@click.option(
+    "--jobs", type=click.IntRange(1), metavar="N", help="Kernels compiled at a time (default: the processors)."
 )
 @click.option("--device", "name", metavar="NAME", help="Device to compile for (default: ANYWARP_DEVICE, else cpu).")
 @FORMAT
-def warm_command(paths: tuple[Path, ...], blocks: tuple[str, ...], name: str | None, style: str) -> int:
-    """Compile every kernel in PATHS: PTX files, fat binaries, libraries, or directories of these.
+def warm_command(
+    paths: tuple[Path, ...], blocks: tuple[str, ...], pattern: str, jobs: int | None, name: str | None, style: str
+) -> int:
+    """Compile every kernel in PATHS: PTX files, fat binaries, libraries, wheels, or directories of these.
 
     Exit code 0: all compiled; 1: some could not be; 2: there was nothing to compile.
     """
-    shapes = [_shape(text) for text in blocks or ("256",)]
+    shapes = [block_shape(text) for text in blocks]
     identity = devices.find(name or settings.DEVICE.get()).identity()
-    work, problems = _work(paths, shapes)
+    work, problems = _work(paths, shapes, pattern)
     for problem in problems:
         click.echo(problem, err=True)
     if not work:
@@ -92,7 +101,8 @@ def warm_command(paths: tuple[Path, ...], blocks: tuple[str, ...], name: str | N
         )
     cache = settings.CACHE_DIR.get().absolute()
     start = time.monotonic()
-    done = list(_shown(warm.compile_all(work, identity, build_id(), cache, settings.cpu_count()), len(work)))
+    at_once = min(jobs or settings.cpu_count(), settings.cpu_count())
+    done = list(_shown(warm.compile_all(work, identity, build_id(), cache, at_once), len(work)))
     failed = [d for d in done if d.problem]
     for each in failed:
         click.echo(each.problem, err=True)
@@ -117,14 +127,15 @@ def _cache() -> Cache:
     return Cache(settings.CACHE_DIR.get(), settings.CACHE_LIMIT.get())
 
 
-def _work(paths: Iterable[Path], shapes: list[warm.Shape]) -> tuple[list[warm.Job], list[str]]:
+def _work(paths: Iterable[Path], shapes: list[warm.Shape], pattern: str) -> tuple[list[warm.Job], list[str]]:
     """Return the jobs in files, and what was wrong with files; the same image in two files is compiled once."""
     work: dict[warm.Job, None] = {}
     problems: list[str] = []
     for path in warm.files(paths):
         try:
-            for image in warm.images(path.read_bytes()):
-                work.update(dict.fromkeys(warm.jobs(image, str(path), shapes)))
+            for name, content in contents(path):
+                for image in warm.images(content):
+                    work.update(dict.fromkeys(warm.jobs(image, name, shapes, pattern)))
         except AnywarpError as error:
             problems.append(f"{path}: {error.diagnostic.as_text()}")
         except OSError as error:
@@ -132,7 +143,8 @@ def _work(paths: Iterable[Path], shapes: list[warm.Shape]) -> tuple[list[warm.Jo
     return list(work), problems
 
 
-def _shape(text: str) -> warm.Shape:
+def block_shape(text: str) -> warm.Shape:
+    """Read a block shape such as 256 or 16,16; click.BadParameter if it is none that CUDA allows."""
     parts = text.replace("x", ",").split(",")
     if len(parts) > 3 or not all(p.isascii() and p.isdecimal() and 0 < int(p) <= 1024 for p in parts):
         raise click.BadParameter(f"{text!r} is no block shape such as 256 or 16,16", param_hint="--block")
@@ -143,12 +155,12 @@ def _shape(text: str) -> warm.Shape:
 
 
 def _shown(done: Iterator[warm.Done], total: int) -> Iterator[warm.Done]:
-    """Pass results on; on a terminal, once two seconds have gone, say how far it is."""
-    start, shown = time.monotonic(), False
-    for count, each in enumerate(done, 1):
-        if sys.stderr.isatty() and (shown or time.monotonic() - start > PATIENCE):
-            click.echo(f"\r\033[K{count} of {total} kernels: {each.job.kernel[:60]}", nl=False, err=True)
-            shown = True
-        yield each
-    if shown:
-        click.echo("\r\033[K", nl=False, err=True)
+    """Pass results on; on a terminal, once two seconds have gone, a bar shows how far it is."""
+    start = time.monotonic()
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, auto_refresh=False, disable=not console.is_terminal) as bar:
+        task = bar.add_task("compiling", total=total, visible=False)
+        for each in done:
+            late = time.monotonic() - start > PATIENCE
+            bar.update(task, advance=1, description=escape(each.job.kernel[:40]), visible=late, refresh=late)
+            yield each

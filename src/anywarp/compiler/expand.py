@@ -80,7 +80,7 @@ class _Expander:
                 self._leave(walk)
             else:
                 self._statement(walk, statement)
-        self.nodes[0].span = kernel.span
+        self.nodes[0].span = self.nodes[0].span or kernel.span
         return Skeleton(self.nodes, self.scopes.places)
 
     def _enter(self, function: Function, frame: Frame) -> None:

@@ -47,15 +47,27 @@ PASSES: tuple[Pass, ...] = (
 """What every kernel goes through between lowering and analysis, in order."""
 
 
-def prepare_kernel(module: ModuleView, name: str, specialisation: Specialisation, *, checked: bool = False) -> Kernel:
-    """Lower the kernel `name` and run the passes; `checked` verifies the IR after each."""
+def prepare_kernel(
+    module: ModuleView,
+    name: str,
+    specialisation: Specialisation,
+    *,
+    checked: bool = False,
+    watch: Callable[[str, Kernel], None] | None = None,
+) -> Kernel:
+    """Lower the kernel `name` and run the passes.
+
+    `watch` is called with the name of each stage and the kernel after it; `checked` verifies the IR then.
+    """
     kernel = lower_kernel(module, name, members="sync" in specialisation.checks)
-    if checked:
-        verify.check(kernel, "lowering")
-    for one in PASSES:
-        one(kernel, specialisation)
+    for one in (None, *PASSES):
+        if one is not None:
+            one(kernel, specialisation)
+        stage = one.__name__ if one is not None else "lowering"
+        if watch is not None:
+            watch(stage, kernel)
         if checked:
-            verify.check(kernel, one.__name__)
+            verify.check(kernel, stage)
     return kernel
 
 

@@ -9,7 +9,7 @@ import mmap
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -107,6 +107,25 @@ def inspect_file(
         if bytes(data[:4]) != b"PK\x03\x04":
             return [part for part in [_part(path.name, data, supplied, progress)] if part.images or part.problems]
         return _archive(path, progress, supplied)
+
+
+def contents(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of a file, or of each member of a zip archive (a wheel) that can hold GPU code.
+
+    Raises AnywarpError for what cannot be read.
+    """
+    with _content(path) as data:
+        if bytes(data[:4]) != b"PK\x03\x04":
+            yield path.name, bytes(data)
+            return
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for member in archive.infolist():
+                content = None if member.is_dir() else _member(archive, member)
+                if content is not None:
+                    yield member.filename, content
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
+        raise codes.problem(codes.DAMAGED_ARCHIVE, f"the archive {path.name} cannot be read: {error}") from error
 
 
 def _archive(path: Path, progress: Progress, supplied: frozenset[str]) -> list[Part]:

@@ -8,10 +8,14 @@ from __future__ import annotations
 import struct
 import threading
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
+from anywarp.compiler.artifact import unpack
+from anywarp.compiler.ir import Specialisation
+from anywarp.compiler.options import write_options
 from anywarp.diagnostics import AnywarpError
 from anywarp.ptx import elf, fatbin
 from anywarp.ptx.index import ModuleIndex
@@ -20,8 +24,12 @@ from anywarp.runtime.modules import open_image
 
 Shape = tuple[int, int, int]
 
-SUFFIXES = (".ptx", ".fatbin", ".cubin", ".so")
+SUFFIXES = (".ptx", ".fatbin", ".cubin", ".so", ".whl")
 """What is taken from a directory; a file that is named is always read."""
+
+DEFAULT: Shape = (256, 1, 1)
+"""The block shape where a kernel states none: most kernels are launched with it."""
+LARGEST = 1024
 
 _FATBIN = struct.Struct("<IHHQ")
 
@@ -69,11 +77,27 @@ def images(content: bytes) -> tuple[bytes, ...]:
     return (content.rstrip(b"\0"),) if fatbin.is_ptx(content) else tuple(_fatbins(content))
 
 
-def jobs(image: bytes, name: str, blocks: Iterable[Shape]) -> tuple[Job, ...]:
-    """Return a job for every kernel and shape; a kernel that requires a shape (`.reqntid`) is compiled for that alone."""
+def jobs(image: bytes, name: str, blocks: Iterable[Shape] = (), pattern: str = "*") -> tuple[Job, ...]:
+    """Return a job for every kernel whose name matches and every shape; `likely_shapes` says which shapes those are."""
     index = open_image(image, name)
     wanted = tuple(blocks)
-    return tuple(Job(image, k, b) for k in index.entries for b in (_required(index, k) or wanted))
+    names = [k for k in index.entries if fnmatchcase(k, pattern)]
+    return tuple(Job(image, k, b) for k in names for b in likely_shapes(index, k, wanted))
+
+
+def likely_shapes(index: ModuleIndex, kernel: str, wanted: tuple[Shape, ...] = ()) -> tuple[Shape, ...]:
+    """Return the block shapes to compile a kernel for: the one it requires; else `wanted`; else the largest it allows; else 256."""
+    stated: dict[str, Shape] = {}
+    for directive in index.functions[kernel].header.directives:
+        if directive.name in ("reqntid", "maxntid"):
+            x, y, z = (*(int(a) for a in directive.arguments), 1, 1)[:3]
+            stated[directive.name] = (x, y, z)
+    if "reqntid" in stated:
+        return (stated["reqntid"],)
+    if wanted:
+        return wanted
+    x, y, z = stated.get("maxntid", DEFAULT)
+    return ((x, y, z) if 0 < x * y * z <= LARGEST else DEFAULT,)
 
 
 def compile_all(work: Iterable[Job], identity: str, build_id: str, cache: Path, at_once: int) -> Iterator[Done]:
@@ -87,27 +111,43 @@ def compile_all(work: Iterable[Job], identity: str, build_id: str, cache: Path, 
             clients.append(own.client)
         client: Client = own.client
         try:
-            reply = client.compile(identity, job.image, job.kernel, job.block)
+            done, wishes = _ask(client, identity, job, "")
+            if wishes and not done.problem:  # launches would ask for it next
+                special = write_options(Specialisation(job.block, 0, wishes))
+                done = _both(done, _ask(client, identity, job, special)[0])
         except AnywarpError as error:
             return Done(job, problem=error.diagnostic.as_text())
-        if reply.value("status") != "ok":
-            return Done(job, problem=reply.payload.decode(errors="replace"))
-        return Done(job, reply.value("cached") == "1", float(reply.value("compile_ms")))
+        return done
 
     try:
         with ThreadPoolExecutor(at_once) as pool:
-            yield from pool.map(compile_one, work)
+            waiting = [pool.submit(compile_one, job) for job in work]
+            try:
+                for done in as_completed(waiting):
+                    yield done.result()
+            finally:  # who stops listening wants no more compiled
+                pool.shutdown(wait=False, cancel_futures=True)
     finally:
         for client in clients:
             client.close()
 
 
-def _required(index: ModuleIndex, kernel: str) -> tuple[Shape, ...]:
-    for directive in index.functions[kernel].header.directives:
-        if directive.name == "reqntid":
-            x, y, z = (*(int(a) for a in directive.arguments), 1, 1)[:3]
-            return ((x, y, z),)
-    return ()
+def _ask(client: Client, identity: str, job: Job, options: str) -> tuple[Done, tuple[tuple[int, int, int], ...]]:
+    """Have one version of a kernel compiled; return how it went and what the version wishes of parameters."""
+    reply = client.compile(identity, job.image, job.kernel, job.block, options)
+    if reply.value("status") != "ok":
+        return Done(job, problem=reply.payload.decode(errors="replace")), ()
+    done = Done(job, reply.value("cached") == "1", float(reply.value("compile_ms")))
+    try:
+        return done, unpack(reply.payload).wishes
+    except ValueError:  # a device of its own, whose containers we do not know
+        return done, ()
+
+
+def _both(first: Done, second: Done) -> Done:
+    if second.problem:
+        return second
+    return Done(first.job, first.cached and second.cached, first.milliseconds + second.milliseconds)
 
 
 def _fatbins(content: bytes) -> Iterator[bytes]:

@@ -102,6 +102,16 @@ def compile_text(text: str, triple: str, cpu: str, features: str, kernel: str, q
     return code
 
 
+def assembly(text: str, triple: str, cpu: str, features: str, kernel: str, quick: bool = False) -> str:
+    """Compile LLVM IR to assembly text; its remarks name loops, spills and reloads."""
+    machine = _target_machine(triple, cpu, features, 0 if quick else 2)
+    module = parse(text, triple, str(machine.target_data), kernel)
+    if not quick:
+        _optimise(module, machine)
+    machine.set_asm_verbosity(True)
+    return str(machine.emit_assembly(module))
+
+
 def parse(text: str, triple: str, layout: str, kernel: str) -> Any:
     """Parse and verify a module; a refusal is our mistake and is reported as one."""
     _ready()

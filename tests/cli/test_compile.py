@@ -1,0 +1,92 @@
+"""`anywarp compile`: every stage of a kernel, from PTX and from binaries, and what is refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from anywarp.cli.main import call
+from fakes.images import fatbin
+
+KERNELS = Path(__file__).resolve().parents[2] / "benchmarks" / "kernels"
+VECADD = KERNELS / "vecadd.ptx"
+REFUSED = b".version 9.0\n.target sm_100a\n.address_size 64\n.visible .entry bad()\n{\n\tmultimem.hokus;\n\tret;\n}\n"
+
+
+def shown(capsys, *arguments) -> str:
+    assert call(["compile", *map(str, arguments)]) == 0
+    return capsys.readouterr().out
+
+
+def test_each_stage_is_shown_in_its_own_language(capsys):
+    assert "ld.global.f32" in shown(capsys, "--emit", "tree", VECADD)
+    assert "= load space=global" in shown(capsys, "--emit", "ir", VECADD)
+    assert "define i32 @aw_kernel(" in shown(capsys, "--emit", "llvm", VECADD)
+    assert "aw_kernel:" in shown(capsys, "--emit", "asm", VECADD)
+
+
+def test_an_object_is_written_where_it_shall_go(capsys, tmp_path):
+    assert call(["compile", "--emit", "object", "-o", str(tmp_path / "out.o"), str(VECADD)]) == 0
+    assert (tmp_path / "out.o").read_bytes()[:4] == b"\x7fELF"
+    assert call(["compile", "--emit", "object", "-o", str(tmp_path / "no" / "out.o"), str(VECADD)]) == 2
+    assert "error[L001]" in capsys.readouterr().err
+
+
+def test_passes_are_shown_in_their_order(capsys):
+    stages = [line[2:] for line in shown(capsys, "--passes", VECADD).splitlines() if line.startswith("; ")]
+    assert stages[0] == "lowering" and "fold_constants" in stages and stages[-1] == "lay_out_variables"
+
+
+def test_a_pass_that_breaks_a_kernel_is_the_last_one_shown(capsys, monkeypatch):
+    from anywarp.compiler import pipeline
+
+    def lose_a_value(kernel, specialisation):
+        kernel.blocks[0].ops.pop(0)
+
+    monkeypatch.setattr(pipeline, "PASSES", (*pipeline.PASSES[:2], lose_a_value, *pipeline.PASSES[2:]))
+    assert call(["compile", "--passes", str(VECADD)]) == 2
+    told = capsys.readouterr()
+    assert told.out.rpartition("; ")[2].startswith("lose_a_value")
+    assert "after lose_a_value" in told.err
+
+
+def test_reasons_are_given_in_words_and_as_data(capsys):
+    assert "vector: lanes lie side by side (4 bytes each)" in shown(capsys, "--explain", VECADD)
+    data = json.loads(shown(capsys, "--explain", "--format", "json", VECADD))
+    assert data["kernel"] == "vecadd"
+    assert {f["kind"] for part in data["stages"][0]["content"]["parts"] for f in part["findings"]} >= {
+        "global load, vector"
+    }
+
+
+def test_kernels_are_found_in_binaries_and_chosen_by_pattern(capsys, tmp_path):
+    both = fatbin((1, 80, VECADD.read_bytes())) + fatbin((1, 80, (KERNELS / "saxpy.ptx").read_bytes()))
+    (tmp_path / "two.fatbin").write_bytes(both)
+    assert [line.split()[0] for line in shown(capsys, tmp_path / "two.fatbin").splitlines()] == ["vecadd", "saxpy"]
+    assert shown(capsys, "--kernel", "sax*", tmp_path / "two.fatbin").startswith("saxpy  block 256 x 1 x 1")
+    assert call(["compile", "--emit", "ir", str(tmp_path / "two.fatbin")]) == 2
+    assert "vecadd saxpy" in capsys.readouterr().err
+    assert call(["compile", "--kernel", "none", str(tmp_path / "two.fatbin")]) == 2
+    assert "error[L003]" in capsys.readouterr().err
+
+
+def test_the_block_shape_and_options_are_those_asked_for(capsys):
+    rows = json.loads(shown(capsys, "--block", "16x4", "--options", "gang=32", "--format", "json", VECADD))
+    assert (rows["kernels"][0]["block"], rows["kernels"][0]["lanes"]) == ([16, 4, 1], 32)
+    assert call(["compile", "--options", "gang=33", str(VECADD)]) == 2
+
+
+def test_a_refusal_is_a_finding(capsys, tmp_path):
+    (tmp_path / "bad.ptx").write_bytes(REFUSED)
+    assert call(["compile", str(tmp_path / "bad.ptx")]) == 1
+    told = capsys.readouterr()
+    assert "refused" in told.out and "multimem" in told.err
+    assert call(["compile", "--format", "json", str(tmp_path / "bad.ptx")]) == 1
+    assert "multimem" in json.loads(capsys.readouterr().out)["kernels"][0]["problem"]["message"]
+
+
+@pytest.mark.parametrize("device", ["gfx942", "hokus"])
+def test_a_device_that_is_not_there_is_told_with_those_that_are(device, capsys):
+    assert call(["compile", "--device", device, str(VECADD)]) == 2
+    told = capsys.readouterr().err
+    assert "error[D001]" in told and "cpu" in told
