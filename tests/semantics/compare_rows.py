@@ -95,11 +95,13 @@ def setp() -> Iterator[Row]:
 ONES = {"f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80}
 
 
-def results(ptx):
-    """The destination types of `set` on a source type."""
-    return {"f16": ("f16", "u16", "s16", "u32", "s32"), "bf16": ("bf16", "u16", "s16", "u32", "s32")}.get(
-        ptx, ("u32", "s32", "f32")
-    )
+def results(ptx, ftz, name):
+    """The destination types of `set` on a source type; of those that are rare, one or none for each comparison."""
+    turn = FLOAT_OPERATORS.index(name) if name in FLOAT_OPERATORS else len(name + ptx)
+    if ptx in ("f16", "bf16"):
+        return (ptx, "u16", "s16", "u32", "s32", *(("bf16",) if ptx == "f16" and not ftz else ()))
+    rare = "f16" if ftz else ("f16", "bf16")[turn % 2]
+    return ("u32", "s32", "f32", *((rare,) if ptx[1:] == "32" or turn % 3 == 0 else ()))
 
 
 def set_() -> Iterator[Row]:
@@ -107,11 +109,11 @@ def set_() -> Iterator[Row]:
         z = ".ftz" if ftz else ""
         for name, compare in operators(ptx).items():
             test = prepared(ptx, ftz, compare)
-            for d in results(ptx):
+            for d in results(ptx, ftz, name):
                 true = ONES.get(d) or (1 << WIDTH[KINDS[d]]) - 1
                 yield row(f"set.{name}{z}.{d}.{ptx}", d, f"{ptx} {ptx}", lambda a, b, t=test, true=true: true * t(a, b))
             for boolean, combine in BOOLEANS.items() if name in ("ge", "ne", "leu") else ():
-                for d in results(ptx):
+                for d in results(ptx, ftz, name):
                     true = ONES.get(d) or (1 << WIDTH[KINDS[d]]) - 1
                     yield row(
                         f"set.{name}.{boolean}{z}.{d}.{ptx}", d, f"{ptx} {ptx} pred",
@@ -125,6 +127,9 @@ def set_() -> Iterator[Row]:
                 return one * compare(a & 0xFFFF, b & 0xFFFF) | one * compare(a >> 16, b >> 16) << 16
 
             yield row(f"set.{name}.{ptx}.{ptx}", ptx, f"{ptx} {ptx}", packed)
+            for d in ("u32", "s32") if name in ("lt", "neu", "num") else ():
+                masks = lambda a, b, f=packed: sum(0xFFFF << n for n in (0, 16) if f(a, b) >> n & 0xFFFF)  # noqa: E731
+                yield row(f"set.{name}.{d}.{ptx}", d, f"{ptx} {ptx}", masks)
             for boolean, combine in BOOLEANS.items() if name == "leu" else ():
 
                 def with_predicate(a, b, c, f=packed, g=combine, one=ONES[half]):

@@ -252,10 +252,19 @@ def packs() -> Iterator[Row]:
 
     for t in ("u16", "s16"):
         yield row(f"cvt.pack.sat.{t}.s32", "b32", "s32 s32", lambda a, b, t=t: part(t, a) << 16 | part(t, b))
-    for t in ("u8", "s8"):
+    for t in ("u8", "s8", "u4", "s4", "u2", "s2"):
+        n = int(t[1:])
         yield row(
             f"cvt.pack.sat.{t}.s32.b32", "b32", "s32 s32 b32",
-            lambda a, b, c, t=t: wrap(c << 16, 32) | part(t, a) << 8 | part(t, b),
+            lambda a, b, c, t=t, n=n: wrap(c << 2 * n, 32) | part(t, a) << n | part(t, b),
+        )  # fmt: skip
+        yield sequence(  # numbers around the limits of the type
+            f"shr.s32 {{s0}}, {{s0}}, {32 - n - 2}; shr.s32 {{s1}}, {{s1}}, {32 - n - 1}; "
+            f"cvt.pack.sat.{t}.s32.b32 {{r0}}, {{s0}}, {{s1}}, {{s2}};",
+            "b32", "s32 s32 b32",
+            lambda a, b, c, t=t, n=n: wrap(c << 2 * n, 32)
+            | part(t, wrap(number("s32", a) >> 32 - n - 2, 32)) << n
+            | part(t, wrap(number("s32", b) >> 32 - n - 1, 32)),
         )  # fmt: skip
 
 

@@ -42,6 +42,9 @@ F64 = Format("f64", 64, 52, 1023, 0x7FEFFFFFFFFFFFFF)
 TF32 = Format("tf32", 19, 10, 127, 0x3FBFF)
 E4M3 = Format("e4m3", 8, 3, 7, 0x7E, has_infinity=False)
 E5M2 = Format("e5m2", 8, 2, 15, 0x7B)
+E2M3 = Format("e2m3", 6, 3, 1, 0x1F, has_infinity=False)
+E3M2 = Format("e3m2", 6, 2, 3, 0x1F, has_infinity=False)
+E2M1 = Format("e2m1", 4, 1, 1, 0x7, has_infinity=False)
 FORMATS = {f.name: f for f in (F16, BF16, F32, F64, TF32, E4M3, E5M2)}
 
 

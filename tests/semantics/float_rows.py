@@ -105,6 +105,11 @@ def fused() -> Iterator[Row]:
             for m in sets:
                 one = modified(f, lambda a, b, c, f=f, r=r: exact.fma(f, a, b, c, r), m)
                 yield row(forms("fma", r, m, ptx), ptx, f"{ptx} {ptx} {ptx}", lifted(ptx, one))
+    for ptx in ("f16", "f16x2", "bf16", "bf16x2"):
+        f = scalar(ptx)
+        for m in ((), ("relu",)):
+            one = modified(f, lambda a, b, c, f=f: exact.fma(f, a, b, c), m)
+            yield row(forms("fma.rn", "oob", m, ptx), ptx, f"{ptx} {ptx} {ptx}", lifted(ptx, one))
     for r in ROUNDINGS:
         for m in ((), ("ftz", "sat")):
             one = modified(F32, lambda a, b, c, r=r: exact.fma(F32, a, b, c, r), m)

@@ -57,6 +57,25 @@ def per_half(function):
     return expected
 
 
+def per_byte(function):
+    def expected(*words):
+        return sum(function(*(w >> n & 0xFF for w in words)) << n for n in range(0, 32, 8))
+
+    return expected
+
+
+M64 = (1 << 64) - 1
+
+
+def carryless(a, b):
+    """The product of two polynomials over the field of two elements."""
+    total = 0
+    while a:
+        total ^= b * (a & -a)
+        a &= a - 1
+    return total
+
+
 def arithmetic() -> Iterator[Row]:
     for t in TYPES:
         yield row(f"add.{t}", t, f"{t} {t}", on(t, operator.add))
@@ -93,6 +112,28 @@ def arithmetic() -> Iterator[Row]:
         yield row(f"{name}.s16x2", "b32", "b32 b32", per_half(on("s16", pick)))
         yield row(
             f"{name}.relu.s16x2", "b32", "b32 b32", per_half(on("s16", lambda a, b, pick=pick: max(0, pick(a, b))))
+        )
+    for name, f in (("add", operator.add), ("sub", operator.sub)):
+        for t in ("u8", "s8"):
+            sat = lambda a, b, t=t, f=f: clamp(f(number(t, a), number(t, b)), t)  # noqa: E731
+            yield row(f"{name}.{t}x4", "b32", "b32 b32", per_byte(on(t, f)))
+            yield row(f"{name}.sat.{t}x4", "b32", "b32 b32", per_byte(sat))
+    for t in ("u8", "s8"):
+        yield row(f"min.{t}x4", "b32", "b32 b32", per_byte(on(t, min)))
+        yield row(f"max.{t}x4", "b32", "b32 b32", per_byte(on(t, max)))
+    yield row("min.relu.s8x4", "b32", "b32 b32", per_byte(on("s8", lambda a, b: max(0, min(a, b)))))
+    yield row("max.relu.s8x4", "b32", "b32 b32", per_byte(on("s8", lambda a, b: max(0, a, b))))
+    yield row("neg.s8x4", "b32", "b32", per_byte(on("s8", operator.neg)))
+    yield row("add.sat.u32", "u32", "u32 u32", lambda a, b: min(a + b, 0xFFFFFFFF))
+    for t in ("u16", "s16"):
+        sat = lambda a, b, t=t: clamp(number(t, a) + number(t, b), t)  # noqa: E731
+        yield row(f"add.sat.{t}x2", "b32", "b32 b32", per_half(sat))
+    for half in ("lo", "hi"):
+        yield row(
+            f"clmad.{half}.u64",
+            "u64",
+            "u64 u64 u64",
+            lambda a, b, c, n=64 * (half == "hi"): carryless(a, b) >> n & M64 ^ c,
         )
     yield row("add.u16x2", "b32", "b32 b32", per_half(on("u16", operator.add)))
     yield row("add.s16x2", "b32", "b32 b32", per_half(on("s16", operator.add)))

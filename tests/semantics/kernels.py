@@ -35,7 +35,7 @@ HEAD = """.version 8.6
   mul.wide.u32 %y, %x0, 16; add.s64 %in, %in, %y; add.s64 %out, %out, %y; add.s64 %control, %control, %y;
 """
 
-_LOADED_AS = {"b16": "b16", "b32": "b32", "b64": "b64", "f32": "f32", "f64": "f64"}
+_LOADED_AS = {"b8": "b8", "b16": "b16", "b32": "b32", "b64": "b64", "f32": "f32", "f64": "f64"}
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,8 @@ def _keep(register: str, kind: str) -> str:
         return f"mov.b64 %l, {KEPT}; mov.b128 {register}, {{%l, %l}};"
     width = int(kind[1:])
     value = KEPT & ((1 << width) - 1)
+    if kind == "b8":
+        return f"cvt.u8.u32 {register}, {value};"
     constant = f"0{'f' if width == 32 else 'd'}{value:0{width // 4}X}" if kind[0] == "f" else str(value)
     return f"mov.{kind} {register}, {constant};"
 
@@ -165,13 +167,15 @@ def _buffer(rows: Sequence[Row], values: Values) -> np.ndarray:
 
 
 def _found(out: np.ndarray, round: int, slot: int, thread: int, kind: str) -> int:
-    width = {"pred": 32, "b16": 16, "b32": 32, "f32": 32, "b64": 64, "f64": 64, "b128": 128}[kind]
+    width = {"pred": 32, "b8": 8, "b16": 16, "b32": 32, "f32": 32, "b64": 64, "f64": 64, "b128": 128}[kind]
     low, high = (int(x) for x in out[round, slot, thread])
     return (low | high << 64) & ((1 << width) - 1)
 
 
 def _kept(kind: str) -> int:
-    return {"pred": 0, "b16": 0x5A5A, "b32": 0x5A5A5A5A, "f32": 0x5A5A5A5A, "b128": KEPT | KEPT << 64}.get(kind, KEPT)
+    return {"pred": 0, "b8": 0x5A, "b16": 0x5A5A, "b32": 0x5A5A5A5A, "f32": 0x5A5A5A5A, "b128": KEPT | KEPT << 64}.get(
+        kind, KEPT
+    )
 
 
 def _judge(p: Placed, sources: tuple[int, ...], out: np.ndarray, round: int, thread: int, runs: bool) -> str:

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from semantics.exact import BF16, F16, F32, F64, FORMATS, Accept
 
 KINDS: dict[str, str] = {
-    "pred": "pred", "u16": "b16", "s16": "b16", "b16": "b16", "f16": "b16", "bf16": "b16",
+    "pred": "pred", "b8": "b8", "u16": "b16", "s16": "b16", "b16": "b16", "f16": "b16", "bf16": "b16",
     "u32": "b32", "s32": "b32", "b32": "b32", "f16x2": "b32", "bf16x2": "b32", "f32": "f32", "amount": "b32", "small": "b32",
     "u64": "b64", "s64": "b64", "b64": "b64", "f32x2": "b64", "f64": "f64", "b128": "b128",
 }  # fmt: skip
 """Register type of each kind of operand. A kind also decides edge values: `amount` for shift counts, positions and lengths,
 `small` for counts that must stay small."""
 
-WIDTH = {"pred": 1, "b16": 16, "b32": 32, "b64": 64, "b128": 128, "f32": 32, "f64": 64}
+WIDTH = {"pred": 1, "b8": 8, "b16": 16, "b32": 32, "b64": 64, "b128": 128, "f32": 32, "f64": 64}
 """Width of each register type."""
 
 
@@ -159,6 +159,7 @@ def _pairs(edges: Sequence[int], width: int) -> list[int]:
 EDGES: dict[str, list[int]] = {
     "pred": [0, 1],
     **{f"{k}{w}": _integer_edges(w) for k in "usb" for w in (16, 32, 64)},
+    "b8": _integer_edges(8),
     "b128": _integer_edges(128),
     "amount": [*range(34), 63, 64, 65, 127, 128, 200, 255, 256, 257, 0x100, 0x1F00, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF],
     "small": list(range(9)),

@@ -6,9 +6,11 @@ says and `rows.inputs` for values to feed it; `warp_rows.ROWS` has the instructi
 
 from __future__ import annotations
 
-from semantics import compare_rows, convert_rows, float_rows, integer_rows, video_rows
+from semantics import compare_rows, convert_rows, float_rows, integer_rows, small_float_rows, video_rows
 from semantics.rows import KINDS, WIDTH, Row, inputs, matches
 
-ROWS: list[Row] = [*integer_rows.ROWS, *float_rows.ROWS, *compare_rows.ROWS, *convert_rows.ROWS, *video_rows.ROWS]
+ROWS: list[Row] = [
+    *integer_rows.ROWS, *float_rows.ROWS, *compare_rows.ROWS, *convert_rows.ROWS, *small_float_rows.ROWS, *video_rows.ROWS,
+]  # fmt: skip
 
 __all__ = ["KINDS", "ROWS", "WIDTH", "Row", "inputs", "matches"]

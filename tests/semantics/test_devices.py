@@ -3,6 +3,8 @@
 The expected values are the table's own; no device is compared with another here.
 """
 
+from collections import Counter
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -23,21 +25,27 @@ def chunks(rows):
     return pytest.mark.parametrize("rows", parts, ids=[f"{part[0].name} and on" for part in parts])
 
 
+def thinned(rows):
+    """All rows of most instructions, every fifth of those that have very many; the slow test runs all."""
+    many = {name for name, count in Counter(r.text.split(".")[0] for r in rows).items() if count > 60}
+    return [r for n, r in enumerate(rows) if n % 5 == 0 or r.text.split(".")[0] not in many]
+
+
 def told(wrong):
     assert not wrong, f"{len(wrong)} rows are wrong:\n" + "\n".join(wrong[:20])
 
 
-@chunks(ROWS)
-def test_every_row_with_all_lanes_on(rows):
+@chunks(thinned(ROWS))
+def test_rows_with_all_lanes_on(rows):
     told(kernels.check_straight(run_compiled, rows, seed=1, threads=32))
 
 
-@chunks(ROWS[2::8])
+@chunks(thinned(ROWS)[2::8])
 def test_rows_in_a_block_with_a_partial_warp(rows):
     told(kernels.check_straight(run_for_any_block, rows, seed=2, threads=33))
 
 
-@chunks(ROWS[::8])
+@chunks(thinned(ROWS)[::8])
 def test_rows_in_a_divergent_loop_under_guards(rows):
     told(kernels.check_divergent(run_compiled, rows, seed=3, threads=45))
 
@@ -45,11 +53,12 @@ def test_rows_in_a_divergent_loop_under_guards(rows):
 @pytest.mark.slow
 @chunks(ROWS)
 def test_every_row_in_divergent_flow_and_partial_warps(rows):
+    told(kernels.check_straight(run_compiled, rows, seed=1, threads=32))
     told(kernels.check_straight(run_for_any_block, rows, seed=4, threads=45, blocks=2))
     told(kernels.check_divergent(run_compiled, rows, seed=5, threads=77))
 
 
-@chunks(ROWS[1::12])
+@chunks(thinned(ROWS)[1::12])
 def test_rows_on_the_interpreter(rows):
     told(kernels.check_straight(interpret, rows, seed=5, threads=33))
     told(kernels.check_divergent(interpret, rows, seed=6, threads=45))

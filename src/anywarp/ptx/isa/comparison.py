@@ -92,13 +92,21 @@ def setp(ops: Ops, i: Instruction) -> None:
     f"set.{_ALL}{{.and/or/xor}}.u32/s32/f32.f64",
     f"set.{_ALL}{{.and/or/xor}}{{.ftz}}.f16/u16/s16/u32/s32.f16",
     f"set.{_ALL}{{.and/or/xor}}.bf16/u16/s16/u32/s32.bf16",
-    f"set.{_ALL}{{.and/or/xor}}{{.ftz}}.f16x2.f16x2",
-    f"set.{_ALL}{{.and/or/xor}}.bf16x2.bf16x2",
+    f"set.{_ALL}{{.and/or/xor}}{{.ftz}}.f16x2/u32/s32.f16x2",
+    f"set.{_ALL}{{.and/or/xor}}.bf16x2/u32/s32.bf16x2",
+    "set.eq/ne{.and/or/xor}.f16/bf16.<bits>",
+    "set.eq/ne/lt/le/gt/ge/lo/ls/hi/hs{.and/or/xor}.f16/bf16.<unsigned>",
+    "set.eq/ne/lt/le/gt/ge{.and/or/xor}.f16/bf16.<signed>",
+    f"set.{_ALL}{{.and/or/xor}}.f16/bf16.f32/f64",
+    f"set.{_ALL}{{.and/or/xor}}.ftz.f16.f32",
+    f"set.{_ALL}{{.and/or/xor}}.bf16.f16",
 )
 def set_(ops: Ops, i: Instruction) -> None:
-    """`set`: all ones or 1.0 where the comparison holds, else zero."""
+    """`set`: all ones or 1.0 where the comparison holds, else zero; a pair of comparisons into u32 or s32 fills half-words."""
     found, predicate = _comparison(ops, i, i.types[1], 3)
     type, _ = parts_of(i.types[0])
+    if len(found) == 2 and type == "i32":
+        type = "i16"
     true = ops.const(type, ONE.get(type, -1))
     values = [ops.select(_combine(ops, i, f, predicate), true, ops.const(type, 0)) for f in found]
     write_parts(ops, i.operands[0], values)

@@ -11,7 +11,7 @@ from anywarp.ptx.isa.floating import relu, rounding_of, saturate
 from anywarp.ptx.isa.operands import NAN, bits_type, is_signed, join, read, resize, take, value_type, write
 from anywarp.ptx.isa.ops import BITS, Ops, Type, V
 from anywarp.ptx.isa.registry import meaning
-from anywarp.ptx.tree import WIDTHS, Instruction
+from anywarp.ptx.tree import WIDTHS, Instruction, Operand
 
 _INTS = "u8/u16/u32/u64/s8/s16/s32/s64"
 _FLOATS = "f16/bf16/f32/f64"
@@ -154,13 +154,22 @@ def pack_halves(ops: Ops, i: Instruction) -> None:
     write(ops, d, ops.or_(low, ops.shl(high, ops.const("i32", 16))))
 
 
-@meaning("cvt.pack.sat.u8/s8.s32.b32")
-def pack_bytes(ops: Ops, i: Instruction) -> None:
-    """`cvt.pack` of two integers into bytes, above which the low bits of c move up."""
+@meaning("cvt.pack.sat.u8/s8.s32.b32", "cvt.pack.sat.u4/s4/u2/s2.s32.b32")
+def pack_fields(ops: Ops, i: Instruction) -> None:
+    """`cvt.pack` of two integers into fields of 8, 4 or 2 bits, above which the low bits of c move up."""
     d, a, b, c = take(i, 4)
-    high, low = (_packable(ops, i, read(ops, s, "i32")) for s in (a, b))
-    new = ops.or_(low, ops.shl(high, ops.const("i32", 8)))
-    write(ops, d, ops.or_(new, ops.shl(read(ops, c, "i32"), ops.const("i32", 16))))
+    small = next(m for m in i.modifiers if m[1:] in ("8", "4", "2"))
+    width, signed = int(small[1:]), is_signed(small)
+    most = (1 << (width - int(signed))) - 1
+    least = -most - 1 if signed else 0
+
+    def field(operand: Operand) -> V:
+        value = ops.max(read(ops, operand, "i32"), ops.const("i32", least), True)
+        value = ops.min(value, ops.const("i32", most), True)
+        return ops.and_(value, ops.const("i32", (1 << width) - 1))
+
+    new = ops.or_(field(b), ops.shl(field(a), ops.const("i32", width)))
+    write(ops, d, ops.or_(new, ops.shl(read(ops, c, "i32"), ops.const("i32", 2 * width))))
 
 
 def _packable(ops: Ops, i: Instruction, value: V) -> V:

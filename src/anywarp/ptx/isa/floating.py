@@ -89,9 +89,13 @@ def mixed_fma(ops: Ops, i: Instruction) -> None:
     "fma.<round>{.ftz}{.sat}.f32", "fma.<round>{.ftz}.f32x2", "fma.<round>.f64",
     "mad{.<round>}{.ftz}{.sat}.f32", "mad.<round>.f64",
     "fma.rn{.ftz}{.sat}.f16/f16x2", "fma.rn{.ftz}.relu.f16/f16x2", "fma.rn{.relu}.bf16/bf16x2",
+    "fma.rn.oob{.relu}.f16/f16x2/bf16/bf16x2",
 )  # fmt: skip
 def fma(ops: Ops, i: Instruction) -> None:
-    """`fma`, and `mad` which is the same from sm_20 on: one rounding."""
+    """`fma`, and `mad` which is the same from sm_20 on: one rounding.
+
+    `.oob` is for the NaNs that tensor copies fill in beyond their bounds; there are no tensor copies here, so there is no such NaN.
+    """
     rounding = rounding_of(i)
     elementwise(ops, i, i.types[0], 3, rounded(ops, i, lambda a, b, c: ops.fma(a, b, c, rounding)))
 

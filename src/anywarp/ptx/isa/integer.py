@@ -10,6 +10,7 @@ from anywarp.ptx.isa.ops import BITS, Ops, Type, V
 from anywarp.ptx.isa.registry import meaning
 from anywarp.ptx.tree import Instruction
 
+_TWICE: dict[str, Type] = {"i8": "i16", "i16": "i32", "i32": "i64"}
 _WIDER: dict[str, Type] = {"i16": "i32", "i32": "i64", "i64": "i128"}
 
 
@@ -20,13 +21,23 @@ def clamp_signed(ops: Ops, wide: V, type: Type) -> V:
     return ops.trunc(bounded, type)
 
 
-@meaning("add.<int>", "add.sat.s32", "add.u16x2/s16x2", "sub.<int>", "sub.sat.s32")
+@meaning(
+    "add.<int>", "add.sat.s32/u32", "add{.sat}.u16x2/s16x2/u8x4/s8x4", "sub.<int>", "sub.sat.s32", "sub{.sat}.u8x4/s8x4"
+)
 def add(ops: Ops, i: Instruction) -> None:
-    """`add`, `sub`."""
+    """`add`, `sub`; packed types part by part."""
     operation = ops.add if i.opcode == "add" else ops.sub
+    signed = is_signed(i.types[0])
 
     def saturating(a: V, b: V) -> V:
-        return clamp_signed(ops, operation(ops.sext(a, "i64"), ops.sext(b, "i64")), "i32")
+        wide = operation(*(resize(ops, x, _TWICE[x.type], signed=signed) for x in (a, b)))
+        if signed:
+            return clamp_signed(ops, wide, a.type)
+        # A difference of unsigned numbers that is negative is seen by its sign.
+        bounded = ops.min(
+            ops.max(wide, ops.const(wide.type, 0), True), ops.const(wide.type, (1 << BITS[a.type]) - 1), True
+        )
+        return ops.trunc(bounded, a.type)
 
     elementwise(ops, i, i.types[0], 2, saturating if i.has("sat") else operation)
 
@@ -118,7 +129,7 @@ def div(ops: Ops, i: Instruction) -> None:
     elementwise(ops, i, i.types[0], 2, lambda a, b: operation(a, b, is_signed(i.types[0])))
 
 
-@meaning("abs.<signed>", "neg.<signed>")
+@meaning("abs.<signed>", "neg.<signed>", "neg.s8x4")
 def negate(ops: Ops, i: Instruction) -> None:
     """`abs`, `neg`; the most negative number stays itself."""
 
@@ -129,7 +140,7 @@ def negate(ops: Ops, i: Instruction) -> None:
     elementwise(ops, i, i.types[0], 1, value)
 
 
-@meaning("min.<int>", "min.u16x2", "min{.relu}.s16x2/s32", "max.<int>", "max.u16x2", "max{.relu}.s16x2/s32")
+@meaning(*(f"{op}{form}" for op in ("min", "max") for form in (".<int>", ".u16x2/u8x4", "{.relu}.s16x2/s32/s8x4")))
 def minmax(ops: Ops, i: Instruction) -> None:
     """`min`, `max`; `.relu` clamps a negative result to 0."""
     operation = ops.min if i.opcode == "min" else ops.max
@@ -166,3 +177,17 @@ def dp2a(ops: Ops, i: Instruction) -> None:
     """`dp2a`: two products of half-words of a with the low or high two bytes of b, summed onto c."""
     first = 2 if i.has("hi") else 0
     elementwise(ops, i, "b32", 3, lambda a, b, c: _products(ops, i, a, b, c, 16, first, 2))
+
+
+@meaning("clmad.lo/hi.u64")
+def clmad(ops: Ops, i: Instruction) -> None:
+    """`clmad`: one half of a product without carries, plus (exclusive or) c."""
+    d, a, b, c = take(i, 4)
+    x, y = read(ops, a, "i64"), read(ops, b, "i64")
+    none = ops.const("i64", 0)
+    total = read(ops, c, "i64")
+    for n in range(64):
+        bit = ops.and_(ops.lshr(x, ops.const("i64", n)), ops.const("i64", 1))
+        moved = ops.shl(y, ops.const("i64", n)) if i.has("lo") else ops.lshr(y, ops.const("i64", 64 - n))
+        total = ops.xor(total, ops.and_(moved, ops.sub(none, bit)))
+    write(ops, d, total)

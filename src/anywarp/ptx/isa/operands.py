@@ -31,6 +31,7 @@ _FLOATS: dict[str, Type] = {"f16": "f16", "bf16": "bf16", "f32": "f32", "tf32": 
 _BITS: dict[int, Type] = {1: "i1", 8: "i8", 16: "i16", 32: "i32", 64: "i64", 128: "i128"}
 _PARTS: dict[str, tuple[Type, int]] = {
     "f16x2": ("f16", 2), "bf16x2": ("bf16", 2), "u16x2": ("i16", 2), "s16x2": ("i16", 2), "f32x2": ("f32", 2),
+    "u8x4": ("i8", 4), "s8x4": ("i8", 4),
 }  # fmt: skip
 Function: TypeAlias = "Callable[[V], V] | Callable[[V, V], V] | Callable[[V, V, V], V]"
 ONE: dict[str, int] = {"f16": 0x3C00, "bf16": 0x3F80, "f32": 0x3F800000, "f64": 0x3FF0000000000000}
@@ -134,14 +135,15 @@ def pair(operand: Operand) -> tuple[Operand, Operand]:
     return (operand.first, operand.second) if isinstance(operand, Pair) else (operand, Sink())
 
 
-# --- packed types: two halves in one register ---------------------------------------------------------------------------
+# --- packed types: two or four parts in one register ---------------------------------------------------------------------------
 
 
 def split(ops: Ops, value: V, part: Type) -> list[V]:
-    """Take a register apart into two values of type `part`, the low one first."""
+    """Take a register apart into values of type `part`, the low one first."""
     half: Type = bits_type(BITS[part])
-    high = ops.lshr(value, ops.const(value.type, BITS[part]))
-    found = [ops.trunc(value, half), ops.trunc(high, half)]
+    found = [ops.trunc(value, half)]
+    for at in range(BITS[part], BITS[value.type], BITS[part]):
+        found.append(ops.trunc(ops.lshr(value, ops.const(value.type, at)), half))
     return found if part == half else [ops.bitcast(v, part) for v in found]
 
 
@@ -163,12 +165,14 @@ def read_parts(ops: Ops, operand: Operand, ptx: str) -> list[V]:
     part, count = parts_of(ptx)
     if count == 1:
         return [read(ops, operand, part)]
-    return split(ops, read(ops, operand, bits_type(2 * BITS[part])), part)
+    return split(ops, read(ops, operand, bits_type(count * BITS[part])), part)
 
 
 def write_parts(ops: Ops, operand: Operand, parts: Sequence[V]) -> None:
     """Write a destination from its parts."""
-    write(ops, operand, parts[0] if len(parts) == 1 else join(ops, parts[0], parts[1]))
+    while len(parts) > 1:
+        parts = [join(ops, low, high) for low, high in zip(parts[::2], parts[1::2], strict=True)]
+    write(ops, operand, parts[0])
 
 
 def elementwise(ops: Ops, instruction: Instruction, ptx: str, sources: int, function: Function) -> None:
