@@ -87,7 +87,7 @@ KernelWork plan_launch(const std::shared_ptr<Function>& function, const LaunchRe
   check_shape(*function->entry, r);
   KernelWork w;
   w.params = copy_params(*function->entry, r);
-  w.versions = function->code({r.block[0], r.block[1], r.block[2]});
+  w.versions = function->code({r.block[0], r.block[1], r.block[2]}, r.grid[0]);
   auto code = w.versions->general();
   // The compiler decides how long the buffer is; it never differs from what the description says
   // but for padding.

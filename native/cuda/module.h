@@ -55,10 +55,12 @@ struct Function {
   std::mutex mutex;
   FunctionAttributes attributes;
   std::map<std::array<uint32_t, 3>, std::shared_ptr<Versions>> compiled;
+  std::shared_ptr<Versions>
+      for_wide_grids;  // of any block shape and of more than 2^31 threads along x
 
   // Returns the code for a block shape, compiled if need be; throws Failure with what the compiler
   // said.
-  std::shared_ptr<Versions> code(const std::array<uint32_t, 3>& block);
+  std::shared_ptr<Versions> code(const std::array<uint32_t, 3>& block, uint64_t grid_x = 1);
 };
 
 struct JitOptions;

@@ -16,6 +16,8 @@ namespace {
 constexpr uint32_t kFatbinMagic = 0xba55ed50, kWrapperMagic = 0x466243b1;
 constexpr uint64_t kLargestImage = 1ull << 30;
 constexpr size_t kMostShapes = 8;
+// Threads along x that code for a block shape reckons with (docs/contracts.md, section 1).
+constexpr uint64_t kMostColumns = uint64_t{1} << 31;
 
 // The wrapper that nvcc puts around a fatbin (fatBinaryCtl.h of the CUDA toolkit).
 struct FatbinWrapper {
@@ -152,16 +154,23 @@ std::shared_ptr<Module> load_module(std::shared_ptr<const ModuleDescription> des
   return module;
 }
 
-std::shared_ptr<Versions> Function::code(const std::array<uint32_t, 3>& block) {
+std::shared_ptr<Versions> Function::code(const std::array<uint32_t, 3>& block, uint64_t grid_x) {
   std::lock_guard lock(mutex);
   const std::array<uint32_t, 3> any{};
+  auto obtain = [&](const std::array<uint32_t, 3>& shape) {
+    return Versions::obtain({description->image, entry->name, shape, device().info().identity, {}},
+                            entry->text_bytes);
+  };
+  if (grid_x * block[0] > kMostColumns) {
+    if (!for_wide_grids) for_wide_grids = obtain(any);
+    return for_wide_grids;
+  }
   if (auto it = compiled.find(any); it != compiled.end()) return it->second;
   if (auto it = compiled.find(block); it != compiled.end()) return it->second;
   // A program whose block shapes follow its data would compile without end: after some shapes, one
   // piece of code that serves any.
   auto shape = compiled.size() < kMostShapes ? block : any;
-  auto made = Versions::obtain(
-      {description->image, entry->name, shape, device().info().identity, {}}, entry->text_bytes);
+  auto made = obtain(shape);
   compiled[made->general()->artifact.block == any ? any : block] = made;
   return made;
 }

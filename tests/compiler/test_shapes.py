@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from anywarp.compiler.analysis import analyse
 from anywarp.compiler.ir import Block, Const, Kernel, Op, Specialisation, Terminator, Value
+from anywarp.compiler.passes.fold_constants import fold_constants
 from anywarp.compiler.ranges import Ranges
 from anywarp.compiler.shapes import Shape, corners
 from anywarp.compiler.transfer import special_shape
@@ -236,6 +237,7 @@ def run(
     kernel: Kernel, block: tuple[int, int, int], params: list[int], ctaid: int, first: int, gang: int
 ) -> dict[Value, list[int | None]]:
     out: dict[Value, list[int | None]] = {}
+    ctaid %= (1 << 31) // block[0]
     for op in kernel.blocks[0].ops:
         lanes: list[int | None] = []
         for lane in range(gang):
@@ -374,6 +376,25 @@ def test_masks_and_shifts_of_an_index_are_exact() -> None:
     assert shape_of(*ops, Op("lshr", "i32", [ops[-1], Const("i32", 5)])).uniform
     quarter = shape_of(*ops, Op("lshr", "i32", [ops[-1], Const("i32", 2)]))
     assert quarter.offsets == tuple(lane // 4 for lane in range(32)) and quarter.modulus == 8
+
+
+def test_signed_division_of_an_index_is_exact() -> None:
+    """As compilers write it: the sign bits, shifted, are added before an arithmetic shift. Grids have at most 2**31 threads in x."""
+    ops = index(256)
+    sign = Op("ashr", "i32", [ops[-1], Const("i32", 31)])
+    bias = Op("lshr", "i32", [sign, Const("i32", 27)])
+    biased = Op("add", "i32", [ops[-1], bias])
+    row = Op("ashr", "i32", [biased, Const("i32", 5)])
+    whole = Op("and", "i32", [biased, Const("i32", 0xFFFFFFE0)])
+    lane = Op("sub", "i32", [ops[-1], whole])
+    entry = Block("entry")
+    entry.ops = [*ops, sign, bias, biased, row, whole, lane, Op("store", "i32", [row, lane], {"space": "global"})]
+    kernel, specialisation = Kernel("k", [entry], []), Specialisation((256, 1, 1))
+    fold_constants(kernel, specialisation)
+    shapes = analyse(kernel, specialisation).shapes
+    row, lane = entry.ops[-1].args  # type: ignore[assignment]
+    assert shapes[row].uniform
+    assert shapes[lane].offsets == tuple(range(32))
 
 
 def test_rows_times_a_parameter_keep_it_as_a_symbol() -> None:

@@ -58,7 +58,10 @@ class Ranges:
             size = _BLOCK[axis] if self.block is None else self.block["xyz".index(axis)]
             return (0, size - 1) if base == "tid" else (1 if self.block is None else size, size)
         if base in ("ctaid", "nctaid"):
-            return (0, _GRID[axis] - 1) if base == "ctaid" else (1, _GRID[axis])
+            most = _GRID[axis]
+            if axis == "x" and self.block is not None:
+                most = min(most, (1 << 31) // self.block[0])
+            return (0, most - 1) if base == "ctaid" else (1, most)
         return _OTHERS.get(name)
 
     def _interval(self, op: Op) -> Interval | None:
