@@ -42,13 +42,13 @@ struct AwWorker {
   uint32_t access_mask;  // 44  lanes taking part, where bit 16 of the kind is not set; all ones: all
   int64_t access_stride;   // 48
   uint32_t worker_id;      // 56  index of the worker thread (%smid)
-  uint32_t reserved;       // 60
+  uint32_t line;           // 60  with AW_TRAP and AW_DEADLOCK: line of the PTX, 0 unknown
   uint64_t addresses[32];  // 64
   void* host;              // 320 for host services
   uint32_t trap_lane;      // 328 set with AW_TRAP
   uint32_t barrier_id;     // 332 set with AW_DEADLOCK
   uint32_t resume;         // 336 not 0: go on with the block in `ctaid`, whose states are in `frame`
-  uint32_t padding;        // 340
+  uint32_t reason;         // 340 with AW_TRAP: an AwReason
 };
 
 enum AwStatus : int32_t {
@@ -56,6 +56,12 @@ enum AwStatus : int32_t {
   AW_TRAP = 1,      // trap, or an assertion of the kernel
   AW_DEADLOCK = 2,  // lanes wait at a barrier that can never complete
   AW_PAUSED = 3,    // the block waits for another one; call again with `resume`
+};
+
+enum AwReason : uint32_t {
+  AW_REASON_TRAP = 0,         // the kernel said so
+  AW_REASON_NO_FUNCTION = 1,  // a call through a pointer to no function of the right kind
+  AW_REASON_STACK = 2,        // a call or alloca for which the thread's stack has no room
 };
 
 // Runs blocks first .. first+count-1 (linear index, x fastest) one after the other on this thread.

@@ -97,8 +97,18 @@ RunResult explain_status(const std::string& kernel, const AwLaunch& launch, cons
   }
   const char* assertion = take_assertion();
   if (*assertion) return {710, std::string("kernel ") + kernel + ": " + assertion};
-  return {719, place(kernel, launch, w, w.trap_lane < 32 ? static_cast<int>(w.trap_lane) : -1) +
-                   ": trap"};
+  std::string who =
+      place(kernel, launch, w, w.trap_lane < 32 ? static_cast<int>(w.trap_lane) : -1) + ": ";
+  std::string line = w.line ? " (line " + std::to_string(w.line) + " of the PTX)" : "";
+  if (w.reason == AW_REASON_NO_FUNCTION) {
+    return {718, who + "call through a pointer that is no function of these parameters" + line};
+  }
+  if (w.reason == AW_REASON_STACK) {
+    return {719, who + "the stack of a thread is full: calls are nested too deep, or too much is "
+                       "allocated on it; cuCtxSetLimit with CU_LIMIT_STACK_SIZE makes it larger" +
+                     line};
+  }
+  return {719, who + "trap" + line};
 }
 
 }  // namespace aw

@@ -154,7 +154,11 @@ def test_variables_are_laid_out_by_use_and_dynamic_memory_lies_behind() -> None:
     ]
     dynamic = (64, -1)
     assert {"space": "shared", "offset": 64, "extent": dynamic} in stores
-    assert {"space": "shared", "offset": 68, "extent": dynamic} in stores  # the generic store was found to be one to shared memory
+    assert {
+        "space": "shared",
+        "offset": 68,
+        "extent": dynamic,
+    } in stores  # the generic store was found to be one to shared memory
 
 
 def test_a_local_array_with_constant_indices_becomes_values() -> None:
@@ -233,9 +237,9 @@ PROBLEMS = {
     "add.u32 %p1, %r1, %r1;": (codes.WRONG_OPERAND, "%p1"),
     "call.uni missing;": (codes.UNDEFINED_FUNCTION, "missing"),
     "call (%r1), twice, (%r1);": (codes.WRONG_CALL, "2 arguments"),
-    "call.uni even;": (codes.RECURSION, "`even` calls `odd` calls `even`"),
-    "call %d1;": (codes.INDIRECT_CALL, "%d1"),
-    "mov.u64 %d1, twice;": (codes.INDIRECT_CALL, "twice"),
+    "call %d1;": (codes.INDIRECT_CALL, "without a prototype"),
+    "alloca.u64 %d1;": (codes.WRONG_OPERAND, "1 operands"),
+    "alloca.u64 %d1, 8, 3;": (codes.WRONG_OPERAND, "alignment"),
     "ld.global.u32 %r1, [far];": (codes.UNRESOLVED_EXTERN, "far"),
     ".shared .b8 big[999999999];": (codes.TOO_MUCH_DATA, "big"),
     ".global .b32 inside;": (codes.MISPLACED_DECLARATION, "inside"),
@@ -258,11 +262,9 @@ def test_what_cannot_be_lowered_is_named_at_its_place(body: str) -> None:
     assert found.source.text[found.span.start : found.span.end].strip()
 
 
-def test_calls_that_double_at_each_level_are_refused() -> None:
+def test_calls_that_double_at_each_level_are_shared() -> None:
     chain = "".join(f".func f{i}() {{ call.uni f{i - 1}; call.uni f{i - 1}; ret; }}\n" for i in range(1, 40))
-    with pytest.raises(AnywarpError) as raised:
-        lowered("call.uni f39;", before=".func f0() { ret; }\n" + chain)
-    assert raised.value.diagnostic.code == codes.TOO_MUCH_CODE
+    assert len(lowered("call.uni f39;", before=".func f0() { ret; }\n" + chain).blocks) < 1000
 
 
 def test_there_is_no_such_kernel() -> None:

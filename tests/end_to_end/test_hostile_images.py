@@ -13,7 +13,7 @@ pytestmark = pytest.mark.native
 
 HERE = Path(__file__).parent
 HEADER = ".version 7.0\n.target sm_50\n.address_size 64\n"
-INVALID_IMAGE, NO_BINARY, INVALID_PTX, NOT_SUPPORTED = 200, 209, 218, 801
+INVALID_IMAGE, NO_BINARY, INVALID_PTX, LAUNCH_FAILED, NOT_SUPPORTED = 200, 209, 218, 719, 801
 
 
 def kernel(body, before=""):
@@ -99,10 +99,10 @@ def test_bytes_that_are_not_text_are_refused(tmp_path):
     refused(run(image, tmp_path), INVALID_PTX, INVALID_IMAGE)
 
 
-def test_a_recursive_call_names_the_function(tmp_path):
+def test_endless_recursion_fills_the_stack_and_no_more(tmp_path):
     function = ".func deep()\n{\ncall deep;\nret;\n}\n"
-    words = refused(run(kernel("call deep;", before=function), tmp_path), INVALID_PTX, NOT_SUPPORTED)
-    assert "deep" in words
+    words = refused(run(kernel("call deep;", before=function), tmp_path), LAUNCH_FAILED)
+    assert "stack" in words and "thread" in words
 
 
 def test_an_unresolved_function_is_named(tmp_path):

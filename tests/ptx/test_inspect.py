@@ -81,16 +81,16 @@ def test_lacking_instructions_are_named(tmp_path):
 @pytest.mark.parametrize(
     ("functions", "body", "expected"),
     [
-        ("", "call vprintf, (a, b);", ("call (indirect)",)),
+        ("", "call vprintf, (a, b);", ()),
         (".extern .func vprintf;", "call (r), vprintf, (a, b);", ()),
         (".extern .func other;", "call.uni other;", ("call other (not defined)",)),
-        (".func a() { call b; }\n.func b() { call a; wgmma.x; }", "call a;", ("call (recursive)", "wgmma.x")),
+        (".func a() { call b; }\n.func b() { call a; wgmma.x; }", "call a;", ("wgmma.x",)),
         (".func a() { ret; }\n.func b() { call a; }", "call a; call b; // call c", ()),
         (".func a() { wgmma.x; }\n.alias b, a;", "call b;", ("wgmma.x",)),
         (
             ".func a() { ret; }",
             "mov.u64 %rd1, a; call (r), %rd1, (x), p;",
-            ("address of a function", "call (indirect)"),
+            (),
         ),
     ],
 )

@@ -17,6 +17,13 @@ _PREFIX = len(MAGIC) + 4 + 8 + 32
 OK, TRAP, DEADLOCK, PAUSED = 0, 1, 2, 3
 """What a kernel returns (`AwStatus`)."""
 
+REASONS = (
+    "trap",
+    "call through a pointer that is no function of these parameters",
+    "the stack of a thread is full (calls too deep, or alloca; cuCtxSetLimit with CU_LIMIT_STACK_SIZE makes it larger)",
+)
+"""Why a kernel trapped, by `AwWorker.reason`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
@@ -169,11 +176,11 @@ class AwWorker(ctypes.Structure):
         ("access_mask", ctypes.c_uint32),
         ("access_stride", ctypes.c_int64),
         ("worker_id", ctypes.c_uint32),
-        ("reserved", ctypes.c_uint32),
+        ("line", ctypes.c_uint32),
         ("addresses", ctypes.c_uint64 * 32),
         ("host", ctypes.c_void_p),
         ("trap_lane", ctypes.c_uint32),
         ("barrier_id", ctypes.c_uint32),
         ("resume", ctypes.c_uint32),
-        ("padding", ctypes.c_uint32),
+        ("reason", ctypes.c_uint32),
     ]

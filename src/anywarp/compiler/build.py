@@ -482,15 +482,15 @@ class IRBuilder:
             attrs = {"space": entity.space, "offset": entity.offset + offset, "extent": extent}
             return self.emit("symbol", "i64", [], attrs)
         if isinstance(entity, FunctionName):
-            self.fail(
-                codes.INDIRECT_CALL, f"the address of the function `{name[:200]}` is taken, which is not supported"
-            )
+            return self.const("i64", entity.address + offset)
         if isinstance(entity, Missing):
             self.fail(codes.UNRESOLVED_EXTERN, f"the variable `{name[:200]}` is declared extern and defined nowhere")
         self.fail(codes.UNKNOWN_NAME, f"`{name[:200]}` is not declared")
 
     def place(self, place: Place, type: Type, offset: int = 0) -> Value:
-        """The address of a shared or local variable within its state space."""
+        """The address of a shared or local variable within its state space; one on the stack lies behind a register."""
+        if place.frame is not None:
+            return self.resize(self.add(self.register(place.frame), self.const("i32", place.offset + offset)), type)
         return self.emit("symbol", type, [], {"space": place.space, "offset": offset, "variable": place})
 
     def space_of(self, name: str) -> AddressSpace:

@@ -6,74 +6,70 @@ Everything is a walk over an explicit stack: how deep scopes and calls nest is t
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
 
 from anywarp.compiler import codes
-from anywarp.compiler.layout import parameters, size_and_alignment
-from anywarp.compiler.scopes import Frame, Scopes, Walk
+from anywarp.compiler.call_graph import shared_functions
+from anywarp.compiler.calls import Calls
+from anywarp.compiler.layout import align_up, parameters
+from anywarp.compiler.save_registers import save_registers
+from anywarp.compiler.scopes import Frame, Walk
 from anywarp.compiler.skeleton import (
+    FRAME_ALIGN,
+    Allocate,
     Assign,
-    Entity,
-    HostCall,
+    FrameEnd,
     LabelName,
     ModuleView,
-    Node,
     ParamPlace,
-    Place,
     Register,
     Skeleton,
+    StackCheck,
+    StackRoom,
     Step,
-    register_type,
+    StepKind,
 )
-from anywarp.diagnostics import Span
+from anywarp.compiler.walk import STACK_OVERFLOW, place_in
 from anywarp.ptx.isa.barriers import BarrierForm, barrier_of
-from anywarp.ptx.isa.ops import Type
 from anywarp.ptx.tree import (
     Function,
-    Group,
     Instruction,
+    Integer,
     Label,
     Name,
-    Operand,
     Scope,
-    Sink,
     Statement,
     Targets,
-    Variable,
 )
 
 STEP_LIMIT = 300_000
 """Instructions of a kernel with all calls expanded beyond which we refuse."""
 
-HOST_FUNCTIONS: dict[str, str] = {
-    "vprintf": "vprintf", "malloc": "malloc", "free": "free", "__assertfail": "assertfail",
-}  # fmt: skip
-"""Functions of CUDA's device run time that the runtime supplies, by the name of the service."""
+STACK_BYTES = 16384
+"""Stack of a thread unless more is asked for. CUDA's default is 1024; our frames hold registers that are not spilled there."""
 
 CONVERGENT = frozenset({"shfl", "vote", "match", "redux", "activemask", "elect"})
 """Opcodes whose meaning depends on who is active: under a guard they are branched around, not blended."""
 
 
-def build_skeleton(module: ModuleView, kernel: Function) -> Skeleton:
-    """Expand `kernel` (a definition) into a skeleton. Raises AnywarpError with a place in the PTX."""
-    return _Expander(module).run(kernel)
+def build_skeleton(module: ModuleView, kernel: Function, stack_bytes: int = STACK_BYTES) -> Skeleton:
+    """Expand `kernel` (a definition) into a skeleton. Raises AnywarpError with a place in the PTX.
+
+    `stack_bytes` are there for calls that are made for real, if there are any.
+    """
+    return _Expander(module, shared_functions(module, kernel), stack_bytes).run(kernel)
 
 
-class _Expander:
-    def __init__(self, module: ModuleView) -> None:
-        self.scopes = Scopes(module, self._node)
-        self.module = module
-        self.nodes: list[Node] = [Node()]
-        self.current: int | None = 0
-        self.stack: list[Walk] = []
+class _Expander(Calls):
+    def __init__(self, module: ModuleView, names: frozenset[str], stack_bytes: int) -> None:
+        super().__init__(module, names, stack_bytes)
         self.count = 0
 
     def run(self, kernel: Function) -> Skeleton:
         frame = Frame(kernel, None, None)
         for param in parameters(kernel.params, self.module.source)[0]:
             frame.names[param.name] = (0, ParamPlace(param.name, param.offset, param.size))
-        self._enter(kernel, frame)
-        while self.stack:
+        self.enter(kernel, frame)
+        while self.stack or self.walk_shared():
             walk = self.stack[-1]
             statement = next(walk.statements, None)
             if statement is None:
@@ -81,13 +77,74 @@ class _Expander:
             else:
                 self._statement(walk, statement)
         self.nodes[0].span = self.nodes[0].span or kernel.span
+        self._finish_calls()
         return Skeleton(self.nodes, self.scopes.places)
 
-    def _enter(self, function: Function, frame: Frame) -> None:
-        assert function.body is not None
-        walk = Walk(frame, iter(function.body.statements), outermost=True)
-        self.stack.append(walk)
-        self.scopes.declare(walk, function.body.statements)
+    def _finish_calls(self) -> None:
+        """Fill in what is known only when all calls have been seen: places to return to, registers to keep, sizes."""
+        for one in self.shared.values():
+            span = one.function.span
+            node = self.nodes[one.leaving]
+            node.kind, node.targets = "switch" if len(one.sites) > 1 else "jump", list(one.sites)
+            if len(one.sites) > 1:
+                node.step = Step(place_in(self.base, 0, 4), {}, [self.base], [], span)
+        owners = [self.kernel, *(one.activation for one in self.shared.values())]
+        for node in self.nodes:
+            for step in node.steps:
+                if isinstance(step.what, FrameEnd):
+                    owner = step.what.owner
+                    step.reads = (
+                        [owner.top] if owner.top and not step.what.fixed else [] if owner.stack else [self.base]
+                    )
+        if self.sites:
+            save_registers(self.nodes, self.sites, self.shared.values(), {self.base, self.next})
+        self.room.bytes = max(align_up(owner.size, FRAME_ALIGN) for owner in owners)
+        self.stack_place.size = max(self.stack_place.size, 2 * self.room.bytes)
+
+    # --- the stack ----------------------------------------------------------------------------------------------------
+
+    def _on_stack(self, frame: Frame, instruction: Instruction) -> None:
+        """`alloca`, `stacksave` and `stackrestore`: move the end of the stack, which returns move back."""
+        plain, after = self.guarded(frame, instruction)
+        wrong = f"`{plain.form}` with {len(plain.operands)} operands"
+        if len(plain.operands) not in ((2, 3) if plain.opcode == "alloca" else (1,)):
+            self.scopes.fail(codes.WRONG_OPERAND, wrong, plain.span)
+        top = self._top(frame)
+        step = self.scopes.resolve(frame, plain)
+        first, *more = plain.operands
+        if plain.opcode == "alloca":
+            align = more[1] if len(more) > 1 else Integer(8)
+            if not isinstance(align, Integer) or not 0 < align.value <= 4096 or align.value & (align.value - 1):
+                self.scopes.fail(codes.WRONG_OPERAND, f"`{plain.form}` with an alignment that is none", plain.span)
+            what: StepKind = Allocate(first, more[0], align.value, top)
+            self.add(Step(what, step.names, [*step.reads, top], [*step.writes, top], plain.span))
+            inside = self.node()
+            check = Step(StackCheck(top, self.stack_place, StackRoom()), {}, [top], [], plain.span)
+            self.end("branch", [self.trap(STACK_OVERFLOW, plain.span), inside], check, span=plain.span)
+            self.current = inside
+        elif plain.opcode == "stacksave":
+            what = Instruction("mov", ("b32",), (first, Name(top.name)), None, plain.span)
+            self.add(Step(what, {**step.names, top.name: top}, [top], step.writes or step.reads, plain.span))
+        else:
+            self.add(Step(Assign(top, first, "i32"), step.names, step.reads or step.writes, [top], plain.span))
+        if after is not None:
+            self.continue_at(after)
+
+    def _top(self, frame: Frame) -> Register:
+        """Return the register that holds the end of the stack in the function around; a function expanded in place restores it."""
+        owner = frame.owner or self.kernel
+        span = frame.function.span
+        if owner.top is None:
+            owner.top = Register("%top", "i32")
+            entry = 0 if frame.owner is None else self.shared[owner.name].entry
+            self.nodes[entry].steps.insert(0, Step(FrameEnd(owner.top, owner, True), {}, [], [owner.top], span))
+        if frame.caller is not None and not frame.keeps_top:
+            frame.keeps_top = True
+            assert frame.after is not None
+            kept = Register("%kept", "i32")
+            self.nodes[frame.start].steps.insert(0, Step(Assign(kept, owner.top, "i32"), {}, [owner.top], [kept], span))
+            self.nodes[frame.after].steps.insert(0, Step(Assign(owner.top, kept, "i32"), {}, [kept], [owner.top], span))
+        return owner.top
 
     def _leave(self, walk: Walk) -> None:
         self.stack.pop()
@@ -102,9 +159,9 @@ class _Expander:
         if self.current is None:
             return
         if frame.after is None:
-            self._end("exit", [])
+            self.end("exit", [])
         else:
-            self._end("jump", [frame.after])
+            self.end("jump", [frame.after])
 
     def _statement(self, walk: Walk, statement: Statement) -> None:
         if isinstance(statement, Instruction):
@@ -113,48 +170,11 @@ class _Expander:
         elif isinstance(statement, Label):
             entity = walk.frame.names[statement.name][1]
             assert isinstance(entity, LabelName)
-            self._continue_at(entity.node)
+            self.continue_at(entity.node)
         elif isinstance(statement, Scope):
             inner = Walk(walk.frame, iter(statement.statements))
             self.stack.append(inner)
             self.scopes.declare(inner, statement.statements)
-
-    def _node(self) -> int:
-        self.nodes.append(Node())
-        return len(self.nodes) - 1
-
-    def _continue_at(self, node: int) -> None:
-        if self.current is not None:
-            self._end("jump", [node])
-        self.current = node
-
-    def _end(
-        self,
-        kind: Literal["jump", "branch", "switch", "exit", "trap", "barrier"],
-        targets: list[int],
-        step: Step | None = None,
-        barrier: BarrierForm | None = None,
-        span: Span | None = None,
-    ) -> None:
-        assert self.current is not None
-        node = self.nodes[self.current]
-        node.kind, node.targets, node.step, node.barrier, node.span = kind, targets, step, barrier, span
-        self.current = None
-
-    def _guarded(self, frame: Frame, instruction: Instruction) -> tuple[Instruction, int | None]:
-        """Branch around a guarded instruction; returns it without its guard, and the block to continue at."""
-        if instruction.guard is None:
-            return instruction, None
-        inside, after = self._node(), self._node()
-        self._branch(frame, instruction, inside, after)
-        self.current = inside
-        return replace(instruction, guard=None), after
-
-    def _branch(self, frame: Frame, instruction: Instruction, taken: int, other: int) -> None:
-        guard = instruction.guard
-        assert guard is not None
-        step = self.scopes.resolve(frame, replace(instruction, operands=(), opcode="bra", modifiers=()))
-        self._end("branch", [other, taken] if guard.negated else [taken, other], step, span=instruction.span)
 
     def _instruction(self, frame: Frame, instruction: Instruction) -> None:
         self.count += 1
@@ -172,13 +192,15 @@ class _Expander:
             self._brx(frame, instruction)
         elif opcode in ("ret", "exit", "trap", "brkpt", "call"):
             self._leaving(frame, instruction)
+        elif opcode in ("alloca", "stacksave", "stackrestore"):
+            self._on_stack(frame, instruction)
         elif opcode in ("bar", "barrier"):
             self._barrier(frame, instruction, barrier_of(instruction))
         elif opcode in CONVERGENT and instruction.guard is not None:
-            plain, after = self._guarded(frame, instruction)
+            plain, after = self.guarded(frame, instruction)
             assert self.current is not None and after is not None
             self.nodes[self.current].steps.append(self.scopes.resolve(frame, plain))
-            self._continue_at(after)
+            self.continue_at(after)
         else:
             assert self.current is not None
             self.nodes[self.current].steps.append(self.scopes.resolve(frame, instruction))
@@ -186,10 +208,10 @@ class _Expander:
     def _bra(self, frame: Frame, instruction: Instruction) -> None:
         target = self._label(frame, instruction)
         if instruction.guard is None:
-            self._end("jump", [target], span=instruction.span)
+            self.end("jump", [target], span=instruction.span)
         else:
-            after = self._node()
-            self._branch(frame, instruction, target, after)
+            after = self.node()
+            self.branch(frame, instruction, target, after)
             self.current = after
 
     def _label(self, frame: Frame, instruction: Instruction) -> int:
@@ -203,7 +225,7 @@ class _Expander:
         return entity.node
 
     def _brx(self, frame: Frame, instruction: Instruction) -> None:
-        plain, after = self._guarded(frame, instruction)
+        plain, after = self.guarded(frame, instruction)
         if len(plain.operands) != 2 or not isinstance(plain.operands[1], Name):
             self.scopes.fail(codes.WRONG_OPERAND, "brx.idx needs an index and a list of targets", instruction.span)
         table = self.scopes.find(frame, plain.operands[1].name)
@@ -220,200 +242,27 @@ class _Expander:
                 )
             targets.append(entity.node)
         step = self.scopes.resolve(frame, replace(plain, operands=plain.operands[:1]))
-        self._end("switch", targets, step, span=instruction.span)
+        self.end("switch", targets, step, span=instruction.span)
         self.current = after
 
     def _leaving(self, frame: Frame, instruction: Instruction) -> None:
-        plain, after = self._guarded(frame, instruction)
+        plain, after = self.guarded(frame, instruction)
         if plain.opcode == "ret":
             self._return(frame)
         elif plain.opcode in ("exit", "trap", "brkpt"):
-            self._end("exit" if plain.opcode == "exit" else "trap", [], span=plain.span)
+            self.end("exit" if plain.opcode == "exit" else "trap", [], span=plain.span)
         else:
-            self._call(frame, plain, after)
+            self.call(frame, plain, after)
             return
         self.current = after
 
     def _barrier(self, frame: Frame, instruction: Instruction, barrier: BarrierForm) -> None:
-        plain, after = self._guarded(frame, instruction)
-        target = self._node()
-        self._end("barrier", [target], self.scopes.resolve(frame, plain), barrier, instruction.span)
+        plain, after = self.guarded(frame, instruction)
+        target = self.node()
+        self.end("barrier", [target], self.scopes.resolve(frame, plain), barrier, instruction.span)
         self.current = target
         if barrier.destination is not None:
             self.nodes[target].arrival = barrier
             self.nodes[target].steps.append(self.scopes.resolve(frame, plain))
         if after is not None:
-            self._continue_at(after)
-
-    def _call(self, frame: Frame, instruction: Instruction, after: int | None) -> None:
-        results, name, arguments = _call_parts(instruction)
-        if name is None:
-            self.scopes.fail(codes.WRONG_CALL, "a call without a function", instruction.span)
-        entity = self.scopes.find(frame, name.name)
-        if isinstance(entity, Register):
-            self.scopes.fail(
-                codes.INDIRECT_CALL,
-                f"`{instruction.form}` through `{name.name}`: calls through function pointers are not supported yet",
-                instruction.span,
-            )
-        callee = self.module.function(name.name)
-        after = self._node() if after is None else after
-        if callee is not None and callee.body is not None:
-            self._inline(frame, instruction, callee, results, arguments, after)
-        else:
-            self._host(frame, instruction, name.name, callee, results, arguments, after)
-
-    def _inline(
-        self,
-        frame: Frame,
-        instruction: Instruction,
-        callee: Function,
-        results: tuple[Operand, ...],
-        arguments: tuple[Operand, ...],
-        after: int,
-    ) -> None:
-        self._check_recursion(frame, callee, instruction.span)
-        if len(arguments) != len(callee.params) or len(results) != len(callee.returns):
-            self.scopes.fail(
-                codes.WRONG_CALL,
-                f"`{callee.name[:200]}` takes {len(callee.params)} arguments and returns {len(callee.returns)} values",
-                instruction.span,
-            )
-        inner = Frame(callee, self._node(), frame)
-        assert self.current is not None
-        steps = self.nodes[self.current].steps
-        for formal, actual in zip(callee.params, arguments, strict=True):
-            entity = self._formal(frame, formal, actual, instruction.span)
-            inner.names[formal.name] = (0, entity)
-            if entity is not self._place(frame, actual):
-                steps.append(self._assign(frame, entity, self._source(frame, actual), formal.type, instruction.span))
-        assert inner.after is not None
-        done = self.nodes[inner.after]
-        for formal, actual in zip(callee.returns, results, strict=True):
-            entity = self._formal(frame, formal, actual, instruction.span)
-            inner.names[formal.name] = (0, entity)
-            target = self._target(frame, actual, instruction.span)
-            if target is not None and target is not entity:
-                done.steps.append(self._assign(frame, target, entity, formal.type, instruction.span))
-        done.kind, done.targets = "jump", [after]
-        inner.resume = after
-        start = self._node()
-        self._end("jump", [start])
-        self.current = start
-        self._enter(callee, inner)
-
-    def _check_recursion(self, frame: Frame, callee: Function, span: Span) -> None:
-        chain = [callee.name]
-        walk: Frame | None = frame
-        while walk is not None:
-            chain.append(walk.function.name)
-            if walk.function.name == callee.name:
-                cycle = " calls ".join(f"`{name[:100]}`" for name in reversed(chain[:50]))
-                self.scopes.fail(codes.RECURSION, f"recursive device functions are not supported: {cycle}", span)
-            walk = walk.caller
-
-    def _place(self, frame: Frame, operand: Operand) -> Place | None:
-        entity = self.scopes.find(frame, operand.name) if isinstance(operand, Name) else None
-        return entity if isinstance(entity, Place) else None
-
-    def _formal(self, frame: Frame, formal: Variable, actual: Operand, span: Span) -> Register | Place:
-        """What a parameter's name means inside: a register, the caller's `.param` variable, or memory of its own."""
-        if formal.space == "reg":
-            return Register(formal.name, register_type(formal.type))
-        size, _ = size_and_alignment(formal, self.module.source)
-        place = self._place(frame, actual)
-        if place is None:
-            return self.scopes.local(formal)
-        if place.size < size:
-            message = f"`{place.name[:200]}` has {place.size} bytes, the parameter `{formal.name[:200]}` {size}"
-            self.scopes.fail(codes.WRONG_CALL, message, span)
-        return place
-
-    def _source(self, frame: Frame, operand: Operand) -> Operand | Register | Place:
-        place = self._place(frame, operand)
-        return operand if place is None else place
-
-    def _target(self, frame: Frame, operand: Operand, span: Span) -> Register | Place | None:
-        if isinstance(operand, Sink):
-            return None
-        entity = self.scopes.find(frame, operand.name) if isinstance(operand, Name) else None
-        if not isinstance(entity, Register | Place):
-            self.scopes.fail(codes.WRONG_CALL, "the result of a call goes to a register or a .param variable", span)
-        return entity
-
-    def _assign(
-        self,
-        frame: Frame,
-        target: Register | Place,
-        source: Operand | Register | Place,
-        declared: str,
-        span: Span,
-    ) -> Step:
-        names: dict[str, Entity] = {}
-        reads: list[Register] = []
-        if isinstance(source, Register):
-            reads.append(source)
-        elif not isinstance(source, Place):
-            self.scopes.scan(frame, source, names, reads)
-        writes = [target] if isinstance(target, Register) else []
-        return Step(Assign(target, source, register_type(declared)), names, reads, writes, span)
-
-    def _host(
-        self,
-        frame: Frame,
-        instruction: Instruction,
-        name: str,
-        declared: Function | None,
-        results: tuple[Operand, ...],
-        arguments: tuple[Operand, ...],
-        after: int,
-    ) -> None:
-        """Call a service of the runtime; each argument has the type of the declared parameter."""
-        service = HOST_FUNCTIONS.get(name)
-        if service is None or declared is None or len(results) > 1 or len(results) != len(declared.returns):
-            self.scopes.fail(
-                codes.UNDEFINED_FUNCTION,
-                f"the function `{name[:200]}` is called, but not defined in this module",
-                instruction.span,
-                "link the device code that defines it",
-                function=name,
-            )
-        if len(arguments) != len(declared.params):
-            self.scopes.fail(
-                codes.WRONG_CALL, f"`{name[:200]}` takes {len(declared.params)} arguments", instruction.span
-            )
-        names: dict[str, Entity] = {}
-        reads: list[Register] = []
-        passed: list[tuple[Operand | Place, Type]] = []
-        for formal, actual in zip(declared.params, arguments, strict=True):
-            place = self._place(frame, actual)
-            if place is None:
-                self.scopes.scan(frame, actual, names, reads)
-            passed.append((actual if place is None else place, register_type(formal.type)))
-        result = self._target(frame, results[0], instruction.span) if results else None
-        kind = register_type(declared.returns[0].type) if results else None
-        writes = [result] if isinstance(result, Register) else []
-        assert self.current is not None
-        call = HostCall(service, tuple(passed), result, kind)
-        self.nodes[self.current].steps.append(Step(call, names, reads, writes, instruction.span))
-        if service == "assertfail":
-            self._end("trap", [], span=instruction.span)
-            self.current = after
-        else:
-            self._continue_at(after)
-
-
-def _call_parts(instruction: Instruction) -> tuple[tuple[Operand, ...], Name | None, tuple[Operand, ...]]:
-    """Take `call (results), name, (arguments)` apart; results and arguments may be missing."""
-    operands = list(instruction.operands)
-    results: tuple[Operand, ...] = ()
-    arguments: tuple[Operand, ...] = ()
-    first = operands[0] if operands else None
-    if isinstance(first, Group):
-        results = first.elements
-        operands = operands[1:]
-    name = operands[0] if operands else None
-    last = operands[1] if len(operands) > 1 else None
-    if isinstance(last, Group):
-        arguments = last.elements
-    return results, name if isinstance(name, Name) else None, arguments
+            self.continue_at(after)

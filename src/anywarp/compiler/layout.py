@@ -14,6 +14,7 @@ from anywarp.compiler.ir import Param
 from anywarp.diagnostics import Source
 from anywarp.ptx.tree import (
     WIDTHS,
+    Alias,
     Float,
     Function,
     GenericAddress,
@@ -34,6 +35,22 @@ PARAM_LIMIT = 1 << 16
 SHARED_LIMIT = 1 << 28
 LOCAL_LIMIT = 1 << 24
 """Bytes of parameters, shared memory, and local memory per thread beyond which we refuse; CUDA's own limits are below."""
+
+
+FUNCTION_ADDRESSES = 0xF1C7 << 48
+"""Where the addresses of functions begin: numbers to compare, not places in memory, which nothing can be loaded from."""
+
+
+def function_addresses(items: Iterable[Item]) -> dict[str, int]:
+    """Return the number that stands for each function's address, in order of declaration; an alias has its function's."""
+    out: dict[str, int] = {}
+    for item in items:
+        if isinstance(item, Function) and item.name not in out:
+            out[item.name] = FUNCTION_ADDRESSES + 16 * (len(out) + 1)
+    for item in items:
+        if isinstance(item, Alias) and item.target in out:
+            out.setdefault(item.name, out[item.target])
+    return out
 
 
 def align_up(offset: int, align: int) -> int:
@@ -163,10 +180,11 @@ class Data:
 
 def lay_out_data(items: Iterable[Item], source: Source | None = None) -> Data:
     """Place the `.global` and `.const` variables and compute their initial bytes. Raises AnywarpError."""
+    items = tuple(items)
     variables, missing = _definitions(items)
     placed, end, widest = _place(variables, source)
     image = bytearray(end)
-    functions = {i.name for i in items if isinstance(i, Function)}
+    functions = function_addresses(items)
     writer = _Writer(image, placed, functions, source)
     for variable in variables:
         if variable.initial is not None:
@@ -211,7 +229,7 @@ class _Writer:
     """Writes initialisers into the image."""
 
     def __init__(
-        self, image: bytearray, placed: Mapping[str, Global], functions: set[str], source: Source | None
+        self, image: bytearray, placed: Mapping[str, Global], functions: Mapping[str, int], source: Source | None
     ) -> None:
         self.image = image
         self.placed = placed
@@ -272,7 +290,9 @@ class _Writer:
         if target is not None:
             self.addresses.append(AddressOf(offset, target.offset + plus, width, mask))
         elif name in self.functions:
-            self.remarks.append(f"`{variable.name}` holds the address of the function `{name}`, which is left null")
+            lowest = (mask & -mask).bit_length() - 1
+            value = ((self.functions[name] + plus) & mask) >> lowest
+            self.image[offset : offset + width] = value.to_bytes(16, "little")[:width]
         else:
             raise self._bad(variable, f"is initialised with `{name[:200]}`, which is not a variable of the module")
 

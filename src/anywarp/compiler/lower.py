@@ -9,13 +9,28 @@ from __future__ import annotations
 from anywarp.compiler import codes
 from anywarp.compiler.build import IRBuilder
 from anywarp.compiler.cfg import dominance_frontiers, dominators, linear_order, natural_loops, predecessors
-from anywarp.compiler.expand import build_skeleton
+from anywarp.compiler.expand import STACK_BYTES, build_skeleton
 from anywarp.compiler.ir import Block, Kernel, Op, Phi, Terminator, Value
-from anywarp.compiler.layout import parameters
+from anywarp.compiler.layout import LOCAL_LIMIT, align_up, parameters
 from anywarp.compiler.place_phis import place_phis
 from anywarp.compiler.reducible import make_reducible
-from anywarp.compiler.skeleton import Assign, HostCall, ModuleView, Node, Place, Register, Skeleton, Step
-from anywarp.diagnostics import AnywarpError, Diagnostic
+from anywarp.compiler.skeleton import (
+    FRAME_ALIGN,
+    Allocate,
+    Assign,
+    CopyPlace,
+    Dispatch,
+    FrameEnd,
+    HostCall,
+    ModuleView,
+    Node,
+    Place,
+    Register,
+    Skeleton,
+    StackCheck,
+    Step,
+)
+from anywarp.diagnostics import AnywarpError, Diagnostic, Span
 from anywarp.ptx.isa.ops import Type
 from anywarp.ptx.isa.registry import expand
 from anywarp.ptx.tree import Function, Instruction, Operand
@@ -24,15 +39,16 @@ NAME_MEMBERS = frozenset({"shfl", "vote", "match", "redux", "elect"})
 """Opcodes whose `.sync` forms name lanes, in their last operand."""
 
 
-def lower_kernel(module: ModuleView, name: str, *, members: bool = False) -> Kernel:
+def lower_kernel(module: ModuleView, name: str, *, members: bool = False, stack_bytes: int = STACK_BYTES) -> Kernel:
     """Lower the kernel `name` with all functions it calls. Raises AnywarpError with a place in the PTX.
 
-    `members` puts a `check` of the named lanes before each instruction that names some.
+    `members` puts a `check` of the named lanes before each instruction that names some; `stack_bytes` are there for calls that
+    are made for real.
     """
     function = module.function(name)
     if function is None or function.body is None or function.kind != "entry":
         raise codes.problem(codes.NO_SUCH_KERNEL, f"the module has no kernel `{name[:200]}`", module.source)
-    skeleton = build_skeleton(module, function)
+    skeleton = build_skeleton(module, function, stack_bytes)
     if any(0 in node.targets for node in skeleton.nodes):  # the entry must have no predecessor
         skeleton.nodes.append(skeleton.nodes[0])
         moved = len(skeleton.nodes) - 1
@@ -71,6 +87,7 @@ class _Lowering:
         self.values: dict[int, dict[Register, Value]] = {node: {} for node in self.order}
         self.made: list[tuple[int, Register, Phi]] = []
         self.here = 0
+        self.counted = (0, 1)
         self.builder = IRBuilder(self._on_entry, module.source)
 
     def _references(self) -> tuple[dict[Register, set[int]], dict[Register, set[int]]]:
@@ -149,6 +166,12 @@ class _Lowering:
             result = builder.host_call(what.name, arguments, what.type)
             if what.result is not None and result is not None:
                 self._set(what.result, result)
+        elif isinstance(what, CopyPlace):
+            self._copy(what)
+        elif isinstance(what, FrameEnd):
+            self._set(what.target, self._frame_end(what))
+        elif isinstance(what, Allocate):
+            self._allocate(what)
         elif isinstance(what, Instruction):
             if what.opcode in ("bar", "barrier"):
                 self._barrier_result(what)
@@ -168,7 +191,10 @@ class _Lowering:
         if isinstance(source, Register):
             return builder.resize(builder.register(source), type)
         if isinstance(source, Place):
-            return builder.load(source.space, type, builder.place(source, "i32"))[0]
+            address = builder.place(source, "i32")
+            if type == "i1":  # predicates are bytes in memory
+                return builder.icmp("ne", builder.load(source.space, "i8", address)[0], builder.const("i8", 0))
+            return builder.load(source.space, type, address)[0]
         return builder.read(source, type)
 
     def _set(self, target: Register | Place, value: Value) -> None:
@@ -176,7 +202,40 @@ class _Lowering:
         if isinstance(target, Register):
             builder.assign(target, builder.resize(value, target.type))
         else:
+            value = builder.zext(value, "i8") if value.type == "i1" else value
             builder.store(target.space, builder.place(target, "i32"), [value])
+
+    def _copy(self, what: CopyPlace) -> None:
+        builder = self.builder
+        type: Type = {8: "i64", 4: "i32", 2: "i16", 1: "i8"}[what.chunk]  # pyright: ignore[reportAssignmentType]
+        for offset in range(0, what.size, what.chunk):
+            (value,) = builder.load(what.source.space, type, builder.place(what.source, "i32", offset))
+            builder.store(what.target.space, builder.place(what.target, "i32", offset), [value])
+
+    def _frame_end(self, what: FrameEnd) -> Value:
+        builder, owner = self.builder, what.owner
+        if owner.top is not None and not what.fixed:
+            return builder.register(owner.top)
+        if owner.stack is not None:
+            return builder.place(owner.stack, "i32")
+        return builder.add(builder.register(owner.base), builder.const("i32", align_up(owner.size, FRAME_ALIGN)))
+
+    def _allocate(self, what: Allocate) -> None:
+        """`alloca`: sizes beyond all stacks are cut, so that the check behind sees them and nothing wraps."""
+        builder = self.builder
+        size = builder.min(builder.read(what.size, "i64"), builder.const("i64", LOCAL_LIMIT), False)
+        top = builder.register(what.top)
+        start = top
+        if what.align > FRAME_ALIGN:
+            generic = builder.to_generic("local", top)
+            past = builder.and_(generic, builder.const("i64", what.align - 1))
+            missing = builder.sub(builder.const("i64", what.align), past)
+            aligned = builder.icmp("eq", past, builder.const("i64", 0))
+            start = builder.select(aligned, top, builder.add(top, builder.trunc(missing, "i32")))
+        up = builder.add(builder.trunc(size, "i32"), builder.const("i32", FRAME_ALIGN - 1))
+        builder.write(what.result, start)
+        bytes = builder.and_(up, builder.const("i32", -FRAME_ALIGN))
+        builder.assign(what.top, builder.add(start, bytes))
 
     def _barrier_result(self, instruction: Instruction) -> None:
         """Write what a reducing barrier computed; it stands at the head of the block behind the barrier."""
@@ -191,22 +250,50 @@ class _Lowering:
         targets = [self.blocks[t] for t in node.targets]
         kind = "exit" if node.kind == "open" else node.kind
         out = Terminator(kind, [], targets, span=node.span)
+        if kind == "trap":
+            out.attrs = {"reason": node.reason, "line": self._line(node.span)}
         if node.step is None:
             return out
         builder = self.builder
         builder.begin(node.step)
         if node.kind == "branch":
-            assert isinstance(node.step.what, Instruction) and node.step.what.guard is not None
-            out.args = [builder.read(node.step.what.guard.register, "i1")]
+            out.args = [self._condition(node.step)]
         elif node.kind == "switch":
             out.args = [self._index(node.step)]
         elif node.kind == "barrier":
             self._barrier(node, out)
         return out
 
+    def _line(self, span: Span | None) -> int:
+        """Return the line of the PTX, counted from the one asked for before; 0 if it is not known."""
+        if span is None or self.module.source is None:
+            return 0
+        text, (offset, line) = self.module.source.text, self.counted
+        step = text.count("\n", offset, span.start) if span.start >= offset else -text.count("\n", span.start, offset)
+        self.counted = (span.start, line + step)
+        return line + step
+
+    def _condition(self, step: Step) -> Value:
+        builder, what = self.builder, step.what
+        if isinstance(what, StackCheck):
+            last = builder.place(what.stack, "i32", what.stack.size - what.room.bytes)
+            return builder.icmp("ugt", builder.register(what.at), last)
+        assert isinstance(what, Instruction) and what.guard is not None
+        return builder.read(what.guard.register, "i1")
+
     def _index(self, step: Step) -> Value:
+        builder = self.builder
         if isinstance(step.what, Register):
-            return self.builder.register(step.what)
+            return builder.register(step.what)
+        if isinstance(step.what, Place):
+            return builder.load("local", "i32", builder.place(step.what, "i32"))[0]
+        if isinstance(step.what, Dispatch):
+            pointer = builder.read(step.what.pointer, "i64")
+            index = builder.const("i32", len(step.what.addresses))
+            for i, address in reversed(list(enumerate(step.what.addresses))):
+                same = builder.icmp("eq", pointer, builder.const("i64", address))
+                index = builder.select(same, builder.const("i32", i), index)
+            return index
         assert isinstance(step.what, Instruction)
         return self.builder.read(step.what.operands[0], "i32")
 

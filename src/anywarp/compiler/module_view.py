@@ -5,10 +5,10 @@ Keeps what several kernels of one module share, so that compiling a second one p
 
 from __future__ import annotations
 
-from anywarp.compiler.layout import Global, place_data
+from anywarp.compiler.layout import Global, function_addresses, place_data
 from anywarp.diagnostics import Source
 from anywarp.ptx.index import ModuleIndex
-from anywarp.ptx.tree import Alias, Function, Variable
+from anywarp.ptx.tree import Alias, Function, GenericAddress, InitialList, Masked, Name, Offset, Variable
 
 
 class IndexedModule:
@@ -23,6 +23,8 @@ class IndexedModule:
             if isinstance(item, Variable) and (item.linkage != "extern" or item.name not in self._variables):
                 self._variables[item.name] = item
         self._globals: dict[str, Global] | None = None
+        self._addresses: dict[str, int] | None = None
+        self._taken: tuple[str, ...] | None = None
 
     @property
     def source(self) -> Source | None:
@@ -50,3 +52,33 @@ class IndexedModule:
         if self._globals is None:
             self._globals = place_data(self.index.items, self.index.source)
         return self._globals.get(name)
+
+    def address_of_function(self, name: str) -> int:
+        """Return the number that stands for a function's address."""
+        if self._addresses is None:
+            self._addresses = function_addresses(self.index.items)
+        return self._addresses[self._aliases.get(name, name)]
+
+    def address_taken(self) -> tuple[str, ...]:
+        """Return the functions named in initial values, or in bodies more often than they are called there, in order."""
+        if self._taken is None:
+            found = {self._aliases.get(n, n) for n in self._in_initial_values()}
+            for name in self.index.functions:
+                found.update(self.index.pointed_to(name))
+            self._taken = tuple(n for n, f in self.index.functions.items() if n in found and f.body is not None)
+        return self._taken
+
+    def _in_initial_values(self) -> set[str]:
+        found: set[str] = set()
+        work: list[object] = [v.initial for v in self._variables.values()]
+        while work:
+            one = work.pop()
+            if isinstance(one, InitialList):
+                work += one.elements
+            elif isinstance(one, Masked):
+                work.append(one.operand)
+            elif isinstance(one, Offset):
+                found.add(one.base.name)
+            elif isinstance(one, Name | GenericAddress):
+                found.add(one.name)
+        return found

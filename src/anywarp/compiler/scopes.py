@@ -5,13 +5,14 @@ Names are resolved once, at the instruction that uses them, so that nothing late
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 from anywarp.compiler import codes
 from anywarp.compiler.layout import LOCAL_LIMIT, SHARED_LIMIT, size_and_alignment
 from anywarp.compiler.skeleton import (
+    Activation,
     Entity,
     FunctionName,
     LabelName,
@@ -26,6 +27,7 @@ from anywarp.compiler.skeleton import (
 from anywarp.diagnostics import Span
 from anywarp.ptx.tree import (
     Address,
+    CallPrototype,
     Function,
     Group,
     Instruction,
@@ -64,6 +66,9 @@ class Frame:
     names: dict[str, tuple[int, Entity]] = field(default_factory=dict[str, "tuple[int, Entity]"])
     families: dict[str, tuple[int, Family]] = field(default_factory=dict[str, "tuple[int, Family]"])
     depth: int = 0
+    owner: Activation | None = None
+    start: int = 0
+    keeps_top: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -100,7 +105,7 @@ class Scopes:
                 self._registers(walk, statement)
             elif isinstance(statement, Variable):
                 self._variable(walk, statement)
-            elif isinstance(statement, Targets):
+            elif isinstance(statement, Targets | CallPrototype):
                 self._hide(walk, statement.label, statement)
 
     def leave(self, walk: Walk) -> None:
@@ -136,7 +141,7 @@ class Scopes:
         if variable.space == "reg":
             self._hide(walk, variable.name, _make_register(variable.name, variable.type, variable.vector))
         elif variable.space in ("local", "param"):
-            self._hide(walk, variable.name, self.local(variable))
+            self._hide(walk, variable.name, self.local(variable, walk.frame.owner))
         elif variable.space == "shared":
             self._hide(walk, variable.name, self._shared(variable, walk.frame.function.name))
         else:
@@ -146,11 +151,16 @@ class Scopes:
                 variable.span,
             )
 
-    def local(self, variable: Variable) -> Place:
-        """Make a variable in local memory."""
+    def local(self, variable: Variable, owner: Activation | None = None) -> Place:
+        """Make a variable in local memory, in the frame of the shared function that is being expanded, if any."""
         size, align = size_and_alignment(variable, self.module.source)
         place = Place(variable.name, "local", size, align, parameter=variable.space == "param")
-        self._remember(place, variable.span)
+        if owner is None:
+            self._remember(place, variable.span)
+            return place
+        place.frame, place.offset = owner.base, owner.reserve(size, align)
+        if owner.size > LOCAL_LIMIT:
+            self.fail(codes.TOO_MUCH_DATA, f"`{place.name[:200]}` needs more than {LOCAL_LIMIT} bytes", variable.span)
         return place
 
     def _shared(self, variable: Variable, owner: str) -> Place:
@@ -186,6 +196,7 @@ class Scopes:
             self.scan(frame, instruction.guard.register, names, reads)
         if instruction.guard is not None or len(operands) == 1 or _only_sources(instruction):
             reads += writes
+        reads += frames(names.values())
         carry = self._carry(frame, instruction)
         if carry is not None:
             names["%cc"] = carry
@@ -271,11 +282,18 @@ class Scopes:
         variable = self.module.variable(name)
         if variable is not None:
             return self._shared(variable, "") if variable.space == "shared" else Missing(name)
-        return FunctionName(name) if self.module.function(name) is not None else None
+        function = self.module.function(name)
+        return None if function is None else FunctionName(name, self.module.address_of_function(name))
 
     def fail(self, code: str, message: str, span: Span, help: str = "", **details: str) -> NoReturn:
         """Raise a diagnostic at a place in the PTX."""
         raise codes.problem(code, message, self.module.source, span, help, **details)
+
+
+def frames(entities: Iterable[object]) -> list[Register]:
+    """Return the registers that hold the frames of the variables among `entities`."""
+    found = [e.frame for e in entities if isinstance(e, Place) and e.frame is not None]
+    return list(dict.fromkeys(found))
 
 
 def _only_sources(instruction: Instruction) -> bool:

@@ -1,4 +1,4 @@
-"""A kernel before SSA: blocks of PTX instructions whose names are resolved, with every device function expanded in place.
+"""A kernel before SSA: blocks of PTX instructions whose names are resolved, with every device function expanded.
 
 Control flow is known from the text alone, so the graph is built (and made reducible) first; SSA construction then knows its
 dominators and loops from the start.
@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
-from anywarp.compiler.layout import Global
+from anywarp.compiler.layout import Global, align_up
 from anywarp.diagnostics import Source, Span
 from anywarp.ptx.isa.barriers import BarrierForm
 from anywarp.ptx.isa.ops import Type
-from anywarp.ptx.tree import WIDTHS, Function, Instruction, Operand, Targets, Variable
+from anywarp.ptx.tree import WIDTHS, CallPrototype, Function, Instruction, Operand, Targets, Variable
 
 REGISTER_TYPES: dict[str, Type] = {"pred": "i1", "f16": "f16", "bf16": "bf16", "f32": "f32", "f64": "f64"}
 """IR types of registers by declared type; every other type is its bits (an integer of its width)."""
@@ -43,7 +43,8 @@ class VectorRegister:
 class Place:
     """A variable in shared or local memory; its offset is given when everything has been expanded.
 
-    Parameters of device functions live in local memory until they are promoted to SSA values.
+    Parameters of device functions live in local memory until they are promoted to SSA values. With a `frame` the variable lies
+    `offset` bytes behind the address in that register: on the thread's stack. `pinned` ones stay in memory.
     """
 
     name: str
@@ -52,6 +53,34 @@ class Place:
     align: int
     dynamic: bool = False
     parameter: bool = False
+    frame: Register | None = None
+    offset: int = 0
+    pinned: bool = False
+
+
+FRAME_ALIGN = 16
+"""Alignment of stack frames, and so the most that a variable of a function with a frame gets."""
+
+
+@dataclass(eq=False, slots=True)
+class Activation:
+    """What one call of a shared function has on the stack: its local variables, one behind the other.
+
+    `base` holds the frame's address while the function runs; `top`, once anything is allocated there, the end of the stack.
+    The kernel's own variables are elsewhere: its frame is empty and begins where the stack does (`stack`).
+    """
+
+    name: str
+    base: Register
+    size: int = 0
+    top: Register | None = None
+    stack: Place | None = None
+
+    def reserve(self, size: int, align: int) -> int:
+        """Return the offset of new bytes; alignments over that of frames are not kept."""
+        offset = align_up(self.size, min(align, FRAME_ALIGN))
+        self.size = offset + size
+        return offset
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +94,10 @@ class ParamPlace:
 
 @dataclass(frozen=True, slots=True)
 class FunctionName:
-    """A function, named."""
+    """A function, named; `address` is the number that stands for it."""
 
     name: str
+    address: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +118,7 @@ class Node:
     barrier: BarrierForm | None = None
     arrival: BarrierForm | None = None
     span: Span | None = None
+    reason: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +128,7 @@ class LabelName:
     node: int
 
 
-Entity: TypeAlias = (
-    "Register | VectorRegister | Place | ParamPlace | Global | FunctionName | Missing | LabelName | Targets"
-)
+Entity: TypeAlias = "Register | VectorRegister | Place | ParamPlace | Global | FunctionName | Missing | LabelName | Targets | CallPrototype"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +138,59 @@ class Assign:
     target: Register | Place
     source: Operand | Register | Place | int
     type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class CopyPlace:
+    """Copy `size` bytes from one variable's start to another's, `chunk` bytes at a time."""
+
+    target: Place
+    source: Place
+    size: int
+    chunk: int
+
+
+@dataclass(frozen=True, slots=True)
+class FrameEnd:
+    """`target = ` the address behind a frame: of its variables only (`fixed`), or of what was allocated there, too."""
+
+    target: Register
+    owner: Activation
+    fixed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Allocate:
+    """`alloca`: raise `top` by a size and give its old value, aligned."""
+
+    result: Operand
+    size: Operand
+    align: int
+    top: Register
+
+
+@dataclass(frozen=True, slots=True)
+class StackCheck:
+    """A branch's condition: whether `at` lies less than `room` bytes before the end of the stack."""
+
+    at: Register
+    stack: Place
+    room: StackRoom
+
+
+@dataclass(slots=True)
+class StackRoom:
+    """Bytes that a frame may need; known when all functions have been expanded."""
+
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """A switch's index: the position of a function's address in `addresses`, their number for any other."""
+
+    pointer: Operand
+    addresses: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +205,21 @@ class HostCall:
 
 @dataclass(eq=False, slots=True)
 class Step:
-    """One thing to lower, with what its names mean and the registers it touches; a register alone is a switch's index."""
+    """One thing to lower, with what its names mean and the registers it touches.
 
-    what: Instruction | Assign | HostCall | Register
+    A register or place alone is a switch's index.
+    """
+
+    what: StepKind
     names: dict[str, Entity]
     reads: list[Register]
     writes: list[Register]
     span: Span
+
+
+StepKind: TypeAlias = (
+    "Instruction | Assign | CopyPlace | FrameEnd | Allocate | StackCheck | Dispatch | HostCall | Register | Place"
+)
 
 
 class ModuleView(Protocol):
@@ -150,6 +240,14 @@ class ModuleView(Protocol):
 
     def placed(self, name: str) -> Global | None:
         """Where a `.global` or `.const` variable lies in the module's data."""
+        ...
+
+    def address_of_function(self, name: str) -> int:
+        """The number that stands for a function's address, the same in the whole module; aliases are followed."""
+        ...
+
+    def address_taken(self) -> tuple[str, ...]:
+        """The functions whose addresses are used anywhere in the module other than to call them."""
         ...
 
 

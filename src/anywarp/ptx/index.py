@@ -78,6 +78,17 @@ class ModuleIndex:
         found: list[str] = _CALL.findall(self._plain(name))
         return tuple(dict.fromkeys(aliases.get(n, n) for n in found))
 
+    def pointed_to(self, name: str) -> tuple[str, ...]:
+        """Return the functions of this module that the body of `name` names elsewhere than as what a call calls."""
+        if not self.mentions(name):
+            return ()
+        text = self._plain(name)
+        words = Counter(_WORD.findall(text))
+        words.subtract(_CALL.findall(text))
+        aliases = {i.name: i.target for i in self.items if isinstance(i, Alias)}
+        found = {aliases.get(word, word) for word, count in words.items() if count > 0}
+        return tuple(n for n in self.functions if n in found)
+
     def module(self) -> Module:
         """Parse every body and return the whole tree."""
         done = [self._parsed(item) for item in self.items]

@@ -221,8 +221,6 @@ def lacks(index: ModuleIndex, name: str, supplied: frozenset[str] = frozenset())
             found.update(form for form in index.opcodes(current) if not _supported(form))
             calls[current] = _calls(index, current, supplied, found)
             waiting += calls[current]
-    if _cyclic(calls):
-        found.add("call (recursive)")
     return tuple(sorted(found))
 
 
@@ -234,23 +232,11 @@ def _calls(index: ModuleIndex, name: str, supplied: frozenset[str], found: set[s
     inside: list[str] = []
     for callee in callees:
         entry = index.functions.get(callee)
-        if entry is None:
-            found.add("call (indirect)")
-        elif entry.body is not None:
+        if entry is not None and entry.body is not None:
             inside.append(callee)
-        elif callee not in supplied:
+        elif entry is not None and callee not in supplied:
             found.add(f"call {callee} (not defined)")
-    if set(index.mentions(name)) - {name, *callees}:
-        found.add("address of a function")
-    return inside
-
-
-def _cyclic(calls: dict[str, list[str]]) -> bool:
-    """Tell whether functions call one another in a circle: taking away those that call none leaves some."""
-    left = {name: set(callees) for name, callees in calls.items()}
-    while leaves := {name for name, callees in left.items() if not callees}:
-        left = {name: callees - leaves for name, callees in left.items() if name not in leaves}
-    return bool(left)
+    return [*inside, *(n for n in index.pointed_to(name) if index.functions[n].body is not None)]
 
 
 def _supported(form: str) -> bool:

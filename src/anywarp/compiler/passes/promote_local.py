@@ -56,7 +56,7 @@ def _slots(kernel: Kernel) -> dict[tuple[Place, int, int], _Slot]:
             _escape(value, found)
     out: dict[tuple[Place, int, int], _Slot] = {}
     for place, accesses in found.items():
-        if accesses.escapes:
+        if accesses.escapes or place.pinned:
             continue
         separate = set(_separate(sorted(accesses.elements)))
         _spoil(separate, accesses.vectors)

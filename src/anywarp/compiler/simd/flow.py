@@ -217,10 +217,12 @@ class Flow:
             self.barriers.leave(None)
             self.t.do("br label %warp.done")
         else:
-            self._trap("0")
+            self._trap("0", end)
 
-    def _trap(self, lane: str) -> None:
+    def _trap(self, lane: str, end: Terminator) -> None:
         t, v = self.t, self.v
+        for offset, value in ((60, end.attrs.get("line", 0)), (340, end.attrs.get("reason", 0))):
+            t.do(f"store i32 {value}, ptr {t.let(f'getelementptr i8, ptr {self.at.worker}, i64 {offset}')}")
         if v.warps > 1 and lane != "0":
             lane = t.cast("trunc", v.word, lane, "i32")
             warp = t.two("add", "i32", self.at.warp, t.two("lshr", "i32", lane, "5"))
@@ -383,7 +385,7 @@ class Flow:
         elif end.name == "exit":
             self.barriers.leave(lanes)
         else:
-            self._trap(t.call(v.word, f"llvm.cttz.{v.word}", (v.word, lanes), ("i1", "false")))
+            self._trap(t.call(v.word, f"llvm.cttz.{v.word}", (v.word, lanes), ("i1", "false")), end)
             return
         v.restore(v.snapshot())
         t.do(f"br label %{self._after(i)}")

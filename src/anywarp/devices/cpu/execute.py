@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from anywarp.compiler.artifact import DEADLOCK, OK, Artifact, AwLaunch, AwWorker
+from anywarp.compiler.artifact import DEADLOCK, OK, REASONS, Artifact, AwLaunch, AwWorker
 from anywarp.compiler.layout import ModuleLayout
 from anywarp.compiler.options import read_options
 from anywarp.compiler.pipeline import compile_kernel, describe_module
@@ -129,7 +129,8 @@ class Loaded:
         where = f"block {tuple(worker.ctaid)}, warp {worker.warp}"
         if status == DEADLOCK:
             raise KernelDeadlock(f"threads wait at barrier {worker.barrier_id} for ever in {where}")
-        raise KernelTrap(f"trap in {where}, lane {worker.trap_lane}")
+        line = f" (line {worker.line} of the PTX)" if worker.line else ""
+        raise KernelTrap(f"{REASONS[worker.reason]} in {where}, lane {worker.trap_lane}{line}")
 
 
 def pack_arguments(places: Sequence[tuple[int, int]], args: Sequence[Any]) -> bytes:

@@ -111,6 +111,7 @@ _STRUCTURAL_FORMS = tuple(
     parse_form(t)
     for t in (
         "bra{.uni}", "brx.idx{.uni}", "call{.uni}", "ret{.uni}", "exit",
+        "alloca.u32/u64", "stacksave.u32/u64", "stackrestore.u32/u64",
         "bar{.cta}.sync/arrive", "bar.warp.sync", "bar{.cta}.red.popc.u32", "bar{.cta}.red.and/or.pred",
         "barrier{.cta}.sync/arrive{.aligned}", "barrier{.cta}.red.popc{.aligned}.u32", "barrier{.cta}.red.and/or{.aligned}.pred",
     )
