@@ -60,6 +60,8 @@ void read_line(ModuleDescription& d, const Line& line) {
     entry_of(d, word(line, 1)).unsupported.push_back(word(line, 2));
   } else if (key == "global") {
     d.variables[word(line, 1)] = {word(line, 2), number(line, 3), number(line, 4), number(line, 5)};
+  } else if (key == "reference") {
+    d.references[word(line, 1)] = {word(line, 2), number(line, 3)};
   } else if (key == "address") {
     if (word(line, 3) != "data")
       throw Failure(801, "addresses of kind " + line[3] + " are not supported in data");
@@ -80,6 +82,8 @@ void check(const ModuleDescription& d) {
     for (auto& p : e.params) good = good && inside(p.offset, p.size, e.param_bytes);
   }
   for (auto& [name, v] : d.variables) good = good && inside(v.offset, v.size, d.data_bytes);
+  for (auto& [name, r] : d.references)
+    good = good && r.offset % 8 == 0 && inside(r.offset, 8, d.data_bytes);
   for (auto& a : d.addresses) {
     good = good && a.width >= 1 && a.width <= 8 && inside(a.offset, a.width, d.data_bytes) &&
            a.target <= d.data_bytes;

@@ -42,6 +42,12 @@ struct Variable {
   uint64_t offset, size, align;
 };
 
+// A variable of 8 bytes that stands for a texture, a sampler or a surface.
+struct OpaqueVariable {
+  std::string kind;  // texref, samplerref, surfref
+  uint64_t offset;
+};
+
 // An address to be stored in the module's data when it is instantiated.
 struct AddressSlot {
   uint64_t offset, target, width, mask;
@@ -54,6 +60,7 @@ struct ModuleDescription {
   std::string initial;  // data as it begins, at most data_bytes
   std::vector<Entry> entries;
   std::map<std::string, Variable> variables;
+  std::map<std::string, OpaqueVariable> references;
   std::vector<AddressSlot> addresses;
   std::vector<std::string> diagnostics;
 };

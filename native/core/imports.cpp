@@ -38,6 +38,8 @@ Table make_table() {
       {"aw_malloc", address(aw_malloc)},
       {"aw_free", address(aw_free)},
       {"aw_assertfail", address(aw_assertfail)},
+      {"aw_texture", address(aw_texture)},
+      {"aw_texture_fault", address(aw_texture_fault)},
   };
 #define AW_BUILTIN(name) t[#name] = address(::name);
 #include "core/builtins.inc"

@@ -60,6 +60,7 @@ AW_EXPORT CUresult cuModuleUnload(CUmodule handle) {
     require(module != nullptr, CUDA_ERROR_INVALID_HANDLE);
     if (auto owner = module->context.lock()) owner->wait_for_streams();
     for (auto& [name, function] : module->functions) functions().remove(function->handle);
+    forget_references(*module);
   });
 }
 

@@ -11,6 +11,7 @@
 #include "core/artifacts.h"
 #include "core/handles.h"
 #include "cuda/context.h"
+#include "cuda/texture_references.h"
 #include "cuda/versions.h"
 #include "devices/device.h"
 
@@ -21,6 +22,7 @@ struct ModuleData {
   uint8_t* base = nullptr;
   uint64_t bytes = 0;
   int device;
+  std::vector<uint64_t> references;  // addresses of .texref, .samplerref and .surfref variables
   ModuleData(const ModuleDescription& description, int device);
   ~ModuleData();
   ModuleData(const ModuleData&) = delete;
@@ -35,6 +37,7 @@ struct Module {
   std::shared_ptr<const ModuleDescription> description;
   std::shared_ptr<ModuleData> data;
   std::map<std::string, std::shared_ptr<Function>> functions;
+  std::map<std::string, std::shared_ptr<TextureReference>> references;  // that programs asked for
 };
 
 // Attributes of a function that programs may set.

@@ -128,9 +128,17 @@ ModuleData::ModuleData(const ModuleDescription& d, int owner) : bytes(d.data_byt
     if (slot.mask) address = (address & slot.mask) >> __builtin_ctzll(slot.mask);
     memcpy(base + slot.offset, &address, slot.width);
   }
+  for (auto& [name, r] : d.references) {
+    auto address = reinterpret_cast<uint64_t>(base) + r.offset;
+    add_reference(address, r.kind == "samplerref" ? Reference::sampler
+                           : r.kind == "surfref"  ? Reference::surface
+                                                  : Reference::texture);
+    references.push_back(address);
+  }
 }
 
 ModuleData::~ModuleData() {
+  for (uint64_t address : references) remove_reference(address);
   if (base) release_bytes(base, bytes, device);
 }
 

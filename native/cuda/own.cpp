@@ -1,4 +1,5 @@
 // Functions of ours that NVIDIA's driver does not have (docs/contracts.md, section 8).
+#include "core/imports.h"
 #include "cuda/context.h"
 #include "cuda/stream.h"
 
@@ -17,3 +18,5 @@ AW_EXPORT CUresult anywarp_fail(int code, const char* text) {
     context->fail(code, text);
   });
 }
+
+AW_EXPORT void* anywarp_service(const char* name) { return name ? find_import(name) : nullptr; }

@@ -123,6 +123,10 @@ void check_view(const CUDA_RESOURCE_VIEW_DESC& view, const Picture& picture) {
   require(view.depth == s.Depth);
   check_range(view.firstMipmapLevel, view.lastMipmapLevel, picture.levels);
   check_range(view.firstLayer, view.lastLayer, s.Flags & CUDA_ARRAY3D_LAYERED ? s.Depth : 0);
+  if (scale > 1) {
+    throw Failure(CUDA_ERROR_NOT_SUPPORTED,
+                  "textures over block-compressed data (BC1 to BC7) are not supported yet");
+  }
 }
 
 }  // namespace

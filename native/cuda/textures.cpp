@@ -42,7 +42,9 @@ AW_EXPORT CUresult cuTexObjectCreate(CUtexObject* out, const CUDA_RESOURCE_DESC*
     auto made = std::make_shared<Texture>();
     made->context = context, made->resource = *resource, made->sampling = *sampling;
     if (view) made->view = *view;
-    *out = textures().add(made);
+    made->slot = std::make_unique<TextureSlot>(texture_view(*resource, *sampling, view));
+    textures().insert(made->slot->handle, made);
+    *out = made->slot->handle;
   });
 }
 
@@ -84,7 +86,9 @@ AW_EXPORT CUresult cuSurfObjectCreate(CUsurfObject* out, const CUDA_RESOURCE_DES
     check_surface(*resource);
     auto made = std::make_shared<Surface>();
     made->context = context, made->resource = *resource;
-    *out = surfaces().add(made);
+    made->slot = std::make_unique<TextureSlot>(surface_view(*resource));
+    surfaces().insert(made->slot->handle, made);
+    *out = made->slot->handle;
   });
 }
 

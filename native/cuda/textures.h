@@ -1,7 +1,6 @@
 // Texture and surface objects: checked descriptions of memory and of how to sample it, by handle.
-// Kernels hold the handles; their instructions (tex, tld4, suld, sust and their kin) are refused by
-// name when such a kernel is launched, so that nothing is ever sampled wrongly. Whoever
-// implements them finds the description here by the number that the kernel holds.
+// Kernels hold the handles; their instructions (tex, tld4, suld, sust and their kin) find in the
+// texture unit's table (devices/texture_table.h) what was made of the description here.
 #pragma once
 
 #include <memory>
@@ -9,20 +8,31 @@
 
 #include "cuda/context.h"
 #include "cuda/texture_api.h"
+#include "devices/texture_table.h"
 
 namespace aw {
 
-// Descriptions name arrays by handle: one that the program destroyed meanwhile is not found then.
+// An entry of the texture unit's table, for as long as the object lives.
+struct TextureSlot {
+  uint64_t handle;
+  explicit TextureSlot(const TextureView& view);  // throws OUT_OF_MEMORY
+  ~TextureSlot();
+  TextureSlot(const TextureSlot&) = delete;
+  TextureSlot& operator=(const TextureSlot&) = delete;
+};
+
 struct Texture {
   std::weak_ptr<Context> context;
   CUDA_RESOURCE_DESC resource{};
   CUDA_TEXTURE_DESC sampling{};
   std::optional<CUDA_RESOURCE_VIEW_DESC> view;
+  std::unique_ptr<TextureSlot> slot;
 };
 
 struct Surface {
   std::weak_ptr<Context> context;
   CUDA_RESOURCE_DESC resource{};
+  std::unique_ptr<TextureSlot> slot;
 };
 
 Handles<Texture>& textures();
@@ -32,5 +42,10 @@ Handles<Surface>& surfaces();
 void check_texture(const CUDA_RESOURCE_DESC& resource, const CUDA_TEXTURE_DESC& sampling,
                    const CUDA_RESOURCE_VIEW_DESC* view);
 void check_surface(const CUDA_RESOURCE_DESC& resource);
+
+// What the texture unit reads; of descriptions that were checked.
+TextureView texture_view(const CUDA_RESOURCE_DESC& resource, const CUDA_TEXTURE_DESC& sampling,
+                         const CUDA_RESOURCE_VIEW_DESC* view);
+TextureView surface_view(const CUDA_RESOURCE_DESC& resource);
 
 }  // namespace aw

@@ -79,6 +79,9 @@ std::string place(const std::string& kernel, const AwLaunch& launch, const AwWor
 
 RunResult explain_fault(const std::string& kernel, const AwLaunch& launch, const AwWorker& w,
                         const FaultFrame& fault) {
+  if (fault.error)
+    return {fault.error,
+            place(kernel, launch, w, static_cast<int>(fault.lane)) + ": " + fault.text};
   if (fault.signal == SIGILL) return {715, place(kernel, launch, w, -1) + ": illegal instruction"};
   if (fault.signal == SIGFPE) return {719, place(kernel, launch, w, -1) + ": arithmetic fault"};
   int lane = guilty_lane(w, fault.address);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -144,6 +145,16 @@ void prepare_for_faults() {
 
 void set_fault_frame(FaultFrame* frame) {
   own_slot().slot->frame.store(frame, std::memory_order_relaxed);
+}
+
+void raise_fault(int error, unsigned lane, const char* text) {
+  Slot* slot = own_slot().slot;
+  FaultFrame* frame = slot->frame.load(std::memory_order_relaxed);
+  if (!frame) return;
+  slot->frame = nullptr;
+  frame->error = error, frame->lane = lane;
+  snprintf(frame->text, sizeof frame->text, "%s", text);
+  siglongjmp(frame->resume, 1);
 }
 
 }  // namespace aw

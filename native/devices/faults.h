@@ -13,6 +13,9 @@ struct FaultFrame {
   int signal = 0;
   int code = 0;
   uint64_t address = 0;
+  int error = 0;       // set by raise_fault: the CUresult, ...
+  unsigned lane = 0;   // ... the lane, counted from the first of worker.warp, ...
+  char text[96] = {};  // ... and what was wrong
 };
 
 // Gives this thread a signal stack of its own and puts our handlers in place. Idempotent; call
@@ -21,5 +24,9 @@ void prepare_for_faults();
 
 // While a frame is set, a fault on this thread jumps to it; null outside kernels.
 void set_fault_frame(FaultFrame* frame);
+
+// Ends the kernel that runs on this thread with an error, from a function that it called: nothing
+// on the way back may need a destructor. Returns if no kernel runs here.
+void raise_fault(int error, unsigned lane, const char* text);
 
 }  // namespace aw

@@ -590,6 +590,27 @@ class IRBuilder:
         first = self._effect("matrix_load", "i32", [address], space=space, count=count, transposed=transposed)
         return [first, *self._elements(first, count)]
 
+    # --- textures and surfaces ----------------------------------------------------------------------------------------
+
+    def texture(self, form: int, objects: Sequence[Operand], words: Sequence[Value], results: int) -> Sequence[Value]:
+        """What the texture unit answers."""
+        args = [*(self._opaque(o) for o in objects), *words]
+        first = self._effect("texture", "i32", args, form=form, objects=len(objects), results=results)
+        return [first, *self._elements(first, results)] if results else []
+
+    def _opaque(self, operand: Operand) -> Value:
+        """A handle in a register or parameter, or the address of a variable that stands for an object."""
+        if not isinstance(operand, Name):
+            self.fail(codes.WRONG_OPERAND, "a texture, sampler or surface is named by a register or a variable")
+        if self._register_of(operand) is not None:
+            return self.read(operand, "i64")
+        entity = self._entity(operand.name)
+        if isinstance(entity, ParamPlace):
+            return self.load("param", "i64", self.const("i64", entity.offset))[0]
+        if not isinstance(entity, Global) and not isinstance(entity, Missing):
+            self.fail(codes.WRONG_OPERAND, f"`{operand.name[:200]}` is no texture, sampler or surface")
+        return self.address_of(operand.name)
+
     # --- effects ------------------------------------------------------------------------------------------------------
 
     def trap(self) -> None:

@@ -25,6 +25,8 @@ def _lines(layout: ModuleLayout) -> Iterator[str]:
         yield from _entry(entry)
     for variable in layout.globals.values():
         yield f"global {percent(variable.name)} {variable.space} {variable.offset} {variable.size} {variable.align}"
+    for name, (kind, offset) in layout.references.items():
+        yield f"reference {percent(name)} {kind} {offset}"
     for place in layout.addresses:
         yield f"address {place.offset} {place.target} data {place.width} {place.mask}"
     for text in layout.diagnostics:

@@ -33,8 +33,8 @@ WARP = frozenset({"shuffle", "ballot", "match_any", "reduce", "matrix"})
 the product needs; it is the first register of D, and the others come through `element`.
 """
 
-EFFECTS = frozenset({"load", "matrix_load", "store", "atomic", "fence", "host_call", "barrier_result"})
-"""Operations kept in place and order. `load`, `store`, `atomic`, `host_call` obey `guard`."""
+EFFECTS = frozenset({"load", "matrix_load", "store", "atomic", "fence", "host_call", "texture", "barrier_result"})
+"""Operations kept in place and order. `load`, `store`, `atomic`, `host_call`, `texture` obey `guard`."""
 
 CLOCKS = frozenset({"clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi"})
 
@@ -76,7 +76,7 @@ class Op(Value):
     element's; results 1.. come through `element`); store likewise (args: address, values...); atomic op,space,order,scope,
     returns (args: address, values...); fence order,scope; to_generic/from_generic/is_space space; param offset; symbol
     space,offset (and, until variables are laid out, variable: offset then counts from its start); special name; reduce op;
-    host_call name, returns (type or None); element index; matrix product; matrix_load space,count,transposed (args: address).
+    texture form, objects (how many of the args are objects; i64), results; host_call name, returns (type or None); element index; matrix product; matrix_load space,count,transposed (args: address).
     """
 
     __slots__ = ("name", "args", "attrs", "guard", "span")

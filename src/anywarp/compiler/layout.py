@@ -13,6 +13,7 @@ from anywarp.compiler import codes
 from anywarp.compiler.ir import Param
 from anywarp.diagnostics import Source
 from anywarp.ptx.tree import (
+    OPAQUE,
     WIDTHS,
     Alias,
     Float,
@@ -23,6 +24,7 @@ from anywarp.ptx.tree import (
     Integer,
     Item,
     Masked,
+    Member,
     Name,
     Offset,
     Variable,
@@ -164,6 +166,8 @@ class ModuleLayout:
     entries: tuple[Entry, ...] = ()
     missing: Mapping[str, str] = field(default_factory=dict[str, str])
     diagnostics: tuple[str, ...] = ()
+    references: Mapping[str, tuple[str, int]] = field(default_factory=dict[str, "tuple[str, int]"])
+    """Variables that stand for textures, samplers and surfaces: type and offset of their 8 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +180,7 @@ class Data:
     addresses: list[AddressOf]
     missing: dict[str, str]
     remarks: list[str]
+    references: dict[str, tuple[str, int]]
 
 
 def lay_out_data(items: Iterable[Item], source: Source | None = None) -> Data:
@@ -186,10 +191,13 @@ def lay_out_data(items: Iterable[Item], source: Source | None = None) -> Data:
     image = bytearray(end)
     functions = function_addresses(items)
     writer = _Writer(image, placed, functions, source)
+    references = {v.name: (v.type, placed[v.name].offset) for v in variables if v.type in OPAQUE}
     for variable in variables:
-        if variable.initial is not None:
+        if variable.type in OPAQUE:
+            writer.opaque(variable, placed[variable.name])
+        elif variable.initial is not None:
             writer.variable(variable, placed[variable.name])
-    return Data(bytes(image), widest, placed, writer.addresses, missing, writer.remarks)
+    return Data(bytes(image), widest, placed, writer.addresses, missing, writer.remarks, references)
 
 
 def place_data(items: Iterable[Item], source: Source | None = None) -> dict[str, Global]:
@@ -225,6 +233,17 @@ def _definitions(items: Iterable[Item]) -> tuple[list[Variable], dict[str, str]]
     return list(defined.values()), {name: space for name, space in extern.items() if name not in defined}
 
 
+_ADDRESS_MODES = ("wrap", "mirror", "clamp_ogl", "clamp_to_edge", "clamp_to_border")
+SAMPLER_MEMBERS: dict[str, tuple[int, tuple[str, ...]]] = {
+    "filter_mode": (0, ("nearest", "linear")),
+    "force_unnormalized_coords": (1, ("False", "True")),
+    **{f"addr_mode_{n}": (4 + 4 * n, _ADDRESS_MODES) for n in range(3)},
+}
+"""Members of a sampler (section 5.3, 9.7.10): lowest bit in its 8 bytes, values by number."""
+SAMPLER = 1 << 63
+"""What marks the 8 bytes as a sampler's."""
+
+
 class _Writer:
     """Writes initialisers into the image."""
 
@@ -257,6 +276,26 @@ class _Writer:
             step = width * _product(below[1:])
             for i, one in enumerate(initial.elements):
                 work.append((one, offset + i * step, below[1:]))
+
+    def opaque(self, variable: Variable, where: Global) -> None:
+        """Write the 8 bytes of an opaque variable: zero until something is bound to it, but a sampler's state at once."""
+        if variable.dims or variable.space != "global":
+            raise self._bad(variable, f"is a .{variable.type} and neither an array nor outside the .global space")
+        if variable.type != "samplerref":
+            if variable.initial is not None:
+                raise self._bad(variable, f"gives initial values to the members of a .{variable.type}")
+            return
+        members = variable.initial.elements if isinstance(variable.initial, InitialList) else ()
+        bits = SAMPLER
+        for member in members:
+            if not isinstance(member, Member) or member.name not in SAMPLER_MEMBERS:
+                raise self._bad(variable, "has an initial value that no sampler has")
+            shift, names = SAMPLER_MEMBERS[member.name]
+            value = names.index(member.value) if member.value in names else member.value
+            if not isinstance(value, int) or not 0 <= value < len(names):
+                raise self._bad(variable, f"has an unknown value for `{member.name}`")
+            bits |= value << shift
+        self.image[where.offset : where.offset + 8] = bits.to_bytes(8, "little")
 
     def _element(self, variable: Variable, initial: Initial, offset: int, width: int, where: Global) -> None:
         if offset + width > where.offset + where.size:

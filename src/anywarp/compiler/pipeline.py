@@ -107,7 +107,7 @@ def describe_module(index: ModuleIndex) -> ModuleLayout:
     remarks = [*data.remarks, *(f"the variable `{n}` is declared extern and defined nowhere" for n in data.missing)]
     return ModuleLayout(
         index.version, index.target, data.image, data.align, data.globals, tuple(data.addresses), entries, data.missing,
-        tuple(remarks),
+        tuple(remarks), data.references,
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ LAUNCH = frozenset(f"{base}.{axis}" for base in ("ctaid", "nctaid", "ntid") for 
 _NESTING = 12
 """Operations deep that a re-materialised symbol may be."""
 
-_UNEQUAL = frozenset({"atomic", "host_call"})
+_UNEQUAL = frozenset({"atomic", "host_call", "texture"})
 
 
 @dataclass(slots=True)

@@ -22,6 +22,7 @@ from anywarp.ptx.tree import (
     Integer,
     Linkage,
     Masked,
+    Member,
     Name,
     Offset,
     Registers,
@@ -325,8 +326,10 @@ class _Decimals(dict[str, Integer]):
 
 
 def _initial_address(c: Cursor) -> Initial:
-    """Parse `name`, `name+n`, `generic(name)+n`."""
+    """Parse `name`, `name+n`, `generic(name)+n`; in an opaque variable's list `member = value`."""
     name = c.advance()
+    if c.take("="):
+        return Member(name, c.advance() if c.kind == "word" else integer(c, f"or a name for `{name[:40]}`"))
     generic = name == "generic" and c.take("(")
     if generic:
         name = c.word("a variable name")

@@ -25,6 +25,7 @@ from anywarp.ptx.tree import (
     Label,
     Location,
     Masked,
+    Member,
     Module,
     Name,
     Negated,
@@ -99,6 +100,8 @@ def print_initial(value: Initial) -> str:
         return "{" + ", ".join(map(print_initial, value.elements)) + "}"
     if isinstance(value, Masked):
         return f"0x{value.mask:X}({print_initial(value.operand)})"
+    if isinstance(value, Member):
+        return f"{value.name} = {value.value}"
     if isinstance(value, GenericAddress):
         return f"generic({value.name})" + (f"+{value.value}" if value.value else "")
     return print_operand(value)

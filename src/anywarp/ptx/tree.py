@@ -221,7 +221,15 @@ class InitialList:
     elements: tuple[Initial, ...]
 
 
-Initial: TypeAlias = "Integer | Float | Name | Offset | GenericAddress | Masked | InitialList"
+@dataclass(frozen=True, slots=True)
+class Member:
+    """`filter_mode = nearest` in the initialiser of an opaque variable (section 5.3)."""
+
+    name: str
+    value: str | int
+
+
+Initial: TypeAlias = "Integer | Float | Name | Offset | GenericAddress | Masked | Member | InitialList"
 
 Space: TypeAlias = Literal["reg", "sreg", "const", "global", "local", "param", "shared", "tex"]
 Linkage: TypeAlias = Literal["", "extern", "visible", "weak", "common"]
@@ -331,5 +339,8 @@ WIDTHS: dict[str, int] = {
     "texref": 64, "samplerref": 64, "surfref": 64,
 }  # fmt: skip
 """Width in bits of every type name."""
+
+OPAQUE = frozenset({"texref", "samplerref", "surfref"})
+"""Types of variables that stand for textures, samplers and surfaces."""
 
 TYPES = frozenset(WIDTHS)

@@ -39,7 +39,7 @@ def test_forms_that_compilers_emit_are_known(form):
         "add", "add.s8", "add.sat.u32", "add.cc.u16", "add.s32.s32", "add.rna.f32", "mul.s32", "mul.lo.hi.s32", "mul.wide.f32",
         "fma.f32", "fma.rn.sat.f64", "setp.lo.s32", "setp.lt.b32", "setp.equ.s32", "cvt.f16.f32.f32", "shl.s32", "popc.u32", "ld.pred",
         "ld.global.global.u32", "st.acquire.gpu.u32", "atom.inc.s32", "atom.add.f32.f32", "shfl.sync.left.b32", "bar.red.xor.pred",
-        "bra.always", "wgmma.fence.sync.aligned", "tex.2d.v4.f32.f32", "tcgen05.wait::ld.sync.aligned", "frobnicate.b32", "",
+        "bra.always", "wgmma.fence.sync.aligned", "tex.4d.v4.f32.f32", "tcgen05.wait::ld.sync.aligned", "frobnicate.b32", "",
     ],
 )  # fmt: skip
 def test_forms_that_do_not_exist_or_are_not_there_yet_are_refused(form):
@@ -132,9 +132,7 @@ def warp_name(warp: Warp) -> Name:
 LATER = (
     "mbarrier",
     "multimem",
-    "sust",
     "tcgen05",
-    "tex",
     "wgmma",
     "cp.async.bulk",
 )

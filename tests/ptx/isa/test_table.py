@@ -12,7 +12,7 @@ from semantics.warp_rows import ROWS as WARP_ROWS
 
 ELSEWHERE = {
     "data_movement": "test_memory", "addresses": "test_memory", "atomics": "test_memory and semantics.test_atomics",
-    "matrix": "test_matrix", "asynchronous": "semantics.test_asynchronous", "miscellaneous": "test_memory",
+    "matrix": "test_matrix", "asynchronous": "semantics.test_asynchronous", "texture": "native.test_texture_forms", "miscellaneous": "test_memory",
 }  # fmt: skip
 """Chapters whose modifiers (spaces, scopes, cache hints) are no matter of values, and where they are tested."""
 

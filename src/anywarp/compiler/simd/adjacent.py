@@ -11,7 +11,7 @@ from anywarp.compiler.ir import Block, Const, Kernel, Op, Phi, Value
 from anywarp.compiler.simd.values import LAZY, Values
 from anywarp.ptx.isa.ops import BITS
 
-_BARRIERS = frozenset({"store", "atomic", "fence", "host_call"})
+_BARRIERS = frozenset({"store", "atomic", "fence", "host_call", "texture"})
 _LINEAR = LAZY - {"and", "or", "xor"}
 
 

@@ -58,6 +58,7 @@ IMPORTS = frozenset(
         "aw_malloc",
         "aw_free",
         "aw_assertfail",
+        "aw_texture",
         "aw_check",
         "_GLOBAL_OFFSET_TABLE_",
     ]

@@ -14,6 +14,7 @@ from anywarp.compiler.simd.matrix import Matrix
 from anywarp.compiler.simd.memory import Memory
 from anywarp.compiler.simd.special import Launch, emit_special, field_at, per_block
 from anywarp.compiler.simd.text import LLVM_TYPE, Text, constant_vector, vector_type
+from anywarp.compiler.simd.texture import emit_texture
 from anywarp.compiler.simd.values import Values
 from anywarp.compiler.simd.warp import Warp
 from anywarp.ptx.isa.ops import BITS
@@ -69,6 +70,7 @@ class Operations:
             "atomic": self.atomics.atomic,
             "fence": self.atomics.fence,
             "host_call": self.atomics.host_call,
+            "texture": lambda op: emit_texture(values, self.memory, at, op),
             "check": lambda op: emit_check(values, self.memory, at, op),
             "shuffle": self.warp.shuffle,
             "ballot": self.warp.ballot,

@@ -8,15 +8,17 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from anywarp import settings
 from anywarp.compiler.artifact import DEADLOCK, OK, REASONS, Artifact, AwLaunch, AwWorker
 from anywarp.compiler.layout import ModuleLayout
 from anywarp.compiler.options import read_options
 from anywarp.compiler.pipeline import compile_kernel, describe_module
-from anywarp.compiler.simd.machine_code import LoadedObject
+from anywarp.compiler.simd.machine_code import IMPORTS, LoadedObject, imported_symbols
 from anywarp.compiler.simd.target import SimdTarget, this_machine
 from anywarp.ptx.index import index_module
 
@@ -75,6 +77,28 @@ SERVICES: dict[str, Any] = {
 }  # fmt: skip
 
 
+@cache
+def _native_library() -> ctypes.CDLL:
+    return ctypes.CDLL(str(settings.LIBRARY_DIR.get() / "libcuda.so.1"))
+
+
+def _services(code: bytes) -> dict[str, Any]:
+    """The services that an object needs; those that exist in C++ only come from the built library."""
+    missing = [n for n in imported_symbols(code) & IMPORTS if n.startswith("aw_") and n not in SERVICES]
+    if not missing:
+        return SERVICES
+    find = _native_library().anywarp_service
+    find.restype, find.argtypes = ctypes.c_void_p, [ctypes.c_char_p]
+    return {**SERVICES, **{name: ctypes.c_void_p(find(name.encode())) for name in missing}}
+
+
+def _texture_fault() -> str:
+    """The text of a fault of the texture unit during the last launch."""
+    find = _native_library().anywarp_service
+    find.restype, find.argtypes = ctypes.c_void_p, [ctypes.c_char_p]
+    return ctypes.CFUNCTYPE(ctypes.c_char_p)(find(b"aw_texture_fault"))().decode()
+
+
 def three(shape: Shape) -> tuple[int, int, int]:
     """Return a grid or block shape with all three axes."""
     axes = (shape,) if isinstance(shape, int) else tuple(shape)
@@ -94,7 +118,9 @@ class Loaded:
 
     def __init__(self, artifact: Artifact) -> None:
         self.artifact = artifact
-        self._object = LoadedObject(artifact.object, SERVICES)
+        services = _services(artifact.object)
+        self._textures = "aw_texture" in services
+        self._object = LoadedObject(artifact.object, services)
         self._call: Any = self._object.function(artifact.symbol, _KERNEL)
 
     def launch(
@@ -124,6 +150,8 @@ class Loaded:
         worker.shared, worker.frame, worker.local = shared.ctypes.data, frame.ctypes.data, local.ctypes.data
         x, y, z = three(grid)
         status = self._call(ctypes.addressof(launch), ctypes.addressof(worker), 0, x * y * z)
+        if self._textures and (fault := _texture_fault()):
+            raise KernelTrap(fault)
         if status == OK:
             return
         where = f"block {tuple(worker.ctaid)}, warp {worker.warp}"

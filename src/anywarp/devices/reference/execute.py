@@ -16,6 +16,7 @@ import numpy.typing as npt
 from anywarp.devices.reference import windows
 from anywarp.devices.reference.machine import Launch, Machine, Triple
 from anywarp.devices.reference.memory import Memory, Region
+from anywarp.devices.reference.objects import Objects
 from anywarp.devices.reference.program import Code, Place, Program, size_of
 from anywarp.devices.reference.scheduler import Scheduler
 from anywarp.devices.reference.values import LANES
@@ -43,11 +44,13 @@ def run_kernel(
     dynamic_shared: int = 0,
     *,
     step_limit: int = STEP_LIMIT,
+    objects: Objects | None = None,
 ) -> Outcome:
     """Run kernel `name` of the module `ptx` over `grid` blocks of `block` threads.
 
     `args` in order: a numpy array is a device buffer, updated in place, and passes its address; a numpy scalar or `bytes`
-    passes its bytes; an int or float is converted to the parameter's type. AnywarpError names instruction, block and thread
+    passes its bytes; an int or float is converted to the parameter's type. `objects` are textures and surfaces by handle, or by
+    the name of the `.texref` or `.surfref` variable that they are bound to. AnywarpError names instruction, block and thread
     of an access outside the buffers (D011), a trap (D012), endless recursion (D013), a deadlock (D014), no end (D015).
     """
     source = Source("<ptx>", ptx)
@@ -57,7 +60,7 @@ def run_kernel(
         raise AnywarpError(Diagnostic("D010", f"the module has no kernel {name}"))
     params = pack_arguments(code, args)
     static = -(-program.shared_bytes // 16) * 16
-    launch = Launch(_triple(grid), _triple(block), params, static, dynamic_shared)
+    launch = Launch(_triple(grid), _triple(block), params, static, dynamic_shared, objects=objects or {})
     buffers: list[npt.NDArray[Any]] = [a for a in args if isinstance(a, np.ndarray)]
     memory = Memory(buffers)
     memory.add(Region(windows.GLOBAL_DATA, memoryview(program.global_data)))

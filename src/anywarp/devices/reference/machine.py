@@ -11,13 +11,17 @@ from typing import NoReturn
 
 from anywarp.devices.reference import softfloat, windows
 from anywarp.devices.reference.memory import WINDOWS, Memory, Region, Stray, in_space
+from anywarp.devices.reference.objects import Objects, run
 from anywarp.devices.reference.program import Place, Program, Register, Step, float_bits
 from anywarp.devices.reference.services import SERVICES
+from anywarp.devices.reference.surface import Surface, Trap
+from anywarp.devices.reference.texture import Texture
 from anywarp.devices.reference.values import LANES, Plain, PlainOps, plain, undefined
 from anywarp.devices.reference.warp import Lane, Warp
 from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.ptx.isa.ops import BITS, AddressSpace, AtomicOp, Order, Scope, Type
 from anywarp.ptx.isa.special_registers import SPECIAL, special_name
+from anywarp.ptx.isa.texture_form import form_of
 from anywarp.ptx.tree import Float, Function, Guard, Instruction, Integer, Name, Negated, Offset, Operand, Sink
 
 Triple = tuple[int, int, int]
@@ -35,6 +39,7 @@ class Launch:
     printed: list[str] = field(default_factory=list[str])
     clock: int = 0
     heap_end: int = windows.HEAP
+    objects: Objects = field(default_factory=dict[int | str, Texture | Surface])
 
 
 class Machine(PlainOps):
@@ -274,6 +279,29 @@ class Machine(PlainOps):
             "dynamic_smem_size": launch.dynamic_shared,
         }
         return known.get(name, 0)
+
+    # --- textures and surfaces -----------------------------------------------------------------------------------------
+    def texture(self, form: int, objects: Sequence[Operand], words: Sequence[Plain], results: int) -> Sequence[Plain]:
+        what = form_of(form)
+        named = [self._opaque(o) for o in objects]
+        columns = [[undefined("i32")] * LANES for _ in range(results)]
+        for n in self.running():
+            try:
+                found = run(
+                    self.program, self.launch.objects, what, [o.lanes[n] for o in named], [w.lanes[n] for w in words]
+                )
+            except Trap as trap:
+                self.fail("D012", str(trap), n)
+            for column, word in zip(columns, found, strict=True):
+                column[n] = word
+        return [plain("i32", column) for column in columns]
+
+    def _opaque(self, operand: Operand) -> Plain:
+        """A handle in a register or parameter, or an opaque variable's address."""
+        symbol = self.names.find(operand.name) if isinstance(operand, Name) else None
+        if isinstance(symbol, Place) and symbol.space == "param":
+            return self.load("param", "i64", self.address_of(symbol.variable.name))[0]
+        return self.read(operand, "i64")
 
     # --- effects -----------------------------------------------------------------------------------------------------------
     def trap(self) -> None:

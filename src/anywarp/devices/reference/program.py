@@ -14,6 +14,7 @@ from anywarp.devices.reference.windows import CONST_DATA, FRAME_PARAMS, FUNCTION
 from anywarp.diagnostics import AnywarpError, Diagnostic, Source, Span
 from anywarp.ptx.isa.ops import AddressSpace
 from anywarp.ptx.tree import (
+    OPAQUE,
     WIDTHS,
     Alias,
     Float,
@@ -165,7 +166,7 @@ class Program:
 
     def _initialise(self, place: Place) -> None:
         v = place.variable
-        if v.initial is None:
+        if v.initial is None or v.type in OPAQUE:
             return
         data, base = (self.global_data, GLOBAL_DATA) if v.space == "global" else (self.const_data, CONST_DATA)
         width = WIDTHS[v.type]

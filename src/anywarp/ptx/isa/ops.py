@@ -273,6 +273,15 @@ class Ops(Protocol):
         """
         ...
 
+    # --- textures and surfaces -----------------------------------------------------------------------------------------
+    def texture(self, form: int, objects: Sequence[Operand], words: Sequence[V], results: int) -> Sequence[V]:
+        """Ask the texture unit for what `form` says (`texture_form.TextureForm`), under the guard; `results` words (i32).
+
+        `objects` are operands as written: a register with a handle or with the address of an opaque variable, such a variable,
+        or a kernel's parameter that is one. `words` are i32: index of the layer, coordinates, level or gradients, offsets, data.
+        """
+        ...
+
     # --- effects -------------------------------------------------------------------------------------------------
     def trap(self) -> None:
         """Abort the grid under the guard."""

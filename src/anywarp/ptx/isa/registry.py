@@ -22,6 +22,7 @@ Meaning = Callable[[Ops, Instruction], None]
 F = TypeVar("F", bound=Meaning)
 
 CHAPTERS = (
+    "texture",
     "integer", "bits", "extended", "floating", "comparison", "logic", "data_movement", "addresses", "conversion", "small_floats", "scale_floats",
     "approximations", "atomics", "warp", "matrix", "matrix_move", "matrix_wmma", "asynchronous", "video", "miscellaneous",
 )  # fmt: skip
