@@ -166,8 +166,9 @@ class Flow:
         """Read what the edges into a block set; of a phi that is affine under conditions lane 0's value."""
         v = self.v
         kind = "phi0" if v.has_first(phi) else "phi"
-        type = v.type(phi, v.wide(phi, kind))
-        return [self.t.let(f"load {type}, ptr {x}") for x in v.variables(phi, kind)]
+        if v.wide(phi, kind):
+            return v.load_chunks(phi, kind)
+        return [self.t.let(f"load {v.type(phi, False)}, ptr {x}") for x in v.variables(phi, kind)]
 
     def _first_phi(self, phi: Phi, first: str) -> None:
         """Define a phi that is affine under conditions: lane 0's value always, its chunks once they have failed."""

@@ -7,6 +7,7 @@ of the fragments' registers, which are shared between the sums and kept out of t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from anywarp.compiler.ir import Op, Undefined
@@ -35,43 +36,98 @@ Source: TypeAlias = "tuple[str, int]"
 _BYTES = "splat (i32 -2139062144)"  # 0x80 in each byte
 
 
-def register_type(kind: str) -> Type:
-    """Return the type in which a register with elements of a type is held."""
-    return "f32" if kind == "f32" else "f64" if kind == "f64" else "i32"
-
-
 def llvm_register(kind: str, n: int) -> str:
     """Return the LLVM type of `n` lanes of such a register."""
     return vector_type({"f32": "float", "f64": "double"}.get(kind, "i32"), n)
 
 
-def result_type(p: Product, n: int) -> str:
-    """Return the LLVM type of what the function of a product returns: D's registers, each in chunks of `n` lanes."""
-    return "{ " + ", ".join([llvm_register(p.d, n)] * (p.registers("d") * (WARP // n))) + " }"
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """How values lie: for a machine, with `chunks` chunks to a register of all lanes of a gang."""
+
+    machine: Machine
+    chunks: int
+
+    @property
+    def per_warp(self) -> int:
+        """Chunks that hold one warp's lanes."""
+        return WARP // self.machine.chunk
 
 
-def argument_types(p: Product, n: int) -> list[str]:
-    """Return the LLVM types of the function's arguments: registers of A, B, C (and indices), each in chunks."""
-    kinds = [kind for which in "abc" for kind in [p.kind(which)] * p.distinct(which)]
-    if p.sparse:
-        kinds.append("b32")
-    return [llvm_register(kind, n) for kind in kinds for _ in range(WARP // n)]
+def write_product(p: Product, frame: Frame, name: str) -> tuple[str, dict[str, str]]:
+    """Return the text of the function of a product and the declarations that it needs.
 
-
-def write_function(p: Product, machine: Machine, name: str) -> tuple[str, dict[str, str]]:
-    """Return the text of the function of a product and the declarations that it needs."""
-    body = _Body(p, machine)
-    n, bits = machine.chunk, machine.vector_bits
-    types = argument_types(p, n)
-    result = result_type(p, n)
-    value = "poison"
+    It takes a pointer to the warp's chunks of each register of A, B, C (and the indices of a sparse A), and one to where the
+    first register of D goes; the others follow `frame.chunks` chunks apart.
+    """
+    body = _Body(p, frame.machine)
+    t, n = body.t, frame.machine.chunk
+    kinds = [kind for which in "abc" for kind in [p.kind(which)] * p.distinct(which)] + ["b32"] * int(p.sparse > 0)
+    loads = Text("l")
+    for r, kind in enumerate(kinds):
+        for c in range(frame.per_warp):
+            type = llvm_register(kind, n)
+            place = loads.let(f"getelementptr {type}, ptr %r{r}, i64 {c}") if c else f"%r{r}"
+            loads.lines.append(f"  %p{r * frame.per_warp + c} = load {type}, ptr {place}")
+    type = llvm_register(p.d, n)
     for i, out in enumerate(body.write()):
-        value = body.t.let(f"insertvalue {result} {value}, {llvm_register(p.d, n)} {out}, {i}")
-    arguments = ", ".join(f"{type} %p{i}" for i, type in enumerate(types))
+        register, chunk = divmod(i, frame.per_warp)
+        place = t.let(f"getelementptr {type}, ptr %d, i64 {register * frame.chunks + chunk}")
+        t.do(f"store {type} {out}, ptr {place}")
+    arguments = [f"ptr readonly %r{r}" for r in range(len(kinds))] + ["ptr noalias %d"]
+    lines = [x.replace("%v", "%l") for x in loads.lines] + t.lines
+    return _function(name, arguments, lines, frame.machine), t.declarations
+
+
+def write_loader(count: int, transposed: bool, frame: Frame, name: str) -> tuple[str, dict[str, str]]:
+    """Return the text of a function that loads `count` 8x8 matrices of 16-bit elements for a warp.
+
+    It takes a pointer to the addresses of the rows, and one to where the first register goes; the others follow `frame.chunks`
+    chunks apart.
+    """
+    t, n = Text("m"), frame.machine.chunk
+    word = vector_type("i32", n)
+    for j in range(count):
+        rows: list[str] = []
+        for r in range(8 * j, 8 * j + 8):
+            place = t.let(f"getelementptr ptr, ptr %rows, i64 {r}")
+            rows.append(t.let(f"load <4 x i32>, ptr {t.let(f'load ptr, ptr {place}')}, align 4"))
+        for c, chunk in enumerate(_transposed(t, rows, n) if transposed else _joined(t, rows, n)):
+            place = t.let(f"getelementptr {word}, ptr %d, i64 {j * frame.chunks + c}")
+            t.do(f"store {word} {chunk}, ptr {place}")
+    return _function(name, ["ptr readonly %rows", "ptr noalias %d"], t.lines, frame.machine), t.declarations
+
+
+def _function(name: str, arguments: Sequence[str], lines: Sequence[str], machine: Machine) -> str:
+    bits = machine.vector_bits
     attributes = f'noinline nounwind "prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}"'
-    lines = "\n".join(body.t.lines)
-    text = f"define internal fastcc {result} @{name}({arguments}) {attributes} {{\n{lines}\n  ret {result} {value}\n}}"
-    return text, body.t.declarations
+    body = "\n".join(lines)
+    return f"define internal fastcc void @{name}({', '.join(arguments)}) {attributes} {{\n{body}\n  ret void\n}}"
+
+
+def _joined(t: Text, rows: Sequence[str], n: int) -> list[str]:
+    """Put rows of four words behind each other, as many as a chunk holds."""
+    width, parts = 4, list(rows)
+    while width < n:
+        type, index = f"<{width} x i32>", ", ".join(f"i32 {i}" for i in range(2 * width))
+        parts = [
+            t.let(f"shufflevector {type} {a}, {type} {b}, <{2 * width} x i32> <{index}>")
+            for a, b in zip(parts[::2], parts[1::2], strict=True)
+        ]
+        width *= 2
+    return parts
+
+
+def _transposed(t: Text, rows: Sequence[str], n: int) -> list[str]:
+    """Lane 4g + i gets elements g of rows 2i and 2i + 1."""
+    whole = t.cast("bitcast", "<32 x i32>", _joined(t, rows, WARP)[0], "<64 x i16>")
+    out: list[str] = []
+    for first in range(0, WARP, n):
+        index = [8 * (2 * (lane % 4) + half) + lane // 4 for lane in range(first, first + n) for half in (0, 1)]
+        mask = ", ".join(f"i32 {i}" for i in index)
+        picked = t.let(f"shufflevector <64 x i16> {whole}, <64 x i16> poison, <{2 * n} x i32> <{mask}>")
+        out.append(t.cast("bitcast", f"<{2 * n} x i16>", picked, f"<{n} x i32>"))
+    return out
 
 
 class _Body:

@@ -89,6 +89,8 @@ class Values:
         self.conditions: set[Op] = {c for g in analysis.guarded.values() for c in g.conditions}
         self._masks: dict[str, list[str]] = {}
         self._variables: dict[tuple[Value, str], list[str]] = {}
+        self.resident: set[Value] = set()  # values whose variables stay in memory, chunk after chunk
+        self.lying: dict[str, str] = {}  # first chunks of such values, and where all their chunks lie
         self.compute: Callable[[Op, bool], None] = _not_ready  # emits an operation: as lane 0's scalar, or as chunks
         self.home: dict[Value, Block] = {}
         self.crossing: set[Value] = set()
@@ -194,12 +196,34 @@ class Values:
             element = LLVM_TYPE[value.type]
             wide = self.wide(value, kind)
             count, type = (self.chunks, vector_type(element, self.chunk)) if wide else (1, element)
-            self._variables[key] = [self.t.alloca(type) for _ in range(count)]
+            if wide and value in self.resident:
+                self._variables[key] = self.array(type, count)
+            else:
+                self._variables[key] = [self.t.alloca(type) for _ in range(count)]
             if wide and self.has_first(
                 value
             ):  # rarely needed: an address that is known elsewhere keeps them out of registers
                 self.t.allocas += [f'  call void asm sideeffect "", "r"(ptr {x})' for x in self._variables[key]]
         return self._variables[key]
+
+    def array(self, type: str, count: int) -> list[str]:
+        """Reserve variables that lie side by side, and return them."""
+        room = self.t.alloca(f"[{count} x {type}]", 64)
+        names = [room, *("%" + self.t.fresh("a") for _ in range(1, count))]
+        self.t.allocas += [f"  {name} = getelementptr {type}, ptr {room}, i64 {i}" for i, name in enumerate(names) if i]
+        return names
+
+    def keep_at(self, value: Value, places: list[str]) -> None:
+        """Say which memory holds a value's chunks for all blocks: whoever makes it writes them there."""
+        self._variables[value, "main"] = places
+
+    def load_chunks(self, value: Value, kind: str) -> list[str]:
+        """Read the variables of a value that is held as chunks."""
+        type, places = self.type(value, True), self.variables(value, kind)
+        out = [self.t.let(f"load {type}, ptr {place}") for place in places]
+        if value in self.resident:
+            self.lying[out[0]] = places[0]
+        return out
 
     def forget(self, loop: Loop | None) -> None:
         """Mark a place where no variable of values made in a loop's blocks is needed any more (None: no variable at all).
@@ -215,7 +239,7 @@ class Values:
         stores: dict[Loop | None, list[str]] = {}
         for (value, kind), names in self._variables.items():
             wide = self.wide(value, kind)
-            if kind == "copy" or (wide and self.has_first(value)):
+            if kind == "copy" or (wide and (self.has_first(value) or value in self.resident)):
                 continue
             type = self.type(value, wide)
             zeros = [f"  store {type} zeroinitializer, ptr {name}" for name in names]
@@ -299,16 +323,12 @@ class Values:
             elif self.has_first(value):
                 self.vectors[value] = self._guarded_chunks(value)
             elif self.left(value, self.block):
-                self.vectors[value] = self._load(value, "copy")
+                self.vectors[value] = self.load_chunks(value, "copy")
             elif self.varies(value):
-                self.vectors[value] = self._load(value, "main")
+                self.vectors[value] = self.load_chunks(value, "main")
             else:
                 self.vectors[value] = self.materialise(value)
         return self.vectors[value]
-
-    def _load(self, value: Value, kind: str) -> list[str]:
-        type = self.type(value, True)
-        return [self.t.let(f"load {type}, ptr {variable}") for variable in self.variables(value, kind)]
 
     def splat(self, type: str, scalar: str) -> str:
         """Spread a scalar of an LLVM type over a chunk."""
@@ -323,7 +343,7 @@ class Values:
         spread = self.t.let(f"insertelement <{self.chunk} x i1> poison, i1 {holds}, i32 0")
         mask = f"<{self.chunk} x i1>"
         spread = self.t.let(f"shufflevector {mask} {spread}, {mask} poison, <{self.chunk} x i32> zeroinitializer")
-        pairs = zip(self.materialise(value, guarded.shape), self._load(value, "main"), strict=True)
+        pairs = zip(self.materialise(value, guarded.shape), self.load_chunks(value, "main"), strict=True)
         return [self.t.pick(self.chunk, spread, type, a, b) for a, b in pairs]
 
     def holds(self, conditions: Iterable[Op]) -> str:
