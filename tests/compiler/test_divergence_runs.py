@@ -133,16 +133,18 @@ def partialbar(data: Data, n: int, block: int) -> list[int]:
 MODELS: list[Callable[[Data, int, int], list[int]]] = [collatz, nested, scan, loopval, sw, calls, partialbar]
 
 
-@pytest.mark.parametrize("known", [True, False], ids=["shape known", "any shape"])
+@pytest.mark.parametrize("how", ["warps", "gangs", "any shape"])
 @pytest.mark.parametrize("block", [32, 100, 256])
 @pytest.mark.parametrize("model", MODELS)
-def test_lanes_that_part(model: Callable[[Data, int, int], list[int]], block: int, known: bool) -> None:
+def test_lanes_that_part(model: Callable[[Data, int, int], list[int]], block: int, how: str) -> None:
     index = index_module(PTX)
     name = model.__name__
     n = block * 3 - 7
     data = np.random.default_rng(block).integers(1, 1000, n + 8).astype(np.int32)
     out = np.full(n + 8, -5, np.int32)
-    artifact = compile_kernel(index, name, Specialisation((block, 1, 1) if known else None), this_machine())
+    specialisation = Specialisation(None if how == "any shape" else (block, 1, 1), 1024 if how == "gangs" else 32)
+    artifact = compile_kernel(index, name, specialisation, this_machine())
+    assert (artifact.lanes > 32) == (how == "gangs" and block == 256)
     places = [(p.offset, p.size) for p in parameters(index.functions[name].header.params)[0]]
     Loaded(artifact).launch(3, block, pack_arguments(places, [data, out, np.int32(n)]))
     expected = [int32(v) for v in model(data.tolist(), n, block)]

@@ -26,4 +26,19 @@ def run_for_any_block(ptx, name, grid, block, args, dynamic_shared=0):
     module(ptx).run(name, grid, block, args, dynamic_shared, any_shape=True)
 
 
-DEVICES: dict[str, Run] = {"reference": interpret, "cpu": run_compiled, "cpu, any block": run_for_any_block}
+def run_in_gangs(ptx, name, grid, block, args, dynamic_shared=0):
+    """Run on the device `cpu`, compiled for this shape of block with as many lanes together as divide it."""
+    module(ptx).run(name, grid, block, args, dynamic_shared, options="gang=1024")
+
+
+def run_in_pairs(ptx, name, grid, block, args, dynamic_shared=0):
+    """Run on the device `cpu`, compiled for this shape of block with two warps together where that divides it."""
+    module(ptx).run(name, grid, block, args, dynamic_shared, options="gang=64")
+
+
+DEVICES: dict[str, Run] = {
+    "reference": interpret,
+    "cpu": run_compiled,
+    "cpu, any block": run_for_any_block,
+    "cpu, wide gangs": run_in_gangs,
+}

@@ -74,12 +74,15 @@ def prepare_kernel(
 def compile_kernel(index: ModuleIndex, name: str, specialisation: Specialisation, target: Target) -> Artifact:
     """Compile the kernel `name` for `target`. Raises AnywarpError naming what cannot be compiled, with its place in the PTX."""
     _check_shape(index, name, specialisation)
-    if not specialisation.lanes:
-        specialisation = replace(specialisation, lanes=32)
     kernel = prepare_kernel(IndexedModule(index), name, specialisation)
+    gang = target.choose_gang(kernel, specialisation)
+    specialisation = replace(specialisation, lanes=gang.lanes)
     analysis, wishes = analyse_wishing(kernel, specialisation)
     artifact = target.emit(kernel, analysis, specialisation)
-    return replace(artifact, wishes=wishes, sites=describe_sites(kernel.sites, index.source))
+    notes = (*artifact.notes, f"gang of {gang.lanes} lanes: {gang.reason}")
+    return replace(
+        artifact, lanes=gang.lanes, notes=notes, wishes=wishes, sites=describe_sites(kernel.sites, index.source)
+    )
 
 
 def _check_shape(index: ModuleIndex, name: str, specialisation: Specialisation) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from anywarp.compiler.artifact import Artifact
+from anywarp.compiler.gangs import Gang
 from anywarp.compiler.ir import Kernel, Specialisation
 from anywarp.compiler.shapes import Analysis
 
@@ -15,6 +16,10 @@ class Target(Protocol):
     @property
     def name(self) -> str:
         """Identity of what the code runs on: the processor and its features, as far as they change the code."""
+        ...
+
+    def choose_gang(self, kernel: Kernel, specialisation: Specialisation) -> Gang:
+        """Decide how many lanes are emitted together: at most `specialisation.lanes`, or what is best where that is 0."""
         ...
 
     def emit(self, kernel: Kernel, analysis: Analysis, specialisation: Specialisation) -> Artifact:

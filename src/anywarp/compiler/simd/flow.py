@@ -16,7 +16,9 @@ from anywarp.compiler.ir import Block, Phi, Terminator, Value
 from anywarp.compiler.simd.barriers import Barriers
 from anywarp.compiler.simd.operations import Operations
 from anywarp.compiler.simd.special import Launch
+from anywarp.compiler.simd.text import literal
 from anywarp.compiler.simd.values import Values
+from anywarp.compiler.simd.verdicts import known_mask, verdict
 
 FULL = "-1"
 PROMOTED_MASKS = 48
@@ -38,6 +40,9 @@ class Flow:
         self.order = [flow.blocks[i] for i in order]
         self.position = {block: i for i, block in enumerate(self.order)}
         self.live = values_live_in(values)
+        self.inlined: set[Block] = set()
+        self.masked = self._masked_blocks()
+        self.inlined = self._short_branches()
         self.masked = self._masked_blocks()
         self.masks: dict[Block, str] = {}
         self.loop_end: dict[int, list[Block]] = {}
@@ -45,14 +50,44 @@ class Flow:
             last = max(self.position[flow.blocks[i]] for i in loop.blocks)
             self.loop_end.setdefault(last, []).insert(0, flow.blocks[loop.header])
 
+    def _short_branches(self) -> set[Block]:
+        """Blocks of which only one or two short ways lead to where all lanes meet again.
+
+        What some lanes run stands in line there, under their mask; nobody waits in the chain.
+        """
+        found: set[Block] = set()
+        for block in self.order:
+            if self.varying(block.terminator) and self._ways(block) is not None:
+                found.add(block)
+        while True:  # whoever may come there under a mask must find the ways in the chain
+            self.inlined = found
+            found = {block for block in found if block not in self._masked_blocks()}
+            if found == self.inlined:
+                return found
+
+    def _ways(self, block: Block) -> list[tuple[Block, bool]] | None:
+        """Return the blocks between a branch and where its ways meet, each with whether the condition holds there."""
+        targets = block.terminator.targets
+        if block.terminator.name != "branch" or self.barriers.per_lane or targets[0] is targets[1]:
+            return None
+        flow = self.v.flow
+        own = [len(flow.pred[flow.index[b]]) == 1 and b.terminator.name == "jump" for b in targets]
+        ends = [b.terminator.targets[0] if short else b for b, short in zip(targets, own, strict=True)]
+        for which in (0, 1):
+            if own[which] and ends[which] is targets[1 - which] and ends[which] is not block:
+                return [(targets[which], which == 0)]
+        if all(own) and ends[0] is ends[1] and ends[0] is not block:
+            return [(targets[0], True), (targets[1], False)]
+        return None
+
     def _masked_blocks(self) -> set[Block]:
-        """Blocks that may run with fewer than all lanes."""
+        """Blocks that may run with fewer than all lanes, in the chain."""
         if self.partial or self.barriers.per_lane:
             return set(self.order)
         out: set[Block] = set()
         work: list[Block] = []
         for block in self.order:
-            if self.varying(block.terminator):
+            if self.varying(block.terminator) and block not in self.inlined:
                 work += block.terminator.targets
         divergent = self.v.analysis.divergent_blocks
         while work:
@@ -95,7 +130,10 @@ class Flow:
         """Reserve the masks; call while allocas may still be made anywhere."""
         if not self.masked:
             return
-        needed = [b for b in self.order if b in self.masked or any(b in m.terminator.targets for m in self.order)]
+        parting = [b for b in self.order if b in self.masked or (self.varying(b.terminator) and b not in self.inlined)]
+        targets = {target for b in parting for target in b.terminator.targets}
+        entries = set(self.barriers.entries)
+        needed = [b for b in self.order if b in self.masked or b in targets or b in entries]
         if len(needed) <= PROMOTED_MASKS:
             self.masks = {block: self.t.alloca(self.v.word) for block in needed}
             self.room, self.room_bytes = "", 0
@@ -264,34 +302,71 @@ class Flow:
         self.t.do(f"switch i32 {value}, label %{edges[end.targets[-1]]} [ {arms} ]")
 
     def _agree(self, block: Block, end: Terminator, argument: Value, edges: dict[Block, str]) -> None:
-        """A varying branch: to a full copy if all lanes agree, else into the masked chain."""
+        """A varying branch: to a full copy if all lanes agree, else to code for some of them."""
         t, v = self.t, self.v
-        mixed = t.fresh("mixed")
-        taken = self._takers(end, argument, None)
-        if end.name == "branch":
-            bits, maybe = taken[end.targets[0]], t.fresh("maybe")
-            t.do(
-                f"br i1 {t.two('icmp eq', v.word, bits, FULL)}, label %{edges[end.targets[0]]}, label %{maybe}, !prof !1"
-            )
-            t.start(maybe)
-            t.do(
-                f"br i1 {t.two('icmp eq', v.word, bits, '0')}, label %{edges[end.targets[1]]}, label %{mixed}, !prof !1"
-            )
+        mixed, state = t.fresh("mixed"), v.snapshot()
+        known = known_mask(v, argument) if end.name == "branch" else None
+        if known is not None:
+            taken = self._constant_takers(end, known)
+            alone = [target for target, bits in taken.items() if bits == FULL]
+            t.do(f"br label %{edges[alone[0]] if alone else mixed}")
         else:
+            taken = self._ask(end, argument, edges, mixed)
+        t.start(mixed)
+        ways = self._ways(block) if block in self.inlined else None
+        if ways is not None:
+            self._in_line(block, ways, taken)
+        else:
+            self.clear_masks()
+            for target, bits in taken.items():
+                self.assign_edge(block, target, bits)
+                t.do(f"store {v.word} {bits}, ptr {self.masks[target]}")
+            first = self._first(block, list(taken))
+            t.do(f"br label %{f'S{first}' if end.name == 'branch' else self.test(first)}")
+        v.restore(state)
+
+    def _constant_takers(self, end: Terminator, known: int) -> dict[Block, str]:
+        lanes = self.v.lanes
+        yes, no = known, (1 << lanes) - 1 ^ known
+        return {target: literal(bits, lanes) for target, bits in zip(end.targets, (yes, no), strict=True)}
+
+    def _ask(self, end: Terminator, argument: Value, edges: dict[Block, str], mixed: str) -> dict[Block, str]:
+        """Go to an edge if all lanes take it, else to `mixed`; returns the lanes that take each way."""
+        t, v = self.t, self.v
+        if end.name != "branch":
+            taken = self._takers(end, argument, None)
             for target, bits in taken.items():
                 other = t.fresh("maybe")
                 t.do(f"br i1 {t.two('icmp eq', v.word, bits, FULL)}, label %{edges[target]}, label %{other}")
                 t.start(other)
             t.do(f"br label %{mixed}")
-        t.start(mixed)
-        state = v.snapshot()
-        self.clear_masks()
-        for target, bits in taken.items():
-            self.assign_edge(block, target, bits)
-            t.do(f"store {v.word} {bits}, ptr {self.masks[target]}")
-        first = self._first(block, list(taken))
-        t.do(f"br label %{f'S{first}' if end.name == 'branch' else self.test(first)}")
-        v.restore(state)
+            return taken
+        for target, surely in zip(end.targets, verdict(v, argument), strict=True):
+            if surely:
+                other = t.fresh("maybe")
+                t.do(f"br i1 {surely}, label %{edges[target]}, label %{other}, !prof !1")
+                t.start(other)
+        taken = self._takers(end, argument, None)
+        bits, maybe = taken[end.targets[0]], t.fresh("maybe")
+        t.do(f"br i1 {t.two('icmp eq', v.word, bits, FULL)}, label %{edges[end.targets[0]]}, label %{maybe}, !prof !1")
+        t.start(maybe)
+        t.do(f"br i1 {t.two('icmp eq', v.word, bits, '0')}, label %{edges[end.targets[1]]}, label %{mixed}, !prof !1")
+        return taken
+
+    def _in_line(self, block: Block, ways: list[tuple[Block, bool]], taken: dict[Block, str]) -> None:
+        """Emit what stands between a branch and where its ways meet, for the lanes that take each, and go on together there."""
+        v, join, state = self.v, ways[0][0].terminator.targets[0], self.v.snapshot()
+        if len(ways) == 1:
+            self.assign_edge(block, join, None)  # as if all went straight; then some change their part
+        for way, _ in ways:
+            v.restore(state)
+            v.block, v.mask = block, None
+            self.assign_edge(block, way, None)
+            lanes = taken[way]
+            self._body(way, lanes)
+            self.assign_edge(way, join, None if len(ways) == 2 and way is ways[0][0] else lanes)
+        self.t.do(f"br label %{self.full(join)}")
+        v.block, v.mask = block, None
 
     def _first(self, block: Block, targets: Sequence[Block]) -> int:
         """Where in the chain to go when lanes wait at `targets` only: to what the chain reaches first behind `block`.

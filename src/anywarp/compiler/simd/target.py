@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from anywarp.compiler import codes
+from anywarp.compiler.analysis import analyse
 from anywarp.compiler.artifact import Artifact
+from anywarp.compiler.gangs import WARP, Gang, allowed, choose
 from anywarp.compiler.ir import Kernel, Specialisation
 from anywarp.compiler.shapes import Analysis
+from anywarp.compiler.simd.barriers import block_barriers, needs_lane_states
 from anywarp.compiler.simd.kernel import emit_kernel
 from anywarp.compiler.simd.machine_code import compile_text, host_cpu
 from anywarp.compiler.simd.values import Machine
@@ -31,6 +34,23 @@ class SimdTarget:
     def name(self) -> str:
         """Identity of what the code runs on."""
         return f"{self.triple}:{self.cpu}:{self.machine.vector_bits}"
+
+    def choose_gang(self, kernel: Kernel, specialisation: Specialisation) -> Gang:
+        """Decide how many lanes are emitted together: at most `specialisation.lanes`, or what is best where that is 0."""
+        asked = specialisation.lanes
+        if asked == WARP:
+            return Gang(WARP, "asked for")
+        if asked:
+            gang = allowed(kernel, specialisation)
+            gang = Gang(asked, "asked for") if asked <= gang.lanes else gang
+        else:
+            one = analyse(kernel, replace(specialisation, lanes=WARP))
+            gang = choose(kernel, one, specialisation, 32 if self.machine.avx512 else 16, self.machine.chunk)
+        if gang.lanes > WARP and block_barriers(kernel.blocks):
+            wide = replace(specialisation, lanes=gang.lanes)
+            if needs_lane_states(kernel.blocks, analyse(kernel, wide)):
+                return Gang(WARP, "lanes may wait at barriers apart")
+        return gang
 
     def emit_text(self, kernel: Kernel, analysis: Analysis, specialisation: Specialisation) -> tuple[str, int, int]:
         """Return the LLVM IR of a kernel and its frame: fixed bytes, bytes per warp."""

@@ -33,6 +33,11 @@ def constant(type: str, bits: int) -> str:
     return str(bits - (1 << width) if bits >> (width - 1) else bits)
 
 
+def literal(bits: int, width: int) -> str:
+    """Write a number of `width` bits as LLVM reads it."""
+    return str(bits - (1 << width) if bits >> (width - 1) else bits)
+
+
 def _widen(bits: int) -> int:
     """Return the bits of the f64 that equals the f32 with these bits: the form in which LLVM writes both."""
     sign, exponent, fraction = bits >> 31 << 63, bits >> 23 & 0xFF, bits & 0x7FFFFF

@@ -20,6 +20,8 @@ from anywarp.ptx.isa.ops import BITS
 LANES = 32
 """Lanes of a CUDA warp: what shuffles, votes and lane numbers go by, however many lanes are emitted together."""
 _LAZY_SIZE = 16
+ALL_LANES, NO_LANE = "splat (i1 true)", "splat (i1 false)"
+"""Masks of a chunk that are known."""
 LAZY = frozenset(
     ["add", "sub", "mul", "shl", "and", "or", "xor", "zext", "sext", "trunc", "to_generic", "from_generic"]
 )
@@ -435,6 +437,12 @@ class Values:
 
     def lane_masks(self, bits: str, lanes: int = 0) -> list[str]:
         """Turn a word of lanes (of all; or of `lanes` of them) into chunks of i1."""
+        if bits.removeprefix("-").isdigit():
+            known = int(bits)
+            return [
+                constant_vector("i1", [known >> lane & 1 for lane in r])
+                for r in self.columns()[: (lanes or self.lanes) // self.chunk]
+            ]
         if bits not in self._masks:
             n = lanes or self.lanes
             whole = self.t.cast("bitcast", f"i{n}", bits, f"<{n} x i1>")
@@ -496,7 +504,8 @@ class Values:
         if self.mask is None:
             return chunks
         type = vector_type("i1", self.chunk)
-        return [self.t.two("and", type, a, b) for a, b in zip(chunks, self.lane_masks(self.mask), strict=True)]
+        pairs = zip(chunks, self.lane_masks(self.mask), strict=True)
+        return [NO_LANE if b == NO_LANE else self.t.two("and", type, a, b) for a, b in pairs]
 
 
 def _not_ready(op: Op, wide: bool) -> None:

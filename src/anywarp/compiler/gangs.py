@@ -1,0 +1,176 @@
+"""How many lanes of a block are emitted together: one warp, or a gang of several.
+
+Wide gangs fill the vector registers, need fewer rounds at barriers (none at all if the gang is the block) and touch memory in
+longer pieces; but every live vector takes several registers, and code grows with the width.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anywarp.compiler.cfg import ControlFlow, control_flow
+from anywarp.compiler.ir import Block, Kernel, Op, Phi, Specialisation, Value
+from anywarp.compiler.regions import live_values
+from anywarp.compiler.shapes import Analysis
+from anywarp.ptx.isa.ops import BITS
+
+WARP = 32
+_REGISTERS = 0.8
+"""Share of the vector registers that live values of the hottest loop may take."""
+_STREAMING = 128
+"""Lanes to which kernels without loops and barriers are widened: more only makes code longer."""
+_APART = 64
+"""Lanes to which loops are widened whose number of trips differs from lane to lane: all wait for the last."""
+_SIZE = 9000
+"""Vector instructions up to which code may grow by widening; a kernel of the usual size compiles in a tenth of a second then."""
+_WAITS = frozenset({"atomic", "host_call"})
+
+
+@dataclass(frozen=True, slots=True)
+class Gang:
+    """The width of a gang in lanes, and why."""
+
+    lanes: int
+    reason: str
+
+
+def widest(block: tuple[int, int, int] | None) -> int:
+    """Return the largest number of lanes, 32 times a power of two, that divides a block of threads."""
+    if block is None:
+        return WARP
+    threads = block[0] * block[1] * block[2]
+    return max(WARP, threads & -threads)
+
+
+def allowed(kernel: Kernel, specialisation: Specialisation) -> Gang:
+    """Return the widest gang that is right for `kernel`, as far as that can be told without its analysis."""
+    if specialisation.block is None:
+        return Gang(WARP, "the block shape is not known")
+    if specialisation.checks:
+        return Gang(WARP, "accesses are checked warp by warp")
+    most = widest(specialisation.block)
+    if most == WARP:
+        return Gang(WARP, "no larger gang divides the block")
+    if waits_in_loops(kernel):
+        return Gang(WARP, "a loop may wait for what other warps do")
+    return Gang(most, "the largest that divides the block")
+
+
+def waits_in_loops(kernel: Kernel) -> bool:
+    """Tell whether a loop reads memory in a way that may wait for another warp: such warps must be able to run in turns.
+
+    Ordered or volatile loads, and atomics whose old value is used.
+    """
+    flow = control_flow(kernel)
+    used = {a for block in kernel.blocks for op in block.ops for a in op.operands()}
+    used |= {a for block in kernel.blocks for a in block.terminator.args if a is not None}
+    used |= {a for block in kernel.blocks for phi in block.phis for a in phi.incoming.values()}
+    inside = {i for loop in flow.nest.loops for i in loop.blocks}
+    return any(_may_wait(op, used) for i in inside for op in flow.blocks[i].ops)
+
+
+def _may_wait(op: Op, used: set[Value]) -> bool:
+    if op.name == "load":
+        return bool(op.attrs.get("volatile")) or op.attrs.get("order", "weak") != "weak"
+    return op.name in _WAITS and op in used
+
+
+def choose(kernel: Kernel, analysis: Analysis, specialisation: Specialisation, registers: int, chunk: int) -> Gang:
+    """Choose the width for a target with `registers` vector registers of `chunk` 32-bit lanes. `analysis`: of one warp."""
+    most = allowed(kernel, specialisation)
+    if most.lanes == WARP or specialisation.quick:
+        return most if most.lanes == WARP else Gang(WARP, "code is wanted soon")
+    flow = control_flow(kernel)
+    live = _pressure(flow, analysis)
+    size = sum(2 for block in kernel.blocks for op in block.ops if _varies(analysis, op))
+    barriers = any(b.terminator.name == "barrier" and not b.terminator.attrs.get("warp") for b in kernel.blocks)
+    limit = registers * _REGISTERS * chunk / max(live, 0.5)
+    block = specialisation.block or (1, 1, 1)
+    lanes, why = most.lanes, most.reason
+    if not barriers and not flow.nest.loops and lanes > _STREAMING:
+        lanes, why = _STREAMING, "enough for a kernel without loops and barriers"
+    if lanes > _APART and _part_for_long(flow, analysis):
+        lanes, why = _APART, "lanes leave loops apart"
+    whole = block[0] * block[1] * block[2]
+    while lanes > WARP and lanes > limit * ((3 if lanes == whole else 1.5) if barriers else 1):
+        lanes, why = lanes // 2, f"{live:g} vectors of a warp's lanes are alive in the hottest loop"
+    while lanes > WARP and size * lanes // chunk > _SIZE:
+        lanes, why = lanes // 2, f"{size // 2} vector operations make much code"
+    return Gang(lanes, why)
+
+
+def _part_for_long(flow: ControlFlow, analysis: Analysis) -> bool:
+    """Tell whether lanes leave some loop at trips that have nothing to do with their numbers."""
+    for loop in flow.nest.loops:
+        if flow.blocks[loop.header] not in analysis.divergent_loops:
+            continue
+        for i in loop.blocks:
+            end = flow.blocks[i].terminator
+            leaves = any(flow.index[target] not in loop.blocks for target in end.targets)
+            if leaves and end.args and not _by_number(end.args[0], analysis):
+                return True
+    return False
+
+
+def _by_number(condition: Value | None, analysis: Analysis) -> bool:
+    """Tell whether a condition compares numbers that are uniform or grow with the lane."""
+    if not isinstance(condition, Op):
+        return True
+    if condition.name in ("and", "or", "not"):
+        return all(_by_number(a, analysis) for a in condition.args)
+    operands = condition.args if condition.name in ("icmp", "fcmp") else [condition]
+    return not any(_varies(analysis, a) for a in operands)
+
+
+def _varies(analysis: Analysis, value: Value) -> bool:
+    if value.type == "i1" or value in analysis.guarded:
+        return False
+    shape = analysis.shapes.get(value)
+    return shape is not None and shape.varying
+
+
+def _weight(value: Value) -> float:
+    return max(1.0, BITS[value.type] / 32)
+
+
+def _pressure(flow: ControlFlow, analysis: Analysis) -> float:
+    """Return the most vectors (of 32-bit elements) alive at once in the innermost loops; without loops, anywhere."""
+    live = _live_out(flow, analysis)
+    inner = {i for loop in flow.nest.loops for i in loop.blocks if flow.nest.innermost[i] is loop}
+    deepest = max((loop.depth for loop in flow.nest.loops), default=0)
+    worst = 0.0
+    for i, block in enumerate(flow.blocks):
+        loop = flow.nest.innermost[i]
+        if not inner or (i in inner and loop is not None and loop.depth == deepest):
+            worst = max(worst, _most_alive(block, live[i], analysis))
+    return worst
+
+
+def _most_alive(block: Block, after: set[Value], analysis: Analysis) -> float:
+    now = set(after)
+    total = sum(_weight(v) for v in now)
+    worst = total
+    for op in reversed(block.ops):
+        if op in now:
+            now.discard(op)
+            total -= _weight(op)
+        for a in op.operands():
+            if a not in now and isinstance(a, Op | Phi) and _varies(analysis, a):
+                now.add(a)
+                total += _weight(a)
+        worst = max(worst, total)
+    return worst
+
+
+def _live_out(flow: ControlFlow, analysis: Analysis) -> list[set[Value]]:
+    """Return for each block the varying values alive at its end."""
+    starts = live_values(flow)
+    out: list[set[Value]] = []
+    for i, block in enumerate(flow.blocks):
+        alive: set[Value] = set()
+        for target in flow.succ[i]:
+            alive |= starts[target]
+            alive |= {phi.incoming[block] for phi in flow.blocks[target].phis}
+        alive |= {a for a in block.terminator.args if a is not None}
+        out.append({v for v in alive if isinstance(v, Op | Phi) and _varies(analysis, v)})
+    return out
