@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from anywarp.compiler.ir import Op, Phi, Value
 from anywarp.compiler.shapes import Shape, corners
-from anywarp.compiler.simd.adjacent import find_plausible
+from anywarp.compiler.simd.adjacent import find_computed, find_plausible
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.text import LLVM_TYPE, constant_vector, vector_type
 from anywarp.compiler.simd.values import LANES, Values
@@ -20,6 +20,8 @@ from anywarp.ptx.isa.ops import BITS
 
 _EACH, _ELSEWHERE = 3, 4  # kinds of records: an address per lane, in the worker or where it says
 SIZE = {"i8": 1, "i16": 2, "i32": 4, "i64": 8, "i128": 16, "f16": 2, "bf16": 2, "f32": 4, "f64": 8}
+_MOST_TESTS = 8
+"""Chunks of an access for which code that tests for consecutive lanes is written, at most."""
 Parts: TypeAlias = "dict[int, str | list[str]]"
 """Elements of an access by number: one scalar for all lanes, or chunks."""
 
@@ -53,6 +55,8 @@ class Addresses:
         self.at = at
         self.t = values.t
         self.plausible = find_plausible(values)
+        self.computed = find_computed(values)
+        self.near = False  # whether to test lanes of the access at hand for being side by side
         self._rooms: list[str] = []
         self._rooms_used = 0
         self.carried: dict[Op, list[Phi]] = {}
@@ -217,7 +221,10 @@ class Addresses:
             if place.offsets is None and self._may_be_regular(op):
                 return self._if_consecutive(op, place, access)
             self.record(space, place, op.guard)
-            return access(place)
+            self.near = place.offsets is None and self._may_be_near(op)
+            parts = access(place)
+            self.near = False
+            return parts
         for a in (*op.args[1:], op.guard):  # in registers before the ways part
             if a is not None:
                 v.vector(a)
@@ -258,6 +265,12 @@ class Addresses:
         element = op.args[1].type if op.name == "store" else op.type
         alone = op.guard is None and self.v.mask is None and int(op.attrs.get("count", 1)) == 1
         return alone and op.args[0] in self.plausible and SIZE[element] >= 4
+
+    def _may_be_near(self, op: Op) -> bool:
+        """Tell whether a test of each chunk may pay: what lanes compute without looking into memory is often next to each other."""
+        one = int(op.attrs.get("count", 1)) == 1 and len(op.args) <= 2
+        plain = not op.attrs.get("volatile") and op.attrs.get("order", "weak") == "weak"
+        return one and plain and self.v.chunks <= _MOST_TESTS and op.args[0] in self.computed
 
     def _if_consecutive(self, op: Op, place: Address, access: Callable[[Address], Parts]) -> Parts:
         """Emit an access twice, for lanes found side by side and for others."""

@@ -13,6 +13,7 @@ from anywarp.ptx.isa.ops import BITS
 
 _BARRIERS = frozenset({"store", "atomic", "fence", "host_call", "texture"})
 _LINEAR = LAZY - {"and", "or", "xor"}
+_ARITHMETIC = LAZY | {"mulhi", "div", "rem", "not", "lshr", "ashr", "min", "max", "select"}
 
 
 def decompose(address: Value) -> tuple[Value, int]:
@@ -77,6 +78,19 @@ def _group(run: list[Op], out: dict[Op, list[Op]]) -> None:
 
 def find_plausible(v: Values) -> set[Value]:
     """Return the varying values made only by linear operations and phis from values that vary by known steps or not at all."""
+    return _made_by(v, _LINEAR)
+
+
+def find_computed(v: Values) -> set[Value]:
+    """Return the varying values made only by integer arithmetic and phis from values that vary by known steps or not at all.
+
+    Lanes that divide their index into rows and columns, or keep it within bounds, mostly are neighbours still.
+    """
+    return _made_by(v, _ARITHMETIC)
+
+
+def _made_by(v: Values, names: frozenset[str]) -> set[Value]:
+    """Return the varying integers that nothing but phis and operations of these names makes (a select's condition is free)."""
     rejected: set[Value] = set()
     users: dict[Value, list[Value]] = {}
     work: list[Value] = []
@@ -85,13 +99,14 @@ def find_plausible(v: Values) -> set[Value]:
         for value in [*block.phis, *block.ops]:
             if not v.varies(value):
                 continue
-            linear = isinstance(value, Phi) or value.name in _LINEAR
-            if not linear or value.type not in ("i32", "i64"):
+            made = isinstance(value, Phi) or value.name in names
+            if not made or value.type not in ("i32", "i64"):
                 rejected.add(value)
                 work.append(value)
                 continue
             candidates.add(value)
-            for operand in value.incoming.values() if isinstance(value, Phi) else value.args:
+            operands = value.incoming.values() if isinstance(value, Phi) else value.args
+            for operand in operands if isinstance(value, Phi) or value.name != "select" else value.args[1:]:
                 users.setdefault(operand, []).append(value)
     while work:
         for user in users.get(work.pop(), ()):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anywarp.compiler.ir import Op, Value
-from anywarp.compiler.simd.addresses import SIZE, Address, Addresses, Parts
+from anywarp.compiler.simd.addresses import SIZE, Address, Parts
 from anywarp.compiler.simd.adjacent import decompose, find_groups, loop_step
+from anywarp.compiler.simd.lanes import Lanes
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.text import LLVM_TYPE
 from anywarp.compiler.simd.values import Values
@@ -20,15 +21,11 @@ ATOMIC_ORDER = {
     "sc": "seq_cst",
 }
 
-
-_IN_FLIGHT = 16
-"""Vectors that may be loaded before their uses, where gangs are wide."""
-
 _AHEAD = 2
 """How many trips of a loop ahead loads are prefetched."""
 
 
-class Memory(Addresses):
+class Memory(Lanes):
     """Emits loads and stores."""
 
     def __init__(self, values: Values, at: Launch) -> None:
@@ -84,7 +81,7 @@ class Memory(Addresses):
                         i: self.t.let(f"load {element}, ptr {self._pointer(p, 0)}, align {size}")
                         for i, p in enumerate(places)
                     }
-                return {i: self._load_lanes(p, element, size, None, False) for i, p in enumerate(places)}
+                return {i: self.load_lanes(p, element, size, None, False) for i, p in enumerate(places)}
             return dict(enumerate(self._load_rows(address, element, size, len(group))))
 
         parts = self._either(op, access)
@@ -130,7 +127,7 @@ class Memory(Addresses):
             volatile = bool(op.attrs.get("volatile")) or op.attrs.get("order", "weak") != "weak"
             self._prefetch(op, address)
             for i in wanted:
-                parts[i] = self._load_lanes(self.shifted(address, i * size), element, size, masks, volatile)
+                parts[i] = self.load_lanes(self.shifted(address, i * size), element, size, masks, volatile)
         return parts
 
     def _uniform_loads(
@@ -208,103 +205,6 @@ class Memory(Addresses):
             pointer = t.cast("inttoptr", "i64", t.two("add", "i64", ahead, str(offset)), "ptr")
             t.call("void", "llvm.prefetch.p0", ("ptr", pointer), ("i32", "0"), ("i32", "3"), ("i32", "1"))
 
-    def _load_lanes(
-        self, address: Address, element: str, size: int, masks: list[str] | None, volatile: bool
-    ) -> list[str]:
-        v, t, n = self.v, self.t, self.v.chunk
-        out: list[str] = []
-        load = "load volatile" if volatile else "load"
-        known: dict[object, str] = {}  # warps of a gang may load the same
-        if v.warps > 1 and masks is None and not volatile:
-            self._keep_order()
-        for i in range(v.chunks):
-            pattern = self.pattern(address, i * n, n, size)
-            if pattern and masks is None and not volatile:
-                key = (pattern, self._place_of(address, i * n))
-                if key not in known:
-                    known[key] = self._load_regular(address, i * n, pattern, element, size)
-                out.append(known[key])
-            elif pattern == "next" and masks is None:
-                out.append(t.let(f"{load} <{n} x {element}>, ptr {self._pointer(address, i * n)}, align {size}"))
-            elif pattern == "same" and masks is None:
-                out.append(
-                    v.splat(element, t.let(f"{load} {element}, ptr {self._pointer(address, i * n)}, align {size}"))
-                )
-            elif pattern == "next" and masks is not None:
-                out.append(self._masked_load(element, size, self._pointer(address, i * n), masks[i]))
-            else:
-                pieces = self._pieces(address, i * n, size) if masks is None else 0
-                if pieces:
-                    out.append(self._load_pieces(address, i * n, pieces, element, size, load))
-                else:
-                    out.append(self._gather(element, size, self.pointers(address, i), masks[i] if masks else ""))
-        return out
-
-    def _place_of(self, address: Address, lane: int) -> tuple[int, ...]:
-        assert address.offsets is not None
-        return address.offsets[lane], *(factors[lane] for _, factors in address.symbols)
-
-    def _load_regular(self, address: Address, lane: int, pattern: str, element: str, size: int) -> str:
-        """Load a chunk whose lanes lie side by side ("next"), or at one place ("same")."""
-        t, v, pointer = self.t, self.v, self._pointer(address, lane)
-        v.unordered += 1
-        if pattern == "next":
-            return t.let(f"load <{v.chunk} x {element}>, ptr {pointer}, align {size}")
-        return v.splat(element, t.let(f"load {element}, ptr {pointer}, align {size}"))
-
-    def _keep_order(self) -> None:
-        """Where many vectors have been loaded, keep LLVM from moving the loads that follow in front of what uses these.
-
-        A gang fills the registers by itself; LLVM's scheduler would begin all loads of a block at once and spill (a matrix
-        product of 32 x 32 threads: 3 times slower). An empty assembler statement that may touch memory and reads what was
-        computed last costs nothing.
-        """
-        v = self.v
-        if v.unordered < _IN_FLIGHT or not v.computed or not v.machine.avx2:
-            return
-        seen = v.computed[:16]
-        kind = "v" if v.machine.avx512 else "x"
-        arguments = ", ".join(f"<{v.chunk} x float> {x}" for x in seen)
-        self.t.do(f'call void asm sideeffect "", "{",".join([kind] * len(seen))},~{{memory}}"({arguments})')
-        v.unordered, v.computed = 0, []
-
-    def _pieces(self, address: Address, first: int, size: int) -> int:
-        """Return the length of equal pieces of a chunk that are each one address or adjacent, 0 if shorter than four lanes."""
-        length = self.v.chunk // 2
-        while length >= 4:
-            if all(self.pattern(address, f, length, size) for f in range(first, first + self.v.chunk, length)):
-                return length
-            length //= 2
-        return 0
-
-    def _load_pieces(self, address: Address, first: int, length: int, element: str, size: int, load: str) -> str:
-        t, v = self.t, self.v
-        parts: list[str] = []
-        for lane in range(first, first + v.chunk, length):
-            pointer = self._pointer(address, lane)
-            if self.pattern(address, lane, length, size) == "next":
-                parts.append(t.let(f"{load} <{length} x {element}>, ptr {pointer}, align {size}"))
-                continue
-            one = t.let(f"{load} {element}, ptr {pointer}, align {size}")
-            type = f"<{length} x {element}>"
-            seed = t.let(f"insertelement {type} poison, {element} {one}, i32 0")
-            parts.append(t.let(f"shufflevector {type} {seed}, {type} poison, <{length} x i32> zeroinitializer"))
-        return v.join(element, length, parts)
-
-    def _masked_load(self, element: str, size: int, pointer: str, mask: str) -> str:
-        n, t = self.v.chunk, self.t
-        type, name = f"<{n} x {element}>", f"llvm.masked.load.{t.mangle(element, n)}.p0"
-        t.declarations[name] = f"declare {type} @{name}(ptr, <{n} x i1>, {type})"
-        return t.let(f"call {type} @{name}(ptr align {size} {pointer}, <{n} x i1> {mask}, {type} zeroinitializer)")
-
-    def _gather(self, element: str, size: int, pointers: str, mask: str) -> str:
-        n, t = self.v.chunk, self.t
-        type, name = f"<{n} x {element}>", f"llvm.masked.gather.{t.mangle(element, n)}.v{n}p0"
-        t.declarations[name] = f"declare {type} @{name}(<{n} x ptr>, <{n} x i1>, {type})"
-        mask = mask or "splat (i1 true)"
-        passed = "zeroinitializer" if mask != "splat (i1 true)" else "poison"
-        return t.let(f"call {type} @{name}(<{n} x ptr> align {size} {pointers}, <{n} x i1> {mask}, {type} {passed})")
-
     # --- stores ---------------------------------------------------------------------------------------------------
 
     def store(self, op: Op) -> None:
@@ -330,7 +230,7 @@ class Memory(Addresses):
             return
         volatile = bool(op.attrs.get("volatile")) or op.attrs.get("order", "weak") != "weak"
         for i, value in enumerate(values):
-            self._store_lanes(self.shifted(address, i * size), self.v.vector(value), element, size, masks, volatile)
+            self.store_lanes(self.shifted(address, i * size), self.v.vector(value), element, size, masks, volatile)
 
     def _uniform_store(self, op: Op, address: Address, values: Sequence[Value], element: str, size: int) -> None:
         """All lanes write one place: the last active one's value stays."""
@@ -392,31 +292,3 @@ class Memory(Addresses):
             type = f"<{total} x {element}>"
             woven = t.let(f"shufflevector {type} {whole}, {type} poison, <{total} x i32> <{index}>")
             t.do(f"store {type} {woven}, ptr {self._pointer(address, chunk * n)}, align {size}")
-
-    def _store_lanes(
-        self, address: Address, chunks: Sequence[str], element: str, size: int, masks: list[str] | None, volatile: bool
-    ) -> None:
-        t, n = self.t, self.v.chunk
-        store = "store volatile" if volatile else "store"
-        type = f"<{n} x {element}>"
-        for i, chunk in enumerate(chunks):
-            pattern = self.pattern(address, i * n, n, size)
-            if pattern == "next" and masks is None:
-                t.do(f"{store} {type} {chunk}, ptr {self._pointer(address, i * n)}, align {size}")
-            elif pattern == "same" and masks is None:
-                last = t.let(f"extractelement {type} {chunk}, i32 {n - 1}")
-                t.do(f"{store} {element} {last}, ptr {self._pointer(address, i * n)}, align {size}")
-            elif pattern == "next" and masks is not None:
-                name = f"llvm.masked.store.{t.mangle(element, n)}.p0"
-                t.declarations[name] = f"declare void @{name}({type}, ptr, <{n} x i1>)"
-                t.do(
-                    f"call void @{name}({type} {chunk}, ptr align {size} {self._pointer(address, i * n)}, <{n} x i1> {masks[i]})"
-                )
-            else:
-                self._scatter(element, size, chunk, self.pointers(address, i), masks[i] if masks else "splat (i1 true)")
-
-    def _scatter(self, element: str, size: int, chunk: str, pointers: str, mask: str) -> None:
-        n, t = self.v.chunk, self.t
-        type, name = f"<{n} x {element}>", f"llvm.masked.scatter.{t.mangle(element, n)}.v{n}p0"
-        t.declarations[name] = f"declare void @{name}({type}, <{n} x ptr>, <{n} x i1>)"
-        t.do(f"call void @{name}({type} {chunk}, <{n} x ptr> align {size} {pointers}, <{n} x i1> {mask})")

@@ -1,0 +1,250 @@
+"""Accesses chunk by chunk: one vector, one element for all, pieces, a few vectors taken apart, or a gather, the cheapest that serves.
+
+A gather reads lane by lane: where something is known of the lanes' places, or can be found out by a test, anything else is faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from anywarp.compiler.simd.addresses import Address, Addresses
+from anywarp.compiler.simd.text import constant_vector
+
+_IN_FLIGHT = 16
+"""Vectors that may be loaded before their uses, where gangs are wide."""
+
+_MOST_PARTS = 4
+"""Vectors that are read to pick a chunk's lanes from, at most."""
+
+
+class Lanes(Addresses):
+    """Emits loads and stores of the lanes' elements."""
+
+    def load_lanes(
+        self, address: Address, element: str, size: int, masks: list[str] | None, volatile: bool
+    ) -> list[str]:
+        """Load an element of each lane; `masks` are chunks of lanes that are on (None: all)."""
+        v, t, n = self.v, self.t, self.v.chunk
+        out: list[str] = []
+        load = "load volatile" if volatile else "load"
+        known: dict[object, str] = {}  # warps of a gang may load the same
+        if masks is None and not volatile:
+            self._keep_order()
+        for i in range(v.chunks):
+            pattern = self.pattern(address, i * n, n, size)
+            if pattern and masks is None and not volatile:
+                key = (pattern, self._place_of(address, i * n))
+                if key not in known:
+                    known[key] = self._load_regular(address, i * n, pattern, element, size)
+                out.append(known[key])
+            elif pattern == "next" and masks is None:
+                out.append(t.let(f"{load} <{n} x {element}>, ptr {self._pointer(address, i * n)}, align {size}"))
+            elif pattern == "same" and masks is None:
+                out.append(
+                    v.splat(element, t.let(f"{load} {element}, ptr {self._pointer(address, i * n)}, align {size}"))
+                )
+            elif pattern == "next" and masks is not None:
+                out.append(self._masked_load(element, size, self._pointer(address, i * n), masks[i]))
+            elif pattern == "same" and masks is not None and not volatile:
+                out.append(self._load_if_any(element, size, self._pointer(address, i * n), masks[i]))
+            else:
+                out.append(self._load_scattered(address, i, element, size, masks[i] if masks else "", load))
+        return out
+
+    def _load_scattered(self, address: Address, chunk: int, element: str, size: int, mask: str, load: str) -> str:
+        """Load a chunk whose lanes are neither side by side nor at one place, as far as is known."""
+        first = chunk * self.v.chunk
+        if address.offsets is None and self.near:
+            return self._load_if_near(address.vectors[chunk], element, size, mask)
+        pieces = self._pieces(address, first, size) if not mask else 0
+        if pieces:
+            return self._load_pieces(address, first, pieces, element, size, load)
+        parts = self._window(address, first, size) if not mask and load == "load" else None
+        if parts:
+            return self._load_window(address, first, element, size, parts)
+        return self._gather(element, size, self.pointers(address, chunk), mask)
+
+    def _load_if_any(self, element: str, size: int, pointer: str, mask: str) -> str:
+        """One element for all lanes of a chunk, read only if one of them is on."""
+        t, n = self.t, self.v.chunk
+        on = t.two("icmp ne", f"i{n}", t.cast("bitcast", f"<{n} x i1>", mask, f"i{n}"), "0")
+        first = t.cast("bitcast", f"i{n}", t.cast("zext", "i1", on, f"i{n}"), f"<{n} x i1>")
+        one, type = self._masked_load(element, size, pointer, first), f"<{n} x {element}>"
+        return t.let(f"shufflevector {type} {one}, {type} poison, <{n} x i32> zeroinitializer")
+
+    # --- lanes that are found to lie side by side -------------------------------------------------------------------
+
+    def _begin_near(self, places: str, size: int, mask: str) -> tuple[str, str, str]:
+        """Begin code for when a chunk's active lanes lie side by side; returns its pointer and the labels for otherwise and after."""
+        t, n = self.t, self.v.chunk
+        type, bits = f"<{n} x i64>", f"i{n}"
+        base = t.let(f"extractelement {type} {places}, i32 0")
+        steps = constant_vector("i64", [size * lane for lane in range(n)])
+        other = t.two("icmp ne", type, places, t.two("add", type, self.v.splat("i64", base), steps))
+        if mask:
+            other = t.two("and", f"<{n} x i1>", other, mask)
+        near, far, after = t.fresh("near"), t.fresh("far"), t.fresh("after")
+        every = t.two("icmp eq", bits, t.cast("bitcast", f"<{n} x i1>", other, bits), "0")
+        t.do(f"br i1 {every}, label %{near}, label %{far}")
+        t.start(near)
+        return t.cast("inttoptr", "i64", base, "ptr"), far, after
+
+    def _load_if_near(self, places: str, element: str, size: int, mask: str) -> str:
+        t, n = self.t, self.v.chunk
+        pointer, far, after = self._begin_near(places, size, mask)
+        type = f"<{n} x {element}>"
+        if mask:
+            together = self._masked_load(element, size, pointer, mask)
+        else:
+            together = t.let(f"load {type}, ptr {pointer}, align {size}")
+        near = t.label
+        t.do(f"br label %{after}")
+        t.start(far)
+        apart = self._gather(element, size, t.cast("inttoptr", f"<{n} x i64>", places, f"<{n} x ptr>"), mask)
+        far = t.label
+        t.do(f"br label %{after}")
+        t.start(after)
+        return t.let(f"phi {type} [ {together}, %{near} ], [ {apart}, %{far} ]")
+
+    def _store_if_near(self, places: str, chunk: str, element: str, size: int, mask: str) -> None:
+        t, n = self.t, self.v.chunk
+        pointer, far, after = self._begin_near(places, size, mask)
+        if mask:
+            self._masked_store(element, size, chunk, pointer, mask)
+        else:
+            t.do(f"store <{n} x {element}> {chunk}, ptr {pointer}, align {size}")
+        t.do(f"br label %{after}")
+        t.start(far)
+        pointers = t.cast("inttoptr", f"<{n} x i64>", places, f"<{n} x ptr>")
+        self._scatter(element, size, chunk, pointers, mask or "splat (i1 true)")
+        t.do(f"br label %{after}")
+        t.start(after)
+
+    # --- known places -----------------------------------------------------------------------------------------------
+
+    def _window(self, address: Address, first: int, size: int) -> list[int] | None:
+        """Return the elements, counted from the lowest, that a chunk's lanes read, if few vectors in a row hold them all."""
+        n = self.v.chunk
+        if address.offsets is None or any(len(set(f[first : first + n])) > 1 for _, f in address.symbols):
+            return None
+        offsets = address.offsets[first : first + n]
+        low = min(offsets)
+        if any((o - low) % size for o in offsets) or (max(offsets) - low) // size >= _MOST_PARTS * n:
+            return None
+        return [(o - low) // size for o in offsets]
+
+    def _load_window(self, address: Address, first: int, element: str, size: int, parts: list[int]) -> str:
+        """Read the vectors that hold a chunk's elements, of them only these, and put each where it belongs."""
+        t, n = self.t, self.v.chunk
+        assert address.offsets is not None
+        lowest = min(range(first, first + n), key=address.offsets.__getitem__)
+        pointer, type, out = self._pointer(address, lowest), f"<{n} x {element}>", ""
+        for start in range(0, max(parts) + 1, n):
+            wanted = {p - start for p in parts if start <= p < start + n}
+            if not wanted:
+                continue
+            place = t.let(f"getelementptr i8, ptr {pointer}, i64 {start * size}") if start else pointer
+            mask = ", ".join(f"i1 {'true' if i in wanted else 'false'}" for i in range(n))
+            whole = self._masked_load(element, size, place, f"<{mask}>")
+            index = [n + p - start if start <= p < start + n else lane for lane, p in enumerate(parts)]
+            picked = ", ".join(f"i32 {i}" for i in index)
+            out = t.let(f"shufflevector {type} {out or 'poison'}, {type} {whole}, <{n} x i32> <{picked}>")
+        return out
+
+    def _place_of(self, address: Address, lane: int) -> tuple[int, ...]:
+        assert address.offsets is not None
+        return address.offsets[lane], *(factors[lane] for _, factors in address.symbols)
+
+    def _load_regular(self, address: Address, lane: int, pattern: str, element: str, size: int) -> str:
+        """Load a chunk whose lanes lie side by side ("next"), or at one place ("same")."""
+        t, v, pointer = self.t, self.v, self._pointer(address, lane)
+        v.unordered += 1
+        if pattern == "next":
+            return t.let(f"load <{v.chunk} x {element}>, ptr {pointer}, align {size}")
+        return v.splat(element, t.let(f"load {element}, ptr {pointer}, align {size}"))
+
+    def _keep_order(self) -> None:
+        """Where many vectors have been loaded, keep LLVM from moving the loads that follow in front of what uses these.
+
+        LLVM's scheduler would begin all loads of a block at once, more than there are registers, and spill (a matrix
+        product of 32 x 32 threads: 3 times slower). An empty assembler statement that may touch memory and reads what was
+        computed last costs nothing.
+        """
+        v = self.v
+        if v.unordered < _IN_FLIGHT or not v.computed or not v.machine.avx2:
+            return
+        seen = v.computed[:16]
+        kind = "v" if v.machine.avx512 else "x"
+        arguments = ", ".join(f"<{v.chunk} x float> {x}" for x in seen)
+        self.t.do(f'call void asm sideeffect "", "{",".join([kind] * len(seen))},~{{memory}}"({arguments})')
+        v.unordered, v.computed = 0, []
+
+    def _pieces(self, address: Address, first: int, size: int) -> int:
+        """Return the length of equal pieces of a chunk that are each one address or adjacent, 0 if shorter than four lanes."""
+        length = self.v.chunk // 2
+        while length >= 4:
+            if all(self.pattern(address, f, length, size) for f in range(first, first + self.v.chunk, length)):
+                return length
+            length //= 2
+        return 0
+
+    def _load_pieces(self, address: Address, first: int, length: int, element: str, size: int, load: str) -> str:
+        t, v = self.t, self.v
+        parts: list[str] = []
+        for lane in range(first, first + v.chunk, length):
+            pointer = self._pointer(address, lane)
+            if self.pattern(address, lane, length, size) == "next":
+                parts.append(t.let(f"{load} <{length} x {element}>, ptr {pointer}, align {size}"))
+                continue
+            one = t.let(f"{load} {element}, ptr {pointer}, align {size}")
+            type = f"<{length} x {element}>"
+            seed = t.let(f"insertelement {type} poison, {element} {one}, i32 0")
+            parts.append(t.let(f"shufflevector {type} {seed}, {type} poison, <{length} x i32> zeroinitializer"))
+        return v.join(element, length, parts)
+
+    def _masked_load(self, element: str, size: int, pointer: str, mask: str) -> str:
+        n, t = self.v.chunk, self.t
+        type, name = f"<{n} x {element}>", f"llvm.masked.load.{t.mangle(element, n)}.p0"
+        t.declarations[name] = f"declare {type} @{name}(ptr, <{n} x i1>, {type})"
+        return t.let(f"call {type} @{name}(ptr align {size} {pointer}, <{n} x i1> {mask}, {type} zeroinitializer)")
+
+    def _gather(self, element: str, size: int, pointers: str, mask: str) -> str:
+        n, t = self.v.chunk, self.t
+        type, name = f"<{n} x {element}>", f"llvm.masked.gather.{t.mangle(element, n)}.v{n}p0"
+        t.declarations[name] = f"declare {type} @{name}(<{n} x ptr>, <{n} x i1>, {type})"
+        mask = mask or "splat (i1 true)"
+        passed = "zeroinitializer" if mask != "splat (i1 true)" else "poison"
+        return t.let(f"call {type} @{name}(<{n} x ptr> align {size} {pointers}, <{n} x i1> {mask}, {type} {passed})")
+
+    def store_lanes(
+        self, address: Address, chunks: Sequence[str], element: str, size: int, masks: list[str] | None, volatile: bool
+    ) -> None:
+        """Store an element of each lane; `masks` are chunks of lanes that are on (None: all)."""
+        t, n = self.t, self.v.chunk
+        store = "store volatile" if volatile else "store"
+        type = f"<{n} x {element}>"
+        for i, chunk in enumerate(chunks):
+            pattern = self.pattern(address, i * n, n, size)
+            if pattern == "next" and masks is None:
+                t.do(f"{store} {type} {chunk}, ptr {self._pointer(address, i * n)}, align {size}")
+            elif pattern == "same" and masks is None:
+                last = t.let(f"extractelement {type} {chunk}, i32 {n - 1}")
+                t.do(f"{store} {element} {last}, ptr {self._pointer(address, i * n)}, align {size}")
+            elif pattern == "next" and masks is not None:
+                self._masked_store(element, size, chunk, self._pointer(address, i * n), masks[i])
+            elif address.offsets is None and self.near:
+                self._store_if_near(address.vectors[i], chunk, element, size, masks[i] if masks else "")
+            else:
+                self._scatter(element, size, chunk, self.pointers(address, i), masks[i] if masks else "splat (i1 true)")
+
+    def _masked_store(self, element: str, size: int, chunk: str, pointer: str, mask: str) -> None:
+        n, t = self.v.chunk, self.t
+        type, name = f"<{n} x {element}>", f"llvm.masked.store.{t.mangle(element, n)}.p0"
+        t.declarations[name] = f"declare void @{name}({type}, ptr, <{n} x i1>)"
+        t.do(f"call void @{name}({type} {chunk}, ptr align {size} {pointer}, <{n} x i1> {mask})")
+
+    def _scatter(self, element: str, size: int, chunk: str, pointers: str, mask: str) -> None:
+        n, t = self.v.chunk, self.t
+        type, name = f"<{n} x {element}>", f"llvm.masked.scatter.{t.mangle(element, n)}.v{n}p0"
+        t.declarations[name] = f"declare void @{name}({type}, <{n} x ptr>, <{n} x i1>)"
+        t.do(f"call void @{name}({type} {chunk}, <{n} x ptr> align {size} {pointers}, <{n} x i1> {mask})")
