@@ -34,6 +34,8 @@ def width(ptx):
 
 
 def integers() -> Iterator[AtomicRow]:
+    yield AtomicRow("exch.b128", "b128", lambda a, b: b, red=False, free=False)
+    yield AtomicRow("cas.b128", "b128", lambda a, b, c: c if a == b else a, sources=2, red=False, free=False)
     for t in ("b32", "b64"):
         yield AtomicRow(f"and.{t}", t, lambda a, b: a & b)
         yield AtomicRow(f"or.{t}", t, lambda a, b: a | b)

@@ -23,6 +23,7 @@ TEMPLATE = """.version 8.7
 .reg .b16 %h<20>;
 .reg .b32 %r<20>;
 .reg .b64 %d<20>;
+.reg .b128 %q<20>;
 .reg .b64 %a<8>;
 .reg .b32 %t<4>;
 .shared .align 16 .b8 block[{shared}];
@@ -61,7 +62,7 @@ def registers(row, first):
     size, count = width(row.ptx), row.count
     if "x2" in row.form:
         size, count = 2 * size, count // 2
-    letter = {16: "h", 32: "r", 64: "d"}[size]
+    letter = {16: "h", 32: "r", 64: "d", 128: "q"}[size]
     return size, [f"%{letter}{first + n}" for n in range(count)]
 
 

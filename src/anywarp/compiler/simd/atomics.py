@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from anywarp.compiler.ir import Op
 from anywarp.compiler.simd.addresses import SIZE, Address
+from anywarp.compiler.simd.bulk import emit_bulk
 from anywarp.compiler.simd.memory import ATOMIC_ORDER, Memory
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.text import LLVM_TYPE, vector_type
 from anywarp.compiler.simd.values import Values
+from anywarp.ptx.isa.mbarriers import COUNTED, EXPECTED, PARITY
 
 _RMW = {
     "add": "add", "and": "and", "or": "or", "xor": "xor", "exch": "xchg", "min": "min", "max": "max", "umin": "umin",
@@ -69,16 +71,16 @@ class Atomics:
         operands = [self.memory.spill(element, v.vector(a)) for a in op.args[1:]]
         places = self._places(address)
         result = self.memory.room(element) if used else ""
-        index = self._begin_lanes(bits)
+        index = self.begin_lanes(bits)
         values = [
             t.let(f"load {element}, ptr {t.let(f'getelementptr {element}, ptr {room}, i32 {index}')}")
             for room in operands
         ]
         pointer = self._place(address, places, index)
-        old = self._one(op, element, pointer, values)
+        old = self.one(op, element, pointer, values)
         if used:
             t.do(f"store {element} {old}, ptr {t.let(f'getelementptr {element}, ptr {result}, i32 {index}')}")
-        self._end_lanes()
+        self.end_lanes()
         if used:
             chunks: list[str] = []
             for first in range(0, v.lanes, v.chunk):
@@ -104,7 +106,7 @@ class Atomics:
         slot = t.let(f"getelementptr i64, ptr {places}, i32 {index}")
         return t.cast("inttoptr", "i64", t.let(f"load i64, ptr {slot}"), "ptr")
 
-    def _begin_lanes(self, bits: str | None) -> str:
+    def begin_lanes(self, bits: str | None) -> str:
         """Begin a loop over the lanes in `bits` (None: all), lowest first; returns the lane's number."""
         t, v = self.t, self.v
         self._outer = ("", "", "", v.snapshot())
@@ -134,7 +136,7 @@ class Atomics:
         self._outer = (place, head, done, self.v.snapshot())
         return t.let(f"load i32, ptr {place}")
 
-    def _end_lanes(self) -> None:
+    def end_lanes(self) -> None:
         t = self.t
         head, done, rest, left, state = self._loop
         t.do(f"store i32 {t.two('and', 'i32', left, t.two('sub', 'i32', left, '1'))}, ptr {rest}")
@@ -150,7 +152,7 @@ class Atomics:
         t.do(f"br i1 {t.two('icmp ult', 'i32', following, str(self.v.warps))}, label %{head}, label %{done}")
         t.start(done)
 
-    def _one(self, op: Op, element: str, pointer: str, values: list[str]) -> str:
+    def one(self, op: Op, element: str, pointer: str, values: list[str]) -> str:
         """One lane's read-modify-write; returns the old value."""
         if op.attrs["space"] == "shared":
             return self._plain(op, element, pointer, values)
@@ -214,6 +216,8 @@ class Atomics:
             over = t.two("icmp ugt", element, old, b)
             wrap = t.two("or", "i1", over, t.two("icmp eq", element, old, "0"))
             return t.pick(0, wrap, element, b, t.two("sub", element, old, "1"))
+        if name == "arrive":
+            return self._arrived(t.two("add", element, old, b))
         if name == "cas":
             if element.startswith("i"):
                 return t.pick(0, t.two("icmp eq", element, old, b), element, values[1], old)
@@ -222,6 +226,14 @@ class Atomics:
             return t.pick(0, t.two("icmp eq", word, x, y), element, values[1], old)
         floats, made = self.v.floats, Op(name, type, [])
         return floats.arithmetic(made, 0, old, b) if name == "fadd" else floats.extreme(made, 0, old, b)
+
+    def _arrived(self, word: str) -> str:
+        """An mbarrier's word after a change: in its next phase where nothing is pending (see `ptx.isa.mbarriers`)."""
+        t = self.t
+        expected = t.two("and", "i64", t.two("lshr", "i64", word, str(EXPECTED)), str((1 << EXPECTED) - 1))
+        following = t.two("or", "i64", t.two("xor", "i64", word, str(1 << PARITY)), expected)
+        counted = t.two("and", "i64", word, str(COUNTED - (1 << 64)))
+        return t.pick(0, t.two("icmp eq", "i64", counted, "0"), "i64", following, word)
 
     def _combined(self, op: Op, address: Address, bits: str | None) -> None:
         """All lanes name one address and nobody asks what was there: combine first, then one access."""
@@ -233,7 +245,7 @@ class Atomics:
         inside, after = t.fresh("on"), t.fresh("after")
         t.do(f"br i1 {t.two('icmp ne', v.word, lanes, '0')}, label %{inside}, label %{after}")
         t.start(inside)
-        self._one(op, "i32", t.cast("inttoptr", "i64", address.base, "ptr"), [value])
+        self.one(op, "i32", t.cast("inttoptr", "i64", address.base, "ptr"), [value])
         t.do(f"br label %{after}")
         t.start(after)
 
@@ -255,6 +267,9 @@ class Atomics:
     def host_call(self, op: Op) -> None:
         """Call a service of the runtime once per active lane."""
         v, t, name = self.v, self.t, op.attrs["name"]
+        if name.startswith("bulk_"):
+            emit_bulk(self, op)
+            return
         if name not in HOST:
             raise NotImplementedError(f"runtime service {name!r}")
         result, types, worker = HOST[name]
@@ -262,7 +277,7 @@ class Atomics:
         bits = v.active_bits(op.guard)
         rooms = [self.memory.spill(LLVM_TYPE[a.type], v.vector(a)) for a in op.args]
         out = self.memory.room(result) if result != "void" else ""
-        index = self._begin_lanes(bits)
+        index = self.begin_lanes(bits)
         arguments: list[tuple[str, str]] = []
         for room, a, want in zip(rooms, op.args, types, strict=True):
             have = LLVM_TYPE[a.type]
@@ -273,7 +288,7 @@ class Atomics:
         value = t.call(result, f"aw_{name}", *first, *arguments)
         if out:
             t.do(f"store {result} {value}, ptr {t.let(f'getelementptr {result}, ptr {out}, i32 {index}')}")
-        self._end_lanes()
+        self.end_lanes()
         if out and op in v.used:
             chunks: list[str] = []
             for lane in range(0, v.lanes, v.chunk):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from anywarp.devices.reference import softfloat, windows
+from anywarp.devices.reference.bulk import run_bulk
 from anywarp.devices.reference.memory import WINDOWS, Memory, Region, Stray, in_space
 from anywarp.devices.reference.objects import Objects, run
 from anywarp.devices.reference.program import Place, Program, Register, Step, float_bits
@@ -19,6 +20,7 @@ from anywarp.devices.reference.texture import Texture
 from anywarp.devices.reference.values import LANES, Plain, PlainOps, plain, undefined
 from anywarp.devices.reference.warp import Lane, Warp
 from anywarp.diagnostics import AnywarpError, Diagnostic
+from anywarp.ptx.isa.mbarriers import COUNTED, EXPECTED, PARITY
 from anywarp.ptx.isa.ops import BITS, AddressSpace, AtomicOp, Order, Scope, Type
 from anywarp.ptx.isa.special_registers import SPECIAL, special_name
 from anywarp.ptx.isa.texture_form import form_of
@@ -309,12 +311,16 @@ class Machine(PlainOps):
             self.fail("D012", "the kernel trapped")
 
     def host_call(self, name: str, arguments: Sequence[Plain], returns: Type | None) -> Plain | None:
-        if name not in SERVICES:
+        if name not in SERVICES and not name.startswith("bulk_"):
             self.fail("D010", f"the service {name} is not interpreted")
         values = [0] * LANES
         for n in self.running():
             self.memory.set_window(windows.LOCAL, self.lane(n).local)
-            values[n] = SERVICES[name](self, n, [a.lanes[n] for a in arguments])
+            numbers = [a.lanes[n] for a in arguments]
+            if name in SERVICES:
+                values[n] = SERVICES[name](self, n, numbers)
+            else:
+                run_bulk(self, n, name, numbers, _updated)
         return plain(returns, values) if returns else None
 
     def allocate(self, size: int) -> int:
@@ -341,11 +347,20 @@ def _bf16(operand: Float) -> int:
     return softfloat.convert(source, softfloat.FORMATS["bf16"], operand.bits, "rn")
 
 
+def _arrived(word: int) -> int:
+    """Return the word of an mbarrier after a change: in its next phase where nothing is pending."""
+    if word & COUNTED:
+        return word
+    return (word ^ 1 << PARITY) | word >> EXPECTED & (1 << EXPECTED) - 1
+
+
 def _updated(op: AtomicOp, type: Type, old: int, values: list[int]) -> int:
     """Return what an atomic operation leaves in memory."""
     b = values[0]
     if op == "cas":
         return values[1] if old == b else old
+    if op == "arrive":
+        return _arrived((old + b) & (1 << 64) - 1)
     if op in ("fadd", "fmin", "fmax"):
         f = softfloat.FORMATS[type]
         return {"fadd": softfloat.add, "fmin": softfloat.minimum, "fmax": softfloat.maximum}[op](f, old, b)

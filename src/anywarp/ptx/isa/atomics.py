@@ -61,7 +61,7 @@ def _update(ops: Ops, i: Instruction, address: Operand, values: list[V], returns
     return found
 
 
-@meaning(*(f"atom{_WHERE}.{form}" for form in _FORMS), f"atom{_WHERE}.exch.b32/b64")
+@meaning(*(f"atom{_WHERE}.{form}" for form in _FORMS), f"atom{_WHERE}.exch.b32/b64/b128")
 def atom(ops: Ops, i: Instruction) -> None:
     """`atom`: update memory, returning what was there."""
     destination, address, source = take(i, 3, 4)[:3]
@@ -82,7 +82,7 @@ def red(ops: Ops, i: Instruction) -> None:
     _update(ops, i, address, values, returns=False)
 
 
-@meaning(f"atom{_WHERE}.cas.b16/b32/b64")
+@meaning(f"atom{_WHERE}.cas.b16/b32/b64/b128")
 def cas(ops: Ops, i: Instruction) -> None:
     """`atom.cas`: store c where memory holds b; `d|p` also tells whether it did."""
     destination, address, b, c = take(i, 4, 5)[:4]
@@ -100,6 +100,7 @@ def cas(ops: Ops, i: Instruction) -> None:
     "fence.acquire/release.sync_restrict::shared::cta/sync_restrict::shared::cluster.cluster", "fence.mbarrier_init.release.cluster",
     "fence.proxy.alias/async", "membar.proxy.alias/async",
     "fence.proxy.async.global/shared/shared::cta/shared::cluster", "fence.proxy.tensormap::generic.release/acquire.<scope>",
+    "fence.proxy.async::generic.acquire/release.sync_restrict::shared::cta/sync_restrict::shared::cluster.cluster",
 )  # fmt: skip
 def fence(ops: Ops, i: Instruction) -> None:
     """`fence`, `membar`: order memory. There is one kind of path to memory here, so a proxy fence is a plain one."""

@@ -20,8 +20,8 @@ Type: TypeAlias = Literal["i1", "i8", "i16", "i32", "i64", "i128", "f16", "bf16"
 Rounding: TypeAlias = Literal["rn", "rz", "rm", "rp", "rna"]
 AddressSpace: TypeAlias = Literal["generic", "global", "shared", "local", "const", "param"]
 AtomicOp: TypeAlias = Literal[
-    "add", "and", "or", "xor", "exch", "cas", "min", "max", "umin", "umax", "inc", "dec", "fadd", "fmin", "fmax"
-]
+    "add", "and", "or", "xor", "exch", "cas", "min", "max", "umin", "umax", "inc", "dec", "fadd", "fmin", "fmax", "arrive"
+]  # fmt: skip
 Approximation: TypeAlias = Literal["ex2", "lg2", "sin", "cos", "tanh", "rcp", "rsqrt", "sqrt"]
 Order: TypeAlias = Literal["weak", "relaxed", "acquire", "release", "acq_rel", "sc"]
 Scope: TypeAlias = Literal["cta", "cluster", "gpu", "sys"]
@@ -202,6 +202,7 @@ class Ops(Protocol):
         """Atomic read-modify-write under the guard, returning the old value.
 
         `values` is (b,) or for cas (compare, new). inc/dec wrap as the manual says. Lanes act in some order, each once.
+        `arrive` (i64) is the update of an mbarrier: add b, and where that completes a phase begin the next (see `mbarriers`).
         `returns=False` (red) lets a target combine lanes. The type acted on is that of `values`: i16 (cas), i32, i64; f32,
         f64, f16, bf16 (fadd, fmin, fmax). `.f16x2` and vector forms arrive as one call per element, as the manual allows.
         """  # fmt: skip

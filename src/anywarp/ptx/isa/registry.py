@@ -24,7 +24,7 @@ F = TypeVar("F", bound=Meaning)
 CHAPTERS = (
     "texture",
     "integer", "bits", "extended", "floating", "comparison", "logic", "data_movement", "addresses", "conversion", "small_floats", "scale_floats",
-    "approximations", "atomics", "warp", "matrix", "matrix_move", "matrix_wmma", "asynchronous", "video", "miscellaneous",
+    "approximations", "atomics", "warp", "mbarriers", "bulk", "matrix", "matrix_move", "matrix_wmma", "asynchronous", "video", "miscellaneous",
 )  # fmt: skip
 """The modules that declare meanings; a new chapter is listed here once."""
 

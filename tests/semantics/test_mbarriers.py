@@ -1,0 +1,179 @@
+"""mbarriers on the devices that run kernels, against a model written from the manual's description of the object."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from semantics.devices import DEVICES
+
+HEAD = """.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 results)
+{
+.reg .b32 %r<8>; .reg .b64 %s<4>, %out, %generic; .reg .pred %p<4>;
+.shared .align 8 .b64 bar; .shared .align 8 .b64 other;
+ld.param.u64 %out, [results];
+mov.u64 %generic, bar; cvta.shared.u64 %generic, %generic;
+"""
+SPACES = ("", ".shared", ".shared::cta")
+
+
+@dataclass
+class Model:
+    """The counts of the object, as the manual names them."""
+
+    expected: int
+    pending: int
+    transactions: int = 0
+    phase: int = 0
+
+    def settle(self):
+        if self.pending == 0 and self.transactions == 0:
+            self.phase += 1
+            self.pending = self.expected
+
+    def arrive(self, count, drop=False):
+        state = (self.phase, self.pending)
+        self.pending -= count
+        self.expected -= count if drop else 0
+        self.settle()
+        return state
+
+    def transact(self, change):
+        self.transactions += change
+        self.settle()
+
+
+def program(rng, steps):
+    """Random operations of one thread, and what they must report."""
+    model, text, wanted, states = Model(6, 6), ["mbarrier.init.shared.b64 [bar], 6;"], [], []
+
+    def report(register, value):
+        text.append(f"st.global.u32 [%out+{4 * len(wanted)}], {register};")
+        wanted.append(value)
+
+    def waits(space, address):
+        for parity in (0, 1):
+            kind = rng.choice(("test_wait", "try_wait"))
+            how = rng.choice(("", ".acquire.cta", ".relaxed.cluster"))
+            text.append(f"mbarrier.{kind}.parity{how}{space}.b64 %p1, [{address}], {parity};")
+            text.append("selp.u32 %r1, 1, 0, %p1;")
+            report("%r1", int(model.phase % 2 != parity))
+        if states and states[-1] >= model.phase - 1:
+            text.append(f"mbarrier.test_wait{space}.b64 %p2, [{address}], %s0; selp.u32 %r1, 1, 0, %p2;")
+            report("%r1", int(model.phase != states[-1]))
+
+    for _ in range(steps):
+        space = rng.choice(SPACES)
+        address = "bar" if space else "%generic"
+        count = rng.randint(1, 3)
+        kind = rng.choice(
+            ("arrive", "arrive", "arrive", "expect", "complete", "expect_arrive", "drop", "copies", "no_complete")
+        )
+        sem = rng.choice(("", ".release.cta", ".relaxed.cluster"))
+        if kind in ("expect", "complete"):
+            size = 16 * count
+            if kind == "complete" and model.transactions - size < -(1 << 19):
+                continue
+            sign = 1 if kind == "expect" else -1
+            relaxed = rng.choice(("", ".relaxed.cta", ".relaxed.cluster"))
+            text.append(f"mbarrier.{kind}_tx{relaxed}{space}.b64 [{address}], {size};")
+            model.transact(sign * size)
+        elif kind == "copies":
+            text.append(f"cp.async.mbarrier.arrive{space}.b64 [{address}];")
+            if model.pending >= 1:
+                text.append(f"cp.async.mbarrier.arrive.noinc{space}.b64 [{address}];")
+                model.arrive(1)
+        elif kind == "expect_arrive":
+            if model.pending < 1:
+                continue
+            text.append(f"mbarrier.arrive.expect_tx{sem}{space}.b64 %s0, [{address}], {8 * count};")
+            model.transactions += 8 * count
+            states.append(model.arrive(1)[0])
+        elif kind == "no_complete":
+            if model.pending <= count:
+                continue
+            text.append(f"mbarrier.arrive.noComplete{space}.b64 %s0, [{address}], {count};")
+            states.append(model.arrive(count)[0])
+        else:
+            drop = kind == "drop"
+            if model.pending < count or (drop and model.expected <= count):
+                continue
+            name = "arrive_drop" if drop else "arrive"
+            operand = "" if count == 1 else f", {count}"
+            text.append(
+                f"mbarrier.{name}{sem}{space}.b64 %s0, [{address}]{operand}; mbarrier.pending_count.b64 %r2, %s0;"
+            )
+            phase, pending = model.arrive(count, drop)
+            states.append(phase)
+            report("%r2", pending)
+        waits(space, address)
+        if model.transactions < 0 and rng.random() < 0.5:
+            text.append(f"mbarrier.expect_tx.shared.b64 [bar], {-model.transactions};")
+            model.transact(-model.transactions)
+        elif model.transactions > 0 and rng.random() < 0.5:
+            text.append(f"mbarrier.complete_tx.shared.b64 [bar], {model.transactions};")
+            model.transact(-model.transactions)
+    text.append("mbarrier.inval.shared.b64 [bar]; mbarrier.init.b64 [%generic], 2;")
+    text.append(
+        "mbarrier.arrive.b64 _, [%generic]; mbarrier.arrive.b64 %s1, [%generic]; mbarrier.pending_count.b64 %r2, %s1;"
+    )
+    report("%r2", 1)
+    return HEAD + "\n".join(text) + "\nret;\n}\n", wanted, model.phase
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("seed", range(3))
+def test_random_operations_of_one_thread_follow_the_manual(device, seed):
+    text, wanted, phases = program(random.Random(seed), 40)
+    assert phases > 3
+    found = np.full(len(wanted), 77, np.uint32)
+    DEVICES[device](text, "k", 1, 1, (found,))
+    assert found.tolist() == wanted
+
+
+THREADS = 70
+TOGETHER = (
+    HEAD
+    + f"""
+mov.u32 %r0, %tid.x; mul.wide.u32 %s2, %r0, 16; add.u64 %out, %out, %s2;
+setp.eq.u32 %p0, %r0, 0;
+@%p0 mbarrier.init.shared::cta.b64 [bar], {THREADS};
+@%p0 mbarrier.init.shared::cta.b64 [other], {THREADS};
+bar.sync 0;
+mbarrier.arrive.shared::cta.b64 %s0, [bar];
+mbarrier.pending_count.b64 %r1, %s0;
+and.b32 %r2, %r0, 1; setp.ne.u32 %p1, %r2, 0;
+@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 %s1, [other], 4;
+@!%p1 mbarrier.arrive.shared::cta.b64 %s1, [other];
+bar.sync 0;
+mbarrier.test_wait.shared::cta.b64 %p2, [bar], %s0;
+selp.u32 %r3, 1, 0, %p2;
+mbarrier.test_wait.parity.shared::cta.b64 %p2, [other], 0;
+selp.u32 %r4, 1, 0, %p2;
+bar.sync 0;
+@%p1 mbarrier.complete_tx.shared::cta.b64 [other], 4;
+bar.sync 0;
+WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p2, [other], 0;
+@!%p2 bra WAIT;
+selp.u32 %r5, 1, 0, %p2;
+st.global.v4.u32 [%out], {{%r1, %r3, %r4, %r5}};
+ret;
+}}
+"""
+)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_lanes_arrive_one_after_another_and_transactions_hold_the_phase(device):
+    found = np.zeros((THREADS, 4), np.uint32)
+    DEVICES[device](TOGETHER, "k", 1, THREADS, (found,))
+    assert sorted(found[:, 0].tolist()) == list(range(1, THREADS + 1))
+    assert found[:, 1].tolist() == [1] * THREADS
+    assert found[:, 2].tolist() == [0] * THREADS
+    assert found[:, 3].tolist() == [1] * THREADS
