@@ -20,6 +20,9 @@ _LLVM_REDUCE = {
     "umax": "umax",
 }
 
+_MATCHED = 4
+"""Lanes that a trip of the loop for matches compares with."""
+
 
 class Warp:
     """Emits warp operations through `values`; `memory` lends its detour over the stack."""
@@ -150,37 +153,41 @@ class Warp:
         v.define(op, None, out)
 
     def _match_warp(self, element: str, chunks: list[str], active: str) -> list[str]:
+        """Compare with each lane in turn: no step waits for the one before, as going from value to value would."""
         v, t = self.v, self.t
         n, word = v.chunk, vector_type("i32", v.chunk)
+        assert element in ("i32", "i64")
         room = self.memory.spill(element, chunks)
-        results, rest = [t.alloca(word) for _ in chunks], t.alloca("i32")
+        results, bit, lane = [t.alloca(word) for _ in chunks], t.alloca(word), t.alloca("i32")
         for result in results:
             t.do(f"store {word} zeroinitializer, ptr {result}")
-        t.do(f"store i32 {active}, ptr {rest}")
-        head, body, done = t.fresh("match"), t.fresh("matching"), t.fresh("matched")
-        t.do(f"br label %{head}")
-        t.start(head)
-        left = t.let(f"load i32, ptr {rest}")
-        t.do(f"br i1 {t.two('icmp ne', 'i32', left, '0')}, label %{body}, label %{done}")
+        t.do(f"store {word} splat (i32 1), ptr {bit}")
+        t.do(f"store i32 0, ptr {lane}")
+        body, done = t.fresh("matching"), t.fresh("matched")
+        t.do(f"br label %{body}")
         t.start(body)
         state = v.snapshot()
-        lane = t.call("i32", "llvm.cttz.i32", ("i32", left), ("i1", "true"))
-        place = t.let(f"getelementptr {element}, ptr {room}, i32 {lane}")
-        wanted = v.splat(element, t.let(f"load {element}, ptr {place}"))
-        equal = [
-            t.two("icmp eq" if element.startswith("i") else "fcmp oeq", vector_type(element, n), c, wanted)
-            for c in chunks
-        ]
-        same = t.two("and", "i32", v.bits_of(equal, LANES), active)
-        spread = v.splat("i32", same)
-        for result, mask in zip(results, v.lane_masks(same, LANES), strict=True):
-            old = t.let(f"load {word}, ptr {result}")
-            t.do(f"store {word} {t.pick(n, mask, word, spread, old)}, ptr {result}")
-        t.do(f"store i32 {t.two('and', 'i32', left, t.two('xor', 'i32', same, '-1'))}, ptr {rest}")
+        number, here = t.let(f"load i32, ptr {lane}"), t.let(f"load {word}, ptr {bit}")
+        found = [t.let(f"load {word}, ptr {result}") for result in results]
+        for step in range(_MATCHED):
+            at = t.two("add", "i32", number, str(step))
+            wanted = v.splat(
+                element, t.let(f"load {element}, ptr {t.let(f'getelementptr {element}, ptr {room}, i32 {at}')}")
+            )
+            for i, chunk in enumerate(chunks):
+                equal = t.two("icmp eq", vector_type(element, n), chunk, wanted)
+                found[i] = t.pick(n, equal, word, t.two("or", word, found[i], here), found[i])
+            here = t.two("add", word, here, here)
+        for result, new in zip(results, found, strict=True):
+            t.do(f"store {word} {new}, ptr {result}")
+        t.do(f"store {word} {here}, ptr {bit}")
+        following = t.two("add", "i32", number, str(_MATCHED))
+        t.do(f"store i32 {following}, ptr {lane}")
         v.restore(state)
-        t.do(f"br label %{head}")
+        t.do(f"br i1 {t.two('icmp ult', 'i32', following, str(LANES))}, label %{body}, label %{done}")
         t.start(done)
-        return [t.let(f"load {word}, ptr {result}") for result in results]
+        on = v.splat("i32", active)
+        return [t.two("and", word, t.let(f"load {word}, ptr {result}"), on) for result in results]
 
     # --- reductions -----------------------------------------------------------------------------------------------
 
