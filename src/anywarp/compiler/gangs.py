@@ -23,6 +23,10 @@ _APART = 64
 """Lanes to which loops are widened whose number of trips differs from lane to lane: all wait for the last."""
 _SIZE = 9000
 """Vector instructions up to which code may grow by widening; a kernel of the usual size compiles in a tenth of a second then."""
+_ALONE, _FEWER = 3, 1.5
+"""How far the registers may be exceeded where that makes barriers vanish, or makes rounds at them fewer."""
+_ROW = 4
+"""Neighbours in memory that each lane loads at once."""
 _WAITS = frozenset({"atomic", "host_call"})
 
 
@@ -92,7 +96,8 @@ def choose(kernel: Kernel, analysis: Analysis, specialisation: Specialisation, r
     if lanes > _APART and _part_for_long(flow, analysis):
         lanes, why = _APART, "lanes leave loops apart"
     whole = block[0] * block[1] * block[2]
-    while lanes > WARP and lanes > limit * ((3 if lanes == whole else 1.5) if barriers else 1):
+    rows = any(_by_rows(op, analysis) for loop in flow.nest.loops for i in loop.blocks for op in flow.blocks[i].ops)
+    while lanes > WARP and lanes > limit * (1 if rows or not barriers else _ALONE if lanes == whole else _FEWER):
         lanes, why = lanes // 2, f"{live:g} vectors of a warp's lanes are alive in the hottest loop"
     while lanes > WARP and size * lanes // chunk > _SIZE:
         lanes, why = lanes // 2, f"{size // 2} vector operations make much code"
@@ -158,8 +163,19 @@ def _most_alive(block: Block, after: set[Value], analysis: Analysis) -> float:
             if a not in now and isinstance(a, Op | Phi) and _varies(analysis, a):
                 now.add(a)
                 total += _weight(a)
-        worst = max(worst, total)
+        worst = max(worst, total + (_ROW - 1 if _by_rows(op, analysis) else 0))
     return worst
+
+
+def _by_rows(op: Op, analysis: Analysis) -> bool:
+    """Tell whether lanes load along rows of their own, so that several neighbours are loaded at once."""
+    if op.name != "load":
+        return False
+    found = analysis.guarded.get(op.args[0])
+    shape = found.shape if found is not None else analysis.shapes.get(op.args[0])
+    if shape is None or shape.offsets is None:
+        return False
+    return any(f[1] != f[0] for _, f in shape.symbols) or abs(shape.offsets[1] - shape.offsets[0]) > BITS[op.type] // 8
 
 
 def _live_out(flow: ControlFlow, analysis: Analysis) -> list[set[Value]]:

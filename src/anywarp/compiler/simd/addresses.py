@@ -178,7 +178,8 @@ class Addresses:
             return
         v, t = self.v, self.t
         steps = [b - a for a, b in pairwise(address.offsets or [])]
-        affine = address.offsets is not None and not address.symbols and len(set(steps)) == 1
+        even = all(len({b - a for a, b in pairwise(factors)}) == 1 for _, factors in address.symbols)
+        affine = address.offsets is not None and even and len(set(steps)) == 1
         # Rows that lie apart would take eight more stores per access; there the handler names the warp's first lane.
         rows = all(self.pattern(address, i, 4, 4) for i in range(0, v.lanes, 4))
         kind = 2 if affine else 1 if rows else _EACH if v.warps == 1 else _ELSEWHERE
@@ -196,6 +197,12 @@ class Addresses:
         if v.recorded != (t.label, first):  # within straight code only what changed is written
             v.recorded = (t.label, first)
             t.do(f"store volatile {first}, ptr {t.let(f'getelementptr i8, ptr {at}, i64 40')}, align 8")
+        if affine and address.symbols:
+            stride = str(step)
+            for symbol, factors in address.symbols:
+                stride = t.two("add", "i64", stride, t.two("mul", "i64", symbol, str(factors[1] - factors[0])))
+            t.do(f"store volatile i64 {stride}, ptr {t.let(f'getelementptr i8, ptr {at}, i64 48')}, align 8")
+            v.recorded = ("", "")
         if kind < 3:
             t.do(f"store volatile i64 {address.base}, ptr {t.let(f'getelementptr i8, ptr {at}, i64 64')}, align 8")
             return

@@ -9,12 +9,30 @@ from collections.abc import Sequence
 
 from anywarp.compiler.simd.addresses import Address, Addresses
 from anywarp.compiler.simd.text import constant_vector
+from anywarp.compiler.simd.values import ALL_LANES, NO_LANE
 
 _IN_FLIGHT = 16
 """Vectors that may be loaded before their uses, where gangs are wide."""
 
 _MOST_PARTS = 4
 """Vectors that are read to pick a chunk's lanes from, at most."""
+
+
+def first_lanes(mask: str) -> int | None:
+    """Return how many lanes at the start of a chunk a known mask has on, if these are all and a power of two."""
+    bits = _known_bits(mask)
+    count = sum(bits)
+    return count if bits and all(bits[:count]) and count & (count - 1) == 0 else None
+
+
+def last_lane(mask: str) -> int | None:
+    """Return the last lane of a chunk that a known mask has on."""
+    bits = _known_bits(mask)
+    return max(lane for lane, bit in enumerate(bits) if bit) if any(bits) else None
+
+
+def _known_bits(mask: str) -> list[bool]:
+    return [word == "true" for word in mask[1:-1].replace("i1 ", "").split(", ")] if mask.startswith("<") else []
 
 
 class Lanes(Addresses):
@@ -32,24 +50,44 @@ class Lanes(Addresses):
             self._keep_order()
         for i in range(v.chunks):
             pattern = self.pattern(address, i * n, n, size)
-            if pattern and masks is None and not volatile:
+            mask = masks[i] if masks is not None and masks[i] != ALL_LANES else ""
+            count = first_lanes(mask)
+            if mask == NO_LANE:
+                out.append("zeroinitializer")
+            elif count and pattern and not volatile:
+                out.append(self._load_first(address, i * n, count, pattern, element, size))
+            elif pattern and not mask and not volatile:
                 key = (pattern, self._place_of(address, i * n))
                 if key not in known:
                     known[key] = self._load_regular(address, i * n, pattern, element, size)
                 out.append(known[key])
-            elif pattern == "next" and masks is None:
+            elif pattern == "next" and not mask:
                 out.append(t.let(f"{load} <{n} x {element}>, ptr {self._pointer(address, i * n)}, align {size}"))
-            elif pattern == "same" and masks is None:
+            elif pattern == "same" and not mask:
                 out.append(
                     v.splat(element, t.let(f"{load} {element}, ptr {self._pointer(address, i * n)}, align {size}"))
                 )
-            elif pattern == "next" and masks is not None:
-                out.append(self._masked_load(element, size, self._pointer(address, i * n), masks[i]))
-            elif pattern == "same" and masks is not None and not volatile:
-                out.append(self._load_if_any(element, size, self._pointer(address, i * n), masks[i]))
+            elif pattern == "next":
+                out.append(self._masked_load(element, size, self._pointer(address, i * n), mask))
+            elif pattern == "same" and not volatile:
+                out.append(self._load_if_any(element, size, self._pointer(address, i * n), mask))
             else:
-                out.append(self._load_scattered(address, i, element, size, masks[i] if masks else "", load))
+                out.append(self._load_scattered(address, i, element, size, mask, load))
         return out
+
+    def _load_first(self, address: Address, lane: int, count: int, pattern: str, element: str, size: int) -> str:
+        """Load for the first lanes of a chunk only: as narrow as it is, so that it finds in flight what was stored as narrowly."""
+        t, v = self.t, self.v
+        type, pointer = f"<{v.chunk} x {element}>", self._pointer(address, lane)
+        if count == 1:
+            one = t.let(f"load {element}, ptr {pointer}, align {size}")
+            return t.let(f"insertelement {type} zeroinitializer, {element} {one}, i32 0")
+        if pattern == "same":
+            return v.splat(element, t.let(f"load {element}, ptr {pointer}, align {size}"))
+        some = t.let(f"load <{count} x {element}>, ptr {pointer}, align {size}")
+        index = ", ".join(f"i32 {min(i, count)}" for i in range(v.chunk))
+        part = f"<{count} x {element}>"
+        return t.let(f"shufflevector {part} {some}, {part} zeroinitializer, <{v.chunk} x i32> <{index}>")
 
     def _load_scattered(self, address: Address, chunk: int, element: str, size: int, mask: str, load: str) -> str:
         """Load a chunk whose lanes are neither side by side nor at one place, as far as is known."""
@@ -225,17 +263,25 @@ class Lanes(Addresses):
         type = f"<{n} x {element}>"
         for i, chunk in enumerate(chunks):
             pattern = self.pattern(address, i * n, n, size)
-            if pattern == "next" and masks is None:
+            mask = masks[i] if masks is not None and masks[i] != ALL_LANES else ""
+            if mask == NO_LANE:
+                continue
+            count, last = first_lanes(mask), last_lane(mask) if mask else n - 1
+            if pattern == "next" and not mask:
                 t.do(f"{store} {type} {chunk}, ptr {self._pointer(address, i * n)}, align {size}")
-            elif pattern == "same" and masks is None:
-                last = t.let(f"extractelement {type} {chunk}, i32 {n - 1}")
-                t.do(f"{store} {element} {last}, ptr {self._pointer(address, i * n)}, align {size}")
-            elif pattern == "next" and masks is not None:
-                self._masked_store(element, size, chunk, self._pointer(address, i * n), masks[i])
+            elif pattern == "next" and count:
+                index = ", ".join(f"i32 {lane}" for lane in range(count))
+                some = t.let(f"shufflevector {type} {chunk}, {type} poison, <{count} x i32> <{index}>")
+                t.do(f"{store} <{count} x {element}> {some}, ptr {self._pointer(address, i * n)}, align {size}")
+            elif pattern == "same" and last is not None:
+                one = t.let(f"extractelement {type} {chunk}, i32 {last}")
+                t.do(f"{store} {element} {one}, ptr {self._pointer(address, i * n)}, align {size}")
+            elif pattern == "next":
+                self._masked_store(element, size, chunk, self._pointer(address, i * n), mask)
             elif address.offsets is None and self.near:
-                self._store_if_near(address.vectors[i], chunk, element, size, masks[i] if masks else "")
+                self._store_if_near(address.vectors[i], chunk, element, size, mask)
             else:
-                self._scatter(element, size, chunk, self.pointers(address, i), masks[i] if masks else "splat (i1 true)")
+                self._scatter(element, size, chunk, self.pointers(address, i), mask or ALL_LANES)
 
     def _masked_store(self, element: str, size: int, chunk: str, pointer: str, mask: str) -> None:
         n, t = self.v.chunk, self.t

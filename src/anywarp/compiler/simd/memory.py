@@ -103,11 +103,47 @@ class Memory(Lanes):
                     place = t.let(f"extractelement <{n} x i64> {address.vectors[chunk]}, i32 {lane}")
                     pointer = t.cast("inttoptr", "i64", place, "ptr")
                 rows.append(t.let(f"load <{count} x {element}>, ptr {pointer}, align {size}"))
+            if size == 4 and count == 4:
+                for i, column in enumerate(self._transposed(rows, element)):
+                    out[i].append(column)
+                continue
             whole, type = v.join(element, count, rows), f"<{n * count} x {element}>"
             for i in range(count):
                 index = ", ".join(f"i32 {lane * count + i}" for lane in range(n))
                 out[i].append(t.let(f"shufflevector {type} {whole}, {type} poison, <{n} x i32> <{index}>"))
         return out
+
+    def _transposed(self, rows: list[str], element: str) -> list[str]:
+        """Turn rows of four words into four columns.
+
+        Row l goes into the 128 bits number l / 4 of vector l % 4, by loads that insert; then every shuffle stays within 128 bits.
+        """
+        t, n = self.t, self.v.chunk
+        type = f"<{n} x {element}>"
+
+        def shuffled(a: str, b: str, index: list[int]) -> str:
+            return t.let(f"shufflevector {type} {a}, {type} {b}, <{n} x i32> <{', '.join(f'i32 {i}' for i in index)}>")
+
+        def in_parts(a: str, b: str, part: list[int]) -> str:
+            index = [p + at if p < 4 else p - 4 + n + at for at in range(0, n, 4) for p in part]
+            return shuffled(a, b, index)
+
+        whole: list[str] = []
+        for m in range(4):
+            wide: list[str] = []
+            for row in rows[m::4]:
+                index = ", ".join(f"i32 {i % 4}" for i in range(n))
+                wide.append(
+                    t.let(f"shufflevector <4 x {element}> {row}, <4 x {element}> poison, <{n} x i32> <{index}>")
+                )
+            out = wide[0]
+            for part, row in enumerate(wide[1:], 1):
+                out = shuffled(out, row, [n + i if i // 4 == part else i for i in range(n)])
+            whole.append(out)
+        low, high = [0, 4, 1, 5], [2, 6, 3, 7]
+        pairs = [in_parts(whole[a], whole[a + 1], half) for half in (low, high) for a in (0, 2)]
+        halves = ([0, 1, 4, 5], [2, 3, 6, 7])
+        return [in_parts(pairs[2 * i], pairs[2 * i + 1], half) for i in (0, 1) for half in halves]
 
     def _load_from(self, op: Op, address: Address, wanted: list[int]) -> Parts:
         count = int(op.attrs.get("count", 1))
@@ -273,6 +309,9 @@ class Memory(Lanes):
         element = LLVM_TYPE[value.type]
         if bits is None:
             return t.let(f"extractelement {v.type(value, True)} {chunks[-1]}, i32 {v.chunk - 1}")
+        if bits.removeprefix("-").isdigit() and int(bits):
+            last = (int(bits) & ((1 << v.lanes) - 1)).bit_length() - 1
+            return t.let(f"extractelement {v.type(value, True)} {chunks[last // v.chunk]}, i32 {last % v.chunk}")
         above = t.call(v.word, f"llvm.ctlz.{v.word}", (v.word, bits), ("i1", "false"))
         above = t.cast("trunc", v.word, above, "i32") if v.warps > 1 else above
         return self.pick_lane(element, chunks, t.two("sub", "i32", str(v.lanes - 1), above))

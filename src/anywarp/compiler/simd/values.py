@@ -20,6 +20,7 @@ from anywarp.ptx.isa.ops import BITS
 LANES = 32
 """Lanes of a CUDA warp: what shuffles, votes and lane numbers go by, however many lanes are emitted together."""
 _LAZY_SIZE = 16
+_WORD = 64
 ALL_LANES, NO_LANE = "splat (i1 true)", "splat (i1 false)"
 """Masks of a chunk that are known."""
 LAZY = frozenset(
@@ -445,8 +446,13 @@ class Values:
             ]
         if bits not in self._masks:
             n = lanes or self.lanes
-            whole = self.t.cast("bitcast", f"i{n}", bits, f"<{n} x i1>")
-            self._masks[bits] = [self.part("i1", n, whole, first) for first in range(0, n, self.chunk)]
+            per, out, t = min(n, _WORD), list[str](), self.t
+            for word in self._words(bits, n):
+                for first in range(0, per, self.chunk):
+                    shifted = t.two("lshr", f"i{per}", word, str(first)) if first else word
+                    narrow = t.cast("trunc", f"i{per}", shifted, f"i{self.chunk}")
+                    out.append(t.cast("bitcast", f"i{self.chunk}", narrow, f"<{self.chunk} x i1>"))
+            self._masks[bits] = out
         return self._masks[bits]
 
     def part(self, element: str, width: int, vector: str, first: int, count: int = 0) -> str:
@@ -470,8 +476,28 @@ class Values:
 
     def bits_of(self, chunks: list[str], lanes: int = 0) -> str:
         """Turn chunks of i1 into a word of lanes (of all; or of `lanes` of them)."""
-        n = lanes or self.lanes
-        return self.t.cast("bitcast", f"<{n} x i1>", self.join("i1", self.chunk, list(chunks)), f"i{n}")
+        t, n = self.t, lanes or self.lanes
+        per, wide = min(n, _WORD), f"i{n}"
+        out, count = "", per // self.chunk
+        for first in range(0, len(chunks), count):
+            joined = self.join("i1", self.chunk, chunks[first : first + count])
+            word = t.cast("bitcast", f"<{per} x i1>", joined, f"i{per}")
+            if n > per:
+                word = t.cast("zext", f"i{per}", word, wide)
+            if first:
+                word = t.two("or", wide, out, t.two("shl", wide, word, str(first * self.chunk)))
+            out = word
+        return out
+
+    def _words(self, bits: str, lanes: int) -> list[str]:
+        """Split a word of lanes into machine words: LLVM fails on some masks of 128 lanes in one piece."""
+        if lanes <= _WORD:
+            return [bits]
+        t, out = self.t, list[str]()
+        for first in range(0, lanes, _WORD):
+            shifted = t.two("lshr", f"i{lanes}", bits, str(first)) if first else bits
+            out.append(t.cast("trunc", f"i{lanes}", shifted, f"i{_WORD}"))
+        return out
 
     def warp_words(self, bits: str) -> list[str]:
         """Split a word of lanes into an i32 per warp."""
