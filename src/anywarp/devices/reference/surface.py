@@ -48,7 +48,7 @@ def access(s: Surface, form: TextureForm, words: Sequence[int]) -> list[int]:
     if not inside and form.mode == OUTSIDE[0]:
         raise Trap("access outside a surface")
     if not inside and (form.mode == "zero" or limits[0] < 0):
-        return [0] * _word_count(form)
+        return [0] * _word_count(form) if form.kind == "surface_load" else []
     x = min(max(x, 0), limits[0] // size * size)
     y, z = (min(max(v, 0), most) for v, most in zip((y, z), limits[1:], strict=True))
     row = s.texels[z, y].view(np.uint8).reshape(-1)
