@@ -5,6 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from anywarp.compiler.analysis import analyse
+from anywarp.compiler.ir import Specialisation
+from anywarp.compiler.module_view import IndexedModule
+from anywarp.compiler.passes.spread_matrix_loads import spread_matrix_loads
+from anywarp.compiler.pipeline import prepare_kernel
+from anywarp.compiler.simd.target import this_machine
+from anywarp.compiler.verify import verify
+from anywarp.devices.cpu.execute import Loaded, pack_arguments
+from anywarp.ptx.index import index_module
 from semantics.devices import DEVICES
 
 RNG = np.random.default_rng(11)
@@ -116,3 +125,23 @@ def test_movmatrix_transposes(device):
     DEVICES[device](build(body, 1, 32), "k", 1, 32, (image, starts, out, back))
     m = matrices(image, starts, 1)[0].T
     assert out.tolist() == [int(m[x // 4, x % 4 * 2]) | int(m[x // 4, x % 4 * 2 + 1]) << 16 for x in range(32)]
+
+
+@pytest.mark.parametrize("trans", ["", ".trans"])
+@pytest.mark.parametrize("address", [".shared.b16 {%d0, %d1, %d2, %d3}, [%r6]", ".b16 {%d0, %d1, %d2, %d3}, [%p7]"])
+def test_where_accesses_are_checked_every_lane_loads_for_itself(trans, address):
+    text = build(f"ldmatrix.sync.aligned.m8n8.x4{trans}{address};", 4, 32)
+    plain = Specialisation((32, 1, 1))
+    kernel = prepare_kernel(IndexedModule(index_module(text)), "k", plain)
+    spread_matrix_loads(kernel, Specialisation((32, 1, 1), checks=frozenset({"memory"})))
+    names = [op.name for block in kernel.blocks for op in block.ops]
+    assert "matrix_load" not in names and verify(kernel) == []
+    image, starts = scattered(1)
+    out, back = np.zeros(128, np.uint32), np.zeros(2048, np.uint8)
+    code = Loaded(this_machine().emit(kernel, analyse(kernel, plain), plain))
+    code.launch(1, 32, pack_arguments([(8 * n, 8) for n in range(4)], (image, starts, out, back)))
+    for j, found in enumerate(matrices(image, starts, 4)):
+        m = found.T if trans else found
+        for lane in range(32):
+            want = int(m[lane // 4, lane % 4 * 2]) | int(m[lane // 4, lane % 4 * 2 + 1]) << 16
+            assert out[4 * lane + j] == want
