@@ -5,7 +5,8 @@ One thread of the machine runs a block, so atomics on shared memory need no lock
 
 from __future__ import annotations
 
-from anywarp.compiler.ir import Op
+from anywarp.compiler.ir import Op, Value
+from anywarp.compiler.simd import combine
 from anywarp.compiler.simd.addresses import SIZE, Address
 from anywarp.compiler.simd.bulk import emit_bulk
 from anywarp.compiler.simd.memory import ATOMIC_ORDER, Memory
@@ -18,7 +19,6 @@ _RMW = {
     "add": "add", "and": "and", "or": "or", "xor": "xor", "exch": "xchg", "min": "min", "max": "max", "umin": "umin",
     "umax": "umax", "inc": "uinc_wrap", "dec": "udec_wrap",
 }  # fmt: skip
-_COMBINES = frozenset({"add", "and", "or", "xor", "min", "max", "umin", "umax"})
 HOST = {
     "nanosleep": ("void", ("i32",), False),
     "vprintf": ("i32", ("i64", "i64"), True),
@@ -55,28 +55,64 @@ class Atomics:
         bits = v.active_bits(op.guard)
         used = bool(op.attrs.get("returns", True)) and op in v.used
         type = op.args[1].type
-        if address.uniform and not used and op.attrs["op"] in _COMBINES and type == "i32":
-            self._combined(op, address, bits)
-            return
         element = LLVM_TYPE[type]
-        if (
-            not used
-            and bits is None
-            and op.attrs["space"] == "shared"
-            and op.attrs["op"] in ("add", "fadd")
-            and element in ("i32", "float")
-        ):
-            self._unrolled(op, address, element)
+        if address.uniform and self._at_one_place(op, address, bits, used):
             return
-        operands = [self.memory.spill(element, v.vector(a)) for a in op.args[1:]]
+        operands = [self._operand(element, a) for a in op.args[1:]]
         places = self._places(address)
+        after = ""
+        if not used and op.attrs["space"] != "shared" and address.offsets is None and combine.combines(op):
+            after = combine.combine_if_same(self, op, address, places, bits)
+        if not used and bits is None and not self._exchanges(op):
+            combine.all_in_turn(self, op, address, places, operands)
+        else:
+            self._in_turn(op, address, places, operands, bits, used)
+        if after:
+            t.do(f"br label %{after}")
+            t.start(after)
+
+    def _operand(self, element: str, value: Value) -> tuple[str, bool]:
+        """Return where lanes find an operand: the pointer to all of theirs and True, or the one value of all and False."""
+        v = self.v
+        if not v.varies(value) and v.shape(value).uniform and not v.left(value, v.block):
+            return v.scalar(value), False
+        return self.memory.spill(element, v.vector(value)), True
+
+    def operand_of(self, element: str, operand: tuple[str, bool], index: str) -> str:
+        """Return a lane's operand."""
+        room, apart = operand
+        if not apart:
+            return room
+        return self.t.let(f"load {element}, ptr {self.t.let(f'getelementptr {element}, ptr {room}, i32 {index}')}")
+
+    def _at_one_place(self, op: Op, address: Address, bits: str | None, used: bool) -> bool:
+        """Emit an operation of all lanes on one address, if they can be made one."""
+        if not used and combine.combines(op):
+            combine.combine_at_one_place(self, op, address, bits)
+        elif used and op.attrs["op"] == "add" and combine.combines(op):
+            combine.count_up(self, op, address, bits)
+        elif not used and op.attrs["op"] == "fadd" and op.args[1].type in ("f16", "bf16", "f32", "f64"):
+            combine.fold(self, op, address, bits)
+        else:
+            return False
+        return True
+
+    def _exchanges(self, op: Op) -> bool:
+        """Tell whether an operation is a loop that tries until nobody interfered."""
+        element, name = LLVM_TYPE[op.args[1].type], op.attrs["op"]
+        if op.attrs["space"] == "shared" or name == "cas" or (name == "fadd" and element in ("float", "double")):
+            return False
+        return not (name in _RMW and (element.startswith("i") or name == "exch"))
+
+    def _in_turn(
+        self, op: Op, address: Address, places: str, operands: list[tuple[str, bool]], bits: str | None, used: bool
+    ) -> None:
+        """Emit a loop over the active lanes."""
+        v, t, element = self.v, self.t, LLVM_TYPE[op.args[1].type]
         result = self.memory.room(element) if used else ""
         index = self.begin_lanes(bits)
-        values = [
-            t.let(f"load {element}, ptr {t.let(f'getelementptr {element}, ptr {room}, i32 {index}')}")
-            for room in operands
-        ]
-        pointer = self._place(address, places, index)
+        values = [self.operand_of(element, operand, index) for operand in operands]
+        pointer = self.place(address, places, index)
         old = self.one(op, element, pointer, values)
         if used:
             t.do(f"store {element} {old}, ptr {t.let(f'getelementptr {element}, ptr {result}, i32 {index}')}")
@@ -99,7 +135,8 @@ class Atomics:
         ]
         return self.memory.spill("i64", chunks)
 
-    def _place(self, address: Address, places: str, index: str) -> str:
+    def place(self, address: Address, places: str, index: str) -> str:
+        """Return the pointer of lane `index`."""
         t = self.t
         if not places:
             return t.cast("inttoptr", "i64", address.base, "ptr")
@@ -152,13 +189,16 @@ class Atomics:
         t.do(f"br i1 {t.two('icmp ult', 'i32', following, str(self.v.warps))}, label %{head}, label %{done}")
         t.start(done)
 
+    def order_of(self, op: Op) -> str:
+        """Return LLVM's name for the order of an operation on memory that others see."""
+        return ATOMIC_ORDER[op.attrs.get("order", "relaxed")] if op.attrs.get("order") != "weak" else "monotonic"
+
     def one(self, op: Op, element: str, pointer: str, values: list[str]) -> str:
         """One lane's read-modify-write; returns the old value."""
         if op.attrs["space"] == "shared":
             return self._plain(op, element, pointer, values)
         t, name, type = self.t, op.attrs["op"], op.args[1].type
-        order = ATOMIC_ORDER[op.attrs.get("order", "relaxed")] if op.attrs.get("order") != "weak" else "monotonic"
-        size = SIZE[type]
+        order, size = self.order_of(op), SIZE[type]
         if name == "cas":
             weaker = {"release": "monotonic", "acq_rel": "acquire"}.get(order, order)
             word = f"i{8 * size}"
@@ -182,7 +222,7 @@ class Atomics:
         t.start(again)
         seen = t.let(f"load {word}, ptr {slot}")
         old = seen if element.startswith("i") else t.cast("bitcast", word, seen, element)
-        new = self._new_value(op, element, old, values)
+        new = self.new_value(op, element, old, values)
         bits = new if element.startswith("i") else t.cast("bitcast", element, new, word)
         weaker = {"release": "monotonic", "acq_rel": "acquire"}.get(order, order)
         pair = t.let(f"cmpxchg ptr {pointer}, {word} {seen}, {word} {bits} {order} {weaker}, align {size}")
@@ -195,10 +235,10 @@ class Atomics:
     def _plain(self, op: Op, element: str, pointer: str, values: list[str]) -> str:
         t, size = self.t, SIZE[op.args[1].type]
         old = t.let(f"load {element}, ptr {pointer}, align {size}")
-        t.do(f"store {element} {self._new_value(op, element, old, values)}, ptr {pointer}, align {size}")
+        t.do(f"store {element} {self.new_value(op, element, old, values)}, ptr {pointer}, align {size}")
         return old
 
-    def _new_value(self, op: Op, element: str, old: str, values: list[str]) -> str:
+    def new_value(self, op: Op, element: str, old: str, values: list[str]) -> str:
         """The value that an atomic leaves, as the manual's table of operations has it."""
         t, name, type = self.t, op.attrs["op"], op.args[1].type
         b = values[0]
@@ -234,33 +274,6 @@ class Atomics:
         following = t.two("or", "i64", t.two("xor", "i64", word, str(1 << PARITY)), expected)
         counted = t.two("and", "i64", word, str(COUNTED - (1 << 64)))
         return t.pick(0, t.two("icmp eq", "i64", counted, "0"), "i64", following, word)
-
-    def _combined(self, op: Op, address: Address, bits: str | None) -> None:
-        """All lanes name one address and nobody asks what was there: combine first, then one access."""
-        from anywarp.compiler.simd.warp import Warp
-
-        t, v = self.t, self.v
-        lanes = bits or "-1"
-        value = Warp(v, self.memory).total(op.attrs["op"], v.vector(op.args[1]), lanes)
-        inside, after = t.fresh("on"), t.fresh("after")
-        t.do(f"br i1 {t.two('icmp ne', v.word, lanes, '0')}, label %{inside}, label %{after}")
-        t.start(inside)
-        self.one(op, "i32", t.cast("inttoptr", "i64", address.base, "ptr"), [value])
-        t.do(f"br label %{after}")
-        t.start(after)
-
-    def _unrolled(self, op: Op, address: Address, element: str) -> None:
-        """All lanes add to shared memory: straight code, values taken out of registers."""
-        v, t, n = self.v, self.t, self.v.chunk
-        how = "fadd" if element == "float" else "add"
-        chunks = v.vector(op.args[1])
-        for i in range(v.chunks):
-            pointers = self.memory.pointers(address, i)
-            for lane in range(n):
-                pointer = t.let(f"extractelement <{n} x ptr> {pointers}, i32 {lane}")
-                value = t.let(f"extractelement <{n} x {element}> {chunks[i]}, i32 {lane}")
-                old = t.let(f"load {element}, ptr {pointer}, align 4")
-                t.do(f"store {element} {t.two(how, element, old, value)}, ptr {pointer}, align 4")
 
     # --- the runtime ----------------------------------------------------------------------------------------------
 
