@@ -21,12 +21,14 @@ _STREAMING = 128
 """Lanes to which kernels without loops and barriers are widened: more only makes code longer."""
 _APART = 64
 """Lanes to which loops are widened whose number of trips differs from lane to lane: all wait for the last."""
-_SIZE = 9000
+_SIZE = 5200
 """Vector instructions up to which code may grow by widening; a kernel of the usual size compiles in a tenth of a second then."""
 _ALONE, _FEWER = 3, 1.5
 """How far the registers may be exceeded where that makes barriers vanish, or makes rounds at them fewer."""
 _ROW = 4
 """Neighbours in memory that each lane loads at once."""
+_LENGTH = {"approximate": 14, "fdiv": 2, "fsqrt": 2, "div": 8, "rem": 8, "shuffle": 2, "matrix": 8}
+"""Vector operations that some operations become."""
 _WAITS = frozenset({"atomic", "host_call"})
 
 
@@ -86,7 +88,7 @@ def choose(kernel: Kernel, analysis: Analysis, specialisation: Specialisation, r
         return most if most.lanes == WARP else Gang(WARP, "code is wanted soon")
     flow = control_flow(kernel)
     live = _pressure(flow, analysis)
-    size = sum(2 for block in kernel.blocks for op in block.ops if _varies(analysis, op))
+    size = _size(kernel, analysis)
     barriers = any(b.terminator.name == "barrier" and not b.terminator.attrs.get("warp") for b in kernel.blocks)
     limit = registers * _REGISTERS * chunk / max(live, 0.5)
     block = specialisation.block or (1, 1, 1)
@@ -100,8 +102,21 @@ def choose(kernel: Kernel, analysis: Analysis, specialisation: Specialisation, r
     while lanes > WARP and lanes > limit * (1 if rows or not barriers else _ALONE if lanes == whole else _FEWER):
         lanes, why = lanes // 2, f"{live:g} vectors of a warp's lanes are alive in the hottest loop"
     while lanes > WARP and size * lanes // chunk > _SIZE:
-        lanes, why = lanes // 2, f"{size // 2} vector operations make much code"
+        lanes, why = lanes // 2, f"the code of some {size} vector operations would take long to compile"
     return Gang(lanes, why)
+
+
+def _size(kernel: Kernel, analysis: Analysis) -> int:
+    """Estimate the operations on vectors in the code: what may run under masks is there twice."""
+    size = 0
+    for block in kernel.blocks:
+        copies = 2 if block in analysis.divergent_blocks else 1
+        for op in block.ops:
+            if op.name in ("load", "store", "atomic"):
+                size += copies * 3
+            elif _varies(analysis, op):
+                size += copies * _LENGTH.get(op.name, 1)
+    return size
 
 
 def _part_for_long(flow: ControlFlow, analysis: Analysis) -> bool:
