@@ -113,6 +113,8 @@ KernelArtifact read_kernel(Container c) {
     if (key == "shared") k.shared = number(line, 1);
     if (key == "param") k.param = number(line, 1);
     if (key == "compile_ms") k.compile_ms = strtod(word(line, 1).c_str(), nullptr);
+    if (key == "alone") k.alone = number(line, 1) != 0;
+    if (key == "stack") k.stack = number(line, 1);
     if (key == "wish") k.wishes.push_back({number(line, 1), number(line, 2), number(line, 3)});
     if (key == "note") say(LogLevel::debug, k.name + ": " + (line.size() > 1 ? line[1] : ""));
     if (key != "block") continue;

@@ -1,6 +1,7 @@
 // Driver API reference: execution control.
 #include <cstring>
 
+#include "core/stack_room.h"
 #include "cuda/context.h"
 #include "cuda/event.h"
 #include "cuda/function_attributes.h"
@@ -11,6 +12,22 @@ using namespace aw;
 
 namespace {
 
+constexpr uint64_t kBrief = 20'000;  // nanoseconds: what handing work to another thread may take
+constexpr uint64_t kStackReserve = 128 << 10;
+
+// Whether a launch is better done on this thread before it returns: it is known to be over soon,
+// and no kernel that waits for something.
+bool is_brief(const KernelWork& work) {
+  if (work.cooperative) return false;
+  auto code = work.versions->general();
+  const KernelArtifact& a = code->artifact;
+  if (!a.alone || !a.stack) return false;
+  uint64_t blocks = uint64_t{work.grid[0]} * work.grid[1] * work.grid[2];
+  uint64_t each = code->ns_per_block.load(std::memory_order_relaxed);
+  return each && blocks <= kBrief && each * blocks <= kBrief &&
+         stack_room() > a.stack + kStackReserve;
+}
+
 void launch(CUfunction handle, const LaunchRequest& request, CUstream stream) {
   current_context();
   auto target = stream_of(stream);
@@ -18,7 +35,10 @@ void launch(CUfunction handle, const LaunchRequest& request, CUstream stream) {
   require(target->context->shares_with(function->context.lock().get()), CUDA_ERROR_INVALID_HANDLE);
   KernelWork work = plan_launch(function, request, target->context->multiprocessors);
   report_launch(function->entry->name);
-  target->submit(std::move(work));
+  bool brief = is_brief(work);
+  Work whole = std::move(work);
+  if (brief && target->try_run(whole)) return;
+  target->submit(std::move(whole));
 }
 
 LaunchRequest shape(unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,

@@ -33,6 +33,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Does work in order and returns when it is done: on this thread if the stream is idle.
   void run(Work work);
 
+  // Does work on this thread if the stream is idle and nothing has to be waited for; else says
+  // false and leaves the work alone.
+  bool try_run(Work& work);
+
   // The point behind everything given so far.
   Point last() const;
   void wait() const { last().wait(); }

@@ -126,6 +126,22 @@ void Stream::run(Work work) {
   timeline_->wait(number);
 }
 
+bool Stream::try_run(Work& work) {
+  Item item;
+  {
+    std::lock_guard order(context->submission);
+    if (!implied_waits().empty()) return false;
+    std::lock_guard lock(mutex_);
+    if (running_ || !queue_.empty() || capture_) return false;
+    item.work = std::move(work);
+    item.number = ++submitted_;
+    ++pending_work();
+    running_ = true;
+  }
+  execute(item);
+  return true;
+}
+
 void Stream::retire() {
   std::lock_guard lock(mutex_);
   retired_ = true;

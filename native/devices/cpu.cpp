@@ -199,11 +199,11 @@ class Grid : public Job {
                 scratch.fit(w.record, run_.launch.shared_total, static_cast<uint64_t>(frame),
                             static_cast<uint64_t>(local));
     if (!fits) fail({2, "kernel " + a.name + ": there is no memory for its local variables"});
+    prepare_for_faults();
     return fits;
   }
 
   bool run_blocks(Worker& w, uint64_t first, uint64_t count) {
-    prepare_for_faults();
     FaultFrame frame;
     uint64_t control = read_float_control();
     volatile int32_t status = AW_OK;
@@ -261,11 +261,14 @@ RunResult run(const KernelRun& run) {
   if (run.all_resident && blocks > 1) return run_all_resident(run, blocks);
   unsigned width = pool().threads();
   if (run.most_threads) width = std::min(width, run.most_threads);
-  Grid grid(run, blocks, std::max<uint64_t>(1, blocks / (uint64_t{width} * 16)));
   auto* code = const_cast<KernelCode*>(run.code);
   uint64_t begin = nanoseconds(), known = code->ns_per_block.load(std::memory_order_relaxed);
-  bool large = known ? known * blocks > kWorthWaking : blocks * threads >= kSurelyLarge;
-  if (!large && blocks > 1) {
+  bool large = known ? known > kWorthWaking || known * blocks > kWorthWaking
+                     : blocks * threads >= kSurelyLarge;
+  // A grid for one thread, and one known to be small, is run in one piece.
+  bool whole = width == 1 || (known && !large);
+  Grid grid(run, blocks, whole ? blocks : std::max<uint64_t>(1, blocks / (uint64_t{width} * 16)));
+  if (!whole && !large && blocks > 1) {
     while (!large && grid.run_one_chunk()) {
       uint64_t done = blocks - grid.left(), spent = nanoseconds() - begin;
       large = grid.left() && spent / done * grid.left() > kWorthWaking;

@@ -56,7 +56,7 @@ def test_header_lines_are_as_the_contract_says():
     assert payload == ARTIFACT.object
     assert header.split("\n") == [
         "kind kernel", "abi 2", "name a%20b%25c%0A%E2%88%82", "symbol aw_kernel", "block 16 4 2", "frame 512 960", "local 40",
-        "shared 1024", "param 28", "compile_ms 12.500", "gang 32", "note a%20note", "note 100%20%25%20done", "",
+        "shared 1024", "param 28", "compile_ms 12.500", "gang 32", "alone 0", "stack 0", "note a%20note", "note 100%20%25%20done", "",
     ]  # fmt: skip
 
 

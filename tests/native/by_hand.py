@@ -81,6 +81,8 @@ class KernelByHand:
     options: tuple[str, ...] = ("-fPIC",)
     wishes: tuple[tuple[int, int, int], ...] = ()
     compile_ms: float = 1.5
+    alone: int = 0
+    stack: int = 0
 
     @property
     def param_bytes(self) -> int:
@@ -90,7 +92,7 @@ class KernelByHand:
         return [
             ("kind", "kernel"), ("abi", abi()), ("name", self.name), ("symbol", self.name), ("block", 0, 0, 0),
             ("frame", *self.frame), ("local", self.local), ("shared", self.shared), ("param", self.param_bytes),
-            ("compile_ms", self.compile_ms), *(("wish", *wish) for wish in self.wishes),
+            ("compile_ms", self.compile_ms), ("alone", self.alone), ("stack", self.stack), *(("wish", *wish) for wish in self.wishes),
         ]  # fmt: skip
 
 

@@ -31,6 +31,7 @@ class Artifact:
 
     `lanes` were emitted together. `wishes` are integer parameters (offset, size, modulus): code for launches in which each is a
     multiple of its modulus would be faster (`Specialisation.multiples`). `sites` describe what checked code watches, by number.
+    `alone`: it ends whatever others do (`independence.py`). `stack` bytes it takes of the thread's, 0 if that is not known.
     """
 
     name: str
@@ -47,6 +48,8 @@ class Artifact:
     lanes: int = 32
     wishes: tuple[tuple[int, int, int], ...] = ()
     sites: tuple[str, ...] = ()
+    alone: bool = False
+    stack: int = 0
 
 
 def percent(text: str) -> str:
@@ -93,6 +96,8 @@ def pack(artifact: Artifact) -> bytes:
         f"param {artifact.param_bytes}",
         f"compile_ms {artifact.compile_ms:.3f}",
         f"gang {artifact.lanes}",
+        f"alone {int(artifact.alone)}",
+        f"stack {artifact.stack}",
         *(f"wish {offset} {size} {modulus}" for offset, size, modulus in artifact.wishes),
         *(f"site {site}" for site in artifact.sites),
         *(f"note {percent(note)}" for note in artifact.notes),
@@ -126,6 +131,7 @@ def unpack(data: bytes) -> Artifact:
         name, symbol = unquote(fields["name"][0]), unquote(fields["symbol"][0])
         local, shared, param = (int(fields[key][0]) for key in ("local", "shared", "param"))
         time, lanes = float(fields["compile_ms"][0]), int(fields["gang"][0])
+        alone, stack = fields["alone"] == ["1"], int(fields["stack"][0])
     except (KeyError, IndexError) as error:
         raise ValueError(f"a kernel container without {error}") from None
     return Artifact(
@@ -143,6 +149,8 @@ def unpack(data: bytes) -> Artifact:
         lanes,
         tuple(wishes),
         tuple(sites),
+        alone,
+        stack,
     )
 
 

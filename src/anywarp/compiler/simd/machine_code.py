@@ -7,16 +7,14 @@ intrinsic wider than the processor's registers is ever written.
 from __future__ import annotations
 
 import ctypes
-import io
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import llvmlite.binding
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
 
 from anywarp.compiler import codes
+from anywarp.compiler.simd.objects import imported_symbols
 
 llvm: Any = llvmlite.binding  # it has no types
 
@@ -140,18 +138,6 @@ def _optimise(module: Any, machine: Any) -> None:
     passes.add_simplify_cfg_pass()
     passes.add_instruction_combine_pass()
     passes.run(module, builder)
-
-
-def imported_symbols(code: bytes) -> set[str]:
-    """Return the names that an object leaves undefined."""
-    names: set[str] = set()
-    elf: Any = ELFFile(io.BytesIO(code))
-    for section in elf.iter_sections():
-        if isinstance(section, SymbolTableSection):
-            for symbol in section.iter_symbols():
-                if symbol["st_shndx"] == "SHN_UNDEF" and symbol.name:
-                    names.add(str(symbol.name))
-    return names
 
 
 def check_imports(code: bytes, kernel: str) -> None:

@@ -10,11 +10,13 @@ from anywarp.compiler import codes
 from anywarp.compiler.analysis import analyse
 from anywarp.compiler.artifact import Artifact
 from anywarp.compiler.gangs import WARP, Gang, allowed, choose
+from anywarp.compiler.independence import is_independent
 from anywarp.compiler.ir import Kernel, Specialisation
 from anywarp.compiler.shapes import Analysis
 from anywarp.compiler.simd.barriers import block_barriers, needs_lane_states
 from anywarp.compiler.simd.kernel import emit_kernel
 from anywarp.compiler.simd.machine_code import compile_text, host_cpu
+from anywarp.compiler.simd.objects import functions, stack_bytes
 from anywarp.compiler.simd.values import Machine
 
 SYMBOL = "aw_kernel"
@@ -73,7 +75,8 @@ class SimdTarget:
         code = compile_text(text, self.triple, self.cpu, self.features, kernel.name, specialisation.quick)
         return Artifact(
             kernel.name, SYMBOL, specialisation.block or (0, 0, 0), fixed, per_warp, kernel.local_bytes, kernel.shared_bytes,
-            kernel.param_bytes, code, (time.perf_counter() - begin) * 1e3,
+            kernel.param_bytes, code, (time.perf_counter() - begin) * 1e3, alone=is_independent(kernel),
+            stack=stack_bytes(code, SYMBOL) if functions(code) == 1 else 0,
         )  # fmt: skip
 
 
