@@ -7,7 +7,7 @@ the last lane tells so; comparing all lanes costs an instruction per register an
 from __future__ import annotations
 
 from anywarp.compiler.fold import SWAPPED, compare
-from anywarp.compiler.ir import Const, Op, Value
+from anywarp.compiler.ir import Const, Op, Phi, Value
 from anywarp.compiler.shapes import Shape
 from anywarp.compiler.simd.values import Values
 from anywarp.compiler.transfer import constants
@@ -45,6 +45,8 @@ def verdict(v: Values, value: Value, depth: int = 0) -> tuple[str, str]:
     """Emit scalar tests: two i1 that are true only if a condition surely holds, or surely fails, in all lanes; "" unknown."""
     if isinstance(value, Op) and depth <= _DEPTH and not v.left(value, v.block):
         if v.shape(value).uniform:
+            if depth and not _at_hand(v, value):
+                return "", ""
             held = v.scalar(value)
             return held, v.t.two("xor", "i1", held, "true")
         if value.name == "not":
@@ -75,7 +77,7 @@ def _compared(v: Values, op: Op) -> tuple[str, str]:
         left, right, predicate = right, left, SWAPPED[predicate]
     shape = v.shape(left)
     usable = left.type == "i32" and predicate[1:] in _INVERSE and v.shape(right).uniform and _plain(shape)
-    if not usable or v.left(left, v.block) or v.left(right, v.block):
+    if not usable or not (_at_hand(v, left) and _at_hand(v, right)):
         return "", ""
     t, how = v.t, "sext" if predicate[0] == "s" else "zext"
     base, limit = (t.cast(how, "i32", v.scalar(x), "i64") for x in (left, right))
@@ -95,6 +97,13 @@ def _compared(v: Values, op: Op) -> tuple[str, str]:
         return t.two("and", "i1", found, inside) if inside else found
 
     return surely(predicate[1:]), surely(_INVERSE[predicate[1:]])
+
+
+def _at_hand(v: Values, value: Value) -> bool:
+    """Tell whether a value that only a condition needs can be read here: elsewhere, and behind barriers, nobody kept it."""
+    if v.left(value, v.block):
+        return False
+    return not isinstance(value, (Op, Phi)) or value in v.hoisted or v.home.get(value) is v.block
 
 
 def _plain(shape: Shape) -> bool:
