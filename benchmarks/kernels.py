@@ -5,6 +5,7 @@ multi-threaded medians a measurement of the hypervisor. The result is a table of
 
     python benchmarks/kernels.py                                        native C and anywarp
     python benchmarks/kernels.py --set untuned                          the same over kernels that nobody tuned for
+    python benchmarks/kernels.py --only-block-shape                     code that assumes nothing but the block shape
     python benchmarks/kernels.py --runners native,native-fast,intel,anywarp --python intel=VENV/bin/python
 
 Intel's runtime needs `pip install pyopencl intel-opencl-rt` in the environment named by --python.
@@ -31,6 +32,7 @@ HERE = Path(__file__).parent
 SETS = {"main": "workloads", "untuned": "untuned"}
 """Sets of workloads by the module that has them."""
 
+CEILING = "ceiling"
 THREADS = (
     "OMP_NUM_THREADS",
     "POCL_MAX_COMPUTE_UNITS",
@@ -72,6 +74,16 @@ def measure(name: str, chosen: str, only: set[str], repetitions: int, rounds: in
     return results
 
 
+def measure_ceilings(chosen: str, only: set[str]) -> dict[str, Any]:
+    """Return the time that each workload of a set takes at least on this machine, in ms."""
+    from ceilings import Ceilings
+
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    machine = Ceilings()
+    works = [w for w in importlib.import_module(SETS[chosen]).workloads() if not only or w.name in only]
+    return {work.name: machine.least_ms(work) for work in works}
+
+
 def median_of(action: Any, repetitions: int) -> float:
     times: list[float] = []
     for _ in range(repetitions):
@@ -81,9 +93,9 @@ def median_of(action: Any, repetitions: int) -> float:
     return statistics.median(times)
 
 
-def run_worker(name: str, python: str, arguments: list[str]) -> dict[str, Any]:
-    """Run one runner in a child process and return its results."""
-    environment = {**os.environ, **dict.fromkeys(THREADS, "1")}
+def run_worker(name: str, python: str, arguments: list[str], versions: str = "best") -> dict[str, Any]:
+    """Run one runner in a child process and return its results. `versions`: of our code, as ANYWARP_VERSIONS has it."""
+    environment = {**os.environ, **dict.fromkeys(THREADS, "1"), "ANYWARP_VERSIONS": versions}
     command = [python, str(HERE / "kernels.py"), "--worker", name, *arguments]
     if name == "anywarp":
         command = [sys.executable, "-m", "anywarp", "run", "--", *command]
@@ -113,22 +125,25 @@ def geometric_mean(values: list[float]) -> float:
     return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
 
 
-def show(results: dict[str, dict[str, Any]], names: list[str]) -> None:
+def show(results: dict[str, dict[str, Any]], names: list[str], ceilings: dict[str, float]) -> None:
     from rich.console import Console
     from rich.table import Table
 
     relative = ratios(results, names)
     table = Table(
-        "kernel", *[f"{r} ms" for r in results], *[f"{r}/native" for r in results if not r.startswith("native")]
+        "kernel",
+        *[f"{r} ms" for r in results],
+        "ceiling ms",
+        *[f"{r}/native" for r in results if not r.startswith("native")],
     )
     for name in names:
         cells = [cell(rows.get(name, {})) for rows in results.values()]
         shown = [
             f"{relative[r][name]:.2f}" if name in relative[r] else "-" for r in results if not r.startswith("native")
         ]
-        table.add_row(name, *cells, *shown)
+        table.add_row(name, *cells, f"{ceilings[name]:.3f}" if name in ceilings else "-", *shown)
     means = [f"{geometric_mean(list(relative[r].values())):.2f}" for r in results if not r.startswith("native")]
-    table.add_row("geometric mean", *["" for _ in results], *means)
+    table.add_row("geometric mean", *["" for _ in results], "", *means)
     Console(width=None if sys.stdout.isatty() else 160).print(table)
 
 
@@ -146,6 +161,7 @@ def cell(row: dict[str, Any]) -> str:
 @click.option("--repetitions", default=7, show_default=True)
 @click.option("--rounds", default=3, show_default=True)
 @click.option("--json", "output", type=click.Path(dir_okay=False), help="write all figures here")
+@click.option("--only-block-shape", is_flag=True, help="our code assumes nothing of parameters")
 @click.option("--worker", hidden=True)
 def main(
     runners: str,
@@ -155,19 +171,29 @@ def main(
     repetitions: int,
     rounds: int,
     output: str | None,
+    only_block_shape: bool,
     worker: str | None,
 ) -> None:
     """Compare anywarp with native code and OpenCL runtimes, kernel by kernel."""
     if worker:
-        print(json.dumps(measure(worker, chosen, set(filter(None, only.split(","))), repetitions, rounds)))
+        named = set(filter(None, only.split(",")))
+        found = (
+            measure_ceilings(chosen, named)
+            if worker == CEILING
+            else measure(worker, chosen, named, repetitions, rounds)
+        )
+        print(json.dumps(found))
         return
     paths = dict(p.split("=", 1) for p in pythons)
     arguments = ["--set", chosen, "--only", only, "--repetitions", str(repetitions), "--rounds", str(rounds)]
-    results = {r: run_worker(r, paths.get(r, sys.executable), arguments) for r in runners.split(",")}
+    versions = "plain" if only_block_shape else "best"
+    results = {r: run_worker(r, paths.get(r, sys.executable), arguments, versions) for r in runners.split(",")}
+    ceilings = run_worker(CEILING, sys.executable, arguments)
     names = list(next(iter(results.values()), {}))
-    show(results, names)
+    show(results, names, ceilings)
     if output:
-        Path(output).write_text(json.dumps({"results": results, "ratios": ratios(results, names)}, indent=1))
+        figures = {"results": results, "ratios": ratios(results, names), "ceilings": ceilings}
+        Path(output).write_text(json.dumps(figures, indent=1))
     failed = [n for n in names if not results.get("anywarp", {n: {"right": True}}).get(n, {}).get("right")]
     sys.exit(1 if failed else 0)
 
