@@ -112,6 +112,18 @@ class Barriers:
         if self.per_lane:
             self.landing = [self.t.alloca("i32") for _ in self.entries]
 
+    def place_carried(self) -> None:
+        """Give sums that loops carry a place: in the state of the running warp where it has one."""
+        matrix = self.ops.matrix
+        bytes = matrix.carried_bytes()
+        own = bool(bytes) and self.any and not self.per_lane
+        if own:
+            self.per_warp = -(-self.per_warp // 64) * 64
+            matrix.place_carried(self.field(self.per_warp))
+            self.per_warp += bytes
+        else:
+            matrix.place_carried("")
+
     def passes(self, end: Terminator) -> bool:
         """Tell whether lanes go on behind a barrier without waiting."""
         return end.name == "barrier" and (bool(self.alone) or is_warp_barrier(end) or end.attrs.get("kind") == "arrive")
@@ -157,7 +169,8 @@ class Barriers:
 
     def kept(self, live: Sequence[Value]) -> list[Value]:
         """Return the values, of those needed behind a barrier, that cannot cheaply be computed again."""
-        return [x for x in live if x not in self.v.hoisted and not self.ops.repeatable(x)]
+        passing = self.v.framed
+        return [x for x in live if x not in self.v.hoisted and x not in passing and not self.ops.repeatable(x)]
 
     def _save(self, value: Value, slot_of: Value, lanes: str | None) -> None:
         t, v = self.t, self.v
@@ -205,7 +218,10 @@ class Barriers:
         for value in self.kept(live[target]):
             self._save_either(value, value, lanes)
         for phi in target.phis:
-            self._save_either(phi.incoming[block], phi, lanes)
+            if phi in self.v.framed:
+                self.v.assign(phi, "phi", self.v.vector(phi.incoming[block]), lanes)
+            else:
+                self._save_either(phi.incoming[block], phi, lanes)
         number = self.entries.index(target)
         self._accumulate(end, lanes)
         if not self.per_lane:
@@ -355,10 +371,11 @@ class Barriers:
         for value in live:
             if value in kept:
                 self._restore_either(value, "copy" if v.left(value, target) else "main", lanes)
-            elif value not in v.hoisted:
+            elif value not in v.hoisted and value not in v.framed:
                 self.ops.repeat(value)
         for phi in target.phis:
-            self._restore_either(phi, "phi", lanes)
+            if phi not in v.framed:
+                self._restore_either(phi, "phi", lanes)
         if self.per_lane:
             for i, variable in enumerate(self.results):
                 type = vector_type("i32", v.chunk)

@@ -198,6 +198,7 @@ def _warp_head(v: Values, at: Launch, barriers: Barriers, flow: Flow) -> None:
     t.do(f"store i32 {at.warp}, ptr {t.let(f'getelementptr i8, ptr {at.worker}, i64 36')}")
     if barriers.any:
         barriers.state = _state(v, _states(v, at), at.warp)
+    barriers.place_carried()
     first = _first_mask(v, at, at.warp) if flow.partial and not barriers.any else None
     barriers.enter_warp(flow, first)
 

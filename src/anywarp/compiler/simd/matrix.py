@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anywarp.compiler.ir import Op, Phi, Value
+from anywarp.compiler.simd.matrix_places import Group, find_groups
 from anywarp.compiler.simd.matrix_product import Frame, write_loader, write_product
 from anywarp.compiler.simd.memory import Memory
 from anywarp.compiler.simd.text import vector_type
@@ -27,30 +28,64 @@ class Matrix:
         self.memory = memory
         self.frame = Frame(values.machine, values.chunks)
         self._functions: dict[object, str] = {}
-        self._results: dict[Op, list[str]] = {}
+        self._groups: dict[Op, Group] = {}
+        self._places: dict[int, list[str]] = {}
+        self._carried: list[Group] = []
         self._copies: dict[Value, list[str]] = {}
         self._find_resident()
 
     def _find_resident(self) -> None:
         """Keep in memory what matrix operations make, and what loops carry to them."""
-        resident = self.v.resident
-        for block in self.v.kernel.blocks:
-            for op in block.ops:
-                if op.name in _MADE:
-                    resident.update(value for value, _ in self._made(op))
-                    self._reserve(op)
-                if op.name == "matrix":
-                    resident.update(a for a in op.args if isinstance(a, Phi) and self.v.varies(a))
-
-    # --- where fragments are --------------------------------------------------------------------------------------------
-
-    def _reserve(self, op: Op) -> None:
-        """Give an operation's results their variables, register after register, before anything else names them."""
         v = self.v
-        count = op.attrs["product"].registers("d") if op.name == "matrix" else int(op.attrs["count"])
-        places = self._results[op] = v.array(v.type(op, True), count * v.chunks)
-        for value, index in self._made(op):
-            v.keep_at(value, places[index * v.chunks : (index + 1) * v.chunks])
+        resident = v.resident
+        found = [op for block in v.kernel.blocks for op in block.ops if op.name in _MADE]
+        made = {op: self._made(op) for op in found}
+        resident.update(value for values in made.values() for value, _ in values)
+        self._groups = find_groups(v, made)
+        for op in found:
+            if op.name == "matrix":
+                resident.update(a for a in op.args if isinstance(a, Phi) and v.varies(a))
+        for group in dict.fromkeys(map(id, self._groups.values())):
+            self._reserve(next(g for g in self._groups.values() if id(g) == group))
+
+    def _reserve(self, group: Group) -> None:
+        """Give a group's values their variables, register after register, before anything else names them."""
+        v, t = self.v, self.t
+        count = group.registers * v.chunks
+        if group.carried:  # declared when it is known where
+            self._carried.append(group)
+            places = ["%" + t.fresh("sums") for _ in range(count)]
+        else:
+            places = v.array(group.type, count)
+        self._places[id(group)] = places
+        for value, index in group.members:
+            mine = places[index * v.chunks : (index + 1) * v.chunks]
+            v.keep_at(value, mine, "main")
+            if isinstance(value, Phi):
+                v.keep_at(value, mine, "phi")
+
+    def carried_bytes(self) -> int:
+        """Return the memory that a gang needs for what loops carry, in multiples of 64 bytes."""
+        return sum(64 * -(-self._bytes(group) // 64) for group in self._carried)
+
+    def _bytes(self, group: Group) -> int:
+        size = 8 if "double" in group.type else 4
+        return group.registers * self.v.lanes * size
+
+    def place_carried(self, start: str) -> None:
+        """Say where sums that loops carry lie: from `start`, memory of the gang's own; "" for variables of the function."""
+        v, t, offset = self.v, self.t, 0
+        for group in self._carried:
+            names = self._places[id(group)]
+            if start:
+                v.framed.update(value for value, _ in group.members)
+                base = t.let(f"getelementptr i8, ptr {start}, i64 {offset}")
+                offset += 64 * -(-self._bytes(group) // 64)
+            else:
+                base = t.alloca(f"[{len(names)} x {group.type}]", 64)
+            for i, name in enumerate(names):
+                line = f"  {name} = getelementptr {group.type}, ptr {base}, i64 {i}"
+                (t.lines if start else t.allocas).append(line)
 
     def _made(self, op: Op) -> list[tuple[Value, int]]:
         return [(op, 0), *((e, int(e.attrs["index"])) for e in self.memory.elements.get(op, ()))]
@@ -86,7 +121,7 @@ class Matrix:
         """Emit a product: the same call for each warp, whatever lanes are on (section 9.7.15: else undefined)."""
         v, t, p = self.v, self.t, op.attrs["product"]
         name = self._function(p, lambda n: write_product(p, self.frame, n))
-        results = self._results[op]
+        results = self._places[id(self._groups[op])]
         sources = [(self._place(a), v.type(a, True)) for a in op.args]
         for warp in range(v.warps):
             places = [self._of_warp(place, type, warp) for place, type in sources]
@@ -109,7 +144,7 @@ class Matrix:
         v, t = self.v, self.t
         count, transposed = int(op.attrs["count"]), bool(op.attrs["transposed"])
         name = self._function((count, transposed), lambda n: write_loader(count, transposed, self.frame, n))
-        results = self._results[op]
+        results = self._places[id(self._groups[op])]
         address = self.memory.resolve(op.attrs["space"], op.args[0])
         type = vector_type("ptr", v.chunk)
         room = self.memory.room("i64")

@@ -74,7 +74,7 @@ def write_product(p: Product, frame: Frame, name: str) -> tuple[str, dict[str, s
         register, chunk = divmod(i, frame.per_warp)
         place = t.let(f"getelementptr {type}, ptr %d, i64 {register * frame.chunks + chunk}")
         t.do(f"store {type} {out}, ptr {place}")
-    arguments = [f"ptr readonly %r{r}" for r in range(len(kinds))] + ["ptr noalias %d"]
+    arguments = [f"ptr readonly %r{r}" for r in range(len(kinds))] + ["ptr %d"]
     lines = [x.replace("%v", "%l") for x in loads.lines] + t.lines
     return _function(name, arguments, lines, frame.machine), t.declarations
 

@@ -47,7 +47,7 @@ class Operations:
         self.memory = Memory(values, at)
         self.atomics = Atomics(values, self.memory, at)
         self.warp = Warp(values, self.memory)
-        matrix = Matrix(values, self.memory)
+        self.matrix = matrix = Matrix(values, self.memory)
         f = values.floats
         self._float: dict[str, Callable[..., str]] = {
             **dict.fromkeys(("fadd", "fsub", "fmul", "fma", "fdiv", "fsqrt"), f.arithmetic),

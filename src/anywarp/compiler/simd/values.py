@@ -93,6 +93,9 @@ class Values:
         self._masks: dict[str, list[str]] = {}
         self._variables: dict[tuple[Value, str], list[str]] = {}
         self.resident: set[Value] = set()  # values whose variables stay in memory, chunk after chunk
+        self.framed: set[Value] = (
+            set()
+        )  # of those, the ones that lie in memory of the gang's own: barriers do not save them
         self.lying: dict[str, str] = {}  # first chunks of such values, and where all their chunks lie
         self.compute: Callable[[Op, bool], None] = _not_ready  # emits an operation: as lane 0's scalar, or as chunks
         self.home: dict[Value, Block] = {}
@@ -216,9 +219,9 @@ class Values:
         self.t.allocas += [f"  {name} = getelementptr {type}, ptr {room}, i64 {i}" for i, name in enumerate(names) if i]
         return names
 
-    def keep_at(self, value: Value, places: list[str]) -> None:
-        """Say which memory holds a value's chunks for all blocks: whoever makes it writes them there."""
-        self._variables[value, "main"] = places
+    def keep_at(self, value: Value, places: list[str], kind: str) -> None:
+        """Say which memory is a value's variables: whoever makes it writes them there."""
+        self._variables[value, kind] = places
 
     def load_chunks(self, value: Value, kind: str) -> list[str]:
         """Read the variables of a value that is held as chunks."""
@@ -423,6 +426,8 @@ class Values:
     def assign(self, value: Value, kind: str, parts: list[str], mask: str | None = None) -> None:
         """Set variables of a value; with a mask of lanes only those (for a scalar: only if there is any)."""
         variables = self.variables(value, kind)
+        if self.lying.get(parts[0]) == variables[0]:
+            return  # where it is already
         wide = self.wide(value, kind)
         type, t = self.type(value, wide), self.t
         for i, (variable, part) in enumerate(zip(variables, parts, strict=True)):
