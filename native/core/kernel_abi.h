@@ -22,8 +22,8 @@ struct AwLaunch {
   uint8_t* module_data;        // 40  .global and .const variables of the module
   uint64_t grid_id;            // 48  %gridid
   uint64_t module_data_bytes;  // 56
-  uint64_t grid_workspace;     // 64  what %envreg1 and %envreg2 name in a cooperative launch, else 0
-  void* check;                 // 72  state of the memory checker, for host services; null without it
+  uint64_t grid_workspace;  // 64  what %envreg1 and %envreg2 name in a cooperative launch, else 0
+  void* check;              // 72  state of the memory checker, for host services; null without it
 };
 
 // One per worker thread; what a block needs beside the launch. The kernel writes `ctaid` and `warp`
@@ -39,7 +39,8 @@ struct AwWorker {
                          // stride), 3 addresses[32], 4 an array of addresses at addresses[0];
                          // second byte: warps of the gang from `warp` on, less one; bit 16: the
                          // mask of lanes begins at addresses[1], a bit per lane of the gang
-  uint32_t access_mask;  // 44  lanes taking part, where bit 16 of the kind is not set; all ones: all
+  uint32_t
+      access_mask;  // 44  lanes taking part, where bit 16 of the kind is not set; all ones: all
   int64_t access_stride;   // 48
   uint32_t worker_id;      // 56  index of the worker thread (%smid)
   uint32_t line;           // 60  with AW_TRAP and AW_DEADLOCK: line of the PTX, 0 unknown
@@ -47,8 +48,8 @@ struct AwWorker {
   void* host;              // 320 for host services
   uint32_t trap_lane;      // 328 set with AW_TRAP
   uint32_t barrier_id;     // 332 set with AW_DEADLOCK
-  uint32_t resume;         // 336 not 0: go on with the block in `ctaid`, whose states are in `frame`
-  uint32_t reason;         // 340 with AW_TRAP: an AwReason
+  uint32_t resume;  // 336 not 0: go on with the block in `ctaid`, whose states are in `frame`
+  uint32_t reason;  // 340 with AW_TRAP: an AwReason
 };
 
 enum AwStatus : int32_t {

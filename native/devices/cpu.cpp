@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <deque>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -25,6 +27,7 @@ constexpr uint64_t kWorthWaking = 30'000;  // nanoseconds of work for which othe
 constexpr uint64_t kSurelyLarge =
     1 << 14;  // threads of a grid never seen before that are taken to be worth it
 constexpr uint64_t kMostScratch = 1ull << 34;
+constexpr size_t kMostPaused = 256;  // blocks of one thread that wait for others at a time
 
 uint64_t page_size() {
   static const uint64_t size = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
@@ -110,6 +113,13 @@ std::shared_ptr<KernelCode> load(KernelArtifact artifact) {
 // memory. Grows, and is kept for the next launch.
 class Scratch {
  public:
+  Scratch() = default;
+  Scratch(Scratch&& other) noexcept { *this = std::move(other); }
+  Scratch& operator=(Scratch&& other) noexcept {
+    std::swap(base_, other.base_), std::swap(memory_, other.memory_),
+        std::swap(bytes_, other.bytes_);
+    return *this;
+  }
   ~Scratch() { drop(); }
 
   // False when there is no memory of that size.
@@ -161,20 +171,25 @@ class Grid : public Job {
 
   void run(unsigned worker) override {
     Worker w;
-    if (!prepare(w, worker)) return;
-    uint64_t first;
-    while (uint64_t count = claim(&first)) {
-      if (!run_blocks(w, first, count)) break;
-    }
+    if (prepare(w, worker)) run_all(w, {});
   }
 
-  // Runs one chunk on the calling thread; false when there is none left or it failed.
+  // Runs one chunk on the calling thread; false when there is none left or it failed. If a block
+  // waits for others, all that are left are run.
   bool run_one_chunk() {
     Worker w;
-    uint64_t first;
-    if (!prepare(w, 0)) return false;
-    uint64_t count = claim(&first);
-    return count && run_blocks(w, first, count);
+    Blocks blocks;
+    if (!prepare(w, 0) || !(blocks.count = claim(&blocks.first))) return false;
+    switch (run_blocks(w, blocks)) {
+      case Outcome::done:
+        return true;
+      case Outcome::failed:
+        return false;
+      case Outcome::paused:
+        run_all(w, blocks);
+        return false;
+    }
+    return false;
   }
 
   RunResult take_result() {
@@ -183,12 +198,89 @@ class Grid : public Job {
   }
 
  private:
+  // A block that waits for others is put aside with its memory.
+  struct Paused {
+    AwWorker record;
+    uint64_t block;
+    Scratch memory;
+  };
   struct Worker {
     AwWorker record;
+    std::deque<std::unique_ptr<Paused>> paused;
   };
+  struct Blocks {
+    uint64_t first = 0, count = 0;
+  };
+  enum class Outcome { done, failed, paused };
+
+  static Scratch& scratch() {
+    thread_local Scratch instance;
+    return instance;
+  }
+
+  // Runs `blocks` and then whatever can be claimed. Blocks are started in order and as soon as
+  // possible, so that those that wait for one meet it; when there are enough, they take turns.
+  void run_all(Worker& w, Blocks blocks) {
+    for (;;) {
+      bool more =
+          blocks.count || (w.paused.size() < kMostPaused && (blocks.count = claim(&blocks.first)));
+      Outcome outcome = Outcome::done;
+      if (more) {
+        outcome = run_blocks(w, blocks);
+      } else if (!w.paused.empty()) {
+        outcome = resume_one(w);
+      } else {
+        return;
+      }
+      if (outcome == Outcome::failed) return;
+      if (outcome == Outcome::done && more) blocks = {};
+      if (w.paused.size() >= kMostPaused && blocks.count && !take_turns(w)) return;
+    }
+  }
+
+  // All memory for waiting blocks is taken, and this worker must go on with blocks that it has
+  // claimed: lets those that wait run until one is done. False when one failed.
+  bool take_turns(Worker& w) {
+    while (w.paused.size() >= kMostPaused) {
+      if (resume_one(w) == Outcome::failed) return false;
+    }
+    return true;
+  }
+
+  // Goes on with the block that has waited longest.
+  Outcome resume_one(Worker& w) {
+    if (cancelled()) return Outcome::failed;
+    std::unique_ptr<Paused> one = std::move(w.paused.front());
+    w.paused.pop_front();
+    Worker again;
+    again.record = one->record;
+    again.record.resume = 1;
+    Outcome outcome = enter(again, one->block, 1);
+    if (outcome == Outcome::paused) {
+      one->record = again.record;
+      w.paused.push_back(std::move(one));
+      std::this_thread::yield();  // what it waits for may run on another thread
+    }
+    return outcome;
+  }
+
+  // Runs `blocks`; when one pauses it is put aside, and `blocks` are those behind it.
+  Outcome run_blocks(Worker& w, Blocks& blocks) {
+    Outcome outcome = enter(w, blocks.first, blocks.count);
+    if (outcome != Outcome::paused) return outcome;
+    const AwLaunch& l = run_.launch;
+    auto one = std::make_unique<Paused>();
+    one->record = w.record;
+    one->block = (uint64_t{w.record.ctaid[2]} * l.grid[1] + w.record.ctaid[1]) * l.grid[0] +
+                 w.record.ctaid[0];
+    std::swap(one->memory, scratch());
+    blocks = {one->block + 1, blocks.first + blocks.count - one->block - 1};
+    unsigned number = w.record.worker_id;
+    w.paused.push_back(std::move(one));
+    return prepare(w, number) ? outcome : Outcome::failed;
+  }
 
   bool prepare(Worker& w, unsigned number) {
-    thread_local Scratch scratch;
     const KernelArtifact& a = run_.code->artifact;
     uint64_t threads = threads_of(run_.launch), warps = (threads + 31) / 32;
     w.record = {};
@@ -196,14 +288,14 @@ class Grid : public Job {
     unsigned __int128 frame = (unsigned __int128){a.frame_per_warp} * warps + a.frame_fixed;
     unsigned __int128 local = (unsigned __int128){a.local} * threads;
     bool fits = frame <= kMostScratch && local <= kMostScratch &&
-                scratch.fit(w.record, run_.launch.shared_total, static_cast<uint64_t>(frame),
-                            static_cast<uint64_t>(local));
+                scratch().fit(w.record, run_.launch.shared_total, static_cast<uint64_t>(frame),
+                              static_cast<uint64_t>(local));
     if (!fits) fail({2, "kernel " + a.name + ": there is no memory for its local variables"});
     prepare_for_faults();
     return fits;
   }
 
-  bool run_blocks(Worker& w, uint64_t first, uint64_t count) {
+  Outcome enter(Worker& w, uint64_t first, uint64_t count) {
     FaultFrame frame;
     uint64_t control = read_float_control();
     volatile int32_t status = AW_OK;
@@ -214,16 +306,17 @@ class Grid : public Job {
       set_fault_frame(nullptr);
     }
     write_float_control(control);
-    if (!faulted && status == AW_OK) return true;
+    if (!faulted && status == AW_OK) return Outcome::done;
+    if (!faulted && status == AW_PAUSED) return Outcome::paused;
     const KernelArtifact& a = run_.code->artifact;
     fail(faulted ? explain_fault(a.name, run_.launch, w.record, frame)
                  : explain_status(a.name, run_.launch, w.record, status));
-    return false;
+    return Outcome::failed;
   }
 
   void fail(RunResult result) {
-    cancel();
     std::lock_guard lock(mutex_);
+    cancel();
     if (!result_.code) result_ = std::move(result);
   }
 

@@ -107,8 +107,9 @@ RunResult explain_status(const std::string& kernel, const AwLaunch& launch, cons
     return {718, who + "call through a pointer that is no function of these parameters" + line};
   }
   if (w.reason == AW_REASON_STACK) {
-    return {719, who + "the stack of a thread is full: calls are nested too deep, or too much is "
-                       "allocated on it; cuCtxSetLimit with CU_LIMIT_STACK_SIZE makes it larger" +
+    return {719, who +
+                     "the stack of a thread is full: calls are nested too deep, or too much is "
+                     "allocated on it; cuCtxSetLimit with CU_LIMIT_STACK_SIZE makes it larger" +
                      line};
   }
   return {719, who + "trap" + line};

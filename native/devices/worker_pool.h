@@ -21,12 +21,17 @@ class Job {
 
   // Claims the next chunk: first number, and how many; 0 when all are taken.
   uint64_t claim(uint64_t* first);
-  void cancel() { next_.store(total_); }
+  void cancel() {
+    cancelled_.store(true);
+    next_.store(total_);
+  }
+  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
   uint64_t left() const;
 
  private:
   friend class WorkerPool;
   std::atomic<uint64_t> next_{0};
+  std::atomic<bool> cancelled_{false};
   const uint64_t total_, chunk_;
   unsigned helpers_ = 0;  // threads of the pool inside `run`; guarded by the pool's mutex
 };

@@ -530,6 +530,8 @@ class IRBuilder:
             return self.const("i32", 1)
         if name not in SPECIAL:
             self.fail(codes.UNKNOWN_REGISTER, f"`%{name[:200]}` is not declared, nor a special register that is known")
+        if name in ("envreg1", "envreg2"):  # where the barrier of a cooperative grid lies
+            return self.emit("special", "i32", [], {"name": name})
         base = name.partition(".")[0].rstrip("0123456789")
         if base in _FIXED:
             return self.const(SPECIAL[name], _FIXED[base])

@@ -119,7 +119,7 @@ class Terminator:
 
     jump: one target. branch: args (condition i1,), targets (taken, not taken). switch: args (index i32,), targets by index
     (an index out of range is undefined). exit: the lane ends. trap: the grid is aborted. barrier: the lane arrives at a
-    barrier and, unless attrs kind is "arrive", waits; one target. barrier attrs: kind "sync" | "arrive" | "red_popc" |
+    barrier and, unless attrs kind is "arrive", waits; one target. barrier attrs: kind "yield" (without args: others may run first) | "sync" | "arrive" | "red_popc" |
     "red_and" | "red_or", warp (True for bar.warp.sync: args (member mask,)); args (barrier id i32, thread count i32 or None,
     predicate i1 or None). The result of a red barrier is the operation `barrier_result` at the start of the target.
     """

@@ -23,6 +23,7 @@ from anywarp.compiler.passes.remove_dead_code import remove_dead_code
 from anywarp.compiler.passes.simplify_branches import simplify_branches
 from anywarp.compiler.passes.specialise_block import specialise_block
 from anywarp.compiler.passes.spread_matrix_loads import spread_matrix_loads
+from anywarp.compiler.passes.yield_in_loops import yield_in_loops
 from anywarp.compiler.sites import describe_sites
 from anywarp.compiler.skeleton import ModuleView
 from anywarp.compiler.target import Target
@@ -42,6 +43,7 @@ PASSES: tuple[Pass, ...] = (
     number_values,
     remove_dead_code,
     simplify_branches,
+    yield_in_loops,
     lay_out_variables,
     spread_matrix_loads,
     insert_checks,

@@ -117,7 +117,7 @@ def _end(kernel: Kernel, block: Block, checks: frozenset[str]) -> list[Op]:
         return []
     if end.name == "exit":
         return [Op("check", "i1", [], {"site": _number(kernel, Site("exit", end.span))}, None, end.span)]
-    if end.name != "barrier":
+    if end.name != "barrier" or end.attrs.get("kind") == "yield":
         return []
     if end.attrs.get("warp"):
         site, args = Site("warp", end.span), [a for a in end.args[:1] if a is not None]

@@ -46,6 +46,8 @@ def needs_lane_states(blocks: Sequence[Block], analysis: Analysis) -> bool:
     ids: set[int] = set()
     for block in block_barriers(blocks):
         end = block.terminator
+        if end.attrs.get("kind") == "yield":
+            return True
         number = end.args[0] if end.args else None
         count = end.args[1] if len(end.args) > 1 else None
         if block in analysis.staggered_barriers or count is not None or end.attrs.get("kind") == "arrive":
@@ -91,6 +93,7 @@ class Barriers:
         self.waits = [b for b in found if b.terminator.attrs.get("kind") != "arrive" and not self.alone]
         self.any = bool(found) and not self.alone
         self.per_lane = per_lane and self.any
+        self.yields = any(b.terminator.attrs.get("kind") == "yield" for b in found)
         self.entries: list[Block] = [values.kernel.blocks[0]]
         for block in self.waits:
             if block.terminator.targets[0] not in self.entries:
@@ -223,6 +226,9 @@ class Barriers:
             else:
                 self._save_either(phi.incoming[block], phi, lanes)
         number = self.entries.index(target)
+        if end.attrs.get("kind") == "yield":
+            self._set_lanes(0, str(number), lanes)
+            return
         self._accumulate(end, lanes)
         if not self.per_lane:
             for condition in self._kept_flags():

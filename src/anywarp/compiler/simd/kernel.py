@@ -136,6 +136,10 @@ def _block_head(v: Values, at: Launch, operations: Operations, barriers: Barrier
     )  # no access recorded
     v.begin_copy(v.kernel.blocks[0], None)
     operations.hoist(v.kernel.blocks)
+    if barriers.yields:
+        resumed = t.let(f"load i32, ptr {t.let(f'getelementptr i8, ptr {at.worker}, i64 336')}")
+        t.do(f"br i1 {t.two('icmp ne', 'i32', resumed, '0')}, label %round, label %begin")
+        t.start("begin")
     if barriers.any:
         _reset_states(v, at, barriers)
     t.do("br label %round")
@@ -219,7 +223,11 @@ def _after_warps(v: Values, at: Launch, barriers: Barriers) -> None:
             ("i32", at.warps),
         )
         status = t.call("i32", "aw.release", *arguments)
-        t.do(f"switch i32 {status}, label %deadlock [ i32 0, label %block.next i32 1, label %round ]")
+        t.do(
+            f"switch i32 {status}, label %deadlock [ i32 0, label %block.next i32 1, label %round i32 3, label %paused ]"
+        )
+        t.start("paused")
+        t.do("ret i32 3")
         t.start("deadlock")
         t.do("ret i32 2")
     elif barriers.any:

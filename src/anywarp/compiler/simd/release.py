@@ -2,7 +2,11 @@
 
 Sixteen cells of 32 bytes begin the frame: expected threads (0: all), threads that arrived without waiting, kind of reduction,
 its running total (for `and`: whether any predicate failed), the last result. Waiting lanes hold a cell's number in their state.
+The first cell ends in the number of rounds with lanes that yield since the block has last let others run.
 """
+
+PATIENCE = 32
+"""Rounds in which lanes of a block yield before the block lets others run."""
 
 RELEASE: dict[str, str] = {
     "aw.arrive": """define internal void @aw.arrive(ptr %frame, i32 %id, i32 %kind, i32 %count, i32 %lanes, i32 %bits) {
@@ -72,6 +76,7 @@ count:
   %waiting = phi i32 [ 0, %cell ], [ %waiting.next, %count ]
   %alive = phi i32 [ 0, %cell ], [ %alive.next, %count ]
   %units = phi i32 [ 0, %cell ], [ %units.next, %count ]
+  %ready = phi i32 [ 0, %cell ], [ %ready.next, %count ]
   %w.wide = zext i32 %w to i64
   %w.bytes = mul i64 %w.wide, %stride
   %state = getelementptr i8, ptr %states, i64 %w.bytes
@@ -84,6 +89,9 @@ count:
   %gone.bits = bitcast <32 x i1> %gone to i32
   %gone.count = call i32 @llvm.ctpop.i32(i32 %gone.bits)
   %alive.count = sub i32 32, %gone.count
+  %runs = icmp eq <32 x i32> %lanes, splat (i32 -1)
+  %runs.bits = bitcast <32 x i1> %runs to i32
+  %ready.next = or i32 %ready, %runs.bits
   %all = icmp eq i32 %here.count, %alive.count
   %some = icmp ne i32 %here.count, 0
   %whole = and i1 %all, %some
@@ -140,8 +148,21 @@ done:
   %go = icmp ne i32 %released.next, 0
   %stuck.at = getelementptr i8, ptr %worker, i64 332
   store i32 %stuck.next, ptr %stuck.at
+  %yielding = icmp ne i32 %ready.next, 0
   %status = select i1 %go, i32 1, i32 2
   %out = select i1 %nobody, i32 0, i32 %status
-  ret i32 %out
-}""",
+  %rounds.at = getelementptr i8, ptr %frame, i32 28
+  %rounds = load i32, ptr %rounds.at
+  %one.more = zext i1 %yielding to i32
+  %rounds.more = add i32 %rounds, %one.more
+  %pause = icmp uge i32 %rounds.more, @PATIENCE@
+  %rounds.new = select i1 %pause, i32 0, i32 %rounds.more
+  store i32 %rounds.new, ptr %rounds.at
+  %on = select i1 %pause, i32 3, i32 1
+  %runs.on = or i1 %go, %yielding
+  %ended = xor i1 %nobody, true
+  %stay = and i1 %ended, %runs.on
+  %final = select i1 %stay, i32 %on, i32 %out
+  ret i32 %final
+}""".replace("@PATIENCE@", str(PATIENCE)),
 }

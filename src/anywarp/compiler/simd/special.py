@@ -42,6 +42,8 @@ _ZERO = (
     "reserved_smem_offset",
 )
 _ONE = ("cluster_nctaid.", "cluster_nctarank")
+_WORKSPACE = {"envreg2": 64, "envreg1": 68}
+"""Halves of an address that the headers of cooperative groups read there, by their offset in `AwLaunch`."""
 _FIELD = {"dynamic_smem_size": 24, "total_smem_size": 28, "aggr_smem_size": 28}
 WARP_LEVEL = ("tid.", "laneid", "warpid", "lanemask_")
 
@@ -123,12 +125,13 @@ def _scalar(v: Values, at: Launch, op: Op, name: str) -> str:
     t = v.t
     stem, _, axis = name.partition(".")
     vectors = {"ntid": at.block, "nctaid": at.grid, "ctaid": at.ctaid, "clusterid": at.ctaid, "nclusterid": at.grid}
-    if name.startswith(_ZERO) or name.startswith(_ONE):
+    field = {**_FIELD, **_WORKSPACE}.get(name)
+    if field is None and (name.startswith(_ZERO) or name.startswith(_ONE)):
         return str(int(name.startswith(_ONE))) if op.type != "i1" else "false"
     if stem in vectors and axis in AXES:
         value, width = vectors[stem][AXES.index(axis)], 32
-    elif name in _FIELD:
-        value, width = t.let(f"load i32, ptr {field_at(v, at.launch, _FIELD[name])}"), 32
+    elif field is not None:
+        value, width = t.let(f"load i32, ptr {field_at(v, at.launch, field)}"), 32
     elif name == "gridid":
         value, width = t.let(f"load i64, ptr {field_at(v, at.launch, 48)}"), 64
     elif name in ("warpid", "nwarpid", "smid", "nsmid"):

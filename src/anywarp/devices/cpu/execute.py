@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import ctypes
 import time
+from collections import deque
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
 from anywarp import settings
-from anywarp.compiler.artifact import DEADLOCK, OK, REASONS, Artifact, AwLaunch, AwWorker
+from anywarp.compiler.artifact import DEADLOCK, OK, PAUSED, REASONS, Artifact, AwLaunch, AwWorker
 from anywarp.compiler.layout import ModuleLayout
 from anywarp.compiler.options import read_options
 from anywarp.compiler.pipeline import compile_kernel, describe_module
@@ -24,6 +25,10 @@ from anywarp.ptx.index import index_module
 
 Shape: TypeAlias = "int | Sequence[int]"
 _KERNEL = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64)
+
+
+MOST_PAUSED = 1024
+"""Blocks that may be under way at a time."""
 
 
 class KernelTrap(RuntimeError):
@@ -130,14 +135,15 @@ class Loaded:
         params: bytes,
         module_data: np.ndarray[Any, np.dtype[np.uint8]] | None = None,
         dynamic_shared: int = 0,
+        *,
+        cooperative: bool = False,
     ) -> None:
         """Run all blocks of a grid; KernelTrap or KernelDeadlock if that is how it ends."""
         a, shape = self.artifact, three(block)
         threads = shape[0] * shape[1] * shape[2]
         warps = -(-threads // 32)
         total = (-(-a.shared_bytes // 16) * 16 if dynamic_shared else a.shared_bytes) + dynamic_shared
-        shared, local = aligned(total + 64), aligned(a.local_bytes * warps * 32 + 64)
-        frame = aligned(a.frame_fixed + a.frame_per_warp * warps)
+        sizes = (total + 64, a.frame_fixed + a.frame_per_warp * warps, a.local_bytes * warps * 32 + 64)
         buffer = aligned(max(len(params), a.param_bytes))
         buffer[: len(params)] = np.frombuffer(params, np.uint8)
         data = aligned(1) if module_data is None else module_data
@@ -146,19 +152,53 @@ class Loaded:
         launch.dynamic_shared, launch.shared_total = dynamic_shared, total
         launch.params, launch.module_data, launch.grid_id = buffer.ctypes.data, data.ctypes.data, 1
         launch.module_data_bytes = len(data)
-        worker = AwWorker()
-        worker.shared, worker.frame, worker.local = shared.ctypes.data, frame.ctypes.data, local.ctypes.data
+        workspace = aligned(64)
+        workspace[:] = 0
+        launch.grid_workspace = workspace.ctypes.data if cooperative else 0
         x, y, z = three(grid)
-        status = self._call(ctypes.addressof(launch), ctypes.addressof(worker), 0, x * y * z)
-        if self._textures and (fault := _texture_fault()):
-            raise KernelTrap(fault)
-        if status == OK:
-            return
+        self._run_blocks(launch, x * y * z, sizes)
+
+    def _run_blocks(self, launch: AwLaunch, blocks: int, sizes: tuple[int, int, int]) -> None:
+        """Run blocks in order; one that waits for others is put aside with its memory, and gone back to in turn."""
+        started, paused = 0, deque[_Running]()
+        while started < blocks or paused:
+            if started < blocks and len(paused) < MOST_PAUSED:
+                running, first, count = _Running(sizes), started, blocks - started
+            else:
+                running = paused.popleft()
+                first, count = running.block, 1
+            worker, fresh = running.worker, first == started
+            status = self._call(ctypes.addressof(launch), ctypes.addressof(worker), first, count)
+            if self._textures and (fault := _texture_fault()):
+                raise KernelTrap(fault)
+            if status == PAUSED:
+                x, y, z = worker.ctaid
+                running.block = (z * launch.grid[1] + y) * launch.grid[0] + x
+                worker.resume = 1
+                started = max(started, running.block + 1)
+                paused.append(running)
+            elif status != OK:
+                self._explain(status, worker)
+            elif fresh:
+                started = first + count
+
+    @staticmethod
+    def _explain(status: int, worker: AwWorker) -> NoReturn:
         where = f"block {tuple(worker.ctaid)}, warp {worker.warp}"
         if status == DEADLOCK:
             raise KernelDeadlock(f"threads wait at barrier {worker.barrier_id} for ever in {where}")
         line = f" (line {worker.line} of the PTX)" if worker.line else ""
         raise KernelTrap(f"{REASONS[worker.reason]} in {where}, lane {worker.trap_lane}{line}")
+
+
+class _Running:
+    """A worker's record with the memory of the block that it runs."""
+
+    def __init__(self, sizes: tuple[int, int, int]) -> None:
+        self.worker = AwWorker()
+        self.memory = [aligned(size) for size in sizes]
+        self.worker.shared, self.worker.frame, self.worker.local = (m.ctypes.data for m in self.memory)
+        self.block = 0
 
 
 def pack_arguments(places: Sequence[tuple[int, int]], args: Sequence[Any]) -> bytes:
@@ -217,6 +257,7 @@ class Program:
         *,
         any_shape: bool = False,
         options: str = "gang=32",
+        cooperative: bool = False,
     ) -> None:
         """Launch a kernel; `any_shape` uses code that serves every block shape, `options` are those of its compilation."""
         entry = next(e for e in self.layout.entries if e.name == name)
@@ -224,7 +265,7 @@ class Program:
         if three(grid)[0] * three(block)[0] > 1 << 31:
             any_shape = True  # see Specialisation.block
         code = self.compile(name, None if any_shape else three(block), options)
-        code.launch(grid, block, packed, self.data, dynamic_shared)
+        code.launch(grid, block, packed, self.data, dynamic_shared, cooperative=cooperative)
 
 
 def run_kernel(ptx: str, name: str, grid: Shape, block: Shape, args: Sequence[Any], dynamic_shared: int = 0) -> None:

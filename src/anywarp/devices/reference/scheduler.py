@@ -19,9 +19,9 @@ from anywarp.ptx.isa.operands import read
 from anywarp.ptx.isa.registry import expand
 from anywarp.ptx.tree import Name
 
-TURN = 4096
+TURN = 512
 """Steps of a warp before another group of its lanes, or another warp, gets a turn."""
-OTHERS_TURN = 256
+OTHERS_TURN = 64
 
 _WAITS = {"shfl", "vote", "match", "redux", "elect"}
 """With `.sync` these wait for the lanes that their last operand names."""
@@ -46,7 +46,7 @@ class Scheduler:
 
     def _turn(self, warp: Warp) -> bool:
         """Run a warp until none of its lanes can go on, or for a while; tells whether it ran at all."""
-        for count in range(8 * TURN):
+        for count in range(2 * TURN):
             group = warp.next_group(last=count % TURN >= TURN - OTHERS_TURN)
             if not group:
                 return count > 0
