@@ -1,17 +1,49 @@
-"""Let thread N of a block be the first to touch a page that may not be touched; print the status and whether the process works on.
+"""Let thread N of a block be the only one to touch a page that may not be touched; print the status and whether the process works on.
 
-python fault_at_lane.py N
+python fault_at_lane.py HOW N THREADS
+
+HOW `fill`: threads store side by side, and those behind N too; `alone`: N is the only one that stores; `scattered`: the others
+store elsewhere.
 """
 
 import ctypes
 import mmap
 import sys
 
-from load_image import GOOD, launch, load
+from load_image import GOOD, load
+
+HEAD = GOOD.decode().split(".visible")[0]
+BODY = """.visible .entry NAME(.param .u64 border, .param .u32 n)
+{
+    .reg .b32 %r<5>; .reg .b64 %rd<6>; .reg .pred %p;
+    ld.param.u64 %rd1, [border];
+    ld.param.u32 %r2, [n];
+    mov.u32 %r1, %tid.x;
+    sub.s32 %r3, %r1, %r2;
+    mul.wide.s32 %rd2, %r3, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    setp.eq.s32 %p, %r1, %r2;
+    STORE
+    ret;
+}
+"""
+STORES = {
+    "fill": "st.global.u32 [%rd3], %r1;",
+    "alone": "@%p st.global.u32 [%rd3], %r1;",
+    "scattered": "sub.s64 %rd4, %rd1, 64; selp.b64 %rd3, %rd1, %rd4, %p; st.global.u32 [%rd3], %r1;",
+}
+
+
+def launch(cuda, module, name, border, lane, threads):
+    function = ctypes.c_void_p()
+    assert cuda.cuModuleGetFunction(ctypes.byref(function), module, name.encode()) == 0
+    first, second = ctypes.c_uint64(border), ctypes.c_uint32(lane)
+    params = (ctypes.c_void_p * 2)(ctypes.addressof(first), ctypes.addressof(second))
+    return cuda.cuLaunchKernel(function, 1, 1, 1, threads, 1, 1, 0, None, params, None) or cuda.cuCtxSynchronize()
 
 
 def main():
-    lane = int(sys.argv[1])
+    how, lane, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     cuda, libc = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL(None, use_errno=True)
     context = ctypes.c_void_p()
     assert cuda.cuInit(0) == 0
@@ -21,9 +53,10 @@ def main():
     start = ctypes.addressof(ctypes.c_char.from_buffer(pages))
     border = start + mmap.PAGESIZE
     assert libc.mprotect(ctypes.c_void_p(border), ctypes.c_size_t(mmap.PAGESIZE), 0) == 0
-    status, module, _ = load(cuda, GOOD)
-    assert status == 0
-    print(launch(cuda, module, "fill", border - 4 * lane), cuda.cuCtxSynchronize(), hex(border))
+    image = HEAD + BODY.replace("NAME", how).replace("STORE", STORES[how])
+    status, module, log = load(cuda, image.encode())
+    assert status == 0, log
+    print(launch(cuda, module, how, border, lane, threads), cuda.cuCtxSynchronize(), hex(border))
 
 
 if __name__ == "__main__":

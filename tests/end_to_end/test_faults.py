@@ -11,11 +11,20 @@ pytestmark = pytest.mark.native
 PROGRAM = Path(__file__).with_name("fault_at_lane.py")
 
 
-@pytest.mark.parametrize("lane", [0, 1, 10, 17, 31])
-def test_the_thread_of_a_fault_is_named(lane):
-    command = [sys.executable, "-m", "anywarp", "run", "--", sys.executable, str(PROGRAM), str(lane)]
+@pytest.mark.parametrize(
+    "how, lane, threads",
+    [
+        *(("fill", lane, 32) for lane in (0, 1, 10, 17, 31)),
+        *(("fill", lane, 256) for lane in (33, 100, 255)),
+        *(("alone", lane, 128) for lane in (5, 40, 127)),
+        *(("scattered", lane, 64) for lane in (5, 40, 63)),
+        ("alone", 77, 96), ("scattered", 77, 96), ("scattered", 500, 512),
+    ],
+)  # fmt: skip
+def test_the_thread_of_a_fault_is_named(how, lane, threads):
+    command = [sys.executable, "-m", "anywarp", "run", "--", sys.executable, str(PROGRAM), how, str(lane), str(threads)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     first, later, border = done.stdout.split()
     assert (first, later) == ("700", "700")  # the error sticks to the context
-    assert f"kernel fill, block (0,0,0), thread ({lane},0,0): illegal memory access at {border}" in done.stderr
+    assert f"kernel {how}, block (0,0,0), thread ({lane},0,0): illegal memory access at {border}" in done.stderr
