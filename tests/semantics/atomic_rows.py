@@ -64,8 +64,10 @@ def floats() -> Iterator[AtomicRow]:
         f = FORMATS[t]
         yield AtomicRow(f"add.noftz.{t}", t, add(f), free=False)
         yield AtomicRow(f"add.noftz.{t}x2", t, add(f), count=2, free=False)
-        for n in (2, 4):
+        for n in (2, 4, 8):
             yield AtomicRow(f"add.noftz.v{n}.{t}", t, add(f), count=n, spaces=("global",), free=False)
+        for n in (2, 4):
+            yield AtomicRow(f"min.noftz.v{n}.{t}x2", t, extreme(f, min), count=2 * n, spaces=("global",))
         for name, pick in (("min", min), ("max", max)):
             yield AtomicRow(f"{name}.noftz.v2.{t}", t, extreme(f, pick), count=2, spaces=("global",))
     for n in (2, 4):

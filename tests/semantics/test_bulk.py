@@ -195,8 +195,76 @@ def test_a_cluster_is_one_block_and_none_can_be_taken_over(device):
     getctarank.u64 %r4, %d5; add.u32 %r3, %r3, %r4; mov.u32 %r4, %cluster_nctarank; add.u32 %r3, %r3, %r4;
     st.shared.v4.b32 [a], {{%r1, %r2, %r3, %r0}}; {expecting(16)}
     clusterlaunchcontrol.try_cancel.async.shared::cta.{BYTES}.b128 [a], [bar]; {WAIT}
+    mbarrier.init.shared::cta.b64 [bar], 1; {expecting(16)}
+    clusterlaunchcontrol.try_cancel.async.shared::cta.{BYTES}.multicast::cluster::all.b128 [a], [bar]; {WAIT.replace("WAIT", "AGAIN")}
     ld.shared.b128 %q, [a]; clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p2, %q; selp.u32 %r6, 1, 2, %p2;
     @%p2 clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {{%r6, %r7, %r8, %r9}}, %q;
+    @%p2 clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r6, %q;
     @%p2 clusterlaunchcontrol.query_cancel.get_first_ctaid::y.b32.b128 %r6, %q;
+    @%p2 clusterlaunchcontrol.query_cancel.get_first_ctaid::z.b32.b128 %r6, %q;
     st.global.v2.u32 [%d2+8], {{%r3, %r6}};"""
     assert run(device, body, source, target).tolist() == [1, 0, 1, 2]
+
+
+STORED = ("b8", "b16", "b32", "b64", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f32", "f64")
+SCOPES = ("cta", "cluster", "gpu", "sys")
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_asynchronous_accesses_of_every_type(device):
+    """Stores with release order, counted stores and reductions, copies of every scope: one element after the other."""
+    source, target = two_arrays()
+    target = np.zeros(64 * 40, np.uint8)
+    lines, wanted = (
+        ["ld.global.b64 %d3, [%d0]; ld.global.b32 %r1, [%d0]; cvt.u16.u32 %h0, %r1; mov.f32 %f0, 0f3FC00000;"],
+        {},
+    )
+    lines.append(".reg .f64 %g0; mov.f64 %g0, 0d4004000000000000;")
+    words = source.view(np.uint32)
+    for n, t in enumerate(STORED):
+        width = int(t[1:]) // 8
+        name = {"f32": "%f0", "f64": "%g0"}.get(t) or {1: "%h0", 2: "%h0", 4: "%r1", 8: "%d3"}[width]
+        form = f"st.async{'.mmio' if n % 2 else ''}.release.{SCOPES[2 + n % 2]}{'.global' if n % 3 else ''}.{t}"
+        lines.append(f"{form} [%d1+{64 * n}], {name};")
+        number = {"f32": 0x3FC00000, "f64": 0x4004000000000000}.get(t)
+        wanted[64 * n] = (number if number is not None else int(source.view(np.uint64)[0]), width)
+    counted = 0
+    for n, t in enumerate(x for x in STORED if x[1:] in ("32", "64")):
+        name = {"f32": "%f0", "f64": "%g0"}.get(t) or ("%r1" if t[1:] == "32" else "%d3")
+        at, width = 8 * n, int(t[1:]) // 8
+        lines.append(f"st.async.shared::cta.{BYTES}.{t} [a+{at}], {name}, [bar];")
+        lines.append(
+            f"ld.shared.b{8 * width} %{'r5' if width == 4 else 'd5'}, [a+{at}]; st.global.b{8 * width} [%d1+{64 * (n + 14)}], %{'r5' if width == 4 else 'd5'};"
+        )
+        number = {"f32": 0x3FC00000, "f64": 0x4004000000000000}.get(t)
+        wanted[64 * (n + 14)] = (number if number is not None else int(source.view(np.uint64)[0]), width)
+        counted += width
+    lines.append("mov.b32 %r2, 100; st.shared.b32 [b], %r2; mov.b64 %d4, 100; st.shared.b64 [b+8], %d4;")
+    value = 100
+    for op, t in [("add", "u32"), ("add", "s32"), ("min", "u32"), ("max", "s32"), ("and", "b32"), ("or", "b32"), ("xor", "b32"),
+                  ("inc", "u32"), ("dec", "u32"), ("min", "s32"), ("max", "u32")]:  # fmt: skip
+        lines.append(f"red.async.relaxed.cluster.{BYTES}.shared::cta.{op}.{t} [b], 77, [bar];")
+        value = {"add": value + 77, "min": min(value, 77), "max": max(value, 77), "and": value & 77, "or": value | 77, "xor": value ^ 77,
+                 "inc": 0 if value >= 77 else value + 1, "dec": 77 if value in (0, *range(78, 999)) else value - 1}[op]  # fmt: skip
+        counted += 4
+    for t in ("u64", "s64"):
+        lines.append(f"red.async.relaxed.cluster.{BYTES}.shared::cluster.add.{t} [b+8], 900, [bar];")
+        counted += 8
+    lines.append(
+        "ld.shared.b32 %r5, [b]; st.global.b32 [%d1+2304], %r5; ld.shared.b64 %d5, [b+8]; st.global.b64 [%d1+2368], %d5;"
+    )
+    wanted |= {2304: (value, 4), 2368: (1900, 8)}
+    for n, t in enumerate(("u32", "s32", "u64", "s64")):
+        lines.append(
+            f"red.async{'.mmio' if n % 2 else ''}.release.gpu{'.global' if n < 2 else ''}.add.{t} [%d1+{2432 + 16 * n}], 9;"
+        )
+        wanted[2432 + 16 * n] = (9, int(t[1:]) // 8)
+    for scope in SCOPES:
+        lines.append(f"cp.async.bulk.relaxed.{scope}.shared::cta.global.{BYTES}.b128 [a], [%d0], 16, [bar];")
+        counted += 16
+    lines.append(f"{expecting(counted)} {WAIT}")
+    results = run(device, "\n".join(lines), source, target)
+    assert results[0] == 1 and len(words) == 16
+    for at, (number, width) in wanted.items():
+        found = int.from_bytes(target[at : at + 8].tobytes(), "little")
+        assert found == number & (1 << 8 * width) - 1, (at, hex(found))

@@ -24,8 +24,11 @@ _BITS_OF: dict[int, Type] = {1: "i1", 8: "i8", 16: "i16", 32: "i32", 64: "i64", 
 
 _FIXED = {
     "cluster_ctaid": 0, "cluster_nctaid": 1, "cluster_ctarank": 0, "cluster_nctarank": 1, "is_explicit_cluster": 0, "envreg": 0,
+    "pm": 0, **{f"pm{n}_": 0 for n in range(8)}, "current_graph_exec": 0, "reserved_smem_offset_": 0,
+    **{f"reserved_smem_offset_{which}": 0 for which in ("begin", "end", "cap")},
 }  # fmt: skip
-"""Special registers that are constants without clusters (a block is a cluster of its own) and without driver variables."""
+"""Special registers that are constants without clusters (a block is a cluster of its own), driver variables and counters of events;
+by their names without digits at the end."""
 
 
 class IRBuilder:

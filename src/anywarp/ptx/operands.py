@@ -111,7 +111,10 @@ def _address(c: Cursor) -> Address:
         extra.append(operand(c))
     c.expect("]", "after the address")
     c.leave()
-    return Address(base, offset, tuple(extra))
+    unified = c.kind == "dot" and c.value == ".unified"
+    if unified:
+        c.advance()
+    return Address(base, offset, tuple(extra), unified)
 
 
 def _list(c: Cursor, opening: str, closing: str) -> tuple[Operand, ...]:

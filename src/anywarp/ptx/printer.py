@@ -134,7 +134,7 @@ def _compound(operand: Address | Vector | Negated | Pair | Sink | Group) -> str:
     """Return the text of an operand made of others."""
     if isinstance(operand, Address):
         base = print_operand(operand.base) + (f"+{operand.offset}" if operand.offset else "")
-        return "[" + ", ".join([base, *map(print_operand, operand.extra)]) + "]"
+        return "[" + ", ".join([base, *map(print_operand, operand.extra)]) + ("].unified" if operand.unified else "]")
     if isinstance(operand, Vector):
         return "{" + ", ".join(map(print_operand, operand.elements)) + "}"
     if isinstance(operand, Negated):

@@ -50,11 +50,12 @@ class Offset:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """`[base+offset]`; for texture and tensor operands `[base, {x, y}]` the rest is in `extra`."""
+    """`[base+offset]`; for texture and tensor operands `[base, {x, y}]` the rest is in `extra`; `[a].unified` says so."""
 
     base: Operand
     offset: int = 0
     extra: tuple[Operand, ...] = ()
+    unified: bool = False
 
 
 @dataclass(frozen=True, slots=True)

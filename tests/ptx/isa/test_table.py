@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from anywarp.ptx.isa.registry import declared
 from semantics.atomic_rows import ROWS as ATOMIC_ROWS
 from semantics.evaluate import instructions
 from semantics.table import ROWS
+from semantics.test_forms import loads, stores
 from semantics.warp_rows import ROWS as WARP_ROWS
 
-ELSEWHERE = {
-    "data_movement": "test_memory", "addresses": "test_memory", "atomics": "test_memory and semantics.test_atomics",
-    "matrix": "test_matrix", "asynchronous": "semantics.test_asynchronous", "texture": "native.test_texture_forms", "miscellaneous": "test_memory",
+ELSEWHERE: dict[str, tuple[str, ...]] = {
+    "data_movement": ("ptx/isa/test_memory.py", "semantics/test_forms.py"),
+    "addresses": ("ptx/isa/test_memory.py", "semantics/test_addresses.py", "semantics/test_forms.py"),
+    "atomics": ("ptx/isa/test_memory.py", "semantics/atomic_rows.py", "semantics/test_forms.py"),
+    "asynchronous": ("semantics/test_asynchronous.py", "semantics/test_forms.py"),
+    "mbarriers": ("semantics/test_mbarriers.py",),
+    "bulk": ("semantics/test_bulk.py",),
+    "miscellaneous": ("ptx/isa/test_memory.py", "semantics/test_forms.py"),
+    "texture": (), "matrix": (), "matrix_move": (), "matrix_wmma": (),
 }  # fmt: skip
-"""Chapters whose modifiers (spaces, scopes, cache hints) are no matter of values, and where they are tested."""
+"""Chapters whose forms no row can hold (spaces, scopes, hints, whole blocks), and the files that test them.
+
+The last ones have tables of their own, which their tests prove complete."""
 
 
 def _tested() -> dict[str, set[tuple[str, ...]]]:
@@ -47,3 +59,21 @@ def test_every_alternative_of_a_declared_form_has_a_row(form, chapter):
 def test_the_table_has_no_row_twice():
     texts = [(row.text, row.sources, row.results) for row in ROWS]
     assert len(texts) == len(set(texts))
+
+
+@pytest.mark.parametrize("chapter", [name for name, files in ELSEWHERE.items() if files])
+def test_every_alternative_of_a_chapter_without_rows_stands_in_its_tests(chapter):
+    folder = Path(__file__).parents[2]
+    words = set(re.findall(r"[\w:]+", "\n".join((folder / name).read_text() for name in ELSEWHERE[chapter])))
+    if chapter == "data_movement":
+        words |= {word for form, *_ in (*loads(), *stores()) for word in form.split(".")}
+    if chapter == "atomics":
+        words |= {word for opcode in ("atom", "red") for modifiers in TESTED[opcode] for word in modifiers}
+    wanted = {
+        option
+        for form, where in declared()
+        if where == chapter
+        for slot in (*form.types, *form.others)
+        for option in (*slot.options, form.opcode)
+    }
+    assert not sorted(wanted - words)

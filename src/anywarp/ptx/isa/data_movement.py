@@ -100,7 +100,7 @@ def scope_of(i: Instruction, default: Scope) -> Scope:
     return found[0] if found else default
 
 
-_WEAK = "{.weak}{.<space>}{.<cache>}{.nc}{.<l1>}{.<l2>}{.<hint>}{.<prefetch>}{.v2/v4/v8}{.unified}.<data>"
+_WEAK = "{.weak}{.<space>}{.<cache>}{.nc}{.<l1>}{.<l2>}{.<hint>}{.<prefetch>}{.v2/v4/v8}.<data>"
 _ORDERED = "{.<scope>}{.<space>}{.<l1>}{.<l2>}{.<hint>}{.<prefetch>}{.v2/v4/v8}.<data>"
 
 

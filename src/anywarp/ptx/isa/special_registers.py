@@ -22,6 +22,10 @@ SPECIAL: dict[str, Type] = {
     "clock64": "i64",
     "globaltimer": "i64",
     "gridid": "i64",
+    **{f"pm{n}": "i32" for n in range(8)},
+    **{f"pm{n}_64": "i64" for n in range(8)},
+    **{f"reserved_smem_offset_{which}": "i32" for which in ("begin", "end", "cap", "0", "1")},
+    "current_graph_exec": "i64",
     "is_explicit_cluster": "i1",
 }  # fmt: skip
 """Type of each special register, by its name without `%`."""
