@@ -59,7 +59,7 @@ struct Function {
   FunctionAttributes attributes;
   std::map<std::array<uint32_t, 3>, std::shared_ptr<Versions>> compiled;
   std::shared_ptr<Versions>
-      for_wide_grids;  // of any block shape and of more than 2^31 threads along x
+      for_wide_grids;  // of any block shape and of more than 2^30 threads along x
 
   // Returns the code for a block shape, compiled if need be; throws Failure with what the compiler
   // said.

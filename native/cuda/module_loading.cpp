@@ -17,7 +17,7 @@ constexpr uint32_t kFatbinMagic = 0xba55ed50, kWrapperMagic = 0x466243b1;
 constexpr uint64_t kLargestImage = 1ull << 30;
 constexpr size_t kMostShapes = 8;
 // Threads along x that code for a block shape reckons with (docs/contracts.md, section 1).
-constexpr uint64_t kMostColumns = uint64_t{1} << 31;
+constexpr uint64_t kMostColumns = uint64_t{1} << 30;
 
 // The wrapper that nvcc puts around a fatbin (fatBinaryCtl.h of the CUDA toolkit).
 struct FatbinWrapper {

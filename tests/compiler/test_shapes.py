@@ -237,7 +237,7 @@ def run(
     kernel: Kernel, block: tuple[int, int, int], params: list[int], ctaid: int, first: int, gang: int
 ) -> dict[Value, list[int | None]]:
     out: dict[Value, list[int | None]] = {}
-    ctaid %= (1 << 31) // block[0]
+    ctaid %= (1 << 30) // block[0]
     for op in kernel.blocks[0].ops:
         lanes: list[int | None] = []
         for lane in range(gang):
@@ -379,7 +379,7 @@ def test_masks_and_shifts_of_an_index_are_exact() -> None:
 
 
 def test_signed_division_of_an_index_is_exact() -> None:
-    """As compilers write it: the sign bits, shifted, are added before an arithmetic shift. Grids have at most 2**31 threads in x."""
+    """As compilers write it: the sign bits, shifted, are added before an arithmetic shift. Grids have at most 2**30 threads in x."""
     ops = index(256)
     sign = Op("ashr", "i32", [ops[-1], Const("i32", 31)])
     bias = Op("lshr", "i32", [sign, Const("i32", 27)])

@@ -60,7 +60,7 @@ class Ranges:
         if base in ("ctaid", "nctaid"):
             most = _GRID[axis]
             if axis == "x" and self.block is not None:
-                most = min(most, (1 << 31) // self.block[0])
+                most = min(most, (1 << 30) // self.block[0])
             return (0, most - 1) if base == "ctaid" else (1, most)
         return _OTHERS.get(name)
 

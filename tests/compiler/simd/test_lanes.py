@@ -50,6 +50,8 @@ PLACES = {
         "div.u32 %r8, %r2, %r7; rem.u32 %r9, %r2, %r7; mul.lo.u32 %r8, %r8, 64; add.u32 %r5, %r8, %r9;",
         lambda i, t, m: i // m * 64 + i % m,
     ),
+    "halves by a number": ("sub.u32 %r8, %r7, 22; div.u32 %r5, %r2, %r8;", lambda i, t, m: i // (m - 22)),
+    "swapped by a number": ("shr.u32 %r8, %r7, 3; xor.b32 %r5, %r2, %r8;", lambda i, t, m: i ^ m >> 3),
     "one of two": (
         "and.b32 %r8, %r2, %r7; setp.eq.u32 %p2, %r8, 0; selp.b32 %r5, %r2, 3, %p2;",
         lambda i, t, m: np.where(i & m == 0, i, 3),
@@ -83,7 +85,9 @@ def test_elements_come_from_where_they_should(place: str, type: str, gang: int) 
 
 @pytest.mark.parametrize("gang", [32, 64])
 @pytest.mark.parametrize("type", ["u16", "f32", "u64"])
-@pytest.mark.parametrize("place", [p for p in PLACES if p not in ("scrambled", "within bounds", "pairs", "one of two")])
+@pytest.mark.parametrize(
+    "place", [p for p in PLACES if p not in ("scrambled", "within bounds", "pairs", "halves by a number", "one of two")]
+)
 def test_elements_go_to_where_they_should(place: str, type: str, gang: int) -> None:
     source = np.random.default_rng(len(place)).integers(1, 255, 256).astype(TYPES[type])
     program, m = Program(text(place, type, True)), 24
@@ -95,18 +99,18 @@ def test_elements_go_to_where_they_should(place: str, type: str, gang: int) -> N
         np.testing.assert_array_equal(out, want)
 
 
-@pytest.mark.parametrize("place", ["every second", "every third", "pairs", "crossed pairs"])
+@pytest.mark.parametrize("place", ["every second", "every third", "pairs", "crossed pairs", "halves by a number"])
 def test_nothing_behind_the_last_element_is_read(place: str) -> None:
     """The elements end where mapped memory ends: whoever reads a whole vector more dies."""
     page = mmap.PAGESIZE
     area = mmap.mmap(-1, 3 * page)
     start = np.frombuffer(area, np.uint8).ctypes.data
     tid = np.arange(32)
-    last = int(PLACES[place][1](tid, tid, 0).max())
+    last = int(PLACES[place][1](tid, tid, 24).max())
     source = np.frombuffer(area, np.float32, last + 1, 2 * page - 4 * (last + 1))
     source[:] = np.arange(last + 1)
     assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(start + 2 * page), page, 0) == 0
     out = np.zeros(32, np.float32)
-    Program(text(place, "f32", False)).run("k", 1, 32, [source, out, 32, 0])
-    np.testing.assert_array_equal(out, source[PLACES[place][1](tid, tid, 0)])
+    Program(text(place, "f32", False)).run("k", 1, 32, [source, out, 32, 24])
+    np.testing.assert_array_equal(out, source[PLACES[place][1](tid, tid, 24)])
     assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(start + 2 * page), page, 3) == 0

@@ -14,6 +14,9 @@ from anywarp.compiler.simd.values import ALL_LANES, NO_LANE
 _IN_FLIGHT = 16
 """Vectors that may be loaded before their uses, where gangs are wide."""
 
+_PAGE = 4096
+"""Bytes that are there to be read if one of them is: the smallest page of any processor."""
+
 _MOST_PARTS = 4
 """Vectors that are read to pick a chunk's lanes from, at most."""
 
@@ -138,11 +141,42 @@ class Lanes(Addresses):
         near = t.label
         t.do(f"br label %{after}")
         t.start(far)
+        ways = [(together, near)]
+        if size == 4 and not mask and self.v.machine.avx2:
+            ways.append(self._load_if_within(places, element, after))
         apart = self._gather(element, size, t.cast("inttoptr", f"<{n} x i64>", places, f"<{n} x ptr>"), mask)
-        far = t.label
+        ways.append((apart, t.label))
         t.do(f"br label %{after}")
         t.start(after)
-        return t.let(f"phi {type} [ {together}, %{near} ], [ {apart}, %{far} ]")
+        return t.let(f"phi {type} {', '.join(f'[ {value}, %{label} ]' for value, label in ways)}")
+
+    def _load_if_within(self, places: str, element: str, after: str) -> tuple[str, str]:
+        """Emit code for when a chunk's lanes all lie within a vector that begins a little before the first, which is then read whole and permuted.
+
+        The vector must lie in the page of the first lane's element: what nobody asked for is there to be read.
+        Returns the chunk and the label it comes from; code for otherwise goes on.
+        """
+        t, v, n = self.t, self.v, self.v.chunk
+        wide, narrow, bytes = f"<{n} x i64>", f"<{n} x i32>", 4 * n
+        start = t.two("sub", "i64", t.let(f"extractelement {wide} {places}, i32 0"), str(bytes // 4))
+        apart = t.two("sub", wide, places, v.splat("i64", start))
+        inside = t.two("and", wide, apart, f"splat (i64 {~(bytes - 4)})")  # beyond the vector, or between elements
+        bad = t.cast("bitcast", f"<{n} x i1>", t.two("icmp ne", wide, inside, "zeroinitializer"), f"i{n}")
+        room = t.two("icmp ule", "i64", t.two("and", "i64", start, str(_PAGE - 1)), str(_PAGE - bytes))
+        good = t.two("and", "i1", t.two("icmp eq", f"i{n}", bad, "0"), room)
+        within, scattered = t.fresh("within"), t.fresh("scattered")
+        t.do(f"br i1 {good}, label %{within}, label %{scattered}")
+        t.start(within)
+        whole = t.let(f"load {narrow}, ptr {t.cast('inttoptr', 'i64', start, 'ptr')}, align 4")
+        index = t.two("lshr", narrow, t.cast("trunc", wide, apart, narrow), "splat (i32 2)")
+        name = "llvm.x86.avx512.permvar.si.512" if n == 16 else "llvm.x86.avx2.permd"
+        chunk = t.call(narrow, name, (narrow, whole), (narrow, index))
+        if element != "i32":
+            chunk = t.cast("bitcast", narrow, chunk, f"<{n} x {element}>")
+        label = t.label
+        t.do(f"br label %{after}")
+        t.start(scattered)
+        return chunk, label
 
     def _store_if_near(self, places: str, chunk: str, element: str, size: int, mask: str) -> None:
         t, n = self.t, self.v.chunk
