@@ -63,6 +63,7 @@ double reduced(double x, int64_t size, AddressMode mode) {
   double period = static_cast<double>(mode == AddressMode::mirror ? 2 * size : size);
   double within = std::fmod(x, period);
   if (within < 0) within += period;
+  if (mode == AddressMode::wrap && within >= period) within = std::nextafter(period, 0.0);
   if (mode == AddressMode::mirror && within >= static_cast<double>(size)) within = period - within;
   return within;
 }
@@ -491,16 +492,6 @@ void read_texel(const TextureView& v, const uint8_t* texel, uint32_t* out) {
       out[c] = static_cast<uint32_t>(load<int16_t>(texel, c));
     }
   }
-}
-
-float half_to_float(uint16_t half) {
-  unsigned exponent = half >> 10 & 31, fraction = half & 1023;
-  float size = exponent == 0   ? std::ldexp(static_cast<float>(fraction), -24)
-               : exponent < 31 ? std::ldexp(static_cast<float>(fraction + 1024),
-                                            static_cast<int>(exponent) - 25)
-               : fraction      ? NAN
-                               : INFINITY;
-  return half >> 15 ? -size : size;
 }
 
 }  // namespace aw

@@ -6,6 +6,7 @@
 
 #include "core/host_services.h"
 #include "devices/faults.h"
+#include "devices/texture_batch.h"
 #include "devices/texture_table.h"
 
 namespace aw {
@@ -44,6 +45,19 @@ class Objects {
     known_ = true, object_ = object, sampler_ = sampler;
     view_ = find(lane);
     return view_;
+  }
+
+  // The object of every lane in the mask if they all fetch from one; else null.
+  const TextureView* of_all(const uint8_t* mask) {
+    if (form_.kind != TextureForm::fetch) return nullptr;
+    uint32_t first = lanes_;
+    for (uint32_t lane = 0; lane < lanes_; ++lane) {
+      if (!(mask[lane >> 3] >> (lane & 7) & 1)) continue;
+      if (first == lanes_) first = lane;
+      if (values_[lane] != values_[first]) return nullptr;
+      if (form_.sampler && values_[lanes_ + lane] != values_[lanes_ + first]) return nullptr;
+    }
+    return first < lanes_ ? of(first) : nullptr;
   }
 
  private:
@@ -213,6 +227,9 @@ void aw_texture(AwWorker*, uint32_t form, uint32_t lanes, const uint8_t* mask,
                 const uint64_t* objects, const uint32_t* words, uint32_t* results) {
   const TextureForm f(form);
   Objects found(f, lanes, objects);
+  if (const TextureView* view = found.of_all(mask)) {
+    if (sample_batch(*view, f, lanes, mask, words, results)) return;
+  }
   for (uint32_t lane = 0; lane < lanes; ++lane) {
     if (mask[lane >> 3] >> (lane & 7) & 1) run_lane(f, found, lane, lanes, objects, words, results);
   }

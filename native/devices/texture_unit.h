@@ -2,6 +2,7 @@
 // in one call of generated code (aw_texture, core/host_services.h).
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "devices/texture_view.h"
@@ -60,6 +61,12 @@ const char* access_surface(const TextureView& view, const TextureForm& form, con
 // The channels of a texel as 32-bit words, absent ones 0: floats as bits, integers extended.
 void read_texel(const TextureView& view, const uint8_t* texel, uint32_t* out);
 
-float half_to_float(uint16_t half);
+inline float half_to_float(uint16_t half) {
+  uint32_t exponent = half >> 10 & 31, fraction = half & 1023;
+  uint32_t sign = uint32_t{half} >> 15 << 31, bits = (exponent + 112) << 23 | fraction << 13;
+  if (exponent == 31) bits = 0x7f800000 | fraction << 13;
+  if (exponent == 0) bits = std::bit_cast<uint32_t>(static_cast<float>(fraction) * 0x1p-24f);
+  return std::bit_cast<float>(bits | sign);
+}
 
 }  // namespace aw
