@@ -203,7 +203,7 @@ class Kernel:
 class Specialisation:
     """What a compilation may assume of every launch that uses it, and how it is done.
 
-    `block` is the block shape (then a grid has at most 2**31 threads along x), or None for any shape and grid. `lanes` is the
+    `block` is the block shape (then a grid has at most 2**30 threads along x), or None for any shape and grid. `lanes` is the
     number of lanes emitted together (a gang: 32 is one warp), 0 leaves it to the target. `multiples` are integer parameters (offset and size in bytes, modulus) whose values are
     multiples of a modulus. `checks` names what the code checks while it runs (memory, race, init, sync). `quick` asks for code
     soon rather than for fast code.

@@ -262,7 +262,7 @@ class Program:
         """Launch a kernel; `any_shape` uses code that serves every block shape, `options` are those of its compilation."""
         entry = next(e for e in self.layout.entries if e.name == name)
         packed = pack_arguments([(p.offset, p.size) for p in entry.params], args)
-        if three(grid)[0] * three(block)[0] > 1 << 31:
+        if three(grid)[0] * three(block)[0] > 1 << 30:
             any_shape = True  # see Specialisation.block
         code = self.compile(name, None if any_shape else three(block), options)
         code.launch(grid, block, packed, self.data, dynamic_shared, cooperative=cooperative)
