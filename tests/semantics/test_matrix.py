@@ -50,8 +50,11 @@ def fragment(matrix, place, count):
     return [[matrix[place(lane, i)] for i in range(count)] for lane in range(32)]
 
 
-def kernel(instruction, kinds, counts, more=""):
-    """A kernel whose threads read fragments a, b, c (and e) from memory, run one instruction and write d."""
+def kernel(instruction, kinds, counts, more="", times=1):
+    """A kernel whose threads read fragments a, b, c (and e) from memory, run one instruction and write d.
+
+    With `times` d is added to again; every second product takes the registers of b in reverse.
+    """
     lines = [HEAD, ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 e, .param .u64 d) {"]
     lines.append(".reg .b32 %lane, %e; .reg .b64 %p<8>; .reg .b64 %o; mov.u32 %lane, %laneid;")
     names = {}
@@ -64,8 +67,11 @@ def kernel(instruction, kinds, counts, more=""):
         if which != "d":
             lines += [f"ld.global.{type} {r}, [%p{n}+{32 * size * i}];" for i, r in enumerate(names[which])]
     lines.append("ld.param.u64 %p4, [e]; mul.wide.u32 %o, %lane, 4; add.u64 %p4, %p4, %o; ld.global.u32 %e, [%p4];")
-    lists = ", ".join("{" + ", ".join(names[w]) + "}" for w in "dabc")
-    lines.append(f"{instruction} {lists}{more};")
+    for n in range(times):
+        order = {**names, "b": names["b"][:: -1 if n % 2 else 1]}
+        lists = ", ".join("{" + ", ".join(order[w]) + "}" for w in "dabc")
+        lines.append(f"{instruction} {lists}{more};")
+        lines += [f"mov.b32 {c}, {d};" for c, d in zip(names["c"], names["d"], strict=False) if times > 1]
     letter, type, size = register(kinds["d"])
     lines += [f"st.global.{type} [%p3+{32 * size * i}], {r};" for i, r in enumerate(names["d"])]
     return "\n".join([*lines, "ret;", "}"])
@@ -218,6 +224,40 @@ def test_quad_pairs_multiply_four_times(device, orders, d, c):
                 for i in range(8):
                     found[layouts.quad_c(d)(lane, i)] = got[lane][i]
         assert agree(d, values(d, found), want, 4), product
+
+
+@pytest.mark.parametrize("device", ALL)
+@pytest.mark.parametrize("times", [3, 7])
+@pytest.mark.parametrize(
+    ("shape", "kinds"),
+    [
+        ("m16n8k16", kinds_of("f32", "f16", "f16", "f32")),
+        ("m16n8k16", kinds_of("f16", "f16", "f16", "f16")),
+        ("m16n8k16", kinds_of("f32", "bf16", "bf16", "f32")),
+        ("m16n8k8", kinds_of("f32", "tf32", "tf32", "f32")),
+        ("m16n8k32", kinds_of("f32", "e4m3", "e5m2", "f32")),
+        ("m16n8k32", kinds_of("s32", "s8", "u8", "s32")),
+    ],
+    ids=lambda x: x if isinstance(x, str) else "_".join(x.values()),
+)
+def test_one_fragment_serves_several_products(device, times, shape, kinds):
+    m, n, k = (int(x) for x in shape.replace("n", " ").replace("k", " ")[1:].split())
+    rng = np.random.default_rng(21)
+    a, b, c = (random_bits(kinds[w], s, rng) for w, s in (("a", (m, k)), ("b", (k, n)), ("c", (m, n))))
+    count_a, place_a, count_b, place_b, count_c, place_c = layouts.LAYOUTS[shape, BITS[kinds["a"]]]
+    parts = {"a": fragment(a, place_a, count_a), "b": fragment(b, place_b, count_b), "c": fragment(c, place_c, count_c)}
+    counts = {"a": count_a, "b": count_b, "c": count_c, "d": count_c}
+    got = run(device, kernel(form_of(shape, kinds), kinds, counts, times=times), kinds, parts, count_c)
+    want, left, right = values(kinds["c"], c), values(kinds["a"], a), values(kinds["b"], b)
+    for number in range(times):  # registers of b in reverse: the two halves of its rows change places
+        want = multiply(kinds["d"], left, np.roll(right, k // 2, axis=0) if number % 2 else right, want)
+        if kinds["d"] == "f16":
+            want = np.asarray(want, np.float64).astype(np.float16).astype(np.float64)
+    found = np.empty((m, n), object)
+    for lane in range(32):
+        for i in range(count_c):
+            found[place_c(lane, i)] = got[lane][i]
+    assert agree(kinds["d"], values(kinds["d"], found), want, k * times)
 
 
 SPARSE = [

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from anywarp.compiler.ir import Op, Phi, Value
+from anywarp.compiler.ir import Block, Op, Phi, Value
+from anywarp.compiler.simd.matrix_panels import panel_bytes, suits, write_preparation, write_prepared_product
 from anywarp.compiler.simd.matrix_places import Group, find_groups
 from anywarp.compiler.simd.matrix_product import Frame, write_loader, write_product
 from anywarp.compiler.simd.memory import Memory
 from anywarp.compiler.simd.text import vector_type
 from anywarp.compiler.simd.values import Values
-from anywarp.ptx.isa.matrix_forms import WARP
+from anywarp.ptx.isa.matrix_forms import WARP, Product
 
 _MADE = ("matrix", "matrix_load")
+_WORTH = 4
+"""Products with one fragment of A from which it pays to prepare it."""
 
 
 class Matrix:
@@ -33,6 +36,7 @@ class Matrix:
         self._carried: list[Group] = []
         self._copies: dict[Value, list[str]] = {}
         self._find_resident()
+        self._panels = _Panels(self)
 
     def _find_resident(self) -> None:
         """Keep in memory what matrix operations make, and what loops carry to them."""
@@ -95,7 +99,7 @@ class Matrix:
         for value, _ in self._made(op):
             self.v.vectors[value] = self.v.load_chunks(value, "main")
 
-    def _place(self, value: Value) -> str:
+    def place(self, value: Value) -> str:
         """Return where the chunks of a register lie, after writing them somewhere if need be."""
         v, t = self.v, self.t
         chunks = v.vector(value)
@@ -110,7 +114,7 @@ class Matrix:
             v.lying[chunks[0]] = self._copies[value][0]
         return v.lying[chunks[0]]
 
-    def _of_warp(self, place: str, type: str, warp: int) -> str:
+    def of_warp(self, place: str, type: str, warp: int) -> str:
         """Step from a register's first chunk to the first of a warp."""
         first = warp * self.frame.per_warp
         return self.t.let(f"getelementptr {type}, ptr {place}, i64 {first}") if first else place
@@ -119,17 +123,25 @@ class Matrix:
 
     def product(self, op: Op) -> None:
         """Emit a product: the same call for each warp, whatever lanes are on (section 9.7.15: else undefined)."""
-        v, t, p = self.v, self.t, op.attrs["product"]
-        name = self._function(p, lambda n: write_product(p, self.frame, n))
-        results = self._places[id(self._groups[op])]
-        sources = [(self._place(a), v.type(a, True)) for a in op.args]
+        v, p = self.v, op.attrs["product"]
+        into = self._places[id(self._groups[op])][0]
+        first = self._panels.ready(op) if suits(p) else []
+        taken = p.distinct("a") + p.distinct("b") if first else 0
+        kind = (p, bool(first))
+        name = self.function(kind, lambda n: (write_prepared_product if first else write_product)(p, self.frame, n))
+        rest = [self.place(a) for a in op.args[taken:]]
+        types = [v.type(a, True) for a in op.args[taken:]]
         for warp in range(v.warps):
-            places = [self._of_warp(place, type, warp) for place, type in sources]
-            places.append(self._of_warp(results[0], v.type(op, True), warp))
-            t.do(f"call fastcc void @{name}({', '.join(f'ptr {x}' for x in places)})")
+            places = [self.of_warp(x, type, warp) for x, type in zip(rest, types, strict=True)]
+            self.call(name, [*(x[warp] for x in first), *places, self.of_warp(into, v.type(op, True), warp)])
         self._read(op)
 
-    def _function(self, kind: object, write: Callable[[str], tuple[str, dict[str, str]]]) -> str:
+    def call(self, name: str, places: list[str]) -> None:
+        """Call a function on pointers."""
+        self.t.do(f"call fastcc void @{name}({', '.join(f'ptr {x}' for x in places)})")
+
+    def function(self, kind: object, write: Callable[[str], tuple[str, dict[str, str]]]) -> str:
+        """Return the name of a function of the module, written when first asked for."""
         if kind not in self._functions:
             name = self._functions[kind] = f"aw.matrix.{len(self._functions)}"
             text, declarations = write(name)
@@ -143,7 +155,7 @@ class Matrix:
         """Emit `matrix_load`: rows of 16 bytes, made into lanes; nothing where not all lanes of a warp are on."""
         v, t = self.v, self.t
         count, transposed = int(op.attrs["count"]), bool(op.attrs["transposed"])
-        name = self._function((count, transposed), lambda n: write_loader(count, transposed, self.frame, n))
+        name = self.function((count, transposed), lambda n: write_loader(count, transposed, self.frame, n))
         results = self._places[id(self._groups[op])]
         address = self.memory.resolve(op.attrs["space"], op.args[0])
         type = vector_type("ptr", v.chunk)
@@ -155,7 +167,7 @@ class Matrix:
         words = [None] * v.warps if bits is None else v.warp_words(bits)
         for warp, word in enumerate(words):
             rows = t.let(f"getelementptr i64, ptr {room}, i32 {WARP * warp}") if warp else room
-            call = f"call fastcc void @{name}(ptr {rows}, ptr {self._of_warp(results[0], v.type(op, True), warp)})"
+            call = f"call fastcc void @{name}(ptr {rows}, ptr {self.of_warp(results[0], v.type(op, True), warp)})"
             if word is None:
                 t.do(call)
                 continue
@@ -166,3 +178,71 @@ class Matrix:
             t.do(f"br label %{after}")
             t.start(after)
         self._read(op)
+
+
+class _Panels:
+    """Prepared fragments: made where several products of a block take the same A, and forgotten after the last of them."""
+
+    def __init__(self, matrix: Matrix) -> None:
+        self.m = matrix
+        self.v, self.t = matrix.v, matrix.t
+        self._often: set[tuple[Block, tuple[Value, ...]]] = set()
+        self._known: dict[tuple[str, ...], list[str]] = {}
+        self._free: dict[int, list[list[str]]] = {}
+        self._last: dict[tuple[Block, tuple[Value, ...]], Op] = {}
+        for block in self.v.kernel.blocks:
+            self._count(block)
+
+    def _count(self, block: Block) -> None:
+        """Find the fragments of A that several products of a block take, and who takes a fragment last."""
+        counts: dict[tuple[Value, ...], int] = {}
+        for op in block.ops:
+            if op.name == "matrix" and suits(op.attrs["product"]):
+                for side in _sides(op):
+                    counts[side] = counts.get(side, 0) + 1
+                    self._last[block, side] = op
+                left, _ = _sides(op)
+                if counts[left] >= _WORTH:
+                    self._often.add((block, left))
+
+    def ready(self, op: Op) -> list[list[str]]:
+        """Return where A and B of a product lie prepared for each warp; nothing if that does not pay."""
+        left, right = _sides(op)
+        home, found = self.v.home[op], list[list[str]]()
+        if (home, left) in self._often and all(self.v.varies(a) for a in (*left, *right)):
+            found = [self._prepared(op, side, values) for side, values in (("a", left), ("b", right))]
+        for values in (left, right):
+            if self._last[home, values] is op:
+                self._release(op, values)
+        return found
+
+    def _key(self, op: Op, values: tuple[Value, ...]) -> tuple[str, ...]:
+        return (str(op.attrs["product"]), *(self.v.vector(a)[0] for a in values))
+
+    def _prepared(self, op: Op, side: str, values: tuple[Value, ...]) -> list[str]:
+        m, v, p = self.m, self.v, op.attrs["product"]
+        key = (side, *self._key(op, values))
+        if key not in self._known:
+            size = panel_bytes(p, v.machine, side)
+            free = self._free.setdefault(size, [])
+            places = free.pop() if free else [self.t.alloca(f"[{size} x i8]", 64) for _ in range(v.warps)]
+            self._known[key] = places
+            name = m.function((p, side), lambda n: write_preparation(p, m.frame, side, n))
+            sources = [(m.place(a), v.type(a, True)) for a in values]
+            for warp in range(v.warps):
+                m.call(name, [*(m.of_warp(x, type, warp) for x, type in sources), places[warp]])
+        return self._known[key]
+
+    def _release(self, op: Op, values: tuple[Value, ...]) -> None:
+        """After its last product a fragment's memory may serve another."""
+        p = op.attrs["product"]
+        for side in "ab":
+            places = self._known.pop((side, *self._key(op, values)), None)
+            if places is not None:
+                self._free[panel_bytes(p, self.v.machine, side)].append(places)
+
+
+def _sides(op: Op) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+    p: Product = op.attrs["product"]
+    a, b = p.distinct("a"), p.distinct("b")
+    return tuple(op.args[:a]), tuple(op.args[a : a + b])

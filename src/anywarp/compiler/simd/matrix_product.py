@@ -60,23 +60,37 @@ def write_product(p: Product, frame: Frame, name: str) -> tuple[str, dict[str, s
     It takes a pointer to the warp's chunks of each register of A, B, C (and the indices of a sparse A), and one to where the
     first register of D goes; the others follow `frame.chunks` chunks apart.
     """
-    body = _Body(p, frame.machine)
-    t, n = body.t, frame.machine.chunk
-    kinds = [kind for which in "abc" for kind in [p.kind(which)] * p.distinct(which)] + ["b32"] * int(p.sparse > 0)
-    loads = Text("l")
-    for r, kind in enumerate(kinds):
+    body = Body(p, frame.machine)
+    registers = list(range(len(kinds_of(p))))
+    loads, stores = load_registers(p, frame, registers), store_result(p, frame, body)
+    arguments = [f"ptr readonly %r{r}" for r in registers] + ["ptr %d"]
+    return write_function(name, arguments, [*loads, *body.t.lines, *stores], frame.machine), body.t.declarations
+
+
+def kinds_of(p: Product) -> list[str]:
+    """Return the types of the elements in the registers of A, B, C and, of a sparse product, the indices."""
+    return [kind for which in "abc" for kind in [p.kind(which)] * p.distinct(which)] + ["b32"] * int(p.sparse > 0)
+
+
+def load_registers(p: Product, frame: Frame, registers: Sequence[int]) -> list[str]:
+    """Return the lines that load registers, by number, from where %r0, %r1 ... point."""
+    kinds, n, lines = kinds_of(p), frame.machine.chunk, list[str]()
+    for r in registers:
+        type = llvm_register(kinds[r], n)
         for c in range(frame.per_warp):
-            type = llvm_register(kind, n)
-            place = loads.let(f"getelementptr {type}, ptr %r{r}, i64 {c}") if c else f"%r{r}"
-            loads.lines.append(f"  %p{r * frame.per_warp + c} = load {type}, ptr {place}")
-    type = llvm_register(p.d, n)
+            lines.append(f"  %at.{r}.{c} = getelementptr {type}, ptr %r{r}, i64 {c}")
+            lines.append(f"  %p{r * frame.per_warp + c} = load {type}, ptr %at.{r}.{c}")
+    return lines
+
+
+def store_result(p: Product, frame: Frame, body: Body) -> list[str]:
+    """Write `body` and return the lines that store D behind %d."""
+    type, lines = llvm_register(p.d, frame.machine.chunk), list[str]()
     for i, out in enumerate(body.write()):
         register, chunk = divmod(i, frame.per_warp)
-        place = t.let(f"getelementptr {type}, ptr %d, i64 {register * frame.chunks + chunk}")
-        t.do(f"store {type} {out}, ptr {place}")
-    arguments = [f"ptr readonly %r{r}" for r in range(len(kinds))] + ["ptr %d"]
-    lines = [x.replace("%v", "%l") for x in loads.lines] + t.lines
-    return _function(name, arguments, lines, frame.machine), t.declarations
+        lines.append(f"  %to.{i} = getelementptr {type}, ptr %d, i64 {register * frame.chunks + chunk}")
+        lines.append(f"  store {type} {out}, ptr %to.{i}")
+    return lines
 
 
 def write_loader(count: int, transposed: bool, frame: Frame, name: str) -> tuple[str, dict[str, str]]:
@@ -95,10 +109,11 @@ def write_loader(count: int, transposed: bool, frame: Frame, name: str) -> tuple
         for c, chunk in enumerate(_transposed(t, rows, n) if transposed else _joined(t, rows, n)):
             place = t.let(f"getelementptr {word}, ptr %d, i64 {j * frame.chunks + c}")
             t.do(f"store {word} {chunk}, ptr {place}")
-    return _function(name, ["ptr readonly %rows", "ptr noalias %d"], t.lines, frame.machine), t.declarations
+    return write_function(name, ["ptr readonly %rows", "ptr noalias %d"], t.lines, frame.machine), t.declarations
 
 
-def _function(name: str, arguments: Sequence[str], lines: Sequence[str], machine: Machine) -> str:
+def write_function(name: str, arguments: Sequence[str], lines: Sequence[str], machine: Machine) -> str:
+    """Return the text of a function of a kernel's module that returns nothing."""
     bits = machine.vector_bits
     attributes = f'noinline nounwind "prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}"'
     body = "\n".join(lines)
@@ -130,7 +145,9 @@ def _transposed(t: Text, rows: Sequence[str], n: int) -> list[str]:
     return out
 
 
-class _Body:
+class Body:
+    """The body of a product's function under construction; its arguments' chunks are %p0, %p1 ..."""
+
     def __init__(self, p: Product, machine: Machine) -> None:
         self.p, self.machine = p, machine
         self.t = Text("m")
@@ -182,22 +199,25 @@ class _Body:
 
     def write(self) -> list[str]:
         """Write the body; returns D's registers in chunks."""
-        p = self.p
-        parts = range(per_register(p.d))
-        keys = [(r, part) for r in range(p.distinct("d")) for part in parts]
-        where = {
-            (r, part, c): [element(p, p.d, r, lane, part) for lane in range(c * self.n, (c + 1) * self.n)]
-            for r, part in keys
-            for c in range(WARP // self.n)
-        }
+        p, where = self.p, self.where()
         first = self._addends(where)
         zero = dict.fromkeys(where, "zeroinitializer")
-        sums = self._sums(where, zero if p.saturate and p.integer else first)
+        sums = self.sums(where, zero if p.saturate and p.integer else first)
         if p.saturate and p.integer:
             word = vector_type("i32", self.n)
             clamp = f"llvm.sadd.sat.v{self.n}i32"
             sums = {key: self.t.call(word, clamp, (word, first[key]), (word, x)) for key, x in sums.items()}
         return [self._result(sums, r, c) for r in range(p.distinct("d")) for c in range(WARP // self.n)]
+
+    def where(self) -> dict[tuple[int, int, int], list[tuple[int, int, int]]]:
+        """Map each vector of sums (register, part, chunk) to the elements (product, row, column) of its lanes."""
+        p = self.p
+        keys = [(r, part) for r in range(p.distinct("d")) for part in range(per_register(p.d))]
+        return {
+            (r, part, c): [element(p, p.d, r, lane, part) for lane in range(c * self.n, (c + 1) * self.n)]
+            for r, part in keys
+            for c in range(WARP // self.n)
+        }
 
     def _addends(
         self, where: dict[tuple[int, int, int], list[tuple[int, int, int]]]
@@ -226,9 +246,10 @@ class _Body:
         )
         return t.two("or", word, low, t.two("shl", word, high, splat("i32", 16, n)))
 
-    def _sums(
+    def sums(
         self, where: dict[tuple[int, int, int], list[tuple[int, int, int]]], sums: dict[tuple[int, int, int], str]
     ) -> dict[tuple[int, int, int], str]:
+        """Add the products to the vectors of sums."""
         p, machine = self.p, self.machine
         if p.sparse:
             return self._sparse(where, sums)
@@ -242,14 +263,15 @@ class _Body:
             return self._units(where, sums, self._halves, self._halves, self._dot_halves)
         for k in range(p.k):
             for key, places in where.items():
-                a = self._elements("a", [place_a(p, w, row, k) for w, row, _ in places])
-                b = self._elements("b", [place_b(p, w, k, column) for w, _, column in places])
+                a = self.elements("a", [place_a(p, w, row, k) for w, row, _ in places])
+                b = self.elements("b", [place_b(p, w, k, column) for w, _, column in places])
                 sums[key] = self.step(sums[key], a, b)
         return sums
 
     # --- element by element -------------------------------------------------------------------------------------------
 
-    def _elements(self, which: str, places: Sequence[Place]) -> str:
+    def elements(self, which: str, places: Sequence[Place]) -> str:
+        """Return a vector of elements of A or B, as they are computed with."""
         sources = [self.at(self.plane(which, r, part), lane) for r, lane, part in places]
         return self.spread(self.scalar(self.p.kind(which)), sources)
 
@@ -445,12 +467,12 @@ class _Body:
         type = vector_type(self.scalar(p.b), n)
         for k in range(p.stored_k):
             for key, places in where.items():
-                a = self._elements("a", [place_a(p, w, row, k) for w, row, _ in places])
+                a = self.elements("a", [place_a(p, w, row, k) for w, row, _ in places])
                 index = self._indices(k, [row for _, row, _ in places])
                 chosen = ""
                 for value in range(4):
                     column_k = column_of(p, k, value)
-                    b = self._elements("b", [place_b(p, w, column_k, column) for w, _, column in places])
+                    b = self.elements("b", [place_b(p, w, column_k, column) for w, _, column in places])
                     if chosen:
                         here = t.two("icmp eq", vector_type("i32", n), index, splat("i32", value, n))
                         b = t.pick(n, here, type, b, chosen)
