@@ -72,6 +72,7 @@ struct KernelArtifact {
   double compile_ms = 0;
   bool alone = false;            // ends whatever other threads of the program do
   uint64_t stack = 0;            // what a call takes of the thread's stack; 0: not known
+  std::vector<Line> sites;       // what checked code watches, by number
   std::vector<Multiple> wishes;  // code that may assume these would be faster
   Container container;           // its payload is the object
 };

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <memory>
 
+#include "core/watched_memory.h"
+
 namespace aw {
 namespace {
 
@@ -168,10 +170,16 @@ int32_t aw_vprintf(AwWorker*, uint64_t format, uint64_t arguments) {
 uint64_t aw_malloc(AwWorker*, uint64_t size) {
   // The device's malloc returns addresses aligned to 16 bytes (CUDA C++ Programming Guide, dynamic
   // global memory).
-  return size > (1ull << 40) ? 0 : reinterpret_cast<uint64_t>(malloc(size));
+  if (size > (1ull << 40)) return 0;
+  uint64_t address = reinterpret_cast<uint64_t>(malloc(size));
+  if (address) aw::watch(address, size, "the allocation by a kernel", true);
+  return address;
 }
 
-void aw_free(AwWorker*, uint64_t address) { free(reinterpret_cast<void*>(address)); }
+void aw_free(AwWorker*, uint64_t address) {
+  aw::unwatch(address);
+  free(reinterpret_cast<void*>(address));
+}
 
 void aw_assertfail(AwWorker* worker, uint64_t message, uint64_t file, uint32_t line,
                    uint64_t function) {

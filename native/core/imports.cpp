@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "core/host_services.h"
+#include "devices/check.h"
 
 // Arithmetic that compilers call instead of inlining it (libgcc and compiler-rt share these names).
 extern "C" {
@@ -40,6 +41,7 @@ Table make_table() {
       {"aw_assertfail", address(aw_assertfail)},
       {"aw_texture", address(aw_texture)},
       {"aw_texture_fault", address(aw_texture_fault)},
+      {"aw_check", address(aw_check)},
   };
 #define AW_BUILTIN(name) t[#name] = address(::name);
 #include "core/builtins.inc"

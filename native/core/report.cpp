@@ -12,6 +12,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "core/findings.h"
 #include "core/log.h"
 #include "core/text.h"
 
@@ -70,7 +71,7 @@ std::string render(State& s) {
     out += "kernel\t" + percent_encode(name) + line;
   }
   for (auto& text : s.diagnostics) out += "diagnostic\t" + percent_encode(text) + "\n";
-  return out;
+  return out + render_findings();
 }
 
 void write_report() {
@@ -101,6 +102,7 @@ void begin_anew() {
   new (&s.mutex) std::mutex;  // whoever held it does not exist here
   s.kernels.clear();
   s.diagnostics.clear();
+  forget_findings();
 }
 
 }  // namespace
@@ -148,6 +150,10 @@ void report_memory(uint64_t bytes_in_use) {
   uint64_t seen = peak_bytes.load(std::memory_order_relaxed);
   while (bytes_in_use > seen && !peak_bytes.compare_exchange_weak(seen, bytes_in_use)) {
   }
+}
+
+void write_report_now() {
+  if (!settings().report_dir.empty() && !state().start.empty()) write_report();
 }
 
 void start_report(const std::string& device_name) {

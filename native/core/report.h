@@ -25,6 +25,9 @@ void report_launch(const std::string& kernel);
 void report_artifact(const std::string& kernel, bool cached, double compile_ms);
 void report_memory(uint64_t bytes_in_use);
 
+// Writes what is known so far; nothing without a folder to write to.
+void write_report_now();
+
 // Arranges for the report to be written when the process ends.
 void start_report(const std::string& device_name);
 

@@ -89,6 +89,19 @@ int device_count(const std::string& text) {
   return digits ? atoi(text.c_str()) : 0;
 }
 
+std::set<std::string> check_names(const std::string& text) {
+  static const std::set<std::string> known = {"memory", "race", "init", "sync"};
+  std::set<std::string> out;
+  for (size_t at = 0; at <= text.size();) {
+    size_t end = std::min(text.find(',', at), text.size());
+    std::string name = text.substr(at, end - at);
+    if (name == "all") return known;
+    if (known.count(name)) out.insert(name);
+    at = end + 1;
+  }
+  return out;
+}
+
 Settings read() {
   Settings s;
   s.library_dir = own_directory();
@@ -103,6 +116,7 @@ Settings read() {
   s.build_id = variable("ANYWARP_BUILD_ID");
   if (s.build_id.empty()) s.build_id = first_line(s.library_dir + "/build_id");
   s.report_dir = expand_home(variable("ANYWARP_REPORT_DIR"));
+  s.checks = check_names(variable("ANYWARP_CHECK"));
   s.log = log_level(variable("ANYWARP_LOG"));
   s.versions = version_policy(variable("ANYWARP_VERSIONS"));
   s.threads = thread_count(variable("ANYWARP_THREADS"));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 
 namespace aw {
@@ -18,7 +19,8 @@ struct Settings {
   std::string library_dir;  // where this library lies
   std::string python;       // the interpreter that runs the compile service
   std::string build_id;
-  std::string report_dir;  // empty: no report
+  std::string report_dir;        // empty: no report
+  std::set<std::string> checks;  // ANYWARP_CHECK: what kernels check while they run
   LogLevel log = LogLevel::warn;
   VersionPolicy versions = VersionPolicy::automatic;
   unsigned threads = 1;

@@ -1,7 +1,10 @@
 // The map of all allocations.
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <mutex>
 
+#include "core/watched_memory.h"
 #include "cuda/advice.h"
 #include "cuda/memory.h"
 #include "cuda/pool.h"
@@ -61,27 +64,69 @@ uint64_t allocate_in_file(PoolFile& file, uint64_t bytes, int device) {
   }
 }
 
+// What no checked kernel may touch behind each allocation, so that running over its end is seen.
+uint64_t gap() { return checking() ? 64 << 10 : 0; }
+
+// Freed memory is not handed out again at once, so that who still uses it is seen.
+void quarantine(void* memory, uint64_t bytes) {
+  constexpr uint64_t kMost = 256 << 20;
+  static std::mutex& mutex = *new std::mutex;
+  static auto& waiting = *new std::deque<std::pair<void*, uint64_t>>;
+  static uint64_t held = 0;
+  std::lock_guard lock(mutex);
+  waiting.emplace_back(memory, bytes);
+  held += bytes;
+  while (held > kMost) {
+    auto [oldest, size] = waiting.front();
+    waiting.pop_front();
+    held -= size;
+    device().release(oldest, size);
+  }
+}
+
+const char* words_for(const Allocation& a) {
+  switch (a.kind) {
+    case MemoryKind::device:
+      return "the allocation";
+    case MemoryKind::managed:
+      return "the managed allocation";
+    case MemoryKind::host:
+      return "the host allocation";
+    case MemoryKind::registered:
+      return "the registered host memory";
+    default:
+      return "the mapped memory";
+  }
+}
+
 }  // namespace
 
 void* allocate_bytes(uint64_t bytes, int device) {
   account_for(bytes, device);
-  void* memory = aw::device().allocate(bytes);
+  void* memory = aw::device().allocate(bytes + gap());
   if (!memory) {
     used_on(device) -= bytes;
     throw Failure(CUDA_ERROR_OUT_OF_MEMORY);
   }
   report_use();
+  watch(reinterpret_cast<uint64_t>(memory), bytes, "memory", false);
   return memory;
 }
 
 void release_bytes(void* memory, uint64_t bytes, int device) {
   stop_sharing(reinterpret_cast<uint64_t>(memory));
-  aw::device().release(memory, bytes);
+  unwatch(reinterpret_cast<uint64_t>(memory));
+  if (checking()) {
+    quarantine(memory, bytes + gap());
+  } else {
+    aw::device().release(memory, bytes);
+  }
   used_on(device) -= bytes;
 }
 
 void give_back(const Allocation& a) {
   if (a.pool) a.pool->remove(a.bytes);
+  unwatch(a.base);
   if (a.kind == MemoryKind::registered || a.kind == MemoryKind::mapped) return;
   if (a.kind == MemoryKind::imported) return unmap_imported(a.base, a.bytes);
   if (a.pool && a.pool->file) {
@@ -102,6 +147,8 @@ Allocation allocation_at(uint64_t address) {
 void enter(Allocation allocation) {
   static std::atomic<uint64_t> next{1};
   allocation.id = next++;
+  watch(allocation.base, allocation.bytes, words_for(allocation),
+        allocation.kind == MemoryKind::device && !host_writes_device_memory());
   std::unique_lock lock(map().mutex);
   map().by_base[allocation.base] = std::move(allocation);
 }

@@ -6,6 +6,8 @@
 #include <cstring>
 
 #include "core/report.h"
+#include "core/settings.h"
+#include "core/watched_memory.h"
 #include "cuda/library.h"
 #include "cuda/memory.h"
 #include "cuda/module.h"
@@ -135,6 +137,9 @@ ModuleData::ModuleData(const ModuleDescription& d, int owner) : bytes(d.data_byt
                                                   : Reference::texture);
     references.push_back(address);
   }
+  std::vector<WatchedVariable> watched;
+  for (auto& [name, v] : d.variables) watched.push_back({name, v.space, v.offset, v.size});
+  watch_module(reinterpret_cast<uint64_t>(base), bytes, std::move(watched));
 }
 
 ModuleData::~ModuleData() {
@@ -165,9 +170,13 @@ std::shared_ptr<Module> load_module(std::shared_ptr<const ModuleDescription> des
 std::shared_ptr<Versions> Function::code(const std::array<uint32_t, 3>& block, uint64_t grid_x) {
   std::lock_guard lock(mutex);
   const std::array<uint32_t, 3> any{};
+  CompileOptions options;
+  options.checks = settings().checks;
+  if (!options.checks.empty()) options.lanes = 32;  // checks look at one warp at a time
   auto obtain = [&](const std::array<uint32_t, 3>& shape) {
-    return Versions::obtain({description->image, entry->name, shape, device().info().identity, {}},
-                            entry->text_bytes);
+    return Versions::obtain(
+        {description->image, entry->name, shape, device().info().identity, options},
+        entry->text_bytes);
   };
   if (grid_x * block[0] > kMostColumns) {
     if (!for_wide_grids) for_wide_grids = obtain(any);

@@ -1,5 +1,6 @@
 // Functions of ours that NVIDIA's driver does not have (docs/contracts.md, section 8).
 #include "core/imports.h"
+#include "core/watched_memory.h"
 #include "cuda/context.h"
 #include "cuda/stream.h"
 
@@ -7,6 +8,7 @@ using namespace aw;
 
 AW_EXPORT const uint64_t* anywarp_work_counter() {
   static_assert(sizeof(std::atomic<uint64_t>) == sizeof(uint64_t));
+  let_host_write_device_memory();  // who asks is the stand-in of a framework
   return reinterpret_cast<const uint64_t*>(&pending_work());
 }
 

@@ -6,10 +6,12 @@
 #include <thread>
 
 #include "core/host_services.h"
+#include "core/watched_memory.h"
 #include "cuda/context.h"
 #include "cuda/graph.h"
 #include "cuda/memory.h"
 #include "cuda/module.h"
+#include "devices/check.h"
 
 namespace aw {
 namespace {
@@ -21,6 +23,8 @@ void fill_row(uint8_t* to, uint64_t count, uint32_t value, uint32_t element) {
   }
   for (uint64_t i = 0; i < count; ++i) memcpy(to + i * element, &value, element);
 }
+
+uint64_t address(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
 struct Performer {
   Context& context;
@@ -49,6 +53,8 @@ struct Performer {
     alignas(64) uint64_t workspace[8]{};  // the barrier of a cooperative grid
     if (w.cooperative) l.grid_workspace = reinterpret_cast<uint64_t>(workspace);
     uint64_t begin = choice.measured ? event_clock() : 0;
+    auto checks = begin_checks(*run.code);
+    l.check = checks.get();
     RunResult result = device().run(run);
     if (choice.measured) w.versions->ran(choice, blocks, event_clock() - begin);
     flush_prints();
@@ -59,19 +65,24 @@ struct Performer {
     const uint8_t* from = w.staged.empty() ? w.from : w.staged.data();
     if (w.height == 1 && w.depth == 1) {
       memmove(w.to, from, w.width);
+      note_copied(address(w.to), address(from), w.width);
       return;
     }
     for (uint64_t z = 0; z < w.depth; ++z) {
       for (uint64_t y = 0; y < w.height; ++y) {
-        memmove(w.to + z * w.to_layer + y * w.to_pitch, from + z * w.from_layer + y * w.from_pitch,
-                w.width);
+        uint8_t* to = w.to + z * w.to_layer + y * w.to_pitch;
+        const uint8_t* row = from + z * w.from_layer + y * w.from_pitch;
+        memmove(to, row, w.width);
+        note_copied(address(to), address(row), w.width);
       }
     }
   }
 
   void operator()(const SetWork& w) const {
-    for (uint64_t y = 0; y < w.height; ++y)
+    for (uint64_t y = 0; y < w.height; ++y) {
       fill_row(w.to + y * w.pitch, w.width, w.value, w.element);
+      note_written(address(w.to + y * w.pitch), w.width * w.element);
+    }
   }
 
   void operator()(const HostWork& w) const {
@@ -96,6 +107,7 @@ struct Performer {
   void operator()(const FreeWork& w) const { finish_free(w.address); }
 
   void operator()(const WriteValueWork& w) const {
+    note_written(w.address, w.wide ? 8 : 4);
     if (w.wide) {
       __atomic_store_n(reinterpret_cast<uint64_t*>(w.address), w.value, __ATOMIC_RELEASE);
     } else {

@@ -13,6 +13,7 @@
 #include "core/host_services.h"
 #include "core/settings.h"
 #include "core/status.h"
+#include "devices/check.h"
 #include "devices/cpu_info.h"
 #include "devices/device.h"
 #include "devices/fault_report.h"
@@ -106,6 +107,7 @@ std::shared_ptr<KernelCode> load(KernelArtifact artifact) {
   artifact.container.bytes.shrink_to_fit();
   artifact.container.payload_at = 0;
   code->artifact = std::move(artifact);
+  code->sites = read_sites(code->artifact);
   return code;
 }
 
@@ -285,6 +287,7 @@ class Grid : public Job {
     uint64_t threads = threads_of(run_.launch), warps = (threads + 31) / 32;
     w.record = {};
     w.record.worker_id = number;
+    if (run_.launch.check) attach_checks(run_.launch, w.record);
     unsigned __int128 frame = (unsigned __int128){a.frame_per_warp} * warps + a.frame_fixed;
     unsigned __int128 local = (unsigned __int128){a.local} * threads;
     bool fits = frame <= kMostScratch && local <= kMostScratch &&
@@ -309,6 +312,7 @@ class Grid : public Job {
     if (!faulted && status == AW_OK) return Outcome::done;
     if (!faulted && status == AW_PAUSED) return Outcome::paused;
     const KernelArtifact& a = run_.code->artifact;
+    if (!faulted && status == AW_DEADLOCK && run_.launch.check) report_deadlock(w.record);
     fail(faulted ? explain_fault(a.name, run_.launch, w.record, frame)
                  : explain_status(a.name, run_.launch, w.record, status));
     return Outcome::failed;

@@ -14,6 +14,8 @@
 
 namespace aw {
 
+struct CheckedSites;
+
 struct DeviceInfo {
   std::string name;      // for people
   std::string identity;  // part of cache keys (docs/contracts.md, section 2)
@@ -28,6 +30,7 @@ struct KernelCode {
   KernelArtifact artifact;
   std::unique_ptr<LoadedObject> object;
   AwKernel entry = nullptr;
+  std::shared_ptr<const CheckedSites> sites;  // of a kernel compiled with checks
   std::atomic<uint64_t> ns_per_block{
       0};  // of the latest launch: decides how many threads the next one wakes
 };

@@ -113,6 +113,17 @@ def _no_names() -> tuple[str, ...]:
     return ()
 
 
+CHECKS = ("init", "memory", "race", "sync")
+"""What kernels can check while they run (docs/checking.md)."""
+
+
+def _checks(text: str) -> tuple[str, ...]:
+    names = set(_names(text))
+    if not names <= {*CHECKS, "all"}:
+        raise ValueError(f"not among {', '.join(CHECKS)} and all: {', '.join(sorted(names - {*CHECKS, 'all'}))}")
+    return CHECKS if "all" in names else tuple(sorted(names))
+
+
 def _code_generator(text: str) -> str:
     if text == "triton":
         raise ValueError("torch.compile does not go through Triton yet; cpp is the only choice")
@@ -272,6 +283,15 @@ REPORT_DIR = Setting(
     "A directory into which each process writes, at its end, what it launched and called; `anywarp run` sets it.",
     "native",
 )
+CHECK = Setting(
+    "ANYWARP_CHECK",
+    _checks,
+    _no_names,
+    "unset",
+    "What kernels check while they run, much slower: names among `memory`, `race`, `init` and `sync`, separated by commas, or `all`; "
+    "`anywarp run --check` sets it.",
+    "native",
+)
 LOG = Setting(
     "ANYWARP_LOG",
     str,
@@ -364,7 +384,7 @@ CXX = Setting(
 )
 
 SETTINGS: tuple[Setting[object], ...] = (
-    DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, MEMORY, DEVICES, ASYNC, VERSIONS, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, LOG,
+    DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, MEMORY, DEVICES, ASYNC, VERSIONS, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, CHECK, LOG,
     BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_SCOPE, TORCH_BLOCK, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, RUN, CXX,
 )  # fmt: skip
 """All of them, in the order of docs/settings.md."""

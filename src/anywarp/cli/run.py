@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -26,18 +27,41 @@ NOT_FOUND, NOT_EXECUTABLE = 127, 126
     "--report", type=click.Path(path_type=Path, dir_okay=False), help="Write what the run did to this JSON file."
 )
 @click.option("--summary", is_flag=True, help="Close with a summary on stderr.")
+@click.option(
+    "--check",
+    "checks",
+    multiple=True,
+    metavar="NAMES",
+    help="Have kernels check what they do: memory, race, init, sync or all; repeat it or separate names by commas.",
+)
+@click.option(
+    "--check-report",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write what the checks found to this JSON file.",
+)
 @click.option("--pure", is_flag=True, help="Put our libraries in place and nothing else: PyTorch stays as it is.")
 @click.argument("program", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
-def command(device: str | None, report: Path | None, summary: bool, pure: bool, program: tuple[str, ...]) -> int:
+def command(
+    device: str | None,
+    report: Path | None,
+    summary: bool,
+    checks: tuple[str, ...],
+    check_report: Path | None,
+    pure: bool,
+    program: tuple[str, ...],
+) -> int:
     """Run COMMAND with our libraries where it looks for NVIDIA's.
 
     Put -- before it: anywarp run -- python train.py
     """
     chosen = device or settings.DEVICE.get()
     try:
-        if report is None and not summary:
+        names = _checks(checks)
+        if check_report is not None and not names:
+            raise click.UsageError("--check-report needs --check")
+        if report is None and not summary and not names:
             launch.become(program, launch.environment(chosen, settings.environment(), pure=pure))
-        return _watched(chosen, report, summary, pure, program)
+        return _watched(_Watch(chosen, report, summary, names, check_report, pure), program)
     except AnywarpError as error:
         status = {"R021": NOT_FOUND, "R022": NOT_EXECUTABLE}.get(error.diagnostic.code)
         if status is None:
@@ -46,21 +70,54 @@ def command(device: str | None, report: Path | None, summary: bool, pure: bool, 
         return status
 
 
-def _watched(device: str, report: Path | None, summary: bool, pure: bool, program: tuple[str, ...]) -> int:
-    """Run the command as a child, then tell what it did; returns the command's exit code."""
-    _check_writable(report)
+@dataclass(frozen=True)
+class _Watch:
+    """What is wanted of a run that we wait for."""
+
+    device: str
+    report: Path | None
+    summary: bool
+    checks: tuple[str, ...]
+    check_report: Path | None
+    pure: bool
+
+
+def _checks(given: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of the checks asked for."""
+    try:
+        return settings.CHECK.get({settings.CHECK.name: ",".join(given)})
+    except settings.SettingError as error:
+        raise click.BadParameter(str(error).partition(": ")[2], param_hint="--check") from None
+
+
+def _watched(watch: _Watch, program: tuple[str, ...]) -> int:
+    """Run the command as a child, then tell what it did.
+
+    Returns the command's exit code; 1 when checks found something and the command itself says that all is well.
+    """
+    _check_writable(watch.report)
+    _check_writable(watch.check_report)
     with tempfile.TemporaryDirectory(prefix="anywarp-report-") as folder:
-        status = launch.watch(program, launch.environment(device, settings.environment(), Path(folder), pure))
-        from anywarp.cli.summary import summary_text  # late: the program's start does not wait for it
+        base = settings.environment()
+        if watch.checks:
+            base[settings.CHECK.name] = ",".join(watch.checks)
+        status = launch.watch(program, launch.environment(watch.device, base, Path(folder), watch.pure))
+        from anywarp.cli.summary import findings_text, summary_text  # late: the program's start does not wait for it
         from anywarp.runtime.report import read
 
         found = read(Path(folder))
-    if report is not None:
-        content = {"command": list(program), "exit_code": status, "device": device, **found.as_json()}
-        report.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-    if summary:
-        print(summary_text(found, device), file=sys.stderr)
-    return status
+    if watch.report is not None:
+        content = {"command": list(program), "exit_code": status, "device": watch.device, **found.as_json()}
+        watch.report.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    if watch.check_report is not None:
+        findings = [finding.as_json() for finding in found.findings]
+        content = {"command": list(program), "exit_code": status, "checks": list(watch.checks), "findings": findings}
+        watch.check_report.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    if watch.summary:
+        print(summary_text(found, watch.device), file=sys.stderr)
+    if watch.checks:
+        print(findings_text(found, watch.checks), file=sys.stderr)
+    return status or int(bool(found.findings))
 
 
 def _check_writable(report: Path | None) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from anywarp.runtime.report import Report
+from anywarp.runtime.report import Finding, Report
 
 ROWS = 8
 """How many kernels, functions and messages are shown; the JSON report holds all."""
@@ -25,6 +25,25 @@ def summary_text(report: Report, device: str) -> str:
     )
     lines += _section("messages", (f"    {_first_line(text)}" for text in report.diagnostics), len(report.diagnostics))
     return "\n".join(lines)
+
+
+def findings_text(report: Report, checks: Iterable[str]) -> str:
+    """Render what checks found: how much, and one line for each of the first places."""
+    names, found = ", ".join(checks), report.findings
+    if not report.processes:
+        return f"anywarp: check ({names}): no process of the command loaded our CUDA driver library"
+    if not found:
+        return f"anywarp: check ({names}): nothing found in {sum(u.launches for u in report.kernels.values())} launches"
+    threads = sum(f.count for f in found)
+    lines = [f"anywarp: check ({names}): {len(found)} places, where {threads} threads did wrong"]
+    lines += [f"  {f.count:>8}  {f.kind}: {_short(f.kernel)}, {_place(f)}" for f in found[: 3 * ROWS]]
+    lines += [f"            and {len(found) - 3 * ROWS} more"] if len(found) > 3 * ROWS else []
+    return "\n".join(lines)
+
+
+def _place(finding: Finding) -> str:
+    place = f"{finding.file}:{finding.line}" if finding.file else f"PTX line {finding.ptx_line}"
+    return f"{place}, inlined at {finding.inlined_at}" if finding.inlined_at else place
 
 
 def _head(report: Report, device: str) -> list[str]:

@@ -5,6 +5,7 @@ Everything that a target gets is made here; nothing after this page knows PTX.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -30,6 +31,7 @@ from anywarp.compiler.target import Target
 from anywarp.compiler.wishes import analyse_wishing
 from anywarp.ptx.index import ModuleIndex
 from anywarp.ptx.isa.registry import supports
+from anywarp.ptx.lines import LineTable
 
 Pass = Callable[[Kernel, Specialisation], None]
 
@@ -87,6 +89,23 @@ def compile_kernel(index: ModuleIndex, name: str, specialisation: Specialisation
     return replace(
         artifact, lanes=gang.lanes, notes=notes, wishes=wishes, sites=describe_sites(kernel.sites, index.source)
     )
+
+
+def locate(
+    index: ModuleIndex, name: str, specialisation: Specialisation, target: Target, digest: str, offset: int
+) -> int:
+    """Return the line of PTX behind the instruction `offset` bytes into a kernel's object code; 0 where nobody knows.
+
+    `digest` is the SHA-256 of that object in hex: the kernel is compiled again, and what differs says nothing.
+    """
+    kernel = prepare_kernel(IndexedModule(index), name, specialisation)
+    specialisation = replace(specialisation, lanes=target.choose_gang(kernel, specialisation).lanes)
+    analysis, _ = analyse_wishing(kernel, specialisation)
+    code = target.emit(kernel, analysis, specialisation).object
+    if hashlib.sha256(code).hexdigest() != digest:
+        return 0
+    lines = LineTable(index.source.text)
+    return target.locate(kernel, analysis, specialisation, code, offset, lines.line_of)
 
 
 def _check_shape(index: ModuleIndex, name: str, specialisation: Specialisation) -> None:

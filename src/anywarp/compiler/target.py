@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from anywarp.compiler.artifact import Artifact
@@ -20,6 +21,18 @@ class Target(Protocol):
 
     def choose_gang(self, kernel: Kernel, specialisation: Specialisation) -> Gang:
         """Decide how many lanes are emitted together: at most `specialisation.lanes`, or what is best where that is 0."""
+        ...
+
+    def locate(
+        self,
+        kernel: Kernel,
+        analysis: Analysis,
+        specialisation: Specialisation,
+        code: bytes,
+        offset: int,
+        line_of: Callable[[int], int],
+    ) -> int:
+        """Return the line of PTX of the instruction at `offset` from the entry of an object that `emit` made; 0: not known."""
         ...
 
     def emit(self, kernel: Kernel, analysis: Analysis, specialisation: Specialisation) -> Artifact:

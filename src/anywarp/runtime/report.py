@@ -22,6 +22,35 @@ class KernelUse:
     compile_ms: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check found at one place, for the thread that came to it first; `count` is how many threads did.
+
+    `line` 0 and `file` "": the PTX has no line information there. `address` is an offset within shared or local memory.
+    """
+
+    check: str
+    kind: str
+    count: int
+    kernel: str
+    file: str
+    line: int
+    inlined_at: str
+    ptx_line: int
+    block: str
+    thread: str
+    access: str
+    space: str
+    address: int
+    size: int
+    text: str
+    more: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return a JSON-ready mapping."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
 @dataclass(slots=True)
 class Report:
     """The sum over all processes of a run; `damaged` counts lines that could not be read."""
@@ -32,6 +61,7 @@ class Report:
     absent: Counter[str] = field(default_factory=Counter[str])
     kernels: dict[str, KernelUse] = field(default_factory=dict[str, KernelUse])
     diagnostics: list[str] = field(default_factory=list[str])
+    findings: list[Finding] = field(default_factory=list[Finding])
     peak_memory: int = 0
     damaged: int = 0
 
@@ -53,6 +83,7 @@ class Report:
             "calls": dict(self.calls.most_common()),
             "unsupported": dict(self.absent.most_common()),
             "diagnostics": self.diagnostics,
+            "findings": [finding.as_json() for finding in self.findings],
             "peak_memory_bytes": self.peak_memory,
             "damaged_lines": self.damaged,
         }
@@ -86,6 +117,8 @@ def _add(report: Report, fields: list[str]) -> None:
         use.compile_ms += spent
     elif kind == "diagnostic":
         _once(report.diagnostics, values[0])
+    elif kind == "finding":
+        report.findings.append(_finding(values))
     elif kind == "device":
         _once(report.devices, values[0])
     elif kind == "memory":
@@ -94,6 +127,32 @@ def _add(report: Report, fields: list[str]) -> None:
         report.processes.append((int(values[0]), " ".join(values[1:])))
     else:
         raise ValueError(kind)
+
+
+def _finding(values: list[str]) -> Finding:
+    """Read the fields of a finding, in the order of docs/contracts.md, section 5."""
+    (
+        check,
+        kind,
+        count,
+        kernel,
+        file,
+        line,
+        inlined_at,
+        ptx_line,
+        block,
+        thread,
+        access,
+        space,
+        address,
+        size,
+        *words,
+    ) = values
+    text, more = words
+    return Finding(
+        check, kind, int(count), kernel, file, int(line), inlined_at, int(ptx_line), block, thread, access, space,
+        int(address), int(size), text, more,
+    )  # fmt: skip
 
 
 def _once(texts: list[str], text: str) -> None:

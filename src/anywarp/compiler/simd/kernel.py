@@ -5,11 +5,13 @@ int32_t kernel(const AwLaunch*, AwWorker*, uint64_t first, uint64_t count)
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from anywarp.compiler.ir import CLOCKS, PURE, Const, Kernel, Specialisation, Undefined, Value
 from anywarp.compiler.shapes import Analysis
 from anywarp.compiler.simd.barriers import ALIVE, FIXED, Barriers, needs_lane_states, without_assumptions
+from anywarp.compiler.simd.debug_lines import SUBPROGRAM, attach
 from anywarp.compiler.simd.flow import Flow
 from anywarp.compiler.simd.operations import Operations
 from anywarp.compiler.simd.special import AXES, Launch
@@ -28,9 +30,18 @@ class Emitted:
 
 
 def emit_kernel(
-    kernel: Kernel, analysis: Analysis, specialisation: Specialisation, machine: Machine, symbol: str, attributes: str
+    kernel: Kernel,
+    analysis: Analysis,
+    specialisation: Specialisation,
+    machine: Machine,
+    symbol: str,
+    attributes: str,
+    line_of: Callable[[int], int] | None = None,
 ) -> Emitted:
-    """Write the LLVM IR module of `kernel`. `attributes` go to the function (target features)."""
+    """Write the LLVM IR module of `kernel`. `attributes` go to the function (target features).
+
+    With `line_of`, which turns offsets in the PTX into lines, every instruction carries its line.
+    """
     per_lane = needs_lane_states(kernel.blocks, analysis)
     if per_lane:
         analysis = without_assumptions(analysis, launch_constants(kernel))
@@ -47,11 +58,13 @@ def emit_kernel(
     per_gang = -(-barriers.per_warp // 64) * 64
     if per_gang and per_gang % 512 == 0:
         per_gang += 64  # gangs' states would share few sets of the cache
-    body = "\n".join(v.t.lines).replace(_PER_GANG, str(per_gang))
+    body, metadata = ("\n".join(v.t.lines), "") if line_of is None else attach(v.t.lines, v.t.places, line_of)
+    body = body.replace(_PER_GANG, str(per_gang))
+    attributes += f" {SUBPROGRAM}" if line_of is not None else ""
     head = f"define i32 @{symbol}(ptr noalias %launch, ptr noalias %worker, i64 %first, i64 %count) {attributes} {{\nentry:\n"
     declarations = "\n".join(v.t.declarations.values())
     notes = '!0 = !{}\n!1 = !{!"branch_weights", i32 100, i32 1}\n'
-    text = f"{head}{chr(10).join(v.t.allocas)}\n{body}\n}}\n{declarations}\n{notes}"
+    text = f"{head}{chr(10).join(v.t.allocas)}\n{body}\n}}\n{declarations}\n{notes}{metadata}"
     return Emitted(text, FIXED if barriers.any else 0, per_gang // v.warps)
 
 

@@ -99,6 +99,8 @@ class Operations:
             v.vectors[op] = [how(self.t, op, v.chunk, *column) for column in columns]
 
     def _emit(self, op: Op) -> None:
+        if op.span is not None:
+            self.t.at(op.span.start)
         self.memory.next_operation()
         own = self._own.get(op.name)
         if own is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -14,6 +15,7 @@ from anywarp.compiler.independence import is_independent
 from anywarp.compiler.ir import Kernel, Specialisation
 from anywarp.compiler.shapes import Analysis
 from anywarp.compiler.simd.barriers import block_barriers, needs_lane_states
+from anywarp.compiler.simd.debug_lines import line_at, machine_code
 from anywarp.compiler.simd.kernel import emit_kernel
 from anywarp.compiler.simd.machine_code import compile_text, host_cpu
 from anywarp.compiler.simd.objects import functions, stack_bytes
@@ -54,10 +56,16 @@ class SimdTarget:
                 return Gang(WARP, "lanes may wait at barriers apart")
         return gang
 
-    def emit_text(self, kernel: Kernel, analysis: Analysis, specialisation: Specialisation) -> tuple[str, int, int]:
-        """Return the LLVM IR of a kernel and its frame: fixed bytes, bytes per warp."""
+    def emit_text(
+        self,
+        kernel: Kernel,
+        analysis: Analysis,
+        specialisation: Specialisation,
+        line_of: Callable[[int], int] | None = None,
+    ) -> tuple[str, int, int]:
+        """Return the LLVM IR of a kernel and its frame: fixed bytes, bytes per warp; with its lines if `line_of` tells them."""
         try:
-            done = emit_kernel(kernel, analysis, specialisation, self.machine, SYMBOL, self._attributes())
+            done = emit_kernel(kernel, analysis, specialisation, self.machine, SYMBOL, self._attributes(), line_of)
         except NotImplementedError as error:
             raise codes.problem(
                 codes.UNSUPPORTED, f"kernel {kernel.name!r} uses what the cpu device does not have yet: {error}"
@@ -78,6 +86,23 @@ class SimdTarget:
             kernel.param_bytes, code, (time.perf_counter() - begin) * 1e3, alone=is_independent(kernel),
             stack=stack_bytes(code, SYMBOL) if functions(code) == 1 else 0,
         )  # fmt: skip
+
+    def locate(
+        self,
+        kernel: Kernel,
+        analysis: Analysis,
+        specialisation: Specialisation,
+        code: bytes,
+        offset: int,
+        line_of: Callable[[int], int],
+    ) -> int:
+        """Return the line of PTX of the instruction at `offset` from the entry of an object that `emit` made; 0: not known.
+
+        The kernel is compiled again with its lines, which counts only if the machine code is the same.
+        """
+        text = self.emit_text(kernel, analysis, specialisation, line_of)[0]
+        again = compile_text(text, self.triple, self.cpu, self.features, kernel.name, specialisation.quick)
+        return line_at(again, SYMBOL, offset) if machine_code(again) == machine_code(code) else 0
 
 
 def make_target(triple: str, cpu: str, features: str) -> SimdTarget:

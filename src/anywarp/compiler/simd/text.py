@@ -70,6 +70,7 @@ class Text:
     def __init__(self, prefix: str = "") -> None:
         self.lines: list[str] = []
         self.allocas: list[str] = []
+        self.places: list[tuple[int, int]] = []
         self.declarations: dict[str, str] = {}
         self.label = "entry"
         self._next = 0
@@ -79,6 +80,10 @@ class Text:
         """Return a new name, without sigil."""
         self._next += 1
         return f"{stem}{self._prefix}{self._next}"
+
+    def at(self, offset: int) -> None:
+        """Say from which offset in the PTX the following instructions come."""
+        self.places.append((len(self.lines), offset))
 
     def do(self, instruction: str) -> None:
         """Append an instruction without result."""

@@ -1,0 +1,244 @@
+// Checks of single accesses: bounds, alignment, freed and constant memory, and bytes never written.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "core/watched_memory.h"
+#include "devices/check_state.h"
+
+namespace aw {
+namespace {
+
+std::string hex(uint64_t value) {
+  char text[32];
+  snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+std::string bytes(uint64_t count) {
+  return std::to_string(count) + (count == 1 ? " byte" : " bytes");
+}
+
+// How far from a piece of memory: "right behind", "8 bytes behind", "4 bytes before".
+std::string behind(uint64_t count) { return count ? bytes(count) + " behind " : "right behind "; }
+
+const char* verb(const CheckedSite& s) {
+  return s.kind == SiteKind::load    ? "load of "
+         : s.kind == SiteKind::store ? "store of "
+                                     : "atomic operation on ";
+}
+
+// One lane's access, taken apart: the memory it names and the place there.
+struct Place {
+  Space space;
+  int64_t offset;    // within shared or local memory
+  uint64_t address;  // of the host; as the kernel names it in `shown`
+  uint64_t shown;
+};
+
+Place place_of(const CheckCall& call, uint32_t thread, int64_t address) {
+  const AwWorker& w = call.worker;
+  auto host = static_cast<uint64_t>(address);
+  auto inside = [&](const uint8_t* base, uint64_t size) {
+    return host - reinterpret_cast<uint64_t>(base) < size;
+  };
+  auto from = [&](const uint8_t* base) {
+    return static_cast<int64_t>(host - reinterpret_cast<uint64_t>(base));
+  };
+  auto base = [](const uint8_t* start, int64_t offset) {
+    return reinterpret_cast<uint64_t>(start) + static_cast<uint64_t>(offset);
+  };
+  uint64_t own = thread * call.check.local;
+  switch (call.site.space) {
+    case Space::shared:
+      return {Space::shared, address, base(w.shared, address), host};
+    case Space::local:
+      return {Space::local, address, base(w.local + own, address), host};
+    case Space::param:
+      return {Space::param, address, base(call.launch.params, address), host};
+    default:
+      break;
+  }
+  uint64_t local = call.check.local * call.state.threads;
+  // Running over the end of a window by a little is a mistake in that window.
+  constexpr uint64_t kSlack = 64;
+  if (call.site.space == Space::generic) {
+    if (call.launch.shared_total && inside(w.shared, call.launch.shared_total + kSlack))
+      return {Space::shared, from(w.shared), host, host};
+    if (local && inside(w.local - 0, local + kSlack))
+      return {Space::local, from(w.local + own), host, host};
+    if (inside(call.launch.params, call.check.param))
+      return {Space::param, from(call.launch.params), host, host};
+  }
+  return {Space::global, 0, host, host};
+}
+
+const char* name_of(Space space) {
+  switch (space) {
+    case Space::shared:
+      return "shared memory";
+    case Space::local:
+      return "local memory";
+    case Space::param:
+      return "the parameters";
+    default:
+      return "global memory";
+  }
+}
+
+struct Verdict {
+  const char* kind = nullptr;
+  std::string more;
+};
+
+// Outside a window of `size` bytes, or outside the one variable that the address belongs to.
+Verdict check_window(const CheckCall& call, const Place& p, uint64_t size) {
+  const CheckedSite& s = call.site;
+  auto end = static_cast<int64_t>(size);
+  int64_t first = 0, last = end;
+  const char* what = p.space == Space::shared  ? "the block's shared memory"
+                     : p.space == Space::local ? "the thread's local memory"
+                                               : "the kernel's parameters";
+  std::string name = what;
+  if (s.extent_size != 0) {
+    first = s.extent_start, last = s.extent_size < 0 ? end : first + s.extent_size;
+    name = s.extent_size < 0 ? "the dynamic shared memory" : "the variable";
+  }
+  auto bytes_there = static_cast<int64_t>(s.size);
+  if (p.offset >= first && p.offset <= last - bytes_there) return {};
+  std::string by = p.offset < first
+                       ? bytes(static_cast<uint64_t>(first - p.offset)) + " before "
+                       : behind(static_cast<uint64_t>(std::max<int64_t>(p.offset - last, 0)));
+  return {"out of bounds", by + name + " of " + bytes(static_cast<uint64_t>(last - first))};
+}
+
+std::string describe_range(const WatchedRange& r) {
+  return r.what + " of " + bytes(r.bytes) + " at " + hex(r.base) + " (number " +
+         std::to_string(r.number) + ")";
+}
+
+Verdict outside(uint64_t address, uint64_t size) {
+  auto near = range_near(address);
+  if (!near) return {"out of bounds", "no allocation is near"};
+  uint64_t end = near->base + near->bytes;
+  if (near->freed && address + size > near->base && address < end)
+    return {"use after free", "in " + describe_range(*near) + ", which was freed"};
+  std::string where = address < near->base
+                          ? bytes(near->base - address) + " before "
+                          : behind(address >= end ? address - end : 0) + "the end of ";
+  return {"out of bounds", where + describe_range(*near) + (near->freed ? ", freed" : "")};
+}
+
+// In a module's data: inside the variable that the address is computed from, or that it lies in.
+Verdict check_variable(const CheckCall& call, const WatchedRange& r, uint64_t offset) {
+  const CheckedSite& s = call.site;
+  const WatchedVariable* meant = nullptr;
+  for (auto& v : r.variables) {
+    bool here = s.extent_size > 0 ? v.offset == static_cast<uint64_t>(s.extent_start)
+                                  : offset >= v.offset && offset < v.offset + v.size;
+    if (here) meant = &v;
+  }
+  if (!meant) return {};
+  uint64_t end = meant->offset + meant->size;
+  if (offset < meant->offset || offset + s.size > end) {
+    std::string where = offset < meant->offset
+                            ? bytes(meant->offset - offset) + " before "
+                            : behind(offset >= end ? offset - end : 0) + "the end of ";
+    return {"out of bounds", where + "the variable " + meant->name + " of " + bytes(meant->size)};
+  }
+  if (meant->space == "const" && s.kind != SiteKind::load)
+    return {"write to constant memory", "in the variable " + meant->name};
+  return {};
+}
+
+Verdict check_global(const CheckCall& call, uint64_t address) {
+  uint64_t size = call.site.size;
+  auto range = range_at(address);
+  if (!range || range->freed || size > range->base + range->bytes - address)
+    return outside(address, size);
+  return check_variable(call, *range, address - range->base);
+}
+
+Verdict check_memory(const CheckCall& call, const Place& p) {
+  uint64_t size = call.site.size;
+  if (size && (size & (size - 1)) == 0 && p.address % size != 0) {
+    // A window begins at a multiple of 64 bytes, so its offsets are as aligned as its addresses,
+    // but for local memory, whose threads lie one behind the other.
+    bool really = p.space != Space::local ||
+                  static_cast<uint64_t>(p.offset) % std::min<uint64_t>(size, 16) != 0;
+    if (really) return {"misaligned", "an access of " + bytes(size) + " wants a multiple of that"};
+  }
+  switch (p.space) {
+    case Space::shared:
+      return check_window(call, p, call.launch.shared_total);
+    case Space::local:
+      return check_window(call, p, call.check.local);
+    case Space::param:
+      return check_window(call, p, call.check.param);
+    default:
+      return check_global(call, p.address);
+  }
+}
+
+void report(const CheckCall& call, uint32_t thread, const Place& p, const char* check,
+            const char* kind, std::string more) {
+  Finding f = finding_at(call, thread, check, kind);
+  f.space = name_of(p.space), f.address = p.shown, f.size = call.site.size;
+  f.text = verb(call.site) + bytes(call.site.size) + " in " + f.space + " at " + hex(p.shown);
+  f.more = std::move(more);
+  add_finding(f);
+}
+
+// The bytes that say what of an access has been written; null when nothing says so.
+uint8_t* written_bytes(const CheckCall& call, const Place& p) {
+  uint64_t size = call.site.size;
+  if (p.space == Space::shared) {
+    auto& all = call.state.shared_written;
+    auto offset = static_cast<uint64_t>(p.offset);
+    return p.offset >= 0 && offset + size <= all.size() ? all.data() + offset : nullptr;
+  }
+  if (p.space != Space::global) return nullptr;
+  auto range = range_at(p.address);
+  if (!range || range->freed || !range->written) return nullptr;
+  uint64_t offset = p.address - range->base;
+  return offset + size <= range->bytes ? range->written + offset : nullptr;
+}
+
+void check_written(const CheckCall& call, uint32_t thread, const Place& p) {
+  uint8_t* written = written_bytes(call, p);
+  if (!written) return;
+  uint64_t size = call.site.size;
+  if (call.site.kind != SiteKind::store) {
+    auto missing = static_cast<uint64_t>(std::count(written, written + size, 0));
+    if (missing)
+      report(call, thread, p, "init", "uninitialised",
+             missing == size ? "nothing was ever written there"
+                             : bytes(missing) + " of them were never written");
+  }
+  if (call.site.kind != SiteKind::load) memset(written, 1, size);
+}
+
+}  // namespace
+
+uint32_t check_access(CheckCall& call, const int64_t* addresses, const void* values) {
+  uint32_t allowed = call.lanes;
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    if (!(call.lanes >> lane & 1)) continue;
+    uint32_t thread = call.worker.warp * kLanes + lane;
+    Place p = place_of(call, thread, addresses[lane]);
+    if (call.check.memory) {
+      Verdict verdict = check_memory(call, p);
+      if (verdict.kind) {
+        allowed &= ~(1u << lane);
+        report(call, thread, p, "memory", verdict.kind, verdict.more);
+        continue;
+      }
+    }
+    if (call.check.init) check_written(call, thread, p);
+    if (call.check.race && p.space == Space::shared && p.offset >= 0)
+      check_race(call, lane, static_cast<uint64_t>(p.offset), addresses, values);
+  }
+  return allowed;
+}
+
+}  // namespace aw

@@ -1,0 +1,100 @@
+// Checks of shared memory: two threads use a byte, one of them writes it, and nothing puts one
+// before the other.
+#include <algorithm>
+#include <cstring>
+
+#include "devices/check_state.h"
+
+namespace aw {
+namespace {
+
+// Whether an earlier access surely came before what `thread` does now: it is its own, or the two
+// have met at a barrier since.
+bool ordered(const CheckCall& call, const Touch& before, uint32_t thread) {
+  if (before.epoch == 0 || before.thread == thread) return true;
+  uint32_t warp = thread / kLanes, other = before.thread / kLanes;
+  const WarpClock& mine = call.state.clocks[warp];
+  uint32_t seen =
+      warp == other ? mine.lanes[thread % kLanes][before.thread % kLanes] : mine.seen[other];
+  return before.epoch <= seen;
+}
+
+// The byte that a lane of this very store writes, null if the values are not known.
+const uint8_t* stored_byte(const CheckCall& call, const void* values, uint32_t lane, uint64_t i) {
+  if (!values) return nullptr;
+  uint64_t element = call.site.size / call.site.count;
+  return static_cast<const uint8_t*>(values) + (i / element * kLanes + lane) * element +
+         i % element;
+}
+
+// Threads that write the same number harm nobody.
+bool same_value(const CheckCall& call, const Touch& before, uint32_t lane, uint64_t i,
+                uint64_t offset, const int64_t* addresses, const void* values) {
+  const uint8_t* mine = stored_byte(call, values, lane, i);
+  if (!mine) return false;
+  if (before.call != call.state.calls) return call.worker.shared[offset + i] == *mine;
+  uint32_t other = before.thread % kLanes;
+  auto there = i + static_cast<uint64_t>(addresses[lane] - addresses[other]);
+  const uint8_t* theirs =
+      there < call.site.size ? stored_byte(call, values, other, there) : nullptr;
+  return theirs && *theirs == *mine;
+}
+
+void report(const CheckCall& call, uint32_t thread, uint64_t offset, const Touch& before,
+            bool wrote, bool writes) {
+  const CheckedSite& first = call.check.sites[before.site];
+  const char* kind = wrote ? (writes ? "race of two writes" : "race: read of what another writes")
+                           : "race: write of what another reads";
+  Finding f = finding_at(call, thread, "race", kind);
+  f.space = "shared memory", f.address = offset, f.size = call.site.size;
+  f.text = "thread " + thread_name(call.launch, thread) + (writes ? " writes" : " reads") +
+           " shared memory at " + std::to_string(offset);
+  f.more = "thread " + thread_name(call.launch, before.thread) +
+           (wrote ? " wrote it at " : " read it at ") + site_name(first) +
+           ", and no barrier lies between the two";
+  add_finding(f);
+}
+
+void note_read(CheckCall& call, SharedByte& byte, const Touch& now) {
+  for (Touch& read : byte.reads) {
+    if (read.epoch == 0 || read.thread == now.thread) return void(read = now);
+  }
+  for (Touch& read : byte.reads) {
+    if (ordered(call, read, now.thread)) return void(read = now);
+  }
+  byte.reads[1] = now;
+}
+
+}  // namespace
+
+void check_race(CheckCall& call, uint32_t lane, uint64_t offset, const int64_t* addresses,
+                const void* values) {
+  auto& shared = call.state.shared;
+  const CheckedSite& site = call.site;
+  if (offset + site.size > shared.size()) return;
+  uint32_t warp = call.worker.warp, thread = warp * kLanes + lane;
+  bool writes = site.kind != SiteKind::load, strong = site.flags & kStrong, told = false;
+  Touch now = {call.state.clocks[warp].epoch, call.number, call.state.calls,
+               static_cast<uint16_t>(thread), strong};
+  for (uint64_t i = 0; i < site.size; ++i) {
+    SharedByte& byte = shared[offset + i];
+    auto clash = [&](const Touch& before) {
+      return !ordered(call, before, thread) && !(before.strong && strong);
+    };
+    if (!told && clash(byte.write) &&
+        !(site.kind == SiteKind::store &&
+          same_value(call, byte.write, lane, i, offset, addresses, values))) {
+      report(call, thread, offset + i, byte.write, true, writes);
+      told = true;
+    }
+    for (Touch& read : byte.reads) {
+      if (told || !writes || !clash(read)) continue;
+      report(call, thread, offset + i, read, false, true);
+      told = true;
+    }
+    if (writes) byte.write = now;
+    if (!writes) note_read(call, byte, now);
+  }
+}
+
+}  // namespace aw
