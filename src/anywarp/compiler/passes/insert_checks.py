@@ -64,7 +64,7 @@ def _access(kernel: Kernel, op: Op, checks: frozenset[str]) -> Op | None:
     if op.name not in ("load", "store", "atomic") or not checks & {"memory", "init", "race"}:
         return None
     space = op.attrs["space"]
-    if checks == {"race"} and space not in ("shared", "generic"):
+    if not checks & {"memory", "init"} and space not in ("shared", "generic"):
         return None
     element = op.type if op.name == "load" else op.args[1].type
     count = 1 if op.name == "atomic" else int(op.attrs.get("count", 1))
