@@ -268,3 +268,27 @@ def test_asynchronous_accesses_of_every_type(device):
     for at, (number, width) in wanted.items():
         found = int.from_bytes(target[at : at + 8].tobytes(), "little")
         assert found == number & (1 << 8 * width) - 1, (at, hex(found))
+
+
+CLUSTER = """.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+.reg .b32 %r<8>; .reg .b64 %d<4>; .shared .align 4 .b8 words[512];
+ld.param.u64 %d0, [out]; mov.u32 %r0, %tid.x; mov.u32 %r1, words; mad.lo.u32 %r2, %r0, 4, %r1; mul.lo.u32 %r3, %r0, 3;
+st.shared.u32 [%r2], %r3; barrier.cluster.arrive; mul.lo.u32 %r3, %r0, 5; barrier.cluster.wait;
+xor.b32 %r4, %r0, 64; mad.lo.u32 %r5, %r4, 4, %r1; ld.shared.u32 %r6, [%r5];
+barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;
+st.shared.u32 [%r2], %r3; barrier.cluster.arrive.relaxed; barrier.cluster.wait.acquire; ld.shared.u32 %r7, [%r5];
+mul.wide.u32 %d1, %r0, 8; add.u64 %d0, %d0, %d1; st.global.v2.u32 [%d0], {%r6, %r7};
+ret;
+}
+"""
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_the_threads_of_a_cluster_wait_for_each_other(device):
+    out = np.zeros((128, 2), np.uint32)
+    DEVICES[device](CLUSTER, "k", 1, 128, (out,))
+    assert out.tolist() == [[3 * (n ^ 64), 5 * (n ^ 64)] for n in range(128)]

@@ -178,3 +178,47 @@ def test_lanes_arrive_one_after_another_and_transactions_hold_the_phase(device):
     assert found[:, 1].tolist() == [1] * THREADS
     assert found[:, 2].tolist() == [0] * THREADS
     assert found[:, 3].tolist() == [1] * THREADS
+
+
+PIPELINE = """.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out)
+{
+.reg .b32 %r<12>; .reg .b64 %d<8>; .reg .pred %p<4>;
+.shared .align 8 .b64 full; .shared .align 8 .b64 empty; .shared .align 16 .b8 slot[128];
+ld.param.u64 %d0, [in]; ld.param.u64 %d1, [out];
+mov.u32 %r0, %tid.x; setp.eq.u32 %p0, %r0, 0;
+@%p0 mbarrier.init.shared::cta.b64 [full], 1;
+@%p0 mbarrier.init.shared::cta.b64 [empty], 32;
+bar.sync 0;
+mov.u32 %r1, 0;
+setp.ge.u32 %p1, %r0, 32; @%p1 bra CONSUMER;
+setp.ne.u32 %p2, %r0, 0; @%p2 bra END;
+PRODUCE:
+and.b32 %r2, %r1, 1; xor.b32 %r2, %r2, 1;
+W1: mbarrier.try_wait.parity.shared::cta.b64 %p3, [empty], %r2; @!%p3 bra W1;
+mul.wide.u32 %d2, %r1, 128; add.u64 %d2, %d0, %d2;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 128;
+cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [slot], [%d2], 128, [full];
+add.u32 %r1, %r1, 1; setp.lt.u32 %p3, %r1, 5; @%p3 bra PRODUCE;
+bra END;
+CONSUMER:
+sub.u32 %r5, %r0, 32;
+C: and.b32 %r2, %r1, 1;
+W2: mbarrier.try_wait.parity.shared::cta.b64 %p3, [full], %r2; @!%p3 bra W2;
+shl.b32 %r6, %r5, 2; mov.u32 %r7, slot; add.u32 %r7, %r7, %r6; ld.shared.u32 %r8, [%r7]; add.u32 %r8, %r8, 1000;
+mad.lo.u32 %r9, %r1, 32, %r5; mul.wide.u32 %d3, %r9, 4; add.u64 %d3, %d1, %d3; st.global.u32 [%d3], %r8;
+mbarrier.arrive.shared::cta.b64 _, [empty];
+add.u32 %r1, %r1, 1; setp.lt.u32 %p3, %r1, 5; @%p3 bra C;
+END: ret;
+}
+"""
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_warp_that_copies_and_one_that_consumes_take_turns(device):
+    """One slot, five rounds: each side waits in a loop for the other's barrier."""
+    given, found = np.arange(160, dtype=np.uint32) * 7, np.zeros(160, np.uint32)
+    DEVICES[device](PIPELINE, "k", 1, 64, (given, found))
+    assert (found == given + 1000).all()

@@ -29,7 +29,7 @@ from anywarp.compiler.skeleton import (
     StepKind,
 )
 from anywarp.compiler.walk import STACK_OVERFLOW, place_in
-from anywarp.ptx.isa.barriers import BarrierForm, barrier_of
+from anywarp.ptx.isa.barriers import BarrierForm, barrier_of, is_barrier
 from anywarp.ptx.tree import (
     Function,
     Instruction,
@@ -194,7 +194,7 @@ class _Expander(Calls):
             self._leaving(frame, instruction)
         elif opcode in ("alloca", "stacksave", "stackrestore"):
             self._on_stack(frame, instruction)
-        elif opcode in ("bar", "barrier"):
+        elif is_barrier(instruction):
             self._barrier(frame, instruction, barrier_of(instruction))
         elif opcode in CONVERGENT and instruction.guard is not None:
             plain, after = self.guarded(frame, instruction)

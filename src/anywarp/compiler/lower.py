@@ -31,6 +31,7 @@ from anywarp.compiler.skeleton import (
     Step,
 )
 from anywarp.diagnostics import AnywarpError, Diagnostic, Span
+from anywarp.ptx.isa.barriers import is_barrier
 from anywarp.ptx.isa.ops import Type
 from anywarp.ptx.isa.registry import expand
 from anywarp.ptx.tree import Function, Instruction, Operand
@@ -173,7 +174,7 @@ class _Lowering:
         elif isinstance(what, Allocate):
             self._allocate(what)
         elif isinstance(what, Instruction):
-            if what.opcode in ("bar", "barrier"):
+            if is_barrier(what):
                 self._barrier_result(what)
             else:
                 if self.members and what.opcode in NAME_MEMBERS and what.has("sync") and what.operands:

@@ -40,7 +40,7 @@ def test_every_spelling_is_decoded(text, form):
     ("form", "count", "code"),
     [
         ("bar.sync", 0, "C102"), ("bar.sync", 3, "C102"), ("bar.arrive", 1, "C102"), ("bar.warp.sync", 2, "C102"), ("bar.red.and.pred", 2, "C102"),
-        ("barrier.cluster.arrive", 0, "C101"), ("bar.red.xor.pred", 3, "C101"), ("add.s32", 3, "C101"),
+        ("barrier.cluster.arrive", 0, "C102"), ("barrier.cluster.sync", 0, "C101"), ("bar.red.xor.pred", 3, "C101"), ("add.s32", 3, "C101"),
     ],
 )  # fmt: skip
 def test_what_is_no_barrier_is_refused(form, count, code):

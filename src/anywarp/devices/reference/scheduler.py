@@ -15,6 +15,7 @@ from anywarp.devices.reference.program import Step
 from anywarp.devices.reference.values import LANES, Plain
 from anywarp.devices.reference.warp import Warp
 from anywarp.diagnostics import AnywarpError
+from anywarp.ptx.isa.barriers import is_barrier
 from anywarp.ptx.isa.operands import read
 from anywarp.ptx.isa.registry import expand
 from anywarp.ptx.tree import Name
@@ -84,7 +85,7 @@ class Scheduler:
         elif i.opcode == "ret":
             calls.leave(machine)
             self._wake()
-        elif i.opcode in ("bar", "barrier") and not i.has("warp"):
+        elif is_barrier(i) and not i.has("warp"):
             self.barriers.arrive(step)
         elif i.has("warp") or (i.opcode in _WAITS and i.has("sync")):
             self._together(step, at)

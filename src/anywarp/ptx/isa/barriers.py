@@ -10,9 +10,21 @@ from typing import Literal
 
 from anywarp.ptx.isa.operands import malformed
 from anywarp.ptx.isa.registry import supports, unsupported
-from anywarp.ptx.tree import Instruction, Operand
+from anywarp.ptx.tree import Instruction, Integer, Operand
 
 BarrierKind = Literal["sync", "arrive", "red_popc", "red_and", "red_or"]
+
+
+CLUSTER = Integer(15)
+"""The block barrier at which `barrier.cluster.wait` waits.
+
+A cluster is one block, whose threads have all arrived once they all wait; so arriving is a fence, and waiting a barrier.
+"""
+
+
+def is_barrier(instruction: Instruction) -> bool:
+    """Tell whether an instruction makes threads of a block wait or arrive; arriving at the cluster's barrier does not."""
+    return instruction.opcode in ("bar", "barrier") and not (instruction.has("cluster") and instruction.has("arrive"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +51,10 @@ def barrier_of(instruction: Instruction) -> BarrierForm:
     if i.opcode not in ("bar", "barrier") or not supports(i.opcode, i.modifiers):
         raise unsupported(i)
     count = len(i.operands)
+    if i.has("cluster"):
+        if count != 0 or i.has("arrive"):
+            raise malformed(i, f"it has {count}, not 0")
+        return BarrierForm("sync", CLUSTER, aligned=i.has("aligned"))
     if i.has("warp"):
         if count != 1:
             raise malformed(i, f"it has {count}, not 1")

@@ -232,6 +232,14 @@ def getctarank(ops: Ops, i: Instruction) -> None:
     write(ops, i.operands[0], ops.const("i32", 0))
 
 
+@meaning("barrier.cluster.arrive{.release/relaxed}{.aligned}")
+def arrive_at_cluster(ops: Ops, i: Instruction) -> None:
+    """`barrier.cluster.arrive`: the threads of the only block wait for each other in `barrier.cluster.wait`."""
+    take(i, 0)
+    if not i.has("relaxed"):
+        ops.fence("release", "cluster")
+
+
 _CANCEL = f"clusterlaunchcontrol.try_cancel.async{{.shared::cta}}.{_BYTES}{{.multicast::cluster::all}}.b128"
 
 

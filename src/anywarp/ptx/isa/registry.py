@@ -114,7 +114,8 @@ _STRUCTURAL_FORMS = tuple(
         "bra{.uni}", "brx.idx{.uni}", "call{.uni}", "ret{.uni}", "exit",
         "alloca.u32/u64", "stacksave.u32/u64", "stackrestore.u32/u64",
         "bar{.cta}.sync/arrive", "bar.warp.sync", "bar{.cta}.red.popc.u32", "bar{.cta}.red.and/or.pred",
-        "barrier{.cta}.sync/arrive{.aligned}", "barrier{.cta}.red.popc{.aligned}.u32", "barrier{.cta}.red.and/or{.aligned}.pred",
+        "barrier{.cta}.sync/arrive{.aligned}", "barrier{.cta}.red.popc{.aligned}.u32",
+        "barrier.cluster.arrive{.release/relaxed}{.aligned}", "barrier.cluster.wait{.acquire}{.aligned}", "barrier{.cta}.red.and/or{.aligned}.pred",
     )
 )  # fmt: skip
 STRUCTURAL = frozenset(f.opcode for f in _STRUCTURAL_FORMS)
