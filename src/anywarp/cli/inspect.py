@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from anywarp.compiler.expand import HOST_FUNCTIONS
+from anywarp.compiler.calls import HOST_FUNCTIONS
 from anywarp.ptx.inspect import Part, Progress, inspect_file
 
 _SHOWN = 25
