@@ -63,7 +63,7 @@ def emit_kernel(
     attributes += f" {SUBPROGRAM}" if line_of is not None else ""
     head = f"define i32 @{symbol}(ptr noalias %launch, ptr noalias %worker, i64 %first, i64 %count) {attributes} {{\nentry:\n"
     declarations = "\n".join(v.t.declarations.values())
-    notes = '!0 = !{}\n!1 = !{!"branch_weights", i32 100, i32 1}\n'
+    notes = '!0 = !{}\n!1 = !{!"branch_weights", i32 100, i32 1}\n!2 = !{i32 1}\n'
     text = f"{head}{chr(10).join(v.t.allocas)}\n{body}\n}}\n{declarations}\n{notes}{metadata}"
     return Emitted(text, FIXED if barriers.any else 0, per_gang // v.warps)
 
@@ -119,6 +119,8 @@ def _prologue(v: Values, at: Launch) -> None:
         at.threads = t.two("mul", "i32", t.two("mul", "i32", block[0], block[1]), block[2])
         at.warps = t.two("lshr", "i32", t.two("add", "i32", at.threads, "31"), "5")
     wide = [t.cast("zext", "i32", g, "i64") for g in grid]
+    blocks = t.two("mul", "i64", t.two("mul", "i64", wide[0], wide[1]), wide[2])
+    at.all_threads = t.two("mul", "i64", blocks, t.cast("zext", "i32", at.threads, "i64"))
     x = t.cast("trunc", "i64", t.two("urem", "i64", "%first", wide[0]), "i32")
     rest = t.two("udiv", "i64", "%first", wide[0])
     y = t.cast("trunc", "i64", t.two("urem", "i64", rest, wide[1]), "i32")
@@ -250,11 +252,11 @@ def _after_warps(v: Values, at: Launch, barriers: Barriers) -> None:
         t.do(f"br i1 {t.two('icmp ne', 'i32', going, '0')}, label %round, label %block.next")
     else:
         t.do("br label %block.next")
-    _next_block(v, at)
+    _next_block(v, at, bool(barriers.ops.memory.streams))
 
 
-def _next_block(v: Values, at: Launch) -> None:
-    """Step to the next place in the grid, x fastest."""
+def _next_block(v: Values, at: Launch, streams: bool) -> None:
+    """Step to the next place in the grid, x fastest; at the end stores past the caches are seen by whoever sees it."""
     t = v.t
     t.start("block.next")
     carry = "1"
@@ -267,4 +269,6 @@ def _next_block(v: Values, at: Launch) -> None:
     t.do(f"store i64 {done}, ptr %done.blocks")
     t.do(f"br i1 {t.two('icmp ult', 'i64', done, '%count')}, label %block.head, label %finished")
     t.start("finished")
+    if streams:
+        t.call("void", "llvm.x86.sse.sfence")
     t.do("ret i32 0")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anywarp.compiler.simd.addresses import Address, Addresses
+from anywarp.compiler.simd.streams import LINE
 from anywarp.compiler.simd.text import constant_vector
 from anywarp.compiler.simd.values import ALL_LANES, NO_LANE
 
@@ -316,6 +317,14 @@ class Lanes(Addresses):
                 self._store_if_near(address.vectors[i], chunk, element, size, mask)
             else:
                 self._scatter(element, size, chunk, self.pointers(address, i), mask or ALL_LANES)
+
+    def places_in_a_row(self, address: Address, size: int) -> list[str] | None:
+        """Return where each chunk begins (i64), if each is as long as a line and its lanes lie side by side."""
+        t, n = self.t, self.v.chunk
+        firsts = range(0, self.v.lanes, n)
+        if size * n % LINE or any(self.pattern(address, first, n, size) != "next" for first in firsts):
+            return None
+        return [t.cast("ptrtoint", "ptr", self._pointer(address, first), "i64") for first in firsts]
 
     def _masked_store(self, element: str, size: int, chunk: str, pointer: str, mask: str) -> None:
         n, t = self.v.chunk, self.t

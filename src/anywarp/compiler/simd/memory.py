@@ -9,6 +9,7 @@ from anywarp.compiler.simd.addresses import SIZE, Address, Parts
 from anywarp.compiler.simd.adjacent import decompose, find_groups, loop_step
 from anywarp.compiler.simd.lanes import Lanes
 from anywarp.compiler.simd.special import Launch
+from anywarp.compiler.simd.streams import find_streams, store_stream
 from anywarp.compiler.simd.text import LLVM_TYPE
 from anywarp.compiler.simd.values import Values
 from anywarp.ptx.isa.ops import BITS
@@ -32,6 +33,7 @@ class Memory(Lanes):
         super().__init__(values, at)
         self.elements: dict[Op, list[Op]] = {}
         self.groups = find_groups(values.kernel)
+        self.streams = find_streams(values)
         for block in values.kernel.blocks:
             for op in block.ops:
                 if op.name == "element" and isinstance(op.args[0], Op):
@@ -264,9 +266,23 @@ class Memory(Lanes):
         if len(values) > 1 and masks is None and self._interleaved(address, size, len(values)):
             self._wide_store(address, values, element, size)
             return
+        if op in self.streams and masks is None:
+            places = self.places_in_a_row(address, size)
+            if places is not None:
+                self._store_stream(address, places, self.v.vector(values[0]), element, size)
+                return
         volatile = bool(op.attrs.get("volatile")) or op.attrs.get("order", "weak") != "weak"
         for i, value in enumerate(values):
             self.store_lanes(self.shifted(address, i * size), self.v.vector(value), element, size, masks, volatile)
+
+    def _store_stream(
+        self, address: Address, places: Sequence[str], chunks: Sequence[str], element: str, size: int
+    ) -> None:
+        t = self.t
+        after = store_stream(self.v, self.at.all_threads, places, chunks, element, size)
+        self.store_lanes(address, chunks, element, size, None, False)
+        t.do(f"br label %{after}")
+        t.start(after)
 
     def _uniform_store(self, op: Op, address: Address, values: Sequence[Value], element: str, size: int) -> None:
         """All lanes write one place: the last active one's value stays."""

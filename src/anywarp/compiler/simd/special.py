@@ -28,6 +28,7 @@ class Launch:
     grid: tuple[str, str, str] = ("", "", "")
     ctaid: tuple[str, str, str] = ("", "", "")
     threads: str = ""
+    all_threads: str = ""  # i64, of the whole grid
     warps: str = ""
     warp: str = ""
 
