@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import TypeVar
 
 from anywarp.diagnostics import AnywarpError, Diagnostic
+from anywarp.ptx.isa.manual import why_refused
 from anywarp.ptx.isa.operands import Misfit, malformed
 from anywarp.ptx.isa.ops import Ops
 from anywarp.ptx.tree import TYPES, Instruction
@@ -59,11 +60,12 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A family of instruction forms: type modifiers in order, all others in any order, each slot once."""
+    """A family of instruction forms: type modifiers in order, all others in any order, each slot once; `text` is how it was written."""
 
     opcode: str
     types: tuple[Slot, ...]
     others: tuple[Slot, ...]
+    text: str = field(default="", compare=False)
 
     def matches(self, modifiers: Sequence[str]) -> bool:
         """Tell whether an instruction with `modifiers` is of this family.
@@ -96,6 +98,7 @@ def _each_once(slots: Sequence[Slot], found: Sequence[str]) -> bool:
 
 def parse_form(text: str) -> Form:
     """Read a form in the manual's notation: `add{.sat}.s32`, alternatives as `.lo/hi`, shared sets as `.<int>`."""
+    written = text
     for name, options in SETS.items():
         text = text.replace(f"<{name}>", options)
     opcode = re.split(r"[.{]", text, maxsplit=1)[0]
@@ -104,7 +107,7 @@ def parse_form(text: str) -> Form:
     for optional, required in _SLOT.findall(text[len(opcode) :]):
         slot = Slot(frozenset((optional or required).split("/")), bool(optional))
         (types if slot.options <= TYPES else others).append(slot)
-    return Form(opcode, tuple(types), tuple(others))
+    return Form(opcode, tuple(types), tuple(others), written)
 
 
 _MEANINGS: dict[str, list[tuple[Form, Meaning]]] = {}
@@ -162,12 +165,18 @@ def supports(opcode: str, modifiers: tuple[str, ...]) -> bool:
     return find(opcode, modifiers) is not None
 
 
+def structural() -> tuple[Form, ...]:
+    """Return the forms of opcodes that whoever walks the control flow handles."""
+    return _STRUCTURAL_FORMS
+
+
 def unsupported(instruction: Instruction) -> AnywarpError:
-    """Return the error that names a form we do not have."""
+    """Return the error that names a form we do not have, with the reason where the whole instruction is refused."""
+    reason = why_refused(instruction.opcode, instruction.modifiers)
     return AnywarpError(
         Diagnostic(
             "C101",
-            f"instruction {instruction.form} is not supported",
+            f"instruction {instruction.form} is not supported" + (f": {reason}" if reason else ""),
             span=instruction.span,
             help="anywarp cannot run the kernel that uses it yet; `anywarp inspect FILE` lists every such instruction of a file",
             details={"instruction": instruction.form},
