@@ -27,8 +27,8 @@ def run_for_any_block(ptx, name, grid, block, args, dynamic_shared=0):
 
 
 def run_in_gangs(ptx, name, grid, block, args, dynamic_shared=0):
-    """Run on the device `cpu`, compiled for this shape of block with as many lanes together as divide it."""
-    module(ptx).run(name, grid, block, args, dynamic_shared, options="gang=1024")
+    """Run on the device `cpu`, compiled for this shape of block with up to eight warps together."""
+    module(ptx).run(name, grid, block, args, dynamic_shared, options="gang=256")
 
 
 def run_in_pairs(ptx, name, grid, block, args, dynamic_shared=0):

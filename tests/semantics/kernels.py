@@ -16,7 +16,7 @@ import numpy as np
 from semantics.rows import Row, inputs, matches
 from semantics.warp_inputs import warp_inputs
 
-THREADS = 96
+THREADS = 128
 """Threads for which buffers have room; a launch may use fewer."""
 ROUNDS = 2
 """Rounds of the loop of a divergent kernel; each has sources of its own."""

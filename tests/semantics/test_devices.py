@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from semantics import kernels
-from semantics.devices import DEVICES, interpret, run_compiled, run_for_any_block
+from semantics.devices import DEVICES, interpret, run_compiled, run_for_any_block, run_in_gangs, run_in_pairs
 from semantics.rows import EDGES, KINDS, WIDTH, row
 from semantics.table import ROWS
 from semantics.warp_inputs import MASKS
@@ -50,6 +50,12 @@ def test_rows_in_a_divergent_loop_under_guards(rows):
     told(kernels.check_divergent(run_compiled, rows, seed=3, threads=45))
 
 
+@chunks(thinned(ROWS)[3::50])
+def test_rows_in_gangs_of_several_warps(rows):
+    told(kernels.check_straight(run_in_pairs, rows, seed=7, threads=128))
+    told(kernels.check_divergent(run_in_pairs, rows, seed=8, threads=64))
+
+
 @pytest.mark.slow
 @chunks(ROWS)
 def test_every_row_in_divergent_flow_and_partial_warps(rows):
@@ -75,6 +81,14 @@ def test_rows_across_lanes(how, masks, threads):
     for n in range(0, len(rows), SIZE):
         for seed in range(2):
             told(kernels.check_across(run_compiled, rows[n : n + SIZE], how, masks, seed, threads))
+
+
+@pytest.mark.parametrize("how", ["all", "branch", "guard"])
+def test_rows_across_the_lanes_of_gangs(how):
+    rows = ACROSS[1::8]
+    for n in range(0, len(rows), SIZE):
+        told(kernels.check_across(run_in_gangs, rows[n : n + SIZE], how, MASKS[:4], 1, 128))
+        told(kernels.check_across(run_in_pairs, rows[n : n + SIZE], how, MASKS[4:8], 2, 128))
 
 
 @pytest.mark.parametrize("how", ["all", "branch", "guard"])

@@ -9,7 +9,7 @@ from semantics.devices import DEVICES, run_compiled
 from semantics.graphs import Graph, Node, graphs
 from semantics.test_programs import numbers, seeds, some
 
-THREADS = st.sampled_from([1, 31, 32, 33, 48, 96])
+THREADS = st.sampled_from([1, 31, 32, 33, 48, 64, 96, 128])
 
 
 def check(run_kernel, graph, threads, seed):

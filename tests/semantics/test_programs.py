@@ -5,7 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from semantics.devices import DEVICES, interpret, run_compiled, run_for_any_block
+from semantics.devices import DEVICES, interpret, run_compiled, run_for_any_block, run_in_gangs, run_in_pairs
 from semantics.programs import COUNTERS, INITIAL, VARIABLES
 from semantics.programs import programs as made
 
@@ -50,6 +50,17 @@ def test_compiled_for_its_block(shape):
     @given(made, seeds)
     def agree(program, seed):
         check(run_compiled, program, shape, seed)
+
+    agree()
+
+
+@pytest.mark.parametrize("shape", [s for s in SHAPES if np.prod(s) % 64 == 0])
+@pytest.mark.parametrize("run", [run_in_gangs, run_in_pairs])
+def test_compiled_in_gangs(shape, run):
+    @some(2)
+    @given(made, seeds)
+    def agree(program, seed):
+        check(run, program, shape, seed)
 
     agree()
 
