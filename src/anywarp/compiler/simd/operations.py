@@ -10,6 +10,7 @@ from anywarp.compiler.simd.addresses import SIZE
 from anywarp.compiler.simd.approximate import approximate
 from anywarp.compiler.simd.atomics import Atomics
 from anywarp.compiler.simd.check import emit_check
+from anywarp.compiler.simd.copies import Copies
 from anywarp.compiler.simd.matrix import Matrix
 from anywarp.compiler.simd.memory import Memory
 from anywarp.compiler.simd.special import Launch, emit_special, field_at, per_block
@@ -48,6 +49,7 @@ class Operations:
         self.atomics = Atomics(values, self.memory, at)
         self.warp = Warp(values, self.memory)
         self.matrix = matrix = Matrix(values, self.memory)
+        self.copies = Copies(values, self.memory)
         f = values.floats
         self._float: dict[str, Callable[..., str]] = {
             **dict.fromkeys(("fadd", "fsub", "fmul", "fma", "fdiv", "fsqrt"), f.arithmetic),
@@ -102,6 +104,11 @@ class Operations:
         if op.span is not None:
             self.t.at(op.span.start)
         self.memory.next_operation()
+        if op in self.copies.loads:
+            return  # made with the store
+        if op in self.copies.stores:
+            self.copies.emit(op)
+            return
         own = self._own.get(op.name)
         if own is not None:
             own(op)
