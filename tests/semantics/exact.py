@@ -224,10 +224,18 @@ def saturate(f, bits):
     return min(bits, ONE[f.name])
 
 
+CANONICAL = {"f16": 0x7FFF, "bf16": 0x7FFF, "f32": 0x7FFFFFFF, "e4m3": 0x7F, "e5m2": 0x7F}
+
+
+def canonical_nan(f):
+    """The one NaN that the manual names where it says so."""
+    return CANONICAL.get(f.name) or any_nan(f)
+
+
 def relu(f, bits):
-    """`.relu`: negative numbers become zero; either zero will do for -0."""
+    """`.relu`: negative numbers become zero; either zero will do for -0; a NaN becomes the canonical one."""
     if isinstance(bits, Accept) or is_nan(f, bits):
-        return any_nan(f)
+        return canonical_nan(f)
     if bits == f.sign:
         return Accept("zero", lambda found: found & (f.sign - 1) == 0)
     return 0 if is_negative(f, bits) else bits
@@ -241,7 +249,9 @@ def key(f, bits):
 def minmax(f, pick, *sources, nan_wins=False):
     """min or max of two or three numbers."""
     numbers = [s for s in sources if not is_nan(f, s)]
-    if not numbers or (nan_wins and len(numbers) < len(sources)):
+    if nan_wins and len(numbers) < len(sources):
+        return canonical_nan(f)
+    if not numbers:
         return any_nan(f)
     return pick(numbers, key=lambda s: key(f, s))
 
