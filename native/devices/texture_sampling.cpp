@@ -290,14 +290,15 @@ void read_nearest(const TextureView& v, const TextureLevel& l, const Target& t, 
 
 // --- levels -------------------------------------------------------------------------------------
 
-// The level of detail from derivatives: log2 of the longer of the two steps in texels.
-double level_of_gradients(const TextureView& v, const Target& t, const double* dx,
+// The level of detail from derivatives: log2 of the longer of the two steps in texels. `fractions`:
+// steps are parts of the texture, not texels.
+double level_of_gradients(const TextureView& v, unsigned axes, bool fractions, const double* dx,
                           const double* dy) {
   double longest = 0;
   for (const double* d : {dx, dy}) {
     double square = 0;
-    for (unsigned i = 0; i < t.axes; ++i) {
-      double step = d[i] * (v.normalized ? extent(v.level[0], i) : 1);
+    for (unsigned i = 0; i < axes; ++i) {
+      double step = d[i] * (fractions ? extent(v.level[0], i) : 1);
       square += step * step;
     }
     longest = std::max(longest, square);
@@ -395,6 +396,13 @@ void fetch_texel(const TextureView& v, const TextureForm& f, Operands words, uin
   uint64_t layer = has_layer(f.geometry) ? layer_of(v, words.next(), false) : 0;
   for (unsigned i = 0; i < axes; ++i) index[i] = static_cast<int32_t>(words.next());
   int64_t level = f.mode == 1 ? static_cast<int32_t>(words.next()) : 0;
+  if (f.mode == 2) {
+    double step[2][3];
+    for (auto& row : step) {
+      for (unsigned i = 0; i < axes; ++i) row[i] = real(words.next());
+    }
+    level = nearest_level(fixed_level(v, level_of_gradients(v, axes, false, step[0], step[1])));
+  }
   for (unsigned i = 0; f.offsets && i < axes; ++i) index[i] += static_cast<int32_t>(words.next());
   const TextureLevel& l = v.level[std::clamp<int64_t>(level, 0, v.levels - 1)];
   bool inside = true;
@@ -440,7 +448,8 @@ void sample(const TextureView& v, const TextureForm& f, const uint32_t* word, ui
       for (unsigned i = 0; i < (cubes ? 3 : t.axes); ++i) row[i] = real(words.next());
     }
     for (unsigned i = 0; cubes && i < 2; ++i) project_step(t, direction, step[i], on_face[i]);
-    lod = level_of_gradients(v, t, cubes ? on_face[0] : step[0], cubes ? on_face[1] : step[1]);
+    lod = level_of_gradients(v, t.axes, v.normalized, cubes ? on_face[0] : step[0],
+                             cubes ? on_face[1] : step[1]);
   }
   for (unsigned i = 0; f.offsets && i < t.axes; ++i)
     t.offset[i] = static_cast<int32_t>(words.next());

@@ -131,7 +131,7 @@ def test_fetches(driver, context, geometry):
     assert forms
     for seed, form in enumerate(forms):
         integers = form.endswith(".s32")
-        twin = object_for(driver, form, "base" if integers else named(form, ("level", "grad")) or "base", seed)
+        twin = object_for(driver, form, named(form, ("level", "grad")) or "base", seed)
         columns = coordinates(rng, geometry, integers, twin.other.normalized)
         text, outputs = fetch_text(form, columns, rng, bool(seed % 2))
         ptx, words = kernel(text, len(columns), outputs), as_words(columns)

@@ -298,10 +298,7 @@ class _Fetch:
     def levels(self, lod: float) -> list[tuple[int, Fraction]]:
         """Return the levels that a level of detail falls on, with their weights in 1/256ths."""
         t = self.t
-        most = len(t.levels) - 1
-        highest = min(t.most, most)
-        level = lod + t.bias if not math.isnan(lod) else 0.0
-        fixed = math.floor(max(min(max(level, min(max(t.least, 0.0), highest)), highest), 0.0) * 256)
+        most, fixed = len(t.levels) - 1, _fixed_level(t, lod)
         if t.mip_filter == "point" or not t.floats:
             return [(min((fixed + 128) // 256, most), Fraction(1))]
         lower, part = divmod(fixed, 256)
@@ -339,21 +336,37 @@ def sample(t: Texture, form: TextureForm, words: Sequence[int]) -> list[int]:
 
 def _whole(t: Texture, form: TextureForm, words: Sequence[int]) -> list[int]:
     """Integer coordinates name a texel; outside there are zeros."""
-    signed = [(w ^ 0x80000000) - 0x80000000 for w in words]
+    left = iter(words)
     axes = AXES[form.geometry]
-    layer = min(words[0], t.levels[0].shape[0] - 1 if t.kind != "plain" else 0) if form.layered else 0
-    rest = signed[1:] if form.layered else signed
-    at, rest = rest[:axes], rest[axes:]
+    layer = min(next(left), t.levels[0].shape[0] - 1 if t.kind != "plain" else 0) if form.layered else 0
+    at = [_signed(next(left)) for _ in range(axes)]
     level = 0
     if form.mode == "level":
-        level, rest = min(max(rest[0], 0), len(t.levels) - 1), rest[1:]
+        level = min(max(_signed(next(left)), 0), len(t.levels) - 1)
+    elif form.mode == "grad":
+        steps = [math.hypot(*(float(_exact(next(left))) for _ in range(axes))) for _ in range(2)]
+        longest = max(steps)
+        fixed = _fixed_level(t, math.log2(longest) if longest else -math.inf)
+        level = min((fixed + 128) // 256, len(t.levels) - 1)
     if form.offsets:
-        at = [x + o for x, o in zip(at, rest, strict=True)]
+        at = [x + _signed(next(left)) for x in at]
     shape = t.levels[level].shape
     if any(not 0 <= x < n for x, n in zip(at, (shape[2], shape[1], shape[0]), strict=False)):
         return [0, 0, 0, 0]
     texel = _texel(t, level, at, layer)
     return [_word(t, texel, c) for c in range(4)]
+
+
+def _signed(word: int) -> int:
+    return (word ^ 0x80000000) - 0x80000000
+
+
+def _fixed_level(t: Texture, lod: float) -> int:
+    """Return a level of detail in 1/256ths: the bias added, clamped to what the object allows and has."""
+    most = len(t.levels) - 1
+    highest = min(t.most, most)
+    level = lod + t.bias if not math.isnan(lod) else 0.0
+    return math.floor(max(min(max(level, min(max(t.least, 0.0), highest)), highest), 0.0) * 256)
 
 
 def gather(t: Texture, form: TextureForm, words: Sequence[int]) -> list[int]:

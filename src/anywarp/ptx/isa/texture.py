@@ -91,8 +91,8 @@ def _results(ops: Ops, i: Instruction, destination: Operand, found: Sequence[V])
 
 @meaning(
     f"tex{{.base/level}}.{_FLAT}.v4.u32/s32/f16/f32.s32/f32", f"tex{{.base/level}}.{_FLAT}.v2.f16x2.s32/f32",
-    f"tex.grad.{_FLAT}/cube/acube.v4.u32/s32/f16/f32.f32", f"tex.grad.{_FLAT}/cube/acube.v2.f16x2.f32",
-    "tex{.base/level}.cube/acube.v4.u32/s32/f16/f32.f32", "tex{.base/level}.cube/acube.v2.f16x2.f32",
+    f"tex.grad.{_FLAT}.v4.u32/s32/f16/f32.s32/f32", f"tex.grad.{_FLAT}.v2.f16x2.s32/f32",
+    "tex{.base/level/grad}.cube/acube.v4.u32/s32/f16/f32.f32", "tex{.base/level/grad}.cube/acube.v2.f16x2.f32",
     "tex{.base}.2dms/a2dms.v4.u32/s32/f16/f32.s32", "tex{.base}.2dms/a2dms.v2.f16x2.s32",
 )  # fmt: skip
 def tex(ops: Ops, i: Instruction) -> None:
@@ -215,7 +215,9 @@ def _data(ops: Ops, form: TextureForm, source: Operand) -> list[V]:
     return words
 
 
-@meaning(f"suld.b.{_FLAT}{{.ca/cg/cs/cv}}{{.v2/v4}}{_CLAMP}.b8/b16/b32/b64")
+@meaning(
+    f"suld.b.{_FLAT}{{.ca/cg/cs/cv}}{{.v2/v4}}{_CLAMP}.b8/b16/b32", f"suld.b.{_FLAT}{{.ca/cg/cs/cv}}{{.v2}}{_CLAMP}.b64",
+)  # fmt: skip
 def suld(ops: Ops, i: Instruction) -> None:
     """`suld`: read bytes of a surface."""
     destination, address = take(i, 2)
@@ -232,7 +234,8 @@ def suld(ops: Ops, i: Instruction) -> None:
 
 
 @meaning(
-    f"sust.b.{_FLAT}{{.wb/cg/cs/wt}}{{.v2/v4}}{_CLAMP}.b8/b16/b32/b64",
+    f"sust.b.{_FLAT}{{.wb/cg/cs/wt}}{{.v2/v4}}{_CLAMP}.b8/b16/b32",
+    f"sust.b.{_FLAT}{{.wb/cg/cs/wt}}{{.v2}}{_CLAMP}.b64",
     f"sust.p.{_FLAT}{{.v2/v4}}{_CLAMP}.b32",
 )
 def sust(ops: Ops, i: Instruction) -> None:
