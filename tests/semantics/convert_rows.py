@@ -278,6 +278,8 @@ def moves() -> Iterator[Row]:
         ("b64", "b16", 4),
         ("b128", "b64", 2),
         ("b128", "b32", 4),
+        ("b16", "b8", 2),
+        ("b32", "b8", 4),
     ):
         width = WIDTH[part]
         sources = ", ".join(f"{{s{n}}}" for n in range(count))
