@@ -179,6 +179,18 @@ SMALL = [
 ]
 
 
+def divided(number: Value, power: int, short: bool) -> list[Op]:
+    """A signed division by a power of two, and what it leaves, as compilers write them."""
+    sign = Op("ashr", "i32", [number, Const("i32", 31)])
+    bias = Op("lshr", "i32", [sign, Const("i32", 32 - power)])
+    if power == 1 and short:
+        bias = Op("lshr", "i32", [number, Const("i32", 31)])
+    biased = Op("add", "i32", [number, bias])
+    whole = Op("and", "i32", [biased, Const("i32", -(1 << power))])
+    quotient, rest = Op("ashr", "i32", [biased, Const("i32", power)]), Op("sub", "i32", [number, whole])
+    return [sign, bias, biased, whole, quotient, rest]
+
+
 @st.composite
 def programs(draw: st.DrawFn) -> tuple[Kernel, tuple[int, int, int], list[int]]:
     """A block of integer operations on thread indices, parameters, block indices and constants."""
@@ -201,6 +213,8 @@ def programs(draw: st.DrawFn) -> tuple[Kernel, tuple[int, int, int], list[int]]:
         kind = draw(st.integers(0, 9))
         if kind == 0:
             ops.append(Op("not", type, [value(type)]))  # type: ignore[arg-type]
+        elif kind == 9:
+            ops += divided(value("i32"), draw(st.integers(1, 6)), draw(st.booleans()))
         elif kind < 6:
             name = draw(st.sampled_from([*BINARY, "add", "add", "mul", "and", "shl"]))
             right = value(type)
@@ -300,6 +314,8 @@ def check(
         width = BITS[operand.type]
         extend = (lambda v: signed(v, width)) if op.name == "sext" else (lambda v: v)
         low = -(1 << (width - 1)) if op.name == "sext" else 0
+        if op.name == "add":
+            extend, width = (lambda v: signed(v, 32)), 31
         base = values[operand][0]
         assert base is not None
         for offset, factors in corners(shape):

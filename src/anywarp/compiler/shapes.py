@@ -56,9 +56,10 @@ def uniform(lanes: int, modulus: int = 1, residue: int = 0) -> Shape:
 class Guarded:
     """A shape that holds only while `conditions` do, to be tested at run time.
 
-    Each condition is a `zext` or `sext`: it holds when `base + offsets[l] + sum(symbol * factors[l])` of its operand's shape
-    (from `shapes`, or `guarded` if it is there), computed without wrap-around from base and symbols extended the same way,
-    stays in the range of the operand's type for every lane; `corners` gives the few sums to test.
+    A condition that is an `add` (of a number and its bias, `transfer.is_biased`) holds while no lane's number, the first operand,
+    is negative or wraps around. Every other is a `zext` or `sext`: it holds when `base + offsets[l] + sum(symbol * factors[l])`
+    of its operand's shape (from `shapes`, or `guarded` if it is there), computed without wrap-around from base and symbols
+    extended the same way, stays in the range of the operand's type for every lane; `corners` gives the few sums to test.
     """
 
     shape: Shape

@@ -45,6 +45,8 @@ class Transfer:
         rule = _RULES.get(op.name)
         if op.name in ("zext", "sext"):
             found, guarded = _extend(self, op, shapes[0])
+        elif op.name == "add" and is_biased(op) and not shapes[0].uniform:
+            found, guarded = shapes[0], not shapes[0].varying
         else:
             found, guarded = (rule(self, op, shapes) if rule is not None else None), False
         if found is None:
@@ -280,7 +282,8 @@ def _shift_right(t: Transfer, op: Op, shapes: list[Shape]) -> Shape | None:
         return Shape(a.offsets, (), modulus, (a.residue >> shift) % modulus)
     if shift < width and windowed(a, a.modulus):
         return _shifted_lanes(a, shift)
-    bounds = t.ranges.of(op.args[0])
+    # Lanes that rest on a bias being 0 are not negative.
+    bounds = (0, (1 << (width - 1)) - 1) if is_biased(op.args[0]) else t.ranges.of(op.args[0])
     positive = op.name == "lshr" or bounds[1] < 1 << (width - 1)
     straight = positive and not a.symbols and _cannot_wrap(bounds, a.offsets, width, False)
     if shift < width and a.modulus >= 1 << shift and straight:
@@ -313,6 +316,9 @@ def _bitwise(t: Transfer, op: Op, shapes: list[Shape]) -> Shape | None:
         return from_constants([(a.residue + o) % a.modulus & b.residue for o in a.offsets], op.type)
     if a.offsets is None or b.offsets is None:
         return VARYING
+    low = (-b.residue) % (1 << width) if op.name == "and" and b.modulus == 1 << width else 0
+    if b.uniform and low and not low & (low - 1) and a.modulus >= low and not a.symbols:
+        return _rounded_down(a, low)
     window = min(a.modulus, b.modulus)
     modulus, residue = window, function(a.residue, b.residue) % window
     if op.name == "and":
@@ -330,6 +336,35 @@ def _bitwise(t: Transfer, op: Op, shapes: list[Shape]) -> Shape | None:
     first = function(r, s)
     offsets = tuple(function(r + x, s + y) - first for x, y in zip(a.offsets, b.offsets, strict=True))
     return Shape(offsets, (), modulus, residue)
+
+
+def _rounded_down(a: Shape, unit: int) -> Shape:
+    """Lanes without their lowest bits, which the congruence tells."""
+    assert a.offsets is not None
+    offsets = tuple(o - (a.residue + o) % unit + a.residue % unit for o in a.offsets)
+    return Shape(offsets, (), a.modulus, a.residue - a.residue % unit)
+
+
+def is_biased(value: Value) -> bool:
+    """Tell whether a value is a number plus what makes a shift divide it towards zero: nothing, if it is not negative.
+
+    That is x + (sign bits of x, shifted right until only the lowest k are left), as compilers write `x / 2**k` and `x % 2**k`.
+    """
+    if not isinstance(value, Op) or value.name != "add" or value.type != "i32":
+        return False
+    number, bias = value.args
+    sign, amount = _shifted_by(bias, "lshr")
+    if sign is number:
+        return amount == 31
+    source, width = _shifted_by(sign, "ashr")
+    return source is number and width >= 31 and 0 < amount < 32
+
+
+def _shifted_by(value: Value | None, name: str) -> tuple[Value | None, int]:
+    """Return what a shift by a constant shifts, and by how much; None if a value is none."""
+    if isinstance(value, Op) and value.name == name and isinstance(value.args[1], Const):
+        return value.args[0], value.args[1].bits
+    return None, 0
 
 
 def _trunc(t: Transfer, op: Op, shapes: list[Shape]) -> Shape | None:

@@ -52,6 +52,15 @@ PLACES = {
     ),
     "halves by a number": ("sub.u32 %r8, %r7, 22; div.u32 %r5, %r2, %r8;", lambda i, t, m: i // (m - 22)),
     "swapped by a number": ("shr.u32 %r8, %r7, 3; xor.b32 %r5, %r2, %r8;", lambda i, t, m: i ^ m >> 3),
+    "towards zero": (
+        "sub.u32 %r8, %r2, 24; shr.u32 %r9, %r8, 31; add.u32 %r9, %r8, %r9; shr.s32 %r9, %r9, 1; add.u32 %r5, %r9, 20;",
+        lambda i, t, m: np.trunc((i - m) / 2).astype(int) + 20,
+    ),
+    "what is left of eight": (
+        "sub.u32 %r8, %r2, 24; shr.s32 %r9, %r8, 31; shr.u32 %r9, %r9, 29; add.u32 %r9, %r8, %r9; and.b32 %r9, %r9, -8;"
+        " sub.u32 %r9, %r8, %r9; mad.lo.u32 %r5, %r9, 100, 900; add.u32 %r5, %r5, %r4;",
+        lambda i, t, m: np.fmod(i - m, 8) * 100 + 900 + t,
+    ),
     "one of two": (
         "and.b32 %r8, %r2, %r7; setp.eq.u32 %p2, %r8, 0; selp.b32 %r5, %r2, 3, %p2;",
         lambda i, t, m: np.where(i & m == 0, i, 3),

@@ -331,7 +331,9 @@ class Addresses:
         operand = extension.args[0]
         guarded = v.analysis.guarded.get(operand)
         shape = guarded.shape if guarded is not None and v.varies(operand) else v.shape(operand)
-        narrow, width, how = LLVM_TYPE[operand.type], BITS[operand.type], extension.name
+        narrow, width = LLVM_TYPE[operand.type], BITS[operand.type]
+        biased = extension.name == "add"
+        how = "sext" if biased else extension.name
         if width > 32:
             raise NotImplementedError(f"conditions on {operand.type}")
         base = t.cast(how, narrow, v.scalar(operand), "i64")
@@ -342,7 +344,10 @@ class Addresses:
             for symbol, factor in zip(symbols, factors, strict=True):
                 if factor:
                     total = t.two("add", "i64", total, t.two("mul", "i64", symbol, str(factor)))
-            if total is base:
+            if biased:
+                below = t.two("icmp ult", "i64", total, str(1 << (width - 1)))
+                out = t.two("and", "i1", out, below) if out else below
+            if biased or total is base:
                 continue
             back = t.cast(how, narrow, t.cast("trunc", "i64", total, narrow), "i64")
             good = t.two("icmp eq", "i64", back, total)
