@@ -28,7 +28,7 @@ constexpr uint64_t kWorthWaking = 30'000;  // nanoseconds of work for which othe
 constexpr uint64_t kSurelyLarge =
     1 << 14;  // threads of a grid never seen before that are taken to be worth it
 constexpr uint64_t kMostScratch = 1ull << 34;
-constexpr size_t kMostPaused = 256;  // blocks of one thread that wait for others at a time
+constexpr size_t kMostPaused = 4096;  // blocks of one thread that wait for others at a time
 
 uint64_t page_size() {
   static const uint64_t size = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));

@@ -61,4 +61,4 @@ def test_a_full_stack_is_told_with_thread_and_line(driver, function, capfd):
     driver.cuLaunchKernel(function("deep", CALLS), 1, 1, 1, 40, 1, 1, 0, 0, pointers(out, 100_000, one), 0)
     assert driver.code("cuCtxSynchronize") == 719
     words = capfd.readouterr().err
-    assert "thread (3, 0, 0)" in words and "stack of a thread is full" in words and "of the PTX" in words
+    assert "thread (3,0,0)" in words and "stack of a thread is full" in words and "of the PTX" in words
