@@ -42,7 +42,9 @@ def measure(work: Workload, options: str) -> tuple[float, float]:
 
 def main() -> None:
     wanted = sys.argv[1:]
-    print(f"{'kernel':16}{'PTX KB':>8}{'full ms':>9}{'quick ms':>10}{'ratio':>7}{'run full ms':>13}{'run ratio':>11}{'pays below ms':>15}")
+    print(
+        f"{'kernel':16}{'PTX KB':>8}{'full ms':>9}{'quick ms':>10}{'ratio':>7}{'run full ms':>13}{'run ratio':>11}{'pays below ms':>15}"
+    )
     compiling: list[float] = []
     running: list[float] = []
     for work in workloads():
@@ -58,7 +60,9 @@ def main() -> None:
             f"{even * 1e3:15.1f}",
             flush=True,
         )
-    print(f"geomean: compiling {statistics.geometric_mean(compiling):.2f}, running {statistics.geometric_mean(running):.1f}")
+    print(
+        f"geomean: compiling {statistics.geometric_mean(compiling):.2f}, running {statistics.geometric_mean(running):.1f}"
+    )
 
 
 if __name__ == "__main__":

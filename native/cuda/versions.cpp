@@ -14,10 +14,11 @@
 namespace aw {
 namespace {
 
-// From this much PTX on, code that is compiled soon runs at once and the full one follows if the
-// kernel proves to be worth it.
-constexpr uint64_t kLongText = 128 << 10;
-constexpr double kFullPerQuick = 4;     // how much longer the full compilation takes, about
+// From this much PTX on, code that is compiled soon runs first: it takes about a quarter of the
+// time to compile and runs half as fast (benchmarks/tiers.py); kernels of less compile in 20 ms as
+// it is.
+constexpr uint64_t kLongText = 3 << 10;
+constexpr double kFullPerQuick = 5;     // how much longer the full compilation takes, about
 constexpr unsigned kTrials = 4;         // measured launches of each side before one is chosen
 constexpr double kWorthKeeping = 1.03;  // a rival may be that much slower: noise
 

@@ -44,7 +44,7 @@ def test_a_loop_that_may_wait_makes_a_kernel_dependent(looks):
     "does",
     [
         "ld.global.u32 %r1,[%rd1];", "red.global.add.u32 [%rd1],1; add.u32 %r1,%r1,1;", "atom.shared.add.u32 %r1,[s],1;",
-        "ld.volatile.shared.u32 %r1,[s]; bar.sync 0;",
+        "ld.shared.u32 %r1,[s]; bar.sync 0;",
     ],
 )  # fmt: skip
 def test_other_loops_do_not(does):

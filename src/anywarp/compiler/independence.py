@@ -27,7 +27,8 @@ def is_independent(kernel: Kernel) -> bool:
 
 def _harmless(block: Block) -> bool:
     """Whether a block holds nothing whose time is not its own."""
-    return block.terminator.name in _ENDS and all(op.name in _KNOWN for op in block.ops)
+    end = block.terminator
+    return end.name in _ENDS and end.attrs.get("kind") != "yield" and all(op.name in _KNOWN for op in block.ops)
 
 
 def _may_wait(op: Op) -> bool:
