@@ -20,10 +20,10 @@ TEMPLATE = """.version 8.7
 .address_size 64
 .visible .entry k(.param .u64 memory, .param .u64 first, .param .u64 second, .param .u64 results, .param .u32 stride)
 {{
-.reg .b16 %h<20>;
-.reg .b32 %r<20>;
-.reg .b64 %d<20>;
-.reg .b128 %q<20>;
+.reg .b16 %h<24>;
+.reg .b32 %r<24>;
+.reg .b64 %d<24>;
+.reg .b128 %q<24>;
 .reg .b64 %a<8>;
 .reg .b32 %t<4>;
 .shared .align 16 .b8 block[{shared}];
@@ -49,12 +49,12 @@ ret;
 """
 TO_SHARED = """mov.u64 %a5, block;
 add.u64 %a5, %a5, %a4;
-ld.global.v2.b64 {%d18, %d19}, [%a0];
-st.shared.v2.b64 [%a5], {%d18, %d19};
+ld.global.v2.b64 {%d20, %d21}, [%a0];
+st.shared.v2.b64 [%a5], {%d20, %d21};
 bar.sync 0;"""
 FROM_SHARED = """bar.sync 0;
-ld.shared.v2.b64 {%d18, %d19}, [%a5];
-st.global.v2.b64 [%a0], {%d18, %d19};"""
+ld.shared.v2.b64 {%d20, %d21}, [%a5];
+st.global.v2.b64 [%a0], {%d20, %d21};"""
 
 
 def registers(row, first):
@@ -68,8 +68,8 @@ def registers(row, first):
 
 def kernel(row, space, opcode):
     size, old = registers(row, 0)
-    _, b = registers(row, 4)
-    _, c = registers(row, 8)
+    _, b = registers(row, 8)
+    _, c = registers(row, 16)
     step = size // 8
 
     def lines(instruction, base, names):

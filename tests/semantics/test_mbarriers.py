@@ -138,6 +138,32 @@ def test_random_operations_of_one_thread_follow_the_manual(device, seed):
     assert found.tolist() == wanted
 
 
+REPORTS = (
+    HEAD
+    + """
+mbarrier.init.layout::v1.shared::cta.b64 [bar], 1; mbarrier.init.layout::v0.shared.b64 [other], 1;
+mbarrier.check_layout.layout::v1.shared::cta.b64 %p0, [bar]; selp.u32 %r0, 1, 0, %p0;
+mbarrier.check_layout.layout::v0.shared.b64 %p0, [other]; selp.u32 %r1, 1, 0, %p0;
+mbarrier.check_layout.layout::v0.b64 %p0, [%generic]; selp.u32 %r2, 1, 0, %p0;
+mov.u32 %r4, 77; setp.eq.u32 %p2, %r4, 77;
+mbarrier.arrive.shared::cta.b64 %s0, [bar]; mbarrier.pending_count.layout::v0.b64 %r5, %s0;
+mbarrier.test_wait.phase_type::primary.shared::cta.b64 %p1|%p2, %r4, [bar], %s0; selp.u32 %r3, 1, 0, %p1; selp.u32 %r6, 1, 0, %p2;
+mbarrier.try_wait.parity.phase_type::conditional.relaxed.cluster.shared::cta.b64 %p1, [bar], 0, 100; selp.u32 %r7, 1, 0, %p1;
+st.global.v4.u32 [%out], {%r0, %r1, %r2, %r3}; st.global.v4.u32 [%out+16], {%r4, %r5, %r6, %r7};
+mbarrier.check_layout.layout::v1.shared::cta.b64 %p0, [bar]; selp.u32 %r0, 1, 0, %p0; st.global.u32 [%out+32], %r0;
+ret;
+}
+"""
+)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_layouts_are_known_and_nothing_is_reported(device):
+    found = np.full(9, 77, np.uint32)
+    DEVICES[device](REPORTS, "k", 1, 1, (found,))
+    assert found.tolist() == [1, 1, 0, 1, 0, 1, 0, 1, 1]
+
+
 THREADS = 70
 TOGETHER = (
     HEAD

@@ -182,8 +182,9 @@ class Scopes:
     def resolve(self, frame: Frame, instruction: Instruction) -> Step:
         """Look up every name of an instruction and note which registers it reads and writes.
 
-        Operand 0 is the destination, where it is not an address; a lone operand may be a source. Reading more than is noted
-        here is an error later, so a wrong guess cannot make a wrong program.
+        Operand 0 is the destination, where it is not an address; a lone operand may be a source. Waits for an mbarrier may have a
+        second destination before the address. Reading more than is noted here is an error later, so a wrong guess cannot make
+        a wrong program.
         """
         names: dict[str, Entity] = {}
         reads: list[Register] = []
@@ -191,7 +192,10 @@ class Scopes:
         operands = instruction.operands
         for position, operand in enumerate(operands):
             first = position == 0 and not isinstance(operand, Address)
-            self.scan(frame, operand, names, writes if first else reads)
+            second = position == 1 and instruction.opcode == "mbarrier" and isinstance(operands[0], Pair)
+            self.scan(
+                frame, operand, names, writes if first or (second and not isinstance(operand, Address)) else reads
+            )
         if instruction.guard is not None:
             self.scan(frame, instruction.guard.register, names, reads)
         if instruction.guard is not None or len(operands) == 1 or _only_sources(instruction):

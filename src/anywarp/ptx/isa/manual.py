@@ -155,7 +155,8 @@ mbarrier.arrive_drop	mbarrier.arrive_drop.noComplete.b64
 cp.async.mbarrier.arrive	cp.async.mbarrier.arrive.noinc.shared.b64
 mbarrier.test_wait	mbarrier.test_wait.parity.acquire.cta.shared.b64
 mbarrier.try_wait	mbarrier.try_wait.b64	gives up at once; a loop around it lets other threads run
-mbarrier.pending_count	mbarrier.pending_count.b64
+mbarrier.pending_count	mbarrier.pending_count.layout::v0.b64
+mbarrier.check_layout	mbarrier.check_layout.layout::v1.shared::cta.b64
 tensormap.cp_fenceproxy	tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned	!tensor
 clusterlaunchcontrol.try_cancel	clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes.b128	always answers that nothing was cancelled
 clusterlaunchcontrol.query_cancel	clusterlaunchcontrol.query_cancel.is_canceled.pred.b128

@@ -1,20 +1,21 @@
 """`mbarrier`: barriers in shared memory that count arrivals and the bytes of asynchronous copies, phase by phase.
 
 The manual leaves the 64 bits of an object to the implementation. Ours: bits 0-19 the pending arrivals, 20-39 the arrivals expected
-in each phase, bit 40 the phase's parity, 43-63 the transaction count in two's complement. One atomic operation, `arrive`, adds to
+in each phase, bit 40 the phase's parity, bit 41 the layout that was asked for, 43-63 the transaction count in two's complement. One atomic operation, `arrive`, adds to
 the word and begins the next phase where nothing is pending any more; so every instruction but the waits is one addition.
 """
 
 from __future__ import annotations
 
 from anywarp.ptx.isa.data_movement import location, scope_of
-from anywarp.ptx.isa.operands import Misfit, read, take, write
+from anywarp.ptx.isa.operands import Misfit, pair, read, take, write
 from anywarp.ptx.isa.ops import AddressSpace, Ops, Order, V
 from anywarp.ptx.isa.registry import meaning
-from anywarp.ptx.tree import Instruction, Operand
+from anywarp.ptx.tree import Address, Instruction, Operand
 
 EXPECTED = 20
 PARITY = 40
+LAYOUT = 41
 TRANSACTIONS = 43
 """Where the parts of an object begin; pending arrivals are at bit 0."""
 COUNTED = ((1 << EXPECTED) - 1) | (-1 << TRANSACTIONS) & (1 << 64) - 1
@@ -46,13 +47,18 @@ def complete_bytes(ops: Ops, i: Instruction, where: tuple[AddressSpace, V], size
     ops.atomic("arrive", *where, (less,), order="release", scope="cluster", returns=False)
 
 
-@meaning(f"mbarrier.init{_HERE}.b64")
+@meaning(f"mbarrier.init{{.layout::v0/layout::v1}}{_HERE}.b64")
 def init(ops: Ops, i: Instruction) -> None:
-    """`mbarrier.init`: phase 0, `count` arrivals expected and pending, no transactions."""
+    """`mbarrier.init`: phase 0, `count` arrivals expected and pending, no transactions.
+
+    The second layout has room for reports of operations on a fabric, of which there are none: it reports 0.
+    """
     address, count = take(i, 2)
     word = _wide(ops, read(ops, count, "i32"))
     space, at = location(ops, i, address)
-    ops.store(space, at, (ops.or_(word, _moved(ops, word, EXPECTED)),), order="relaxed", scope="cta")
+    layout = ops.const("i64", int(i.has("layout::v1")) << LAYOUT)
+    counts = ops.or_(word, _moved(ops, word, EXPECTED))
+    ops.store(space, at, (ops.or_(counts, layout),), order="relaxed", scope="cta")
 
 
 @meaning(f"mbarrier.inval{_HERE}.b64")
@@ -116,18 +122,41 @@ def _wait(ops: Ops, i: Instruction, address: Operand, awaited: V) -> V:
     return ops.icmp("ne", _parity(ops, word), awaited)
 
 
-@meaning(f"mbarrier.test_wait/try_wait{{.parity}}{{.acquire/relaxed}}{{.cta/cluster}}{_HERE}.b64")
+@meaning(
+    f"mbarrier.test_wait/try_wait{{.parity}}{{.phase_type::primary/phase_type::conditional}}{{.acquire/relaxed}}{{.cta/cluster}}{_HERE}.b64"
+)
 def wait(ops: Ops, i: Instruction) -> None:
-    """`mbarrier.test_wait`, `mbarrier.try_wait`: whether a phase is complete. Trying may give up at once, and does."""
-    d, address, phase = take(i, 3, 4 if i.has("try_wait") else 3)[:3]
+    """`mbarrier.test_wait`, `mbarrier.try_wait`: whether a phase is complete. Trying may give up at once, and does.
+
+    The two kinds of phases go on together, as nothing reports anything: a predicate and a value that are asked for are 0.
+    """
+    at = next((n for n, operand in enumerate(i.operands) if isinstance(operand, Address)), 0)
+    if at not in ((1, 2) if i.has("phase_type::primary") else (1,)):
+        raise Misfit("its address is missing or in the wrong place")
+    operands = take(i, at + 2, at + 2 + int(i.has("try_wait")))
+    destination, address, phase = operands[0], operands[at], operands[at + 1]
     if i.has("parity"):
         awaited = ops.and_(ops.zext(read(ops, phase, "i32"), "i64"), ops.const("i64", 1))
     else:
         awaited = _parity(ops, read(ops, phase, "i64"))
+    d, report = pair(destination)
     write(ops, d, _wait(ops, i, address, awaited))
+    write(ops, report, ops.const("i1", 0))
+    if at == 2:
+        write(ops, operands[1], ops.const("i32", 0))
 
 
-@meaning("mbarrier.pending_count.b64")
+@meaning("mbarrier.check_layout.layout::v0/layout::v1{.shared/shared::cta}.b64")
+def check_layout(ops: Ops, i: Instruction) -> None:
+    """`mbarrier.check_layout`: whether an object was made with this layout."""
+    d, address = take(i, 2)
+    space, at = location(ops, i, address)
+    (word,) = ops.load(space, "i64", at, order="relaxed", scope="cta")
+    second = ops.trunc(ops.lshr(word, ops.const("i64", LAYOUT)), "i1")
+    write(ops, d, second if i.has("layout::v1") else ops.not_(second))
+
+
+@meaning("mbarrier.pending_count{.layout::v0}.b64")
 def pending_count(ops: Ops, i: Instruction) -> None:
     """`mbarrier.pending_count`: the arrivals that were pending before the one that gave this state."""
     d, state = take(i, 2)
