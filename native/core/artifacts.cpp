@@ -133,6 +133,17 @@ std::string key_of(const KernelRequest& r) {
                     "\n" + r.kernel + "\n" + shape + "\n" + write_options(r.options) + "\n");
 }
 
+std::vector<Line> request_lines(const KernelRequest& r, const char* op) {
+  return {
+      {"op", op},
+      {"image", r.image->key},
+      {"device", r.device},
+      {"kernel", r.kernel},
+      {"block", std::to_string(r.block[0]), std::to_string(r.block[1]), std::to_string(r.block[2])},
+      {"options", write_options(r.options)},
+      {"key", key_of(r)}};
+}
+
 // The service's reply holds the container; one that is damaged on the way is not used.
 Container container_of(Reply reply, const std::string& what, const char* wanted) {
   auto container = read_container(std::move(reply.payload));
@@ -167,18 +178,27 @@ std::optional<KernelArtifact> cached_kernel(const KernelRequest& r) {
   return read_kernel(std::move(*found));
 }
 
+SourcePlace locate(const KernelRequest& r, uint64_t offset, uint64_t line) {
+  SourcePlace place;
+  try {
+    auto lines = request_lines(r, "locate");
+    lines.push_back({"offset", std::to_string(offset)});
+    lines.push_back({"line", std::to_string(line)});
+    Reply reply = ask_service(lines, r.image->bytes, "kernel " + r.kernel, false);
+    const Line* ptx = find_line(reply.lines, "ptx_line");
+    const Line* source = find_line(reply.lines, "source");
+    if (ptx && ptx->size() > 1) place.ptx_line = whole_number((*ptx)[1]);
+    if (source && source->size() > 1) place.source = (*source)[1];
+  } catch (const Failure&) {
+    return {};
+  }
+  return place;
+}
+
 KernelArtifact obtain_kernel(const KernelRequest& r, bool aloud) {
   if (auto found = cached_kernel(r)) return std::move(*found);
   std::string what = "kernel " + r.kernel;
-  Reply reply = ask_service({{"op", "compile"},
-                             {"image", r.image->key},
-                             {"device", r.device},
-                             {"kernel", r.kernel},
-                             {"block", std::to_string(r.block[0]), std::to_string(r.block[1]),
-                              std::to_string(r.block[2])},
-                             {"options", write_options(r.options)},
-                             {"key", key_of(r)}},
-                            r.image->bytes, what, aloud);
+  Reply reply = ask_service(request_lines(r, "compile"), r.image->bytes, what, aloud);
   const Line* was_cached = find_line(reply.lines, "cached");
   const Line* took = find_line(reply.lines, "compile_ms");
   report_artifact(r.kernel, was_cached && was_cached->size() > 1 && (*was_cached)[1] == "1",

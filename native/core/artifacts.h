@@ -91,6 +91,16 @@ struct KernelRequest {
 ModuleDescription describe_image(std::shared_ptr<const Image> image, const std::string& device);
 KernelArtifact obtain_kernel(const KernelRequest& request, bool aloud = true);
 
+// Where code came from: a line of the PTX (0: not known), and of the source if the PTX says so.
+struct SourcePlace {
+  uint64_t ptx_line = 0;
+  std::string source;
+};
+
+// Asks where the instruction at `offset` from a kernel's entry came from, or (not 0) a line of its
+// PTX. Never throws: nothing is known where nobody can tell.
+SourcePlace locate(const KernelRequest& request, uint64_t offset, uint64_t line);
+
 // The same if it lies in the cache.
 std::optional<KernelArtifact> cached_kernel(const KernelRequest& request);
 

@@ -22,8 +22,14 @@ constexpr double kFullPerQuick = 5;     // how much longer the full compilation 
 constexpr unsigned kTrials = 4;         // measured launches of each side before one is chosen
 constexpr double kWorthKeeping = 1.03;  // a rival may be that much slower: noise
 
+std::shared_ptr<KernelCode> loaded(const KernelRequest& request, KernelArtifact artifact) {
+  auto code = device().load(std::move(artifact));
+  code->request = std::make_shared<const KernelRequest>(request);
+  return code;
+}
+
 std::shared_ptr<KernelCode> load(const KernelRequest& request, bool aloud) {
-  return device().load(obtain_kernel(request, aloud));
+  return loaded(request, obtain_kernel(request, aloud));
 }
 
 // Null, and words for the user, when it cannot be had: what is in use goes on to serve.
@@ -114,7 +120,7 @@ std::shared_ptr<Versions> Versions::obtain(KernelRequest request, uint64_t text_
   bool quick = false;
   if (tiers) {
     if (auto found = cached_kernel(request)) {
-      code = device().load(std::move(*found));
+      code = loaded(request, std::move(*found));
     } else {
       KernelRequest soon = request;
       soon.options.quick = quick = true;
@@ -159,7 +165,7 @@ void Versions::look_for(Rival& rival) {
   wanted.options = rival.options;
   if (settings().versions == VersionPolicy::best) return compile(rival, wanted);
   if (rival.turn++ == 0) {
-    if (auto found = cached_kernel(wanted)) return enter(rival, device().load(std::move(*found)));
+    if (auto found = cached_kernel(wanted)) return enter(rival, loaded(wanted, std::move(*found)));
   }
   double expected = general_->artifact.compile_ms * (quick_ ? kFullPerQuick : 1);
   if (static_cast<double>(spent_ns_) < expected * 1e6) return;

@@ -310,12 +310,25 @@ class Grid : public Job {
     }
     write_float_control(control);
     if (!faulted && status == AW_OK) return Outcome::done;
-    if (!faulted && status == AW_PAUSED) return Outcome::paused;
+    if (!faulted && status == AW_PAUSED) {
+      if (run_.launch.check) keep_checked_block(w.record);
+      return Outcome::paused;
+    }
     const KernelArtifact& a = run_.code->artifact;
     if (!faulted && status == AW_DEADLOCK && run_.launch.check) report_deadlock(w.record);
-    fail(faulted ? explain_fault(a.name, run_.launch, w.record, frame)
-                 : explain_status(a.name, run_.launch, w.record, status));
+    if (!begin_failing()) return Outcome::failed;
+    RunResult result = faulted ? explain_fault(a.name, run_.launch, w.record, frame)
+                               : explain_status(a.name, run_.launch, w.record, status);
+    result.text += faulted ? place_in_source(*run_.code, frame.instruction, 0)
+                           : place_in_source(*run_.code, 0, w.record.line);
+    fail(std::move(result));
     return Outcome::failed;
+  }
+
+  // Stops the others; true for the one whose error is told.
+  bool begin_failing() {
+    cancel();
+    return !failing_.exchange(true);
   }
 
   void fail(RunResult result) {
@@ -327,6 +340,7 @@ class Grid : public Job {
   const KernelRun& run_;
   std::mutex mutex_;
   RunResult result_;
+  std::atomic<bool> failing_{false};
 };
 
 WorkerPool& pool() {

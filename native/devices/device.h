@@ -30,7 +30,8 @@ struct KernelCode {
   KernelArtifact artifact;
   std::unique_ptr<LoadedObject> object;
   AwKernel entry = nullptr;
-  std::shared_ptr<const CheckedSites> sites;  // of a kernel compiled with checks
+  std::shared_ptr<const KernelRequest> request;  // what it was compiled for; null if not by us
+  std::shared_ptr<const CheckedSites> sites;     // of a kernel compiled with checks
   std::atomic<uint64_t> ns_per_block{
       0};  // of the latest launch: decides how many threads the next one wakes
 };

@@ -102,17 +102,26 @@ RunResult explain_status(const std::string& kernel, const AwLaunch& launch, cons
   if (*assertion) return {710, std::string("kernel ") + kernel + ": " + assertion};
   std::string who =
       place(kernel, launch, w, w.trap_lane < 32 ? static_cast<int>(w.trap_lane) : -1) + ": ";
-  std::string line = w.line ? " (line " + std::to_string(w.line) + " of the PTX)" : "";
   if (w.reason == AW_REASON_NO_FUNCTION) {
-    return {718, who + "call through a pointer that is no function of these parameters" + line};
+    return {718, who + "call through a pointer that is no function of these parameters"};
   }
   if (w.reason == AW_REASON_STACK) {
     return {719, who +
                      "the stack of a thread is full: calls are nested too deep, or too much is "
-                     "allocated on it; cuCtxSetLimit with CU_LIMIT_STACK_SIZE makes it larger" +
-                     line};
+                     "allocated on it; cuCtxSetLimit with CU_LIMIT_STACK_SIZE makes it larger"};
   }
-  return {719, who + "trap" + line};
+  return {719, who + "trap"};
+}
+
+std::string place_in_source(const KernelCode& code, uint64_t instruction, uint32_t line) {
+  auto entry = reinterpret_cast<uint64_t>(code.object ? code.object->entry : nullptr);
+  auto base = reinterpret_cast<uint64_t>(code.object ? code.object->base() : nullptr);
+  bool inside = entry && instruction >= entry && instruction - base < code.object->bytes();
+  if (!code.request || (!inside && !line)) return "";
+  SourcePlace place = locate(*code.request, inside ? instruction - entry : 0, inside ? 0 : line);
+  if (!place.ptx_line) return "";
+  std::string text = "PTX line " + std::to_string(place.ptx_line);
+  return " (" + (place.source.empty() ? text : place.source + ", " + text) + ")";
 }
 
 }  // namespace aw

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -81,6 +82,17 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   // right place.
 }
 
+uint64_t instruction_of(const void* context) {
+#if defined(__x86_64__)
+  return static_cast<uint64_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return static_cast<const ucontext_t*>(context)->uc_mcontext.pc;
+#else
+  static_cast<void>(context);
+  return 0;
+#endif
+}
+
 void handle(int signal, siginfo_t* info, void* context) {
   Slot* slot = find_slot(thread_id());
   FaultFrame* frame = slot ? slot->frame.load() : nullptr;
@@ -90,6 +102,7 @@ void handle(int signal, siginfo_t* info, void* context) {
   frame->signal = signal;
   frame->code = info->si_code;
   frame->address = reinterpret_cast<uint64_t>(info->si_addr);
+  frame->instruction = instruction_of(context);
   siglongjmp(frame->resume, 1);
 }
 

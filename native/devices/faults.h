@@ -13,9 +13,10 @@ struct FaultFrame {
   int signal = 0;
   int code = 0;
   uint64_t address = 0;
-  int error = 0;       // set by raise_fault: the CUresult, ...
-  unsigned lane = 0;   // ... the lane, counted from the first of worker.warp, ...
-  char text[96] = {};  // ... and what was wrong
+  uint64_t instruction = 0;  // where the processor was
+  int error = 0;             // set by raise_fault: the CUresult, ...
+  unsigned lane = 0;         // ... the lane, counted from the first of worker.warp, ...
+  char text[96] = {};        // ... and what was wrong
 };
 
 // Gives this thread a signal stack of its own and puts our handlers in place. Idempotent; call

@@ -62,6 +62,15 @@ class Device(Protocol):
         ...
 
 
+@runtime_checkable
+class Locates(Protocol):
+    """What a device may answer besides: where in the PTX an instruction of its code came from."""
+
+    def locate(self, index: ModuleIndex, request: CompileRequest, digest: str, offset: int) -> int:
+        """Return the line of PTX of what lies `offset` bytes behind the entry of the object with this SHA-256; 0: not known."""
+        ...
+
+
 def names() -> tuple[str, ...]:
     """Return the names of all installed devices, sorted."""
     return tuple(sorted({point.name for point in metadata.entry_points(group=GROUP)}))

@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import contextlib
 import fcntl
+import hashlib
 import os
 import socket
 import struct
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import TextIO
 
 from anywarp import settings
+from anywarp.compiler.artifact import unpack_container
 from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.runtime import keys, wire
 from anywarp.runtime.build_id import build_id
@@ -72,7 +74,7 @@ class Service:
             if request.value("op") == "ping":
                 return message(("status", "ok"), ("build_id", self._identity))
             key = _checked_key(request, self._identity)
-            return await self._serve(request, key)
+            return await (self._locate if request.value("op") == "locate" else self._serve)(request, key)
         except (AnywarpError, wire.WireError) as error:
             return failure(error.diagnostic if isinstance(error, AnywarpError) else _refused(str(error)))
 
@@ -105,6 +107,15 @@ class Service:
             return Served(reply.payload, False, (time.perf_counter() - start) * 1e3)
         finally:
             del self._making[key]
+
+    async def _locate(self, request: Message, key: str) -> Message:
+        """Ask a worker where code came from; nothing is known of a kernel that is no longer in the cache."""
+        image = self._image(request)
+        if image is None:
+            return message(("status", "need-image"))
+        stored = await asyncio.to_thread(self._cache.get, key)
+        digest = hashlib.sha256(unpack_container(stored)[1]).hexdigest() if stored is not None else ""
+        return await self._pool.ask(Message((*request.lines, ("digest", digest))), image)
 
     def _reply(self, served: Served) -> Message:
         lines: list[tuple[str | int | float, ...]] = [
@@ -143,7 +154,7 @@ def _checked_key(request: Message, identity: str) -> str:
     op, device, image = request.value("op"), request.value("device"), request.value("image")
     if op == "describe":
         expected = keys.module_key(identity, device, image)
-    elif op == "compile":
+    elif op in ("compile", "locate"):
         shape, options = block_of(request), request.value("options")
         expected = keys.kernel_key(identity, device, image, request.value("kernel"), shape, options)
     else:

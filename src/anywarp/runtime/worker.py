@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from anywarp.devices import device as devices
 from anywarp.diagnostics import AnywarpError, Diagnostic
+from anywarp.ptx.lines import LineTable
 from anywarp.runtime import wire
 from anywarp.runtime.modules import UNKNOWN, cuda_code, open_image
 from anywarp.runtime.wire import Message, message
@@ -36,6 +37,8 @@ class Worker:
             image = request.value("image")
             if not request.payload and image not in self._modules:
                 return message(("status", "need-image"))
+            if request.value("op") == "locate":
+                return self._place(request, image)
             return message(("status", "ok"), payload=self._container(request, image))
         except AnywarpError as error:
             return failure(error.diagnostic)
@@ -56,6 +59,20 @@ class Worker:
         options = request.value("options")
         return device.compile(index, devices.CompileRequest(request.value("kernel"), shape, options))
 
+    def _place(self, request: Message, image: str) -> Message:
+        """Return the line of PTX that an instruction or a report came from, and its line of source."""
+        index, digest = self._module(image, request.payload), request.value("digest")
+        line, offset = number_of(request, "line"), number_of(request, "offset")
+        device = devices.find(request.value("device").partition(":")[0])
+        if not line and digest and isinstance(device, devices.Locates):
+            block = block_of(request)
+            shape = None if block == (0, 0, 0) else block
+            wanted = devices.CompileRequest(request.value("kernel"), shape, request.value("options"))
+            line = device.locate(index, wanted, digest, offset)
+        source = LineTable(index.source.text).source_of(line)
+        shown = (("source", str(source)),) if source is not None else ()
+        return message(("status", "ok"), ("ptx_line", line), *shown)
+
     def _module(self, image: str, content: bytes) -> ModuleIndex:
         if image not in self._modules:
             self._modules[image] = open_image(content, f"<image {image[:8]}>")
@@ -63,6 +80,14 @@ class Worker:
                 self._modules.popitem(last=False)
         self._modules.move_to_end(image)
         return self._modules[image]
+
+
+def number_of(request: Message, key: str) -> int:
+    """Return a number that is not negative; WireError unless the request holds one under `key`."""
+    text = request.value(key)
+    if not (text.isascii() and text.isdecimal() and len(text) < 20):
+        raise wire.WireError(f"the message needs a number for {key!r}")
+    return int(text)
 
 
 def block_of(request: Message) -> tuple[int, int, int]:

@@ -58,6 +58,15 @@ class Processor:
         specialisation = read_options(request.options, request.block)
         return pack(compile_kernel(index, request.kernel, specialisation, host_target()))
 
+    def locate(self, index: ModuleIndex, request: CompileRequest, digest: str, offset: int) -> int:
+        """Compile one kernel again to find the line of PTX behind an instruction; 0 where nobody knows."""
+        from anywarp.compiler.options import read_options
+        from anywarp.compiler.pipeline import locate
+        from anywarp.devices.cpu.target import host_target
+
+        specialisation = read_options(request.options, request.block)
+        return locate(index, request.kernel, specialisation, host_target(), digest, offset)
+
 
 def _first_processor() -> dict[str, str]:
     """Return the lines of the first processor in /proc/cpuinfo by their names, as they stand."""
