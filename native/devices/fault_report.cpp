@@ -119,8 +119,9 @@ std::string place_in_source(const KernelCode& code, uint64_t instruction, uint32
   bool inside = entry && instruction >= entry && instruction - base < code.object->bytes();
   if (!code.request || (!inside && !line)) return "";
   SourcePlace place = locate(*code.request, inside ? instruction - entry : 0, inside ? 0 : line);
+  if (!place.ptx_line) place.ptx_line = line;  // known without asking
   if (!place.ptx_line) return "";
-  std::string text = "PTX line " + std::to_string(place.ptx_line);
+  std::string text = "line " + std::to_string(place.ptx_line) + " of the PTX";
   return " (" + (place.source.empty() ? text : place.source + ", " + text) + ")";
 }
 
