@@ -161,7 +161,7 @@ Verdict check_global(const CheckCall& call, uint64_t address) {
 
 Verdict check_memory(const CheckCall& call, const Place& p) {
   uint64_t size = call.site.size;
-  if (size && (size & (size - 1)) == 0 && p.address % size != 0) {
+  if (size <= 32 && (size & (size - 1)) == 0 && p.address % size != 0) {
     // A window begins at a multiple of 64 bytes, so its offsets are as aligned as its addresses,
     // but for local memory, whose threads lie one behind the other.
     bool really = p.space != Space::local ||
@@ -218,9 +218,24 @@ void check_written(const CheckCall& call, uint32_t thread, const Place& p) {
   if (call.site.kind != SiteKind::load) memset(written, 1, size);
 }
 
+// Accesses of as many bytes as each lane says, one lane after the other.
+uint32_t check_bulk(CheckCall& call, const int64_t* addresses, const void* sizes) {
+  uint32_t allowed = 0;
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    if (!(call.lanes >> lane & 1)) continue;
+    CheckedSite sized = call.site;
+    sized.size = static_cast<const uint64_t*>(sizes)[lane], sized.flags &= ~unsigned{kBulk};
+    CheckCall one = {call.worker, call.launch, call.check, call.state,
+                     call.number, sized,       1u << lane};
+    allowed |= sized.size ? check_access(one, addresses, nullptr) : 1u << lane;
+  }
+  return allowed;
+}
+
 }  // namespace
 
 uint32_t check_access(CheckCall& call, const int64_t* addresses, const void* values) {
+  if (call.site.flags & kBulk) return check_bulk(call, addresses, values);
   uint32_t allowed = call.lanes;
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
     if (!(call.lanes >> lane & 1)) continue;

@@ -16,7 +16,7 @@ enum class SiteKind { load, store, atomic, barrier, warp, members, exit };
 enum class Space { generic, global, shared, local, constant, param, none };
 
 // Mirrored in src/anywarp/compiler/sites.py.
-enum SiteFlag : unsigned { kStrong = 1, kAligned = 2, kCounted = 4, kArrives = 8 };
+enum SiteFlag : unsigned { kStrong = 1, kAligned = 2, kCounted = 4, kArrives = 8, kBulk = 16 };
 
 struct CheckedSite {
   SiteKind kind = SiteKind::load;

@@ -64,3 +64,33 @@ def test_a_place_is_written_with_its_call():
 
 def test_ptx_without_lines_has_none():
     assert LineTable(".version 8.0\n.entry k()\n{\nret;\n}\n").source_of(4) is None
+
+
+BODY = """.visible .entry k()
+{
+\tld.global.f32 %f1, [%rd1];
+\tld.global.v2.f32 {%f2, %f4}, [%rd2];
+\tfma.rn.f32 %f3, %f2, 0f40000000, %f1;
+\tadd.f32 %f5, %f1, %f1;
+\tadd.f32 %f1, %f9, %f9;
+\t@%p1 st.global.f32 [%rd1], %f1;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "access"),
+    [
+        (3, 3),
+        (4, 4),
+        (5, 4),  # the nearer of two loads
+        (6, 3),
+        (7, 7),  # writes what a load wrote, and reads none
+        (8, 8),
+        (9, 9),
+        (99, 99),
+        (0, 0),
+    ],
+)
+def test_a_fault_in_a_computation_is_about_the_load_it_holds(line, access):
+    assert LineTable(BODY).access_behind(line) == access

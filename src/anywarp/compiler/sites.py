@@ -11,9 +11,10 @@ from urllib.parse import quote
 from anywarp.diagnostics import Source, Span
 from anywarp.ptx.lines import LineTable
 
-STRONG, ALIGNED, COUNTED, ARRIVES = 1, 2, 4, 8
+STRONG, ALIGNED, COUNTED, ARRIVES, BULK = 1, 2, 4, 8, 16
 """Flags: an access that takes part in synchronisation (volatile, relaxed, acquire ...); a barrier that whole warps must run
-together; one that counts threads; one that does not wait."""
+together; one that counts threads; one that does not wait; an access
+whose size comes with each lane."""
 
 
 @dataclass(frozen=True, slots=True)

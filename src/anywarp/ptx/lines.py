@@ -16,6 +16,25 @@ _LOC = re.compile(
     r"(?:[ \t]*,[ \t]*function_name[^,\n]*)?(?:[ \t]*,[ \t]*inlined_at[ \t]+(\d+)[ \t]+(\d+))?",
     re.MULTILINE,
 )
+_OPCODE = re.compile(r"^\s*(?:@!?\S+\s+)?([a-z]\w*)")
+_REGISTER = re.compile(r"%[A-Za-z_$][\w$]*")
+_LOAD = re.compile(r"^\s*(?:@!?\S+\s+)?ld\w*(?:\.[\w:]+)*\s+(\{[^}]*\}|%\S+?)\s*,")
+_ACCESSES = (
+    "ld",
+    "st",
+    "atom",
+    "red",
+    "cp",
+    "tex",
+    "tld4",
+    "suld",
+    "sust",
+    "sured",
+    "wmma",
+    "prefetch",
+    "call",
+    "mbarrier",
+)
 _FUNCTION = re.compile(r"^[ \t]*(?:\.\w+[ \t]+)*\.(?:entry|func)\b", re.MULTILINE)
 
 
@@ -45,6 +64,10 @@ class LineTable:
         return [m.start() for m in re.finditer("\n", self._text)]
 
     @cached_property
+    def _lines(self) -> list[str]:
+        return self._text.split("\n")
+
+    @cached_property
     def _files(self) -> dict[int, str]:
         return {int(number): name for number, name in _FILE.findall(self._text)}
 
@@ -72,3 +95,24 @@ class LineTable:
         if mark is None or mark[0] not in self._files or mark[1] == 0:
             return None
         return SourceLine(self._files[mark[0]], mark[1], self._files.get(mark[2], ""), mark[3])
+
+    def access_behind(self, line: int) -> int:
+        """Return the line of the access that a processor's fault at `line` is about.
+
+        Machine code may load and compute in one instruction, which carries the line of the computation: then it is the nearest
+        load before whose result that line reads. A line that has nothing to do with memory stays as it is.
+        """
+        lines = self._lines
+        if not 1 <= line <= len(lines):
+            return line
+        found = _OPCODE.match(lines[line - 1])
+        if found is None or found.group(1).startswith(_ACCESSES):
+            return line
+        read = set(_REGISTER.findall(lines[line - 1].partition(",")[2]))
+        for number in range(line - 1, 0, -1):
+            if lines[number - 1].startswith("{"):
+                break
+            load = _LOAD.match(lines[number - 1])
+            if load is not None and read & set(_REGISTER.findall(load.group(1))):
+                return number
+        return line

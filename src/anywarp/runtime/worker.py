@@ -62,14 +62,15 @@ class Worker:
     def _place(self, request: Message, image: str) -> Message:
         """Return the line of PTX that an instruction or a report came from, and its line of source."""
         index, digest = self._module(image, request.payload), request.value("digest")
+        table = LineTable(index.source.text)
         line, offset = number_of(request, "line"), number_of(request, "offset")
         device = devices.find(request.value("device").partition(":")[0])
         if not line and digest and isinstance(device, devices.Locates):
             block = block_of(request)
             shape = None if block == (0, 0, 0) else block
             wanted = devices.CompileRequest(request.value("kernel"), shape, request.value("options"))
-            line = device.locate(index, wanted, digest, offset)
-        source = LineTable(index.source.text).source_of(line)
+            line = table.access_behind(device.locate(index, wanted, digest, offset))
+        source = table.source_of(line)
         shown = (("source", str(source)),) if source is not None else ()
         return message(("status", "ok"), ("ptx_line", line), *shown)
 

@@ -7,10 +7,11 @@ left out, and a load gives zero. So the program goes on and later faults are fou
 from __future__ import annotations
 
 from anywarp.compiler.ir import Block, Const, Kernel, Op, Specialisation, Value
-from anywarp.compiler.sites import ALIGNED, ARRIVES, COUNTED, STRONG, Site
+from anywarp.compiler.sites import ALIGNED, ARRIVES, BULK, COUNTED, STRONG, Site
 from anywarp.compiler.uses import substitute
 from anywarp.ptx.isa.ops import BITS
 
+_ACCESSES = frozenset({"memory", "init", "race"})
 _SYNCHRONISING = frozenset({"race", "sync"})
 
 
@@ -41,9 +42,11 @@ def _checked(kernel: Kernel, block: Block, checks: frozenset[str], replaced: dic
         check = _access(kernel, op, checks)
         if check is not None:
             out.append(check)
+        elif op.name == "host_call" and str(op.attrs["name"]).startswith("bulk_") and checks & _ACCESSES:
+            out += _bulk(kernel, op, "memory" in checks)
         out.append(op)
         if check is not None and "memory" in checks:
-            _restrict(op, check, out)
+            op.guard = check  # which answers no for lanes that its own guard leaves out
             allowed[op] = check
         of = op.args[0] if op.name == "element" else op
         if of in allowed and op.name in ("load", "element", "atomic"):
@@ -61,7 +64,7 @@ def _number(kernel: Kernel, site: Site) -> int:
 
 def _access(kernel: Kernel, op: Op, checks: frozenset[str]) -> Op | None:
     """Return the check of an access, None for what is not watched."""
-    if op.name not in ("load", "store", "atomic") or not checks & {"memory", "init", "race"}:
+    if op.name not in ("load", "store", "atomic") or not checks & _ACCESSES:
         return None
     space = op.attrs["space"]
     if not checks & {"memory", "init"} and space not in ("shared", "generic"):
@@ -75,9 +78,19 @@ def _access(kernel: Kernel, op: Op, checks: frozenset[str]) -> Op | None:
     return Op("check", "i1", [op.args[0], *values], {"site": _number(kernel, site)}, op.guard, op.span)
 
 
-def _restrict(op: Op, check: Op, out: list[Op]) -> None:
-    """Make an access only where its check allows it (a check answers no for lanes that its own guard leaves out)."""
-    op.guard = check
+def _bulk(kernel: Kernel, op: Op, restricting: bool) -> list[Op]:
+    """Return the checks of a bulk copy: of what it reads, then of what it writes, whose size the code knows only as it runs."""
+    target, source, size = op.args[:3]
+    out: list[Op] = []
+    guard = op.guard
+    for kind, address in (("load", source), ("store", target)):
+        if kind == "load" and source is target:  # a fill
+            continue
+        number = _number(kernel, Site(kind, op.span, "generic", 0, 1, STRONG | BULK))
+        out.append(Op("check", "i1", [address, size], {"site": number, "numbers": True}, guard, op.span))
+        guard = out[-1] if restricting else guard
+    op.guard = guard
+    return out
 
 
 def _extent(address: Value, space: str) -> tuple[int, int] | None:
@@ -129,7 +142,7 @@ def _end(kernel: Kernel, block: Block, checks: frozenset[str]) -> list[Op]:
     number = end.args[0] if end.args[0] is not None else Const("i32", 0)
     site = Site("barrier", end.span, flags=flags)
     args = [number, count if count is not None else Const("i32", 0)]
-    return [Op("check", "i1", args, {"site": _number(kernel, site), "barrier": True}, None, end.span)]
+    return [Op("check", "i1", args, {"site": _number(kernel, site), "numbers": True}, None, end.span)]
 
 
 def _substitute(kernel: Kernel, replaced: dict[Value, Value]) -> None:

@@ -27,7 +27,7 @@ def emit_check(v: Values, memory: Memory, at: Launch, op: Op) -> None:
     first = _numbers(v, memory, op.args[0]) if op.args else "null"
     second = "null"
     if len(op.args) > 1:
-        second = _numbers(v, memory, op.args[1]) if op.attrs.get("barrier") else _values(v, op.args[1:])
+        second = _numbers(v, memory, op.args[1]) if op.attrs.get("numbers") else _values(v, op.args[1:])
     arguments = [("ptr", at.worker), ("i32", str(op.attrs["site"])), ("i32", lanes), ("ptr", first), ("ptr", second)]
     answer = t.call("i32", "aw_check", *arguments)
     v.define(op, None, v.lane_masks(answer))
