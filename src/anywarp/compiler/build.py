@@ -411,7 +411,9 @@ class IRBuilder:
         return self.emit("float_to_int", type, [a], {"signed": signed, "rounding": rounding})
 
     def approximate(self, function: str, a: Value) -> Value:
-        """An approximated function."""
+        """An approximated function. The power of two of a subnormal is 1, flushed or not."""
+        if function == "ex2" and isinstance(a, Op) and a.name == "flush":
+            a = a.args[0]
         return self.emit("approximate", a.type, [a], {"function": function})
 
     # --- memory -------------------------------------------------------------------------------------------------------

@@ -144,11 +144,13 @@ def _rsqrt(t: Text, x: str) -> str:
 
 
 def _ex2(t: Text, x: str) -> str:
-    """As the shared expansion, with the instruction that scales by a power of two with a single rounding."""
-    for limit, side in ((0x43010000, "ogt"), (0xC3180000, "olt")):  # 129, -152: far enough for infinity and zero
-        x = t.pick(16, t.two(f"fcmp {side}", _F32, x, _f(limit)), _F32, _f(limit), x)
+    """As the shared expansion, with the instructions for what is behind the point and for a power of two with a single rounding.
+
+    Behind the point infinity has 0, and scaling by any power is right, so no bounds are needed.
+    """
     whole = t.call(_F32, "llvm.roundeven.v16f32", (_F32, x))
-    rest = t.two("fsub", _F32, x, whole)
+    all_lanes, name = ("i16", "-1"), "llvm.x86.avx512.mask.reduce.ps.512"
+    rest = t.call(_F32, name, (_F32, x), ("i32", "8"), (_F32, "zeroinitializer"), all_lanes, ("i32", "4"))
     bits = [_bits(c) for c in _EX2]
     value = _f(bits[-1])
     for c in reversed(bits[:-1]):

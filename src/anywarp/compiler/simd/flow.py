@@ -192,7 +192,13 @@ class Flow:
                 continue
             wide = v.varies(phi)
             v.define(phi, None if wide else parts[0], parts if wide else None)
-        for op in block.ops:
+        done = 0
+        for i, op in enumerate(block.ops):
+            if i < done:
+                continue
+            done = self.ops.emit_run(block.ops, i)
+            if done > i:
+                continue
             if op in v.conditions:
                 self.ops.memory.test(op)
             if op.name == "barrier_result":

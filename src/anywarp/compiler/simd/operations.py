@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from anywarp.compiler.ir import CLOCKS, PURE, Block, Const, Op, Undefined, Value
+from anywarp.compiler.ir import CLOCKS, PURE, Block, Const, Op, Phi, Undefined, Value
 from anywarp.compiler.simd import integers
 from anywarp.compiler.simd.addresses import SIZE
 from anywarp.compiler.simd.approximate import approximate
@@ -35,6 +35,10 @@ _INTEGER: dict[str, Callable[..., str]] = {
 }
 HEAVY = frozenset({"div", "rem", "fdiv", "fsqrt", "approximate", "element"})
 """Pure operations not worth repeating to save a store and a load."""
+
+
+_STRIP, _RUN = 4, 4
+"""Chunks that operations of a run work on at once, and operations that make a run."""
 
 
 class Operations:
@@ -86,6 +90,57 @@ class Operations:
         """Emit an operation and define its value, unless that was hoisted or is made where it is used."""
         if op not in self.v.hoisted and not self.v.lazy(op):
             self._emit(op)
+
+    def emit_run(self, ops: list[Op], start: int) -> int:
+        """Emit the operations from `start` on that work lane by lane, some chunks of all before other chunks; returns how far.
+
+        Chunk after chunk, what is alive between two operations stays in registers however wide the gang is.
+        """
+        v = self.v
+        if v.chunks <= _STRIP:
+            return start
+        run: list[Op] = []
+        made: set[Value] = set()
+        end = start
+        for op in ops[start:]:
+            if op in v.conditions or op.guard is not None:
+                break
+            if op not in v.hoisted and not v.lazy(op):
+                if not self._lane_by_lane(op, made):
+                    break
+                run.append(op)
+                made.add(op)
+            end += 1
+        if len(run) < _RUN:
+            return start
+        inputs = {a: v.vector(a) for op in run for a in op.args if a not in made}
+        results: dict[Value, list[str]] = {op: [] for op in run}
+        for first in range(0, v.chunks, _STRIP):
+            for op in run:
+                how = _INTEGER.get(op.name)
+                for i in range(first, first + _STRIP):
+                    column = [(results[a] if a in made else inputs[a])[i] for a in op.args]
+                    one = how(self.t, op, v.chunk, *column) if how else self._float[op.name](op, v.chunk, *column)
+                    results[op].append(one)
+        for op in run:
+            v.define(op, None, results[op])
+            if op.type == "f32":
+                v.computed = results[op]
+        return end
+
+    def _lane_by_lane(self, op: Op, made: set[Value]) -> bool:
+        """Tell whether an operation on chunks needs nothing but chunks that are there, or that operations of the run make."""
+        v = self.v
+        if op.name in ("div", "rem") or not (op.name in _INTEGER or op.name in self._float) or not v.varies(op):
+            return False
+        return all(a in made or a in v.vectors or self._at_hand(a) for a in op.args)
+
+    def _at_hand(self, value: Value) -> bool:
+        """Tell whether a value's chunks can be had at any place of the block: they are made of scalars, or in variables."""
+        v = self.v
+        if not isinstance(value, (Op, Phi)):
+            return True
+        return not v.lazy(value) and not v.has_first(value) and (not v.varies(value) or v.home[value] is not v.block)
 
     def compute(self, op: Op, wide: bool) -> None:
         """Emit a lazy operation: lane 0's value, or all lanes'."""
