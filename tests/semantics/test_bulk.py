@@ -261,7 +261,13 @@ def test_asynchronous_accesses_of_every_type(device):
         wanted[2432 + 16 * n] = (9, int(t[1:]) // 8)
     for scope in SCOPES:
         lines.append(f"cp.async.bulk.relaxed.{scope}.shared::cta.global.{BYTES}.b128 [a], [%d0], 16, [bar];")
-        counted += 16
+        lines.append(f"cp.async.bulk.relaxed.{scope}.shared::cluster.global.{BYTES}.b128 [a+16], [%d0], 16, [bar];")
+        lines.append(f"cp.reduce.async.bulk.relaxed.{scope}.global.shared::cta.bulk_group.xor.b32 [%d1+2496], [a], 16;")
+        counted += 32
+    lines.append(f"cp.async.bulk.relaxed.cluster.shared::cluster.shared::cta.{BYTES}.b128 [a+32], [a+16], 16, [bar];")
+    lines.append("cp.async.bulk.relaxed.sys.global.shared::cta.bulk_group.b128 [%d1+2512], [a+32], 16;")
+    wanted |= {2496: (0, 8), 2512: (int(source.view(np.uint64)[0]), 8)}
+    counted += 16
     lines.append(f"{expecting(counted)} {WAIT}")
     results = run(device, "\n".join(lines), source, target)
     assert results[0] == 1 and len(words) == 16

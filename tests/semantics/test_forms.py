@@ -246,6 +246,8 @@ HARMLESS = [
     "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster",
     *(f"fence.proxy.tensormap::generic.release.{s}" for s in SCOPES),
     *(f"fence.proxy.tensormap::generic.acquire.{s} [%in], 128" for s in SCOPES),
+    "fence.proxy.async::generic.release.sync_restrict::shared::cluster::read.cluster", "fence.proxy.alias.acquire.sys",
+    "fence.proxy.generic::fabric.alias.acquire.sys", "fence.proxy.fabric::generic.alias.release.sys", "fence.proxy.fabric::fabric.alias.release.sys",
     "griddepcontrol.wait", "griddepcontrol.launch_dependents", "pmevent 3", "pmevent.mask 7",
     "setmaxnreg.inc.sync.aligned.u32 64", "setmaxnreg.dec.sync.aligned.u32 32", "nanosleep.u32 20",
     *(f"prefetch{space}.{level} [%in]" for space in ("", ".global") for level in ("L1", "L2")),

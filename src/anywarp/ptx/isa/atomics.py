@@ -101,6 +101,8 @@ def cas(ops: Ops, i: Instruction) -> None:
     "fence.proxy.alias/async", "membar.proxy.alias/async",
     "fence.proxy.async.global/shared/shared::cta/shared::cluster", "fence.proxy.tensormap::generic.release/acquire.<scope>",
     "fence.proxy.async::generic.acquire/release.sync_restrict::shared::cta/sync_restrict::shared::cluster.cluster",
+    "fence.proxy.async::generic.release.sync_restrict::shared::cluster::read.cluster", "fence.proxy.alias.acquire/release.sys",
+    "fence.proxy.generic::fabric/fabric::generic/fabric::fabric.alias.acquire/release.sys",
 )  # fmt: skip
 def fence(ops: Ops, i: Instruction) -> None:
     """`fence`, `membar`: order memory. There is one kind of path to memory here, so a proxy fence is a plain one."""

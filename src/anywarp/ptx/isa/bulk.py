@@ -50,11 +50,16 @@ def _extra(i: Instruction, least: int, *present: str) -> dict[str, Operand]:
 _TO_SHARED = f".{_BYTES}{{.L2::cache_hint}}"
 
 
+_RELAXED = "cp.async.bulk.relaxed{.<scope>}"
+
+
 @meaning(
     f"cp.async.bulk{{.weak}}.shared::cta.global{_TO_SHARED}{{.ignore_oob}}",
-    f"cp.async.bulk.relaxed.<scope>.shared::cta.global{_TO_SHARED}{{.ignore_oob}}.b128",
+    f"{_RELAXED}.shared::cta.global{_TO_SHARED}{{.ignore_oob}}.b128",
     f"cp.async.bulk{{.weak}}.shared::cluster.global{_TO_SHARED}{{.multicast::cluster}}",
+    f"{_RELAXED}.shared::cluster.global{_TO_SHARED}{{.multicast::cluster}}.b128",
     f"cp.async.bulk{{.weak}}.shared::cluster.shared::cta.{_BYTES}",
+    f"{_RELAXED}.shared::cluster.shared::cta.{_BYTES}.b128",
 )
 def to_shared(ops: Ops, i: Instruction) -> None:
     """`cp.async.bulk` into shared memory, counted in bytes by an mbarrier.
@@ -82,7 +87,10 @@ def to_shared(ops: Ops, i: Instruction) -> None:
     complete_bytes(ops, i, barrier, size)
 
 
-@meaning("cp.async.bulk{.weak}.global.shared::cta.bulk_group{.L2::cache_hint}{.cp_mask}")
+@meaning(
+    "cp.async.bulk{.weak}.global.shared::cta.bulk_group{.L2::cache_hint}{.cp_mask}",
+    f"{_RELAXED}.global.shared::cta.bulk_group{{.L2::cache_hint}}{{.cp_mask}}.b128",
+)
 def to_global(ops: Ops, i: Instruction) -> None:
     """`cp.async.bulk` into global memory; with a mask, only some bytes of each 16."""
     extra = _extra(i, 3, "L2::cache_hint", "cp_mask")
@@ -125,18 +133,16 @@ def _operation(i: Instruction) -> AtomicOp:
     return name  # type: ignore[return-value]
 
 
+_COUNTED_REDUCE = f"cp.reduce.async.bulk{{.relaxed}}{{.<scope>}}.shared::cluster.shared::cta.{_BYTES}"
+_GROUPED_REDUCE = "cp.reduce.async.bulk{.relaxed}{.<scope>}.global.shared::cta.bulk_group{.L2::cache_hint}"
+
+
 @meaning(
-    f"cp.reduce.async.bulk.shared::cluster.shared::cta.{_BYTES}.and/or/xor.b32",
-    f"cp.reduce.async.bulk.shared::cluster.shared::cta.{_BYTES}.add/min/max.u32/s32",
-    f"cp.reduce.async.bulk.shared::cluster.shared::cta.{_BYTES}.inc/dec.u32",
-    f"cp.reduce.async.bulk.shared::cluster.shared::cta.{_BYTES}.add.u64",
-    "cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.and/or/xor.b32/b64",
-    "cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.add.u32/s32/u64/f32/f64",
-    "cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.min/max.u32/s32/u64/s64",
-    "cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.inc/dec.u32",
-    "cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.min/max.f16/bf16",
-    "cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.add.noftz.f16/bf16",
-)
+    f"{_COUNTED_REDUCE}.and/or/xor.b32", f"{_COUNTED_REDUCE}.add/min/max.u32/s32", f"{_COUNTED_REDUCE}.inc/dec.u32",
+    f"{_COUNTED_REDUCE}.add.u64", f"{_GROUPED_REDUCE}.and/or/xor.b32/b64", f"{_GROUPED_REDUCE}.add.u32/s32/u64/f32/f64",
+    f"{_GROUPED_REDUCE}.min/max.u32/s32/u64/s64", f"{_GROUPED_REDUCE}.inc/dec.u32", f"{_GROUPED_REDUCE}.min/max.f16/bf16",
+    f"{_GROUPED_REDUCE}.add.noftz.f16/bf16",
+)  # fmt: skip
 def reduce(ops: Ops, i: Instruction) -> None:
     """`cp.reduce.async.bulk`: an array in shared memory onto another, element by element."""
     target, _ = _spaces(i)

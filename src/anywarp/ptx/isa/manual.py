@@ -81,6 +81,8 @@ st.bulk	st.bulk.weak.shared::cta
 multimem.ld_reduce	multimem.ld_reduce.relaxed.sys.global.add.v4.f32	!multimem
 multimem.st	multimem.st.relaxed.sys.global.v4.f32	!multimem
 multimem.red	multimem.red.relaxed.sys.global.add.f32	!multimem
+multimem.st.async	multimem.st.async.release.sys.global.u32	!multimem
+multimem.red.async	multimem.red.async.release.sys.global.add.u32	!multimem
 prefetch	prefetch.global.L2::evict_last	a hint
 prefetchu	prefetchu.L1	a hint
 applypriority	applypriority.global.L2::evict_normal	a hint
@@ -112,6 +114,8 @@ fabric.try_get	fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mba
 fabric.try_put	fabric.try_put.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.relaxed.sys.b128	!fabric
 fabric.try_red	fabric.try_red.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.relaxed.sys.add.u32	!fabric
 fabric.try_pullred	fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.add.u32.sync	!fabric
+fabric.submit	fabric.submit	!fabric
+fabric.wait	fabric.wait	!fabric
 # Textures and surfaces
 tex	tex.2d.v4.f32.f32
 tld4	tld4.r.2d.v4.f32.f32
