@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from anywarp.compiler.ir import Op, Value
 from anywarp.compiler.simd.addresses import SIZE, Address, Parts
@@ -96,10 +97,13 @@ class Memory(Lanes):
         """Load `count` adjacent elements of each lane as one vector, and transpose."""
         v, t, n = self.v, self.t, self.v.chunk
         out: list[list[str]] = [[] for _ in range(count)]
+        steady = self._steady_pointers(address)
         for chunk in range(v.chunks):
             rows: list[str] = []
             for lane in range(n):
-                if address.offsets is not None:
+                if steady:
+                    pointer = next(steady)
+                elif address.offsets is not None:
                     pointer = self._pointer(address, chunk * n + lane)
                 else:
                     place = t.let(f"extractelement <{n} x i64> {address.vectors[chunk]}, i32 {lane}")
@@ -114,6 +118,31 @@ class Memory(Lanes):
                 index = ", ".join(f"i32 {lane * count + i}" for lane in range(n))
                 out[i].append(t.let(f"shufflevector {type} {whole}, {type} poison, <{n} x i32> <{index}>"))
         return out
+
+    def _steady_pointers(self, address: Address) -> Iterator[str] | None:
+        """Return the lanes' pointers one by one, if from each to the next it is equally far.
+
+        Three of four are a register and a multiple of another, which instructions add by themselves.
+        """
+        t = self.t
+        if address.offsets is None or not address.symbols:
+            return None
+        rows = [address.offsets, *(factors for _, factors in address.symbols)]
+        if any(len({b - a for a, b in pairwise(row)}) != 1 for row in rows):
+            return None
+        step = str(rows[0][1] - rows[0][0])
+        for (symbol, _), row in zip(address.symbols, rows[1:], strict=True):
+            step = t.two("add", "i64", step, t.two("mul", "i64", symbol, str(row[1] - row[0])))
+        return self._walk(self._pointer(address, 0), step)
+
+    def _walk(self, pointer: str, step: str) -> Iterator[str]:
+        t = self.t
+        steps = [t.two("shl", "i64", step, "1"), t.two("mul", "i64", step, "3"), t.two("shl", "i64", step, "2")]
+        while True:
+            yield pointer
+            for far in (step, *steps[:2]):
+                yield t.let(f"getelementptr i8, ptr {pointer}, i64 {far}")
+            pointer = t.let(f"getelementptr i8, ptr {pointer}, i64 {steps[2]}")
 
     def _transposed(self, rows: list[str], element: str) -> list[str]:
         """Turn rows of four words into four columns.
