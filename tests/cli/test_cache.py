@@ -2,12 +2,16 @@
 
 import json
 import os
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from anywarp.cli.main import call
+from anywarp.compiler.artifact import unpack
+from anywarp.devices import device as devices
 from anywarp.runtime import keys, warm
+from anywarp.runtime.build_id import build_id
 from anywarp.runtime.cache import Cache
 from fakes.images import container, fatbin, ptx
 
@@ -57,6 +61,53 @@ def test_warm_takes_fat_binaries_as_programs_pass_them(toy, tmp_path, capsys):
     key = keys.kernel_key("test", "toy:1", keys.image_key(image), "add", (256, 1, 1), "")
     assert Cache(tmp_path / "cache", 1 << 20).get(key)
     assert sorted(toy.read_text().split()) == ["add", "sub"]
+
+
+def test_warm_takes_wheels_and_kernels_by_name(toy, tmp_path, capsys):
+    with zipfile.ZipFile(tmp_path / "a.whl", "w") as wheel:
+        wheel.writestr("package/kernels.fatbin", fatbin((1, 80, ptx("gemm_a()", "gemm_b()", "other()"))))
+        wheel.writestr("package/readme.txt", "nothing")
+    assert call(["cache", "warm", "--device", "toy", "--kernel", "gemm*", "--jobs", "1", str(tmp_path)]) == 0
+    assert sorted(toy.read_text().split()) == ["gemm_a", "gemm_b"]
+    assert "2 compiled" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("directive", "asked", "shapes"),
+    [
+        ("", (), [(256, 1, 1)]),
+        ("", ("64", "32,2"), [(64, 1, 1), (32, 2, 1)]),
+        (".maxntid 128", (), [(128, 1, 1)]),
+        (".maxntid 16, 16, 1", (), [(16, 16, 1)]),
+        (".maxntid 128", ("64",), [(64, 1, 1)]),
+        (".reqntid 96", ("64",), [(96, 1, 1)]),
+        (".maxntid 2048", (), [(256, 1, 1)]),
+    ],
+)
+def test_a_kernel_is_compiled_for_the_shape_it_is_likely_launched_with(toy, tmp_path, directive, asked, shapes):
+    (tmp_path / "a.ptx").write_bytes(ptx(f"add() {directive}"))
+    options = [word for shape in asked for word in ("--block", shape)]
+    assert call(["cache", "warm", "--device", "toy", *options, str(tmp_path / "a.ptx")]) == 0
+    image = keys.image_key((tmp_path / "a.ptx").read_bytes())
+    cache = Cache(tmp_path / "cache", 1 << 20)
+    assert all(cache.get(keys.kernel_key("test", "toy:1", image, "add", shape, "")) for shape in shapes)
+    assert len(list(cache.entries())) == len(shapes)
+
+
+def test_what_a_version_wishes_for_is_compiled_too(tmp_path, monkeypatch, capsys):
+    """rmsnorm's trip counts depend on its third integer: code for multiples has the key that a launch asks for."""
+    monkeypatch.setenv("ANYWARP_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("ANYWARP_SERVICE_IDLE", "0.5")
+    kernel = Path(__file__).resolve().parents[2] / "benchmarks" / "kernels" / "rmsnorm.ptx"
+    assert call(["cache", "warm", "--format", "json", str(kernel)]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["compiled"], facts["cached"], facts["failed"]) == (1, 0, [])
+    found = [unpack(entry.path.read_bytes()) for entry in Cache(tmp_path / "cache", 1 << 30).entries()]
+    general = next(a for a in found if a.wishes)
+    options = "multiple=" + ",".join(":".join(map(str, wish)) for wish in sorted(general.wishes))
+    identity = devices.find("cpu").identity()
+    key = keys.kernel_key(build_id(), identity, keys.image_key(kernel.read_bytes()), "rmsnorm", (256, 1, 1), options)
+    assert len(found) == 2 and Cache(tmp_path / "cache", 1 << 30).get(key)
 
 
 def test_a_kernel_that_cannot_be_compiled_is_told_and_the_others_are(toy, tmp_path, capsys):

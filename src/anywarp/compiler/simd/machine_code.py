@@ -83,6 +83,9 @@ def host_cpu() -> tuple[str, str, str]:
 @cache
 def _target_machine(triple: str, cpu: str, features: str, level: int = 2) -> Any:
     _ready()
+    if triple.partition("-")[0] != str(llvm.get_process_triple()).partition("-")[0]:
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
     target = llvm.Target.from_triple(triple)
     return target.create_target_machine(cpu=cpu, features=features, opt=level, reloc="pic", codemodel="small")
 
