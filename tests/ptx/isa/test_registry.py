@@ -75,7 +75,10 @@ def test_a_wrong_number_of_operands_is_an_error_and_no_crash(form, operands):
     "text",
     [
         "ld.global.u32 %r0, %s0;", "st.global.v2.u32 [%s0], %r0;", "ld.global.u32 {{%r0, %r1}}, [%s0];", "lop3.b32 %r0, %r0, %r0, %r0, %r1;",
-        "ld.global.v4.u32 {{%r0, %r1}}, [%s0];", "mov.b64 %s0, {{%r0, %r0, %r0}};", "red.global.v2.f32.add [%s0], %f0;",
+        "ld.global.v4.u32 {{%r0, %r1}}, [%s0];", "mov.b64 %s0, {{%r0, %r0, %r0}};", "st.bulk.weak.shared::cta [%s0], 16, 1;",
+        "vadd2.u32.u32.u32 %r0, %r0.h4, %r1, %r0;", "vadd.u32.u32.u32 %r0.b1, %r0, %r1;", "vmad.u32.u32.u32.po %r0, -%r0, %r1, %r0;",
+        "mbarrier.arrive.expect_tx.b64 %s0, [%s0];", "mbarrier.test_wait.b64 %p0, %s0, %s0;", "cvt.rs.satfinite.e4m3x4.f32 %r0, {{%f0, %f0}}, %r1;",
+        "red.global.v2.f32.add [%s0], %f0;",
     ],
 )  # fmt: skip
 def test_operands_of_the_wrong_shape_are_an_error_and_no_crash(text):

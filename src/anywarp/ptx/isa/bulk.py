@@ -11,7 +11,7 @@ from anywarp.ptx.isa.mbarriers import complete_bytes
 from anywarp.ptx.isa.operands import Misfit, malformed, read, take, value_type, write
 from anywarp.ptx.isa.ops import BITS, AddressSpace, AtomicOp, Ops, Type, V
 from anywarp.ptx.isa.registry import meaning
-from anywarp.ptx.tree import Address, Instruction, Operand, Vector
+from anywarp.ptx.tree import Address, Instruction, Integer, Operand, Vector
 
 _BYTES = "mbarrier::complete_tx::bytes"
 _OPERATIONS = ("inc", "dec", "min", "max", "add", "and", "or", "xor")
@@ -159,7 +159,9 @@ def reduce(ops: Ops, i: Instruction) -> None:
 @meaning("st.bulk{.weak}{.shared::cta}")
 def fill(ops: Ops, i: Instruction) -> None:
     """`st.bulk`: zeros, the only value that the manual allows."""
-    address, size, _ = take(i, 3)
+    address, size, value = take(i, 3)
+    if value != Integer(0):
+        raise malformed(i, "it can only fill with 0")
     where = _generic(ops, location(ops, i, address))
     ops.host_call("bulk_zero", (where, where, read(ops, size, "i64")), None)
 
