@@ -94,6 +94,11 @@ RunResult explain_fault(const std::string& kernel, const AwLaunch& launch, const
 
 RunResult explain_status(const std::string& kernel, const AwLaunch& launch, const AwWorker& w,
                          int32_t status) {
+  if (status == AW_DEADLOCK && w.barrier_id == UINT32_MAX) {
+    return {719, place(kernel, launch, w, -1) +
+                     ": threads wait for others of their warp that never arrive (line " +
+                     std::to_string(w.line) + " of the PTX)"};
+  }
   if (status == AW_DEADLOCK) {
     return {719, place(kernel, launch, w, -1) + ": threads wait at barrier " +
                      std::to_string(w.barrier_id) + " that the others never reach"};

@@ -5,10 +5,12 @@ Starts from the best and only ever gives up claims, so that pointers carried rou
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from anywarp.compiler.cfg import ControlFlow, Loop, control_flow
 from anywarp.compiler.divergence import influence, reachable, splits, worst
 from anywarp.compiler.fold import same
-from anywarp.compiler.ir import Block, Const, Kernel, Op, Phi, Specialisation, Undefined, Value
+from anywarp.compiler.ir import CONVERGE, Block, Const, Kernel, Op, Phi, Specialisation, Undefined, Value
 from anywarp.compiler.ranges import Ranges
 from anywarp.compiler.regions import live_values
 from anywarp.compiler.shapes import VARYING, Analysis, Guarded, Shape
@@ -49,6 +51,7 @@ class _Fixpoint:
         self.loops: set[Loop] = set()
         self.staggered: set[int] = set()
         self.pinned: set[Value] = set()
+        self.meeting = _meeting(self.flow, self.home)
         self.exits: dict[int, list[Loop]] = {}
         self.visits = 0
         self.work: list[Op | Phi | Block] = []
@@ -169,6 +172,8 @@ class _Fixpoint:
         if effect.staggered:
             self._stagger(number, effect.staggered)
         self.thin |= effect.blocks
+        for node in self.meeting.keys() & effect.blocks:
+            self._pin(self.meeting.pop(node))
         for join in effect.joins - self.joins:
             self.joins.add(join)
             self._requeue(join)
@@ -198,7 +203,11 @@ class _Fixpoint:
                 self._requeue(node)
             if splits(self.flow, node):
                 self.staggered.add(node)
-        for value in _live_in(self.flow, {t for node in self.staggered for t in self.flow.succ[node]}):
+        self._pin(_live_in(self.flow, {t for node in self.staggered for t in self.flow.succ[node]}))
+
+    def _pin(self, values: Iterable[Value]) -> None:
+        """Let values differ from lane to lane, unless they can be computed again anywhere."""
+        for value in values:
             if value not in self.pinned and isinstance(value, Op | Phi) and not self.transfer.rematerialisable(value):
                 self.pinned.add(value)
                 self._queue(value)
@@ -253,6 +262,29 @@ def _users(kernel: Kernel) -> dict[Value, list[Op | Phi | Block]]:
             if value is not None:
                 users.setdefault(value, []).append(block)
     return users
+
+
+def _meeting(flow: ControlFlow, home: Mapping[Value, Block]) -> dict[int, set[Value]]:
+    """Return the blocks in which lanes wait for others that may be at another trip of a loop, with what differs then.
+
+    Lanes can only get ahead of others by a way round the loop that does not lead through the block.
+    """
+    found: dict[int, Loop] = {}
+    for node, block in enumerate(flow.blocks):
+        end = block.terminator
+        if any(op.name == CONVERGE for op in block.ops) or (end.name == "barrier" and end.attrs.get("warp")):
+            for loop in flow.nest.around(node):
+                if not all(flow.dominance.dominates(node, latch) for latch in loop.latches):
+                    found[node] = loop
+    if not found:
+        return {}
+    live = live_values(flow)
+    out: dict[int, set[Value]] = {}
+    for node, loop in found.items():
+        block = flow.blocks[node]
+        values = {*live[node], *block.phis, *block.ops}
+        out[node] = {value for value in values if value in home and flow.index[home[value]] in loop.blocks}
+    return out
 
 
 def _live_in(flow: ControlFlow, targets: set[int]) -> set[Value]:

@@ -464,6 +464,10 @@ class IRBuilder:
         old = self._effect("atomic", values[0].type, [address, *values], **attrs)
         return old if returns else None
 
+    def converge(self, members: Value, line: int) -> None:
+        """Wait for the lanes of a mask."""
+        self._append("converge", "i1", [members], {"line": line})
+
     def check_members(self, mask: Value) -> None:
         """Have the member mask of a `.sync` instruction checked."""
         self._effect("check", "i1", [mask])

@@ -33,10 +33,15 @@ WARP = frozenset({"shuffle", "ballot", "match_any", "reduce", "matrix"})
 the product needs; it is the first register of D, and the others come through `element`.
 """
 
-EFFECTS = frozenset({"load", "matrix_load", "store", "atomic", "fence", "host_call", "texture", "barrier_result"})
+EFFECTS = frozenset(
+    {"load", "matrix_load", "store", "atomic", "fence", "host_call", "texture", "barrier_result", "converge"}
+)
 """Operations kept in place and order. `load`, `store`, `atomic`, `host_call`, `texture` obey `guard`."""
 
 CLOCKS = frozenset({"clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi"})
+
+CONVERGE = "converge"
+"""The operation that waits until all lanes of a mask (args (mask i32,); attrs line of the PTX) that have not ended are there."""
 
 CHECK = "check"
 """The operation of checked compilations (attrs site; args: an address, or what else is looked at): an i1, whether the lane may go

@@ -39,6 +39,9 @@ from anywarp.ptx.tree import Function, Instruction, Operand
 NAME_MEMBERS = frozenset({"shfl", "vote", "match", "redux", "elect"})
 """Opcodes whose `.sync` forms name lanes, in their last operand."""
 
+WAIT_FOR_MEMBERS = NAME_MEMBERS - {"elect"}
+"""Opcodes whose `.sync` forms wait for the lanes that they name."""
+
 
 def lower_kernel(module: ModuleView, name: str, *, members: bool = False, stack_bytes: int = STACK_BYTES) -> Kernel:
     """Lower the kernel `name` with all functions it calls. Raises AnywarpError with a place in the PTX.
@@ -179,6 +182,8 @@ class _Lowering:
             else:
                 if self.members and what.opcode in NAME_MEMBERS and what.has("sync") and what.operands:
                     builder.check_members(builder.read(what.operands[-1], "i32"))
+                if what.opcode in WAIT_FOR_MEMBERS and what.has("sync") and what.operands:
+                    builder.converge(builder.read(what.operands[-1], "i32"), self._line(step.span))
                 expand(builder, what)
 
     def _assign(self, what: Assign) -> None:
@@ -310,6 +315,8 @@ class _Lowering:
             [builder.read(form.barrier, "i32")] if form.warp else [builder.read(form.barrier, "i32"), count, predicate]
         )
         out.attrs = {"kind": form.kind, "warp": form.warp}
+        if form.warp:
+            out.attrs["line"] = self._line(node.span)
         if not form.aligned:
             out.attrs["aligned"] = False
 

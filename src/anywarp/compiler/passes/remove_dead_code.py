@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anywarp.compiler.ir import Kernel, Op, Phi, Specialisation, Value
 
-_KEPT = frozenset({"store", "atomic", "host_call", "texture", "fence", "check"})
+_KEPT = frozenset({"store", "atomic", "host_call", "texture", "fence", "check", "converge"})
 
 
 def remove_dead_code(kernel: Kernel, specialisation: Specialisation) -> None:

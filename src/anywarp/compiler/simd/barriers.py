@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from anywarp.compiler.ir import Block, Const, Op, Terminator, Value
 from anywarp.compiler.shapes import VARYING, Analysis
 from anywarp.compiler.simd.addresses import SIZE
+from anywarp.compiler.simd.members import waits_for_members
 from anywarp.compiler.simd.operations import Operations
 from anywarp.compiler.simd.release import RELEASE
 from anywarp.compiler.simd.special import Launch
@@ -26,7 +27,7 @@ KINDS = {"sync": 0, "red_popc": 1, "red_and": 2, "red_or": 3, "arrive": 4}
 FIXED = 512
 """Bytes at the start of the frame: 16 barriers of (expected, arrived, kind, total) and in each the result of the last."""
 
-# Per gang. Simple: next i32, lanes alive (a word, at ALIVE). Per lane: next[32], waiting[32] (-1 ready, -2 exited, else barrier), result[32].
+# Per gang. Simple: next i32, lanes alive (a word, at ALIVE). Per lane: next[32], waiting[32] (-1 ready, -2 exited, -3 lanes are missing, else barrier), result[32].
 SIMPLE_HEADER, LANE_HEADER = 64, 384
 ALIVE = 8
 
@@ -98,6 +99,8 @@ class Barriers:
         for block in self.waits:
             if block.terminator.targets[0] not in self.entries:
                 self.entries.append(block.terminator.targets[0])
+        if self.per_lane:  # where lanes wait for others of their warp they may have to wait for another round
+            self.entries += [b for b in values.kernel.blocks if waits_for_members(b) and b not in self.entries]
         self.slots: dict[Value, int] = {}
         self.extra: dict[object, int] = {}
         self.per_warp = (LANE_HEADER if self.per_lane else SIMPLE_HEADER) if self.any else 0
@@ -239,6 +242,14 @@ class Barriers:
             return
         self._set_lanes(0, str(number), lanes)
         self._set_lanes(128, self._number(end), lanes)
+
+    def park_stalled(self, block: Block, lanes: str, live: Mapping[Block, list[Value]]) -> None:
+        """Let lanes wait at the start of `block` until the next round: lanes that they name are not there."""
+        self.v.begin_copy(block, lanes)
+        for value in self.kept(live[block]):
+            self._save_either(value, value, lanes)
+        self._set_lanes(0, str(self.entries.index(block)), lanes)
+        self._set_lanes(128, "-3", lanes)
 
     def _save_either(self, value: Value, slot_of: Value, lanes: str | None) -> None:
         """Save a value; of a phi that is affine under conditions lane 0's part, and the chunks only if they have failed."""
@@ -444,11 +455,14 @@ class Barriers:
         entry = self.v.kernel.blocks[0]
         if not self.any:
             self.reset_flags()
+            flow.begin_warp(first_mask or "-1")
             self._begin(flow, entry, first_mask)
             return
         if self.per_lane:
             self._enter_lanes(flow)
             return
+        if flow.converging:
+            flow.begin_warp(t.let(f"load {self.v.word}, ptr {self.field(ALIVE)}, align 4"))
         where = t.let(f"load i32, ptr {self.state}")
         lands = [f"land.at.{i}" for i in range(len(self.entries))]
         arms = " ".join(f"i32 {i}, label %{label}" for i, label in enumerate(lands))
@@ -484,6 +498,10 @@ class Barriers:
         v.begin_copy(v.kernel.blocks[0], None)
         places, waiting = load(0), load(128)
         ready = v.bits_of([t.two("icmp eq", type, w, "splat (i32 -1)") for w in waiting])
+        if flow.converging:
+            stalled = v.bits_of([t.two("icmp eq", type, w, "splat (i32 -3)") for w in waiting])
+            ready = t.two("or", "i32", ready, stalled)
+            flow.begin_warp(v.bits_of([t.two("icmp ne", type, w, "splat (i32 -2)") for w in waiting]))
         run = t.fresh("run")
         t.do(f"br i1 {t.two('icmp ne', 'i32', ready, '0')}, label %{run}, label %warp.done")
         t.start(run)

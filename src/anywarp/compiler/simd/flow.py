@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from anywarp.compiler.cfg import linear_order
 from anywarp.compiler.ir import Block, Phi, Terminator, Value
 from anywarp.compiler.simd.barriers import Barriers
+from anywarp.compiler.simd.members import waits_for_members
 from anywarp.compiler.simd.operations import Operations
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.text import literal
@@ -44,6 +45,7 @@ class Flow:
         self.masked = self._masked_blocks()
         self.inlined = self._short_branches()
         self.masked = self._masked_blocks()
+        self.converging = [b for b in self.order if b in self.masked and waits_for_members(b)]
         self.masks: dict[Block, str] = {}
         self.loop_end: dict[int, list[Block]] = {}
         for loop in flow.nest.loops:
@@ -124,12 +126,15 @@ class Flow:
 
     def test(self, position: int) -> str:
         """Label of the masked chain at a position; behind the last block the warp is done."""
-        return f"T{position}" if position < len(self.order) else "warp.done"
+        return f"T{position}" if position < len(self.order) else "chain.end" if self.converging else "warp.done"
 
     def prepare(self) -> None:
         """Reserve the masks; call while allocas may still be made anywhere."""
         if not self.masked:
             return
+        if self.converging:
+            self.t.allocas += [f"  %{name} = alloca {self.v.word}" for name in ("lanes.alive", "lanes.met")]
+            self.t.allocas += [f"  %{name} = alloca i1" for name in ("lanes.stalled", "lanes.moved")]
         parting = [b for b in self.order if b in self.masked or (self.varying(b.terminator) and b not in self.inlined)]
         targets = {target for b in parting for target in b.terminator.targets}
         entries = set(self.barriers.entries)
@@ -424,6 +429,87 @@ class Flow:
             else:
                 t.do(f"br label %{self._after(i)}")
             self._emit_loop_ends(i)
+        if self.converging:
+            self._emit_chain_end()
+
+    # --- lanes that name others ---------------------------------------------------------------------------------------
+
+    def begin_warp(self, alive: str) -> None:
+        """Note which lanes have not ended, when a warp begins to run."""
+        if self.converging:
+            self.t.do(f"store {self.v.word} {alive}, ptr %lanes.alive")
+            for name in ("stalled", "moved"):
+                self.t.do(f"store i1 false, ptr %lanes.{name}")
+
+    def _end_lanes(self, lanes: str) -> None:
+        if self.converging:
+            t, word = self.t, self.v.word
+            alive = t.let(f"load {word}, ptr %lanes.alive")
+            t.do(f"store {word} {t.two('and', word, alive, t.two('xor', word, lanes, '-1'))}, ptr %lanes.alive")
+
+    def _converge(self, i: int, block: Block, lanes: str) -> str:
+        """Go on with the lanes whose members are all here; the others wait where they are."""
+        t, v, word = self.t, self.v, self.v.word
+        apart, together = t.fresh("apart"), t.fresh("together")
+        alive = t.let(f"load {word}, ptr %lanes.alive")
+        missing = t.two("and", word, alive, t.two("xor", word, lanes, "-1"))
+        t.do(f"store {word} {lanes}, ptr %lanes.met")
+        t.do(f"br i1 {t.two('icmp eq', word, missing, '0')}, label %{together}, label %{apart}")
+        t.start(apart)
+        v.begin_copy(block, lanes)
+        type = f"<{v.chunk} x i32>"
+        elsewhere = [v.splat("i32", w) for w in v.warp_words(missing)]
+        named = v.vector(block.ops[0].args[0])
+        lacking = [
+            t.two("icmp ne", type, t.two("and", type, c, elsewhere[n * v.chunk // 32]), "zeroinitializer")
+            for n, c in enumerate(named)
+        ]
+        waiting = t.two("and", word, lanes, v.bits_of(lacking))
+        met = t.two("xor", word, lanes, waiting)
+        t.do(f"store {word} {waiting}, ptr {self.masks[block]}")
+        t.do(f"store {word} {met}, ptr %lanes.met")
+        stall, some = t.fresh("stall"), t.fresh("some")
+        t.do(f"br i1 {t.two('icmp eq', word, waiting, '0')}, label %{together}, label %{stall}")
+        t.start(stall)
+        t.do("store i1 true, ptr %lanes.stalled")
+        line = t.let(f"getelementptr i8, ptr {self.at.worker}, i64 60")
+        t.do(f"store i32 {block.ops[0].attrs.get('line', 0)}, ptr {line}")
+        t.do(f"br i1 {t.two('icmp eq', word, met, '0')}, label %{self._after(i)}, label %{some}")
+        t.start(some)
+        t.do(f"br label %{together}")
+        t.start(together)
+        return t.let(f"load {word}, ptr %lanes.met")
+
+    def _emit_chain_end(self) -> None:
+        """Lanes that wait for others look again as long as anything moves; then they wait for ever, or for another round."""
+        t, word = self.t, self.v.word
+        t.start("chain.end")
+        stalled = t.let("load i1, ptr %lanes.stalled")
+        t.do(f"br i1 {stalled}, label %chain.again, label %warp.done")
+        t.start("chain.again")
+        moved = t.let("load i1, ptr %lanes.moved")
+        for name in ("stalled", "moved"):
+            t.do(f"store i1 false, ptr %lanes.{name}")
+        t.do(f"br i1 {moved}, label %{self.test(0)}, label %chain.still")
+        t.start("chain.still")
+        held = {block: t.let(f"load {word}, ptr {self.masks[block]}") for block in self.converging}
+        if not self.barriers.per_lane:
+            some = "0"
+            for lanes in held.values():
+                some = t.two("or", word, some, lanes)
+            t.do(f"br i1 {t.two('icmp eq', word, some, '0')}, label %warp.done, label %chain.never")
+            t.start("chain.never")
+            t.do(f"store i32 -1, ptr {t.let(f'getelementptr i8, ptr {self.at.worker}, i64 332')}")
+            t.do("ret i32 2")
+            return
+        for block, lanes in held.items():
+            park, parked = t.fresh("park"), t.fresh("parked")
+            t.do(f"br i1 {t.two('icmp ne', word, lanes, '0')}, label %{park}, label %{parked}")
+            t.start(park)
+            self.barriers.park_stalled(block, lanes, self.live)
+            t.do(f"br label %{parked}")
+            t.start(parked)
+        t.do("br label %warp.done")
 
     def _after(self, position: int) -> str:
         """Label of what follows a position in the chain: a loop's end, or the next position."""
@@ -458,6 +544,10 @@ class Flow:
         if self._rejoins(block):
             t.do(f"br i1 {t.two('icmp eq', v.word, lanes, FULL)}, label %{self.full(block)}, label %{body}")
             t.start(body)
+        if block in self.converging:
+            lanes = self._converge(i, block, lanes)
+        if self.converging:
+            t.do("store i1 true, ptr %lanes.moved")
         self._body(block, lanes)
         end = block.terminator
         if end.name in ("jump", "branch", "switch") or self.barriers.passes(end):
@@ -466,6 +556,7 @@ class Flow:
             self.barriers.park(block, lanes, self.live)
         elif end.name == "exit":
             self.barriers.leave(lanes)
+            self._end_lanes(lanes)
         else:
             self._trap(t.call(v.word, f"llvm.cttz.{v.word}", (v.word, lanes), ("i1", "false")), end)
             return

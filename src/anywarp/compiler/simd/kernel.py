@@ -13,6 +13,7 @@ from anywarp.compiler.shapes import Analysis
 from anywarp.compiler.simd.barriers import ALIVE, FIXED, Barriers, needs_lane_states, without_assumptions
 from anywarp.compiler.simd.debug_lines import SUBPROGRAM, attach
 from anywarp.compiler.simd.flow import Flow
+from anywarp.compiler.simd.members import split_at_members
 from anywarp.compiler.simd.operations import Operations
 from anywarp.compiler.simd.special import AXES, Launch
 from anywarp.compiler.simd.values import Machine, Values
@@ -42,6 +43,7 @@ def emit_kernel(
 
     With `line_of`, which turns offsets in the PTX into lines, every instruction carries its line.
     """
+    split_at_members(kernel, analysis)
     per_lane = needs_lane_states(kernel.blocks, analysis)
     if per_lane:
         analysis = without_assumptions(analysis, launch_constants(kernel))

@@ -77,6 +77,7 @@ class Operations:
             "fence": self.atomics.fence,
             "host_call": self.atomics.host_call,
             "texture": lambda op: emit_texture(values, self.memory, at, op),
+            "converge": lambda op: None,  # done where masked code begins a block
             "check": lambda op: emit_check(values, self.memory, at, op),
             "shuffle": self.warp.shuffle,
             "ballot": self.warp.ballot,

@@ -27,6 +27,9 @@ Shape: TypeAlias = "int | Sequence[int]"
 _KERNEL = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64)
 
 
+NO_BARRIER = 0xFFFFFFFF
+"""`AwWorker.barrier_id` when threads wait for lanes that they name, and for no barrier."""
+
 MOST_PAUSED = 1024
 """Blocks that may be under way at a time."""
 
@@ -185,9 +188,11 @@ class Loaded:
     @staticmethod
     def _explain(status: int, worker: AwWorker) -> NoReturn:
         where = f"block {tuple(worker.ctaid)}, warp {worker.warp}"
+        line = f" (line {worker.line} of the PTX)" if worker.line else ""
+        if status == DEADLOCK and worker.barrier_id == NO_BARRIER:
+            raise KernelDeadlock(f"threads wait for others of their warp that never arrive, in {where}{line}")
         if status == DEADLOCK:
             raise KernelDeadlock(f"threads wait at barrier {worker.barrier_id} for ever in {where}")
-        line = f" (line {worker.line} of the PTX)" if worker.line else ""
         raise KernelTrap(f"{REASONS[worker.reason]} in {where}, lane {worker.trap_lane}{line}")
 
 

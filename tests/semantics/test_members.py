@@ -1,0 +1,177 @@
+"""Instructions that name lanes of their warp wait for them, wherever those come from; who never comes is told."""
+
+import numpy as np
+import pytest
+
+from anywarp.devices.cpu.execute import KernelDeadlock, Program
+from anywarp.diagnostics import AnywarpError
+from semantics.devices import DEVICES, module
+
+HEAD = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out) {
+  .reg .b32 %r<40>; .reg .b64 %d<9>; .reg .pred %p<9>;
+  ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d1, %d1, %d2; mov.u32 %r2, %laneid;
+"""
+TAIL = " st.global.u32 [%d1], %r9; ret; }"
+
+
+@pytest.fixture(params=DEVICES)
+def run(request):
+    def run(body, threads=32, fill=0):
+        out = np.full(threads, fill, np.uint32)
+        DEVICES[request.param](HEAD + body + TAIL, "k", 1, threads, [out])
+        return list(out)
+
+    run.device = request.param
+    return run
+
+
+LATE = """
+  setp.lt.u32 %p1, %r2, 16; mov.u32 %r3, 0; mov.u32 %r4, 0;
+LOOP: add.u32 %r3, %r3, 1;
+  @!%p1 bra MEET;                       // upper lanes arrive on the first trip, lower ones on the third
+  setp.lt.u32 %p2, %r3, 3; @%p2 bra LOOP;
+MEET: shfl.sync.bfly.b32 %r5, %r3, 16, 31, 0xffffffff;
+  mad.lo.u32 %r9, %r5, 100, %r3;
+"""
+
+
+@pytest.mark.parametrize("threads", [32, 64, 96])
+def test_a_shuffle_waits_for_lanes_that_go_round_a_loop(run, threads):
+    assert run(LATE, threads) == [(100 + 3) if t % 32 < 16 else 301 for t in range(threads)]
+
+
+THROUGH_THE_SAME = """
+  mov.u32 %r3, 0; mov.u32 %r9, 0; and.b32 %r6, %r2, 3;
+LOOP: add.u32 %r3, %r3, 1;
+  setp.le.u32 %p1, %r3, %r6; @%p1 bra SKIP;     // lane l skips l % 4 times before it comes to vote
+  vote.sync.ballot.b32 %r4, %p2, 0xffffffff; bar.warp.sync 0xffffffff;
+  match.any.sync.b32 %r5, %r3, 0xffffffff;
+  mov.u32 %r9, %r5; bra DONE;
+SKIP: bra LOOP;
+DONE:
+"""
+
+
+def test_lanes_of_different_trips_meet_with_what_each_has_counted(run):
+    body = "setp.ne.u32 %p2, %r2, 0;" + THROUGH_THE_SAME
+    assert run(body) == [sum(1 << n for n in range(32) if n % 4 == lane % 4) for lane in range(32)]
+
+
+def test_masks_that_lanes_compute_for_themselves(run):
+    body = """
+      and.b32 %r3, %r2, 1; setp.eq.u32 %p1, %r3, 0; mov.u32 %r4, 0x55555555; @!%p1 mov.u32 %r4, 0xaaaaaaaa;
+      mov.u32 %r5, 0; shr.u32 %r6, %r2, 3;
+    LOOP: add.u32 %r5, %r5, 1; setp.le.u32 %p2, %r5, %r6; @%p2 bra LOOP;
+      redux.sync.add.u32 %r9, %r2, %r4;
+    """
+    sums = [sum(range(0, 32, 2)), sum(range(1, 32, 2))]
+    assert run(body) == [sums[lane % 2] for lane in range(32)]
+
+
+@pytest.mark.parametrize("threads", [1, 32, 33, 96])
+def test_lanes_that_have_ended_are_not_waited_for(run, threads):
+    body = """
+      setp.gt.u32 %p1, %r2, 20; @%p1 exit; and.b32 %r3, %r2, 1; setp.eq.u32 %p2, %r3, 1;
+      @%p2 bra MEET; setp.gt.u32 %p3, %r2, 9; @%p3 exit;
+    MEET: vote.sync.ballot.b32 %r9, %p4, 0xffffffff;
+    """
+    body = "setp.lt.u32 %p4, %r2, 99;" + body
+    found = run(body, threads)
+    for t in range(threads):
+        alive = [n for n in range(min(32, threads - t // 32 * 32)) if n <= 20 and (n % 2 or n <= 9)]
+        assert found[t] == (sum(1 << n for n in alive) if t % 32 in alive else 0)
+
+
+def test_two_halves_named_apart_do_not_wait_for_each_other(run):
+    body = """
+      setp.lt.u32 %p1, %r2, 16; @%p1 bra LOW;
+      shfl.sync.idx.b32 %r9, %r2, 31, 31, 0xffff0000; bra DONE;
+    LOW: shfl.sync.idx.b32 %r9, %r2, 3, 31, 0x0000ffff;
+    DONE:
+    """
+    assert run(body) == [3] * 16 + [31] * 16
+
+
+def test_members_and_barriers_of_the_block_together(run):
+    """Lanes come apart to both kinds of barriers; barrier 1 is counted, so every lane has a state of its own."""
+    body = """
+      setp.lt.u32 %p1, %r2, 8; mov.u32 %r3, 0;
+    LOOP: add.u32 %r3, %r3, 1; @!%p1 bra MEET; setp.lt.u32 %p2, %r3, 4; @%p2 bra LOOP;
+    MEET: redux.sync.add.u32 %r9, %r3, 0xffffffff; barrier.sync 1, 64; redux.sync.max.u32 %r4, %r3, 0xffffffff; add.u32 %r9, %r9, %r4;
+    """
+    assert run(body, 64) == [8 * 4 + 24 + 4] * 64
+
+
+IN_TURN = """
+  mov.u32 %r3, 0; mov.u32 %r9, 0; and.b32 %r6, %r2, 1; mul.wide.u32 %d3, %r6, 0; mov.u64 %d4, %d1;
+LOOP: add.u32 %r3, %r3, 1; add.u32 %r7, %r3, %r6; and.b32 %r7, %r7, 1; setp.eq.u32 %p1, %r7, 1;
+  @%p1 bra NEXT;                                   // even lanes vote on even trips, odd lanes on odd ones
+  redux.sync.add.u32 %r5, %r3, 0xffffffff; mad.lo.u32 %r9, %r9, 7, %r5; add.u32 %r9, %r9, %r3;
+NEXT: setp.lt.u32 %p2, %r3, 6; @%p2 bra LOOP;
+"""
+
+
+def test_lanes_that_wait_in_a_loop_keep_their_own_trip(run):
+    wanted = [0, 0]
+    for k in (1, 2, 3):
+        for odd in (0, 1):
+            wanted[odd] = wanted[odd] * 7 + 16 * (2 * k) + 16 * (2 * k - 1) + 2 * k - odd
+    assert run(IN_TURN, 64) == [wanted[t % 2] for t in range(64)]
+
+
+NEVER = "setp.lt.u32 %p1, %r2, 4; @%p1 bra W;\n bar.sync 0; bra E;\nW: bar.warp.sync 0xff;\nE: "
+
+
+@pytest.mark.parametrize("barrier", ["bar.sync 0", "barrier.sync 1, 64"])
+@pytest.mark.parametrize("device", ["cpu", "cpu, any block"])
+def test_a_lane_that_never_comes_is_a_deadlock_that_names_the_line(device, barrier):
+    body = NEVER.replace("bar.sync 0", barrier)
+    line = (HEAD + body)[: (HEAD + body).index("bar.warp.sync")].count("\n") + 1
+    with pytest.raises(KernelDeadlock, match=rf"(warp that never arrive.*line {line} )|(wait at barrier)"):
+        module(HEAD + body + TAIL).run("k", 1, 64, [np.zeros(64, np.uint32)], any_shape=device != "cpu")
+
+
+def test_two_waits_for_each_other_are_a_deadlock():
+    body = """ setp.lt.u32 %p1, %r2, 16; @%p1 bra LOW;
+      bar.warp.sync 0xffffffff; bra DONE;
+    LOW: vote.sync.ballot.b32 %r9, %p1, 0xffffffff;
+    DONE: """
+    with pytest.raises(KernelDeadlock, match="never arrive"):
+        Program(HEAD + body + TAIL).run("k", 1, 32, [np.zeros(32, np.uint32)])
+    with pytest.raises(AnywarpError, match="D014"):
+        DEVICES["reference"](HEAD + body + TAIL, "k", 1, 32, [np.zeros(32, np.uint32)])
+
+
+PRODUCER = """.shared .b32 box[4];
+  shr.u32 %r3, %r1, 5; setp.eq.u32 %p1, %r3, 0; mov.u32 %r4, 0; mov.u32 %r9, 0;
+LOOP: @%p1 bra MAKE;
+  barrier.sync 1, 64; ld.shared.u32 %r5, [box]; add.u32 %r9, %r9, %r5; barrier.arrive 2, 64; bra NEXT;
+MAKE: setp.eq.u32 %p2, %r2, 0; add.u32 %r6, %r4, 10; @%p2 st.shared.u32 [box], %r6; barrier.arrive 1, 64; barrier.sync 2, 64;
+NEXT: add.u32 %r4, %r4, 1; setp.lt.u32 %p3, %r4, 5; @%p3 bra LOOP;
+"""
+
+
+def test_producer_and_consumer_warps_arrive_and_wait_in_turn(run):
+    assert run(PRODUCER, 64) == [0] * 32 + [10 + 11 + 12 + 13 + 14] * 32
+
+
+def test_warps_meet_at_one_named_barrier_from_different_places(run):
+    body = """.shared .b32 box[96];
+      shl.b32 %r7, %r1, 2; mov.u32 %r8, box; add.u32 %r7, %r7, %r8; st.shared.u32 [%r7], %r1;
+      shr.u32 %r3, %r1, 5; setp.eq.u32 %p1, %r3, 1; @%p1 bra B; setp.eq.u32 %p2, %r3, 2; @%p2 bra C;
+      barrier.sync 3, 96; bra D;
+    B: barrier.sync 3, 96; bra D;
+    C: barrier.sync.aligned 3, 96;
+    D: add.u32 %r4, %r1, 37; rem.u32 %r4, %r4, 96; shl.b32 %r4, %r4, 2; add.u32 %r4, %r4, %r8; ld.shared.u32 %r9, [%r4];
+    """
+    assert run(body, 96) == [(t + 37) % 96 for t in range(96)]
+
+
+def test_counted_reductions_over_some_warps(run):
+    body = """ shr.u32 %r3, %r1, 5; setp.eq.u32 %p1, %r3, 1; and.b32 %r4, %r1, 3; setp.eq.u32 %p2, %r4, 0; mov.u32 %r9, 7;
+      @%p1 bra E; barrier.red.popc.u32 %r9, 4, 64, %p2;
+    E: """
+    assert run(body, 96) == [16] * 32 + [7] * 32 + [16] * 32
