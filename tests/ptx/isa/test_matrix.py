@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from anywarp.diagnostics import AnywarpError
 from anywarp.ptx.isa.registry import expand
 from anywarp.ptx.parser import parse_module
 from semantics.warp import Warp
@@ -136,3 +137,18 @@ def test_movmatrix_transposes():
     warp.declare("%d0", "b32")
     expand(warp, instruction("movmatrix.sync.aligned.m8n8.trans.b16 %d0, %a0;"))
     assert warp.value("%d0") == [packed(m.T[x // 4, x % 4 * 2], m.T[x // 4, x % 4 * 2 + 1]) for x in range(32)]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e3m2.e2m1.f32", "4 and 6 bit floats"),
+        ("mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0", "scaled blocks"),
+        ("ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8", "sm_100a"),
+        ("stmatrix.sync.aligned.m16n8.x1.trans.shared.b8", "sm_100a"),
+    ],
+)
+def test_forms_of_devices_that_we_do_not_claim_to_be_are_refused_with_the_reason(text, reason):
+    with pytest.raises(AnywarpError) as caught:
+        expand(Warp(), instruction(f"{text} %a0, %b0, %c0, %d0;"))
+    assert text in caught.value.diagnostic.message and reason in caught.value.diagnostic.message

@@ -168,7 +168,8 @@ clusterlaunchcontrol.query_cancel	clusterlaunchcontrol.query_cancel.is_canceled.
 wmma.load	wmma.load.a.sync.aligned.row.m16n16k16.global.f16
 wmma.store	wmma.store.d.sync.aligned.row.m16n16k16.global.f32
 wmma.mma	wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32
-mma	mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+mma	mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 mma.sync.aligned.m16n8k64.row.col.satfinite.s32.s4.u4.s32
+mma.sp	mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32
 ldmatrix	ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
 stmatrix	stmatrix.sync.aligned.m8n8.x2.shared.b16
 movmatrix	movmatrix.sync.aligned.m8n8.trans.b16
@@ -270,7 +271,23 @@ def entry_of(opcode: str, modifiers: Sequence[str]) -> Entry | None:
     return max(fitting, key=lambda e: (len(e.parts[1]), -sum(map(given.index, e.parts[1]))), default=None)
 
 
+_NEWER = "exist only on sm_100a, sm_120a and their families, which the device does not say it is"
+_FORMS: tuple[tuple[str, frozenset[str], str], ...] = (
+    (
+        "mma",
+        frozenset({"kind::f8f6f4", "kind::mxf8f6f4", "kind::mxf4", "kind::mxf4nvf4"}),
+        f"products of 4 and 6 bit floats and scaled blocks {_NEWER}",
+    ),
+    ("ldmatrix", frozenset({"m16n16", "m8n16"}), f"loads of matrices of 8, 6 and 4 bit elements {_NEWER}"),
+    ("stmatrix", frozenset({"m16n8"}), f"stores of matrices of 8-bit elements {_NEWER}"),
+)
+"""Forms of an instruction that is there, refused for their modifiers."""
+
+
 def why_refused(opcode: str, modifiers: Sequence[str]) -> str:
-    """Say why an instruction is refused as a whole; empty when the manual's table gives no reason."""
+    """Say why an instruction, or this form of it, is refused; empty when there is no reason but that it is not done."""
+    for name, some, reason in _FORMS:
+        if opcode == name and not some.isdisjoint(modifiers):
+            return reason
     entry = entry_of(opcode, modifiers)
     return entry.refused if entry is not None else ""
