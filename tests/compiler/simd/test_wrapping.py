@@ -125,3 +125,38 @@ def test_a_pointer_made_from_an_index_that_wraps(space, what, barrier, threads, 
     text = CARRIED.replace("WHAT", what).replace("BARRIER", barrier)
     Program(text).run("k", 1, threads, [space[origin:], out, np.uint32(start), np.uint32(5)])
     assert (out == want).all()
+
+
+# The last block of a grid writes its signed index divided by 64, of the first thread and of the last.
+WIDE = (
+    HEAD
+    + """
+.visible .entry k(.param .u64 out, .param .u32 last)
+{
+.reg .b32 %r<12>; .reg .b64 %d<5>; .reg .pred %p<3>;
+ld.param.u64 %d1, [out]; ld.param.u32 %r1, [last];
+mov.u32 %r2, %ctaid.x;
+setp.ne.u32 %p1, %r2, %r1;
+@%p1 bra DONE;
+mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;
+mad.lo.s32 %r5, %r2, %r3, %r4;
+shr.s32 %r6, %r5, 31;
+shr.u32 %r7, %r6, 26;
+add.s32 %r8, %r5, %r7;
+shr.s32 %r9, %r8, 6;
+mul.wide.u32 %d2, %r4, 4;
+add.u64 %d3, %d1, %d2;
+st.global.u32 [%d3], %r9;
+DONE:
+ret;
+}
+"""
+)
+
+
+@pytest.mark.parametrize("blocks", [1000, 2**20, 2**21 + 1])
+def test_indices_of_a_grid_too_wide_for_them_are_negative(blocks: int) -> None:
+    out = np.zeros(1024, np.int32)
+    Program(WIDE).run("k", blocks, 1024, [out, blocks - 1])
+    index = (np.arange(1024) + (blocks - 1) * 1024 + 2**31) % 2**32 - 2**31
+    np.testing.assert_array_equal(out, np.trunc(index / 64).astype(np.int32))
