@@ -12,11 +12,12 @@ import pytest
 from native.by_hand import CudaError
 from native.test_memory import fetch, fill
 from native.test_texture_fetches import FACES, block
+from native.test_textures import Resource
 from native.texture_objects import F32, download, surface, texture
 
 pytestmark = pytest.mark.native
 PTX = (Path(__file__).parents[1] / "cases" / "ptx" / "textures.ptx").read_bytes()
-LAUNCH_FAILED, INVALID_VALUE, NOT_FOUND = 719, 1, 500
+LAUNCH_FAILED, ILLEGAL_ADDRESS, INVALID_VALUE, NOT_FOUND = 719, 700, 1, 500
 
 
 @pytest.fixture
@@ -347,3 +348,14 @@ def test_samplers_of_their_own(driver, context):
     np.testing.assert_array_equal(got[:, 0].view(F32), ((row[:10] + row[1:]) / 2).astype(F32))
     np.testing.assert_array_equal(got[:, 1].view(F32), texels[0, 2, np.arange(10) % 8, 0])
     np.testing.assert_array_equal(got[:, 2], np.full(10, 0x104))
+
+
+def test_a_texture_over_memory_that_is_gone_ends_the_kernel(driver, module):
+    texels = block(1, 1, 1 << 20, 1)
+    twin = texture(driver, texels, linear=True, dimensions=1)
+    told = Resource()
+    driver.cuTexObjectGetResourceDesc(ctypes.byref(told), twin.handle)
+    driver.cuMemFree_v2(told.what.line.address)
+    with pytest.raises(CudaError) as caught:
+        launch(driver, module, "linear_line", 2, 32, handle(twin), result(driver, 60), ctypes.c_int(60))
+    assert caught.value.code == ILLEGAL_ADDRESS
