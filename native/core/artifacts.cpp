@@ -116,6 +116,7 @@ KernelArtifact read_kernel(Container c) {
     if (key == "alone") k.alone = number(line, 1) != 0;
     if (key == "stack") k.stack = number(line, 1);
     if (key == "wish") k.wishes.push_back({number(line, 1), number(line, 2), number(line, 3)});
+    if (key == "wait") k.waits.emplace_back(number(line, 1), number(line, 2));
     if (key == "site") k.sites.push_back(line);
     if (key == "note") say(LogLevel::debug, k.name + ": " + (line.size() > 1 ? line[1] : ""));
     if (key != "block") continue;

@@ -70,11 +70,12 @@ struct KernelArtifact {
   std::array<uint32_t, 3> block{};  // zeros: any
   uint64_t frame_fixed = 0, frame_per_warp = 0, local = 0, shared = 0, param = 0;
   double compile_ms = 0;
-  bool alone = false;            // ends whatever other threads of the program do
-  uint64_t stack = 0;            // what a call takes of the thread's stack; 0: not known
-  std::vector<Line> sites;       // what checked code watches, by number
-  std::vector<Multiple> wishes;  // code that may assume these would be faster
-  Container container;           // its payload is the object
+  bool alone = false;  // ends whatever other threads of the program do
+  uint64_t stack = 0;  // what a call takes of the thread's stack; 0: not known
+  std::vector<std::pair<uint64_t, uint64_t>> waits;  // where lanes wait: number, line of the PTX
+  std::vector<Line> sites;                           // what checked code watches, by number
+  std::vector<Multiple> wishes;                      // code that may assume these would be faster
+  Container container;                               // its payload is the object
 };
 
 // What is to be compiled, and for what.

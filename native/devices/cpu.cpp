@@ -317,6 +317,7 @@ class Grid : public Job {
     const KernelArtifact& a = run_.code->artifact;
     if (!faulted && status == AW_DEADLOCK && run_.launch.check) report_deadlock(w.record);
     if (!begin_failing()) return Outcome::failed;
+    if (!faulted && status == AW_DEADLOCK) find_waiting(a, run_.launch, w.record);
     RunResult result = faulted ? explain_fault(a.name, run_.launch, w.record, frame)
                                : explain_status(a.name, run_.launch, w.record, status);
     result.text += faulted ? place_in_source(*run_.code, frame.instruction, 0)

@@ -1,6 +1,7 @@
 #include "devices/fault_report.h"
 
 #include <cstdio>
+#include <cstring>
 
 #include "core/host_services.h"
 
@@ -100,7 +101,8 @@ RunResult explain_status(const std::string& kernel, const AwLaunch& launch, cons
                      std::to_string(w.line) + " of the PTX)"};
   }
   if (status == AW_DEADLOCK) {
-    return {719, place(kernel, launch, w, -1) + ": threads wait at barrier " +
+    int lane = w.trap_lane < 32 ? static_cast<int>(w.trap_lane) : -1;
+    return {719, place(kernel, launch, w, lane) + ": threads wait at barrier " +
                      std::to_string(w.barrier_id) + " that the others never reach"};
   }
   const char* assertion = take_assertion();
@@ -116,6 +118,28 @@ RunResult explain_status(const std::string& kernel, const AwLaunch& launch, cons
                      "allocated on it; cuCtxSetLimit with CU_LIMIT_STACK_SIZE makes it larger"};
   }
   return {719, who + "trap"};
+}
+
+void find_waiting(const KernelArtifact& artifact, const AwLaunch& launch, AwWorker& w) {
+  // The frame as simd/barriers.py lays it out: barriers, then per warp 32 places and 32 numbers of
+  // barriers.
+  constexpr uint64_t kWaiting = 128;
+  uint64_t threads = uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
+  w.trap_lane = UINT32_MAX;
+  if (artifact.waits.empty() || !w.frame) return;
+  for (uint64_t thread = 0; thread < threads; ++thread) {
+    const uint8_t* state =
+        w.frame + artifact.frame_fixed + thread / 32 * artifact.frame_per_warp + thread % 32 * 4;
+    uint32_t stands, waits;
+    memcpy(&stands, state, 4);
+    memcpy(&waits, state + kWaiting, 4);
+    if (waits != w.barrier_id) continue;
+    w.warp = static_cast<uint32_t>(thread / 32), w.trap_lane = thread % 32;
+    for (auto& [number, line] : artifact.waits) {
+      if (number == stands) w.line = static_cast<uint32_t>(line);
+    }
+    return;
+  }
 }
 
 std::string place_in_source(const KernelCode& code, uint64_t instruction, uint32_t line) {

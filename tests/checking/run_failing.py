@@ -18,6 +18,7 @@ def main():
         "reads_nothing": [gone, here],
         "writes_nothing": [gone, ctypes.c_int32(2)],
         "traps": [here],
+        "waits": [here],
     }[sys.argv[2]]
     d.launch(function, (1,), (64,), arguments)
     print(d.cuda.cuCtxSynchronize())

@@ -54,3 +54,11 @@ def test_a_trap_names_its_line():
     assert status == "719"
     assert f"trap (failing.cu:{line_of('__trap')}, line " in words, words
     assert "trap;" in in_ptx(words)
+
+
+def test_a_deadlock_names_a_thread_that_waits_and_its_line():
+    status, words = run("waits")
+    assert status == "719"
+    assert "thread (32,0,0): threads wait at barrier 2 that the others never reach" in words, words
+    assert f"(failing.cu:{line_of('bar.sync 2')}, line " in words
+    assert "bar.sync" in in_ptx(words)

@@ -31,6 +31,7 @@ class Artifact:
 
     `lanes` were emitted together. `wishes` are integer parameters (offset, size, modulus): code for launches in which each is a
     multiple of its modulus would be faster (`Specialisation.multiples`). `sites` describe what checked code watches, by number.
+    `waits` map the numbers of places where lanes wait to lines of the PTX.
     `alone`: it ends whatever others do (`independence.py`). `stack` bytes it takes of the thread's, 0 if that is not known.
     """
 
@@ -50,6 +51,7 @@ class Artifact:
     sites: tuple[str, ...] = ()
     alone: bool = False
     stack: int = 0
+    waits: tuple[tuple[int, int], ...] = ()
 
 
 def percent(text: str) -> str:
@@ -100,6 +102,7 @@ def pack(artifact: Artifact) -> bytes:
         f"stack {artifact.stack}",
         *(f"wish {offset} {size} {modulus}" for offset, size, modulus in artifact.wishes),
         *(f"site {site}" for site in artifact.sites),
+        *(f"wait {number} {line}" for number, line in artifact.waits),
         *(f"note {percent(note)}" for note in artifact.notes),
     ]
     return pack_container("".join(line + "\n" for line in lines), artifact.object)
@@ -112,12 +115,16 @@ def unpack(data: bytes) -> Artifact:
     notes: list[str] = []
     wishes: list[tuple[int, int, int]] = []
     sites: list[str] = []
+    waits: list[tuple[int, int]] = []
     for line in header.splitlines():
         key, *words = line.split(" ")
         if key == "note":
             notes.append(unquote(" ".join(words)))
         elif key == "site":
             sites.append(" ".join(words))
+        elif key == "wait":
+            number, line_number = (int(word) for word in words)
+            waits.append((number, line_number))
         elif key == "wish":
             offset, size, modulus = (int(word) for word in words)
             wishes.append((offset, size, modulus))
@@ -151,6 +158,7 @@ def unpack(data: bytes) -> Artifact:
         tuple(sites),
         alone,
         stack,
+        tuple(waits),
     )
 
 

@@ -86,9 +86,9 @@ def compile_kernel(index: ModuleIndex, name: str, specialisation: Specialisation
     analysis, wishes = analyse_wishing(kernel, specialisation)
     artifact = target.emit(kernel, analysis, specialisation)
     notes = (*artifact.notes, f"gang of {gang.lanes} lanes: {gang.reason}")
-    return replace(
-        artifact, lanes=gang.lanes, notes=notes, wishes=wishes, sites=describe_sites(kernel.sites, index.source)
-    )
+    waits = tuple((number, index.source.position(offset)[0]) for number, offset in artifact.waits)
+    sites = describe_sites(kernel.sites, index.source)
+    return replace(artifact, lanes=gang.lanes, notes=notes, wishes=wishes, sites=sites, waits=waits)
 
 
 def locate(

@@ -22,4 +22,14 @@ __global__ void traps(int* out) {
   if (t == 5) __trap();
   out[t] += 1;
 }
+
+__global__ void waits(int* out) {
+  int t = threadIdx.x;
+  if (t < 32) {
+    asm volatile("bar.sync 1, 64;" ::: "memory");
+  } else {
+    asm volatile("bar.sync 2, 64;" ::: "memory");
+  }
+  out[t] = t;
+}
 }

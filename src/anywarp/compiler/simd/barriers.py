@@ -130,6 +130,15 @@ class Barriers:
         else:
             matrix.place_carried("")
 
+    def places(self) -> tuple[tuple[int, int], ...]:
+        """Return what lanes that wait have in their state: a number, and the offset of the barrier in the PTX."""
+        found: dict[int, int] = {}
+        for block in self.waits:
+            end = block.terminator
+            if end.span is not None and end.attrs.get("kind") != "yield":
+                found.setdefault(self.entries.index(end.targets[0]), end.span.start)
+        return tuple(found.items())
+
     def passes(self, end: Terminator) -> bool:
         """Tell whether lanes go on behind a barrier without waiting."""
         return end.name == "barrier" and (bool(self.alone) or is_warp_barrier(end) or end.attrs.get("kind") == "arrive")

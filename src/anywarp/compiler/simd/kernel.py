@@ -23,11 +23,15 @@ _PER_GANG = "$per_gang$"
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
-    """LLVM IR of a kernel and the frame that it needs, in bytes: fixed, and per warp of the block."""
+    """LLVM IR of a kernel and the frame that it needs, in bytes: fixed, and per warp of the block.
+
+    `waits`: where lanes stand that wait at a barrier, as the number in their state and the barrier's offset in the PTX.
+    """
 
     text: str
     frame_fixed: int
     frame_per_warp: int
+    waits: tuple[tuple[int, int], ...] = ()
 
 
 def emit_kernel(
@@ -67,7 +71,7 @@ def emit_kernel(
     declarations = "\n".join(v.t.declarations.values())
     notes = '!0 = !{}\n!1 = !{!"branch_weights", i32 100, i32 1}\n!2 = !{i32 1}\n'
     text = f"{head}{chr(10).join(v.t.allocas)}\n{body}\n}}\n{declarations}\n{notes}{metadata}"
-    return Emitted(text, FIXED if barriers.any else 0, per_gang // v.warps)
+    return Emitted(text, FIXED if barriers.any else 0, per_gang // v.warps, barriers.places() if per_lane else ())
 
 
 def launch_constants(kernel: Kernel) -> set[Value]:

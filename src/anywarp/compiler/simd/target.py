@@ -16,7 +16,7 @@ from anywarp.compiler.ir import Kernel, Specialisation
 from anywarp.compiler.shapes import Analysis
 from anywarp.compiler.simd.barriers import block_barriers, needs_lane_states
 from anywarp.compiler.simd.debug_lines import line_at, machine_code
-from anywarp.compiler.simd.kernel import emit_kernel
+from anywarp.compiler.simd.kernel import Emitted, emit_kernel
 from anywarp.compiler.simd.machine_code import compile_text, host_cpu
 from anywarp.compiler.simd.objects import functions, stack_bytes
 from anywarp.compiler.simd.values import Machine
@@ -64,13 +64,22 @@ class SimdTarget:
         line_of: Callable[[int], int] | None = None,
     ) -> tuple[str, int, int]:
         """Return the LLVM IR of a kernel and its frame: fixed bytes, bytes per warp; with its lines if `line_of` tells them."""
+        done = self._emitted(kernel, analysis, specialisation, line_of)
+        return done.text, done.frame_fixed, done.frame_per_warp
+
+    def _emitted(
+        self,
+        kernel: Kernel,
+        analysis: Analysis,
+        specialisation: Specialisation,
+        line_of: Callable[[int], int] | None = None,
+    ) -> Emitted:
         try:
-            done = emit_kernel(kernel, analysis, specialisation, self.machine, SYMBOL, self._attributes(), line_of)
+            return emit_kernel(kernel, analysis, specialisation, self.machine, SYMBOL, self._attributes(), line_of)
         except NotImplementedError as error:
             raise codes.problem(
                 codes.UNSUPPORTED, f"kernel {kernel.name!r} uses what the cpu device does not have yet: {error}"
             ) from None
-        return done.text, done.frame_fixed, done.frame_per_warp
 
     def _attributes(self) -> str:
         bits = self.machine.vector_bits
@@ -79,12 +88,12 @@ class SimdTarget:
     def emit(self, kernel: Kernel, analysis: Analysis, specialisation: Specialisation) -> Artifact:
         """Compile `kernel`. Raises AnywarpError naming what cannot be compiled."""
         begin = time.perf_counter()
-        text, fixed, per_warp = self.emit_text(kernel, analysis, specialisation)
-        code = compile_text(text, self.triple, self.cpu, self.features, kernel.name, specialisation.quick)
+        done = self._emitted(kernel, analysis, specialisation)
+        code = compile_text(done.text, self.triple, self.cpu, self.features, kernel.name, specialisation.quick)
         return Artifact(
-            kernel.name, SYMBOL, specialisation.block or (0, 0, 0), fixed, per_warp, kernel.local_bytes, kernel.shared_bytes,
+            kernel.name, SYMBOL, specialisation.block or (0, 0, 0), done.frame_fixed, done.frame_per_warp, kernel.local_bytes, kernel.shared_bytes,
             kernel.param_bytes, code, (time.perf_counter() - begin) * 1e3, alone=is_independent(kernel),
-            stack=stack_bytes(code, SYMBOL) if functions(code) == 1 else 0,
+            stack=stack_bytes(code, SYMBOL) if functions(code) == 1 else 0, waits=done.waits,
         )  # fmt: skip
 
     def locate(
