@@ -39,8 +39,7 @@ struct AwWorker {
                          // stride), 3 addresses[32], 4 an array of addresses at addresses[0];
                          // second byte: warps of the gang from `warp` on, less one; bit 16: the
                          // mask of lanes begins at addresses[1], a bit per lane of the gang
-  uint32_t
-      access_mask;  // 44  lanes taking part, where bit 16 of the kind is not set; all ones: all
+  uint32_t access_mask;    // 44  lanes taking part, unless bit 16 of the kind is set; ~0: all
   int64_t access_stride;   // 48
   uint32_t worker_id;      // 56  index of the worker thread (%smid)
   uint32_t line;           // 60  with AW_TRAP and AW_DEADLOCK: line of the PTX, 0 unknown
