@@ -27,9 +27,11 @@ from typing import Any
 import click
 from rich.progress import Progress
 
+from anywarp.compiler.calls import HOST_FUNCTIONS
 from anywarp.diagnostics import AnywarpError
 from anywarp.ptx import fatbin
 from anywarp.ptx.index import index_module
+from anywarp.ptx.inspect import lacks
 
 ELF = b"\x7fELF"
 DEFAULT_BLOCK = (256, 1, 1)
@@ -43,6 +45,7 @@ class Job:
     module: Path
     kernel: str
     bytes: int
+    lacks: tuple[str, ...]
 
     @property
     def key(self) -> str:
@@ -74,7 +77,7 @@ def jobs_of(wheel: Path, room: Path) -> list[Job]:
         index = index_module(text, path.name)
         for name in index.entries:
             begin, end = index.functions[name].body or (0, 0)
-            job = Job(wheel.name, path, name, end - begin)
+            job = Job(wheel.name, path, name, end - begin, lacks(index, name, frozenset(HOST_FUNCTIONS)))
             if name not in best or best[name][0] < arch:
                 best[name] = (arch, job)
     return [job for _, job in best.values()]
@@ -185,27 +188,31 @@ def _compile(state: Path, wheels: tuple[Path, ...], minutes: float, limit: float
         todo = [j for j in jobs if j.key not in known or (again == "refused" and known[j.key]["result"] != "compiled")]
         for job in jobs:
             if job.key not in known:
-                out.write(json.dumps({"key": job.key, "wheel": job.wheel, "bytes": job.bytes, "result": "open"}) + "\n")
-        modules = sorted({j.module for j in todo})
-        random.Random(4).shuffle(modules)
-        groups: dict[Path, list[Job]] = defaultdict(list)
-        for job in todo:
-            groups[job.module].append(job)
-        for group in groups.values():
-            random.Random(4).shuffle(group)
+                record = {"key": job.key, "wheel": job.wheel, "bytes": job.bytes, "result": "open", "lacks": job.lacks}
+                out.write(json.dumps(record) + "\n")
         task = progress.add_task("kernels", total=len(todo))
         end = time.monotonic() + minutes * 60 if minutes else float("inf")
-        while groups and time.monotonic() < end:  # a few of each module in turn: what is known early is a fair sample
-            for module in [m for m in modules if m in groups]:
-                for job in groups[module][:4]:
-                    if time.monotonic() < end:
-                        answer = child.run(job)
-                        out.write(json.dumps({"key": job.key, "wheel": job.wheel, "bytes": job.bytes, **answer}) + "\n")
-                        out.flush()
-                        progress.advance(task)
-                del groups[module][:4]
-                if not groups[module]:
-                    del groups[module]
+        for job in fair_order(todo):
+            if time.monotonic() > end:
+                break
+            answer = child.run(job)
+            out.write(json.dumps({"key": job.key, "wheel": job.wheel, "bytes": job.bytes, **answer}) + "\n")
+            out.flush()
+            progress.advance(task)
+
+
+def fair_order(jobs: list[Job]) -> Iterator[Job]:
+    """Take a kernel of each wheel in turn, each wheel's in random order: what is known early is a fair sample of each."""
+    wheels: dict[str, list[Job]] = defaultdict(list)
+    for job in jobs:
+        wheels[job.wheel].append(job)
+    for group in wheels.values():
+        random.Random(4).shuffle(group)
+    while wheels:
+        for wheel in list(wheels):
+            yield wheels[wheel].pop()
+            if not wheels[wheel]:
+                del wheels[wheel]
 
 
 def read(state: Path) -> list[dict[str, Any]]:
@@ -214,8 +221,7 @@ def read(state: Path) -> list[dict[str, Any]]:
     if state.exists():
         for line in state.read_text().splitlines():
             record = json.loads(line)
-            if record["result"] != "open" or record["key"] not in latest:
-                latest[record["key"]] = record
+            latest[record["key"]] = {**latest.get(record["key"], {}), **record}
     return list(latest.values())
 
 
@@ -228,10 +234,13 @@ def _table(state: Path) -> None:
     print(
         "Made by `benchmarks/wheel_coverage.py` from the wheels named below: every kernel with PTX (variants of one architecture\n"
         "only, `sm_90a` and the like, apart), compiled for this processor with the block shape it states, else 256 threads.\n"
-        "Kernels are taken in a fixed random order; those not tried yet are counted as open.\n"
+        "`all forms known`: every instruction form of the kernel and of what it calls has a meaning here. `tried`: compiled to\n"
+        "machine code, or refused; kernels are taken in random order, a wheel's first ones are a fair sample of it.\n"
     )
-    print("| wheel | kernels | MB of PTX | tried | compiled | refused | failed | median s | 95 % s | longest s |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print(
+        "| wheel | kernels | MB of PTX | all forms known | tried | compiled | refused | failed | median s | 95 % s | longest s |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     wheels: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for record in records:
         wheels[record["wheel"]].append(record)
@@ -241,13 +250,19 @@ def _table(state: Path) -> None:
         times = sorted(r["seconds"] for r in tried if r["result"] == "compiled") or [0.0]
         name = re.sub(r"-(cp|py)\d.*", "", wheel)
         cells = [
-            name, len(found), f"{sum(r['bytes'] for r in found) / 1e6:.1f}", len(tried), count["compiled"], count["refused"],
+            name, len(found), f"{sum(r['bytes'] for r in found) / 1e6:.1f}",
+            sum(not r["lacks"] for r in found), len(tried), count["compiled"], count["refused"],
             count["failed"], f"{times[len(times) // 2]:.2f}", f"{times[int(len(times) * 0.95)]:.2f}", f"{times[-1]:.1f}",
         ]  # fmt: skip
         print(f"| {' | '.join(map(str, cells))} |")
     reasons = Counter(
         (r["wheel"], r["result"], r.get("why", "")) for r in records if r["result"] in ("refused", "failed")
     )
+    missing = Counter((r["wheel"], form) for r in records for form in r["lacks"])
+    if missing:
+        print("\n## Instruction forms without a meaning\n\n| wheel | form | kernels |\n|---|---|---|")
+    for (wheel, form), number in missing.most_common():
+        print(f"| {re.sub(r'-(cp|py)[0-9].*', '', wheel)} | `{form}` | {number} |")
     print("\n## Refused and failed\n")
     if not reasons:
         print("None.")
