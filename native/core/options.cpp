@@ -27,6 +27,7 @@ std::string write_options(const CompileOptions& o) {
                       return std::to_string(m.offset) + ":" + std::to_string(m.size) + ":" +
                              std::to_string(m.modulus);
                     }));
+  if (o.stack) words.push_back("stack=" + std::to_string(o.stack));
   if (o.quick) words.push_back("tier=quick");
   std::string out;
   for (auto& word : words) out += (out.empty() ? "" : " ") + word;

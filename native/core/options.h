@@ -20,6 +20,7 @@ struct CompileOptions {
   std::set<std::string> checks;  // memory, race, init, sync: what the code checks while it runs
   unsigned lanes = 0;            // emitted together; 0: the compiler's choice
   std::vector<Multiple> multiples;
+  uint64_t stack = 0;  // bytes of a thread's stack, if more than usual is asked for
   bool quick = false;  // soon rather than fast
 };
 

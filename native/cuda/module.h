@@ -60,6 +60,7 @@ struct Function {
   std::map<std::array<uint32_t, 3>, std::shared_ptr<Versions>> compiled;
   std::shared_ptr<Versions>
       for_wide_grids;  // of any block shape and of more than 2^30 threads along x
+  uint64_t stack = 0;  // bytes of a thread's stack for which they were compiled, 0 the usual ones
 
   // Returns the code for a block shape, compiled if need be; throws Failure with what the compiler
   // said.

@@ -9,6 +9,7 @@
 #include "core/settings.h"
 #include "core/watched_memory.h"
 #include "cuda/library.h"
+#include "cuda/limits.h"
 #include "cuda/memory.h"
 #include "cuda/module.h"
 
@@ -167,12 +168,27 @@ std::shared_ptr<Module> load_module(std::shared_ptr<const ModuleDescription> des
   return module;
 }
 
+// The stack that kernels get anyway is enough for a limit of 8 KiB; beyond that our frames, which
+// hold what a GPU keeps in registers, get twice what was asked for.
+static uint64_t stack_option(uint64_t limit) {
+  constexpr uint64_t kEnough = 8 << 10, kMost = 8 << 20, kStep = 4096;
+  if (limit <= kEnough) return 0;
+  return std::min(kMost, (2 * std::min(limit, kMost) + kStep - 1) / kStep * kStep);
+}
+
 std::shared_ptr<Versions> Function::code(const std::array<uint32_t, 3>& block, uint64_t grid_x) {
   std::lock_guard lock(mutex);
   const std::array<uint32_t, 3> any{};
   CompileOptions options;
   options.checks = settings().checks;
   if (!options.checks.empty()) options.lanes = 32;  // checks look at one warp at a time
+  if (auto owner = context.lock()) options.stack = stack_option(read_limit(*owner, 0));
+  if (options.stack > stack) {  // what was compiled for less may not do any more
+    compiled.clear();
+    for_wide_grids.reset();
+    stack = options.stack;
+  }
+  options.stack = stack;
   auto obtain = [&](const std::array<uint32_t, 3>& shape) {
     return Versions::obtain(
         {description->image, entry->name, shape, device().info().identity, options},

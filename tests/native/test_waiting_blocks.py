@@ -56,6 +56,15 @@ def test_a_barrier_of_the_grid_in_an_ordinary_launch_traps(driver, function):
     assert driver.code("cuCtxSynchronize") == 719
 
 
+def test_a_larger_stack_limit_holds_deeper_calls(driver, function):
+    deep, one = function("deep", CALLS), upload(driver, np.ones(1, np.int32))
+    out = upload(driver, np.zeros(64, np.int32))
+    driver.cuCtxSetLimit(0, 256 << 10)
+    driver.cuLaunchKernel(deep, 1, 1, 1, 40, 1, 1, 0, 0, pointers(out, 1500, one), 0)
+    driver.cuCtxSynchronize()
+    assert download(driver, out, 4, np.int32)[3] == 1500 * 1501 // 2 + 1500
+
+
 def test_a_full_stack_is_told_with_thread_and_line(driver, function, capfd):
     out, one = upload(driver, np.zeros(64, np.int32)), upload(driver, np.ones(1, np.int32))
     driver.cuLaunchKernel(function("deep", CALLS), 1, 1, 1, 40, 1, 1, 0, 0, pointers(out, 100_000, one), 0)

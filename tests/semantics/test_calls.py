@@ -112,6 +112,14 @@ def test_calls_nest_as_deep_as_the_stack_reaches(run):
     assert numbers(run, "deep", 40, 30, one, grid=1) == wanted
 
 
+def test_a_larger_stack_holds_deeper_calls():
+    out, one = np.zeros(40, np.int32), np.ones(1, np.int32)
+    with pytest.raises(KernelTrap, match="stack"):
+        module(PTX).run("deep", 1, 40, [out, 1500, one])
+    module(PTX).run("deep", 1, 40, [out, 1500, one], options="gang=32 stack=524288")
+    assert out[3] == 1500 * 1501 // 2 + 1500
+
+
 def test_a_stack_that_overflows_names_thread_and_line():
     with pytest.raises(KernelTrap, match=r"stack of a thread is full.*lane 3 \(line \d+"):
         module(PTX).run("deep", 1, 40, [np.zeros(40, np.int32), 100_000, np.ones(1, np.int32)])
@@ -197,6 +205,34 @@ def test_an_alloca_without_room_names_the_line(old, new):
     line = 3 + body[: body.index("alloca.u64 %d4")].count("\n") + 1
     with pytest.raises(KernelTrap, match=rf"stack of a thread is full.*line {line} "):
         Program(HEAD + body).run("k", 1, 33, [np.zeros(33, np.uint32), np.uint32(1000)])
+
+
+JUMPS = """.visible .entry k(.param .u64 out, .param .u32 any) {
+  .reg .b32 %r<9>; .reg .b64 %d<9>;
+  L: .branchtargets A, B, C;
+  ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d1, %d1, %d2; INDEX
+  brx.idx %r2, L;
+A: mov.u32 %r3, 10; bra E;
+B: mov.u32 %r3, 20; bra E;
+C: mov.u32 %r3, 30;
+E: st.global.u32 [%d1], %r3; ret; }
+"""
+
+
+@pytest.mark.parametrize("index", ["rem.u32 %r2, %r1, 3;", "ld.param.u32 %r2, [any];"])
+def test_branches_by_index(run, index):
+    out = np.zeros(33, np.uint32)
+    handmade(run.device, JUMPS.replace("INDEX", index), "k", 33, out, np.uint32(1))
+    assert list(out) == ([20] * 33 if "any" in index else [10 * (i % 3 + 1) for i in range(33)])
+
+
+@pytest.mark.parametrize("index", ["mov.u32 %r2, %r1;", "ld.param.u32 %r2, [any];"])
+def test_an_index_out_of_range_goes_somewhere(index):
+    """PTX leaves open where; lanes must not get lost on the way."""
+    out = np.zeros(33, np.uint32)
+    Program(HEAD + JUMPS.replace("INDEX", index)).run("k", 1, 33, [out, np.uint32(1 << 31)])
+    assert set(out[3:]) <= {10, 20, 30}
+    assert list(out[:3]) == [10, 20, 30] or "any" in index
 
 
 def test_a_graph_of_calls_that_would_explode_is_shared():

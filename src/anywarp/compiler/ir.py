@@ -211,7 +211,7 @@ class Specialisation:
     `block` is the block shape (then a grid has at most 2**30 threads along x), or None for any shape and grid. `lanes` is the
     number of lanes emitted together (a gang: 32 is one warp), 0 leaves it to the target. `multiples` are integer parameters (offset and size in bytes, modulus) whose values are
     multiples of a modulus. `checks` names what the code checks while it runs (memory, race, init, sync). `quick` asks for code
-    soon rather than for fast code.
+    soon rather than for fast code. `stack` are the bytes of a thread's stack, 0 the usual ones.
     """
 
     block: tuple[int, int, int] | None = None
@@ -219,3 +219,4 @@ class Specialisation:
     multiples: tuple[tuple[int, int, int], ...] = ()
     checks: frozenset[str] = frozenset()
     quick: bool = False
+    stack: int = 0

@@ -20,6 +20,8 @@ def write_options(specialisation: Specialisation) -> str:
         words.append(f"gang={specialisation.lanes}")
     if specialisation.multiples:
         words.append(f"multiple={','.join(':'.join(map(str, m)) for m in sorted(specialisation.multiples))}")
+    if specialisation.stack:
+        words.append(f"stack={specialisation.stack}")
     if specialisation.quick:
         words.append("tier=quick")
     return " ".join(words)
@@ -40,7 +42,10 @@ def read_options(text: str, block: tuple[int, int, int] | None) -> Specialisatio
         tuple(multiples),
         frozenset(fields["check"].split(",") if "check" in fields else ()),
         "tier" in fields,
+        int(fields.get("stack", "0")),
     )
+    if not 0 <= out.stack <= 1 << 23:
+        raise ValueError(f"a stack that no thread can have: {out.stack}")
     if out.lanes not in (0, 32, 64, 128, 256, 512, 1024) or not out.checks <= CHECKS or write_options(out) != text:
         raise ValueError(f"options that nobody wrote: {text[:200]}")
     return out

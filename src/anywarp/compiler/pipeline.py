@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from anywarp.compiler import codes, verify
 from anywarp.compiler.artifact import Artifact
+from anywarp.compiler.expand import STACK_BYTES
 from anywarp.compiler.ir import Kernel, Specialisation
 from anywarp.compiler.layout import ModuleLayout, entry_of, lay_out_data
 from anywarp.compiler.lower import lower_kernel
@@ -65,7 +66,9 @@ def prepare_kernel(
 
     `watch` is called with the name of each stage and the kernel after it; `checked` verifies the IR then.
     """
-    kernel = lower_kernel(module, name, members="sync" in specialisation.checks)
+    kernel = lower_kernel(
+        module, name, members="sync" in specialisation.checks, stack_bytes=specialisation.stack or STACK_BYTES
+    )
     for one in (None, *PASSES):
         if one is not None:
             one(kernel, specialisation)

@@ -412,9 +412,12 @@ class Flow:
             return out
         chunks = v.vector(argument)
         type = f"<{v.chunk} x i32>"
-        for i, target in enumerate(end.targets):
+        rest = mask or FULL
+        for i, target in enumerate(end.targets[:-1]):
             bits = v.bits_of([t.two("icmp eq", type, c, f"splat (i32 {i})") for c in chunks])
             add(target, bits if mask is None else t.two("and", v.word, bits, mask))
+            rest = t.two("and", v.word, rest, t.two("xor", v.word, bits, "-1"))
+        add(end.targets[-1], rest)  # as are indices out of range, which PTX leaves undefined: no lane may get lost
         return out
 
     # --- masked copies --------------------------------------------------------------------------------------------
@@ -597,8 +600,10 @@ class Flow:
                 end.targets[1]: t.pick(0, value, self.v.word, "0", lanes),
             }
         out: dict[Block, str] = {}
+        last = len(end.targets) - 1
+        clamped = t.call("i32", "llvm.umin.i32", ("i32", value), ("i32", str(last)))
         for i, target in enumerate(end.targets):
-            bits = t.pick(0, t.two("icmp eq", "i32", value, str(i)), self.v.word, lanes, "0")
+            bits = t.pick(0, t.two("icmp eq", "i32", clamped, str(i)), self.v.word, lanes, "0")
             out[target] = t.two("or", self.v.word, out[target], bits) if target in out else bits
         return out
 
