@@ -103,12 +103,12 @@ def locate(
 
     `digest` is the SHA-256 of that object in hex: the kernel is compiled again, and what differs says nothing.
     """
-    kernel = prepare_kernel(IndexedModule(index), name, specialisation)
-    specialisation = replace(specialisation, lanes=target.choose_gang(kernel, specialisation).lanes)
-    analysis, _ = analyse_wishing(kernel, specialisation)
-    code = target.emit(kernel, analysis, specialisation).object
+    code = compile_kernel(index, name, specialisation, target).object
     if hashlib.sha256(code).hexdigest() != digest:
         return 0
+    kernel = prepare_kernel(IndexedModule(index), name, specialisation)  # anew: emission changes what it is given
+    specialisation = replace(specialisation, lanes=target.choose_gang(kernel, specialisation).lanes)
+    analysis, _ = analyse_wishing(kernel, specialisation)
     lines = LineTable(index.source.text)
     return target.locate(kernel, analysis, specialisation, code, offset, lines.line_of)
 
