@@ -161,3 +161,13 @@ def test_real_rows_with_and_without_their_wish(columns: int) -> None:
         options = "gang=32 multiple=24:4:32" if multiple == 32 else "gang=32"
         program.run("rmsnorm", 2, (32, 4), [x, scale, out, columns, 1e-5], options=options)
         np.testing.assert_allclose(out, want, rtol=2e-5, atol=1e-5)
+
+
+def test_very_long_kernels_are_not_analysed_again() -> None:
+    """Each analysis of a kernel of many thousand operations takes long; what it wishes for is not worth that."""
+    more = "\n".join(f"mul.lo.u32 %r13, %r13, {3 + 2 * i}; xor.b32 %r13, %r13, %r2;" for i in range(3100))
+    ptx = ROWS.replace("LOOP:", f"mov.u32 %r13, %r15;\n{more}\nst.global.u32 [%d2], %r13;\nLOOP:")
+    specialisation = Specialisation(BLOCK)
+    kernel = prepared(ptx, "k", specialisation)
+    assert sum(len(block.ops) for block in kernel.blocks) > 6000
+    assert analyse_wishing(kernel, specialisation)[1] == ()

@@ -24,6 +24,8 @@ _CARRIES = frozenset(
 _SEARCH = 4000
 _TRIED = 6
 """Values followed back, and parameters tried, at most."""
+_SMALL, _LARGEST = 1500, 6000
+"""Operations of kernels whose wishes are pruned one by one, and of kernels that are analysed again at all."""
 
 
 def analyse_wishing(kernel: Kernel, specialisation: Specialisation) -> tuple[Analysis, tuple[Wish, ...]]:
@@ -34,15 +36,18 @@ def analyse_wishing(kernel: Kernel, specialisation: Specialisation) -> tuple[Ana
     analysis, missed = analyse_wanting(kernel, specialisation)
     if specialisation.multiples or specialisation.quick or specialisation.checks or specialisation.block is None:
         return analysis, ()
+    size = sum(len(block.ops) for block in kernel.blocks)
+    if size > _LARGEST:
+        return analysis, ()
     now = _burden(kernel, analysis)
     found = _parameters(missed)[:_TRIED] if now else []
     best: tuple[int, tuple[Wish, ...]] = (now, ())
-    for modulus in sorted({32, specialisation.lanes}):
+    for modulus in sorted({32, specialisation.lanes} if size <= _SMALL else {specialisation.lanes}):
         wishes = tuple((offset, size, modulus) for offset, size in found)
         there = _with(kernel, specialisation, wishes) if wishes else now
         if there < best[0]:
             best = there, wishes
-    return analysis, _needed(kernel, specialisation, *best)
+    return analysis, _needed(kernel, specialisation, *best) if size <= _SMALL else best[1]
 
 
 def _with(kernel: Kernel, specialisation: Specialisation, wishes: tuple[Wish, ...]) -> int:
