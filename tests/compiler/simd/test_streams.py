@@ -93,3 +93,31 @@ def test_large_results_arrive_whole_wherever_they_begin(offset: int, gang: int) 
     Program(TEXT.replace("STORE", STORE)).run("k", -(-n // 128), 128, [source, out, n], options=f"gang={gang}")
     np.testing.assert_array_equal(out, source + np.arange(n, dtype=np.uint32))
     assert (room[:offset] == 0xCD).all() and (room[offset + 4 * n :] == 0xCD).all()
+
+
+# four words per thread: out[4 i .. 4 i + 3] = i + in[4 i ..]
+FOUR = TEXT.replace("mul.wide.s32 %d3, %r2, 4;", "mul.wide.s32 %d3, %r2, 16;").replace(
+    "ld.global.u32 %r7, [%d4];",
+    ".reg .b32 %a<4>; .reg .b32 %b<4>; ld.global.v4.u32 {%a0, %a1, %a2, %a3}, [%d4]; add.u32 %b0, %a0, %r2;"
+    " add.u32 %b1, %a1, %r2; add.u32 %b2, %a2, %r2; add.u32 %b3, %a3, %r2; mov.u32 %r7, 0;",
+)  # fmt: skip
+STORE_FOUR = "st.global.v4.u32 [%d5], {%b0, %b1, %b2, %b3};"
+
+
+@pytest.mark.parametrize("offset", [0, 16])
+def test_large_results_of_four_words_a_thread_arrive_whole(offset: int) -> None:
+    n = LARGE // 16 + 300
+    source = np.random.default_rng(offset).integers(0, 1 << 32, (n, 4), dtype=np.uint32)
+    room = aligned(16 * n + 192)
+    out = room[offset : offset + 16 * n].view(np.uint32).reshape(n, 4)
+    program = Program(FOUR.replace("STORE", STORE_FOUR))
+    program.run("k", -(-n // 128), 128, [source, out, n])
+    np.testing.assert_array_equal(out, source + np.arange(n, dtype=np.uint32)[:, None])
+    assert (room[:offset] == 0xCD).all() and (room[offset + 16 * n :] == 0xCD).all()
+
+
+def test_vectors_of_a_thread_may_go_past_the_caches() -> None:
+    specialisation = Specialisation(BLOCK, 32)
+    kernel = prepare_kernel(IndexedModule(index_module(FOUR.replace("STORE", STORE_FOUR))), "k", specialisation)
+    text = WIDE.emit_text(kernel, analyse_wishing(kernel, specialisation)[0], specialisation)[0]
+    assert text.count("!nontemporal") == 2 and "store <64 x i32>" in text

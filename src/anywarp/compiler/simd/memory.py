@@ -10,7 +10,7 @@ from anywarp.compiler.simd.addresses import SIZE, Address, Parts
 from anywarp.compiler.simd.adjacent import decompose, find_groups, loop_step
 from anywarp.compiler.simd.lanes import Lanes
 from anywarp.compiler.simd.special import Launch
-from anywarp.compiler.simd.streams import find_streams, store_stream
+from anywarp.compiler.simd.streams import LINE, find_streams, store_stream
 from anywarp.compiler.simd.text import LLVM_TYPE
 from anywarp.compiler.simd.values import Values
 from anywarp.ptx.isa.ops import BITS
@@ -293,9 +293,9 @@ class Memory(Lanes):
             return
         masks = self.v.active_chunks(op.guard)
         if len(values) > 1 and masks is None and self._interleaved(address, size, len(values)):
-            self._wide_store(address, values, element, size)
+            self._wide_store(address, values, element, size, op in self.streams)
             return
-        if op in self.streams and masks is None:
+        if op in self.streams and masks is None and len(values) == 1:
             places = self.places_in_a_row(address, size)
             if places is not None:
                 self._store_stream(address, places, self.v.vector(values[0]), element, size)
@@ -308,7 +308,8 @@ class Memory(Lanes):
         self, address: Address, places: Sequence[str], chunks: Sequence[str], element: str, size: int
     ) -> None:
         t = self.t
-        after = store_stream(self.v, self.at.all_threads, places, chunks, element, size)
+        type = f"<{self.v.chunk} x {element}>"
+        after = store_stream(self.v, self.at.all_threads, places, chunks, type, size)
         self.store_lanes(address, chunks, element, size, None, False)
         t.do(f"br label %{after}")
         t.start(after)
@@ -361,10 +362,10 @@ class Memory(Lanes):
         above = t.cast("trunc", v.word, above, "i32") if v.warps > 1 else above
         return self.pick_lane(element, chunks, t.two("sub", "i32", str(v.lanes - 1), above))
 
-    def _wide_store(self, address: Address, values: Sequence[Value], element: str, size: int) -> None:
+    def _wide_store(self, address: Address, values: Sequence[Value], element: str, size: int, stream: bool) -> None:
         """Weave members into structures and store them whole."""
         v, t, n, count = self.v, self.t, self.v.chunk, len(values)
-        chunks = [v.vector(value) for value in values]
+        chunks, structures = [v.vector(value) for value in values], list[str]()
         for chunk in range(v.chunks):
             parts = [c[chunk] for c in chunks]
             if count == 2 or count == 4:
@@ -374,5 +375,14 @@ class Memory(Lanes):
             total = n * count
             index = ", ".join(f"i32 {member * n + lane}" for lane in range(n) for member in range(count))
             type = f"<{total} x {element}>"
-            woven = t.let(f"shufflevector {type} {whole}, {type} poison, <{total} x i32> <{index}>")
-            t.do(f"store {type} {woven}, ptr {self._pointer(address, chunk * n)}, align {size}")
+            structures.append(t.let(f"shufflevector {type} {whole}, {type} poison, <{total} x i32> <{index}>"))
+        type, pointers = f"<{n * count} x {element}>", [self._pointer(address, i * n) for i in range(v.chunks)]
+        after = ""
+        if stream and n * count * size % LINE == 0:
+            places = [t.cast("ptrtoint", "ptr", pointer, "i64") for pointer in pointers]
+            after = store_stream(v, self.at.all_threads, places, structures, type, size * count)
+        for pointer, structure in zip(pointers, structures, strict=True):
+            t.do(f"store {type} {structure}, ptr {pointer}, align {size}")
+        if after:
+            t.do(f"br label %{after}")
+            t.start(after)

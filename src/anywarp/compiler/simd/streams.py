@@ -46,7 +46,7 @@ def _orders(op: Op) -> bool:
 
 
 def _may_stream(op: Op, read: set[Value]) -> bool:
-    if op.name != "store" or op.attrs["space"] != "global" or len(op.args) != 2 or op.guard is not None:
+    if op.name != "store" or op.attrs["space"] != "global" or op.guard is not None:
         return False
     arrays = _arrays(op.args[0])
     return bool(arrays) and not arrays & read
@@ -71,12 +71,11 @@ def _arrays(address: Value) -> set[Value]:
     return out
 
 
-def store_stream(v: Values, threads: str, places: Sequence[str], chunks: Iterable[str], element: str, size: int) -> str:
-    """Begin: if the launch stores much and whole lines, store `chunks` past the caches at their `places` (i64); else what follows.
-
-    Returns the label of what comes after both.
+def store_stream(v: Values, threads: str, places: Sequence[str], chunks: Iterable[str], type: str, size: int) -> str:
+    """Begin: if the launch stores much and whole lines, store `chunks` of a type past the caches at their `places` (i64); else
+    what follows. `size` is what each thread stores, in bytes. Returns the label of what comes after both.
     """
-    t, n = v.t, v.chunk
+    t = v.t
     much = t.two("icmp uge", "i64", threads, str(LARGE // size))
     low = places[0]
     for place in places[1:]:
@@ -87,7 +86,7 @@ def store_stream(v: Values, threads: str, places: Sequence[str], chunks: Iterabl
     t.start(past)
     for place, chunk in zip(places, chunks, strict=True):
         pointer = t.cast("inttoptr", "i64", place, "ptr")
-        t.do(f"store <{n} x {element}> {chunk}, ptr {pointer}, align {LINE}, !nontemporal !2")
+        t.do(f"store {type} {chunk}, ptr {pointer}, align {LINE}, !nontemporal !2")
     t.do(f"br label %{after}")
     t.start(through)
     return after
