@@ -34,6 +34,8 @@ class Matrix:
         self._groups: dict[Op, Group] = {}
         self._places: dict[int, list[str]] = {}
         self._carried: list[Group] = []
+        self._arrays: dict[tuple[str, int], list[list[str]]] = {}
+        self._taken: dict[tuple[str, int, Block], list[list[str]]] = {}
         self._copies: dict[Value, list[str]] = {}
         self._find_resident()
         self._panels = _Panels(self)
@@ -60,13 +62,27 @@ class Matrix:
             self._carried.append(group)
             places = ["%" + t.fresh("sums") for _ in range(count)]
         else:
-            places = v.array(group.type, count)
+            places = self._array(group, count)
         self._places[id(group)] = places
         for value, index in group.members:
             mine = places[index * v.chunks : (index + 1) * v.chunks]
             v.keep_at(value, mine, "main")
             if isinstance(value, Phi):
                 v.keep_at(value, mine, "phi")
+
+    def _array(self, group: Group, count: int) -> list[str]:
+        """Return variables: what one block makes and uses up may lie where another block's does."""
+        v = self.v
+        homes = {v.home[value] for value, _ in group.members}
+        if len(homes) != 1 or any(value in v.crossing for value, _ in group.members):
+            return v.array(group.type, count)
+        kind = (group.type, count)
+        taken = self._taken.setdefault((*kind, homes.pop()), [])
+        known = self._arrays.setdefault(kind, [])
+        if len(taken) == len(known):
+            known.append(v.array(group.type, count))
+        taken.append(known[len(taken)])
+        return taken[-1]
 
     def carried_bytes(self) -> int:
         """Return the memory that a gang needs for what loops carry, in multiples of 64 bytes."""
