@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from anywarp.compiler.artifact import Artifact
+from anywarp.compiler.gangs import Gang
 from anywarp.compiler.ir import Kernel, Specialisation
 from anywarp.compiler.module_view import IndexedModule
 from anywarp.compiler.pipeline import compile_kernel, prepare_kernel
@@ -53,12 +53,23 @@ class _Recorder:
         self.target = target
         self.given: list[tuple[Kernel, Analysis, Specialisation]] = []
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.target, name)
-
     @property
     def name(self) -> str:
         return self.target.name
+
+    def choose_gang(self, kernel: Kernel, specialisation: Specialisation) -> Gang:
+        return self.target.choose_gang(kernel, specialisation)
+
+    def locate(
+        self,
+        kernel: Kernel,
+        analysis: Analysis,
+        specialisation: Specialisation,
+        code: bytes,
+        offset: int,
+        line_of: Callable[[int], int],
+    ) -> int:
+        return self.target.locate(kernel, analysis, specialisation, code, offset, line_of)
 
     def emit(self, kernel: Kernel, analysis: Analysis, specialisation: Specialisation) -> Artifact:
         self.given.append((kernel, analysis, specialisation))
