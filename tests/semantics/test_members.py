@@ -170,6 +170,11 @@ def test_warps_meet_at_one_named_barrier_from_different_places(run):
     assert run(body, 96) == [(t + 37) % 96 for t in range(96)]
 
 
+def test_many_rounds_of_named_barriers_are_no_waiting_for_other_blocks(run):
+    """A block that only waits for itself goes through as many barriers as it likes and never begins anew."""
+    assert run(PRODUCER.replace("%r4, 5;", "%r4, 100;"), 64) == [0] * 32 + [sum(range(10, 110))] * 32
+
+
 def test_counted_reductions_over_some_warps(run):
     body = """ shr.u32 %r3, %r1, 5; setp.eq.u32 %p1, %r3, 1; and.b32 %r4, %r1, 3; setp.eq.u32 %p2, %r4, 0; mov.u32 %r9, 7;
       @%p1 bra E; barrier.red.popc.u32 %r9, 4, 64, %p2;

@@ -66,6 +66,7 @@ cell:
   %id = phi i32 [ 0, %entry ], [ %id.next, %cell.done ]
   %released = phi i32 [ 0, %entry ], [ %released.next, %cell.done ]
   %stuck = phi i32 [ -1, %entry ], [ %stuck.next, %cell.done ]
+  %yielded = phi i32 [ 0, %entry ], [ %yielded.next, %cell.done ]
   %offset = shl i32 %id, 5
   %at = getelementptr i8, ptr %frame, i32 %offset
   %seed = insertelement <32 x i32> poison, i32 %id, i32 0
@@ -103,6 +104,8 @@ count:
   %more = icmp ult i32 %w.next, %warps
   br i1 %more, label %count, label %decide
 decide:
+  %is.first = icmp eq i32 %id, 0
+  %yielded.next = select i1 %is.first, i32 %ready.next, i32 %yielded
   %expected = load i32, ptr %at
   %arrived.at = getelementptr i8, ptr %at, i32 4
   %arrived = load i32, ptr %arrived.at
@@ -148,7 +151,7 @@ done:
   %go = icmp ne i32 %released.next, 0
   %stuck.at = getelementptr i8, ptr %worker, i64 332
   store i32 %stuck.next, ptr %stuck.at
-  %yielding = icmp ne i32 %ready.next, 0
+  %yielding = icmp ne i32 %yielded.next, 0
   %status = select i1 %go, i32 1, i32 2
   %out = select i1 %nobody, i32 0, i32 %status
   %rounds.at = getelementptr i8, ptr %frame, i32 28
