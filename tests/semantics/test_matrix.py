@@ -280,10 +280,10 @@ def draw_indices(kind, m, stored, rng):
 
 
 @pytest.mark.parametrize("device", ALL[:2])
-@pytest.mark.parametrize("variant", ["sp", "sp::ordered_metadata"])
 @pytest.mark.parametrize(("shape", "kinds"), SPARSE, ids=lambda x: x if isinstance(x, str) else "_".join(x.values()))
-def test_sparse_products_take_the_columns_that_their_indices_name(device, variant, shape, kinds):
+def test_sparse_products_take_the_columns_that_their_indices_name(device, shape, kinds):
     kind, bits = kinds["a"], BITS[kinds["a"]]
+    variant = "sp" if shape == "m16n8k32" else "sp::ordered_metadata"
     dense, holders = layouts.SPARSE[shape, bits]
     m, n, k = (int(x) for x in shape.replace("n", " ").replace("k", " ")[1:].split())
     rng = np.random.default_rng(len(shape) + bits)
