@@ -95,7 +95,7 @@ def work() -> None:
         if module not in indices:
             indices.clear()
             indices[module] = index_module(Path(module).read_bytes(), Path(module).name)
-        start = time.perf_counter()
+        start = time.process_time()
         answer: dict[str, Any] = {"result": "compiled"}
         try:
             block = block_of(indices[module], kernel)
@@ -105,7 +105,7 @@ def work() -> None:
             answer = {"result": "refused", "code": error.diagnostic.code, "why": error.diagnostic.message[:200]}
         except Exception as error:
             answer = {"result": "failed", "why": f"{type(error).__name__}: {error}"[:200]}
-        print(json.dumps(answer | {"seconds": time.perf_counter() - start}), flush=True)
+        print(json.dumps(answer | {"seconds": time.process_time() - start}), flush=True)
 
 
 def block_of(index: Any, kernel: str) -> tuple[int, int, int]:
@@ -175,7 +175,7 @@ def _work() -> None:
 @click.argument("state", type=click.Path(path_type=Path))
 @click.argument("wheels", nargs=-1, type=click.Path(path_type=Path, exists=True))
 @click.option("--minutes", default=0.0, help="Stop after this time; 0: when all is done.")
-@click.option("--limit", default=120.0, help="Seconds that one kernel may take.")
+@click.option("--limit", default=120.0, help="Seconds of the clock that one kernel may take.")
 @click.option(
     "--again", type=click.Choice(["never", "refused", "all"]), default="refused", help="What to compile again."
 )
@@ -232,7 +232,7 @@ def _table(state: Path) -> None:
     records = read(state)
     print("# Kernels that wheels carry\n")
     print(
-        "Made by `benchmarks/wheel_coverage.py` from the wheels named below: every kernel with PTX (variants of one architecture\n"
+        "Made by `benchmarks/wheel_coverage.py` (seconds are of the processor) from the wheels named below: every kernel with PTX (variants of one architecture\n"
         "only, `sm_90a` and the like, apart), compiled for this processor with the block shape it states, else 256 threads.\n"
         "`all forms known`: every instruction form of the kernel and of what it calls has a meaning here. `tried`: compiled to\n"
         "machine code, or refused; kernels are taken in random order, a wheel's first ones are a fair sample of it.\n"
