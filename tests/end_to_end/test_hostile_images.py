@@ -101,8 +101,9 @@ def test_bytes_that_are_not_text_are_refused(tmp_path):
 
 def test_endless_recursion_fills_the_stack_and_no_more(tmp_path):
     function = ".func deep()\n{\ncall deep;\nret;\n}\n"
-    words = refused(run(kernel("call deep;", before=function), tmp_path), LAUNCH_FAILED)
-    assert "stack" in words and "thread" in words
+    out = run(kernel("call deep;", before=function), tmp_path)
+    assert (out["load"], out["launch"]) == (0, LAUNCH_FAILED)
+    assert "stack of a thread is full" in out["log"] + out["stderr"]
 
 
 def test_an_unresolved_function_is_named(tmp_path):

@@ -77,6 +77,35 @@ def test_barriers_of_a_cooperative_grid_in_a_loop(device, grid, block):
     np.testing.assert_array_equal(out, wanted)
 
 
+NUMBA = """.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b64 r) cudaCGGetIntrinsicHandle(.param .b32 a);
+.extern .func (.param .b32 r) cudaCGSynchronize(.param .b64 a, .param .b32 b);
+.visible .entry k(.param .u64 values) {
+  .reg .b32 %r<20>; .reg .b64 %d<9>; .reg .pred %p<3>; .param .b32 scope; .param .b64 held; .param .b32 flags; .param .b32 done;
+  st.param.b32 [scope], 1; call.uni (held), cudaCGGetIntrinsicHandle, (scope); ld.param.b64 %d1, [held];
+  ld.param.u64 %d2, [values]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.u32 %r1, %r2, %r3, %r1;
+  mov.u32 %r4, %nctaid.x; mul.lo.u32 %r4, %r3, %r4; add.u32 %r5, %r1, 1; rem.u32 %r5, %r5, %r4; mov.u32 %r6, 0;
+  mul.wide.u32 %d3, %r5, 4; add.u64 %d3, %d2, %d3; mul.wide.u32 %d4, %r1, 4; add.u64 %d4, %d2, %d4;
+L: ld.global.u32 %r7, [%d3];
+  st.param.b64 [held], %d1; st.param.b32 [flags], 0; call.uni (done), cudaCGSynchronize, (held, flags);
+  add.u32 %r7, %r7, %r6; st.global.u32 [%d4], %r7;
+  st.param.b64 [held], %d1; st.param.b32 [flags], 0; call.uni (done), cudaCGSynchronize, (held, flags);
+  add.u32 %r6, %r6, 1; setp.lt.u32 %p1, %r6, 4; @%p1 bra L; ret; }
+"""
+
+
+@pytest.mark.parametrize("device", COMPILED)
+def test_the_barrier_of_the_grid_that_numba_calls(device):
+    values = np.random.default_rng(8).integers(0, 1000, 5 * 40).astype(np.int32)
+    wanted = values.copy()
+    for r in range(4):
+        wanted = np.roll(wanted, -1) + r
+    module(NUMBA).run("k", 5, 40, [values], any_shape=device != "cpu", cooperative=True)
+    np.testing.assert_array_equal(values, wanted)
+
+
 @pytest.mark.parametrize("device", COMPILED)
 def test_a_block_waits_through_shared_memory_and_a_barrier(device):
     flags, out = np.zeros(9, np.int32), np.zeros(9 * 40, np.int32)

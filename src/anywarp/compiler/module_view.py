@@ -5,6 +5,7 @@ Keeps what several kernels of one module share, so that compiling a second one p
 
 from __future__ import annotations
 
+from anywarp.compiler.device_runtime import runtime_function
 from anywarp.compiler.layout import Global, function_addresses, place_data
 from anywarp.diagnostics import Source
 from anywarp.ptx.index import ModuleIndex
@@ -37,7 +38,8 @@ class IndexedModule:
         if name not in self.index.functions:
             return None
         if name not in self._parsed:
-            self._parsed[name] = self.index.function(name)
+            found = self.index.function(name)
+            self._parsed[name] = found if found.body is not None else runtime_function(name) or found
         return self._parsed[name]
 
     def variable(self, name: str) -> Variable | None:
