@@ -144,23 +144,45 @@ void note_copied(uint64_t to, uint64_t from, uint64_t bytes) {
   memmove(target->written + b, source->written + a, bytes);
 }
 
-std::shared_ptr<const WatchedRange> range_at(uint64_t address) {
-  struct Cache {
-    uint64_t generation = 0, next = 0;
-    Range ranges[4];
-  };
+namespace {
+
+// The live ranges that this thread asked for last.
+struct Cache {
+  uint64_t generation = 0, next = 0;
+  Range ranges[4];
+};
+
+Cache& fresh_cache() {
   thread_local std::unique_ptr<Cache> cache = std::make_unique<Cache>();
-  Table& t = table();
-  uint64_t now = t.generation.load(std::memory_order_acquire);
+  uint64_t now = table().generation.load(std::memory_order_acquire);
   if (cache->generation != now) *cache = Cache{}, cache->generation = now;
-  for (auto& range : cache->ranges) {
+  return *cache;
+}
+
+}  // namespace
+
+std::shared_ptr<const WatchedRange> range_at(uint64_t address) {
+  Cache& cache = fresh_cache();
+  for (auto& range : cache.ranges) {
     if (range && address - range->base < range->bytes) return range;
   }
+  Table& t = table();
   std::shared_lock lock(t.mutex);
   Range found = find(t.live, address);
   if (!found) return find(t.freed, address);
-  cache->ranges[cache->next++ % 4] = found;
+  cache.ranges[cache.next++ % 4] = found;
   return found;
+}
+
+const WatchedRange* range_holding(uint64_t first, uint64_t end) {
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    for (auto& range : fresh_cache().ranges) {
+      if (range && first - range->base < range->bytes)
+        return end - range->base <= range->bytes ? range.get() : nullptr;
+    }
+    range_at(first);
+  }
+  return nullptr;
 }
 
 std::shared_ptr<const WatchedRange> range_near(uint64_t address) {

@@ -49,6 +49,9 @@ void note_copied(uint64_t to, uint64_t from, uint64_t bytes);
 // questions about few ranges.
 std::shared_ptr<const WatchedRange> range_at(uint64_t address);
 
+// The same for [first, end), null if that is not in one; good until this thread asks again.
+const WatchedRange* range_holding(uint64_t first, uint64_t end);
+
 // The range nearest to an address, in use or (if it is nearer) freed; null when nothing is near.
 std::shared_ptr<const WatchedRange> range_near(uint64_t address);
 

@@ -68,7 +68,8 @@ void begin_block(CheckedWorker& mine, uint64_t block) {
   s.warps = (s.threads + kLanes - 1) / kLanes;
   s.calls = 0;
   if (mine.check->init) s.shared_written.assign(l.shared_total, 0);
-  if (mine.check->race) s.shared.assign(l.shared_total, {});
+  s.piece = 4;
+  if (mine.check->race) s.shared.assign(l.shared_total / 4 + 1, {});
   s.clocks.assign(s.warps, {});
   std::fill(std::begin(s.exited), std::end(s.exited), 0);
   for (auto& barrier : s.barriers) barrier = {};

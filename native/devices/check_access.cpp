@@ -218,6 +218,75 @@ void check_written(const CheckCall& call, uint32_t thread, const Place& p) {
   if (call.site.kind != SiteKind::load) memset(written, 1, size);
 }
 
+constexpr uint8_t kOnes[32] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                               1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+
+template <class F>
+bool all_of_lanes(uint32_t lanes, F test) {
+  for (; lanes; lanes &= lanes - 1) {
+    if (!test(static_cast<uint32_t>(__builtin_ctz(lanes)))) return false;
+  }
+  return true;
+}
+
+// Whether all that lanes read has been written; then notes what they write. `written` begins where
+// addresses are `origin`.
+bool all_written(const CheckCall& call, const int64_t* addresses, uint8_t* written,
+                 int64_t origin) {
+  uint64_t size = call.site.size;
+  bool reads = call.site.kind != SiteKind::store, writes = call.site.kind != SiteKind::load;
+  auto good = [&](uint32_t lane) {
+    return memcmp(written + (addresses[lane] - origin), kOnes, size) == 0;
+  };
+  if (reads && !all_of_lanes(call.lanes, good)) return false;
+  auto note = [&](uint32_t lane) {
+    memset(written + (addresses[lane] - origin), 1, size);
+    return true;
+  };
+  return !writes || all_of_lanes(call.lanes, note);
+}
+
+// The common case, all lanes at once: everything lies in one window of shared memory or in one
+// allocation, aligned and written. False, and nothing done, when that is not sure.
+bool check_together(CheckCall& call, const int64_t* addresses, const void* values) {
+  const CheckedSite& s = call.site;
+  uint64_t size = s.size, bits = 0;
+  int64_t low = INT64_MAX, high = INT64_MIN, origin = 0, bytes_there = static_cast<int64_t>(size);
+  bool single = s.space != Space::local && s.space != Space::param;
+  if (!single || !call.lanes || size == 0 || size > 32 || size & (size - 1)) return false;
+  for (uint32_t rest = call.lanes; rest; rest &= rest - 1) {
+    int64_t address = addresses[__builtin_ctz(rest)];
+    low = std::min(low, address), high = std::max(high, address);
+    bits |= static_cast<uint64_t>(address);
+  }
+  if (bits & (size - 1)) return false;
+  auto window = static_cast<int64_t>(reinterpret_cast<uint64_t>(call.worker.shared));
+  auto total = static_cast<int64_t>(call.launch.shared_total);
+  bool generic = s.space == Space::generic && low >= window && low < window + total;
+  bool shared = s.space == Space::shared || generic;
+  uint8_t* written = nullptr;
+  if (shared) {
+    origin = generic ? window : 0;
+    int64_t first = s.extent_size ? s.extent_start : 0;
+    int64_t last = s.extent_size > 0 ? first + s.extent_size : total;
+    if (low - origin < first || high - origin + bytes_there > last || last > total) return false;
+    if (call.check.init) written = call.state.shared_written.data();
+  } else {
+    auto range = range_holding(static_cast<uint64_t>(low), static_cast<uint64_t>(high) + size);
+    if (!range || range->freed || !range->variables.empty()) return false;
+    written = range->written, origin = static_cast<int64_t>(range->base);
+  }
+  if (call.check.init && written && !all_written(call, addresses, written, origin)) return false;
+  if (!shared || !call.check.race) return true;
+  bool same = s.kind == SiteKind::load && low == high && call.lanes == ~0u;
+  for (uint32_t rest = call.lanes; rest; rest = same ? 0 : rest & (rest - 1)) {
+    auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+    check_race(call, lane, static_cast<uint64_t>(addresses[lane] - origin), addresses, values,
+               same);
+  }
+  return true;
+}
+
 // Accesses of as many bytes as each lane says, one lane after the other.
 uint32_t check_bulk(CheckCall& call, const int64_t* addresses, const void* sizes) {
   uint32_t allowed = 0;
@@ -236,6 +305,7 @@ uint32_t check_bulk(CheckCall& call, const int64_t* addresses, const void* sizes
 
 uint32_t check_access(CheckCall& call, const int64_t* addresses, const void* values) {
   if (call.site.flags & kBulk) return check_bulk(call, addresses, values);
+  if (check_together(call, addresses, values)) return call.lanes;
   uint32_t allowed = call.lanes;
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
     if (!(call.lanes >> lane & 1)) continue;

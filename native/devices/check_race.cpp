@@ -11,11 +11,12 @@ namespace {
 // Whether an earlier access surely came before what `thread` does now: it is its own, or the two
 // have met at a barrier since.
 bool ordered(const CheckCall& call, const Touch& before, uint32_t thread) {
-  if (before.epoch == 0 || before.thread == thread) return true;
-  uint32_t warp = thread / kLanes, other = before.thread / kLanes;
+  if (before.epoch == 0 || (before.thread == thread && !before.warp)) return true;
+  // What a whole warp did was done by another lane, too.
+  uint32_t who = before.thread == thread ? thread ^ 1 : before.thread;
+  uint32_t warp = thread / kLanes, other = who / kLanes;
   const WarpClock& mine = call.state.clocks[warp];
-  uint32_t seen =
-      warp == other ? mine.lanes[thread % kLanes][before.thread % kLanes] : mine.seen[other];
+  uint32_t seen = warp == other ? mine.lanes[thread % kLanes][who % kLanes] : mine.seen[other];
   return before.epoch <= seen;
 }
 
@@ -30,14 +31,18 @@ const uint8_t* stored_byte(const CheckCall& call, const void* values, uint32_t l
 // Threads that write the same number harm nobody.
 bool same_value(const CheckCall& call, const Touch& before, uint32_t lane, uint64_t i,
                 uint64_t offset, const int64_t* addresses, const void* values) {
-  const uint8_t* mine = stored_byte(call, values, lane, i);
-  if (!mine) return false;
-  if (before.call != call.state.calls) return call.worker.shared[offset + i] == *mine;
   uint32_t other = before.thread % kLanes;
-  auto there = i + static_cast<uint64_t>(addresses[lane] - addresses[other]);
-  const uint8_t* theirs =
-      there < call.site.size ? stored_byte(call, values, other, there) : nullptr;
-  return theirs && *theirs == *mine;
+  for (uint64_t k = i; k < i + call.state.piece; ++k) {
+    const uint8_t* mine = stored_byte(call, values, lane, k);
+    if (!mine) return false;
+    const uint8_t* theirs = call.worker.shared + offset + k;
+    if (before.call == call.state.calls) {
+      auto there = k + static_cast<uint64_t>(addresses[lane] - addresses[other]);
+      theirs = there < call.site.size ? stored_byte(call, values, other, there) : nullptr;
+    }
+    if (!theirs || *theirs != *mine) return false;
+  }
+  return true;
 }
 
 void report(const CheckCall& call, uint32_t thread, uint64_t offset, const Touch& before,
@@ -55,9 +60,10 @@ void report(const CheckCall& call, uint32_t thread, uint64_t offset, const Touch
   add_finding(f);
 }
 
-void note_read(CheckCall& call, SharedByte& byte, const Touch& now) {
+void note_read(CheckCall& call, SharedPiece& byte, const Touch& now) {
   for (Touch& read : byte.reads) {
-    if (read.epoch == 0 || read.thread == now.thread) return void(read = now);
+    bool covered = read.thread == now.thread && (now.warp || !read.warp);
+    if (read.epoch == 0 || covered) return void(read = now);
   }
   for (Touch& read : byte.reads) {
     if (ordered(call, read, now.thread)) return void(read = now);
@@ -65,19 +71,29 @@ void note_read(CheckCall& call, SharedByte& byte, const Touch& now) {
   byte.reads[1] = now;
 }
 
+// From words to bytes.
+void split(BlockState& s) {
+  std::vector<SharedPiece> bytes;
+  bytes.reserve(s.shared.size() * 4);
+  for (auto& word : s.shared) bytes.insert(bytes.end(), 4, word);
+  s.shared = std::move(bytes), s.piece = 1;
+}
+
 }  // namespace
 
 void check_race(CheckCall& call, uint32_t lane, uint64_t offset, const int64_t* addresses,
-                const void* values) {
+                const void* values, bool whole) {
   auto& shared = call.state.shared;
   const CheckedSite& site = call.site;
-  if (offset + site.size > shared.size()) return;
+  if (call.state.piece == 4 && ((offset | site.size) & 3)) split(call.state);
+  uint64_t piece = call.state.piece;
+  if (offset + site.size > shared.size() * piece) return;
   uint32_t warp = call.worker.warp, thread = warp * kLanes + lane;
   bool writes = site.kind != SiteKind::load, strong = site.flags & kStrong, told = false;
   Touch now = {call.state.clocks[warp].epoch, call.number, call.state.calls,
-               static_cast<uint16_t>(thread), strong};
-  for (uint64_t i = 0; i < site.size; ++i) {
-    SharedByte& byte = shared[offset + i];
+               static_cast<uint16_t>(thread), strong,      whole};
+  for (uint64_t i = 0; i < site.size; i += piece) {
+    SharedPiece& byte = shared[(offset + i) / piece];
     auto clash = [&](const Touch& before) {
       return !ordered(call, before, thread) && !(before.strong && strong);
     };

@@ -44,15 +44,17 @@ struct CheckedLaunch {
   std::map<uint64_t, std::unique_ptr<struct BlockState>> kept;  // paused blocks by linear index
 };
 
-// One access to a byte of shared memory. `epoch` counts the synchronisations of the thread's warp.
+// One access to a piece of shared memory. `epoch` counts the synchronisations of the thread's warp.
 struct Touch {
   uint32_t epoch = 0;  // 0: none
   uint32_t site = 0, call = 0;
   uint16_t thread = 0;
   bool strong = false;
+  bool warp = false;  // all lanes did, `thread` is one of them
 };
 
-struct SharedByte {
+// A piece of shared memory, BlockState::piece bytes long.
+struct SharedPiece {
   Touch write, reads[2];
 };
 
@@ -79,7 +81,8 @@ struct BlockState {
   uint32_t threads = 0, warps = 0;
   uint32_t calls = 0;
   std::vector<uint8_t> shared_written;
-  std::vector<SharedByte> shared;
+  std::vector<SharedPiece> shared;
+  uint64_t piece = 4;  // 1 once an access was to parts of words
   std::vector<WarpClock> clocks;
   uint32_t exited[kWarps]{};
   BarrierState barriers[kBarriers];
@@ -112,8 +115,9 @@ std::string site_name(const CheckedSite& site);
 uint32_t live_lanes(const BlockState& state, uint32_t warp);
 
 uint32_t check_access(CheckCall& call, const int64_t* addresses, const void* values);
+// `offset` is where the lane's access begins in shared memory; `warp`: all lanes load the same.
 void check_race(CheckCall& call, uint32_t lane, uint64_t offset, const int64_t* addresses,
-                const void* values);
+                const void* values, bool warp = false);
 void check_barrier(CheckCall& call, const int64_t* numbers, const int64_t* counts);
 void check_members(CheckCall& call, const int64_t* masks, bool orders);
 void check_exit(CheckCall& call);
