@@ -70,7 +70,7 @@ void begin_block(CheckedWorker& mine, uint64_t block) {
   if (mine.check->init) s.shared_written.assign(l.shared_total, 0);
   s.piece = 4;
   if (mine.check->race) s.shared.assign(l.shared_total / 4 + 1, {});
-  s.clocks.assign(s.warps, {});
+  if (mine.check->race) s.clocks.assign(s.warps, {});
   std::fill(std::begin(s.exited), std::end(s.exited), 0);
   for (auto& barrier : s.barriers) barrier = {};
 }

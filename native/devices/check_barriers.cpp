@@ -53,7 +53,9 @@ void order(BlockState& s, const BarrierState& b) {
     WarpClock& clock = s.clocks[w];
     if (b.waiting[w]) {
       for (uint32_t u = 0; u < s.warps; ++u) clock.seen[u] = std::max(clock.seen[u], joined[u]);
-      for (uint32_t i = 0; i < kLanes; ++i) {
+      bool all = (b.waiting[w] & b.arrived[w]) == ~0u;
+      if (all) std::fill(&clock.lanes[0][0], &clock.lanes[0][0] + kLanes * kLanes, clock.epoch);
+      for (uint32_t i = 0; i < kLanes && !all; ++i) {
         for (uint32_t k = 0; k < kLanes; ++k) {
           if ((b.waiting[w] >> i & 1) && (b.arrived[w] >> k & 1)) clock.lanes[i][k] = clock.epoch;
         }
@@ -92,7 +94,7 @@ void complete_if_all(const CheckCall& call, uint32_t number) {
   BarrierState& b = call.state.barriers[number];
   if (!b.open || !complete(call.state, b)) return;
   report_completion(call, b, number);
-  order(call.state, b);
+  if (call.check.race) order(call.state, b);
   b = {};
 }
 
@@ -147,6 +149,7 @@ void check_barrier(CheckCall& call, const int64_t* numbers, const int64_t* count
 }
 
 void check_members(CheckCall& call, const int64_t* masks, bool orders) {
+  orders = orders && call.check.race;
   uint32_t warp = call.worker.warp, live = live_lanes(call.state, warp);
   bool told = false;
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
@@ -189,7 +192,7 @@ void check_exit(CheckCall& call) {
            std::to_string(count_ended(call.state)) +
                " threads ended without coming to it, thread " + thread_name(call.launch, thread) +
                " for one");
-    order(call.state, b);
+    if (call.check.race) order(call.state, b);
     b = {};
   }
 }
