@@ -233,43 +233,62 @@ void read_texels(const TextureView& v, const TextureForm& f, uint32_t lanes, con
 
 }  // namespace
 
+namespace {
+
+struct Shape {
+  unsigned axes;
+  bool layered, blends;
+};
+
+// Finds the texels of 32 lanes.
+void locate_all(const TextureView& v, const Shape& shape, const uint32_t* word, uint64_t stride,
+                Places& p) {
+  memset(p.alone, 0, sizeof p.alone);
+  for (unsigned lane = 0; lane < kBatch; ++lane)
+    p.slice[lane] = shape.layered ? std::min(word[lane], std::max(v.layers, 1u) - 1) : 0;
+  if (shape.layered) word += stride;
+  const TextureLevel& l = v.level[0];
+  const double extents[] = {double(l.width), double(l.height), double(l.depth)};
+  for (unsigned a = 0; a < shape.axes; ++a, word += stride) {
+    AddressMode mode = v.address[a];
+    bool around = mode == AddressMode::wrap || mode == AddressMode::mirror;
+    Line line{extents[a], v.normalized ? extents[a] : 1.0,
+              around && !v.normalized ? AddressMode::clamp : mode, shape.blends};
+    locate_axis(line, word, kBatch, p.first[a], p.second[a], p.weight[a], p.alone);
+  }
+}
+
+// The lanes that the others' way does not serve.
+void sample_alone(const TextureView& v, const TextureForm& f, uint32_t lanes, const uint8_t* mask,
+                  uint32_t start, const Places& p, const uint32_t* words, uint32_t* results) {
+  for (uint32_t one = start; one < start + kBatch; ++one) {
+    if (!p.alone[one - start] || !(mask[one >> 3] >> (one & 7) & 1)) continue;
+    uint32_t texel[4];
+    sample(v, f, words + one, lanes, texel);
+    for (unsigned c = 0; c < 4; ++c) results[one + uint64_t{c} * lanes] = texel[c];
+  }
+}
+
+}  // namespace
+
 bool sample_batch(const TextureView& v, const TextureForm& f, uint32_t lanes, const uint8_t* mask,
                   const uint32_t* words, uint32_t* results) {
-  bool layered = f.geometry == TextureForm::a1d || f.geometry == TextureForm::a2d;
-  if (f.geometry > TextureForm::a2d || f.mode || f.offsets || lanes % kBatch || v.surface)
-    return false;
-  if (f.integers && f.geometry == TextureForm::g3d) return false;
+  unsigned g = f.geometry;
+  if (g > TextureForm::a2d || f.mode || f.offsets || lanes % kBatch || v.surface) return false;
+  if (f.integers && g == TextureForm::g3d) return false;
   if (f.integers) return read_texels(v, f, lanes, mask, words, results), true;
-  bool blends = !v.pointwise && reads_floats(v);
-  if (blends && v.srgb) return false;
-  unsigned axes = f.geometry == TextureForm::g1d || f.geometry == TextureForm::a1d ? 1
-                  : f.geometry == TextureForm::g3d                                 ? 3
-                                                                                   : 2;
-  const TextureLevel& l = v.level[0];
-  const uint32_t extents[] = {l.width, l.height, l.depth};
+  bool line = g == TextureForm::g1d || g == TextureForm::a1d;
+  Shape shape{line                    ? 1u
+              : g == TextureForm::g3d ? 3u
+                                      : 2u,
+              g == TextureForm::a1d || g == TextureForm::a2d, !v.pointwise && reads_floats(v)};
+  if (shape.blends && v.srgb) return false;
   for (uint32_t start = 0; start < lanes; start += kBatch) {
     Places p;
-    memset(p.alone, 0, sizeof p.alone);
-    const uint32_t* word = words + start;
-    for (unsigned lane = 0; lane < kBatch; ++lane)
-      p.slice[lane] = layered ? std::min(word[lane], std::max(v.layers, 1u) - 1) : 0;
-    if (layered) word += lanes;
-    for (unsigned a = 0; a < axes; ++a, word += lanes) {
-      AddressMode mode = v.address[a];
-      bool around = mode == AddressMode::wrap || mode == AddressMode::mirror;
-      Line line{double(extents[a]), v.normalized ? double(extents[a]) : 1.0,
-                around && !v.normalized ? AddressMode::clamp : mode, blends};
-      locate_axis(line, word, kBatch, p.first[a], p.second[a], p.weight[a], p.alone);
-    }
-    if (!blends || !blend_channels(v, axes, p, kBatch, results + start, lanes))
-      read_all(v, axes, p, kBatch, results + start, lanes);
-    for (unsigned lane = 0; lane < kBatch; ++lane) {
-      uint32_t one = start + lane;
-      if (!p.alone[lane] || !(mask[one >> 3] >> (one & 7) & 1)) continue;
-      uint32_t texel[4];
-      sample(v, f, words + one, lanes, texel);
-      for (unsigned c = 0; c < 4; ++c) results[one + uint64_t{c} * lanes] = texel[c];
-    }
+    locate_all(v, shape, words + start, lanes, p);
+    bool done = shape.blends && blend_channels(v, shape.axes, p, kBatch, results + start, lanes);
+    if (!done) read_all(v, shape.axes, p, kBatch, results + start, lanes);
+    sample_alone(v, f, lanes, mask, start, p, words, results);
   }
   return true;
 }
