@@ -35,11 +35,11 @@ struct AwWorker {
   uint8_t* local;   // 16  local memory, 64-byte aligned, local_bytes per thread of the block
   uint32_t ctaid[3];      // 24  block being run
   uint32_t warp;          // 36  warp being run
-  uint32_t access_kind;  // 40  low byte: 0 none, 1 uniform (addresses[0]), 2 affine (addresses[0],
-                         // stride), 3 addresses[32], 4 an array of addresses at addresses[0]
-                         // second byte: warps of the gang from `warp` on, less one
-                         // bit 16: the mask, a bit per lane of the gang, begins at addresses[1]
-  uint32_t access_mask;  // 44  lanes taking part unless bit 16 of the kind is set (all ones: all)
+  uint32_t access_kind;   // 40  low byte: 0 none, 1 uniform (addresses[0]), 2 affine (addresses[0],
+                          // stride), 3 addresses[32], 4 an array of addresses at addresses[0]
+                          // second byte: warps of the gang from `warp` on, less one
+                          // bit 16: the mask, a bit per lane of the gang, begins at addresses[1]
+  uint32_t access_mask;   // 44  lanes taking part unless bit 16 of the kind is set (all ones: all)
   int64_t access_stride;  // 48
   uint32_t worker_id;     // 56  index of the worker thread (%smid)
   uint32_t line;          // 60  with AW_TRAP and AW_DEADLOCK: line of the PTX, 0 unknown
