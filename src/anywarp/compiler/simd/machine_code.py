@@ -135,6 +135,8 @@ def _optimise(module: Any, machine: Any) -> None:
     builder = llvm.create_pass_builder(machine, options)
     passes = llvm.create_new_module_pass_manager()
     passes.add_sroa_pass()
+    passes.add_sccp_pass()  # what is forgotten between copies of blocks is zero: most phis that sroa makes of it are constants
+    passes.add_aggressive_dce_pass()
     passes.add_simplify_cfg_pass()
     passes.add_instruction_combine_pass()
     passes.add_jump_threading_pass()
