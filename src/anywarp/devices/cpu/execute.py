@@ -249,6 +249,8 @@ class Program:
         key = (name, block, options)
         if key not in self._loaded:
             asked = read_options(options, block)
+            if asked.checks:
+                raise ValueError("checks need the runtime of libcuda: use `anywarp run --check`")
             self._loaded[key] = Loaded(compile_kernel(self.index, name, asked, self.target))
         return self._loaded[key]
 
