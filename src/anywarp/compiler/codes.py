@@ -15,7 +15,6 @@ WRONG_OPERAND = "C003"
 UNKNOWN_LABEL = "C004"
 INDIRECT_CALL = "C005"
 UNDEFINED_FUNCTION = "C006"
-RECURSION = "C007"
 TOO_MUCH_CODE = "C008"
 WRONG_CALL = "C009"
 UNRESOLVED_EXTERN = "C010"
@@ -34,7 +33,6 @@ TITLES: dict[str, str] = {
     UNKNOWN_LABEL: "a label that is not declared",
     INDIRECT_CALL: "a call through a function pointer",
     UNDEFINED_FUNCTION: "a function that is declared but not defined",
-    RECURSION: "device functions that call themselves",
     TOO_MUCH_CODE: "a kernel that grows too large when its calls are expanded",
     WRONG_CALL: "a call that does not match the function",
     UNRESOLVED_EXTERN: "a variable that is declared but not defined",
