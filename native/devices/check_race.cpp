@@ -108,7 +108,10 @@ void check_race(CheckCall& call, uint32_t lane, uint64_t offset, const int64_t* 
       report(call, thread, offset + i, read, false, true);
       told = true;
     }
-    if (writes) byte.write = now;
+    // An atomic behind its own thread's plain write does not make the plain write harmless.
+    bool hides = strong && !byte.write.strong && byte.write.thread == thread &&
+                 byte.write.epoch == now.epoch;
+    if (writes && !hides) byte.write = now;
     if (!writes) note_read(call, byte, now);
   }
 }

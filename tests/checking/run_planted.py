@@ -50,6 +50,7 @@ def main():
     run("missing_syncthreads", [d.upload(struct.pack("128f", *range(128))), out], block=(128,))
     run("missing_syncwarp", [out], block=(32,))
     run("plain_counter", [out])
+    run("unready_counters", [d.upload(ramp), out], block=(128,))
     run("overtaken_reader", [out])
     run("uninitialised_shared", [out])
     run("uninitialised_global", [d.allocate(256), out])

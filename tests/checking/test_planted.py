@@ -1,4 +1,4 @@
-"""Twenty-four kernels with one mistake each, all run in one program: every mistake is found, at its line, and the program goes on."""
+"""Twenty-five kernels with one mistake each, all run in one program: every mistake is found, at its line, and the program goes on."""
 
 import json
 import re
@@ -40,6 +40,7 @@ FIRST = {  # the block and thread that come to the mistake first, from what each
     "partly_initialised": ("(0,0,0)", "(50,0,0)"),
     "plain_counter": ("(0,0,0)", "(32,0,0)"),
     "missing_syncwarp": ("(0,0,0)", "(0,0,0)"),
+    "unready_counters": ("(0,0,0)", "(64,0,0)"),
 }
 THREADS = {  # how many threads do wrong at the place: counted by hand
     "past_the_end_write": 1, "past_the_end_read": 1, "negative_index": 1, "misaligned_vector": 32, "use_after_free": 32,

@@ -102,6 +102,15 @@ __global__ void plain_counter(int* out) {
   if (threadIdx.x == 0) out[0] = count;
 }
 
+__global__ void unready_counters(const int* in, int* out) {
+  __shared__ int counts[64];
+  int t = threadIdx.x;
+  if (t < 64) counts[t] = 0;
+  atomicAdd(&counts[in[t] % 64], 1);  // BUG race: race of two writes
+  __syncthreads();
+  if (t < 64) out[t] = counts[t];
+}
+
 __global__ void overtaken_reader(int* out) {
   __shared__ int s[64];
   int t = threadIdx.x;
