@@ -267,14 +267,15 @@ def _users(kernel: Kernel) -> dict[Value, list[Op | Phi | Block]]:
 def _meeting(flow: ControlFlow, home: Mapping[Value, Block]) -> dict[int, set[Value]]:
     """Return the blocks in which lanes wait for others that may be at another trip of a loop, with what differs then.
 
-    Lanes can only get ahead of others by a way round the loop that does not lead through the block.
+    In the innermost loop lanes can only get ahead of others by a way round it that does not lead through the block; in a loop
+    around it also by leaving the inner one.
     """
     found: dict[int, Loop] = {}
     for node, block in enumerate(flow.blocks):
         end = block.terminator
         if any(op.name == CONVERGE for op in block.ops) or (end.name == "barrier" and end.attrs.get("warp")):
-            for loop in flow.nest.around(node):
-                if not all(flow.dominance.dominates(node, latch) for latch in loop.latches):
+            for inner, loop in enumerate(flow.nest.around(node)):
+                if inner or not all(flow.dominance.dominates(node, latch) for latch in loop.latches):
                     found[node] = loop
     if not found:
         return {}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from anywarp.compiler.cfg import linear_order
+from anywarp.compiler.cfg import Loop, linear_order
 from anywarp.compiler.ir import Block, Phi, Terminator, Value
 from anywarp.compiler.simd.barriers import Barriers
 from anywarp.compiler.simd.members import waits_for_members
@@ -133,6 +133,7 @@ class Flow:
         if not self.masked:
             return
         if self.converging:
+            self.v.waiting = {v for b in self.converging for v in self.live[b] if self._made_in_loop_around(v, b)}
             self.t.allocas += [f"  %{name} = alloca {self.v.word}" for name in ("lanes.alive", "lanes.met")]
             self.t.allocas += [f"  %{name} = alloca i1" for name in ("lanes.stalled", "lanes.moved")]
         parting = [b for b in self.order if b in self.masked or (self.varying(b.terminator) and b not in self.inlined)]
@@ -184,12 +185,21 @@ class Flow:
         if self.masked:
             self._emit_chain()
 
+    def _made_in_loop_around(self, value: Value, block: Block) -> bool:
+        flow = self.v.flow
+        home = flow.index[self.v.home[value]] if value in self.v.home else -1
+        return any(home in loop.blocks for loop in flow.nest.around(flow.index[block]))
+
+    def _waited_in(self, loop: Loop) -> bool:
+        """Tell whether lanes may wait for others in a loop while those come to its head again: their values are needed."""
+        return any(self.v.flow.index[block] in loop.blocks for block in self.converging)
+
     def _body(self, block: Block, mask: str | None) -> None:
         v = self.v
         v.begin_copy(block, mask)
         arrived = {phi: self._arrived(phi) for phi in block.phis}
         loop = v.flow.nest.innermost[v.flow.index[block]]
-        if loop is not None and v.flow.blocks[loop.header] is block:
+        if loop is not None and v.flow.blocks[loop.header] is block and (mask is None or not self._waited_in(loop)):
             v.forget(loop)
         for phi, parts in arrived.items():
             if v.has_first(phi):

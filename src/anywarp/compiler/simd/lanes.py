@@ -279,7 +279,10 @@ class Lanes(Addresses):
         n, t = self.v.chunk, self.t
         type, name = f"<{n} x {element}>", f"llvm.masked.load.{t.mangle(element, n)}.p0"
         t.declarations[name] = f"declare {type} @{name}(ptr, <{n} x i1>, {type})"
-        return t.let(f"call {type} @{name}(ptr align {size} {pointer}, <{n} x i1> {mask}, {type} zeroinitializer)")
+        loaded = t.let(f"call {type} @{name}(ptr align {size} {pointer}, <{n} x i1> {mask}, {type} zeroinitializer)")
+        # LLVM 22's instcombine makes one of a masked load and a select with the same mask, where the select stands: behind a
+        # store, say, that came after the load. It does not look through a freeze, which costs nothing.
+        return t.let(f"freeze {type} {loaded}")
 
     def _gather(self, element: str, size: int, pointers: str, mask: str) -> str:
         n, t = self.v.chunk, self.t

@@ -103,6 +103,7 @@ class Values:
         self.used: set[Value] = set()
         self._lazy: dict[Value, int] = {}
         self._find_crossing()
+        self.waiting: set[Value] = set()  # what lanes that wait for others need while those make it again
         self.temporal_loop: dict[Value, Loop] = {}
         for value in analysis.temporal:
             loop = self._divergent_loop(value)
@@ -414,7 +415,7 @@ class Values:
                 vector = [self.splat(LLVM_TYPE[value.type], scalar or "")] * self.chunks
             self.vectors[value] = vector
             if value in self.crossing:
-                self.assign(value, "main", vector)
+                self.assign(value, "main", vector, self.mask if value in self.waiting else None)
             return
         if scalar is None:
             assert vector is not None
