@@ -137,14 +137,14 @@ def test_random_control_flow_with_barriers(program: list[Piece], block: int, kno
     run(program, block, known, n)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @given(programs(barriers=True), st.sampled_from([32, 40, 64]), st.booleans(), st.sampled_from([0, 3, 100]))
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 def test_much_random_control_flow_with_barriers(program: list[Piece], block: int, known: bool, n: int) -> None:
     run(program, block, known, n)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @given(programs(), st.sampled_from([32, 40, 64]), st.booleans(), st.sampled_from([0, 3, 100]))
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 def test_much_random_control_flow(program: list[Piece], block: int, known: bool, n: int) -> None:

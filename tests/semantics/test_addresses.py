@@ -176,7 +176,7 @@ def test_any_index(device, access):
     agree()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("access", ["load", "store", "add"])
 def test_many_indices(access):
     @some(500)

@@ -26,7 +26,7 @@ def chunks(rows):
 
 
 def thinned(rows):
-    """All rows of most instructions, every fifth of those that have very many; the slow test runs all."""
+    """All rows of most instructions, every fifth of those that have very many; the long test runs all."""
     many = {name for name, count in Counter(r.text.split(".")[0] for r in rows).items() if count > 60}
     return [r for n, r in enumerate(rows) if n % 5 == 0 or r.text.split(".")[0] not in many]
 
@@ -56,7 +56,7 @@ def test_rows_in_gangs_of_several_warps(rows):
     told(kernels.check_divergent(run_in_pairs, rows, seed=8, threads=64))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @chunks(ROWS)
 def test_every_row_in_divergent_flow_and_partial_warps(rows):
     told(kernels.check_straight(run_compiled, rows, seed=1, threads=32))

@@ -30,7 +30,7 @@ def test_any_graph(device, part):
     agree()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @some(500)
 @given(graphs(), THREADS, seeds)
 def test_many_graphs(graph, threads, seed):

@@ -78,7 +78,7 @@ def test_interpreted(program, shape, seed):
     check(interpret, program, shape, seed)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("device", DEVICES)
 def test_many_programs(device):
     @settings(some(150))
