@@ -91,7 +91,7 @@ def work() -> None:
 
     indices: dict[str, Any] = {}
     for line in sys.stdin:
-        module, kernel = json.loads(line)
+        module, kernel, options = json.loads(line)
         if module not in indices:
             indices.clear()
             indices[module] = index_module(Path(module).read_bytes(), Path(module).name)
@@ -99,7 +99,7 @@ def work() -> None:
         answer: dict[str, Any] = {"result": "compiled"}
         try:
             block = block_of(indices[module], kernel)
-            artifact = compile_kernel(indices[module], kernel, read_options("", block), host_target())
+            artifact = compile_kernel(indices[module], kernel, read_options(options, block), host_target())
             answer |= {"object": len(artifact.object), "gang": artifact.lanes, "block": block}
         except AnywarpError as error:
             answer = {"result": "refused", "code": error.diagnostic.code, "why": error.diagnostic.message[:200]}
@@ -120,8 +120,8 @@ def block_of(index: Any, kernel: str) -> tuple[int, int, int]:
 class Child:
     """A process that compiles, replaced when it dies or hangs."""
 
-    def __init__(self, limit: float) -> None:
-        self.limit = limit
+    def __init__(self, limit: float, options: str) -> None:
+        self.limit, self.options = limit, options
         self.process: subprocess.Popen[str] | None = None
 
     def run(self, job: Job) -> dict[str, Any]:
@@ -130,7 +130,7 @@ class Child:
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         process = self.process
         assert process.stdin is not None and process.stdout is not None
-        process.stdin.write(json.dumps([str(job.module), job.kernel]) + "\n")
+        process.stdin.write(json.dumps([str(job.module), job.kernel, self.options]) + "\n")
         process.stdin.flush()
         timer = _Timer(process, self.limit)
         line = process.stdout.readline()
@@ -179,10 +179,10 @@ def _work() -> None:
 @click.option(
     "--again", type=click.Choice(["never", "refused", "all"]), default="refused", help="What to compile again."
 )
-def _compile(state: Path, wheels: tuple[Path, ...], minutes: float, limit: float, again: str) -> None:
+def _compile(state: Path, wheels: tuple[Path, ...], minutes: float, limit: float, again: str, options: str) -> None:
     """Compile kernels of WHEELS, keeping results in STATE."""
     known = {} if again == "all" else {r["key"]: r for r in read(state)}
-    child = Child(limit)
+    child = Child(limit, options)
     with tempfile.TemporaryDirectory() as folder, state.open("a") as out, Progress() as progress:
         jobs = [job for wheel in wheels for job in jobs_of(wheel, Path(folder))]
         todo = [j for j in jobs if j.key not in known or (again == "refused" and known[j.key]["result"] != "compiled")]
