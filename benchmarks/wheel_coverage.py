@@ -179,6 +179,9 @@ def _work() -> None:
 @click.option(
     "--again", type=click.Choice(["never", "refused", "all"]), default="refused", help="What to compile again."
 )
+@click.option(
+    "--options", default="", help="Options of the compilation: `tier=quick` tries many times as many kernels."
+)
 def _compile(state: Path, wheels: tuple[Path, ...], minutes: float, limit: float, again: str, options: str) -> None:
     """Compile kernels of WHEELS, keeping results in STATE."""
     known = {} if again == "all" else {r["key"]: r for r in read(state)}
