@@ -6,10 +6,9 @@ Everything comes from the very functions that compile for real, with a target in
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from anywarp.compiler.artifact import Artifact
-from anywarp.compiler.gangs import Gang
 from anywarp.compiler.ir import Kernel, Specialisation
 from anywarp.compiler.module_view import IndexedModule
 from anywarp.compiler.pipeline import compile_kernel, prepare_kernel
@@ -46,39 +45,22 @@ class Compiled:
         return print_kernel(self.kernel, {v: shape_words(s) for v, s in self.analysis.shapes.items()})
 
 
-class _Recorder:
-    """A target that passes everything on and keeps what it was given for each artifact."""
+@dataclass(frozen=True, slots=True)
+class _Recorder(SimdTarget):
+    """A target that keeps what it is given for each artifact."""
 
-    def __init__(self, target: SimdTarget) -> None:
-        self.target = target
-        self.given: list[tuple[Kernel, Analysis, Specialisation]] = []
-
-    @property
-    def name(self) -> str:
-        return self.target.name
-
-    def choose_gang(self, kernel: Kernel, specialisation: Specialisation) -> Gang:
-        return self.target.choose_gang(kernel, specialisation)
-
-    def locate(
-        self,
-        kernel: Kernel,
-        analysis: Analysis,
-        specialisation: Specialisation,
-        code: bytes,
-        offset: int,
-        line_of: Callable[[int], int],
-    ) -> int:
-        return self.target.locate(kernel, analysis, specialisation, code, offset, line_of)
+    given: list[tuple[Kernel, Analysis, Specialisation]] = field(
+        default_factory=list[tuple[Kernel, Analysis, Specialisation]]
+    )
 
     def emit(self, kernel: Kernel, analysis: Analysis, specialisation: Specialisation) -> Artifact:
         self.given.append((kernel, analysis, specialisation))
-        return self.target.emit(kernel, analysis, specialisation)
+        return SimdTarget.emit(self, kernel, analysis, specialisation)
 
 
 def compile_seen(index: ModuleIndex, name: str, specialisation: Specialisation, target: SimdTarget) -> Compiled:
     """Compile a kernel and keep what it went through. Raises AnywarpError naming what cannot be compiled."""
-    recorder = _Recorder(target)
+    recorder = _Recorder(target.triple, target.cpu, target.features, target.machine)
     artifact = compile_kernel(index, name, specialisation, recorder)
     # Of several gangs that were tried, the one that was kept.
     kept = [given for given in recorder.given if given[2].lanes == artifact.lanes]
