@@ -16,8 +16,8 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,10 +31,8 @@ from anywarp.compiler.calls import HOST_FUNCTIONS
 from anywarp.diagnostics import AnywarpError
 from anywarp.ptx import fatbin
 from anywarp.ptx.index import index_module
-from anywarp.ptx.inspect import lacks
-
-ELF = b"\x7fELF"
-DEFAULT_BLOCK = (256, 1, 1)
+from anywarp.ptx.inspect import contents, lacks
+from anywarp.runtime.warm import likely_shapes
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +52,13 @@ class Job:
 
 def ptx_of(wheel: Path) -> Iterator[bytes]:
     """Yield the text of every PTX image in a wheel that a device of ours may be given (no `a` and `f` variants)."""
-    with zipfile.ZipFile(wheel) as archive:
-        for member in archive.infolist():
-            with archive.open(member) as file:
-                if file.read(4) != ELF:
-                    continue
-            try:
-                for image in fatbin.images(archive.read(member)):
-                    if image.kind == "ptx" and not image.variant:
-                        yield image.payload().rstrip(b"\0")
-            except AnywarpError as error:
-                click.echo(f"{member.filename}: {error.diagnostic.message}", err=True)
+    for name, content in contents(wheel):
+        try:
+            for image in fatbin.images(content):
+                if image.kind == "ptx" and not image.variant:
+                    yield image.payload().rstrip(b"\0")
+        except AnywarpError as error:
+            click.echo(f"{name}: {error.diagnostic.message}", err=True)
 
 
 def jobs_of(wheel: Path, room: Path) -> list[Job]:
@@ -98,7 +92,7 @@ def work() -> None:
         start = time.process_time()
         answer: dict[str, Any] = {"result": "compiled"}
         try:
-            block = block_of(indices[module], kernel)
+            block = likely_shapes(indices[module], kernel)[0]
             artifact = compile_kernel(indices[module], kernel, read_options(options, block), host_target())
             answer |= {"object": len(artifact.object), "gang": artifact.lanes, "block": block}
         except AnywarpError as error:
@@ -106,15 +100,6 @@ def work() -> None:
         except Exception as error:
             answer = {"result": "failed", "why": f"{type(error).__name__}: {error}"[:200]}
         print(json.dumps(answer | {"seconds": time.process_time() - start}), flush=True)
-
-
-def block_of(index: Any, kernel: str) -> tuple[int, int, int]:
-    """The block shape that a kernel states, else the one most often launched."""
-    for directive in index.functions[kernel].header.directives:
-        if directive.name in ("reqntid", "maxntid"):
-            x, y, z = (*(int(a) for a in directive.arguments), 1, 1)[:3]
-            return x, y, z
-    return DEFAULT_BLOCK
 
 
 class Child:
@@ -132,33 +117,21 @@ class Child:
         assert process.stdin is not None and process.stdout is not None
         process.stdin.write(json.dumps([str(job.module), job.kernel, self.options]) + "\n")
         process.stdin.flush()
-        timer = _Timer(process, self.limit)
+        begun = time.monotonic()
+        timer = threading.Timer(self.limit, process.kill)
+        timer.start()
         line = process.stdout.readline()
-        timed_out = timer.stop()
+        timer.cancel()
         if line:
             return json.loads(line)
         code = process.wait()
         self.process = None
-        why = f"more than {self.limit:.0f} s" if timed_out else f"the compiler ended with {code}"
+        why = (
+            f"more than {self.limit:.0f} s"
+            if time.monotonic() - begun >= self.limit
+            else f"the compiler ended with {code}"
+        )
         return {"result": "failed", "why": why, "seconds": self.limit}
-
-
-class _Timer:
-    def __init__(self, process: subprocess.Popen[str], limit: float) -> None:
-        import threading
-
-        self.fired = False
-        self.process = process
-        self.timer = threading.Timer(limit, self._fire)
-        self.timer.start()
-
-    def _fire(self) -> None:
-        self.fired = True
-        self.process.kill()
-
-    def stop(self) -> bool:
-        self.timer.cancel()
-        return self.fired
 
 
 @click.group()

@@ -118,19 +118,17 @@ def contents(path: Path) -> Iterator[tuple[str, bytes]]:
         if bytes(data[:4]) != b"PK\x03\x04":
             yield path.name, bytes(data)
             return
-    try:
-        with zipfile.ZipFile(path) as archive:
-            for member in archive.infolist():
-                content = None if member.is_dir() else _member(archive, member)
-                if content is not None:
-                    yield member.filename, content
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
-        raise codes.problem(codes.DAMAGED_ARCHIVE, f"the archive {path.name} cannot be read: {error}") from error
+    yield from _members(path)
 
 
 def _archive(path: Path, progress: Progress, supplied: frozenset[str]) -> list[Part]:
     """Look into the files of a zip archive that are ELF files or GPU images."""
-    parts: list[Part] = []
+    parts = [_tried(name, content, supplied) for name, content in _members(path, progress)]
+    return [part for part in parts if part.images or part.problems]
+
+
+def _members(path: Path, progress: Progress = lambda done, total: None) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of each file of a zip archive that can hold GPU code."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = [m for m in archive.infolist() if not m.is_dir()]
@@ -138,13 +136,11 @@ def _archive(path: Path, progress: Progress, supplied: frozenset[str]) -> list[P
             for member in members:
                 content = _member(archive, member)
                 if content is not None:
-                    part = _tried(member.filename, content, supplied)
-                    parts += [part] if part.images or part.problems else []
+                    yield member.filename, content
                 done += member.compress_size
                 progress(done, total)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
         raise codes.problem(codes.DAMAGED_ARCHIVE, f"the archive {path.name} cannot be read: {error}") from error
-    return parts
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes | None:
