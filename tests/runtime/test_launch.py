@@ -164,3 +164,10 @@ def test_a_native_program_and_a_python_program_load_our_library(tmp_path, monkey
     for command in ([tmp_path / "main"], [sys.executable, "-c", python]):
         done = subprocess.run([*RUN, "--", *command], capture_output=True, text=True)
         assert (done.returncode, done.stdout) == (0, "ours\n"), done.stderr
+
+
+def test_triton_finds_our_driver_and_our_ptxas(libraries):
+    (libraries / "ptxas").write_bytes(b"")
+    env = launch.environment("cpu", {"TRITON_PTXAS_PATH": "/usr/local/cuda/bin/ptxas"})
+    assert env["TRITON_LIBCUDA_PATH"] == str(libraries)
+    assert env["TRITON_PTXAS_PATH"] == env["TRITON_PTXAS_BLACKWELL_PATH"] == f"{libraries}/ptxas"

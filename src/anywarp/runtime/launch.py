@@ -18,6 +18,7 @@ from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.runtime.build_id import build_id
 
 DRIVER = "libcuda.so.1"
+PTXAS = "ptxas"
 
 RUNNABLE = ("cpu",)
 """The devices that our driver library drives; others can only be compiled for, so far."""
@@ -59,6 +60,7 @@ def environment(
         settings.CACHE_DIR.name: str(settings.CACHE_DIR.get().absolute()),
         settings.RUN.name: settings.RUN.get(base) or os.urandom(6).hex(),
         **_python_path(base.get("PYTHONPATH", ""), pure),
+        **_triton(libraries),
     }
     preloaded = [str(libraries / name) for name in PRELOADED if (libraries / name).exists()]
     if preloaded:
@@ -146,6 +148,13 @@ def _before(first: str, rest: str) -> str:
     """Join two lists of paths, without repeating `first` when a nested run has put it there already."""
     others = [part for part in rest.split(":") if part and part not in first.split(":")]
     return ":".join([first, *others])
+
+
+def _triton(libraries: Path) -> dict[str, str]:
+    """Return what makes Triton link against our driver and start our ptxas, whose cubin is the PTX (native/ptxas)."""
+    ptxas = libraries / PTXAS
+    named = {name: str(ptxas) for name in ("TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH") if ptxas.exists()}
+    return {"TRITON_LIBCUDA_PATH": str(libraries), **named}
 
 
 def _python_path(before: str, pure: bool) -> dict[str, str]:
