@@ -44,18 +44,31 @@ std::string temporary_directory() {
   return "/tmp";
 }
 
+// Where folders of this user's own are looked for, best first, without the cache.
+std::vector<std::string> user_folders() {
+  std::vector<std::string> folders;
+  const char* runtime = getenv("XDG_RUNTIME_DIR");
+  if (runtime && *runtime && is_directory(runtime))
+    folders.push_back(std::string(runtime) + "/anywarp");
+  folders.push_back(temporary_directory() + "/anywarp-" + std::to_string(getuid()));
+  return folders;
+}
+
 }  // namespace
+
+std::string user_folder() {
+  for (auto& folder : user_folders()) {
+    if (make_private(folder)) return folder;
+  }
+  return {};
+}
 
 std::string service_socket_path() {
   const Settings& s = settings();
   std::string name =
       "/service-" + sha256_hex(s.build_id + "\n" + s.cache_dir).substr(0, 16) + ".sock";
-  std::vector<std::string> folders;
-  const char* runtime = getenv("XDG_RUNTIME_DIR");
-  if (runtime && *runtime && is_directory(runtime))
-    folders.push_back(std::string(runtime) + "/anywarp");
-  if (!s.cache_dir.empty()) folders.push_back(s.cache_dir + "/run");
-  folders.push_back(temporary_directory() + "/anywarp-" + std::to_string(getuid()));
+  std::vector<std::string> folders = user_folders();
+  if (!s.cache_dir.empty()) folders.insert(folders.end() - 1, s.cache_dir + "/run");
   for (auto& folder : folders) {
     if (folder.size() + name.size() <= kLongest && make_private(folder)) return folder + name;
   }

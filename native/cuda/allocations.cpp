@@ -4,6 +4,7 @@
 #include <deque>
 #include <mutex>
 
+#include "core/presence.h"
 #include "core/watched_memory.h"
 #include "cuda/advice.h"
 #include "cuda/memory.h"
@@ -30,7 +31,8 @@ std::array<std::atomic<uint64_t>, kMostDevices> in_use{};  // by device
 
 std::atomic<uint64_t>& used_on(int device) { return in_use[static_cast<size_t>(device)]; }
 
-void report_use() {
+void report_use(int device) {
+  note_memory(machine_number(device), used_on(device));
   uint64_t all = 0;
   for (int i = 0; i < visible_devices(); ++i) all += used_on(i);
   report_memory(all);
@@ -56,7 +58,7 @@ uint64_t allocate_in_file(PoolFile& file, uint64_t bytes, int device) {
   account_for(bytes, device);
   try {
     uint64_t address = file.allocate(bytes);
-    report_use();
+    report_use(device);
     return address;
   } catch (...) {
     used_on(device) -= bytes;
@@ -101,14 +103,15 @@ const char* words_for(const Allocation& a) {
 
 }  // namespace
 
-void* allocate_bytes(uint64_t bytes, int device) {
+void* allocate_bytes(uint64_t bytes, int device, bool narrow) {
   account_for(bytes, device);
-  void* memory = aw::device().allocate(bytes + gap());
+  void* memory =
+      narrow ? aw::device().allocate_narrow(bytes + gap()) : aw::device().allocate(bytes + gap());
   if (!memory) {
     used_on(device) -= bytes;
     throw Failure(CUDA_ERROR_OUT_OF_MEMORY);
   }
-  report_use();
+  report_use(device);
   watch(reinterpret_cast<uint64_t>(memory), bytes, "memory", false);
   return memory;
 }
@@ -122,6 +125,7 @@ void release_bytes(void* memory, uint64_t bytes, int device) {
     aw::device().release(memory, bytes);
   }
   used_on(device) -= bytes;
+  note_memory(machine_number(device), used_on(device));
 }
 
 void give_back(const Allocation& a) {
@@ -131,6 +135,7 @@ void give_back(const Allocation& a) {
   if (a.kind == MemoryKind::imported) return unmap_imported(a.base, a.bytes);
   if (a.pool && a.pool->file) {
     if (!a.pool->file->imported) used_on(a.device) -= a.bytes;
+    note_memory(machine_number(a.device), used_on(a.device));
     return a.pool->file->release(a.base, a.bytes);
   }
   release_bytes(reinterpret_cast<void*>(a.base), a.bytes, a.device);
@@ -154,14 +159,15 @@ void enter(Allocation allocation) {
 }
 
 uint64_t allocate_in(const std::shared_ptr<Context>& context, uint64_t bytes, MemoryKind kind,
-                     unsigned flags, std::shared_ptr<Pool> pool) {
+                     unsigned flags, std::shared_ptr<Pool> pool, bool narrow) {
   require(bytes > 0);
   if (pool) pool->add(bytes);
   Allocation a;
   a.device = pool ? pool->device : context->device;
   try {
-    a.base = pool && pool->file ? allocate_in_file(*pool->file, bytes, a.device)
-                                : reinterpret_cast<uint64_t>(allocate_bytes(bytes, a.device));
+    a.base = pool && pool->file
+                 ? allocate_in_file(*pool->file, bytes, a.device)
+                 : reinterpret_cast<uint64_t>(allocate_bytes(bytes, a.device, narrow));
   } catch (...) {
     if (pool) pool->remove(bytes);
     throw;

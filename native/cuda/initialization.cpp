@@ -4,6 +4,7 @@
 
 #include <mutex>
 
+#include "core/presence.h"
 #include "cuda/api.h"
 #include "cuda/error_table.h"
 #include "cuda/visible.h"
@@ -50,6 +51,7 @@ AW_EXPORT CUresult cuInit(unsigned flags) {
     std::call_once(once, [] {
       pthread_atfork(nullptr, nullptr, mark_fork);
       start_report(device().info().name);
+      announce_presence();
       initialised = true;
     });
   });

@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "core/settings.h"
-#include "core/sha256.h"
 #include "cuda/context.h"
-#include "devices/device.h"
 
 namespace aw {
 namespace {
@@ -18,13 +16,6 @@ namespace {
 std::vector<int>& chosen() {
   static auto& instance = *new std::vector<int>;
   return instance;
-}
-
-std::string hexadecimal(const std::string& bytes) {
-  static const char* digits = "0123456789abcdef";
-  std::string out;
-  for (unsigned char c : bytes) out += digits[c >> 4], out += digits[c & 15];
-  return out;
 }
 
 // Text with its dashes gone and in lower case, so that a UUID and its beginning can be compared.
@@ -99,17 +90,6 @@ void check_device(CUdevice dev) {
 }
 
 int machine_number(CUdevice dev) { return chosen()[static_cast<size_t>(dev)]; }
-
-std::string uuid_bytes(int machine_number) {
-  std::string words = "anywarp device " + device().info().identity;
-  if (machine_number > 0) words += " " + std::to_string(machine_number);
-  auto digest = sha256(words.data(), words.size());
-  return {reinterpret_cast<const char*>(digest.data()), 16};
-}
-
-uint64_t device_memory() {
-  return device().info().memory / static_cast<uint64_t>(std::max(settings().devices, 1));
-}
 
 int current_device() {
   auto context = peek_context();

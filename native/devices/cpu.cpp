@@ -14,10 +14,10 @@
 #include "core/settings.h"
 #include "core/status.h"
 #include "devices/check.h"
-#include "devices/cpu_info.h"
 #include "devices/device.h"
 #include "devices/fault_report.h"
 #include "devices/faults.h"
+#include "devices/identity.h"
 #include "devices/worker_pool.h"
 
 namespace aw {
@@ -50,10 +50,7 @@ uint64_t read_float_control() {
 void write_float_control(uint64_t value) { asm volatile("msr fpcr, %0" : : "r"(value)); }
 #endif
 
-const DeviceInfo& info() {
-  static const DeviceInfo& instance = *new DeviceInfo(read_cpu_info());
-  return instance;
-}
+const DeviceInfo& info() { return machine_info(); }
 
 // Pages of its own for each, so that processes can share one without sharing its neighbours.
 // Small ones follow each other without a gap: the kernel keeps them as one mapping.
@@ -89,6 +86,17 @@ void* allocate(uint64_t bytes) {
     return nullptr;
   }
   if (huge) madvise(memory, whole, MADV_HUGEPAGE);
+  return memory;
+}
+
+void* allocate_narrow(uint64_t bytes) {
+  if (bytes > INT32_MAX) return nullptr;
+  uint64_t whole = round_up(bytes ? bytes : 1, page_size());
+  uint64_t guard = bytes < kLargeAllocation ? 0 : page_size();
+  void* memory = mmap(nullptr, whole + guard, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  if (guard) mprotect(static_cast<char*>(memory) + whole, guard, PROT_NONE);
   return memory;
 }
 
@@ -397,7 +405,7 @@ RunResult run(const KernelRun& run) {
   return grid.take_result();
 }
 
-const Device kCpu = {info, allocate, release, free_memory, load, run};
+const Device kCpu = {info, allocate, allocate_narrow, release, free_memory, load, run};
 
 }  // namespace
 
