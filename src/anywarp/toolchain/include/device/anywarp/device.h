@@ -7,5 +7,8 @@
 #include "casts.h"
 #include "integer.h"
 #include "arithmetic.h"
+#include "atomics.h"
+#include "memory.h"
+#include "warp.h"
 
 #endif
