@@ -1,0 +1,3 @@
+// Facts of CUDA's public interface, written by anywarp.catalogue.headers; change that instead.
+#pragma once
+#include "../host_defines.h"

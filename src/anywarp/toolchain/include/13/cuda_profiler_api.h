@@ -1,0 +1,20 @@
+// Facts of CUDA's public interface, written by anywarp.catalogue.headers; change that instead.
+#ifndef __CUDA_PROFILER_API_H__
+#define __CUDA_PROFILER_API_H__
+
+#include "driver_types.h"
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+
+cudaError_t cudaProfilerStart(void);
+cudaError_t cudaProfilerStop(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
