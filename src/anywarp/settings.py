@@ -368,6 +368,13 @@ PATCH_REPORT = Setting(
     "unset",
     "A directory into which each process writes the changes made to PyTorch in it; `anywarp explain --patches` sets it.",
 )
+REBIND = Setting(
+    "ANYWARP_REBIND",
+    _count,
+    lambda: 0,
+    "0",
+    "1: in programs that `anywarp run` starts, the CUDA runtime that they carry statically is replaced by ours, as with `--rebind`.",
+)
 RUN = Setting(
     "ANYWARP_RUN",
     str,
@@ -383,9 +390,25 @@ CXX = Setting(
     "The C++ compiler for PyTorch's stand-in, where none is shipped for the torch that is installed.",
 )
 
+CLANG = Setting(
+    "ANYWARP_CLANG",
+    str,
+    _nothing,
+    "unset: the one of the package ziglang, else `clang++` on the path",
+    "The clang that `anywarp nvcc` and NVRTC compile CUDA C++ with.",
+)
+NVRTC = Setting(
+    "ANYWARP_NVRTC",
+    str,
+    lambda: "anywarp",
+    "`anywarp`",
+    "Who compiles for programs that use NVRTC: `anywarp`, or `nvidia`, for NVIDIA's own library where it is installed.",
+    "native",
+)
+
 SETTINGS: tuple[Setting[object], ...] = (
     DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, MEMORY, DEVICES, ASYNC, VERSIONS, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, CHECK, LOG,
-    BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_SCOPE, TORCH_BLOCK, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, RUN, CXX,
+    BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_SCOPE, TORCH_BLOCK, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, REBIND, RUN, CXX, CLANG, NVRTC,
 )  # fmt: skip
 """All of them, in the order of docs/settings.md."""
 

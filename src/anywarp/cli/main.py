@@ -19,6 +19,7 @@ VERBS = {
     "run": "Run a CUDA program on another device, unchanged.",
     "doctor": "Tell what this machine has, what works, and what to do next.",
     "inspect": "Tell what GPU code a file holds, and what of it we lack.",
+    "nvcc": "Compile CUDA C++ as nvcc does, without a CUDA toolkit.",
     "compile": "Compile kernels of a file, and show every stage and the reasons for the code.",
     "explain": "Print the page of a diagnostic, such as P001.",
     "cache": "Look at, empty or fill the cache of compiled kernels.",

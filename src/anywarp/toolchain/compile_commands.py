@@ -1,0 +1,178 @@
+"""The command lines of clang: for the device's half of a file, for the host's half, for C++ that has no device half.
+
+Both halves read the same source with the same headers; the host's half carries the device's as bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from anywarp.toolchain import clang as compilers
+from anywarp.toolchain.architectures import Architecture
+from anywarp.toolchain.options import CommandLine
+
+INCLUDE = Path(__file__).resolve().parent / "include"
+FOLDERS = (INCLUDE / "cuda", INCLUDE / "device", INCLUDE / "13")
+"""Our headers, in the order in which they are searched: they stand before the host's own, some of which they wrap."""
+
+MAJOR, MINOR, BUILD = 13, 0, 88
+"""The version of nvcc whose interface this is."""
+
+PTX_PLAIN, PTX_LINKED = "__CUDACC__", "__CUDACC_RDC__"
+
+_SDK = "12.8"
+"""The version of CUDA's runtime interface that clang generates calls for: the newest it knows; 13 has the same calls."""
+
+_DEVICE_OPTIMISATION = {"0": "-O1", "1": "-O1"}
+_FLOAT = (
+    ("prec-div", "-nvptx-prec-divf32", "2", "0"),
+    ("prec-sqrt", "-nvptx-prec-sqrtf32", "1", "0"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One file to be compiled as CUDA C++, and what distinguishes this compilation."""
+
+    source: str
+    architecture: Architecture
+    relocatable: bool
+
+    @property
+    def identity(self) -> str:
+        """Return what keeps apart names that are private to files, the same for both halves."""
+        text = f"{Path(self.source).absolute()} {self.architecture.name} {self.relocatable}"
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def device(line: CommandLine, unit: Unit, output: str) -> list[str]:
+    """Return the command that compiles the device's half to PTX."""
+    optimisation = "-O3"
+    for word in line.all("ptxas-options"):
+        optimisation = _DEVICE_OPTIMISATION.get(word.removeprefix("-O"), optimisation) if word[:2] == "-O" else optimisation
+    words = [
+        *_cuda(line, unit),
+        "--cuda-device-only",
+        "-S",
+        optimisation,
+        f"--cuda-feature={unit.architecture.ptx_feature}",
+        *_arithmetic(line),
+    ]
+    if line.flag("device-debug") or line.flag("generate-line-info"):
+        words.append("-gline-directives-only")
+    return [*words, "-o", output, unit.source]
+
+
+def host(line: CommandLine, unit: Unit, fatbin: str | None, action: Sequence[str], output: str | None) -> list[str]:
+    """Return the command for the host's half: `action` is what to make of it, `fatbin` what it carries."""
+    words = [*_cuda(line, unit), f"--target={compilers.host_triple()}", "--cuda-host-only", *action]
+    words += ["-fPIE" if not _position_chosen(line) else "", *host_options(line)]
+    if fatbin is not None:
+        words += ["-Xclang", "-fcuda-include-gpubinary", "-Xclang", fatbin, "--no-offload-new-driver"]
+    return [word for word in words if word] + (["-o", output] if output is not None else []) + [unit.source]
+
+
+def host_options(line: CommandLine) -> list[str]:
+    """Return the options for the host's half of CUDA C++, which C++ files get too."""
+    level = line.last("optimize")
+    words = [f"-O{level}"] if level else []
+    words += ["-g"] if line.flag("debug") else []
+    words += ["-pg"] if line.flag("profile") else []
+    words += ["-fno-exceptions"] if line.flag("no-exceptions") else []
+    words += ["-fPIC"] if line.flag("shared") and not _position_chosen(line) else []
+    words += line.all("compiler-options")
+    if line.flag("forward-unknown-to-host-compiler") or line.flag("forward-unknown-opts"):
+        words += line.unknown
+    return [part for word in words for part in word.split()]
+
+
+def plain(line: CommandLine, compiler: Sequence[str], source: str, action: Sequence[str], output: str | None) -> list[str]:
+    """Return the command for a file without device code: the host's compiler, which finds our headers."""
+    words = [*compiler, *_preprocessor(line), *_language_version(line), *host_options(line)]
+    words += [f"-I{folder}" for folder in FOLDERS] + list(action)
+    return words + (["-o", output] if output is not None else []) + [source]
+
+
+def language(line: CommandLine, source: str) -> str:
+    """Return what a source is: cu, c++ or c, by -x or else its name; empty for what is no source."""
+    suffix = Path(source).suffix
+    known = {".cu": "cu", ".cpp": "c++", ".cxx": "c++", ".cc": "c++", ".C": "c++", ".c++": "c++", ".c": "c"}
+    return line.last("x") or known.get(suffix, "")
+
+
+def _cuda(line: CommandLine, unit: Unit) -> list[str]:
+    """Return what both halves have in common."""
+    clang = compilers.find()
+    words = [
+        *clang.command, "-x", "cuda", *clang.options, f"--cuda-gpu-arch={unit.architecture.name}", "-nocudainc", "-nocudalib",
+        "--cuda-path=/", "-Wno-unknown-cuda-version", "-Wno-unknown-pragmas", "-Wno-unknown-warning-option",
+        "-Wno-unused-command-line-argument", "-Xclang", f"-target-sdk-version={_SDK}", f"-cuid={unit.identity}",
+        *_macros(line, unit.relocatable), *_preprocessor(line), *_language_version(line), *_warnings(line),
+    ]  # fmt: skip
+    for folder in FOLDERS:
+        words += ["-isystem", str(folder)]
+    words += ["-include", "cuda_runtime.h"]
+    for file in line.all("pre-include"):
+        words += ["-include", file]
+    words += ["-fgpu-rdc"] if unit.relocatable else []
+    if line.last("default-stream") == "per-thread":
+        words += ["-fgpu-default-stream=per-thread", "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1"]
+    return words
+
+
+def _macros(line: CommandLine, relocatable: bool) -> list[str]:
+    """Return the macros that nvcc defines (manual, section NVCC identification macros)."""
+    names = ["__NVCC__", "__CUDACC__", "__CUDACC_EXTENDED_LAMBDA__", "__CUDACC_RELAXED_CONSTEXPR__"]
+    names += ["__CUDACC_RDC__"] if relocatable else []
+    names += ["__CUDACC_DEBUG__"] if line.flag("device-debug") else []
+    names += ["__USE_FAST_MATH__"] if line.flag("use_fast_math") else []
+    numbers = {
+        "__CUDACC_VER_MAJOR__": MAJOR, "__CUDACC_VER_MINOR__": MINOR, "__CUDACC_VER_BUILD__": BUILD,
+        "__CUDA_API_VER_MAJOR__": MAJOR, "__CUDA_API_VER_MINOR__": MINOR, "__NVCC_DIAG_PRAGMA_SUPPORT__": 1,
+        "__CUDA_FTZ": int(_fast(line, "ftz", False)), "__CUDA_PREC_DIV": int(_fast(line, "prec-div", True)),
+        "__CUDA_PREC_SQRT": int(_fast(line, "prec-sqrt", True)),
+    }  # fmt: skip
+    return [f"-D{name}" for name in names] + [f"-D{name}={value}" for name, value in numbers.items()]
+
+
+def _fast(line: CommandLine, name: str, default: bool) -> bool:
+    """Return an option of arithmetic, which --use_fast_math turns round where it is not given itself."""
+    return line.truth(name, default != line.flag("use_fast_math"))
+
+
+def _arithmetic(line: CommandLine) -> list[str]:
+    words = ["-ffp-contract=" + ("fast" if line.truth("fmad", True) else "off")]
+    words += ["-fgpu-flush-denormals-to-zero"] if _fast(line, "ftz", False) else []
+    for name, option, exact, approximate in _FLOAT:
+        words += ["-mllvm", f"{option}={exact if _fast(line, name, True) else approximate}"]
+    return words
+
+
+def _preprocessor(line: CommandLine) -> list[str]:
+    words = [f"-D{macro}" for macro in line.all("define-macro")] + [f"-U{macro}" for macro in line.all("undefine-macro")]
+    words += [f"-I{folder}" for folder in line.all("include-path")]
+    for folder in line.all("system-include"):
+        words += ["-isystem", folder]
+    return words
+
+
+def _language_version(line: CommandLine) -> list[str]:
+    words = [f"-std={line.last('std')}"] if line.flag("std") else []
+    for name in ("ftemplate-depth", "ftemplate-backtrace-limit"):
+        words += [f"-{name}={line.last(name)}"] if line.flag(name) else []
+    return words
+
+
+def _warnings(line: CommandLine) -> list[str]:
+    words = ["-w"] if line.flag("disable-warnings") else []
+    words += ["-Wreorder"] if line.flag("Wreorder") else []
+    words += ["-Wno-deprecated-declarations"] if line.flag("Wno-deprecated-declarations") else []
+    return words + (["-Werror"] if "all-warnings" in line.all("Werror") else [])
+
+
+def _position_chosen(line: CommandLine) -> bool:
+    given = {part for word in line.all("compiler-options") + line.unknown for part in word.split()}
+    return bool(given & {"-fPIC", "-fpic", "-fPIE", "-fpie", "-fno-pic", "-fno-pie", "-fno-PIC", "-fno-PIE"})

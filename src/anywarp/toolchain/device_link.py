@@ -1,0 +1,3 @@
+"""stub"""
+def needed(*a): return False
+def link(*a): return False

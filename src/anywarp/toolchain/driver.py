@@ -1,0 +1,230 @@
+"""`anywarp nvcc`: from a command line as nvcc takes it to files.
+
+Each input becomes an object; what is made of the objects is the last step. Temporary files lie in one folder that goes with us.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from anywarp.toolchain import codes, compile_commands, cuda_home, device_link, fatbin, link_commands, managed
+from anywarp.toolchain.about import answer
+from anywarp.toolchain.architectures import chosen
+from anywarp.toolchain.compile_commands import Unit, language
+from anywarp.toolchain.options import CommandLine, parse
+from anywarp.toolchain.steps import Runner, Spent, StepFailed
+
+OBJECTS = (".o", ".obj", ".a", ".so", ".lo")
+_SUFFIX = {"ptx": ".ptx", "cubin": ".cubin", "fatbin": ".fatbin", "object": ".o"}
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A compilation: the command line, how steps are run, where intermediate files go, and what is made of each source."""
+
+    line: CommandLine
+    runner: Runner
+    folder: Path
+    goal: str
+
+    @property
+    def relocatable(self) -> bool:
+        """Tell whether device code is linked across objects."""
+        return self.line.truth("relocatable-device-code", self.line.flag("device-c")) and not self.line.flag("device-w")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Do what a command line of nvcc asks for and return the exit code. AnywarpError for what it cannot ask for."""
+    line = parse(arguments)
+    told = answer(line)
+    if told is not None:
+        print(told)
+        return 0
+    if not line.inputs:
+        raise codes.problem(codes.NO_INPUT, "there is no input", "name a .cu file")
+    runner = Runner(line.flag("verbose"), line.flag("dryrun"))
+    try:
+        with tempfile.TemporaryDirectory(prefix="anywarp-nvcc-") as temporary:
+            kept = line.flag("keep") or line.flag("save-temps") or line.flag("keep-dir")
+            folder = Path(line.last("keep-dir") or ".") if kept else Path(temporary)
+            return _work(Job(line, runner, folder, _goal(line)))
+    except StepFailed as failure:
+        return failure.status
+    finally:
+        if line.flag("time"):
+            _write_times(Path(line.last("time")), runner.times)
+
+
+def _goal(line: CommandLine) -> str:
+    """Return what the command line ends with: the first of nvcc's phases that is asked for."""
+    names = {
+        "preprocess": "preprocess", "generate-dependencies": "dependencies", "generate-nonsystem-dependencies": "dependencies",
+        "fdevice-syntax-only": "ptx", "ptx": "ptx", "cubin": "cubin", "fatbin": "fatbin", "compile": "object", "device-c": "object",
+        "device-w": "object", "device-link": "device-link", "lib": "library",
+    }  # fmt: skip
+    return next((goal for name, goal in names.items() if line.flag(name)), "program")
+
+
+def _work(job: Job) -> int:
+    line = job.line
+    _describe(job.runner)
+    sources = [name for name in line.inputs if not name.endswith(OBJECTS)]
+    final = job.goal in ("program", "library", "device-link")
+    if line.last("output-file") and len(sources) > 1 and not final:
+        raise codes.problem(codes.BAD_OPTION, "one output for several inputs", "leave -o out, or compile them one by one")
+    outputs = {name: _output(job, name, final) for name in sources}
+    threads = int(line.last("threads", "1") or 1) if line.last("threads", "1").isdecimal() else 1
+    with ThreadPoolExecutor(max(1, threads)) as pool:
+        list(pool.map(lambda name: _source(job, name, outputs[name]), sources))
+    if not final:
+        return 0
+    objects = [str(outputs.get(name, name)) for name in line.inputs]
+    return _finish(job, objects)
+
+
+def _output(job: Job, source: str, intermediate: bool) -> str:
+    """Return where what is made of a source goes; empty: to standard output."""
+    stem = Path(source).stem
+    if intermediate:
+        return str(job.folder / f"{stem}-{abs(hash(source)) % 10**8}.o")
+    asked = job.line.last("output-file")
+    if asked:
+        return asked
+    if job.goal not in _SUFFIX:
+        return ""
+    return str(Path(job.line.last("output-directory") or ".") / (stem + _SUFFIX[job.goal]))
+
+
+def _source(job: Job, source: str, output: str) -> None:
+    kind = language(job.line, source)
+    if source.endswith(".ptx") and not kind:
+        _from_ptx(job, source, output)
+    elif kind == "cu":
+        _cuda(job, Unit(source, chosen(job.line), job.relocatable), output)
+    elif kind in ("c", "c++"):
+        _plain(job, source, kind, output)
+    else:
+        raise codes.problem(codes.NO_INPUT, f"{source}: no kind of file that can be compiled", "give its language with -x cu")
+
+
+def _from_ptx(job: Job, source: str, output: str) -> None:
+    if job.goal not in ("fatbin", "cubin"):
+        raise codes.problem(codes.NO_INPUT, f"{source}: PTX becomes -fatbin or -cubin only", "ask for one of them")
+    if job.goal == "fatbin":
+        _pack(job, source, [source], output)
+    else:
+        job.runner.run("copy", source, ["cp", source, output])
+
+
+def _cuda(job: Job, unit: Unit, output: str) -> None:
+    """Compile a file of CUDA C++ to what is asked for."""
+    line, runner = job.line, job.runner
+    if job.goal in ("preprocess", "dependencies"):
+        action = ["-E"] if job.goal == "preprocess" else [_dependencies(line), *_rule(line, output)]
+        runner.run(job.goal, unit.source, compile_commands.host(line, unit, None, action, output or None))
+        return
+    if job.goal in ("ptx", "cubin"):
+        syntax = line.flag("fdevice-syntax-only")
+        runner.run("device", unit.source, compile_commands.device(line, unit, "/dev/null" if syntax else output))
+        return
+    stem = job.folder / f"{Path(unit.source).stem}-{unit.identity}"
+    ptx, packed = f"{stem}.ptx", output if job.goal == "fatbin" else f"{stem}.fatbin"
+    runner.run("device", unit.source, compile_commands.device(line, unit, ptx))
+    _pack(job, unit.source, [ptx], packed)
+    if job.goal != "fatbin":
+        action = ["-c", *_written_rule(line, unit.source, output)]
+        command = compile_commands.host(line, unit, packed, action, output)
+        runner.run("host", unit.source, command)
+        managed.compile_again(runner, line, unit, packed, output, f"{stem}.ll")
+
+
+def _pack(job: Job, source: str, texts: list[str], output: str) -> None:
+    command = [sys.executable, "-m", "anywarp.toolchain.fatbin", output, *texts]
+
+    def action() -> None:
+        Path(output).write_bytes(fatbin.pack([Path(text).read_bytes() for text in texts]))
+
+    job.runner.do("fatbinary", source, command, action)
+
+
+def _plain(job: Job, source: str, kind: str, output: str) -> None:
+    """Compile a file of C or C++ with the host's compiler."""
+    line = job.line
+    compiler = link_commands.host_compiler(line, kind)
+    words = [] if not line.flag("x") else ["-x", kind]
+    if job.goal == "preprocess":
+        action = [*words, "-E"]
+    elif job.goal == "dependencies":
+        action = [*words, _dependencies(line), *_rule(line, output)]
+    elif job.goal in ("object", "program", "library"):
+        action = [*words, "-c", *_written_rule(line, source, output)]
+    else:
+        raise codes.problem(codes.NO_INPUT, f"{source}: there is no device code in {kind}", "name it .cu, or use -x cu")
+    job.runner.run("host", source, compile_commands.plain(line, compiler, source, action, output or None))
+
+
+def _dependencies(line: CommandLine) -> str:
+    return "-M" if line.flag("generate-dependencies") else "-MM"
+
+
+def _rule(line: CommandLine, target: str) -> list[str]:
+    words = ["-MP"] if line.flag("generate-dependency-targets") else []
+    words += ["-MT", line.last("dependency-target-name") or target] if line.flag("dependency-target-name") or target else []
+    return words
+
+
+def _written_rule(line: CommandLine, source: str, output: str) -> list[str]:
+    """Return the options that write a rule for make beside the object."""
+    if line.flag("generate-dependencies-with-compile"):
+        kind = "-MD"
+    elif line.flag("generate-nonsystem-dependencies-with-compile"):
+        kind = "-MMD"
+    else:
+        return []
+    file = line.last("dependency-output") or str(Path(output).with_suffix(".d"))
+    return [kind, "-MF", file, *_rule(line, output)]
+
+
+def _finish(job: Job, objects: list[str]) -> int:
+    """Make the program, library or archive of the objects."""
+    line, runner = job.line, job.runner
+    if job.goal == "library":
+        output = line.last("output-file", "a.a")
+        Path(output).unlink(missing_ok=True)
+        runner.run("archive", output, link_commands.archive(line, objects, output))
+        return 0
+    if job.goal == "device-link":
+        device_link.link(runner, line, objects, line.last("output-file", "a_dlink.o"), job.folder)
+        return 0
+    output = line.last("output-file", "a.out")
+    linked = str(job.folder / f"{Path(output).stem}_dlink.o")
+    wanted = not line.flag("no-device-link") and not line.flag("relocatable-link")
+    if wanted and device_link.needed(runner, objects, line) and device_link.link(runner, line, objects, linked, job.folder):
+        objects = [linked, *objects]
+    runner.run("link", output, link_commands.program(line, objects, output))
+    if not line.flag("run") or line.flag("dryrun"):
+        return 0
+    return subprocess.run([str(Path(output).absolute()), *line.all("run-args")], check=False).returncode
+
+
+def _describe(runner: Runner) -> None:
+    """Say, where commands are shown, what nvcc says of its surroundings: CMake reads it."""
+    if not (runner.show or runner.dry):
+        return
+    home = cuda_home.folder()
+    runner.say(f"TOP={home}")
+    runner.say(f'INCLUDES="-I{home / "include"}"')
+    runner.say(f'LIBRARIES=  "-L{home / "lib64" / "stubs"}" "-L{home / "lib64"}"')
+
+
+def _write_times(file: Path, times: list[Spent]) -> None:
+    """Write one line for each step, in nvcc's columns as far as they mean something here."""
+    rows = ["source file name , phase name , metric , unit"]
+    rows += [f"{t.source} , {t.phase} , {(t.end - t.start) * 1e3:.4f} , ms" for t in times]
+    file.write_text("\n".join(rows) + "\n", encoding="utf-8")

@@ -1,0 +1,32 @@
+// CUDA's runtime interface for C++: the C functions, and templates that spare the caller casts and addresses.
+// Names and parameters are those of CUDA's public interface.
+#ifndef __CUDA_RUNTIME_H__
+#define __CUDA_RUNTIME_H__
+
+#include "anywarp/prelude.h"
+#include "host_defines.h"
+#include "builtin_types.h"
+#include "library_types.h"
+#if !defined(__CUDACC_RTC__)
+#include "cuda_runtime_api.h"
+#include "driver_functions.h"
+#endif
+#include "vector_functions.h"
+
+#if defined(__CUDACC__)
+#if !defined(__CUDACC_RTC__)
+#include "anywarp/launch_syntax.h"
+#endif
+#include "device_launch_parameters.h"
+#include "anywarp/device.h"
+#endif
+
+#if defined(__cplusplus) && !defined(__CUDACC_RTC__)
+#include "anywarp/runtime_launch.h"
+#include "anywarp/runtime_memory.h"
+#include "anywarp/runtime_graphs.h"
+#include "anywarp/runtime_functions.h"
+#include "channel_descriptor.h"
+#endif
+
+#endif

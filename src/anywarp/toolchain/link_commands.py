@@ -1,0 +1,93 @@
+"""The command lines that make programs, libraries and archives of objects, with the host's own linker.
+
+The runtime library is always the shared one: NVIDIA's static one is NVIDIA's code.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from anywarp import settings
+from anywarp.toolchain import clang as compilers
+from anywarp.toolchain import codes
+from anywarp.toolchain.options import CommandLine
+
+RUNTIME = "libcudart.so.13"
+"""The runtime library that programs are linked with; its headers are the ones we compile with."""
+
+_COMPILERS = ("g++", "c++", "clang++")
+_RUNTIMES = ("none", "shared", "static")
+
+
+def host_compiler(line: CommandLine, language: str = "c++") -> list[str]:
+    """Return the program that links and compiles C++: -ccbin, else CXX, else the machine's, else clang's own.
+
+    AnywarpError (T004) when -ccbin names none.
+    """
+    asked = line.last("compiler-bindir")
+    if asked:
+        return [_in_folder(asked) if Path(asked).is_dir() else _existing(asked)]
+    names = [settings.CXX.get(), *_COMPILERS] if language == "c++" else ["gcc", "cc", "clang"]
+    found = next((name for name in names if name and shutil.which(name.split()[0])), None)
+    if found is not None:
+        return found.split()
+    clang = compilers.find()
+    return [*clang.command[:-1], "c++" if language == "c++" else "cc"] if len(clang.command) > 1 else [*clang.command]
+
+
+def program(line: CommandLine, objects: Sequence[str], output: str) -> list[str]:
+    """Return the command that links a program, or with --shared a library."""
+    libraries = settings.LIBRARY_DIR.get().resolve()
+    words = [*host_compiler(line), "-m64" if line.flag("m64") else ""]
+    words += ["-shared"] if line.flag("shared") else []
+    words += ["-r"] if line.flag("relocatable-link") else []
+    words += [part for word in line.all("compiler-options") for part in word.split()]
+    if line.flag("forward-unknown-opts") or line.flag("forward-unknown-to-host-linker"):
+        words += line.unknown
+    words += ["-Wl,--start-group", *objects]
+    words += [f"-L{folder}" for folder in line.all("library-path")]
+    words += _libraries(line) + _runtime(line, libraries) + ["-Wl,--end-group"]
+    words += [word if word.startswith("-Wl,") else f"-Wl,{word}" for word in line.all("linker-options")]
+    return [word for word in words if word] + ["-o", output]
+
+
+def archive(line: CommandLine, objects: Sequence[str], output: str) -> list[str]:
+    """Return the command that puts objects into a library."""
+    archiver = line.last("archiver-binary") or shutil.which("ar")
+    words = [archiver] if archiver else [*compilers.find().command[:-1], "ar"]
+    return [*words, "rcs", *line.all("archive-options"), output, *objects]
+
+
+def _libraries(line: CommandLine) -> list[str]:
+    """Return the libraries asked for; those that are parts of our runtime are left to it."""
+    own = ("cudart", "cudart_static", "cudadevrt")
+    return [f"-l{name}" for name in line.all("library") if name not in own]
+
+
+def _runtime(line: CommandLine, libraries: Path) -> list[str]:
+    """Return the runtime library and where it lies, so that the program finds it without being told."""
+    kind = line.last("cudart", "static")
+    if kind not in _RUNTIMES:
+        raise codes.problem(codes.BAD_OPTION, f"-cudart takes {', '.join(_RUNTIMES)}, not {kind!r}", "write one of them")
+    named = {"cudart", "cudart_static"} & set(line.all("library"))
+    rest = [f"-L{libraries}", "-lrt", "-lpthread", "-ldl"]
+    if (kind == "none" and not named) or line.flag("relocatable-link"):
+        return rest if not line.flag("relocatable-link") else []
+    if not (libraries / RUNTIME).exists():
+        raise codes.problem(codes.NOT_BUILT, f"{RUNTIME} is not in {libraries}", "in a checkout, build it with scripts/build")
+    return [str(libraries / RUNTIME), f"-Wl,-rpath,{libraries}", *rest]
+
+
+def _in_folder(folder: str) -> str:
+    found = next((str(Path(folder) / name) for name in _COMPILERS if (Path(folder) / name).exists()), None)
+    return found or _existing(str(Path(folder) / _COMPILERS[0]))
+
+
+def _existing(name: str) -> str:
+    if shutil.which(name) is None:
+        raise codes.problem(codes.NO_HOST_LINKER, f"-ccbin {name}: there is no such compiler", "give the path of a C++ compiler")
+    base = Path(name).name
+    driver = base.replace("gcc", "g++") if "gcc" in base else base.replace("clang", "clang++") if base == "clang" else base
+    return str(Path(name).with_name(driver)) if "/" in name else driver
