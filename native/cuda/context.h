@@ -24,6 +24,7 @@ struct Context : std::enable_shared_from_this<Context> {
   uintptr_t green = 0;           // the handle of the green context that this one is, or 0
   std::atomic<unsigned> flags{0};
   unsigned version = 0;
+  std::atomic<unsigned> attached{1};  // cuCtxAttach counts up, cuCtxDetach down
   std::atomic<int> error{0};  // of a kernel: returned by every call until the context is gone
   std::atomic<bool> destroyed{false};
   std::mutex submission;  // orders work between the default stream and the others

@@ -111,22 +111,44 @@ AW_EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy,
 AW_EXPORT CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned gx, unsigned gy,
                                              unsigned gz, unsigned bx, unsigned by, unsigned bz,
                                              unsigned shared, CUstream stream, void** params) {
-  return api<"cuLaunchCooperativeKernel">([&] {
-    LaunchRequest r = shape(gx, gy, gz, bx, by, bz, shared);
-    r.params = params, r.cooperative = true;
-    launch(function, r, stream);
-  });
+  return api<"cuLaunchCooperativeKernel">(
+      [&] {
+        LaunchRequest r = shape(gx, gy, gz, bx, by, bz, shared);
+        r.params = params, r.cooperative = true;
+        launch(function, r, stream);
+      },
+      function, gx, gy, gz, bx, by, bz, shared, stream, params);
 }
 
 AW_EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function,
                                     void** params, void** extra) {
-  return api<"cuLaunchKernelEx">([&] { return launch_ex(config, function, params, extra); });
+  return api<"cuLaunchKernelEx">([&] { return launch_ex(config, function, params, extra); }, config,
+                                 function, params, extra);
 }
 
 AW_EXPORT CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {
-  return api<"cuLaunchHostFunc">([&] {
-    require(function);
+  return api<"cuLaunchHostFunc">(
+      [&] {
+        require(function);
+        stream_of(stream)->submit(HostWork{function, data});
+      },
+      stream, function, data);
+}
+
+// How the stream waits for the function is the device's affair: here its own thread runs it.
+AW_EXPORT CUresult cuLaunchHostFunc_v2(CUstream stream, CUhostFn function, void* data,
+                                       unsigned mode) {
+  return api<"cuLaunchHostFunc_v2">([&] {
+    require(function && mode <= 1);
     stream_of(stream)->submit(HostWork{function, data});
+  });
+}
+
+AW_EXPORT CUresult cuLaunchHostFunc_v2_ptsz(CUstream stream, CUhostFn function, void* data,
+                                            unsigned mode) {
+  return api<"cuLaunchHostFunc_v2_ptsz">([&] {
+    PerThreadDefault scope;
+    return cuLaunchHostFunc_v2(stream, function, data, mode);
   });
 }
 

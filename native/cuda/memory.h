@@ -30,8 +30,8 @@ struct Allocation {
   std::shared_ptr<Advice> advice;  // of managed memory
 };
 
-// Memory from a device, within its limit. Throws OUT_OF_MEMORY.
-void* allocate_bytes(uint64_t bytes, int device);
+// Memory from a device, within its limit; `narrow`: at an address of 32 bits. Throws OUT_OF_MEMORY.
+void* allocate_bytes(uint64_t bytes, int device, bool narrow = false);
 void release_bytes(void* memory, uint64_t bytes, int device);
 uint64_t bytes_in_use(int device);
 
@@ -45,7 +45,7 @@ Allocation allocation_at(uint64_t address);
 void enter(Allocation allocation);
 
 uint64_t allocate_in(const std::shared_ptr<Context>& context, uint64_t bytes, MemoryKind kind,
-                     unsigned flags, std::shared_ptr<Pool> pool = nullptr);
+                     unsigned flags, std::shared_ptr<Pool> pool = nullptr, bool narrow = false);
 
 // Takes an allocation that begins at `address` out of the map; false when there is none of that
 // kind.

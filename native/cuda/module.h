@@ -47,6 +47,13 @@ struct FunctionAttributes {
   std::map<int, int> others;  // clusters: kept, and refused where they would matter
 };
 
+// What the interface of CUDA before 4.0 sets one by one before a launch (old_launch.cpp).
+struct OldLaunch {
+  unsigned block[3] = {1, 1, 1};
+  unsigned shared = 0;
+  std::vector<uint8_t> params;
+};
+
 struct Function {
   uintptr_t handle = 0;
   std::weak_ptr<Context> context;
@@ -60,6 +67,7 @@ struct Function {
   std::map<std::array<uint32_t, 3>, std::shared_ptr<Versions>> compiled;
   std::shared_ptr<Versions>
       for_wide_grids;  // of any block shape and of more than 2^30 threads along x
+  OldLaunch old_launch;
   uint64_t stack = 0;  // bytes of a thread's stack for which they were compiled, 0 the usual ones
 
   // Returns the code for a block shape, compiled if need be; throws Failure with what the compiler

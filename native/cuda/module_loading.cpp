@@ -117,12 +117,28 @@ std::shared_ptr<const ModuleDescription> describe(std::shared_ptr<const Image> i
       describe_image(std::move(image), device().info().identity));
 }
 
+namespace {
+
+// Where 32 bits reach, if there is room: programs of CUDA before 3.2 ask for addresses of that size
+// (cuModuleGetGlobal).
+void* room_for_variables(uint64_t bytes, int device) {
+  constexpr uint64_t kFew = 64 << 10;
+  if (bytes > kFew) return allocate_bytes(bytes, device);
+  try {
+    return allocate_bytes(bytes, device, true);
+  } catch (const Failure&) {
+    return allocate_bytes(bytes, device);
+  }
+}
+
+}  // namespace
+
 ModuleData::ModuleData(const ModuleDescription& d, int owner) : bytes(d.data_bytes), device(owner) {
   if (bytes == 0) return;
   uint64_t align = std::max<uint64_t>(d.data_align, 1);
   // Allocations are aligned to 256 bytes; no variable of PTX asks for more, but a description may.
   require(align <= 256, CUDA_ERROR_NOT_SUPPORTED);
-  base = static_cast<uint8_t*>(allocate_bytes(bytes, device));
+  base = static_cast<uint8_t*>(room_for_variables(bytes, device));
   memset(base, 0, bytes);
   memcpy(base, d.initial.data(), d.initial.size());
   for (auto& slot : d.addresses) {

@@ -56,6 +56,8 @@ struct Device {
   // Returns memory aligned to 256 bytes, zeroed when it is new to the process; null when there is
   // none.
   void* (*allocate)(uint64_t bytes);
+  // The same at an address that fits in 32 bits; null when there is no room down there.
+  void* (*allocate_narrow)(uint64_t bytes);
   void (*release)(void* memory, uint64_t bytes);
   uint64_t (*free_memory)();
 
