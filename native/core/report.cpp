@@ -114,15 +114,26 @@ CallCounter::CallCounter(const char* function_name, bool is_absent)
   }
 }
 
-void report_absent(const char* name, const char* reason) {
+namespace {
+
+void count(const char* name) {
   State& s = state();
-  {
-    std::lock_guard lock(s.mutex);
-    CallCounter*& counter = s.absent[name];
-    if (!counter) counter = new CallCounter(name, true);
-    ++counter->count;
-  }
+  std::lock_guard lock(s.mutex);
+  CallCounter*& counter = s.absent[name];
+  if (!counter) counter = new CallCounter(name, true);
+  ++counter->count;
+}
+
+}  // namespace
+
+void report_absent(const char* name, const char* reason) {
+  count(name);
   say(LogLevel::warn, std::string(name) + " is not supported: " + reason);
+}
+
+void count_absent(const char* name, const char* reason) {
+  count(name);
+  say(LogLevel::info, std::string(name) + " is not supported: " + reason);
 }
 
 void report_diagnostic(const std::string& text) {

@@ -20,6 +20,10 @@ struct CallCounter {
 // Tells the user once that `name` was called though nothing implements it; generated code calls it.
 void report_absent(const char* name, const char* reason);
 
+// The same where "not supported" is an ordinary answer, which clients of the library expect of some
+// devices: counted, and said only to who asks for much.
+void count_absent(const char* name, const char* reason);
+
 void report_diagnostic(const std::string& text);
 void report_launch(const std::string& kernel);
 void report_artifact(const std::string& kernel, bool cached, double compile_ms);

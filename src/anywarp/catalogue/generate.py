@@ -14,8 +14,11 @@ if __name__ == "__main__" and not __package__:  # run as a file by the build, wh
 
 from anywarp.catalogue.load import Row, Table, load
 
-NOT_SUPPORTED = {"cuda": 801}
+NOT_SUPPORTED = {"cuda": 801, "nvml": 3}
 """By table: the code that its library returns for what it cannot do."""
+
+QUIET = ("nvml",)
+"""Tables of libraries whose clients expect that answer of some devices, so that nothing is said about it."""
 
 _MADE = "// Made by anywarp/catalogue/generate.py; change the table instead.\n"
 
@@ -38,17 +41,17 @@ extern const std::size_t aw_entry_count;
 """
 
 
-def absent_functions(table: Table, code: int) -> str:
-    """Return a C++ file that defines every absent function; each reports itself and returns `code`."""
+def absent_functions(table: Table, code: int, reporter: str = "report_absent") -> str:
+    """Return a C++ file that defines every absent function; each gives itself to `reporter` and returns `code`."""
     lines = [
         _MADE,
         "namespace aw {",
-        "void report_absent(const char* name, const char* reason);",
+        f"void {reporter}(const char* name, const char* reason);",
         "}",
         "",
         "#define AW_ABSENT(name, reason) \\",
         '  extern "C" __attribute__((visibility("default"))) int name() { \\',
-        "    aw::report_absent(#name, reason); \\",
+        f"    aw::{reporter}(#name, reason); \\",
         f"    return {code}; \\",
         "  }",
         "",
@@ -107,7 +110,9 @@ def generate(path: Path, directory: Path) -> list[Path]:
     """Write the files for the table at `path` into `directory`; returns those written."""
     table, stem = load(path), path.stem
     files = {
-        f"{stem}_absent.cpp": absent_functions(table, NOT_SUPPORTED[stem]),
+        f"{stem}_absent.cpp": absent_functions(
+            table, NOT_SUPPORTED[stem], "count_absent" if stem in QUIET else "report_absent"
+        ),
         f"{stem}_entries.h": _MADE + _HEADER,
         f"{stem}_entries.cpp": entry_points(table, f"{stem}_entries.h"),
         f"{stem}_exports.map": exports(table),
