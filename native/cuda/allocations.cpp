@@ -6,6 +6,7 @@
 
 #include "core/presence.h"
 #include "core/watched_memory.h"
+#include "cuda/activity_work.h"
 #include "cuda/advice.h"
 #include "cuda/memory.h"
 #include "cuda/pool.h"
@@ -129,6 +130,7 @@ void release_bytes(void* memory, uint64_t bytes, int device) {
 }
 
 void give_back(const Allocation& a) {
+  tell_allocation(a, true);
   if (a.pool) a.pool->remove(a.bytes);
   unwatch(a.base);
   if (a.kind == MemoryKind::registered || a.kind == MemoryKind::mapped) return;
@@ -154,6 +156,7 @@ void enter(Allocation allocation) {
   allocation.id = next++;
   watch(allocation.base, allocation.bytes, words_for(allocation),
         allocation.kind == MemoryKind::device && !host_writes_device_memory());
+  tell_allocation(allocation, false);
   std::unique_lock lock(map().mutex);
   map().by_base[allocation.base] = std::move(allocation);
 }

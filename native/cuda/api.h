@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <new>
 
+#include "core/activity.h"
 #include "core/log.h"
 #include "core/report.h"
 #include "core/status.h"
@@ -29,11 +30,9 @@ CUresult report_failure(const char* function, const Failure& failure);
 
 enum class Needs { nothing, init };
 
-// Runs `body` (returning CUresult or nothing) as the exported function called `Function`.
-template <Name Function, Needs needs = Needs::init, class Body>
-CUresult api(Body&& body) noexcept {
-  static CallCounter& counter = *new CallCounter(Function.text);
-  counter.count.fetch_add(1, std::memory_order_relaxed);
+// Runs `body` and makes a code of what it throws.
+template <Needs needs, class Body>
+CUresult guarded(const char* name, Body&& body) noexcept {
   if (needs == Needs::init && !is_initialised()) return CUDA_ERROR_NOT_INITIALIZED;
   try {
     if constexpr (std::is_void_v<decltype(body())>) {
@@ -43,12 +42,31 @@ CUresult api(Body&& body) noexcept {
       return body();
     }
   } catch (const Failure& failure) {
-    return report_failure(Function.text, failure);
+    return report_failure(name, failure);
   } catch (const std::bad_alloc&) {
     return CUDA_ERROR_OUT_OF_MEMORY;
   } catch (const std::exception& error) {
-    return report_failure(Function.text, Failure(CUDA_ERROR_UNKNOWN, error.what()));
+    return report_failure(name, Failure(CUDA_ERROR_UNKNOWN, error.what()));
   }
+}
+
+// Where it says what listeners want (core/activity.h).
+inline const std::atomic<uint32_t>& wanted_activities() {
+  static const std::atomic<uint32_t>& wanted = *anywarp_activity_wanted();
+  return wanted;
+}
+
+// Runs `body` (returning CUresult or nothing) as the exported function called `Function`. `args`
+// are the function's own, in order, for those who listen.
+template <Name Function, Needs needs = Needs::init, class Body, class... Args>
+CUresult api(Body&& body, const Args&... args) noexcept {
+  static CallCounter& counter = *new CallCounter(Function.text);
+  counter.count.fetch_add(1, std::memory_order_relaxed);
+  static AwCallSite site{Function.text, AW_DOMAIN_DRIVER};
+  TracedCall call(wanted_activities(), site, args...);
+  CUresult result = guarded<needs>(Function.text, body);
+  call.end(result);
+  return result;
 }
 
 // Throws INVALID_VALUE (or another code) unless the condition holds.

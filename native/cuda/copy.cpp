@@ -25,40 +25,47 @@ uint64_t number(const void* address) { return reinterpret_cast<uint64_t>(address
 }  // namespace
 
 AW_EXPORT CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
-  return api<"cuMemcpy">([&] { now(to, from, bytes, Direction::any); });
+  return api<"cuMemcpy">([&] { now(to, from, bytes, Direction::any); }, to, from, bytes);
 }
 
 AW_EXPORT CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
-  return api<"cuMemcpyAsync">([&] { async(to, from, bytes, stream, Direction::any); });
+  return api<"cuMemcpyAsync">([&] { async(to, from, bytes, stream, Direction::any); }, to, from,
+                              bytes, stream);
 }
 
 AW_EXPORT CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t bytes) {
-  return api<"cuMemcpyHtoD_v2">([&] { now(to, number(from), bytes, Direction::host_to_device); });
+  return api<"cuMemcpyHtoD_v2">([&] { now(to, number(from), bytes, Direction::host_to_device); },
+                                to, from, bytes);
 }
 
 AW_EXPORT CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, size_t bytes) {
-  return api<"cuMemcpyDtoH_v2">([&] { now(number(to), from, bytes, Direction::device_to_host); });
+  return api<"cuMemcpyDtoH_v2">([&] { now(number(to), from, bytes, Direction::device_to_host); },
+                                to, from, bytes);
 }
 
 AW_EXPORT CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
-  return api<"cuMemcpyDtoD_v2">([&] { now(to, from, bytes, Direction::device_to_device); });
+  return api<"cuMemcpyDtoD_v2">([&] { now(to, from, bytes, Direction::device_to_device); }, to,
+                                from, bytes);
 }
 
 AW_EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t bytes,
                                         CUstream stream) {
   return api<"cuMemcpyHtoDAsync_v2">(
-      [&] { async(to, number(from), bytes, stream, Direction::host_to_device); });
+      [&] { async(to, number(from), bytes, stream, Direction::host_to_device); }, to, from, bytes,
+      stream);
 }
 
 AW_EXPORT CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t bytes, CUstream stream) {
   return api<"cuMemcpyDtoHAsync_v2">(
-      [&] { async(number(to), from, bytes, stream, Direction::device_to_host); });
+      [&] { async(number(to), from, bytes, stream, Direction::device_to_host); }, to, from, bytes,
+      stream);
 }
 
 AW_EXPORT CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes,
                                         CUstream stream) {
   return api<"cuMemcpyDtoDAsync_v2">(
-      [&] { async(to, from, bytes, stream, Direction::device_to_device); });
+      [&] { async(to, from, bytes, stream, Direction::device_to_device); }, to, from, bytes,
+      stream);
 }
 
 AW_EXPORT CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,

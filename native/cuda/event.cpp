@@ -28,7 +28,7 @@ void record_event(Event& event, Stream& stream, bool external) {
     return capture_record(event, stream, active);
   }
   auto recording = std::make_shared<Recording>();
-  stream.record(recording, begin_shared(event));
+  stream.record(recording, begin_shared(event), event.handle);
   std::lock_guard lock(event.mutex);
   event.recording = std::move(recording);
   event.capture = nullptr;
@@ -89,22 +89,24 @@ CUresult elapsed(float* milliseconds, CUevent begin, CUevent end) {
 }  // namespace
 
 AW_EXPORT CUresult cuEventCreate(CUevent* out, unsigned flags) {
-  return api<"cuEventCreate">([&] {
-    require(out);
-    require((flags & ~7u) == 0);
-    require(!(flags & CU_EVENT_INTERPROCESS) || (flags & CU_EVENT_DISABLE_TIMING));
-    auto event = std::make_shared<Event>();
-    event->flags = flags;
-    event->context = current_context();
-    if (flags & CU_EVENT_INTERPROCESS) make_shareable(*event);
-    event->handle = events().add(event);
-    *out = as_handle<CUevent>(event->handle);
-  });
+  return api<"cuEventCreate">(
+      [&] {
+        require(out);
+        require((flags & ~7u) == 0);
+        require(!(flags & CU_EVENT_INTERPROCESS) || (flags & CU_EVENT_DISABLE_TIMING));
+        auto event = std::make_shared<Event>();
+        event->flags = flags;
+        event->context = current_context();
+        if (flags & CU_EVENT_INTERPROCESS) make_shareable(*event);
+        event->handle = events().add(event);
+        *out = as_handle<CUevent>(event->handle);
+      },
+      out, flags);
 }
 
 AW_EXPORT CUresult cuEventDestroy_v2(CUevent handle) {
   return api<"cuEventDestroy_v2">(
-      [&] { require(events().remove(handle) != nullptr, CUDA_ERROR_INVALID_HANDLE); });
+      [&] { require(events().remove(handle) != nullptr, CUDA_ERROR_INVALID_HANDLE); }, handle);
 }
 
 AW_EXPORT CUresult cuEventDestroy(CUevent handle) {
@@ -112,18 +114,22 @@ AW_EXPORT CUresult cuEventDestroy(CUevent handle) {
 }
 
 AW_EXPORT CUresult cuEventRecord(CUevent handle, CUstream stream) {
-  return api<"cuEventRecord">([&] {
-    auto target = stream_of(stream);
-    record_event(*event_of(handle), *target);
-  });
+  return api<"cuEventRecord">(
+      [&] {
+        auto target = stream_of(stream);
+        record_event(*event_of(handle), *target);
+      },
+      handle, stream);
 }
 
 AW_EXPORT CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream, unsigned flags) {
-  return api<"cuEventRecordWithFlags">([&] {
-    require((flags & ~1u) == 0);
-    auto target = stream_of(stream);
-    record_event(*event_of(handle), *target, flags == 1);
-  });
+  return api<"cuEventRecordWithFlags">(
+      [&] {
+        require((flags & ~1u) == 0);
+        auto target = stream_of(stream);
+        record_event(*event_of(handle), *target, flags == 1);
+      },
+      handle, stream, flags);
 }
 
 AW_EXPORT CUresult cuEventQuery(CUevent handle) {
@@ -136,13 +142,15 @@ AW_EXPORT CUresult cuEventQuery(CUevent handle) {
 }
 
 AW_EXPORT CUresult cuEventSynchronize(CUevent handle) {
-  return api<"cuEventSynchronize">([&] {
-    auto event = event_of(handle);
-    check_context(*event);
-    check_not_captured(*event);
-    event->point().wait();
-    check_context(*event);
-  });
+  return api<"cuEventSynchronize">(
+      [&] {
+        auto event = event_of(handle);
+        check_context(*event);
+        check_not_captured(*event);
+        event->point().wait();
+        check_context(*event);
+      },
+      handle);
 }
 
 AW_EXPORT CUresult cuEventElapsedTime(float* milliseconds, CUevent begin, CUevent end) {

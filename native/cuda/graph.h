@@ -42,6 +42,8 @@ struct Graph {
 // What a launch of a graph does: one thing after the other, in an order that respects the edges.
 struct ExecutionPlan {
   std::vector<std::shared_ptr<const Work>> steps;
+  std::vector<uintptr_t> nodes;  // whose work each step is
+  uintptr_t exec = 0;            // the handle of the executable graph
   // Alive until the launch is done, even if the graph goes before.
   std::shared_ptr<const std::vector<std::shared_ptr<UserObject>>> held;
 };

@@ -119,6 +119,7 @@ struct Launch {
         report_launch(kernel->function->entry->name);
       plan.steps.push_back(step.work);
     }
+    plan.nodes.resize(plan.steps.size(), step.node);
   }
 };
 
@@ -149,6 +150,7 @@ CUresult launch(CUgraphExec handle, CUstream stream) {
   {
     std::lock_guard lock(exec->mutex);
     launch.plan.held = exec->held;
+    launch.plan.exec = exec->handle;
     launch.add(exec->steps);
   }
   target->submit(GraphWork{std::make_shared<const ExecutionPlan>(std::move(launch.plan))});
@@ -252,7 +254,7 @@ AW_EXPORT CUresult cuGraphUpload(CUgraphExec handle, CUstream stream) {
 }
 
 AW_EXPORT CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream) {
-  return api<"cuGraphLaunch">([&] { return launch(handle, stream); });
+  return api<"cuGraphLaunch">([&] { return launch(handle, stream); }, handle, stream);
 }
 
 AW_EXPORT CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cuda/activity_work.h"
 #include "cuda/contexts.h"
 #include "cuda/pool.h"
 #include "cuda/visible.h"
@@ -68,10 +69,12 @@ AW_EXPORT CUresult cuMemGetInfo_v2(size_t* available, size_t* total) {
 }
 
 AW_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr* out, size_t bytes) {
-  return api<"cuMemAlloc_v2">([&] {
-    require(out);
-    *out = allocate_in(current_context(), bytes, MemoryKind::device, 0);
-  });
+  return api<"cuMemAlloc_v2">(
+      [&] {
+        require(out);
+        *out = allocate_in(current_context(), bytes, MemoryKind::device, 0);
+      },
+      out, bytes);
 }
 
 AW_EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr* out, size_t* pitch, size_t width, size_t height,
@@ -88,34 +91,39 @@ AW_EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr* out, size_t* pitch, size_t wi
 }
 
 AW_EXPORT CUresult cuMemFree_v2(CUdeviceptr address) {
-  return api<"cuMemFree_v2">([&] { free_device_memory(address); });
+  return api<"cuMemFree_v2">([&] { free_device_memory(address); }, address);
 }
 
 AW_EXPORT CUresult cuMemAllocManaged(CUdeviceptr* out, size_t bytes, unsigned flags) {
-  return api<"cuMemAllocManaged">([&] {
-    require(out);
-    require(flags == 1 || flags == 2);  // attached to everything, or to the host first
-    *out = allocate_in(current_context(), bytes, MemoryKind::managed, flags);
-  });
+  return api<"cuMemAllocManaged">(
+      [&] {
+        require(out);
+        require(flags == 1 || flags == 2);  // attached to everything, or to the host first
+        *out = allocate_in(current_context(), bytes, MemoryKind::managed, flags);
+      },
+      out, bytes, flags);
 }
 
 AW_EXPORT CUresult cuMemAllocHost_v2(void** out, size_t bytes) {
-  return api<"cuMemAllocHost_v2">([&] { return allocate_host(out, bytes, 0); });
+  return api<"cuMemAllocHost_v2">([&] { return allocate_host(out, bytes, 0); }, out, bytes);
 }
 
 AW_EXPORT CUresult cuMemHostAlloc(void** out, size_t bytes, unsigned flags) {
-  return api<"cuMemHostAlloc">([&] { return allocate_host(out, bytes, flags); });
+  return api<"cuMemHostAlloc">([&] { return allocate_host(out, bytes, flags); }, out, bytes, flags);
 }
 
 AW_EXPORT CUresult cuMemFreeHost(void* address) {
-  return api<"cuMemFreeHost">([&] {
-    auto context = current_context();
-    Allocation taken = allocation_at(reinterpret_cast<uint64_t>(address));
-    require(taken.base && taken.kind == MemoryKind::host);
-    if (auto owner = taken.context.lock()) owner->wait_for_streams();
-    require(take(reinterpret_cast<uint64_t>(address), MemoryKind::host, &taken));
-    release_bytes(address, taken.bytes, taken.device);
-  });
+  return api<"cuMemFreeHost">(
+      [&] {
+        auto context = current_context();
+        Allocation taken = allocation_at(reinterpret_cast<uint64_t>(address));
+        require(taken.base && taken.kind == MemoryKind::host);
+        if (auto owner = taken.context.lock()) owner->wait_for_streams();
+        require(take(reinterpret_cast<uint64_t>(address), MemoryKind::host, &taken));
+        tell_allocation(taken, true);
+        release_bytes(address, taken.bytes, taken.device);
+      },
+      address);
 }
 
 AW_EXPORT CUresult cuMemHostRegister_v2(void* address, size_t bytes, unsigned flags) {

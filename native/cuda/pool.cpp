@@ -151,24 +151,27 @@ void write_number(Pool& pool, int attribute, const void* value) {
 }  // namespace
 
 AW_EXPORT CUresult cuMemAllocAsync(CUdeviceptr* out, size_t bytes, CUstream stream) {
-  return api<"cuMemAllocAsync">([&] { allocate(out, bytes, nullptr, stream); });
+  return api<"cuMemAllocAsync">([&] { allocate(out, bytes, nullptr, stream); }, out, bytes, stream);
 }
 
 AW_EXPORT CUresult cuMemAllocFromPoolAsync(CUdeviceptr* out, size_t bytes, CUmemoryPool pool,
                                            CUstream stream) {
-  return api<"cuMemAllocFromPoolAsync">([&] { allocate(out, bytes, pool_of(pool), stream); });
+  return api<"cuMemAllocFromPoolAsync">([&] { allocate(out, bytes, pool_of(pool), stream); }, out,
+                                        bytes, pool, stream);
 }
 
 AW_EXPORT CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
-  return api<"cuMemFreeAsync">([&] {
-    auto target = stream_of(stream);
-    if (target->capture()) {
-      throw Failure(CUDA_ERROR_NOT_SUPPORTED,
-                    "freeing memory in captured streams is not supported yet");
-    }
-    begin_free(address);
-    target->submit(FreeWork{address});
-  });
+  return api<"cuMemFreeAsync">(
+      [&] {
+        auto target = stream_of(stream);
+        if (target->capture()) {
+          throw Failure(CUDA_ERROR_NOT_SUPPORTED,
+                        "freeing memory in captured streams is not supported yet");
+        }
+        begin_free(address);
+        target->submit(FreeWork{address});
+      },
+      address, stream);
 }
 
 AW_EXPORT CUresult cuMemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* props) {

@@ -35,15 +35,15 @@ void async(const SetWork& w, CUstream stream) {
 }  // namespace
 
 AW_EXPORT CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count) {
-  return api<"cuMemsetD8_v2">([&] { now(plan(to, 0, value, 1, count, 1)); });
+  return api<"cuMemsetD8_v2">([&] { now(plan(to, 0, value, 1, count, 1)); }, to, value, count);
 }
 
 AW_EXPORT CUresult cuMemsetD16_v2(CUdeviceptr to, unsigned short value, size_t count) {
-  return api<"cuMemsetD16_v2">([&] { now(plan(to, 0, value, 2, count, 1)); });
+  return api<"cuMemsetD16_v2">([&] { now(plan(to, 0, value, 2, count, 1)); }, to, value, count);
 }
 
 AW_EXPORT CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned value, size_t count) {
-  return api<"cuMemsetD32_v2">([&] { now(plan(to, 0, value, 4, count, 1)); });
+  return api<"cuMemsetD32_v2">([&] { now(plan(to, 0, value, 4, count, 1)); }, to, value, count);
 }
 
 AW_EXPORT CUresult cuMemsetD2D8_v2(CUdeviceptr to, size_t pitch, unsigned char value, size_t width,
@@ -63,16 +63,19 @@ AW_EXPORT CUresult cuMemsetD2D32_v2(CUdeviceptr to, size_t pitch, unsigned value
 
 AW_EXPORT CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count,
                                    CUstream stream) {
-  return api<"cuMemsetD8Async">([&] { async(plan(to, 0, value, 1, count, 1), stream); });
+  return api<"cuMemsetD8Async">([&] { async(plan(to, 0, value, 1, count, 1), stream); }, to, value,
+                                count, stream);
 }
 
 AW_EXPORT CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count,
                                     CUstream stream) {
-  return api<"cuMemsetD16Async">([&] { async(plan(to, 0, value, 2, count, 1), stream); });
+  return api<"cuMemsetD16Async">([&] { async(plan(to, 0, value, 2, count, 1), stream); }, to, value,
+                                 count, stream);
 }
 
 AW_EXPORT CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream stream) {
-  return api<"cuMemsetD32Async">([&] { async(plan(to, 0, value, 4, count, 1), stream); });
+  return api<"cuMemsetD32Async">([&] { async(plan(to, 0, value, 4, count, 1), stream); }, to, value,
+                                 count, stream);
 }
 
 AW_EXPORT CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value,

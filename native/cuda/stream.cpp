@@ -71,20 +71,23 @@ CUresult create(CUstream* out, unsigned flags, int priority) {
 }  // namespace
 
 AW_EXPORT CUresult cuStreamCreate(CUstream* out, unsigned flags) {
-  return api<"cuStreamCreate">([&] { return create(out, flags, 0); });
+  return api<"cuStreamCreate">([&] { return create(out, flags, 0); }, out, flags);
 }
 
 AW_EXPORT CUresult cuStreamCreateWithPriority(CUstream* out, unsigned flags, int priority) {
-  return api<"cuStreamCreateWithPriority">([&] { return create(out, flags, priority); });
+  return api<"cuStreamCreateWithPriority">([&] { return create(out, flags, priority); }, out, flags,
+                                           priority);
 }
 
 AW_EXPORT CUresult cuStreamDestroy_v2(CUstream handle) {
-  return api<"cuStreamDestroy_v2">([&] {
-    refuse_inside_callback();
-    auto stream = streams().remove(handle);
-    require(stream != nullptr, CUDA_ERROR_INVALID_HANDLE);
-    stream->retire();  // what it was given is still done
-  });
+  return api<"cuStreamDestroy_v2">(
+      [&] {
+        refuse_inside_callback();
+        auto stream = streams().remove(handle);
+        require(stream != nullptr, CUDA_ERROR_INVALID_HANDLE);
+        stream->retire();  // what it was given is still done
+      },
+      handle);
 }
 
 AW_EXPORT CUresult cuStreamDestroy(CUstream handle) {
@@ -92,18 +95,20 @@ AW_EXPORT CUresult cuStreamDestroy(CUstream handle) {
 }
 
 AW_EXPORT CUresult cuStreamSynchronize(CUstream handle) {
-  return api<"cuStreamSynchronize">([&] {
-    auto stream = stream_of(handle);
-    refuse_capture(*stream);
-    stream->wait();
-    // The default stream comes behind everything that blocking streams were given.
-    if (stream->is_legacy) {
-      for (auto& other : stream->context->live_streams()) {
-        if (other->blocking()) other->wait();
-      }
-    }
-    stream->context->check();
-  });
+  return api<"cuStreamSynchronize">(
+      [&] {
+        auto stream = stream_of(handle);
+        refuse_capture(*stream);
+        stream->wait();
+        // The default stream comes behind everything that blocking streams were given.
+        if (stream->is_legacy) {
+          for (auto& other : stream->context->live_streams()) {
+            if (other->blocking()) other->wait();
+          }
+        }
+        stream->context->check();
+      },
+      handle);
 }
 
 AW_EXPORT CUresult cuStreamQuery(CUstream handle) {
@@ -121,11 +126,13 @@ AW_EXPORT CUresult cuStreamQuery(CUstream handle) {
 }
 
 AW_EXPORT CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags) {
-  return api<"cuStreamWaitEvent">([&] {
-    require((flags & ~1u) == 0);
-    auto stream = stream_of(handle);
-    wait_for_event(*event_of(event), *stream, flags == 1);
-  });
+  return api<"cuStreamWaitEvent">(
+      [&] {
+        require((flags & ~1u) == 0);
+        auto stream = stream_of(handle);
+        wait_for_event(*event_of(event), *stream, flags == 1);
+      },
+      handle, event, flags);
 }
 
 AW_EXPORT CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback function, void* data,

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <vector>
 
+#include "cuda/activity_work.h"
 #include "cuda/timeline.h"
 #include "cuda/work.h"
 
@@ -28,7 +29,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   // Records a moment behind everything given before: now, if the stream is idle.
   void record(const std::shared_ptr<Recording>& recording,
-              std::shared_ptr<SharedRecording> shared = nullptr);
+              std::shared_ptr<SharedRecording> shared = nullptr, uintptr_t event = 0);
 
   // Does work in order and returns when it is done: on this thread if the stream is idle.
   void run(Work work);
@@ -64,6 +65,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
     Work work;
     std::vector<Point> after;
     uint64_t number = 0;
+    Origin origin;
   };
 
   // Waits that the rules of default streams ask for. Called with the context's submission mutex

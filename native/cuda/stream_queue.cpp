@@ -76,7 +76,7 @@ std::vector<Point> Stream::implied_waits() const {
 void Stream::submit(Work work) {
   if (auto active = capture()) return active->add(*this, std::move(work));
   std::lock_guard order(context->submission);
-  Item item = {std::move(work), implied_waits()};
+  Item item = {std::move(work), implied_waits(), 0, Origin::here()};
   std::lock_guard lock(mutex_);
   if (!started_) start_thread();
   item.number = ++submitted_;
@@ -86,12 +86,13 @@ void Stream::submit(Work work) {
 }
 
 void Stream::record(const std::shared_ptr<Recording>& recording,
-                    std::shared_ptr<SharedRecording> shared) {
+                    std::shared_ptr<SharedRecording> shared, uintptr_t event) {
   std::lock_guard order(context->submission);
-  Item item = {RecordWork{recording, 0, std::move(shared)}, implied_waits()};
+  Item item = {RecordWork{recording, event, std::move(shared)}, implied_waits(), 0, Origin::here()};
   std::lock_guard lock(mutex_);
   if (!running_ && queue_.empty() && item.after.empty()) {
     recording->time_ns = event_clock();  // and a point that everybody has reached
+    tell_recorded(*this, event);
     return;
   }
   if (!started_) start_thread();
@@ -109,7 +110,7 @@ void Stream::run(Work work) {
   bool here;
   {
     std::lock_guard order(context->submission);
-    item = {std::move(work), implied_waits()};
+    item = {std::move(work), implied_waits(), 0, Origin::here()};
     std::lock_guard lock(mutex_);
     item.number = number = ++submitted_;
     ++pending_work();
@@ -134,6 +135,7 @@ bool Stream::try_run(Work& work) {
     std::lock_guard lock(mutex_);
     if (running_ || !queue_.empty() || capture_) return false;
     item.work = std::move(work);
+    item.origin = Origin::here();
     item.number = ++submitted_;
     ++pending_work();
     running_ = true;
@@ -150,7 +152,10 @@ void Stream::retire() {
 
 void Stream::execute(const Item& item) {
   for (auto& point : item.after) point.wait();
-  perform(item.work, *context);
+  {
+    WorkingFor self(*this, item.origin);
+    perform(item.work, *context);
+  }
   {
     // Before anybody learns that the work is done, so that who waited for it finds the stream idle.
     std::lock_guard lock(mutex_);

@@ -7,6 +7,7 @@
 
 #include "core/host_services.h"
 #include "core/watched_memory.h"
+#include "cuda/activity_work.h"
 #include "cuda/context.h"
 #include "cuda/graph.h"
 #include "cuda/memory.h"
@@ -121,8 +122,10 @@ struct Performer {
   }
 
   void operator()(const GraphWork& w) const {
-    for (auto& step : w.plan->steps) {
-      if (!context.error) perform(*step, context);
+    const ExecutionPlan& plan = *w.plan;
+    for (size_t i = 0; i < plan.steps.size(); ++i) {
+      set_current_node(plan.nodes[i]);
+      if (!context.error) perform(*plan.steps[i], context);
     }
   }
 
@@ -157,6 +160,7 @@ bool survives_errors(const Work& work) {
 
 void perform(const Work& work, Context& context) {
   if (context.error && !survives_errors(work)) return;
+  Observed observed(work);
   try {
     std::visit(Performer{context}, work);
   } catch (const Failure& failure) {
