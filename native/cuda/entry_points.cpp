@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "cuda/api.h"
+#include "cuda/foreign_runtime.h"
 #include "cuda_entries.h"
 
 using namespace aw;
@@ -64,11 +65,14 @@ AW_EXPORT CUresult cuGetProcAddress_v2(const char* name, void** function, int ve
   });
 }
 
-// NVIDIA's libraries look for interfaces here that have no documentation. We have none, and say so.
+// NVIDIA's libraries look for interfaces here that have no documentation. We have none, and say so;
+// its runtime, which cannot work without them, is worth a word to the user.
 AW_EXPORT CUresult cuGetExportTable(const void** table, const CUuuid* id) {
+  const void* caller = __builtin_return_address(0);
   return api<"cuGetExportTable", Needs::nothing>([&] {
     require(table && id);
     *table = nullptr;
+    tell_foreign_runtime(*id, caller);
     throw Failure(CUDA_ERROR_NOT_FOUND);
   });
 }

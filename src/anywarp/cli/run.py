@@ -40,6 +40,11 @@ NOT_FOUND, NOT_EXECUTABLE = 127, 126
     help="Write what the checks found to this JSON file.",
 )
 @click.option("--pure", is_flag=True, help="Put our libraries in place and nothing else: PyTorch stays as it is.")
+@click.option(
+    "--rebind",
+    is_flag=True,
+    help="Replace the CUDA runtime that a program or library carries statically by ours (read docs/rebind.md first).",
+)
 @click.argument("program", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
 def command(
     device: str | None,
@@ -48,6 +53,7 @@ def command(
     checks: tuple[str, ...],
     check_report: Path | None,
     pure: bool,
+    rebind: bool,
     program: tuple[str, ...],
 ) -> int:
     """Run COMMAND with our libraries where it looks for NVIDIA's.
@@ -55,13 +61,14 @@ def command(
     Put -- before it: anywarp run -- python train.py
     """
     chosen = device or settings.DEVICE.get()
+    base = settings.environment() | ({settings.REBIND.name: "1"} if rebind else {})
     try:
         names = _checks(checks)
         if check_report is not None and not names:
             raise click.UsageError("--check-report needs --check")
         if report is None and not summary and not names:
-            launch.become(program, launch.environment(chosen, settings.environment(), pure=pure))
-        return _watched(_Watch(chosen, report, summary, names, check_report, pure), program)
+            launch.become(program, launch.environment(chosen, base, pure=pure))
+        return _watched(_Watch(chosen, report, summary, names, check_report, pure), base, program)
     except AnywarpError as error:
         status = {"R021": NOT_FOUND, "R022": NOT_EXECUTABLE}.get(error.diagnostic.code)
         if status is None:
@@ -90,17 +97,16 @@ def _checks(given: tuple[str, ...]) -> tuple[str, ...]:
         raise click.BadParameter(str(error).partition(": ")[2], param_hint="--check") from None
 
 
-def _watched(watch: _Watch, program: tuple[str, ...]) -> int:
-    """Run the command as a child, then tell what it did.
+def _watched(watch: _Watch, base: dict[str, str], program: tuple[str, ...]) -> int:
+    """Run the command as a child in the environment `base`, changed for it, then tell what it did.
 
     Returns the command's exit code; 1 when checks found something and the command itself says that all is well.
     """
     _check_writable(watch.report)
     _check_writable(watch.check_report)
     with tempfile.TemporaryDirectory(prefix="anywarp-report-") as folder:
-        base = settings.environment()
         if watch.checks:
-            base[settings.CHECK.name] = ",".join(watch.checks)
+            base = {**base, settings.CHECK.name: ",".join(watch.checks)}
         status = launch.watch(program, launch.environment(watch.device, base, Path(folder), watch.pure))
         from anywarp.cli.summary import findings_text, summary_text  # late: the program's start does not wait for it
         from anywarp.runtime.report import read

@@ -32,6 +32,9 @@ PRELOADED = ("libnvJitLink.so.13", "libnvJitLink.so.12")
 cuda-pathfinder takes a library of that name that is already in the process before it looks into the wheels.
 """
 
+AUDITOR, TARGET = "libanywarp_audit.so", "libanywarp_rebind.so"
+"""What redirects a CUDA runtime that a program carries statically: the loader's auditor, and the library that is redirected to."""
+
 FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 """Signals passed on to the program; the terminal itself sends SIGINT and SIGQUIT to the whole group."""
 
@@ -41,7 +44,8 @@ def environment(
 ) -> dict[str, str]:
     """Return `base` with what a program needs to run on `device`; `pure`: with our libraries only, no Python changed.
 
-    AnywarpError: D001 for an unknown device, R023 for one that programs cannot run on, R020 when our libraries are not there.
+    AnywarpError: D001 for an unknown device, R023 for one that programs cannot run on, R020 when our libraries are not there,
+    R024 when those of ANYWARP_REBIND are not.
     """
     if device not in RUNNABLE:
         from anywarp.devices import device as devices  # late: reading the metadata of packages takes a while
@@ -63,6 +67,13 @@ def environment(
         **_triton(libraries),
     }
     preloaded = [str(libraries / name) for name in PRELOADED if (libraries / name).exists()]
+    if settings.REBIND.get(base):
+        if not (libraries / AUDITOR).exists():
+            raise AnywarpError(
+                Diagnostic("R024", f"{AUDITOR} is not in {libraries}", help="leave --rebind out, or use an x86-64 build")
+            )
+        preloaded.append(str(libraries / TARGET))
+        changed["LD_AUDIT"] = _before(str(libraries / AUDITOR), base.get("LD_AUDIT", ""))
     if preloaded:
         changed["LD_PRELOAD"] = _before(":".join(preloaded), base.get("LD_PRELOAD", ""))
     if report_dir is not None:
