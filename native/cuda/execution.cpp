@@ -101,11 +101,13 @@ CUresult launch_ex(const CUlaunchConfig* config, CUfunction function, void** par
 AW_EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz,
                                   unsigned bx, unsigned by, unsigned bz, unsigned shared,
                                   CUstream stream, void** params, void** extra) {
-  return api<"cuLaunchKernel">([&] {
-    LaunchRequest r = shape(gx, gy, gz, bx, by, bz, shared);
-    r.params = params, r.extra = extra;
-    launch(function, r, stream);
-  });
+  return api<"cuLaunchKernel">(
+      [&] {
+        LaunchRequest r = shape(gx, gy, gz, bx, by, bz, shared);
+        r.params = params, r.extra = extra;
+        launch(function, r, stream);
+      },
+      function, gx, gy, gz, bx, by, bz, shared, stream, params, extra);
 }
 
 AW_EXPORT CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned gx, unsigned gy,
