@@ -1,5 +1,8 @@
 // Copies from global to shared memory that run ahead of the arithmetic: a pipeline of three stages
-// by the primitives of cp.async. build: -arch=sm_80 expect: async_pipeline: right
+// by the primitives of cp.async.
+//
+// build: -arch=sm_80
+// expect: async_pipeline: right
 #include <cuda_pipeline.h>
 
 #include <cmath>

@@ -1,5 +1,7 @@
 // Four streams with pinned memory: copies in, a kernel, and copies out overlap; an event joins
-// them. expect: async_streams: right
+// them.
+//
+// expect: async_streams: right
 #include <cmath>
 
 #include "example.h"

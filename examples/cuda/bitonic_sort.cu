@@ -1,4 +1,5 @@
 // Sorts by a bitonic network: the near exchanges in shared memory, the far ones in global memory.
+//
 // expect: bitonic_sort: right
 #include <algorithm>
 #include <vector>

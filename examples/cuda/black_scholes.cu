@@ -1,5 +1,7 @@
 // Prices European options: the cumulative normal distribution by normcdf and exp and log in float,
-// against erfc in double. expect: black_scholes: right
+// against erfc in double.
+//
+// expect: black_scholes: right
 #include <cmath>
 #include <vector>
 

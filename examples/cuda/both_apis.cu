@@ -1,5 +1,8 @@
 // Runtime and driver API in one program: they share the context, streams, events and memory;
-// handles go both ways. build: -lcuda expect: both_apis: right
+// handles go both ways.
+//
+// build: -lcuda
+// expect: both_apis: right
 #include <cuda.h>
 
 #include <vector>

@@ -1,4 +1,5 @@
 // Host functions and callbacks in a stream, in order with its kernels, and times between events.
+//
 // expect: callbacks: right
 #include <chrono>
 #include <string>

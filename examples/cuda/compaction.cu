@@ -1,5 +1,7 @@
 // Keeps the elements that satisfy a predicate, in order, in one pass: blocks hand their sums to
-// their successors (look-back). expect: compaction: right
+// their successors (look-back).
+//
+// expect: compaction: right
 #include <vector>
 
 #include "example.h"

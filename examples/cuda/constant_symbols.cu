@@ -1,5 +1,7 @@
 // Constant memory and symbols: a filter's weights in __constant__, copies to and from symbols with
-// offsets, their addresses. expect: constant_symbols: right
+// offsets, their addresses.
+//
+// expect: constant_symbols: right
 #include <vector>
 
 #include "example.h"

@@ -1,5 +1,7 @@
 // C++17 on the host beside kernels: variant and visit, optional, string_view, a file written and
-// read, threads with a stream each. expect: cpp17_host: right
+// read, threads with a stream each.
+//
+// expect: cpp17_host: right
 #include <filesystem>
 #include <fstream>
 #include <memory>

@@ -1,5 +1,8 @@
-// A failing assert in a kernel: the message on stderr, and an error that sticks to every later call
-// until the process ends. expect: device_assert: right expect: values\[i\] < 90
+// A failing assert in a kernel: the message on stderr, and an error that sticks to every later
+// call until the process ends.
+//
+// expect: device_assert: right
+// expect: values\[i\] < 90
 #include <cassert>
 
 #include "example.h"

@@ -1,5 +1,7 @@
 // malloc, free, new and delete in kernels: memory that lives from one launch to the next, and the
-// heap's limit. expect: device_heap: right
+// heap's limit.
+//
+// expect: device_heap: right
 #include <vector>
 
 #include "example.h"

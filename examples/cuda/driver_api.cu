@@ -1,5 +1,8 @@
-// The driver API alone: a context, a module from PTX text, a launch with a packed parameter buffer,
-// and its JIT log. build: -lcuda expect: driver_api: right
+// The driver API alone: a context, a module from PTX text, a launch with a packed parameter
+// buffer, and its JIT log.
+//
+// build: -lcuda
+// expect: driver_api: right
 #include <cuda.h>
 
 #include <cstdio>

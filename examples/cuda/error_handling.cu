@@ -1,5 +1,7 @@
 // Errors: which call returns which, what peek and get do to the last error, names and texts, and
-// what does not stick. expect: error_handling: right
+// what does not stick.
+//
+// expect: error_handling: right
 #include <cstring>
 
 #include "example.h"

@@ -1,5 +1,7 @@
 // A fast Fourier transform by hand: bit-reversed loads, radix-2 butterflies in shared memory, one
-// transform per block. expect: fft: right
+// transform per block.
+//
+// expect: fft: right
 #include <cmath>
 #include <complex>
 #include <vector>

@@ -1,5 +1,7 @@
 // Builds a graph node by node (memset, copies, kernels, a host function), then changes parameters
-// of the executable graph. expect: graph_by_hand: right
+// of the executable graph.
+//
+// expect: graph_by_hand: right
 #include <vector>
 
 #include "example.h"

@@ -1,5 +1,7 @@
 // Captures the work of two streams, with fork and join by events, into a graph, and replays it a
-// hundred times. expect: graph_capture: right
+// hundred times.
+//
+// expect: graph_capture: right
 #include <vector>
 
 #include "example.h"

@@ -1,5 +1,7 @@
 // Conditional nodes: a graph that loops until a kernel says so (the Collatz sequence), and one
-// branch taken or not. expect: graph_conditional: right
+// branch taken or not.
+//
+// expect: graph_conditional: right
 #include "example.h"
 
 __global__ void collatz(unsigned* state, cudaGraphConditionalHandle handle) {

@@ -1,4 +1,5 @@
 // A cooperative launch: the whole grid meets between the steps of a power iteration, in one kernel.
+//
 // expect: grid_sync: right
 #include <cooperative_groups.h>
 

@@ -1,5 +1,8 @@
 // Half precision and bfloat16: a dot product with half2, conversions with their rounding, and
-// operators. build: -arch=sm_80 expect: half_arithmetic: right
+// operators.
+//
+// build: -arch=sm_80
+// expect: half_arithmetic: right
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 

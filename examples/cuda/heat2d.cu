@@ -1,5 +1,7 @@
 // Heat on a plate: a five-point stencil with its halo in shared memory, two buffers that change
-// places. expect: heat2d: right
+// places.
+//
+// expect: heat2d: right
 #include <cmath>
 #include <utility>
 #include <vector>

@@ -1,5 +1,7 @@
-// Counts bytes: atomics in shared memory, one private histogram a block, then a merge; and the same
-// with global atomics only. expect: histogram: right
+// Counts bytes: atomics in shared memory, one private histogram a block, then a merge; and the
+// same with global atomics only.
+//
+// expect: histogram: right
 #include <vector>
 
 #include "example.h"

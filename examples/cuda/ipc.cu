@@ -1,5 +1,7 @@
 // Two processes share device memory and an event: the first starts the second by fork and exec and
-// sends it the handles. expect: ipc: right
+// sends it the handles.
+//
+// expect: ipc: right
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,5 +1,7 @@
-// k-means: distances to centres in constant memory, sums by atomics in shared memory, centres moved
-// on the device. expect: kmeans: right
+// k-means: distances to centres in constant memory, sums by atomics in shared memory, centres
+// moved on the device.
+//
+// expect: kmeans: right
 #include <cmath>
 #include <vector>
 

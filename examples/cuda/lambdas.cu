@@ -1,5 +1,8 @@
 // Kernels as templates over what they do: extended lambdas with captures, functors, fold
-// expressions, if constexpr. build: --extended-lambda expect: lambdas: right
+// expressions, if constexpr.
+//
+// build: --extended-lambda
+// expect: lambdas: right
 #include <type_traits>
 #include <vector>
 

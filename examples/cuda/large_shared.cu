@@ -1,5 +1,7 @@
 // Dynamic shared memory above 48 KiB: refused until the kernel's attribute allows it; function
-// attributes and preferences. expect: large_shared: right
+// attributes and preferences.
+//
+// expect: large_shared: right
 #include <vector>
 
 #include "example.h"

@@ -1,5 +1,7 @@
 // Launches by function: cudaLaunchKernelEx with attributes (cooperative, priority),
-// cudaLaunchKernelExC, cudaLaunchKernel. expect: launch_attributes: right
+// cudaLaunchKernelExC, cudaLaunchKernel.
+//
+// expect: launch_attributes: right
 #include <cooperative_groups.h>
 
 #include <cmath>

@@ -1,5 +1,7 @@
 // The game of life on a torus, 32 cells in a word: each thread counts the neighbours of a whole
-// word by logic. expect: life: right
+// word by logic.
+//
+// expect: life: right
 #include <utility>
 #include <vector>
 

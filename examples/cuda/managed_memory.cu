@@ -1,5 +1,7 @@
 // Managed memory: pointers that host and device share, a linked list and a __managed__ variable,
-// advice and prefetch. expect: managed_memory: right
+// advice and prefetch.
+//
+// expect: managed_memory: right
 #include <new>
 
 #include "example.h"

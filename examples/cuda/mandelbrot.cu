@@ -1,5 +1,7 @@
-// The Mandelbrot set: loops that end at another time in every lane, and a picture of a few lines of
-// characters. expect: mandelbrot: right
+// The Mandelbrot set: loops that end at another time in every lane, and a picture of a few lines
+// of characters.
+//
+// expect: mandelbrot: right
 #include <string>
 #include <vector>
 

@@ -1,5 +1,7 @@
 // Multiplies matrices by tiles: each block loads two tiles into shared memory and reuses them; any
-// shape is allowed. expect: matmul_shared: right
+// shape is allowed.
+//
+// expect: matmul_shared: right
 #include <cmath>
 #include <vector>
 

@@ -1,5 +1,7 @@
 // The stream-ordered allocator: memory that belongs to the order of a stream, the default pool and
-// one of our own, and trims. expect: memory_pools: right
+// one of our own, and trims.
+//
+// expect: memory_pools: right
 #include <vector>
 
 #include "example.h"

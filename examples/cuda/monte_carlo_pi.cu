@@ -1,5 +1,7 @@
 // Pi by random points: a generator by hand for each thread (xorshift with 64 bits of state),
-// skipped ahead, and block sums. expect: monte_carlo_pi: right
+// skipped ahead, and block sums.
+//
+// expect: monte_carlo_pi: right
 #include <cmath>
 
 #include "example.h"

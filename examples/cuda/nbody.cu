@@ -1,5 +1,7 @@
 // Gravity between all pairs of bodies, tile by tile through shared memory; float4 loads, rsqrtf,
-// and a kick-drift step. expect: nbody: right
+// and a kick-drift step.
+//
+// expect: nbody: right
 #include <cmath>
 #include <vector>
 

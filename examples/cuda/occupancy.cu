@@ -1,5 +1,7 @@
 // The occupancy calls: block sizes suggested for a kernel, blocks per multiprocessor, and launches
-// with what they say. expect: occupancy: right
+// with what they say.
+//
+// expect: occupancy: right
 #include <vector>
 
 #include "example.h"

@@ -1,5 +1,8 @@
 // Two devices: each has its memory and streams, one reads the other's memory directly, copies go
-// between them. run: ANYWARP_DEVICES=2 expect: peer_copies: right
+// between them.
+//
+// run: ANYWARP_DEVICES=2
+// expect: peer_copies: right
 #include <vector>
 
 #include "example.h"

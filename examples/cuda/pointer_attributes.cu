@@ -1,5 +1,7 @@
 // Unified addressing: what the runtime says about pointers of every kind, mapped host memory, and
-// cudaMemcpyDefault. expect: pointer_attributes: right
+// cudaMemcpyDefault.
+//
+// expect: pointer_attributes: right
 #include <string>
 #include <vector>
 

@@ -1,5 +1,7 @@
 // Streams with priorities: the range, what a stream says of itself, and that order within a stream
-// does not depend on them. expect: priorities: right
+// does not depend on them.
+//
+// expect: priorities: right
 #include <vector>
 
 #include "example.h"

@@ -1,5 +1,7 @@
 // Sorts keys with values, four bits at a time: counts per block, a scan of the counts, and a
-// scatter that keeps the order. expect: radix_sort: right
+// scatter that keeps the order.
+//
+// expect: radix_sort: right
 #include <algorithm>
 #include <numeric>
 #include <vector>

@@ -1,5 +1,8 @@
-// Sums an array in five ways: shared memory, sequential addressing, warp shuffles, several elements
-// a thread, and atomics. build: -arch=sm_80 expect: reduction: right
+// Sums an array in five ways: shared memory, sequential addressing, warp shuffles, several
+// elements a thread, and atomics.
+//
+// build: -arch=sm_80
+// expect: reduction: right
 #include <vector>
 
 #include "example.h"

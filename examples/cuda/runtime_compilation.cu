@@ -1,5 +1,8 @@
-// Compiles a kernel while the program runs (NVRTC), with a template instance found by its name, and
-// launches it. build: -lnvrtc -lcuda expect: runtime_compilation: right
+// Compiles a kernel while the program runs (NVRTC), with a template instance found by its name,
+// and launches it.
+//
+// build: -lnvrtc -lcuda
+// expect: runtime_compilation: right
 #include <cuda.h>
 #include <nvrtc.h>
 

@@ -1,5 +1,7 @@
 // Prefix sums of a long array: a scan in each warp, one over the warps, one over the blocks, and a
-// second pass that adds. expect: scan: right
+// second pass that adds.
+//
+// expect: scan: right
 #include <vector>
 
 #include "example.h"

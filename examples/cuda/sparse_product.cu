@@ -1,5 +1,7 @@
 // A sparse matrix times a vector: rows by threads and rows by warps in compressed form, and in
-// ELLPACK form by columns. expect: sparse_product: right
+// ELLPACK form by columns.
+//
+// expect: sparse_product: right
 #include <algorithm>
 #include <cmath>
 #include <vector>

@@ -1,5 +1,7 @@
 // A surface: a kernel writes into an array by byte coordinates, another reads it through a texture
-// and a surface. expect: surface_write: right
+// and a surface.
+//
+// expect: surface_write: right
 #include <vector>
 
 #include "example.h"

@@ -1,5 +1,7 @@
 // Text on the device: upper case four bytes at a time by SIMD instructions, words counted, a
-// pattern searched, a checksum. expect: text_bytes: right
+// pattern searched, a checksum.
+//
+// expect: text_bytes: right
 #include <cctype>
 #include <string>
 #include <vector>

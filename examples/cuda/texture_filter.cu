@@ -1,5 +1,7 @@
 // A 2D texture: bilinear filtering at any point, clamped and wrapped addresses, normalised bytes
-// read as floats. expect: texture_filter: right
+// read as floats.
+//
+// expect: texture_filter: right
 #include <cmath>
 #include <vector>
 

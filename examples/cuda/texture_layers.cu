@@ -1,5 +1,7 @@
 // A layered texture and a 3D texture: layers are filtered each by itself, a volume between its
-// slices; cudaMemcpy3D fills both. expect: texture_layers: right
+// slices; cudaMemcpy3D fills both.
+//
+// expect: texture_layers: right
 #include <cmath>
 #include <vector>
 

@@ -1,5 +1,8 @@
 // The per-thread default stream: launches without a stream from several host threads do not wait
-// for each other. build: --default-stream per-thread expect: thread_streams: right
+// for each other.
+//
+// build: --default-stream per-thread
+// expect: thread_streams: right
 #include <thread>
 #include <vector>
 

@@ -1,5 +1,8 @@
 // Cooperative groups: tiles of 4 to 32 threads, shuffles and votes in them, coalesced groups, and
-// the group's reduce. build: -arch=sm_80 expect: tiles: right
+// the group's reduce.
+//
+// build: -arch=sm_80
+// expect: tiles: right
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 

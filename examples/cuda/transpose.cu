@@ -1,5 +1,7 @@
 // Transposes matrices: naive, through a tile of shared memory, and through a tile with one column
-// of padding; any shape. expect: transpose: right
+// of padding; any shape.
+//
+// expect: transpose: right
 #include <vector>
 
 #include "example.h"

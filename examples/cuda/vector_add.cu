@@ -1,4 +1,5 @@
 // Adds two vectors: allocation, copies, one launch, and a bounds check for the last block.
+//
 // expect: vector_add: right
 #include <vector>
 

@@ -1,5 +1,8 @@
 // Virtual memory management: reserve addresses, create and map memory piece by piece, so that an
-// array grows in place. build: -lcuda expect: virtual_memory: right
+// array grows in place.
+//
+// build: -lcuda
+// expect: virtual_memory: right
 #include <cuda.h>
 
 #include <vector>

@@ -1,5 +1,7 @@
 // Warp-aggregated atomics: the lanes that append to a list agree on one of them to reserve the
-// places of all. expect: warp_aggregate: right
+// places of all.
+//
+// expect: warp_aggregate: right
 #include <algorithm>
 #include <vector>
 

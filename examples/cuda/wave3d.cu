@@ -1,5 +1,7 @@
 // A wave in a box: a 3D stencil that marches along z and keeps its neighbours of that direction in
-// registers. expect: wave3d: right
+// registers.
+//
+// expect: wave3d: right
 #include <cmath>
 #include <utility>
 #include <vector>

@@ -1,5 +1,8 @@
-// A matrix product on tensor cores: fragments of 16 x 16 x 16 in half precision with sums in float,
-// and eight-bit integers. build: -arch=sm_80 expect: wmma_product: right
+// A matrix product on tensor cores: fragments of 16 x 16 x 16 in half precision with sums in
+// float, and eight-bit integers.
+//
+// build: -arch=sm_80
+// expect: wmma_product: right
 #include <cuda_fp16.h>
 #include <mma.h>
 

@@ -1,5 +1,9 @@
 // Loads two shared libraries that hold kernels by dlopen, runs both, unloads one and loads it
-// again. libraries: plugin_double.cu plugin_square.cu build: -ldl expect: plugins: right
+// again.
+//
+// libraries: plugin_double.cu plugin_square.cu
+// build: -ldl
+// expect: plugins: right
 #include <dlfcn.h>
 
 #include <string>

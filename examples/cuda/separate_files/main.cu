@@ -1,6 +1,9 @@
 // Relocatable device code: a kernel here calls functions and reads variables that other files
-// define, also through pointers. sources: functions.cu variables.cu build: -rdc=true expect:
-// separate_files: right
+// define, also through pointers.
+//
+// sources: functions.cu variables.cu
+// build: -rdc=true
+// expect: separate_files: right
 #include <cmath>
 #include <vector>
 
