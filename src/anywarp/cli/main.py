@@ -18,9 +18,11 @@ from anywarp.settings import SettingError
 VERBS = {
     "run": "Run a CUDA program on another device, unchanged.",
     "doctor": "Tell what this machine has, what works, and what to do next.",
+    "report": "Tell where the time of a traced run went, as tables or as a time line in HTML.",
     "inspect": "Tell what GPU code a file holds, and what of it we lack.",
     "nvcc": "Compile CUDA C++ as nvcc does, without a CUDA toolkit.",
     "compile": "Compile kernels of a file, and show every stage and the reasons for the code.",
+    "smi": "Show the devices as nvidia-smi does.",
     "explain": "Print the page of a diagnostic, such as P001.",
     "cache": "Look at, empty or fill the cache of compiled kernels.",
 }

@@ -26,6 +26,9 @@ RUNNABLE = ("cpu",)
 SITE = Path(__file__).resolve().parent / "site"
 """The folder whose sitecustomize Python executes at its start, so that frameworks find what a CUDA build of them has."""
 
+COMMANDS = Path(__file__).resolve().parent / "bin"
+"""The folder with the commands that programs start to learn about their devices: nvidia-smi."""
+
 PRELOADED = ("libnvJitLink.so.13", "libnvJitLink.so.12")
 """Libraries that some clients load from their own wheel by path, which the library path cannot override.
 
@@ -65,6 +68,8 @@ def environment(
         settings.RUN.name: settings.RUN.get(base) or os.urandom(6).hex(),
         **_python_path(base.get("PYTHONPATH", ""), pure),
         **_triton(libraries),
+        "PATH": _before(str(COMMANDS), base.get("PATH", os.defpath)),
+        "NVTX_INJECTION64_PATH": base.get("NVTX_INJECTION64_PATH", str(libraries / "libnvToolsExt.so.1")),
     }
     preloaded = [str(libraries / name) for name in PRELOADED if (libraries / name).exists()]
     if settings.REBIND.get(base):
