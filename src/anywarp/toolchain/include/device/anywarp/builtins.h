@@ -132,7 +132,9 @@ AW_BIG char *strcpy(char *to, const char *from) {
   }
   return to;
 }
+#ifndef alloca
 AW_FN void *alloca(__SIZE_TYPE__ n) { return __builtin_alloca(n); }
+#endif
 
 // `new` and `delete` on the device's heap. A replacement may not be inline in C++; as an overload for the other side it may.
 #pragma clang diagnostic push

@@ -6,6 +6,7 @@
 #include "builtins.h"
 #include "casts.h"
 #include "integer.h"
+#include "math_names.h"
 #include "arithmetic.h"
 #include "atomics.h"
 #include "memory.h"
