@@ -192,10 +192,10 @@ AW_SHOWN unsigned la_objopen(link_map* object, Lmid_t, uintptr_t*) {
   return 0;  // no symbol bindings are of interest
 }
 
-// Everything that a step of the loader maps is mapped; nothing of it has run. Without
-// the preloaded library (a program changed LD_PRELOAD) what cannot be done is said all the same.
-AW_SHOWN void la_activity(uintptr_t*, unsigned flag) {
-  if (flag != LA_ACT_CONSISTENT || ready) return;
+// All that the program starts with is mapped; nothing of it has run. Without the preloaded library
+// (a program changed LD_PRELOAD) what cannot be done is said all the same.
+AW_SHOWN void la_preinit(uintptr_t*) {
+  if (ready) return;
   ready = true;
   treat_waiting();
 }
