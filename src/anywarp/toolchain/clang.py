@@ -37,7 +37,9 @@ def find() -> Clang:
     """Return the clang to use: ANYWARP_CLANG, else the package ziglang's, else one on the path. AnywarpError (T001) for none."""
     asked = settings.CLANG.get()
     if asked:
-        return _on_path(asked) or _none(f"{asked} (ANYWARP_CLANG) is no clang {OLDEST} or newer with the NVPTX back end")
+        return _on_path(asked) or _none(
+            f"{asked} (ANYWARP_CLANG) is no clang {OLDEST} or newer with the NVPTX back end"
+        )
     packaged = _of_package()
     if packaged is not None:
         return packaged

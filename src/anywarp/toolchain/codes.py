@@ -13,6 +13,7 @@ NO_INPUT = "T003"
 NO_HOST_LINKER = "T004"
 DEVICE_LINK = "T005"
 NOT_BUILT = "T006"
+MANAGED_ADDRESS = "T007"
 
 TITLES: dict[str, str] = {
     NO_CLANG: "no clang that compiles CUDA",
@@ -21,6 +22,7 @@ TITLES: dict[str, str] = {
     NO_HOST_LINKER: "no host compiler to link with",
     DEVICE_LINK: "device code that cannot be linked",
     NOT_BUILT: "a library of ours that is not there",
+    MANAGED_ADDRESS: "the address of a managed variable where a constant is needed",
 }
 
 

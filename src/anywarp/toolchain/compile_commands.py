@@ -21,12 +21,12 @@ FOLDERS = (INCLUDE / "cuda", INCLUDE / "device", INCLUDE / "13")
 MAJOR, MINOR, BUILD = 13, 0, 88
 """The version of nvcc whose interface this is."""
 
-PTX_PLAIN, PTX_LINKED = "__CUDACC__", "__CUDACC_RDC__"
-
 _SDK = "12.8"
 """The version of CUDA's runtime interface that clang generates calls for: the newest it knows; 13 has the same calls."""
 
-_DEVICE_OPTIMISATION = {"0": "-O1", "1": "-O1"}
+_DEVICE_OPTIMISATION = {"-O0": "-O1", "-O1": "-O1", "-O2": "-O3", "-O3": "-O3"}
+"""What -Xptxas asks for; never -O0, which would leave every variable in memory."""
+
 _FLOAT = (
     ("prec-div", "-nvptx-prec-divf32", "2", "0"),
     ("prec-sqrt", "-nvptx-prec-sqrtf32", "1", "0"),
@@ -50,29 +50,30 @@ class Unit:
 
 def device(line: CommandLine, unit: Unit, output: str) -> list[str]:
     """Return the command that compiles the device's half to PTX."""
-    optimisation = "-O3"
-    for word in line.all("ptxas-options"):
-        optimisation = _DEVICE_OPTIMISATION.get(word.removeprefix("-O"), optimisation) if word[:2] == "-O" else optimisation
-    words = [
-        *_cuda(line, unit),
-        "--cuda-device-only",
-        "-S",
-        optimisation,
-        f"--cuda-feature={unit.architecture.ptx_feature}",
-        *_arithmetic(line),
-    ]
-    if line.flag("device-debug") or line.flag("generate-line-info"):
-        words.append("-gline-directives-only")
-    return [*words, "-o", output, unit.source]
+    return [*_cuda(line, unit), *device_code(line, unit.architecture), "-o", output, unit.source]
+
+
+def device_code(line: CommandLine, architecture: Architecture) -> list[str]:
+    """Return the options that say what PTX is made."""
+    levels = [_DEVICE_OPTIMISATION[word] for word in line.all("ptxas-options") if word in _DEVICE_OPTIMISATION]
+    words = ["--cuda-device-only", "-S", levels[-1] if levels else "-O3", f"--cuda-feature={architecture.ptx_feature}"]
+    words += _arithmetic(line)
+    debug = line.flag("device-debug") or line.flag("generate-line-info")
+    return [*words, *(["-gline-directives-only"] if debug else [])]
 
 
 def host(line: CommandLine, unit: Unit, fatbin: str | None, action: Sequence[str], output: str | None) -> list[str]:
     """Return the command for the host's half: `action` is what to make of it, `fatbin` what it carries."""
     words = [*_cuda(line, unit), f"--target={compilers.host_triple()}", "--cuda-host-only", *action]
-    words += ["-fPIE" if not _position_chosen(line) else "", *host_options(line)]
+    words += code_generation(line)
     if fatbin is not None:
         words += ["-Xclang", "-fcuda-include-gpubinary", "-Xclang", fatbin, "--no-offload-new-driver"]
-    return [word for word in words if word] + (["-o", output] if output is not None else []) + [unit.source]
+    return [*words, *(["-o", output] if output is not None else []), unit.source]
+
+
+def code_generation(line: CommandLine) -> list[str]:
+    """Return the options for the host's code as clang makes it; programs are position-independent unless asked otherwise."""
+    return [*host_options(line), *([] if _position_chosen(line) or line.flag("shared") else ["-fPIE"])]
 
 
 def host_options(line: CommandLine) -> list[str]:
@@ -89,9 +90,11 @@ def host_options(line: CommandLine) -> list[str]:
     return [part for word in words for part in word.split()]
 
 
-def plain(line: CommandLine, compiler: Sequence[str], source: str, action: Sequence[str], output: str | None) -> list[str]:
+def plain(
+    line: CommandLine, compiler: Sequence[str], source: str, action: Sequence[str], output: str | None
+) -> list[str]:
     """Return the command for a file without device code: the host's compiler, which finds our headers."""
-    words = [*compiler, *_preprocessor(line), *_language_version(line), *host_options(line)]
+    words = [*compiler, *preprocessor(line), *language_version(line), *host_options(line)]
     words += [f"-I{folder}" for folder in FOLDERS] + list(action)
     return words + (["-o", output] if output is not None else []) + [source]
 
@@ -105,15 +108,9 @@ def language(line: CommandLine, source: str) -> str:
 
 def _cuda(line: CommandLine, unit: Unit) -> list[str]:
     """Return what both halves have in common."""
-    clang = compilers.find()
-    words = [
-        *clang.command, "-x", "cuda", *clang.options, f"--cuda-gpu-arch={unit.architecture.name}", "-nocudainc", "-nocudalib",
-        "--cuda-path=/", "-Wno-unknown-cuda-version", "-Wno-unknown-pragmas", "-Wno-unknown-warning-option",
-        "-Wno-unused-command-line-argument", "-Xclang", f"-target-sdk-version={_SDK}", f"-cuid={unit.identity}",
-        *_macros(line, unit.relocatable), *_preprocessor(line), *_language_version(line), *_warnings(line),
-    ]  # fmt: skip
-    for folder in FOLDERS:
-        words += ["-isystem", str(folder)]
+    words = [*base(unit.architecture), f"-cuid={unit.identity}"]
+    words += [f"-D{name}" for name in ("__NVCC__", "__CUDACC_EXTENDED_LAMBDA__", "__CUDACC_RELAXED_CONSTEXPR__")]
+    words += [*macros(line, unit.relocatable), *preprocessor(line), *language_version(line), *_warnings(line)]
     words += ["-include", "cuda_runtime.h"]
     for file in line.all("pre-include"):
         words += ["-include", file]
@@ -123,9 +120,22 @@ def _cuda(line: CommandLine, unit: Unit) -> list[str]:
     return words
 
 
-def _macros(line: CommandLine, relocatable: bool) -> list[str]:
+def base(architecture: Architecture) -> list[str]:
+    """Return the command that clang's CUDA mode begins with, with our headers."""
+    clang = compilers.find()
+    words = [
+        *clang.command, "-x", "cuda", *clang.options, f"--cuda-gpu-arch={architecture.name}", "-nocudainc", "-nocudalib",
+        "--cuda-path=/", "-Wno-unknown-cuda-version", "-Wno-unknown-pragmas", "-Wno-unknown-warning-option",
+        "-Wno-unused-command-line-argument", "-Xclang", f"-target-sdk-version={_SDK}",
+    ]  # fmt: skip
+    for folder in FOLDERS:
+        words += ["-isystem", str(folder)]
+    return words
+
+
+def macros(line: CommandLine, relocatable: bool) -> list[str]:
     """Return the macros that nvcc defines (manual, section NVCC identification macros)."""
-    names = ["__NVCC__", "__CUDACC__", "__CUDACC_EXTENDED_LAMBDA__", "__CUDACC_RELAXED_CONSTEXPR__"]
+    names = ["__CUDACC__"]
     names += ["__CUDACC_RDC__"] if relocatable else []
     names += ["__CUDACC_DEBUG__"] if line.flag("device-debug") else []
     names += ["__USE_FAST_MATH__"] if line.flag("use_fast_math") else []
@@ -151,15 +161,19 @@ def _arithmetic(line: CommandLine) -> list[str]:
     return words
 
 
-def _preprocessor(line: CommandLine) -> list[str]:
-    words = [f"-D{macro}" for macro in line.all("define-macro")] + [f"-U{macro}" for macro in line.all("undefine-macro")]
+def preprocessor(line: CommandLine) -> list[str]:
+    """Return the options for macros and folders of headers."""
+    words = [f"-D{macro}" for macro in line.all("define-macro")] + [
+        f"-U{macro}" for macro in line.all("undefine-macro")
+    ]
     words += [f"-I{folder}" for folder in line.all("include-path")]
     for folder in line.all("system-include"):
         words += ["-isystem", folder]
     return words
 
 
-def _language_version(line: CommandLine) -> list[str]:
+def language_version(line: CommandLine) -> list[str]:
+    """Return the options for the version of C++ and its limits."""
     words = [f"-std={line.last('std')}"] if line.flag("std") else []
     for name in ("ftemplate-depth", "ftemplate-backtrace-limit"):
         words += [f"-{name}={line.last(name)}"] if line.flag(name) else []

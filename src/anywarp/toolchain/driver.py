@@ -77,11 +77,14 @@ def _work(job: Job) -> int:
     sources = [name for name in line.inputs if not name.endswith(OBJECTS)]
     final = job.goal in ("program", "library", "device-link")
     if line.last("output-file") and len(sources) > 1 and not final:
-        raise codes.problem(codes.BAD_OPTION, "one output for several inputs", "leave -o out, or compile them one by one")
+        raise codes.problem(
+            codes.BAD_OPTION, "one output for several inputs", "leave -o out, or compile them one by one"
+        )
     outputs = {name: _output(job, name, final) for name in sources}
     threads = int(line.last("threads", "1") or 1) if line.last("threads", "1").isdecimal() else 1
     with ThreadPoolExecutor(max(1, threads)) as pool:
-        list(pool.map(lambda name: _source(job, name, outputs[name]), sources))
+        for done in [pool.submit(_source, job, name, outputs[name]) for name in sources]:
+            done.result()
     if not final:
         return 0
     objects = [str(outputs.get(name, name)) for name in line.inputs]
@@ -110,7 +113,9 @@ def _source(job: Job, source: str, output: str) -> None:
     elif kind in ("c", "c++"):
         _plain(job, source, kind, output)
     else:
-        raise codes.problem(codes.NO_INPUT, f"{source}: no kind of file that can be compiled", "give its language with -x cu")
+        raise codes.problem(
+            codes.NO_INPUT, f"{source}: no kind of file that can be compiled", "give its language with -x cu"
+        )
 
 
 def _from_ptx(job: Job, source: str, output: str) -> None:
@@ -141,7 +146,7 @@ def _cuda(job: Job, unit: Unit, output: str) -> None:
         action = ["-c", *_written_rule(line, unit.source, output)]
         command = compile_commands.host(line, unit, packed, action, output)
         runner.run("host", unit.source, command)
-        managed.compile_again(runner, line, unit, packed, output, f"{stem}.ll")
+        managed.compile_again(runner, line, unit, ptx, output, f"{stem}.ll")
 
 
 def _pack(job: Job, source: str, texts: list[str], output: str) -> None:
@@ -175,7 +180,9 @@ def _dependencies(line: CommandLine) -> str:
 
 def _rule(line: CommandLine, target: str) -> list[str]:
     words = ["-MP"] if line.flag("generate-dependency-targets") else []
-    words += ["-MT", line.last("dependency-target-name") or target] if line.flag("dependency-target-name") or target else []
+    words += (
+        ["-MT", line.last("dependency-target-name") or target] if line.flag("dependency-target-name") or target else []
+    )
     return words
 
 
@@ -205,7 +212,11 @@ def _finish(job: Job, objects: list[str]) -> int:
     output = line.last("output-file", "a.out")
     linked = str(job.folder / f"{Path(output).stem}_dlink.o")
     wanted = not line.flag("no-device-link") and not line.flag("relocatable-link")
-    if wanted and device_link.needed(runner, objects, line) and device_link.link(runner, line, objects, linked, job.folder):
+    if (
+        wanted
+        and device_link.needed(runner, objects, line)
+        and device_link.link(runner, line, objects, linked, job.folder)
+    ):
         objects = [linked, *objects]
     runner.run("link", output, link_commands.program(line, objects, output))
     if not line.flag("run") or line.flag("dryrun"):

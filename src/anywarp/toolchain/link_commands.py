@@ -70,13 +70,17 @@ def _runtime(line: CommandLine, libraries: Path) -> list[str]:
     """Return the runtime library and where it lies, so that the program finds it without being told."""
     kind = line.last("cudart", "static")
     if kind not in _RUNTIMES:
-        raise codes.problem(codes.BAD_OPTION, f"-cudart takes {', '.join(_RUNTIMES)}, not {kind!r}", "write one of them")
+        raise codes.problem(
+            codes.BAD_OPTION, f"-cudart takes {', '.join(_RUNTIMES)}, not {kind!r}", "write one of them"
+        )
     named = {"cudart", "cudart_static"} & set(line.all("library"))
     rest = [f"-L{libraries}", "-lrt", "-lpthread", "-ldl"]
     if (kind == "none" and not named) or line.flag("relocatable-link"):
         return rest if not line.flag("relocatable-link") else []
     if not (libraries / RUNTIME).exists():
-        raise codes.problem(codes.NOT_BUILT, f"{RUNTIME} is not in {libraries}", "in a checkout, build it with scripts/build")
+        raise codes.problem(
+            codes.NOT_BUILT, f"{RUNTIME} is not in {libraries}", "in a checkout, build it with scripts/build"
+        )
     return [str(libraries / RUNTIME), f"-Wl,-rpath,{libraries}", *rest]
 
 
@@ -87,7 +91,11 @@ def _in_folder(folder: str) -> str:
 
 def _existing(name: str) -> str:
     if shutil.which(name) is None:
-        raise codes.problem(codes.NO_HOST_LINKER, f"-ccbin {name}: there is no such compiler", "give the path of a C++ compiler")
+        raise codes.problem(
+            codes.NO_HOST_LINKER, f"-ccbin {name}: there is no such compiler", "give the path of a C++ compiler"
+        )
     base = Path(name).name
-    driver = base.replace("gcc", "g++") if "gcc" in base else base.replace("clang", "clang++") if base == "clang" else base
+    driver = (
+        base.replace("gcc", "g++") if "gcc" in base else base.replace("clang", "clang++") if base == "clang" else base
+    )
     return str(Path(name).with_name(driver)) if "/" in name else driver

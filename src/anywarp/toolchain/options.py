@@ -6,7 +6,7 @@ An option that is not in the table is an error that names it, as a build that si
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,17 +47,22 @@ class CommandLine:
 
 def parse(arguments: Sequence[str]) -> CommandLine:
     """Read a command line. AnywarpError (T002) names the option that is unknown, lacks its value or asks for what we lack."""
-    line = CommandLine()
-    words = list(_expanded(arguments, 0))
-    at = 0
-    while at < len(words):
-        at = _take(line, words, at)
+    line = read(list(_expanded(arguments, 0)), SPELLINGS)
     forwards = any(line.flag(f"forward-unknown-{to}") for to in ("to-host-compiler", "to-host-linker", "opts"))
     if line.unknown and not forwards:
         raise _bad(f"nvcc has no option {line.unknown[0]!r}", "options for the host's compiler go behind -Xcompiler")
     for name in REFUSED:
         if line.flag(name):
             raise _bad(f"--{name} asks for what we cannot make", "use -ptx, -fatbin or -c")
+    return line
+
+
+def read(words: Sequence[str], known: Mapping[str, Option]) -> CommandLine:
+    """Read words with the options `known` by their spellings; what is not known is kept as such. AnywarpError (T002) for values."""
+    line = CommandLine()
+    at = 0
+    while at < len(words):
+        at = _take(line, words, at, known)
     return line
 
 
@@ -86,13 +91,13 @@ def _words_of(file: str) -> list[str]:
         raise _bad(f"the file of options {file!r} cannot be read: {error.strerror}", "check its path") from error
 
 
-def _take(line: CommandLine, words: Sequence[str], at: int) -> int:
+def _take(line: CommandLine, words: Sequence[str], at: int, known: Mapping[str, Option]) -> int:
     """Take the word at `at`, and the next where it is its value; return where to go on."""
     word = words[at]
     if not word.startswith("-") or word == "-":
         line.inputs.append(word)
         return at + 1
-    option, value = _recognised(word)
+    option, value = _recognised(word, known)
     if option is None:
         line.unknown.append(word)
         return at + 1
@@ -108,15 +113,15 @@ def _take(line: CommandLine, words: Sequence[str], at: int) -> int:
     return at + step
 
 
-def _recognised(word: str) -> tuple[Option | None, str | None]:
+def _recognised(word: str, known: Mapping[str, Option]) -> tuple[Option | None, str | None]:
     """Return the option that a word is, and its value where it stands in the same word."""
-    if word in SPELLINGS:
-        return SPELLINGS[word], None
+    if word in known:
+        return known[word], None
     name, equals, value = word.partition("=")
-    if equals and name in SPELLINGS and SPELLINGS[name].kind != "flag":
-        return SPELLINGS[name], value
-    if word[:2] in JOINED:
-        return SPELLINGS[word[:2]], word[2:]
+    if equals and name in known and known[name].kind != "flag":
+        return known[name], value
+    if word[:2] in JOINED and word[:2] in known:
+        return known[word[:2]], word[2:]
     return None, None
 
 
@@ -129,7 +134,8 @@ def _keep(line: CommandLine, option: Option, word: str, value: str) -> None:
 
 def _listed(value: str) -> list[str]:
     """Split at commas; a comma behind a backslash or in quotes stays."""
-    parts, current, quote, escaped = [], "", "", False
+    parts: list[str] = []
+    current, quote, escaped = "", "", False
     for character in value:
         if escaped:
             current += character if character == "," else "\\" + character

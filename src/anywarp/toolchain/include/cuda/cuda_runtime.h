@@ -3,22 +3,24 @@
 #ifndef __CUDA_RUNTIME_H__
 #define __CUDA_RUNTIME_H__
 
-#include "anywarp/prelude.h"
+#include "anywarp/managed.h"
 #include "host_defines.h"
 #include "builtin_types.h"
 #include "library_types.h"
-#if !defined(__CUDACC_RTC__)
-#include "cuda_runtime_api.h"
-#include "driver_functions.h"
-#endif
 #include "vector_functions.h"
 
 #if defined(__CUDACC__)
+#include "anywarp/device.h"  // before the host's headers: their constexpr functions must find the device's overloads
+#endif
+
+#include "anywarp/prelude.h"
+
 #if !defined(__CUDACC_RTC__)
+#include "cuda_runtime_api.h"
+#include "driver_functions.h"
+#if defined(__CUDACC__)
 #include "anywarp/launch_syntax.h"
 #endif
-#include "device_launch_parameters.h"
-#include "anywarp/device.h"
 #endif
 
 #if defined(__cplusplus) && !defined(__CUDACC_RTC__)

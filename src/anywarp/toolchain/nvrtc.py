@@ -1,0 +1,158 @@
+"""Source text to PTX as NVRTC compiles it: no host, no host's headers, names of templates looked up for the caller.
+
+The compile service calls this for programs that use our `libnvrtc.so`; whatever the source included is reported, so that what
+is kept of a compilation is not used when a header has changed.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from anywarp.diagnostics import AnywarpError
+from anywarp.toolchain import clang as compilers
+from anywarp.toolchain import compile_commands
+from anywarp.toolchain.architectures import Architecture, read
+from anywarp.toolchain.nvrtc_options import OPTIONS
+from anywarp.toolchain.options import CommandLine
+from anywarp.toolchain.options import read as read_options
+
+COMPILATION, INVALID_OPTION, INTERNAL = 6, 5, 11
+"""Values of nvrtcResult (NVRTC manual, section Error Handling)."""
+
+_REFUSED = ("dlink-time-opt", "optix-ir", "gen-opt-lto")
+_LOWERED = re.compile(
+    r"^\.visible \.global \.align 8 \.u64 __anywarp_name_(\d+) = (?:generic\()?([\w$%.]+)\)?;\n", re.MULTILINE
+)
+_PROTOTYPE = re.compile(r"^\.(?:visible|weak) \.entry [\w$]+\s*\((?:[^()]*)\)\s*(?:\.\w+ [\d, ]+\s*)*;\n", re.MULTILINE)
+_SOURCE = "source.cu"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a program handed to NVRTC: names and texts, options, the names it wants looked up, and its working folder."""
+
+    name: str
+    text: str
+    headers: Mapping[str, str]
+    options: Sequence[str]
+    expressions: Sequence[str]
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """PTX, what the compiler said, the names in the PTX for those asked for, and the files that were read."""
+
+    ptx: str
+    log: str
+    lowered: tuple[tuple[str, str], ...]
+    files: tuple[Path, ...]
+
+
+class Rejected(Exception):
+    """A source that does not compile; `code` is the nvrtcResult, `log` what the program is told."""
+
+    def __init__(self, code: int, log: str) -> None:
+        super().__init__(log)
+        self.code = code
+        self.log = log
+
+
+def translate(source: Source) -> Translation:
+    """Compile a source. Raises Rejected with NVRTC's code and log; AnywarpError (T001) without a clang."""
+    line = _options(source.options)
+    architecture = _architecture(line)
+    with tempfile.TemporaryDirectory(prefix="anywarp-nvrtc-") as temporary:
+        folder = Path(temporary)
+        _lay_out(source, line, folder)
+        command = _command(source, line, architecture)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
+        log = done.stderr.replace(f"{folder}/", "")
+        if done.returncode:
+            raise Rejected(COMPILATION, log)
+        ptx, files = (folder / "out.ptx").read_text(encoding="utf-8"), _read_files(folder)
+    lowered = {int(match[1]): match[2] for match in _LOWERED.finditer(ptx)}
+    found = tuple((text, lowered[i]) for i, text in enumerate(source.expressions) if i in lowered)
+    return Translation(_PROTOTYPE.sub("", _LOWERED.sub("", ptx)), log, found, files)
+
+
+def _options(words: Sequence[str]) -> CommandLine:
+    try:
+        line = read_options([part for word in words for part in _split(word)], OPTIONS)
+    except AnywarpError as error:
+        raise Rejected(INVALID_OPTION, f"nvrtc: error: {error.diagnostic.message}\n") from None
+    if line.unknown or line.inputs:
+        raise Rejected(INVALID_OPTION, f"nvrtc: error: unrecognized option {(line.unknown + line.inputs)[0]}\n")
+    refused = next((name for name in _REFUSED if line.flag(name)), None)
+    if refused is not None:
+        raise Rejected(INVALID_OPTION, f"nvrtc: error: --{refused}: only PTX can be made here\n")
+    return line
+
+
+def _split(word: str) -> list[str]:
+    """Return an option and its value where both stand in one string, as NVRTC takes them."""
+    head, _, rest = word.strip().partition(" ")
+    return [head, rest.strip()] if rest and head in OPTIONS and OPTIONS[head].kind != "flag" else [word.strip()]
+
+
+def _architecture(line: CommandLine) -> Architecture:
+    try:
+        return read(line.last("gpu-architecture", "compute_80"))
+    except AnywarpError:
+        text = f"nvrtc: error: invalid value for --gpu-architecture (-arch): {line.last('gpu-architecture')}\n"
+        raise Rejected(INVALID_OPTION, text) from None
+
+
+def _lay_out(source: Source, line: CommandLine, folder: Path) -> None:
+    """Write the source, with what looks names up behind it, and the headers that were handed over."""
+    for name, text in source.headers.items():
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts:
+            continue  # nothing is written outside the folder; such a name can only be found on disk
+        place = folder / "headers" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+    shown = source.name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+    everywhere = line.flag("device-as-default-execution-space")
+    before = "#pragma clang force_cuda_host_device begin\n" if everywhere else ""
+    after = "\n#pragma clang force_cuda_host_device end\n" if everywhere else "\n"
+    lookups = "".join(
+        f'#line 1 "name expression"\n__device__ const void* __anywarp_name_{i} = (const void*)&{_plain(text)};\n'
+        for i, text in enumerate(source.expressions)
+    )
+    (folder / _SOURCE).write_text(f'{before}#line 1 "{shown}"\n{source.text}{after}{lookups}', encoding="utf-8")
+
+
+def _plain(expression: str) -> str:
+    return " ".join(expression.split()).lstrip("& ")
+
+
+def _command(source: Source, line: CommandLine, architecture: Architecture) -> list[str]:
+    words = compile_commands.base(architecture)
+    words += ["-nostdlibinc", "-D__CUDACC_RTC__", "-include", "anywarp/nvrtc.h", "-fno-caret-diagnostics"]
+    relocatable = line.truth("relocatable-device-code", line.flag("device-c"))
+    words += compile_commands.macros(line, relocatable) + ["-fgpu-rdc"] * relocatable
+    absolute = CommandLine(dict(line.values))
+    absolute.values["include-path"] = [str(Path(source.folder) / path) for path in line.all("include-path")]
+    words += ["-Iheaders", *compile_commands.preprocessor(absolute), *compile_commands.language_version(line)]
+    if not line.flag("no-source-include"):
+        words += ["-iquote", str(Path(source.folder) / Path(source.name).parent)]
+    for file in line.all("pre-include"):
+        words += ["-include", file]
+    words += ["-w"] if line.flag("disable-warnings") else []
+    words += compile_commands.device_code(line, architecture)
+    return [*words, "-MD", "-MF", "out.d", "-o", "out.ptx", _SOURCE]
+
+
+def _read_files(folder: Path) -> tuple[Path, ...]:
+    """Return the files on disk that the compilation read, its own temporary ones apart, and the programs that did it."""
+    rule = (folder / "out.d").read_text(encoding="utf-8").replace("\\\n", " ")
+    names = re.findall(r"(?:\\ |\S)+", rule.partition(": ")[2])
+    paths = {Path(name.replace("\\ ", " ").replace("$$", "$")) for name in names}
+    own = {Path(__file__), Path(compile_commands.__file__), Path(compilers.find().command[0])}
+    return tuple(sorted(path for path in paths | own if path.is_absolute() and not path.is_relative_to(folder)))
