@@ -124,10 +124,14 @@ def _checks(text: str) -> tuple[str, ...]:
     return CHECKS if "all" in names else tuple(sorted(names))
 
 
+def _trace_graphs(text: str) -> str:
+    if text not in ("nodes", "whole"):
+        raise ValueError("expected nodes or whole")
+    return text
+
+
 def _code_generator(text: str) -> str:
-    if text == "triton":
-        raise ValueError("torch.compile does not go through Triton yet; cpp is the only choice")
-    if text != "cpp":
+    if text not in ("cpp", "triton"):
         raise ValueError("not one of cpp, triton")
     return text
 
@@ -283,6 +287,38 @@ REPORT_DIR = Setting(
     "A directory into which each process writes, at its end, what it launched and called; `anywarp run` sets it.",
     "native",
 )
+TRACE_DIR = Setting(
+    "ANYWARP_TRACE_DIR",
+    _optional_path,
+    _none,
+    "unset",
+    "A directory into which each process writes a trace of its calls, kernels and copies; `anywarp run --trace` sets it.",
+    "native",
+)
+TRACE_GRAPHS = Setting(
+    "ANYWARP_TRACE_GRAPHS",
+    _trace_graphs,
+    lambda: "nodes",
+    "nodes",
+    "What a trace holds of a launched graph: `nodes`, each of them, or `whole`, one span for all.",
+    "native",
+)
+TRACE_LIMIT = Setting(
+    "ANYWARP_TRACE_LIMIT",
+    _size,
+    lambda: 4 << 30,
+    "4GiB",
+    "The most that one process writes into its trace; what happens later is left out, which is said once.",
+    "native",
+)
+NVIDIA_DRIVER = Setting(
+    "ANYWARP_NVIDIA_DRIVER",
+    _optional_path,
+    _none,
+    "unset: `libcuda.so.1` as the system has it",
+    "The path of NVIDIA's driver library, for `anywarp run --device cuda`.",
+    "both",
+)
 CHECK = Setting(
     "ANYWARP_CHECK",
     _checks,
@@ -351,7 +387,7 @@ TORCH_INDUCTOR = Setting(
     _code_generator,
     lambda: "cpp",
     "`cpp`",
-    "What `torch.compile` generates for `cuda`: `cpp`, C++ for the CPU. `triton` is reserved, and refused for now.",
+    "What `torch.compile` generates for `cuda`: `cpp`, C++ for the CPU; `triton`, kernels in Triton as for a card, where Triton is installed.",
 )
 TORCH_RANDOM = Setting(
     "ANYWARP_TORCH_RANDOM",
@@ -407,7 +443,8 @@ NVRTC = Setting(
 )
 
 SETTINGS: tuple[Setting[object], ...] = (
-    DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, MEMORY, DEVICES, ASYNC, VERSIONS, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, CHECK, LOG,
+    DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, MEMORY, DEVICES, ASYNC, VERSIONS, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, TRACE_DIR, TRACE_GRAPHS, TRACE_LIMIT,
+    NVIDIA_DRIVER, CHECK, LOG,
     BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_SCOPE, TORCH_BLOCK, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, REBIND, RUN, CXX, CLANG, NVRTC,
 )  # fmt: skip
 """All of them, in the order of docs/settings.md."""

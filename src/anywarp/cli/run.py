@@ -39,6 +39,11 @@ NOT_FOUND, NOT_EXECUTABLE = 127, 126
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write what the checks found to this JSON file.",
 )
+@click.option(
+    "--trace",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a time line of calls, kernels and copies to this file (.json or .json.gz), for `anywarp report` or Perfetto.",
+)
 @click.option("--pure", is_flag=True, help="Put our libraries in place and nothing else: PyTorch stays as it is.")
 @click.option(
     "--rebind",
@@ -52,6 +57,7 @@ def command(
     summary: bool,
     checks: tuple[str, ...],
     check_report: Path | None,
+    trace: Path | None,
     pure: bool,
     rebind: bool,
     program: tuple[str, ...],
@@ -66,9 +72,9 @@ def command(
         names = _checks(checks)
         if check_report is not None and not names:
             raise click.UsageError("--check-report needs --check")
-        if report is None and not summary and not names:
+        if report is None and not summary and not names and trace is None:
             launch.become(program, launch.environment(chosen, base, pure=pure))
-        return _watched(_Watch(chosen, report, summary, names, check_report, pure), base, program)
+        return _watched(_Watch(chosen, report, summary, names, check_report, trace, pure), base, program)
     except AnywarpError as error:
         status = {"R021": NOT_FOUND, "R022": NOT_EXECUTABLE}.get(error.diagnostic.code)
         if status is None:
@@ -86,6 +92,7 @@ class _Watch:
     summary: bool
     checks: tuple[str, ...]
     check_report: Path | None
+    trace: Path | None
     pure: bool
 
 
@@ -104,14 +111,19 @@ def _watched(watch: _Watch, base: dict[str, str], program: tuple[str, ...]) -> i
     """
     _check_writable(watch.report)
     _check_writable(watch.check_report)
+    _check_writable(watch.trace)
     with tempfile.TemporaryDirectory(prefix="anywarp-report-") as folder:
         if watch.checks:
             base = {**base, settings.CHECK.name: ",".join(watch.checks)}
+        if watch.trace is not None:
+            base = {**base, settings.TRACE_DIR.name: folder}
         status = launch.watch(program, launch.environment(watch.device, base, Path(folder), watch.pure))
         from anywarp.cli.summary import findings_text, summary_text  # late: the program's start does not wait for it
         from anywarp.runtime.report import read
 
         found = read(Path(folder))
+        if watch.trace is not None:
+            _write_trace(Path(folder), watch.trace)
     if watch.report is not None:
         content = {"command": list(program), "exit_code": status, "device": watch.device, **found.as_json()}
         watch.report.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
@@ -124,6 +136,22 @@ def _watched(watch: _Watch, base: dict[str, str], program: tuple[str, ...]) -> i
     if watch.checks:
         print(findings_text(found, watch.checks), file=sys.stderr)
     return status or int(bool(found.findings))
+
+
+def _write_trace(folder: Path, target: Path) -> None:
+    from anywarp.runtime import trace, trace_files  # late, as above
+
+    processes = trace_files.read_folder(folder)
+    try:
+        events = trace.write(processes, target)
+    except OSError as error:
+        raise AnywarpError(
+            Diagnostic("L001", f"the trace {target} cannot be written: {error.strerror}", help="choose another place")
+        ) from error
+    lost = sum(process.dropped for process in processes)
+    click.echo(f"anywarp: {events} events of {len(processes)} processes in {target}", err=True)
+    if lost:
+        click.echo(f"anywarp: {lost} more did not fit (ANYWARP_TRACE_LIMIT)", err=True)
 
 
 def _check_writable(report: Path | None) -> None:

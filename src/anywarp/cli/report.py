@@ -1,0 +1,80 @@
+"""`anywarp report`: where the time of a traced run went.
+
+Tables where a person reads them, plain columns in a pipe, JSON for programs, and a time line that any browser opens.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import click
+
+from anywarp.diagnostics import AnywarpError, Diagnostic
+
+
+@click.command("report")
+@click.argument("trace", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--top", default=15, show_default=True, type=click.IntRange(1, 100_000), help="Rows of each table.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write a time line to this HTML file.")
+def command(trace: Path, top: int, form: str, html: Path | None) -> int:
+    """Tell where the time of the run in TRACE went; `anywarp run --trace TRACE -- COMMAND` writes one."""
+    from anywarp.runtime import trace as traces
+    from anywarp.runtime.trace_summary import summarise
+
+    read = traces.read(trace)
+    if html is not None:
+        from anywarp.runtime.timeline import page
+
+        _write(html, page(read, trace.name))
+    summary = summarise(read)
+    if form == "json":
+        print(json.dumps(summary.as_json(), indent=2))
+        return 0
+    from anywarp.cli.report_tables import tables
+
+    for title, head, lines in tables(summary, top):
+        _show(title, head, lines)
+    return 0
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise AnywarpError(
+            Diagnostic("L001", f"{path} cannot be written: {error.strerror}", help="choose another place")
+        ) from error
+    click.echo(f"anywarp: the time line is in {path}", err=True)
+
+
+def _show(title: str, head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
+    """Print a table: with rules in a terminal, as columns elsewhere."""
+    content = [list(line) for line in lines]
+    if not content:
+        return
+    if sys.stdout.isatty():
+        _show_rich(title, head, content)
+        return
+    widths = [max(len(line[i]) for line in [list(head), *content]) for i in range(len(head))]
+    print(title)
+    for line in [list(head), *content]:
+        cells = [line[i].rjust(widths[i]) for i in range(len(head) - 1)]
+        print("  " + "  ".join([*cells, line[-1]]).rstrip())
+    print()
+
+
+def _show_rich(title: str, head: Sequence[str], content: list[list[str]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, title_justify="left")
+    for i, name in enumerate(head):
+        table.add_column(name, justify="left" if i == len(head) - 1 else "right", overflow="fold")
+    for line in content:
+        table.add_row(*(Text(cell) for cell in line))  # as text: a name may look like markup
+    Console().print(table)
