@@ -1,0 +1,1 @@
+"""The kernels of bitsandbytes' CUDA library, called one by one and compared with numpy."""
