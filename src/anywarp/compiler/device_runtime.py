@@ -2,6 +2,7 @@
 
 NVIDIA's libcudadevrt has them as machine code only. Those of cooperative groups that compilers of Python call are the handle of the
 grid and its barrier, which works as in the public headers: a word that every block adds to, and block 0 so that the top bit turns.
+A graph's conditional handle is the address of its value (native/cuda/graph_conditional.h).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from functools import cache
 from anywarp.ptx.index import ModuleIndex, index_module
 from anywarp.ptx.tree import Function
 
-RUNTIME_FUNCTIONS = frozenset({"cudaCGGetIntrinsicHandle", "cudaCGSynchronize"})
+RUNTIME_FUNCTIONS = frozenset({"cudaCGGetIntrinsicHandle", "cudaCGSynchronize", "cudaGraphSetConditional"})
 
 _TEXT = """.version 8.0
 .target sm_80
@@ -38,6 +39,11 @@ WAIT:
 MEET:
   barrier.sync 0;
   st.param.b32 [result], 0; ret;
+}
+.func cudaGraphSetConditional(.param .b64 handle, .param .b32 value)
+{
+  .reg .b32 %r<2>; .reg .b64 %d<2>;
+  ld.param.b64 %d1, [handle]; ld.param.b32 %r1, [value]; st.relaxed.gpu.u32 [%d1], %r1; ret;
 }
 """
 
