@@ -69,7 +69,7 @@ def two_over_pi() -> str:
             x *= 2**64
             words.append(int(mp.floor(x)))
             x -= words[-1]
-    return "// 2/pi, 1280 binary digits.\nAW_WORDS aw_two_over_pi[20] = {" + ", ".join(f"{w:#x}ull" for w in words) + "};\n"
+    return "// 2/pi, 1280 binary digits behind 64 zeros.\nAW_WORDS aw_two_over_pi[21] = {0, " + ", ".join(f"{w:#x}ull" for w in words) + "};\n"
 
 
 def series(f: F) -> F:

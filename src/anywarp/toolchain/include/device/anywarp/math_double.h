@@ -68,11 +68,12 @@ __attribute__((host, device, always_inline, nodebug)) static inline double aw_po
 }
 template <int M, int N>
 __attribute__((host, device, always_inline, nodebug)) static inline double aw_piece(const double (&c)[M][N], double x,
-                                                                                   double low, double per_unit) {
+                                                                                   double low, double per_unit,
+                                                                                   double rest = 0.0) {
   double place = (x - low) * per_unit;
   int k = (int)place;
   k = k < 0 ? 0 : k > M - 1 ? M - 1 : k;
-  return aw_polynomial(c[k], x - (low + (k + 0.5) / per_unit));
+  return aw_polynomial(c[k], (x - (low + (k + 0.5) / per_unit)) + rest);
 }
 
 // x * 2^n for |n| < 2100, rounded once.
@@ -202,9 +203,9 @@ AW_BOTH_BIG double aw_exp10(double x) {
   // log10(2) in two parts, then the rest times log(10).
   double f = aw_fma(-n, 0.30102999566398120, c);
   f = aw_fma(-n, -2.8037281277851704e-18, f);
-  aw_pair r = aw_product(f, 2.302585092994046);
-  double e = aw_fma(aw_mul(r.hi, r.hi), aw_polynomial(aw_exp_p, r.hi), aw_fma(f, -2.1707562233822494e-16, r.lo) + r.hi);
-  return aw_scale(1.0 + e, (int)aw_bits(shifted));
+  aw_pair r = aw_product(f, 2.302585092994046), one = aw_fast_sum(1.0, r.hi);
+  double e = aw_fma(aw_mul(r.hi, r.hi), aw_polynomial(aw_exp_p, r.hi), aw_fma(f, -2.1707562233822494e-16, r.lo));
+  return aw_scale(one.hi + (one.lo + e), (int)aw_bits(shifted));
 }
 
 AW_BOTH bool aw_is_whole(double y) { return __builtin_trunc(y) == y; }

@@ -3,7 +3,7 @@
 #define ANYWARP_MATH_NAMES_H
 
 #include "arithmetic.h"
-//BESSEL #include "math_bessel.h"
+#include "math_bessel.h"
 #include "math_exact.h"
 #include "math_float.h"
 
@@ -127,21 +127,21 @@ AW_OWN_1(erfcinv)
 AW_OWN_1(erfcx)
 AW_OWN_1(normcdf)
 AW_OWN_1(normcdfinv)
-//BESSEL AW_OWN_1(cyl_bessel_i0)
-//BESSEL AW_OWN_1(cyl_bessel_i1)
+AW_OWN_1(cyl_bessel_i0)
+AW_OWN_1(cyl_bessel_i1)
 AW_BOTH_SIDES void sincospi(double x, double *s, double *c) { *s = aw_sinpi(x), *c = aw_cospi(x); }
 AW_BOTH_SIDES void sincospif(float x, float *s, float *c) { *s = aw_sinpif(x), *c = aw_cospif(x); }
 AW_BOTH_SIDES void sincospi(float x, float *s, float *c) { sincospif(x, s, c); }
-//BESSEL AW_C_1(j0)
-//BESSEL AW_C_1(j1)
-//BESSEL AW_C_1(y0)
-//BESSEL AW_C_1(y1)
+AW_C_1(j0)
+AW_C_1(j1)
+AW_C_1(y0)
+AW_C_1(y1)
 #define AW_ORDERED(name)                                                                                   \
   AW_LINE(AW_DEVICE_ONLY, double, name, (int n, double x), aw_##name(n, x))                                \
   AW_LINE(AW_DEVICE_ONLY, float, name##f, (int n, float x), (float)aw_##name(n, (double)x))                \
   AW_LINE(AW_DEVICE_ONLY, float, name, (int n, float x), (float)aw_##name(n, (double)x))
-//BESSEL AW_ORDERED(jn)
-//BESSEL AW_ORDERED(yn)
+AW_ORDERED(jn)
+AW_ORDERED(yn)
 #undef AW_ORDERED
 
 AW_LINE(AW_DEVICE_ONLY, double, fma, (double x, double y, double z), __builtin_fma(x, y, z))

@@ -11,8 +11,9 @@ AW_BOTH double aw_exp_minus_square(double x, double factor) {
 }
 // erfcx(x) for x >= 0: exp(x^2) erfc(x).
 AW_BOTH double aw_erfcx_positive(double x) {
-  double t = 4.0 / (4.0 + x);
-  return aw_piece(aw_erfcx_t, t, 0.0, 32.0) * t;
+  aw_pair t = aw_quotient({4.0, 0.0}, aw_sum(4.0, x));
+  double f = aw_piece(aw_erfcx_t, t.hi, 0.0, 32.0, t.lo);
+  return aw_fma(f, t.hi, f * t.lo);
 }
 AW_BOTH_BIG double aw_erf(double x) {
   double a = aw_abs(x), c = a < 6.0 ? a : 6.0;

@@ -13,7 +13,8 @@ AW_BOTH_BIG aw_angle aw_reduce_far(double x) {
   unsigned long long b = aw_bits(x);
   int exponent = (int)(b >> 52 & 0x7ff) - 1075;  // |x| = m 2^exponent
   unsigned long long m = (b & 0xfffffffffffffull) | 0x10000000000000ull;
-  int skip = exponent - 64 > 0 ? exponent - 64 : 0;  // digits of 2/pi whose product is a multiple of 4 (and more)
+  // The digits behind `skip` are all that matters modulo 4 (and more); the table begins with 64 zeros for small exponents.
+  int skip = exponent > 0 ? exponent : 0;
   int word = skip >> 6, shift = skip & 63;
   unsigned long long w[4];
 #pragma unroll
@@ -21,22 +22,17 @@ AW_BOTH_BIG aw_angle aw_reduce_far(double x) {
     unsigned long long high = aw_two_over_pi[word + k], low = aw_two_over_pi[word + k + 1];
     w[k] = shift ? high << shift | low >> (64 - shift) : high;
   }
-  // m times the 256 digits, modulo 2^256; the binary point lies `exponent - skip` digits behind the start.
+  // m times these 256 digits, modulo 2^256.
   unsigned __int128 p3 = (unsigned __int128)m * w[3], p2 = (unsigned __int128)m * w[2], p1 = (unsigned __int128)m * w[1];
   unsigned __int128 s2 = p2 + (unsigned long long)(p3 >> 64);
   unsigned __int128 s1 = p1 + (unsigned long long)(s2 >> 64);
   unsigned long long s0 = m * w[0] + (unsigned long long)(s1 >> 64);
   unsigned long long d[3] = {s0, (unsigned long long)s1, (unsigned long long)s2};
-  int point = exponent - skip;  // in -? .. 64
-  // Bring the fraction to the top: two digits of the quadrant, then the fraction.
-  unsigned long long whole, f0, f1;
-  if (point >= 64) {
-    whole = d[0], f0 = d[1], f1 = d[2];
-  } else {
-    whole = point > 0 ? d[0] >> (64 - point) : 0;
-    f0 = point > 0 ? d[0] << point | d[1] >> (64 - point) : d[0];
-    f1 = point > 0 ? d[1] << point | d[2] >> (64 - point) : d[1];
-  }
+  int point = 64 + exponent - skip;  // 38 and more, at most 64: so many digits stand before the binary point
+  bool all = point == 64;
+  unsigned long long whole = all ? d[0] : d[0] >> (64 - point);
+  unsigned long long f0 = all ? d[1] : d[0] << point | d[1] >> (64 - point);
+  unsigned long long f1 = all ? d[2] : d[1] << point | d[2] >> (64 - point);
   // To the nearest quadrant: a fraction of a half or more counts down from the next.
   bool up = f0 >> 63;
   int quadrant = (int)(whole + up);
