@@ -27,5 +27,10 @@ def kernel_key(build_id: str, device: str, image: str, kernel: str, block: tuple
     return _sha256("kernel", build_id, device, image, kernel, " ".join(map(str, block)), options)
 
 
+def source_key(build_id: str, image: str) -> str:
+    """Return the key of a source's PTX; `image` is the key of all that the program handed over."""
+    return _sha256("source", build_id, image)
+
+
 def _sha256(*lines: str) -> str:
     return hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()

@@ -30,6 +30,7 @@ from anywarp.runtime.build_id import build_id
 from anywarp.runtime.cache import Cache
 from anywarp.runtime.place import is_private
 from anywarp.runtime.pool import Pool
+from anywarp.runtime.translation import current, translated
 from anywarp.runtime.wire import Message, message
 from anywarp.runtime.worker import block_of, failure
 
@@ -56,6 +57,7 @@ class Service:
         self._cache = cache
         self._pool = pool
         self._images: OrderedDict[str, bytes] = OrderedDict()
+        self._translating = asyncio.Semaphore(settings.cpu_count())
         self._making: dict[str, asyncio.Task[Served | Message]] = {}
 
     async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -87,7 +89,7 @@ class Service:
         task = self._making.get(key)
         if task is None:
             stored = await asyncio.to_thread(self._cache.get, key)
-            if stored is not None:
+            if stored is not None and (request.value("op") != "translate" or await asyncio.to_thread(current, stored)):
                 return self._reply(Served(stored, True, 0.0))
             image = self._image(request)
             if image is None:
@@ -100,13 +102,19 @@ class Service:
     async def _make(self, request: Message, key: str, image: bytes) -> Served | Message:
         try:
             start = time.perf_counter()
-            reply = await self._pool.ask(Message(request.lines), image)
+            reply = await self._made(request, image)
             if reply.value("status") != "ok":
                 return reply
             await asyncio.to_thread(self._cache.put, key, reply.payload)
             return Served(reply.payload, False, (time.perf_counter() - start) * 1e3)
         finally:
             del self._making[key]
+
+    async def _made(self, request: Message, image: bytes) -> Message:
+        if request.value("op") != "translate":
+            return await self._pool.ask(Message(request.lines), image)
+        async with self._translating:
+            return await asyncio.to_thread(translated, image)
 
     async def _locate(self, request: Message, key: str) -> Message:
         """Ask a worker where code came from; nothing is known of a kernel that is no longer in the cache."""
@@ -151,9 +159,12 @@ class Service:
 
 def _checked_key(request: Message, identity: str) -> str:
     """Return the request's key after computing it again, so that nothing is ever stored under a wrong one."""
-    op, device, image = request.value("op"), request.value("device"), request.value("image")
+    op, image = request.value("op"), request.value("image")
+    device = request.value("device") if op != "translate" else ""
     if op == "describe":
         expected = keys.module_key(identity, device, image)
+    elif op == "translate":
+        expected = keys.source_key(identity, image)
     elif op in ("compile", "locate"):
         shape, options = block_of(request), request.value("options")
         expected = keys.kernel_key(identity, device, image, request.value("kernel"), shape, options)
