@@ -2,6 +2,7 @@
 #ifndef ANYWARP_ATTRIBUTES_H
 #define ANYWARP_ATTRIBUTES_H
 
+#if defined(__CUDA__)
 #ifndef __host__
 #define __host__ __attribute__((host))
 #endif
@@ -41,5 +42,16 @@
 #define AW_BIG static __inline__ __attribute__((device, unused))
 #define AW_BOTH static __inline__ __attribute__((host, device, always_inline, nodebug, unused))
 #define AW_BOTH_BIG static __inline__ __attribute__((host, device, unused))
+#define AW_UNROLL _Pragma("unroll")
+#define AW_HD __attribute__((host, device))
+#define AW_HD_INLINE __attribute__((host, device, always_inline, nodebug))
+#else
+// Plain C++ of any compiler: the few headers that serve it have one side only.
+#define AW_BOTH static __inline__ __attribute__((unused))
+#define AW_BOTH_BIG static __inline__ __attribute__((unused))
+#define AW_UNROLL
+#define AW_HD
+#define AW_HD_INLINE
+#endif
 
 #endif

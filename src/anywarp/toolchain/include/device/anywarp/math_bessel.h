@@ -6,9 +6,9 @@
 
 // The product of the distances to the zeros, each taken with the zero as a pair.
 template <int N>
-__attribute__((host, device)) static inline double aw_from_zeros(const double (&zeros)[N][2], double x) {
+AW_HD static inline double aw_from_zeros(const double (&zeros)[N][2], double x) {
   double r = 1.0;
-#pragma unroll
+AW_UNROLL
   for (int k = 0; k < N; ++k) r *= (x - zeros[k][0]) - zeros[k][1];
   return r;
 }

@@ -60,14 +60,14 @@ AW_BOTH aw_pair aw_quotient(aw_pair a, aw_pair b) {
 
 // Horner's rule, lowest coefficient first.
 template <int N>
-__attribute__((host, device, always_inline, nodebug)) static inline double aw_polynomial(const double (&c)[N], double x) {
+AW_HD_INLINE static inline double aw_polynomial(const double (&c)[N], double x) {
   double r = c[N - 1];
-#pragma unroll
+AW_UNROLL
   for (int k = N - 2; k >= 0; --k) r = aw_fma(r, x, c[k]);
   return r;
 }
 template <int M, int N>
-__attribute__((host, device, always_inline, nodebug)) static inline double aw_piece(const double (&c)[M][N], double x,
+AW_HD_INLINE static inline double aw_piece(const double (&c)[M][N], double x,
                                                                                    double low, double per_unit,
                                                                                    double rest = 0.0) {
   double place = (x - low) * per_unit;

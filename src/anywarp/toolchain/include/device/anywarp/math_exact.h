@@ -25,7 +25,7 @@ struct aw_significand {
   int e;
 };
 template <class F>
-__attribute__((host, device)) static inline aw_significand<F> aw_take_apart(typename F::number x) {
+AW_HD static inline aw_significand<F> aw_take_apart(typename F::number x) {
   typename F::bits b = __builtin_bit_cast(typename F::bits, x);
   int e = (int)(b >> F::digits) & F::top;
   unsigned long long m = b & (((typename F::bits)1 << F::digits) - 1);
@@ -33,7 +33,7 @@ __attribute__((host, device)) static inline aw_significand<F> aw_take_apart(type
 }
 // x - n y for the whole n toward zero (or the nearest, ties to even), exactly; and the low bits of n.
 template <class F, bool Nearest>
-__attribute__((host, device)) static inline typename F::number aw_remainder(typename F::number x, typename F::number y,
+AW_HD static inline typename F::number aw_remainder(typename F::number x, typename F::number y,
                                                                             unsigned int *quotient) {
   typedef typename F::number T;
   T a = x < 0 ? -x : x, b = y < 0 ? -y : y;
@@ -67,7 +67,7 @@ __attribute__((host, device)) static inline typename F::number aw_remainder(type
 }
 
 template <class F>
-__attribute__((host, device)) static inline typename F::number aw_next(typename F::number x, typename F::number y) {
+AW_HD static inline typename F::number aw_next(typename F::number x, typename F::number y) {
   typedef typename F::bits B;
   if (x != x || y != y) return x + y;
   if (x == y) return y;

@@ -96,7 +96,7 @@ AW_NAMES_1(AW_DEVICE_ONLY, exp10, aw_exp10, aw_exp10f)
   AW_BOTH_SIDES T rnorm##f(int n, const T *p) { return aw_norm_of<T>(n, p, true); }
 // The root of the sum of n squares, brought near 1 by the largest.
 template <class T>
-__attribute__((host, device)) static inline T aw_norm_of(int n, const T *p, bool reciprocal) {
+AW_HD static inline T aw_norm_of(int n, const T *p, bool reciprocal) {
   double most = 0.0, sum = 0.0, low = 0.0;
   for (int k = 0; k < n; ++k) most = aw_abs(p[k]) > most || aw_is_nan(p[k]) ? aw_abs(p[k]) : most;
   if (!(most > 0.0 && most < aw_inf())) {

@@ -17,7 +17,7 @@ AW_BOTH_BIG aw_angle aw_reduce_far(double x) {
   int skip = exponent > 0 ? exponent : 0;
   int word = skip >> 6, shift = skip & 63;
   unsigned long long w[4];
-#pragma unroll
+AW_UNROLL
   for (int k = 0; k < 4; ++k) {
     unsigned long long high = aw_two_over_pi[word + k], low = aw_two_over_pi[word + k + 1];
     w[k] = shift ? high << shift | low >> (64 - shift) : high;
