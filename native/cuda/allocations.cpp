@@ -8,6 +8,7 @@
 #include "core/watched_memory.h"
 #include "cuda/activity_work.h"
 #include "cuda/advice.h"
+#include "cuda/graph_memory.h"
 #include "cuda/memory.h"
 #include "cuda/pool.h"
 #include "cuda/pool_sharing.h"
@@ -133,6 +134,7 @@ void give_back(const Allocation& a) {
   tell_allocation(a, true);
   if (a.pool) a.pool->remove(a.bytes);
   unwatch(a.base);
+  if (a.graph_memory) return withdraw(*a.graph_memory);
   if (a.kind == MemoryKind::registered || a.kind == MemoryKind::mapped) return;
   if (a.kind == MemoryKind::imported) return unmap_imported(a.base, a.bytes);
   if (a.pool && a.pool->file) {
@@ -220,11 +222,19 @@ void finish_free(uint64_t address) {
   {
     std::unique_lock lock(map().mutex);
     auto it = map().by_base.find(address);
-    if (it == map().by_base.end()) return;
+    if (it == map().by_base.end() || !it->second.freeing) return;
     gone = std::move(it->second);
     map().by_base.erase(it);
   }
   give_back(gone);
+}
+
+bool revive(uint64_t address) {
+  std::unique_lock lock(map().mutex);
+  auto it = map().by_base.find(address);
+  if (it == map().by_base.end()) return false;
+  it->second.freeing = false;
+  return true;
 }
 
 void set_sync_memops(uint64_t address, bool on) {

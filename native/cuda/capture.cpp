@@ -89,6 +89,7 @@ std::shared_ptr<Capture> begin(CUstream handle, int mode, std::shared_ptr<Graph>
   require(!stream->capture(), CUDA_ERROR_ILLEGAL_STATE);
   auto capture = std::make_shared<Capture>();
   capture->given = graph != nullptr;
+  capture->was_owned = graph && graph->owned;
   capture->graph = graph ? std::move(graph) : new_graph();
   capture->graph->owned = true;
   capture->id = next_id++;
@@ -125,7 +126,7 @@ CUgraph end(Stream& stream) {
   for (auto& [member, nodes] : capture->fronts) member->set_capture(nullptr);
   capture->fronts.clear();
   capture->ended = true;
-  capture->graph->owned = false;
+  capture->graph->owned = capture->was_owned;
   bool good = complete && !capture->invalidated;
   if (!good && !capture->given) destroy_graph(*capture->graph);
   require(!capture->invalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);

@@ -18,8 +18,9 @@ struct GraphNode;
 struct Capture {
   std::shared_ptr<Graph> graph;
   uint64_t id = 0;
-  uintptr_t origin = 0;  // handle of the stream where it began
-  bool given = false;    // the graph is the program's own (cuStreamBeginCaptureToGraph)
+  uintptr_t origin = 0;    // handle of the stream where it began
+  bool given = false;      // the graph is the program's own (cuStreamBeginCaptureToGraph)
+  bool was_owned = false;  // and was that of a node before
 
   std::mutex mutex;
   bool invalidated = false, ended = false;

@@ -336,8 +336,67 @@ enum CUgraphNodeType : int {
   CU_GRAPH_NODE_TYPE_EMPTY = 5,
   CU_GRAPH_NODE_TYPE_WAIT_EVENT = 6,
   CU_GRAPH_NODE_TYPE_EVENT_RECORD = 7,
+  CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL = 8,
+  CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT = 9,
   CU_GRAPH_NODE_TYPE_MEM_ALLOC = 10,
   CU_GRAPH_NODE_TYPE_MEM_FREE = 11,
+  CU_GRAPH_NODE_TYPE_BATCH_MEM_OP = 12,
+  CU_GRAPH_NODE_TYPE_CONDITIONAL = 13,
+};
+
+struct CUDA_MEM_ALLOC_NODE_PARAMS {
+  CUmemPoolProps poolProps;
+  const CUmemAccessDesc* accessDescs;
+  size_t accessDescCount;
+  size_t bytesize;
+  CUdeviceptr dptr;
+};
+
+// An operation in 48 bytes.
+struct CUstreamBatchMemOpParams {
+  int operation;  // 1 wait 32, 2 write 32, 3 flush remote writes, 4 wait 64, 5 write 64, 6 barrier
+  int pad;
+  CUdeviceptr address;
+  uint64_t value;
+  unsigned flags;
+  unsigned pad2;
+  uint64_t alias[2];
+};
+
+struct CUDA_BATCH_MEM_OP_NODE_PARAMS {
+  CUcontext ctx;
+  unsigned count;
+  CUstreamBatchMemOpParams* paramArray;
+  unsigned flags;
+};
+
+struct CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS {
+  unsigned long long value, nvSciSync, key;
+  unsigned reserved0[12], flags, reserved[16];
+};
+struct CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS {
+  unsigned long long value, nvSciSync, key;
+  unsigned timeoutMs, pad, reserved0[10], flags, reserved[16];
+};
+typedef struct CUextSemaphore_st* CUexternalSemaphore;
+typedef struct CUextMemory_st* CUexternalMemory;
+
+// The parameters of signalling and waiting nodes have the same layout.
+template <class Params>
+struct SemaphoreNodeParams {
+  CUexternalSemaphore* extSemArray;
+  const Params* paramsArray;
+  unsigned numExtSems;
+};
+typedef SemaphoreNodeParams<CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS> CUDA_EXT_SEM_SIGNAL_NODE_PARAMS;
+typedef SemaphoreNodeParams<CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS> CUDA_EXT_SEM_WAIT_NODE_PARAMS;
+
+struct CUDA_CONDITIONAL_NODE_PARAMS {
+  uint64_t handle;
+  int type;  // 0 if, 1 while, 2 switch
+  unsigned size;
+  CUgraph* phGraph_out;
+  CUcontext ctx;
 };
 
 struct CUgraphNodeParams {
@@ -359,6 +418,14 @@ struct CUgraphNodeParams {
     struct {
       CUevent event;
     } event;
+    CUDA_MEM_ALLOC_NODE_PARAMS alloc;
+    struct {
+      CUdeviceptr dptr;
+    } free;
+    CUDA_BATCH_MEM_OP_NODE_PARAMS memOp;
+    CUDA_EXT_SEM_SIGNAL_NODE_PARAMS extSemSignal;
+    CUDA_EXT_SEM_WAIT_NODE_PARAMS extSemWait;
+    CUDA_CONDITIONAL_NODE_PARAMS conditional;
   };
   long long reserved2;
 };
@@ -387,3 +454,7 @@ static_assert(sizeof(CUlaunchAttribute) == 72 && sizeof(CUlaunchConfig) == 56);
 static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS) == 72 && sizeof(CUDA_MEMSET_NODE_PARAMS) == 40);
 static_assert(sizeof(CUmemAllocationProp) == 32 && sizeof(CUmemPoolProps) == 88 &&
               sizeof(CUgraphNodeParams) == 256);
+static_assert(sizeof(CUDA_MEM_ALLOC_NODE_PARAMS) == 120 && sizeof(CUstreamBatchMemOpParams) == 48 &&
+              sizeof(CUDA_CONDITIONAL_NODE_PARAMS) == 32);
+static_assert(sizeof(CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS) == 144 &&
+              sizeof(CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS) == 144);

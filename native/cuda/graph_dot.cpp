@@ -29,6 +29,18 @@ const char* kind_of(CUgraphNodeType type) {
       return "event wait";
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
       return "event record";
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+      return "semaphore signal";
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+      return "semaphore wait";
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+      return "memory allocation";
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+      return "memory free";
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+      return "memory operations";
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+      return "conditional";
     default:
       return "empty";
   }
@@ -65,6 +77,7 @@ void write(std::ostream& out, Graph& graph, unsigned flags) {
     for (GraphNode* before : node->after)
       out << "\"node_" << before->handle << "\" -> \"node_" << node->handle << "\"\n";
     if (node->child) write(out, *node->child, flags);
+    for (auto& body : node->bodies) write(out, *body, flags);
   }
   out << "}\n";
 }

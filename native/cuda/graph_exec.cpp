@@ -6,6 +6,8 @@
 #include "cuda/context.h"
 #include "cuda/event.h"
 #include "cuda/graph.h"
+#include "cuda/graph_conditional.h"
+#include "cuda/graph_memory.h"
 #include "cuda/user_object.h"
 
 namespace aw {
@@ -21,6 +23,36 @@ std::shared_ptr<GraphExec> exec_of(CUgraphExec handle) {
   return exec;
 }
 
+namespace {
+
+GraphExec::Step* find_step(std::vector<GraphExec::Step>& steps, uintptr_t node) {
+  for (auto& step : steps) {
+    if (step.node == node) return &step;
+    if (auto* inner = find_step(step.child, node)) return inner;
+    for (auto& body : step.bodies) {
+      if (auto* inner = find_step(body, node)) return inner;
+    }
+  }
+  return nullptr;
+}
+
+GraphExec::Step& step_of(GraphExec& exec, CUgraphNode node) {
+  auto* step = find_step(exec.steps, reinterpret_cast<uintptr_t>(node));
+  require(step);
+  return *step;
+}
+
+}  // namespace
+
+void replace_work(CUgraphExec handle, CUgraphNode node, CUgraphNodeType type, Work work) {
+  auto exec = exec_of(handle);
+  std::lock_guard lock(exec->mutex);
+  auto& step = step_of(*exec, node);
+  require(step.type == type);
+  step.work = std::make_shared<const Work>(std::move(work));
+  exec->plan = nullptr;
+}
+
 }  // namespace aw
 
 using namespace aw;
@@ -29,7 +61,7 @@ namespace {
 
 using Step = GraphExec::Step;
 
-constexpr uint64_t kFlagsMask = 0xf, kDeviceLaunch = 4;
+constexpr uint64_t kFlagsMask = 0xf, kAutoFree = 1, kDeviceLaunch = 4;
 
 std::vector<Step> make_steps(Graph& graph) {
   std::lock_guard lock(graph.mutex);
@@ -41,6 +73,7 @@ std::vector<Step> make_steps(Graph& graph) {
     step.node = node->handle, step.type = node->type, step.work = node->work,
     step.created = created[node];
     if (node->child) step.child = make_steps(*node->child);
+    for (auto& body : node->bodies) step.bodies.push_back(make_steps(*body));
     for (GraphNode* before : node->after) step.after.push_back(created[before]);
     std::sort(step.after.begin(), step.after.end());
     steps.push_back(std::move(step));
@@ -58,73 +91,102 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, uint64_t flags) {
   exec->flags = flags;
   exec->steps = make_steps(*graph);
   exec->held = std::make_shared<const std::vector<std::shared_ptr<UserObject>>>(graph->held);
+  exec->conditionals = graph->conditionals;
+  exec->left_behind = left_behind(exec->steps);
+  exec->id = next_graph_id();
   exec->handle = graph_execs().add(exec);
   *out = as_handle<CUgraphExec>(exec->handle);
   return CUDA_SUCCESS;
 }
 
-Step* find_step(std::vector<Step>& steps, uintptr_t node) {
-  for (Step& step : steps) {
-    if (step.node == node) return &step;
-    if (Step* inner = find_step(step.child, node)) return inner;
-  }
-  return nullptr;
-}
-
-Step& step_of(GraphExec& exec, CUgraphNode node) {
-  Step* step = find_step(exec.steps, reinterpret_cast<uintptr_t>(node));
-  require(step);
-  return *step;
-}
-
-void replace(CUgraphExec handle, CUgraphNode node, CUgraphNodeType type, Work work) {
-  auto exec = exec_of(handle);
-  std::lock_guard lock(exec->mutex);
-  Step& step = step_of(*exec, node);
-  require(step.type == type);
-  step.work = std::make_shared<const Work>(std::move(work));
+void replace(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type, Work work) {
+  replace_work(exec, node, type, std::move(work));
 }
 
 // One launch: work that stands for events gets the events' present state.
 struct Launch {
   ExecutionPlan plan;
   std::vector<std::pair<std::shared_ptr<Event>, std::shared_ptr<Recording>>> recorded;
+  bool has_events = false;
 
   void add(const std::vector<Step>& steps) {
     for (auto& step : steps) {
       if (!step.child.empty()) add(step.child);
       if (step.enabled && step.child.empty()) add(step);
+      plan.nodes.resize(plan.steps.size(), step.node);
     }
   }
 
   void add(const Step& step) {
     if (step.type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
-      uintptr_t handle = std::get<RecordWork>(*step.work).event;
-      auto event = event_of(as_handle<CUevent>(handle));
-      auto recording = std::make_shared<Recording>();
-      recorded.emplace_back(event, recording);
-      plan.steps.push_back(
-          std::make_shared<const Work>(RecordWork{recording, handle, begin_shared(*event)}));
+      add_record(std::get<RecordWork>(*step.work).event);
     } else if (step.type == CU_GRAPH_NODE_TYPE_WAIT_EVENT) {
-      uintptr_t handle = std::get<WaitWork>(*step.work).event;
-      // An event that this launch records itself has come about by the time a later step waits for
-      // it.
-      for (auto& [event, recording] : recorded) {
-        if (event->handle == handle) return;
-      }
-      plan.steps.push_back(std::make_shared<const Work>(
-          WaitWork{event_of(as_handle<CUevent>(handle))->point(), handle}));
+      add_wait(std::get<WaitWork>(*step.work).event);
+    } else if (step.type == CU_GRAPH_NODE_TYPE_CONDITIONAL) {
+      add_conditional(step);
     } else if (step.type != CU_GRAPH_NODE_TYPE_EMPTY) {
-      if (auto* kernel = std::get_if<KernelWork>(step.work.get()))
-        report_launch(kernel->function->entry->name);
       plan.steps.push_back(step.work);
     }
-    plan.nodes.resize(plan.steps.size(), step.node);
+  }
+
+  void add_record(uintptr_t handle) {
+    has_events = true;
+    auto event = event_of(as_handle<CUevent>(handle));
+    auto recording = std::make_shared<Recording>();
+    recorded.emplace_back(event, recording);
+    plan.steps.push_back(
+        std::make_shared<const Work>(RecordWork{recording, handle, begin_shared(*event)}));
+  }
+
+  void add_wait(uintptr_t handle) {
+    has_events = true;
+    // An event that this launch records itself has come about by the time a later step waits for
+    // it.
+    for (auto& [event, recording] : recorded) {
+      if (event->handle == handle) return;
+    }
+    plan.steps.push_back(std::make_shared<const Work>(
+        WaitWork{event_of(as_handle<CUevent>(handle))->point(), handle}));
+  }
+
+  void add_conditional(const Step& step) {
+    auto task = std::make_shared<ConditionalTask>(*conditional_in(*step.work));
+    for (auto& body : step.bodies) {
+      Launch inner;
+      inner.add(body);
+      require(!inner.has_events, CUDA_ERROR_NOT_SUPPORTED);  // as documented: no events in bodies
+      task->bodies.push_back(std::make_shared<const ExecutionPlan>(std::move(inner.plan)));
+    }
+    plan.steps.push_back(std::make_shared<const Work>(SpecialWork{std::move(task)}));
+  }
+
+  void assign(const std::vector<std::shared_ptr<Conditional>>& conditions) {
+    auto task = std::make_shared<AssignTask>();
+    for (auto& each : conditions) {
+      if (each->assigned) task->conditions.push_back(each);
+    }
+    if (task->conditions.empty()) return;
+    plan.steps.push_back(std::make_shared<const Work>(SpecialWork{std::move(task)}));
+    plan.nodes.push_back(0);
   }
 };
 
+void report_launches(const ExecutionPlan& plan) {
+  for (auto& step : plan.steps) {
+    if (auto* kernel = std::get_if<KernelWork>(step.get()))
+      report_launch(kernel->function->entry->name);
+  }
+}
+
 void add_steps(Capture& capture, Stream& stream, const std::vector<Step>& steps) {
   for (auto& step : steps) {
+    bool own =
+        step.type == CU_GRAPH_NODE_TYPE_CONDITIONAL || step.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+    if (own) {
+      throw Failure(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                    "a graph with conditional or memory nodes cannot be launched in a stream under "
+                    "capture");
+    }
     if (!step.child.empty()) add_steps(capture, stream, step.child);
     if (step.enabled && step.child.empty()) capture.add(stream, *step.work);
   }
@@ -146,16 +208,24 @@ CUresult launch(CUgraphExec handle, CUstream stream) {
   auto target = stream_of(stream);
   auto exec = exec_of(handle);
   if (auto capture = target->capture()) return add_to_capture(*capture, *target, *exec);
-  Launch launch;
-  {
-    std::lock_guard lock(exec->mutex);
-    launch.plan.held = exec->held;
-    launch.plan.exec = exec->handle;
-    launch.add(exec->steps);
+  std::lock_guard lock(exec->mutex);
+  promise(exec->left_behind, exec->flags & kAutoFree);
+  if (exec->plan) {
+    report_launches(*exec->plan);
+    target->submit(GraphWork{exec->plan});
+    return CUDA_SUCCESS;
   }
-  target->submit(GraphWork{std::make_shared<const ExecutionPlan>(std::move(launch.plan))});
+  Launch launch;
+  launch.plan.held = exec->held;
+  launch.plan.exec = exec->handle;
+  launch.assign(exec->conditionals);
+  launch.add(exec->steps);
+  auto plan = std::make_shared<const ExecutionPlan>(std::move(launch.plan));
+  report_launches(*plan);
+  if (!launch.has_events) exec->plan = plan;
+  target->submit(GraphWork{std::move(plan)});
   for (auto& [event, recording] : launch.recorded) {
-    std::lock_guard lock(event->mutex);
+    std::lock_guard inner(event->mutex);
     recording->point = target->last();
     event->recording = recording;
     event->capture = nullptr;
@@ -175,10 +245,17 @@ int update(std::vector<Step>& steps, const std::vector<Step>& from, uintptr_t* c
       return kTopologyChanged;
     std::vector<Step> trial = steps[i].child;
     if (int result = update(trial, from[i].child, culprit)) return result;
+    if (steps[i].bodies.size() != from[i].bodies.size()) return kTopologyChanged;
+    for (size_t k = 0; k < steps[i].bodies.size(); ++k) {
+      trial = steps[i].bodies[k];
+      if (int result = update(trial, from[i].bodies[k], culprit)) return result;
+    }
   }
   for (size_t i = 0; i < steps.size(); ++i) {
     steps[i].work = from[i].work;
     update(steps[i].child, from[i].child, culprit);
+    for (size_t k = 0; k < steps[i].bodies.size(); ++k)
+      update(steps[i].bodies[k], from[i].bodies[k], culprit);
   }
   *culprit = 0;
   return kSame;
@@ -186,10 +263,19 @@ int update(std::vector<Step>& steps, const std::vector<Step>& from, uintptr_t* c
 
 void update(CUgraphExec handle, CUgraph graph, CUgraphNode* culprit, int* result) {
   auto exec = exec_of(handle);
-  std::vector<Step> from = make_steps(*graph_of(graph));
+  auto source = graph_of(graph);
+  std::vector<Step> from = make_steps(*source);
   std::lock_guard lock(exec->mutex);
   uintptr_t node = 0;
   *result = update(exec->steps, from, &node);
+  exec->plan = nullptr;
+  if (*result == kSame) {
+    exec->left_behind = left_behind(exec->steps);
+    for (auto& each : source->conditionals) {
+      if (!std::count(exec->conditionals.begin(), exec->conditionals.end(), each))
+        exec->conditionals.push_back(each);
+    }
+  }
   if (culprit) *culprit = as_handle<CUgraphNode>(node);
   require(*result == kSame, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
 }
@@ -325,6 +411,7 @@ AW_EXPORT CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec handle, CUgrap
     require(step.type == CU_GRAPH_NODE_TYPE_GRAPH);
     uintptr_t culprit = 0;
     require(update(step.child, from, &culprit) == kSame);
+    exec->plan = nullptr;
   });
 }
 
@@ -335,6 +422,7 @@ AW_EXPORT CUresult cuGraphNodeSetEnabled(CUgraphExec handle, CUgraphNode node, u
     Step& step = step_of(*exec, node);
     require(step.type <= CU_GRAPH_NODE_TYPE_MEMSET);  // kernels and copies only, as documented
     step.enabled = enabled != 0;
+    exec->plan = nullptr;
   });
 }
 

@@ -5,6 +5,10 @@
 #include "cuda/copy_shapes.h"
 #include "cuda/event.h"
 #include "cuda/graph.h"
+#include "cuda/graph_conditional.h"
+#include "cuda/graph_memory.h"
+#include "cuda/memory_operations.h"
+#include "cuda/semaphores.h"
 
 namespace aw {
 
@@ -48,6 +52,7 @@ CUgraphNodeType type_of(const Work& work) {
   if (std::holds_alternative<RecordWork>(work)) return CU_GRAPH_NODE_TYPE_EVENT_RECORD;
   if (std::holds_alternative<WaitWork>(work)) return CU_GRAPH_NODE_TYPE_WAIT_EVENT;
   if (std::holds_alternative<EmptyWork>(work)) return CU_GRAPH_NODE_TYPE_EMPTY;
+  if (auto* special = std::get_if<SpecialWork>(&work)) return special->task->type();
   throw Failure(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
                 "this operation cannot be part of a graph yet");
 }
@@ -68,10 +73,33 @@ Work work_of(const CUgraphNodeParams* p) {
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
       return event_work(p->type, p->event.event);
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+      return free_work(p->free.dptr);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+      return batch_work(&p->memOp);
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+      return signal_work(&p->extSemSignal);
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+      return wait_work(&p->extSemWait);
     default:
       throw Failure(CUDA_ERROR_NOT_SUPPORTED,
                     "graph nodes of type " + std::to_string(p->type) + " are not supported yet");
   }
+}
+
+std::shared_ptr<GraphNode> add_node(CUgraph graph, const CUgraphNode* after, size_t count,
+                                    Work work) {
+  auto owner = graph_of(graph);
+  CUgraphNodeType type = type_of(work);
+  auto before = read_nodes(after, count, *owner);
+  return owner->add(type, std::move(work), std::move(before));
+}
+
+void replace_work(CUgraphNode handle, CUgraphNodeType type, Work work) {
+  auto node = node_of(handle);
+  require(node->type == type);
+  std::lock_guard lock(node->graph->mutex);
+  node->work = std::make_shared<const Work>(std::move(work));
 }
 
 }  // namespace aw
@@ -82,17 +110,11 @@ namespace {
 
 void add(CUgraphNode* out, CUgraph graph, const CUgraphNode* after, size_t count, Work work) {
   require(out);
-  auto owner = graph_of(graph);
-  CUgraphNodeType type = type_of(work);
-  auto before = read_nodes(after, count, *owner);
-  *out = as_handle<CUgraphNode>(owner->add(type, std::move(work), std::move(before))->handle);
+  *out = as_handle<CUgraphNode>(add_node(graph, after, count, std::move(work))->handle);
 }
 
 void replace(CUgraphNode handle, CUgraphNodeType type, Work work) {
-  auto node = node_of(handle);
-  require(node->type == type);
-  std::lock_guard lock(node->graph->mutex);
-  node->work = std::make_shared<const Work>(std::move(work));
+  replace_work(handle, type, std::move(work));
 }
 
 // Version 1 of the structure ends before `kern`, so only that much may be read.
@@ -148,6 +170,33 @@ CUDA_MEMSET_NODE_PARAMS set_params(const GraphNode& node) {
   return {reinterpret_cast<uint64_t>(w.to), w.pitch, w.value, w.element, w.width, w.height};
 }
 
+template <class Task>
+const Task& task_in(const GraphNode& node) {
+  return dynamic_cast<const Task&>(*content<SpecialWork>(node).task);
+}
+
+void read_special(GraphNode& node, CUgraphNodeParams& p) {
+  switch (node.type) {
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+      p.alloc = task_in<AllocTask>(node).params;
+      return;
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+      p.free.dptr = task_in<GraphFreeTask>(node).address;
+      return;
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+      p.memOp = task_in<BatchTask>(node).params();
+      return;
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+      p.extSemSignal = task_in<SignalTask>(node).params();
+      return;
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+      p.extSemWait = task_in<SemaphoreWaitTask>(node).params();
+      return;
+    default:
+      p.conditional = params_of(task_in<ConditionalTask>(node), node.body_handles);
+  }
+}
+
 void read_params(GraphNode& node, CUgraphNodeParams& p) {
   switch (p.type = node.type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
@@ -172,8 +221,10 @@ void read_params(GraphNode& node, CUgraphNodeParams& p) {
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
       p.event.event = as_handle<CUevent>(content<WaitWork>(node).event);
       return;
-    default:
+    case CU_GRAPH_NODE_TYPE_EMPTY:
       return;
+    default:
+      read_special(node, p);
   }
 }
 
@@ -189,12 +240,22 @@ void add_child(CUgraphNode* out, CUgraph graph, const CUgraphNode* after, size_t
   *out = as_handle<CUgraphNode>(node->handle);
 }
 
-void add_any(CUgraphNode* out, CUgraph graph, const CUgraphNode* after, size_t count,
-             CUgraphNodeParams* p) {
-  require(p);
-  if (p->type == CU_GRAPH_NODE_TYPE_GRAPH)
-    return add_child(out, graph, after, count, p->graph.graph);
-  add(out, graph, after, count, work_of(p));
+void add_any(CUgraphNode* out, CUgraph graph, const CUgraphNode* after,
+             const CUgraphEdgeData* edges, size_t count, CUgraphNodeParams* p) {
+  require(p && out);
+  check_edge_data(edges, count);
+  if (p->type == CU_GRAPH_NODE_TYPE_GRAPH) {
+    add_child(out, graph, after, count, p->graph.graph);
+  } else if (p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL) {
+    *out = as_handle<CUgraphNode>(add_conditional(graph, after, count, p->conditional)->handle);
+  } else if (p->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
+    add(out, graph, after, count, alloc_work(&p->alloc));
+  } else {
+    add(out, graph, after, count, work_of(p));
+  }
+  auto node = node_of(*out);
+  for (size_t i = 0; edges && i < count; ++i)
+    set_edge_data(*node, node_of(after[i]).get(), edges[i]);
 }
 
 }  // namespace
@@ -354,16 +415,21 @@ AW_EXPORT CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event)
 
 AW_EXPORT CUresult cuGraphAddNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* after,
                                   size_t count, CUgraphNodeParams* params) {
-  return api<"cuGraphAddNode">([&] { add_any(out, graph, after, count, params); });
+  return api<"cuGraphAddNode">([&] { add_any(out, graph, after, nullptr, count, params); });
 }
 
 AW_EXPORT CUresult cuGraphAddNode_v2(CUgraphNode* out, CUgraph graph, const CUgraphNode* after,
                                      const CUgraphEdgeData* edges, size_t count,
                                      CUgraphNodeParams* params) {
-  return api<"cuGraphAddNode_v2">([&] {
-    for (size_t i = 0; edges && i < count; ++i) require(edges[i].type <= 1);
-    add_any(out, graph, after, count, params);
-  });
+  return api<"cuGraphAddNode_v2">([&] { add_any(out, graph, after, edges, count, params); });
+}
+
+// The parameters of version 3 say more about kinds of work that exist elsewhere; those that exist
+// here are the same.
+AW_EXPORT CUresult cuGraphAddNode_v3(CUgraphNode* out, CUgraph graph, const CUgraphNode* after,
+                                     const CUgraphEdgeData* edges, size_t count,
+                                     CUgraphNodeParams* params) {
+  return api<"cuGraphAddNode_v3">([&] { add_any(out, graph, after, edges, count, params); });
 }
 
 AW_EXPORT CUresult cuGraphNodeGetParams(CUgraphNode handle, CUgraphNodeParams* params) {
@@ -379,4 +445,8 @@ AW_EXPORT CUresult cuGraphNodeGetParams(CUgraphNode handle, CUgraphNodeParams* p
 AW_EXPORT CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* params) {
   return api<"cuGraphNodeSetParams">(
       [&] { replace(node, params ? params->type : CU_GRAPH_NODE_TYPE_EMPTY, work_of(params)); });
+}
+
+AW_EXPORT CUresult cuGraphNodeSetParams_v2(CUgraphNode node, CUgraphNodeParams* params) {
+  return api<"cuGraphNodeSetParams_v2">([&] { return cuGraphNodeSetParams(node, params); });
 }

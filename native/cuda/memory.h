@@ -11,8 +11,9 @@
 
 namespace aw {
 
-struct Pool;
 struct Advice;
+struct GraphMemory;
+struct Pool;
 
 enum class MemoryKind { device, managed, host, registered, mapped, imported };
 
@@ -27,7 +28,8 @@ struct Allocation {
   std::shared_ptr<Pool> pool;
   bool freeing = false;  // cuMemFreeAsync was called and has not come about yet
   bool sync_memops = false;
-  std::shared_ptr<Advice> advice;  // of managed memory
+  std::shared_ptr<Advice> advice;             // of managed memory
+  std::shared_ptr<GraphMemory> graph_memory;  // if a graph allocated it
 };
 
 // Memory from a device, within its limit; `narrow`: at an address of 32 bits. Throws OUT_OF_MEMORY.
@@ -57,7 +59,8 @@ void free_memory_of(uint64_t context_id);
 // Marks an allocation as given to cuMemFreeAsync; throws INVALID_VALUE when it is none or already
 // so.
 void begin_free(uint64_t address);
-void finish_free(uint64_t address);  // of device memory; used by streams
+void finish_free(uint64_t address);  // of device memory, if begin_free still holds; used by streams
+bool revive(uint64_t address);       // takes begin_free back; false when nothing is allocated there
 
 void set_sync_memops(uint64_t address, bool on);
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "cuda/graph_memory.h"
 #include "cuda/pool_sharing.h"
 #include "cuda/stream.h"
 #include "cuda/visible.h"
@@ -106,8 +107,12 @@ void allocate(CUdeviceptr* out, size_t bytes, std::shared_ptr<Pool> pool, CUstre
   auto target = stream_of(stream);
   if (!pool) pool = current_pool(target->context->device);
   if (target->capture()) {
-    throw Failure(CUDA_ERROR_NOT_SUPPORTED,
-                  "memory allocation in captured streams is not supported yet");
+    CUDA_MEM_ALLOC_NODE_PARAMS params = {};
+    params.poolProps.allocType = 1, params.poolProps.location = {1, pool->device};
+    params.bytesize = bytes;
+    target->submit(alloc_work(&params));
+    *out = params.dptr;
+    return;
   }
   // Memory exists at once, which is sooner than the stream's order asks for.
   *out = allocate_in(target->context, bytes, pool->kind, 0, pool);
@@ -164,10 +169,7 @@ AW_EXPORT CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   return api<"cuMemFreeAsync">(
       [&] {
         auto target = stream_of(stream);
-        if (target->capture()) {
-          throw Failure(CUDA_ERROR_NOT_SUPPORTED,
-                        "freeing memory in captured streams is not supported yet");
-        }
+        if (target->capture()) return target->submit(free_work(address));
         begin_free(address);
         target->submit(FreeWork{address});
       },

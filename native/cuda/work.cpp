@@ -121,13 +121,8 @@ struct Performer {
     while (!holds(w) && !context.error) std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
 
-  void operator()(const GraphWork& w) const {
-    const ExecutionPlan& plan = *w.plan;
-    for (size_t i = 0; i < plan.steps.size(); ++i) {
-      set_current_node(plan.nodes[i]);
-      if (!context.error) perform(*plan.steps[i], context);
-    }
-  }
+  void operator()(const GraphWork& w) const { perform(*w.plan, context); }
+  void operator()(const SpecialWork& w) const { w.task->perform(context); }
 
   // The four conditions of CUstreamWaitValue_flags: at least, equal, and, nor.
   static bool holds(const WaitValueWork& w) {
@@ -152,6 +147,7 @@ struct Performer {
 // What is done even after a kernel of the context has failed: it only lets others go on, or tells
 // them.
 bool survives_errors(const Work& work) {
+  if (auto* special = std::get_if<SpecialWork>(&work)) return special->task->survives_errors();
   return std::holds_alternative<CallbackWork>(work) || std::holds_alternative<FreeWork>(work) ||
          std::holds_alternative<RecordWork>(work) || std::holds_alternative<WaitWork>(work);
 }
@@ -167,6 +163,13 @@ void perform(const Work& work, Context& context) {
     context.fail(failure.code, failure.text);
   } catch (const std::exception& error) {
     context.fail(CUDA_ERROR_UNKNOWN, error.what());
+  }
+}
+
+void perform(const ExecutionPlan& plan, Context& context) {
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    set_current_node(plan.nodes[i]);
+    if (!context.error) perform(*plan.steps[i], context);
   }
 }
 

@@ -96,11 +96,24 @@ struct GraphWork {
   std::shared_ptr<const ExecutionPlan> plan;
 };
 
-using Work = std::variant<EmptyWork, KernelWork, CopyWork, SetWork, HostWork, CallbackWork,
-                          RecordWork, WaitWork, FreeWork, WriteValueWork, WaitValueWork, GraphWork>;
+// What is rarer than the rest: nodes of graphs that have a file of their own.
+struct SpecialTask {
+  virtual ~SpecialTask() = default;
+  virtual void perform(Context& context) const = 0;
+  virtual CUgraphNodeType type() const = 0;
+  virtual bool survives_errors() const { return false; }
+};
+struct SpecialWork {
+  std::shared_ptr<const SpecialTask> task;
+};
+
+using Work =
+    std::variant<EmptyWork, KernelWork, CopyWork, SetWork, HostWork, CallbackWork, RecordWork,
+                 WaitWork, FreeWork, WriteValueWork, WaitValueWork, GraphWork, SpecialWork>;
 
 // Does the work now, on this thread. Errors of kernels go into the context.
 void perform(const Work& work, Context& context);
+void perform(const ExecutionPlan& plan, Context& context);
 
 // Time since some moment, for events.
 uint64_t event_clock();
