@@ -59,6 +59,7 @@ const std::shared_ptr<Context>& current_context();
 
 // The same, without looking at errors; null when there is none.
 std::shared_ptr<Context> peek_context();
+const std::shared_ptr<Context>& peek_context_quickly();  // for this moment
 
 std::shared_ptr<Context> context_of(CUcontext handle);  // throws INVALID_CONTEXT
 std::shared_ptr<Stream> per_thread_stream(const std::shared_ptr<Context>& context);

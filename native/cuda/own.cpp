@@ -22,3 +22,21 @@ AW_EXPORT CUresult anywarp_fail(int code, const char* text) {
 }
 
 AW_EXPORT void* anywarp_service(const char* name) { return name ? find_import(name) : nullptr; }
+
+// For libcudart, which has no report, log or contexts of its own.
+AW_EXPORT uint64_t anywarp_current_context(int* device) {
+  const auto& context = peek_context_quickly();
+  if (!context || context->destroyed.load(std::memory_order_relaxed)) return 0;
+  *device = context->device;
+  return context->handle;
+}
+
+AW_EXPORT std::atomic<uint64_t>* anywarp_call_counter(const char* name) {
+  return &(new CallCounter(name))->count;
+}
+
+AW_EXPORT void anywarp_report_absent(const char* name, const char* reason) {
+  report_absent(name, reason);
+}
+
+AW_EXPORT void anywarp_diagnose(const char* text) { diagnose(LogLevel::error, text); }

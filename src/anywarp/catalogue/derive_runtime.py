@@ -95,14 +95,15 @@ def reason_for(name: str) -> str:
 
 
 def defined_in(folder: Path, names: Container[str]) -> set[str]:
-    """Find which functions `native/cudart` defines: `name(...) {`, or `AW_DEFINE...(name`."""
+    """Find which functions `native/cudart` defines: `rt::name(...) {`, or `rt::AW_V2(name)(...) {`."""
     found: set[str] = set()
     for file in sorted(folder.glob("*.cpp")):
         text = re.sub(r"//[^\n]*", " ", file.read_text(encoding="utf-8"))
-        found |= set(re.findall(r"^AW_EXPORT [^;{]*?\b((?:__)?cuda[A-Z]\w*)\(", text, re.MULTILINE))
-        for line in re.findall(r"\bAW_DEFINE\w*\(\s*((?:__)?cuda[A-Z]\w*)", text):
-            found.add(line)
-    return {name for name in found if name in names}
+        found |= set(re.findall(r"^[a-z][^;(){}\n]*\brt::((?:__)?cuda[A-Z]\w*)\(", text, re.MULTILINE))
+        for version, name in re.findall(r"^[a-z][^;(){}\n]*\brt::AW_V(\d)\((cuda\w+)\)\(", text, re.MULTILINE):
+            found |= {name, f"{name}_v{version}"}
+    variants = {f"{name}_{suffix}" for name in found for suffix in ("ptsz", "ptds")}
+    return {name for name in found | variants if name in names}
 
 
 def sync(table: RuntimeTable, defined: Container[str]) -> RuntimeTable:

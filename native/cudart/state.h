@@ -1,0 +1,27 @@
+// Devices as the runtime sees them: which one a thread uses, and the primary contexts it retained.
+#pragma once
+
+#include "cudart/api.h"
+
+namespace aw {
+
+constexpr int kMostDevices = 64;
+
+// Initialises the driver once; throws what it answers.
+void ensure_driver();
+
+int device_count();
+
+// Throws INVALID_DEVICE for a number that is no device.
+void check_device(int device);
+
+// The device of the current context, or where the thread's context would be made.
+int current_device();
+
+// The primary context of a device, which is retained once for the life of the process.
+CUcontext primary_context(int device);
+
+// Makes the primary context of a device current on this thread.
+void use_device(int device);
+
+}  // namespace aw
