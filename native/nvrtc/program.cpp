@@ -121,8 +121,6 @@ int compile(Compilation& program, int count, const char* const* options) {
   }
 }
 
-std::string text_of(const char* text) { return text ? text : ""; }
-
 }  // namespace
 
 namespace own {

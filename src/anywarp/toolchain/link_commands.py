@@ -17,6 +17,10 @@ from anywarp.toolchain.options import CommandLine
 RUNTIME = "libcudart.so.13"
 """The runtime library that programs are linked with; its headers are the ones we compile with."""
 
+VERSIONS = (13, 1)
+"""The versions of CUDA's libraries that programs are linked with, where there are several."""
+
+_OF_CUDA = ("cuda", "nvrtc", "nvJitLink", "nvidia-ml", "cupti", "nvToolsExt")
 _COMPILERS = ("g++", "c++", "clang++")
 _RUNTIMES = ("none", "shared", "static")
 
@@ -48,7 +52,7 @@ def program(line: CommandLine, objects: Sequence[str], output: str) -> list[str]
         words += line.unknown
     words += ["-Wl,--start-group", *objects]
     words += [f"-L{folder}" for folder in line.all("library-path")]
-    words += _libraries(line) + _runtime(line, libraries) + ["-Wl,--end-group"]
+    words += [*_libraries(line), *_runtime(line, libraries), "-Wl,--end-group", f"-Wl,-rpath,{libraries}"]
     words += [word if word.startswith("-Wl,") else f"-Wl,{word}" for word in line.all("linker-options")]
     return [word for word in words if word] + ["-o", output]
 
@@ -63,7 +67,17 @@ def archive(line: CommandLine, objects: Sequence[str], output: str) -> list[str]
 def _libraries(line: CommandLine) -> list[str]:
     """Return the libraries asked for; those that are parts of our runtime are left to it."""
     own = ("cudart", "cudart_static", "cudadevrt")
-    return [f"-l{name}" for name in line.all("library") if name not in own]
+    return [_library(name) for name in line.all("library") if name not in own]
+
+
+def _library(name: str) -> str:
+    """Return how a library is named to the linker: one of CUDA's by the path of ours, which has no name without a version."""
+    if name in _OF_CUDA:
+        for version in VERSIONS:
+            place = settings.LIBRARY_DIR.get().resolve() / f"lib{name}.so.{version}"
+            if place.exists():
+                return str(place)
+    return f"-l{name}"
 
 
 def _runtime(line: CommandLine, libraries: Path) -> list[str]:
@@ -81,7 +95,7 @@ def _runtime(line: CommandLine, libraries: Path) -> list[str]:
         raise codes.problem(
             codes.NOT_BUILT, f"{RUNTIME} is not in {libraries}", "in a checkout, build it with scripts/build"
         )
-    return [str(libraries / RUNTIME), f"-Wl,-rpath,{libraries}", *rest]
+    return [str(libraries / RUNTIME), *rest]
 
 
 def _in_folder(folder: str) -> str:

@@ -5,11 +5,14 @@
 #include "attributes.h"
 #include "builtins.h"
 #include "casts.h"
+#include "device_runtime.h"
 #include "integer.h"
 #include "math_names.h"
 #include "arithmetic.h"
 #include "atomics.h"
 #include "memory.h"
+#include "textures.h"
+#include "video.h"
 #include "warp.h"
 
 #endif

@@ -1,0 +1,8 @@
+// Groups of threads as objects: blocks, tiles, coalesced threads, clusters of one block, grids.
+#ifndef _COOPERATIVE_GROUPS_H_
+#define _COOPERATIVE_GROUPS_H_
+
+#include "anywarp/cooperative/groups.h"
+#include "anywarp/cooperative/tiles.h"
+
+#endif

@@ -1,0 +1,132 @@
+"""Sources as programs give them to NVRTC, compiled and run against numpy."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from anywarp.devices.cpu.execute import run_kernel
+from anywarp.runtime import translation
+from anywarp.toolchain import nvrtc
+
+pytestmark = pytest.mark.usefixtures("needs_clang")
+
+AXPY = """
+#include "scale.h"
+template <class T> __global__ void axpy(T a, const T* x, T* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] += scale(a) * x[i];
+}
+namespace space { __constant__ float table[3]; __device__ int counter; }
+extern "C" __global__ void plain(float* out) { out[threadIdx.x] = FACTOR * threadIdx.x; }
+"""
+SOURCE = nvrtc.Source(
+    name="axpy.cu",
+    text=AXPY,
+    headers={"scale.h": "template <class T> __device__ T scale(T x) { return 3 * x; }"},
+    options=["--gpu-architecture=compute_80", "-DFACTOR=7", "--std=c++17"],
+    expressions=["axpy<float>", "&axpy<double>", "space::table", "&space::counter"],
+    folder="/",
+)
+
+
+@pytest.fixture(scope="module")
+def made(needs_clang):
+    return nvrtc.translate(SOURCE)
+
+
+def test_names_are_looked_up_as_they_were_asked_for(made):
+    assert dict(made.lowered) == {
+        "axpy<float>": "_Z4axpyIfEvT_PKS0_PS0_i",
+        "&axpy<double>": "_Z4axpyIdEvT_PKS0_PS0_i",
+        "space::table": "_ZN5space5tableE",
+        "&space::counter": "_ZN5space7counterE",
+    }
+    assert "__anywarp_name" not in made.ptx
+
+
+@pytest.mark.parametrize("expression, type_", [("axpy<float>", np.float32), ("&axpy<double>", np.float64)])
+def test_a_template_runs_for_each_type_asked_for(made, expression, type_):
+    x, y = np.arange(100, dtype=type_), np.arange(100, dtype=type_) ** 2
+    expected = y + 3 * type_(2) * x
+    run_kernel(made.ptx, dict(made.lowered)[expression], (4, 1, 1), (32, 1, 1), [type_(2), x, y, 100])
+    np.testing.assert_array_equal(y, expected)
+
+
+def test_macros_of_the_options_reach_the_source(made):
+    out = np.zeros(32, np.float32)
+    run_kernel(made.ptx, "plain", (1, 1, 1), (32, 1, 1), [out])
+    np.testing.assert_array_equal(out, 7 * np.arange(32))
+
+
+def test_errors_carry_the_programs_own_name_and_line():
+    with pytest.raises(nvrtc.Rejected) as caught:
+        nvrtc.translate(replace(SOURCE, text="\n\n__global__ void k() { nothing = 1; }\n", expressions=[]))
+    assert caught.value.code == 6
+    assert "axpy.cu:3:" in caught.value.log
+    assert "nothing" in caught.value.log
+
+
+@pytest.mark.parametrize("option", ["--no-such-option", "-arch=sm_1", "-dlto", "file.cu"])
+def test_options_that_nvrtc_has_not_are_named(option):
+    with pytest.raises(nvrtc.Rejected) as caught:
+        nvrtc.translate(replace(SOURCE, options=[option]))
+    assert caught.value.code == 5
+    assert option.lstrip("-").split("=")[-1] in caught.value.log or "dlink" in caught.value.log
+
+
+def test_no_header_of_the_host_is_found():
+    with pytest.raises(nvrtc.Rejected) as caught:
+        nvrtc.translate(replace(SOURCE, text="#include <sys/types.h>\n", expressions=[]))
+    assert "sys/types.h" in caught.value.log
+
+
+def test_headers_on_disk_are_found_and_watched(tmp_path):
+    header = tmp_path / "include" / "mine.h"
+    header.parent.mkdir()
+    header.write_text("#define VALUE 11\n")
+    source = replace(
+        SOURCE,
+        text='#include <mine.h>\nextern "C" __global__ void k(int* p) { *p = VALUE; }',
+        options=["-I", "include"],
+        expressions=[],
+        folder=str(tmp_path),
+    )
+    first = nvrtc.translate(source)
+    assert header in first.files
+    header.write_text("#define VALUE 12\n")
+    out = np.zeros(1, np.int32)
+    run_kernel(nvrtc.translate(source).ptx, "k", (1, 1, 1), (1, 1, 1), [out])
+    assert out[0] == 12
+
+
+def test_functions_without_a_space_may_be_made_the_devices():
+    text = "struct S { int f() const { return 5; } };\nint g() { return S().f(); }\n" + (
+        'extern "C" __global__ void k(int* p) { *p = g(); }'
+    )
+    made = nvrtc.translate(replace(SOURCE, text=text, options=["-default-device"], expressions=[]))
+    out = np.zeros(1, np.int32)
+    run_kernel(made.ptx, "k", (1, 1, 1), (1, 1, 1), [out])
+    assert out[0] == 5
+
+
+def test_names_of_headers_cannot_leave_the_folder(tmp_path):
+    escaped = tmp_path / "escaped.h"
+    headers = {str(escaped): "x", "../../escaped.h": "x"}
+    nvrtc.translate(replace(SOURCE, text="", headers=headers, expressions=[]))
+    assert not escaped.exists()
+
+
+def test_what_travels_between_program_and_service_is_read_back():
+    text, header = b"source", b"header text"
+    lines = f"name a%20b.cu\nfolder /x\noption -DA=1\nexpression f<int>\ntext {len(text)}\nheader h.h {len(header)}\n".encode()
+    payload = len(lines).to_bytes(4, "little") + (len(text) + len(header)).to_bytes(8, "little") + lines + text + header
+    assert translation._source(payload) == nvrtc.Source(
+        "a b.cu", "source", {"h.h": "header text"}, ["-DA=1"], ["f<int>"], "/x"
+    )
+
+
+@pytest.mark.parametrize("payload", [b"", b"\0" * 11, b"\1\0\0\0" + b"\0" * 8, b"\xff" * 40])
+def test_damaged_requests_are_refused(payload):
+    with pytest.raises(translation.wire.WireError):
+        translation._source(payload)
