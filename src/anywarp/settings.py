@@ -438,7 +438,7 @@ NVRTC = Setting(
     str,
     lambda: "anywarp",
     "`anywarp`",
-    "Who compiles for programs that use NVRTC: `anywarp`, or `nvidia`, for NVIDIA's own library where it is installed.",
+    "Who compiles for programs that use NVRTC: `anywarp`, or `nvidia`, for NVIDIA's own library where it is installed, or the path of one.",
     "native",
 )
 
