@@ -1,4 +1,4 @@
-"""torch.compile: Inductor has no code generator for `cuda` without Triton; its C++ one serves."""
+"""torch.compile: Inductor's C++ code generator serves `cuda`, or the one for Triton where the user asks for it."""
 
 # pyright: basic
 from __future__ import annotations
@@ -18,6 +18,31 @@ def _compile_for_the_cpu(module: Any) -> None:
     real = owner.codegen_and_compile
     reason = "graphs on `cuda` are compiled by Inductor's C++ code generator, which knows the CPU only"
     patches.set_attribute(owner, "codegen_and_compile", inductor.around_codegen(real), reason)
+
+
+@patches.when_imported("torch._inductor.config")
+def _kernels_are_launched_by_triton(module: Any) -> None:
+    reason = "torch's own launcher of Triton's kernels is a part of CUDA builds; Triton's launches as well"
+    for name in ("use_static_triton_launcher", "use_static_cuda_launcher"):  # the older name until torch 2.9
+        if getattr(module, name, False):
+            patches.set_attribute(module, name, False, reason)
+
+
+@patches.when_imported("torch._inductor.config")
+def _buffers_of_compiled_code(module: Any) -> None:
+    import torch
+
+    guards = torch._C._dynamo.guards
+    if not hasattr(guards, "_empty_strided_cuda"):  # older versions make them by torch.empty_strided
+        return
+    device = torch.device("cuda")
+
+    def _empty_strided_cuda(size: Any, stride: Any, dtype: Any) -> Any:
+        """Return a tensor on the current device, its content undefined."""
+        return torch.empty_strided(size, stride, dtype=dtype, device=device)
+
+    reason = "in a CPU build it only raises; code that Inductor generates for Triton makes its buffers by it"
+    patches.set_attribute(guards, "_empty_strided_cuda", _empty_strided_cuda, reason)
 
 
 @patches.when_imported("torch._inductor.codecache")

@@ -10,17 +10,19 @@ from typing import Any
 
 import torch
 
-from anywarp import __version__
+from anywarp import __version__, settings
 
 
 def system_with_anywarp() -> Callable[[], dict[str, Any]]:
     """Return Inductor's description of the system, a part of every key of its caches, for this device."""
 
-    def get_system() -> dict[str, Any]:
+    @functools.cache
+    def described(generator: str) -> dict[str, Any]:
         system = {
             "device": {"name": "anywarp cpu"},
             "version": {"anywarp": __version__, "torch": str(torch.__version__)},
+            "generator": generator,
         }
         return {**system, "hash": hashlib.sha256(repr(sorted(system.items())).encode()).hexdigest()}
 
-    return functools.cache(get_system)
+    return lambda: described(settings.TORCH_INDUCTOR.get())
