@@ -27,11 +27,6 @@ _SDK = "12.8"
 _DEVICE_OPTIMISATION = {"-O0": "-O1", "-O1": "-O1", "-O2": "-O3", "-O3": "-O3"}
 """What -Xptxas asks for; never -O0, which would leave every variable in memory."""
 
-_FLOAT = (
-    ("prec-div", "-nvptx-prec-divf32", "2", "0"),
-    ("prec-sqrt", "-nvptx-prec-sqrtf32", "1", "0"),
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Unit:
@@ -156,8 +151,9 @@ def _fast(line: CommandLine, name: str, default: bool) -> bool:
 def _arithmetic(line: CommandLine) -> list[str]:
     words = ["-ffp-contract=" + ("fast" if line.truth("fmad", True) else "off")]
     words += ["-fgpu-flush-denormals-to-zero"] if _fast(line, "ftz", False) else []
-    for name, option, exact, approximate in _FLOAT:
-        words += ["-mllvm", f"{option}={exact if _fast(line, name, True) else approximate}"]
+    approximate = 0 if line.flag("use_fast_math") else 1  # div.approx, or div.full with 2 ulp over the whole range
+    words += ["-mllvm", f"-nvptx-prec-divf32={2 if _fast(line, 'prec-div', True) else approximate}"]
+    words += ["-mllvm", f"-nvptx-prec-sqrtf32={int(_fast(line, 'prec-sqrt', True))}"]
     return words
 
 

@@ -60,8 +60,9 @@ struct thread_block : thread_group {
   }
   struct arrival_token {};
   AW_CG static void sync() { __syncthreads(); }
+  // Everybody waits in the second half, so the first only orders memory.
   AW_CG arrival_token barrier_arrive() const {
-    __asm__ volatile("barrier.cta.arrive 0, %0;" : : "r"(aw::block_size()) : "memory");
+    __threadfence_block();
     return {};
   }
   AW_CG void barrier_wait(arrival_token &&) const { __syncthreads(); }

@@ -151,7 +151,11 @@ struct aw_multi_warp_tile : thread_group {
   AW_CG static constexpr unsigned int num_threads() { return Size; }
   AW_CG static constexpr unsigned int size() { return Size; }
   AW_CG static unsigned int thread_rank() { return aw::thread_rank() & (Size - 1); }
-  AW_CG void sync() const { __barrier_sync_count(1 + number % 15, Size); }
+  // A block has 16 barriers, the first of which is everybody's: 15 such tiles can wait on their own.
+  AW_CG void sync() const {
+    if (number > 14) __trap();
+    __barrier_sync_count(1 + number, Size);
+  }
   AW_CG unsigned int meta_group_rank() const { return number; }
   AW_CG unsigned int meta_group_size() const { return tiles; }
 };
