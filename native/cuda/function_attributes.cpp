@@ -38,12 +38,11 @@ int constant_bytes(const ModuleDescription& description) {
   return static_cast<int>(std::min<uint64_t>(bytes, 0x7fffffff));
 }
 
-// "8.2" to 82.
-int version_number(const std::string& text) {
-  char* end = nullptr;
-  long major = strtol(text.c_str(), &end, 10);
-  long minor = *end == '.' ? strtol(end + 1, nullptr, 10) : 0;
-  return static_cast<int>(major * 10 + minor);
+// The virtual architecture that PTX was made for, "sm_90a" to 90: libraries choose by it the shape
+// of their launches that the kernel was compiled with.
+int architecture_number(const std::string& target) {
+  size_t digits = target.find_first_of("0123456789");
+  return digits == std::string::npos ? 0 : atoi(target.c_str() + digits);
 }
 
 }  // namespace
@@ -62,7 +61,7 @@ int read_attribute(Function& f, int attribute) {
     case CU_FUNC_ATTRIBUTE_NUM_REGS:
       return 32;  // of no meaning on a processor; small enough for full occupancy
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-      return version_number(f.description->ptx_version);
+      return architecture_number(f.description->ptx_target);
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
       return kCapabilityMajor * 10 + kCapabilityMinor;
     case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:

@@ -35,6 +35,9 @@ PRELOADED = ("libnvJitLink.so.13", "libnvJitLink.so.12")
 cuda-pathfinder takes a library of that name that is already in the process before it looks into the wheels.
 """
 
+ASKED_FOR_PTX = {"CUPY_COMPILE_WITH_PTX": "1"}
+"""Set where the user has not: CuPy then asks its compiler for PTX, not for machine code, which only NVIDIA's cards run."""
+
 AUDITOR, TARGET = "libanywarp_audit.so", "libanywarp_rebind.so"
 """What redirects a CUDA runtime that a program carries statically: the loader's auditor, and the library that is redirected to."""
 
@@ -68,6 +71,7 @@ def environment(
         settings.RUN.name: settings.RUN.get(base) or os.urandom(6).hex(),
         **_python_path(base.get("PYTHONPATH", ""), pure),
         **_triton(libraries),
+        **{name: value for name, value in ASKED_FOR_PTX.items() if name not in base},
         "PATH": _before(str(COMMANDS), base.get("PATH", os.defpath)),
         "NVTX_INJECTION64_PATH": base.get("NVTX_INJECTION64_PATH", str(libraries / "libnvToolsExt.so.1")),
     }
