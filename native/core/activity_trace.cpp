@@ -262,8 +262,8 @@ uint32_t wanted_by_setting() {
 void start_trace() {
   // Read here and not with the other settings, which may come later than the first call.
   const char* folder = getenv("ANYWARP_TRACE_DIR");
-  const char* device = getenv("ANYWARP_DEVICE");
-  bool elsewhere = device && strcmp(device, "cuda") == 0;  // then the forwarding library writes it
+  const char* driver = getenv("ANYWARP_NVIDIA_DRIVER");
+  bool elsewhere = driver && *driver;  // then the library that passes calls on to it writes
   if (!folder || !*folder || elsewhere != kForwarding) return;
   file().folder = folder;
   const char* limit = getenv("ANYWARP_TRACE_LIMIT");

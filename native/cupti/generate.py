@@ -27,6 +27,7 @@ def implemented() -> set[str]:
 
 
 def main(major: int, directory: Path) -> None:
+    """Write the absent functions and the map of exports of one major."""
     names, ours = exported(major), implemented()
     reason = (
         "it asks for counters and samples of an NVIDIA GPU's hardware, or comes from an interface that is not served"

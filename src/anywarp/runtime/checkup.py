@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from anywarp import settings
 from anywarp.devices import device as devices
+from anywarp.devices.cuda import driver as nvidia
 from anywarp.diagnostics import AnywarpError
 from anywarp.runtime import launch
 from anywarp.runtime.build_id import build_id
@@ -137,6 +138,8 @@ def _cuda() -> Iterator[Fact]:
         yield Fact("cuda", "driver", "ok", driver.read_text(errors="replace").partition("\n")[0].strip())
     else:
         yield Fact("cuda", "driver", "absent", "no NVIDIA driver; none is needed")
+    for card in nvidia.cards():
+        yield Fact("cuda", card.features[0], "ok", f"{card.name}; anywarp run --device cuda passes through to it")
     yield _tool("cuda", "toolkit", "nvcc", "no nvcc; only needed to build CUDA programs")
 
 

@@ -23,6 +23,12 @@ PTXAS = "ptxas"
 RUNNABLE = ("cpu",)
 """The devices that our driver library drives; others can only be compiled for, so far."""
 
+PASSED_THROUGH = "cuda"
+"""The device for which the program keeps NVIDIA's driver; a library of ours stands before it while it is traced."""
+
+FORWARDER = "forward"
+"""The folder, beside our libraries, of the libcuda.so.1 that passes calls on."""
+
 SITE = Path(__file__).resolve().parent / "site"
 """The folder whose sitecustomize Python executes at its start, so that frameworks find what a CUDA build of them has."""
 
@@ -53,6 +59,8 @@ def environment(
     AnywarpError: D001 for an unknown device, R023 for one that programs cannot run on, R020 when our libraries are not there,
     R024 when those of ANYWARP_REBIND are not.
     """
+    if device == PASSED_THROUGH:
+        return _passed_through(base, report_dir)
     if device not in RUNNABLE:
         from anywarp.devices import device as devices  # late: reading the metadata of packages takes a while
 
@@ -79,7 +87,9 @@ def environment(
     if settings.REBIND.get(base):
         if not (libraries / AUDITOR).exists():
             raise AnywarpError(
-                Diagnostic("R024", f"{AUDITOR} is not in {libraries}", help="leave --rebind out, or use an x86-64 build")
+                Diagnostic(
+                    "R024", f"{AUDITOR} is not in {libraries}", help="leave --rebind out, or use an x86-64 build"
+                )
             )
         preloaded.append(str(libraries / TARGET))
         changed["LD_AUDIT"] = _before(str(libraries / AUDITOR), base.get("LD_AUDIT", ""))
@@ -87,6 +97,27 @@ def environment(
         changed["LD_PRELOAD"] = _before(":".join(preloaded), base.get("LD_PRELOAD", ""))
     if report_dir is not None:
         changed[settings.REPORT_DIR.name] = str(report_dir)
+    return {name: value for name, value in {**base, **changed}.items() if name != settings.NVIDIA_DRIVER.name}
+
+
+def _passed_through(base: Mapping[str, str], report_dir: Path | None) -> dict[str, str]:
+    """Return `base` for a program on NVIDIA's own driver, with our library before it where a trace is wanted.
+
+    AnywarpError: D010 without such a driver, R020 without our library.
+    """
+    from anywarp.devices.cuda.driver import find_driver  # late, as above
+
+    driver = find_driver(base)
+    changed = {settings.NVIDIA_DRIVER.name: str(driver)}
+    if report_dir is not None:
+        changed[settings.REPORT_DIR.name] = str(report_dir)
+    if settings.TRACE_DIR.get(base):
+        folder = settings.LIBRARY_DIR.get().resolve() / FORWARDER
+        if not (folder / DRIVER).exists():
+            raise AnywarpError(
+                Diagnostic("R020", f"{DRIVER} is not in {folder}", help="leave --trace out, or use an x86-64 build")
+            )
+        changed["LD_LIBRARY_PATH"] = _before(str(folder), base.get("LD_LIBRARY_PATH", ""))
     return {**base, **changed}
 
 

@@ -236,7 +236,7 @@ def _no_trace(path: Path, why: str) -> AnywarpError:
 
 def _from_json(whole: Any, path: Path) -> Trace:
     content = cast("dict[str, Any]", whole) if isinstance(whole, dict) else {}
-    listed: Any = content.get("traceEvents") if content else whole
+    listed: object = content.get("traceEvents") if content else cast("object", whole)
     if not isinstance(listed, list):
         raise _no_trace(path, "it has no list of events")
     events = cast("list[Any]", listed)

@@ -78,3 +78,10 @@ def arguments(function: str, params: bytes) -> dict[str, int | str]:
         return {}
     values = layout[0].unpack_from(params)
     return {name: hex(value) if pointer else value for (name, pointer), value in zip(layout[1], values, strict=True)}
+
+
+def sizes(function: str) -> str:
+    """Return the bytes of each argument that a trace keeps of a call, as digits: `8444` for a pointer and three numbers of 32 bits."""
+    stem = function.removesuffix("_ptsz").removesuffix("_ptds")
+    bytes_of = {"P": "8", "Q": "8", "I": "4", "H": "2", "B": "1"}
+    return "".join(bytes_of[part.rpartition(":")[2]] for part in _TEXT.get(stem, "").split())
