@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from anywarp import settings
+from anywarp.runtime.build_id import build_id
 
 pytestmark = [
     pytest.mark.native,
@@ -29,7 +30,8 @@ def build(nvcc, tmp_path):
 
 
 def start(program):
-    done = subprocess.run([program], capture_output=True, text=True, timeout=100, check=False, env={**os.environ})
+    environment = {**os.environ, "ANYWARP_BUILD_ID": build_id()}  # in a checkout, sources may be newer than the build
+    done = subprocess.run([program], capture_output=True, text=True, timeout=100, check=False, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.split()
 

@@ -21,17 +21,19 @@ from anywarp.toolchain.steps import Runner
 
 SECTION, IDENTITIES = "__nv_relfatbin", "__nv_module_id"
 _MARK = b"__nv_relfatbin"
+_MANAGED = b"__cudaRegisterManagedVar"
 _LINKED = b"anywarp_device_link"
 _ID = re.compile(r"[A-Za-z0-9_]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The relocatable device code of one object: where it is from, its PTX, the identities it registers under."""
+    """The relocatable device code of one object: its name, its PTX, what it registers under, whether variables are managed."""
 
     name: str
     texts: tuple[bytes, ...]
     identities: tuple[str, ...]
+    managed: bool
 
 
 def needed(runner: Runner, objects: Sequence[str], line: CommandLine) -> bool:
@@ -52,9 +54,7 @@ def link(runner: Runner, line: CommandLine, objects: Sequence[str], output: str,
         parts = [part for file in files for part in _parts(file)]
         inputs = [(f"{part.name} {i}", text) for part in parts for i, text in enumerate(part.texts)]
         packed.write_bytes(fatbin.pack([ptx_link.link(inputs)]) if inputs else b"")
-        stub.write_text(
-            _stub([i for part in parts for i in part.identities], packed if inputs else None), encoding="utf-8"
-        )
+        stub.write_text(_stub(parts, packed), encoding="utf-8")
 
     runner.do("device-link", output, ["nvlink", *files, "-o", str(packed)], action)
     clang = compilers.find()
@@ -109,26 +109,25 @@ def _part(name: str, content: bytes) -> Part | None:
     if not texts or not all(_ID.fullmatch(identity) for identity in named):
         help = "compile it again with `anywarp nvcc -dc`: SASS cannot be linked here"
         raise codes.problem(codes.DEVICE_LINK, f"{name}: its relocatable device code holds no PTX", help)
-    return Part(name, texts, named)
+    return Part(name, texts, named, _MANAGED in content)
 
 
-def _stub(identities: Sequence[str], packed: Path | None) -> str:
+def _stub(parts: Sequence[Part], packed: Path) -> str:
     """Return the source of the object that answers the objects' registrations."""
-    if packed is None:
+    if not parts:
         return f'extern "C" {{ __attribute__((used, visibility("hidden"))) int {_LINKED.decode()}_none; }}\n'
-    wrappers = "\n".join(f"extern const char __fatbinwrap{name}[] __attribute__((weak));" for name in identities)
-    expected = " + ".join(f"(__fatbinwrap{name} != nullptr)" for name in identities)
-    answers = "\n".join(
-        f"HIDDEN void __cudaRegisterLinkedBinary{name}(Callback callback, void*, void*, void*) {{ arrived(callback); }}"
-        for name in identities
+    identities = [identity for part in parts for identity in part.identities]
+    answer = (
+        "HIDDEN void __cudaRegisterLinkedBinary{0}(Callback callback, void*, void*, void*) {{ arrived(callback); }}"
     )
     return _STUB.format(
         file=packed.absolute(),
-        wrappers=wrappers,
-        expected=expected,
-        answers=answers,
+        wrappers="\n".join(f"extern const char __fatbinwrap{name}[] __attribute__((weak));" for name in identities),
+        expected=" + ".join(f"(__fatbinwrap{name} != nullptr)" for name in identities),
+        answers="\n".join(answer.format(name) for name in identities),
         count=len(identities),
         mark=_LINKED.decode(),
+        ready="__cudaInitModule(handle);" if any(part.managed for part in parts) else "",
     )
 
 
@@ -143,6 +142,7 @@ struct Wrapper {{ int magic, version; const void* data; void* names; }};
 static Wrapper wrapper __attribute__((section(".nvFatBinSegment"), used)) = {{0x466243b1, 1, {mark}, nullptr}};
 void** __cudaRegisterFatBinary(void*);
 void __cudaRegisterFatBinaryEnd(void**);
+char __cudaInitModule(void**);
 void __cudaUnregisterFatBinary(void**);
 {wrappers}
 static void** handle;
@@ -155,6 +155,7 @@ static void arrived(Callback callback) {{
   handle = __cudaRegisterFatBinary(&wrapper);
   for (int i = 0; i < count; ++i) waiting[i](handle);
   __cudaRegisterFatBinaryEnd(handle);
+  {ready}
   atexit(leave);
 }}
 {answers}

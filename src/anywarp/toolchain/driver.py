@@ -18,6 +18,7 @@ from anywarp.toolchain.about import answer
 from anywarp.toolchain.architectures import chosen
 from anywarp.toolchain.compile_commands import Unit, language
 from anywarp.toolchain.options import CommandLine, parse
+from anywarp.toolchain.private_names import settled
 from anywarp.toolchain.steps import Runner, Spent, StepFailed
 
 OBJECTS = (".o", ".obj", ".a", ".so", ".lo")
@@ -135,18 +136,25 @@ def _cuda(job: Job, unit: Unit, output: str) -> None:
         runner.run(job.goal, unit.source, compile_commands.host(line, unit, None, action, output or None))
         return
     if job.goal in ("ptx", "cubin"):
-        syntax = line.flag("fdevice-syntax-only")
-        runner.run("device", unit.source, compile_commands.device(line, unit, "/dev/null" if syntax else output))
+        _device(job, unit, "/dev/null" if line.flag("fdevice-syntax-only") else output)
         return
     stem = job.folder / f"{Path(unit.source).stem}-{unit.identity}"
     ptx, packed = f"{stem}.ptx", output if job.goal == "fatbin" else f"{stem}.fatbin"
-    runner.run("device", unit.source, compile_commands.device(line, unit, ptx))
+    _device(job, unit, ptx)
     _pack(job, unit.source, [ptx], packed)
     if job.goal != "fatbin":
         action = ["-c", *_written_rule(line, unit.source, output)]
         command = compile_commands.host(line, unit, packed, action, output)
         runner.run("host", unit.source, command)
         managed.compile_again(runner, line, unit, ptx, output, f"{stem}.ll")
+
+
+def _device(job: Job, unit: Unit, ptx: str) -> None:
+    """Compile the device's half to PTX."""
+    job.runner.run("device", unit.source, compile_commands.device(job.line, unit, ptx))
+    if unit.relocatable and not job.runner.dry and Path(ptx).is_file():
+        text = Path(ptx).read_text(encoding="utf-8")
+        Path(ptx).write_text(settled(text), encoding="utf-8")
 
 
 def _pack(job: Job, source: str, texts: list[str], output: str) -> None:
