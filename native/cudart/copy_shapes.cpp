@@ -1,6 +1,9 @@
 // Runtime API reference: memory management: copies of two and three dimensions, and batches.
+#include "cudart/copy_shapes.h"
+
 #include <cstring>
 
+#include "cudart/array_formats.h"
 #include "cudart/locations.h"
 #include "cudart/state.h"
 
@@ -49,12 +52,7 @@ cudaError_t copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pit
 size_t element_size(cudaArray_t array) {
   CUDA_ARRAY3D_DESCRIPTOR d;
   check(cuArray3DGetDescriptor_v2(&d, reinterpret_cast<CUarray>(array)));
-  size_t bytes = d.Format == CU_AD_FORMAT_UNSIGNED_INT8 || d.Format == CU_AD_FORMAT_SIGNED_INT8 ? 1
-                 : d.Format == CU_AD_FORMAT_UNSIGNED_INT16 ||
-                         d.Format == CU_AD_FORMAT_SIGNED_INT16 || d.Format == CU_AD_FORMAT_HALF
-                     ? 2
-                     : 4;
-  return bytes * d.NumChannels;
+  return element_bytes(d.Format, d.NumChannels);
 }
 
 // Widths and positions are counted in elements where an array takes part, else in bytes.
@@ -100,6 +98,32 @@ CUDA_MEMCPY3D_PEER translated(const cudaMemcpy3DPeerParms& p) {
 }
 
 }  // namespace
+
+CUDA_MEMCPY3D driver_copy(const cudaMemcpy3DParms& p) { return translated(p); }
+
+CUDA_MEMCPY3D driver_copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  Kinds kinds = kinds_of(kind);
+  require(to && from && bytes > 0);
+  CUDA_MEMCPY3D c = {};
+  c.srcMemoryType = kinds.from, c.srcHost = from, c.srcDevice = address_of(from);
+  c.dstMemoryType = kinds.to, c.dstHost = to, c.dstDevice = address_of(to);
+  c.WidthInBytes = bytes, c.Height = c.Depth = 1;
+  return c;
+}
+
+cudaMemcpy3DParms runtime_copy(const CUDA_MEMCPY3D& c) {
+  auto pointer = [](CUmemorytype type, const void* host, CUdeviceptr device) {
+    return type == CU_MEMORYTYPE_HOST ? const_cast<void*>(host) : reinterpret_cast<void*>(device);
+  };
+  cudaMemcpy3DParms p = {};
+  p.srcPtr.ptr = pointer(c.srcMemoryType, c.srcHost, c.srcDevice);
+  p.srcPtr.pitch = c.srcPitch, p.srcPtr.xsize = c.WidthInBytes, p.srcPtr.ysize = c.srcHeight;
+  p.dstPtr.ptr = pointer(c.dstMemoryType, c.dstHost, c.dstDevice);
+  p.dstPtr.pitch = c.dstPitch, p.dstPtr.xsize = c.WidthInBytes, p.dstPtr.ysize = c.dstHeight;
+  p.extent = {c.WidthInBytes, c.Height, c.Depth};
+  p.kind = cudaMemcpyDefault;
+  return p;
+}
 
 cudaError_t rt::cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                              size_t width, size_t height, cudaMemcpyKind kind) {

@@ -90,6 +90,17 @@ CUkernel kernel_of(const void* key) {
   return kernel ? kernel : resolve(*function);
 }
 
+const void* stub_of(CUfunction function) {
+  std::shared_lock lock(registry().mutex);
+  for (auto& [stub, registered] : registry().functions) {
+    CUkernel kernel = registered->kernel.load(std::memory_order_acquire);
+    CUfunction found = nullptr;
+    if (kernel && cuKernelGetFunction(&found, kernel) == CUDA_SUCCESS && found == function)
+      return stub;
+  }
+  return nullptr;
+}
+
 DeviceVariable variable_of(const void* symbol) {
   RegisteredVariable* variable = look_up(registry().variables, symbol);
   require(variable != nullptr, cudaErrorInvalidSymbol);

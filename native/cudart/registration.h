@@ -42,6 +42,9 @@ struct Binary {
 // INVALID_DEVICE_FUNCTION for what is none.
 CUkernel kernel_of(const void* function);
 
+// The stub of a program's kernel, found by the driver's function for it; null when it has none.
+const void* stub_of(CUfunction function);
+
 // The same as a CUfunction, which the driver accepts a kernel for.
 inline CUfunction function_of(const void* function) {
   return reinterpret_cast<CUfunction>(kernel_of(function));
