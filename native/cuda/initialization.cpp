@@ -6,6 +6,7 @@
 
 #include "core/presence.h"
 #include "cuda/api.h"
+#include "cuda/error_log.h"
 #include "cuda/error_table.h"
 #include "cuda/visible.h"
 #include "devices/device.h"
@@ -28,8 +29,12 @@ bool is_initialised() {
 CUresult report_failure(const char* function, const Failure& failure) {
   if (!failure.text.empty()) diagnose(LogLevel::error, failure.text);
   const ErrorText* text = find_error(failure.code);
-  say(LogLevel::debug,
-      std::string(function) + " returns " + (text ? text->name : std::to_string(failure.code)));
+  std::string words =
+      std::string(function) + " returns " + (text ? text->name : std::to_string(failure.code));
+  say(LogLevel::debug, words);
+  // That something is not there, or not ready, is an answer and no error.
+  if (failure.code != CUDA_ERROR_NOT_READY && failure.code != CUDA_ERROR_NOT_FOUND)
+    log_entry(LogEntryLevel::error, failure.text.empty() ? words : words + ": " + failure.text);
   return static_cast<CUresult>(failure.code);
 }
 

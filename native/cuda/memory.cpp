@@ -8,6 +8,7 @@
 
 #include "cuda/activity_work.h"
 #include "cuda/contexts.h"
+#include "cuda/external_memory.h"
 #include "cuda/pool.h"
 #include "cuda/visible.h"
 #include "devices/device.h"
@@ -25,7 +26,8 @@ void free_device_memory(CUdeviceptr address) {
   Allocation found = allocation_at(address);
   bool known =
       found.base == address && !found.freeing &&
-      (found.kind == MemoryKind::device || found.kind == MemoryKind::managed || found.pool);
+      (found.kind == MemoryKind::device || found.kind == MemoryKind::managed || found.pool ||
+       (found.kind == MemoryKind::imported && found.flags == kExternalBuffer));
   require(known);
   // Kernels that were launched before may still use it.
   auto owner = found.context.lock();

@@ -22,6 +22,7 @@ Handles<Pool>& pools() {
 struct Current {
   std::mutex mutex;
   std::array<std::shared_ptr<Pool>, kMostDevices> pools;
+  std::shared_ptr<Pool> host, managed;  // where cuMemSetMemPool chose one
 };
 
 Current& current() {
@@ -208,6 +209,8 @@ AW_EXPORT CUresult cuMemPoolDestroy(CUmemoryPool handle) {
     for (auto& chosen : current().pools) {
       if (chosen == pool) chosen = nullptr;
     }
+    if (current().host == pool) current().host = nullptr;
+    if (current().managed == pool) current().managed = nullptr;
   });
 }
 
@@ -307,6 +310,26 @@ AW_EXPORT CUresult cuMemGetMemPool(CUmemoryPool* out, CUmemLocation* location, i
     require(out && location);
     bool device = type == 1 && location->type == 1;
     auto pool = place_pool(location, type);  // which checks the location
-    *out = as_handle<CUmemoryPool>((device ? current_pool(location->id) : pool)->handle);
+    if (device) pool = current_pool(location->id);
+    std::lock_guard lock(current().mutex);
+    auto& chosen = type == 2 ? current().managed : current().host;
+    if (!device && chosen) pool = chosen;
+    *out = as_handle<CUmemoryPool>(pool->handle);
+  });
+}
+
+AW_EXPORT CUresult cuMemSetMemPool(CUmemLocation* location, int type, CUmemoryPool handle) {
+  return api<"cuMemSetMemPool">([&] {
+    require(location);
+    auto usual = place_pool(location, type);  // which checks the location
+    auto pool = pool_of(handle);
+    require(pool->kind == usual->kind);
+    require(pool->kind != MemoryKind::device || pool->device == location->id);
+    std::lock_guard lock(current().mutex);
+    bool device = type == 1 && location->type == 1;
+    auto& chosen = device      ? current().pools[static_cast<size_t>(location->id)]
+                   : type == 2 ? current().managed
+                               : current().host;
+    chosen = std::move(pool);
   });
 }

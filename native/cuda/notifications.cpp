@@ -1,0 +1,54 @@
+// Driver API reference: device management, notifications. There is one kind: that a device takes
+// memory away from a program. The share of a program never shrinks here, so nobody is told.
+#include <map>
+#include <mutex>
+
+#include "cuda/visible.h"
+
+typedef void (*AsyncCallback)(void* info, void* data, void* callback);
+typedef struct CUasyncCallbackEntry_st* AsyncCallbackHandle;
+
+using namespace aw;
+
+namespace {
+
+struct Registered {
+  CUdevice device;
+  AsyncCallback function;
+  void* data;
+};
+
+struct State {
+  std::mutex mutex;
+  std::map<uintptr_t, Registered> callbacks;
+  uintptr_t next = 1;
+};
+
+State& state() {
+  static auto& instance = *new State;
+  return instance;
+}
+
+}  // namespace
+
+AW_EXPORT CUresult cuDeviceRegisterAsyncNotification(CUdevice dev, AsyncCallback function,
+                                                     void* data, AsyncCallbackHandle* out) {
+  return api<"cuDeviceRegisterAsyncNotification">([&] {
+    check_device(dev);
+    require(function && out);
+    std::lock_guard lock(state().mutex);
+    uintptr_t number = state().next++;
+    state().callbacks[number] = {dev, function, data};
+    *out = reinterpret_cast<AsyncCallbackHandle>(number);
+  });
+}
+
+AW_EXPORT CUresult cuDeviceUnregisterAsyncNotification(CUdevice dev, AsyncCallbackHandle handle) {
+  return api<"cuDeviceUnregisterAsyncNotification">([&] {
+    check_device(dev);
+    std::lock_guard lock(state().mutex);
+    auto it = state().callbacks.find(reinterpret_cast<uintptr_t>(handle));
+    require(it != state().callbacks.end() && it->second.device == dev);
+    state().callbacks.erase(it);
+  });
+}
