@@ -25,7 +25,7 @@ cudaError_t look_up(const char* symbol, void** function, int version, unsigned l
 cudaError_t rt::cudaGetDriverEntryPoint(const char* symbol, void** function,
                                         unsigned long long flags,
                                         cudaDriverEntryPointQueryResult* status) {
-  return look_up(symbol, function, CUDART_VERSION, flags, status);
+  return look_up(symbol, function, interface_version(), flags, status);
 }
 
 cudaError_t rt::cudaGetDriverEntryPointByVersion(const char* symbol, void** function,

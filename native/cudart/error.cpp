@@ -102,7 +102,7 @@ const char* rt::cudaGetErrorString(cudaError_t error) {
 
 cudaError_t rt::cudaRuntimeGetVersion(int* version) {
   require(version);
-  *version = CUDART_VERSION;
+  *version = interface_version();
   return cudaSuccess;
 }
 

@@ -1,5 +1,6 @@
 #include "cudart/state.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include "cudart/registration.h"
@@ -23,6 +24,12 @@ void ensure_driver() {
     return;
   check(cuInit(0));
   driver_ready.store(true, std::memory_order_relaxed);
+}
+
+int interface_version() {
+  int driver = 0;
+  check(cuDriverGetVersion(&driver));
+  return std::min(driver, CUDART_VERSION);
 }
 
 int device_count() {

@@ -10,6 +10,10 @@ constexpr int kMostDevices = 64;
 // Initialises the driver once; throws what it answers.
 void ensure_driver();
 
+// The version of the interface: that of our headers, or the driver's where that is older, as
+// programs refuse a driver that is older than the runtime.
+int interface_version();
+
 int device_count();
 
 // Throws INVALID_DEVICE for a number that is no device.

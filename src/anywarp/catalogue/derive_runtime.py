@@ -14,6 +14,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from anywarp.catalogue import coverage
 from anywarp.catalogue.runtime import DATA, RuntimeRow, RuntimeTable, load
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -172,6 +173,8 @@ def main(arguments: Sequence[str]) -> int:
     table = load(path)
     table = sync(table, defined_in(REPOSITORY / "native" / "cudart", {row.name for row in table.rows}))
     path.write_text(table.as_text(), encoding="utf-8")
+    page = REPOSITORY / "docs" / "coverage" / "libcudart.md"
+    page.write_text(coverage.runtime_as_markdown(table), encoding="utf-8")
     return 0
 
 
