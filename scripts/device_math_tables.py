@@ -32,15 +32,13 @@ def fit(f: F, low: float, high: float, count: int) -> tuple[list[mp.mpf], float]
     return coefficients, float(error / size)
 
 
-def number(x: mp.mpf) -> str:
-    return float(x).hex().replace("0000000000p", "p") if float(x) == int(float(x)) else repr(float(x))
-
-
 def row(values: list[mp.mpf]) -> str:
+    """Return numbers as C++ reads them."""
     return ", ".join(repr(float(v)) for v in values)
 
 
 def polynomial(name: str, what: str, f: F, low: float, high: float, count: int) -> str:
+    """Return a table of one polynomial, under a comment that says what it is and how well it fits."""
     coefficients, error = fit(f, low, high, count)
     head = f"// {what} on [{float(low):.6g}, {float(high):.6g}], error 2**{float(mp.log(max(error, 1e-40), 2)):.1f}."
     return f"{head}\nAW_TABLE {name}[{count}] = {{{row(coefficients)}}};\n"
@@ -55,7 +53,9 @@ def pieces(name: str, what: str, f: F, low: float, high: float, many: int, count
         coefficients, error = fit(lambda t, c=middle: f(c + t), -width / 2, width / 2, count)
         worst = max(worst, error)
         rows.append(row(coefficients))
-    head = f"// {what}: {many} intervals of [{float(low):.6g}, {float(high):.6g}], error 2**{float(mp.log(worst, 2)):.1f}."
+    head = (
+        f"// {what}: {many} intervals of [{float(low):.6g}, {float(high):.6g}], error 2**{float(mp.log(worst, 2)):.1f}."
+    )
     body = "},\n{".join(rows)
     return f"{head}\nAW_TABLE {name}[{many}][{count}] = {{{{{body}}}}};\n"
 
@@ -69,45 +69,97 @@ def two_over_pi() -> str:
             x *= 2**64
             words.append(int(mp.floor(x)))
             x -= words[-1]
-    return "// 2/pi, 1280 binary digits behind 64 zeros.\nAW_WORDS aw_two_over_pi[21] = {0, " + ", ".join(f"{w:#x}ull" for w in words) + "};\n"
-
-
-def series(f: F) -> F:
-    return nudge(f)
+    return (
+        "// 2/pi, 1280 binary digits behind 64 zeros.\nAW_WORDS aw_two_over_pi[21] = {0, "
+        + ", ".join(f"{w:#x}ull" for w in words)
+        + "};\n"
+    )
 
 
 def derive() -> str:
     """Return the text of the header."""
 
-
     zmax = (mp.sqrt(2) - 1) ** 2 / (mp.sqrt(2) + 1) ** 2
     parts = [
-        polynomial("aw_exp_p", "(exp(r) - 1 - r)/r^2", series(lambda r: (mp.expm1(r) - r) / r**2), -0.347, 0.347, 11),
-        polynomial("aw_log_p", "(atanh(s)/s - 1)/s^2, in z = s^2",
-                   series(lambda z: (mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 1) / z), 0, zmax * 1.02, 8),
-        polynomial("aw_log_q", "(2 atanh(s)/s - 2 - 2/3 s^2)/s^4, in z = s^2",
-                   series(lambda z: (2 * mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 2 - 2 * z / 3) / z**2), 0, zmax * 1.02, 9),
-        polynomial("aw_sin_p", "(sin(r)/r - 1)/z, in z = r^2",
-                   series(lambda z: (mp.sin(mp.sqrt(z)) / mp.sqrt(z) - 1) / z), 0, (mp.pi / 4) ** 2 * 1.02, 7),
-        polynomial("aw_cos_p", "(cos(r) - 1 + z/2)/z^2, in z = r^2",
-                   series(lambda z: (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2), 0, (mp.pi / 4) ** 2 * 1.02, 7),
-        polynomial("aw_atan_p", "(atan(t)/t - 1)/z, in z = t^2",
-                   series(lambda z: (mp.atan(mp.sqrt(z)) / mp.sqrt(z) - 1) / z), 0, 0.17162, 13),
-        polynomial("aw_asin_p", "(asin(x)/x - 1)/z, in z = x^2",
-                   series(lambda z: (mp.asin(mp.sqrt(z)) / mp.sqrt(z) - 1) / z), 0, 0.25, 15),
-        polynomial("aw_sinh_p", "(sinh(x)/x - 1)/z, in z = x^2",
-                   series(lambda z: (mp.sinh(mp.sqrt(z)) / mp.sqrt(z) - 1) / z), 0, 1.0, 8),
+        polynomial("aw_exp_p", "(exp(r) - 1 - r)/r^2", nudge(lambda r: (mp.expm1(r) - r) / r**2), -0.347, 0.347, 11),
+        polynomial(
+            "aw_log_p",
+            "(atanh(s)/s - 1)/s^2, in z = s^2",
+            nudge(lambda z: (mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 1) / z),
+            0,
+            zmax * 1.02,
+            8,
+        ),
+        polynomial(
+            "aw_log_q",
+            "(2 atanh(s)/s - 2 - 2/3 s^2)/s^4, in z = s^2",
+            nudge(lambda z: (2 * mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 2 - 2 * z / 3) / z**2),
+            0,
+            zmax * 1.02,
+            9,
+        ),
+        polynomial(
+            "aw_sin_p",
+            "(sin(r)/r - 1)/z, in z = r^2",
+            nudge(lambda z: (mp.sin(mp.sqrt(z)) / mp.sqrt(z) - 1) / z),
+            0,
+            (mp.pi / 4) ** 2 * 1.02,
+            7,
+        ),
+        polynomial(
+            "aw_cos_p",
+            "(cos(r) - 1 + z/2)/z^2, in z = r^2",
+            nudge(lambda z: (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2),
+            0,
+            (mp.pi / 4) ** 2 * 1.02,
+            7,
+        ),
+        polynomial(
+            "aw_atan_p",
+            "(atan(t)/t - 1)/z, in z = t^2",
+            nudge(lambda z: (mp.atan(mp.sqrt(z)) / mp.sqrt(z) - 1) / z),
+            0,
+            0.17162,
+            13,
+        ),
+        polynomial(
+            "aw_asin_p",
+            "(asin(x)/x - 1)/z, in z = x^2",
+            nudge(lambda z: (mp.asin(mp.sqrt(z)) / mp.sqrt(z) - 1) / z),
+            0,
+            0.25,
+            15,
+        ),
+        polynomial(
+            "aw_sinh_p",
+            "(sinh(x)/x - 1)/z, in z = x^2",
+            nudge(lambda z: (mp.sinh(mp.sqrt(z)) / mp.sqrt(z) - 1) / z),
+            0,
+            1.0,
+            8,
+        ),
         polynomial("aw_cbrt_p", "cbrt(m)", mp.cbrt, 1.0, 2.0, 7),
-        polynomial("aw_erf_p", "erf(x)/x, in z = x^2",
-                   series(lambda z: mp.erf(mp.sqrt(z)) / mp.sqrt(z)), 0, 1.0, 14),
+        polynomial("aw_erf_p", "erf(x)/x, in z = x^2", nudge(lambda z: mp.erf(mp.sqrt(z)) / mp.sqrt(z)), 0, 1.0, 14),
         pieces("aw_erfcx_t", "erfcx(x)/t, t = 4/(4 + x)", nudge(lambda t: erfcx(4 / t - 4) / t), 0, 1, 32, 10),
-        polynomial("aw_erfinv_p", "erfinv(y)/y, in z = y^2",
-                   series(lambda z: mp.erfinv(mp.sqrt(z)) / mp.sqrt(z)), 0, 0.2501, 19),
+        polynomial(
+            "aw_erfinv_p",
+            "erfinv(y)/y, in z = y^2",
+            nudge(lambda z: mp.erfinv(mp.sqrt(z)) / mp.sqrt(z)),
+            0,
+            0.2501,
+            19,
+        ),
         pieces("aw_erfcinv_near_t", "erfcinv(q)/w, w = sqrt(-log q)", erfcinv_over_w, 0.8, 3.2, 24, 11),
         pieces("aw_erfcinv_far_t", "erfcinv(q)/w, w = sqrt(-log q)", erfcinv_over_w, 3.2, 28.0, 62, 11),
         pieces("aw_lgamma_t", "lgamma(x)/((x - 1)(x - 2))", lgamma_over, 1, 8, 56, 11),
-        polynomial("aw_stirling_p", "lgamma(x) - (x - 1/2) log x + x - log(2 pi)/2, times x, in z = 1/x^2",
-                   series(lambda z: stirling(1 / mp.sqrt(z)) / mp.sqrt(z)), 1e-20, 1 / 64, 9),
+        polynomial(
+            "aw_stirling_p",
+            "lgamma(x) - (x - 1/2) log x + x - log(2 pi)/2, times x, in z = 1/x^2",
+            nudge(lambda z: stirling(1 / mp.sqrt(z)) / mp.sqrt(z)),
+            1e-20,
+            1 / 64,
+            9,
+        ),
     ]
     return (
         "// Written by scripts/device_math_tables.py: the numbers of the mathematical functions.\n"
@@ -118,6 +170,7 @@ def derive() -> str:
 
 
 def erfcx(x: mp.mpf) -> mp.mpf:
+    """Return exp(x^2) erfc(x), far out by its asymptotic series."""
     if x > 60:
         total, term, k = mp.mpf(1), mp.mpf(1), 0
         while k < 400:
@@ -143,10 +196,12 @@ def inverse_erfc(q: mp.mpf, w: mp.mpf) -> mp.mpf:
 
 
 def erfcinv_over_w(w: mp.mpf) -> mp.mpf:
+    """Return erfcinv(exp(-w^2))/w."""
     return inverse_erfc(mp.exp(-w * w), w) / w
 
 
 def lgamma_over(x: mp.mpf) -> mp.mpf:
+    """Return lgamma(x) by its zeros at 1 and 2."""
     for at in (1, 2):
         if abs(x - at) < mp.mpf(10) ** -25:
             x = at + mp.mpf(10) ** -25
@@ -154,6 +209,7 @@ def lgamma_over(x: mp.mpf) -> mp.mpf:
 
 
 def stirling(x: mp.mpf) -> mp.mpf:
+    """Return what Stirling's formula leaves of lgamma(x)."""
     if x > 1e5:
         return 1 / (12 * x) - 1 / (360 * x**3) + 1 / (1260 * x**5)
     with mp.workdps(150):
@@ -173,6 +229,7 @@ def without_zeros(f: F, zeros: list[mp.mpf]) -> F:
 
 
 def pairs(name: str, values: list[mp.mpf]) -> str:
+    """Return a table of numbers, each as the sum of two doubles."""
     body = ", ".join(f"{{{float(v)!r}, {float(v - mp.mpf(float(v)))!r}}}" for v in values)
     return f"AW_TABLE {name}[{len(values)}][2] = {{{body}}};\n"
 
@@ -200,6 +257,7 @@ def amplitude(order: int, which: str) -> F:
 
 
 def bessel_tables() -> list[str]:
+    """Return the tables of the Bessel functions."""
     zeros = {
         "j0": [mp.besseljzero(0, k) for k in (1, 2)],
         "j1": [mp.besseljzero(1, k) for k in (1, 2)],
@@ -221,7 +279,11 @@ def bessel_tables() -> list[str]:
         for which in "pq":
             what = f"{'P' if which == 'p' else 'Q x'} of order {order}, in z = 1/x^2"
             tables.append(polynomial(f"aw_hankel_{which}{order}", what, amplitude(order, which), 1e-30, 1 / 64, 13))
-        f = (lambda x: mp.besseli(0, x) * mp.exp(-x)) if order == 0 else nudge(lambda x: mp.besseli(1, x) * mp.exp(-x) / x)
+        f = (
+            (lambda x: mp.besseli(0, x) * mp.exp(-x))
+            if order == 0
+            else nudge(lambda x: mp.besseli(1, x) * mp.exp(-x) / x)
+        )
         tables.append(pieces(f"aw_i{order}_t", f"i{order}(x) exp(-x){' / x' * order}", f, 0, 8, 16, 12))
         g = far_i(order)
         tables.append(polynomial(f"aw_i{order}_far", f"i{order}(x) exp(-x) sqrt(x), in u = 1/x", g, 1e-30, 1 / 8, 22))
@@ -229,11 +291,14 @@ def bessel_tables() -> list[str]:
 
 
 def y1_rest(z: mp.mpf) -> mp.mpf:
+    """Return y1 without its logarithm and its pole, by x."""
     x = mp.sqrt(z)
     return (mp.bessely(1, x) - 2 / mp.pi * (mp.log(x) * mp.besselj(1, x) - 1 / x)) / x
 
 
 def far_i(order: int) -> F:
+    """Return i(x) exp(-x) sqrt(x) as a function of 1/x."""
+
     def value(u: mp.mpf) -> mp.mpf:
         x = 1 / u
         if x < 150:

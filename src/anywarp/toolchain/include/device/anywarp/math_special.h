@@ -96,6 +96,7 @@ AW_BOTH_BIG double aw_lgamma(double x) {
     r = aw_pair_sum(r, {-value, -low});
     value = f == 0.0 ? aw_inf() : c < 1.0e-200 ? -aw_log(c) : r.hi;
   }
+  value = value == 0.0 ? 0.0 : value;  // lgamma(1) is +0
   value = x == 0.0 || a == aw_inf() || x >= 2.6e305 ? aw_inf() : value;
   return aw_is_nan(x) ? x : value;
 }
