@@ -25,6 +25,7 @@ constexpr bool kForwarding = true;  // in the library that passes calls on to NV
 #else
 constexpr bool kForwarding = false;
 #endif
+constexpr uint32_t kInlineBytes = 24;  // of arguments in the slot of their call
 constexpr uint16_t kNameSlot = 100, kThreadSlot = 101;
 
 struct Slot {
@@ -139,9 +140,12 @@ bool take_piece(File& f, Piece& piece) {
   // Room on the disk is reserved: memory of a file without it is a SIGBUS.
   if (int error = posix_fallocate(f.descriptor, static_cast<off_t>(f.bytes), kPieceBytes))
     return give_up(f, "its file cannot grow", error);
-  void* place = mmap(nullptr, kPieceBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
-                     f.descriptor, static_cast<off_t>(f.bytes));
+  void* place = mmap(nullptr, kPieceBytes, PROT_READ | PROT_WRITE, MAP_SHARED, f.descriptor,
+                     static_cast<off_t>(f.bytes));
   if (place == MAP_FAILED) return give_up(f, "its file cannot be mapped", errno);
+#ifdef MADV_POPULATE_WRITE
+  madvise(place, kPieceBytes, MADV_POPULATE_WRITE);  // all pages at once; else each when it is met
+#endif
   f.bytes += kPieceBytes;
   piece.begin = piece.next = static_cast<Slot*>(place);
   piece.end = piece.begin + kPieceBytes / sizeof(Slot);
@@ -204,37 +208,48 @@ void ensure_name(uint32_t number) {
 
 uint64_t both(uint32_t low, uint32_t high) { return uint64_t{high} << 32 | low; }
 
+// Every page of the file costs as much as twenty calls, so short arguments share the call's slot.
 void write_call(AwCall* call) {
   uint32_t name = call->site->name_id.load(std::memory_order_relaxed);
   ensure_name(name);
-  unsigned extra = (call->params_bytes + 63) / 64;
+  bool is_short = call->params_bytes <= kInlineBytes;
+  unsigned extra = is_short ? 0 : (call->params_bytes + 63) / 64;
   Slot* at = reserve(1 + extra);
   if (!at) return;
-  if (extra) memcpy(at + 1, call->params, call->params_bytes);
+  void* params = is_short ? static_cast<void*>(at->words + 4) : at + 1;
+  if (call->params_bytes) memcpy(params, call->params, call->params_bytes);
   at->words[0] = call->begin, at->words[1] = call->end;
   at->words[2] = both(call->correlation, static_cast<uint32_t>(call->result));
-  at->words[3] = both(thread_number(), call->site->domain);
-  at->words[4] = call->params_bytes;
+  at->words[3] = both(thread_number(), call->site->domain | call->params_bytes << 8);
   publish(at, AW_ACTIVITY_CALL, static_cast<uint16_t>(extra), name);
   mine().piece.next += 1 + extra;
 }
 
+bool is_small(const AwRecord& r) {
+  bool plain = r.kind != AW_ACTIVITY_KERNEL && r.kind != AW_ACTIVITY_COPY &&
+               r.kind != AW_ACTIVITY_FILL && r.kind != AW_ACTIVITY_MEMORY;
+  return plain && !r.graph;
+}
+
 void write_record(const AwRecord* record) {
-  ensure_name(record->name);
-  Slot* at = reserve(2);
-  if (!at) return;
   const AwRecord& r = *record;
+  ensure_name(r.name);
+  bool small = is_small(r);
+  Slot* at = reserve(small ? 1 : 2);
+  if (!at) return;
   at->words[0] = r.begin, at->words[1] = r.end;
   at->words[2] = both(r.correlation, r.thread);
   at->words[3] = both(r.device, r.context);
   at->words[4] = both(r.stream, r.flags);
-  at->words[5] = r.queued;
-  at->words[6] = r.graph;
-  auto* details = reinterpret_cast<unsigned char*>(at + 1);
-  memcpy(details, &r.node, sizeof r.node);
-  memcpy(details + 8, &r.kernel, sizeof r.kernel);
-  publish(at, static_cast<uint16_t>(r.kind), 1, r.name);
-  mine().piece.next += 2;
+  at->words[5] = small ? r.other.handle : r.queued;
+  at->words[6] = small ? r.other.value : r.graph;
+  if (!small) {
+    auto* details = reinterpret_cast<unsigned char*>(at + 1);
+    memcpy(details, &r.node, sizeof r.node);
+    memcpy(details + 8, &r.kernel, sizeof r.kernel);
+  }
+  publish(at, static_cast<uint16_t>(r.kind), small ? 0 : 1, r.name);
+  mine().piece.next += small ? 1 : 2;
 }
 
 // The mapping of a forked child is its parent's: it begins a file of its own.

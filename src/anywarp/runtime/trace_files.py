@@ -117,7 +117,7 @@ def _read_slot(kind: int, name: int, words: list[int], more: memoryview, trace: 
         trace.threads.setdefault(words[0], text.decode(errors="replace"))
     elif kind == CALL:
         trace.records.append(_call(name, words, more))
-    elif kind <= MARK and len(more) >= SLOT.size:
+    elif kind <= MARK and (len(more) >= SLOT.size or kind not in _EXTRA):
         trace.records.append(_work(kind, name, words, more))
     else:
         return False
@@ -129,19 +129,32 @@ def _low(word: int) -> int:
 
 
 def _call(name: int, words: list[int], more: memoryview) -> Record:
+    size = words[3] >> 40
+    params = bytes(more[:size]) if len(more) else struct.pack("<3Q", *words[4:])[:size]
     return Record(
-        CALL, name, words[0], words[1], _low(words[2]), _low(words[3]), words[3] >> 32, words[2] >> 32,
-        params=bytes(more[: words[4]]),
-    )  # fmt: skip
+        CALL,
+        name,
+        words[0],
+        words[1],
+        _low(words[2]),
+        _low(words[3]),
+        words[3] >> 32 & 0xFF,
+        words[2] >> 32,
+        params=params,
+    )
 
 
 def _work(kind: int, name: int, words: list[int], more: memoryview) -> Record:
-    node, *details = _EXTRA.get(kind, _OTHER).unpack_from(more)
-    return Record(
+    record = Record(
         kind, name, words[0], words[1], _low(words[2]), words[2] >> 32,
         device=_low(words[3]), context=words[3] >> 32, stream=_low(words[4]), flags=words[4] >> 32,
-        queued=words[5], graph=words[6], node=node, details=tuple(details),
     )  # fmt: skip
+    if not len(more):  # a short one
+        record.details = (words[5], words[6])
+        return record
+    record.node, *details = _EXTRA.get(kind, _OTHER).unpack_from(more)
+    record.queued, record.graph, record.details = words[5], words[6], tuple(details)
+    return record
 
 
 def all_records(traces: list[ProcessTrace]) -> Iterator[tuple[ProcessTrace, Record]]:
