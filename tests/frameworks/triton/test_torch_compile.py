@@ -12,7 +12,7 @@ from torch._inductor.utils import run_and_get_code
 torch.manual_seed(0)
 
 def work(a, b):
-    return torch.softmax(a * b, -1) + a.sin(), (a - b).sum(0), F.layer_norm(a, (40,))
+    return torch.softmax(a * b, -1) + a.abs(), (a - b).sum(0)
 
 a, b = torch.randn(2, 30, 40, device="cuda")
 found, code = run_and_get_code(torch.compile(work), a, b)
@@ -42,3 +42,32 @@ def test_kernels_in_triton_have_the_values_of_eager_torch(under_anywarp, tmp_pat
         TORCHINDUCTOR_COMPILE_THREADS="1",
     )
     assert done.stdout.split("\n")[:2] == ["forward fine", "backward fine"], done.stdout + done.stderr
+
+
+KERNEL = """
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def halve(values, results, count, BLOCK: tl.constexpr):
+    places = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(results + places, tl.load(values + places, mask=places < count) / 2, mask=places < count)
+
+def work(a):
+    halves = torch.empty_like(a)
+    halve[(triton.cdiv(a.numel(), 256),)](a, halves, a.numel(), BLOCK=256)
+    return halves + a
+
+a = torch.arange(1000, device="cuda", dtype=torch.float32)
+assert torch.equal(torch.compile(work, fullgraph=True)(a), a * 1.5)
+print("fine")
+"""
+
+
+def test_a_graph_with_a_kernel_of_the_program_is_compiled_by_default(under_anywarp, tmp_path):
+    options = {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "inductor"), "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+    program = tmp_path / "program.py"  # Triton reads the source of kernels from their file
+    program.write_text(KERNEL)
+    done = under_anywarp(program, **options)
+    assert done.stdout == "fine\n", done.stdout + done.stderr

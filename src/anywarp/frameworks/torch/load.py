@@ -12,7 +12,7 @@ from pathlib import Path
 
 from anywarp import settings
 from anywarp.diagnostics import AnywarpError, Diagnostic
-from anywarp.frameworks.torch import found, names, patches
+from anywarp.frameworks.torch import extensions, found, names, patches
 
 DRIVER = "libcuda.so.1"
 
@@ -39,6 +39,7 @@ def load_library(torch: found.Torch, binary: Path) -> ctypes.CDLL:
         words = loaded.awt_load()
         if words is not None:
             raise OSError(words.decode("utf-8", "replace"))
+        extensions.load(torch)
     except OSError as error:
         text = f"torch {torch.version} in {torch.folder} runs without `cuda`: {error}"
         raise AnywarpError(Diagnostic("F007", text, help="remove the binary named, it is made again")) from error

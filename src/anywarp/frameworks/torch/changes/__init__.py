@@ -10,6 +10,7 @@ import importlib
 
 SUBJECTS: tuple[str, ...] = (
     "compile",
+    "cpp_extension",
     "cudnn",
     "device_count",
     "storage_size",

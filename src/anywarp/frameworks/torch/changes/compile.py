@@ -3,6 +3,7 @@
 # pyright: basic
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from anywarp.frameworks.torch import patches
@@ -32,7 +33,7 @@ def _kernels_are_launched_by_triton(module: Any) -> None:
 def _buffers_of_compiled_code(module: Any) -> None:
     import torch
 
-    guards = torch._C._dynamo.guards
+    guards: Any = sys.modules.get("torch._C._dynamo.guards")
     if not hasattr(guards, "_empty_strided_cuda"):  # older versions make them by torch.empty_strided
         return
     device = torch.device("cuda")

@@ -103,10 +103,20 @@ def uses_cuda(gm: Any, inputs: Sequence[Any]) -> bool:
     return False
 
 
+def calls_triton(gm: Any) -> bool:
+    """Tell whether a graph calls kernels that the program wrote in Triton itself, which only code on a device can."""
+    return any(
+        isinstance(node.target, HigherOrderOperator) and node.target.name().startswith("triton_kernel_wrapper")
+        for part in gm.modules()
+        if isinstance(part, fx.GraphModule)
+        for node in part.graph.nodes
+    )
+
+
 def move(gm: Any, inputs: Sequence[Any]) -> tuple[list[Any], Plan]:
     """Move `gm`, in place, to the CPU; return its example inputs for there and how to call what is compiled from it.
 
-    Unsupported when the graph holds what only a GPU can run, with its name.
+    Unsupported when the graph holds a tensor of a layout that cannot be compiled.
     """
     output = next(iter(reversed(gm.graph.nodes)))
     outputs = tuple(_place(each) for each in output.args[0])
@@ -239,11 +249,6 @@ def _copy_on_cpu(node: Any) -> None:
 
 
 def _move_higher_order(node: Any, state: _Move) -> None:
-    name = node.target.name()
-    if name.startswith("triton_kernel_wrapper"):
-        raise Unsupported(
-            f"the graph calls the Triton kernel {_kernel_name(node)}, which is not compiled for the CPU yet"
-        )
     for op in node.args:
         if isinstance(op, OpOverload):  # auto_functionalized and its like: the operator, then its arguments
             _island_for(node, op, *_inner_arguments(node, op), state)
@@ -262,13 +267,6 @@ def _inner_arguments(node: Any, op: OpOverload) -> tuple[Any, Any]:
             named[declared.name] = [bases[node.kwargs[f"_{declared.name}_{i}_base_index"]] for i in range(count)]
     rest = node.args[node.args.index(op) + 1 :]
     return (rest, named) if not named else ((), named)
-
-
-def _kernel_name(node: Any) -> str:
-    from torch._higher_order_ops.triton_kernel_wrap import kernel_side_table
-
-    kernel = kernel_side_table.get_kernel(node.kwargs["kernel_idx"])
-    return getattr(getattr(kernel, "fn", kernel), "__name__", repr(kernel))
 
 
 _MOVES: dict[str, Callable[[Any, Any, _Move], None]] = {

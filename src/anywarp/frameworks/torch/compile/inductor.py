@@ -24,7 +24,8 @@ def around_codegen(real: Callable[..., Any]) -> Callable[..., Any]:
     def codegen_and_compile(
         self: Any, gm: Any, example_inputs: Sequence[Any], inputs_to_check: Sequence[int], graph_kwargs: Any
     ) -> Any:
-        if settings.TORCH_INDUCTOR.get() == "triton" or not graphs.uses_cuda(gm, example_inputs):
+        triton = settings.TORCH_INDUCTOR.get() == "triton" or graphs.calls_triton(gm)
+        if triton or not graphs.uses_cuda(gm, example_inputs):
             return real(self, gm, example_inputs, inputs_to_check, graph_kwargs)
         moved, plan = graphs.move(gm, example_inputs)
         with config.patch({"aot_inductor.metadata": {**config.aot_inductor.metadata, **package.metadata(plan)}}):
