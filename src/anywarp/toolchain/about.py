@@ -23,9 +23,10 @@ def answer(line: CommandLine) -> str | None:
 
 
 def version() -> str:
-    """Return the text of --version; its second line is what build systems look for."""
+    """Return the text of --version; the lines behind the first are what build systems look for."""
     return (
-        f"nvcc: anywarp's CUDA compiler driver, anywarp {__version__}, with the interface of\n"
+        f"nvcc: anywarp's CUDA compiler driver, anywarp {__version__}, in place of\n"
+        "nvcc: NVIDIA (R) Cuda compiler driver\n"
         f"Cuda compilation tools, release {MAJOR}.{MINOR}, V{MAJOR}.{MINOR}.{BUILD}"
     )
 

@@ -8,17 +8,15 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-import shutil
 import sys
-import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from anywarp import settings
 from anywarp.toolchain.compile_commands import BUILD, FOLDERS, MAJOR, MINOR
 
 LIBRARIES = ("cudart", "nvrtc", "nvJitLink", "cuda", "nvidia-ml", "cupti", "nvToolsExt")
-_EMPTY_ARCHIVE = "!<arch>\n"
-_FORM = "1"
+_FORM = "2"
 """Changed when the layout changes."""
 
 
@@ -29,20 +27,36 @@ def folder() -> Path:
 
 
 def make() -> Path:
-    """Make the folder where it is not there, or something has come that it lacks, and return it."""
+    """Make the folder, or what of it is not there yet, and return it. Several processes may do so at once."""
     home = folder()
-    wanted = _links()
-    if all((home / name).is_symlink() for name in wanted) and (home / "version.json").exists():
-        return home
-    home.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    made = Path(tempfile.mkdtemp(prefix="cuda-home-", dir=home.parent))
-    _fill(made, wanted)
-    shutil.rmtree(home, ignore_errors=True)
-    try:
-        os.rename(made, home)
-    except OSError:  # another process was faster
-        shutil.rmtree(made, ignore_errors=True)
+    for name, target in _links().items():
+        _put(home / name, lambda place, target=target: place.symlink_to(target))
+    for name, (text, mode) in _texts().items():
+        _put(home / name, lambda place, text=text, mode=mode: _write(place, text, mode))
+    (home / "nvvm/libdevice").mkdir(parents=True, exist_ok=True)
     return home
+
+
+def library_options() -> list[str]:
+    """Return the linker's options for the folder's libraries, in the order in which nvcc gives its own."""
+    home = make()
+    return [f"-L{home / 'lib64' / 'stubs'}", f"-L{home / 'lib64'}"]
+
+
+def _put(place: Path, make: Callable[[Path], None]) -> None:
+    """Make a file or link beside its place and move it there, unless it is there."""
+    if place.is_symlink() or place.exists():
+        return
+    place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    early = place.with_name(f".{place.name}.{os.getpid()}")
+    early.unlink(missing_ok=True)
+    make(early)
+    os.replace(early, place)
+
+
+def _write(place: Path, text: str, mode: int) -> None:
+    place.write_text(text, encoding="utf-8")
+    place.chmod(mode)
 
 
 def _links() -> dict[str, Path]:
@@ -50,40 +64,30 @@ def _links() -> dict[str, Path]:
     libraries = settings.LIBRARY_DIR.get().resolve()
     links: dict[str, Path] = {}
     for place in FOLDERS:
-        for entry in place.iterdir():
-            links.setdefault(f"include/{entry.name}", entry)
-    links.pop("include/anywarp", None)
-    for place in FOLDERS:
-        for entry in (place / "anywarp").iterdir() if (place / "anywarp").is_dir() else ():
-            links.setdefault(f"include/anywarp/{entry.name}", entry)
+        for entry in sorted(place.iterdir()):
+            shared = entry.is_dir() and sum((other / entry.name).is_dir() for other in FOLDERS) > 1
+            for file in sorted(entry.iterdir()) if shared else [entry]:
+                links.setdefault(f"include/{file.relative_to(place)}", file)
     for name in LIBRARIES:
-        for file in sorted(libraries.glob(f"lib{name}.so*")):
+        for file in sorted(libraries.glob(f"lib{name}.so.*")):
             links[f"lib64/{file.name}"] = file
-            links.setdefault(f"lib64/lib{name}.so", file)
-            if file.name.endswith(f".so.{MAJOR}"):
-                links[f"lib64/lib{name}.so"] = file
+        versions = (libraries / f"lib{name}.so.{version}" for version in (MAJOR, 1))
+        found = next((file for file in versions if file.exists()), None)
+        if found is not None:
+            links[f"lib64/lib{name}.so"] = found
+    links["lib64/stubs/libcuda.so"] = libraries / "libcuda.so.1"
+    links["bin/ptxas"] = libraries / "ptxas"
     return links
 
 
-def _fill(home: Path, links: dict[str, Path]) -> None:
-    for name, target in links.items():
-        (home / name).parent.mkdir(parents=True, exist_ok=True)
-        (home / name).symlink_to(target)
-    for name in ("bin", "lib64/stubs", "nvvm/libdevice"):
-        (home / name).mkdir(parents=True, exist_ok=True)
-    (home / "lib64/stubs/libcuda.so").symlink_to(settings.LIBRARY_DIR.get().resolve() / "libcuda.so.1")
-    # The linker reads a text as a script: who asks for the static runtime gets the shared one.
-    (home / "lib64/libcudart_static.a").write_text("INPUT ( -lcudart )\n", encoding="utf-8")
-    (home / "lib64/libcudadevrt.a").write_text(_EMPTY_ARCHIVE, encoding="utf-8")
-    command = f"exec {shlex.quote(sys.executable)} -m anywarp.toolchain"
-    _script(home / "bin/nvcc", f'{command} "$@"')
-    _script(home / "bin/fatbinary", f'{command}.fatbin "$@"')
-    ptxas = settings.LIBRARY_DIR.get().resolve() / "ptxas"
-    (home / "bin/ptxas").symlink_to(ptxas)
-    version = f'{{"cuda": {{"name": "anywarp", "version": "{MAJOR}.{MINOR}.{BUILD}"}}}}\n'
-    (home / "version.json").write_text(version, encoding="utf-8")
-
-
-def _script(file: Path, command: str) -> None:
-    file.write_text(f"#!/bin/sh\n{command}\n", encoding="utf-8")
-    file.chmod(0o755)
+def _texts() -> dict[str, tuple[str, int]]:
+    """Return the files of the layout that are no links: content and mode."""
+    command = f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -m anywarp.toolchain"
+    return {
+        # The linker reads a text as a script: who asks for the static runtime gets the shared one.
+        "lib64/libcudart_static.a": ("INPUT ( -lcudart )\n", 0o644),
+        "lib64/libcudadevrt.a": ("!<arch>\n", 0o644),
+        "bin/nvcc": (f'{command} "$@"\n', 0o755),
+        "bin/fatbinary": (f'{command}.fatbin "$@"\n', 0o755),
+        "version.json": (f'{{"cuda": {{"name": "anywarp", "version": "{MAJOR}.{MINOR}.{BUILD}"}}}}\n', 0o644),
+    }

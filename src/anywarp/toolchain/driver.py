@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from anywarp import settings
 from anywarp.toolchain import codes, compile_commands, cuda_home, device_link, fatbin, link_commands, managed
 from anywarp.toolchain.about import answer
 from anywarp.toolchain.architectures import chosen
@@ -238,8 +239,9 @@ def _describe(runner: Runner) -> None:
         return
     home = cuda_home.folder()
     runner.say(f"TOP={home}")
+    runner.say(f"PATH={home / 'bin'}:{settings.environment().get('PATH', '')}")
     runner.say(f'INCLUDES="-I{home / "include"}"')
-    runner.say(f'LIBRARIES=  "-L{home / "lib64" / "stubs"}" "-L{home / "lib64"}"')
+    runner.say(f"LIBRARIES=  {' '.join(cuda_home.library_options())}")
 
 
 def _write_times(file: Path, times: list[Spent]) -> None:

@@ -11,16 +11,12 @@ from pathlib import Path
 
 from anywarp import settings
 from anywarp.toolchain import clang as compilers
-from anywarp.toolchain import codes
+from anywarp.toolchain import codes, cuda_home
 from anywarp.toolchain.options import CommandLine
 
 RUNTIME = "libcudart.so.13"
 """The runtime library that programs are linked with; its headers are the ones we compile with."""
 
-VERSIONS = (13, 1)
-"""The versions of CUDA's libraries that programs are linked with, where there are several."""
-
-_OF_CUDA = ("cuda", "nvrtc", "nvJitLink", "nvidia-ml", "cupti", "nvToolsExt")
 _COMPILERS = ("g++", "c++", "clang++")
 _RUNTIMES = ("none", "shared", "static")
 
@@ -52,7 +48,10 @@ def program(line: CommandLine, objects: Sequence[str], output: str) -> list[str]
         words += line.unknown
     words += ["-Wl,--start-group", *objects]
     words += [f"-L{folder}" for folder in line.all("library-path")]
-    words += [*_libraries(line), *_runtime(line, libraries), "-Wl,--end-group", f"-Wl,-rpath,{libraries}"]
+    if not line.flag("relocatable-link"):
+        words += [*cuda_home.library_options(), *(f"-l{name}" for name in line.all("library")), *_runtime(line)]
+        words += [f"-Wl,-rpath,{libraries}"]
+    words += ["-Wl,--end-group"]
     words += [word if word.startswith("-Wl,") else f"-Wl,{word}" for word in line.all("linker-options")]
     return [word for word in words if word] + ["-o", output]
 
@@ -64,38 +63,18 @@ def archive(line: CommandLine, objects: Sequence[str], output: str) -> list[str]
     return [*words, "rcs", *line.all("archive-options"), output, *objects]
 
 
-def _libraries(line: CommandLine) -> list[str]:
-    """Return the libraries asked for; those that are parts of our runtime are left to it."""
-    own = ("cudart", "cudart_static", "cudadevrt")
-    return [_library(name) for name in line.all("library") if name not in own]
-
-
-def _library(name: str) -> str:
-    """Return how a library is named to the linker: one of CUDA's by the path of ours, which has no name without a version."""
-    if name in _OF_CUDA:
-        for version in VERSIONS:
-            place = settings.LIBRARY_DIR.get().resolve() / f"lib{name}.so.{version}"
-            if place.exists():
-                return str(place)
-    return f"-l{name}"
-
-
-def _runtime(line: CommandLine, libraries: Path) -> list[str]:
-    """Return the runtime library and where it lies, so that the program finds it without being told."""
+def _runtime(line: CommandLine) -> list[str]:
+    """Return the runtime library as nvcc asks for it; either form is our shared one (`cuda_home.py`)."""
     kind = line.last("cudart", "static")
     if kind not in _RUNTIMES:
-        raise codes.problem(
-            codes.BAD_OPTION, f"-cudart takes {', '.join(_RUNTIMES)}, not {kind!r}", "write one of them"
-        )
-    named = {"cudart", "cudart_static"} & set(line.all("library"))
-    rest = [f"-L{libraries}", "-lrt", "-lpthread", "-ldl"]
-    if (kind == "none" and not named) or line.flag("relocatable-link"):
-        return rest if not line.flag("relocatable-link") else []
-    if not (libraries / RUNTIME).exists():
-        raise codes.problem(
-            codes.NOT_BUILT, f"{RUNTIME} is not in {libraries}", "in a checkout, build it with scripts/build"
-        )
-    return [str(libraries / RUNTIME), *rest]
+        message = f"-cudart takes {', '.join(_RUNTIMES)}, not {kind!r}"
+        raise codes.problem(codes.BAD_OPTION, message, "write one of them")
+    libraries = settings.LIBRARY_DIR.get().resolve()
+    if kind != "none" and not (libraries / RUNTIME).exists():
+        message = f"{RUNTIME} is not in {libraries}"
+        raise codes.problem(codes.NOT_BUILT, message, "in a checkout, build it with scripts/build")
+    named = {"static": ["-lcudadevrt", "-lcudart_static"], "shared": ["-lcudadevrt", "-lcudart"], "none": []}[kind]
+    return [*named, "-lrt", "-lpthread", "-ldl"]
 
 
 def _in_folder(folder: str) -> str:
