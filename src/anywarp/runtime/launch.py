@@ -26,6 +26,9 @@ RUNNABLE = ("cpu",)
 PASSED_THROUGH = "cuda"
 """The device for which the program keeps NVIDIA's driver; a library of ours stands before it while it is traced."""
 
+PROFILER = "libcupti.so"
+"""What Triton's profiler opens, in a folder that it is told."""
+
 FORWARDER = "forward"
 """The folder, beside our libraries, of the libcuda.so.1 that passes calls on."""
 
@@ -103,7 +106,7 @@ def environment(
 def _passed_through(base: Mapping[str, str], report_dir: Path | None) -> dict[str, str]:
     """Return `base` for a program on NVIDIA's own driver, with our library before it where a trace is wanted.
 
-    AnywarpError: D010 without such a driver, R020 without our library.
+    AnywarpError: D016 without such a driver, R020 without our library.
     """
     from anywarp.devices.cuda.driver import find_driver  # late, as above
 
@@ -202,10 +205,11 @@ def _before(first: str, rest: str) -> str:
 
 
 def _triton(libraries: Path) -> dict[str, str]:
-    """Return what makes Triton link against our driver and start our ptxas, whose cubin is the PTX (native/ptxas)."""
+    """Return what makes Triton link against our driver, start our ptxas, whose cubin is the PTX (native/ptxas), and profile by our CUPTI."""
     ptxas = libraries / PTXAS
     named = {name: str(ptxas) for name in ("TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH") if ptxas.exists()}
-    return {"TRITON_LIBCUDA_PATH": str(libraries), **named}
+    profiler = {"TRITON_CUPTI_LIB_PATH": str(libraries)} if (libraries / PROFILER).exists() else {}
+    return {"TRITON_LIBCUDA_PATH": str(libraries), **named, **profiler}
 
 
 def _python_path(before: str, pure: bool) -> dict[str, str]:
