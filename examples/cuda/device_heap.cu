@@ -41,7 +41,7 @@ __global__ void use(Shape** shapes, int** tables, float* areas, int* sums) {
 }
 
 __global__ void ask_too_much(int* got) {
-  void* memory = malloc(size_t(1) << 30);
+  void* memory = malloc(size_t(1) << 45);
   *got = memory != nullptr;
   free(memory);
 }

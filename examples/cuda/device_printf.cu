@@ -1,7 +1,7 @@
 // printf in a kernel: formats, order within a thread, and what it returns; the text comes out when
 // the host waits.
 //
-// expect: thread 5 of block 0:  1.25 low f 0003bbab -1099511627781 %
+// expect: thread 5 of block 0:  1.25 low f 0003baab -1099511627781 %
 // expect: thread 53 of block 0: 13.25 high b 0027877b -1099511627829 %
 // expect: device_printf: right
 #include "example.h"

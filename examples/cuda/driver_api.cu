@@ -101,9 +101,8 @@ int main() {
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
   CUmodule none;
-  const CUresult refused = cuModuleLoadDataEx(
-      &none, ".version 7.0\n.target sm_70\n.address_size 64\n.entry k() { frobnicate.u32; }\n", 2,
-      options, values);
+  const char* const broken = ".version 7.0\n.target sm_70\n.address_size 64\n.entry k( { ret; }\n";
+  const CUresult refused = cuModuleLoadDataEx(&none, broken, 2, options, values);
 
   int wrong = 0;
   for (unsigned i = 0; i < count; ++i) wrong += result[i] != 12 * i + 1;

@@ -20,12 +20,20 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import anywarp
 from anywarp import settings
 
 HERE = Path(__file__).resolve().parent
 
 LIMIT = 240
 """Seconds that a build or a run may take; a program takes a small part of it."""
+
+
+VERSIONED = {"-lcuda": "-l:libcuda.so.1", "-lnvrtc": "-l:libnvrtc.so.13"}
+"""How our libraries are named to a linker: they have no names without a version."""
+
+HEADERS = Path(anywarp.__file__).parent / "toolchain" / "include" / "cuda"
+"""Where nvcc finds, behind its own headers, what an installation without NVRTC lacks."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +113,9 @@ def build(program: Program, way: Way, folder: Path) -> tuple[Path, str]:
         words += _run((*way.compiler, "-std=c++17", *shared)).stdout
     linked = [option for option in program.options if option.startswith("-l")]
     options = [option for option in program.options if option not in linked]
-    if linked:
-        linked.insert(0, f"-L{settings.LIBRARY_DIR.get()}")
+    if way.compiler[0] == "nvcc":
+        linked = [f"-L{settings.LIBRARY_DIR.get()}", *(VERSIONED.get(option, option) for option in linked)]
+        options += ["-Xcompiler", f"-idirafter,{HEADERS}"]
     sources = [str(source) for source in (program.main, *program.sources)]
     done = _run((*way.compiler, "-std=c++17", *options, *sources, "-o", str(target), *linked))
     return target, words + done.stdout
