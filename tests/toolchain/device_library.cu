@@ -1,0 +1,77 @@
+// The C++ library for device code: atomics, barriers, pipelines, and what cuda::std takes from the standard library.
+#include <cooperative_groups.h>
+#include <cuda/atomic>
+#include <cuda/barrier>
+#include <cuda/pipeline>
+#include <cuda_awbarrier.h>
+
+namespace cg = cooperative_groups;
+
+extern "C" __global__ void atomics(int *i, unsigned long long *u, float *f, int *seen) {
+  int t = threadIdx.x;
+  cuda::atomic_ref<int, cuda::thread_scope_device> a(i[0]), b(i[1]), c(i[2]);
+  a.fetch_add(t, cuda::memory_order_relaxed);
+  b.fetch_max(t * 3);
+  seen[t] = c++;
+  auto *whole = (cuda::atomic<unsigned long long, cuda::thread_scope_block> *)u;
+  whole->fetch_xor(1ull << t, cuda::memory_order_acq_rel);
+  cuda::atomic_ref<float, cuda::thread_scope_system> sum(*f);
+  float now = sum.load();
+  while (!sum.compare_exchange_weak(now, now * 1.0f + 0.5f)) {
+  }
+}
+
+extern "C" __global__ void barriers(const int *in, int *out) {
+  __shared__ cuda::barrier<cuda::thread_scope_block> bar;
+  __shared__ int room[96];
+  int t = threadIdx.x, sum = 0;
+  if (t == 0) init(&bar, blockDim.x);
+  __syncthreads();
+  for (int round = 0; round < 3; ++round) {
+    room[t] = in[t] + round;
+    auto token = bar.arrive();
+    int own = t;
+    bar.wait(static_cast<decltype(token) &&>(token));
+    sum += room[(own + 40) % 96];
+    bar.arrive_and_wait();
+  }
+  __shared__ nvcuda::experimental::awbarrier old;
+  if (t == 0) init(&old, blockDim.x);
+  __syncthreads();
+  room[t] = in[t] * 2;
+  old.arrive_and_wait();
+  out[t] = sum + room[95 - t];
+}
+
+// A global barrier of all threads of the grid, and phases.
+extern "C" __global__ void wide_barrier(cuda::barrier<cuda::thread_scope_device> *bar, int *room, int *out) {
+  int n = gridDim.x * blockDim.x, i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int round = 0; round < 2; ++round) {
+    room[i] = i + round;
+    __threadfence();
+    bar->arrive_and_wait();
+    out[round * n + i] = room[n - 1 - i];
+    bar->arrive_and_wait();
+  }
+}
+
+// Two stages: while one is used the next is brought.
+extern "C" __global__ void pipelines(const int *in, int *out, int batches) {
+  constexpr int stages = 2;
+  __shared__ int room[stages][64];
+  __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, stages> state;
+  auto block = cg::this_thread_block();
+  auto pipe = cuda::make_pipeline(block, &state);
+  int t = threadIdx.x, sum = 0, brought = 0;
+  for (int k = 0; k < batches; ++k) {
+    for (; brought < batches && brought < k + stages; ++brought) {
+      pipe.producer_acquire();
+      cuda::memcpy_async(block, room[brought % stages], in + 64 * brought, sizeof(int) * 64, pipe);
+      pipe.producer_commit();
+    }
+    pipe.consumer_wait();
+    sum += room[k % stages][63 - t] * (k + 1);
+    pipe.consumer_release();
+  }
+  out[t] = sum;
+}
