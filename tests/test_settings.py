@@ -20,9 +20,11 @@ def test_every_setting_is_listed_once_and_named_alike():
     assert len({s.name for s in declared}) == len(declared)
     for constant, value in vars(settings).items():
         if isinstance(value, settings.Setting):
-            assert (
-                value.name in (f"ANYWARP_{constant}", f"XDG_{constant}") or constant == "CXX"
-            )  # the name that builds use
+            assert value.name in (f"ANYWARP_{constant}", f"XDG_{constant}") or constant in (
+                "CXX",
+                "NVCC_PREPEND_FLAGS",
+                "NVCC_APPEND_FLAGS",
+            )  # the names that builds use
 
 
 @pytest.mark.parametrize(

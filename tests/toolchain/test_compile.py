@@ -190,3 +190,22 @@ def test_headers_serve_a_host_compiler_without_device_code(needs_clang, tmp_path
     home = nvcc("--print-cuda-home").stdout.strip()
     subprocess.run(["g++", "-Wall", "-Werror", f"-I{home}/include", "host.cpp", "-o", "host"], cwd=tmp_path, check=True)
     subprocess.run([tmp_path / "host"], check=True)
+
+
+def test_a_toolkit_of_nvidias_gives_only_what_we_lack(nvcc, tmp_path):
+    (tmp_path / "toolkit" / "crt").mkdir(parents=True)
+    (tmp_path / "toolkit" / "crt" / "host_runtime.h").write_text("")
+    (tmp_path / "toolkit" / "vector_functions.h").write_text("#error taken from the toolkit\n")
+    (tmp_path / "toolkit" / "only_there.h").write_text("#define ONLY 5\n")
+    (tmp_path / "t.cu").write_text("#include <vector_functions.h>\n#include <only_there.h>\nint x = ONLY;\n")
+    nvcc("-c", "t.cu", "-Itoolkit")
+
+
+def test_options_come_from_the_environment_too(nvcc, saxpy, monkeypatch):
+    monkeypatch.setenv("NVCC_PREPEND_FLAGS", "-Iinclude -DFACTOR=8")
+    monkeypatch.setenv("NVCC_APPEND_FLAGS", '-UFACTOR "-DFACTOR=2"')
+    assert "factors = {2," in nvcc("-E", "saxpy.cu").stdout
+
+
+def test_options_for_gcc_alone_do_not_stop_clang(nvcc, saxpy):
+    nvcc("-c", "saxpy.cu", "-Iinclude", "-Xcompiler", "-fno-gnu-unique,'-Wall',-fmax-errors=3", "-Xcompiler=-O2 -fPIC")

@@ -6,6 +6,7 @@ Both halves read the same source with the same headers; the host's half carries 
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +22,18 @@ FOLDERS = (INCLUDE / "cuda", INCLUDE / "device", INCLUDE / "13")
 MAJOR, MINOR, BUILD = 13, 0, 88
 """The version of nvcc whose interface this is."""
 
+_GCC_ONLY = (
+    "-fno-gnu-unique", "-fconcepts", "-fmax-errors", "-fno-var-tracking", "-fvar-tracking", "-fno-tree-", "-ftree-", "-fno-ipa-",
+    "-fipa-", "-fpermissive", "-fno-implement-inlines", "-fabi-compat-version", "-fno-semantic-interposition-", "-fdiagnostics-show-caret",
+    "-fext-numeric-literals", "-fno-ext-numeric-literals", "-static-libgcc", "-static-libstdc++", "-frecord-gcc-switches", "--param",
+)  # fmt: skip
+"""Options of GCC that change no meaning and that clang refuses; the host's linker still gets them."""
+
 _SDK = "12.8"
 """The version of CUDA's runtime interface that clang generates calls for: the newest it knows; 13 has the same calls."""
+
+_TOOLKIT = "crt/host_runtime.h"
+"""A header that NVIDIA's toolkit has and we have not."""
 
 _DEVICE_OPTIMISATION = {"-O0": "-O1", "-O1": "-O1", "-O2": "-O3", "-O3": "-O3"}
 """What -Xptxas asks for; never -O0, which would leave every variable in memory."""
@@ -68,7 +79,8 @@ def host(line: CommandLine, unit: Unit, fatbin: str | None, action: Sequence[str
 
 def code_generation(line: CommandLine) -> list[str]:
     """Return the options for the host's code as clang makes it; programs are position-independent unless asked otherwise."""
-    return [*host_options(line), *([] if _position_chosen(line) or line.flag("shared") else ["-fPIE"])]
+    words = [word for word in host_options(line) if not word.startswith(_GCC_ONLY)]
+    return [*words, *([] if _position_chosen(line) or line.flag("shared") else ["-fPIE"])]
 
 
 def host_options(line: CommandLine) -> list[str]:
@@ -79,10 +91,22 @@ def host_options(line: CommandLine) -> list[str]:
     words += ["-pg"] if line.flag("profile") else []
     words += ["-fno-exceptions"] if line.flag("no-exceptions") else []
     words += ["-fPIC"] if line.flag("shared") and not _position_chosen(line) else []
-    words += line.all("compiler-options")
+    words += passed_on(line.all("compiler-options"))
     if line.flag("forward-unknown-to-host-compiler") or line.flag("forward-unknown-opts"):
         words += line.unknown
-    return [part for word in words for part in word.split()]
+    return words
+
+
+def passed_on(values: Sequence[str]) -> list[str]:
+    """Return words for another program, without the quotes that a makefile left around them."""
+    return [part for value in values for part in _unquoted(value)]
+
+
+def _unquoted(value: str) -> list[str]:
+    try:
+        return shlex.split(value)
+    except ValueError:  # a quote that is never closed is a character
+        return value.split()
 
 
 def plain(
@@ -159,10 +183,10 @@ def _arithmetic(line: CommandLine) -> list[str]:
 
 def preprocessor(line: CommandLine) -> list[str]:
     """Return the options for macros and folders of headers."""
-    words = [f"-D{macro}" for macro in line.all("define-macro")] + [
-        f"-U{macro}" for macro in line.all("undefine-macro")
-    ]
-    words += [f"-I{folder}" for folder in line.all("include-path")]
+    words = list(line.macros)
+    for folder in line.all("include-path"):
+        # A toolkit of NVIDIA's, which makefiles name: its headers count only where we have none.
+        words += ["-idirafter", folder] if (Path(folder) / _TOOLKIT).exists() else [f"-I{folder}"]
     for folder in line.all("system-include"):
         words += ["-isystem", folder]
     return words

@@ -5,6 +5,7 @@ Each input becomes an object; what is made of the objects is the last step. Temp
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -43,7 +44,8 @@ class Job:
 
 def run(arguments: Sequence[str]) -> int:
     """Do what a command line of nvcc asks for and return the exit code. AnywarpError for what it cannot ask for."""
-    line = parse(arguments)
+    before, behind = settings.NVCC_PREPEND_FLAGS.get(), settings.NVCC_APPEND_FLAGS.get()
+    line = parse([*shlex.split(before), *arguments, *shlex.split(behind)])
     told = answer(line)
     if told is not None:
         print(told)
@@ -83,8 +85,9 @@ def _work(job: Job) -> int:
             codes.BAD_OPTION, "one output for several inputs", "leave -o out, or compile them one by one"
         )
     outputs = {name: _output(job, name, final) for name in sources}
-    threads = int(line.last("threads", "1") or 1) if line.last("threads", "1").isdecimal() else 1
-    with ThreadPoolExecutor(max(1, threads)) as pool:
+    asked = line.last("threads", "1")
+    threads = int(asked) if asked.isdecimal() else 1
+    with ThreadPoolExecutor(threads or settings.cpu_count()) as pool:
         for done in [pool.submit(_source, job, name, outputs[name]) for name in sources]:
             done.result()
     if not final:

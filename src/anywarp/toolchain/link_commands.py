@@ -12,6 +12,7 @@ from pathlib import Path
 from anywarp import settings
 from anywarp.toolchain import clang as compilers
 from anywarp.toolchain import codes, cuda_home
+from anywarp.toolchain.compile_commands import passed_on
 from anywarp.toolchain.options import CommandLine
 
 RUNTIME = "libcudart.so.13"
@@ -43,7 +44,7 @@ def program(line: CommandLine, objects: Sequence[str], output: str) -> list[str]
     words = [*host_compiler(line), "-m64" if line.flag("m64") else ""]
     words += ["-shared"] if line.flag("shared") else []
     words += ["-r"] if line.flag("relocatable-link") else []
-    words += [part for word in line.all("compiler-options") for part in word.split()]
+    words += passed_on(line.all("compiler-options"))
     if line.flag("forward-unknown-opts") or line.flag("forward-unknown-to-host-linker"):
         words += line.unknown
     words += ["-Wl,--start-group", *objects]
@@ -52,7 +53,8 @@ def program(line: CommandLine, objects: Sequence[str], output: str) -> list[str]
         words += [*cuda_home.library_options(), *(f"-l{name}" for name in line.all("library")), *_runtime(line)]
         words += [f"-Wl,-rpath,{libraries}"]
     words += ["-Wl,--end-group"]
-    words += [word if word.startswith("-Wl,") else f"-Wl,{word}" for word in line.all("linker-options")]
+    given = passed_on(line.all("linker-options"))
+    words += [word if word.startswith("-Wl,") else f"-Wl,{word}" for word in given]
     return [word for word in words if word] + ["-o", output]
 
 

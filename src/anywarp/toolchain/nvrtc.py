@@ -137,7 +137,7 @@ def _command(source: Source, line: CommandLine, architecture: Architecture) -> l
     words += ["-nostdlibinc", "-D__CUDACC_RTC__", "-include", "anywarp/nvrtc.h", "-fno-caret-diagnostics"]
     relocatable = line.truth("relocatable-device-code", line.flag("device-c"))
     words += compile_commands.macros(line, relocatable) + ["-fgpu-rdc"] * relocatable
-    absolute = CommandLine(dict(line.values))
+    absolute = CommandLine(dict(line.values), macros=line.macros)
     absolute.values["include-path"] = [str(Path(source.folder) / path) for path in line.all("include-path")]
     words += ["-Iheaders", *compile_commands.preprocessor(absolute), *compile_commands.language_version(line)]
     if not line.flag("no-source-include"):

@@ -27,6 +27,8 @@ class CommandLine:
     values: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     inputs: list[str] = field(default_factory=list[str])
     unknown: list[str] = field(default_factory=list[str])
+    macros: list[str] = field(default_factory=list[str])
+    """-D and -U as they were given: the order between them matters."""
 
     def flag(self, name: str) -> bool:
         """Tell whether a flag was given."""
@@ -130,6 +132,8 @@ def _keep(line: CommandLine, option: Option, word: str, value: str) -> None:
         raise _bad(f"{word} takes true or false, not {value!r}", "write true or false")
     values = _listed(value) if option.kind == "list" else [value]
     line.values.setdefault(option.name, []).extend(values)
+    letter = {"define-macro": "-D", "undefine-macro": "-U"}.get(option.name)
+    line.macros += [f"{letter}{value}" for value in values] if letter else []
 
 
 def _listed(value: str) -> list[str]:
