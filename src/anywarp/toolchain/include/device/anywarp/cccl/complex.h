@@ -10,6 +10,15 @@
 namespace cuda {
 namespace std {
 
+// Their plain siblings, which the functions of this namespace would hide.
+using ::std::abs;
+using ::std::cos;
+using ::std::exp;
+using ::std::log;
+using ::std::pow;
+using ::std::sin;
+using ::std::sqrt;
+
 template <class T>
 struct __attribute__((aligned(2 * sizeof(T)))) complex {
   typedef T value_type;
