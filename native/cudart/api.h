@@ -89,9 +89,10 @@ void count_call() {
 enum class Needs { nothing, context };
 enum class Keeps { error, nothing };
 
-// Makes `error` the thread's last error, unless it is none; returns it.
+// Makes `error` the thread's last error, unless it is none; returns it. That something is not ready
+// is an answer, not an error: cub, called by CuPy behind a query, takes any last error for its own.
 inline cudaError_t kept(cudaError_t error) {
-  if (error != cudaSuccess) [[unlikely]]
+  if (error != cudaSuccess && error != cudaErrorNotReady) [[unlikely]]
     thread_state().last = error;
   return error;
 }
