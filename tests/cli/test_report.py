@@ -67,6 +67,17 @@ def test_times_are_added_up_by_name(tmp_path, capsys):
     assert copy["bytes"] == 1_000_000 and copy["bytes_per_second"] == 1_000_000 / 50e-6
 
 
+def test_a_call_inside_another_is_not_counted_twice(tmp_path, capsys):
+    nested = [
+        span("cudaMemcpy", "runtime", 0, 100),
+        span("cuMemcpy", "driver", 10, 75),
+        span("cuInit", "driver", 0, 100, row=2),
+    ]
+    _, out, _ = report(capsys, write(tmp_path, nested), "--format", "json")
+    shares = {row["name"]: row["share"] for row in json.loads(out)["calls"]}
+    assert shares == {"cudaMemcpy": 0.5, "cuInit": 0.5, "cuMemcpy": 0.375}
+
+
 def test_idle_times_of_a_stream_are_between_its_work(tmp_path, capsys):
     _, out, _ = report(capsys, write(tmp_path, EVENTS), "--format", "json")
     (stream,) = json.loads(out)["streams"]

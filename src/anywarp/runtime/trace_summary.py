@@ -95,7 +95,7 @@ def summarise(trace: Trace, gaps: int = 5) -> Summary:
         len(spans),
         trace.ignored,
         trace.dropped,
-        rows(span for span in spans if span.category in CALLS),
+        _calls(spans),
         rows(span for span in spans if span.category in KERNELS),
         rows(span for span in spans if span.category in COPIES),
         rows(span for span in spans if span.category in RANGES),
@@ -103,12 +103,24 @@ def summarise(trace: Trace, gaps: int = 5) -> Summary:
     )
 
 
-def rows(events: Iterable[Event]) -> tuple[Row, ...]:
-    """Add events up by name, the most time first."""
+def _calls(spans: list[Event]) -> tuple[Row, ...]:
+    """Add calls up; their shares are of the time in any call, so that a driver's call inside a runtime's is not counted twice."""
+    calls = [span for span in spans if span.category in CALLS]
+    whole, until = 0.0, dict[tuple[int, int], float]()
+    for call in calls:  # in order of their beginnings
+        reached = until.get((call.process, call.row), call.begin)
+        whole += max(call.end - max(call.begin, reached), 0.0)
+        until[call.process, call.row] = max(reached, call.end)
+    return rows(calls, whole)
+
+
+def rows(events: Iterable[Event], whole: float | None = None) -> tuple[Row, ...]:
+    """Add events up by name, the most time first; shares are of `whole`, the sum of all when None."""
     groups: dict[str, list[Event]] = {}
     for event in events:
         groups.setdefault(event.name, []).append(event)
-    whole = sum(event.duration for group in groups.values() for event in group)
+    if whole is None:
+        whole = sum(event.duration for group in groups.values() for event in group)
     return tuple(
         sorted((_row(name, group, whole) for name, group in groups.items()), key=lambda row: (-row.total, row.name))
     )
