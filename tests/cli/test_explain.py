@@ -11,7 +11,7 @@ from anywarp.cli.main import call
 from anywarp.diagnostics import AnywarpError
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-QUOTED = re.compile(r'"([PCDRFNLS][0-9]{3})"')
+USE = re.compile(r'(?:(?<=")|(?<=error\[)|(?<=warning\[))([PCDRFNLST][0-9]{3})(?="|\]:)')
 SOURCES = sorted(
     [
         *(REPOSITORY / "src").rglob("*.py"),
@@ -19,7 +19,7 @@ SOURCES = sorted(
         *(REPOSITORY / "native").rglob("*.h"),
     ]
 )
-USED = {code: path for path in SOURCES for code in QUOTED.findall(path.read_text())}
+USED = {code: path for path in SOURCES for code in USE.findall(path.read_text())}
 
 
 @pytest.mark.parametrize("code", sorted(USED))
