@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "core/activity_resources.h"
 #include "cuda/event.h"
 #include "cuda/memory.h"
 #include "cuda/mipmaps.h"
@@ -67,6 +68,7 @@ std::shared_ptr<Context> make_context(int device, unsigned flags, unsigned versi
   context->legacy = std::make_shared<Stream>(context, CU_STREAM_DEFAULT, 0);
   context->legacy->is_legacy = true;
   context->handle = contexts().add(context);
+  tell_of(AW_RESOURCE_CONTEXT, context->handle, false);
   return context;
 }
 
@@ -74,6 +76,7 @@ void destroy_context(const std::shared_ptr<Context>& context) {
   refuse_inside_callback();
   if (context->destroyed.exchange(true)) throw Failure(CUDA_ERROR_CONTEXT_IS_DESTROYED);
   context->wait_for_streams();
+  tell_of(AW_RESOURCE_CONTEXT, context->handle, true);
   contexts().remove(context->handle);
   // Streams of a green context outlive it, detached, until they are destroyed (cuGreenCtxDestroy).
   auto ends = [&](Stream& s) { return s.context == context && !context->green; };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/activity_resources.h"
 #include "cuda/user_object.h"
 
 namespace aw {
@@ -42,6 +43,7 @@ std::shared_ptr<Graph> new_graph() {
   auto graph = std::make_shared<Graph>();
   graph->id = next_graph_id();
   graph->root = graph->handle = graphs().add(graph);
+  tell_of(AW_RESOURCE_GRAPH, graph->handle, false);
   return graph;
 }
 
@@ -50,7 +52,10 @@ unsigned next_graph_id() {
   return next++;
 }
 
-void destroy_graph(Graph& graph) { graphs().remove(graph.handle); }
+void destroy_graph(Graph& graph) {
+  tell_of(AW_RESOURCE_GRAPH, graph.handle, true);
+  graphs().remove(graph.handle);
+}
 
 std::shared_ptr<GraphNode> Graph::add(CUgraphNodeType type, Work content,
                                       std::vector<GraphNode*> after) {
@@ -63,6 +68,7 @@ std::shared_ptr<GraphNode> Graph::add(CUgraphNodeType type, Work content,
   std::lock_guard lock(mutex);
   node->local_id = next_local_id++;
   nodes.push_back(node);
+  tell_of(AW_RESOURCE_NODE, node->handle, false, handle, static_cast<uint32_t>(type));
   return node;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/activity_resources.h"
 #include "cuda/capture.h"
 #include "cuda/context.h"
 #include "cuda/event.h"
@@ -95,6 +96,7 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, uint64_t flags) {
   exec->left_behind = left_behind(exec->steps);
   exec->id = next_graph_id();
   exec->handle = graph_execs().add(exec);
+  tell_of(AW_RESOURCE_GRAPH_EXEC, exec->handle, false, graph->handle);
   *out = as_handle<CUgraphExec>(exec->handle);
   return CUDA_SUCCESS;
 }
@@ -322,7 +324,10 @@ AW_EXPORT CUresult cuGraphInstantiateWithParams(CUgraphExec* out, CUgraph graph,
 }
 
 AW_EXPORT CUresult cuGraphExecDestroy(CUgraphExec handle) {
-  return api<"cuGraphExecDestroy">([&] { require(graph_execs().remove(handle) != nullptr); });
+  return api<"cuGraphExecDestroy">([&] {
+    tell_of(AW_RESOURCE_GRAPH_EXEC, exec_of(handle)->handle, true);
+    require(graph_execs().remove(handle) != nullptr);
+  });
 }
 
 AW_EXPORT CUresult cuGraphExecGetFlags(CUgraphExec handle, uint64_t* flags) {

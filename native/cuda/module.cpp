@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "core/activity_resources.h"
 #include "cuda/contexts.h"
 #include "cuda/image_file.h"
 #include "cuda/jit_options.h"
@@ -58,6 +59,7 @@ AW_EXPORT CUresult cuModuleUnload(CUmodule handle) {
     auto context = current_context();
     auto module = modules().remove(handle);
     require(module != nullptr, CUDA_ERROR_INVALID_HANDLE);
+    tell_of(AW_RESOURCE_MODULE, module->handle, true);
     if (auto owner = module->context.lock()) owner->wait_for_streams();
     for (auto& [name, function] : module->functions) functions().remove(function->handle);
     forget_references(*module);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/activity_resources.h"
 #include "cuda/capture.h"
 #include "cuda/context.h"
 #include "cuda/contexts.h"
@@ -64,6 +65,7 @@ CUresult create(CUstream* out, unsigned flags, int priority) {
     context->streams.push_back(stream);
   }
   stream->handle = streams().add(stream);
+  tell_of(AW_RESOURCE_STREAM, stream->handle, false, context->handle);
   *out = as_handle<CUstream>(stream->handle);
   return CUDA_SUCCESS;
 }
@@ -85,6 +87,7 @@ AW_EXPORT CUresult cuStreamDestroy_v2(CUstream handle) {
         refuse_inside_callback();
         auto stream = streams().remove(handle);
         require(stream != nullptr, CUDA_ERROR_INVALID_HANDLE);
+        tell_of(AW_RESOURCE_STREAM, stream->handle, true, stream->context->handle);
         stream->retire();  // what it was given is still done
       },
       handle);
