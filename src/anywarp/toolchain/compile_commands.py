@@ -114,7 +114,7 @@ def plain(
 ) -> list[str]:
     """Return the command for a file without device code: the host's compiler, which finds our headers."""
     words = [*compiler, *preprocessor(line), *language_version(line), *host_options(line)]
-    words += [f"-I{folder}" for folder in FOLDERS] + list(action)
+    words += [*own_headers(), *action]
     return words + (["-o", output] if output is not None else []) + [source]
 
 
@@ -130,7 +130,7 @@ def _cuda(line: CommandLine, unit: Unit) -> list[str]:
     words = [*base(unit.architecture), f"-cuid={unit.identity}"]
     words += [f"-D{name}" for name in ("__NVCC__", "__CUDACC_EXTENDED_LAMBDA__", "__CUDACC_RELAXED_CONSTEXPR__")]
     words += [*macros(line, unit.relocatable), *preprocessor(line), *language_version(line), *_warnings(line)]
-    words += ["-include", "cuda_runtime.h"]
+    words += [*own_headers(), "-include", "cuda_runtime.h"]
     for file in line.all("pre-include"):
         words += ["-include", file]
     words += ["-fgpu-rdc"] if unit.relocatable else []
@@ -147,9 +147,12 @@ def base(architecture: Architecture) -> list[str]:
         "--cuda-path=/", "-Wno-unknown-cuda-version", "-Wno-unknown-pragmas", "-Wno-unknown-warning-option",
         "-Wno-unused-command-line-argument", "-Xclang", f"-target-sdk-version={_SDK}",
     ]  # fmt: skip
-    for folder in FOLDERS:
-        words += ["-isystem", str(folder)]
     return words
+
+
+def own_headers() -> list[str]:
+    """Return the options for our headers, which come behind the folders that a program names: it may bring a library of CUDA's."""
+    return [word for folder in FOLDERS for word in ("-isystem", str(folder))]
 
 
 def macros(line: CommandLine, relocatable: bool) -> list[str]:
@@ -161,6 +164,7 @@ def macros(line: CommandLine, relocatable: bool) -> list[str]:
     numbers = {
         "__CUDACC_VER_MAJOR__": MAJOR, "__CUDACC_VER_MINOR__": MINOR, "__CUDACC_VER_BUILD__": BUILD,
         "__CUDA_API_VER_MAJOR__": MAJOR, "__CUDA_API_VER_MINOR__": MINOR, "__NVCC_DIAG_PRAGMA_SUPPORT__": 1,
+        "CCCL_DISABLE_CTK_COMPATIBILITY_CHECK": 1,  # our headers are of a later version than the compiler whose place we take
         "__CUDA_FTZ": int(_fast(line, "ftz", False)), "__CUDA_PREC_DIV": int(_fast(line, "prec-div", True)),
         "__CUDA_PREC_SQRT": int(_fast(line, "prec-sqrt", True)),
     }  # fmt: skip
@@ -184,11 +188,10 @@ def _arithmetic(line: CommandLine) -> list[str]:
 def preprocessor(line: CommandLine) -> list[str]:
     """Return the options for macros and folders of headers."""
     words = list(line.macros)
-    for folder in line.all("include-path"):
-        # A toolkit of NVIDIA's, which makefiles name: its headers count only where we have none.
-        words += ["-idirafter", folder] if (Path(folder) / _TOOLKIT).exists() else [f"-I{folder}"]
-    for folder in line.all("system-include"):
-        words += ["-isystem", folder]
+    for option, name in (("-I", "include-path"), ("-isystem", "system-include")):
+        for folder in line.all(name):
+            # A toolkit of NVIDIA's, which makefiles name: its headers count only where we have none.
+            words += ["-idirafter" if (Path(folder) / _TOOLKIT).exists() else option, folder]
     return words
 
 

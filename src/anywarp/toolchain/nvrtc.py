@@ -140,6 +140,7 @@ def _command(source: Source, line: CommandLine, architecture: Architecture) -> l
     absolute = CommandLine(dict(line.values), macros=line.macros)
     absolute.values["include-path"] = [str(Path(source.folder) / path) for path in line.all("include-path")]
     words += ["-Iheaders", *compile_commands.preprocessor(absolute), *compile_commands.language_version(line)]
+    words += compile_commands.own_headers()
     if not line.flag("no-source-include"):
         words += ["-iquote", str(Path(source.folder) / Path(source.name).parent)]
     for file in line.all("pre-include"):
