@@ -75,3 +75,40 @@ extern "C" __global__ void pipelines(const int *in, int *out, int batches) {
   }
   out[t] = sum;
 }
+
+#include <curand_kernel.h>
+extern "C" __global__ void random_numbers(unsigned long long seed, unsigned *xorwow, unsigned *philox, float *normal, double *uniform) {
+  int t = threadIdx.x;
+  curandState x;
+  curandStatePhilox4_32_10_t p;
+  curand_init(seed, t, 3 * t, &x);
+  curand_init(seed, t, 3 * t, &p);
+  for (int k = 0; k < 8; ++k) xorwow[8 * t + k] = curand(&x), philox[8 * t + k] = curand(&p);
+  curand_init(seed, t, 0, &p);
+  curand_init(seed, t, 0, &x);
+  for (int k = 0; k < 64; ++k) normal[64 * t + k] = curand_normal(&p), uniform[64 * t + k] = curand_uniform_double(&x);
+}
+extern "C" __global__ void philox_blocks(const uint4 *counters, const uint2 *keys, uint4 *out) {
+  out[threadIdx.x] = curand_Philox4x32_10(counters[threadIdx.x], keys[threadIdx.x]);
+}
+extern "C" __global__ void counts(unsigned long long seed, double lambda, unsigned *out) {
+  curandStatePhilox4_32_10_t p;
+  curand_init(seed, threadIdx.x, 0, &p);
+  for (int k = 0; k < 64; ++k) out[64 * threadIdx.x + k] = curand_poisson(&p, lambda);
+}
+
+#include <cuda_fp8.h>
+extern "C" __global__ void eights(const float *x, unsigned char *to, float *back, int n) {
+  int t = blockIdx.x * blockDim.x + threadIdx.x;
+  if (t < n) {
+    to[t] = __nv_fp8_e4m3(x[t]).__x, to[n + t] = __nv_fp8_e5m2(x[t]).__x;
+    to[2 * n + t] = __nv_cvt_float_to_fp8(x[t], __NV_NOSAT, __NV_E4M3);
+    to[3 * n + t] = __nv_cvt_float_to_fp8(x[t], __NV_NOSAT, __NV_E5M2);
+  }
+  if (t < 256) {
+    __nv_fp8_e4m3 a;
+    __nv_fp8_e5m2 b;
+    a.__x = b.__x = (unsigned char)t;
+    back[t] = (float)a, back[256 + t] = (float)b;
+  }
+}
