@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "compiled.h"
+#include "streams.h"
 
 namespace awt {
 namespace {
@@ -59,9 +60,12 @@ struct Island final : c10::OperatorKernel {
     for (size_t i = first; i < stack->size(); ++i) to_device(*call, (*stack)[i], next, given);
     {
       const OnDevice nowhere(-1);
-      const c10::DeviceGuard guard({c10::DeviceType::CUDA, device_of_call(*call)});
+      const DeviceIndex device = device_of_call(*call);
+      const c10::DeviceGuard guard({c10::DeviceType::CUDA, device});
       op.callBoxed(stack);
       if (starts_collective) wait_for_results(*stack);
+      // A kernel of an extension runs on its stream, and what follows is code of the CPU.
+      wait_for_driver(device);
     }
     for (size_t i = stack->size() - op.schema().returns().size(); i < stack->size(); ++i)
       to_host(*call, (*stack)[i], given);

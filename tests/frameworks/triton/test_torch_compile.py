@@ -2,7 +2,7 @@
 
 import pytest
 
-pytestmark = [pytest.mark.triton, pytest.mark.torch]
+pytestmark = [pytest.mark.triton, pytest.mark.torch, pytest.mark.slow]
 
 PROGRAM = """
 import torch
