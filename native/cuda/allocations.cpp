@@ -68,6 +68,19 @@ uint64_t allocate_in_file(PoolFile& file, uint64_t bytes, int device) {
   }
 }
 
+// A block of the pool's that was freed before, or a new one. When there is no memory left, the pool
+// gives up what it keeps.
+uint64_t allocate_in_pool(Pool& pool, uint64_t bytes, int device) {
+  uint64_t block = block_bytes(bytes);
+  if (uint64_t base = pool.take(block)) return base;
+  try {
+    return reinterpret_cast<uint64_t>(allocate_bytes(block, device));
+  } catch (const Failure&) {
+    pool.trim(0);
+    return reinterpret_cast<uint64_t>(allocate_bytes(block, device));
+  }
+}
+
 // What no checked kernel may touch behind each allocation, so that running over its end is seen.
 uint64_t gap() { return checking() ? 64 << 10 : 0; }
 
@@ -135,12 +148,19 @@ void give_back(const Allocation& a) {
   if (a.pool) a.pool->remove(a.bytes);
   unwatch(a.base);
   if (a.graph_memory) return withdraw(*a.graph_memory);
-  if (a.kind == MemoryKind::registered || a.kind == MemoryKind::mapped) return;
+  if (a.kind == MemoryKind::registered || a.kind == MemoryKind::mapped ||
+      a.kind == MemoryKind::variables)
+    return;
   if (a.kind == MemoryKind::imported) return unmap_imported(a.base, a.bytes);
   if (a.pool && a.pool->file) {
     if (!a.pool->file->imported) used_on(a.device) -= a.bytes;
     note_memory(machine_number(a.device), used_on(a.device));
     return a.pool->file->release(a.base, a.bytes);
+  }
+  if (a.pool) {
+    uint64_t block = block_bytes(a.bytes);
+    if (!checking() && a.pool->keep(a.base, block)) return;
+    return release_bytes(reinterpret_cast<void*>(a.base), block, a.device);
   }
   release_bytes(reinterpret_cast<void*>(a.base), a.bytes, a.device);
 }
@@ -158,7 +178,7 @@ void enter(Allocation allocation) {
   allocation.id = next++;
   watch(allocation.base, allocation.bytes, words_for(allocation),
         allocation.kind == MemoryKind::device && !host_writes_device_memory());
-  tell_allocation(allocation, false);
+  if (allocation.kind != MemoryKind::variables) tell_allocation(allocation, false);
   std::unique_lock lock(map().mutex);
   map().by_base[allocation.base] = std::move(allocation);
 }
@@ -170,9 +190,9 @@ uint64_t allocate_in(const std::shared_ptr<Context>& context, uint64_t bytes, Me
   Allocation a;
   a.device = pool ? pool->device : context->device;
   try {
-    a.base = pool && pool->file
-                 ? allocate_in_file(*pool->file, bytes, a.device)
-                 : reinterpret_cast<uint64_t>(allocate_bytes(bytes, a.device, narrow));
+    a.base = pool && pool->file ? allocate_in_file(*pool->file, bytes, a.device)
+             : pool ? allocate_in_pool(*pool, bytes, a.device)
+                    : reinterpret_cast<uint64_t>(allocate_bytes(bytes, a.device, narrow));
   } catch (...) {
     if (pool) pool->remove(bytes);
     throw;

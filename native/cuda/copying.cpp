@@ -12,6 +12,13 @@ void check_device_range(uint64_t address, uint64_t bytes) {
   // Memory that we know must be large enough; what we do not know is the program's own, which a
   // device with unified addressing and pageable access may use.
   if (!a.base) return require(address >= 4096);
+  // Mappings side by side are one range of addresses (CUDA Driver API, virtual memory management).
+  while (a.kind == MemoryKind::mapped && bytes > a.base + a.bytes - address) {
+    bytes -= a.base + a.bytes - address;
+    address = a.base + a.bytes;
+    a = allocation_at(address);
+    require(a.base == address && a.kind == MemoryKind::mapped);
+  }
   require(bytes <= a.base + a.bytes - address && !a.freeing);
 }
 

@@ -15,7 +15,8 @@ struct Advice;
 struct GraphMemory;
 struct Pool;
 
-enum class MemoryKind { device, managed, host, registered, mapped, imported };
+// `variables`: those of a module, which live and end with it.
+enum class MemoryKind { device, managed, host, registered, mapped, imported, variables };
 
 struct Allocation {
   uint64_t base = 0, bytes = 0;

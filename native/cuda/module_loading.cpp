@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/activity_resources.h"
 #include "core/report.h"
 #include "core/settings.h"
 #include "core/watched_memory.h"
@@ -22,7 +23,9 @@ constexpr size_t kMostShapes = 8;
 // Threads along x that code for a block shape reckons with (docs/contracts.md, section 1).
 constexpr uint64_t kMostColumns = uint64_t{1} << 30;
 
-// The wrapper that nvcc puts around a fatbin (fatBinaryCtl.h of the CUDA toolkit).
+// The wrapper that nvcc puts around a fatbin (fatbinary_section.h of the CUDA toolkit). In version
+// 2, which separate compilation makes, the last member is an array, ended by a null, of the fatbins
+// of the objects that were linked: what holds PTX when the linked image has machine code only.
 struct FatbinWrapper {
   uint32_t magic, version;
   const void* data;
@@ -79,6 +82,35 @@ std::string cubin_architecture(const void* image) {
   return "sm_" + std::to_string(sm);
 }
 
+constexpr uint32_t kLinkedWrapper = 2;
+constexpr size_t kMostObjects = 1 << 14;
+
+std::string copy_fatbin(const void* fatbin) {
+  auto header = read_at<FatbinHeader>(fatbin);
+  require(header.magic == kFatbinMagic && header.size <= kLargestImage, CUDA_ERROR_INVALID_IMAGE);
+  return copy_image(fatbin, header.header_bytes + header.size);
+}
+
+// The linked fatbin and those of the objects, as runtime/modules.py takes them apart: a magic, then
+// each with its length before it.
+std::string with_objects(const FatbinWrapper& wrapper) {
+  std::string all = "AWLINKED";
+  auto add = [&](const void* fatbin) {
+    std::string bytes = copy_fatbin(fatbin);
+    uint64_t size = bytes.size();
+    require(all.size() + size <= kLargestImage, CUDA_ERROR_INVALID_IMAGE);
+    all.append(reinterpret_cast<const char*>(&size), sizeof size).append(bytes);
+  };
+  add(wrapper.data);
+  auto* objects = static_cast<const char*>(wrapper.file_or_objects);
+  for (size_t i = 0; i < kMostObjects; ++i) {
+    auto* object = read_at<const void*>(objects + i * sizeof(void*));
+    if (!object) return all;
+    add(object);
+  }
+  throw Failure(CUDA_ERROR_INVALID_IMAGE, "more objects are linked than can be");
+}
+
 uint32_t first_word(const void* image) {
   auto* bytes = static_cast<const uint8_t*>(image);
   uint32_t word = 0;
@@ -91,15 +123,16 @@ uint32_t first_word(const void* image) {
 
 std::shared_ptr<const Image> read_image(const void* image) {
   require(image != nullptr);
-  if (first_word(image) == kWrapperMagic) image = read_at<FatbinWrapper>(image).data;
-  require(image != nullptr, CUDA_ERROR_INVALID_IMAGE);
+  if (first_word(image) == kWrapperMagic) {
+    auto wrapper = read_at<FatbinWrapper>(image);
+    image = wrapper.data;
+    require(image != nullptr, CUDA_ERROR_INVALID_IMAGE);
+    if (wrapper.version == kLinkedWrapper && wrapper.file_or_objects)
+      return std::make_shared<Image>(with_objects(wrapper));
+  }
   uint32_t magic = first_word(image);
   auto* bytes = static_cast<const char*>(image);
-  if (magic == kFatbinMagic) {
-    auto header = read_at<FatbinHeader>(image);
-    require(header.size <= kLargestImage, CUDA_ERROR_INVALID_IMAGE);
-    return std::make_shared<Image>(copy_image(bytes, header.header_bytes + header.size));
-  }
+  if (magic == kFatbinMagic) return std::make_shared<Image>(copy_fatbin(image));
   if (magic == 0x464c457f) {
     throw Failure(CUDA_ERROR_NO_BINARY_FOR_GPU,
                   "a cubin for " + cubin_architecture(image) +
@@ -154,6 +187,10 @@ ModuleData::ModuleData(const ModuleDescription& d, int owner) : bytes(d.data_byt
                                                   : Reference::texture);
     references.push_back(address);
   }
+  Allocation known;
+  known.base = reinterpret_cast<uint64_t>(base), known.bytes = bytes;
+  known.kind = MemoryKind::variables, known.device = device;
+  enter(std::move(known));
   std::vector<WatchedVariable> watched;
   for (auto& [name, v] : d.variables) watched.push_back({name, v.space, v.offset, v.size});
   watch_module(reinterpret_cast<uint64_t>(base), bytes, std::move(watched));
@@ -161,7 +198,10 @@ ModuleData::ModuleData(const ModuleDescription& d, int owner) : bytes(d.data_byt
 
 ModuleData::~ModuleData() {
   for (uint64_t address : references) remove_reference(address);
-  if (base) release_bytes(base, bytes, device);
+  if (!base) return;
+  Allocation known;
+  take(reinterpret_cast<uint64_t>(base), MemoryKind::variables, &known);
+  release_bytes(base, bytes, device);
 }
 
 std::shared_ptr<Module> load_module(std::shared_ptr<const ModuleDescription> description,
@@ -171,6 +211,7 @@ std::shared_ptr<Module> load_module(std::shared_ptr<const ModuleDescription> des
   module->data = std::make_shared<ModuleData>(*description, context->device);
   module->description = description;
   module->handle = modules().add(module);
+  tell_of(AW_RESOURCE_MODULE, module->handle, false, context->handle);
   for (auto& entry : description->entries) {
     auto function = std::make_shared<Function>();
     function->context = context;

@@ -5,6 +5,8 @@ A program may hand over PTX text or a fat binary with several images; which one 
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from anywarp.compiler import codes as compiler
 from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.ptx import codes as ptx
@@ -48,8 +50,14 @@ FATBIN_MAGICS = (b"\x50\xed\x55\xba", b"\xb1\x43\x62\x46", b"\x7fELF")
 """First bytes of a fat binary, of the wrapper around one, and of a cubin."""
 
 
+LINKED_MAGIC = b"AWLINKED"
+"""First bytes of what separate compilation made: a linked fat binary and those of its objects, each behind its length in 8 bytes."""
+
+
 def open_image(image: bytes, name: str) -> ModuleIndex:
     """Index the module in an image, which is PTX text or a fat binary; AnywarpError when it holds none that can be compiled."""
+    if image.startswith(LINKED_MAGIC):
+        return index_module(_linked_ptx(image), name)
     return index_module(_ptx_of(image) if image.startswith(FATBIN_MAGICS) else image, name)
 
 
@@ -73,6 +81,35 @@ def _ptx_of(image: bytes) -> bytes:
     if best is None:
         raise _no_ptx(", ".join(sorted({i.target for i in fatbin.images(image)})) or "nothing")
     return best.payload()
+
+
+@lru_cache(maxsize=2)  # every kernel of a module asks for the same
+def _linked_ptx(image: bytes) -> bytes:
+    """Return the linked image's PTX, or where it has machine code only, the PTX of its objects, linked as a driver would."""
+    from anywarp.ptx import fatbin  # late, as below
+    from anywarp.toolchain import ptx_link
+
+    linked, *objects = _pieces(image)
+    best = fatbin.best_ptx(linked)
+    if best is not None:
+        return best.payload()
+    return ptx_link.link([(f"object {place}", _ptx_of(piece)) for place, piece in enumerate(objects, 1)])
+
+
+def _pieces(image: bytes) -> list[bytes]:
+    """Take apart what the driver put together (native/cuda/module_loading.cpp)."""
+    pieces: list[bytes] = []
+    at = len(LINKED_MAGIC)
+    while at < len(image):
+        size = int.from_bytes(image[at : at + 8], "little")
+        at += 8
+        if size > len(image) - at:
+            raise AnywarpError(
+                Diagnostic("R010", "a linked image is shorter than it says", details={"cuda": INVALID_IMAGE})
+            )
+        pieces.append(image[at : at + size])
+        at += size
+    return pieces or [b""]
 
 
 def _no_ptx(found: str) -> AnywarpError:
