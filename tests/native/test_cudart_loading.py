@@ -57,7 +57,8 @@ def test_a_library_with_a_path_of_its_own_gets_ours(major, tmp_path, same_compil
         subprocess.run(["gcc", "-shared", "-fPIC", "source.c", "-o", name, *flags], check=True, cwd=tmp_path)
         return tmp_path / name
 
-    compiled(f"libcudart.so.{major}", DECOY, f"-Wl,-soname,libcudart.so.{major}")
+    (tmp_path / "map").write_text(f"libcudart.so.{major} {{ global: cuda*; local: *; }};")  # as NVIDIA's has it
+    compiled(f"libcudart.so.{major}", DECOY, f"-Wl,-soname,libcudart.so.{major},--version-script,map")
     path = f"-Wl,--disable-new-dtags,-rpath,{tmp_path}"  # an RPATH, which comes before LD_LIBRARY_PATH
     client = compiled("client.so", CLIENT, f"./libcudart.so.{major}", path)
     text = f"import ctypes; print(ctypes.CDLL({str(client)!r}).ask())"
