@@ -264,7 +264,12 @@ AW_EXPORT CUresult cuCtxRecordEvent(CUcontext handle, CUevent event) {
   return api<"cuCtxRecordEvent">([&] {
     auto context = context_of(handle);
     context->check();
-    record_event(*event_of(event), *context->legacy);
+    // Behind everything that the context was given, in a stream that nothing else waits for.
+    auto behind = std::make_shared<Stream>(context, CU_STREAM_NON_BLOCKING, 0);
+    behind->submit(WaitWork{context->legacy->last(), 0});
+    for (auto& stream : context->live_streams()) behind->submit(WaitWork{stream->last(), 0});
+    record_event(*event_of(event), *behind);
+    behind->retire();
   });
 }
 

@@ -3,11 +3,11 @@
 // keeps its memory in a file (software Vulkan does).
 #include "cuda/external_memory.h"
 
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cuda/memory.h"
+#include "cuda/tickets.h"
 
 typedef struct CUextMemory_st* CUexternalMemory;
 
@@ -84,14 +84,12 @@ AW_EXPORT CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr* out, CUexternalM
     auto memory = all().find(handle);
     require(memory != nullptr, CUDA_ERROR_INVALID_HANDLE);
     require(p->offset <= memory->bytes && p->bytes <= memory->bytes - p->offset);
-    void* got = mmap(nullptr, p->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory->file,
-                     static_cast<off_t>(p->offset));
-    require(got != MAP_FAILED, static_cast<CUresult>(205));  // MAP_FAILED
     Allocation a;
-    a.base = reinterpret_cast<uint64_t>(got), a.bytes = p->bytes, a.kind = MemoryKind::imported;
+    a.base = map_file(memory->file, p->bytes, p->offset), a.bytes = p->bytes,
+    a.kind = MemoryKind::imported;
     a.flags = kExternalBuffer;
     a.context = context, a.context_id = context->id, a.device = context->device;
+    *out = a.base;
     enter(std::move(a));
-    *out = reinterpret_cast<uint64_t>(got);
   });
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "core/watched_memory.h"
 #include "cuda/graph_memory.h"
 #include "cuda/pool_sharing.h"
 #include "cuda/stream.h"
@@ -37,11 +38,51 @@ void Pool::add(uint64_t bytes) {
   require(limit == 0 || (bytes <= limit && used <= limit - bytes), CUDA_ERROR_OUT_OF_MEMORY);
   used += bytes;
   used_high = std::max(used_high, used);
+  reserved_high = std::max(reserved_high, used + kept);
 }
 
 void Pool::remove(uint64_t bytes) {
   std::lock_guard lock(mutex);
   used -= std::min(used, bytes);
+}
+
+uint64_t Pool::take(uint64_t block) {
+  std::lock_guard lock(mutex);
+  auto it = free_blocks.find(block);
+  if (it == free_blocks.end()) return 0;
+  uint64_t base = it->second;
+  free_blocks.erase(it);
+  kept -= block;
+  return base;
+}
+
+bool Pool::keep(uint64_t base, uint64_t block) {
+  std::lock_guard lock(mutex);
+  uint64_t reserved = used + kept;
+  if (reserved > release_threshold || block > release_threshold - reserved) return false;
+  free_blocks.emplace(block, base);
+  kept += block;
+  return true;
+}
+
+void Pool::trim(uint64_t bytes) {
+  std::vector<std::pair<uint64_t, uint64_t>> gone;
+  {
+    std::lock_guard lock(mutex);
+    while (!free_blocks.empty() && used + kept > bytes) {
+      auto largest = std::prev(free_blocks.end());
+      gone.push_back(*largest);
+      kept -= largest->first;
+      free_blocks.erase(largest);
+    }
+  }
+  for (auto [block, base] : gone) release_bytes(reinterpret_cast<void*>(base), block, device);
+}
+
+uint64_t block_bytes(uint64_t bytes) {
+  constexpr uint64_t kPage = 4096;
+  if (checking() || bytes > UINT64_MAX - kPage) return bytes;
+  return (bytes + kPage - 1) / kPage * kPage;
 }
 
 namespace {
@@ -130,9 +171,11 @@ void read_number(Pool& pool, int attribute, void* value) {
     memcpy(value, &pool.reuse[attribute - 1], sizeof(int));
     return;
   }
-  uint64_t number = attribute == kReleaseThreshold                       ? pool.release_threshold
-                    : attribute == kReservedNow || attribute == kUsedNow ? pool.used
-                                                                         : pool.used_high;
+  uint64_t number = attribute == kReleaseThreshold ? pool.release_threshold
+                    : attribute == kReservedNow    ? pool.used + pool.kept
+                    : attribute == kReservedHigh   ? pool.reserved_high
+                    : attribute == kUsedNow        ? pool.used
+                                                   : pool.used_high;
   require(attribute >= kReleaseThreshold && attribute <= kUsedHigh);
   memcpy(value, &number, sizeof number);
 }
@@ -151,7 +194,8 @@ void write_number(Pool& pool, int attribute, const void* value) {
   }
   // High-water marks can only be brought down to what is in use.
   require((attribute == kReservedHigh || attribute == kUsedHigh) && number == 0);
-  pool.used_high = pool.used;
+  if (attribute == kUsedHigh) pool.used_high = pool.used;
+  if (attribute == kReservedHigh) pool.reserved_high = pool.used + pool.kept;
 }
 
 }  // namespace
@@ -214,8 +258,8 @@ AW_EXPORT CUresult cuMemPoolDestroy(CUmemoryPool handle) {
   });
 }
 
-AW_EXPORT CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t) {
-  return api<"cuMemPoolTrimTo">([&] { pool_of(handle); });  // pools keep nothing that is free
+AW_EXPORT CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t bytes) {
+  return api<"cuMemPoolTrimTo">([&] { pool_of(handle)->trim(bytes); });
 }
 
 AW_EXPORT CUresult cuMemPoolGetAttribute(CUmemoryPool handle, int attribute, void* value) {
@@ -228,7 +272,9 @@ AW_EXPORT CUresult cuMemPoolGetAttribute(CUmemoryPool handle, int attribute, voi
 AW_EXPORT CUresult cuMemPoolSetAttribute(CUmemoryPool handle, int attribute, void* value) {
   return api<"cuMemPoolSetAttribute">([&] {
     require(value);
-    write_number(*pool_of(handle), attribute, value);
+    auto pool = pool_of(handle);
+    write_number(*pool, attribute, value);
+    if (attribute == kReleaseThreshold) pool->trim(pool->release_threshold);
   });
 }
 

@@ -29,9 +29,24 @@ struct Pool {
   void add(uint64_t bytes);  // throws OUT_OF_MEMORY beyond the limit
   void remove(uint64_t bytes);
 
+  // Blocks that were freed and wait for the next allocation of their size, as far as the release
+  // threshold allows. `take` returns 0 when there is none.
+  uint64_t take(uint64_t block);
+  bool keep(uint64_t base, uint64_t block);
+  void trim(uint64_t bytes);  // until no more than that is reserved
+
   mutable std::mutex mutex;
-  uint64_t used = 0, used_high = 0;
+  uint64_t used = 0, used_high = 0, kept = 0, reserved_high = 0;
+  std::multimap<uint64_t, uint64_t> free_blocks;  // size and address
+
+  Pool() = default;
+  ~Pool() { trim(0); }
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
 };
+
+// Bytes of the block that a pool takes for an allocation.
+uint64_t block_bytes(uint64_t bytes);
 
 std::shared_ptr<Pool> default_pool(int device);
 std::shared_ptr<Pool> current_pool(int device);  // cuDeviceSetMemPool

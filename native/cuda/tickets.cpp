@@ -81,12 +81,13 @@ int open_file(const Ticket& ticket) {
   return file.release();
 }
 
-uint64_t map_file(int file, uint64_t bytes) {
+uint64_t map_file(int file, uint64_t bytes, uint64_t offset) {
   uint64_t whole = whole_pages(bytes), guarded = whole + whole_pages(1);
   void* place =
       mmap(nullptr, guarded, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   require(place != MAP_FAILED, kMapFailed);
-  void* got = mmap(place, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
+  void* got = mmap(place, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+                   static_cast<off_t>(offset));
   if (got == MAP_FAILED) munmap(place, guarded);
   require(got != MAP_FAILED, kMapFailed);
   return reinterpret_cast<uint64_t>(place);

@@ -55,7 +55,7 @@ Ticket read_ticket(const char* magic, const IpcHandle& handle);
 int open_file(const Ticket& ticket);
 
 // Maps the file, with a page behind it that nothing may touch.
-uint64_t map_file(int file, uint64_t bytes);
+uint64_t map_file(int file, uint64_t bytes, uint64_t offset = 0);
 void unmap_file(uint64_t base, uint64_t bytes);
 
 }  // namespace aw

@@ -64,7 +64,7 @@ class Bench:
     """A graph, some words of device memory, and a program with kernels."""
 
     def __init__(self, rt: Runtime) -> None:
-        self.rt, self.program = rt, Program(rt)
+        self.rt, self.program, self.kept = rt, Program(rt), []
         self.graph = handle(rt, "cudaGraphCreate", 0)
         self.words = handle(rt, "cudaMalloc", 256)
         rt.cudaMemset(self.words, 0, 256)
@@ -89,8 +89,9 @@ class Bench:
 
     def work(self, to: int, source: int, count: int) -> KernelParams:
         """Parameters of the kernel that stores 3 * in[i] + i."""
-        self.kept = pack(ptr(self.words + 4 * to), ptr(self.words + 4 * source), u32(count))
-        return KernelParams(self.program.work, Dim3(1, 1, 1), Dim3(32, 1, 1), 0, ctypes.addressof(self.kept), None)
+        self.kept.append(pack(ptr(self.words + 4 * to), ptr(self.words + 4 * source), u32(count)))
+        arguments = ctypes.addressof(self.kept[-1])
+        return KernelParams(self.program.work, Dim3(1, 1, 1), Dim3(32, 1, 1), 0, arguments, None)
 
     def run(self, graph: int | None = None) -> None:
         exec_ = handle(self.rt, "cudaGraphInstantiateWithFlags", graph or self.graph, 0)
