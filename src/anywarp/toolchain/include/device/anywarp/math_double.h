@@ -210,12 +210,9 @@ AW_BOTH_BIG double aw_exp10(double x) {
 
 AW_BOTH bool aw_is_whole(double y) { return __builtin_trunc(y) == y; }
 AW_BOTH bool aw_is_odd(double y) { return aw_is_whole(y) && aw_abs(y) < 9007199254740992.0 && ((long long)y & 1); }
-AW_BOTH_BIG double aw_pow(double x, double y) {
+// What pow gives where exp(y log|x|), which is `value`, is not the answer.
+AW_BOTH double aw_pow_edges(double x, double y, double value) {
   double a = aw_abs(x);
-  aw_pair l = aw_log_pair(a);
-  aw_pair p = aw_product(y, l.hi);
-  p = aw_fast_sum(p.hi, aw_fma(y, l.lo, p.lo));
-  double value = aw_exp_pair(p.hi, aw_abs(p.hi) < 800.0 ? p.lo : 0.0);
   bool odd = aw_is_odd(y);
   value = x < 0.0 ? (odd ? -value : aw_is_whole(y) ? value : aw_nan()) : value;
   // Zero and infinity to a power: zero or infinity, with the sign of an odd power.
@@ -225,6 +222,12 @@ AW_BOTH_BIG double aw_pow(double x, double y) {
   value = aw_abs(y) == aw_inf() ? endless : value;
   value = aw_is_nan(x) || aw_is_nan(y) ? x + y : value;
   return x == 1.0 || y == 0.0 ? 1.0 : value;
+}
+AW_BOTH_BIG double aw_pow(double x, double y) {
+  aw_pair l = aw_log_pair(aw_abs(x));
+  aw_pair p = aw_product(y, l.hi);
+  p = aw_fast_sum(p.hi, aw_fma(y, l.lo, p.lo));
+  return aw_pow_edges(x, y, aw_exp_pair(p.hi, aw_abs(p.hi) < 800.0 ? p.lo : 0.0));
 }
 AW_BOTH_BIG double aw_powi(double x, int n) {
   unsigned int k = n < 0 ? 0u - (unsigned int)n : (unsigned int)n;
