@@ -1,5 +1,7 @@
 #include "cuda/activity_work.h"
 
+#include <utility>
+
 #include "cuda/context.h"
 #include "cuda/graph.h"
 #include "cuda/memory.h"
@@ -94,10 +96,10 @@ struct Describer {
     r.kind = AW_ACTIVITY_GRAPH;
     r.graph = place.graph;
   }
-  // Kinds of work that came later: their time, and nothing about them.
-  template <class Other>
-  void operator()(const Other&) const {
+  // Conditions, allocations and the like, mostly of graphs.
+  void operator()(const SpecialWork&) const {
     r.kind = AW_ACTIVITY_HOST;
+    r.name = anywarp_activity_name("step of a graph");
   }
 };
 
@@ -120,6 +122,7 @@ void set_current_node(uint64_t node) { place.node = node; }
 
 void Observed::begin(const Work& work) {
   if (!place.stream || std::holds_alternative<EmptyWork>(work)) return;
+  node_ = std::exchange(place.node, 0), graph_ = place.graph;
   if (auto* graph = std::get_if<GraphWork>(&work)) place.graph = graph->plan->exec;
   work_ = &work;
   begin_ = anywarp_activity_now();
@@ -129,12 +132,9 @@ void Observed::end() {
   uint64_t end = anywarp_activity_now();
   AwRecord r = about(*place.stream, place.origin);
   r.begin = begin_, r.end = end;
-  bool is_graph = std::holds_alternative<GraphWork>(*work_);
-  r.graph = place.graph;
-  r.node = is_graph ? 0 : place.node;
+  r.graph = place.graph, r.node = node_;
   std::visit(Describer{r}, *work_);
-  if (is_graph) place.graph = 0;
-  place.node = 0;
+  place.graph = graph_;
   if (r.kind) tell_record(r);
 }
 

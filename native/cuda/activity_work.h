@@ -50,7 +50,7 @@ class Observed {
   void begin(const Work& work);
   void end();
   const Work* work_ = nullptr;
-  uint64_t begin_ = 0;
+  uint64_t begin_ = 0, node_ = 0, graph_ = 0;  // of which node; and the graph around the work
 };
 
 void tell_memory(const Allocation& allocation, bool is_free);

@@ -294,3 +294,33 @@ def test_everything_that_nvidias_library_exports_is_there(major):
     assert len(names) == {12: 193, 13: 223}[major]
     library = ctypes.CDLL(str(settings.LIBRARY_DIR.get() / f"libcupti.so.{major}"))
     assert [name for name in names if not hasattr(library, name)] == []
+
+
+def test_contexts_streams_modules_and_graphs_are_told_when_they_come_and_go(profiler, driver, handmade, context):
+    seen = []
+
+    def called(_user, domain, number, data):
+        assert domain == 3
+        context_of, stream, descriptor = struct.unpack("<3Q", ctypes.string_at(data, 24))
+        inner = struct.unpack("<4QI", ctypes.string_at(descriptor, 36)) if descriptor and number >= 9 else None
+        seen.append((number, context_of, stream, inner))
+
+    callback, subscriber = CALLBACK(called), ctypes.c_void_p()
+    profiler.call("cuptiSubscribe", ctypes.byref(subscriber), callback, None)
+    profiler.call("cuptiEnableDomain", 1, subscriber, 3)
+    stream = driver.out("cuStreamCreate", 0)
+    graph = captured(driver, handmade, stream)
+    executable = driver.out("cuGraphInstantiateWithFlags", graph, 0)
+    driver.cuGraphExecDestroy(executable)
+    driver.cuStreamDestroy_v2(stream)
+    other = driver.out("cuCtxCreate_v2", 0, 0)
+    driver.cuCtxDestroy_v2(other)
+    profiler.call("cuptiUnsubscribe", subscriber)
+    created, destroyed, stream_made, stream_gone, loaded = 1, 2, 3, 4, 6
+    graph_made, node_made, exec_made, exec_gone = 9, 13, 18, 19
+    assert [entry[0] for entry in seen] == [
+        stream_made, loaded, graph_made, node_made, node_made, exec_made, exec_gone, stream_gone, created, destroyed
+    ]  # fmt: skip
+    assert seen[0][1:3] == (context, stream) and seen[-1][1] == other
+    nodes = [entry[3] for entry in seen if entry[0] == node_made]
+    assert [(inner[0], inner[4]) for inner in nodes] == [(graph, 0), (graph, 0)]  # of this graph, and kernels

@@ -153,7 +153,7 @@ def _describe(trace: files.ProcessTrace, record: files.Record) -> tuple[str, dic
     if record.kind == files.VALUE and record.flags & 1:
         return "wait for value", {"address": hex(d[0]), "value": d[1]}
     key = {files.EVENT_RECORD: "event", files.EVENT_WAIT: "event", files.HOST: "function"}.get(record.kind, "handle")
-    return _NAMES[record.kind], {key: hex(d[0])}
+    return trace.name(record.name) or _NAMES[record.kind], {key: hex(d[0])}
 
 
 def _memory_event(trace: files.ProcessTrace, record: files.Record, zero: int, in_use: dict[str, int]) -> dict[str, Any]:
