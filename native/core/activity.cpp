@@ -80,10 +80,15 @@ uint64_t clock_offset() {
   return number(wall) - number(steady);
 }
 
+// Changed by its owner at any time.
+uint32_t wants_of(const AwListener& listener) {
+  return __atomic_load_n(&listener.wants, __ATOMIC_RELAXED);
+}
+
 void recompute_wanted() {
   uint32_t all = 0;
   for (auto& entry : listeners) {
-    if (AwListener* listener = entry.load()) all |= listener->wants;
+    if (AwListener* listener = entry.load()) all |= wants_of(*listener);
   }
   wanted.store(all);
 }
@@ -94,7 +99,7 @@ void tell(uint32_t what, Tell&& each) {
   thread.telling = true;
   for (uint32_t i = 0; i < kListeners; ++i) {
     AwListener* listener = listeners[i].load(std::memory_order_acquire);
-    if (listener && (listener->wants & what)) each(*listener, i);
+    if (listener && (wants_of(*listener) & what)) each(*listener, i);
   }
   thread.telling = false;
 }

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <mutex>
 #include <vector>
 
 #include "cupti/buffers.h"
@@ -13,10 +12,12 @@
 namespace aw::cupti {
 namespace {
 
+enum class Choice : uint8_t { as_their_kind, with, without };
+
 struct Enabled {
   std::atomic<bool> kinds[kKindCount];
-  Numbers driver_off, runtime_off;  // functions that are left out of the records
-  std::mutex mutex;
+  std::atomic<Choice> chosen[3][kMostNumbers];  // by domain: functions with a wish of their own
+  std::atomic<bool> any_chosen{false};
 };
 
 Enabled& enabled() {
@@ -96,11 +97,12 @@ int next_record(uint8_t* buffer, size_t valid, uint8_t** record) {
   return kSuccess;
 }
 
-int leave_out(Numbers& numbers, uint32_t number, uint8_t enable) {
-  if (number >= kMostNumbers) return ended(kInvalidParameter);
-  std::lock_guard lock(enabled().mutex);
-  // The first function that is asked for turns the others off (cuptiActivityEnableDriverApi).
-  numbers[number] = !enable;
+// Records of one function, whatever holds for the others (cuptiActivityEnableDriverApi).
+int choose(uint32_t domain, uint32_t number, uint8_t enable) {
+  if (number == 0 || number >= kMostNumbers) return ended(kInvalidParameter);
+  enabled().chosen[domain][number] = enable ? Choice::with : Choice::without;
+  if (enable) enabled().any_chosen = true;
+  listen_again();
   return kSuccess;
 }
 
@@ -161,8 +163,9 @@ void write_call(const AwCall& call) {
   bool driver = call.site->domain == AW_DOMAIN_DRIVER;
   uint32_t kind = driver ? kDriver : kRuntime;
   uint32_t number = number_of(*call.site);
-  if (!is_on(kind) || !number) return;
-  if ((driver ? enabled().driver_off : enabled().runtime_off)[number]) return;
+  if (!number) return;
+  Choice choice = enabled().chosen[call.site->domain][number].load(std::memory_order_relaxed);
+  if (choice == Choice::without || (choice != Choice::with && !is_on(kind))) return;
   ApiRecord r{};
   r.kind = kind, r.number = number;
   r.start = profiler_time(call.begin), r.end = profiler_time(call.end);
@@ -180,7 +183,8 @@ uint32_t wanted_by_records() {
   bool work = kernels || on[kMemcpy] || on[kMemcpy2] || on[kMemset] || on[kCudaEvent];
   if (work) out |= AW_LISTEN_WORK | AW_LISTEN_CALLS | (graphs ? 0u : uint32_t{AW_LISTEN_NODES});
   if (graphs) out |= AW_LISTEN_GRAPHS | AW_LISTEN_CALLS;
-  if (on[kDriver] || on[kRuntime] || on[kExternalCorrelation] || on[kSynchronization])
+  if (enabled().any_chosen || on[kDriver] || on[kRuntime] || on[kExternalCorrelation] ||
+      on[kSynchronization])
     out |= AW_LISTEN_CALLS;
   if (on[kMemory2]) out |= AW_LISTEN_MEMORY | AW_LISTEN_CALLS;
   if (on[kMarker]) out |= AW_LISTEN_RANGES;
@@ -195,6 +199,12 @@ void record_call(const AwCall& call) {
 
 bool records(uint32_t kind) { return is_on(kind); }
 void stop_records(uint32_t kind) { enabled().kinds[kind] = false; }
+void forget_choices() {
+  enabled().any_chosen = false;
+  for (auto& domain : enabled().chosen) {
+    for (auto& choice : domain) choice = Choice::as_their_kind;
+  }
+}
 
 }  // namespace aw::cupti
 
@@ -254,16 +264,16 @@ AW_CUPTI cuptiActivityPopExternalCorrelationId_v2(void*, uint32_t kind, uint64_t
 }
 
 AW_CUPTI cuptiActivityEnableDriverApi(uint32_t number, uint8_t enable) {
-  return leave_out(enabled().driver_off, number, enable);
+  return choose(AW_DOMAIN_DRIVER, number, enable);
 }
 AW_CUPTI cuptiActivityEnableRuntimeApi(uint32_t number, uint8_t enable) {
-  return leave_out(enabled().runtime_off, number, enable);
+  return choose(AW_DOMAIN_RUNTIME, number, enable);
 }
 AW_CUPTI cuptiActivityEnableDriverApi_v2(void*, uint32_t number, uint8_t enable) {
-  return leave_out(enabled().driver_off, number, enable);
+  return choose(AW_DOMAIN_DRIVER, number, enable);
 }
 AW_CUPTI cuptiActivityEnableRuntimeApi_v2(void*, uint32_t number, uint8_t enable) {
-  return leave_out(enabled().runtime_off, number, enable);
+  return choose(AW_DOMAIN_RUNTIME, number, enable);
 }
 
 AW_CUPTI cuptiActivityRegisterTimestampCallback(uint64_t (*clock)()) {

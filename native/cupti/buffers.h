@@ -23,6 +23,7 @@ size_t take_dropped();
 
 bool records(uint32_t kind);  // whether records of a kind are wanted
 void stop_records(uint32_t kind);
+void forget_choices();  // of single functions
 
 // From the hub's time to the profiler's: nanoseconds since 1970, or what its own clock gives.
 uint64_t profiler_time(uint64_t nanoseconds);

@@ -336,6 +336,7 @@ AW_CUPTI cuptiSupportedDomains(size_t* count, const uint32_t** domains) {
 AW_CUPTI cuptiFinalize() {
   if (subscriber().callback.load()) cuptiUnsubscribe(handle());
   for (uint32_t kind = 1; kind < kKindCount; ++kind) stop_records(kind);
+  forget_choices();
   flush();
   listen_again();
   return kSuccess;

@@ -30,7 +30,8 @@ void listen_again() {
   static std::mutex& mutex = *new std::mutex;
   static AwListener& listener = *new AwListener{0, 0, enter, leave, record, resource};
   std::lock_guard lock(mutex);
-  listener.wants = wanted_by_records() | wanted_by_callbacks();
+  uint32_t wants = wanted_by_records() | wanted_by_callbacks();
+  __atomic_store_n(&listener.wants, wants, __ATOMIC_RELAXED);
   anywarp_activity_listen(&listener);
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <bitset>
 #include <cstdint>
 
 #include "core/activity.h"
@@ -46,8 +45,6 @@ int ended(int code);
 // The number of a function, 0 when CUPTI has none for it; and its name, null for no function.
 uint32_t number_of(AwCallSite& site);
 const char* name_of(uint32_t domain, uint32_t number);
-
-using Numbers = std::bitset<kMostNumbers>;
 
 // Tells the hub what is wanted now: records of these kinds, callbacks of these domains.
 void listen_again();

@@ -275,6 +275,23 @@ def test_a_clock_of_the_profiler_gives_all_times(profiler, driver, context):
     assert before - slack <= start <= end <= after + slack
 
 
+def test_single_functions_are_recorded_or_left_out(profiler, driver, context):
+    def seen():
+        found = [field(r, "I", 4)[0] for r in profiler.of(DRIVER)]
+        profiler.records.clear()
+        return found
+
+    profiler.call("cuptiActivityEnableDriverApi", CU_MEM_ALLOC, 1)
+    driver.cuCtxSynchronize()
+    driver.out("cuMemAlloc_v2", 64)
+    assert seen() == [CU_MEM_ALLOC]
+    profiler.call("cuptiActivityEnableDriverApi", CU_MEM_ALLOC, 0)
+    profiler.enable(DRIVER)
+    driver.out("cuMemAlloc_v2", 64)
+    driver.cuCtxSynchronize()
+    assert seen() == [17]
+
+
 def test_what_cannot_be_is_refused(profiler):
     assert profiler.code("cuptiActivityEnable", 30) == NOT_SUPPORTED  # samples of a GPU's program counters
     assert profiler.code("cuptiPCSamplingEnable", None) == NOT_SUPPORTED
