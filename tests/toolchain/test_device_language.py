@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from toolchain.device_code import compiled
+from toolchain.device_code import HERE, compiled
 
 RNG = np.random.default_rng(11)
 Array = np.ndarray[Any, Any]
@@ -202,3 +205,11 @@ def test_the_heap_serves_new_and_delete() -> None:
     out = np.zeros(32, np.int32)
     program().run("heap", 1, 32, [out])
     np.testing.assert_array_equal(out, np.arange(32) * np.arange(1, 33) // 2)
+
+
+@pytest.mark.parametrize("standard", ["c++14", pytest.param("c++20", marks=pytest.mark.long)])
+def test_common_names_compile_on_both_sides(standard: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "anywarp.toolchain", f"-std={standard}", "-c", str(HERE / "device_names.cu"), "-o"]
+    done = subprocess.run([*command, str(tmp_path / "names.o")], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "warning" not in done.stderr

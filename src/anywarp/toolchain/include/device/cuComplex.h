@@ -6,7 +6,7 @@
 
 #include "vector_types.h"
 
-#if defined(__CUDA__)
+#if defined(__CUDACC__) || defined(__CUDA__)
 #define AW_COMPLEX static __inline__ __attribute__((host, device, unused))
 #else
 #define AW_COMPLEX static __inline__ __attribute__((unused))

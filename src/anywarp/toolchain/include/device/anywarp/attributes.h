@@ -2,7 +2,7 @@
 #ifndef ANYWARP_ATTRIBUTES_H
 #define ANYWARP_ATTRIBUTES_H
 
-#if defined(__CUDA__)
+#if defined(__CUDACC__) || defined(__CUDA__)
 #ifndef __host__
 #define __host__ __attribute__((host))
 #endif

@@ -42,13 +42,29 @@ AW_FN void __barrier_sync_count(unsigned int id, unsigned int threads) { __nvvm_
 
 AW_FN void __threadfence_block(void) { __nvvm_membar_cta(); }
 AW_FN void __threadfence(void) { __nvvm_membar_gl(); }
+AW_FN void __threadfence_cluster(void) { __nvvm_membar_gl(); }
 AW_FN void __threadfence_system(void) { __nvvm_membar_sys(); }
+
+AW_FN long clock(void) { return (long)__nvvm_read_ptx_sreg_clock64(); }
+AW_FN long long clock64(void) { return (long long)__nvvm_read_ptx_sreg_clock64(); }
+// A device without clusters runs each block as a cluster of its own.
+AW_FN dim3 __clusterDim(void) { return dim3(1, 1, 1); }
+AW_FN dim3 __clusterRelativeBlockIdx(void) { return dim3(0, 0, 0); }
+AW_FN dim3 __clusterIdx(void) { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
+AW_FN dim3 __clusterGridDimInClusters(void) { return dim3(gridDim.x, gridDim.y, gridDim.z); }
+AW_FN unsigned int __clusterDimIsSpecified(void) { return 0; }
+AW_FN unsigned int __clusterRelativeBlockRank(void) { return 0; }
+AW_FN unsigned int __clusterSizeInBlocks(void) { return 1; }
+AW_FN void __cluster_barrier_arrive(void) { __nvvm_membar_cta(); }
+AW_FN void __cluster_barrier_arrive_relaxed(void) {}
+AW_FN void __cluster_barrier_wait(void) { __syncthreads(); }
+AW_FN void *__cluster_map_shared_rank(const void *p, unsigned int) { return (void *)p; }
+AW_FN unsigned int __cluster_query_shared_rank(const void *) { return 0; }
 
 AW_FN int __clock(void) { return (int)__nvvm_read_ptx_sreg_clock(); }
 AW_FN long long __clock64(void) { return (long long)__nvvm_read_ptx_sreg_clock64(); }
 AW_FN unsigned long long __globaltimer(void) { return __nvvm_read_ptx_sreg_globaltimer(); }
 AW_FN void __nanosleep(unsigned int ns) { __nvvm_nanosleep(ns); }
-AW_FN unsigned int __pm0(void) { return 0; }
 AW_FN void __trap(void) { __asm__ volatile("trap;"); }
 AW_FN void __brkpt(void) { __asm__ volatile("brkpt;"); }
 AW_FN void __brkpt(int) { __asm__ volatile("brkpt;"); }
@@ -81,7 +97,6 @@ AW_TO_SPACE(shared, "shared")
 AW_TO_SPACE(constant, "const")
 AW_TO_SPACE(local, "local")
 #undef AW_TO_SPACE
-AW_FN void *__nv_aligned_device_malloc_hint(void *p) { return p; }
 
 #ifdef __cplusplus
 extern "C" {
