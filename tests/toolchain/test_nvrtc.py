@@ -130,3 +130,37 @@ def test_what_travels_between_program_and_service_is_read_back():
 def test_damaged_requests_are_refused(payload):
     with pytest.raises(translation.wire.WireError):
         translation._source(payload)
+
+
+LIKE_NVRTC = """
+#if defined(__clang__) || defined(__GNUC__) || defined(__CUDA__) || defined(__NVCC__)
+#error another compiler shows
+#endif
+#if !defined(__CUDACC_RTC__) || !defined(__CUDACC__) || __CUDACC_VER_MAJOR__ * 1000 + __CUDACC_VER_MINOR__ * 10 != CUDART_VERSION
+#error the macros of NVRTC are not there
+#endif
+__device__ int sum(std::initializer_list<int> values) {
+  int all = 0;
+  for (int value : values) all += value;
+  return all;
+}
+struct Moved {
+  int value;
+  __device__ Moved(int v) : value(v) {}
+  __device__ Moved(Moved&& other) : value(other.value) { other.value = 0; }
+};
+extern "C" __global__ void k(int* p) {
+  Moved first(40);
+  Moved second(std::move(first));
+  p[0] = sum({1, 2, 3}) + second.value + first.value;
+  p[1] = sizeof(std::size_t) + alignof(float4) + warpSize;
+  assert(p[0] == 46);
+}
+"""
+
+
+def test_a_source_finds_what_nvrtc_has_without_an_include():
+    made = nvrtc.translate(replace(SOURCE, text=LIKE_NVRTC, expressions=[]))
+    out = np.zeros(2, np.int32)
+    run_kernel(made.ptx, "k", (1, 1, 1), (1, 1, 1), [out])
+    assert out.tolist() == [46, 8 + 16 + 32]

@@ -19,8 +19,8 @@ INCLUDE = Path(__file__).resolve().parent / "include"
 FOLDERS = (INCLUDE / "cuda", INCLUDE / "device", INCLUDE / "13")
 """Our headers, in the order in which they are searched: they stand before the host's own, some of which they wrap."""
 
-MAJOR, MINOR, BUILD = 13, 0, 88
-"""The version of nvcc whose interface this is."""
+MAJOR, MINOR, BUILD = 13, 5, 37
+"""The version of nvcc whose interface this is: that of our headers, which libraries compare with it."""
 
 _GCC_ONLY = (
     "-fno-gnu-unique", "-fconcepts", "-fmax-errors", "-fno-var-tracking", "-fvar-tracking", "-fno-tree-", "-ftree-", "-fno-ipa-",
@@ -164,7 +164,6 @@ def macros(line: CommandLine, relocatable: bool) -> list[str]:
     numbers = {
         "__CUDACC_VER_MAJOR__": MAJOR, "__CUDACC_VER_MINOR__": MINOR, "__CUDACC_VER_BUILD__": BUILD,
         "__CUDA_API_VER_MAJOR__": MAJOR, "__CUDA_API_VER_MINOR__": MINOR, "__NVCC_DIAG_PRAGMA_SUPPORT__": 1,
-        "CCCL_DISABLE_CTK_COMPATIBILITY_CHECK": 1,  # our headers are of a later version than the compiler whose place we take
         "__CUDA_FTZ": int(_fast(line, "ftz", False)), "__CUDA_PREC_DIV": int(_fast(line, "prec-div", True)),
         "__CUDA_PREC_SQRT": int(_fast(line, "prec-sqrt", True)),
     }  # fmt: skip

@@ -30,6 +30,19 @@ _LOWERED = re.compile(
 )
 _PROTOTYPE = re.compile(r"^\.(?:visible|weak) \.entry [\w$]+\s*\((?:[^()]*)\)\s*(?:\.\w+ [\d, ]+\s*)*;\n", re.MULTILINE)
 _SOURCE = "source.cu"
+_HIDDEN = (
+    "clang",
+    "clang_major",
+    "clang_minor",
+    "clang_patchlevel",
+    "clang_version",
+    "GNUC",
+    "GNUC_MINOR",
+    "GNUC_PATCHLEVEL",
+    "GNUG",
+    "CUDA",
+)
+"""What clang says of itself, without the underscores: NVRTC is no other compiler, and libraries ask who compiles them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +147,7 @@ def _plain(expression: str) -> str:
 
 def _command(source: Source, line: CommandLine, architecture: Architecture) -> list[str]:
     words = compile_commands.base(architecture)
+    words += [f"-U__{name}__" for name in _HIDDEN]
     words += ["-nostdlibinc", "-D__CUDACC_RTC__", "-include", "anywarp/nvrtc.h", "-fno-caret-diagnostics"]
     relocatable = line.truth("relocatable-device-code", line.flag("device-c"))
     words += compile_commands.macros(line, relocatable) + ["-fgpu-rdc"] * relocatable
