@@ -2,6 +2,10 @@
 #ifndef ANYWARP_MATH_NAMES_H
 #define ANYWARP_MATH_NAMES_H
 
+// A constexpr function of the standard library yields to a __device__ one of its name only where that is in a system header,
+// which this is not to those who name the toolkit's include folder by -I.
+#pragma GCC system_header
+
 #include "arithmetic.h"
 #include "math_bessel.h"
 #include "math_exact.h"
