@@ -123,7 +123,7 @@ def numbered(count, seed=2):
 
 
 def managed(library):
-    """Check managed memory: host writes, a kernel multiplies, prefetched there and back, the host reads."""
+    """Check managed memory: host writes, a kernel multiplies, prefetched before and behind, the host reads."""
     count = 5_000
     library.entries.cget_managed_ptr.restype = ctypes.c_void_p
     address = ctypes.c_void_p(library.call("cget_managed_ptr", ctypes.c_size_t(4 * count)))
@@ -131,7 +131,7 @@ def managed(library):
     values[:] = numbered(count)
     library.call("cprefetch", address, ctypes.c_size_t(4 * count), 0)
     library.call("c_mul_fp32", address, library.put(numbered(count, 9)), 0.0, ctypes.c_int64(count))
-    library.call("cprefetch", address, ctypes.c_size_t(4 * count), -1)
+    library.call("cprefetch", address, ctypes.c_size_t(4 * count), 0)
     near(values, numbered(count) * numbered(count, 9), 0)
 
 
