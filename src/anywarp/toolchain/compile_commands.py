@@ -135,7 +135,7 @@ def _cuda(line: CommandLine, unit: Unit) -> list[str]:
         words += ["-include", file]
     words += ["-fgpu-rdc"] if unit.relocatable else []
     if line.last("default-stream") == "per-thread":
-        words += ["-fgpu-default-stream=per-thread", "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1"]
+        words += ["-Xclang", "-fgpu-default-stream=per-thread", "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1"]
     return words
 
 
