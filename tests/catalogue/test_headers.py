@@ -112,6 +112,24 @@ def test_sizes_offsets_and_values_are_nvidias(major, tmp_path):
     compare(major, theirs, tmp_path)
 
 
+def test_default_arguments_are_nvidias():
+    for major, theirs in nvidia().items():
+        compare_defaults(major, theirs)
+
+
+def compare_defaults(major: int, theirs: Path) -> int:
+    header = (theirs / "cuda_runtime_api.h").read_text(errors="replace")
+    plain = re.sub(r"//[^\n]*|/\*.*?\*/", " ", header, flags=re.DOTALL)
+    wanted: dict[str, int] = {}
+    for name, rest in re.findall(r"\b(cuda\w+)\(([^;{}]*(?:__dv\(|=)[^;{}]*)\);", plain):
+        wanted[name] = max(wanted.get(name, 0), rest.count("__dv(") + rest.count("="))
+    text = (INCLUDE / str(major) / "cuda_runtime_api.h").read_text()
+    ours = {name: rest.count("AW_DEFAULT(") for name, rest in re.findall(r"\b(cuda\w+)\(([^;]*)\);", text)}
+    assert len(wanted) > 40
+    assert {name: ours.get(name) for name in wanted} == wanted
+    return len(wanted)
+
+
 def compare(major: int, theirs: Path, tmp_path: Path) -> int:
     headers = [h for h in HEADERS if (theirs / h).exists()]
     words = set(re.findall(r"\w+", "".join(p.read_text(errors="replace") for p in theirs.glob("*.h"))))

@@ -94,7 +94,12 @@ def read(directories: Sequence[Path]) -> Interface:
     tree = c_parser.CParser().parse(_plain(everything))
     types: dict[str, list[str]] = {}
     functions: dict[str, Function] = {}
-    defaults = _defaults(_text(directories, ("-D__CUDA_API_VERSION_INTERNAL", "-D__dv(v)= = v"), READ))
+    # The view of all variants declares some functions again without their default values, the ordinary one does not.
+    views = (("-D__CUDA_API_VERSION_INTERNAL",), ())
+    defaults: dict[str, dict[int, str]] = {}
+    for view in views:
+        found = _defaults(_text(directories, (*view, "-D__dv(v)= = v", "-D__cplusplus=201103L"), READ))
+        defaults |= {re.sub(r"_pt[sd][sz]$", "", name): values for name, values in found.items()}
     shown: set[str] = set()
     for node in tree.ext:
         header = Path(node.coord.file).name
