@@ -144,7 +144,7 @@ void release_bytes(void* memory, uint64_t bytes, int device) {
 }
 
 void give_back(const Allocation& a) {
-  tell_allocation(a, true);
+  if (a.kind != MemoryKind::variables) tell_allocation(a, true);
   if (a.pool) a.pool->remove(a.bytes);
   unwatch(a.base);
   if (a.graph_memory) return withdraw(*a.graph_memory);
