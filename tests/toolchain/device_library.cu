@@ -102,6 +102,7 @@ extern "C" __global__ void eights(const float *x, unsigned char *to, float *back
   int t = blockIdx.x * blockDim.x + threadIdx.x;
   if (t < n) {
     to[t] = __nv_fp8_e4m3(x[t]).__x, to[n + t] = __nv_fp8_e5m2(x[t]).__x;
+    to[4 * n + t] = __nv_fp8_e8m0(x[t]).__x, to[5 * n + t] = __nv_cvt_float_to_e8m0(x[t], __NV_NOSAT, cudaRoundZero);
     to[2 * n + t] = __nv_cvt_float_to_fp8(x[t], __NV_NOSAT, __NV_E4M3);
     to[3 * n + t] = __nv_cvt_float_to_fp8(x[t], __NV_NOSAT, __NV_E5M2);
   }
@@ -110,5 +111,8 @@ extern "C" __global__ void eights(const float *x, unsigned char *to, float *back
     __nv_fp8_e5m2 b;
     a.__x = b.__x = (unsigned char)t;
     back[t] = (float)a, back[256 + t] = (float)b;
+    __nv_fp8_e8m0 c;
+    c.__x = (unsigned char)t;
+    back[512 + t] = (float)c;
   }
 }

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from anywarp.toolchain import nvrtc
 from toolchain.device_code import HERE, compiled
 
 RNG = np.random.default_rng(11)
@@ -213,3 +214,26 @@ def test_common_names_compile_on_both_sides(standard: str, tmp_path: Path) -> No
     done = subprocess.run([*command, str(tmp_path / "names.o")], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "warning" not in done.stderr
+
+
+HEADERS = (
+    "cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "cooperative_groups.h", "cooperative_groups/reduce.h", "cooperative_groups/scan.h",
+    "cooperative_groups/memcpy_async.h", "mma.h", "cuda_pipeline.h", "cuda_awbarrier.h", "cuda/atomic", "cuda/barrier",
+    "cuda/pipeline", "cuda/std/type_traits", "cuda/std/limits", "cuda/std/array", "cuda/std/utility", "cuda/std/complex",
+    "curand_kernel.h", "cuComplex.h", "math_constants.h", "device_launch_parameters.h", "sm_35_intrinsics.h",
+)  # fmt: skip
+
+
+def test_the_headers_serve_runtime_compilation_too() -> None:
+    body = """
+    extern "C" __global__ void k(float *f) {
+      cuda::std::array<int, 3> a{1, 2, 3};
+      cuda::std::complex<float> z(f[1], f[2]);
+      static_assert(cuda::std::is_integral_v<cuda::std::remove_cv_t<const int>>, "");
+      f[0] = sinf(f[0]) + a[threadIdx.x] + cuda::std::numeric_limits<int>::max() + cuda::std::exp(z).real();
+    }
+    """
+    text = "".join(f"#include <{name}>\n" for name in HEADERS) + body
+    translation = nvrtc.translate(nvrtc.Source("a.cu", text, {}, [], [], str(HERE)))
+    assert ".entry k(" in translation.ptx
+    assert "warning" not in translation.log

@@ -167,9 +167,14 @@ def test_floats_of_eight_bits() -> None:
         [np.array(edges, np.float32), np.array(between), RNG.normal(size=200) * 10.0 ** RNG.integers(-5, 6, 200)]
     )
     x = x.astype(np.float32)
-    codes, back = np.zeros((4, len(x)), np.uint8), np.zeros((2, 256), np.float32)
+    codes, back = np.zeros((6, len(x)), np.uint8), np.zeros((3, 256), np.float32)
     program().run("eights", (len(x) + 255) // 256, 256, [x, codes, back, len(x)])
-    np.testing.assert_array_equal(back, np.array(tables, np.float32))
+    np.testing.assert_array_equal(back[:2], np.array(tables, np.float32))
+    np.testing.assert_array_equal(back[2], [*(2.0 ** np.arange(-127, 128)), np.nan])
+    for value, up, down in zip(np.abs(x).tolist(), codes[4].tolist(), codes[5].tolist(), strict=True):
+        exponent = np.frexp(max(value, 2.0**-127))[1] - 1 if value < np.inf else 128
+        exact = value <= 2.0**-127 or value == 2.0**exponent
+        assert (up, down) == (min(exponent + 127 + (not exact), 254), min(exponent + 127, 255)), value
     for form, (table, most) in enumerate(zip(tables, largest, strict=True)):
         steps = [v for v in table[:128] if np.isfinite(v)]
         beyond = 2 * steps[-1] - steps[-2]  # what the next number would be decides where rounding leaves the range

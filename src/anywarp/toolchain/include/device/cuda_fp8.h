@@ -4,6 +4,7 @@
 
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
+#include "device_types.h"
 
 typedef unsigned char __nv_fp8_storage_t;
 typedef unsigned short __nv_fp8x2_storage_t;
@@ -115,5 +116,67 @@ AW_BOTH __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x, __nv_fp8_
 AW_FP8(e4m3, __NV_E4M3)
 AW_FP8(e5m2, __NV_E5M2)
 #undef AW_FP8
+
+// Scale factors: a power of two from 2^-127 to 2^127, 0xff for NaN. The magnitude is rounded in the direction asked for.
+AW_BOTH_BIG __nv_fp8_storage_t aw_to_e8m0(double x, __nv_saturation_t saturate, enum cudaRoundMode rounding) {
+  double a = aw_abs(x);
+  if (aw_is_nan(x)) return 0xff;
+  int e = a < 5.877471754111438e-39 ? -128 : (int)(aw_bits(a) >> 52 & 2047) - 1023;
+  double power = aw_power_of_2(e < 1000 ? e : 1000);
+  bool more = a > power, up = rounding == cudaRoundPosInf ? more : rounding == cudaRoundNearest && a > 1.5 * power;
+  e = e == -128 ? -127 : up && e < 1000 ? e + 1 : e;
+  return (__nv_fp8_storage_t)(e <= 127 ? e + 127 : saturate == __NV_SATFINITE ? 0xfe : 0xff);
+}
+AW_BOTH double aw_of_e8m0(__nv_fp8_storage_t x) { return x == 0xff ? aw_nan() : aw_power_of_2((int)x - 127); }
+AW_BOTH __nv_fp8_storage_t __nv_cvt_float_to_e8m0(float x, __nv_saturation_t s, enum cudaRoundMode r) {
+  return aw_to_e8m0(x, s, r);
+}
+AW_BOTH __nv_fp8_storage_t __nv_cvt_double_to_e8m0(double x, __nv_saturation_t s, enum cudaRoundMode r) {
+  return aw_to_e8m0(x, s, r);
+}
+AW_BOTH __nv_fp8_storage_t __nv_cvt_bfloat16raw_to_e8m0(__nv_bfloat16_raw x, __nv_saturation_t s, enum cudaRoundMode r) {
+  return aw_to_e8m0(__bfloat162float(x), s, r);
+}
+AW_BOTH __nv_fp8x2_storage_t __nv_cvt_float2_to_e8m0x2(float2 v, __nv_saturation_t s, enum cudaRoundMode r) {
+  return aw_fp8_pair(aw_to_e8m0(v.x, s, r), aw_to_e8m0(v.y, s, r));
+}
+AW_BOTH __nv_fp8x2_storage_t __nv_cvt_double2_to_e8m0x2(double2 v, __nv_saturation_t s, enum cudaRoundMode r) {
+  return aw_fp8_pair(aw_to_e8m0(v.x, s, r), aw_to_e8m0(v.y, s, r));
+}
+AW_BOTH __nv_fp8x2_storage_t __nv_cvt_bfloat162raw_to_e8m0x2(__nv_bfloat162_raw v, __nv_saturation_t s, enum cudaRoundMode r) {
+  return aw_fp8_pair(__nv_cvt_bfloat16raw_to_e8m0(__nv_bfloat16_raw{v.x}, s, r),
+                     __nv_cvt_bfloat16raw_to_e8m0(__nv_bfloat16_raw{v.y}, s, r));
+}
+AW_BOTH __nv_bfloat16_raw __nv_cvt_e8m0_to_bf16raw(__nv_fp8_storage_t x) { return __float2bfloat16((float)aw_of_e8m0(x)); }
+AW_BOTH __nv_bfloat162_raw __nv_cvt_e8m0x2_to_bf162raw(__nv_fp8x2_storage_t x) {
+  return __nv_bfloat162_raw{__nv_cvt_e8m0_to_bf16raw((__nv_fp8_storage_t)x).x,
+                            __nv_cvt_e8m0_to_bf16raw((__nv_fp8_storage_t)(x >> 8)).x};
+}
+struct __nv_fp8_e8m0 {
+  __nv_fp8_storage_t __x;
+  __nv_fp8_e8m0() = default;
+  AW_HD explicit __nv_fp8_e8m0(float v) : __x(aw_to_e8m0(v, __NV_SATFINITE, cudaRoundPosInf)) {}
+  AW_HD explicit __nv_fp8_e8m0(double v) : __x(aw_to_e8m0(v, __NV_SATFINITE, cudaRoundPosInf)) {}
+  AW_HD explicit __nv_fp8_e8m0(__half v) : __nv_fp8_e8m0(__half2float(v)) {}
+  AW_HD explicit __nv_fp8_e8m0(__nv_bfloat16 v) : __nv_fp8_e8m0(__bfloat162float(v)) {}
+  AW_HD explicit operator float() const { return (float)aw_of_e8m0(__x); }
+  AW_HD explicit operator double() const { return aw_of_e8m0(__x); }
+  AW_HD explicit operator __half() const { return __float2half((float)*this); }
+  AW_HD explicit operator __nv_bfloat16() const { return __nv_cvt_e8m0_to_bf16raw(__x); }
+  AW_HD explicit operator bool() const { return true; }
+};
+struct __nv_fp8x2_e8m0 {
+  __nv_fp8x2_storage_t __x;
+  __nv_fp8x2_e8m0() = default;
+  AW_HD explicit __nv_fp8x2_e8m0(float2 v) : __x(__nv_cvt_float2_to_e8m0x2(v, __NV_SATFINITE, cudaRoundPosInf)) {}
+  AW_HD explicit operator __nv_bfloat162() const { return __nv_cvt_e8m0x2_to_bf162raw(__x); }
+};
+struct __nv_fp8x4_e8m0 {
+  __nv_fp8x4_storage_t __x;
+  __nv_fp8x4_e8m0() = default;
+  AW_HD explicit __nv_fp8x4_e8m0(float4 v)
+      : __x(__nv_cvt_float2_to_e8m0x2(float2{v.x, v.y}, __NV_SATFINITE, cudaRoundPosInf) |
+            (unsigned int)__nv_cvt_float2_to_e8m0x2(float2{v.z, v.w}, __NV_SATFINITE, cudaRoundPosInf) << 16) {}
+};
 
 #endif

@@ -2,7 +2,9 @@
 #ifndef ANYWARP_CCCL_COMPLEX_H
 #define ANYWARP_CCCL_COMPLEX_H
 
+#ifndef __CUDACC_RTC__
 #include <cmath>
+#endif
 
 #include "std.h"
 #include "../attributes.h"

@@ -2,6 +2,9 @@
 #ifndef ANYWARP_CCCL_STD_H
 #define ANYWARP_CCCL_STD_H
 
+#ifdef __CUDACC_RTC__
+#include "rtc.h"
+#else
 #include <cstddef>
 #include <cstdint>
 
@@ -12,5 +15,6 @@ using ::std::size_t;
 using ::std::ptrdiff_t;
 }  // namespace std
 }  // namespace cuda
+#endif
 
 #endif
