@@ -230,7 +230,7 @@ def test_the_headers_serve_runtime_compilation_too() -> None:
       cuda::std::array<int, 3> a{1, 2, 3};
       cuda::std::complex<float> z(f[1], f[2]);
       static_assert(cuda::std::is_integral_v<cuda::std::remove_cv_t<const int>>, "");
-      f[0] = sinf(f[0]) + a[threadIdx.x] + cuda::std::numeric_limits<int>::max() + cuda::std::exp(z).real();
+      f[0] = sinf(f[0]) + a[threadIdx.x] + cuda::std::numeric_limits<short>::max() + cuda::std::exp(z).real();
     }
     """
     text = "".join(f"#include <{name}>\n" for name in HEADERS) + body
