@@ -32,8 +32,8 @@ _GCC_ONLY = (
 _SDK = "12.8"
 """The version of CUDA's runtime interface that clang generates calls for: the newest it knows; 13 has the same calls."""
 
-_TOOLKIT = "crt/host_runtime.h"
-"""A header that NVIDIA's toolkit has and we have not."""
+_TOOLKIT, _OURS = "crt/host_runtime.h", "anywarp/launch_syntax.h"
+"""A header that NVIDIA's toolkit has and we have not, and one that only our folders of headers have."""
 
 _DEVICE_OPTIMISATION = {"-O0": "-O1", "-O1": "-O1", "-O2": "-O3", "-O3": "-O3"}
 """What -Xptxas asks for; never -O0, which would leave every variable in memory."""
@@ -189,8 +189,9 @@ def preprocessor(line: CommandLine) -> list[str]:
     words = list(line.macros)
     for option, name in (("-I", "include-path"), ("-isystem", "system-include")):
         for folder in line.all(name):
-            # A toolkit of NVIDIA's, which makefiles name: its headers count only where we have none.
-            words += ["-idirafter" if (Path(folder) / _TOOLKIT).exists() else option, folder]
+            # A toolkit of NVIDIA's, which makefiles name: its headers count only where we have none. Our own come anyway.
+            if not (Path(folder) / _OURS).exists():
+                words += ["-idirafter" if (Path(folder) / _TOOLKIT).exists() else option, folder]
     return words
 
 
