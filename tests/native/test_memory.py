@@ -261,6 +261,10 @@ def test_virtual_memory_is_reserved_mapped_and_seen_twice(driver, context):
     driver.cuMemSetAccess(space, 2 * step, everything, 1)
     driver.cuMemsetD32_v2(space, 77, 16)
     assert fetch(driver, space + step, 16, np.uint32).tolist() == [77] * 16
+    driver.cuMemsetD32_v2(space + step - 4, 88, 1)
+    assert fetch(driver, space + step - 4, 2, np.uint32).tolist() == [88, 77]  # a copy spans both mappings
+    beyond = np.zeros(step // 4 + 2, np.uint32)
+    assert driver.code("cuMemcpyDtoH_v2", beyond.ctypes.data, space + step, beyond.nbytes) == INVALID_VALUE
     shared = driver.out("cuMemExportToShareableHandle", physical, 1, 0, kind=ctypes.c_int)
     again = driver.out("cuMemImportFromShareableHandle", shared, 1, kind=ctypes.c_uint64)
     os.close(shared)

@@ -60,6 +60,18 @@ def test_data_of_a_module_is_laid_out_with_its_addresses(driver, context, handma
     assert driver.code("cuModuleGetGlobal_v2", None, None, module, b"nothing") == NOT_FOUND
 
 
+def test_variables_are_known_memory_as_long_as_their_module(driver, context, handmade):
+    module = driver.out("cuModuleLoadData", handmade.module(READS_DATA, data=DATA, extra=VARIABLES))
+    address = ctypes.c_uint64()
+    driver.cuModuleGetGlobal_v2(ctypes.byref(address), None, module, b"number")
+    kind = ctypes.c_uint()
+    driver.cuPointerGetAttribute(ctypes.byref(kind), 2, address.value)
+    assert kind.value == 2  # CU_MEMORYTYPE_DEVICE
+    assert driver.code("cuMemFree_v2", address.value - 8) == 1  # they begin there, and belong to the module
+    driver.cuModuleUnload(module)
+    assert driver.code("cuPointerGetAttribute", ctypes.byref(kind), 2, address.value) == 1
+
+
 def test_each_load_has_data_of_its_own(driver, context, handmade):
     image = handmade.module(READS_DATA, data=DATA, extra=VARIABLES)
     places = []
@@ -96,7 +108,7 @@ def test_parameters_and_attributes_of_a_function(driver, context, handmade):
     ask = lambda number, name: driver.out("cuFuncGetAttribute", number, function[name], kind=ctypes.c_int)  # noqa: E731
     assert ask(0, b"vecadd") == 1024 and ask(0, b"limited") == 64
     assert ask(1, b"dynamic_shared") == 20 and ask(3, b"locals") == 1000
-    assert ask(5, b"vecadd") == 82 and ask(6, b"vecadd") == 80
+    assert ask(5, b"vecadd") == 80 and ask(6, b"vecadd") == 80
     assert ask(8, b"vecadd") == 49152 and ask(8, b"dynamic_shared") == 49152 - 20
     assert driver.code("cuFuncGetAttribute", ctypes.byref(ctypes.c_int()), 99, function[b"vecadd"]) == INVALID_VALUE
 

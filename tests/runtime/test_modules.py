@@ -26,6 +26,42 @@ def test_machine_code_alone_is_no_binary_for_this_device():
     assert "sm_80, sm_90" in caught.value.diagnostic.message
 
 
+DEFINES = b""".version 8.0
+.target sm_80
+.address_size 64
+.visible .func (.param .b32 r) seven() { st.param.b32 [r], 7; ret; }
+"""
+CALLS = b""".version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 r) seven();
+.visible .entry caller() { .param .b32 got; call.uni (got), seven; ret; }
+"""
+
+
+def linked(*fatbins):
+    return b"AWLINKED" + b"".join(len(each).to_bytes(8, "little") + each for each in fatbins)
+
+
+@pytest.mark.native
+def test_objects_are_linked_where_the_linked_image_has_machine_code_only():
+    image = linked(fatbin((2, 75, bytes(64))), fatbin((1, 75, CALLS)), fatbin((2, 75, bytes(64)), (1, 75, DEFINES)))
+    module = open_image(image, "x")
+    assert module.entries == ("caller",) and module.function("seven") is not None
+
+
+def test_ptx_of_the_linked_image_goes_first():
+    assert open_image(linked(fatbin((1, 80, PTX)), fatbin((2, 75, bytes(64)))), "x").entries == ("add",)
+
+
+@pytest.mark.parametrize(
+    "image", [b"AWLINKED" + (99).to_bytes(8, "little"), linked(), linked(fatbin((2, 75, bytes(64))))]
+)
+def test_a_damaged_linked_image_is_refused(image):
+    with pytest.raises(AnywarpError):
+        open_image(image, "x")
+
+
 @pytest.mark.parametrize(
     ("code", "cuda"),
     [
