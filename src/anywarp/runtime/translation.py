@@ -19,7 +19,9 @@ def translated(payload: bytes) -> Message:
     try:
         made = nvrtc.translate(source)
     except nvrtc.Rejected as refused:
-        return message(("status", "error"), ("cuda", refused.code), ("diagnostic", "nvrtc"), payload=refused.log.encode())
+        return message(
+            ("status", "error"), ("cuda", refused.code), ("diagnostic", "nvrtc"), payload=refused.log.encode()
+        )
     lines = ["kind ptx", f"log {percent(made.log)}"]
     lines += [f"lowered {percent(asked)} {percent(name)}" for asked, name in made.lowered]
     lines += [f"file {percent(str(path))} {_stamp(path)}" for path in made.files]
