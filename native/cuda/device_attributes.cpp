@@ -118,6 +118,8 @@ constexpr Attribute kFixed[] = {
     {145, 1},   // virtual memory management of the host
     {131, -1},  // no NUMA node of its own
     {134, -1},
+    {136, 7},           // deflate, Snappy and LZ4 are decompressed
+    {137, 0x7fffffff},  // bytes at once
 };
 
 }  // namespace

@@ -232,3 +232,12 @@ AW_EXPORT CUresult cuKernelGetParamCount(CUkernel handle, size_t* count) {
     *count = kernel_of(handle)->function_in(current_context())->entry->params.size();
   });
 }
+
+// Functions that host and device share come from nowhere in PTX, so that no library has one.
+AW_EXPORT CUresult cuLibraryGetUnifiedFunction(void** out, CUlibrary handle, const char* symbol) {
+  return api<"cuLibraryGetUnifiedFunction">([&] {
+    require(out && symbol);
+    library_of(handle);
+    return CUDA_ERROR_NOT_FOUND;
+  });
+}
