@@ -60,3 +60,12 @@ def test_routes_follow_the_functions_that_are_defined():
     assert all(row.reason for row in there.rows if row.route == "absent")
     assert isinstance(there, Table) and len(there.rows) == len(table.rows)
     assert derive.sync(there, []).rows == derive.sync(table, []).rows
+
+
+def test_what_published_packages_ask_for_is_there():
+    """All but multicast objects, whose instructions need compute capability 9.0; packages ask the device's attribute first."""
+    text = (REPOSITORY / "tests" / "native" / "driver_demand.txt").read_text()
+    demanded = [line for line in text.splitlines() if not line.startswith("#")]
+    routes = {row.name: row.route for row in load().rows}
+    assert len(demanded) >= 208
+    assert [name for name in demanded if routes[name] == "absent" and not name.startswith("cuMulticast")] == []
