@@ -40,6 +40,8 @@ extern "C" __global__ void groups(const int *in, int *out) {
   cg::memcpy_async(block, room, in, sizeof(int) * 64);
   cg::wait(block);
   out[768 + t] = room[63 - t];
+  out[832 + t] = cg::exclusive_scan(tile, v, cg::less<int>());
+  out[896 + t] = cg::exclusive_scan(tile, v, cg::greater<int>());
 }
 
 extern "C" __global__ void grid_barrier(int *counts, int *seen) {

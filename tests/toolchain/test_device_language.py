@@ -25,9 +25,9 @@ def program() -> Any:
 
 def test_groups_reduce_scan_shuffle_and_part() -> None:
     values = RNG.integers(-50, 50, 64).astype(np.int32)
-    out = np.zeros(13 * 64, np.int32)
+    out = np.zeros(15 * 64, np.int32)
     program().run("groups", 1, 64, [values, out])
-    got = out.reshape(13, 64)
+    got = out.reshape(15, 64)
     eights, warps = values.reshape(8, 8), values.reshape(2, 32)
     np.testing.assert_array_equal(got[0], np.repeat(eights.sum(1), 8))
     np.testing.assert_array_equal(got[1], np.repeat(warps.max(1), 32))
@@ -50,6 +50,10 @@ def test_groups_reduce_scan_shuffle_and_part() -> None:
         np.testing.assert_array_equal(got[10][part], sizes)
         np.testing.assert_array_equal(got[11][part], warp[0])
     np.testing.assert_array_equal(got[12], values[::-1])
+    below = np.concatenate([np.full((8, 1), 2**31 - 1), np.minimum.accumulate(eights, 1)[:, :-1]], 1)
+    above = np.concatenate([np.full((8, 1), -(2**31)), np.maximum.accumulate(eights, 1)[:, :-1]], 1)
+    np.testing.assert_array_equal(got[13], below.ravel())
+    np.testing.assert_array_equal(got[14], above.ravel())
 
 
 def test_a_grid_meets_at_its_barrier() -> None:

@@ -40,6 +40,15 @@ AW_CG auto reduce(const coalesced_group &g, T v, Op &&op) -> typename aw::bare<T
   }
   return g.shfl(v, 0);
 }
+// What an atomic holds is combined with the group's result.
+template <class Group, class Atomic, class Value, class Op>
+AW_CG void reduce_update_async(const Group &g, Atomic &atomic, Value &&v, Op &&op) {
+  auto r = reduce(g, v, op);
+  if (g.thread_rank() != 0) return;
+  auto now = atomic.load();
+  while (!atomic.compare_exchange_weak(now, op(now, r))) {
+  }
+}
 template <class Group, class T, class Value, class Op>
 AW_CG void reduce_store_async(const Group &g, T *to, Value &&v, Op &&op) {
   auto r = reduce(g, v, op);

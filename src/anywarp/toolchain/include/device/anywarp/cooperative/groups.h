@@ -14,6 +14,14 @@
 namespace cooperative_groups {
 
 namespace aw {
+template <bool C, class A, class B>
+struct choose {
+  typedef A type;
+};
+template <class A, class B>
+struct choose<false, A, B> {
+  typedef B type;
+};
 AW_CG unsigned long long volume(dim3 d) { return (unsigned long long)d.x * d.y * d.z; }
 AW_CG unsigned int thread_rank() { return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x; }
 AW_CG unsigned int block_size() { return blockDim.x * blockDim.y * blockDim.z; }

@@ -8,14 +8,6 @@ namespace cooperative_groups {
 
 namespace aw {
 AW_CG unsigned int lane() { return __nvvm_read_ptx_sreg_laneid(); }
-template <bool C, class A, class B>
-struct choose {
-  typedef A type;
-};
-template <class A, class B>
-struct choose<false, A, B> {
-  typedef B type;
-};
 // A value of any size, 32 bits at a time.
 template <class T, class F>
 AW_CG T by_words(T value, F move) {
