@@ -193,8 +193,8 @@ def test_headers_serve_a_host_compiler_without_device_code(needs_clang, tmp_path
 
 
 def test_a_toolkit_of_nvidias_gives_only_what_we_lack(nvcc, tmp_path):
-    (tmp_path / "toolkit" / "crt").mkdir(parents=True)
-    (tmp_path / "toolkit" / "crt" / "host_runtime.h").write_text("")
+    (tmp_path / "toolkit").mkdir()
+    (tmp_path / "toolkit" / "cuda_runtime.h").write_text("#error taken from the toolkit\n")
     (tmp_path / "toolkit" / "vector_functions.h").write_text("#error taken from the toolkit\n")
     (tmp_path / "toolkit" / "only_there.h").write_text("#define ONLY 5\n")
     (tmp_path / "t.cu").write_text("#include <vector_functions.h>\n#include <only_there.h>\nint x = ONLY;\n")

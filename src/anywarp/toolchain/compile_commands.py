@@ -32,8 +32,8 @@ _GCC_ONLY = (
 _SDK = "12.8"
 """The version of CUDA's runtime interface that clang generates calls for: the newest it knows; 13 has the same calls."""
 
-_TOOLKIT, _OURS = "crt/host_runtime.h", "anywarp/launch_syntax.h"
-"""A header that NVIDIA's toolkit has and we have not, and one that only our folders of headers have."""
+_TOOLKIT, _OURS = "cuda_runtime.h", "anywarp/launch_syntax.h"
+"""A header that toolkits have, and one that only our folders of headers have."""
 
 _DEVICE_OPTIMISATION = {"-O0": "-O1", "-O1": "-O1", "-O2": "-O3", "-O3": "-O3"}
 """What -Xptxas asks for; never -O0, which would leave every variable in memory."""
