@@ -105,6 +105,16 @@ extern "C" __global__ void brains(const float *a, const float *b, float *out, in
   out[17 * n + t] = __bfloat162int_rn(x), out[18 * n + t] = x < y;
 }
 
+// Two halves against two: bits of 16 comparisons with and without order.
+extern "C" __global__ void comparisons(const __half2 *a, const __half2 *b, unsigned *out) {
+  int t = threadIdx.x;
+  __half2 x = a[t], y = b[t];
+  bool found[] = {__heq(x.x, y.x),  __hne(x.x, y.x),  __hlt(x.x, y.x),  __hge(x.x, y.x),  __hequ(x.x, y.x), __hneu(x.x, y.x),
+                  __hltu(x.x, y.x), __hgeu(x.x, y.x), __hbeq2(x, y),    __hbne2(x, y),    __hbneu2(x, y),   __hbltu2(x, y),
+                  x.x == y.x,       x.x != y.x,       x == y,           __heq2_mask(x, y) == 0xffffffffu};
+  for (int k = 0; k < 16; ++k) out[t] |= found[k] << k;
+}
+
 extern "C" __global__ void packed(const unsigned *a, const unsigned *b, unsigned *out, int n) {
   int t = threadIdx.x;
   unsigned x = a[t], y = b[t];

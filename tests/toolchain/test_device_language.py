@@ -136,6 +136,22 @@ def test_sixteen_bit_floats_round_once(kernel: str, digits: int, lowest: int) ->
         np.testing.assert_array_equal(got[:, t], np.array(expected, np.float32), err_msg=f"lane {t}: {a[t]} {b[t]}")
 
 
+def test_comparisons_of_halves_know_order_from_its_absence() -> None:
+    values = np.array([1.0, 2.0, np.nan, 1.0, -0.0, 0.0, np.inf, np.nan], np.float16)
+    a, b = (g.ravel().copy() for g in np.meshgrid(values, values))
+    out = np.zeros(32, np.uint32)
+    program().run("comparisons", 1, 32, [a, b, out])
+    for t in range(32):
+        (p, r), (q, s) = a[2 * t : 2 * t + 2].tolist(), b[2 * t : 2 * t + 2].tolist()
+        lost, both_lost = p != p or q != q, r != r or s != s
+        expected = [
+            p == q, p < q or p > q, p < q, p >= q, p == q or lost, p != q, p < q or lost, p >= q or lost, p == q and r == s,
+            (p < q or p > q) and (r < s or r > s), p != q and r != s, (p < q or lost) and (r < s or both_lost), p == q, p != q,
+            p == q and r == s, p == q and r == s,
+        ]  # fmt: skip
+        assert [bool(out[t] >> k & 1) for k in range(16)] == expected, (p, q, r, s)
+
+
 def lanes_of(x: int, bits: int, signed: bool) -> list[int]:
     """Return the numbers in a word, lowest first."""
     parts = [x >> k & ((1 << bits) - 1) for k in range(0, 32, bits)]

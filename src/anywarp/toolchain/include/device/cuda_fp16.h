@@ -39,6 +39,11 @@
 #else
 #define AW_OPERATORS 1
 #endif
+#ifdef __CUDA_NO_HALF2_OPERATORS__
+#define AW_OPERATORS_2 0
+#else
+#define AW_OPERATORS_2 1
+#endif
 #include "anywarp/half_like.inc"
 #undef AW_T
 #undef AW_T2
@@ -57,6 +62,7 @@
 #undef AW_DEVICE_SIDE
 #undef AW_CONVERSIONS
 #undef AW_OPERATORS
+#undef AW_OPERATORS_2
 #undef AW_MEMBER
 
 typedef __half __nv_half;
