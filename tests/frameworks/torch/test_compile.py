@@ -3,10 +3,12 @@
 Each compile costs seconds of a C++ compiler, so a test holds several things that go into one graph.
 """
 
+import ctypes
 import gc
 import importlib.util
 import os
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -300,6 +302,25 @@ def test_errors_leave_nothing_behind():
     assert host.device.type == "cpu"
     with pytest.raises(RuntimeError, match="cuda:0 and cpu"):
         torch.compile(lambda a, b: a + b)(torch.ones(3, device="cuda"), torch.ones(3))
+
+
+def test_code_after_an_operator_sees_what_it_has_given_to_its_stream():
+    """As kernels of an extension: the operator returns before they have run."""
+    driver = ctypes.CDLL("libcuda.so.1")
+    ones = np.float32(1).view(np.uint32)
+
+    @torch.library.custom_op("late::ones", mutates_args=())
+    def made_late(like: torch.Tensor) -> torch.Tensor:
+        made = torch.zeros_like(like)
+        torch.cuda._sleep(torch.cuda.get_device_properties(0).clock_rate * 300)  # 0.3 seconds
+        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+        place, count = ctypes.c_uint64(made.data_ptr()), ctypes.c_size_t(made.numel())
+        assert driver.cuMemsetD32Async(place, ctypes.c_uint32(int(ones)), count, stream) == 0
+        return made
+
+    made_late.register_fake(torch.empty_like)
+    like = torch.empty(1000, device="cuda")
+    assert torch.equal(torch.compile(lambda a: made_late(a) + 1)(like), torch.full_like(like, 2))
 
 
 @pytest.mark.skipif(importlib.util.find_spec("triton") is not None, reason="Triton is installed")
