@@ -215,7 +215,9 @@ def test_damaged_trace_files_are_read_as_far_as_they_make_sense(tmp_path):
     folder = tmp_path / "raw"
     folder.mkdir()
     header = b"AWTRACE1" + (65536).to_bytes(4, "little") + (77).to_bytes(4, "little") + bytes(4080)
-    call = bytes([1, 0, 0, 0, 9, 0, 0, 0]) + b"".join(n.to_bytes(8, "little") for n in (100, 200, 1, 2 | 1 << 32, 0, 0, 0))
+    call = bytes([1, 0, 0, 0, 9, 0, 0, 0]) + b"".join(
+        n.to_bytes(8, "little") for n in (100, 200, 1, 2 | 1 << 32, 0, 0, 0)
+    )
     for name, content in {
         "a": b"", "b": b"x" * 5000, "c": header[:100], "d": header[:4096], "e": header[:4096] + call + b"\xff" * 64,
         "f": header[:4096] + call * 3 + b"\x01\x00\xff\xff",
