@@ -33,6 +33,15 @@ T* look_up(const std::unordered_map<const void*, T*>& map, const void* key) {
   return it == map.end() ? nullptr : it->second;
 }
 
+constinit std::atomic<bool> ending{false};
+
+// Called when code is first loaded, which is after the constructors of the program's binaries: so
+// this runs at the end before those take their binaries back.
+void notice_the_end() {
+  static const int registered = std::atexit([] { ending.store(true); });
+  (void)registered;
+}
+
 Binary& binary_of(void** handle) { return *reinterpret_cast<Binary*>(handle); }
 
 void place_managed(const Binary& binary, CUlibrary library) {
@@ -50,6 +59,7 @@ CUlibrary load(Binary& binary) {
   std::lock_guard lock(binary.mutex);
   if (CUlibrary library = binary.library.load(std::memory_order_relaxed)) return library;
   check(binary.failure);
+  notice_the_end();
   CUlibrary library = nullptr;
   binary.failure =
       cuLibraryLoadData(&library, binary.wrapper, nullptr, nullptr, 0, nullptr, nullptr, 0);
@@ -133,7 +143,9 @@ void** rt::__cudaRegisterFatBinary(void* wrapper) {
 void rt::__cudaRegisterFatBinaryEnd(void**) {}
 
 void rt::__cudaUnregisterFatBinary(void** handle) {
-  if (!handle) return;
+  // At the end of the process there is nothing to tidy up, and kernels may still run, some for
+  // ever.
+  if (!handle || ending.load()) return;
   Binary& binary = binary_of(handle);
   {
     std::unique_lock lock(registry().mutex);
