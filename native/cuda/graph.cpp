@@ -291,7 +291,8 @@ AW_EXPORT CUresult cuGraphClone(CUgraph* out, CUgraph original) {
 AW_EXPORT CUresult cuGraphNodeFindInClone(CUgraphNode* out, CUgraphNode original, CUgraph clone) {
   return api<"cuGraphNodeFindInClone">([&] {
     require(out);
-    for (auto& node : graph_of(clone)->nodes) {
+    auto cloned = graph_of(clone);
+    for (auto& node : cloned->nodes) {
       if (node->cloned_from != reinterpret_cast<uintptr_t>(original)) continue;
       *out = as_handle<CUgraphNode>(node->handle);
       return;

@@ -109,8 +109,8 @@ AW_EXPORT CUresult cuLinkComplete(CUlinkState handle, void** out, size_t* size) 
     auto state = link_of(handle);
     state->jit.run([&] {
       state->linked = link_ptx(state->inputs);
-      for (auto& line : describe(read_image(state->linked.c_str()))->diagnostics)
-        state->jit.inform(line);
+      auto description = describe(read_image(state->linked.c_str()));
+      for (auto& line : description->diagnostics) state->jit.inform(line);
     });
     if (out) *out = state->linked.data();
     // With the zero at its end, so that a copy of these bytes can be loaded.
