@@ -13,6 +13,7 @@
 #include "cuda/memory.h"
 #include "cuda/module.h"
 #include "devices/check.h"
+#include "devices/faults.h"
 
 namespace aw {
 namespace {
@@ -92,6 +93,7 @@ struct Performer {
     w.function(w.data);
     context_of_callback() = nullptr;
     inside_callback() = false;
+    HandlersStay::look_again();
   }
 
   void operator()(const CallbackWork& w) const {
@@ -167,6 +169,7 @@ void perform(const Work& work, Context& context) {
 }
 
 void perform(const ExecutionPlan& plan, Context& context) {
+  HandlersStay handlers;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     set_current_node(plan.nodes[i]);
     if (!context.error) perform(*plan.steps[i], context);

@@ -150,10 +150,33 @@ struct SignalStack {
 
 }  // namespace
 
+namespace {
+
+enum { kLookEachTime = 0, kLookOnce = 1, kLooked = 2 };
+
+int& looking() {
+  static constinit thread_local int state = kLookEachTime;
+  return state;
+}
+
+}  // namespace
+
+HandlersStay::HandlersStay() : before_(looking()) {
+  if (before_ == kLookEachTime) looking() = kLookOnce;
+}
+
+HandlersStay::~HandlersStay() { looking() = before_; }
+
+void HandlersStay::look_again() {
+  if (looking() == kLooked) looking() = kLookOnce;
+}
+
 void prepare_for_faults() {
   thread_local SignalStack stack;
   own_slot();
+  if (looking() == kLooked) return;
   install();
+  if (looking() == kLookOnce) looking() = kLooked;
 }
 
 void set_fault_frame(FaultFrame* frame) {

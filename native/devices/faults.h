@@ -23,6 +23,19 @@ struct FaultFrame {
 // before running kernels.
 void prepare_for_faults();
 
+// While one exists on this thread, our handlers are put in place once and not before each kernel:
+// for the kernels of a graph, between which the program does nothing on this thread.
+class HandlersStay {
+ public:
+  HandlersStay();
+  ~HandlersStay();
+  HandlersStay(const HandlersStay&) = delete;
+  static void look_again();  // a function of the program ran on this thread
+
+ private:
+  int before_;
+};
+
 // While a frame is set, a fault on this thread jumps to it; null outside kernels.
 void set_fault_frame(FaultFrame* frame);
 
