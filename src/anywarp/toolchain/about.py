@@ -9,7 +9,7 @@ from anywarp import __version__
 from anywarp.toolchain import clang as compilers
 from anywarp.toolchain import cuda_home
 from anywarp.toolchain.architectures import KNOWN
-from anywarp.toolchain.compile_commands import BUILD, MAJOR, MINOR
+from anywarp.toolchain.compile_commands import RELEASE
 from anywarp.toolchain.option_table import OPTIONS
 from anywarp.toolchain.options import CommandLine
 
@@ -27,7 +27,7 @@ def version() -> str:
     return (
         f"nvcc: anywarp's CUDA compiler driver, anywarp {__version__}, in place of\n"
         "nvcc: NVIDIA (R) Cuda compiler driver\n"
-        f"Cuda compilation tools, release {MAJOR}.{MINOR}, V{MAJOR}.{MINOR}.{BUILD}"
+        f"Cuda compilation tools, release {RELEASE.rpartition('.')[0]}, V{RELEASE}"
     )
 
 

@@ -20,7 +20,10 @@ FOLDERS = (INCLUDE / "cuda", INCLUDE / "device", INCLUDE / "13")
 """Our headers, in the order in which they are searched: they stand before the host's own, some of which they wrap."""
 
 MAJOR, MINOR, BUILD = 13, 5, 37
-"""The version of nvcc whose interface this is: that of our headers, which libraries compare with it."""
+"""The version that macros tell: that of our headers, which libraries compare with it."""
+
+RELEASE = "13.0.88"
+"""The version that --version tells, and build systems compare with that of the driver and of PyTorch: our driver's is 13.0."""
 
 _GCC_ONLY = (
     "-fno-gnu-unique", "-fconcepts", "-fmax-errors", "-fno-var-tracking", "-fvar-tracking", "-fno-tree-", "-ftree-", "-fno-ipa-",

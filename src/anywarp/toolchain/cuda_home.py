@@ -13,10 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from anywarp import settings
-from anywarp.toolchain.compile_commands import BUILD, FOLDERS, MAJOR, MINOR
+from anywarp.toolchain.compile_commands import FOLDERS, MAJOR, RELEASE
 
 LIBRARIES = ("cudart", "nvrtc", "nvJitLink", "cuda", "nvidia-ml", "cupti", "nvToolsExt")
-_FORM = "2"
+_FORM = "3"
 """Changed when the layout changes."""
 
 
@@ -89,5 +89,5 @@ def _texts() -> dict[str, tuple[str, int]]:
         "lib64/libcudadevrt.a": ("!<arch>\n", 0o644),
         "bin/nvcc": (f'{command} "$@"\n', 0o755),
         "bin/fatbinary": (f'{command}.fatbin "$@"\n', 0o755),
-        "version.json": (f'{{"cuda": {{"name": "anywarp", "version": "{MAJOR}.{MINOR}.{BUILD}"}}}}\n', 0o644),
+        "version.json": (f'{{"cuda": {{"name": "anywarp", "version": "{RELEASE}"}}}}\n', 0o644),
     }
