@@ -160,6 +160,7 @@ def table(chosen: Iterable[Program], ways: Sequence[Way], outcomes: Sequence[Out
         "",
         "- `nvcc -cudart shared` is NVIDIA's compiler with the runtime as a library, run with `anywarp run`.",
         "- nvcc without options links NVIDIA's runtime statically; such a program is run with `anywarp run --rebind`.",
+        "  Its PTX is that of the first way, whose kernels are in the cache by then.",
         "- `anywarp nvcc` compiles with clang and our headers and needs nothing of NVIDIA's.",
         "",
         "| program | what it shows | " + " | ".join(way.title for way in ways) + " |",
