@@ -35,6 +35,7 @@ ALWAYS = {
 }
 """What a plain run of the tests builds: one program of each kind; all others are marked long."""
 
+
 def _marks(name, way):
     built = (settings.LIBRARY_DIR.get() / "libcudart.so.13").exists()
     marks = [pytest.mark.native, pytest.mark.skipif(not built, reason="libcudart.so.13 is not built")]
