@@ -3,6 +3,7 @@
 import pytest
 
 from anywarp.diagnostics import AnywarpError
+from anywarp.toolchain import compile_commands
 from anywarp.toolchain.options import parse
 
 
@@ -90,3 +91,12 @@ def test_files_of_options_that_include_themselves_end(tmp_path):
     file.write_text(f"@{file}")
     assert "without end" in refused(f"@{file}")
     assert "cannot be read" in refused("@/nowhere/at/all")
+
+
+@pytest.mark.parametrize("said", ["-fPIC", "'-fPIC'"])
+def test_a_choice_of_position_stays_the_only_one_also_in_quotes(said):
+    """torch's build of extensions leaves quotes around it, which nvcc's shell would have taken away."""
+    given = compile_commands.passed_on(parse(["--compiler-options", said]).all("compiler-options"))
+    assert given == ["-fPIC"]
+    assert compile_commands._position_chosen(parse(["--compiler-options", said]))
+    assert not compile_commands._position_chosen(parse(["--compiler-options", "-O2"]))

@@ -214,5 +214,5 @@ def _warnings(line: CommandLine) -> list[str]:
 
 
 def _position_chosen(line: CommandLine) -> bool:
-    given = {part for word in line.all("compiler-options") + line.unknown for part in word.split()}
+    given = set(passed_on([*line.all("compiler-options"), *line.unknown]))
     return bool(given & {"-fPIC", "-fpic", "-fPIE", "-fpie", "-fno-pic", "-fno-pie", "-fno-PIC", "-fno-PIE"})
