@@ -162,7 +162,9 @@ def test_host_memory_and_its_device_pointer(driver, context):
 
 
 def test_variables_of_modules(driver, context, handmade):
-    image = handmade.module(kernels.VECADD, data=b"\x11\x22\x33\x44" * 4, extra=(("global", "table", "global", 4, 8, 4),))
+    image = handmade.module(
+        kernels.VECADD, data=b"\x11\x22\x33\x44" * 4, extra=(("global", "table", "global", 4, 8, 4),)
+    )
     module = driver.out("cuModuleLoadData", image)
     address, size = u32(), u32()
     driver.cuModuleGetGlobal(ctypes.byref(address), ctypes.byref(size), module, b"table")
