@@ -1,7 +1,7 @@
 """Uses the extension that `setup.py build_ext --inplace` has built: softmax of half, bfloat16, float and double matrices."""
 
-import row_softmax
-import torch
+import torch  # isort: skip - it brings the libraries that an extension is linked to
+import row_softmax  # isort: skip
 
 
 def main() -> None:
