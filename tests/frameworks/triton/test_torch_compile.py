@@ -2,7 +2,7 @@
 
 import pytest
 
-pytestmark = [pytest.mark.triton, pytest.mark.torch, pytest.mark.slow]
+pytestmark = [pytest.mark.triton, pytest.mark.torch, pytest.mark.long]
 
 PROGRAM = """
 import torch
