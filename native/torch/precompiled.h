@@ -1,5 +1,6 @@
-// What nearly every file here includes, read once: the build precompiles it (frameworks/torch/build.py).
-// No file may rely on it: each includes what it uses. It is a main file to the compiler, so it has no #pragma once.
+// What nearly every file here includes, read once: the build precompiles it
+// (frameworks/torch/build.py). No file may rely on it: each includes what it uses. It is a main
+// file to the compiler, so it has no #pragma once.
 
 #include <ATen/Context.h>
 #include <ATen/Dispatch.h>

@@ -40,7 +40,7 @@ from anywarp.runtime.management import DeviceState, MachineState, look
 @click.option("-f", "--filename", "file", type=click.Path(path_type=Path, dir_okay=False), help="Write to this file.")
 @click.option("--version", "version", is_flag=True, help="Versions, and nothing else.")
 @click.argument("words", nargs=-1)
-def command(  # noqa: PLR0913 - the options are nvidia-smi's
+def command(
     listed: bool,
     everything: bool,
     as_xml: bool,
