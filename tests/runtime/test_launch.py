@@ -124,6 +124,7 @@ class TestRun:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell in the background ignores it
         )
         assert child.stdout is not None and child.stdout.readline() == b"ready\n"
         time.sleep(0.1)

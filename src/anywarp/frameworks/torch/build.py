@@ -107,7 +107,7 @@ def _precompiled(compiler: Sequence[str], base: Sequence[str], header: Path, out
 
     Half of the time of most files is spent in torch's headers. Compilers other than GCC keep such headers in other ways.
     """
-    if "Free Software Foundation" not in _call([*compiler, "--version"], of="stdout"):
+    if not header.exists() or "Free Software Foundation" not in _call([*compiler, "--version"], of="stdout"):
         return []
     target, stamp = out / f"{header.name}.gch", " ".join(base)
     if not _current(target, stamp):
