@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from anywarp.cli.readable_names import readable
 from anywarp.runtime.trace_summary import Row, Stream, Summary
 
 Lines = list[Sequence[str]]
@@ -30,7 +31,11 @@ def tables(summary: Summary, top: int) -> Iterator[tuple[str, tuple[str, ...], L
     yield _titled("streams", summary.streams, top), ("busy", "of", "share", "work", "stream"), streams
     gaps = sorted(((gap, s) for s in summary.streams for gap in s.gaps), key=lambda pair: -pair[0].duration)[:top]
     idle: Lines = [
-        (duration(g.duration), duration(g.begin), safe(f"{s.name} of {s.process}: after {g.before}, before {g.after}"))
+        (
+            duration(g.duration),
+            duration(g.begin),
+            safe(f"{s.name} of {s.process}: after {readable(g.before)}, before {readable(g.after)}"),
+        )
         for g, s in gaps
     ]
     yield "longest times without work", ("idle", "from", "stream"), idle
@@ -42,7 +47,7 @@ def _titled(title: str, rows: Sequence[object], top: int) -> str:
 
 def _row(row: Row) -> tuple[str, ...]:
     times = (duration(row.mean), duration(row.shortest), duration(row.longest))
-    return (f"{row.share:.1%}", duration(row.total), str(row.count), *times, safe(row.name))
+    return (f"{row.share:.1%}", duration(row.total), str(row.count), *times, safe(readable(row.name)))
 
 
 def _stream(stream: Stream) -> tuple[str, ...]:
