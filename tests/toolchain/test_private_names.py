@@ -1,18 +1,21 @@
 """Names that clang settles too late."""
 
+import pytest
+
 from anywarp.toolchain.private_names import settled
 
 SUFFIX = "__static__0123456789abcdef"
 
 
-def test_uses_under_the_short_name_get_the_long_one():
+@pytest.mark.parametrize("suffix", [SUFFIX, "__static__33a450dda62d5ad", "__intern__7"])  # zeros in front are left out
+def test_uses_under_the_short_name_get_the_long_one(suffix):
     text = (
-        f".extern .global .align 4 .b8 table[256];\n.extern .const .u32 other;\n.visible .global .align 4 .b8 table{SUFFIX}[256];\n"
+        f".extern .global .align 4 .b8 table[256];\n.extern .const .u32 other;\n.visible .global .align 4 .b8 table{suffix}[256];\n"
         "mov.b64 %rd1, table;\nmov.b64 %rd2, other;\nld.global.u32 %r1, [table+4];\nadd.s32 %r2, tables, x_table;\n"
     )
     assert settled(text) == (
-        f".extern .const .u32 other;\n.visible .global .align 4 .b8 table{SUFFIX}[256];\n"
-        f"mov.b64 %rd1, table{SUFFIX};\nmov.b64 %rd2, other;\nld.global.u32 %r1, [table{SUFFIX}+4];\nadd.s32 %r2, tables, x_table;\n"
+        f".extern .const .u32 other;\n.visible .global .align 4 .b8 table{suffix}[256];\n"
+        f"mov.b64 %rd1, table{suffix};\nmov.b64 %rd2, other;\nld.global.u32 %r1, [table{suffix}+4];\nadd.s32 %r2, tables, x_table;\n"
     )
 
 

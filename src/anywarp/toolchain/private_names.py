@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-_LONG = re.compile(r"\b([A-Za-z_$][\w$]*?)__(?:static|intern)__[0-9a-f]{16}\b")
+_LONG = re.compile(r"\b([A-Za-z_$][\w$]*?)__(?:static|intern)__[0-9a-f]{1,16}\b")
 _EXTERN = re.compile(r"^\.extern \.(?:global|const)[^;\n]*?([A-Za-z_$][\w$]*)(?:\[\d*\])?;\n", re.MULTILINE)
 
 
