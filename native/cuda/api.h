@@ -7,20 +7,12 @@
 
 #include "core/activity.h"
 #include "core/log.h"
+#include "core/name.h"
 #include "core/report.h"
 #include "core/status.h"
 #include "cuda/cuda_api.h"
 
 namespace aw {
-
-// A name as a template argument, so that each function has a counter of its own.
-template <size_t N>
-struct Name {
-  char text[N];
-  constexpr Name(const char (&name)[N]) {
-    for (size_t i = 0; i < N; ++i) text[i] = name[i];
-  }
-};
 
 // False until cuInit, and for good in a forked child: as with NVIDIA's driver, the threads and
 // memory of a device do not cross a fork.

@@ -13,6 +13,7 @@
 
 #include "13/cuda.h"
 #include "core/activity.h"
+#include "core/name.h"
 #include "core/status.h"
 #include "cudart/driver.h"
 #include "cudart_functions.h"
@@ -70,15 +71,6 @@ inline CUstream stream_of(cudaStream_t stream) {
   return thread_state().per_thread ? reinterpret_cast<CUstream>(2)
                                    : nullptr;  // CU_STREAM_PER_THREAD
 }
-
-// A name as a template argument, so that each function has a counter of its own.
-template <size_t N>
-struct Name {
-  char text[N];
-  constexpr Name(const char (&name)[N]) {
-    for (size_t i = 0; i < N; ++i) text[i] = name[i];
-  }
-};
 
 // Without a locked instruction, which alone costs more than cudaGetDevice may: calls that several
 // threads make in the same moment may count as one.

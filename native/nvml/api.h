@@ -6,19 +6,12 @@
 #include <new>
 
 #include "core/log.h"
+#include "core/name.h"
 #include "core/report.h"
 #include "core/status.h"
 #include "nvml/nvml_api.h"
 
 namespace aw::nvml {
-
-template <size_t N>
-struct Name {
-  char text[N];
-  constexpr Name(const char (&name)[N]) {
-    for (size_t i = 0; i < N; ++i) text[i] = name[i];
-  }
-};
 
 // How often nvmlInit was called without its nvmlShutdown.
 std::atomic<int>& users();
@@ -50,6 +43,9 @@ nvmlReturn api(Body&& body) noexcept {
 inline void require(bool condition, nvmlReturn otherwise = NVML_ERROR_INVALID_ARGUMENT) {
   if (!condition) throw Failure(otherwise);
 }
+
+// Microseconds since the epoch.
+unsigned long long epoch_us();
 
 // Devices by their number among all of the machine: CUDA_VISIBLE_DEVICES does not matter here.
 int device_count();

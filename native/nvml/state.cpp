@@ -52,12 +52,6 @@ void read_field(nvmlFieldValue* field) {
   }
 }
 
-long long epoch_us() {
-  timespec t;
-  clock_gettime(CLOCK_REALTIME, &t);
-  return static_cast<long long>(t.tv_sec) * 1'000'000 + t.tv_nsec / 1000;
-}
-
 // The processors that this process may use, as NVML's array of words.
 nvmlReturn read_affinity(nvmlDevice device, unsigned words, unsigned long* set) {
   require(set && words > 0);
@@ -240,7 +234,7 @@ AW_EXPORT nvmlReturn nvmlDeviceGetFieldValues(nvmlDevice device, int count,
     number_of(device);
     for (int i = 0; i < count; ++i) {
       nvmlFieldValue& field = values[i];
-      field.time = epoch_us(), field.latency = 0;
+      field.time = static_cast<long long>(epoch_us()), field.latency = 0;
       try {
         read_field(&field);
         field.result = NVML_SUCCESS;

@@ -1,5 +1,6 @@
 // NVML reference: initialization and cleanup, error reporting, system queries.
 #include <fcntl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,6 +36,13 @@ void copy_text(const std::string& text, char* to, unsigned length) {
   require(to);
   require(length > text.size(), NVML_ERROR_INSUFFICIENT_SIZE);
   memcpy(to, text.c_str(), text.size() + 1);
+}
+
+unsigned long long epoch_us() {
+  timespec t;
+  clock_gettime(CLOCK_REALTIME, &t);
+  return static_cast<unsigned long long>(t.tv_sec) * 1'000'000 +
+         static_cast<unsigned long long>(t.tv_nsec) / 1000;
 }
 
 namespace {

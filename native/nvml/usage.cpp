@@ -48,12 +48,6 @@ uint64_t now_ns() {
   return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
 }
 
-uint64_t epoch_us() {
-  timespec t;
-  clock_gettime(CLOCK_REALTIME, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1'000'000 + static_cast<uint64_t>(t.tv_nsec) / 1000;
-}
-
 // Shares of the processor that processes had between two looks, at least kPeriod apart: the time
 // of the first look is waited for, as processor time is counted in hundredths of a second.
 class Load {
