@@ -20,6 +20,9 @@ from anywarp.runtime.worker import failure, subject
 REMEMBERED = 4
 """How many images a worker is taken to hold still; if it does not, it says need-image."""
 
+GRACE = 5.0
+"""Seconds that a worker which broke its connection has to end by itself."""
+
 
 @dataclass(eq=False)
 class _Process:
@@ -37,9 +40,21 @@ class _Process:
 
     async def stop(self) -> None:
         self.writer.close()
-        with contextlib.suppress(ProcessLookupError):
-            self.process.kill()
+        if self.process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self.process.kill()
         await self.process.wait()
+
+    async def ended(self) -> int | None:
+        """Return the status of a worker whose connection broke; negative is a signal.
+
+        It is waited for before it is killed: Popen's kill() polls, and when that reaps the process before asyncio's
+        watcher does, asyncio knows the status no more and makes it 255.
+        """
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self.process.wait(), GRACE)
+        await self.stop()
+        return self.process.returncode
 
 
 class Pool:
@@ -61,8 +76,7 @@ class Pool:
                 await worker.stop()
                 return failure(_too_long(request, self._limit))
             except (wire.WireError, OSError):
-                await worker.stop()
-                return failure(_died(request, worker.process.returncode))
+                return failure(_died(request, await worker.ended()))
             except BaseException:
                 await worker.stop()
                 raise
