@@ -71,6 +71,21 @@ class Locates(Protocol):
         ...
 
 
+@runtime_checkable
+class Variants(Protocol):
+    """What a device answers that is not one thing: it compiles for whichever hardware an identity names, there or not."""
+
+    def variant(self, identity: str) -> Device:
+        """Return the device for `NAME:...`, as it was given to `identity` or by a user; AnywarpError D003 if there is no such."""
+        ...
+
+
+def named(identity: str) -> Device:
+    """Return the device of an identity (or of a plain name); AnywarpError (D001, D002, D003) when there is none."""
+    device = find(identity.partition(":")[0])
+    return device.variant(identity) if isinstance(device, Variants) else device
+
+
 def names() -> tuple[str, ...]:
     """Return the names of all installed devices, sorted."""
     return tuple(sorted({point.name for point in metadata.entry_points(group=GROUP)}))

@@ -50,7 +50,7 @@ class Worker:
             return failure(_internal(request, error))
 
     def _container(self, request: Message, image: str) -> bytes:
-        device = devices.find(request.value("device").partition(":")[0])
+        device = devices.named(request.value("device"))
         index = self._module(image, request.payload)
         if request.value("op") == "describe":
             return device.describe(index)
@@ -64,7 +64,7 @@ class Worker:
         index, digest = self._module(image, request.payload), request.value("digest")
         table = LineTable(index.source.text)
         line, offset = number_of(request, "line"), number_of(request, "offset")
-        device = devices.find(request.value("device").partition(":")[0])
+        device = devices.named(request.value("device"))
         if not line and digest and isinstance(device, devices.Locates):
             block = block_of(request)
             shape = None if block == (0, 0, 0) else block
