@@ -90,7 +90,7 @@ def test_the_verdict_follows_the_worst_fact():
         ("torch", "2.9.1", "cuda: Optional[str] = '12.8'\nhip: Optional[str] = None\n", "cuda 12.8", False),
         ("torch", "2.9.1+cpu", "cuda: Optional[str] = None\nhip = None\n", "cpu", True),
         ("torch", "2.9.1", "cuda = None\nhip: Optional[str] = '6.4.2'\n", "rocm 6.4.2", None),
-        ("cupy-cuda13x", "14.2", "", "cuda 13", False),
+        ("cupy-cuda13x", "14.2", "", "cuda 13", True),
         ("jax-cuda12-plugin", "0.9", "", "cuda 12", False),
     ],
 )

@@ -5,27 +5,28 @@ Each fact is looked up on its own and a look-up that fails is itself a fact, so 
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import platform
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
 
 from anywarp import settings
 from anywarp.devices import device as devices
 from anywarp.devices.cuda import driver as nvidia
+from anywarp.devices.facts import Fact
+from anywarp.devices.hip.checkup import examine_driver
+from anywarp.devices.hip.software import examine_rocm, examine_torch
+from anywarp.devices.hip.topology import processors
 from anywarp.diagnostics import AnywarpError
 from anywarp.runtime import launch
 from anywarp.runtime.build_id import build_id
 from anywarp.runtime.cache import Cache
 from anywarp.runtime.client import connected
 from anywarp.runtime.installed import Installed, installed
-
-Status = Literal["ok", "absent", "warning", "error"]
 
 LOAD_LIMIT = 30.0
 """Seconds that loading our library in a process of its own may take."""
@@ -38,21 +39,6 @@ count, version = ctypes.c_int(), ctypes.c_int()
 status = status or driver.cuDriverGetVersion(ctypes.byref(version)) or driver.cuDeviceGetCount(ctypes.byref(count))
 print(status, version.value, count.value)
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """One line of the report; `error` means that nothing can run, `warning` that something is lost, `absent` is no problem."""
-
-    part: str
-    name: str
-    status: Status
-    text: str
-    help: str = ""
-
-    def as_json(self) -> dict[str, Any]:
-        """Return a JSON-ready mapping."""
-        return asdict(self)
 
 
 def examine() -> Iterator[Fact]:
@@ -144,9 +130,17 @@ def _cuda() -> Iterator[Fact]:
 
 
 def _rocm() -> Iterator[Fact]:
-    has_device = Path("/dev/kfd").exists()
-    yield Fact("rocm", "driver", "ok" if has_device else "absent", "/dev/kfd" if has_device else "no AMD GPU driver")
-    yield _tool("rocm", "toolkit", "hipcc", "no hipcc")
+    yield from examine_driver()
+    found = processors()
+    yield from examine_rocm(found)
+    yield from examine_torch(found, _folder_of("torch"))
+    yield _tool("rocm", "toolkit", "hipcc", "no hipcc; none is needed")
+
+
+def _folder_of(package: str) -> Path | None:
+    """Return where a package lies, without importing it."""
+    found = importlib.util.find_spec(package)
+    return Path(found.origin).parent if found is not None and found.origin else None
 
 
 def _tool(part: str, name: str, program: str, otherwise: str) -> Fact:

@@ -47,7 +47,8 @@ def _in_name(found: metadata.Distribution) -> str:
     return f"{'rocm' if match.group(1) == 'rocm' else 'cuda'} {match.group(2)}" if match else ""
 
 
-_STATIC = "not yet: it brings NVIDIA's runtime library linked in"
+_STATIC = "with anywarp run --rebind: it brings NVIDIA's runtime library linked in (docs/rebind.md)"
+_LIBRARIES = "needs cuBLAS or cuDNN for most models: on --device hip they are forwarded to ROCm's, on cpu they are not there yet"
 
 KNOWN = (
     _Known(("tinygrad",), True, "with its PTX renderer: DEV=CUDA:PTX"),
@@ -55,14 +56,14 @@ KNOWN = (
     _Known(("cuda-core",), True, "programs that bring PTX"),
     _Known(("cuda-bindings",), True, "the driver interface"),
     _Known(("torch",), None, "", _torch_flavour),
-    _Known(("triton", "pytorch-triton-rocm"), False, "not yet: it loads code compiled for NVIDIA's hardware"),
-    _Known(("cupy-cuda12x", "cupy-cuda13x", "cupy-rocm-5-0", "cupy"), False, _STATIC, _in_name),
-    _Known(("jax-cuda12-plugin", "jax-cuda13-plugin", "jax-rocm60-plugin"), False, _STATIC, _in_name),
+    _Known(("triton",), True, "its NVIDIA backend, unchanged"),
+    _Known(("cupy-cuda12x", "cupy-cuda13x", "cupy-rocm-5-0", "cupy"), True, _STATIC, _in_name),
+    _Known(("jax-cuda12-plugin", "jax-cuda13-plugin"), False, "not yet: it needs cuDNN", _in_name),
     _Known(("tensorflow",), False, "not yet"),
-    _Known(("onnxruntime-gpu",), False, "not yet: it needs more of NVIDIA's libraries than we replace"),
-    _Known(("xgboost",), False, _STATIC),
-    _Known(("ctranslate2",), False, _STATIC),
-    _Known(("bitsandbytes",), False, "not yet: it needs NVIDIA's runtime library, which we do not replace yet"),
+    _Known(("onnxruntime-gpu",), None, _LIBRARIES),
+    _Known(("xgboost",), True, _STATIC),
+    _Known(("ctranslate2",), None, _LIBRARIES),
+    _Known(("bitsandbytes",), True, "its kernels; matrix products in int8 need cuBLASLt"),
     _Known(("vllm",), False, "not yet: it needs more of NVIDIA's libraries than we replace"),
     _Known(("nvidia-nvvm", "nvidia-cuda-nvcc"), None, "makes PTX for numba-cuda"),
 )

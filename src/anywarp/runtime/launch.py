@@ -20,8 +20,11 @@ from anywarp.runtime.build_id import build_id
 DRIVER = "libcuda.so.1"
 PTXAS = "ptxas"
 
-RUNNABLE = ("cpu",)
-"""The devices that our driver library drives; others can only be compiled for, so far."""
+RUNNABLE = ("cpu", "hip")
+"""The devices that our driver libraries drive; others can only be compiled for."""
+
+OWN_DRIVER = {"hip": "hip"}
+"""The folder, beside our libraries, of the libcuda.so.1 and the libraries that a device has for itself; they come before the common ones."""
 
 PASSED_THROUGH = "cuda"
 """The device for which the program keeps NVIDIA's driver; a library of ours stands before it while it is traced."""
@@ -70,12 +73,15 @@ def environment(
 
         raise _not_runnable(devices.find(device).name)
     libraries = settings.LIBRARY_DIR.get().resolve()
-    if not (libraries / DRIVER).exists():
+    own = libraries / OWN_DRIVER.get(device, "")
+    if not (own / DRIVER).exists():
         raise AnywarpError(
-            Diagnostic("R020", f"{DRIVER} is not in {libraries}", help="in a checkout, build it with scripts/build")
+            Diagnostic("R020", f"{DRIVER} is not in {own}", help="in a checkout, build it with scripts/build")
         )
+    # A build of PyTorch for ROCm answers torch.cuda itself: our stand-in is for the processor.
+    pure = pure or own != libraries
     changed = {
-        "LD_LIBRARY_PATH": _before(str(libraries), base.get("LD_LIBRARY_PATH", "")),
+        "LD_LIBRARY_PATH": _before(str(own), _before(str(libraries), base.get("LD_LIBRARY_PATH", ""))),
         settings.DEVICE.name: device,
         settings.BUILD_ID.name: build_id(),
         settings.PYTHON.name: str(settings.PYTHON.get()),
@@ -88,6 +94,8 @@ def environment(
         "NVTX_INJECTION64_PATH": base.get("NVTX_INJECTION64_PATH", str(libraries / "libnvToolsExt.so.1")),
     }
     preloaded = [str(libraries / name) for name in PRELOADED if (libraries / name).exists()]
+    if own != libraries:
+        preloaded += sorted(str(path) for path in own.glob("lib*.so.*") if path.name != DRIVER)
     if settings.REBIND.get(base):
         if not (libraries / AUDITOR).exists():
             raise AnywarpError(
