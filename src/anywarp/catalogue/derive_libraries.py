@@ -1,0 +1,565 @@
+"""Derive the tables that pair CUDA's libraries with ROCm's from their public headers, exports and bindings.
+
+A developer runs it (`PACKAGES [LIBRARY...] --demand FILE`) when NVIDIA or AMD publish versions; docs/coverage/rocm.md says how the
+folder is filled. It needs the package libclang. What no rule can know stands in LIBRARY_choices.tsv beside the tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from anywarp.catalogue import c_facts, cython_facts, pairing
+from anywarp.catalogue.c_facts import Facts, Function, Type
+from anywarp.catalogue.library_sources import DEFINES, SHARED_NAMES, SHARED_TYPES, SOURCES, Side, Source
+from anywarp.catalogue.shared_objects import exports_of
+
+DATA = Path(__file__).parent / "data" / "rocm"
+DATE = "2026-11-22"
+MAJORS = (12, 13)
+HEADINGS = {
+    "": "name majors result parameters_12 parameters_13 route target library since removed target_result target_parameters clients"
+    " reason earlier",
+    "_types": "name kind majors definition target target_definition conversion reason",
+    "_constants": "type name value_12 value_13 target target_value since removed reason earlier",
+    "_back": "type name value cuda_type cuda_name cuda_value_12 cuda_value_13 reason earlier",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A decision by hand: for names that match `pattern`, a route or conversion, a target and a reason; empty cells decide nothing."""
+
+    sort: str
+    pattern: str
+    decision: str
+    target: str
+    reason: str
+
+
+@dataclass
+class Packages:
+    """A folder of unpacked packages: one folder per version of CUDA or ROCm, whatever lies in it."""
+
+    root: Path
+    files: dict[str, list[Path]] = field(default_factory=dict)
+
+    def all(self, version: str) -> list[Path]:
+        """Return every file of a version's folder."""
+        if version not in self.files:
+            found: list[Path] = []
+            for folder, _, names in os.walk(self.root / version, followlinks=True):
+                found += [Path(folder) / name for name in names]
+            self.files[version] = sorted(found)
+        return self.files[version]
+
+    def find(self, version: str, ending: str) -> Path | None:
+        """Return the file whose path ends with `ending`, the shortest path of several."""
+        found = [f for f in self.all(version) if str(f).endswith("/" + ending)]
+        return min(found, key=lambda f: len(f.parts), default=None)
+
+    def include(self, version: str) -> list[Path]:
+        """Return the include folders of a version."""
+        folders = {f for file in self.all(version) for f in file.parents if f.name == "include" or f.name == "cccl"}
+        return sorted(folders, key=str)
+
+
+def read_cuda(packages: Packages, source: Source, major: int, builtin: Path) -> Facts:
+    """Read the headers of one library in one major version of CUDA."""
+    version = source.folders[MAJORS.index(major)]
+    facts = Facts()
+    for name in source.headers:
+        header = packages.find(version, f"include/{name}")
+        if header is None:
+            print(f"{source.stem}: CUDA {major} has no {name}", file=sys.stderr)
+            continue
+        include = [header.parent, *packages.include(version)]
+        for language in source.languages:
+            system = [builtin] if language == "c" else [*_cxx_folders(), builtin]
+            facts.merge(c_facts.read(header, [*include, *system], source.own, language=language, define=source.defines))
+    return facts
+
+
+def _cxx_folders() -> list[Path]:
+    newest = max(Path("/usr/include/c++").iterdir(), key=lambda p: int(p.name))
+    return [newest, Path("/usr/include/x86_64-linux-gnu/c++") / newest.name]
+
+
+def read_rocm(packages: Packages, side: Side, builtin: Path) -> dict[str, Facts]:
+    """Read one library of ROCm in every version that the folder has, oldest first."""
+    found: dict[str, Facts] = {}
+    for version in side.versions:
+        folder = f"rocm-{version}"
+        header = packages.find(folder, f"include/{side.header}") if side.header else None
+        bindings = packages.find(folder, side.bindings) if side.bindings else None
+        if header is not None:
+            include = [*packages.include(folder), builtin]
+            found[version] = c_facts.read(header, include, side.own, language=side.language, define=DEFINES)
+        elif bindings is not None:
+            found[version] = cython_facts.read(bindings)
+            below = packages.find(folder, "cyhip.pxd")
+            if below is not None and below != bindings:
+                base = cython_facts.read(below)
+                found[version].merge(Facts({}, base.types, base.constants, {}, base.resolved))
+        else:
+            print(f"{side.name}: ROCm {version} is not in the folder", file=sys.stderr)
+    return found
+
+
+def choices_of(stem: str) -> list[Choice]:
+    """Read the decisions by hand about one library."""
+    path = DATA / f"{stem}_choices.tsv"
+    if not path.exists():
+        return []
+    lines = [line for line in path.read_text(encoding="utf-8").split("\n") if line and not line.startswith("#")]
+    return [Choice(*line.split("\t")) for line in lines[1:]]
+
+
+def chosen(choices: Sequence[Choice], sort: str, name: str) -> Choice:
+    """Return the first decision that matches, or an empty one."""
+    for choice in choices:
+        if choice.sort == sort and re.fullmatch(choice.pattern, name):
+            match = re.fullmatch(choice.pattern, name)
+            assert match is not None
+            return Choice(sort, choice.pattern, choice.decision, match.expand(choice.target), choice.reason)
+    return Choice(sort, "", "", "", "")
+
+
+@dataclass
+class Derivation:
+    """All that is known while the tables of one library are written."""
+
+    source: Source
+    cuda: dict[int, Facts]
+    exported: dict[int, set[str]]
+    rocm: dict[str, dict[str, Facts]]  # by side, by version
+    choices: list[Choice]
+    clients: Mapping[str, int]
+    pairs: dict[str, str] = field(default_factory=dict)
+
+    def side(self, name: str) -> Side:
+        """Return a twin's description."""
+        return next(s for s in self.source.sides if s.name == name)
+
+    def both(self) -> str:
+        """Name the versions of the twins, for reasons."""
+        sides = [f"{name} of ROCm {_listed(list(facts))}" for name, facts in self.rocm.items()]
+        return " or ".join(sides)
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
+
+
+def symbol_in(facts: Facts, name: str) -> str:
+    """Return the function that a name means in one version: the header may rename it by a macro."""
+    renamed = facts.macros.get(name, "")
+    if renamed in facts.functions:
+        return renamed
+    return name if name in facts.functions else ""
+
+
+def _lookup(d: Derivation, names: list[str]) -> tuple[str, str]:
+    for name in names:
+        for side, versions in d.rocm.items():
+            if any(symbol_in(facts, name) for facts in versions.values()):
+                return side, name
+    return "", ""
+
+
+def type_pairs(d: Derivation) -> dict[str, str]:
+    """Return the twin of each type's name, empty for none."""
+    pairs: dict[str, str] = {}
+    for major in MAJORS:
+        for name in d.cuda[major].types:
+            if name in pairs:
+                continue
+            choice = chosen(d.choices, "type", name)
+            candidates = [choice.target] if choice.target else [SHARED_TYPES[name]] if name in SHARED_TYPES else []
+            candidates = candidates or pairing.twin_names(name, d.source.names)
+            known = [f for versions in d.rocm.values() for f in versions.values()]
+            pairs[name] = (
+                ""
+                if choice.decision == "none"
+                else pairing.first_of(candidates, lambda n: any(n in f.types for f in known))
+            )
+    return pairs
+
+
+def function_rows(d: Derivation) -> list[list[str]]:
+    """Return the rows of functions."""
+    names: set[str] = set()
+    for major in MAJORS:
+        names |= d.exported[major] | {n for n in d.cuda[major].functions if re.fullmatch(d.source.exported, n)}
+    return [_function_row(d, name) for name in sorted(names)]
+
+
+def _function_row(d: Derivation, name: str) -> list[str]:
+    ours = {m: d.cuda[m].functions.get(name) for m in MAJORS}
+    majors = [m for m in MAJORS if name in d.exported[m] or ours[m]]
+    first = ours[majors[0]] or ours[majors[-1]]
+    texts = {m: f.declared() if (f := ours[m]) else "" for m in MAJORS}
+    if 12 in majors and 13 in majors and texts[12] == texts[13]:
+        texts[13] = "="
+    choice = chosen(d.choices, "function", name)
+    candidates = choice.target.split() if choice.target else pairing.twin_names(name, d.source.names)
+    side, base = _lookup(d, candidates) if choice.decision != "absent" or choice.target else ("", "")
+    twin = _twin_cells(d, side, base, ours, majors) if side else _Twin()
+    route, reason = _route(d, choice, first, twin, side)
+    cells = [
+        name,
+        " ".join(map(str, majors)),
+        first.result if first else "",
+        texts[12],
+        texts[13],
+        route,
+        twin.symbol,
+        side,
+    ]
+    cells += [twin.since, twin.removed, twin.result, twin.parameters, str(d.clients.get(name, 0)), reason, twin.earlier]
+    return cells
+
+
+@dataclass
+class _Twin:
+    symbol: str = ""
+    since: str = ""
+    removed: str = ""
+    result: str = ""
+    parameters: str = ""
+    earlier: str = ""
+    difference: str = ""
+
+
+def _twin_cells(d: Derivation, side: str, base: str, ours: Mapping[int, Function | None], majors: list[int]) -> _Twin:
+    versions = d.rocm[side]
+    symbols = {version: symbol_in(facts, base) for version, facts in versions.items()}
+    there = [version for version, symbol in symbols.items() if symbol]
+    last = there[-1]
+    order = list(versions)
+    twin = _Twin(symbols[last])
+    twin.since = there[0] if there[0] != order[0] else ""
+    after = order[order.index(last) + 1 :]
+    twin.removed = after[0] if after else ""
+    spelled = next((v for v in reversed(there) if _is_header(d.side(side), versions[v])), last)
+    declared = versions[spelled].functions[symbols[spelled]]
+    twin.result, twin.parameters = declared.result, declared.declared()
+    twin.earlier = " ".join(f"{v}={symbols[v]}" for v in there if symbols[v] != twin.symbol)
+    for major in majors:
+        function = ours[major]
+        for version in there:
+            if function is None or twin.difference:
+                continue
+            theirs = versions[version]
+            strict = _is_header(d.side(side), theirs)
+            text = pairing.differences(
+                function, d.cuda[major], theirs.functions[symbols[version]], theirs, d.pairs, strict=strict
+            )
+            twin.difference = text and f"CUDA {major}, ROCm {version}: {text}"
+    return twin
+
+
+def _is_header(side: Side, facts: Facts) -> bool:
+    return any(f.header for f in facts.functions.values())
+
+
+def _route(d: Derivation, choice: Choice, first: Function | None, twin: _Twin, side: str) -> tuple[str, str]:
+    if choice.decision:
+        return choice.decision, choice.reason
+    if first is not None and first.header == d.source.old[0]:
+        return "absent", d.source.old[1]
+    if first is None:
+        return "absent", "exported, and declared in no public header"
+    if not side:
+        return "absent", choice.reason or f"no twin in {d.both()}"
+    if twin.difference:
+        return "custom", twin.difference
+    return "forward", choice.reason
+
+
+def type_rows(d: Derivation, functions: list[list[str]]) -> list[list[str]]:
+    """Return the rows of types: the library's own, and those of other headers that functions and fields use."""
+    wanted = _used_types(d, functions)
+    rows: list[list[str]] = []
+    for name in sorted(wanted):
+        found = {m: d.cuda[m].types[name] for m in MAJORS if name in d.cuda[m].types}
+        entry = found[min(found)]
+        choice = chosen(d.choices, "type", name)
+        target = d.pairs.get(name, "")
+        twin = _twin_type(d, target)
+        conversion, reason = _conversion(d, entry, twin, choice)
+        text = found[max(found)].definition if entry.kind in ("struct", "union") else entry.definition
+        if entry.kind in ("struct", "union") and len(found) == 2 and found[12].definition != found[13].definition:
+            text = f"{found[12].definition} | {found[13].definition}"
+        majors = " ".join(map(str, sorted(found)))
+        rows.append([name, entry.kind, majors, text, target, twin.definition if twin else "", conversion, reason])
+    return rows
+
+
+def _used_types(d: Derivation, functions: list[list[str]]) -> set[str]:
+    own: set[str] = set()
+    for major in MAJORS:
+        facts = d.cuda[major]
+        texts = [f.result + "," + f.declared() for f in facts.functions.values()]
+        texts += [t.definition for t in facts.types.values() if _is_own(d, t.name)]
+        own |= {t for t in facts.types if _is_own(d, t)}
+        todo = set(re.findall(r"\w+", " ".join(texts)))
+        while todo:
+            more = {w for w in todo if w in facts.types and w not in own}
+            own |= more
+            todo = set(
+                re.findall(r"\w+", " ".join(facts.types[w].definition for w in more if facts.types[w].kind == "alias"))
+            )
+    return {t for t in own if not re.fullmatch(r"u?int\d+_t|size_t|ssize_t|FILE|_IO_\w+|__\w*int\w*_t|bool", t)}
+
+
+def _is_own(d: Derivation, name: str) -> bool:
+    return any(re.fullmatch(pattern, name) for pattern, _ in d.source.names)
+
+
+def _twin_type(d: Derivation, target: str) -> Type | None:
+    if not target:
+        return None
+    found: Type | None = None
+    for versions in d.rocm.values():
+        for facts in versions.values():
+            entry = facts.types.get(target)
+            if entry is not None and (found is None or entry.definition):
+                found = entry
+    return found
+
+
+def _conversion(d: Derivation, entry: Type, twin: Type | None, choice: Choice) -> tuple[str, str]:
+    if choice.decision:
+        return choice.decision, choice.reason
+    base, stars = pairing.settled(entry.name, d.cuda[12] if entry.name in d.cuda[12].types else d.cuda[13])
+    if not stars and base in set(pairing.SAME_BYTES.values()) | {"float", "double", "char", "int"}:
+        return "bits", choice.reason
+    if entry.kind == "enum" or (entry.kind == "alias" and any(base in d.cuda[m].constants for m in MAJORS)):
+        if twin is None:
+            return "none", choice.reason or f"no twin in {d.both()}"
+        return "enum", choice.reason
+    if entry.kind == "handle":
+        if twin is None:
+            return "custom", choice.reason or f"an opaque pointer without a twin in {d.both()}"
+        return "handle", choice.reason
+    if twin is None:
+        return "none", choice.reason or f"no twin in {d.both()}"
+    if entry.kind in ("struct", "union"):
+        same = entry.definition and _shape(entry.definition) == _shape(twin.definition)
+        return ("same" if same else "struct"), choice.reason
+    if entry.kind == "callback":
+        return "custom", choice.reason or "its arguments are converted when it is called"
+    return "bits", choice.reason
+
+
+def _shape(definition: str) -> list[tuple[str, int]]:
+    fields = [f.strip() for f in definition.replace("|", ";").split(";") if f.strip()]
+    shapes: list[tuple[str, int]] = []
+    for text in fields:
+        base, stars = pairing.base_of(re.sub(r"\w+((?:\[\w*\])*)$", r"\1", text))
+        shapes.append((pairing.SAME_BYTES.get(base, base), stars))
+    return shapes
+
+
+def constant_rows(d: Derivation, types: list[list[str]]) -> list[list[str]]:
+    """Return the rows of constants of every enumeration in the table of types, and of macros."""
+    rows: list[list[str]] = []
+    enums = [row[0] for row in types if any(row[0] in d.cuda[m].constants for m in MAJORS)]
+    for enum in [*enums, ""]:
+        values = {m: d.cuda[m].constants.get(enum, {}) for m in MAJORS}
+        for name in dict.fromkeys([*values[12], *values[13]]):
+            rows.append(_constant_row(d, enum or "#define", name, values))
+    macros = {m: d.cuda[m].macros for m in MAJORS}
+    for name in sorted({*macros[12], *macros[13]}):
+        if _is_guard(name, macros):
+            continue
+        rows.append(_macro_row(d, name, macros))
+    return rows
+
+
+def _is_guard(name: str, macros: Mapping[int, Mapping[str, str]]) -> bool:
+    empty = all(macros[m].get(name, "") == "" for m in MAJORS)
+    return name.startswith("_") or bool(empty and re.search(r"_H_*$|_H_INCLUDED$", name))
+
+
+def _pair_of_numbers(first: str, second: str) -> tuple[str, str]:
+    return (first, "=") if first and first == second else (first, second)
+
+
+def _constant_row(d: Derivation, enum: str, name: str, values: Mapping[int, Mapping[str, int]]) -> list[str]:
+    first, second = (str(values[m].get(name, "")) for m in MAJORS)
+    choice = chosen(d.choices, "constant", name)
+    rules = (*d.source.names, *SHARED_NAMES)
+    candidates = (
+        [] if choice.decision == "none" else [choice.target] if choice.target else pairing.twin_names(name, rules)
+    )
+    twin = d.pairs.get(enum, "")
+    target, value, since, removed, earlier = _constant_twin(d, twin, candidates)
+    reason = choice.reason or ("" if target else f"no such constant in {twin or 'ROCm: its type has no twin'}")
+    return [enum, name, *_pair_of_numbers(first, second), target, value, since, removed, reason, earlier]
+
+
+def _constant_twin(d: Derivation, twin: str, candidates: list[str]) -> tuple[str, str, str, str, str]:
+    for name in candidates:
+        for versions in d.rocm.values():
+            values = {v: _value_in(facts, twin, name) for v, facts in versions.items()}
+            there = [v for v, value in values.items() if value is not None]
+            if not there:
+                continue
+            order = [v for v, facts in versions.items() if twin in facts.constants and facts.constants[twin]]
+            last = there[-1]
+            after = order[order.index(last) + 1 :] if last in order else []
+            earlier = " ".join(f"{v}={values[v]}" for v in there if values[v] != values[last])
+            since = there[0] if order and there[0] != order[0] else ""
+            return name, str(values[last]), since, after[0] if after else "", earlier
+    return "", "", "", "", ""
+
+
+def _value_in(facts: Facts, enum: str, name: str) -> int | None:
+    names = [enum] if enum else list(facts.constants)
+    for key in names:
+        key = key if key in facts.constants else facts.resolved.get(key, key)
+        if name in facts.constants.get(key, {}):
+            return facts.constants[key][name]
+    return None
+
+
+def _macro_row(d: Derivation, name: str, macros: Mapping[int, Mapping[str, str]]) -> list[str]:
+    first, second = (macros[m].get(name, "") for m in MAJORS)
+    choice = chosen(d.choices, "constant", name)
+    candidates = [choice.target] if choice.target else pairing.twin_names(name, d.source.names)
+    target = value = ""
+    for candidate in candidates:
+        for versions in d.rocm.values():
+            for facts in versions.values():
+                if candidate in facts.macros or candidate in facts.functions:
+                    target, value = candidate, facts.macros.get(candidate, "") or value
+    if choice.decision == "none":
+        target = value = ""
+    reason = choice.reason or ("" if target else f"no twin in {d.both()}")
+    return ["#define", name, *_pair_of_numbers(first, second), target, value, "", "", reason, ""]
+
+
+def back_rows(d: Derivation, types: list[list[str]], constants: list[list[str]]) -> list[list[str]]:
+    """Return what each constant of a twin means to a CUDA program."""
+    rows: list[list[str]] = []
+    for name, kind, _, _, target, *_ in types:
+        if kind != "enum" or not target:
+            continue
+        known: dict[str, list[str]] = {}
+        for row in constants:
+            if row[0] == name and row[4]:
+                known.setdefault(row[4], row)
+        for constant, values in _twin_constants(d, target).items():
+            last = list(values)[-1]
+            earlier = " ".join(f"{v}={values[v]}" for v in values if values[v] != values[last])
+            choice = chosen(d.choices, "back", constant)
+            row = next((r for r in constants if r[0] == name and r[1] == choice.target), known.get(constant))
+            cuda = [row[1], row[2], row[3]] if row else ["", "", ""]
+            reason = choice.reason or ("" if row else f"no such constant in {name}")
+            rows.append([target, constant, str(values[last]), name, *cuda, reason, earlier])
+    return rows
+
+
+def _twin_constants(d: Derivation, target: str) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for versions in d.rocm.values():
+        for version, facts in versions.items():
+            key = target if target in facts.constants else facts.resolved.get(target, target)
+            for name, value in facts.constants.get(key, {}).items():
+                found.setdefault(name, {})[version] = value
+    return found
+
+
+def demand_of(path: Path | None, libraries: Sequence[str]) -> dict[str, int]:
+    """Count the measured clients that import each function of some libraries."""
+    counts: dict[str, int] = {}
+    if path is None:
+        return counts
+    for imports in json.loads(path.read_text(encoding="utf-8")).values():
+        for name in {f for library in libraries for f in imports.get(library, ())}:
+            counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
+def write_symbols(packages: Packages, side: Side, rocm: Mapping[str, Facts]) -> None:
+    """Write what each version of a library of ROCm exports, or declares where its shared object is not at hand."""
+    for version, facts in rocm.items():
+        shared = (
+            next((f for f in packages.all(f"rocm-{version}") if f.name.startswith(side.shared + ".")), None)
+            if side.shared
+            else None
+        )
+        declared = {n for n, f in facts.functions.items() if n.startswith(side.prefix)}
+        names = {n for n in exports_of(shared) if n.startswith(side.prefix)} if shared else declared
+        what = (
+            f"exports of {shared.name}"
+            if shared
+            else "declarations of its " + ("header" if _is_header(side, facts) else "bindings")
+        )
+        lines = [f"# {side.name} of ROCm {version}: {what}, {DATE}", *sorted(names)]
+        folder = DATA / "symbols"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{side.name}-{version}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def write_table(stem: str, ending: str, source: str, rows: list[list[str]]) -> None:
+    """Write one table with its source and heading."""
+    columns = HEADINGS[ending].split()
+    for row in rows:
+        if len(row) != len(columns) or any("\t" in cell or "\n" in cell for cell in row):
+            raise ValueError(f"{stem}{ending}: a row does not fit its columns: {row}")
+    lines = [f"# {source}, {DATE}", "\t".join(columns), *("\t".join(row) for row in rows)]
+    (DATA / f"{stem}{ending}.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def derive(packages: Packages, source: Source, demand: Path | None, builtin: Path) -> Derivation:
+    """Write the tables of one library."""
+    cuda = {m: read_cuda(packages, source, m, builtin) for m in MAJORS}
+    exported: dict[int, set[str]] = {}
+    for major in MAJORS:
+        shared = packages.find(source.folders[MAJORS.index(major)], source.shared[MAJORS.index(major)])
+        names = exports_of(shared) if shared else []
+        exported[major] = {n for n in names if re.fullmatch(source.exported, n)}
+    rocm = {side.name: read_rocm(packages, side, builtin) for side in source.sides}
+    d = Derivation(source, cuda, exported, rocm, choices_of(source.stem), demand_of(demand, source.demand))
+    d.pairs = {**{k: v for k, v in SHARED_TYPES.items() if v}, **type_pairs(d)}
+    functions = function_rows(d)
+    types = type_rows(d, functions)
+    constants = constant_rows(d, types)
+    text = f"{source.stem}: headers and exports of CUDA 12 and 13 against {d.both().replace(' or ', ', ')}, by anywarp.catalogue.derive_libraries"
+    write_table(source.stem, "", text, functions)
+    write_table(source.stem, "_types", text, types)
+    write_table(source.stem, "_constants", text, constants)
+    write_table(source.stem, "_back", text, back_rows(d, types, constants))
+    for side in source.sides:
+        write_symbols(packages, side, rocm[side.name])
+    return d
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run as a command; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m anywarp.catalogue.derive_libraries", description=__doc__)
+    parser.add_argument("packages", type=Path, help="a folder with cuda12, cuda13, rocm-6.4 ... of unpacked packages")
+    parser.add_argument("libraries", nargs="*", help="which tables to write; all by default")
+    parser.add_argument("--demand", type=Path, help="a JSON file: client to library to functions that it imports")
+    parser.add_argument(
+        "--builtin", type=Path, required=True, help="the include folder of a C compiler's own headers (stddef.h)"
+    )
+    options = parser.parse_args(arguments)
+    packages = Packages(options.packages)
+    for source in SOURCES:
+        if not options.libraries or source.stem in options.libraries:
+            derive(packages, source, options.demand, options.builtin)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

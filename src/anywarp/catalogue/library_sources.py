@@ -1,0 +1,128 @@
+"""Say where the facts about each replaced library stand: headers and exports on CUDA's side and on ROCm's, by version.
+
+Pure data for `derive_libraries`; the folders of packages that it searches are described in docs/coverage/rocm.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DEFINES = ("__HIP_PLATFORM_AMD__", "HIPBLAS_V2", "ROCM_MATHLIBS_API_USE_HIP_COMPLEX")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One library of ROCm: header to read, files whose facts are its own, declaration file of the bindings, names of its shared object."""
+
+    name: str
+    header: str
+    own: tuple[str, ...]
+    bindings: str = ""
+    shared: str = ""
+    prefix: str = ""
+    language: str = "c"
+    versions: tuple[str, ...] = ("6.4", "7.2", "10.0")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One library of CUDA: headers to read (each by itself), files whose facts are its own, its shared object, and its twins.
+
+    `names` are (pattern, replacement) pairs tried in order on functions, types and constants; what no pair finds has no twin unless
+    the table of choices names one.
+    """
+
+    stem: str
+    headers: tuple[str, ...]
+    own: tuple[str, ...]
+    shared: tuple[str, ...]
+    exported: str
+    demand: tuple[str, ...]
+    sides: tuple[Side, ...]
+    names: tuple[tuple[str, str], ...]
+    languages: tuple[str, ...] = ("c",)
+    defines: tuple[str, ...] = ()
+    old: tuple[str, str] = ("", "")  # a header whose functions are absent, and why
+    folders: tuple[str, str] = ("cuda12", "cuda13")
+
+
+def _hip(name: str, header: str, prefix: str, **rest: object) -> Side:
+    own = (header.rsplit("/", 1)[-1],)
+    return Side(name, header, own, f"cy{name}.pxd", f"lib{name}.so", prefix, **rest)  # type: ignore[arg-type]
+
+
+SOURCES = (
+    Source(
+        "cublas",
+        ("cublas_v2.h", "cublas.h", "cublasXt.h"),
+        ("cublas_v2.h", "cublas_api.h", "cublas.h", "cublasXt.h"),
+        ("libcublas.so.12", "libcublas.so.13"),
+        r"cublas(?!Lt)\w*",
+        ("libcublas",),
+        (
+            Side(
+                "hipblas",
+                "hipblas/hipblas.h",
+                ("hipblas.h", "hipblas-common.h"),
+                "cyhipblas.pxd",
+                "libhipblas.so",
+                "hipblas",
+            ),
+        ),
+        (
+            (r"cublas(\w+?)_v2(_64)?", r"hipblas\1\2"),
+            (r"cublas([A-Z]\w*)", r"hipblas\1"),
+            (r"CUBLAS_(\w+)", r"HIPBLAS_\1"),
+        ),
+        languages=("c", "c++"),
+        old=(
+            "cublas.h",
+            "the interface of before CUDA 4, without handles: programs use its successor with handles (names with _v2)",
+        ),
+    ),
+)
+
+# Types of other headers that the libraries' functions use, with their twins.
+SHARED_TYPES = {
+    "cudaDataType": "hipDataType",
+    "cudaDataType_t": "hipDataType",
+    "libraryPropertyType": "hipLibraryPropertyType",
+    "libraryPropertyType_t": "hipLibraryPropertyType",
+    "cudaStream_t": "hipStream_t",
+    "cudaEvent_t": "hipEvent_t",
+    "cuComplex": "hipComplex",
+    "cuFloatComplex": "hipFloatComplex",
+    "cuDoubleComplex": "hipDoubleComplex",
+    "float2": "float2",
+    "double2": "double2",
+    "__half": "__half",
+    "cudaAsyncCallbackHandle_t": "",
+}
+# Constants of types of other headers.
+SHARED_NAMES = (
+    (r"CUDA_(R|C)_(\w+)", r"HIP_\1_\2"),
+    (r"(MAJOR_VERSION|MINOR_VERSION|PATCH_LEVEL)", r"HIP_LIBRARY_\1"),
+)
+# One spelling for types that are the same bytes under several names.
+SAME_BYTES = {
+    **dict.fromkeys(
+        ("cuComplex", "cuFloatComplex", "float2", "hipComplex", "hipFloatComplex", "hipblasComplex", "cufftComplex", "hipfftComplex"),
+        "complex float",
+    ),
+    **dict.fromkeys(
+        (
+            "cuDoubleComplex", "double2", "hipDoubleComplex", "hipblasDoubleComplex", "cufftDoubleComplex", "hipfftDoubleComplex",
+        ),
+        "complex double",
+    ),
+    **dict.fromkeys(("__half", "half", "hipblasHalf", "uint16_t", "unsigned short", "hipsparseHalf"), "half"),
+    **dict.fromkeys(("int64_t", "long", "long int", "long long", "long long int", "hipblasStride", "ssize_t", "__int64_t"), "int64"),
+    **dict.fromkeys(
+        ("size_t", "unsigned long", "uint64_t", "unsigned long long", "unsigned long long int", "long unsigned int"), "uint64"
+    ),
+    **dict.fromkeys(("int", "int32_t", "signed int", "signed"), "int"),
+    **dict.fromkeys(("unsigned", "unsigned int", "uint32_t"), "unsigned"),
+    **dict.fromkeys(("unsigned char", "uint8_t"), "byte"),
+    **dict.fromkeys(("cufftReal", "hipfftReal"), "float"),
+    **dict.fromkeys(("cufftDoubleReal", "hipfftDoubleReal"), "double"),
+}  # fmt: skip
