@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from semantics import exact
-from semantics.exact import FORMATS, Accept
-from semantics.rows import number, wrap
+from anywarp.check.conformance import exact
+from anywarp.check.conformance.exact import FORMATS, Accept
+from anywarp.check.conformance.rows import number, wrap
 
 
 @dataclass(frozen=True)

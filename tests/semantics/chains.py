@@ -14,9 +14,9 @@ from functools import cache
 import numpy as np
 from hypothesis import strategies as st
 
-from semantics.exact import FORMATS, Accept
-from semantics.rows import KINDS, WIDTH, Row, draw, inputs
-from semantics.table import ROWS
+from anywarp.check.conformance.exact import FORMATS, Accept
+from anywarp.check.conformance.rows import KINDS, WIDTH, Row, draw, inputs
+from anywarp.check.conformance.table import ROWS
 
 POOL = 3
 """Registers of each family."""

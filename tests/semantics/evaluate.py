@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from anywarp.check.conformance.rows import Row
 from anywarp.ptx.isa.registry import expand
 from anywarp.ptx.parser import parse_module
 from anywarp.ptx.tree import Instruction
-from semantics.rows import Row
 from semantics.warp import LANES, Warp
 
 NAMES = {f"{k}{n}": f"%{k}{n}" for k in "rs" for n in range(8)}

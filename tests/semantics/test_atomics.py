@@ -7,9 +7,9 @@ import random
 import numpy as np
 import pytest
 
+from anywarp.check.conformance.rows import EDGES, draw, matches
 from semantics.atomic_rows import ROWS, width
 from semantics.devices import DEVICES
-from semantics.rows import EDGES, draw, matches
 
 THREADS = 45
 PER_THREAD = 16  # bytes of memory, sources and results for each thread
@@ -205,7 +205,7 @@ def test_contended_updates_happen_one_after_another(device):
     ],
 )
 def test_contended_sums_of_floats_lose_nothing(device, form, ptx, one):
-    from semantics import exact
+    from anywarp.check.conformance import exact
 
     final, olds = run_contended(device, form, ptx, 0, [one] * THREADS)
     f = exact.FORMATS[ptx]

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from semantics import exact
+from anywarp.check.conformance import exact
+from anywarp.check.conformance.small_float_rows import E2M1, E3M2, E4M3, F16, F32, down, exponent
 from semantics.devices import DEVICES
-from semantics.small_float_rows import E2M1, E3M2, E4M3, F16, F32, down, exponent
 
 PTX = (Path(__file__).parent / "cases" / "barriers.ptx").read_text()
 

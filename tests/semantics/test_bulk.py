@@ -7,9 +7,9 @@ import random
 import numpy as np
 import pytest
 
-from semantics import exact
+from anywarp.check.conformance import exact
+from anywarp.check.conformance.rows import draw, matches, number, wrap
 from semantics.devices import DEVICES
-from semantics.rows import draw, matches, number, wrap
 
 BYTES = "mbarrier::complete_tx::bytes"
 SIZE = 64

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from semantics import kernels
+from anywarp.check.conformance import kernels
+from anywarp.check.conformance.rows import EDGES, KINDS, WIDTH, row
+from anywarp.check.conformance.table import ROWS
+from anywarp.check.conformance.warp_inputs import MASKS
+from anywarp.check.conformance.warp_rows import ROWS as ACROSS
 from semantics.devices import DEVICES, interpret, run_compiled, run_for_any_block, run_in_gangs, run_in_pairs
-from semantics.rows import EDGES, KINDS, WIDTH, row
-from semantics.table import ROWS
-from semantics.warp_inputs import MASKS
-from semantics.warp_rows import ROWS as ACROSS
 
 SIZE = 24
 

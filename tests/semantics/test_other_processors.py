@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
+from anywarp.check.conformance import kernels
+from anywarp.check.conformance.table import ROWS
 from anywarp.compiler.ir import Specialisation
 from anywarp.compiler.simd.machine_code import host_cpu
 from anywarp.compiler.simd.target import make_target
@@ -14,8 +16,6 @@ from anywarp.compiler.stages import compile_seen
 from anywarp.devices.cpu.execute import Program
 from anywarp.ptx import elf
 from anywarp.ptx.index import index_module
-from semantics import kernels
-from semantics.table import ROWS
 from semantics.test_devices import chunks, thinned, told
 from semantics.test_programs import check, made, seeds, some
 

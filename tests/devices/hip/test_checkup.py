@@ -3,11 +3,11 @@
 import os
 
 import pytest
-from devices.hip.machines import add_card, add_node, add_processor, add_rocm, write
 
 from anywarp.devices.hip.checkup import cards_on_bus, examine_driver, in_container
 from anywarp.devices.hip.software import LIBRARIES, architectures_of, examine_rocm, examine_torch, find_rocm
 from anywarp.devices.hip.topology import processors
+from devices.hip.machines import add_card, add_node, add_processor, add_rocm, write
 
 
 def healthy(root, nodes=1, version=90402):

@@ -1,7 +1,6 @@
 """Reading what the kernel driver says of AMD GPUs, and naming the device `hip`."""
 
 import pytest
-from devices.hip.machines import add_node, add_processor, write
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,6 +8,7 @@ from anywarp.devices import device as devices
 from anywarp.devices.hip import driver, tables
 from anywarp.devices.hip.topology import architecture_of, processors
 from anywarp.diagnostics import AnywarpError
+from devices.hip.machines import add_node, add_processor, write
 
 NODES = "sys/class/kfd/kfd/topology/nodes"
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anywarp.check.conformance import exact
+from anywarp.check.conformance.rows import EDGES
 from anywarp.devices.reference import softfloat as sf
-from semantics import exact
-from semantics.rows import EDGES
 
 NUMPY = {"f16": (np.uint16, np.float16), "f32": (np.uint32, np.float32), "f64": (np.uint64, np.float64)}
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from anywarp.check.conformance.table import ROWS
+from anywarp.check.conformance.warp_rows import ROWS as WARP_ROWS
 from anywarp.diagnostics import AnywarpError
 from anywarp.ptx.isa.registry import expand, supports
 from anywarp.ptx.tree import (
@@ -23,9 +25,7 @@ from anywarp.ptx.tree import (
     Sink,
     Vector,
 )
-from semantics.table import ROWS
 from semantics.warp import Warp
-from semantics.warp_rows import ROWS as WARP_ROWS
 
 FORMS = {row.text.split(" ", 1)[0].rstrip(";") for row in (*ROWS, *WARP_ROWS)}
 FORMS |= {

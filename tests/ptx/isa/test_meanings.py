@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anywarp.check.conformance.table import ROWS, Row, inputs, matches
 from semantics.evaluate import evaluate
-from semantics.table import ROWS, Row, inputs, matches
 from semantics.warp import LANES
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from anywarp.check.conformance.table import ROWS
+from anywarp.check.conformance.warp_rows import ROWS as WARP_ROWS
 from anywarp.ptx.isa.registry import declared
 from semantics.atomic_rows import ROWS as ATOMIC_ROWS
 from semantics.evaluate import instructions
-from semantics.table import ROWS
 from semantics.test_forms import loads, stores
-from semantics.warp_rows import ROWS as WARP_ROWS
 
 ELSEWHERE: dict[str, tuple[str, ...]] = {
     "data_movement": ("ptx/isa/test_memory.py", "semantics/test_forms.py"),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from anywarp.check.conformance.rows import matches
+from anywarp.check.conformance.warp_inputs import MASKS, warp_inputs
+from anywarp.check.conformance.warp_rows import ROWS
 from anywarp.ptx.isa.registry import expand
 from semantics.evaluate import NAMES, instructions
-from semantics.rows import matches
 from semantics.warp import LANES, Warp
-from semantics.warp_inputs import MASKS, warp_inputs
-from semantics.warp_rows import ROWS
 
 
 def run(row, lanes, active, guarded=0xFFFFFFFF):

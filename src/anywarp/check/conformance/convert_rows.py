@@ -1,13 +1,14 @@
 """cvt and mov: every pair of types, rounding and saturation, by Python integers and exact rationals."""
 
+# pyright: basic, reportArgumentType=false
 from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
 
-from semantics import exact
-from semantics.exact import E4M3, E5M2, F16, F32, F64, FORMATS, TF32, Accept
-from semantics.rows import KINDS, WIDTH, Row, bounds, number, row, sequence, wrap
+from anywarp.check.conformance import exact
+from anywarp.check.conformance.exact import E4M3, E5M2, F16, F32, F64, FORMATS, TF32, Accept
+from anywarp.check.conformance.rows import KINDS, WIDTH, Row, bounds, number, row, sequence, wrap
 
 INTEGERS = ("u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64")
 FLOATS = ("f16", "bf16", "f32", "f64")

@@ -4,10 +4,11 @@
 says and `rows.inputs` for values to feed it; `warp_rows.ROWS` has the instructions that look at other lanes.
 """
 
+# pyright: basic
 from __future__ import annotations
 
-from semantics import compare_rows, convert_rows, float_rows, integer_rows, small_float_rows, video_rows
-from semantics.rows import KINDS, WIDTH, Row, inputs, matches
+from anywarp.check.conformance import compare_rows, convert_rows, float_rows, integer_rows, small_float_rows, video_rows
+from anywarp.check.conformance.rows import KINDS, WIDTH, Row, inputs, matches
 
 ROWS: list[Row] = [
     *integer_rows.ROWS, *float_rows.ROWS, *compare_rows.ROWS, *convert_rows.ROWS, *small_float_rows.ROWS, *video_rows.ROWS,

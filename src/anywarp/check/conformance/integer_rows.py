@@ -1,11 +1,12 @@
 """Integer arithmetic, bit instructions, extended precision, logic and shifts, by Python's own whole numbers."""
 
+# pyright: basic
 from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
 
-from semantics.rows import Row, bounds, number, row, sequence, signed, wrap
+from anywarp.check.conformance.rows import Row, bounds, number, row, sequence, signed, wrap
 
 TYPES = ("u16", "u32", "u64", "s16", "s32", "s64")
 BITS = ("b16", "b32", "b64")

@@ -1,13 +1,14 @@
 """Floating-point arithmetic in every type, by exact rationals, and the approximations by double precision and a bound."""
 
+# pyright: basic, reportOperatorIssue=false, reportAttributeAccessIssue=false
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 
-from semantics import exact
-from semantics.exact import F32, F64, FORMATS, Accept
-from semantics.rows import Row, row
+from anywarp.check.conformance import exact
+from anywarp.check.conformance.exact import F32, F64, FORMATS, Accept
+from anywarp.check.conformance.rows import Row, row
 
 ROUNDINGS = ("rn", "rz", "rm", "rp")
 

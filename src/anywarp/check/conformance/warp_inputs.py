@@ -1,11 +1,12 @@
 """Sources for the rows of `warp_rows`: lanes that differ, lanes that agree, and the masks to run them under."""
 
+# pyright: basic
 from __future__ import annotations
 
 import random
 
-from semantics.rows import draw
-from semantics.warp_rows import CONTROLS, LANES, WarpRow
+from anywarp.check.conformance.rows import draw
+from anywarp.check.conformance.warp_rows import CONTROLS, LANES, WarpRow
 
 MASKS = (0xFFFFFFFF, 0x1, 0x80000000, 0x0000FFFF, 0xAAAAAAAA, 0x7FFFFFFF, 0x00F0F00F, 0xFFFF0001)
 """Active masks worth trying."""

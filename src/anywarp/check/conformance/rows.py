@@ -5,13 +5,14 @@ type of its kind. `expected(*bits)` takes the sources' bit patterns and returns 
 destination register, or an `Accept` for results the manual does not fix to the bit. None: any value will do.
 """
 
+# pyright: basic
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from semantics.exact import BF16, F16, F32, F64, FORMATS, Accept
+from anywarp.check.conformance.exact import BF16, F16, F32, F64, FORMATS, Accept
 
 KINDS: dict[str, str] = {
     "pred": "pred", "b8": "b8", "u16": "b16", "s16": "b16", "b16": "b16", "f16": "b16", "bf16": "b16",

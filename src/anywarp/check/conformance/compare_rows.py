@@ -1,13 +1,14 @@
 """set, setp, selp, slct in every type and with every operator, by Python comparisons and exact rationals."""
 
+# pyright: basic
 from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
 
-from semantics import exact
-from semantics.exact import FORMATS
-from semantics.rows import KINDS, WIDTH, Row, number, row
+from anywarp.check.conformance import exact
+from anywarp.check.conformance.exact import FORMATS
+from anywarp.check.conformance.rows import KINDS, WIDTH, Row, number, row
 
 PLAIN = {
     "eq": operator.eq,

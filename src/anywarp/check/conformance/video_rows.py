@@ -1,11 +1,12 @@
 """The video instructions, by Python's own whole numbers: selected parts in, exact intermediate results, clamps and merges."""
 
+# pyright: basic, reportRedeclaration=false
 from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
 
-from semantics.rows import Row, bounds, sequence, signed, wrap
+from anywarp.check.conformance.rows import Row, bounds, sequence, signed, wrap
 
 PARTS = ("b0", "b1", "b2", "b3", "h0", "h1")
 TYPES = ("u32", "s32")

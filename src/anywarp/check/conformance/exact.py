@@ -4,9 +4,11 @@ A result is found by looking for the two representable neighbours of the exact v
 order is the order of the numbers) and choosing between them by the rounding mode.
 """
 
+# pyright: basic
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -53,7 +55,7 @@ class Accept:
     """An expected result that is not one bit pattern."""
 
     what: str
-    accepts: object
+    accepts: Callable[[int], bool]
 
     def __repr__(self):
         return self.what

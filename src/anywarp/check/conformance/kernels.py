@@ -5,6 +5,7 @@ Every thread has its own sources, so all lanes differ. A *straight* kernel runs 
 predicates; a lane that does not run a row must keep what the destination held.
 """
 
+# pyright: basic, reportOptionalSubscript=false
 from __future__ import annotations
 
 import random
@@ -13,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from semantics.rows import Row, inputs, matches
-from semantics.warp_inputs import warp_inputs
+from anywarp.check.conformance.rows import Row, inputs, matches
+from anywarp.check.conformance.warp_inputs import warp_inputs
 
 THREADS = 128
 """Threads for which buffers have room; a launch may use fewer."""
@@ -146,7 +147,7 @@ END: ret;
 Run = Callable[..., object]
 
 
-Values = "list[list[list[tuple[int, ...]]]]"
+Values = list[list[list[tuple[int, ...]]]]
 """Sources by [round][row][thread]."""
 
 

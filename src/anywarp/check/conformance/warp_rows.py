@@ -5,14 +5,15 @@ tuple of results per lane: None for lanes that are off, and for a result that th
 all ones (`full`) or, with `members`, the last source, which then holds `active` in every lane.
 """
 
+# pyright: basic
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from semantics import exact
-from semantics.exact import F32
-from semantics.rows import KINDS, signed, wrap
+from anywarp.check.conformance import exact
+from anywarp.check.conformance.exact import F32
+from anywarp.check.conformance.rows import KINDS, signed, wrap
 
 LANES = 32
 

@@ -1,14 +1,15 @@
 """cvt to and from floats of 8, 6 and 4 bits, with scale factors and with stochastic rounding, by exact rationals."""
 
+# pyright: basic, reportOperatorIssue=false, reportCallIssue=false
 from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
 
-from semantics import exact
-from semantics.convert_rows import joined, small_saturated
-from semantics.exact import BF16, E2M1, E2M3, E3M2, E4M3, E5M2, F16, F32, Accept
-from semantics.rows import Row, row, sequence, signed
+from anywarp.check.conformance import exact
+from anywarp.check.conformance.convert_rows import joined, small_saturated
+from anywarp.check.conformance.exact import BF16, E2M1, E2M3, E3M2, E4M3, E5M2, F16, F32, Accept
+from anywarp.check.conformance.rows import Row, row, sequence, signed
 
 SMALL = {"e4m3": E4M3, "e5m2": E5M2, "e2m3": E2M3, "e3m2": E3M2, "e2m1": E2M1}
 HALVES = {"f16": F16, "bf16": BF16}

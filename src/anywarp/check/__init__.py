@@ -1,0 +1,1 @@
+"""Runs things and compares: what a device computes with what it must."""
