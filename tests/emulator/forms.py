@@ -113,11 +113,16 @@ def _shared(inst, name, arch):
         form.what = LOAD if match[1] in ("READ", "LOAD") else STORE
         form.bytes, form.extend = _moved(rest)
         return form
-    if rest.startswith(("SWIZZLE", "PERMUTE", "BPERMUTE", "NOP", "GWS", "APPEND", "CONSUME", "ORDERED", "BVH")) or "ADDTID" in rest:
+    if (
+        rest.startswith(("SWIZZLE", "PERMUTE", "BPERMUTE", "NOP", "GWS", "APPEND", "CONSUME", "ORDERED", "BVH"))
+        or "ADDTID" in rest
+    ):
         return None
     operation, form.bytes = _atomic(rest)
     form.what, form.atomic, form.returns = ATOMIC, ATOMICS.index(operation), returns
-    if operation == "COMPARE_SWAP" and arch == "cdna":  # DS_CMPST: DATA0 is what is compared (CDNA3 ISA, DS instructions)
+    if (
+        operation == "COMPARE_SWAP" and arch == "cdna"
+    ):  # DS_CMPST: DATA0 is what is compared (CDNA3 ISA, DS instructions)
         form.data, form.data1 = form.data1, form.data
     return form
 
@@ -136,7 +141,9 @@ def _global(inst, name, arch, kind):
     form.result = raw(inst, "vdata" if kind == "BUFFER" else "vdst")
     form.accumulate = raw(inst, "acc")
     offset = "ioffset" if hasattr(type(inst), "ioffset") else "offset"
-    form.offset = raw(inst, offset) if kind == "BUFFER" or (kind == "FLAT" and arch != "rdna4") else signed(inst, offset)
+    form.offset = (
+        raw(inst, offset) if kind == "BUFFER" or (kind == "FLAT" and arch != "rdna4") else signed(inst, offset)
+    )
     scalar = raw(inst, "saddr", 127)
     form.base = scalar if scalar < 124 and kind in ("GLOBAL", "SCRATCH") else -1
     form.address_words = 1 if kind in ("SCRATCH", "BUFFER") or form.base >= 0 else 2

@@ -31,7 +31,12 @@ class Fault(Exception):
 
 
 class _Place(ctypes.Structure):
-    _fields_ = [("start", ctypes.c_uint64), ("bytes", ctypes.c_uint64), ("host", ctypes.c_void_p), ("writable", ctypes.c_uint64)]
+    _fields_ = [
+        ("start", ctypes.c_uint64),
+        ("bytes", ctypes.c_uint64),
+        ("host", ctypes.c_void_p),
+        ("writable", ctypes.c_uint64),
+    ]
 
 
 class _State(ctypes.Structure):
@@ -82,7 +87,9 @@ class Wave:
         state = self.state
         if arch == "rdna4":
             state._write_sgpr(emu.ttmp[8].offset, (first // machine.wave & 31) << 25)
-        self.scratch = ctypes.create_string_buffer(bytes([POISON]) * (launch.scratch * machine.wave), launch.scratch * machine.wave + 1)
+        self.scratch = ctypes.create_string_buffer(
+            bytes([POISON]) * (launch.scratch * machine.wave), launch.scratch * machine.wave + 1
+        )
         self.buffers = [
             ctypes.c_uint64(one)
             for one in (
@@ -148,14 +155,19 @@ class Launch:
             self.scratch += 16384
         self.shared, self.block = shared + dynamic_shared, block
         self.threads = block[0] * block[1] * block[2]
-        self.kernarg_room = ctypes.create_string_buffer(kernarg, max(len(kernarg), kernel[".kernarg_segment_size"]) + 256)
+        self.kernarg_room = ctypes.create_string_buffer(
+            kernarg, max(len(kernarg), kernel[".kernarg_segment_size"]) + 256
+        )
         self.kernarg = ctypes.addressof(self.kernarg_room) + 63 & ~63
         ctypes.memmove(self.kernarg, kernarg, len(kernarg))
         packet = struct.pack("<6H5I4Q", 0, 3, *block, 0, *(g * b for g, b in zip(grid, block, strict=True)), self.scratch, self.shared,
                              descriptor, self.kernarg, 0, 0)  # fmt: skip
         self.packet = ctypes.create_string_buffer(packet, 64)
         self.rooms = [ctypes.create_string_buffer(data, len(data) + 1) for _, data in memory]
-        places = [(start, len(data), ctypes.addressof(room), 1) for (start, data), room in zip(memory, self.rooms, strict=True)]
+        places = [
+            (start, len(data), ctypes.addressof(room), 1)
+            for (start, data), room in zip(memory, self.rooms, strict=True)
+        ]
         places.append((self.kernarg, len(kernarg), self.kernarg, 0))
         places.append((code.base, code.bytes, code.base, 0))
         places.append((ctypes.addressof(self.packet), 64, ctypes.addressof(self.packet), 0))
@@ -197,7 +209,9 @@ class Machine:
         code = code_object.load(data)
         launch = Launch(self, code, name, grid, block, kernarg, dynamic_shared, memory)
         if code.kernels[name][".wavefront_size"] != self.wave:
-            raise Fault(f"code for waves of {code.kernels[name]['.wavefront_size']} lanes, the emulator has {self.wave}")
+            raise Fault(
+                f"code for waves of {code.kernels[name]['.wavefront_size']} lanes, the emulator has {self.wave}"
+            )
         launch.limit, launch.program = limit, {}
         saved = self.library.get_modes()
         places = itertools.product(range(grid[2]), range(grid[1]), range(grid[0]))
@@ -235,7 +249,9 @@ class Machine:
                 try:
                     stop = action(wave)
                 except Fault as fault:
-                    raise Fault(f"{fault} (instruction at {pc - launch.entry:#x}, block {wave.group.place}, wave {wave.first // self.wave})") from None
+                    raise Fault(
+                        f"{fault} (instruction at {pc - launch.entry:#x}, block {wave.group.place}, wave {wave.first // self.wave})"
+                    ) from None
                 if stop:
                     break
         if launch.instructions > launch.limit:
@@ -331,17 +347,24 @@ class Machine:
 def _wild(wave):
     m = wave.memory
     what = "write" if m.fault_kind == 2 else "read"
-    raise Fault(f"{what} of {m.fault_bytes} bytes at {m.fault_address:#x}, which nobody gave to the kernel, by lane {m.fault_lane}")
+    raise Fault(
+        f"{what} of {m.fault_bytes} bytes at {m.fault_address:#x}, which nobody gave to the kernel, by lane {m.fault_lane}"
+    )
 
 
 def _modes_of(name):
     """Which half of MODE an instruction obeys: 0 single, 1 double and half precision, 2 flushes always, None: it has no numbers."""
     words = name.split("_")
-    if name.startswith(("V_RCP_F32", "V_RSQ_F32", "V_SQRT_F32", "V_EXP_F32", "V_LOG_F32", "V_SIN_F32", "V_COS_F32", "V_S_RCP_F32")):
+    if name.startswith(
+        ("V_RCP_F32", "V_RSQ_F32", "V_SQRT_F32", "V_EXP_F32", "V_LOG_F32", "V_SIN_F32", "V_COS_F32", "V_S_RCP_F32")
+    ):
         return 2
     if any(w in ("F64", "F16", "FP16") for w in words):
         return 1
-    if any(w.startswith("F32") or w.startswith("XF32") or w.startswith("BF16") or w.startswith("F8") or "FP8" in w for w in words):
+    if any(
+        w.startswith("F32") or w.startswith("XF32") or w.startswith("BF16") or w.startswith("F8") or "FP8" in w
+        for w in words
+    ):
         return 0
     return None
 

@@ -34,7 +34,11 @@ def compilers(folder):
 def library(command, folder):
     """Compile memory.c; returns it loaded."""
     out = Path(folder) / "memory.so"
-    subprocess.run([*command, "-O2", "-march=native", "-shared", "-fPIC", str(HERE / "memory.c"), "-o", str(out)], check=True, stderr=subprocess.PIPE)
+    subprocess.run(
+        [*command, "-O2", "-march=native", "-shared", "-fPIC", str(HERE / "memory.c"), "-o", str(out)],
+        check=True,
+        stderr=subprocess.PIPE,
+    )
     return ctypes.CDLL(str(out))
 
 

@@ -1,0 +1,175 @@
+"""What a kernel asks of the runtime: printf, assert, malloc, and the end of a kernel that traps.
+
+No thread of the host answers while a kernel runs. What a lane says goes into records that the driver reads when it has waited for the
+kernel; the heap is managed by the kernels themselves. Both are written in C (native/hip/device/services.c) and come as `services.ll`,
+of which `link_services` takes what is called. The structures are those of native/core/hip_services.h.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from pathlib import Path
+
+import llvmlite.binding as llvm
+
+from anywarp.compiler.amdgpu.emitter import LOCAL, Emitter
+from anywarp.compiler.amdgpu.special import AXES, block_index, thread
+from anywarp.compiler.ir import Op, Terminator
+from anywarp.compiler.simd.text import LLVM_TYPE, Text
+
+VERSION = 1
+RUNNING, TRAP, ASSERT = 0, 1, 2
+"""`AwHipStop`."""
+UNFINISHED, PRINT, ASSERTION, FILLER = 0, 1, 2, 3
+"""`AwHipRecordKind`."""
+
+
+class AwHipServices(ctypes.Structure):
+    """One per context, in memory of the host that the device sees; kernels write `attention` only."""
+
+    _fields_ = [
+        ("version", ctypes.c_uint32),
+        ("attention", ctypes.c_uint32),
+        ("state", ctypes.c_uint64),
+        ("records", ctypes.c_uint64),
+        ("record_bytes", ctypes.c_uint64),
+        ("heap", ctypes.c_uint64),
+        ("heap_bytes", ctypes.c_uint64),
+        ("reserved", ctypes.c_uint64 * 2),
+    ]
+
+
+class AwHipState(ctypes.Structure):
+    """What kernels keep count of, in device memory; all 0 at first."""
+
+    _fields_ = [
+        ("written", ctypes.c_uint64),
+        ("consumed", ctypes.c_uint64),
+        ("dropped", ctypes.c_uint64),
+        ("frees", ctypes.c_uint64),
+        ("stopped", ctypes.c_uint32),
+        ("reason", ctypes.c_uint32),
+        ("block", ctypes.c_uint32 * 3),
+        ("thread", ctypes.c_uint32 * 3),
+        ("line", ctypes.c_uint32),
+        ("told", ctypes.c_uint32),
+        ("grid_id", ctypes.c_uint64),
+        ("heap_top", ctypes.c_uint64),
+        ("reserved", ctypes.c_uint64 * 5),
+        ("lists", ctypes.c_uint64 * 64),
+    ]
+
+
+class AwHipRecord(ctypes.Structure):
+    """The beginning of a record; what follows it says native/core/hip_services.h."""
+
+    _fields_ = [
+        ("kind", ctypes.c_uint32),
+        ("bytes", ctypes.c_uint32),
+        ("grid_id", ctypes.c_uint64),
+        ("block", ctypes.c_uint32 * 3),
+        ("thread", ctypes.c_uint32 * 3),
+        ("format", ctypes.c_uint32),
+        ("arguments", ctypes.c_uint32),
+    ]
+
+
+_TYPES = {
+    "vprintf": ("i32", ("ptr", "ptr")),
+    "malloc": ("i64", ("i64",)),
+    "free": ("void", ("i64",)),
+    "assertfail": ("void", ("ptr", "ptr", "i32", "ptr")),
+    "nanosleep": ("void", ("i32",)),
+}
+"""Result and arguments of each service, as the call of the PTX has them."""
+
+_TELLS_PLACE = frozenset({"vprintf", "assertfail"})
+
+
+def emit_host_call(e: Emitter, op: Op) -> None:
+    """Emit a call of a service, once per lane whose guard holds. NotImplementedError for one that there is no code for."""
+    name = str(op.attrs["name"])
+    if name not in _TYPES:
+        raise NotImplementedError(f"the service {name}")
+    result, wanted = _TYPES[name]
+
+    def body() -> list[tuple[str, str]]:
+        own: list[tuple[str, str]] = [] if name == "nanosleep" else [("i64", e.hidden("services", "i64"))]
+        if name in _TELLS_PLACE:
+            own.append(("ptr", _place(e)))
+        given = [(type, _as(e, arg.type, e.value(arg), type)) for arg, type in zip(op.args, wanted, strict=False)]
+        value = e.t.call(result, f"aw_hip_{name}", *own, *given)
+        return [(result, value)] if result != "void" else []
+
+    values = e.guarded(op, body)
+    if not values:
+        e.define(op, "false")
+        return
+    have, want = result, LLVM_TYPE[op.type]
+    value = values[0]
+    if have != want:
+        value = e.t.cast("zext" if int(have[1:]) < int(want[1:]) else "trunc", have, value, want)
+    e.define(op, value)
+
+
+def emit_trap(e: Emitter, end: Terminator) -> None:
+    """Emit the end of a kernel that traps: a record for the driver, and the end of the wave. Nothing is reached behind it.
+
+    `s_trap` would end the process.
+    """
+    reason = int(end.attrs.get("reason", 0))
+    services = e.hidden("services", "i64")
+    line = str(int(end.attrs.get("line", 0)))
+    e.t.call(
+        "void",
+        "aw_hip_stop",
+        ("i64", services),
+        ("ptr", _place(e)),
+        ("i32", str(TRAP)),
+        ("i32", str(reason)),
+        ("i32", line),
+    )
+    e.t.call("void", "llvm.amdgcn.endpgm")
+
+
+def _as(e: Emitter, type: str, value: str, wanted: str) -> str:
+    """Convert a number of the kernel IR to an argument of a service; addresses are generic ones."""
+    have = LLVM_TYPE[type]
+    number = "i64" if wanted == "ptr" else wanted
+    if have != number:
+        value = e.t.cast("zext" if int(have[1:]) < int(number[1:]) else "trunc", have, value, number)
+    return e.t.cast("inttoptr", "i64", value, "ptr") if wanted == "ptr" else value
+
+
+def _place(e: Emitter) -> str:
+    """Return a generic pointer to the lane's place: launch, block and thread (`struct Place` of services.c)."""
+    numbers = [
+        e.hidden("grid_id", "i64"),
+        *(block_index(e, axis) for axis in AXES),
+        *(thread(e, axis) for axis in AXES),
+    ]
+
+    def make(t: Text) -> str:
+        t.allocas.append("  %place = alloca [32 x i8], align 8, addrspace(5)")
+        for i, number in enumerate(numbers):
+            type, offset = ("i32", 4 * i + 4) if i else ("i64", 0)
+            t.do(f"store {type} {number}, {LOCAL} {t.let(f'getelementptr i8, {LOCAL} %place, i32 {offset}')}")
+        return t.cast("addrspacecast", LOCAL, "%place", "ptr")
+
+    return e.once("services' place", make)
+
+
+@cache
+def _text() -> str:
+    return Path(__file__).with_name("services.ll").read_text()
+
+
+def needs_services(text: str) -> bool:
+    """Return whether the text of a kernel calls a service."""
+    return "@aw_hip_" in text
+
+
+def link_services(module: llvm.ModuleRef) -> None:
+    """Give a module the functions of `services.ll`; those that nothing calls are dropped when it is optimised."""
+    module.link_in(llvm.parse_assembly(_text(), module.context))
