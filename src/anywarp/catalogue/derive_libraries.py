@@ -175,20 +175,13 @@ def _lookup(d: Derivation, names: list[str]) -> tuple[str, str]:
 
 def type_pairs(d: Derivation) -> dict[str, str]:
     """Return the twin of each type's name, empty for none."""
+    known = {name for versions in d.rocm.values() for facts in versions.values() for name in facts.types}
     pairs: dict[str, str] = {}
-    for major in MAJORS:
-        for name in d.cuda[major].types:
-            if name in pairs:
-                continue
-            choice = chosen(d.choices, "type", name)
-            candidates = [choice.target] if choice.target else [SHARED_TYPES[name]] if name in SHARED_TYPES else []
-            candidates = candidates or pairing.twin_names(name, d.source.names)
-            known = [f for versions in d.rocm.values() for f in versions.values()]
-            pairs[name] = (
-                ""
-                if choice.decision == "none"
-                else pairing.first_of(candidates, lambda n: any(n in f.types for f in known))
-            )
+    for name in dict.fromkeys([*d.cuda[12].types, *d.cuda[13].types]):
+        choice = chosen(d.choices, "type", name)
+        candidates = [choice.target] if choice.target else [SHARED_TYPES[name]] if name in SHARED_TYPES else []
+        candidates = candidates or pairing.twin_names(name, d.source.names)
+        pairs[name] = "" if choice.decision == "none" else pairing.first_of(candidates, known.__contains__)
     return pairs
 
 
@@ -413,7 +406,7 @@ def _constant_twin(d: Derivation, twin: str, candidates: list[str]) -> tuple[str
             there = [v for v, value in values.items() if value is not None]
             if not there:
                 continue
-            order = [v for v, facts in versions.items() if twin in facts.constants and facts.constants[twin]]
+            order = [v for v, facts in versions.items() if facts.constants.get(twin)]
             last = there[-1]
             after = order[order.index(last) + 1 :] if last in order else []
             earlier = " ".join(f"{v}={values[v]}" for v in there if values[v] != values[last])
