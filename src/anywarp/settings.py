@@ -433,6 +433,13 @@ CLANG = Setting(
     "unset: the one of the package ziglang, else `clang++` on the path",
     "The clang that `anywarp nvcc` and NVRTC compile CUDA C++ with.",
 )
+LLD = Setting(
+    "ANYWARP_LLD",
+    str,
+    _nothing,
+    "unset: ROCm's own, else `ld.lld` on the path, else the one of the package ziglang",
+    "The linker `ld.lld` that makes code objects for AMD GPUs; without any, ROCm's comgr links.",
+)
 NVCC_PREPEND_FLAGS = Setting(
     "NVCC_PREPEND_FLAGS",
     str,
@@ -459,7 +466,7 @@ NVRTC = Setting(
 SETTINGS: tuple[Setting[object], ...] = (
     DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, MEMORY, DEVICES, ASYNC, VERSIONS, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, TRACE_DIR, TRACE_GRAPHS, TRACE_LIMIT,
     NVIDIA_DRIVER, CHECK, LOG,
-    BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_SCOPE, TORCH_BLOCK, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, REBIND, RUN, CXX, CLANG, NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVRTC,
+    BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_SCOPE, TORCH_BLOCK, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, REBIND, RUN, CXX, CLANG, LLD, NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVRTC,
 )  # fmt: skip
 """All of them, in the order of docs/settings.md."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from urllib.parse import quote, unquote
 
 ABI = 2
@@ -26,12 +26,31 @@ REASONS = (
 
 
 @dataclass(frozen=True, slots=True)
+class Amd:
+    """What an AMD GPU's launch must know of a kernel: architecture, lanes of a wave, warps of CUDA's in a wave (1: in waves of 64
+    half of the lanes idle), registers, bytes of scratch per lane, spilled registers, static shared memory, most threads of a workgroup."""  # fmt: skip
+
+    arch: str
+    wave: int
+    warps_per_wave: int
+    vgprs: int
+    agprs: int
+    sgprs: int
+    scratch: int
+    vgpr_spills: int
+    sgpr_spills: int
+    lds: int
+    max_threads: int
+
+
+@dataclass(frozen=True, slots=True)
 class Artifact:
     """A compiled kernel. Sizes in bytes; `block` (0, 0, 0) serves any shape; `frame` is fixed + per_warp * warps.
 
     `lanes` were emitted together. `wishes` are integer parameters (offset, size, modulus): code for launches in which each is a
     multiple of its modulus would be faster (`Specialisation.multiples`). `sites` describe what checked code watches, by number.
     `waits` map the numbers of places where lanes wait to lines of the PTX.
+    `amd` is there for an AMD GPU's code object.
     `alone`: it ends whatever others do (`independence.py`). `stack` bytes it takes of the thread's, 0 if that is not known.
     """
 
@@ -52,6 +71,7 @@ class Artifact:
     alone: bool = False
     stack: int = 0
     waits: tuple[tuple[int, int], ...] = ()
+    amd: Amd | None = None
 
 
 def percent(text: str) -> str:
@@ -100,6 +120,7 @@ def pack(artifact: Artifact) -> bytes:
         f"gang {artifact.lanes}",
         f"alone {int(artifact.alone)}",
         f"stack {artifact.stack}",
+        *([f"amd {' '.join(str(word) for word in astuple(artifact.amd))}"] if artifact.amd else []),
         *(f"wish {offset} {size} {modulus}" for offset, size, modulus in artifact.wishes),
         *(f"site {site}" for site in artifact.sites),
         *(f"wait {number} {line}" for number, line in artifact.waits),
@@ -138,6 +159,7 @@ def unpack(data: bytes) -> Artifact:
         name, symbol = unquote(fields["name"][0]), unquote(fields["symbol"][0])
         local, shared, param = (int(fields[key][0]) for key in ("local", "shared", "param"))
         time, lanes = float(fields["compile_ms"][0]), int(fields["gang"][0])
+        amd = _amd(fields["amd"]) if "amd" in fields else None
         alone, stack = fields["alone"] == ["1"], int(fields["stack"][0])
     except (KeyError, IndexError) as error:
         raise ValueError(f"a kernel container without {error}") from None
@@ -159,7 +181,15 @@ def unpack(data: bytes) -> Artifact:
         alone,
         stack,
         tuple(waits),
+        amd,
     )
+
+
+def _amd(words: list[str]) -> Amd:
+    arch, *numbers = words
+    if len(numbers) != 10:
+        raise ValueError("a kernel container with a damaged `amd` line")
+    return Amd(arch, *(int(number) for number in numbers))
 
 
 class AwLaunch(ctypes.Structure):

@@ -25,6 +25,9 @@ UNKNOWN_REGISTER = "C014"
 BLOCK_SHAPE = "C015"
 INTERNAL = "C016"
 UNSUPPORTED = "C017"
+NO_LINKER = "C103"
+TOO_MUCH_SHARED = "C104"
+LINKER_FAILED = "C105"
 
 TITLES: dict[str, str] = {
     NO_SUCH_KERNEL: "no such kernel in the module",
@@ -43,6 +46,9 @@ TITLES: dict[str, str] = {
     BLOCK_SHAPE: "a block shape that the kernel does not allow",
     INTERNAL: "a mistake in anywarp's compiler",
     UNSUPPORTED: "an operation that the device does not have yet",
+    NO_LINKER: "no linker for code objects",
+    TOO_MUCH_SHARED: "more static shared memory than the architecture has",
+    LINKER_FAILED: "a linker that failed",
 }
 """Every code of this module with its title; each has a page in `docs/diagnostics/`."""
 

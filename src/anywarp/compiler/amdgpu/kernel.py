@@ -1,0 +1,87 @@
+"""A kernel as one LLVM function with AMD's kernel calling convention.
+
+It takes one argument buffer by reference: CUDA's parameters, then `AwHipHidden`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anywarp.compiler.amdgpu import hidden
+from anywarp.compiler.amdgpu.architectures import Architecture
+from anywarp.compiler.amdgpu.emitter import Emitter
+from anywarp.compiler.amdgpu.flow import emit_blocks
+from anywarp.compiler.amdgpu.operations import Operations
+from anywarp.compiler.ir import Kernel, Specialisation
+
+MAX_THREADS = 1024
+_UNUSED = (
+    "dispatch-ptr queue-ptr dispatch-id implicitarg-ptr lds-kernel-id hostcall-ptr heap-ptr default-queue completion-action "
+    "multigrid-sync-arg"
+).split()
+"""What LLVM would otherwise have the launch supply for code that it cannot see."""
+
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """LLVM IR of a kernel, the shared memory that it has statically (bytes, the runtime's own included), what to note about it."""
+
+    text: str
+    shared_bytes: int
+    threads: int
+    notes: tuple[str, ...] = ()
+
+
+def emit_kernel(
+    kernel: Kernel, specialisation: Specialisation, arch: Architecture, symbol: str, warps_per_wave: int
+) -> Emitted:
+    """Write the LLVM IR module of `kernel`. Raises NotImplementedError naming what there is no code for."""
+    e = Emitter(kernel, specialisation, arch, warps_per_wave)
+    operations = Operations(e)
+    emit_blocks(e, operations)
+    threads = most_threads(kernel, specialisation, arch, warps_per_wave)
+    shared = e.needs.shared_bytes + kernel.shared_bytes
+    body = "\n".join([*e.head.allocas, *e.t.allocas, *e.head.lines, *e.t.lines])
+    declarations = "\n".join(e.t.declarations.values())
+    bytes = hidden.argument_bytes(kernel.param_bytes)
+    text = (
+        f"define amdgpu_kernel void @{symbol}(ptr addrspace(4) noundef byref([{bytes} x i8]) align 16 %args) "
+        f"{_attributes(threads, shared)}{_shape(specialisation, arch, warps_per_wave)} {{\nentry:\n{body}\n}}\n"
+        f"{declarations}\n!0 = !{{}}\n"
+    )
+    return Emitted(text, shared, threads, e.needs.notes)
+
+
+def most_threads(kernel: Kernel, specialisation: Specialisation, arch: Architecture, warps_per_wave: int) -> int:
+    """Return how many threads a workgroup of the kernel may have."""
+    shape = specialisation.block
+    if shape is None:
+        given = kernel.directives.get("reqntid") or kernel.directives.get("maxntid") or ()
+        numbers = [int(n) for n in given]
+        threads = MAX_THREADS
+        if numbers and min(numbers) > 0:
+            threads = 1
+            for n in numbers:
+                threads *= n
+    else:
+        threads = shape[0] * shape[1] * shape[2]
+    if arch.wave == 64 and warps_per_wave == 1:
+        threads = -(-threads // 32) * 64
+    return min(threads, MAX_THREADS)
+
+
+def _attributes(threads: int, shared: int) -> str:
+    unused = " ".join(f'"amdgpu-no-{name}"' for name in _UNUSED)
+    return (
+        f'nounwind "amdgpu-flat-work-group-size"="1,{threads}" "uniform-work-group-size"="true" '
+        f'"amdgpu-implicitarg-num-bytes"="0" "amdgpu-lds-size"="{shared}" {unused}'
+    )
+
+
+def _shape(specialisation: Specialisation, arch: Architecture, warps_per_wave: int) -> str:
+    shape = specialisation.block
+    if shape is None:
+        return ""
+    if arch.wave == 64 and warps_per_wave == 1:
+        shape = (-(-(shape[0] * shape[1] * shape[2]) // 32) * 64, 1, 1)
+    return f" !reqd_work_group_size !{{i32 {shape[0]}, i32 {shape[1]}, i32 {shape[2]}}}"

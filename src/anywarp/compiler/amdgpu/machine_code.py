@@ -1,0 +1,78 @@
+"""LLVM IR text to an object file or assembly for an AMD GPU, through llvmlite."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import llvmlite.binding
+
+from anywarp.compiler import codes
+from anywarp.compiler.amdgpu.services import link_services, needs_services
+from anywarp.compiler.simd.objects import imported_symbols
+
+llvm: Any = llvmlite.binding  # it has no types
+
+TRIPLE = "amdgcn-amd-amdhsa"
+
+
+@cache
+def _ready() -> None:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+
+
+@cache
+def _machine(cpu: str, features: str, level: int) -> Any:
+    _ready()
+    return llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=cpu, features=features, opt=level, reloc="pic")
+
+
+def compile_text(text: str, cpu: str, features: str, kernel: str, quick: bool = False) -> bytes:
+    """Compile LLVM IR to a relocatable object; AnywarpError if LLVM refuses the text or the object needs what it may not.
+
+    `quick`: optimised as little as LLVM allows for this target.
+    """
+    machine, module = _optimised(text, cpu, features, kernel, quick)
+    code = bytes(machine.emit_object(module))
+    unknown = sorted(imported_symbols(code))
+    if unknown:
+        raise codes.problem(
+            codes.INTERNAL, f"the code of kernel {kernel!r} calls {', '.join(unknown)}, which nothing supplies"
+        )
+    return code
+
+
+def assembly(text: str, cpu: str, features: str, kernel: str, quick: bool = False) -> str:
+    """Compile LLVM IR to assembly text."""
+    machine, module = _optimised(text, cpu, features, kernel, quick)
+    return str(machine.emit_assembly(module))
+
+
+def optimised_text(text: str, cpu: str, features: str, kernel: str) -> str:
+    """Return the LLVM IR as it is before instructions are chosen."""
+    return str(_optimised(text, cpu, features, kernel, False)[1])
+
+
+def _optimised(text: str, cpu: str, features: str, kernel: str, quick: bool) -> tuple[Any, Any]:
+    machine = _machine(cpu, features, 1 if quick else 3)
+    module = _parse(text, str(machine.target_data), kernel)
+    if needs_services(text):
+        link_services(module)
+    options = llvm.create_pipeline_tuning_options(speed_level=1 if quick else 3)
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return machine, module
+
+
+def _parse(text: str, layout: str, kernel: str) -> Any:
+    """Parse and verify a module; a refusal is our mistake and is reported as one."""
+    try:
+        module = llvm.parse_assembly(f'target triple = "{TRIPLE}"\ntarget datalayout = "{layout}"\n{text}')
+        module.verify()
+    except RuntimeError as error:
+        lines = str(error).strip().splitlines()
+        raise codes.problem(
+            codes.INTERNAL, f"LLVM refuses the code of kernel {kernel!r}: {' '.join(lines)[:400]}"
+        ) from None
+    return module

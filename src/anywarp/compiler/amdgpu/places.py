@@ -1,0 +1,121 @@
+"""Addresses as pointers of LLVM's address spaces.
+
+A generic address of the hardware is 64 bits wide: global memory as it is, or an aperture whose lower half is the address in shared or
+local memory. What is known to lie in one space is accessed there, which is cheaper.
+"""
+
+from __future__ import annotations
+
+from anywarp.compiler.amdgpu.emitter import CONSTANT, GLOBAL, LOCAL, SHARED, Emitter
+from anywarp.compiler.amdgpu.spaces import spaces_of_addresses
+from anywarp.compiler.ir import Op, Value
+from anywarp.compiler.simd.text import LLVM_TYPE, Text
+from anywarp.ptx.isa.ops import BITS
+
+POINTER = {"global": GLOBAL, "shared": SHARED, "local": LOCAL, "const": CONSTANT, "param": CONSTANT, "generic": "ptr"}
+
+
+class Places:
+    """Makes pointers of addresses."""
+
+    def __init__(self, e: Emitter) -> None:
+        self.e = e
+        self.known = spaces_of_addresses(e.kernel)
+
+    def space(self, space: str, address: Value) -> str:
+        """Return the space that an access of `space` surely goes to; a narrower one for generic addresses if it is known."""
+        return self.known.get(address, "generic") if space == "generic" else space
+
+    def pointer(self, space: str, address: Value, offset: int = 0) -> tuple[str, str]:
+        """Return the type and name of a pointer `offset` bytes behind an address of a space."""
+        e, t = self.e, self.e.t
+        space = self.space(space, address)
+        type = POINTER[space]
+        if space == "param":
+            place = self._sized(e.value(address), address, "i64")
+            pointer = t.let(f"getelementptr i8, {CONSTANT} %args, i64 {place}")
+        else:
+            width = "i32" if space in ("shared", "local") else "i64"
+            pointer = t.cast("inttoptr", width, self._sized(e.value(address), address, width), type)
+        return type, t.let(f"getelementptr i8, {type} {pointer}, i64 {offset}") if offset else pointer
+
+    def _sized(self, name: str, value: Value, width: str) -> str:
+        have, want = BITS[value.type], int(width[1:])
+        if have == want:
+            return name
+        return self.e.t.cast("zext" if have < want else "trunc", LLVM_TYPE[value.type], name, width)
+
+    # --- operations -----------------------------------------------------------------------------------------------
+
+    def to_generic(self, op: Op) -> None:
+        """Emit the generic address of an address in a space."""
+        e, t, space = self.e, self.e.t, str(op.attrs["space"])
+        source = op.args[0]
+        if space in ("shared", "local"):
+            type, pointer = self.pointer(space, source)
+            number = type[-2]
+            name = f"llvm.amdgcn.addrspacecast.nonnull.p0.p{number}"
+            generic = t.cast("ptrtoint", "ptr", t.call("ptr", name, (type, pointer)), "i64")
+        elif space == "param":
+            type, pointer = self.pointer(space, source)
+            generic = t.cast("ptrtoint", type, pointer, "i64")
+        else:
+            generic = self._sized(e.value(source), source, "i64")
+        e.define(op, generic if BITS[op.type] == 64 else t.cast("trunc", "i64", generic, "i32"))
+
+    def from_generic(self, op: Op) -> None:
+        """Emit the address within a space: the lower half of an address in shared or local memory."""
+        e, t, space = self.e, self.e.t, str(op.attrs["space"])
+        source = op.args[0]
+        name = self._sized(e.value(source), source, "i64")
+        if space in ("shared", "local"):
+            name = t.two("and", "i64", name, str(0xFFFFFFFF))
+        elif space == "param":
+            start = e.once("args", lambda h: h.cast("ptrtoint", CONSTANT, "%args", "i64"))
+            name = t.two("sub", "i64", name, start)
+        e.define(op, name if BITS[op.type] == 64 else t.cast("trunc", "i64", name, "i32"))
+
+    def is_space(self, op: Op) -> None:
+        """Emit whether a generic address falls into a space; what is in no other one is global."""
+        e, t, space = self.e, self.e.t, str(op.attrs["space"])
+        number = self._sized(e.value(op.args[0]), op.args[0], "i64")
+        pointer = t.cast("inttoptr", "i64", number, "ptr")
+
+        def inside(which: str) -> str:
+            return t.call("i1", f"llvm.amdgcn.is.{which}", ("ptr", pointer))
+
+        def between(start: str, size: str) -> str:
+            return t.two("icmp ult", "i64", t.two("sub", "i64", number, start), size)
+
+        def parameters() -> str:
+            start = e.once("args", lambda h: h.cast("ptrtoint", CONSTANT, "%args", "i64"))
+            return between(start, str(e.kernel.param_bytes))
+
+        if space in ("shared", "local"):
+            found = inside("shared" if space == "shared" else "private")
+        elif space == "param":
+            found = parameters()
+        elif space == "global":
+            own = t.two("or", "i1", inside("shared"), inside("private"))
+            found = t.two("xor", "i1", t.two("or", "i1", own, parameters()), "true")
+        else:
+            raise NotImplementedError(f"isspacep.{space}")
+        e.define(op, found)
+
+    def symbol(self, op: Op) -> None:
+        """Emit a variable's address within its space."""
+        e, t, space, offset = self.e, self.e.t, str(op.attrs["space"]), int(op.attrs["offset"])
+        type = LLVM_TYPE[op.type]
+        if space in ("global", "const"):
+            base, width = e.hidden("module_data", "i64"), "i64"
+        elif space == "local":
+            base, width = e.once("local", self._local), "i32"
+        else:
+            base, width = str(e.needs.shared_bytes), "i32"
+        place = t.two("add", width, base, str(offset))
+        have, want = int(width[1:]), int(type[1:])
+        e.define(op, place if have == want else t.cast("zext" if have < want else "trunc", width, place, type))
+
+    def _local(self, head: Text) -> str:
+        head.allocas.append(f"  %local = alloca [{self.e.kernel.local_bytes} x i8], align 16, addrspace(5)")
+        return head.cast("ptrtoint", LOCAL, "%local", "i32")

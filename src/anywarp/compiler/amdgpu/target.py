@@ -1,0 +1,125 @@
+"""The target for AMD GPUs: from the kernel IR to an artifact that holds a linked code object."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from anywarp.compiler import codes
+from anywarp.compiler.amdgpu import link, machine_code
+from anywarp.compiler.amdgpu.architectures import Architecture, parse
+from anywarp.compiler.amdgpu.code_object import KernelMetadata, kernel_metadata
+from anywarp.compiler.amdgpu.hidden import argument_bytes
+from anywarp.compiler.amdgpu.kernel import Emitted, emit_kernel
+from anywarp.compiler.artifact import Amd, Artifact
+from anywarp.compiler.gangs import WARP, Gang
+from anywarp.compiler.ir import Kernel, Specialisation
+from anywarp.compiler.shapes import Analysis
+
+SYMBOL = "aw_kernel"
+"""Every code object holds one kernel, under this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class AmdTarget:
+    """An architecture, LLVM's features for the switches that were named, and its full name as HIP spells it."""
+
+    arch: Architecture
+    features: str
+    identity: str
+
+    @property
+    def name(self) -> str:
+        """Identity of what the code runs on."""
+        return f"{machine_code.TRIPLE}:{self.identity}"
+
+    def choose_gang(self, kernel: Kernel, specialisation: Specialisation) -> Gang:
+        """Return one warp: lanes are emitted one by one, and the hardware runs them together."""
+        return Gang(WARP, "the hardware runs lanes together")
+
+    def locate(
+        self,
+        kernel: Kernel,
+        analysis: Analysis,
+        specialisation: Specialisation,
+        code: bytes,
+        offset: int,
+        line_of: Callable[[int], int],
+    ) -> int:
+        """Return 0: code objects carry no lines."""
+        return 0
+
+    def emitted(self, kernel: Kernel, analysis: Analysis, specialisation: Specialisation) -> tuple[Emitted, int]:
+        """Return the LLVM IR of a kernel and how many of its warps share a wave."""
+        warps = self.warps_per_wave(kernel, analysis, specialisation)
+        try:
+            return emit_kernel(kernel, specialisation, self.arch, SYMBOL, warps), warps
+        except NotImplementedError as error:
+            raise codes.problem(
+                codes.UNSUPPORTED,
+                f"kernel {kernel.name!r} uses what the hip device ({self.arch.name}) does not have yet: {error}",
+            ) from None
+
+    def warps_per_wave(self, kernel: Kernel, analysis: Analysis, specialisation: Specialisation) -> int:
+        """Return how many warps of the kernel share a wave: two in a wave of 64."""
+        return self.arch.wave // WARP
+
+    def assembly(self, kernel: Kernel, analysis: Analysis, specialisation: Specialisation) -> str:
+        """Return the machine code of a kernel as text."""
+        text = self.emitted(kernel, analysis, specialisation)[0].text
+        return machine_code.assembly(text, self.arch.name, self.features, kernel.name, specialisation.quick)
+
+    def emit(self, kernel: Kernel, analysis: Analysis, specialisation: Specialisation) -> Artifact:
+        """Compile `kernel` and link it. Raises AnywarpError naming what cannot be compiled."""
+        begin = time.perf_counter()
+        done, warps = self.emitted(kernel, analysis, specialisation)
+        self._check_shared(kernel, done.shared_bytes)
+        code = machine_code.compile_text(done.text, self.arch.name, self.features, kernel.name, specialisation.quick)
+        found = kernel_metadata(code)
+        if found.argument_bytes != argument_bytes(kernel.param_bytes):
+            raise codes.problem(
+                codes.INTERNAL, f"kernel {kernel.name!r} wants {found.argument_bytes} bytes of arguments"
+            )
+        linked, linker = link.link(code, f"{machine_code.TRIPLE}--{self.identity}")
+        amd = _amd(self.arch.name, warps, found)
+        notes = (*done.notes, *_remarks(amd, found), f"linked by {linker}")
+        return Artifact(
+            kernel.name, SYMBOL, specialisation.block or (0, 0, 0), 0, 0, kernel.local_bytes, done.shared_bytes,
+            kernel.param_bytes, linked, (time.perf_counter() - begin) * 1e3, notes, amd=amd,
+        )  # fmt: skip
+
+    def _check_shared(self, kernel: Kernel, bytes: int) -> None:
+        most = self.arch.lds_bytes
+        if bytes > most:
+            raise codes.problem(
+                codes.TOO_MUCH_SHARED,
+                f"kernel {kernel.name!r} has {bytes} bytes of static shared memory, {bytes - most} more than a block has on "
+                f"{self.arch.name} ({most})",
+                help="use smaller tiles, or an architecture with more: gfx950 has 163840 bytes",
+            )
+
+
+def _amd(arch: str, warps: int, found: KernelMetadata) -> Amd:
+    return Amd(
+        arch, found.wave, warps, found.vgprs, found.agprs, found.sgprs, found.scratch, found.vgpr_spills,
+        found.sgpr_spills, found.lds, found.max_threads,
+    )  # fmt: skip
+
+
+def _remarks(amd: Amd, found: KernelMetadata) -> tuple[str, ...]:
+    """Say what a reader of the report should know: registers that did not fit, memory that stands for registers."""
+    out = [
+        f"{found.vgprs} vector and {found.sgprs} scalar registers, {found.lds} bytes of shared memory, waves of {found.wave}"
+    ]
+    if found.vgpr_spills or found.sgpr_spills:
+        out.append(f"{found.vgpr_spills} vector and {found.sgpr_spills} scalar registers are kept in memory")
+    if found.scratch:
+        out.append(f"{found.scratch} bytes of scratch memory per lane")
+    return tuple(out)
+
+
+def make_target(identity: str) -> AmdTarget:
+    """Return the target for an architecture as HIP spells it (`gfx942:sramecc+:xnack-`). Raises AnywarpError D003."""
+    arch, features = parse(identity)
+    return AmdTarget(arch, features, identity)
