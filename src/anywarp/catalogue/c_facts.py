@@ -48,6 +48,9 @@ class Facts:
     constants: dict[str, dict[str, int]] = field(default_factory=dict)
     macros: dict[str, str] = field(default_factory=dict)
     resolved: dict[str, str] = field(default_factory=dict)  # an alias to the type's own name
+    own: dict[str, str] = field(
+        default_factory=dict
+    )  # types that the asked headers themselves declare, with the header
 
     def merge(self, other: Facts) -> None:
         """Take over what the other has and this lacks."""
@@ -57,6 +60,7 @@ class Facts:
             (self.constants, other.constants),
             (self.macros, other.macros),
             (self.resolved, other.resolved),
+            (self.own, other.own),
         ):
             for key, value in theirs.items():
                 mine.setdefault(key, value)  # type: ignore[arg-type]
@@ -110,7 +114,9 @@ def _walk(cursor, facts: Facts, endings: tuple[str, ...], cindex) -> None:  # ty
     kinds = cindex.CursorKind
     for child in cursor.get_children():
         place = child.location.file
-        inside = place is not None and place.name.endswith(endings)
+        inside = place is not None and any(e in place.name if e[-1] == "/" else place.name.endswith(e) for e in endings)
+        if inside and child.kind in (kinds.TYPEDEF_DECL, kinds.ENUM_DECL, kinds.STRUCT_DECL, kinds.UNION_DECL):
+            facts.own.setdefault(child.spelling, Path(place.name).name)
         if child.kind in (kinds.LINKAGE_SPEC, kinds.UNEXPOSED_DECL):
             _walk(child, facts, endings, cindex)
         elif child.kind == kinds.TYPEDEF_DECL:
@@ -215,14 +221,14 @@ def _typedef(cursor, facts: Facts, inside: bool, cindex) -> None:  # type: ignor
 
 
 def _macro(cursor, facts: Facts) -> None:  # type: ignore[no-untyped-def]
-    tokens = [token.spelling for token in cursor.get_tokens()]
+    tokens = [token.spelling for token in cursor.get_tokens() if token.kind.name != "COMMENT"]
     if len(tokens) < 2:
         facts.macros.setdefault(cursor.spelling, "")
         return
     if _is_function_like(cursor):
         facts.macros.setdefault(cursor.spelling, "()")
         return
-    facts.macros.setdefault(cursor.spelling, " ".join(tokens[1:]))
+    facts.macros.setdefault(cursor.spelling, re.sub(r"[\s\\]+", " ", " ".join(tokens[1:])).strip())
 
 
 def _is_function_like(cursor) -> bool:  # type: ignore[no-untyped-def]

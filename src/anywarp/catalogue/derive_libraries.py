@@ -23,6 +23,7 @@ from anywarp.catalogue.shared_objects import exports_of
 DATA = Path(__file__).parent / "data" / "rocm"
 DATE = "2026-11-22"
 MAJORS = (12, 13)
+LENDER = "rocm-7.2"
 HEADINGS = {
     "": "name majors result parameters_12 parameters_13 route target library since removed target_result target_parameters clients"
     " reason earlier",
@@ -99,7 +100,8 @@ def read_rocm(packages: Packages, side: Side, builtin: Path) -> dict[str, Facts]
         header = packages.find(folder, f"include/{side.header}") if side.header else None
         bindings = packages.find(folder, side.bindings) if side.bindings else None
         if header is not None:
-            include = [*packages.include(folder), builtin]
+            system = [builtin] if side.language == "c" else [*_cxx_folders(), builtin]
+            include = [*packages.include(folder), *packages.include(LENDER), *system]  # what it lacks is borrowed
             found[version] = c_facts.read(header, include, side.own, language=side.language, define=DEFINES)
         elif bindings is not None:
             found[version] = cython_facts.read(bindings)
@@ -300,8 +302,8 @@ def _used_types(d: Derivation, functions: list[list[str]]) -> set[str]:
     for major in MAJORS:
         facts = d.cuda[major]
         texts = [f.result + "," + f.declared() for f in facts.functions.values()]
-        texts += [t.definition for t in facts.types.values() if _is_own(d, t.name)]
-        own |= {t for t in facts.types if _is_own(d, t)}
+        texts += [facts.types[t].definition for t in facts.own if t in facts.types]
+        own |= {t for t in facts.own if t in facts.types}
         todo = set(re.findall(r"\w+", " ".join(texts)))
         while todo:
             more = {w for w in todo if w in facts.types and w not in own}
@@ -310,10 +312,6 @@ def _used_types(d: Derivation, functions: list[list[str]]) -> set[str]:
                 re.findall(r"\w+", " ".join(facts.types[w].definition for w in more if facts.types[w].kind == "alias"))
             )
     return {t for t in own if not re.fullmatch(r"u?int\d+_t|size_t|ssize_t|FILE|_IO_\w+|__\w*int\w*_t|bool", t)}
-
-
-def _is_own(d: Derivation, name: str) -> bool:
-    return any(re.fullmatch(pattern, name) for pattern, _ in d.source.names)
 
 
 def _twin_type(d: Derivation, target: str) -> Type | None:

@@ -46,11 +46,6 @@ class Source:
     folders: tuple[str, str] = ("cuda12", "cuda13")
 
 
-def _hip(name: str, header: str, prefix: str, **rest: object) -> Side:
-    own = (header.rsplit("/", 1)[-1],)
-    return Side(name, header, own, f"cy{name}.pxd", f"lib{name}.so", prefix, **rest)  # type: ignore[arg-type]
-
-
 SOURCES = (
     Source(
         "cublas",
@@ -78,6 +73,124 @@ SOURCES = (
         old=(
             "cublas.h",
             "the interface of before CUDA 4, without handles: programs use its successor with handles (names with _v2)",
+        ),
+    ),
+    Source(
+        "cublaslt",
+        ("cublasLt.h",),
+        ("cublasLt.h",),
+        ("libcublasLt.so.12", "libcublasLt.so.13"),
+        r"cublasLt\w*",
+        ("libcublasLt",),
+        (
+            Side(
+                "hipblaslt",
+                "hipblaslt/hipblaslt.h",
+                ("/hipblaslt/", "hipblas-common.h"),
+                "cyhipblaslt.pxd",
+                "libhipblaslt.so",
+                "hipblasLt",
+                "c++",
+                versions=("6.2", "7.1", "7.2", "10.0"),
+            ),
+        ),
+        (
+            (r"cublasLt(\w+)", r"hipblasLt\1"),
+            (r"CUBLASLT_(\w+)", r"HIPBLASLT_\1"),
+            (r"cublas(\w+)", r"hipblas\1"),
+            (r"CUBLAS_(\w+)", r"HIPBLAS_\1"),
+        ),
+        languages=("c", "c++"),
+    ),
+    Source(
+        "cufft",
+        ("cufft.h", "cufftXt.h"),
+        ("cufft.h", "cufftXt.h", "cudalibxt.h"),
+        ("libcufft.so.11", "libcufft.so.12"),
+        r"cufft[A-Z]\w*",
+        ("libcufft",),
+        (Side("hipfft", "hipfft/hipfftXt.h", ("/hipfft/",), "cyhipfft.pxd", "libhipfft.so", "hipfft", "c++"),),
+        (
+            (r"cufft(\w+)", r"hipfft\1"),
+            (r"CUFFT_(\w+)", r"HIPFFT_\1"),
+            (r"cuda(LibXt\w+|Xt\w+)", r"hip\1"),
+            (r"CUDA_XT_(\w+)", r"HIP_XT_\1"),
+            (r"CUFFT_(\w+)", r"HIPFFT_\1"),
+            (r"(LIB_FORMAT_\w+)", r"HIP\1"),
+        ),
+    ),
+    Source(
+        "curand",
+        ("curand.h",),
+        ("curand.h",),
+        ("libcurand.so.10", "libcurand.so.10"),
+        r"curand[A-Z]\w*",
+        ("libcurand",),
+        (Side("hiprand", "hiprand/hiprand.h", ("hiprand.h",), "cyhiprand.pxd", "libhiprand.so", "hiprand"),),
+        ((r"curand([A-Z]\w*)", r"hiprand\1"), (r"CURAND_(\w+)", r"HIPRAND_\1")),
+    ),
+    Source(
+        "nccl",
+        ("nccl.h",),
+        ("nccl.h",),
+        ("libnccl.so.2", "libnccl.so.2"),
+        r"p?nccl[A-Z]\w*",
+        ("libnccl",),
+        (Side("rccl", "rccl/rccl.h", ("rccl.h",), "cyrccl.pxd", "librccl.so", "", versions=("6.2", "7.2", "10.0")),),
+        ((r"(p?nccl[A-Z]\w*)", r"\1"), (r"p(nccl[A-Z]\w*)", r"\1"), (r"(NCCL_\w+)", r"\1")),
+    ),
+    Source(
+        "cusparse",
+        ("cusparse.h",),
+        ("cusparse.h",),
+        ("libcusparse.so.12", "libcusparse.so.12"),
+        r"cusparse[A-Z]\w*",
+        ("libcusparse",),
+        (
+            Side(
+                "hipsparse",
+                "hipsparse/hipsparse.h",
+                ("/hipsparse/",),
+                "cyhipsparse.pxd",
+                "libhipsparse.so",
+                "hipsparse",
+            ),
+        ),
+        ((r"cusparse(\w+)", r"hipsparse\1"), (r"CUSPARSE_(\w+)", r"HIPSPARSE_\1")),
+    ),
+    Source(
+        "cusolver",
+        ("cusolverDn.h", "cusolverSp.h", "cusolverRf.h", "cusolverMg.h", "cusolverSp_LOWLEVEL_PREVIEW.h"),
+        (
+            "cusolverDn.h",
+            "cusolverSp.h",
+            "cusolverRf.h",
+            "cusolverMg.h",
+            "cusolverSp_LOWLEVEL_PREVIEW.h",
+            "cusolver_common.h",
+        ),
+        ("libcusolver.so.11", "libcusolver.so.12"),
+        r"cusolver[A-Z]\w*",
+        ("libcusolver",),
+        (
+            Side(
+                "hipsolver",
+                "hipsolver/hipsolver.h",
+                ("/hipsolver/",),
+                "cyhipsolver.pxd",
+                "libhipsolver.so",
+                "hipsolver",
+            ),
+        ),
+        (
+            (r"cusolver(\w+)", r"hipsolver\1"),
+            (r"CUSOLVER_(\w+)", r"HIPSOLVER_\1"),
+            (r"cublas(\w+)", r"hipsolver\1"),
+            (r"cublas(\w+)", r"hipblas\1"),
+            (r"CUBLAS_(\w+)", r"HIPSOLVER_\1"),
+            (r"CUBLAS_(\w+)", r"HIPBLAS_\1"),
+            (r"cusparse(\w+)", r"hipsparse\1"),
+            (r"CUSPARSE_(\w+)", r"HIPSPARSE_\1"),
         ),
     ),
 )

@@ -68,10 +68,14 @@ def differences(
 def _same(kind: str, their_kind: str, mine: Facts, theirs: Facts, pairs: Pairs, *, strict: bool) -> bool:
     base, stars = base_of(kind)
     their_base, their_stars = base_of(their_kind)
+    if not strict and their_base == "(*)":
+        return True
     twin = pairs.get(base)
     if twin is not None and (
         twin == their_base or theirs.resolved.get(their_base) == twin or theirs.resolved.get(twin) == their_base
     ):
+        return stars == their_stars
+    if twin is not None and theirs.resolved.get(twin, twin) == theirs.resolved.get(their_base, "?"):
         return stars == their_stars
     if twin is not None and settled(twin, theirs) == settled(their_base, theirs):
         return stars == their_stars
