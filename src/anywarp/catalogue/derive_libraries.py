@@ -129,7 +129,13 @@ def chosen(choices: Sequence[Choice], sort: str, name: str) -> Choice:
         if choice.sort == sort and re.fullmatch(choice.pattern, name):
             match = re.fullmatch(choice.pattern, name)
             assert match is not None
-            return Choice(sort, choice.pattern, choice.decision, match.expand(choice.target), choice.reason)
+            return Choice(
+                sort,
+                choice.pattern,
+                choice.decision,
+                re.sub(r"\\(\d)", lambda g: match[int(g[1])] or "", choice.target),
+                choice.reason,
+            )
     return Choice(sort, "", "", "", "")
 
 
@@ -240,9 +246,10 @@ def _twin_cells(d: Derivation, side: str, base: str, ours: Mapping[int, Function
     order = list(versions)
     twin = _Twin(symbols[last])
     twin.since = there[0] if there[0] != order[0] else ""
-    after = order[order.index(last) + 1 :]
+    # the bindings leave functions out: that they lack one says nothing
+    after = [v for v in order[order.index(last) + 1 :] if _is_header(versions[v])]
     twin.removed = after[0] if after else ""
-    spelled = next((v for v in reversed(there) if _is_header(d.side(side), versions[v])), last)
+    spelled = next((v for v in reversed(there) if _is_header(versions[v])), last)
     declared = versions[spelled].functions[symbols[spelled]]
     twin.result, twin.parameters = declared.result, declared.declared()
     twin.earlier = " ".join(f"{v}={symbols[v]}" for v in there if symbols[v] != twin.symbol)
@@ -252,7 +259,7 @@ def _twin_cells(d: Derivation, side: str, base: str, ours: Mapping[int, Function
             if function is None or twin.difference:
                 continue
             theirs = versions[version]
-            strict = _is_header(d.side(side), theirs)
+            strict = _is_header(theirs)
             text = pairing.differences(
                 function, d.cuda[major], theirs.functions[symbols[version]], theirs, d.pairs, strict=strict
             )
@@ -260,7 +267,7 @@ def _twin_cells(d: Derivation, side: str, base: str, ours: Mapping[int, Function
     return twin
 
 
-def _is_header(side: Side, facts: Facts) -> bool:
+def _is_header(facts: Facts) -> bool:
     return any(f.header for f in facts.functions.values())
 
 
@@ -493,7 +500,7 @@ def write_symbols(packages: Packages, side: Side, rocm: Mapping[str, Facts]) -> 
         what = (
             f"exports of {shared.name}"
             if shared
-            else "declarations of its " + ("header" if _is_header(side, facts) else "bindings")
+            else "declarations of its " + ("header" if _is_header(facts) else "bindings")
         )
         lines = [f"# {side.name} of ROCm {version}: {what}, {DATE}", *sorted(names)]
         folder = DATA / "symbols"

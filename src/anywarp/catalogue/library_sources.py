@@ -116,7 +116,6 @@ SOURCES = (
             (r"cuda(LibXt\w+|Xt\w+)", r"hip\1"),
             (r"CUDA_XT_(\w+)", r"HIP_XT_\1"),
             (r"CUFFT_(\w+)", r"HIPFFT_\1"),
-            (r"(LIB_FORMAT_\w+)", r"HIP\1"),
         ),
     ),
     Source(
@@ -184,7 +183,7 @@ SOURCES = (
         ),
         (
             (r"cusolver(\w+)", r"hipsolver\1"),
-            (r"CUSOLVER_(\w+)", r"HIPSOLVER_\1"),
+            (r"CUSOLVER(\w+)", r"HIPSOLVER\1"),
             (r"cublas(\w+)", r"hipsolver\1"),
             (r"cublas(\w+)", r"hipblas\1"),
             (r"CUBLAS_(\w+)", r"HIPSOLVER_\1"),
