@@ -1,24 +1,46 @@
-"""Barriers of a block: the hardware's where all threads take part, counters in shared memory otherwise."""
+"""Barriers of a block: the hardware's where all threads take part, counters in shared memory otherwise.
+
+A warp counts as 32 threads, as PTX has it. Its first active lane counts and waits for all; the others wait for that lane.
+"""
 
 from __future__ import annotations
 
-from anywarp.compiler.amdgpu.emitter import Emitter
-from anywarp.compiler.ir import Terminator
+from collections.abc import Callable
+
+from anywarp.compiler.amdgpu.barrier_plan import COUNT, SLOT
+from anywarp.compiler.amdgpu.emitter import SHARED, Emitter
+from anywarp.compiler.amdgpu.special import threads
+from anywarp.compiler.amdgpu.warp import ballot
+from anywarp.compiler.ir import Const, Terminator, Value
+from anywarp.compiler.simd.text import Text
 
 _RELEASE = 'fence syncscope("workgroup") release'
 _ACQUIRE = 'fence syncscope("workgroup") acquire'
+_SCOPE = 'syncscope("workgroup") monotonic'
+_ARRIVED, _PHASE, _SUMS = 0, 4, 8
 
 
 def emit_barrier(e: Emitter, end: Terminator) -> None:
-    """Emit the waiting of a terminator; the caller goes on to its target."""
-    if end.attrs.get("kind") == "yield":
-        e.t.call("void", "llvm.amdgcn.wave.barrier")
-    elif end.attrs.get("warp"):
+    """Emit the waiting of a terminator; the caller goes on to its target. A reduction's result is left in `e.barrier_results`."""
+    kind = str(end.attrs.get("kind"))
+    if kind == "yield":
+        e.t.call("void", "llvm.amdgcn.wave.barrier")  # keeps what others wait for from being moved behind the loop
+        return
+    if end.attrs.get("warp"):
         warp_barrier(e)
-    elif end.attrs.get("kind") == "sync" and end.args[1] is None:
-        block_barrier(e)
+        return
+    number = end.args[0]
+    assert number is not None
+    counted = number.bits in e.barriers.counted if isinstance(number, Const) else bool(e.barriers.counted)
+    if kind.startswith("red"):
+        assert end.args[2] is not None
+        term = _contribution(e, kind, e.value(end.args[2]))
+        total = _counted(e, end, number, term) if counted else _reduced(e, number, term)
+        e.barrier_results[end.targets[0]] = _result(e, kind, total)
+    elif counted:
+        _counted(e, end, number, None)
     else:
-        raise NotImplementedError("barriers of some threads")
+        block_barrier(e)
 
 
 def warp_barrier(e: Emitter) -> None:
@@ -30,6 +52,130 @@ def warp_barrier(e: Emitter) -> None:
 
 def block_barrier(e: Emitter) -> None:
     """Wait for all waves of the block, and see what they wrote."""
-    e.t.do(_RELEASE)
-    e.t.call("void", "llvm.amdgcn.s.barrier")
-    e.t.do(_ACQUIRE)
+    _wait_for_all(e.t)
+
+
+def _wait_for_all(t: Text) -> None:
+    t.do(_RELEASE)
+    t.call("void", "llvm.amdgcn.s.barrier")
+    t.do(_ACQUIRE)
+
+
+# --- reductions -------------------------------------------------------------------------------------------------------
+
+
+def _contribution(e: Emitter, kind: str, predicate: str) -> str:
+    """Return what a warp adds to the sum: its lanes whose predicate holds, for `and` those whose does not."""
+    t = e.t
+    if kind == "red_and":
+        predicate = t.two("xor", "i1", predicate, "true")
+    return t.call("i32", "llvm.ctpop.i32", ("i32", ballot(e, predicate)))
+
+
+def _result(e: Emitter, kind: str, total: str) -> str:
+    if kind == "red_popc":
+        return total
+    return e.t.two("icmp eq" if kind == "red_and" else "icmp ne", "i32", total, "0")
+
+
+def _reduced(e: Emitter, number: Value, term: str) -> str:
+    """Emit a reduction over all threads: every warp adds its part, and takes it away when all have read the sum.
+
+    A warp takes its part away before it comes to the next reduction, so that one begins at nothing when all are there.
+    """
+    t, place = e.t, _slot(e, number, _SUMS)
+
+    def add(how: str) -> None:
+        t.do(f"atomicrmw {how} {SHARED} {place}, i32 {term} {_SCOPE}, align 4")
+
+    _by_leader(e, lambda: add("add"))
+    block_barrier(e)
+    total = t.let(f"load atomic i32, {SHARED} {place} {_SCOPE}, align 4")
+    block_barrier(e)
+    _by_leader(e, lambda: add("sub"))
+    return total
+
+
+# --- counters ---------------------------------------------------------------------------------------------------------
+
+
+def _by_leader(e: Emitter, body: Callable[[], None]) -> None:
+    """Emit code for the first active lane of the warp."""
+    t = e.t
+    first = t.call("i32", "llvm.cttz.i32", ("i32", ballot(e, "true")), ("i1", "false"))
+    inside, after = t.fresh("leader"), t.fresh("after")
+    t.do(f"br i1 {t.two('icmp eq', 'i32', first, e.lane)}, label %{inside}, label %{after}")
+    t.start(inside)
+    body()
+    t.do(f"br label %{after}")
+    t.start(after)
+
+
+def _slot(e: Emitter, number: Value, offset: int) -> str:
+    """Return the pointer of one of a barrier's words, which are 0 when the kernel begins."""
+    e.once("barriers", lambda head: _zero(e, head))
+    plan, t = e.barriers, e.t
+    if isinstance(number, Const):
+        return t.let(f"inttoptr i32 {plan.start + SLOT * plan.slots[number.bits] + offset} to {SHARED}")
+    index = t.two("and", "i32", e.as_word(number), str(COUNT - 1))
+    place = t.two("add", "i32", t.two("mul", "i32", index, str(SLOT)), str(plan.start + offset))
+    return t.cast("inttoptr", "i32", place, SHARED)
+
+
+def _zero(e: Emitter, head: Text) -> str:
+    for i in range(len(e.barriers.slots)):
+        place = head.let(f"inttoptr i32 {e.barriers.start + SLOT * i} to {SHARED}")
+        head.do(f"store <4 x i32> zeroinitializer, {SHARED} {place}, align 16")
+    _wait_for_all(head)
+    return ""
+
+
+def _counted(e: Emitter, end: Terminator, number: Value, term: str | None) -> str:
+    """Emit arriving at a counted barrier, and waiting unless only arriving is meant; returns the sum of a reduction.
+
+    Whoever completes a phase sets the arrived back, and the sum of the phase after the next, before others see the phase end.
+    """
+    t = e.t
+    arrived, phase = _slot(e, number, _ARRIVED), _slot(e, number, _PHASE)
+    sums = [_slot(e, number, _SUMS + 4 * i) for i in (0, 1)]
+    expected = e.value(end.args[1]) if end.args[1] is not None else _all_threads(e)
+    t.do(_RELEASE)
+    now = t.let(f"load atomic i32, {SHARED} {phase} {_SCOPE}, align 4")
+    odd = t.cast("trunc", "i32", now, "i1")
+    own, other = (t.pick(0, odd, SHARED, a, b) for a, b in ((sums[1], sums[0]), (sums[0], sums[1])))
+
+    def arrive() -> None:
+        if term is not None:
+            t.do(f"atomicrmw add {SHARED} {own}, i32 {term} {_SCOPE}, align 4")
+            t.do(_RELEASE)
+        before = t.let(f'atomicrmw add {SHARED} {arrived}, i32 32 syncscope("workgroup") acq_rel, align 4')
+        complete = t.two("icmp uge", "i32", t.two("add", "i32", before, "32"), expected)
+        last, wait, done = t.fresh("last"), t.fresh("wait"), t.fresh("done")
+        t.do(f"br i1 {complete}, label %{last}, label %{wait if end.attrs['kind'] != 'arrive' else done}")
+        t.start(last)
+        t.do(f"store atomic i32 0, {SHARED} {other} {_SCOPE}, align 4")
+        t.do(f"atomicrmw sub {SHARED} {arrived}, i32 {expected} {_SCOPE}, align 4")
+        t.do(f'atomicrmw add {SHARED} {phase}, i32 1 syncscope("workgroup") acq_rel, align 4')
+        t.do(f"br label %{done}")
+        if end.attrs["kind"] != "arrive":
+            t.start(wait)
+            e.loop([], lambda _: (_unchanged(e, phase, now), []))
+            t.do(f"br label %{done}")
+        t.start(done)
+
+    _by_leader(e, arrive)
+    t.do(_ACQUIRE)
+    return t.let(f"load atomic i32, {SHARED} {own} {_SCOPE}, align 4") if term is not None else ""
+
+
+def _unchanged(e: Emitter, phase: str, before: str) -> str:
+    e.t.call("void", "llvm.amdgcn.s.sleep", ("i32", "1"))
+    now = e.t.let(f'load atomic i32, {SHARED} {phase} syncscope("workgroup") acquire, align 4')
+    return e.t.two("icmp eq", "i32", now, before)
+
+
+def _all_threads(e: Emitter) -> str:
+    def make(t: Text) -> str:
+        return t.two("and", "i32", t.two("add", "i32", threads(e), "31"), "-32")
+
+    return e.once("all threads", make)

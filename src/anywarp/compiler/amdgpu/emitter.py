@@ -6,9 +6,10 @@ Every lane runs the same scalar code; LLVM finds out what is the same for all la
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from anywarp.compiler.amdgpu.architectures import Architecture
+from anywarp.compiler.amdgpu.barrier_plan import plan_barriers
+from anywarp.compiler.amdgpu.code import Code, Head
 from anywarp.compiler.amdgpu.hidden import hidden_offset
 from anywarp.compiler.ir import Block, Const, Kernel, Op, Specialisation, Undefined, Value
 from anywarp.compiler.simd.text import LLVM_TYPE, Text, constant
@@ -18,41 +19,30 @@ CONSTANT, GLOBAL, SHARED, LOCAL = "ptr addrspace(4)", "ptr addrspace(1)", "ptr a
 INVARIANT = ", !invariant.load !0"
 
 
-class Head(Text):
-    """Code at the start of the kernel, whose names differ from those of the code behind it."""
-
-    def let(self, instruction: str) -> str:
-        """Append an instruction and return the name of its result."""
-        self._next += 1
-        name = f"%h{self._next}"
-        self.lines.append(f"  {name} = {instruction}")
-        return name
-
-
-@dataclass(slots=True)
-class Needs:
-    """What the code turned out to need: bytes of shared memory of the runtime's own, at address 0; notes for the report."""
-
-    shared_bytes: int = 0
-    zeroed: bool = False
-    notes: tuple[str, ...] = ()
-
-
 class Emitter:
     """The state of one emission. Handlers of operations read `value`, append to `t` and call `define`.
 
     `lane` is the lane's number in its warp of 32, `half` the number of its warp's first lane in the wave ("0" or a name).
     """
 
-    def __init__(self, kernel: Kernel, specialisation: Specialisation, arch: Architecture, warps_per_wave: int) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        specialisation: Specialisation,
+        arch: Architecture,
+        warps_per_wave: int,
+        *,
+        apart: bool = False,
+    ) -> None:
         self.kernel = kernel
         self.specialisation = specialisation
         self.arch = arch
         self.wave = arch.wave
         self.warps_per_wave = warps_per_wave
-        self.t = Text()
-        self.head = Head("h")
-        self.needs = Needs()
+        self.t = Code(apart=apart)
+        self.head = Head("h", apart=apart)
+        self.notes: list[str] = []
+        self.barriers = plan_barriers(kernel, specialisation)
         self.names: dict[Value, str] = {}
         self.elements: dict[Value, list[str]] = {}
         self.ends: dict[Block, str] = {}
@@ -63,6 +53,11 @@ class Emitter:
         for block in kernel.blocks:
             for phi in block.phis:
                 self.names[phi] = f"%{self.t.fresh('phi')}"
+
+    @property
+    def shared_bytes(self) -> int:
+        """Static shared memory, bytes: the kernel's own, then the counters of barriers."""
+        return self.barriers.start + self.barriers.bytes if self.barriers.bytes else self.kernel.shared_bytes
 
     # --- values ---------------------------------------------------------------------------------------------------
 

@@ -33,14 +33,20 @@ class Emitted:
 
 
 def emit_kernel(
-    kernel: Kernel, specialisation: Specialisation, arch: Architecture, symbol: str, warps_per_wave: int
+    kernel: Kernel,
+    specialisation: Specialisation,
+    arch: Architecture,
+    symbol: str,
+    warps_per_wave: int,
+    *,
+    apart: bool = False,
 ) -> Emitted:
-    """Write the LLVM IR module of `kernel`. Raises NotImplementedError naming what there is no code for."""
-    e = Emitter(kernel, specialisation, arch, warps_per_wave)
+    """Write the LLVM IR module of `kernel`; `apart` as in `Code`. Raises NotImplementedError naming what there is no code for."""
+    e = Emitter(kernel, specialisation, arch, warps_per_wave, apart=apart)
     operations = Operations(e)
     emit_blocks(e, operations)
     threads = most_threads(kernel, specialisation, arch, warps_per_wave)
-    shared = e.needs.shared_bytes + kernel.shared_bytes
+    shared = e.shared_bytes
     body = "\n".join([*e.head.allocas, *e.t.allocas, *e.head.lines, *e.t.lines])
     declarations = "\n".join(e.t.declarations.values())
     bytes = hidden.argument_bytes(kernel.param_bytes)
@@ -49,7 +55,7 @@ def emit_kernel(
         f"{_attributes(threads, shared)}{_shape(specialisation, arch, warps_per_wave)} {{\nentry:\n{body}\n}}\n"
         f"{declarations}\n!0 = !{{}}\n"
     )
-    return Emitted(text, shared, threads, e.needs.notes)
+    return Emitted(text, shared, threads, tuple(e.notes))
 
 
 def most_threads(kernel: Kernel, specialisation: Specialisation, arch: Architecture, warps_per_wave: int) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 import llvmlite.binding
 
 from anywarp.compiler import codes
+from anywarp.compiler.amdgpu.directed import only_directed
 from anywarp.compiler.amdgpu.services import link_services, needs_services
 from anywarp.compiler.simd.objects import imported_symbols
 
@@ -28,12 +29,23 @@ def _machine(cpu: str, features: str, level: int) -> Any:
     return llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=cpu, features=features, opt=level, reloc="pic")
 
 
+class ModeLeaks(Exception):
+    """Raised when other operations came to stand where a rounding mode is set for one."""
+
+
+def sets_mode(text: str) -> bool:
+    """Tell whether a kernel sets the rounding mode amid other code."""
+    return "= call float @llvm.experimental.constrained" in text.partition("\n}")[0]
+
+
 def compile_text(text: str, cpu: str, features: str, kernel: str, quick: bool = False) -> bytes:
     """Compile LLVM IR to a relocatable object; AnywarpError if LLVM refuses the text or the object needs what it may not.
 
-    `quick`: optimised as little as LLVM allows for this target.
+    ModeLeaks: emit the kernel with its directed operations apart. `quick`: optimised as little as LLVM allows for this target.
     """
     machine, module = _optimised(text, cpu, features, kernel, quick)
+    if sets_mode(text) and not only_directed(str(machine.emit_assembly(llvm.parse_bitcode(module.as_bitcode())))):
+        raise ModeLeaks
     code = bytes(machine.emit_object(module))
     unknown = sorted(imported_symbols(code))
     if unknown:

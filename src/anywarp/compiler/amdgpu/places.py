@@ -111,7 +111,8 @@ class Places:
         elif space == "local":
             base, width = e.once("local", self._local), "i32"
         else:
-            base, width = str(e.needs.shared_bytes), "i32"
+            dynamic = op.attrs.get("extent", (0, 0))[1] == -1  # behind all static memory, also the counters of barriers
+            base, width = str(e.shared_bytes - e.kernel.shared_bytes if dynamic else 0), "i32"
         place = t.two("add", width, base, str(offset))
         have, want = int(width[1:]), int(type[1:])
         e.define(op, place if have == want else t.cast("zext" if have < want else "trunc", width, place, type))

@@ -50,11 +50,13 @@ class AmdTarget:
         """Return 0: code objects carry no lines."""
         return 0
 
-    def emitted(self, kernel: Kernel, analysis: Analysis, specialisation: Specialisation) -> tuple[Emitted, int]:
-        """Return the LLVM IR of a kernel and how many of its warps share a wave."""
+    def emitted(
+        self, kernel: Kernel, analysis: Analysis, specialisation: Specialisation, *, apart: bool = False
+    ) -> tuple[Emitted, int]:
+        """Return the LLVM IR of a kernel and how many of its warps share a wave; `apart` as in `Code`."""
         warps = self.warps_per_wave(kernel, analysis, specialisation)
         try:
-            return emit_kernel(kernel, specialisation, self.arch, SYMBOL, warps), warps
+            return emit_kernel(kernel, specialisation, self.arch, SYMBOL, warps, apart=apart), warps
         except NotImplementedError as error:
             raise codes.problem(
                 codes.UNSUPPORTED,
@@ -75,7 +77,12 @@ class AmdTarget:
         begin = time.perf_counter()
         done, warps = self.emitted(kernel, analysis, specialisation)
         self._check_shared(kernel, done.shared_bytes)
-        code = machine_code.compile_text(done.text, self.arch.name, self.features, kernel.name, specialisation.quick)
+        how = (self.arch.name, self.features, kernel.name, specialisation.quick)
+        try:
+            code = machine_code.compile_text(done.text, *how)
+        except machine_code.ModeLeaks:
+            done, warps = self.emitted(kernel, analysis, specialisation, apart=True)
+            code = machine_code.compile_text(done.text, *how)
         found = kernel_metadata(code)
         if found.argument_bytes != argument_bytes(kernel.param_bytes):
             raise codes.problem(
