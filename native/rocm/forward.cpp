@@ -231,6 +231,7 @@ int missing(unsigned index) noexcept {
 }
 
 int refuse(int problem, unsigned index) noexcept {
+  if (problem & 4) return library.invalid_handle;
   if (problem & 1) return library.invalid_value;
   tell_absent(functions[index].name, (std::string("N022: an argument has a value that ") +
                                       library.target + " does not have")

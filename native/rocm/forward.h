@@ -16,6 +16,9 @@ struct aw_c32 {
 struct aw_c64 {
   double x, y;
 };
+struct aw_id128 {
+  char bytes[128];
+};
 struct aw_half {
   uint16_t bits;
 };
@@ -42,7 +45,7 @@ struct Library {
   const char* target;          // hipBLAS
   const char* package;         // what a user installs
   const char* const* sonames;  // `7:libhipblas.so.3`, ended by an empty text
-  int not_initialized, invalid_value, not_supported, internal;
+  int not_initialized, invalid_value, not_supported, internal, invalid_handle;
 };
 
 extern const Library library;
@@ -72,7 +75,8 @@ inline void* enter(unsigned index, int* answer) {
 // Says why there is no target, once; returns the code for it.
 int missing(unsigned index) noexcept;
 
-// An argument cannot be handed over. Bit 0: no such value in CUDA; bit 1 alone: ROCm has no twin.
+// An argument cannot be handed over. Bit 2: no such handle; bit 0: no such value in CUDA; bit 1
+// alone: ROCm has no twin.
 int refuse(int problem, unsigned index) noexcept;
 
 // ROCm returned a value that CUDA has no name for.
@@ -101,6 +105,11 @@ Result nothing(unsigned index) {
   missing(index);
   if constexpr (!std::is_void_v<Result>) return Result();
 }
+
+// Handles that are numbers in CUDA: a table of the target's addresses. 4 where the number is none.
+int own_enter(void* target);
+int own_find(int handle, void** target) noexcept;
+void own_remove(int handle) noexcept;
 
 // 1 where the value does not fit.
 template <typename From, typename To>

@@ -43,6 +43,19 @@ COMPLEX = {
 
 STREAMS = {"cudaStream_t", "hipStream_t"}
 
+BY_VALUE = {"ncclUniqueId": "aw_id128"}
+"""Structures that are the same on both sides and are passed by value: the C++ type of their size."""
+
+OWN_HANDLES = {"cufftHandle": "hipfftHandle"}
+"""Handles that are numbers in CUDA and addresses in ROCm: the forwarders keep a table."""
+
+SAME_LAYOUT = {"cudaLibXtDesc_t": "hipLibXtDesc_t"}
+"""Structures of which a table says `struct`, and which need no copy: the twin makes them, and programs only read what is the
+same on both sides (tests compare the definitions and the values of `cufftXtSubFormat`)."""
+
+OPEN_ENDED = {"ncclRedOp_t": "ncclNumOps"}
+"""Enums to which the library adds values while it runs (the same on both sides): the constant from which on they are such."""
+
 
 @dataclass(frozen=True, slots=True)
 class Argument:
@@ -106,12 +119,17 @@ def arguments_of(library: Library, function: Function, answer: Answer, major: in
 def _argument(library: Library, ours: Parameter, theirs: Parameter) -> Argument:
     kind, name = meaning(library, ours.base, target=False)
     twin, twin_name = meaning(library, theirs.base, target=True)
-    problem = Unconvertible(f"{ours.name}: {_written(ours)} has no conversion to {_written(theirs)}")
     levels = (ours.pointers, theirs.pointers)
+    if OWN_HANDLES.get(ours.base) == theirs.base and levels in ((0, 0), (1, 1)):
+        return Argument("own_out", "int*", "void**") if levels[0] else Argument("own", "int", "void*")
+    problem = Unconvertible(f"{ours.name}: {_written(ours)} has no conversion to {_written(theirs)}")
     if kind == "handle":
         # Some declarations of ROCm write an opaque handle as `void *`.
         same = twin == "handle" and levels[0] == levels[1]
-        if same or (theirs.base == "void" and levels[1] == levels[0] + 1):
+        opaque = theirs.base in ("void", library.types[name].target.removesuffix("_t"))
+        # An opaque pointer that the table has no twin for still has one if that bears its name.
+        twin_named = theirs.base in (ours.base, re.sub(r"^cu", "hip", ours.base)) and levels[0] == levels[1]
+        if same or twin_named or (opaque and levels[1] == levels[0] + 1):
             return Argument("handle", "void*", "void*")
         raise problem
     if kind == "stream" and twin == "stream" and levels in ((0, 0), (1, 1)):
@@ -129,13 +147,12 @@ def _argument(library: Library, ours: Parameter, theirs: Parameter) -> Argument:
         raise problem
     if kind == "number" and twin == "number":
         return _number(name, twin_name, ours, theirs, problem)
-    if (
-        kind == twin == "struct"
-        and library.types[name].target == twin_name
-        and levels == (1, 1)
-        and library.types[name].conversion == "same"
-    ):
-        return Argument("pass", "void*", "void*")
+    if kind == twin == "struct" and library.types[name].target == twin_name and levels[0] == levels[1] > 0:
+        if SAME_LAYOUT.get(name) == twin_name or (library.types[name].conversion == "same" and levels == (1, 1)):
+            return Argument("pass", "void*", "void*")
+        raise problem
+    if kind == twin == "struct" and name in BY_VALUE and twin_name == library.types[name].target and levels == (0, 0):
+        return Argument("pass", BY_VALUE[name], BY_VALUE[name])
     # Data that the library does not look into have any pointer's type on the other side.
     if "void" in (ours.base, theirs.base) and levels[0] == levels[1] > 0 and {kind, twin} <= {"number", "unknown"}:
         return Argument("pass", "void*", "void*")
@@ -153,10 +170,18 @@ def _number(name: str, twin: str, ours: Parameter, theirs: Parameter, problem: U
             or (size == twin_size and (sort == twin_sort or {sort, twin_sort} <= {"i", "u"}))
         )
         half = {sort, twin_sort} == {"h", "u"} and size == twin_size
+        if (
+            (ours.pointers, first, second) == (1, "int", "unsigned long")
+            and "BufferSize" in ours.name
+            and not ours.const
+        ):
+            return Argument("number_out", "int*", "unsigned long*")
         if not data and not half:
             raise problem
         return Argument("pass", "void*", "void*")
     if first == second:
+        return Argument("pass", first, second)
+    if (first, second) == ("float", "double"):
         return Argument("pass", first, second)
     if sort in "iu" and twin_sort in "iu":
         return Argument("number", first, second)

@@ -17,6 +17,7 @@ if __name__ == "__main__" and not __package__:  # run as a file by the build, wh
 
 from anywarp.catalogue.conversion import (
     NUMBERS,
+    OPEN_ENDED,
     Argument,
     Unconvertible,
     arguments_of,
@@ -76,6 +77,8 @@ def plan(library: Library, replaced: Replaced, variant: Variant, by_hand: Mappin
         if by_hand.get(function.name, set()) & {"", variant.name}:
             planned.append(Planned(function, "custom", ""))
             continue
+        if route == "custom" and function.answers and function.reason.startswith("CUDA "):
+            route = "forward"  # the table compared declarations word by word; there may be a rule for the difference
         if route == "custom":
             route, reason = "absent", reason or "nothing answers it yet"
         if route == "forward":
@@ -133,7 +136,7 @@ def _missing(way: _Way, index: int) -> str:
 def _way(library: Library, replaced: Replaced, function: Function, answer: Answer, major: int) -> _Way:
     """Return how one answer is called."""
     arguments = arguments_of(library, function, answer, major)
-    result, status = _result(library, replaced, function, answer)
+    result, status, named = _result(library, replaced, function, answer)
     checks, given, after, lines = list[str](), list[str](), list[str](), list[str]()
     for n, argument in enumerate(arguments):
         _convert(n, argument, lines, checks, given, after)
@@ -143,7 +146,9 @@ def _way(library: Library, replaced: Replaced, function: Function, answer: Answe
         lines.append(f"  if (const int e = {' | '.join(checks)}) return refuse(e, @INDEX@);")
     types = ", ".join(argument.target_type for argument in arguments)
     call = f"reinterpret_cast<{result} (*)({types})>(t)({', '.join(given)})"
-    if not status:
+    if named:
+        lines += [f"  int r = {call};", f"  return from_{named}(r, &r), r;"]
+    elif not status:
         lines.append(f"  return {call};")
     elif after:
         lines += [f"  const int r = status({call});", f"  if (r == {replaced.code(library, 'success')}) {{"]
@@ -151,7 +156,8 @@ def _way(library: Library, replaced: Replaced, function: Function, answer: Answe
     else:
         lines.append(f"  return status({call});")
     taken = ", ".join(f"{argument.type} a{n}" for n, argument in enumerate(arguments))
-    return _Way(taken, result, status, "\n".join(lines), tuple(a.converter for a in arguments if a.converter))
+    converters = (*(a.converter for a in arguments if a.converter), *([named] if named else []))
+    return _Way(taken, result, status, "\n".join(lines), converters)
 
 
 def _convert(
@@ -173,26 +179,43 @@ def _convert(
             lines.append(f"  {argument.target_type} c{n};")
             checks.append(f"narrow(a{n}, &c{n})")
             given.append(f"c{n}")
+        case "number_out":
+            lines.append(f"  unsigned long c{n} = 0;")
+            given.append(f"a{n} ? &c{n} : nullptr")
+            after.append(f"if (a{n} && narrow(c{n}, a{n})) return unknown_value();")
+        case "own":
+            lines.append(f"  void* c{n} = nullptr;")
+            checks.append(f"own_find(a{n}, &c{n})")
+            given.append(f"c{n}")
+        case "own_out":
+            lines.append(f"  void* c{n} = nullptr;")
+            given.append(f"a{n} ? &c{n} : nullptr")
+            after.append(f"if (a{n}) *a{n} = own_enter(c{n});")
         case _:
             given.append(f"a{n}")
 
 
-def _result(library: Library, replaced: Replaced, function: Function, answer: Answer) -> tuple[str, bool]:
-    """Return the C++ type of the result and whether it is the library's status."""
+def _result(library: Library, replaced: Replaced, function: Function, answer: Answer) -> tuple[str, bool, str]:
+    """Return the C++ type of the result, whether it is the library's status, and the other enum that it is."""
+    kind, name = meaning(library, function.result, target=False)
+    if kind == "enum" and name != replaced.status:
+        if meaning(library, answer.result, target=True) == ("enum", library.types[name].target):
+            return "int", False, name
+        raise Unconvertible(f"returns {function.result}, {answer.symbol} {answer.result}")
     if meaning(library, function.result, target=False) == ("enum", replaced.status):
         if meaning(library, answer.result, target=True) != ("enum", library.types[replaced.status].target):
             raise Unconvertible(f"returns {function.result}, {answer.symbol} {answer.result}")
-        return "int", True
+        return "int", True, ""
     ours, theirs = parameters_of(function.result)[:1], parameters_of(answer.result)[:1]
     if not ours or not theirs:
         if ours == theirs:
-            return "void", False
+            return "void", False, ""
         raise Unconvertible(f"returns {function.result}, {answer.symbol} {answer.result}")
     if ours[0].base in NUMBERS and theirs[0].base in NUMBERS and ours[0].pointers == theirs[0].pointers:
         if ours[0].pointers:
-            return "void*", False
+            return "void*", False, ""
         if NUMBERS[ours[0].base] == NUMBERS[theirs[0].base]:
-            return NUMBERS[ours[0].base][0], False
+            return NUMBERS[ours[0].base][0], False, ""
     raise Unconvertible(f"returns {function.result}, {answer.symbol} {answer.result}")
 
 
@@ -207,14 +230,19 @@ def absent(library: Library, replaced: Replaced, function: Function, index: int)
 def converter(library: Library, name: str, major: int) -> str:
     """Return the C++ of both converters of an enum: 0 done, 1 no such value, 2 a value that the twin has not."""
     to, back = ([table(library, name, major, runtime) for runtime in (7, 6)] for table in (to_target, from_target))
-    return _converter(f"to_{name}", to[0], to[1]) + _converter(f"from_{name}", dict(back[0]), dict(back[1]))
+    start = next((c.values[major] for c in library.constants[name] if c.name == OPEN_ENDED.get(name)), None)
+    return _converter(f"to_{name}", to[0], to[1], start) + _converter(
+        f"from_{name}", dict(back[0]), dict(back[1]), start
+    )
 
 
 Values = dict[int, int | None]
 
 
-def _converter(name: str, newest: Values | dict[int, int], older: Values | dict[int, int]) -> str:
-    lines = [f"[[maybe_unused]] static int {name}(int value, int* out) {{"]
+def _converter(name: str, newest: Values | dict[int, int], older: Values | dict[int, int], start: int | None) -> str:
+    lines = [f"[[maybe_unused]] static int {name}(int value, [[maybe_unused]] int* out) {{"]
+    if start is not None:
+        lines.append(f"  if (value >= {start}) return *out = value, 0;")
     if newest != older:
         lines += ["  if (runtime_major() == 6) {", *_switch(older), "  }"]
     return "\n".join([*lines, *_switch(newest), "}"]) + "\n"
@@ -241,6 +269,22 @@ def status_code(replaced: Replaced, library: Library) -> str:
     return (
         f"static inline int status(int value) {{\n  int out;\n"
         f"  return from_{replaced.status}(value, &out) ? {replaced.code(library, 'internal')} : out;\n}}\n"
+    )
+
+
+def status_names(replaced: Replaced, library: Library, major: int) -> str:
+    """Return the C++ that gives the name of one of our status codes, null for a number that is none."""
+    names = {c.values[major]: c.name for c in reversed(library.constants[replaced.status]) if major in c.values}
+    cases = [f'    case {value}: return "{name}";' for value, name in sorted(names.items())]
+    return "\n".join(
+        [
+            "[[maybe_unused]] static const char* status_name(int value) {",
+            "  switch (value) {",
+            *cases,
+            "    default: return nullptr;",
+            "  }",
+            "}",
+        ]
     )
 
 
@@ -271,9 +315,7 @@ def tables(library: Library, replaced: Replaced, plans: dict[str, list[Planned]]
         reason = entry.reason if entry and entry.route == "absent" else ""
         target = "" if reason else "|".join(_symbol(answer) for answer in function.answers)
         rows.append(f"    {{{_text(function.name)}, {_text(target)}, {_text(reason)}}},")
-    code = {
-        what: replaced.code(library, what) for what in ("not_initialized", "invalid_value", "not_supported", "internal")
-    }
+    codes = ("not_initialized", "invalid_value", "not_supported", "internal", "invalid_handle")
     sonames = ", ".join(f'"{name}"' for name in (*replaced.target_sonames, ""))
     return "\n".join(
         [
@@ -285,7 +327,7 @@ def tables(library: Library, replaced: Replaced, plans: dict[str, list[Planned]]
             f"State states[{len(rows)}];",
             f"static const char* const sonames[] = {{{sonames}}};",
             f"const Library library = {{{_text(replaced.title)}, {_text(replaced.target_title)}, {_text(replaced.package)}, sonames,",
-            f"                         {code['not_initialized']}, {code['invalid_value']}, {code['not_supported']}, {code['internal']}}};",
+            f"                         {', '.join(str(replaced.code(library, what)) for what in codes)}}};",
             "}  // namespace aw::rocm",
             "",
         ]
@@ -296,7 +338,7 @@ def _symbol(answer: Answer) -> str:
     return f"{answer.symbol}@{answer.first}{answer.last}"
 
 
-def header(library: Library, replaced: Replaced, variant: Variant, planned: list[Planned]) -> str:
+def header(library: Library, replaced: Replaced, variant: Variant) -> str:
     """Return what the functions written by hand need: constants of both sides, converters, their own declarations."""
     major = variant.majors[0]
     lines = [f'{MADE}#pragma once\n\n#include "rocm/forward.h"\n', "namespace cuda {"]
@@ -308,8 +350,16 @@ def header(library: Library, replaced: Replaced, variant: Variant, planned: list
         lines.append(
             f"enum : int {{ {', '.join(f'{k} = {_int(v)}' for k, v in values.items() if v is not None)} }};  // {name}"
         )
+    for constant in library.constants.get("#define", ()):
+        value = constant.values.get(major)
+        if value is not None and -(1 << 31) <= value < 1 << 31:
+            lines.append(f"constexpr int {constant.name} = {value};")
     lines += ["}  // namespace cuda", "namespace hip {"]
     seen = set[str]()
+    for back in (entry for name in wanted for entry in library.back.get(name, ())):
+        if back.name not in seen and 7 in back.values:
+            seen.add(back.name)
+            lines.append(f"constexpr int {back.name} = {_int(back.values[7])};")
     for name in wanted:
         for constant in library.constants[name]:
             if constant.target and constant.target_values[7] is not None and constant.target not in seen:
@@ -318,6 +368,7 @@ def header(library: Library, replaced: Replaced, variant: Variant, planned: list
     lines += ["}  // namespace hip"]
     lines += [converter(library, name, major) for name in wanted]
     lines.append(status_code(replaced, library))
+    lines.append(status_names(replaced, library, major))
     lines.append("// Places of functions in the table.\nenum : unsigned {")
     lines += [f"  at_{function.name} = {index}," for index, function in enumerate(library.functions)]
     lines.append("};")
@@ -363,7 +414,7 @@ def generate(stem: str, directory: Path, folder: Path = DATA) -> list[Path]:
         needed += "extern void (*const aw_written_by_hand[])();\nvoid (*const aw_written_by_hand[])() = {"
         needed += "".join(f"{name}, " for name in by_hand) + "nullptr};\n"
         files[f"{stem}_{variant.name}.cpp"] = _source(library, replaced, own, variant.majors[0], needed)
-        files[f"{stem}_{variant.name}.h"] = header(library, replaced, variant, planned)
+        files[f"{stem}_{variant.name}.h"] = header(library, replaced, variant)
         files[f"{stem}_{variant.name}.map"] = exports(replaced, variant, planned)
     directory.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():

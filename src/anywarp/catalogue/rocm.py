@@ -115,6 +115,9 @@ class Library:
         for entry in sorted(self.types.values(), key=lambda entry: entry.kind == "alias"):
             if entry.target:
                 found.setdefault(entry.target, entry)
+        for entry in self.types.values():
+            if entry.kind == "enum" and re.fullmatch(r"[a-z]\w+_t", entry.target_definition):
+                found.setdefault(entry.target_definition, entry)  # a typedef of another library's enum
         return found
 
 

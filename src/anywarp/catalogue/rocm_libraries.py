@@ -39,7 +39,7 @@ class Replaced:
 
     def code(self, library: Library, what: str) -> int:
         """Return the number of a code of the status enum."""
-        name = self.codes[what]
+        name = self.codes.get(what, self.codes["invalid_value"])
         constant = next((c for c in library.constants.get(self.status, ()) if c.name == name), None)
         if constant is None:
             raise KeyError(f"{self.stem}: no constant {name}")
@@ -80,11 +80,12 @@ LIBRARIES = {
         Replaced(
             "cufft", "cuFFT", _variants("libcufft", 11, 12), "hipFFT", "hipfft", ("7:libhipfft.so.0", "6:libhipfft.so.0"),
             "cufftResult_t",
-            _codes("CUFFT_", "SETUP_FAILED", "INVALID_VALUE", "NOT_SUPPORTED", "INTERNAL_ERROR"),
+            _codes("CUFFT_", "SETUP_FAILED", "INVALID_VALUE", "NOT_SUPPORTED", "INTERNAL_ERROR")
+            | {"invalid_handle": "CUFFT_INVALID_PLAN"},
         ),
         Replaced(
             "curand", "cuRAND", _variants("libcurand", 10, 10), "hipRAND", "hiprand", ("7:libhiprand.so.1", "6:libhiprand.so.1"),
-            "curandStatus_t",
+            "curandStatus",
             # cuRAND has no code for what it cannot do.
             _codes("CURAND_STATUS_", "INITIALIZATION_FAILED", "TYPE_ERROR", "INTERNAL_ERROR", "INTERNAL_ERROR"),
         ),

@@ -1,0 +1,155 @@
+// Objects behind cuDNN's handles: what a program set, and MIOpen's twin, made when it is first needed so that nothing but
+// the handle needs the library.
+#pragma once
+
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "rocm/cudnn/runtime.h"
+
+namespace aw::dnn {
+
+// A twin at MIOpen, destroyed with its owner.
+template <class T>
+struct Twin {
+  T object = nullptr;
+  miopenStatus_t (*destroy)(T) = nullptr;
+  Twin() = default;
+  Twin(const Twin&) = delete;
+  Twin& operator=(const Twin&) = delete;
+  ~Twin() {
+    if (object && destroy) destroy(object);
+  }
+  T get(miopenStatus_t (*create)(T*), miopenStatus_t (*destroyer)(T), const char* name) {
+    if (!object) {
+      check(needed(create, name)(&object), name);
+      destroy = destroyer;
+    }
+    return object;
+  }
+};
+
+constexpr int kMostDims = 8;  // CUDNN_DIM_MAX
+
+// Every object begins with a word that says what it is, so that a handle of another kind is refused.
+template <int Kind>
+struct Object {
+  uint64_t kind = 0xA77A0000u + Kind;
+  ~Object() { kind = 0; }
+  bool valid() const { return kind == 0xA77A0000u + Kind; }
+};
+
+size_t element_bytes(cudnnDataType_t type);
+
+}  // namespace aw::dnn
+
+struct cudnnTensorDescriptor_s : aw::dnn::Object<1> {
+  cudnnDataType_t type = CUDNN_DATA_FLOAT;
+  std::vector<int> dims, strides;
+  // A filter's format; tensors have strides only.
+  cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW;
+
+  void set(cudnnDataType_t data_type, int count, const int* new_dims, const int* new_strides);
+  void set_packed(cudnnDataType_t data_type, cudnnTensorFormat_t order, int count, const int* new_dims);
+  miopenTensorDescriptor_t twin();
+  size_t bytes() const;     // from the first to the last element
+  size_t elements() const;
+  bool same_shape(const cudnnTensorDescriptor_s& other) const { return dims == other.dims; }
+
+ private:
+  aw::dnn::Twin<miopenTensorDescriptor_t> twin_;
+  bool current_ = false;
+};
+// A filter is a tensor whose strides follow from its format.
+struct cudnnFilterDescriptor_s {
+  cudnnTensorDescriptor_s tensor;
+};
+
+struct cudnnConvolutionDescriptor_s : aw::dnn::Object<3> {
+  std::vector<int> pads, strides, dilations;
+  cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
+  cudnnDataType_t compute = CUDNN_DATA_FLOAT;
+  cudnnMathType_t math = CUDNN_DEFAULT_MATH;
+  cudnnReorderType_t reorder = CUDNN_DEFAULT_REORDER;
+  int groups = 1;
+
+  miopenConvolutionDescriptor_t twin(bool deterministic = false);
+  void changed() { current_ = false; }
+
+ private:
+  aw::dnn::Twin<miopenConvolutionDescriptor_t> twin_;
+  bool current_ = false, deterministic_ = false;
+};
+
+struct cudnnActivationDescriptor_s : aw::dnn::Object<4> {
+  cudnnActivationMode_t mode = CUDNN_ACTIVATION_IDENTITY;
+  cudnnNanPropagation_t nan = CUDNN_NOT_PROPAGATE_NAN;
+  double coefficient = 0, swish_beta = 1;
+  aw::dnn::Twin<miopenActivationDescriptor_t> kept;
+  miopenActivationDescriptor_t twin();
+};
+
+namespace aw::dnn {
+
+// One way of MIOpen's to do a convolution.
+struct Solution {
+  uint64_t id = 0;
+  miopenConvAlgorithm_t algorithm = miopenConvolutionAlgoGEMM;
+  float time = 0;
+  size_t workspace = 0;
+  bool deterministic = false;
+};
+
+}  // namespace aw::dnn
+
+struct cudnnHandle_s : aw::dnn::Object<2> {
+  miopenHandle_t miopen = nullptr;
+  cudaStream_t stream = nullptr;
+  std::mutex mutex;
+  std::map<std::vector<int>, std::vector<aw::dnn::Solution>> solutions;
+};
+
+namespace aw::dnn {
+
+template <class T>
+T& object(T* handle) {
+  require_pointer(handle);
+  require(handle->valid(), "not a handle of this kind, or a destroyed one");
+  return *handle;
+}
+inline cudnnTensorDescriptor_s& object(cudnnFilterDescriptor_s* handle) {
+  require_pointer(handle);
+  return object(&handle->tensor);
+}
+template <class T>
+void create(T** handle) {
+  require_pointer(handle);
+  *handle = new T;
+}
+template <class T>
+void destroy(T* handle) {
+  if (!handle) return;
+  object(handle);
+  delete handle;
+}
+
+// What a program gives as alpha or beta: double for double tensors, else float. MIOpen takes floats, so that a double which is
+// none is refused.
+float scalar(const void* value, cudnnDataType_t type);
+
+// y = alpha * compute() + beta * y, where MIOpen computes with alpha 1 and beta 0 only: into y and scaled there, or beside it
+// and added.
+void blend(cudnnHandle_s& handle, float alpha, float beta, cudnnTensorDescriptor_s& desc, void* y,
+           const std::function<void(void*)>& compute);
+
+// c = alpha * a + beta * b, all of c's shape or, b, with ones to be repeated.
+void add_tensors(cudnnHandle_s& handle, float alpha, cudnnTensorDescriptor_s& a, const void* a_data, float beta,
+                 cudnnTensorDescriptor_s& b, const void* b_data, cudnnTensorDescriptor_s& c, void* c_data);
+
+constexpr float kOne = 1, kZero = 0;
+
+}  // namespace aw::dnn
