@@ -86,3 +86,8 @@ def test_findings_are_written_as_json(program, tmp_path):
 def test_wrong_options_are_refused(options, words, capsys):
     assert call(["run", *options, "--", "true"]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_checks_on_a_gpu_are_refused_rather_than_left_out(capsys):
+    assert call(["run", "--device", "hip", "--check", "memory", "--", "true"]) == 2
+    assert "R028" in capsys.readouterr().err

@@ -52,6 +52,23 @@ def test_a_run_within_a_run_adds_nothing_twice(libraries):
     assert launch.environment("cpu", once) == once
 
 
+def test_on_hip_its_own_driver_and_libraries_come_first_and_python_stays(libraries):
+    own = libraries / "hip"
+    own.mkdir()
+    for name in ("libcuda.so.1", "libcublas.so.13", "libcufft.so.12"):
+        (own / name).write_bytes(b"")
+    env = launch.environment("hip", {"LD_LIBRARY_PATH": "/a", "PYTHONPATH": "/p"})
+    assert env["LD_LIBRARY_PATH"] == f"{own}:{libraries}:/a" and env["ANYWARP_DEVICE"] == "hip"
+    assert env["LD_PRELOAD"] == f"{own}/libcublas.so.13:{own}/libcufft.so.12" and env["PYTHONPATH"] == "/p"
+    assert launch.environment("hip", env) == env
+
+
+def test_hip_without_its_driver_library_is_told(libraries):
+    with pytest.raises(AnywarpError) as caught:
+        launch.environment("hip", {})
+    assert caught.value.diagnostic.code == "R020" and "hip" in caught.value.diagnostic.message
+
+
 @pytest.mark.parametrize("before", [None, "", "/a", ":/a", "/a::/b"])
 def test_the_python_path_keeps_what_was_there_to_the_letter(libraries, before):
     base = {} if before is None else {"PYTHONPATH": before}

@@ -91,7 +91,7 @@ def warm_command(
     Exit code 0: all compiled; 1: some could not be; 2: there was nothing to compile.
     """
     shapes = [block_shape(text) for text in blocks]
-    identity = devices.find(name or settings.DEVICE.get()).identity()
+    identity = devices.named(name or settings.DEVICE.get()).identity()
     work, problems = _work(paths, shapes, pattern)
     for problem in problems:
         click.echo(problem, err=True)

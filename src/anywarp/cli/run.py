@@ -72,6 +72,14 @@ def command(
         names = _checks(checks)
         if check_report is not None and not names:
             raise click.UsageError("--check-report needs --check")
+        if names and chosen != "cpu":
+            raise AnywarpError(
+                Diagnostic(
+                    "R028",
+                    f"kernels on the device {chosen!r} cannot check what they do",
+                    help="run with --check on the processor: anywarp run --device cpu --check ...",
+                )
+            )
         if report is None and not summary and not names and trace is None:
             launch.become(program, launch.environment(chosen, base, pure=pure))
         return _watched(_Watch(chosen, report, summary, names, check_report, trace, pure), base, program)
