@@ -51,7 +51,7 @@ def emit_kernel(
     declarations = "\n".join(e.t.declarations.values())
     bytes = hidden.argument_bytes(kernel.param_bytes)
     text = (
-        f"define amdgpu_kernel void @{symbol}(ptr addrspace(4) noundef byref([{bytes} x i8]) align 16 %args) "
+        f'define amdgpu_kernel void @"{symbol}"(ptr addrspace(4) noundef byref([{bytes} x i8]) align 16 %args) '
         f"{_attributes(threads, shared)}{_shape(specialisation, arch, warps_per_wave)} {{\nentry:\n{body}\n}}\n"
         f"{declarations}\n!0 = !{{}}\n"
     )

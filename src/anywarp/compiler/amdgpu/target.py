@@ -17,8 +17,10 @@ from anywarp.compiler.gangs import WARP, Gang
 from anywarp.compiler.ir import Kernel, Specialisation
 from anywarp.compiler.shapes import Analysis
 
-SYMBOL = "aw_kernel"
-"""Every code object holds one kernel, under this name."""
+
+def symbol_of(kernel: Kernel) -> str:
+    """Return the name of a kernel in its code object: its own, which profilers show, but for names that are ours."""
+    return f"{kernel.name}_" if kernel.name.startswith("aw_hip_") else kernel.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class AmdTarget:
         """Return the LLVM IR of a kernel and how many of its warps share a wave; `apart` as in `Code`."""
         warps = self.warps_per_wave(kernel, analysis, specialisation)
         try:
-            return emit_kernel(kernel, specialisation, self.arch, SYMBOL, warps, apart=apart), warps
+            return emit_kernel(kernel, specialisation, self.arch, symbol_of(kernel), warps, apart=apart), warps
         except NotImplementedError as error:
             raise codes.problem(
                 codes.UNSUPPORTED,
@@ -92,7 +94,7 @@ class AmdTarget:
         amd = _amd(self.arch.name, warps, found)
         notes = (*done.notes, *_remarks(amd, found), f"linked by {linker}")
         return Artifact(
-            kernel.name, SYMBOL, specialisation.block or (0, 0, 0), 0, 0, kernel.local_bytes, done.shared_bytes,
+            kernel.name, symbol_of(kernel), specialisation.block or (0, 0, 0), 0, 0, kernel.local_bytes, done.shared_bytes,
             kernel.param_bytes, linked, (time.perf_counter() - begin) * 1e3, notes, amd=amd,
         )  # fmt: skip
 
