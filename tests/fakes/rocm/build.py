@@ -44,6 +44,39 @@ def hip() -> Path:
     return _kept(work, folder)
 
 
+def library(name: str, runtime: int, target: Path) -> Path:
+    """Build a fake of a library of ROCm (hipblas, rccl ...) as the file `target`, for the HIP runtime 6 or 7; return the file.
+
+    What it has follows from the catalogue's tables, so each of its functions is one that a forwarder may call.
+    """
+    from anywarp.catalogue import rocm
+
+    from .generate_hip import entries
+    from .generate_library import functions, source
+
+    stems = sorted(path.name.removesuffix("_types.tsv") for path in rocm.DATA.glob("*_types.tsv"))
+    those, types = functions(name, runtime, [stem for stem in stems if (rocm.DATA / f"{stem}.tsv").exists()])
+    if not those:
+        raise LookupError(f"no table has a function of {name} for the HIP runtime {runtime}")
+    text, assembly = source(those, types), entries(list(enumerate(those)))
+    folder = (
+        PLACE
+        / f"{name}-{digest([HERE / 'recorder.cpp', HERE / 'recorder.h', HERE / 'enter.S'], text + assembly + target.name)}"
+    )
+    if not (folder / target.name).exists():
+        work = folder.with_name(f"{folder.name}.{os.getpid()}")
+        work.mkdir(parents=True)
+        (work / "table.cpp").write_text(text)
+        (work / "entries.S").write_text(assembly)
+        for path in (work / "table.cpp", HERE / "recorder.cpp"):
+            _run([*COMPILER, *FLAGS, f"-I{HERE}", "-c", path, "-o", work / f"{path.stem}.o"])
+        link([work / "table.o", work / "recorder.o", work / "entries.S"], work / target.name)
+        _kept(work, folder)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(folder / target.name, target)
+    return target
+
+
 def link(inputs: Sequence[Path], target: Path) -> None:
     """Link objects and assembly into a shared library whose own name is that of its file."""
     flags = ("-shared", "-pthread", f"-Wl,-soname,{target.name}", "-Wl,-Bsymbolic", "-Wl,-z,defs")
