@@ -67,7 +67,6 @@ def load_tinygrad(root):
     spec = importlib.util.spec_from_loader("test.mockgpu.amd.emu", loader=None, origin=str(path))
     module = importlib.util.module_from_spec(spec)
     module.__file__, module.__package__ = str(path), "test.mockgpu.amd"
-    corrections.correct_parser()
     sys.modules["test.mockgpu.amd.emu"] = module
     exec(compile(corrections.corrected(path.read_text()), str(path), "exec"), module.__dict__)
     corrections.correct_module(module)
@@ -301,8 +300,11 @@ class Machine:
                 return 1, self.scalar_action(form, size), None, ()
         except NotImplementedError as problem:
             raise Fault(f"instruction {problem} is not emulated") from None
-        if action := scalar.special(self, pc, inst, plain, size):
-            return 1, action, None, ()
+        try:
+            if action := scalar.special(self, pc, inst, plain, size):
+                return 1, action, None, ()
+        except NotImplementedError as problem:
+            raise Fault(f"instruction {problem} is not emulated") from None
         return self.compile(data, inst, plain)
 
     def compile(self, data, inst, name):

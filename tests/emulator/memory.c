@@ -226,3 +226,134 @@ void across_lanes(State* s, const Form* f, int kind) {
 
 unsigned get_modes(void) { unsigned m; __asm__ __volatile__("stmxcsr %0" : "=m"(m)); return m; }
 void set_modes(unsigned m) { __asm__ __volatile__("ldmxcsr %0" ::"m"(m)); }
+
+// --- arithmetic that the pseudocode of the manuals leaves open, or that tinygrad reads otherwise -------------------------------------
+
+enum { DIV_SCALE, DIV_FMAS, DIV_FIXUP, MAD_I24, MAD_U24 };
+
+typedef struct {
+  int32_t what, bits, result, mask_result, negate, absolute;
+  int32_t source[3];
+  uint32_t literal;
+} LaneForm;
+
+static uint64_t operand(State* s, const LaneForm* f, int which, int lane, int bits) {
+  int at = f->source[which];
+  uint64_t x;
+  if (at >= 256) {
+    const uint32_t* v = s->vector + (uint64_t)(at - 256) * s->wave + lane;
+    x = bits == 64 ? v[0] | (uint64_t)v[s->wave] << 32 : v[0];
+  } else if (at == 255) {
+    x = bits == 64 ? (uint64_t)f->literal << 32 : f->literal;
+  } else if (bits == 64 && at < 128) {
+    x = s->scalar[at] | (uint64_t)s->scalar[at + 1] << 32;
+  } else if (bits == 64) {
+    x = at >= 240 ? b64((double)f32(s->scalar[at])) : (uint64_t)(int64_t)(int32_t)s->scalar[at];
+  } else {
+    x = s->scalar[at];
+  }
+  uint64_t sign = 1ull << (bits - 1);
+  if (f->absolute >> which & 1) x &= ~sign;
+  if (f->negate >> which & 1) x ^= sign;
+  return x;
+}
+
+static int exponent(double x, int bits) {  // with its bias, 0 for denormal numbers and zero, of the format
+  int e;
+  if (x == 0) return 0;
+  if (isinf(x) || isnan(x)) return bits == 64 ? 2047 : 255;
+  frexp(x, &e);
+  e += bits == 64 ? 1022 : 126;
+  return e > 0 ? e : 0;
+}
+
+static int denormal(double x, int bits) { return x != 0 && fabs(x) < (bits == 64 ? 0x1p-1022 : 0x1p-126); }
+
+// CDNA3 ISA, V_DIV_SCALE. Where its text would scale a denominator beyond 2**126 by 2**64, it is scaled down: else the quotient
+// that it prepares would not be the quotient. What is denormal is judged in the format of the operands.
+static double div_scale(double a, double den, double num, int bits, int* flag) {
+  double up = bits == 64 ? 0x1p128 : 0x1p64;
+  *flag = 0;
+  if (num == 0 || den == 0) return NAN;
+  double reciprocal = 1 / den, quotient;
+  int small_reciprocal = bits == 64 ? fabs(den) > 0x1p1022 : denormal(reciprocal, 32);
+  quotient = num / den;
+  int small_quotient = bits == 64 ? exponent(num, 64) - exponent(den, 64) < -1022 : denormal(quotient, 32);
+  if (isinf(den) || isinf(num) || isnan(den) || isnan(num)) small_reciprocal = small_quotient = 0;
+  if (exponent(num, bits) - exponent(den, bits) >= (bits == 64 ? 768 : 96)) {
+    *flag = 1;
+    return a == den ? a * up : a;
+  }
+  if (denormal(den, bits)) return a * up;
+  if (small_reciprocal && small_quotient) {
+    *flag = 1;
+    return a == den ? a / up : a;
+  }
+  if (small_reciprocal) return a / up;
+  if (small_quotient) {
+    *flag = 1;
+    return a == num ? a * up : a;
+  }
+  return exponent(num, bits) <= (bits == 64 ? 53 : 23) ? a * up : a;
+}
+
+static uint64_t packed(double x, int bits) { return bits == 64 ? b64(x) : b32((float)x); }
+
+static uint64_t div_fmas(double a, double b, double c, int bits, int flag) {
+  __float128 x = (__float128)a * b + c;
+  if (flag) x *= exponent(c, bits) > (bits == 64 ? 1023 : 127) ? (bits == 64 ? 0x1p128 : 0x1p64) : (bits == 64 ? 0x1p-128 : 0x1p-64);
+  if (x == 0) return packed(signbit(c) ? -0.0 : 0.0, bits);
+  return bits == 64 ? b64((double)x) : b32((float)x);
+}
+
+static uint64_t div_fixup(uint64_t raw, double q, double den, double num, uint64_t raw_den, uint64_t raw_num, int bits) {
+  uint64_t sign = (signbit(den) != 0) != (signbit(num) != 0) ? 1ull << (bits - 1) : 0;
+  uint64_t quiet = bits == 64 ? 1ull << 51 : 1u << 22, infinite = bits == 64 ? 0x7ffull << 52 : 0x7f800000u;
+  uint64_t nothing = bits == 64 ? 0xfff8000000000000ull : 0xffc00000u;
+  if (isnan(num)) return raw_num | quiet;
+  if (isnan(den)) return raw_den | quiet;
+  if ((den == 0 && num == 0) || (isinf(den) && isinf(num))) return nothing;
+  if (den == 0 || isinf(num)) return sign | infinite;
+  if (isinf(den) || num == 0) return sign;
+  if (isnan(q)) return sign | infinite;
+  return sign | (raw & ~(1ull << (bits - 1)));
+}
+
+static double decoded(uint64_t x, int bits) { return bits == 64 ? f64(x) : (double)f32((uint32_t)x); }
+
+// One vector instruction with up to three sources for the lanes in `exec`.
+void lane_operation(State* s, const LaneForm* f) {
+  uint64_t exec = s->exec, mask = 0, results[64];
+  uint64_t flags = s->scalar[106] | (s->wave == 64 ? (uint64_t)s->scalar[107] << 32 : 0);
+  int bits = f->bits;
+  for (int lane = 0; lane < (int)s->wave; ++lane) {
+    if (!(exec >> lane & 1)) continue;
+    uint64_t a = operand(s, f, 0, lane, bits), b = operand(s, f, 1, lane, bits), c = operand(s, f, 2, lane, bits), r = 0;
+    int flag = 0;
+    int64_t low = (int64_t)(a << 40) >> 40, high = (int64_t)(b << 40) >> 40;
+    switch (f->what) {
+      case DIV_SCALE: {
+        double x = div_scale(decoded(a, bits), decoded(b, bits), decoded(c, bits), bits, &flag);
+        r = x == decoded(a, bits) ? a : packed(x, bits);
+        break;
+      }
+      case DIV_FMAS: r = div_fmas(decoded(a, bits), decoded(b, bits), decoded(c, bits), bits, flags >> lane & 1); break;
+      case DIV_FIXUP: r = div_fixup(a, decoded(a, bits), decoded(b, bits), decoded(c, bits), b, c, bits); break;
+      case MAD_I24: r = (uint32_t)(low * high + (int32_t)c); break;
+      case MAD_U24: r = (uint32_t)((a & 0xffffff) * (b & 0xffffff) + c); break;
+      default: break;
+    }
+    results[lane] = r;
+    if (flag) mask |= 1ull << lane;
+  }
+  for (int lane = 0; lane < (int)s->wave; ++lane) {
+    if (!(exec >> lane & 1)) continue;
+    uint32_t* v = s->vector + (uint64_t)f->result * s->wave + lane;
+    v[0] = (uint32_t)results[lane];
+    if (bits == 64) v[s->wave] = (uint32_t)(results[lane] >> 32);
+  }
+  if (f->mask_result >= 0 && f->what == DIV_SCALE) {
+    s->scalar[f->mask_result] = (uint32_t)mask;
+    if (s->wave == 64) s->scalar[f->mask_result + 1] = (uint32_t)(mask >> 32);
+  }
+}

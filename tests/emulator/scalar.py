@@ -10,6 +10,16 @@ import time
 
 from emulator.forms import Form, raw
 
+
+class LaneForm(ctypes.Structure):
+    """`LaneForm` of memory.c."""
+
+    _fields_ = [
+        ("what", ctypes.c_int32), ("bits", ctypes.c_int32), ("result", ctypes.c_int32), ("mask_result", ctypes.c_int32),
+        ("negate", ctypes.c_int32), ("absolute", ctypes.c_int32), ("source", ctypes.c_int32 * 3), ("literal", ctypes.c_uint32),
+    ]  # fmt: skip
+
+
 CACHES = {
     "GLOBAL_INV", "GLOBAL_WB", "GLOBAL_WBINV", "S_ICACHE_INV", "S_DCACHE_INV", "S_DCACHE_WB", "BUFFER_WBL2", "BUFFER_INV",
     "BUFFER_GL0_INV", "BUFFER_GL1_INV", "S_GL1_INV", "S_WAITCNT_DEPCTR", "S_DELAY_ALU", "S_CLAUSE", "S_SET_INST_PREFETCH_DISTANCE",
@@ -273,6 +283,31 @@ def _swap_halves(machine, inst, name, size):
     return action
 
 
+def _lanes(what, bits):
+    """An operation of `lane_operation`, modes of rounding and denormal numbers included."""
+
+    def make(machine, inst, name, size):
+        form = LaneForm(what=what, bits=bits, result=raw(inst, "vdst"), mask_result=raw(inst, "sdst", -1))
+        form.negate, form.absolute = raw(inst, "neg"), raw(inst, "abs")
+        form.source[:] = [raw(inst, "src0"), raw(inst, "src1"), raw(inst, "src2")]
+        form.literal = raw(inst, "literal") if hasattr(type(inst), "literal") else 0
+        if 255 in form.source[:] and not hasattr(type(inst), "literal"):
+            raise NotImplementedError(f"{name} with a literal")
+        if raw(inst, "clmp") or raw(inst, "omod"):
+            return None
+        reference, library = ctypes.byref(form), machine.library
+
+        def action(wave, keep=form):
+            machine.set_modes(wave, int(bits == 64))
+            wave.memory.exec = wave.exec
+            library.lane_operation(wave.reference, reference)
+            wave.state.pc += size
+
+        return action
+
+    return make
+
+
 def _count_bits(machine, inst, name, size):
     """v_mbcnt_lo/hi_u32_b32: bits of a mask below the lane, and a number added."""
     lanes, result, mask, add = machine.wave, raw(inst, "vdst"), raw(inst, "src0"), raw(inst, "src1")
@@ -380,6 +415,8 @@ def _set_exec(wave, value):
 
 
 _SPECIAL = {
+    "V_DIV_SCALE_F32": _lanes(0, 32), "V_DIV_SCALE_F64": _lanes(0, 64), "V_DIV_FMAS_F32": _lanes(1, 32), "V_DIV_FMAS_F64": _lanes(1, 64),
+    "V_DIV_FIXUP_F32": _lanes(2, 32), "V_DIV_FIXUP_F64": _lanes(2, 64), "V_MAD_I32_I24": _lanes(3, 32), "V_MAD_U32_U24": _lanes(4, 32),
     "S_BARRIER": _barrier, "S_BARRIER_WAIT": _barrier, "S_SLEEP": _sleep, "S_SLEEP_VAR": _sleep, "S_TRAP": _trap, "S_SENDMSG": _message,
     "S_SENDMSGHALT": _message, "S_GETPC_B64": _call, "S_SETPC_B64": _call, "S_SWAPPC_B64": _call, "S_CALL_B64": _call_near,
     "S_MOV_B64": _move_pair, "S_GETREG_B32": _get_register, "S_SETREG_B32": _set_register, "S_SETREG_IMM32_B32": _set_register,
