@@ -9,7 +9,8 @@ namespace {
 
 std::vector<int> key_of(const Problem& p) {
   std::vector<int> key{static_cast<int>(p.direction), p.conv.mode, p.conv.groups};
-  for (const auto* list : {&p.conv.pads, &p.conv.strides, &p.conv.dilations}) key.insert(key.end(), list->begin(), list->end());
+  for (const auto* list : {&p.conv.pads, &p.conv.strides, &p.conv.dilations})
+    key.insert(key.end(), list->begin(), list->end());
   for (const auto* tensor : {&p.first, &p.second, &p.out}) {
     key.push_back(tensor->type);
     key.insert(key.end(), tensor->dims.begin(), tensor->dims.end());
@@ -27,13 +28,16 @@ std::vector<miopenConvSolution_t> ask(cudnnHandle_s& handle, const Problem& p, b
   size_t count = 0;
   switch (p.direction) {
     case Direction::forward:
-      MIOPEN(ConvolutionForwardGetSolution, handle.miopen, first, second, conv, out, list.size(), &count, list.data());
+      MIOPEN(ConvolutionForwardGetSolution, handle.miopen, first, second, conv, out, list.size(),
+             &count, list.data());
       break;
     case Direction::data:
-      MIOPEN(ConvolutionBackwardDataGetSolution, handle.miopen, first, second, conv, out, list.size(), &count, list.data());
+      MIOPEN(ConvolutionBackwardDataGetSolution, handle.miopen, first, second, conv, out,
+             list.size(), &count, list.data());
       break;
     case Direction::weights:
-      MIOPEN(ConvolutionBackwardWeightsGetSolution, handle.miopen, first, second, conv, out, list.size(), &count, list.data());
+      MIOPEN(ConvolutionBackwardWeightsGetSolution, handle.miopen, first, second, conv, out,
+             list.size(), &count, list.data());
       break;
   }
   list.resize(std::min(count, list.size()));
@@ -87,14 +91,16 @@ bool directed(miopenConvAlgorithm_t algorithm, miopenConvBwdWeightsAlgorithm_t* 
   return false;
 }
 
-// Per direction: cuDNN's enum, MIOpen's, and which algorithms cuDNN has for everything, so that programs name them unasked.
+// Per direction: cuDNN's enum, MIOpen's, and which algorithms cuDNN has for everything, so that
+// programs name them unasked.
 struct Forward {
   using Algo = cudnnConvolutionFwdAlgo_t;
   using Perf = cudnnConvolutionFwdAlgoPerf_t;
   using Rocm = miopenConvFwdAlgorithm_t;
   static constexpr int kCount = CUDNN_CONVOLUTION_FWD_ALGO_COUNT;
   static bool universal(Algo algo) {
-    return algo == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM || algo == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
+    return algo == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM ||
+           algo == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
   }
   static Rocm of(const miopenConvAlgoPerf_t& perf) { return perf.fwd_algo; }
 };
@@ -108,7 +114,8 @@ struct Data {
   }
   // The matrix product has two names here, of which cuDNN's answer has one.
   static Rocm of(const miopenConvAlgoPerf_t& perf) {
-    return perf.bwd_data_algo == miopenTransposeBwdDataAlgoGEMM ? miopenConvolutionBwdDataAlgoGEMM : perf.bwd_data_algo;
+    return perf.bwd_data_algo == miopenTransposeBwdDataAlgoGEMM ? miopenConvolutionBwdDataAlgoGEMM
+                                                                : perf.bwd_data_algo;
   }
 };
 struct Weights {
@@ -117,13 +124,15 @@ struct Weights {
   using Rocm = miopenConvBwdWeightsAlgorithm_t;
   static constexpr int kCount = CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT;
   static bool universal(Algo algo) {
-    return algo == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0 || algo == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1 ||
+    return algo == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0 ||
+           algo == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1 ||
            algo == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3;
   }
   static Rocm of(const miopenConvAlgoPerf_t& perf) { return perf.bwd_weights_algo; }
 };
 
-// The solutions of an algorithm; of all, where cuDNN promises the algorithm for everything and MIOpen has none of its kind.
+// The solutions of an algorithm; of all, where cuDNN promises the algorithm for everything and
+// MIOpen has none of its kind.
 template <class Way>
 std::vector<Solution> of_algorithm(const std::vector<Solution>& all, typename Way::Algo algo) {
   const typename Way::Rocm wanted = to_rocm(algo);
@@ -141,7 +150,8 @@ std::vector<Solution> of_algorithm(const std::vector<Solution>& all, typename Wa
 }
 
 template <class Way>
-void get_algorithms(cudnnHandle_t handle, const Problem& problem, int requested, int* returned, typename Way::Perf* results) {
+void get_algorithms(cudnnHandle_t handle, const Problem& problem, int requested, int* returned,
+                    typename Way::Perf* results) {
   require(requested > 0, "a count that is not positive");
   require_pointer(returned);
   require_pointer(results);
@@ -155,7 +165,8 @@ void get_algorithms(cudnnHandle_t handle, const Problem& problem, int requested,
     auto same = [&](const typename Way::Perf& perf) { return perf.algo == algo; };
     if (std::any_of(results, results + count, same)) continue;
     typename Way::Perf& perf = results[count++] = {};
-    perf.algo = algo, perf.status = CUDNN_STATUS_SUCCESS, perf.time = solution.time < 0 ? -1 : solution.time;
+    perf.algo = algo, perf.status = CUDNN_STATUS_SUCCESS,
+    perf.time = solution.time < 0 ? -1 : solution.time;
     perf.memory = solution.workspace, perf.mathType = problem.conv.math;
     perf.determinism = solution.deterministic ? CUDNN_DETERMINISTIC : CUDNN_NON_DETERMINISTIC;
   }
@@ -163,8 +174,9 @@ void get_algorithms(cudnnHandle_t handle, const Problem& problem, int requested,
 }
 
 template <class Way>
-void find_algorithms(cudnnHandle_t handle, const Problem& p, const void* first, const void* second, void* out, int requested,
-                     int* returned, typename Way::Perf* results, void* workspace, size_t bytes) {
+void find_algorithms(cudnnHandle_t handle, const Problem& p, const void* first, const void* second,
+                     void* out, int requested, int* returned, typename Way::Perf* results,
+                     void* workspace, size_t bytes) {
   require(requested > 0, "a count that is not positive");
   require_pointer(returned);
   require_pointer(results);
@@ -174,14 +186,16 @@ void find_algorithms(cudnnHandle_t handle, const Problem& p, const void* first, 
   int count = 0;
   const int most = std::min(requested, Way::kCount);
   if constexpr (std::is_same_v<Way, Forward>)
-    MIOPEN(FindConvolutionForwardAlgorithm, miopen_handle, p.second.twin(), second, p.first.twin(), first, conv, p.out.twin(),
-           out, most, &count, found.data(), workspace, bytes, false);
+    MIOPEN(FindConvolutionForwardAlgorithm, miopen_handle, p.second.twin(), second, p.first.twin(),
+           first, conv, p.out.twin(), out, most, &count, found.data(), workspace, bytes, false);
   else if constexpr (std::is_same_v<Way, Data>)
-    MIOPEN(FindConvolutionBackwardDataAlgorithm, miopen_handle, p.first.twin(), first, p.second.twin(), second, conv,
-           p.out.twin(), out, most, &count, found.data(), workspace, bytes, false);
+    MIOPEN(FindConvolutionBackwardDataAlgorithm, miopen_handle, p.first.twin(), first,
+           p.second.twin(), second, conv, p.out.twin(), out, most, &count, found.data(), workspace,
+           bytes, false);
   else
-    MIOPEN(FindConvolutionBackwardWeightsAlgorithm, miopen_handle, p.first.twin(), first, p.second.twin(), second, conv,
-           p.out.twin(), out, most, &count, found.data(), workspace, bytes, false);
+    MIOPEN(FindConvolutionBackwardWeightsAlgorithm, miopen_handle, p.first.twin(), first,
+           p.second.twin(), second, conv, p.out.twin(), out, most, &count, found.data(), workspace,
+           bytes, false);
   {
     std::lock_guard lock(handle->mutex);
     handle->solutions.erase(key_of(p));  // MIOpen now knows more
@@ -193,7 +207,8 @@ void find_algorithms(cudnnHandle_t handle, const Problem& p, const void* first, 
     typename Way::Perf& perf = results[i] = {};
     from_rocm(Way::of(from), &perf.algo);
     perf.status = CUDNN_STATUS_SUCCESS, perf.time = from.time, perf.mathType = p.conv.math;
-    // What will run is a solution of this algorithm; it may want more than the one that was measured.
+    // What will run is a solution of this algorithm; it may want more than the one that was
+    // measured.
     const auto same = of_algorithm<Way>(known, perf.algo);
     perf.memory = std::max(from.memory, same[0].workspace);
     perf.determinism = same[0].deterministic ? CUDNN_DETERMINISTIC : CUDNN_NON_DETERMINISTIC;
@@ -202,39 +217,44 @@ void find_algorithms(cudnnHandle_t handle, const Problem& p, const void* first, 
 
 // Without buffers of the program's: cuDNN takes its own, and so do we.
 template <class Way>
-void find_alone(cudnnHandle_t handle, const Problem& p, int requested, int* returned, typename Way::Perf* results) {
+void find_alone(cudnnHandle_t handle, const Problem& p, int requested, int* returned,
+                typename Way::Perf* results) {
   size_t most = 0;
-  for (const Solution& solution : solutions(object(handle), p)) most = std::max(most, solution.workspace);
-  Scratch first(handle->stream, p.first.bytes()), second(handle->stream, p.second.bytes()), out(handle->stream, p.out.bytes()),
-      workspace(handle->stream, most);
-  find_algorithms<Way>(handle, p, first.data(), second.data(), out.data(), requested, returned, results, workspace.data(), most);
+  for (const Solution& solution : solutions(object(handle), p))
+    most = std::max(most, solution.workspace);
+  Scratch first(handle->stream, p.first.bytes()), second(handle->stream, p.second.bytes()),
+      out(handle->stream, p.out.bytes()), workspace(handle->stream, most);
+  find_algorithms<Way>(handle, p, first.data(), second.data(), out.data(), requested, returned,
+                       results, workspace.data(), most);
 }
 
 template <class Way>
-void workspace_size(cudnnHandle_t handle, const Problem& problem, typename Way::Algo algo, size_t* bytes) {
+void workspace_size(cudnnHandle_t handle, const Problem& problem, typename Way::Algo algo,
+                    size_t* bytes) {
   require_pointer(bytes);
   *bytes = of_algorithm<Way>(solutions(object(handle), problem), algo)[0].workspace;
 }
 
 template <class Way>
-void run_blended(cudnnHandle_t handle, const Problem& problem, typename Way::Algo algo, const void* alpha, const void* first,
-                 const void* second, const void* beta, void* out, void* workspace, size_t bytes) {
+void run_blended(cudnnHandle_t handle, const Problem& problem, typename Way::Algo algo,
+                 const void* alpha, const void* first, const void* second, const void* beta,
+                 void* out, void* workspace, size_t bytes) {
   const auto all = of_algorithm<Way>(solutions(object(handle), problem), algo);
   const Solution solution = fitting(all, bytes);
   blend(*handle, scalar(alpha, problem.out.type), scalar(beta, problem.out.type), problem.out, out,
         [&](void* y) { convolve(*handle, problem, solution, first, second, y, workspace, bytes); });
 }
 
-Problem forward(cudnnConvolutionDescriptor_t conv, cudnnTensorDescriptor_t x, cudnnFilterDescriptor_t w,
-                cudnnTensorDescriptor_t y) {
+Problem forward(cudnnConvolutionDescriptor_t conv, cudnnTensorDescriptor_t x,
+                cudnnFilterDescriptor_t w, cudnnTensorDescriptor_t y) {
   return {Direction::forward, object(conv), object(w), object(x), object(y)};
 }
-Problem backward_data(cudnnConvolutionDescriptor_t conv, cudnnFilterDescriptor_t w, cudnnTensorDescriptor_t dy,
-                      cudnnTensorDescriptor_t dx) {
+Problem backward_data(cudnnConvolutionDescriptor_t conv, cudnnFilterDescriptor_t w,
+                      cudnnTensorDescriptor_t dy, cudnnTensorDescriptor_t dx) {
   return {Direction::data, object(conv), object(dy), object(w), object(dx)};
 }
-Problem backward_weights(cudnnConvolutionDescriptor_t conv, cudnnTensorDescriptor_t x, cudnnTensorDescriptor_t dy,
-                         cudnnFilterDescriptor_t dw) {
+Problem backward_weights(cudnnConvolutionDescriptor_t conv, cudnnTensorDescriptor_t x,
+                         cudnnTensorDescriptor_t dy, cudnnFilterDescriptor_t dw) {
   return {Direction::weights, object(conv), object(dy), object(x), object(dw)};
 }
 
@@ -252,7 +272,9 @@ const std::vector<Solution>& aw::dnn::solutions(cudnnHandle_s& handle, const Pro
   if (fresh) try {
       const auto safe = ask(handle, problem, true);
       for (const auto& each : ask(handle, problem, false)) {
-        auto same = [&](const miopenConvSolution_t& other) { return other.solution_id == each.solution_id; };
+        auto same = [&](const miopenConvSolution_t& other) {
+          return other.solution_id == each.solution_id;
+        };
         list.push_back({each.solution_id, each.algorithm, each.time, each.workspace_size,
                         std::any_of(safe.begin(), safe.end(), same)});
       }
@@ -267,120 +289,147 @@ const std::vector<Solution>& aw::dnn::solutions(cudnnHandle_s& handle, const Pro
 const Solution& aw::dnn::fitting(const std::vector<Solution>& all, size_t bytes) {
   auto fits = [&](const Solution& solution) { return solution.workspace <= bytes; };
   auto found = std::find_if(all.begin(), all.end(), fits);
-  require(found != all.end(), "the workspace is too small", CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT);
+  require(found != all.end(), "the workspace is too small",
+          CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT);
   return *found;
 }
 
-void aw::dnn::convolve(cudnnHandle_s& handle, const Problem& p, const Solution& solution, const void* first, const void* second,
-                       void* out, void* workspace, size_t bytes) {
+void aw::dnn::convolve(cudnnHandle_s& handle, const Problem& p, const Solution& solution,
+                       const void* first, const void* second, void* out, void* workspace,
+                       size_t bytes) {
   auto conv = p.conv.twin(solution.deterministic);
   auto a = p.first.twin(), b = p.second.twin(), c = p.out.twin();
   switch (p.direction) {
     case Direction::forward:
-      return MIOPEN(ConvolutionForwardImmediate, handle.miopen, a, first, b, second, conv, c, out, workspace, bytes, solution.id);
+      return MIOPEN(ConvolutionForwardImmediate, handle.miopen, a, first, b, second, conv, c, out,
+                    workspace, bytes, solution.id);
     case Direction::data:
-      return MIOPEN(ConvolutionBackwardDataImmediate, handle.miopen, a, first, b, second, conv, c, out, workspace, bytes,
-                    solution.id);
+      return MIOPEN(ConvolutionBackwardDataImmediate, handle.miopen, a, first, b, second, conv, c,
+                    out, workspace, bytes, solution.id);
     case Direction::weights:
-      return MIOPEN(ConvolutionBackwardWeightsImmediate, handle.miopen, a, first, b, second, conv, c, out, workspace, bytes,
-                    solution.id);
+      return MIOPEN(ConvolutionBackwardWeightsImmediate, handle.miopen, a, first, b, second, conv,
+                    c, out, workspace, bytes, solution.id);
   }
 }
 
-AW_CUDNN(cudnnGetConvolutionForwardAlgorithmMaxCount, cudnnHandle_t, int* count) { say_count(count, Forward::kCount); }
-AW_CUDNN(cudnnGetConvolutionBackwardDataAlgorithmMaxCount, cudnnHandle_t, int* count) { say_count(count, Data::kCount); }
-AW_CUDNN(cudnnGetConvolutionBackwardFilterAlgorithmMaxCount, cudnnHandle_t, int* count) { say_count(count, Weights::kCount); }
+AW_CUDNN(cudnnGetConvolutionForwardAlgorithmMaxCount, cudnnHandle_t, int* count) {
+  say_count(count, Forward::kCount);
+}
+AW_CUDNN(cudnnGetConvolutionBackwardDataAlgorithmMaxCount, cudnnHandle_t, int* count) {
+  say_count(count, Data::kCount);
+}
+AW_CUDNN(cudnnGetConvolutionBackwardFilterAlgorithmMaxCount, cudnnHandle_t, int* count) {
+  say_count(count, Weights::kCount);
+}
 
-AW_CUDNN(cudnnGetConvolutionForwardAlgorithm_v7, cudnnHandle_t handle, const cudnnTensorDescriptor_t x,
-         const cudnnFilterDescriptor_t w, const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t y,
+AW_CUDNN(cudnnGetConvolutionForwardAlgorithm_v7, cudnnHandle_t handle,
+         const cudnnTensorDescriptor_t x, const cudnnFilterDescriptor_t w,
+         const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t y,
          const int requested, int* returned, cudnnConvolutionFwdAlgoPerf_t* results) {
   get_algorithms<Forward>(handle, forward(conv, x, w, y), requested, returned, results);
 }
-AW_CUDNN(cudnnGetConvolutionBackwardDataAlgorithm_v7, cudnnHandle_t handle, const cudnnFilterDescriptor_t w,
-         const cudnnTensorDescriptor_t dy, const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t dx,
+AW_CUDNN(cudnnGetConvolutionBackwardDataAlgorithm_v7, cudnnHandle_t handle,
+         const cudnnFilterDescriptor_t w, const cudnnTensorDescriptor_t dy,
+         const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t dx,
          const int requested, int* returned, cudnnConvolutionBwdDataAlgoPerf_t* results) {
   get_algorithms<Data>(handle, backward_data(conv, w, dy, dx), requested, returned, results);
 }
-AW_CUDNN(cudnnGetConvolutionBackwardFilterAlgorithm_v7, cudnnHandle_t handle, const cudnnTensorDescriptor_t x,
-         const cudnnTensorDescriptor_t dy, const cudnnConvolutionDescriptor_t conv, const cudnnFilterDescriptor_t dw,
+AW_CUDNN(cudnnGetConvolutionBackwardFilterAlgorithm_v7, cudnnHandle_t handle,
+         const cudnnTensorDescriptor_t x, const cudnnTensorDescriptor_t dy,
+         const cudnnConvolutionDescriptor_t conv, const cudnnFilterDescriptor_t dw,
          const int requested, int* returned, cudnnConvolutionBwdFilterAlgoPerf_t* results) {
   get_algorithms<Weights>(handle, backward_weights(conv, x, dy, dw), requested, returned, results);
 }
 
-AW_CUDNN(cudnnFindConvolutionForwardAlgorithm, cudnnHandle_t handle, const cudnnTensorDescriptor_t x,
-         const cudnnFilterDescriptor_t w, const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t y,
+AW_CUDNN(cudnnFindConvolutionForwardAlgorithm, cudnnHandle_t handle,
+         const cudnnTensorDescriptor_t x, const cudnnFilterDescriptor_t w,
+         const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t y,
          const int requested, int* returned, cudnnConvolutionFwdAlgoPerf_t* results) {
   find_alone<Forward>(handle, forward(conv, x, w, y), requested, returned, results);
 }
-AW_CUDNN(cudnnFindConvolutionBackwardDataAlgorithm, cudnnHandle_t handle, const cudnnFilterDescriptor_t w,
-         const cudnnTensorDescriptor_t dy, const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t dx,
+AW_CUDNN(cudnnFindConvolutionBackwardDataAlgorithm, cudnnHandle_t handle,
+         const cudnnFilterDescriptor_t w, const cudnnTensorDescriptor_t dy,
+         const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t dx,
          const int requested, int* returned, cudnnConvolutionBwdDataAlgoPerf_t* results) {
   find_alone<Data>(handle, backward_data(conv, w, dy, dx), requested, returned, results);
 }
-AW_CUDNN(cudnnFindConvolutionBackwardFilterAlgorithm, cudnnHandle_t handle, const cudnnTensorDescriptor_t x,
-         const cudnnTensorDescriptor_t dy, const cudnnConvolutionDescriptor_t conv, const cudnnFilterDescriptor_t dw,
+AW_CUDNN(cudnnFindConvolutionBackwardFilterAlgorithm, cudnnHandle_t handle,
+         const cudnnTensorDescriptor_t x, const cudnnTensorDescriptor_t dy,
+         const cudnnConvolutionDescriptor_t conv, const cudnnFilterDescriptor_t dw,
          const int requested, int* returned, cudnnConvolutionBwdFilterAlgoPerf_t* results) {
   find_alone<Weights>(handle, backward_weights(conv, x, dy, dw), requested, returned, results);
 }
-AW_CUDNN(cudnnFindConvolutionForwardAlgorithmEx, cudnnHandle_t handle, const cudnnTensorDescriptor_t x_desc, const void* x,
-         const cudnnFilterDescriptor_t w_desc, const void* w, const cudnnConvolutionDescriptor_t conv,
+AW_CUDNN(cudnnFindConvolutionForwardAlgorithmEx, cudnnHandle_t handle,
+         const cudnnTensorDescriptor_t x_desc, const void* x, const cudnnFilterDescriptor_t w_desc,
+         const void* w, const cudnnConvolutionDescriptor_t conv,
          const cudnnTensorDescriptor_t y_desc, void* y, const int requested, int* returned,
          cudnnConvolutionFwdAlgoPerf_t* results, void* workspace, size_t bytes) {
-  find_algorithms<Forward>(handle, forward(conv, x_desc, w_desc, y_desc), w, x, y, requested, returned, results, workspace,
-                           bytes);
+  find_algorithms<Forward>(handle, forward(conv, x_desc, w_desc, y_desc), w, x, y, requested,
+                           returned, results, workspace, bytes);
 }
-AW_CUDNN(cudnnFindConvolutionBackwardDataAlgorithmEx, cudnnHandle_t handle, const cudnnFilterDescriptor_t w_desc, const void* w,
-         const cudnnTensorDescriptor_t dy_desc, const void* dy, const cudnnConvolutionDescriptor_t conv,
+AW_CUDNN(cudnnFindConvolutionBackwardDataAlgorithmEx, cudnnHandle_t handle,
+         const cudnnFilterDescriptor_t w_desc, const void* w, const cudnnTensorDescriptor_t dy_desc,
+         const void* dy, const cudnnConvolutionDescriptor_t conv,
          const cudnnTensorDescriptor_t dx_desc, void* dx, const int requested, int* returned,
          cudnnConvolutionBwdDataAlgoPerf_t* results, void* workspace, size_t bytes) {
-  find_algorithms<Data>(handle, backward_data(conv, w_desc, dy_desc, dx_desc), dy, w, dx, requested, returned, results,
-                        workspace, bytes);
+  find_algorithms<Data>(handle, backward_data(conv, w_desc, dy_desc, dx_desc), dy, w, dx, requested,
+                        returned, results, workspace, bytes);
 }
-AW_CUDNN(cudnnFindConvolutionBackwardFilterAlgorithmEx, cudnnHandle_t handle, const cudnnTensorDescriptor_t x_desc,
-         const void* x, const cudnnTensorDescriptor_t dy_desc, const void* dy, const cudnnConvolutionDescriptor_t conv,
+AW_CUDNN(cudnnFindConvolutionBackwardFilterAlgorithmEx, cudnnHandle_t handle,
+         const cudnnTensorDescriptor_t x_desc, const void* x, const cudnnTensorDescriptor_t dy_desc,
+         const void* dy, const cudnnConvolutionDescriptor_t conv,
          const cudnnFilterDescriptor_t dw_desc, void* dw, const int requested, int* returned,
          cudnnConvolutionBwdFilterAlgoPerf_t* results, void* workspace, size_t bytes) {
-  find_algorithms<Weights>(handle, backward_weights(conv, x_desc, dy_desc, dw_desc), dy, x, dw, requested, returned, results,
-                           workspace, bytes);
+  find_algorithms<Weights>(handle, backward_weights(conv, x_desc, dy_desc, dw_desc), dy, x, dw,
+                           requested, returned, results, workspace, bytes);
 }
 
-AW_CUDNN(cudnnGetConvolutionForwardWorkspaceSize, cudnnHandle_t handle, const cudnnTensorDescriptor_t x,
-         const cudnnFilterDescriptor_t w, const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t y,
+AW_CUDNN(cudnnGetConvolutionForwardWorkspaceSize, cudnnHandle_t handle,
+         const cudnnTensorDescriptor_t x, const cudnnFilterDescriptor_t w,
+         const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t y,
          cudnnConvolutionFwdAlgo_t algo, size_t* bytes) {
   workspace_size<Forward>(handle, forward(conv, x, w, y), algo, bytes);
 }
-AW_CUDNN(cudnnGetConvolutionBackwardDataWorkspaceSize, cudnnHandle_t handle, const cudnnFilterDescriptor_t w,
-         const cudnnTensorDescriptor_t dy, const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t dx,
+AW_CUDNN(cudnnGetConvolutionBackwardDataWorkspaceSize, cudnnHandle_t handle,
+         const cudnnFilterDescriptor_t w, const cudnnTensorDescriptor_t dy,
+         const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t dx,
          cudnnConvolutionBwdDataAlgo_t algo, size_t* bytes) {
   workspace_size<Data>(handle, backward_data(conv, w, dy, dx), algo, bytes);
 }
-AW_CUDNN(cudnnGetConvolutionBackwardFilterWorkspaceSize, cudnnHandle_t handle, const cudnnTensorDescriptor_t x,
-         const cudnnTensorDescriptor_t dy, const cudnnConvolutionDescriptor_t conv, const cudnnFilterDescriptor_t dw,
+AW_CUDNN(cudnnGetConvolutionBackwardFilterWorkspaceSize, cudnnHandle_t handle,
+         const cudnnTensorDescriptor_t x, const cudnnTensorDescriptor_t dy,
+         const cudnnConvolutionDescriptor_t conv, const cudnnFilterDescriptor_t dw,
          cudnnConvolutionBwdFilterAlgo_t algo, size_t* bytes) {
   workspace_size<Weights>(handle, backward_weights(conv, x, dy, dw), algo, bytes);
 }
 
-AW_CUDNN(cudnnConvolutionForward, cudnnHandle_t handle, const void* alpha, const cudnnTensorDescriptor_t x_desc, const void* x,
-         const cudnnFilterDescriptor_t w_desc, const void* w, const cudnnConvolutionDescriptor_t conv,
-         cudnnConvolutionFwdAlgo_t algo, void* workspace, size_t bytes, const void* beta, const cudnnTensorDescriptor_t y_desc,
+AW_CUDNN(cudnnConvolutionForward, cudnnHandle_t handle, const void* alpha,
+         const cudnnTensorDescriptor_t x_desc, const void* x, const cudnnFilterDescriptor_t w_desc,
+         const void* w, const cudnnConvolutionDescriptor_t conv, cudnnConvolutionFwdAlgo_t algo,
+         void* workspace, size_t bytes, const void* beta, const cudnnTensorDescriptor_t y_desc,
          void* y) {
-  run_blended<Forward>(handle, forward(conv, x_desc, w_desc, y_desc), algo, alpha, w, x, beta, y, workspace, bytes);
+  run_blended<Forward>(handle, forward(conv, x_desc, w_desc, y_desc), algo, alpha, w, x, beta, y,
+                       workspace, bytes);
 }
-AW_CUDNN(cudnnConvolutionBackwardData, cudnnHandle_t handle, const void* alpha, const cudnnFilterDescriptor_t w_desc,
-         const void* w, const cudnnTensorDescriptor_t dy_desc, const void* dy, const cudnnConvolutionDescriptor_t conv,
+AW_CUDNN(cudnnConvolutionBackwardData, cudnnHandle_t handle, const void* alpha,
+         const cudnnFilterDescriptor_t w_desc, const void* w, const cudnnTensorDescriptor_t dy_desc,
+         const void* dy, const cudnnConvolutionDescriptor_t conv,
          cudnnConvolutionBwdDataAlgo_t algo, void* workspace, size_t bytes, const void* beta,
          const cudnnTensorDescriptor_t dx_desc, void* dx) {
-  run_blended<Data>(handle, backward_data(conv, w_desc, dy_desc, dx_desc), algo, alpha, dy, w, beta, dx, workspace, bytes);
+  run_blended<Data>(handle, backward_data(conv, w_desc, dy_desc, dx_desc), algo, alpha, dy, w, beta,
+                    dx, workspace, bytes);
 }
-AW_CUDNN(cudnnConvolutionBackwardFilter, cudnnHandle_t handle, const void* alpha, const cudnnTensorDescriptor_t x_desc,
-         const void* x, const cudnnTensorDescriptor_t dy_desc, const void* dy, const cudnnConvolutionDescriptor_t conv,
+AW_CUDNN(cudnnConvolutionBackwardFilter, cudnnHandle_t handle, const void* alpha,
+         const cudnnTensorDescriptor_t x_desc, const void* x, const cudnnTensorDescriptor_t dy_desc,
+         const void* dy, const cudnnConvolutionDescriptor_t conv,
          cudnnConvolutionBwdFilterAlgo_t algo, void* workspace, size_t bytes, const void* beta,
          const cudnnFilterDescriptor_t dw_desc, void* dw) {
-  run_blended<Weights>(handle, backward_weights(conv, x_desc, dy_desc, dw_desc), algo, alpha, dy, x, beta, dw, workspace,
-                       bytes);
+  run_blended<Weights>(handle, backward_weights(conv, x_desc, dy_desc, dw_desc), algo, alpha, dy, x,
+                       beta, dw, workspace, bytes);
 }
-AW_CUDNN(cudnnConvolutionBackwardBias, cudnnHandle_t handle, const void* alpha, const cudnnTensorDescriptor_t dy_desc,
-         const void* dy, const void* beta, const cudnnTensorDescriptor_t db_desc, void* db) {
+AW_CUDNN(cudnnConvolutionBackwardBias, cudnnHandle_t handle, const void* alpha,
+         const cudnnTensorDescriptor_t dy_desc, const void* dy, const void* beta,
+         const cudnnTensorDescriptor_t db_desc, void* db) {
   auto &from = object(dy_desc), &to = object(db_desc);
   blend(object(handle), scalar(alpha, from.type), scalar(beta, to.type), to, db, [&](void* out) {
     MIOPEN(ConvolutionBackwardBias, handle->miopen, &kOne, from.twin(), dy, &kZero, to.twin(), out);
@@ -388,16 +437,18 @@ AW_CUDNN(cudnnConvolutionBackwardBias, cudnnHandle_t handle, const void* alpha, 
 }
 
 // y = activation(alpha1 * conv(x) + alpha2 * z + bias), step by step; z may be y.
-AW_CUDNN(cudnnConvolutionBiasActivationForward, cudnnHandle_t handle, const void* alpha1, const cudnnTensorDescriptor_t x_desc,
-         const void* x, const cudnnFilterDescriptor_t w_desc, const void* w, const cudnnConvolutionDescriptor_t conv,
-         cudnnConvolutionFwdAlgo_t algo, void* workspace, size_t bytes, const void* alpha2,
-         const cudnnTensorDescriptor_t z_desc, const void* z, const cudnnTensorDescriptor_t bias_desc, const void* bias,
-         const cudnnActivationDescriptor_t activation, const cudnnTensorDescriptor_t y_desc, void* y) {
+AW_CUDNN(cudnnConvolutionBiasActivationForward, cudnnHandle_t handle, const void* alpha1,
+         const cudnnTensorDescriptor_t x_desc, const void* x, const cudnnFilterDescriptor_t w_desc,
+         const void* w, const cudnnConvolutionDescriptor_t conv, cudnnConvolutionFwdAlgo_t algo,
+         void* workspace, size_t bytes, const void* alpha2, const cudnnTensorDescriptor_t z_desc,
+         const void* z, const cudnnTensorDescriptor_t bias_desc, const void* bias,
+         const cudnnActivationDescriptor_t activation, const cudnnTensorDescriptor_t y_desc,
+         void* y) {
   const Problem problem = forward(conv, x_desc, w_desc, y_desc);
   auto& out = object(y_desc);
   const auto mode = object(activation).mode;
-  require(mode == CUDNN_ACTIVATION_RELU || mode == CUDNN_ACTIVATION_IDENTITY, "an activation that is neither RELU nor IDENTITY",
-          CUDNN_STATUS_NOT_SUPPORTED);
+  require(mode == CUDNN_ACTIVATION_RELU || mode == CUDNN_ACTIVATION_IDENTITY,
+          "an activation that is neither RELU nor IDENTITY", CUDNN_STATUS_NOT_SUPPORTED);
   const float factor = scalar(alpha1, out.type), share = scalar(alpha2, out.type);
   const auto all = of_algorithm<Forward>(solutions(object(handle), problem), algo);
   const Solution solution = fitting(all, bytes);
@@ -406,9 +457,11 @@ AW_CUDNN(cudnnConvolutionBiasActivationForward, cudnnHandle_t handle, const void
     convolve(*handle, problem, solution, w, x, beside.data(), workspace, bytes);
     add_tensors(*handle, factor, out, beside.data(), share, object(z_desc), z, out, y);
   } else {
-    blend(*handle, factor, 0, out, y, [&](void* to) { convolve(*handle, problem, solution, w, x, to, workspace, bytes); });
+    blend(*handle, factor, 0, out, y,
+          [&](void* to) { convolve(*handle, problem, solution, w, x, to, workspace, bytes); });
   }
   add_tensors(*handle, 1, out, y, 1, object(bias_desc), bias, out, y);
   if (mode == CUDNN_ACTIVATION_IDENTITY) return;
-  MIOPEN(ActivationForward, handle->miopen, activation->twin(), &kOne, out.twin(), y, &kZero, out.twin(), y);
+  MIOPEN(ActivationForward, handle->miopen, activation->twin(), &kOne, out.twin(), y, &kZero,
+         out.twin(), y);
 }

@@ -1,4 +1,5 @@
-// Convolutions as MIOpen's immediate mode does them: it needs no search before, and takes any solution that it names.
+// Convolutions as MIOpen's immediate mode does them: it needs no search before, and takes any
+// solution that it names.
 #pragma once
 
 #include "rocm/cudnn/objects.h"
@@ -7,7 +8,8 @@ namespace aw::dnn {
 
 enum class Direction { forward, data, weights };
 
-// A convolution in MIOpen's order of operands: forward (w, x, y), data (dy, w, dx), weights (dy, x, dw).
+// A convolution in MIOpen's order of operands: forward (w, x, y), data (dy, w, dx), weights (dy, x,
+// dw).
 struct Problem {
   Direction direction;
   cudnnConvolutionDescriptor_s& conv;
@@ -20,8 +22,9 @@ struct Problem {
 const std::vector<Solution>& solutions(cudnnHandle_s& handle, const Problem& problem);
 
 // out = convolution, by the solution named.
-void convolve(cudnnHandle_s& handle, const Problem& problem, const Solution& solution, const void* first,
-              const void* second, void* out, void* workspace, size_t workspace_bytes);
+void convolve(cudnnHandle_s& handle, const Problem& problem, const Solution& solution,
+              const void* first, const void* second, void* out, void* workspace,
+              size_t workspace_bytes);
 
 // The first solution that needs no more workspace; throws where there is none.
 const Solution& fitting(const std::vector<Solution>& all, size_t workspace_bytes);

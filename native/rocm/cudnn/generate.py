@@ -60,7 +60,9 @@ def cudnn_header(functions: list[Row], types: list[Row], constants: list[Row]) -
     out += [f"using {t['name']} = struct {t['name'][:-2]}_s*;" for t in types if t["kind"] == "handle"]
     for row in types:
         if row["kind"] == "callback":
-            out.append(f"using {row['name']} = void (*)(cudnnSeverity_t, void*, const struct cudnnDebug_t*, const char*);")
+            out.append(
+                f"using {row['name']} = void (*)(cudnnSeverity_t, void*, const struct cudnnDebug_t*, const char*);"
+            )
     out += [f"struct {t['name']} {{ {t['definition']} }};" for t in types if t["kind"] == "struct"]
     out += ["", "namespace aw::dnn {"]
     for row in functions:
@@ -79,9 +81,20 @@ def miopen_header(functions: list[Row], constants: list[Row]) -> str:
         out.append(f"enum {name} : unsigned {{ {listed} }};")
     text = " ".join(row["parameters"] for row in functions)
     opaque = sorted(set(re.findall(r"\bmiopen\w+_t\b", text)) - set(groups) - MIOPEN_STRUCTS)
-    out += [f"using {name} = {'void*' if name == 'miopenAcceleratorQueue_t' else f'struct {name[:-2]}*'};" for name in opaque]
-    out += ["using miopenAllocatorFunction = void* (*)(void*, size_t);", "using miopenDeallocatorFunction = void (*)(void*, void*);"]
-    out += ['#include "rocm/cudnn/miopen_structs.h"', "", "// X(name, result, parameters)", "#define AW_MIOPEN_FUNCTIONS(X) \\"]
+    out += [
+        f"using {name} = {'void*' if name == 'miopenAcceleratorQueue_t' else f'struct {name[:-2]}*'};"
+        for name in opaque
+    ]
+    out += [
+        "using miopenAllocatorFunction = void* (*)(void*, size_t);",
+        "using miopenDeallocatorFunction = void (*)(void*, void*);",
+    ]
+    out += [
+        '#include "rocm/cudnn/miopen_structs.h"',
+        "",
+        "// X(name, result, parameters)",
+        "#define AW_MIOPEN_FUNCTIONS(X) \\",
+    ]
     lines = [f"  X({r['name']}, {r['result']}, ({r['parameters'].replace('_Bool', 'bool')}))" for r in functions]
     return "\n".join([*out, " \\\n".join(lines), ""])
 
@@ -100,16 +113,26 @@ def conversions(types: list[Row], constants: list[Row]) -> tuple[str, str]:
         header.append(f"{target} to_rocm({name});")
         source.append(f'{target} to_rocm({name} v) {{ return {target}(to_rocm(pairs_{name}, v, "{name}")); }}')
         header.append(f"void from_rocm({target}, {name}*);")
-        source.append(f"void from_rocm({target} v, {name}* to) {{ *to = {name}(from_rocm(pairs_{name}, int(v), \"{name}\")); }}")
+        source.append(
+            f'void from_rocm({target} v, {name}* to) {{ *to = {name}(from_rocm(pairs_{name}, int(v), "{name}")); }}'
+        )
     statuses = [f'{{{value(c)}, {c["value_12"] or -1}, "{c["name"]}"}}' for c in groups["cudnnStatus_t"]]
-    source.append(f"extern const StatusRow kStatuses[]; const StatusRow kStatuses[] = {{{', '.join(statuses)}, {{0, 0, nullptr}}}};")
+    source.append(
+        f"extern const StatusRow kStatuses[]; const StatusRow kStatuses[] = {{{', '.join(statuses)}, {{0, 0, nullptr}}}};"
+    )
     return "\n".join([*header, "}", ""]), "\n".join([*source, "}", ""])
 
 
 def exports(functions: list[Row]) -> str:
     """Return the exported functions: ours go through `run`, absent ones say so."""
-    out = [MADE, '#include "cudnn_api.h"', '#include "rocm/cudnn/runtime.h"', "using namespace aw::dnn;", 'extern "C" {']
-    out.append("#define AW_OUT __attribute__((visibility(\"default\")))")
+    out = [
+        MADE,
+        '#include "cudnn_api.h"',
+        '#include "rocm/cudnn/runtime.h"',
+        "using namespace aw::dnn;",
+        'extern "C" {',
+    ]
+    out.append('#define AW_OUT __attribute__((visibility("default")))')
     for row in functions:
         name, text = row["name"], parameters(row)
         if row["route"] == "absent":

@@ -1,5 +1,5 @@
-// Objects behind cuDNN's handles: what a program set, and MIOpen's twin, made when it is first needed so that nothing but
-// the handle needs the library.
+// Objects behind cuDNN's handles: what a program set, and MIOpen's twin, made when it is first
+// needed so that nothing but the handle needs the library.
 #pragma once
 
 #include <cstring>
@@ -35,7 +35,8 @@ struct Twin {
 
 constexpr int kMostDims = 8;  // CUDNN_DIM_MAX
 
-// Every object begins with a word that says what it is, so that a handle of another kind is refused.
+// Every object begins with a word that says what it is, so that a handle of another kind is
+// refused.
 template <int Kind>
 struct Object {
   uint64_t kind = 0xA77A0000u + Kind;
@@ -54,9 +55,10 @@ struct cudnnTensorDescriptor_s : aw::dnn::Object<1> {
   cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW;
 
   void set(cudnnDataType_t data_type, int count, const int* new_dims, const int* new_strides);
-  void set_packed(cudnnDataType_t data_type, cudnnTensorFormat_t order, int count, const int* new_dims);
+  void set_packed(cudnnDataType_t data_type, cudnnTensorFormat_t order, int count,
+                  const int* new_dims);
   miopenTensorDescriptor_t twin();
-  size_t bytes() const;     // from the first to the last element
+  size_t bytes() const;  // from the first to the last element
   size_t elements() const;
   bool same_shape(const cudnnTensorDescriptor_s& other) const { return dims == other.dims; }
 
@@ -137,18 +139,19 @@ void destroy(T* handle) {
   delete handle;
 }
 
-// What a program gives as alpha or beta: double for double tensors, else float. MIOpen takes floats, so that a double which is
-// none is refused.
+// What a program gives as alpha or beta: double for double tensors, else float. MIOpen takes
+// floats, so that a double which is none is refused.
 float scalar(const void* value, cudnnDataType_t type);
 
-// y = alpha * compute() + beta * y, where MIOpen computes with alpha 1 and beta 0 only: into y and scaled there, or beside it
-// and added.
+// y = alpha * compute() + beta * y, where MIOpen computes with alpha 1 and beta 0 only: into y and
+// scaled there, or beside it and added.
 void blend(cudnnHandle_s& handle, float alpha, float beta, cudnnTensorDescriptor_s& desc, void* y,
            const std::function<void(void*)>& compute);
 
 // c = alpha * a + beta * b, all of c's shape or, b, with ones to be repeated.
-void add_tensors(cudnnHandle_s& handle, float alpha, cudnnTensorDescriptor_s& a, const void* a_data, float beta,
-                 cudnnTensorDescriptor_s& b, const void* b_data, cudnnTensorDescriptor_s& c, void* c_data);
+void add_tensors(cudnnHandle_s& handle, float alpha, cudnnTensorDescriptor_s& a, const void* a_data,
+                 float beta, cudnnTensorDescriptor_s& b, const void* b_data,
+                 cudnnTensorDescriptor_s& c, void* c_data);
 
 constexpr float kOne = 1, kZero = 0;
 

@@ -16,8 +16,8 @@ namespace {
 
 thread_local std::string words_of_last_error;
 
-// What libcuda does for us: counting and telling. Without it (a program that uses this library alone)
-// the same is said on stderr.
+// What libcuda does for us: counting and telling. Without it (a program that uses this library
+// alone) the same is said on stderr.
 struct Reporter {
   std::atomic<uint64_t>* (*counter)(const char*) = nullptr;
   void (*absent)(const char*, const char*) = nullptr;
@@ -104,7 +104,8 @@ Miopen load() {
   if (!library) {
     std::string words =
         "error[N025]: cuDNN is served by MIOpen, and libMIOpen.so.1 was not found\n"
-        "help: install ROCm's package `miopen-hip` (Debian: libmiopen1), or add its folder to LD_LIBRARY_PATH";
+        "help: install ROCm's package `miopen-hip` (Debian: libmiopen1), or add its folder to "
+        "LD_LIBRARY_PATH";
     diagnose(words);
     fail(CUDNN_STATUS_NOT_INITIALIZED, words);
   }
@@ -199,7 +200,8 @@ void check(miopenStatus_t status, const char* function) {
   if (__builtin_expect(status == miopenStatusSuccess, 1)) return;
   const char* words = miopen().miopenGetErrorString ? miopen().miopenGetErrorString(status) : "";
   fail(status_of(status), std::string(function) + " returned " +
-                              std::to_string(static_cast<unsigned>(status)) + " " + (words ? words : ""));
+                              std::to_string(static_cast<unsigned>(status)) + " " +
+                              (words ? words : ""));
 }
 
 void lacks(const char* function) {

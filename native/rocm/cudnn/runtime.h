@@ -1,12 +1,13 @@
-// What every function of cuDNN goes through here: MIOpen's functions, statuses of both versions, failures and their words.
+// What every function of cuDNN goes through here: MIOpen's functions, statuses of both versions,
+// failures and their words.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <string>
 
-#include "core/status.h"
 #include "conversions.h"
+#include "core/status.h"
 #include "cudnn_api.h"
 #include "miopen_api.h"
 
@@ -56,7 +57,8 @@ int absent(const char* name, const char* reason) noexcept;
 
 // Throws unless `condition`; `words` go to cudnnGetLastErrorString.
 [[noreturn]] void fail(cudnnStatus_t status, const std::string& words);
-inline void require(bool condition, const char* words, cudnnStatus_t status = CUDNN_STATUS_BAD_PARAM) {
+inline void require(bool condition, const char* words,
+                    cudnnStatus_t status = CUDNN_STATUS_BAD_PARAM) {
   if (__builtin_expect(!condition, 0)) fail(status, words);
 }
 template <class Pointer>
@@ -102,6 +104,7 @@ class Scratch {
 }  // namespace aw::dnn
 
 // Calls a function of MIOpen, which must be there and succeed.
-#define MIOPEN(name, ...)                                                                       \
-  ::aw::dnn::check(::aw::dnn::needed(::aw::dnn::miopen().miopen##name, "miopen" #name)(__VA_ARGS__), \
-                   "miopen" #name)
+#define MIOPEN(name, ...)                                                               \
+  ::aw::dnn::check(                                                                     \
+      ::aw::dnn::needed(::aw::dnn::miopen().miopen##name, "miopen" #name)(__VA_ARGS__), \
+      "miopen" #name)

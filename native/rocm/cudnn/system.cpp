@@ -61,7 +61,8 @@ AW_CUDNN(cudnnGetStream, cudnnHandle_t handle, cudaStream_t* stream) {
 }
 
 // Errors of kernels reach the program through the driver; a handle of ours keeps none.
-AW_CUDNN(cudnnQueryRuntimeError, cudnnHandle_t handle, cudnnStatus_t* status, cudnnErrQueryMode_t, cudnnRuntimeTag_t*) {
+AW_CUDNN(cudnnQueryRuntimeError, cudnnHandle_t handle, cudnnStatus_t* status, cudnnErrQueryMode_t,
+         cudnnRuntimeTag_t*) {
   object(handle);
   require_pointer(status);
   *status = CUDNN_STATUS_SUCCESS;

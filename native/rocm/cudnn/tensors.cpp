@@ -31,7 +31,8 @@ size_t aw::dnn::element_bytes(cudnnDataType_t type) {
   }
 }
 
-void cudnnTensorDescriptor_s::set(cudnnDataType_t data_type, int count, const int* new_dims, const int* new_strides) {
+void cudnnTensorDescriptor_s::set(cudnnDataType_t data_type, int count, const int* new_dims,
+                                  const int* new_strides) {
   require(count > 0 && count <= kMostDims, "a tensor has one to eight dimensions");
   require_pointer(new_dims);
   require_pointer(new_strides);
@@ -46,11 +47,13 @@ void cudnnTensorDescriptor_s::set(cudnnDataType_t data_type, int count, const in
   current_ = false;
 }
 
-void cudnnTensorDescriptor_s::set_packed(cudnnDataType_t data_type, cudnnTensorFormat_t order, int count, const int* new_dims) {
+void cudnnTensorDescriptor_s::set_packed(cudnnDataType_t data_type, cudnnTensorFormat_t order,
+                                         int count, const int* new_dims) {
   require(count > 0 && count <= kMostDims, "a tensor has one to eight dimensions");
   require_pointer(new_dims);
-  require(order == CUDNN_TENSOR_NCHW || order == CUDNN_TENSOR_NHWC || order == CUDNN_TENSOR_NCHW_VECT_C,
-          "no such format");
+  require(
+      order == CUDNN_TENSOR_NCHW || order == CUDNN_TENSOR_NHWC || order == CUDNN_TENSOR_NCHW_VECT_C,
+      "no such format");
   if (order == CUDNN_TENSOR_NCHW_VECT_C)
     unsupported("CUDNN_TENSOR_NCHW_VECT_C: packed groups of channels are no layout of MIOpen's");
   std::vector<int> made(static_cast<size_t>(count));
@@ -71,10 +74,11 @@ void cudnnTensorDescriptor_s::set_packed(cudnnDataType_t data_type, cudnnTensorF
 
 miopenTensorDescriptor_t cudnnTensorDescriptor_s::twin() {
   require(!dims.empty(), "a tensor descriptor that was never set");
-  auto object = twin_.get(miopen().miopenCreateTensorDescriptor, miopen().miopenDestroyTensorDescriptor,
-                          "miopenCreateTensorDescriptor");
+  auto object = twin_.get(miopen().miopenCreateTensorDescriptor,
+                          miopen().miopenDestroyTensorDescriptor, "miopenCreateTensorDescriptor");
   if (!current_)
-    MIOPEN(SetTensorDescriptor, object, to_rocm(type), static_cast<int>(dims.size()), dims.data(), strides.data());
+    MIOPEN(SetTensorDescriptor, object, to_rocm(type), static_cast<int>(dims.size()), dims.data(),
+           strides.data());
   current_ = true;
   return object;
 }
@@ -86,7 +90,8 @@ size_t cudnnTensorDescriptor_s::elements() const {
 }
 size_t cudnnTensorDescriptor_s::bytes() const {
   size_t last = 0;
-  for (size_t i = 0; i < dims.size(); ++i) last += static_cast<size_t>(dims[i] - 1) * static_cast<size_t>(strides[i]);
+  for (size_t i = 0; i < dims.size(); ++i)
+    last += static_cast<size_t>(dims[i] - 1) * static_cast<size_t>(strides[i]);
   return dims.empty() ? 0 : (last + 1) * element_bytes(type);
 }
 
@@ -100,14 +105,15 @@ float aw::dnn::scalar(const void* value, cudnnDataType_t type) {
   return single;
 }
 
-void aw::dnn::add_tensors(cudnnHandle_s& handle, float alpha, cudnnTensorDescriptor_s& a, const void* a_data, float beta,
-                          cudnnTensorDescriptor_s& b, const void* b_data, cudnnTensorDescriptor_s& c, void* c_data) {
-  MIOPEN(OpTensor, handle.miopen, miopenTensorOpAdd, &alpha, a.twin(), a_data, &beta, b.twin(), b_data, &kZero, c.twin(),
-         c_data);
+void aw::dnn::add_tensors(cudnnHandle_s& handle, float alpha, cudnnTensorDescriptor_s& a,
+                          const void* a_data, float beta, cudnnTensorDescriptor_s& b,
+                          const void* b_data, cudnnTensorDescriptor_s& c, void* c_data) {
+  MIOPEN(OpTensor, handle.miopen, miopenTensorOpAdd, &alpha, a.twin(), a_data, &beta, b.twin(),
+         b_data, &kZero, c.twin(), c_data);
 }
 
-void aw::dnn::blend(cudnnHandle_s& handle, float alpha, float beta, cudnnTensorDescriptor_s& desc, void* y,
-                    const std::function<void(void*)>& compute) {
+void aw::dnn::blend(cudnnHandle_s& handle, float alpha, float beta, cudnnTensorDescriptor_s& desc,
+                    void* y, const std::function<void(void*)>& compute) {
   if (beta != 0) {
     Scratch beside(handle.stream, desc.bytes());
     compute(beside.data());
@@ -121,7 +127,8 @@ namespace {
 
 constexpr int kFour = 4;
 
-void get_shape(const cudnnTensorDescriptor_s& desc, int requested, int* count, int* dims, int* strides) {
+void get_shape(const cudnnTensorDescriptor_s& desc, int requested, int* count, int* dims,
+               int* strides) {
   require(requested >= 0, "a negative count");
   const auto known = desc.dims.size();
   if (count) *count = static_cast<int>(known);
@@ -135,18 +142,19 @@ void get_shape(const cudnnTensorDescriptor_s& desc, int requested, int* count, i
 
 AW_CUDNN(cudnnCreateTensorDescriptor, cudnnTensorDescriptor_t* desc) { create(desc); }
 AW_CUDNN(cudnnDestroyTensorDescriptor, cudnnTensorDescriptor_t desc) { destroy(desc); }
-AW_CUDNN(cudnnSetTensor4dDescriptor, cudnnTensorDescriptor_t desc, cudnnTensorFormat_t format, cudnnDataType_t type, int n,
-         int c, int h, int w) {
+AW_CUDNN(cudnnSetTensor4dDescriptor, cudnnTensorDescriptor_t desc, cudnnTensorFormat_t format,
+         cudnnDataType_t type, int n, int c, int h, int w) {
   const int dims[] = {n, c, h, w};
   object(desc).set_packed(type, format, kFour, dims);
 }
-AW_CUDNN(cudnnSetTensor4dDescriptorEx, cudnnTensorDescriptor_t desc, cudnnDataType_t type, int n, int c, int h, int w,
-         int n_stride, int c_stride, int h_stride, int w_stride) {
+AW_CUDNN(cudnnSetTensor4dDescriptorEx, cudnnTensorDescriptor_t desc, cudnnDataType_t type, int n,
+         int c, int h, int w, int n_stride, int c_stride, int h_stride, int w_stride) {
   const int dims[] = {n, c, h, w}, strides[] = {n_stride, c_stride, h_stride, w_stride};
   object(desc).set(type, kFour, dims, strides);
 }
-AW_CUDNN(cudnnGetTensor4dDescriptor, const cudnnTensorDescriptor_t desc, cudnnDataType_t* type, int* n, int* c, int* h, int* w,
-         int* n_stride, int* c_stride, int* h_stride, int* w_stride) {
+AW_CUDNN(cudnnGetTensor4dDescriptor, const cudnnTensorDescriptor_t desc, cudnnDataType_t* type,
+         int* n, int* c, int* h, int* w, int* n_stride, int* c_stride, int* h_stride,
+         int* w_stride) {
   auto& tensor = object(desc);
   require(tensor.dims.size() == kFour, "a tensor that has not four dimensions");
   if (type) *type = tensor.type;
@@ -157,16 +165,16 @@ AW_CUDNN(cudnnGetTensor4dDescriptor, const cudnnTensorDescriptor_t desc, cudnnDa
     if (strides[i]) *strides[i] = tensor.strides[i];
   }
 }
-AW_CUDNN(cudnnSetTensorNdDescriptor, cudnnTensorDescriptor_t desc, cudnnDataType_t type, int count, const int dims[],
-         const int strides[]) {
+AW_CUDNN(cudnnSetTensorNdDescriptor, cudnnTensorDescriptor_t desc, cudnnDataType_t type, int count,
+         const int dims[], const int strides[]) {
   object(desc).set(type, count, dims, strides);
 }
-AW_CUDNN(cudnnSetTensorNdDescriptorEx, cudnnTensorDescriptor_t desc, cudnnTensorFormat_t format, cudnnDataType_t type,
-         int count, const int dims[]) {
+AW_CUDNN(cudnnSetTensorNdDescriptorEx, cudnnTensorDescriptor_t desc, cudnnTensorFormat_t format,
+         cudnnDataType_t type, int count, const int dims[]) {
   object(desc).set_packed(type, format, count, dims);
 }
-AW_CUDNN(cudnnGetTensorNdDescriptor, const cudnnTensorDescriptor_t desc, int requested, cudnnDataType_t* type, int* count,
-         int dims[], int strides[]) {
+AW_CUDNN(cudnnGetTensorNdDescriptor, const cudnnTensorDescriptor_t desc, int requested,
+         cudnnDataType_t* type, int* count, int dims[], int strides[]) {
   auto& tensor = object(desc);
   if (type) *type = tensor.type;
   get_shape(tensor, requested, count, dims, strides);
@@ -182,18 +190,18 @@ AW_CUDNN(cudnnDestroyFilterDescriptor, cudnnFilterDescriptor_t desc) {
   object(desc);
   delete desc;
 }
-AW_CUDNN(cudnnSetFilter4dDescriptor, cudnnFilterDescriptor_t desc, cudnnDataType_t type, cudnnTensorFormat_t format, int k,
-         int c, int h, int w) {
+AW_CUDNN(cudnnSetFilter4dDescriptor, cudnnFilterDescriptor_t desc, cudnnDataType_t type,
+         cudnnTensorFormat_t format, int k, int c, int h, int w) {
   const int dims[] = {k, c, h, w};
   object(desc).set_packed(type, format, kFour, dims);
 }
-AW_CUDNN(cudnnSetFilterNdDescriptor, cudnnFilterDescriptor_t desc, cudnnDataType_t type, cudnnTensorFormat_t format, int count,
-         const int dims[]) {
+AW_CUDNN(cudnnSetFilterNdDescriptor, cudnnFilterDescriptor_t desc, cudnnDataType_t type,
+         cudnnTensorFormat_t format, int count, const int dims[]) {
   require(count >= 3, "a filter has three dimensions at least");
   object(desc).set_packed(type, format, count, dims);
 }
-AW_CUDNN(cudnnGetFilter4dDescriptor, const cudnnFilterDescriptor_t desc, cudnnDataType_t* type, cudnnTensorFormat_t* format,
-         int* k, int* c, int* h, int* w) {
+AW_CUDNN(cudnnGetFilter4dDescriptor, const cudnnFilterDescriptor_t desc, cudnnDataType_t* type,
+         cudnnTensorFormat_t* format, int* k, int* c, int* h, int* w) {
   auto& tensor = object(desc);
   require(tensor.dims.size() == kFour, "a filter that has not four dimensions");
   if (type) *type = tensor.type;
@@ -202,8 +210,8 @@ AW_CUDNN(cudnnGetFilter4dDescriptor, const cudnnFilterDescriptor_t desc, cudnnDa
   for (size_t i = 0; i < kFour; ++i)
     if (dims[i]) *dims[i] = tensor.dims[i];
 }
-AW_CUDNN(cudnnGetFilterNdDescriptor, const cudnnFilterDescriptor_t desc, int requested, cudnnDataType_t* type,
-         cudnnTensorFormat_t* format, int* count, int dims[]) {
+AW_CUDNN(cudnnGetFilterNdDescriptor, const cudnnFilterDescriptor_t desc, int requested,
+         cudnnDataType_t* type, cudnnTensorFormat_t* format, int* count, int dims[]) {
   auto& tensor = object(desc);
   if (type) *type = tensor.type;
   if (format) *format = tensor.format;
@@ -214,25 +222,30 @@ AW_CUDNN(cudnnGetFilterSizeInBytes, const cudnnFilterDescriptor_t desc, size_t* 
   *size = object(desc).bytes();
 }
 
-AW_CUDNN(cudnnSetTensor, cudnnHandle_t handle, const cudnnTensorDescriptor_t desc, void* y, const void* value) {
+AW_CUDNN(cudnnSetTensor, cudnnHandle_t handle, const cudnnTensorDescriptor_t desc, void* y,
+         const void* value) {
   const float single = scalar(value, object(desc).type);
   MIOPEN(SetTensor, object(handle).miopen, desc->twin(), y, &single);
 }
-AW_CUDNN(cudnnScaleTensor, cudnnHandle_t handle, const cudnnTensorDescriptor_t desc, void* y, const void* alpha) {
+AW_CUDNN(cudnnScaleTensor, cudnnHandle_t handle, const cudnnTensorDescriptor_t desc, void* y,
+         const void* alpha) {
   const float single = scalar(alpha, object(desc).type);
   MIOPEN(ScaleTensor, object(handle).miopen, desc->twin(), y, &single);
 }
-AW_CUDNN(cudnnTransformTensor, cudnnHandle_t handle, const void* alpha, const cudnnTensorDescriptor_t x_desc, const void* x,
-         const void* beta, const cudnnTensorDescriptor_t y_desc, void* y) {
+AW_CUDNN(cudnnTransformTensor, cudnnHandle_t handle, const void* alpha,
+         const cudnnTensorDescriptor_t x_desc, const void* x, const void* beta,
+         const cudnnTensorDescriptor_t y_desc, void* y) {
   auto &from = object(x_desc), &to = object(y_desc);
   require(from.same_shape(to), "tensors of different shapes");
   const float a = scalar(alpha, from.type), b = scalar(beta, to.type);
   MIOPEN(TransformTensor, object(handle).miopen, &a, from.twin(), x, &b, to.twin(), y);
 }
 
-// C = alpha * A + beta * C, A repeated where it has ones. What beta 0 forbids to read is written first.
-AW_CUDNN(cudnnAddTensor, cudnnHandle_t handle, const void* alpha, const cudnnTensorDescriptor_t a_desc, const void* a,
-         const void* beta, const cudnnTensorDescriptor_t c_desc, void* c) {
+// C = alpha * A + beta * C, A repeated where it has ones. What beta 0 forbids to read is written
+// first.
+AW_CUDNN(cudnnAddTensor, cudnnHandle_t handle, const void* alpha,
+         const cudnnTensorDescriptor_t a_desc, const void* a, const void* beta,
+         const cudnnTensorDescriptor_t c_desc, void* c) {
   auto &small = object(a_desc), &large = object(c_desc);
   require(small.dims.size() == large.dims.size(), "tensors of different ranks");
   for (size_t i = 0; i < small.dims.size(); ++i)
@@ -249,24 +262,26 @@ struct cudnnOpTensorDescriptor_s : Object<5> {
 };
 AW_CUDNN(cudnnCreateOpTensorDescriptor, cudnnOpTensorDescriptor_t* desc) { create(desc); }
 AW_CUDNN(cudnnDestroyOpTensorDescriptor, cudnnOpTensorDescriptor_t desc) { destroy(desc); }
-AW_CUDNN(cudnnSetOpTensorDescriptor, cudnnOpTensorDescriptor_t desc, cudnnOpTensorOp_t op, cudnnDataType_t type,
-         cudnnNanPropagation_t nan) {
+AW_CUDNN(cudnnSetOpTensorDescriptor, cudnnOpTensorDescriptor_t desc, cudnnOpTensorOp_t op,
+         cudnnDataType_t type, cudnnNanPropagation_t nan) {
   auto& to = object(desc);
   to_rocm(op);
   to.op = op, to.type = type, to.nan = nan;
 }
-AW_CUDNN(cudnnGetOpTensorDescriptor, const cudnnOpTensorDescriptor_t desc, cudnnOpTensorOp_t* op, cudnnDataType_t* type,
-         cudnnNanPropagation_t* nan) {
+AW_CUDNN(cudnnGetOpTensorDescriptor, const cudnnOpTensorDescriptor_t desc, cudnnOpTensorOp_t* op,
+         cudnnDataType_t* type, cudnnNanPropagation_t* nan) {
   auto& from = object(desc);
   if (op) *op = from.op;
   if (type) *type = from.type;
   if (nan) *nan = from.nan;
 }
-AW_CUDNN(cudnnOpTensor, cudnnHandle_t handle, const cudnnOpTensorDescriptor_t desc, const void* alpha1,
-         const cudnnTensorDescriptor_t a_desc, const void* a, const void* alpha2, const cudnnTensorDescriptor_t b_desc,
-         const void* b, const void* beta, const cudnnTensorDescriptor_t c_desc, void* c) {
+AW_CUDNN(cudnnOpTensor, cudnnHandle_t handle, const cudnnOpTensorDescriptor_t desc,
+         const void* alpha1, const cudnnTensorDescriptor_t a_desc, const void* a,
+         const void* alpha2, const cudnnTensorDescriptor_t b_desc, const void* b, const void* beta,
+         const cudnnTensorDescriptor_t c_desc, void* c) {
   const auto type = object(desc).type;
-  const float first = scalar(alpha1, type), second = scalar(alpha2, type), kept = scalar(beta, type);
-  MIOPEN(OpTensor, object(handle).miopen, to_rocm(desc->op), &first, object(a_desc).twin(), a, &second, object(b_desc).twin(),
-         b, &kept, object(c_desc).twin(), c);
+  const float first = scalar(alpha1, type), second = scalar(alpha2, type),
+              kept = scalar(beta, type);
+  MIOPEN(OpTensor, object(handle).miopen, to_rocm(desc->op), &first, object(a_desc).twin(), a,
+         &second, object(b_desc).twin(), b, &kept, object(c_desc).twin(), c);
 }

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fakes.rocm.table_fake import PRELUDE, build, read, source
-
 from anywarp.catalogue.rocm import DATA
+from fakes.rocm.table_fake import PRELUDE, build, read, source
 
 TYPES = """
 typedef void* miopenAllocatorFunction;
