@@ -47,6 +47,7 @@ class Handles {
     if (it == live_.end()) return nullptr;
     std::shared_ptr<T> object = std::move(it->second);
     live_.erase(it);
+    removals_.fetch_add(1, std::memory_order_release);
     return object;
   }
 
@@ -59,6 +60,7 @@ class Handles {
       if (condition(*it->second)) {
         out.push_back(std::move(it->second));
         it = live_.erase(it);
+        removals_.fetch_add(1, std::memory_order_release);
       } else {
         ++it;
       }
@@ -66,7 +68,11 @@ class Handles {
     return out;
   }
 
+  // Grows whenever a handle ends: who remembers what handles stood for looks again then.
+  uint64_t removals() const { return removals_.load(std::memory_order_acquire); }
+
  private:
+  std::atomic<uint64_t> removals_{0};
   mutable std::shared_mutex mutex_;
   std::unordered_map<uintptr_t, std::shared_ptr<T>> live_;
 };

@@ -27,7 +27,7 @@ void publish(TextureReference& r, std::unique_ptr<TextureSlot> slot) {
   if (auto owner = r.context.lock()) owner->wait_for_streams();
   r.slot = std::move(slot);
   uint64_t handle = r.slot ? r.slot->handle : 0;
-  if (r.cell) __atomic_store_n(reinterpret_cast<uint64_t*>(r.cell), handle, __ATOMIC_RELEASE);
+  if (r.cell) write_reference(r.cell, handle);
 }
 
 // Calls come in any order; coordinates in mipmapped arrays are always normalised.

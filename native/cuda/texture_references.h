@@ -29,4 +29,7 @@ struct TextureReference {
 // Lets go of a module's references; kernels find nothing bound to them any more.
 void forget_references(Module& module);
 
+// Stores what a variable of a module stands for now, where kernels read it.
+void write_reference(uint64_t cell, uint64_t handle);
+
 }  // namespace aw

@@ -1,0 +1,192 @@
+// Driver API reference: execution control.
+#include <cstring>
+
+#include "cuda/function_attributes.h"
+#include "hip/forward.h"
+#include "hip/launch.h"
+
+using namespace aw;
+
+namespace {
+
+LaunchRequest shape(unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                    unsigned shared, void** params, void** extra) {
+  return {{gx, gy, gz}, {bx, by, bz}, shared, params, extra, false};
+}
+
+// Attributes of an extended launch that ask for something, and the events to be recorded behind it.
+struct Wishes {
+  bool cooperative = false;
+  std::vector<CUevent> events;
+};
+
+void read_attribute_into(const CUlaunchAttribute& a, Wishes& wishes) {
+  switch (a.id) {
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+      wishes.cooperative = a.value.cooperative != 0;
+      return;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION: {
+      bool single = a.value.cluster.x <= 1 && a.value.cluster.y <= 1 && a.value.cluster.z <= 1;
+      if (!single)
+        throw Failure(CUDA_ERROR_NOT_SUPPORTED,
+                      "launches with clusters of several blocks are not supported");
+      return;
+    }
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+    case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+      wishes.events.push_back(a.value.event.event);  // a later moment than asked for is allowed
+      return;
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+      if (a.value.flag)
+        throw Failure(CUDA_ERROR_NOT_SUPPORTED,
+                      "kernel nodes that the device updates are not supported");
+      return;
+    default:
+      // The others are hints about caches, priorities and scheduling, which change no result.
+      require(a.id >= 0 && a.id <= 17);
+  }
+}
+
+CUresult launch_ex(const CUlaunchConfig* config, CUfunction function, void** params, void** extra) {
+  require(config && (config->attribute_count == 0 || config->attributes));
+  Wishes wishes;
+  for (unsigned i = 0; i < config->attribute_count; ++i)
+    read_attribute_into(config->attributes[i], wishes);
+  LaunchRequest r{};
+  memcpy(r.grid, config->grid, sizeof r.grid);
+  memcpy(r.block, config->block, sizeof r.block);
+  r.dynamic_shared = config->shared_bytes, r.params = params, r.extra = extra,
+  r.cooperative = wishes.cooperative;
+  hipStream_t stream = stream_for(config->stream);
+  CUresult code = launch(function, r, stream);
+  for (CUevent event : wishes.events) {
+    if (!code) code = to_cuda(AW_HIP(hipEventRecord)(reinterpret_cast<hipEvent_t>(event), stream));
+  }
+  return code;
+}
+
+}  // namespace
+
+AW_EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz,
+                                  unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                                  CUstream stream, void** params, void** extra) {
+  return api<"cuLaunchKernel">(
+      [&] {
+        return launch(function, shape(gx, gy, gz, bx, by, bz, shared, params, extra),
+                      stream_for(stream));
+      },
+      function, gx, gy, gz, bx, by, bz, shared, stream, params, extra);
+}
+
+AW_EXPORT CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned gx, unsigned gy,
+                                             unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                                             unsigned shared, CUstream stream, void** params) {
+  return api<"cuLaunchCooperativeKernel">(
+      [&] {
+        LaunchRequest r = shape(gx, gy, gz, bx, by, bz, shared, params, nullptr);
+        r.cooperative = true;
+        return launch(function, r, stream_for(stream));
+      },
+      function, gx, gy, gz, bx, by, bz, shared, stream, params);
+}
+
+AW_EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function,
+                                    void** params, void** extra) {
+  return api<"cuLaunchKernelEx">([&] { return launch_ex(config, function, params, extra); }, config,
+                                 function, params, extra);
+}
+
+AW_EXPORT CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {
+  return api<"cuLaunchHostFunc">(
+      [&] {
+        require_context();
+        require(function);
+        return to_cuda(AW_HIP(hipLaunchHostFunc)(stream_for(stream), function, data));
+      },
+      stream, function, data);
+}
+
+// How the stream waits for the function is HIP's affair.
+AW_EXPORT CUresult cuLaunchHostFunc_v2(CUstream stream, CUhostFn function, void* data,
+                                       unsigned mode) {
+  return api<"cuLaunchHostFunc_v2">([&] {
+    require_context();
+    require(function && mode <= 1);
+    return to_cuda(AW_HIP(hipLaunchHostFunc)(stream_for(stream), function, data));
+  });
+}
+
+AW_EXPORT CUresult cuFuncGetAttribute(int* value, int attribute, CUfunction function) {
+  return api<"cuFuncGetAttribute">([&] {
+    require(value);
+    require_context();
+    *value = read_attribute(*function_of(function), attribute);
+  });
+}
+
+AW_EXPORT CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
+  return api<"cuFuncSetAttribute">([&] {
+    require_context();
+    write_attribute(*function_of(function), attribute, value);
+  });
+}
+
+AW_EXPORT CUresult cuFuncSetCacheConfig(CUfunction function, int config) {
+  return api<"cuFuncSetCacheConfig">([&] {
+    require(config >= 0 && config <= 3);
+    require_context();
+    function_of(function);  // a preference; caches and LDS are apart on these devices
+  });
+}
+
+AW_EXPORT CUresult cuFuncSetSharedMemConfig(CUfunction function, int config) {
+  return api<"cuFuncSetSharedMemConfig">([&] {
+    require(config >= 0 && config <= 2);
+    require_context();
+    function_of(function);
+  });
+}
+
+AW_EXPORT CUresult cuFuncGetModule(CUmodule* out, CUfunction function) {
+  return api<"cuFuncGetModule">([&] {
+    require(out);
+    *out = as_handle<CUmodule>(function_of(function)->module_handle);
+  });
+}
+
+AW_EXPORT CUresult cuFuncGetName(const char** name, CUfunction function) {
+  return api<"cuFuncGetName">([&] {
+    require(name);
+    *name = function_of(function)->entry->name.c_str();
+  });
+}
+
+AW_EXPORT CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset,
+                                      size_t* size) {
+  return api<"cuFuncGetParamInfo">(
+      [&] { write_parameter(*function_of(function)->entry, index, offset, size); });
+}
+
+AW_EXPORT CUresult cuFuncGetParamCount(CUfunction function, size_t* count) {
+  return api<"cuFuncGetParamCount">([&] {
+    require(count);
+    *count = function_of(function)->entry->params.size();
+  });
+}
+
+AW_EXPORT CUresult cuFuncIsLoaded(int* state, CUfunction function) {
+  return api<"cuFuncIsLoaded">([&] {
+    require(state);
+    auto f = function_of(function);
+    std::lock_guard lock(f->mutex);
+    *state = f->compiled.empty() ? 0 : 1;
+  });
+}
+
+AW_EXPORT CUresult cuFuncLoad(CUfunction function) {
+  return api<"cuFuncLoad">([&] {
+    require_context();
+    any_code(*function_of(function));
+  });
+}

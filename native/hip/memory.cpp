@@ -1,0 +1,271 @@
+// Driver API reference: memory management, where more than a call of HIP's twin is needed.
+#include <cstring>
+
+#include "hip/devices.h"
+#include "hip/forward.h"
+#include "hip/services.h"
+
+using namespace aw;
+
+namespace {
+
+void* address_of(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
+
+CUresult allocate(CUdeviceptr* out, size_t bytes) {
+  require_context();
+  require(out && bytes > 0);
+  return to_cuda(hip.hipMalloc(reinterpret_cast<void**>(out), bytes));
+}
+
+}  // namespace
+
+AW_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr* out, size_t bytes) {
+  return api<"cuMemAlloc_v2">([&] { return allocate(out, bytes); }, out, bytes);
+}
+
+// Waits for the device first, as cuMemFree does.
+AW_EXPORT CUresult cuMemFree_v2(CUdeviceptr address) {
+  return api<"cuMemFree_v2">(
+      [&] {
+        Context& context = require_context();
+        if (!address) return CUDA_SUCCESS;
+        CUresult code = to_cuda(hip.hipFree(address_of(address)));
+        drain_services(context);
+        return code;
+      },
+      address);
+}
+
+AW_EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr* out, size_t* pitch, size_t width, size_t height,
+                                      unsigned element) {
+  return api<"cuMemAllocPitch_v2">([&] {
+    require_context();
+    require(out && pitch && width && height);
+    require(element == 4 || element == 8 || element == 16);
+    // Rows begin where CUDA's do, at multiples of the texture alignment (attribute 14).
+    constexpr size_t kAlign = 512;
+    size_t row = (width + kAlign - 1) / kAlign * kAlign, bytes = 0;
+    require(!__builtin_mul_overflow(row, height, &bytes), CUDA_ERROR_OUT_OF_MEMORY);
+    CUresult code = allocate(out, bytes);
+    if (!code) *pitch = row;
+    return code;
+  });
+}
+
+AW_EXPORT CUresult cuMemAllocManaged(CUdeviceptr* out, size_t bytes, unsigned flags) {
+  return api<"cuMemAllocManaged">(
+      [&] {
+        require_context();
+        require(out && bytes > 0 && (flags == 1 || flags == 2));  // global, host
+        return to_cuda(AW_HIP(hipMallocManaged)(reinterpret_cast<void**>(out), bytes, flags));
+      },
+      out, bytes, flags);
+}
+
+AW_EXPORT CUresult cuMemHostAlloc(void** out, size_t bytes, unsigned flags) {
+  return api<"cuMemHostAlloc">(
+      [&] {
+        require_context();
+        require(out && bytes > 0 &&
+                flags <= 7);  // portable 1, mapped 2, write combined 4: as HIP has them
+        return to_cuda(AW_HIP(hipHostMalloc)(out, bytes, flags));
+      },
+      out, bytes, flags);
+}
+
+AW_EXPORT CUresult cuMemAllocHost_v2(void** out, size_t bytes) {
+  return api<"cuMemAllocHost_v2">(
+      [&] {
+        require_context();
+        require(out && bytes > 0);
+        return to_cuda(
+            AW_HIP(hipHostMalloc)(out, bytes, hipHostMallocMapped | hipHostMallocPortable));
+      },
+      out, bytes);
+}
+
+AW_EXPORT CUresult cuMemFreeHost(void* memory) {
+  return api<"cuMemFreeHost">(
+      [&] {
+        require_context();
+        require(memory);
+        return to_cuda(AW_HIP(hipHostFree)(memory));
+      },
+      memory);
+}
+
+AW_EXPORT CUresult cuMemHostRegister_v2(void* memory, size_t bytes, unsigned flags) {
+  return api<"cuMemHostRegister_v2">([&] {
+    require_context();
+    require(memory && bytes > 0 &&
+            flags <= 15);  // portable, mapped, of a device, read only: as HIP has them
+    return to_cuda(AW_HIP(hipHostRegister)(memory, bytes, flags));
+  });
+}
+
+AW_EXPORT CUresult cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* bytes, CUdeviceptr address) {
+  return api<"cuMemGetAddressRange_v2">([&] {
+    require_context();
+    void* begin = nullptr;
+    size_t size = 0;
+    hipError_t error = AW_HIP(hipMemGetAddressRange)(&begin, &size, address_of(address));
+    if (error != hipSuccess)
+      return cuda_code(error) == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_NOT_FOUND : cuda_code(error);
+    if (base) *base = reinterpret_cast<uint64_t>(begin);
+    if (bytes) *bytes = size;
+    return CUDA_SUCCESS;
+  });
+}
+
+AW_EXPORT CUresult cuMemGetInfo_v2(size_t* available, size_t* total) {
+  return api<"cuMemGetInfo_v2">([&] {
+    require_context();
+    require(available && total);
+    return to_cuda(hip.hipMemGetInfo(available, total));
+  });
+}
+
+namespace {
+
+// CUpointer_attribute
+enum {
+  kContext = 1,
+  kMemoryType = 2,
+  kDevicePointer = 3,
+  kHostPointer = 4,
+  kTokens = 5,
+  kSyncMemops = 6,
+  kBufferId = 7,
+  kIsManaged = 8,
+  kDeviceOrdinal = 9,
+  kIsLegacyIpc = 10,
+  kRangeStart = 11,
+  kRangeSize = 12,
+  kMapped = 13,
+  kAllowedHandles = 14,
+  kGpuDirect = 15,
+  kAccessFlags = 16,
+  kMempool = 17,
+  kLastKnown = 21,
+};
+
+int memory_type(const hipPointerAttribute_t& a) {
+  switch (static_cast<int>(a.type)) {
+    case hipMemoryTypeHost:
+      return CU_MEMORYTYPE_HOST;
+    case hipMemoryTypeDevice:
+    case hipMemoryTypeManaged:  // which CUDA tells as memory of the device that is managed
+    case hipMemoryTypeUnified:
+      return CU_MEMORYTYPE_DEVICE;
+    case hipMemoryTypeArray:
+      return CU_MEMORYTYPE_ARRAY;
+    default:
+      return 0;
+  }
+}
+
+template <class T>
+CUresult put(void* out, T value) {
+  memcpy(out, &value, sizeof value);
+  return CUDA_SUCCESS;
+}
+
+CUresult range(void* out, CUdeviceptr address, bool start) {
+  void* begin = nullptr;
+  size_t size = 0;
+  if (AW_HIP(hipMemGetAddressRange)(&begin, &size, address_of(address)) != hipSuccess)
+    begin = address_of(address), size = 0;
+  return start ? put(out, begin) : put(out, size);
+}
+
+CUresult pointer_attribute(void* out, int attribute, CUdeviceptr address) {
+  require(out && attribute >= kContext && attribute <= kLastKnown && attribute != 18);
+  hipPointerAttribute_t a{};
+  hipError_t error = AW_HIP(hipPointerGetAttributes)(&a, address_of(address));
+  // Memory that HIP does not know is the program's own: an error for CUDA too.
+  if (error != hipSuccess) return cuda_code(error);
+  int type = memory_type(a);
+  require(type != 0);
+  bool managed = a.isManaged || static_cast<int>(a.type) == hipMemoryTypeManaged;
+  switch (attribute) {
+    case kContext:
+      return put(out, thread_state.context ? thread_state.context->handle : uintptr_t{0});
+    case kMemoryType:
+      return put(out, type);
+    case kDevicePointer:
+      require(a.devicePointer != nullptr);
+      return put(out, a.devicePointer);
+    case kHostPointer:
+      require(a.hostPointer != nullptr);
+      return put(out, a.hostPointer);
+    case kIsManaged:
+      return put(out, static_cast<unsigned>(managed));
+    case kDeviceOrdinal:
+      return put(out, a.device < 0 ? -2 : cuda_device(a.device));  // CU_DEVICE_INVALID
+    case kRangeStart:
+    case kRangeSize:
+      return range(out, address, attribute == kRangeStart);
+    case kMapped:
+      return put(out, 1u);
+    case kBufferId: {
+      unsigned long long id = 0;
+      // HIP numbers buffers in newer versions; an address is one number for as long as the buffer
+      // lives.
+      bool has = hip.hipPointerGetAttribute &&
+                 hip.hipPointerGetAttribute(&id, HIP_POINTER_ATTRIBUTE_BUFFER_ID,
+                                            address_of(address)) == hipSuccess;
+      return has ? put(out, id) : range(out, address, true);
+    }
+    case kSyncMemops:
+    case kIsLegacyIpc:
+    case kGpuDirect:
+      return put(out, 0u);
+    case kAllowedHandles:
+      return put(out, uint64_t{0});
+    case kAccessFlags:
+      return put(out, 3);  // read and written
+    case kMempool:
+      return put(out, uintptr_t{0});
+    default:
+      return CUDA_ERROR_NOT_SUPPORTED;
+  }
+}
+
+}  // namespace
+
+AW_EXPORT CUresult cuPointerGetAttribute(void* out, int attribute, CUdeviceptr address) {
+  return api<"cuPointerGetAttribute">([&] { return pointer_attribute(out, attribute, address); });
+}
+
+// What an address has no answer for is null here, and no error (cuPointerGetAttributes).
+AW_EXPORT CUresult cuPointerGetAttributes(unsigned count, int* attributes, void** out,
+                                          CUdeviceptr address) {
+  return api<"cuPointerGetAttributes">([&] {
+    require(count > 0 && attributes && out);
+    for (unsigned i = 0; i < count; ++i) {
+      require(out[i] && attributes[i] >= kContext && attributes[i] <= kLastKnown);
+      bool wide = attributes[i] == kContext || attributes[i] == kDevicePointer ||
+                  attributes[i] == kHostPointer || attributes[i] == kRangeStart ||
+                  attributes[i] == kRangeSize || attributes[i] == kBufferId ||
+                  attributes[i] == kMempool || attributes[i] == kAllowedHandles;
+      memset(out[i], 0, wide ? 8 : 4);
+      try {
+        pointer_attribute(out[i], attributes[i], address);
+      } catch (const Failure&) {  // null, as it is
+      }
+      if (attributes[i] == kDeviceOrdinal) {
+        hipPointerAttribute_t a{};
+        if (AW_HIP(hipPointerGetAttributes)(&a, address_of(address)) != hipSuccess) put(out[i], -2);
+      }
+    }
+  });
+}
+
+AW_EXPORT CUresult cuPointerSetAttribute(const void* value, int attribute, CUdeviceptr address) {
+  return api<"cuPointerSetAttribute">([&] {
+    require_context();
+    require(value && attribute == kSyncMemops);
+    return to_cuda(AW_HIP(hipPointerSetAttribute)(value, HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS,
+                                                  address_of(address)));
+  });
+}

@@ -1,0 +1,164 @@
+// Driver API reference: occupancy.
+#include "hip/occupancy.h"
+
+#include <algorithm>
+
+#include "cuda/device_attributes.h"
+#include "cuda/function_attributes.h"
+#include "hip/architecture.h"
+#include "hip/forward.h"
+#include "hip/launch.h"
+
+namespace aw {
+namespace {
+
+constexpr uint32_t kMostGroups = 32;  // workgroups of more than one wave that a compute unit holds
+
+uint32_t up(uint32_t value, uint32_t granule) { return (value + granule - 1) / granule * granule; }
+
+// Waves of a kernel that one SIMD holds, by its vector registers.
+uint32_t waves_by_registers(const Architecture& a, const AmdLine& amd) {
+  uint32_t taken = std::max(up(amd.vgprs, a.vgpr_granule), a.vgpr_granule);
+  // From gfx90a on the accumulators are of the same file (LLVM AMDGPUUsage, VGPR counts).
+  if (a.vgpr_per_lane == 512 && a.wave == 64)
+    taken = up(up(amd.vgprs, 4) + amd.agprs, a.vgpr_granule);
+  return std::min(a.vgpr_per_lane / std::max(taken, 1u), a.waves_per_simd);
+}
+
+}  // namespace
+
+int registers_per_thread(const AmdLine& amd) {
+  Architecture a = architecture_of(amd.architecture);
+  uint32_t all = amd.vgprs + (a.wave == 64 && a.vgpr_per_lane == 512 ? amd.agprs : 0);
+  uint32_t idle = amd.wave == 64 && amd.warps_per_wave == 1 ? 2 : 1;
+  return static_cast<int>(std::max(up(all, a.vgpr_granule), 1u) * idle);
+}
+
+int resident_blocks(const HipDevice& d, const HipKernel& kernel, uint32_t threads,
+                    uint64_t dynamic_shared) {
+  Architecture a = architecture_of(d.architecture);
+  uint32_t launched = hip_workgroup_threads(threads, kernel.amd.wave, kernel.amd.warps_per_wave);
+  uint32_t waves = std::max((launched + kernel.amd.wave - 1) / kernel.amd.wave, 1u);
+  uint32_t most_waves =
+      std::min(waves_by_registers(a, kernel.amd) * a.simds, d.threads_per_unit / kernel.amd.wave);
+  uint32_t blocks = std::min(most_waves / waves, kMostGroups);
+  uint64_t shared = kernel.artifact.shared + dynamic_shared;
+  if (shared > d.shared) return 0;
+  uint64_t taken = (shared + a.shared_granule - 1) / a.shared_granule * a.shared_granule;
+  return taken ? static_cast<int>(std::min<uint64_t>(blocks, a.shared_per_unit / taken))
+               : static_cast<int>(blocks);
+}
+
+}  // namespace aw
+
+using namespace aw;
+
+namespace {
+
+struct Asked {
+  std::shared_ptr<Function> function;
+  std::shared_ptr<HipKernel> kernel;
+  const HipDevice& device;
+};
+
+Asked ask(CUfunction handle) {
+  require_context();
+  auto f = function_of(handle);
+  return {f, any_code(*f), current_hip_device()};
+}
+
+CUresult active_blocks(int* blocks, CUfunction handle, int threads, size_t shared, unsigned flags) {
+  require(blocks && threads > 0 && flags <= 1);
+  Asked a = ask(handle);
+  bool possible = threads <= read_attribute(*a.function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  *blocks =
+      possible ? resident_blocks(a.device, *a.kernel, static_cast<uint32_t>(threads), shared) : 0;
+  return CUDA_SUCCESS;
+}
+
+// The block size at which most threads are resident; the largest of those.
+CUresult best_block(int* grid, int* block, CUfunction handle, CUoccupancyB2DSize shared_of,
+                    size_t shared, int limit, unsigned flags) {
+  require(grid && block && limit >= 0 && flags <= 1);
+  Asked a = ask(handle);
+  int most = read_attribute(*a.function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  if (limit > 0) most = std::min(most, limit);
+  int best = 0;
+  for (int size = most; size > 0; size = (size - 1) / 32 * 32) {
+    size_t dynamic = shared_of ? shared_of(size) : shared;
+    int resident = resident_blocks(a.device, *a.kernel, static_cast<uint32_t>(size), dynamic);
+    if (resident * size <= best) continue;
+    best = resident * size;
+    *block = size;
+    *grid = resident * static_cast<int>(a.device.info.multiprocessors);
+  }
+  require(best > 0);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+AW_EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction f,
+                                                               int threads, size_t shared) {
+  return api<"cuOccupancyMaxActiveBlocksPerMultiprocessor">(
+      [&] { return active_blocks(blocks, f, threads, shared, 0); });
+}
+
+AW_EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction f,
+                                                                        int threads, size_t shared,
+                                                                        unsigned flags) {
+  return api<"cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags">(
+      [&] { return active_blocks(blocks, f, threads, shared, flags); });
+}
+
+AW_EXPORT CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block, CUfunction f,
+                                                    CUoccupancyB2DSize shared_of, size_t shared,
+                                                    int limit) {
+  return api<"cuOccupancyMaxPotentialBlockSize">(
+      [&] { return best_block(grid, block, f, shared_of, shared, limit, 0); });
+}
+
+AW_EXPORT CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunction f,
+                                                             CUoccupancyB2DSize shared_of,
+                                                             size_t shared, int limit,
+                                                             unsigned flags) {
+  return api<"cuOccupancyMaxPotentialBlockSizeWithFlags">(
+      [&] { return best_block(grid, block, f, shared_of, shared, limit, flags); });
+}
+
+AW_EXPORT CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction handle,
+                                                           int blocks, int threads) {
+  return api<"cuOccupancyAvailableDynamicSMemPerBlock">([&] {
+    require(bytes && blocks > 0 && threads > 0 && threads <= kMaxThreadsPerBlock);
+    Asked a = ask(handle);
+    Architecture architecture = architecture_of(a.device.architecture);
+    require(blocks <= resident_blocks(a.device, *a.kernel, static_cast<uint32_t>(threads), 0));
+    int64_t share = architecture.shared_per_unit / static_cast<unsigned>(blocks) /
+                    architecture.shared_granule * architecture.shared_granule;
+    share -= static_cast<int64_t>(a.kernel->artifact.shared);
+    *bytes = static_cast<size_t>(std::clamp<int64_t>(share, 0, a.device.shared));
+  });
+}
+
+// Clusters came with compute capability 9.0; a grid of this device is clusters of one block.
+AW_EXPORT CUresult cuOccupancyMaxPotentialClusterSize(int* size, CUfunction handle,
+                                                      const CUlaunchConfig* config) {
+  return api<"cuOccupancyMaxPotentialClusterSize">([&] {
+    require(size && config);
+    function_of(handle);
+    *size = 1;
+  });
+}
+
+AW_EXPORT CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction handle,
+                                                const CUlaunchConfig* config) {
+  return api<"cuOccupancyMaxActiveClusters">([&] {
+    require(clusters && config);
+    uint64_t threads = uint64_t{config->block[0]} * config->block[1] * config->block[2];
+    require(threads > 0 && threads <= kMaxThreadsPerBlock);
+    Asked a = ask(handle);
+    *clusters =
+        resident_blocks(a.device, *a.kernel, static_cast<uint32_t>(threads), config->shared_bytes) *
+        static_cast<int>(a.device.info.multiprocessors);
+  });
+}

@@ -1,0 +1,41 @@
+// Streams are HIP's own: a handle passes through as it is, apart from the three that name default
+// streams.
+#pragma once
+
+#include "cuda/api.h"
+#include "hip/hip_api.h"
+#include "hip/thread.h"
+
+namespace aw {
+
+class Stream {};
+
+// HIP's null stream is CUDA's legacy one; 2 is the thread's own with both.
+inline hipStream_t stream_for(const void* stream) {
+  auto number = reinterpret_cast<uintptr_t>(stream);
+  if (number > kPerThreadStream) return static_cast<hipStream_t>(const_cast<void*>(stream));
+  bool own = number == kPerThreadStream || (number == 0 && thread_state.per_thread);
+  return own ? hipStreamPerThread : nullptr;
+}
+
+// As shared code asks for a stream, and takes what it is given by the star.
+struct StreamPlace {
+  hipStream_t stream;
+  hipStream_t operator*() const { return stream; }
+};
+inline StreamPlace stream_of(CUstream stream) { return {stream_for(stream)}; }
+
+// While one exists on this thread, the null stream is the per-thread default stream (functions
+// ending in _ptsz, _ptds).
+class PerThreadDefault {
+ public:
+  PerThreadDefault() : before_(thread_state.per_thread) { thread_state.per_thread = true; }
+  ~PerThreadDefault() { thread_state.per_thread = before_; }
+  PerThreadDefault(const PerThreadDefault&) = delete;
+  PerThreadDefault& operator=(const PerThreadDefault&) = delete;
+
+ private:
+  bool before_;
+};
+
+}  // namespace aw

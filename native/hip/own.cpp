@@ -1,0 +1,54 @@
+// Functions of ours that NVIDIA's driver does not have (docs/contracts.md, section 8).
+#include <ctime>
+
+#include "cuda/context.h"
+#include "cuda/work.h"
+#include "hip/devices.h"
+#include "hip/forward.h"
+
+namespace aw {
+
+uint64_t event_clock() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+}  // namespace aw
+
+using namespace aw;
+
+// Whether HIP's streams have work left is known to HIP alone, so that waiting is never for nothing.
+AW_EXPORT const uint64_t* anywarp_work_counter() {
+  static const uint64_t always = 1;
+  return &always;
+}
+
+AW_EXPORT CUresult anywarp_fail(int code, const char* text) {
+  return api<"anywarp_fail">([&] {
+    require(code > 0 && text);
+    Context* context = thread_state.context;
+    require(context != nullptr, CUDA_ERROR_NOT_PERMITTED);
+    context->fail(code, text);
+  });
+}
+
+// Kernels run on the device alone.
+AW_EXPORT void* anywarp_service(const char*) { return nullptr; }
+
+AW_EXPORT uint64_t anywarp_current_context(int* device) {
+  Context* context = thread_state.context;
+  if (!context || context->destroyed.load(std::memory_order_relaxed)) return 0;
+  *device = context->device;
+  return context->handle;
+}
+
+AW_EXPORT std::atomic<uint64_t>* anywarp_call_counter(const char* name) {
+  return &(new CallCounter(name))->count;
+}
+
+AW_EXPORT void anywarp_report_absent(const char* name, const char* reason) {
+  report_absent(name, reason);
+}
+
+AW_EXPORT void anywarp_diagnose(const char* text) { diagnose(LogLevel::error, text); }

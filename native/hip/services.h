@@ -1,0 +1,30 @@
+// What kernels left for the host: text to print, and the traps and failed assertions that become
+// CUDA's errors.
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/context.h"
+
+namespace aw {
+
+// HIP works on a device for as long as this lives, whatever context is current.
+class OnDevice {
+ public:
+  explicit OnDevice(CUdevice dev);
+  ~OnDevice();
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  int before_;
+};
+
+// Reads what kernels of the context's device wrote, after they were waited for: prints it, and lets
+// the context fail of a trap.
+void drain_services(Context& context);
+
+// The address that kernels of this device find in AwHipHidden.services; 0: none.
+uint64_t services_address(CUdevice dev);
+
+}  // namespace aw
