@@ -140,8 +140,8 @@ def choose(arch: Architecture, a: str, b: str) -> Choice | None:
     tf32 goes in as f32 where that is multiplied: its products are exact in f32, and so not less than what the manual asks for.
     """
     known = {unit.element: unit for unit in units_of(arch)}
-    if f"{a} {b}" in known:
-        return Choice(known[f"{a} {b}"])
+    if f"{b} {a}" in known:  # B goes in first
+        return Choice(known[f"{b} {a}"])
     if a in ("e4m3", "e5m2"):
         return Choice(known["f16"], "fp8") if "f16" in known else None
     if a == "tf32":
