@@ -363,10 +363,7 @@ def _modes_of(name):
         return 2
     if any(w in ("F64", "F16", "FP16") for w in words):
         return 1
-    if any(
-        w.startswith("F32") or w.startswith("XF32") or w.startswith("BF16") or w.startswith("F8") or "FP8" in w
-        for w in words
-    ):
+    if any(w.startswith(("F32", "XF32", "BF16", "F8")) or "FP8" in w for w in words):
         return 0
     return None
 

@@ -26,11 +26,12 @@ SERVICES, STATE, RECORDS, HEAP = (0x7A00_0000_0000 + i * 0x100_0000 for i in ran
 """Where the runtime's own memory lies, as kernels see it."""
 
 WORKSPACE = 0x7A00_0800_0000
-RECORD_BYTES, HEAP_BYTES = 1 << 16, 1 << 20
 
 
 class Program:
     """A module whose kernels are compiled for an architecture when first run."""
+
+    record_bytes, heap_bytes = 1 << 16, 1 << 20
 
     def __init__(self, ptx, arch):
         self.arch, self.index = arch, index_module(ptx)
@@ -46,6 +47,7 @@ class Program:
         self.compiled = {}
         self.printed = []
         self.instructions = 0
+        self.own = None
 
     def compile(self, name, block, options=""):
         key = (name, block, options)
@@ -54,9 +56,21 @@ class Program:
         return self.compiled[key]
 
     def run(
-        self, name, grid, block, args, dynamic_shared=0, *, any_shape=False, cooperative=False, limit=client.LIMIT, more=(), options=""
+        self,
+        name,
+        grid,
+        block,
+        args,
+        dynamic_shared=0,
+        *,
+        any_shape=False,
+        cooperative=False,
+        limit=client.LIMIT,
+        more=(),
+        options="",
+        keep=False,
     ):
-        """Launch a kernel; `more` are arrays that the kernel reaches through addresses in memory."""
+        """Launch a kernel; `more` are arrays that it reaches through addresses in memory; `keep` the heap of the launch before."""
         entry = next(e for e in self.layout.entries if e.name == name)
         grid, block = three(grid), three(block)
         artifact = self.compile(name, None if any_shape else block, options)
@@ -64,29 +78,48 @@ class Program:
         packed = packed.ljust(artifact.param_bytes, b"\0")
         hidden = AwHipHidden()
         hidden.grid[:], hidden.block[:], hidden.dynamic_shared = grid, block, dynamic_shared
-        hidden.shared_total = (-(-artifact.shared_bytes // 16) * 16 if dynamic_shared else artifact.shared_bytes) + dynamic_shared
+        hidden.shared_total = (
+            -(-artifact.shared_bytes // 16) * 16 if dynamic_shared else artifact.shared_bytes
+        ) + dynamic_shared
         hidden.module_data, hidden.services, hidden.grid_id = int(self.data.ctypes.data), SERVICES, 1
         hidden.grid_workspace = WORKSPACE if cooperative else 0
         kernarg = packed.ljust(hidden_start(artifact.param_bytes), b"\0") + bytes(hidden)
         places = _places([*(a for a in args if isinstance(a, np.ndarray)), *more, self.data])
         memory = [(start, ctypes.string_at(start, size)) for start, size in places]
-        services = AwHipServices(1, 0, STATE, RECORDS, RECORD_BYTES, HEAP, HEAP_BYTES)
-        memory += [(SERVICES, bytes(services)), (STATE, bytes(AwHipState())), (RECORDS, bytes(RECORD_BYTES)), (HEAP, bytes(HEAP_BYTES))]
-        memory.append((WORKSPACE, bytes(64)))
+        services = AwHipServices(1, 0, STATE, RECORDS, self.record_bytes, HEAP, self.heap_bytes)
+        if not keep or self.own is None:
+            self.own = [
+                bytes(services),
+                bytes(AwHipState()),
+                bytes(self.record_bytes),
+                bytes(self.heap_bytes),
+                bytes(64),
+            ]
+        memory += zip((SERVICES, STATE, RECORDS, HEAP, WORKSPACE), self.own, strict=True)
         group = block
         amd = artifact.amd
         if amd.wave == 64 and amd.warps_per_wave == 1:
             group = (-(-(block[0] * block[1] * block[2]) // 32) * 64, 1, 1)
         static = -(-artifact.shared_bytes // 16) * 16 if dynamic_shared else artifact.shared_bytes
         after, self.instructions = client.launch(
-            artifact.object, self.arch, artifact.symbol, grid, group, kernarg, memory, static + dynamic_shared - amd.lds, limit
+            artifact.object,
+            self.arch,
+            artifact.symbol,
+            grid,
+            group,
+            kernarg,
+            memory,
+            static + dynamic_shared - amd.lds,
+            limit,
         )
         for (start, size), data in zip(places, after, strict=False):
             ctypes.memmove(start, data, size)
-        self._finish(after[len(places) :])
+        self.own = after[len(places) :]
+        self._finish()
 
-    def _finish(self, own):
+    def _finish(self):
         """What the driver does when it has waited: print, and end with the trap that a kernel told."""
+        own = self.own
         services, state = AwHipServices.from_buffer_copy(own[0]), AwHipState.from_buffer_copy(own[1])
         self.state = state
         self.printed = []
@@ -105,7 +138,9 @@ class Program:
 
 def _places(arrays):
     """The memory of arrays as (start, bytes), those that overlap as one."""
-    ranges = sorted((int(low), int(high)) for low, high in (np.lib.array_utils.byte_bounds(a) for a in arrays if a.size))
+    ranges = sorted(
+        (int(low), int(high)) for low, high in (np.lib.array_utils.byte_bounds(a) for a in arrays if a.size)
+    )
     out = []
     for low, high in ranges:
         if out and low < out[-1][1]:

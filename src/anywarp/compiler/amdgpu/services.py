@@ -10,13 +10,16 @@ from __future__ import annotations
 import ctypes
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-import llvmlite.binding as llvm
+import llvmlite.binding
 
 from anywarp.compiler.amdgpu.emitter import LOCAL, Emitter
 from anywarp.compiler.amdgpu.special import AXES, block_index, thread
 from anywarp.compiler.ir import Op, Terminator
 from anywarp.compiler.simd.text import LLVM_TYPE, Text
+
+llvm: Any = llvmlite.binding  # it has no types
 
 VERSION = 1
 RUNNING, TRAP, ASSERT = 0, 1, 2
@@ -170,6 +173,6 @@ def needs_services(text: str) -> bool:
     return "@aw_hip_" in text
 
 
-def link_services(module: llvm.ModuleRef) -> None:
+def link_services(module: Any) -> None:
     """Give a module the functions of `services.ll`; those that nothing calls are dropped when it is optimised."""
-    module.link_in(llvm.parse_assembly(_text(), module.context))
+    module.link_in(llvm.parse_assembly(_text()))
