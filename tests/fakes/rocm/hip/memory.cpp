@@ -150,7 +150,7 @@ void release(Allocation* it) {
 std::vector<Allocation*> mappings() {
   std::vector<Allocation*> out;
   for (auto& [base, each] : arena().all)
-    if (each->memory != Memory::registered && each->memory != Memory::reserved) out.push_back(each);
+    if (each->memory != Memory::reserved) out.push_back(each);
   return out;
 }
 
