@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from anywarp.devices.cpu.execute import KernelTrap
 
+from anywarp.devices.cpu.execute import KernelTrap
 from semantics.emulated import HEAP, Program
 
 PTX = (Path(__file__).parent / "cases/services.ptx").read_text()

@@ -10,6 +10,7 @@ import ctypes
 from functools import lru_cache
 
 import numpy as np
+
 from anywarp.compiler.amdgpu.hidden import AwHipHidden, hidden_start
 from anywarp.compiler.amdgpu.services import ASSERT, AwHipServices, AwHipState
 from anywarp.compiler.amdgpu.target import make_target
@@ -18,7 +19,6 @@ from anywarp.compiler.options import read_options
 from anywarp.compiler.pipeline import compile_kernel, describe_module
 from anywarp.devices.cpu.execute import KernelTrap, aligned, pack_arguments, three
 from anywarp.ptx.index import index_module
-
 from emulator import client
 from emulator.records import read_records
 

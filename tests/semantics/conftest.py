@@ -1,0 +1,54 @@
+"""Devices that take part only when they are asked for: AMD GPUs in the emulator, with `-m amd_emulator`.
+
+Then the tests that go through `devices.DEVICES` have `hip gfx942` and the others too, marked; `exclusions.tsv` of the emulator names
+what it gets wrong, with the paragraph of the manual.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from semantics import devices
+
+ARCHITECTURES = ("gfx942", "gfx1100")
+EXCLUSIONS = Path(__file__).parents[1] / "emulator/exclusions.tsv"
+
+
+def _asked(config):
+    return re.search(r"(?<!not )\bamd_emulator\b", config.option.markexpr or "") is not None
+
+
+def pytest_configure(config):
+    if not _asked(config) or "TINYGRAD" not in os.environ:
+        return
+    from semantics.emulated import run_emulated
+
+    named = os.environ.get("ANYWARP_EMULATED", ",".join(ARCHITECTURES)).split(",")
+    for arch in named:
+        name, _, form = arch.partition("/")
+        devices.DEVICES[f"hip {arch}"] = run_emulated(name, any_shape=form == "any")
+
+
+def _exclusions():
+    lines = EXCLUSIONS.read_text().splitlines()
+    return [line.split("\t") for line in lines if line and not line.startswith("#")][1:]
+
+
+def pytest_collection_modifyitems(config, items):
+    if not _asked(config):
+        return
+    rows = _exclusions()
+    for item in items:
+        parameters = getattr(item, "callspec", None)
+        if parameters and any(isinstance(v, str) and v.startswith("hip gfx") for v in parameters.params.values()):
+            item.add_marker(pytest.mark.amd_emulator)
+        for pattern, reason in rows:
+            if fnmatch.fnmatchcase(
+                item.nodeid.replace("[", "(").replace("]", ")"), pattern.replace("[", "(").replace("]", ")")
+            ):
+                item.add_marker(pytest.mark.skip(reason=reason))
