@@ -102,6 +102,12 @@ std::set<std::string> check_names(const std::string& text) {
   return out;
 }
 
+// What lies beside the libraries; those for other devices than the processor have a folder of their own below.
+std::string line_beside(const std::string& folder, const char* name) {
+  std::string found = first_line(folder + "/" + name);
+  return found.empty() ? first_line(folder + "/../" + name) : found;
+}
+
 Settings read() {
   Settings s;
   s.library_dir = own_directory();
@@ -111,10 +117,10 @@ Settings read() {
   if (s.cache_dir.empty()) s.cache_dir = default_cache_dir();
   s.cache_dir = normal_path(s.cache_dir);
   s.python = expand_home(variable("ANYWARP_PYTHON"));
-  if (s.python.empty()) s.python = first_line(s.library_dir + "/python");
+  if (s.python.empty()) s.python = line_beside(s.library_dir, "python");
   if (s.python.empty()) s.python = "python3";
   s.build_id = variable("ANYWARP_BUILD_ID");
-  if (s.build_id.empty()) s.build_id = first_line(s.library_dir + "/build_id");
+  if (s.build_id.empty()) s.build_id = line_beside(s.library_dir, "build_id");
   s.report_dir = expand_home(variable("ANYWARP_REPORT_DIR"));
   s.checks = check_names(variable("ANYWARP_CHECK"));
   s.log = log_level(variable("ANYWARP_LOG"));

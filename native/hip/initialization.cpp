@@ -2,9 +2,9 @@
 // device does not cross.
 #include <pthread.h>
 
+#include <cstdlib>
 #include <mutex>
 
-#include "core/settings.h"
 #include "cuda/api.h"
 #include "cuda/error_log.h"
 #include "cuda/error_table.h"
@@ -20,7 +20,8 @@ void mark_fork() {
 }
 
 void require_hip() {
-  const std::string& wanted = settings().device;
+  const char* given = getenv("ANYWARP_DEVICE");  // the settings make cpu of none
+  std::string wanted = given ? given : "";
   if (wanted.empty() || wanted == "hip" || wanted.rfind("hip:", 0) == 0) return;
   throw Failure(CUDA_ERROR_NO_DEVICE,
                 "this driver library is for the device hip, and the device " + wanted +

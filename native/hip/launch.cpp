@@ -26,9 +26,13 @@ struct Lately {
   Known places[kPlaces];
 };
 
+// On the heap, because what is thread-local here lies in the static part of all threads, which is small.
 Lately& lately() {
-  thread_local Lately instance;
-  return instance;
+  if (__builtin_expect(thread_state.lately != nullptr, 1)) return *static_cast<Lately*>(thread_state.lately);
+  thread_local std::unique_ptr<Lately> instance;
+  instance = std::make_unique<Lately>();
+  thread_state.lately = instance.get();
+  return *instance;
 }
 
 size_t place_of(const void* handle, const uint32_t block[3]) {

@@ -10,6 +10,7 @@ struct Context;
 
 struct ThreadState {
   Context* context = nullptr;  // the current one; contexts.cpp keeps it alive
+  void* lately = nullptr;      // what the thread launched before (launch.cpp)
   bool per_thread = false;     // the null stream is the per-thread default stream
   bool inside_callback = false;
 };
