@@ -89,9 +89,12 @@ def read(
     *,
     language: str = "c",
     define: Sequence[str] = (),
-    functions_in_bodies: bool = False,
+    inline: bool = False,
 ) -> Facts:
-    """Read one header; facts of the files whose path ends with one of `own`. RuntimeError if it does not parse."""
+    """Read one header; facts of the files whose path ends with one of `own` (or lies below it, for `/folder/`).
+
+    `inline` takes functions with bodies too, without the bodies. RuntimeError if the header does not parse.
+    """
     from clang import cindex
 
     options = (
@@ -106,11 +109,11 @@ def read(
         raise RuntimeError(f"{header}: {fatal[0]}")
     endings = tuple(own)
     facts = Facts()
-    _walk(unit.cursor, facts, endings, cindex)
+    _walk(unit.cursor, facts, endings, cindex, inline=inline)
     return facts
 
 
-def _walk(cursor, facts: Facts, endings: tuple[str, ...], cindex) -> None:  # type: ignore[no-untyped-def]
+def _walk(cursor, facts: Facts, endings: tuple[str, ...], cindex, *, inline: bool) -> None:  # type: ignore[no-untyped-def]
     kinds = cindex.CursorKind
     for child in cursor.get_children():
         place = child.location.file
@@ -118,22 +121,24 @@ def _walk(cursor, facts: Facts, endings: tuple[str, ...], cindex) -> None:  # ty
         if inside and child.kind in (kinds.TYPEDEF_DECL, kinds.ENUM_DECL, kinds.STRUCT_DECL, kinds.UNION_DECL):
             facts.own.setdefault(child.spelling, Path(place.name).name)
         if child.kind in (kinds.LINKAGE_SPEC, kinds.UNEXPOSED_DECL):
-            _walk(child, facts, endings, cindex)
+            _walk(child, facts, endings, cindex, inline=inline)
         elif child.kind == kinds.TYPEDEF_DECL:
             _typedef(child, facts, inside, cindex)
         elif child.kind == kinds.ENUM_DECL:
             _enum(child, child.spelling, facts, inside)
         elif child.kind in (kinds.STRUCT_DECL, kinds.UNION_DECL) and child.spelling and child.is_definition():
             _record(child, child.spelling, facts, cindex)
-        elif child.kind == kinds.FUNCTION_DECL and inside:
+        elif child.kind == kinds.FUNCTION_DECL and inside and (inline or not _has_body(child, cindex)):
             _function(child, facts, Path(place.name).name, cindex)
         elif child.kind == kinds.MACRO_DEFINITION and inside:
             _macro(child, facts)
 
 
+def _has_body(cursor, cindex) -> bool:  # type: ignore[no-untyped-def]
+    return cursor.storage_class == cindex.StorageClass.STATIC or cursor.is_definition()
+
+
 def _function(cursor, facts: Facts, header: str, cindex) -> None:  # type: ignore[no-untyped-def]
-    if cursor.storage_class == cindex.StorageClass.STATIC or cursor.is_definition():
-        return
     parameters = tuple((_as_c(a.type.spelling), a.spelling) for a in cursor.get_arguments())
     facts.functions[cursor.spelling] = Function(cursor.spelling, _as_c(cursor.result_type.spelling), parameters, header)
 

@@ -54,16 +54,33 @@ def read(file: Path) -> Facts:
 def _block(word: str, name: str, body: list[str], facts: Facts, names: dict[str, list[str]]) -> None:
     if word == "enum":
         names.setdefault(name, []).extend(line.split()[0] for line in body if line != "pass")
+        facts.constants[name] = {**facts.constants.get(name, {}), **_written_values(body)}
         if name:
             facts.types[name] = Type(name, "enum", "", size=4)
         return
     fields: list[tuple[str, str]] = []
     for line in body:
-        match = re.match(r"(.+?)\b(\w+)((?:\[\w*\])*)$", line)
+        match = re.match(r"(.+?)\b(\w+)((?:\[\w*\])*)$", re.sub(r"^([\w ]+)((?:\[\w+\])+) (\w+)$", r"\1 \3\2", line))
         if line != "pass" and match:
             fields.append((match[1].strip() + match[3], match[2]))
     text = " ".join(f"{kind} {key};" for kind, key in fields)
     facts.types[name] = Type(name, word if fields else "handle", text, tuple(fields))
+
+
+def _written_values(body: list[str]) -> dict[str, int]:
+    values: dict[str, int] = {}
+    if not any("=" in line for line in body):
+        return values
+    following = 0
+    for line in body:
+        name, _, text = line.partition("=")
+        try:
+            following = int(text.strip(), 0) if text.strip() else following
+        except ValueError:
+            following = values.get(text.strip().strip("()"), following)
+        values[name.split()[0]] = following
+        following += 1
+    return values
 
 
 def _function(line: str, facts: Facts) -> None:
@@ -116,7 +133,7 @@ def _values(file: Path, names: dict[str, list[str]], facts: Facts) -> None:
                 known[constant] = int(getattr(kind, constant))
             elif constant not in known and hasattr(module, constant):
                 known[constant] = int(getattr(module, constant))
-        facts.constants[name] = {c: known[c] for c in constants if c in known}
+        facts.constants[name] = {**facts.constants.get(name, {}), **{c: known[c] for c in constants if c in known}}
     for name in facts.macros:
         value = getattr(module, name, None)
         if isinstance(value, (int, float, str)):

@@ -76,6 +76,11 @@ def read_cuda(packages: Packages, source: Source, major: int, builtin: Path) -> 
     version = source.folders[MAJORS.index(major)]
     facts = Facts()
     for name in source.headers:
+        bindings = packages.find(version, name) if name.endswith(".pxd") else None
+        if bindings is not None:
+            facts.merge(cython_facts.read(bindings))
+            facts.own.update(dict.fromkeys(facts.types, name))
+            continue
         header = packages.find(version, f"include/{name}")
         if header is None:
             print(f"{source.stem}: CUDA {major} has no {name}", file=sys.stderr)
@@ -83,7 +88,12 @@ def read_cuda(packages: Packages, source: Source, major: int, builtin: Path) -> 
         include = [header.parent, *packages.include(version)]
         for language in source.languages:
             system = [builtin] if language == "c" else [*_cxx_folders(), builtin]
-            facts.merge(c_facts.read(header, [*include, *system], source.own, language=language, define=source.defines))
+            for define in source.defines:
+                facts.merge(
+                    c_facts.read(
+                        header, [*include, *system], source.own, language=language, define=define, inline=source.inline
+                    )
+                )
     return facts
 
 
@@ -117,25 +127,32 @@ def read_rocm(packages: Packages, side: Side, builtin: Path) -> dict[str, Facts]
 def choices_of(stem: str) -> list[Choice]:
     """Read the decisions by hand about one library."""
     path = DATA / f"{stem}_choices.tsv"
-    if not path.exists():
-        return []
-    lines = [line for line in path.read_text(encoding="utf-8").split("\n") if line and not line.startswith("#")]
-    return [Choice(*line.split("\t")) for line in lines[1:]]
+    found: list[Choice] = []
+    if path.exists():
+        found = [Choice(*line.split("\t")) for line in _lines(path)]
+    if stem in ("runtime", "driver"):
+        for line in _lines(DATA / "errors_to_hip.tsv"):
+            _, driver, runtime, _, _, target, _, reason = line.split("\t")
+            decision = "" if target else "none"
+            found += [
+                Choice("constant", name, decision, target, reason) for name in (*driver.split(), *runtime.split())
+            ]
+    return found
+
+
+def _lines(path: Path) -> list[str]:
+    return [line for line in path.read_text(encoding="utf-8").split("\n") if line and not line.startswith("#")][1:]
 
 
 def chosen(choices: Sequence[Choice], sort: str, name: str) -> Choice:
     """Return the first decision that matches, or an empty one."""
     for choice in choices:
-        if choice.sort == sort and re.fullmatch(choice.pattern, name):
-            match = re.fullmatch(choice.pattern, name)
-            assert match is not None
-            return Choice(
-                sort,
-                choice.pattern,
-                choice.decision,
-                re.sub(r"\\(\d)", lambda g: match[int(g[1])] or "", choice.target),
-                choice.reason,
-            )
+        match = re.fullmatch(choice.pattern, name) if choice.sort == sort else None
+        if match:
+            target = choice.target
+            for number, text in enumerate(match.groups(default=""), start=1):
+                target = target.replace(f"\\{number}", text)
+            return Choice(sort, choice.pattern, choice.decision, target, choice.reason)
     return Choice(sort, "", "", "", "")
 
 
@@ -202,7 +219,8 @@ def function_rows(d: Derivation) -> list[list[str]]:
 
 
 def _function_row(d: Derivation, name: str) -> list[str]:
-    ours = {m: d.cuda[m].functions.get(name) for m in MAJORS}
+    plain = re.sub(r"_pt[sd][sz]$", "", name)  # the variants for per-thread streams stand in no header
+    ours = {m: d.cuda[m].functions.get(name) or d.cuda[m].functions.get(plain) for m in MAJORS}
     majors = [m for m in MAJORS if name in d.exported[m] or ours[m]]
     first = ours[majors[0]] or ours[majors[-1]]
     texts = {m: f.declared() if (f := ours[m]) else "" for m in MAJORS}
@@ -263,8 +281,24 @@ def _twin_cells(d: Derivation, side: str, base: str, ours: Mapping[int, Function
             text = pairing.differences(
                 function, d.cuda[major], theirs.functions[symbols[version]], theirs, d.pairs, strict=strict
             )
+            text = text or _other_layout(d, function)
             twin.difference = text and f"CUDA {major}, ROCm {version}: {text}"
     return twin
+
+
+def _other_layout(d: Derivation, function: Function) -> str:
+    for kind, name in function.parameters:
+        base, stars = pairing.base_of(kind)
+        entry = next((d.cuda[m].types[base] for m in MAJORS if base in d.cuda[m].types), None)
+        while entry is not None and entry.kind == "alias":
+            base = pairing.base_of(entry.definition)[0]
+            entry = next((d.cuda[m].types[base] for m in MAJORS if base in d.cuda[m].types), None)
+        if entry is None or entry.kind not in ("struct", "union") or base in pairing.SAME_BYTES:
+            continue
+        twin = _twin_type(d, d.pairs.get(base, ""))
+        if twin is not None and _conversion(d, entry, twin, chosen(d.choices, "type", base))[0] == "struct":
+            return f"{name}: {base} and {twin.name} have other fields"
+    return ""
 
 
 def _is_header(facts: Facts) -> bool:
@@ -350,7 +384,7 @@ def _conversion(d: Derivation, entry: Type, twin: Type | None, choice: Choice) -
     if twin is None:
         return "none", choice.reason or f"no twin in {d.both()}"
     if entry.kind in ("struct", "union"):
-        same = entry.definition and _shape(entry.definition) == _shape(twin.definition)
+        same = entry.definition and _same_fields(d, entry.definition, twin.definition)
         return ("same" if same else "struct"), choice.reason
     if entry.kind == "callback":
         return "custom", choice.reason or "its arguments are converted when it is called"
@@ -359,11 +393,37 @@ def _conversion(d: Derivation, entry: Type, twin: Type | None, choice: Choice) -
 
 def _shape(definition: str) -> list[tuple[str, int]]:
     fields = [f.strip() for f in definition.replace("|", ";").split(";") if f.strip()]
-    shapes: list[tuple[str, int]] = []
-    for text in fields:
-        base, stars = pairing.base_of(re.sub(r"\w+((?:\[\w*\])*)$", r"\1", text))
-        shapes.append((pairing.SAME_BYTES.get(base, base), stars))
-    return shapes
+    return [pairing.base_of(re.sub(r"\w+((?:\[\w*\])*)$", r"\1", text)) for text in fields]
+
+
+def _same_fields(d: Derivation, mine: str, theirs: str, depth: int = 3) -> bool:
+    first, second = _shape(mine), _shape(theirs)
+    if len(first) != len(second) or "{" in mine or ":" in mine:
+        return False
+    for (base, stars), (their_base, their_stars) in zip(first, second, strict=True):
+        if stars != their_stars or not _same_bytes(d, base, their_base, stars, depth):
+            return False
+    return True
+
+
+def _same_bytes(d: Derivation, base: str, their_base: str, stars: int, depth: int) -> bool:
+    if pairing.SAME_BYTES.get(base, base) == pairing.SAME_BYTES.get(their_base, their_base):
+        return True
+    entry = next((d.cuda[m].types[base] for m in MAJORS if base in d.cuda[m].types), None)
+    twin = _twin_type(d, their_base)
+    if entry is None or twin is None or d.pairs.get(base) != their_base:
+        return False
+    if stars or entry.kind in ("handle", "callback"):
+        return True
+    if entry.kind == "enum":
+        return _same_numbers(d, base)
+    return entry.kind == "struct" and depth > 0 and _same_fields(d, entry.definition, twin.definition, depth - 1)
+
+
+def _same_numbers(d: Derivation, enum: str) -> bool:
+    values = {m: d.cuda[m].constants.get(enum, {}) for m in MAJORS}
+    rows = [_constant_row(d, enum, name, values) for name in {**values[12], **values[13]}]
+    return all(row[5] and not row[9] and all(cell in ("", "=", row[5]) for cell in row[2:4]) for row in rows)
 
 
 def constant_rows(d: Derivation, types: list[list[str]]) -> list[list[str]]:
@@ -476,6 +536,17 @@ def _twin_constants(d: Derivation, target: str) -> dict[str, dict[str, int]]:
     return found
 
 
+def settle_enums(types: list[list[str]], constants: list[list[str]]) -> None:
+    """Call the conversion of an enumeration `same` where every constant has a twin of the same number in every version."""
+    other = {
+        row[0] for row in constants if not row[5] or row[9] or any(cell not in ("=", "", row[5]) for cell in row[2:4])
+    }
+    names = {row[0] for row in constants}
+    for row in types:
+        if row[6] == "enum" and row[0] in names - other:
+            row[6] = "same"
+
+
 def demand_of(path: Path | None, libraries: Sequence[str]) -> dict[str, int]:
     """Count the measured clients that import each function of some libraries."""
     counts: dict[str, int] = {}
@@ -523,8 +594,11 @@ def derive(packages: Packages, source: Source, demand: Path | None, builtin: Pat
     cuda = {m: read_cuda(packages, source, m, builtin) for m in MAJORS}
     exported: dict[int, set[str]] = {}
     for major in MAJORS:
-        shared = packages.find(source.folders[MAJORS.index(major)], source.shared[MAJORS.index(major)])
+        name = source.shared[MAJORS.index(major)]
+        shared = packages.find(source.folders[MAJORS.index(major)], name)
         names = exports_of(shared) if shared else []
+        if name.endswith(".tsv"):  # no package holds the driver
+            names = [line.split("\t")[0] for line in (DATA.parent / name).read_text(encoding="utf-8").split("\n")[2:-1]]
         exported[major] = {n for n in names if re.fullmatch(source.exported, n)}
     rocm = {side.name: read_rocm(packages, side, builtin) for side in source.sides}
     d = Derivation(source, cuda, exported, rocm, choices_of(source.stem), demand_of(demand, source.demand))
@@ -533,6 +607,7 @@ def derive(packages: Packages, source: Source, demand: Path | None, builtin: Pat
     types = type_rows(d, functions)
     constants = constant_rows(d, types)
     text = f"{source.stem}: headers and exports of CUDA 12 and 13 against {d.both().replace(' or ', ', ')}, by anywarp.catalogue.derive_libraries"
+    settle_enums(types, constants)
     write_table(source.stem, "", text, functions)
     write_table(source.stem, "_types", text, types)
     write_table(source.stem, "_constants", text, constants)

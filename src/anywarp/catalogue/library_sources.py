@@ -41,10 +41,21 @@ class Source:
     sides: tuple[Side, ...]
     names: tuple[tuple[str, str], ...]
     languages: tuple[str, ...] = ("c",)
-    defines: tuple[str, ...] = ()
+    defines: tuple[tuple[str, ...], ...] = ((),)  # read once with each
+    inline: bool = False  # the header itself has the functions' bodies
     old: tuple[str, str] = ("", "")  # a header whose functions are absent, and why
     folders: tuple[str, str] = ("cuda12", "cuda13")
 
+
+_HIP = Side(
+    "hip",
+    "hip/hip_runtime_api.h",
+    ("/include/hip/", "library_types.h"),
+    "cyhip.pxd",
+    "libamdhip64.so",
+    "hip",
+    versions=("6.4", "7.1", "7.2", "10.0"),
+)
 
 SOURCES = (
     Source(
@@ -192,6 +203,114 @@ SOURCES = (
             (r"CUSPARSE_(\w+)", r"HIPSPARSE_\1"),
         ),
     ),
+    Source(
+        "runtime",
+        ("cuda_runtime_api.h", "cuda_profiler_api.h"),
+        (
+            "cuda_runtime_api.h",
+            "driver_types.h",
+            "texture_types.h",
+            "surface_types.h",
+            "device_types.h",
+            "library_types.h",
+            "cuda_profiler_api.h",
+            "vector_types.h",
+        ),
+        ("libcudart.so.12", "libcudart.so.13"),
+        r"cuda[A-Z]\w*",
+        ("libcudart",),
+        (_HIP,),
+        (
+            (r"cuda([A-Z]\w*?)(?:_v\d+)?_pt[sd][sz]", r"hip\1_spt"),
+            (r"cuda([A-Z]\w*)", r"hip\1"),
+            (r"cuda([A-Z]\w*?)_v\d+", r"hip\1"),
+            (r"cuda([A-Z]\w*)", r"hip\1_t"),
+            (r"CUDA_(R|C)_(\w+)", r"HIP_\1_\2"),
+            (r"(MAJOR_VERSION|MINOR_VERSION|PATCH_LEVEL)", r"HIP_LIBRARY_\1"),
+        ),
+    ),
+    Source(
+        "driver",
+        ("cuda.h", "cudaProfiler.h"),
+        ("cuda.h", "cudaProfiler.h"),
+        ("cuda.tsv", "cuda.tsv"),
+        r"cu[A-Z]\w*",
+        ("libcuda",),
+        (_HIP,),
+        (
+            (r"cu([A-Z]\w*?)(?:_v\d+)?_pt[sd][sz]", r"hip\1_spt"),
+            (r"cu([A-Z]\w*?)(?:_v\d+)?", r"hipDrv\1"),
+            (r"cu([A-Z]\w*?)(?:_v\d+)?", r"hipModule\1"),
+            (r"cu([A-Z]\w*)", r"hip\1"),
+            (r"cu([A-Z]\w*?)_v\d+", r"hip\1"),
+            (r"CU([a-z]\w*?)(?:_v\d+|_st|_enum)?", r"hip\U1"),
+            (r"CU([a-z]\w*?)(?:_v\d+|_st|_enum)?", r"hip\U1_t"),
+            (r"CUDA_([A-Z]\w*?)(?:_v\d+|_st)?", r"HIP_\1"),
+            (r"CU_([A-Z]\w*)", r"HIP_\1"),
+        ),
+        defines=((), ("__CUDA_API_VERSION_INTERNAL",)),
+    ),
+    Source(
+        "nvrtc",
+        ("nvrtc.h",),
+        ("nvrtc.h",),
+        ("libnvrtc.so.12", "libnvrtc.so.13"),
+        r"nvrtc[A-Z]\w*",
+        ("libnvrtc",),
+        (
+            Side(
+                "hiprtc",
+                "hip/hiprtc.h",
+                ("hiprtc.h",),
+                "cyhiprtc.pxd",
+                "libhiprtc.so",
+                "hiprtc",
+                versions=("6.4", "7.2", "10.0"),
+            ),
+        ),
+        ((r"nvrtc(\w+)", r"hiprtc\1"), (r"NVRTC_(\w+)", r"HIPRTC_\1")),
+    ),
+    Source(
+        "nvml",
+        ("cynvml.pxd",),
+        (),
+        ("nvml.tsv", "nvml.tsv"),
+        r"nvml[A-Z]\w*",
+        ("libnvidia-ml",),
+        (
+            Side(
+                "amdsmi",
+                "amd_smi/amdsmi.h",
+                ("amdsmi.h",),
+                "cyamdsmi.pxd",
+                "libamd_smi.so",
+                "amdsmi",
+                versions=("6.1", "10.0", "10.1"),
+            ),
+        ),
+        (),
+    ),
+    Source(
+        "nvtx",
+        ("nvtx3/nvToolsExt.h", "nvtx3/nvToolsExtCuda.h", "nvtx3/nvToolsExtCudaRt.h", "nvtx3/nvToolsExtSync.h"),
+        ("nvToolsExt.h", "nvToolsExtCuda.h", "nvToolsExtCudaRt.h", "nvToolsExtSync.h"),
+        ("libnvToolsExt.so.1", "libnvToolsExt.so.1"),
+        r"nvtx[A-Z]\w*",
+        ("libnvtx", "libnvToolsExt"),
+        (
+            Side(
+                "roctx",
+                "roctracer/roctx.h",
+                ("roctx.h",),
+                "cyroctx.pxd",
+                "libroctx64.so",
+                "roctx",
+                versions=("6.4", "7.2", "10.0"),
+            ),
+        ),
+        ((r"nvtx(Range\w+|Mark\w+)", r"roctx\1"),),
+        inline=True,
+    ),
 )
 
 # Types of other headers that the libraries' functions use, with their twins.
@@ -238,3 +357,5 @@ SAME_BYTES = {
     **dict.fromkeys(("cufftReal", "hipfftReal"), "float"),
     **dict.fromkeys(("cufftDoubleReal", "hipfftDoubleReal"), "double"),
 }  # fmt: skip
+# Types that are a pointer without saying so.
+POINTERS = {name: ("void", 1) for name in ("CUdeviceptr", "CUdeviceptr_v2", "hipDeviceptr_t")}

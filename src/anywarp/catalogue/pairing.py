@@ -5,23 +5,26 @@ A forward is only claimed where every parameter has a known conversion; what dif
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 
 from anywarp.catalogue.c_facts import Facts, Function
-from anywarp.catalogue.library_sources import SAME_BYTES
+from anywarp.catalogue.library_sources import POINTERS, SAME_BYTES
 
 Pairs = Mapping[str, str]
 
 
 def twin_names(name: str, rules: tuple[tuple[str, str], ...]) -> list[str]:
-    """Return the candidates for the twin's name, in order."""
+    r"""Return the candidates for the twin's name, in order; in a rule \\1 is a group and \\U1 the group with a capital."""
     found: list[str] = []
     for pattern, replacement in rules:
         match = re.fullmatch(pattern, name)
         if match:
-            candidate = match.expand(re.sub(r"\\(\d)", r"\\g<\1>", replacement)) if "\\" in replacement else replacement
-            found.append(candidate)
+            text = replacement
+            for number, group in enumerate(match.groups(default=""), start=1):
+                text = text.replace(f"\\U{number}", group[:1].upper() + group[1:]).replace(f"\\{number}", group)
+            found.append(text)
     return found
 
 
@@ -38,6 +41,8 @@ def settled(base: str, facts: Facts) -> tuple[str, int]:
     """Follow aliases to a name that `SAME_BYTES`, an enumeration, a struct or C itself knows; with pointers on the way."""
     stars = 0
     for _ in range(6):
+        if base in POINTERS:
+            return POINTERS[base][0], stars + POINTERS[base][1]
         if base in SAME_BYTES:
             return SAME_BYTES[base], stars
         entry = facts.types.get(base)
@@ -93,6 +98,25 @@ def _same(kind: str, their_kind: str, mine: Facts, theirs: Facts, pairs: Pairs, 
     if stars == their_stars and words in ({"int64", "uint64"}, {"int", "unsigned"}, {"char", "byte"}):
         return True
     return pairs.get(first) == second and stars == their_stars
+
+
+def alike(name: str, own: list[str], theirs: list[str]) -> list[str]:
+    """Return the constants of a paired enumeration that differ in spelling only: CU_LIMIT_STACK_SIZE, hipLimitStackSize."""
+    mine = _squashed(name, _prefix(own))
+    prefix = _prefix(theirs)
+    return [other for other in theirs if mine and _squashed(other, prefix) == mine]
+
+
+def _prefix(names: list[str]) -> str:
+    shared = os.path.commonprefix(names) if len(names) > 1 else ""
+    # never cut into a word
+    return re.sub(r"[A-Z]?[a-z0-9]*$", "", shared) if shared and not shared.endswith("_") and shared.upper() != shared else (
+        shared if shared.endswith("_") else shared[: shared.rfind("_") + 1]
+    )  # fmt: skip
+
+
+def _squashed(name: str, prefix: str) -> str:
+    return name.removeprefix(prefix).replace("_", "").lower()
 
 
 def first_of(names: list[str], there: Callable[[str], bool]) -> str:
