@@ -27,4 +27,8 @@ void drain_services(Context& context);
 // The address that kernels of this device find in AwHipHidden.services; 0: none.
 uint64_t services_address(CUdevice dev);
 
+// Remembers which kernel a launch ran, for the message when it traps; the name must live as long as
+// the process.
+void note_launch(uint64_t grid_id, const char* name);
+
 }  // namespace aw
