@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from anywarp.compiler.amdgpu.barrier_plan import COUNT, SLOT
 from anywarp.compiler.amdgpu.emitter import SHARED, Emitter
+from anywarp.compiler.amdgpu.pointers import variable
 from anywarp.compiler.amdgpu.special import threads
 from anywarp.compiler.amdgpu.warp import ballot
 from anywarp.compiler.ir import Const, Terminator, Value
@@ -116,15 +117,16 @@ def _slot(e: Emitter, number: Value, offset: int) -> str:
     e.once("barriers", lambda head: _zero(e, head))
     plan, t = e.barriers, e.t
     if isinstance(number, Const):
-        return t.let(f"inttoptr i32 {plan.start + SLOT * plan.slots[number.bits] + offset} to {SHARED}")
+        return variable(e, "shared", plan.start + SLOT * plan.slots[number.bits] + offset)
     index = t.two("and", "i32", e.as_word(number), str(COUNT - 1))
-    place = t.two("add", "i32", t.two("mul", "i32", index, str(SLOT)), str(plan.start + offset))
-    return t.cast("inttoptr", "i32", place, SHARED)
+    first = variable(e, "shared", plan.start + offset)
+    return t.let(f"getelementptr i8, {SHARED} {first}, i32 {t.two('mul', 'i32', index, str(SLOT))}")
 
 
 def _zero(e: Emitter, head: Text) -> str:
+    e.variables.add("@aw.lds")
     for i in range(len(e.barriers.slots)):
-        place = head.let(f"inttoptr i32 {e.barriers.start + SLOT * i} to {SHARED}")
+        place = head.let(f"getelementptr i8, {SHARED} @aw.lds, i32 {e.barriers.start + SLOT * i}")
         head.do(f"store <4 x i32> zeroinitializer, {SHARED} {place}, align 16")
     _wait_for_all(head)
     return ""

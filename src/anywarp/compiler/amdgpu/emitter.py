@@ -44,6 +44,8 @@ class Emitter:
         self.notes: list[str] = []
         self.barriers = plan_barriers(kernel, specialisation)
         self.names: dict[Value, str] = {}
+        self.pointers: dict[Value, str] = {}
+        self.variables: set[str] = set()
         self.elements: dict[Value, list[str]] = {}
         self.ends: dict[Block, str] = {}
         self.barrier_results: dict[Block, str] = {}

@@ -6,7 +6,7 @@ from anywarp.compiler.amdgpu.barriers import emit_barrier
 from anywarp.compiler.amdgpu.emitter import Emitter
 from anywarp.compiler.amdgpu.operations import Operations
 from anywarp.compiler.amdgpu.services import emit_trap
-from anywarp.compiler.ir import Block, Op, Terminator
+from anywarp.compiler.ir import Block, Op, Phi, Terminator
 from anywarp.compiler.simd.text import LLVM_TYPE
 
 
@@ -19,16 +19,46 @@ def emit_blocks(e: Emitter, operations: Operations) -> None:
         if i:
             e.t.start(labels[block])
         places[block] = len(e.t.lines)
-        e.t.lines += [""] * len(block.phis)
+        e.t.lines += [""] * sum(len(_copies(operations, phi)) for phi in block.phis)
+        for phi in block.phis:
+            _numbered(e, operations, phi)
         for op in block.ops:
             _operation(e, operations, op)
         e.ends[block] = e.t.label
         _terminator(e, block.terminator, labels)
     for block, place in places.items():
-        for i, phi in enumerate(block.phis):
-            edges = [(b, v) for b, v in phi.incoming.items() for _ in range(_edges(b.terminator, block))]
-            incoming = ", ".join(f"[ {e.value(v)}, %{e.ends[b]} ]" for b, v in edges)
-            e.t.lines[place + i] = f"  {e.names[phi]} = phi {LLVM_TYPE[phi.type]} {incoming}"
+        lines = [line for phi in block.phis for line in _phi(e, operations, block, phi)]
+        e.t.lines[place : place + len(lines)] = lines
+
+
+def _copies(operations: Operations, phi: Phi) -> list[str]:
+    """Return what a phi is: "pointer", "number" or both."""
+    pointers = operations.places.pointers
+    if phi not in pointers.wanted:
+        return ["number"]
+    return ["pointer"] if pointers.number_of_pointer(phi) else ["pointer", "number"]
+
+
+def _numbered(e: Emitter, operations: Operations, phi: Phi) -> None:
+    """Name a phi's pointer, and make its number of it if there is no phi of numbers."""
+    copies = _copies(operations, phi)
+    if "pointer" in copies:
+        e.pointers[phi] = e.names[phi] + ".p"
+    if "number" not in copies:
+        type = operations.places.pointers.type(phi)
+        e.t.do(f"{e.names[phi]} = ptrtoint {type} {e.pointers[phi]} to {LLVM_TYPE[phi.type]}")
+
+
+def _phi(e: Emitter, operations: Operations, block: Block, phi: Phi) -> list[str]:
+    edges = [(b, v) for b, v in phi.incoming.items() for _ in range(_edges(b.terminator, block))]
+    out: list[str] = []
+    for what in _copies(operations, phi):
+        pointer = what == "pointer"
+        type = operations.places.pointers.type(phi) if pointer else LLVM_TYPE[phi.type]
+        values = [operations.places.pointers.incoming(v, type) if pointer else e.value(v) for _, v in edges]
+        incoming = ", ".join(f"[ {v}, %{e.ends[b]} ]" for v, (b, _) in zip(values, edges, strict=True))
+        out.append(f"  {e.pointers[phi] if pointer else e.names[phi]} = phi {type} {incoming}")
+    return out
 
 
 def _edges(end: Terminator, target: Block) -> int:

@@ -12,6 +12,7 @@ from anywarp.compiler.amdgpu.architectures import Architecture
 from anywarp.compiler.amdgpu.emitter import Emitter
 from anywarp.compiler.amdgpu.flow import emit_blocks
 from anywarp.compiler.amdgpu.operations import Operations
+from anywarp.compiler.amdgpu.pointers import declared
 from anywarp.compiler.ir import Kernel, Specialisation
 
 MAX_THREADS = 1024
@@ -52,8 +53,8 @@ def emit_kernel(
     bytes = hidden.argument_bytes(kernel.param_bytes)
     text = (
         f'define amdgpu_kernel void @"{symbol}"(ptr addrspace(4) noundef byref([{bytes} x i8]) align 16 %args) '
-        f"{_attributes(threads, shared)}{_shape(specialisation, arch, warps_per_wave)} {{\nentry:\n{body}\n}}\n"
-        f"{declarations}\n!0 = !{{}}\n"
+        f"{_attributes(threads)}{_shape(specialisation, arch, warps_per_wave)} {{\nentry:\n{body}\n}}\n"
+        f"{declarations}\n{declared(e)}\n!0 = !{{}}\n"
     )
     return Emitted(text, shared, threads, tuple(e.notes))
 
@@ -76,11 +77,11 @@ def most_threads(kernel: Kernel, specialisation: Specialisation, arch: Architect
     return min(threads, MAX_THREADS)
 
 
-def _attributes(threads: int, shared: int) -> str:
+def _attributes(threads: int) -> str:
     unused = " ".join(f'"amdgpu-no-{name}"' for name in _UNUSED)
     return (
         f'nounwind "amdgpu-flat-work-group-size"="1,{threads}" "uniform-work-group-size"="true" '
-        f'"amdgpu-implicitarg-num-bytes"="0" "amdgpu-lds-size"="{shared}" {unused}'
+        f'"amdgpu-implicitarg-num-bytes"="0" {unused}'
     )
 
 

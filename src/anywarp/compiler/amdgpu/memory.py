@@ -44,7 +44,7 @@ class Memory:
             volatile = "volatile " if op.attrs.get("volatile") else ""
             known = INVARIANT if type == "ptr addrspace(4)" and not volatile else ""
             if count == 1:
-                return [(element, t.let(f"load {volatile}{element}, {type} {pointer}, align {size}{known}"))]
+                return [(element, t.let(f"load {volatile}{element}, {type} {pointer}, align {size * count}{known}"))]
             vector = f"<{count} x {element}>"
             found = t.let(f"load {volatile}{vector}, {type} {pointer}, align {size * count}{known}")
             return [(element, t.let(f"extractelement {vector} {found}, i32 {i}")) for i in range(count)]

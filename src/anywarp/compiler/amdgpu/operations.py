@@ -52,6 +52,12 @@ class Operations:
 
     def emit(self, op: Op) -> None:
         """Emit one operation. Raises NotImplementedError naming what there is no code for."""
+        if self.places.pointers.emit(op):
+            return
+        self._emit(op)
+        self.places.pointers.after(op)
+
+    def _emit(self, op: Op) -> None:
         own = self._own.get(op.name)
         if own is not None:
             own(op)

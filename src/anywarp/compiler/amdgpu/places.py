@@ -7,9 +7,10 @@ local memory. What is known to lie in one space is accessed there, which is chea
 from __future__ import annotations
 
 from anywarp.compiler.amdgpu.emitter import CONSTANT, GLOBAL, LOCAL, SHARED, Emitter
+from anywarp.compiler.amdgpu.pointers import Pointers, is_dynamic, sized, variable
 from anywarp.compiler.amdgpu.spaces import spaces_of_addresses
 from anywarp.compiler.ir import Op, Value
-from anywarp.compiler.simd.text import LLVM_TYPE, Text
+from anywarp.compiler.simd.text import LLVM_TYPE
 from anywarp.ptx.isa.ops import BITS
 
 POINTER = {"global": GLOBAL, "shared": SHARED, "local": LOCAL, "const": CONSTANT, "param": CONSTANT, "generic": "ptr"}
@@ -20,7 +21,8 @@ class Places:
 
     def __init__(self, e: Emitter) -> None:
         self.e = e
-        self.known = spaces_of_addresses(e.kernel)
+        self.pointers = Pointers(e)
+        self.known = spaces_of_addresses(self.pointers.origin)
 
     def space(self, space: str, address: Value) -> str:
         """Return the space that an access of `space` surely goes to; a narrower one for generic addresses if it is known."""
@@ -32,18 +34,10 @@ class Places:
         space = self.space(space, address)
         type = POINTER[space]
         if space == "param":
-            place = self._sized(e.value(address), address, "i64")
-            pointer = t.let(f"getelementptr i8, {CONSTANT} %args, i64 {place}")
+            pointer = t.let(f"getelementptr i8, {CONSTANT} %args, i64 {sized(e, address, 'i64')}")
         else:
-            width = "i32" if space in ("shared", "local") else "i64"
-            pointer = t.cast("inttoptr", width, self._sized(e.value(address), address, width), type)
+            pointer = self.pointers.pointer(address, type)
         return type, t.let(f"getelementptr i8, {type} {pointer}, i64 {offset}") if offset else pointer
-
-    def _sized(self, name: str, value: Value, width: str) -> str:
-        have, want = BITS[value.type], int(width[1:])
-        if have == want:
-            return name
-        return self.e.t.cast("zext" if have < want else "trunc", LLVM_TYPE[value.type], name, width)
 
     # --- operations -----------------------------------------------------------------------------------------------
 
@@ -60,14 +54,14 @@ class Places:
             type, pointer = self.pointer(space, source)
             generic = t.cast("ptrtoint", type, pointer, "i64")
         else:
-            generic = self._sized(e.value(source), source, "i64")
+            generic = sized(e, source, "i64")
         e.define(op, generic if BITS[op.type] == 64 else t.cast("trunc", "i64", generic, "i32"))
 
     def from_generic(self, op: Op) -> None:
         """Emit the address within a space: the lower half of an address in shared or local memory."""
         e, t, space = self.e, self.e.t, str(op.attrs["space"])
         source = op.args[0]
-        name = self._sized(e.value(source), source, "i64")
+        name = sized(e, source, "i64")
         if space in ("shared", "local"):
             name = t.two("and", "i64", name, str(0xFFFFFFFF))
         elif space == "param":
@@ -78,7 +72,7 @@ class Places:
     def is_space(self, op: Op) -> None:
         """Emit whether a generic address falls into a space; what is in no other one is global."""
         e, t, space = self.e, self.e.t, str(op.attrs["space"])
-        number = self._sized(e.value(op.args[0]), op.args[0], "i64")
+        number = sized(e, op.args[0], "i64")
         pointer = t.cast("inttoptr", "i64", number, "ptr")
 
         def inside(which: str) -> str:
@@ -104,19 +98,6 @@ class Places:
 
     def symbol(self, op: Op) -> None:
         """Emit a variable's address within its space."""
-        e, t, space, offset = self.e, self.e.t, str(op.attrs["space"]), int(op.attrs["offset"])
-        type = LLVM_TYPE[op.type]
-        if space in ("global", "const"):
-            base, width = e.hidden("module_data", "i64"), "i64"
-        elif space == "local":
-            base, width = e.once("local", self._local), "i32"
-        else:
-            dynamic = op.attrs.get("extent", (0, 0))[1] == -1  # behind all static memory, also the counters of barriers
-            base, width = str(e.shared_bytes - e.kernel.shared_bytes if dynamic else 0), "i32"
-        place = t.two("add", width, base, str(offset))
-        have, want = int(width[1:]), int(type[1:])
-        e.define(op, place if have == want else t.cast("zext" if have < want else "trunc", width, place, type))
-
-    def _local(self, head: Text) -> str:
-        head.allocas.append(f"  %local = alloca [{self.e.kernel.local_bytes} x i8], align 16, addrspace(5)")
-        return head.cast("ptrtoint", LOCAL, "%local", "i32")
+        e, t, space = self.e, self.e.t, str(op.attrs["space"])
+        pointer = variable(e, space, int(op.attrs["offset"]), dynamic=is_dynamic(op))
+        e.define(op, t.cast("ptrtoint", POINTER[space], pointer, LLVM_TYPE[op.type]))
