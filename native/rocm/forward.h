@@ -129,3 +129,11 @@ int narrow(From value, To* out) {
     aw::rocm::absent(index);           \
     return nullptr;                    \
   }
+
+// For functions written by hand: calls what answers `function`, with parameters of these types, and
+// returns our status.
+#define AW_CALL(function, types, ...)                                         \
+  [&]() -> int {                                                              \
+    const auto target = reinterpret_cast<int(*) types>(enter(at_##function)); \
+    return target ? status(target(__VA_ARGS__)) : missing(at_##function);     \
+  }()

@@ -138,7 +138,7 @@ def _argument(library: Library, ours: Parameter, theirs: Parameter) -> Argument:
         kind == "enum"
         and twin == "enum"
         and library.types[name].target == twin_name
-        and library.types[name].conversion == "enum"
+        and library.types[name].conversion in ("enum", "same")
     ):
         if levels == (0, 0):
             return Argument("enum", "int", "int", name)

@@ -343,19 +343,20 @@ def header(library: Library, replaced: Replaced, variant: Variant) -> str:
     major = variant.majors[0]
     lines = [f'{MADE}#pragma once\n\n#include "rocm/forward.h"\n', "namespace cuda {"]
     wanted = [name for name, entry in library.types.items() if entry.kind == "enum" and name in library.constants]
+    seen = set[str]()
     for name in wanted:
-        values = {
-            c.name: c.values.get(m) for c in library.constants[name] for m in reversed(variant.majors) if m in c.values
-        }
-        lines.append(
-            f"enum : int {{ {', '.join(f'{k} = {_int(v)}' for k, v in values.items() if v is not None)} }};  // {name}"
-        )
+        values = [(c.name, c.values[m]) for c in library.constants[name] for m in variant.majors[:1] if m in c.values]
+        values += [(c.name, c.values[m]) for c in library.constants[name] for m in variant.majors[1:] if m in c.values]
+        values = [(key, value) for key, value in dict(reversed(values)).items() if key not in seen]
+        seen |= {key for key, _ in values}
+        if values:
+            lines.append(f"enum : int {{ {', '.join(f'{key} = {_int(value)}' for key, value in values)} }};  // {name}")
     for constant in library.constants.get("#define", ()):
         value = constant.values.get(major)
         if value is not None and -(1 << 31) <= value < 1 << 31:
             lines.append(f"constexpr int {constant.name} = {value};")
     lines += ["}  // namespace cuda", "namespace hip {"]
-    seen = set[str]()
+    seen.clear()
     for back in (entry for name in wanted for entry in library.back.get(name, ())):
         if back.name not in seen and 7 in back.values:
             seen.add(back.name)
@@ -366,12 +367,13 @@ def header(library: Library, replaced: Replaced, variant: Variant) -> str:
                 seen.add(constant.target)
                 lines.append(f"constexpr int {constant.target} = {_int(constant.target_values[7])};")
     lines += ["}  // namespace hip"]
+    lines.append("namespace aw::rocm {")
     lines += [converter(library, name, major) for name in wanted]
     lines.append(status_code(replaced, library))
     lines.append(status_names(replaced, library, major))
     lines.append("// Places of functions in the table.\nenum : unsigned {")
     lines += [f"  at_{function.name} = {index}," for index, function in enumerate(library.functions)]
-    lines.append("};")
+    lines.append("};\n}  // namespace aw::rocm")
     return "\n".join(lines) + "\n"
 
 

@@ -166,8 +166,8 @@ def symbols_of(row: dict[str, str], runtime: int) -> list[str]:
     """Return the symbols that a version of ROCm has for a row."""
     older = dict(part.split("=") for part in row["earlier"].split())
     if runtime == 6:
-        if "6.4" in older:
-            return [older["6.4"]]
+        if sixes := [name for version, name in older.items() if version.startswith("6.")]:
+            return [sixes[-1]]
         return [] if row["since"] and float(row["since"]) >= 7 else [row["target"]]
     return [] if row["removed"] and float(row["removed"]) <= 7.1 else [row["target"]]
 
