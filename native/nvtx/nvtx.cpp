@@ -8,6 +8,7 @@
 
 #include "core/activity.h"
 #include "nvtx/nvtx_api.h"
+#include "nvtx/roctx.h"
 
 // Both live until the program ends: others may hold them.
 struct nvtxString {
@@ -64,25 +65,45 @@ bool listened() {
 }
 
 void mark(const nvtxDomain* domain, const nvtxEventAttributes* a) {
-  if (!listened()) return;
+  const aw::Roctx* amd = aw::roctx();
+  if (!listened() && !amd) return;
   Event event(a);
+  if (amd) amd->mark(event.text ? event.text : "");
+  if (!listened()) return;
   anywarp_activity_mark(name_of(domain), event.text, event.color);
 }
 
 uint64_t start(const nvtxDomain* domain, const nvtxEventAttributes* a) {
-  if (!listened()) return 0;
+  const aw::Roctx* amd = aw::roctx();
+  if (!listened() && !amd) return 0;
   Event event(a);
-  return anywarp_activity_range_start(name_of(domain), event.text, event.color);
+  uint64_t ours =
+      listened() ? anywarp_activity_range_start(name_of(domain), event.text, event.color) : 0;
+  return amd ? aw::pair_ranges(ours, amd->start(event.text ? event.text : "")) : ours;
+}
+
+void finish(uint64_t range) {
+  if (const aw::Roctx* amd = aw::roctx()) {
+    aw::RangePair pair = aw::unpair_ranges(range);
+    if (pair.known) amd->stop(pair.amd);
+    range = pair.known ? pair.ours : range;
+  }
+  if (range) anywarp_activity_range_end(range);
 }
 
 int push(const nvtxDomain* domain, const nvtxEventAttributes* a) {
-  if (!listened()) return kNoTracking;
+  const aw::Roctx* amd = aw::roctx();
+  if (!listened() && !amd) return kNoTracking;
   Event event(a);
+  int depth = amd ? amd->push(event.text ? event.text : "") : kNoTracking;
+  if (!listened()) return depth;
   return anywarp_activity_range_push(name_of(domain), event.text, event.color);
 }
 
 int pop(const nvtxDomain* domain) {
-  return listened() ? anywarp_activity_range_pop(name_of(domain)) : kNoTracking;
+  const aw::Roctx* amd = aw::roctx();
+  const int depth = amd ? amd->pop() : kNoTracking;
+  return listened() ? anywarp_activity_range_pop(name_of(domain)) : depth;
 }
 
 nvtxEventAttributes ascii(const char* text) {
@@ -119,9 +140,7 @@ AW_EXPORT uint64_t nvtxRangeStartW(const wchar_t* text) {
   auto a = wide(text);
   return start(nullptr, &a);
 }
-AW_EXPORT void nvtxRangeEnd(uint64_t range) {
-  if (range) anywarp_activity_range_end(range);
-}
+AW_EXPORT void nvtxRangeEnd(uint64_t range) { finish(range); }
 
 AW_EXPORT int nvtxRangePushEx(const nvtxEventAttributes* a) { return push(nullptr, a); }
 AW_EXPORT int nvtxRangePushA(const char* text) {
