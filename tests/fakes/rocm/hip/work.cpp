@@ -156,8 +156,6 @@ WorkRef submit(Stream* stream, std::string what, std::function<void()> run,
     if (before && !before->done) work->after.push_back(before);
   };
   add(stream->last);
-  for (const WorkRef& each : stream->waits) add(each);
-  stream->waits.clear();
   // The null stream and blocking streams wait for each other.
   if (stream == stream->device->null_stream) {
     for (Stream* each : queue().streams)
@@ -363,7 +361,7 @@ HIP(hipStreamWaitEvent)(hipStream_t handle, hipEvent_t other, unsigned flags) {
     for (Node* each : event->ends) stream->ends.push_back(each);
     return done(hipSuccess);
   }
-  if (event->work && !event->work->done) stream->waits.push_back(event->work);
+  if (event->work && !event->work->done) submit(stream, "wait for an event", nullptr, {event->work});
   return done(hipSuccess);
 }
 HIP(hipStreamWaitEvent_spt)(hipStream_t handle, hipEvent_t event, unsigned flags) {

@@ -88,7 +88,6 @@ struct Stream : Object {
   unsigned flags = 0;
   int priority = 0;
   WorkRef last;
-  std::vector<WorkRef> waits;  // what the next work waits for besides `last`
   // Capture.
   hipStreamCaptureStatus capture = hipStreamCaptureStatusNone;
   hipStreamCaptureMode mode = hipStreamCaptureModeGlobal;
