@@ -73,7 +73,7 @@ def environment(
 
         raise _not_runnable(devices.find(device).name)
     libraries = settings.LIBRARY_DIR.get().resolve()
-    own = libraries / OWN_DRIVER.get(device, "")
+    own = folder_for(device)
     if not (own / DRIVER).exists():
         raise AnywarpError(
             Diagnostic("R020", f"{DRIVER} is not in {own}", help="in a checkout, build it with scripts/build")
@@ -110,6 +110,11 @@ def environment(
     if report_dir is not None:
         changed[settings.REPORT_DIR.name] = str(report_dir)
     return {name: value for name, value in {**base, **changed}.items() if name != settings.NVIDIA_DRIVER.name}
+
+
+def folder_for(device: str) -> Path:
+    """Return the folder of the libraries that a device has for itself: the common one, or one within it."""
+    return settings.LIBRARY_DIR.get().resolve() / OWN_DRIVER.get(device, "")
 
 
 def _passed_through(base: Mapping[str, str], report_dir: Path | None) -> dict[str, str]:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from anywarp import settings
 from anywarp.diagnostics import AnywarpError, Diagnostic
+from anywarp.runtime.launch import folder_for
 
 LIBRARY = "libnvidia-ml.so.1"
 
@@ -78,7 +79,7 @@ def look() -> MachineState:
 
 def _binding() -> ModuleType:
     """Return NVIDIA's binding, with our library in the process: it is then the one found by its name."""
-    path = settings.LIBRARY_DIR.get().resolve() / LIBRARY
+    path = folder_for(settings.DEVICE.get()) / LIBRARY
     if not path.exists():
         raise AnywarpError(
             Diagnostic("R026", f"{LIBRARY} is not in {path.parent}", help="in a checkout, build it with scripts/build")
