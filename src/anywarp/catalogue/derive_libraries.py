@@ -426,7 +426,7 @@ def _same_numbers(d: Derivation, enum: str) -> bool:
     return all(row[5] and not row[9] and all(cell in ("", "=", row[5]) for cell in row[2:4]) for row in rows)
 
 
-def constant_rows(d: Derivation, types: list[list[str]]) -> list[list[str]]:
+def constant_rows(d: Derivation, types: list[list[str]], functions: list[list[str]]) -> list[list[str]]:
     """Return the rows of constants of every enumeration in the table of types, and of macros."""
     rows: list[list[str]] = []
     enums = [row[0] for row in types if any(row[0] in d.cuda[m].constants for m in MAJORS)]
@@ -438,7 +438,7 @@ def constant_rows(d: Derivation, types: list[list[str]]) -> list[list[str]]:
     for name in sorted({*macros[12], *macros[13]}):
         if _is_guard(name, macros):
             continue
-        rows.append(_macro_row(d, name, macros))
+        rows.append(_macro_row(d, name, macros, {row[0]: row[6] for row in functions}))
     return rows
 
 
@@ -454,12 +454,17 @@ def _pair_of_numbers(first: str, second: str) -> tuple[str, str]:
 def _constant_row(d: Derivation, enum: str, name: str, values: Mapping[int, Mapping[str, int]]) -> list[str]:
     first, second = (str(values[m].get(name, "")) for m in MAJORS)
     choice = chosen(d.choices, "constant", name)
-    rules = (*d.source.names, *SHARED_NAMES)
-    candidates = (
-        [] if choice.decision == "none" else [choice.target] if choice.target else pairing.twin_names(name, rules)
-    )
     twin = d.pairs.get(enum, "")
-    target, value, since, removed, earlier = _constant_twin(d, twin, candidates)
+    candidates = choice.target.split() or pairing.twin_names(name, (*d.source.names, *SHARED_NAMES))
+    if not choice.target:
+        candidates += pairing.alike(name, [*values[12], *values[13]], list(_twin_constants(d, twin)))
+    target, value, since, removed, earlier = _constant_twin(d, twin, [] if choice.decision == "none" else candidates)
+    if not target and choice.target:  # HIP has some of CUDA's enumerations as macros
+        known = [
+            f.macros[choice.target] for side in d.rocm.values() for f in side.values() if choice.target in f.macros
+        ]
+        numbers = [str(int(text, 0)) for text in known if re.fullmatch(r"\d+|0x[0-9a-fA-F]+", text)]
+        target, value = (choice.target, numbers[-1]) if numbers else ("", "")
     reason = choice.reason or ("" if target else f"no such constant in {twin or 'ROCm: its type has no twin'}")
     return [enum, name, *_pair_of_numbers(first, second), target, value, since, removed, reason, earlier]
 
@@ -489,18 +494,26 @@ def _value_in(facts: Facts, enum: str, name: str) -> int | None:
     return None
 
 
-def _macro_row(d: Derivation, name: str, macros: Mapping[int, Mapping[str, str]]) -> list[str]:
+def _macro_row(
+    d: Derivation, name: str, macros: Mapping[int, Mapping[str, str]], functions: Mapping[str, str]
+) -> list[str]:
     first, second = (macros[m].get(name, "") for m in MAJORS)
     choice = chosen(d.choices, "constant", name)
-    candidates = [choice.target] if choice.target else pairing.twin_names(name, d.source.names)
+    renamed = next(
+        (w for w in re.findall(r"\w+", first or second) if w in functions), ""
+    )  # a function's name of before
+    candidates = choice.target.split() or (
+        [functions[renamed]] if renamed else pairing.twin_names(name, d.source.names)
+    )
     target = value = ""
-    for candidate in candidates:
+    for candidate in [] if choice.decision == "none" else candidates:
         for versions in d.rocm.values():
             for facts in versions.values():
-                if candidate in facts.macros or candidate in facts.functions:
-                    target, value = candidate, facts.macros.get(candidate, "") or value
-    if choice.decision == "none":
-        target = value = ""
+                numbers = [str(group[candidate]) for group in facts.constants.values() if candidate in group]
+                if not target and (candidate in facts.macros or candidate in facts.functions or numbers):
+                    target = candidate
+                if candidate == target:
+                    value = facts.macros.get(candidate, "") or (numbers[0] if numbers else value)
     reason = choice.reason or ("" if target else f"no twin in {d.both()}")
     return ["#define", name, *_pair_of_numbers(first, second), target, value, "", "", reason, ""]
 
@@ -605,7 +618,7 @@ def derive(packages: Packages, source: Source, demand: Path | None, builtin: Pat
     d.pairs = {**{k: v for k, v in SHARED_TYPES.items() if v}, **type_pairs(d)}
     functions = function_rows(d)
     types = type_rows(d, functions)
-    constants = constant_rows(d, types)
+    constants = constant_rows(d, types, functions)
     text = f"{source.stem}: headers and exports of CUDA 12 and 13 against {d.both().replace(' or ', ', ')}, by anywarp.catalogue.derive_libraries"
     settle_enums(types, constants)
     write_table(source.stem, "", text, functions)

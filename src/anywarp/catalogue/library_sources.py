@@ -358,4 +358,4 @@ SAME_BYTES = {
     **dict.fromkeys(("cufftDoubleReal", "hipfftDoubleReal"), "double"),
 }  # fmt: skip
 # Types that are a pointer without saying so.
-POINTERS = {name: ("void", 1) for name in ("CUdeviceptr", "CUdeviceptr_v2", "hipDeviceptr_t")}
+POINTERS = dict.fromkeys(("CUdeviceptr", "CUdeviceptr_v2", "hipDeviceptr_t"), ("void", 1))

@@ -5,7 +5,6 @@ A forward is only claimed where every parameter has a known conversion; what dif
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Mapping
 
@@ -102,21 +101,30 @@ def _same(kind: str, their_kind: str, mine: Facts, theirs: Facts, pairs: Pairs, 
 
 def alike(name: str, own: list[str], theirs: list[str]) -> list[str]:
     """Return the constants of a paired enumeration that differ in spelling only: CU_LIMIT_STACK_SIZE, hipLimitStackSize."""
-    mine = _squashed(name, _prefix(own))
-    prefix = _prefix(theirs)
-    return [other for other in theirs if mine and _squashed(other, prefix) == mine]
+    mine = _remainders(name, _shared(own))
+    prefix = _shared(theirs)
+    found: list[tuple[int, str]] = []
+    for other in theirs:
+        both = mine & _remainders(other, prefix)
+        if both:
+            found.append((-max(map(len, both)), other))
+    return [other for _, other in sorted(found)]
 
 
-def _prefix(names: list[str]) -> str:
-    shared = os.path.commonprefix(names) if len(names) > 1 else ""
-    # never cut into a word
-    return re.sub(r"[A-Z]?[a-z0-9]*$", "", shared) if shared and not shared.endswith("_") and shared.upper() != shared else (
-        shared if shared.endswith("_") else shared[: shared.rfind("_") + 1]
-    )  # fmt: skip
+def _shared(names: list[str]) -> str:
+    first, last = (min(names), max(names)) if len(names) > 1 else ("", "")
+    size = next((i for i, (a, b) in enumerate(zip(first, last)) if a != b), min(len(first), len(last)))
+    return first[:size]
 
 
-def _squashed(name: str, prefix: str) -> str:
-    return name.removeprefix(prefix).replace("_", "").lower()
+def _remainders(name: str, shared: str) -> set[str]:
+    # what is left after each word of what all constants begin with, spelled in one way
+    cuts = [
+        i
+        for i in range(2, len(shared) + 1)
+        if shared[i - 1 : i] == "_" or name[i : i + 1].isupper() or name[i : i + 1].isdigit()
+    ]
+    return {name[i:].replace("_", "").lower().replace("maximum", "max") for i in cuts} - {""}
 
 
 def first_of(names: list[str], there: Callable[[str], bool]) -> str:
