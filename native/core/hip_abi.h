@@ -20,7 +20,7 @@ struct AwHipHidden {
   uint64_t grid_workspace;  // of a cooperative launch: the address that %envreg1 and %envreg2 tell;
                             // else 0
   uint32_t first_block[3];  // added to the workgroup's number: large grids are launched in pieces
-  uint32_t flags;
+  uint32_t module_data_bytes;
 };
 
 static_assert(sizeof(AwHipHidden) == 80);

@@ -166,9 +166,10 @@ void fill_hidden(AwHipHidden& h, const Launchable& what, const LaunchRequest& r)
   h.services = services_address(what.kernel->device);
   static std::atomic<uint64_t> next_grid{1};
   h.grid_id = next_grid.fetch_add(1, std::memory_order_relaxed);
+  note_launch(h.grid_id, what.kernel->name);
   h.grid_workspace = 0;
   memset(h.first_block, 0, sizeof h.first_block);
-  h.flags = 0;
+  h.module_data_bytes = static_cast<uint32_t>(what.function->data->bytes);
 }
 
 std::array<uint32_t, 3> workgroup_of(const HipKernel& kernel, const uint32_t block[3]) {

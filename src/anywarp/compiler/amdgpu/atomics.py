@@ -9,6 +9,7 @@ from anywarp.compiler.amdgpu.emitter import SIZE, Emitter
 from anywarp.compiler.amdgpu.floats import GpuFloats
 from anywarp.compiler.amdgpu.memory import ORDER, SCOPE
 from anywarp.compiler.amdgpu.places import Places
+from anywarp.compiler.amdgpu.wide_atomics import emit_wide
 from anywarp.compiler.ir import Op
 from anywarp.compiler.simd.text import LLVM_TYPE
 from anywarp.ptx.isa.mbarriers import COUNTED, EXPECTED, PARITY
@@ -34,10 +35,10 @@ class Atomics:
 
     def _one(self, op: Op, element: str) -> str:
         e, t, name, size = self.e, self.e.t, op.attrs["op"], SIZE[op.args[1].type]
-        if size > 8:
-            raise NotImplementedError(f"atom.{name}.b128")
         order, scope = ORDER[op.attrs.get("order", "relaxed")], SCOPE[op.attrs.get("scope", "gpu")]
         type, pointer = self.places.pointer(op.attrs["space"], op.args[0])
+        if size > 8:
+            return emit_wide(e, op, type, pointer)
         values = [e.value(a) for a in op.args[1:]]
         if name == "cas":
             word = f"i{8 * size}"

@@ -21,7 +21,7 @@ class AwHipHidden(ctypes.Structure):
         ("grid_id", ctypes.c_uint64),
         ("grid_workspace", ctypes.c_uint64),
         ("first_block", ctypes.c_uint32 * 3),
-        ("flags", ctypes.c_uint32),
+        ("module_data_bytes", ctypes.c_uint32),
     ]
 
 

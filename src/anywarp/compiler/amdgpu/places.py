@@ -92,8 +92,9 @@ class Places:
         elif space == "global":
             own = t.two("or", "i1", inside("shared"), inside("private"))
             found = t.two("xor", "i1", t.two("or", "i1", own, parameters()), "true")
-        else:
-            raise NotImplementedError(f"isspacep.{space}")
+        else:  # const variables lie in the module's data, beside global ones
+            bytes = t.cast("zext", "i32", e.hidden("module_data_bytes"), "i64")
+            found = between(e.hidden("module_data", "i64"), bytes)
         e.define(op, found)
 
     def symbol(self, op: Op) -> None:
