@@ -84,8 +84,11 @@ def serve(stream, memory: Memory, library: ctypes.CDLL) -> None:
             reply = str(fault)
         except Exception as error:
             reply = f"{type(error).__name__}: {error}"
-        stream.write(reply.replace("\n", " ").encode() + b"\n")
-        stream.flush()
+        try:
+            stream.write(reply.replace("\n", " ").encode() + b"\n")
+            stream.flush()
+        except BrokenPipeError:  # the process that launched has ended
+            os._exit(0)
 
 
 def run(machine: machines.Machine, request: dict, code: bytes, memory: Memory) -> None:
