@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 SERVER = Path(__file__).with_name("server.py")
-LIMIT = 20_000_000
+LIMIT = 5_000_000
 """Instructions of all waves together before a launch is given up."""
 
 

@@ -152,18 +152,17 @@ def _counted(e: Emitter, end: Terminator, number: Value, term: str | None) -> st
             t.do(_RELEASE)
         before = t.let(f'atomicrmw add {SHARED} {arrived}, i32 32 syncscope("workgroup") acq_rel, align 4')
         complete = t.two("icmp uge", "i32", t.two("add", "i32", before, "32"), expected)
-        last, wait, done = t.fresh("last"), t.fresh("wait"), t.fresh("done")
-        t.do(f"br i1 {complete}, label %{last}, label %{wait if end.attrs['kind'] != 'arrive' else done}")
+        last, together = t.fresh("last"), t.fresh("together")
+        t.do(f"br i1 {complete}, label %{last}, label %{together}")
         t.start(last)
         t.do(f"store atomic i32 0, {SHARED} {other} {_SCOPE}, align 4")
         t.do(f"atomicrmw sub {SHARED} {arrived}, i32 {expected} {_SCOPE}, align 4")
         t.do(f'atomicrmw add {SHARED} {phase}, i32 1 syncscope("workgroup") acq_rel, align 4')
-        t.do(f"br label %{done}")
+        t.do(f"br label %{together}")
+        t.start(together)  # both warps of a wave: the one that waits must not keep the other from completing the phase
+        t.call("void", "llvm.amdgcn.wave.barrier")
         if end.attrs["kind"] != "arrive":
-            t.start(wait)
             e.loop([], lambda _: (_unchanged(e, phase, now), []))
-            t.do(f"br label %{done}")
-        t.start(done)
 
     _by_leader(e, arrive)
     t.do(_ACQUIRE)

@@ -48,15 +48,49 @@ def emit_kernel(
     emit_blocks(e, operations)
     threads = most_threads(kernel, specialisation, arch, warps_per_wave)
     shared = e.shared_bytes
-    body = "\n".join([*e.head.allocas, *e.t.allocas, *e.head.lines, *e.t.lines])
+    idle = _idle(kernel, specialisation) if arch.wave == 64 and warps_per_wave == 1 else []
+    if idle:
+        e.t.declare("i32", "llvm.amdgcn.workitem.id.x", [])
+    body = "\n".join([*e.head.allocas, *e.t.allocas, *idle, *e.head.lines, *e.t.lines])
     declarations = "\n".join(e.t.declarations.values())
     bytes = hidden.argument_bytes(kernel.param_bytes)
     text = (
         f'define amdgpu_kernel void @"{symbol}"(ptr addrspace(4) noundef byref([{bytes} x i8]) align 16 %args) '
-        f"{_attributes(threads)}{_shape(specialisation, arch, warps_per_wave)} {{\nentry:\n{body}\n}}\n"
+        f"{_attributes(threads)}{_shape(specialisation, arch, warps_per_wave)} {{\n{'start' if idle else 'entry'}:\n{body}\n}}\n"
         f"{declarations}\n{declared(e)}\n!0 = !{{}}\n"
     )
     return Emitted(text, shared, threads, tuple(e.notes))
+
+
+def _idle(kernel: Kernel, specialisation: Specialisation) -> list[str]:
+    """Return the code with which lanes end that have no thread: the upper half of each wave, and what the last warp lacks.
+
+    What comes behind it begins the block `entry`.
+    """
+    shape = specialisation.block
+    lines = [
+        "  %item = call range(i32 0, 1024) i32 @llvm.amdgcn.workitem.id.x()",
+        "  %upper = and i32 %item, 32",
+        "  %idle0 = icmp ne i32 %upper, 0",
+    ]
+    threads = str(shape[0] * shape[1] * shape[2]) if shape else "%threads"
+    if shape and int(threads) % 32 == 0:
+        return [*lines, "  br i1 %idle0, label %idle, label %entry", "idle:", "  ret void", "entry:"]
+    if not shape:
+        for axis in "xyz":
+            place = hidden.hidden_offset(kernel.param_bytes, f"block.{axis}")
+            lines.append(f"  %at.{axis} = getelementptr i8, ptr addrspace(4) %args, i64 {place}")
+            lines.append(f"  %size.{axis} = load i32, ptr addrspace(4) %at.{axis}, align 4, !invariant.load !0")
+        lines += ["  %plane = mul i32 %size.x, %size.y", "  %threads = mul i32 %plane, %size.z"]
+    lines += [
+        "  %pair = lshr i32 %item, 6",
+        "  %first = shl i32 %pair, 5",
+        "  %own = and i32 %item, 31",
+        "  %linear = or disjoint i32 %first, %own",
+        f"  %idle1 = icmp uge i32 %linear, {threads}",
+        "  %idle2 = or i1 %idle0, %idle1",
+    ]
+    return [*lines, "  br i1 %idle2, label %idle, label %entry", "idle:", "  ret void", "entry:"]
 
 
 def most_threads(kernel: Kernel, specialisation: Specialisation, arch: Architecture, warps_per_wave: int) -> int:

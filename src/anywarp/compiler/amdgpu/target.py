@@ -12,6 +12,7 @@ from anywarp.compiler.amdgpu.architectures import Architecture, parse
 from anywarp.compiler.amdgpu.code_object import KernelMetadata, kernel_metadata
 from anywarp.compiler.amdgpu.hidden import argument_bytes
 from anywarp.compiler.amdgpu.kernel import Emitted, emit_kernel
+from anywarp.compiler.amdgpu.modes import choose_warps, remarks
 from anywarp.compiler.artifact import Amd, Artifact
 from anywarp.compiler.gangs import WARP, Gang
 from anywarp.compiler.ir import Kernel, Specialisation
@@ -37,8 +38,8 @@ class AmdTarget:
         return f"{machine_code.TRIPLE}:{self.identity}"
 
     def choose_gang(self, kernel: Kernel, specialisation: Specialisation) -> Gang:
-        """Return one warp: lanes are emitted one by one, and the hardware runs them together."""
-        return Gang(WARP, "the hardware runs lanes together")
+        """Return the lanes of a block that form a wave: one warp, or two in waves of 64."""
+        return choose_warps(kernel, specialisation, self.arch.wave)
 
     def locate(
         self,
@@ -66,8 +67,8 @@ class AmdTarget:
             ) from None
 
     def warps_per_wave(self, kernel: Kernel, analysis: Analysis, specialisation: Specialisation) -> int:
-        """Return how many warps of the kernel share a wave: two in a wave of 64."""
-        return self.arch.wave // WARP
+        """Return how many warps of the kernel share a wave: as many as `choose_gang` found."""
+        return max(1, specialisation.lanes // WARP)
 
     def assembly(self, kernel: Kernel, analysis: Analysis, specialisation: Specialisation) -> str:
         """Return the machine code of a kernel as text."""
@@ -92,7 +93,7 @@ class AmdTarget:
             )
         linked, linker = link.link(code, f"{machine_code.TRIPLE}--{self.identity}")
         amd = _amd(self.arch.name, warps, found)
-        notes = (*done.notes, *_remarks(amd, found), f"linked by {linker}")
+        notes = (*done.notes, *remarks(kernel, specialisation), *_remarks(amd, found), f"linked by {linker}")
         return Artifact(
             kernel.name, symbol_of(kernel), specialisation.block or (0, 0, 0), 0, 0, kernel.local_bytes, done.shared_bytes,
             kernel.param_bytes, linked, (time.perf_counter() - begin) * 1e3, notes, amd=amd,
