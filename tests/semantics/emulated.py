@@ -81,12 +81,7 @@ class Program:
         hidden.shared_total = (
             -(-artifact.shared_bytes // 16) * 16 if dynamic_shared else artifact.shared_bytes
         ) + dynamic_shared
-        hidden.module_data, hidden.services, hidden.grid_id = (
-            int(self.data.ctypes.data),
-            SERVICES,
-            1,
-        )
-        hidden.module_data_bytes = len(self.data)
+        hidden.module_data, hidden.services, hidden.grid_id = int(self.data.ctypes.data), SERVICES, 1
         hidden.module_data_bytes = len(self.layout.image)
         hidden.grid_workspace = WORKSPACE if cooperative else 0
         kernarg = packed.ljust(hidden_start(artifact.param_bytes), b"\0") + bytes(hidden)
