@@ -104,9 +104,9 @@ def read(
     if language == "c++":
         arguments.append("-std=c++17")
     unit = cindex.Index.create().parse(str(header), args=arguments, options=options)
-    fatal = [str(d) for d in unit.diagnostics if d.severity >= cindex.Diagnostic.Fatal]
-    if fatal:
-        raise RuntimeError(f"{header}: {fatal[0]}")
+    wrong = [str(d) for d in unit.diagnostics if d.severity >= cindex.Diagnostic.Error]
+    if wrong:
+        raise RuntimeError(f"{header}: {wrong[0]}")
     endings = tuple(own)
     facts = Facts()
     _walk(unit.cursor, facts, endings, cindex, inline=inline)

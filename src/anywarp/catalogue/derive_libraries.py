@@ -67,7 +67,12 @@ class Packages:
 
     def include(self, version: str) -> list[Path]:
         """Return the include folders of a version."""
-        folders = {f for file in self.all(version) for f in file.parents if f.name == "include" or f.name == "cccl"}
+        folders = {
+            f
+            for file in self.all(version)
+            for f in file.parents
+            if f.name in ("include", "cccl") and "/clang/" not in str(f)
+        }
         return sorted(folders, key=str)
 
 

@@ -118,7 +118,7 @@ SOURCES = (
         ("cufft.h", "cufftXt.h"),
         ("cufft.h", "cufftXt.h", "cudalibxt.h"),
         ("libcufft.so.11", "libcufft.so.12"),
-        r"cufft[A-Z]\w*",
+        r"(__)?cufft[A-Z]\w*",
         ("libcufft",),
         (Side("hipfft", "hipfft/hipfftXt.h", ("/hipfft/",), "cyhipfft.pxd", "libhipfft.so", "hipfft", "c++"),),
         (
@@ -136,7 +136,7 @@ SOURCES = (
         ("libcurand.so.10", "libcurand.so.10"),
         r"curand[A-Z]\w*",
         ("libcurand",),
-        (Side("hiprand", "hiprand/hiprand.h", ("hiprand.h",), "cyhiprand.pxd", "libhiprand.so", "hiprand"),),
+        (Side("hiprand", "hiprand/hiprand.h", ("hiprand.h",), "cyhiprand.pxd", "libhiprand.so", "hiprand", "c++"),),
         ((r"curand([A-Z]\w*)", r"hiprand\1"), (r"CURAND_(\w+)", r"HIPRAND_\1")),
     ),
     Source(
@@ -180,7 +180,7 @@ SOURCES = (
             "cusolver_common.h",
         ),
         ("libcusolver.so.11", "libcusolver.so.12"),
-        r"cusolver[A-Z]\w*",
+        r"(cu(solver|blas)|pegasus)\w+",
         ("libcusolver",),
         (
             Side(
@@ -217,7 +217,7 @@ SOURCES = (
             "vector_types.h",
         ),
         ("libcudart.so.12", "libcudart.so.13"),
-        r"cuda[A-Z]\w*",
+        r"(__)?cuda[A-Z]\w*",
         ("libcudart",),
         (_HIP,),
         (
@@ -255,7 +255,7 @@ SOURCES = (
         ("nvrtc.h",),
         ("nvrtc.h",),
         ("libnvrtc.so.12", "libnvrtc.so.13"),
-        r"nvrtc[A-Z]\w*",
+        r"(__)?nvrtc[A-Z]\w*",
         ("libnvrtc",),
         (
             Side(
