@@ -62,6 +62,7 @@ enum AwReason : uint32_t {
   AW_REASON_TRAP = 0,         // the kernel said so
   AW_REASON_NO_FUNCTION = 1,  // a call through a pointer to no function of the right kind
   AW_REASON_STACK = 2,        // a call or alloca for which the thread's stack has no room
+  AW_REASON_TEXTURE = 3,      // and on: 2 + an HipTextureFault of core/hip_texture.h
 };
 
 // Runs blocks first .. first+count-1 (linear index, x fastest) one after the other on this thread.

@@ -69,16 +69,21 @@ double reduced(double x, int64_t size, AddressMode mode) {
 }
 
 // Only normalised coordinates wrap around (CUDA Driver API, cuTexObjectCreate).
-AddressMode mode_of(const TextureView& v, unsigned axis) {
-  AddressMode mode = v.address[axis];
+AddressMode mode_of(AddressMode mode, bool normalized) {
   bool around = mode == AddressMode::wrap || mode == AddressMode::mirror;
-  return around && !v.normalized ? AddressMode::clamp : mode;
+  return around && !normalized ? AddressMode::clamp : mode;
 }
 
-Axis locate(const TextureView& v, unsigned axis, double x, int offset, uint32_t extent, bool two) {
+struct Coordinate {
+  double x;
+  int offset;
+  bool normalized;
+};
+
+Axis locate(AddressMode given, const Coordinate& at, uint32_t extent, bool two) {
   auto size = static_cast<int64_t>(extent);
-  AddressMode mode = mode_of(v, axis);
-  double u = reduced((v.normalized ? x * extent : x) + offset, size, mode);
+  AddressMode mode = mode_of(given, at.normalized);
+  double u = reduced((at.normalized ? at.x * extent : at.x) + at.offset, size, mode);
   if (!two) {
     auto i = static_cast<int64_t>(std::floor(u));
     return {index_of(i, size, mode), 0, 0};
@@ -90,18 +95,9 @@ Axis locate(const TextureView& v, unsigned axis, double x, int offset, uint32_t 
 
 // --- texels -------------------------------------------------------------------------------------
 
-double linear_of_srgb(double c) {
-  return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
-}
-
-const double* srgb_table() {
-  static const double* const table = [] {
-    auto* made = new double[256];
-    for (int i = 0; i < 256; ++i) made[i] = linear_of_srgb(i / 255.0);
-    return made;
-  }();
-  return table;
-}
+constexpr double kLinearOfSrgb[256] = {
+#include "devices/srgb_table.inc"
+};
 
 // What a stored integer is divided by; 1 for floats and for colours that a table converts.
 double divisor(const TextureView& v) {
@@ -131,7 +127,7 @@ double channel_value(const TextureView& v, const uint8_t* texel, unsigned c) {
     case Channel::f32:
       return load<float>(texel, c);
     case Channel::u8:
-      return v.srgb && c < 3 ? srgb_table()[texel[c]] : texel[c] / (v.srgb ? 255.0 : 1.0);
+      return v.srgb && c < 3 ? kLinearOfSrgb[texel[c]] : texel[c] / (v.srgb ? 255.0 : 1.0);
     case Channel::s8:
       return std::max<int>(load<int8_t>(texel, c), -127);
     case Channel::u16:
@@ -223,6 +219,11 @@ struct Target {
   bool on_face = false;
 };
 
+// Coordinates of a face run from 0 to 1 whatever the object says.
+Coordinate coordinate(const TextureView& v, const Target& t, unsigned axis) {
+  return {t.at[axis], t.offset[axis], v.normalized || t.on_face};
+}
+
 uint32_t extent(const TextureLevel& l, unsigned axis) {
   return axis == 0 ? l.width : axis == 1 ? l.height : l.depth;
 }
@@ -259,7 +260,7 @@ void blend_level(const TextureView& v, const TextureLevel& l, const Target& t, d
   if (t.on_face && v.seamless && !v.pointwise) return blend_seamless(v, l, t, share, sum);
   Axis a[3];
   for (unsigned i = 0; i < t.axes; ++i)
-    a[i] = locate(v, i, t.at[i], t.offset[i], extent(l, i), !v.pointwise);
+    a[i] = locate(v.address[i], coordinate(v, t, i), extent(l, i), !v.pointwise);
   bool solid = t.axes == 3;
   for (unsigned k = 0; k < (v.pointwise ? 1u : 1u << t.axes); ++k) {
     double weight = share;
@@ -278,7 +279,7 @@ void read_nearest(const TextureView& v, const TextureLevel& l, const Target& t, 
   int64_t index[3] = {0, 0, t.axes == 3 ? 0 : t.slice};
   bool outside = false;
   for (unsigned i = 0; i < t.axes; ++i) {
-    index[i] = locate(v, i, t.at[i], t.offset[i], extent(l, i), false).first;
+    index[i] = locate(v.address[i], coordinate(v, t, i), extent(l, i), false).first;
     outside |= index[i] == kOutside;
   }
   if (outside) {
@@ -424,20 +425,12 @@ Target target_of(const TextureView& v, const TextureForm& f, Operands& words, do
   return t;
 }
 
-// Face coordinates run from 0 to 1 whatever the object says.
-TextureView on_faces(const TextureView& v) {
-  TextureView changed = v;
-  changed.normalized = true;
-  return changed;
-}
-
 }  // namespace
 
 void sample(const TextureView& v, const TextureForm& f, const uint32_t* word, uint64_t stride,
             uint32_t* out) {
   Operands words{word, stride};
   if (f.integers) return fetch_texel(v, f, words, out);
-  if (is_cube(f.geometry) && !v.normalized) return sample(on_faces(v), f, word, stride, out);
   double direction[3], lod = 0;
   Target t = target_of(v, f, words, direction);
   if (f.mode == 1) lod = as_float(words.next());
@@ -448,7 +441,7 @@ void sample(const TextureView& v, const TextureForm& f, const uint32_t* word, ui
       for (unsigned i = 0; i < (cubes ? 3 : t.axes); ++i) row[i] = real(words.next());
     }
     for (unsigned i = 0; cubes && i < 2; ++i) project_step(t, direction, step[i], on_face[i]);
-    lod = level_of_gradients(v, t.axes, v.normalized, cubes ? on_face[0] : step[0],
+    lod = level_of_gradients(v, t.axes, v.normalized || cubes, cubes ? on_face[0] : step[0],
                              cubes ? on_face[1] : step[1]);
   }
   for (unsigned i = 0; f.offsets && i < t.axes; ++i)
@@ -460,14 +453,13 @@ void sample(const TextureView& v, const TextureForm& f, const uint32_t* word, ui
 
 void gather(const TextureView& v, const TextureForm& f, const uint32_t* word, uint64_t stride,
             uint32_t* out) {
-  if (is_cube(f.geometry) && !v.normalized) return gather(on_faces(v), f, word, stride, out);
   Operands words{word, stride};
   double direction[3];
   Target t = target_of(v, f, words, direction);
   for (unsigned i = 0; f.offsets && i < 2; ++i) t.offset[i] = static_cast<int32_t>(words.next());
   const TextureLevel& l = v.level[0];
-  Axis x = locate(v, 0, t.at[0], t.offset[0], l.width, true);
-  Axis y = locate(v, 1, t.at[1], t.offset[1], l.height, true);
+  Axis x = locate(v.address[0], coordinate(v, t, 0), l.width, true);
+  Axis y = locate(v.address[1], coordinate(v, t, 1), l.height, true);
   // Counter-clockwise from the lower left (PTX manual, tld4).
   const int64_t corner[4][2] = {
       {x.first, y.second}, {x.second, y.second}, {x.second, y.first}, {x.first, y.first}};

@@ -21,6 +21,12 @@ REASONS = (
     "trap",
     "call through a pointer that is no function of these parameters",
     "the stack of a thread is full (calls too deep, or alloca; cuCtxSetLimit with CU_LIMIT_STACK_SIZE makes it larger)",
+    "there is no texture or surface object of that handle",
+    "a surface where a texture belongs",
+    "a texture where a surface belongs",
+    "a cubemap fetch from a texture that is no cubemap",
+    "there is no sampler at that address",
+    "a surface access that is outside or misaligned",
 )
 """Why a kernel trapped, by `AwWorker.reason`."""
 

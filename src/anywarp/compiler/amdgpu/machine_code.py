@@ -10,6 +10,7 @@ import llvmlite.binding
 from anywarp.compiler import codes
 from anywarp.compiler.amdgpu.directed import only_directed
 from anywarp.compiler.amdgpu.services import link_services, needs_services
+from anywarp.compiler.amdgpu.texture import link_textures, needs_textures
 from anywarp.compiler.simd.objects import imported_symbols
 
 llvm: Any = llvmlite.binding  # it has no types
@@ -19,6 +20,8 @@ TRIPLE = "amdgcn-amd-amdhsa"
 
 @cache
 def _ready() -> None:
+    # Shared memory is laid out by us: LLVM must not put variables of lanes at its beginning.
+    llvm.set_option("anywarp", "-disable-promote-alloca-to-lds")
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
 
@@ -71,6 +74,8 @@ def _optimised(text: str, cpu: str, features: str, kernel: str, quick: bool) -> 
     module = _parse(text, str(machine.target_data), kernel)
     if needs_services(text):
         link_services(module)
+    if needs_textures(text):
+        link_textures(module, text)
     options = llvm.create_pipeline_tuning_options(speed_level=1 if quick else 3)
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)

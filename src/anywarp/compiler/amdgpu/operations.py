@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from anywarp.compiler.amdgpu import approximate, floats, integers, matrix, warp
+from anywarp.compiler.amdgpu import approximate, floats, integers, matrix, texture, warp
 from anywarp.compiler.amdgpu.atomics import Atomics
 from anywarp.compiler.amdgpu.emitter import Emitter
 from anywarp.compiler.amdgpu.matrix_load import MatrixLoads
@@ -23,6 +23,7 @@ HANDLERS: dict[str, Handler] = {
     **warp.OPERATIONS,
     **matrix.OPERATIONS,
     **approximate.OPERATIONS,
+    **texture.OPERATIONS,
     "special": emit_special,
     "host_call": emit_host_call,
 }

@@ -121,18 +121,13 @@ def emit_trap(e: Emitter, end: Terminator) -> None:
 
     `s_trap` would end the process.
     """
-    reason = int(end.attrs.get("reason", 0))
-    services = e.hidden("services", "i64")
-    line = str(int(end.attrs.get("line", 0)))
-    e.t.call(
-        "void",
-        "aw_hip_stop",
-        ("i64", services),
-        ("ptr", _place(e)),
-        ("i32", str(TRAP)),
-        ("i32", str(reason)),
-        ("i32", line),
-    )
+    stop(e, str(int(end.attrs.get("reason", 0))), str(int(end.attrs.get("line", 0))))
+
+
+def stop(e: Emitter, reason: str, line: str) -> None:
+    """Emit the end of a kernel for a reason (i32: of `artifact.REASONS`) at a line of the PTX. Nothing is reached behind it."""
+    services = ("i64", e.hidden("services", "i64"))
+    e.t.call("void", "aw_hip_stop", services, ("ptr", _place(e)), ("i32", str(TRAP)), ("i32", reason), ("i32", line))
     e.t.call("void", "llvm.amdgcn.endpgm")
 
 
