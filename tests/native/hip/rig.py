@@ -19,7 +19,7 @@ PRELUDE = """
 import ctypes, json, os, threading
 from ctypes import byref, c_char_p, c_float, c_int, c_size_t, c_ubyte, c_uint, c_uint64, c_void_p, create_string_buffer
 cuda = ctypes.CDLL("libcuda.so.1")
-fake = ctypes.CDLL(os.environ["ANYWARP_HIP_LIBRARY"])
+fake = ctypes.CDLL(os.environ["ANYWARP_HIP_LIBRARY"]) if os.path.exists(os.environ["ANYWARP_HIP_LIBRARY"]) else None
 out = {}
 
 def call(name, *arguments):
