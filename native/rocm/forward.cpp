@@ -71,6 +71,11 @@ void tell_absent(const char* name, const char* reason) {
   if (first_time(text)) write_line(text);
 }
 
+// With where the user finds more.
+std::string explained(const std::string& reason, const char* code) {
+  return reason + " (anywarp explain " + code + ")";
+}
+
 std::atomic<uint64_t>* counter_of(const char* name) {
   static std::atomic<uint64_t> nowhere;
   return reporter().counter ? reporter().counter(name) : &nowhere;
@@ -172,11 +177,11 @@ void tell_missing_library() {
     if (names.find(each) == std::string::npos) names += (names.empty() ? "" : " or ") + each;
   }
   const std::string why = door().tried.empty() ? "" : " (" + door().tried + ")";
-  diagnose(std::string("N020: ") + library.title + " is answered by ROCm's " + library.target +
-           ", which is not here: no " + names +
+  diagnose(std::string("error[N020]: ") + library.title + " is answered by ROCm's " +
+           library.target + ", which is not here: no " + names +
            " in the folder that ANYWARP_ROCM_PATH names, beside the HIP runtime, in /opt/rocm/lib "
            "or on the library path" +
-           why + "; install the package " + library.package +
+           why + "\nhelp: install the package " + library.package +
            " of ROCm, or set ANYWARP_ROCM_PATH to the folder that holds it");
 }
 
@@ -224,18 +229,18 @@ int missing(unsigned index) noexcept {
   const char* text = function.target;
   int first = 0, last = 0;
   while (next_symbol(text, &name, &first, &last)) names += (names.empty() ? "" : " or ") + name;
-  tell_absent(function.name, ("N021: " + std::string(library.target) + " has no " + names +
-                              " in this version (" + door().path + ")")
-                                 .c_str());
+  const std::string reason =
+      std::string(library.target) + " has no " + names + " in this version (" + door().path + ")";
+  tell_absent(function.name, explained(reason, "N021").c_str());
   return library.not_supported;
 }
 
 int refuse(int problem, unsigned index) noexcept {
   if (problem & 4) return library.invalid_handle;
   if (problem & 1) return library.invalid_value;
-  tell_absent(functions[index].name, (std::string("N022: an argument has a value that ") +
-                                      library.target + " does not have")
-                                         .c_str());
+  const std::string reason =
+      std::string("an argument has a value that ") + library.target + " does not have";
+  tell_absent(functions[index].name, explained(reason, "N022").c_str());
   return library.not_supported;
 }
 
@@ -246,8 +251,8 @@ int absent(unsigned index) noexcept {
   return library.not_supported;
 }
 
-int unsupported(const char* function, const char* reason) noexcept {
-  tell_absent(function, reason);
+int unsupported(const char* function, const char* reason, const char* code) noexcept {
+  tell_absent(function, explained(reason, code).c_str());
   return library.not_supported;
 }
 

@@ -86,7 +86,7 @@ int unknown_value() noexcept;
 int absent(unsigned index) noexcept;
 
 // A value that ROCm cannot have, in words of the user's: said once, and NOT_SUPPORTED returned.
-int unsupported(const char* function, const char* reason) noexcept;
+int unsupported(const char* function, const char* reason, const char* code = "N024") noexcept;
 
 // Functions written by hand count themselves.
 void count(unsigned index) noexcept;
@@ -97,8 +97,12 @@ void* symbol(const char* name) noexcept;
 // The HIP runtime that is in use: 6 or 7; 0 where the library is missing.
 int runtime_major() noexcept;
 
-// A stream of the program as HIP knows it.
-inline void* stream(void* value) { return value; }
+// A stream of the program as HIP knows it. CUDA's name for the legacy stream (1) is none in HIP 6;
+// null is the same stream in libraries that were not compiled for per-thread streams. The
+// per-thread stream (2) bears the same number.
+inline void* stream(void* value) {
+  return reinterpret_cast<uintptr_t>(value) == 1 ? nullptr : value;
+}
 
 template <typename Result>
 Result nothing(unsigned index) {

@@ -462,11 +462,19 @@ NVRTC = Setting(
     "Who compiles for programs that use NVRTC: `anywarp`, or `nvidia`, for NVIDIA's own library where it is installed, or the path of one.",
     "native",
 )
+ROCM_PATH = Setting(
+    "ANYWARP_ROCM_PATH",
+    str,
+    _nothing,
+    "unset",
+    "The folder with ROCm's libraries (or its prefix), for the libraries of CUDA that they answer; else beside the HIP runtime in use, `/opt/rocm/lib`, the library path.",
+    "native",
+)
 
 SETTINGS: tuple[Setting[object], ...] = (
     DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, MEMORY, DEVICES, ASYNC, VERSIONS, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, TRACE_DIR, TRACE_GRAPHS, TRACE_LIMIT,
     NVIDIA_DRIVER, CHECK, LOG,
-    BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_SCOPE, TORCH_BLOCK, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, REBIND, RUN, CXX, CLANG, LLD, NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVRTC,
+    BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_SCOPE, TORCH_BLOCK, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, REBIND, RUN, CXX, CLANG, LLD, NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVRTC, ROCM_PATH,
 )  # fmt: skip
 """All of them, in the order of docs/settings.md."""
 

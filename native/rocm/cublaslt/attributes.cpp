@@ -178,9 +178,9 @@ const Attribute* find(const Attribute (&table)[Count], int attribute) {
 }
 
 int no_twin(unsigned at, int attribute) {
-  const std::string reason = "N023: attribute " + std::to_string(attribute) +
-                             " has a value that hipBLASLt has no twin for";
-  return unsupported(functions[at].name, reason.c_str());
+  const std::string reason =
+      "attribute " + std::to_string(attribute) + " has a value that hipBLASLt has no twin for";
+  return unsupported(functions[at].name, reason.c_str(), "N023");
 }
 
 int set(unsigned at, const Attribute* entry, void* descriptor, int attribute, const void* value,

@@ -36,7 +36,7 @@ AW_EXPORT int cufftGetProperty(int property, int* value) {
 AW_EXPORT int cufftXtSetCallback(int, void**, int, void**) {
   count(at_cufftXtSetCallback);
   return unsupported("cufftXtSetCallback",
-                     "N024: a callback is device code that hipFFT would have to call");
+                     "a callback is device code that hipFFT would have to call");
 }
 
 AW_EXPORT int cufftXtClearCallback(int plan, int) {
@@ -49,7 +49,7 @@ AW_EXPORT int cufftXtClearCallback(int plan, int) {
 AW_EXPORT int cufftXtSetCallbackSharedSize(int, int, size_t) {
   count(at_cufftXtSetCallbackSharedSize);
   return unsupported("cufftXtSetCallbackSharedSize",
-                     "N024: a callback is device code that hipFFT would have to call");
+                     "a callback is device code that hipFFT would have to call");
 }
 
 // One area per device of the plan; plans of ours that come from here have one.
@@ -115,5 +115,5 @@ AW_EXPORT int cufftXtSetWorkAreaPolicy(int plan, int policy, size_t*) {
   void* theirs = nullptr;
   if (own_find(plan, &theirs)) return cuda::CUFFT_INVALID_PLAN;
   if (policy == cuda::CUFFT_WORKAREA_PERFORMANCE) return cuda::CUFFT_SUCCESS;
-  return unsupported("cufftXtSetWorkAreaPolicy", "N024: hipFFT has no plans that use less memory");
+  return unsupported("cufftXtSetWorkAreaPolicy", "hipFFT has no plans that use less memory");
 }

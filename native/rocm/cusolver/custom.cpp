@@ -132,7 +132,7 @@ AW_EXPORT int cusolverDnXgesvd_bufferSize(void* handle, void*, signed char, sign
   const Precision* chosen = precision(a_type, s_type, u_type, v_type, compute);
   if (!chosen)
     return unsupported("cusolverDnXgesvd_bufferSize",
-                       "N024: hipSOLVER has no singular values of these types together");
+                       "hipSOLVER has no singular values of these types together");
   size_t own = 0;
   *on_host = 0;
   return workspace(*chosen, handle, m, n, &own, on_device);
@@ -149,7 +149,7 @@ AW_EXPORT int cusolverDnXgesvd(void* handle, void*, signed char job_u, signed ch
   const Precision* chosen = precision(a_type, s_type, u_type, v_type, compute);
   if (!chosen)
     return unsupported("cusolverDnXgesvd",
-                       "N024: hipSOLVER has no singular values of these types together");
+                       "hipSOLVER has no singular values of these types together");
   size_t own = 0, all = 0;
   if (const int result = workspace(*chosen, handle, m, n, &own, &all)) return result;
   if (bytes < all || !on_device) return cuda::CUSOLVER_STATUS_INVALID_VALUE;

@@ -73,9 +73,8 @@ int convert(const char* function, const void* ours, Configuration& theirs) {
   theirs.version = static_cast<unsigned>(version);
   // Blocks of a cluster are NVIDIA's; RCCL's field must stay undefined or it warns of every value.
   if (asks_for_more(given, theirs.size))
-    unsupported(
-        function,
-        "N024: ncclConfig_t: RCCL has not all fields that are set; the others are handed on");
+    unsupported(function,
+                "ncclConfig_t: RCCL has not all fields that are set; the others are handed on");
   return cuda::ncclSuccess;
 }
 

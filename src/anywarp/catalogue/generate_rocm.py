@@ -222,7 +222,8 @@ def _result(library: Library, replaced: Replaced, function: Function, answer: An
 def absent(library: Library, replaced: Replaced, function: Function, index: int) -> str:
     """Return the C++ of a function that says that it is not there."""
     kind = meaning(library, function.result, target=False)
-    if kind == ("enum", replaced.status):
+    # Of functions that no header declares only the name is known; they are taken for the library's usual kind.
+    if kind == ("enum", replaced.status) or not function.result:
         return f"AW_ABSENT({function.name}, {index})\n"
     return f"AW_ABSENT_NOTHING({function.name}, {index})\n"
 
