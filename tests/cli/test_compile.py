@@ -89,3 +89,24 @@ def test_a_device_that_is_not_there_is_told_with_those_that_are(device, capsys):
     assert call(["compile", "--device", device, str(VECADD)]) == 2
     told = capsys.readouterr().err
     assert "error[D001]" in told and "cpu" in told
+
+
+@pytest.mark.parametrize("arch, wave", [("gfx942", 64), ("gfx1100", 32)])
+def test_code_for_amd_gpus_is_shown(capsys, tmp_path, arch, wave):
+    """What a kernel takes of the GPU, the reasons, its machine code, and a code object of AMD's."""
+    device = ("--device", f"hip:{arch}")
+    line = shown(capsys, *device, VECADD)
+    assert f"{arch}: " in line and "vector and" in line and "0 scratch" in line
+    (told,) = json.loads(shown(capsys, *device, "--format", "json", VECADD))["kernels"]
+    assert told["amd"]["wave"] == wave and told["amd"]["vgprs"] > 0
+    assert "define amdgpu_kernel" in shown(capsys, *device, "--emit", "llvm", VECADD)
+    assert "s_endpgm" in shown(capsys, *device, "--emit", "asm", VECADD)
+    assert "linked by" in shown(capsys, *device, "--explain", VECADD)
+    out = tmp_path / "vecadd.hsaco"
+    shown(capsys, *device, "--emit", "object", "-o", out, VECADD)
+    assert out.read_bytes()[:4] == b"\x7fELF" and out.read_bytes()[18:20] == b"\xe0\x00"
+
+
+def test_an_architecture_that_is_not_known_is_told(capsys):
+    assert call(["compile", "--device", "hip:gfx7", str(VECADD)]) == 2
+    assert "D003" in capsys.readouterr().err

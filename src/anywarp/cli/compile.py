@@ -9,10 +9,10 @@ import json
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
@@ -28,8 +28,14 @@ from anywarp.ptx.inspect import contents
 from anywarp.runtime import warm
 from anywarp.runtime.modules import open_image
 
+if TYPE_CHECKING:  # late: LLVM takes time to load
+    from anywarp.compiler.amdgpu.target import AmdTarget
+    from anywarp.compiler.artifact import Amd
+    from anywarp.compiler.simd.target import SimdTarget
+
 STAGES = ("tree", "ir", "llvm", "asm", "object")
 _LISTED = 20
+_WARP = 32
 
 
 _Stage: TypeAlias = "tuple[str, str | dict[str, object]]"
@@ -47,7 +53,12 @@ class _Candidate:
 @click.command("compile")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--kernel", "pattern", metavar="NAME", default="*", help="The kernel, or a pattern such as 'gemm*'.")
-@click.option("--device", "name", metavar="NAME", help="Device to compile for (default: ANYWARP_DEVICE, else cpu).")
+@click.option(
+    "--device",
+    "name",
+    metavar="NAME",
+    help="Device to compile for: cpu, or as hip:gfx942 (default: ANYWARP_DEVICE, else cpu).",
+)
 @click.option(
     "--block", metavar="X[,Y[,Z]]", help="The block shape (default: the largest the kernel states, else 256)."
 )
@@ -67,25 +78,37 @@ def command(
 
     With --emit, --passes or --explain: show one kernel. Exit code 0: compiled; 1: a kernel was refused; 2: nothing to compile.
     """
-    device = devices.find(name or settings.DEVICE.get())
-    if device.name != "cpu":
-        text = f"only the code for the device 'cpu' can be looked into, not that for {device.name!r}"
-        raise AnywarpError(Diagnostic("L004", text, help="leave --device out"))
+    target = _target(name or settings.DEVICE.get())
     found = list(_candidates(file, pattern, block, words))
     if not found:
         help = "`anywarp inspect --kernels FILE` shows what a file holds"
         raise AnywarpError(Diagnostic("L003", f"there is no kernel {pattern!r} in PTX in {file.name}", help=help))
     if not (emit or passes or reasons):
-        return _compile_all(found, style)
+        return _compile_all(found, target, style)
     one = _only(found)
     stages, broken = _passes(one) if passes else ([], "")
-    shown = _show(one, stages, None if broken else emit, reasons and not broken, style)
+    shown = _show(one, target, stages, None if broken else emit, reasons and not broken, style)
     _write(shown, output)
     if broken:
         raise AnywarpError(
             Diagnostic(codes.INTERNAL, broken, help="this is a defect in anywarp; please report it with the PTX")
         )
     return 0
+
+
+def _target(name: str) -> SimdTarget | AmdTarget:
+    """Return what compiles for a device: `cpu`, or an AMD GPU by its architecture, `hip:gfx942`."""
+    device = devices.named(name)
+    if device.name == "hip":
+        from anywarp.devices.hip.target import target_for  # late: LLVM takes time to load
+
+        return target_for(device.identity().partition(":")[2])
+    if device.name != "cpu":
+        text = f"only code for the devices 'cpu' and 'hip' can be looked into, not that for {device.name!r}"
+        raise AnywarpError(Diagnostic("L004", text, help="leave --device out, or name an AMD GPU: --device hip:gfx942"))
+    from anywarp.devices.cpu.target import host_target
+
+    return host_target()
 
 
 def _candidates(file: Path, pattern: str, block: str | None, words: str) -> Iterator[_Candidate]:
@@ -118,11 +141,11 @@ def _only(found: list[_Candidate]) -> _Candidate:
     raise click.UsageError(f"one kernel at a time; --kernel chooses among: {' '.join(exact)}{more}")
 
 
-def _compile_all(found: list[_Candidate], style: str) -> int:
+def _compile_all(found: list[_Candidate], target: SimdTarget | AmdTarget, style: str) -> int:
     """Compile every kernel and tell of each how it went."""
     rows: list[dict[str, object]] = []
     for one in found:
-        row, line, problem = _compile(one)
+        row, line, problem = _compile(one, target)
         if problem is not None:
             click.echo(problem.as_text(), err=True)
         if style == "text":
@@ -133,48 +156,62 @@ def _compile_all(found: list[_Candidate], style: str) -> int:
     return int(any("problem" in row for row in rows))
 
 
-def _compile(one: _Candidate) -> tuple[dict[str, object], str, Diagnostic | None]:
+def _compile(one: _Candidate, target: SimdTarget | AmdTarget) -> tuple[dict[str, object], str, Diagnostic | None]:
     """Compile a kernel; return what is told of it as data and as a line, and what is wrong with it."""
     from anywarp.compiler.pipeline import compile_kernel  # late: LLVM takes time to load
-    from anywarp.devices.cpu.target import host_target
 
     shape = one.specialisation.block or (0, 0, 0)
     row: dict[str, object] = {"kernel": one.kernel, "block": shape}
     head = f"{one.kernel}  block {' x '.join(map(str, shape))}"
     start = time.perf_counter()
     try:
-        made = compile_kernel(one.index, one.kernel, one.specialisation, host_target())
+        made = compile_kernel(one.index, one.kernel, one.specialisation, target)
     except AnywarpError as error:
         return {**row, "problem": error.diagnostic.as_json()}, f"{head}: refused", error.diagnostic
     spent = (time.perf_counter() - start) * 1e3
     row |= {"lanes": made.lanes, "object_bytes": len(made.object), "notes": made.notes, "wishes": made.wishes}
-    size = len(made.object) / 1024
+    size, how = len(made.object) / 1024, f"gangs of {made.lanes} lanes"
+    if made.amd is not None:
+        row["amd"] = asdict(made.amd)
+        how = _registers(made.amd, made.shared_bytes)
+    return {**row, "milliseconds": round(spent, 1)}, f"{head}: {size:.1f} KiB, {how}, {spent:.0f} ms", None
+
+
+def _registers(amd: Amd, shared: int) -> str:
+    """Say what a kernel takes of an AMD GPU."""
+    warps = f"{amd.warps_per_wave} to a wave" if amd.wave > _WARP else "of their own"
+    spilled = f", {amd.vgpr_spills + amd.sgpr_spills} spilled" if amd.vgpr_spills or amd.sgpr_spills else ""
+    matrix = f" + {amd.agprs}" if amd.agprs else ""
     return (
-        {**row, "milliseconds": round(spent, 1)},
-        f"{head}: {size:.1f} KiB, gangs of {made.lanes} lanes, {spent:.0f} ms",
-        None,
+        f"{amd.arch}: {amd.vgprs}{matrix} vector and {amd.sgprs} scalar registers{spilled}, {shared} bytes shared, "
+        f"{amd.scratch} scratch, warps {warps}"
     )
 
 
-def _show(one: _Candidate, parts: list[_Stage], emit: str | None, reasons: bool, style: str) -> str | bytes:
+def _show(
+    one: _Candidate, target: SimdTarget | AmdTarget, parts: list[_Stage], emit: str | None, reasons: bool, style: str
+) -> str | bytes:
     """Return what was asked to be seen of one kernel, behind `parts`."""
     if emit == "tree":
         from anywarp.compiler.stages import tree_text
 
         parts.append(("tree", tree_text(one.index, one.kernel)))
     elif emit or reasons:
-        from anywarp.compiler.explain import explain
+        from anywarp.compiler.explain import Explanation, explain
         from anywarp.compiler.stages import compile_seen
-        from anywarp.devices.cpu.target import host_target
 
-        seen = compile_seen(one.index, one.kernel, one.specialisation, host_target())
+        seen = compile_seen(one.index, one.kernel, one.specialisation, target)
         if emit == "object":
             return seen.artifact.object
         stages = {"ir": seen.ir, "llvm": seen.llvm, "asm": seen.assembly}
         if emit:
             parts.append((emit, stages[emit]()))
         if reasons:
-            said = explain(seen, one.index.source)
+            amd = seen.artifact.amd
+            if amd is not None:  # lanes are emitted one by one there: what is to be said stands in the artifact
+                said = Explanation([_registers(amd, seen.artifact.shared_bytes), *seen.artifact.notes], [])
+            else:
+                said = explain(seen, one.index.source)
             parts.append(("explain", said.as_json() if style == "json" else said.as_text()))
     if style == "json":
         return json.dumps({"kernel": one.kernel, "stages": [{"stage": s, "content": c} for s, c in parts]}, indent=2)

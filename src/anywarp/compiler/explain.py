@@ -99,9 +99,9 @@ class _Explainer:
         self.analysis: Analysis = compiled.analysis
         self.places = Places(source)
         self.flow: ControlFlow = control_flow(self.kernel)
-        self.chunk = compiled.target.machine.chunk
+        self.chunk = compiled.simd.machine.chunk
         self.traffic = register_traffic(compiled.assembly())
-        values = Values(compiled.kernel, compiled.analysis, compiled.specialisation, compiled.target.machine)
+        values = Values(compiled.kernel, compiled.analysis, compiled.specialisation, compiled.simd.machine)
         self.plausible = find_plausible(values)
         self.groups = find_groups(compiled.kernel)
 
@@ -120,10 +120,10 @@ class _Explainer:
     # --- the whole kernel ---------------------------------------------------------------------------------------------
 
     def _facts(self) -> Iterator[str]:
-        c, machine = self.c, self.c.target.machine
+        c, machine = self.c, self.c.simd.machine
         shape = c.specialisation.block
         block = " x ".join(map(str, shape)) if shape else "any number of"
-        yield f"kernel {self.kernel.name} for blocks of {block} threads, on {c.target.cpu}"
+        yield f"kernel {self.kernel.name} for blocks of {block} threads, on {c.simd.cpu}"
         lanes = c.specialisation.lanes
         jammed = f" ({lanes // 32} warps jammed)" if lanes > 32 else ""
         yield (

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from anywarp.compiler.amdgpu.target import AmdTarget
 from anywarp.compiler.artifact import Artifact
 from anywarp.compiler.ir import Kernel, Specialisation
 from anywarp.compiler.module_view import IndexedModule
@@ -29,15 +30,25 @@ class Compiled:
     analysis: Analysis
     specialisation: Specialisation
     artifact: Artifact
-    target: SimdTarget
+    target: SimdTarget | AmdTarget
+
+    @property
+    def simd(self) -> SimdTarget:
+        """The target, of a kernel that was compiled for a processor."""
+        assert isinstance(self.target, SimdTarget)
+        return self.target
 
     def llvm(self) -> str:
         """Return the LLVM IR, before LLVM changes it."""
+        if isinstance(self.target, AmdTarget):
+            return self.target.emitted(self.kernel, self.analysis, self.specialisation)[0].text
         return self.target.emit_text(self.kernel, self.analysis, self.specialisation)[0]
 
     def assembly(self) -> str:
         """Return the machine code as assembly text with LLVM's remarks."""
         t = self.target
+        if isinstance(t, AmdTarget):
+            return t.assembly(self.kernel, self.analysis, self.specialisation)
         return assembly(self.llvm(), t.triple, t.cpu, t.features, self.kernel.name, self.specialisation.quick)
 
     def ir(self) -> str:
@@ -58,9 +69,28 @@ class _Recorder(SimdTarget):
         return SimdTarget.emit(self, kernel, analysis, specialisation)
 
 
-def compile_seen(index: ModuleIndex, name: str, specialisation: Specialisation, target: SimdTarget) -> Compiled:
+@dataclass(frozen=True, slots=True)
+class _AmdRecorder(AmdTarget):
+    """The same for AMD GPUs."""
+
+    given: list[tuple[Kernel, Analysis, Specialisation]] = field(
+        default_factory=list[tuple[Kernel, Analysis, Specialisation]]
+    )
+
+    def emit(self, kernel: Kernel, analysis: Analysis, specialisation: Specialisation) -> Artifact:
+        self.given.append((kernel, analysis, specialisation))
+        return AmdTarget.emit(self, kernel, analysis, specialisation)
+
+
+def compile_seen(
+    index: ModuleIndex, name: str, specialisation: Specialisation, target: SimdTarget | AmdTarget
+) -> Compiled:
     """Compile a kernel and keep what it went through. Raises AnywarpError naming what cannot be compiled."""
-    recorder = _Recorder(target.triple, target.cpu, target.features, target.machine)
+    recorder = (
+        _AmdRecorder(target.arch, target.features, target.identity)
+        if isinstance(target, AmdTarget)
+        else _Recorder(target.triple, target.cpu, target.features, target.machine)
+    )
     artifact = compile_kernel(index, name, specialisation, recorder)
     # Of several gangs that were tried, the one that was kept.
     kept = [given for given in recorder.given if given[2].lanes == artifact.lanes]
