@@ -111,6 +111,8 @@ struct Solution {
 struct cudnnHandle_s : aw::dnn::Object<2> {
   miopenHandle_t miopen = nullptr;
   cudaStream_t stream = nullptr;
+  void* blas = nullptr;  // rocBLAS's handle, made when a graph multiplies
+  int (*destroy_blas)(void*) = nullptr;
   std::mutex mutex;
   std::map<std::vector<int>, std::vector<aw::dnn::Solution>> solutions;
 };

@@ -87,20 +87,8 @@ cudnnStatus_t status_of(miopenStatus_t status) {
   }
 }
 
-// The folder that the user names, where the loader looks, and where ROCm installs itself.
-void* open_first(std::initializer_list<const char*> names) {
-  const char* set = getenv("ANYWARP_ROCM_PATH");
-  const std::string chosen = set ? set : "";
-  for (const std::string& folder :
-       {chosen.empty() ? "" : chosen + "/lib/", chosen.empty() ? "" : chosen + "/", std::string(),
-        std::string("/opt/rocm/lib/")})
-    for (const char* name : names)
-      if (void* library = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_GLOBAL)) return library;
-  return nullptr;
-}
-
 Miopen load() {
-  void* library = open_first({"libMIOpen.so.1", "libMIOpen.so"});
+  void* library = open_rocm({"libMIOpen.so.1", "libMIOpen.so"});
   if (!library) {
     std::string words =
         "error[N025]: cuDNN is served by MIOpen, and libMIOpen.so.1 was not found\n"
@@ -126,7 +114,7 @@ struct Allocator {
 const Allocator& allocator() {
   static const Allocator instance = [] {
     Allocator found;
-    void* library = open_first({"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so"});
+    void* library = open_rocm({"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so"});
     if (!library) return found;
     found.allocate = reinterpret_cast<decltype(found.allocate)>(dlsym(library, "hipMallocAsync"));
     found.release = reinterpret_cast<decltype(found.release)>(dlsym(library, "hipFreeAsync"));
@@ -136,6 +124,18 @@ const Allocator& allocator() {
 }
 
 }  // namespace
+
+// The folder that the user names, where the loader looks, and where ROCm installs itself.
+void* open_rocm(std::initializer_list<const char*> names) {
+  const char* set = getenv("ANYWARP_ROCM_PATH");
+  const std::string chosen = set ? set : "";
+  for (const std::string& folder :
+       {chosen.empty() ? "" : chosen + "/lib/", chosen.empty() ? "" : chosen + "/", std::string(),
+        std::string("/opt/rocm/lib/")})
+    for (const char* name : names)
+      if (void* library = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_GLOBAL)) return library;
+  return nullptr;
+}
 
 int to_rocm(const EnumPair* pairs, size_t count, int value, const char* type) {
   for (size_t i = 0; i < count; ++i) {

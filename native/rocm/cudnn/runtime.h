@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 
 #include "conversions.h"
@@ -69,6 +70,10 @@ void require_pointer(Pointer pointer) {
 [[noreturn]] void unsupported(const std::string& words);
 
 const std::string& last_error();
+
+// The first of these libraries that is there: in the folder that the user names, where the loader
+// looks, where ROCm installs.
+void* open_rocm(std::initializer_list<const char*> names);
 
 struct Miopen {
 #define AW_MEMBER(name, result, parameters) result(*name) parameters = nullptr;

@@ -48,6 +48,7 @@ AW_CUDNN(cudnnCreate, cudnnHandle_t* handle) {
 AW_CUDNN(cudnnDestroy, cudnnHandle_t handle) {
   if (!handle) return;
   MIOPEN(Destroy, object(handle).miopen);
+  if (handle->blas) handle->destroy_blas(handle->blas);
   delete handle;
 }
 // MIOpen takes no handle of our streams that HIP does not know: the driver's streams are HIP's.
