@@ -13,6 +13,7 @@ from anywarp.compiler.amdgpu.wide_atomics import emit_wide
 from anywarp.compiler.ir import Op
 from anywarp.compiler.simd.text import LLVM_TYPE
 from anywarp.ptx.isa.mbarriers import COUNTED, EXPECTED, PARITY
+from anywarp.ptx.isa.ops import Type
 
 _RMW = {
     "add": "add", "and": "and", "or": "or", "xor": "xor", "exch": "xchg", "min": "min", "max": "max", "umin": "umin",
@@ -34,22 +35,31 @@ class Atomics:
         self.e.define(op, self.e.guarded(op, lambda: [(type, self._one(op, type))])[0])
 
     def _one(self, op: Op, element: str) -> str:
-        e, t, name, size = self.e, self.e.t, op.attrs["op"], SIZE[op.args[1].type]
+        e, t, size = self.e, self.e.t, SIZE[op.args[1].type]
         order, scope = ORDER[op.attrs.get("order", "relaxed")], SCOPE[op.attrs.get("scope", "gpu")]
         type, pointer = self.places.pointer(op.attrs["space"], op.args[0])
         if size > 8:
             return emit_wide(e, op, type, pointer)
         values = [e.value(a) for a in op.args[1:]]
-        if name == "cas":
+        if op.attrs["op"] == "cas":
             word = f"i{8 * size}"
             old, new = (v if element == word else t.cast("bitcast", element, v, word) for v in values)
             found = self._exchange(type, pointer, word, old, new, order, scope)[0]
             return found if element == word else t.cast("bitcast", word, found, element)
-        if name in _RMW and ((element.startswith("i") and size >= 4) or name == "exch"):
-            return t.let(f"atomicrmw {_RMW[name]} {type} {pointer}, {element} {values[0]}{scope} {order}, align {size}")
+        return self._update(str(op.attrs["op"]), op.args[1].type, (type, pointer), values[0], order, scope)
+
+    def update(self, name: str, held: Type, place: tuple[str, str], value: str) -> str:
+        """Emit a relaxed update of one element at a pointer (its type and name), for all of the device; returns the old value."""
+        return self._update(name, held, place, value, "monotonic", SCOPE["gpu"])
+
+    def _update(self, name: str, held: Type, place: tuple[str, str], value: str, order: str, scope: str) -> str:
+        element, size = LLVM_TYPE[held], SIZE[held]
+        how = _RMW.get(name) if (element.startswith("i") and size >= 4) or name == "exch" else None
         if name == "fadd" and element in ("float", "double"):
-            return t.let(f"atomicrmw fadd {type} {pointer}, {element} {values[0]}{scope} {order}, align {size}")
-        return self._by_exchange(op, element, type, pointer, values, order, scope)
+            how = "fadd"
+        if how is None:
+            return self._by_exchange(name, held, place, value, order, scope)
+        return self.e.t.let(f"atomicrmw {how} {place[0]} {place[1]}, {element} {value}{scope} {order}, align {size}")
 
     def _exchange(
         self, type: str, pointer: str, word: str, old: str, new: str, order: str, scope: str
@@ -59,18 +69,17 @@ class Atomics:
         pair = t.let(f"cmpxchg {type} {pointer}, {word} {old}, {word} {new}{scope} {order} {failure}, align {size}")
         return t.let(f"extractvalue {{ {word}, i1 }} {pair}, 0"), t.let(f"extractvalue {{ {word}, i1 }} {pair}, 1")
 
-    def _by_exchange(
-        self, op: Op, element: str, type: str, pointer: str, values: list[str], order: str, scope: str
-    ) -> str:
+    def _by_exchange(self, name: str, held: Type, place: tuple[str, str], value: str, order: str, scope: str) -> str:
         """Compute the new value and try to exchange until nobody interfered; a lane that succeeds waits for no other."""
-        e, t, size = self.e, self.e.t, SIZE[op.args[1].type]
+        e, t, size, element = self.e, self.e.t, SIZE[held], LLVM_TYPE[held]
+        type, pointer = place
         word = f"i{8 * size}"
         first = t.let(f"load atomic {word}, {type} {pointer}{scope} monotonic, align {size}")
 
         def trip(carried: list[str]) -> tuple[str, list[str]]:
             seen = carried[0]
             old = seen if element == word else t.cast("bitcast", word, seen, element)
-            new = self._new(op, element, old, values[0])
+            new = self._new(name, held, old, value)
             bits = new if element == word else t.cast("bitcast", element, new, word)
             found, done = self._exchange(type, pointer, word, seen, bits, order, scope)
             return t.two("xor", "i1", done, "true"), [found]
@@ -78,14 +87,14 @@ class Atomics:
         found = e.loop([(word, first)], trip)[0]
         return found if element == word else t.cast("bitcast", word, found, element)
 
-    def _new(self, op: Op, element: str, old: str, b: str) -> str:
-        t, name, type = self.e.t, op.attrs["op"], op.args[1].type
+    def _new(self, name: str, held: Type, old: str, b: str) -> str:
+        t = self.e.t
         if name == "arrive":
             return self._arrived(t.two("add", "i64", old, b))
         if name in ("fadd", "fmin", "fmax"):
-            floats, made = GpuFloats(t), Op(name, type, [])
+            floats, made = GpuFloats(t), Op(name, held, [])
             return floats.arithmetic(made, 0, old, b) if name == "fadd" else floats.extreme(made, 0, old, b)
-        raise NotImplementedError(f"atom.{name} of {type}")
+        raise NotImplementedError(f"atom.{name} of {held}")
 
     def _arrived(self, word: str) -> str:
         """An mbarrier's word after a change: in its next phase where nothing is pending (see `ptx.isa.mbarriers`)."""

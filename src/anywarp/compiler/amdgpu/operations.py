@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from anywarp.compiler.amdgpu import approximate, floats, integers, matrix, texture, warp
 from anywarp.compiler.amdgpu.atomics import Atomics
+from anywarp.compiler.amdgpu.bulk import Bulk
 from anywarp.compiler.amdgpu.emitter import Emitter
 from anywarp.compiler.amdgpu.matrix_load import MatrixLoads
 from anywarp.compiler.amdgpu.memory import Memory
@@ -25,7 +26,6 @@ HANDLERS: dict[str, Handler] = {
     **approximate.OPERATIONS,
     **texture.OPERATIONS,
     "special": emit_special,
-    "host_call": emit_host_call,
 }
 """What needs nothing but the emitter."""
 
@@ -37,6 +37,7 @@ class Operations:
         self.e = e
         self.places = places = Places(e)
         memory, atomics = Memory(e, places), Atomics(e, places)
+        self._bulk = Bulk(e, places, atomics)
         self._own: dict[str, Callable[[Op], None]] = {
             "param": memory.param,
             "symbol": places.symbol,
@@ -49,6 +50,7 @@ class Operations:
             "from_generic": places.from_generic,
             "is_space": places.is_space,
             "element": self._element,
+            "host_call": self._host_call,
         }
 
     def emit(self, op: Op) -> None:
@@ -67,6 +69,12 @@ class Operations:
         if handler is None:
             raise NotImplementedError(f"operation {op.name}")
         handler(self.e, op)
+
+    def _host_call(self, op: Op) -> None:
+        if str(op.attrs["name"]).startswith("bulk_"):
+            self._bulk.emit(op)
+        else:
+            emit_host_call(self.e, op)
 
     def _element(self, op: Op) -> None:
         self.e.define(op, self.e.elements[op.args[0]][int(op.attrs["index"])])
