@@ -234,7 +234,8 @@ void write_line(const std::string& members) {
 
 // What returns text has no result that could be set for all.
 bool returns_text(const char* name) {
-  for (const char* part : {"GetErrorName", "GetErrorString", "getErrorString", "NameRef", "ApiName"})
+  for (const char* part :
+       {"GetErrorName", "GetErrorString", "getErrorString", "NameRef", "ApiName"})
     if (strstr(name, part)) return true;
   return false;
 }

@@ -95,6 +95,20 @@ bool loose() {  // FAKE_HIP_HOST_ACCESS: device memory may be touched by the hos
 }  // namespace
 
 int memory_file() { return arena().file; }
+std::atomic<uint64_t>* shared_page(int64_t* at) {
+  *at = take_file(kGrain);
+  void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, arena().file, *at);
+  return static_cast<std::atomic<uint64_t>*>(page);
+}
+std::atomic<uint64_t>* foreign_page(pid_t pid, int file, int64_t at) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, file);
+  int opened = open(path, O_RDWR | O_CLOEXEC);
+  if (opened < 0) return nullptr;
+  void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, opened, at);
+  close(opened);
+  return page == MAP_FAILED ? nullptr : static_cast<std::atomic<uint64_t>*>(page);
+}
 bool in_arena(const void* address) {
   auto at = reinterpret_cast<uintptr_t>(address);
   return at >= arena().base && at < arena().base + kSpan;

@@ -361,7 +361,15 @@ HIP(hipStreamWaitEvent)(hipStream_t handle, hipEvent_t other, unsigned flags) {
     for (Node* each : event->ends) stream->ends.push_back(each);
     return done(hipSuccess);
   }
-  if (event->work && !event->work->done) submit(stream, "wait for an event", nullptr, {event->work});
+  if (event->shared && !event->work) {  // recorded by another process
+    WorkRef work = submit(stream, "wait for an event", nullptr);
+    work->ready = [shared = event->shared, goal = uint64_t{event->shared[0]}] {
+      return shared[1] >= goal;
+    };
+    return done(hipSuccess);
+  }
+  if (event->work && !event->work->done)
+    submit(stream, "wait for an event", nullptr, {event->work});
   return done(hipSuccess);
 }
 HIP(hipStreamWaitEvent_spt)(hipStream_t handle, hipEvent_t event, unsigned flags) {
@@ -531,7 +539,14 @@ HIP(hipEventRecordWithFlags)(hipEvent_t handle, hipStream_t where, unsigned flag
     }
     event->graph = nullptr;
     event->ends.clear();
-    work = submit(stream, "event", nullptr);
+    std::function<void()> tell;
+    if (auto* shared = event->shared) {
+      uint64_t number = ++shared[0];
+      tell = [shared, number] {
+        if (shared[1] < number) shared[1] = number;
+      };
+    }
+    work = submit(stream, "event", tell);
     event->work = work;
   }
   follow(work);
@@ -545,12 +560,15 @@ HIP(hipEventRecord_spt)(hipEvent_t handle, hipStream_t where) {
 }
 HIP(hipEventSynchronize)(hipEvent_t handle) {
   WorkRef work;
+  std::atomic<uint64_t>* shared = nullptr;
   {
     EVENT(event, handle);
     if (event->graph) return done(hipErrorCapturedEvent);
     work = event->work;
+    shared = event->work ? nullptr : event->shared;
   }
   if (work) finish(work);
+  for (uint64_t goal = shared ? shared[0].load() : 0; shared && shared[1] < goal;) doze(200000);
   return done(hipSuccess);
 }
 HIP(hipEventQuery)(hipEvent_t handle) {
@@ -559,8 +577,50 @@ HIP(hipEventQuery)(hipEvent_t handle) {
     EVENT(event, handle);
     if (event->graph) return done(hipErrorCapturedEvent);
     work = event->work;
+    if (!work && event->shared && event->shared[1] < event->shared[0])
+      return done(hipErrorNotReady);
   }
   return done(progress(work) ? hipSuccess : hipErrorNotReady);
+}
+struct SharedEvent {
+  pid_t pid;
+  int file;
+  int64_t at;
+};
+HIP(hipIpcGetEventHandle)(hipIpcEventHandle_t* out, hipEvent_t handle) {
+  EVENT(event, handle);
+  if (!out || !(event->flags & hipEventInterprocess)) return done(hipErrorInvalidValue);
+  if (!event->shared) {
+    event->place = {getpid(), memory_file(), 0};
+    event->shared = shared_page(&event->place.at);
+    if (event->work && !event->work->done) {  // it was recorded before anybody shared it
+      event->shared[0] = 1;
+      event->work->run = [shared = event->shared] {
+        if (!shared[1]) shared[1] = 1;
+      };
+    }
+  }
+  SharedEvent words{event->place.pid, event->place.file, event->place.at};
+  memset(out, 0, sizeof *out);
+  memcpy(out, &words, sizeof words);
+  return done(hipSuccess);
+}
+HIP(hipIpcOpenEventHandle)(hipEvent_t* out, hipIpcEventHandle_t handle) {
+  Lock lock = lock_world();
+  if (ready_world() != hipSuccess) return done(ready_world());
+  if (!out) return done(hipErrorInvalidValue);
+  SharedEvent words;
+  memcpy(&words, &handle, sizeof words);
+  if (words.pid == getpid()) return done(hipErrorInvalidContext);
+  auto* page = foreign_page(words.pid, words.file, words.at);
+  if (!page) return done(hipErrorInvalidValue);
+  auto* made = create<Event>("event");
+  made->device = current_device();
+  made->flags = hipEventInterprocess | hipEventDisableTiming;
+  made->shared = page;
+  made->place = {words.pid, words.file, words.at};
+  *out = reinterpret_cast<hipEvent_t>(made);
+  return done(hipSuccess);
 }
 HIP(hipEventElapsedTime)(float* out, hipEvent_t first, hipEvent_t second) {
   Lock lock = lock_world();

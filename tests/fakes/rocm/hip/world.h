@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -104,6 +105,14 @@ struct Event : Object {
   WorkRef work;
   Graph* graph = nullptr;  // recorded while capturing
   std::vector<Node*> ends;
+  // Of an event that processes share: how often it was recorded, and the newest record that is
+  // done.
+  std::atomic<uint64_t>* shared = nullptr;
+  struct {
+    pid_t pid;
+    int file;
+    int64_t at;
+  } place{};
 };
 
 enum class Memory { device, host, managed, registered, reserved, mapped, opened };
@@ -226,6 +235,8 @@ bool in_arena(const void* address);
 hipError_t check_range(const void* address, size_t size, bool device_only, const char* what);
 std::vector<Allocation*> mappings();
 int memory_file();
+std::atomic<uint64_t>* shared_page(int64_t* at);                       // a new page of the file
+std::atomic<uint64_t>* foreign_page(pid_t pid, int file, int64_t at);  // one of another process
 uint64_t next_number();
 
 // Copies as one shape (copies.cpp).
