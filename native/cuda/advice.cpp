@@ -245,3 +245,22 @@ AW_EXPORT CUresult cuMemRangeGetAttributes(void** out, size_t* sizes, int* attri
     for (size_t i = 0; i < count; ++i) put_attribute(out[i], sizes[i], attributes[i], advice);
   });
 }
+
+AW_EXPORT CUresult cuMemPrefetchBatchAsync(CUdeviceptr* addresses, size_t* sizes, size_t count,
+                                           CUmemLocation* places, size_t* indices,
+                                           size_t place_count, unsigned long long flags,
+                                           CUstream stream) {
+  return api<"cuMemPrefetchBatchAsync">([&] {
+    require(addresses && sizes && count > 0 && places && indices && place_count > 0 && flags == 0);
+    require(place_count <= count && indices[0] == 0);
+    auto target = stream_of(stream);
+    for (size_t i = 0; i < count; ++i) require(addresses[i] && sizes[i]);
+    for (size_t i = 0; i < place_count; ++i) {
+      bool last = i + 1 == place_count;
+      require(indices[i] < count && (last || indices[i] < indices[i + 1]));
+      size_t end = last ? count : indices[i + 1];
+      // There is one memory: nothing moves.
+      for (size_t k = indices[i]; k < end; ++k) note_prefetch(addresses[k], sizes[k], places[i]);
+    }
+  });
+}

@@ -129,7 +129,14 @@ std::shared_ptr<Context> context_of(CUcontext handle) {
   return context;
 }
 
+// HIP itself refuses to wait for a stream that is being captured, and says so with the code that CUDA has.
+void refuse_captures(Context& context);
+void refuse_captures(Context&) {}
+
 bool& inside_callback() { return thread_state.inside_callback; }
+
+PerThreadDefault::PerThreadDefault() : before_(thread_state.per_thread) { thread_state.per_thread = true; }
+PerThreadDefault::~PerThreadDefault() { thread_state.per_thread = before_; }
 
 void refuse_inside_callback() {
   if (thread_state.inside_callback) throw Failure(CUDA_ERROR_NOT_PERMITTED);

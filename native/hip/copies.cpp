@@ -3,15 +3,15 @@
 #include <cstring>
 
 #include "cuda/copy_shapes.h"
+#include "cuda/copy_order.h"
 #include "cuda/copying.h"
 #include "hip/devices.h"
 #include "hip/forward.h"
 #include "hip/services.h"
 
 namespace aw {
-namespace {
 
-hipMemcpy3DParms parameters(const CopyWork& w) {
+hipMemcpy3DParms copy_parameters(const CopyWork& w) {
   hipMemcpy3DParms p{};
   // Rows and layers of one side may lie anyhow apart, as HIP has it, if a layer is a whole number
   // of rows.
@@ -23,6 +23,8 @@ hipMemcpy3DParms parameters(const CopyWork& w) {
   return p;
 }
 
+namespace {
+
 bool is_empty(const CopyWork& w) { return w.width == 0 || w.height == 0 || w.depth == 0; }
 
 hipError_t give(const CopyWork& w, hipStream_t stream) {
@@ -31,7 +33,7 @@ hipError_t give(const CopyWork& w, hipStream_t stream) {
   if (w.depth == 1)
     return hip.hipMemcpy2DAsync(w.to, w.to_pitch, w.from, w.from_pitch, w.width, w.height,
                                 hipMemcpyDefault, stream);
-  hipMemcpy3DParms p = parameters(w);
+  hipMemcpy3DParms p = copy_parameters(w);
   return hip.hipMemcpy3DAsync(&p, stream);
 }
 
@@ -53,6 +55,23 @@ void copy_now(CopyWork work) {
 
 void copy_async(CopyWork work, hipStream_t stream) {
   if (!is_empty(work)) check(give(work, stream));
+}
+
+void check_copy(uint64_t to, uint64_t from, uint64_t bytes, Direction) {
+  if (bytes) require(to && from);
+}
+
+CopyWork linear_copy(uint64_t to, uint64_t from, uint64_t bytes) {
+  CopyWork w;
+  w.to = reinterpret_cast<uint8_t*>(to), w.from = reinterpret_cast<const uint8_t*>(from), w.width = bytes;
+  return w;
+}
+
+void copy_in_order(CopyWork work, int order, hipStream_t stream) {
+  copy_async(std::move(work), stream);
+  hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
+  if (order != kDuringCall || hip.hipStreamIsCapturing(stream, &status) != hipSuccess) return;
+  if (status == hipStreamCaptureStatusNone) check(hip.hipStreamSynchronize(stream));
 }
 
 // A copy that has been done when it returns, as far as CUDA's rules say so: HIP's of the same kind

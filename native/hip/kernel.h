@@ -23,6 +23,7 @@ struct HipKernel {
   KernelArtifact artifact;
   AmdLine amd;
   int device = 0;
+  const char* name = "";  // lives as long as the process
   hipModule_t module = nullptr;
   hipFunction_t function = nullptr;
   std::string code;  // the code object; HIP reads it for as long as the module is loaded

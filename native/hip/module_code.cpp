@@ -85,6 +85,7 @@ std::shared_ptr<HipKernel> HipKernel::obtain(const KernelRequest& request) {
   made->artifact = obtain_kernel(request);
   made->amd = read_amd_line(made->artifact);
   made->block = made->artifact.block;
+  made->name = strdup(made->artifact.name.c_str());
   made->code = made->artifact.container.payload();
   made->artifact.container.bytes.clear(), made->artifact.container.payload_at = 0;
   hipError_t error = hip.hipModuleLoadData(&made->module, made->code.data());

@@ -21,18 +21,21 @@ inline hipStream_t stream_for(const void* stream) {
 // As shared code asks for a stream, and takes what it is given by the star.
 struct StreamPlace {
   hipStream_t stream;
+  bool is_legacy;
   hipStream_t operator*() const { return stream; }
+  const StreamPlace* operator->() const { return this; }
 };
-inline StreamPlace stream_of(CUstream stream) { return {stream_for(stream)}; }
+inline StreamPlace stream_of(CUstream handle) {
+  hipStream_t stream = stream_for(handle);
+  return {stream, stream == nullptr};
+}
 
 // While one exists on this thread, the null stream is the per-thread default stream (functions
 // ending in _ptsz, _ptds).
 class PerThreadDefault {
  public:
-  PerThreadDefault() : before_(thread_state.per_thread) { thread_state.per_thread = true; }
-  ~PerThreadDefault() { thread_state.per_thread = before_; }
-  PerThreadDefault(const PerThreadDefault&) = delete;
-  PerThreadDefault& operator=(const PerThreadDefault&) = delete;
+  PerThreadDefault();
+  ~PerThreadDefault();
 
  private:
   bool before_;
