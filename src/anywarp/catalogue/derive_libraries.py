@@ -126,7 +126,30 @@ def read_rocm(packages: Packages, side: Side, builtin: Path) -> dict[str, Facts]
                 found[version].merge(Facts({}, base.types, base.constants, {}, base.resolved))
         else:
             print(f"{side.name}: ROCm {version} is not in the folder", file=sys.stderr)
+    _only_exported(packages, side, found)
     return found
+
+
+def shared_object(packages: Packages, side: Side, version: str) -> Path | None:
+    """Return the library itself, if the folder has it."""
+    if not side.shared:
+        return None
+    return next((f for f in packages.all(f"rocm-{version}") if f.name.startswith(side.shared + ".")), None)
+
+
+def _only_exported(packages: Packages, side: Side, found: Mapping[str, Facts]) -> None:
+    # HIP's headers declare functions that its library does not have.
+    shared = {version: shared_object(packages, side, version) for version in found}
+    exported = {version: set(exports_of(path)) for version, path in shared.items() if path is not None}
+    for version, facts in found.items():
+        if version in exported:
+            known = exported[version]
+        elif exported and _is_header(facts):  # a header alone: what a library of a neighbouring version has
+            known = set[str]().union(*exported.values())
+        else:
+            continue
+        for name in [n for n in facts.functions if n not in known]:
+            del facts.functions[name]
 
 
 def choices_of(stem: str) -> list[Choice]:
@@ -172,6 +195,7 @@ class Derivation:
     choices: list[Choice]
     clients: Mapping[str, int]
     pairs: dict[str, str] = field(default_factory=dict)
+    listed: bool = False  # the exports come from a table of one version, not from the library of each
 
     def side(self, name: str) -> Side:
         """Return a twin's description."""
@@ -226,7 +250,7 @@ def function_rows(d: Derivation) -> list[list[str]]:
 def _function_row(d: Derivation, name: str) -> list[str]:
     plain = re.sub(r"_pt[sd][sz]$", "", name)  # the variants for per-thread streams stand in no header
     ours = {m: d.cuda[m].functions.get(name) or d.cuda[m].functions.get(plain) for m in MAJORS}
-    majors = [m for m in MAJORS if name in d.exported[m] or ours[m]]
+    majors = [m for m in MAJORS if (name in d.exported[m] and not d.listed) or ours[m]] or list(MAJORS)
     first = ours[majors[0]] or ours[majors[-1]]
     texts = {m: f.declared() if (f := ours[m]) else "" for m in MAJORS}
     if 12 in majors and 13 in majors and texts[12] == texts[13]:
@@ -313,7 +337,7 @@ def _is_header(facts: Facts) -> bool:
 def _route(d: Derivation, choice: Choice, first: Function | None, twin: _Twin, side: str) -> tuple[str, str]:
     if choice.decision:
         return choice.decision, choice.reason
-    if first is not None and first.header == d.source.old[0]:
+    if first is not None and d.source.old[0] and first.header == d.source.old[0]:
         return "absent", d.source.old[1]
     if first is None:
         return "absent", "exported, and declared in no public header"
@@ -579,11 +603,7 @@ def demand_of(path: Path | None, libraries: Sequence[str]) -> dict[str, int]:
 def write_symbols(packages: Packages, side: Side, rocm: Mapping[str, Facts]) -> None:
     """Write what each version of a library of ROCm exports, or declares where its shared object is not at hand."""
     for version, facts in rocm.items():
-        shared = (
-            next((f for f in packages.all(f"rocm-{version}") if f.name.startswith(side.shared + ".")), None)
-            if side.shared
-            else None
-        )
+        shared = shared_object(packages, side, version)
         declared = {n for n, f in facts.functions.items() if n.startswith(side.prefix)}
         names = {n for n in exports_of(shared) if n.startswith(side.prefix)} if shared else declared
         what = (
@@ -620,6 +640,7 @@ def derive(packages: Packages, source: Source, demand: Path | None, builtin: Pat
         exported[major] = {n for n in names if re.fullmatch(source.exported, n)}
     rocm = {side.name: read_rocm(packages, side, builtin) for side in source.sides}
     d = Derivation(source, cuda, exported, rocm, choices_of(source.stem), demand_of(demand, source.demand))
+    d.listed = source.shared[0].endswith(".tsv")
     d.pairs = {**{k: v for k, v in SHARED_TYPES.items() if v}, **type_pairs(d)}
     functions = function_rows(d)
     types = type_rows(d, functions)
