@@ -252,3 +252,46 @@ out["uneven"] = len(configs(graph(conv_op("FORWARD", convolution([1, 1], [1, 1],
 """)
     assert (answer.out["engines"], answer.out["status"], answer.out["uneven"]) == (0, 3000, 0)
     assert "POINTWISE with mode 20" in answer.out["words"] and "POINTWISE with mode 20" in answer.errors
+
+
+def test_products_of_matrices_are_turned_round_for_rocblas(ask):
+    """c[2, 3, 5, 7] = a[2, 3, 5, 4] b[1, 1, 4, 7], b laid out by columns."""
+    answer = ask("""
+ok(L.cudnnSetStream(handle, P(0x57)))
+a, b, c = tensor(1, [2, 3, 5, 4]), tensor(2, [1, 1, 4, 7], strides=[28, 28, 1, 4]), tensor(3, [2, 3, 5, 7])
+what = final("MATMUL", ("MATMUL_COMP_TYPE", "DATA_TYPE", 0))
+op = final("OPERATION_MATMUL", *((f"OPERATION_MATMUL_{end}", "BACKEND_DESCRIPTOR", each) for end, each in (("DESC", what), ("ADESC", a), ("BDESC", b), ("CDESC", c))))
+execute(plan(graph(op))[0], {1: 0x1000, 2: 0x2000, 3: 0x3000})
+gaps = tensor(4, [2, 3, 5, 4], strides=[240, 80, 16, 2])
+bad = final("OPERATION_MATMUL", *((f"OPERATION_MATMUL_{end}", "BACKEND_DESCRIPTOR", each) for end, each in (("DESC", what), ("ADESC", gaps), ("BDESC", b), ("CDESC", c))))
+out["gaps"] = len(configs(graph(bad)))
+""")
+    call = answer.one("gemm")
+    # By columns: c^T[7, 5] = b^T[7, 4] a^T[4, 5]; b as it lies is b by columns, which is turned.
+    assert [call[key] for key in ("transA", "transB", "m", "n", "k")] == [112, 111, 7, 5, 4]
+    assert [call[key] for key in ("a", "lda", "stride_a", "b", "ldb", "stride_b", "d", "ldd", "batch_count")] == [
+        0x2000,
+        4,
+        0,
+        0x1000,
+        4,
+        20,
+        0x3000,
+        7,
+        6,
+    ]
+    assert (call["a_type"], call["compute_type"], call["alpha"], call["beta"]) == (150, 151, 1, 0)
+    assert answer.one("rocblas_set_stream")["stream"] == 0x57
+    assert answer.out["gaps"] == 0
+
+
+def test_gradients_of_activations_have_what_came_out_made_again(ask):
+    answer = ask("""
+x, dy, dx = (tensor(i, [2, 8, 4, 4]) for i in (1, 2, 3))
+made, out["workspace"] = plan(graph(pointwise("TANH_BWD", XDESC=x, DYDESC=dy, DXDESC=dx)))
+execute(made, {1: 0x1000, 2: 0x2000, 3: 0x3000})
+""")
+    forward, back = answer.one("miopenActivationForward"), answer.one("miopenActivationBackward")
+    assert (forward["x"], forward["y"]) == (0x1000, 0x900000)
+    assert [back[key] for key in ("y", "dy", "x", "dx")] == [0x900000, 0x2000, 0x1000, 0x3000]
+    assert answer.out["workspace"] == 512

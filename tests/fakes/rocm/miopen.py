@@ -58,9 +58,24 @@ int hipFreeAsync(void* from, void* stream) {
 }
 """
 
+ROCBLAS = """
+int rocblas_create_handle(void** to) { *to = make("Rocblas"); return 0; }
+int rocblas_destroy_handle(void* h) { return 0; }
+int rocblas_set_stream(void* h, void* s) { begin("rocblas_set_stream"), large("stream", (uintptr_t)s), end(); return 0; }
+int rocblas_gemm_strided_batched_ex(void* handle, int transA, int transB, int m, int n, int k, const void* alpha, const void* a, int a_type, int lda, int64_t stride_a,
+    const void* b, int b_type, int ldb, int64_t stride_b, const void* beta, const void* c, int c_type, int ldc, int64_t stride_c, void* d, int d_type, int ldd, int64_t stride_d,
+    int batch_count, int compute_type, int algo, int solution_index, unsigned flags) {
+  begin("gemm"), whole("transA", transA), whole("transB", transB), whole("m", m), whole("n", n), whole("k", k), factor("alpha", alpha), large("a", (uintptr_t)a), whole("a_type", a_type), whole("lda", lda);
+  whole("stride_a", stride_a), large("b", (uintptr_t)b), whole("b_type", b_type), whole("ldb", ldb), whole("stride_b", stride_b), factor("beta", beta), large("c", (uintptr_t)c);
+  whole("ldc", ldc), whole("stride_c", stride_c), large("d", (uintptr_t)d), whole("ldd", ldd), whole("batch_count", batch_count), whole("compute_type", compute_type), end();
+  return 0;
+}
+"""
+
 
 def build_all(folder: Path) -> Path:
     """Compile the fakes into `folder`, which a program then finds by LD_LIBRARY_PATH."""
     build(source(read(DATA / "miopen.tsv"), "miopen", OWN, MORE, TYPES), folder / "libMIOpen.so.1")
     build(PRELUDE + HIP, folder / "libamdhip64.so.7")
+    build(PRELUDE + ROCBLAS, folder / "librocblas.so.5")
     return folder
