@@ -8,6 +8,7 @@
 #include "cuda/module.h"
 #include "cuda/textures.h"
 #include "hip/devices.h"
+#include "hip/ownership.h"
 #include "hip/services.h"
 
 namespace aw {
@@ -88,6 +89,9 @@ void destroy_context(const std::shared_ptr<Context>& context) {
   surfaces().remove_if(owned);
   mipmapped_arrays().remove_if(owned);
   arrays().remove_if(owned);
+  OnDevice here(context->device);
+  destroy_streams_of(context->handle);
+  free_memory_of_context(context->id);
 }
 
 void push_context(std::shared_ptr<Context> context) {
@@ -129,13 +133,16 @@ std::shared_ptr<Context> context_of(CUcontext handle) {
   return context;
 }
 
-// HIP itself refuses to wait for a stream that is being captured, and says so with the code that CUDA has.
+// HIP itself refuses to wait for a stream that is being captured, and says so with the code that
+// CUDA has.
 void refuse_captures(Context& context);
 void refuse_captures(Context&) {}
 
 bool& inside_callback() { return thread_state.inside_callback; }
 
-PerThreadDefault::PerThreadDefault() : before_(thread_state.per_thread) { thread_state.per_thread = true; }
+PerThreadDefault::PerThreadDefault() : before_(thread_state.per_thread) {
+  thread_state.per_thread = true;
+}
 PerThreadDefault::~PerThreadDefault() { thread_state.per_thread = before_; }
 
 void refuse_inside_callback() {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cuda/copy_shapes.h"
 #include "cuda/copy_order.h"
+#include "cuda/copy_shapes.h"
 #include "cuda/copying.h"
 #include "hip/devices.h"
 #include "hip/forward.h"
@@ -63,7 +63,8 @@ void check_copy(uint64_t to, uint64_t from, uint64_t bytes, Direction) {
 
 CopyWork linear_copy(uint64_t to, uint64_t from, uint64_t bytes) {
   CopyWork w;
-  w.to = reinterpret_cast<uint8_t*>(to), w.from = reinterpret_cast<const uint8_t*>(from), w.width = bytes;
+  w.to = reinterpret_cast<uint8_t*>(to), w.from = reinterpret_cast<const uint8_t*>(from),
+  w.width = bytes;
   return w;
 }
 

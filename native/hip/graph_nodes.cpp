@@ -52,7 +52,8 @@ hipGraphNode_t node(CUgraphNode handle) {
 const uint8_t* buffer_of(const hipKernelNodeParams& p) {
   if (p.kernelParams) return static_cast<const uint8_t*>(p.kernelParams[0]);
   for (size_t i = 0; p.extra && i < 4 && p.extra[i] != HIP_LAUNCH_PARAM_END; i += 2) {
-    if (p.extra[i] == HIP_LAUNCH_PARAM_BUFFER_POINTER) return static_cast<const uint8_t*>(p.extra[i + 1]);
+    if (p.extra[i] == HIP_LAUNCH_PARAM_BUFFER_POINTER)
+      return static_cast<const uint8_t*>(p.extra[i + 1]);
   }
   return nullptr;
 }
@@ -63,14 +64,16 @@ CUresult get_kernel(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS* out, bool has_k
   check(AW_HIP(hipGraphKernelNodeGetParams)(node(handle), &p));
   auto function = function_behind(static_cast<hipFunction_t>(p.func));
   const uint8_t* buffer = buffer_of(p);
-  if (!function || !buffer) throw Failure(CUDA_ERROR_NOT_SUPPORTED, "a kernel node that is none of CUDA's");
+  if (!function || !buffer)
+    throw Failure(CUDA_ERROR_NOT_SUPPORTED, "a kernel node that is none of CUDA's");
   const Entry& entry = *function->entry;
   auto* hidden = reinterpret_cast<const AwHipHidden*>(buffer + hip_hidden_start(entry.param_bytes));
   std::lock_guard lock(kept().mutex);
   Kept& mine = kept().nodes[node(handle)];
   mine.bytes.assign(buffer, buffer + entry.param_bytes);
   mine.pointers.clear();
-  for (auto& parameter : entry.params) mine.pointers.push_back(mine.bytes.data() + parameter.offset);
+  for (auto& parameter : entry.params)
+    mine.pointers.push_back(mine.bytes.data() + parameter.offset);
   out->func = as_handle<CUfunction>(function->handle);
   memcpy(out->grid, hidden->grid, sizeof out->grid);
   memcpy(out->block, hidden->block, sizeof out->block);
@@ -110,8 +113,10 @@ CUresult get_copy(CUgraphNode handle, CUDA_MEMCPY3D* out) {
   check(AW_HIP(hipGraphMemcpyNodeGetParams)(node(handle), &p));
   *out = {};
   out->srcMemoryType = out->dstMemoryType = CU_MEMORYTYPE_UNIFIED;
-  out->srcDevice = reinterpret_cast<uint64_t>(p.srcPtr.ptr), out->dstDevice = reinterpret_cast<uint64_t>(p.dstPtr.ptr);
-  out->srcPitch = p.srcPtr.pitch, out->srcHeight = p.srcPtr.ysize, out->dstPitch = p.dstPtr.pitch, out->dstHeight = p.dstPtr.ysize;
+  out->srcDevice = reinterpret_cast<uint64_t>(p.srcPtr.ptr),
+  out->dstDevice = reinterpret_cast<uint64_t>(p.dstPtr.ptr);
+  out->srcPitch = p.srcPtr.pitch, out->srcHeight = p.srcPtr.ysize, out->dstPitch = p.dstPtr.pitch,
+  out->dstHeight = p.dstPtr.ysize;
   out->srcXInBytes = p.srcPos.x, out->srcY = p.srcPos.y, out->srcZ = p.srcPos.z;
   out->dstXInBytes = p.dstPos.x, out->dstY = p.dstPos.y, out->dstZ = p.dstPos.z;
   out->WidthInBytes = p.extent.width, out->Height = p.extent.height, out->Depth = p.extent.depth;
@@ -143,15 +148,16 @@ void convert_kernel(const CUDA_KERNEL_NODE_PARAMS& from, bool has_kernel, Kernel
   check_launch(what, r);
   auto group = workgroup_of(*what.kernel, r.block);
   if (r.grid[0] > most_blocks(group[0])) {
-    throw Failure(CUDA_ERROR_NOT_SUPPORTED,
-                  "kernel nodes with more than 4294967295 threads along x are not supported on AMD devices");
+    throw Failure(
+        CUDA_ERROR_NOT_SUPPORTED,
+        "kernel nodes with more than 4294967295 threads along x are not supported on AMD devices");
   }
   to.arguments = std::make_unique<Kernarg>(what.function->entry->param_bytes);
   copy_params(*what.function->entry, r.params, r.extra, to.arguments->data());
   fill_hidden(to.arguments->hidden(), what, r);
   to.size = to.arguments->size();
-  void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, to.arguments->data(), HIP_LAUNCH_PARAM_BUFFER_SIZE, &to.size,
-                   HIP_LAUNCH_PARAM_END};
+  void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, to.arguments->data(),
+                   HIP_LAUNCH_PARAM_BUFFER_SIZE, &to.size, HIP_LAUNCH_PARAM_END};
   memcpy(to.extra, extra, sizeof extra);
   remember_function(what.kernel->function, what.function);
   to.params.func = what.kernel->function;
@@ -161,19 +167,24 @@ void convert_kernel(const CUDA_KERNEL_NODE_PARAMS& from, bool has_kernel, Kernel
   to.params.extra = to.extra;
 }
 
-hipMemcpy3DParms convert_copy(const CUDA_MEMCPY3D* from) { return copy_parameters(plan_copy(from)); }
+hipMemcpy3DParms convert_copy(const CUDA_MEMCPY3D* from) {
+  return copy_parameters(plan_copy(from));
+}
 
 hipMemsetParams convert_set(const CUDA_MEMSET_NODE_PARAMS* from) {
-  require(from && from->dst && (from->elementSize == 1 || from->elementSize == 2 || from->elementSize == 4));
+  require(from && from->dst &&
+          (from->elementSize == 1 || from->elementSize == 2 || from->elementSize == 4));
   hipMemsetParams p{};
-  p.dst = reinterpret_cast<void*>(from->dst), p.elementSize = from->elementSize, p.value = from->value;
+  p.dst = reinterpret_cast<void*>(from->dst), p.elementSize = from->elementSize,
+  p.value = from->value;
   p.width = from->width, p.height = from->height, p.pitch = from->pitch;
   return p;
 }
 
 CUgraphNodeType cuda_type(hipGraphNodeType type) {
   // The first twelve are the same.
-  if (type == hipGraphNodeTypeMemcpyFromSymbol || type == hipGraphNodeTypeMemcpyToSymbol) return CU_GRAPH_NODE_TYPE_MEMCPY;
+  if (type == hipGraphNodeTypeMemcpyFromSymbol || type == hipGraphNodeTypeMemcpyToSymbol)
+    return CU_GRAPH_NODE_TYPE_MEMCPY;
   if (type == hipGraphNodeTypeBatchMemOp) return CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
   return static_cast<CUgraphNodeType>(type);
 }
@@ -213,7 +224,8 @@ CUresult set_kernel(CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS* params, b
   });
 }
 
-CUresult set_kernel(CUgraphExec graph, CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS* params, bool has_kernel) {
+CUresult set_kernel(CUgraphExec graph, CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS* params,
+                    bool has_kernel) {
   return with_kernel(params, has_kernel, [&](const hipKernelNodeParams* p) {
     return AW_HIP(hipGraphExecKernelNodeSetParams)(exec(graph), node(handle), p);
   });
@@ -263,11 +275,13 @@ CUresult add_alloc(const Where& w, CUDA_MEM_ALLOC_NODE_PARAMS* params) {
   require(w.out && params);
   hipMemAllocNodeParams p;
   memcpy(&p, params, sizeof p);
-  if (p.poolProps.location.type == hipMemLocationTypeDevice) p.poolProps.location.id = hip_device(p.poolProps.location.id);
+  if (p.poolProps.location.type == hipMemLocationTypeDevice)
+    p.poolProps.location.id = hip_device(p.poolProps.location.id);
   std::vector<hipMemAccessDesc> access(p.accessDescCount);
   if (!access.empty()) memcpy(access.data(), params->accessDescs, access.size() * sizeof access[0]);
   for (auto& each : access) {
-    if (each.location.type == hipMemLocationTypeDevice) each.location.id = hip_device(each.location.id);
+    if (each.location.type == hipMemLocationTypeDevice)
+      each.location.id = hip_device(each.location.id);
   }
   p.accessDescs = access.data();
   check(AW_HIP(hipGraphAddMemAllocNode)(w.to(), w.in(), w.behind(), w.count, &p));
@@ -290,21 +304,24 @@ CUresult add_any(const Where& w, CUgraphNodeParams* p) {
       return to_cuda(AW_HIP(hipGraphAddHostNode)(w.to(), w.in(), w.behind(), w.count, &host));
     }
     case CU_GRAPH_NODE_TYPE_GRAPH:
-      return to_cuda(AW_HIP(hipGraphAddChildGraphNode)(w.to(), w.in(), w.behind(), w.count,
-                                                       reinterpret_cast<hipGraph_t>(p->graph.graph)));
+      return to_cuda(AW_HIP(hipGraphAddChildGraphNode)(
+          w.to(), w.in(), w.behind(), w.count, reinterpret_cast<hipGraph_t>(p->graph.graph)));
     case CU_GRAPH_NODE_TYPE_EMPTY:
       return to_cuda(AW_HIP(hipGraphAddEmptyNode)(w.to(), w.in(), w.behind(), w.count));
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-      return to_cuda(AW_HIP(hipGraphAddEventWaitNode)(w.to(), w.in(), w.behind(), w.count, event()));
+      return to_cuda(
+          AW_HIP(hipGraphAddEventWaitNode)(w.to(), w.in(), w.behind(), w.count, event()));
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-      return to_cuda(AW_HIP(hipGraphAddEventRecordNode)(w.to(), w.in(), w.behind(), w.count, event()));
+      return to_cuda(
+          AW_HIP(hipGraphAddEventRecordNode)(w.to(), w.in(), w.behind(), w.count, event()));
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
       return add_alloc(w, &p->alloc);
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
       return to_cuda(AW_HIP(hipGraphAddMemFreeNode)(w.to(), w.in(), w.behind(), w.count,
                                                     reinterpret_cast<void*>(p->free.dptr)));
     default:
-      throw Failure(CUDA_ERROR_NOT_SUPPORTED, "graph nodes of type " + std::to_string(p->type) + " have no twin in HIP");
+      throw Failure(CUDA_ERROR_NOT_SUPPORTED,
+                    "graph nodes of type " + std::to_string(p->type) + " have no twin in HIP");
   }
 }
 
@@ -312,7 +329,8 @@ void refuse_edges(const CUgraphEdgeData* data, size_t count) {
   static const CUgraphEdgeData plain{};
   for (size_t i = 0; data && i < count; ++i) {
     if (memcmp(&data[i], &plain, sizeof plain) != 0)
-      throw Failure(CUDA_ERROR_NOT_SUPPORTED, "edges of graphs with ports or types have no twin in HIP");
+      throw Failure(CUDA_ERROR_NOT_SUPPORTED,
+                    "edges of graphs with ports or types have no twin in HIP");
   }
 }
 
@@ -354,12 +372,13 @@ CUresult set_any(CUgraphExec graph, CUgraphNode handle, CUgraphNodeParams* p) {
       return to_cuda(AW_HIP(hipGraphExecHostNodeSetParams)(exec(graph), node(handle), &host));
     }
     case CU_GRAPH_NODE_TYPE_GRAPH:
-      return to_cuda(
-          AW_HIP(hipGraphExecChildGraphNodeSetParams)(exec(graph), node(handle), reinterpret_cast<hipGraph_t>(p->graph.graph)));
+      return to_cuda(AW_HIP(hipGraphExecChildGraphNodeSetParams)(
+          exec(graph), node(handle), reinterpret_cast<hipGraph_t>(p->graph.graph)));
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
       return to_cuda(AW_HIP(hipGraphExecEventWaitNodeSetEvent)(exec(graph), node(handle), event()));
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-      return to_cuda(AW_HIP(hipGraphExecEventRecordNodeSetEvent)(exec(graph), node(handle), event()));
+      return to_cuda(
+          AW_HIP(hipGraphExecEventRecordNodeSetEvent)(exec(graph), node(handle), event()));
     default:
       throw Failure(CUDA_ERROR_INVALID_VALUE);
   }
@@ -373,13 +392,16 @@ hipGraphNodeType type_of(CUgraphNode handle) {
 
 }  // namespace
 
-AW_EXPORT CUresult cuGraphAddKernelNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* after, size_t count,
-                                        const CUDA_KERNEL_NODE_PARAMS* params) {
-  return api<"cuGraphAddKernelNode">([&] { return add_kernel({out, graph, after, count}, params, false); });
+AW_EXPORT CUresult cuGraphAddKernelNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* after,
+                                        size_t count, const CUDA_KERNEL_NODE_PARAMS* params) {
+  return api<"cuGraphAddKernelNode">(
+      [&] { return add_kernel({out, graph, after, count}, params, false); });
 }
-AW_EXPORT CUresult cuGraphAddKernelNode_v2(CUgraphNode* out, CUgraph graph, const CUgraphNode* after, size_t count,
+AW_EXPORT CUresult cuGraphAddKernelNode_v2(CUgraphNode* out, CUgraph graph,
+                                           const CUgraphNode* after, size_t count,
                                            const CUDA_KERNEL_NODE_PARAMS* params) {
-  return api<"cuGraphAddKernelNode_v2">([&] { return add_kernel({out, graph, after, count}, params, true); });
+  return api<"cuGraphAddKernelNode_v2">(
+      [&] { return add_kernel({out, graph, after, count}, params, true); });
 }
 AW_EXPORT CUresult cuGraphKernelNodeGetParams(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS* out) {
   return api<"cuGraphKernelNodeGetParams">([&] { return get_kernel(handle, out, false); });
@@ -387,22 +409,27 @@ AW_EXPORT CUresult cuGraphKernelNodeGetParams(CUgraphNode handle, CUDA_KERNEL_NO
 AW_EXPORT CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS* out) {
   return api<"cuGraphKernelNodeGetParams_v2">([&] { return get_kernel(handle, out, true); });
 }
-AW_EXPORT CUresult cuGraphKernelNodeSetParams(CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS* params) {
+AW_EXPORT CUresult cuGraphKernelNodeSetParams(CUgraphNode handle,
+                                              const CUDA_KERNEL_NODE_PARAMS* params) {
   return api<"cuGraphKernelNodeSetParams">([&] { return set_kernel(handle, params, false); });
 }
-AW_EXPORT CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS* params) {
+AW_EXPORT CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode handle,
+                                                 const CUDA_KERNEL_NODE_PARAMS* params) {
   return api<"cuGraphKernelNodeSetParams_v2">([&] { return set_kernel(handle, params, true); });
 }
-AW_EXPORT CUresult cuGraphExecKernelNodeSetParams(CUgraphExec graph, CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS* params) {
-  return api<"cuGraphExecKernelNodeSetParams">([&] { return set_kernel(graph, handle, params, false); });
+AW_EXPORT CUresult cuGraphExecKernelNodeSetParams(CUgraphExec graph, CUgraphNode handle,
+                                                  const CUDA_KERNEL_NODE_PARAMS* params) {
+  return api<"cuGraphExecKernelNodeSetParams">(
+      [&] { return set_kernel(graph, handle, params, false); });
 }
 AW_EXPORT CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec graph, CUgraphNode handle,
                                                      const CUDA_KERNEL_NODE_PARAMS* params) {
-  return api<"cuGraphExecKernelNodeSetParams_v2">([&] { return set_kernel(graph, handle, params, true); });
+  return api<"cuGraphExecKernelNodeSetParams_v2">(
+      [&] { return set_kernel(graph, handle, params, true); });
 }
 
-AW_EXPORT CUresult cuGraphAddMemcpyNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* after, size_t count,
-                                        const CUDA_MEMCPY3D* copy, CUcontext) {
+AW_EXPORT CUresult cuGraphAddMemcpyNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* after,
+                                        size_t count, const CUDA_MEMCPY3D* copy, CUcontext) {
   return api<"cuGraphAddMemcpyNode">([&] { return add_copy({out, graph, after, count}, copy); });
 }
 AW_EXPORT CUresult cuGraphMemcpyNodeGetParams(CUgraphNode handle, CUDA_MEMCPY3D* out) {
@@ -411,36 +438,42 @@ AW_EXPORT CUresult cuGraphMemcpyNodeGetParams(CUgraphNode handle, CUDA_MEMCPY3D*
 AW_EXPORT CUresult cuGraphMemcpyNodeSetParams(CUgraphNode handle, const CUDA_MEMCPY3D* copy) {
   return api<"cuGraphMemcpyNodeSetParams">([&] { return set_copy(handle, copy); });
 }
-AW_EXPORT CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec graph, CUgraphNode handle, const CUDA_MEMCPY3D* copy, CUcontext) {
+AW_EXPORT CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec graph, CUgraphNode handle,
+                                                  const CUDA_MEMCPY3D* copy, CUcontext) {
   return api<"cuGraphExecMemcpyNodeSetParams">([&] { return set_copy(graph, handle, copy); });
 }
 
-AW_EXPORT CUresult cuGraphAddMemsetNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* after, size_t count,
-                                        const CUDA_MEMSET_NODE_PARAMS* set, CUcontext) {
+AW_EXPORT CUresult cuGraphAddMemsetNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* after,
+                                        size_t count, const CUDA_MEMSET_NODE_PARAMS* set,
+                                        CUcontext) {
   return api<"cuGraphAddMemsetNode">([&] { return add_set({out, graph, after, count}, set); });
 }
 AW_EXPORT CUresult cuGraphMemsetNodeGetParams(CUgraphNode handle, CUDA_MEMSET_NODE_PARAMS* out) {
   return api<"cuGraphMemsetNodeGetParams">([&] { return get_set(handle, out); });
 }
-AW_EXPORT CUresult cuGraphMemsetNodeSetParams(CUgraphNode handle, const CUDA_MEMSET_NODE_PARAMS* set) {
+AW_EXPORT CUresult cuGraphMemsetNodeSetParams(CUgraphNode handle,
+                                              const CUDA_MEMSET_NODE_PARAMS* set) {
   return api<"cuGraphMemsetNodeSetParams">([&] { return set_set(handle, set); });
 }
-AW_EXPORT CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec graph, CUgraphNode handle, const CUDA_MEMSET_NODE_PARAMS* set,
-                                                  CUcontext) {
+AW_EXPORT CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec graph, CUgraphNode handle,
+                                                  const CUDA_MEMSET_NODE_PARAMS* set, CUcontext) {
   return api<"cuGraphExecMemsetNodeSetParams">([&] { return set_set(graph, handle, set); });
 }
 
-AW_EXPORT CUresult cuGraphAddMemAllocNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* after, size_t count,
-                                          CUDA_MEM_ALLOC_NODE_PARAMS* params) {
-  return api<"cuGraphAddMemAllocNode">([&] { return add_alloc({out, graph, after, count}, params); });
+AW_EXPORT CUresult cuGraphAddMemAllocNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* after,
+                                          size_t count, CUDA_MEM_ALLOC_NODE_PARAMS* params) {
+  return api<"cuGraphAddMemAllocNode">(
+      [&] { return add_alloc({out, graph, after, count}, params); });
 }
-AW_EXPORT CUresult cuGraphMemAllocNodeGetParams(CUgraphNode handle, CUDA_MEM_ALLOC_NODE_PARAMS* out) {
+AW_EXPORT CUresult cuGraphMemAllocNodeGetParams(CUgraphNode handle,
+                                                CUDA_MEM_ALLOC_NODE_PARAMS* out) {
   return api<"cuGraphMemAllocNodeGetParams">([&] {
     require(out);
     hipMemAllocNodeParams p{};
     check(AW_HIP(hipGraphMemAllocNodeGetParams)(node(handle), &p));
     memcpy(out, &p, sizeof *out);
-    if (out->poolProps.location.type == hipMemLocationTypeDevice) out->poolProps.location.id = cuda_device(p.poolProps.location.id);
+    if (out->poolProps.location.type == hipMemLocationTypeDevice)
+      out->poolProps.location.id = cuda_device(p.poolProps.location.id);
   });
 }
 AW_EXPORT CUresult cuGraphMemFreeNodeGetParams(CUgraphNode handle, CUdeviceptr* out) {
@@ -450,18 +483,21 @@ AW_EXPORT CUresult cuGraphMemFreeNodeGetParams(CUgraphNode handle, CUdeviceptr* 
   });
 }
 
-AW_EXPORT CUresult cuGraphAddNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* after, size_t count, CUgraphNodeParams* p) {
+AW_EXPORT CUresult cuGraphAddNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* after,
+                                  size_t count, CUgraphNodeParams* p) {
   return api<"cuGraphAddNode">([&] { return add_any({out, graph, after, count}, p); });
 }
-AW_EXPORT CUresult cuGraphAddNode_v2(CUgraphNode* out, CUgraph graph, const CUgraphNode* after, const CUgraphEdgeData* edges,
-                                     size_t count, CUgraphNodeParams* p) {
+AW_EXPORT CUresult cuGraphAddNode_v2(CUgraphNode* out, CUgraph graph, const CUgraphNode* after,
+                                     const CUgraphEdgeData* edges, size_t count,
+                                     CUgraphNodeParams* p) {
   return api<"cuGraphAddNode_v2">([&] {
     refuse_edges(edges, count);
     return add_any({out, graph, after, count}, p);
   });
 }
-AW_EXPORT CUresult cuGraphAddNode_v3(CUgraphNode* out, CUgraph graph, const CUgraphNode* after, const CUgraphEdgeData* edges,
-                                     size_t count, CUgraphNodeParams* p) {
+AW_EXPORT CUresult cuGraphAddNode_v3(CUgraphNode* out, CUgraph graph, const CUgraphNode* after,
+                                     const CUgraphEdgeData* edges, size_t count,
+                                     CUgraphNodeParams* p) {
   return api<"cuGraphAddNode_v3">([&] {
     refuse_edges(edges, count);
     return add_any({out, graph, after, count}, p);
@@ -473,7 +509,8 @@ AW_EXPORT CUresult cuGraphNodeSetParams(CUgraphNode handle, CUgraphNodeParams* p
 AW_EXPORT CUresult cuGraphNodeSetParams_v2(CUgraphNode handle, CUgraphNodeParams* p) {
   return api<"cuGraphNodeSetParams_v2">([&] { return set_any(handle, p); });
 }
-AW_EXPORT CUresult cuGraphExecNodeSetParams(CUgraphExec graph, CUgraphNode handle, CUgraphNodeParams* p) {
+AW_EXPORT CUresult cuGraphExecNodeSetParams(CUgraphExec graph, CUgraphNode handle,
+                                            CUgraphNodeParams* p) {
   return api<"cuGraphExecNodeSetParams">([&] { return set_any(graph, handle, p); });
 }
 AW_EXPORT CUresult cuGraphNodeGetParams(CUgraphNode handle, CUgraphNodeParams* out) {
@@ -494,7 +531,8 @@ AW_EXPORT CUresult cuGraphNodeGetParams(CUgraphNode handle, CUgraphNodeParams* o
       out->host = {host.fn, host.userData};
       return CUDA_SUCCESS;
     }
-    throw Failure(CUDA_ERROR_NOT_SUPPORTED, "the parameters of graph nodes of type " + std::to_string(type) +
+    throw Failure(CUDA_ERROR_NOT_SUPPORTED, "the parameters of graph nodes of type " +
+                                                std::to_string(type) +
                                                 " are not told by HIP in one structure");
   });
 }
@@ -521,23 +559,28 @@ AW_EXPORT CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode f
       [&] { return to_cuda(AW_HIP(hipGraphKernelNodeCopyAttributes)(node(from), node(to))); });
 }
 
-// Of what CUDA has, HIP keeps the access policy (1), whether the launch is cooperative (2) and the priority (8), as CUDA numbers them.
-AW_EXPORT CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, int id, CUlaunchAttributeValue* value) {
+// Of what CUDA has, HIP keeps the access policy (1), whether the launch is cooperative (2) and the
+// priority (8), as CUDA numbers them.
+AW_EXPORT CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, int id,
+                                                 CUlaunchAttributeValue* value) {
   return api<"cuGraphKernelNodeGetAttribute">([&] {
     require(value);
     require(id == 1 || id == 2 || id == 8, CUDA_ERROR_NOT_SUPPORTED);
     hipLaunchAttributeValue v{};
-    check(AW_HIP(hipGraphKernelNodeGetAttribute)(node(handle), static_cast<hipLaunchAttributeID>(id), &v));
+    check(AW_HIP(hipGraphKernelNodeGetAttribute)(node(handle),
+                                                 static_cast<hipLaunchAttributeID>(id), &v));
     memcpy(value, &v, sizeof *value);
   });
 }
-AW_EXPORT CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, int id, const CUlaunchAttributeValue* value) {
+AW_EXPORT CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, int id,
+                                                 const CUlaunchAttributeValue* value) {
   return api<"cuGraphKernelNodeSetAttribute">([&] {
     require(value);
     require(id == 1 || id == 2 || id == 8, CUDA_ERROR_NOT_SUPPORTED);
     hipLaunchAttributeValue v{};
     memcpy(&v, value, sizeof v);
-    return to_cuda(AW_HIP(hipGraphKernelNodeSetAttribute)(node(handle), static_cast<hipLaunchAttributeID>(id), &v));
+    return to_cuda(AW_HIP(hipGraphKernelNodeSetAttribute)(
+        node(handle), static_cast<hipLaunchAttributeID>(id), &v));
   });
 }
 
@@ -560,30 +603,37 @@ CUresult clear_edges(CUresult code, CUgraphEdgeData* edges, const size_t* count)
 
 }  // namespace
 
-AW_EXPORT CUresult cuGraphAddDependencies_v2(void* graph, void* from, void* to, const CUgraphEdgeData* edges, size_t count) {
+AW_EXPORT CUresult cuGraphAddDependencies_v2(void* graph, void* from, void* to,
+                                             const CUgraphEdgeData* edges, size_t count) {
   return api<"cuGraphAddDependencies_v2">([&] {
     refuse_edges(edges, count);
     return cuGraphAddDependencies(graph, from, to, count);
   });
 }
-AW_EXPORT CUresult cuGraphRemoveDependencies_v2(void* graph, void* from, void* to, const CUgraphEdgeData* edges, size_t count) {
+AW_EXPORT CUresult cuGraphRemoveDependencies_v2(void* graph, void* from, void* to,
+                                                const CUgraphEdgeData* edges, size_t count) {
   return api<"cuGraphRemoveDependencies_v2">([&] {
     refuse_edges(edges, count);
     return cuGraphRemoveDependencies(graph, from, to, count);
   });
 }
-AW_EXPORT CUresult cuGraphGetEdges_v2(void* graph, void* from, void* to, CUgraphEdgeData* edges, size_t* count) {
-  return api<"cuGraphGetEdges_v2">([&] { return clear_edges(cuGraphGetEdges(graph, from, to, count), edges, count); });
+AW_EXPORT CUresult cuGraphGetEdges_v2(void* graph, void* from, void* to, CUgraphEdgeData* edges,
+                                      size_t* count) {
+  return api<"cuGraphGetEdges_v2">(
+      [&] { return clear_edges(cuGraphGetEdges(graph, from, to, count), edges, count); });
 }
-AW_EXPORT CUresult cuGraphNodeGetDependencies_v2(void* handle, void* out, CUgraphEdgeData* edges, size_t* count) {
+AW_EXPORT CUresult cuGraphNodeGetDependencies_v2(void* handle, void* out, CUgraphEdgeData* edges,
+                                                 size_t* count) {
   return api<"cuGraphNodeGetDependencies_v2">(
       [&] { return clear_edges(cuGraphNodeGetDependencies(handle, out, count), edges, count); });
 }
-AW_EXPORT CUresult cuGraphNodeGetDependentNodes_v2(void* handle, void* out, CUgraphEdgeData* edges, size_t* count) {
+AW_EXPORT CUresult cuGraphNodeGetDependentNodes_v2(void* handle, void* out, CUgraphEdgeData* edges,
+                                                   size_t* count) {
   return api<"cuGraphNodeGetDependentNodes_v2">(
       [&] { return clear_edges(cuGraphNodeGetDependentNodes(handle, out, count), edges, count); });
 }
-AW_EXPORT CUresult cuStreamUpdateCaptureDependencies_v2(void* stream, void* nodes, const CUgraphEdgeData* edges, size_t count,
+AW_EXPORT CUresult cuStreamUpdateCaptureDependencies_v2(void* stream, void* nodes,
+                                                        const CUgraphEdgeData* edges, size_t count,
                                                         unsigned flags) {
   return api<"cuStreamUpdateCaptureDependencies_v2">([&] {
     refuse_edges(edges, count);

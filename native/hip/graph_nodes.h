@@ -8,7 +8,8 @@
 
 namespace aw {
 
-// The parameters of a kernel node for HIP, with what they point to. HIP copies all of it when it takes the node.
+// The parameters of a kernel node for HIP, with what they point to. HIP copies all of it when it
+// takes the node.
 struct KernelNodeParts {
   hipKernelNodeParams params{};
   std::unique_ptr<Kernarg> arguments;
@@ -16,7 +17,8 @@ struct KernelNodeParts {
   void* extra[5]{};
 };
 
-// Both throw INVALID_VALUE for what CUDA refuses. `has_kernel`: the structure is of the version that ends with `kern` and `ctx`.
+// Both throw INVALID_VALUE for what CUDA refuses. `has_kernel`: the structure is of the version
+// that ends with `kern` and `ctx`.
 void convert_kernel(const CUDA_KERNEL_NODE_PARAMS& from, bool has_kernel, KernelNodeParts& to);
 hipMemcpy3DParms convert_copy(const CUDA_MEMCPY3D* from);
 hipMemsetParams convert_set(const CUDA_MEMSET_NODE_PARAMS* from);

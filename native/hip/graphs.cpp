@@ -13,14 +13,16 @@ hipGraph_t graph_of(CUgraph handle) { return reinterpret_cast<hipGraph_t>(handle
 CUresult instantiate(CUgraphExec* out, CUgraph graph, CUgraphNode* error, char* log, size_t size) {
   require_context();
   require(out && graph);
-  return to_cuda(AW_HIP(hipGraphInstantiate)(reinterpret_cast<hipGraphExec_t*>(out), graph_of(graph),
+  return to_cuda(AW_HIP(hipGraphInstantiate)(reinterpret_cast<hipGraphExec_t*>(out),
+                                             graph_of(graph),
                                              reinterpret_cast<hipGraphNode_t*>(error), log, size));
 }
 
 CUresult update(CUgraphExec exec, CUgraph graph, hipGraphNode_t* node, int* result) {
   require(exec && graph && result);
   hipGraphExecUpdateResult found = hipGraphExecUpdateError;
-  hipError_t error = AW_HIP(hipGraphExecUpdate)(reinterpret_cast<hipGraphExec_t>(exec), graph_of(graph), node, &found);
+  hipError_t error = AW_HIP(hipGraphExecUpdate)(reinterpret_cast<hipGraphExec_t>(exec),
+                                                graph_of(graph), node, &found);
   *result = found;  // the numbers are CUDA's
   return to_cuda(error);
 }
@@ -35,8 +37,8 @@ struct CaptureInfo {
 
 CUresult capture_info(CUstream stream, CaptureInfo* info) {
   require_context();
-  return to_cuda(AW_HIP(hipStreamGetCaptureInfo_v2)(stream_for(stream), &info->status, &info->id, &info->graph, &info->nodes,
-                                                    &info->count));
+  return to_cuda(AW_HIP(hipStreamGetCaptureInfo_v2)(stream_for(stream), &info->status, &info->id,
+                                                    &info->graph, &info->nodes, &info->count));
 }
 
 }  // namespace
@@ -52,25 +54,31 @@ AW_EXPORT CUresult cuGraphNodeFindInClone(CUgraphNode* out, CUgraphNode original
   return api<"cuGraphNodeFindInClone">([&] {
     require(out && original && clone);
     return to_cuda(AW_HIP(hipGraphNodeFindInClone)(reinterpret_cast<hipGraphNode_t*>(out),
-                                                   reinterpret_cast<hipGraphNode_t>(original), graph_of(clone)));
+                                                   reinterpret_cast<hipGraphNode_t>(original),
+                                                   graph_of(clone)));
   });
 }
 
-AW_EXPORT CUresult cuGraphInstantiate(CUgraphExec* out, CUgraph graph, CUgraphNode* error, char* log, size_t size) {
+AW_EXPORT CUresult cuGraphInstantiate(CUgraphExec* out, CUgraph graph, CUgraphNode* error,
+                                      char* log, size_t size) {
   return api<"cuGraphInstantiate">([&] { return instantiate(out, graph, error, log, size); });
 }
-AW_EXPORT CUresult cuGraphInstantiate_v2(CUgraphExec* out, CUgraph graph, CUgraphNode* error, char* log, size_t size) {
+AW_EXPORT CUresult cuGraphInstantiate_v2(CUgraphExec* out, CUgraph graph, CUgraphNode* error,
+                                         char* log, size_t size) {
   return api<"cuGraphInstantiate_v2">([&] { return instantiate(out, graph, error, log, size); });
 }
 
-AW_EXPORT CUresult cuGraphInstantiateWithParams(CUgraphExec* out, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS* params) {
+AW_EXPORT CUresult cuGraphInstantiateWithParams(CUgraphExec* out, CUgraph graph,
+                                                CUDA_GRAPH_INSTANTIATE_PARAMS* params) {
   return api<"cuGraphInstantiateWithParams">([&] {
     require_context();
     require(out && graph && params);
     hipGraphInstantiateParams p{};
     p.flags = params->flags, p.uploadStream = stream_for(params->hUploadStream);
-    hipError_t error = AW_HIP(hipGraphInstantiateWithParams)(reinterpret_cast<hipGraphExec_t*>(out), graph_of(graph), &p);
-    params->hErrNode_out = reinterpret_cast<CUgraphNode>(p.errNode_out), params->result_out = p.result_out;
+    hipError_t error = AW_HIP(hipGraphInstantiateWithParams)(reinterpret_cast<hipGraphExec_t*>(out),
+                                                             graph_of(graph), &p);
+    params->hErrNode_out = reinterpret_cast<CUgraphNode>(p.errNode_out),
+    params->result_out = p.result_out;
     return to_cuda(error);
   });
 }
@@ -84,11 +92,14 @@ AW_EXPORT CUresult cuGraphExecGetFlags(CUgraphExec exec, uint64_t* out) {
   });
 }
 
-AW_EXPORT CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode* node, int* result) {
-  return api<"cuGraphExecUpdate">([&] { return update(exec, graph, reinterpret_cast<hipGraphNode_t*>(node), result); });
+AW_EXPORT CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode* node,
+                                     int* result) {
+  return api<"cuGraphExecUpdate">(
+      [&] { return update(exec, graph, reinterpret_cast<hipGraphNode_t*>(node), result); });
 }
 
-AW_EXPORT CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo* info) {
+AW_EXPORT CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph,
+                                        CUgraphExecUpdateResultInfo* info) {
   return api<"cuGraphExecUpdate_v2">([&] {
     require(info);
     *info = {};
@@ -118,7 +129,8 @@ AW_EXPORT CUresult cuStreamGetCaptureInfo(CUstream stream, int* status, uint64_t
 
 namespace {
 
-CUresult tell(CUstream stream, int* status, uint64_t* id, CUgraph* graph, const CUgraphNode** nodes, size_t* count) {
+CUresult tell(CUstream stream, int* status, uint64_t* id, CUgraph* graph, const CUgraphNode** nodes,
+              size_t* count) {
   require(status);
   CaptureInfo info;
   CUresult code = capture_info(stream, &info);
@@ -134,14 +146,17 @@ CUresult tell(CUstream stream, int* status, uint64_t* id, CUgraph* graph, const 
 
 }  // namespace
 
-AW_EXPORT CUresult cuStreamGetCaptureInfo_v2(CUstream stream, int* status, uint64_t* id, CUgraph* graph,
-                                             const CUgraphNode** nodes, size_t* count) {
-  return api<"cuStreamGetCaptureInfo_v2">([&] { return tell(stream, status, id, graph, nodes, count); });
+AW_EXPORT CUresult cuStreamGetCaptureInfo_v2(CUstream stream, int* status, uint64_t* id,
+                                             CUgraph* graph, const CUgraphNode** nodes,
+                                             size_t* count) {
+  return api<"cuStreamGetCaptureInfo_v2">(
+      [&] { return tell(stream, status, id, graph, nodes, count); });
 }
 
 // HIP's edges have no data, which is what a null pointer says.
-AW_EXPORT CUresult cuStreamGetCaptureInfo_v3(CUstream stream, int* status, uint64_t* id, CUgraph* graph,
-                                             const CUgraphNode** nodes, const CUgraphEdgeData** edges, size_t* count) {
+AW_EXPORT CUresult cuStreamGetCaptureInfo_v3(CUstream stream, int* status, uint64_t* id,
+                                             CUgraph* graph, const CUgraphNode** nodes,
+                                             const CUgraphEdgeData** edges, size_t* count) {
   return api<"cuStreamGetCaptureInfo_v3">([&] {
     if (edges) *edges = nullptr;
     return tell(stream, status, id, graph, nodes, count);

@@ -3,6 +3,7 @@
 
 #include "hip/devices.h"
 #include "hip/forward.h"
+#include "hip/ownership.h"
 #include "hip/services.h"
 
 using namespace aw;
@@ -11,10 +12,17 @@ namespace {
 
 void* address_of(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
+template <class Pointer>
+CUresult owned(const Context& context, Pointer* out, hipError_t error, Owned kind) {
+  if (error != hipSuccess) return cuda_code(error);
+  own(context, reinterpret_cast<void*>(*out), kind);
+  return CUDA_SUCCESS;
+}
+
 CUresult allocate(CUdeviceptr* out, size_t bytes) {
-  require_context();
+  Context& context = require_context();
   require(out && bytes > 0);
-  return to_cuda(hip.hipMalloc(reinterpret_cast<void**>(out), bytes));
+  return owned(context, out, hip.hipMalloc(reinterpret_cast<void**>(out), bytes), Owned::device);
 }
 
 }  // namespace
@@ -29,6 +37,7 @@ AW_EXPORT CUresult cuMemFree_v2(CUdeviceptr address) {
       [&] {
         Context& context = require_context();
         if (!address) return CUDA_SUCCESS;
+        disown(address_of(address));
         CUresult code = to_cuda(hip.hipFree(address_of(address)));
         drain_services(context);
         return code;
@@ -55,9 +64,11 @@ AW_EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr* out, size_t* pitch, size_t wi
 AW_EXPORT CUresult cuMemAllocManaged(CUdeviceptr* out, size_t bytes, unsigned flags) {
   return api<"cuMemAllocManaged">(
       [&] {
-        require_context();
+        Context& context = require_context();
         require(out && bytes > 0 && (flags == 1 || flags == 2));  // global, host
-        return to_cuda(AW_HIP(hipMallocManaged)(reinterpret_cast<void**>(out), bytes, flags));
+        return owned(context, out,
+                     AW_HIP(hipMallocManaged)(reinterpret_cast<void**>(out), bytes, flags),
+                     Owned::device);
       },
       out, bytes, flags);
 }
@@ -89,6 +100,7 @@ AW_EXPORT CUresult cuMemFreeHost(void* memory) {
       [&] {
         require_context();
         require(memory);
+        disown(memory);
         return to_cuda(AW_HIP(hipHostFree)(memory));
       },
       memory);

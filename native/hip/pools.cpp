@@ -1,5 +1,5 @@
-// Driver API reference: memory pools, virtual memory, managed memory, interprocess memory: where structures name devices, or HIP's
-// functions take other parameters.
+// Driver API reference: memory pools, virtual memory, managed memory, interprocess memory: where
+// structures name devices, or HIP's functions take other parameters.
 #include <cstring>
 
 #include "hip/devices.h"
@@ -29,7 +29,8 @@ hipMemLocation located(const CUmemLocation& l) {
   return location;
 }
 
-static_assert(sizeof(CUmemAccessDesc) == sizeof(hipMemAccessDesc) && sizeof(CUmemPoolProps) == sizeof(hipMemPoolProps) &&
+static_assert(sizeof(CUmemAccessDesc) == sizeof(hipMemAccessDesc) &&
+              sizeof(CUmemPoolProps) == sizeof(hipMemPoolProps) &&
               sizeof(CUmemAllocationProp) == sizeof(hipMemAllocationProp));
 
 std::vector<hipMemAccessDesc> accesses(const CUmemAccessDesc* list, size_t count) {
@@ -68,7 +69,8 @@ int as_device(CUdevice dev) { return dev == kCpuDevice ? kCpuDevice : hip_device
 CUresult advise(CUdeviceptr address, size_t count, int advice, int device) {
   require_context();
   require(address && count && advice >= 1 && advice <= 6);
-  return to_cuda(AW_HIP(hipMemAdvise)(memory(address), count, static_cast<hipMemoryAdvise>(advice), device));
+  return to_cuda(
+      AW_HIP(hipMemAdvise)(memory(address), count, static_cast<hipMemoryAdvise>(advice), device));
 }
 
 CUresult prefetch(CUdeviceptr address, size_t count, int device, CUstream stream) {
@@ -77,8 +79,16 @@ CUresult prefetch(CUdeviceptr address, size_t count, int device, CUstream stream
   return to_cuda(AW_HIP(hipMemPrefetchAsync)(memory(address), count, device, stream_for(stream)));
 }
 
-// CUmem_range_attribute. HIP tells locations as devices; CUDA 12 asks for their type and number too.
-enum { kReadMostly = 1, kPreferred = 2, kAccessedBy = 3, kPrefetched = 4, kPreferredType = 5, kPrefetchedId = 8 };
+// CUmem_range_attribute. HIP tells locations as devices; CUDA 12 asks for their type and number
+// too.
+enum {
+  kReadMostly = 1,
+  kPreferred = 2,
+  kAccessedBy = 3,
+  kPrefetched = 4,
+  kPreferredType = 5,
+  kPrefetchedId = 8
+};
 
 CUresult range_attribute(void* out, size_t size, int attribute, CUdeviceptr address, size_t count) {
   require_context();
@@ -86,13 +96,15 @@ CUresult range_attribute(void* out, size_t size, int attribute, CUdeviceptr addr
   require(attribute == kAccessedBy ? size >= 4 && size % 4 == 0 : size == 4);
   int asked = attribute;
   if (attribute >= kPreferredType) asked = attribute < 7 ? kPreferred : kPrefetched;
-  check(AW_HIP(hipMemRangeGetAttribute)(out, size, static_cast<hipMemRangeAttribute>(asked), memory(address), count));
+  check(AW_HIP(hipMemRangeGetAttribute)(out, size, static_cast<hipMemRangeAttribute>(asked),
+                                        memory(address), count));
   if (asked == kReadMostly) return CUDA_SUCCESS;
   for (size_t i = 0; i < size / 4; ++i) {
     int device;
     memcpy(&device, static_cast<char*>(out) + 4 * i, 4);
     if (device >= 0) device = cuda_device(device);
-    if (attribute == 5 || attribute == 7) device = device >= 0 ? kDevice : device == kCpuDevice ? kHost : 0;
+    if (attribute == 5 || attribute == 7)
+      device = device >= 0 ? kDevice : device == kCpuDevice ? kHost : 0;
     if ((attribute == 6 || attribute == 8) && device < 0) device = 0;
     memcpy(static_cast<char*>(out) + 4 * i, &device, 4);
   }
@@ -112,7 +124,8 @@ AW_EXPORT CUresult cuMemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* give
   });
 }
 
-AW_EXPORT CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* list, size_t count) {
+AW_EXPORT CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* list,
+                                      size_t count) {
   return api<"cuMemPoolSetAccess">([&] {
     auto all = accesses(list, count);
     return to_cuda(AW_HIP(hipMemPoolSetAccess)(pool_of(pool), all.data(), count));
@@ -129,19 +142,23 @@ AW_EXPORT CUresult cuMemPoolGetAccess(int* flags, CUmemoryPool pool, CUmemLocati
   });
 }
 
-AW_EXPORT CUresult cuMemPoolExportToShareableHandle(void* out, CUmemoryPool pool, int type, unsigned long long flags) {
+AW_EXPORT CUresult cuMemPoolExportToShareableHandle(void* out, CUmemoryPool pool, int type,
+                                                    unsigned long long flags) {
   return api<"cuMemPoolExportToShareableHandle">([&] {
     require(out && flags == 0);
-    return to_cuda(AW_HIP(hipMemPoolExportToShareableHandle)(out, pool_of(pool), static_cast<hipMemAllocationHandleType>(type), 0));
+    return to_cuda(AW_HIP(hipMemPoolExportToShareableHandle)(
+        out, pool_of(pool), static_cast<hipMemAllocationHandleType>(type), 0));
   });
 }
 
-AW_EXPORT CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool* out, void* handle, int type, unsigned long long flags) {
+AW_EXPORT CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool* out, void* handle, int type,
+                                                      unsigned long long flags) {
   return api<"cuMemPoolImportFromShareableHandle">([&] {
     require_context();
     require(out && flags == 0);
-    return to_cuda(AW_HIP(hipMemPoolImportFromShareableHandle)(reinterpret_cast<hipMemPool_t*>(out), handle,
-                                                               static_cast<hipMemAllocationHandleType>(type), 0));
+    return to_cuda(AW_HIP(hipMemPoolImportFromShareableHandle)(
+        reinterpret_cast<hipMemPool_t*>(out), handle, static_cast<hipMemAllocationHandleType>(type),
+        0));
   });
 }
 
@@ -153,7 +170,8 @@ CUresult pool_at(CUmemoryPool* out, const CUmemLocation* location, bool standard
   require(location->type == kDevice, CUDA_ERROR_NOT_SUPPORTED);
   auto* to = reinterpret_cast<hipMemPool_t*>(out);
   int device = hip_device(location->id);
-  return to_cuda(standard ? AW_HIP(hipDeviceGetDefaultMemPool)(to, device) : AW_HIP(hipDeviceGetMemPool)(to, device));
+  return to_cuda(standard ? AW_HIP(hipDeviceGetDefaultMemPool)(to, device)
+                          : AW_HIP(hipDeviceGetMemPool)(to, device));
 }
 
 }  // namespace
@@ -172,8 +190,8 @@ AW_EXPORT CUresult cuMemSetMemPool(const CUmemLocation* location, int, CUmemoryP
   });
 }
 
-AW_EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle* out, size_t bytes, const CUmemAllocationProp* given,
-                               unsigned long long flags) {
+AW_EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle* out, size_t bytes,
+                               const CUmemAllocationProp* given, unsigned long long flags) {
   return api<"cuMemCreate">([&] {
     require(out);
     hipMemAllocationProp p = properties(given);
@@ -183,15 +201,18 @@ AW_EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle* out, size_t bytes, 
   });
 }
 
-AW_EXPORT CUresult cuMemGetAllocationGranularity(size_t* out, const CUmemAllocationProp* given, int option) {
+AW_EXPORT CUresult cuMemGetAllocationGranularity(size_t* out, const CUmemAllocationProp* given,
+                                                 int option) {
   return api<"cuMemGetAllocationGranularity">([&] {
     require(out && (option == 0 || option == 1));
     hipMemAllocationProp p = properties(given);
-    return to_cuda(AW_HIP(hipMemGetAllocationGranularity)(out, &p, static_cast<hipMemAllocationGranularity_flags>(option)));
+    return to_cuda(AW_HIP(hipMemGetAllocationGranularity)(
+        out, &p, static_cast<hipMemAllocationGranularity_flags>(option)));
   });
 }
 
-AW_EXPORT CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* out, CUmemGenericAllocationHandle handle) {
+AW_EXPORT CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* out,
+                                                          CUmemGenericAllocationHandle handle) {
   return api<"cuMemGetAllocationPropertiesFromHandle">([&] {
     require(out);
     hipMemAllocationProp p{};
@@ -201,14 +222,16 @@ AW_EXPORT CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* o
   });
 }
 
-AW_EXPORT CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc* list, size_t count) {
+AW_EXPORT CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc* list,
+                                  size_t count) {
   return api<"cuMemSetAccess">([&] {
     auto all = accesses(list, count);
     return to_cuda(AW_HIP(hipMemSetAccess)(memory(address), bytes, all.data(), count));
   });
 }
 
-AW_EXPORT CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocation* location, CUdeviceptr address) {
+AW_EXPORT CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocation* location,
+                                  CUdeviceptr address) {
   return api<"cuMemGetAccess">([&] {
     require(flags && location);
     hipMemLocation where = located(*location);
@@ -219,28 +242,35 @@ AW_EXPORT CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocation
 AW_EXPORT CUresult cuMemAdvise(CUdeviceptr address, size_t count, int advice, CUdevice dev) {
   return api<"cuMemAdvise">([&] { return advise(address, count, advice, as_device(dev)); });
 }
-AW_EXPORT CUresult cuMemAdvise_v2(CUdeviceptr address, size_t count, int advice, CUmemLocation location) {
+AW_EXPORT CUresult cuMemAdvise_v2(CUdeviceptr address, size_t count, int advice,
+                                  CUmemLocation location) {
   return api<"cuMemAdvise_v2">([&] {
     // Without a location where the advice needs none.
     bool needs = advice == 3 || advice == 5 || advice == 6;
-    return advise(address, count, advice, needs ? as_device(location) : hip_device(current_device()));
+    return advise(address, count, advice,
+                  needs ? as_device(location) : hip_device(current_device()));
   });
 }
 
-AW_EXPORT CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t count, CUdevice dev, CUstream stream) {
-  return api<"cuMemPrefetchAsync">([&] { return prefetch(address, count, as_device(dev), stream); });
+AW_EXPORT CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t count, CUdevice dev,
+                                      CUstream stream) {
+  return api<"cuMemPrefetchAsync">(
+      [&] { return prefetch(address, count, as_device(dev), stream); });
 }
-AW_EXPORT CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t count, CUmemLocation location, unsigned flags,
-                                         CUstream stream) {
+AW_EXPORT CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t count, CUmemLocation location,
+                                         unsigned flags, CUstream stream) {
   return api<"cuMemPrefetchAsync_v2">([&] {
     require(flags == 0);
     return prefetch(address, count, as_device(location), stream);
   });
 }
-AW_EXPORT CUresult cuMemPrefetchBatchAsync(CUdeviceptr* addresses, size_t* sizes, size_t count, CUmemLocation* places,
-                                           size_t* indices, size_t place_count, unsigned long long flags, CUstream stream) {
+AW_EXPORT CUresult cuMemPrefetchBatchAsync(CUdeviceptr* addresses, size_t* sizes, size_t count,
+                                           CUmemLocation* places, size_t* indices,
+                                           size_t place_count, unsigned long long flags,
+                                           CUstream stream) {
   return api<"cuMemPrefetchBatchAsync">([&] {
-    require(addresses && sizes && count && places && indices && place_count && place_count <= count && flags == 0);
+    require(addresses && sizes && count && places && indices && place_count &&
+            place_count <= count && flags == 0);
     require(indices[0] == 0);
     for (size_t i = 0, k = 0; i < count; ++i) {
       if (k + 1 < place_count && indices[k + 1] == i) ++k;
@@ -251,14 +281,18 @@ AW_EXPORT CUresult cuMemPrefetchBatchAsync(CUdeviceptr* addresses, size_t* sizes
   });
 }
 
-AW_EXPORT CUresult cuMemRangeGetAttribute(void* out, size_t size, int attribute, CUdeviceptr address, size_t count) {
-  return api<"cuMemRangeGetAttribute">([&] { return range_attribute(out, size, attribute, address, count); });
+AW_EXPORT CUresult cuMemRangeGetAttribute(void* out, size_t size, int attribute,
+                                          CUdeviceptr address, size_t count) {
+  return api<"cuMemRangeGetAttribute">(
+      [&] { return range_attribute(out, size, attribute, address, count); });
 }
-AW_EXPORT CUresult cuMemRangeGetAttributes(void** out, size_t* sizes, int* attributes, size_t attribute_count,
-                                           CUdeviceptr address, size_t count) {
+AW_EXPORT CUresult cuMemRangeGetAttributes(void** out, size_t* sizes, int* attributes,
+                                           size_t attribute_count, CUdeviceptr address,
+                                           size_t count) {
   return api<"cuMemRangeGetAttributes">([&] {
     require(out && sizes && attributes && attribute_count);
-    for (size_t i = 0; i < attribute_count; ++i) range_attribute(out[i], sizes[i], attributes[i], address, count);
+    for (size_t i = 0; i < attribute_count; ++i)
+      range_attribute(out[i], sizes[i], attributes[i], address, count);
   });
 }
 
@@ -274,38 +308,46 @@ CUresult discard(CUdeviceptr* addresses, size_t* sizes, size_t count, unsigned l
 
 }  // namespace
 
-AW_EXPORT CUresult cuMemDiscardBatchAsync(CUdeviceptr* addresses, size_t* sizes, size_t count, unsigned long long flags,
-                                          CUstream) {
+AW_EXPORT CUresult cuMemDiscardBatchAsync(CUdeviceptr* addresses, size_t* sizes, size_t count,
+                                          unsigned long long flags, CUstream) {
   return api<"cuMemDiscardBatchAsync">([&] { return discard(addresses, sizes, count, flags); });
 }
-AW_EXPORT CUresult cuMemDiscardBatchAsync_ptsz(CUdeviceptr* addresses, size_t* sizes, size_t count, unsigned long long flags,
-                                               CUstream) {
-  return api<"cuMemDiscardBatchAsync_ptsz">([&] { return discard(addresses, sizes, count, flags); });
+AW_EXPORT CUresult cuMemDiscardBatchAsync_ptsz(CUdeviceptr* addresses, size_t* sizes, size_t count,
+                                               unsigned long long flags, CUstream) {
+  return api<"cuMemDiscardBatchAsync_ptsz">(
+      [&] { return discard(addresses, sizes, count, flags); });
 }
-AW_EXPORT CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr* addresses, size_t* sizes, size_t count, CUmemLocation* places,
-                                                     size_t* indices, size_t place_count, unsigned long long flags,
-                                                     CUstream stream) {
+AW_EXPORT CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr* addresses, size_t* sizes,
+                                                     size_t count, CUmemLocation* places,
+                                                     size_t* indices, size_t place_count,
+                                                     unsigned long long flags, CUstream stream) {
   return api<"cuMemDiscardAndPrefetchBatchAsync">([&] {
     discard(addresses, sizes, count, flags);
-    return cuMemPrefetchBatchAsync(addresses, sizes, count, places, indices, place_count, flags, stream);
+    return cuMemPrefetchBatchAsync(addresses, sizes, count, places, indices, place_count, flags,
+                                   stream);
   });
 }
-AW_EXPORT CUresult cuMemDiscardAndPrefetchBatchAsync_ptsz(CUdeviceptr* addresses, size_t* sizes, size_t count,
-                                                          CUmemLocation* places, size_t* indices, size_t place_count,
-                                                          unsigned long long flags, CUstream stream) {
+AW_EXPORT CUresult cuMemDiscardAndPrefetchBatchAsync_ptsz(CUdeviceptr* addresses, size_t* sizes,
+                                                          size_t count, CUmemLocation* places,
+                                                          size_t* indices, size_t place_count,
+                                                          unsigned long long flags,
+                                                          CUstream stream) {
   return api<"cuMemDiscardAndPrefetchBatchAsync_ptsz">([&] {
     PerThreadDefault scope;
-    return cuMemDiscardAndPrefetchBatchAsync(addresses, sizes, count, places, indices, place_count, flags, stream);
+    return cuMemDiscardAndPrefetchBatchAsync(addresses, sizes, count, places, indices, place_count,
+                                             flags, stream);
   });
 }
 
 static_assert(sizeof(hipIpcMemHandle_t) == 64 && sizeof(hipIpcEventHandle_t) == 64);
 
-AW_EXPORT CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* out, hipIpcMemHandle_t handle, unsigned flags) {
+AW_EXPORT CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* out, hipIpcMemHandle_t handle,
+                                         unsigned flags) {
   return api<"cuIpcOpenMemHandle_v2">([&] {
     require_context();
     require(out && flags == 1);  // lazy peer access, the only flag, which must be given
-    return to_cuda(AW_HIP(hipIpcOpenMemHandle)(reinterpret_cast<void**>(out), handle, hipIpcMemLazyEnablePeerAccess));
+    return to_cuda(AW_HIP(hipIpcOpenMemHandle)(reinterpret_cast<void**>(out), handle,
+                                               hipIpcMemLazyEnablePeerAccess));
   });
 }
 AW_EXPORT CUresult cuIpcOpenMemHandle(CUdeviceptr* out, hipIpcMemHandle_t handle, unsigned flags) {

@@ -1,4 +1,5 @@
-// Driver API reference: what concerns several devices, and what HIP has under another name or not at all.
+// Driver API reference: what concerns several devices, and what HIP has under another name or not
+// at all.
 #include "cuda/contexts.h"
 #include "hip/devices.h"
 #include "hip/forward.h"
@@ -8,8 +9,9 @@ using namespace aw;
 
 namespace {
 
-// CUatomicOperation and the capabilities of each, as AMD's instructions have them: the device's caches and the link decide whether
-// they reach memory of others, which is what the attribute of native atomics says.
+// CUatomicOperation and the capabilities of each, as AMD's instructions have them: the device's
+// caches and the link decide whether they reach memory of others, which is what the attribute of
+// native atomics says.
 constexpr unsigned kSigned = 1, kUnsigned = 2, kReduction = 4, k32 = 8, k64 = 16;
 constexpr int kAtomicOperations = 13;
 
@@ -39,7 +41,8 @@ extern "C" CUresult cuDeviceGetP2PAttribute(int* value, int number, CUdevice dev
 
 }  // namespace
 
-AW_EXPORT CUresult cuDeviceGetHostAtomicCapabilities(unsigned* out, const int* operations, unsigned count, CUdevice dev) {
+AW_EXPORT CUresult cuDeviceGetHostAtomicCapabilities(unsigned* out, const int* operations,
+                                                     unsigned count, CUdevice dev) {
   return api<"cuDeviceGetHostAtomicCapabilities">([&] {
     int native = 0;
     CUresult code = cuDeviceGetAttribute(&native, 86, dev);
@@ -48,8 +51,8 @@ AW_EXPORT CUresult cuDeviceGetHostAtomicCapabilities(unsigned* out, const int* o
   });
 }
 
-AW_EXPORT CUresult cuDeviceGetP2PAtomicCapabilities(unsigned* out, const int* operations, unsigned count, CUdevice from,
-                                                    CUdevice to) {
+AW_EXPORT CUresult cuDeviceGetP2PAtomicCapabilities(unsigned* out, const int* operations,
+                                                    unsigned count, CUdevice from, CUdevice to) {
   return api<"cuDeviceGetP2PAtomicCapabilities">([&] {
     int native = 0;
     CUresult code = cuDeviceGetP2PAttribute(&native, 3, from, to);
@@ -66,7 +69,8 @@ AW_EXPORT CUresult cuCtxGetExecAffinity(AffinityParam* out, int type) {
   });
 }
 
-// HIP's functions that wait for the device make visible what others wrote into its memory: so does this one.
+// HIP's functions that wait for the device make visible what others wrote into its memory: so does
+// this one.
 AW_EXPORT CUresult cuFlushGPUDirectRDMAWrites(int target, int scope) {
   return api<"cuFlushGPUDirectRDMAWrites">([&] {
     require(target == 0 && (scope == 100 || scope == 200));
@@ -75,7 +79,8 @@ AW_EXPORT CUresult cuFlushGPUDirectRDMAWrites(int target, int scope) {
   });
 }
 
-AW_EXPORT CUresult cuLaunchHostFunc_v2_ptsz(CUstream stream, CUhostFn function, void* data, unsigned mode) {
+AW_EXPORT CUresult cuLaunchHostFunc_v2_ptsz(CUstream stream, CUhostFn function, void* data,
+                                            unsigned mode) {
   return api<"cuLaunchHostFunc_v2_ptsz">([&] {
     require_context();
     require(function && mode <= 1);
@@ -89,13 +94,15 @@ CUresult cuSignalExternalSemaphoresAsync(void*, void*, unsigned, void*);
 CUresult cuWaitExternalSemaphoresAsync(void*, void*, unsigned, void*);
 }
 
-AW_EXPORT CUresult cuSignalExternalSemaphoresAsync_ptsz(void* list, void* params, unsigned count, void* stream) {
+AW_EXPORT CUresult cuSignalExternalSemaphoresAsync_ptsz(void* list, void* params, unsigned count,
+                                                        void* stream) {
   return api<"cuSignalExternalSemaphoresAsync_ptsz">([&] {
     PerThreadDefault scope;
     return cuSignalExternalSemaphoresAsync(list, params, count, stream);
   });
 }
-AW_EXPORT CUresult cuWaitExternalSemaphoresAsync_ptsz(void* list, void* params, unsigned count, void* stream) {
+AW_EXPORT CUresult cuWaitExternalSemaphoresAsync_ptsz(void* list, void* params, unsigned count,
+                                                      void* stream) {
   return api<"cuWaitExternalSemaphoresAsync_ptsz">([&] {
     PerThreadDefault scope;
     return cuWaitExternalSemaphoresAsync(list, params, count, stream);
@@ -111,14 +118,20 @@ struct LaunchParams {
   void** params;
 };
 
-// Each grid on its own device, with a barrier of its own: the barrier over all devices that the flag of CUDA 9 asked for needs one
-// in memory that all see, which our kernels do not use.
-AW_EXPORT CUresult cuLaunchCooperativeKernelMultiDevice(LaunchParams* list, unsigned count, unsigned flags) {
+// Each grid on its own device, with a barrier of its own: the barrier over all devices that the
+// flag of CUDA 9 asked for needs one in memory that all see, which our kernels do not use.
+AW_EXPORT CUresult cuLaunchCooperativeKernelMultiDevice(LaunchParams* list, unsigned count,
+                                                        unsigned flags) {
   return api<"cuLaunchCooperativeKernelMultiDevice">([&] {
     require(list && count > 0 && flags <= 3);
     require(count == 1, CUDA_ERROR_NOT_SUPPORTED);
     const LaunchParams& p = list[0];
-    LaunchRequest r = {{p.grid[0], p.grid[1], p.grid[2]}, {p.block[0], p.block[1], p.block[2]}, p.shared, p.params, nullptr, true};
+    LaunchRequest r = {{p.grid[0], p.grid[1], p.grid[2]},
+                       {p.block[0], p.block[1], p.block[2]},
+                       p.shared,
+                       p.params,
+                       nullptr,
+                       true};
     return launch(p.function, r, stream_for(p.stream));
   });
 }

@@ -18,33 +18,36 @@ unsigned condition(unsigned flags) {
 CUresult wait32(CUstream stream, CUdeviceptr address, uint32_t value, unsigned flags) {
   require_context();
   require(address && address % 4 == 0);
-  return to_cuda(AW_HIP(hipStreamWaitValue32)(stream_for(stream), reinterpret_cast<void*>(address), value, condition(flags),
-                                              UINT32_MAX));
+  return to_cuda(AW_HIP(hipStreamWaitValue32)(stream_for(stream), reinterpret_cast<void*>(address),
+                                              value, condition(flags), UINT32_MAX));
 }
 
 CUresult wait64(CUstream stream, CUdeviceptr address, uint64_t value, unsigned flags) {
   require_context();
   require(address && address % 8 == 0);
-  return to_cuda(AW_HIP(hipStreamWaitValue64)(stream_for(stream), reinterpret_cast<void*>(address), value, condition(flags),
-                                              UINT64_MAX));
+  return to_cuda(AW_HIP(hipStreamWaitValue64)(stream_for(stream), reinterpret_cast<void*>(address),
+                                              value, condition(flags), UINT64_MAX));
 }
 
 static_assert(sizeof(hipStreamBatchMemOpParams) == sizeof(CUstreamBatchMemOpParams));
 static_assert(sizeof(hipBatchMemOpNodeParams) == sizeof(CUDA_BATCH_MEM_OP_NODE_PARAMS));
 
 // The layouts are the same, the numbers of operations too.
-std::vector<hipStreamBatchMemOpParams> operations(const CUstreamBatchMemOpParams* list, unsigned count) {
+std::vector<hipStreamBatchMemOpParams> operations(const CUstreamBatchMemOpParams* list,
+                                                  unsigned count) {
   require(list && count > 0 && count <= 256);
   std::vector<hipStreamBatchMemOpParams> out(count);
   memcpy(out.data(), list, count * sizeof *list);
   for (unsigned i = 0; i < count; ++i) {
     require(list[i].operation >= 1 && list[i].operation <= 6);
-    if (list[i].operation == 1 || list[i].operation == 4) out[i].waitValue.flags = condition(list[i].flags);
+    if (list[i].operation == 1 || list[i].operation == 4)
+      out[i].waitValue.flags = condition(list[i].flags);
   }
   return out;
 }
 
-CUresult give(CUstream stream, unsigned count, const CUstreamBatchMemOpParams* list, unsigned flags) {
+CUresult give(CUstream stream, unsigned count, const CUstreamBatchMemOpParams* list,
+              unsigned flags) {
   require_context();
   require(flags == 0);
   auto all = operations(list, count);
@@ -55,22 +58,28 @@ hipGraphNode_t node(CUgraphNode handle) { return reinterpret_cast<hipGraphNode_t
 
 }  // namespace
 
-AW_EXPORT CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, uint32_t value, unsigned flags) {
+AW_EXPORT CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, uint32_t value,
+                                          unsigned flags) {
   return api<"cuStreamWaitValue32_v2">([&] { return wait32(stream, address, value, flags); });
 }
-AW_EXPORT CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr address, uint64_t value, unsigned flags) {
+AW_EXPORT CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr address, uint64_t value,
+                                          unsigned flags) {
   return api<"cuStreamWaitValue64_v2">([&] { return wait64(stream, address, value, flags); });
 }
-AW_EXPORT CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr address, uint32_t value, unsigned flags) {
+AW_EXPORT CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr address, uint32_t value,
+                                       unsigned flags) {
   return api<"cuStreamWaitValue32">([&] { return wait32(stream, address, value, flags); });
 }
-AW_EXPORT CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr address, uint64_t value, unsigned flags) {
+AW_EXPORT CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr address, uint64_t value,
+                                       unsigned flags) {
   return api<"cuStreamWaitValue64">([&] { return wait64(stream, address, value, flags); });
 }
-AW_EXPORT CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned count, CUstreamBatchMemOpParams* list, unsigned flags) {
+AW_EXPORT CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned count,
+                                         CUstreamBatchMemOpParams* list, unsigned flags) {
   return api<"cuStreamBatchMemOp_v2">([&] { return give(stream, count, list, flags); });
 }
-AW_EXPORT CUresult cuStreamBatchMemOp(CUstream stream, unsigned count, CUstreamBatchMemOpParams* list, unsigned flags) {
+AW_EXPORT CUresult cuStreamBatchMemOp(CUstream stream, unsigned count,
+                                      CUstreamBatchMemOpParams* list, unsigned flags) {
   return api<"cuStreamBatchMemOp">([&] { return give(stream, count, list, flags); });
 }
 
@@ -87,17 +96,20 @@ CUresult with_operations(const CUDA_BATCH_MEM_OP_NODE_PARAMS* given, Set set) {
 
 }  // namespace
 
-AW_EXPORT CUresult cuGraphAddBatchMemOpNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* after, size_t count,
+AW_EXPORT CUresult cuGraphAddBatchMemOpNode(CUgraphNode* out, CUgraph graph,
+                                            const CUgraphNode* after, size_t count,
                                             const CUDA_BATCH_MEM_OP_NODE_PARAMS* given) {
   return api<"cuGraphAddBatchMemOpNode">([&] {
     require(out);
     return with_operations(given, [&](hipBatchMemOpNodeParams* p) {
-      return AW_HIP(hipGraphAddBatchMemOpNode)(reinterpret_cast<hipGraphNode_t*>(out), reinterpret_cast<hipGraph_t>(graph),
-                                               reinterpret_cast<const hipGraphNode_t*>(after), count, p);
+      return AW_HIP(hipGraphAddBatchMemOpNode)(
+          reinterpret_cast<hipGraphNode_t*>(out), reinterpret_cast<hipGraph_t>(graph),
+          reinterpret_cast<const hipGraphNode_t*>(after), count, p);
     });
   });
 }
-AW_EXPORT CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode handle, CUDA_BATCH_MEM_OP_NODE_PARAMS* out) {
+AW_EXPORT CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode handle,
+                                                  CUDA_BATCH_MEM_OP_NODE_PARAMS* out) {
   return api<"cuGraphBatchMemOpNodeGetParams">([&] {
     require(handle && out);
     hipBatchMemOpNodeParams p{};
@@ -105,11 +117,13 @@ AW_EXPORT CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode handle, CUDA_BATCH
     *out = {nullptr, p.count, reinterpret_cast<CUstreamBatchMemOpParams*>(p.paramArray), p.flags};
   });
 }
-AW_EXPORT CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode handle, const CUDA_BATCH_MEM_OP_NODE_PARAMS* given) {
+AW_EXPORT CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode handle,
+                                                  const CUDA_BATCH_MEM_OP_NODE_PARAMS* given) {
   return api<"cuGraphBatchMemOpNodeSetParams">([&] {
     require(handle);
-    return with_operations(
-        given, [&](hipBatchMemOpNodeParams* p) { return AW_HIP(hipGraphBatchMemOpNodeSetParams)(node(handle), p); });
+    return with_operations(given, [&](hipBatchMemOpNodeParams* p) {
+      return AW_HIP(hipGraphBatchMemOpNodeSetParams)(node(handle), p);
+    });
   });
 }
 AW_EXPORT CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode handle,
@@ -117,7 +131,8 @@ AW_EXPORT CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphN
   return api<"cuGraphExecBatchMemOpNodeSetParams">([&] {
     require(exec && handle);
     return with_operations(given, [&](hipBatchMemOpNodeParams* p) {
-      return AW_HIP(hipGraphExecBatchMemOpNodeSetParams)(reinterpret_cast<hipGraphExec_t>(exec), node(handle), p);
+      return AW_HIP(hipGraphExecBatchMemOpNodeSetParams)(reinterpret_cast<hipGraphExec_t>(exec),
+                                                         node(handle), p);
     });
   });
 }

@@ -1,5 +1,6 @@
 // Driver API reference: stream management. Streams are HIP's; which context one belongs to and what
 // was set for it is kept beside.
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <shared_mutex>
@@ -9,6 +10,7 @@
 #include "cuda/contexts.h"
 #include "hip/devices.h"
 #include "hip/forward.h"
+#include "hip/ownership.h"
 #include "hip/services.h"
 
 using namespace aw;
@@ -17,6 +19,7 @@ namespace {
 
 struct StreamFacts {
   uintptr_t context = 0;  // handle
+  int priority = 0;       // CUDA's
   std::map<int, CUlaunchAttributeValue> attributes;
 };
 
@@ -30,22 +33,38 @@ Known& known() {
   return instance;
 }
 
-void enter(hipStream_t stream, uintptr_t context) {
-  std::unique_lock lock(known().mutex);
-  known().streams[stream].context = context;
+// CUDA's priorities go from 0 to kGreatestPriority, HIP's to another least number.
+int hip_priority(int priority) {
+  int least = 0, greatest = 0;
+  if (priority == 0 || !hip.hipDeviceGetStreamPriorityRange) return 0;
+  (void)hip.hipDeviceGetStreamPriorityRange(&least, &greatest);
+  return std::max(priority, greatest);
 }
 
 CUresult create(CUstream* out, unsigned flags, int priority) {
   Context& context = require_context();
   require(out && flags <= CU_STREAM_NON_BLOCKING);
+  // Priorities outside the range are brought into it (cuStreamCreateWithPriority).
+  priority = std::clamp(priority, kGreatestPriority, 0);
+  int wanted = hip_priority(priority);
   hipStream_t made = nullptr;
-  hipError_t error = priority ? AW_HIP(hipStreamCreateWithPriority)(&made, flags, priority)
-                              : AW_HIP(hipStreamCreateWithFlags)(&made, flags);
+  hipError_t error = wanted ? AW_HIP(hipStreamCreateWithPriority)(&made, flags, wanted)
+                            : AW_HIP(hipStreamCreateWithFlags)(&made, flags);
   if (error != hipSuccess) return cuda_code(error);
-  enter(made, context.handle);
+  {
+    std::unique_lock lock(known().mutex);
+    known().streams[made] = {context.handle, priority, {}};
+  }
   tell_of(AW_RESOURCE_STREAM, reinterpret_cast<uintptr_t>(made), false, context.handle);
   *out = reinterpret_cast<CUstream>(made);
   return CUDA_SUCCESS;
+}
+
+int priority_of(CUstream stream) {
+  require_context();
+  std::shared_lock lock(known().mutex);
+  auto it = known().streams.find(stream_for(stream));
+  return it == known().streams.end() ? 0 : it->second.priority;
 }
 
 CUresult destroy(CUstream stream) {
@@ -93,6 +112,20 @@ void require_stream_attribute(int id) {
 
 }  // namespace
 
+namespace aw {
+
+void destroy_streams_of(uintptr_t context) {
+  std::unique_lock lock(known().mutex);
+  for (auto it = known().streams.begin(); it != known().streams.end();) {
+    bool ends =
+        it->second.context == context && reinterpret_cast<uintptr_t>(it->first) > kPerThreadStream;
+    if (ends) (void)hip.hipStreamDestroy(it->first);
+    it = ends ? known().streams.erase(it) : std::next(it);
+  }
+}
+
+}  // namespace aw
+
 AW_EXPORT CUresult cuStreamCreate(CUstream* out, unsigned flags) {
   return api<"cuStreamCreate">([&] { return create(out, flags, 0); }, out, flags);
 }
@@ -133,6 +166,13 @@ AW_EXPORT CUresult cuStreamQuery(CUstream stream) {
         return CUDA_SUCCESS;
       },
       stream);
+}
+
+AW_EXPORT CUresult cuStreamGetPriority(CUstream stream, int* priority) {
+  return api<"cuStreamGetPriority">([&] {
+    require(priority);
+    *priority = priority_of(stream);
+  });
 }
 
 AW_EXPORT CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback function, void* data,

@@ -2,21 +2,66 @@
 // is a descriptor's address.
 #include "devices/texture_table.h"
 
+#include <map>
+#include <mutex>
+
+#include "core/hip_texture.h"
+#include "cuda/memory.h"
 #include "cuda/texture_references.h"
+#include "cuda/visible.h"
 #include "hip/runtime.h"
 
 namespace aw {
+namespace {
 
-uint64_t add_texture_view(const TextureView&) {
-  throw Failure(CUDA_ERROR_NOT_SUPPORTED, "textures are not supported on AMD devices yet");
+// Which device each descriptor lies on.
+struct Placed {
+  std::mutex mutex;
+  std::map<uint64_t, int> devices;
+};
+Placed& placed() {
+  static auto& instance = *new Placed;
+  return instance;
 }
-void remove_texture_view(uint64_t) {}
 
+}  // namespace
+
+uint64_t add_texture_view(const TextureView& view) {
+  int device = current_device();
+  HipTexture object = {kHipTextureMark, 0, view};
+  void* memory = allocate_bytes(sizeof object, device);  // HIP aligns to 256 bytes
+  hipError_t error = hip.hipMemcpyHtoD(memory, &object, sizeof object);
+  if (error != hipSuccess) {
+    release_bytes(memory, sizeof object, device);
+    throw Failure(cuda_code(error));
+  }
+  auto handle = reinterpret_cast<uint64_t>(memory);
+  std::lock_guard lock(placed().mutex);
+  placed().devices[handle] = device;
+  return handle;
+}
+
+// HIP frees behind the work of the device, so that kernels under way keep what they read; later
+// ones find no mark.
+void remove_texture_view(uint64_t handle) {
+  int device;
+  {
+    std::lock_guard lock(placed().mutex);
+    auto it = placed().devices.find(handle);
+    if (it == placed().devices.end()) return;
+    device = it->second;
+    placed().devices.erase(it);
+  }
+  uint64_t none = 0;
+  (void)hip.hipMemcpyHtoD(reinterpret_cast<void*>(handle), &none, sizeof none);
+  release_bytes(reinterpret_cast<void*>(handle), sizeof(HipTexture), device);
+}
+
+// Kernels find what the variables of a module stand for in its data.
 void add_reference(uint64_t, Reference) {}
 void remove_reference(uint64_t) {}
 int find_reference(uint64_t) { return 0; }
 
-// The variable lies in the module's data, in device memory.
 void write_reference(uint64_t cell, uint64_t handle) {
   check(hip.hipMemcpyHtoD(reinterpret_cast<void*>(cell), &handle, sizeof handle));
 }
