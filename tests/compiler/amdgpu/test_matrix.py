@@ -5,7 +5,9 @@ The code runs in numpy (`lane_machine`), for two warps of a wave with different 
 
 from __future__ import annotations
 
+import os
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ import pytest
 from anywarp.compiler.amdgpu.architectures import ARCHITECTURES
 from anywarp.compiler.amdgpu.matrix import emit_matrix
 from anywarp.compiler.amdgpu.matrix_units import choose
-from anywarp.compiler.ir import Op
+from anywarp.compiler.ir import Block, Op
 from anywarp.compiler.simd.text import Text
 from anywarp.ptx.isa.matrix import HELD
 from anywarp.ptx.isa.matrix_forms import Product, element, per_register, place_a, place_b
@@ -42,6 +44,8 @@ class Bench:
             op: self._name(f"%g{n}", data) for n, (op, (_, data)) in enumerate(zip(self.args, registers, strict=True))
         }
         self.product = product
+        self.block = Block("b0")
+        self.kernel = SimpleNamespace(blocks=[self.block])
 
     def _name(self, name, data):
         self.machine.names[name] = np.ascontiguousarray(data).view(np.uint8).reshape(self.wave, -1)
@@ -325,3 +329,57 @@ def test_a_product_of_halves_costs_ten_moves_and_two_instructions_for_two_warps(
     bench = check("gfx942", Product(16, 8, 16, "f16", "f16", "f32", "f32"))
     assert bench.machine.counts["llvm.amdgcn.ds.bpermute"] == 10
     assert bench.machine.counts["llvm.amdgcn.mfma.f32.16x16x16f16"] == 2
+
+
+APART = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 d) {
+.reg .b32 %t, %w, %n, %i, %a<4>, %b<2>; .reg .b64 %o, %p<4>; .reg .f32 %c<4>; .reg .pred %q, %z;
+mov.u32 %t, %tid.x; mul.wide.u32 %o, %t, 16;
+ld.param.u64 %p0, [a]; ld.param.u64 %p1, [b]; ld.param.u64 %p2, [c]; ld.param.u64 %p3, [d];
+add.u64 %p0, %p0, %o; add.u64 %p1, %p1, %o; add.u64 %p2, %p2, %o; add.u64 %p3, %p3, %o;
+ld.global.v4.u32 {%a0, %a1, %a2, %a3}, [%p0]; ld.global.v2.u32 {%b0, %b1}, [%p1];
+ld.global.v4.f32 {%c0, %c1, %c2, %c3}, [%p2];
+shr.u32 %w, %t, 5; and.b32 %n, %w, 1; setp.eq.u32 %q, %n, 1; mov.u32 %i, 0;
+@%q bra odd;
+MMA
+bra done;
+odd:
+MMA
+add.u32 %i, %i, 1; setp.le.u32 %z, %i, %w; @%z bra odd;
+done:
+st.global.v4.f32 [%p3], {%c0, %c1, %c2, %c3}; ret;
+}
+""".replace(
+    "MMA",
+    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%c0, %c1, %c2, %c3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, "
+    "{%c0, %c1, %c2, %c3};",
+)
+"""Even warps multiply once, warp w among the odd ones w + 1 times, in a branch of their own."""
+
+
+@pytest.mark.skipif("TINYGRAD" not in os.environ, reason="TINYGRAD does not name a checkout with an emulator")
+@pytest.mark.amd_emulator
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+@pytest.mark.parametrize("warps", [1, 2, 3, 5])
+def test_warps_multiply_in_branches_of_their_own(arch, warps):
+    from semantics.emulated import Program
+
+    p, rng = Product(16, 8, 16, "f16", "f16", "f32", "f32"), np.random.default_rng(warps)
+    given = [matrices(p, rng) for _ in range(warps)]
+    held = [fragments(p, one) for one in given]
+    memory = []
+    for n, kind in enumerate((p.a, p.b, p.c)):
+        room = np.zeros((32 * warps, 4), np.uint32)
+        for r, (_, words) in enumerate(registers_of(kind, [warp[n] for warp in held], 32 * warps)):
+            room[:, r] = words
+        memory.append(room)
+    out = np.zeros((32 * warps, 4), np.uint32)
+    Program(APART, arch).run("k", 1, 32 * warps, (*memory, out))
+    for warp, (a, b, c) in enumerate(given):
+        want = values("f32", c)
+        for _ in range(warp + 1 if warp % 2 else 1):
+            want = multiply("f32", values("f16", a), values("f16", b), want)
+        got = [values("f32", out[32 * warp + lane].astype(object)) for lane in range(32)]
+        assert agree("f32", got, [[want[layouts.C_16(lane, i)] for i in range(4)] for lane in range(32)], 64), warp

@@ -160,7 +160,7 @@ class _Product:
         factors = {side: [x for name in self.names[side] for x in self._words(name, side)] for side in "ab"}
         if e.wave == 64:
             factors = {side: [whole_wave(t, x) for x in names] for side, names in factors.items()}
-            lane = _any_lane(t)
+            lane = _any_lane(e)
         else:
             lane = e.lane
         multiply = Multiply(t, self.p, choice, lane)
@@ -185,13 +185,16 @@ class _Product:
         return self.t.cast("bitcast", "<2 x i32>", pair, "double")
 
 
-def _any_lane(t: Text) -> str:
+def _any_lane(e: Emitter) -> str:
     """Return the lane's number in the wave, also in lanes that no thread has.
 
-    Counted from 1: what starts at 0 LLVM takes for the thread's number, which is small in small blocks, and is not set elsewhere.
+    Counted from a number of the block's own. What starts at 0 LLVM takes for the thread's number, which is not set in idle lanes; and
+    what two branches share it computes before them, in a register that the whole-wave code of the first branch may then reuse:
+    its pass for live ranges of if and else (SIOptimizeVGPRLiveRange) takes it that a branch leaves the other one's lanes alone.
     """
-    low = t.call("i32", "llvm.amdgcn.mbcnt.lo", ("i32", "-1"), ("i32", "1"))
-    return t.two("sub", "i32", t.call("i32", "llvm.amdgcn.mbcnt.hi", ("i32", "-1"), ("i32", low)), "1")
+    t, start = e.t, str(1 + e.kernel.blocks.index(e.block))
+    low = t.call("i32", "llvm.amdgcn.mbcnt.lo", ("i32", "-1"), ("i32", start))
+    return t.two("sub", "i32", t.call("i32", "llvm.amdgcn.mbcnt.hi", ("i32", "-1"), ("i32", low)), start)
 
 
 def whole_wave(t: Text, word: str) -> str:
