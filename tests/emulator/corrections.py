@@ -26,6 +26,17 @@ TEXTS = (
         "SDWA: sources may be negated, their sign dropped, and the result clamped (Vega ISA, 13.3.9, VOP_SDWA fields)",
     ),
     (
+        "      stores.extend(ctx.wmask_lane_bit(_c(VCC_LO.offset), lane, val, exec_mask))\n  if vcc_val is not None:",
+        "      _bits = ctx.unroll_lanes(lambda l, v=val: (_to_u32(v.substitute({lane: l})) & _c(1)).cast(dtypes.uint32), exec_mask)\n"
+        "      _carry = ctx.wmask(_c(VCC_LO.offset), _bits)\n"
+        "      _plain = [s for d, v in assigns if d.startswith('D0') and '[laneId]' not in d for s in\n"
+        "                [ctx.wvgpr_dyn(vdst_reg, lane, _sdwa_write(ctx.rvgpr_dyn(vdst_reg, lane), _val_to_u32(v), dst_sel, dst_unused)\n"
+        "                               if has_dst_sel else _val_to_u32(v), exec_mask)]]\n"
+        "      return UOp.sink(*_carry, UOp.sink(*_plain).end(lane), *ctx.inc_pc())\n"
+        "  if vcc_val is not None:",
+        "SDWA: a carry is written for each lane, not for the last one (Vega ISA, V_ADD_CO_U32)",
+    ),
+    (
         "  return ctx.compile_vop_pcode(inst.op, srcs, lane, vdst_reg, exec_mask)\n\ndef _compile_vopd",
         "  if _iattr(inst, 'clmp') and op_name not in ('V_FMA_MIX_F32', 'V_MAD_MIX_F32'): raise NotImplementedError(op_name + ' with clamp')\n"
         "  return ctx.compile_vop_pcode(inst.op, srcs, lane, vdst_reg, exec_mask, clmp=_iattr(inst, 'clmp'))\n\ndef _compile_vopd",
@@ -61,7 +72,7 @@ def correct_module(module):
         for op in ("ADD", "SUB"):
             name = name.replace(f"V_{op}_I32", f"V_{op}_NC_I32")
         found = clamp(name, sources)
-        if found is None and re.search("_[IU](16|32)", name):
+        if found is None and re.search("(ADD|SUB|MAD|MUL).*_[IU](16|32)", name):
             raise NotImplementedError(f"{name} with clamp")
         return found
 

@@ -229,10 +229,10 @@ void set_modes(unsigned m) { __asm__ __volatile__("ldmxcsr %0" ::"m"(m)); }
 
 // --- arithmetic that the pseudocode of the manuals leaves open, or that tinygrad reads otherwise -------------------------------------
 
-enum { DIV_SCALE, DIV_FMAS, DIV_FIXUP, MAD_I24, MAD_U24 };
+enum { DIV_SCALE, DIV_FMAS, DIV_FIXUP, MAD_I24, MAD_U24, RNDNE, FREXP_EXP, FREXP_MANT, LDEXP, MIN, MAX, FLOOR, CEIL, TRUNC };
 
 typedef struct {
-  int32_t what, bits, result, mask_result, negate, absolute;
+  int32_t what, bits, result, mask_result, negate, absolute, select, keep;
   int32_t source[3];
   uint32_t literal;
 } LaneForm;
@@ -240,6 +240,7 @@ typedef struct {
 static uint64_t operand(State* s, const LaneForm* f, int which, int lane, int bits) {
   int at = f->source[which];
   uint64_t x;
+  if (at < 0) return 0;
   if (at >= 256) {
     const uint32_t* v = s->vector + (uint64_t)(at - 256) * s->wave + lane;
     x = bits == 64 ? v[0] | (uint64_t)v[s->wave] << 32 : v[0];
@@ -250,8 +251,9 @@ static uint64_t operand(State* s, const LaneForm* f, int which, int lane, int bi
   } else if (bits == 64) {
     x = at >= 240 ? b64((double)f32(s->scalar[at])) : (uint64_t)(int64_t)(int32_t)s->scalar[at];
   } else {
-    x = s->scalar[at];
+    x = bits == 16 && at >= 240 ? to_half(f32(s->scalar[at])) : s->scalar[at];
   }
+  if (bits == 16) x = f->select >> which & 1 ? x >> 16 & 0xffff : x & 0xffff;
   uint64_t sign = 1ull << (bits - 1);
   if (f->absolute >> which & 1) x &= ~sign;
   if (f->negate >> which & 1) x ^= sign;
@@ -297,7 +299,7 @@ static double div_scale(double a, double den, double num, int bits, int* flag) {
   return exponent(num, bits) <= (bits == 64 ? 53 : 23) ? a * up : a;
 }
 
-static uint64_t packed(double x, int bits) { return bits == 64 ? b64(x) : b32((float)x); }
+static uint64_t packed(double x, int bits) { return bits == 64 ? b64(x) : bits == 32 ? b32((float)x) : to_half((float)x); }
 
 static uint64_t div_fmas(double a, double b, double c, int bits, int flag) {
   __float128 x = (__float128)a * b + c;
@@ -319,7 +321,39 @@ static uint64_t div_fixup(uint64_t raw, double q, double den, double num, uint64
   return sign | (raw & ~(1ull << (bits - 1)));
 }
 
-static double decoded(uint64_t x, int bits) { return bits == 64 ? f64(x) : (double)f32((uint32_t)x); }
+static double decoded(uint64_t x, int bits) { return bits == 64 ? f64(x) : bits == 32 ? (double)f32((uint32_t)x) : (double)half((uint32_t)x); }
+
+static uint64_t quieted(uint64_t x, int bits) { return x | (bits == 64 ? 1ull << 51 : bits == 32 ? 1u << 22 : 1u << 9); }
+
+// V_MIN and V_MAX: the other operand for a NaN, and -0 below +0 (RDNA3 ISA, V_MAX_F32).
+static uint64_t extreme(uint64_t a, uint64_t b, int bits, int most) {
+  double x = decoded(a, bits), y = decoded(b, bits);
+  if (isnan(x)) return isnan(y) ? quieted(b, bits) : b;
+  if (isnan(y)) return a;
+  if (x == 0 && y == 0) return (signbit(x) != 0) == most ? b : a;
+  return (most ? x > y : x < y) ? a : b;
+}
+
+// Operations on one number: to whole numbers, apart into exponent and mantissa, and together.
+static uint64_t single(int what, uint64_t a, uint64_t b, int bits) {
+  double x = decoded(a, bits);
+  int e = 0;
+  if (what == FREXP_EXP) {
+    if (x == 0 || isinf(x) || isnan(x)) return 0;
+    frexp(x, &e);
+    return (uint32_t)e;
+  }
+  if (isnan(x)) return quieted(a, bits);
+  if (isinf(x)) return a;
+  switch (what) {
+    case RNDNE: return packed(copysign(nearbyint(x), x), bits);
+    case FLOOR: return packed(floor(x), bits);
+    case CEIL: return packed(ceil(x), bits);
+    case TRUNC: return packed(trunc(x), bits);
+    case FREXP_MANT: return packed(frexp(x, &e), bits);
+    default: e = bits == 16 ? (int16_t)b : (int32_t)b; return packed(ldexp(x, e > 4000 ? 4000 : e < -4000 ? -4000 : e), bits);
+  }
+}
 
 // One vector instruction with up to three sources for the lanes in `exec`.
 void lane_operation(State* s, const LaneForm* f) {
@@ -328,7 +362,7 @@ void lane_operation(State* s, const LaneForm* f) {
   int bits = f->bits;
   for (int lane = 0; lane < (int)s->wave; ++lane) {
     if (!(exec >> lane & 1)) continue;
-    uint64_t a = operand(s, f, 0, lane, bits), b = operand(s, f, 1, lane, bits), c = operand(s, f, 2, lane, bits), r = 0;
+    uint64_t a = operand(s, f, 0, lane, bits), b = f->what == LDEXP ? 0 : operand(s, f, 1, lane, bits), c = operand(s, f, 2, lane, bits), r = 0;
     int flag = 0;
     int64_t low = (int64_t)(a << 40) >> 40, high = (int64_t)(b << 40) >> 40;
     switch (f->what) {
@@ -341,7 +375,9 @@ void lane_operation(State* s, const LaneForm* f) {
       case DIV_FIXUP: r = div_fixup(a, decoded(a, bits), decoded(b, bits), decoded(c, bits), b, c, bits); break;
       case MAD_I24: r = (uint32_t)(low * high + (int32_t)c); break;
       case MAD_U24: r = (uint32_t)((a & 0xffffff) * (b & 0xffffff) + c); break;
-      default: break;
+      case MIN: case MAX: r = extreme(a, b, bits, f->what == MAX); break;
+      case LDEXP: r = single(f->what, a, operand(s, f, 1, lane, bits == 16 ? 16 : 32), bits); break;
+      default: r = single(f->what, a, 0, bits); break;
     }
     results[lane] = r;
     if (flag) mask |= 1ull << lane;
@@ -349,7 +385,15 @@ void lane_operation(State* s, const LaneForm* f) {
   for (int lane = 0; lane < (int)s->wave; ++lane) {
     if (!(exec >> lane & 1)) continue;
     uint32_t* v = s->vector + (uint64_t)f->result * s->wave + lane;
-    v[0] = (uint32_t)results[lane];
+    if (f->what == FREXP_EXP) {
+      v[0] = bits == 16 ? (v[0] & (f->keep ? 0xffff0000u : 0)) | (results[lane] & 0xffff) : (uint32_t)results[lane];
+      continue;
+    }
+    if (bits == 16)
+      v[0] = f->select >> 3 & 1 ? (v[0] & 0xffff) | (uint32_t)results[lane] << 16
+                                : (v[0] & (f->keep ? 0xffff0000u : 0)) | (uint32_t)(results[lane] & 0xffff);
+    else
+      v[0] = (uint32_t)results[lane];
     if (bits == 64) v[s->wave] = (uint32_t)(results[lane] >> 32);
   }
   if (f->mask_result >= 0 && f->what == DIV_SCALE) {

@@ -16,7 +16,7 @@ class LaneForm(ctypes.Structure):
 
     _fields_ = [
         ("what", ctypes.c_int32), ("bits", ctypes.c_int32), ("result", ctypes.c_int32), ("mask_result", ctypes.c_int32),
-        ("negate", ctypes.c_int32), ("absolute", ctypes.c_int32), ("source", ctypes.c_int32 * 3), ("literal", ctypes.c_uint32),
+        ("negate", ctypes.c_int32), ("absolute", ctypes.c_int32), ("select", ctypes.c_int32), ("keep", ctypes.c_int32), ("source", ctypes.c_int32 * 3), ("literal", ctypes.c_uint32),
     ]  # fmt: skip
 
 
@@ -287,18 +287,27 @@ def _lanes(what, bits):
     """An operation of `lane_operation`, modes of rounding and denormal numbers included."""
 
     def make(machine, inst, name, size):
+        kind = type(inst).__name__
+        if "SDWA" in kind or raw(inst, "clmp") or raw(inst, "omod"):
+            return None
         form = LaneForm(what=what, bits=bits, result=raw(inst, "vdst"), mask_result=raw(inst, "sdst", -1))
-        form.negate, form.absolute = raw(inst, "neg"), raw(inst, "abs")
-        form.source[:] = [raw(inst, "src0"), raw(inst, "src1"), raw(inst, "src2")]
+        form.negate, form.absolute, form.select = raw(inst, "neg"), raw(inst, "abs"), raw(inst, "opsel")
+        form.keep = machine.wave == 32  # half of a register: RDNA keeps the other
+        second = 256 + raw(inst, "vsrc1") if kind.startswith("VOP2") else raw(inst, "src1", -1)
+        form.source[:] = [raw(inst, "src0"), second, raw(inst, "src2", -1)]
+        if (
+            bits == 16 and machine.wave == 32 and not kind.startswith("VOP3")
+        ):  # RDNA3: registers 128 and on are upper halves
+            for n in range(2):
+                if form.source[n] >= 256 + 128 or raw(inst, "vdst") >= 128:
+                    return None
         form.literal = raw(inst, "literal") if hasattr(type(inst), "literal") else 0
         if 255 in form.source[:] and not hasattr(type(inst), "literal"):
             raise NotImplementedError(f"{name} with a literal")
-        if raw(inst, "clmp") or raw(inst, "omod"):
-            return None
         reference, library = ctypes.byref(form), machine.library
 
         def action(wave, keep=form):
-            machine.set_modes(wave, int(bits == 64))
+            machine.set_modes(wave, int(bits != 32))
             wave.memory.exec = wave.exec
             library.lane_operation(wave.reference, reference)
             wave.state.pc += size
@@ -414,7 +423,15 @@ def _set_exec(wave, value):
         wave.sgpr[127] = value >> 32
 
 
+_NUMBERS = {"RNDNE": 5, "FREXP_EXP_I": 6, "FREXP_MANT": 7, "LDEXP": 8, "MIN": 9, "MAX": 10, "FLOOR": 11, "CEIL": 12, "TRUNC": 13,
+            "MIN_NUM": 9, "MAX_NUM": 10}  # fmt: skip
 _SPECIAL = {
+    **{
+        f"V_{name}{bits}_F{bits}" if name.endswith("_I") else f"V_{name}_F{bits}": _lanes(what, bits)
+        for name, what in _NUMBERS.items()
+        for bits in (16, 32, 64)
+    },
+    "V_FREXP_EXP_I32_F64": _lanes(6, 64),
     "V_DIV_SCALE_F32": _lanes(0, 32), "V_DIV_SCALE_F64": _lanes(0, 64), "V_DIV_FMAS_F32": _lanes(1, 32), "V_DIV_FMAS_F64": _lanes(1, 64),
     "V_DIV_FIXUP_F32": _lanes(2, 32), "V_DIV_FIXUP_F64": _lanes(2, 64), "V_MAD_I32_I24": _lanes(3, 32), "V_MAD_U32_U24": _lanes(4, 32),
     "S_BARRIER": _barrier, "S_BARRIER_WAIT": _barrier, "S_SLEEP": _sleep, "S_SLEEP_VAR": _sleep, "S_TRAP": _trap, "S_SENDMSG": _message,
