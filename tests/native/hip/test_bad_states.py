@@ -10,6 +10,8 @@ from anywarp.catalogue import load
 from native.hip.rig import environment, run
 from native.hip.test_launching import PREPARE, PTX
 
+pytestmark = pytest.mark.native
+
 ERRORS = Path(load.__file__).parent / "data" / "rocm" / "errors_from_hip.tsv"
 STICKY = {700, 702, 710, 714, 715, 716, 717, 718, 719}
 

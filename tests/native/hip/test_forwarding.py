@@ -9,6 +9,8 @@ import pytest
 from anywarp.catalogue import generate_hip, load
 from native.hip.rig import run
 
+pytestmark = pytest.mark.native
+
 DATA = Path(load.__file__).parent / "data"
 HEADER = Path(__file__).parents[3] / "native" / "hip" / "hip_api.h"
 

@@ -7,6 +7,8 @@ import pytest
 from anywarp.compiler.amdgpu.hidden import AwHipHidden, hidden_start
 from native.hip.rig import run
 
+pytestmark = pytest.mark.native
+
 PTX = """.version 7.0
 .target sm_70
 .address_size 64

@@ -86,6 +86,11 @@ void unmap_at(uintptr_t address, size_t size) {
     mmap(each, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
+int poison() {  // FAKE_HIP_FILL: what new device memory holds
+  static const int it = getenv("FAKE_HIP_FILL") ? atoi(getenv("FAKE_HIP_FILL")) : 0xA5;
+  return it;
+}
+
 bool loose() {  // FAKE_HIP_HOST_ACCESS: device memory may be touched by the host (a card with a
                 // large bar)
   static const bool it = getenv("FAKE_HIP_HOST_ACCESS") != nullptr;
@@ -142,7 +147,7 @@ hipError_t allocate(size_t size, Memory memory, Device* device, unsigned flags, 
   map_at(made->base, room, a.file, made->at, made->readable);
   if (on_device) device->used += size;
   a.all[made->base] = made;
-  if (on_device && size <= (1 << 20)) memset(view(reinterpret_cast<void*>(made->base)), 0xA5, size);
+  if (on_device && size <= (1 << 20)) memset(view(reinterpret_cast<void*>(made->base)), poison(), size);
   *out = reinterpret_cast<void*>(made->base);
   return hipSuccess;
 }
