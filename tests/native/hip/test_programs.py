@@ -9,7 +9,7 @@ from native.hip import programs
 
 pytestmark = [pytest.mark.native, pytest.mark.nvcc]
 
-FEW = {"vector_add": 1, "graph_capture": 300}
+FEW = {"graph_capture": 300}
 """Programs and how many launches each must give, by what its source says."""
 
 
