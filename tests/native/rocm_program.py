@@ -39,8 +39,8 @@ class Answer:
         return call
 
 
-def run(code, fakes: Path, folder: Path, **more):
-    """Run `code` behind PRELUDE; `fakes` has the fakes of ROCm; AssertionError with its stderr where it fails."""
+def run(code, fakes: Path, folder: Path, site=False, **more):
+    """Run `code` behind PRELUDE; `fakes` has the fakes of ROCm, `site` tells whether it imports packages; AssertionError with its stderr where it fails."""
     log = folder / "calls"
     log.unlink(missing_ok=True)
     libraries = settings.LIBRARY_DIR.get().resolve() / "hip"
@@ -54,7 +54,7 @@ def run(code, fakes: Path, folder: Path, **more):
         **more,
     }
     done = subprocess.run(
-        [sys.executable, "-c", PRELUDE + code + "\nprint(json.dumps(out))"],
+        [sys.executable, *([] if site else ["-S"]), "-c", PRELUDE + code + "\nprint(json.dumps(out))"],
         env=env,
         capture_output=True,
         text=True,

@@ -31,7 +31,7 @@ def fakes(tmp_path_factory):
 
 @pytest.fixture
 def ask(fakes, tmp_path):
-    return lambda code, **more: run(OPEN + code, fakes, tmp_path, **more).out
+    return lambda code, **more: run(OPEN + code, fakes, tmp_path, site=True, **more).out
 
 
 def test_devices_come_in_the_order_of_the_bus_with_their_names(ask):
@@ -102,8 +102,8 @@ def test_what_amdsmi_does_not_answer_is_not_supported(ask):
 
 def test_a_machine_without_the_driver_or_the_library_says_so(fakes, tmp_path):
     code = "import pynvml as n\ntry: n.nvmlInit()\nexcept n.NVMLError as error: out['code'] = error.value"
-    assert run(code, fakes, tmp_path, FAKE_SMI_NO_DRIVER="1").out == {"code": 9}
+    assert run(code, fakes, tmp_path, site=True, FAKE_SMI_NO_DRIVER="1").out == {"code": 9}
     empty = tmp_path / "empty"
     empty.mkdir()
-    answer = run(code, empty, tmp_path)
+    answer = run(code, empty, tmp_path, site=True)
     assert answer.out == {"code": 12} and "error[N027]" in answer.errors and "amd-smi-lib" in answer.errors
