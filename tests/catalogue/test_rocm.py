@@ -1,12 +1,16 @@
 """The tables that pair CUDA's libraries with ROCm's: well formed, true to what each version of ROCm exports, complete."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from anywarp.catalogue import rocm_checks as checks
+from anywarp.catalogue import rocm_pages
 from anywarp.catalogue.rocm import DATA, read
 
+PAGES = Path(__file__).resolve().parents[2] / "docs" / "coverage"
 SYMBOLS = checks.load_symbols()
 TABLES = {stem: checks.load_tables(stem) for stem in checks.STEMS}
 
@@ -147,3 +151,27 @@ def test_device_names_are_found_under_the_names_that_hip_gives_them():
     assert rows["curand_kernel.h", "curand_init"]["target"] == "hiprand_init"
     assert rows["cuda_fp16.h", "__hadd"]["target"] == "__hadd"
     assert rows["sm_30_intrinsics.h", "__shfl_down_sync"]["target"] == "__shfl_down_sync"
+
+
+def test_the_pages_are_current():
+    made = rocm_pages.pages()
+    assert len(made) == 1 + len(checks.STEMS)
+    stale = [name for name, text in made.items() if not (PAGES / name).exists() or (PAGES / name).read_text() != text]
+    assert stale == [], "run scripts/docs"
+
+
+def test_decisions_by_hand_all_decide_something():
+    unused = []
+    for stem in checks.STEMS:
+        tables = TABLES[stem]
+        names = {
+            "function": [r["name"] for r in tables.functions],
+            "type": [r["name"] for r in tables.types],
+            "constant": [r["name"] for r in tables.constants],
+            "back": [r["name"] for r in tables.back],
+        }
+        path = DATA / f"{stem}_choices.tsv"
+        for choice, place in read(path, ("sort", "pattern", "decision", "target", "reason")) if path.exists() else ():
+            if not any(re.fullmatch(choice["pattern"], name) for name in names[choice["sort"]]):
+                unused.append(f"{place}: {choice['pattern']}")
+    assert unused == []

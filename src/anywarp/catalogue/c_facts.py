@@ -118,7 +118,11 @@ def _walk(cursor, facts: Facts, endings: tuple[str, ...], cindex, *, inline: boo
     for child in cursor.get_children():
         place = child.location.file
         inside = place is not None and any(e in place.name if e[-1] == "/" else place.name.endswith(e) for e in endings)
-        if inside and child.kind in (kinds.TYPEDEF_DECL, kinds.ENUM_DECL, kinds.STRUCT_DECL, kinds.UNION_DECL):
+        if (
+            place is not None
+            and inside
+            and child.kind in (kinds.TYPEDEF_DECL, kinds.ENUM_DECL, kinds.STRUCT_DECL, kinds.UNION_DECL)
+        ):
             facts.own.setdefault(child.spelling, Path(place.name).name)
         if child.kind in (kinds.LINKAGE_SPEC, kinds.UNEXPOSED_DECL):
             _walk(child, facts, endings, cindex, inline=inline)
@@ -128,7 +132,12 @@ def _walk(cursor, facts: Facts, endings: tuple[str, ...], cindex, *, inline: boo
             _enum(child, child.spelling, facts, inside)
         elif child.kind in (kinds.STRUCT_DECL, kinds.UNION_DECL) and child.spelling and child.is_definition():
             _record(child, child.spelling, facts, cindex)
-        elif child.kind == kinds.FUNCTION_DECL and inside and (inline or not _has_body(child, cindex)):
+        elif (
+            child.kind == kinds.FUNCTION_DECL
+            and place is not None
+            and inside
+            and (inline or not _has_body(child, cindex))
+        ):
             _function(child, facts, Path(place.name).name, cindex)
         elif child.kind == kinds.MACRO_DEFINITION and inside:
             _macro(child, facts)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from anywarp.catalogue.c_facts import Facts, Function, Type
 
 _FUNCTION = re.compile(r"^\s*cdef\s+(.+?)\b(\w+)\((.*)\)\s*(?:except\S*\s*\S*)?\s*(?:nogil|noexcept nogil)?\s*$")
 _BLOCK = re.compile(r"^(\s*)(ctypedef|cdef)\s+(enum|struct|union)\s*(\w*)\s*(?:\"[^\"]*\")?\s*:\s*$")
-_ALIAS = re.compile(r"^\s*ctypedef\s+(.+?)\b(\w+)\s*$")
+_ALIAS = re.compile(r"^\s*ctypedef\s+(.+?)\b(\w+)(?:\s+'\w+'|\s+\"\w+\")?\s*$")
 _CALLBACK = re.compile(r"^\s*ctypedef\s+(.+?)\(\s*\*\s*(\w+)\s*\)\s*\((.*)\)\s*(?:noexcept|except.*|nogil|\s)*$")
 _MACRO = re.compile(r"^\s+cdef\s+(?:int|char \*|long|unsigned \w+|double|float)\s*(\w+)\s*$")
 
@@ -101,7 +100,7 @@ def _function(line: str, facts: Facts) -> None:
 
 
 def _split(text: str) -> list[str]:
-    parts, depth, current = [], 0, ""
+    parts, depth, current = list[str](), 0, ""
     for letter in text:
         depth += {"(": 1, ")": -1}.get(letter, 0)
         if letter == "," and not depth:
@@ -125,14 +124,9 @@ def _values(file: Path, names: dict[str, list[str]], facts: Facts) -> None:
     parts = file.relative_to(root).with_suffix("").parts
     module = _module(root, ".".join((*parts[:-1], parts[-1].removeprefix("cy"))))
     for name, constants in names.items():
-        kind = getattr(module, name, None)
-        known = {m.name: int(m.value) for m in kind} if isinstance(kind, type) and issubclass(kind, IntEnum) else {}
-        # an alias of another constant's value is no member of its own in Python's iteration
-        for constant in constants:
-            if constant not in known and kind is not None and hasattr(kind, constant):
-                known[constant] = int(getattr(kind, constant))
-            elif constant not in known and hasattr(module, constant):
-                known[constant] = int(getattr(module, constant))
+        kind: Any = getattr(module, name, None)
+        known = {c: int(getattr(kind, c)) for c in constants if kind is not None and hasattr(kind, c)}
+        known |= {c: int(getattr(module, c)) for c in constants if c not in known and hasattr(module, c)}
         facts.constants[name] = {**facts.constants.get(name, {}), **{c: known[c] for c in constants if c in known}}
     for name in facts.macros:
         value = getattr(module, name, None)

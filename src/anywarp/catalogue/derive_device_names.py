@@ -11,7 +11,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from anywarp.catalogue.derive_libraries import DATA, DATE, Packages
+from anywarp.catalogue.derive_libraries import DATE
+from anywarp.catalogue.library_rows import DATA
+from anywarp.catalogue.packages import Packages
 
 # CUDA's header, HIP's headers for it, and why there is none.
 HEADERS: tuple[tuple[str, str, str], ...] = (

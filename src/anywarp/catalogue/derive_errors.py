@@ -11,8 +11,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from anywarp.catalogue import c_facts, cython_facts
-from anywarp.catalogue.derive_libraries import DATA, DATE, Packages
+from anywarp.catalogue.derive_libraries import DATE
+from anywarp.catalogue.library_rows import DATA
 from anywarp.catalogue.library_sources import DEFINES
+from anywarp.catalogue.packages import Packages
 
 FROM = "hip_value hip_name rocm driver_value driver_name runtime_value runtime_name reason"
 TO = "cuda_value driver_name runtime_name majors hip_value hip_name since reason"

@@ -346,6 +346,7 @@ SAME_BYTES = {
         ),
         "complex double",
     ),
+    **dict.fromkeys(("__nv_bfloat16", "hip_bfloat16", "__hip_bfloat16", "hipblasBfloat16"), "bfloat16"),
     **dict.fromkeys(("__half", "half", "hipblasHalf", "uint16_t", "unsigned short", "hipsparseHalf"), "half"),
     **dict.fromkeys(("int64_t", "long", "long int", "long long", "long long int", "hipblasStride", "ssize_t", "__int64_t"), "int64"),
     **dict.fromkeys(

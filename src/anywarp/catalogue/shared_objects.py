@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from elftools.elf.dynamic import DynamicSection  # noqa: F401  (pyelftools comes without it otherwise)
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
