@@ -48,7 +48,14 @@ def kernel_metadata(code: bytes) -> KernelMetadata:
 
 
 def metadata(code: bytes) -> dict[str, Any]:
-    """Return the metadata of an ELF file for AMD GPUs; ValueError if it has none."""
+    """Return the metadata of an ELF file for AMD GPUs; ValueError if it has none or is damaged."""
+    try:
+        return _metadata(code)
+    except (struct.error, UnicodeDecodeError, TypeError):
+        raise ValueError("a damaged file") from None
+
+
+def _metadata(code: bytes) -> dict[str, Any]:
     for offset, size in _notes(code):
         end = offset + size
         while offset + 12 <= end:

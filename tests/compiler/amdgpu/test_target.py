@@ -1,0 +1,122 @@
+"""From PTX to a linked code object: for every architecture, with what the artifact says of it, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from anywarp.compiler.amdgpu import link, machine_code
+from anywarp.compiler.amdgpu.architectures import ARCHITECTURES
+from anywarp.compiler.amdgpu.code_object import kernel_metadata
+from anywarp.compiler.amdgpu.hidden import argument_bytes
+from anywarp.compiler.amdgpu.target import make_target
+from anywarp.compiler.artifact import pack, unpack
+from anywarp.diagnostics import AnywarpError
+from compiler.amdgpu.amd_code import artifact, given, llvm, module
+
+needs_linker = pytest.mark.skipif(
+    link.find_linker() is None, reason="no linker for AMD GPUs (the package ziglang, LLD or ROCm)"
+)
+VECADD = module(
+    """mul.wide.u32 %rd3, %r2, 4; add.u64 %rd4, %rd1, %rd3; add.u64 %rd5, %rd2, %rd3; ld.global.f32 %f1, [%rd4];
+    ld.global.f32 %f2, [%rd5]; add.f32 %f1, %f1, %f2; st.global.f32 [%rd5], %f1;"""
+)
+
+
+def object_of(ptx, arch, **how):
+    return machine_code.compile_text(llvm(ptx, arch, **how), arch, "", "k")
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_every_architecture_has_code(arch):
+    found = kernel_metadata(object_of(VECADD, arch))
+    assert (found.name, found.wave, found.argument_bytes) == ("k", ARCHITECTURES[arch].wave, argument_bytes(20))
+    assert (found.scratch, found.vgpr_spills, found.sgpr_spills, found.lds) == (0, 0, 0, 0)
+    assert found.max_threads == 64
+
+
+@needs_linker
+@pytest.mark.parametrize("arch", ["gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1201", "gfx9-4-generic"])
+def test_code_objects_are_shared_objects_that_need_nothing(arch):
+    made = artifact(VECADD, arch)
+    assert made.object[:4] == b"\x7fELF"
+    assert int.from_bytes(made.object[16:18], "little") == 3  # ET_DYN
+    assert int.from_bytes(made.object[18:20], "little") == 224  # EM_AMDGPU
+    assert made.symbol == "k"
+    assert kernel_metadata(made.object).name == "k"
+    assert (made.amd.arch, made.amd.wave, made.amd.max_threads) == (arch, ARCHITECTURES[arch].wave, 64)
+    assert made.amd.warps_per_wave == ARCHITECTURES[arch].wave // 32
+    assert unpack(pack(made)).amd == made.amd
+
+
+@needs_linker
+def test_the_switches_of_an_architecture_reach_the_code_object():
+    def flags(identity):
+        return int.from_bytes(artifact(VECADD, identity).object[48:52], "little")
+
+    # EF_AMDGPU_FEATURE_XNACK_V4 and _SRAMECC_V4 (LLVM's AMDGPU usage page): unsupported 0, any 1, off 2, on 3.
+    assert flags("gfx942") >> 8 & 0xF == 0b0101
+    assert flags("gfx942:sramecc+:xnack-") >> 8 & 0xF == 0b1110
+
+
+@pytest.mark.parametrize("identity", ["gfx1", "", "sm_80", "gfx942:fast+", "gfx942:xnack"])
+def test_an_unknown_architecture_is_refused(identity):
+    with pytest.raises(AnywarpError, match="D003"):
+        make_target(identity)
+
+
+def test_static_shared_memory_beyond_the_architecture_says_by_how_much():
+    ptx = module(
+        "mov.u32 %r3, big; add.u32 %r3, %r3, %r2; st.shared.u32 [%r3], %r2; bar.sync 0; ld.shared.u32 %r4, [%r3+4]; st.global.u32 [%rd1], %r4;",
+        ".shared .align 4 .b8 big[65540];",
+    )
+    with pytest.raises(AnywarpError, match=r"C104.* 4 more than a block has on gfx942 \(65536\)"):
+        artifact(ptx, "gfx942")
+    assert kernel_metadata(object_of(ptx, "gfx950")).lds == 65540
+
+
+def test_dynamic_shared_memory_is_not_the_compilers_business():
+    ptx = module(
+        "mov.u32 %r3, more; add.u32 %r3, %r3, 200000; st.shared.u32 [%r3], %r2;",
+        ".extern .shared .align 16 .b8 more[];",
+    )
+    assert kernel_metadata(object_of(ptx, "gfx942")).lds == 0
+
+
+def test_what_there_is_no_code_for_is_named():
+    kernel, analysis, how = given(VECADD)
+    kernel.blocks[0].ops[0].name = "transmogrify"
+    with pytest.raises(AnywarpError, match=r"C017.*gfx1100.*operation transmogrify"):
+        make_target("gfx1100").emitted(kernel, analysis, how)
+
+
+@needs_linker
+def test_kernels_keep_their_names_but_for_ours():
+    assert artifact(VECADD.replace(" k(", " _Z1$k_x("), "gfx1100", "_Z1$k_x").symbol == "_Z1$k_x"
+    assert artifact(VECADD.replace(" k(", " aw_hip_stop("), "gfx1100", "aw_hip_stop").symbol == "aw_hip_stop_"
+
+
+def test_without_a_linker_it_is_said_what_to_install(monkeypatch):
+    monkeypatch.setattr(link, "find_linker", lambda: None)
+    with pytest.raises(AnywarpError, match="C103") as caught:
+        artifact(VECADD, "gfx942")
+    assert "ziglang" in caught.value.diagnostic.help
+
+
+def test_a_linker_that_fails_is_told_with_its_words(monkeypatch, tmp_path):
+    broken = tmp_path / "ld.lld"
+    broken.write_text("#!/bin/sh\necho the sky fell >&2\nexit 1\n")
+    broken.chmod(0o700)
+    monkeypatch.setenv("ANYWARP_LLD", str(broken))
+    with pytest.raises(AnywarpError, match=r"C105.*the sky fell"):
+        artifact(VECADD, "gfx942")
+    monkeypatch.setenv("ANYWARP_LLD", str(tmp_path / "nowhere"))
+    with pytest.raises(AnywarpError, match="C105"):
+        artifact(VECADD, "gfx942")
+
+
+def test_metadata_of_damaged_files_is_an_error():
+    code = object_of(VECADD, "gfx1100")
+    note = code.index(b"AMDGPU\0")
+    for damaged in (b"", b"\x7fELF", code[:64], code[: note + 20], code.replace(b"AMDGPU\0", b"amdgpu\0")):
+        with pytest.raises(ValueError, match=r"damaged|not an ELF|without metadata"):
+            kernel_metadata(damaged)
