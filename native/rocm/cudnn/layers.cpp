@@ -10,6 +10,7 @@ miopenActivationDescriptor_t cudnnActivationDescriptor_s::twin() {
   auto object =
       kept.get(miopen().miopenCreateActivationDescriptor,
                miopen().miopenDestroyActivationDescriptor, "miopenCreateActivationDescriptor");
+  if (current) return object;
   // cuDNN's coefficient is the upper bound of RELU, too, where it says anything.
   const bool bounded = mode == CUDNN_ACTIVATION_RELU && coefficient > 0 && coefficient < FLT_MAX;
   const auto target = bounded ? miopenActivationCLIPPEDRELU : to_rocm(mode);
@@ -17,6 +18,7 @@ miopenActivationDescriptor_t cudnnActivationDescriptor_s::twin() {
   const bool wants =
       bounded || mode == CUDNN_ACTIVATION_CLIPPED_RELU || mode == CUDNN_ACTIVATION_ELU;
   MIOPEN(SetActivationDescriptor, object, target, wants ? coefficient : 1.0, 1.0, 1.0);
+  current = true;
   return object;
 }
 
@@ -27,7 +29,7 @@ AW_CUDNN(cudnnSetActivationDescriptor, cudnnActivationDescriptor_t desc, cudnnAc
   auto& to = object(desc);
   require(mode >= CUDNN_ACTIVATION_SIGMOID && mode <= CUDNN_ACTIVATION_SWISH, "no such activation");
   to_rocm(nan);
-  to.mode = mode, to.nan = nan, to.coefficient = coefficient;
+  to.mode = mode, to.nan = nan, to.coefficient = coefficient, to.current = false;
 }
 AW_CUDNN(cudnnGetActivationDescriptor, const cudnnActivationDescriptor_t desc,
          cudnnActivationMode_t* mode, cudnnNanPropagation_t* nan, double* coefficient) {

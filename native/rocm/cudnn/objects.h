@@ -46,6 +46,10 @@ struct Object {
 
 size_t element_bytes(cudnnDataType_t type);
 
+// A number that no other state of any descriptor has: what follows from descriptors is kept by
+// their numbers.
+uint64_t next_stamp();
+
 }  // namespace aw::dnn
 
 struct cudnnTensorDescriptor_s : aw::dnn::Object<1> {
@@ -53,6 +57,7 @@ struct cudnnTensorDescriptor_s : aw::dnn::Object<1> {
   std::vector<int> dims, strides;
   // A filter's format; tensors have strides only.
   cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW;
+  uint64_t stamp = 0;
 
   void set(cudnnDataType_t data_type, int count, const int* new_dims, const int* new_strides);
   void set_packed(cudnnDataType_t data_type, cudnnTensorFormat_t order, int count,
@@ -80,7 +85,8 @@ struct cudnnConvolutionDescriptor_s : aw::dnn::Object<3> {
   int groups = 1;
 
   miopenConvolutionDescriptor_t twin(bool deterministic = false);
-  void changed() { current_ = false; }
+  uint64_t stamp = 0;
+  void changed() { current_ = false, stamp = aw::dnn::next_stamp(); }
 
  private:
   aw::dnn::Twin<miopenConvolutionDescriptor_t> twin_;
@@ -91,6 +97,7 @@ struct cudnnActivationDescriptor_s : aw::dnn::Object<4> {
   cudnnActivationMode_t mode = CUDNN_ACTIVATION_IDENTITY;
   cudnnNanPropagation_t nan = CUDNN_NOT_PROPAGATE_NAN;
   double coefficient = 0, swish_beta = 1;
+  bool current = false;
   aw::dnn::Twin<miopenActivationDescriptor_t> kept;
   miopenActivationDescriptor_t twin();
 };
@@ -106,6 +113,14 @@ struct Solution {
   bool deterministic = false;
 };
 
+// The last choice of a solution, and what it was chosen for.
+struct Choice {
+  uint64_t first = 0, second = 0, out = 0, conv = 0;
+  int algo = -1;
+  size_t workspace = 0;
+  Solution solution;
+};
+
 }  // namespace aw::dnn
 
 struct cudnnHandle_s : aw::dnn::Object<2> {
@@ -115,6 +130,7 @@ struct cudnnHandle_s : aw::dnn::Object<2> {
   int (*destroy_blas)(void*) = nullptr;
   std::mutex mutex;
   std::map<std::vector<int>, std::vector<aw::dnn::Solution>> solutions;
+  aw::dnn::Choice chosen[3];  // by direction
 };
 
 namespace aw::dnn {
@@ -147,8 +163,14 @@ float scalar(const void* value, cudnnDataType_t type);
 
 // y = alpha * compute() + beta * y, where MIOpen computes with alpha 1 and beta 0 only: into y and
 // scaled there, or beside it and added.
+void blend_slowly(cudnnHandle_s& handle, float alpha, float beta, cudnnTensorDescriptor_s& desc,
+                  void* y, const std::function<void(void*)>& compute);
+template <class Compute>
 void blend(cudnnHandle_s& handle, float alpha, float beta, cudnnTensorDescriptor_s& desc, void* y,
-           const std::function<void(void*)>& compute);
+           const Compute& compute) {
+  if (__builtin_expect(alpha == 1 && beta == 0, 1)) return compute(y);
+  blend_slowly(handle, alpha, beta, desc, y, compute);
+}
 
 // c = alpha * a + beta * b, all of c's shape or, b, with ones to be repeated.
 void add_tensors(cudnnHandle_s& handle, float alpha, cudnnTensorDescriptor_s& a, const void* a_data,

@@ -5,6 +5,11 @@
 
 using namespace aw::dnn;
 
+uint64_t aw::dnn::next_stamp() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 size_t aw::dnn::element_bytes(cudnnDataType_t type) {
   switch (type) {
     case CUDNN_DATA_DOUBLE:
@@ -45,6 +50,7 @@ void cudnnTensorDescriptor_s::set(cudnnDataType_t data_type, int count, const in
   dims.assign(new_dims, new_dims + count);
   strides.assign(new_strides, new_strides + count);
   current_ = false;
+  stamp = next_stamp();
 }
 
 void cudnnTensorDescriptor_s::set_packed(cudnnDataType_t data_type, cudnnTensorFormat_t order,
@@ -112,8 +118,9 @@ void aw::dnn::add_tensors(cudnnHandle_s& handle, float alpha, cudnnTensorDescrip
          b_data, &kZero, c.twin(), c_data);
 }
 
-void aw::dnn::blend(cudnnHandle_s& handle, float alpha, float beta, cudnnTensorDescriptor_s& desc,
-                    void* y, const std::function<void(void*)>& compute) {
+void aw::dnn::blend_slowly(cudnnHandle_s& handle, float alpha, float beta,
+                           cudnnTensorDescriptor_s& desc, void* y,
+                           const std::function<void(void*)>& compute) {
   if (beta != 0) {
     Scratch beside(handle.stream, desc.bytes());
     compute(beside.data());
