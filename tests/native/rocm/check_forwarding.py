@@ -225,12 +225,16 @@ class Checker:
             return 0
         usual = next(self._choices(parameters))
         table = self.enums.back[self.enums.name(row["result"])]
-        for theirs, ours in itertools.chain(table.items(), [(76543, self.codes["internal"])]):
+        # Every code for some functions, and a few in turn for each.
+        self.rows = getattr(self, "rows", -1) + 1
+        every = list(itertools.chain(table.items(), [(76543, self.codes["internal"])]))
+        chosen = every if self.rows % 16 == 0 else [every[(self.rows * 3 + i) % len(every)] for i in range(3)]
+        for theirs, ours in chosen:
             values, _, writes, _ = self._arguments(parameters, targets, types, usual)
             self.recorder.reset(theirs, writes)
             if (result := function(*values)) != ours:
                 problems.append(f"{row['name']}: status {theirs} became {result}, not {ours}")
-        return len(table)
+        return len(chosen)
 
 
 class _Loose(list[bytes]):
