@@ -89,7 +89,7 @@ def stepped(t: Code, name: str, args: list[str], rounding: str) -> str:
     value = _step(t, "double", value, _inward(t, "double", value, error, args), rounding)
     if rounding != "rm" or name == "fmul":
         return value
-    return _negative_zero(t, name, args, value)
+    return _negative_zero(t, name, args, value, error)
 
 
 def quotient(t: Code, element: str, args: list[str], rounding: str) -> str:
@@ -166,16 +166,14 @@ def _fused(t: Code, args: list[str]) -> tuple[str, str]:
     return r, t.let(f"fadd double {gamma}, {alpha_error}")
 
 
-def _negative_zero(t: Code, name: str, args: list[str], value: str) -> str:
-    """Rounded down, a sum that is zero is -0 unless both terms are +0 (IEEE 754, 6.3)."""
+def _negative_zero(t: Code, name: str, args: list[str], value: str, error: str) -> str:
+    """Rounded down, a sum that is exactly zero is -0 unless both terms are +0 (IEEE 754, 6.3)."""
     bits = t.cast("bitcast", "double", value, "i64")
     terms = args if name != "fma" else [t.let(f"fmul double {args[0]}, {args[1]}"), args[2]]
     signs = [t.cast("bitcast", "double", x, "i64") for x in terms]
-    both = t.two("icmp eq", "i64", t.two("or", "i64", signs[0], signs[1]), "0")
-    if name == "fma":  # a product that is zero because it is small is not +0
-        factors = [t.let(f"fcmp oeq double {x}, 0.0") for x in args[:2]]
-        both = t.two("and", "i1", both, t.two("or", "i1", factors[0], factors[1]))
-    flip = t.two("and", "i1", t.two("icmp eq", "i64", bits, "0"), t.two("xor", "i1", both, "true"))
+    some = t.two("icmp ne", "i64", t.two("or", "i64", signs[0], signs[1]), "0")
+    exact = t.let(f"fcmp oeq double {error}, 0.0")
+    flip = t.two("and", "i1", t.two("icmp eq", "i64", bits, "0"), t.two("and", "i1", some, exact))
     return t.cast("bitcast", "i64", t.pick(0, flip, "i64", str(-(1 << 63)), bits), "double")
 
 
