@@ -35,6 +35,7 @@ def choices_of(stem: str) -> list[Choice]:
     found: list[Choice] = []
     if path.exists():
         found = [Choice(*line.split("\t")) for line in _lines(path)]
+    found += [Choice(*line.split("\t")) for line in _lines(DATA / "shared_choices.tsv")]
     if stem in ("runtime", "driver"):
         for line in _lines(DATA / "errors_to_hip.tsv"):
             _, driver, runtime, _, _, target, _, reason = line.split("\t")
@@ -226,7 +227,7 @@ def _route(d: Derivation, name: str, choice: Choice, first: Function | None, twi
     if first is None:
         return "absent", "exported, and declared in no public header"
     if not side:
-        return "absent", choice.reason or f"no twin in {d.both()}"
+        return "absent", choice.reason or chosen(d.choices, "absent", name).reason or f"no twin in {d.both()}"
     if twin.difference:
         return "custom", twin.difference
     return "forward", choice.reason

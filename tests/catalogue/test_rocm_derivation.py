@@ -1,0 +1,127 @@
+"""How the pairs with ROCm are made: reading declarations of bindings, finding twins by rules, and seeing where two calls differ."""
+
+import pytest
+
+from anywarp.catalogue import cython_facts, library_rows, pairing
+from anywarp.catalogue.c_facts import Facts, Function, Type, spell
+from anywarp.catalogue.library_sources import SOURCES
+
+PXD = """
+cdef extern from "toy/toy.h":
+
+    cdef int TOY_LIMIT
+
+    ctypedef enum toyOp_t "toyOp_t":
+        TOY_OP_A "TOY_OP_A" = 3
+        TOY_OP_B
+        TOY_OP_C = 0x10
+
+    ctypedef struct toyShape:
+        int rows
+        float[4] scale
+
+ctypedef void * toyHandle_t
+ctypedef void (*toyCall) (int n, void * data)
+
+# cdef int notDeclared(int n)
+cdef toyStatus_t toyRun(toyHandle_t handle,toyOp_t op,const float * const A[],long n,unsigned int flags) except? TOY_FAILED nogil
+cdef int toyCount() except? -1 nogil
+"""
+
+
+@pytest.fixture
+def toy(tmp_path):
+    (tmp_path / "cytoy.pxd").write_text(PXD)
+    return cython_facts.read(tmp_path / "cytoy.pxd")
+
+
+def test_bindings_are_read_as_the_header_that_they_declare(toy):
+    assert set(toy.functions) == {"toyRun", "toyCount"}
+    assert toy.functions["toyCount"].declared() == "void"
+    assert toy.functions["toyRun"].parameters == (
+        ("toyHandle_t", "handle"),
+        ("toyOp_t", "op"),
+        ("const float * const[]", "A"),
+        ("long", "n"),
+        ("unsigned int", "flags"),
+    )
+    assert toy.constants["toyOp_t"] == {"TOY_OP_A": 3, "TOY_OP_B": 4, "TOY_OP_C": 16}
+    assert toy.types["toyShape"].fields == (("int", "rows"), ("float[4]", "scale"))
+    assert toy.types["toyHandle_t"].kind == "handle"
+    assert toy.types["toyCall"].kind == "callback"
+    assert "TOY_LIMIT" in toy.macros
+
+
+@pytest.mark.parametrize(
+    "kind, name, text",
+    [
+        ("int *", "x", "int *x"),
+        ("int[4]", "x", "int x[4]"),
+        ("void (*)(int)", "f", "void (*f)(int)"),
+        ("char", "", "char"),
+    ],
+)
+def test_declarations_are_spelled_as_c_does(kind, name, text):
+    assert spell(kind, name) == text
+
+
+@pytest.mark.parametrize(
+    "stem, name, first",
+    [
+        ("cublas", "cublasSgemm_v2_64", "hipblasSgemm_64"),
+        ("cublas", "CUBLAS_OP_N", "HIPBLAS_OP_N"),
+        ("driver", "cuMemcpyHtoDAsync_v2_ptsz", "hipMemcpyHtoDAsync_spt"),
+        ("driver", "CUmemAllocationProp_v1", "hipMemAllocationProp"),
+        ("cusolver", "CUSOLVERRF_UNIT_DIAGONAL_STORED_L", "HIPSOLVERRF_UNIT_DIAGONAL_STORED_L"),
+    ],
+)
+def test_rules_name_the_twin(stem, name, first):
+    rules = next(source.names for source in SOURCES if source.stem == stem)
+    assert pairing.twin_names(name, rules)[0] == first
+
+
+def test_constants_are_found_through_another_spelling():
+    own = [
+        "CU_DEVICE_ATTRIBUTE_WARP_SIZE",
+        "CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH",
+        "CU_DEVICE_ATTRIBUTE_CLOCK_RATE",
+    ]
+    theirs = ["hipDeviceAttributeClockRate", "hipDeviceAttributeWarpSize", "hipDeviceAttributeMaxTexture1DWidth"]
+    assert [pairing.alike(name, own, theirs) for name in own] == [[theirs[1]], [theirs[2]], [theirs[0]]]
+    assert pairing.alike("CU_DEVICE_ATTRIBUTE_SIZE", own, theirs) == []
+
+
+def facts(*functions, **types):
+    return Facts({f.name: f for f in functions}, {k: Type(k, *v) for k, v in types.items()})
+
+
+@pytest.mark.parametrize(
+    "theirs, words",
+    [
+        ((("hipOp_t", "op"), ("int", "n"), ("const float *", "x")), ""),
+        ((("hipOp_t", "op"), ("int", "n")), "takes 3 parameters, hipRun 2"),
+        ((("hipOther_t", "op"), ("int", "n"), ("const float *", "x")), "op: cuOp_t against hipOther_t"),
+        ((("hipOp_t", "op"), ("int64_t", "n"), ("const float *", "x")), "n: int against int64_t"),
+        ((("hipOp_t", "op"), ("int", "n"), ("const float **", "x")), "x: const float * against const float **"),
+        ((("hipOp_t", "op"), ("int", "n"), ("const void *", "x")), ""),
+        ((("hipOp_t *", "op"), ("int", "n"), ("const float *", "x")), "op: cuOp_t against hipOp_t *"),
+    ],
+)
+def test_differences_between_two_calls_are_seen(theirs, words):
+    ours = Function("cuRun", "int", (("cuOp_t", "op"), ("int", "n"), ("const float *", "x")))
+    twin = Function("hipRun", "int", theirs)
+    mine = facts(ours, cuOp_t=("enum", ""))
+    other = facts(twin, hipOp_t=("enum", ""), hipOther_t=("enum", ""))
+    assert pairing.differences(ours, mine, twin, other, {"cuOp_t": "hipOp_t"}) == words
+
+
+def test_the_first_decision_that_matches_counts():
+    choices = [
+        library_rows.Choice("function", r"cuda(Get|Set)X", "custom", r"hip\1X", "first"),
+        library_rows.Choice("function", r"cuda\w+", "absent", "", "second"),
+        library_rows.Choice("type", r"\w+", "none", "", "third"),
+    ]
+    found = library_rows.chosen(choices, "function", "cudaSetX")
+    assert (found.decision, found.target, found.reason) == ("custom", "hipSetX", "first")
+    assert library_rows.chosen(choices, "function", "cudaFree").reason == "second"
+    assert library_rows.chosen(choices, "constant", "CUDA_X").decision == ""
