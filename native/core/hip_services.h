@@ -1,6 +1,7 @@
 // What kernels on the device hip and the driver share so that printf, assertions, traps and the
 // device's malloc work with no host thread that answers. compiler/amdgpu/services.py mirrors the
-// structures, native/hip/device/services.c is the kernels' side, native/hip/services.cpp the host's.
+// structures, native/hip/device/services.c is the kernels' side, native/hip/services.cpp the
+// host's.
 //
 // Plain C: the kernels' side is compiled as C for AMD GPUs.
 #pragma once
@@ -37,7 +38,8 @@ struct AwHipState {
   uint32_t told;       // 68  1: the place above is complete
   uint64_t grid_id;    // 72  AwHipHidden.grid_id of the launch
   uint64_t heap_top;   // 80  bytes of the heap that were ever given out
-  uint64_t reserved[5];
+  uint64_t wide_lock;  // 88  taken by atomic operations on 128 bits
+  uint64_t reserved[4];
   uint64_t lists[64];  // 128 free blocks of each size: tag << 40 | (offset in the heap / 16 + 1)
 };
 
@@ -50,12 +52,12 @@ enum AwHipRecordKind {
   AW_HIP_FILLER = 3,  // nothing: the rest of the buffer before records start at its beginning again
 };
 
-// One printf or assertion, at a multiple of 16 in the records. Of `bytes` the last ones are filling.
-// A print goes on with: the format and its NUL, filled up to a multiple of 8; `arguments` bytes of
-// the argument buffer as the kernel has laid it out, filled up likewise; then for each %s whose
-// argument is not null, in order, u32 length and that many bytes, filled up to a multiple of 4.
-// An assertion goes on with three texts, message, file and function, each u32 length and bytes
-// filled up to a multiple of 4; `arguments` is the line.
+// One printf or assertion, at a multiple of 16 in the records. Of `bytes` the last ones are
+// filling. A print goes on with: the format and its NUL, filled up to a multiple of 8; `arguments`
+// bytes of the argument buffer as the kernel has laid it out, filled up likewise; then for each %s
+// whose argument is not null, in order, u32 length and that many bytes, filled up to a multiple
+// of 4. An assertion goes on with three texts, message, file and function, each u32 length and
+// bytes filled up to a multiple of 4; `arguments` is the line.
 struct AwHipRecord {
   uint32_t kind;  // written last
   uint32_t bytes;

@@ -102,7 +102,8 @@ std::set<std::string> check_names(const std::string& text) {
   return out;
 }
 
-// What lies beside the libraries; those for other devices than the processor have a folder of their own below.
+// What lies beside the libraries; those for other devices than the processor have a folder of their
+// own below.
 std::string line_beside(const std::string& folder, const char* name) {
   std::string found = first_line(folder + "/" + name);
   return found.empty() ? first_line(folder + "/../" + name) : found;
@@ -128,6 +129,8 @@ Settings read() {
   s.threads = thread_count(variable("ANYWARP_THREADS"));
   s.devices = device_count(variable("ANYWARP_DEVICES"));
   s.memory = parse_size(variable("ANYWARP_MEMORY"));
+  std::string warps = variable("ANYWARP_HIP_WARPS_PER_WAVE");
+  s.warps_per_wave = warps == "1" ? 1 : warps == "2" ? 2 : 0;
   return s;
 }
 

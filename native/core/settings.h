@@ -24,8 +24,9 @@ struct Settings {
   LogLevel log = LogLevel::warn;
   VersionPolicy versions = VersionPolicy::automatic;
   unsigned threads = 1;
-  int devices = 1;      // ANYWARP_DEVICES, else LOCAL_WORLD_SIZE; 0: no number
-  uint64_t memory = 0;  // 0: what the machine has
+  int devices = 1;              // ANYWARP_DEVICES, else LOCAL_WORLD_SIZE; 0: no number
+  uint64_t memory = 0;          // 0: what the machine has
+  unsigned warps_per_wave = 0;  // ANYWARP_HIP_WARPS_PER_WAVE; 0: the compiler's choice
 };
 
 const Settings& settings();

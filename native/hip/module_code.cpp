@@ -28,6 +28,13 @@ std::string initial_bytes(const ModuleDescription& d, uint64_t base) {
   return bytes;
 }
 
+// Memory that the host reads and writes too, as `__managed__` variables are.
+void* managed_bytes(uint64_t bytes) {
+  void* memory = nullptr;
+  check(AW_HIP(hipMallocManaged)(&memory, bytes, hipMemAttachGlobal));
+  return memory;
+}
+
 uint32_t word(const Line& line, size_t index) {
   return index < line.size() ? static_cast<uint32_t>(strtoul(line[index].c_str(), nullptr, 10)) : 0;
 }
@@ -61,7 +68,7 @@ ModuleData::ModuleData(const ModuleDescription& d, int owner) : bytes(d.data_byt
   // description may.
   require(d.data_align <= 256, CUDA_ERROR_NOT_SUPPORTED);
   OnDevice here(device);
-  base = static_cast<uint8_t*>(allocate_bytes(bytes, device));
+  base = static_cast<uint8_t*>(d.managed ? managed_bytes(bytes) : allocate_bytes(bytes, device));
   std::string image = initial_bytes(d, reinterpret_cast<uint64_t>(base));
   hipError_t error = hip.hipMemcpyHtoD(base, image.data(), image.size());
   if (error == hipSuccess) return;
@@ -111,8 +118,10 @@ std::shared_ptr<Versions> Function::code(const std::array<uint32_t, 3>& block, u
   // A program whose block shapes follow its data would compile without end: after some shapes, one
   // piece of code for any.
   auto shape = compiled.size() < kMostShapes ? block : any;
-  auto made = HipKernel::obtain(
-      {description->image, entry->name, shape, hip_device_of(owner->device).info.identity, {}});
+  CompileOptions options;
+  options.lanes = settings().warps_per_wave * 32;
+  auto made = HipKernel::obtain({description->image, entry->name, shape,
+                                 hip_device_of(owner->device).info.identity, options});
   compiled[made->block == any ? any : block] = made;
   return made;
 }

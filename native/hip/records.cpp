@@ -2,9 +2,7 @@
 
 #include <cstdio>
 #include <cstring>
-#include <vector>
-
-#include "core/kernel_abi.h"
+#include <iterator>
 
 namespace aw {
 namespace {
@@ -147,15 +145,22 @@ std::string assertion_text(const AwHipRecord& record, const uint8_t* body) {
 }
 
 std::string stop_text(const AwHipState& state) {
-  std::string what = "a trap";
-  if (state.stopped == AW_HIP_ASSERT)
-    what = "an assertion that failed";
-  else if (state.reason == AW_REASON_NO_FUNCTION)
-    what = "a call through a pointer that is no function of these parameters";
-  else if (state.reason == AW_REASON_STACK)
-    what =
-        "a full stack (calls too deep, or alloca; cuCtxSetLimit with CU_LIMIT_STACK_SIZE makes it "
-        "larger)";
+  // Those of artifact.REASONS.
+  static const char* const kReasons[] = {
+      "a trap",
+      "a call through a pointer that is no function of these parameters",
+      "a full stack (calls too deep, or alloca; cuCtxSetLimit with CU_LIMIT_STACK_SIZE makes it "
+      "larger)",
+      "a texture or surface object that does not exist",
+      "a surface where a texture belongs",
+      "a texture where a surface belongs",
+      "a cubemap fetch from a texture that is no cubemap",
+      "a sampler that does not exist",
+      "a surface access that is outside or misaligned",
+  };
+  std::string what = "an assertion that failed";
+  if (state.stopped != AW_HIP_ASSERT)
+    what = state.reason < std::size(kReasons) ? kReasons[state.reason] : kReasons[0];
   if (state.told) what += " in " + place_text(state.block, state.thread);
   if (state.told && state.line) what += " (line " + std::to_string(state.line) + " of the PTX)";
   return what;

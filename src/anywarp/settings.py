@@ -440,6 +440,15 @@ LLD = Setting(
     "unset: ROCm's own, else `ld.lld` on the path, else the one of the package ziglang",
     "The linker `ld.lld` that makes code objects for AMD GPUs; without any, ROCm's comgr links.",
 )
+HIP_WARPS_PER_WAVE = Setting(
+    "ANYWARP_HIP_WARPS_PER_WAVE",
+    str,
+    lambda: "auto",
+    "auto",
+    "How many 32-lane warps of a kernel share a wave of 64 lanes on AMD Instinct cards: `auto` has one where warps may wait for each other, "
+    "and two else; `1` and `2` say it for all kernels.",
+    "native",
+)
 NVCC_PREPEND_FLAGS = Setting(
     "NVCC_PREPEND_FLAGS",
     str,
@@ -474,7 +483,7 @@ ROCM_PATH = Setting(
 SETTINGS: tuple[Setting[object], ...] = (
     DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, MEMORY, DEVICES, ASYNC, VERSIONS, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, TRACE_DIR, TRACE_GRAPHS, TRACE_LIMIT,
     NVIDIA_DRIVER, CHECK, LOG,
-    BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_SCOPE, TORCH_BLOCK, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, REBIND, RUN, CXX, CLANG, LLD, NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVRTC, ROCM_PATH,
+    BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_SCOPE, TORCH_BLOCK, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, REBIND, RUN, CXX, CLANG, LLD, HIP_WARPS_PER_WAVE, NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVRTC, ROCM_PATH,
 )  # fmt: skip
 """All of them, in the order of docs/settings.md."""
 

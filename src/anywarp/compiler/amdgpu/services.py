@@ -59,7 +59,8 @@ class AwHipState(ctypes.Structure):
         ("told", ctypes.c_uint32),
         ("grid_id", ctypes.c_uint64),
         ("heap_top", ctypes.c_uint64),
-        ("reserved", ctypes.c_uint64 * 5),
+        ("wide_lock", ctypes.c_uint64),
+        ("reserved", ctypes.c_uint64 * 4),
         ("lists", ctypes.c_uint64 * 64),
     ]
 

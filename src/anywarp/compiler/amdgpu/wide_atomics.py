@@ -9,7 +9,7 @@ from anywarp.compiler.amdgpu.emitter import GLOBAL, Emitter
 from anywarp.compiler.amdgpu.services import AwHipServices, AwHipState
 from anywarp.compiler.ir import Op
 
-_LOCK = AwHipState.reserved.offset
+_LOCK = AwHipState.wide_lock.offset
 _ORDERED = 'syncscope("agent")'
 
 
