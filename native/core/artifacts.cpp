@@ -60,6 +60,8 @@ void read_line(ModuleDescription& d, const Line& line) {
     entry_of(d, word(line, 1)).unsupported.push_back(word(line, 2));
   } else if (key == "global") {
     d.variables[word(line, 1)] = {word(line, 2), number(line, 3), number(line, 4), number(line, 5)};
+  } else if (key == "managed") {
+    d.managed = true;
   } else if (key == "reference") {
     d.references[word(line, 1)] = {word(line, 2), number(line, 3)};
   } else if (key == "address") {

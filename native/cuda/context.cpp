@@ -103,14 +103,14 @@ AW_EXPORT CUresult cuCtxSetCurrent(CUcontext handle) {
 AW_EXPORT CUresult cuCtxGetCurrent(CUcontext* out) {
   return api<"cuCtxGetCurrent">([&] {
     require(out);
-    auto context = peek_context();
+    const auto& context = peek_context_quickly();
     *out = context ? as_handle<CUcontext>(context->handle) : nullptr;
   });
 }
 
 AW_EXPORT CUresult cuCtxGetDevice(CUdevice* out) {
   return api<"cuCtxGetDevice">([&] {
-    auto context = peek_context();
+    const auto& context = peek_context_quickly();
     require(context != nullptr, CUDA_ERROR_INVALID_CONTEXT);
     require(out);
     *out = context->device;

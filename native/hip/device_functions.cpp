@@ -136,6 +136,10 @@ int from_hip(const HipDevice& d, hipDeviceAttribute_t attribute) {
 }
 
 int attribute_of(const HipDevice& d, int number) {
+  return d.attributes[static_cast<size_t>(number)];
+}
+
+int find_attribute(const HipDevice& d, int number) {
   switch (number) {
     case 12:  // registers per block and per multiprocessor, in 32 bits
     case 82:
@@ -164,6 +168,10 @@ int attribute_of(const HipDevice& d, int number) {
 }
 
 }  // namespace
+
+int read_attribute_of(const HipDevice& device, int number) {
+  return find_attribute(device, number);
+}
 
 bool device_attribute(int number, int* value) {
   if (number < 1 || number > kLastAttribute) return false;

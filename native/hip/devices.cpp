@@ -52,6 +52,8 @@ HipDevice read_device(int number) {
   d.info.multiprocessors = static_cast<unsigned>(std::max(p.multiProcessorCount, 1));
   d.info.clock_khz = static_cast<unsigned>(std::max(p.clockRate, 0));
   d.info.cache_bytes = static_cast<unsigned>(std::max(p.l2CacheSize, 0));
+  for (size_t i = 1; i < d.attributes.size(); ++i)
+    d.attributes[i] = read_attribute_of(d, static_cast<int>(i));
   return d;
 }
 

@@ -2,6 +2,7 @@
 // MI250 are devices of their own), and what CUDA's interface says of them.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,11 @@ struct HipDevice {
   uint64_t memory = 0;
   uint32_t wave = 64, shared = 65536, threads_per_unit = 2048, registers_per_unit = 65536;
   DeviceInfo info;
+  std::array<int, 148> attributes{};  // by CUdevice_attribute; read once
 };
+
+// What cuDeviceGetAttribute answers for a number.
+int read_attribute_of(const HipDevice& device, int number);
 
 // The device of CUDA's number; throws INVALID_DEVICE.
 const HipDevice& hip_device_of(CUdevice dev);

@@ -5,6 +5,39 @@
 #include "hip/forward.h"
 #include "hip/launch.h"
 
+namespace aw {
+namespace {
+
+// A host function, within which CUDA must not be called.
+struct HostCall {
+  CUhostFn function;
+  void* data;
+  bool once;
+};
+
+void call_host(void* given) {
+  auto* call = static_cast<HostCall*>(given);
+  bool before = thread_state.inside_callback;
+  thread_state.inside_callback = true;
+  call->function(call->data);
+  thread_state.inside_callback = before;
+  if (call->once) delete call;
+}
+
+}  // namespace
+
+CUresult launch_host(hipStream_t stream, CUhostFn function, void* data) {
+  hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
+  if (hip.hipStreamIsCapturing) (void)hip.hipStreamIsCapturing(stream, &status);
+  // What is captured runs at every launch of the graph, which HIP may copy: it stays.
+  auto* call = new HostCall{function, data, status == hipStreamCaptureStatusNone};
+  hipError_t error = AW_HIP(hipLaunchHostFunc)(stream, call_host, call);
+  if (error != hipSuccess) delete call;
+  return to_cuda(error);
+}
+
+}  // namespace aw
+
 using namespace aw;
 
 namespace {
@@ -102,7 +135,7 @@ AW_EXPORT CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* da
       [&] {
         require_context();
         require(function);
-        return to_cuda(AW_HIP(hipLaunchHostFunc)(stream_for(stream), function, data));
+        return launch_host(stream_for(stream), function, data);
       },
       stream, function, data);
 }
@@ -113,7 +146,7 @@ AW_EXPORT CUresult cuLaunchHostFunc_v2(CUstream stream, CUhostFn function, void*
   return api<"cuLaunchHostFunc_v2">([&] {
     require_context();
     require(function && mode <= 1);
-    return to_cuda(AW_HIP(hipLaunchHostFunc)(stream_for(stream), function, data));
+    return launch_host(stream_for(stream), function, data);
   });
 }
 

@@ -26,9 +26,11 @@ struct Lately {
   Known places[kPlaces];
 };
 
-// On the heap, because what is thread-local here lies in the static part of all threads, which is small.
+// On the heap, because what is thread-local here lies in the static part of all threads, which is
+// small.
 Lately& lately() {
-  if (__builtin_expect(thread_state.lately != nullptr, 1)) return *static_cast<Lately*>(thread_state.lately);
+  if (__builtin_expect(thread_state.lately != nullptr, 1))
+    return *static_cast<Lately*>(thread_state.lately);
   thread_local std::unique_ptr<Lately> instance;
   instance = std::make_unique<Lately>();
   thread_state.lately = instance.get();
@@ -90,7 +92,8 @@ void tell_missing_shared(const Function& f, uint64_t dynamic, uint64_t fixed, ui
 
 const Launchable& launchable(CUfunction handle, const uint32_t block[3]) {
   Lately& mine = lately();
-  uint64_t removals = functions().removals();
+  static const Handles<Function>& known_functions = functions();
+  uint64_t removals = known_functions.removals();
   if (mine.removals != removals) mine = Lately{}, mine.removals = removals;
   Known& known = mine.places[place_of(handle, block)];
   bool hit = known.handle == handle && known.context == thread_state.context &&

@@ -77,6 +77,9 @@ std::shared_ptr<HipKernel> any_code(Function& function);
 // Says which kernel asks for more shared memory than a block has, by how much, and what to do.
 void tell_missing_shared(const Function& function, uint64_t dynamic, uint64_t fixed, uint64_t room);
 
+// A host function in a stream.
+CUresult launch_host(hipStream_t stream, CUhostFn function, void* data);
+
 CUresult launch(CUfunction handle, const LaunchRequest& request, hipStream_t stream);
 
 }  // namespace aw

@@ -245,6 +245,12 @@ CUresult pointer_attribute(void* out, int attribute, CUdeviceptr address) {
 
 }  // namespace
 
+static bool is_known(CUdeviceptr address) {
+  hipPointerAttribute_t a{};
+  return AW_HIP(hipPointerGetAttributes)(&a, address_of(address)) == hipSuccess &&
+         memory_type(a) != 0;
+}
+
 AW_EXPORT CUresult cuPointerGetAttribute(void* out, int attribute, CUdeviceptr address) {
   return api<"cuPointerGetAttribute">([&] { return pointer_attribute(out, attribute, address); });
 }
@@ -265,10 +271,8 @@ AW_EXPORT CUresult cuPointerGetAttributes(unsigned count, int* attributes, void*
         pointer_attribute(out[i], attributes[i], address);
       } catch (const Failure&) {  // null, as it is
       }
-      if (attributes[i] == kDeviceOrdinal) {
-        hipPointerAttribute_t a{};
-        if (AW_HIP(hipPointerGetAttributes)(&a, address_of(address)) != hipSuccess) put(out[i], -2);
-      }
+      if (attributes[i] == kDeviceOrdinal && !is_known(address))
+        put(out[i], -2);  // CU_DEVICE_INVALID
     }
   });
 }

@@ -85,7 +85,7 @@ AW_EXPORT CUresult cuLaunchHostFunc_v2_ptsz(CUstream stream, CUhostFn function, 
     require_context();
     require(function && mode <= 1);
     PerThreadDefault scope;
-    return to_cuda(AW_HIP(hipLaunchHostFunc)(stream_for(stream), function, data));
+    return launch_host(stream_for(stream), function, data);
   });
 }
 

@@ -25,6 +25,8 @@ def _lines(layout: ModuleLayout) -> Iterator[str]:
         yield from _entry(entry)
     for variable in layout.globals.values():
         yield f"global {percent(variable.name)} {variable.space} {variable.offset} {variable.size} {variable.align}"
+        if variable.managed:
+            yield f"managed {percent(variable.name)}"
     for name, (kind, offset) in layout.references.items():
         yield f"reference {percent(name)} {kind} {offset}"
     for place in layout.addresses:

@@ -121,6 +121,8 @@ class Global:
     offset: int
     size: int
     align: int
+    managed: bool = False
+    """Whether the host reads and writes it too (`.attribute(.managed)`, section 5.1.4)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +214,8 @@ def _place(variables: Iterable[Variable], source: Source | None) -> tuple[dict[s
     for variable in variables:
         size, align = size_and_alignment(variable, source)
         offset = align_up(end, align)
-        placed[variable.name] = Global(variable.name, variable.space, offset, size, align)
+        managed = any("managed" in attribute for attribute in variable.attributes)
+        placed[variable.name] = Global(variable.name, variable.space, offset, size, align, managed)
         end, widest = offset + size, max(widest, align)
         if end > DATA_LIMIT:
             raise codes.problem(codes.TOO_MUCH_DATA, f"module data over {DATA_LIMIT} bytes", source, variable.span)
