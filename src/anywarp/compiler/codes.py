@@ -28,6 +28,7 @@ UNSUPPORTED = "C017"
 NO_LINKER = "C103"
 TOO_MUCH_SHARED = "C104"
 LINKER_FAILED = "C105"
+TOO_MUCH_LOCAL = "C106"
 
 TITLES: dict[str, str] = {
     NO_SUCH_KERNEL: "no such kernel in the module",
@@ -49,6 +50,7 @@ TITLES: dict[str, str] = {
     NO_LINKER: "no linker for code objects",
     TOO_MUCH_SHARED: "more static shared memory than the architecture has",
     LINKER_FAILED: "a linker that failed",
+    TOO_MUCH_LOCAL: "more local memory than a thread has",
 }
 """Every code of this module with its title; each has a page in `docs/diagnostics/`."""
 

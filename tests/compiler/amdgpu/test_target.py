@@ -74,6 +74,14 @@ def test_static_shared_memory_beyond_the_architecture_says_by_how_much():
     assert kernel_metadata(object_of(ptx, "gfx950")).lds == 65540
 
 
+@pytest.mark.parametrize(("arch", "bytes"), [("gfx942", 131056), ("gfx1030", 262112)])
+def test_local_memory_beyond_a_waves_scratch_is_refused(arch, bytes):
+    """LLVM would end the process (AMDGPU usage: a wave's scratch is a field of 13 bits in units of 1 KiB)."""
+    body = "mov.u32 %r4, big; add.u32 %r4, %r4, %r2; st.local.u32 [%r4], %r2; ld.local.u32 %r5, [big+8]; st.global.u32 [%rd1], %r5;"
+    with pytest.raises(AnywarpError, match=f"C106.* {bytes - (bytes - 8192)} more than"):
+        artifact(module(f".local .align 16 .b8 big[{bytes}];" + body), arch)
+
+
 def test_dynamic_shared_memory_is_not_the_compilers_business():
     ptx = module(
         "mov.u32 %r3, more; add.u32 %r3, %r3, 200000; st.shared.u32 [%r3], %r2;",

@@ -29,6 +29,15 @@ class Architecture:
     agprs: int = 0
     generic: bool = False
 
+    @property
+    def local_bytes(self) -> int:
+        """Return how much local memory a thread can have, bytes: its share of a wave's scratch, less 8 KiB for registers.
+
+        The size of a wave's scratch is a field of 13, 15 or 18 bits in units of 1 KiB (LLVM, AMDGPU usage).
+        """
+        bits = {11: 15, 12: 18}.get(self.generation, 13)
+        return 1024 * ((1 << bits) - 1) // self.wave - 8192
+
 
 _K = 1024
 _TABLE = (

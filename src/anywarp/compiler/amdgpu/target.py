@@ -12,6 +12,7 @@ from anywarp.compiler.amdgpu.architectures import Architecture, parse
 from anywarp.compiler.amdgpu.code_object import KernelMetadata, kernel_metadata
 from anywarp.compiler.amdgpu.hidden import argument_bytes
 from anywarp.compiler.amdgpu.kernel import Emitted, emit_kernel
+from anywarp.compiler.amdgpu.matrix_accumulators import keep_accumulators
 from anywarp.compiler.amdgpu.modes import choose_warps, remarks
 from anywarp.compiler.artifact import Amd, Artifact
 from anywarp.compiler.gangs import WARP, Gang
@@ -57,14 +58,18 @@ class AmdTarget:
         self, kernel: Kernel, analysis: Analysis, specialisation: Specialisation, *, apart: bool = False
     ) -> tuple[Emitted, int]:
         """Return the LLVM IR of a kernel and how many of its warps share a wave; `apart` as in `Code`."""
+        self._check_local(kernel)
         warps = self.warps_per_wave(kernel, analysis, specialisation)
+        keep_accumulators(kernel, analysis, specialisation, self.arch)
         try:
-            return emit_kernel(kernel, specialisation, self.arch, symbol_of(kernel), warps, apart=apart), warps
+            done = emit_kernel(kernel, specialisation, self.arch, symbol_of(kernel), warps, apart=apart)
         except NotImplementedError as error:
             raise codes.problem(
                 codes.UNSUPPORTED,
                 f"kernel {kernel.name!r} uses what the hip device ({self.arch.name}) does not have yet: {error}",
             ) from None
+        self._check_shared(kernel, done.shared_bytes)
+        return done, warps
 
     def warps_per_wave(self, kernel: Kernel, analysis: Analysis, specialisation: Specialisation) -> int:
         """Return how many warps of the kernel share a wave: as many as `choose_gang` found."""
@@ -79,7 +84,6 @@ class AmdTarget:
         """Compile `kernel` and link it. Raises AnywarpError naming what cannot be compiled."""
         begin = time.perf_counter()
         done, warps = self.emitted(kernel, analysis, specialisation)
-        self._check_shared(kernel, done.shared_bytes)
         how = (self.arch.name, self.features, kernel.name, specialisation.quick)
         try:
             code = machine_code.compile_text(done.text, *how)
@@ -98,6 +102,15 @@ class AmdTarget:
             kernel.name, symbol_of(kernel), specialisation.block or (0, 0, 0), 0, 0, kernel.local_bytes, done.shared_bytes,
             kernel.param_bytes, linked, (time.perf_counter() - begin) * 1e3, notes, amd=amd,
         )  # fmt: skip
+
+    def _check_local(self, kernel: Kernel) -> None:
+        most = self.arch.local_bytes
+        if kernel.local_bytes > most:
+            raise codes.problem(
+                codes.TOO_MUCH_LOCAL,
+                f"kernel {kernel.name!r} has {kernel.local_bytes} bytes of local memory per thread, "
+                f"{kernel.local_bytes - most} more than there are on {self.arch.name}",
+            )
 
     def _check_shared(self, kernel: Kernel, bytes: int) -> None:
         most = self.arch.lds_bytes
