@@ -32,7 +32,7 @@ struct Reporter {
 const Reporter& reporter() {
   static const Reporter found = [] {
     Reporter made;
-    if (void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL)) {
+    if (void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {
       made.counter =
           reinterpret_cast<decltype(made.counter)>(dlsym(driver, "anywarp_call_counter"));
       made.absent = reinterpret_cast<decltype(made.absent)>(dlsym(driver, "anywarp_report_absent"));

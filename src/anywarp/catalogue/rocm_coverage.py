@@ -16,6 +16,24 @@ from anywarp.catalogue.rocm_libraries import LIBRARIES, Replaced
 ROUTES = {"forward": "forwarded", "custom": "by hand", "absent": "absent"}
 
 
+NOTES = (
+    "Versions asked for (`cublasGetVersion`, `cufftGetProperty` ...) are those of NVIDIA's libraries that the tables were made from, because"
+    " programs compare them with their headers; `ncclGetVersion` is RCCL's, which counts as NCCL does.",
+    "fp8: NVIDIA's E4M3 and E5M2 are OCP's, and are handed on as such. A device with other flavours only (gfx942 has FNUZ ones) refuses them;"
+    " they are never taken for the other flavour, in which the same byte is another number.",
+    "Random numbers: a generator is handed on as ROCm's generator of the same algorithm, seed, offset and dimensions. In which order hipRAND"
+    " writes what its parallel states yield is its own affair, so a program must not expect cuRAND's numbers from XORWOW, Philox, MRG32k3a,"
+    " MTGP32 or MT19937; Sobol sequences follow from their direction vectors. No sequence was compared on a device.",
+    "Math modes of cuBLAS are permissions: TF32 becomes hipBLAS's xf32 where the device has it, else full precision; the program reads back what"
+    " it wrote. Algorithms of `cublasGemmEx` name NVIDIA's kernels: ROCm's default is taken for each.",
+    "cuBLASLt: algorithms come from `cublasLtMatmulAlgoGetHeuristic` alone, where an empty list becomes `CUBLAS_STATUS_NOT_SUPPORTED`. Attributes"
+    " that only steer the choice among NVIDIA's kernels are kept; others without a twin are refused by number (N023).",
+    "cuFFT plans are numbers, in one table per process. Callbacks are refused: they are NVIDIA's device code.",
+    "NCCL configurations are copied field by field into RCCL's own, which is older; fields that it lacks are said once and left out.",
+    "The legacy stream under its name (1) becomes the null stream, which is the same for libraries, and which HIP 6 knows.",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Served:
     """One library with what answers each of its functions, over all its files."""
@@ -69,6 +87,7 @@ def _lines() -> Iterator[str]:
         demanded = sum(entry.function.clients > 0 for entry in each.planned.values())
         row = (*map(str, numbers), str(demanded), str(each.count("absent", demanded=True)))
         yield f"| {each.replaced.title} | {files} | {each.replaced.target_title} | {' | '.join(row)} |"
+    yield from ("", "## What to know", "", *(f"- {note}" for note in NOTES))
     yield from ("", "## Imported by clients, and absent", "", "| function | clients | why |", "| --- | --- | --- |")
     for each in libraries:
         for name, entry in each.planned.items():

@@ -119,6 +119,13 @@ int hipfftPlan1d(void** out, int n, int type, int batch) {
   *out = p;
   return 0;
 }
+int hipfftCreate(void** out) { *out = calloc(1, sizeof(struct plan)); return 0; }
+int hipfftSetAutoAllocation(struct plan* p, int automatic) { return 0; }
+int hipfftMakePlan1d(struct plan* p, int n, int type, int batch, size_t* size) {
+  p->n = n, p->batch = batch, *size = 0;
+  return type == 41 ? 0 : 3;
+}
+int hipfftSetWorkArea(struct plan* p, void* area) { return 0; }
 int hipfftSetStream(struct plan* p, void* s) { return p ? 0 : 1; }
 int hipfftDestroy(struct plan* p) { free(p); return 0; }
 int hipfftExecC2C(struct plan* p, c32* in, c32* out, int direction) {
@@ -144,6 +151,7 @@ int hiprandCreateGenerator(void** out, int type) {
   *out = g;
   return 0;
 }
+int hiprandSetStream(void* g, void* s) { return 0; }
 int hiprandSetPseudoRandomGeneratorSeed(struct generator* g, unsigned long long s) { g->seed = s; return 0; }
 int hiprandSetGeneratorOffset(struct generator* g, unsigned long long o) { g->at = o; return 0; }
 int hiprandGenerateUniform(struct generator* g, float* out, size_t n) {
@@ -157,6 +165,7 @@ int hiprandDestroyGenerator(void* g) { free(g); return 0; }
 struct csr { int64_t rows, cols, nnz; const int *offsets, *columns; const float* values; int base; };
 struct dense { int64_t rows, cols, ld; float* values; int order; };
 int hipsparseCreate(void** out) { *out = calloc(1, 8); return 0; }
+int hipsparseSetStream(void* h, void* s) { return 0; }
 int hipsparseDestroy(void* h) { free(h); return 0; }
 int hipsparseCreateCsr(void** out, int64_t rows, int64_t cols, int64_t nnz, void* offsets, void* columns, void* values, int ot, int ct,
                        int base, int type) {
@@ -199,6 +208,7 @@ int hipsparseSpMM(void* h, int oa, int ob, const float* alpha, struct csr* a, st
 
 #ifdef FAKE_cusolver
 int hipsolverDnCreate(void** out) { *out = calloc(1, 8); return 0; }
+int hipsolverDnSetStream(void* h, void* s) { return 0; }
 int hipsolverDnDestroy(void* h) { free(h); return 0; }
 int hipsolverDnSpotrf_bufferSize(void* h, int uplo, int n, float* a, int lda, int* size) { *size = n; return 0; }
 int hipsolverDnSpotrf(void* h, int uplo, int n, float* a, int lda, float* work, int lwork, int* info) {
