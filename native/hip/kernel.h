@@ -26,6 +26,7 @@ struct HipKernel {
   const char* name = "";  // lives as long as the process
   hipModule_t module = nullptr;
   hipFunction_t function = nullptr;
+  std::atomic<uint64_t> services{0};  // of its device, once known
   std::string code;  // the code object; HIP reads it for as long as the module is loaded
   std::array<uint32_t, 3> block{};  // zeros: any
 

@@ -160,15 +160,31 @@ void copy_params(const Entry& entry, void** params, void** extra, uint8_t* to) {
   }
 }
 
+// Threads take many numbers at a time, so that they do not meet at every launch.
+static uint64_t next_grid() {
+  constexpr uint64_t kAtOnce = 1024;
+  static std::atomic<uint64_t> taken{1};
+  ThreadState& mine = thread_state;
+  if (mine.next_grid == mine.grids_end) {
+    mine.next_grid = taken.fetch_add(kAtOnce, std::memory_order_relaxed);
+    mine.grids_end = mine.next_grid + kAtOnce;
+  }
+  return mine.next_grid++;
+}
+
 void fill_hidden(AwHipHidden& h, const Launchable& what, const LaunchRequest& r) {
   memcpy(h.grid, r.grid, sizeof h.grid);
   memcpy(h.block, r.block, sizeof h.block);
   h.dynamic_shared = r.dynamic_shared;
   h.shared_total = static_cast<uint32_t>(what.kernel->artifact.shared) + r.dynamic_shared;
   h.module_data = reinterpret_cast<uint64_t>(what.function->data->base);
-  h.services = services_address(what.kernel->device);
-  static std::atomic<uint64_t> next_grid{1};
-  h.grid_id = next_grid.fetch_add(1, std::memory_order_relaxed);
+  uint64_t services = what.kernel->services.load(std::memory_order_relaxed);
+  if (__builtin_expect(services == 0, 0)) {
+    services = services_address(what.kernel->device);
+    what.kernel->services.store(services, std::memory_order_relaxed);
+  }
+  h.services = services;
+  h.grid_id = next_grid();
   note_launch(h.grid_id, what.kernel->name);
   h.grid_workspace = 0;
   memset(h.first_block, 0, sizeof h.first_block);

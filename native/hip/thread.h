@@ -9,9 +9,10 @@ namespace aw {
 struct Context;
 
 struct ThreadState {
-  Context* context = nullptr;  // the current one; contexts.cpp keeps it alive
-  void* lately = nullptr;      // what the thread launched before (launch.cpp)
-  bool per_thread = false;     // the null stream is the per-thread default stream
+  Context* context = nullptr;             // the current one; contexts.cpp keeps it alive
+  uint64_t next_grid = 0, grids_end = 0;  // numbers of launches that the thread has to give
+  void* lately = nullptr;                 // what the thread launched before (launch.cpp)
+  bool per_thread = false;                // the null stream is the per-thread default stream
   bool inside_callback = false;
 };
 

@@ -61,7 +61,6 @@ SAME_LAYOUT: Mapping[str, str] = {
     "CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS": "hipExternalSemaphoreWaitParams",
     "CUDA_EXT_SEM_SIGNAL_NODE_PARAMS": "hipExternalSemaphoreSignalNodeParams",
     "CUDA_EXT_SEM_WAIT_NODE_PARAMS": "hipExternalSemaphoreWaitNodeParams",
-    "CUgraphEdgeData": "hipGraphEdgeData",
 }
 """Structures whose members lie in the same places and mean the same."""
 
