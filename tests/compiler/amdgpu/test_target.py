@@ -128,3 +128,55 @@ def test_metadata_of_damaged_files_is_an_error():
     for damaged in (b"", b"\x7fELF", code[:64], code[: note + 20], code.replace(b"AMDGPU\0", b"amdgpu\0")):
         with pytest.raises(ValueError, match=r"damaged|not an ELF|without metadata"):
             kernel_metadata(damaged)
+
+
+def test_code_objects_have_the_version_that_all_of_rocm_loads():
+    """EI_ABIVERSION 3 is version 5, which ROCm 6 loads; generic architectures exist from version 6 on (AMDGPU usage, ELF header)."""
+    assert object_of(VECADD, "gfx942")[8] == 3
+    assert object_of(VECADD, "gfx9-4-generic")[8] == 4
+
+
+class Comgr:
+    """A comgr that writes down what it is asked, and links by appending a word."""
+
+    def __init__(self, version, failing=""):
+        self.version, self.failing, self.asked, self.names = version, failing, [], iter(range(100, 999))
+        self.data = b""
+
+    def __getattr__(self, name):
+        return lambda *arguments: self.answer(name.removeprefix("amd_comgr_"), arguments)
+
+    def answer(self, name, arguments):
+        self.asked.append((name, *(a.value if hasattr(a, "value") else a for a in arguments)))
+        if name == self.failing:
+            return 1
+        if name == "get_version":
+            arguments[0]._obj.value = self.version
+        elif name == "set_data":
+            self.data = arguments[2]
+        elif name.startswith("create_") or name == "action_data_get_data":
+            arguments[-1]._obj.handle = next(self.names)
+        elif name == "get_data":
+            arguments[1]._obj.value = len(self.data) + 5
+            if arguments[2] is not None:
+                arguments[2].raw = self.data + b"+link"
+        return 0
+
+
+@pytest.mark.parametrize(("version", "action"), [(2, 9), (3, 7)])
+def test_comgr_links_by_the_number_that_its_version_has_for_it(version, action):
+    library = Comgr(version)
+    assert link._link_by_comgr(library, b"object", "amdgcn-amd-amdhsa--gfx942") == b"object+link"
+    asked = {name: rest for name, *rest in library.asked}
+    assert asked["do_action"][0] == action
+    assert asked["create_data"][0] == 7
+    assert asked["action_data_get_data"][1] == 8
+    made = [name for name, *_ in library.asked if name.startswith("create_") or name == "action_data_get_data"]
+    freed = [name for name, *_ in library.asked if name.startswith(("destroy_", "release_"))]
+    assert len(made) == len(freed) == 5
+
+
+@pytest.mark.parametrize(("version", "failing"), [(2, "do_action"), (3, "action_info_set_isa_name"), (9, "")])
+def test_a_comgr_that_cannot_is_told(version, failing):
+    with pytest.raises(AnywarpError, match=f"C105.*{failing or 'version 9'}"):
+        link._link_by_comgr(Comgr(version, failing), b"object", "amdgcn-amd-amdhsa--gfx942")

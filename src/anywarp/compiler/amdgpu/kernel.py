@@ -57,7 +57,7 @@ def emit_kernel(
     text = (
         f'define amdgpu_kernel void @"{symbol}"(ptr addrspace(4) noundef byref([{bytes} x i8]) align 16 %args) '
         f"{_attributes(threads)}{_shape(specialisation, arch, warps_per_wave)} {{\n{'start' if idle else 'entry'}:\n{body}\n}}\n"
-        f"{declarations}\n{declared(e)}\n!0 = !{{}}\n"
+        f"{declarations}\n{declared(e)}\n!0 = !{{}}\n{_version(arch)}"
     )
     return Emitted(text, shared, threads, tuple(e.notes))
 
@@ -109,6 +109,12 @@ def most_threads(kernel: Kernel, specialisation: Specialisation, arch: Architect
     if arch.wave == 64 and warps_per_wave == 1:
         threads = -(-threads // 32) * 64
     return min(threads, MAX_THREADS)
+
+
+def _version(arch: Architecture) -> str:
+    """Return the module's flag for the version of its code object: 5, which all of ROCm 6 and later loads; generic ones need 6."""
+    number = 600 if arch.generic else 500
+    return f'!llvm.module.flags = !{{!1}}\n!1 = !{{i32 1, !"amdhsa_code_object_version", i32 {number}}}\n'
 
 
 def _attributes(threads: int) -> str:

@@ -93,8 +93,8 @@ class _Handle(ctypes.Structure):
     _fields_ = [("handle", ctypes.c_uint64)]
 
 
-_RELOCATABLE, _EXECUTABLE = 6, 7  # AMD_COMGR_DATA_KIND_*
-_LINK = 7  # AMD_COMGR_ACTION_LINK_RELOCATABLE_TO_EXECUTABLE
+_RELOCATABLE, _EXECUTABLE = 7, 8  # AMD_COMGR_DATA_KIND_*
+_LINK = {2: 9, 3: 7}  # AMD_COMGR_ACTION_LINK_RELOCATABLE_TO_EXECUTABLE, by major version
 
 
 def _comgr() -> ctypes.CDLL | None:
@@ -120,6 +120,10 @@ def _link_by_comgr(library: ctypes.CDLL, code: bytes, isa: str) -> bytes:
         made.append((name, handle))
         return handle
 
+    major, minor = ctypes.c_size_t(), ctypes.c_size_t()
+    library.amd_comgr_get_version(ctypes.byref(major), ctypes.byref(minor))
+    if major.value not in _LINK:
+        raise _failed("comgr", f"version {major.value} is not known")
     try:
         data = create("data", ctypes.c_int(_RELOCATABLE))
         call("set_data", data, ctypes.c_size_t(len(code)), code)
@@ -128,7 +132,7 @@ def _link_by_comgr(library: ctypes.CDLL, code: bytes, isa: str) -> bytes:
         call("data_set_add", given, data)
         action = create("action_info")
         call("action_info_set_isa_name", action, isa.encode())
-        call("do_action", ctypes.c_int(_LINK), action, given, got)
+        call("do_action", ctypes.c_int(_LINK[major.value]), action, given, got)
         out = _Handle()
         call("action_data_get_data", got, ctypes.c_int(_EXECUTABLE), ctypes.c_size_t(0), ctypes.byref(out))
         made.append(("data", out))
