@@ -471,6 +471,14 @@ NVRTC = Setting(
     "Who compiles for programs that use NVRTC: `anywarp`, or `nvidia`, for NVIDIA's own library where it is installed, or the path of one.",
     "native",
 )
+HIP_LIBRARY = Setting(
+    "ANYWARP_HIP_LIBRARY",
+    str,
+    _nothing,
+    "unset: libamdhip64.so.7, .so.6 or .so on the loader's path, else in /opt/rocm/lib",
+    "The HIP runtime that the driver for AMD GPUs works over.",
+    "native",
+)
 ROCM_PATH = Setting(
     "ANYWARP_ROCM_PATH",
     str,
@@ -483,7 +491,7 @@ ROCM_PATH = Setting(
 SETTINGS: tuple[Setting[object], ...] = (
     DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, MEMORY, DEVICES, ASYNC, VERSIONS, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, TRACE_DIR, TRACE_GRAPHS, TRACE_LIMIT,
     NVIDIA_DRIVER, CHECK, LOG,
-    BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_SCOPE, TORCH_BLOCK, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, REBIND, RUN, CXX, CLANG, LLD, HIP_WARPS_PER_WAVE, NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVRTC, ROCM_PATH,
+    BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_SCOPE, TORCH_BLOCK, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, REBIND, RUN, CXX, CLANG, LLD, HIP_WARPS_PER_WAVE, HIP_LIBRARY, NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVRTC, ROCM_PATH,
 )  # fmt: skip
 """All of them, in the order of docs/settings.md."""
 
