@@ -640,3 +640,18 @@ AW_EXPORT CUresult cuStreamUpdateCaptureDependencies_v2(void* stream, void* node
     return cuStreamUpdateCaptureDependencies(stream, nodes, count, flags);
   });
 }
+
+AW_EXPORT CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph,
+                                               const CUgraphNode* after,
+                                               const CUgraphEdgeData* edges, size_t count,
+                                               int mode) {
+  return api<"cuStreamBeginCaptureToGraph">([&] {
+    require_context();
+    require(graph && mode >= 0 && mode <= 2);
+    refuse_edges(edges, count);
+    return to_cuda(AW_HIP(hipStreamBeginCaptureToGraph)(
+        stream_for(stream), reinterpret_cast<hipGraph_t>(graph),
+        reinterpret_cast<const hipGraphNode_t*>(after), nullptr, count,
+        static_cast<hipStreamCaptureMode>(mode)));
+  });
+}
