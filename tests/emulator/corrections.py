@@ -37,10 +37,26 @@ TEXTS = (
         "SDWA: a carry is written for each lane, not for the last one (Vega ISA, V_ADD_CO_U32)",
     ),
     (
+        "clamped = val.maximum(UOp.const(0.0, val.dtype)).minimum(UOp.const(1.0, val.dtype))",
+        "clamped = (UOp.const(0.0, val.dtype) < val).where(val, UOp.const(0.0, val.dtype)).minimum(UOp.const(1.0, val.dtype))",
+        "CLAMP gives +0 for -0 (RDNA3 ISA, 7.2.3, output modifiers)",
+    ),
+    (
         "  return ctx.compile_vop_pcode(inst.op, srcs, lane, vdst_reg, exec_mask)\n\ndef _compile_vopd",
         "  if _iattr(inst, 'clmp') and op_name not in ('V_FMA_MIX_F32', 'V_MAD_MIX_F32'): raise NotImplementedError(op_name + ' with clamp')\n"
         "  return ctx.compile_vop_pcode(inst.op, srcs, lane, vdst_reg, exec_mask, clmp=_iattr(inst, 'clmp'))\n\ndef _compile_vopd",
         "V_FMA_MIX_F32 obeys CLAMP like other VOP3P instructions (RDNA3 ISA, 15.3.6)",
+    ),
+    (
+        "return (byte.cast(dtypes.int32) ^ UOp.const(0x80, dtypes.int32)) - UOp.const(0x80, dtypes.int32)",
+        "return ((byte.cast(dtypes.int32) ^ UOp.const(0x80, dtypes.int32)) - UOp.const(0x80, dtypes.int32)).bitcast(dtypes.uint32)",
+        "V_MFMA_I32_*I8: bytes go into an array of unsigned words (its own code does not compile otherwise)",
+    ),
+    (
+        "  return (pkd << _c(24, dtypes.uint)).bitcast(dtypes.int32) >> _c(24, dtypes.int32)  # sign extend",
+        "  if not _iattr(inst, 'neg') >> (0 if src is src0_r else 1) & 1: return pkd.bitcast(dtypes.int32)\n"
+        "    return (pkd << _c(24, dtypes.uint)).bitcast(dtypes.int32) >> _c(24, dtypes.int32)",
+        "V_WMMA_I32_16X16X16_IU8: NEG says of each factor whether it is signed (RDNA3 ISA, 7.9)",
     ),
 )
 

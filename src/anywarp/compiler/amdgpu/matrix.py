@@ -55,6 +55,9 @@ class _Product:
         return self.t.cast("bitcast", "float", name, "i32") if value.type == "f32" else name
 
     def emit(self) -> None:
+        if self.op.attrs.get("native"):
+            self.e.define_all(self.op, self._in_place())
+            return
         p = self.p
         choice = None if p.layout == "quad" else choose(self.e.arch, p.a, p.b)
         software = SoftwareProduct(self.t, p, self.mover, self.names, {"a": self._where("a"), "b": self._where("b")})
@@ -158,20 +161,31 @@ class _Product:
         """Return the products of all elements of D, by instructions of the whole wave."""
         e, t = self.e, self.t
         factors = {side: [x for name in self.names[side] for x in self._words(name, side)] for side in "ab"}
-        if e.wave == 64:
+        apart = e.wave == 64 and not self.op.attrs.get("whole")
+        if apart:
             factors = {side: [whole_wave(t, x) for x in names] for side, names in factors.items()}
             lane = _any_lane(e)
         else:
-            lane = e.lane
+            lane = e.wave_lane
         multiply = Multiply(t, self.p, choice, lane)
         words = multiply.run(self._fragment("a", factors["a"]), self._fragment("b", factors["b"]))
-        if e.wave == 64:
+        if apart:
             words = [t.call("i32", "llvm.amdgcn.strict.wwm.i32", ("i32", x)) for x in words]
         if scalar == "i32":
             return words
         if scalar == "float":
             return [t.cast("bitcast", "i32", x, "float") for x in words]
         return [self._double(low, high) for low, high in zip(words[::2], words[1::2], strict=True)]
+
+    def _in_place(self) -> list[str]:
+        """Emit a product whose sums stay where the instruction leaves them; the whole wave is here."""
+        e, p = self.e, self.p
+        choice = choose(e.arch, p.a, p.b)
+        if choice is None:
+            raise AssertionError("a product by ordinary instructions")
+        sums = [e.value(x) for x in self.op.args[p.distinct("a") + p.distinct("b") :][: p.distinct("c")]]
+        multiply = Multiply(self.t, p, choice, e.wave_lane)
+        return multiply.accumulate(self._fragment("a", self.names["a"]), self._fragment("b", self.names["b"]), sums)
 
     def _words(self, name: str, side: str) -> list[str]:
         if self.p.kind(side) != "f64":
@@ -202,4 +216,17 @@ def whole_wave(t: Text, word: str) -> str:
     return t.call("i32", "llvm.amdgcn.set.inactive.i32", ("i32", word), ("i32", "0"))
 
 
-OPERATIONS: dict[str, Callable[[Emitter, Op], None]] = {"matrix": emit_matrix}
+def emit_layout(e: Emitter, op: Op) -> None:
+    """Emit `matrix_layout`: sums of 16 x 8 elements into an instruction's places or out of them; the whole wave is here."""
+    t, real = e.t, op.type == "f32"
+    p = Product(16, 8, 8, "f16", "f16", "f32", "f32") if real else Product(16, 8, 16, "s8", "s8", "s32", "s32")
+    choice = choose(e.arch, p.a, p.b)
+    if choice is None:
+        raise AssertionError("sums of no instruction")
+    multiply = Multiply(t, p, choice, e.wave_lane)
+    words = [t.cast("bitcast", "float", e.value(x), "i32") if real else e.value(x) for x in op.args]
+    words = (multiply.to_places if op.attrs["into"] else multiply.from_places)(words)
+    e.define_all(op, [t.cast("bitcast", "i32", x, "float") if real else x for x in words])
+
+
+OPERATIONS: dict[str, Callable[[Emitter, Op], None]] = {"matrix": emit_matrix, "matrix_layout": emit_layout}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from anywarp.compiler.amdgpu.matrix_convert import convert, halves_of_bytes, is_unsigned
 from anywarp.compiler.amdgpu.matrix_moves import Mover, Target
@@ -126,13 +127,15 @@ class Multiply:
         last = ("i1", "false")
         return self.t.call(self.sums, u.intrinsic, signs[0], (u.operand, b), signs[1], (u.operand, a), sums, last)
 
-    def block(self, a: Sequence[Sequence[str]], b: Sequence[Sequence[str]]) -> list[str]:
-        """Return the registers of D for factors given by their variants."""
+    def block(
+        self, a: Sequence[Sequence[str]], b: Sequence[Sequence[str]], start: str = "zeroinitializer"
+    ) -> list[str]:
+        """Return the registers of D for factors given by their variants, added to `start`."""
         step = self.unit.registers * self.words
         by_weight: dict[int, str] = {}
         for i, x in enumerate(a):
             for j, y in enumerate(b):
-                total = by_weight.get(i + j, "zeroinitializer")
+                total = by_weight.get(i + j, start)
                 for k in range(0, len(x), step):
                     total = self.instruction(self.operand(y[k : k + step]), self.operand(x[k : k + step]), total)
                 by_weight[i + j] = total
@@ -199,3 +202,53 @@ class Multiply:
 
     def _index(self, side: str, group: int, warp: int, which: int) -> int:
         return next(n for n in range(SIDE) if self.decode(side, group, n) == (warp, which))
+
+    # --- sums that stay where the instruction leaves them -----------------------------------------------------------------
+
+    @cached_property
+    def _held(self) -> tuple[tuple[Target, ...], tuple[int, ...], tuple[int, ...]]:
+        """Where the lanes find D's elements, as (register held, lane); which registers are held; whose block counts in a lane.
+
+        All blocks of a product hold theirs in the same registers: each lane counts in one of them only.
+        """
+        p = self.p
+        blocks = {
+            (i, j): self.unit.results * (i * self.groups(p.n) + j)
+            for i in range(self.groups(p.m))
+            for j in range(self.groups(p.n))
+        }
+        targets = [self._target(n, blocks) for n in range(p.distinct("d") * per_register(p.d))]
+        used = sorted({register % self.unit.results for target in targets for register, _ in target})
+        owner = [0] * self.wave
+        for target in targets:
+            for register, lane in target:
+                owner[lane] = register // self.unit.results
+        places = {register: n for n, register in enumerate(used)}
+        out = tuple(tuple((places[r % self.unit.results], lane) for r, lane in target) for target in targets)
+        return out, tuple(used), tuple(owner)
+
+    def accumulate(self, a: Fragment, b: Fragment, sums: Sequence[str]) -> list[str]:
+        """Return A B + C in the instruction's places; `sums` are C's registers there, of D's scalar type."""
+        p = self.p
+        _, used, owner = self._held
+        start = "zeroinitializer" if set(sums) <= {"0", "0.0", "0x0000000000000000"} else self._vector(used, sums)
+        left = [self.factor("a", a, g) for g in range(self.groups(p.m))]
+        right = [self.factor("b", b, g) for g in range(self.groups(p.n))]
+        found = [self.block(x, y, start) for x in left for y in right]
+        return [self.mover.choose(owner, [one[r] for one in found], self.scalar) for r in used]
+
+    def _vector(self, used: Sequence[int], sums: Sequence[str]) -> str:
+        vector = "zeroinitializer" if len(used) < self.unit.results else "poison"
+        for register, value in zip(used, sums, strict=True):
+            vector = self.t.let(f"insertelement {self.sums} {vector}, {self.scalar} {value}, i32 {register}")
+        return vector
+
+    def from_places(self, words: Sequence[str]) -> list[str]:
+        """Return D's fragment, as i32, of registers held in the instruction's places."""
+        return self.mover.move(self._held[0], words)
+
+    def to_places(self, words: Sequence[str]) -> list[str]:
+        """Return the registers held in the instruction's places, as i32, of a fragment."""
+        targets, used, _ = self._held
+        found = {place: (n, lane) for n, target in enumerate(targets) for lane, place in enumerate(target)}
+        return self.mover.move([tuple(found[r, lane] for lane in range(self.wave)) for r in range(len(used))], words)
