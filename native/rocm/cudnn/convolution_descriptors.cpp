@@ -3,7 +3,7 @@
 
 using namespace aw::dnn;
 
-miopenConvolutionDescriptor_t cudnnConvolutionDescriptor_s::twin(bool deterministic) {
+miopenConvolutionDescriptor_t cudnnConvolutionDescriptor_s::make_twin(bool deterministic) {
   require(!pads.empty(), "a convolution descriptor that was never set");
   auto object =
       twin_.get(miopen().miopenCreateConvolutionDescriptor,

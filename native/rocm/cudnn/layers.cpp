@@ -6,11 +6,10 @@
 
 using namespace aw::dnn;
 
-miopenActivationDescriptor_t cudnnActivationDescriptor_s::twin() {
+miopenActivationDescriptor_t cudnnActivationDescriptor_s::make_twin() {
   auto object =
       kept.get(miopen().miopenCreateActivationDescriptor,
                miopen().miopenDestroyActivationDescriptor, "miopenCreateActivationDescriptor");
-  if (current) return object;
   // cuDNN's coefficient is the upper bound of RELU, too, where it says anything.
   const bool bounded = mode == CUDNN_ACTIVATION_RELU && coefficient > 0 && coefficient < FLT_MAX;
   const auto target = bounded ? miopenActivationCLIPPEDRELU : to_rocm(mode);

@@ -62,12 +62,13 @@ struct cudnnTensorDescriptor_s : aw::dnn::Object<1> {
   void set(cudnnDataType_t data_type, int count, const int* new_dims, const int* new_strides);
   void set_packed(cudnnDataType_t data_type, cudnnTensorFormat_t order, int count,
                   const int* new_dims);
-  miopenTensorDescriptor_t twin();
+  miopenTensorDescriptor_t twin() { return current_ ? twin_.object : make_twin(); }
   size_t bytes() const;  // from the first to the last element
   size_t elements() const;
   bool same_shape(const cudnnTensorDescriptor_s& other) const { return dims == other.dims; }
 
  private:
+  miopenTensorDescriptor_t make_twin();
   aw::dnn::Twin<miopenTensorDescriptor_t> twin_;
   bool current_ = false;
 };
@@ -84,11 +85,14 @@ struct cudnnConvolutionDescriptor_s : aw::dnn::Object<3> {
   cudnnReorderType_t reorder = CUDNN_DEFAULT_REORDER;
   int groups = 1;
 
-  miopenConvolutionDescriptor_t twin(bool deterministic = false);
+  miopenConvolutionDescriptor_t twin(bool deterministic = false) {
+    return current_ && deterministic == deterministic_ ? twin_.object : make_twin(deterministic);
+  }
   uint64_t stamp = 0;
   void changed() { current_ = false, stamp = aw::dnn::next_stamp(); }
 
  private:
+  miopenConvolutionDescriptor_t make_twin(bool deterministic);
   aw::dnn::Twin<miopenConvolutionDescriptor_t> twin_;
   bool current_ = false, deterministic_ = false;
 };
@@ -99,7 +103,8 @@ struct cudnnActivationDescriptor_s : aw::dnn::Object<4> {
   double coefficient = 0, swish_beta = 1;
   bool current = false;
   aw::dnn::Twin<miopenActivationDescriptor_t> kept;
-  miopenActivationDescriptor_t twin();
+  miopenActivationDescriptor_t twin() { return current ? kept.object : make_twin(); }
+  miopenActivationDescriptor_t make_twin();
 };
 
 namespace aw::dnn {

@@ -192,8 +192,10 @@ void unsupported(const std::string& words) {
 
 const std::string& last_error() { return words_of_last_error; }
 
-const Miopen& miopen() {
+std::atomic<const Miopen*> opened_miopen{nullptr};
+const Miopen& open_miopen() {
   static const Miopen instance = load();
+  opened_miopen.store(&instance, std::memory_order_release);
   return instance;
 }
 

@@ -82,7 +82,12 @@ struct Miopen {
 };
 
 // MIOpen's functions; throws NOT_INITIALIZED with what to install where the library is missing.
-const Miopen& miopen();
+const Miopen& open_miopen();
+extern std::atomic<const Miopen*> opened_miopen;
+inline const Miopen& miopen() {
+  const Miopen* opened = opened_miopen.load(std::memory_order_acquire);
+  return __builtin_expect(opened != nullptr, 1) ? *opened : open_miopen();
+}
 // Throws with MIOpen's status, and the function that returned it.
 void check(miopenStatus_t status, const char* function);
 [[noreturn]] void lacks(const char* function);

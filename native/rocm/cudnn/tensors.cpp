@@ -78,7 +78,7 @@ void cudnnTensorDescriptor_s::set_packed(cudnnDataType_t data_type, cudnnTensorF
   format = order;
 }
 
-miopenTensorDescriptor_t cudnnTensorDescriptor_s::twin() {
+miopenTensorDescriptor_t cudnnTensorDescriptor_s::make_twin() {
   require(!dims.empty(), "a tensor descriptor that was never set");
   auto object = twin_.get(miopen().miopenCreateTensorDescriptor,
                           miopen().miopenDestroyTensorDescriptor, "miopenCreateTensorDescriptor");
