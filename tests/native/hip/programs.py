@@ -69,14 +69,14 @@ def run(program: examples.Program, target: Path, devices: str, emulate: bool, li
         started = time.perf_counter()
         try:
             done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=limit, errors="replace")
-            code, out, words = done.returncode, done.stdout, done.stdout + done.stderr
+            code, words = done.returncode, done.stdout + done.stderr
         except subprocess.TimeoutExpired:
-            code, out, words = -1, "", f"more than {limit:.0f} s"
+            code, words = -1, f"more than {limit:.0f} s"
         seconds = time.perf_counter() - started
         path = Path(folder) / "records"
         records = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     launches = [each["launch"] for each in records if "launch" in each]
-    right = code == 0 and all(re.search(wanted, out, re.M) for wanted in program.expected)
+    right = code == 0 and all(re.search(wanted, words, re.M) for wanted in program.expected)
     faults = tuple(each["fault"] for each in records if "fault" in each)
     return Outcome(program.name, right, code, words, len(launches), len(set(launches)), faults, seconds)
 

@@ -7,6 +7,8 @@ from native.hip.rig import run
 from native.hip.test_forwarding import DATA
 from native.hip.test_launching import PREPARE
 
+pytestmark = pytest.mark.native
+
 COPY = """
 context()
 class Copy2D(ctypes.Structure):
@@ -31,8 +33,6 @@ def test_no_function_falls_over_nothing(tmp_path):
     answer = run(
         f"""
 import signal
-
-pytestmark = pytest.mark.native
 out["codes"] = {{}}
 for name in {names!r}:
     child = os.fork()
@@ -251,3 +251,26 @@ rt("cudaDeviceReset")
     assert answer.out["wrong"] == [1, 1, 0]
     assert answer.out["warp"] == 32
     assert not answer.faults()
+
+
+def test_what_is_destroyed_is_destroyed_in_hip(tmp_path, private_places):
+    answer = run(
+        f"""{PREPARE}
+stream, event = made("cuStreamCreate", 1), made("cuEventCreate", 0)
+launch((1, 1, 1), (32, 1, 1), stream=stream)
+call("cuEventRecord", event, stream)
+graph = made("cuGraphCreate", 0)
+call("cuGraphDestroy", graph)
+call("cuStreamDestroy_v2", stream)
+call("cuEventDestroy_v2", event)
+call("cuModuleUnload", module)
+call("cuMemFree_v2", data)
+""",
+        tmp_path,
+        FAKE_HIP_LEAKS="1",
+    )
+    assert not answer.faults()
+    leaks = [each["leak"].split()[0] for each in answer.records if "leak" in each]
+    assert not {"event", "module", "graph"} & set(leaks)
+    assert leaks.count("stream") <= 1  # the driver's own, for what kernels print
+    assert [each for each in answer.records if "leaked_bytes" in each]

@@ -377,36 +377,101 @@ static hipError_t advise(const void* address, size_t size) {
     return done(hipErrorInvalidValue);
   return done(check_range(address, size, true, "advice"));
 }
-HIP(hipMemAdvise)(const void* address, size_t size, hipMemoryAdvise, int where) {
+static hipError_t keep_advice(const void* address, size_t size, hipMemoryAdvise advice, int where) {
+  if (hipError_t bad = advise(address, size)) return bad;
+  Lock lock = lock_world();
+  Allocation* it = containing(address);
+  switch (advice) {
+    case hipMemAdviseSetReadMostly:
+    case hipMemAdviseUnsetReadMostly:
+      it->read_mostly = advice == hipMemAdviseSetReadMostly;
+      break;
+    case hipMemAdviseSetPreferredLocation:
+    case hipMemAdviseUnsetPreferredLocation:
+      it->preferred = advice == hipMemAdviseSetPreferredLocation ? where : hipInvalidDeviceId;
+      break;
+    case hipMemAdviseSetAccessedBy:
+      it->accessed_by.insert(where);
+      break;
+    case hipMemAdviseUnsetAccessedBy:
+      it->accessed_by.erase(where);
+      break;
+    default:
+      break;
+  }
+  return done(hipSuccess);
+}
+HIP(hipMemAdvise)(const void* address, size_t size, hipMemoryAdvise advice, int where) {
   if (where != hipCpuDeviceId && !device(where)) return done(hipErrorInvalidDevice);
-  return advise(address, size);
+  return keep_advice(address, size, advice, where);
 }
-HIP(hipMemAdvise_v2)(const void* address, size_t size, hipMemoryAdvise, hipMemLocation where) {
-  if (where.type == hipMemLocationTypeDevice && !device(where.id))
-    return done(hipErrorInvalidDevice);
-  return advise(address, size);
+HIP(hipMemAdvise_v2)(const void* address, size_t size, hipMemoryAdvise advice,
+                     hipMemLocation where) {
+  bool on_device = where.type == hipMemLocationTypeDevice;
+  if (on_device && !device(where.id)) return done(hipErrorInvalidDevice);
+  return keep_advice(address, size, advice, on_device ? where.id : hipCpuDeviceId);
 }
-static hipError_t prefetch(const void* address, size_t size, hipStream_t handle) {
+HIP(hipMemRangeGetAttribute)(void* data, size_t size, hipMemRangeAttribute attribute,
+                             const void* address, size_t bytes) {
+  if (!data || size < 4) return done(hipErrorInvalidValue);
+  if (hipError_t bad = advise(address, bytes)) return bad;
+  Lock lock = lock_world();
+  Allocation* it = containing(address);
+  auto* out = static_cast<int*>(data);
+  switch (attribute) {
+    case hipMemRangeAttributeReadMostly:
+      *out = it->read_mostly;
+      break;
+    case hipMemRangeAttributePreferredLocation:
+      *out = it->preferred;
+      break;
+    case hipMemRangeAttributeLastPrefetchLocation:
+      *out = it->prefetched;
+      break;
+    case hipMemRangeAttributeAccessedBy: {
+      auto next = it->accessed_by.begin();
+      for (size_t i = 0; i < size / 4; ++i)
+        out[i] = next == it->accessed_by.end() ? int{hipInvalidDeviceId} : *next++;
+      break;
+    }
+    default:
+      return done(hipErrorInvalidValue);
+  }
+  return done(hipSuccess);
+}
+HIP(hipMemRangeGetAttributes)(void** data, size_t* sizes, hipMemRangeAttribute* attributes,
+                              size_t count, const void* address, size_t bytes) {
+  if (!data || !sizes || !attributes || !count) return done(hipErrorInvalidValue);
+  for (size_t i = 0; i < count; ++i)
+    if (hipError_t bad =
+            impl_hipMemRangeGetAttribute(data[i], sizes[i], attributes[i], address, bytes))
+      return bad;
+  return done(hipSuccess);
+}
+constexpr int kNowhere = -100;  // attached, not moved
+static hipError_t prefetch(const void* address, size_t size, hipStream_t handle, int where) {
   if (hipError_t bad = advise(address, size)) return bad;
   hipError_t status;
   Lock lock = lock_world();
   Stream* stream = stream_of(handle, &status);
   if (!stream) return done(status);
+  if (where != kNowhere) containing(address)->prefetched = where;
   submit(stream, "prefetch", nullptr);
   return done(hipSuccess);
 }
 HIP(hipMemPrefetchAsync)(const void* address, size_t size, int where, hipStream_t s) {
   if (where != hipCpuDeviceId && !device(where)) return done(hipErrorInvalidDevice);
-  return prefetch(address, size, s);
+  return prefetch(address, size, s, where);
 }
 HIP(hipMemPrefetchAsync_v2)(const void* address, size_t size, hipMemLocation where, unsigned flags,
                             hipStream_t s) {
   if (flags || (where.type == hipMemLocationTypeDevice && !device(where.id)))
     return done(hipErrorInvalidValue);
-  return prefetch(address, size, s);
+  return prefetch(address, size, s,
+                  where.type == hipMemLocationTypeDevice ? where.id : hipCpuDeviceId);
 }
 HIP(hipStreamAttachMemAsync)(hipStream_t s, void* address, size_t size, unsigned flags) {
   if (flags != hipMemAttachGlobal && flags != hipMemAttachHost && flags != hipMemAttachSingle)
     return done(hipErrorInvalidValue);
-  return prefetch(address, size ? size : 1, s);
+  return prefetch(address, size ? size : 1, s, kNowhere);
 }

@@ -61,6 +61,25 @@ std::vector<Device*> make_devices() {
   return made;
 }
 
+// What was made and not destroyed, on request: a line for each object, one for the memory.
+__attribute__((destructor)) void tell_leaks() {
+  if (!getenv("FAKE_HIP_LEAKS")) return;
+  Lock lock = lock_world();
+  for (const void* each : objects()) {
+    auto* object = static_cast<const Object*>(each);
+    bool own = false;  // ours, not the program's
+    for (Device* device : devices())
+      own = own || each == device->null_stream || each == device->default_pool ||
+            each == device->context;
+    std::string kind = object->kind;
+    if (object->alive && !own && kind != "function" && kind != "node")
+      note("\"leak\":\"%s %llu\"", object->kind, static_cast<unsigned long long>(object->number));
+  }
+  size_t bytes = 0;
+  for (Allocation* each : mappings()) bytes += each->size;
+  note("\"leaked_bytes\":%zu", bytes);
+}
+
 }  // namespace
 
 Lock lock_world() {

@@ -147,7 +147,8 @@ hipError_t allocate(size_t size, Memory memory, Device* device, unsigned flags, 
   map_at(made->base, room, a.file, made->at, made->readable);
   if (on_device) device->used += size;
   a.all[made->base] = made;
-  if (on_device && size <= (1 << 20)) memset(view(reinterpret_cast<void*>(made->base)), poison(), size);
+  if (on_device && size <= (1 << 20))
+    memset(view(reinterpret_cast<void*>(made->base)), poison(), size);
   *out = reinterpret_cast<void*>(made->base);
   return hipSuccess;
 }

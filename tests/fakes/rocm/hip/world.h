@@ -129,6 +129,9 @@ struct Allocation {
   off_t at = 0;  // in the file that holds all memory
   bool readable = true;
   struct Physical* physical = nullptr;
+  // Advice about managed memory, of the whole allocation.
+  int read_mostly = 0, preferred = hipInvalidDeviceId, prefetched = hipInvalidDeviceId;
+  std::set<int> accessed_by;
 };
 
 struct Physical : Object {
