@@ -37,7 +37,7 @@ class Bench:
         self.t = Text()
         self.machine = LaneMachine(self.wave, active)
         lanes = np.arange(self.wave, dtype=np.uint32)
-        self.lane = self._name("%lane", lanes % 32)
+        self.lane, self.wave_lane = self._name("%lane", lanes % 32), self._name("%wave", lanes)
         self.half = self._name("%half", lanes & 32) if self.wave == 64 else "0"
         self.args = [Op("given", HELD.get(kind, "i32"), []) for kind, _ in registers]
         self.given = {

@@ -94,7 +94,6 @@ def test_a_product_in_place_is_the_product(arch):
         bench = Bench(arch, p, registers)
         if p.a == "tf32" and bench.arch.matrix == "wmma":
             continue
-        bench.wave_lane = bench._name("%wave", np.arange(wave, dtype=np.uint32))
         type = p.d if p.d == "f32" else "i32"
         count = p.distinct("a") + p.distinct("b")
 
