@@ -107,3 +107,18 @@ def test_a_machine_without_the_driver_or_the_library_says_so(fakes, tmp_path):
     empty.mkdir()
     answer = run(code, empty, tmp_path, site=True)
     assert answer.out == {"code": 12} and "error[N027]" in answer.errors and "amd-smi-lib" in answer.errors
+
+
+def test_nvidia_smi_shows_the_cards(fakes, tmp_path):
+    code = """
+from anywarp.runtime.management import look
+state = look()
+out["driver"] = state.driver
+out["devices"] = [[d.name, d.bus, d.capability, d.total >> 20, d.busy, d.temperature, d.power, d.power_limit, d.clock, [p.pid for p in d.processes]] for d in state.devices]
+"""
+    out = run(code, fakes, tmp_path, site=True, ANYWARP_DEVICE="hip").out
+    assert out["driver"] == "6.14.14"
+    assert out["devices"] == [
+        ["AMD Instinct MI300X", "00000001:0C:03.0", "8.0", 196592, 73, 45, 611.0, 750.0, 1000, [4321, 99]],
+        ["AMD Radeon RX 7900 XTX", "00000001:E5:00.1", "8.0", 24560, 73, 40, 333.0, 750.0, 1000, []],
+    ]

@@ -1,5 +1,6 @@
 // The versions that programs compare: those of the CUDA that libcuda of the device hip answers for.
 #include "cuda/cuda_api.h"
+#include "devices/identity.h"
 #include "nvml/api.h"
 
 using namespace aw;
@@ -23,4 +24,20 @@ AW_EXPORT nvmlReturn nvmlSystemGetCudaDriverVersion(int* version) {
 }
 AW_EXPORT nvmlReturn nvmlSystemGetCudaDriverVersion_v2(int* version) {
   return api<"nvmlSystemGetCudaDriverVersion_v2">([&] { return say_version(version); });
+}
+
+AW_EXPORT nvmlReturn nvmlDeviceGetCudaComputeCapability(nvmlDevice device, int* major, int* minor) {
+  return api<"nvmlDeviceGetCudaComputeCapability">([&] {
+    require(major && minor);
+    number_of(device);
+    *major = kCapabilityMajor, *minor = kCapabilityMinor;
+  });
+}
+AW_EXPORT nvmlReturn nvmlDeviceGetArchitecture(nvmlDevice device, unsigned* architecture) {
+  return api<"nvmlDeviceGetArchitecture">([&] {
+    constexpr unsigned kAmpere = 7;  // the architecture of compute capability 8.0
+    require(architecture);
+    number_of(device);
+    *architecture = kAmpere;
+  });
 }

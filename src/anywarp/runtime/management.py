@@ -124,7 +124,9 @@ def _device(nvml: Any, index: int) -> DeviceState:
         power_limit=None if limit is None else limit / 1000,
         clock=_told(nvml, lambda: nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM)),
         clock_limit=_told(nvml, lambda: nvml.nvmlDeviceGetMaxClockInfo(handle, nvml.NVML_CLOCK_SM)),
-        processes=tuple(_process(nvml, p) for p in nvml.nvmlDeviceGetComputeRunningProcesses(handle)),
+        processes=tuple(
+            _process(nvml, p) for p in _told(nvml, lambda: nvml.nvmlDeviceGetComputeRunningProcesses(handle)) or ()
+        ),
     )
 
 
