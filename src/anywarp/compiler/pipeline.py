@@ -93,6 +93,7 @@ def compile_kernel(index: ModuleIndex, name: str, specialisation: Specialisation
     notes = (*artifact.notes, f"gang of {gang.lanes} lanes: {gang.reason}")
     waits = tuple((number, index.source.position(offset)[0]) for number, offset in artifact.waits)
     sites = describe_sites(kernel.sites, index.source)
+    wishes = wishes if artifact.amd is None else ()  # where lanes are no vectors, addresses gain nothing by it
     return replace(artifact, lanes=gang.lanes, notes=notes, wishes=wishes, sites=sites, waits=waits)
 
 
