@@ -158,3 +158,38 @@ def test_loops_of_products(arch, text, scale, products, threads):
         for lane in range(32):
             got = values("f32", out[32 * warp + lane].astype(object))
             assert agree("f32", got, [want[layouts.C_16(lane, i)] for i in range(4)], 64), (warp, lane)
+
+
+SWAPPED = " ".join(["mov.f32 %x, %c0;", "mov.f32 %c0, %c1;", "mov.f32 %c1, %x;"])
+
+
+@pytest.mark.skipif("TINYGRAD" not in os.environ, reason="TINYGRAD does not name a checkout with an emulator")
+@pytest.mark.amd_emulator
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+def test_sums_whose_registers_change_places_or_that_are_read_on_the_way(arch):
+    from semantics.emulated import Program
+
+    p, rng = PRODUCTS[0], np.random.default_rng(5)
+    given = [coarse(p, rng) for _ in range(2)]
+    held = [fragments(p, one) for one in given]
+    memory = []
+    for n, kind in enumerate((p.a, p.b, p.c)):
+        room = np.zeros((4, 128, 4), np.uint32)
+        for r, (_, words) in enumerate(registers_of(kind, [warp[n] for warp in held], 64)):
+            room[:, :64, r] = words
+        memory.append(room)
+    text = loop(EVERYWHERE, begin=SWAPPED, end="st.global.f32 [%p3+4096], %c2;").replace(
+        ".reg .pred", ".reg .f32 %x; .reg .pred"
+    )
+    out = np.zeros((512, 4), np.uint32)
+    Program(text, arch).run("k", 1, 64, (*memory[:2], memory[2][0].copy(), out, np.uint32(3)))
+    for warp, (a, b, c) in enumerate(given):
+        want = values("f32", c)
+        for _ in range(3):
+            for row in range(8):  # c0 and c1 of a lane: neighbours in rows 0 to 7
+                want[row] = want[row].reshape(4, 2)[:, ::-1].reshape(8)
+            want = multiply("f32", values("f16", a), values("f16", b), want)
+        for lane in range(32):
+            got = values("f32", out[32 * warp + lane].astype(object))
+            assert agree("f32", got, [want[layouts.C_16(lane, i)] for i in range(4)], 64), (warp, lane)
+            assert values("f32", out[256 + 32 * warp + lane].astype(object))[0] == got[2]

@@ -59,6 +59,7 @@ class _Accumulators:
                 self.home[op] = block
                 if op.name == "element" and isinstance(op.args[0], Op):
                     self.elements.setdefault(op.args[0], {})[int(op.attrs["index"])] = op
+        self.owner: dict[Value, Set] = {}
         self.sets: dict[Set, str] = {}
         """Native sets and their kind; sets of one kind lie alike."""
 
@@ -86,7 +87,8 @@ class _Accumulators:
         found, pending = {values}, [values]
         while pending:
             for phis in self._phis_behind(pending.pop()):
-                if phis not in found:
+                owners = {self.owner.setdefault(phi, phis) for phi in phis}
+                if phis not in found and owners == {phis}:  # a phi belongs to one set; others that read it convert
                     found.add(phis)
                     pending.append(phis)
         return found
