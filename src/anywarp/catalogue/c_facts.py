@@ -28,6 +28,10 @@ class Function:
         return ", ".join(spell(kind, name) for kind, name in self.parameters) or "void"
 
 
+# Where a plain value lies in a struct: byte, bytes, sort (integer, float, pointer, enum), and the enumeration's name.
+Leaf = tuple[int, int, str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Type:
     """A declared type. `kind` is enum, struct, union, handle, alias or callback; `fields` are those of a struct or union."""
@@ -37,6 +41,7 @@ class Type:
     definition: str
     fields: tuple[tuple[str, str], ...] = ()
     size: int = 0
+    layout: tuple[Leaf, ...] = ()  # of a struct or union that a C front end laid out
 
 
 @dataclass
@@ -179,7 +184,9 @@ def _fields(cursor, cindex) -> tuple[tuple[str, str], ...]:  # type: ignore[no-u
                 text = _inline(child.type.get_declaration(), cindex)
             name = child.spelling + (f" : {child.get_bitfield_width()}" if child.is_bitfield() else "")
             found.append((text, name))
-        elif child.kind.name in ("UNION_DECL", "STRUCT_DECL") and child.is_anonymous():
+        elif child.kind.name in ("UNION_DECL", "STRUCT_DECL") and cindex.conf.lib.clang_Cursor_isAnonymousRecordDecl(
+            child
+        ):
             found.append((_inline(child, cindex), ""))
     return tuple(found)
 
@@ -194,7 +201,33 @@ def _record(cursor, name: str, facts: Facts, cindex) -> None:  # type: ignore[no
     fields = _fields(cursor, cindex)
     word = "union" if cursor.kind.name == "UNION_DECL" else "struct"
     text = " ".join(f"{spell(kind, key)};" for kind, key in fields)
-    facts.types[name] = Type(name, word, text, fields, max(cursor.type.get_size(), 0))
+    size = max(cursor.type.get_size(), 0)
+    facts.types[name] = Type(name, word, text, fields, size, tuple(_leaves(cursor.type.get_canonical(), 0)))
+
+
+def _leaves(kind, base: int) -> list[Leaf]:  # type: ignore[no-untyped-def]
+    """Return the plain values in a type that lies at byte `base`, arrays as one value of all their bytes."""
+    canonical = kind.get_canonical()
+    name = canonical.kind.name
+    if name == "RECORD":
+        found: list[Leaf] = []
+        for member in canonical.get_fields():
+            at = canonical.get_offset(member.spelling) if member.spelling else member.get_field_offsetof()
+            found += _leaves(member.type, base + max(at, 0) // 8)
+        return found
+    size = max(canonical.get_size(), 0)
+    if name == "CONSTANTARRAY":
+        inner = _leaves(canonical.element_type, 0)
+        return (
+            [(base, size, inner[0][2], inner[0][3])]
+            if len(inner) == 1
+            else [(base + a, b, c, d) for a, b, c, d in inner]
+        )
+    if name == "POINTER":
+        return [(base, size, "pointer", "")]
+    if name == "ENUM":
+        return [(base, size, "enum", canonical.get_declaration().spelling)]
+    return [(base, size, "float" if name in ("FLOAT", "DOUBLE", "LONGDOUBLE") else "integer", "")]
 
 
 def _typedef(cursor, facts: Facts, inside: bool, cindex) -> None:  # type: ignore[no-untyped-def]

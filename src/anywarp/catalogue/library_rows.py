@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from anywarp.catalogue import pairing
@@ -184,6 +184,8 @@ def _twin_cells(d: Derivation, side: str, base: str, ours: Mapping[int, Function
     twin.earlier = " ".join(f"{v}={symbols[v]}" for v in there if symbols[v] != twin.symbol)
     for major in majors:
         function = ours[major]
+        if function is None and not twin.difference:
+            twin.difference = f"CUDA {major} exports it and declares it under no or another name"
         for version in there:
             if function is None or twin.difference:
                 continue
@@ -242,7 +244,7 @@ def type_rows(d: Derivation, functions: list[list[str]]) -> list[list[str]]:
         entry = found[min(found)]
         choice = chosen(d.choices, "type", name)
         target = d.pairs.get(name, "")
-        twin = _twin_type(d, target)
+        twin = _twin_type(d, target, follow=entry.kind in ("struct", "union"))
         conversion, reason = _conversion(d, entry, twin, choice)
         text = found[max(found)].definition if entry.kind in ("struct", "union") else entry.definition
         if entry.kind in ("struct", "union") and len(found) == 2 and found[12].definition != found[13].definition:
@@ -269,15 +271,18 @@ def _used_types(d: Derivation, functions: list[list[str]]) -> set[str]:
     return {t for t in own if not re.fullmatch(r"u?int\d+_t|size_t|ssize_t|FILE|_IO_\w+|__\w*int\w*_t|bool", t)}
 
 
-def _twin_type(d: Derivation, target: str) -> Type | None:
+def _twin_type(d: Derivation, target: str, *, follow: bool = True) -> Type | None:
     if not target:
         return None
     found: Type | None = None
     for versions in d.rocm.values():
         for facts in versions.values():
             entry = facts.types.get(target)
-            if entry is not None and (found is None or entry.definition):
-                found = entry
+            if entry is not None and entry.kind == "alias" and follow:  # a name for a struct's tag
+                under = facts.types.get(facts.resolved.get(target, target), entry)
+                entry = under if under.kind in ("struct", "union") else entry
+            if entry is not None and (found is None or not found.definition or (entry.layout and not found.layout)):
+                found = replace(entry, name=target)
     return found
 
 
@@ -298,7 +303,12 @@ def _conversion(d: Derivation, entry: Type, twin: Type | None, choice: Choice) -
     if twin is None:
         return "none", choice.reason or f"no twin in {d.both()}"
     if entry.kind in ("struct", "union"):
-        same = entry.definition and _same_fields(d, entry.definition, twin.definition)
+        laid_out = bool(entry.layout and twin.layout)
+        same = (
+            _same_layout(d, entry, twin)
+            if laid_out
+            else entry.definition and _same_fields(d, entry.definition, twin.definition)
+        )
         return ("same" if same else "struct"), choice.reason
     if entry.kind == "callback":
         return "custom", choice.reason or "its arguments are converted when it is called"
@@ -308,6 +318,19 @@ def _conversion(d: Derivation, entry: Type, twin: Type | None, choice: Choice) -
 def _shape(definition: str) -> list[tuple[str, int]]:
     fields = [f.strip() for f in definition.replace("|", ";").split(";") if f.strip()]
     return [pairing.base_of(re.sub(r"\w+((?:\[\w*\])*)$", r"\1", text)) for text in fields]
+
+
+def _same_layout(d: Derivation, mine: Type, theirs: Type) -> bool:
+    if mine.size != theirs.size or len(set(mine.layout)) != len(set(theirs.layout)):
+        return False
+    for (at, size, sort, enum), other in zip(sorted(set(mine.layout)), sorted(set(theirs.layout)), strict=True):
+        if (at, size) != other[:2]:
+            return False
+        if sort == "enum" and not (other[2] == "enum" and enum and _same_numbers(d, enum)):
+            return False
+        if sort != "enum" and sort != other[2]:
+            return False
+    return True
 
 
 def _same_fields(d: Derivation, mine: str, theirs: str, depth: int = 3) -> bool:
