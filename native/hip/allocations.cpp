@@ -6,6 +6,7 @@ namespace aw {
 
 void* allocate_bytes(uint64_t bytes, int device, bool) {
   OnDevice here(device);
+  OutsideCapture scope;
   void* memory = nullptr;
   check(hip.hipMalloc(&memory, bytes));
   if (!memory) throw Failure(CUDA_ERROR_OUT_OF_MEMORY);
@@ -20,12 +21,15 @@ void release_bytes(void* memory, uint64_t, int device) {
   }
 }
 
-// HIP knows the allocations and checks what copies touch: it is not asked about every address before.
+// HIP knows the allocations and checks what copies touch: it is not asked about every address
+// before.
 Allocation allocation_at(uint64_t) { return {}; }
 
-uint64_t allocate_in(const std::shared_ptr<Context>&, uint64_t, MemoryKind, unsigned, std::shared_ptr<Pool>, bool) {
+uint64_t allocate_in(const std::shared_ptr<Context>&, uint64_t, MemoryKind, unsigned,
+                     std::shared_ptr<Pool>, bool) {
   throw Failure(CUDA_ERROR_OUT_OF_MEMORY,
-                "the interface of CUDA before 3.2 needs memory at addresses of 32 bits, which AMD devices do not have");
+                "the interface of CUDA before 3.2 needs memory at addresses of 32 bits, which AMD "
+                "devices do not have");
 }
 
 }  // namespace aw

@@ -61,6 +61,14 @@ OnDevice::~OnDevice() {
   if (before_ >= 0) (void)hip.hipSetDevice(before_);
 }
 
+OutsideCapture::OutsideCapture() {
+  if (hip.hipThreadExchangeStreamCaptureMode) (void)hip.hipThreadExchangeStreamCaptureMode(&mode_);
+}
+
+OutsideCapture::~OutsideCapture() {
+  if (hip.hipThreadExchangeStreamCaptureMode) (void)hip.hipThreadExchangeStreamCaptureMode(&mode_);
+}
+
 std::shared_ptr<Context> make_context(int device, unsigned flags, unsigned version) {
   static std::atomic<uint64_t> next_id{1};
   auto context = std::make_shared<Context>();

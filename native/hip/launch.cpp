@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/report.h"
+#include "core/settings.h"
 #include "cuda/device_attributes.h"
 #include "cuda/library.h"
 #include "hip/devices.h"
@@ -205,6 +207,8 @@ CUresult launch(CUfunction handle, const LaunchRequest& r, hipStream_t stream) {
   require_context();
   const Launchable& what = launchable(handle, r.block);
   check_launch(what, r);
+  static const bool reported = !settings().report_dir.empty();
+  if (__builtin_expect(reported, 0)) report_launch(what.kernel->artifact.name);
   const Entry& entry = *what.function->entry;
   Kernarg arguments(entry.param_bytes);
   copy_params(entry, r.params, r.extra, arguments.data());

@@ -110,8 +110,11 @@ AW_EXPORT CUresult cuMemHostRegister_v2(void* memory, size_t bytes, unsigned fla
   return api<"cuMemHostRegister_v2">([&] {
     require_context();
     require(memory && bytes > 0 &&
-            flags <= 15);  // portable, mapped, of a device, read only: as HIP has them
-    return to_cuda(AW_HIP(hipHostRegister)(memory, bytes, flags));
+            flags <= 15);
+    // Portable, mapped and of a device are HIP's too. Read only is a promise that asks for nothing,
+    // and its number another flag of HIP.
+    constexpr unsigned kSame = 7;
+    return to_cuda(AW_HIP(hipHostRegister)(memory, bytes, flags & kSame));
   });
 }
 

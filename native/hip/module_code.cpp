@@ -95,6 +95,7 @@ std::shared_ptr<HipKernel> HipKernel::obtain(const KernelRequest& request) {
   made->name = strdup(made->artifact.name.c_str());
   made->code = made->artifact.container.payload();
   made->artifact.container.bytes.clear(), made->artifact.container.payload_at = 0;
+  OutsideCapture scope;  // kernels are loaded when first launched, perhaps into a captured stream
   hipError_t error = hip.hipModuleLoadData(&made->module, made->code.data());
   if (error == hipSuccess)
     error = hip.hipModuleGetFunction(&made->function, made->module, made->artifact.symbol.c_str());

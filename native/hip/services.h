@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "cuda/context.h"
+#include "hip/runtime.h"
 
 namespace aw {
 
@@ -18,6 +19,18 @@ class OnDevice {
 
  private:
   int before_;
+};
+
+// Work of ours while this lives is no part of what the thread records, and invalidates no capture.
+class OutsideCapture {
+ public:
+  OutsideCapture();
+  ~OutsideCapture();
+  OutsideCapture(const OutsideCapture&) = delete;
+  OutsideCapture& operator=(const OutsideCapture&) = delete;
+
+ private:
+  hipStreamCaptureMode mode_ = hipStreamCaptureModeRelaxed;
 };
 
 // Reads what kernels of the context's device wrote, after they were waited for: prints it, and lets
