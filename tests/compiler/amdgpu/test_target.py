@@ -180,3 +180,15 @@ def test_comgr_links_by_the_number_that_its_version_has_for_it(version, action):
 def test_a_comgr_that_cannot_is_told(version, failing):
     with pytest.raises(AnywarpError, match=f"C105.*{failing or 'version 9'}"):
         link._link_by_comgr(Comgr(version, failing), b"object", "amdgcn-amd-amdhsa--gfx942")
+
+
+@needs_linker
+def test_where_a_mode_would_leak_the_operation_is_a_function_of_its_own(monkeypatch):
+    ptx = module(
+        "ld.global.f32 %f1, [%rd1]; ld.global.f32 %f2, [%rd2]; add.rz.f32 %f3, %f1, %f2; mul.f32 %f3, %f3, %f1; st.global.f32 [%rd1], %f3;"
+    )
+    inline = artifact(ptx, "gfx1100")
+    monkeypatch.setattr(machine_code, "only_directed", lambda assembly: False)
+    apart = artifact(ptx, "gfx1100")
+    assert b"aw.fadd.rz" not in inline.object
+    assert b"aw.fadd.rz" in apart.object
