@@ -69,14 +69,14 @@ class Made:
     problem: str = ""
 
 
-def modules(only: str) -> list[tuple[str, str, str]]:
+def modules(only: str, rows: bool) -> list[tuple[str, str, str]]:
     """All modules as (group, name, PTX); the rows of the instruction table in pieces."""
     out = []
     for group, patterns in GROUPS.items():
         for pattern in patterns:
             for path in sorted(ROOT.glob(pattern)):
                 out.append((group, path.name, path.read_text()))
-    for n in range(0, len(ROWS), ROWS_AT_ONCE):
+    for n in range(0, len(ROWS) if rows else 0, ROWS_AT_ONCE):
         part = ROWS[n : n + ROWS_AT_ONCE]
         out.append(("rows of the instruction table", f"{n:04} {part[0].name}", kernels.straight(part)))
     return [m for m in out if only in m[1]]
@@ -198,14 +198,15 @@ Kernels compiled and linked, how many of them keep registers in memory, and the 
 @click.command()
 @click.option("--arch", "archs", multiple=True, help="Compile for these only.")
 @click.option("--only", default="", help="Files whose name contains this.")
+@click.option("--rows/--no-rows", default=True, help="The rows of the instruction table, too.")
 @click.option("--page", type=click.Path(path_type=Path), help="Write the documentation's page.")
 @click.option("--json", "data", type=click.Path(path_type=Path), help="Write everything as JSON.")
 @click.option("--jobs", default=1, help="Processes at a time.")
-def command(archs: tuple[str, ...], only: str, page: Path | None, data: Path | None, jobs: int) -> None:
+def command(archs: tuple[str, ...], only: str, rows: bool, page: Path | None, data: Path | None, jobs: int) -> None:
     """Compile all kernels for AMD's architectures and show what they take."""
     archs = archs or TARGETS
     found: list[Made] = []
-    work = [(*m, archs) for m in modules(only)]
+    work = [(*m, archs) for m in modules(only, rows)]
     with ProcessPoolExecutor(jobs) as pool:
         for made in pool.map(_job, work):
             found += made
