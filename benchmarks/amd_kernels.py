@@ -169,8 +169,8 @@ def _general(problem: str) -> str:
 
 PAGE = """# Kernels on AMD GPUs, compiled
 
-Made by `python benchmarks/amd_kernels.py --page docs/coverage/amd_kernels.md` on {today}: every benchmark kernel, every case file of the
-tests and every row of the instruction table, compiled for {count} architectures and linked with no undefined symbol. **Nothing of this page ran
+Made by `python benchmarks/amd_kernels.py{how} --page docs/coverage/amd_kernels.md` on {today}: every benchmark kernel and every case file of the
+tests{rows}, compiled for {count} architectures and linked with no undefined symbol. **Nothing of this page ran
 on a GPU.** Registers, spills, shared and scratch memory are what the code objects say of themselves; waves per SIMD follow from them by the
 documented rules. A cell reads: vector (+ matrix) / scalar registers, bytes of static shared memory, scratch bytes per lane, spills, waves
 per SIMD.
@@ -223,7 +223,7 @@ def command(archs: tuple[str, ...], only: str, rows: bool, page: Path | None, da
         refused = reasons(found)
         page.write_text(
             PAGE.format(
-                today=date.today(), count=len(archs), summary="\n".join(summary(found, archs)),
+                today=date.today(), count=len(archs), how="" if rows else " --no-rows", rows=" and every row of the instruction table" if rows else "", summary="\n".join(summary(found, archs)),
                 refused="Refused:\n\n" + "\n".join(refused) + "\n\n" if refused else "",
                 kernels="\n".join(parts["benchmark kernels"]), untuned="\n".join(parts["kernels that nobody tuned for"]),
                 cases="\n".join(parts["case files"]),
