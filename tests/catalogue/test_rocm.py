@@ -175,3 +175,31 @@ def test_decisions_by_hand_all_decide_something():
             if not any(re.fullmatch(choice["pattern"], name) for name in names[choice["sort"]]):
                 unused.append(f"{place}: {choice['pattern']}")
     assert unused == []
+
+
+# As the headers have them: from_port, to_port, type, reserved[5] in CUDA and from_port, reserved[5], to_port, type in HIP;
+# CUDA's copy in three dimensions has two reserved pointers that HIP's has not; kernel nodes are in another order.
+@pytest.mark.parametrize(
+    "stem, name, conversion",
+    [
+        ("driver", "CUgraphEdgeData", "struct"),
+        ("driver", "CUDA_MEMCPY3D_st", "struct"),
+        ("driver", "CUDA_KERNEL_NODE_PARAMS_st", "struct"),
+        ("driver", "CUipcMemHandle_st", "same"),
+        ("driver", "CUDA_EXTERNAL_MEMORY_BUFFER_DESC_st", "same"),
+        ("nccl", "ncclUniqueId", "same"),
+        ("nccl", "ncclConfig_t", "struct"),
+        ("cublaslt", "cublasLtMatmulAlgo_t", "struct"),
+        ("cublaslt", "cublasLtMatmulHeuristicResult_t", "struct"),
+        ("cufft", "cufftHandle", "custom"),
+        ("cublas", "cuComplex", "bits"),
+    ],
+)
+def test_structs_count_as_the_same_only_when_they_are_laid_out_alike(stem, name, conversion):
+    assert next(r for r in TABLES[stem].types if r["name"] == name)["conversion"] == conversion
+
+
+def test_nvml_is_converted_only_where_the_library_serves_it():
+    page = (PAGES / "nvml_amd.md").read_text()
+    served = set(re.findall(r"^\| `(nvml\w+)` \| served", page, re.MULTILINE))
+    assert {r["name"] for r in TABLES["nvml"].functions if r["route"] == "custom"} - served == set()

@@ -302,17 +302,44 @@ def _conversion(d: Derivation, entry: Type, twin: Type | None, choice: Choice) -
         return "handle", choice.reason
     if twin is None:
         return "none", choice.reason or f"no twin in {d.both()}"
-    if entry.kind in ("struct", "union"):
-        laid_out = bool(entry.layout and twin.layout)
-        same = (
-            _same_layout(d, entry, twin)
-            if laid_out
-            else entry.definition and _same_fields(d, entry.definition, twin.definition)
-        )
-        return ("same" if same else "struct"), choice.reason
+    under = _under(d, entry)
+    if under.kind in ("struct", "union"):
+        same = all(_same_struct(d, under, other) for other in _twins_by_version(d, twin.name))
+        return ("same" if same and under.definition else "struct"), choice.reason
     if entry.kind == "callback":
         return "custom", choice.reason or "its arguments are converted when it is called"
     return "bits", choice.reason
+
+
+def _under(d: Derivation, entry: Type) -> Type:
+    for _ in range(4):
+        if entry.kind != "alias":
+            break
+        base, stars = pairing.base_of(entry.definition)
+        found = next((d.cuda[m].types[base] for m in MAJORS if base in d.cuda[m].types), None)
+        if found is None or stars:
+            break
+        entry = found
+    return entry
+
+
+def _twins_by_version(d: Derivation, target: str) -> list[Type]:
+    found: list[Type] = []
+    for versions in d.rocm.values():
+        for facts in versions.values():
+            entry = facts.types.get(target)
+            if entry is not None and entry.kind == "alias":
+                entry = facts.types.get(facts.resolved.get(target, target), entry)
+            if entry is not None and (entry.layout or entry.definition):
+                found.append(entry)
+    laid_out = [entry for entry in found if entry.layout]
+    return laid_out or found  # bindings say less than headers
+
+
+def _same_struct(d: Derivation, mine: Type, theirs: Type) -> bool:
+    if mine.layout and theirs.layout:
+        return _same_layout(d, mine, theirs)
+    return _same_fields(d, mine.definition, theirs.definition)
 
 
 def _shape(definition: str) -> list[tuple[str, int]]:
