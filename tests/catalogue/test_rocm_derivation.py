@@ -125,3 +125,52 @@ def test_the_first_decision_that_matches_counts():
     assert (found.decision, found.target, found.reason) == ("custom", "hipSetX", "first")
     assert library_rows.chosen(choices, "function", "cudaFree").reason == "second"
     assert library_rows.chosen(choices, "constant", "CUDA_X").decision == ""
+
+
+HEADER = """
+#define TOY_ONE 1 /* a comment */
+typedef enum { TOY_A = 3, TOY_B } toyKind;
+typedef struct toyContext *toyHandle;
+struct toyInner { float weight; };
+typedef struct toyShape_st {
+  toyKind kind;
+  union { int fd; void *handle; } from;
+  struct toyInner inner[2];
+  unsigned char reserved[5];
+} toyShape;
+int toyRun(toyHandle handle, const toyShape *shape, void (*call)(int), int sizes[2]);
+static inline int toyHidden(int n) { return n; }
+"""
+
+
+def test_headers_are_read_with_their_layout(tmp_path):
+    pytest.importorskip(
+        "clang.cindex", reason="the package libclang, which only those who make the tables need, is not installed"
+    )
+    from anywarp.catalogue import c_facts
+
+    header = tmp_path / "toy.h"
+    header.write_text(HEADER)
+    found = c_facts.read(header, [], ["toy.h"])
+    assert (
+        found.functions["toyRun"].declared()
+        == "toyHandle handle, const toyShape *shape, void (*call)(int), int sizes[2]"
+    )
+    assert set(found.functions) == {"toyRun"}
+    assert "toyHidden" in c_facts.read(header, [], ["toy.h"], inline=True).functions
+    assert found.constants["toyKind"] == {"TOY_A": 3, "TOY_B": 4}
+    assert found.macros["TOY_ONE"] == "1"
+    assert found.types["toyHandle"].kind == "handle"
+    shape = found.types["toyShape_st"]
+    # x86-64 System V: the enum, then the union at 8, the array of structs at 16, five bytes at 24, padded to 32.
+    assert shape.size == 32
+    assert shape.layout == (
+        (0, 4, "enum", "toyKind"),
+        (8, 4, "integer", ""),
+        (8, 8, "pointer", ""),
+        (16, 8, "float", ""),
+        (24, 5, "integer", ""),
+    )
+    (tmp_path / "toy.h").write_text("unknown_t f(void);\n")
+    with pytest.raises(RuntimeError, match="unknown type name"):
+        c_facts.read(header, [], ["toy.h"])
