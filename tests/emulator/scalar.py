@@ -48,6 +48,8 @@ def special(machine, pc, inst, name, size):
     kind = type(inst).__name__
     if "DPP" in kind or "DPP" in name:
         return _moved(machine, pc, inst, size)
+    if name == "S_SET_GPR_IDX_ON":
+        return _indexed(machine, pc, inst, size)
     maker = _SPECIAL.get(name)
     return maker(machine, inst, name, size) if maker else None
 
@@ -228,6 +230,49 @@ def _read_lane(machine, inst, name, size):
             lane = (wave.exec & -wave.exec).bit_length() - 1 if wave.exec else 0
         wave.sgpr[result & 127] = _value(wave, source, lane, lanes)
         wave.state.pc += size
+
+    return action
+
+
+def _move_relative(machine, inst, name, size):
+    """v_movrels_b32 and v_movreld_b32: M0 is added to the number of the source or the result (RDNA3 ISA, 16.8)."""
+    lanes, result, source = machine.wave, raw(inst, "vdst"), raw(inst, "src0")
+    from_source = "MOVRELS" in name
+
+    def action(wave):
+        index = wave.sgpr[125]
+        out = _vector(wave, result + (0 if from_source else index), lanes)
+        for lane in range(lanes):
+            if wave.exec >> lane & 1:
+                out[lane] = _value(wave, source + (index if from_source else 0), lane, lanes)
+        wave.state.pc += size
+
+    return action
+
+
+def _indexed(machine, pc, inst, size):
+    """s_set_gpr_idx_on, v_mov_b32 and s_set_gpr_idx_off, as LLVM writes them (Vega ISA, 3.9.2, VGPR indexing)."""
+    lanes, chosen = machine.wave, raw(inst, "ssrc0")
+    mode = int.from_bytes(bytes((ctypes.c_char * 4).from_address(pc)), "little") >> 8 & 15
+    at, moves = pc + size, []
+    while True:
+        one = machine.emu.decode_inst(bytes((ctypes.c_char * 16).from_address(at)), machine.arch)
+        at, name = at + one.size(), machine.emu._op_name(one)
+        if name == "S_SET_GPR_IDX_OFF":
+            break
+        if not name.startswith("V_MOV_B32"):
+            raise NotImplementedError("s_set_gpr_idx_on around " + name)
+        moves.append((raw(one, "vdst"), raw(one, "src0")))
+
+    def action(wave):
+        index = wave.sgpr[chosen] & 0xFF
+        wave.sgpr[124] = wave.sgpr[124] & ~0xF0FF | index | mode << 12
+        for result, source in moves:
+            out = _vector(wave, result + (index if mode & 8 else 0), lanes)
+            for lane in range(lanes):
+                if wave.exec >> lane & 1:
+                    out[lane] = _value(wave, source + (index if mode & 1 and source >= 256 else 0), lane, lanes)
+        wave.state.pc = at
 
     return action
 
@@ -441,5 +486,5 @@ _SPECIAL = {
     "S_SENDMSG_RTN_B32": _time, "DS_BPERMUTE_B32": _across(0), "DS_PERMUTE_B32": _across(1), "DS_SWIZZLE_B32": _across(2),
     "V_READFIRSTLANE_B32": _read_lane, "V_READLANE_B32": _read_lane, "V_WRITELANE_B32": _write_lane, "V_PERMLANE16_B32": _swap_rows,
     "V_PERMLANEX16_B32": _swap_rows, "V_PERMLANE16_SWAP_B32": _swap_halves, "V_PERMLANE32_SWAP_B32": _swap_halves,
-    "V_MBCNT_LO_U32_B32": _count_bits, "V_MBCNT_HI_U32_B32": _count_bits,
+    "V_MOVRELS_B32": _move_relative, "V_MOVRELD_B32": _move_relative, "V_MBCNT_LO_U32_B32": _count_bits, "V_MBCNT_HI_U32_B32": _count_bits,
 }  # fmt: skip
