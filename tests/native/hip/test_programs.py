@@ -13,6 +13,10 @@ FEW = {"graph_capture": 300}
 """Programs and how many launches each must give, by what its source says."""
 
 
+REFUSED = {"graph_conditional": "HIP's graphs have no conditional nodes"}
+"""Programs that HIP has no answer for, and what they are told."""
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("programs")
@@ -50,6 +54,10 @@ def test_an_emulated_program_is_right(name, arch, built, private_places):
 def test_every_program_comes_through(name, built, private_places):
     program, target = built(name)
     outcome = programs.run(program, target, programs.devices_of(program, "gfx942"), emulate=False)
+    if name in REFUSED:
+        assert not outcome.through
+        assert REFUSED[name] in outcome.words
+        return
     assert outcome.through, outcome.words
     kernels = len(re.findall(r"<<<", program.main.read_text()))
     assert outcome.launches or not kernels
