@@ -26,6 +26,8 @@ Behind& behind() {
 struct Kept {
   std::vector<uint8_t> bytes;
   std::vector<void*> pointers;
+  std::vector<uint8_t> arguments;  // of a kernel: the whole buffer
+  std::weak_ptr<Function> function;
   CUDA_MEMCPY3D copy{};
   bool has_copy = false;
 };
@@ -58,37 +60,61 @@ const uint8_t* buffer_of(const hipKernelNodeParams& p) {
   return nullptr;
 }
 
-CUresult get_kernel(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS* out, bool has_kernel) {
-  require(out);
+// What a kernel node runs: as the program gave it, else as HIP tells of a node that was captured.
+void find_kernel(hipGraphNode_t handle, Kept& mine, std::shared_ptr<Function>& function) {
+  function = mine.function.lock();
+  if (function && !mine.arguments.empty()) return;
   hipKernelNodeParams p{};
-  check(AW_HIP(hipGraphKernelNodeGetParams)(node(handle), &p));
-  auto function = function_behind(static_cast<hipFunction_t>(p.func));
+  check(hip.hipGraphKernelNodeGetParams ? hip.hipGraphKernelNodeGetParams(handle, &p)
+                                        : hipErrorNotSupported);
+  function = function_behind(static_cast<hipFunction_t>(p.func));
   const uint8_t* buffer = buffer_of(p);
   if (!function || !buffer)
-    throw Failure(CUDA_ERROR_NOT_SUPPORTED, "a kernel node that is none of CUDA's");
-  const Entry& entry = *function->entry;
-  auto* hidden = reinterpret_cast<const AwHipHidden*>(buffer + hip_hidden_start(entry.param_bytes));
+    throw Failure(CUDA_ERROR_NOT_SUPPORTED, "HIP does not tell the parameters of this kernel node");
+  size_t size = hip_hidden_start(function->entry->param_bytes) + sizeof(AwHipHidden);
+  mine.arguments.assign(buffer, buffer + size);
+}
+
+CUresult get_kernel(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS* out, bool has_kernel) {
+  require(out);
   std::lock_guard lock(kept().mutex);
   Kept& mine = kept().nodes[node(handle)];
-  mine.bytes.assign(buffer, buffer + entry.param_bytes);
+  std::shared_ptr<Function> function;
+  find_kernel(node(handle), mine, function);
+  const Entry& entry = *function->entry;
+  mine.bytes.assign(mine.arguments.data(), mine.arguments.data() + entry.param_bytes);
   mine.pointers.clear();
   for (auto& parameter : entry.params)
     mine.pointers.push_back(mine.bytes.data() + parameter.offset);
+  AwHipHidden hidden;
+  memcpy(&hidden, mine.arguments.data() + hip_hidden_start(entry.param_bytes), sizeof hidden);
   out->func = as_handle<CUfunction>(function->handle);
-  memcpy(out->grid, hidden->grid, sizeof out->grid);
-  memcpy(out->block, hidden->block, sizeof out->block);
-  out->sharedMemBytes = hidden->dynamic_shared;
+  memcpy(out->grid, hidden.grid, sizeof out->grid);
+  memcpy(out->block, hidden.block, sizeof out->block);
+  out->sharedMemBytes = hidden.dynamic_shared;
   out->kernelParams = mine.pointers.data(), out->extra = nullptr;
   if (has_kernel) out->kern = nullptr, out->ctx = nullptr;
   return CUDA_SUCCESS;
 }
 
+void keep_kernel(hipGraphNode_t handle, KernelNodeParts& parts) {
+  std::lock_guard lock(kept().mutex);
+  Kept& mine = kept().nodes[handle];
+  mine.arguments.assign(parts.arguments->data(), parts.arguments->data() + parts.size);
+  mine.function = function_behind(static_cast<hipFunction_t>(parts.params.func));
+}
+
+// `changed`: the node of a graph, whose parameters these are from now on; null for an executable
+// graph's.
 template <class Set>
-CUresult with_kernel(const CUDA_KERNEL_NODE_PARAMS* params, bool has_kernel, Set set) {
+CUresult with_kernel(const CUDA_KERNEL_NODE_PARAMS* params, bool has_kernel,
+                     const hipGraphNode_t* changed, Set set) {
   require(params);
   KernelNodeParts parts;
   convert_kernel(*params, has_kernel, parts);
-  return to_cuda(set(&parts.params));
+  CUresult code = to_cuda(set(&parts.params));
+  if (!code && changed) keep_kernel(*changed, parts);
+  return code;
 }
 
 CUresult get_set(CUgraphNode handle, CUDA_MEMSET_NODE_PARAMS* out) {
@@ -213,20 +239,21 @@ hipGraphExec_t exec(CUgraphExec handle) {
 
 CUresult add_kernel(const Where& w, const CUDA_KERNEL_NODE_PARAMS* params, bool has_kernel) {
   require(w.out);
-  return with_kernel(params, has_kernel, [&](const hipKernelNodeParams* p) {
+  return with_kernel(params, has_kernel, w.to(), [&](const hipKernelNodeParams* p) {
     return AW_HIP(hipGraphAddKernelNode)(w.to(), w.in(), w.behind(), w.count, p);
   });
 }
 
 CUresult set_kernel(CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS* params, bool has_kernel) {
-  return with_kernel(params, has_kernel, [&](const hipKernelNodeParams* p) {
-    return AW_HIP(hipGraphKernelNodeSetParams)(node(handle), p);
+  hipGraphNode_t changed = node(handle);
+  return with_kernel(params, has_kernel, &changed, [&](const hipKernelNodeParams* p) {
+    return AW_HIP(hipGraphKernelNodeSetParams)(changed, p);
   });
 }
 
 CUresult set_kernel(CUgraphExec graph, CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS* params,
                     bool has_kernel) {
-  return with_kernel(params, has_kernel, [&](const hipKernelNodeParams* p) {
+  return with_kernel(params, has_kernel, nullptr, [&](const hipKernelNodeParams* p) {
     return AW_HIP(hipGraphExecKernelNodeSetParams)(exec(graph), node(handle), p);
   });
 }

@@ -43,6 +43,25 @@ AW_EXPORT uint64_t anywarp_current_context(int* device) {
   return context->handle;
 }
 
+// The libraries of ROCm count devices as HIP does, without CUDA_VISIBLE_DEVICES.
+AW_EXPORT int anywarp_hip_device(int device) {
+  try {
+    choose_visible_devices();
+    return device >= 0 && device < visible_devices() ? hip_device(device) : -1;
+  } catch (const Failure&) {
+    return -1;
+  }
+}
+
+AW_EXPORT int anywarp_cuda_device(int hip_number) {
+  try {
+    choose_visible_devices();
+    return cuda_device(hip_number);
+  } catch (const Failure&) {
+    return -1;
+  }
+}
+
 AW_EXPORT std::atomic<uint64_t>* anywarp_call_counter(const char* name) {
   return &(new CallCounter(name))->count;
 }
