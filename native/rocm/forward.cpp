@@ -27,6 +27,8 @@ struct Reporter {
   std::atomic<uint64_t>* (*counter)(const char*) = nullptr;
   void (*absent)(const char*, const char*) = nullptr;
   void (*diagnose)(const char*) = nullptr;
+  int (*hip_device)(int) = nullptr;  // of the driver over HIP only
+  int (*cuda_device)(int) = nullptr;
 };
 
 const Reporter& reporter() {
@@ -37,6 +39,10 @@ const Reporter& reporter() {
           reinterpret_cast<decltype(made.counter)>(dlsym(driver, "anywarp_call_counter"));
       made.absent = reinterpret_cast<decltype(made.absent)>(dlsym(driver, "anywarp_report_absent"));
       made.diagnose = reinterpret_cast<decltype(made.diagnose)>(dlsym(driver, "anywarp_diagnose"));
+      made.hip_device =
+          reinterpret_cast<decltype(made.hip_device)>(dlsym(driver, "anywarp_hip_device"));
+      made.cuda_device =
+          reinterpret_cast<decltype(made.cuda_device)>(dlsym(driver, "anywarp_cuda_device"));
     }
     return made;
   }();
@@ -189,6 +195,14 @@ void tell_missing_library() {
 
 void* symbol(const char* name) noexcept {
   return door().handle ? dlsym(door().handle, name) : nullptr;
+}
+
+int hip_device(int device) noexcept {
+  return reporter().hip_device ? reporter().hip_device(device) : device;
+}
+
+int cuda_device(int number) noexcept {
+  return reporter().cuda_device ? reporter().cuda_device(number) : number;
 }
 
 int runtime_major() noexcept { return door().runtime; }

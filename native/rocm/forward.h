@@ -97,6 +97,11 @@ void* symbol(const char* name) noexcept;
 // The HIP runtime that is in use: 6 or 7; 0 where the library is missing.
 int runtime_major() noexcept;
 
+// HIP's number of a device of the program, and back; CUDA_VISIBLE_DEVICES counts them anew. -1:
+// there is none.
+int hip_device(int device) noexcept;
+int cuda_device(int number) noexcept;
+
 // A stream of the program as HIP knows it. CUDA's name for the legacy stream (1) is none in HIP 6;
 // null is the same stream in libraries that were not compiled for per-thread streams. The
 // per-thread stream (2) bears the same number.

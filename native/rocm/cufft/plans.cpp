@@ -61,6 +61,20 @@ AW_EXPORT int cufftXtSetWorkArea(int plan, void** areas) {
   return AW_CALL(cufftSetWorkArea, (void*, void*), theirs, areas[0]);
 }
 
+// Devices by their numbers, which are HIP's on the other side.
+AW_EXPORT int cufftXtSetGPUs(int plan, int count_of, int* devices) {
+  void* theirs = nullptr;
+  if (own_find(plan, &theirs)) return count(at_cufftXtSetGPUs), cuda::CUFFT_INVALID_PLAN;
+  if (!devices || count_of < 1 || count_of > 64)
+    return count(at_cufftXtSetGPUs), cuda::CUFFT_INVALID_VALUE;
+  int numbers[64];
+  for (int i = 0; i < count_of; i++) {
+    numbers[i] = hip_device(devices[i]);
+    if (numbers[i] < 0) return count(at_cufftXtSetGPUs), cuda::CUFFT_INVALID_DEVICE;
+  }
+  return AW_CALL(cufftXtSetGPUs, (void*, int, int*), theirs, count_of, numbers);
+}
+
 namespace {
 
 std::mutex& mutex() {

@@ -251,3 +251,41 @@ def test_cudas_name_for_the_legacy_stream_is_the_null_stream(rocm):
             assert lib.cusparseSetStream(H, P(given)) == 0 and word(last()[1][1]) == theirs
         """,
     )
+
+
+COUNTING = """
+// A driver that counts devices anew: the program's 0, 1, 2 are HIP's 5, 0, 3.
+static const int numbers[] = {5, 0, 3};
+int anywarp_hip_device(int device) { return device >= 0 && device < 3 ? numbers[device] : -1; }
+int anywarp_cuda_device(int number) {
+  for (int i = 0; i < 3; i++)
+    if (numbers[i] == number) return i;
+  return -1;
+}
+"""
+
+
+def test_devices_are_counted_as_the_other_side_counts_them(tmp_path):
+    """`CUDA_VISIBLE_DEVICES` counts anew for the program; RCCL and hipFFT know HIP's numbers."""
+    from native.rocm.recorder import build
+
+    extra = """
+    int fake_list[4];
+    int ncclCommInitAll(void** out, int n, const int* list) { memcpy(fake_list, list, 4 * n); return 0; }
+    """
+    recorder = recorder_in(tmp_path, "nccl", without=frozenset({"ncclCommInitAll"}), extra=extra)
+    driver = build(tmp_path / "driver", "libcuda.so.1", COUNTING)
+    run(
+        "libnccl.so.2",
+        recorder,
+        f"""
+        CDLL({str(driver)!r}, RTLD_GLOBAL)
+        seen = (c_int * 4).in_dll(CDLL({str(recorder)!r}), "fake_list")
+        made, number = (P * 4)(), c_int()
+        assert lib.ncclCommInitAll(made, 2, (c_int * 2)(2, 0)) == 0 and list(seen)[:2] == [3, 5]
+        assert lib.ncclCommInitAll(made, 3, None) == 0 and list(seen)[:3] == [5, 0, 3]
+        assert lib.ncclCommInitAll(made, 1, (c_int * 1)(3)) == 4 and lib.ncclCommInitAll(made, -1, None) == 4
+        rocm.reset(writes={{1: struct.pack("i", 3)}})
+        assert lib.ncclCommCuDevice(H, byref(number)) == 0 and number.value == 2
+        """,
+    )
