@@ -189,3 +189,20 @@ def test_the_block_bounds_what_llvm_plans_for():
     assert "!reqd_work_group_size !{i32 192, i32 1, i32 1}" in llvm(module(""), "gfx942", block=(48, 2, 1), lanes=32)
     bounded = module("").replace(".param .u32 n)", ".param .u32 n) .maxntid 128, 1, 1")
     assert '"amdgpu-flat-work-group-size"="1,128"' in llvm(bounded, "gfx1100", block=None)
+
+
+def test_a_butterfly_exchanges_lanes_without_computing_addresses():
+    body = """ld.global.u32 %r3, [%rd1]; shfl.sync.bfly.b32 %r4, %r3, 16, 31, -1; add.u32 %r3, %r3, %r4; shfl.sync.bfly.b32 %r4, %r3, 8, 31, -1;
+      add.u32 %r3, %r3, %r4; shfl.sync.bfly.b32 %r4, %r3, 1, 31, -1; add.u32 %r3, %r3, %r4; st.global.u32 [%rd1], %r3;"""
+    assert not [n for n in names(machine(module(body), "gfx942")) if "permute" in n]
+    found = machine(module(body), "gfx1100")
+    assert [line.split("row_mask")[0].split()[-1] for line in found if "_dpp" in line] == [
+        "row_xmask:8",
+        "quad_perm:[1,0,3,2]",
+    ]
+    assert not [n for n in names(found) if "permute" in n]
+    # The third operand narrows what is exchanged: lanes 0 to 15 and 16 to 31 by themselves, which a swizzle of 16 would not.
+    narrow = module(
+        "ld.global.u32 %r3, [%rd1]; shfl.sync.bfly.b32 %r4, %r3, 16, 0x100f, -1; st.global.u32 [%rd1], %r4;"
+    )
+    assert not [n for n in names(machine(narrow, "gfx942")) if "swizzle" in n]

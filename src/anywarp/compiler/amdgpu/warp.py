@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from anywarp.compiler.amdgpu.emitter import Emitter
-from anywarp.compiler.ir import Op
+from anywarp.compiler.ir import Const, Op, Value
 from anywarp.compiler.simd.text import LLVM_TYPE
 
 _REDUCE = {
@@ -52,18 +54,23 @@ def read_lane(e: Emitter, word: str, lane: str) -> str:
 
 def read_lane_of(e: Emitter, type: str, value: str, lane: str) -> str:
     """Return a value of an LLVM type as it is in another lane."""
+    return _by_words(e, type, value, lambda word: read_lane(e, word, lane))
+
+
+def _by_words(e: Emitter, type: str, value: str, read: Callable[[str], str]) -> str:
+    """Read a value of an LLVM type elsewhere in pieces of 32 bits."""
     t = e.t
     bits = int({"float": "i32", "double": "i64"}.get(type, type)[1:])
     whole = t.cast("bitcast", type, value, f"i{bits}") if type in ("float", "double") else value
     if bits <= 32:
         word = whole if bits == 32 else t.cast("zext", f"i{bits}", whole, "i32")
-        out = read_lane(e, word, lane)
+        out = read(word)
         out = out if bits == 32 else t.cast("trunc", "i32", out, f"i{bits}")
     else:
         out = "0"
         for shift in range(0, bits, 32):
             part = t.two("lshr", f"i{bits}", whole, str(shift)) if shift else whole
-            piece = t.cast("zext", "i32", read_lane(e, t.cast("trunc", f"i{bits}", part, "i32"), lane), f"i{bits}")
+            piece = t.cast("zext", "i32", read(t.cast("trunc", f"i{bits}", part, "i32")), f"i{bits}")
             out = t.two("or", f"i{bits}", out, t.two("shl", f"i{bits}", piece, str(shift)) if shift else piece)
     return t.cast("bitcast", f"i{bits}", out, type) if type in ("float", "double") else out
 
@@ -71,6 +78,11 @@ def read_lane_of(e: Emitter, type: str, value: str, lane: str) -> str:
 def emit_shuffle(e: Emitter, op: Op) -> None:
     """Emit a shuffle: wide elements go in pieces of 32 bits."""
     source, index = op.args
+    distance = _exchanged(index)
+    if distance is not None:
+        type, value = LLVM_TYPE[source.type], e.value(source)
+        e.define(op, _by_words(e, type, value, lambda word: swizzle_xor(e, word, distance)))
+        return
     lane = e.t.two("and", "i32", e.as_word(index), "31")
     e.define(op, read_lane_of(e, LLVM_TYPE[source.type], e.value(source), lane))
 
@@ -124,9 +136,30 @@ def emit_reduce(e: Emitter, op: Op) -> None:
     e.define(op, t.let(f"phi i32 [ {first}, %{before} ], [ {second}, %{behind} ]"))
 
 
+def _exchanged(index: Value) -> int | None:
+    """Return by which constant a lane's number is changed, as in a butterfly; None for every other source."""
+    if not isinstance(index, Op) or index.name != "xor" or not isinstance(index.args[1], Const):
+        return None
+    lane, distance = index.args[0], index.args[1].bits
+    own = isinstance(lane, Op) and lane.name == "special" and lane.attrs["name"] == "laneid"
+    return distance if own and 0 < distance < 32 else None
+
+
+_QUAD, _ROW_XMASK = 4, 0x160
+"""Lanes of a quad; the control word of DPP that exchanges lanes of a row of 16, from generation 10 on."""
+
+
 def swizzle_xor(e: Emitter, word: str, distance: int) -> str:
-    """Return an i32 as it is in the lane whose number differs by an exclusive or; swizzles stay within 32 lanes."""
-    return e.t.call("i32", "llvm.amdgcn.ds.swizzle", ("i32", word), ("i32", str(distance << 10 | 0x1F)))
+    """Return an i32 as it is in the lane whose number differs by an exclusive or; nothing here leaves the 32 lanes of a warp."""
+    t = e.t
+    if distance < _QUAD:
+        control = sum((i ^ distance) << 2 * i for i in range(_QUAD))  # quad_perm
+    elif distance < 16 and e.arch.generation >= 10:
+        control = _ROW_XMASK + distance
+    else:
+        return t.call("i32", "llvm.amdgcn.ds.swizzle", ("i32", word), ("i32", str(distance << 10 | 0x1F)))
+    everywhere = (("i32", "15"), ("i32", "15"), ("i1", "true"))
+    return t.call("i32", "llvm.amdgcn.update.dpp.i32", ("i32", "0"), ("i32", word), ("i32", str(control)), *everywhere)
 
 
 def _combine(e: Emitter, how: str, a: str, b: str) -> str:
