@@ -9,7 +9,7 @@ import contextlib
 import ctypes
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -151,8 +151,9 @@ class Machine:
         try:
             for arg in args:
                 if isinstance(arg, np.ndarray):
-                    buffers.append((arg, self.allocate(arg.nbytes)))
-                    self.upload(buffers[-1][1], arg)
+                    array = cast("np.ndarray[Any, Any]", arg)
+                    buffers.append((array, self.allocate(array.nbytes)))
+                    self.upload(buffers[-1][1], array)
                     values.append(buffers[-1][1].to_bytes(8, "little"))
                 else:
                     values.append(arg if isinstance(arg, bytes) else arg.tobytes())

@@ -48,7 +48,9 @@ def _in_name(found: metadata.Distribution) -> str:
 
 
 _STATIC = "with anywarp run --rebind: it brings NVIDIA's runtime library linked in (docs/rebind.md)"
-_LIBRARIES = "needs cuBLAS or cuDNN for most models: on --device hip they are forwarded to ROCm's, on cpu they are not there yet"
+_LIBRARIES = (
+    "needs cuBLAS or cuDNN for most models: on --device hip they are forwarded to ROCm's, on cpu they are not there yet"
+)
 
 KNOWN = (
     _Known(("tinygrad",), True, "with its PTX renderer: DEV=CUDA:PTX"),
