@@ -137,7 +137,13 @@ def test_gradients_of_a_convolution(ask):
     answer = ask("""
 conv = convolution([1, 1], [1, 1], [1, 1])
 dy, w, dx = tensor(1, [2, 8, 9, 9]), tensor(2, [8, 6, 3, 3]), tensor(3, [2, 6, 9, 9])
-execute(plan(graph(conv_op("BACKWARD_DATA", conv, DY=dy, W=w, DX=dx)))[0], {1: 0x1000, 2: 0x2000, 3: 0x3000})
+made, space = plan(graph(conv_op("BACKWARD_DATA", conv, DY=dy, W=w, DX=dx)))
+asked = c_size_t(1)
+ok(L.cudnnGetExecutionPlanWorkspaceSize(handle, made, None, byref(asked)))
+assert asked.value == space
+execute(made, {1: 0x1000, 2: 0x2000, 3: 0x3000})
+for each in (made, conv, dy): ok(L.cudnnBackendDestroyDescriptor(each))
+conv, dy = convolution([1, 1], [1, 1], [1, 1]), tensor(1, [2, 8, 9, 9])
 x, dw = tensor(4, [2, 6, 9, 9]), tensor(5, [8, 6, 3, 3])
 execute(plan(graph(conv_op("BACKWARD_FILTER", conv, alpha=2.0, DY=dy, X=x, DW=dw)))[0], {1: 0x1000, 4: 0x4000, 5: 0x5000})
 """)
@@ -222,6 +228,7 @@ def test_what_goes_wrong_is_told_when_it_is_set_or_finalised(ask):
     answer = ask("""
 raw = create("TENSOR")
 out["missing"] = L.cudnnBackendFinalize(raw)
+ok(L.cudnnBackendInitialize(raw))
 out["type"] = put(raw, "TENSOR_UNIQUE_ID", "DOUBLE", 1.0)
 out["owner"] = put(raw, "POINTWISE_MODE", "POINTWISE_MODE", 1)
 out["unfinished"] = put(create("OPERATION_POINTWISE"), "OPERATION_POINTWISE_XDESC", "BACKEND_DESCRIPTOR", raw)
