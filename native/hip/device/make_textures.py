@@ -58,7 +58,7 @@ def cleaned(text: str) -> str:
         ):
             continue
         if line.startswith("attributes"):  # whether to inline is for each kernel to decide
-            line = re.sub(r" (noinline|optsize)\b", "", line)
+            line = re.sub(r" (noinline|optsize|nocreateundeforpoison)\b", "", line)
             line = re.sub(
                 r' "(amdgpu-[^"]*|target-[^"]*|stack-protector[^"]*|uniform-work-group-size)"(="[^"]*")?', "", line
             )
