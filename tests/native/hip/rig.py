@@ -70,6 +70,7 @@ class Answer:
 def environment(folder: Path, version: str = "7", **more: str) -> dict[str, str]:
     """Return the environment of a program that finds our driver and the fake of that HIP."""
     libraries = settings.LIBRARY_DIR.get().resolve()
+    assert (libraries / "hip" / "libcuda.so.1").exists(), "scripts/build has not built the driver for AMD GPUs"
     runtime = build.hip() / version
     return {
         **os.environ,
