@@ -41,7 +41,7 @@ def test_without_a_usable_device_programs_are_told_so(state, words, tmp_path):
     assert answer.errors.count("error[") == 1  # said once
 
 
-def test_a_library_of_hip_6_serves(tmp_path, private_places):
+def test_a_library_of_hip_6_serves(tmp_path, same_compiler):
     answer = run(
         f"""{PREPARE}
 out["codes"] = [launch((1, 1, 1), (64, 1, 1)), cuda.cuCtxSynchronize()]
@@ -61,7 +61,7 @@ out["version"] = version.value
 
 
 @pytest.mark.parametrize(("hip", "code", "later"), [(100, 719, 719), (719, 719, 719), (700, 700, 700), (999, 999, 0)])
-def test_a_device_that_disappears_ends_the_context(hip, code, later, tmp_path, private_places):
+def test_a_device_that_disappears_ends_the_context(hip, code, later, tmp_path, same_compiler):
     answer = run(
         f"""{PREPARE}
 launch((1, 1, 1), (32, 1, 1))
@@ -96,7 +96,7 @@ out["runtime"] = [
     assert answer.out == {"driver": [0, 2, 0, 0], "runtime": [2, 2, 0, 0]}
 
 
-def test_an_architecture_without_code_is_named(tmp_path, private_places):
+def test_an_architecture_without_code_is_named(tmp_path, same_compiler):
     answer = run(
         f"""
 context()
@@ -136,7 +136,7 @@ for code in {sorted(plain)}:
     assert dict(answer.out["codes"]) == plain
 
 
-def test_a_run_without_rocm_says_what_is_missing(tmp_path, private_places):
+def test_a_run_without_rocm_says_what_is_missing(tmp_path, same_compiler):
     program = "import ctypes; raise SystemExit(ctypes.CDLL('libcuda.so.1').cuInit(0))"
     command = [sys.executable, "-m", "anywarp", "run", "--device", "hip", "--pure", "--", sys.executable, "-c", program]
     env = environment(tmp_path, ANYWARP_HIP_LIBRARY="/nowhere/libamdhip64.so.7")

@@ -189,7 +189,7 @@ out["devices"] = [device_of(places["a"]), device_of(places["b"])]
     assert not answer.faults()
 
 
-def test_a_captured_graph_is_launched_with_its_edges(tmp_path, private_places):
+def test_a_captured_graph_is_launched_with_its_edges(tmp_path, same_compiler):
     answer = run(
         f"""{PREPARE}
 stream, graph = made("cuStreamCreate", 1), c_void_p()
@@ -253,7 +253,7 @@ rt("cudaDeviceReset")
     assert not answer.faults()
 
 
-def test_what_is_destroyed_is_destroyed_in_hip(tmp_path, private_places):
+def test_what_is_destroyed_is_destroyed_in_hip(tmp_path, same_compiler):
     answer = run(
         f"""{PREPARE}
 stream, event = made("cuStreamCreate", 1), made("cuEventCreate", 0)

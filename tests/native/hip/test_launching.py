@@ -45,7 +45,7 @@ def hidden(record, param_bytes):
 
 
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
-def test_a_launch_carries_parameters_and_shape(arch, tmp_path, private_places):
+def test_a_launch_carries_parameters_and_shape(arch, tmp_path, same_compiler):
     answer = run(
         f"""{PREPARE}
 out["codes"] = [launch((5, 3, 2), (32, 4, 2), 128), cuda.cuCtxSynchronize()]
@@ -72,7 +72,7 @@ call("cuModuleUnload", module)
     assert answer.out["size"] == 400
 
 
-def test_work_keeps_the_order_of_its_stream(tmp_path, private_places):
+def test_work_keeps_the_order_of_its_stream(tmp_path, same_compiler):
     answer = run(
         f"""{PREPARE}
 stream = made("cuStreamCreate", 1)
@@ -92,7 +92,7 @@ out["after"] = ctypes.string_at(host, 4).hex()
     assert [each["what"] for each in answer.records if "ran" in each][-3:] == ["fill", "kernel", "copy"]
 
 
-def test_launches_that_cuda_refuses_are_refused(tmp_path, private_places):
+def test_launches_that_cuda_refuses_are_refused(tmp_path, same_compiler):
     answer = run(
         f"""{PREPARE}
 out["codes"] = [
@@ -109,7 +109,7 @@ out["then"] = [launch((1, 1, 1), (32, 1, 1)), cuda.cuCtxSynchronize()]
     assert not answer.faults()
 
 
-def test_grids_that_hip_does_not_take_go_in_pieces(tmp_path, private_places):
+def test_grids_that_hip_does_not_take_go_in_pieces(tmp_path, same_compiler):
     answer = run(
         f"""{PREPARE}
 out["codes"] = [launch((2**31 - 1, 1, 1), (512, 1, 1)), cuda.cuCtxSynchronize()]
@@ -127,7 +127,7 @@ out["codes"] = [launch((2**31 - 1, 1, 1), (512, 1, 1)), cuda.cuCtxSynchronize()]
         first += piece["grid"][0]
 
 
-def test_a_module_is_loaded_on_the_device_of_its_context(tmp_path, private_places):
+def test_a_module_is_loaded_on_the_device_of_its_context(tmp_path, same_compiler):
     answer = run(
         f"""
 context(1)

@@ -31,7 +31,7 @@ def built(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", FEW)
-def test_a_program_comes_through_and_gives_its_launches(name, built, private_places):
+def test_a_program_comes_through_and_gives_its_launches(name, built, same_compiler):
     program, target = built(name)
     outcome = programs.run(program, target, "gfx942", emulate=False)
     assert outcome.through, outcome.words
@@ -42,7 +42,7 @@ def test_a_program_comes_through_and_gives_its_launches(name, built, private_pla
 @pytest.mark.skipif(not os.environ.get("TINYGRAD"), reason="TINYGRAD names no checkout of tinygrad")
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
 @pytest.mark.parametrize("name", ["vector_add", "grid_sync"])
-def test_an_emulated_program_is_right(name, arch, built, private_places):
+def test_an_emulated_program_is_right(name, arch, built, same_compiler):
     program, target = built(name)
     outcome = programs.run(program, target, arch, emulate=True)
     assert outcome.right, outcome.words
@@ -51,7 +51,7 @@ def test_an_emulated_program_is_right(name, arch, built, private_places):
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", sorted(set(programs.examples.programs()) - set(FEW)))
-def test_every_program_comes_through(name, built, private_places):
+def test_every_program_comes_through(name, built, same_compiler):
     program, target = built(name)
     outcome = programs.run(program, target, programs.devices_of(program, "gfx942"), emulate=False)
     if name in REFUSED:
