@@ -48,13 +48,13 @@ def question(ask, parts=()):
     return suites.Question("programs", "one", ask, max(1, len(parts)), parts)
 
 
-def answers(asked, monkeypatch, first=0):
+def answers(asked, monkeypatch, first=0, part=-1):
     """What the child writes when its suite has these questions."""
     out = io.StringIO()
     machine = type("Machine", (), {"name": "toy", "memory": 1, "version": 13000})
     monkeypatch.setattr(answering, "Machine", machine)
     monkeypatch.setattr(answering, "questions", lambda suite, every: iter(asked))
-    answering.main("programs", 1, first, out)
+    answering.main("programs", 1, first, part, out)
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
@@ -78,29 +78,35 @@ def test_what_fails_as_a_whole_is_asked_in_parts(monkeypatch):
     assert [line["answer"]["outcome"] for line in lines if line["kind"] == "answer"] == ["passed", "refused", "passed"]
 
 
+def test_parts_are_asked_from_the_one_that_was_named(monkeypatch):
+    parts = (question(failing(700)), question(lambda m: ["wrong"]), question(lambda m: []))
+    lines = answers([question(failing(700), parts), question(lambda m: [])], monkeypatch, 0, 1)
+    assert [line["answer"]["outcome"] for line in lines if line["kind"] == "answer"] == ["wrong", "passed", "passed"]
+
+
 def test_after_an_error_that_sticks_the_process_ends(monkeypatch):
     with pytest.raises(DriverError):
         answers([question(failing(700)), question(lambda m: [])], monkeypatch)
 
 
 def answer(index, outcome="passed"):
-    return "answer", {"index": index, "more": False, "answer": vars_of(outcome)}
+    return "answer", {"answer": vars_of(outcome)}
 
 
 def vars_of(outcome):
     return {"suite": "s", "name": "n", "outcome": outcome, "text": "", "count": 1, "seconds": 0.0}
 
 
-def asking(index):
-    return {"asking": {"index": index, "name": f"question {index}", "count": 4}}
+def asking(index, part=-1, count=1):
+    return {"asking": {"index": index, "part": part, "name": f"question {index}", "count": count}}
 
 
 def run(monkeypatch, *children):
     """What the parent makes of children that say this; also where each of them began."""
     begun, left = [], list(children)
 
-    def process(environment, suite, every, first):
-        begun.append(first)
+    def process(environment, suite, every, first, part):
+        begun.append((first, part))
         yield from left.pop(0)
 
     monkeypatch.setattr(selftest, "_process", process)
@@ -115,14 +121,24 @@ def test_a_lost_process_costs_the_question_that_it_was_asked(monkeypatch):
         [answer(3), ("silent", {**asking(4), "text": "no answer"})],
         [answer(5), ("end", {})],
     )
-    assert begun == [0, 3, 5] and found[0] == Device("d", 5, 13000)
-    told = [(a.outcome, a.count) for a in found[1:]]
-    assert told == [("passed", 1), ("passed", 1), ("died", 4), ("passed", 1), ("silent", 4), ("passed", 1)]
+    assert begun == [(0, -1), (3, -1), (5, -1)] and found[0] == Device("d", 5, 13000)
+    assert [a.outcome for a in found[1:]] == ["passed", "passed", "died", "passed", "silent", "passed"]
+
+
+def test_many_rows_that_cost_a_process_are_asked_one_by_one(monkeypatch):
+    found, begun = run(
+        monkeypatch,
+        [answer(0), ("died", {**asking(1, count=3), "text": "signal 11"})],
+        [answer(1), ("died", {**asking(1, 1), "text": "signal 11"})],
+        [answer(1), answer(2), ("end", {})],
+    )
+    assert begun == [(0, -1), (1, 0), (1, 2)]
+    assert [a.outcome for a in found] == ["passed", "passed", "died", "passed", "passed"]
 
 
 def test_a_device_that_never_answers_is_given_up(monkeypatch):
     found, begun = run(monkeypatch, [("died", {"text": "exit code 1: no device"})])
-    assert begun == [0] and [a.outcome for a in found] == ["died", "left"] and "no device" in found[0].text
+    assert begun == [(0, -1)] and [a.outcome for a in found] == ["died", "left"] and "no device" in found[0].text
 
 
 def test_too_many_losses_end_the_suite(monkeypatch):

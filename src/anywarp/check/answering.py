@@ -1,7 +1,7 @@
 """The child of the self-test: asks one suite's questions of the driver in this process and writes each answer as a line of JSON.
 
-`python -m anywarp.check.answering SUITE EVERY FIRST`; a line `asking` goes before each question, so that the parent knows which one
-ended the process.
+`python -m anywarp.check.answering SUITE EVERY FIRST PART`; a line `asking` goes before each question, so that the parent knows which one
+ended the process. With PART from 0 on, question FIRST is asked in its parts, from that one on.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ STICKY = frozenset({700, 702, 710, 714, 715, 716, 717, 718, 719, 999})
 """CUresult after which a context answers nothing else."""
 
 
-def main(suite: str, every: int, first: int, write: Any = sys.stdout) -> None:
+def main(suite: str, every: int, first: int, part: int = -1, write: Any = sys.stdout) -> None:
     """Ask the questions from number `first` on."""
     machine = Machine()
     _tell(write, "device", name=machine.name, memory=machine.memory, cuda=machine.version)
     for index, question in enumerate(questions(suite, every)):
-        if index >= first:
-            _tell(write, "asking", index=index, name=question.name, count=question.count)
+        if index == first and part >= 0:
+            _parts(write, machine, question, index, part)
+        elif index >= first:
+            _tell(write, "asking", index=index, part=-1, name=question.name, count=question.count)
             _answer(write, machine, question, index)
     _tell(write, "end")
 
@@ -33,13 +35,17 @@ def _answer(write: Any, machine: Machine, question: Question, index: int) -> Non
     begun = time.perf_counter()
     outcome, text = _ask(machine, question)
     if outcome != "passed" and question.parts:
-        for number, part in enumerate(question.parts):
+        _parts(write, machine, question, index, 0)
+    else:
+        _tell(write, "answer", answer=_as_json(question, outcome, text, begun))
+
+
+def _parts(write: Any, machine: Machine, question: Question, index: int, first: int) -> None:
+    for number, part in enumerate(question.parts):
+        if number >= first:
+            _tell(write, "asking", index=index, part=number, name=part.name, count=part.count)
             begun = time.perf_counter()
-            outcome, text = _ask(machine, part)
-            answer = _as_json(part, outcome, text, begun)
-            _tell(write, "answer", index=index, more=number + 1 < len(question.parts), answer=answer)
-        return
-    _tell(write, "answer", index=index, more=False, answer=_as_json(question, outcome, text, begun))
+            _tell(write, "answer", answer=_as_json(part, *_ask(machine, part), begun))
 
 
 def _ask(machine: Machine, question: Question) -> tuple[str, str]:
@@ -71,4 +77,4 @@ def _tell(write: Any, kind: str, **words: Any) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    main(sys.argv[1], *map(int, sys.argv[2:5]))

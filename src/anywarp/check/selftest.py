@@ -57,31 +57,37 @@ def ask(device: str, suites: tuple[str, ...], every: int = 1) -> Iterator[Answer
 
 
 def _suite(environment: dict[str, str], suite: str, every: int) -> Iterator[Answer | Device]:
-    """Ask one suite; a process that is lost is replaced by one that goes on behind the question that cost it."""
-    first, lost = 0, 0
+    """Ask one suite. A process that is lost is replaced by one that asks the question in parts, and goes on behind the part that
+    costs it again."""
+    first, part, lost = 0, -1, 0
     while True:
         last: dict[str, Any] = {}
         outcome = ""
-        for outcome, last in _process(environment, suite, every, first):
+        for outcome, last in _process(environment, suite, every, first, part):
             if outcome == "device":
                 yield Device(last["name"], last["memory"], last["cuda"])
             elif outcome == "answer":
                 yield Answer(**last["answer"])
-                first = last["index"] + (0 if last["more"] else 1)
         if outcome == "end":
             return
         lost += 1
-        asked = last.get("asking", {"index": first, "name": "the start", "count": 1})
-        yield Answer(suite, asked["name"], outcome, last.get("text", ""), asked["count"], 0.0)
-        first = asked["index"] + 1
-        if lost >= KILLED_MOST or asked["name"] == "the start":
+        asked = last.get("asking")
+        if lost >= KILLED_MOST or asked is None:
+            yield Answer(suite, asked["name"] if asked else "the start", outcome, last.get("text", ""), 1, 0.0)
             yield Answer(suite, "the rest of the suite", "left", f"{lost} processes were lost", 1, 0.0)
             return
+        if asked["part"] < 0 and asked["count"] > 1:
+            first, part = asked["index"], 0
+            continue
+        yield Answer(suite, asked["name"], outcome, last.get("text", ""), asked["count"], 0.0)
+        first, part = (asked["index"] + 1, -1) if asked["part"] < 0 else (asked["index"], asked["part"] + 1)
 
 
-def _process(environment: dict[str, str], suite: str, every: int, first: int) -> Iterator[tuple[str, dict[str, Any]]]:
+def _process(
+    environment: dict[str, str], suite: str, every: int, first: int, part: int
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield ("device"|"answer", message) as a child tells, at last ("end"|"died"|"silent", what was being asked)."""
-    command = [sys.executable, "-m", "anywarp.check.answering", suite, str(every), str(first)]
+    command = [sys.executable, "-m", "anywarp.check.answering", suite, *map(str, (every, first, part))]
     child = subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
     )
