@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 from anywarp import settings
+from anywarp.runtime.build_id import build_id
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests"))
@@ -34,6 +35,7 @@ def measure() -> list[dict]:
             "LD_LIBRARY_PATH": f"{libraries}/hip:{libraries}",
             "ANYWARP_HIP_LIBRARY": str(build.hip() / "7" / "libamdhip64.so.7"),
             "CUDART": "libcudart.so.13",
+            "ANYWARP_BUILD_ID": build_id(),
             "FAKE_ROCM_FAST": "1",
             "FAKE_HIP_DEVICES": "gfx942",
         }

@@ -108,7 +108,7 @@ def table(rows: list[tuple[dict[str, Outcome], str]], archs: list[str]) -> str:
         recorded = outcomes["recorded"]
         first = f"{recorded.launches} ({recorded.kernels})" if recorded.through else f"refused: {_reason(recorded)}"
         cells = [
-            "not tried"
+            NOT_EMULATED.get(recorded.name, "not tried")
             if arch not in outcomes
             else "right"
             if outcomes[arch].right
