@@ -15,7 +15,7 @@ import pytest
 
 from semantics import devices
 
-ARCHITECTURES = ("gfx942", "gfx1100")
+ARCHITECTURES = tuple(os.environ.get("ANYWARP_EMULATED", "gfx942,gfx1100").split(","))
 EXCLUSIONS = Path(__file__).parents[1] / "emulator/exclusions.tsv"
 
 
@@ -28,8 +28,7 @@ def pytest_configure(config):
         return
     from semantics.emulated import run_emulated
 
-    named = os.environ.get("ANYWARP_EMULATED", ",".join(ARCHITECTURES)).split(",")
-    for arch in named:
+    for arch in ARCHITECTURES:
         name, _, form = arch.partition("/")
         devices.DEVICES[f"hip {arch}"] = run_emulated(name, any_shape=form == "any")
 

@@ -15,7 +15,8 @@ pytestmark = pytest.mark.amd_emulator
 def run(request):
     from semantics.emulated import run_emulated
 
-    return run_emulated(request.param)
+    name, _, form = request.param.partition("/")
+    return run_emulated(name, any_shape=form == "any")
 
 
 @chunks(thinned(ROWS))

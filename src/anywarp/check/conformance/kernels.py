@@ -249,7 +249,8 @@ def check_across(run: Run, rows: Sequence, how: str, masks: Sequence[int], seed:
     """Run warp rows with a mask for each warp; returns one complaint for each wrong row."""
     exist = [min(32, threads - 32 * w) for w in range(-(-threads // 32))]
     active = [(m if how != "all" else -1) & ((1 << n) - 1) for m, n in zip(masks, exist, strict=True)]
-    lanes = [[x for mask in active for x in warp_inputs(row, mask, seed)] for row in rows]
+    # Each warp has numbers of its own (of the same style): what comes from another warp is seen.
+    lanes = [[x for w, mask in enumerate(active) for x in warp_inputs(row, mask, seed + 3 * w)] for row in rows]
     lanes = [(x * THREADS)[:THREADS] for x in lanes]
     control = np.zeros((THREADS, 4), np.uint32)
     control[: 32 * len(active), 0] = [mask >> lane & 1 for mask in active for lane in range(32)]
