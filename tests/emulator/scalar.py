@@ -34,9 +34,11 @@ MODE = 1
 
 
 def undecodable(machine, pc, data):
-    """RDNA's MUBUF forms are not in tinygrad's tables: cache instructions do nothing, others are unknown."""
+    """Cache instructions that tinygrad's tables lack, of RDNA3 and of gfx90a, do nothing; others are unknown."""
     word = int.from_bytes(data[:4], "little")
-    if machine.arch == "rdna3" and word >> 26 == 0x38 and word >> 18 & 0xFF in (0x2B, 0x2C):
+    caches = {"rdna3": (0x2B, 0x2C), "cdna": (0x3E, 0x3F)}.get(machine.arch, ())
+    bits = 0xFF if machine.arch == "rdna3" else 0x7F
+    if word >> 26 == 0x38 and word >> 18 & bits in caches:
         return 1, _next(8), None, ()
     return None
 
