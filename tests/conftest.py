@@ -12,6 +12,7 @@ from anywarp import settings
 FAKES = Path(__file__).resolve().parent / "fakes"
 
 PRESENT = {
+    "amd_emulator": lambda: (Path(os.environ.get("TINYGRAD", "/nowhere")) / "test/mockgpu/amd/emu.py").exists(),
     "cuda": lambda: Path("/dev/nvidiactl").exists(),
     "hip": lambda: Path("/dev/kfd").exists(),
     "native": lambda: (settings.LIBRARY_DIR.get() / "libcuda.so.1").exists(),
@@ -21,12 +22,14 @@ PRESENT = {
     "torch": lambda: importlib.util.find_spec("torch") is not None,
 }
 
+REASONS = {"amd_emulator": "TINYGRAD names no work tree of tinygrad, whose emulator of AMD's instructions is needed"}
+
 
 def pytest_collection_modifyitems(items):
     missing = {name for name, present in PRESENT.items() if not present()}
     for item in items:
         for name in missing & {mark.name for mark in item.iter_markers()}:
-            item.add_marker(pytest.mark.skip(reason=f"this machine has no {name}"))
+            item.add_marker(pytest.mark.skip(reason=REASONS.get(name, f"this machine has no {name}")))
 
 
 @pytest.fixture(scope="session", autouse=True)
