@@ -58,7 +58,7 @@ struct ModuleDescription {
   std::string ptx_version, ptx_target;
   uint64_t data_bytes = 0, data_align = 1;
   bool managed = false;  // the host reads and writes variables of it too
-  std::string initial;  // data as it begins, at most data_bytes
+  std::string initial;   // data as it begins, at most data_bytes
   std::vector<Entry> entries;
   std::map<std::string, Variable> variables;
   std::map<std::string, OpaqueVariable> references;

@@ -1,6 +1,6 @@
+// clang-format off
 // HIP's interface as facts: types, values, parameters, and which version has which function. Written by
 // anywarp.catalogue.derive_hip from HIP 6.4 and 7.1 headers and the bindings of 7.15; change that instead.
-// clang-format off
 #pragma once
 
 #include <stddef.h>

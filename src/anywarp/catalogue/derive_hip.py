@@ -133,9 +133,9 @@ def write_header(versions: Sequence[Interface]) -> str:
     """Return the header: types of the newest headers, what older ones have otherwise, functions with their versions."""
     old, new, newest = versions
     lines = [
+        "// clang-format off",
         "// HIP's interface as facts: types, values, parameters, and which version has which function. Written by",
         "// anywarp.catalogue.derive_hip from HIP 6.4 and 7.1 headers and the bindings of 7.15; change that instead.",
-        "// clang-format off",
         "#pragma once",
         "",
         "#include <stddef.h>",
