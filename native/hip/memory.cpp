@@ -109,8 +109,7 @@ AW_EXPORT CUresult cuMemFreeHost(void* memory) {
 AW_EXPORT CUresult cuMemHostRegister_v2(void* memory, size_t bytes, unsigned flags) {
   return api<"cuMemHostRegister_v2">([&] {
     require_context();
-    require(memory && bytes > 0 &&
-            flags <= 15);
+    require(memory && bytes > 0 && flags <= 15);
     // Portable, mapped and of a device are HIP's too. Read only is a promise that asks for nothing,
     // and its number another flag of HIP.
     constexpr unsigned kSame = 7;

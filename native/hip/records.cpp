@@ -157,6 +157,8 @@ std::string stop_text(const AwHipState& state) {
       "a cubemap fetch from a texture that is no cubemap",
       "a sampler that does not exist",
       "a surface access that is outside or misaligned",
+      "a member mask that names lanes at another trip of a loop, for which lanes that move in step "
+      "cannot wait",
   };
   std::string what = "an assertion that failed";
   if (state.stopped != AW_HIP_ASSERT)

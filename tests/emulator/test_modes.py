@@ -7,7 +7,7 @@ import pytest
 
 from emulator import warp_modes
 from emulator.client import EmulationFault
-from semantics.emulated import Program
+from semantics.emulated import KernelTrap, Program
 
 pytestmark = pytest.mark.amd_emulator
 THREADS = 128
@@ -38,3 +38,40 @@ def test_two_warps_in_a_wave_cannot_hold_a_lock_in_turns():
 
 def test_two_warps_in_a_wave_cannot_wait_at_different_barriers():
     assert not np.array_equal(run("gfx942", "APART", "gang=64"), warp_modes.wanted("APART", THREADS))
+
+
+ROUNDS = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out) {
+.reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %d<4>;
+mov.u32 %r1, %tid.x; mul.wide.u32 %d1, %r1, 4; ld.param.u64 %d2, [out]; add.u64 %d2, %d2, %d1;
+and.b32 %r2, %r1, 31; mov.u32 %r3, 0; mov.u32 %r9, 0;
+LOOP: add.u32 %r3, %r3, 1;
+CHOICE
+NEXT: setp.lt.u32 %p2, %r3, 6; @%p2 bra LOOP;
+st.global.u32 [%d2], %r9; ret; }
+"""
+NAMES_ALL = """add.u32 %r7, %r3, %r2; and.b32 %r7, %r7, 1; setp.eq.u32 %p1, %r7, 1; @%p1 bra NEXT;
+redux.sync.add.u32 %r5, %r3, 0xffffffff; add.u32 %r9, %r9, %r5;"""
+NAMES_THOSE_THERE = """add.u32 %r7, %r3, %r2; and.b32 %r7, %r7, 1; setp.eq.u32 %p1, %r7, 1; @%p1 bra NEXT;
+activemask.b32 %r6; redux.sync.add.u32 %r5, %r3, %r6; add.u32 %r9, %r9, %r5;"""
+SAME_TRIPS = """setp.gt.u32 %p1, %r1, 4096; @%p1 bra NEXT;
+redux.sync.add.u32 %r5, %r3, 0xffffffff; add.u32 %r9, %r9, %r5;"""
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+def test_a_mask_that_names_lanes_at_another_trip_stops_the_kernel(arch):
+    """Waiting for them would take lanes that move on their own; a value without them would be wrong."""
+    program = Program(ROUNDS.replace("CHOICE", NAMES_ALL), arch)
+    with pytest.raises(KernelTrap, match="another trip of a loop"):
+        program.run("k", 1, THREADS, (np.zeros(THREADS, np.int32),))
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+@pytest.mark.parametrize(("choice", "lanes"), [(NAMES_THOSE_THERE, 16), (SAME_TRIPS, 32)])
+def test_masks_of_the_lanes_that_are_there_are_served(arch, choice, lanes):
+    out = np.zeros(THREADS, np.int32)
+    Program(ROUNDS.replace("CHOICE", choice), arch).run("k", 1, THREADS, (out,))
+    trips = [[k for k in range(1, 7) if lanes == 32 or (k + t) % 2 == 0] for t in range(THREADS)]
+    np.testing.assert_array_equal(out, [lanes * sum(k) for k in trips])

@@ -264,8 +264,8 @@ def _users(kernel: Kernel) -> dict[Value, list[Op | Phi | Block]]:
     return users
 
 
-def _meeting(flow: ControlFlow, home: Mapping[Value, Block]) -> dict[int, set[Value]]:
-    """Return the blocks in which lanes wait for others that may be at another trip of a loop, with what differs then.
+def meetings(flow: ControlFlow) -> dict[int, Loop]:
+    """Return the blocks in which lanes wait for others that may be at another trip of a loop, with the outermost such loop.
 
     In the innermost loop lanes can only get ahead of others by a way round it that does not lead through the block; in a loop
     around it also by leaving the inner one.
@@ -277,6 +277,12 @@ def _meeting(flow: ControlFlow, home: Mapping[Value, Block]) -> dict[int, set[Va
             for inner, loop in enumerate(flow.nest.around(node)):
                 if inner or not all(flow.dominance.dominates(node, latch) for latch in loop.latches):
                     found[node] = loop
+    return found
+
+
+def _meeting(flow: ControlFlow, home: Mapping[Value, Block]) -> dict[int, set[Value]]:
+    """Return the blocks in which lanes wait for others that may be at another trip of a loop, with what differs then."""
+    found = meetings(flow)
     if not found:
         return {}
     live = live_values(flow)

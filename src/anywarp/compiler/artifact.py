@@ -27,6 +27,7 @@ REASONS = (
     "a cubemap fetch from a texture that is no cubemap",
     "there is no sampler at that address",
     "a surface access that is outside or misaligned",
+    "a member mask names lanes at another trip of a loop, which lanes that move in step cannot wait for",
 )
 """Why a kernel trapped, by `AwWorker.reason`."""
 

@@ -13,6 +13,7 @@ from anywarp.compiler.amdgpu.code_object import KernelMetadata, kernel_metadata
 from anywarp.compiler.amdgpu.hidden import argument_bytes
 from anywarp.compiler.amdgpu.kernel import Emitted, emit_kernel
 from anywarp.compiler.amdgpu.matrix_accumulators import keep_accumulators
+from anywarp.compiler.amdgpu.meetings import watch_meetings
 from anywarp.compiler.amdgpu.modes import choose_warps, remarks
 from anywarp.compiler.artifact import Amd, Artifact
 from anywarp.compiler.gangs import WARP, Gang
@@ -61,6 +62,7 @@ class AmdTarget:
         self._check_local(kernel)
         warps = self.warps_per_wave(kernel, analysis, specialisation)
         keep_accumulators(kernel, analysis, specialisation, self.arch)
+        watch_meetings(kernel, analysis)
         try:
             done = emit_kernel(kernel, specialisation, self.arch, symbol_of(kernel), warps, apart=apart)
         except NotImplementedError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anywarp.compiler.amdgpu.emitter import Emitter
+from anywarp.compiler.amdgpu.meetings import emit_meeting
 from anywarp.compiler.ir import Const, Op, Value
 from anywarp.compiler.simd.text import LLVM_TYPE
 
@@ -170,7 +171,10 @@ def _combine(e: Emitter, how: str, a: str, b: str) -> str:
 
 
 def emit_converge(e: Emitter, op: Op) -> None:
-    """Nothing: lanes of a wave that part come together again where their ways meet, before any code that names them all."""
+    """Emit nothing but where lanes may be at another trip of a loop (`meetings`): lanes of a wave that part come together again
+    where their ways meet, before any code that names them all."""
+    if len(op.args) == 2:
+        emit_meeting(e, op, ballot(e, "true"))
 
 
 OPERATIONS = {
