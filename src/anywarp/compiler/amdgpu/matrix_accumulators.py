@@ -6,6 +6,7 @@ registers of a fragment at once; a set that something else reads is brought into
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TypeAlias
 
@@ -14,6 +15,9 @@ from anywarp.compiler.amdgpu.matrix_units import choose
 from anywarp.compiler.ir import Block, Const, Kernel, Op, Phi, Specialisation, Value
 from anywarp.compiler.shapes import Analysis
 from anywarp.ptx.isa.matrix_forms import Product
+
+MOST_REGISTERS = 128
+"""Of the 256 of a lane, those that sums between trips of a loop may take; factors and addresses need the others."""
 
 Set: TypeAlias = "tuple[Value, ...]"
 """The registers of one fragment, in order."""
@@ -67,6 +71,9 @@ class _Accumulators:
         """Find the native sets, then rewrite."""
         good = [op for op in products if native_product(op.attrs["product"], self.arch) and self._results(op)]
         self._spread(good)
+        if self._too_many():
+            self.sets = {}
+            return
         taken = {self._sums(op) for op in good}
         native = [op for op in good if self._sums(op) in self.sets or self._reached(self._results(op)) & taken]
         self.sets = {}
@@ -75,6 +82,12 @@ class _Accumulators:
             op.attrs["native"] = True
         self._bring_in(native)
         self._bring_out()
+
+    def _too_many(self) -> bool:
+        """Whether sums in place would take more registers than there are. WMMA's sums have 16 columns, of which 8 would be used:
+        in a wave of 32 lanes a set takes 8 registers in place, 4 in CUDA's places."""
+        beside = Counter(self.home[values[0]] for values in self.sets if isinstance(values[0], Phi))
+        return self.arch.wave == 32 and bool(beside) and 8 * max(beside.values()) > MOST_REGISTERS
 
     def _spread(self, products: list[Op]) -> None:
         """Make the results of products native, and the sets of phis that they reach."""
