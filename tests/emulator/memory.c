@@ -138,7 +138,10 @@ static uint64_t address_of(State* s, const Form* f, int lane) {
   } else if (f->base >= 0) {
     at += f->space == SCRATCH ? s->scalar[f->base] : s->scalar[f->base] | (uint64_t)s->scalar[f->base + 1] << 32;
   }
-  if (f->scalar_offset >= 0) at += s->scalar[f->scalar_offset];
+  // gfx90a reaches its private segment through a buffer: a scalar offset, which is the stack pointer,
+  // counts the bytes of all 64 lanes (LLVM's AMDGPU usage, stack pointer).
+  if (f->scalar_offset >= 0)
+    at += f->space == SCRATCH ? s->scalar[f->scalar_offset] >> 6 : s->scalar[f->scalar_offset];
   at += (uint64_t)(int64_t)f->offset;
   return f->space == SHARED || f->space == SCRATCH ? at & 0xffffffff : at;
 }
