@@ -1,6 +1,9 @@
 """`anywarp smi`: the pages that scripts read."""
 
+import os
 import re
+import subprocess
+import sys
 from datetime import datetime
 from xml.etree import ElementTree
 
@@ -128,3 +131,19 @@ def test_only_the_sections_asked_for():
 def test_the_page_goes_to_a_file(tmp_path):
     assert run("-L", "-f", str(tmp_path / "page"))[0] == 0
     assert (tmp_path / "page").read_text().count("\n") == 2
+
+
+@pytest.mark.native
+def test_a_management_library_that_cannot_start_is_told_without_a_traceback(monkeypatch):
+    from anywarp.runtime import launch
+
+    if not (launch.folder_for("hip") / "libnvidia-ml.so.1").exists():
+        pytest.skip("the library for AMD GPUs is not built")
+    done = subprocess.run(
+        [sys.executable, "-m", "anywarp", "smi", "-L"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "ANYWARP_DEVICE": "hip", "LD_LIBRARY_PATH": "/nowhere"},
+    )
+    assert done.returncode == 2 and "R029" in done.stderr and "Traceback" not in done.stderr

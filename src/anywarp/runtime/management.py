@@ -64,10 +64,19 @@ class MachineState:
 def look() -> MachineState:
     """Read the state of the machine; takes a tenth of a second, in which load is measured.
 
-    AnywarpError R026: our library is not there.
+    AnywarpError R026: our library is not there; R029: it cannot start.
     """
     nvml = _binding()
-    nvml.nvmlInit()
+    try:
+        nvml.nvmlInit()
+    except nvml.NVMLError as error:
+        raise AnywarpError(
+            Diagnostic(
+                "R029",
+                f"the management library says: {error}",
+                help="on AMD GPUs it needs ROCm's amdsmi (package amd-smi-lib); anywarp doctor tells what else is missing",
+            )
+        ) from error
     try:
         count: int = nvml.nvmlDeviceGetCount()
         version: int = nvml.nvmlSystemGetCudaDriverVersion()
