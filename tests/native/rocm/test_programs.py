@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from anywarp.catalogue.rocm_libraries import LIBRARIES
+from fakes.rocm import build
 from native.rocm.programs import library_of, soname_of
 
 HERE = Path(__file__).parent
@@ -40,6 +41,11 @@ def test_a_program_gets_right_numbers(place, rocm, tmp_path):
     assert (
         "libcublas.so.1" in needed
     )  # linked to versions of symbols, as programs are that were built with NVIDIA's libraries
-    environment = os.environ | {"ANYWARP_ROCM_PATH": str(rocm), "LD_LIBRARY_PATH": str(libraries[0].parent)}
+    environment = os.environ | {
+        "ANYWARP_ROCM_PATH": str(rocm),
+        "ANYWARP_HIP_LIBRARY": str(build.hip() / "7" / "libamdhip64.so.7"),
+        "FAKE_HIP_DEVICES": "gfx942,gfx942,gfx942",
+        "LD_LIBRARY_PATH": str(libraries[0].parent),
+    }
     ran = subprocess.run([program], capture_output=True, text=True, timeout=60, env=environment)
     assert ran.returncode == 0 and ran.stdout == "all right\n", ran.stderr
