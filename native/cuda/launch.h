@@ -2,18 +2,11 @@
 // compiled.
 #pragma once
 
+#include "cuda/launch_request.h"
 #include "cuda/module.h"
 #include "cuda/work.h"
 
 namespace aw {
-
-struct LaunchRequest {
-  unsigned grid[3], block[3];
-  unsigned dynamic_shared = 0;
-  void** params = nullptr;  // an address per parameter, or null
-  void** extra = nullptr;   // a list that names one buffer
-  bool cooperative = false;
-};
 
 // Throws INVALID_VALUE, LAUNCH_OUT_OF_RESOURCES and COOPERATIVE_LAUNCH_TOO_LARGE as cuLaunchKernel
 // documents, and what the compiler says. `multiprocessors`: how many it may use; 0: all.

@@ -47,53 +47,11 @@ LaunchRequest shape(unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned
   return {{gx, gy, gz}, {bx, by, bz}, shared, params, extra, false};
 }
 
-// Attributes of an extended launch that ask for something, and the events to be recorded behind it.
-struct Wishes {
-  bool cooperative = false;
-  std::vector<CUevent> events;
-};
-
-void read_attribute_into(const CUlaunchAttribute& a, Wishes& wishes) {
-  switch (a.id) {
-    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-      wishes.cooperative = a.value.cooperative != 0;
-      return;
-    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION: {
-      bool single = a.value.cluster.x <= 1 && a.value.cluster.y <= 1 && a.value.cluster.z <= 1;
-      if (!single)
-        throw Failure(CUDA_ERROR_NOT_SUPPORTED,
-                      "launches with clusters of several blocks are not supported");
-      return;
-    }
-    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
-    case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
-      wishes.events.push_back(a.value.event.event);  // a later moment than asked for is allowed
-      return;
-    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-      if (a.value.flag)
-        throw Failure(CUDA_ERROR_NOT_SUPPORTED,
-                      "kernel nodes that the device updates are not supported");
-      return;
-    default:
-      // The others are hints about caches, priorities and scheduling, which change no result.
-      require(a.id >= 0 && a.id <= 17);
-  }
-}
-
 CUresult launch_ex(const CUlaunchConfig* config, CUfunction function, void** params, void** extra) {
-  require(config && (config->attribute_count == 0 || config->attributes));
-  Wishes wishes;
-  for (unsigned i = 0; i < config->attribute_count; ++i)
-    read_attribute_into(config->attributes[i], wishes);
-  LaunchRequest r{};
-  memcpy(r.grid, config->grid, sizeof r.grid);
-  memcpy(r.block, config->block, sizeof r.block);
-  r.dynamic_shared = config->shared_bytes, r.params = params, r.extra = extra,
-  r.cooperative = wishes.cooperative;
+  ExtendedLaunch asked = read_launch(config, params, extra);
   hipStream_t stream = stream_for(config->stream);
-  CUresult code = launch(function, r, stream);
-  for (CUevent event : wishes.events) {
+  CUresult code = launch(function, asked.request, stream);
+  for (CUevent event : asked.events) {
     if (!code) code = to_cuda(AW_HIP(hipEventRecord)(reinterpret_cast<hipEvent_t>(event), stream));
   }
   return code;

@@ -5,18 +5,11 @@
 #include <vector>
 
 #include "core/hip_abi.h"
+#include "cuda/launch_request.h"
 #include "cuda/module.h"
 #include "hip/kernel.h"
 
 namespace aw {
-
-struct LaunchRequest {
-  uint32_t grid[3], block[3];
-  uint32_t dynamic_shared = 0;
-  void** params = nullptr;
-  void** extra = nullptr;
-  bool cooperative = false;
-};
 
 // What a handle stands for in a context, with the code for a block shape. Valid until the thread
 // asks again.

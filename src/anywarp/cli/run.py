@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from anywarp import settings
+from anywarp.cli.report_file import check_writable
 from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.runtime import launch
 
@@ -117,9 +118,9 @@ def _watched(watch: _Watch, base: dict[str, str], program: tuple[str, ...]) -> i
 
     Returns the command's exit code; 1 when checks found something and the command itself says that all is well.
     """
-    _check_writable(watch.report)
-    _check_writable(watch.check_report)
-    _check_writable(watch.trace)
+    check_writable(watch.report)
+    check_writable(watch.check_report)
+    check_writable(watch.trace)
     with tempfile.TemporaryDirectory(prefix="anywarp-report-") as folder:
         if watch.checks:
             base = {**base, settings.CHECK.name: ",".join(watch.checks)}
@@ -160,14 +161,3 @@ def _write_trace(folder: Path, target: Path) -> None:
     click.echo(f"anywarp: {events} events of {len(processes)} processes in {target}", err=True)
     if lost:
         click.echo(f"anywarp: {lost} more did not fit (ANYWARP_TRACE_LIMIT)", err=True)
-
-
-def _check_writable(report: Path | None) -> None:
-    """Fail before the run, not after it, when the report has nowhere to go."""
-    try:
-        if report is not None:
-            report.open("a").close()
-    except OSError as error:
-        raise AnywarpError(
-            Diagnostic("L001", f"the report {report} cannot be written: {error.strerror}", help="choose another place")
-        ) from error

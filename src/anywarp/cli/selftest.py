@@ -17,7 +17,7 @@ import click
 from anywarp import __version__, settings
 from anywarp.check import selftest
 from anywarp.check.suites import SUITES
-from anywarp.diagnostics import AnywarpError, Diagnostic
+from anywarp.cli.report_file import check_writable
 
 
 @click.command("selftest")
@@ -32,7 +32,7 @@ def command(device: str | None, suites: tuple[str, ...], every: int, report: Pat
     Exit code 0: all answers are right; 1: some are not; 2: the device cannot be asked.
     """
     chosen = device or settings.DEVICE.get()
-    _check_writable(report)
+    check_writable(report)
     started = time.monotonic()
     found = selftest.ask(chosen, suites or tuple(SUITES), every)
     result = selftest.collect(chosen, _shown(found), started)
@@ -88,14 +88,3 @@ def _print(result: selftest.Result, report: Path | None) -> None:
     if len(problems) > 20:
         click.echo(f"  and {len(problems) - 20} more" + (f" in {report}" if report else "; --report FILE has them all"))
     click.echo(f"{'all right' if result.right else 'not all right'}, {result.seconds:.0f} s")
-
-
-def _check_writable(report: Path | None) -> None:
-    """Fail before the test, not after it, when the report has nowhere to go."""
-    try:
-        if report is not None:
-            report.open("a").close()
-    except OSError as error:
-        raise AnywarpError(
-            Diagnostic("L001", f"the report {report} cannot be written: {error.strerror}", help="choose another place")
-        ) from error
