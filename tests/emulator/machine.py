@@ -225,6 +225,7 @@ class Machine:
                 groups = [group for group in groups if group.turn(self, launch)]
         finally:
             self.library.set_modes(saved)
+            self.modes = saved  # else the next launch would take the processor to be as this one left it
         return [room.raw[:-1] for room in launch.rooms], launch.instructions
 
     def run(self, wave, launch):
