@@ -139,42 +139,6 @@ AW_EXPORT CUresult cuFuncSetSharedMemConfig(CUfunction function, int config) {
   });
 }
 
-AW_EXPORT CUresult cuFuncGetModule(CUmodule* out, CUfunction function) {
-  return api<"cuFuncGetModule">([&] {
-    require(out);
-    *out = as_handle<CUmodule>(function_of(function)->module_handle);
-  });
-}
-
-AW_EXPORT CUresult cuFuncGetName(const char** name, CUfunction function) {
-  return api<"cuFuncGetName">([&] {
-    require(name);
-    *name = function_of(function)->entry->name.c_str();
-  });
-}
-
-AW_EXPORT CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset,
-                                      size_t* size) {
-  return api<"cuFuncGetParamInfo">(
-      [&] { write_parameter(*function_of(function)->entry, index, offset, size); });
-}
-
-AW_EXPORT CUresult cuFuncGetParamCount(CUfunction function, size_t* count) {
-  return api<"cuFuncGetParamCount">([&] {
-    require(count);
-    *count = function_of(function)->entry->params.size();
-  });
-}
-
-AW_EXPORT CUresult cuFuncIsLoaded(int* state, CUfunction function) {
-  return api<"cuFuncIsLoaded">([&] {
-    require(state);
-    auto f = function_of(function);
-    std::lock_guard lock(f->mutex);
-    *state = f->compiled.empty() ? 0 : 1;
-  });
-}
-
 AW_EXPORT CUresult cuFuncLoad(CUfunction function) {
   return api<"cuFuncLoad">([&] {
     require_context();

@@ -5,6 +5,7 @@
 
 #include "cuda/device_attributes.h"
 #include "cuda/function_attributes.h"
+#include "cuda/occupancy.h"
 #include "hip/architecture.h"
 #include "hip/forward.h"
 #include "hip/launch.h"
@@ -67,63 +68,14 @@ Asked ask(CUfunction handle) {
   return {f, any_code(*f), current_hip_device()};
 }
 
-CUresult active_blocks(int* blocks, CUfunction handle, int threads, size_t shared, unsigned flags) {
-  require(blocks && threads > 0 && flags <= 1);
-  Asked a = ask(handle);
-  bool possible = threads <= read_attribute(*a.function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-  *blocks =
-      possible ? resident_blocks(a.device, *a.kernel, static_cast<uint32_t>(threads), shared) : 0;
-  return CUDA_SUCCESS;
-}
-
-// The block size at which most threads are resident; the largest of those.
-CUresult best_block(int* grid, int* block, CUfunction handle, CUoccupancyB2DSize shared_of,
-                    size_t shared, int limit, unsigned flags) {
-  require(grid && block && limit >= 0 && flags <= 1);
-  Asked a = ask(handle);
-  int most = read_attribute(*a.function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-  if (limit > 0) most = std::min(most, limit);
-  int best = 0;
-  for (int size = most; size > 0; size = (size - 1) / 32 * 32) {
-    size_t dynamic = shared_of ? shared_of(size) : shared;
-    int resident = resident_blocks(a.device, *a.kernel, static_cast<uint32_t>(size), dynamic);
-    if (resident * size <= best) continue;
-    best = resident * size;
-    *block = size;
-    *grid = resident * static_cast<int>(a.device.info.multiprocessors);
-  }
-  require(best > 0);
-  return CUDA_SUCCESS;
-}
-
 }  // namespace
 
-AW_EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction f,
-                                                               int threads, size_t shared) {
-  return api<"cuOccupancyMaxActiveBlocksPerMultiprocessor">(
-      [&] { return active_blocks(blocks, f, threads, shared, 0); });
-}
-
-AW_EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction f,
-                                                                        int threads, size_t shared,
-                                                                        unsigned flags) {
-  return api<"cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags">(
-      [&] { return active_blocks(blocks, f, threads, shared, flags); });
-}
-
-AW_EXPORT CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block, CUfunction f,
-                                                    CUoccupancyB2DSize shared_of, size_t shared,
-                                                    int limit) {
-  return api<"cuOccupancyMaxPotentialBlockSize">(
-      [&] { return best_block(grid, block, f, shared_of, shared, limit, 0); });
-}
-
-AW_EXPORT CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunction f,
-                                                             CUoccupancyB2DSize shared_of,
-                                                             size_t shared, int limit,
-                                                             unsigned flags) {
-  return api<"cuOccupancyMaxPotentialBlockSizeWithFlags">(
-      [&] { return best_block(grid, block, f, shared_of, shared, limit, flags); });
+Residence aw::residence_of(CUfunction handle) {
+  Asked a = ask(handle);
+  return {a.function, static_cast<int>(a.device.info.multiprocessors),
+          [kernel = a.kernel, &device = a.device](uint64_t threads, uint64_t dynamic) {
+            return resident_blocks(device, *kernel, static_cast<uint32_t>(threads), dynamic);
+          }};
 }
 
 AW_EXPORT CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction handle,
@@ -137,16 +89,6 @@ AW_EXPORT CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunc
                     architecture.shared_granule * architecture.shared_granule;
     share -= static_cast<int64_t>(a.kernel->artifact.shared);
     *bytes = static_cast<size_t>(std::clamp<int64_t>(share, 0, a.device.shared));
-  });
-}
-
-// Clusters came with compute capability 9.0; a grid of this device is clusters of one block.
-AW_EXPORT CUresult cuOccupancyMaxPotentialClusterSize(int* size, CUfunction handle,
-                                                      const CUlaunchConfig* config) {
-  return api<"cuOccupancyMaxPotentialClusterSize">([&] {
-    require(size && config);
-    function_of(handle);
-    *size = 1;
   });
 }
 

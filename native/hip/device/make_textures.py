@@ -42,7 +42,7 @@ def compiled() -> str:
     for function in whole.functions:
         if not function.is_declaration and not function.name.startswith("aw_hip_"):
             function.linkage = "internal"
-            function.add_function_attribute("noinline")  # for now: once in the text
+            function.add_function_attribute("noinline")  # so that it stands in the text once
     machine = llvm.Target.from_triple(TARGET[0].split("=")[1]).create_target_machine(cpu="gfx906", opt=2)
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
     builder.getModulePassManager().run(whole, builder)

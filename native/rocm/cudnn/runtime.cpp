@@ -8,6 +8,8 @@
 #include <new>
 #include <set>
 
+#include "rocm/folders.h"
+
 namespace aw::dnn {
 
 extern const StatusRow kStatuses[];
@@ -127,11 +129,7 @@ const Allocator& allocator() {
 
 // The folder that the user names, where the loader looks, and where ROCm installs itself.
 void* open_rocm(std::initializer_list<const char*> names) {
-  const char* set = getenv("ANYWARP_ROCM_PATH");
-  const std::string chosen = set ? set : "";
-  for (const std::string& folder :
-       {chosen.empty() ? "" : chosen + "/lib/", chosen.empty() ? "" : chosen + "/", std::string(),
-        std::string("/opt/rocm/lib/")})
+  for (const std::string& folder : aw::rocm::library_prefixes())
     for (const char* name : names)
       if (void* library = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_GLOBAL)) return library;
   return nullptr;

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "nvml/api.h"
+#include "rocm/folders.h"
 
 namespace aw::smi {
 namespace {
@@ -26,11 +27,7 @@ State& state() {
 constexpr int kLibraryNotFound = 12, kDriverNotLoaded = 9;  // NVML_ERROR_*
 
 bool open(State& s) {
-  const char* set = getenv("ANYWARP_ROCM_PATH");
-  const std::string chosen = set ? set : "";
-  for (const std::string& folder :
-       {chosen.empty() ? "" : chosen + "/lib/", chosen.empty() ? "" : chosen + "/", std::string(),
-        std::string("/opt/rocm/lib/")})
+  for (const std::string& folder : aw::rocm::library_prefixes())
     for (int version : {27, 26, 25, 24, 0}) {
       const std::string name =
           folder + "libamd_smi.so" + (version ? "." + std::to_string(version) : "");
