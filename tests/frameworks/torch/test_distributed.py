@@ -47,7 +47,7 @@ def test_check(results, name):
 
 
 SPAWNED = """
-import sys, torch, torch.distributed as dist, torch.multiprocessing as mp
+import os, sys, torch, torch.distributed as dist, torch.multiprocessing as mp
 def worker(rank, world, file):
     dist.init_process_group("nccl", init_method="file://" + file, rank=rank, world_size=world,
                             device_id=torch.device("cuda", rank))
@@ -56,7 +56,7 @@ def worker(rank, world, file):
     dist.all_reduce(x)
     assert x.tolist() == [3.0] * 3 and x.device.index == rank
     dist.destroy_process_group()
-    print("rank", rank, "done", flush=True)
+    os.write(1, f"rank {rank} done\\n".encode())  # one write: print makes several where output is unbuffered
 if __name__ == "__main__":
     mp.spawn(worker, (torch.cuda.device_count(), sys.argv[1]), nprocs=torch.cuda.device_count())
 """
