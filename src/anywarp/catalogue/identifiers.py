@@ -1,0 +1,223 @@
+"""Answer for every identifier of CUDA that the catalogue knows, in one look-up, what a source text may write for it on ROCm.
+
+The tables in `data/rocm` describe libraries as their binaries export them; whoever reads sources meets the names as headers spell
+them, and needs one answer per name and release of ROCm. Assessing and translating both ask here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+
+from anywarp.catalogue.load import load as load_driver
+from anywarp.catalogue.rocm import DATA, read
+from anywarp.catalogue.runtime import load as load_runtime
+
+State = Literal["mapped", "emulated", "absent"]
+SUBJECTS = (
+    "runtime", "driver", "cublas", "cublaslt", "cufft", "curand", "cusparse", "cusolver", "cudnn", "nccl", "nvrtc", "nvml", "nvtx",
+)  # fmt: skip
+"""Libraries with tables of their own, in the order in which a name that several declare is looked up; `device` comes last."""
+RELEASES = ("6.4", "7.1", "7.2", "10.0")
+"""Releases of ROCm that the tables tell apart. Between two of them counts the older."""
+NEWEST = RELEASES[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Identifier:
+    """One name of CUDA and its answer in a release of ROCm.
+
+    `state`: `mapped`, ROCm has a twin that a source can name (`target`); `emulated`, it has none but the libraries of this project serve
+    the function on AMD GPUs; `absent`, with the reason. `differs_in` holds the major versions of CUDA (12, 13) whose function takes other
+    arguments than the twin, of which `reason` says more: such a call is more than a new name. `parameters` as C declares them, by major.
+    """
+
+    name: str
+    subject: str
+    kind: str
+    state: State
+    target: str = ""
+    since: str = ""
+    removed: str = ""
+    reason: str = ""
+    library: str = ""
+    differs_in: tuple[int, ...] = ()
+    parameters: Mapping[int, str] = field(default_factory=dict[int, str])
+    target_parameters: str = ""
+    header: str = ""
+
+
+def release(rocm: str) -> str:
+    """Return the release of `RELEASES` that counts for version `rocm` (`7.1.3` -> `7.1`): the newest that is not newer.
+
+    ValueError for what is no version, or is older than every release known.
+    """
+    if not re.fullmatch(r"\d{1,3}(\.\d{1,3}){0,3}", rocm):
+        raise ValueError(f"{rocm!r} is no version of ROCm")
+    known = [each for each in RELEASES if _number(each) <= _number(rocm)]
+    if not known:
+        raise ValueError(f"nothing is known of ROCm {rocm}, the oldest release known is {RELEASES[0]}")
+    return known[-1]
+
+
+def identifiers(rocm: str = NEWEST) -> Mapping[str, Identifier]:
+    """Return every name of a function, type, constant or macro with its answer in that version of ROCm; ValueError as `release`."""
+    return _identifiers(release(rocm))
+
+
+def headers(rocm: str = NEWEST) -> Mapping[str, Identifier]:
+    """Return the headers of CUDA by the name that an `#include` gives; a name that ends in `/` stands for all below it."""
+    return _named("header", release(rocm))
+
+
+def namespaces(rocm: str = NEWEST) -> Mapping[str, Identifier]:
+    """Return the name spaces of CUDA's C++ libraries, with the header of the twin in `header`."""
+    return _named("namespace", release(rocm))
+
+
+@cache
+def _identifiers(rocm: str) -> Mapping[str, Identifier]:
+    found: dict[str, Identifier] = {}
+    for subject in SUBJECTS:
+        served = _served(subject)
+        for each in _of_library(subject, rocm):
+            known = found.get(each.name)
+            if known is not None and known.subject != subject and known.state != "absent":
+                continue  # types that several libraries declare: the first one's, which is HIP's own
+            if each.state == "absent" and each.kind == "function" and each.name in served:
+                each = replace(
+                    each, state="emulated", target="", reason=each.reason or "served by this project's library"
+                )
+            found[each.name] = each
+    for each in _of_device(rocm):
+        known = found.get(each.name)
+        if known is None or (known.state == "absent" and each.state == "mapped"):
+            found[each.name] = each  # libraries borrow vector types and halves, and have no twin of their own for them
+    return MappingProxyType(found)
+
+
+def _of_library(subject: str, rocm: str) -> Iterator[Identifier]:
+    """Yield the names of one library: functions, then types and constants, then macros, which hide a function of the same name."""
+    path = DATA / f"{subject}.tsv"
+    for row, _ in read(path, ("name", "route", "target", "reason")):
+        yield _function(row, subject, rocm)
+    for row, _ in _rows(DATA / f"{subject}_types.tsv"):
+        yield _plain(row, subject, "type", rocm)
+    for row, _ in _rows(DATA / f"{subject}_constants.tsv"):
+        macro = row["type"] == "#define"
+        if not macro or row["target"] or not _decoration(row):
+            yield _plain(row, subject, "macro" if macro else "constant", rocm)
+
+
+def _decoration(row: dict[str, str]) -> bool:
+    """Say whether a macro only hides a function behind another name of CUDA's: the function's own row counts then."""
+    return bool(re.fullmatch(r"\w+_(v\d+|ptsz|ptds|64)+", row.get("value_12", "") or row.get("value_13", "")))
+
+
+def _function(row: dict[str, str], subject: str, rocm: str) -> Identifier:
+    there, why = _there(row, rocm)
+    state: State = "mapped" if row["target"] and row["route"] != "absent" and there else "absent"
+    if row["route"] == "custom" and not row["target"]:
+        state = "emulated"
+    p12, p13 = row.get("parameters_12", ""), row.get("parameters_13", "")
+    parameters = {12: p12, 13: p12 if p13 == "=" else p13}
+    return Identifier(
+        row["name"], subject, "function", state, _spelled(row, rocm) if state == "mapped" else "", row.get("since", ""),
+        row.get("removed", ""), why or row["reason"] or _no_reason(state), row.get("library", ""),
+        _differs(row, subject) if state == "mapped" else (),
+        {major: parameters[major] for major in map(int, row["majors"].split()) if parameters[major]}, row.get("target_parameters", ""),
+    )  # fmt: skip
+
+
+def _no_reason(state: State) -> str:
+    return "no twin in ROCm" if state == "absent" else ""
+
+
+def _spelled(row: dict[str, str], rocm: str) -> str:
+    """Return the name of the twin in that release; HIP's `R0600` names hide behind macros of the plain name."""
+    earlier = dict(part.split("=", 1) for part in row.get("earlier", "").split())
+    name = earlier.get(rocm, row["target"])
+    return row["target"] if name.endswith("R0600") else name
+
+
+def _differs(row: dict[str, str], subject: str) -> tuple[int, ...]:
+    """Return the versions of CUDA whose function a source cannot call under the twin's name as it is.
+
+    Structs with other fields are another matter for binaries only: in a source their fields are found by name.
+    """
+    majors = tuple(int(major) for major in row["majors"].split())
+    if subject in ("cudnn", "nvml", "nvtx") and row["route"] == "custom":
+        return majors  # the twin stands for the subject, not for the call: MIOpen, AMD SMI, roctx
+    reason = row["reason"]
+    if not re.search(r"takes \d+ parameters|: \w+: .* against ", reason):
+        return ()
+    if (
+        re.search(r"size_t against (unsigned int|uint32_t)|has flags, which C\+\+ may leave out", reason)
+        or "hipHostMalloc" in reason
+    ):
+        return ()
+    said = re.match(r"CUDA (12|13)\b", reason)
+    first = int(said[1]) if said else min(majors)
+    return tuple(major for major in majors if major >= first)
+
+
+def _plain(row: dict[str, str], subject: str, kind: str, rocm: str) -> Identifier:
+    there, why = _there(row, rocm)
+    state: State = "mapped" if row["target"] and there else "absent"
+    return Identifier(
+        row["name"], subject, kind, state, row["target"].removesuffix("R0600") if state == "mapped" else "", row.get("since", ""),
+        row.get("removed", ""), why or row.get("reason", "") or _no_reason(state), header=row.get("header", ""),
+    )  # fmt: skip
+
+
+def _there(row: dict[str, str], rocm: str) -> tuple[bool, str]:
+    """Say whether the twin is there in that release, and if not, why."""
+    since, removed, target = row.get("since", ""), row.get("removed", ""), row["target"]
+    if target and since and _number(since) > _number(rocm):
+        return False, f"{target} came with ROCm {since}"
+    if target and removed and _number(removed) <= _number(rocm):
+        return False, f"{target} is gone since ROCm {removed}"
+    return True, ""
+
+
+def _of_device(rocm: str) -> Iterator[Identifier]:
+    for name in ("device.tsv", "source_only.tsv"):
+        for row, _ in _rows(DATA / name):
+            yield _plain(row, "device", row["kind"], rocm)
+
+
+@cache
+def _named(kind: str, rocm: str) -> Mapping[str, Identifier]:
+    found: dict[str, Identifier] = {}
+    for row, _ in _rows(DATA / "headers.tsv"):
+        if row["kind"] == kind:
+            if kind == "namespace":
+                row = {**row, "header": row["reason"], "reason": ""}
+            found[row["name"]] = _plain(row, "header", kind, rocm)
+    return MappingProxyType(found)
+
+
+@cache
+def _served(subject: str) -> frozenset[str]:
+    """Return the functions that this project's own libraries answer on AMD GPUs although ROCm has no twin."""
+    if subject == "driver":
+        own = {row["name"]: row["route"] for row, _ in _rows(DATA / "cuda_hip.tsv")}
+        return frozenset(
+            api.name for api in load_driver().rows if api.route != "absent" and own.get(api.name) != "absent"
+        )
+    if subject == "runtime":
+        return frozenset(api.name for api in load_runtime().rows if api.route != "absent")
+    return frozenset()
+
+
+def _rows(path: Path) -> Iterator[tuple[dict[str, str], str]]:
+    yield from read(path, ("name", "target", "reason")) if path.exists() else ()
+
+
+def _number(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split("."))
