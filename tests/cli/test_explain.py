@@ -11,7 +11,7 @@ from anywarp.cli.main import call
 from anywarp.diagnostics import AnywarpError
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-USE = re.compile(r'(?:(?<=")|(?<=error\[)|(?<=warning\[))([PCDRFNLST][0-9]{3})(?="|\]:)')
+USE = re.compile(r'(?:(?<=")|(?<=error\[)|(?<=warning\[))([PCDRFNLSTMY][0-9]{3})(?="|\]:)')
 SOURCES = sorted(
     [
         *(REPOSITORY / "src").rglob("*.py"),
@@ -57,3 +57,23 @@ def test_without_a_code_all_are_listed(capsys):
 def test_an_unknown_code_is_exit_code_2(capsys):
     assert call(["explain", "Q000"]) == 2
     assert "error[L002]" in capsys.readouterr().err
+
+
+def test_a_name_of_cuda_is_told_with_its_twin(capsys):
+    assert call(["explain", "cudaMemPrefetchAsync"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("cudaMemPrefetchAsync is hipMemPrefetchAsync on ROCm")
+    assert "other arguments than CUDA 13's" in out
+    assert call(["explain", "cudaGreenCtxCreate", "--rocm", "7.1", "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["state"], told["since"]) == ("absent", "10.0")
+
+
+def test_a_misspelt_name_is_answered_with_near_ones(capsys):
+    assert call(["explain", "cudaMallok"]) == 2
+    assert "did you mean cudaMalloc" in capsys.readouterr().err
+
+
+def test_a_release_of_rocm_that_nobody_knows(capsys):
+    assert call(["explain", "cudaMalloc", "--rocm", "0.1"]) == 2
+    assert "nothing is known of ROCm 0.1" in capsys.readouterr().err

@@ -34,7 +34,8 @@ class Identifier:
 
     `state`: `mapped`, ROCm has a twin that a source can name (`target`); `emulated`, it has none but the libraries of this project serve
     the function on AMD GPUs; `absent`, with the reason. `differs_in` holds the major versions of CUDA (12, 13) whose function takes other
-    arguments than the twin, of which `reason` says more: such a call is more than a new name. `parameters` as C declares them, by major.
+    arguments than the twin, of which `reason` says more: such a call is more than a new name. `parameters` as C declares them, by major. `clients` counts the measured programs
+    that import the function.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Identifier:
     parameters: Mapping[int, str] = field(default_factory=dict[int, str])
     target_parameters: str = ""
     header: str = ""
+    clients: int = 0
 
 
 def release(rocm: str) -> str:
@@ -130,12 +132,14 @@ def _function(row: dict[str, str], subject: str, rocm: str) -> Identifier:
         row["name"], subject, "function", state, _spelled(row, rocm) if state == "mapped" else "", row.get("since", ""),
         row.get("removed", ""), why or row["reason"] or _no_reason(state), row.get("library", ""),
         _differs(row, subject) if state == "mapped" else (),
-        {major: parameters[major] for major in map(int, row["majors"].split()) if parameters[major]}, row.get("target_parameters", ""),
+        {major: parameters[major] for major in map(int, row["majors"].split()) if parameters[major]}, row.get("target_parameters", ""), clients=int(row.get("clients") or 0),
     )  # fmt: skip
 
 
 def _no_reason(state: State) -> str:
-    return "no twin in ROCm" if state == "absent" else ""
+    return {"absent": "no twin in ROCm", "emulated": "served by this project's library, without a twin", "mapped": ""}[
+        state
+    ]
 
 
 def _spelled(row: dict[str, str], rocm: str) -> str:
@@ -204,15 +208,23 @@ def _named(kind: str, rocm: str) -> Mapping[str, Identifier]:
 
 @cache
 def _served(subject: str) -> frozenset[str]:
-    """Return the functions that this project's own libraries answer on AMD GPUs although ROCm has no twin."""
+    """Return the functions that this project's own libraries answer on AMD GPUs although ROCm has no twin.
+
+    Our runtime stands on our driver library, so it cannot serve what that one lacks there: the driver's function of the same name.
+    """
+    own = {row["name"]: row["route"] for row, _ in _rows(DATA / "cuda_hip.tsv")}
     if subject == "driver":
-        own = {row["name"]: row["route"] for row, _ in _rows(DATA / "cuda_hip.tsv")}
-        return frozenset(
-            api.name for api in load_driver().rows if api.route != "absent" and own.get(api.name) != "absent"
-        )
+        names = (row.name for row in load_driver().rows if row.route != "absent")
+        return frozenset(name for name in names if own.get(name) != "absent")
     if subject == "runtime":
-        return frozenset(api.name for api in load_runtime().rows if api.route != "absent")
+        names = (row.name for row in load_runtime().rows if row.route != "absent")
+        return frozenset(name for name in names if own.get(_driver_name(name)) != "absent")
     return frozenset()
+
+
+def _driver_name(name: str) -> str:
+    """Return what the driver calls a function of the runtime, where the two differ in the prefix only or the runtime says more."""
+    return "cu" + name.removeprefix("cuda").replace("ExecutionCtx", "GreenCtx")
 
 
 def _rows(path: Path) -> Iterator[tuple[dict[str, str], str]]:

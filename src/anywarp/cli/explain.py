@@ -1,4 +1,4 @@
-"""`anywarp explain CODE`: the page of a diagnostic, in the terminal.
+"""`anywarp explain CODE`: the page of a diagnostic, in the terminal; `anywarp explain NAME`: what ROCm has for a name of CUDA.
 
 A message must fit in a few lines; what stands behind it, and what to do, is worth a page that travels with the package.
 """
@@ -23,9 +23,12 @@ CODE = re.compile(r"[A-Z][0-9]{3}")
     "--patches", is_flag=True, help="List what is changed in the processes of COMMAND (default: import torch), and why."
 )
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", help="How to print the result.")
-@click.argument("words", metavar="[CODE | -- COMMAND...]", nargs=-1, type=click.UNPROCESSED)
-def command(patches: bool, style: str, words: tuple[str, ...]) -> int:
+@click.argument("words", metavar="[CODE | NAME | -- COMMAND...]", nargs=-1, type=click.UNPROCESSED)
+@click.option("--rocm", default=None, metavar="VERSION", help="For a name: in this release of ROCm, such as 7.1.")
+def command(patches: bool, style: str, rocm: str | None, words: tuple[str, ...]) -> int:
     """Print the page of the diagnostic CODE, such as P001; without one, list all codes.
+
+    With a NAME of CUDA, such as cudaMemPrefetchAsync or cublas_v2.h: what takes its place on AMD GPUs.
 
     With --patches: run COMMAND and list every change made in its processes.
     """
@@ -39,6 +42,10 @@ def command(patches: bool, style: str, words: tuple[str, ...]) -> int:
         _print_list(style)
         return 0
     code = words[0]
+    if CODE.fullmatch(code.strip().upper()) is None or rocm is not None:
+        from anywarp.cli.explain_names import explain_name
+
+        return explain_name(code, rocm, style)
     page = page_of(code)
     if style == "json":
         click.echo(json.dumps({"code": code.upper(), "title": title(page), "page": page}, indent=2))

@@ -1,0 +1,116 @@
+"""Names of CUDA in sources: expected answers are from HIP's and CUDA's manuals, and each twin is looked for in ROCm's own exports."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from anywarp.catalogue import identifier_pages
+from anywarp.catalogue.identifiers import NEWEST, RELEASES, headers, identifiers, namespaces, release
+from anywarp.catalogue.rocm import DATA
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "coverage" / "identifiers.md"
+
+# HIP porting guide, HIP runtime API reference, hipBLAS, hipFFT, hipRAND, hipSPARSE, hipSOLVER, RCCL and roctx manuals
+TWINS = {
+    "cudaMalloc": "hipMalloc",
+    "cudaMemcpyAsync": "hipMemcpyAsync",
+    "cudaMallocHost": "hipHostMalloc",
+    "cudaStream_t": "hipStream_t",
+    "cudaMemcpyHostToDevice": "hipMemcpyHostToDevice",
+    "cudaSuccess": "hipSuccess",
+    "cudaDeviceProp": "hipDeviceProp_t",
+    "cudaGetDeviceProperties": "hipGetDeviceProperties",
+    "cudaThreadSynchronize": "hipDeviceSynchronize",
+    "cuMemAlloc": "hipMalloc",
+    "cuMemAlloc_v2": "hipMalloc",
+    "CUdeviceptr": "hipDeviceptr_t",
+    "cuLaunchKernel": "hipModuleLaunchKernel",
+    "cublasSgemm": "hipblasSgemm",
+    "cublasSgemm_v2": "hipblasSgemm",
+    "CUBLAS_OP_T": "HIPBLAS_OP_T",
+    "cufftExecC2C": "hipfftExecC2C",
+    "curandGenerateUniform": "hiprandGenerateUniform",
+    "curandState": "hiprandState",
+    "cusparseSpMV": "hipsparseSpMV",
+    "cusolverDnSgetrf": "hipsolverDnSgetrf",
+    "ncclAllReduce": "ncclAllReduce",
+    "nvtxRangePushA": "roctxRangePushA",
+    "nvrtcCompileProgram": "hiprtcCompileProgram",
+    "__nv_bfloat16": "__hip_bfloat16",
+    "float4": "float4",
+    "dim3": "dim3",
+    "__shfl_xor_sync": "__shfl_xor_sync",
+}
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_a_name_has_the_twin_that_the_manuals_give(name):
+    found = identifiers("7.2")[name]
+    assert (found.state, found.target) == ("mapped", TWINS[name])
+
+
+@pytest.mark.parametrize("rocm", RELEASES)
+def test_every_answer_says_what_or_why(rocm):
+    for each in identifiers(rocm).values():
+        assert bool(each.target) == (each.state == "mapped"), each
+        assert each.reason or each.state == "mapped", each
+
+
+def test_twins_of_hip_are_exported_in_the_release():
+    for rocm in ("6.4", "7.1", "7.2"):
+        exported = set((DATA / "symbols" / f"hip-{rocm}.txt").read_text().split())
+        functions = [
+            e for e in identifiers(rocm).values() if e.kind == "function" and e.subject in ("runtime", "driver")
+        ]
+        twins = {e.target for e in functions if e.state == "mapped"}
+        # hipGetDeviceProperties and hipChooseDevice hide behind macros
+        missing = {t for t in twins - exported if f"{t}R0600" not in exported}
+        assert len(twins) > 250 and missing == set(), rocm
+
+
+def test_what_came_later_is_absent_before():
+    assert identifiers("10.0")["cudaGreenCtxCreate"].state == "mapped"
+    before = identifiers("7.2")["cudaGreenCtxCreate"]
+    assert (
+        before.state == "absent" and "10.0" in before.reason
+    )  # our own driver on AMD GPUs has no green contexts either
+
+
+def test_a_function_that_only_our_library_serves_is_emulated():
+    assert identifiers()["cuGetProcAddress_v2"].state in ("mapped", "emulated")
+    assert identifiers()["cudaGetDriverEntryPointByVersion"].state in ("mapped", "emulated")
+    assert identifiers()["cuGLInit"].state == "absent"
+
+
+def test_other_arguments_are_told_by_version_of_cuda():
+    names = identifiers("7.2")
+    assert names["cudaMemPrefetchAsync"].differs_in == (13,)
+    assert names["cudaGraphInstantiate"].differs_in == (12, 13)
+    assert names["cudaMemcpy"].differs_in == ()
+    assert names["cudaGetTextureObjectResourceDesc"].differs_in == ()  # other fields in the struct, found by name
+
+
+def test_headers_and_name_spaces():
+    assert headers()["cublas_v2.h"].target == "hipblas/hipblas.h"
+    assert headers()["cuda_awbarrier.h"].state == "absent"
+    assert (namespaces()["cub"].target, namespaces()["cub"].header) == ("hipcub", "hipcub/hipcub.hpp")
+
+
+@pytest.mark.parametrize(("asked", "counts"), [("7.1.3", "7.1"), ("7.0", "6.4"), ("7.2", "7.2"), ("99", NEWEST)])
+def test_a_release_between_two_counts_as_the_older(asked, counts):
+    assert release(asked) == counts
+
+
+@pytest.mark.parametrize("asked", ["", "x", "5.7", "7.", "7.1.2.3.4", "1" * 4000])
+def test_no_release(asked):
+    with pytest.raises(ValueError):
+        release(asked)
+
+
+def test_the_page_is_current():
+    assert PAGE.read_text(encoding="utf-8") == identifier_pages.as_markdown(), "run scripts/docs"
+
+
+def test_every_name_is_one():
+    assert [name for name in identifiers() if not re.fullmatch(r"\w+", name)] == []
