@@ -1,0 +1,117 @@
+"""Translates the bytes of one file: asks the rules, resolves their edits, adds the headers they need, tells the problems.
+
+Everything is a function of bytes, path and options, so that files can be translated in any process and in any order.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from anywarp.diagnostics import Diagnostic, Source, Span
+from anywarp.migrate.translate import resolve
+from anywarp.migrate.translate.includes import needed
+from anywarp.migrate.translate.registry import rewriters, rules
+from anywarp.migrate.translate.rules import Edit, Need, Outcome, Problem, Rewriter
+from anywarp.migrate.translate.unit import Options, Unit
+
+SOURCES = frozenset((
+    ".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".h++", ".inl", ".inc", ".ipp", ".tpp", ".ixx",
+    ".cppm", ".impl",
+))  # fmt: skip
+"""Suffixes of CUDA C++ sources and headers, in lower case."""
+LARGEST = 32 << 20
+"""Bytes of the largest file that is translated: larger ones are data, or a trap."""
+
+
+@dataclass(frozen=True)
+class Translation:
+    """The translated text, the flat edits that made it (in order, none overlapping), what a person should know of it,
+    and the names of the support files that it includes."""
+
+    text: bytes
+    edits: tuple[Edit, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    support: tuple[str, ...] = ()
+
+
+def is_source(path: PurePath) -> bool:
+    """Say by the name whether a file is a source or header of CUDA C++."""
+    return path.suffix.lower() in SOURCES
+
+
+def rewriter_of(path: PurePath) -> Rewriter | None:
+    """Return what rewrites files of that name that are no sources."""
+    return next((each for each in rewriters() if each.wants(path)), None)
+
+
+def translate(data: bytes, path: PurePath, options: Options) -> Translation:
+    """Translate one file; `path` is relative to the root of the tree, and its name decides who translates.
+
+    A file that cannot be translated comes back unchanged, with a diagnostic that says why.
+    """
+    refused = _refused(data, path)
+    if refused is not None:
+        return Translation(data, diagnostics=(refused,))
+    unit = Unit(data, path, options)
+    if is_source(path):
+        return _settled(unit, _asked(unit))
+    rewriter = rewriter_of(path)
+    return Translation(data) if rewriter is None else _settled(unit, [tuple(rewriter.apply(unit))])
+
+
+def _refused(data: bytes, path: PurePath) -> Diagnostic | None:
+    if len(data) > LARGEST:
+        size = f"{len(data) >> 20} MiB, more than {LARGEST >> 20}"
+        help = "split the file, or translate without it if it is data"
+        return Diagnostic("M101", f"{path} is too large to be a source: {size}", help=help)
+    if b"\0" in data:
+        return Diagnostic(
+            "M102", f"{path} is no text: it holds bytes of zero", help="sources are read as UTF-8 or Latin-1"
+        )
+    return None
+
+
+def _asked(unit: Unit) -> list[Sequence[Outcome]]:
+    """Return what each rule whose words occur yields, in the order of the rules."""
+    return [tuple(rule.apply(unit)) for rule in rules() if not rule.words or not rule.words.isdisjoint(unit.words)]
+
+
+def _settled(unit: Unit, outcomes: Iterable[Sequence[Outcome]]) -> Translation:
+    accepted = resolve.Accepted()
+    problems, needs = list[Problem](), list[Need]()
+    for yielded in outcomes:
+        groups = defaultdict[int, list[Edit]](list)
+        for each in yielded:
+            if isinstance(each, Problem):
+                problems.append(each)
+            elif isinstance(each, Need):
+                needs.append(each)
+            elif each.group:
+                groups[each.group].append(each)
+            else:
+                accepted.offer((each,))
+        for group in groups.values():
+            accepted.offer(group)
+    edits = accepted.in_order()
+    wanted = needed(unit, needs, edits)
+    for edit in wanted.edits:
+        accepted.offer((edit,))
+    flat = resolve.flatten(unit.data, accepted.in_order())
+    return Translation(resolve.apply(unit.data, flat), tuple(flat), tuple(_told(unit, problems)), wanted.support)
+
+
+def _told(unit: Unit, problems: list[Problem]) -> Iterable[Diagnostic]:
+    """Yield the problems as diagnostics, in the order of their places, each once."""
+    if not problems:
+        return
+    source = Source(str(unit.path), unit.data.decode("utf-8", "replace"))
+    plain = unit.data.isascii()
+    for each in sorted(dict.fromkeys(problems), key=lambda problem: (problem.start, problem.code)):
+        start, end = each.start, each.end
+        if not plain:  # diagnostics count characters
+            start = len(unit.data[:start].decode("utf-8", "replace"))
+            end = start + len(unit.data[each.start : each.end].decode("utf-8", "replace"))
+        yield Diagnostic(each.code, each.message, each.severity, source, Span(start, end), each.help)

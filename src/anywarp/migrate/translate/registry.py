@@ -1,0 +1,29 @@
+"""The rules and rewriters of the translator, in the order in which they are asked: the one list to add a line to.
+
+The first rule to claim a piece of text has it, so what is special comes before what is general; names are last.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from anywarp.migrate.translate.rules import Rewriter, Rule
+
+
+@cache
+def rules() -> tuple[Rule, ...]:
+    """Return the rules for sources; those of one subject in one module, which lists them as `RULES`."""
+    from anywarp.migrate.translate import rules_calls, rules_headers, rules_launches, rules_names
+
+    return (
+        *rules_launches.RULES,
+        *rules_calls.RULES,
+        *rules_headers.RULES,
+        *rules_names.RULES,
+    )
+
+
+@cache
+def rewriters() -> tuple[Rewriter, ...]:
+    """Return the rewriters for files that are no sources, such as build files."""
+    return ()

@@ -1,0 +1,124 @@
+"""Includes of CUDA's headers become those of ROCm; a source without any gets HIP's own, as nvcc gives it CUDA's.
+
+Several headers of CUDA may become one: a second include of it under the same conditions goes.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+
+from anywarp.migrate.translate.includes import Include
+from anywarp.migrate.translate.rules import Edit, Need, Outcome, Problem
+from anywarp.migrate.translate.unit import Unit
+
+RUNTIME = "hip/hip_runtime.h"
+_HAS_INCLUDE = re.compile(rb'__has_include(?:_next)?\s*\(\s*(?:<([^>\n]*)>|"([^"\n]*)")')
+_IMPLICIT = re.compile(
+    rb"\b(?:__global__|__device__|__host__|__constant__|__shared__|__managed__|threadIdx|blockIdx|cuda[A-Z]\w+)\b|<<<"
+)
+
+
+class Headers:
+    """Rewrites the names of headers, and adds HIP's header where the compiler gave CUDA's unasked."""
+
+    name = "headers"
+    words = frozenset[bytes]()
+
+    def apply(self, unit: Unit) -> Iterator[Outcome]:
+        seen = dict[str, list[tuple[int, ...]]]()
+        runtime = False
+        for include in unit.includes:
+            answer = target_of(unit, include.name, include.quoted)
+            name = include.name if answer is None else answer[0]
+            yield from self._one(unit, include, answer, seen)
+            runtime |= name == RUNTIME and not include.directive.conditions
+        if b"__has_include" in unit.words:
+            yield from self._asked(unit)
+        if not runtime and unit.path.suffix == ".cu" and not unit.options.keep_cuda and _IMPLICIT.search(unit.code):
+            yield Need(b"<hip/hip_runtime.h>", "nvcc includes cuda_runtime.h by itself, HIP's compilers do not")
+
+    def _one(
+        self, unit: Unit, include: Include, answer: tuple[str, str] | None, seen: dict[str, list[tuple[int, ...]]]
+    ) -> Iterator[Outcome]:
+        conditions = include.directive.conditions
+        if answer is None:
+            renamed = _renamed(unit, include)
+            if renamed is not None:
+                yield Edit(include.start, include.end, renamed, self.name, "the file has another suffix now")
+            seen.setdefault(include.name, []).append(conditions)
+            return
+        name, reason = answer
+        if not name:
+            hint = "take the include out, or guard it, when what it declares is replaced"
+            message = f"ROCm {unit.target.rocm} has nothing like <{include.name}>: {reason}"
+            yield Problem(include.start, include.end, "M110", message, hint)
+            return
+        if name == include.name:
+            seen.setdefault(name, []).append(conditions)
+            return
+        earlier = seen.setdefault(name, [])
+        if any(conditions[: len(each)] == each for each in earlier) and _alone(unit, include):
+            end = min(include.directive.end + 1, len(unit.data))
+            yield Edit(include.directive.start, end, b"", self.name, f"{name} is included already")
+            return
+        earlier.append(conditions)
+        yield Edit(
+            include.start, include.end, b"<" + name.encode() + b">", self.name, f"{include.name} is {name} in ROCm"
+        )
+
+    def _asked(self, unit: Unit) -> Iterator[Outcome]:
+        for match in _HAS_INCLUDE.finditer(unit.data):
+            if unit.code[match.start() : match.start() + 4] != b"__ha":
+                continue  # in a comment or literal
+            index = match.lastindex or 1
+            answer = target_of(unit, match.group(index).decode("utf-8", "replace"), index == 2)
+            if answer is not None and answer[0]:
+                start, end = match.start(index) - 1, match.end(index) + 1
+                if unit.data[start:end] != (new := b"<" + answer[0].encode() + b">"):
+                    yield Edit(start, end, new, self.name, "the twin of the header in ROCm")
+
+
+def target_of(unit: Unit, name: str, quoted: bool) -> tuple[str, str] | None:
+    """Return the name of the twin of a header (empty: there is none) and the reason; None for headers not CUDA's."""
+    if quoted and _is_local(unit, name):
+        return None
+    plain = posixpath.normpath(name)
+    row = unit.headers.get(plain)
+    if row is None:
+        for prefix, each in unit.headers.items():
+            if prefix.endswith("/") and plain.startswith(prefix):
+                row = each
+                break
+    if row is None:
+        return ("hipcub/hipcub.hpp", "") if plain.startswith("cub/") else None
+    if row.name.endswith("/"):
+        return (plain, "") if row.target else ("", row.reason)
+    return row.target, row.reason
+
+
+def _is_local(unit: Unit, name: str) -> bool:
+    """Say whether the tree has a header of that name, beside the unit or anywhere."""
+    beside = posixpath.normpath(posixpath.join(unit.path.parent.as_posix(), name))
+    if beside in unit.options.local:
+        return True
+    base = "/" + posixpath.basename(name)
+    return any(each.endswith(base) for each in unit.options.local if "/" + posixpath.normpath(name) in "/" + each)
+
+
+def _renamed(unit: Unit, include: Include) -> bytes | None:
+    stem, suffix = posixpath.splitext(include.name)
+    new = unit.options.renamed.get(suffix)
+    if new is None or not _is_local(unit, include.name):
+        return None
+    around = unit.data[include.start : include.start + 1], unit.data[include.end - 1 : include.end]
+    return around[0] + (stem + new).encode() + around[1]
+
+
+def _alone(unit: Unit, include: Include) -> bool:
+    """Say whether nothing else, no comment either, stands in the line."""
+    return not unit.data[include.end : include.directive.end].strip()
+
+
+RULES = (Headers(),)
