@@ -1,0 +1,171 @@
+"""CUDA C++ and headers: which names of NVIDIA's a text uses, its kernels and launches, inline PTX, and code that counts on 32 lanes.
+
+Names are those of the catalogue: `cudaCheck` that a user defined is the user's, though it looks like NVIDIA's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import PurePath
+
+from anywarp.catalogue.identifiers import headers, identifiers
+from anywarp.migrate.findings import Use
+from anywarp.migrate.scan.asm_text import scan_asm
+from anywarp.migrate.scan.cpp_text import Lines, includes, plain
+from anywarp.migrate.scan.tally import Tally
+
+CUDA_SUFFIXES = frozenset({".cu", ".cuh", ".cui"})
+SUFFIXES = CUDA_SUFFIXES | frozenset(
+    {".h", ".hh", ".hpp", ".hxx", ".h++", ".c", ".cc", ".cpp", ".cxx", ".c++", ".inl", ".inc", ".ipp", ".tpp", ".impl", ".in", ".mm"}
+)  # fmt: skip
+_HINTS = (
+    b"cuda", b"__global__", b"__device__", b"<<<", b"cublas", b"cudnn", b"nccl", b"nvml", b"nvrtc", b"nvtx", b"nvtools", b"cufft", b"curand",
+    b"cusparse", b"cusolver", b"cutlass", b"thrust", b"<cub/", b"cuinit", b"cumem", b"culaunch", b"cumodule", b"cudevice", b"curesult",
+    b"cucontext", b"custream", b"wmma", b"nvvm", b"nvjitlink", b"cutensor", b"nvshmem", b"cufile", b"__shfl", b"npp", b"nvjpeg", b"nvinfer",
+)  # fmt: skip
+_NAME = re.compile(
+    rb"\b(?:cu[A-Z]|cuda|CUDA|CU[A-Z_]|cu(?:blas|fft|rand|sparse|solver|dnn|tensor|pti|file)|(?:p?nccl|NCCL|nvml|NVML|nvrtc|NVRTC|nvtx|NVTX|nv|__)\w"
+    rb"|__[a-z]|atomic[A-Z]|tex\dD|tex1Dfetch|texCube|surf\dD|half\b|half2\b|texture\s*<|surface\s*<)\w*"
+)
+_LAUNCH = re.compile(rb"<<<")
+_QUALIFIED = re.compile(
+    rb"\b(cub|thrust|cutlass|cute|cooperative_groups|nvcuda::wmma|cuda::std|cuda)\s*::\s*(\w+)(?:\s*::\s*(\w+))?"
+)
+_MACROS = frozenset(
+    b"__CUDA_ARCH__ __CUDACC__ __CUDACC_VER_MAJOR__ __CUDACC_VER_MINOR__ __CUDACC_RTC__ __NVCC__ CUDA_VERSION CUDART_VERSION __CUDA_ARCH_LIST__"
+    b" CUDA_ARCH_LIST CUDNN_VERSION NCCL_VERSION_CODE __CUDA_ARCH_FEAT_SM90_ALL __CUDA_ARCH_FEAT_SM100_ALL __CUDA_ARCH_SPECIFIC__"
+    b" __CUDACC_EXTENDED_LAMBDA__ __CUDACC_RELAXED_CONSTEXPR__".split()
+)
+_QUALIFIERS = frozenset(b"__global__ __device__ __shared__ __constant__ __managed__ __launch_bounds__".split())
+_ONLY_NVCC = frozenset(
+    b"__grid_constant__ __cluster_dims__ __nv_pure__ __block_size__ __nv_is_extended_device_lambda_closure_type".split()
+)
+_PRAGMA = re.compile(rb"^[ \t]*#[ \t]*pragma[ \t]+(nv_\w+|nv\b|hd_warning_disable)", re.MULTILINE)
+_PORTED = re.compile(
+    rb"\b(?:__HIP_PLATFORM_AMD__|__HIP_PLATFORM_HCC__|__HIPCC__|__HIP__|USE_ROCM|\w*_USE_HIP(?:BLAS)?|\w*_ROCM)\b"
+)
+_LIBRARY_HEADERS = {
+    "cutlass/": "CUTLASS", "cute/": "CUTLASS", "NvInfer": "TensorRT", "nvjpeg.h": "nvJPEG", "npp": "NPP", "cufile.h": "cuFile", "nvshmem": "NVSHMEM",
+    "cutensor": "cuTENSOR", "cusparseLt.h": "cuSPARSELt", "nvcomp": "nvCOMP", "cudss.h": "cuDSS", "cupti": "CUPTI", "nvJitLink.h": "nvJitLink",
+    "nvvm.h": "libNVVM", "nvPTXCompiler.h": "PTX compiler library", "optix": "OptiX", "nvcuvid.h": "NVDEC", "cuviddec.h": "NVDEC", "nvEncodeAPI.h": "NVENC",
+    "cudnn_frontend": "cuDNN frontend", "rmm/": "RMM", "raft/": "RAFT", "cudf/": "cuDF", "amgx_c.h": "AmgX", "cuda/pipeline": "libcu++", "cuda/barrier": "libcu++",
+    "cuda/atomic": "libcu++", "cuda/std/": "libcu++", "cuda/": "libcu++",
+}  # fmt: skip
+
+# What counts on 32 lanes, as a hint of how much there is: migrate/translate makes the real analysis.
+_WAVE = {
+    "shuffle or vote": re.compile(
+        rb"\b__(?:shfl(?:_up|_down|_xor)?|ballot|any|all|match_any|match_all|activemask|syncwarp|reduce_\w+)(?:_sync)?\s*\("
+    ),
+    "32-bit mask": re.compile(rb"_sync\s*\(\s*(?:0[xX][fF]{8}[uU]?|-1|~0[uU]?|\w*(?:FULL|full)\w*)\s*,"),
+    "32 written out": re.compile(
+        rb"\b(?:WARP_?SIZE|warp_?size|kWarpSize|C10_WARP_SIZE)\s*(?:=|\s)\s*32\b|\bthreadIdx\.\w\s*(?:[/%]\s*32\b|&\s*(?:31|0[xX]1[fF])\b|>>\s*5\b)|\b(?:tid|lane\w*|idx)\s*(?:[/%]\s*32\b|&\s*(?:31|0[xX]1[fF])\b|>>\s*5\b)"
+    ),
+    "ballot into 32 bits": re.compile(
+        rb"\b(?:unsigned(?:\s+int)?|int|uint32_t|uint)\s+\w+\s*=\s*__ballot(?:_sync)?\s*\("
+    ),
+    "shared array of 32": re.compile(rb"__shared__\s+[\w:<> ]+\[\s*(?:32|WARP_SIZE|warpSize)\s*\]"),
+}
+
+
+def wants(path: PurePath, head: bytes) -> bool:
+    """Take what its name says is C or C++."""
+    return path.suffix.lower() in SUFFIXES
+
+
+def scan(data: bytes, path: PurePath) -> Iterator[Use]:
+    """Yield the uses of CUDA in a C++ text, one per name."""
+    low = data.lower()
+    if path.suffix.lower() not in CUDA_SUFFIXES and not any(hint in low for hint in _HINTS):
+        return
+    lines = Lines(data)
+    tally = collect(data)
+    ported = (("ported", "yes"),) if _PORTED.search(data) else ()
+    yield from tally.uses(lines.place, lines.text, ported)
+
+
+def collect(data: bytes) -> Tally:
+    """Count what a C++ text uses of CUDA; places are byte offsets."""
+    tally = Tally()
+    masked = plain(data)
+    _headers(data, masked, tally)
+    _names(masked, tally)
+    device = tally.has("cuda.kernel")
+    _libraries(masked, tally)
+    for found in _LAUNCH.finditer(masked):
+        tally.add("cuda.launch", "<<<>>>", found.start())
+    if device:
+        _lanes(masked, tally)
+    scan_asm(data, masked, tally, device)
+    return tally
+
+
+@cache
+def _known() -> dict[bytes, str]:
+    """Return the subject under which a name is counted; names that are the same in HIP say nothing that must change."""
+    found: dict[bytes, str] = {}
+    for name, each in identifiers().items():
+        same = each.state == "mapped" and each.target == name and not each.since and not each.removed
+        if each.subject != "device":
+            found[name.encode()] = "cuda.api"
+        elif not same:
+            found[name.encode()] = "cuda.device"
+    for names, subject in ((_MACROS, "cuda.macro"), (_QUALIFIERS, "cuda.kernel"), (_ONLY_NVCC, "cuda.nvcc")):
+        found |= dict.fromkeys(names, subject)
+    return found
+
+
+def _names(masked: bytes, tally: Tally) -> None:
+    known = _known()
+    for found in _NAME.finditer(masked):
+        name = found[0]
+        subject = known.get(name)
+        if subject is not None:
+            if masked[found.start() - 1 : found.start()] == b"." and subject != "cuda.macro":
+                continue  # a member of the user's own
+            tally.add(subject, name.decode(), found.start())
+        elif name.endswith(b"<"):
+            tally.add("cuda.library", "texture reference", found.start())
+    for found in _PRAGMA.finditer(masked):
+        tally.add("cuda.nvcc", f"#pragma {found[1].decode()}", found.start())
+
+
+def _headers(data: bytes, masked: bytes, tally: Tally) -> None:
+    known = headers()
+    for offset, name in includes(data, masked):
+        if name in known or name.startswith(("thrust/", "cub/", "cuda/std/")):
+            tally.add("cuda.header", name, offset)
+            continue
+        library = next((title for start, title in _LIBRARY_HEADERS.items() if name.startswith(start)), None)
+        if library is not None:
+            tally.add("cuda.library", library, offset, (("header", name),))
+
+
+_LIBRARIES = {b"cub": "CUB", b"thrust": "Thrust", b"cutlass": "CUTLASS", b"cute": "CUTLASS", b"cooperative_groups": "cooperative groups", b"nvcuda::wmma": "WMMA"}  # fmt: skip
+_OPENED = re.compile(
+    rb"\b(?:using\s+namespace|namespace\s+\w+\s*=)\s*(?:::\s*)?(cub|thrust|cutlass|cute|cooperative_groups|nvcuda::wmma)\s*;"
+)
+_LIBCUDACXX = frozenset(
+    b"std barrier pipeline atomic atomic_ref semaphore latch memcpy_async thread_scope_device ptx device experimental".split()
+)
+
+
+def _libraries(masked: bytes, tally: Tally) -> None:
+    for found in _QUALIFIED.finditer(masked):
+        space, member = found[1], found[2]
+        if space in (b"cuda", b"cuda::std"):
+            before = masked[max(0, found.start() - 2) : found.start()]
+            if before != b"::" and (space == b"cuda::std" or member in _LIBCUDACXX):  # at::cuda:: is PyTorch's own
+                tally.add("cuda.library", "libcu++", found.start())
+        elif masked[max(0, found.start() - 2) : found.start()] != b"::" or space == b"cub":
+            tally.add("cuda.library", _LIBRARIES[space], found.start(), (("member", member.decode()),))
+    for found in _OPENED.finditer(masked):
+        tally.add("cuda.library", _LIBRARIES[found[1]], found.start(1))
+
+
+def _lanes(masked: bytes, tally: Tally) -> None:
+    for name, pattern in _WAVE.items():
+        for found in pattern.finditer(masked):
+            tally.add("cuda.wave", name, found.start())

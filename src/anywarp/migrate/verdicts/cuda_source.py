@@ -1,0 +1,240 @@
+"""Verdicts on CUDA C++: what each name, header, launch and inline instruction becomes on the target.
+
+There are two ways for a source, and a verdict names the shorter one: `anywarp translate` rewrites what has a twin in HIP; what has none,
+but is answered by our libraries, stays CUDA and is built by `anywarp nvcc`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from anywarp.catalogue.identifiers import Identifier, headers, identifiers
+from anywarp.catalogue.load import DATA
+from anywarp.catalogue.load import load as load_functions
+from anywarp.catalogue.runtime import load as load_runtime
+from anywarp.migrate.findings import Use, Verdict
+from anywarp.migrate.target import Target
+from anywarp.migrate.verdicts.cuda_libraries import judge_library
+
+SUBJECTS = ("cuda", "ptx.inline")
+
+TITLES = {
+    "runtime": "the CUDA runtime", "driver": "the CUDA driver interface", "cublas": "cuBLAS", "cublaslt": "cuBLASLt", "cufft": "cuFFT", "curand": "cuRAND",
+    "cusparse": "cuSPARSE", "cusolver": "cuSOLVER", "cudnn": "cuDNN", "nccl": "NCCL", "nvrtc": "NVRTC", "nvml": "NVML", "nvtx": "NVTX",
+    "device": "CUDA's device library",
+}  # fmt: skip
+_ANOTHER_INTERFACE = {"nvml": "AMD SMI", "cudnn": "MIOpen"}
+_ON_CPU = frozenset({"runtime", "driver", "nvrtc", "nvml", "nvtx", "device"})
+_BUILD = "build with `anywarp nvcc` (or NVIDIA's nvcc with PTX and `-cudart shared`) and start it by `anywarp run`"
+_TRANSLATE = "`anywarp translate` rewrites it"
+_AS_IS = Verdict("as-is", "NVIDIA's own platform: nothing changes")
+
+
+def judge(use: Use, target: Target) -> Verdict | None:
+    """Say what becomes of a use in a C++ text."""
+    if target.device == "cuda":
+        return _AS_IS
+    kind = use.subject.partition(".")[2]
+    verdict = _JUDGES[kind](use, target)
+    if (
+        verdict is not None
+        and use.detail("ported")
+        and target.device == "hip"
+        and verdict.answer in ("no-path", "rebuild")
+    ):
+        reason = f"{verdict.reason}; the file has branches for HIP already, which may take another way here"
+        return Verdict(verdict.answer, reason, verdict.replacement, verdict.effort, verdict.help)
+    return verdict
+
+
+def _name(use: Use, target: Target) -> Verdict:
+    known = identifiers(target.rocm or "10.0").get(use.name)
+    if known is None:  # known in another release of ROCm's tables only
+        return Verdict("no-path", f"no release up to ROCm {target.rocm} has a twin", effort="days")
+    return _on_cpu(known) if target.device == "cpu" else _on_hip(known, target)
+
+
+def _on_cpu(known: Identifier) -> Verdict:
+    title = TITLES[known.subject]
+    if known.subject not in _ON_CPU:
+        if known.kind != "function":
+            return Verdict("no-path", f"a {known.kind} of {title}, which the device cpu does not have", effort="days")
+        return Verdict(
+            "no-path", f"the device cpu has no {title}: the call fails", effort="days",
+            help="keep these calls on a GPU (`--device hip` forwards them to ROCm), or guard them and call a library of the processor",
+        )  # fmt: skip
+    why = _absent_here().get(known.name)
+    if why is not None:
+        return Verdict(
+            "no-path",
+            f"our library answers `not supported`: {why}",
+            effort="days",
+            help="guard the call, or do without it",
+        )
+    return Verdict(
+        "rebuild",
+        f"served by our own library in place of {title}; the source stays as it is",
+        effort="minutes",
+        help=_BUILD,
+    )
+
+
+@cache
+def _absent_here() -> dict[str, str]:
+    """Return the functions that our own libraries do not implement on the processor, with the reason of their tables."""
+    found = {row.name: row.reason for row in load_runtime().rows if row.route == "absent"}
+    for table in ("cuda.tsv", "nvml.tsv"):
+        found |= {row.name: row.reason for row in load_functions(DATA / table).rows if row.route == "absent"}
+    return found
+
+
+def _on_hip(known: Identifier, target: Target) -> Verdict:
+    title = TITLES[known.subject]
+    if known.subject in _ANOTHER_INTERFACE and not (known.kind == "function" and known.state == "absent"):
+        return Verdict(
+            "rebuild", f"ROCm's library for this ({_ANOTHER_INTERFACE[known.subject]}) has another interface; ours in place of {title} answers the calls", effort="minutes",
+            help=f"keep this part as CUDA source, {_BUILD} with `--device hip`",
+        )  # fmt: skip
+    if known.state == "mapped" and not known.differs_in:
+        return Verdict(
+            "converted",
+            f"ROCm {target.rocm} has the same {_kind(known)} as `{known.target}`",
+            known.target,
+            help=_TRANSLATE,
+        )
+    if known.state == "mapped":
+        return Verdict(
+            "rebuild", f"`{known.target}` takes other arguments: {known.reason or 'see the two manuals'}", known.target, "hours",
+            f"keep the CUDA source, {_BUILD} with `--device hip`, where our library converts the call; or rewrite this call by hand",
+        )  # fmt: skip
+    if known.state == "emulated":
+        return Verdict(
+            "rebuild", f"HIP has no twin, our library in place of {title} answers it: {known.reason}", effort="minutes",
+            help=f"keep the CUDA source, {_BUILD} with `--device hip`",
+        )  # fmt: skip
+    if known.subject == "device":
+        return Verdict(
+            "rebuild",
+            f"HIP has no twin: {known.reason}",
+            effort="hours",
+            help=f"keep the CUDA source and {_BUILD} with `--device hip`, or write it out for HIP",
+        )
+    if known.kind != "function":
+        return Verdict(
+            "rebuild", f"HIP has no name for this {_kind(known)}: {known.reason}", effort="hours",
+            help=f"what uses it decides: keep the CUDA source, {_BUILD} with `--device hip`, where our library takes what ROCm can do; or guard it",
+        )  # fmt: skip
+    return Verdict(
+        "no-path", f"no twin in ROCm {target.rocm}: {known.reason}", effort="days", help=_newer(known, target)
+    )
+
+
+def _newer(known: Identifier, target: Target) -> str:
+    newest = identifiers().get(known.name)
+    if newest is not None and newest.state == "mapped":
+        return f"a newer ROCm has it as `{newest.target}` (since {newest.since}): choose it by --rocm"
+    return "guard the call, or do without it on AMD GPUs"
+
+
+def _kind(known: Identifier) -> str:
+    return known.kind if known.kind in ("function", "type", "constant") else "name"
+
+
+def _header(use: Use, target: Target) -> Verdict:
+    known = headers(target.rocm or "10.0")
+    entry = known.get(use.name) or next(
+        (e for n, e in known.items() if n.endswith("/") and use.name.startswith(n)), None
+    )
+    if use.name.startswith("cub/"):
+        entry = known.get("cub/cub.cuh")
+    if target.device == "cpu":
+        if use.name.startswith(_CPU_LIBRARY_HEADERS):
+            return Verdict("no-path", "a header of a library that the device cpu does not have", effort="days")
+        return Verdict("rebuild", "our own headers, or those of CCCL, serve it", effort="minutes", help=_BUILD)
+    if entry is not None and entry.state == "mapped":
+        return Verdict("converted", f"becomes `{entry.target}`", entry.target, help=_TRANSLATE)
+    why = entry.reason if entry is not None else "no header of this name in ROCm"
+    return Verdict(
+        "rebuild",
+        f"HIP has no such header: {why}",
+        effort="hours",
+        help=f"keep the CUDA source and {_BUILD} with `--device hip`; or take out what needs it",
+    )
+
+
+_CPU_LIBRARY_HEADERS = ("cublas", "cufft", "curand.h", "cusparse", "cusolver", "cudnn", "nccl", "nvblas")
+
+
+def _kernel(use: Use, target: Target) -> Verdict | None:
+    if use.name != "__global__":
+        return None  # qualifiers are HIP's, too: kernels count, these do not
+    count = use.detail("count", "1")
+    if target.device == "cpu":
+        return Verdict(
+            "rebuild", f"{count} kernels: compiled to PTX, which runs on the processor", effort="minutes", help=_BUILD
+        )
+    return Verdict("converted", f"{count} kernels: HIP compiles the same language", "HIP", help=_TRANSLATE)
+
+
+def _launch(use: Use, target: Target) -> Verdict:
+    if target.device == "cpu":
+        return Verdict("rebuild", "launches stay as they are", effort="minutes", help=_BUILD)
+    return Verdict(
+        "converted",
+        "HIP accepts `<<<...>>>`; `anywarp translate` writes hipLaunchKernelGGL where asked to",
+        "<<<>>>",
+        help=_TRANSLATE,
+    )
+
+
+def _macro(use: Use, target: Target) -> Verdict:
+    if target.device == "cpu":
+        return Verdict("rebuild", "`anywarp nvcc` defines it as nvcc does", effort="minutes", help=_BUILD)
+    return Verdict(
+        "converted",
+        "`anywarp translate` extends the condition to HIP",
+        help="look at what the guarded code assumes of the architecture",
+    )
+
+
+def _nvcc(use: Use, target: Target) -> Verdict:
+    if target.device == "cpu":
+        return Verdict("rebuild", "`anywarp nvcc` accepts it", effort="minutes", help=_BUILD)
+    if use.name.startswith("#pragma") or use.name == "__grid_constant__":
+        return Verdict("converted", "only nvcc knows it; `anywarp translate` guards it", help=_TRANSLATE)
+    return Verdict(
+        "rebuild",
+        "a feature of nvcc that HIP's compiler does not have",
+        effort="hours",
+        help=f"keep the CUDA source and {_BUILD} with `--device hip`",
+    )
+
+
+def _wave(use: Use, target: Target) -> Verdict | None:
+    if target.device == "cpu" or target.wave == 32:
+        return None  # 32 lanes there, too
+    where = f"{target.architecture} executes 64 lanes" if target.wave == 64 else "Instinct cards execute 64 lanes"
+    return Verdict(
+        "converted", f"{use.detail('count', '1')} places count on 32 lanes ({use.name}), and {where}", effort="hours",
+        help="`anywarp translate` mends what it can prove and marks the rest; under `anywarp run --device hip` a warp stays 32 lanes",
+    )  # fmt: skip
+
+
+def _asm(use: Use, target: Target) -> Verdict:
+    if use.detail("front_end") == "lacking":
+        return Verdict(
+            "no-path", "inline PTX with an instruction that neither we nor HIP have a meaning for", effort="weeks",
+            help="write this path for another architecture (sm_80 code of the same kernel often has none of it)",
+        )  # fmt: skip
+    if target.device == "cpu":
+        return Verdict("rebuild", "inline PTX that our compiler runs", effort="minutes", help=_BUILD)
+    return Verdict(
+        "converted", "inline PTX: `anywarp translate` writes it as HIP code where it can, and reports it where it cannot", effort="hours",
+        help=f"or keep the CUDA source and {_BUILD} with `--device hip`",
+    )  # fmt: skip
+
+
+_JUDGES = {
+    "api": _name, "device": _name, "header": _header, "kernel": _kernel, "launch": _launch, "macro": _macro, "nvcc": _nvcc, "wave": _wave,
+    "library": judge_library, "inline": _asm,
+}  # fmt: skip
