@@ -17,7 +17,7 @@ from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.migrate import codes
 from anywarp.migrate.findings import Use
 from anywarp.migrate.scan import HEAD, Container, Doors, Member, Scanner, cut
-from anywarp.migrate.tree import open_regular
+from anywarp.migrate.tree import File, open_regular
 
 MOST_PLACES = 20_000
 """Most uses that are kept of one file; a generated file may have millions."""
@@ -25,7 +25,7 @@ MOST_PLACES = 20_000
 DEEPEST = 4
 """How deep archives are opened in archives: a layer in a saved image in an archive, with a wheel in it."""
 
-INSTALLED = frozenset({"site-packages", "dist-packages", ".venv-packages"})
+INSTALLED = frozenset({"site-packages", "dist-packages"})
 """Folders whose content others made."""
 
 _MAPPED_FROM = 1 << 20
@@ -59,13 +59,14 @@ def wanted(look: Look, path: PurePath, head: bytes, installed: bool) -> tuple[li
     return scanners, next((c for c in look.doors.containers if c.wants(path, head)), None)
 
 
-def key_of(file: BinaryIO, path: PurePath, installed: bool) -> str:
-    """Return what a file's facts are kept under: a hash of its bytes, of the last parts of its name, and of who is asked."""
+def key_of(file: BinaryIO, path: PurePath, how: str, alive: Callable[[], None] = lambda: None) -> str:
+    """Return what a file's facts are kept under: a hash of its bytes, of the last parts of its name, and of how it is looked at."""
     digest = hashlib.blake2b(digest_size=32, person=b"anywarp facts")
-    digest.update(os.fsencode(path.as_posix()) + (b"\0installed\0" if installed else b"\0\0"))
+    digest.update(os.fsencode(f"{path.as_posix()}\0{how}\0"))
     file.seek(0)
     while data := file.read(1 << 20):
         digest.update(data)
+        alive()
     return digest.hexdigest()
 
 
@@ -74,29 +75,29 @@ def is_installed(shown: str) -> bool:
     return not INSTALLED.isdisjoint(shown.split("/")[:-1])
 
 
-def look_into(place: str, shown: str, look: Look, recall: Callable[[str], Seen | None]) -> tuple[str, Seen]:
+def look_into(file: File, look: Look, known: Callable[[str], bool] = lambda key: False) -> tuple[str, Seen | None]:
     """Return a file's key and what it says; the key is empty when nobody wants the file. AnywarpError when it cannot be read.
 
-    `recall` returns what is known under a key.
+    None instead of what it says where `known` tells that the key's facts are kept.
     """
+    place, shown = file.place, file.shown
     path, installed = cut(PurePath(shown)), is_installed(shown)
     try:
-        with open_regular(place) as file:
-            head = file.read(HEAD)
+        with open_regular(place) as stream:
+            head = stream.read(HEAD)
             scanners, container = wanted(look, path, head, installed)
             if not scanners and container is None:
                 return "", Seen()
-            key = key_of(file, path, installed)
-            known = recall(key)
-            if known is not None:
-                return key, known
-            file.seek(0)
+            key = key_of(stream, path, f"{installed} {file.named}", look.alive)
+            if known(key):
+                return key, None
+            stream.seek(0)
             seen = Seen()
-            size = os.fstat(file.fileno()).st_size
-            _scan(file, size, path, scanners, seen, "")
+            _scan(stream, os.fstat(stream.fileno()).st_size, path, scanners, seen, "")
             if container is not None:
-                file.seek(0)
-                _open(file, path, container, look, seen, "", 1, shown)
+                stream.seek(0)
+                kind = "source" if file.named and _holds(shown) == "package" else _holds(shown)
+                _open(stream, path, container, look, seen, _Inside("", 1, kind, installed))
             return key, seen
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
@@ -148,23 +149,30 @@ def _run(scanner: Scanner, data: bytes, path: PurePath, seen: Seen, inner: str) 
         _problem(seen, inner, codes.diagnostic(codes.NOT_UNDERSTOOD, text))
 
 
-def _open(
-    file: BinaryIO, path: PurePath, container: Container, look: Look, seen: Seen, inner: str, depth: int, shown: str
-) -> None:
+@dataclass(frozen=True, slots=True)
+class _Inside:
+    """Where in an archive we are: its name inside the file, how deep, what it holds (image, package, source), and whether others made it."""
+
+    name: str
+    depth: int
+    holds: str
+    installed: bool
+
+
+def _open(file: BinaryIO, path: PurePath, container: Container, look: Look, seen: Seen, inside: _Inside) -> None:
     """Offer every member of a container to scanners and containers."""
-    if depth > DEEPEST:
+    if inside.depth > DEEPEST:
         text = f"archives are opened {DEEPEST} deep; this one lies deeper"
-        _problem(seen, inner, codes.diagnostic(codes.ARCHIVE_LIMIT, text))
+        _problem(seen, inside.name, codes.diagnostic(codes.ARCHIVE_LIMIT, text))
         return
-    image = _looks_like_image(shown)
-    for item in _safely(container, file, path, seen, inner):
+    for item in _safely(container, file, path, seen, inside.name):
         look.alive()
         if isinstance(item, Use):
-            seen.uses.append(row_of(item, inner))
+            seen.uses.append(row_of(item, inside.name))
         elif isinstance(item, Diagnostic):
-            _problem(seen, inner, item)
+            _problem(seen, inside.name, item)
         else:
-            _member(item, look, seen, inner, depth, image, shown)
+            _member(item, look, seen, inside)
 
 
 def _safely(
@@ -172,27 +180,28 @@ def _safely(
 ) -> Iterator[Member | Use | Diagnostic]:
     try:
         yield from container.members(file, path)
+    except MemoryError:
+        _problem(seen, inner, codes.diagnostic(codes.NOT_UNDERSTOOD, f"{container.name}: it needs too much memory"))
     except Exception as error:
         text = f"{container.name}: {type(error).__name__}: {str(error)[:200]}"
         _problem(seen, inner, codes.diagnostic(codes.NOT_UNDERSTOOD, text))
 
 
-def _member(member: Member, look: Look, seen: Seen, inner: str, depth: int, image: bool, shown: str) -> None:
+def _member(member: Member, look: Look, seen: Seen, inside: _Inside) -> None:
     """Look into one member, which costs only itself when it is damaged."""
-    name = f"{inner}!/{member.name}" if inner else member.name
+    name = f"{inside.name}!/{member.name}" if inside.name else member.name
     path = cut(PurePosixPath(member.name or "unnamed"))
-    installed = is_installed(f"{shown}/{member.name}") or (image and _is_system(member.name))
+    installed = inside.installed or inside.holds == "package" or is_installed(member.name)
+    installed = installed or (inside.holds == "image" and _is_system(member.name))
     try:
         with member.open() as stream:
             head = stream.read(HEAD)
             scanners, container = wanted(look, path, head, installed)
-            if not scanners and container is None:
-                return
-            whole = Joined(head, stream)
+            whole = cast(BinaryIO, Joined(head, stream))
             if container is not None:
-                _open(cast(BinaryIO, whole), path, container, look, seen, name, depth + 1, f"{shown}!/{member.name}")
-                return
-            _scan(cast(BinaryIO, whole), member.size, path, scanners, seen, name)
+                _open(whole, path, container, look, seen, _Inside(name, inside.depth + 1, _holds(name), installed))
+            elif scanners:
+                _scan(whole, member.size, path, scanners, seen, name)
     except MemoryError:
         _problem(seen, name, codes.diagnostic(codes.NOT_UNDERSTOOD, "it needs too much memory"))
     except Exception as error:
@@ -234,10 +243,12 @@ def _problem(seen: Seen, inner: str, d: Diagnostic) -> None:
     seen.problems.append([inner[-1000:], d.code, d.message[:1000], d.severity, d.help[:1000]])
 
 
-def _looks_like_image(shown: str) -> bool:
-    """Tell whether an archive is a layer or a saved image: a tar, not a package of Python's."""
-    name = shown.rpartition("/")[2]
-    return not name.endswith((".whl", ".zip", ".egg", ".conda"))
+def _holds(name: str) -> str:
+    """Tell what an archive holds, by its name: a built package, a person's sources, or (a layer, a saved image) a system."""
+    name = name.rpartition("/")[2].lower()
+    if name.endswith((".whl", ".egg", ".conda")):
+        return "package"
+    return "source" if name.endswith((".zip", ".tar.gz", ".tgz")) and "layer" not in name else "image"
 
 
 def _is_system(name: str) -> bool:

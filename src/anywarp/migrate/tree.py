@@ -37,6 +37,8 @@ class File:
     place: str
     shown: str
     size: int
+    named: bool = False
+    """Whether the user named this very file."""
 
 
 @dataclass(slots=True)
@@ -62,7 +64,7 @@ def walk(root: str | Path, exclude: Sequence[str] = (), left_out: Walked | None 
     except (OSError, ValueError) as error:
         raise codes.problem(codes.NO_SUCH_PATH, f"{visible(root)}: {_reason(error)}") from None
     if stat.S_ISREG(status.st_mode):
-        yield File(root, os.path.basename(root), status.st_size)
+        yield File(root, os.path.basename(root), status.st_size, named=True)
         return
     if not stat.S_ISDIR(status.st_mode):
         raise codes.problem(codes.NO_SUCH_PATH, f"{visible(root)} is neither a file nor a folder")

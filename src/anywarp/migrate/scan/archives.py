@@ -119,10 +119,10 @@ def _tar(whole: _Rejoined, head: bytes) -> Iterator[Member]:
     packed = cast(BinaryIO, io.BufferedReader(whole, 1 << 18))
     stream = io.BufferedReader(_Bounded(_unpacked(packed, head), whole), 1 << 18)
     with tarfile.open(fileobj=stream, mode="r|", errorlevel=1) as archive:
-        for info in archive:
+        while (info := archive.next()) is not None:
             if info.isreg():
                 yield Member(info.name, max(info.size, 0), lambda i=info: cast(BinaryIO, archive.extractfile(i)))
-            archive.members.clear()  # a stream is read once; keeping half a million headers costs a gigabyte
+            vars(archive)["members"] = []  # a stream is read once; to keep half a million headers costs a gigabyte
 
 
 def _unpacked(packed: BinaryIO, head: bytes) -> BinaryIO:
