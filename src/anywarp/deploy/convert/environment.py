@@ -1,0 +1,71 @@
+"""Environment variables: what becomes of one that CUDA's programs read, and of paths into CUDA's folder.
+
+Variables stand in scripts, Dockerfiles, manifests and workflows alike, and mean the same everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+
+from anywarp.catalogue import replacements
+from anywarp.catalogue.migration import Row
+from anywarp.deploy.convert.model import Answer, Options
+
+NO_TWIN = "Y032"
+FOLDER = re.compile(r"/usr/local/cuda(?:-[\d.]+)?(?![\w.-])(?P<rest>(?:/(?:lib64|bin|include|lib))?(?![\w-]))?")
+"""CUDA's folder, and of what lies in it the parts that ROCm's folder has, too."""
+_REFERENCE = re.compile(r"\$(?:\w+|\{\w+\})(?:/[\w/.-]*)?")
+_SEARCH_PATHS = ("PATH", "LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")
+_FOLDER_SOURCE = "HIPCC environment variables; ROCm installs into /opt/rocm"
+
+
+def variable(name: str, value: str | None, options: Options) -> Answer | None:
+    """Return what becomes of a variable and its value (None: not known where it is set); None where it does not concern CUDA."""
+    row = replacements.variable(name)
+    if row is None:
+        return _search_path(name, value)
+    mapped = options.mapping.get((name, value or ""))
+    if mapped is not None:
+        return Answer("replace", "as given by --map", mapped[1], mapped[0] or name, source="--map")
+    if row["conversion"] == "drop":
+        return Answer("remove", row["reason"], source=row["source"])
+    if row["conversion"] == "keep":
+        return Answer("keep", row["reason"], source=row["source"])
+    if row["conversion"] == "none":
+        return _refused(row, row["reason"], "leave the variable out, or set what takes its place")
+    return _renamed(row, name, value, options)
+
+
+def folders(value: str) -> str:
+    """Return a text in which paths into CUDA's folder lead into ROCm's."""
+    return FOLDER.sub(lambda found: "/opt/rocm" + (found["rest"] or "").replace("/lib64", "/lib"), value)
+
+
+def _search_path(name: str, value: str | None) -> Answer | None:
+    if name not in _SEARCH_PATHS or value is None or not FOLDER.search(value):
+        return None
+    return Answer(
+        "replace", "ROCm's programs and libraries lie in its own folder", folders(value), name, source=_FOLDER_SOURCE
+    )
+
+
+def _renamed(row: Row, name: str, value: str | None, options: Options) -> Answer | None:
+    how, new = row["values"], row["target"]
+    text = value or ""
+    if value is not None and how == "indexes" and re.search(r"GPU-|MIG-", text):
+        reason = "the value names cards of NVIDIA's by their identity"
+        return _refused(row, reason, f"set {new} to numbers, counted from 0")
+    if value is not None and how == "architectures" and not _REFERENCE.fullmatch(text):
+        if not options.target.architecture:
+            return _refused(row, "architectures of NVIDIA's cards have no twins", f"set {new}, such as {new}=gfx942")
+        text = options.target.architecture
+    if value is not None and how == "path":
+        moved = folders(text)
+        if moved == text and text and not _REFERENCE.fullmatch(text) and not text.startswith("/opt/rocm"):
+            return _refused(row, f"{text} is not CUDA's usual folder", f"set {new} to ROCm's folder, such as /opt/rocm")
+        text = moved
+    return Answer("replace", row["reason"], text, new, source=row["source"])
+
+
+def _refused(row: Row, reason: str, help: str) -> Answer:
+    return Answer("refuse", reason, help=help, source=row["source"], code=NO_TWIN)
