@@ -50,3 +50,8 @@ def diagnostic(
 def problem(code: str, message: str, source: Source | None = None, **details: Any) -> AnywarpError:
     """Build the error for `code`; the caller raises it."""
     return AnywarpError(diagnostic(code, message, source, **details))
+
+
+def help_of(code: str) -> str:
+    """Return the usual help of a code; nothing for codes of others."""
+    return _HELP.get(code, "")

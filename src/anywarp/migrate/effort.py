@@ -1,0 +1,98 @@
+"""How much work findings are, as a range in person-days, and how that is counted: a number nobody can follow helps nobody.
+
+One thing to do is counted once, however often it occurs: a name without a twin needs one solution, a rebuild is set up once. Further
+files with the same cost a tenth each, further places in a file a fiftieth, for somebody has to go there and look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from anywarp.migrate.findings import Answer, Effort, Finding
+from anywarp.migrate.kinds import kind_of
+
+DAYS: dict[Effort, tuple[float, float]] = {
+    "none": (0.0, 0.0),
+    "minutes": (0.01, 0.06),
+    "hours": (0.125, 1.0),
+    "days": (1.0, 5.0),
+    "weeks": (5.0, 20.0),
+}
+"""Person-days of 8 hours that one thing to do may take."""
+
+PER_FILE, PER_PLACE = 0.1, 0.02
+"""Shares of that for each further file and each further place in a file with the same."""
+
+MOST = 3.0
+"""Repetitions together cost at most so many times what the thing costs once: by then somebody writes a script."""
+
+HOW = (
+    "counted per thing to do: minutes 5-30 min, hours 1-8 h, days 1-5, weeks 5-20 days of work; each further file with the same costs a tenth, "
+    "each further place in a file a fiftieth, repetitions together at most three times the thing itself"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """A range of person-days."""
+
+    low: float = 0.0
+    high: float = 0.0
+
+    def __add__(self, other: Days) -> Days:
+        return Days(self.low + other.low, self.high + other.high)
+
+    def __str__(self) -> str:
+        if self.high == 0:
+            return "none"
+        if self.high < 0.5:
+            return "under half a day"
+        low = f"{self.low:.0f}" if self.low >= 1 else f"{self.low:.1f}" if self.low >= 0.1 else "0"
+        high = f"{self.high:.0f}" if self.high >= 2 else f"{self.high:.1f}"
+        return f"{low} to {high} person-days" if low != high else f"{high} person-days"
+
+
+Thing = tuple[str, ...]
+
+
+def thing_of(finding: Finding) -> Thing:
+    """Return what a person does about a finding: findings with the same are one piece of work.
+
+    What has no path or is replaced is one per name; conversions, rebuilds and new indexes are one per kind and advice.
+    """
+    use, verdict = finding.use, finding.verdict
+    if verdict.answer in ("no-path", "replace"):
+        return verdict.answer, use.subject, use.name
+    return verdict.answer, kind_of(use.subject), verdict.effort, verdict.help or verdict.reason
+
+
+def places(finding: Finding) -> int:
+    """Return how many places a finding stands for: scanners join those of one name in one file."""
+    text = finding.use.detail("count", "1")
+    return int(text) if text.isdecimal() and 0 < len(text) < 10 else 1
+
+
+def days_of(findings: Iterable[Finding]) -> dict[Answer, Days]:
+    """Return the work in findings by answer."""
+    things: dict[Thing, tuple[Answer, float, float, set[str], int]] = {}
+    for finding in findings:
+        low, high = DAYS[finding.verdict.effort]
+        if not high:
+            continue
+        answer, was_low, was_high, files, count = things.get(
+            thing_of(finding), (finding.verdict.answer, low, high, set[str](), 0)
+        )
+        files.add(finding.path)
+        entry = (answer, max(low, was_low), max(high, was_high), files, count + places(finding))
+        things[thing_of(finding)] = entry
+    total: dict[Answer, Days] = {}
+    for answer, low, high, files, count in things.values():
+        again = min(PER_FILE * (len(files) - 1) + PER_PLACE * (count - len(files)), MOST)
+        total[answer] = total.get(answer, Days()) + Days(low * (1 + again), high * (1 + again))
+    return total
+
+
+def sum_of(days: Iterable[Days]) -> Days:
+    """Add ranges."""
+    return sum(days, Days())
