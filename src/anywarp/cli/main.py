@@ -22,6 +22,7 @@ VERBS = {
     "inspect": "Tell what GPU code a file holds, and what of it we lack.",
     "nvcc": "Compile CUDA C++ as nvcc does, without a CUDA toolkit.",
     "compile": "Compile kernels of a file, and show every stage and the reasons for the code.",
+    "translate": "Translate CUDA C++ and its build files to HIP.",
     "selftest": "Ask a device whether it computes what it must, and write a report.",
     "smi": "Show the devices as nvidia-smi does.",
     "explain": "Print the page of a diagnostic, such as P001.",
