@@ -1,5 +1,239 @@
-"""."""
+"""Calls of functions whose twin takes other arguments are rewritten where the arguments prove the form, or reported.
+
+A name is never changed alone when the call would then mean something else or not compile: what this rule claims,
+the rule of names leaves.
+"""
 
 from __future__ import annotations
 
-RULES = ()
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from anywarp.catalogue.identifiers import Identifier, identifiers
+from anywarp.migrate.translate.brackets import arguments, call
+from anywarp.migrate.translate.rules import Edit, Outcome, Problem
+from anywarp.migrate.translate.rules_names import is_anothers
+from anywarp.migrate.translate.signatures import form_of, same_parameters
+from anywarp.migrate.translate.unit import Unit
+
+BY_HAND = frozenset(("cudnn", "nvml"))
+"""Libraries whose counterparts (MIOpen, AMD SMI) serve the same purpose through another interface: nothing is renamed."""
+
+SYMBOLS = {
+    b"cudaMemcpyToSymbol": 0,
+    b"cudaMemcpyToSymbolAsync": 0,
+    b"cudaMemcpyFromSymbol": 1,
+    b"cudaMemcpyFromSymbolAsync": 1,
+    b"cudaGetSymbolAddress": 1,
+    b"cudaGetSymbolSize": 1,
+}
+"""Functions and the argument that is a device variable, which HIP's documentation has in HIP_SYMBOL()."""
+
+KERNELS = {
+    b"cudaFuncSetAttribute": 0,
+    b"cudaFuncGetAttributes": 1,
+    b"cudaFuncSetCacheConfig": 0,
+    b"cudaFuncSetSharedMemConfig": 0,
+    b"cudaLaunchKernel": 0,
+}
+"""Functions and the argument that is a kernel: HIP declares them for `const void *` alone, CUDA for kernels of any type too."""
+
+_CAST = re.compile(rb"\(\s*(?:const\s+)?void\s*(?:const\s*)?\*\s*\)|(?:reinterpret|static)_cast\s*<")
+_NOTHING = re.compile(rb"(?:NULL|nullptr|0)\Z")
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call: its name's range, the places of its brackets, its arguments, and the catalogue's row."""
+
+    unit: Unit
+    name: re.Match[bytes]
+    open: int
+    close: int
+    args: tuple[tuple[int, int], ...]
+    row: Identifier | None
+
+    def text(self, index: int) -> bytes:
+        start, end = self.args[index]
+        return self.unit.code[start:end]
+
+
+class Wrapped:
+    """Puts device variables into HIP_SYMBOL() and casts kernels to `const void *` where HIP asks for it."""
+
+    name = "wrapped"
+    words = frozenset(SYMBOLS) | frozenset(KERNELS)
+
+    def apply(self, unit: Unit) -> Iterator[Outcome]:
+        if unit.options.keep_cuda:
+            return
+        for found in _calls(unit, self.words):
+            name = found.name.group()
+            index = SYMBOLS.get(name, KERNELS.get(name, 0))
+            if index >= len(found.args):
+                continue
+            start, end = found.args[index]
+            if name in SYMBOLS:
+                before, reason = b"HIP_SYMBOL(", "HIP names a device variable by HIP_SYMBOL"
+            elif _CAST.match(unit.code, start, end) or _declares(found):
+                continue
+            else:
+                plain_c = unit.path.suffix == ".c"
+                before = b"(const void *)(" if plain_c else b"reinterpret_cast<const void *>("
+                reason = "HIP takes a kernel here as const void *"
+            yield Edit(start, start, before, self.name, reason, group=start)
+            yield Edit(end, end, b")", self.name, reason, group=start)
+
+
+class Reshaped:
+    """Rewrites calls whose twin takes other arguments, and claims those that it cannot."""
+
+    name = "calls"
+    words = frozenset[bytes]()
+
+    def apply(self, unit: Unit) -> Iterator[Outcome]:
+        differing = _differing(unit.target.rocm)
+        told = set[bytes]()
+        for match in unit.occurrences(unit.words & differing.keys()):
+            if is_anothers(unit, match.start()):
+                continue
+            row = differing[match.group()]
+            if row.subject in BY_HAND:
+                yield from self._by_hand(unit, match, row, told)
+                continue
+            places = call(unit.code, match.end())
+            if places is None:
+                yield from self._claimed(
+                    match, row, "its name is used without arguments that would tell which form is meant"
+                )
+                continue
+            args = tuple(arguments(unit.code, *places))
+            found = Call(unit, match, *places, args, row)
+            outcome = RESHAPES.get(match.group(), _by_parameters)(found)
+            if isinstance(outcome, str):
+                yield from self._claimed(match, row, outcome)
+            elif not unit.options.keep_cuda:
+                yield from outcome
+            elif outcome:
+                yield from self._claimed(match, row, "one text cannot have both forms")
+
+    def _claimed(self, match: re.Match[bytes], row: Identifier, why: str) -> Iterator[Outcome]:
+        yield Edit(match.start(), match.end(), match.group(), self.name, "left as it is")
+        hint = f"in ROCm: {row.target}({row.target_parameters})"
+        message = f"{row.name} is {row.target} in ROCm, with other arguments, and is left as it is: {why}"
+        yield Problem(match.start(), match.end(), "M112", message, hint)
+
+    def _by_hand(self, unit: Unit, match: re.Match[bytes], row: Identifier, told: set[bytes]) -> Iterator[Outcome]:
+        yield Edit(match.start(), match.end(), match.group(), self.name, "left as it is")
+        if row.kind != "function" or match.group() in told:
+            return
+        told.add(match.group())
+        library = {"cudnn": "cuDNN", "nvml": "NVML"}[row.subject]
+        near = f"; nearest is {row.target}" if row.target else ""
+        message = f"{row.name}: {library} is left as it is, for ROCm's library is used in another way{near}"
+        hint = "write this part for HIP by hand; `anywarp run` serves the program with this library unchanged"
+        yield Problem(match.start(), match.end(), "M113", message, hint)
+
+
+@cache
+def _differing(rocm: str) -> dict[bytes, Identifier]:
+    """Return what this rule looks at: functions with other arguments, and everything of libraries that are done by hand."""
+    return {
+        name.encode(): row
+        for name, row in identifiers(rocm).items()
+        if row.subject in BY_HAND or (row.differs_in and not same_parameters(row, rocm)) or name.encode() in RESHAPES
+    }
+
+
+def _calls(unit: Unit, words: frozenset[bytes]) -> Iterator[Call]:
+    for match in unit.occurrences(words):
+        places = call(unit.code, match.end())
+        if places is not None and not is_anothers(unit, match.start()):
+            row = unit.names.get(match.group().decode())
+            yield Call(unit, match, *places, tuple(arguments(unit.code, *places)), row)
+
+
+def _declares(found: Call) -> bool:
+    """Say whether this is a declaration or definition of the function itself: its arguments have types."""
+    return any(
+        re.match(rb"(?:const\s+)?(?:struct\s+|enum\s+)?\w+\s*[*&\s]\s*\w+\s*\Z", found.text(i))
+        for i in range(len(found.args))
+    )
+
+
+def _by_parameters(found: Call) -> list[Outcome] | str:
+    """Decide by the number of arguments: the twin's form stays, an argument that is nothing and has no twin goes."""
+    row = found.row
+    assert row is not None
+    form = form_of(row, len(found.args))
+    if form == "same":
+        return []
+    if isinstance(form, int) and _NOTHING.match(found.text(form)):
+        until = found.args[form + 1][0] if form + 1 < len(found.args) else found.close
+        return [
+            Edit(
+                found.args[form][0], until, b"", "calls", f"{row.target} has no such parameter, and it is nothing here"
+            )
+        ]
+    return row.reason
+
+
+def _graph_instantiate(found: Call) -> list[Outcome] | str:
+    start, end = found.name.span()
+    if len(found.args) == 5:
+        return []  # CUDA 11's form is HIP's
+    if len(found.args) not in (2, 3):
+        return "the form with three or with five arguments is expected"
+    reason = "CUDA 12's form with flags has a name of its own in HIP"
+    edits: list[Outcome] = [Edit(start, end, b"hipGraphInstantiateWithFlags", "calls", reason, group=start + 1)]
+    if len(found.args) == 2:
+        edits.append(Edit(found.close, found.close, b", 0", "calls", reason, group=start + 1))
+    return edits
+
+
+def _with_location(index: int, counts: tuple[int, ...]) -> Callable[[Call], list[Outcome] | str]:
+    """Return what decides between a device's number and CUDA 13's location, which HIP's `_v2` takes, as an argument."""
+
+    def decide(found: Call) -> list[Outcome] | str:
+        if index >= len(found.args):
+            return "too few arguments"
+        located = _is_location(found.unit, found.text(index))
+        if located is None:
+            return f"whether `{found.text(index).decode('latin-1')}` is a device's number or a location is not to be seen here"
+        if not located:
+            return [] if len(found.args) in counts else "the number of arguments fits neither form"
+        twin = found.unit.names.get(found.name.group().decode() + "_v2")
+        if twin is None or not twin.target:
+            return f"HIP's form with a location is not in ROCm {found.unit.target.rocm}"
+        start, end = found.name.span()
+        return [Edit(start, end, twin.target.encode(), "calls", "HIP's function for locations is the one with _v2")]
+
+    return decide
+
+
+def _is_location(unit: Unit, text: bytes) -> bool | None:
+    if b"cudaMemLocation" not in unit.words or re.fullmatch(rb"-?\d+|cudaCpuDeviceId", text):
+        return False  # nothing in this file has the type
+    if text.startswith(b"{") or b"cudaMemLocation" in text:
+        return True
+    if re.fullmatch(rb"\w+", text) is None:
+        return None
+    declared = re.search(rb"\b(\w+)\s*&?\s+&?\s*\b" + re.escape(text) + rb"\s*[=;,){\[]", unit.code)
+    return None if declared is None or declared[1] in (b"return", b"auto") else declared[1] == b"cudaMemLocation"
+
+
+def _capture_info(found: Call) -> list[Outcome] | str:
+    return [] if len(found.args) == 3 else "hipStreamGetCaptureInfo gives the status and the number alone"
+
+
+RESHAPES: dict[bytes, Callable[[Call], list[Outcome] | str]] = {
+    b"cudaGraphInstantiate": _graph_instantiate,
+    b"cudaMemPrefetchAsync": _with_location(2, (3, 4)),
+    b"cudaMemAdvise": _with_location(3, (4,)),
+    b"cudaStreamGetCaptureInfo": _capture_info,
+}
+"""Functions with a decision of their own: the outcomes (none: the name alone changes), or why it cannot be decided."""
+
+RULES = (Wrapped(), Reshaped())
