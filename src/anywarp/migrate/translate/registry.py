@@ -26,4 +26,6 @@ def rules() -> tuple[Rule, ...]:
 @cache
 def rewriters() -> tuple[Rewriter, ...]:
     """Return the rewriters for files that are no sources, such as build files."""
-    return ()
+    from anywarp.migrate.translate.build_cmake import CMakeRewriter
+
+    return (CMakeRewriter(),)

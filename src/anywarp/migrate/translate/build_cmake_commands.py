@@ -1,0 +1,620 @@
+"""What becomes of each command of CMake: a draft of edits of its arguments and of lines before and behind it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from anywarp.migrate.translate import build_cmake_names as names
+from anywarp.migrate.translate import build_codes as codes
+from anywarp.migrate.translate.build_cmake_text import Argument, Command
+from anywarp.migrate.translate.build_flags import is_nvcc, library, rocm_path, split_words, translate_words
+from anywarp.migrate.translate.rules import Problem, Severity
+
+_REFERENCE = re.compile(r"\$(?P<kind>ENV|CACHE)?\{(?P<name>[A-Za-z_]\w*)\}(?P<lib>/lib64\b)?")
+_CUDA_TARGET = re.compile(r"\bCUDA::(\w+)")
+_SOURCE = re.compile(r"[\w${}./+-]*[\w}]\.cu$")
+_OLDEST = (3, 21)
+"""The first CMake that knows the language HIP."""
+_NOT_BUILT = frozenset(
+    "install configure_file add_custom_command add_custom_target message if elseif while set_source_files_properties"
+    " set_property get_property get_filename_component string source_group add_test math option".split()
+)
+"""Commands in which the name of a source does not mean that it is compiled in this folder."""
+
+
+@dataclass
+class Draft:
+    """What is to become of one command: edits (start, end, text, reason), lines around it, and what else follows."""
+
+    command: Command
+    text: str
+    architecture: str
+    suffix: str
+    marked: set[str]
+    edits: list[tuple[int, int, str, str]] = field(default_factory=list[tuple[int, int, str, str]])
+    before: list[str] = field(default_factory=list[str])
+    after: list[str] = field(default_factory=list[str])
+    packages: list[str] = field(default_factory=list[str])
+    finds: list[str] = field(default_factory=list[str])
+    find_tail: str = ""
+    removed: bool = False
+    for_both: bool = False
+    notes: list[str] = field(default_factory=list[str])
+    problems: list[Problem] = field(default_factory=list[Problem])
+
+    def __bool__(self) -> bool:
+        return bool(self.edits or self.before or self.after or self.removed or self.packages)
+
+    @property
+    def reasons(self) -> list[str]:
+        return [why for *_, why in self.edits] + self.notes or ["CMake's language HIP"]
+
+    def replace(self, argument: Argument, new: str, reason: str) -> None:
+        """Replace the text of an argument (inside its quotes), if it changes."""
+        if new != argument.text:
+            self.edits.append((argument.start, argument.end, new, reason))
+
+    def rename(self, new: str, reason: str) -> None:
+        """Give the command another name."""
+        self.edits.append((self.command.start, self.command.name_end, new, reason))
+
+    def drop(self, first: int, last: int, reason: str) -> None:
+        """Take the arguments `[first, last)` out, with the blanks before them."""
+        arguments = self.command.arguments
+        start = arguments[first - 1].outer[1] if first else arguments[first].outer[0]
+        self.edits.append((start, arguments[last - 1].outer[1], "", reason))
+
+    def remove(self, reason: str) -> None:
+        """Leave the command out."""
+        self.removed = True
+        self.edits.clear()
+        self.notes.append(reason)
+
+    def say(
+        self, argument: Argument | None, code: str, message: str, help: str = "", severity: Severity = "warning"
+    ) -> None:
+        """Report a place that a person should see."""
+        start, end = (argument.start, argument.end) if argument else (self.command.start, self.command.name_end)
+        self.problems.append(Problem(start, end, code, message, help, severity))
+
+    def changed(self) -> str:
+        """Return the text of the command with its edits applied."""
+        out, at = "", self.command.start
+        for start, end, new, _ in sorted(self.edits):
+            out, at = out + self.text[at:start] + new, end
+        return out + self.text[at : self.command.end]
+
+
+def general(draft: Draft) -> None:
+    """Edit what may stand in any command: references to variables, targets, languages in expressions, folders, flags."""
+    for argument in draft.command.arguments:
+        if argument.kind != "bracket":
+            _argument(draft, argument)
+    _sources(draft)
+    reason = names.REFUSED_COMMANDS.get(draft.command.name)
+    if reason:
+        draft.say(None, codes.NO_TWIN, f"{draft.command.name}() has no counterpart for HIP", reason, "error")
+
+
+def _argument(draft: Draft, argument: Argument) -> None:
+    new = argument.text
+    condition = draft.command.name in ("if", "elseif", "while")
+    if condition and (set(re.findall(r"\w+", new)) & names.VERSIONS.keys()):
+        draft.say(
+            argument, codes.VERSION, f"{new} is compared: versions of ROCm are other numbers than CUDA's",
+            "decide by hand what this condition means for HIP",
+        )  # fmt: skip
+        return
+    if argument.kind == "plain":
+        new = names.renamed_variable(new) or (names.VERSIONS.get(new, new) if not condition else new)
+    new = _REFERENCE.sub(lambda match: _reference(draft, match), new)
+    new = _targets(draft, argument, new)
+    new = names.GENEX.sub(r"\1HIP", new)
+    new = names.GENEX_ID.sub(r"\1Clang", new)
+    new = names.GENEX_COMPILER.sub(r"$<HIP_COMPILER_\1", new)
+    if refused := names.REFUSED_GENEX.search(argument.text):
+        draft.say(
+            argument, codes.NO_TWIN, f"$<{refused[1]}> has no counterpart for HIP", "write the options for HIP by hand"
+        )
+    if _is_flags(draft, argument):
+        new = _flags(draft, argument, new)
+    draft.replace(argument, rocm_path(new), f"CMake's name for HIP instead of {argument.text.strip()[:60]}")
+
+
+def _reference(draft: Draft, match: re.Match[str]) -> str:
+    name, lib = match["name"], "/lib" if match["lib"] else ""
+    if match["kind"] == "ENV":
+        return f"$ENV{{ROCM_PATH}}{lib}" if name in ("CUDA_PATH", "CUDA_HOME", "CUDA_ROOT") else match.group()
+    if name in names.LIBRARY_VARIABLES:
+        row = names.LIBRARY_VARIABLES[name]
+        draft.packages += [row["package"]] if row["package"] else []
+        return row["cmake"]
+    new = names.renamed_variable(name) or names.VERSIONS.get(name)
+    if new is None:
+        return match.group()
+    return match.group().replace(name, new).replace("/lib64", "/lib")
+
+
+def _targets(draft: Draft, argument: Argument, text: str) -> str:
+    if text in names.TARGETS and draft.command.name not in ("find_package", "project", "message"):
+        target, packages = names.TARGETS[text]
+        draft.packages += packages.split()
+        return target
+
+    def twin(match: re.Match[str]) -> str:
+        row = library({"nvToolsExt": "nvToolsExt", "cuda_driver": "cuda_driver"}.get(match[1], match[1]))
+        if row is None or row["conversion"] == "none":
+            reason = row["reason"] if row else "it is not known"
+            draft.say(
+                argument,
+                codes.LIBRARY,
+                f"{match.group()} has no twin in ROCm: {reason}",
+                "take out what needs it",
+                "error",
+            )
+            return match.group()
+        draft.packages += [row["package"]] if row["package"] else []
+        return row["cmake"]
+
+    return _CUDA_TARGET.sub(twin, text)
+
+
+def _is_flags(draft: Draft, argument: Argument) -> bool:
+    if re.search(r"\$<(?:COMPILE_LANGUAGE|COMPILE_LANG_AND_ID):CUDA", argument.text):
+        return True
+    words = draft.command.words()
+    variable = next((word for word in words[:2] if re.match(r"CMAKE_CUDA_FLAGS|CUDA_NVCC_FLAGS", word)), "")
+    if variable and argument.text != variable:
+        return True
+    return draft.command.name not in ("message", "if", "elseif") and is_nvcc(_bodies(argument.text))
+
+
+def _bodies(text: str) -> list[str]:
+    return [word for _, _, word in _flag_words(text)]
+
+
+def _flag_words(text: str) -> list[tuple[int, int, str]]:
+    """Return the words of a list of flags, also those inside generator expressions, and of lists separated by semicolons."""
+    found: list[tuple[int, int, str]] = []
+    for match in re.finditer(r"(?:\$<(?:[^<>:;\s]|\$<[^<>]*>)*:|[^\s;<>])+|[<>]", text):
+        body, at = match.group(), match.start()
+        head = re.match(r"(?:\$<.*?>:|\$<[^:]*:)+", body)
+        if head:
+            at, body = at + head.end(), body[head.end() :]
+        body_words = split_words(body.removeprefix("SHELL:"), at + (6 if body.startswith("SHELL:") else 0))
+        found += [word for word in body_words if word[2] not in ("<", ">")]
+    return found
+
+
+def _flags(draft: Draft, argument: Argument, text: str) -> str:
+    words = _flag_words(text)
+    out, at = "", 0
+    before_this = [w for a in draft.command.arguments if a.end <= argument.start for w in _bodies(a.text)]
+    named = any(re.match(r"-{1,2}(?:gencode|generate-code|arch|gpu-architecture)\b", word) for word in before_this)
+    for change in translate_words([word for *_, word in words], draft.architecture):
+        start, end = words[change.first][0], words[change.last - 1][1]
+        if change.refused:
+            code = codes.LIBRARY if change.library else codes.OPTION
+            draft.say(
+                argument, code, f"{text[start:end]}: {change.refused}", "take it out, or write what HIP needs", "error"
+            )
+            continue
+        new = () if named and change.words and change.words[0].startswith("--offload-arch") else change.words
+        separator = ";" if ";" in text and not re.search(r"SHELL:", text) else " "
+        out += text[at:start] + separator.join(new)
+        at = end
+        if not new:
+            following = re.compile(r"[ ;]+").match(text, at)
+            at, out = (following.end(), out) if following else (at, out.rstrip(" ;") if text[at:] in ("", ">") else out)
+    return out + text[at:]
+
+
+def _sources(draft: Draft) -> None:
+    found = [a for a in draft.command.arguments if a.kind in ("plain", "quoted") and _SOURCE.match(a.text)]
+    if not found or draft.command.name in _NOT_BUILT - {"set_source_files_properties", "set_property"}:
+        if draft.suffix != ".cu":
+            _rename_sources(draft, found)
+        return
+    if draft.suffix != ".cu":
+        _rename_sources(draft, found)
+        return
+    if draft.command.name in _NOT_BUILT:
+        return
+    words = [draft.text[slice(*a.outer)] for a in found if a.text not in draft.marked]
+    if words:
+        draft.marked.update(a.text for a in found)
+        line = f"set_source_files_properties({' '.join(words)} PROPERTIES LANGUAGE HIP)"
+        (draft.after if draft.command.name in ("set", "list") else draft.before).append(line)
+        draft.notes.append("CMake takes sources for HIP only where LANGUAGE says so")
+
+
+def _rename_sources(draft: Draft, found: Sequence[Argument]) -> None:
+    for argument in found:
+        draft.edits = [edit for edit in draft.edits if edit[0] != argument.start]
+        draft.replace(argument, argument.text[: -len(".cu")] + draft.suffix, "the source has this name now")
+
+
+# Commands with a meaning of their own ------------------------------------------------------------------------------
+
+
+def _minimum(draft: Draft) -> None:
+    for argument in draft.command.arguments:
+        match = re.match(r"(\d+)\.(\d+)", argument.text)
+        if match and (int(match[1]), int(match[2])) < _OLDEST and _uses_language(draft.text):
+            tail = argument.text.partition("...")
+            highest = re.match(r"(\d+)\.(\d+)", tail[2])
+            keep = tail[1] + tail[2] if highest and (int(highest[1]), int(highest[2])) > _OLDEST else ""
+            draft.replace(argument, "3.21" + keep, "CMake knows the language HIP from 3.21 on")
+            draft.for_both = True
+            return
+
+
+def _uses_language(text: str) -> bool:
+    found = re.search(
+        r"\b(?:project|enable_language)\s*\([^)]*\b(?:CUDA|HIP)\b|\bcuda_add_(?:executable|library)\b|LANGUAGE CUDA",
+        text,
+        re.I,
+    )
+    return found is not None
+
+
+def _project(draft: Draft) -> None:
+    languages = [a for a in draft.command.arguments[1:] if a.text == "CUDA" and a.kind == "plain"]
+    general(draft)
+    if not languages:
+        return
+    draft.replace(languages[0], "HIP", "CMake's language for AMD GPUs is HIP")
+
+
+def _project_for_both(draft: Draft) -> None:
+    words = draft.command.words()
+    if "CUDA" not in words[1:]:
+        return
+    index = words.index("CUDA", 1)
+    rest = [w for w in words[1:] if w not in ("LANGUAGES", "CUDA")]
+    draft.edits.clear()
+    draft.for_both = True
+    draft.drop(index, index + 1, "which language is asked depends on the vendor")
+    if not any(w in ("C", "CXX") for w in rest):
+        draft.edits = [
+            (draft.command.arguments[index].start, draft.command.arguments[index].end, "CXX", "HIP and CUDA need C++")
+        ]
+    draft.after += ['option(USE_HIP "Build for AMD GPUs" OFF)'] if "option(USE_HIP" not in draft.text else []
+    draft.after += ["if(USE_HIP)", "  enable_language(HIP)", "else()", "  enable_language(CUDA)", "endif()"]
+
+
+def _find_package(draft: Draft) -> None:
+    arguments = draft.command.arguments
+    name = arguments[0].text if arguments else ""
+    if name in names.REFUSED_PACKAGES:
+        draft.say(
+            arguments[0], codes.LIBRARY, f"{name}: {names.REFUSED_PACKAGES[name]}", "take out what needs it", "error"
+        )
+        return
+    if name not in names.PACKAGES:
+        general(draft)
+        return
+    first, *more = names.PACKAGES[name]
+    flags = [a.text for a in arguments[1:] if a.text in ("REQUIRED", "QUIET")]
+    draft.find_tail = "".join(f" {flag}" for flag in flags)
+    draft.finds += [first, *more]
+    draft.replace(arguments[0], first, f"ROCm's package for {name} is {first}")
+    others = [index for index, a in enumerate(arguments) if index and a.text not in ("REQUIRED", "QUIET")]
+    if others == list(range(others[0], others[-1] + 1)) if others else False:
+        draft.drop(others[0], others[-1] + 1, "versions and components of CUDA mean nothing to ROCm's packages")
+    elif others:
+        for index in others:
+            draft.drop(index, index + 1, "versions and components of CUDA mean nothing to ROCm's packages")
+    draft.after += [f"find_package({package}{draft.find_tail})" for package in more]
+
+
+def _set(draft: Draft) -> None:
+    arguments = draft.command.arguments
+    name = arguments[0].text if arguments else ""
+    if name in names.GONE:
+        draft.remove(f"{name}: {names.GONE[name]}")
+    elif name in names.SEPARABLE:
+        _separable_variable(draft)
+    elif name == "CMAKE_CUDA_ARCHITECTURES":
+        _architectures(draft, 0, _values_end(draft))
+    elif re.match(r"CUDA_NVCC_FLAGS", name):
+        _nvcc_flags_variable(draft, 0)
+    else:
+        general(draft)
+
+
+def _values_end(draft: Draft) -> int:
+    words = draft.command.words()
+    return next((i for i, word in enumerate(words) if word in ("CACHE", "PARENT_SCOPE")), len(words))
+
+
+def _architectures(draft: Draft, variable: int, last: int) -> None:
+    """The variable or property at `variable`, and its values behind it up to `last`."""
+    arguments = draft.command.arguments
+    new = names.renamed_variable(arguments[variable].text) or names.PROPERTIES[arguments[variable].text]
+    draft.replace(arguments[variable], new, "CMake's name for HIP")
+    values = arguments[variable + 1 : last]
+    if (
+        not values
+        or values[0].text.upper() in ("OFF", "FALSE", "NO")
+        or values[0].text == f"${{{arguments[variable].text}}}"
+    ):
+        for value in values:
+            _argument(draft, value)
+        return
+    start, end = values[0].outer[0], values[-1].outer[1]
+    draft.edits.append((start, end, draft.architecture, "architectures of the target instead of NVIDIA's"))
+
+
+def _nvcc_flags_variable(draft: Draft, variable: int) -> None:
+    """FindCUDA's flags are a list, CMake's flags of a language are one text."""
+    arguments = draft.command.arguments
+    name = arguments[variable].text
+    new_name = names.SHARED.sub(r"CMAKE_HIP_\1", name.replace("CUDA_NVCC_FLAGS", "CMAKE_CUDA_FLAGS").upper())
+    parts: list[str] = []
+    for argument in arguments[variable + 1 : _values_end(draft)]:
+        if argument.text.strip(";") == f"${{{name}}}":
+            continue
+        parts += [
+            _flags(draft, argument, _REFERENCE.sub(lambda m: _reference(draft, m), argument.text.replace(";", " ")))
+        ]
+    flags = " ".join(part for part in parts if part.strip())
+    start, end = draft.command.start, draft.command.end
+    appended = draft.command.name == "list" or any(f"${{{name}}}" == word.strip(";") for word in draft.command.words())
+    line = f'string(APPEND {new_name} " {flags}")' if appended else f'set({new_name} "{flags}")'
+    if not flags and appended:
+        draft.remove("none of these options means anything to hipcc")
+        return
+    draft.edits = [(start, end, line, "FindCUDA's list of options becomes CMake's text of options for HIP")]
+
+
+def _list(draft: Draft) -> None:
+    words = draft.command.words()
+    if len(words) > 2 and words[0] in ("APPEND", "PREPEND") and words[1] == "CMAKE_CUDA_ARCHITECTURES":
+        _architectures(draft, 1, len(words))
+    elif len(words) > 2 and words[0] in ("APPEND", "PREPEND") and words[1].startswith("CUDA_NVCC_FLAGS"):
+        _nvcc_flags_variable(draft, 1)
+    else:
+        general(draft)
+
+
+def _separable_variable(draft: Draft) -> None:
+    if draft.command.words()[1:2] != ["ON"]:
+        draft.remove("HIP's device code is whole unless -fgpu-rdc is given")
+        return
+    draft.remove("CMake has no such variable for HIP: clang's options say it")
+    draft.after += [
+        "add_compile_options($<$<COMPILE_LANGUAGE:HIP>:-fgpu-rdc>)",
+        "add_link_options($<$<LINK_LANGUAGE:HIP>:-fgpu-rdc> $<$<LINK_LANGUAGE:HIP>:--hip-link>)",
+    ]
+
+
+def _properties(draft: Draft) -> None:
+    """set_target_properties, set_property, set_source_files_properties and their readers."""
+    words = draft.command.words()
+    marker = next((i for i, word in enumerate(words) if word in ("PROPERTIES", "PROPERTY")), None)
+    if marker is None:
+        general(draft)
+        return
+    done = _property_pairs(draft, marker)
+    if draft.removed:
+        return
+    for index, argument in enumerate(draft.command.arguments):
+        if index not in done and argument.kind != "bracket":
+            _argument(draft, argument)
+    _sources(draft)
+
+
+def _property_pairs(draft: Draft, marker: int) -> set[int]:
+    words, arguments = draft.command.words(), draft.command.arguments
+    single = words[marker] == "PROPERTY"
+    done: set[int] = set()
+    gone: list[tuple[int, int]] = []
+    index = marker + 1
+    while index < len(words):
+        last = len(words) if single else min(index + 2, len(words))
+        word = words[index]
+        done.add(index)
+        if word == "CUDA_ARCHITECTURES":
+            _architectures(draft, index, last)
+            done.update(range(index, last))
+        elif word in names.PROPERTIES:
+            draft.replace(arguments[index], names.PROPERTIES[word], "CMake's name for HIP")
+        elif word in names.GONE_PROPERTIES:
+            gone.append((index, last))
+            done.update(range(index, last))
+        elif word in names.REFUSED_PROPERTIES:
+            draft.say(arguments[index], codes.NO_TWIN, f"{word}: {names.REFUSED_PROPERTIES[word]}", "", "error")
+        elif word == "LANGUAGE" and words[index + 1 : index + 2] == ["CUDA"]:
+            draft.replace(arguments[index + 1], "HIP", "CMake's language for AMD GPUs is HIP")
+        index = last
+    _drop_properties(draft, marker, gone)
+    return done
+
+
+def _drop_properties(draft: Draft, marker: int, gone: list[tuple[int, int]]) -> None:
+    words = draft.command.words()
+    if not gone:
+        return
+    if any(words[i] == "CUDA_SEPARABLE_COMPILATION" and words[i + 1 : i + 2] == ["ON"] for i, _ in gone):
+        first = words.index("TARGET") + 1 if words[marker] == "PROPERTY" and "TARGET" in words else 0
+        for target in words[first:marker]:
+            if target != "APPEND":
+                draft.after.append(f"target_compile_options({target} PRIVATE $<$<COMPILE_LANGUAGE:HIP>:-fgpu-rdc>)")
+                draft.after.append(f"target_link_options({target} PRIVATE -fgpu-rdc --hip-link)")
+    why = "HIP has no such property: " + ", ".join(words[i] for i, _ in gone)
+    if sum(last - first for first, last in gone) == len(words) - marker - 1:
+        draft.remove(why)
+        return
+    for first, last in gone:
+        draft.drop(first, last, why)
+
+
+def _features(draft: Draft) -> None:
+    for argument in draft.command.arguments:
+        draft.replace(
+            argument, re.sub(r"\bcuda_std_(\d+)$", r"hip_std_\1", argument.text), "CMake's name of the feature for HIP"
+        )
+
+
+def _cuda_target(draft: Draft) -> None:
+    """cuda_add_executable and cuda_add_library of FindCUDA."""
+    words = draft.command.words()
+    general(draft)
+    draft.rename(names.MACROS[draft.command.name], "FindCUDA's macros have no counterpart: CMake itself compiles HIP")
+    target = words[0] if words else ""
+    if "OPTIONS" in words:
+        index = words.index("OPTIONS")
+        flags = [_flags(draft, a, a.text) for a in draft.command.arguments[index + 1 :]]
+        draft.edits = [e for e in draft.edits if e[0] < draft.command.arguments[index].start]
+        draft.drop(index, len(words), "options of compilation are said of the target")
+        kept = " ".join(f"$<$<COMPILE_LANGUAGE:HIP>:{flag}>" for flag in flags if flag.strip())
+        draft.after += [f"target_compile_options({target} PRIVATE {kept})"] if kept else []
+    draft.after.append(f"target_link_libraries({target} hip::host)")
+    draft.packages.append("hip")
+
+
+def _cuda_link(draft: Draft) -> None:
+    target, package = names.LINK_MACROS[draft.command.name]
+    arguments = draft.command.arguments
+    draft.rename("target_link_libraries", "FindCUDA's macro links this library")
+    if arguments:
+        draft.edits.append((arguments[-1].outer[1], arguments[-1].outer[1], f" {target}", "ROCm's library"))
+    draft.packages.append(package)
+
+
+def _cuda_include(draft: Draft) -> None:
+    general(draft)
+    draft.rename("include_directories", "FindCUDA's macro; CMake's own serves HIP")
+
+
+def _select_arch(draft: Draft) -> None:
+    words = draft.command.words()
+    start, end = draft.command.start, draft.command.end
+    draft.edits = [
+        (
+            start,
+            end,
+            f"set({words[0]} --offload-arch={draft.architecture})",
+            "architectures of the target instead of NVIDIA's",
+        )
+    ]
+
+
+def _include(draft: Draft) -> None:
+    if draft.command.words()[:1] in (["FindCUDA"], ["FindCUDA/select_compute_arch"], ["CUDA_compile"]):
+        draft.remove("of FindCUDA")
+        return
+    general(draft)
+
+
+def _link(draft: Draft) -> None:
+    general(draft)
+    edited = {start for start, *_ in draft.edits}
+    for argument in draft.command.arguments[1 if draft.command.name == "target_link_libraries" else 0 :]:
+        row = library(argument.text.removeprefix("-l")) if argument.kind == "plain" else None
+        if row is None or argument.start in edited or argument.text in ("OpenCL",):
+            continue
+        if row["conversion"] == "none":
+            draft.say(
+                argument,
+                codes.LIBRARY,
+                f"{argument.text} has no twin in ROCm: {row['reason']}",
+                "take out what needs it",
+                "error",
+            )
+        elif row["conversion"] == "drop":
+            index = draft.command.arguments.index(argument)
+            draft.drop(index, index + 1, row["reason"])
+        else:
+            dashes = "-l" if argument.text.startswith("-l") else ""
+            draft.replace(argument, dashes + row["target"], f"ROCm's twin of {argument.text}")
+
+
+def _find_program(draft: Draft) -> None:
+    general(draft)
+    for argument in draft.command.arguments[1:]:
+        if argument.text == "nvcc":
+            draft.replace(argument, "hipcc", "ROCm's compiler driver")
+
+
+def _find_library(draft: Draft) -> None:
+    general(draft)
+    for argument in draft.command.arguments[1:]:
+        row = library(argument.text) if argument.kind == "plain" else None
+        if row is not None and row["conversion"] == "rename":
+            draft.replace(argument, row["target"], f"ROCm's twin of {argument.text}")
+
+
+def _calls(draft: Draft) -> None:
+    general(draft)
+    for argument in draft.command.arguments:
+        tool = re.fullmatch(r"(?:.*/)?(nvcc|nvidia-smi|cuobjdump|nvprune|fatbinary|bin2c|ptxas|nvlink)", argument.text)
+        if tool:
+            draft.say(argument, codes.TOOL, f"{tool[1]} is called", "call ROCm's tool, or take the step out")
+
+
+def _glob(draft: Draft) -> None:
+    general(draft)
+    words, arguments = draft.command.words(), draft.command.arguments
+    if not words or words[0] not in ("GLOB", "GLOB_RECURSE") or len(words) < 2:
+        return
+    globs = [a for a in arguments[2:] if a.text.endswith("*.cu")]
+    if draft.suffix != ".cu":
+        _rename_sources(draft, globs)
+        return
+    others = [a for a in arguments[2:] if "*" in a.text and a not in globs]
+    reference = f"${{{words[1]}}}"
+    if not globs or reference in draft.marked or f"${{{words[1]}_HIP}}" in draft.marked:
+        return
+    if others:
+        patterns = " ".join(draft.text[slice(*a.outer)] for a in globs)
+        options = " ".join(w for w in words[2:] if w in ("CONFIGURE_DEPENDS",))
+        draft.after.append(f"file({words[0]} {words[1]}_HIP {options + ' ' if options else ''}{patterns})")
+        reference = f"${{{words[1]}_HIP}}"
+    draft.after.append(f"set_source_files_properties({reference} PROPERTIES LANGUAGE HIP)")
+
+
+def _enable(draft: Draft) -> None:
+    for argument in draft.command.arguments:
+        draft.replace(
+            argument, "HIP" if argument.text == "CUDA" else argument.text, "CMake's language for AMD GPUs is HIP"
+        )
+
+
+Handler = Callable[[Draft], None]
+_PROPERTY_COMMANDS = (
+    "set_target_properties", "set_property", "set_source_files_properties", "get_target_property", "get_property",
+    "get_source_file_property", "define_property", "set_tests_properties",
+)  # fmt: skip
+COMMANDS: Mapping[str, Handler] = {
+    "cmake_minimum_required": _minimum,
+    "project": _project,
+    "enable_language": _enable,
+    "check_language": _enable,
+    "find_package": _find_package,
+    "set": _set,
+    "unset": _set,
+    "list": _list,
+    "include": _include,
+    "target_compile_features": _features,
+    "target_link_libraries": _link,
+    "link_libraries": _link,
+    "cuda_add_executable": _cuda_target,
+    "cuda_add_library": _cuda_target,
+    "cuda_include_directories": _cuda_include,
+    "cuda_select_nvcc_arch_flags": _select_arch,
+    "find_program": _find_program,
+    "find_library": _find_library,
+    "execute_process": _calls,
+    "add_custom_command": _calls,
+    "add_custom_target": _calls,
+    "file": _glob,
+    **dict.fromkeys(names.LINK_MACROS, _cuda_link),
+    **dict.fromkeys(_PROPERTY_COMMANDS, _properties),
+}
+
+BOTH: Mapping[str, Handler] = {"project": _project_for_both}
+"""What is done instead where one text must serve both vendors."""
