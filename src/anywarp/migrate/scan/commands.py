@@ -1,0 +1,427 @@
+"""One shell command: what its words ask of NVIDIA's tools, of containers, of package managers and of the cluster."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from anywarp.catalogue.replacements import image, image_parts, kind, variable
+from anywarp.migrate.scan import declared
+from anywarp.migrate.scan.lines import Seen, seen
+
+Word = tuple[str, int]
+
+TOOLS = frozenset(
+    """nvidia-smi dcgmi nv-hostengine nvidia-ctk nvidia-modprobe nvidia-persistenced nvidia-cuda-mps-control nvidia-cuda-mps-server
+    nvidia-container-cli nvidia-settings nvidia-xconfig nvidia-bug-report.sh nvidia-topologyd nvitop nvtop gpustat nsys ncu nsys-ui ncu-ui
+    nv-nsight-cu-cli nvprof nvvp cuda-gdb cuda-memcheck compute-sanitizer nvcc ptxas nvlink fatbinary cuobjdump nvdisasm cudafe++ bin2c
+    trtexec trtllm-build trtllm-serve tritonserver nvidia-docker nvidia-docker2 genai-perf""".split()
+)  # fmt: skip
+"""Programs that come with NVIDIA's driver, toolkit or servers."""
+
+_PREFIXES = frozenset(
+    "sudo env time exec nohup command stdbuf nice ionice eval builtin then do else if while until ! watch xargs".split()
+)
+_VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\+?=)(.*)", re.DOTALL)
+_CUDA_VARIABLE = re.compile(
+    r"(?:CUDA|NVIDIA|CUDNN|CUBLAS|CUSPARSE|NVCC|NVTE|NCCL|TORCH_CUDA|PYTORCH_CUDA|PYTORCH_NVML)_[A-Z0-9_]*$|NVCC$|CUDACXX$"
+)
+_SYSTEM = re.compile(
+    r"(?:lib)?(?:cuda|cudnn|cublas|cufft|curand|cusolver|cusparse|nccl|nvinfer|nvonnxparsers?|nvjpeg|npp|nvrtc|nvtx|nvvm|nvjitlink|nvidia|tensorrt"
+    r"|datacenter-gpu-manager|nsight|dcgm)(?![a-z])[\w.+-]*|lib(?:cudnn|nccl|cublas|nvinfer|nvjpeg|nvonnx)\w*[\w.+-]*|xserver-xorg-video-nvidia.*"
+)  # fmt: skip
+_NVIDIA_URL = re.compile(r"https?://[^\s\"']*(?:nvidia\.com|nvidia\.github\.io)[^\s\"']*")
+_OPTION = re.compile(r"-D(CMAKE_CUDA_\w+|\w*(?:CUDA|CUBLAS|CUDNN|NCCL|TENSORRT)\w*)(?::\w+)?=(\S*)")
+_SHELLS = frozenset("bash sh zsh dash ksh".split())
+
+
+def seen_in(words: list[Word]) -> Iterator[Seen]:
+    """Yield what one command, as words with their offsets, says about CUDA; a script handed on (`bash -c`) is not looked into."""
+    words = list(words)
+    while words:
+        word, offset = words[0]
+        if found := _VARIABLE.fullmatch(word):
+            yield from set_variable(found[1], found[2], offset)
+        elif word in ("export", "declare", "local", "readonly", "setenv", "typeset"):
+            yield from _exported(words)
+            return
+        elif word not in _PREFIXES and not word.startswith(("-", "@")):
+            break
+        elif word.startswith("@") and len(word) > 1:  # a recipe of make that is not echoed
+            words[0] = (word.lstrip("@-+"), offset + 1)
+            continue
+        words.pop(0)
+    if words:
+        yield from _command(words)
+
+
+def _exported(words: list[Word]) -> Iterator[Seen]:
+    if words[0][0] == "setenv" and len(words) > 2:
+        yield from set_variable(words[1][0], words[2][0], words[1][1])
+        return
+    for word, offset in words[1:]:
+        if found := _VARIABLE.fullmatch(word):
+            yield from set_variable(found[1], found[2], offset)
+
+
+def set_variable(name: str, value: str, offset: int, use: str = "set") -> Iterator[Seen]:
+    """Yield a variable that CUDA's libraries or NVIDIA's container runtime read."""
+    if variable(name) is not None or _CUDA_VARIABLE.match(name):
+        yield seen("env", name, offset, value=value, use=use)
+
+
+def _command(words: list[Word]) -> Iterator[Seen]:
+    word, offset = words[0]
+    name = word.rsplit("/", 1)[-1].removesuffix(".exe")
+    if name in _SHELLS and len(words) > 2 and any(flag[0].startswith("-") and "c" in flag[0] for flag in words[1:3]):
+        return  # its text is another script: `inner_script`
+    if re.fullmatch(r"python[\d.]*|pypy3?", name):
+        yield from _python(words)
+        return
+    if name in TOOLS:
+        arguments = " ".join(one for one, _ in words[1:30])
+        yield seen("command." + name, name, offset, arguments=arguments)
+        if name not in ("nvidia-docker",):
+            return
+    reader = _READERS.get(name)
+    if reader is not None:
+        yield from reader(words)
+    else:
+        yield from _options(words)
+        yield from _links(words)
+
+
+def inner_script(words: list[Word]) -> Word | None:
+    """Return the script that a command hands to a shell (`bash -lc "..."`), with the offset of its text; None where there is none."""
+    for place, (word, _) in enumerate(words[:-2]):
+        if word.rsplit("/", 1)[-1] in _SHELLS:
+            for step in (1, 2, 3):
+                if place + step + 1 < len(words) and re.fullmatch(r"-[a-z]*c", words[place + step][0]):
+                    text, offset = words[place + step + 1]
+                    return text, offset + 1
+            return None
+    return None
+
+
+def _python(words: list[Word]) -> Iterator[Seen]:
+    for place, (word, _) in enumerate(words[:-1]):
+        if word == "-m" and words[place + 1][0] in ("pip", "uv", "pipenv"):
+            yield from _command(words[place + 1 :])
+            return
+        if word == "-m" and words[place + 1][0] in ("torch.distributed.run", "torch.distributed.launch"):
+            return
+
+
+def _options(words: list[Word]) -> Iterator[Seen]:
+    for word, offset in words[1:]:
+        if found := _OPTION.match(word):
+            yield seen("build.option", found[1], offset, value=found[2])
+
+
+def _links(words: list[Word]) -> Iterator[Seen]:
+    for word, offset in words[1:]:
+        if found := _NVIDIA_URL.search(word):
+            yield seen("package.source", found[0], offset + found.start())
+
+
+# --- package managers
+
+
+_PIP_VALUES = frozenset("-i --index-url --extra-index-url --index --default-index -f --find-links".split())
+_PIP_SKIPPED = frozenset(
+    "-t --target --prefix --root --src --python --trusted-host --proxy --timeout --platform --python-version --implementation --abi --no-binary "
+    "--only-binary --cache-dir --report --config-settings -C --group -o --output-file --progress-bar --upgrade-strategy --cert -w --wheel-dir -d "
+    "--dest --index-strategy --torch-backend --link-mode --project --directory -p --constraint -c".split()
+)
+
+
+def _pip(words: list[Word]) -> Iterator[Seen]:
+    names = [word for word, _ in words[:4]]
+    verb = next((i for i, word in enumerate(names) if word in ("install", "download", "wheel", "add", "sync")), None)
+    if verb is None:
+        return
+    rest, packages, index = words[verb + 1 :], list[Word](), ""
+    place = 0
+    while place < len(rest):
+        word, offset = rest[place]
+        flag, _, value = word.partition("=") if word.startswith("--") else (word, "", "")
+        if (
+            word.startswith("-")
+            and not value
+            and place + 1 < len(rest)
+            and flag in _PIP_VALUES | _PIP_SKIPPED | {"-r", "--requirement"}
+        ):
+            place += 1
+            value, offset = rest[place]
+        if flag in _PIP_VALUES:
+            index = declared.index_of(value + "/") or index
+            yield from declared.index(value, offset, "command")
+        elif flag in ("-r", "--requirement") or (verb and names[verb] == "sync" and not word.startswith("-")):
+            yield seen("docker.requirements", value or word, offset)
+        elif not word.startswith("-") and flag == word:
+            packages.append((word, offset))
+        elif flag in ("-e", "--editable") and place + 1 < len(rest):
+            place += 1
+        place += 1
+    for word, offset in packages:
+        if word[:1] in "<>":
+            break
+        yield from declared.requirement(word, offset, "command", index)
+
+
+def _conda(words: list[Word]) -> Iterator[Seen]:
+    verb = next((i for i, (word, _) in enumerate(words[:6]) if word in ("install", "create", "update")), None)
+    if verb is None:
+        return
+    place = verb + 1
+    while place < len(words):
+        word, offset = words[place]
+        place += 1
+        if word in ("-n", "--name", "-p", "--prefix", "-f", "--file", "--solver"):
+            place += 1
+        elif word in ("-c", "--channel") and place < len(words):
+            yield from channel(*words[place], "command")
+            place += 1
+        elif not word.startswith("-"):
+            yield from conda_requirement(word, offset, "command")
+
+
+def channel(name: str, offset: int, where: str) -> Iterator[Seen]:
+    """Yield a conda channel of NVIDIA's."""
+    if re.fullmatch(r"nvidia(?:/label/\S+)?|rapidsai(?:-nightly)?", name):
+        yield seen("package.channel", name, offset, where=where)
+
+
+def conda_requirement(text: str, offset: int, where: str) -> Iterator[Seen]:
+    """Yield what a conda requirement says: `nvidia::cuda-toolkit=12.1`, `pytorch=2.1=py3.11_cuda12.1*`."""
+    text = text.split("#")[0].strip()
+    found = re.match(r"(?:[\w./-]+::)?([A-Za-z0-9_][\w.-]*)[ \t]*(\[[^\]]*\]|[ \t=<>!~|,*][^\n]*)?$", text)
+    if found is None:
+        return
+    name, specifier = found[1], (found[2] or "").strip()
+    build = re.search(r"cuda\w*|cu1\d\d|_gpu", specifier)
+    if "cpu" in specifier:
+        return
+    if name in ("pytorch", "torchvision", "torchaudio") or build is None:
+        yield from declared.named(name, offset, where, specifier, channel="conda")
+    else:
+        yield seen("package", name, offset, specifier=specifier, index=build[0], where=where, channel="conda")
+
+
+def _system(words: list[Word]) -> Iterator[Seen]:
+    if not any(word in ("install", "add", "download", "-S", "-Sy", "localinstall", "in") for word, _ in words[1:8]):
+        yield from _links(words)
+        return
+    for word, offset in words[1:]:
+        name = re.split(r"[=<>]", word.rsplit("/", 1)[-1])[0]
+        if _SYSTEM.fullmatch(name) and not name.endswith((".sh", ".md")):
+            yield seen("package.system", name, offset, version=word.partition("=")[2])
+    yield from _links(words)
+
+
+def _module(words: list[Word]) -> Iterator[Seen]:
+    if len(words) < 2 or words[1][0] not in ("load", "add", "swap", "switch", "try-load"):
+        return
+    for word, offset in words[2:]:
+        if re.search(r"(?i)cuda|cudnn|nccl|nvhpc|nvidia|nvcompilers|tensorrt", word):
+            yield seen("slurm.module", word, offset)
+
+
+# --- containers
+
+
+_DOCKER_VALUES = frozenset(
+    "-v --volume -p --publish --name -w --workdir --entrypoint --network --net --shm-size -u --user --mount --ipc --ulimit -h --hostname "
+    "--add-host --label -l --log-driver --memory -m --cpus --restart --security-opt --cap-add --group-add --platform --pid --cgroupns --tmpfs "
+    "--log-opt --env-file --pull --userns --expose --dns --health-cmd --cidfile --cpuset-cpus --oom-score-adj --stop-signal --uts".split()
+)
+
+
+def _docker(words: list[Word]) -> Iterator[Seen]:
+    verb = next(
+        (
+            i
+            for i, (word, _) in enumerate(words[:8])
+            if i and word in ("run", "create", "build", "buildx", "pull", "compose")
+        ),
+        None,
+    )
+    if verb is None:
+        return
+    if words[verb][0] in ("build", "buildx"):
+        yield from _build(words[verb:])
+    elif words[verb][0] == "pull":
+        for word, offset in words[verb + 1 :]:
+            yield from image_use(word, offset)
+    elif words[verb][0] in ("run", "create"):
+        yield from _run(words[verb + 1 :])
+
+
+def _run(words: list[Word]) -> Iterator[Seen]:
+    place = 0
+    while place < len(words):
+        word, offset = words[place]
+        place += 1
+        if not word.startswith("-"):
+            yield from image_use(word, offset)
+            yield from seen_in(words[place:])
+            return
+        flag, _, value = word.partition("=")
+        takes = flag in _DOCKER_VALUES or flag in ("--gpus", "--runtime", "--device", "-e", "--env")
+        if takes and not value and place < len(words):
+            value = words[place][0]
+            place += 1
+        yield from container_flag(flag, value, offset)
+
+
+def container_flag(flag: str, value: str, offset: int) -> Iterator[Seen]:
+    """Yield what an option of `docker run` or `podman run` says."""
+    if flag == "--gpus":
+        yield seen("container.gpus", "--gpus", offset, value=value)
+    elif flag == "--runtime" and value.startswith("nvidia"):
+        yield seen("container.runtime", value, offset)
+    elif flag == "--device" and ("nvidia" in value):
+        yield seen("container.device", value, offset)
+    elif flag in ("-e", "--env"):
+        name, _, text = value.partition("=")
+        yield from set_variable(name, text, offset)
+
+
+def _build(words: list[Word]) -> Iterator[Seen]:
+    tag, dockerfile, context, offset, place = "", "", "", words[0][1], 1
+    while place < len(words):
+        word, at = words[place]
+        place += 1
+        flag, _, value = word.partition("=")
+        if (
+            flag
+            in (
+                "-t",
+                "--tag",
+                "-f",
+                "--file",
+                "--build-arg",
+                "--target",
+                "--platform",
+                "-o",
+                "--output",
+                "--cache-from",
+                "--cache-to",
+            )
+            and not value
+        ):
+            value = words[place][0] if place < len(words) else ""
+            place += 1
+        if flag in ("-t", "--tag"):
+            tag = tag or value
+        elif flag in ("-f", "--file"):
+            dockerfile = value
+        elif flag == "--build-arg":
+            name, _, text = value.partition("=")
+            yield from build_argument(name, text, at)
+        elif not word.startswith("-") and word not in ("build", "bake"):
+            context = word
+    if context or dockerfile:
+        yield seen("docker.build", tag or context, offset, context=context or ".", dockerfile=dockerfile)
+
+
+def build_argument(name: str, value: str, offset: int) -> Iterator[Seen]:
+    """Yield an argument of a build that chooses CUDA: an image, an architecture, a version."""
+    if image(value) is not None:
+        yield from image_use(value, offset)
+    elif re.search(r"(?i)cuda", name) and value:
+        yield seen("build.argument", name, offset, value=value)
+
+
+def image_use(reference: str, offset: int) -> Iterator[Seen]:
+    """Yield an image that holds CUDA: one the tables know, or one whose name or tag says so."""
+    if not 0 < len(reference) < 400 or reference.startswith(("-", "/", ".")):
+        return
+    name, tag, _ = image_parts(reference)
+    if image(reference) is not None:
+        if not re.search(r"(?i)rocm|hip|-cpu\b|^cpu", tag):
+            yield seen("image", reference, offset)
+    elif re.search(r"(?i)nvidia|cuda|(?:^|[-_./])cu1[0-9]\d?(?:$|[-_.])|tensorrt", f"{name}:{tag}"):
+        yield seen("image", reference, offset)
+
+
+# --- clusters
+
+
+def _helm(words: list[Word]) -> Iterator[Seen]:
+    for place, (word, offset) in enumerate(words):
+        chart = word.rsplit("/", 1)[-1]
+        if place and "/" in word and kind("chart", chart) is not None and not word.startswith("http"):
+            yield seen("helm.chart", chart, offset, repository=word.rpartition("/")[0])
+        elif _NVIDIA_URL.match(word):
+            yield seen("helm.repository", word, offset)
+        elif word.startswith("--set") and "=" in word:
+            yield from _set(word.partition("=")[2], offset)
+        elif words[place - 1][0].startswith("--set") and place and "=" in word:
+            yield from _set(word, offset)
+
+
+def _set(text: str, offset: int) -> Iterator[Seen]:
+    if found := re.search(r"nvidia\\?\.com/([\w.-]+)=?(.*)", text):
+        yield seen("k8s.resource", f"nvidia.com/{found[1]}", offset, count=found[2])
+
+
+_KUBECTL_RESOURCE = re.compile(r"(?:nvidia\.com)/[\w.-]+")
+
+
+def _kubectl(words: list[Word]) -> Iterator[Seen]:
+    for word, offset in words[1:]:
+        if found := _NVIDIA_URL.search(word):
+            yield seen("package.source", found[0], offset)
+        elif re.search(r"(?i)nvidia.*(?:device-plugin|dcgm|gpu-operator|driver).*\.ya?ml", word):
+            yield seen("package.source", word, offset)
+        elif found := _KUBECTL_RESOURCE.search(word):
+            yield seen("k8s.label", found[0], offset + found.start(), use="command")
+
+
+_SLURM_FLAG = re.compile(r"--(gres|gpus|gpus-per-node|gpus-per-task|gpus-per-socket|gpu-bind|constraint|mem-per-gpu|cpus-per-gpu|ntasks-per-gpu|gpu-freq|tres-per-\w+)(?:=(.*))?|-(G|C)(.*)")  # fmt: skip
+
+
+def slurm_flags(words: list[Word]) -> Iterator[Seen]:
+    """Yield the options of srun, sbatch and salloc that ask for GPUs."""
+    for place, (word, offset) in enumerate(words):
+        found = _SLURM_FLAG.fullmatch(word)
+        if found is None:
+            continue
+        following = words[place + 1][0] if place + 1 < len(words) else ""
+        if found[1]:
+            yield seen("slurm." + found[1], found[1], offset, value=found[2] if found[2] is not None else following)
+        else:
+            name = "gpus" if found[3] == "G" else "constraint"
+            yield seen("slurm." + name, name, offset, value=found[4].lstrip("=") or following)
+
+
+def _srun(words: list[Word]) -> Iterator[Seen]:
+    place = 1
+    while place < len(words) and words[place][0].startswith("-"):
+        short = re.fullmatch(
+            r"-[A-Za-z]|--(?:nodes|ntasks|partition|account|time|cpus-per-task|mem|job-name|output|error|jobid|gpus|gres)",
+            words[place][0],
+        )
+        place += 2 if short and place + 1 < len(words) and not words[place + 1][0].startswith("-") else 1
+    yield from slurm_flags(words[1:place])
+    yield from seen_in(words[place:])
+
+
+def _uv(words: list[Word]) -> Iterator[Seen]:
+    yield from _pip(words)
+
+
+_READERS: dict[str, Callable[[list[Word]], Iterator[Seen]]] = {
+    **dict.fromkeys(("pip", "pip3", "pipx", "pdm", "poetry", "pipenv"), _pip),
+    "uv": _uv,
+    **dict.fromkeys(("conda", "mamba", "micromamba"), _conda),
+    **dict.fromkeys(
+        ("apt", "apt-get", "aptitude", "yum", "dnf", "microdnf", "tdnf", "zypper", "apk", "pacman", "rpm"), _system
+    ),
+    **dict.fromkeys(("docker", "podman", "nerdctl", "nvidia-docker", "buildah"), _docker),
+    **dict.fromkeys(("module", "ml"), _module),
+    "helm": _helm,
+    **dict.fromkeys(("kubectl", "oc", "k3s"), _kubectl),
+    **dict.fromkeys(("srun", "sbatch", "salloc"), _srun),
+}

@@ -1,0 +1,143 @@
+"""Shell: commands of NVIDIA's, containers started with GPUs, packages installed, variables set.
+
+Scripts are wherever machines are described, so that one reader serves files of their own, Dockerfiles, workflows, manifests and job scripts.
+It splits commands as a shell does and executes nothing; a variable stays its name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import PurePath
+
+from anywarp.migrate.findings import Use
+from anywarp.migrate.scan import commands
+from anywarp.migrate.scan.lines import Lines, Piece, Seen, seen
+
+HINTS = re.compile(
+    rb"(?i)cuda|nvidia|nvcc|nccl|cudnn|cublas|dcgm|nsys|\bncu\b|nvprof|nv-|gpu|pip|conda|mamba|requirements|\buv\b|docker|podman|helm|sbatch|srun"
+)
+"""What a file must hold somewhere to be read at all."""
+
+_INTERPRETER = re.compile(rb"#!.*\b(?:ba|z|k|da|a)?sh\b")
+_TOKEN = re.compile(
+    r"""(?P<blank>(?:[ \t]|\\\n)+)|(?P<end>&&|\|\||[;\n|&](?!>))|(?P<comment>\#[^\n]*)|(?P<open>\$\(|[(){}`]|\bthen\b|\bdo\b|\belse\b)"""
+    r"""|(?P<word>(?:[^\s\\"'`;|&()#{}$]|(?<=[^\s])\#|\\.|"[^"\\]*(?:\\.[^"\\]*)*"|'[^']*'|\$\{\{[^\n]*?\}\}|\$\{[^}\n]*\}|\$(?!\()|\{[^}\s]*\}|[{}](?=[^\s;)])|(?<=>)&|["'])+)"""
+    r"""|(?P<other>.)""",
+    re.DOTALL,
+)  # fmt: skip
+_HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1")
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
+_PATH = re.compile(r"/usr/(?:local/cuda(?:-[\d.]+)?|lib/(?:x86_64|aarch64)-linux-gnu/libcuda\.so[.\d]*)(?![\w-])")
+_READ = re.compile(r"\$\{?(CUDA_[A-Z0-9_]+|NVIDIA_[A-Z0-9_]+|TORCH_CUDA_ARCH_LIST)\b")
+
+MOST_DEPTH = 3
+"""Scripts inside scripts (`bash -c`) that are looked into."""
+
+MOST_WORDS = 4000
+"""Words of one command that are looked at."""
+
+Word = tuple[str, int]
+
+
+def wants(path: PurePath, head: bytes) -> bool:
+    """Tell whether a file is a shell script, by its name or its first line."""
+    name = path.name.lower()
+    if name.endswith((".sh", ".bash", ".zsh", ".ksh", ".bats", ".env", ".envrc")) or name in (
+        ".bashrc",
+        ".profile",
+        ".env",
+    ):
+        return True
+    return not path.suffix and head.startswith(b"#!") and _INTERPRETER.match(head.split(b"\n", 1)[0]) is not None
+
+
+def scan(data: bytes, path: PurePath) -> Iterator[Use]:
+    """Yield what a script says about CUDA."""
+    if not HINTS.search(data):
+        return
+    lines = Lines(data)
+    yield from lines.found_in(Piece(lines.text), script(lines.text))
+
+
+def script(text: str, expand: Callable[[str], str] | None = None, depth: int = 0) -> Iterator[Seen]:
+    """Yield what shell text does that concerns CUDA, in the order of the text; `expand` puts in the values of known variables."""
+    for words in split(text):
+        if expand is not None:
+            words = [(expand(word) if "$" in word else word, offset) for word, offset in words]
+        yield from commands.seen_in(words)
+        inner = commands.inner_script(words) if depth < MOST_DEPTH else None
+        if inner is not None:
+            for one in script(inner[0], expand, depth + 1):
+                yield Seen(one.subject, one.name, inner[1] + one.offset, one.details)
+    if not depth:
+        yield from paths(text)
+
+
+def paths(text: str) -> Iterator[Seen]:
+    """Yield the folders of NVIDIA's toolkit and the variables of CUDA's that a text reads, comments left out."""
+    for found in _PATH.finditer(text):
+        if not _in_comment(text, found.start()):
+            yield seen("path.cuda", found[0], found.start())
+    for found in _READ.finditer(text):
+        if not _in_comment(text, found.start()):
+            yield seen("env", found[1], found.start(), use="read")
+
+
+def _in_comment(text: str, offset: int) -> bool:
+    start = text.rfind("\n", 0, offset) + 1
+    return re.match(r"[ \t]*#", text[start : start + 200]) is not None
+
+
+def split(text: str) -> Iterator[list[Word]]:
+    """Yield the simple commands of shell text, each as its words with their offsets, quotes removed."""
+    words: list[Word] = []
+    place, skip_to = 0, ""
+    while place < len(text):
+        found = _TOKEN.match(text, place)
+        if found is None:
+            place += 1
+            continue
+        place = found.end()
+        kind = found.lastgroup
+        if kind == "word":
+            here = _HEREDOC.search(found[0]) or (
+                _HEREDOC.match(text, found.start()) if found[0].startswith("<<") else None
+            )
+            if here:
+                skip_to = here[2]
+            elif len(words) < MOST_WORDS:
+                words.append((unquoted(found[0]), found.start()))
+        elif kind in ("end", "open"):
+            if words:
+                yield words
+            words = []
+            if skip_to and found[0] == "\n":
+                place = _after_heredoc(text, place, skip_to)
+                skip_to = ""
+    if words:
+        yield words
+
+
+def _after_heredoc(text: str, place: int, mark: str) -> int:
+    end = re.compile(rf"^[ \t]*{re.escape(mark)}[ \t]*$", re.MULTILINE).search(text, place)
+    return end.end() if end else place
+
+
+def unquoted(word: str) -> str:
+    """Return a word without its quotes and with continued lines joined."""
+    if "\\\n" in word:
+        word = word.replace("\\\n", "")
+    if '"' in word or "'" in word:
+        word = re.sub(
+            r'"([^"\\]*(?:\\.[^"\\]*)*)"|\'([^\']*)\'',
+            lambda found: found[1] if found[1] is not None else found[2],
+            word,
+        )
+    return word
+
+
+def assignment(word: str) -> tuple[str, str] | None:
+    """Split `NAME=value`; None where a word is no assignment."""
+    found = _ASSIGNMENT.fullmatch(word)
+    return (found[1], found[2]) if found else None

@@ -1,0 +1,179 @@
+"""Verdicts on commands of NVIDIA's: the tools of the driver, of the toolkit, and of its servers."""
+
+from __future__ import annotations
+
+import re
+
+from anywarp.catalogue.migration import Row, rows
+from anywarp.migrate.findings import Use, Verdict
+from anywarp.migrate.target import Target
+from anywarp.migrate.verdicts.rows import BY_HAND, CONVERT, by_hand, plain
+
+SUBJECTS = ("command",)
+
+_TOOLS: dict[str, tuple[str, str]] = {
+    "dcgmi": ("amd-smi, and AMD's test runner for `diag`", "hours"),
+    "nv-hostengine": ("AMD's device metrics exporter", "hours"),
+    "nsys": ("rocprof-sys (ROCm Systems Profiler)", "hours"),
+    "ncu": ("rocprof-compute (ROCm Compute Profiler)", "hours"),
+    "nvprof": ("rocprofv3", "hours"),
+    "cuda-gdb": ("rocgdb", "hours"),
+    "trtexec": ("migraphx-driver", "days"),
+    "genai-perf": ("aiperf", "minutes"),
+    "nvtop": ("nvtop, which shows AMD GPUs, too", "none"),
+    "nvitop": ("amd-smi monitor", "minutes"),
+    "gpustat": ("amd-smi monitor", "minutes"),
+    "cuobjdump": ("roc-obj-ls, llvm-objdump", "hours"),
+    "nvdisasm": ("llvm-objdump -d", "hours"),
+    "nvidia-ctk": ("amd-ctk", "hours"),
+    "nvidia-docker": ("docker with --device /dev/kfd --device /dev/dri", "minutes"),
+    "nvidia-docker2": ("docker with --device /dev/kfd --device /dev/dri", "minutes"),
+}
+_PROFILERS = ("cuda-memcheck", "compute-sanitizer")
+_NOTHING = frozenset(
+    "nvidia-cuda-mps-control nvidia-cuda-mps-server nvidia-modprobe nvidia-persistenced nvidia-settings nvidia-xconfig".split()
+)
+_COMPILERS = frozenset("nvcc ptxas nvlink fatbinary cudafe++ bin2c".split())
+
+
+def judge(use: Use, target: Target) -> Verdict | None:
+    """Say what becomes of a command."""
+    if found := plain(target):
+        return found
+    tool = use.subject.partition(".")[2]
+    arguments = use.detail("arguments")
+    if tool == "nvidia-smi":
+        return _smi(arguments or use.name.partition(" ")[2], target)
+    if tool in _COMPILERS:
+        return _compiler(tool, target)
+    if tool in _PROFILERS:
+        return by_hand(
+            f"{tool} instruments machine code of NVIDIA's cards",
+            "`anywarp run --check all`",
+            "minutes",
+            "start the program by `anywarp run --check all`",
+        )
+    if tool in _NOTHING:
+        return (
+            Verdict("as-is", "not needed: nothing of it is there without NVIDIA's driver")
+            if target.device == "cpu"
+            else by_hand(_why_not(tool), "nothing: leave it out", "hours")
+        )
+    known = _TOOLS.get(tool)
+    if target.device == "cpu":
+        return _on_cpu(tool)
+    if known is None:
+        return Verdict("no-path", f"{tool} is for NVIDIA's cards and has no counterpart", effort="days", help=BY_HAND)
+    if known[1] == "none":
+        return Verdict("as-is", known[0])
+    return Verdict(
+        "replace",
+        f"{tool} is for NVIDIA's cards",
+        known[0],
+        "days" if known[1] == "days" else "minutes" if known[1] == "minutes" else "hours",
+        BY_HAND,
+    )
+
+
+def _why_not(tool: str) -> str:
+    if "mps" in tool:
+        return "ROCm has no MPS: processes share a GPU without it, or the GPU is partitioned"
+    return "a part of NVIDIA's driver"
+
+
+def _on_cpu(tool: str) -> Verdict:
+    if tool in ("nsys", "ncu", "nvprof"):
+        return by_hand(
+            f"{tool} reads counters of NVIDIA's cards",
+            "`anywarp run --trace`",
+            "minutes",
+            "start the program by `anywarp run --trace FILE`",
+        )
+    if tool in ("nvitop", "gpustat", "nvtop"):
+        return Verdict("as-is", "reads NVIDIA's management library, which is ours under `anywarp run`")
+    return Verdict(
+        "no-path",
+        f"{tool} is for NVIDIA's cards; the processor has nothing that it could ask",
+        effort="hours",
+        help="leave it out on the processor",
+    )
+
+
+def _compiler(tool: str, target: Target) -> Verdict:
+    if target.device == "cpu":
+        return (
+            Verdict(
+                "rebuild",
+                "`anywarp nvcc` takes nvcc's options and needs no files of NVIDIA's",
+                "anywarp nvcc",
+                "minutes",
+                "put `anywarp nvcc` in its place",
+            )
+            if tool == "nvcc"
+            else by_hand(f"{tool} makes machine code for NVIDIA's cards", "`anywarp nvcc`, which makes PTX", "hours")
+        )
+    if tool == "nvcc":
+        return by_hand(
+            "the source is translated first (`anywarp translate`) and compiled by hipcc; or it stays as it is for `anywarp nvcc`",
+            "hipcc, or anywarp nvcc",
+            "hours",
+            "build files of CMake, make and setup.py are changed by `anywarp translate`",
+        )
+    return by_hand(f"{tool} makes machine code for NVIDIA's cards", "hipcc", "hours")
+
+
+def _smi(arguments: str, target: Target) -> Verdict:
+    if target.device == "cpu":
+        return Verdict(
+            "as-is",
+            "`anywarp smi` answers the same options with the same output",
+            "anywarp smi",
+            "none",
+            "link nvidia-smi to `anywarp smi` on the path",
+        )
+    row = _smi_row(arguments)
+    if row is not None and row["conversion"] == "none":
+        return Verdict("no-path", row["reason"], effort="hours", help=BY_HAND)
+    if row is not None and row["conversion"] == "drop":
+        return Verdict("converted", row["reason"], "nothing: it is left out", "minutes", CONVERT)
+    if row is None:
+        return by_hand(
+            "no table has these options",
+            "amd-smi, or `anywarp smi --device hip`, which answers the same options",
+            "hours",
+        )
+    answer = row["target"]
+    if re.search(r"--query-|--format", arguments) or row["columns"] == "differ":
+        return by_hand(
+            f"{row['reason']}; names and order of what is printed differ, so whatever reads it changes, too",
+            f"{answer}, or `anywarp smi --device hip`, which prints what nvidia-smi does",
+            "hours",
+        )
+    return Verdict("converted", row["reason"], answer, "minutes", CONVERT)
+
+
+def _smi_row(arguments: str) -> Row | None:
+    """Return the row of the first option or field of a call that the table has, the worst of several fields."""
+    words = re.split(r"[\s'\",\[\]]+", arguments.strip())
+    fields = re.search(r"--query-gpu[= ]([\w.,]+)", arguments)
+    if fields:
+        found = [row for name in fields[1].split(",") if (row := _row("query", name))]
+        return next((row for row in found if row["conversion"] == "none"), found[0] if found else None)
+    options = [word for word in words if word and not word.startswith((">", "2>", "|", "&"))]
+    if not options:
+        return _row("command", "")
+    for width in (2, 1):
+        for place in range(len(options)):
+            name = " ".join(options[place : place + width]).partition("=")[0]
+            if row := _row("command", name) or _row("option", name):
+                return row
+    return None
+
+
+def _row(kind: str, name: str) -> Row | None:
+    for row in rows("smi"):
+        if row["kind"] == kind and (
+            row["name"] == name or (row["name"].endswith("*") and name.startswith(row["name"][:-1]))
+        ):
+            return row
+    return None

@@ -1,0 +1,75 @@
+"""Verdicts on environment variables that speak to CUDA, and on paths into NVIDIA's toolkit."""
+
+from __future__ import annotations
+
+import re
+
+from anywarp.catalogue.replacements import variable
+from anywarp.migrate.findings import Use, Verdict
+from anywarp.migrate.target import Target
+from anywarp.migrate.verdicts.rows import CONVERT, by_hand, on_hip, plain
+
+SUBJECTS = ("env", "path")
+
+_HONOURED = frozenset({"CUDA_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING"})
+"""What our own libraries read on the processor."""
+
+_REFERENCE = re.compile(r"\$(?:\w+|\{\w+\})(?:/[\w/.-]*)?")
+
+
+def judge(use: Use, target: Target) -> Verdict | None:
+    """Say what becomes of a variable that is set or read, or of a path."""
+    if found := plain(target):
+        return found
+    if use.subject != "env":
+        return _path(target)
+    if target.device == "cpu":
+        why = (
+            "our libraries read it, too"
+            if use.name in _HONOURED
+            else "nothing on the processor reads it: it does no harm"
+        )
+        return Verdict("as-is", why)
+    row = variable(use.name)
+    if row is None:
+        return by_hand(
+            "no table has this variable of CUDA's", "what takes its place on ROCm, where anything does", "minutes"
+        )
+    refused = (
+        _refused(use.detail("value"), row["values"], target)
+        if row["conversion"] == "rename" and use.detail("use") != "read"
+        else ""
+    )
+    if refused:
+        return by_hand(refused, row["target"], "minutes")
+    if row["conversion"] == "none":
+        return by_hand(row["reason"], row["target"] or "a decision: leave it out, or set what takes its place", "hours")
+    return on_hip(row)
+
+
+def _refused(value: str, how: str, target: Target) -> str:
+    """Return why a value does not carry over by itself; "" where it does."""
+    if how == "indexes" and re.search(r"GPU-|MIG-", value):
+        return "the value names cards of NVIDIA's by their identity"
+    if how == "architectures" and not target.architecture and not _REFERENCE.fullmatch(value):
+        return "architectures of NVIDIA's cards have no twins, and the target names none"
+    if (
+        how == "path"
+        and value
+        and not re.search(r"/usr/local/cuda|/opt/rocm", value)
+        and not _REFERENCE.fullmatch(value)
+    ):
+        return f"{value} is not CUDA's usual folder"
+    return ""
+
+
+def _path(target: Target) -> Verdict:
+    if target.device == "cpu":
+        return Verdict(
+            "rebuild",
+            "the folder of NVIDIA's toolkit; `anywarp nvcc` brings a compiler and headers of its own",
+            "",
+            "minutes",
+            "point it at what `anywarp nvcc --print-cuda-home` says, or leave it out",
+        )
+    return Verdict("converted", "the folder of NVIDIA's toolkit", "/opt/rocm", "minutes", CONVERT)

@@ -1,0 +1,201 @@
+"""Verdicts on declared packages, their indexes, conda channels and the distribution's packages of CUDA."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+from anywarp.catalogue.migration import Row, rows
+from anywarp.catalogue.replacements import canonical, package
+from anywarp.migrate.findings import Use, Verdict
+from anywarp.migrate.target import Target
+from anywarp.migrate.verdicts.rows import BY_HAND, CONVERT, by_hand, on_hip, plain
+
+SUBJECTS = ("package",)
+
+OLDEST_TORCH = (2, 4)
+"""The oldest torch that has a stand-in for its CUDA backend on the processor (docs/torch.md)."""
+
+_TORCH = frozenset({"torch", "torchvision", "torchaudio", "pytorch", "pytorch-gpu"})
+_EXACT = re.compile(r"\d+(?:\.\d+)*")
+_NEW_BUILD = "install the build for the processor; `cuda` devices are then real for the program under `anywarp run`"
+
+
+def judge(use: Use, target: Target) -> Verdict | None:
+    """Say what becomes of a package that a project asks for."""
+    if found := plain(target):
+        return found
+    kind = use.subject.partition(".")[2]
+    if kind:
+        return _OTHERS[kind](use, target)
+    return _on_cpu(use) if target.device == "cpu" else _on_hip(use, target)
+
+
+def _on_hip(use: Use, target: Target) -> Verdict:
+    row = package(use.name, use.detail("channel", "pypi")) or package(use.name)
+    if row is None:
+        return Verdict("no-path", "a package for CUDA that no table of replacements has", effort="days", help=BY_HAND)
+    how = row["conversion"]
+    if how == "index":
+        return _from_index(use, row, target)
+    if how in ("rename", "extra") and row["version"] == "refuse" and use.detail("specifier"):
+        reason = f"{row['reason']}; versions of the two differ, so {use.detail('specifier')} is to be chosen anew"
+        return by_hand(reason, row["target"], "minutes")
+    if how in ("replace", "none", "rebuild"):
+        if same := _unchanged(use.name, "hip"):
+            return same
+        if how == "rebuild":
+            return Verdict(
+                "rebuild", row["reason"], row["target"], "hours", "build it from source in the image for ROCm"
+            )
+        return on_hip(row, "days")
+    return on_hip(row)
+
+
+def _from_index(use: Use, row: Row, target: Target) -> Verdict:
+    """Judge what is the same package from another index: does that hold a version that is asked for?"""
+    name, index = canonical(use.name), f"the index for ROCm {target.rocm}"
+    held = [
+        one["version"]
+        for one in rows("torch_wheels")
+        if one.get("package") == name and one.get("release") == target.rocm
+    ]
+    asked = use.detail("specifier").split("+")[0].replace("^", ">=")
+    if not asked or not held:
+        help = CONVERT if held else "look up what the index holds"
+        return Verdict("re-index", row["reason"], f"{use.name} from {index}", "minutes", help)
+    try:
+        fits = [version for version in held if SpecifierSet(asked).contains(version, prereleases=True)]
+    except InvalidSpecifier:
+        return Verdict("re-index", row["reason"], f"{use.name} from {index}", "minutes", CONVERT)
+    if fits:
+        return Verdict("re-index", row["reason"], f"{use.name} {fits[-1]} from {index}", "minutes", CONVERT)
+    others = sorted(
+        {one["release"] for one in rows("torch_wheels") if one.get("package") == name and _fits(asked, one["version"])}
+    )
+    has = f"; ROCm {', '.join(others)} has it" if others else ""
+    reason = f"{row['reason']}; no version known there fits {use.detail('specifier')}{has}"
+    return Verdict(
+        "re-index",
+        reason,
+        f"{use.name} {held[-1]} from {index}",
+        "hours",
+        f"choose a version among {', '.join(held)}, or another release of ROCm",
+    )
+
+
+def _fits(asked: str, version: str) -> bool:
+    return SpecifierSet(asked).contains(version, prereleases=True)
+
+
+def _on_cpu(use: Use) -> Verdict:
+    name = canonical(use.name)
+    if name in _TORCH:
+        return _torch_on_cpu(use)
+    if same := _unchanged(use.name, "cpu"):
+        return same
+    row = package(use.name, use.detail("channel", "pypi")) or package(use.name)
+    if row is not None and row["conversion"] == "remove":
+        return Verdict(
+            "as-is", "nothing built for the processor asks for it: it takes space and does no harm", effort="none"
+        )
+    return Verdict(
+        "no-path", "its wheel needs libraries of NVIDIA's that the device cpu does not have, or machine code for NVIDIA's cards", effort="days",
+        help="`anywarp inspect WHEEL` says which of its kernels can run; look for its build for the processor",
+    )  # fmt: skip
+
+
+def _torch_on_cpu(use: Use) -> Verdict:
+    exact = _EXACT.match(use.detail("version"))
+    if exact and canonical(use.name) in ("torch", "pytorch", "pytorch-gpu"):
+        version = tuple(int(part) for part in exact[0].split(".")[:2])
+        if version < OLDEST_TORCH:
+            oldest = ".".join(map(str, OLDEST_TORCH))
+            return by_hand(
+                f"PyTorch's stand-in begins with torch {oldest}",
+                f"torch >= {oldest}, its build for the processor",
+                "hours",
+                _NEW_BUILD,
+            )
+    return Verdict(
+        "re-index",
+        "the wheel for CUDA holds machine code for NVIDIA's cards; the build for the processor is served by our stand-in",
+        f"{use.name} from the index for cpu",
+        "minutes",
+        _NEW_BUILD,
+    )
+
+
+@cache
+def _unchanged(name: str, device: str) -> Verdict | None:
+    for row in rows("unchanged"):
+        if row["name"] == canonical(name) and device in row["devices"].split():
+            return Verdict(
+                "as-is",
+                f"{row['reason']} ({row['how']})",
+                help=f"start it by `{row['how']}`" if "anywarp" in row["how"] else "",
+            )
+    return None
+
+
+def _index(use: Use, target: Target) -> Verdict:
+    if target.device == "cpu":
+        return Verdict("re-index", "an index of builds for CUDA", "the index for cpu", "minutes", _NEW_BUILD)
+    for row in rows("indexes"):
+        if row["pattern"] and re.match(row["pattern"], use.name):
+            if row["conversion"] == "rename":
+                return Verdict("re-index", row["reason"], f"the index for ROCm {target.rocm}", "minutes", CONVERT)
+            return on_hip(row, "days")
+    return by_hand("an index of builds for CUDA that no table knows", "its builds for ROCm, where there are some")
+
+
+def _channel(use: Use, target: Target) -> Verdict:
+    if target.device == "cpu":
+        return Verdict("as-is", "a channel of NVIDIA's packages: it does no harm where none of them is asked for")
+    return Verdict(
+        "converted",
+        "a channel of NVIDIA's packages, of which none is left",
+        "nothing: it is left out",
+        "minutes",
+        CONVERT,
+    )
+
+
+def _system(use: Use, target: Target) -> Verdict:
+    if target.device == "cpu":
+        return Verdict(
+            "as-is", "our libraries take the place of NVIDIA's at run time; the package takes space and does no harm"
+        )
+    if re.search(
+        r"driver|nvidia-(?:utils|compute|dkms|kernel|container|docker|fabric)|fabricmanager|libnvidia|modprobe",
+        use.name,
+    ):
+        return by_hand(
+            "NVIDIA's driver or container toolkit",
+            "amdgpu-dkms on the host, AMD's container toolkit or plain devices",
+            "hours",
+        )
+    return by_hand("a package of NVIDIA's toolkit", _rocm_package(use.name), "hours")
+
+
+_PACKAGES = (
+    (r"cudnn", "miopen-hip"), (r"nccl", "rccl"), (r"cublas", "hipblas, hipblaslt"), (r"cufft", "hipfft"), (r"curand", "hiprand"),
+    (r"cusolver", "hipsolver"), (r"cusparse", "hipsparse"), (r"nvinfer|nvonnx|tensorrt", "migraphx"), (r"nvrtc|cudart", "hip-runtime-amd"),
+    (r"nsight|nsys", "rocprofiler-systems, rocprofiler-compute"), (r"dcgm|datacenter-gpu-manager", "AMD's device metrics exporter and amd-smi"),
+    (r"npp", "rpp"), (r"nvjpeg", "rocjpeg"), (r"gdb", "rocm-gdb"), (r"nvtx", "roctracer"), (r"smi|utils", "amd-smi-lib"),
+)  # fmt: skip
+
+
+def _rocm_package(name: str) -> str:
+    return next((answer for pattern, answer in _PACKAGES if re.search(pattern, name)), "rocm (or rocm-hip-sdk)")
+
+
+def _source(use: Use, target: Target) -> Verdict:
+    if target.device == "cpu":
+        return Verdict("as-is", "what is fetched from there is not used on the processor")
+    return by_hand("fetched from NVIDIA's servers", "its counterpart from AMD", "hours")
+
+
+_OTHERS = {"index": _index, "channel": _channel, "system": _system, "source": _source}
