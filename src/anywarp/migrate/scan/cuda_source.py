@@ -140,7 +140,7 @@ def _headers(data: bytes, masked: bytes, tally: Tally) -> None:
             continue
         library = next((title for start, title in _LIBRARY_HEADERS.items() if name.startswith(start)), None)
         if library is not None:
-            tally.add("cuda.library", library, offset, (("header", name),))
+            tally.add("cuda.library", library, offset)
 
 
 _LIBRARIES = {b"cub": "CUB", b"thrust": "Thrust", b"cutlass": "CUTLASS", b"cute": "CUTLASS", b"cooperative_groups": "cooperative groups", b"nvcuda::wmma": "WMMA"}  # fmt: skip
@@ -160,7 +160,7 @@ def _libraries(masked: bytes, tally: Tally) -> None:
             if before != b"::" and (space == b"cuda::std" or member in _LIBCUDACXX):  # at::cuda:: is PyTorch's own
                 tally.add("cuda.library", "libcu++", found.start())
         elif masked[max(0, found.start() - 2) : found.start()] != b"::" or space == b"cub":
-            tally.add("cuda.library", _LIBRARIES[space], found.start(), (("member", member.decode()),))
+            tally.add("cuda.library", _LIBRARIES[space], found.start())
     for found in _OPENED.finditer(masked):
         tally.add("cuda.library", _LIBRARIES[found[1]], found.start(1))
 

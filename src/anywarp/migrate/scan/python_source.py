@@ -1,0 +1,106 @@
+"""Python: imports, names of torch.cuda, device strings, capability checks, kernels written in Python and CUDA sources inside strings.
+
+The text is parsed where it may hold something; what no Python of today parses (Python 2, templates) is read word by word instead.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from anywarp.migrate.findings import Use
+from anywarp.migrate.scan import cuda_source
+from anywarp.migrate.scan.cpp_text import Lines
+from anywarp.migrate.scan.python_tree import Reader
+from anywarp.migrate.scan.python_uses import Uses, embedded
+from anywarp.migrate.scan.python_words import read_words
+
+SUFFIXES = frozenset({".py", ".pyi", ".pyx", ".pxd", ".pxi", ".pyw"})
+LARGEST = 16 << 20
+_PARSED = 4 << 20
+_WORDS = (
+    b"cuda", b"nccl", b"nvidia", b"tensorrt", b"triton", b"cupy", b"numba", b"nvml", b"cudnn", b"nvtx", b"nvsmi", b"torch", b"tensorflow", b"jax",
+    b"onnxruntime", b"flash_attn", b"flash_attention", b"xformers", b"bitsandbytes", b"apex", b"transformer_engine", b"deepspeed", b"cudf", b"cuml",
+    b"cugraph", b"faiss", b"cusparselt", b"vllm", b"sglang", b"flashinfer", b"sgl_kernel", b"deep_gemm", b"gputil", b"gpustat", b"rmm", b"cuvs",
+    b"cutlass", b"import warp", b"mamba_ssm", b"spconv", b"gsplat", b"kaolin", b"pytorch3d", b"gptq", b"awq", b"exllama", b"llama_cpp", b"ctranslate2",
+    b"faster_whisper", b"xgboost", b"liger_kernel", b"megatron", b"nemo", b"modelopt", b"horovod", b"cucim", b"cuspatial", b"kvikio", b"pylibraft", b"polygraphy",
+    b"tilelang", b"dgl", b"nvmath", b"cuquantum", b"cutensor", b"mmcv", b"natten", b"tinycudann",
+)  # fmt: skip
+_MORE = re.compile(
+    rb"cuda|CUDA|Cuda|nccl|NCCL|nvidia|NVIDIA|triton|tensorrt|Tensorrt|cupy|numba|nvml|cudnn|nvtx|flash_att|onnxruntime|xformers|bitsandbytes|apex|jax|tensorflow"
+)
+_IMPORT_TORCH = re.compile(rb"^(?:import|from)[ \t]+torch\b", re.MULTILINE)
+
+
+def wants(path: PurePath, head: bytes) -> bool:
+    """Take Python by its name, or by the first line of a script without one."""
+    return path.suffix.lower() in SUFFIXES or (
+        not path.suffix and head.startswith(b"#!") and b"python" in head.split(b"\n", 1)[0]
+    )
+
+
+def scan(data: bytes, path: PurePath) -> Iterator[Use]:
+    """Yield the uses of CUDA in a Python text, one per name."""
+    low = data.lower()
+    if not any(word in low for word in _WORDS):
+        return
+    if (only := _only_torch(data)) is not None:
+        yield from only
+        return
+    yield from text_uses(data)
+
+
+def text_uses(data: bytes, first_line: int = 1) -> Iterator[Use]:
+    """Yield the uses in a Python text whose first line has that number (of a notebook's cell, 1)."""
+    uses = collect(data)
+    lines = Lines(data)
+    yield from uses.tally.uses(lines.place, lines.text)
+    for offset, source in uses.sources:
+        yield from _embedded(source, *lines.place(offset))
+
+
+def collect(data: bytes) -> Uses:
+    """Count what a Python text uses; by its tree, or word by word where there is none."""
+    uses = Uses()
+    if len(data) <= _PARSED and (tree := _parsed(data)) is not None:
+        Reader(data, uses).read(tree)
+    else:
+        read_words(data, uses)
+    return uses
+
+
+def _parsed(data: bytes) -> ast.Module | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of invalid escapes in a text that is not ours
+        try:
+            return ast.parse(data)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+
+def _only_torch(data: bytes) -> tuple[Use, ...] | None:
+    """Return the one use of a text that imports torch and shows nothing else of CUDA, without parsing it; None where it must be."""
+    if _MORE.search(data) or (found := _IMPORT_TORCH.search(data)) is None:
+        return None
+    before = data[: found.start()]
+    if before.count(b'"""') % 2 or before.count(b"'''") % 2:
+        return None
+    line = before.count(b"\n") + 1
+    text = data[found.start() : data.find(b"\n", found.start(), found.start() + 160)].decode("utf-8", "replace")
+    return (Use("python.import", "torch", line, 1, text, (("count", "1"), ("lines", str(line)))),)
+
+
+def _embedded(source: bytes, line: int, column: int) -> Iterator[Use]:
+    """Yield the uses in a CUDA source that a string holds; lines are those of the Python text."""
+    if not embedded(source):
+        return
+    lines = Lines(source)
+
+    def place(offset: int) -> tuple[int, int]:
+        row, inside = lines.place(offset)
+        return line + row - 1, inside if row > 1 else column + inside
+
+    yield from cuda_source.collect(source).uses(place, lines.text, (("inside", "string"),))
