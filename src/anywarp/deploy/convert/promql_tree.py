@@ -26,7 +26,7 @@ _TOKEN = re.compile(
 )
 _RANGE = re.compile(r"\[((?:\[\[\w+\]\]|[^\[\]])*)\]")
 _PRECEDENCE = {
-    **{"or": 1, "and": 2, "unless": 2, "+": 4, "-": 4, "*": 5, "/": 5, "%": 5, "atan2": 5, "^": 7},
+    **dict(zip("or and unless + - * / % atan2 ^".split(), (1, 2, 2, 4, 4, 5, 5, 5, 5, 7), strict=True)),
     **dict.fromkeys(("==", "!=", ">", "<", ">=", "<="), 3),
 }
 COMPARISONS = ("==", "!=", ">", "<", ">=", "<=")
