@@ -433,6 +433,20 @@ CLANG = Setting(
     "unset: the one of the package ziglang, else `clang++` on the path",
     "The clang that `anywarp nvcc` and NVRTC compile CUDA C++ with.",
 )
+HIP_COMPILER = Setting(
+    "ANYWARP_HIP_COMPILER",
+    str,
+    _nothing,
+    "unset: ROCm's hipcc or amdclang++, else `clang++` on the path, else the one of the package ziglang",
+    "The compiler, with options, that `anywarp translate --check` compiles HIP with.",
+)
+HIP_INCLUDE = Setting(
+    "ANYWARP_HIP_INCLUDE",
+    str,
+    _nothing,
+    "unset: ROCm's own, else those of the package triton, else the system's",
+    "Folders of headers, separated by colons, for `anywarp translate --check`: HIP's own first, those of its libraries too.",
+)
 LLD = Setting(
     "ANYWARP_LLD",
     str,
@@ -485,13 +499,13 @@ ROCM_PATH = Setting(
     _nothing,
     "unset",
     "The folder with ROCm's libraries (or its prefix), for the libraries of CUDA that they answer; else beside the HIP runtime in use, `/opt/rocm/lib`, the library path.",
-    "native",
+    "both",
 )
 
 SETTINGS: tuple[Setting[object], ...] = (
     DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, MEMORY, DEVICES, ASYNC, VERSIONS, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, TRACE_DIR, TRACE_GRAPHS, TRACE_LIMIT,
     NVIDIA_DRIVER, CHECK, LOG,
-    BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_SCOPE, TORCH_BLOCK, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, REBIND, RUN, CXX, CLANG, LLD, HIP_WARPS_PER_WAVE, HIP_LIBRARY, NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVRTC, ROCM_PATH,
+    BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_SCOPE, TORCH_BLOCK, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, REBIND, RUN, CXX, CLANG, HIP_COMPILER, HIP_INCLUDE, LLD, HIP_WARPS_PER_WAVE, HIP_LIBRARY, NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVRTC, ROCM_PATH,
 )  # fmt: skip
 """All of them, in the order of docs/settings.md."""
 
