@@ -1,0 +1,151 @@
+"""`anywarp assess PATH...`: what of a tree, a venv or an image depends on CUDA, and what becomes of it on a target.
+
+Teams ask this before they move; the answer has to hold for the whole of what they run, and be read by people who do not program.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import sys
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import Progress as Bar
+
+from anywarp.catalogue.identifiers import NEWEST
+from anywarp.diagnostics import AnywarpError, Diagnostic
+from anywarp.migrate.assess import Assessment, Plan, assess
+from anywarp.migrate.findings import ANSWERS
+from anywarp.migrate.report import as_json, page, sarif
+from anywarp.migrate.report.words import text as in_words
+from anywarp.migrate.summary import Summary, new_findings, read_baseline, summarize
+from anywarp.migrate.target import parse_target
+from anywarp.settings import cpu_count
+
+_PATIENCE = 2.0
+_MOST_PROBLEMS = 20
+
+
+@click.command("assess")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option(
+    "--target", default="hip", show_default=True, help="cpu, cuda, hip, or hip with an architecture: hip:gfx942."
+)
+@click.option("--rocm", default=NEWEST, show_default=True, help="The release of ROCm that the target has.")
+@click.option("--format", "style", type=click.Choice(["text", "json", "sarif"]), default="text", help="How to print.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write what is printed to this file instead.")
+@click.option("--html", type=click.Path(path_type=Path), help="Write a report as one page of HTML, too.")
+@click.option(
+    "--fail-on", type=click.Choice(list(ANSWERS)), multiple=True, help="Exit with 1 when a finding has this answer."
+)
+@click.option("--baseline", type=click.Path(path_type=Path), help="An earlier JSON report: only what is new fails.")
+@click.option("--exclude", multiple=True, help="Leave out what matches this pattern, written as in .gitignore.")
+@click.option(
+    "--jobs", type=click.IntRange(1, 256), help="Processes that read; as many as there are processors by default."
+)
+@click.option(
+    "--no-cache", is_flag=True, help="Read every file, also those whose content was seen before; keep nothing."
+)
+def command(
+    paths: tuple[str, ...],
+    target: str,
+    rocm: str,
+    style: str,
+    output: Path | None,
+    html: Path | None,
+    fail_on: tuple[str, ...],
+    baseline: Path | None,
+    exclude: tuple[str, ...],
+    jobs: int | None,
+    no_cache: bool,
+) -> int:
+    """List what depends on CUDA below each PATH: a folder, file, venv, wheel, or container image; and what becomes of it.
+
+    Exit code 0: done; 1: a finding has an answer named by --fail-on; 2: a PATH is not there or cannot be read at all.
+    """
+    plan = Plan(paths, parse_target(target, rocm), exclude, jobs or cpu_count(), not no_cache)
+    known = read_baseline(baseline) if baseline is not None else None
+    with _progress() as step:
+        result = assess(plan, step)
+    summary = summarize(result)
+    new = new_findings(result.findings, known) if known is not None else None
+    _tell(result)
+    if html is not None:
+        _write(html, page.report(result, summary, new))
+    _print(style, output, result, summary, new)
+    return _exit_code(result, fail_on, new)
+
+
+def _exit_code(result: Assessment, fail_on: Sequence[str], new: Sequence[bool] | None) -> int:
+    counted = [f for f, is_new in zip(result.findings, new or [True] * len(result.findings), strict=True) if is_new]
+    failing = [f for f in counted if f.verdict.answer in fail_on]
+    if failing:
+        kinds = {f.verdict.answer for f in failing}
+        what = ", ".join(words for answer, words in ANSWERS.items() if answer in kinds)
+        click.echo(f"anywarp assess: {len(failing)} {'new ' if new is not None else ''}findings: {what}", err=True)
+        return 1
+    return 0
+
+
+def _print(style: str, output: Path | None, result: Assessment, summary: Summary, new: Sequence[bool] | None) -> None:
+    if style == "json":
+        text = json.dumps(as_json.report(result, summary, new), indent=1) + "\n"
+    elif style == "sarif":
+        text = json.dumps(sarif.report(result, new), indent=1) + "\n"
+    else:
+        text = in_words(result, summary) + "\n"
+    if output is not None:
+        _write(output, text)
+    else:
+        click.echo(text, nl=False)
+
+
+def _tell(result: Assessment) -> None:
+    """Tell what could not be read; the first of many in full."""
+    for problem in result.problems[:_MOST_PROBLEMS]:
+        click.echo(problem.as_text(), err=True)
+    if len(result.problems) > _MOST_PROBLEMS:
+        click.echo(f"and {len(result.problems) - _MOST_PROBLEMS} more problems; --format json has all", err=True)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a report: whole or not at all."""
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        try:
+            beside.write_text(text, encoding="utf-8")
+            os.replace(beside, path)
+        except BaseException:
+            with suppress(OSError):
+                beside.unlink()
+            raise
+    except OSError as error:
+        text = f"the report {path} cannot be written: {error.strerror or error}"
+        raise AnywarpError(Diagnostic("L001", text, help="choose another place")) from None
+
+
+@contextmanager
+def _progress() -> Generator[Callable[[int, int], None]]:
+    """Give a callback that tells on stderr, once the work has taken two seconds: a bar on a terminal, else a line now and then."""
+    started = time.monotonic()
+    console = Console(stderr=True)
+    last = started
+    with Bar(console=console, transient=True, auto_refresh=False, disable=not console.is_terminal) as bar:
+        task = bar.add_task("reading", visible=False)
+
+        def step(done: int, total: int) -> None:
+            nonlocal last
+            now = time.monotonic()
+            late = now - started > _PATIENCE
+            bar.update(task, completed=done, total=max(total, 1), visible=late, refresh=late)
+            if late and not console.is_terminal and now - last > 10.0:
+                last = now
+                print(f"anywarp assess: read {done:,} of {total:,} files", file=sys.stderr, flush=True)
+
+        yield step

@@ -1,0 +1,230 @@
+"""What an assessment comes to: shares by answer, kind and deployment, the work, what stands in the way, and what to do next.
+
+Every output shows these numbers, so they are computed once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from anywarp.migrate import codes
+from anywarp.migrate.assess import Assessment
+from anywarp.migrate.effort import DAYS, Days, Thing, days_of, places, sum_of, thing_of
+from anywarp.migrate.findings import ANSWERS, Answer, Finding
+from anywarp.migrate.kinds import KINDS, kind_of
+from anywarp.migrate.reach import Deployment
+from anywarp.migrate.shown import visible
+from anywarp.migrate.target import Target
+from anywarp.migrate.tree import read
+
+RANK: dict[Answer, int] = {answer: rank for rank, answer in enumerate(ANSWERS)}
+"""Answers from the best to the worst."""
+
+_EFFORTS = list(DAYS)
+_BASELINE_LIMIT = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The findings with one answer: how many, in how many places and files, and the work."""
+
+    answer: Answer
+    findings: int
+    places: int
+    files: int
+    days: Days
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """Findings that are one thing to do: the first of them, how many, where, and what they reach."""
+
+    first: Finding
+    findings: int
+    files: int
+    places: int
+    reaches: tuple[str, ...]
+    days: Days
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A deployment with its worst answer, its findings and the work."""
+
+    deployment: Deployment
+    worst: Answer
+    findings: int
+    days: Days
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All of it; `next` holds commands to type."""
+
+    shares: tuple[Share, ...]
+    kinds: Mapping[str, Mapping[Answer, int]]
+    deployments: tuple[Reached, ...]
+    blockers: tuple[Blocker, ...]
+    days: Days
+    next: tuple[str, ...]
+
+
+def summarize(assessment: Assessment) -> Summary:
+    """Compute the summary of an assessment."""
+    findings = assessment.findings
+    days = days_of(findings)
+    shares = tuple(_share(answer, findings, days.get(answer, Days())) for answer in ANSWERS)
+    kinds: dict[str, dict[Answer, int]] = {kind: {} for kind in KINDS}
+    for finding in findings:
+        row = kinds[kind_of(finding.use.subject)]
+        row[finding.verdict.answer] = row.get(finding.verdict.answer, 0) + 1
+    return Summary(
+        shares,
+        {kind: row for kind, row in kinds.items() if row},
+        _deployments(assessment),
+        _blockers(findings),
+        sum_of(days.values()),
+        _next(assessment),
+    )
+
+
+def fingerprints(findings: Sequence[Finding]) -> list[str]:
+    """Return a name per finding that survives edits elsewhere in its file: by path, subject and name, and which of several it is."""
+    seen: Counter[tuple[str, str, str]] = Counter()
+    names: list[str] = []
+    for finding in findings:
+        key = (finding.path, finding.use.subject, finding.use.name)
+        seen[key] += 1
+        names.append(hashlib.sha256("\0".join((*key, str(seen[key]))).encode()).hexdigest()[:32])
+    return names
+
+
+def read_baseline(path: Path) -> dict[str, Answer]:
+    """Return the fingerprints and answers of an earlier JSON report; AnywarpError (M012) when it is none."""
+    shown = visible(str(path))
+    try:
+        report = json.loads(read(path, limit=_BASELINE_LIMIT))
+        if report["format"] != "anywarp-assess":
+            raise ValueError("it is not a report of `anywarp assess`")
+        found = {str(f["fingerprint"]): str(f["answer"]) for f in report["findings"]}
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        reason = "it lacks parts of a report" if isinstance(error, (KeyError, TypeError)) else str(error)[:200]
+        raise codes.problem(codes.BAD_BASELINE, f"the baseline {shown} cannot be used: {reason}") from None
+    return {name: answer for name, answer in found.items() if answer in RANK}
+
+
+def new_findings(findings: Sequence[Finding], baseline: Mapping[str, Answer]) -> list[bool]:
+    """Tell of each finding whether it is new: not in the baseline, or worse than it was there."""
+    return [
+        name not in baseline or RANK[finding.verdict.answer] > RANK[baseline[name]]
+        for name, finding in zip(fingerprints(findings), findings, strict=True)
+    ]
+
+
+def target_arguments(target: Target) -> str:
+    """Return the options that name a target."""
+    if target.device != "hip":
+        return f"--target {target.device}"
+    return f"--target hip{':' + target.architecture if target.architecture else ''} --rocm {target.rocm}"
+
+
+def _share(answer: Answer, findings: Sequence[Finding], days: Days) -> Share:
+    these = [f for f in findings if f.verdict.answer == answer]
+    return Share(answer, len(these), sum(map(places, these)), len({f.path for f in these}), days)
+
+
+def _deployments(assessment: Assessment) -> tuple[Reached, ...]:
+    by_id: dict[str, list[Finding]] = defaultdict(list)
+    for finding in assessment.findings:
+        for name in finding.reaches:
+            by_id[name].append(finding)
+    rows: list[Reached] = []
+    for deployment in assessment.deployments:
+        these = by_id.get(deployment.id, [])
+        answers: list[Answer] = ["as-is", *(f.verdict.answer for f in these)]
+        worst = max(answers, key=RANK.__getitem__)
+        rows.append(Reached(deployment, worst, len(these), sum_of(days_of(these).values())))
+    return tuple(sorted(rows, key=lambda r: (-RANK[r.worst], -r.days.high, r.deployment.id)))
+
+
+def _blockers(findings: Sequence[Finding]) -> tuple[Blocker, ...]:
+    """Return what a person must do something about, the worst first: no path, replace, rebuild; then by work, reach and frequency."""
+    groups: dict[Thing, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        if finding.verdict.answer in ("no-path", "replace", "rebuild", "re-index"):
+            groups[thing_of(finding)].append(finding)
+    found = [_blocker(group) for group in groups.values()]
+    return tuple(
+        sorted(
+            found,
+            key=lambda b: (
+                -RANK[b.first.verdict.answer],
+                -_EFFORTS.index(b.first.verdict.effort),
+                -len(b.reaches),
+                -b.files,
+                -b.places,
+                b.first.path,
+            ),
+        )
+    )
+
+
+def _blocker(group: list[Finding]) -> Blocker:
+    reaches = tuple(sorted({name for f in group for name in f.reaches}))
+    days = sum_of(days_of(group).values())
+    return Blocker(group[0], len(group), len({f.path for f in group}), sum(map(places, group)), reaches, days)
+
+
+def _next(assessment: Assessment) -> tuple[str, ...]:
+    """Return the commands that take the next steps, as they can be typed."""
+    target = assessment.plan.target
+    options = target_arguments(target)
+    paths = " ".join(shlex.quote(visible(path)) for path in assessment.plan.paths)
+    converted = {kind_of(f.use.subject) for f in assessment.findings if f.verdict.answer == "converted"}
+    indexed = any(f.verdict.answer == "re-index" for f in assessment.findings)
+    commands: list[str] = []
+    if converted & {"cuda", "ptx"} and target.device == "hip":
+        commands.append(f"anywarp translate {paths} -o translated {options}")
+    if (converted - {"cuda", "ptx"} or indexed) and target.device == "hip":
+        commands.append(f"anywarp convert {paths} --diff {options}")
+    if assessment.findings and not commands:
+        commands.append(f"anywarp run --device {target.device} -- YOUR COMMAND")
+    return tuple(commands)
+
+
+def as_json(summary: Summary) -> dict[str, Any]:
+    """Return the summary as it stands in reports."""
+    return {
+        "answers": {
+            s.answer: {"findings": s.findings, "places": s.places, "files": s.files, "person_days": _range(s.days)}
+            for s in summary.shares
+        },
+        "kinds": {kind: dict(row) for kind, row in summary.kinds.items()},
+        "person_days": _range(summary.days),
+        "blockers": [
+            {
+                "answer": b.first.verdict.answer,
+                "subject": b.first.use.subject,
+                "name": b.first.use.name,
+                "path": b.first.path,
+                "line": b.first.use.line,
+                "findings": b.findings,
+                "files": b.files,
+                "reaches": list(b.reaches),
+                "person_days": _range(b.days),
+            }
+            for b in summary.blockers[:50]
+        ],
+        "next": list(summary.next),
+    }
+
+
+def _range(days: Days) -> list[float]:
+    return [round(days.low, 2), round(days.high, 2)]
