@@ -96,6 +96,15 @@ def _identifiers(rocm: str) -> Mapping[str, Identifier]:
                     each, state="emulated", target="", reason=each.reason or "served by this project's library"
                 )
             found[each.name] = each
+    for row, _ in _rows(DATA / "source_names.tsv"):
+        subject = (
+            "device"
+            if row["header"].startswith("curand")
+            else "nvtx"
+            if row["header"].startswith("nvtx")
+            else "runtime"
+        )
+        found[row["name"]] = _plain(row, subject, row["kind"], rocm)
     for each in _of_device(rocm):
         known = found.get(each.name)
         if known is None or (known.state == "absent" and each.state == "mapped"):

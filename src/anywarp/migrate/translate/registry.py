@@ -13,10 +13,19 @@ from anywarp.migrate.translate.rules import Rewriter, Rule
 @cache
 def rules() -> tuple[Rule, ...]:
     """Return the rules for sources; those of one subject in one module, which lists them as `RULES`."""
-    from anywarp.migrate.translate import rules_calls, rules_headers, rules_launches, rules_names
+    from anywarp.migrate.translate import (
+        rules_calls,
+        rules_headers,
+        rules_launches,
+        rules_names,
+        rules_pasting,
+        rules_versions,
+    )
 
     return (
         *rules_launches.RULES,
+        *rules_versions.RULES,
+        *rules_pasting.RULES,
         *rules_calls.RULES,
         *rules_headers.RULES,
         *rules_names.RULES,

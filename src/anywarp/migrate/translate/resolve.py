@@ -32,6 +32,10 @@ class Accepted:
             self._longest = max(self._longest, each.end - each.start)
         return True
 
+    def covers(self, start: int, end: int) -> bool:
+        """Say whether an accepted edit replaces the range, or a part of it: then somebody has dealt with it."""
+        return any(each.start < end and start < each.end for each in self._near(Edit(start, end, b"", "", "")))
+
     def in_order(self) -> list[Edit]:
         """Return the accepted edits by start; an edit comes before those inside it."""
         return [

@@ -6,13 +6,27 @@ A name is left alone where it is somebody else's: a member, a name in another's 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
-from anywarp.catalogue.identifiers import Identifier
+from anywarp.catalogue.identifiers import Identifier, identifiers
 from anywarp.migrate.translate.brackets import word_before
 from anywarp.migrate.translate.rules import Edit, Outcome, Problem
+from anywarp.migrate.translate.scopes import own_scopes
 from anywarp.migrate.translate.unit import Unit
+
+DECORATIONS = frozenset(
+    b"CUDAAPI CUDART_CB CUDA_CB CUDARTAPI CUBLASAPI CUBLASWINAPI CUFFTAPI CURANDAPI CUSPARSEAPI CUSOLVERAPI".split()
+)
+"""Macros that decorate declarations of CUDA's: empty on Linux, and without a twin."""
+PROPERTY = re.compile(rb"(?:MAJOR_VERSION|MINOR_VERSION|PATCH_LEVEL)\Z")
+"""Constants of CUDA with everybody's names: theirs only where libraries are asked for their version."""
+
+_CUDAS = re.compile(
+    r"_*(?:cu|CU|nv|NV|nccl|NCCL|pnccl|make_cu|roctx)|gesvdj|syevj|lib(?:rary|Format)|LIB_|pruneInfo|(?:csr|bsr)\w+Info|MA[JX]|MINOR|PATCH"
+)
+_DEVICE = re.compile(r"__(?!local|float_simpl|\w*_internal)|h2?tanh|cu[A-Z]|nv_")
+_KEYWORD = re.compile(rb"\b(?:enum|struct|union)[ \t]+\Z")
 
 
 class Names:
@@ -22,38 +36,66 @@ class Names:
     words = frozenset[bytes]()
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
-        if unit.options.keep_cuda:
-            return
         known = interesting(unit.target.rocm)
         present = unit.words & known.keys()
+        if not any(word.endswith(b"GetProperty") for word in unit.words):
+            present = {word for word in present if not PROPERTY.match(word)}
         if not present:
             return
-        for match in unit.occurrences(present):
-            if is_anothers(unit, match.start()):
+        matches = list(unit.occurrences(present))
+        own = own_scopes(unit, matches)
+        for match in matches:
+            name, start = match.group(), match.start()
+            if is_anothers(unit, start) or _is_own(unit, start, own.get(name, ())):
                 continue
-            yield from self._one(unit, match, known[match.group()])
+            row = known[name]
+            if name in DECORATIONS:
+                yield from self._decoration(unit, match)
+            elif not row.target:
+                yield self._absent(unit, match, row)
+            elif not unit.options.keep_cuda:
+                yield from self._renamed(unit, match, row)
 
-    def _one(self, unit: Unit, match: re.Match[bytes], row: Identifier) -> Iterator[Outcome]:
-        if row.target:
-            yield Edit(
-                match.start(), match.end(), row.target.encode(), self.name, f"{row.name} is {row.target} in ROCm"
-            )
-            return
-        hint = "see docs/coverage for what ROCm has; guard the call, or write it for HIP by hand"
+    def _renamed(self, unit: Unit, match: re.Match[bytes], row: Identifier) -> Iterator[Outcome]:
+        reason = f"{row.name} is {row.target} in ROCm"
+        start = match.start()
+        if (
+            row.kind == "type" and row.target != "hip" + row.name[4:]
+        ):  # the twin is no tag: `enum cudaError` is `hipError_t`
+            before = _KEYWORD.search(unit.code, max(0, start - 16), start)
+            start = start if before is None else before.start()
+        yield Edit(start, match.end(), row.target.encode(), self.name, reason)
+
+    def _absent(self, unit: Unit, match: re.Match[bytes], row: Identifier) -> Problem:
+        hint = "see docs/coverage for what ROCm has; guard this part, or write it for HIP by hand"
         message = f"{row.name} has no twin in ROCm {unit.target.rocm}: {row.reason}"
-        yield Problem(match.start(), match.end(), "M111", message, hint)
+        return Problem(match.start(), match.end(), "M111", message, hint)
+
+    def _decoration(self, unit: Unit, match: re.Match[bytes]) -> Iterator[Outcome]:
+        line = unit.code[unit.code.rfind(b"\n", 0, match.start()) + 1 : match.start()]
+        if unit.options.keep_cuda or line.lstrip().startswith(b"#"):
+            return  # whoever asks whether it is defined, or defines it, goes on to do so
+        end = match.end() + (unit.code[match.end() : match.end() + 1] == b" ")
+        yield Edit(match.start(), end, b"", self.name, "a decoration of CUDA's declarations, empty on Linux")
+
+
+def _is_own(unit: Unit, place: int, scopes: Sequence[tuple[int, int]]) -> bool:
+    """Say whether the name lies in a scope that has one of its own, and does not ask for the global one (`::name`)."""
+    return any(low <= place < high for low, high in scopes) and unit.code[max(0, place - 2) : place] != b"::"
 
 
 @cache
 def interesting(rocm: str) -> Mapping[bytes, Identifier]:
-    """Return the identifiers that are not the same in ROCm."""
-    from anywarp.catalogue.identifiers import identifiers
-
+    """Return the identifiers that are not the same in ROCm and that a source can only have from CUDA."""
     return {
-        name.encode(): row
-        for name, row in identifiers(rocm).items()
-        if row.target != name and not (row.state == "absent" and row.subject == "device")
+        name.encode(): row for name, row in identifiers(rocm).items() if row.target != name and _is_cudas(name, row)
     }
+
+
+def _is_cudas(name: str, row: Identifier) -> bool:
+    if row.subject == "device" and not row.target:
+        return _DEVICE.match(name) is not None
+    return _CUDAS.match(name) is not None or bool(row.target and row.subject == "device")
 
 
 def is_anothers(unit: Unit, place: int) -> bool:

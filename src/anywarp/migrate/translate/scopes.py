@@ -1,0 +1,79 @@
+"""Tells a name that the user declares in a class or name space of their own from CUDA's of the same spelling.
+
+The text shows which occurrences look like declarations; only then is the tree asked what is around them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from anywarp.migrate.translate.brackets import call, previous, word_before
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from anywarp.migrate.translate.unit import Unit
+
+_NO_TYPE = frozenset(
+    b"return else case do throw co_return co_yield co_await goto new delete not and or typedef using sizeof defined define if".split()
+)
+_MOST = 64
+"""Declarations that are looked at; a file with more of CUDA's names declared is a copy of CUDA's header."""
+_SCOPES = ("namespace_definition", "class_specifier", "struct_specifier", "union_specifier")
+
+
+def own_scopes(unit: Unit, matches: Iterable[re.Match[bytes]]) -> dict[bytes, list[tuple[int, int]]]:
+    """Return the ranges in which names of CUDA's spelling are the user's own, by name."""
+    found = dict[bytes, list[tuple[int, int]]]()
+    declared = [match for match in matches if _declares(unit.code, match)]
+    if not declared or len(declared) > _MOST or unit.tree is None:
+        return found
+    root = unit.tree.root_node
+    for match in declared:
+        scope = _scope(root.descendant_for_byte_range(match.start(), match.end()))
+        if scope is not None:
+            found.setdefault(match.group(), []).append((scope.start_byte, scope.end_byte))
+    return found
+
+
+def _declares(code: bytes, match: re.Match[bytes]) -> bool:
+    """Say whether a function or an enumerator of that name might be declared there."""
+    at = previous(code, match.start())
+    if at < 0 or code.rfind(b"#", code.rfind(b"\n", 0, match.start()) + 1, match.start()) >= 0:
+        return False
+    before = code[at : at + 1]
+    if before in (b"{", b","):
+        return b"enum" in code and re.match(rb"\s*[,=}]", code[match.end() : match.end() + 64]) is not None
+    if not (before.isalnum() or before in (b"_", b"*", b"&", b">")):
+        return False
+    word = word_before(code, match.start())
+    if word in _NO_TYPE or word.isdigit():
+        return False
+    places = call(code, match.end())
+    if places is None:
+        return False
+    after = code[places[1] + 1 : places[1] + 65].lstrip()
+    if before in (b"*", b"&", b">") and not after.startswith((b"{", b"const", b"noexcept", b"override", b";")):
+        return False
+    return after.startswith((b"{", b";", b"const", b"noexcept", b"override", b"=", b":", b"->"))
+
+
+def _scope(node: Node | None) -> Node | None:
+    """Return the innermost class or name space around a declaration, or the scoped enumeration, or None (it is global)."""
+    for _ in range(500):
+        if node is None:
+            return None
+        if (
+            node.type in ("compound_statement", "argument_list")
+            and node.parent is not None
+            and node.parent.type != "namespace_definition"
+        ):
+            return None  # inside a function: a call, or a local declaration
+        if node.type == "enum_specifier" and any(each.type in ("class", "struct") for each in node.children):
+            return node
+        if node.type in _SCOPES:
+            return node
+        node = node.parent
+    return None
