@@ -1,0 +1,96 @@
+"""What a user says beside the path: the card, answers to what only they know; and what the schemas of Kubernetes say to the result.
+
+Answers are read strictly: a mistyped one would be a value silently not converted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from anywarp.catalogue.partitions import cards
+from anywarp.deploy.convert import codes
+from anywarp.deploy.convert.tree import Run
+from anywarp.devices.hip.tables import gpus
+from anywarp.migrate.target import Target
+
+_USUAL = {"gfx942": "Instinct MI300X", "gfx950": "Instinct MI350X", "gfx90a": "Instinct MI210"}
+
+
+def card(name: str, target: Target) -> str:
+    """Return the product that a user names, `MI300X`, or the usual one of the target; AnywarpError Y004 for one that is not known."""
+    known = [gpu.product for gpu in gpus()]
+    if not name:
+        first = next((gpu.product for gpu in gpus() if gpu.architecture == target.architecture), "Instinct MI300X")
+        return _USUAL.get(target.architecture, first)
+    found = [product for product in known if name.lower() in (product.lower(), product.lower().split(" ", 1)[-1])]
+    if not found:
+        raise codes.problem(
+            codes.BAD_ANSWER, f"{name!r} is no card that is known", f"known with partitions: {', '.join(cards())}"
+        )
+    return found[0]
+
+
+def mapping(texts: Iterable[str]) -> Mapping[tuple[str, str], tuple[str, str]]:
+    """Read `KEY=OLD:NEW`, `KEY=OLD:NEWKEY=NEW` and `resource=OLD:NEW`; AnywarpError Y004 for anything else."""
+    out: dict[tuple[str, str], tuple[str, str]] = {}
+    for text in texts:
+        key, _, rest = text.partition("=")
+        old, mark, new = rest.partition(":")
+        if not key or not mark or not new:
+            help = "write --map KEY=OLD:NEW, such as --map nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3:AMD_Instinct_MI300X_OAM"
+            raise codes.problem(codes.BAD_ANSWER, f"--map {text!r} is not KEY=OLD:NEW", help)
+        new_key, equals, value = new.partition("=")
+        out[key, old] = (new_key, value) if equals else ("", new)
+    return out
+
+
+def images(texts: Iterable[str]) -> Mapping[str, str]:
+    """Read `OLD=NEW`; AnywarpError Y004 for anything else."""
+    out: dict[str, str] = {}
+    for text in texts:
+        old, _, new = text.partition("=")
+        if not old or not new:
+            raise codes.problem(
+                codes.BAD_ANSWER, f"--image {text!r} is not OLD=NEW", "name the old image and the new one"
+            )
+        out[old] = new
+    return out
+
+
+@dataclass(slots=True)
+class Validation:
+    """What the schemas of Kubernetes said: documents checked, those that were valid before and are not now."""
+
+    state: str = ""
+    documents: int = 0
+    unknown: int = 0
+    errors: list[str] = field(default_factory=list[str])
+
+    def as_text(self) -> Iterator[str]:
+        """Yield what to print."""
+        if self.errors:
+            yield from (f"INVALID {error}" for error in self.errors)
+        if self.state:
+            yield f"converted manifests were not validated: {self.state}"
+        elif self.documents:
+            yield f"{self.documents} converted manifests are valid Kubernetes" + (
+                f"; {self.unknown} are of kinds without a schema" if self.unknown else ""
+            )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the same for programs."""
+        return {
+            "state": self.state or "done",
+            "documents": self.documents,
+            "unknown": self.unknown,
+            "errors": self.errors,
+        }
+
+
+def validated(done: Run) -> Validation:
+    """Validate the converted manifests where kubernetes-validate is installed."""
+    from anywarp.deploy.convert.validation import validate
+
+    return validate(done)

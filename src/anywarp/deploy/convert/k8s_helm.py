@@ -1,0 +1,118 @@
+"""Helm: charts that depend on NVIDIA's, values that choose a vendor, and templates, which are text with holes.
+
+A template is converted where the text is exact (a resource's name, a label, a toleration); what a hole decides is left and listed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from anywarp.catalogue.replacements import kind
+from anywarp.deploy.convert import codes
+from anywarp.deploy.convert.model import Change, Finding, Options, Refusal, change, refusal
+from anywarp.deploy.convert.yaml_text import Entry, YamlText
+from anywarp.migrate.scan.outline import Node
+
+_VERSIONS = {"gpu-operator-charts": "v1.5.1", "amd-gpu": "0.21.0", "device-metrics-exporter-charts": "v1.5.2"}
+"""Versions of AMD's charts as of the sources read; a chart is pinned to one that was looked at."""
+_SUBCHARTS = (
+    "gpu-operator",
+    "nvidia-device-plugin",
+    "gpu-feature-discovery",
+    "dcgm-exporter",
+    "nvidia-dra-driver-gpu",
+    "network-operator",
+)
+_RESOURCE = re.compile(rb"(?<![\w./-])(?:nvidia\.com/gpu)(?![\w./-])")
+
+
+def whole(text: YamlText, root: Node, path: PurePath) -> Iterator[Finding]:
+    """Convert the dependencies of a chart, and refuse values that are meant for one of NVIDIA's charts."""
+    if path.name in ("Chart.yaml", "requirements.yaml"):
+        for item in root.items("dependencies"):
+            yield from _dependency(text, item)
+    elif root.value("kind") in ("HelmRelease", "Application", "HelmChart", "ApplicationSet"):
+        yield from _release(text, root)
+    elif path.name.startswith("values") and not root.value("kind"):
+        for key, value in root.pairs:
+            if key.text in _SUBCHARTS and value.pairs and (row := kind("chart", key.text)) is not None:
+                start = text.span(key)[0]
+                help = f"write the values of {row['target'] or 'what takes its place'} instead"
+                yield refusal(start, max(text.span(value)[1], start), row, help, codes.REPLACED_WHOLE)
+
+
+def _dependency(text: YamlText, item: Node) -> Iterator[Finding]:
+    name, repository, version = item.get("name"), item.get("repository"), item.get("version")
+    row = kind("chart", name.text) if name is not None else None
+    if name is None or row is None:
+        return
+    whole = [text.span(node) for node in (name, repository, version) if node is not None]
+    start, end = min(s for s, _ in whole), max(e for _, e in whole)
+    place = kind("repository", repository.text.rstrip("/")) if repository is not None else None
+    if row["conversion"] != "rewrite" or place is None:
+        help = f"depend on {row['target']} instead" if row["target"] else "take the dependency out"
+        yield refusal(start, end, row, help, codes.REPLACED_WHOLE)
+        return
+    target = _home(row["target"])
+    yield change(*text.span(name), row["target"], row)
+    assert repository is not None
+    yield Change(*text.span(repository), target.encode(), place["reason"], place["source"])
+    if version is not None:
+        reason = f"the version of {row['target']} that was looked at; choose a newer one if there is"
+        yield Change(*text.span(version), _VERSIONS[row["target"]].encode(), reason, row["source"])
+
+
+def _home(chart: str) -> str:
+    return {
+        "gpu-operator-charts": "https://rocm.github.io/gpu-operator",
+        "amd-gpu": "https://rocm.github.io/k8s-device-plugin",
+        "device-metrics-exporter-charts": "https://rocm.github.io/device-metrics-exporter",
+    }[chart]
+
+
+def _release(text: YamlText, root: Node) -> Iterator[Finding]:
+    """Refuse a release of one of NVIDIA's charts (Flux, Argo CD, k3s): its values are other ones."""
+    for key, node in root.walk():
+        if key is None or key.text != "chart" or node.kind != "scalar":
+            continue
+        row = kind("chart", node.text.rpartition("/")[2])
+        if row is not None:
+            help = (
+                f"install {row['target']} instead, with values of its own" if row["target"] else "take the release out"
+            )
+            yield refusal(*text.document(root), row, help, codes.REPLACED_WHOLE)
+            return
+
+
+def switch(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:
+    """Convert a value by which a chart chooses between vendors: known charts by the table, others when the user says so."""
+    assert entry.key is not None
+    path = ".".join((*entry.path, entry.key.text))
+    answer = options.mapping.get((path, entry.value.text))
+    row = kind("value", f"{path}={entry.value.text}")
+    if text.inner(entry.value) is None:
+        return
+    if answer is not None and not answer[0] and not entry.root.value("kind"):
+        yield Change(*text.span(entry.value), answer[1].encode(), f"asked for: {path}={answer[1]}", "--map")
+    elif row is not None and not entry.root.value("kind"):
+        yield change(*text.span(entry.value), row["target"], row)
+    elif entry.value.text.lower() == "nvidia" and not entry.root.value("kind"):
+        help = f"if the chart knows AMD, say its word: --map {path}=nvidia:amd"
+        yield Refusal(*text.span(entry.value), "a chart's own switch between vendors", help, code=codes.ASK)
+
+
+def templated(text: YamlText, path: PurePath, options: Options) -> Iterator[Finding]:
+    """Convert exact names inside the actions of a template, such as the default of a value."""
+    if b"{{" not in text.data:
+        return
+    target = b"amd.com/spx_nps1" if options.naming == "mixed" else b"amd.com/gpu"
+    row = kind("taint", "nvidia.com/gpu")
+    assert row is not None
+    for action in re.finditer(rb"\{\{.*?\}\}", text.data, re.DOTALL):
+        for found in re.finditer(rb"\"(nvidia\.com/gpu)\"|`(nvidia\.com/gpu)`", action[0]):
+            group = 1 if found[1] else 2
+            start, end = (action.start() + place for place in found.span(group))
+            yield Change(start, end, target, "the name of the resource, exact inside a template", row["source"])
+    del path

@@ -1,0 +1,186 @@
+"""Kubernetes manifests, Helm charts and Kustomize: everything in YAML that schedules, configures or watches GPUs in a cluster.
+
+Custom resources embed pods at places of their own (KServe, Ray, Volcano, Kueue), so keys are known by what is around them, not by
+the kind of the object they are in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import PurePath
+
+from anywarp.catalogue.replacements import label, resource
+from anywarp.deploy.convert import k8s_helm, k8s_names, k8s_objects, k8s_pods, prometheus
+from anywarp.deploy.convert.embedded import file, metric, query
+from anywarp.deploy.convert.model import Finding, Fine, Note, Options, moved
+from anywarp.deploy.convert.sweep import mentions_nvidia
+from anywarp.deploy.convert.yaml_text import Entry, YamlText
+
+NAME = "kubernetes"
+
+_SUFFIXES = (".yaml", ".yml", ".tpl", ".gotmpl")
+_JSON = re.compile(rb'\A\s*[\[{](?=.*"apiVersion")(?=.*"kind")', re.DOTALL)
+_IMAGE_KEYS = re.compile(r"(?i)(?:.*image|imageName|newName)$")
+_COMMAND_KEYS = frozenset({"command", "args", "script", "cmd", "entrypoint", "run", "commands"})
+_QUERY_KEYS = frozenset({"expr", "query", "promql", "metricsQuery", "seriesQuery", "metricQuery", "record"})
+_NAME_KEYS = frozenset({
+    "name", "generateName", "namespace", "app", "k8s-app", "component", "tier", "role", "release", "title", "description", "message",
+    "serviceAccountName", "serviceAccount", "claimName", "secretName", "configMapName", "configMap", "summary", "instance", "alias",
+    "nameOverride", "fullnameOverride", "displayName", "job", "keywords", "maintainers", "home", "icon", "sources", "url", "email",
+    "priorityClassName", "queueName", "schedulerName", "hostname", "subdomain", "clusterQueue", "localQueue", "mountPath", "subPath",
+})  # fmt: skip
+_ENVIRONMENT = ("env", "extraEnv", "envVars", "extraEnvVars", "environment")
+_NAME_PREFIXES = ("app.kubernetes.io/", "helm.sh/", "meta.helm.sh/", "kueue.x-k8s.io/queue-name")
+
+
+def wants(path: PurePath, data: bytes) -> bool:
+    """Take YAML in general, templates of charts, and JSON that holds an object of Kubernetes."""
+    if path.suffix in _SUFFIXES:
+        return True
+    return path.suffix in (".json", "") and _JSON.match(data[:65536]) is not None
+
+
+def comments(data: bytes) -> Iterable[tuple[int, int]]:
+    """Return the places of comments, those of templates among them."""
+    text = YamlText(data)
+    yield from text.comments()
+    for found in re.finditer(rb"\{\{-?\s*/\*.*?\*/\s*-?\}\}", data, re.DOTALL):
+        yield found.start(), found.end()
+
+
+def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
+    """Yield what is to be changed, refused and noted."""
+    text = YamlText(data)
+    taken: list[tuple[int, int]] = []
+    for root in text.documents:
+        found = list(k8s_objects.whole(text, root, options)) + list(k8s_helm.whole(text, root, path))
+        taken += [(finding.start, finding.end) for finding in found]
+        yield from found
+        spec = root.get("spec")
+        if root.value("kind") == "PrometheusRule" and spec is not None:
+            yield from prometheus.rules(text, spec, options)
+            taken.append((text.byte(text.start(spec)), text.document(root)[1]))
+    noted: set[int] = set()
+    for entry in text.entries():
+        if taken and _inside(text.whole(entry)[0], taken):
+            continue
+        found = list(_entry(text, entry, path, options))
+        yield from found
+        if id(entry.root) not in noted and any(_gives_gpu(finding) for finding in found) and "containers" in entry.path:
+            noted.add(id(entry.root))
+            yield from k8s_pods.security(text, entry)
+    yield from k8s_helm.templated(text, path, options)
+
+
+def _inside(place: int, taken: list[tuple[int, int]]) -> bool:
+    return any(start <= place < end for start, end in taken)
+
+
+def _gives_gpu(finding: Finding) -> bool:
+    return getattr(finding, "replacement", b"").startswith(b"amd.com/")
+
+
+def _entry(text: YamlText, entry: Entry, path: PurePath, options: Options) -> Iterator[Finding]:
+    """Ask the rules about one entry."""
+    value = entry.value
+    if entry.key is not None:
+        yield from k8s_names.key(text, entry, options)
+        if entry.key.text in _ENVIRONMENT and value.kind == "list":
+            yield from k8s_pods.variables(text, entry, options)
+        elif value.kind == "scalar":
+            yield from _pair(text, entry, options)
+    elif value.kind == "map":
+        yield from k8s_pods.container(text, entry, options)
+    if value.kind == "scalar" and value.alias is None:
+        yield from _scalar(text, entry, path, options)
+
+
+def _pair(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:
+    """A key with a scalar: what the key says decides."""
+    assert entry.key is not None
+    name = entry.key.text
+    if name in ("runtimeClassName", "runtimeClass"):
+        yield from k8s_objects.runtime_class(text, entry)
+    elif name == "repository" and _is_image(entry):
+        yield from k8s_pods.repository(text, entry, options)
+    elif _IMAGE_KEYS.match(name):
+        yield from k8s_pods.image(text, entry, options)
+    elif name.isupper() or name in ("CUDA_VISIBLE_DEVICES",):
+        yield from k8s_pods.variable_key(text, entry, options)
+    elif name in _QUERY_KEYS:
+        yield from _query(text, entry, options)
+    yield from k8s_objects.pair(text, entry)
+    yield from k8s_helm.switch(text, entry, options)
+
+
+def _is_image(entry: Entry) -> bool:
+    return entry.holder.get("tag") is not None or "image" in (entry.path[-1:] or ("",))[0].lower()
+
+
+def _query(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:
+    yield from prometheus.within(text, entry.value, lambda data: query(data, options))
+
+
+def _scalar(text: YamlText, entry: Entry, path: PurePath, options: Options) -> Iterator[Finding]:
+    """A scalar in a list or behind a key, wherever it stands."""
+    value = entry.value
+    owner = entry.key.text if entry.key is not None else (entry.path[-1] if entry.path else "")
+    if value.body:
+        yield from _block(text, entry, owner, options)
+        return
+    yield from k8s_names.value(text, entry, options)
+    yield from k8s_pods.host_path(text, entry)
+    yield from k8s_objects.json_patch(text, entry, options)
+    if owner == "expression" and "cel" in entry.path[-1:]:
+        yield from k8s_objects.cel(text, entry)
+    if owner in _COMMAND_KEYS:
+        yield from k8s_pods.command(text, entry, options)
+    if owner == "name" and entry.under("metric") and (answer := metric(value.text, options)) is not None:
+        yield from k8s_pods.said(text, entry, answer)
+        yield Note(
+            *text.span(value),
+            "check the value that the metric is compared to: units and meaning may differ",
+            answer.source,
+        )
+    elif _is_name(entry, owner) and not _known_name(value.text):
+        yield from _name(text, entry)
+
+
+def _is_name(entry: Entry, owner: str) -> bool:
+    return (owner in _NAME_KEYS or owner.startswith(_NAME_PREFIXES)) and not (
+        owner == "name" and entry.under(*_ENVIRONMENT)
+    )
+
+
+def _known_name(name: str) -> bool:
+    return resource(name) is not None or label(name) is not None
+
+
+def _name(text: YamlText, entry: Entry) -> Iterator[Finding]:
+    start, end = text.span(entry.value)
+    if mentions_nvidia(text.data[start:end]):
+        yield Fine(start, end, "a name that people gave; others may refer to it, so it stays")
+
+
+def _block(text: YamlText, entry: Entry, owner: str, options: Options) -> Iterator[Finding]:
+    """A block of text: a script, a query, or a file inside this one."""
+    place = text.block(entry.value)
+    if place is None:
+        return
+    start, end = text.byte(place[0]), text.byte(place[1])
+    data = text.data[start:end]
+    if not mentions_nvidia(data):
+        return
+    if owner in _COMMAND_KEYS:
+        yield from k8s_pods.command(text, entry, options)
+    elif owner in _QUERY_KEYS:
+        yield from _query(text, entry, options)
+    elif owner == "expression" and "cel" in entry.path[-1:]:
+        yield from moved(k8s_objects.cel_text(data), start)
+    elif owner in ("patch", "values", "valuesContent", "manifest", "template"):
+        yield from moved(file(data, PurePath("inner.yaml"), options), start)
+    elif owner in ("description", "message", "notes"):
+        yield Fine(start, end, "a text for people")
+    else:
+        yield from moved(file(data, PurePath(owner.replace("/", "_") or "inner"), options), start)

@@ -1,0 +1,139 @@
+"""What a conversion is made of: changes, refusals and notes about places in a text, and the protocol of what finds them.
+
+Rules are pure functions of bytes: they read no other file, so that a file is converted alike wherever it lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Literal, Protocol
+
+from anywarp.catalogue.migration import Row
+from anywarp.migrate.target import Target
+
+Naming = Literal["single", "mixed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Bytes `[start, end)` of the original become `replacement`, because of `reason`, as said in `source`."""
+
+    start: int
+    end: int
+    replacement: bytes
+    reason: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Bytes `[start, end)` are not converted: why, and what a person is to do. `code` is the diagnostic's."""
+
+    start: int
+    end: int
+    reason: str
+    help: str
+    source: str = ""
+    code: str = "Y010"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something to know about bytes `[start, end)`, which stay or were changed; nobody need act for the result to be right."""
+
+    start: int
+    end: int
+    reason: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fine:
+    """Bytes `[start, end)` mention NVIDIA or CUDA and are right as they are; said only in the JSON report."""
+
+    start: int
+    end: int
+    reason: str
+    source: str = ""
+
+
+Finding = Change | Refusal | Note | Fine
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What becomes of one name or value (an image, a variable) wherever it stands; the caller turns it into a finding at its place.
+
+    action `replace`: `text` takes the value's place, and `name` (where not empty) the name's; `remove`: the whole entry goes;
+    `keep`: right as it is; `refuse`: a person must see to it, as `help` says. A value of several words is one text.
+    """
+
+    action: Literal["replace", "remove", "keep", "refuse"]
+    reason: str
+    text: str = ""
+    name: str = ""
+    help: str = ""
+    source: str = ""
+    code: str = "Y010"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user chose: the target, the card, how AMD's device plugin names partitions, and answers to what only they know.
+
+    `mapping` answers for values: (key, old value) to (new key or "", new value), as from `--map KEY=OLD:NEW`;
+    `images` answers for images: old reference to new one, as from `--image OLD=NEW`.
+    """
+
+    target: Target = field(default_factory=lambda: Target("hip", "gfx942", "7.1"))
+    card: str = "Instinct MI300X"
+    naming: Naming = "single"
+    mapping: Mapping[tuple[str, str], tuple[str, str]] = field(default_factory=dict[tuple[str, str], tuple[str, str]])
+    images: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+class Kind(Protocol):
+    """A module of this folder that converts one kind of file; listed in `registry.py`.
+
+    `wants` looks at path and content only as long as it must; `convert` yields findings in any order, whose places lie in `data`;
+    `comments` yields the places that a reader of the format does not act on.
+    """
+
+    NAME: str
+
+    @staticmethod
+    def wants(path: PurePath, data: bytes) -> bool: ...
+
+    @staticmethod
+    def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]: ...
+
+    @staticmethod
+    def comments(data: bytes) -> Iterable[tuple[int, int]]: ...
+
+
+def change(start: int, end: int, replacement: str, row: Row) -> Change:
+    """Return a change for the reason and from the source of a row of a table."""
+    return Change(start, end, replacement.encode(), row["reason"], row["source"])
+
+
+def refusal(start: int, end: int, row: Row, help: str, code: str = "Y010") -> Refusal:
+    """Return a refusal for the reason and from the source of a row of a table."""
+    return Refusal(start, end, row["reason"], help, row["source"], code)
+
+
+def moved(findings: Iterable[Finding], by: int) -> Iterator[Finding]:
+    """Yield findings about a part of a text as findings about the text, in which the part begins `by` bytes on."""
+    for finding in findings:
+        start, end = finding.start + by, finding.end + by
+        if isinstance(finding, Change):
+            yield Change(start, end, finding.replacement, finding.reason, finding.source)
+        elif isinstance(finding, Refusal):
+            yield Refusal(start, end, finding.reason, finding.help, finding.source, finding.code)
+        else:
+            yield type(finding)(start, end, finding.reason, finding.source)
+
+
+Embedded = Callable[[bytes, Options], Iterator[Finding]]
+"""What converts a text inside a file of another kind: a shell command in a manifest, a query in a dashboard."""

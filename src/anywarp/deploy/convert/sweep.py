@@ -1,0 +1,61 @@
+"""Find every mention of NVIDIA in a text, whatever the text is, so that none is passed over in silence.
+
+Rules know places; this knows words only, and what it finds where no rule said anything is listed as not converted.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+
+MENTION = re.compile(
+    rb"nvidia|cuda(?!r)|cudnn|cublas|cufft|curand|cusparse|cusolver|cutlass|nvcr\.io|nccl|dcgm|tensorrt|\btrtllm|nvml|nvlink|nvswitch"
+    rb"|nvcc|nvprof|\bnsys\b|gpu-feature-discovery|gke-accelerator|\bmig-[1-7]g|\bmig[._-]?(?:strategy|config|manager|parted)"
+    rb"|\b(?:tesla|geforce|quadro)\b|\bcupy|\bpycuda|numba\.cuda|mellanox|\bmofed\b|\bpci-(?:\d{4}_)?10de\b"
+    rb"|(?<![A-Za-z0-9])(?:GB300|GB200|B300|B200|GH200|H200|H100|H800|A100|A800|V100|L40S|A10G|RTX ?\d{4}|GTX ?\d{3,4})(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+"""Words that say NVIDIA, its libraries, its tools or its cards. Barracuda is a fish; `cudar` is in no such word."""
+
+_WORD = re.compile(rb"[^\s\"'`,;(){}\[\]<>]{0,120}")
+
+
+def mentions_nvidia(data: bytes) -> bool:
+    """Say whether a text mentions NVIDIA at all."""
+    return MENTION.search(data) is not None
+
+
+def uncovered(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the places of the words that mention NVIDIA and overlap none of `spans`, one for each word."""
+    merged = _merged(spans)
+    starts = [start for start, _ in merged]
+    done = 0
+    for found in MENTION.finditer(data):
+        if found.start() < done:
+            continue
+        index = bisect_right(starts, found.start()) - 1
+        inside = index >= 0 and merged[index][1] > found.start()
+        if inside or (index + 1 < len(merged) and merged[index + 1][0] < found.end()):
+            continue
+        start, end = _word(data, found.start(), found.end())
+        done = end
+        yield start, end
+
+
+def _word(data: bytes, start: int, end: int) -> tuple[int, int]:
+    """Widen a place to the word around it, at most 120 bytes to each side."""
+    before = data[max(0, start - 120) : start]
+    cut = re.search(rb"[^\s\"'`,;(){}\[\]<>]*\Z", before)
+    after = _WORD.match(data, end)
+    return start - (len(cut[0]) if cut else 0), after.end() if after else end
+
+
+def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    out: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if out and start <= out[-1][1]:
+            out[-1] = (out[-1][0], max(out[-1][1], end))
+        else:
+            out.append((start, end))
+    return out

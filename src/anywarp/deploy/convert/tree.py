@@ -1,0 +1,137 @@
+"""Convert a tree of files: each read, converted and, if asked, written; a file that cannot be is a problem of its own.
+
+The tree is listed before anything is written, so that a folder for results may lie inside it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+
+from anywarp.deploy.convert import codes
+from anywarp.deploy.convert.engine import Converted, convert
+from anywarp.deploy.convert.model import Options
+from anywarp.diagnostics import AnywarpError, Diagnostic, Source
+from anywarp.migrate import tree
+from anywarp.migrate.shown import visible
+from anywarp.migrate.writing import EditList, WritingError, copy_below, replace, write_below
+
+EDIT_LIST = ".anywarp-convert.json"
+LARGEST = 8 << 20
+"""Most bytes of a file that is converted: manifests, rules and dashboards are far smaller."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One file: what became of it, or the problem why nothing did."""
+
+    file: tree.File
+    converted: Converted | None
+    problem: Diagnostic | None = None
+
+
+@dataclass(slots=True)
+class Run:
+    """Everything about one conversion of one path."""
+
+    root: Path
+    results: list[Result] = field(default_factory=list[Result])
+    problems: list[Diagnostic] = field(default_factory=list[Diagnostic])
+    links: int = 0
+
+    @property
+    def touched(self) -> list[Result]:
+        """The files of which anything is to be said."""
+        return [r for r in self.results if r.problem is not None or (r.converted is not None and r.converted.findings)]
+
+
+def run(
+    root: Path, options: Options, only: Sequence[str] = (), exclude: Sequence[str] = (), out: Path | None = None
+) -> Run:
+    """Convert every file at or below `root` without writing anything; `out` is left out where it lies inside."""
+    left_out = tree.Walked()
+    done = Run(root)
+    own = _inside(root, out)
+    for file in list(tree.walk(root, exclude, left_out)):
+        if file.shown == EDIT_LIST or (own and file.shown.startswith(own)):
+            continue
+        done.results.append(_one(file, options, only))
+    done.problems = left_out.problems
+    done.links = left_out.links
+    return done
+
+
+def _inside(root: Path, out: Path | None) -> str:
+    if out is None:
+        return ""
+    try:
+        return os.fspath(out.resolve().relative_to(root.resolve())) + "/"
+    except ValueError:
+        return ""
+
+
+def _one(file: tree.File, options: Options, only: Sequence[str]) -> Result:
+    try:
+        data = tree.read(file.place, file.shown, LARGEST)
+        return Result(file, convert(data, PurePath(file.shown), options, only))
+    except AnywarpError as error:
+        return Result(file, None, error.diagnostic)
+    except UnicodeDecodeError as error:
+        message = f"{visible(file.shown)} is not UTF-8 (byte {error.start}), and nothing of it was converted"
+    except (ValueError, RecursionError, KeyError, IndexError, TypeError) as error:
+        message = f"{visible(file.shown)} could not be converted: {type(error).__name__}: {visible(str(error))[:200]}"
+    help = "the other files were converted; look at this one by hand"
+    return Result(file, None, Diagnostic(codes.UNREADABLE, message, source=Source(visible(file.shown), ""), help=help))
+
+
+def write_tree(done: Run, out: Path) -> list[Diagnostic]:
+    """Write the whole tree to `out`, converted files and others alike; links are not written. Return what could not be written."""
+    problems: list[Diagnostic] = []
+    for result in done.results:
+        try:
+            converted = result.converted
+            if converted is not None and converted.new != converted.old:
+                write_below(out, result.file.shown, converted.new, os.stat(result.file.place).st_mode & 0o777)
+            else:
+                copy_below(out, result.file.shown, result.file.place)
+        except OSError as error:
+            problems.append(_unwritten(error))
+    return problems
+
+
+def write_in_place(done: Run) -> list[Diagnostic]:
+    """Replace the converted files by what became of them, and keep the edits in a list beside them. Return what could not be written."""
+    problems: list[Diagnostic] = []
+    folder = done.root if done.root.is_dir() else done.root.parent
+    edits = EditList(folder, EDIT_LIST)
+    try:
+        for result in done.results:
+            converted = result.converted
+            if converted is None or converted.new == converted.old:
+                continue
+            try:
+                edits.add(result.file.shown, converted.old, converted.edits())
+                edits.save()
+                replace(result.file.place, converted.old, converted.new)
+            except OSError as error:
+                problems.append(_unwritten(error))
+    except WritingError as error:
+        problems.append(_unwritten(error))
+    return problems
+
+
+def undo(root: Path) -> Iterator[tuple[str, str]]:
+    """Undo the last run in place at `root`: yield each file, with "" or the reason why it could not be undone."""
+    folder = root if root.is_dir() else root.parent
+    try:
+        yield from EditList(folder, EDIT_LIST).undo()
+    except WritingError as error:
+        raise codes.problem(codes.CANNOT_WRITE, str(error), "only what --in-place did can be undone, once") from None
+
+
+def _unwritten(error: OSError) -> Diagnostic:
+    return Diagnostic(
+        codes.CANNOT_WRITE, visible(str(error)), help="see that the folder can be written to and holds no links"
+    )
