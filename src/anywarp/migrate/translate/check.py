@@ -41,13 +41,14 @@ _MISSING = re.compile(r"fatal error: '([^'\n]+)' file not found")
 
 @dataclass(frozen=True)
 class Checked:
-    """What became of one file: `compiles`, `errors` with the first lines, or `unchecked` with the reason."""
+    """What became of one file: `compiles`, `errors` with the first lines, or `unchecked` with the reason (perhaps `told` of another)."""
 
     path: str
     architecture: str
     state: State
     lines: tuple[str, ...] = ()
     reason: str = ""
+    told: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Return a JSON-ready mapping."""
@@ -70,7 +71,7 @@ class Checked:
     @property
     def diagnostics(self) -> list[Diagnostic]:
         """What the user is told: nothing of a file that compiles."""
-        if self.state == "compiles":
+        if self.state == "compiles" or self.told:
             return []
         if self.state == "errors":
             message = f"{self.path} does not compile for {self.architecture}: " + " | ".join(self.lines)
@@ -101,8 +102,8 @@ def check(
     try:
         compiler = hip_compiler.find()
     except AnywarpError as error:
-        for name in sources:
-            yield Checked(name, architecture, "unchecked", (), error.diagnostic.message)
+        for index, name in enumerate(sources):
+            yield Checked(name, architecture, "unchecked", (), error.diagnostic.message, told=index > 0)
         return
     if not sources:
         return

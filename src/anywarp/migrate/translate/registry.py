@@ -36,5 +36,7 @@ def rules() -> tuple[Rule, ...]:
 def rewriters() -> tuple[Rewriter, ...]:
     """Return the rewriters for files that are no sources, such as build files."""
     from anywarp.migrate.translate.build_cmake import CMakeRewriter
+    from anywarp.migrate.translate.build_make import MakeRewriter
+    from anywarp.migrate.translate.build_other import BazelReporter, MesonReporter
 
-    return (CMakeRewriter(),)
+    return (CMakeRewriter(), MakeRewriter(), BazelReporter(), MesonReporter())
