@@ -97,13 +97,8 @@ def _identifiers(rocm: str) -> Mapping[str, Identifier]:
                 )
             found[each.name] = each
     for row, _ in _rows(DATA / "source_names.tsv"):
-        subject = (
-            "device"
-            if row["header"].startswith("curand")
-            else "nvtx"
-            if row["header"].startswith("nvtx")
-            else "runtime"
-        )
+        inline = row["kind"] == "function" or row["header"].startswith("curand")  # no library exports it
+        subject = "device" if inline else "nvtx" if row["header"].startswith("nvtx") else "runtime"
         found[row["name"]] = _plain(row, subject, row["kind"], rocm)
     for each in _of_device(rocm):
         known = found.get(each.name)
