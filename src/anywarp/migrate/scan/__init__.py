@@ -33,7 +33,17 @@ from anywarp.diagnostics import Diagnostic
 from anywarp.migrate.findings import Use
 from anywarp.migrate.tree import LARGEST
 
-SCANNERS: tuple[str, ...] = ("cuda_source", "python_source", "notebook", "requirements", "projects", "dockerfile", "shell")
+SCANNERS: tuple[str, ...] = (
+    "cuda_source",
+    "python_source",
+    "notebook",
+    "binary",
+    "distributions",
+    "requirements",
+    "projects",
+    "dockerfile",
+    "shell",
+)
 """The modules of this room that scan files, in the order in which their findings are listed."""
 
 CONTAINERS: tuple[str, ...] = ("archives",)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from anywarp.migrate.findings import Use, Verdict
 from anywarp.migrate.target import Target
 
-JUDGES: tuple[str, ...] = ("cuda_source", "python_source", "packages", "images", "environment", "commands")
+JUDGES: tuple[str, ...] = ("cuda_source", "python_source", "binaries", "packages", "images", "environment", "commands")
 """The modules of this room."""
 
 FACTS: tuple[str, ...] = ("deploy", "docker", "oci", "dist")
