@@ -1,7 +1,7 @@
 """How much work findings are, as a range in person-days, and how that is counted: a number nobody can follow helps nobody.
 
-One thing to do is counted once, however often it occurs: a name without a twin needs one solution, a rebuild is set up once. Further
-files with the same cost a tenth each, further places in a file a fiftieth, for somebody has to go there and look.
+One thing to do is counted once, however often it occurs: what lacks a twin for one reason needs one solution, a rebuild is set up once.
+Further names for the same reason cost a fifth each, further files a tenth, further places in a file a fiftieth: somebody has to go there.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ DAYS: dict[Effort, tuple[float, float]] = {
 }
 """Person-days of 8 hours that one thing to do may take."""
 
-PER_FILE, PER_PLACE = 0.1, 0.02
-"""Shares of that for each further file and each further place in a file with the same."""
+PER_NAME, PER_FILE, PER_PLACE = 0.2, 0.1, 0.02
+"""Shares of that for each further name for the same reason, each further file with it, and each further place in a file."""
 
 MOST = 3.0
 """Repetitions together cost at most so many times what the thing costs once: by then somebody writes a script."""
 
 HOW = (
-    "counted per thing to do: minutes 5-30 min, hours 1-8 h, days 1-5, weeks 5-20 days of work; each further file with the same costs a tenth, "
-    "each further place in a file a fiftieth, repetitions together at most three times the thing itself"
+    "counted per thing to do: minutes 5-30 min, hours 1-8 h, days 1-5, weeks 5-20 days of work; of what has the same reason, each further name "
+    "costs a fifth, each further file a tenth, each further place in a file a fiftieth, together at most three times the first"
 )
 
 
@@ -59,11 +59,11 @@ Thing = tuple[str, ...]
 def thing_of(finding: Finding) -> Thing:
     """Return what a person does about a finding: findings with the same are one piece of work.
 
-    What has no path or is replaced is one per name; conversions, rebuilds and new indexes are one per kind and advice.
+    What has no path or is replaced is one per reason; conversions, rebuilds and new indexes are one per kind and advice.
     """
     use, verdict = finding.use, finding.verdict
     if verdict.answer in ("no-path", "replace"):
-        return verdict.answer, use.subject, use.name
+        return verdict.answer, use.subject, verdict.effort, verdict.reason, verdict.help
     return verdict.answer, kind_of(use.subject), verdict.effort, verdict.help or verdict.reason
 
 
@@ -73,23 +73,42 @@ def places(finding: Finding) -> int:
     return int(text) if text.isdecimal() and 0 < len(text) < 10 else 1
 
 
+@dataclass(slots=True)
+class _Work:
+    """What is known of one thing to do."""
+
+    answer: Answer
+    effort: Effort
+    names: set[str]
+    files: set[str]
+    places: int = 0
+
+    def days(self) -> Days:
+        named = self.answer in ("no-path", "replace")
+        again = PER_NAME * (len(self.names) - 1) if named else 0.0
+        again += PER_FILE * (len(self.files) - 1) + PER_PLACE * max(0, self.places - len(self.files))
+        low, high = DAYS[self.effort]
+        times = 1 + min(again, MOST)
+        return Days(low * times, high * times)
+
+
 def days_of(findings: Iterable[Finding]) -> dict[Answer, Days]:
     """Return the work in findings by answer."""
-    things: dict[Thing, tuple[Answer, float, float, set[str], int]] = {}
+    things: dict[Thing, _Work] = {}
     for finding in findings:
-        low, high = DAYS[finding.verdict.effort]
-        if not high:
+        effort = finding.verdict.effort
+        if effort == "none":
             continue
-        answer, was_low, was_high, files, count = things.get(
-            thing_of(finding), (finding.verdict.answer, low, high, set[str](), 0)
-        )
-        files.add(finding.path)
-        entry = (answer, max(low, was_low), max(high, was_high), files, count + places(finding))
-        things[thing_of(finding)] = entry
+        thing = thing_of(finding)
+        work = things.get(thing)
+        if work is None:
+            work = things[thing] = _Work(finding.verdict.answer, effort, set(), set())
+        work.names.add(finding.use.name)
+        work.files.add(finding.path)
+        work.places += places(finding)
     total: dict[Answer, Days] = {}
-    for answer, low, high, files, count in things.values():
-        again = min(PER_FILE * (len(files) - 1) + PER_PLACE * (count - len(files)), MOST)
-        total[answer] = total.get(answer, Days()) + Days(low * (1 + again), high * (1 + again))
+    for work in things.values():
+        total[work.answer] = total.get(work.answer, Days()) + work.days()
     return total
 
 

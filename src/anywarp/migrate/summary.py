@@ -44,9 +44,10 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """Findings that are one thing to do: the first of them, how many, where, and what they reach."""
+    """Findings that are one thing to do: the first of them, their names, how many, where, and what they reach."""
 
     first: Finding
+    names: tuple[str, ...]
     findings: int
     files: int
     places: int
@@ -179,7 +180,8 @@ def _blockers(findings: Sequence[Finding]) -> tuple[Blocker, ...]:
 def _blocker(group: list[Finding]) -> Blocker:
     reaches = tuple(sorted({name for f in group for name in f.reaches}))
     days = sum_of(days_of(group).values())
-    return Blocker(group[0], len(group), len({f.path for f in group}), sum(map(places, group)), reaches, days)
+    names = tuple(dict.fromkeys(f.use.name for f in group))
+    return Blocker(group[0], names, len(group), len({f.path for f in group}), sum(map(places, group)), reaches, days)
 
 
 def _next(assessment: Assessment) -> tuple[str, ...]:
@@ -212,7 +214,7 @@ def as_json(summary: Summary) -> dict[str, Any]:
             {
                 "answer": b.first.verdict.answer,
                 "subject": b.first.use.subject,
-                "name": b.first.use.name,
+                "names": list(b.names[:50]),
                 "path": b.first.path,
                 "line": b.first.use.line,
                 "findings": b.findings,

@@ -67,7 +67,8 @@ def _blocker(number: int, b: Blocker) -> Iterator[str]:
     if b.files > 1 or b.findings > 1:
         where += f" and {b.findings - 1} more in {b.files} files" if b.files > 1 else f" and {b.findings - 1} more"
     instead = f" by {shorten(verdict.replacement, 40)}" if verdict.replacement and verdict.answer == "replace" else ""
-    yield f"  {number}. {shorten(use.name, 50)}: {ANSWERS[verdict.answer]}{instead} ({b.days})"
+    names = shorten(use.name, 50) + (f" and {len(b.names) - 1} more" if len(b.names) > 1 else "")
+    yield f"  {number}. {names}: {ANSWERS[verdict.answer]}{instead} ({b.days})"
     yield f"      {shorten(where, _WIDTH)}"
     yield from _wrapped(f"why: {verdict.reason}", "      ")
     if verdict.help:

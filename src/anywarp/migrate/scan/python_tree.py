@@ -6,6 +6,7 @@ Names are followed through imports and `as`: `import cupy as cp` makes `cp.RawKe
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -35,6 +36,8 @@ _SHOWN = frozenset(
     "print info warning warn error debug exception critical log fail skip skipIf skipUnless add_argument getLogger RuntimeError ValueError"
     " NotImplementedError ImportError Exception AssertionError TypeError OSError EnvironmentError".split()
 )
+_ASKS = re.compile(r"find_spec|import_module|__import__|importorskip|is_package|package_available|is_installed|has_module|try_import", re.IGNORECASE)
+_SMI_QUERIES = ("--query-gpu", "--query-compute-apps", "--query-supported-clocks", "--query-accounted-apps")
 _DEVICE_METHODS = frozenset({"cuda"})
 _LOOSE_STATEMENTS = (ast.Try, ast.If)
 
@@ -166,7 +169,15 @@ class Reader:
         if leaf in _SHOWN:
             self._shown(node, stack)
             return True
+        if _ASKS.search(leaf):
+            self._asked(node)
         return False
+
+    def _asked(self, node: ast.Call) -> None:
+        """Count a module that is looked for by its name: it is used where it is there."""
+        for argument in node.args[:2]:
+            if isinstance(argument, ast.Constant) and isinstance(argument.value, str) and re.fullmatch(r"[\w.]{3,60}", argument.value):
+                self._uses.module(argument.value, self._offset(argument), True)
 
     def _end(self, node: ast.Attribute) -> int:
         line, column = node.end_lineno or node.lineno, node.end_col_offset or 0
@@ -176,7 +187,9 @@ class Reader:
         """Take a call whose strings are for people: only values in them count, such as a device as a default."""
         stack.append(node.func)
         for argument in node.args:
-            if not isinstance(argument, (ast.Constant, ast.JoinedStr)):
+            if isinstance(argument, ast.JoinedStr):
+                stack.extend(v.value for v in argument.values if isinstance(v, ast.FormattedValue))
+            elif not isinstance(argument, ast.Constant):
                 stack.append(argument)
         for keyword in node.keywords:
             if keyword.arg not in ("help", "msg", "description"):
@@ -208,7 +221,11 @@ class Reader:
     def _list(self, node: ast.AST, stack: list[ast.AST]) -> bool:
         assert isinstance(node, (ast.List, ast.Tuple))
         words = [e.value if isinstance(e, ast.Constant) and isinstance(e.value, str) else "..." for e in node.elts[:40]]
-        return bool(words) and words[0] != "..." and self._uses.command(words, self._offset(node))
+        if not words:
+            return False
+        if words[0] == "..." and any(word.startswith(_SMI_QUERIES) for word in words[1:]):
+            words[0] = "nvidia-smi"
+        return words[0] != "..." and self._uses.command(words, self._offset(node))
 
     def _imported(self, node: ast.AST, stack: list[ast.AST]) -> bool:
         return True  # counted before

@@ -35,6 +35,7 @@ _CANDIDATE = re.compile(
     r"cuda|CUDA|nccl|NCCL|nvidia|NVIDIA|nv|ncu|Tensorrt|flash|CUBLAS|CUDNN|CUPY|TRITON|__global__|__device__|ptxas|trtexec|TF_GPU|NVTE|cu"
 )
 _PRIVATE_TORCH = re.compile(r"(?i)^_?(?:cu|nccl|nvtx|jiterator)|cuda|cudnn|nccl")
+_CUDA_PART = re.compile(r"(?i)cuda|cudnn|nccl|nvtx|cublas|cusolver")
 _LONGEST_SOURCE = 1 << 20
 
 TORCH_NAMES = (
@@ -148,6 +149,8 @@ class Uses:
         elif name.startswith(TORCH_NAMES):
             deep = 4 if parts[1] == "backends" else 3
             self.tally.add("torch.name", ".".join(parts[:deep]), offset)
+        elif _CUDA_PART.search(name):
+            self.tally.add("torch.name", ".".join(parts[:6]), offset)
 
     def _triton(self, name: str, offset: int) -> None:
         leaf = name.rpartition(".")[2]

@@ -124,6 +124,12 @@ def _after_heredoc(text: str, place: int, mark: str) -> int:
     return end.end() if end else place
 
 
+def word_end(text: str, start: int) -> int:
+    """Return where the word that begins at an offset ends, quotes included."""
+    found = _TOKEN.match(text, start)
+    return found.end() if found else start
+
+
 def unquoted(word: str) -> str:
     """Return a word without its quotes and with continued lines joined."""
     if "\\\n" in word:

@@ -16,7 +16,6 @@ from anywarp.migrate.translate.build_flags import (
     Change,
     is_nvcc,
     library,
-    split_words,
     translate_words,
 )
 from anywarp.migrate.translate.rules import Edit, Outcome, Problem

@@ -24,6 +24,7 @@ def rules() -> tuple[Rule, ...]:
 
     return (
         *rules_launches.RULES,
+        *rules_ptx.RULES,
         *rules_versions.RULES,
         *rules_pasting.RULES,
         *rules_calls.RULES,
@@ -38,5 +39,6 @@ def rewriters() -> tuple[Rewriter, ...]:
     from anywarp.migrate.translate.build_cmake import CMakeRewriter
     from anywarp.migrate.translate.build_make import MakeRewriter
     from anywarp.migrate.translate.build_other import BazelReporter, MesonReporter
+    from anywarp.migrate.translate.build_setup import SetupRewriter
 
-    return (CMakeRewriter(), MakeRewriter(), BazelReporter(), MesonReporter())
+    return (CMakeRewriter(), MakeRewriter(), SetupRewriter(), BazelReporter(), MesonReporter())
