@@ -11,7 +11,7 @@ SUBJECTS = ("toy",)
 
 
 def wants(path, head):
-    return path.suffix in (".toy", ".die", ".hang", ".eat", ".raise", ".many") or b"toy" in head[:16]
+    return path.suffix in (".toy", ".die", ".hang", ".eat", ".raise", ".many") or head.startswith(b"toy")
 
 
 def scan(data, path):

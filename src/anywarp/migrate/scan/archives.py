@@ -100,14 +100,18 @@ class _Rejoined(io.RawIOBase):
 class _Bounded(io.RawIOBase):
     """What is unpacked from a stream, as long as it stands in proportion to what was read."""
 
-    def __init__(self, unpacked: BinaryIO, packed: _Rejoined) -> None:
+    def __init__(self, unpacked: io.BufferedIOBase, packed: _Rejoined) -> None:
         self._unpacked, self._packed, self._count = unpacked, packed, 0
+        self.error: BaseException | None = None
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
-        data = self._unpacked.read(len(buffer))
+        try:
+            data = self._unpacked.read1(len(buffer))
+        except _ERRORS as error:  # told at the end: what lies before the damage is worth having
+            self.error, data = error, b""
         self._count += len(data)
         if self._count > _FIRST + EXPANDS * self._packed.count:
             raise _Bomb
@@ -116,25 +120,28 @@ class _Bounded(io.RawIOBase):
 
 
 def _tar(whole: _Rejoined, head: bytes) -> Iterator[Member]:
-    packed = cast(BinaryIO, io.BufferedReader(whole, 1 << 18))
-    stream = io.BufferedReader(_Bounded(_unpacked(packed, head), whole), 1 << 18)
+    packed = io.BufferedReader(whole, 1 << 18)
+    bounded = _Bounded(_unpacked(packed, head), whole)
+    stream = io.BufferedReader(bounded, 1 << 18)
     with tarfile.open(fileobj=stream, mode="r|", errorlevel=1) as archive:
         while (info := archive.next()) is not None:
             if info.isreg():
                 yield Member(info.name, max(info.size, 0), lambda i=info: cast(BinaryIO, archive.extractfile(i)))
             vars(archive)["members"] = []  # a stream is read once; to keep half a million headers costs a gigabyte
+    if bounded.error is not None:
+        raise bounded.error
 
 
-def _unpacked(packed: BinaryIO, head: bytes) -> BinaryIO:
+def _unpacked(packed: io.BufferedReader[_Rejoined], head: bytes) -> io.BufferedIOBase:
     if head.startswith(_GZIP):
-        return cast(BinaryIO, gzip.GzipFile(fileobj=packed))
+        return gzip.GzipFile(fileobj=packed)
     if head.startswith(_BZIP2):
-        return cast(BinaryIO, bz2.BZ2File(packed))
+        return bz2.BZ2File(packed)
     if head.startswith(_XZ):
-        return cast(BinaryIO, lzma.LZMAFile(packed))
+        return lzma.LZMAFile(packed)
     if head.startswith(_ZSTD):
         reader = zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(packed, read_across_frames=True)
-        return cast(BinaryIO, reader)
+        return cast(io.BufferedIOBase, reader)
     return packed
 
 
