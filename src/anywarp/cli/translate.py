@@ -41,6 +41,7 @@ class _Run:
     done: list[trees.Done] = field(default_factory=list[trees.Done])
     diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
     support: set[str] = field(default_factory=set[str])
+    names: set[str] = field(default_factory=set[str])
     checked: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
 
@@ -112,6 +113,7 @@ def _translate(run: _Run, options: Options, exclude: tuple[str, ...], jobs: int)
             run.done.append(done)
             if done.translation is not None:
                 run.support.update(done.translation.support)
+                run.names |= done.translation.names
             problem = None
             if run.output is not None:
                 problem = trees.write(done, places[done.shown], run.output)
@@ -124,8 +126,8 @@ def _translate(run: _Run, options: Options, exclude: tuple[str, ...], jobs: int)
     if edits is not None:
         edits.save()
     root = run.output if run.output is not None else _root(run.source) if run.in_place else None
-    if root is not None and run.support:
-        trees.write_support(run.support, root)
+    if root is not None and (run.support or run.names):
+        run.support.update(trees.write_support(run.support, run.names, options.target.rocm, root))
 
 
 def _root(source: Path) -> Path:

@@ -5,13 +5,14 @@ Everything is a function of bytes, path and options, so that files can be transl
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from anywarp.diagnostics import Diagnostic, Source, Span
-from anywarp.migrate.translate import resolve
+from anywarp.migrate.translate import dual, resolve, support_files
 from anywarp.migrate.translate.includes import needed
 from anywarp.migrate.translate.registry import rewriters, rules
 from anywarp.migrate.translate.rules import Edit, Need, Outcome, Problem, Rewriter
@@ -29,12 +30,14 @@ LARGEST = 32 << 20
 @dataclass(frozen=True)
 class Translation:
     """The translated text, the flat edits that made it (in order, none overlapping), what a person should know of it,
-    and the names of the support files that it includes."""
+    the names of the support files that it includes, and, where one text serves both vendors, the names and headers of
+    CUDA for which it needs twins."""
 
     text: bytes
     edits: tuple[Edit, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     support: tuple[str, ...] = ()
+    names: frozenset[str] = frozenset()
 
 
 def is_source(path: PurePath) -> bool:
@@ -56,8 +59,11 @@ def translate(data: bytes, path: PurePath, options: Options) -> Translation:
     if refused is not None:
         return Translation(data, diagnostics=(refused,))
     unit = Unit(data, path, options)
+    if path.name == dual.HEADER or (path.name.startswith("anywarp_") and support_files.exists(path.name)):
+        return Translation(data, names=dual.names_of(unit) if options.keep_cuda else frozenset())
     if is_source(path):
-        return _settled(unit, _asked(unit))
+        done = _settled(unit, _asked(unit))
+        return replace(done, names=dual.names_of(unit)) if options.keep_cuda else done
     rewriter = rewriter_of(path)
     return Translation(data) if rewriter is None else _settled(unit, [tuple(rewriter.apply(unit))])
 
@@ -85,6 +91,8 @@ def _settled(unit: Unit, outcomes: Iterable[Sequence[Outcome]]) -> Translation:
     for yielded in outcomes:
         groups = defaultdict[int, list[Edit]](list)
         for each in yielded:
+            if not isinstance(each, Need) and _is_unseen(unit, each.start, each.end):
+                continue
             if isinstance(each, Problem):
                 problems.append(each)
             elif isinstance(each, Need):
@@ -102,6 +110,13 @@ def _settled(unit: Unit, outcomes: Iterable[Sequence[Outcome]]) -> Translation:
     problems = [each for each in problems if each.code != "M111" or not accepted.covers(each.start, each.end)]
     flat = resolve.flatten(unit.data, accepted.in_order())
     return Translation(resolve.apply(unit.data, flat), tuple(flat), tuple(_told(unit, problems)), wanted.support)
+
+
+def _is_unseen(unit: Unit, start: int, end: int) -> bool:
+    """Say whether a range lies in what no compiler for HIP sees."""
+    ranges = unit.unseen
+    index = bisect_right(ranges, (start, len(unit.data))) - 1
+    return index >= 0 and ranges[index][0] <= start and end <= ranges[index][1]
 
 
 def _told(unit: Unit, problems: list[Problem]) -> Iterable[Diagnostic]:

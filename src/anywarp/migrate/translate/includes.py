@@ -117,7 +117,7 @@ def needed(unit: Unit, needs: Sequence[Need], edits: Sequence[Edit]) -> Wanted:
     if not texts:
         return Wanted((), tuple(support))
     line_end = b"\r\n" if b"\r\n" in unit.data else b"\n"
-    place = _place(unit)
+    place = place_of_include(unit)
     text = b"".join(each + line_end for each in texts)
     reason = "; ".join(dict.fromkeys(need.reason for need in needs))
     return Wanted((Edit(place, place, text, "needs", reason),), tuple(support))
@@ -136,7 +136,7 @@ def _there(unit: Unit, edits: Sequence[Edit]) -> set[bytes]:
     return found
 
 
-def _place(unit: Unit) -> int:
+def place_of_include(unit: Unit) -> int:
     """Return where includes are inserted: the start of a line, before the first include and what is around it."""
     code = unit.code
     first = len(code) - len(code.lstrip(b" \t\r\n\xef\xbb\xbf"))

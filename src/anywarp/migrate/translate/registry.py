@@ -15,10 +15,13 @@ def rules() -> tuple[Rule, ...]:
     """Return the rules for sources; those of one subject in one module, which lists them as `RULES`."""
     from anywarp.migrate.translate import (
         rules_calls,
+        rules_cases,
         rules_headers,
         rules_launches,
         rules_names,
         rules_pasting,
+        rules_pointers,
+        rules_ptx,
         rules_versions,
     )
 
@@ -27,7 +30,9 @@ def rules() -> tuple[Rule, ...]:
         *rules_ptx.RULES,
         *rules_versions.RULES,
         *rules_pasting.RULES,
+        *rules_cases.RULES,
         *rules_calls.RULES,
+        *rules_pointers.RULES,
         *rules_headers.RULES,
         *rules_names.RULES,
     )

@@ -67,10 +67,10 @@ class Wrapped:
     words = frozenset(SYMBOLS) | frozenset(KERNELS)
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
-        if unit.options.keep_cuda:
-            return
         for found in _calls(unit, self.words):
             name = found.name.group()
+            if name in SYMBOLS and unit.options.keep_cuda:
+                continue
             index = SYMBOLS.get(name, KERNELS.get(name, 0))
             if index >= len(found.args):
                 continue

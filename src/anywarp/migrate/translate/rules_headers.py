@@ -9,6 +9,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 
+from anywarp.migrate.translate import dual
 from anywarp.migrate.translate.includes import Include
 from anywarp.migrate.translate.rules import Edit, Need, Outcome, Problem
 from anywarp.migrate.translate.unit import Unit
@@ -27,6 +28,15 @@ class Headers:
     words = frozenset[bytes]()
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
+        if unit.options.keep_cuda:
+            cudas = [
+                each
+                for each in unit.includes
+                if (target_of(unit, each.name, each.quoted) or ("", ""))[0] not in ("", each.name)
+            ]
+            implicit = unit.path.suffix == ".cu" and _IMPLICIT.search(unit.code) is not None
+            yield from dual.guarded(unit, [each for each in cudas if not _unseen(unit, each)], implicit and not cudas)
+            return
         seen = dict[str, list[tuple[int, ...]]]()
         runtime = False
         for include in unit.includes:
@@ -36,7 +46,7 @@ class Headers:
             runtime |= name == RUNTIME and not include.directive.conditions
         if b"__has_include" in unit.words:
             yield from self._asked(unit)
-        if not runtime and unit.path.suffix == ".cu" and not unit.options.keep_cuda and _IMPLICIT.search(unit.code):
+        if not runtime and unit.path.suffix == ".cu" and _IMPLICIT.search(unit.code):
             yield Need(b"<hip/hip_runtime.h>", "nvcc includes cuda_runtime.h by itself, HIP's compilers do not")
 
     def _one(
@@ -114,6 +124,10 @@ def _renamed(unit: Unit, include: Include) -> bytes | None:
         return None
     around = unit.data[include.start : include.start + 1], unit.data[include.end - 1 : include.end]
     return around[0] + (stem + new).encode() + around[1]
+
+
+def _unseen(unit: Unit, include: Include) -> bool:
+    return any(start <= include.start < end for start, end in unit.unseen)
 
 
 def _alone(unit: Unit, include: Include) -> bool:

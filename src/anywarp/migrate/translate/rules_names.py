@@ -12,6 +12,7 @@ from functools import cache
 from anywarp.catalogue.identifiers import Identifier, identifiers
 from anywarp.migrate.translate.brackets import word_before
 from anywarp.migrate.translate.rules import Edit, Outcome, Problem
+from anywarp.migrate.translate.rules_versions import VERSIONS
 from anywarp.migrate.translate.scopes import own_scopes
 from anywarp.migrate.translate.unit import Unit
 

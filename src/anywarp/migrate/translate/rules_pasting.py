@@ -17,7 +17,7 @@ PREFIXES = (
     (b"nvrtc", b"hiprtc"), (b"cuda", b"hip"), (b"CUBLAS_", b"HIPBLAS_"), (b"CUFFT_", b"HIPFFT_"), (b"CURAND_", b"HIPRAND_"),
     (b"CUSPARSE_", b"HIPSPARSE_"), (b"CUSOLVER_", b"HIPSOLVER_"), (b"CUDA_R_", b"HIP_R_"), (b"CUDA_C_", b"HIP_C_"),
 )  # fmt: skip
-_PASTED = re.compile(rb"\b((?:cu|CU|nvrtc|NVRTC)\w*)(?=[ \t]*##)")
+PASTED = re.compile(rb"\b((?:cu|CU|nvrtc|NVRTC)\w*)(?=[ \t]*##)")
 _PARAMETER = re.compile(rb"[ \t]*##[ \t]*(\w+)([ \t]*##)?")
 _DEFINED = re.compile(rb"[ \t]+(\w+)\(([^)\n]*)\)")
 
@@ -31,7 +31,7 @@ class Pasting:
     def apply(self, unit: Unit) -> Iterator[Outcome]:
         if unit.options.keep_cuda or b"##" not in unit.code:
             return
-        for match in _PASTED.finditer(unit.code):
+        for match in PASTED.finditer(unit.code):
             left = match.group(1)
             if left in PREFIXES or not any(name.startswith(left.decode()) for name in unit.names):
                 continue

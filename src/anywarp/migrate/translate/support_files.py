@@ -17,6 +17,12 @@ def read(name: str) -> bytes:
     return (FOLDER / name).read_bytes()
 
 
+@cache
+def exists(name: str) -> bool:
+    """Say whether there is a support header of that name."""
+    return (FOLDER / name).is_file()
+
+
 def closure(names: Iterable[str]) -> list[str]:
     """Return the names, sorted, with those of the support headers that they include."""
     found, waiting = set[str](), list(names)

@@ -18,12 +18,13 @@ from pathlib import Path, PurePosixPath
 from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.migrate import tree, writing
 from anywarp.migrate.shown import visible
-from anywarp.migrate.translate import support_files
+from anywarp.migrate.translate import dual, support_files
 from anywarp.migrate.translate.engine import LARGEST, Translation, is_source, rewriter_of, translate
 from anywarp.migrate.translate.unit import Options
 
 EDIT_LIST = ".anywarp-edits.json"
 """The list of edits made in place, in the folder that was translated."""
+VERSION_HEADER = "anywarp_version.h"
 _SMALL = 4 << 20
 """Bytes below which starting processes costs more than it saves."""
 
@@ -149,12 +150,19 @@ def _copy(done: Done, place: str, output: Path, mode: int) -> None:
         writing.write_below(output, done.new, file.read(), mode)
 
 
-def write_support(names: Iterable[str], output: Path) -> list[str]:
-    """Write the support headers of that name, and those that they include, at the root of `output`; return what was written."""
-    written = support_files.closure(names)
+def write_support(names: Iterable[str], twins: Iterable[str], rocm: str, output: Path) -> list[str]:
+    """Write the support headers of that name, and those that they include, at the root of `output`; return what was written.
+
+    `twins` are the names and headers of CUDA that the header of a source for both vendors must map; none: there is no such header.
+    """
+    wanted, own = list(names), dual.header_text(twins, rocm).encode() if twins else b""
+    if own:
+        writing.write_below(output, dual.HEADER, own)
+        wanted += [VERSION_HEADER] if VERSION_HEADER.encode() in own else []
+    written = support_files.closure(wanted)
     for name in written:
         writing.write_below(output, name, support_files.read(name))
-    return written
+    return [*written, *([dual.HEADER] if own else [])]
 
 
 def edit_list(source: Path) -> writing.EditList:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from anywarp.catalogue.identifiers import Identifier, headers, identifiers, namespaces
 from anywarp.migrate.target import Target
 from anywarp.migrate.translate.includes import Directive, Include, directives, includes
+from anywarp.migrate.translate.platform import unseen
 
 if TYPE_CHECKING:
     from tree_sitter import Tree
@@ -89,6 +90,11 @@ class Unit:
     def directives(self) -> tuple[Directive, ...]:
         """The directives of the preprocessor, in order, each with the conditions around it."""
         return directives(self.code) if b"#" in self.code else ()
+
+    @cached_property
+    def unseen(self) -> list[tuple[int, int]]:
+        """The ranges that no compiler for HIP sees: nothing is changed there, and nothing reported."""
+        return unseen(self.code, self.directives) if b"HIP" in self.code or b"USE_ROCM" in self.code else []
 
     @cached_property
     def includes(self) -> tuple[Include, ...]:
