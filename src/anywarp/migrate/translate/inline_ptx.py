@@ -52,6 +52,8 @@ class _Work:
     ops: CppOps
     registers: dict[str, Register]
     taken: set[str]
+    macro: bool
+    temporaries: int = 0
     lines: list[Text] = field(default_factory=list[Text])
     first: list[Text] = field(default_factory=list[Text])
     last: list[Text] = field(default_factory=list[Text])
@@ -61,18 +63,21 @@ class _Work:
     reads: dict[str, int] = field(default_factory=dict[str, int])
 
 
-def convert(statement: AsmStatement, data: bytes) -> Converted:
-    """Translate one statement. Raises NoPtx where it is not PTX, Untranslatable where it has no form in HIP."""
+def convert(statement: AsmStatement, data: bytes, *, macro: bool = False) -> Converted:
+    """Translate one statement; in a `macro` names may stand for expressions.
+
+    Raises NoPtx where it is not PTX, Untranslatable where it has no form in HIP.
+    """
     if statement.foreign or (not statement.broken and not statement.template.strip(" \t\r\n;")):
         raise NoPtx
     if statement.broken:
         raise Untranslatable(statement.broken, "write the instructions out, or use the C++ that they stand for")
     body = _parsed(statement, data)
     try:
-        plain = _run(statement, data, body, bound=False)
+        plain = _run(statement, data, body, bound=False, macro=macro)
         if not _again(plain, statement, data):
             return _single(plain)
-        return _block(_run(statement, data, body, bound=True))
+        return _block(_run(statement, data, body, bound=True, macro=macro))
     except TooLong:
         raise Untranslatable("the expression for it would be too long to read", "write it in C++") from None
 
@@ -101,7 +106,8 @@ def _parsed(statement: AsmStatement, data: bytes) -> Scope:
         if not _looks_like_ptx(text):
             raise NoPtx from None
         raise Untranslatable(
-            f"it is no complete PTX: {error.diagnostic.message}", "give instructions that belong together in one asm statement"
+            f"it is no complete PTX: {error.diagnostic.message}",
+            "give instructions that belong together in one asm statement",
         ) from None
 
 
@@ -127,10 +133,10 @@ def _flat(scope: Scope, names: dict[str, str], fresh: Callable[[], int]) -> Iter
 # --- one pass ----------------------------------------------------------------------------------------------------------------------
 
 
-def _run(statement: AsmStatement, data: bytes, body: Scope, *, bound: bool) -> _Work:
+def _run(statement: AsmStatement, data: bytes, body: Scope, *, bound: bool, macro: bool) -> _Work:
     words = {w.decode() for o in statement.operands for w in re.findall(rb"[A-Za-z_]\w*", data[o.start : o.end])}
     registers: dict[str, Register] = {}
-    work = _Work(statement, data, bound, CppOps(registers, Instruction("", (), ())), registers, words)
+    work = _Work(statement, data, bound, CppOps(registers, Instruction("", (), ())), registers, words, macro)
     for n, operand in enumerate(statement.operands):
         _operand(work, n, operand)
     registers["%cc"] = _local(work, "carry", "i1")
@@ -149,7 +155,7 @@ def _run(statement: AsmStatement, data: bytes, body: Scope, *, bound: bool) -> _
 
 def _operand(work: _Work, n: int, operand: AsmOperand) -> None:
     source = work.data[operand.start : operand.end]
-    simple = _SIMPLE.fullmatch(source) is not None
+    simple = _SIMPLE.fullmatch(source) is not None and not work.macro
     kept: Text = (Kept(operand.start, operand.end),)
     type: Type = REGISTERS[operand.letter] or "i64"  # type: ignore[assignment]
     if operand.letter == "C":
@@ -263,7 +269,9 @@ def _instruction(work: _Work, i: Instruction, names: dict[str, str]) -> None:
 def _jump(work: _Work, i: Instruction) -> None:
     target = i.operands[0] if len(i.operands) == 1 else None
     if not isinstance(target, Name) or target.name not in work.labels:
-        raise Untranslatable("it jumps out of the statement", "let the statement compute a value, and branch on it in C++")
+        raise Untranslatable(
+            "it jumps out of the statement", "let the statement compute a value, and branch on it in C++"
+        )
     jump: Text = (f"goto {work.labels[target.name]}",)
     work.count += 2
     if i.guard is None:
@@ -283,7 +291,7 @@ def _emit(work: _Work, i: Instruction) -> None:
     roots = [v for _, v in ops.loads] + ops.effects + [v for _, v in ops.writes]
     if not roots:
         return
-    writer = Writer(taken=frozenset(work.taken))
+    writer = Writer(taken=frozenset(work.taken), first=work.temporaries)
     guarded = i.guard is not None
     condition = writer.text(ops.guard()) if guarded else ()
     for _declaration, value in ops.loads:
@@ -291,22 +299,24 @@ def _emit(work: _Work, i: Instruction) -> None:
     writer.share(ops.effects + [v for _, v in ops.writes])
     _break_conflicts(writer, ops.writes)
     shared = len(writer.statements)
+    work.temporaries += len(writer.named)
+    flat = not guarded and (not shared or not work.labels)
     lines = list(writer.statements)
     lines += [writer.text(value) for value in ops.effects]
     for register, value in ops.writes:
-        lines.append(_assignment(work, register, writer.text(value), alone=not guarded and shared == 0))
+        lines.append(_assignment(work, register, writer.text(value), alone=flat))
     work.count += len(lines) + guarded
-    _place(work, lines, condition, guarded, shared)
+    _place(work, lines, condition, guarded, flat)
 
 
-def _place(work: _Work, lines: Sequence[Text], condition: Text, guarded: bool, shared: int) -> None:
-    if not guarded and not shared:
+def _place(work: _Work, lines: Sequence[Text], condition: Text, guarded: bool, flat: bool) -> None:
+    if flat:
         work.lines += [(*line, ";") for line in lines]
     elif guarded and len(lines) == 1:
         work.lines.append(("if (", *condition, ") ", *lines[0], ";"))
     else:
         opening: Text = ("if (", *condition, ") {") if guarded else ("{",)
-        work.lines += [opening, *((" ", *line, ";") for line in lines), ("}",)]
+        work.lines += [opening, *(("\t", *line, ";") for line in lines), ("}",)]
 
 
 def _inline_load(ops: CppOps) -> None:
@@ -359,10 +369,11 @@ def _again(work: _Work, statement: AsmStatement, data: bytes) -> bool:
     if len(work.lines) > 1 or work.count > 1:
         return True
     uses: dict[Kept, int] = {}
+    names = not work.macro
     for part in (p for line in work.lines for p in line):
         if isinstance(part, Kept):
             uses[part] = uses.get(part, 0) + 1
-    return any(n > 1 and not _SIMPLE.fullmatch(data[k.start : k.end]) for k, n in uses.items())
+    return any(n > 1 and not (names and _SIMPLE.fullmatch(data[k.start : k.end])) for k, n in uses.items())
 
 
 def _single(work: _Work) -> Converted:
@@ -395,7 +406,14 @@ def _used(work: _Work) -> set[str]:
 
 
 def _needed(line: Text, used: set[str]) -> bool:
-    match = re.match(r"(?:const )?[\w ]+? (\w+)(?: = |$)", line[0] + (line[1] if line[0] == "const " and isinstance(line[1], str) else "")) if isinstance(line[0], str) else None
+    match = (
+        re.match(
+            r"(?:const )?[\w ]+? (\w+)(?: = |$)",
+            line[0] + (line[1] if line[0] == "const " and isinstance(line[1], str) else ""),
+        )
+        if isinstance(line[0], str)
+        else None
+    )
     return match is None or match.group(1) in used
 
 

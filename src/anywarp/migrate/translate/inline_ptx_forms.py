@@ -149,11 +149,18 @@ def barrier(ops: CppOps, i: Instruction) -> bool:
     """Barriers of the whole block, and of the warp."""
     form = barrier_of(i)
     if i.has("cluster"):
-        raise Untranslatable("clusters of blocks do not exist on AMD GPUs", "let each block work alone, or use a cooperative launch")
+        raise Untranslatable(
+            "clusters of blocks do not exist on AMD GPUs", "let each block work alone, or use a cooperative launch"
+        )
     if form.warp:
         ops.effects.append(_warp(ops, "syncwarp", read(ops, form.barrier, "i32")))
         return True
-    if not isinstance(form.barrier, Integer) or form.barrier.value != 0 or form.count is not None or form.kind == "arrive":
+    if (
+        not isinstance(form.barrier, Integer)
+        or form.barrier.value != 0
+        or form.count is not None
+        or form.kind == "arrive"
+    ):
         raise Untranslatable(
             "HIP has one barrier for a block, which all its threads pass; named barriers and arriving without waiting are missing",
             "let all threads of the block take part in __syncthreads(), or count arrivals in shared memory",
@@ -224,7 +231,8 @@ def leave(ops: CppOps, i: Instruction) -> bool:
     if i.opcode == "bra":
         return False
     raise Untranslatable(
-        f"`{i.opcode}` ends the thread from inside the statement", "return from the kernel in C++ where the statement would have ended it"
+        f"`{i.opcode}` ends the thread from inside the statement",
+        "return from the kernel in C++ where the statement would have ended it",
     )
 
 

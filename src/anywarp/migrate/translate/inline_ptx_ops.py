@@ -84,7 +84,8 @@ class CppOps:
             raise Untranslatable("an operand is not a plain register")
         if operand == CARRY and not self.carry:
             raise Untranslatable(
-                "it continues a carry that another asm statement left", "put the whole chain of carries into one asm statement"
+                "it continues a carry that another asm statement left",
+                "put the whole chain of carries into one asm statement",
             )
         register = self.registers.get(operand.name)
         if register is None:
@@ -137,7 +138,9 @@ class CppOps:
 
     def const(self, type: Type, bits: int) -> Value:
         bits &= (1 << BITS[type]) - 1
-        return Value(type, (_literal(type, bits),), UNARY if type in ("i8", "i16", "i128", "f16") else ATOM, constant=bits)
+        return Value(
+            type, (_literal(type, bits),), UNARY if type in ("i8", "i16", "i128", "f16") else ATOM, constant=bits
+        )
 
     # --- integers ------------------------------------------------------------------------------------------------------------
     def add(self, a: Value, b: Value) -> Value:
@@ -156,7 +159,12 @@ class CppOps:
         return cast(value.type, value) if value.type in ("i8", "i16") else value
 
     def mulhi(self, a: Value, b: Value, signed: bool) -> Value:
-        names = {("i32", False): "__umulhi", ("i64", False): "__umul64hi", ("i32", True): "__mulhi", ("i64", True): "__mul64hi"}
+        names = {
+            ("i32", False): "__umulhi",
+            ("i64", False): "__umul64hi",
+            ("i32", True): "__mulhi",
+            ("i64", True): "__mul64hi",
+        }
         name = names.get((a.type, signed))
         if name is None:
             return self._support("mulhi", a.type, *self._view(signed, a, b))
@@ -303,7 +311,8 @@ class CppOps:
     def _nearest(self, rounding: Rounding) -> None:
         if rounding != "rn":
             raise Untranslatable(
-                f"HIP has no arithmetic that rounds by .{rounding}", "use the rounding to nearest, or the functions of the device library"
+                f"HIP has no arithmetic that rounds by .{rounding}",
+                "use the rounding to nearest, or the functions of the device library",
             )
 
     def fneg(self, a: Value) -> Value:
@@ -403,7 +412,9 @@ class CppOps:
     def _back(self, value: Value, type: Type) -> Value:
         return value if value.type == type else self.bitcast(value, type)
 
-    def _atomic_load(self, space: AddressSpace, type: Type, address: Value, order: Order, scope: Scope, count: int) -> Value:
+    def _atomic_load(
+        self, space: AddressSpace, type: Type, address: Value, order: Order, scope: Scope, count: int
+    ) -> Value:
         if count != 1:
             raise Untranslatable("a vector is loaded in one piece with an order among threads")
         pointer = self.pointer(space, f"const {CPP[type]}", address)
@@ -450,7 +461,8 @@ class CppOps:
         value = values[-1]
         if value.type not in ("i32", "i64", "f32", "f64") or op == "arrive":
             raise Untranslatable(
-                "HIP's atomics have no such operation on this type", "use the functions of hip_fp16.h and hip_bf16.h, or a loop of atomicCAS"
+                "HIP's atomics have no such operation on this type",
+                "use the functions of hip_fp16.h and hip_bf16.h, or a loop of atomicCAS",
             )
         signed = op in ("min", "max")
         spelled = SIGNED[value.type] if signed else CPP[value.type]
@@ -464,7 +476,9 @@ class CppOps:
         elif op in _FETCHES:
             made = call(value.type, _FETCHES[op], pointer, *given, _ORDERS[order], _SCOPES[scope])
         else:
-            raise Untranslatable(f"HIP has no atomic {op} with an order or scope", "use the relaxed form between two fences")
+            raise Untranslatable(
+                f"HIP has no atomic {op} with an order or scope", "use the relaxed form between two fences"
+            )
         if not returns:
             self.effects.append(made)
             return None
@@ -476,7 +490,12 @@ class CppOps:
     def fence(self, order: Order, scope: Scope) -> None:
         if self.instruction.has("proxy"):
             raise Untranslatable("a fence between proxies belongs to asynchronous copies, which have no form in HIP")
-        name = {"cta": "__threadfence_block", "cluster": "__threadfence", "gpu": "__threadfence", "sys": "__threadfence_system"}[scope]
+        name = {
+            "cta": "__threadfence_block",
+            "cluster": "__threadfence",
+            "gpu": "__threadfence",
+            "sys": "__threadfence_system",
+        }[scope]
         self.effects.append(call("i32", name))
 
     def address_of(self, name: str, offset: int = 0) -> Value:
@@ -544,11 +563,14 @@ class CppOps:
 
     # --- what has no form --------------------------------------------------------------------------------------------------------
     def matrix(self, product: Product, registers: Sequence[Value]) -> NoReturn:
-        raise Untranslatable("matrix instructions of NVIDIA's have no equal", "use rocWMMA, or the MFMA builtins of the compiler")
+        raise Untranslatable(
+            "matrix instructions of NVIDIA's have no equal", "use rocWMMA, or the MFMA builtins of the compiler"
+        )
 
     def matrix_load(self, space: AddressSpace, address: Value, count: int, *, transposed: bool) -> NoReturn:
         raise Untranslatable(
-            "matrix fragments are laid out for NVIDIA's matrix instructions", "use rocWMMA's load_matrix_sync, or load by lane"
+            "matrix fragments are laid out for NVIDIA's matrix instructions",
+            "use rocWMMA's load_matrix_sync, or load by lane",
         )
 
     def texture(self, form: int, objects: Sequence[Operand], words: Sequence[Value], results: int) -> NoReturn:

@@ -133,7 +133,9 @@ def _unescaped(body: bytes) -> bytes:
 
 def _percent(template: str, operands: bool) -> str:
     """Write `%%` as `%`, and `%3` as a register that PTX can name."""
-    text = re.sub(r"%(%|\d+|=)", lambda m: "%" if m.group(1) == "%" else f"%operand{m.group(1).replace('=', '_unique')}", template)
+    text = re.sub(
+        r"%(%|\d+|=)", lambda m: "%" if m.group(1) == "%" else f"%operand{m.group(1).replace('=', '_unique')}", template
+    )
     return text if operands else template.replace("%%", "%")
 
 

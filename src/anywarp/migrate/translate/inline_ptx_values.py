@@ -92,6 +92,7 @@ class Writer:
 
     name: str = "t"
     taken: frozenset[str] = frozenset()
+    first: int = 0
     statements: list[Text] = field(default_factory=list[Text])
     named: dict[int, str] = field(default_factory=dict[int, str])
 
@@ -110,7 +111,7 @@ class Writer:
         self.named[id(value)] = name
 
     def _fresh(self) -> str:
-        n = len(self.named)
+        n = self.first + len(self.named)
         while f"{self.name}{n}" in self.taken:
             n += 1
         return f"{self.name}{n}"
@@ -121,7 +122,7 @@ class Writer:
         if name is not None:
             return (name,)
         inside = self._inside(value)
-        if value.binds <= outer and not (value.binds == outer == UNARY) or self._mixed(value.binds, outer):
+        if (value.binds <= outer and not (value.binds == outer == UNARY)) or self._mixed(value.binds, outer):
             return ("(", *inside, ")")
         return inside
 
