@@ -83,7 +83,9 @@ class Rule(Protocol):
     """
 
     name: str
-    words: frozenset[bytes]
+
+    @property
+    def words(self) -> frozenset[bytes]: ...
 
     def apply(self, unit: Unit) -> Iterator[Outcome]: ...
 

@@ -89,7 +89,9 @@ def _is_own(unit: Unit, place: int, scopes: Sequence[tuple[int, int]]) -> bool:
 def interesting(rocm: str) -> Mapping[bytes, Identifier]:
     """Return the identifiers that are not the same in ROCm and that a source can only have from CUDA."""
     return {
-        name.encode(): row for name, row in identifiers(rocm).items() if row.target != name and _is_cudas(name, row)
+        name.encode(): row
+        for name, row in identifiers(rocm).items()
+        if row.target != name and _is_cudas(name, row) and name.encode() not in VERSIONS
     }
 
 
