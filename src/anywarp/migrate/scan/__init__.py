@@ -43,6 +43,10 @@ SCANNERS: tuple[str, ...] = (
     "projects",
     "dockerfile",
     "shell",
+    "manifests",
+    "build_files",
+    "slurm",
+    "grafana",
 )
 """The modules of this room that scan files, in the order in which their findings are listed."""
 

@@ -28,7 +28,7 @@ _TOKEN = re.compile(
 )  # fmt: skip
 _HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
-_PATH = re.compile(r"/usr/(?:local/cuda(?:-[\d.]+)?|lib/(?:x86_64|aarch64)-linux-gnu/libcuda\.so[.\d]*)(?![\w-])")
+PATH = re.compile(r"/usr/(?:local/cuda(?:-[\d.]+)?|lib/(?:x86_64|aarch64)-linux-gnu/libcuda\.so[.\d]*)(?![\w-])")
 _READ = re.compile(r"\$\{?(CUDA_[A-Z0-9_]+|NVIDIA_[A-Z0-9_]+|TORCH_CUDA_ARCH_LIST)\b")
 
 MOST_DEPTH = 3
@@ -76,7 +76,7 @@ def script(text: str, expand: Callable[[str], str] | None = None, depth: int = 0
 
 def paths(text: str) -> Iterator[Seen]:
     """Yield the folders of NVIDIA's toolkit and the variables of CUDA's that a text reads, comments left out."""
-    for found in _PATH.finditer(text):
+    for found in PATH.finditer(text):
         if not _in_comment(text, found.start()):
             yield seen("path.cuda", found[0], found.start())
     for found in _READ.finditer(text):

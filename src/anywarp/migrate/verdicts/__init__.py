@@ -17,7 +17,19 @@ from collections.abc import Callable, Sequence
 from anywarp.migrate.findings import Use, Verdict
 from anywarp.migrate.target import Target
 
-JUDGES: tuple[str, ...] = ("cuda_source", "python_source", "binaries", "packages", "images", "environment", "commands")
+JUDGES: tuple[str, ...] = (
+    "cuda_source",
+    "python_source",
+    "binaries",
+    "packages",
+    "images",
+    "environment",
+    "commands",
+    "kubernetes",
+    "metrics",
+    "slurm",
+    "build",
+)
 """The modules of this room."""
 
 FACTS: tuple[str, ...] = ("deploy", "docker", "oci", "dist")

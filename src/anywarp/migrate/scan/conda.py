@@ -1,0 +1,75 @@
+"""Conda's environments and locks: packages, channels, and the part that pip installs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from anywarp.migrate.findings import Use
+from anywarp.migrate.scan import commands, declared
+from anywarp.migrate.scan.lines import Lines, Seen
+from anywarp.migrate.scan.outline import Node
+
+
+def is_environment(root: Node) -> bool:
+    """Tell whether a document is an environment of conda: a list of dependencies beside channels or a name."""
+    dependencies = root.get("dependencies")
+    return (
+        dependencies is not None
+        and dependencies.kind == "list"
+        and (root.get("channels") is not None or root.get("name") is not None)
+        and root.get("apiVersion") is None
+    )
+
+
+def is_lock(root: Node) -> bool:
+    """Tell whether a document is a lock of conda-lock."""
+    return root.get("package") is not None and root.at("metadata", "content_hash") is not None
+
+
+def environment(lines: Lines, root: Node) -> Iterator[Use]:
+    """Yield the packages, channels and indexes of an environment that concern CUDA."""
+    for entry in root.items("channels"):
+        yield from _at(lines, entry, commands.channel(entry.text, 0, "conda"))
+    for entry in root.items("dependencies"):
+        if entry.kind == "scalar":
+            yield from _at(lines, entry, commands.conda_requirement(entry.text, 0, "conda"))
+        for requirement in entry.items("pip"):
+            text = requirement.text
+            if text.startswith("-"):
+                option, _, value = text.partition(" ")
+                found = (
+                    declared.index(value.strip(), 0, "conda")
+                    if "url" in option or option in ("-i", "-f", "--find-links")
+                    else ()
+                )
+                yield from _at(lines, requirement, iter(found))
+            else:
+                index = next(
+                    (
+                        declared.index_of(one.text + "/")
+                        for one in entry.items("pip")
+                        if one.text.startswith("-") and declared.index_of(one.text + "/")
+                    ),
+                    "",
+                )
+                yield from _at(lines, requirement, declared.requirement(text, 0, "conda", index))
+
+
+def lock(lines: Lines, root: Node) -> Iterator[Use]:
+    """Yield the locked packages that concern CUDA."""
+    for package in root.items("package"):
+        name = package.get("name")
+        if name is None:
+            continue
+        if package.value("manager") == "pip":
+            yield from _at(lines, name, declared.named(name.text, 0, "lock", f"=={package.value('version')}"))
+        else:
+            build = package.value("url").rpartition("/")[2]
+            yield from _at(
+                lines, name, commands.conda_requirement(f"{name.text}={package.value('version')}={build}", 0, "lock")
+            )
+
+
+def _at(lines: Lines, node: Node, found: Iterator[Seen]) -> Iterator[Use]:
+    for one in found:
+        yield lines.use_at(one.subject, one.name, node.line, node.column, **dict(one.details))
