@@ -10,17 +10,30 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from anywarp.deploy.convert import codes, registry, sweep
-from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal
+from anywarp.deploy.convert.model import Change, Fine, Finding, Note, Options, Refusal
 from anywarp.migrate.writing import Edit, apply
 
 _ELSEWHERE = {
     **dict.fromkeys((".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".hh"), "`anywarp translate` turns CUDA C++ into HIP"),
     **dict.fromkeys((".py", ".pyi", ".ipynb"), "`anywarp assess` says what of a Python program runs as it is"),
+    **dict.fromkeys((".go", ".rs", ".java", ".js", ".ts", ".tsx", ".jsx", ".rb", ".swift", ".proto"), "source code"),
     **dict.fromkeys((".md", ".rst", ".txt", ".adoc", ".html", ".svg"), "a text for people: read it again when the rest is done"),
 }  # fmt: skip
 """Endings of files that mention CUDA and are not for this command, with what is."""
 
-_KNOWN_TEXTS = ("LICENSE", "NOTICE", "COPYING", "README", "CHANGELOG", "AUTHORS", "CODEOWNERS")
+_KNOWN_TEXTS = (
+    "LICENSE",
+    "NOTICE",
+    "COPYING",
+    "README",
+    "CHANGELOG",
+    "AUTHORS",
+    "CODEOWNERS",
+    "OWNERS",
+    ".GITIGNORE",
+    ".DOCKERIGNORE",
+    ".HELMIGNORE",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +67,26 @@ def convert(data: bytes, path: PurePath, options: Options, only: Sequence[str] =
 
     A text that does not mention NVIDIA at all stays as it is.
     """
-    if not sweep.mentions_nvidia(data):
+    silent = not sweep.mentions_nvidia(data)
+    if silent and not sweep.implies_nvidia(data):
         return Converted("", data, data, ())
     kind = registry.kind_of(path, data)
     if kind is None:
-        return Converted("", data, data, () if only else tuple(_strange(data, path)))
+        return Converted("", data, data, () if only or silent else tuple(_strange(data, path)))
     if only and kind.NAME not in only:
         return Converted(kind.NAME, data, data, ())
-    findings = _settled(kind.convert(data, path, options))
+    findings = _settled(_real(data, finding) for finding in kind.convert(data, path, options))
     findings += _left(data, findings, list(kind.comments(data)))
     findings.sort(key=lambda finding: (finding.start, finding.end))
     edits = [Edit(f.start, f.end, f.replacement) for f in findings if isinstance(f, Change)]
     return Converted(kind.NAME, data, apply(data, edits), tuple(findings))
+
+
+def _real(data: bytes, finding: Finding) -> Finding:
+    """Turn a change that changes nothing into a word that the place is fine."""
+    if isinstance(finding, Change) and data[finding.start : finding.end] == finding.replacement:
+        return Fine(finding.start, finding.end, finding.reason, finding.source)
+    return finding
 
 
 def _settled(findings: Iterable[Finding]) -> list[Finding]:

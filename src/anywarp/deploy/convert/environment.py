@@ -31,6 +31,8 @@ def variable(name: str, value: str | None, options: Options) -> Answer | None:
         return Answer("remove", row["reason"], source=row["source"])
     if row["conversion"] == "keep":
         return Answer("keep", row["reason"], source=row["source"])
+    if name == "UCX_TLS":
+        return _transports(row, value)
     if row["conversion"] == "none":
         return _refused(row, row["reason"], "leave the variable out, or set what takes its place")
     return _renamed(row, name, value, options)
@@ -41,8 +43,17 @@ def folders(value: str) -> str:
     return FOLDER.sub(lambda found: "/opt/rocm" + (found["rest"] or "").replace("/lib64", "/lib"), value)
 
 
+def _transports(row: Row, value: str | None) -> Answer | None:
+    if value is None or "cuda" not in value:
+        return None
+    text = value.replace("cuda_copy", "rocm_copy").replace("cuda_ipc", "rocm_ipc")
+    if "cuda" in text or "gdr_copy" in text:
+        return _refused(row, row["reason"], "name the transports of ROCm that UCX is to use")
+    return Answer("replace", row["reason"], text, "UCX_TLS", source=row["source"])
+
+
 def _search_path(name: str, value: str | None) -> Answer | None:
-    if name not in _SEARCH_PATHS or value is None or not FOLDER.search(value):
+    if name not in _SEARCH_PATHS or value is None or not (FOLDER.search(value) or "/usr/local/nvidia/" in value):
         return None
     return Answer(
         "replace", "ROCm's programs and libraries lie in its own folder", folders(value), name, source=_FOLDER_SOURCE

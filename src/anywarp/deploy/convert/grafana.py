@@ -148,10 +148,13 @@ def _thresholds(here: Value, name: str, target: str, reason: str, source: str, r
 
 
 def _limits(here: Value) -> Iterator[Value]:
-    steps = here.at("fieldConfig", "defaults", "thresholds", "steps")
+    defaults = here.at("fieldConfig", "defaults")
+    if defaults is None or defaults.get("thresholds") is None:
+        defaults = here.at("options", "fieldOptions", "defaults") or Value("object", 0)
+    steps = defaults.at("thresholds", "steps")
     values = [one.get("value") for one in steps.entries] if steps is not None else []
     coloured = [one for one in values if one is not None and one.text not in (b"null", b"0", b"-Infinity")]
-    shown = here.at("fieldConfig", "defaults", "color", "mode")
+    shown = defaults.at("color", "mode")
     if (
         steps is not None
         and coloured

@@ -11,7 +11,7 @@ from pathlib import PurePath
 
 from anywarp.catalogue.replacements import kind
 from anywarp.deploy.convert import codes
-from anywarp.deploy.convert.model import Change, Finding, Options, Refusal, change, refusal
+from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal, change, refusal
 from anywarp.deploy.convert.yaml_text import Entry, YamlText
 from anywarp.migrate.scan.outline import Node
 
@@ -25,7 +25,10 @@ _SUBCHARTS = (
     "nvidia-dra-driver-gpu",
     "network-operator",
 )
-_RESOURCE = re.compile(rb"(?<![\w./-])(?:nvidia\.com/gpu)(?![\w./-])")
+_ACTION = re.compile(rb"\{\{.*?\}\}", re.DOTALL)
+_VALUE = re.compile(rb"[.$][A-Za-z_][\w.]*(?i:nvidia|cuda|dcgm|nccl|mig)[\w.]*")
+_INCLUDED = re.compile(rb"\b(?:include|template|define|block)\s+\"([^\"]*)\"")
+_COMPARED = re.compile(rb"\b(?:eq|ne|hasKey|has|contains)\b[^{}]*?\"(nvidia|cuda)\"")
 
 
 def whole(text: YamlText, root: Node, path: PurePath) -> Iterator[Finding]:
@@ -86,21 +89,26 @@ def _release(text: YamlText, root: Node) -> Iterator[Finding]:
             return
 
 
-def switch(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:
-    """Convert a value by which a chart chooses between vendors: known charts by the table, others when the user says so."""
+def switch(text: YamlText, entry: Entry, options: Options, known: bool) -> Iterator[Finding]:
+    """Convert a value by which a chart chooses between vendors: `known` by the table or from the user, or one that looks like it."""
     assert entry.key is not None
+    if entry.root.value("kind") or text.inner(entry.value) is None:
+        return
     path = ".".join((*entry.path, entry.key.text))
+    place = text.span(entry.value)
+    if not known:
+        if entry.value.text.lower() == "nvidia":
+            help = f"if the chart knows AMD, say its word: --map {path}=nvidia:amd"
+            yield Refusal(*place, "a chart's own switch between vendors", help, code=codes.ASK)
+        return
     answer = options.mapping.get((path, entry.value.text))
     row = kind("value", f"{path}={entry.value.text}")
-    if text.inner(entry.value) is None:
-        return
-    if answer is not None and not answer[0] and not entry.root.value("kind"):
-        yield Change(*text.span(entry.value), answer[1].encode(), f"asked for: {path}={answer[1]}", "--map")
-    elif row is not None and not entry.root.value("kind"):
-        yield change(*text.span(entry.value), row["target"], row)
-    elif entry.value.text.lower() == "nvidia" and not entry.root.value("kind"):
-        help = f"if the chart knows AMD, say its word: --map {path}=nvidia:amd"
-        yield Refusal(*text.span(entry.value), "a chart's own switch between vendors", help, code=codes.ASK)
+    if answer is not None and not answer[0]:
+        yield Change(*place, answer[1].encode(), f"asked for: {path}={answer[1]}", "--map")
+    elif row is not None and row["conversion"] == "keep":
+        yield Note(*place, row["reason"], row["source"])
+    elif row is not None:
+        yield change(*place, row["target"], row)
 
 
 def templated(text: YamlText, path: PurePath, options: Options) -> Iterator[Finding]:
@@ -110,9 +118,21 @@ def templated(text: YamlText, path: PurePath, options: Options) -> Iterator[Find
     target = b"amd.com/spx_nps1" if options.naming == "mixed" else b"amd.com/gpu"
     row = kind("taint", "nvidia.com/gpu")
     assert row is not None
-    for action in re.finditer(rb"\{\{.*?\}\}", text.data, re.DOTALL):
+    for action in _ACTION.finditer(text.data):
+        yield from _words(action)
         for found in re.finditer(rb"\"(nvidia\.com/gpu)\"|`(nvidia\.com/gpu)`", action[0]):
             group = 1 if found[1] else 2
             start, end = (action.start() + place for place in found.span(group))
             yield Change(start, end, target, "the name of the resource, exact inside a template", row["source"])
     del path
+
+
+def _words(action: re.Match[bytes]) -> Iterator[Finding]:
+    """Speak for what an action calls by name or compares: it follows the values, and stays."""
+    for found in _VALUE.finditer(action[0]):
+        yield Fine(action.start() + found.start(), action.start() + found.end(), "the name of a value of this chart")
+    for found in _INCLUDED.finditer(action[0]):
+        yield Fine(action.start() + found.start(1), action.start() + found.end(1), "the name of a template of this chart")
+    for found in _COMPARED.finditer(action[0]):
+        start, end = (action.start() + place for place in found.span(1))
+        yield Note(start, end, "the template asks which vendor was chosen; it stays, the values decide")

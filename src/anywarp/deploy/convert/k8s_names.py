@@ -60,6 +60,8 @@ def value(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:
     elif owner == "driver" and name in ("gpu.nvidia.com", "compute-domain.nvidia.com"):
         help = "AMD's DRA driver takes no such configuration: remove it, and partition GPUs on the node beforehand"
         yield Refusal(start, end, f"a configuration for NVIDIA's DRA driver {name}", help, code=codes.NO_COUNTERPART)
+    elif name.endswith(".nvidia.com"):
+        yield from _device_class(start, end, name)
     elif (found := _resource_in(name)) is not None:
         row, prefix, bare = found
         yield from resource_name(start + len(prefix), start + len(name), row, bare, options)
@@ -207,7 +209,7 @@ def _taint(start: int, end: int, name: str) -> Iterator[Finding]:
     row = kind("taint", name)
     if row is not None:
         yield change(start, end, row["target"], row)
-    elif "nvidia" in name.lower():
+    elif "nvidia" in name.lower() and "{{" not in name:
         help = "write the key with which your AMD nodes are tainted"
         yield Refusal(start, end, f"{name} is a taint of this cluster's own making", help, code=codes.ASK)
 

@@ -66,14 +66,12 @@ def whole(text: YamlText, root: Node, options: Options) -> Iterator[Finding]:
 
 def _workload(root: Node) -> str:
     """Return which of NVIDIA's own workloads an object is, by the images it runs; "" for none."""
-    for _, node in root.walk():
-        image = node.value("image") if node.kind == "map" else ""
-        name = image_parts(image).name
-        if not image or ("nvidia" not in name and "dcgm" not in name):
-            continue
-        for workload, hints in _HINTS.items():
-            if any(name.endswith(hint) for hint in hints):
-                return workload
+    names = [image_parts(node.value("image")).name for _, node in root.walk() if node.kind == "map"]
+    own = [name for name in names if "nvidia" in name or "dcgm" in name]
+    called = root.value("metadata", "name")
+    for workload, hints in _HINTS.items():
+        if own and (workload in called or any(name.endswith(hint) for name in own for hint in hints)):
+            return workload
     return ""
 
 

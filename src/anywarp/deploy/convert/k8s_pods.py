@@ -236,5 +236,5 @@ def security(text: YamlText, entry: Entry) -> Iterator[Finding]:
 def host_path(text: YamlText, entry: Entry) -> Iterator[Finding]:
     """Refuse a path of the host that holds NVIDIA's driver or devices."""
     row = kind("host-path", entry.value.text)
-    if row is not None:
+    if row is not None and entry.key is not None and entry.key.text in ("path", "hostPath", "mountPath"):
         yield refusal(*text.span(entry.value), row, "take the volume and its mounts out", codes.NO_COUNTERPART)

@@ -13,7 +13,7 @@ from pathlib import PurePath
 from anywarp.catalogue.replacements import label, resource
 from anywarp.deploy.convert import k8s_helm, k8s_names, k8s_objects, k8s_pods, prometheus
 from anywarp.deploy.convert.embedded import file, metric, query
-from anywarp.deploy.convert.model import Finding, Fine, Note, Options, moved
+from anywarp.deploy.convert.model import Change, Fine, Finding, Note, Options, moved
 from anywarp.deploy.convert.sweep import mentions_nvidia
 from anywarp.deploy.convert.yaml_text import Entry, YamlText
 
@@ -31,6 +31,9 @@ _NAME_KEYS = frozenset({
     "priorityClassName", "queueName", "schedulerName", "hostname", "subdomain", "clusterQueue", "localQueue", "mountPath", "subPath",
 })  # fmt: skip
 _ENVIRONMENT = ("env", "extraEnv", "envVars", "extraEnvVars", "environment")
+_DEVICE = re.compile(r"cuda(?::\d+)?")
+_PYTHON = re.compile(rb"""\btorch\.cuda\.\w+|(?<=["'])(?:cuda(?::\d+)?|nccl)(?=\\?["'])""")
+_MODEL = re.compile(r"(?i)(?:hf://)?nvidia/(?!.*(?:nvfp4|trt|tensorrt|nim))[\w.-]+")
 _NAME_PREFIXES = ("app.kubernetes.io/", "helm.sh/", "meta.helm.sh/", "kueue.x-k8s.io/queue-name")
 
 
@@ -71,6 +74,13 @@ def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
             noted.add(id(entry.root))
             yield from k8s_pods.security(text, entry)
     yield from k8s_helm.templated(text, path, options)
+    yield from _python_words(data)
+
+
+def _python_words(data: bytes) -> Iterator[Finding]:
+    """Speak for what Python programs inside a manifest call by names that PyTorch for ROCm has, too."""
+    for found in _PYTHON.finditer(data):
+        yield Fine(found.start(), found.end(), "PyTorch for ROCm has the same names", "PyTorch, HIP semantics")
 
 
 def _inside(place: int, taken: list[tuple[int, int]]) -> bool:
@@ -89,7 +99,9 @@ def _entry(text: YamlText, entry: Entry, path: PurePath, options: Options) -> It
         if entry.key.text in _ENVIRONMENT and value.kind == "list":
             yield from k8s_pods.variables(text, entry, options)
         elif value.kind == "scalar":
-            yield from _pair(text, entry, options)
+            found = list(_pair(text, entry, options))
+            yield from found
+            yield from _key_name(text, entry, found)
     elif value.kind == "map":
         yield from k8s_pods.container(text, entry, options)
     if value.kind == "scalar" and value.alias is None:
@@ -97,7 +109,24 @@ def _entry(text: YamlText, entry: Entry, path: PurePath, options: Options) -> It
 
 
 def _pair(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:
-    """A key with a scalar: what the key says decides."""
+    """A key with a scalar: what the key says decides; a chart's own switch is what nothing else explains."""
+    known = list(k8s_helm.switch(text, entry, options, known=True))
+    found = known or [*_by_key(text, entry, options), *k8s_objects.pair(text, entry)]
+    yield from found or k8s_helm.switch(text, entry, options, known=False)
+
+
+def _key_name(text: YamlText, entry: Entry, found: list[Finding]) -> Iterator[Finding]:
+    """Speak for a key that only names NVIDIA, where its value says all there is."""
+    assert entry.key is not None
+    start, end = text.span(entry.key)
+    if not re.fullmatch(r"\w+", entry.key.text) or not mentions_nvidia(text.data[start:end]):
+        return
+    said = any(isinstance(finding, Change | Note | Fine) for finding in found) or resource(entry.value.text) is not None
+    if said or entry.value.text in ("", "null", "~", "{}", "[]", "false"):
+        yield Fine(start, end, "the name of a value; what it holds counts")
+
+
+def _by_key(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:
     assert entry.key is not None
     name = entry.key.text
     if name in ("runtimeClassName", "runtimeClass"):
@@ -106,12 +135,10 @@ def _pair(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:
         yield from k8s_pods.repository(text, entry, options)
     elif _IMAGE_KEYS.match(name):
         yield from k8s_pods.image(text, entry, options)
-    elif name.isupper() or name in ("CUDA_VISIBLE_DEVICES",):
+    elif name.isupper():
         yield from k8s_pods.variable_key(text, entry, options)
     elif name in _QUERY_KEYS:
         yield from _query(text, entry, options)
-    yield from k8s_objects.pair(text, entry)
-    yield from k8s_helm.switch(text, entry, options)
 
 
 def _is_image(entry: Entry) -> bool:
@@ -136,6 +163,10 @@ def _scalar(text: YamlText, entry: Entry, path: PurePath, options: Options) -> I
         yield from k8s_objects.cel(text, entry)
     if owner in _COMMAND_KEYS:
         yield from k8s_pods.command(text, entry, options)
+    if _DEVICE.fullmatch(value.text):
+        yield Fine(*text.span(value), "PyTorch and what is built on it call AMD's devices cuda, too", "PyTorch, HIP semantics")
+    if "model" in owner.lower() and _MODEL.fullmatch(value.text):
+        yield Fine(*text.span(value), "the name of a model")
     if owner == "name" and entry.under("metric") and (answer := metric(value.text, options)) is not None:
         yield from k8s_pods.said(text, entry, answer)
         yield Note(

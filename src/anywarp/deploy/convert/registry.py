@@ -12,7 +12,15 @@ from typing import cast
 
 from anywarp.deploy.convert.model import Kind
 
-KINDS: tuple[str, ...] = ("prometheus", "grafana", "kubernetes")
+KINDS: tuple[str, ...] = (
+    "prometheus",
+    "grafana",
+    "requirements",
+    "dockerfile",
+    "shell_scripts",
+    "slurm_gres",
+    "kubernetes",
+)
 """Modules by name; the special before the general: a compose file is YAML, too."""
 
 

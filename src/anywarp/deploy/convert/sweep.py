@@ -16,14 +16,29 @@ MENTION = re.compile(
     rb"|(?<![A-Za-z0-9])(?:GB300|GB200|B300|B200|GH200|H200|H100|H800|A100|A800|V100|L40S|A10G|RTX ?\d{4}|GTX ?\d{3,4})(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
-"""Words that say NVIDIA, its libraries, its tools or its cards. Barracuda is a fish; `cudar` is in no such word."""
+"""Words that say NVIDIA, its libraries, its tools or its cards. Barracuda is a fish.
+
+NCCL in capitals is passed over: AMD's library reads the variables under the same names, NCCL_DEBUG and all.
+"""
+
+IMPLIED = re.compile(
+    rb"\b(?:torch(?:vision|audio)?|triton|vllm|sglang|xformers|bitsandbytes|flash[-_]attn|deepspeed|onnxruntime-gpu|tensorflow-gpu|gputil)\b"
+    rb"|\bgpus\b|--gres|ollama/ollama|text-generation-inference|vllm-openai|lmsysorg",
+    re.IGNORECASE,
+)
+"""Words that mean NVIDIA's GPUs where nothing else is said: what an index serves by default is built for CUDA."""
 
 _WORD = re.compile(rb"[^\s\"'`,;(){}\[\]<>]{0,120}")
 
 
 def mentions_nvidia(data: bytes) -> bool:
     """Say whether a text mentions NVIDIA at all."""
-    return MENTION.search(data) is not None
+    return any(found[0] != b"NCCL" for found in MENTION.finditer(data))
+
+
+def implies_nvidia(data: bytes) -> bool:
+    """Say whether a text asks for what is built for CUDA unless something else is said."""
+    return IMPLIED.search(data) is not None
 
 
 def uncovered(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -32,7 +47,7 @@ def uncovered(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[i
     starts = [start for start, _ in merged]
     done = 0
     for found in MENTION.finditer(data):
-        if found.start() < done:
+        if found.start() < done or found[0] == b"NCCL":
             continue
         index = bisect_right(starts, found.start()) - 1
         inside = index >= 0 and merged[index][1] > found.start()

@@ -1,0 +1,272 @@
+"""Python packages: what becomes of requirements, wherever they stand, and of the indexes they come from.
+
+Packages of torch's family go together: their kernels are compiled for one release of ROCm, so that either all of them can move to
+its index or none does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+from anywarp.catalogue import replacements
+from anywarp.catalogue.migration import Row, by, rows
+from anywarp.deploy.convert.model import Answer, Change, Finding, Fine, Note, Options, Refusal
+
+REFUSED = "Y033"
+PIN = "Y034"
+HASH = "Y035"
+FAMILY = ("torch", "torchvision", "torchaudio")
+_CUDA_VERSION = re.compile(r"\+cu\d+$")
+_OTHER_BUILD = re.compile(r"\+(?:rocm|cpu|xpu)")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A requirement as written in bytes `[start, end)`; `line` is what must go for it to go; `hashed`: bound to files by their hashes."""
+
+    text: str
+    start: int
+    end: int
+    line: tuple[int, int] | None = None
+    hashed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What becomes of requirements that are installed together; `index`: torch's family moves, and must come from ROCm's index."""
+
+    findings: tuple[Finding, ...]
+    index: bool
+    blocked: bool  # torch's family cannot move: its index must stay
+
+
+def index(address: str, options: Options) -> Answer | None:
+    """Return what becomes of the address of a package index; None where it is none of CUDA's."""
+    for row in rows("indexes"):
+        found = re.fullmatch(row["pattern"], address) if row["pattern"] else None
+        if found is None:
+            continue
+        if row["conversion"] == "rename":
+            values = {"rocm": release(options), **{key: text or "" for key, text in found.groupdict().items()}}
+            return Answer("replace", row["reason"], row["target"].format_map(values), source=row["source"])
+        if row["conversion"] == "remove":
+            return Answer("remove", row["reason"], source=row["source"])
+        if row["conversion"] == "keep":
+            return Answer("keep", row["reason"], source=row["source"])
+        return Answer(
+            "refuse", row["reason"], help="build from source, or do without", source=row["source"], code=REFUSED
+        )
+    return None
+
+
+def torch_index(options: Options) -> Row:
+    """Return the row of torch's index for ROCm, its `target` filled in."""
+    row = by("indexes", "name")["torch default"]
+    return {**row, "target": row["target"].format_map({"rocm": release(options)})}
+
+
+def release(options: Options) -> str:
+    """Return the release of ROCm as indexes write it: 7.1 for 7.1.2."""
+    return ".".join((options.target.rocm or "").split(".")[:2])
+
+
+def plan(wanted: Iterable[Wanted], options: Options, exclusive: bool) -> Plan:
+    """Say what becomes of requirements that are installed together; `exclusive`: from torch's index only, so that versions need no mark."""
+    findings: list[Finding] = []
+    family: list[tuple[Wanted, Requirement]] = []
+    for one in wanted:
+        asked = _read(one.text)
+        row = replacements.package(asked.name) if asked else None
+        if asked is None or row is None:
+            continue
+        if row["conversion"] == "index" and replacements.canonical(asked.name) in FAMILY:
+            family.append((one, asked))
+        else:
+            findings += _single(one, asked, row, options)
+    moved, blocked = _family(family, options, exclusive)
+    needed = any(not isinstance(one, Fine) for one in moved) or (exclusive and bool(moved))
+    return Plan((*findings, *moved), needed and not blocked, blocked)
+
+
+def _read(text: str) -> Requirement | None:
+    try:
+        return Requirement(text.strip())
+    except InvalidRequirement:
+        return None
+
+
+def _single(one: Wanted, asked: Requirement, row: Row, options: Options) -> list[Finding]:
+    answer = answer_for(asked, row, options)
+    if answer is None:
+        return []
+    if answer.action == "keep":
+        return [Fine(one.start, one.end, answer.reason, answer.source)]
+    if answer.action == "refuse":
+        return [Refusal(one.start, one.end, answer.reason, answer.help, answer.source, answer.code)]
+    if answer.action == "remove":
+        start, end = one.line or (one.start, one.end)
+        return [Change(start, end, b"", answer.reason, answer.source)]
+    if one.hashed:
+        return [_hash(one)]
+    return [Change(one.start, one.end, _with_tail(one.text, answer.text), answer.reason, answer.source)]
+
+
+def _hash(one: Wanted) -> Refusal:
+    reason = "its hashes are those of other files than would be installed"
+    help = "take the hashes out, convert, and make them anew (pip-compile --generate-hashes, uv pip compile)"
+    return Refusal(one.start, one.end, reason, help, "pip documentation, hash checking", HASH)
+
+
+def answer_for(asked: Requirement, row: Row, options: Options) -> Answer | None:
+    """Return what becomes of a requirement outside torch's family; None where it asks for nothing of CUDA's."""
+    how, name = row["conversion"], replacements.canonical(asked.name)
+    if name == "jax" and not any(extra.startswith("cuda") for extra in asked.extras):
+        return None
+    if name == "tensorflow" and "and-cuda" not in asked.extras:
+        return None
+    if how == "keep":
+        return Answer("keep", row["reason"], source=row["source"])
+    if how == "remove":
+        return Answer("remove", row["reason"], source=row["source"])
+    if asked.url:
+        return _refuse(
+            row, "the address leads to a wheel for CUDA", f"give the address of one for ROCm of {row['target'] or name}"
+        )
+    if how not in ("rename", "extra"):
+        advice = f"use {row['target']}" if row["target"] else "do without"
+        return _refuse(row, row["reason"], f"{advice}; `anywarp assess` says what depends on it")
+    if row["rocm"] and not _serves(row["rocm"], options.target.rocm):
+        return _refuse(row, f"{row['target']} is for ROCm {row['rocm']}", "choose another release by --rocm")
+    if asked.specifier and row["known"] and not asked.specifier.contains(row["known"], prereleases=True):
+        reason = f"of {row['target']} only {row['known']} is known, which {asked.specifier} does not admit"
+        return _refuse(row, reason, f"look up which versions of {row['target']} exist", PIN)
+    return Answer("replace", row["reason"], _written(asked, row), source=row["source"])
+
+
+def _refuse(row: Row, reason: str, help: str, code: str = REFUSED) -> Answer:
+    return Answer("refuse", reason, help=help, source=row["source"], code=code)
+
+
+def _serves(condition: str, rocm: str) -> bool:
+    return not rocm or SpecifierSet(condition).contains(Version(rocm))
+
+
+def _written(asked: Requirement, row: Row) -> str:
+    base, _, extra = row["target"].rstrip("]").partition("[")
+    extras = [one for one in asked.extras if not one.startswith("cuda")] + ([extra] if extra else [])
+    marks = f"[{','.join(sorted(extras))}]" if extras else ""
+    specifier = "" if row["version"] == "drop" else str(asked.specifier)
+    return base + marks + specifier
+
+
+def _with_tail(old: str, new: str) -> bytes:
+    """Keep what follows the specifier: a marker, and the space before it."""
+    found = re.search(r"\s*;.*$", old, re.DOTALL)
+    return (new + (found[0] if found else "")).encode()
+
+
+def _family(family: list[tuple[Wanted, Requirement]], options: Options, exclusive: bool) -> tuple[list[Finding], bool]:
+    chosen: list[tuple[Wanted, Requirement, str]] = []
+    refused: list[Finding] = []
+    settled: list[Finding] = []
+    for one, asked in family:
+        if any(_OTHER_BUILD.search(wish.version) for wish in asked.specifier):
+            settled.append(Fine(one.start, one.end, "names its build, which is none for CUDA"))
+            continue
+        version, problem = _version(asked, options, family)
+        if problem is not None:
+            refused.append(Refusal(one.start, one.end, problem[0], problem[1], problem[2], PIN))
+        elif one.hashed:
+            refused.append(_hash(one))
+        else:
+            chosen.append((one, asked, version))
+    if refused:
+        reason = "stays with its fellows: packages of torch's family move together or not at all"
+        return settled + refused + [Note(one.start, one.end, reason) for one, _, _ in chosen], True
+    findings = settled
+    for one, asked, version in chosen:
+        text = _torch(asked, version, options, exclusive)
+        old = re.split(r"\s*;", one.text, maxsplit=1)[0].strip()
+        row = by("packages", "name")[replacements.canonical(asked.name)]
+        if text == old:
+            findings.append(Fine(one.start, one.end, row["reason"], row["source"]))
+        else:
+            reason = row["reason"] + (
+                "" if exclusive else "; the version is marked, since pip takes the highest of all indexes"
+            )
+            findings.append(Change(one.start, one.end, _with_tail(one.text, text), reason, row["source"]))
+    return findings, False
+
+
+def _torch(asked: Requirement, version: str, options: Options, exclusive: bool) -> str:
+    extras = f"[{','.join(sorted(asked.extras))}]" if asked.extras else ""
+    if exclusive and not any(_CUDA_VERSION.search(one.version) for one in asked.specifier):
+        return asked.name + extras + str(asked.specifier)
+    return f"{asked.name}{extras}=={version}+rocm{release(options)}"
+
+
+Problem = tuple[str, str, str]
+
+
+def _version(
+    asked: Requirement, options: Options, family: list[tuple[Wanted, Requirement]]
+) -> tuple[str, Problem | None]:
+    """Return the version of a package of torch's family that ROCm's index is known to hold and that is asked for."""
+    name, here = replacements.canonical(asked.name), release(options)
+    if asked.url:
+        return "", ("the address leads to a wheel for CUDA", f"give that of one for ROCm {here}", "")
+    specifier = SpecifierSet(",".join(re.sub(r"\+cu\d+", "", str(one)) for one in asked.specifier))
+    known = _known(name, here)
+    partner = _partner(name, family, known, here)
+    for version in reversed(known):
+        if specifier.contains(version, prereleases=True) and (partner is None or version in partner):
+            return str(version), None
+    elsewhere = {row["release"] for row in rows("torch_wheels") if row["package"] == name and _admits(specifier, row)}
+    where = f"; it is known on that of ROCm {', '.join(sorted(elsewhere))}" if elsewhere else ""
+    reason = f"{name}{specifier} is not known to be on the index for ROCm {here or '(none given)'}{where}"
+    held = ", ".join(map(str, known)) or "nothing known"
+    help = (
+        f"that index holds {held}: ask for one of these, give another release by --rocm, or look the version up there"
+    )
+    return "", (reason, help, "pytorch.org/get-started/previous-versions")
+
+
+def _admits(specifier: SpecifierSet, row: Row) -> bool:
+    return specifier.contains(row["version"], prereleases=True)
+
+
+def _known(name: str, here: str) -> list[Version]:
+    """Return the versions known on an index, in order; torchvision's and torchaudio's also by the torch they belong to."""
+    found = {
+        Version(row["version"]) for row in rows("torch_wheels") if row["package"] == name and row["release"] == here
+    }
+    for torch in (
+        Version(row["version"]) for row in rows("torch_wheels") if row["package"] == "torch" and row["release"] == here
+    ):
+        if name == "torchvision":
+            found.add(Version(f"0.{torch.minor + 15}.{torch.micro}"))
+        elif name == "torchaudio" and torch <= Version("2.11.0"):
+            found.add(torch)
+    return sorted(found)
+
+
+def _partner(
+    name: str, family: list[tuple[Wanted, Requirement]], known: list[Version], here: str
+) -> list[Version] | None:
+    """Return the versions of torchvision and torchaudio that belong to the torch asked for beside them."""
+    torch = next((asked for _, asked in family if replacements.canonical(asked.name) == "torch"), None)
+    if name == "torch" or torch is None or torch.url:
+        return None
+    try:
+        specifier = SpecifierSet(",".join(re.sub(r"\+cu\d+", "", str(one)) for one in torch.specifier))
+        version = next(one for one in reversed(_known("torch", here)) if specifier.contains(one, prereleases=True))
+    except (StopIteration, InvalidVersion):
+        return None
+    minor = version.minor + 15 if name == "torchvision" else version.minor
+    return [one for one in known if one.minor == minor]
