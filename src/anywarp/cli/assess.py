@@ -24,6 +24,7 @@ from anywarp.migrate.assess import Assessment, Plan, assess
 from anywarp.migrate.findings import ANSWERS
 from anywarp.migrate.report import as_json, page, sarif
 from anywarp.migrate.report.words import text as in_words
+from anywarp.migrate.shown import visible
 from anywarp.migrate.summary import Summary, new_findings, read_baseline, summarize
 from anywarp.migrate.target import parse_target
 from anywarp.settings import cpu_count
@@ -115,7 +116,14 @@ def _tell(result: Assessment) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a report: whole or not at all."""
+    """Write a report: whole or not at all; to what is no file (a pipe, `/dev/null`) directly."""
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise _unwritable(path, error) from None
+        return
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         try:
@@ -126,8 +134,12 @@ def _write(path: Path, text: str) -> None:
                 beside.unlink()
             raise
     except OSError as error:
-        text = f"the report {path} cannot be written: {error.strerror or error}"
-        raise AnywarpError(Diagnostic("L001", text, help="choose another place")) from None
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> AnywarpError:
+    text = f"the report {visible(str(path))} cannot be written: {error.strerror or error}"
+    return AnywarpError(Diagnostic("L001", text, help="choose another place"))
 
 
 @contextmanager

@@ -141,10 +141,12 @@ class _Facts:
     def _follow_build(self, build: _Build, found: set[str]) -> None:
         """Add a Dockerfile, what it copies and installs, and the images it is based on if they are built here."""
         waiting = [build]
-        while waiting and len(found) < MOST_STEPS:
+        followed: set[str] = set()
+        while waiting and len(followed) < MOST_STEPS:
             at = waiting.pop()
-            if at.dockerfile in found:
+            if at.dockerfile in followed:
                 continue
+            followed.add(at.dockerfile)
             found.add(at.dockerfile)
             for use in self._by_path.get(at.dockerfile, ()):
                 if use.subject == "docker.copy" and not use.detail("from"):
@@ -159,10 +161,12 @@ class _Facts:
 
     def _follow_requirements(self, path: str, found: set[str]) -> None:
         waiting = [path]
-        while waiting and len(found) < MOST_STEPS:
+        followed: set[str] = set()
+        while waiting and len(followed) < MOST_STEPS:
             at = waiting.pop()
-            if at in found:
+            if at in followed:
                 continue
+            followed.add(at)
             found.add(at)
             folder = posixpath.dirname(at)
             waiting += [_join(folder, u.name) for u in self._by_path.get(at, ()) if u.subject == "deploy.include"]
@@ -170,10 +174,12 @@ class _Facts:
     def _follow_script(self, path: str, found: set[str]) -> None:
         """Add a script, the code beside it (which it imports), and the scripts it calls."""
         waiting = [path]
-        while waiting and len(found) < MOST_STEPS:
+        followed: set[str] = set()
+        while waiting and len(followed) < MOST_STEPS:
             at = waiting.pop()
-            if at in found:
+            if at in followed:
                 continue
+            followed.add(at)
             found.add(at)
             folder = posixpath.dirname(at)
             if at.endswith((".py", ".ipynb")):
