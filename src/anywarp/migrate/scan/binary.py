@@ -36,7 +36,7 @@ _STEMS = (
     r"|nvJitLink|nvjitlink|cufile\w*|nvinfer\w*|nvonnxparser|nvjpeg\w*|npp\w+|nvshmem_host|nvshmem|cutensor\w*|cudss|nvvm|nvcomp|nvblas|cudadevrt|nvcuvid|nvidia-encode|optix"
 )
 _SONAME = re.compile(rf"lib({_STEMS})\.so(?:\.[\d.]+)?")
-_OPENED = re.compile(rb"\0lib(?:" + _STEMS.encode() + rb")\.so(?:\.\d+){0,3}\0")
+_OPENED = re.compile(rb"(?<=\0)lib(?:" + _STEMS.encode() + rb")\.so(?:\.\d+){0,3}(?=\0)")
 _SYMBOL = re.compile(
     r"cublasLt\w+|cublas\w+|cudnn\w+|cufft\w+|curand\w+|cusolver\w+|cusparse\w+|nccl[A-Z]\w+|nvrtc\w+|nvml\w+|nvJitLink\w+|nvtx\w+|cupti\w+|cuda[A-Z]\w+|__cuda\w+|cu[A-Z]\w+"
 )
@@ -168,7 +168,7 @@ def _opened(read: elf.Elf) -> Iterator[str]:
     """Yield the libraries of NVIDIA's whose names stand alone as strings: what is opened at run time."""
     content = read.section(".rodata")
     if content is not None:
-        found = {match[0].strip(b"\0").decode() for match in _OPENED.finditer(content)}
+        found = {match[0].decode() for match in _OPENED.finditer(content)}
         yield from sorted(found)
 
 

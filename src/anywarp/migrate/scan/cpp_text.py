@@ -21,7 +21,7 @@ _INCLUDE = re.compile(
     rb"""^[ \t]*#[ \t]*include(?:_next)?[ \t]*(?:<([^>\n]{1,300})>|"([^"\n]{1,300})")""", re.MULTILINE
 )
 _LINE = re.compile(rb"\n")
-_EXCERPT = 160
+_EXCERPT, _BEFORE = 160, 100
 
 
 def plain(data: bytes) -> bytes:
@@ -62,6 +62,7 @@ class Lines:
     def text(self, offset: int) -> str:
         """Return the line around an offset, cut to what a report can show."""
         data = self._data
-        begin = data.rfind(b"\n", max(0, offset - _EXCERPT), offset) + 1 or max(0, offset - _EXCERPT)
+        first = max(0, offset - _BEFORE)
+        begin = data.rfind(b"\n", first, offset) + 1 or first
         end = data.find(b"\n", offset, begin + _EXCERPT)
         return data[begin : end if end >= 0 else begin + _EXCERPT].decode("utf-8", "replace").strip()

@@ -27,8 +27,13 @@ _HINTS = (
 )  # fmt: skip
 _NAME = re.compile(
     rb"\b(?:cu[A-Z]|cuda|CUDA|CU[A-Z_]|cu(?:blas|fft|rand|sparse|solver|dnn|tensor|pti|file)|(?:p?nccl|NCCL|nvml|NVML|nvrtc|NVRTC|nvtx|NVTX|nv|__)\w"
-    rb"|__[a-z]|atomic[A-Z]|tex\dD|tex1Dfetch|texCube|surf\dD|half\b|half2\b|texture\s*<|surface\s*<)\w*"
+    rb"|__[a-z]|atomic[A-Z]|tex\dD|tex1Dfetch|texCube|surf\dD|half\b|half2\b)\w*"
 )
+_HOPPER = re.compile(
+    rb"\b(?:SM90|SM100|Sm90|Sm100|SM120)_?\w*|\bGMMA\b|\bwarpgroup_\w+|\bTMA_\w+|\bwgmma\w*|\btcgen05\w*|\bClusterTransactionBarrier\b"
+)
+_HOPPER_FILE = re.compile(r"(?i)sm_?(?:90|100)|hopper|blackwell|wgmma|tcgen05")
+_TEXTURE = re.compile(rb"(?<![:\w])(?:texture|surface)\s*<\s*(?:unsigned\s+)?\w+\s*(?:,[^<>;()]*)?>\s*\w+\s*[;=]")
 _LAUNCH = re.compile(rb"<<<")
 _QUALIFIED = re.compile(
     rb"\b(cub|thrust|cutlass|cute|cooperative_groups|nvcuda::wmma|cuda::std|cuda)\s*::\s*(\w+)(?:\s*::\s*(\w+))?"
@@ -57,7 +62,7 @@ _LIBRARY_HEADERS = {
 # What counts on 32 lanes, as a hint of how much there is: migrate/translate makes the real analysis.
 _WAVE = {
     "shuffle or vote": re.compile(
-        rb"\b__(?:shfl(?:_up|_down|_xor)?|ballot|any|all|match_any|match_all|activemask|syncwarp|reduce_\w+)(?:_sync)?\s*\("
+        rb"\b__(?:shfl(?:_up|_down|_xor)?|ballot|any|all|match_any|match_all|activemask|syncwarp|reduce_\w+)(?:_sync)?\b"
     ),
     "32-bit mask": re.compile(rb"_sync\s*\(\s*(?:0[xX][fF]{8}[uU]?|-1|~0[uU]?|\w*(?:FULL|full)\w*)\s*,"),
     "32 written out": re.compile(
@@ -81,22 +86,24 @@ def scan(data: bytes, path: PurePath) -> Iterator[Use]:
     if path.suffix.lower() not in CUDA_SUFFIXES and not any(hint in low for hint in _HINTS):
         return
     lines = Lines(data)
-    tally = collect(data)
+    tally = collect(data, bool(_HOPPER_FILE.search(path.name)))
     ported = (("ported", "yes"),) if _PORTED.search(data) else ()
     yield from tally.uses(lines.place, lines.text, ported)
 
 
-def collect(data: bytes) -> Tally:
-    """Count what a C++ text uses of CUDA; places are byte offsets."""
+def collect(data: bytes, hopper: bool = False) -> Tally:
+    """Count what a C++ text uses of CUDA; places are byte offsets. `hopper`: its name says that it is for sm_90a or sm_100a."""
     tally = Tally()
     masked = plain(data)
     _headers(data, masked, tally)
     _names(masked, tally)
     device = tally.has("cuda.kernel")
-    _libraries(masked, tally)
+    _libraries(masked, tally, hopper or _HOPPER.search(masked) is not None)
+    if b"cuda" in masked or b"CUDA" in masked or b"Cuda" in masked:
+        _torch(masked, tally)
     for found in _LAUNCH.finditer(masked):
         tally.add("cuda.launch", "<<<>>>", found.start())
-    if device:
+    if device or b"__shfl" in masked or b"__ballot" in masked:
         _lanes(masked, tally)
     scan_asm(data, masked, tally, device)
     return tally
@@ -126,8 +133,8 @@ def _names(masked: bytes, tally: Tally) -> None:
             if masked[found.start() - 1 : found.start()] == b"." and subject != "cuda.macro":
                 continue  # a member of the user's own
             tally.add(subject, name.decode(), found.start())
-        elif name.endswith(b"<"):
-            tally.add("cuda.library", "texture reference", found.start())
+    for found in _TEXTURE.finditer(masked):
+        tally.add("cuda.library", "texture reference", found.start())
     for found in _PRAGMA.finditer(masked):
         tally.add("cuda.nvcc", f"#pragma {found[1].decode()}", found.start())
 
@@ -135,11 +142,11 @@ def _names(masked: bytes, tally: Tally) -> None:
 def _headers(data: bytes, masked: bytes, tally: Tally) -> None:
     known = headers()
     for offset, name in includes(data, masked):
-        if name in known or name.startswith(("thrust/", "cub/", "cuda/std/")):
+        if _TORCH_HEADER.match(name):
+            tally.add("cuda.torch", name, offset)
+        elif name in known or name.startswith(("thrust/", "cub/", "cuda/std/")):
             tally.add("cuda.header", name, offset)
-            continue
-        library = next((title for start, title in _LIBRARY_HEADERS.items() if name.startswith(start)), None)
-        if library is not None:
+        elif library := next((title for start, title in _LIBRARY_HEADERS.items() if name.startswith(start)), None):
             tally.add("cuda.library", library, offset)
 
 
@@ -147,12 +154,18 @@ _LIBRARIES = {b"cub": "CUB", b"thrust": "Thrust", b"cutlass": "CUTLASS", b"cute"
 _OPENED = re.compile(
     rb"\b(?:using\s+namespace|namespace\s+\w+\s*=)\s*(?:::\s*)?(cub|thrust|cutlass|cute|cooperative_groups|nvcuda::wmma)\s*;"
 )
+_TORCH_HEADER = re.compile(r"(?:ATen|c10|torch/csrc)/cuda/")
+_TORCH_NAME = re.compile(
+    rb"\b(?:(?:at|c10)\s*::\s*cuda\s*::\s*(\w+)(?:\s*::\s*\w+)?|(C10_CUDA_\w+|AT_CUDA_\w+|AT_CUDABLAS_CHECK|AT_CUSPARSE_CHECK|TORCH_CUDA\w*_CHECK)"
+    rb"|at\s*::\s*(PhiloxCudaState|CUDAGeneratorImpl|check_generator\s*<\s*at\s*::\s*CUDAGeneratorImpl)|(?:torch|at|c10)\s*::\s*(kCUDA)\b)|\.\s*(is_cuda)\s*\("
+)
 _LIBCUDACXX = frozenset(
     b"std barrier pipeline atomic atomic_ref semaphore latch memcpy_async thread_scope_device ptx device experimental".split()
 )
 
 
-def _libraries(masked: bytes, tally: Tally) -> None:
+def _libraries(masked: bytes, tally: Tally, hopper: bool) -> None:
+    cutlass = "CUTLASS for sm_90a" if hopper else "CUTLASS"
     for found in _QUALIFIED.finditer(masked):
         space, member = found[1], found[2]
         if space in (b"cuda", b"cuda::std"):
@@ -160,9 +173,20 @@ def _libraries(masked: bytes, tally: Tally) -> None:
             if before != b"::" and (space == b"cuda::std" or member in _LIBCUDACXX):  # at::cuda:: is PyTorch's own
                 tally.add("cuda.library", "libcu++", found.start())
         elif masked[max(0, found.start() - 2) : found.start()] != b"::" or space == b"cub":
-            tally.add("cuda.library", _LIBRARIES[space], found.start())
+            name = _LIBRARIES[space]
+            tally.add("cuda.library", cutlass if name == "CUTLASS" else name, found.start())
     for found in _OPENED.finditer(masked):
         tally.add("cuda.library", _LIBRARIES[found[1]], found.start(1))
+
+
+def _torch(masked: bytes, tally: Tally) -> None:
+    """Count names of PyTorch's C++ interface to CUDA."""
+    for found in _TORCH_NAME.finditer(masked):
+        if found[1]:
+            name = f"at::cuda::{found[1].decode()}"
+        else:
+            name = (found[2] or found[3] or found[4] or found[5]).decode().partition("<")[0].strip()
+        tally.add("cuda.torch", name, found.start())
 
 
 def _lanes(masked: bytes, tally: Tally) -> None:

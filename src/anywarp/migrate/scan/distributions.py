@@ -19,7 +19,7 @@ INSTALLED = True
 
 _FIELD = re.compile(r"^(Name|Version|Requires-Dist):[ \t]*(.+?)\s*$", re.MULTILINE)
 _NVIDIA = re.compile(r"(?:nvidia-(?!ml-py)|cuda-(?:toolkit|bindings)|pytorch-triton\b)")
-_CUDA_NAME = re.compile(r"-cu(?:da)?1[0-9]x?\b|-cu1[0-9]\d?\b|^nvidia-|-cuda\d*$|-gpu(?:-cu\d+)?$")
+_CUDA_NAME = re.compile(r"-cu(?:da)?1[0-9]x?$|-cu1[0-9]\d?(?:-|$)|^nvidia-|-gpu(?:-cu\d+)?$")
 _LOCAL = re.compile(r"\+(?:\w+\.)?(cu\d{2,3}|cpu|rocm[\d.]+)")
 _CONDA_BUILD = re.compile(r"cuda_?\d[\d.]*|cu1\d\d|_gpu\b|gpu_")
 

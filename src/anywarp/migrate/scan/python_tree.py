@@ -36,7 +36,10 @@ _SHOWN = frozenset(
     "print info warning warn error debug exception critical log fail skip skipIf skipUnless add_argument getLogger RuntimeError ValueError"
     " NotImplementedError ImportError Exception AssertionError TypeError OSError EnvironmentError".split()
 )
-_ASKS = re.compile(r"find_spec|import_module|__import__|importorskip|is_package|package_available|is_installed|has_module|try_import", re.IGNORECASE)
+_ASKS = re.compile(
+    r"find_spec|import_module|__import__|importorskip|is_package|package_available|is_installed|has_module|try_import",
+    re.IGNORECASE,
+)
 _SMI_QUERIES = ("--query-gpu", "--query-compute-apps", "--query-supported-clocks", "--query-accounted-apps")
 _DEVICE_METHODS = frozenset({"cuda"})
 _LOOSE_STATEMENTS = (ast.Try, ast.If)
@@ -67,7 +70,7 @@ class Reader:
                 continue
             _push(node, stack)
 
-    def _offset(self, node: ast.expr | ast.stmt) -> int:
+    def _offset(self, node: ast.expr | ast.stmt | ast.alias) -> int:
         return self._starts[min(node.lineno, len(self._starts)) - 1] + node.col_offset
 
     def _import(self, node: ast.Import | ast.ImportFrom, guarded: bool) -> None:
@@ -92,7 +95,7 @@ class Reader:
                 "nvidia",
                 "jax.experimental",
             ):
-                seen = self._member(module, alias.name, offset, guarded) or seen
+                seen = self._member(module, alias.name, self._offset(alias), guarded) or seen
         if not seen:
             self._uses.module(module, offset, guarded)
         else:
@@ -176,7 +179,11 @@ class Reader:
     def _asked(self, node: ast.Call) -> None:
         """Count a module that is looked for by its name: it is used where it is there."""
         for argument in node.args[:2]:
-            if isinstance(argument, ast.Constant) and isinstance(argument.value, str) and re.fullmatch(r"[\w.]{3,60}", argument.value):
+            if (
+                isinstance(argument, ast.Constant)
+                and isinstance(argument.value, str)
+                and re.fullmatch(r"[\w.]{3,60}", argument.value)
+            ):
                 self._uses.module(argument.value, self._offset(argument), True)
 
     def _end(self, node: ast.Attribute) -> int:

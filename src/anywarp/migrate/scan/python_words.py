@@ -11,7 +11,8 @@ from anywarp.migrate.scan.python_uses import Uses
 
 _TOKEN = re.compile(
     r'(?P<comment>\#[^\n]*)|(?P<string>(?:\b[rRbBuUfF]{1,2})?(?:"""(?:[^\\]|\\.)*?(?:"""|\Z)|\'\'\'(?:[^\\]|\\.)*?(?:\'\'\'|\Z)'
-    r'|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'))|(?P<import>(?m:^[ \t]*(?:c?import|from)[ \t]+[^\n#;]+))|(?P<dotted>[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*)+)',
+    r'|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'))|(?P<import>(?m:^[ \t]*(?:c?import|from)[ \t]+[^\n#;]+))|(?P<dotted>[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*)+)'
+    r"|(?P<method>\.\s*(?:cuda\s*\(|is_cuda\b))",
     re.DOTALL,
 )
 _QUOTES = re.compile(r'^[rRbBuUfF]{0,2}("""|\'\'\'|"|\')')
@@ -29,6 +30,8 @@ def read_words(data: bytes, uses: Uses) -> None:
             _import(found["import"], start, names, uses)
         elif found["string"] is not None:
             _string(found["string"], found.start(), uses, _statement(text, found.start()))
+        elif found["method"] is not None:
+            uses.method("is_cuda" if "is_cuda" in found["method"] else "cuda()", found.start() + 1)
         elif found["dotted"] is not None:
             _dotted(
                 re.sub(r"\s+", "", found["dotted"]), found.start(), text[found.end() : found.end() + 1], names, uses

@@ -197,6 +197,37 @@ def _macro(use: Use, target: Target) -> Verdict:
     )
 
 
+_NO_TORCH_ON_CPU = {
+    "BlasHandle": "there is no cuBLAS", "SparseHandle": "there is no cuSPARSE", "SolverDnHandle": "there is no cuSOLVER", "Philox": "Philox states for kernels are not served",
+    "CUDAGenerator": "Philox states for kernels are not served", "check_generator": "Philox states for kernels are not served", "philox": "Philox states for kernels are not served",
+    "CUDAGraph": "graphs are not served in C++", "MemPool": "pools are not served in C++", "cub": "CUB is not there",
+}  # fmt: skip
+
+
+def _torch(use: Use, target: Target) -> Verdict:
+    """Judge PyTorch's C++ interface, which extensions use (docs/torch-extensions.md)."""
+    if target.device == "hip":
+        return Verdict(
+            "as-is",
+            "torch's build for ROCm rewrites it as it builds the extension",
+            help="build with torch's build for ROCm: CUDAExtension, load or load_inline",
+        )
+    why = next((reason for part, reason in _NO_TORCH_ON_CPU.items() if part in use.name), "")
+    if why:
+        return Verdict(
+            "no-path",
+            f"not served for extensions on the processor: {why}",
+            effort="days",
+            help="docs/torch-extensions.md says what is served",
+        )
+    return Verdict(
+        "rebuild",
+        "our libc10_cuda and libtorch_cuda answer it",
+        effort="minutes",
+        help="build the extension by `anywarp run -- python setup.py build_ext`",
+    )
+
+
 def _nvcc(use: Use, target: Target) -> Verdict:
     if target.device == "cpu":
         return Verdict("rebuild", "`anywarp nvcc` accepts it", effort="minutes", help=_BUILD)
@@ -236,5 +267,5 @@ def _asm(use: Use, target: Target) -> Verdict:
 
 _JUDGES = {
     "api": _name, "device": _name, "header": _header, "kernel": _kernel, "launch": _launch, "macro": _macro, "nvcc": _nvcc, "wave": _wave,
-    "library": judge_library, "inline": _asm,
+    "library": judge_library, "torch": _torch, "inline": _asm,
 }  # fmt: skip
