@@ -24,9 +24,9 @@ PROPERTY = re.compile(rb"(?:MAJOR_VERSION|MINOR_VERSION|PATCH_LEVEL)\Z")
 """Constants of CUDA with everybody's names: theirs only where libraries are asked for their version."""
 
 _CUDAS = re.compile(
-    r"_*(?:cu|CU|nv|NV|nccl|NCCL|pnccl|make_cu|roctx)|gesvdj|syevj|lib(?:rary|Format)|LIB_|pruneInfo|(?:csr|bsr)\w+Info|MA[JX]|MINOR|PATCH"
+    r"_*(?:cu|CU|nv|NV|nccl|NCCL|pnccl|make_cu|roctx)|gesvdj|syevj|lib(?:rary|Format)|LIB_|pruneInfo|(?:csr|bsr)\w+Info|MA[JX]|MINOR|PATCH|__DRIVER_TYPES_H__"
 )
-_DEVICE = re.compile(r"__(?!local|float_simpl|\w*_internal)|h2?tanh|cu[A-Z]|nv_")
+_DEVICE = re.compile(r"__(?!local|float_simpl|\w*_internal)|h2?tanh|cu[A-Z]|cu(?:da|rand)|nv_")
 _KEYWORD = re.compile(rb"\b(?:enum|struct|union)[ \t]+\Z")
 
 
