@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from anywarp.deploy.convert import codes, registry, sweep
-from anywarp.deploy.convert.model import Change, Fine, Finding, Note, Options, Refusal
+from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal
 from anywarp.migrate.writing import Edit, apply
 
 _ELSEWHERE = {

@@ -132,7 +132,9 @@ def _words(action: re.Match[bytes]) -> Iterator[Finding]:
     for found in _VALUE.finditer(action[0]):
         yield Fine(action.start() + found.start(), action.start() + found.end(), "the name of a value of this chart")
     for found in _INCLUDED.finditer(action[0]):
-        yield Fine(action.start() + found.start(1), action.start() + found.end(1), "the name of a template of this chart")
+        yield Fine(
+            action.start() + found.start(1), action.start() + found.end(1), "the name of a template of this chart"
+        )
     for found in _COMPARED.finditer(action[0]):
         start, end = (action.start() + place for place in found.span(1))
         yield Note(start, end, "the template asks which vendor was chosen; it stays, the values decide")

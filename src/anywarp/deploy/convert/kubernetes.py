@@ -13,7 +13,7 @@ from pathlib import PurePath
 from anywarp.catalogue.replacements import label, resource
 from anywarp.deploy.convert import k8s_helm, k8s_names, k8s_objects, k8s_pods, prometheus
 from anywarp.deploy.convert.embedded import file, metric, query
-from anywarp.deploy.convert.model import Change, Fine, Finding, Note, Options, moved
+from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, moved
 from anywarp.deploy.convert.sweep import mentions_nvidia
 from anywarp.deploy.convert.yaml_text import Entry, YamlText
 
@@ -131,7 +131,7 @@ def _by_key(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]
     name = entry.key.text
     if name in ("runtimeClassName", "runtimeClass"):
         yield from k8s_objects.runtime_class(text, entry)
-    elif name == "repository" and _is_image(entry):
+    elif (name == "repository" and _is_image(entry)) or (name == "newName" and entry.holder.get("newTag") is not None):
         yield from k8s_pods.repository(text, entry, options)
     elif _IMAGE_KEYS.match(name):
         yield from k8s_pods.image(text, entry, options)
@@ -164,7 +164,9 @@ def _scalar(text: YamlText, entry: Entry, path: PurePath, options: Options) -> I
     if owner in _COMMAND_KEYS:
         yield from k8s_pods.command(text, entry, options)
     if _DEVICE.fullmatch(value.text):
-        yield Fine(*text.span(value), "PyTorch and what is built on it call AMD's devices cuda, too", "PyTorch, HIP semantics")
+        yield Fine(
+            *text.span(value), "PyTorch and what is built on it call AMD's devices cuda, too", "PyTorch, HIP semantics"
+        )
     if "model" in owner.lower() and _MODEL.fullmatch(value.text):
         yield Fine(*text.span(value), "the name of a model")
     if owner == "name" and entry.under("metric") and (answer := metric(value.text, options)) is not None:
