@@ -20,7 +20,7 @@ from anywarp.migrate.translate.unit import Unit
 
 _BLOCKS = {"if": "endif", "foreach": "endforeach", "while": "endwhile", "function": "endfunction", "macro": "endmacro"}
 _CONTROL = frozenset({*_BLOCKS, *_BLOCKS.values(), "elseif", "else", "return"})
-_HINT = re.compile(rb"cuda|nvcc|cublas|cudnn|nccl|\.cu\b|\bcub\b|thrust|nv(?:rtc|ml|tx|ToolsExt)", re.IGNORECASE)
+_HINT = re.compile(rb"cuda|nvcc|cublas|cudnn|nccl|\bcub\b|thrust|nv(?:rtc|ml|tx|ToolsExt|infer)", re.IGNORECASE)
 
 
 @dataclass
@@ -41,8 +41,6 @@ class CMakeRewriter:
         return path.name == "CMakeLists.txt" or path.suffix == ".cmake"
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
-        if not _HINT.search(unit.data):
-            return
         text = unit.data.decode("latin-1")  # a character for a byte: places are the same
         found, unread = commands(text)
         if unread is not None:
@@ -51,6 +49,8 @@ class CMakeRewriter:
                 "from here on this is no CMake: what follows is left as it is", "mend the text and translate again", "warning",
             )  # fmt: skip
         if re.fullmatch(r"Find\w+\.cmake", unit.path.name):
+            if not _HINT.search(unit.data):
+                return
             yield Problem(
                 0, 0, codes.NO_TWIN, f"{unit.path.name} finds NVIDIA's software: it is left as it is",
                 "packages of ROCm are found by find_package itself; delete the module when nothing uses it", "warning",

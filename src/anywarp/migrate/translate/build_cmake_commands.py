@@ -53,7 +53,10 @@ class Draft:
 
     def replace(self, argument: Argument, new: str, reason: str) -> None:
         """Replace the text of an argument (inside its quotes), if it changes."""
-        if new != argument.text:
+        index = self.command.arguments.index(argument)
+        if not new and argument.kind == "plain" and index:
+            self.drop(index, index + 1, reason)
+        elif new != argument.text:
             self.edits.append((argument.start, argument.end, new, reason))
 
     def rename(self, new: str, reason: str) -> None:
@@ -202,13 +205,18 @@ def _flags(draft: Draft, argument: Argument, text: str) -> str:
             )
             continue
         new = () if named and change.words and change.words[0].startswith("--offload-arch") else change.words
-        separator = ";" if ";" in text and not re.search(r"SHELL:", text) else " "
+        separator = ";" if _is_list(argument, text) else " "
         out += text[at:start] + separator.join(new)
         at = end
         if not new:
             following = re.compile(r"[ ;]+").match(text, at)
             at, out = (following.end(), out) if following else (at, out.rstrip(" ;") if text[at:] in ("", ">") else out)
     return out + text[at:]
+
+
+def _is_list(argument: Argument, text: str) -> bool:
+    """Tell whether several options in an argument are separated by semicolons: in a list, or in an unquoted expression."""
+    return "SHELL:" not in text and (";" in text or ("$<" in text and argument.kind == "plain"))
 
 
 def _sources(draft: Draft) -> None:

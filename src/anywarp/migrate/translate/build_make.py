@@ -21,7 +21,6 @@ from anywarp.migrate.translate.build_flags import (
 from anywarp.migrate.translate.rules import Edit, Outcome, Problem
 from anywarp.migrate.translate.unit import Unit
 
-_HINT = re.compile(rb"nvcc|cuda|cublas|cudnn|nccl", re.IGNORECASE)
 _LINE = re.compile(r"(?:[^\\\n]|\\(?:\r?\n|[\s\S])|\\$)*(?:\n|\Z)")
 _ASSIGNMENT = re.compile(r"\s*(?:export\s+|override\s+)*(?P<name>[\w.-]+)\s*(?:::?:?=|\?=|\+=|!=|=)")
 _TARGET_ASSIGNMENT = re.compile(r"[^\t#][^=#\n]*?:\s*(?P<name>[\w.-]+)\s*(?::?=|\?=|\+=)")
@@ -76,8 +75,6 @@ class MakeRewriter:
         )
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
-        if not _HINT.search(unit.data):
-            return
         text = unit.data.decode("latin-1")
         architecture = unit.target.architecture or DEFAULT_ARCHITECTURE
         guarded = 0
@@ -112,15 +109,15 @@ def _edit(line: _Line, architecture: str, unit: Unit) -> Iterator[Problem]:
     if not body.strip() or (_ELSEWHERE.match(body.strip()) and not _FOLDER.search(body)):
         return
     taken = list[tuple[int, int]]()
-    if _is_nvcc(body):
-        yield from _edit_flags(line, body, architecture, taken)
-    else:
-        yield from _edit_libraries(line, body, taken)
     for match in _COMPILER.finditer(body):
         if match["path"] and not re.search(r"cuda|CUDA", match["path"]):
             continue
         name = f"{_rocm(match['path'])}hipcc" if match["path"] else "hipcc"
         _add(line, taken, match.start(), match.end(), name, "ROCm's compiler driver")
+    if _is_nvcc(body):
+        yield from _edit_flags(line, body, architecture, taken)
+    else:
+        yield from _edit_libraries(line, body, taken)
     for match in _LIB.finditer(body):
         _add(
             line,

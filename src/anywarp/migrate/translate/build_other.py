@@ -20,7 +20,7 @@ _BAZEL = re.compile(
     re.MULTILINE,
 )
 _COMMENT = re.compile(rb"#[^\n]*")
-_MESON = re.compile(rb"^(?P<open>[ \t]*(?:project|add_languages|dependency|import)\s*\()(?P<rest>[^)]*)", re.MULTILINE)
+_MESON = re.compile(rb"(?P<open>(?<![\w.])(?:project|add_languages|dependency|import)\s*\()(?P<rest>[^)]*)")
 _WORD = re.compile(rb"'(?P<word>(?:unstable-)?cuda)'")
 _MODULES = re.compile(rb"modules\s*:\s*\[?(?P<list>[^\])]*)")
 
