@@ -15,8 +15,13 @@ from anywarp.deploy.convert.model import Kind
 KINDS: tuple[str, ...] = (
     "prometheus",
     "grafana",
+    "lock_files",
+    "project_files",
     "requirements",
     "dockerfile",
+    "compose",
+    "pipelines",
+    "conda",
     "shell_scripts",
     "slurm_gres",
     "kubernetes",

@@ -1,0 +1,272 @@
+"""Compose files: images, the GPUs that services ask for, their variables and commands.
+
+Compose gives AMD GPUs to a service as devices of the host, with the group that may open them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import PurePath
+
+from anywarp.deploy.convert import commands, environment, images
+from anywarp.deploy.convert.model import Answer, Change, Finding, Fine, Note, Options, Refusal
+from anywarp.deploy.convert.prometheus import within
+from anywarp.deploy.convert.yaml_text import Entry, YamlText
+from anywarp.migrate.scan.outline import Node
+
+NAME = "compose"
+_FILE = re.compile(r"(?:docker-)?compose(?:[._-][\w.-]*)?\.ya?ml$|.*[._-]compose\.ya?ml$")
+_ADDED = {"devices": ("/dev/kfd", "/dev/dri"), "group_add": ("video",), "security_opt": ("seccomp:unconfined",)}
+_REASON = (
+    "AMD GPUs are devices of the host, for the group that may open them; tracing memory needs the unconfined profile"
+)
+_SOURCE = "rocm.docs.amd.com/projects/install-on-linux, running ROCm in Docker"
+
+
+def wants(path: PurePath, data: bytes) -> bool:
+    """Say whether a text is a compose file."""
+    name = path.name.lower()
+    if not name.endswith((".yml", ".yaml")) or b"apiVersion:" in data:
+        return False
+    return _FILE.match(name) is not None or bool(
+        re.search(rb"(?m)^services:[ \t]*(?:#.*)?\r?$", data) and re.search(rb"(?m)^\s+(?:image|build)\s*:", data)
+    )
+
+
+def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
+    """Yield what becomes of a compose file."""
+    text = YamlText(data)
+    entries = list(text.entries())
+    for root in text.documents:
+        services = root.get("services")
+        mine = [value for _, value in services.pairs] if services is not None else []
+        mine += [value for key, value in root.pairs if key.text.startswith("x-")]
+        for service in mine:
+            if service.kind == "map" and service.alias is None:
+                yield from _service(text, service, entries, options)
+
+
+def comments(data: bytes) -> Iterable[tuple[int, int]]:
+    """Yield the places of the comments."""
+    return YamlText(data).comments()
+
+
+def _service(text: YamlText, service: Node, entries: list[Entry], options: Options) -> Iterator[Finding]:
+    image = service.get("image")
+    if image is not None:
+        yield from answered(text, image, _image(image.text, options))
+    yield from _gpus(text, service, entries)
+    yield from variables(text, service.get("environment"), entries, options)
+    build = service.get("build")
+    if build is not None and build.kind == "map":
+        yield from variables(text, build.get("args"), entries, options, building=True)
+    for name in ("command", "entrypoint"):
+        yield from _command(text, service.get(name), options)
+    yield from _command(text, service.at("healthcheck", "test"), options)
+
+
+def _image(written: str, options: Options) -> Answer | None:
+    default = re.fullmatch(r"\$\{\w+:-([^}]*)\}", written)
+    if default:
+        answer = images.image(default[1], options)
+        if answer is not None and answer.action == "replace":
+            return Answer("replace", answer.reason, written.replace(default[1], answer.text), source=answer.source)
+        return answer
+    return images.image(written, options)
+
+
+def answered(text: YamlText, node: Node, answer: Answer | None) -> Iterator[Finding]:
+    """Yield the finding that an answer about a scalar's value is; it stays where `remove` is the answer."""
+    if answer is None:
+        return
+    start, end = text.span(node)
+    if answer.action == "replace":
+        yield Change(start, end, answer.text.encode(), answer.reason, answer.source)
+    elif answer.action == "refuse":
+        yield Refusal(start, end, answer.reason, answer.help, answer.source, answer.code)
+    else:
+        yield Fine(start, end, answer.reason, answer.source)
+
+
+def _gpus(text: YamlText, service: Node, entries: list[Entry]) -> Iterator[Finding]:
+    """Yield what becomes of the GPUs that a service asks for: by `gpus`, by a runtime, or by reserved devices."""
+    asked = list(_asked(service, entries))
+    for entry, refusal in asked:
+        if refusal:
+            start, end = text.whole(entry)
+            help = "give /dev/kfd and one /dev/dri/renderD<n> per card under `devices:`"
+            yield Refusal(start, end, refusal, help, _SOURCE, commands.DEVICES)
+    if not asked or any(refusal for _, refusal in asked):
+        return
+    have = [name for name in _ADDED if service.get(name) is not None]
+    if have:
+        for entry, _ in asked:
+            start, end = text.whole(entry)
+            help = f"take this out, and add {_listed()} to what is there"
+            yield Refusal(start, end, f"the service has {', '.join(have)} already", help, _SOURCE, commands.DEVICES)
+        return
+    added = False
+    for entry, _ in asked:
+        place = text.removal(entry)
+        if place is None:
+            start, end = text.whole(entry)
+            yield Refusal(
+                start,
+                end,
+                "an anchor or the form of the text is in the way",
+                f"put {_listed()} in its place",
+                _SOURCE,
+                commands.DEVICES,
+            )
+            return
+        column = service.pairs[0][0].column
+        block = "" if added else _block(" " * (column - 1))
+        first = text.data[place[0] - 1 : place[0]] in (b"\n", b"")
+        if block and not first:
+            block = block.lstrip(" ") + " " * (column - 1)
+        yield Change(*place, block.encode(), _REASON, _SOURCE)
+        added = True
+
+
+def _listed() -> str:
+    return "; ".join(f"{name}: {', '.join(values)}" for name, values in _ADDED.items())
+
+
+def _block(indent: str) -> str:
+    return "".join(
+        f"{indent}{name}:\n" + "".join(f"{indent}  - {value}\n" for value in values) for name, values in _ADDED.items()
+    )
+
+
+def _asked(service: Node, entries: list[Entry]) -> Iterator[tuple[Entry, str]]:
+    by_key = {(id(entry.holder), entry.key.text): entry for entry in entries if entry.key is not None}
+    runtime = service.get("runtime")
+    if runtime is not None and runtime.text == "nvidia":
+        yield by_key[id(service), "runtime"], ""
+    gpus = service.get("gpus")
+    if gpus is not None:
+        yield by_key[id(service), "gpus"], "" if gpus.text == "all" else "which cards are meant must be looked up"
+    devices = service.at("deploy", "resources", "reservations", "devices")
+    if devices is None or not devices.entries:
+        return
+    wanted = [entry for entry in devices.entries if entry.value("driver") == "nvidia" or "gpu" in _capabilities(entry)]
+    if not wanted or len(wanted) != len(devices.entries):
+        return
+    refusal = ""
+    for entry in wanted:
+        if entry.get("device_ids") is not None:
+            refusal = "cards are named by number, and AMD's are named by their render nodes"
+        elif entry.value("count") not in ("", "all"):
+            refusal = f"{entry.value('count')} of the cards are asked for, and devices are given by name"
+    yield _outermost(service, by_key), refusal
+
+
+def _capabilities(entry: Node) -> list[str]:
+    return [one.text for one in entry.items("capabilities")]
+
+
+def _outermost(service: Node, by_key: dict[tuple[int, str], Entry]) -> Entry:
+    """Return the entry that goes: the reserved devices, or what holds nothing else."""
+    path = ("deploy", "resources", "reservations", "devices")
+    holder, chosen = service, by_key[id(service), "deploy"]
+    for name in path:
+        entry = by_key[id(holder), name]
+        if (holder is not service and len(holder.pairs) > 1) or holder is service:
+            chosen = entry
+        following = holder.get(name)
+        assert following is not None
+        holder = following
+    return chosen
+
+
+def variables(
+    text: YamlText, holder: Node | None, entries: list[Entry], options: Options, building: bool = False
+) -> Iterator[Finding]:
+    """Yield what becomes of variables: a mapping of names to values, or a list of `NAME=value`."""
+    if holder is None:
+        return
+    mine = [entry for entry in entries if entry.holder is holder]
+    gone: list[Entry] = []
+    for entry in mine:
+        if entry.value.kind != "scalar":
+            continue
+        if entry.key is not None:
+            name, value = entry.key.text, entry.value.text
+        else:
+            name, sign, value = entry.value.text.partition("=")
+            value = value if sign else None
+        answer = environment.variable(name, value, options)
+        if answer is None:
+            continue
+        if answer.action == "remove" and building:
+            yield Note(*text.whole(entry), "an argument of the build: it stays, look whether anything still uses it")
+        elif answer.action == "remove":
+            gone.append(entry)
+        else:
+            yield from _variable(text, entry, name, value, answer)
+    yield from _gone(text, gone, mine, entries, options)
+
+
+def _variable(text: YamlText, entry: Entry, name: str, value: str | None, answer: Answer) -> Iterator[Finding]:
+    new = answer.name or name
+    if answer.action == "replace" and entry.key is not None:
+        if new != name:
+            yield Change(*text.span(entry.key), new.encode(), answer.reason, answer.source)
+        if answer.text != value:
+            yield Change(*text.span(entry.value), answer.text.encode(), answer.reason, answer.source)
+    elif answer.action == "replace":
+        written = new if value is None else f"{new}={answer.text}"
+        yield Change(*text.span(entry.value), written.encode(), answer.reason, answer.source)
+    elif answer.action == "refuse":
+        yield Refusal(*text.whole(entry), answer.reason, answer.help, answer.source, answer.code)
+    else:
+        yield Fine(*text.whole(entry), answer.reason, answer.source)
+
+
+def _gone(
+    text: YamlText, gone: list[Entry], mine: list[Entry], entries: list[Entry], options: Options
+) -> Iterator[Finding]:
+    if gone and len(gone) == len(mine):
+        holder = next((entry for entry in entries if entry.value is gone[0].holder), None)
+        gone = [holder] if holder is not None else gone
+    for entry in gone:
+        place = text.removal(entry)
+        reason = "read by NVIDIA's container runtime, or tells of NVIDIA's image, only"
+        if place is None:
+            yield Refusal(*text.whole(entry), reason, "take it out", "", environment.NO_TWIN)
+        else:
+            yield Change(*place, b"", reason, "the table of environment variables")
+
+
+def _command(text: YamlText, node: Node | None, options: Options) -> Iterator[Finding]:
+    if node is None:
+        return
+    if node.kind == "scalar":
+        yield from within(text, node, lambda inner: commands.commands(inner, options))
+        return
+    words = [one for one in node.entries if one.kind == "scalar"]
+    if words and words[0].text in ("CMD", "CMD-SHELL"):
+        words = words[1:]
+    if not words or words[0].text.rsplit("/", 1)[-1] != "nvidia-smi":
+        for one in words:
+            if " " in one.text:
+                yield from within(text, one, lambda inner: commands.commands(inner, options))
+        return
+    target, reason, source = commands.smi(tuple(one.text for one in words[1:]))
+    if len(words) == 1 and target and "&&" not in target:
+        start, end = text.span(words[0])
+        quote = chr(text.data[start - 1]) if text.data[start - 1 : start] in (b'"', b"'") else ""
+        parts = target.split()
+        joined = f"{quote}, {quote}".join(parts) if _flow(text, node) else ""
+        if joined:
+            yield Change(start, end, joined.encode(), f"{reason}; it prints other columns", source)
+            return
+    help = f"write {target or 'another command'}; `anywarp smi` answers these very options with the same columns"
+    yield Refusal(
+        *text.span(words[0]), reason or "options that amd-smi has no match for", help, source, commands.PARSED
+    )
+
+
+def _flow(text: YamlText, node: Node) -> bool:
+    return text.text[text.start(node)] == "["
