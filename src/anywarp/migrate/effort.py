@@ -81,12 +81,12 @@ class _Work:
     effort: Effort
     names: set[str]
     files: set[str]
-    places: int = 0
+    more_places: int = 0
 
     def days(self) -> Days:
         named = self.answer in ("no-path", "replace")
         again = PER_NAME * (len(self.names) - 1) if named else 0.0
-        again += PER_FILE * (len(self.files) - 1) + PER_PLACE * max(0, self.places - len(self.files))
+        again += PER_FILE * (len(self.files) - 1) + PER_PLACE * self.more_places
         low, high = DAYS[self.effort]
         times = 1 + min(again, MOST)
         return Days(low * times, high * times)
@@ -105,7 +105,7 @@ def days_of(findings: Iterable[Finding]) -> dict[Answer, Days]:
             work = things[thing] = _Work(finding.verdict.answer, effort, set(), set())
         work.names.add(finding.use.name)
         work.files.add(finding.path)
-        work.places += places(finding)
+        work.more_places += places(finding) - 1
     total: dict[Answer, Days] = {}
     for work in things.values():
         total[work.answer] = total.get(work.answer, Days()) + work.days()
