@@ -214,14 +214,18 @@ def _with_location(index: int, counts: tuple[int, ...]) -> Callable[[Call], list
 
 
 def _is_location(unit: Unit, text: bytes) -> bool | None:
-    if b"cudaMemLocation" not in unit.words or re.fullmatch(rb"-?\d+|cudaCpuDeviceId", text):
+    if unit.words.isdisjoint((b"cudaMemLocation", b"hipMemLocation")) or re.fullmatch(rb"-?\d+|cudaCpuDeviceId", text):
         return False  # nothing in this file has the type
-    if text.startswith(b"{") or b"cudaMemLocation" in text:
+    if text.startswith(b"{") or b"cudaMemLocation" in text or b"hipMemLocation" in text:
         return True
     if re.fullmatch(rb"\w+", text) is None:
         return None
     declared = re.search(rb"\b(\w+)\s*&?\s+&?\s*\b" + re.escape(text) + rb"\s*[=;,){\[]", unit.code)
-    return None if declared is None or declared[1] in (b"return", b"auto") else declared[1] == b"cudaMemLocation"
+    return (
+        None
+        if declared is None or declared[1] in (b"return", b"auto")
+        else declared[1] in (b"cudaMemLocation", b"hipMemLocation")
+    )
 
 
 def _capture_info(found: Call) -> list[Outcome] | str:

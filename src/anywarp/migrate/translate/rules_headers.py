@@ -15,6 +15,8 @@ from anywarp.migrate.translate.rules import Edit, Need, Outcome, Problem
 from anywarp.migrate.translate.unit import Unit
 
 RUNTIME = "hip/hip_runtime.h"
+BY_HAND = frozenset(("cudnn.h", "cudnn_frontend.h", "nvml.h"))
+"""Headers whose names are left as they are as a whole (see `rules_calls`)."""
 _HAS_INCLUDE = re.compile(rb'__has_include(?:_next)?\s*\(\s*(?:<([^>\n]*)>|"([^"\n]*)")')
 _IMPLICIT = re.compile(
     rb"\b(?:__global__|__device__|__host__|__constant__|__shared__|__managed__|threadIdx|blockIdx|cuda[A-Z]\w+)\b|<<<"
@@ -95,6 +97,8 @@ def target_of(unit: Unit, name: str, quoted: bool) -> tuple[str, str] | None:
     if quoted and _is_local(unit, name):
         return None
     plain = posixpath.normpath(name)
+    if plain in BY_HAND:
+        return "", "ROCm's library for this is used in another way"
     row = unit.headers.get(plain)
     if row is None:
         for prefix, each in unit.headers.items():
