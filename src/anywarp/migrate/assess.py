@@ -16,6 +16,7 @@ from anywarp.migrate import codes
 from anywarp.migrate.crew import PATIENCE, Answer, Order, look_into_all
 from anywarp.migrate.facts import Facts, decode, open_facts
 from anywarp.migrate.findings import Finding, Use
+from anywarp.migrate.layers import visible_uses
 from anywarp.migrate.look import Row, Seen, use_of
 from anywarp.migrate.reach import Deployment, Map, connect
 from anywarp.migrate.scan import CONTAINERS, SCANNERS
@@ -68,7 +69,7 @@ def assess(plan: Plan, step: Step = lambda done, total: None) -> Assessment:
     files = _files(plan, result)
     result.files, result.bytes = len(files), sum(file.size for file in files)
     facts = open_facts((*plan.scanners, *plan.containers)) if plan.keep else None
-    uses = _look(files, plan, facts, result, step)
+    uses = visible_uses(_look(files, plan, facts, result, step))
     if facts is not None:
         result.problems += facts.warnings
     where = connect(uses)

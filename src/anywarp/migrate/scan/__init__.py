@@ -47,6 +47,8 @@ SCANNERS: tuple[str, ...] = (
     "build_files",
     "slurm",
     "grafana",
+    "oci",
+    "system_packages",
 )
 """The modules of this room that scan files, in the order in which their findings are listed."""
 

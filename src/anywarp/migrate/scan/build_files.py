@@ -24,7 +24,7 @@ _PACKAGES = frozenset(
 )
 _TARGET = re.compile(r"\b(CUDA::\w+|CUDNN::\w+|NCCL::\w+|TensorRT::\w+|nvtx3::\w+)")
 _LIBRARY = re.compile(
-    r"(?:^|(?<=[\s\"';(]))(?:-l)?(cudart(?:_static)?|cuda|cublas(?:Lt)?(?:_static)?|cudnn\w*|cufft(?:w)?(?:_static)?|curand(?:_static)?|cusolver(?:Mg)?(?:_static)?|cusparse(?:_static)?|cusparseLt|nccl(?:_static)?|nvrtc|nvToolsExt|nvidia-ml|nvinfer\w*|nvonnxparser|nvjpeg|cufile|cupti|cudadevrt|nvJitLink|nppc|npp\w+|cutensor)(?=$|[\s\"';)])"
+    r"(?:^|(?<=[\s\"';(]))(?:-l)?(cudart(?:_static)?|cuda|cublas(?:Lt)?(?:_static)?|cudnn\w*|cufft(?:w)?(?:_static)?|curand(?:_static)?|cusolver(?:Mg)?(?:_static)?|cusparse(?:_static)?|cusparseLt|nccl(?:_static)?|nvrtc|nvToolsExt|nvidia-ml|nvinfer(?:_plugin|_lean|_dispatch|_static)?|nvonnxparser|nvjpeg|cufile|cupti|cudadevrt|nvJitLink|nppc|npp\w+|cutensor)(?=$|[\s\"';)])"
 )
 _VARIABLES = re.compile(
     r"\$\{?\(?(CUDA_(?:LIBRARIES|INCLUDE_DIRS|CUDART_LIBRARY|CUBLAS_LIBRARIES|cublas_LIBRARY|CUFFT_LIBRARIES|curand_LIBRARY|cusparse_LIBRARY|cusolver_LIBRARY|TOOLKIT_ROOT_DIR|NVCC_FLAGS|NVCC_EXECUTABLE|CUDA_LIBRARY)|CUDAToolkit_\w+|CMAKE_CUDA_\w+|CUDNN_\w+|NCCL_\w+)"
@@ -158,6 +158,9 @@ def _cmake_call(command: str, body: str, offset: int, place: int) -> Iterator[Se
         "torch_cuda_arch_list",
     ):
         yield from _linked(command, body, offset)
+    elif command in ("fetchcontent_declare", "externalproject_add", "cpmaddpackage"):
+        if found := re.search(r"(?i)(?:github\.com[/:]nvidia/|gh:nvidia/)([\w.-]+?)(?:\.git)?(?=[\s\"@#)]|$)", body):
+            yield seen("build.package", found[1], offset + found.start(1), via="fetch")
     elif command == "include" and re.fullmatch(r"FindCUDA\w*|CUDA\w*|(?:.*/)?\w*cuda\w*\.cmake", first, re.IGNORECASE):
         yield seen("build.include", first, words[0][1])
     elif command in ("target_compile_features",) and "cuda_std" in body:

@@ -23,15 +23,16 @@ _PREFIXES = frozenset(
     "sudo env time exec nohup command stdbuf nice ionice eval builtin then do else if while until ! watch xargs".split()
 )
 _VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\+?=)(.*)", re.DOTALL)
-_CUDA_VARIABLE = re.compile(
-    r"(?:CUDA|NVIDIA|CUDNN|CUBLAS|CUSPARSE|NVCC|NVTE|NCCL|TORCH_CUDA|PYTORCH_CUDA|PYTORCH_NVML)_[A-Z0-9_]*$|NVCC$|CUDACXX$"
-)
-_SYSTEM = re.compile(
+SYSTEM = re.compile(
     r"(?:lib)?(?:cuda|cudnn|cublas|cufft|curand|cusolver|cusparse|nccl|nvinfer|nvonnxparsers?|nvjpeg|npp|nvrtc|nvtx|nvvm|nvjitlink|nvidia|tensorrt"
-    r"|datacenter-gpu-manager|nsight|dcgm)(?![a-z])[\w.+-]*|lib(?:cudnn|nccl|cublas|nvinfer|nvjpeg|nvonnx)\w*[\w.+-]*|xserver-xorg-video-nvidia.*"
+    r"|datacenter-gpu-manager|nsight|dcgm)(?![a-z])[\w.+${}*~-]*|lib(?:cudnn|nccl|cublas|nvinfer|nvjpeg|nvonnx)\w*[\w.+${}*~-]*|xserver-xorg-video-nvidia.*"
 )  # fmt: skip
 _NVIDIA_URL = re.compile(r"https?://[^\s\"']*(?:nvidia\.com|nvidia\.github\.io)[^\s\"']*")
+_DOWNLOAD = re.compile(
+    r"https?://[^\s\"']*nvidia\.com/[^\s\"']*(?:\.tar|\.run|\.deb|\.rpm|\.zip|\.gz|\.sh|/repos/|/redist|keyring)[^\s\"']*"
+)
 _OPTION = re.compile(r"-D(CMAKE_CUDA_\w+|\w*(?:CUDA|CUBLAS|CUDNN|NCCL|TENSORRT)\w*)(?::\w+)?=(\S*)")
+_OTHER_DEVICES = ("rocm", "hip", "cpu", "xpu", "tpu", "hpu", "openvino", "neuron")
 _SHELLS = frozenset("bash sh zsh dash ksh".split())
 
 
@@ -42,6 +43,8 @@ def seen_in(words: list[Word]) -> Iterator[Seen]:
         word, offset = words[0]
         if found := _VARIABLE.fullmatch(word):
             yield from set_variable(found[1], found[2], offset)
+            if url := _DOWNLOAD.match(found[2]):
+                yield seen("package.source", url[0], offset)
         elif word in ("export", "declare", "local", "readonly", "setenv", "typeset"):
             yield from _exported(words)
             return
@@ -66,8 +69,9 @@ def _exported(words: list[Word]) -> Iterator[Seen]:
 
 def set_variable(name: str, value: str, offset: int, use: str = "set") -> Iterator[Seen]:
     """Yield a variable that CUDA's libraries or NVIDIA's container runtime read."""
-    if variable(name) is not None or _CUDA_VARIABLE.match(name):
-        yield seen("env", name, offset, value=value, use=use)
+    if variable(name) is None or name.endswith("_VER") or value.strip("\"'") in _OTHER_DEVICES:
+        return
+    yield seen("env", name, offset, value=value, use=use)
 
 
 def _command(words: list[Word]) -> Iterator[Seen]:
@@ -92,13 +96,12 @@ def _command(words: list[Word]) -> Iterator[Seen]:
 
 
 def inner_script(words: list[Word]) -> Word | None:
-    """Return the script that a command hands to a shell (`bash -lc "..."`), with the offset of its text; None where there is none."""
+    """Return the script that a command hands to a shell (`bash -lc "..."`), with the offset of its word; None where there is none."""
     for place, (word, _) in enumerate(words[:-2]):
         if word.rsplit("/", 1)[-1] in _SHELLS:
             for step in (1, 2, 3):
                 if place + step + 1 < len(words) and re.fullmatch(r"-[a-z]*c", words[place + step][0]):
-                    text, offset = words[place + step + 1]
-                    return text, offset + 1
+                    return words[place + step + 1]
             return None
     return None
 
@@ -209,12 +212,14 @@ def conda_requirement(text: str, offset: int, where: str) -> Iterator[Seen]:
 
 
 def _system(words: list[Word]) -> Iterator[Seen]:
-    if not any(word in ("install", "add", "download", "-S", "-Sy", "localinstall", "in") for word, _ in words[1:8]):
+    if not any(
+        word in ("install", "add", "download", "-i", "-S", "-Sy", "localinstall", "in") for word, _ in words[1:8]
+    ):
         yield from _links(words)
         return
     for word, offset in words[1:]:
         name = re.split(r"[=<>]", word.rsplit("/", 1)[-1])[0]
-        if _SYSTEM.fullmatch(name) and not name.endswith((".sh", ".md")):
+        if SYSTEM.fullmatch(name) and not name.endswith((".sh", ".md")):
             yield seen("package.system", name, offset, version=word.partition("=")[2])
     yield from _links(words)
 
@@ -242,7 +247,7 @@ def _docker(words: list[Word]) -> Iterator[Seen]:
         (
             i
             for i, (word, _) in enumerate(words[:8])
-            if i and word in ("run", "create", "build", "buildx", "pull", "compose")
+            if i and word in ("run", "create", "build", "buildx", "pull", "compose", "exec")
         ),
         None,
     )
@@ -255,6 +260,15 @@ def _docker(words: list[Word]) -> Iterator[Seen]:
             yield from image_use(word, offset)
     elif words[verb][0] in ("run", "create"):
         yield from _run(words[verb + 1 :])
+    elif words[verb][0] == "exec":
+        yield from seen_in([*_after_options(words[verb + 1 :], _DOCKER_VALUES | {"-e", "--env"})][1:])
+
+
+def _after_options(words: list[Word], values: frozenset[str]) -> list[Word]:
+    place = 0
+    while place < len(words) and words[place][0].startswith("-"):
+        place += 2 if words[place][0] in values else 1
+    return words[place:]
 
 
 def _run(words: list[Word]) -> Iterator[Seen]:
@@ -337,6 +351,8 @@ def image_use(reference: str, offset: int) -> Iterator[Seen]:
     """Yield an image that holds CUDA: one the tables know, or one whose name or tag says so."""
     if not 0 < len(reference) < 400 or reference.startswith(("-", "/", ".")):
         return
+    if "{{" in reference and not re.search(r"(?i)nvidia|cuda", re.sub(r"\{\{.*?\}\}", "", reference)):
+        return
     name, tag, _ = image_parts(reference)
     if image(reference) is not None:
         if not re.search(r"(?i)rocm|hip|-cpu\b|^cpu", tag):
@@ -362,6 +378,8 @@ def _helm(words: list[Word]) -> Iterator[Seen]:
 
 
 def _set(text: str, offset: int) -> Iterator[Seen]:
+    if found := re.fullmatch(r"(?:.*\.)?runtimeClassName=(nvidia\S*)", text):
+        yield seen("k8s.runtimeclass", found[1], offset, use="command")
     if found := re.search(r"nvidia\\?\.com/([\w.-]+)=?(.*)", text):
         yield seen("k8s.resource", f"nvidia.com/{found[1]}", offset, count=found[2])
 
@@ -373,10 +391,9 @@ def _kubectl(words: list[Word]) -> Iterator[Seen]:
     for word, offset in words[1:]:
         if found := _NVIDIA_URL.search(word):
             yield seen("package.source", found[0], offset)
-        elif re.search(r"(?i)nvidia.*(?:device-plugin|dcgm|gpu-operator|driver).*\.ya?ml", word):
-            yield seen("package.source", word, offset)
         elif found := _KUBECTL_RESOURCE.search(word):
-            yield seen("k8s.label", found[0], offset + found.start(), use="command")
+            subject = "k8s.toleration" if "toleration" in word else "k8s.label"
+            yield seen(subject, found[0], offset + found.start(), use="command")
 
 
 _SLURM_FLAG = re.compile(r"--(gres|gpus|gpus-per-node|gpus-per-task|gpus-per-socket|gpu-bind|constraint|mem-per-gpu|cpus-per-gpu|ntasks-per-gpu|gpu-freq|tres-per-\w+)(?:=(.*))?|-(G|C)(.*)")  # fmt: skip
@@ -417,7 +434,8 @@ _READERS: dict[str, Callable[[list[Word]], Iterator[Seen]]] = {
     "uv": _uv,
     **dict.fromkeys(("conda", "mamba", "micromamba"), _conda),
     **dict.fromkeys(
-        ("apt", "apt-get", "aptitude", "yum", "dnf", "microdnf", "tdnf", "zypper", "apk", "pacman", "rpm"), _system
+        ("apt", "apt-get", "aptitude", "yum", "dnf", "microdnf", "tdnf", "zypper", "apk", "pacman", "rpm", "dpkg"),
+        _system,
     ),
     **dict.fromkeys(("docker", "podman", "nerdctl", "nvidia-docker", "buildah"), _docker),
     **dict.fromkeys(("module", "ml"), _module),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import PurePath
 from urllib.parse import unquote
 
 from anywarp.catalogue.replacements import canonical, package
@@ -27,8 +28,13 @@ CUDA_INDEX = re.compile(
     r"https?://[^\s\"',]*?(?:/whl/(?:[a-z]+/)*cu\d+|pypi\.nvidia\.com|pypi\.ngc\.nvidia\.com|jax_cuda_releases|jax_nightly_releases_cuda"
     r"|[+/_-]cu(?:da)?1[0-9]\d?(?![0-9a-z])|developer\.download\.nvidia\.com)[^\s\"',]*"
 )
-CPU_INDEX = re.compile(r"/whl/(?:[a-z]+/)*cpu\b")
+CPU_INDEX = re.compile(r"/whl/(?:[a-z]+/)*(?:cpu|xpu|hpu)\b")
 ROCM_INDEX = re.compile(r"/whl/(?:[a-z]+/)*rocm|repo\.amd\.com|repo\.radeon\.com")
+_OTHERS = re.compile(
+    r"(?:^|[-_./])(?:rocm|amd|hip|cpu|intel|xpu|gaudi|hpu|habana|neuron|inferentia|tpu|ascend|npu|cann|musa|metal|mps|openvino|s390x|ppc64le|riscv)(?:$|[-_./])",
+    re.IGNORECASE,
+)
+_CUDA_TOO = re.compile(r"cuda|nvidia|gpu|cu1\d", re.IGNORECASE)
 BUILDS = ("torch", "torchvision", "torchaudio", "xformers", "triton")
 """Packages of which indexes for the processor and for ROCm hold other builds under the same name."""
 
@@ -99,4 +105,12 @@ def index_of(text: str) -> str:
     found = re.search(r"[/+_-](cu1\d\d)\b", text)
     if found:
         return found[1]
-    return "rocm" if ROCM_INDEX.search(text) else "cpu" if CPU_INDEX.search(text) else ""
+    if ROCM_INDEX.search(text):
+        return "rocm"
+    return "cpu" if CPU_INDEX.search(text) else ""
+
+
+def of_others(path: PurePath) -> str:
+    """Return `cpu` where a file is, by its name or folder, about other hardware than NVIDIA's: its torch is another build; else ""."""
+    text = "/".join(path.parts)
+    return "cpu" if _OTHERS.search(text) and not _CUDA_TOO.search(path.name) else ""

@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import cast
 
 from anywarp.migrate.findings import Use
-from anywarp.migrate.scan import commands, shell
+from anywarp.migrate.scan import commands, declared, shell
 from anywarp.migrate.scan.lines import Lines, Piece, Seen, seen
 
 _NAME = re.compile(r"(?i)(?:.*[._-])?(?:docker|container)file(?:[._-].*)?$|.*\.(?:docker|container)file$")
@@ -34,6 +34,7 @@ class _State:
     variables: dict[str, str] = field(default_factory=dict[str, str])
     stages: set[str] = field(default_factory=set[str])
     stage: str = ""
+    build: str = ""  # what packages are built for where a file says so by its name
 
     def expand(self, text: str) -> str:
         def value(found: re.Match[str]) -> str:
@@ -58,11 +59,14 @@ def scan(data: bytes, path: PurePath) -> Iterator[Use]:
     lines = Lines(data)
     if "\0" in lines.text[:4096]:
         return
-    state = _State()
+    state = _State(build=declared.of_others(path))
     for name, piece in instructions(lines):
         reader = _READERS.get(name)
         if reader is not None:
-            yield from lines.found_in(piece, reader(piece.text, state))
+            found = reader(piece.text, state)
+            if state.build:
+                found = (one for one in found if one.subject != "package" or one.name not in declared.BUILDS)
+            yield from lines.found_in(piece, found)
 
 
 def instructions(lines: Lines) -> Iterator[tuple[str, Piece]]:

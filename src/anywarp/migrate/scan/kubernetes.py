@@ -8,14 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from anywarp.catalogue.migration import rows
 from anywarp.catalogue.replacements import image, image_parts, kind, label, resource
 from anywarp.migrate.findings import Use
-from anywarp.migrate.scan import metrics, places
+from anywarp.migrate.scan import metrics, places, shell
 from anywarp.migrate.scan.lines import Lines
 from anywarp.migrate.scan.outline import Node
 from anywarp.migrate.scan.places import Place
 
-_NVIDIA_NAME = re.compile(r"(?:^|[./-])nvidia\.com(?:/|$)|^nvidia\.com/")
+_NVIDIA_NAME = re.compile(r"(?:^|[./-])nvidia\.com/")
 _GPU_RESOURCE = re.compile(
     r"^(?:nvidia\.com/|aliyun\.com/gpu|tencent\.com/vcuda|volcano\.sh/v?gpu|alpha\.kubernetes\.io/nvidia-gpu)"
 )
@@ -39,6 +40,7 @@ _OPERATORS = frozenset({"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"})
 _SHARING = frozenset({"timeSlicing", "mps", "time-slicing"})
 _CONTAINERS = ("containers", "initContainers")
 _OPEN = frozenset({"", "void", "none"})  # values of NVIDIA_VISIBLE_DEVICES that give no GPU
+_OWN_PARTS = re.compile(r"nvidia-device-plugin|mps-control|dcgm|feature-discovery|nvidia-driver|toolkit")
 _MOUNTS = re.compile(
     r"/dev/nvidia|/usr/local/nvidia|nvidia-mps|/usr/local/cuda|/run/nvidia|/var/lib/nvidia|/home/kubernetes/bin/nvidia"
 )
@@ -64,8 +66,15 @@ def _kind(lines: Lines, root: Node) -> Iterator[Use]:
         yield lines.use_at("k8s.runtimeclass", root.value("handler"), node.line, node.column, use="object")
     elif node.text == "DeviceClass" and "nvidia" in root.value("metadata", "name"):
         yield lines.use_at("k8s.dra", root.value("metadata", "name"), node.line, node.column)
-    elif kind("workload", root.value("metadata", "name")) is not None and node.text in ("DaemonSet", "Deployment"):
-        yield lines.use_at("k8s.workload", root.value("metadata", "name"), node.line, node.column)
+    elif node.text in ("DaemonSet", "Deployment") and (name := _own(root)):
+        yield lines.use_at("k8s.workload", name, node.line, node.column)
+
+
+def _own(root: Node) -> str:
+    """Return which of NVIDIA's own workloads an object is, by its name; "" for none."""
+    called = root.value("metadata", "name")
+    names = (row["name"] for row in rows("kinds") if row["what"] == "workload")
+    return next((name for name in names if name in called), "") if called else ""
 
 
 def _place(lines: Lines, place: Place) -> Iterator[Use]:
@@ -153,17 +162,11 @@ def _scalar(lines: Lines, place: Place) -> Iterator[Use]:
             yield lines.use_at("k8s.toleration", text, value.line, value.column)
     elif name in ("runtimeClassName", "runtimeClass") and (kind("runtime-class", text) is not None or "nvidia" in text):
         yield lines.use_at("k8s.runtimeclass", text, value.line, value.column)
-    elif name in ("deviceClassName", "deviceClass") and "nvidia" in text:
+    elif (name in ("deviceClassName", "deviceClass") and "nvidia" in text) or kind("device-class", text) is not None:
         yield lines.use_at("k8s.dra", text, value.line, value.column)
     elif name in ("path", "mountPath", "hostPath") and _MOUNTS.search(text):
         yield lines.use_at("k8s.hostpath", text, value.line, value.column)
-    elif name in (
-        "resource",
-        "resourceName",
-        "gpuResource",
-        "acceleratorResource",
-        "topologyKey",
-    ) and _GPU_RESOURCE.match(_QUOTA.sub("", text)):
+    elif _GPU_RESOURCE.match(_QUOTA.sub("", text)) and resource(_QUOTA.sub("", text)) is not None:
         yield _resource(lines, _QUOTA.sub("", text), value, "")
     elif (
         name in ("chart", "name", "alias")
@@ -185,6 +188,8 @@ def _scalar(lines: Lines, place: Place) -> Iterator[Use]:
         yield lines.use_at("helm.value", ".".join((*place.above, name)), value.line, value.column, value=text)
     elif metrics.HINT.search(text):
         yield from metrics.in_node(lines, value)
+    elif "/usr/" in text and name not in places.COMMANDS:
+        yield from lines.found_in(places.text_of(value), shell.paths(text))
 
 
 def _vendor(place: Place) -> bool:
@@ -227,7 +232,7 @@ def workload(lines: Lines, root: Node, file: str) -> Iterator[Use]:
 
 def _freeloading(lines: Lines, root: Node, templated: bool) -> Iterator[Use]:
     """Yield containers that see GPUs only because NVIDIA's runtime shows all to them: no GPU is asked for in their pod."""
-    if root.get("kind") is None or kind("workload", root.value("metadata", "name")) is not None:
+    if root.get("kind") is None or _own(root):
         return
     for place in places.places(root):
         if place.name != "containers" or place.value.kind != "list":
@@ -236,6 +241,8 @@ def _freeloading(lines: Lines, root: Node, templated: bool) -> Iterator[Use]:
         containers = [container for name in _CONTAINERS for container in pod.items(name)]
         if pod.get("resourceClaims") is not None or any(_asks(container) for container in containers):
             continue
+        if any(_OWN_PARTS.search(container.value("name")) for container in containers):
+            continue  # a part of NVIDIA's own plugin, with a templated name
         for container in containers:
             yield from _takes(lines, container, templated or "{{" in "".join(key.text for key, _ in container.pairs))
 

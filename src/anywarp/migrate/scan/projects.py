@@ -59,7 +59,10 @@ def scan(data: bytes, path: PurePath) -> Iterator[Use]:
     elif name == "pixi.lock":
         yield from lines.found_in(Piece(lines.text), _pixi_lock(lines.text))
     elif name in _LOCKS or name.startswith("pylock"):
-        yield from lines.found_in(Piece(lines.text), _lock(lines.text))
+        found = _lock(lines.text)
+        if declared.of_others(path):
+            found = (one for one in found if one.name not in declared.BUILDS)
+        yield from lines.found_in(Piece(lines.text), found)
     else:
         yield from lines.found_in(Piece(lines.text), _project(lines.text, name == "pixi.toml"))
 

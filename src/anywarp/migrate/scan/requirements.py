@@ -32,12 +32,12 @@ def scan(data: bytes, path: PurePath) -> Iterator[Use]:
     """Yield the packages and indexes that concern CUDA, and the files that belong to it."""
     lines = Lines(data)
     if "\0" not in lines.text[:4096]:
-        yield from lines.found_in(Piece(lines.text), listed(lines.text, "requirements"))
+        yield from lines.found_in(Piece(lines.text), listed(lines.text, "requirements", declared.of_others(path)))
 
 
-def listed(text: str, where: str) -> Iterator[Seen]:
-    """Yield what a list of requirements says, one per line as pip reads them."""
-    index = _index(text)
+def listed(text: str, where: str, build: str = "") -> Iterator[Seen]:
+    """Yield what a list of requirements says, one per line as pip reads them; `build` is what their index is taken to hold."""
+    index = _index(text) or build
     place = 0
     while place < len(text):
         end = text.find("\n", place)

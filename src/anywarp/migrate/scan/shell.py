@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import PurePath
 
+from anywarp.catalogue.replacements import variable
 from anywarp.migrate.findings import Use
 from anywarp.migrate.scan import commands
 from anywarp.migrate.scan.lines import Lines, Piece, Seen, seen
@@ -28,7 +29,9 @@ _TOKEN = re.compile(
 )  # fmt: skip
 _HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
-PATH = re.compile(r"/usr/(?:local/cuda(?:-[\d.]+)?|lib/(?:x86_64|aarch64)-linux-gnu/libcuda\.so[.\d]*)(?![\w-])")
+PATH = re.compile(
+    r"/usr/(?:local/(?:cuda(?:-[\d.]+)?|nvidia)|lib/(?:x86_64|aarch64)-linux-gnu/libcuda\.so[.\d]*)(?![\w-])"
+)
 _READ = re.compile(r"\$\{?(CUDA_[A-Z0-9_]+|NVIDIA_[A-Z0-9_]+|TORCH_CUDA_ARCH_LIST)\b")
 
 MOST_DEPTH = 3
@@ -68,8 +71,11 @@ def script(text: str, expand: Callable[[str], str] | None = None, depth: int = 0
         yield from commands.seen_in(words)
         inner = commands.inner_script(words) if depth < MOST_DEPTH else None
         if inner is not None:
-            for one in script(inner[0], expand, depth + 1):
-                yield Seen(one.subject, one.name, inner[1] + one.offset, one.details)
+            start, end = inner[1], word_end(text, inner[1])
+            quoted = text[start : start + 1] in ("'", '"')
+            body = text[start + quoted : end - quoted]
+            for one in script(body, expand, depth + 1):
+                yield Seen(one.subject, one.name, start + quoted + one.offset, one.details)
     if not depth:
         yield from paths(text)
 
@@ -80,7 +86,7 @@ def paths(text: str) -> Iterator[Seen]:
         if not _in_comment(text, found.start()):
             yield seen("path.cuda", found[0], found.start())
     for found in _READ.finditer(text):
-        if not _in_comment(text, found.start()):
+        if variable(found[1]) is not None and not _in_comment(text, found.start()):
             yield seen("env", found[1], found.start(), use="read")
 
 

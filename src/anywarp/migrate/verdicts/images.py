@@ -15,9 +15,28 @@ def judge(use: Use, target: Target) -> Verdict | None:
     """Say what becomes of an image or of a container's access to GPUs."""
     if found := plain(target):
         return found
+    if use.subject == "image.content":
+        return _content(use, target)
     if use.subject != "image":
         return _access(use, target)
     return _image_on_cpu(use) if target.device == "cpu" else _image(use, target)
+
+
+def _content(use: Use, target: Target) -> Verdict:
+    if target.device == "cpu":
+        return Verdict(
+            "rebuild",
+            f"the image holds {use.name}; it may stay: our libraries take its place at run time",
+            effort="hours",
+            help="install anywarp in the image and put `anywarp run --` before its command",
+        )
+    return Verdict(
+        "rebuild",
+        f"the image holds {use.name}",
+        "a build of it on an image for ROCm",
+        "hours",
+        "convert its Dockerfile and build it anew",
+    )
 
 
 def _image_on_cpu(use: Use) -> Verdict:

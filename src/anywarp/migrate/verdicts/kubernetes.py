@@ -128,6 +128,8 @@ def _toleration(use: Use, target: Target) -> Verdict:
             "minutes",
             _CHOOSE,
         )
+    if use.detail("use") == "command":
+        return by_hand(f"{row['reason']}; it stands in a command", row["target"], "minutes", _CHOOSE)
     return on_hip(row, "minutes")
 
 

@@ -38,6 +38,14 @@ def _on_hip(use: Use, target: Target) -> Verdict:
     if row is None:
         return Verdict("no-path", "a package for CUDA that no table of replacements has", effort="days", help=BY_HAND)
     how = row["conversion"]
+    if use.detail("where") == "lock" and how in ("index", "rename", "extra", "remove"):
+        return Verdict(
+            "re-index",
+            f"locked; {row['reason']}",
+            f"{row['target'] or 'nothing'}, as the new lock says",
+            "minutes",
+            "convert the project, then lock it again",
+        )
     if how == "index":
         return _from_index(use, row, target)
     if how in ("rename", "extra") and row["version"] == "refuse" and use.detail("specifier"):
