@@ -224,3 +224,14 @@ def test_a_name_after_other_letters_has_its_place():
 def test_a_text_that_only_imports_torch_is_not_parsed(monkeypatch):
     monkeypatch.setattr(python_source, "collect", lambda data: pytest.fail("parsed"))
     assert found("'''doc'''\nimport os\nfrom torch import nn\n") == {("python.import", "torch")}
+
+
+def test_constants_in_strings_are_no_variables_of_the_environment():
+    assert found("import torch\nx = {'CUDA_R_16F': 'HIP_R_16F', 'CUDA_ERROR_X': 1}\ny = d.get('CUDA_R_32F')\n") == {("python.import", "torch")}
+    assert ("env", "CUDA_OF_MY_OWN") in found("import torch\nx = os.environ.get('CUDA_OF_MY_OWN')\n")
+    assert ("env", "CUDA_OF_MY_OWN") in found("import torch\nif my_env['CUDA_OF_MY_OWN']: pass\n")
+
+
+def test_a_file_that_asks_for_hip_says_so():
+    uses_ = uses("import torch\nif torch.version.hip is None: v = torch.version.cuda\n")
+    assert {u.detail("ported") for u in uses_} == {"yes"}

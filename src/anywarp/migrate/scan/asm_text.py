@@ -10,6 +10,7 @@ import re
 from anywarp.diagnostics import AnywarpError
 from anywarp.migrate.scan.tally import Tally
 from anywarp.ptx.index import index_module
+from anywarp.ptx.isa.manual import entry_of
 from anywarp.ptx.isa.registry import supports
 
 _ASM = re.compile(rb"\b(?:asm|__asm__|__asm)\b(?:\s*(?:volatile|__volatile__|goto|inline))*\s*\(")
@@ -28,6 +29,8 @@ def scan_asm(data: bytes, masked: bytes, tally: Tally, device: bool) -> None:
         text = template(data[found.end() : end])
         for form in forms(text) if _is_ptx(text, device) else ():
             opcode, *modifiers = form.split(".")
+            if entry_of(opcode, modifiers) is None:
+                continue  # no PTX, or not yet in the manual: AMD's and the host's assembly look alike
             kind = "served" if supports(opcode, tuple(modifiers)) else "lacking"
             tally.add("ptx.inline", form, found.start(), (("front_end", kind),))
 

@@ -32,6 +32,9 @@ _WORDS = (
 _MORE = re.compile(
     rb"cuda|CUDA|Cuda|nccl|NCCL|nvidia|NVIDIA|triton|tensorrt|Tensorrt|cupy|numba|nvml|cudnn|nvtx|flash_att|onnxruntime|xformers|bitsandbytes|apex|jax|tensorflow"
 )
+_PORTED = re.compile(
+    rb"version\.hip\b|\bis_(?:rocm|hip)\w*|\bROCM?_HOME\b|\bUSE_ROCM\b|\bTEST_WITH_ROCM\b|\bIS_HIP_EXTENSION\b|_is_hip\b"
+)
 _IMPORT_TORCH = re.compile(rb"^(?:import|from)[ \t]+torch\b", re.MULTILINE)
 
 
@@ -57,7 +60,8 @@ def text_uses(data: bytes, first_line: int = 1) -> Iterator[Use]:
     """Yield the uses in a Python text whose first line has that number (of a notebook's cell, 1)."""
     uses = collect(data)
     lines = Lines(data)
-    yield from uses.tally.uses(lines.place, lines.text)
+    ported = (("ported", "yes"),) if _PORTED.search(data) else ()
+    yield from uses.tally.uses(lines.place, lines.text, ported)
     for offset, source in uses.sources:
         yield from _embedded(source, *lines.place(offset))
 

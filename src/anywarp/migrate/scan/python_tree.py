@@ -40,6 +40,7 @@ _ASKS = re.compile(
     r"find_spec|import_module|__import__|importorskip|is_package|package_available|is_installed|has_module|try_import",
     re.IGNORECASE,
 )
+_ENVIRONMENT = frozenset("getenv putenv unsetenv setenv delenv get setdefault pop environ".split())
 _SMI_QUERIES = ("--query-gpu", "--query-compute-apps", "--query-supported-clocks", "--query-accounted-apps")
 _DEVICE_METHODS = frozenset({"cuda"})
 _LOOSE_STATEMENTS = (ast.Try, ast.If)
@@ -174,7 +175,26 @@ class Reader:
             return True
         if _ASKS.search(leaf):
             self._asked(node)
+        elif leaf in _ENVIRONMENT and node.args and ("env" in leaf or _is_environ(function)):
+            self._variable(node.args[0], stack)
+            stack.extend((function, *node.args[1:], *(keyword.value for keyword in node.keywords)))
+            return True
         return False
+
+    def _subscript(self, node: ast.AST, stack: list[ast.AST]) -> bool:
+        assert isinstance(node, ast.Subscript)
+        if not _is_environ(node):
+            return False
+        self._variable(node.slice, stack)
+        stack.append(node.value)
+        return True
+
+    def _variable(self, node: ast.expr, stack: list[ast.AST]) -> None:
+        """Count the name of a variable of the environment, where it is written out."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            self._uses.variable(node.value, self._offset(node))
+        else:
+            stack.append(node)
 
     def _asked(self, node: ast.Call) -> None:
         """Count a module that is looked for by its name: it is used where it is there."""
@@ -241,8 +261,16 @@ class Reader:
 _VISITS: Mapping[type[ast.AST], Callable[[Reader, Any, list[ast.AST]], bool]] = {
     ast.Attribute: Reader._attribute, ast.Name: Reader._name, ast.Call: Reader._call, ast.Constant: Reader._constant,  # pyright: ignore[reportPrivateUsage]
     ast.JoinedStr: Reader._joined, ast.Expr: Reader._expression, ast.List: Reader._list, ast.Tuple: Reader._list,  # pyright: ignore[reportPrivateUsage]
+    ast.Subscript: Reader._subscript,  # pyright: ignore[reportPrivateUsage]
     ast.Import: Reader._imported, ast.ImportFrom: Reader._imported,  # pyright: ignore[reportPrivateUsage]
 }  # fmt: skip
+
+
+def _is_environ(node: ast.expr) -> bool:
+    """Tell whether `x.get` or `x[...]` asks the environment: x is `os.environ`, `env`, `my_env`."""
+    value = node.value if isinstance(node, (ast.Attribute, ast.Subscript)) else node
+    name = value.attr if isinstance(value, ast.Attribute) else value.id if isinstance(value, ast.Name) else ""
+    return "env" in name.lower()
 
 
 def _push(node: ast.AST, stack: list[ast.AST]) -> None:

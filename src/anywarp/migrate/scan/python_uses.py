@@ -9,6 +9,7 @@ import re
 from functools import cache
 
 from anywarp.catalogue.migration import rows
+from anywarp.catalogue.replacements import variable
 from anywarp.migrate.scan.tally import Tally
 
 Details = tuple[tuple[str, str], ...]
@@ -195,8 +196,8 @@ class Uses:
         elif _BACKEND.fullmatch(text):
             self.tally.add("torch.distributed", "nccl", offset)
         elif _VARIABLE.fullmatch(text):
-            if argument:
-                self.tally.add("env", text, offset)
+            if argument and variable(text) is not None:
+                self.variable(text, offset)
         elif _PROVIDER.fullmatch(text):
             self.tally.add("python.provider", text, offset)
         elif found := _OPTION.fullmatch(text):
@@ -209,6 +210,11 @@ class Uses:
             self.tally.add("python.path", "/usr/local/cuda", offset, (("path", found[0]),))
         elif raw and _SOURCE.search(raw):
             self.sources.append((offset, raw))
+
+    def variable(self, name: str, offset: int) -> None:
+        """Count a variable of the environment, if it is CUDA's."""
+        if _VARIABLE.fullmatch(name):
+            self.tally.add("env", name, offset)
 
     def command(self, words: list[str], offset: int) -> bool:
         """Count a command given as a list of words; tell whether it is one of NVIDIA's."""

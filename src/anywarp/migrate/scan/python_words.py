@@ -29,7 +29,8 @@ def read_words(data: bytes, uses: Uses) -> None:
             start = found.start() + len(found[0]) - len(found[0].lstrip())
             _import(found["import"], start, names, uses)
         elif found["string"] is not None:
-            _string(found["string"], found.start(), uses, _statement(text, found.start()))
+            if not _variable(found["string"], found.start(), text, uses):
+                _string(found["string"], found.start(), uses, _statement(text, found.start()))
         elif found["method"] is not None:
             uses.method("is_cuda" if "is_cuda" in found["method"] else "cuda()", found.start() + 1)
         elif found["dotted"] is not None:
@@ -64,6 +65,14 @@ def _statement(text: str, offset: int) -> bool:
     """Tell whether a string stands alone as a statement, as docstrings do."""
     before = text[max(0, offset - 200) : offset].rpartition("\n")[2]
     return not before.strip()
+
+
+def _variable(literal: str, offset: int, text: str, uses: Uses) -> bool:
+    """Count the name of a variable that the environment is asked for; tell whether it is one."""
+    if re.search(r"(?:environ\s*(?:\[|\.\w+\s*\()|env\s*\()\s*$", text[max(0, offset - 40) : offset]) is None:
+        return False
+    uses.variable(literal.strip("\"'"), offset)
+    return True
 
 
 def _string(text: str, offset: int, uses: Uses, alone: bool) -> None:

@@ -151,6 +151,10 @@ def _header(use: Use, target: Target) -> Verdict:
         if use.name.startswith(_CPU_LIBRARY_HEADERS):
             return Verdict("no-path", "a header of a library that the device cpu does not have", effort="days")
         return Verdict("rebuild", "our own headers, or those of CCCL, serve it", effort="minutes", help=_BUILD)
+    if proof := _HEADER_OF.get(use.name):  # the library is older than the first release whose header was seen
+        function = identifiers(target.rocm).get(proof)
+        if function is not None and function.state == "mapped":
+            entry = headers().get(use.name)
     if entry is not None and entry.state == "mapped":
         return Verdict("converted", f"becomes `{entry.target}`", entry.target, help=_TRANSLATE)
     why = entry.reason if entry is not None else "no header of this name in ROCm"
@@ -162,6 +166,7 @@ def _header(use: Use, target: Target) -> Verdict:
     )
 
 
+_HEADER_OF = {"nccl.h": "ncclAllReduce", "cublasLt.h": "cublasLtMatmul"}
 _CPU_LIBRARY_HEADERS = ("cublas", "cufft", "curand.h", "cusparse", "cusolver", "cudnn", "nccl", "nvblas")
 
 

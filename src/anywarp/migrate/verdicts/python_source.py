@@ -32,6 +32,13 @@ def judge(use: Use, target: Target) -> Verdict | None:
     if row is None:
         return Verdict("no-path", f"nothing is known that takes the place of {use.name}", effort="days")
     verdict = _verdict(row)
+    if (
+        use.detail("ported")
+        and target.device == "hip"
+        and (use.subject == "torch.capability" or use.name == "torch.version.cuda")
+    ):
+        reason = f"{verdict.reason}; the file asks for HIP as well, so its author may have seen to it"
+        return Verdict(verdict.answer, reason, verdict.replacement, "minutes", verdict.help)
     if use.subject == "python.import" and use.detail("guarded") and verdict.answer in ("replace", "no-path", "rebuild"):
         reason = f"{verdict.reason}; the import is guarded, so the program may go on without it"
         return Verdict(verdict.answer, reason, verdict.replacement, _LESS[verdict.effort], verdict.help)
