@@ -107,7 +107,9 @@ def _settled(unit: Unit, outcomes: Iterable[Sequence[Outcome]]) -> Translation:
     wanted = needed(unit, needs, edits)
     for edit in wanted.edits:
         accepted.offer((edit,))
-    problems = [each for each in problems if each.code != "M111" or not accepted.covers(each.start, each.end)]
+    problems = [
+        each for each in problems if each.code not in ("M110", "M111") or not accepted.covers(each.start, each.end)
+    ]
     flat = resolve.flatten(unit.data, accepted.in_order())
     return Translation(resolve.apply(unit.data, flat), tuple(flat), tuple(_told(unit, problems)), wanted.support)
 

@@ -14,8 +14,13 @@ from anywarp.migrate.translate.rules import Rewriter, Rule
 def rules() -> tuple[Rule, ...]:
     """Return the rules for sources; those of one subject in one module, which lists them as `RULES`."""
     from anywarp.migrate.translate import (
+        rules_arch,
         rules_calls,
         rules_cases,
+        rules_cub,
+        rules_device,
+        rules_foreign,
+        rules_hazards,
         rules_headers,
         rules_launches,
         rules_names,
@@ -23,11 +28,18 @@ def rules() -> tuple[Rule, ...]:
         rules_pointers,
         rules_ptx,
         rules_versions,
+        rules_warps,
     )
 
     return (
         *rules_launches.RULES,
         *rules_ptx.RULES,
+        *rules_arch.RULES,
+        *rules_warps.RULES,
+        *rules_hazards.RULES,
+        *rules_cub.RULES,
+        *rules_device.RULES,
+        *rules_foreign.RULES,
         *rules_versions.RULES,
         *rules_pasting.RULES,
         *rules_cases.RULES,
