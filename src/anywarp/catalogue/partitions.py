@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 from anywarp.catalogue.migration import Row, by, rows
 
-_PROFILE = re.compile(r"(?:nvidia\.com/)?mig-(?P<profile>(?P<slices>\d)g\.(?P<memory>\d+)gb)(?P<attributes>(?:[.+-][a-z]+)*)$")
+_PROFILE = re.compile(
+    r"(?:nvidia\.com/)?mig-(?P<profile>(?P<slices>\d)g\.(?P<memory>\d+)gb)(?P<attributes>(?:[.+-][a-z]+)*)$"
+)
 _GIB_PER_GB = 1e9 / (1 << 30)
 ENOUGH_COMPUTE = 0.8
 """A part with less than this share of the profile's compute does not take its place unasked: data sheets are no finer than that."""
@@ -74,10 +76,16 @@ def fit(resource: str, card: str) -> Fit:
     if not known:
         return Fit(None, f"it is not known how a {card} is divided", f"choose a card: {', '.join(cards())}")
     memory, peak = float(row["memory_gb"]) * _GIB_PER_GB, float(row["fp16_tflops"] or 0)
-    asked = f"{row['profile']} is {memory:.1f} GiB and {row['slices']}/{row['of_slices']} of the compute of {row['cards']}"
+    asked = (
+        f"{row['profile']} is {memory:.1f} GiB and {row['slices']}/{row['of_slices']} of the compute of {row['cards']}"
+    )
     asked += f", {peak:.0f} TFLOPS of FP16 at most" if peak else " (its TFLOPS are not known: only memory was compared)"
-    large = [part for part in known if part.memory >= memory and part.peak >= ENOUGH_COMPUTE * peak and part.per_gpu > 1]
+    large = [
+        part for part in known if part.memory >= memory and part.peak >= ENOUGH_COMPUTE * peak and part.per_gpu > 1
+    ]
     chosen = next((part for part in large if part.managed), None)
+    if not large and row["slices"] == row["of_slices"] and known[-1].memory >= memory:
+        return Fit(known[-1], f"{asked}: it is a whole GPU, and so is what takes its place", _choices(known), False)
     if chosen is None or (large and large[0].memory * 1.5 < chosen.memory):
         return Fit(None, f"{asked}; {_why_not(known, memory, peak, card)}", _choices(large or known))
     got = f"{asked}; a part {chosen.mode} of a {card} has {chosen.memory:g} GiB, {chosen.compute_units} compute units, {chosen.peak:.0f} TFLOPS"

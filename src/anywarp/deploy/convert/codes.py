@@ -17,10 +17,8 @@ ASK = "Y012"
 PARTITION = "Y013"
 FREELOADER = "Y014"
 REPLACED_WHOLE = "Y015"
-TEMPLATE = "Y016"
 INVALID = "Y017"
 CLASH = "Y018"
-SECURITY = "Y019"
 
 
 def problem(code: str, message: str, help: str) -> AnywarpError:

@@ -90,6 +90,10 @@ def _partition(start: int, end: int, name: str, options: Options, row: Row) -> I
         help = f"choices: {found.choices}; say which: --map resource={name}:NAME, or --card another"
         yield Refusal(start, end, found.reason, help, row["source"], codes.PARTITION)
         return
+    if found.part.per_gpu == 1:
+        target = found.part.resource if options.naming == "mixed" else "amd.com/gpu"
+        yield Change(start, end, target.encode(), found.reason, found.part.source)
+        return
     yield Change(start, end, found.part.resource.encode(), found.reason, found.part.source)
     reason = f"{found.part.resource} is reported where AMD's device plugin runs with resource_naming_strategy=mixed and GPUs are set to {found.part.mode}"
     if found.wasteful:

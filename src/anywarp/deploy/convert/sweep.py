@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
 MENTION = re.compile(
-    rb"nvidia|cuda(?!r)|cudnn|cublas|cufft|curand|cusparse|cusolver|cutlass|nvcr\.io|nccl|dcgm|tensorrt|\btrtllm|nvml|nvlink|nvswitch"
+    rb"nvidia|(?<!barra)cuda|cudnn|cublas|cufft|curand|cusparse|cusolver|cutlass|nvcr\.io|nccl|dcgm|tensorrt|\btrtllm|nvml|nvlink|nvswitch"
     rb"|nvcc|nvprof|\bnsys\b|gpu-feature-discovery|(?<![\w/.-])gpu-operator(?![\w-])|gke-accelerator|\bmig-[1-7]g|\bmig[._-]?(?:strategy|config|manager|parted)"
     rb"|\b(?:tesla|geforce|quadro)\b|\bcupy|\bpycuda|numba\.cuda|mellanox|\bmofed\b|\bpci-(?:\d{4}_)?10de\b"
     rb"|(?<![A-Za-z0-9])(?:GB300|GB200|B300|B200|GH200|H200|H100|H800|A100|A800|V100|L40S|A10G|RTX ?\d{4}|GTX ?\d{3,4})(?![A-Za-z0-9])",
