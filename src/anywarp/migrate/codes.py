@@ -21,7 +21,6 @@ TOO_MANY_PLACES = "M010"
 NO_SUCH_PATH = "M011"
 BAD_BASELINE = "M012"
 CACHE_UNUSABLE = "M013"
-LEFT_OUT = "M014"
 
 _HELP = {
     UNREADABLE: "give this user the right to read it, or leave it out with --exclude",
@@ -36,7 +35,6 @@ _HELP = {
     NO_SUCH_PATH: "name a file or a folder that exists",
     BAD_BASELINE: "make it with `anywarp assess PATH --format json -o FILE`",
     CACHE_UNUSABLE: "everything is read again each time; free some space or set ANYWARP_CACHE_DIR to a directory of your own",
-    LEFT_OUT: "name the target of a link as a further PATH to have it read",
 }
 
 
