@@ -155,3 +155,13 @@ def test_one_very_long_line_is_placed_and_its_text_is_cut():
     (use,) = cuda_source.scan(data, PurePath("a.cu"))
     assert (use.line, use.column) == (1, 1_000_001)
     assert "cudaFree" in use.text and len(use.text) < 400
+
+
+def test_a_source_for_hip_is_none_for_cuda():
+    text = "#include <hip/hip_runtime.h>\n__global__ void k() {}\nvoid f() { k<<<1, 1>>>(); hipDeviceSynchronize(); }\n"
+    assert scan(text, "k.cpp") == []
+    assert names(text + "void g() { cudaDeviceSynchronize(); }\n", "cuda.kernel", "k.cpp") == ["__global__"]
+
+
+def test_assembly_of_amd_is_no_ptx():
+    assert names('__device__ void f() { asm volatile("s_waitcnt vmcnt(0)" ::: "memory"); cudaFree(p); }\n', "ptx.inline") == []

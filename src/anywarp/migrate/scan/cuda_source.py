@@ -34,13 +34,14 @@ _HOPPER = re.compile(
 )
 _HOPPER_FILE = re.compile(r"(?i)sm_?(?:90|100)|hopper|blackwell|wgmma|tcgen05")
 _TEXTURE = re.compile(rb"(?<![:\w])(?:texture|surface)\s*<\s*(?:unsigned\s+)?\w+\s*(?:,[^<>;()]*)?>\s*\w+\s*[;=]")
+_HIP = re.compile(rb"\bhip[A-Z]\w+|\bhip/|__builtin_amdgcn_|\brocprim\b|\bmfma\w*|\bgfx9\w+|\bHIP_\w+")
 _LAUNCH = re.compile(rb"<<<")
 _QUALIFIED = re.compile(
     rb"\b(cub|thrust|cutlass|cute|cooperative_groups|nvcuda::wmma|cuda::std|cuda)\s*::\s*(\w+)(?:\s*::\s*(\w+))?"
 )
 _MACROS = frozenset(
     b"__CUDA_ARCH__ __CUDACC__ __CUDACC_VER_MAJOR__ __CUDACC_VER_MINOR__ __CUDACC_RTC__ __NVCC__ CUDA_VERSION CUDART_VERSION __CUDA_ARCH_LIST__"
-    b" CUDA_ARCH_LIST CUDNN_VERSION NCCL_VERSION_CODE __CUDA_ARCH_FEAT_SM90_ALL __CUDA_ARCH_FEAT_SM100_ALL __CUDA_ARCH_SPECIFIC__"
+    b" CUDA_ARCH_LIST __CUDA_ARCH_FEAT_SM90_ALL __CUDA_ARCH_FEAT_SM100_ALL __CUDA_ARCH_SPECIFIC__"
     b" __CUDACC_EXTENDED_LAMBDA__ __CUDACC_RELAXED_CONSTEXPR__".split()
 )
 _QUALIFIERS = frozenset(b"__global__ __device__ __shared__ __constant__ __managed__ __launch_bounds__".split())
@@ -106,6 +107,12 @@ def collect(data: bytes, hopper: bool = False) -> Tally:
     if device or b"__shfl" in masked or b"__ballot" in masked:
         _lanes(masked, tally)
     scan_asm(data, masked, tally, device)
+    if (
+        device
+        and _HIP.search(masked)
+        and not any(map(tally.has, ("cuda.api", "cuda.header", "ptx.inline", "cuda.torch")))
+    ):
+        return Tally()  # a source for HIP: kernels and launches are spelled the same
     return tally
 
 

@@ -7,7 +7,9 @@ but is answered by our libraries, stays CUDA and is built by `anywarp nvcc`.
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
+from anywarp import toolchain
 from anywarp.catalogue.identifiers import Identifier, headers, identifiers
 from anywarp.catalogue.load import DATA
 from anywarp.catalogue.load import load as load_functions
@@ -58,10 +60,20 @@ def _on_cpu(known: Identifier) -> Verdict:
     title = TITLES[known.subject]
     if known.subject not in _ON_CPU:
         if known.kind != "function":
-            return Verdict("no-path", f"a {known.kind} of {title}, which the device cpu does not have", effort="days")
+            return Verdict("no-path", f"a {_kind(known)} of {title}, which the device cpu does not have", effort="days")
         return Verdict(
             "no-path", f"the device cpu has no {title}: the call fails", effort="days",
             help="keep these calls on a GPU (`--device hip` forwards them to ROCm), or guard them and call a library of the processor",
+        )  # fmt: skip
+    if (
+        known.subject == "device"
+        and known.header
+        and not known.header.startswith("crt/")
+        and not _has_header(known.header)
+    ):
+        return Verdict(
+            "no-path", f"anywarp has no `{known.header}`, which declares this {_kind(known)}", effort="hours",
+            help="compile this file with NVIDIA's nvcc to PTX (-cudart shared), or write it out",
         )  # fmt: skip
     why = _absent_here().get(known.name)
     if why is not None:
@@ -77,6 +89,14 @@ def _on_cpu(known: Identifier) -> Verdict:
         effort="minutes",
         help=_BUILD,
     )
+
+
+_INCLUDE = Path(toolchain.__file__).parent / "include"
+
+
+@cache
+def _has_header(name: str) -> bool:
+    return any((folder / name).is_file() for folder in _INCLUDE.iterdir())
 
 
 @cache
@@ -150,7 +170,28 @@ def _header(use: Use, target: Target) -> Verdict:
     if target.device == "cpu":
         if use.name.startswith(_CPU_LIBRARY_HEADERS):
             return Verdict("no-path", "a header of a library that the device cpu does not have", effort="days")
-        return Verdict("rebuild", "our own headers, or those of CCCL, serve it", effort="minutes", help=_BUILD)
+        if use.name.startswith(("cub/", "thrust/", "cuda/")):
+            return Verdict(
+                "rebuild",
+                "a header of CCCL, which `anywarp nvcc` takes where its folder is given",
+                effort="hours",
+                help=f"give CCCL's headers by -I; {_BUILD}",
+            )
+        if use.name.startswith(("nvml", "nvToolsExt", "nvtx3/")):
+            return Verdict(
+                "rebuild",
+                "a header of NVIDIA's that anywarp does not bring; the library behind it is ours",
+                effort="minutes",
+                help=f"take the header from NVIDIA's package; {_BUILD}",
+            )
+        if not _has_header(use.name):
+            return Verdict(
+                "no-path",
+                "our headers do not have it",
+                effort="hours",
+                help="compile this file with NVIDIA's nvcc to PTX (-cudart shared), or do without it",
+            )
+        return Verdict("rebuild", "our own header serves it", effort="minutes", help=_BUILD)
     if proof := _HEADER_OF.get(use.name):  # the library is older than the first release whose header was seen
         function = identifiers(target.rocm).get(proof)
         if function is not None and function.state == "mapped":
@@ -178,7 +219,7 @@ def _kernel(use: Use, target: Target) -> Verdict | None:
         return Verdict(
             "rebuild", f"{count} kernels: compiled to PTX, which runs on the processor", effort="minutes", help=_BUILD
         )
-    return Verdict("converted", f"{count} kernels: HIP compiles the same language", "HIP", help=_TRANSLATE)
+    return Verdict("converted", f"{count}: HIP compiles the same language", "HIP", help=_TRANSLATE)
 
 
 def _launch(use: Use, target: Target) -> Verdict:
