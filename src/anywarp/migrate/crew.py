@@ -28,6 +28,7 @@ from anywarp.migrate.worker import HEAD
 PATIENCE = 60.0
 """Seconds that a worker may be silent over one file, or one member of an archive."""
 
+_SMALL_FILES, _SMALL_BYTES = 100, 4 << 20
 _AHEAD_TASKS, _AHEAD_BYTES = 24, 32 << 10  # within what a pipe holds, so that neither side waits for the other
 _START = (
     "import json,sys; sys.path[:]=json.loads(sys.argv[1]); from anywarp.migrate.worker import main; main(sys.argv[2])"
@@ -90,7 +91,7 @@ class _Crew:
         self._waiting: deque[int] = deque(sorted(range(len(files)), key=lambda i: -files[i].size))
         self._selector = selectors.DefaultSelector()
         self._workers: list[_Worker] = []
-        for _ in range(max(1, min(order.jobs, len(files)))):
+        for _ in range(_worth(files, order.jobs)):
             self._hire()
 
     def wait(self) -> list[Answer]:
@@ -206,6 +207,13 @@ class _Crew:
                 cast(BinaryIO, stream).close()
         process.wait()
         worker.errors.close()
+
+
+def _worth(files: Sequence[File], jobs: int) -> int:
+    """Return how many processes are worth their start, which takes as long as reading a hundred files or some megabytes."""
+    if sum(file.size for file in files) < _SMALL_BYTES:
+        jobs = min(jobs, 1 + len(files) // _SMALL_FILES)
+    return max(1, min(jobs, len(files)))
 
 
 def _answer(file: File, head: dict[str, Any], facts: bytes) -> Answer:
