@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from anywarp.catalogue import replacements
 from anywarp.catalogue.migration import Row, by, rows
 from anywarp.deploy.convert import environment, images, packages
-from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal
+from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal, moved
 from anywarp.migrate.scan import shell
 
 PARSED = "Y037"
@@ -46,6 +46,7 @@ _TOOLS = {
     "trtexec": ("TensorRT's tool", "migraphx-driver is ROCm's"),
     "tritonserver": ("NVIDIA's server", "Triton with its ONNX or Python backends, or vLLM"),
 }  # fmt: skip
+_SHELLS = ("bash", "sh", "zsh", "dash", "ksh")
 _DEVICE_SOURCE = "rocm.docs.amd.com/projects/install-on-linux, running ROCm in Docker"
 DEVICE_OPTIONS = "--device /dev/kfd --device /dev/dri --group-add video --security-opt seccomp=unconfined"
 """What gives a container all AMD GPUs of a host; a program that traces memory needs the unconfined profile."""
@@ -70,7 +71,12 @@ class Command:
         return self.text[slice(*self.spans[place])]
 
     def removal(self, first: int, last: int) -> tuple[int, int]:
-        """Return the bytes that must go for the words from `first` to `last` to go, with the space before them."""
+        """Return the bytes that must go for the words from `first` to `last` to go, with the space before them, or after them on their line."""
+        before = self.text[self.spans[first - 1][1] : self.spans[first][0]] if first else ""
+        if "\n" in before and last + 1 < len(self.spans):
+            after = self.text[self.spans[last][1] : self.spans[last + 1][0]]
+            if "\n" not in after:
+                return self.spans[first][0], self.spans[last + 1][0]
         start = self.spans[first - 1][1] if first else self.spans[first][0]
         return start, self.spans[last][1]
 
@@ -83,7 +89,7 @@ def commands(data: bytes, options: Options, renamed: dict[str, str] | None = Non
     for command in split(text):
         yield from variables(command, options, renamed)
         yield from _command(command, options, command.spans[0][0] in parsed)
-    yield from _uses(text, options, renamed)
+    yield from uses(text, options, renamed)
     yield from _rest(text)
 
 
@@ -177,7 +183,7 @@ def _assignment(
         after = written.replace(value, text, 1)
     else:
         after = f'"{text}"'
-    yield Change(start, end, f"{new}={after}".encode("latin-1"), reason, source)
+    yield Change(start, end, f"{new}={_renamed(after)}".encode("latin-1"), reason, source)
 
 
 def _taken(command: Command, taken: list[int], exporting: bool, whole: tuple[int, int]) -> Iterator[Finding]:
@@ -194,6 +200,16 @@ def _taken(command: Command, taken: list[int], exporting: bool, whole: tuple[int
         else:
             start, end = command.spans[0][0], command.spans[1][0]
         yield Change(start, end, b"", reason, source)
+
+
+def _renamed(text: str) -> str:
+    """Return text in which variables that are read have the names that they have on ROCm."""
+    for found in reversed(list(_USED.finditer(text))):
+        group = "braced" if found["braced"] else "bare"
+        row = replacements.variable(found[group])
+        if row is not None and row["conversion"] == "rename":
+            text = text[: found.start(group)] + row["target"] + text[found.end(group) :]
+    return text
 
 
 def _line(command: Command) -> tuple[int, int]:
@@ -226,10 +242,23 @@ def _command(command: Command, options: Options, parsed: bool) -> Iterator[Findi
     elif name in _TOOLS:
         reason, help = _TOOLS[name]
         yield Refusal(*command.spans[place], reason, help, "", SYSTEM)
+    elif name in _SHELLS:
+        yield from _inner(command, place, options)
     elif name in _READERS:
         yield from _READERS[name](command, place, options)
     elif re.fullmatch(r"python[\d.]*", name) and command.words[place + 1 : place + 3] == ("-m", "pip"):
         yield from _pip(command, place + 2, options)
+
+
+def _inner(command: Command, place: int, options: Options) -> Iterator[Finding]:
+    """Yield what becomes of a script that is handed to a shell (`bash -lc "..."`)."""
+    for at in range(place + 1, len(command.words) - 1):
+        if re.fullmatch(r"-[a-z]*c", command.words[at]):
+            start, end = _bare_span(command, at + 1)
+            script = command.text[start:end]
+            if "\\" not in script.replace("\\\n", ""):
+                yield from moved(commands(script.encode("latin-1"), options), start)
+            return
 
 
 def _smi(command: Command, place: int, parsed: bool) -> Iterator[Finding]:
@@ -535,7 +564,7 @@ def _modules(command: Command, place: int, options: Options) -> Iterator[Finding
             yield Refusal(start, end, row["reason"], f"give another by --map module={word}:NEW", row["source"], SYSTEM)
 
 
-def _uses(text: str, options: Options, renamed: dict[str, str]) -> Iterator[Finding]:
+def uses(text: str, options: Options, renamed: dict[str, str]) -> Iterator[Finding]:
     """Yield what becomes of the places that read a variable that has another name now."""
     for found in _USED.finditer(text):
         group = "braced" if found["braced"] else "bare"

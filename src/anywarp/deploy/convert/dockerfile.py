@@ -24,7 +24,7 @@ _FROM = re.compile(r"(?:--\S+[ \t]+)*(?P<image>\S+)(?:[ \t]+[Aa][Ss][ \t]+(?P<st
 _ARG = re.compile(r"(?P<name>\w+)(?:=(?P<value>\"[^\"]*\"|'[^']*'|\S*))?")
 _COPIED = re.compile(r"--from=(?P<image>\S+)")
 _MOUNTS = re.compile(r"(?:--\w[\w-]*(?:=\S+)?(?:[ \t]|\\\n)+)*")
-_NVIDIAS_SCRIPT = re.compile(r"/opt/nvidia/\S*|\S*nvidia_entrypoint\S*|\S*nvidia-cuda-mps\S*")
+_NVIDIAS_SCRIPT = re.compile(r"[^\s\"',\[\]]*(?:/opt/nvidia/|nvidia_entrypoint|nvidia-cuda-mps)[^\s\"',\[\]]*")
 _LABEL = re.compile(r"(?P<key>\"?com\.nvidia\.[\w.-]+\"?)=(?P<value>\"(?:[^\"\\]|\\.)*\"|\S*)")
 
 
@@ -193,8 +193,12 @@ def _env(one: Instruction, stage: _Stage, options: Options) -> Iterator[Finding]
         yield from _old_env(one, legacy[1], legacy[2], stage, options)
         return
     for command in commands.split(one.body):
-        found = commands.variables(command, options, stage.renamed, (0, len(one.body)))
+        found = list(commands.variables(command, options, stage.renamed, (0, len(one.body))))
         yield from moved(found, one.body_start)
+        changed = [(change.start, change.end) for change in found if isinstance(change, Change)]
+        for use in commands.uses(one.body, options, stage.renamed):
+            if not any(first <= use.start and use.end <= last for first, last in changed):
+                yield from moved([use], one.body_start)
 
 
 def _old_env(one: Instruction, name: str, value: str, stage: _Stage, options: Options) -> Iterator[Finding]:

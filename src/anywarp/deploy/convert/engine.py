@@ -5,6 +5,7 @@ Edits are made at once in the bytes as they were, so that what no rule touches k
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -68,7 +69,7 @@ def convert(data: bytes, path: PurePath, options: Options, only: Sequence[str] =
     A text that does not mention NVIDIA at all stays as it is.
     """
     silent = not sweep.mentions_nvidia(data)
-    if silent and not sweep.implies_nvidia(data):
+    if silent and not sweep.implies_nvidia(data) and not _answered(data, options):
         return Converted("", data, data, ())
     kind = registry.kind_of(path, data)
     if kind is None:
@@ -89,9 +90,15 @@ def _real(data: bytes, finding: Finding) -> Finding:
     return finding
 
 
+def _answered(data: bytes, options: Options) -> bool:
+    """Say whether a text holds something that the user gave an answer for."""
+    given = [old for _, old in options.mapping] + list(options.images)
+    return any(old.encode() in data for old in given if old)
+
+
 def _settled(findings: Iterable[Finding]) -> list[Finding]:
     """Sort findings by place, drop changes that say the same twice, and turn a change that clashes with another into a refusal."""
-    found = sorted(findings, key=lambda finding: (finding.start, -finding.end))
+    found = sorted(findings, key=lambda finding: (finding.start, finding.end > finding.start, -finding.end))
     out: list[Finding] = []
     last: Change | None = None
     for finding in found:
@@ -110,14 +117,26 @@ def _left(data: bytes, findings: list[Finding], comments: list[tuple[int, int]])
     """List the mentions of NVIDIA that no finding covers; those in comments are only noted."""
     spans = [(finding.start, finding.end) for finding in findings]
     out: list[Finding] = []
-    quiet = set(sweep.uncovered(data, [*spans, *comments]))
-    for start, end in sweep.uncovered(data, spans):
+    left = list(sweep.uncovered(data, spans))
+    quiet = _outside(left, comments)
+    for start, end in left:
         if (start, end) in quiet:
             reason = "this mentions NVIDIA, and no rule knows what it means here"
             help = "look whether it matters on AMD GPUs, and change it by hand"
             out.append(Refusal(start, end, reason, help, code=codes.NOT_CONVERTED))
         else:
             out.append(Note(start, end, "a comment that mentions NVIDIA was left as it is"))
+    return out
+
+
+def _outside(places: list[tuple[int, int]], comments: list[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Return the places that begin in none of the comments."""
+    starts = sorted(comments)
+    out: set[tuple[int, int]] = set()
+    for start, end in places:
+        index = bisect_right(starts, (start, len(starts) and starts[-1][1])) - 1
+        if index < 0 or starts[index][1] <= start:
+            out.add((start, end))
     return out
 
 

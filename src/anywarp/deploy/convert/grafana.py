@@ -13,10 +13,10 @@ from anywarp.deploy.convert import promql
 from anywarp.deploy.convert.json_text import NotJson, Value, read
 from anywarp.deploy.convert.model import Change, Finding, Note, Options, Refusal
 from anywarp.deploy.convert.quoted import inside, value
+from anywarp.deploy.convert.sweep import MENTION
 
 NAME = "grafana"
 _LEGEND = re.compile(r"\{\{\s*(\w+)\s*\}\}")
-_MENTION = re.compile(rb"(?i)nvidia|dcgm|cuda|nvlink|\bxid\b")
 _COLUMNS = ("excludeByName", "indexByName", "renameByName", "includeByName")
 _WORDS = (
     "title",
@@ -62,7 +62,7 @@ def dashboard(data: bytes, root: Value, options: Options) -> Iterator[Finding]:
             yield from _object(data, here, options)
         elif here.kind == "array":
             for one in here.entries:
-                if one.kind == "string" and _MENTION.search(one.text) and b"DCGM_" not in one.text:
+                if one.kind == "string" and MENTION.search(one.text) and b"DCGM_" not in one.text:
                     yield Note(one.start, one.end, "a word of the dashboard's own, such as a tag")
 
 
@@ -75,7 +75,7 @@ def _object(data: bytes, here: Value, options: Options) -> Iterator[Finding]:
         yield from _panel(data, here, options)
     for key, one in here.pairs:
         named = one.kind == "string" and key.text.decode("latin-1") in _WORDS
-        if named and _MENTION.search(one.text) and b"DCGM_" not in one.text:
+        if named and MENTION.search(one.text) and b"DCGM_" not in one.text:
             yield Note(one.start, one.end, "words for people, or a name that others go by")
 
 

@@ -12,6 +12,7 @@ from pathlib import PurePath
 from anywarp.deploy.convert import promql
 from anywarp.deploy.convert.model import Change, Finding, Note, Options, Refusal
 from anywarp.deploy.convert.quoted import Style, inside
+from anywarp.deploy.convert.sweep import MENTION
 from anywarp.deploy.convert.yaml_text import YamlText
 from anywarp.migrate.scan.outline import Node
 
@@ -19,7 +20,6 @@ Callback = Callable[[bytes], Iterable[Finding]]
 NAME = "prometheus"
 _LABELS = re.compile(r"\$labels\.(\w+)|\.Labels\.(\w+)")
 _LOOKS = re.compile(rb"(?m)^[ \t]*groups[ \t]*:")
-_MENTION = re.compile(rb"(?i)nvidia|dcgm|cuda|nvlink|\bxid\b")
 
 
 def wants(path: PurePath, data: bytes) -> bool:
@@ -123,7 +123,7 @@ def _pairs(rule: Node, name: str) -> list[tuple[Node, Node]]:
 def _kept(text: YamlText, node: Node | None, reason: str) -> Iterator[Finding]:
     if node is not None and node.kind == "scalar":
         start, end = text.span(node)
-        if _MENTION.search(text.data, start, end):
+        if MENTION.search(text.data, start, end):
             yield Note(start, end, reason)
 
 

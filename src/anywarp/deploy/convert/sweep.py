@@ -13,7 +13,7 @@ MENTION = re.compile(
     rb"nvidia|(?<!barra)cuda|cudnn|cublas|cufft|curand|cusparse|cusolver|cutlass|nvcr\.io|nccl|dcgm|tensorrt|\btrtllm|nvml|nvlink|nvswitch"
     rb"|nvcc|nvprof|\bnsys\b|gpu-feature-discovery|(?<![\w/.-])gpu-operator(?![\w-])|gke-accelerator|\bmig-[1-7]g|\bmig[._-]?(?:strategy|config|manager|parted)"
     rb"|\b(?:tesla|geforce|quadro)\b|\bcupy|\bpycuda|numba\.cuda|mellanox|\bmofed\b|\bpci-(?:\d{4}_)?10de\b"
-    rb"|(?<![A-Za-z0-9])(?:GB300|GB200|B300|B200|GH200|H200|H100|H800|A100|A800|V100|L40S|A10G|RTX ?\d{4}|GTX ?\d{3,4})(?![A-Za-z0-9])",
+    rb"|(?<![A-Za-z0-9])(?:GB300|GB200|B300|B200|GH200|H200|H100|H800|A100|A800|V100|P100|K80|L40S?|A10G|A6000|DGX|HGX|RTX ?\d{4}|GTX ?\d{3,4})(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
 """Words that say NVIDIA, its libraries, its tools or its cards. Barracuda is a fish.
@@ -23,22 +23,34 @@ NCCL in capitals is passed over: AMD's library reads the variables under the sam
 
 IMPLIED = re.compile(
     rb"\b(?:torch(?:vision|audio)?|triton|vllm|sglang|xformers|bitsandbytes|flash[-_]attn|deepspeed|onnxruntime-gpu|tensorflow-gpu|gputil)\b"
-    rb"|\bgpus\b|--gres|ollama/ollama|text-generation-inference|vllm-openai|lmsysorg",
+    rb"|\bgpus?\b|NCCL_(?:NVLS|MNNVL)_ENABLE|--gres|ollama/ollama|text-generation-inference|vllm-openai|lmsysorg",
     re.IGNORECASE,
 )
 """Words that mean NVIDIA's GPUs where nothing else is said: what an index serves by default is built for CUDA."""
 
+_PARTS = tuple(
+    b"nvidia cuda cudnn cublas cufft curand cusparse cusolver cutlass nvcr.io nccl dcgm tensorrt trtllm nvml nvlink nvswitch nvcc nvprof nsys "
+    b"gpu-feature-discovery gpu-operator gke-accelerator mig- mig. mig_ migs migc migm migp tesla geforce quadro cupy mellanox mofed 10de gb300 "
+    b"gb200 b300 b200 gh200 h200 h100 h800 a100 a800 v100 p100 k80 l40 a10g a6000 dgx hgx rtx gtx".split()
+)
+"""Letters of which every mention holds some: lines without any are not searched for words, which takes long."""
+_SHORT = 400
+_IMPLYING = tuple(
+    b"torch triton vllm sglang xformers bitsandbytes flash-attn flash_attn deepspeed onnxruntime tensorflow gputil gpu gres ollama nccl_nvls nccl_mnnvl "
+    b"text-generation lmsysorg".split()
+)
 _WORD = re.compile(rb"[^\s\"'`,;(){}\[\]<>]{0,120}")
 
 
 def mentions_nvidia(data: bytes) -> bool:
     """Say whether a text mentions NVIDIA at all."""
-    return any(found[0] != b"NCCL" for found in MENTION.finditer(data))
+    return next(_mentions(data), None) is not None
 
 
 def implies_nvidia(data: bytes) -> bool:
     """Say whether a text asks for what is built for CUDA unless something else is said."""
-    return IMPLIED.search(data) is not None
+    small = data.lower()
+    return any(part in small for part in _IMPLYING) and IMPLIED.search(data) is not None
 
 
 def uncovered(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -46,8 +58,8 @@ def uncovered(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[i
     merged = _merged(spans)
     starts = [start for start, _ in merged]
     done = 0
-    for found in MENTION.finditer(data):
-        if found.start() < done or found[0] == b"NCCL":
+    for found in _mentions(data):
+        if found.start() < done:
             continue
         index = bisect_right(starts, found.start()) - 1
         inside = index >= 0 and merged[index][1] > found.start()
@@ -56,6 +68,28 @@ def uncovered(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[i
         start, end = _word(data, found.start(), found.end())
         done = end
         yield start, end
+
+
+def _mentions(data: bytes) -> Iterator[re.Match[bytes]]:
+    """Yield the mentions in order; of a long text only the lines are searched that hold letters of one."""
+    places = ((0, len(data)),) if len(data) < _SHORT else _lines(data)
+    for start, end in places:
+        for found in MENTION.finditer(data, start, end):
+            if found[0] != b"NCCL":
+                yield found
+
+
+def _lines(data: bytes) -> list[tuple[int, int]]:
+    small = data.lower()
+    places: set[tuple[int, int]] = set()
+    for part in _PARTS:
+        place = small.find(part)
+        while place >= 0:
+            end = data.find(b"\n", place)
+            end = len(data) if end < 0 else end
+            places.add((data.rfind(b"\n", 0, place) + 1, end))
+            place = small.find(part, end)
+    return sorted(places)
 
 
 def _word(data: bytes, start: int, end: int) -> tuple[int, int]:
