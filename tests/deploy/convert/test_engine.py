@@ -137,9 +137,30 @@ def test_every_kind_has_a_name_of_its_own() -> None:
     names = registry.names()
     assert len(set(names)) == len(names)
     assert registry.KINDS[-1] == "kubernetes", "it takes all YAML, so it is asked last"
-    assert all(re.fullmatch(r"[a-z0-9_-]+", name) for name in names)
+    assert all(re.fullmatch(r"[a-z0-9_.-]+", name) for name in names)
 
 
 def test_a_text_that_does_not_mention_nvidia_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine.registry, "kind_of", lambda *_: pytest.fail("asked"))
     assert convert(b"a: b\n", PurePath("a.yaml"), Options()).findings == ()
+
+
+EVERY_WORD = """
+nvidia CUDA cudnn libcublas cufft curand cusparse cusolver cutlass nvcr.io nccl dcgm TensorRT trtllm nvml nvlink nvswitch nvcc nvprof nsys
+gpu-feature-discovery gpu-operator gke-accelerator mig-1g mig-3g.20gb mig.strategy mig_config MIG-manager migparted tesla GeForce quadro cupy
+pycuda numba.cuda mellanox mofed pci-10de pci-0300_10de GB300 gb200 b300 b200 gh200 h200 H100 h800 a100 a800 v100 p100 k80 l40 l40s a10g a6000
+dgx HGX RTX4090 GTX1080
+""".split()
+
+
+@pytest.mark.parametrize("word", EVERY_WORD)
+def test_the_quick_look_passes_over_no_word(word: str) -> None:
+    data = f"x: {word} y".encode()
+    assert sweep.MENTION.search(data) is not None and sweep.mentions_nvidia(data)
+
+
+@pytest.mark.parametrize(
+    "word", ["torch==2.4", "vllm/vllm-openai", "gpus: 1", "--gres=gpu:8", "flash-attn", "ollama/ollama", "lmsysorg/x"]
+)
+def test_the_quick_look_passes_over_no_implication(word: str) -> None:
+    assert sweep.implies_nvidia(word.encode())

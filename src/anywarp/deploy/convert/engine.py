@@ -22,6 +22,7 @@ _ELSEWHERE = {
 }  # fmt: skip
 """Endings of files that mention CUDA and are not for this command, with what is."""
 
+_FAR = 1 << 62
 _KNOWN_TEXTS = (
     "LICENSE",
     "NOTICE",
@@ -118,9 +119,9 @@ def _left(data: bytes, findings: list[Finding], comments: list[tuple[int, int]])
     spans = [(finding.start, finding.end) for finding in findings]
     out: list[Finding] = []
     left = list(sweep.uncovered(data, spans))
-    quiet = _outside(left, comments)
+    loud = _outside(left, comments)
     for start, end in left:
-        if (start, end) in quiet:
+        if (start, end) in loud:
             reason = "this mentions NVIDIA, and no rule knows what it means here"
             help = "look whether it matters on AMD GPUs, and change it by hand"
             out.append(Refusal(start, end, reason, help, code=codes.NOT_CONVERTED))
@@ -134,7 +135,7 @@ def _outside(places: list[tuple[int, int]], comments: list[tuple[int, int]]) -> 
     starts = sorted(comments)
     out: set[tuple[int, int]] = set()
     for start, end in places:
-        index = bisect_right(starts, (start, len(starts) and starts[-1][1])) - 1
+        index = bisect_right(starts, (start, _FAR)) - 1
         if index < 0 or starts[index][1] <= start:
             out.add((start, end))
     return out
