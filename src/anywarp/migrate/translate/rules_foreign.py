@@ -56,6 +56,28 @@ class MatrixFragments:
             yield Problem(first, first + 6, "M142", message, hint)
 
 
+class Collectives:
+    """`reduce` and the scans of cooperative groups come from a support header."""
+
+    name = "group-collectives"
+    words = frozenset((b"include",))
+    HEADERS = frozenset(("cooperative_groups/reduce.h", "cooperative_groups/scan.h"))
+
+    def apply(self, unit: Unit) -> Iterator[Outcome]:
+        if unit.options.keep_cuda:
+            return
+        apart = set_apart(unit)
+        for include in unit.includes:
+            if include.name in self.HEADERS and include.start not in apart:
+                reason = "HIP's cooperative groups have no collective functions; the support header gives them"
+                end = min(include.directive.end + 1, len(unit.data))
+                if unit.data[include.end : include.directive.end].strip():
+                    yield Edit(include.start, include.end, b"<hip/hip_cooperative_groups.h>", self.name, reason)
+                else:
+                    yield Edit(include.directive.start, end, b"", self.name, reason)
+                yield Need(b'"anywarp_groups.h"', reason)
+
+
 class StandardLibrary:
     """`cuda::std`: what the compiler alone works out is the host's `std`; the rest needs libhipcxx."""
 
@@ -218,4 +240,4 @@ class SmallFloats:
             yield Problem(match.start(), match.end(), "M143", message, hint, "warning")
 
 
-RULES = (MatrixFragments(), StandardLibrary(), Cutlass(), Textures(), SmallFloats())
+RULES = (MatrixFragments(), Collectives(), StandardLibrary(), Cutlass(), Textures(), SmallFloats())
