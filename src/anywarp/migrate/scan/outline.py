@@ -9,11 +9,13 @@ reader: tags are skipped, numbers stay text, and a line that says nothing to it 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-MOST_DEPTH = 64  # of flow collections inside each other; Kubernetes' own decoder stops far earlier in practice
+from anywarp.migrate.scan.outline_flow import MOST_DEPTH, closing, read_flow, unquoted
+from anywarp.migrate.scan.outline_node import Node
+
+__all__ = ["MOST_DEPTH", "Node", "documents"]
+
 MOST_LOOKAHEAD = 100  # lines read for the end of a quoted scalar or a flow collection once one was not found
-MOST_MERGES = 8  # aliases followed one after the other when a key is looked up
 
 _KEY = re.compile(
     r"""("[^"\\]*(?:\\.[^"\\]*)*"|'[^']*(?:''[^']*)*'|[^\s\-?:,\[\]{}#&*!|>'"%@`][^#\n]*?|[\-?:][^\s#:][^#\n]*?):(?=[ \t]|$)"""
@@ -23,76 +25,6 @@ _CONTROL = re.compile(r"(?:\{\{(?:[^}]|\}(?!\}))*\}\}[ \t]*)+(?:#.*)?$")
 _PROPERTY = re.compile(r"(?:([&])([^\s,\[\]{}]+)|!\S*)[ \t]*")
 _BLOCK = re.compile(r"[|>](?:[+-]?[1-9]?|[1-9][+-])[ \t]*(?:#.*)?$")
 _COMMENT = re.compile(r"[ \t]#")
-
-
-class Node:
-    """A mapping (`pairs`), a sequence (`entries`) or a scalar (`text`) with its 1-based line and column.
-
-    The text of a scalar is its value for quoted and plain ones; for a block scalar its lines without their common indentation,
-    and then `body` is the 1-based line of the first of them and `indent` what was cut from each.
-    """
-
-    __slots__ = ("alias", "body", "column", "entries", "indent", "kind", "line", "pairs", "text")
-
-    def __init__(self, kind: str, line: int, column: int, text: str = "") -> None:
-        self.kind = kind  # "map", "list" or "scalar"
-        self.line = line
-        self.column = column
-        self.text = text
-        self.pairs: list[tuple[Node, Node]] = []
-        self.entries: list[Node] = []
-        self.alias: Node | None = None
-        self.body = 0
-        self.indent = 0
-
-    def real(self) -> Node:
-        """Return the node itself, or the one that it names by an alias."""
-        node = self
-        for _ in range(MOST_MERGES):
-            if node.alias is None:
-                return node
-            node = node.alias
-        return node
-
-    def get(self, key: str) -> Node | None:
-        """Return the value of a key of a mapping, through aliases and merge keys; None where there is none."""
-        waiting, seen = [self.real()], 0
-        while waiting and seen < MOST_MERGES:
-            node, seen = waiting.pop(), seen + 1
-            for name, value in node.pairs:
-                if name.text == key:
-                    return value.real()
-            for name, value in node.pairs:
-                if name.text == "<<":
-                    value = value.real()
-                    waiting += [entry.real() for entry in value.entries] if value.kind == "list" else [value]
-        return None
-
-    def at(self, *keys: str) -> Node | None:
-        """Return what lies under keys inside each other; None where one is missing."""
-        node: Node | None = self
-        for key in keys:
-            node = node.get(key) if node is not None else None
-        return node
-
-    def value(self, *keys: str) -> str:
-        """Return the text of the scalar under keys, "" where there is none."""
-        node = self.at(*keys)
-        return node.text if node is not None and node.kind == "scalar" else ""
-
-    def items(self, *keys: str) -> list[Node]:
-        """Return the entries of the sequence under keys, none where there is no sequence."""
-        node = self.at(*keys)
-        return [entry.real() for entry in node.entries] if node is not None else []
-
-    def walk(self) -> Iterator[tuple[Node | None, Node]]:
-        """Yield every node below and this one with the key it has, each once where it is written: no alias is followed."""
-        stack: list[tuple[Node | None, Node]] = [(None, self)]
-        while stack:
-            key, node = stack.pop()
-            yield key, node
-            stack.extend(reversed(node.pairs))
-            stack.extend((key, entry) for entry in reversed(node.entries))
 
 
 class _Reader:
@@ -160,7 +92,7 @@ class _Reader:
             self._stray(line, start)
             return
         holder = self._holder(start, "map")
-        key = Node("scalar", self.row + 1, start + 1, _unquoted(found[1]))
+        key = Node("scalar", self.row + 1, start + 1, unquoted(found[1]))
         rest = found.end()
         while rest < len(line) and line[rest] in " \t":
             rest += 1
@@ -287,13 +219,13 @@ class _Reader:
     def _quoted(self, start: int) -> Node:
         line = self.lines[self.row]
         node = Node("scalar", self.row + 1, start + 1)
-        end = _closing(line, start)
+        end = closing(line, start)
         if end < 0:
             parts, row = [line[start:]], self.row + 1
             mark = line[start]
             last = self._last_row()
             while row < last:
-                end = _closing(mark + self.lines[row], 0) - 1
+                end = closing(mark + self.lines[row], 0) - 1
                 if end >= 0:
                     parts.append(self.lines[row][: end + 1].strip())
                     break
@@ -304,10 +236,10 @@ class _Reader:
                 node.text = line[start + 1 :]
                 self.row += 1
                 return node
-            node.text = _unquoted(" ".join(part.strip() for part in parts))
+            node.text = unquoted(" ".join(part.strip() for part in parts))
             self.row = row + 1
             return node
-        node.text = _unquoted(line[start : end + 1])
+        node.text = unquoted(line[start : end + 1])
         self.row += 1
         return node
 
@@ -335,112 +267,17 @@ class _Reader:
         return node
 
     def _flow(self, start: int) -> Node:
-        """Read a flow collection, over as many lines as it takes; one that never ends is taken as the text of its line."""
-        row, place = self.row, start
-        root: Node | None = None
-        open_nodes: list[Node] = []
-        keys: list[Node | None] = []
-        last = self._last_row()
-        while row < last:
-            line = self.lines[row].rstrip("\r")
-            while place < len(line):
-                letter = line[place]
-                if letter in " \t,":
-                    if letter == "," and open_nodes[-1].kind == "map" and keys[-1] is not None:
-                        open_nodes[-1].pairs.append((keys[-1], Node("scalar", row + 1, place + 1)))
-                        keys[-1] = None
-                    place += 1
-                    continue
-                if letter == "#" and (place == 0 or line[place - 1] in " \t"):
-                    break
-                if letter in "[{" and not line.startswith("{{", place):
-                    node = Node("map" if letter == "{" else "list", row + 1, place + 1)
-                    if len(open_nodes) >= MOST_DEPTH:
-                        return self._unread(start)
-                    if root is None:
-                        root = node
-                    else:
-                        self._put(open_nodes[-1], keys, node)
-                    open_nodes.append(node)
-                    keys.append(None)
-                    place += 1
-                    continue
-                if letter in "]}":
-                    if keys[-1] is not None:
-                        open_nodes[-1].pairs.append((keys[-1], Node("scalar", row + 1, place + 1)))
-                    open_nodes.pop()
-                    keys.pop()
-                    place += 1
-                    if not open_nodes and root is not None:
-                        self.row = row + 1
-                        return root
-                    continue
-                place = self._flow_scalar(line, row, place, open_nodes[-1], keys)
-            row, place = row + 1, 0
-        return self._unread(start)
+        found = read_flow(self.lines, self.row, start, self._last_row(), self.anchors)
+        if found is None:
+            self.lost = True
+            node = Node("scalar", self.row + 1, start + 1, self.lines[self.row][start:])
+            self.row += 1
+            return node
+        node, self.row = found
+        return node
 
     def _last_row(self) -> int:
         return min(self.count, self.row + MOST_LOOKAHEAD) if self.lost else self.count
-
-    def _unread(self, start: int) -> Node:
-        self.lost = True
-        node = Node("scalar", self.row + 1, start + 1, self.lines[self.row][start:])
-        self.row += 1
-        return node
-
-    def _flow_scalar(self, line: str, row: int, place: int, holder: Node, keys: list[Node | None]) -> int:
-        node = Node("scalar", row + 1, place + 1)
-        if line[place] in "\"'":
-            end = _closing(line, place)
-            end = len(line) - 1 if end < 0 else end
-            node.text = _unquoted(line[place : end + 1])
-            place = end + 1
-        else:
-            found = _FLOW_PLAIN.match(line, place)
-            end = found.end() if found else place + 1
-            node.text = line[place:end].strip()
-            place = max(end, place + 1)
-            if node.text.startswith("*"):
-                node.alias = self.anchors.get(node.text[1:])
-        after = _AFTER_KEY.match(line, place)
-        if after and holder.kind == "map" and keys[-1] is None:
-            keys[-1] = node
-            return after.end()
-        self._put(holder, keys, node)
-        return place
-
-    @staticmethod
-    def _put(holder: Node, keys: list[Node | None], node: Node) -> None:
-        if holder.kind == "list":
-            holder.entries.append(node)
-        elif keys[-1] is not None:
-            holder.pairs.append((keys[-1], node))
-            keys[-1] = None
-        elif node.kind == "scalar":
-            keys[-1] = node  # a key whose colon comes later, or never
-
-
-_FLOW_PLAIN = re.compile(r"(?:\{\{(?:[^}]|\}(?!\}))*\}\}|:(?![\s,\]}])|[^,\[\]{}:#]|(?<=\S)#)+")
-_AFTER_KEY = re.compile(r"[ \t]*:[ \t]*")
-_SINGLE = re.compile(r"'[^']*(?:''[^']*)*'")
-_DOUBLE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
-_ESCAPE = re.compile(r"\\(.)")
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "e": "\x1b", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
-
-
-def _closing(line: str, start: int) -> int:
-    """Return where a quoted scalar that begins at `start` ends on this line, -1 where it does not."""
-    found = (_SINGLE if line[start] == "'" else _DOUBLE).match(line, start)
-    return found.end() - 1 if found else -1
-
-
-def _unquoted(text: str) -> str:
-    if len(text) >= 2 and text[0] == text[-1] == "'":
-        return text[1:-1].replace("''", "'")
-    if len(text) >= 2 and text[0] == text[-1] == '"':
-        inner = text[1:-1]
-        return _ESCAPE.sub(lambda found: _ESCAPES.get(found[1], found[1]), inner) if "\\" in inner else inner
-    return text.rstrip()
 
 
 def documents(text: str) -> list[Node]:

@@ -32,6 +32,10 @@ _LOCKED = re.compile(r'^name = "([^"\n]+)"\n(?:[a-z].*\n){0,3}?version = "([^"\n
 _SETUP_LIST = re.compile(
     r"(?:install_requires|extras_require|setup_requires|tests_require|dependencies|requirements)\b"
 )
+_SETUP_START = re.compile(
+    r"(?:\b\w*(?:[Rr]equire|[Rr]eqs?\b|REQ|[Dd]epend|[Dd]eps\b|DEP)\w*|[\"'](?:install_requires|extras_require)[\"'])"
+    r"[ \t]*(?:\+?=|:)[ \t]*(?:[\w.]+(?:\([\w\"'., ]*\))?[ \t]*\+[ \t]*)*[\[({]"
+)
 _QUOTED = re.compile(r"""(["'])([A-Za-z][\w.-]*(?:\[[\w,\- ]*\])?[ \t]*(?:(?:[<>=!~]=?|===)[^"'\n]{0,80})?)\1""")
 
 
@@ -199,10 +203,7 @@ def _setup_py(text: str) -> Iterator[Seen]:
     """Find requirements in the lists of a setup script, without running it."""
     if not _SETUP_LIST.search(text):
         return
-    for start in re.finditer(
-        r"(?:install_requires|setup_requires|tests_require|extras_require|requirements?|[\w]*(?:REQUIRE|DEPENDENC|require|dep)\w*)[ \t]*(?:\+?=|:)[ \t]*[\[({]",
-        text,
-    ):
+    for start in _SETUP_START.finditer(text):
         end = _closed(text, start.end() - 1)
         for found in _QUOTED.finditer(text, start.end(), end):
             if "#" not in text[text.rfind("\n", 0, found.start()) + 1 : found.start()]:

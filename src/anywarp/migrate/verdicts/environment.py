@@ -35,6 +35,10 @@ def judge(use: Use, target: Target) -> Verdict | None:
         return by_hand(
             "no table has this variable of CUDA's", "what takes its place on ROCm, where anything does", "minutes"
         )
+    if use.detail("where") == "image" and row["conversion"] != "keep":
+        answer = row["target"] or "nothing: it is left out"
+        help = "convert the image's Dockerfile and build it anew"
+        return Verdict("rebuild", f"set inside a built image; {row['reason']}", answer, "minutes", help)
     refused = (
         _refused(use.detail("value"), row["values"], target)
         if row["conversion"] == "rename" and use.detail("use") != "read"
