@@ -556,12 +556,48 @@ def _find_library(draft: Draft) -> None:
             draft.replace(argument, row["target"], f"ROCm's twin of {argument.text}")
 
 
+_COMPILER = re.compile(r"(?:.*/)?nvcc$|\$\{(?:CMAKE_CUDA_COMPILER|CUDA_NVCC_EXECUTABLE|CUDAToolkit_NVCC_EXECUTABLE)\}$")
+_TOOL = re.compile(r"(?:.*/)?(nvidia-smi|cuobjdump|nvprune|fatbinary|bin2c|ptxas|nvlink)$")
+
+
 def _calls(draft: Draft) -> None:
+    """Commands that call programs: the compiler with its options, and tools of the toolkit."""
     general(draft)
-    for argument in draft.command.arguments:
-        tool = re.fullmatch(r"(?:.*/)?(nvcc|nvidia-smi|cuobjdump|nvprune|fatbinary|bin2c|ptxas|nvlink)", argument.text)
-        if tool:
+    arguments = draft.command.arguments
+    for index, argument in enumerate(arguments):
+        if tool := _TOOL.match(argument.text):
             draft.say(argument, codes.TOOL, f"{tool[1]} is called", "call ROCm's tool, or take the step out")
+        if _COMPILER.match(argument.text):
+            _compiler_call(draft, index)
+
+
+def _compiler_call(draft: Draft, index: int) -> None:
+    arguments = draft.command.arguments
+    if "$" not in arguments[index].text:
+        name = rocm_path(arguments[index].text.removesuffix("nvcc") + "hipcc")
+        draft.edits = [edit for edit in draft.edits if edit[0] != arguments[index].start]
+        draft.replace(arguments[index], name, "ROCm's compiler driver")
+    last = next((i for i in range(index + 1, len(arguments)) if re.fullmatch(r"[A-Z_]+", arguments[i].text)), len(arguments))
+    words = [argument.text for argument in arguments[index + 1 : last]]
+    for change in translate_words(words, draft.architecture):
+        first, end = index + 1 + change.first, index + 1 + change.last
+        if change.refused:
+            draft.say(
+                arguments[first],
+                codes.OPTION,
+                f"{words[change.first]}: {change.refused}",
+                "take it out, or write what HIP needs",
+                "error",
+            )
+            continue
+        start = arguments[first].start
+        draft.edits = [edit for edit in draft.edits if not start <= edit[0] < arguments[end - 1].outer[1]]
+        if not change.words:
+            draft.drop(first, end, change.reason)
+        else:
+            draft.edits.append(
+                (arguments[first].outer[0], arguments[end - 1].outer[1], " ".join(change.words), change.reason)
+            )
 
 
 def _glob(draft: Draft) -> None:
