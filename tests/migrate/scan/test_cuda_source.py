@@ -89,6 +89,20 @@ __device__ void h(int a) {
     }
 
 
+def test_inline_ptx_says_whether_the_translator_writes_it():
+    text = '__device__ int f(int a) { int r; asm("add.s32 %0, %1, 1;" : "=r"(r) : "r"(a)); return r; }\n'
+    (use,) = [u for u in cuda_source.scan(text.encode(), PurePath("a.cu")) if u.subject == "ptx.inline"]
+    assert (use.name, use.detail("translated")) == ("add.s32", "yes")
+    (use, *_) = [
+        u
+        for u in cuda_source.scan(
+            text.replace("add.s32 %0, %1, 1", "mbarrier.try_wait.shared.b64 p, [%1], 3;").encode(), PurePath("a.cu")
+        )
+        if u.subject == "ptx.inline"
+    ]
+    assert use.detail("translated") not in ("", "yes")
+
+
 def test_assembly_of_the_host_is_no_ptx():
     text = 'void f() { asm volatile("mov %%eax, %0\\n\\tcpuid" : "=r"(x)); cudaFree(p); }\n'
     assert names(text, "ptx.inline", "a.cpp") == []
@@ -164,4 +178,7 @@ def test_a_source_for_hip_is_none_for_cuda():
 
 
 def test_assembly_of_amd_is_no_ptx():
-    assert names('__device__ void f() { asm volatile("s_waitcnt vmcnt(0)" ::: "memory"); cudaFree(p); }\n', "ptx.inline") == []
+    assert (
+        names('__device__ void f() { asm volatile("s_waitcnt vmcnt(0)" ::: "memory"); cudaFree(p); }\n', "ptx.inline")
+        == []
+    )

@@ -45,6 +45,11 @@ _MACROS = frozenset(
     b" __CUDACC_EXTENDED_LAMBDA__ __CUDACC_RELAXED_CONSTEXPR__".split()
 )
 _QUALIFIERS = frozenset(b"__global__ __device__ __shared__ __constant__ __managed__ __launch_bounds__".split())
+_TEXTURES = frozenset(
+    b"tex1D tex1Dfetch tex1DLayered tex1DLod tex1DGrad tex2D tex2DLayered tex2DLod tex2DGrad tex2Dgather tex3D tex3DLod tex3DGrad texCubemap"
+    b" texCubemapLayered texCubemapLod surf1Dread surf1Dwrite surf2Dread surf2Dwrite surf3Dread surf3Dwrite surf2DLayeredread surf2DLayeredwrite"
+    b" surfCubemapread surfCubemapwrite".split()
+)
 _ONLY_NVCC = frozenset(
     b"__grid_constant__ __cluster_dims__ __nv_pure__ __block_size__ __nv_is_extended_device_lambda_closure_type".split()
 )
@@ -126,7 +131,12 @@ def _known() -> dict[bytes, str]:
             found[name.encode()] = "cuda.api"
         elif not same:
             found[name.encode()] = "cuda.device"
-    for names, subject in ((_MACROS, "cuda.macro"), (_QUALIFIERS, "cuda.kernel"), (_ONLY_NVCC, "cuda.nvcc")):
+    for names, subject in (
+        (_MACROS, "cuda.macro"),
+        (_QUALIFIERS, "cuda.kernel"),
+        (_ONLY_NVCC, "cuda.nvcc"),
+        (_TEXTURES, "cuda.texture"),
+    ):
         found |= dict.fromkeys(names, subject)
     return found
 

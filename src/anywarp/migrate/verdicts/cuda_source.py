@@ -6,6 +6,7 @@ but is answered by our libraries, stays CUDA and is built by `anywarp nvcc`.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,10 @@ from anywarp.catalogue.load import load as load_functions
 from anywarp.catalogue.runtime import load as load_runtime
 from anywarp.migrate.findings import Use, Verdict
 from anywarp.migrate.target import Target
+from anywarp.migrate.translate.rules_calls import RESHAPES
+from anywarp.migrate.translate.rules_device import FUNCTIONS, GONE
+from anywarp.migrate.translate.rules_versions import VERSIONS
+from anywarp.migrate.translate.rules_warps import RENAMED, SHUFFLES
 from anywarp.migrate.verdicts.cuda_libraries import judge_library
 
 SUBJECTS = ("cuda", "ptx.inline")
@@ -100,6 +105,15 @@ def _has_header(name: str) -> bool:
 
 
 @cache
+def _written() -> frozenset[bytes]:
+    """Return the names without a twin for which the translator has something to write."""
+    return frozenset((*FUNCTIONS, *GONE, *RENAMED, *SHUFFLES, *VERSIONS))
+
+
+_NO_IMAGES = re.compile(r"gfx9(?:0a|4[0-9a-f]|50|-4-generic)")
+
+
+@cache
 def _absent_here() -> dict[str, str]:
     """Return the functions that our own libraries do not implement on the processor, with the reason of their tables."""
     found = {row.name: row.reason for row in load_runtime().rows if row.route == "absent"}
@@ -115,6 +129,20 @@ def _on_hip(known: Identifier, target: Target) -> Verdict:
             "rebuild", f"ROCm's library for this ({_ANOTHER_INTERFACE[known.subject]}) has another interface; ours in place of {title} answers the calls", effort="minutes",
             help=f"keep this part as CUDA source, {_BUILD} with `--device hip`",
         )  # fmt: skip
+    if known.state != "mapped" and known.name.encode() in _written():
+        return Verdict(
+            "converted",
+            f"HIP has no twin ({known.reason}); `anywarp translate` writes what does the same",
+            help=_TRANSLATE,
+        )
+    if known.state == "mapped" and known.differs_in and known.name.encode() in RESHAPES:
+        return Verdict(
+            "converted",
+            f"`{known.target}` takes other arguments, which `anywarp translate` rewrites where it can tell them",
+            known.target,
+            "minutes",
+            _TRANSLATE,
+        )
     if known.state == "mapped" and not known.differs_in:
         return Verdict(
             "converted",
@@ -198,6 +226,13 @@ def _header(use: Use, target: Target) -> Verdict:
             entry = headers().get(use.name)
     if entry is not None and entry.state == "mapped":
         return Verdict("converted", f"becomes `{entry.target}`", entry.target, help=_TRANSLATE)
+    if use.name in ("cooperative_groups/reduce.h", "cooperative_groups/scan.h"):
+        return Verdict(
+            "converted",
+            "HIP has no such header; `anywarp translate` adds one of its own",
+            "anywarp_groups.h",
+            help=_TRANSLATE,
+        )
     why = entry.reason if entry is not None else "no header of this name in ROCm"
     return Verdict(
         "rebuild",
@@ -287,6 +322,18 @@ def _nvcc(use: Use, target: Target) -> Verdict:
     )
 
 
+def _texture(use: Use, target: Target) -> Verdict | None:
+    """Judge a function that reads or writes a texture or surface."""
+    if target.device == "cpu":
+        return Verdict("rebuild", "textures and surfaces are computed by our compiler", effort="minutes", help=_BUILD)
+    if not _NO_IMAGES.match(target.architecture):
+        return None  # HIP has it by this name
+    return Verdict(
+        "rebuild", f"{target.architecture} has no image instructions, and HIP no texture functions for it; our compiler computes them", effort="hours",
+        help=f"keep the CUDA source and {_BUILD} with `--device hip`; or read through plain pointers",
+    )  # fmt: skip
+
+
 def _wave(use: Use, target: Target) -> Verdict | None:
     if target.device == "cpu" or target.wave == 32:
         return None  # 32 lanes there, too
@@ -298,6 +345,11 @@ def _wave(use: Use, target: Target) -> Verdict | None:
 
 
 def _asm(use: Use, target: Target) -> Verdict:
+    translated = use.detail("translated")
+    if target.device == "hip" and translated == "yes":
+        return Verdict(
+            "converted", "inline PTX: `anywarp translate` writes it as C++ for HIP by its meaning", help=_TRANSLATE
+        )
     if use.detail("front_end") == "lacking":
         return Verdict(
             "no-path", "inline PTX with an instruction that neither we nor HIP have a meaning for", effort="weeks",
@@ -305,13 +357,14 @@ def _asm(use: Use, target: Target) -> Verdict:
         )  # fmt: skip
     if target.device == "cpu":
         return Verdict("rebuild", "inline PTX that our compiler runs", effort="minutes", help=_BUILD)
+    why = f": {translated}" if translated else ""
     return Verdict(
-        "converted", "inline PTX: `anywarp translate` writes it as HIP code where it can, and reports it where it cannot", effort="hours",
-        help=f"or keep the CUDA source and {_BUILD} with `--device hip`",
+        "rebuild", f"inline PTX that our compiler runs, and that `anywarp translate` leaves{why}", effort="hours",
+        help=f"keep the CUDA source and {_BUILD} with `--device hip`; or write these lines in C++",
     )  # fmt: skip
 
 
 _JUDGES = {
     "api": _name, "device": _name, "header": _header, "kernel": _kernel, "launch": _launch, "macro": _macro, "nvcc": _nvcc, "wave": _wave,
-    "library": judge_library, "torch": _torch, "inline": _asm,
+    "library": judge_library, "texture": _texture, "torch": _torch, "inline": _asm,
 }  # fmt: skip
