@@ -6,6 +6,7 @@ A makefile is read by logical lines, edited word by word; comments, tabs and lay
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, insort
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -142,9 +143,11 @@ def _rocm(path: str) -> str:
 
 
 def _add(line: _Line, taken: list[tuple[int, int]], start: int, end: int, new: str, reason: str) -> None:
-    if any(start < b and a < end for a, b in taken) or line.text[start:end] == new:
+    index = bisect_left(taken, (start, end))
+    meets = (index > 0 and taken[index - 1][1] > start) or (index < len(taken) and taken[index][0] < end)
+    if meets or line.text[start:end] == new:
         return
-    taken.append((start, end))
+    taken.insert(index, (start, end))
     line.edits.append((line.start + start, line.start + end, new, reason))
 
 
@@ -168,7 +171,7 @@ def _edit_flags(line: _Line, body: str, architecture: str, taken: list[tuple[int
         start, end = words[change.first][0], words[change.last - 1][1]
         if change.refused:
             yield _refusal(line, start, end, change)
-            taken.append((start, end))
+            insort(taken, (start, end))
             continue
         new = " ".join(_FOLDER.sub("ROCM_PATH", _LIB.sub(r"\g<ref>/lib", word)) for word in change.words)
         if not new:
