@@ -99,6 +99,7 @@ def finding(name, answer="no-path", effort="days", path="a.cu", count=1, reason=
         ([finding("a"), finding("a", path="b.cu")], (1.1, 5.5)),
         ([finding("a"), finding("b")], (2, 10)),
         ([finding("a", reason="one"), finding("b", reason="one")], (1.2, 6)),
+        ([finding("a", reason="hipA came with 10.0"), finding("b", reason="hipB came with 10.0")], (1.2, 6)),
         ([finding("a", count=10_000)], (4, 20)),
     ],
 )

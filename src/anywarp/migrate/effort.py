@@ -6,6 +6,7 @@ Further names for the same reason cost a fifth each, further files a tenth, furt
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -55,6 +56,8 @@ class Days:
 
 Thing = tuple[str, ...]
 
+_NAMES = re.compile(r"`?\b(?:hip|roc|rccl|miopen|amdsmi|cu|nccl|nvml|__)[A-Za-z]*[A-Z_]\w*`?")
+
 
 def thing_of(finding: Finding) -> Thing:
     """Return what a person does about a finding: findings with the same are one piece of work.
@@ -63,8 +66,13 @@ def thing_of(finding: Finding) -> Thing:
     """
     use, verdict = finding.use, finding.verdict
     if verdict.answer in ("no-path", "replace"):
-        return verdict.answer, use.subject, verdict.effort, verdict.reason, verdict.help
+        return verdict.answer, use.subject, verdict.effort, _unnamed(verdict.reason), _unnamed(verdict.help)
     return verdict.answer, kind_of(use.subject), verdict.effort, verdict.help or verdict.reason
+
+
+def _unnamed(text: str) -> str:
+    """Return a reason without the names in it: `hipA came with ROCm 10.0` and `hipB came with ROCm 10.0` are one reason."""
+    return _NAMES.sub("*", text)
 
 
 def places(finding: Finding) -> int:

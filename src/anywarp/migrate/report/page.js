@@ -73,6 +73,7 @@
     e.textContent = text;
     return e;
   };
+  const ticks = (text) => text.split("`").map((part, i) => (i % 2 ? span("", part, "code") : part));
   const line = (r) => {
     const tr = document.createElement("tr"), v = data.verdicts[r[4]], n = data.names[r[2]];
     cell(tr, span(`badge a-${v[0]}`, words.get(v[0])));
@@ -82,8 +83,12 @@
     if (data.texts[r[3]] && data.texts[r[3]] !== n[2]) what.append(span("line", data.texts[r[3]]));
     const why = cell(tr);
     if (v[2]) why.append(span("to", `→ ${v[2]}`), document.createElement("br"));
-    why.append(v[1]);
-    if (v[4]) why.append(document.createElement("br"), span("small", `Do: ${v[4]}`));
+    why.append(...ticks(v[1]));
+    if (v[4]) {
+      const help = span("small", "Do: ");
+      help.append(...ticks(v[4]));
+      why.append(document.createElement("br"), help);
+    }
     cell(tr, v[3]);
     cell(tr, data.reaches[r[5]].join(", "));
     return tr;

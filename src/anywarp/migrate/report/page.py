@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import jinja2
+from markupsafe import Markup, escape
 
 from anywarp import __version__
 from anywarp.migrate.assess import Assessment
@@ -63,6 +64,7 @@ def report(assessment: Assessment, summary: Summary, new: Sequence[bool] | None 
     )  # fmt: skip
     environment.filters["count"] = lambda n: f"{n:,}"
     environment.filters["shorten"] = shorten  # pyright: ignore[reportArgumentType]
+    environment.filters["ticks"] = _ticks
     environment.globals["place"] = place  # pyright: ignore[reportArgumentType]
     script = (_HERE / "page.js").read_text(encoding="utf-8")
     findings = len(assessment.findings)
@@ -92,6 +94,12 @@ def report(assessment: Assessment, summary: Summary, new: Sequence[bool] | None 
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         compared=new is not None,
     )
+
+
+def _ticks(text: str) -> Markup:
+    """Return a text, escaped, in which what stands between backticks is code."""
+    parts = str(escape(text)).split("`")
+    return Markup("".join(f"<code>{part}</code>" if n % 2 else part for n, part in enumerate(parts)))
 
 
 def _data(findings: Sequence[Finding], new: Sequence[bool] | None) -> dict[str, Any]:

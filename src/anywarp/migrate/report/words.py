@@ -84,7 +84,8 @@ def _deployments(summary: Summary) -> list[str]:
     lines = ["", f"  {'deployment':<44}{'worst':<26}{'findings':>9}   work"]
     for row in summary.deployments[:MOST_DEPLOYMENTS]:
         name = shorten(row.deployment.id, 42)
-        lines.append(f"  {name:<44}{ANSWERS[row.worst]:<26}{row.findings:>9,}   {row.days}")
+        worst = ANSWERS[row.worst] if row.findings else "nothing found"
+        lines.append(f"  {name:<44}{worst:<26}{row.findings:>9,}   {row.days}")
     if len(summary.deployments) > MOST_DEPLOYMENTS:
         lines.append(f"  and {len(summary.deployments) - MOST_DEPLOYMENTS} more")
     return lines
