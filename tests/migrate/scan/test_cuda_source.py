@@ -136,20 +136,21 @@ def test_pytorch_s_name_space_is_not_libcu():
     ]
 
 
-def test_what_counts_on_32_lanes_is_hinted_at():
-    text = """__global__ void k() {
+def test_what_counts_on_32_lanes_is_what_the_translator_keeps_or_tells():
+    text = """__global__ void k(int *lock) {
   __shared__ float s[32];
   int lane = threadIdx.x % 32;
   unsigned b = __ballot_sync(0xffffffff, lane);
+  while (atomicCAS(lock, 0, 1) != 0) {}
 }
+int f(cudaDeviceProp p) { return p.warpSize; }
 """
-    assert set(names(text, "cuda.wave")) == {
-        "shared array of 32",
-        "32 written out",
-        "ballot into 32 bits",
-        "shuffle or vote",
-        "32-bit mask",
+    found = {
+        u.name: (u.detail("count"), u.line)
+        for u in cuda_source.scan(text.encode(), PurePath("a.cu"))
+        if u.subject == "cuda.wave"
     }
+    assert found == {"32 lanes": ("2", 2), "M123": ("1", 5), "M122": ("1", 7)}
 
 
 def test_a_file_with_a_branch_for_hip_says_so():

@@ -178,7 +178,7 @@ load_inline("m", cpp_sources="", cuda_sources="#include <cuda_fp16.h>\\n__global
     all_ = uses(text)
     assert ("python.kernel", "cupy source") in found(text) and ("python.kernel", "load_inline") in found(text)
     inside = {(u.name, u.line) for u in all_ if u.detail("inside") == "string"}
-    assert inside >= {("__global__", 3), ("32-bit mask", 5), ("cuda_fp16.h", 8)}
+    assert inside >= {("__global__", 3), ("32 lanes", 5), ("cuda_fp16.h", 8)}
 
 
 def test_functions_of_pynvml():
@@ -227,7 +227,9 @@ def test_a_text_that_only_imports_torch_is_not_parsed(monkeypatch):
 
 
 def test_constants_in_strings_are_no_variables_of_the_environment():
-    assert found("import torch\nx = {'CUDA_R_16F': 'HIP_R_16F', 'CUDA_ERROR_X': 1}\ny = d.get('CUDA_R_32F')\n") == {("python.import", "torch")}
+    assert found("import torch\nx = {'CUDA_R_16F': 'HIP_R_16F', 'CUDA_ERROR_X': 1}\ny = d.get('CUDA_R_32F')\n") == {
+        ("python.import", "torch")
+    }
     assert ("env", "CUDA_OF_MY_OWN") in found("import torch\nx = os.environ.get('CUDA_OF_MY_OWN')\n")
     assert ("env", "CUDA_OF_MY_OWN") in found("import torch\nif my_env['CUDA_OF_MY_OWN']: pass\n")
 

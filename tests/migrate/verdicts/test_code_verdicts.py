@@ -7,9 +7,7 @@ from anywarp.catalogue.migration import rows
 from anywarp.catalogue.runtime import load as load_runtime
 from anywarp.migrate.findings import ANSWERS, Use
 from anywarp.migrate.target import parse_target
-from anywarp.migrate.translate.rules_device import FUNCTIONS, GONE
-from anywarp.migrate.translate.rules_versions import VERSIONS
-from anywarp.migrate.translate.rules_warps import RENAMED, SHUFFLES
+from anywarp.migrate.translate.written import written
 from anywarp.migrate.verdicts import judge_of, judges
 
 MODULES = ("cuda_source", "python_source", "binaries")
@@ -70,7 +68,7 @@ def test_every_identifier_of_the_catalogue_gets_an_answer_on_every_target():
             verdict = judge(subject, name, target)
             assert verdict.answer in ANSWERS and verdict.reason, (name, target)
             if each.state != "mapped" and target != "cpu" and verdict.answer == "converted":
-                assert name.encode() in {*FUNCTIONS, *GONE, *RENAMED, *SHUFFLES, *VERSIONS}, name
+                assert name in written(), name
 
 
 def test_functions_that_our_runtime_refuses_are_not_promised():
@@ -101,9 +99,10 @@ def test_what_came_with_a_later_release_depends_on_the_release():
 
 
 def test_lanes_matter_where_64_execute_at_a_time():
-    assert answer("cuda.wave", "32-bit mask", count="3") == "converted"
-    assert judge("cuda.wave", "32-bit mask", "hip:gfx1100", count="3") is None
-    assert judge("cuda.wave", "32-bit mask", "cpu", count="3") is None
+    assert answer("cuda.wave", "32 lanes", count="3") == "converted"
+    assert answer("cuda.wave", "M123", message="a lane waits", hint="do not") == "replace"
+    assert judge("cuda.wave", "32 lanes", "hip:gfx1100", count="3") is None
+    assert judge("cuda.wave", "M123", "cpu", count="3") is None
 
 
 def test_inline_ptx_that_we_lack_has_no_path():

@@ -15,6 +15,10 @@ from anywarp.migrate.findings import Use
 from anywarp.migrate.scan.asm_text import scan_asm
 from anywarp.migrate.scan.cpp_text import Lines, includes, plain
 from anywarp.migrate.scan.tally import Tally
+from anywarp.migrate.target import Target
+from anywarp.migrate.translate import rules_hazards, rules_warps
+from anywarp.migrate.translate.rules import Edit, Problem
+from anywarp.migrate.translate.unit import Options, Unit
 
 CUDA_SUFFIXES = frozenset({".cu", ".cuh", ".cui"})
 SUFFIXES = CUDA_SUFFIXES | frozenset(
@@ -65,21 +69,6 @@ _LIBRARY_HEADERS = {
     "cuda/atomic": "libcu++", "cuda/std/": "libcu++", "cuda/": "libcu++",
 }  # fmt: skip
 
-# What counts on 32 lanes, as a hint of how much there is: migrate/translate makes the real analysis.
-_WAVE = {
-    "shuffle or vote": re.compile(
-        rb"\b__(?:shfl(?:_up|_down|_xor)?|ballot|any|all|match_any|match_all|activemask|syncwarp|reduce_\w+)(?:_sync)?\b"
-    ),
-    "32-bit mask": re.compile(rb"_sync\s*\(\s*(?:0[xX][fF]{8}[uU]?|-1|~0[uU]?|\w*(?:FULL|full)\w*)\s*,"),
-    "32 written out": re.compile(
-        rb"\b(?:WARP_?SIZE|warp_?size|kWarpSize|C10_WARP_SIZE)\s*(?:=|\s)\s*32\b|\bthreadIdx\.\w\s*(?:[/%]\s*32\b|&\s*(?:31|0[xX]1[fF])\b|>>\s*5\b)|\b(?:tid|lane\w*|idx)\s*(?:[/%]\s*32\b|&\s*(?:31|0[xX]1[fF])\b|>>\s*5\b)"
-    ),
-    "ballot into 32 bits": re.compile(
-        rb"\b(?:unsigned(?:\s+int)?|int|uint32_t|uint)\s+\w+\s*=\s*__ballot(?:_sync)?\s*\("
-    ),
-    "shared array of 32": re.compile(rb"__shared__\s+[\w:<> ]+\[\s*(?:32|WARP_SIZE|warpSize)\s*\]"),
-}
-
 
 def wants(path: PurePath, head: bytes) -> bool:
     """Take what its name says is C or C++."""
@@ -110,7 +99,7 @@ def collect(data: bytes, hopper: bool = False) -> Tally:
     for found in _LAUNCH.finditer(masked):
         tally.add("cuda.launch", "<<<>>>", found.start())
     if device or b"__shfl" in masked or b"__ballot" in masked:
-        _lanes(masked, tally)
+        _lanes(data, tally)
     scan_asm(data, masked, tally, device)
     if (
         device
@@ -206,7 +195,14 @@ def _torch(masked: bytes, tally: Tally) -> None:
         tally.add("cuda.torch", name, found.start())
 
 
-def _lanes(masked: bytes, tally: Tally) -> None:
-    for name, pattern in _WAVE.items():
-        for found in pattern.finditer(masked):
-            tally.add("cuda.wave", name, found.start())
+def _lanes(data: bytes, tally: Tally) -> None:
+    """Count what counts on 32 lanes, as the translator sees it: places that it keeps at 32, and those that a person must look at."""
+    unit = Unit(data, PurePath("lanes.cu"), Options(target=Target("hip", "gfx942")))
+    for rule in (*rules_warps.RULES, *rules_hazards.RULES):
+        for outcome in rule.apply(unit):
+            if isinstance(outcome, Problem) and outcome.code != "M120":
+                tally.add(
+                    "cuda.wave", outcome.code, outcome.start, (("message", outcome.message), ("hint", outcome.help))
+                )
+            elif isinstance(outcome, (Problem, Edit)):
+                tally.add("cuda.wave", "32 lanes", outcome.start)

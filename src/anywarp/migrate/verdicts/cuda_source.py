@@ -18,9 +18,7 @@ from anywarp.catalogue.runtime import load as load_runtime
 from anywarp.migrate.findings import Use, Verdict
 from anywarp.migrate.target import Target
 from anywarp.migrate.translate.rules_calls import RESHAPES
-from anywarp.migrate.translate.rules_device import FUNCTIONS, GONE
-from anywarp.migrate.translate.rules_versions import VERSIONS
-from anywarp.migrate.translate.rules_warps import RENAMED, SHUFFLES
+from anywarp.migrate.translate.written import written
 from anywarp.migrate.verdicts.cuda_libraries import judge_library
 
 SUBJECTS = ("cuda", "ptx.inline")
@@ -104,12 +102,6 @@ def _has_header(name: str) -> bool:
     return any((folder / name).is_file() for folder in _INCLUDE.iterdir())
 
 
-@cache
-def _written() -> frozenset[bytes]:
-    """Return the names without a twin for which the translator has something to write."""
-    return frozenset((*FUNCTIONS, *GONE, *RENAMED, *SHUFFLES, *VERSIONS))
-
-
 _NO_IMAGES = re.compile(r"gfx9(?:0a|4[0-9a-f]|50|-4-generic)")
 
 
@@ -129,7 +121,7 @@ def _on_hip(known: Identifier, target: Target) -> Verdict:
             "rebuild", f"ROCm's library for this ({_ANOTHER_INTERFACE[known.subject]}) has another interface; ours in place of {title} answers the calls", effort="minutes",
             help=f"keep this part as CUDA source, {_BUILD} with `--device hip`",
         )  # fmt: skip
-    if known.state != "mapped" and known.name.encode() in _written():
+    if known.state != "mapped" and known.name in written():
         return Verdict(
             "converted",
             f"HIP has no twin ({known.reason}); `anywarp translate` writes what does the same",
@@ -226,12 +218,9 @@ def _header(use: Use, target: Target) -> Verdict:
             entry = headers().get(use.name)
     if entry is not None and entry.state == "mapped":
         return Verdict("converted", f"becomes `{entry.target}`", entry.target, help=_TRANSLATE)
-    if use.name in ("cooperative_groups/reduce.h", "cooperative_groups/scan.h"):
+    if use.name in written():
         return Verdict(
-            "converted",
-            "HIP has no such header; `anywarp translate` adds one of its own",
-            "anywarp_groups.h",
-            help=_TRANSLATE,
+            "converted", "HIP has no such header; `anywarp translate` writes what takes its place", help=_TRANSLATE
         )
     why = entry.reason if entry is not None else "no header of this name in ROCm"
     return Verdict(
@@ -338,10 +327,15 @@ def _wave(use: Use, target: Target) -> Verdict | None:
     if target.device == "cpu" or target.wave == 32:
         return None  # 32 lanes there, too
     where = f"{target.architecture} executes 64 lanes" if target.wave == 64 else "Instinct cards execute 64 lanes"
-    return Verdict(
-        "converted", f"{use.detail('count', '1')} places count on 32 lanes ({use.name}), and {where}", effort="hours",
-        help="`anywarp translate` mends what it can prove and marks the rest; under `anywarp run --device hip` a warp stays 32 lanes",
-    )  # fmt: skip
+    if use.name == "32 lanes":
+        count = use.detail("count", "1")
+        places = "1 place counts" if count == "1" else f"{count} places count"
+        return Verdict(
+            "converted",
+            f"{places} on warps of 32 lanes, and {where}: the translated code keeps them, two to a wave",
+            help=_TRANSLATE,
+        )
+    return Verdict("replace", use.detail("message"), "a few lines by hand", "hours", use.detail("hint"))
 
 
 def _asm(use: Use, target: Target) -> Verdict:
