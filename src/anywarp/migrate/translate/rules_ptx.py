@@ -95,9 +95,12 @@ def _for_both(unit: Unit, statement: AsmStatement, end: int, text: Text, block: 
         semicolon = re.compile(rb"\s*;").match(unit.code, end)
         end = end if semicolon is None else semicolon.end()
         text = (*text, ";") if semicolon is not None else text
-    before = "\n#if defined(__HIP__)\n"
-    after: Text = ("\n#else\n", Kept(statement.start, end), "\n#endif\n")
-    return (before, *text, *after), end
+    line = unit.code.rfind(b"\n", 0, statement.start) + 1
+    first = "" if not unit.code[line : statement.start].strip() else "\n"
+    rest = unit.code.find(b"\n", end)
+    last = "" if rest >= 0 and not unit.data[end:rest].strip() else "\n"
+    after: Text = ("\n#else\n", Kept(statement.start, end), "\n#endif" + last)
+    return (first + "#if defined(__HIP__)\n", *text, *after), end
 
 
 RULES = (InlinePtx(),)
