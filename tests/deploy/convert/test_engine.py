@@ -149,7 +149,7 @@ EVERY_WORD = """
 nvidia CUDA cudnn libcublas cufft curand cusparse cusolver cutlass nvcr.io nccl dcgm TensorRT trtllm nvml nvlink nvswitch nvcc nvprof nsys
 gpu-feature-discovery gpu-operator gke-accelerator mig-1g mig-3g.20gb mig.strategy mig_config MIG-manager migparted tesla GeForce quadro cupy
 pycuda numba.cuda mellanox mofed pci-10de pci-0300_10de GB300 gb200 b300 b200 gh200 h200 H100 h800 a100 a800 v100 p100 k80 l40 l40s a10g a6000
-dgx HGX RTX4090 GTX1080
+dgx HGX image-cu124 whl/cu118 RTX4090 GTX1080
 """.split()
 
 

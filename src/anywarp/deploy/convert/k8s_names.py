@@ -13,6 +13,7 @@ from anywarp.catalogue.partitions import fit
 from anywarp.catalogue.replacements import kind, label, resource
 from anywarp.deploy.convert import codes
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal, change, refusal
+from anywarp.deploy.convert.sweep import mentions_nvidia
 from anywarp.deploy.convert.yaml_text import Entry, YamlText
 
 LABEL_PLACES = frozenset(
@@ -59,7 +60,17 @@ def value(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:
         yield from _device_class(start, end, name)
     elif owner == "driver" and name in ("gpu.nvidia.com", "compute-domain.nvidia.com"):
         help = "AMD's DRA driver takes no such configuration: remove it, and partition GPUs on the node beforehand"
-        yield Refusal(start, end, f"a configuration for NVIDIA's DRA driver {name}", help, code=codes.NO_COUNTERPART)
+        place = text.document(entry.holder)
+        yield Refusal(*place, f"a configuration for NVIDIA's DRA driver {name}", help, code=codes.NO_COUNTERPART)
+    elif owner == "matchAttribute" and "nvidia.com/" in name:
+        row = kind("device-attribute", name.partition("/")[2])
+        reason = row["reason"] if row else "an attribute of NVIDIA's devices"
+        help = (
+            f"compare gpu.amd.com/{row['target']} if that is what is meant"
+            if row and row["target"]
+            else "take the constraint out"
+        )
+        yield Refusal(start, end, reason, help, row["source"] if row else "", codes.ASK)
     elif name.endswith(".nvidia.com"):
         yield from _device_class(start, end, name)
     elif (found := _resource_in(name)) is not None:
@@ -108,19 +119,13 @@ def _resource_in(name: str) -> tuple[Row, str, str] | None:
 
 
 def _selects(entry: Entry) -> bool:
-    if not entry.under(*LABEL_PLACES) and not (entry.path and entry.path[-1].endswith(("Selector", "Labels"))):
-        return False
-    return (
-        "metadata" not in entry.path[-2:]
-        or "Node" in (entry.root.value("kind"),)
-        or label(entry.key.text if entry.key else "") is not None
-    )
+    return entry.under(*LABEL_PLACES) or (bool(entry.path) and entry.path[-1].endswith(("Selector", "Labels")))
 
 
 def _label_pair(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:
     assert entry.key is not None
     name, old = entry.key.text, entry.value.real().text if entry.value.kind == "scalar" else ""
-    answer = options.mapping.get((name, old))
+    answer = options.answer(name, old)
     row = label(name)
     start, end = text.span(entry.key)
     place = text.span(entry.value)
@@ -130,6 +135,8 @@ def _label_pair(text: YamlText, entry: Entry, options: Options) -> Iterator[Find
             yield Change(start, end, target.encode(), f"asked for: {name}={old} is {target}={answer[1]}", "--map")
         if entry.value.alias is None:
             yield Change(*place, answer[1].encode(), f"asked for: {name}={old} is {target}={answer[1]}", "--map")
+    elif not _of_nodes(entry) and (row is None or not _made_by_software(name)):
+        yield from _pod_label(text, entry, name, old)
     elif row is None:
         if "nvidia" in name.lower() or "nvidia" in old.lower():
             help = f"label the AMD nodes and say how: --map {name}={old}:NEWKEY=NEWVALUE"
@@ -140,6 +147,26 @@ def _label_pair(text: YamlText, entry: Entry, options: Options) -> Iterator[Find
         yield from _renamed_pair(text, entry, row, old)
     else:
         yield _unanswered(start, max(end, place[1]), row, name, old)
+
+
+def _of_nodes(entry: Entry) -> bool:
+    """Say whether labels select nodes, not pods or other objects."""
+    named = ("nodeSelector", "node_selector", "nodeLabels", "nodeGroupLabels", "requirements")
+    return entry.under(*named) or "Node" in entry.path[-1] or entry.root.value("kind") == "Node"
+
+
+def _made_by_software(name: str) -> bool:
+    """Say whether a label is one that software puts on nodes, wherever it is asked for."""
+    return name.startswith(("nvidia.com/", "feature.node.kubernetes.io/", "cloud.google.com/", "karpenter."))
+
+
+def _pod_label(text: YamlText, entry: Entry, name: str, old: str) -> Iterator[Finding]:
+    assert entry.key is not None
+    if mentions_nvidia(f"{name} {old}".encode()):
+        start, end = text.span(entry.key)[0], text.span(entry.value)[1]
+        yield Note(
+            start, max(start, end), "a label that people gave to objects of their own: it stays, for selectors go by it"
+        )
 
 
 def _renamed_pair(text: YamlText, entry: Entry, row: Row, old: str) -> Iterator[Finding]:
@@ -175,7 +202,7 @@ def _expression(text: YamlText, entry: Entry, options: Options) -> Iterator[Find
     row = label(name)
     start, end = text.span(entry.value)
     known = dict(pair.split("=", 1) for pair in row["values"].split() if pair != "=") if row else {}
-    answers = [options.mapping.get((name, value.text)) for value in values]
+    answers = [options.answer(name, value.text) for value in values]
     if operator in ("Gt", "Lt") and row is not None:
         help = "list the values that count: operator In with the sizes of your cards, such as 192G"
         yield refusal(start, end, row, help, codes.ASK if row["target"] else codes.NO_COUNTERPART)

@@ -57,7 +57,7 @@ def whole(text: YamlText, root: Node, options: Options) -> Iterator[Finding]:
         found = kind("workload", name)
         assert found is not None
         yield refusal(*place, found, "take the object out and install what takes its place", codes.REPLACED_WHOLE)
-    elif what in _MONITORS and mentions_nvidia(text.data[place[0] : place[1]]):
+    elif what in _MONITORS and b"dcgm" in text.data[place[0] : place[1]].lower():
         reason = "a monitor of NVIDIA's exporter; AMD's operator makes one for its own (spec.metricsExporter.prometheus.serviceMonitor.enable)"
         help = "take it out when AMD's exporter is installed, or select its service, which listens on port 5000"
         yield Refusal(*place, reason, help, "ROCm/gpu-operator docs/metrics/prometheus.md", codes.REPLACED_WHOLE)
@@ -108,7 +108,7 @@ def pair(text: YamlText, entry: Entry) -> Iterator[Finding]:
         yield refusal(
             *text.span(entry.value), row, f"write {row['target']} if AMD's operator is installed there", codes.ASK
         )
-    elif entry.under("rayStartParams") and "accelerator_type" in value:
+    elif entry.under("rayStartParams") and re.search(r"accelerator_type[:_](?!cpu)", value):
         help = "write the accelerator type that Ray sees on AMD nodes, such as accelerator_type:AMD-Instinct-MI300X-OAM"
         yield Refusal(*text.span(entry.value), "Ray's custom resource names a card of NVIDIA's", help, code=codes.ASK)
 

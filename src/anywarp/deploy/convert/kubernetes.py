@@ -31,6 +31,7 @@ _NAME_KEYS = frozenset({
     "priorityClassName", "queueName", "schedulerName", "hostname", "subdomain", "clusterQueue", "localQueue", "mountPath", "subPath",
 })  # fmt: skip
 _ENVIRONMENT = ("env", "extraEnv", "envVars", "extraEnvVars", "environment")
+_IMAGE = re.compile(r"[\w.-]+(?:/[\w.-]+)+:[\w.-]+")
 _DEVICE = re.compile(r"cuda(?::\d+)?")
 _PYTHON = re.compile(rb"""\btorch\.cuda\.\w+|(?<=["'])(?:cuda(?::\d+)?|nccl)(?=\\?["'])""")
 _MODEL = re.compile(r"(?i)(?:hf://)?nvidia/(?!.*(?:nvfp4|trt|tensorrt|nim))[\w.-]+")
@@ -139,6 +140,8 @@ def _by_key(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]
         yield from k8s_pods.variable_key(text, entry, options)
     elif name in _QUERY_KEYS:
         yield from _query(text, entry, options)
+    elif _IMAGE.fullmatch(entry.value.text) and not name.lower().endswith(("model", "path")):
+        yield from k8s_pods.image(text, entry, options)
 
 
 def _is_image(entry: Entry) -> bool:

@@ -93,6 +93,10 @@ class Options:
     mapping: Mapping[tuple[str, str], tuple[str, str]] = field(default_factory=dict[tuple[str, str], tuple[str, str]])
     images: Mapping[str, str] = field(default_factory=dict[str, str])
 
+    def answer(self, key: str, old: str) -> tuple[str, str] | None:
+        """Return what the user said a value becomes, for itself or for any value (`--map KEY=*:NEW`); None where nothing was said."""
+        return self.mapping.get((key, old)) or self.mapping.get((key, "*"))
+
 
 class Kind(Protocol):
     """A module of this folder that converts one kind of file; listed in `registry.py`.

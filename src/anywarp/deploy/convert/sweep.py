@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 MENTION = re.compile(
     rb"nvidia|(?<!barra)cuda|cudnn|cublas|cufft|curand|cusparse|cusolver|cutlass|nvcr\.io|nccl|dcgm|tensorrt|\btrtllm|nvml|nvlink|nvswitch"
     rb"|nvcc|nvprof|\bnsys\b|gpu-feature-discovery|(?<![\w/.-])gpu-operator(?![\w-])|gke-accelerator|\bmig-[1-7]g|\bmig[._-]?(?:strategy|config|manager|parted)"
-    rb"|\b(?:tesla|geforce|quadro)\b|\bcupy|\bpycuda|numba\.cuda|mellanox|\bmofed\b|\bpci-(?:\d{4}_)?10de\b"
+    rb"|\b(?:tesla|geforce|quadro)\b|\bcupy|\bpycuda|numba\.cuda|mellanox|\bmofed\b|\bpci-(?:\d{4}_)?10de\b|(?<![a-z0-9])cu1[0-3]\d(?![0-9])"
     rb"|(?<![A-Za-z0-9])(?:GB300|GB200|B300|B200|GH200|H200|H100|H800|A100|A800|V100|P100|K80|L40S?|A10G|A6000|DGX|HGX|RTX ?\d{4}|GTX ?\d{3,4})(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
@@ -30,7 +30,7 @@ IMPLIED = re.compile(
 
 _PARTS = tuple(
     b"nvidia cuda cudnn cublas cufft curand cusparse cusolver cutlass nvcr.io nccl dcgm tensorrt trtllm nvml nvlink nvswitch nvcc nvprof nsys "
-    b"gpu-feature-discovery gpu-operator gke-accelerator mig- mig. mig_ migs migc migm migp tesla geforce quadro cupy mellanox mofed 10de gb300 "
+    b"gpu-feature-discovery gpu-operator gke-accelerator mig- mig. mig_ migs migc migm migp tesla geforce quadro cupy mellanox mofed 10de cu10 cu11 cu12 cu13 gb300 "
     b"gb200 b300 b200 gh200 h200 h100 h800 a100 a800 v100 p100 k80 l40 a10g a6000 dgx hgx rtx gtx".split()
 )
 """Letters of which every mention holds some: lines without any are not searched for words, which takes long."""
