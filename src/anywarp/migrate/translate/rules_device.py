@@ -208,7 +208,9 @@ class Pragmas:
         for each in unit.directives:
             if each.word == b"pragma" and each.start not in apart and self._OURS.match(unit.code, each.start):
                 at = unit.code.index(b"#", each.start)
-                yield Edit(at, at, b"// ", self.name, "a pragma of nvcc's, which clang does not know")
+                text = unit.data[at : each.end].rstrip()
+                reason = "a pragma of nvcc's, which clang does not know"
+                yield Edit(at, at + len(text), b"// " + text, self.name, reason)
 
 
 RULES = (DeviceFunctions(), Bfloat16Pairs(), Attributes(), Pragmas())
