@@ -7,15 +7,13 @@ translator make of it.
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
 
 from anywarp.diagnostics import AnywarpError
 from anywarp.migrate.scan.tally import Tally
-from anywarp.migrate.target import Target
 from anywarp.migrate.translate.inline_ptx import NoPtx, convert
 from anywarp.migrate.translate.inline_ptx_ops import Untranslatable
 from anywarp.migrate.translate.inline_ptx_text import AsmStatement, statements
-from anywarp.migrate.translate.unit import Options, Unit
+from anywarp.migrate.translate.unit import Unit
 from anywarp.ptx.index import index_module
 from anywarp.ptx.isa.manual import entry_of
 from anywarp.ptx.isa.registry import supports
@@ -27,13 +25,12 @@ _TRIED = 300
 """How many statements of one text are given to the translator; the instructions of later ones are counted all the same."""
 
 
-def scan_asm(data: bytes, masked: bytes, tally: Tally, device: bool) -> None:
+def scan_asm(unit: Unit, tally: Tally, device: bool) -> None:
     """Count the PTX instructions in the inline assembly of a text; `device` says that it holds device code."""
-    if _ASM.search(masked) is None:
+    if _ASM.search(unit.code) is None:
         return
-    unit = Unit(data, PurePath("asm.cu"), Options(target=Target("hip")))
     tried: dict[str, str] = {}
-    for statement in statements(unit.code, data):
+    for statement in statements(unit.code, unit.data):
         if not _is_ptx(statement.template, device):
             continue
         found = [form for form in forms(statement.template) if entry_of(*_parts(form)) is not None]
@@ -41,7 +38,7 @@ def scan_asm(data: bytes, masked: bytes, tally: Tally, device: bool) -> None:
             continue  # no PTX, or not yet in the manual: AMD's and the host's assembly look alike
         key = statement.template
         if key not in tried and len(tried) < _TRIED:
-            tried[key] = _translated(statement, data)
+            tried[key] = _translated(statement, unit.data)
         for form in found:
             details = (("front_end", "served" if supports(*_parts(form)) else "lacking"),)
             if outcome := tried.get(key):

@@ -1,6 +1,6 @@
-"""C++ text as a scanner sees it: comments and strings blanked at equal length, so that a name found is code and its place is right.
+"""Places in the text of a program: the headers it includes, and the lines of offsets in bytes.
 
-Every scanner of C++ needs this, for files and for sources inside strings of Python.
+Scanners of C++ and of Python need the latter, for files and for sources inside strings.
 """
 
 from __future__ import annotations
@@ -9,31 +9,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-_NOISE = re.compile(
-    rb"//[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*"
-    rb"|/\*.*?(?:\*/|\Z)"
-    rb'|(?:\bu8|\b[uUL])?R"([^()\\\s]{0,16})\(.*?\)\1"'
-    rb'|"[^"\\\n]*(?:\\(?:\r\n|.)[^"\\\n]*)*"'
-    rb"|(?<![\w])'[^'\\\n]*(?:\\.[^'\\\n]*)*'",
-    re.DOTALL,
-)
 _INCLUDE = re.compile(
     rb"""^[ \t]*#[ \t]*include(?:_next)?[ \t]*(?:<([^>\n]{1,300})>|"([^"\n]{1,300})")""", re.MULTILINE
 )
 _LINE = re.compile(rb"\n")
 _EXCERPT, _BEFORE = 160, 100
-
-
-def plain(data: bytes) -> bytes:
-    """Return `data` with comments and literals blanked; line ends stay, so offsets and lines are those of the original."""
-    return _NOISE.sub(_blank, data)
-
-
-def _blank(found: re.Match[bytes]) -> bytes:
-    text = found[0]
-    if b"\n" not in text:
-        return b" " * len(text)
-    return b"\n".join(b" " * len(part) for part in text.split(b"\n"))
 
 
 def includes(data: bytes, masked: bytes) -> Iterator[tuple[int, str]]:

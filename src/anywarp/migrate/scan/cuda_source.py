@@ -13,7 +13,7 @@ from pathlib import PurePath
 from anywarp.catalogue.identifiers import headers, identifiers
 from anywarp.migrate.findings import Use
 from anywarp.migrate.scan.asm_text import scan_asm
-from anywarp.migrate.scan.cpp_text import Lines, includes, plain
+from anywarp.migrate.scan.cpp_text import Lines, includes
 from anywarp.migrate.scan.tally import Tally
 from anywarp.migrate.target import Target
 from anywarp.migrate.translate import rules_hazards, rules_warps
@@ -89,7 +89,10 @@ def scan(data: bytes, path: PurePath) -> Iterator[Use]:
 def collect(data: bytes, hopper: bool = False) -> Tally:
     """Count what a C++ text uses of CUDA; places are byte offsets. `hopper`: its name says that it is for sm_90a or sm_100a."""
     tally = Tally()
-    masked = plain(data)
+    unit = Unit(
+        data, PurePath("scanned.cu"), Options(target=Target("hip", "gfx942"))
+    )  # of the target nothing is asked but 64 lanes
+    masked = unit.code
     _headers(data, masked, tally)
     _names(masked, tally)
     device = tally.has("cuda.kernel")
@@ -99,8 +102,8 @@ def collect(data: bytes, hopper: bool = False) -> Tally:
     for found in _LAUNCH.finditer(masked):
         tally.add("cuda.launch", "<<<>>>", found.start())
     if device or b"__shfl" in masked or b"__ballot" in masked:
-        _lanes(data, tally)
-    scan_asm(data, masked, tally, device)
+        _lanes(unit, tally)
+    scan_asm(unit, tally, device)
     if (
         device
         and _HIP.search(masked)
@@ -195,9 +198,8 @@ def _torch(masked: bytes, tally: Tally) -> None:
         tally.add("cuda.torch", name, found.start())
 
 
-def _lanes(data: bytes, tally: Tally) -> None:
+def _lanes(unit: Unit, tally: Tally) -> None:
     """Count what counts on 32 lanes, as the translator sees it: places that it keeps at 32, and those that a person must look at."""
-    unit = Unit(data, PurePath("lanes.cu"), Options(target=Target("hip", "gfx942")))
     for rule in (*rules_warps.RULES, *rules_hazards.RULES):
         for outcome in rule.apply(unit):
             if isinstance(outcome, Problem) and outcome.code != "M120":
