@@ -8,13 +8,25 @@ from pathlib import Path
 import pytest
 
 from anywarp import settings
+from anywarp.diagnostics import AnywarpError
 
 FAKES = Path(__file__).resolve().parent / "fakes"
+
+
+def _hip_compiler():
+    from anywarp.migrate.translate import hip_compiler
+
+    try:
+        return hip_compiler.find()
+    except AnywarpError:
+        return None
+
 
 PRESENT = {
     "amd_emulator": lambda: (Path(os.environ.get("TINYGRAD", "/nowhere")) / "test/mockgpu/amd/emu.py").exists(),
     "cuda": lambda: Path("/dev/nvidiactl").exists(),
     "hip": lambda: Path("/dev/kfd").exists(),
+    "hip_compiler": lambda: _hip_compiler() is not None,
     "native": lambda: (settings.LIBRARY_DIR.get() / "libcuda.so.1").exists(),
     "numba": lambda: importlib.util.find_spec("numba_cuda") is not None,
     "nvcc": lambda: shutil.which("nvcc") is not None,
@@ -22,7 +34,10 @@ PRESENT = {
     "torch": lambda: importlib.util.find_spec("torch") is not None,
 }
 
-REASONS = {"amd_emulator": "TINYGRAD names no work tree of tinygrad, whose emulator of AMD's instructions is needed"}
+REASONS = {
+    "amd_emulator": "TINYGRAD names no work tree of tinygrad, whose emulator of AMD's instructions is needed",
+    "hip_compiler": "no compiler of HIP, or no headers of HIP 6 or newer (docs/translate-checking.md)",
+}
 
 
 def pytest_collection_modifyitems(items):
