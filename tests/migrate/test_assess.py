@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from anywarp.diagnostics import AnywarpError
-from anywarp.migrate.assess import Plan, assess
+from anywarp.migrate.assess import Assessment, Plan, assess
 from anywarp.migrate.effort import Days, days_of
 from anywarp.migrate.findings import Finding, Use, Verdict
 from anywarp.migrate.scan import CONTAINERS, SCANNERS, doors
@@ -152,3 +152,22 @@ def test_every_scanner_and_judge_listed_exists_and_keeps_to_the_door():
     unknown = Use("nobody.knows", "x")
     assert judge_of(unknown.subject, known) is None
     assert isinstance(parse_target("cpu"), Target)
+
+
+def test_only_what_can_be_changed_is_proposed_for_changing():
+    def commands(*findings, paths=("a b", "lib.whl"), target="hip:gfx942"):
+        result = Assessment(Plan(list(paths), parse_target(target, "7.1")), list(findings))
+        return summarize(result).next
+
+    source = finding("cudaA", "converted", path="a b/x.cu")
+    options = "--target hip:gfx942 --rocm 7.1"
+    assert commands(source) == (f"anywarp translate 'a b' -o translated {options}",)
+    config = finding("nvidia.com/gpu", "converted", path="a b/k.yaml", subject="k8s.resource")
+    assert commands(source, config)[1:] == (f"anywarp convert 'a b' --diff {options}",)
+    inside = finding("cudaA", "converted", path="lib.whl!/x.cu")
+    binary = finding("sm_80", "converted", path="a b/x.so", subject="binary.fatbin")
+    venv = finding("torch", "re-index", path="a b/lib/site-packages/t.py", subject="package")
+    assert commands(inside, binary, venv) == ("anywarp run --device hip -- YOUR COMMAND",)
+    assert commands(source, target="cpu") == ("anywarp run --device cpu -- YOUR COMMAND",)
+    assert commands(finding("cudaA", "converted"), paths=(".",)) == (f"anywarp translate . -o translated {options}",)
+    assert commands() == ()

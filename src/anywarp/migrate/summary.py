@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import posixpath
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ from anywarp.migrate.assess import Assessment
 from anywarp.migrate.effort import DAYS, Days, Thing, days_of, places, sum_of, thing_of
 from anywarp.migrate.findings import ANSWERS, Answer, Finding
 from anywarp.migrate.kinds import KINDS, kind_of
+from anywarp.migrate.look import is_installed
 from anywarp.migrate.reach import Deployment
 from anywarp.migrate.shown import visible
 from anywarp.migrate.target import Target
@@ -185,20 +187,35 @@ def _blocker(group: list[Finding]) -> Blocker:
 
 
 def _next(assessment: Assessment) -> tuple[str, ...]:
-    """Return the commands that take the next steps, as they can be typed."""
+    """Return the commands that take the next steps, as they can be typed: about what they can change, which archives are not."""
     target = assessment.plan.target
     options = target_arguments(target)
-    paths = " ".join(shlex.quote(visible(path)) for path in assessment.plan.paths)
-    converted = {kind_of(f.use.subject) for f in assessment.findings if f.verdict.answer == "converted"}
-    indexed = any(f.verdict.answer == "re-index" for f in assessment.findings)
+    sources, others = list[str](), list[str]()
+    for f in assessment.findings:
+        if "!/" in f.path or is_installed(f.path) or kind_of(f.use.subject) == "binary":
+            continue
+        if f.verdict.answer == "converted" and kind_of(f.use.subject) in ("cuda", "ptx"):
+            sources.append(f.path)
+        elif f.verdict.answer in ("converted", "re-index") and kind_of(f.use.subject) != "cuda":
+            others.append(f.path)
     commands: list[str] = []
-    if converted & {"cuda", "ptx"} and target.device == "hip":
-        commands.append(f"anywarp translate {paths} -o translated {options}")
-    if (converted - {"cuda", "ptx"} or indexed) and target.device == "hip":
-        commands.append(f"anywarp convert {paths} --diff {options}")
+    if target.device == "hip":
+        commands += [f"anywarp translate {p} -o translated {options}" for p in _named(assessment, sources)]
+        commands += [f"anywarp convert {p} --diff {options}" for p in _named(assessment, others)]
     if assessment.findings and not commands:
         commands.append(f"anywarp run --device {target.device} -- YOUR COMMAND")
     return tuple(commands)
+
+
+def _named(assessment: Assessment, paths: Sequence[str]) -> tuple[str, ...]:
+    """Return the paths of the command line that hold any of these, quoted, as one argument list; nothing when none does."""
+    given = {path: visible(posixpath.normpath(path)) for path in assessment.plan.paths}
+    holding = [
+        path
+        for path, start in given.items()
+        if start == "." or any(one == start or one.startswith(f"{start}/") for one in paths)
+    ]
+    return (" ".join(shlex.quote(visible(path)) for path in holding),) if holding and paths else ()
 
 
 def as_json(summary: Summary) -> dict[str, Any]:
