@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from anywarp.migrate.translate.inline_ptx import NoPtx, Untranslatable, convert
 from anywarp.migrate.translate.inline_ptx_text import statements
 from anywarp.migrate.translate.unit import Unit
-from anywarp.migrate.translate.vendor_regions import AMD, set_apart
+from anywarp.migrate.translate.vendor_regions import AMD
 
 LEVEL = 800
 """What `ANYWARP_CUDA_ARCH` is on AMD GPUs."""
@@ -47,7 +47,7 @@ def refused(unit: Unit) -> list[Untaken]:
     """Return the comparisons whose newer branch has no translation, while the same chain has another branch."""
     if b"__CUDA_ARCH__" not in unit.words:
         return []
-    apart = set_apart(unit)
+    apart = unit.apart
     found: list[Untaken] = []
     for chain in _chains(unit):
         if chain[0].start in apart or len(chain) < 2 or AMD.search(unit.code[slice(*chain[0].condition)]):

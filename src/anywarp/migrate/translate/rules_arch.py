@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from anywarp.migrate.translate.architecture_guards import refused
 from anywarp.migrate.translate.rules import Edit, Need, Outcome, Problem
 from anywarp.migrate.translate.unit import Unit
-from anywarp.migrate.translate.vendor_regions import AMD, set_apart
+from anywarp.migrate.translate.vendor_regions import AMD
 
 ARCH = b"__CUDA_ARCH__"
 HEADER = b'"anywarp_warp.h"'
@@ -33,7 +33,7 @@ class Architecture:
     words = frozenset((ARCH,))
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
-        apart = set_apart(unit)
+        apart = unit.apart
         done: list[tuple[int, int]] = []
         for each in refused(unit):
             text = unit.data[each.start : each.end]
@@ -67,7 +67,7 @@ class Compiler:
     words = frozenset(MACROS)
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
-        apart = set_apart(unit)
+        apart = unit.apart
         for match in unit.occurrences(self.words):
             place, name = match.start(), match.group()
             if place in apart or _mentions_amd(unit, place):

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from anywarp.migrate.translate.rules import Edit, Need, Outcome
 from anywarp.migrate.translate.unit import Unit
-from anywarp.migrate.translate.vendor_regions import set_apart
 
 WIDTH_AT = {b"WarpReduce": 1, b"WarpScan": 1, b"WarpExchange": 2, b"WarpMergeSort": 2}
 """The template argument that is the width, counted from 0: CUB's is 32 when it is left out, hipCUB's the whole wave."""
@@ -29,7 +28,7 @@ class CubWarps:
     def apply(self, unit: Unit) -> Iterator[Outcome]:
         if unit.options.keep_cuda:
             return
-        apart = set_apart(unit)
+        apart = unit.apart
         for match in unit.occurrences(self.words):
             name, place = match.group(), match.start()
             if place in apart:
@@ -101,7 +100,7 @@ class Namespaces:
     def apply(self, unit: Unit) -> Iterator[Outcome]:
         if unit.options.keep_cuda:
             return
-        apart = set_apart(unit)
+        apart = unit.apart
         for match in self._CUB.finditer(unit.code):
             start = match.end() - 3
             if start not in apart:

@@ -13,7 +13,6 @@ from anywarp.migrate.translate.brackets import arguments, call
 from anywarp.migrate.translate.rules import Edit, Need, Outcome, Problem
 from anywarp.migrate.translate.rules_names import is_anothers
 from anywarp.migrate.translate.unit import Unit
-from anywarp.migrate.translate.vendor_regions import set_apart
 
 CUDA, SIMD, WARP = b'"anywarp_cuda.h"', b'"anywarp_simd.h"', b'"anywarp_warp.h"'
 
@@ -74,7 +73,7 @@ class DeviceFunctions:
     def apply(self, unit: Unit) -> Iterator[Outcome]:
         if unit.options.keep_cuda:
             return
-        apart = set_apart(unit)
+        apart = unit.apart
         for match in unit.occurrences(self.words):
             name, place = match.group(), match.start()
             if place in apart or is_anothers(unit, place) or _defined(unit.code, match):
@@ -118,7 +117,7 @@ class Bfloat16Pairs:
     def apply(self, unit: Unit) -> Iterator[Outcome]:
         if unit.options.keep_cuda:
             return
-        apart = set_apart(unit)
+        apart = unit.apart
         for group, match in enumerate(unit.occurrences(self.words), 1):
             places = call(unit.code, match.end())
             if places is None or match.start() in apart or is_anothers(unit, match.start()):
@@ -151,7 +150,7 @@ class Attributes:
     def apply(self, unit: Unit) -> Iterator[Outcome]:
         if unit.options.keep_cuda:
             return
-        apart = set_apart(unit)
+        apart = unit.apart
         for match in unit.occurrences(self.words):
             name, place = match.group(), match.start()
             if place in apart or _MACRO.search(unit.code, max(0, place - 40), place):
@@ -204,7 +203,7 @@ class Pragmas:
     def apply(self, unit: Unit) -> Iterator[Outcome]:
         if unit.options.keep_cuda:
             return
-        apart = set_apart(unit)
+        apart = unit.apart
         for each in unit.directives:
             if each.word == b"pragma" and each.start not in apart and self._OURS.match(unit.code, each.start):
                 at = unit.code.index(b"#", each.start)

@@ -13,7 +13,6 @@ from anywarp.migrate.translate.brackets import call
 from anywarp.migrate.translate.rules import Edit, Need, Outcome, Problem
 from anywarp.migrate.translate.rules_names import is_anothers
 from anywarp.migrate.translate.unit import Unit
-from anywarp.migrate.translate.vendor_regions import set_apart
 
 _NO_IMAGES = re.compile(r"gfx9(?:0a|4[0-9a-f]|50|-4-generic)")
 """Architectures without image instructions: HIP's texture functions do not compile for them."""
@@ -35,7 +34,7 @@ class MatrixFragments:
                 yield Edit(include.start, include.end, b"<rocwmma/rocwmma.hpp>", self.name, reason)
         if b"nvcuda" not in unit.words:
             return
-        apart, dead = set_apart(unit), untaken(unit)
+        apart, dead = unit.apart, untaken(unit)
         first: int | None = None
         for match in self._NAME.finditer(unit.code):
             if match.start() in apart or any(a <= match.start() < b for a, b in dead):
@@ -66,7 +65,7 @@ class Collectives:
     def apply(self, unit: Unit) -> Iterator[Outcome]:
         if unit.options.keep_cuda:
             return
-        apart = set_apart(unit)
+        apart = unit.apart
         for include in unit.includes:
             if include.name in self.HEADERS and include.start not in apart:
                 reason = "HIP's cooperative groups have no collective functions; the support header gives them"
@@ -98,7 +97,7 @@ class StandardLibrary:
     def apply(self, unit: Unit) -> Iterator[Outcome]:
         if unit.options.keep_cuda:
             return
-        apart, dead = set_apart(unit), untaken(unit)
+        apart, dead = unit.apart, untaken(unit)
         told: set[bytes] = set()
         for include in unit.includes:
             plain = include.name.removeprefix("cuda/std/")
@@ -160,7 +159,9 @@ class Cutlass:
     _NAME = re.compile(rb"(?<![\w:])(?:cutlass|cute)\s*::")
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
-        apart = set_apart(unit)
+        if not any(i.name.startswith("cut") for i in unit.includes) and unit.words.isdisjoint((b"cutlass", b"cute")):
+            return
+        apart = unit.apart
         first = next(
             ((i.start, i.end) for i in unit.includes if re.match(r"cut(?:lass|e)/", i.name) and i.start not in apart),
             None,
@@ -188,13 +189,14 @@ class Textures:
         b" surf2DLayeredread surf2DLayeredwrite surfCubemapread surfCubemapwrite"
     ).split()
     words = frozenset((*_FUNCTIONS, b"texture"))
+    _ASKED = re.compile(rb"\btexture\s*<")
     _REFERENCE = re.compile(
         rb"(?:^|[;}\n])\s*(?:static\s+|__device__\s+)*(texture)\s*<[^<>;]*(?:<[^<>;]*>)?[^<>;]*>\s*\w+\s*[;=,(\[]"
     )
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
-        apart = set_apart(unit)
-        for match in self._REFERENCE.finditer(unit.code):
+        apart = unit.apart
+        for match in self._REFERENCE.finditer(unit.code) if self._ASKED.search(unit.code) else ():
             if match.start(1) not in apart:
                 message = "texture references are gone from CUDA 12 and from HIP"
                 hint = "make a texture object on the host, and give it to the kernel as an argument"
@@ -232,7 +234,7 @@ class SmallFloats:
     def apply(self, unit: Unit) -> Iterator[Outcome]:
         if unit.options.keep_cuda or not _FNUZ.match(unit.target.architecture):
             return
-        apart = set_apart(unit)
+        apart = unit.apart
         match = next((m for m in unit.occurrences(self.words) if m.start() not in apart), None)
         if match is not None:
             message = "8-bit floats of CUDA are of the OCP formats; the instructions of gfx942 have FNUZ, where the same byte is half the value"

@@ -12,16 +12,13 @@ from collections.abc import Iterator
 from anywarp.migrate.translate.brackets import call
 from anywarp.migrate.translate.rules import Edit, Need, Outcome, Problem
 from anywarp.migrate.translate.unit import Unit
-from anywarp.migrate.translate.vendor_regions import set_apart
 
 _WIDTH = rb"(?:32|0x20|WARP_SIZE|WARPSIZE|kWarpSize|warpSize|WarpSize|warp_size)[uU]?"
 _LAST = rb"(?:31|0x1[fF]|\(?\s*(?:WARP_SIZE|WARPSIZE|kWarpSize|warpSize)\s*-\s*1\s*\)?)[uU]?"
 _INDEX = rb"(?:threadIdx\.[xyz]|tid\w*|\w*[tT]hread_?[iI]dx?\w*|\w*[tT]hreadID|lane\w*|thread_rank\s*\(\s*\)|idx)"
-LANES = re.compile(
-    rb"\b" + _INDEX + rb"\s*(?:&\s*" + _LAST + rb"|%\s*" + _WIDTH + rb"|/\s*" + _WIDTH + rb"|>>\s*5)(?![\w.])"
-    rb"|__shared__[^;\n=(){}]*\[\s*" + _WIDTH + rb"\s*\](?!\s*\[)"
-)
-"""Lane and warp numbers made of thread numbers, and arrays with a place per warp."""
+_AMOUNT = re.compile(rb"(?:&\s*" + _LAST + rb"|[%/]\s*" + _WIDTH + rb"|>>\s*5)(?![\w.])")
+_NUMBER = re.compile(rb"\b" + _INDEX + rb"\s*\Z")
+_SLOTS = re.compile(rb"__shared__[^;\n=(){}]*\[\s*" + _WIDTH + rb"\s*\](?!\s*\[)")
 SPIN = re.compile(rb"\bwhile\s*\(\s*(?:\(?\s*0\s*[!=]=\s*|!\s*|1\s*==\s*)?atomic(?:CAS|Exch)\s*\(")
 _SINGLE = re.compile(
     rb"(?:threadIdx\.x|tid\w*|lane\w*|thread_rank\s*\(\s*\)|thread_?[iI]d\w*)\s*(?:==\s*0|<\s*1)\b|!\s*threadIdx\.x|elect|leader|is_first|isLeader|threadIdx\.x\s*&\s*0x1[fF]\s*\)\s*==\s*0"
@@ -31,6 +28,7 @@ STEP = re.compile(
     rb"(?:[+*|&^]?=)[^;{}]*?\b(?P=array)\s*\[\s*(?P=index)\s*\+\s*(?:32|16|8|4|2|1)\s*\][^;{}]*;"
 )
 """One step of a reduction within a warp through shared memory."""
+_STEPS = re.compile(rb"\[\s*\w+(?:\.\w+)?\s*\+\s*(?:32|16|8|4|2|1)\s*\]")
 PROPERTY = re.compile(rb"(?:\.|->)\s*warpSize\b")
 _PRINTS = re.compile(rb"printf|cout|cerr|<<\s*\"|print|json|Log|LOG|format|info", re.IGNORECASE)
 
@@ -44,15 +42,23 @@ class Remarks:
     def apply(self, unit: Unit) -> Iterator[Outcome]:
         if unit.target.wave == 32:
             return
-        apart = set_apart(unit)
-        found = [m for m in LANES.finditer(unit.code) if m.start() not in apart]
+        apart = unit.apart
+        found = sorted(place for place in lane_numbers(unit.code) if place[0] not in apart)
         if not found:
             return
-        places = "one place" if len(found) == 1 else f"{len(found)} places"
-        message = (
-            f"{places} in this file count on warps of 32 lanes; the translated code keeps them, two to a wave of 64"
-        )
-        yield Problem(found[0].start(), found[0].end(), "M120", message, "nothing is needed for right results", "note")
+        places = "one place counts" if len(found) == 1 else f"{len(found)} places count"
+        message = f"{places} on warps of 32 lanes; the translated code keeps them, two to a wave of 64"
+        yield Problem(*found[0], "M120", message, "nothing is needed for right results", "note")
+
+
+def lane_numbers(code: bytes) -> Iterator[tuple[int, int]]:
+    """Yield where lane and warp numbers are made of thread numbers, and arrays have a place per warp."""
+    for match in _AMOUNT.finditer(code):
+        number = _NUMBER.search(code, max(0, match.start() - 60), match.start())
+        if number is not None:
+            yield number.start(), match.end()
+    for match in _SLOTS.finditer(code):
+        yield match.span()
 
 
 class HostWidth:
@@ -64,7 +70,7 @@ class HostWidth:
     def apply(self, unit: Unit) -> Iterator[Outcome]:
         if unit.target.wave == 32:
             return
-        apart = set_apart(unit)
+        apart = unit.apart
         for match in PROPERTY.finditer(unit.code):
             start = max(unit.code.rfind(mark, 0, match.start()) for mark in (b";", b"{", b"}")) + 1
             if match.start() in apart or _PRINTS.search(unit.code, start, match.start()):
@@ -83,7 +89,7 @@ class SpinLocks:
     words = frozenset((b"atomicCAS", b"atomicExch"))
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
-        apart = set_apart(unit)
+        apart = unit.apart
         for match in SPIN.finditer(unit.code):
             if match.start() in apart or _SINGLE.search(unit.code, max(0, match.start() - 300), match.start()):
                 continue
@@ -108,7 +114,9 @@ class WarpSteps:
     words = frozenset((b"__device__", b"__global__", b"__shared__"))
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
-        apart = set_apart(unit)
+        if _STEPS.search(unit.code) is None:
+            return
+        apart = unit.apart
         group: list[re.Match[bytes]] = []
         for match in (*STEP.finditer(unit.code), None):
             follows = (
@@ -144,7 +152,7 @@ class Coalesced:
     def apply(self, unit: Unit) -> Iterator[Outcome]:
         if unit.target.wave == 32:
             return
-        apart = set_apart(unit)
+        apart = unit.apart
         for match in unit.occurrences(self.words):
             if match.start() in apart or call(unit.code, match.end()) is None:
                 continue

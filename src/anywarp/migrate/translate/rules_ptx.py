@@ -14,7 +14,6 @@ from anywarp.migrate.translate.inline_ptx_text import AsmStatement, statements
 from anywarp.migrate.translate.inline_ptx_values import Text
 from anywarp.migrate.translate.rules import Edit, Kept, Need, Outcome, Problem
 from anywarp.migrate.translate.unit import Unit
-from anywarp.migrate.translate.vendor_regions import set_apart
 
 _DEFINE = re.compile(rb"[ \t]*#[ \t]*define\b")
 
@@ -26,7 +25,7 @@ class InlinePtx:
     words = frozenset((b"asm", b"__asm__", b"__asm"))
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
-        apart, dead = set_apart(unit), untaken(unit)
+        apart, dead = unit.apart, untaken(unit)
         for statement in statements(unit.code, unit.data):
             if statement.start in apart or any(a <= statement.start < b for a, b in dead):
                 continue

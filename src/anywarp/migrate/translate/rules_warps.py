@@ -13,7 +13,6 @@ from anywarp.migrate.translate.brackets import arguments, call
 from anywarp.migrate.translate.rules import Edit, Need, Outcome
 from anywarp.migrate.translate.rules_names import is_anothers
 from anywarp.migrate.translate.unit import Unit
-from anywarp.migrate.translate.vendor_regions import set_apart
 
 HEADER = b'"anywarp_warp.h"'
 RENAMED: dict[bytes, bytes] = {
@@ -42,7 +41,7 @@ class Warps:
     words = frozenset((*RENAMED, *SHUFFLES, *SHUFFLES.values()))
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
-        apart = set_apart(unit)
+        apart = unit.apart
         needed = False
         group = gone = 0
         for match in unit.occurrences(self.words):
@@ -108,7 +107,7 @@ class WarpSize:
     def apply(self, unit: Unit) -> Iterator[Outcome]:
         if _DECLARED.search(unit.code):
             return
-        apart = set_apart(unit)
+        apart = unit.apart
         for match in unit.occurrences(self.words):
             if match.start() not in apart and not is_anothers(unit, match.start()):
                 reason = "CUDA's warpSize is 32; HIP's is no constant, and 64 on Instinct"

@@ -19,6 +19,7 @@ from anywarp.catalogue.identifiers import Identifier, headers, identifiers, name
 from anywarp.migrate.target import Target
 from anywarp.migrate.translate.includes import Directive, Include, directives, includes
 from anywarp.migrate.translate.platform import unseen
+from anywarp.migrate.translate.vendor_regions import Regions, set_apart
 
 if TYPE_CHECKING:
     from tree_sitter import Tree
@@ -99,6 +100,11 @@ class Unit:
     @cached_property
     def includes(self) -> tuple[Include, ...]:
         return includes(self)
+
+    @cached_property
+    def apart(self) -> Regions:
+        """The places that are for one vendor's tools already: see `vendor_regions.py`."""
+        return set_apart(self.code, self.directives)
 
     @cached_property
     def tree(self) -> Tree | None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from anywarp.migrate.translate.unit import Unit
+from anywarp.migrate.translate.includes import Directive
 
 AMD = re.compile(rb"(?<![A-Za-z])(?:HIP|ROCM|HCC|AMDGCN|AMDGPU)(?![a-z])|__gfx\w+__|(?<![A-Za-z])hip|__AMD")
 """What a condition mentions when it asks for AMD's tools."""
@@ -29,15 +30,15 @@ class Regions:
         return at >= 0 and place < self.ends[at]
 
 
-def set_apart(unit: Unit) -> Regions:
+def set_apart(code: bytes, directives: Sequence[Directive]) -> Regions:
     """Return the ranges whose outermost deciding condition is about AMD's tools, or never holds."""
     found: list[tuple[int, int]] = []
     stack: list[
         tuple[bool, int]
     ] = []  # whether the chain is apart, where the branch being read began (-1: it is not apart)
-    for each in unit.directives:
+    for each in directives:
         if each.word in (b"if", b"ifdef", b"ifndef"):
-            condition = unit.code[each.text : each.end]
+            condition = code[each.text : each.end]
             chain = AMD.search(condition) is not None
             never = each.word == b"if" and _NEVER.search(condition) is not None
             stack.append((chain, each.end if chain or never else -1))
@@ -45,7 +46,7 @@ def set_apart(unit: Unit) -> Regions:
             chain, start = stack.pop()
             if start >= 0:
                 found.append((start, each.start))
-            chain = chain or AMD.search(unit.code[each.text : each.end]) is not None
+            chain = chain or AMD.search(code[each.text : each.end]) is not None
             stack.append((chain, each.end if chain else -1))
         elif each.word == b"endif" and stack:
             _, start = stack.pop()
