@@ -18,6 +18,7 @@ from anywarp.migrate.facts import Facts, decode, open_facts
 from anywarp.migrate.findings import Finding, Use
 from anywarp.migrate.layers import visible_uses
 from anywarp.migrate.look import Row, Seen, use_of
+from anywarp.migrate.own_modules import without_own
 from anywarp.migrate.reach import Deployment, Map, connect
 from anywarp.migrate.scan import CONTAINERS, SCANNERS
 from anywarp.migrate.shown import visible
@@ -74,7 +75,7 @@ def assess(plan: Plan, step: Step = lambda done, total: None) -> Assessment:
         result.problems += facts.warnings
     where = connect(uses)
     result.deployments = where.deployments
-    result.findings = _judge(uses, plan, where, result)
+    result.findings = _judge(without_own(uses, {file.shown for file in files}), plan, where, result)
     result.problems += result.left_out.problems
     result.problems.sort(key=lambda d: d.source.name if d.source else "")
     result.seconds = time.monotonic() - started
@@ -89,7 +90,7 @@ def _files(plan: Plan, result: Assessment) -> list[File]:
         for file in walk(given, plan.exclude, result.left_out):
             shown = given if file.named else file.shown if given == "." else f"{given}/{file.shown}"
             place = os.path.abspath(file.place)
-            files.setdefault(place, File(place, shown, file.size, file.named))
+            files.setdefault(place, File(place, shown, file.size, file.named, file.installed))
     return list(files.values())
 
 

@@ -15,7 +15,7 @@ from anywarp.migrate.findings import Use
 from anywarp.migrate.scan import cuda_source
 from anywarp.migrate.scan.cpp_text import Lines
 from anywarp.migrate.scan.python_tree import Reader
-from anywarp.migrate.scan.python_uses import Uses, embedded
+from anywarp.migrate.scan.python_uses import Uses, embedded, packages
 from anywarp.migrate.scan.python_words import read_words
 
 SUFFIXES = frozenset({".py", ".pyi", ".pyx", ".pxd", ".pxi", ".pyw"})
@@ -46,7 +46,9 @@ def wants(path: PurePath, head: bytes) -> bool:
 
 
 def scan(data: bytes, path: PurePath) -> Iterator[Use]:
-    """Yield the uses of CUDA in a Python text, one per name."""
+    """Yield the uses of CUDA in a Python text, one per name; first that it is a package of a name that matters, if it is."""
+    if path.name == "__init__.py" and len(path.parts) > 1 and path.parts[-2] in packages():
+        yield Use("dist.module", path.parts[-2], 1, 1)
     low = data.lower()
     if not any(word in low for word in _WORDS):
         return

@@ -59,6 +59,12 @@ def modules() -> frozenset[str]:
     return frozenset(row["name"] for row in rows("python_names") if row["kind"] == "module")
 
 
+@cache
+def packages() -> frozenset[str]:
+    """Return the first parts of the modules of the table."""
+    return frozenset(name.partition(".")[0] for name in modules())
+
+
 def known_module(name: str) -> str:
     """Return the longest known module that `name` is or lies in, "" where there is none."""
     while name:
