@@ -68,6 +68,15 @@ def test_repositories_and_caches_are_skipped_and_venvs_are_not(tmp_path):
     assert out.skipped == 3
 
 
+def test_files_of_a_virtual_or_conda_environment_are_marked(tmp_path):
+    make(tmp_path, "env/pyvenv.cfg", "env/bin/tool", "env/src/own.py", "c/conda-meta/history", "c/lib/x.py", "own.py")
+    out = Walked()
+    marked = {file.shown for file in walk(tmp_path, (), out) if file.installed}
+    assert marked == {"env/bin/tool", "c/conda-meta/history", "c/lib/x.py"}
+    assert out.environments == [f"{tmp_path}/c/conda-meta", f"{tmp_path}/c/lib", f"{tmp_path}/env/bin"]
+    assert {file.shown for file in walk(tmp_path / "env") if file.installed} == {"bin/tool"}
+
+
 def test_gitignore_is_not_obeyed_and_patterns_are(tmp_path):
     make(tmp_path, ".gitignore", "build/a.cu", "src/build/b.cu", "src/c.cu", "src/keep.cu")
     (tmp_path / ".gitignore").write_text("src/\n")

@@ -148,7 +148,7 @@ class _Crew:
         while self._waiting and len(worker.tasks) < _AHEAD_TASKS and ahead < _AHEAD_BYTES:
             number = self._waiting.popleft()
             file = self._files[number]
-            line = json.dumps([number, file.place, file.shown, file.size, file.named]).encode() + b"\n"
+            line = json.dumps([number, file.place, file.shown, file.size, file.named, file.installed]).encode() + b"\n"
             if not worker.tasks:
                 worker.heard = time.monotonic()
             worker.tasks.append((number, len(line)))

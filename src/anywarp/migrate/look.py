@@ -81,7 +81,7 @@ def look_into(file: File, look: Look, known: Callable[[str], bool] = lambda key:
     None instead of what it says where `known` tells that the key's facts are kept.
     """
     place, shown = file.place, file.shown
-    path, installed = cut(PurePath(shown)), is_installed(shown)
+    path, installed = cut(PurePath(shown)), file.installed or is_installed(shown)
     try:
         with open_regular(place) as stream:
             head = stream.read(HEAD)

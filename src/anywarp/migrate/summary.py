@@ -191,8 +191,9 @@ def _next(assessment: Assessment) -> tuple[str, ...]:
     target = assessment.plan.target
     options = target_arguments(target)
     sources, others = list[str](), list[str]()
+    made = tuple(f"{visible(posixpath.normpath(place))}/" for place in assessment.left_out.environments)
     for f in assessment.findings:
-        if "!/" in f.path or is_installed(f.path) or kind_of(f.use.subject) == "binary":
+        if "!/" in f.path or is_installed(f.path) or kind_of(f.use.subject) == "binary" or f.path.startswith(made):
             continue
         if f.verdict.answer == "converted" and kind_of(f.use.subject) in ("cuda", "ptx"):
             sources.append(f.path)

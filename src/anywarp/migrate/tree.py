@@ -23,6 +23,12 @@ SKIPPED = frozenset(
 )  # fmt: skip
 """Folders that hold nothing that a person wrote or a machine runs; `.gitignore` is not asked, for a venv is ignored by git and matters."""
 
+_ENVIRONMENT = frozenset({"pyvenv.cfg", "conda-meta"})
+"""What tells the folder of a virtual or conda environment."""
+
+_ITS_FOLDERS = frozenset({"bin", "etc", "include", "lib", "lib64", "libexec", "man", "pkgs", "sbin", "share", "ssl", "var", "conda-meta", "Scripts", "Lib"})  # fmt: skip
+"""What an environment consists of; some people keep their sources beside that."""
+
 LARGEST = 64 << 20
 """Most bytes of one file that is read as text."""
 
@@ -39,6 +45,8 @@ class File:
     size: int
     named: bool = False
     """Whether the user named this very file."""
+    installed: bool = False
+    """Whether it lies in a virtual or conda environment: others made it."""
 
 
 @dataclass(slots=True)
@@ -50,6 +58,7 @@ class Walked:
     skipped: int = 0
     excluded: int = 0
     problems: list[Diagnostic] = field(default_factory=list[Diagnostic])
+    environments: list[str] = field(default_factory=list[str])
 
 
 def walk(root: str | Path, exclude: Sequence[str] = (), left_out: Walked | None = None) -> Iterator[File]:
@@ -69,11 +78,12 @@ def walk(root: str | Path, exclude: Sequence[str] = (), left_out: Walked | None 
     if not stat.S_ISDIR(status.st_mode):
         raise codes.problem(codes.NO_SUCH_PATH, f"{visible(root)} is neither a file nor a folder")
     spec = pathspec.PathSpec.from_lines("gitignore", exclude) if exclude else None
-    waiting = [""]
+    waiting = [("", False)]
     while waiting:
-        folder = waiting.pop()
+        folder, installed = waiting.pop()
         entries = _entries(root, folder, out)
-        inner: list[str] = []
+        environment = any(entry.name in _ENVIRONMENT for entry in entries)
+        inner: list[tuple[str, bool]] = []
         for entry in entries:
             shown = f"{folder}{entry.name}"
             kind = _kind(entry)
@@ -83,9 +93,12 @@ def walk(root: str | Path, exclude: Sequence[str] = (), left_out: Walked | None 
                 if entry.name in SKIPPED:
                     out.skipped += 1
                 else:
-                    inner.append(f"{shown}/")
+                    its_own = environment and entry.name in _ITS_FOLDERS
+                    if its_own and not installed:
+                        out.environments.append(entry.path)
+                    inner.append((f"{shown}/", installed or its_own))
             elif kind == "file":
-                yield from _file(entry, shown, out)
+                yield from _file(entry, shown, installed, out)
             elif kind == "link":
                 out.links += 1
             else:
@@ -149,9 +162,9 @@ def _kind(entry: os.DirEntry[str]) -> str:
         return "special"
 
 
-def _file(entry: os.DirEntry[str], shown: str, out: Walked) -> Iterator[File]:
+def _file(entry: os.DirEntry[str], shown: str, installed: bool, out: Walked) -> Iterator[File]:
     try:
-        yield File(entry.path, shown, entry.stat(follow_symlinks=False).st_size)
+        yield File(entry.path, shown, entry.stat(follow_symlinks=False).st_size, installed=installed)
     except OSError as error:
         name = visible(shown)
         text = f"{name} cannot be read: {_reason(error)}"

@@ -50,10 +50,10 @@ def main(order: str) -> None:
 
 
 def _answer(task: list[Any], look: Look, facts: Facts | None) -> tuple[dict[str, Any], bytes]:
-    number, place, shown, size, named = task
+    number, *file = task
     known: Callable[[str], bool] = facts.knows if facts is not None else lambda key: False
     try:
-        key, seen = look_into(File(place, shown, size, named), look, known)
+        key, seen = look_into(File(*file), look, known)
     except AnywarpError as error:
         d = error.diagnostic
         return {"task": number, "problem": ["", d.code, d.message, d.severity, d.help]}, b""
