@@ -179,3 +179,9 @@ def test_installed_builds():
 def test_functions_of_nvml_by_its_table():
     assert answer("python.nvml", "nvmlInit", "cpu") == "as-is"
     assert answer("python.nvml", "nvmlComputeInstanceDestroy", "cpu") == "no-path"
+
+
+def test_kernels_are_counted_in_words():
+    assert judge("cuda.kernel", "__global__", count="1").reason.startswith("1 kernel:")
+    assert judge("cuda.kernel", "__global__", "cpu", count="3").reason.startswith("3 kernels:")
+    assert judge("cuda.kernel", "__shared__", count="1") is None

@@ -239,11 +239,12 @@ def _kernel(use: Use, target: Target) -> Verdict | None:
     if use.name != "__global__":
         return None  # qualifiers are HIP's, too: kernels count, these do not
     count = use.detail("count", "1")
+    kernels = "1 kernel" if count == "1" else f"{count} kernels"
     if target.device == "cpu":
         return Verdict(
-            "rebuild", f"{count} kernels: compiled to PTX, which runs on the processor", effort="minutes", help=_BUILD
+            "rebuild", f"{kernels}: compiled to PTX, which runs on the processor", effort="minutes", help=_BUILD
         )
-    return Verdict("converted", f"{count}: HIP compiles the same language", "HIP", help=_TRANSLATE)
+    return Verdict("converted", f"{kernels}: HIP compiles the same language", "HIP", help=_TRANSLATE)
 
 
 def _launch(use: Use, target: Target) -> Verdict:
