@@ -7,37 +7,61 @@ brackets that never close cost nothing more.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-REACH = 1 << 16
-"""Bytes after an opening bracket within which its closing one is looked for."""
+MOST = 1 << 20
+"""Brackets of a text that are matched; a text with more of them is no source."""
+SIGNS = 2000
+"""Commas and brackets of one call that are looked at."""
 
 _BRACKET = re.compile(rb"[()\[\]{}]")
 _ARGUMENT = re.compile(rb"[()\[\]{},<>;]")
+_CALLED = re.compile(rb"\s*\(")
 _CLOSES = {b")": b"(", b"]": b"[", b"}": b"{"}
+_BACK = 64
 
 
 def closing(code: bytes, place: int) -> int:
-    """Return the place of the bracket that closes the one at `place`, or -1 (mismatched, or out of reach)."""
-    stack = list[bytes]()
-    for match in _BRACKET.finditer(code, place, min(len(code), place + REACH)):
+    """Return the place of the bracket that closes the one at `place`, or -1."""
+    return _pairs(code).get(place, -1)
+
+
+@lru_cache(maxsize=2)
+def _pairs(code: bytes) -> dict[int, int]:
+    """Return where each bracket that closes does so, in one pass; one that fits nothing near is passed over."""
+    found, stack = dict[int, int](), list[tuple[bytes, int]]()
+    for count, match in enumerate(_BRACKET.finditer(code)):
         bracket = match.group()
-        if bracket in b"([{":
-            stack.append(bracket)
-        elif not stack or stack.pop() != _CLOSES[bracket]:
-            return -1
-        elif not stack:
-            return match.start()
-    return -1
+        opens = _CLOSES.get(bracket)
+        if opens is None:
+            stack.append((bracket, match.start()))
+        elif stack and stack[-1][0] == opens:
+            found[stack.pop()[1]] = match.start()
+        else:
+            _mend(stack, opens, found, match.start())
+        if count > MOST:
+            break
+    return found
+
+
+def _mend(stack: list[tuple[bytes, int]], opens: bytes, found: dict[int, int], place: int) -> None:
+    for back in range(2, min(len(stack), _BACK) + 1):
+        if stack[-back][0] == opens:
+            found[stack[-back][1]] = place
+            del stack[-back:]
+            return
 
 
 def arguments(code: bytes, place: int, end: int) -> list[tuple[int, int]]:
     """Return the trimmed ranges of the arguments between the brackets at `place` and `end`, split at outer commas.
 
-    Commas inside template arguments split only where `<...>` cannot be told from comparisons (`a < b, c > d`).
+    Nothing for a call that is longer than any that a person or a generator writes. Commas inside template arguments split only where `<...>` cannot be told from comparisons (`a < b, c > d`).
     """
     found = list[tuple[int, int]]()
     depth, start, angles = 0, place + 1, list[int]()
-    for match in _ARGUMENT.finditer(code, place + 1, end):
+    for count, match in enumerate(_ARGUMENT.finditer(code, place + 1, end)):
+        if count > SIGNS:
+            return []
         sign, at = match.group(), match.start()
         if sign in b"([{":
             depth += 1
@@ -75,11 +99,10 @@ def _trimmed(code: bytes, start: int, end: int) -> tuple[int, int]:
 
 def call(code: bytes, end_of_name: int) -> tuple[int, int] | None:
     """Return the places of the brackets of the call whose name ends there, or None if no call follows."""
-    at = end_of_name
-    while code[at : at + 1].isspace():
-        at += 1
-    if code[at : at + 1] != b"(":
+    match = _CALLED.match(code, end_of_name)
+    if match is None:
         return None
+    at = match.end() - 1
     close = closing(code, at)
     return None if close < 0 else (at, close)
 

@@ -6,7 +6,7 @@ Earlier rules win, groups are applied together or not at all, and an edit may co
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
 from anywarp.migrate.translate.rules import Edit, Kept
@@ -19,17 +19,22 @@ class Accepted:
     """The edits accepted so far, by place."""
 
     def __init__(self) -> None:
-        self._edits = list[tuple[int, int, int, Edit]]()  # start, end, order
+        self._starts = list[int]()
+        self._edits = list[Edit]()  # by start
         self._longest = 0
+        self._last = 0
 
     def offer(self, edits: Sequence[Edit]) -> bool:
         """Accept all of the edits, or none if one of them meets an edit accepted before."""
-        fresh = [each for each in edits if not self._has(each)]
-        if any(self._meets(each) for each in fresh):
+        fresh = [each for each in edits if each.start >= self._last or not self._has(each)]
+        if any(each.start < self._last and self._meets(each) for each in fresh):
             return False
         for each in fresh:
-            insort(self._edits, (each.start, each.end, len(self._edits), each), key=lambda entry: entry[:3])
+            place = bisect_right(self._starts, each.start)
+            self._starts.insert(place, each.start)
+            self._edits.insert(place, each)
             self._longest = max(self._longest, each.end - each.start)
+            self._last = max(self._last, each.end)
         return True
 
     def covers(self, start: int, end: int) -> bool:
@@ -37,17 +42,14 @@ class Accepted:
         return any(each.start < end and start < each.end for each in self._near(Edit(start, end, b"", "", "")))
 
     def in_order(self) -> list[Edit]:
-        """Return the accepted edits by start; an edit comes before those inside it."""
-        return [
-            entry[3] for entry in sorted(self._edits, key=lambda entry: (entry[0], entry[0] != entry[1], -entry[1]))
-        ]
+        """Return the accepted edits by start; an edit comes before those inside it, an insertion before all there."""
+        return sorted(self._edits, key=lambda each: (each.start, each.start != each.end, -each.end))
 
     def _near(self, edit: Edit) -> Iterable[Edit]:
-        first = bisect_left(self._edits, edit.start - self._longest, key=lambda entry: entry[0])
-        for entry in self._edits[first:]:
-            if entry[0] > edit.end:
-                return
-            yield entry[3]
+        place = bisect_left(self._starts, edit.start - self._longest)
+        while place < len(self._starts) and self._starts[place] <= edit.end:
+            yield self._edits[place]
+            place += 1
 
     def _has(self, edit: Edit) -> bool:
         return any(

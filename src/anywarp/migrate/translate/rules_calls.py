@@ -228,6 +228,13 @@ def _is_location(unit: Unit, text: bytes) -> bool | None:
     )
 
 
+def _event_create(found: Call) -> list[Outcome] | str:
+    if len(found.args) != 2 or _declares(found):
+        return []
+    reason = "CUDA's second form for C++ is the function with flags"
+    return [Edit(*found.name.span(), b"hipEventCreateWithFlags", "calls", reason)]
+
+
 def _capture_info(found: Call) -> list[Outcome] | str:
     return [] if len(found.args) == 3 else "hipStreamGetCaptureInfo gives the status and the number alone"
 
@@ -237,6 +244,7 @@ RESHAPES: dict[bytes, Callable[[Call], list[Outcome] | str]] = {
     b"cudaMemPrefetchAsync": _with_location(2, (3, 4)),
     b"cudaMemAdvise": _with_location(3, (4,)),
     b"cudaStreamGetCaptureInfo": _capture_info,
+    b"cudaEventCreate": _event_create,
 }
 """Functions with a decision of their own: the outcomes (none: the name alone changes), or why it cannot be decided."""
 

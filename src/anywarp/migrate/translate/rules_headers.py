@@ -15,6 +15,8 @@ from anywarp.migrate.translate.rules import Edit, Need, Outcome, Problem
 from anywarp.migrate.translate.unit import Unit
 
 RUNTIME = "hip/hip_runtime.h"
+NEEDS_RUNTIME = frozenset(("hip/hip_gl_interop.h",))
+"""Headers of HIP that do not compile unless its runtime is included before."""
 BY_HAND = frozenset(("cudnn.h", "cudnn_frontend.h", "nvml.h"))
 """Headers whose names are left as they are as a whole (see `rules_calls`)."""
 _HAS_INCLUDE = re.compile(rb'__has_include(?:_next)?\s*\(\s*(?:<([^>\n]*)>|"([^"\n]*)")')

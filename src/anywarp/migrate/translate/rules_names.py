@@ -23,6 +23,13 @@ DECORATIONS = frozenset(
 PROPERTY = re.compile(rb"(?:MAJOR_VERSION|MINOR_VERSION|PATCH_LEVEL)\Z")
 """Constants of CUDA with everybody's names: theirs only where libraries are asked for their version."""
 
+TYPEDEFS = frozenset(
+    "hipExternalMemoryBufferDesc hipExternalMemoryHandleDesc hipExternalMemoryHandleType hipExternalMemoryMipmappedArrayDesc"
+    " hipExternalSemaphoreHandleDesc hipExternalSemaphoreHandleType hipExternalSemaphoreSignalParams hipExternalSemaphoreWaitParams"
+    " hipFunctionLaunchParams hipGraphicsResource hipLaunchAttribute hipLaunchParams hipLibraryOption".split()
+)
+"""Types of HIP whose tag has another name than the type (the headers of HIP 7.2)."""
+
 _CUDAS = re.compile(
     r"_*(?:cu|CU|nv|NV|nccl|NCCL|pnccl|make_cu|roctx)|gesvdj|syevj|lib(?:rary|Format)|LIB_|pruneInfo|(?:csr|bsr)\w+Info|MA[JX]|MINOR|PATCH|__DRIVER_TYPES_H__"
 )
@@ -73,7 +80,8 @@ class Names:
         return Problem(match.start(), match.end(), "M111", message, hint)
 
     def _decoration(self, unit: Unit, match: re.Match[bytes]) -> Iterator[Outcome]:
-        line = unit.code[unit.code.rfind(b"\n", 0, match.start()) + 1 : match.start()]
+        low = max(0, match.start() - 1000)
+        line = unit.code[max(low, unit.code.rfind(b"\n", low, match.start()) + 1) : match.start()]
         if unit.options.keep_cuda or line.lstrip().startswith(b"#"):
             return  # whoever asks whether it is defined, or defines it, goes on to do so
         end = match.end() + (unit.code[match.end() : match.end() + 1] == b" ")

@@ -21,6 +21,8 @@ _NO_TYPE = frozenset(
 )
 _MOST = 64
 """Declarations that are looked at; a file with more of CUDA's names declared is a copy of CUDA's header."""
+_LINE = 1000
+"""Bytes before a name that are looked at for what its line is."""
 _SCOPES = ("namespace_definition", "class_specifier", "struct_specifier", "union_specifier")
 
 
@@ -41,7 +43,8 @@ def own_scopes(unit: Unit, matches: Iterable[re.Match[bytes]]) -> dict[bytes, li
 def _declares(code: bytes, match: re.Match[bytes]) -> bool:
     """Say whether a function or an enumerator of that name might be declared there."""
     at = previous(code, match.start())
-    if at < 0 or code.rfind(b"#", code.rfind(b"\n", 0, match.start()) + 1, match.start()) >= 0:
+    low = max(0, match.start() - _LINE)
+    if at < 0 or code.rfind(b"#", max(low, code.rfind(b"\n", low, match.start()) + 1), match.start()) >= 0:
         return False
     before = code[at : at + 1]
     if before in (b"{", b","):
@@ -51,6 +54,11 @@ def _declares(code: bytes, match: re.Match[bytes]) -> bool:
     word = word_before(code, match.start())
     if word in _NO_TYPE or word.isdigit():
         return False
+    if (
+        before not in (b"*", b"&", b">")
+        and re.match(rb"\s*(?:[;,\[]|=(?!=))", code[match.end() : match.end() + 64]) is not None
+    ):
+        return True  # a field
     places = call(code, match.end())
     if places is None:
         return False
