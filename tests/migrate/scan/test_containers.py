@@ -9,10 +9,9 @@ import json
 import tarfile
 from pathlib import Path
 
-from migrate.scan.seen import facts, findings, uses
-
 from anywarp.migrate.findings import Use
 from anywarp.migrate.layers import visible_uses
+from migrate.scan.seen import facts, findings, uses
 
 DOCKERFILE = """# syntax=docker/dockerfile:1
 ARG CUDA_VERSION=12.1.0

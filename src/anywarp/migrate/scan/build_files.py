@@ -42,7 +42,7 @@ _ARCHITECTURE = re.compile(
     r"-gencode[= ]?\s*\S*|-arch[= ]\s*\S+|--?gpu-(?:architecture|code)[= ]\S+|\bsm_\d+[af]?\b|\bcompute_\d+[af]?\b"
 )
 _BAZEL_RULE = re.compile(
-    r"\b(cuda_library|cuda_binary|cuda_test|cuda_objects|cuda_default_copts|if_cuda|cuda_configure|rules_cuda|if_cuda_is_configured|cc_cuda_library|tf_cuda_library|tf_cuda_cc_test|tf_gpu_library|tf_gpu_kernel_library|cuda_py_test|cuda_cc_test|cuda_archs?)\b"
+    r"(?<![@\w/])(cuda_library|cuda_binary|cuda_test|cuda_objects|cuda_default_copts|if_cuda|cuda_configure|rules_cuda|if_cuda_is_configured|cc_cuda_library|tf_cuda_library|tf_cuda_cc_test|tf_gpu_library|tf_gpu_kernel_library|cuda_py_test|cuda_cc_test|cuda_archs?)\b"
 )
 _BAZEL_LABEL = re.compile(
     r"[\"'](@(?:local_config_)?(?:cuda|cudnn|nccl|tensorrt|rules_cuda|cub_archive|cutlass|local_config_nccl|local_config_tensorrt|nvtx_archive|cuda_[a-z0-9_]+)\w*//[^\"']*)[\"']"
@@ -255,4 +255,4 @@ def _bazel(text: str) -> Iterator[Seen]:
             line = text.count("\n", 0, found.start()) if len(text) < 200_000 else found.start()
             if (name, line) not in done:
                 done.add((name, line))
-                yield seen(subject, name, found.start())
+                yield seen(subject, name, found.start(1 if found.re.groups else 0))

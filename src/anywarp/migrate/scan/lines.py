@@ -110,6 +110,11 @@ def seen(subject: str, name: str, offset: int, **details: str) -> Seen:
     return Seen(subject, name, offset, tuple((key.rstrip("_"), value) for key, value in details.items() if value))
 
 
+def utf8(data: bytes) -> bytes:
+    """Return a text as UTF-8 where its first bytes say that it is UTF-16, else as it is; then its bytes can be searched."""
+    return decode(data).encode("utf-8", "replace") if data[:2] in (b"\xff\xfe", b"\xfe\xff") else data
+
+
 def decode(data: bytes) -> str:
     """Return a file's bytes as text: UTF-8 or, with its mark, UTF-16; what is neither becomes replacement characters."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):

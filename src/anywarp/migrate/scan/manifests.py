@@ -12,7 +12,7 @@ from pathlib import PurePath
 from anywarp.catalogue.replacements import resource
 from anywarp.migrate.findings import Use
 from anywarp.migrate.scan import ci, compose, conda, kubernetes, metrics, places, shell
-from anywarp.migrate.scan.lines import Lines
+from anywarp.migrate.scan.lines import Lines, utf8
 from anywarp.migrate.scan.outline import Node, documents
 
 LARGEST = 32 << 20
@@ -35,6 +35,7 @@ _HINTS = re.compile(
 )
 _TEMPLATE_COMMENT = re.compile(r"\{\{-?\s*/\*.*?\*/\s*-?\}\}", re.DOTALL)
 _NAME = re.compile(r"(?<![\w./-])(?:requests\.|limits\.)?nvidia\.com/[a-z][\w.-]*\w")
+_VERSION = re.compile(r"/v\d+(?:(?:alpha|beta)\d+)?$")
 _CODE = re.compile(r"[^\n]")
 _JSON = frozenset({"devcontainer.json", ".devcontainer.json"})
 
@@ -49,6 +50,7 @@ def wants(path: PurePath, head: bytes) -> bool:
 
 def scan(data: bytes, path: PurePath) -> Iterator[Use]:
     """Yield what every document of a file says."""
+    data = utf8(data)
     if not _HINTS.search(data) or b"\0" in data[:4096]:
         return
     lines = Lines(data)
@@ -74,7 +76,7 @@ def _swept(lines: Lines, text: str, told: set[int]) -> Iterator[Use]:
     for found in _NAME.finditer(text):
         line, column = lines.place(found.start())
         begin = lines.starts[line - 1]
-        if line in told or re.search(r"(?:^|\s)#", text[begin : found.start()]):
+        if line in told or _VERSION.search(found[0]) or re.search(r"(?:^|\s)#", text[begin : found.start()]):
             continue
         told.add(line)
         name = found[0].removeprefix("requests.").removeprefix("limits.").rstrip(".")

@@ -34,8 +34,7 @@ def in_node(lines: Lines, node: Node) -> Iterator[Use]:
     if node.body:
         piece = Piece(node.text, node.body, node.indent + 1, node.indent)
     else:
-        quoted = lines.text[lines.starts[node.line - 1] + node.column - 1 :][:1] in ("'", '"')
-        piece = Piece(node.text.replace("\n", " "), node.line, node.column + quoted, 0)
+        piece = Piece(node.text.replace("\n", " "), node.line, node.column + node.quoted, 0)
     yield from lines.found_in(piece, expression(node.text))
 
 

@@ -219,6 +219,7 @@ class _Reader:
     def _quoted(self, start: int) -> Node:
         line = self.lines[self.row]
         node = Node("scalar", self.row + 1, start + 1)
+        node.quoted = 1
         end = closing(line, start)
         if end < 0:
             parts, row = [line[start:]], self.row + 1

@@ -99,7 +99,7 @@ class _Flow:
         if line[place] in "\"'":
             end = closing(line, place)
             end = len(line) - 1 if end < 0 else end
-            node.text = unquoted(line[place : end + 1])
+            node.text, node.quoted = unquoted(line[place : end + 1]), 1
             place = end + 1
         else:
             found = _PLAIN.match(line, place)

@@ -14,7 +14,7 @@ class Node:
     and then `body` is the 1-based line of the first of them and `indent` what was cut from each.
     """
 
-    __slots__ = ("alias", "body", "column", "entries", "indent", "kind", "line", "pairs", "text")
+    __slots__ = ("alias", "body", "column", "entries", "indent", "kind", "line", "pairs", "quoted", "text")
 
     def __init__(self, kind: str, line: int, column: int, text: str = "") -> None:
         self.kind = kind  # "map", "list" or "scalar"
@@ -25,6 +25,7 @@ class Node:
         self.entries: list[Node] = []
         self.alias: Node | None = None
         self.body = 0
+        self.quoted = 0  # columns between the place and the text: 1 for a quoted scalar
         self.indent = 0
 
     def real(self) -> Node:

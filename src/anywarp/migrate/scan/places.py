@@ -71,7 +71,7 @@ def text_of(node: Node) -> Piece:
     """Return a scalar's text with its places: exact for block scalars and scalars on one line."""
     if node.body:
         return Piece(node.text, node.body, node.indent + 1, node.indent)
-    return Piece(node.text.replace("\n", " "), node.line, node.column, 0)
+    return Piece(node.text.replace("\n", " "), node.line, node.column + node.quoted, 0)
 
 
 def run(lines: Lines, node: Node) -> Iterator[Use]:
@@ -98,7 +98,7 @@ def _words(lines: Lines, entries: list[Node]) -> Iterator[Use]:
         words = [(entry.text, place) for place, entry in enumerate(scalars) if entry not in alone]
         for one in commands.seen_in(words):
             entry = scalars[min(one.offset, len(scalars) - 1)]
-            yield lines.use_at(one.subject, one.name, entry.line, entry.column, **dict(one.details))
+            yield lines.use_at(one.subject, one.name, entry.line, entry.column + entry.quoted, **dict(one.details))
 
 
 def variables(lines: Lines, place: Place) -> Iterator[Use]:

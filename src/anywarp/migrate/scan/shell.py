@@ -13,7 +13,7 @@ from pathlib import PurePath
 from anywarp.catalogue.replacements import variable
 from anywarp.migrate.findings import Use
 from anywarp.migrate.scan import commands
-from anywarp.migrate.scan.lines import Lines, Piece, Seen, seen
+from anywarp.migrate.scan.lines import Lines, Piece, Seen, seen, utf8
 
 HINTS = re.compile(
     rb"(?i)cuda|nvidia|nvcc|nccl|cudnn|cublas|dcgm|nsys|\bncu\b|nvprof|nv-|gpu|pip|conda|mamba|requirements|\buv\b|docker|podman|helm|sbatch|srun"
@@ -23,7 +23,7 @@ HINTS = re.compile(
 _INTERPRETER = re.compile(rb"#!.*\b(?:ba|z|k|da|a)?sh\b")
 _TOKEN = re.compile(
     r"""(?P<blank>(?:[ \t]|\\\n)+)|(?P<end>&&|\|\||[;\n|&](?!>))|(?P<comment>\#[^\n]*)|(?P<open>\$\(|[(){}`]|\bthen\b|\bdo\b|\belse\b)"""
-    r"""|(?P<word>(?:[^\s\\"'`;|&()#{}$]|(?<=[^\s])\#|\\.|"[^"\\]*(?:\\.[^"\\]*)*"|'[^']*'|\$\{\{[^\n]*?\}\}|\$\{[^}\n]*\}|\$(?!\()|\{[^}\s]*\}|[{}](?=[^\s;)])|(?<=>)&|["'])+)"""
+    r"""|(?P<word>(?:[^\s\\"'`;|&()#{}$]|(?<=[^\s])\#|\\.|"[^"\\]*(?:\\.[^"\\]*)*"|'[^']*'|\$\{\{[^\n]{0,500}?\}\}|\$\{[^}\n]{0,1000}\}|\$(?!\()|\{[^}\s]{0,300}\}|[{}](?=[^\s;)])|(?<=>)&|["'])+)"""
     r"""|(?P<other>.)""",
     re.DOTALL,
 )  # fmt: skip
@@ -57,6 +57,7 @@ def wants(path: PurePath, head: bytes) -> bool:
 
 def scan(data: bytes, path: PurePath) -> Iterator[Use]:
     """Yield what a script says about CUDA."""
+    data = utf8(data)
     if not HINTS.search(data):
         return
     lines = Lines(data)
@@ -99,6 +100,7 @@ def split(text: str) -> Iterator[list[Word]]:
     """Yield the simple commands of shell text, each as its words with their offsets, quotes removed."""
     words: list[Word] = []
     place, skip_to = 0, ""
+    unended: set[str] = set()  # marks of here-documents that never end: looked for once
     while place < len(text):
         found = _TOKEN.match(text, place)
         if found is None:
@@ -119,8 +121,10 @@ def split(text: str) -> Iterator[list[Word]]:
                 yield words
             words = []
             if skip_to and found[0] == "\n":
-                place = _after_heredoc(text, place, skip_to)
-                skip_to = ""
+                after = place if skip_to in unended else _after_heredoc(text, place, skip_to)
+                if after == place:
+                    unended.add(skip_to)
+                place, skip_to = after, ""
     if words:
         yield words
 

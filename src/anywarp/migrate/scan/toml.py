@@ -17,6 +17,10 @@ _TOKEN = re.compile(
 )
 
 
+MOST_DEPTH = 64
+"""Arrays and inline tables inside each other; a text that has more is read up to there."""
+
+
 class Text(NamedTuple):
     """A string: the table it stands in, its keys joined by dots (keys of inline tables after them), its value, where it begins."""
 
@@ -54,6 +58,8 @@ def strings(text: str) -> Iterator[Text]:
             first = False
         elif kind == "open":
             depth += 1
+            if depth > MOST_DEPTH:
+                return
         elif kind == "close":
             depth = max(0, depth - 1)
             keys = [one for one in keys if one[0] <= depth]
