@@ -84,11 +84,10 @@ class Command:
 def commands(data: bytes, options: Options, renamed: dict[str, str] | None = None) -> Iterator[Finding]:
     """Yield what becomes of shell text (bytes of UTF-8); `renamed` are variables that have another name from outside the text."""
     text = data.decode("latin-1")
-    parsed = _parsed(text)
     renamed = dict(renamed or {})
     for command in split(text):
         yield from variables(command, options, renamed)
-        yield from _command(command, options, command.spans[0][0] in parsed)
+        yield from _command(command, options, _parsed(command))
     yield from uses(text, options, renamed)
     yield from _rest(text)
 
@@ -100,13 +99,11 @@ def split(text: str) -> Iterator[Command]:
         yield Command(tuple(word for word, _ in words), spans, text)
 
 
-def _parsed(text: str) -> frozenset[int]:
-    """Return where commands begin whose output goes into a pipe or a variable: a program reads it."""
-    found: set[int] = set()
-    for match in re.finditer(r"(?:\$\(\s*|`\s*)(?=\S)|[\w./-]*nvidia-smi\b[^\n|;&]*?\|(?!\|)", text):
-        inner = text[match.start() :]
-        found.add(match.end() if inner[:1] in "$`" else match.start())
-    return frozenset(found)
+def _parsed(command: Command) -> bool:
+    """Tell whether a program reads what a command prints: it goes into a pipe, or stands where its output is wanted."""
+    before = command.text[max(0, command.spans[0][0] - 200) : command.spans[0][0]].rstrip()
+    after = command.text[command.end() : command.end() + 200].lstrip(" \t\\\n")
+    return before.endswith(("$(", "`", "<(")) or (after.startswith("|") and not after.startswith("||"))
 
 
 def _program(command: Command) -> int:

@@ -17,6 +17,7 @@ from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, R
 
 NAME = "dockerfile"
 NVIDIAS = "Y046"
+_FILE = re.compile(r"(?:docker|container)file(?:[._-].*)?|.*[._-](?:docker|container)file")
 _INSTRUCTION = re.compile(r"(?P<lead>[ \t]*)(?P<name>[A-Za-z]+)(?P<space>(?:[ \t]|\\\r?\n)+)(?P<rest>[^\n]*)")
 _HEREDOC = re.compile(r"<<-?\s*([\"']?)(\w+)\1")
 _REFERENCE = re.compile(r"\$(?:\{(?P<braced>\w+)(?::-(?P<default>[^}]*))?\}|(?P<bare>\w+))")
@@ -50,12 +51,7 @@ class _Stage:
 
 def wants(path: PurePath, data: bytes) -> bool:
     """Say whether a text is a Dockerfile."""
-    name = path.name.lower()
-    return (
-        name in ("dockerfile", "containerfile")
-        or name.startswith(("dockerfile.", "containerfile."))
-        or name.endswith((".dockerfile", ".containerfile"))
-    )
+    return _FILE.fullmatch(path.name.lower()) is not None
 
 
 def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:

@@ -15,6 +15,9 @@ NO_TWIN = "Y032"
 FOLDER = re.compile(r"/usr/local/cuda(?:-[\d.]+)?(?![\w.-])(?P<rest>(?:/(?:lib64|bin|include|lib))?(?![\w-]))?")
 """CUDA's folder, and of what lies in it the parts that ROCm's folder has, too."""
 _REFERENCE = re.compile(r"\$(?:\w+|\{\w+\})(?:/[\w/.-]*)?")
+_NVIDIAS_PART = re.compile(
+    r"/usr/local/nvidia/|/usr/local/cuda(?:-[\d.]+)?/(?:lib64|lib)/stubs|/usr/local/cuda(?:-[\d.]+)?/(?:compat|extras)\b"
+)
 _SEARCH_PATHS = ("PATH", "LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")
 _FOLDER_SOURCE = "HIPCC environment variables; ROCm installs into /opt/rocm"
 

@@ -7,7 +7,7 @@ its index or none does.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -78,18 +78,40 @@ def release(options: Options) -> str:
 
 def plan(wanted: Iterable[Wanted], options: Options, exclusive: bool) -> Plan:
     """Say what becomes of requirements that are installed together; `exclusive`: from torch's index only, so that versions need no mark."""
+    wanted = list(wanted)
     findings: list[Finding] = []
     family: list[tuple[Wanted, Requirement]] = []
+    unread: list[tuple[Wanted, bool, Row]] = []
     for one in wanted:
         asked = _read(one.text)
-        row = replacements.package(asked.name) if asked else None
-        if asked is None or row is None:
+        name = asked.name if asked else _begins(one.text)
+        row = replacements.package(name) if name else None
+        if row is None:
             continue
-        if row["conversion"] == "index" and replacements.canonical(asked.name) in FAMILY:
+        if asked is None:
+            unread.append((one, replacements.canonical(name) in FAMILY, row))
+            continue
+        if row["name"] == "triton" and not _with_torch(wanted):
+            findings.append(Note(one.start, one.end, "torch for ROCm brings the Triton that fits it", row["source"]))
+        elif row["conversion"] == "index" and replacements.canonical(asked.name) in FAMILY:
             family.append((one, asked))
         else:
             findings += _single(one, asked, row, options)
+    for one, _, row in unread:
+        if row["conversion"] not in ("keep", "remove"):
+            reason = "its version is a variable, or is not read"
+            findings.append(
+                Refusal(one.start, one.end, reason, "write the version out, or choose it by hand", row["source"], PIN)
+            )
+        elif row["conversion"] == "remove":
+            findings.append(Change(*(one.line or (one.start, one.end)), b"", row["reason"], row["source"]))
+    if any(mine for _, mine, _ in unread):
+        reason = "stays with its fellows: packages of torch's family move together or not at all"
+        findings += [Note(one.start, one.end, reason) for one, _ in family]
+        return Plan(tuple(_staying(findings)), False, True)
     moved, blocked = _family(family, options, exclusive)
+    if blocked:
+        findings = list(_staying(findings))
     needed = any(not isinstance(one, Fine) for one in moved) or (exclusive and bool(moved))
     return Plan((*findings, *moved), needed and not blocked, blocked)
 
@@ -99,6 +121,25 @@ def _read(text: str) -> Requirement | None:
         return Requirement(text.strip())
     except InvalidRequirement:
         return None
+
+
+def _with_torch(wanted: Iterable[Wanted]) -> bool:
+    return any(replacements.canonical(_begins(re.split(r"[;\s]", one.text.strip())[0])) == "torch" for one in wanted)
+
+
+def _staying(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings of which none takes anything out: what torch's build for CUDA needs stays with it."""
+    for one in findings:
+        if isinstance(one, Change) and not one.replacement:
+            yield Note(one.start, one.end, "stays with the torch that cannot move: " + one.reason, one.source)
+        else:
+            yield one
+
+
+def _begins(text: str) -> str:
+    """Return the name with which a text begins that is no requirement as it stands: `torch==${VERSION}`."""
+    found = re.match(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?=[=<>~!@]|$)", text)
+    return found[1] if found else ""
 
 
 def _single(one: Wanted, asked: Requirement, row: Row, options: Options) -> list[Finding]:

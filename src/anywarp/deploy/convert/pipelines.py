@@ -31,7 +31,10 @@ def wants(path: PurePath, data: bytes) -> bool:
     parts = [part.lower() for part in path.parts]
     if path.suffix.lower() not in (".yml", ".yaml"):
         return False
-    github = ".github" in parts or path.name.lower() in ("action.yml", "action.yaml")
+    github = (".github" in parts and bool({"workflows", "actions"} & set(parts))) or path.name.lower() in (
+        "action.yml",
+        "action.yaml",
+    )
     return (
         github
         or path.name.lower().endswith(".gitlab-ci.yml")

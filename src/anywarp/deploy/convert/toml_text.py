@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 _TOKEN = re.compile(
     r'(?P<blank>[ \t\r]+|#[^\n]*)|(?P<string>"""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\')'
-    r"|(?P<newline>\n)|(?P<sign>\[\[|\]\]|[\[\]{}=,.])|(?P<bare>[^\s\[\]{}=,#\"']+)",
+    r"|(?P<newline>\n)|(?P<sign>\[\[|\]\]|[\[\]{}=,.])|(?P<bare>[^\s\[\]{}=,.#\"']+)",
     re.DOTALL,
 )
 MOST_DEPTH = 60
@@ -87,7 +87,7 @@ class _Reader:
             if kind not in ("bare", "string"):
                 return tuple(found), place
             _, start, end = self.tokens[self.at]
-            found += word.split(".") if kind == "bare" else [word[1:-1]]
+            found.append(word if kind == "bare" else word[1:-1])
             place = (start, end)
             self.at += 1
             if self.kind()[1] != ".":
