@@ -111,7 +111,14 @@ def test_how_the_runtime_is_linked():
     code = {".nv_fatbin": fatbin(image(ptx("a()")))}
     assert scan(shared_object(("libcudart.so.12",), (), code))[0].detail("runtime") == "shared"
     static = {**code, ".rodata": b"\0CUDA driver version is insufficient for CUDA runtime version\0"}
-    assert scan(shared_object((), (), static))[0].detail("runtime") == "static"
+    assert scan(shared_object((), (), static))[0].detail("runtime") == "static, stripped"
+    known = {**static, ".strtab": b"\0main\0cudaMalloc\0"}
+    assert scan(shared_object((), (), known))[0].detail("runtime") == "static"
+    bare = {".rodata": static[".rodata"] + b"libcuda.so.1\0"}
+    assert [(u.subject, u.detail("runtime")) for u in scan(shared_object((), (), bare))] == [
+        ("binary.runtime", "static, stripped"),
+        ("binary.dlopen", ""),
+    ]
 
 
 def test_libraries_opened_by_name():

@@ -151,6 +151,8 @@ def test_machine_code_has_no_path_and_ptx_runs():
     assert answer("binary.code", "libx.so", ptx="sm_80", kernels="4", sass_only="2") == "no-path"
     assert answer("binary.code", "libx.so", ptx="sm_80", kernels="4", lacking="1", missing="wgmma.fence") == "no-path"
     assert "--rebind" in judge("binary.code", "libx.so", ptx="sm_80", runtime="static").help
+    assert answer("binary.code", "libx.so", ptx="sm_80", runtime="static, stripped") == "no-path"
+    assert answer("binary.runtime", "runtime.so", "cpu", runtime="static, stripped") == "no-path"
     assert answer("binary.code", "libtorch_cuda.so", sass="sm_80") == "re-index"
 
 

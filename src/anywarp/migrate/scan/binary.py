@@ -90,8 +90,11 @@ def _elf(data: bytes, path: PurePath) -> Iterator[Use]:
     carries = any(section.name in (".nv_fatbin", "__nv_relfatbin", ".nvFatBinSegment") for section in read.sections)
     if not carries and not _mentions(linked) and not _opens(read):
         return
+    runtime = _runtime(read, linked)
     if carries:
-        yield from _code(data, path, _runtime(read, linked))
+        yield from _code(data, path, runtime)
+    elif runtime.startswith("static"):
+        yield Use("binary.runtime", path.name, details=(("runtime", runtime),))
     yield from _linked(linked)
     known = set(linked.needed)
     for name in _opened(read):
@@ -104,13 +107,15 @@ def _mentions(linked: Dynamic) -> bool:
 
 
 def _runtime(read: elf.Elf, linked: Dynamic) -> str:
-    """Return how NVIDIA's runtime is linked: shared, static, or not at all (another library registers the code)."""
+    """Return how NVIDIA's runtime is linked: shared, static (with its symbols or stripped), or not at all: another library registers the code."""
     if any(name.startswith("libcudart.so") for name in linked.needed) or "__cudaRegisterFatBinary" in linked.imported:
         return "shared"
     content = read.section(".rodata")
-    if content is not None and _RUNTIME_MARK.search(content):
-        return "static"
-    return "none"
+    if content is None or _RUNTIME_MARK.search(content) is None:
+        return "none"
+    names = read.section(".strtab")  # --rebind finds its entry points by the symbols that the file carries
+    known = "cudaMalloc" in linked.offered or (names is not None and b"\0cudaMalloc\0" in bytes(names))
+    return "static" if known else "static, stripped"
 
 
 def _linked(linked: Dynamic) -> Iterator[Use]:

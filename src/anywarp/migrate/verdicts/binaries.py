@@ -85,12 +85,27 @@ def _runnable(use: Use, target: Target) -> Verdict:
             help="what uses the other kernels runs; `anywarp inspect` lists each",
         )  # fmt: skip
     rest = f" ({use.detail('unread')} were not looked into)" if use.detail("unread") else ""
+    if use.detail("runtime") == "static, stripped":
+        return _runtime(use, target)
     if use.detail("runtime") == "static":
         return Verdict(
             "as-is", f"{kernels} PTX that we can compile{rest}; NVIDIA's runtime is linked into it, which works with NVIDIA's driver only", effort="minutes",
             help=f"{_start(target)} with --rebind (see docs/rebind.md for what that does), or build it with -cudart shared",
         )  # fmt: skip
     return Verdict("as-is", f"{kernels} PTX that we can compile{rest}", help=_start(target))
+
+
+def _runtime(use: Use, target: Target) -> Verdict:
+    """Judge a file into which NVIDIA's runtime is linked."""
+    if use.detail("runtime") == "static":
+        return Verdict(
+            "as-is", "NVIDIA's runtime is linked into it, which works with NVIDIA's driver only", effort="minutes",
+            help=f"{_start(target)} with --rebind (see docs/rebind.md for what that does)",
+        )  # fmt: skip
+    return Verdict(
+        "no-path", "NVIDIA's runtime is linked into it, which works with NVIDIA's driver only, and its symbols are stripped, so that it cannot be redirected", effort="days",
+        help="ask its maker for a build with -cudart shared, or build it so; what uses the driver interface alone needs it not",
+    )  # fmt: skip
 
 
 def _library(use: Use, target: Target) -> Verdict | None:
@@ -162,6 +177,12 @@ def _absent(library: str, device: str) -> Mapping[str, str]:
 
 def _nvidia(use: Use, target: Target) -> Verdict:
     library = use.detail("library")
+    if library == "libnvvm":
+        return Verdict(
+            "as-is",
+            "NVIDIA's compiler of NVVM needs no card: numba-cuda makes its PTX with it, which runs",
+            help="keep it where numba-cuda is used",
+        )
     if library in _OURS or (library in _STEMS and target.device == "hip"):
         return Verdict(
             "as-is", "NVIDIA's own library: under `anywarp run` ours is found in its place", help="it can be left out"
@@ -225,6 +246,12 @@ def _installed(use: Use, target: Target) -> Verdict | None:
         ("channel", use.detail("channel", "pypi")),
     )
     verdict = packages.judge(Use("package", use.name, details=details), target)
+    if name.startswith(("nvidia-nvvm", "nvidia-cuda-nvcc", "nvidia-cuda-nvrtc", "nvidia-cuda-runtime")):
+        return Verdict(
+            "as-is",
+            "NVIDIA's own libraries as a wheel: numba-cuda asks them when it compiles; nothing else needs them under `anywarp run`",
+            help="leave it out where numba-cuda is not used",
+        )
     if verdict is not None and name.startswith("nvidia-") and name != "nvidia-ml-py":
         return Verdict(
             "as-is",
@@ -235,5 +262,5 @@ def _installed(use: Use, target: Target) -> Verdict | None:
 
 
 _JUDGES = {
-    "binary.code": _code, "binary.library": _library, "binary.nvidia": _nvidia, "binary.dlopen": _opened, "ptx.file": _ptx, "installed.package": _installed,
+    "binary.code": _code, "binary.library": _library, "binary.nvidia": _nvidia, "binary.dlopen": _opened, "binary.runtime": _runtime, "ptx.file": _ptx, "installed.package": _installed,
 }  # fmt: skip
