@@ -26,6 +26,9 @@ from anywarp.migrate.target import Target
 from anywarp.migrate.tree import File, Walked, walk
 from anywarp.migrate.verdicts import JUDGES, is_fact, judge_of, judges
 
+MOST_USES = 3_000_000
+"""Most uses that are held of all files together: some gigabytes."""
+
 _KEEP_EVERY = 60.0
 
 
@@ -99,6 +102,7 @@ def _look(files: list[File], plan: Plan, facts: Facts | None, result: Assessment
     new: dict[str, bytes] = {}
     used: list[str] = []
     found: list[tuple[str, Seen]] = []
+    held = 0
     order = Order(plan.scanners, plan.containers, facts, plan.jobs, plan.patience)
     step(0, len(files))
     kept = time.monotonic()
@@ -110,7 +114,16 @@ def _look(files: list[File], plan: Plan, facts: Facts | None, result: Assessment
         if answer.problem is not None:
             result.problems.append(_problem(visible(answer.file.shown), answer.problem))
         elif data:
-            found.append((answer.file.shown, decode(data)))
+            seen = decode(data)
+            held += len(seen.uses)
+            if held > MOST_USES:
+                text = f"there are more than {MOST_USES:,} places in all; those of this file are not listed"
+                result.problems.append(
+                    _problem(visible(answer.file.shown), ["", codes.TOO_MANY_PLACES, text, "error", ""])
+                )
+                seen.uses.clear()
+                held = MOST_USES
+            found.append((answer.file.shown, seen))
         if facts is not None and time.monotonic() - kept > _KEEP_EVERY:
             facts.keep(new)
             new, kept = {}, time.monotonic()

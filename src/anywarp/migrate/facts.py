@@ -38,7 +38,7 @@ _MAGIC = b"anywarp facts 1\n"
 _HEAD = struct.Struct("<32sII")  # SHA-256 of all that follows, bytes of the index as stored and as JSON
 _SUFFIX, _TEMPORARY, _STALE_AFTER = ".pack", ".new-", 3600.0
 _INDEX_LIMIT = 256 << 20
-_READ_BY = ("migrate/scan", "migrate/look.py", "migrate/tree.py", "ptx", "catalogue")
+_READ_BY = ("migrate", "ptx", "catalogue")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,9 @@ from anywarp.migrate.tree import File, open_regular
 MOST_PLACES = 20_000
 """Most uses that are kept of one file; a generated file may have millions."""
 
+MOST_INSIDE = 200_000
+"""Most uses that are kept of an archive with all it holds."""
+
 DEEPEST = 4
 """How deep archives are opened in archives: a layer in a saved image in an archive, with a wheel in it."""
 
@@ -135,8 +138,9 @@ def _run(scanner: Scanner, data: bytes, path: PurePath, seen: Seen, inner: str) 
     """Run one scanner; whatever it raises costs its own findings in this file alone."""
     try:
         for count, use in enumerate(scanner.scan(data, path)):
-            if count >= MOST_PLACES:
-                text = f"it has more than {MOST_PLACES:,} places; the rest is not listed"
+            if count >= MOST_PLACES or len(seen.uses) >= MOST_INSIDE:
+                most = MOST_PLACES if count >= MOST_PLACES else MOST_INSIDE
+                text = f"it has more than {most:,} places; the rest is not listed"
                 _problem(seen, inner, codes.diagnostic(codes.TOO_MANY_PLACES, text, severity="warning"))
                 return
             seen.uses.append(row_of(use, inner))

@@ -1,0 +1,3 @@
+import torch
+import pynvml
+x = torch.cuda.get_device_capability()
