@@ -6,7 +6,7 @@ Everything is a function of bytes, path and options, so that files can be transl
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -23,6 +23,8 @@ SOURCES = frozenset((
     ".cppm", ".impl",
 ))  # fmt: skip
 """Suffixes of CUDA C++ sources and headers, in lower case."""
+MOST_TOLD = 500
+"""Problems of one code that are told one by one for one file."""
 LARGEST = 32 << 20
 """Bytes of the largest file that is translated: larger ones are data, or a trap."""
 
@@ -127,9 +129,21 @@ def _told(unit: Unit, problems: list[Problem]) -> Iterable[Diagnostic]:
         return
     source = Source(str(unit.path), unit.data.decode("utf-8", "replace"))
     plain = unit.data.isascii()
+    at = characters = 0
+    counts = Counter[str]()
     for each in sorted(dict.fromkeys(problems), key=lambda problem: (problem.start, problem.code)):
+        counts[each.code] += 1
+        if counts[each.code] > MOST_TOLD:
+            continue
         start, end = each.start, each.end
         if not plain:  # diagnostics count characters
-            start = len(unit.data[:start].decode("utf-8", "replace"))
+            characters += len(unit.data[at:start].decode("utf-8", "replace"))
+            at, start = start, characters
             end = start + len(unit.data[each.start : each.end].decode("utf-8", "replace"))
         yield Diagnostic(each.code, each.message, each.severity, source, Span(start, end), each.help)
+    for code, count in counts.items():
+        if count > MOST_TOLD:
+            message = f"{unit.path} has {count - MOST_TOLD} more places with {code} than the {MOST_TOLD} that are told"
+            yield Diagnostic(
+                "M117", message, "warning", help="mend those, or leave the file out, and translate it again"
+            )

@@ -6,7 +6,7 @@ An include belongs before the first that is there, outside conditions and linkag
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from anywarp.migrate.translate.unit import Unit
 
 _DIRECTIVE = re.compile(
-    rb"^(?:\xef\xbb\xbf)?[ \t]*#[ \t]*(include_next|include|import|ifdef|ifndef|if|elifdef|elifndef|elif|else|endif|define|undef|pragma)\b",
-    re.MULTILINE,
+    rb"#[ \t]*(include_next|include|import|ifdef|ifndef|if|elifdef|elifndef|elif|else|endif|define|undef|pragma)\b"
 )
+_INDENT = 400
+"""Most white space before a directive."""
 _NAME = re.compile(rb'[ \t]*(?:<([^>\n]*)>|"([^"\n]*)")')
 _GUARD = re.compile(rb"[ \t]*(\w+)")
 
@@ -57,8 +58,8 @@ class Wanted:
 def directives(code: bytes) -> tuple[Directive, ...]:
     """Return the directives of blanked code with the conditions around each."""
     found, stack, fresh, guard = list[Directive](), list[int](), 0, _guard(code)
-    for match in _DIRECTIVE.finditer(code):
-        word, start = match.group(1), match.start()
+    for match, start in _found(code):
+        word = match.group(1)
         closes = word in (b"endif", b"else") or word.startswith(b"elif")
         last = stack.pop() if closes and stack else 0
         conditions = tuple(each for each in stack if each)
@@ -72,17 +73,30 @@ def directives(code: bytes) -> tuple[Directive, ...]:
     return tuple(found)
 
 
+def _found(code: bytes) -> Iterator[tuple[re.Match[bytes], int]]:
+    """Yield the directives with the starts of their lines: nothing but white space, or a byte order mark, is before them."""
+    for match in _DIRECTIVE.finditer(code):
+        sign = match.start()
+        low = max(0, sign - _INDENT)
+        start = code.rfind(b"\n", low, sign) + 1 or low
+        before = code[start:sign].lstrip(b" \t\r") if start != sign else b""
+        if not before:
+            yield match, start
+        elif before == b"\xef\xbb\xbf" and start == 0:
+            yield match, 3
+
+
 def _guard(code: bytes) -> int:
     """Return where the include guard begins, or -1: `#ifndef X` and `#define X` before anything else."""
-    first = _DIRECTIVE.finditer(code)
-    one, two = next(first, None), next(first, None)
+    first = _found(code)
+    (one, start), (two, _) = next(first, (None, 0)), next(first, (None, 0))
     if one is None or two is None or one.group(1) not in (b"ifndef", b"if") or two.group(1) != b"define":
         return -1
     if code[: one.start()].strip(b" \t\r\n\xef\xbb\xbf"):
         return -1
     text = code[one.end() : code.find(b"\n", one.end())]
     defined = _GUARD.match(code, two.end())
-    return one.start() if defined is not None and re.search(rb"\b" + defined.group(1) + rb"\b", text) else -1
+    return start if defined is not None and re.search(rb"\b" + defined.group(1) + rb"\b", text) else -1
 
 
 def includes(unit: Unit) -> tuple[Include, ...]:

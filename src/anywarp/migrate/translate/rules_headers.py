@@ -103,10 +103,8 @@ def target_of(unit: Unit, name: str, quoted: bool) -> tuple[str, str] | None:
         return "", "ROCm's library for this is used in another way"
     row = unit.headers.get(plain)
     if row is None:
-        for prefix, each in unit.headers.items():
-            if prefix.endswith("/") and plain.startswith(prefix):
-                row = each
-                break
+        above = [plain[: at + 1] for at, sign in enumerate(plain) if sign == "/"]
+        row = next((unit.headers[prefix] for prefix in above if prefix in unit.headers), None)
     if row is None:
         return ("hipcub/hipcub.hpp", "") if plain.startswith("cub/") else None
     if row.name.endswith("/"):

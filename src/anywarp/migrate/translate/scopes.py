@@ -29,7 +29,7 @@ _SCOPES = ("namespace_definition", "class_specifier", "struct_specifier", "union
 def own_scopes(unit: Unit, matches: Iterable[re.Match[bytes]]) -> dict[bytes, list[tuple[int, int]]]:
     """Return the ranges in which names of CUDA's spelling are the user's own, by name."""
     found = dict[bytes, list[tuple[int, int]]]()
-    declared = [match for match in matches if _declares(unit.code, match)]
+    declared = [match for match in matches if _declares(unit.code, match, b"enum" in unit.words)]
     if not declared or len(declared) > _MOST or unit.tree is None:
         return found
     root = unit.tree.root_node
@@ -40,7 +40,7 @@ def own_scopes(unit: Unit, matches: Iterable[re.Match[bytes]]) -> dict[bytes, li
     return found
 
 
-def _declares(code: bytes, match: re.Match[bytes]) -> bool:
+def _declares(code: bytes, match: re.Match[bytes], enums: bool) -> bool:
     """Say whether a function or an enumerator of that name might be declared there."""
     at = previous(code, match.start())
     low = max(0, match.start() - _LINE)
@@ -48,7 +48,7 @@ def _declares(code: bytes, match: re.Match[bytes]) -> bool:
         return False
     before = code[at : at + 1]
     if before in (b"{", b","):
-        return b"enum" in code and re.match(rb"\s*[,=}]", code[match.end() : match.end() + 64]) is not None
+        return enums and re.match(rb"\s*[,=}]", code[match.end() : match.end() + 64]) is not None
     if not (before.isalnum() or before in (b"_", b"*", b"&", b">")):
         return False
     word = word_before(code, match.start())

@@ -34,11 +34,8 @@ BLANK = re.compile(
     rb"|(?:(?<![0-9a-fA-F])|(?<=\bu8))'(?:\\[^\n][0-7a-fA-F{}]*|[^'\\\n]){1,12}'"
 )
 """Comments and literals. An apostrophe between digits separates them (C++14); one alone, as in `#error don't`, is nothing."""
-HEADER_NAME = re.compile(
-    rb"^[ \t]*#[ \t]*(?:include|include_next|import)[ \t]*<([^>\n]*)>|__has_include(?:_next)?\s*\(\s*<([^>\n]*)>"
-    rb"|^[ \t]*#[ \t]*(?:error|warning)\b([^\n]*)",
-    re.MULTILINE,
-)
+HEADER_NAME = re.compile(rb"#[ \t]*(?:(?:include|include_next|import)[ \t]*<([^>\n]*)>|(?:error|warning)\b([^\n]*))")
+HAS_INCLUDE = re.compile(rb"__has_include(?:_next)?\s*\(\s*<([^>\n]*)>")
 WORD = re.compile(rb"\b[A-Za-z_]\w*")
 LARGEST_TREE = 16 << 20
 """Bytes of the largest text for which a tree is made: a tree takes some sixty times its text."""
@@ -78,9 +75,9 @@ class Unit:
         Line ends stay, and so do the quotes of literals; search here, and read from `data` what was found.
         """
         code = BLANK.sub(_blank, self.data)
-        if b"include" in code or b"#" in code:
+        if b"#" in code:
             code = HEADER_NAME.sub(_blank_header, code)
-        return code
+        return HAS_INCLUDE.sub(_blank_header, code) if b"__has_include" in code else code
 
     @cached_property
     def words(self) -> frozenset[bytes]:
@@ -116,24 +113,35 @@ class Unit:
 
         return Parser(Language(tree_sitter_cuda.language())).parse(self.data)
 
-    @property
+    @cached_property
     def names(self) -> Mapping[str, Identifier]:
         """CUDA's identifiers with their answers in the target's version of ROCm."""
         return identifiers(self.target.rocm)
 
-    @property
+    @cached_property
     def headers(self) -> Mapping[str, Identifier]:
         return headers(self.target.rocm)
 
-    @property
+    @cached_property
     def namespaces(self) -> Mapping[str, Identifier]:
         return namespaces(self.target.rocm)
 
     def occurrences(self, words: frozenset[bytes] | set[bytes]) -> Iterator[re.Match[bytes]]:
         """Yield a match for each occurrence of one of the words in the code, in order."""
+        wanted = [word for word in words if word in self.words]
+        if len(wanted) == 1:
+            return iter(self._places.get(wanted[0], ()))
+        found = [match for word in wanted for match in self._places.get(word, ())]
+        found.sort(key=lambda match: match.start())
+        return iter(found)
+
+    @cached_property
+    def _places(self) -> dict[bytes, list[re.Match[bytes]]]:
+        """Where each word stands, found in one pass for all rules."""
+        places = dict[bytes, list[re.Match[bytes]]]()
         for match in WORD.finditer(self.code):
-            if match.group() in words:
-                yield match
+            places.setdefault(match.group(), []).append(match)
+        return places
 
     def line_of(self, place: int) -> tuple[int, int]:
         """Return the 1-based line, and the 1-based column in bytes, of an offset."""
