@@ -24,6 +24,8 @@ from anywarp.ptx.tree import WIDTHS, Instruction, Label, Name, Registers, Scope,
 
 _SIMPLE = re.compile(rb"[A-Za-z_]\w*(?:(?:\.|->)\w+|\[[\w\s*/%]*(?:\+[\w\s*/%]+)?\])*")
 _NUMBER = re.compile(rb"-?(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*")
+_BARE = frozenset(("trap", "brkpt", "exit", "ret", "bra"))
+"""Instructions that need no modifiers; another assembler may have words like the others."""
 _MOST = 200
 """Most instructions of one statement."""
 
@@ -256,7 +258,7 @@ def _instruction(work: _Work, i: Instruction, names: dict[str, str]) -> None:
     form = FORMS.get(i.opcode)
     try:
         if form is None or not form(ops, i):
-            if i.opcode not in _opcodes():
+            if i.opcode not in _opcodes() or not (i.modifiers or i.opcode in _BARE):
                 raise NoPtx
             expand(ops, i)
     except AnywarpError as error:

@@ -71,13 +71,9 @@ def _statement(code: bytes, data: bytes, start: int, inside: int, end: int) -> A
     operands: list[AsmOperand] = []
     foreign = False
     for n, (first, last) in enumerate(sections[1:3]):
-        for a, b in _split(code, first, last, b","):
-            if not code[a:b].strip():
-                continue
-            operand = _operand(code, data, a, b, written=n == 0)
-            foreign = foreign or operand is None
-            if operand is not None:
-                operands.append(operand)
+        found = _operands(code, data, first, last, written=n == 0)
+        foreign = foreign or found is None
+        operands += found or ()
     if not broken:
         template = _percent(template, bool(len(sections) > 1))
     return AsmStatement(start, end + 1, template, tuple(operands), broken, foreign)
@@ -139,20 +135,25 @@ def _percent(template: str, operands: bool) -> str:
     return text if operands else template.replace("%%", "%")
 
 
-def _operand(code: bytes, data: bytes, start: int, end: int, *, written: bool) -> AsmOperand | None:
-    match = re.compile(rb'\s*(?:\[\s*\w+\s*\]\s*)?"([^"]*)"\s*\(').match(data, start, end)
-    if match is None:
-        return None
-    constraint = match.group(1).decode("ascii", "replace").strip()
-    letters = re.fullmatch(r"([=+]?)&?([hrlfdqniC])", constraint)
-    if letters is None:
-        return None
-    last = code.rfind(b")", match.end(), end)
-    if last < 0:
-        return None
-    first = match.end()
-    while first < last and code[first : first + 1].isspace():
-        first += 1
-    while last > first and code[last - 1 : last].isspace():
-        last -= 1
-    return AsmOperand(letters.group(2), written, not written or letters.group(1) == "+", first, last)
+_CONSTRAINT = re.compile(rb'\s*(?:\[\s*\w+\s*\]\s*)?"([^"]*)"\s*\(')
+
+
+def _operands(code: bytes, data: bytes, start: int, end: int, *, written: bool) -> list[AsmOperand] | None:
+    """Read a list of operands, or return None where a constraint is not NVIDIA's; nvcc bears a comma that is missing."""
+    found: list[AsmOperand] = []
+    place = start
+    while code[place:end].strip(b" \t\r\n\\,"):
+        place += len(code[place:end]) - len(code[place:end].lstrip(b" \t\r\n\\,"))
+        match = _CONSTRAINT.match(data, place, end)
+        close = _closing(code, match.end()) if match is not None else -1
+        if match is None or not 0 <= close < end:
+            return None
+        letters = re.fullmatch(r"([=+]?)&?([hrlfdqniC])", match.group(1).decode("ascii", "replace").strip())
+        if letters is None:
+            return None
+        inside = code[match.end() : close]
+        first = match.end() + len(inside) - len(inside.lstrip())
+        last = max(first, match.end() + len(inside.rstrip()))
+        found.append(AsmOperand(letters.group(2), written, not written or letters.group(1) == "+", first, last))
+        place = close + 1
+    return found

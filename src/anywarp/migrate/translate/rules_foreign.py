@@ -6,7 +6,7 @@ Each is told once per place that matters, with what takes its place on AMD GPUs.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from anywarp.migrate.translate.architecture_guards import untaken
 from anywarp.migrate.translate.brackets import call
@@ -56,11 +56,15 @@ class MatrixFragments:
 
 
 class Collectives:
-    """`reduce` and the scans of cooperative groups come from a support header."""
+    """Headers whose functions a support header gives: collective ones of cooperative groups, copies of pipelines."""
 
     name = "group-collectives"
     words = frozenset((b"include",))
-    HEADERS = frozenset(("cooperative_groups/reduce.h", "cooperative_groups/scan.h"))
+    HEADERS: Mapping[str, bytes] = {
+        "cooperative_groups/reduce.h": b'"anywarp_groups.h"', "cooperative_groups/scan.h": b'"anywarp_groups.h"',
+        "cooperative_groups/memcpy_async.h": b'"anywarp_groups.h"',
+        "cuda_pipeline.h": b'"anywarp_cuda.h"', "cuda_pipeline_primitives.h": b'"anywarp_cuda.h"',
+    }  # fmt: skip
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
         if unit.options.keep_cuda:
@@ -68,13 +72,36 @@ class Collectives:
         apart = unit.apart
         for include in unit.includes:
             if include.name in self.HEADERS and include.start not in apart:
-                reason = "HIP's cooperative groups have no collective functions; the support header gives them"
+                reason = "HIP has no such functions; the support header gives them"
                 end = min(include.directive.end + 1, len(unit.data))
                 if unit.data[include.end : include.directive.end].strip():
-                    yield Edit(include.start, include.end, b"<hip/hip_cooperative_groups.h>", self.name, reason)
+                    yield Edit(include.start, include.end, b"<hip/hip_runtime.h>", self.name, reason)
                 else:
                     yield Edit(include.directive.start, end, b"", self.name, reason)
-                yield Need(b'"anywarp_groups.h"', reason)
+                yield Need(self.HEADERS[include.name], reason)
+
+
+class GroupFunctions:
+    """Functions of cooperative groups that HIP lacks, and no header can give."""
+
+    name = "group-functions"
+    words = frozenset((b"labeled_partition", b"this_cluster", b"cluster_group", b"invoke_one", b"invoke_one_broadcast"))
+    _HINTS: Mapping[bytes, str] = {
+        b"labeled_partition": "loop over the labels with binary_partition, or use anywarp::match_any_sync for the mask of equal labels",
+        b"this_cluster": "clusters of blocks do not exist on AMD GPUs; exchange through global memory",
+        b"cluster_group": "clusters of blocks do not exist on AMD GPUs; exchange through global memory",
+    }
+
+    def apply(self, unit: Unit) -> Iterator[Outcome]:
+        if unit.options.keep_cuda or b"cooperative_groups" not in unit.words:
+            return
+        for match in unit.occurrences(self.words):
+            name = match.group()
+            if match.start() in unit.apart or unit.code[match.start() - 2 : match.start()] != b"::":
+                continue
+            message = f"cooperative_groups::{name.decode()} has no equal in HIP"
+            hint = self._HINTS.get(name, "let the thread of rank 0 do it, and hand the value on with shfl")
+            yield Problem(match.start(), match.end(), "M140", message, hint)
 
 
 class StandardLibrary:
@@ -92,7 +119,7 @@ class StandardLibrary:
     HEADERS = frozenset("type_traits limits cstdint cstddef utility climits cfloat".split())
     _STD = re.compile(rb"(?<![\w:])(?:::)?cuda\s*::\s*std\s*::\s*(\w+)")
     _OTHER = re.compile(rb"(?<![\w:])(?:::)?cuda\s*::\s*(?:ptx\s*::\s*)?(?!std\b)(atomic_ref|atomic|barrier|pipeline|memcpy_async|annotated_ptr|"
-                        rb"aligned_size_t|make_pipeline|thread_scope\w*|ptx|stream_ref|counting_semaphore|latch|access_property)\b")  # fmt: skip
+                        rb"aligned_size_t|make_pipeline|ptx|stream_ref|counting_semaphore|latch|access_property)\b")  # fmt: skip
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
         if unit.options.keep_cuda:
@@ -116,14 +143,13 @@ class StandardLibrary:
                 told.add(name)
                 message = f"cuda::std::{name.decode()} is of libcu++, which ROCm does not have"
                 yield Problem(match.start(), match.end(), "M140", message, _LIBHIPCXX)
-        for match in self._OTHER.finditer(unit.code):
-            name = match.group(1)
-            if match.start() in apart or name in told or any(a <= match.start() < b for a, b in dead):
-                continue
-            told.add(name)
-            message = f"cuda::{name.decode()} is of libcu++, which ROCm does not have"
-            hint = _INSTEAD.get(name, _LIBHIPCXX)
-            yield Problem(match.start(), match.end(), "M140", message, hint)
+        others = [m for m in self._OTHER.finditer(unit.code) if m.start() not in apart]
+        others = [m for m in others if not any(a <= m.start() < b for a, b in dead)]
+        names = dict.fromkeys(m.group(1).decode() for m in others)
+        if names:
+            message = f"{', '.join('cuda::' + name for name in names)}: of libcu++, which ROCm does not have"
+            hint = next((_INSTEAD[n.encode()] for n in names if n.encode() in _INSTEAD), _LIBHIPCXX)
+            yield Problem(others[0].start(), others[0].end(), "M140", message, hint)
 
 
 _LIBHIPCXX = (
@@ -242,4 +268,4 @@ class SmallFloats:
             yield Problem(match.start(), match.end(), "M143", message, hint, "warning")
 
 
-RULES = (MatrixFragments(), Collectives(), StandardLibrary(), Cutlass(), Textures(), SmallFloats())
+RULES = (MatrixFragments(), Collectives(), GroupFunctions(), StandardLibrary(), Cutlass(), Textures(), SmallFloats())

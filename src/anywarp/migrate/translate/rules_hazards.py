@@ -18,7 +18,8 @@ _LAST = rb"(?:31|0x1[fF]|\(?\s*(?:WARP_SIZE|WARPSIZE|kWarpSize|warpSize)\s*-\s*1
 _INDEX = rb"(?:threadIdx\.[xyz]|tid\w*|\w*[tT]hread_?[iI]dx?\w*|\w*[tT]hreadID|lane\w*|thread_rank\s*\(\s*\)|idx)"
 _AMOUNT = re.compile(rb"(?:&\s*" + _LAST + rb"|[%/]\s*" + _WIDTH + rb"|>>\s*5)(?![\w.])")
 _NUMBER = re.compile(rb"\b" + _INDEX + rb"\s*\Z")
-_SLOTS = re.compile(rb"__shared__[^;\n=(){}]*\[\s*" + _WIDTH + rb"\s*\](?!\s*\[)")
+_SLOTS = re.compile(rb"__shared__[^;\n=(){}\[]*\[\s*" + _WIDTH + rb"\s*\](?!\s*\[)")
+_WARPS = re.compile(rb"[wW]arp|WARP|__shfl|__ballot|lane")
 SPIN = re.compile(rb"\bwhile\s*\(\s*(?:\(?\s*0\s*[!=]=\s*|!\s*|1\s*==\s*)?atomic(?:CAS|Exch)\s*\(")
 _SINGLE = re.compile(
     rb"(?:threadIdx\.x|tid\w*|lane\w*|thread_rank\s*\(\s*\)|thread_?[iI]d\w*)\s*(?:==\s*0|<\s*1)\b|!\s*threadIdx\.x|elect|leader|is_first|isLeader|threadIdx\.x\s*&\s*0x1[fF]\s*\)\s*==\s*0"
@@ -57,7 +58,7 @@ def lane_numbers(code: bytes) -> Iterator[tuple[int, int]]:
         number = _NUMBER.search(code, max(0, match.start() - 60), match.start())
         if number is not None:
             yield number.start(), match.end()
-    for match in _SLOTS.finditer(code):
+    for match in _SLOTS.finditer(code) if _WARPS.search(code) else ():
         yield match.span()
 
 
@@ -156,9 +157,23 @@ class Coalesced:
         for match in unit.occurrences(self.words):
             if match.start() in apart or call(unit.code, match.end()) is None:
                 continue
+            if not _uses_masks(unit.code, match.start()):
+                continue
             message = "coalesced_threads() gives up to 64 threads on AMD Instinct, and its ballot has 64 bits"
             hint = "right where size() and thread_rank() are all that is asked; else partition a tile of 32 first"
             yield Problem(match.start(), match.end(), "M125", message, hint, "warning")
+
+
+_HARMLESS = frozenset((b"size", b"num_threads", b"thread_rank", b"shfl", b"shfl_up", b"shfl_down", b"sync"))
+
+
+def _uses_masks(code: bytes, place: int) -> bool:
+    """Say whether more is asked of the group made at `place` than its size, its ranks and exchanges between them."""
+    named = re.compile(rb"(\w+)\s*(?:=\s*|\(\s*|\{\s*)(?:\w+\s*::\s*)*\Z").search(code, max(0, place - 80), place)
+    if named is None or named.group(1) in (b"return",):
+        return True
+    members = re.findall(rb"\b" + named.group(1) + rb"\s*\.\s*(\w+)", code[place:])
+    return not set(members) <= _HARMLESS
 
 
 RULES = (Remarks(), HostWidth(), SpinLocks(), WarpSteps(), Coalesced())

@@ -81,6 +81,24 @@ __device__ inline T exclusive_scan(const Group &group, T value) {
   return exclusive_scan(group, value, plus<T>());
 }
 
+// `memcpy_async`: the threads of the group copy at once, and waiting is meeting.
+template <class Group, class T>
+__device__ inline void memcpy_async(const Group &group, T *to, const T *from, size_t size) {
+  const unsigned threads = group.size(), rank = group.thread_rank();
+  const size_t whole = size / sizeof(T);
+  for (size_t n = rank; n < whole; n += threads) to[n] = from[n];
+  for (size_t n = whole * sizeof(T) + rank; n < size; n += threads)
+    reinterpret_cast<unsigned char *>(to)[n] = reinterpret_cast<const unsigned char *>(from)[n];
+}
+template <class Group>
+__device__ inline void wait(const Group &group) {
+  group.sync();
+}
+template <unsigned, class Group>
+__device__ inline void wait_prior(const Group &group) {
+  group.sync();
+}
+
 }  // namespace cooperative_groups
 
 #endif
