@@ -111,3 +111,11 @@ def test_lane_numbers_of_ptx_are_cudas(kernels: tuple[bytes, str]):
     out = struct.unpack(f"<{2 * THREADS}I", bytes(after[0]))
     assert list(out[0::2]) == [i % 32 for i in range(THREADS)]
     assert list(out[1::2]) == [(1 << i % 32) - 1 for i in range(THREADS)]
+
+
+def test_at_the_edge_of_a_warp_a_lane_keeps_its_own_value(kernels: tuple[bytes, str]):
+    out = run(kernels, "edges", 2)
+    for i in range(THREADS):
+        warp, lane = WARPS[i // 32], i % 32
+        assert out[2 * i] == warp[lane + 3 if lane < 29 else lane] & 0xFFFFFFFF
+        assert out[2 * i + 1] == warp[lane - 3 if lane > 2 else lane] & 0xFFFFFFFF

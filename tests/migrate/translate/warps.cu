@@ -77,3 +77,8 @@ extern "C" __global__ void lanes(unsigned* out) {
   out[threadIdx.x * 2] = lane;
   out[threadIdx.x * 2 + 1] = less;
 }
+extern "C" __global__ void edges(const int* in, int* out) {
+  int i = threadIdx.x;
+  out[i * 2] = __shfl_down_sync(0xffffffff, in[i], 3);
+  out[i * 2 + 1] = __shfl_up_sync(0xffffffff, in[i], 3);
+}

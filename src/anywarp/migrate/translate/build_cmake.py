@@ -12,7 +12,8 @@ from pathlib import PurePath
 
 from anywarp.migrate.translate import build_cmake_names as names
 from anywarp.migrate.translate import build_codes as codes
-from anywarp.migrate.translate.build_cmake_commands import BOTH, COMMANDS, Draft, general
+from anywarp.migrate.translate.build_cmake_commands import BOTH, COMMANDS
+from anywarp.migrate.translate.build_cmake_draft import Draft, general
 from anywarp.migrate.translate.build_cmake_text import Command, commands, indentation
 from anywarp.migrate.translate.build_flags import DEFAULT_ARCHITECTURE
 from anywarp.migrate.translate.rules import Edit, Outcome, Problem

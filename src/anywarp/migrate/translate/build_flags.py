@@ -20,7 +20,7 @@ _TELLING = re.compile(
     r"|use_fast_math|maxrregcount|ptxas-options|compiler-options|nvlink-options|cudafe-options|relocatable-device-code"
     r"|generate-line-info|device-debug|device-c|lineinfo|Xcompiler|Xptxas|Xcudafe|Xnvlink|cudart|rdc"
     r"|compiler-bindir|ccbin|diag-suppress|default-stream|forward-unknown-to-host-compiler)(?:=|$)"
-    r"|-arch=(?:sm_|compute_|native$|all)|-{1,2}(?:ftz|prec-div|prec-sqrt|fmad)=(?:true|false)"
+    r"|-Werror=(?:all-warnings|cross-execution-space-call)|-arch=(?:sm_|compute_|native$|all)|-{1,2}(?:ftz|prec-div|prec-sqrt|fmad)=(?:true|false)"
 )
 """Options that no compiler but nvcc has, so that a list with one of them is nvcc's wherever it stands."""
 

@@ -42,6 +42,9 @@ _WORD = re.compile(
 _TOOLS = re.compile(
     r"(?<![\w./-])(?:ptxas|cuobjdump|nvprune|fatbinary|nvlink|nvdisasm|bin2c|cuda-memcheck|compute-sanitizer|nvprof)(?![\w.-])"
 )
+_SAID = re.compile(r"\s*(?:\$\((?:info|warning|error)\b|@?echo\b)")
+_VERSION = re.compile(r"\bCUDA_?(?:VERSION|MAJOR|MINOR)\w*")
+_LIBRARY_NAME = re.compile(r"\s*\w*LIB\w*\s*[:?]?=\s*(?P<name>\w+)\s*$")
 _ELSEWHERE = re.compile(r"^(?:ifn?eq|ifn?def|else|endif|define|endef|-?include|sinclude|vpath|unexport|undefine)\b")
 
 
@@ -107,7 +110,7 @@ def _guard(line: _Line, depth: int) -> int:
 
 def _edit(line: _Line, architecture: str, unit: Unit) -> Iterator[Problem]:
     body = _without_comment(line.text)
-    if not body.strip() or (_ELSEWHERE.match(body.strip()) and not _FOLDER.search(body)):
+    if not body.strip() or _SAID.match(body) or (_ELSEWHERE.match(body.strip()) and not _FOLDER.search(body)):
         return
     taken = list[tuple[int, int]]()
     for match in _COMPILER.finditer(body):
@@ -181,7 +184,11 @@ def _edit_flags(line: _Line, body: str, architecture: str, taken: list[tuple[int
 
 
 def _edit_libraries(line: _Line, body: str, taken: list[tuple[int, int]]) -> Iterator[Problem]:
-    """Libraries of CUDA among the options of another compiler or of the linker."""
+    """Libraries of CUDA among the options of another compiler or of the linker, or named alone in a variable."""
+    named = _LIBRARY_NAME.match(body)
+    row = library(named["name"]) if named else None
+    if named and row is not None and row["conversion"] == "rename":
+        _add(line, taken, named.start("name"), named.end("name"), row["target"], f"ROCm's twin of {named['name']}")
     for match in re.finditer(r"(?<![\w-])-l(\w[\w-]*)", body):
         if library(match[1]) is None:
             continue
@@ -203,6 +210,12 @@ def _refusal(line: _Line, start: int, end: int, change: Change) -> Problem:
 
 def _problems(line: _Line) -> Iterator[Problem]:
     body = _without_comment(line.text)
+    if re.match(r"\s*(?:else\s+)?ifn?eq\b", body) and (compared := _VERSION.search(body)):
+        yield Problem(
+            line.start + compared.start(), line.start + compared.end(), codes.VERSION,
+            f"{compared.group()} is compared: versions of ROCm are other numbers than CUDA's",
+            "decide by hand what this condition means for HIP", "warning",
+        )  # fmt: skip
     if not line.text.startswith("\t"):
         return
     for match in _TOOLS.finditer(body):
