@@ -29,14 +29,17 @@ def scan_asm(unit: Unit, tally: Tally, device: bool) -> None:
     """Count the PTX instructions in the inline assembly of a text; `device` says that it holds device code."""
     if _ASM.search(unit.code) is None:
         return
+    read: dict[str, list[str]] = {}
     tried: dict[str, str] = {}
     for statement in statements(unit.code, unit.data):
         if not _is_ptx(statement.template, device):
             continue
-        found = [form for form in forms(statement.template) if entry_of(*_parts(form)) is not None]
+        key = statement.template
+        if key not in read:
+            read[key] = [form for form in forms(key) if entry_of(*_parts(form)) is not None]
+        found = read[key]
         if not found:
             continue  # no PTX, or not yet in the manual: AMD's and the host's assembly look alike
-        key = statement.template
         if key not in tried and len(tried) < _TRIED:
             tried[key] = _translated(statement, unit.data)
         for form in found:

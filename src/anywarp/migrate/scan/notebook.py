@@ -77,8 +77,10 @@ def _cell(source: str) -> Iterator[Use]:
         if re.match(r"\s*%%(?:bash|sh|shell|script\s+(?:ba)?sh)", source):
             yield from _shell_cell(source)
         return
+    row, at = 1, 0
     for found in _SHELL.finditer(source):
-        yield from _line(found["line"], source.count("\n", 0, found.start("line")) + 1)
+        row, at = row + source.count("\n", at, found.start("line")), found.start("line")
+        yield from _line(found["line"], row)
     python = _SHELL.sub(
         lambda m: (
             "pass"
