@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from anywarp.catalogue.migration import rows
 from anywarp.catalogue.replacements import package
-from anywarp.deploy.convert import commands, environment, images, packages, registry
+from anywarp.deploy.convert import environment, images, packages, registry, smi
 from anywarp.deploy.convert.engine import Converted, convert
 from anywarp.deploy.convert.json_text import NotJson, read
 from anywarp.deploy.convert.model import Change, Options
@@ -60,6 +60,8 @@ def test_any_text_is_converted_once_and_keeps_what_no_change_touched(kind: str, 
         done = change.end
     assert result.new[place:] == data[done:]
     assert all(0 <= finding.start <= finding.end <= len(data) for finding in result.findings)
+    again = run(NAMES[kind], result.new)
+    assert again.new == result.new, "converting twice"
 
 
 @pytest.mark.parametrize(
@@ -164,7 +166,7 @@ def test_torchs_family_fits_together() -> None:
     ],
 )
 def test_smi(words: str, command: str) -> None:
-    target = commands.smi(tuple(words.split()))[0]
+    target = smi.smi(tuple(words.split()))[0]
     assert target == (command or target if words == "-i 1 -r" else command)
 
 

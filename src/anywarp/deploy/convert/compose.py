@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
-from anywarp.deploy.convert import commands, environment, images
+from anywarp.deploy.convert import commands, docker_run, environment, images, smi
 from anywarp.deploy.convert.model import Answer, Change, Finding, Fine, Note, Options, Refusal
 from anywarp.deploy.convert.prometheus import within
 from anywarp.deploy.convert.yaml_text import Entry, YamlText
@@ -96,7 +96,7 @@ def _gpus(text: YamlText, service: Node, entries: list[Entry]) -> Iterator[Findi
         if refusal:
             start, end = text.whole(entry)
             help = "give /dev/kfd and one /dev/dri/renderD<n> per card under `devices:`"
-            yield Refusal(start, end, refusal, help, _SOURCE, commands.DEVICES)
+            yield Refusal(start, end, refusal, help, _SOURCE, docker_run.DEVICES)
     if not asked or any(refusal for _, refusal in asked):
         return
     have = [name for name in _ADDED if service.get(name) is not None]
@@ -104,7 +104,7 @@ def _gpus(text: YamlText, service: Node, entries: list[Entry]) -> Iterator[Findi
         for entry, _ in asked:
             start, end = text.whole(entry)
             help = f"take this out, and add {_listed()} to what is there"
-            yield Refusal(start, end, f"the service has {', '.join(have)} already", help, _SOURCE, commands.DEVICES)
+            yield Refusal(start, end, f"the service has {', '.join(have)} already", help, _SOURCE, docker_run.DEVICES)
         return
     added = False
     for entry, _ in asked:
@@ -117,7 +117,7 @@ def _gpus(text: YamlText, service: Node, entries: list[Entry]) -> Iterator[Findi
                 "an anchor or the form of the text is in the way",
                 f"put {_listed()} in its place",
                 _SOURCE,
-                commands.DEVICES,
+                docker_run.DEVICES,
             )
             return
         column = service.pairs[0][0].column
@@ -253,7 +253,7 @@ def _command(text: YamlText, node: Node | None, options: Options) -> Iterator[Fi
             if " " in one.text:
                 yield from within(text, one, lambda inner: commands.commands(inner, options))
         return
-    target, reason, source = commands.smi(tuple(one.text for one in words[1:]))
+    target, reason, source = smi.smi(tuple(one.text for one in words[1:]))
     if len(words) == 1 and target and "&&" not in target:
         start, end = text.span(words[0])
         quote = chr(text.data[start - 1]) if text.data[start - 1 : start] in (b'"', b"'") else ""
@@ -263,9 +263,7 @@ def _command(text: YamlText, node: Node | None, options: Options) -> Iterator[Fi
             yield Change(start, end, joined.encode(), f"{reason}; it prints other columns", source)
             return
     help = f"write {target or 'another command'}; `anywarp smi` answers these very options with the same columns"
-    yield Refusal(
-        *text.span(words[0]), reason or "options that amd-smi has no match for", help, source, commands.PARSED
-    )
+    yield Refusal(*text.span(words[0]), reason or "options that amd-smi has no match for", help, source, smi.PARSED)
 
 
 def _flow(text: YamlText, node: Node) -> bool:

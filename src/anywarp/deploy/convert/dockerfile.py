@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from anywarp.catalogue import replacements
-from anywarp.deploy.convert import commands, environment, images
+from anywarp.deploy.convert import commands, environment, images, smi
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal, moved
+from anywarp.deploy.convert.shell_words import split
 
 NAME = "dockerfile"
 NVIDIAS = "Y046"
@@ -179,7 +180,7 @@ def _arg(one: Instruction, stage: _Stage, options: Options) -> Iterator[Finding]
 
 def _assigned(one: Instruction, first: int, last: int, stage: _Stage, options: Options) -> Iterator[Finding]:
     text = " " * first + one.body[first:last]
-    for command in commands.split(text):
+    for command in split(text):
         yield from moved(commands.variables(command, options, stage.renamed, (first, last)), one.body_start)
 
 
@@ -188,7 +189,7 @@ def _env(one: Instruction, stage: _Stage, options: Options) -> Iterator[Finding]
     if legacy and "=" not in legacy[1]:
         yield from _old_env(one, legacy[1], legacy[2], stage, options)
         return
-    for command in commands.split(one.body):
+    for command in split(one.body):
         found = list(commands.variables(command, options, stage.renamed, (0, len(one.body))))
         yield from moved(found, one.body_start)
         changed = [(change.start, change.end) for change in found if isinstance(change, Change)]
@@ -266,13 +267,13 @@ def _started(one: Instruction, stage: _Stage, options: Options) -> Iterator[Find
     except ValueError:
         return
     if isinstance(words, list) and words and words[0] == "nvidia-smi":  # pyright: ignore[reportUnknownArgumentType]
-        target, reason, source = commands.smi(tuple(str(word) for word in words[1:]))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        target, reason, source = smi.smi(tuple(str(word) for word in words[1:]))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
         start, end = one.body_start, one.body_start + len(one.body.rstrip())
         if target and "&&" not in target:
             yield Change(start, end, json.dumps(target.split()).encode(), f"{reason}; it prints other columns", source)
         else:
             help = "use another command; `anywarp smi` answers these very options with the same columns"
-            yield Refusal(start, end, reason or "options that amd-smi has no match for", help, source, commands.PARSED)
+            yield Refusal(start, end, reason or "options that amd-smi has no match for", help, source, smi.PARSED)
 
 
 def _copy(one: Instruction, stage: _Stage, options: Options) -> Iterator[Finding]:

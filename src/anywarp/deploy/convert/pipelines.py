@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
-from anywarp.deploy.convert import commands, images, packages
+from anywarp.deploy.convert import commands, docker_run, images, packages
 from anywarp.deploy.convert.compose import answered, variables
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal
 from anywarp.deploy.convert.prometheus import within
@@ -113,7 +113,7 @@ def _runner(text: YamlText, node: Node, options: Options) -> Iterator[Finding]:
 
 def _options(data: bytes) -> Iterator[Finding]:
     for found in _GPUS.finditer(data.decode("latin-1")):
-        new = "" if "runtime" in found[0] else commands.DEVICE_OPTIONS
+        new = "" if "runtime" in found[0] else docker_run.DEVICE_OPTIONS
         yield Change(
             *found.span(),
             new.encode(),

@@ -12,6 +12,7 @@ from pathlib import PurePath
 from anywarp.catalogue.migration import Row, rows
 from anywarp.deploy.convert import commands
 from anywarp.deploy.convert.model import Change, Finding, Fine, Options, Refusal
+from anywarp.deploy.convert.shell_words import split
 
 NAME = "shell"
 SITE = "Y042"
@@ -54,7 +55,7 @@ def sbatch(data: bytes, options: Options) -> Iterator[Finding]:
     text = data.decode("latin-1")
     for line in _SBATCH.finditer(text):
         yield from slurm_options(line["line"], line.start("line"), options)
-    for command in commands.split(text):
+    for command in split(text):
         if command.words[0].rsplit("/", 1)[-1] in ("srun", "sbatch", "salloc"):
             start, end = command.spans[0][0], command.end()
             yield from slurm_options(text[start:end], start, options)

@@ -80,7 +80,7 @@ class _Reader:
                 self.row += 1
                 return
             anchor, rest = self._properties(line, rest)
-            if not self._starts_collection(line, rest):
+            if rest < len(line) and not self._starts_collection(line, rest):
                 value = self._value(line, rest, start)
                 self._name(anchor, self._add(holder, None, value))
                 return

@@ -1,0 +1,112 @@
+"""Commands that install packages: pip, conda and those of distributions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from anywarp.catalogue import replacements
+from anywarp.catalogue.migration import by
+from anywarp.deploy.convert import packages
+from anywarp.deploy.convert.model import Change, Finding, Note, Options, Refusal
+from anywarp.deploy.convert.shell_words import Command, bare_span, line_of
+
+SYSTEM = "Y045"
+_SYSTEM_PACKAGE = re.compile(
+    r"(?:lib)?(?:cuda|cudnn|cublas|cufft|curand|cusolver|cusparse|nccl|nvinfer|nvrtc|nvjitlink|nvidia|tensorrt|nsight|"
+    r"datacenter-gpu-manager)[\w.+-]*(?:=\S*)?"
+)
+_VALUED = ("-r", "--requirement", "-c", "--constraint", "-t", "--target", "--python-version", "--platform", "-e", "--editable", "--prefix", "--root", "-p", "--python", "--trusted-host", "--cache-dir", "--timeout", "--retries", "--no-binary", "--only-binary", "--progress-bar", "--torch-backend")  # fmt: skip
+_INDEX = ("--index-url", "-i", "--extra-index-url", "-f", "--find-links", "--index", "--default-index")
+
+
+def pip(command: Command, place: int, options: Options) -> Iterator[Finding]:
+    """Yield what becomes of `pip install`: its index, and the packages that are named."""
+    words = command.words
+    if "install" not in words[place + 1 :]:
+        return
+    wanted: list[packages.Wanted] = []
+    indexes: list[tuple[int, int, str, str]] = []  # first and last word, option, address
+    at = words.index("install", place) + 1
+    while at < len(words):
+        word = words[at]
+        option, _, value = word.partition("=")
+        if option in _INDEX:
+            last = at if value else min(at + 1, len(words) - 1)
+            indexes.append((at, last, option, value or words[last]))
+            at = last
+        elif word in _VALUED:
+            at += 1
+        elif not word.startswith(("-", "$", ".", "/", ">", "<")) and not re.match(r"\d*>", word):
+            start, end = bare_span(command, at)
+            wanted.append(packages.Wanted(word, start, end, command.removal(at, at)))
+        at += 1
+    yield from _installed(command, wanted, indexes, options)
+
+
+def _installed(
+    command: Command, wanted: list[packages.Wanted], indexes: list[tuple[int, int, str, str]], options: Options
+) -> Iterator[Finding]:
+    exclusive = any(
+        option in ("--index-url", "-i", "--default-index") and "/whl/" in address for _, _, option, address in indexes
+    )
+    if any(re.search(r"/whl/(?:nightly/)?(?:cpu|rocm|xpu)", address) for _, _, _, address in indexes):
+        return
+    made = packages.plan(wanted, options, exclusive)
+    gone = [one for one in made.findings if isinstance(one, Change) and not one.replacement]
+    if wanted and len(gone) == len(wanted):
+        yield Change(*line_of(command), b"", gone[0].reason, gone[0].source)
+        return
+    yield from made.findings
+    moved = False
+    for first, last, _, address in indexes:
+        answer = packages.index(address, options)
+        if answer is None:
+            continue
+        start, end = command.spans[first][0], command.spans[last][1]
+        if made.blocked:
+            yield Note(start, end, "stays with the packages that cannot move")
+        elif answer.action == "replace":
+            moved = True
+            place = command.text.find(address, start, end)
+            yield Change(place, place + len(address), answer.text.encode(), answer.reason, answer.source)
+        elif answer.action == "remove":
+            yield Change(*command.removal(first, last), b"", answer.reason, answer.source)
+        elif answer.action == "refuse":
+            yield Refusal(start, end, answer.reason, answer.help, answer.source, answer.code)
+    if made.index and not moved:
+        row = packages.torch_index(options)
+        text = f" --extra-index-url {row['target']}"
+        yield Change(command.end(), command.end(), text.encode(), row["reason"], row["source"])
+
+
+def conda(command: Command, place: int, options: Options) -> Iterator[Finding]:
+    """Yield what becomes of `conda install`: where one package cannot move, the whole command stays."""
+    found: list[Finding] = []
+    for at, word in list(enumerate(command.words))[place + 1 :]:
+        channel = command.words[at - 1] in ("-c", "--channel", "-n", "--name")
+        name = re.split(r"[=<>!~ \[:]", word.rpartition("::")[2], maxsplit=1)[0]
+        row = replacements.package(name, "conda") if name and not channel else None
+        if channel and word == "nvidia":
+            source = by("packages", "name")["pytorch-cuda"]["source"]
+            found.append(Change(*command.removal(at - 1, at), b"", "the channel holds NVIDIA's packages only", source))
+        elif row is not None and row["conversion"] == "remove":
+            found.append(Change(*command.removal(at, at), b"", row["reason"], row["source"]))
+        elif row is not None:
+            help = f"use {row['target']}" if row["target"] else "do without"
+            found.append(Refusal(*command.spans[at], row["reason"], help, row["source"], packages.REFUSED))
+    refused = any(isinstance(one, Refusal) for one in found)
+    for one in found:
+        if refused and isinstance(one, Change):
+            yield Note(one.start, one.end, "stays with the packages that cannot move")
+        else:
+            yield one
+
+
+def system(command: Command, place: int, options: Options) -> Iterator[Finding]:
+    """Yield refusals for packages of NVIDIA's repository that a distribution's tool is to install."""
+    for at, word in list(enumerate(command.words))[place + 1 :]:
+        if _SYSTEM_PACKAGE.fullmatch(word):
+            reason = "a package of NVIDIA's repository; the image or AMD's repository has ROCm's in its place"
+            help = "leave it out on an image of ROCm (rocm/dev-ubuntu-*:*-complete has all), or install ROCm's package"
+            yield Refusal(*command.spans[at], reason, help, "rocm.docs.amd.com/projects/install-on-linux", SYSTEM)
