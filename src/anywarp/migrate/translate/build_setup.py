@@ -136,7 +136,7 @@ def _node(script: _Script, node: ast.AST) -> None:
         _assigned(script, node.target, node.value)
     elif isinstance(node, ast.Call):
         _call(script, node)
-    elif isinstance(node, ast.List) and is_nvcc([_word(e) for e in node.elts]):
+    elif isinstance(node, (ast.BinOp, ast.List)) and _holds_flags(script, node):
         _flags(script, node)
     elif isinstance(node, ast.Constant) and isinstance(node.value, str):
         _text(script, node, node.value)
@@ -198,6 +198,14 @@ def _call(script: _Script, node: ast.Call) -> None:
             "",
             "note",
         )
+
+
+def _holds_flags(script: _Script, node: ast.BinOp | ast.List) -> bool:
+    """Tell options of nvcc by what is in a list, or by the name of the list they are added to."""
+    if isinstance(node, ast.List):
+        return is_nvcc([_word(element) for element in node.elts])
+    names = [side.id for side in (node.left, node.right) if isinstance(side, ast.Name)]
+    return any(name in script.flag_names or _FLAGS.search(name) for name in names)
 
 
 def _word(node: ast.expr) -> str:
@@ -313,6 +321,8 @@ def _one_text(script: _Script, node: ast.Constant) -> None:
         return
     out, at = "", 0
     text = str(node.value)
+    if re.fullmatch(r"-?-gencode|--generate-code|arch=compute_\w+,code=\S+", text):
+        words = [(0, len(text), f"-gencode={text}")]  # an option and its value, appended one after the other
     for change in translate_words([w for *_, w in words], script.architecture):
         first, last = words[change.first][0], words[change.last - 1][1]
         if change.refused:
