@@ -1,56 +1,33 @@
-"""Texts inside texts: shell in a manifest, a query in an autoscaler, a file in a ConfigMap, each converted as what it is."""
+"""Files inside files: a script or a dashboard in a ConfigMap, a patch in a Kustomization, each converted as what it is.
+
+They go through the registry as files on disk do, so that a text is converted alike wherever it stands.
+"""
 
 from __future__ import annotations
 
-import importlib
+import re
 from collections.abc import Iterator
 from pathlib import PurePath
-from typing import Any
 
 from anywarp.deploy.convert import registry
-from anywarp.deploy.convert.model import Answer, Finding, Fine, Options
+from anywarp.deploy.convert.model import Finding, Fine, Options
 
 MOST_DEPTH = 4
 """Files in files in files: deeper ones are left to the list of what was not converted."""
 
-_depth = 0
+_INSIDE = "!"
+_YAML = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n|---[^\n]*\n)*[ \t]*(?:- )?[A-Za-z][\w./-]*:(?:[ \t]|\r?\n)")
 
 
-def shell(data: bytes, options: Options) -> Iterator[Finding]:
-    """Convert a line or script of shell."""
-    module = _module("commands")
-    return module.commands(data, options) if module else iter(())
-
-
-def query(data: bytes, options: Options) -> Iterator[Finding]:
-    """Convert an expression of Prometheus."""
-    module = _module("promql")
-    return module.expression(data, options) if module else iter(())
-
-
-def metric(name: str, options: Options) -> Answer | None:
-    """Return what becomes of the name of a metric."""
-    module = _module("promql")
-    return module.metric(name, options) if module else None
-
-
-def file(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
-    """Convert a file that is kept inside another one; its comments are fine as they are."""
-    global _depth
+def file(data: bytes, outer: PurePath, name: str, options: Options) -> Iterator[Finding]:
+    """Convert a file called `name` that is kept inside the one at `outer`; its comments are fine as they are."""
+    path = outer / _INSIDE / (name.replace("/", "_") or "inner")
     kind = registry.kind_of(path, data)
-    if kind is None or _depth >= MOST_DEPTH:
+    if kind is None and _YAML.match(data):
+        path = path.with_name("inner.yaml")
+        kind = registry.kind_of(path, data)
+    if kind is None or path.parts.count(_INSIDE) > MOST_DEPTH:
         return
-    _depth += 1
-    try:
-        yield from kind.convert(data, path, options)
-        for start, end in kind.comments(data):
-            yield Fine(start, end, "a comment")
-    finally:
-        _depth -= 1
-
-
-def _module(name: str) -> Any:
-    try:
-        return importlib.import_module(f"anywarp.deploy.convert.{name}")
-    except ModuleNotFoundError:
-        return None
+    yield from kind.convert(data, path, options)
+    for start, end in kind.comments(data):
+        yield Fine(start, end, "a comment")

@@ -38,6 +38,8 @@ def whole(text: YamlText, root: Node, path: PurePath) -> Iterator[Finding]:
             yield from _dependency(text, item)
     elif root.value("kind") in ("HelmRelease", "Application", "HelmChart", "ApplicationSet"):
         yield from _release(text, root)
+    elif root.value("kind") == "HelmRepository" and (row := kind("repository", root.value("spec", "url").rstrip("/"))):
+        yield refusal(*text.document(root), row, f"add {row['target']} instead", codes.REPLACED_WHOLE)
     elif path.name.startswith("values") and not root.value("kind"):
         for key, value in root.pairs:
             if key.text in _SUBCHARTS and value.pairs and (row := kind("chart", key.text)) is not None:

@@ -36,9 +36,12 @@ _HINTS = {
 def whole(text: YamlText, root: Node, options: Options) -> Iterator[Finding]:
     """Speak for an object as a whole where its kind or its image says that it is a part of NVIDIA's own software."""
     what = root.value("kind")
-    if not what or root.kind != "map":
+    if root.kind != "map":
         return
     place = text.document(root)
+    if not what:
+        yield from _plugin_files(root, place)
+        return
     row = kind("kind", f"{root.value('apiVersion')} {what}")
     if row is not None and what == "ClusterPolicy":
         yield from k8s_operator.device_config(text, root, place, row)
@@ -62,6 +65,22 @@ def whole(text: YamlText, root: Node, options: Options) -> Iterator[Finding]:
         help = "take it out when AMD's exporter is installed, or select its service, which listens on port 5000"
         yield Refusal(*place, reason, help, "ROCm/gpu-operator docs/metrics/prometheus.md", codes.REPLACED_WHOLE)
     del options
+
+
+def _plugin_files(root: Node, place: tuple[int, int]) -> Iterator[Finding]:
+    """Refuse files that NVIDIA's device plugin and MIG manager read, as they stand in ConfigMaps."""
+    sharing = root.get("sharing")
+    if sharing is not None and (sharing.get("timeSlicing") or sharing.get("mps")):
+        reason = "a configuration of NVIDIA's device plugin: it shares a GPU by time or by MPS, which AMD's does not"
+        help = "choose partitions, HAMi, a shared DRA claim or whole GPUs for what used the shared ones"
+        yield Refusal(*place, reason, help, "ROCm/k8s-device-plugin issue 111", codes.REPLACED_WHOLE)
+    elif root.get("mig-configs") is not None:
+        reason = (
+            "a configuration of NVIDIA's MIG manager; AMD's device config manager reads gpu-config-profiles in JSON"
+        )
+        help = "write profiles with computePartition, memoryPartition and numGPUsAssigned: SPX with NPS1, CPX with NPS1 or (on MI300X) NPS4"
+        source = "ROCm/gpu-operator docs/dcm/device-config-manager-configmap.md"
+        yield Refusal(*place, reason, help, source, codes.REPLACED_WHOLE)
 
 
 def _workload(root: Node) -> str:

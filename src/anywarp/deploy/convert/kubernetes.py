@@ -11,11 +11,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
 from anywarp.catalogue.replacements import label, resource
-from anywarp.deploy.convert import k8s_helm, k8s_names, k8s_objects, k8s_pods, prometheus
-from anywarp.deploy.convert.embedded import file, metric, query
+from anywarp.deploy.convert import k8s_helm, k8s_names, k8s_objects, k8s_pods, prometheus, promql
+from anywarp.deploy.convert.embedded import file
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, moved
 from anywarp.deploy.convert.sweep import mentions_nvidia
 from anywarp.deploy.convert.yaml_text import Entry, YamlText
+from anywarp.migrate.scan.outline import Node
 
 NAME = "kubernetes"
 
@@ -27,9 +28,10 @@ _QUERY_KEYS = frozenset({"expr", "query", "promql", "metricsQuery", "seriesQuery
 _NAME_KEYS = frozenset({
     "name", "generateName", "namespace", "app", "k8s-app", "component", "tier", "role", "release", "title", "description", "message",
     "serviceAccountName", "serviceAccount", "claimName", "secretName", "configMapName", "configMap", "summary", "instance", "alias",
-    "nameOverride", "fullnameOverride", "displayName", "job", "keywords", "maintainers", "home", "icon", "sources", "url", "email",
-    "priorityClassName", "queueName", "schedulerName", "hostname", "subdomain", "clusterQueue", "localQueue", "mountPath", "subPath",
+    "nameOverride", "fullnameOverride", "displayName", "job", "priorityClassName", "queueName", "schedulerName", "hostname", "subdomain",
+    "clusterQueue", "localQueue",
 })  # fmt: skip
+_CHART_KEYS = frozenset({"keywords", "maintainers", "home", "icon", "sources", "url", "email"})
 _ENVIRONMENT = ("env", "extraEnv", "envVars", "extraEnvVars", "environment")
 _IMAGE = re.compile(r"[\w.-]+(?:/[\w.-]+)+:[\w.-]+")
 _DEVICE = re.compile(r"cuda(?::\d+)?")
@@ -57,7 +59,7 @@ def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
     """Yield what is to be changed, refused and noted."""
     text = YamlText(data)
     taken: list[tuple[int, int]] = []
-    for root in text.documents:
+    for root in [each for document in text.documents for each in (document, *_listed(document))]:
         found = list(k8s_objects.whole(text, root, options)) + list(k8s_helm.whole(text, root, path))
         taken += [(finding.start, finding.end) for finding in found]
         yield from found
@@ -76,6 +78,11 @@ def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
             yield from k8s_pods.security(text, entry)
     yield from k8s_helm.templated(text, path, options)
     yield from _python_words(data)
+
+
+def _listed(root: Node) -> list[Node]:
+    """Return the objects in a list of objects."""
+    return root.items("items") if root.value("kind") == "List" else []
 
 
 def _python_words(data: bytes) -> Iterator[Finding]:
@@ -97,7 +104,7 @@ def _entry(text: YamlText, entry: Entry, path: PurePath, options: Options) -> It
     value = entry.value
     if entry.key is not None:
         yield from k8s_names.key(text, entry, options)
-        if entry.key.text in _ENVIRONMENT and value.kind == "list":
+        if value.kind == "list" and (entry.key.text in _ENVIRONMENT or _lists_variables(value)):
             yield from k8s_pods.variables(text, entry, options)
         elif value.kind == "scalar":
             found = list(_pair(text, entry, options))
@@ -107,6 +114,13 @@ def _entry(text: YamlText, entry: Entry, path: PurePath, options: Options) -> It
         yield from k8s_pods.container(text, entry, options)
     if value.kind == "scalar" and value.alias is None:
         yield from _scalar(text, entry, path, options)
+
+
+def _lists_variables(node: Node) -> bool:
+    """Say whether a list is one of variables, whatever its key is called: names in capitals with values."""
+    return any(
+        entry.kind == "map" and entry.value("name").isupper() and len(entry.pairs) == 2 for entry in node.entries
+    )
 
 
 def _pair(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:
@@ -149,7 +163,7 @@ def _is_image(entry: Entry) -> bool:
 
 
 def _query(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:
-    yield from prometheus.within(text, entry.value, lambda data: query(data, options))
+    yield from prometheus.within(text, entry.value, lambda data: promql.expression(data, options))
 
 
 def _scalar(text: YamlText, entry: Entry, path: PurePath, options: Options) -> Iterator[Finding]:
@@ -157,7 +171,7 @@ def _scalar(text: YamlText, entry: Entry, path: PurePath, options: Options) -> I
     value = entry.value
     owner = entry.key.text if entry.key is not None else (entry.path[-1] if entry.path else "")
     if value.body:
-        yield from _block(text, entry, owner, options)
+        yield from _block(text, entry, owner, path, options)
         return
     yield from k8s_names.value(text, entry, options)
     yield from k8s_pods.host_path(text, entry)
@@ -172,20 +186,22 @@ def _scalar(text: YamlText, entry: Entry, path: PurePath, options: Options) -> I
         )
     if "model" in owner.lower() and _MODEL.fullmatch(value.text):
         yield Fine(*text.span(value), "the name of a model")
-    if owner == "name" and entry.under("metric") and (answer := metric(value.text, options)) is not None:
+    if owner == "name" and entry.under("metric") and (answer := promql.metric(value.text, options)) is not None:
         yield from k8s_pods.said(text, entry, answer)
         yield Note(
             *text.span(value),
             "check the value that the metric is compared to: units and meaning may differ",
             answer.source,
         )
-    elif _is_name(entry, owner) and not _known_name(value.text):
+    elif _is_name(entry, owner, path) and not _known_name(value.text):
         yield from _name(text, entry)
 
 
-def _is_name(entry: Entry, owner: str) -> bool:
-    return (owner in _NAME_KEYS or owner.startswith(_NAME_PREFIXES)) and not (
-        owner == "name" and entry.under(*_ENVIRONMENT)
+def _is_name(entry: Entry, owner: str, path: PurePath) -> bool:
+    if owner == "name" and (entry.under(*_ENVIRONMENT) or entry.holder.get("value") or entry.holder.get("valueFrom")):
+        return False
+    return (
+        owner in _NAME_KEYS or owner.startswith(_NAME_PREFIXES) or (path.name == "Chart.yaml" and owner in _CHART_KEYS)
     )
 
 
@@ -199,7 +215,7 @@ def _name(text: YamlText, entry: Entry) -> Iterator[Finding]:
         yield Fine(start, end, "a name that people gave; others may refer to it, so it stays")
 
 
-def _block(text: YamlText, entry: Entry, owner: str, options: Options) -> Iterator[Finding]:
+def _block(text: YamlText, entry: Entry, owner: str, path: PurePath, options: Options) -> Iterator[Finding]:
     """A block of text: a script, a query, or a file inside this one."""
     place = text.block(entry.value)
     if place is None:
@@ -215,8 +231,8 @@ def _block(text: YamlText, entry: Entry, owner: str, options: Options) -> Iterat
     elif owner == "expression" and "cel" in entry.path[-1:]:
         yield from moved(k8s_objects.cel_text(data), start)
     elif owner in ("patch", "values", "valuesContent", "manifest", "template"):
-        yield from moved(file(data, PurePath("inner.yaml"), options), start)
+        yield from moved(file(data, path, "inner.yaml", options), start)
     elif owner in ("description", "message", "notes"):
         yield Fine(start, end, "a text for people")
     else:
-        yield from moved(file(data, PurePath(owner.replace("/", "_") or "inner"), options), start)
+        yield from moved(file(data, path, owner, options), start)
