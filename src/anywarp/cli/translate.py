@@ -169,10 +169,11 @@ def _told(run: _Run, style: str) -> int:
     if style == "json":
         click.echo(json.dumps(_as_json(run, code), indent=2))
         return code
-    for each in run.diagnostics[:_SHOWN]:
+    shown = [each for each in run.diagnostics if each.severity != "note"]
+    for each in shown[:_SHOWN]:
         click.echo(each.as_text(), err=True)
-    if len(run.diagnostics) > _SHOWN:
-        click.echo(f"and {len(run.diagnostics) - _SHOWN} more; --format json lists all", err=True)
+    if len(shown) > _SHOWN:
+        click.echo(f"and {len(shown) - _SHOWN} more; --format json lists all, and the notes", err=True)
     if not run.diff:
         _print_summary(run)
     return code

@@ -25,7 +25,7 @@ SOURCES = frozenset((
 """Suffixes of CUDA C++ sources and headers, in lower case."""
 MOST_TOLD = 500
 """Problems of one code that are told one by one for one file."""
-LARGEST = 32 << 20
+LARGEST = 16 << 20
 """Bytes of the largest file that is translated: larger ones are data, or a trap."""
 
 

@@ -40,7 +40,11 @@ KERNELS = {
 }
 """Functions and the argument that is a kernel: HIP declares them for `const void *` alone, CUDA for kernels of any type too."""
 
+POINTERS = {b"cudaHostGetDevicePointer": 0}
+"""Functions and the argument that is the address of a pointer: void ** in HIP, of any type in CUDA's template."""
+
 _CAST = re.compile(rb"\(\s*(?:const\s+)?void\s*(?:const\s*)?\*\s*\)|(?:reinterpret|static)_cast\s*<")
+_VOIDS = re.compile(rb"\(\s*void\s*\*\s*\*\s*\)|(?:reinterpret|static)_cast\s*<\s*void\s*\*\s*\*")
 _NOTHING = re.compile(rb"(?:NULL|nullptr|0)\Z")
 
 
@@ -64,19 +68,24 @@ class Wrapped:
     """Puts device variables into HIP_SYMBOL() and casts kernels to `const void *` where HIP asks for it."""
 
     name = "wrapped"
-    words = frozenset(SYMBOLS) | frozenset(KERNELS)
+    words = frozenset(SYMBOLS) | frozenset(KERNELS) | frozenset(POINTERS)
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
         for found in _calls(unit, self.words):
             name = found.name.group()
             if name in SYMBOLS and unit.options.keep_cuda:
                 continue
-            index = SYMBOLS.get(name, KERNELS.get(name, 0))
+            index = SYMBOLS.get(name, KERNELS.get(name, POINTERS.get(name, 0)))
             if index >= len(found.args):
                 continue
             start, end = found.args[index]
             if name in SYMBOLS:
                 before, reason = b"HIP_SYMBOL(", "HIP names a device variable by HIP_SYMBOL"
+            elif name in POINTERS:
+                if _VOIDS.match(unit.code, start, end) or _declares(found):
+                    continue
+                before = b"(void **)(" if unit.path.suffix == ".c" else b"reinterpret_cast<void **>("
+                reason = "HIP takes the address of a void * here"
             elif _CAST.match(unit.code, start, end) or _declares(found):
                 continue
             else:

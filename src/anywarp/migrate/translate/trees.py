@@ -6,7 +6,6 @@ be translated is told of and kept as it is, and the rest goes on.
 
 from __future__ import annotations
 
-import difflib
 import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from anywarp.diagnostics import AnywarpError, Diagnostic
-from anywarp.migrate import tree, writing
+from anywarp.migrate import differences, tree, writing
 from anywarp.migrate.shown import visible
 from anywarp.migrate.translate import dual, support_files
 from anywarp.migrate.translate.engine import LARGEST, Translation, is_source, rewriter_of, translate
@@ -131,23 +130,16 @@ def new_name(shown: str, options: Options) -> str:
 def write(done: Done, place: str, output: Path) -> Diagnostic | None:
     """Write one translated or copied file below `output`, with the mode of the original; return the problem if it cannot be."""
     try:
-        mode = os.stat(place).st_mode & 0o777
         if done.translation is not None:
-            writing.write_below(output, done.new, done.translation.text, mode)
+            writing.write_below(output, done.new, done.translation.text, os.stat(place).st_mode & 0o777)
         else:
-            _copy(done, place, output, mode)
+            writing.copy_below(output, done.new, place)
     except (OSError, AnywarpError) as error:
         reason = error.diagnostic.message if isinstance(error, AnywarpError) else str(error)
         return Diagnostic(
             "M105", f"{visible(done.shown)} was not written: {visible(reason)}", help="the rest was written"
         )
     return None
-
-
-def _copy(done: Done, place: str, output: Path, mode: int) -> None:
-    """Copy what is not translated, however large, without reading it as a whole where that is much."""
-    with tree.open_regular(place) as file:
-        writing.write_below(output, done.new, file.read(), mode)
 
 
 def write_support(names: Iterable[str], twins: Iterable[str], rocm: str, output: Path) -> list[str]:
@@ -181,25 +173,16 @@ def replace_in_place(done: Done, place: str, edits: writing.EditList) -> Diagnos
         writing.replace(place, done.old, done.translation.text)
     except writing.WritingError as error:
         return Diagnostic("M105", visible(str(error)), help="the file is as it was; the rest was translated")
-    plain = [
-        writing.Edit(e.start, e.end, bytes(e.replacement))
-        for e in done.translation.edits
-        if isinstance(e.replacement, bytes)
-    ]
-    edits.add(done.shown, done.old, plain)
+    edits.add(done.shown, done.old, _plain(done.translation))
     return None
 
 
 def difference(done: Done) -> str:
     """Return a unified diff of one file, in text; bytes that are no UTF-8 are shown as escapes."""
-    if not done.changed or done.translation is None:
+    if done.translation is None:
         return ""
-    old, new = (_lines(text) for text in (done.old, done.translation.text))
-    name, other = visible(done.shown), visible(done.new)
-    parts = difflib.unified_diff(old, new, f"a/{name}", f"b/{other}")
-    return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in parts)
+    return differences.unified(done.old, _plain(done.translation), f"a/{visible(done.shown)}", f"b/{visible(done.new)}")
 
 
-def _lines(text: bytes) -> list[str]:
-    lines = text.decode("utf-8", "backslashreplace").split("\n")
-    return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+def _plain(translation: Translation) -> list[writing.Edit]:
+    return [writing.Edit(e.start, e.end, e.replacement) for e in translation.edits if isinstance(e.replacement, bytes)]

@@ -9,6 +9,7 @@ and the tree is made for the few units in which a rule cannot decide otherwise.
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -128,19 +129,22 @@ class Unit:
 
     def occurrences(self, words: frozenset[bytes] | set[bytes]) -> Iterator[re.Match[bytes]]:
         """Yield a match for each occurrence of one of the words in the code, in order."""
-        wanted = [word for word in words if word in self.words]
-        if len(wanted) == 1:
-            return iter(self._places.get(wanted[0], ()))
-        found = [match for word in wanted for match in self._places.get(word, ())]
-        found.sort(key=lambda match: match.start())
-        return iter(found)
+        found = [place for word in words if word in self.words for place in self._places[word]]
+        found.sort()
+        for place in found:
+            match = WORD.match(self.code, place)
+            assert match is not None
+            yield match
 
     @cached_property
-    def _places(self) -> dict[bytes, list[re.Match[bytes]]]:
+    def _places(self) -> dict[bytes, array[int]]:
         """Where each word stands, found in one pass for all rules."""
-        places = dict[bytes, list[re.Match[bytes]]]()
+        places = dict[bytes, "array[int]"]()
         for match in WORD.finditer(self.code):
-            places.setdefault(match.group(), []).append(match)
+            word = match.group()
+            if word not in places:
+                places[word] = array("q")
+            places[word].append(match.start())
         return places
 
     def line_of(self, place: int) -> tuple[int, int]:
