@@ -163,6 +163,8 @@ k[(1,)](x, num_ctas=2, num_warps=4)
         ("triton.feature", "num_ctas"),
     }
     assert ("triton.feature", "num_ctas") not in found(text.replace("num_ctas=2", "num_ctas=1"))
+    assert ("triton.feature", "num_warps") not in found(text)
+    assert ("triton.feature", "num_warps") in found(text.replace("num_warps=4", "num_warps=32"))
 
 
 def test_cuda_sources_in_strings_are_scanned_as_cuda():
@@ -237,3 +239,10 @@ def test_constants_in_strings_are_no_variables_of_the_environment():
 def test_a_file_that_asks_for_hip_says_so():
     uses_ = uses("import torch\nif torch.version.hip is None: v = torch.version.cuda\n")
     assert {u.detail("ported") for u in uses_} == {"yes"}
+
+
+def test_eight_bit_floats_of_nvidia_s_cards():
+    assert found("import torch\nx = y.to(torch.float8_e4m3fn)\n") == {
+        ("python.import", "torch"),
+        ("torch.fp8", "torch.float8_e4m3fn"),
+    }

@@ -187,3 +187,16 @@ def test_kernels_are_counted_in_words():
     assert judge("cuda.kernel", "__global__", count="1").reason.startswith("1 kernel:")
     assert judge("cuda.kernel", "__global__", "cpu", count="3").reason.startswith("3 kernels:")
     assert judge("cuda.kernel", "__shared__", count="1") is None
+
+
+def test_eight_bit_floats_are_others_on_cdna3_alone():
+    assert judge("torch.fp8", "torch.float8_e4m3fn").replacement == "torch.float8_e4m3fnuz"
+    assert judge("torch.fp8", "torch.float8_e5m2").replacement == "torch.float8_e5m2fnuz"
+    assert judge("torch.fp8", "torch.float8_e4m3fn", "hip:gfx950") is None
+    assert judge("torch.fp8", "torch.float8_e4m3fn", "cpu") is None
+
+
+def test_whatever_has_no_path_says_what_to_do():
+    for row in rows("python_names"):
+        if row["kind"] == "module" and row["answer"] in ("no-path", "rebuild", "replace"):
+            assert judge("python.import", row["name"], "cpu" if row["device"] == "cpu" else "hip:gfx942").help, row

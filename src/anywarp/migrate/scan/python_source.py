@@ -30,7 +30,7 @@ _WORDS = (
     b"tilelang", b"dgl", b"nvmath", b"cuquantum", b"cutensor", b"mmcv", b"natten", b"tinycudann",
 )  # fmt: skip
 _MORE = re.compile(
-    rb"cuda|CUDA|Cuda|nccl|NCCL|nvidia|NVIDIA|triton|tensorrt|Tensorrt|cupy|numba|nvml|cudnn|nvtx|flash_att|onnxruntime|xformers|bitsandbytes|apex|jax|tensorflow"
+    rb"cuda|CUDA|Cuda|nccl|NCCL|nvidia|NVIDIA|triton|tensorrt|Tensorrt|cupy|numba|nvml|cudnn|nvtx|flash_att|onnxruntime|xformers|bitsandbytes|apex|jax|tensorflow|float8_e"
 )
 _PORTED = re.compile(
     rb"version\.hip\b|\bis_(?:rocm|hip)\w*|\bROCM?_HOME\b|\bUSE_ROCM\b|\bTEST_WITH_ROCM\b|\bIS_HIP_EXTENSION\b|_is_hip\b"

@@ -159,7 +159,7 @@ class Reader:
         assert isinstance(node, ast.Call)
         function = node.func
         for keyword in node.keywords:
-            if keyword.arg in ("num_ctas", "warp_specialize") and isinstance(keyword.value, ast.Constant):
+            if keyword.arg in ("num_ctas", "num_warps", "warp_specialize") and isinstance(keyword.value, ast.Constant):
                 self._uses.keyword(keyword.arg, keyword.value.value, self._offset(keyword.value))
         if isinstance(function, ast.Attribute) and function.attr in _DEVICE_METHODS and not self._full(function):
             self._uses.method("cuda()", self._end(function))

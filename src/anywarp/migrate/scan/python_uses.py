@@ -145,6 +145,8 @@ class Uses:
                 self.tally.add("torch.private", ".".join(parts[:3]), offset)
         elif parts[1:2] == ["cuda"] and len(parts) > 2 and parts[2].startswith("_") and not parts[2].startswith("__"):
             self.tally.add("torch.private", ".".join(parts[:3]), offset)
+        elif name in ("torch.float8_e4m3fn", "torch.float8_e5m2"):
+            self.tally.add("torch.fp8", name, offset)
         elif name.startswith("torch.utils.cpp_extension"):
             kind = _EXTENSIONS.get(parts[-1], "")
             if kind:
@@ -182,6 +184,8 @@ class Uses:
         """Count a keyword argument that only NVIDIA's cards give a meaning."""
         if name == "num_ctas" and isinstance(value, int) and value > 1:
             self.tally.add("triton.feature", "num_ctas", offset)
+        elif name == "num_warps" and isinstance(value, int) and value > 16 and "triton" in self.imported:
+            self.tally.add("triton.feature", "num_warps", offset)
         elif name == "warp_specialize" and value is True:
             self.tally.add("triton.feature", "warp_specialize", offset)
 

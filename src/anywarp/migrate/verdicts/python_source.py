@@ -27,6 +27,8 @@ def judge(use: Use, target: Target) -> Verdict | None:
         return _AS_IS
     if use.subject == "python.nvml":
         return _nvml(use, target)
+    if use.subject == "torch.fp8":
+        return _fp8(use, target)
     kind, name = _key(use)
     row = _find(kind, name, target.device)
     if row is None:
@@ -52,6 +54,9 @@ _LESS: Mapping[Effort, Effort] = {
     "days": "hours",
     "weeks": "days",
 }
+_USUAL: Mapping[Answer, str] = {
+    "no-path": "guard it, or do without it on this device", "rebuild": "build it from source", "replace": "write this part for what takes its place",
+}  # fmt: skip
 _KINDS = {
     "python.import": "module", "torch.name": "torch", "torch.capability": "torch", "torch.private": "private", "torch.distributed": "distributed",
     "python.provider": "provider", "python.option": "option", "triton.feature": "triton", "triton.kernel": "triton", "python.kernel": "kernel",
@@ -90,7 +95,18 @@ def _find(kind: str, name: str, device: str) -> Row | None:
 def _verdict(row: Row) -> Verdict:
     answer: Answer = row["answer"]  # pyright: ignore[reportAssignmentType] - a test checks the table's words
     effort: Effort = row["effort"]  # pyright: ignore[reportAssignmentType]
-    return Verdict(answer, row["reason"], row["target"], effort, row["help"])
+    return Verdict(answer, row["reason"], row["target"], effort, row["help"] or _USUAL.get(answer, ""))
+
+
+def _fp8(use: Use, target: Target) -> Verdict | None:
+    """Judge the 8-bit floats of NVIDIA's cards, which are a matter on the one family of cards that has others."""
+    if target.device != "hip" or not target.architecture.startswith("gfx94"):
+        return None
+    twin = f"{use.name}uz" if use.name.endswith("fn") else f"{use.name}fnuz"
+    return Verdict(
+        "replace", f"{target.architecture} computes with the other 8-bit floats (FNUZ), in which the same byte is another number", twin, "hours",
+        "choose the type by the device, and convert stored weights and their scales",
+    )  # fmt: skip
 
 
 def _nvml(use: Use, target: Target) -> Verdict:
