@@ -236,7 +236,7 @@ def _make_line(line: str, place: int) -> Iterator[Seen]:
                 yield seen("build.library", found[1], place + found.start(), command="recipe")
     for found in shell.PATH.finditer(line):
         if not line.startswith("\t"):
-            yield seen("path.cuda", found[0], place + found.start())
+            yield seen("path.cuda", found[0], place + found.start(), use="set")
 
 
 # --- Bazel

@@ -368,9 +368,9 @@ def _helm(words: list[Word]) -> Iterator[Seen]:
     for place, (word, offset) in enumerate(words):
         chart = word.rsplit("/", 1)[-1]
         if place and "/" in word and kind("chart", chart) is not None and not word.startswith("http"):
-            yield seen("helm.chart", chart, offset, repository=word.rpartition("/")[0])
+            yield seen("helm.chart", chart, offset, repository=word.rpartition("/")[0], use="command")
         elif _NVIDIA_URL.match(word):
-            yield seen("helm.repository", word, offset)
+            yield seen("helm.repository", word, offset, use="command")
         elif word.startswith("--set") and "=" in word:
             yield from _set(word.partition("=")[2], offset)
         elif words[place - 1][0].startswith("--set") and place and "=" in word:

@@ -6,7 +6,7 @@ The same words stand in requirement files, projects, lock files, Dockerfiles and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from urllib.parse import unquote
 
@@ -83,6 +83,27 @@ def named(
         "package", name, offset,
         version=exact[1] if exact else "", specifier=specifier, extras=extras, index=build, where=where, channel=channel,
     )  # fmt: skip
+
+
+def with_torch(found: Iterable[Seen]) -> list[Seen]:
+    """Say with each of NVIDIA's own packages which torch the same file asks for: it goes or stays with it."""
+    every = list(found)
+    asked = next(
+        (
+            dict(one.details).get("specifier", "")
+            for one in every
+            if one.subject == "package" and canonical(one.name) == "torch"
+        ),
+        "",
+    )
+    if not asked:
+        return every
+    return [
+        Seen(one.subject, one.name, one.offset, (*one.details, ("torch", asked)))
+        if one.subject == "package" and canonical(one.name) != "torch"
+        else one
+        for one in every
+    ]
 
 
 def link(url: str, offset: int, where: str) -> Iterator[Seen]:

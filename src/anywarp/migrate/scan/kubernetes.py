@@ -12,7 +12,7 @@ from anywarp.catalogue.migration import rows
 from anywarp.catalogue.replacements import image, image_parts, kind, label, resource
 from anywarp.migrate.findings import Use
 from anywarp.migrate.scan import metrics, places, shell
-from anywarp.migrate.scan.lines import Lines
+from anywarp.migrate.scan.lines import Lines, Seen
 from anywarp.migrate.scan.outline import Node
 from anywarp.migrate.scan.places import Place
 
@@ -48,7 +48,11 @@ _MOUNTS = re.compile(
 
 def document(lines: Lines, root: Node, templated: bool = False, file: str = "") -> Iterator[Use]:
     """Yield what one document says: an object, a template of one, or values that become one."""
-    yield from _kind(lines, root)
+    whole = list(_kind(lines, root))
+    yield from whole
+    if whole:
+        yield from workload(lines, root, file)
+        return  # the object goes as a whole, and what stands in it with it
     for place in places.places(root):
         yield from _place(lines, place)
     yield from workload(lines, root, file)
@@ -189,7 +193,9 @@ def _scalar(lines: Lines, place: Place) -> Iterator[Use]:
     elif metrics.HINT.search(text):
         yield from metrics.in_node(lines, value)
     elif "/usr/" in text and name not in places.COMMANDS:
-        yield from lines.found_in(places.text_of(value), shell.paths(text))
+        use = (("use", "set"),) if name == "value" else ()
+        found = (Seen(one.subject, one.name, one.offset, use) for one in shell.paths(text))
+        yield from lines.found_in(places.text_of(value), found)
 
 
 def _vendor(place: Place) -> bool:

@@ -11,7 +11,7 @@ from pathlib import PurePath
 
 from anywarp.catalogue.replacements import resource
 from anywarp.migrate.findings import Use
-from anywarp.migrate.scan import ci, compose, conda, kubernetes, metrics, places, shell
+from anywarp.migrate.scan import ci, compose, conda, kubernetes, places, shell
 from anywarp.migrate.scan.lines import Lines, utf8
 from anywarp.migrate.scan.outline import Node, documents
 
@@ -62,10 +62,14 @@ def scan(data: bytes, path: PurePath) -> Iterator[Use]:
         text = re.sub(r"^([ \t]*)//[^\n]*", r"\1", text, flags=re.MULTILINE)
     named = "{{" in text and not re.search(r"\.(?:j2|tmpl|template)$", path.name)
     told: set[int] = set()
-    for root in documents(text):
+    roots = documents(text)
+    for place, root in enumerate(roots):
         for use in _document(lines, root, path, named):
             told.add(use.line)
             yield use
+            if use.subject in ("k8s.kind", "k8s.workload"):  # the object goes as a whole
+                end = roots[place + 1].line if place + 1 < len(roots) else len(lines.starts) + 1
+                told.update(range(root.line, end))
     yield from _swept(lines, text, told)
 
 
@@ -125,8 +129,6 @@ def _files(lines: Lines, root: Node) -> Iterator[Use]:
         piece = places.text_of(value)
         if key.text.endswith((".sh", ".bash")) or value.text.startswith("#!"):
             yield from lines.found_in(piece, shell.script(value.text))
-        elif metrics.HINT.search(value.text) and re.search(r"^\s*DCGM_\w+\s*,", value.text, re.MULTILINE):
-            yield from lines.found_in(piece, metrics.listed(value.text))
         elif key.text.endswith((".yaml", ".yml")) or re.search(
             r"^(?:version|sharing|groups):", value.text, re.MULTILINE
         ):

@@ -25,6 +25,8 @@ _GROUPED = re.compile(r"\b(?:by|without|on|ignoring|group_left|group_right)\s*\(
 _WORD = re.compile(r"\w+")
 _FUNCTION = re.compile(r"\b([a-z_]+)\s*(?:by\s*\([^)]*\)\s*)?\($")
 
+_LISTED = re.compile(r"^\s*DCGM_(?:FI|EXP)_\w+\s*,", re.MULTILINE)
+
 MOST = 2000
 """Metrics in one text that are told apart."""
 
@@ -35,7 +37,9 @@ def in_node(lines: Lines, node: Node) -> Iterator[Use]:
         piece = Piece(node.text, node.body, node.indent + 1, node.indent)
     else:
         piece = Piece(node.text.replace("\n", " "), node.line, node.column + node.quoted, 0)
-    yield from lines.found_in(piece, expression(node.text))
+    yield from lines.found_in(
+        piece, listed(node.text) if node.body and _LISTED.search(node.text) else expression(node.text)
+    )
 
 
 def expression(text: str) -> Iterator[Seen]:

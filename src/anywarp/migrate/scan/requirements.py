@@ -32,7 +32,8 @@ def scan(data: bytes, path: PurePath) -> Iterator[Use]:
     """Yield the packages and indexes that concern CUDA, and the files that belong to it."""
     lines = Lines(data)
     if "\0" not in lines.text[:4096]:
-        yield from lines.found_in(Piece(lines.text), listed(lines.text, "requirements", declared.of_others(path)))
+        found = listed(lines.text, "requirements", declared.of_others(path))
+        yield from lines.found_in(Piece(lines.text), iter(declared.with_torch(found)))
 
 
 def listed(text: str, where: str, build: str = "") -> Iterator[Seen]:

@@ -32,6 +32,7 @@ _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 PATH = re.compile(
     r"/usr/(?:local/(?:cuda(?:-[\d.]+)?|nvidia)|lib/(?:x86_64|aarch64)-linux-gnu/libcuda\.so[.\d]*)(?![\w-])"
 )
+_ASSIGNED = re.compile(r"(?:^|[\s;])\w+=[\"']?[^\s;\"']*$")
 _READ = re.compile(r"\$\{?(CUDA_[A-Z0-9_]+|NVIDIA_[A-Z0-9_]+|TORCH_CUDA_ARCH_LIST)\b")
 
 MOST_DEPTH = 3
@@ -85,7 +86,9 @@ def paths(text: str) -> Iterator[Seen]:
     """Yield the folders of NVIDIA's toolkit and the variables of CUDA's that a text reads, comments left out."""
     for found in PATH.finditer(text):
         if not _in_comment(text, found.start()):
-            yield seen("path.cuda", found[0], found.start())
+            line = text[max(text.rfind("\n", 0, found.start()) + 1, found.start() - 400) : found.start()]
+            use = "set" if _ASSIGNED.search(line) else ""
+            yield seen("path.cuda", found[0], found.start(), use=use)
     for found in _READ.finditer(text):
         if variable(found[1]) is not None and not _in_comment(text, found.start()):
             yield seen("env", found[1], found.start(), use="read")

@@ -125,7 +125,14 @@ def _on_hip(use: Use, kind: str) -> Verdict:
         return Verdict("converted", reason, answer, "minutes", _TRANSLATE)
     if kind == "package":
         return _package(use)
-    if kind in ("setting", "variable", "option"):
+    if kind == "option":
+        return by_hand(
+            "an option of a build, given in a command",
+            "the project's option for HIP, and the target's architecture",
+            "minutes",
+            "look for the project's own option for HIP or ROCm",
+        )
+    if kind in ("setting", "variable"):
         return _setting(use)
     if kind == "include":
         return by_hand("a CMake file that sets up CUDA", "its counterpart for HIP", "hours")

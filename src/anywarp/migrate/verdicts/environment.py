@@ -22,7 +22,7 @@ def judge(use: Use, target: Target) -> Verdict | None:
     if found := plain(target):
         return found
     if use.subject != "env":
-        return _path(target)
+        return _path(use, target)
     if target.device == "cpu":
         why = (
             "our libraries read it, too"
@@ -67,7 +67,7 @@ def _refused(value: str, how: str, target: Target) -> str:
     return ""
 
 
-def _path(target: Target) -> Verdict:
+def _path(use: Use, target: Target) -> Verdict:
     if target.device == "cpu":
         return Verdict(
             "rebuild",
@@ -75,5 +75,9 @@ def _path(target: Target) -> Verdict:
             "",
             "minutes",
             "point it at what `anywarp nvcc --print-cuda-home` says, or leave it out",
+        )
+    if use.detail("use") != "set":
+        return by_hand(
+            "the folder of NVIDIA's toolkit, in a command", "/opt/rocm, where the command knows ROCm", "minutes"
         )
     return Verdict("converted", "the folder of NVIDIA's toolkit", "/opt/rocm", "minutes", CONVERT)

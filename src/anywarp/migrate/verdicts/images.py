@@ -124,12 +124,8 @@ def _access(use: Use, target: Target) -> Verdict | None:
             else UNREAD
         )
     if kind == "gpus":
-        return by_hand(
-            "Docker from 29.3 on gives AMD GPUs by --gpus, too; older ones need the devices",
-            "--device /dev/kfd --device /dev/dri --security-opt seccomp=unconfined --group-add video",
-            "minutes",
-            CONVERT,
-        )
+        reason = "AMD GPUs are plain devices; Docker from 29.3 on gives them by --gpus, too"
+        return Verdict("converted", reason, "--device /dev/kfd --device /dev/dri", "minutes", CONVERT)
     if kind == "reservation":
         return Verdict(
             "converted",

@@ -51,8 +51,6 @@ def _resource(use: Use, target: Target) -> Verdict:
         return by_hand(
             row["reason"], row["target"] or "another way to share, or a whole GPU (amd.com/gpu)", "hours", _CHOOSE
         )
-    if use.detail("use") == "text":
-        return by_hand(f"{row['reason']}; it stands in a template's code or in text", row["target"], "minutes")
     return on_hip(row)
 
 
@@ -84,6 +82,8 @@ def card_of(target: Target) -> str:
 
 def _label(use: Use, target: Target) -> Verdict:
     row = label(use.name)
+    if use.detail("use") == "command" and row is not None:
+        return _in_command(row)
     if row is None:
         return by_hand(
             f"{use.name} is a label of the cluster's own making",
@@ -129,8 +129,13 @@ def _toleration(use: Use, target: Target) -> Verdict:
             _CHOOSE,
         )
     if use.detail("use") == "command":
-        return by_hand(f"{row['reason']}; it stands in a command", row["target"], "minutes", _CHOOSE)
+        return _in_command(row)
     return on_hip(row, "minutes")
+
+
+def _in_command(row: Row) -> Verdict:
+    """What stands in a command is shown to a person, for the command may do more than its words say."""
+    return by_hand(f"{row['reason']}; it stands in a command", row["target"] or "a decision", "minutes")
 
 
 def _named(what: str, use: Use) -> Verdict:
@@ -153,6 +158,8 @@ def _row_of(row: Row) -> Verdict:
 
 
 def _runtime_class(use: Use, target: Target) -> Verdict:
+    if use.detail("use") in ("object", "command"):
+        return by_hand("NVIDIA's container runtime; AMD GPUs need no runtime class", "nothing: take it out", "minutes")
     return _named("runtime-class", use)
 
 
@@ -208,11 +215,16 @@ def _freeloading(use: Use, target: Target) -> Verdict:
 
 
 def _chart(use: Use, target: Target) -> Verdict:
+    row = kind("chart", use.name)
+    if use.detail("use") == "command" and row is not None:
+        return _in_command(row)
     return _named("chart", use)
 
 
 def _repository(use: Use, target: Target) -> Verdict:
     row = kind("repository", use.name.rstrip("/"))
+    if use.detail("use") == "command" and row is not None:
+        return _in_command(row)
     return _row_of(row) if row is not None else by_hand("charts of NVIDIA's", "AMD's charts", "hours")
 
 

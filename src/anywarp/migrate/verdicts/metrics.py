@@ -62,6 +62,12 @@ def _metric(use: Use, target: Target) -> Verdict:
             return by_hand(row["reason"], f"nearest: {row['nearest']}", "hours")
         return Verdict("no-path", row["reason"], effort="hours", help=BY_HAND)
     reason = _units(row)
+    if use.detail("use") == "exported":
+        return by_hand(
+            "a field that NVIDIA's exporter is told to export; AMD's has a configuration of its own",
+            f"{row['target'].upper()} in the configuration of AMD's exporter",
+            "minutes",
+        )
     if use.detail("threshold") and row["thresholds"] != "carry":
         why = "limits differ between cards" if row["thresholds"] == "review" else row["reason"]
         return by_hand(

@@ -44,7 +44,16 @@ def _on_hip(use: Use, target: Target) -> Verdict:
             f"locked; {row['reason']}",
             f"{row['target'] or 'nothing'}, as the new lock says",
             "minutes",
-            "convert the project, then lock it again",
+            "lock the project again when its own file is converted",
+        )
+    if how == "remove" and use.detail("index") == "cpu":
+        reason = "NVIDIA's package in a file for other hardware: nothing there asks for it"
+        return Verdict("re-index", reason, "nothing: it is left out", "minutes", "make the file anew, or take it out")
+    torch = use.detail("torch")
+    if how in ("remove", "index") and torch and not _known_to_fit("torch", torch, target):
+        reason = f"{row['reason']}; it goes with torch, and no torch{torch} is known for ROCm {target.rocm}"
+        return Verdict(
+            "re-index", reason, row["target"] or "nothing: it is left out", "minutes", "choose a version of torch first"
         )
     if how == "index":
         return _from_index(use, row, target)
@@ -71,6 +80,14 @@ def _from_index(use: Use, row: Row, target: Target) -> Verdict:
         if one.get("package") == name and one.get("release") == target.rocm
     ]
     asked = use.detail("specifier").split("+")[0].replace("^", ">=")
+    if "$" in asked:
+        return Verdict(
+            "re-index",
+            f"{row['reason']}; its version is a variable",
+            f"{use.name} from {index}",
+            "minutes",
+            f"give the variable one of {', '.join(held)}",
+        )
     if not asked or not held:
         help = CONVERT if held else "look up what the index holds"
         return Verdict("re-index", row["reason"], f"{use.name} from {index}", "minutes", help)
@@ -92,6 +109,18 @@ def _from_index(use: Use, row: Row, target: Target) -> Verdict:
         "hours",
         f"choose a version among {', '.join(held)}, or another release of ROCm",
     )
+
+
+def _known_to_fit(name: str, asked: str, target: Target) -> bool:
+    asked = asked.split("+")[0].replace("^", ">=")
+    try:
+        return any(
+            _fits(asked, one["version"])
+            for one in rows("torch_wheels")
+            if one["package"] == name and one["release"] == target.rocm
+        )
+    except InvalidSpecifier:
+        return False
 
 
 def _fits(asked: str, version: str) -> bool:
