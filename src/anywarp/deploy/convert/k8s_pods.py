@@ -82,7 +82,26 @@ def variables(text: YamlText, entry: Entry, options: Options) -> Iterator[Findin
     if gone and not kept and entry.key is not None and (place := text.removal(entry)) is not None:
         yield Change(*place, b"", f"nothing is left of this list: {gone[0].reason}", gone[0].source)
     else:
-        yield from gone
+        yield from _joined(text, gone)
+
+
+def _joined(text: YamlText, gone: list[Finding]) -> Iterator[Finding]:
+    """Make one removal of neighbours between brackets, which share a comma."""
+    last: Change | None = None
+    for finding in gone:
+        if not isinstance(finding, Change):
+            yield finding
+        elif last is not None and finding.start < last.end:
+            start = last.start
+            if text.data[finding.end :].lstrip(b" \t")[:1] == b"]":
+                start = len(text.data[:start].rstrip(b" \t,"))
+            last = Change(start, finding.end, b"", last.reason, last.source)
+        else:
+            if last is not None:
+                yield last
+            last = finding
+    if last is not None:
+        yield last
 
 
 def _variable(text: YamlText, entry: Entry, item: Node, options: Options) -> Iterator[Finding]:

@@ -16,6 +16,9 @@ from anywarp.migrate.scan.outline import Node, documents
 _COMMENT = re.compile(r"(?m)(?:^|(?<=[ \t]))#[^\n]*")
 _ANCHOR = re.compile(r"(?:^|[\s\[,])&([^\s,\[\]{}]+)")
 _BOM = "\ufeff"
+_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'|[\[\]{}]')
+_FAR = 20_000
+QUOTES = ('"', "'")
 _GAP = re.compile(r"[ \t]*,[ \t]*")
 
 
@@ -176,15 +179,29 @@ class YamlText:
         )
 
     def _flow_removal(self, entry: Entry, start: int) -> tuple[int, int] | None:
-        place = self.inner(entry.value)
-        if place is None:
+        """An entry between brackets: the comma behind it goes with it, or the one before it where it is the last."""
+        end = self._flow_end(entry.value)
+        if end is None:
             return None
-        end = place[1] + (self.text[place[1] : place[1] + 1] in ('"', "'") and self.text[place[0] - 1] in ('"', "'"))
         after = _GAP.match(self.text, end)
         if after:
             return start, after.end()
         before = re.search(r",[ \t]*\Z", self.text[max(0, start - 80) : start])
         return (start - len(before[0]), end) if before else None
+
+    def _flow_end(self, node: Node) -> int | None:
+        """Return where a value between brackets ends: behind its quote or its own bracket."""
+        if node.kind == "scalar":
+            place = self.inner(node)
+            if place is None:
+                return None
+            return place[1] + (self.text[place[1] : place[1] + 1] in QUOTES and self.text[place[0] - 1] in QUOTES)
+        depth = 0
+        for found in _BRACKET.finditer(self.text, self.start(node), self.start(node) + _FAR):
+            depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(found[0], 0)
+            if depth <= 0:
+                return found.end()
+        return None
 
     def _named(self, place: tuple[int, int]) -> bool:
         """Say whether a part of the text names an anchor that is used elsewhere."""
