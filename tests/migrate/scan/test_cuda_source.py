@@ -183,3 +183,10 @@ def test_assembly_of_amd_is_no_ptx():
         names('__device__ void f() { asm volatile("s_waitcnt vmcnt(0)" ::: "memory"); cudaFree(p); }\n', "ptx.inline")
         == []
     )
+
+
+def test_a_folder_of_the_project_called_cuda_is_not_libcu():
+    assert scan('#include "cuda/scatter_cuda.h"\n', "a.cpp") == []
+    assert names("#include <cuda/std/atomic>\n#include <cuda/barrier>\n", "cuda.library") + names(
+        "#include <cuda/std/atomic>\n", "cuda.header"
+    ) == ["libcu++", "cuda/std/atomic"]

@@ -61,12 +61,15 @@ _PRAGMA = re.compile(rb"^[ \t]*#[ \t]*pragma[ \t]+(nv_\w+|nv\b|hd_warning_disabl
 _PORTED = re.compile(
     rb"\b(?:__HIP_PLATFORM_AMD__|__HIP_PLATFORM_HCC__|__HIPCC__|__HIP__|USE_ROCM|\w*_USE_HIP(?:BLAS)?|\w*_ROCM)\b"
 )
+_LIBCUDACXX_HEADERS = (
+    "std/", "atomic", "barrier", "pipeline", "semaphore", "latch", "ptx", "functional", "annotated_ptr", "access_property", "memory_resource", "stream_ref",
+    "discard_memory", "cmath", "numeric", "bit", "warp", "work_stealing", "experimental/", "__",
+)  # fmt: skip
 _LIBRARY_HEADERS = {
     "cutlass/": "CUTLASS", "cute/": "CUTLASS", "NvInfer": "TensorRT", "nvjpeg.h": "nvJPEG", "npp": "NPP", "cufile.h": "cuFile", "nvshmem": "NVSHMEM",
     "cutensor": "cuTENSOR", "cusparseLt.h": "cuSPARSELt", "nvcomp": "nvCOMP", "cudss.h": "cuDSS", "cupti": "CUPTI", "nvJitLink.h": "nvJitLink",
     "nvvm.h": "libNVVM", "nvPTXCompiler.h": "PTX compiler library", "optix": "OptiX", "nvcuvid.h": "NVDEC", "cuviddec.h": "NVDEC", "nvEncodeAPI.h": "NVENC",
-    "cudnn_frontend": "cuDNN frontend", "rmm/": "RMM", "raft/": "RAFT", "cudf/": "cuDF", "amgx_c.h": "AmgX", "cuda/pipeline": "libcu++", "cuda/barrier": "libcu++",
-    "cuda/atomic": "libcu++", "cuda/std/": "libcu++", "cuda/": "libcu++",
+    "cudnn_frontend": "cuDNN frontend", "rmm/": "RMM", "raft/": "RAFT", "cudf/": "cuDF", "amgx_c.h": "AmgX", **{f"cuda/{name}": "libcu++" for name in _LIBCUDACXX_HEADERS},
 }  # fmt: skip
 
 

@@ -117,10 +117,7 @@ def _absent_here() -> dict[str, str]:
 def _on_hip(known: Identifier, target: Target) -> Verdict:
     title = TITLES[known.subject]
     if known.subject in _ANOTHER_INTERFACE and not (known.kind == "function" and known.state == "absent"):
-        return Verdict(
-            "rebuild", f"ROCm's library for this ({_ANOTHER_INTERFACE[known.subject]}) has another interface; ours in place of {title} answers the calls", effort="minutes",
-            help=f"keep this part as CUDA source, {_BUILD} with `--device hip`",
-        )  # fmt: skip
+        return _own_library(known.subject)
     if known.state != "mapped" and known.name in written():
         return Verdict(
             "converted",
@@ -169,6 +166,14 @@ def _on_hip(known: Identifier, target: Target) -> Verdict:
     )
 
 
+def _own_library(subject: str) -> Verdict:
+    """Return the verdict on what belongs to a library of which AMD has one with another interface."""
+    return Verdict(
+        "rebuild", f"ROCm's library for this ({_ANOTHER_INTERFACE[subject]}) has another interface; ours in place of {TITLES[subject]} answers the calls", effort="minutes",
+        help=f"keep this part as CUDA source, {_BUILD} with `--device hip`",
+    )  # fmt: skip
+
+
 def _newer(known: Identifier, target: Target) -> str:
     newest = identifiers().get(known.name)
     if newest is not None and newest.state == "mapped":
@@ -212,6 +217,8 @@ def _header(use: Use, target: Target) -> Verdict:
                 help="compile this file with NVIDIA's nvcc to PTX (-cudart shared), or do without it",
             )
         return Verdict("rebuild", "our own header serves it", effort="minutes", help=_BUILD)
+    if subject := next((each for each in _ANOTHER_INTERFACE if use.name.startswith(each)), None):
+        return _own_library(subject)
     if proof := _HEADER_OF.get(use.name):  # the library is older than the first release whose header was seen
         function = identifiers(target.rocm).get(proof)
         if function is not None and function.state == "mapped":

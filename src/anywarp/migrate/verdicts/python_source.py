@@ -100,8 +100,8 @@ def _verdict(row: Row) -> Verdict:
 
 def _fp8(use: Use, target: Target) -> Verdict | None:
     """Judge the 8-bit floats of NVIDIA's cards, which are a matter on the one family of cards that has others."""
-    if target.device != "hip" or not target.architecture.startswith("gfx94"):
-        return None
+    if target.device != "hip" or not target.architecture.startswith("gfx94") or use.detail("ported"):
+        return None  # a file that knows both chooses
     twin = f"{use.name}uz" if use.name.endswith("fn") else f"{use.name}fnuz"
     return Verdict(
         "replace", f"{target.architecture} computes with the other 8-bit floats (FNUZ), in which the same byte is another number", twin, "hours",
