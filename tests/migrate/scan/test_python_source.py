@@ -233,6 +233,7 @@ def test_constants_in_strings_are_no_variables_of_the_environment():
         ("python.import", "torch")
     }
     assert ("env", "CUDA_OF_MY_OWN") in found("import torch\nx = os.environ.get('CUDA_OF_MY_OWN')\n")
+    assert ("env", "CUDA_VISIBLE_DEVICES") in found("import torch\nrun(dict(os.environ, CUDA_VISIBLE_DEVICES='1'))\n")
     assert ("env", "CUDA_OF_MY_OWN") in found("import torch\nif my_env['CUDA_OF_MY_OWN']: pass\n")
 
 
@@ -246,3 +247,8 @@ def test_eight_bit_floats_of_nvidia_s_cards():
         ("python.import", "torch"),
         ("torch.fp8", "torch.float8_e4m3fn"),
     }
+
+
+@pytest.mark.parametrize("text", ["nccl", "cpu:gloo,cuda:nccl", "cuda:nccl,cpu:gloo"])
+def test_backends_of_torch_distributed(text):
+    assert ("torch.distributed", "nccl") in found(f"import torch\nb = '{text}'\n")

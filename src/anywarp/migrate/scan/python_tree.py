@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from anywarp.catalogue.replacements import variable
 from anywarp.migrate.scan.python_uses import Uses
 
 _FOLLOWED = frozenset(
@@ -161,6 +162,8 @@ class Reader:
         for keyword in node.keywords:
             if keyword.arg in ("num_ctas", "num_warps", "warp_specialize") and isinstance(keyword.value, ast.Constant):
                 self._uses.keyword(keyword.arg, keyword.value.value, self._offset(keyword.value))
+            elif keyword.arg is not None and keyword.arg.isupper() and variable(keyword.arg) is not None:
+                self._uses.variable(keyword.arg, self._offset(keyword.value))
         if isinstance(function, ast.Attribute) and function.attr in _DEVICE_METHODS and not self._full(function):
             self._uses.method("cuda()", self._end(function))
         leaf = (

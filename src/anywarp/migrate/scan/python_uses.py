@@ -28,7 +28,7 @@ _BARE = frozenset({"nvcc", "ncu", "nsys", "ptxas"})  # alone it is a key of opti
 _TOOLKIT = re.compile(r"/usr/local/cuda(?![a-z])[^\s\"']{0,80}")
 _PROVIDER = re.compile(r"(?:CUDA|Tensorrt|NvTensorRTRTX)ExecutionProvider")
 _OPTION = re.compile(r"flash_attention_[23]|kernels-community/flash-attn\d?")
-_BACKEND = re.compile(r"(?:\w+:gloo,)?(?:cuda:)?nccl")
+_BACKEND = re.compile(r"(?:\w+:\w+,)*(?:cuda:)?nccl(?:,\w+:\w+)*")
 _SOURCE = re.compile(
     rb"\b__global__\b|\b__device__\b|#\s*include\s*[<\"](?:cuda|cub/|thrust/|c10/cuda|ATen/cuda)|<<<|\bcuda[A-Z]\w+\s*\("
 )
