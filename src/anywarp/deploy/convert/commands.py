@@ -43,18 +43,37 @@ def commands(data: bytes, options: Options, renamed: dict[str, str] | None = Non
     """Yield what becomes of shell text (bytes of UTF-8); `renamed` are variables that have another name from outside the text."""
     text = data.decode("latin-1")
     renamed = dict(renamed or {})
+    found: list[Finding] = []
     for command in split(text):
-        yield from variables(command, options, renamed)
-        yield from _command(command, options, is_read(command))
+        found += variables(command, options, renamed)
+        found += _command(command, options, is_read(command))
+    yield from _joined(found)
     yield from uses(text, options, renamed)
     yield from _rest(text)
+
+
+def _joined(found: list[Finding]) -> Iterator[Finding]:
+    """Yield findings, of which those that only take out and overlap are one: neighbours may go with the same `&&` between them."""
+    last: Change | None = None
+    for one in sorted(found, key=lambda finding: (finding.start, finding.end)):
+        if not isinstance(one, Change) or one.replacement or one.start == one.end:
+            yield one
+        elif last is not None and one.start < last.end:
+            last = Change(last.start, max(last.end, one.end), b"", last.reason, last.source)
+        else:
+            if last is not None:
+                yield last
+            last = one
+    if last is not None:
+        yield last
 
 
 def variables(
     command: Command, options: Options, renamed: dict[str, str], whole: tuple[int, int] | None = None
 ) -> Iterator[Finding]:
     """Yield what becomes of the variables that a command sets; `whole` goes where all of them do, in place of the command's line."""
-    exporting = command.words[0] in ("export", "declare", "local", "readonly", "typeset", "unset")
+    first = next((word for word in command.words if not ASSIGNED.fullmatch(word)), "")
+    exporting = first in ("export", "declare", "local", "readonly", "typeset", "unset")
     taken: list[int] = []
     for place, word in enumerate(command.words):
         found = ASSIGNED.fullmatch(word)
@@ -124,10 +143,10 @@ def _taken(command: Command, taken: list[int], exporting: bool, whole: tuple[int
             if place == taken[0]:
                 yield Change(*whole, b"", reason, source)
             continue
-        if place:
+        if place and taken[:place] != list(range(place)):
             start, end = command.removal(place, place)
-        else:
-            start, end = command.spans[0][0], command.spans[1][0]
+        else:  # everything before it goes, too
+            start, end = command.spans[place][0], command.spans[place + 1][0]
         yield Change(start, end, b"", reason, source)
 
 
