@@ -130,6 +130,17 @@ def test_writers_that_are_killed_leave_whole_packs_or_none(tmp_path):
     assert len(packs) >= 10 and len(loaded(tmp_path).packs) == len(packs)
 
 
+def test_packs_of_all_versions_are_measured_and_cleared_and_nothing_else(tmp_path):
+    for name in ("v1", "v2"):
+        loaded(tmp_path, name).keep({KEYS[0]: os.urandom(1000)})
+    (tmp_path / "facts/v1/note").write_text("mine")
+    held = sum(p.stat().st_size for p in tmp_path.glob("facts/*/*.pack"))
+    assert module.size(tmp_path) == held > 2000
+    assert module.clear(tmp_path) == held and module.size(tmp_path) == 0
+    assert (tmp_path / "facts/v1/note").exists()
+    assert module.clear(tmp_path / "nowhere") == 0
+
+
 def test_what_is_kept_is_what_was_seen():
     seen = Seen(
         [["a.whl!/x", "cuda.api", "cuda\udcffMalloc", 1, 2, "text", [["k", "v"]]]], [["", "M002", "no", "error", ""]]

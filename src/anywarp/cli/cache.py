@@ -16,6 +16,7 @@ from rich.progress import Progress
 from anywarp import settings
 from anywarp.devices import device as devices
 from anywarp.diagnostics import AnywarpError, Diagnostic
+from anywarp.migrate import facts as kept
 from anywarp.ptx.inspect import contents
 from anywarp.runtime import warm
 from anywarp.runtime.build_id import build_id
@@ -45,6 +46,7 @@ def info(style: str) -> int:
             "bytes": size,
             "limit": cache.limit,
             "oldest": oldest,
+            "facts": kept.size(cache.root),
         }
         click.echo(json.dumps(facts, indent=2))
         return 0
@@ -53,14 +55,17 @@ def info(style: str) -> int:
     click.echo(f"size       {size / 2**20:.1f} MiB of {cache.limit / 2**20:.0f} MiB")
     if oldest is not None:
         click.echo(f"oldest     used {datetime.fromtimestamp(oldest):%Y-%m-%d %H:%M}")
+    if held := kept.size(cache.root):
+        click.echo(f"facts      {held / 2**20:.1f} MiB of what `anywarp assess` saw")
     return 0
 
 
 @command.command("clear")
 def clear() -> int:
-    """Remove every compiled kernel."""
+    """Remove every compiled kernel, and what `anywarp assess` saw in files."""
     try:
-        freed = _cache().clear()
+        cache = _cache()
+        freed = cache.clear() + kept.clear(cache.root)
     except OSError as error:
         text = f"the cache cannot be emptied: {error.strerror or error}"
         raise AnywarpError(Diagnostic("L001", text, help="check who owns the directory")) from error

@@ -145,6 +145,27 @@ def decode(data: bytes) -> Seen:
     return Seen(uses, problems)
 
 
+def size(root: Path) -> int:
+    """Return how many bytes the packs below a cache's folder hold."""
+    return sum(path.lstat().st_size for path in _packs(root))
+
+
+def clear(root: Path) -> int:
+    """Remove every pack below a cache's folder; return the bytes freed."""
+    freed = 0
+    for path in _packs(root):
+        held = path.lstat().st_size
+        freed += held if _remove(path) else 0
+    return freed
+
+
+def _packs(root: Path) -> list[Path]:
+    folder = root / "facts"
+    if folder.is_symlink():
+        return []
+    return [path for path in folder.glob(f"*/*{_SUFFIX}") if not path.parent.is_symlink()]
+
+
 @cache
 def version(scanners: tuple[str, ...]) -> str:
     """Return 16 hex digits over the scanners' names and all sources and tables that decide what they see."""
