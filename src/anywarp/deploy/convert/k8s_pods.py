@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from anywarp.catalogue.replacements import image as image_row
 from anywarp.catalogue.replacements import kind, resource
-from anywarp.deploy.convert import codes, commands, environment, images, prometheus
+from anywarp.deploy.convert import codes, environment, images
 from anywarp.deploy.convert.model import Answer, Change, Finding, Fine, Note, Options, Refusal, refusal
 from anywarp.deploy.convert.yaml_text import Entry, YamlText
 from anywarp.migrate.scan.outline import Node
@@ -163,11 +163,6 @@ def variable_key(text: YamlText, entry: Entry, options: Options) -> Iterator[Fin
         yield Refusal(
             *place, answer.reason, answer.help or f"take {entry.key.text} out by hand", answer.source, answer.code
         )
-
-
-def command(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:
-    """Convert what a container runs: a word, a line of shell or a script."""
-    yield from prometheus.within(text, entry.value, lambda data: commands.commands(data, options))
 
 
 def container(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:

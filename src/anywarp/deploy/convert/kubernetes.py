@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
 from anywarp.catalogue.replacements import label, resource
-from anywarp.deploy.convert import k8s_helm, k8s_names, k8s_objects, k8s_pods, prometheus, promql
+from anywarp.deploy.convert import k8s_commands, k8s_helm, k8s_names, k8s_objects, k8s_pods, prometheus, promql
 from anywarp.deploy.convert.embedded import file
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, moved
 from anywarp.deploy.convert.sweep import mentions_nvidia
@@ -23,7 +23,6 @@ NAME = "kubernetes"
 _SUFFIXES = (".yaml", ".yml", ".tpl", ".gotmpl")
 _JSON = re.compile(rb'\A\s*[\[{](?=.*"apiVersion")(?=.*"kind")', re.DOTALL)
 _IMAGE_KEYS = re.compile(r"(?i)(?:.*image|imageName|newName)$")
-_COMMAND_KEYS = frozenset({"command", "args", "script", "cmd", "entrypoint", "run", "commands"})
 _QUERY_KEYS = frozenset({"expr", "query", "promql", "metricsQuery", "seriesQuery", "metricQuery", "record"})
 _NAME_KEYS = frozenset({
     "name", "generateName", "namespace", "app", "k8s-app", "component", "tier", "role", "release", "title", "description", "message",
@@ -106,6 +105,8 @@ def _entry(text: YamlText, entry: Entry, path: PurePath, options: Options) -> It
         yield from k8s_names.key(text, entry, options)
         if value.kind == "list" and (entry.key.text in _ENVIRONMENT or _lists_variables(value)):
             yield from k8s_pods.variables(text, entry, options)
+        elif k8s_commands.is_words(value):
+            yield from k8s_commands.words(text, entry, options)
         elif value.kind == "scalar":
             found = list(_pair(text, entry, options))
             yield from found
@@ -178,8 +179,8 @@ def _scalar(text: YamlText, entry: Entry, path: PurePath, options: Options) -> I
     yield from k8s_objects.json_patch(text, entry, options)
     if owner == "expression" and "cel" in entry.path[-1:]:
         yield from k8s_objects.cel(text, entry)
-    if owner in _COMMAND_KEYS:
-        yield from k8s_pods.command(text, entry, options)
+    if owner in k8s_commands.KEYS:
+        yield from k8s_commands.command(text, entry, options)
     if _DEVICE.fullmatch(value.text):
         yield Fine(
             *text.span(value), "PyTorch and what is built on it call AMD's devices cuda, too", "PyTorch, HIP semantics"
@@ -224,8 +225,8 @@ def _block(text: YamlText, entry: Entry, owner: str, path: PurePath, options: Op
     data = text.data[start:end]
     if not mentions_nvidia(data):
         return
-    if owner in _COMMAND_KEYS:
-        yield from k8s_pods.command(text, entry, options)
+    if owner in k8s_commands.KEYS:
+        yield from k8s_commands.command(text, entry, options)
     elif owner in _QUERY_KEYS:
         yield from _query(text, entry, options)
     elif owner == "expression" and "cel" in entry.path[-1:]:

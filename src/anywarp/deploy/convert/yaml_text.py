@@ -234,6 +234,10 @@ class YamlText:
             if (index < 0 or texts[index][1] <= found.start()) and not self._quoted(found.start()):
                 yield self.byte(found.start()), self.byte(found.end())
 
+    def commented(self, start: int, end: int) -> bool:
+        """Say whether a comment begins between two bytes."""
+        return any(start <= place < end for place, _ in self.comments())
+
     def _quoted(self, place: int) -> bool:
         head = self.text[self._lines[self.line_of(place) - 1] : place]
         return (head.count('"') - head.count('\\"')) % 2 == 1 or head.count("'") % 2 == 1
