@@ -4,6 +4,7 @@ from pathlib import PurePath
 
 import pytest
 
+from anywarp.catalogue.migration import rows
 from anywarp.migrate.scan import python_source
 
 
@@ -252,3 +253,24 @@ def test_eight_bit_floats_of_nvidia_s_cards():
 @pytest.mark.parametrize("text", ["nccl", "cpu:gloo,cuda:nccl", "cuda:nccl,cpu:gloo"])
 def test_backends_of_torch_distributed(text):
     assert ("torch.distributed", "nccl") in found(f"import torch\nb = '{text}'\n")
+
+
+def test_a_file_that_knows_both_kinds_of_eight_bit_floats_says_so():
+    text = "import torch\nd = torch.float8_e4m3fnuz if amd else torch.float8_e4m3fn\n"
+    assert [u.detail("ported") for u in uses(text) if u.subject == "torch.fp8"] == ["yes"]
+
+
+def test_names_that_are_asked_for_by_name():
+    assert ("torch.private", "torch._C._cuda_getCurrentRawStream") in found(
+        "import torch\nx = getattr(torch._C, '_cuda_getCurrentRawStream', None)\n"
+    )
+    assert ("torch.name", "torch.cuda.graphs") in found("import torch\nif hasattr(torch.cuda, 'graphs'): pass\n")
+
+
+def test_every_module_of_the_table_is_found_beside_torch():
+    modules = {row["name"] for row in rows("python_names") if row["kind"] == "module"}
+    missed = [
+        name for name in sorted(modules) if ("python.import", name) not in found(f"import torch\nimport {name}\n")
+    ]
+    assert missed == []
+    assert [name for name in sorted(modules) if ("python.import", name) not in found(f"import {name}\n")] == []

@@ -22,20 +22,15 @@ SUFFIXES = frozenset({".py", ".pyi", ".pyx", ".pxd", ".pxi", ".pyw"})
 LARGEST = 16 << 20
 _PARSED = 4 << 20
 _WORDS = (
-    b"cuda", b"nccl", b"nvidia", b"tensorrt", b"triton", b"cupy", b"numba", b"nvml", b"cudnn", b"nvtx", b"nvsmi", b"torch", b"tensorflow", b"jax",
-    b"onnxruntime", b"flash_attn", b"flash_attention", b"xformers", b"bitsandbytes", b"apex", b"transformer_engine", b"deepspeed", b"cudf", b"cuml",
-    b"cugraph", b"faiss", b"cusparselt", b"vllm", b"sglang", b"flashinfer", b"sgl_kernel", b"deep_gemm", b"gputil", b"gpustat", b"rmm", b"cuvs",
-    b"cutlass", b"import warp", b"mamba_ssm", b"spconv", b"gsplat", b"kaolin", b"pytorch3d", b"gptq", b"awq", b"exllama", b"llama_cpp", b"ctranslate2",
-    b"faster_whisper", b"xgboost", b"liger_kernel", b"megatron", b"nemo", b"modelopt", b"horovod", b"cucim", b"cuspatial", b"kvikio", b"pylibraft", b"polygraphy",
-    b"tilelang", b"dgl", b"nvmath", b"cuquantum", b"cutensor", b"mmcv", b"natten", b"tinycudann",
+    b"cuda", b"nccl", b"nvidia", b"tensorrt", b"triton", b"cupy", b"numba", b"nvml", b"cudnn", b"nvtx", b"nvcc", b"onnxruntime", b"flash_att", b"cublas",
+    b"float8_e", b"find_spec", b"import_module", b"importorskip", b"__import__", b"is_package", b"package_available", b"tensorflow", b"executionprovider",
 )  # fmt: skip
-_MORE = re.compile(
-    rb"cuda|CUDA|Cuda|nccl|NCCL|nvidia|NVIDIA|triton|tensorrt|Tensorrt|cupy|numba|nvml|cudnn|nvtx|flash_att|onnxruntime|xformers|bitsandbytes|apex|jax|tensorflow|float8_e"
-)
-_PORTED = re.compile(
-    rb"version\.hip\b|\bis_(?:rocm|hip)\w*|\bROCM?_HOME\b|\bUSE_ROCM\b|\bTEST_WITH_ROCM\b|\bIS_HIP_EXTENSION\b|_is_hip\b"
-)
+"""What makes a text worth reading, in lower case, beside imports."""
+_IMPORTS = re.compile(rb"^[ \t]*(?:from[ \t]+(\w+)|c?import[ \t]+([^\n#;]+))", re.MULTILINE)
 _IMPORT_TORCH = re.compile(rb"^(?:import|from)[ \t]+torch\b", re.MULTILINE)
+_PORTED = re.compile(
+    rb"version\.hip\b|\bis_(?:rocm|hip)\w*|\bROCM?_HOME\b|\bUSE_ROCM\b|\bTEST_WITH_ROCM\b|\bIS_HIP_EXTENSION\b|_is_hip\b|\bfloat8_e\w+fnuz\b"
+)
 
 
 def wants(path: PurePath, head: bytes) -> bool:
@@ -51,15 +46,17 @@ def scan(data: bytes, path: PurePath) -> Iterator[Use]:
         yield Use("dist.module", path.parts[-2], 1, 1)
     low = data.lower()
     if not any(word in low for word in _WORDS):
-        return
-    if (only := _only_torch(data)) is not None:
-        yield from only
-        return
+        imported = _imported(data)
+        if not imported:
+            return
+        if imported == {"torch"} and (only := _only_torch(data)) is not None:
+            yield from only
+            return
     yield from text_uses(data)
 
 
-def text_uses(data: bytes, first_line: int = 1) -> Iterator[Use]:
-    """Yield the uses in a Python text whose first line has that number (of a notebook's cell, 1)."""
+def text_uses(data: bytes) -> Iterator[Use]:
+    """Yield the uses in a Python text that is worth reading."""
     uses = collect(data)
     lines = Lines(data)
     ported = (("ported", "yes"),) if _PORTED.search(data) else ()
@@ -87,9 +84,20 @@ def _parsed(data: bytes) -> ast.Module | None:
             return None
 
 
+def _imported(data: bytes) -> set[str]:
+    """Return the modules of the table that lines which look like imports name, by the first part of each."""
+    known, found = packages(), set[str]()
+    for line in _IMPORTS.finditer(data):
+        for name in (line[1],) if line[1] is not None else line[2].split(b","):
+            first = name.strip().partition(b".")[0].partition(b" ")[0].decode("utf-8", "replace")
+            if first in known:
+                found.add(first)
+    return found
+
+
 def _only_torch(data: bytes) -> tuple[Use, ...] | None:
     """Return the one use of a text that imports torch and shows nothing else of CUDA, without parsing it; None where it must be."""
-    if _MORE.search(data) or (found := _IMPORT_TORCH.search(data)) is None:
+    if (found := _IMPORT_TORCH.search(data)) is None:
         return None
     before = data[: found.start()]
     if before.count(b'"""') % 2 or before.count(b"'''") % 2:

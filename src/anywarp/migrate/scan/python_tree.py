@@ -176,7 +176,9 @@ class Reader:
         if leaf in _SHOWN:
             self._shown(node, stack)
             return True
-        if _ASKS.search(leaf):
+        if leaf in ("getattr", "hasattr", "setattr", "delattr") and len(node.args) > 1:
+            self._attribute_by_name(node.args[0], node.args[1])
+        elif _ASKS.search(leaf):
             self._asked(node)
         elif leaf in _ENVIRONMENT and node.args and ("env" in leaf or _is_environ(function)):
             self._variable(node.args[0], stack)
@@ -198,6 +200,12 @@ class Reader:
             self._uses.variable(node.value, self._offset(node))
         else:
             stack.append(node)
+
+    def _attribute_by_name(self, owner: ast.expr, name: ast.expr) -> None:
+        """Count an attribute that is asked for by its name: `getattr(torch._C, "_cuda_x", None)`."""
+        full = self._full(owner)
+        if full and isinstance(name, ast.Constant) and isinstance(name.value, str) and name.value.isidentifier():
+            self._uses.dotted(f"{full}.{name.value}", self._offset(name))
 
     def _asked(self, node: ast.Call) -> None:
         """Count a module that is looked for by its name: it is used where it is there."""
