@@ -4,9 +4,11 @@ import bz2
 import gzip
 import io
 import lzma
+import mmap
 import random
 import tarfile
 import zipfile
+from dataclasses import replace
 from pathlib import PurePath
 
 import pytest
@@ -14,7 +16,7 @@ import zstandard
 
 from anywarp.diagnostics import Diagnostic
 from anywarp.migrate.look import Look, Seen, look_into
-from anywarp.migrate.scan import Member, archives, doors
+from anywarp.migrate.scan import Doors, Member, archives, doors
 from anywarp.migrate.tree import File
 
 DOORS = doors(["fakes.toy_scanner"], ["archives"])
@@ -151,3 +153,22 @@ def test_a_member_that_claims_more_than_a_scanner_takes_is_told(tmp_path):
 
 def test_a_compressed_text_is_no_archive(tmp_path):
     assert look(tmp_path, "notes.txt.gz", gzip.compress(b"cudaMalloc")) == ({}, [])
+
+
+def test_a_large_member_is_mapped_for_scanners_that_take_maps(tmp_path, monkeypatch):
+    monkeypatch.setattr("anywarp.migrate.look._SPOOLED_FROM", 2 << 20)
+    (scanner,) = DOORS.scanners
+    seen = []
+
+    def scan(data, path):
+        seen.append((type(data), len(data), bytes(data[:9]), bytes(data[-3:])))
+        return iter(())
+
+    mapped = Doors((replace(scanner, mapped=True, scan=scan),), DOORS.containers)
+    data = b"cudaFirst" + bytes(3 << 20) + b"end"
+    for number, content in enumerate((zipped({"a.toy": data}), tar({"a.toy": data}))):
+        place = tmp_path / str(number)
+        place.write_bytes(content)
+        look_into(File(str(place), "x.zip" if not number else "x.tar", len(content)), Look(mapped))
+    assert seen == [(mmap.mmap, len(data), b"cudaFirst", b"end")] * 2
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["0", "1"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import mmap
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath, PurePosixPath
@@ -31,7 +32,7 @@ DEEPEST = 4
 INSTALLED = frozenset({"site-packages", "dist-packages"})
 """Folders whose content others made."""
 
-_MAPPED_FROM = 1 << 20
+_MAPPED_FROM, _SPOOLED_FROM = 1 << 20, 64 << 20
 _SYSTEM = ("usr/", "lib/", "lib64/", "bin/", "sbin/", "etc/", "var/lib/", "opt/nvidia/", "opt/conda/", "opt/rocm")
 _OWN = ("usr/src/", "usr/local/src/", "usr/local/app")
 _TEXT, _NAME, _DETAILS = 240, 400, 64
@@ -126,12 +127,21 @@ def _scan(file: BinaryIO, size: int, path: PurePath, scanners: list[Scanner], se
 
 
 def _data(file: BinaryIO, size: int, mapped: bool) -> bytes:
-    if mapped and size > _MAPPED_FROM:
-        try:
-            return cast(bytes, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-        except (OSError, ValueError):  # a member of an archive has no file of its own
-            pass
-    return file.read(size)
+    """Return the bytes of a file: mapped where that is wanted and worth it; a large member of an archive is put into a nameless file first."""
+    if not mapped or size <= _MAPPED_FROM:
+        return file.read(size)
+    try:
+        return cast(bytes, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    except (OSError, ValueError):  # a member of an archive has no file of its own
+        if size <= _SPOOLED_FROM:
+            return file.read(size)
+    with tempfile.TemporaryFile() as aside:
+        left = size
+        while left and (data := file.read(min(left, 1 << 20))):
+            aside.write(data)
+            left -= len(data)
+        aside.flush()
+        return cast(bytes, mmap.mmap(aside.fileno(), 0, access=mmap.ACCESS_READ))
 
 
 def _run(scanner: Scanner, data: bytes, path: PurePath, seen: Seen, inner: str) -> None:
