@@ -28,6 +28,8 @@ LABEL_PLACES = frozenset(
         "nodeGroupLabels",
     }
 )
+TAKEN_OUT = "-"
+"""The answer that takes a label out of a selector."""
 _QUOTA = ("requests.", "limits.")
 _TAINT_PLACES = frozenset({"tolerations", "taints", "nodeTaints", "startupTaints"})
 _OPERATORS = frozenset({"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"})
@@ -129,7 +131,16 @@ def _label_pair(text: YamlText, entry: Entry, options: Options) -> Iterator[Find
     row = label(name)
     start, end = text.span(entry.key)
     place = text.span(entry.value)
-    if answer is not None:
+    if answer is not None and answer[1] == TAKEN_OUT:
+        gone = text.removal(entry) if len(entry.holder.pairs) > 1 else None
+        if gone is not None:
+            yield Change(*gone, b"", f"asked for: {name} is taken out", "--map")
+        else:
+            help = "take it out by hand: it is alone here, or something else hangs on it"
+            yield Refusal(
+                start, max(end, place[1]), f"asked for: {name} is taken out", help, "--map", codes.NOT_CONVERTED
+            )
+    elif answer is not None:
         target = answer[0] or (row["target"] if row and row["target"] else name)
         if target != name:
             yield Change(start, end, target.encode(), f"asked for: {name}={old} is {target}={answer[1]}", "--map")
@@ -191,7 +202,7 @@ def _unanswered(start: int, end: int, row: Row, name: str, old: str) -> Refusal:
     new = f"NEWVALUE (of {target})" if target else "NEWKEY=NEWVALUE"
     help = f"say what it is to become: --map {name}={old}:{new}"
     if not target:
-        help += ", or take it out"
+        help += f", or that it goes: --map {name}={old}:{TAKEN_OUT}"
     return refusal(start, end, row, help, codes.ASK if target else codes.NO_COUNTERPART)
 
 
