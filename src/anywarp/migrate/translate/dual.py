@@ -10,12 +10,16 @@ from collections.abc import Iterable, Iterator
 from anywarp.catalogue.identifiers import headers, identifiers
 from anywarp.migrate.translate.includes import Include, place_of_include
 from anywarp.migrate.translate.rules import Edit, Outcome
+from anywarp.migrate.translate.rules_device import ATTRIBUTES, FUNCTIONS, GONE, macros
+from anywarp.migrate.translate.rules_foreign import Collectives
 from anywarp.migrate.translate.rules_names import DECORATIONS, PROPERTY, interesting
 from anywarp.migrate.translate.rules_pasting import PASTED
 from anywarp.migrate.translate.rules_versions import VERSIONS
 from anywarp.migrate.translate.unit import Unit
 
 HEADER = "anywarp_cuda_names.h"
+GIVEN = frozenset(Collectives.HEADERS)
+"""Headers of CUDA that support headers stand in for."""
 GUARD = b"#if defined(__HIP_PLATFORM_AMD__) || defined(__HIP__)"
 
 
@@ -56,8 +60,10 @@ def names_of(unit: Unit) -> frozenset[str]:
     for left in PASTED.findall(unit.code):
         candidates |= {left + word for word in unit.words}
     mapped = {word for word in candidates & known.keys() if known[word].target and not PROPERTY.match(word)}
-    found = mapped | (candidates & (VERSIONS.keys() | DECORATIONS))
-    included = {each.name for each in unit.includes if each.name in unit.headers}
+    device = FUNCTIONS.keys() | GONE.keys() | ATTRIBUTES.keys()
+    found = mapped | (candidates & (VERSIONS.keys() | DECORATIONS | device))
+    given = unit.headers.keys() | GIVEN
+    included = {each.name for each in unit.includes if each.name in given or each.name.startswith("cub/")}
     return frozenset((*(word.decode() for word in found), *included))
 
 
@@ -74,15 +80,26 @@ def header_text(names: Iterable[str], rocm: str) -> str:
     ]
     for each in includes:
         lines += [f"#if __has_include(<{each}>)", f"#include <{each}>", "#endif"]
+    if any(name.startswith("cub/") for name in wanted):
+        lines += [
+            "#if __has_include(<hipcub/hipcub.hpp>)",
+            "#include <hipcub/hipcub.hpp>",
+            "namespace cub = hipcub;",
+            "#endif",
+        ]
+    needed, defined = macros(wanted)
+    needed |= {Collectives.HEADERS[name] for name in wanted if name in Collectives.HEADERS}
+    lines += [f"#include {each.decode()}" for each in sorted(needed)]
     versions = {name for name in wanted if name.encode() in VERSIONS}
     if versions:
         lines.append('#include "anywarp_version.h"')
         lines += [f"#define {name} {VERSIONS[name.encode()].decode()}" for name in sorted(versions)]
     lines += [f"#define {name}" for name in sorted(wanted) if name.encode() in DECORATIONS]
     lines.append("")
+    lines += defined
     lines += [
         f"#define {name} {known[name].target}"
         for name in sorted(wanted - versions)
-        if name in known and known[name].target
+        if name.encode() not in FUNCTIONS and name in known and known[name].target
     ]
     return "\n".join(lines) + "\n"

@@ -42,8 +42,13 @@ class Accepted:
         return any(each.start < end and start < each.end for each in self._near(Edit(start, end, b"", "", "")))
 
     def in_order(self) -> list[Edit]:
-        """Return the accepted edits by start; an edit comes before those inside it, an insertion before all there."""
-        return sorted(self._edits, key=lambda each: (each.start, each.start != each.end, -each.end))
+        """Return the accepted edits by start; an edit comes before those inside it, an insertion before all there.
+
+        Includes that are needed come first of all, so that no condition put around what follows holds them.
+        """
+        return sorted(
+            self._edits, key=lambda each: (each.start, each.start != each.end, each.rule != "needs", -each.end)
+        )
 
     def _near(self, edit: Edit) -> Iterable[Edit]:
         place = bisect_left(self._starts, edit.start - self._longest)

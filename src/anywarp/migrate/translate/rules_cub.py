@@ -26,8 +26,6 @@ class CubWarps:
     words = frozenset((*WIDTH_AT, *CONSTANTS, *_LANES))
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
-        if unit.options.keep_cuda:
-            return
         apart = unit.apart
         for match in unit.occurrences(self.words):
             name, place = match.group(), match.start()

@@ -6,7 +6,7 @@ One table: what a name becomes, and which header it then needs.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from anywarp.migrate.translate.brackets import arguments, call
@@ -62,6 +62,27 @@ GONE: dict[bytes, str] = {
     b"__pipeline_commit": "the copies were done at once", b"__pipeline_wait_prior": "the copies were done at once",
 }  # fmt: skip
 """Functions whose calls have nothing left to do."""
+
+
+ATTRIBUTES: dict[bytes, str] = {b"__grid_constant__": "", b"__maxnreg__": "(n)"}
+"""Attributes without a form in HIP, with their parameters."""
+
+
+def macros(names: Iterable[str]) -> tuple[set[bytes], list[str]]:
+    """Return the headers, and the lines of definitions, by which names of CUDA's stand for their answers where HIP compiles."""
+    needed: set[bytes] = set()
+    lines: list[str] = []
+    for name in sorted(names):
+        word = name.encode()
+        if word in FUNCTIONS:
+            new = FUNCTIONS[word]
+            needed |= {new.header} - {b""}
+            lines.append(f"#define {name} {new.text.decode()}")
+        elif word in GONE:
+            lines.append(f"#define {name}(...) ((void)0)")
+        elif word in ATTRIBUTES:
+            lines.append(f"#define {name}{ATTRIBUTES[word]}")
+    return needed, lines
 
 
 class DeviceFunctions:

@@ -37,6 +37,7 @@ class Headers:
                 each
                 for each in unit.includes
                 if (target_of(unit, each.name, each.quoted) or ("", ""))[0] not in ("", each.name)
+                or each.name in dual.GIVEN
             ]
             implicit = unit.path.suffix == ".cu" and _IMPLICIT.search(unit.code) is not None
             yield from dual.guarded(unit, [each for each in cudas if not _unseen(unit, each)], implicit and not cudas)

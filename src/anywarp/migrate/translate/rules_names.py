@@ -85,6 +85,11 @@ class Names:
         if unit.options.keep_cuda or line.lstrip().startswith(b"#"):
             return  # whoever asks whether it is defined, or defines it, goes on to do so
         end = match.end() + (unit.code[match.end() : match.end() + 1] == b" ")
+        if (
+            unit.code[end : end + 1] not in (b"\n", b"\r", b"*", b"(", b")", b"&", b"_")
+            and not unit.code[end : end + 1].isalnum()
+        ):
+            return  # not in a declaration
         yield Edit(match.start(), end, b"", self.name, "a decoration of CUDA's declarations, empty on Linux")
 
 
@@ -96,10 +101,15 @@ def _is_own(unit: Unit, place: int, scopes: Sequence[tuple[int, int]]) -> bool:
 @cache
 def interesting(rocm: str) -> Mapping[bytes, Identifier]:
     """Return the identifiers that are not the same in ROCm and that a source can only have from CUDA."""
+    from anywarp.migrate.translate.rules_device import FUNCTIONS  # which asks this module whose a name is
+
     return {
         name.encode(): row
         for name, row in identifiers(rocm).items()
-        if row.target != name and _is_cudas(name, row) and name.encode() not in VERSIONS
+        if row.target != name
+        and _is_cudas(name, row)
+        and name.encode() not in FUNCTIONS
+        and name.encode() not in VERSIONS
     }
 
 

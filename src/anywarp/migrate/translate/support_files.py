@@ -23,6 +23,11 @@ def exists(name: str) -> bool:
     return (FOLDER / name).is_file()
 
 
+def included(text: bytes) -> list[str]:
+    """Return the names of the support headers that a text includes."""
+    return [each.decode() for each in _INCLUDE.findall(text)]
+
+
 def closure(names: Iterable[str]) -> list[str]:
     """Return the names, sorted, with those of the support headers that they include."""
     found, waiting = set[str](), list(names)
@@ -30,5 +35,5 @@ def closure(names: Iterable[str]) -> list[str]:
         name = waiting.pop()
         if name not in found:
             found.add(name)
-            waiting += [each.decode() for each in _INCLUDE.findall(read(name))]
+            waiting += included(read(name))
     return sorted(found)

@@ -23,7 +23,6 @@ from anywarp.migrate.translate.unit import Options
 
 EDIT_LIST = ".anywarp-edits.json"
 """The list of edits made in place, in the folder that was translated."""
-VERSION_HEADER = "anywarp_version.h"
 _SMALL = 4 << 20
 """Bytes below which starting processes costs more than it saves."""
 
@@ -150,7 +149,7 @@ def write_support(names: Iterable[str], twins: Iterable[str], rocm: str, output:
     wanted, own = list(names), dual.header_text(twins, rocm).encode() if twins else b""
     if own:
         writing.write_below(output, dual.HEADER, own)
-        wanted += [VERSION_HEADER] if VERSION_HEADER.encode() in own else []
+        wanted += support_files.included(own)
     written = support_files.closure(wanted)
     for name in written:
         writing.write_below(output, name, support_files.read(name))

@@ -3,8 +3,8 @@
 // Permission to use, copy, modify, and/or distribute this file for any purpose with or without fee is hereby granted, as part of any
 // program. It is provided "as is", without any warranty.
 
-#ifndef ANYWARP_CUDA_H
-#define ANYWARP_CUDA_H
+#ifndef ANYWARP_TRANSLATE_CUDA_H
+#define ANYWARP_TRANSLATE_CUDA_H
 
 #if defined(__HIP__)
 #include <hip/hip_runtime.h>
@@ -77,4 +77,4 @@ __device__ inline void store(T *pointer, V value) {
 
 #endif
 
-#endif  // ANYWARP_CUDA_H
+#endif  // ANYWARP_TRANSLATE_CUDA_H

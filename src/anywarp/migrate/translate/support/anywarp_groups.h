@@ -3,8 +3,8 @@
 // Permission to use, copy, modify, and/or distribute this file for any purpose with or without fee is hereby granted, as part of any
 // program. It is provided "as is", without any warranty.
 
-#ifndef ANYWARP_GROUPS_H
-#define ANYWARP_GROUPS_H
+#ifndef ANYWARP_TRANSLATE_GROUPS_H
+#define ANYWARP_TRANSLATE_GROUPS_H
 
 #if defined(__HIP__)
 #include <hip/hip_cooperative_groups.h>
@@ -103,4 +103,4 @@ __device__ inline void wait_prior(const Group &group) {
 
 #endif
 
-#endif  // ANYWARP_GROUPS_H
+#endif  // ANYWARP_TRANSLATE_GROUPS_H

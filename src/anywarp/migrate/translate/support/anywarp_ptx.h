@@ -5,8 +5,8 @@
 // Permission to use, copy, modify, and/or distribute this file for any purpose with or without fee is hereby granted, as part of any
 // program. It is provided "as is", without any warranty.
 
-#ifndef ANYWARP_PTX_H
-#define ANYWARP_PTX_H
+#ifndef ANYWARP_TRANSLATE_PTX_H
+#define ANYWARP_TRANSLATE_PTX_H
 
 #if defined(__HIP__)
 #include <hip/hip_runtime.h>
@@ -366,4 +366,4 @@ ANYWARP_FUNCTION double rsqrt_approx(double a) { return 1.0 / ::sqrt(a); }
 
 }  // namespace anywarp
 
-#endif  // ANYWARP_PTX_H
+#endif  // ANYWARP_TRANSLATE_PTX_H

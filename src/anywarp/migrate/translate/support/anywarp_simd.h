@@ -3,8 +3,8 @@
 // Permission to use, copy, modify, and/or distribute this file for any purpose with or without fee is hereby granted, as part of any
 // program. It is provided "as is", without any warranty.
 
-#ifndef ANYWARP_SIMD_H
-#define ANYWARP_SIMD_H
+#ifndef ANYWARP_TRANSLATE_SIMD_H
+#define ANYWARP_TRANSLATE_SIMD_H
 
 #if defined(__HIP__)
 #include <hip/hip_runtime.h>
@@ -121,4 +121,4 @@ ANYWARP_THREE(u32, unsigned)
 
 }  // namespace anywarp
 
-#endif  // ANYWARP_SIMD_H
+#endif  // ANYWARP_TRANSLATE_SIMD_H

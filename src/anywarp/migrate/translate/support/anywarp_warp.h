@@ -6,11 +6,13 @@
 // Permission to use, copy, modify, and/or distribute this file for any purpose with or without fee is hereby granted, as part of any
 // program. It is provided "as is", without any warranty.
 
-#ifndef ANYWARP_WARP_H
-#define ANYWARP_WARP_H
+#ifndef ANYWARP_TRANSLATE_WARP_H
+#define ANYWARP_TRANSLATE_WARP_H
 
 #if defined(__HIP__)
 #include <hip/hip_runtime.h>
+#elif defined(__CUDACC__) || defined(__CUDA__)
+#include <cuda_runtime.h>
 #endif
 
 // What `__CUDA_ARCH__` is compared with: code for AMD GPUs takes the way of compute capability 8.0 where a version is asked for.
@@ -22,7 +24,7 @@
 #define ANYWARP_CUDA_ARCH __CUDA_ARCH__
 #endif
 
-#if defined(__HIP__) || defined(__CUDACC__)
+#if defined(__HIP__) || defined(__CUDACC__) || defined(__CUDA__)
 
 namespace anywarp {
 
@@ -155,11 +157,6 @@ __device__ inline unsigned lanemask_le() { return lanemask_lt() | lanemask_eq();
 __device__ inline unsigned lanemask_gt() { return ~lanemask_le(); }
 __device__ inline unsigned lanemask_ge() { return ~lanemask_lt(); }
 
-__device__ inline unsigned warp_id() {
-  return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) >> 5;
-}
-__device__ inline unsigned warps_of_block() { return (blockDim.x * blockDim.y * blockDim.z + 31u) >> 5; }
-
 // Shared memory by 32-bit addresses, as CUDA's `__cvta_generic_to_shared` gives them.
 #define ANYWARP_SHARED __attribute__((address_space(3)))
 __device__ inline unsigned shared_address(const void *pointer) {
@@ -220,8 +217,13 @@ __device__ inline unsigned shared_address(const void *pointer) {
 }
 #endif
 
+__device__ inline unsigned warp_id() {
+  return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) >> 5;
+}
+__device__ inline unsigned warps_of_block() { return (blockDim.x * blockDim.y * blockDim.z + 31u) >> 5; }
+
 }  // namespace anywarp
 
 #endif  // a compiler of device code
 
-#endif  // ANYWARP_WARP_H
+#endif  // ANYWARP_TRANSLATE_WARP_H
