@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from anywarp.migrate.findings import Use
-from anywarp.migrate.scan import shell
+from anywarp.migrate.scan import commands, shell
 from anywarp.migrate.scan.lines import Lines, Piece, Seen, seen
 
 HINTS = re.compile(rb"(?i)cuda|nvcc|cublas|cudnn|nccl|nvrtc|tensorrt|nvinfer|nvidia")
@@ -208,7 +208,9 @@ def _make(text: str) -> Iterator[Seen]:
 
 
 HINTS_TEXT = re.compile(HINTS.pattern.decode() + r"|sm_\d|compute_\d|-gencode")
-_MAKE_SET = re.compile(r"[ \t]*(?:export[ \t]+|override[ \t]+)*([\w.-]+)[ \t]*(?:[:?+]|::)?=[ \t]*(.*)$")
+_MAKE_SET = re.compile(
+    r"[ \t]*(?:[\w./%-]+[ \t]*:[ \t]+)?(?:export[ \t]+|override[ \t]+)*([\w.-]+)[ \t]*(?:[:?+]|::)?=[ \t]*(.*)$"
+)
 
 
 def _make_line(line: str, place: int) -> Iterator[Seen]:
@@ -220,6 +222,9 @@ def _make_line(line: str, place: int) -> Iterator[Seen]:
             yield seen("build.compiler", "nvcc", place + line.index("nvcc", assigned.start(2)), variable=name)
         elif re.fullmatch(r"(?i)nvcc\w*(?:flags|opts?|options)?|cuda\w*|gencode\w*|.*nvcc\w*|.*_cuda_?\w*", name):
             yield seen("build.setting", name, start, value=value)
+        if "/" in value and re.search(r"(?i)image", name):
+            for one in commands.image_use(value, place + assigned.start(2)):
+                yield one
         for found in _LIBRARY.finditer(value):
             if found[0].startswith("-l"):
                 yield seen("build.library", found[1], place + assigned.start(2) + found.start(), command=name)

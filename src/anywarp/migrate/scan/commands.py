@@ -357,7 +357,9 @@ def image_use(reference: str, offset: int) -> Iterator[Seen]:
     if image(reference) is not None:
         if not re.search(r"(?i)rocm|hip|-cpu\b|^cpu", tag):
             yield seen("image", reference, offset)
-    elif re.search(r"(?i)nvidia|cuda|(?:^|[-_./])cu1[0-9]\d?(?:$|[-_.])|tensorrt", f"{name}:{tag}"):
+    elif re.search(
+        r"(?i)nvidia|cuda|(?:^|[-_./])cu1[0-9]\d?(?:$|[-_.])|tensorrt|[-_.](?:gpu|cuda)(?:$|[-_.])", f"{name}:{tag}"
+    ):
         yield seen("image", reference, offset)
 
 

@@ -85,7 +85,8 @@ def _swept(lines: Lines, text: str, told: set[int]) -> Iterator[Use]:
         told.add(line)
         name = found[0].removeprefix("requests.").removeprefix("limits.").rstrip(".")
         subject = "k8s.resource" if resource(name) is not None else "k8s.label"
-        yield lines.use_at(subject, name, line, column, use="text")
+        inside = text[max(0, found.start() - 2) : found.start()] in ('["', "['")  # a path of JSON's
+        yield lines.use_at(subject, name, line, column, use="path" if inside else "text")
 
 
 def _document(lines: Lines, root: Node, path: PurePath, templated: bool) -> Iterator[Use]:

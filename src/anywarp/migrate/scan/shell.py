@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import PurePath
 
-from anywarp.catalogue.replacements import variable
+from anywarp.catalogue.replacements import resource, variable
 from anywarp.migrate.findings import Use
 from anywarp.migrate.scan import commands
 from anywarp.migrate.scan.lines import Lines, Piece, Seen, seen, utf8
@@ -23,16 +23,18 @@ HINTS = re.compile(
 _INTERPRETER = re.compile(rb"#!.*\b(?:ba|z|k|da|a)?sh\b")
 _TOKEN = re.compile(
     r"""(?P<blank>(?:[ \t]|\\\n)+)|(?P<end>&&|\|\||[;\n|&](?!>))|(?P<comment>\#[^\n]*)|(?P<open>\$\(|[(){}`]|\bthen\b|\bdo\b|\belse\b)"""
-    r"""|(?P<word>(?:[^\s\\"'`;|&()#{}$]|(?<=[^\s])\#|\\.|"[^"\\]*(?:\\.[^"\\]*)*"|'[^']*'|\$\{\{[^\n]{0,500}?\}\}|\$\{[^}\n]{0,1000}\}|\$(?!\()|\{[^}\s]{0,300}\}|[{}](?=[^\s;)])|(?<=>)&|["'])+)"""
+    r"""|(?P<word>(?:[^\s\\"'`;|&()#{}$]|(?<=[^\s])\#|\\.|"(?:[^"\\$]|\\.|\$\((?:[^()"]|"[^"]*"|\([^()]*\)){0,400}\)|\$)*"|'[^']*'|\$\{\{[^\n]{0,500}?\}\}|\$\{(?:[^{}\n]|\{[^{}\n]{0,200}\}){0,400}\}|\$(?!\()|\{[^}\s]{0,300}\}|[{}](?=[^\s;)])|(?<=>)&|["'])+)"""
     r"""|(?P<other>.)""",
     re.DOTALL,
 )  # fmt: skip
 _HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 PATH = re.compile(
-    r"/usr/(?:local/(?:cuda(?:-[\d.]+)?|nvidia)|lib/(?:x86_64|aarch64)-linux-gnu/libcuda\.so[.\d]*)(?![\w-])"
+    r"/usr/(?:local/(?:cuda(?:-[\d.]+)?|nvidia)|lib/(?:x86_64|aarch64)-linux-gnu/libcuda\.so[.\d]*)(?![\w-])|/proc/driver/nvidia[/\w]*"
 )
 _ASSIGNED = re.compile(r"(?:^|[\s;])\w+=[\"']?[^\s;\"']*$")
+_SUBSTITUTION = re.compile(r"\$\(((?:[^()\"]|\"[^\"]*\"|\([^()]*\)){0,400})\)")
+_CLUSTER = re.compile(r"(?<![\w./-])nvidia\.com/[a-z][\w.-]*\w")
 _READ = re.compile(r"\$\{?(CUDA_[A-Z0-9_]+|NVIDIA_[A-Z0-9_]+|TORCH_CUDA_ARCH_LIST)\b")
 
 MOST_DEPTH = 3
@@ -62,7 +64,12 @@ def scan(data: bytes, path: PurePath) -> Iterator[Use]:
     if not HINTS.search(data):
         return
     lines = Lines(data)
-    yield from lines.found_in(Piece(lines.text), script(lines.text))
+    told: set[int] = set()
+    for use in lines.found_in(Piece(lines.text), script(lines.text)):
+        if use.subject.startswith("k8s."):
+            told.add(lines.starts[use.line - 1])
+        yield use
+    yield from lines.found_in(Piece(lines.text), named(lines.text, told))
 
 
 def script(text: str, expand: Callable[[str], str] | None = None, depth: int = 0) -> Iterator[Seen]:
@@ -71,6 +78,8 @@ def script(text: str, expand: Callable[[str], str] | None = None, depth: int = 0
         if expand is not None:
             words = [(expand(word) if "$" in word else word, offset) for word, offset in words]
         yield from commands.seen_in(words)
+        if depth < MOST_DEPTH:
+            yield from _substituted(text, words, expand, depth)
         inner = commands.inner_script(words) if depth < MOST_DEPTH else None
         if inner is not None:
             start, end = inner[1], word_end(text, inner[1])
@@ -80,6 +89,27 @@ def script(text: str, expand: Callable[[str], str] | None = None, depth: int = 0
                 yield Seen(one.subject, one.name, start + quoted + one.offset, one.details)
     if not depth:
         yield from paths(text)
+
+
+def _substituted(text: str, words: list[Word], expand: Callable[[str], str] | None, depth: int) -> Iterator[Seen]:
+    """Yield what commands in quoted substitutions do: `N="$(nvidia-smi -L | wc -l)"`; those without quotes are split like any other."""
+    for word, offset in words:
+        if "$(" not in word:
+            continue
+        end = word_end(text, offset)
+        for found in _SUBSTITUTION.finditer(text, offset, end):
+            for one in script(found[1], expand, depth + 1):
+                yield Seen(one.subject, one.name, found.start(1) + one.offset, one.details)
+
+
+def named(text: str, told: set[int]) -> Iterator[Seen]:
+    """Yield names of NVIDIA's in a cluster that stand in commands of other programs, once a line; `told` are offsets of lines to leave out."""
+    for found in _CLUSTER.finditer(text):
+        start = text.rfind("\n", 0, found.start()) + 1
+        if start not in told and not re.search(r"(?:^|\s)#", text[start : found.start()]):
+            told.add(start)
+            subject = "k8s.resource" if resource(found[0]) is not None else "k8s.label"
+            yield seen(subject, found[0], found.start(), use="command")
 
 
 def paths(text: str) -> Iterator[Seen]:

@@ -47,6 +47,10 @@ def _resource(use: Use, target: Target) -> Verdict:
         return Verdict("no-path", f"{use.name} is no resource that a table knows", effort="hours", help=BY_HAND)
     if row["conversion"] == "partition":
         return _partition(use, target)
+    if use.detail("use") == "path" and row["target"]:
+        return by_hand("it stands in a path to a field of another file", row["target"], "minutes")
+    if use.detail("use") == "command":
+        return _in_command(row)
     if row["conversion"] == "refuse":
         return by_hand(
             row["reason"], row["target"] or "another way to share, or a whole GPU (amd.com/gpu)", "hours", _CHOOSE
