@@ -15,6 +15,7 @@ from anywarp.deploy.convert.tree import Run
 from anywarp.devices.hip.tables import gpus
 from anywarp.migrate.target import Target
 
+_ARROW = "->"
 _USUAL = {"gfx942": "Instinct MI300X", "gfx950": "Instinct MI350X", "gfx90a": "Instinct MI210"}
 
 
@@ -33,11 +34,14 @@ def card(name: str, target: Target) -> str:
 
 
 def mapping(texts: Iterable[str]) -> Mapping[tuple[str, str], tuple[str, str]]:
-    """Read `KEY=OLD:NEW`, `KEY=OLD:NEWKEY=NEW` and `resource=OLD:NEW`; AnywarpError Y004 for anything else."""
+    """Read `KEY=OLD:NEW`, `KEY=OLD:NEWKEY=NEW` and `resource=OLD:NEW`; AnywarpError Y004 for anything else.
+
+    Where values hold colons, an arrow stands between them: `KEY=a:1->b:1`.
+    """
     out: dict[tuple[str, str], tuple[str, str]] = {}
     for text in texts:
         key, _, rest = text.partition("=")
-        old, mark, new = rest.partition(":")
+        old, mark, new = rest.partition(_ARROW if _ARROW in rest else ":")
         if not key or not mark or not new:
             help = "write --map KEY=OLD:NEW, such as --map nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3:AMD_Instinct_MI300X_OAM"
             raise codes.problem(codes.BAD_ANSWER, f"--map {text!r} is not KEY=OLD:NEW", help)

@@ -94,19 +94,21 @@ def _release(text: YamlText, root: Node) -> Iterator[Finding]:
 def switch(text: YamlText, entry: Entry, options: Options, known: bool) -> Iterator[Finding]:
     """Convert a value by which a chart chooses between vendors: `known` by the table or from the user, or one that looks like it."""
     assert entry.key is not None
-    if entry.root.value("kind") or text.inner(entry.value) is None:
+    if text.inner(entry.value) is None:
         return
     path = ".".join((*entry.path, entry.key.text))
     place = text.span(entry.value)
     if not known:
-        if entry.value.text.lower() == "nvidia":
+        if entry.value.text.lower() == "nvidia" and not entry.root.value("kind"):
             help = f"if the chart knows AMD, say its word: --map {path}=nvidia:amd"
             yield Refusal(*place, "a chart's own switch between vendors", help, code=codes.ASK)
         return
-    answer = options.mapping.get((path, entry.value.text))
+    answer = options.answer(path, entry.value.text) or options.answer(entry.key.text, entry.value.text)
     row = kind("value", f"{path}={entry.value.text}")
     if answer is not None and not answer[0]:
-        yield Change(*place, answer[1].encode(), f"asked for: {path}={answer[1]}", "--map")
+        yield Change(*place, answer[1].encode(), f"asked for: {entry.key.text}={answer[1]}", "--map")
+    elif entry.root.value("kind"):
+        return
     elif row is not None and row["conversion"] == "keep":
         yield Note(*place, row["reason"], row["source"])
     elif row is not None:

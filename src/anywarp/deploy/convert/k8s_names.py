@@ -40,7 +40,7 @@ def key(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:
     assert entry.key is not None
     name = entry.key.text
     prefix = next((p for p in _QUOTA if name.startswith(p)), "")
-    if _selects(entry):
+    if selects(entry):
         yield from _label_pair(text, entry, options)
     elif (row := resource(name.removeprefix(prefix))) is not None:
         start, end = text.span(entry.key)
@@ -120,7 +120,8 @@ def _resource_in(name: str) -> tuple[Row, str, str] | None:
     return (row, prefix, name.removeprefix(prefix)) if row is not None else None
 
 
-def _selects(entry: Entry) -> bool:
+def selects(entry: Entry) -> bool:
+    """Say whether a key is a label in a selector or among labels."""
     return entry.under(*LABEL_PLACES) or (bool(entry.path) and entry.path[-1].endswith(("Selector", "Labels")))
 
 

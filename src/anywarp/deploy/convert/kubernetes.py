@@ -126,7 +126,7 @@ def _lists_variables(node: Node) -> bool:
 
 def _pair(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:
     """A key with a scalar: what the key says decides; a chart's own switch is what nothing else explains."""
-    known = list(k8s_helm.switch(text, entry, options, known=True))
+    known = [] if k8s_names.selects(entry) else list(k8s_helm.switch(text, entry, options, known=True))
     found = known or [*_by_key(text, entry, options), *k8s_objects.pair(text, entry)]
     yield from found or k8s_helm.switch(text, entry, options, known=False)
 
