@@ -85,3 +85,45 @@ def test_every_subject_that_scanners_name_has_a_judge():
     }
     assert len(named) > 20 and {n.partition(".")[0] for n in named} & rooms
     assert [name for name in sorted(named) if not is_fact(name) and judge_of(name, known) is None] == []
+
+
+HOSTILE = {
+    "junk.cu": bytes(range(256)) * 400,
+    "latin.cu": b"// caf\xe9 \xff\xfe\nint main() { cudaFree(0); }\n",
+    "line.cu": b"cudaMalloc(&a, 1);" * 20_000,
+    "deep.py": b"import torch\nx = " + b"(" * 20_000,
+    "null.py": b"import torch\n\0torch.cuda.synchronize()\n",
+    "deep.ipynb": b'{"cells":' + b"[" * 20_000,
+    "bomb.yaml": b"apiVersion: v1\nkind: Pod\na: &a [x, x, x]\n"
+    + b"".join(b"%c: &%c [*%c, *%c, *%c, *%c]\n" % ((98 + i, 98 + i) + (97 + i,) * 4) for i in range(20)),
+    "flow.yaml": b"apiVersion: v1\nkind: Pod\nx: " + b"[" * 20_000,
+    "Dockerfile": b"FROM nvidia/cuda:12.4.1-base-ubuntu22.04\nRUN " + b"a && \\\n" * 5_000,
+    "requirements.txt": b"torch" + b"[" * 20_000 + b"\ncupy-cuda12x\n",
+    "pyproject.toml": b"[project]\ndependencies = [" + b"[" * 20_000,
+    "x.so": b"\x7fELF\x02\x01\x01" + bytes(9) + b"\xff" * 5_000,
+    "x.ptx": b".version 8.0\n.target sm_80\n" + b"{" * 20_000,
+    "dash.json": b'{"panels":' * 10_000,
+    "quote'\"\n.cu": b"void f() { cudaFree(0); }\n",
+}
+
+
+def test_hostile_files_of_every_kind_cost_themselves(tmp_path):
+    for name, data in HOSTILE.items():
+        (tmp_path / name).write_bytes(data)
+    with open(tmp_path / "huge.cu", "wb") as file:
+        file.truncate(200_000_000)
+    (tmp_path / "loop").symlink_to(tmp_path)
+    before = {p.name: (p.stat().st_size, p.stat().st_mtime_ns) for p in tmp_path.iterdir()}
+    result = assess(Plan([str(tmp_path)], parse_target("hip:gfx942", "7.1"), keep=False))
+    assert {p.name: (p.stat().st_size, p.stat().st_mtime_ns) for p in tmp_path.iterdir()} == before
+    names = {(f.path.removeprefix(f"{tmp_path}/"), f.use.name) for f in result.findings}
+    assert names >= {
+        ("latin.cu", "cudaFree"),
+        ("line.cu", "cudaMalloc"),
+        ("quote'\"\\n.cu", "cudaFree"),
+        ("requirements.txt", "cupy-cuda12x"),
+        ("Dockerfile", "nvidia/cuda:12.4.1-base-ubuntu22.04"),
+    }
+    told = {p.code for p in result.problems}
+    assert "M003" in told and not told & {"M004", "M005", "M006"}
+    assert not any("\n" in f.path or "\n" in f.use.text for f in result.findings)

@@ -103,12 +103,16 @@ def test_inputs_reach_scripts_through_the_environment_alone():
 
 
 def test_the_hook_runs_on_the_files_it_is_given(tmp_path, capsys, monkeypatch):
-    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    hook, same = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    assert [one["id"] for one in (hook, same)] == ["anywarp-assess", "anywarp-assess-system"]
+    assert {key: hook[key] for key in ("entry", "args", "types")} == {
+        key: same[key] for key in ("entry", "args", "types")
+    }
     monkeypatch.chdir(tmp_path)
     (tmp_path / "good.cu").write_text("int main() { cudaFree(0); }\n")
     (tmp_path / "bad one.cu").write_text("void f() { cudaGraphConditionalHandleCreate(0, 0, 0, 0); }\n")
     program, *words = [*hook["entry"].split(), *hook["args"], "--target", "hip:gfx942", "--rocm", "7.1"]
-    assert program == "anywarp" and hook["language"] == "python"
+    assert program == "anywarp" and (hook["language"], same["language"]) == ("python", "system")
     assert main.call([*words, "good.cu"]) == 0
     assert main.call([*words, "good.cu", "bad one.cu"]) == 1
     assert "no path yet" in capsys.readouterr().err

@@ -103,6 +103,13 @@ def test_sarif_follows_the_standard():
     assert [(n["descriptor"]["id"], n["level"]) for n in notes] == [("M002", "warning")]
 
 
+def test_sarif_of_too_many_results_keeps_the_worst_and_says_so(monkeypatch):
+    monkeypatch.setattr(sarif, "MOST_RESULTS", 3)
+    (run,) = sarif.report(assessment())["runs"]
+    assert [r["level"] for r in run["results"]] == ["error", "warning", "warning"]
+    assert "3 further results" in run["invocations"][0]["toolExecutionNotifications"][-1]["message"]["text"]
+
+
 class Page(HTMLParser):
     """Collects tags, attributes and the texts of scripts and styles."""
 

@@ -17,6 +17,9 @@ from anywarp.migrate.findings import ANSWERS, Answer, Finding
 from anywarp.migrate.kinds import KINDS, kind_of
 from anywarp.migrate.summary import RANK, fingerprints, target_arguments
 
+MOST_RESULTS = 25_000
+"""GitHub refuses a run with more results; of more, the worst are kept, and a notification says so."""
+
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVELS: dict[Answer, str] = {
     "converted": "note",
@@ -45,6 +48,11 @@ def report(assessment: Assessment, new: Sequence[bool] | None = None) -> dict[st
         if finding.verdict.answer in LEVELS
     ]
     entries.sort(key=lambda entry: -RANK[entry[0].verdict.answer])
+    notes = [_notification(problem) for problem in assessment.problems]
+    if len(entries) > MOST_RESULTS:
+        text = f"{len(entries) - MOST_RESULTS:,} further results are left out; --format json has all"
+        notes.append({"level": "warning", "message": {"text": text}, "descriptor": {"id": "too-many-results"}})
+        del entries[MOST_RESULTS:]
     rules = list(dict.fromkeys(_rule_id(finding) for finding, _, _ in entries))
     index = {rule: number for number, rule in enumerate(rules)}
     driver = {
@@ -59,7 +67,7 @@ def report(assessment: Assessment, new: Sequence[bool] | None = None) -> dict[st
         "invocations": [
             {
                 "executionSuccessful": True,
-                "toolExecutionNotifications": [_notification(problem) for problem in assessment.problems],
+                "toolExecutionNotifications": notes,
             }
         ],
         "properties": {"target": target_arguments(assessment.plan.target)},
