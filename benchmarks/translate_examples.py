@@ -73,7 +73,7 @@ def page(outcomes: list[Outcome], tree: str, rocm: str) -> str:
         f"# {tree}, translated to HIP and compiled",
         "",
         f"`anywarp translate --rocm {rocm}` translated every program of `{tree}`; {compiler.name} with HIP {compiler.hip}'s headers compiled",
-        "the device side and the host side of each to assembly (`-O1`; nothing was linked or run, there was no AMD GPU).",
+        "the device side and the host side of each to object code (`-O1`; nothing was linked or run, there was no AMD GPU).",
         f"Compiled: {sums}. *refused*: the translator itself said that something in the file needs a person, so the compiler's",
         "errors were foretold; *with remarks*: it said so, and the rest compiles.",
         "",

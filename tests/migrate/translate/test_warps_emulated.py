@@ -35,8 +35,8 @@ def run(kernels: tuple[bytes, str], name: str, per_thread: int = 1) -> list[int]
     start = struct.pack(f"<{THREADS}i", *DATA)
     out = bytes([0xEE]) * (4 * THREADS * per_thread)
     after = device_code.launch(code, architecture, name, THREADS, [start, out])
-    assert bytes(after[0]) == start, "the input is not written"
-    return list(struct.unpack(f"<{THREADS * per_thread}I", bytes(after[1])))
+    assert after[0] == start, "the input is not written"
+    return list(struct.unpack(f"<{THREADS * per_thread}I", after[1]))
 
 
 def wrapped(values: list[int]) -> list[int]:
@@ -108,7 +108,7 @@ def test_matches_are_sought_within_the_warp(kernels: tuple[bytes, str]):
 def test_lane_numbers_of_ptx_are_cudas(kernels: tuple[bytes, str]):
     code, architecture = kernels
     after = device_code.launch(code, architecture, "lanes", THREADS, [bytes(8 * THREADS)])
-    out = struct.unpack(f"<{2 * THREADS}I", bytes(after[0]))
+    out = struct.unpack(f"<{2 * THREADS}I", after[0])
     assert list(out[0::2]) == [i % 32 for i in range(THREADS)]
     assert list(out[1::2]) == [(1 << i % 32) - 1 for i in range(THREADS)]
 

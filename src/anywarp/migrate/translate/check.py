@@ -142,13 +142,13 @@ def check_file(
 def _compile(
     compiler: hip_compiler.HipCompiler, source: Path, architecture: str, side: str, options: Sequence[str]
 ) -> tuple[int, str]:
-    """Compile to assembly, so that the back end has its say as well: no linker or device library is needed."""
+    """Compile to an object, so that the back end has its say as well; -S keeps the driver from linking, which needs more of ROCm."""
     with tempfile.TemporaryDirectory(prefix="anywarp-check-") as folder:
         command = [
-            *compiler.command, "-x", "hip", f"--offload-arch={architecture}", side, "-S", "-O1", "-w",
+            *compiler.command, "-x", "hip", f"--offload-arch={architecture}", side, "-S", "-Xclang", "-emit-obj", "-O1", "-w",
             "-fno-color-diagnostics", "-ferror-limit=20",
             *options, *(word for path in compiler.includes for word in ("-isystem", str(path))),
-            "-o", str(Path(folder) / "out.s"), str(source.absolute()),
+            "-o", str(Path(folder) / "out.o"), str(source.absolute()),
         ]  # fmt: skip
         try:
             done = subprocess.run(
