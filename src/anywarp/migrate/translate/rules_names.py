@@ -134,8 +134,21 @@ def is_anothers(unit: Unit, place: int) -> bool:
         return True
     if before == b":" and code[at - 1 : at] == b":":
         qualifier = word_before(code, at - 1)
-        return bool(qualifier) and qualifier not in (b"return", b"else", b"case", b"throw", b"in")
+        if not qualifier or qualifier in (b"return", b"else", b"case", b"throw", b"in"):
+            return False
+        return not _ends_directive(code, at - 1)
     return code[place - 1] >= 0x80 if place else False
+
+
+def _ends_directive(code: bytes, place: int) -> bool:
+    """Say whether the last text before `place` is a directive's, on a line of its own."""
+    end = place
+    while end > 0 and code[end - 1] in b" \t\r\n":
+        end -= 1
+    if b"\n" not in code[end:place]:
+        return False
+    low = max(0, end - 1000)
+    return code[max(low, code.rfind(b"\n", low, end) + 1) : end].lstrip().startswith(b"#")
 
 
 RULES = (Names(),)
