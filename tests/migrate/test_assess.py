@@ -39,7 +39,7 @@ def test_a_hostile_tree_is_assessed_with_a_problem_per_bad_file(tmp_path):
     result = assess(plan(root, keep=False))
     assert {f.use.name for f in result.findings} == {"cudaQuote", "cudaByte", "cudaSlip"}
     assert sorted(p.code for p in result.problems) == ["M003", "M005", "M009"]
-    everything = repr([(f.path, f.use.text) for f in result.findings]) + "".join(p.as_text() for p in result.problems)
+    everything = "".join(f.path + f.use.text for f in result.findings) + "".join(p.as_text() for p in result.problems)
     assert "\x1b" not in everything
     assert [f.path for f in result.findings if f.use.name == "cudaByte"] == [f"{root}/\\xff\\x1b[2J.toy"]
     assert [f.path for f in result.findings if f.use.name == "cudaSlip"] == [f"{root}/slip.zip!/../../out.toy"]
