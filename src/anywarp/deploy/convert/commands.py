@@ -6,15 +6,14 @@ Commands stand in scripts, Dockerfiles, workflows and manifests; each is convert
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from anywarp.catalogue import replacements
 from anywarp.catalogue.migration import rows
 from anywarp.deploy.convert import docker_run, environment, installs, smi
-from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal, moved
+from anywarp.deploy.convert.model import Answer, Change, Finding, Fine, Note, Options, Refusal, moved
 from anywarp.deploy.convert.shell_words import ASSIGNED, Command, bare_span, is_read, line_of, program, split
 
-_USED = re.compile(r"\$(?:\{(?P<braced>[A-Z_]\w*)|(?P<bare>[A-Z_]\w*))")
 _ADDRESS = re.compile(
     r"https?://(?:developer\.download\.nvidia\.com|nvidia\.github\.io|developer\.nvidia\.com)[^\s\"']*"
 )
@@ -44,12 +43,18 @@ def commands(data: bytes, options: Options, renamed: dict[str, str] | None = Non
     text = data.decode("latin-1")
     renamed = dict(renamed or {})
     found: list[Finding] = []
+    read = read_in(text)
     for command in split(text):
-        found += variables(command, options, renamed)
+        found += variables(command, options, renamed, read=read)
         found += _command(command, options, is_read(command))
     yield from _joined(found)
     yield from uses(text, options, renamed)
     yield from _rest(text)
+
+
+def read_in(text: str) -> frozenset[str]:
+    """Return the names of the variables that a text reads."""
+    return frozenset(found["braced"] or found["bare"] for found in environment.USED.finditer(text))
 
 
 def _joined(found: list[Finding]) -> Iterator[Finding]:
@@ -69,12 +74,20 @@ def _joined(found: list[Finding]) -> Iterator[Finding]:
 
 
 def variables(
-    command: Command, options: Options, renamed: dict[str, str], whole: tuple[int, int] | None = None
+    command: Command,
+    options: Options,
+    renamed: dict[str, str],
+    whole: tuple[int, int] | None = None,
+    read: Collection[str] | None = None,
 ) -> Iterator[Finding]:
-    """Yield what becomes of the variables that a command sets; `whole` goes where all of them do, in place of the command's line."""
+    """Yield what becomes of the variables that a command sets; `whole` goes where all of them do, in place of the command's line.
+
+    `read` are the variables that are read somewhere, where not in the command's text alone: they are not taken out.
+    """
     first = next((word for word in command.words if not ASSIGNED.fullmatch(word)), "")
     exporting = first in ("export", "declare", "local", "readonly", "typeset", "unset")
     taken: list[int] = []
+    read = read_in(command.text) if read is None else read
     for place, word in enumerate(command.words):
         found = ASSIGNED.fullmatch(word)
         if found is None:
@@ -93,7 +106,18 @@ def variables(
             yield Refusal(start, end, answer.reason, answer.help, answer.source, answer.code)
         elif answer.action == "keep":
             yield Fine(start, end, answer.reason, answer.source)
-        elif answer.action == "remove":
+        elif answer.action == "remove" and found[1] in read:
+            yield Note(start, end, f"stays, because {found[1]} is read here: {answer.reason}", answer.source)
+        elif answer.action == "remove" and command.text[end : end + 1] in ("$", "`"):
+            yield Refusal(
+                start,
+                end,
+                f"its value is calculated; {answer.reason}",
+                "take it out",
+                answer.source,
+                environment.NO_TWIN,
+            )
+        elif answer.action == "remove" or _of_itself(found[1], found[2], answer):
             taken.append(place)
         else:
             renamed[found[1]] = answer.name or found[1]
@@ -101,6 +125,15 @@ def variables(
                 command, place, found[1], found[2], answer.name or found[1], answer.text, answer.reason, answer.source
             )
     yield from _taken(command, taken, exporting, whole or line_of(command))
+
+
+def _of_itself(name: str, value: str, answer: Answer) -> bool:
+    """Say whether a variable would be set to itself, as two of CUDA's names become one."""
+    names = {name: value, answer.name: answer.text}
+    return names[answer.name] in (f"${answer.name}", f"${{{answer.name}}}") and value not in (
+        f"${name}",
+        f"${{{name}}}",
+    )
 
 
 def _bare(command: Command, place: int, action: str, name: str, reason: str, source: str) -> Iterator[Finding]:
@@ -127,11 +160,11 @@ def _assignment(
     written = raw.partition("=")[2]
     if environment.folders(value) == text:
         after = environment.folders(written)
-    elif value in written:
+    elif value in written and value:
         after = written.replace(value, text, 1)
     else:
         after = f'"{text}"'
-    yield Change(start, end, f"{new}={_renamed(after)}".encode("latin-1"), reason, source)
+    yield Change(start, end, f"{new}={environment.references(after)}".encode("latin-1"), reason, source)
 
 
 def _taken(command: Command, taken: list[int], exporting: bool, whole: tuple[int, int]) -> Iterator[Finding]:
@@ -148,16 +181,6 @@ def _taken(command: Command, taken: list[int], exporting: bool, whole: tuple[int
         else:  # everything before it goes, too
             start, end = command.spans[place][0], command.spans[place + 1][0]
         yield Change(start, end, b"", reason, source)
-
-
-def _renamed(text: str) -> str:
-    """Return text in which variables that are read have the names that they have on ROCm."""
-    for found in reversed(list(_USED.finditer(text))):
-        group = "braced" if found["braced"] else "bare"
-        row = replacements.variable(found[group])
-        if row is not None and row["conversion"] == "rename":
-            text = text[: found.start(group)] + row["target"] + text[found.end(group) :]
-    return text
 
 
 def _command(command: Command, options: Options, parsed: bool) -> Iterator[Finding]:
@@ -229,7 +252,7 @@ def _modules(command: Command, place: int, options: Options) -> Iterator[Finding
 
 def uses(text: str, options: Options, renamed: dict[str, str]) -> Iterator[Finding]:
     """Yield what becomes of the places that read a variable that has another name now."""
-    for found in _USED.finditer(text):
+    for found in environment.USED.finditer(text):
         group = "braced" if found["braced"] else "bare"
         name = found[group]
         if _commented(text, found.start()):
@@ -239,12 +262,23 @@ def uses(text: str, options: Options, renamed: dict[str, str]) -> Iterator[Findi
             row = replacements.variable(name)
             new = row["target"] if row is not None and row["conversion"] == "rename" else ""
         start, end = found.span(group)
-        if new and new != name:
+        if new and environment.elsewhere(text, found):
+            reason = "a part of CUDA's folder that ROCm's does not have"
+            yield Refusal(start, end, reason, "find what takes its place", "", environment.NO_TWIN)
+        elif new and new != name and (tail := re.match(r"\}?/lib64(?![\w-])", text[end:])):
+            written = new + tail[0].replace("lib64", "lib")
+            yield Change(
+                start,
+                end + len(tail[0]),
+                written.encode(),
+                f"{name} has this name on ROCm, and ROCm's libraries lie in lib",
+            )
+        elif new and new != name:
             yield Change(
                 start, end, new.encode(), f"{name} has this name on ROCm", "the table of environment variables"
             )
-        elif name in renamed or (replacements.variable(name) or {}).get("conversion") == "keep":
-            yield Fine(start, end, "means the same on ROCm")
+        elif name in renamed or (replacements.variable(name) or {}).get("conversion") in ("keep", "drop"):
+            yield Fine(start, end, "a variable that stays, since it is read")
 
 
 def _rest(text: str) -> Iterator[Finding]:

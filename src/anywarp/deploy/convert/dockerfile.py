@@ -48,6 +48,7 @@ class _Stage:
     arguments: dict[str, str] = field(default_factory=dict[str, str])
     names: set[str] = field(default_factory=set[str])
     renamed: dict[str, str] = field(default_factory=dict[str, str])
+    read: frozenset[str] = frozenset()
 
 
 def wants(path: PurePath, data: bytes) -> bool:
@@ -58,7 +59,7 @@ def wants(path: PurePath, data: bytes) -> bool:
 def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
     """Yield what becomes of a Dockerfile."""
     text = data.decode("latin-1")
-    stage = _Stage()
+    stage = _Stage(read=commands.read_in(text))
     for one in instructions(text):
         reader = _READERS.get(one.name)
         if reader is not None:
@@ -181,7 +182,7 @@ def _arg(one: Instruction, stage: _Stage, options: Options) -> Iterator[Finding]
 def _assigned(one: Instruction, first: int, last: int, stage: _Stage, options: Options) -> Iterator[Finding]:
     text = " " * first + one.body[first:last]
     for command in split(text):
-        yield from moved(commands.variables(command, options, stage.renamed, (first, last)), one.body_start)
+        yield from moved(commands.variables(command, options, stage.renamed, (first, last), stage.read), one.body_start)
 
 
 def _env(one: Instruction, stage: _Stage, options: Options) -> Iterator[Finding]:
@@ -190,7 +191,7 @@ def _env(one: Instruction, stage: _Stage, options: Options) -> Iterator[Finding]
         yield from _old_env(one, legacy[1], legacy[2], stage, options)
         return
     for command in split(one.body):
-        found = list(commands.variables(command, options, stage.renamed, (0, len(one.body))))
+        found = list(commands.variables(command, options, stage.renamed, (0, len(one.body)), stage.read))
         yield from moved(found, one.body_start)
         changed = [(change.start, change.end) for change in found if isinstance(change, Change)]
         for use in commands.uses(one.body, options, stage.renamed):
@@ -207,6 +208,8 @@ def _old_env(one: Instruction, name: str, value: str, stage: _Stage, options: Op
         stage.renamed[name] = answer.name or name
         tail = one.body[len(name) :].replace(value.strip(), answer.text, 1)
         yield Change(start, end, ((answer.name or name) + tail).encode("latin-1"), answer.reason, answer.source)
+    elif answer.action == "remove" and name in stage.read:
+        yield Note(start, end, f"stays, because {name} is read here: {answer.reason}", answer.source)
     elif answer.action == "remove":
         yield Change(start, end, b"", answer.reason, answer.source)
     elif answer.action == "refuse":

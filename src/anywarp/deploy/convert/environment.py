@@ -6,15 +6,21 @@ Variables stand in scripts, Dockerfiles, manifests and workflows alike, and mean
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from anywarp.catalogue import replacements
 from anywarp.catalogue.migration import Row
 from anywarp.deploy.convert.model import Answer, Options
 
 NO_TWIN = "Y032"
-FOLDER = re.compile(r"/usr/local/cuda(?:-[\d.]+)?(?![\w.-])(?P<rest>(?:/(?:lib64|bin|include|lib))?(?![\w-]))?")
+FOLDER = re.compile(
+    r"/usr/local/cuda(?:-[\d.]+)?(?:(?P<rest>/(?:lib64|bin|include|lib))(?![\w-])|(?![\w.-])(?!/[\w.]))"
+)
 """CUDA's folder, and of what lies in it the parts that ROCm's folder has, too."""
+USED = re.compile(r"\$(?:\{(?P<braced>[A-Z_]\w*)|(?P<bare>[A-Z_]\w*))")
+"""A variable that is read."""
 _REFERENCE = re.compile(r"\$(?:\w+|\{\w+\})(?:/[\w/.-]*)?")
+_DEFAULTED = re.compile(r"\$\{(?P<name>\w+)(?P<sign>:?-)(?P<text>[^}]*)\}")
 _NVIDIAS_PART = re.compile(
     r"/usr/local/nvidia/|/usr/local/cuda(?:-[\d.]+)?/(?:lib64|lib)/stubs|/usr/local/cuda(?:-[\d.]+)?/(?:compat|extras)\b"
 )
@@ -24,6 +30,35 @@ _FOLDER_SOURCE = "HIPCC environment variables; ROCm installs into /opt/rocm"
 
 def variable(name: str, value: str | None, options: Options) -> Answer | None:
     """Return what becomes of a variable and its value (None: not known where it is set); None where it does not concern CUDA."""
+    answer = _variable(name, value, options)
+    if answer is None or answer.action != "replace":
+        return answer
+    return replace(answer, text=references(answer.text))
+
+
+def references(text: str) -> str:
+    """Return a text in which variables that are read (`$CUDA_HOME/lib64`) have the names that they have on ROCm."""
+    for found in reversed(list(USED.finditer(text))):
+        group = "braced" if found["braced"] else "bare"
+        row = replacements.variable(found[group])
+        if row is not None and row["conversion"] == "rename" and not elsewhere(text, found):
+            start, end = found.span(group)
+            text = text[:start] + row["target"] + text[end:].replace("/lib64", "/lib", text[end:].find("/lib64") <= 1)
+    return text
+
+
+def elsewhere(text: str, found: re.Match[str]) -> bool:
+    """Say whether a variable that is read stands before a part of CUDA's folder that ROCm's does not have."""
+    row = replacements.variable(found["braced"] or found["bare"])
+    behind = text[found.end() :].lstrip("}\"'")
+    return (
+        row is not None
+        and row["values"] == "path"
+        and re.match(r"/(?!(?:lib64|lib|bin|include)\b)[\w.]", behind) is not None
+    )
+
+
+def _variable(name: str, value: str | None, options: Options) -> Answer | None:
     row = replacements.variable(name)
     if row is None:
         return _search_path(name, value)
@@ -72,13 +107,25 @@ def _renamed(row: Row, name: str, value: str | None, options: Options) -> Answer
     if value is not None and how == "architectures" and not _REFERENCE.fullmatch(text):
         if not options.target.architecture:
             return _refused(row, "architectures of NVIDIA's cards have no twins", f"set {new}, such as {new}=gfx942")
+        given = _DEFAULTED.fullmatch(text)
         text = options.target.architecture
+        text = f"${{{given['name']}{given['sign']}{text}}}" if given else text
     if value is not None and how == "path":
         moved = folders(text)
-        if moved == text and text and not _REFERENCE.fullmatch(text) and not text.startswith("/opt/rocm"):
+        if moved == text and text and not _is_folder(text):
             return _refused(row, f"{text} is not CUDA's usual folder", f"set {new} to ROCm's folder, such as /opt/rocm")
         text = moved
     return Answer("replace", row["reason"], text, new, source=row["source"])
+
+
+def _is_folder(text: str) -> bool:
+    """Say whether a value is ROCm's folder already, or that of a variable that will be."""
+    if text.startswith("/opt/rocm"):
+        return True
+    read = USED.match(text)
+    row = replacements.variable(read["braced"] or read["bare"]) if read else None
+    mine = read is not None and (read["braced"] or read["bare"]) == "ROCM_PATH"
+    return mine or (row is not None and row["values"] == "path" and _REFERENCE.fullmatch(text) is not None)
 
 
 def _refused(row: Row, reason: str, help: str) -> Answer:

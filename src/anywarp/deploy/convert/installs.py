@@ -58,6 +58,7 @@ def _installed(
         yield Change(*line_of(command), b"", gone[0].reason, gone[0].source)
         return
     yield from made.findings
+    refused = any(isinstance(one, Refusal) for one in made.findings)
     moved = False
     for first, last, _, address in indexes:
         answer = packages.index(address, options)
@@ -70,6 +71,8 @@ def _installed(
             moved = True
             place = command.text.find(address, start, end)
             yield Change(place, place + len(address), answer.text.encode(), answer.reason, answer.source)
+        elif answer.action == "remove" and refused:
+            yield Note(start, end, "stays with the packages that stay", answer.source)
         elif answer.action == "remove":
             yield Change(*command.removal(first, last), b"", answer.reason, answer.source)
         elif answer.action == "refuse":

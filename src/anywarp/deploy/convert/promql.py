@@ -27,6 +27,7 @@ _LINEAR = frozenset(
 )
 _COUNTING = frozenset("count_over_time changes resets present_over_time".split())
 _OPEN = re.compile(r"\$|\[\[|^(?:\.[*+])?$")
+_PORT_SOURCE = "github.com/ROCm/device-metrics-exporter docs/installation"
 _SUMMED = ("rate", "irate", "increase")
 
 
@@ -200,6 +201,14 @@ class _Conversion:
         if name not in ("label_replace", "label_join") or len(node.children) < 3:
             return
         made, *rest = node.children[1:]
+        if (
+            name == "label_replace"
+            and len(rest) == 3
+            and rest[1].name
+            and rest[1].name.text[1:-1] == "instance"
+            and rest[2].name
+        ):
+            self.port(rest[2].name)
         texts = [made, *(rest[1:2] if name == "label_replace" else rest[1:])]
         for index, part in enumerate(texts):
             row = label(self.text[part.start + 1 : part.end - 1]) if part.kind == "literal" else None
@@ -326,6 +335,12 @@ class _Conversion:
         place = node.braces[0] + 1
         self.found.append(Change(place, place, text.encode(), "names which of its series is meant", ""))
 
+    def port(self, text: Name) -> None:
+        """Change the port of NVIDIA's exporter in a matcher or a pattern on `instance` to that of AMD's."""
+        for found in re.finditer(r"(?<!\d)9400(?!\d)", self.text[text.start : text.end]):
+            start = text.start + found.start()
+            self.found.append(Change(start, start + 4, b"5000", "the port of AMD's exporter", _PORT_SOURCE))
+
     def matcher(self, matcher: Matcher) -> None:
         name, value = matcher.label.text, matcher.value.text[1:-1]
         given = self.options.mapping.get((name, value))
@@ -338,6 +353,8 @@ class _Conversion:
             )
             return
         row = label(name)
+        if name == "instance":
+            self.port(matcher.value)
         if row is None:
             if re.search(r"(?i)dcgm|nvidia", value):
                 reason = f"{name} names what scrapes NVIDIA's exporter"

@@ -14,6 +14,7 @@ from anywarp.deploy.convert.model import Kind
 
 KINDS: tuple[str, ...] = (
     "prometheus",
+    "scrape",
     "grafana",
     "lock_files",
     "project_files",
@@ -24,6 +25,7 @@ KINDS: tuple[str, ...] = (
     "conda",
     "shell_scripts",
     "slurm_gres",
+    "providers",
     "kubernetes",
 )
 """Modules by name; the special before the general: a compose file is YAML, too."""

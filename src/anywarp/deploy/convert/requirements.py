@@ -59,6 +59,8 @@ def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
         elif answer.action == "replace":
             moved = True
             yield Change(start, end, answer.text.encode(), answer.reason, answer.source)
+        elif answer.action == "remove" and any(isinstance(found, Refusal) for found in settled):
+            yield Note(start, end, "stays with the packages that stay", answer.source)
         elif answer.action == "remove":
             yield Change(*one.line, b"", answer.reason, answer.source)
         elif answer.action == "refuse":

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
 from anywarp.catalogue.migration import Row, rows
-from anywarp.deploy.convert import commands
+from anywarp.deploy.convert import commands, environment
 from anywarp.deploy.convert.model import Change, Finding, Fine, Options, Refusal
 from anywarp.deploy.convert.shell_words import split
 
@@ -20,6 +20,9 @@ _ENDINGS = (".sh", ".bash", ".zsh", ".ksh", ".sbatch", ".slurm", ".env", ".envrc
 _NAMES = (".env", ".envrc", ".bashrc", ".profile", ".bash_profile", ".zshrc")
 _INTERPRETER = re.compile(rb"#!.*\b(?:ba|z|k|da|a)?sh\b")
 _SBATCH = re.compile(r"(?m)^#SBATCH[ \t]+(?P<line>[^\n]*)")
+_VARIABLE = re.compile(
+    r"(?m)^[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_]\w*)=(?P<value>[^\n#]*?)[ \t\r]*(?:#[^\n]*)?(?:\n|\Z)"
+)
 _GRES = re.compile(r"(?:--gres|--gpus|--gpus-per-(?:node|task|socket)|-G)[= ]\s*(?P<value>\S+)")
 _TYPE = re.compile(r"(?:^|,)(?:gpu:|gres:gpu:)?(?P<type>[A-Za-z_][\w.-]*)(?=:\d|$)")
 _CONSTRAINT = re.compile(r"(?:--constraint|-C)[= ]\s*(?P<value>\S+)")
@@ -38,8 +41,38 @@ def wants(path: PurePath, data: bytes) -> bool:
 
 def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
     """Yield what becomes of a script."""
+    if _holds_variables(path):
+        yield from _variables(data, options)
+        return
     yield from commands.commands(data, options)
     yield from sbatch(data, options)
+
+
+def _holds_variables(path: PurePath) -> bool:
+    name = path.name.lower()
+    return name == ".env" or name.startswith(".env.") or name.endswith(".env")
+
+
+def _variables(data: bytes, options: Options) -> Iterator[Finding]:
+    """Yield what becomes of a file of variables: one in a line, whose value goes to the end of the line."""
+    for line in _VARIABLE.finditer(data.decode("latin-1")):
+        value = line["value"].strip()
+        bare = value[1:-1] if value[:1] in ("'", '"') and value[-1:] == value[:1] and len(value) > 1 else value
+        answer = environment.variable(line["name"], bare, options)
+        start, end = line.start("name"), line.end("value")
+        if answer is None:
+            continue
+        if answer.action == "replace":
+            written = (
+                f"{answer.name or line['name']}={line['value'].replace(bare, answer.text, 1) if bare else answer.text}"
+            )
+            yield Change(start, end, written.encode("latin-1"), answer.reason, answer.source)
+        elif answer.action == "remove":
+            yield Change(*line.span(), b"", answer.reason, answer.source)
+        elif answer.action == "refuse":
+            yield Refusal(start, end, answer.reason, answer.help, answer.source, answer.code)
+        else:
+            yield Fine(start, end, answer.reason, answer.source)
 
 
 def comments(data: bytes) -> Iterable[tuple[int, int]]:
