@@ -221,13 +221,17 @@ spec:
 
 def test_a_dashboard_names_the_panel_of_each_query() -> None:
     panels = [
-        {"targets": [{"expr": 'sum(DCGM_FI_DEV_POWER_USAGE{instance="$i"})'}], "title": "Power"},
+        {
+            "targets": [{"expr": 'sum(DCGM_FI_DEV_POWER_USAGE{instance="$i"})', "legendFormat": "GPU {{gpu}}"}],
+            "title": "Power",
+        },
         {"targets": [{"expr": "up"}], "title": "Up"},
     ]
     text = json.dumps({"panels": panels, "title": "GPUs"}, indent=1)
     found = uses("grafana", "d.json", text)
     assert [(use.line, use.subject, use.name, use.detail("panel")) for use in found] == [
-        (6, "metric", "DCGM_FI_DEV_POWER_USAGE", "Power")
+        (6, "metric", "DCGM_FI_DEV_POWER_USAGE", "Power"),
+        (7, "metric.label", "gpu", ""),
     ]
     listed = "# counters\nDCGM_FI_DEV_SM_CLOCK, gauge, clock\nDCGM_FI_DEV_GPU_TEMP, gauge, t\n"
     assert findings("grafana", "default-counters.csv", listed) == [
@@ -269,6 +273,27 @@ jobs:
         (3, 10, "ci.runner", "a100"),
         (4, 15, "env", "CUDA_VISIBLE_DEVICES"),
         (6, 7, "command.nvidia-smi", "nvidia-smi"),
+    ]
+
+
+def test_jenkins_pipelines() -> None:
+    text = """pipeline {
+  agent { docker { image 'nvidia/cuda:12.1.0-devel-ubuntu22.04'; args '--gpus all'; label 'a100' } }
+  // sh 'nvidia-smi'
+  stages { stage('t') { steps {
+    sh '''
+      pip install cupy-cuda12x
+    '''
+    sh "nvidia-smi -L"
+  } } }
+}
+"""
+    assert findings("jenkins", "ci/Jenkinsfile", text) == [
+        (2, 27, "image", "nvidia/cuda:12.1.0-devel-ubuntu22.04"),
+        (2, 71, "container.gpus", "--gpus"),
+        (2, 91, "ci.runner", "a100"),
+        (6, 19, "package", "cupy-cuda12x"),
+        (8, 9, "command.nvidia-smi", "nvidia-smi"),
     ]
 
 
@@ -350,7 +375,7 @@ HOSTILE = [
 ]
 NAMES = {
     "manifests": "x.yaml", "dockerfile": "Dockerfile", "shell": "x.sh", "requirements": "requirements.txt", "projects": "pyproject.toml",
-    "build_files": "CMakeLists.txt", "slurm": "x.sbatch", "grafana": "x.json", "system_packages": "var/lib/dpkg/status",
+    "build_files": "CMakeLists.txt", "jenkins": "Jenkinsfile", "slurm": "x.sbatch", "grafana": "x.json", "system_packages": "var/lib/dpkg/status",
 }  # fmt: skip
 
 

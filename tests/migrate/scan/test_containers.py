@@ -9,6 +9,9 @@ import json
 import tarfile
 from pathlib import Path
 
+import pytest
+
+from anywarp.diagnostics import AnywarpError
 from anywarp.migrate.findings import Use
 from anywarp.migrate.layers import visible_uses
 from migrate.scan.seen import facts, findings, uses
@@ -33,6 +36,7 @@ nvidia-smi
 EOT
 RUN ["pip", "install", "onnxruntime-gpu"]
 FROM build AS final
+LABEL com.nvidia.volumes.needed=nvidia_driver vendor=NVIDIA
 COPY --from=nvidia/cuda:12.1.0-runtime-ubuntu22.04 /x /y
 COPY --from=build /a /b
 ENTRYPOINT ["python", "-m", "app"]
@@ -51,7 +55,8 @@ def test_a_dockerfile_of_several_stages() -> None:
         (16, 13, "package", "cupy-cuda12x"),
         (17, 1, "command.nvidia-smi", "nvidia-smi"),
         (19, 18, "package", "onnxruntime-gpu"),
-        (21, 13, "image", "nvidia/cuda:12.1.0-runtime-ubuntu22.04"),
+        (21, 7, "container.label", "com.nvidia.volumes.needed"),
+        (22, 13, "image", "nvidia/cuda:12.1.0-runtime-ubuntu22.04"),
     ]
     torch = next(use for use in uses("dockerfile", "Dockerfile", DOCKERFILE) if use.name == "torch")
     assert torch.detail("version") == "2.3.0"
@@ -221,7 +226,10 @@ def test_layers_of_docker_save_hide_each_other_and_other_files_stay() -> None:
     assert kept == ["i.tar!/a/layer.tar!/z/y.sh", "other/x/y.sh"]
 
 
-def test_broken_and_deep_json_says_nothing_and_raises_nothing() -> None:
+def test_broken_parts_of_an_image_are_told_and_other_json_is_left_alone() -> None:
     assert uses("oci", "a" * 64, b"{" + b'"a":[' * 100_000) == []
+    with pytest.raises(AnywarpError) as caught:
+        uses("oci", "a" * 64, b'{"schemaVersion": 2, "layers": [')
+    assert caught.value.diagnostic.code == "M050"
     assert uses("oci", "index.json", b'{"manifests": 3}') == []
     assert uses("oci", "index.json", b'{"manifests": [{"annotations": 4}, 5]}') == []

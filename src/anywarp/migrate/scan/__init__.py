@@ -49,6 +49,7 @@ SCANNERS: tuple[str, ...] = (
     "grafana",
     "oci",
     "system_packages",
+    "jenkins",
 )
 """The modules of this room that scan files, in the order in which their findings are listed."""
 

@@ -12,7 +12,7 @@ from anywarp.migrate.scan.lines import Lines
 from anywarp.migrate.scan.outline import Node
 from anywarp.migrate.scan.places import Place
 
-_GPU = re.compile(
+GPU = re.compile(
     r"(?i)(?<![a-z])(?:gpu|cuda|nvidia|a10g?|a100|h100|h200|b200|l4|l40s?|t4|v100|p100|rtx\w*|g[45]dn?\.\w+|g6e?\.\w+|p[345][a-z]*\.\w+)(?![a-z])"
 )
 _ACTION = re.compile(r"(?i)cuda|nvidia|setup-.*gpu")
@@ -74,7 +74,7 @@ def _machine(lines: Lines, place: Place) -> Iterator[Use]:
             *(value for _, value in place.value.real().pairs),
         ]:
             bare = re.sub(r"\$?\{\{.*?\}\}", "", node.text)
-            if node.kind == "scalar" and _GPU.search(bare):
+            if node.kind == "scalar" and GPU.search(bare):
                 yield lines.use_at("ci.runner", node.text, node.line, node.column)
     elif (
         place.key is not None

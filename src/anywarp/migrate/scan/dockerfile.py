@@ -224,7 +224,13 @@ def _healthcheck(text: str, state: _State) -> Iterator[Seen]:
         yield from shifted(shell.script(text[found.end() :]), found.end(), len(text))
 
 
+def _label(text: str, state: _State) -> Iterator[Seen]:
+    for found in re.finditer(r"\bcom\.nvidia\.[\w.-]+", text):
+        yield seen("container.label", found[0], found.start())
+
+
 _READERS = {
+    "LABEL": _label,
     "FROM": _from,
     "ARG": _arg,
     "ENV": _env,

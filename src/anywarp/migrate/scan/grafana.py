@@ -6,13 +6,17 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
+from anywarp.catalogue.migration import by
 from anywarp.migrate.findings import Use
 from anywarp.migrate.scan import metrics
-from anywarp.migrate.scan.lines import Lines, Piece, Seen
+from anywarp.migrate.scan.lines import Lines, Piece, Seen, seen
 
 _HINT = re.compile(rb"DCGM_(?:FI|EXP)_|nvidia_(?:smi|gpu)_")
 _TEXT = re.compile(r'"(expr|query|definition|metric|rawQuery|legendFormat|target)"\s*:\s*"((?:[^"\\]|\\.)*)"')
 _TITLE = re.compile(r'"title"\s*:\s*"((?:[^"\\]|\\.)*)"')
+_SHOWN = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+_NEAR = 1500
+"""Characters between a query and the legend that belongs to it, at most."""
 _ESCAPED = re.compile(r'\\(["\\/])')
 
 
@@ -37,10 +41,13 @@ def scan(data: bytes, path: PurePath) -> Iterator[Use]:
 
 
 def _queries(text: str, titles: list[tuple[int, str]]) -> Iterator[Seen]:
-    at = -1
+    at, asked = -1, -_NEAR
     for found in _TEXT.finditer(text):
+        if found[1] == "legendFormat" and found.start() - asked < _NEAR:
+            yield from _legend(found[2], found.start(2))
         if "DCGM_" not in found[2] and "nvidia_" not in found[2]:
             continue
+        asked = found.start()
         while at + 1 < len(titles) and titles[at + 1][0] < found.start():
             at += 1
         panel = _panel(text, titles, at, found.start())
@@ -48,6 +55,15 @@ def _queries(text: str, titles: list[tuple[int, str]]) -> Iterator[Seen]:
         for one in metrics.expression(shown):
             details = (*one.details, ("panel", panel), ("field", found[1])) if panel else one.details
             yield Seen(one.subject, one.name, found.start(2) + one.offset, details)
+
+
+def _legend(text: str, offset: int) -> Iterator[Seen]:
+    """Yield labels of NVIDIA's that the legend of a query shows: `GPU {{gpu}}`."""
+    known = by("metric_labels", "name")
+    for found in _SHOWN.finditer(text):
+        row = known.get(found[1])
+        if row is not None and row["conversion"] != "keep":
+            yield seen("metric.label", found[1], offset + found.start(1), field="legendFormat")
 
 
 def _panel(text: str, titles: list[tuple[int, str]], at: int, place: int) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any, cast
 
+from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.migrate.findings import Use
 from anywarp.migrate.scan import commands
 
@@ -21,6 +22,8 @@ INSTALLED = True
 WHITEOUT = ".wh."
 OPAQUE = ".wh..wh..opq"
 
+DAMAGED = "M050"
+_HELP = "save the image again; what its layers hold is listed, also what later layers remove"
 _DIGEST = re.compile(r"[0-9a-f]{64}(?:\.json)?")
 _MOST = 4000  # layers, variables and manifests of one image that are taken
 
@@ -40,14 +43,21 @@ def wants(path: PurePath, head: bytes) -> bool:
 
 
 def scan(data: bytes, path: PurePath) -> Iterator[Use]:
-    """Yield the facts of an index, a manifest or a configuration, and the uses in a configuration's variables."""
+    """Yield the facts of an index, a manifest or a configuration, and the uses in a configuration's variables.
+
+    AnywarpError M050 for a part that is no JSON: then it is not known which layers lie on which, and nothing hides what was removed.
+    """
     if path.name.startswith(WHITEOUT):
         yield Use("oci.whiteout", path.name)
         return
     try:
         found = json.loads(bytes(data))
-    except (ValueError, RecursionError):
-        return
+    except (ValueError, RecursionError) as error:
+        if not _names_an_image(bytes(data[:4096])):
+            return  # a blob that is something else
+        raise AnywarpError(
+            Diagnostic(DAMAGED, f"{path.name} of a saved image is no JSON: {str(error)[:120]}", help=_HELP)
+        ) from None
     if isinstance(found, list):
         for entry in _dicts(cast(list[Any], found)):
             yield from _saved(entry)
@@ -59,6 +69,10 @@ def scan(data: bytes, path: PurePath) -> Iterator[Use]:
             yield from _layers([str(layer.get("digest", "")) for layer in _dicts(told["layers"])])
         elif "rootfs" in told or "config" in told:
             yield from _configuration(told)
+
+
+def _names_an_image(head: bytes) -> bool:
+    return re.search(rb'"(?:manifests|Layers|layers|rootfs|schemaVersion|mediaType)"', head) is not None
 
 
 def _dicts(found: Any) -> list[dict[str, Any]]:

@@ -142,6 +142,14 @@ def _access(use: Use, target: Target) -> Verdict | None:
             "minutes",
             CONVERT,
         )
+    if kind == "label":
+        return Verdict(
+            "converted",
+            "a label of NVIDIA's images, which says nothing of this one any more",
+            "nothing: it is left out",
+            "minutes",
+            CONVERT,
+        )
     if kind == "device":
         return by_hand(
             "a device of NVIDIA's driver", "/dev/kfd and /dev/dri, or amd.com/gpu=all by CDI", "minutes", BY_HAND
