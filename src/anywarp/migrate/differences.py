@@ -54,8 +54,9 @@ def _changes(old: bytes, edits: Sequence[Edit], lines: list[bytes], starts: list
     block, first, last = list[Edit](), 0, 0
     for edit in edits:
         begin = min(bisect_right(starts, edit.start) - 1, max(0, len(lines) - 1))
-        end = min(bisect_right(starts, max(edit.end - 1, edit.start)), len(lines))
-        if block and begin > last:
+        joins = edit.end > edit.start and old[edit.end - 1 : edit.end] == b"\n" and not edit.text.endswith(b"\n")
+        end = min(bisect_right(starts, max(edit.end - 1, edit.start)) + joins, len(lines))
+        if block and begin >= last:
             yield _change(old, block, first, last, lines, starts)
             block = []
         first = first if block else begin
