@@ -190,3 +190,10 @@ def test_a_folder_of_the_project_called_cuda_is_not_libcu():
     assert names("#include <cuda/std/atomic>\n#include <cuda/barrier>\n", "cuda.library") + names(
         "#include <cuda/std/atomic>\n", "cuda.header"
     ) == ["libcu++", "cuda/std/atomic"]
+
+
+def test_names_that_a_text_defines_itself_are_its_own():
+    assert scan("#pragma once\n#define cudaMalloc hipMalloc\n#define cudaError_t hipError_t\n", "hip.h") == []
+    text = "static inline unsigned __hgt2_mask(const half2 a, const half2 b) {\n  return 0;\n}\nunsigned f() { return __hgt2_mask(x, y); }\nvoid g() { if (__hgt2_mask(x, y)) { } }\n"
+    uses = [u for u in cuda_source.scan(text.encode(), PurePath("a.cu")) if u.name == "__hgt2_mask"]
+    assert [u.detail("lines") for u in uses] == ["4,5"]

@@ -274,3 +274,8 @@ def test_every_module_of_the_table_is_found_beside_torch():
     ]
     assert missed == []
     assert [name for name in sorted(modules) if ("python.import", name) not in found(f"import {name}\n")] == []
+
+
+def test_compiled_extensions_by_their_names():
+    (use,) = [u for u in uses("import torch\nimport causal_conv1d_cuda\n") if u.subject == "python.kernel"]
+    assert (use.name, use.detail("module")) == ("extension module", "causal_conv1d_cuda")

@@ -17,6 +17,7 @@ from anywarp.migrate.scan.cpp_text import Lines, includes
 from anywarp.migrate.scan.tally import Tally
 from anywarp.migrate.target import Target
 from anywarp.migrate.translate import rules_hazards, rules_warps
+from anywarp.migrate.translate.brackets import call
 from anywarp.migrate.translate.rules import Edit, Problem
 from anywarp.migrate.translate.unit import Options, Unit
 
@@ -39,6 +40,8 @@ _HOPPER = re.compile(
 _HOPPER_FILE = re.compile(r"(?i)sm_?(?:90|100)|hopper|blackwell|wgmma|tcgen05")
 _TEXTURE = re.compile(rb"(?<![:\w])(?:texture|surface)\s*<\s*(?:unsigned\s+)?\w+\s*(?:,[^<>;()]*)?>\s*\w+\s*[;=]")
 _HIP = re.compile(rb"\bhip[A-Z]\w+|\bhip/|__builtin_amdgcn_|\brocprim\b|\bmfma\w*|\bgfx9\w+|\bHIP_\w+")
+_DEFINES = re.compile(rb"#[ \t]*define[ \t]+\Z")
+_TYPED = re.compile(rb"(?<!return)(?<!else)(?<!case)(?:\w|[*&>])\s+\Z|\w\s*[*&]\Z")
 _LAUNCH = re.compile(rb"<<<")
 _QUALIFIED = re.compile(
     rb"\b(cub|thrust|cutlass|cute|cooperative_groups|nvcuda::wmma|cuda::std|cuda)\s*::\s*(\w+)(?:\s*::\s*(\w+))?"
@@ -142,13 +145,22 @@ def _names(masked: bytes, tally: Tally) -> None:
         name = found[0]
         subject = known.get(name)
         if subject is not None:
-            if masked[found.start() - 1 : found.start()] == b"." and subject != "cuda.macro":
-                continue  # a member of the user's own
+            before = masked[max(0, found.start() - 40) : found.start()]
+            if (before.endswith(b".") and subject != "cuda.macro") or _DEFINES.search(before):
+                continue  # a member of the user's own, or a macro that stands for another vendor's name
+            if subject == "cuda.device" and _TYPED.search(before) and _has_body(masked, found.end()):
+                continue  # a function of the user's own by that name
             tally.add(subject, name.decode(), found.start())
     for found in _TEXTURE.finditer(masked):
         tally.add("cuda.library", "texture reference", found.start())
     for found in _PRAGMA.finditer(masked):
         tally.add("cuda.nvcc", f"#pragma {found[1].decode()}", found.start())
+
+
+def _has_body(masked: bytes, end: int) -> bool:
+    """Tell whether a function is defined where its name ends at `end`."""
+    places = call(masked, end)
+    return places is not None and masked[places[1] + 1 : places[1] + 40].lstrip().startswith(b"{")
 
 
 def _headers(data: bytes, masked: bytes, tally: Tally) -> None:

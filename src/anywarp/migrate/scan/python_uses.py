@@ -37,6 +37,7 @@ _CANDIDATE = re.compile(
 )
 _PRIVATE_TORCH = re.compile(r"(?i)^_?(?:cu|nccl|nvtx|jiterator)|cuda|cudnn|nccl")
 _CUDA_PART = re.compile(r"(?i)cuda|cudnn|nccl|nvtx|cublas|cusolver")
+_EXTENSION_MODULE = re.compile(r"[A-Za-z]\w*_cuda(?:_ext|_kernels?|_lib)?|quant_cuda|fused_dense_cuda")
 _LONGEST_SOURCE = 1 << 20
 
 TORCH_NAMES = (
@@ -94,6 +95,8 @@ class Uses:
             return
         if known := known_module(name):
             self.tally.add("python.import", known, offset, (("guarded", "yes"),) if guarded else ())
+        elif _EXTENSION_MODULE.fullmatch(name):
+            self.tally.add("python.kernel", "extension module", offset, (("module", name),))
 
     def _triton_import(self, name: str, offset: int) -> bool:
         if ".gluon" in name and ".nvidia" in name:
