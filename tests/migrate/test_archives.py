@@ -103,6 +103,9 @@ def test_names_that_lead_out_are_told_and_nothing_is_written(tmp_path):
     found, problems = look(tmp_path / "inner", "x.tar", data)
     assert found == {"../../evil.toy": "cudaEvil", "/abs.toy": "cudaAbs", "ok.toy": "cudaOk"}
     assert problems == [("", "M009")]
+    for name in ("../up.toy", "a/../../up.toy", "/abs.toy", "..\\up.toy"):
+        assert look(tmp_path / "inner", "x.tar", tar({name: b"cudaA"}))[1] == [("", "M009")]
+    assert look(tmp_path / "inner", "x.tar", tar({"a..b/..c.toy": b"cudaA"}))[1] == []
     assert sorted(p.name for p in tmp_path.rglob("*")) == ["inner", "x"]
 
 

@@ -1,6 +1,7 @@
 """Processes that look into files: one that dies, hangs or eats memory over a file costs that file alone."""
 
 import os
+import random
 import subprocess
 import sys
 import time
@@ -48,15 +49,16 @@ def test_a_file_that_kills_hangs_or_eats_costs_itself(tmp_path):
         assert decode(answers[f"ok{number}.toy"].facts).uses[0][2] == f"cudaA{number}"
 
 
-def test_paths_longer_than_a_pipe_holds_do_not_stop_the_work(tmp_path):
+def test_paths_and_answers_longer_than_a_pipe_holds_do_not_stop_the_work(tmp_path):
     deep = tmp_path
     for _ in range(14):
         deep = deep / ("\udcff" * 200)
     deep.mkdir(parents=True)
+    words = random.Random(3)
     for number in range(60):
-        (deep / f"{number}.toy").write_bytes(b"cudaA")
+        (deep / f"{number}.toy").write_bytes(b" ".join(b"cuda%x" % words.getrandbits(64) for _ in range(1000)))
     answers = ask(tmp_path, jobs=1)
-    assert len(answers) == 60 and all(decode(a.facts).uses for a in answers.values())
+    assert len(answers) == 60 and all(len(decode(a.facts).uses) == 1000 for a in answers.values())
 
 
 def test_a_file_that_vanishes_or_cannot_be_read_is_a_problem_of_its_own(tmp_path):
