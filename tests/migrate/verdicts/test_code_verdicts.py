@@ -200,3 +200,8 @@ def test_whatever_has_no_path_says_what_to_do():
     for row in rows("python_names"):
         if row["kind"] == "module" and row["answer"] in ("no-path", "rebuild", "replace"):
             assert judge("python.import", row["name"], "cpu" if row["device"] == "cpu" else "hip:gfx942").help, row
+
+
+def test_macros_that_only_nvcc_has():
+    assert answer("cuda.macro", "__CUDA_ARCH__") == answer("cuda.macro", "CUDART_VERSION") == "converted"
+    assert answer("cuda.macro", "__CUDA_ARCH_FEAT_SM90_ALL") == "as-is"

@@ -268,10 +268,22 @@ def _launch(use: Use, target: Target) -> Verdict:
 def _macro(use: Use, target: Target) -> Verdict:
     if target.device == "cpu":
         return Verdict("rebuild", "`anywarp nvcc` defines it as nvcc does", effort="minutes", help=_BUILD)
+    if "VERSION" in use.name:
+        return Verdict(
+            "converted",
+            "`anywarp translate` puts a version in its place that its support header defines",
+            help="look at what depends on the version",
+        )
+    if use.name in written():
+        return Verdict(
+            "converted",
+            "`anywarp translate` extends the condition to HIP",
+            help="look at what the guarded code assumes of the architecture",
+        )
     return Verdict(
-        "converted",
-        "`anywarp translate` extends the condition to HIP",
-        help="look at what the guarded code assumes of the architecture",
+        "as-is",
+        "undefined in HIP: the code that it guards is for architectures of NVIDIA's alone",
+        help="look at whether the other branch serves",
     )
 
 
