@@ -79,9 +79,12 @@ class Headers:
             yield Edit(include.directive.start, end, b"", self.name, f"{name} is included already")
             return
         earlier.append(conditions)
-        yield Edit(
-            include.start, include.end, b"<" + name.encode() + b">", self.name, f"{include.name} is {name} in ROCm"
-        )
+        text = b"<" + name.encode() + b">"
+        if name in NEEDS_RUNTIME and not any(conditions[: len(each)] == each for each in seen.get(RUNTIME, ())):
+            seen.setdefault(RUNTIME, []).append(conditions)
+            line_end = b"\r\n#include " if b"\r\n" in unit.data else b"\n#include "
+            text = b"<" + RUNTIME.encode() + b">" + line_end + text
+        yield Edit(include.start, include.end, text, self.name, f"{include.name} is {name} in ROCm")
 
     def _asked(self, unit: Unit) -> Iterator[Outcome]:
         for match in _HAS_INCLUDE.finditer(unit.data):

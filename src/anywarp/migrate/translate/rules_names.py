@@ -67,9 +67,8 @@ class Names:
     def _renamed(self, unit: Unit, match: re.Match[bytes], row: Identifier) -> Iterator[Outcome]:
         reason = f"{row.name} is {row.target} in ROCm"
         start = match.start()
-        if (
-            row.kind == "type" and row.target != "hip" + row.name[4:]
-        ):  # the twin is no tag: `enum cudaError` is `hipError_t`
+        tag = row.target == "hip" + row.name[4:] and row.target not in TYPEDEFS
+        if row.kind == "type" and not tag:  # `enum cudaError` is `hipError_t`
             before = _KEYWORD.search(unit.code, max(0, start - 16), start)
             start = start if before is None else before.start()
         yield Edit(start, match.end(), row.target.encode(), self.name, reason)

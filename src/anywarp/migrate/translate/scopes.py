@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from anywarp.migrate.translate.brackets import call, previous, word_before
+from anywarp.migrate.translate.brackets import call, closing, previous, word_before
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -21,6 +21,7 @@ _NO_TYPE = frozenset(
 )
 _MOST = 64
 """Declarations that are looked at; a file with more of CUDA's names declared is a copy of CUDA's header."""
+_BODY = re.compile(rb"\s*(?:(?:const|noexcept|override|final)\s*)*(?::[^;{}]{0,400})?\{")
 _LINE = 1000
 """Bytes before a name that are looked at for what its line is."""
 _SCOPES = ("namespace_definition", "class_specifier", "struct_specifier", "union_specifier")
@@ -29,6 +30,11 @@ _SCOPES = ("namespace_definition", "class_specifier", "struct_specifier", "union
 def own_scopes(unit: Unit, matches: Iterable[re.Match[bytes]]) -> dict[bytes, list[tuple[int, int]]]:
     """Return the ranges in which names of CUDA's spelling are the user's own, by name."""
     found = dict[bytes, list[tuple[int, int]]]()
+    matches = list(matches)
+    for match in matches:
+        owner = _owner(unit.code, match)
+        if owner:
+            found.setdefault(match.group(), []).extend(_bodies(unit.code, owner))
     declared = [match for match in matches if _declares(unit.code, match, b"enum" in unit.words)]
     if not declared or len(declared) > _MOST or unit.tree is None:
         return found
@@ -37,6 +43,28 @@ def own_scopes(unit: Unit, matches: Iterable[re.Match[bytes]]) -> dict[bytes, li
         scope = _scope(root.descendant_for_byte_range(match.start(), match.end()))
         if scope is not None:
             found.setdefault(match.group(), []).append((scope.start_byte, scope.end_byte))
+    return found
+
+
+def _owner(code: bytes, match: re.Match[bytes]) -> bytes:
+    """Return the class or name space of which the name is defined here as a function (`Pool::cudaFree(...) {`), or nothing."""
+    if code[match.start() - 2 : match.start()] != b"::":
+        return b""
+    places = call(code, match.end())
+    if places is None or _BODY.match(code, places[1] + 1) is None:
+        return b""
+    return word_before(code, match.start() - 2)
+
+
+def _bodies(code: bytes, owner: bytes) -> list[tuple[int, int]]:
+    """Return the ranges of the functions of a class or name space that are defined outside of it."""
+    found = list[tuple[int, int]]()
+    for match in re.finditer(rb"\b" + owner + rb"::~?\w+\s*(?=\()", code):
+        places = call(code, match.end())
+        body = _BODY.match(code, places[1] + 1) if places is not None else None
+        end = closing(code, body.end() - 1) if body is not None else -1
+        if body is not None and end >= 0:
+            found.append((body.start(), end))
     return found
 
 
