@@ -82,6 +82,8 @@ def test_the_processor_has_no_cublas():
     assert answer("cuda.api", "cublasSgemm_v2", "cpu") == "no-path"
     assert answer("cuda.api", "cublasSgemm_v2") == "converted"
     assert answer("cuda.header", "cublas_v2.h", "cpu") == "no-path"
+    assert answer("cuda.api", "cublasHandle_t", "cpu") == "no-path"
+    assert answer("cuda.api", "CUDA_R_16F", "cpu") == "rebuild"
 
 
 def test_what_came_with_a_later_release_depends_on_the_release():

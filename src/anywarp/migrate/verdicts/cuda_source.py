@@ -61,7 +61,7 @@ def _name(use: Use, target: Target) -> Verdict:
 
 def _on_cpu(known: Identifier) -> Verdict:
     title = TITLES[known.subject]
-    if known.subject not in _ON_CPU:
+    if known.subject not in _ON_CPU and (known.kind == "function" or known.name not in _declared()):
         if known.kind != "function":
             return Verdict("no-path", f"a {_kind(known)} of {title}, which the device cpu does not have", effort="days")
         return Verdict(
@@ -95,6 +95,16 @@ def _on_cpu(known: Identifier) -> Verdict:
 
 
 _INCLUDE = Path(toolchain.__file__).parent / "include"
+
+
+@cache
+def _declared() -> frozenset[str]:
+    """Return the words of our headers of the runtime and the driver: types that libraries share (`cudaDataType_t`) are there."""
+    words: set[str] = set()
+    for folder in ("12", "13"):
+        for path in sorted((_INCLUDE / folder).glob("*.h")):
+            words.update(re.findall(r"\w+", path.read_text(encoding="utf-8")))
+    return frozenset(words)
 
 
 @cache
