@@ -171,3 +171,24 @@ def test_only_what_can_be_changed_is_proposed_for_changing():
     assert commands(source, target="cpu") == ("anywarp run --device cpu -- YOUR COMMAND",)
     assert commands(finding("cudaA", "converted"), paths=(".",)) == (f"anywarp translate . -o translated {options}",)
     assert commands() == ()
+
+
+def test_what_was_read_is_kept_when_a_run_is_broken_off(tmp_path):
+    for number in range(300):
+        (tmp_path / f"{number}.toy").write_bytes(b"cudaStopped%d" % number)
+
+    def stop(done, total):
+        if done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        assess(plan(tmp_path), stop)
+    assert 0 < assess(plan(tmp_path)).remembered <= 300
+
+
+def test_what_is_held_of_all_files_is_bounded(tmp_path, monkeypatch):
+    for number in range(4):
+        (tmp_path / f"{number}.toy").write_bytes(b"cudaA " * 10)
+    monkeypatch.setattr("anywarp.migrate.assess.MOST_USES", 25)
+    result = assess(plan(tmp_path, keep=False))
+    assert len(result.findings) == 20 and [p.code for p in result.problems] == ["M010", "M010"]

@@ -97,40 +97,52 @@ def _files(plan: Plan, result: Assessment) -> list[File]:
     return list(files.values())
 
 
+@dataclass(slots=True)
+class _Collected:
+    """What came back from the files: facts that are new, the keys of all, and what each file says."""
+
+    new: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    used: list[str] = field(default_factory=list[str])
+    found: list[tuple[str, Seen]] = field(default_factory=list[tuple[str, Seen]])
+    held: int = 0
+    kept: float = field(default_factory=time.monotonic)
+
+
 def _look(files: list[File], plan: Plan, facts: Facts | None, result: Assessment, step: Step) -> list[tuple[str, Use]]:
-    """Return every use with the path that it is shown under, in order; facts that are new are kept, now and then while it lasts."""
-    new: dict[str, bytes] = {}
-    used: list[str] = []
-    found: list[tuple[str, Seen]] = []
-    held = 0
+    """Return every use with the path that it is shown under, in order; what is new is kept, also of a run that is broken off."""
     order = Order(plan.scanners, plan.containers, facts, plan.jobs, plan.patience)
+    all_of_it = _Collected()
     step(0, len(files))
-    kept = time.monotonic()
-    for answer in look_into_all(files, order, lambda done: step(done, len(files))):
-        data = _facts_of(answer, facts, result)
-        if answer.key and answer.facts is not None and facts is not None:
-            new[answer.key] = answer.facts
-        used.append(answer.key)
-        if answer.problem is not None:
-            result.problems.append(_problem(visible(answer.file.shown), answer.problem))
-        elif data:
-            seen = decode(data)
-            held += len(seen.uses)
-            if held > MOST_USES:
-                text = f"there are more than {MOST_USES:,} places in all; those of this file are not listed"
-                result.problems.append(
-                    _problem(visible(answer.file.shown), ["", codes.TOO_MANY_PLACES, text, "error", ""])
-                )
-                seen.uses.clear()
-                held = MOST_USES
-            found.append((answer.file.shown, seen))
-        if facts is not None and time.monotonic() - kept > _KEEP_EVERY:
-            facts.keep(new)
-            new, kept = {}, time.monotonic()
-    if facts is not None:
-        facts.keep(new, used)
-    found.sort(key=lambda entry: entry[0])
-    return list(_uses(found, result))
+    try:
+        for answer in look_into_all(files, order, lambda done: step(done, len(files))):
+            _collect(answer, all_of_it, facts, result)
+            if facts is not None and time.monotonic() - all_of_it.kept > _KEEP_EVERY:
+                facts.keep(all_of_it.new)
+                all_of_it.new, all_of_it.kept = {}, time.monotonic()
+    finally:
+        if facts is not None:
+            facts.keep(all_of_it.new, all_of_it.used)
+    all_of_it.found.sort(key=lambda entry: entry[0])
+    return list(_uses(all_of_it.found, result))
+
+
+def _collect(answer: Answer, all_of_it: _Collected, facts: Facts | None, result: Assessment) -> None:
+    """Take what came back for one file, within the bound on what is held of all."""
+    data = _facts_of(answer, facts, result)
+    all_of_it.used.append(answer.key)
+    if answer.key and answer.facts is not None and facts is not None:
+        all_of_it.new[answer.key] = answer.facts
+    if answer.problem is not None:
+        result.problems.append(_problem(visible(answer.file.shown), answer.problem))
+    elif data:
+        seen = decode(data)
+        all_of_it.held += len(seen.uses)
+        if all_of_it.held > MOST_USES:
+            text = f"there are more than {MOST_USES:,} places in all; those of this file are not listed"
+            seen.problems.append(["", codes.TOO_MANY_PLACES, text, "error", ""])
+            all_of_it.held -= len(seen.uses)
+            seen.uses.clear()
+        all_of_it.found.append((answer.file.shown, seen))
 
 
 def _facts_of(answer: Answer, facts: Facts | None, result: Assessment) -> bytes:

@@ -28,6 +28,7 @@ from anywarp.migrate.worker import HEAD
 PATIENCE = 60.0
 """Seconds that a worker may be silent over one file, or one member of an archive."""
 
+_START_LIMIT = 120.0
 _SMALL_FILES, _SMALL_BYTES = 100, 4 << 20
 _AHEAD_TASKS, _AHEAD_BYTES = 24, 32 << 10  # within what a pipe holds, so that neither side waits for the other
 _START = (
@@ -112,6 +113,8 @@ class _Crew:
         for worker in [w for w in self._workers if w.tasks and w.heard < late]:
             text = f"reading it took more than {self._order.patience:.0f} seconds"
             answers += self._bury(worker, codes.TOOK_TOO_LONG, text)
+        for worker in [w for w in self._workers if not w.ready and time.monotonic() - w.started > _START_LIMIT]:
+            self._bury(worker, codes.TOOK_TOO_LONG, "it does not start")
         return answers
 
     def end(self) -> None:
@@ -129,12 +132,15 @@ class _Crew:
             "version": facts.version if facts is not None else "",
         }
         errors = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the worker
-        process = subprocess.Popen(
-            [sys.executable, "-c", _START, json.dumps(sys.path), json.dumps(order)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-        )
+        try:
+            process = subprocess.Popen(
+                [sys.executable, "-c", _START, json.dumps(sys.path), json.dumps(order)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+            )
+        except OSError as error:
+            raise _cannot_start(codes.WORKER_DIED, str(error)) from None
         worker = _Worker(process, errors)
         self._workers.append(worker)
         self._selector.register(cast(BinaryIO, process.stdout), selectors.EVENT_READ, worker)
@@ -187,7 +193,7 @@ class _Crew:
         if not worker.ready:
             worker.errors.seek(0)
             words = worker.errors.read()[-2000:].decode(errors="replace")
-            raise AnywarpError(Diagnostic(code, "the processes that read files cannot start", help=words))
+            raise _cannot_start(code, words)
         self._dismiss(worker)
         blamed = [worker.tasks.popleft()[0]] if worker.tasks else []
         self._waiting.extendleft(number for number, _ in reversed(worker.tasks))
@@ -207,6 +213,10 @@ class _Crew:
                 cast(BinaryIO, stream).close()
         process.wait()
         worker.errors.close()
+
+
+def _cannot_start(code: str, words: str) -> AnywarpError:
+    return AnywarpError(Diagnostic(code, "the processes that read files cannot start", help=words))
 
 
 def _worth(files: Sequence[File], jobs: int) -> int:
