@@ -16,6 +16,7 @@ from anywarp.migrate.scan.outline import Node
 from anywarp.migrate.writing import Edit, apply
 
 KEYS = frozenset({"command", "args", "script", "cmd", "entrypoint", "run", "commands"})
+_MOST_WORDS = 200
 _TOOLS = ("nvidia-smi", "dcgmi", "nvidia-debugdump")
 
 
@@ -35,7 +36,9 @@ def command(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]
 def is_words(node: Node) -> bool:
     """Say whether a list is a command of NVIDIA's as words, run without a shell."""
     first = node.entries[0].text if node.kind == "list" and node.entries else ""
-    return first.rpartition("/")[2] in _TOOLS and all(word.kind == "scalar" for word in node.entries)
+    if first.rpartition("/")[2] not in _TOOLS or len(node.entries) > _MOST_WORDS:
+        return False
+    return all(word.kind == "scalar" for word in node.entries)
 
 
 def words(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:

@@ -99,7 +99,7 @@ def switch(text: YamlText, entry: Entry, options: Options, known: bool) -> Itera
     path = ".".join((*entry.path, entry.key.text))
     place = text.span(entry.value)
     if not known:
-        if entry.value.text.lower() == "nvidia" and not entry.root.value("kind"):
+        if entry.value.text.lower() == "nvidia" and not text.kind(entry):
             help = f"if the chart knows AMD, say its word: --map {path}=nvidia:amd"
             yield Refusal(*place, "a chart's own switch between vendors", help, code=codes.ASK)
         return
@@ -107,7 +107,7 @@ def switch(text: YamlText, entry: Entry, options: Options, known: bool) -> Itera
     row = kind("value", f"{path}={entry.value.text}")
     if answer is not None and not answer[0]:
         yield Change(*place, answer[1].encode(), f"asked for: {entry.key.text}={answer[1]}", "--map")
-    elif entry.root.value("kind"):
+    elif text.kind(entry):
         return
     elif row is not None and row["conversion"] == "keep":
         yield Note(*place, row["reason"], row["source"])

@@ -54,9 +54,9 @@ def value(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:
     name = entry.value.text
     owner = entry.key.text if entry.key is not None else ""
     start, end = text.span(entry.value)
-    if owner == "key" and _in_taint(entry):
+    if owner == "key" and _in_taint(text, entry):
         yield from _taint(start, end, name)
-    elif owner == "key" and entry.holder.value("operator") in _OPERATORS:
+    elif owner == "key" and text.beside(entry, "operator") in _OPERATORS:
         yield from _expression(text, entry, options)
     elif owner in ("deviceClassName", "deviceClass"):
         yield from _device_class(start, end, name)
@@ -147,7 +147,7 @@ def _label_pair(text: YamlText, entry: Entry, options: Options) -> Iterator[Find
             yield Change(start, end, target.encode(), f"asked for: {name}={old} is {target}={answer[1]}", "--map")
         if entry.value.alias is None:
             yield Change(*place, answer[1].encode(), f"asked for: {name}={old} is {target}={answer[1]}", "--map")
-    elif not _of_nodes(entry) and (row is None or not _made_by_software(name)):
+    elif not _of_nodes(text, entry) and (row is None or not _made_by_software(name)):
         yield from _pod_label(text, entry, name, old)
     elif row is None:
         if "nvidia" in name.lower() or "nvidia" in old.lower():
@@ -161,10 +161,10 @@ def _label_pair(text: YamlText, entry: Entry, options: Options) -> Iterator[Find
         yield _unanswered(start, max(end, place[1]), row, name, old)
 
 
-def _of_nodes(entry: Entry) -> bool:
+def _of_nodes(text: YamlText, entry: Entry) -> bool:
     """Say whether labels select nodes, not pods or other objects."""
     named = ("nodeSelector", "node_selector", "nodeLabels", "nodeGroupLabels", "requirements")
-    return entry.under(*named) or "Node" in entry.path[-1] or entry.root.value("kind") == "Node"
+    return entry.under(*named) or "Node" in entry.path[-1] or text.kind(entry) == "Node"
 
 
 def _made_by_software(name: str) -> bool:
@@ -244,8 +244,8 @@ def _expression(text: YamlText, entry: Entry, options: Options) -> Iterator[Find
         yield from (Fine(*text.span(value), "part of the expression above") for value in values)
 
 
-def _in_taint(entry: Entry) -> bool:
-    return bool(set(entry.path[-1:]) & _TAINT_PLACES) or bool(entry.holder.value("effect"))
+def _in_taint(text: YamlText, entry: Entry) -> bool:
+    return bool(set(entry.path[-1:]) & _TAINT_PLACES) or bool(text.beside(entry, "effect"))
 
 
 def _taint(start: int, end: int, name: str) -> Iterator[Finding]:

@@ -102,7 +102,7 @@ def runtime_class(text: YamlText, entry: Entry) -> Iterator[Finding]:
     gone = text.removal(entry)
     if row["conversion"] != "remove":
         yield refusal(*text.whole(entry), row, "say which runtime your AMD nodes have", codes.NO_COUNTERPART)
-    elif not entry.root.value("kind") and text.inner(entry.value) is not None:
+    elif not text.kind(entry) and text.inner(entry.value) is not None:
         start, end = text.span(entry.value)
         quoted = text.data[start - 1 : start] in (b'"', b"'")
         yield Change(start, end, b"" if quoted else b'""', row["reason"], row["source"])

@@ -28,16 +28,15 @@ def image(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:
 
 def repository(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:
     """Convert an image that a chart or Kustomize keeps in parts: registry, repository and tag beside each other."""
-    holder = entry.holder
     tag_key = "newTag" if entry.key is not None and entry.key.text == "newName" else "tag"
-    registry, tag = holder.value("registry"), holder.value(tag_key)
+    registry, tag = text.beside(entry, "registry"), text.beside(entry, tag_key)
     name = f"{registry}/{entry.value.text}" if registry else entry.value.text
     answer = images.image(f"{name}:{tag}" if tag else name, options)
     if answer is None or answer.action == "keep":
         if answer is not None:
             yield from said(text, entry, answer)
         return
-    tag_node = holder.get(tag_key)
+    tag_node = text.sibling(entry, tag_key)
     new, _, new_tag = answer.text.partition("@")[0].rpartition(":")
     parts = answer.action == "replace" and not registry and "@" not in answer.text and new and "/" not in new_tag
     if not parts or (tag_node is not None and text.inner(tag_node) is None and tag):

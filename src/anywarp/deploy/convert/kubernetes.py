@@ -7,11 +7,12 @@ the kind of the object they are in.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
 from anywarp.catalogue.replacements import label, resource
-from anywarp.deploy.convert import k8s_commands, k8s_helm, k8s_names, k8s_objects, k8s_pods, prometheus, promql
+from anywarp.deploy.convert import k8s_commands, k8s_helm, k8s_names, k8s_objects, k8s_pods, prometheus, promql, sweep
 from anywarp.deploy.convert.embedded import file
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, moved
 from anywarp.deploy.convert.sweep import mentions_nvidia
@@ -33,6 +34,7 @@ _NAME_KEYS = frozenset({
 _CHART_KEYS = frozenset({"keywords", "maintainers", "home", "icon", "sources", "url", "email"})
 _ENVIRONMENT = ("env", "extraEnv", "envVars", "extraEnvVars", "environment")
 _IMAGE = re.compile(r"[\w.-]+(?:/[\w.-]+)+:[\w.-]+")
+_FAR = 1 << 62
 _DEVICE = re.compile(r"cuda(?::\d+)?")
 _PYTHON = re.compile(rb"""\btorch\.cuda\.\w+|(?<=["'])(?:cuda(?::\d+)?|nccl)(?=\\?["'])""")
 _MODEL = re.compile(r"(?i)(?:hf://)?nvidia/(?!.*(?:nvfp4|trt|tensorrt|nim))[\w.-]+")
@@ -66,6 +68,7 @@ def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
         if root.value("kind") == "PrometheusRule" and spec is not None:
             yield from prometheus.rules(text, spec, options)
             taken.append((text.byte(text.start(spec)), text.document(root)[1]))
+    taken = sweep.merged(taken)
     noted: set[int] = set()
     for entry in text.entries():
         if taken and _inside(text.whole(entry)[0], taken):
@@ -91,7 +94,8 @@ def _python_words(data: bytes) -> Iterator[Finding]:
 
 
 def _inside(place: int, taken: list[tuple[int, int]]) -> bool:
-    return any(start <= place < end for start, end in taken)
+    index = bisect_right(taken, (place, _FAR)) - 1
+    return index >= 0 and taken[index][1] > place
 
 
 def _gives_gpu(finding: Finding) -> bool:
@@ -147,7 +151,9 @@ def _by_key(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]
     name = entry.key.text
     if name in ("runtimeClassName", "runtimeClass"):
         yield from k8s_objects.runtime_class(text, entry)
-    elif (name == "repository" and _is_image(entry)) or (name == "newName" and entry.holder.get("newTag") is not None):
+    elif (name == "repository" and _is_image(text, entry)) or (
+        name == "newName" and text.sibling(entry, "newTag") is not None
+    ):
         yield from k8s_pods.repository(text, entry, options)
     elif _IMAGE_KEYS.match(name):
         yield from k8s_pods.image(text, entry, options)
@@ -159,8 +165,8 @@ def _by_key(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]
         yield from k8s_pods.image(text, entry, options)
 
 
-def _is_image(entry: Entry) -> bool:
-    return entry.holder.get("tag") is not None or "image" in (entry.path[-1:] or ("",))[0].lower()
+def _is_image(text: YamlText, entry: Entry) -> bool:
+    return text.sibling(entry, "tag") is not None or "image" in (entry.path[-1:] or ("",))[0].lower()
 
 
 def _query(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:
@@ -194,12 +200,14 @@ def _scalar(text: YamlText, entry: Entry, path: PurePath, options: Options) -> I
             "check the value that the metric is compared to: units and meaning may differ",
             answer.source,
         )
-    elif _is_name(entry, owner, path) and not _known_name(value.text):
+    elif _is_name(text, entry, owner, path) and not _known_name(value.text):
         yield from _name(text, entry)
 
 
-def _is_name(entry: Entry, owner: str, path: PurePath) -> bool:
-    if owner == "name" and (entry.under(*_ENVIRONMENT) or entry.holder.get("value") or entry.holder.get("valueFrom")):
+def _is_name(text: YamlText, entry: Entry, owner: str, path: PurePath) -> bool:
+    if owner == "name" and (
+        entry.under(*_ENVIRONMENT) or text.sibling(entry, "value") or text.sibling(entry, "valueFrom")
+    ):
         return False
     return (
         owner in _NAME_KEYS or owner.startswith(_NAME_PREFIXES) or (path.name == "Chart.yaml" and owner in _CHART_KEYS)

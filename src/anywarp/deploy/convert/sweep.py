@@ -55,15 +55,15 @@ def implies_nvidia(data: bytes) -> bool:
 
 def uncovered(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Yield the places of the words that mention NVIDIA and overlap none of `spans`, one for each word."""
-    merged = _merged(spans)
-    starts = [start for start, _ in merged]
+    places = merged(spans)
+    starts = [start for start, _ in places]
     done = 0
     for found in _mentions(data):
         if found.start() < done:
             continue
         index = bisect_right(starts, found.start()) - 1
-        inside = index >= 0 and merged[index][1] > found.start()
-        if inside or (index + 1 < len(merged) and merged[index + 1][0] < found.end()):
+        inside = index >= 0 and places[index][1] > found.start()
+        if inside or (index + 1 < len(places) and places[index + 1][0] < found.end()):
             continue
         start, end = _word(data, found.start(), found.end())
         done = end
@@ -100,7 +100,8 @@ def _word(data: bytes, start: int, end: int) -> tuple[int, int]:
     return start - (len(cut[0]) if cut else 0), after.end() if after else end
 
 
-def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the places in order, those that touch made one."""
     out: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if out and start <= out[-1][1]:

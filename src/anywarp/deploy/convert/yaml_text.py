@@ -16,6 +16,7 @@ from anywarp.migrate.scan.outline import Node, documents
 _COMMENT = re.compile(r"(?m)(?:^|(?<=[ \t]))#[^\n]*")
 _ANCHOR = re.compile(r"(?:^|[\s\[,])&([^\s,\[\]{}]+)")
 _BOM = "\ufeff"
+_ALIAS = re.compile(r"(?<![^\s\[{,:-])\*([^\s,\[\]{}]+)")
 _BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'|[\[\]{}]')
 _FAR = 20_000
 QUOTES = ('"', "'")
@@ -45,6 +46,9 @@ class YamlText:
         self.text = data.decode("utf-8")
         self.documents = documents(self.text.removeprefix(_BOM))
         first = len(_BOM) if self.text.startswith(_BOM) else 0
+        self._siblings: dict[int, dict[str, Node]] = {}
+        self._ends: dict[int, int] = {}
+        self._kinds: dict[int, str] = {}
         self._lines = [first, *(found.end() for found in re.finditer("\n", self.text))]
 
     @cached_property
@@ -58,6 +62,24 @@ class YamlText:
             places.append(found.start())
             extra.append(total)
         return places, extra
+
+    def sibling(self, entry: Entry, name: str) -> Node | None:
+        """Return the value beside an entry, under another key of the same mapping; merge keys are not followed."""
+        if id(entry.holder) not in self._siblings:
+            pairs = reversed(entry.holder.pairs)  # of keys given twice the first counts
+            self._siblings[id(entry.holder)] = {key.text: value.real() for key, value in pairs}
+        return self._siblings[id(entry.holder)].get(name)
+
+    def kind(self, entry: Entry) -> str:
+        """Return the kind of the object that an entry is in, "" where it is in none, as in values of a chart."""
+        if id(entry.root) not in self._kinds:
+            self._kinds[id(entry.root)] = entry.root.value("kind")
+        return self._kinds[id(entry.root)]
+
+    def beside(self, entry: Entry, name: str) -> str:
+        """Return the text of the scalar beside an entry, "" where there is none."""
+        node = self.sibling(entry, name)
+        return node.text if node is not None and node.kind == "scalar" else ""
 
     def byte(self, place: int) -> int:
         """Return the offset in bytes of an offset in characters."""
@@ -111,10 +133,13 @@ class YamlText:
         return len(self.text) if end < 0 else end
 
     def _last(self, node: Node) -> int:
+        if id(node) in self._ends:
+            return self._ends[id(node)]
         last = self.start(node)
         for _, inner in node.walk():
             block = self.block(inner)
             last = max(last, block[1] - 1 if block else self.start(inner))
+        self._ends[id(node)] = last
         return last
 
     def whole(self, entry: Entry) -> tuple[int, int]:
@@ -206,10 +231,17 @@ class YamlText:
     def _named(self, place: tuple[int, int]) -> bool:
         """Say whether a part of the text names an anchor that is used elsewhere."""
         for found in _ANCHOR.finditer(self.text[place[0] : place[1]]):
-            name = re.compile(r"\*" + re.escape(found[1]) + r"(?![^\s,\[\]{}])")
-            if any(not place[0] <= use.start() < place[1] for use in name.finditer(self.text)):
+            if any(not place[0] <= use < place[1] for use in self._uses.get(found[1], ())):
                 return True
         return False
+
+    @cached_property
+    def _uses(self) -> dict[str, list[int]]:
+        """Where each anchor is used: the places of its aliases by name."""
+        uses: dict[str, list[int]] = {}
+        for found in _ALIAS.finditer(self.text):
+            uses.setdefault(found[1], []).append(found.start())
+        return uses
 
     def entries(self) -> Iterator[Entry]:
         """Yield every key with its value and every entry of a list, in the order of the text; aliases are not followed."""
