@@ -68,6 +68,10 @@ def _on_cpu(known: Identifier) -> Verdict:
             "no-path", f"the device cpu has no {title}: the call fails", effort="days",
             help="keep these calls on a GPU (`--device hip` forwards them to ROCm), or guard them and call a library of the processor",
         )  # fmt: skip
+    if known.subject not in _ON_CPU:
+        return Verdict(
+            "rebuild", "our own headers declare it; the source stays as it is", effort="minutes", help=_BUILD
+        )
     if (
         known.subject == "device"
         and known.header
