@@ -20,6 +20,9 @@ from anywarp.migrate.translate import hip_compiler
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples" / "cuda"
 
+SAID = 4
+"""So many of the translator's own errors are listed per program."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -86,15 +89,18 @@ def page(outcomes: list[Outcome], tree: str, rocm: str) -> str:
         lines.append(f"| {program} | " + " | ".join(cells[a].cell() for a in architectures) + " |")
     lines += ["", "## What the rest say", ""]
     for program, cells in by_program.items():
-        for outcome in cells.values():
-            if outcome.state != "compiles":
-                lines += _reasons(program, outcome)
+        lines += _reasons(program, [outcome for outcome in cells.values() if outcome.state != "compiles"])
     return "\n".join(lines) + "\n"
 
 
-def _reasons(program: str, outcome: Outcome) -> list[str]:
-    lines = [f"- `{program}`, {outcome.architecture}: {outcome.result}"]
-    return lines + [f"  - the translator said: {words}" for words in dict.fromkeys(outcome.told)]
+def _reasons(program: str, outcomes: list[Outcome]) -> list[str]:
+    results: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        results.setdefault(outcome.result, []).append(outcome.architecture)
+    lines = [f"- `{program}`, {' and '.join(where)}: {result}" for result, where in results.items()]
+    said = list(dict.fromkeys(words for outcome in outcomes for words in outcome.told))
+    lines += [f"  - the translator said: {words}" for words in said[:SAID]]
+    return lines + ([f"  - and {len(said) - SAID} more of that kind"] if len(said) > SAID else [])
 
 
 def main() -> int:
