@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import pytest
 
 from anywarp.cli.main import call
-from anywarp.deploy.convert import tree
+from anywarp.deploy.convert import sweep, tree
+from anywarp.deploy.convert.engine import convert
 from anywarp.deploy.convert.model import Options
 
 GOOD = b"apiVersion: v1\nkind: LimitRange\nmetadata: {name: r}\nspec:\n  limits:\n    - max: {nvidia.com/gpu: 2}\n"
@@ -140,3 +141,25 @@ def test_files_inside_files_inside_files_end_somewhere(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(text + "\n")
     result = run(tmp_path)["a.yaml"]
     assert result.converted is not None and result.converted.refusals
+
+
+LONG = {
+    "the same key": "image:\n" + "  repository: nvidia/cuda\n" * 2000,
+    "ports of an exporter": "kind: Service\nmetadata: {name: dcgm}\nspec:\n" + "  port: 9400\n" * 2000,
+    "anchors": "".join(f"k{i}:\n  runtimeClassName: &r{i} nvidia\n  b: 1\n" for i in range(2000)),
+    "documents": "---\nkind: DaemonSet\nimage: nvcr.io/nvidia/k8s-device-plugin:1\n" * 2000,
+    "words of a command": "args:\n" + "  - nvidia-smi\n" * 2000,
+    "braces that nobody closes": "a: {{" + " nvidia" * 5000 + "\n",
+    "comments that nobody closes": "{{/* nvidia " * 5000 + "\n",
+    "empty lines": "a:\n  b.txt: |\n" + "\n" * 50_000 + "    nvidia\n",
+    "files in a file": "".join(f"k{i}.yaml: |\n  nvidia.com/gpu: 1\n" for i in range(1000)),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_long_file_takes_no_longer_than_its_length(name: str) -> None:
+    """What grew with the square of the length would take minutes here."""
+    data = (LONG[name] * (1 if "files" in name else 3)).encode()
+    result = convert(data, PurePath("values.yaml"), Options())
+    assert result.findings
+    assert not list(sweep.uncovered(data, [(finding.start, finding.end) for finding in result.findings]))

@@ -30,7 +30,7 @@ def wants(path: PurePath, data: bytes) -> bool:
     if not name.endswith((".yml", ".yaml")) or b"apiVersion:" in data:
         return False
     return _FILE.match(name) is not None or bool(
-        re.search(rb"(?m)^services:[ \t]*(?:#.*)?\r?$", data) and re.search(rb"(?m)^\s+(?:image|build)\s*:", data)
+        re.search(rb"(?m)^services:[ \t]*(?:#.*)?\r?$", data) and re.search(rb"(?m)^[ \t]+(?:image|build)[ \t]*:", data)
     )
 
 

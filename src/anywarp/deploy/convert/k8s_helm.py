@@ -25,7 +25,8 @@ _SUBCHARTS = (
     "nvidia-dra-driver-gpu",
     "network-operator",
 )
-_ACTION = re.compile(rb"\{\{.*?\}\}", re.DOTALL)
+_LONGEST = 4000
+"""Most bytes of an action of a template that are looked into: people write lines."""
 _VALUE = re.compile(rb"[.$][A-Za-z_][\w.]*(?i:nvidia|cuda|dcgm|nccl|mig)[\w.]*")
 _INCLUDED = re.compile(rb"\b(?:include|template|define|block)\s+\"([^\"]*)\"")
 _COMPARED = re.compile(rb"\b(?:eq|ne|hasKey|has|contains)\b[^{}]*?\"(nvidia|cuda)\"")
@@ -122,23 +123,41 @@ def templated(text: YamlText, path: PurePath, options: Options) -> Iterator[Find
     target = b"amd.com/spx_nps1" if options.naming == "mixed" else b"amd.com/gpu"
     row = kind("taint", "nvidia.com/gpu")
     assert row is not None
-    for action in _ACTION.finditer(text.data):
-        yield from _words(action)
-        for found in re.finditer(rb"\"(nvidia\.com/gpu)\"|`(nvidia\.com/gpu)`", action[0]):
-            group = 1 if found[1] else 2
-            start, end = (action.start() + place for place in found.span(group))
+    for first, action in actions(text.data):
+        yield from _words(first, action)
+        for found in re.finditer(rb"\"(nvidia\.com/gpu)\"|`(nvidia\.com/gpu)`", action):
+            start, end = (first + place for place in found.span(1 if found[1] else 2))
             yield Change(start, end, target, "the name of the resource, exact inside a template", row["source"])
     del path
 
 
-def _words(action: re.Match[bytes]) -> Iterator[Finding]:
+def actions(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the actions of a template with their places, in one pass; long ones in part."""
+    start = data.find(b"{{")
+    while start >= 0:
+        end = data.find(b"}}", start)
+        if end < 0:
+            return
+        yield start, data[start : min(end + 2, start + _LONGEST)]
+        start = data.find(b"{{", end + 2)
+
+
+def comments(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the places of the comments of a template."""
+    for start, action in actions(data):
+        if action.lstrip(b"{- \t\r\n").startswith(b"/*"):
+            yield start, start + len(action)
+
+
+def _words(start: int, action: bytes) -> Iterator[Finding]:
     """Speak for what an action calls by name or compares: it follows the values, and stays."""
-    for found in _VALUE.finditer(action[0]):
-        yield Fine(action.start() + found.start(), action.start() + found.end(), "the name of a value of this chart")
-    for found in _INCLUDED.finditer(action[0]):
-        yield Fine(
-            action.start() + found.start(1), action.start() + found.end(1), "the name of a template of this chart"
+    for found in _VALUE.finditer(action):
+        yield Fine(start + found.start(), start + found.end(), "the name of a value of this chart")
+    for found in _INCLUDED.finditer(action):
+        yield Fine(start + found.start(1), start + found.end(1), "the name of a template of this chart")
+    for found in _COMPARED.finditer(action):
+        yield Note(
+            start + found.start(1),
+            start + found.end(1),
+            "the template asks which vendor was chosen; it stays, the values decide",
         )
-    for found in _COMPARED.finditer(action[0]):
-        start, end = (action.start() + place for place in found.span(1))
-        yield Note(start, end, "the template asks which vendor was chosen; it stays, the values decide")

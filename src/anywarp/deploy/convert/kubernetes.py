@@ -52,8 +52,7 @@ def comments(data: bytes) -> Iterable[tuple[int, int]]:
     """Return the places of comments, those of templates among them."""
     text = YamlText(data)
     yield from text.comments()
-    for found in re.finditer(rb"\{\{-?\s*/\*.*?\*/\s*-?\}\}", data, re.DOTALL):
-        yield found.start(), found.end()
+    yield from k8s_helm.comments(data)
 
 
 def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:

@@ -39,7 +39,7 @@ def wants(path: PurePath, data: bytes) -> bool:
         github
         or path.name.lower().endswith(".gitlab-ci.yml")
         or ".gitlab" in parts
-        or bool(re.search(rb"(?m)^\s+runs-on\s*:", data))
+        or bool(re.search(rb"(?m)^[ \t]+runs-on[ \t]*:", data))
     )
 
 
