@@ -6,6 +6,7 @@ import stat
 
 import pytest
 
+from anywarp.cli import assess as verb
 from anywarp.cli import main
 
 
@@ -97,3 +98,11 @@ def test_nothing_to_find_is_said(tmp_path, capsys):
     (tmp_path / "x.txt").write_text("nothing")
     assert main.call(["assess", str(tmp_path), "--no-cache"]) == 0
     assert "nothing found that depends on CUDA" in capsys.readouterr().out
+
+
+def test_long_reading_is_told_on_stderr(tree, capsys, monkeypatch):
+    monkeypatch.setattr(verb, "_PATIENCE", -1.0)
+    monkeypatch.setattr(verb, "_LINE_EVERY", 0.0)
+    assert main.call(["assess", "tree", *TARGET, "-o", "out.txt"]) == 0
+    out, err = capsys.readouterr()
+    assert out == "" and err.splitlines()[-1] == "anywarp assess: read 2 of 2 files"

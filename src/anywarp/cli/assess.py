@@ -29,7 +29,7 @@ from anywarp.migrate.summary import Summary, new_findings, read_baseline, summar
 from anywarp.migrate.target import parse_target
 from anywarp.settings import cpu_count
 
-_PATIENCE = 2.0
+_PATIENCE, _BAR_EVERY, _LINE_EVERY = 2.0, 0.1, 10.0
 _MOST_PROBLEMS = 20
 
 
@@ -154,10 +154,11 @@ def _progress() -> Generator[Callable[[int, int], None]]:
         def step(done: int, total: int) -> None:
             nonlocal last
             now = time.monotonic()
-            late = now - started > _PATIENCE
-            bar.update(task, completed=done, total=max(total, 1), visible=late, refresh=late)
-            if late and not console.is_terminal and now - last > 10.0:
-                last = now
+            if now - started <= _PATIENCE or now - last < (_BAR_EVERY if console.is_terminal else _LINE_EVERY):
+                return
+            last = now
+            bar.update(task, completed=done, total=max(total, 1), visible=True, refresh=True)
+            if not console.is_terminal:
                 print(f"anywarp assess: read {done:,} of {total:,} files", file=sys.stderr, flush=True)
 
         yield step
