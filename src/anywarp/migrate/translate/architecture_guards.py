@@ -7,6 +7,7 @@ functions and types. Where the branch so taken holds instructions without an equ
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -43,36 +44,31 @@ class _Branch:
     end: int = -1
 
 
-def refused(unit: Unit) -> list[Untaken]:
+def refused(unit: Unit) -> tuple[Untaken, ...]:
     """Return the comparisons whose newer branch has no translation, while the same chain has another branch."""
-    if b"__CUDA_ARCH__" not in unit.words:
-        return []
-    apart = unit.apart
+    hindrances: list[tuple[int, str]] | None = None
     found: list[Untaken] = []
     for chain in _chains(unit):
-        if chain[0].start in apart or len(chain) < 2 or AMD.search(unit.code[slice(*chain[0].condition)]):
+        condition = unit.code[slice(*chain[0].condition)]
+        if b"__CUDA_ARCH__" not in condition or chain[0].start in unit.apart or len(chain) < 2 or AMD.search(condition):
             continue
-        found += _of_chain(unit, chain)
-    return found
+        hindrances = _hindrances(unit) if hindrances is None else hindrances
+        found += _of_chain(unit, chain, hindrances)
+    return tuple(found)
 
 
-def untaken(unit: Unit) -> list[tuple[int, int]]:
-    """Return the branches that no AMD GPU takes, by `refused`."""
-    return [(each.first, each.last) for each in refused(unit)]
-
-
-def _of_chain(unit: Unit, chain: list[_Branch]) -> Iterator[Untaken]:
+def _of_chain(unit: Unit, chain: list[_Branch], hindrances: list[tuple[int, str]]) -> Iterator[Untaken]:
     first, second = chain[0], chain[1]
     condition = unit.code[slice(*first.condition)]
     newer = list(COMPARISON.finditer(condition))
     older = list(_OPPOSITE.finditer(condition))
     offset = first.condition[0]
     if len(newer) == 1 and not older and int(newer[0].group(2)) <= LEVEL:
-        why = _hindrance(unit, first.start, first.end)
+        why = _within(hindrances, first.start, first.end)
         if why:
             yield Untaken(offset + newer[0].start(), offset + newer[0].end(), b"0", first.start, first.end, why)
     elif len(older) == 1 and not newer and int(older[0].group(2)) <= LEVEL and len(chain) == 2 and _alone(condition):
-        why = _hindrance(unit, second.start, second.end)
+        why = _within(hindrances, second.start, second.end)
         if why:
             yield Untaken(offset + older[0].start(), offset + older[0].end(), b"1", second.start, second.end, why)
 
@@ -97,20 +93,20 @@ def _chains(unit: Unit) -> Iterator[list[_Branch]]:
             yield stack.pop()
 
 
-def _hindrance(unit: Unit, start: int, end: int) -> str:
-    """Say what in a branch has no translation, or nothing."""
-    code = unit.code[start:end]
-    foreign = _NVIDIA.search(code)
-    if foreign is not None:
-        return f"`{foreign.group().decode()}` has no equal on AMD GPUs"
-    if b"asm" not in code:
-        return ""
-    data = unit.data[start:end]
-    for statement in statements(code, data):
+def _hindrances(unit: Unit) -> list[tuple[int, str]]:
+    """Return the places of a unit that have no translation, in order, and why."""
+    found = [(m.start(), f"`{m.group().decode()}` has no equal on AMD GPUs") for m in _NVIDIA.finditer(unit.code)]
+    for statement in statements(unit.code, unit.data) if b"asm" in unit.code else ():
         try:
-            convert(statement, data)
+            convert(statement, unit.data)
         except NoPtx:
             continue
         except Untranslatable as why:
-            return str(why)
-    return ""
+            found.append((statement.start, str(why)))
+    return sorted(found)
+
+
+def _within(hindrances: list[tuple[int, str]], start: int, end: int) -> str:
+    """Return why a range has no translation, or nothing."""
+    at = bisect_left(hindrances, (start, ""))
+    return hindrances[at][1] if at < len(hindrances) and hindrances[at][0] < end else ""

@@ -30,6 +30,10 @@ _MOST = 200
 """Most instructions of one statement."""
 
 
+_REGISTERS = 500
+"""Most registers of one name."""
+
+
 class NoPtx(Exception):
     """The statement is for another assembler, and not ours to judge."""
 
@@ -127,6 +131,8 @@ def _flat(scope: Scope, names: dict[str, str], fresh: Callable[[], int]) -> Iter
         else:
             if isinstance(statement, Registers):
                 for name, count in statement.names:
+                    if (count or 0) > _REGISTERS:
+                        raise Untranslatable(f"it declares more than {_REGISTERS} registers", "write it in C++")
                     for each in [name] if count is None else [f"{name}{n}" for n in range(count)]:
                         own[each] = f"{each}#{fresh()}"
             yield statement, own
@@ -219,7 +225,7 @@ def _statement(work: _Work, statement: Statement, names: dict[str, str]) -> None
         if statement.vector != 1:
             raise Untranslatable("vector registers are declared")
         for name, count in statement.names:
-            for each in [name] if count is None else [f"{name}{n}" for n in range(count)][:_MOST]:
+            for each in [name] if count is None else [f"{name}{n}" for n in range(count)]:
                 work.registers[names[each]] = _local(work, each, _held(statement.type))
     elif isinstance(statement, Label):
         work.lines.append((f"{work.labels[statement.name]}:",))

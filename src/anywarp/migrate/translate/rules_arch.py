@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from anywarp.migrate.translate.architecture_guards import refused
 from anywarp.migrate.translate.rules import Edit, Need, Outcome, Problem
 from anywarp.migrate.translate.unit import Unit
 from anywarp.migrate.translate.vendor_regions import AMD
@@ -35,7 +34,7 @@ class Architecture:
     def apply(self, unit: Unit) -> Iterator[Outcome]:
         apart = unit.apart
         done: list[tuple[int, int]] = []
-        for each in refused(unit):
+        for each in unit.untaken:
             text = unit.data[each.start : each.end]
             yield Edit(each.start, each.end, each.value + b" /* " + text + b" */", self.name, each.why)
             message = f"AMD GPUs take the other branch of `{text.decode('utf-8', 'replace')}`: {each.why}"

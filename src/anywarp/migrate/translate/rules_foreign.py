@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from anywarp.migrate.translate.architecture_guards import untaken
 from anywarp.migrate.translate.brackets import call
 from anywarp.migrate.translate.rules import Edit, Need, Outcome, Problem
 from anywarp.migrate.translate.rules_names import is_anothers
@@ -34,10 +33,10 @@ class MatrixFragments:
                 yield Edit(include.start, include.end, b"<rocwmma/rocwmma.hpp>", self.name, reason)
         if b"nvcuda" not in unit.words:
             return
-        apart, dead = unit.apart, untaken(unit)
+        apart, dead = unit.apart, unit.untaken
         first: int | None = None
         for match in self._NAME.finditer(unit.code):
-            if match.start() in apart or any(a <= match.start() < b for a, b in dead):
+            if match.start() in apart or any(each.first <= match.start() < each.last for each in dead):
                 continue
             first = match.start() if first is None else first
             if not unit.options.keep_cuda:
@@ -124,7 +123,7 @@ class StandardLibrary:
     def apply(self, unit: Unit) -> Iterator[Outcome]:
         if unit.options.keep_cuda:
             return
-        apart, dead = unit.apart, untaken(unit)
+        apart, dead = unit.apart, unit.untaken
         told: set[bytes] = set()
         for include in unit.includes:
             plain = include.name.removeprefix("cuda/std/")
@@ -144,7 +143,7 @@ class StandardLibrary:
                 message = f"cuda::std::{name.decode()} is of libcu++, which ROCm does not have"
                 yield Problem(match.start(), match.end(), "M140", message, _LIBHIPCXX)
         others = [m for m in self._OTHER.finditer(unit.code) if m.start() not in apart]
-        others = [m for m in others if not any(a <= m.start() < b for a, b in dead)]
+        others = [m for m in others if not any(each.first <= m.start() < each.last for each in dead)]
         names = dict.fromkeys(m.group(1).decode() for m in others)
         if names:
             message = f"{', '.join('cuda::' + name for name in names)}: of libcu++, which ROCm does not have"

@@ -25,10 +25,11 @@ _SINGLE = re.compile(
     rb"(?:threadIdx\.x|tid\w*|lane\w*|thread_rank\s*\(\s*\)|thread_?[iI]d\w*)\s*(?:==\s*0|<\s*1)\b|!\s*threadIdx\.x|elect|leader|is_first|isLeader|threadIdx\.x\s*&\s*0x1[fF]\s*\)\s*==\s*0"
 )
 STEP = re.compile(
-    rb"(?:\bif\s*\([^;{}()]*(?:\([^()]*\)[^;{}()]*)*\)\s*)?\b(?P<array>\w+)\s*\[\s*(?P<index>\w+(?:\.\w+)?)\s*\]\s*"
-    rb"(?:[+*|&^]?=)[^;{}]*?\b(?P=array)\s*\[\s*(?P=index)\s*\+\s*(?:32|16|8|4|2|1)\s*\][^;{}]*;"
+    rb"\b(?P<array>\w+)\s*\[\s*(?P<index>\w+(?:\.\w+)?)\s*\]\s*"
+    rb"(?:[+*|&^]?=)[^;{}]{0,200}?\b(?P=array)\s*\[\s*(?P=index)\s*\+\s*(?:32|16|8|4|2|1)\s*\][^;{}]{0,200};"
 )
 """One step of a reduction within a warp through shared memory."""
+_BETWEEN = re.compile(rb"[\s{}]*(?:if\s*\([^;{}]{0,200}\)[\s{]*)?")
 _STEPS = re.compile(rb"\[\s*\w+(?:\.\w+)?\s*\+\s*(?:32|16|8|4|2|1)\s*\]")
 PROPERTY = re.compile(rb"(?:\.|->)\s*warpSize\b")
 _PRINTS = re.compile(rb"printf|cout|cerr|<<\s*\"|print|json|Log|LOG|format|info", re.IGNORECASE)
@@ -120,9 +121,8 @@ class WarpSteps:
         apart = unit.apart
         group: list[re.Match[bytes]] = []
         for match in (*STEP.finditer(unit.code), None):
-            follows = (
-                match is not None and bool(group) and not unit.code[group[-1].end() : match.start()].strip(b" \t\r\n{}")
-            )
+            between = b";" if match is None or not group else unit.code[group[-1].end() : match.start()]
+            follows = _BETWEEN.fullmatch(between) is not None
             if not follows:
                 yield from self._steps(unit, group)
                 group = []

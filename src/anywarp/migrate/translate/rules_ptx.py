@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from anywarp.migrate.translate.architecture_guards import untaken
 from anywarp.migrate.translate.inline_ptx import Converted, NoPtx, Untranslatable, convert
 from anywarp.migrate.translate.inline_ptx_text import AsmStatement, statements
 from anywarp.migrate.translate.inline_ptx_values import Text
@@ -25,9 +24,9 @@ class InlinePtx:
     words = frozenset((b"asm", b"__asm__", b"__asm"))
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
-        apart, dead = unit.apart, untaken(unit)
+        apart, dead = unit.apart, unit.untaken
         for statement in statements(unit.code, unit.data):
-            if statement.start in apart or any(a <= statement.start < b for a, b in dead):
+            if statement.start in apart or any(each.first <= statement.start < each.last for each in dead):
                 continue
             macro = _in_macro(unit.code, statement.start)
             try:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 from anywarp.catalogue.identifiers import Identifier, headers, identifiers, namespaces
 from anywarp.migrate.target import Target
+from anywarp.migrate.translate.blanking import blanked
 from anywarp.migrate.translate.includes import Directive, Include, directives, includes
 from anywarp.migrate.translate.platform import unseen
 from anywarp.migrate.translate.vendor_regions import Regions, set_apart
@@ -25,18 +26,10 @@ from anywarp.migrate.translate.vendor_regions import Regions, set_apart
 if TYPE_CHECKING:
     from tree_sitter import Tree
 
+    from anywarp.migrate.translate.architecture_guards import Untaken
+
 Launch = Literal["keep", "macro"]
 
-BLANK = re.compile(
-    rb"//[^\\\n]*(?:\\(?:\r?\n|[^\n])[^\\\n]*)*"
-    rb"|/\*[\s\S]*?(?:\*/|\Z)"
-    rb'|(?:(?<=\bR)|(?<=\bu8R)|(?<=\b[uUL]R))"(?P<mark>[^ ()\\\t\v\f\n"]{0,16})\([\s\S]*?(?:\)(?P=mark)"|\Z)'
-    rb'|"[^"\\\n]*(?:\\(?:\r\n|[\s\S])[^"\\\n]*)*"?'
-    rb"|(?:(?<![0-9a-fA-F])|(?<=\bu8))'(?:\\[^\n][0-7a-fA-F{}]*|[^'\\\n]){1,12}'"
-)
-"""Comments and literals. An apostrophe between digits separates them (C++14); one alone, as in `#error don't`, is nothing."""
-HEADER_NAME = re.compile(rb"#[ \t]*(?:(?:include|include_next|import)[ \t]*<([^>\n]*)>|(?:error|warning)\b([^\n]*))")
-HAS_INCLUDE = re.compile(rb"__has_include(?:_next)?\s*\(\s*<([^>\n]*)>")
 WORD = re.compile(rb"\b[A-Za-z_]\w*")
 LARGEST_TREE = 16 << 20
 """Bytes of the largest text for which a tree is made: a tree takes some sixty times its text."""
@@ -75,10 +68,7 @@ class Unit:
 
         Line ends stay, and so do the quotes of literals; search here, and read from `data` what was found.
         """
-        code = BLANK.sub(_blank, self.data)
-        if b"#" in code:
-            code = HEADER_NAME.sub(_blank_header, code)
-        return HAS_INCLUDE.sub(_blank_header, code) if b"__has_include" in code else code
+        return blanked(self.data)
 
     @cached_property
     def words(self) -> frozenset[bytes]:
@@ -103,6 +93,15 @@ class Unit:
     def apart(self) -> Regions:
         """The places that are for one vendor's tools already: see `vendor_regions.py`."""
         return set_apart(self.code, self.directives)
+
+    @cached_property
+    def untaken(self) -> tuple[Untaken, ...]:
+        """Comparisons with `__CUDA_ARCH__` whose newer branch is not for AMD GPUs: see `architecture_guards.py`."""
+        if b"__CUDA_ARCH__" not in self.words:
+            return ()
+        from anywarp.migrate.translate import architecture_guards
+
+        return architecture_guards.refused(self)
 
     @cached_property
     def tree(self) -> Tree | None:
@@ -150,28 +149,3 @@ class Unit:
     def line_of(self, place: int) -> tuple[int, int]:
         """Return the 1-based line, and the 1-based column in bytes, of an offset."""
         return self.data.count(b"\n", 0, place) + 1, place - self.data.rfind(b"\n", 0, place)
-
-
-def _spaces(text: bytes) -> bytes:
-    if b"\n" not in text:
-        return b" " * len(text)
-    return b"\n".join(b" " * len(line) for line in text.split(b"\n"))
-
-
-def _blank(match: re.Match[bytes]) -> bytes:
-    text = match.group()
-    quote = text[:1]
-    if quote == b"/":
-        return _spaces(text)
-    if len(text) > 1 and text.endswith(quote):
-        return quote + _spaces(text[1:-1]) + quote
-    return quote + _spaces(text[1:])
-
-
-def _blank_header(match: re.Match[bytes]) -> bytes:
-    text = match.group()
-    index = match.lastindex
-    if index is None:
-        return text
-    start, end = match.start(index) - match.start(), match.end(index) - match.start()
-    return text[:start] + b" " * (end - start) + text[end:]
