@@ -157,7 +157,8 @@ GROUPS: tuple[tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]], ...] = (
     ("mma.h", ("/include/rocwmma/",), ()),
 )
 NONE = "no such name in the headers of HIP or of its compiler"
-VERSIONS = ("6.4", "7.2", "10.1")
+VERSIONS = ("6.4", "7.1", "7.2", "10.1")
+"""Of 7.1 only HIP's own headers were at hand."""
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _DECLARED = re.compile(
     r"\b(\w+)\s*\([^;{}()]*(?:\([^()]*\)[^;{}()]*)*\)\s*(?:const\s*)?(?:__\w+__\s*)*(?:\(\w*\)\s*)?(?:\w+\s*)?[;{]"
@@ -209,13 +210,19 @@ def header_rows(packages: Packages) -> list[list[str]]:
         there = [v for v in VERSIONS if target and _there(packages, v, target)]
         if target and not there:
             raise SystemExit(f"{name}: no version has {target}")
-        since = there[0] if there and there[0] != VERSIONS[0] else ""
-        rows.append([name, "header", target, since, reason])
+        rows.append([name, "header", target, _came_with(packages, target, there), reason])
     for name, target, header in SPACES:
         if not any(_there(packages, v, header) for v in VERSIONS):
             raise SystemExit(f"{name}: no version has {header}")
         rows.append([name, "namespace", target, "", header])
     return rows
+
+
+def _came_with(packages: Packages, target: str, there: list[str]) -> str:
+    """Return the version that brought a header: none where nothing of its library was at hand before, which shows nothing."""
+    library = target.partition("/")[0]
+    seen = [v for v in VERSIONS if there and any(f"/include/{library}/" in str(f) for f in packages.all(f"rocm-{v}"))]
+    return there[0] if seen and there[0] != seen[0] else ""
 
 
 def _there(packages: Packages, version: str, ending: str) -> bool:
