@@ -110,7 +110,7 @@ def _translate(run: _Run, options: Options, exclude: tuple[str, ...], jobs: int)
     with _progress("translating", len(files)) as step:
         for done in trees.translate_all(files, options, jobs, step):
             run.diagnostics += done.diagnostics
-            run.done.append(done)
+            run.done.append(trees.without_text(done))
             if done.translation is not None:
                 run.support.update(done.translation.support)
                 run.names |= done.translation.names

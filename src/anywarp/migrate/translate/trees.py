@@ -183,5 +183,11 @@ def difference(done: Done) -> str:
     return differences.unified(done.old, _plain(done.translation), f"a/{visible(done.shown)}", f"b/{visible(done.new)}")
 
 
+def without_text(done: Done) -> Done:
+    """Return the same without the texts before and after, which a large tree need not keep."""
+    shorter = None if done.translation is None else replace(done.translation, text=b"")
+    return replace(done, old=b"", translation=shorter)
+
+
 def _plain(translation: Translation) -> list[writing.Edit]:
     return [writing.Edit(e.start, e.end, e.replacement) for e in translation.edits if isinstance(e.replacement, bytes)]
