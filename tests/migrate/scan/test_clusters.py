@@ -290,8 +290,8 @@ def test_jenkins_pipelines() -> None:
 """
     assert findings("jenkins", "ci/Jenkinsfile", text) == [
         (2, 27, "image", "nvidia/cuda:12.1.0-devel-ubuntu22.04"),
-        (2, 71, "container.gpus", "--gpus"),
-        (2, 91, "ci.runner", "a100"),
+        (2, 72, "container.gpus", "--gpus"),
+        (2, 92, "ci.runner", "a100"),
         (6, 19, "package", "cupy-cuda12x"),
         (8, 9, "command.nvidia-smi", "nvidia-smi"),
     ]
@@ -372,6 +372,8 @@ HOSTILE = [
     b"[[[{{{torch" * 20_000,
     b"nvidia-cublas-cu12[" * 20_000,
     b"ENV CUDA_HOME=${" * 20_000,
+    b"image:\n" + b"  repository: nvidia/cuda\n" * 10_000 + b"  tag: x\n",
+    b"FROM " + b"$" * 100_000 + b"\nARG " + b"A=${A:-" * 20_000,
 ]
 NAMES = {
     "manifests": "x.yaml", "dockerfile": "Dockerfile", "shell": "x.sh", "requirements": "requirements.txt", "projects": "pyproject.toml",

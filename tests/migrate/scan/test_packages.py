@@ -127,3 +127,20 @@ dependencies:
         (10, 9, "package", "xformers"),
         (11, 9, "package", "torchvision"),
     ]
+
+
+def test_a_list_of_requirements_is_known_by_its_lines_whatever_its_name() -> None:
+    from pathlib import PurePath
+
+    from anywarp.migrate.scan import requirements
+
+    def wanted(text: bytes) -> bool:
+        return requirements.wants(PurePath("more.txt"), text)
+
+    assert wanted(b"# gpu\ntorch==2.1\nnumpy\n") and wanted(b"-r base.txt\ntorch>=2 ; python_version > '3'\n")
+    assert wanted(b"torch==2.1.0 \\\n    --hash=sha256:abc\nnumpy==1\n")
+    assert (
+        not wanted(b"one\ntwo\n")
+        and not wanted(b"prose, where x >= 3 of\n")
+        and not wanted(b"a" + b"=" * 4000 + b"!\n")
+    )

@@ -19,7 +19,7 @@ from anywarp.migrate.scan.lines import Lines, Piece, Seen, seen
 _NAME = re.compile(r"(?i)(?:.*[._-])?(?:docker|container)file(?:[._-].*)?$|.*\.(?:docker|container)file$")
 _INSTRUCTION = re.compile(r"[ \t]*([A-Za-z]+)(?:[ \t]+|$)")
 _HEREDOC = re.compile(r"<<-?([\"']?)([A-Za-z_]\w*)\1")
-_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)(?::?([-+])([^}]*))?\}|([A-Za-z_]\w*))")
+_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)(?::?([-+])([^}]{0,1000}))?\}|([A-Za-z_]\w*))")
 _PAIR = re.compile(r"""([A-Za-z_][\w.-]*)=((?:"[^"\\]*(?:\\.[^"\\]*)*"|'[^']*'|\\.|[^\s\\"'])*)""")
 _FLAG = re.compile(r"--([a-z-]+)(?:=(\S+))?[ \t]+")
 _KNOWN = frozenset(

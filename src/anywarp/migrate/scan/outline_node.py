@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+_MANY = 16  # keys of a mapping from which on they are found by a dictionary
 MOST_MERGES = 8  # aliases followed one after the other when a key is looked up
 
 
@@ -14,7 +15,7 @@ class Node:
     and then `body` is the 1-based line of the first of them and `indent` what was cut from each.
     """
 
-    __slots__ = ("alias", "body", "column", "entries", "indent", "kind", "line", "pairs", "quoted", "text")
+    __slots__ = ("_known", "alias", "body", "column", "entries", "indent", "kind", "line", "pairs", "quoted", "text")
 
     def __init__(self, kind: str, line: int, column: int, text: str = "") -> None:
         self.kind = kind  # "map", "list" or "scalar"
@@ -25,6 +26,7 @@ class Node:
         self.entries: list[Node] = []
         self.alias: Node | None = None
         self.body = 0
+        self._known: dict[str, Node] | None = None  # values by key, once one was looked up and there are many
         self.quoted = 0  # columns between the place and the text: 1 for a quoted scalar
         self.indent = 0
 
@@ -42,14 +44,30 @@ class Node:
         waiting, seen = [self.real()], 0
         while waiting and seen < MOST_MERGES:
             node, seen = waiting.pop(), seen + 1
-            for name, value in node.pairs:
-                if name.text == key:
-                    return value.real()
-            for name, value in node.pairs:
-                if name.text == "<<":
-                    value = value.real()
-                    waiting += [entry.real() for entry in value.entries] if value.kind == "list" else [value]
+            found = node._value(key)
+            if found is not None:
+                return found.real()
+            for value in node._merged():
+                value = value.real()
+                waiting += [entry.real() for entry in value.entries] if value.kind == "list" else [value]
         return None
+
+    def _merged(self) -> list[Node]:
+        """Return the values of this mapping's merge keys."""
+        if len(self.pairs) < _MANY:
+            return [value for name, value in self.pairs if name.text == "<<"]
+        one = self._value("<<")
+        return [one] if one is not None else []
+
+    def _value(self, key: str) -> Node | None:
+        """Return the first value of a key of this mapping's own."""
+        if len(self.pairs) < _MANY:
+            return next((value for name, value in self.pairs if name.text == key), None)
+        if self._known is None:  # keys are looked up when the text has been read
+            self._known = {}
+            for name, value in self.pairs:
+                self._known.setdefault(name.text, value)
+        return self._known.get(key)
 
     def at(self, *keys: str) -> Node | None:
         """Return what lies under keys inside each other; None where one is missing."""

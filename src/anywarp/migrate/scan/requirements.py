@@ -17,6 +17,12 @@ _NAME = re.compile(
     r"(?i)(?:.*[-_.])?(?:requirements?|constraints?)(?:[-_.].*)?\.(?:txt|in|pip)$|reqs?(?:[-_.].*)?\.txt$"
 )
 _OPTION = re.compile(r"(-[a-zA-Z]|--[a-z-]+)(?:[ \t]*=[ \t]*|[ \t]+)?(\S*)")
+_LINE = re.compile(
+    rb"[ \t]*(?:-{1,2}[a-z-]+[ =]\S+|[A-Za-z0-9][\w.-]*(?:\[[\w, -]*\])?(?:[ \t]*,?[ \t]*[<>=!~]=?=?[ \t]*[\w.*+-]+)*[ \t]*(?:;.*|#.*|\\)?)[ \t]*\r?$"
+)
+_PINNED = re.compile(
+    rb"^[ \t]*[A-Za-z0-9][\w.-]*(?:\[[\w, -]*\])?[ \t]*[=~>]=[ \t]*\d|^--?(?:extra-index-url|index-url|r|f)[ =]"
+)
 _COMMENT = re.compile(r"(?:^|[ \t]+)#[^\n]*")
 
 
@@ -24,8 +30,18 @@ def wants(path: PurePath, head: bytes) -> bool:
     """Tell whether a file is a requirement file, by its name or its folder's."""
     if _NAME.match(path.name):
         return True
+    if path.suffix in (".txt", ".in", ".pip") and _looks_like_it(head):
+        return True
     folder = path.parent.name.lower()
     return path.suffix in (".txt", ".in") and folder in ("requirements", "reqs", "constraints")
+
+
+def _looks_like_it(head: bytes) -> bool:
+    """Tell whether a text of any name is a list of requirements: most of its first lines are, and one at least has a version."""
+    text = head[: head.rfind(b"\n")] if len(head) >= 4096 else head
+    told = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith((b"#", b"--hash"))][:40]
+    fitting = sum(1 for line in told if _LINE.match(line))
+    return bool(told) and fitting * 10 >= len(told) * 9 and any(_PINNED.search(line) for line in told)
 
 
 def scan(data: bytes, path: PurePath) -> Iterator[Use]:
