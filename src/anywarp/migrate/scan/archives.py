@@ -123,11 +123,14 @@ def _tar(whole: _Rejoined, head: bytes) -> Iterator[Member]:
     packed = io.BufferedReader(whole, 1 << 18)
     bounded = _Bounded(_unpacked(packed, head), whole)
     stream = io.BufferedReader(bounded, 1 << 18)
-    with tarfile.open(fileobj=stream, mode="r|", errorlevel=1) as archive:
-        while (info := archive.next()) is not None:
-            if info.isreg():
-                yield Member(info.name, max(info.size, 0), lambda i=info: cast(BinaryIO, archive.extractfile(i)))
-            vars(archive)["members"] = []  # a stream is read once; to keep half a million headers costs a gigabyte
+    try:
+        with tarfile.open(fileobj=stream, mode="r|", errorlevel=1) as archive:
+            while (info := archive.next()) is not None:
+                if info.isreg():
+                    yield Member(info.name, max(info.size, 0), lambda i=info: cast(BinaryIO, archive.extractfile(i)))
+                vars(archive)["members"] = []  # a stream is read once; to keep half a million headers costs a gigabyte
+    except tarfile.ReadError as error:
+        raise bounded.error or error from None
     if bounded.error is not None:
         raise bounded.error
 
