@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import json
 import sys
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,8 @@ from anywarp.deploy.convert import answers, registry, report, tree
 from anywarp.deploy.convert.model import Options
 from anywarp.diagnostics import Diagnostic
 from anywarp.migrate.target import parse_target
+
+_PATIENCE = 2.0
 
 
 @click.command("convert")
@@ -72,13 +77,34 @@ def command(path: Path, undo: bool, **chosen: Any) -> int:
     if unknown:
         raise click.UsageError(f"--only {unknown[0]}: kinds are {', '.join(registry.names())}")
     options = _options(chosen)
-    done = tree.run(path, options, chosen["only"], chosen["exclude"], output)
+    with _progress() as step:
+        done = tree.run(path, options, chosen["only"], chosen["exclude"], output, step)
     problems = _write(done, output, chosen["in_place"])
     checked = answers.validated(done) if chosen["validate"] else answers.Validation("not asked for")
     _print(done, options, checked, chosen)
     for problem in (*done.problems, *(r.problem for r in done.results if r.problem is not None), *problems):
         click.echo(problem.as_text(), err=True)
     return _exit_code(done, problems, checked, chosen["check"])
+
+
+@contextmanager
+def _progress() -> Generator[Callable[[int, int], None] | None]:
+    """Give a callback that shows a bar on a terminal's stderr once the work has taken two seconds."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    started = time.monotonic()
+    with Progress(console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
+        task = bar.add_task("converting", visible=False)
+
+        def step(done: int, total: int) -> None:
+            late = time.monotonic() - started > _PATIENCE
+            bar.update(task, completed=done, total=total, visible=late, refresh=late)
+
+        yield step
 
 
 def _options(chosen: dict[str, Any]) -> Options:

@@ -183,3 +183,23 @@ def test_without_the_validator_it_is_said(
     monkeypatch.setitem(sys.modules, "kubernetes_validate", None)
     assert call(["convert", str(source)]) == 0
     assert "not validated: kubernetes-validate is not installed" in capsys.readouterr().out
+
+
+def test_files_for_other_commands_are_one_line_for_each_reason(
+    source: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(5):
+        (source / f"k{number}.cu").write_text("__global__ void nvidia() {}\n")
+    (source / "README.md").write_text("needs CUDA\n")
+    (source / "lib.so").write_bytes(b"\0nvidia")
+    assert call(["convert", str(source)]) == 0
+    out = capsys.readouterr().out
+    assert (
+        "5 that mention NVIDIA are not for this command (`anywarp translate` turns CUDA C++ into HIP): k0.cu, k1.cu, k2.cu and 2 more"
+        in out
+    )
+    assert (
+        "1 that mention NVIDIA are not for this command (a text for people: read it again when the rest is done): README.md"
+        in out
+    )
+    assert "1 that mention NVIDIA are not for this command (binary: `anywarp assess` looks into them): lib.so" in out

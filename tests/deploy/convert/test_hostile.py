@@ -88,12 +88,24 @@ def test_what_is_not_utf8_is_a_problem_and_the_rest_goes_on(tmp_path: Path) -> N
 def test_a_file_of_200_megabytes_is_a_problem_at_once(tmp_path: Path) -> None:
     with open(tmp_path / "huge.yaml", "wb") as file:
         file.write(b"nvidia.com/gpu: ")
-        file.truncate(200 << 20)
+        for _ in range(200):
+            file.write(b"x" * (1 << 20))
     (tmp_path / "good.yaml").write_bytes(GOOD)
     results = run(tmp_path)
     problem = results["huge.yaml"].problem
     assert problem is not None and problem.code == "M003"
     assert b"amd.com/gpu" in converted(results["good.yaml"])
+
+
+def test_large_files_that_are_no_concern_of_ours_are_copied_without_a_word(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    weights = b"nvidia \0" + b"w" * (9 << 20)
+    (source / "weights.bin").write_bytes(weights)
+    (source / "words.json").write_bytes(b'{"a": 1}\n' * (1 << 20))
+    assert call(["convert", str(source), "-o", str(tmp_path / "out")]) == 0
+    assert (tmp_path / "out" / "weights.bin").read_bytes() == weights
+    assert (tmp_path / "out" / "words.json").stat().st_size == 9 << 20
 
 
 def test_links_are_neither_followed_nor_written_through(tmp_path: Path) -> None:

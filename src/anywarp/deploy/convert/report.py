@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from anywarp.deploy.convert.engine import Converted
-from anywarp.deploy.convert.model import Change, Finding, Fine, Options, Refusal
+from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal
 from anywarp.deploy.convert.tree import Result, Run
 from anywarp.migrate.shown import shorten, visible
 
 _WIDTH = 76
-_FEW = 25
+_FEW = 3
 
 
 class _Lines:
@@ -37,9 +37,33 @@ class _Lines:
 def as_text(done: Run, notes: bool = True) -> Iterator[str]:
     """Yield the report as lines for people."""
     for result in done.touched:
-        if result.converted is not None:
+        if result.converted is not None and not _elsewhere(result.converted):
             yield from _file(result.file.shown, result.converted, notes)
+    yield from _others(done)
     yield from _summary(done)
+
+
+def _elsewhere(converted: Converted) -> bool:
+    """Say whether a file is of no kind that is converted, and for another command or for people."""
+    return not converted.kind and all(isinstance(finding, Note) for finding in converted.findings)
+
+
+def _others(done: Run) -> Iterator[str]:
+    """Yield a line for each reason why files that mention NVIDIA are not for this command."""
+    names: dict[str, list[str]] = {}
+    for result in done.touched:
+        if result.converted is not None and _elsewhere(result.converted):
+            why = (
+                result.converted.notes[0].reason.partition("command: ")[2] or "binary: `anywarp assess` looks into them"
+            )
+            names.setdefault(why, []).append(result.file.shown)
+    for reason, those in names.items():
+        few = ", ".join(visible(name) for name in those[:_FEW]) + (
+            f" and {len(those) - _FEW} more" if len(those) > _FEW else ""
+        )
+        yield f"{len(those)} that mention NVIDIA are not for this command ({reason}): {few}"
+    if names:
+        yield ""
 
 
 def _file(shown: str, converted: Converted, notes: bool) -> Iterator[str]:

@@ -6,11 +6,11 @@ The tree is listed before anything is written, so that a folder for results may 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-from anywarp.deploy.convert import codes
+from anywarp.deploy.convert import codes, sweep
 from anywarp.deploy.convert.engine import Converted, convert
 from anywarp.deploy.convert.model import Options
 from anywarp.diagnostics import AnywarpError, Diagnostic, Source
@@ -21,11 +21,13 @@ from anywarp.migrate.writing import EditList, WritingError, copy_below, replace,
 EDIT_LIST = ".anywarp-convert.json"
 LARGEST = 8 << 20
 """Most bytes of a file that is converted: manifests, rules and dashboards are far smaller."""
+_CHUNK = 4 << 20
+_HEAD = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One file: what became of it, or the problem why nothing did."""
+    """One file: what became of it, or the problem why nothing did; neither for a large file that is no concern of ours."""
 
     file: tree.File
     converted: Converted | None
@@ -48,19 +50,32 @@ class Run:
 
 
 def run(
-    root: Path, options: Options, only: Sequence[str] = (), exclude: Sequence[str] = (), out: Path | None = None
+    root: Path,
+    options: Options,
+    only: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    out: Path | None = None,
+    step: Callable[[int, int], None] | None = None,
 ) -> Run:
-    """Convert every file at or below `root` without writing anything; `out` is left out where it lies inside."""
+    """Convert every file at or below `root` without writing anything; `out` is left out where it lies inside.
+
+    `step` is told after each file how many of how many are done.
+    """
     left_out = tree.Walked()
     done = Run(root)
     own = _inside(root, out)
-    for file in list(tree.walk(root, exclude, left_out)):
-        if file.shown == EDIT_LIST or (own and file.shown.startswith(own)):
-            continue
+    files = [file for file in tree.walk(root, exclude, left_out) if not _ours(file.shown, own)]
+    for number, file in enumerate(files, 1):
         done.results.append(_one(file, options, only))
+        if step is not None:
+            step(number, len(files))
     done.problems = left_out.problems
     done.links = left_out.links
     return done
+
+
+def _ours(shown: str, own: str) -> bool:
+    return shown == EDIT_LIST or bool(own and shown.startswith(own))
 
 
 def _inside(root: Path, out: Path | None) -> str:
@@ -74,6 +89,8 @@ def _inside(root: Path, out: Path | None) -> str:
 
 def _one(file: tree.File, options: Options, only: Sequence[str]) -> Result:
     try:
+        if file.size > LARGEST and not _matters(file):
+            return Result(file, None)
         data = tree.read(file.place, file.shown, LARGEST)
         return Result(file, convert(data, PurePath(file.shown), options, only))
     except AnywarpError as error:
@@ -84,6 +101,22 @@ def _one(file: tree.File, options: Options, only: Sequence[str]) -> Result:
         message = f"{visible(file.shown)} could not be converted: {type(error).__name__}: {visible(str(error))[:200]}"
     help = "the other files were converted; look at this one by hand"
     return Result(file, None, Diagnostic(codes.UNREADABLE, message, source=Source(visible(file.shown), ""), help=help))
+
+
+def _matters(file: tree.File) -> bool:
+    """Say whether a file too large to be converted is a text that mentions NVIDIA; weights and archives are none."""
+    try:
+        with tree.open_regular(file.place) as opened:
+            tail = b""
+            while chunk := opened.read(_CHUNK):
+                if b"\0" in chunk[:_HEAD]:
+                    return False
+                if sweep.mentions_nvidia(tail + chunk):
+                    return True
+                tail = chunk[-_HEAD:]
+    except OSError:
+        return True  # whoever reads it next says why it cannot be read
+    return False
 
 
 def write_tree(done: Run, out: Path) -> list[Diagnostic]:
