@@ -6,7 +6,8 @@ Compose gives AMD GPUs to a service as devices of the host, with the group that 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from anywarp.deploy.convert import commands, docker_run, environment, images, smi
@@ -24,6 +25,28 @@ _REASON = (
 _SOURCE = "rocm.docs.amd.com/projects/install-on-linux, running ROCm in Docker"
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Entries of a text by the identity of the collection that holds them, and by that of their value."""
+
+    inside: Mapping[int, list[Entry]]
+    owner: Mapping[int, Entry]
+
+    def of(self, holder: Node) -> list[Entry]:
+        """Return the entries of a collection, in order."""
+        return self.inside.get(id(holder), [])
+
+
+def held(text: YamlText) -> Held:
+    """Return the entries of a text by what holds them: looked up for each service, they must not be searched."""
+    inside: dict[int, list[Entry]] = {}
+    owner: dict[int, Entry] = {}
+    for entry in text.entries():
+        inside.setdefault(id(entry.holder), []).append(entry)
+        owner[id(entry.value)] = entry
+    return Held(inside, owner)
+
+
 def wants(path: PurePath, data: bytes) -> bool:
     """Say whether a text is a compose file."""
     name = path.name.lower()
@@ -37,7 +60,7 @@ def wants(path: PurePath, data: bytes) -> bool:
 def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
     """Yield what becomes of a compose file."""
     text = YamlText(data)
-    entries = list(text.entries())
+    entries = held(text)
     for root in text.documents:
         services = root.get("services")
         mine = [value for _, value in services.pairs] if services is not None else []
@@ -52,7 +75,7 @@ def comments(data: bytes) -> Iterable[tuple[int, int]]:
     return YamlText(data).comments()
 
 
-def _service(text: YamlText, service: Node, entries: list[Entry], options: Options) -> Iterator[Finding]:
+def _service(text: YamlText, service: Node, entries: Held, options: Options) -> Iterator[Finding]:
     image = service.get("image")
     if image is not None:
         yield from answered(text, image, _image(image.text, options))
@@ -89,7 +112,7 @@ def answered(text: YamlText, node: Node, answer: Answer | None) -> Iterator[Find
         yield Fine(start, end, answer.reason, answer.source)
 
 
-def _gpus(text: YamlText, service: Node, entries: list[Entry]) -> Iterator[Finding]:
+def _gpus(text: YamlText, service: Node, entries: Held) -> Iterator[Finding]:
     """Yield what becomes of the GPUs that a service asks for: by `gpus`, by a runtime, or by reserved devices."""
     asked = list(_asked(service, entries))
     for entry, refusal in asked:
@@ -139,8 +162,8 @@ def _block(indent: str) -> str:
     )
 
 
-def _asked(service: Node, entries: list[Entry]) -> Iterator[tuple[Entry, str]]:
-    by_key = {(id(entry.holder), entry.key.text): entry for entry in entries if entry.key is not None}
+def _asked(service: Node, entries: Held) -> Iterator[tuple[Entry, str]]:
+    by_key = {(id(service), entry.key.text): entry for entry in entries.of(service) if entry.key is not None}
     runtime = service.get("runtime")
     if runtime is not None and runtime.text == "nvidia":
         yield by_key[id(service), "runtime"], ""
@@ -159,34 +182,33 @@ def _asked(service: Node, entries: list[Entry]) -> Iterator[tuple[Entry, str]]:
             refusal = "cards are named by number, and AMD's are named by their render nodes"
         elif entry.value("count") not in ("", "all"):
             refusal = f"{entry.value('count')} of the cards are asked for, and devices are given by name"
-    yield _outermost(service, by_key), refusal
+    yield _outermost(service, entries), refusal
 
 
 def _capabilities(entry: Node) -> list[str]:
     return [one.text for one in entry.items("capabilities")]
 
 
-def _outermost(service: Node, by_key: dict[tuple[int, str], Entry]) -> Entry:
+def _outermost(service: Node, entries: Held) -> Entry:
     """Return the entry that goes: the reserved devices, or what holds nothing else."""
-    path = ("deploy", "resources", "reservations", "devices")
-    holder, chosen = service, by_key[id(service), "deploy"]
-    for name in path:
-        entry = by_key[id(holder), name]
-        if (holder is not service and len(holder.pairs) > 1) or holder is service:
+    holder = service
+    chosen: Entry | None = None
+    for name in ("deploy", "resources", "reservations", "devices"):
+        entry = next(one for one in entries.of(holder) if one.key is not None and one.key.text == name)
+        if chosen is None or len(holder.pairs) > 1:
             chosen = entry
-        following = holder.get(name)
-        assert following is not None
-        holder = following
+        holder = entry.value
+    assert chosen is not None
     return chosen
 
 
 def variables(
-    text: YamlText, holder: Node | None, entries: list[Entry], options: Options, building: bool = False
+    text: YamlText, holder: Node | None, entries: Held, options: Options, building: bool = False
 ) -> Iterator[Finding]:
     """Yield what becomes of variables: a mapping of names to values, or a list of `NAME=value`."""
     if holder is None:
         return
-    mine = [entry for entry in entries if entry.holder is holder]
+    mine = entries.of(holder)
     gone: list[Entry] = []
     for entry in mine:
         if entry.value.kind != "scalar":
@@ -224,11 +246,9 @@ def _variable(text: YamlText, entry: Entry, name: str, value: str | None, answer
         yield Fine(*text.whole(entry), answer.reason, answer.source)
 
 
-def _gone(
-    text: YamlText, gone: list[Entry], mine: list[Entry], entries: list[Entry], options: Options
-) -> Iterator[Finding]:
+def _gone(text: YamlText, gone: list[Entry], mine: list[Entry], entries: Held, options: Options) -> Iterator[Finding]:
     if gone and len(gone) == len(mine):
-        holder = next((entry for entry in entries if entry.value is gone[0].holder), None)
+        holder = entries.owner.get(id(gone[0].holder))
         gone = [holder] if holder is not None else gone
     for entry in gone:
         place = text.removal(entry)

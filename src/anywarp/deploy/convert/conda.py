@@ -11,7 +11,7 @@ from pathlib import PurePath
 
 from anywarp.catalogue import replacements
 from anywarp.deploy.convert import packages
-from anywarp.deploy.convert.compose import variables
+from anywarp.deploy.convert.compose import held, variables
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal
 from anywarp.deploy.convert.yaml_text import Entry, YamlText
 
@@ -54,7 +54,7 @@ def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
             yield Change(*place, b"", reason, source)
     yield from _pip(text, pip, options)
     for root in text.documents:
-        yield from variables(text, root.get("variables"), entries, options)
+        yield from variables(text, root.get("variables"), held(text), options)
 
 
 def _package(text: YamlText, entry: Entry, findings: list[Finding], gone: list[tuple[Entry, str, str]]) -> None:

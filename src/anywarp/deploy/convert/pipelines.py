@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
 from anywarp.deploy.convert import commands, docker_run, images, packages
-from anywarp.deploy.convert.compose import answered, variables
+from anywarp.deploy.convert.compose import answered, held, variables
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal
 from anywarp.deploy.convert.prometheus import within
 from anywarp.deploy.convert.yaml_text import Entry, YamlText
@@ -46,8 +46,8 @@ def wants(path: PurePath, data: bytes) -> bool:
 def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
     """Yield what becomes of a workflow or a pipeline."""
     text = YamlText(data)
-    entries = list(text.entries())
-    for entry in entries:
+    entries = held(text)
+    for entry in text.entries():
         name = entry.key.text if entry.key is not None else ""
         if entry.key is None:
             yield from _listed(text, entry, options)
