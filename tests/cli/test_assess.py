@@ -84,12 +84,12 @@ def test_a_report_that_cannot_be_written_is_an_error(tree, capsys):
 def test_json_and_sarif_go_to_stdout_and_problems_to_stderr(tree, capsys):
     (tree / "huge.cu").touch()
     os.truncate(tree / "huge.cu", 200_000_000)
-    assert main.call(["assess", "tree", *TARGET, "--format", "json"]) == 0
+    assert main.call(["assess", "tree", *TARGET, "--format", "json"]) == 2
     out, err = capsys.readouterr()
     report = json.loads(out)
     assert [p["code"] for p in report["problems"]] == ["M003"] and "M003" in err
     assert {f["path"] for f in report["findings"]} == {"tree/a.cu", "tree/bad.cu"}
-    assert main.call(["assess", "tree", *TARGET, "--format", "sarif"]) == 0
+    assert main.call(["assess", "tree", *TARGET, "--format", "sarif"]) == 2
     levels = {r["level"] for r in json.loads(capsys.readouterr().out)["runs"][0]["results"]}
     assert levels == {"note", "error"}
 
@@ -106,3 +106,12 @@ def test_long_reading_is_told_on_stderr(tree, capsys, monkeypatch):
     assert main.call(["assess", "tree", *TARGET, "-o", "out.txt"]) == 0
     out, err = capsys.readouterr()
     assert out == "" and err.splitlines()[-1] == "anywarp assess: read 2 of 2 files"
+
+
+def test_a_file_that_could_not_be_looked_into_is_in_the_headline_and_the_exit_code(tree, capsys):
+    (tree / "huge.cu").touch()
+    os.truncate(tree / "huge.cu", 200_000_000)
+    assert main.call(["assess", "tree", *TARGET]) == 2
+    assert capsys.readouterr().out.splitlines()[2].startswith("could not look into 1 of them")
+    assert main.call(["assess", "tree", *TARGET, "--fail-on", "no-path"]) == 1
+    assert main.call(["assess", "tree", *TARGET, "--exclude", "huge.cu"]) == 0

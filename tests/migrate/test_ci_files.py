@@ -17,7 +17,7 @@ OPTIONS = {name for parameter in command.params for name in parameter.opts}
 
 FAKE = """#!/bin/bash
 printf '%s\\n' "$@" '' >>"$SEEN"
-while [ $# -gt 0 ]; do case "$1" in -o|--html) echo report >"$2"; shift ;; esac; shift; done
+while [ $# -gt 0 ]; do case "$1" in -o|--html) [ -n "${NOTHING:-}" ] || echo report >"$2"; shift ;; esac; shift; done
 echo 'anywarp assess: words'
 exit "${STATUS:-0}"
 """
@@ -77,9 +77,13 @@ def test_the_action_passes_its_inputs_on(tmp_path):
     assert "anywarp assess: words" in (tmp_path / "summary").read_text()
 
 
-@pytest.mark.parametrize(("status", "assessed", "decided"), [("0", 0, 0), ("1", 0, 1), ("2", 2, None)])
+@pytest.mark.parametrize(
+    ("status", "assessed", "decided"), [("0", 0, 0), ("1", 0, 1), ("2", 0, 2), ("2 nothing", 2, None)]
+)
 def test_the_action_uploads_before_it_fails(tmp_path, status, assessed, decided):
-    code, _ = run_step(tmp_path, "Assess", INPUTS | {"STATUS": status, "ROCM": "", "FAIL_ON": ""})
+    status, _, nothing = status.partition(" ")
+    more = {"STATUS": status, "NOTHING": nothing, "ROCM": "", "FAIL_ON": ""}
+    code, _ = run_step(tmp_path, "Assess", INPUTS | more)
     assert code == assessed
     if decided is not None:
         assert run_step(tmp_path, "Decide", {"STATUS": status})[0] == decided

@@ -30,7 +30,7 @@ def assessment(findings=None, paths=("tree",), target="hip:gfx942"):
         Deployment("k8s:Deployment/llm", "k8s", "k.yaml", 3, ("img:1",)),
         Deployment("slurm:x", "slurm", "j", 1),
     ]
-    result.problems = [Diagnostic("M002", f"tree/{EVIL}: it cannot be read", "warning", Source(f"tree/{EVIL}", ""))]
+    result.problems = [Diagnostic("M002", f"tree/{EVIL}: it cannot be read", "error", Source(f"tree/{EVIL}", ""))]
     result.files, result.bytes, result.seconds = 12, 3_400_000, 0.5
     result.left_out.links = 2
     result.unjudged["odd.thing"] = 4
@@ -100,7 +100,7 @@ def test_sarif_follows_the_standard():
     assert member["locations"][0]["physicalLocation"] == {"artifactLocation": {"uri": "tree/w.whl"}}
     assert member["locations"][0]["logicalLocations"] == [{"fullyQualifiedName": "x/lib.so", "kind": "member"}]
     notes = run["invocations"][0]["toolExecutionNotifications"]
-    assert [(n["descriptor"]["id"], n["level"]) for n in notes] == [("M002", "warning")]
+    assert [(n["descriptor"]["id"], n["level"]) for n in notes] == [("M002", "error")]
 
 
 def test_sarif_of_too_many_results_keeps_the_worst_and_says_so(monkeypatch):
@@ -144,7 +144,7 @@ def test_html_is_one_page_that_loads_and_runs_nothing_else():
     assert not [
         a for _, attrs in found.tags for a in attrs if a.startswith("on") or a in ("src", "srcset", "xlink:href")
     ]
-    assert {attrs["href"] for tag, attrs in found.tags if "href" in attrs} == {"#findings"}
+    assert {attrs["href"] for tag, attrs in found.tags if "href" in attrs} == {"#findings", "#not"}
     assert len(found.scripts) == 2
     policy = next(a["content"] for t, a in found.tags if a.get("http-equiv") == "Content-Security-Policy")
     digest = base64.b64encode(hashlib.sha256(found.scripts[1].encode()).digest()).decode()

@@ -68,7 +68,7 @@ def command(
 ) -> int:
     """List what depends on CUDA below each PATH: a folder, file, venv, wheel, or container image; and what becomes of it.
 
-    Exit code 0: done; 1: a finding has an answer named by --fail-on; 2: a PATH is not there or cannot be read at all.
+    Exit code 0: done; 1: a finding has an answer named by --fail-on; 2: else, when a PATH is not there or a file could not be looked into.
     """
     plan = Plan(paths, parse_target(target, rocm), exclude, jobs or cpu_count(), not no_cache)
     known = read_baseline(baseline) if baseline is not None else None
@@ -91,7 +91,7 @@ def _exit_code(result: Assessment, fail_on: Sequence[str], new: Sequence[bool] |
         what = ", ".join(words for answer, words in ANSWERS.items() if answer in kinds)
         click.echo(f"anywarp assess: {len(failing)} {'new ' if new is not None else ''}findings: {what}", err=True)
         return 1
-    return 0
+    return 2 if result.blind else 0
 
 
 def _print(style: str, output: Path | None, result: Assessment, summary: Summary, new: Sequence[bool] | None) -> None:

@@ -62,6 +62,11 @@ class Assessment:
     remembered: int = 0
     seconds: float = 0.0
 
+    @property
+    def blind(self) -> int:
+        """How many files could not be looked into, or not all of them."""
+        return len({p.source.name for p in self.problems if p.severity == "error" and p.source is not None})
+
 
 Step = Callable[[int, int], None]
 

@@ -33,6 +33,8 @@ def _head(a: Assessment) -> Iterator[str]:
     yield f"anywarp assess: {paths}, for {a.plan.target}"
     again = f", {a.remembered:,} of them unchanged since an earlier run" if a.remembered else ""
     yield f"{a.files:,} files, {_size(a.bytes)}, read in {a.seconds:.1f} s{again}"
+    if a.blind:
+        yield f"could not look into {a.blind:,} of them, or not all of them: what they hold is not in these numbers"
 
 
 def _shares(a: Assessment, summary: Summary) -> Iterator[str]:
