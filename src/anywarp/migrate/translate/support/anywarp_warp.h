@@ -191,11 +191,11 @@ ANYWARP_SAME(shfl_up_sync, __shfl_up_sync)
 ANYWARP_SAME(shfl_down_sync, __shfl_down_sync)
 ANYWARP_SAME(shfl_xor_sync, __shfl_xor_sync)
 ANYWARP_SAME(activemask, __activemask)
-#if __CUDA_ARCH__ >= 700
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
 ANYWARP_SAME(match_any_sync, __match_any_sync)
 ANYWARP_SAME(match_all_sync, __match_all_sync)
 #endif
-#if __CUDA_ARCH__ >= 800
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 ANYWARP_SAME(reduce_add_sync, __reduce_add_sync)
 ANYWARP_SAME(reduce_min_sync, __reduce_min_sync)
 ANYWARP_SAME(reduce_max_sync, __reduce_max_sync)
