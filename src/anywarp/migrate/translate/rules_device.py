@@ -45,7 +45,8 @@ FUNCTIONS: dict[bytes, New] = {
     b"__cvta_generic_to_shared": New(b"anywarp::shared_address", WARP, "HIP has no such function"),
     b"__isShared": New(b"__builtin_amdgcn_is_shared", b"", "the compiler's own"),
     b"__ldcv": New(b"anywarp::load_volatile", CUDA, "HIP has no such function"),
-    b"__ldlu": New(b"__ldg", b"", "where a value is cached is only a hint"),
+    **{f"__{n}".encode(): New(b"anywarp::load", CUDA, "where a value is cached is only a hint; HIP has these for halves alone")
+       for n in ("ldcs", "ldcg", "ldca", "ldlu")},
     **{f"__{n}".encode(): New(b"anywarp::store", CUDA, "where a value is cached is only a hint") for n in ("stcg", "stcs", "stwb", "stwt")},
     b"__trap": New(b"__builtin_trap", b"", "the compiler's own"),
     b"__brkpt": New(b"__builtin_debugtrap", b"", "the compiler's own"),

@@ -145,35 +145,21 @@ class WarpSteps:
 
 
 class Coalesced:
-    """A group of the threads that happen to run together spans a wave on AMD GPUs."""
+    """The threads of a warp that happen to run together: HIP's function gives those of a whole wave."""
 
     name = "coalesced-groups"
     words = frozenset((b"coalesced_threads",))
+    _NAME = re.compile(rb"(?<![\w:])(?:::\s*)?(?:\w+\s*::\s*)*coalesced_threads(?=\s*\(\s*\))")
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
-        if unit.target.wave == 32:
+        if unit.options.keep_cuda or unit.target.wave == 32:
             return
-        apart = unit.apart
-        for match in unit.occurrences(self.words):
-            if match.start() in apart or call(unit.code, match.end()) is None:
+        for match in self._NAME.finditer(unit.code):
+            if match.start() in unit.apart or match.group().startswith(b"anywarp"):
                 continue
-            if not _uses_masks(unit.code, match.start()):
-                continue
-            message = "coalesced_threads() gives up to 64 threads on AMD Instinct, and its ballot has 64 bits"
-            hint = "right where size() and thread_rank() are all that is asked; else partition a tile of 32 first"
-            yield Problem(match.start(), match.end(), "M125", message, hint, "warning")
-
-
-_HARMLESS = frozenset((b"size", b"num_threads", b"thread_rank", b"shfl", b"shfl_up", b"shfl_down", b"sync"))
-
-
-def _uses_masks(code: bytes, place: int) -> bool:
-    """Say whether more is asked of the group made at `place` than its size, its ranks and exchanges between them."""
-    named = re.compile(rb"(\w+)\s*(?:=\s*|\(\s*|\{\s*)(?:\w+\s*::\s*)*\Z").search(code, max(0, place - 80), place)
-    if named is None or named.group(1) in (b"return",):
-        return True
-    members = re.findall(rb"\b" + named.group(1) + rb"\s*\.\s*(\w+)", code[place:])
-    return not set(members) <= _HARMLESS
+            reason = "the active threads of a warp of 32, not of the wave"
+            yield Edit(match.start(), match.end(), b"anywarp::coalesced_threads", self.name, reason)
+            yield Need(b'"anywarp_groups.h"', reason)
 
 
 RULES = (Remarks(), HostWidth(), SpinLocks(), WarpSteps(), Coalesced())

@@ -68,6 +68,10 @@ template <class T>
 __device__ inline T load_volatile(const T *pointer) {
   return *const_cast<const volatile T *>(pointer);
 }
+template <class T>
+__device__ inline T load(const T *pointer) {
+  return *pointer;
+}
 template <class T, class V>
 __device__ inline void store(T *pointer, V value) {
   *pointer = value;

@@ -9,6 +9,15 @@
 #if defined(__HIP__)
 #include <hip/hip_cooperative_groups.h>
 
+#include "anywarp_warp.h"
+
+namespace anywarp {
+// The active threads of this warp of 32; HIP's own function gives those of the wave.
+__device__ inline cooperative_groups::coalesced_group coalesced_threads() {
+  return cooperative_groups::binary_partition(cooperative_groups::coalesced_threads(), detail::lane_of_wave() < 32u);
+}
+}  // namespace anywarp
+
 namespace cooperative_groups {
 
 #define ANYWARP_OPERATION(NAME, EXPRESSION)                                      \
