@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from anywarp.catalogue.replacements import package
 from anywarp.migrate.findings import Use
 from anywarp.migrate.scan import commands, declared
 from anywarp.migrate.scan.lines import Lines, Seen
@@ -28,11 +29,12 @@ def is_lock(root: Node) -> bool:
 
 def environment(lines: Lines, root: Node) -> Iterator[Use]:
     """Yield the packages, channels and indexes of an environment that concern CUDA."""
+    stays = _staying(root)
     for entry in root.items("channels"):
-        yield from _at(lines, entry, commands.channel(entry.text, 0, "conda"))
+        yield from _at(lines, entry, commands.channel(entry.text, 0, "conda"), stays)
     for entry in root.items("dependencies"):
         if entry.kind == "scalar":
-            yield from _at(lines, entry, commands.conda_requirement(entry.text, 0, "conda"))
+            yield from _at(lines, entry, commands.conda_requirement(entry.text, 0, "conda"), stays)
         for requirement in entry.items("pip"):
             text = requirement.text
             if text.startswith("-"):
@@ -57,19 +59,29 @@ def environment(lines: Lines, root: Node) -> Iterator[Use]:
 
 def lock(lines: Lines, root: Node) -> Iterator[Use]:
     """Yield the locked packages that concern CUDA."""
-    for package in root.items("package"):
-        name = package.get("name")
+    for locked in root.items("package"):
+        name = locked.get("name")
         if name is None:
             continue
-        if package.value("manager") == "pip":
-            yield from _at(lines, name, declared.named(name.text, 0, "lock", f"=={package.value('version')}"))
+        if locked.value("manager") == "pip":
+            yield from _at(lines, name, declared.named(name.text, 0, "lock", f"=={locked.value('version')}"))
         else:
-            build = package.value("url").rpartition("/")[2]
+            build = locked.value("url").rpartition("/")[2]
             yield from _at(
-                lines, name, commands.conda_requirement(f"{name.text}={package.value('version')}={build}", 0, "lock")
+                lines, name, commands.conda_requirement(f"{name.text}={locked.value('version')}={build}", 0, "lock")
             )
 
 
-def _at(lines: Lines, node: Node, found: Iterator[Seen]) -> Iterator[Use]:
+def _staying(root: Node) -> str:
+    """Return a package that conda has for CUDA only: while it is there, what it needs of NVIDIA's stays."""
+    for entry in root.items("dependencies"):
+        for one in commands.conda_requirement(entry.text, 0, "conda") if entry.kind == "scalar" else ():
+            row = package(one.name, "conda")
+            if row is not None and row["conversion"] in ("replace", "none"):
+                return one.name
+    return ""
+
+
+def _at(lines: Lines, node: Node, found: Iterator[Seen], stays: str = "") -> Iterator[Use]:
     for one in found:
-        yield lines.use_at(one.subject, one.name, node.line, node.column, **dict(one.details))
+        yield lines.use_at(one.subject, one.name, node.line, node.column, **dict(one.details), stays=stays)

@@ -49,6 +49,8 @@ def _on_hip(use: Use, target: Target) -> Verdict:
     if how == "remove" and use.detail("index") == "cpu":
         reason = "NVIDIA's package in a file for other hardware: nothing there asks for it"
         return Verdict("re-index", reason, "nothing: it is left out", "minutes", "make the file anew, or take it out")
+    if how == "remove" and use.detail("stays"):
+        return _stays(use, row["reason"])
     torch = use.detail("torch")
     if how in ("remove", "index") and torch and not _known_to_fit("torch", torch, target):
         reason = f"{row['reason']}; it goes with torch, and no torch{torch} is known for ROCm {target.rocm}"
@@ -72,6 +74,17 @@ def _on_hip(use: Use, target: Target) -> Verdict:
     return on_hip(row)
 
 
+def _stays(use: Use, reason: str) -> Verdict:
+    held = use.detail("stays")
+    return Verdict(
+        "re-index",
+        f"{reason}; it stays while {held} comes from conda",
+        "nothing: it is left out",
+        "minutes",
+        f"move {held} first",
+    )
+
+
 def _from_index(use: Use, row: Row, target: Target) -> Verdict:
     """Judge what is the same package from another index: does that hold a version that is asked for?"""
     name, index = canonical(use.name), f"the index for ROCm {target.rocm}"
@@ -81,6 +94,15 @@ def _from_index(use: Use, row: Row, target: Target) -> Verdict:
         if one.get("package") == name and one.get("release") == target.rocm
     ]
     asked = use.detail("specifier").split("+")[0].replace("^", ">=")
+    if use.detail("where") in ("pyproject", "setup.py", "setup.cfg") and not use.detail("index"):
+        reason = f"{row['reason']}; a project's metadata cannot say which index"
+        return Verdict(
+            "re-index",
+            reason,
+            f"{use.name} from {index}",
+            "minutes",
+            "name the index where the project's tool has a place for it, or when installing",
+        )
     if "$" in asked:
         return Verdict(
             "re-index",
@@ -192,6 +214,8 @@ def _index(use: Use, target: Target) -> Verdict:
 def _channel(use: Use, target: Target) -> Verdict:
     if target.device == "cpu":
         return Verdict("as-is", "a channel of NVIDIA's packages: it does no harm where none of them is asked for")
+    if use.detail("stays"):
+        return _stays(use, "a channel of NVIDIA's packages")
     return Verdict(
         "converted",
         "a channel of NVIDIA's packages, of which none is left",
