@@ -53,15 +53,19 @@ def rules(text: YamlText, holder: Node, options: Options) -> Iterator[Finding]:
 
 def _recorded(text: YamlText, found: list[Node], options: Options) -> frozenset[str]:
     """Return the names of recordings that are made of NVIDIA's metrics and can be converted, also those made of such recordings."""
-    known: frozenset[str] = frozenset()
+    known: set[str] = set()
+    readers: dict[str, list[Node]] = {}
     waiting = [rule for rule in found if rule.value("record")]
-    for _ in range(len(waiting) + 1):
-        more = {rule.value("record") for rule in waiting if _converted(_expression(text, rule, options, known))}
-        if more <= known:
-            break
-        known |= more
-        waiting = [rule for rule in waiting if rule.value("record") not in known]
-    return known
+    for rule in waiting:
+        for word in promql.words(rule.value("expr")):
+            readers.setdefault(word, []).append(rule)
+    while waiting:
+        rule = waiting.pop()
+        name = rule.value("record")
+        if name not in known and _converted(_expression(text, rule, options, known)):
+            known.add(name)
+            waiting += readers.get(name, [])
+    return frozenset(known)
 
 
 def _converted(findings: Iterable[Finding]) -> bool:

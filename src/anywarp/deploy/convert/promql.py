@@ -42,7 +42,7 @@ class Refused(Exception):
 def expression(data: bytes, options: Options, recorded: Collection[str] = ()) -> Iterator[Finding]:
     """Yield what becomes of an expression (bytes of UTF-8); `recorded` are names of recording rules made from converted ones."""
     text = data.decode("latin-1")
-    if not NVIDIAS.search(text) and not any(name in text for name in recorded):
+    if not NVIDIAS.search(text) and words(text).isdisjoint(recorded):
         return
     try:
         yield from _Conversion(text, tree(text), options, recorded).findings()
@@ -52,6 +52,11 @@ def expression(data: bytes, options: Options, recorded: Collection[str] = ()) ->
     except Refused as no:
         yield no.refusal
         yield Note(0, len(data), "the expression stays whole, because a part of it cannot be converted")
+
+
+def words(text: str) -> set[str]:
+    """Return the words of an expression that may be names of metrics."""
+    return set(re.findall(r"[\w:]+", text))
 
 
 def metric(name: str, options: Options) -> Answer | None:
