@@ -79,8 +79,11 @@ class Wrapped:
             if index >= len(found.args):
                 continue
             start, end = found.args[index]
+            after = b")"
             if name in SYMBOLS:
                 before, reason = b"HIP_SYMBOL(", "HIP names a device variable by HIP_SYMBOL"
+                if b"," in unit.code[start:end]:  # it is a macro of one argument
+                    before, after = before + b"(", after + b")"
             elif name in POINTERS:
                 if _VOIDS.match(unit.code, start, end) or _declares(found):
                     continue
@@ -93,7 +96,7 @@ class Wrapped:
                 before = b"(const void *)(" if plain_c else b"reinterpret_cast<const void *>("
                 reason = "HIP takes a kernel here as const void *"
             yield Edit(start, start, before, self.name, reason, group=start)
-            yield Edit(end, end, b")", self.name, reason, group=start)
+            yield Edit(end, end, after, self.name, reason, group=start)
 
 
 class Reshaped:
