@@ -206,7 +206,12 @@ def _index(use: Use, target: Target) -> Verdict:
     for row in rows("indexes"):
         if row["pattern"] and re.match(row["pattern"], use.name):
             if row["conversion"] == "rename":
-                return Verdict("re-index", row["reason"], f"the index for ROCm {target.rocm}", "minutes", CONVERT)
+                help = (
+                    CONVERT
+                    if use.detail("where") != "lock"
+                    else "lock the project again when its own file is converted"
+                )
+                return Verdict("re-index", row["reason"], f"the index for ROCm {target.rocm}", "minutes", help)
             return on_hip(row, "days")
     return by_hand("an index of builds for CUDA that no table knows", "its builds for ROCm, where there are some")
 
