@@ -175,3 +175,9 @@ def test_a_large_member_is_mapped_for_scanners_that_take_maps(tmp_path, monkeypa
         look_into(File(str(place), "x.zip" if not number else "x.tar", len(content)), Look(mapped))
     assert seen == [(mmap.mmap, len(data), b"cudaFirst", b"end")] * 2
     assert sorted(p.name for p in tmp_path.iterdir()) == ["0", "1"]
+
+
+def test_a_large_zip_archive_is_kept_aside_on_disk(tmp_path, monkeypatch):
+    monkeypatch.setattr(archives, "_IN_MEMORY", 1000)
+    data = zipped({"noise": random.Random(1).randbytes(3 << 20), "a.toy": b"cudaA"})
+    assert look(tmp_path, "x.zip", data) == ({"a.toy": "cudaA"}, [])

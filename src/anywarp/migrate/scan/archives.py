@@ -10,14 +10,14 @@ import bz2
 import gzip
 import io
 import lzma
-import shutil
+import os
 import tarfile
 import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import PurePath, PurePosixPath
-from typing import BinaryIO, cast
+from typing import IO, BinaryIO, cast
 
 import zstandard
 
@@ -150,11 +150,10 @@ def _unpacked(packed: io.BufferedReader[_Rejoined], head: bytes) -> io.BufferedI
 
 def _zip(whole: _Rejoined) -> Iterator[Member]:
     """Yield the members of a zip archive, whose list is at its end: so a stream is kept aside first."""
-    with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as file:
-        shutil.copyfileobj(whole, file, 1 << 20)
-        size = file.tell()
+    with _aside(whole) as file:
+        size = file.seek(0, os.SEEK_END)
         budget = _FIRST + EXPANDS * size
-        with zipfile.ZipFile(cast(BinaryIO, file)) as archive:
+        with zipfile.ZipFile(file) as archive:
             for info in archive.infolist():
                 if info.is_dir():
                     continue
@@ -162,6 +161,18 @@ def _zip(whole: _Rejoined) -> Iterator[Member]:
                 if budget < 0:
                     raise _Bomb
                 yield Member(info.filename, info.file_size, lambda i=info: cast(BinaryIO, archive.open(i)))
+
+
+def _aside(stream: io.RawIOBase) -> IO[bytes]:
+    """Return what is left of a stream as a file that seeks: in memory while it is small, else without a name on disk."""
+    held = io.BytesIO()
+    file: IO[bytes] = held
+    while more := stream.read(1 << 20):
+        if file is held and held.tell() + len(more) > _IN_MEMORY:
+            file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+            file.write(held.getvalue())
+        file.write(more)
+    return file
 
 
 def _leaves(name: str) -> bool:
