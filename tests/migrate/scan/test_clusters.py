@@ -276,6 +276,17 @@ jobs:
     ]
 
 
+def test_images_and_downloads_are_found_under_any_name() -> None:
+    text = "train_container: nvcr.io/nvidia/pytorch:24.01-py3\nhome: https://www.nvidia.com/\nkeyring: https://developer.download.nvidia.com/compute/cuda/repos/x.deb\nplain: a/b:1\n"
+    assert findings("manifests", "group_vars/all.yml", text) == [
+        (1, 18, "image", "nvcr.io/nvidia/pytorch:24.01-py3"),
+        (3, 10, "package.source", "https://developer.download.nvidia.com/compute/cuda/repos/x.deb"),
+    ]
+    assert findings("shell", "x.sh", 'IMAGE="nvidia/cuda:12.1.0-base-ubuntu22.04"\n') == [
+        (1, 1, "image", "nvidia/cuda:12.1.0-base-ubuntu22.04")
+    ]
+
+
 def test_jenkins_pipelines() -> None:
     text = """pipeline {
   agent { docker { image 'nvidia/cuda:12.1.0-devel-ubuntu22.04'; args '--gpus all'; label 'a100' } }

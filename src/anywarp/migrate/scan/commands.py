@@ -28,7 +28,8 @@ SYSTEM = re.compile(
     r"|datacenter-gpu-manager|nsight|dcgm)(?![a-z])[\w.+${}*~-]*|lib(?:cudnn|nccl|cublas|nvinfer|nvjpeg|nvonnx)\w*[\w.+${}*~-]*|xserver-xorg-video-nvidia.*"
 )  # fmt: skip
 _NVIDIA_URL = re.compile(r"https?://[^\s\"']*(?:nvidia\.com|nvidia\.github\.io)[^\s\"']*")
-_DOWNLOAD = re.compile(
+_REFERENCE = re.compile(r"[a-z0-9][\w.-]*(?:/[\w.-]+)+(?::[\w.${}-]+)?")
+DOWNLOAD = re.compile(
     r"https?://[^\s\"']*nvidia\.com/[^\s\"']*(?:\.tar|\.run|\.deb|\.rpm|\.zip|\.gz|\.sh|/repos/|/redist|keyring)[^\s\"']*"
 )
 _OPTION = re.compile(r"-D(CMAKE_CUDA_\w+|\w*(?:CUDA|CUBLAS|CUDNN|NCCL|TENSORRT)\w*)(?::\w+)?=(\S*)")
@@ -43,8 +44,7 @@ def seen_in(words: list[Word]) -> Iterator[Seen]:
         word, offset = words[0]
         if found := _VARIABLE.fullmatch(word):
             yield from set_variable(found[1], found[2], offset)
-            if url := _DOWNLOAD.match(found[2]):
-                yield seen("package.source", url[0], offset)
+            yield from value_use(found[2], offset)
         elif word in ("export", "declare", "local", "readonly", "setenv", "typeset"):
             yield from _exported(words)
             return
@@ -58,6 +58,14 @@ def seen_in(words: list[Word]) -> Iterator[Seen]:
         yield from _command(words)
 
 
+def value_use(value: str, offset: int) -> Iterator[Seen]:
+    """Yield an image that holds CUDA or an address of NVIDIA's downloads that a variable or a key of any name has as its value."""
+    if found := DOWNLOAD.match(value):
+        yield seen("package.source", found[0], offset)
+    elif _REFERENCE.fullmatch(value) and image(value) is not None:
+        yield from image_use(value, offset)
+
+
 def _exported(words: list[Word]) -> Iterator[Seen]:
     if words[0][0] == "setenv" and len(words) > 2:
         yield from set_variable(words[1][0], words[2][0], words[1][1])
@@ -65,6 +73,7 @@ def _exported(words: list[Word]) -> Iterator[Seen]:
     for word, offset in words[1:]:
         if found := _VARIABLE.fullmatch(word):
             yield from set_variable(found[1], found[2], offset)
+            yield from value_use(found[2], offset)
 
 
 def set_variable(name: str, value: str, offset: int, use: str = "set") -> Iterator[Seen]:

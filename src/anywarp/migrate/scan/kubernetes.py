@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from anywarp.catalogue.migration import rows
 from anywarp.catalogue.replacements import image, image_parts, kind, label, resource
 from anywarp.migrate.findings import Use
-from anywarp.migrate.scan import metrics, places, shell
+from anywarp.migrate.scan import commands, metrics, places, shell
 from anywarp.migrate.scan.lines import Lines, Seen
 from anywarp.migrate.scan.outline import Node
 from anywarp.migrate.scan.places import Place
@@ -192,6 +192,12 @@ def _scalar(lines: Lines, place: Place) -> Iterator[Use]:
         yield lines.use_at("helm.value", ".".join((*place.above, name)), value.line, value.column, value=text)
     elif metrics.HINT.search(text):
         yield from metrics.in_node(lines, value)
+    elif (
+        "/" in text
+        and name not in ("image", "repository", "name", "newName", "path", "mountPath")
+        and (found := list(commands.value_use(re.sub(r"\{\{.*?\}\}", "x", text), 0)))
+    ):
+        yield from lines.found_in(places.text_of(value), iter(found))
     elif "/usr/" in text and name not in places.COMMANDS:
         use = (("use", "set"),) if name == "value" else ()
         found = (Seen(one.subject, one.name, one.offset, use) for one in shell.paths(text))

@@ -29,6 +29,9 @@ COMMANDS = frozenset(
         "cmd",
         "commands",
         "inlineScript",
+        "shell",
+        "ansible.builtin.shell",
+        "ansible.builtin.command",
     }
 )
 """Keys whose value is shell text, or the words of a command."""
