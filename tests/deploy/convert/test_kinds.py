@@ -236,5 +236,30 @@ seven\"\"\"
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "Dockerfile",
+            "FROM ubuntu:24.04\nENV CUDA_HOME=/usr/local/cuda\nRUN pip install torch \\\n  nvidia-x \\\n  numpy\nRUN pip install nvidia-y\n",
+        ),
+        ("compose.yaml", "services:\n  a:\n    image: ollama/ollama\n    gpus: all\n    x: y\n"),
+        ("requirements.txt", "numpy\ntorch\nnvidia-cublas-cu12\n"),
+        ("environment.yml", "dependencies:\n  - pip:\n    - torch\n    - nvidia-cublas-cu12\n"),
+        ("run.sh", "export CUDA_VISIBLE_DEVICES=0\nnvidia-smi\nexport NVIDIA_VISIBLE_DEVICES=all\n"),
+        (".env", "CUDA_VISIBLE_DEVICES=0\nNVIDIA_VISIBLE_DEVICES=all\n"),
+        (
+            "rules.yml",
+            "groups:\n- name: g\n  rules:\n  - alert: A\n    expr: DCGM_FI_DEV_GPU_UTIL > 5\n      and DCGM_FI_DEV_FB_USED > 3\n",
+        ),
+        ("pyproject.toml", '[project]\ndependencies = [\n  "cupy-cuda12x",\n  "nvidia-x",\n]\n'),
+    ],
+)
+def test_line_ends_of_another_system_stay(name: str, text: str) -> None:
+    unix = run(name, text.encode()).new
+    assert unix != text.encode()
+    assert run(name, text.replace("\n", "\r\n").encode()).new == unix.replace(b"\n", b"\r\n")
+
+
 def test_every_kind_of_these_is_registered() -> None:
     assert set(NAMES) | {"lock"} <= set(registry.names())

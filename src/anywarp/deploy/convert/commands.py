@@ -12,7 +12,7 @@ from anywarp.catalogue import replacements
 from anywarp.catalogue.migration import rows
 from anywarp.deploy.convert import docker_run, environment, installs, smi
 from anywarp.deploy.convert.model import Answer, Change, Finding, Fine, Note, Options, Refusal, moved
-from anywarp.deploy.convert.shell_words import ASSIGNED, Command, bare_span, is_read, line_of, program, split
+from anywarp.deploy.convert.shell_words import ASSIGNED, Command, bare_span, is_read, line_of, program, split, unix
 
 _ADDRESS = re.compile(
     r"https?://(?:developer\.download\.nvidia\.com|nvidia\.github\.io|developer\.nvidia\.com)[^\s\"']*"
@@ -40,7 +40,7 @@ _SHELLS = ("bash", "sh", "zsh", "dash", "ksh")
 
 def commands(data: bytes, options: Options, renamed: dict[str, str] | None = None) -> Iterator[Finding]:
     """Yield what becomes of shell text (bytes of UTF-8); `renamed` are variables that have another name from outside the text."""
-    text = data.decode("latin-1")
+    text = unix(data.decode("latin-1"))
     renamed = dict(renamed or {})
     found: list[Finding] = []
     read = read_in(text)

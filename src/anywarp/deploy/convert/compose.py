@@ -148,7 +148,8 @@ def _gpus(text: YamlText, service: Node, entries: Held) -> Iterator[Finding]:
         first = text.data[place[0] - 1 : place[0]] in (b"\n", b"")
         if block and not first:
             block = block.lstrip(" ") + " " * (column - 1)
-        yield Change(*place, block.encode(), _REASON, _SOURCE)
+        newline = "\r\n" if b"\r\n" in text.data else "\n"
+        yield Change(*place, block.replace("\n", newline).encode(), _REASON, _SOURCE)
         added = True
 
 
@@ -165,10 +166,10 @@ def _block(indent: str) -> str:
 def _asked(service: Node, entries: Held) -> Iterator[tuple[Entry, str]]:
     by_key = {(id(service), entry.key.text): entry for entry in entries.of(service) if entry.key is not None}
     runtime = service.get("runtime")
-    if runtime is not None and runtime.text == "nvidia":
+    if runtime is not None and runtime.text == "nvidia" and (id(service), "runtime") in by_key:
         yield by_key[id(service), "runtime"], ""
     gpus = service.get("gpus")
-    if gpus is not None:
+    if gpus is not None and (id(service), "gpus") in by_key:
         yield by_key[id(service), "gpus"], "" if gpus.text == "all" else "which cards are meant must be looked up"
     devices = service.at("deploy", "resources", "reservations", "devices")
     if devices is None or not devices.entries:
@@ -182,23 +183,26 @@ def _asked(service: Node, entries: Held) -> Iterator[tuple[Entry, str]]:
             refusal = "cards are named by number, and AMD's are named by their render nodes"
         elif entry.value("count") not in ("", "all"):
             refusal = f"{entry.value('count')} of the cards are asked for, and devices are given by name"
-    yield _outermost(service, entries), refusal
+    outermost = _outermost(service, entries)
+    if outermost is not None:  # what is merged from elsewhere is not taken out here
+        yield outermost, refusal
 
 
 def _capabilities(entry: Node) -> list[str]:
     return [one.text for one in entry.items("capabilities")]
 
 
-def _outermost(service: Node, entries: Held) -> Entry:
-    """Return the entry that goes: the reserved devices, or what holds nothing else."""
+def _outermost(service: Node, entries: Held) -> Entry | None:
+    """Return the entry that goes: the reserved devices, or what holds nothing else; None where it is merged from elsewhere."""
     holder = service
     chosen: Entry | None = None
     for name in ("deploy", "resources", "reservations", "devices"):
-        entry = next(one for one in entries.of(holder) if one.key is not None and one.key.text == name)
+        entry = next((one for one in entries.of(holder) if one.key is not None and one.key.text == name), None)
+        if entry is None:
+            return None
         if chosen is None or len(holder.pairs) > 1:
             chosen = entry
         holder = entry.value
-    assert chosen is not None
     return chosen
 
 

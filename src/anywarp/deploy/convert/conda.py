@@ -107,7 +107,8 @@ def _pip(text: YamlText, entries: list[Entry], options: Options) -> Iterator[Fin
         row = packages.torch_index(options)
         first = text.at(entries[0].value.line, 1)
         indent = text.text[first : text.start(entries[0].value)].partition("-")[0]
-        line = f"{indent}- --extra-index-url {row['target']}\n"
+        newline = "\r\n" if b"\r\n" in text.data else "\n"
+        line = f"{indent}- --extra-index-url {row['target']}{newline}"
         yield Change(text.byte(first), text.byte(first), line.encode(), row["reason"], row["source"])
 
 

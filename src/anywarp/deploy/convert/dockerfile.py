@@ -14,7 +14,7 @@ from pathlib import PurePath
 from anywarp.catalogue import replacements
 from anywarp.deploy.convert import commands, environment, images, smi
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal, moved
-from anywarp.deploy.convert.shell_words import split
+from anywarp.deploy.convert.shell_words import split, unix
 
 NAME = "dockerfile"
 NVIDIAS = "Y046"
@@ -100,7 +100,7 @@ def instructions(text: str) -> Iterator[Instruction]:
             if "<<" not in body
             else body
         )
-        yield Instruction(found["name"].upper(), place, min(stop + 1, len(text)), body_start, blanked)
+        yield Instruction(found["name"].upper(), place, min(stop + 1, len(text)), body_start, unix(blanked))
         place = stop + 1
 
 

@@ -37,6 +37,11 @@ class Command:
         return start, self.spans[last][1]
 
 
+def unix(text: str) -> str:
+    """Return text of the same length in which lines end as shells want it: a carriage return is a space."""
+    return text.replace("\\\r\n", " \\\n").replace("\r\n", " \n") if "\r\n" in text else text
+
+
 def split(text: str) -> Iterator[Command]:
     """Yield the simple commands of shell text."""
     for words in shell.split(text):
