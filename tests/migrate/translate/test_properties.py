@@ -161,3 +161,10 @@ def test_what_is_too_large_is_refused_and_kept():
     data = b"cudaFree(p); " * (17 << 20)  # 200 MB on one line
     done = translate(data, PurePath("a.cu"), MODES["plain"])
     assert done.text is data and [each.code for each in done.diagnostics] == ["M101"]
+
+
+def test_a_header_of_the_tree_is_not_cudas():
+    options = Options(parse_target("hip", rocm="7.1"), local=frozenset(("src/a.cpp", "include/mma.h")))
+    data = b'#include "mma.h"\n#include "nvrtc.h"\n#include <cufft.h>\n'
+    done = translate(data, PurePath("src/a.cpp"), options)
+    assert done.text == b'#include "mma.h"\n#include <hip/hiprtc.h>\n#include <hipfft/hipfft.h>\n'

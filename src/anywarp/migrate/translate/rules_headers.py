@@ -100,8 +100,11 @@ class Headers:
 
 def target_of(unit: Unit, name: str, quoted: bool) -> tuple[str, str] | None:
     """Return the name of the twin of a header (empty: there is none) and the reason; None for headers not CUDA's."""
-    if quoted and _is_local(unit, name):
-        return None
+    answer = _twin(unit, name)
+    return None if answer is None or (quoted and is_local(unit, name)) else answer
+
+
+def _twin(unit: Unit, name: str) -> tuple[str, str] | None:
     plain = posixpath.normpath(name)
     if plain in BY_HAND:
         return "", "ROCm's library for this is used in another way"
@@ -116,7 +119,7 @@ def target_of(unit: Unit, name: str, quoted: bool) -> tuple[str, str] | None:
     return row.target, row.reason
 
 
-def _is_local(unit: Unit, name: str) -> bool:
+def is_local(unit: Unit, name: str) -> bool:
     """Say whether the tree has a header of that name, beside the unit or anywhere."""
     beside = posixpath.normpath(posixpath.join(unit.path.parent.as_posix(), name))
     if beside in unit.options.local:
@@ -128,7 +131,7 @@ def _is_local(unit: Unit, name: str) -> bool:
 def _renamed(unit: Unit, include: Include) -> bytes | None:
     stem, suffix = posixpath.splitext(include.name)
     new = unit.options.renamed.get(suffix)
-    if new is None or not _is_local(unit, include.name):
+    if new is None or not is_local(unit, include.name):
         return None
     around = unit.data[include.start : include.start + 1], unit.data[include.end - 1 : include.end]
     return around[0] + (stem + new).encode() + around[1]

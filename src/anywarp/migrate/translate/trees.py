@@ -59,8 +59,9 @@ def files_of(source: Path, exclude: Sequence[str], output: Path | None, left_out
             raise AnywarpError(Diagnostic("M103", message, help="give -o another folder, or use --in-place"))
         inside = os.path.relpath(where, root) + "/" if where.startswith(root + os.sep) else ""
     found = tree.walk(source, exclude, left_out)
-    skipped = {EDIT_LIST}
-    return [each for each in found if not (inside and each.shown.startswith(inside)) and each.shown not in skipped]
+    return [
+        each for each in found if not (inside and each.shown.startswith(inside)) and not each.shown.endswith(EDIT_LIST)
+    ]
 
 
 def translate_all(
