@@ -219,6 +219,16 @@ def _expression(text: YamlText, entry: Entry, options: Options) -> Iterator[Find
         help = "list the values that count: operator In with the sizes of your cards, such as 192G"
         yield refusal(start, end, row, help, codes.ASK if row["target"] else codes.NO_COUNTERPART)
         yield from (Fine(*text.span(value), "part of the expression above") for value in values)
+    elif any(answer is not None and answer[1] == TAKEN_OUT for answer in answers):
+        yield Refusal(
+            start,
+            end,
+            f"asked for: {name} is taken out",
+            "take the expression out by hand",
+            "--map",
+            codes.NOT_CONVERTED,
+        )
+        yield from (Fine(*text.span(value), "part of the expression above") for value in values)
     elif values and all(answers):
         targets = {answer[0] for answer in answers if answer}
         target = next(iter(targets)) or (row["target"] if row and row["target"] else name)

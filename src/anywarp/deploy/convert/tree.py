@@ -97,7 +97,7 @@ def _one(file: tree.File, options: Options, only: Sequence[str]) -> Result:
         return Result(file, None, error.diagnostic)
     except UnicodeDecodeError as error:
         message = f"{visible(file.shown)} is not UTF-8 (byte {error.start}), and nothing of it was converted"
-    except (ValueError, RecursionError, KeyError, IndexError, TypeError) as error:
+    except Exception as error:
         message = f"{visible(file.shown)} could not be converted: {type(error).__name__}: {visible(str(error))[:200]}"
     help = "the other files were converted; look at this one by hand"
     return Result(file, None, Diagnostic(codes.UNREADABLE, message, source=Source(visible(file.shown), ""), help=help))
