@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
+from anywarp.catalogue.identifiers import identifiers
 from anywarp.migrate.translate.brackets import arguments, call
 from anywarp.migrate.translate.rules import Edit, Outcome, Problem
 from anywarp.migrate.translate.unit import Unit
@@ -33,7 +35,7 @@ class Pasting:
             return
         for match in PASTED.finditer(unit.code):
             left = match.group(1)
-            if left in PREFIXES or not any(name.startswith(left.decode()) for name in unit.names):
+            if not _is_prefix(left.decode(), unit.target.rocm):
                 continue
             pair = next((each for each in PREFIXES if left.startswith(each[0])), None)
             if pair is None:
@@ -79,11 +81,18 @@ class Pasting:
 
 
 def _directive_start(code: bytes, place: int) -> int:
-    """Return the start of the line of a directive that may go over several lines."""
-    start = code.rfind(b"\n", 0, place) + 1
-    while start >= 2 and code[:start].rstrip(b"\r\n")[-1:] == b"\\" and start > place - 65536:
-        start = code.rfind(b"\n", 0, start - 1) + 1
+    """Return the start of the line of a directive that may go over several lines; no more than 16 KiB back."""
+    low = max(0, place - (16 << 10))
+    start = code.rfind(b"\n", low, place) + 1
+    while start >= max(2, low) and code[max(0, start - 3) : start].rstrip(b"\r\n")[-1:] == b"\\":
+        start = code.rfind(b"\n", low, start - 1) + 1
     return start
+
+
+@cache
+def _is_prefix(left: str, rocm: str) -> bool:
+    """Say whether names of CUDA begin so."""
+    return any(name.startswith(left) for name in identifiers(rocm))
 
 
 RULES = (Pasting(),)
