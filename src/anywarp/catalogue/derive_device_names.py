@@ -157,6 +157,20 @@ GROUPS: tuple[tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]], ...] = (
     ("mma.h", ("/include/rocwmma/",), ()),
 )
 NONE = "no such name in the headers of HIP or of its compiler"
+_ROUNDED = "HIP declares it only where OCML_BASIC_ROUNDED_OPERATIONS is defined"
+UNDECLARED = {
+    **{
+        f"__{prefix}{name}_{way}": _ROUNDED
+        for prefix, names in (
+            ("f", "add sub mul div rcp sqrt maf".split()), ("d", "add sub mul div rcp sqrt".split()), ("", ["fma"]),
+        )
+        for name in names
+        for way in ("rd", "ru", "rz")
+    },
+    **dict.fromkeys(("umin", "umax", "llmin", "llmax", "ullmin", "ullmax"), "HIP has min and max for all types, not these names"),
+    "fdivide": NONE,
+}  # fmt: skip
+"""Words of HIP's headers that are no declarations there, or none by default: found by compiling each name for gfx942."""
 VERSIONS = ("6.4", "7.1", "7.2", "10.1")
 """Of 7.1 only HIP's own headers were at hand."""
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
@@ -255,6 +269,9 @@ def device_rows(packages: Packages) -> list[list[str]]:
                     hit = next((c for c in candidates if c in words[version, folder]), "")
                     if hit and not target:
                         target, since = hit, version
+            if name in UNDECLARED:
+                rows.append([header, kind, name, "", "", UNDECLARED[name]])
+                continue
             rows.append([header, kind, name, target, since if since != VERSIONS[0] else "", "" if target else NONE])
     return rows
 
