@@ -95,8 +95,19 @@ def _words(lines: Lines, entries: list[Node]) -> Iterator[Use]:
     """A list is one command with its words (Kubernetes, Docker) or one command line per entry (workflows): both are looked at."""
     scalars = [entry for entry in entries if entry.kind == "scalar"]
     alone = [entry for entry in scalars if entry.body or re.search(r"\s", entry.text)]
-    for entry in alone:
-        yield from run(lines, entry)
+    bare = bool(scalars) and scalars[0].text.startswith(
+        "-"
+    )  # arguments of a program named elsewhere, which may read what is printed
+    for entry in [*alone, *([scalars[1]] if bare and len(scalars) == 2 and scalars[1] not in alone else [])]:
+        for use in run(lines, entry):
+            read = bare and use.subject == "command.nvidia-smi" and not use.detail("read")
+            yield (
+                Use(use.subject, use.name, use.line, use.column, use.text, (*use.details, ("read", "yes")))
+                if read
+                else use
+            )
+    if bare:
+        return
     if len(alone) < len(scalars):
         words = [(entry.text, place) for place, entry in enumerate(scalars) if entry not in alone]
         for one in commands.seen_in(words):

@@ -77,7 +77,10 @@ def script(text: str, expand: Callable[[str], str] | None = None, depth: int = 0
     for words in split(text):
         if expand is not None:
             words = [(expand(word) if "$" in word else word, offset) for word, offset in words]
-        yield from commands.seen_in(words)
+        for one in commands.seen_in(words):
+            if one.subject == "command.nvidia-smi" and _is_read(text, words):
+                one = Seen(one.subject, one.name, one.offset, (*one.details, ("read", "yes")))
+            yield one
         if depth < MOST_DEPTH:
             yield from _substituted(text, words, expand, depth)
         inner = commands.inner_script(words) if depth < MOST_DEPTH else None
@@ -91,6 +94,14 @@ def script(text: str, expand: Callable[[str], str] | None = None, depth: int = 0
         yield from paths(text)
 
 
+def _is_read(text: str, words: list[Word]) -> bool:
+    """Tell whether a program reads what a command prints: it goes into a pipe, or stands where its output is wanted."""
+    before = text[max(0, words[0][1] - 200) : words[0][1]].rstrip()
+    end = word_end(text, words[-1][1])
+    after = text[end : end + 200].lstrip(" \t\\\n")
+    return before.endswith(("$(", "`", "<(")) or (after.startswith("|") and not after.startswith("||"))
+
+
 def _substituted(text: str, words: list[Word], expand: Callable[[str], str] | None, depth: int) -> Iterator[Seen]:
     """Yield what commands in quoted substitutions do: `N="$(nvidia-smi -L | wc -l)"`; those without quotes are split like any other."""
     for word, offset in words:
@@ -99,7 +110,8 @@ def _substituted(text: str, words: list[Word], expand: Callable[[str], str] | No
         end = word_end(text, offset)
         for found in _SUBSTITUTION.finditer(text, offset, end):
             for one in script(found[1], expand, depth + 1):
-                yield Seen(one.subject, one.name, found.start(1) + one.offset, one.details)
+                read = (("read", "yes"),) if one.subject == "command.nvidia-smi" else ()
+                yield Seen(one.subject, one.name, found.start(1) + one.offset, (*one.details, *read))
 
 
 def named(text: str, told: set[int]) -> Iterator[Seen]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
-from anywarp.catalogue.migration import Row, rows
+from anywarp.catalogue.smi import smi
 from anywarp.migrate.findings import Use, Verdict
 from anywarp.migrate.target import Target
 from anywarp.migrate.verdicts.rows import BY_HAND, CONVERT, by_hand, plain
@@ -29,6 +30,7 @@ _TOOLS: dict[str, tuple[str, str]] = {
     "nvidia-docker": ("docker with --device /dev/kfd --device /dev/dri", "minutes"),
     "nvidia-docker2": ("docker with --device /dev/kfd --device /dev/dri", "minutes"),
 }
+_SAME = "`anywarp smi --device hip`, which answers the same options with the same columns"
 _PROFILERS = ("cuda-memcheck", "compute-sanitizer")
 _NOTHING = frozenset(
     "nvidia-cuda-mps-control nvidia-cuda-mps-server nvidia-modprobe nvidia-persistenced nvidia-settings nvidia-xconfig".split()
@@ -41,9 +43,8 @@ def judge(use: Use, target: Target) -> Verdict | None:
     if found := plain(target):
         return found
     tool = use.subject.partition(".")[2]
-    arguments = use.detail("arguments")
     if tool == "nvidia-smi":
-        return _smi(arguments or use.name.partition(" ")[2], target)
+        return _smi(use, target)
     if tool in _COMPILERS:
         return _compiler(tool, target)
     if tool in _PROFILERS:
@@ -122,7 +123,7 @@ def _compiler(tool: str, target: Target) -> Verdict:
     return by_hand(f"{tool} makes machine code for NVIDIA's cards", "hipcc", "hours")
 
 
-def _smi(arguments: str, target: Target) -> Verdict:
+def _smi(use: Use, target: Target) -> Verdict:
     if target.device == "cpu":
         return Verdict(
             "as-is",
@@ -131,49 +132,22 @@ def _smi(arguments: str, target: Target) -> Verdict:
             "none",
             "link nvidia-smi to `anywarp smi` on the path",
         )
-    row = _smi_row(arguments)
-    if row is not None and row["conversion"] == "none":
-        return Verdict("no-path", row["reason"], effort="hours", help=BY_HAND)
-    if row is not None and row["conversion"] == "drop":
-        return Verdict("converted", row["reason"], "nothing: it is left out", "minutes", CONVERT)
-    if row is None:
-        return by_hand(
-            "no table has these options",
-            "amd-smi, or `anywarp smi --device hip`, which answers the same options",
-            "hours",
+    arguments = use.detail("arguments") or use.name.partition(" ")[2]
+    words = tuple(
+        itertools.takewhile(
+            lambda word: not re.match(r"[\d&]*>|<", word),
+            re.split(r"[\s'\",\[\]]+(?!\w+\.\w)", arguments.strip()) if arguments else [],
         )
-    answer = row["target"]
-    if re.search(r"--query-|--format", arguments) or row["columns"] == "differ":
+    )
+    answer, reason, _ = smi(tuple(word for word in words if word))
+    if not answer and reason.startswith("drop: "):
+        return Verdict("converted", reason[6:], "nothing: it is left out", "minutes", CONVERT)
+    if not answer and reason and "--query" not in arguments:
+        return Verdict("no-path", reason, effort="hours", help=BY_HAND)
+    if not answer:
+        return by_hand(reason or "amd-smi has no match for these options", _SAME, "hours")
+    if use.detail("read") or any(word.startswith("--format") for word in words):
         return by_hand(
-            f"{row['reason']}; names and order of what is printed differ, so whatever reads it changes, too",
-            f"{answer}, or `anywarp smi --device hip`, which prints what nvidia-smi does",
-            "hours",
+            f"{reason}; a program reads this output, and amd-smi prints other columns", f"{answer}, or {_SAME}", "hours"
         )
-    return Verdict("converted", row["reason"], answer, "minutes", CONVERT)
-
-
-def _smi_row(arguments: str) -> Row | None:
-    """Return the row of the first option or field of a call that the table has, the worst of several fields."""
-    words = re.split(r"[\s'\",\[\]]+", arguments.strip())
-    fields = re.search(r"--query-gpu[= ]([\w.,]+)", arguments)
-    if fields:
-        found = [row for name in fields[1].split(",") if (row := _row("query", name))]
-        return next((row for row in found if row["conversion"] == "none"), found[0] if found else None)
-    options = [word for word in words if word and not word.startswith((">", "2>", "|", "&"))]
-    if not options:
-        return _row("command", "")
-    for width in (2, 1):
-        for place in range(len(options)):
-            name = " ".join(options[place : place + width]).partition("=")[0]
-            if row := _row("command", name) or _row("option", name):
-                return row
-    return None
-
-
-def _row(kind: str, name: str) -> Row | None:
-    for row in rows("smi"):
-        if row["kind"] == kind and (
-            row["name"] == name or (row["name"].endswith("*") and name.startswith(row["name"][:-1]))
-        ):
-            return row
-    return None
+    return Verdict("converted", f"{reason}; it prints other columns", answer, "minutes", CONVERT)
