@@ -207,3 +207,8 @@ def test_whatever_has_no_path_says_what_to_do():
 def test_macros_that_only_nvcc_has():
     assert answer("cuda.macro", "__CUDA_ARCH__") == answer("cuda.macro", "CUDART_VERSION") == "converted"
     assert answer("cuda.macro", "__CUDA_ARCH_FEAT_SM90_ALL") == "as-is"
+
+
+def test_groups_that_hip_lacks_are_kept_as_cuda():
+    assert answer("cuda.group", "labeled_partition", message="none in HIP", hint="loop") == "rebuild"
+    assert judge("cuda.group", "labeled_partition", "cpu", message="none in HIP", hint="loop").answer == "rebuild"

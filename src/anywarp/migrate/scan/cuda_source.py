@@ -19,6 +19,7 @@ from anywarp.migrate.target import Target
 from anywarp.migrate.translate import rules_hazards, rules_warps
 from anywarp.migrate.translate.brackets import call
 from anywarp.migrate.translate.rules import Edit, Problem
+from anywarp.migrate.translate.rules_foreign import GroupFunctions
 from anywarp.migrate.translate.unit import Options, Unit
 
 CUDA_SUFFIXES = frozenset({".cu", ".cuh", ".cui"})
@@ -109,6 +110,10 @@ def collect(data: bytes, hopper: bool = False) -> Tally:
         tally.add("cuda.launch", "<<<>>>", found.start())
     if device or b"__shfl" in masked or b"__ballot" in masked:
         _lanes(unit, tally)
+    for outcome in GroupFunctions().apply(unit):
+        if isinstance(outcome, Problem):
+            name = data[outcome.start : outcome.end].decode()
+            tally.add("cuda.group", name, outcome.start, (("message", outcome.message), ("hint", outcome.help)))
     scan_asm(unit, tally, device)
     if (
         device

@@ -372,6 +372,17 @@ def _wave(use: Use, target: Target) -> Verdict | None:
     return Verdict("replace", use.detail("message"), "a few lines by hand", "hours", use.detail("hint"))
 
 
+def _group(use: Use, target: Target) -> Verdict:
+    if target.device == "cpu":
+        return Verdict(
+            "rebuild", "our own headers declare it; the source stays as it is", effort="minutes", help=_BUILD
+        )
+    return Verdict(
+        "rebuild", f"{use.detail('message')}; our own headers have it", effort="hours",
+        help=f"keep the CUDA source and {_BUILD} with `--device hip`; or {use.detail('hint')}",
+    )  # fmt: skip
+
+
 def _asm(use: Use, target: Target) -> Verdict:
     translated = use.detail("translated")
     if target.device == "hip" and translated == "yes":
@@ -393,6 +404,6 @@ def _asm(use: Use, target: Target) -> Verdict:
 
 
 _JUDGES = {
-    "api": _name, "device": _name, "header": _header, "kernel": _kernel, "launch": _launch, "macro": _macro, "nvcc": _nvcc, "wave": _wave,
+    "api": _name, "device": _name, "header": _header, "kernel": _kernel, "launch": _launch, "macro": _macro, "nvcc": _nvcc, "wave": _wave, "group": _group,
     "library": judge_library, "texture": _texture, "torch": _torch, "inline": _asm,
 }  # fmt: skip

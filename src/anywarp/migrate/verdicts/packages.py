@@ -69,6 +69,8 @@ def _on_hip(use: Use, target: Target) -> Verdict:
             return Verdict(
                 "rebuild", row["reason"], row["target"], "hours", "build it from source in the image for ROCm"
             )
+        if row["target"].startswith("pip:"):
+            return on_hip(row, "minutes")  # another section of the same file
         same = canonical(use.name) in row["target"]  # the same project, from elsewhere
         return on_hip(row, "hours" if same else "days")
     return on_hip(row)
