@@ -234,4 +234,55 @@ class Pragmas:
                 yield Edit(at, at + len(text), b"// " + text, self.name, reason)
 
 
-RULES = (DeviceFunctions(), Bfloat16Pairs(), Attributes(), Pragmas())
+class ImplicitHeaders:
+    """nvcc's headers bring functions of the C library with them; HIP's do not."""
+
+    name = "implicit-headers"
+    _STRINGS = frozenset(
+        b"memset memcpy memmove memcmp strlen strcmp strncmp strcpy strncpy strcat strstr strchr strrchr strtok".split()
+    )
+    _NUMBERS = frozenset((b"isfinite", b"isnan", b"isinf", b"signbit"))
+    words = _STRINGS | _NUMBERS
+    _CUDA = re.compile(rb"\bcuda[A-Z]|\b__(?:device|global)__\b")
+
+    def apply(self, unit: Unit) -> Iterator[Outcome]:
+        if unit.options.keep_cuda or not self._CUDA.search(unit.code):
+            return
+        given = {include.name for include in unit.includes}
+        if given.isdisjoint(("cstring", "string.h", "memory.h", "string")) and self._called(unit, self._STRINGS):
+            yield Need(b"<cstring>", "cuda_runtime.h includes string.h, HIP's header does not")
+        if given.isdisjoint(("math.h",)) and self._called(unit, self._NUMBERS):
+            yield Need(b"<math.h>", "cuda_runtime.h includes math.h, HIP's header does not")
+
+    def _called(self, unit: Unit, words: frozenset[bytes]) -> bool:
+        present = words & unit.words
+        return bool(present) and any(
+            unit.code[match.end() : match.end() + 1] == b"("
+            and match.start() not in unit.apart
+            and not is_anothers(unit, match.start())
+            for match in unit.occurrences(present)
+        )
+
+
+class MixedExtremes:
+    """CUDA's `min` and `max` take a signed and an unsigned number; HIP's make them floating point."""
+
+    name = "mixed-extremes"
+    words = frozenset((b"min", b"max"))
+    _UNSIGNED = re.compile(rb"\b(?:blockDim|threadIdx|blockIdx|gridDim)\b|\bsizeof\b|\b\d+[uU]\b")
+
+    def apply(self, unit: Unit) -> Iterator[Outcome]:
+        if unit.options.keep_cuda or self._UNSIGNED.search(unit.code) is None:
+            return
+        for match in unit.occurrences(self.words):
+            places = call(unit.code, match.end())
+            if places is None or match.start() in unit.apart or is_anothers(unit, match.start()):
+                continue
+            found = arguments(unit.code, *places)
+            unsigned = [self._UNSIGNED.search(unit.code, *each) is not None for each in found]
+            if len(found) == 2 and unsigned[0] != unsigned[1]:
+                yield Need(b'"anywarp_cuda.h"', "HIP has no min and max of a signed and an unsigned number")
+                return
+
+
+RULES = (DeviceFunctions(), Bfloat16Pairs(), Attributes(), Pragmas(), ImplicitHeaders(), MixedExtremes())

@@ -79,6 +79,21 @@ __device__ inline void store(T *pointer, V value) {
 
 }  // namespace anywarp
 
+// CUDA's minimum and maximum of a signed and an unsigned number, which are unsigned. HIP has none, and takes them as floating point.
+#define ANYWARP_MIXED(SIGNED, UNSIGNED)                                                                              \
+  __device__ inline UNSIGNED min(SIGNED a, UNSIGNED b) {                                                    \
+    return static_cast<UNSIGNED>(a) < b ? static_cast<UNSIGNED>(a) : b;                                              \
+  }                                                                                                                  \
+  __device__ inline UNSIGNED min(UNSIGNED a, SIGNED b) { return min(b, a); }                                \
+  __device__ inline UNSIGNED max(SIGNED a, UNSIGNED b) {                                                    \
+    return static_cast<UNSIGNED>(a) < b ? b : static_cast<UNSIGNED>(a);                                              \
+  }                                                                                                                  \
+  __device__ inline UNSIGNED max(UNSIGNED a, SIGNED b) { return max(b, a); }
+ANYWARP_MIXED(int, unsigned)
+ANYWARP_MIXED(long, unsigned long)
+ANYWARP_MIXED(long long, unsigned long long)
+#undef ANYWARP_MIXED
+
 #endif
 
 #endif  // ANYWARP_TRANSLATE_CUDA_H
