@@ -93,6 +93,13 @@ def _transports(row: Row, value: str | None) -> Answer | None:
 def _search_path(name: str, value: str | None) -> Answer | None:
     if name not in _SEARCH_PATHS or value is None or not (FOLDER.search(value) or "/usr/local/nvidia/" in value):
         return None
+    parts = value.split(":")
+    kept = [part for part in parts if not part.startswith("/usr/local/nvidia/")]
+    if not kept:
+        return Answer("remove", "these folders hold NVIDIA's driver libraries only", source=_FOLDER_SOURCE)
+    if len(kept) < len(parts):
+        reason = "folders of NVIDIA's driver libraries go; ROCm's libraries lie in its own folder"
+        return Answer("replace", reason, folders(":".join(kept)), name, source=_FOLDER_SOURCE)
     return Answer(
         "replace", "ROCm's programs and libraries lie in its own folder", folders(value), name, source=_FOLDER_SOURCE
     )
