@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 from anywarp.migrate.scan.outline import MOST_DEPTH, Node, documents
 
@@ -42,7 +43,7 @@ _VALUES = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.dictionaries(st.text(alphabet="abc", min_size=1, max_size=3), _VALUES, min_size=1, max_size=4), st.booleans())
 def test_what_a_writer_of_yaml_writes_is_read_alike(value: dict[str, object], flow: bool) -> None:
     import io
@@ -51,7 +52,11 @@ def test_what_a_writer_of_yaml_writes_is_read_alike(value: dict[str, object], fl
     writer.default_flow_style = flow
     writer.width = 4096
     writer.dump(value, out)
-    composed = YAML(typ="safe", pure=True).compose(out.getvalue())
+    try:
+        composed = YAML(typ="safe", pure=True).compose(out.getvalue())
+    except YAMLError:  # ruamel writes some texts, such as `[: 1]`, that it does not read
+        assume(False)
+        return
     assert [plain(node) for node in documents(out.getvalue())] == [written(composed)]
 
 
@@ -159,7 +164,7 @@ def test_hostile_text_takes_linear_time_and_raises_nothing(text: str) -> None:
         assert all(node.line >= 1 for _, node in root.walk())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.text(alphabet="ab: -\n\t{}[]'\"&*!|>#,?%.", max_size=120))
 def test_no_text_is_refused(text: str) -> None:
     for root in documents(text):
