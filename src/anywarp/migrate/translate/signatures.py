@@ -75,7 +75,11 @@ def form_of(row: Identifier, count: int) -> Literal["same", "other"] | int:
     if len(of_count) != 1 or count != len(theirs) + 1:
         return "other"
     names = [re.findall(r"\w+", each)[-1] for each in _parts(row, count)]
-    extra = [index for index, name in enumerate(names) if name in ("edgeData", "dependencyData", "ctxCreateParams", "blockSizeToDynamicSMemSize")]
+    extra = [
+        index
+        for index, name in enumerate(names)
+        if name in ("edgeData", "dependencyData", "ctxCreateParams", "blockSizeToDynamicSMemSize")
+    ]
     return extra[0] if len(extra) == 1 else "other"
 
 
