@@ -119,3 +119,11 @@ def test_at_the_edge_of_a_warp_a_lane_keeps_its_own_value(kernels: tuple[bytes, 
         warp, lane = WARPS[i // 32], i % 32
         assert out[2 * i] == warp[lane + 3 if lane < 29 else lane] & 0xFFFFFFFF
         assert out[2 * i + 1] == warp[lane - 3 if lane > 2 else lane] & 0xFFFFFFFF
+
+
+def test_groups_of_equal_labels_are_those_of_a_tile(kernels: tuple[bytes, str]):
+    expected: list[int] = []
+    for warp in WARPS:
+        labels = [value & 3 for value in warp]
+        expected += [labels.count(label) * 100 + labels[:lane].count(label) for lane, label in enumerate(labels)]
+    assert run(kernels, "labels") == expected

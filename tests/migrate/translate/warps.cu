@@ -1,3 +1,4 @@
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
 __device__ int warp_sum(int v) {
@@ -81,4 +82,11 @@ extern "C" __global__ void edges(const int* in, int* out) {
   int i = threadIdx.x;
   out[i * 2] = __shfl_down_sync(0xffffffff, in[i], 3);
   out[i * 2 + 1] = __shfl_up_sync(0xffffffff, in[i], 3);
+}
+
+// Groups of the threads of a tile with equal remainders: how many there are, and the rank in it.
+__global__ void labels(const int *in, int *out) {
+  auto tile = cooperative_groups::tiled_partition<32>(cooperative_groups::this_thread_block());
+  auto group = cooperative_groups::labeled_partition(tile, in[threadIdx.x] & 3);
+  out[threadIdx.x] = static_cast<int>(group.size() * 100 + group.thread_rank());
 }

@@ -20,6 +20,8 @@ from anywarp.migrate.translate.unit import Unit
 HEADER = "anywarp_cuda_names.h"
 GIVEN = frozenset(Collectives.HEADERS)
 """Headers of CUDA that support headers stand in for."""
+_BY_GROUPS = b"labeled_partition"
+"""A function that a support header declares where HIP's headers have its kin."""
 GUARD = b"#if defined(__HIP_PLATFORM_AMD__) || defined(__HIP__)"
 
 
@@ -60,7 +62,7 @@ def names_of(unit: Unit) -> frozenset[str]:
     for left in PASTED.findall(unit.code):
         candidates |= {left + word for word in unit.words}
     mapped = {word for word in candidates & known.keys() if known[word].target and not PROPERTY.match(word)}
-    device = FUNCTIONS.keys() | GONE.keys() | ATTRIBUTES.keys()
+    device = FUNCTIONS.keys() | GONE.keys() | ATTRIBUTES.keys() | {_BY_GROUPS}
     found = mapped | (candidates & (VERSIONS.keys() | DECORATIONS | device))
     given = unit.headers.keys() | GIVEN
     included = {each.name for each in unit.includes if each.name in given or each.name.startswith("cub/")}
@@ -89,6 +91,7 @@ def header_text(names: Iterable[str], rocm: str) -> str:
         ]
     needed, defined = macros(wanted)
     needed |= {Collectives.HEADERS[name] for name in wanted if name in Collectives.HEADERS}
+    needed |= {b'"anywarp_groups.h"'} if _BY_GROUPS.decode() in wanted else set()
     lines += [f"#include {each.decode()}" for each in sorted(needed)]
     versions = {name for name in wanted if name.encode() in VERSIONS}
     if versions:

@@ -40,6 +40,8 @@ _SAME = "HIP has it by this name"
 FUNCTIONS: dict[bytes, New] = {
     **{f"__{n}".encode(): New(f"anywarp::{n}".encode(), SIMD, "HIP has no arithmetic on parts of a word") for n in _simd()},
     **{f"__{n}".encode(): New(f"anywarp::{n}".encode(), CUDA, "HIP has no dot products of bytes") for n in ("dp4a", "dp2a_lo", "dp2a_hi")},
+    **{n.encode(): New(f"anywarp::{n}".encode(), CUDA, "HIP has no such function")
+       for n in ("umin", "umax", "llmin", "llmax", "ullmin", "ullmax")},
     b"__nanosleep": New(b"anywarp::nanosleep", CUDA, "HIP has no such function"),
     b"__pipeline_memcpy_async": New(b"anywarp::pipeline_memcpy_async", CUDA, "a copy that is done at once"),
     b"__cvta_generic_to_shared": New(b"anywarp::shared_address", WARP, "HIP has no such function"),

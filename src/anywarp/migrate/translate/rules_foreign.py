@@ -88,7 +88,6 @@ class GroupFunctions:
     name = "group-functions"
     words = frozenset((b"labeled_partition", b"this_cluster", b"cluster_group", b"invoke_one", b"invoke_one_broadcast"))
     _HINTS: Mapping[bytes, str] = {
-        b"labeled_partition": "loop over the labels with binary_partition, or use anywarp::match_any_sync for the mask of equal labels",
         b"this_cluster": "clusters of blocks do not exist on AMD GPUs; exchange through global memory",
         b"cluster_group": "clusters of blocks do not exist on AMD GPUs; exchange through global memory",
     }
@@ -99,6 +98,9 @@ class GroupFunctions:
         for match in unit.occurrences(self.words):
             name = match.group()
             if match.start() in unit.apart or unit.code[match.start() - 2 : match.start()] != b"::":
+                continue
+            if name == b"labeled_partition":
+                yield Need(b'"anywarp_groups.h"', "HIP has no partition by labels")
                 continue
             message = f"cooperative_groups::{name.decode()} has no equal in HIP"
             hint = self._HINTS.get(name, "let the thread of rank 0 do it, and hand the value on with shfl")

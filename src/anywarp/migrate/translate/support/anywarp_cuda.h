@@ -63,6 +63,13 @@ __device__ inline int dp2a_hi(A a, B b, int c) {
   return static_cast<int>(dp2a_hi(a, b, static_cast<unsigned>(c)));
 }
 
+__device__ inline unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }
+__device__ inline unsigned umax(unsigned a, unsigned b) { return a < b ? b : a; }
+__device__ inline long long llmin(long long a, long long b) { return a < b ? a : b; }
+__device__ inline long long llmax(long long a, long long b) { return a < b ? b : a; }
+__device__ inline unsigned long long ullmin(unsigned long long a, unsigned long long b) { return a < b ? a : b; }
+__device__ inline unsigned long long ullmax(unsigned long long a, unsigned long long b) { return a < b ? b : a; }
+
 // Loads and stores whose way through the caches CUDA lets a program choose.
 template <class T>
 __device__ inline T load_volatile(const T *pointer) {

@@ -90,6 +90,18 @@ __device__ inline T exclusive_scan(const Group &group, T value) {
   return exclusive_scan(group, value, plus<T>());
 }
 
+// The threads of the group with the same label, as a group.
+template <class Group, class Label>
+__device__ inline coalesced_group labeled_partition(const Group &group, Label label) {
+  coalesced_group rest = binary_partition(group, true);
+  for (;;) {
+    const bool same = label == anywarp_detail::from(rest, label, 0);
+    const coalesced_group part = binary_partition(rest, same);
+    if (same) return part;
+    rest = part;
+  }
+}
+
 // `memcpy_async`: the threads of the group copy at once, and waiting is meeting.
 template <class Group, class T>
 __device__ inline void memcpy_async(const Group &group, T *to, const T *from, size_t size) {
