@@ -50,7 +50,7 @@ def document(lines: Lines, root: Node, templated: bool = False, file: str = "") 
     """Yield what one document says: an object, a template of one, or values that become one."""
     whole = list(_kind(lines, root))
     yield from whole
-    if whole:
+    if any(use.detail("whole") for use in whole):
         yield from workload(lines, root, file)
         return  # the object goes as a whole, and what stands in it with it
     for place in places.places(root):
@@ -65,13 +65,13 @@ def _kind(lines: Lines, root: Node) -> Iterator[Use]:
         return
     name = f"{root.value('apiVersion')} {node.text}"
     if kind("kind", name) is not None or re.search(r"nvidia\.com/v\d", name):
-        yield lines.use_at("k8s.kind", name, node.line, node.column)
+        yield lines.use_at("k8s.kind", name, node.line, node.column, whole="yes")
     elif node.text == "RuntimeClass" and "nvidia" in root.value("handler"):
-        yield lines.use_at("k8s.runtimeclass", root.value("handler"), node.line, node.column, use="object")
+        yield lines.use_at("k8s.runtimeclass", root.value("handler"), node.line, node.column, use="object", whole="yes")
     elif node.text == "DeviceClass" and "nvidia" in root.value("metadata", "name"):
         yield lines.use_at("k8s.dra", root.value("metadata", "name"), node.line, node.column)
     elif node.text in ("DaemonSet", "Deployment") and (name := _own(root)):
-        yield lines.use_at("k8s.workload", name, node.line, node.column)
+        yield lines.use_at("k8s.workload", name, node.line, node.column, whole="yes")
 
 
 def _own(root: Node) -> str:
@@ -111,7 +111,11 @@ def _key(lines: Lines, place: Place) -> Iterator[Use]:
         if not _NVIDIA_NAME.search(name):
             return
     if _selects(above, place):
-        if label(name) is not None or _NVIDIA_NAME.search(name):
+        if (
+            label(name) is not None
+            or _NVIDIA_NAME.search(name)
+            or (above == "nodeSelector" and "nvidia" in count.lower())
+        ):
             yield lines.use_at("k8s.label", name, key.line, key.column, value=count, use=above)
     elif resource(bare) is not None and (above in _AMOUNTS or _GPU_RESOURCE.match(bare)):
         if above in ("annotations", "labels"):

@@ -62,12 +62,16 @@ def scan(data: bytes, path: PurePath) -> Iterator[Use]:
         text = re.sub(r"^([ \t]*)//[^\n]*", r"\1", text, flags=re.MULTILINE)
     named = "{{" in text and not re.search(r"\.(?:j2|tmpl|template)$", path.name)
     told: set[int] = set()
+    seen: set[tuple[str, str, int, int]] = set()
     roots = documents(text)
     for place, root in enumerate(roots):
         for use in _document(lines, root, path, named):
             told.add(use.line)
-            yield use
-            if use.subject in ("k8s.kind", "k8s.workload"):  # the object goes as a whole
+            place_of = (use.subject, use.name, use.line, use.column)
+            if place_of not in seen:  # an alias leads to the same place again
+                yield use
+            seen.add(place_of)
+            if use.detail("whole"):  # the object goes as a whole
                 end = roots[place + 1].line if place + 1 < len(roots) else len(lines.starts) + 1
                 told.update(range(root.line, end))
     yield from _swept(lines, text, told)

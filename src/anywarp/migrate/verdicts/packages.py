@@ -105,7 +105,7 @@ def _from_index(use: Use, row: Row, target: Target) -> Verdict:
             "minutes",
             "name the index where the project's tool has a place for it, or when installing",
         )
-    if "$" in asked:
+    if "$" in asked or asked in ("==", "~=", ">="):
         return Verdict(
             "re-index",
             f"{row['reason']}; its version is a variable",
