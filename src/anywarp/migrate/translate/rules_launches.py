@@ -104,7 +104,7 @@ def kernel_before(code: bytes, at: int) -> tuple[int, int]:
     low = max(0, at - _REACH)
     place = last
     start = -1
-    while place > low:
+    while place >= low:
         sign = code[place : place + 1]
         if sign == b">" and code[place - 1 : place] != b"-":
             place = previous(code, _opening(code, place, b"<", b">", low))
@@ -136,7 +136,7 @@ def kernel_before(code: bytes, at: int) -> tuple[int, int]:
 def _opening(code: bytes, place: int, opens: bytes, closes: bytes, low: int) -> int:
     """Return the place of the bracket that opens what `place` closes, or `low`."""
     depth = 0
-    for at in range(place, low, -1):
+    for at in range(place, low - 1, -1):
         sign = code[at : at + 1]
         if sign == closes and not (closes == b">" and code[at - 1 : at] == b"-"):
             depth += 1
