@@ -202,8 +202,8 @@ def test_names_that_a_text_defines_itself_are_its_own():
 def test_group_functions_that_no_header_can_give_are_told_by_name():
     text = (
         b"#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
-        b"__global__ void k(int *x) {\n  auto g = cg::labeled_partition(cg::tiled_partition<32>(cg::this_thread_block()), *x);\n}\n"
+        b"__global__ void k(int *x) {\n  auto g = cg::this_cluster();\n}\n"
     )
     (found,) = [u for u in cuda_source.scan(text, PurePath("a.cu")) if u.subject == "cuda.group"]
-    assert (found.name, found.line) == ("labeled_partition", 4)
+    assert (found.name, found.line) == ("this_cluster", 4)
     assert "has no equal in HIP" in found.detail("message")
