@@ -107,27 +107,29 @@ def _translate(run: _Run, options: Options, exclude: tuple[str, ...], jobs: int)
     files = trees.files_of(run.source, exclude, run.output, left_out)
     places = {each.shown: each.place for each in files}
     edits = trees.edit_list(run.source) if run.in_place else None
-    with _progress("translating", len(files)) as step:
-        for done in trees.translate_all(files, options, jobs, step):
-            run.diagnostics += done.diagnostics
-            run.done.append(trees.without_text(done))
-            if done.translation is not None:
-                run.support.update(done.translation.support)
-                run.names |= done.translation.names
-            problem = None
-            if run.output is not None:
-                problem = trees.write(done, places[done.shown], run.output)
-            elif edits is not None and done.changed:
-                problem = trees.replace_in_place(done, places[done.shown], edits)
-            run.diagnostics += [problem] if problem is not None else []
-            if run.diff:
-                _print_diff(trees.difference(done))
-    run.diagnostics += left_out.problems
-    if edits is not None:
-        edits.save()
-    root = run.output if run.output is not None else _root(run.source) if run.in_place else None
-    if root is not None and (run.support or run.names):
-        run.support.update(trees.write_support(run.support, run.names, options.target.rocm, root))
+    try:
+        with _progress("translating", len(files)) as step:
+            for done in trees.translate_all(files, options, jobs, step):
+                run.diagnostics += done.diagnostics
+                run.done.append(trees.without_text(done))
+                if done.translation is not None:
+                    run.support.update(done.translation.support)
+                    run.names |= done.translation.names
+                problem = None
+                if run.output is not None:
+                    problem = trees.write(done, places[done.shown], run.output)
+                elif edits is not None and done.changed:
+                    problem = trees.replace_in_place(done, places[done.shown], edits)
+                run.diagnostics += [problem] if problem is not None else []
+                if run.diff:
+                    _print_diff(trees.difference(done))
+        run.diagnostics += left_out.problems
+        root = run.output if run.output is not None else _root(run.source) if run.in_place else None
+        if root is not None and (run.support or run.names):
+            run.support.update(trees.write_support(run.support, run.names, options.target.rocm, root, edits))
+    finally:  # what was changed before an interruption can be undone, too
+        if edits is not None:
+            edits.save()
 
 
 def _root(source: Path) -> Path:

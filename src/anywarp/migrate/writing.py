@@ -114,6 +114,10 @@ class EditList:
         new = apply(old, edits)
         self._files.append({"path": shown, "before": _digest(old), "after": _digest(new), "edits": kept})
 
+    def created(self, shown: str, data: bytes) -> None:
+        """Note a file that was not there before, which undoing takes away as long as it holds `data`."""
+        self._files.append({"path": shown, "created": True, "after": _digest(data)})
+
     def save(self) -> None:
         """Write the list with this run added; nothing is written when nothing was edited. May be called after each file."""
         if not self._files:
@@ -141,13 +145,17 @@ class EditList:
 
     def _undo(self, entry: dict[str, Any]) -> str:
         try:
-            shown, edits = str(entry["path"]), cast(list[dict[str, Any]], entry["edits"])
+            shown = str(entry["path"])
             if any(part in ("", ".", "..") for part in shown.split("/")):
                 return "it lies outside the folder"
             place = self.folder / shown
             new = place.read_bytes()
             if _digest(new) != entry["after"]:
                 return "it was changed since"
+            if entry.get("created") is True:
+                place.unlink()
+                return ""
+            edits = cast(list[dict[str, Any]], entry["edits"])
             back = [Edit(e["at"], e["at"] + len(_bytes(e["new"])), _bytes(e["old"])) for e in edits]
             old = apply(new, back)
             if _digest(old) != entry["before"]:

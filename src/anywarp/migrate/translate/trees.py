@@ -142,19 +142,26 @@ def write(done: Done, place: str, output: Path) -> Diagnostic | None:
     return None
 
 
-def write_support(names: Iterable[str], twins: Iterable[str], rocm: str, output: Path) -> list[str]:
+def write_support(
+    names: Iterable[str], twins: Iterable[str], rocm: str, output: Path, edits: writing.EditList | None = None
+) -> list[str]:
     """Write the support headers of that name, and those that they include, at the root of `output`; return what was written.
+
+    What was not there before is noted in `edits`, so that it can be taken away again.
 
     `twins` are the names and headers of CUDA that the header of a source for both vendors must map; none: there is no such header.
     """
     wanted, own = list(names), dual.header_text(twins, rocm).encode() if twins else b""
     if own:
-        writing.write_below(output, dual.HEADER, own)
         wanted += support_files.included(own)
-    written = support_files.closure(wanted)
-    for name in written:
-        writing.write_below(output, name, support_files.read(name))
-    return [*written, *([dual.HEADER] if own else [])]
+    texts = {name: support_files.read(name) for name in support_files.closure(wanted)}
+    texts |= {dual.HEADER: own} if own else {}
+    for name, text in texts.items():
+        new = not (output / name).exists()
+        writing.write_below(output, name, text)
+        if edits is not None and new:
+            edits.created(name, text)
+    return list(texts)
 
 
 def edit_list(source: Path) -> writing.EditList:
