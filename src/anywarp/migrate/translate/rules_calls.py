@@ -13,7 +13,7 @@ from functools import cache
 
 from anywarp.catalogue.identifiers import Identifier, identifiers
 from anywarp.migrate.translate.brackets import arguments, call
-from anywarp.migrate.translate.rules import Edit, Outcome, Problem
+from anywarp.migrate.translate.rules import Edit, Need, Outcome, Problem
 from anywarp.migrate.translate.rules_names import is_anothers
 from anywarp.migrate.translate.signatures import form_of, same_parameters
 from anywarp.migrate.translate.unit import Unit
@@ -251,7 +251,20 @@ def _capture_info(found: Call) -> list[Outcome] | str:
     return [] if len(found.args) == 3 else "hipStreamGetCaptureInfo gives the status and the number alone"
 
 
+def _graph_exec_update(found: Call) -> list[Outcome] | str:
+    if len(found.args) == 4:
+        return []  # CUDA 11's form is HIP's
+    if len(found.args) != 3:
+        return "the form with three or with four arguments is expected"
+    reason = "CUDA 12's form gives one struct where HIP's gives two values"
+    return [
+        Edit(*found.name.span(), b"anywarp::graph_exec_update", "calls", reason),
+        Need(b'"anywarp_graphs.h"', reason),
+    ]
+
+
 RESHAPES: dict[bytes, Callable[[Call], list[Outcome] | str]] = {
+    b"cudaGraphExecUpdate": _graph_exec_update,
     b"cudaGraphInstantiate": _graph_instantiate,
     b"cudaMemPrefetchAsync": _with_location(2, (3, 4)),
     b"cudaMemAdvise": _with_location(3, (4,)),

@@ -1,4 +1,4 @@
-"""Device functions and attributes of CUDA's that HIP has under another name, or that a support header gives.
+"""Functions, types and attributes of CUDA's, most of them of the device, that HIP has under another name, or that a support header gives.
 
 One table: what a name becomes, and which header it then needs.
 """
@@ -15,6 +15,7 @@ from anywarp.migrate.translate.rules_names import is_anothers
 from anywarp.migrate.translate.unit import Unit
 
 CUDA, SIMD, WARP = b'"anywarp_cuda.h"', b'"anywarp_simd.h"', b'"anywarp_warp.h"'
+GRAPHS = b'"anywarp_graphs.h"'
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,9 @@ FUNCTIONS: dict[bytes, New] = {
        for n in ("Add", "Sub", "Exch", "Min", "Max", "Inc", "Dec", "CAS", "And", "Or", "Xor")},
     **{n.encode(): New(b"__half", b"", _SAME) for n in ("nv_half", "__nv_half")},
     **{n.encode(): New(b"__half2", b"", _SAME) for n in ("nv_half2", "__nv_half2")},
+    b"cudaGraphExecUpdateResultInfo": New(b"anywarp::GraphExecUpdateResultInfo", GRAPHS, "HIP gives two values instead of a struct"),
+    b"cudaSharedmemCarveoutMaxShared": New(b"100", b"", "HIP's attribute takes a share in percent, as CUDA's constants are"),
+    b"cudaSharedmemCarveoutMaxL1": New(b"0", b"", "HIP's attribute takes a share in percent, as CUDA's constants are"),
     b"__float2bfloat16_rn": New(b"__float2bfloat16", b"", "it rounds to nearest"),
     b"make_bfloat162": New(b"__halves2bfloat162", b"", _SAME),
     b"__builtin_align__": New(b"__align__", b"", _SAME),
