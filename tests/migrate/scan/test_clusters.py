@@ -402,3 +402,11 @@ def test_hostile_bytes_are_read_to_the_end(scanner: str) -> None:
 def test_texts_in_other_encodings_are_read() -> None:
     assert findings("manifests", "x.yaml", HOSTILE[0]) == [(1, 8, "image", "nvidia/cuda")]
     assert [name for *_, name in findings("shell", "x.sh", b"echo \xff\xfe\nnvidia-smi\r\n")] == ["nvidia-smi"]
+
+
+def test_a_chart_may_call_the_key_of_an_image_its_name() -> None:
+    values = "profiles:\n  nvidia-gpu-t4:\n    imageName: nvidia-gpu\n    limits:\n      nvidia.com/gpu: 1\nother:\n  imageName: nvidia/cuda:12.4.1-base-ubuntu22.04\n"
+    assert findings("manifests", "chart/values.yaml", values) == [
+        (5, 7, "k8s.resource", "nvidia.com/gpu"),
+        (7, 14, "image", "nvidia/cuda:12.4.1-base-ubuntu22.04"),
+    ]

@@ -162,6 +162,8 @@ def reference_of(place: Place) -> tuple[str, Node | None]:
     if place.name in ("image", "runtimeImage", "imageName", "container_image") and value.kind == "scalar":
         if place.holder.get("repository") and "/" not in value.text:
             return "", None
+        if place.name == "imageName" and not re.search(r"[/:]", value.text):
+            return "", None  # charts call the key of an image so, too
         return (value.text, place.value) if value.text else ("", None)
     if (
         place.name == "repository"
