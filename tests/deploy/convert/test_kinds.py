@@ -16,7 +16,6 @@ from anywarp.deploy.convert.engine import Converted, convert
 from anywarp.deploy.convert.json_text import NotJson, read
 from anywarp.deploy.convert.model import Change, Options
 from anywarp.deploy.convert.quoted import inside, value
-from anywarp.deploy.convert.toml_text import texts
 from anywarp.migrate.target import Target
 
 NAMES = {
@@ -213,27 +212,6 @@ def _strings(thing: object) -> list[str]:
 def test_what_is_no_json_is_refused(data: bytes) -> None:
     with pytest.raises(NotJson):
         read(data)
-
-
-def test_toml_is_read_with_its_places() -> None:
-    data = b"""
-[a."b c"]
-x = 'one'  # "no"
-y.z = [ "two", ["three"], { k = 'four', l.m = "five" } ]
-n = 1
-[[t]]
-s = \"\"\"six
-seven\"\"\"
-"""
-    found = [(one.path, one.text, data[one.start : one.end].decode()) for one in texts(data)]
-    assert found == [
-        (("a", "b c", "x"), "one", "one"),
-        (("a", "b c", "y", "z"), "two", "two"),
-        (("a", "b c", "y", "z"), "three", "three"),
-        (("a", "b c", "y", "z", "k"), "four", "four"),
-        (("a", "b c", "y", "z", "l", "m"), "five", "five"),
-        (("t", "s"), "six\nseven", "six\nseven"),
-    ]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from packaging.version import InvalidVersion, Version
 from anywarp.catalogue import replacements
 from anywarp.deploy.convert import packages
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal
-from anywarp.deploy.convert.toml_text import Text, texts
+from anywarp.migrate.toml_text import Text, texts
 
 NAME = "project"
 INDEX = "Y047"
@@ -44,7 +44,7 @@ def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
     if path.name == "setup.cfg":
         yield from _settings(data, options)
         return
-    strings = list(texts(data))
+    strings = [one for one in texts(data.decode("latin-1")) if not one.stray]
     urls = [one for one in strings if _URLS.fullmatch("/".join(one.path))]
     moving = [one for one in urls if _moved(one.text, options)]
     settled = any(re.search(r"/whl/(?:nightly/)?(?:cpu|rocm|xpu)", one.text) for one in urls)

@@ -13,7 +13,7 @@ from anywarp.migrate.findings import Use
 from anywarp.migrate.scan import declared
 from anywarp.migrate.scan.lines import Lines, Piece, Seen, seen
 from anywarp.migrate.scan.outline import documents
-from anywarp.migrate.scan.toml import Text, strings
+from anywarp.migrate.toml_text import Text, texts
 
 _LOCKS = frozenset({"poetry.lock", "uv.lock", "pdm.lock", "pixi.lock"})
 _PROJECTS = frozenset({"pyproject.toml", "pipfile", "pixi.toml", "hatch.toml", "uv.toml"})
@@ -72,7 +72,7 @@ def scan(data: bytes, path: PurePath) -> Iterator[Use]:
 
 
 def _project(text: str, pixi: bool) -> Iterator[Seen]:
-    every = list(strings(text))
+    every = list(texts(text))
     sources = _sources(every)
     tables: dict[tuple[str, str], list[Text]] = {}
     for one in every:
@@ -95,13 +95,13 @@ def _listed(one: Text, sources: dict[str, str]) -> Iterator[Seen]:
     last = one.key.rpartition(".")[2]
     if one.table.startswith("tool.uv.sources"):
         if last in ("url", "git", "path"):
-            yield from declared.link(one.value, one.offset + 1, "pyproject")
+            yield from declared.link(one.text, one.start, "pyproject")
     elif last in ("index-url", "extra-index-url", "find-links") or (last == "url" and _INDEXES.search(one.table)):
-        yield from declared.index(one.value, one.offset + 1, "pyproject")
+        yield from declared.index(one.text, one.start, "pyproject")
     elif _LISTS.search(f"{one.table}.{one.key}") or one.table in _GROUPS:
-        name = re.match(r"[\w.-]+", one.value)
+        name = re.match(r"[\w.-]+", one.text)
         build = sources.get(declared.canonical(name[0]), "") if name else ""
-        yield from declared.requirement(one.value, one.offset + 1, "pyproject", build)
+        yield from declared.requirement(one.text, one.start, "pyproject", build)
 
 
 def _sources(every: list[Text]) -> dict[str, str]:
@@ -112,19 +112,17 @@ def _sources(every: list[Text]) -> dict[str, str]:
         if re.search(r"(?:^|\.)(?:index|source)$", one.table):
             if one.first:
                 name = url = ""
-            name, url = (
-                (one.value, url) if one.key == "name" else (name, one.value) if one.key == "url" else (name, url)
-            )
+            name, url = (one.text, url) if one.key == "name" else (name, one.text) if one.key == "url" else (name, url)
             if name and url:
                 builds[name] = declared.index_of(url + "/")
     found: dict[str, str] = {}
     for one in every:
         keys = one.key.split(".")
-        if one.table == "tool.uv.sources" and keys[-1] == "index" and one.value in builds:
+        if one.table == "tool.uv.sources" and keys[-1] == "index" and one.text in builds:
             known = found.get(declared.canonical(keys[0]), "")
-            found[declared.canonical(keys[0])] = known if known.startswith("cu") else builds[one.value]
-        elif keys[-1] == "source" and one.value in builds:
-            found.setdefault(declared.canonical(keys[0]), builds[one.value])
+            found[declared.canonical(keys[0])] = known if known.startswith("cu") else builds[one.text]
+        elif keys[-1] == "source" and one.text in builds:
+            found.setdefault(declared.canonical(keys[0]), builds[one.text])
     return found
 
 
@@ -136,13 +134,13 @@ def _by_key(table: list[Text], channel: str, sources: dict[str, str]) -> Iterato
         packages.setdefault(name, {}).setdefault(attribute, one)
     for name, told in packages.items():
         if link := told.get("url") or told.get("git"):
-            yield from declared.link(link.value, link.offset + 1, "pyproject")
+            yield from declared.link(link.text, link.start, "pyproject")
             continue
         version = told.get("version") or told.get("")
-        specifier = version.value if version and version.value != "*" else ""
+        specifier = version.text if version and version.text != "*" else ""
         specifier = f"=={specifier}" if re.match(r"\d", specifier) else specifier
-        extras = told["extras"].value if "extras" in told else ""
-        offset = next(iter(told.values())).offset + 1
+        extras = told["extras"].text if "extras" in told else ""
+        offset = next(iter(told.values())).start
         build = sources.get(declared.canonical(name), "")
         yield from declared.named(name, offset, "pyproject", specifier, extras, build, channel)
 
