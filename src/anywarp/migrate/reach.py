@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from anywarp.migrate.findings import Use
@@ -160,35 +160,28 @@ class _Facts:
                         self._follow_script(path, found)
 
     def _follow_requirements(self, path: str, found: set[str]) -> None:
-        waiting = [path]
-        followed: set[str] = set()
-        while waiting and len(followed) < MOST_STEPS:
-            at = waiting.pop()
-            if at in followed:
-                continue
-            followed.add(at)
-            found.add(at)
+        """Add a file of requirements and those that it includes."""
+
+        def after(at: str) -> Iterator[str]:
             folder = posixpath.dirname(at)
-            waiting += [_join(folder, u.name) for u in self._by_path.get(at, ()) if u.subject == "deploy.include"]
+            yield from (_join(folder, u.name) for u in self._by_path.get(at, ()) if u.subject == "deploy.include")
+
+        found |= _walk(path, after)
 
     def _follow_script(self, path: str, found: set[str]) -> None:
         """Add a script, the code beside it (which it imports), and the scripts it calls."""
-        waiting = [path]
-        followed: set[str] = set()
-        while waiting and len(followed) < MOST_STEPS:
-            at = waiting.pop()
-            if at in followed:
-                continue
-            followed.add(at)
-            found.add(at)
+
+        def after(at: str) -> Iterator[str]:
             folder = posixpath.dirname(at)
             if at.endswith((".py", ".ipynb")):
-                found |= {p for p in self._paths if posixpath.dirname(p) == folder and p.endswith(_CODE)}
+                found.update(p for p in self._paths if posixpath.dirname(p) == folder and p.endswith(_CODE))
             for use in self._by_path.get(at, ()):
                 if use.subject == "deploy.command":
-                    waiting += self._scripts_in(use.detail("script") or use.name, folder)
+                    yield from self._scripts_in(use.detail("script") or use.name, folder)
                 elif use.subject == "docker.requirements":
                     self._follow_requirements(self._find(use.name, folder) or _join(folder, use.name), found)
+
+        found |= _walk(path, after)
 
     def _own_scripts(self, deployment: Deployment) -> Iterator[str]:
         """Yield the scripts that a deployment names, itself or in the part of its file that is its own."""
@@ -288,6 +281,17 @@ class _Facts:
         if not found:
             return set()
         return {p for p in self._paths if posixpath.dirname(p) == chart and posixpath.basename(p).startswith("values")}
+
+
+def _walk(start: str, after: Callable[[str], Iterable[str]]) -> set[str]:
+    """Return the files that are reached from one, each followed once."""
+    waiting, followed = [start], set[str]()
+    while waiting and len(followed) < MOST_STEPS:
+        at = waiting.pop()
+        if at not in followed:
+            followed.add(at)
+            waiting += after(at)
+    return followed
 
 
 def _copied(context: str, source: str) -> str:
