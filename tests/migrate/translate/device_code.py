@@ -20,19 +20,10 @@ _HIDDEN = {
 }  # fmt: skip
 
 
-def translate(source: Path, output: Path, architecture: str) -> subprocess.CompletedProcess[str]:
-    """Translate a file into a folder as a user would."""
-    command = [
-        sys.executable,
-        "-m",
-        "anywarp",
-        "translate",
-        str(source),
-        "-o",
-        str(output),
-        "--target",
-        f"hip:{architecture}",
-    ]
+def translate(source: Path, output: Path, architecture: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """Translate a file or a folder into a folder as a user would."""
+    command = [sys.executable, "-m", "anywarp", "translate", str(source), "-o", str(output)]
+    command += ["--target", f"hip:{architecture}", *options]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

@@ -12,6 +12,7 @@ from anywarp.diagnostics import AnywarpError
 from anywarp.migrate.target import parse_target
 from anywarp.migrate.translate import check
 from anywarp.toolchain import clang
+from migrate.translate import device_code
 
 HERE = Path(__file__).resolve()
 EXAMPLES = HERE.parents[3] / "examples" / "cuda"
@@ -32,19 +33,7 @@ def dual(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source, output = tmp_path_factory.mktemp("in"), tmp_path_factory.mktemp("dual") / "out"
     for path in (*(EXAMPLES / name for name in ("example.h", *PROGRAMS)), HERE.with_name("warps.cu")):
         (source / path.name).write_bytes(path.read_bytes())
-    command = [
-        sys.executable,
-        "-m",
-        "anywarp",
-        "translate",
-        str(source),
-        "-o",
-        str(output),
-        "--target",
-        "hip:gfx942",
-        "--keep-cuda",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = device_code.translate(source, output, "gfx942", "--keep-cuda")
     assert done.returncode == 0, done.stdout + done.stderr
     return output
 
