@@ -10,6 +10,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
+from packaging.specifiers import SpecifierSet
+
 from anywarp.catalogue.migration import Row, rows
 
 _DOCKER_HUB = re.compile(r"^(?:docker\.io|index\.docker\.io|registry-1\.docker\.io)/(?:library/)?")
@@ -34,6 +36,11 @@ def package(name: str, channel: str = "pypi") -> Row | None:
     """Return the row of a package, by its name or by the longest prefix of it that a row has; None for one that is not CUDA's."""
     name = canonical(name)
     return _matched("packages", "name", name, lambda row: row["channel"] == channel)
+
+
+def admits(row: Row, specifier: SpecifierSet) -> bool:
+    """Say whether the versions asked for admit the one that is known of what takes a package's place; none is known: yes."""
+    return not row["known"] or specifier.contains(row["known"], prereleases=True)
 
 
 def image_parts(reference: str) -> Image:

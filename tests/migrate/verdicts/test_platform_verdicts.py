@@ -194,3 +194,15 @@ def test_assessing_promises_what_converting_does(name: str) -> None:
     assert not left & changed - refused, f"said to be left, yet done: {sorted(left & changed - refused)}"
     changed -= {place for place, line in enumerate(FILES[name].splitlines(), 1) if line.lstrip().startswith("tag:")}
     assert changed | refused <= promised | left, f"not seen: {sorted((changed | refused) - promised - left)}"
+
+
+@pytest.mark.parametrize(("asked", "expected"), [(">=1.18", "converted"), ("==1.18.0", "replace"), ("~=x", "replace")])
+def test_a_bound_carries_over_where_the_known_version_meets_it(asked: str, expected: str) -> None:
+    """onnxruntime-migraphx is known as 1.27.1."""
+    assert verdict("package", "onnxruntime-gpu", specifier=asked).answer == expected
+
+
+def test_a_program_that_asks_nvidia_smi_is_answered() -> None:
+    asked = "--query-gpu=name --format=csv"
+    assert verdict("command.nvidia-smi", "nvidia-smi", arguments=asked, where="program").answer == "as-is"
+    assert verdict("command.nvidia-smi", "nvidia-smi", arguments=asked).answer == "replace"

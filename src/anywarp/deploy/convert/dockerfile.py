@@ -269,6 +269,10 @@ def _started(one: Instruction, stage: _Stage, options: Options) -> Iterator[Find
         words = json.loads(one.body.replace("\\\n", "  "))
     except ValueError:
         return
+    if script := _script(one.body):
+        place = one.body_start + script.start(1)
+        yield from moved(commands.commands(script[1].encode("latin-1"), options, stage.renamed), place)
+        return
     if isinstance(words, list) and words and words[0] == "nvidia-smi":  # pyright: ignore[reportUnknownArgumentType]
         target, reason, source = smi.smi(tuple(str(word) for word in words[1:]))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
         start, end = one.body_start, one.body_start + len(one.body.rstrip())
@@ -277,6 +281,16 @@ def _started(one: Instruction, stage: _Stage, options: Options) -> Iterator[Find
         else:
             help = "use another command; `anywarp smi` answers these very options with the same columns"
             yield Refusal(start, end, reason or "options that amd-smi has no match for", help, source, smi.PARSED)
+
+
+_SHELL = re.compile(
+    r"""\s*\[\s*"(?:/usr)?(?:/bin/)?(?:ba|da|k|z)?sh"\s*,\s*"-\w*c"\s*,\s*"([^"\\\n]*)"\s*\]\s*\Z""",
+)
+
+
+def _script(body: str) -> re.Match[str] | None:
+    """Return the script of `["bash", "-c", "script"]`, whose text stands there as it is: nothing in it is escaped."""
+    return _SHELL.match(body)
 
 
 def _copy(one: Instruction, stage: _Stage, options: Options) -> Iterator[Finding]:

@@ -184,7 +184,7 @@ def answer_for(asked: Requirement, row: Row, options: Options) -> Answer | None:
         return _refuse(row, row["reason"], f"{advice}; `anywarp assess` says what depends on it")
     if row["rocm"] and not _serves(row["rocm"], options.target.rocm):
         return _refuse(row, f"{row['target']} is for ROCm {row['rocm']}", "choose another release by --rocm")
-    if asked.specifier and row["known"] and not asked.specifier.contains(row["known"], prereleases=True):
+    if not replacements.admits(row, asked.specifier):
         reason = f"of {row['target']} only {row['known']} is known, which {asked.specifier} does not admit"
         return _refuse(row, reason, f"look up which versions of {row['target']} exist", PIN)
     return Answer("replace", row["reason"], _written(asked, row), source=row["source"])

@@ -239,7 +239,8 @@ class Uses:
 
     def _command(self, tool: str, arguments: list[str], offset: int) -> None:
         text = " ".join(arguments)[:200]
-        self.tally.add(f"command.{tool}", tool, offset, (("arguments", text),) if text else ())
+        details = (("where", "program"), *((("arguments", text),) if text else ()))
+        self.tally.add(f"command.{tool}", tool, offset, details)
 
     def _framework(self) -> str:
         return next((name for name in _FRAMEWORKS if name in self.imported), "other")

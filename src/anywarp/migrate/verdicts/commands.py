@@ -132,6 +132,14 @@ def _smi(use: Use, target: Target) -> Verdict:
             "none",
             "link nvidia-smi to `anywarp smi` on the path",
         )
+    if use.detail("where") == "program":  # which `anywarp convert` leaves alone
+        return Verdict(
+            "as-is",
+            "a program that `anywarp run` starts finds nvidia-smi: `anywarp smi` with the same options and columns",
+            "anywarp smi",
+            "none",
+            "started otherwise it needs amd-smi, which has other options and columns",
+        )
     arguments = use.detail("arguments") or use.name.partition(" ")[2]
     words = tuple(
         itertools.takewhile(

@@ -8,7 +8,7 @@ from functools import cache
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from anywarp.catalogue.migration import Row, rows
-from anywarp.catalogue.replacements import canonical, package
+from anywarp.catalogue.replacements import admits, canonical, package
 from anywarp.migrate.findings import Use, Verdict
 from anywarp.migrate.target import Target
 from anywarp.migrate.verdicts.rows import BY_HAND, CONVERT, by_hand, on_hip, plain
@@ -59,7 +59,7 @@ def _on_hip(use: Use, target: Target) -> Verdict:
         )
     if how == "index":
         return _from_index(use, row, target)
-    if how in ("rename", "extra") and row["version"] == "refuse" and use.detail("specifier"):
+    if how in ("rename", "extra") and use.detail("specifier") and not _admitted(row, use.detail("specifier")):
         reason = f"{row['reason']}; versions of the two differ, so {use.detail('specifier')} is to be chosen anew"
         return by_hand(reason, row["target"], "minutes")
     if how in ("replace", "none", "rebuild"):
@@ -144,6 +144,13 @@ def _known_to_fit(name: str, asked: str, target: Target) -> bool:
             for one in rows("torch_wheels")
             if one["package"] == name and one["release"] == target.rocm
         )
+    except InvalidSpecifier:
+        return False
+
+
+def _admitted(row: Row, asked: str) -> bool:
+    try:
+        return admits(row, SpecifierSet(asked))
     except InvalidSpecifier:
         return False
 
