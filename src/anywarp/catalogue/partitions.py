@@ -88,7 +88,7 @@ def fit(resource: str, card: str) -> Fit:
         return Fit(known[-1], f"{asked}: it is a whole GPU, and so is what takes its place", _choices(known), False)
     if chosen is None or (large and large[0].memory * 1.5 < chosen.memory):
         return Fit(None, f"{asked}; {_why_not(known, memory, peak, card)}", _choices(large or known))
-    got = f"{asked}; a part {chosen.mode} of a {card} has {chosen.memory:g} GiB, {chosen.compute_units} compute units, {chosen.peak:.0f} TFLOPS"
+    got = f"{asked}; a part {chosen.mode} of {card} has {chosen.memory:g} GiB, {chosen.compute_units} compute units, {chosen.peak:.0f} TFLOPS"
     return Fit(chosen, got, _choices(large), chosen.memory > MUCH * memory)
 
 
@@ -103,7 +103,7 @@ def _why_not(known: tuple[Part, ...], memory: float, peak: float, card: str) -> 
     ]
     if not lacks:
         return f"a {card} has a part that is nearer in size than those that AMD's operator sets up"
-    return f"a part {part.mode} of a {card} has only {' and '.join(lacks)}"
+    return f"a part {part.mode} of {card} has only {' and '.join(lacks)}"
 
 
 def _choices(found: tuple[Part, ...] | list[Part]) -> str:
