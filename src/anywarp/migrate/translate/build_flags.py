@@ -28,7 +28,8 @@ _KINDS_OF_WARNINGS = frozenset(
     "all-warnings cross-execution-space-call reorder default-stream-launch missing-launch-bounds ext-lambda-captures-this"
     " deprecated-declarations".split()
 )
-_CUDA_FOLDER = re.compile(r"/(?:usr/local|opt)/cuda(?:-\d+(?:\.\d+)*)?(?![\w.-])(?P<lib>(?:/lib64(?:/stubs)?(?!\w))?)")
+CUDA_FOLDER = re.compile(r"/(?:usr/local|opt)/cuda(?:-\d+(?:\.\d+)*)?(?![\w.-])(?P<lib>(?:/lib64(?:/stubs)?(?!\w))?)")
+"""The usual folder of a CUDA toolkit in a text, with that of its libraries; `rocm_path` says what takes its place."""
 _WORD = re.compile(
     r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\}|\\.|[^\s"'\\])+""", re.DOTALL
 )
@@ -71,7 +72,7 @@ def is_nvcc(words: Sequence[str]) -> bool:
 
 def rocm_path(text: str) -> str:
     """Return a text with the usual folders of a CUDA toolkit replaced by ROCm's."""
-    return _CUDA_FOLDER.sub(lambda m: "/opt/rocm" + ("/lib" if m["lib"] else ""), text)
+    return CUDA_FOLDER.sub(lambda m: "/opt/rocm" + ("/lib" if m["lib"] else ""), text)
 
 
 def library(name: str) -> migration.Row | None:

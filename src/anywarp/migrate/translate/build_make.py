@@ -13,10 +13,12 @@ from pathlib import PurePath
 
 from anywarp.migrate.translate import build_codes as codes
 from anywarp.migrate.translate.build_flags import (
+    CUDA_FOLDER,
     DEFAULT_ARCHITECTURE,
     Change,
     is_nvcc,
     library,
+    rocm_path,
     translate_words,
 )
 from anywarp.migrate.translate.rules import Edit, Outcome, Problem
@@ -133,16 +135,15 @@ def _edit(line: _Line, architecture: str, unit: Unit) -> Iterator[Problem]:
         )
     for match in _FOLDER.finditer(body):
         _add(line, taken, match.start(), match.end(), "ROCM_PATH", "the variable that says where ROCm lies")
-    for match in re.finditer(r"/(?:usr/local|opt)/cuda(?:-[\d.]+)?(?![\w.-])(/lib64(?:/stubs)?(?!\w))?", body):
-        _add(line, taken, match.start(), match.end(), "/opt/rocm" + ("/lib" if match[1] else ""), "ROCm's usual folder")
+    for match in CUDA_FOLDER.finditer(body):
+        _add(line, taken, match.start(), match.end(), rocm_path(match[0]), "ROCm's usual folder")
     if suffix := unit.options.renamed.get(".cu"):
         for match in re.finditer(r"(?<=[\w%*)}])\.cu(?![\w.])|(?<=\s)\.cu(?=[\s:.])", body):
             _add(line, taken, match.start(), match.end(), suffix, "the sources have this name now")
 
 
 def _rocm(path: str) -> str:
-    path = _FOLDER.sub("ROCM_PATH", path)
-    return re.sub(r"/(?:usr/local|opt)/cuda(?:-[\d.]+)?(?=/)", "/opt/rocm", path)
+    return rocm_path(_FOLDER.sub("ROCM_PATH", path))
 
 
 def _add(line: _Line, taken: list[tuple[int, int]], start: int, end: int, new: str, reason: str) -> None:
