@@ -85,6 +85,18 @@ at::Tensor cpu_alias(const at::Tensor& device_tensor) {
   return alias_tensor(impl, alias_storage(impl->unsafe_storage().unsafeGetStorageImpl(), true));
 }
 
+// Memory that a kernel had from elsewhere (a constant, a thread of a pool) is copied into that of
+// the device.
+static void put_on_device(c10::DataPtr& data, size_t bytes, c10::Device device) {
+  if (data.get() && device_of(data.get()) < 0) {
+    OnDevice here(device.index());
+    c10::DataPtr copy = cpu_allocator()->allocate(bytes);
+    std::memcpy(copy.get(), data.get(), bytes);
+    data = std::move(copy);
+  }
+  data.unsafe_set_device(device);
+}
+
 void adopt(const at::Tensor& cpu, c10::DeviceIndex device) {
   TensorImpl* impl = cpu.unsafeGetTensorImpl();
   c10::Storage storage = impl->storage();
@@ -92,14 +104,7 @@ void adopt(const at::Tensor& cpu, c10::DeviceIndex device) {
   c10::DataPtr& data = inner->_mutable_data_ptr_no_checks();
   const c10::Device target(c10::DeviceType::CUDA, device);
   if (data.device() != target) {
-    if (data.get() && device_of(data.get()) < 0) {
-      // Memory that a kernel had from elsewhere (a constant, a thread of a pool).
-      OnDevice here(device);
-      c10::DataPtr copy = cpu_allocator()->allocate(inner->nbytes());
-      std::memcpy(copy.get(), data.get(), inner->nbytes());
-      data = std::move(copy);
-    }
-    data.unsafe_set_device(target);
+    put_on_device(data, inner->nbytes(), target);
     inner->set_allocator(device_allocator());
   }
   become_device_tensor(impl, std::move(storage));
@@ -181,7 +186,7 @@ void Aliases::write_back() {
       continue;
     c10::DataPtr moved = std::move(alias->_mutable_data_ptr_no_checks());
     if (moved.get_context() != pair.original) {  // new memory
-      moved.unsafe_set_device(pair.original->device());
+      put_on_device(moved, alias->nbytes(), pair.original->device());
       pair.original->set_data_ptr_noswap(std::move(moved));
     }
     pair.original->set_nbytes(alias->sym_nbytes());

@@ -204,7 +204,7 @@ int64_t DeviceMemory::free(void* memory) {
           block->segment->arena->stream, block->segment->arena->pool->id, stack);
   if (__builtin_expect(block->uses == nullptr, 1)) {
     put_back(block, stack);
-  } else if (captures_ > 0 || must_not_wait()) {
+  } else if (captures_ > 0 || on_driver_thread()) {
     block->pending = 1;
     deferred_.push_back(block);
   } else {

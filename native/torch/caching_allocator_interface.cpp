@@ -158,7 +158,7 @@ c10::Allocator* device_allocator() {
 }
 
 void* allocate_raw(size_t bytes, c10::DeviceIndex device) {
-  enter_thread();
+  enter_thread_for(device);
   return allocate_raw_on(bytes, current_stream(device));
 }
 

@@ -14,9 +14,11 @@
 namespace awt {
 namespace {
 
+const DriverFn<uint64_t(int)> memory_in_use{"anywarp_memory_in_use"};
 const DriverFn<CUresult(CUdeviceptr*, size_t)> mem_alloc{"cuMemAlloc_v2"};
 const DriverFn<CUresult(CUdeviceptr)> mem_free{"cuMemFree_v2"};
 const DriverFn<CUresult(size_t*, size_t*)> mem_info{"cuMemGetInfo_v2"};
+const DriverFn<CUresult()> context_synchronize{"cuCtxSynchronize"};
 
 size_t segment_bytes(size_t size) {
   if (size <= kSmallRequest) return kSmallSegment;
@@ -134,18 +136,34 @@ void DeviceMemory::give_back(Lock& lock, const std::vector<Returned>& returned) 
   lock.lock();
 }
 
-// Every segment without a block in use: of the common pool and of pools that nobody holds, or of
-// one pool.
-void DeviceMemory::release_all(Lock& lock, const PoolId* only) {
-  std::vector<Block*> whole;
-  for (auto& item : segments_) {
-    Segment& segment = *item.second;
-    const Pool& pool = *segment.arena->pool;
-    const Block* first = segment.first;
-    if (first->allocated || first->pending || first->is_split()) continue;
-    if (only ? pool.id == *only : &pool == &common_ || pool.uses == 0)
-      whole.push_back(segment.first);
+// As cudaFree: work that was given before may use free blocks, above all those of pools.
+void DeviceMemory::wait_for_work(Lock& lock) {
+  if (captures_ > 0 || !driver_busy() || !context_made(device_)) return;
+  lock.unlock();
+  {
+    const InContext on(device_);
+    check(context_synchronize());
   }
+  lock.lock();
+}
+
+// Every segment without a block in use: of the common pool and of pools that nobody holds, or of
+// one pool if nobody holds it. Graphs use the free blocks of their pools.
+void DeviceMemory::release_all(Lock& lock, const PoolId* only) {
+  const auto idle = [&] {
+    std::vector<Block*> whole;
+    for (auto& item : segments_) {
+      Segment& segment = *item.second;
+      const Pool& pool = *segment.arena->pool;
+      const Block* first = segment.first;
+      if (first->allocated || first->pending || first->is_split()) continue;
+      if (&pool == &common_ ? !only : pool.uses == 0 && (!only || pool.id == *only))
+        whole.push_back(segment.first);
+    }
+    return whole;
+  };
+  if (!idle().empty()) wait_for_work(lock);
+  const std::vector<Block*> whole = idle();
   std::vector<Returned> returned;
   for (Block* block : whole) drop_segment(block, returned);
   for (auto it = pools_.begin(); it != pools_.end();) {
@@ -267,9 +285,9 @@ void DeviceMemory::raise_out_of_memory(Lock& lock, Arena& arena, size_t requeste
       ". GPU ", static_cast<int>(device_), " has a total capacity of ", size_text(total),
       " of which ", size_text(available),
       " is free. Including non-PyTorch memory, this process has ",
-      size_text(total > available ? std::max(reserved, total - available) : reserved),
-      " memory in use. ", allowance, "Of the allocated memory ", size_text(allocated),
-      " is allocated by PyTorch, ", pools, "and ", size_text(reserved - allocated),
+      size_text(std::max<size_t>(reserved, memory_in_use(device_))), " memory in use. ", allowance,
+      "Of the allocated memory ", size_text(allocated), " is allocated by PyTorch, ", pools, "and ",
+      size_text(reserved - allocated),
       " is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try "
       "setting PYTORCH_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See "
       "documentation for Memory Management  "
@@ -303,7 +321,7 @@ int64_t DeviceMemory::free_uncached(Lock& lock, void* memory) {
   const size_t bytes = found->second;
   remove_memory(memory, bytes);
   uncached_.erase(found);
-  if (must_not_wait()) {
+  if (on_driver_thread()) {
     uncached_idle_.push_back(memory);
     return static_cast<int64_t>(bytes);
   }
@@ -316,7 +334,7 @@ int64_t DeviceMemory::free_uncached(Lock& lock, void* memory) {
 void DeviceMemory::empty_cache(PoolId pool) {
   Lock lock(mutex_);
   const PoolId* only = pool == PoolId{0, 0} ? nullptr : &pool;
-  wait_for_events(lock);
+  if (captures_ == 0) wait_for_events(lock);
   release_all(lock, only);
 }
 

@@ -44,6 +44,7 @@ void DeviceMemory::record_stream(void* memory, c10::Stream stream) {
 // A block whose event cannot be recorded (a broken context) is never used again: it may still be
 // written.
 void DeviceMemory::insert_events(Block* block) {
+  const Unheard ours;
   const auto uses = std::move(block->uses);
   block->pending = static_cast<int>(uses->size());
   for (const auto& stream : *uses) {
@@ -61,8 +62,9 @@ void DeviceMemory::insert_events(Block* block) {
 }
 
 void DeviceMemory::process_events() {
-  if (must_not_wait()) return;  // the driver cannot be asked here
-  if (captures_ == 0 && !deferred_.empty()) {
+  // The driver cannot be asked, or its answer would spoil the capture.
+  if (on_driver_thread() || captures_ > 0) return;
+  if (!deferred_.empty()) {
     for (Block* block : std::exchange(deferred_, {})) insert_events(block);
   }
   for (auto& item : waiting_) {
@@ -85,6 +87,7 @@ void DeviceMemory::wait_for_events(Lock& lock) {
   for (auto& item : waiting_)
     for (const Waiting& each : item.second) events.push_back(each.event);
   if (events.empty()) return;
+  const Unheard ours;
   lock.unlock();
   for (void* event : events) wait_for_event(event);
   lock.lock();

@@ -173,7 +173,7 @@ namespace {
 // Arguments of a device become aliases until `leave` or `abandon` ends the call.
 std::vector<at::Tensor> enter(at::TensorList arguments, int64_t device, bool keep) {
   const auto index = static_cast<DeviceIndex>(device);
-  enter_thread();
+  enter_thread_for(index);
   wait_for_driver(index);
   TORCH_CHECK(!stream_capturing(current_stream(index)),
               "a function compiled by torch.compile cannot run while a CUDA graph is captured");

@@ -30,7 +30,7 @@ class CpuAllocator final : public c10::Allocator {
     const c10::DeviceIndex device = current_op_device();
     // Where an operator runs on a thread of the driver, the driver cannot be asked for memory: host
     // memory then.
-    if (__builtin_expect(device < 0, 1) || must_not_wait()) return before_->allocate(bytes);
+    if (__builtin_expect(device < 0, 1) || on_driver_thread()) return before_->allocate(bytes);
     void* memory = bytes ? allocate_raw(bytes, device) : nullptr;
     return {memory, memory, &free_raw, c10::Device(c10::DeviceType::CPU)};
   }

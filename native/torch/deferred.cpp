@@ -3,6 +3,7 @@
 #include <ATen/Context.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty_like.h>
+#include <c10/core/impl/GPUTrace.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <cstdlib>
@@ -16,6 +17,8 @@
 #include "devices.h"
 #include "driver.h"
 #include "generator.h"
+#include "graph.h"
+#include "storage_size.h"
 #include "streams.h"
 #include "sync_debug.h"
 
@@ -30,6 +33,7 @@ using torch::jit::Stack;
 using Kind = OpInfo::Kind;
 
 const DriverFn<CUresult(CUstream)> stream_synchronize{"cuStreamSynchronize"};
+const DriverFn<CUresult(void*, int, CUdeviceptr)> pointer_attribute{"cuPointerGetAttribute"};
 
 constexpr size_t kStaged =
     64 << 10;  // host memory up to here is copied at once, so that the program may change it
@@ -40,18 +44,6 @@ bool read_setting() {
 }
 
 std::atomic<int> captures{0};
-
-// While it lives, what runs at once waits for nothing: shapes and strides only.
-class WithoutWaiting {
- public:
-  WithoutWaiting() : before_(std::exchange(must_not_wait(), true)) {}
-  ~WithoutWaiting() { must_not_wait() = before_; }
-  WithoutWaiting(const WithoutWaiting&) = delete;
-  WithoutWaiting& operator=(const WithoutWaiting&) = delete;
-
- private:
-  bool before_;
-};
 
 // The operators with random numbers that streams were given and may not have done.
 struct Draws {
@@ -101,7 +93,7 @@ bool can_wait(const Call& call) {
     const bool host = tensor.device().is_cpu();
     good &= host || is_plain_cuda(tensor);
     good &= !host || tensor.layout() == at::kStrided;
-    if (host && written && !call.facts.copy) good = false;
+    if (host && written && !call.facts.info.copy) good = false;
   });
   if (call.facts.op.schema().name() == "aten::index") {
     for (const IValue& index : call.stack[call.first() + 1].toListRef())
@@ -110,15 +102,29 @@ bool can_wait(const Call& call) {
   return good;
 }
 
-// Growing a storage that holds something moves its contents, which pending work may still change.
-bool moves_contents(const Call& call) {
-  if (call.facts.op.schema().name() != "aten::resize_") return false;
+// Growing a storage that holds something moves its contents, which pending work may still change:
+// they move in the order of the stream, before the operator finds the storage large enough.
+void grow_storage(const Call& call) {
+  const std::string& name = call.facts.op.schema().name();
+  const bool like = name == "aten::resize_as_";
+  if (!like && name != "aten::resize_") return;
   const Tensor& self = call.stack[call.first()].toTensor();
-  if (!self.device().is_cuda() || self.storage().nbytes() == 0) return false;
+  if (!is_plain_cuda(self) || self.storage().nbytes() == 0) return;
+  const IValue& wanted = call.stack[call.first() + 1];
   int64_t elements = 1;
-  for (const int64_t size : call.stack[call.first() + 1].toIntVector()) elements *= size;
-  return size_t(elements) * self.itemsize() + size_t(self.storage_offset()) * self.itemsize() >
-         self.storage().nbytes();
+  for (const int64_t size : like ? wanted.toTensor().sizes().vec() : wanted.toIntVector())
+    elements *= size;
+  const size_t bytes = size_t(elements + self.storage_offset()) * self.itemsize();
+  if (elements > 0 && bytes > self.storage().nbytes())
+    resize_storage(*self.storage().unsafeGetStorageImpl(), bytes);
+}
+
+// Memory that streams know: of a segment, or of the driver, from another library.
+bool of_device(const void* data) {
+  constexpr int kMemoryType = 2;  // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
+  unsigned kind = 0;
+  return device_of(data) >= 0 ||
+         pointer_attribute(&kind, kMemoryType, reinterpret_cast<CUdeviceptr>(data)) == CUDA_SUCCESS;
 }
 
 Tensor copy_of(const Tensor& host) {
@@ -139,11 +145,10 @@ class Borrowed {
     if (!tensor.defined()) return tensor;
     if (!tensor.device().is_cuda()) return of_host(tensor);
     for (const auto& [impl, alias] : tensors_)
-      if (impl == tensor.unsafeGetTensorImpl()) return alias;
-    Tensor alias = alias_tensor(tensor.unsafeGetTensorImpl(),
-                                storage(tensor.storage().unsafeGetStorageImpl(), written));
+      if (impl == tensor.unsafeGetTensorImpl()) return note_written(alias, written);
+    Tensor alias = alias_tensor(tensor.unsafeGetTensorImpl(), storage(tensor.storage(), written));
     tensors_.emplace_back(tensor.unsafeGetTensorImpl(), alias);
-    return alias;
+    return note_written(alias, written);
   }
 
   void leave_host_tensors() { keep_host_ = true; }
@@ -155,14 +160,28 @@ class Borrowed {
     return tensor;
   }
 
-  c10::intrusive_ptr<c10::StorageImpl> storage(c10::StorageImpl* original, bool written) {
+  Tensor note_written(const Tensor& alias, bool written) {
+    if (!written) return alias;
+    for (const auto& known : call_.written)
+      if (known.alias.is_same(alias)) return alias;
+    call_.written.push_back({alias, c10::DimVector(alias.sizes()), c10::DimVector(alias.strides()),
+                             alias.storage_offset()});
+    return alias;
+  }
+
+  c10::intrusive_ptr<c10::StorageImpl> storage(const c10::Storage& given, bool written) {
+    c10::StorageImpl* original = given.unsafeGetStorageImpl();
     for (const auto& [known, alias] : storages_)
       if (known == original) return alias;
     void* data = written ? original->mutable_data() : const_cast<void*>(original->data());
     auto alias = c10::make_intrusive<c10::StorageImpl>(
         c10::StorageImpl::use_byte_size_t(), original->nbytes(),
         c10::DataPtr(data, c10::Device(c10::DeviceType::CPU)), nullptr, false);
-    if (data && device_of(data) >= 0) call_.memory.push_back(data);
+    if (data && device_of(data) >= 0) {
+      call_.memory.push_back(data);
+    } else if (data && !of_device(data)) {
+      call_.owned.push_back(given);
+    }
     storages_.emplace_back(original, alias);
     return alias;
   }
@@ -236,13 +255,13 @@ Way way_of_copy(const Call& call) {
 }
 
 Way way_of(const Call& call) {
-  if (call.facts.view) return moves_contents(call) ? Way::kNow : Way::kWithoutWaiting;
+  if (call.facts.view) return Way::kWithoutWaiting;
   if (!can_wait(call)) return Way::kNow;
-  return call.facts.copy ? way_of_copy(call) : Way::kLater;
+  return call.facts.info.copy ? way_of_copy(call) : Way::kLater;
 }
 
 bool keeps_host_tensors(const Call& call) {
-  if (!call.facts.copy) return false;
+  if (!call.facts.info.copy) return false;
   const Tensor& to = call.stack[call.first()].toTensor();
   const Tensor& from = call.stack[call.first() + 1].toTensor();
   return !to.device().is_cuda() || is_pinned(from.storage().data());
@@ -270,6 +289,19 @@ void order(c10::Stream before, c10::Stream after) {
   destroy_event(event);
 }
 
+// CUDA's copies between devices make the stream of each wait for the other's.
+void order_devices(const Call& call) {
+  for (const auto& other : other_streams(call)) {
+    order(other, call.stream);
+    order(call.stream, other);
+  }
+}
+
+// Even where operators run at once, a copy that need not wait does not, while its stream is busy.
+bool joins_stream(const Call& call) {
+  return driver_busy() && way_of(call) == Way::kLater && !stream_done(call.stream);
+}
+
 void wait_for_draws_elsewhere(c10::Stream stream) {
   {
     std::lock_guard lock(draws().mutex);
@@ -281,9 +313,10 @@ void wait_for_draws_elsewhere(c10::Stream stream) {
   settle_draws();
 }
 
-void require_known_generators(const Call& call) {
+at::Generator generator_of(const Call& call) {
   for (size_t i = call.first(); i < call.stack.size(); ++i)
-    if (call.stack[i].isGenerator()) require_capture(call.stack[i].toGenerator());
+    if (call.stack[i].isGenerator()) return call.stack[i].toGenerator();
+  return default_generator(call.device);
 }
 
 void give(const Call& call, std::vector<IValue> results) {
@@ -295,7 +328,7 @@ void give(const Call& call, std::vector<IValue> results) {
   borrow_arguments(call, borrowed, later->arguments);
   borrow_results(results, call.facts, borrowed, *later);
   const bool draws_numbers = call.facts.info.draws || call.facts.info.has_generator;
-  if (draws_numbers && call.capturing) require_known_generators(call);
+  if (draws_numbers && call.capturing) note_captured_draw(call.stream, generator_of(call));
   if (draws_numbers && !call.capturing) {
     wait_for_draws_elsewhere(call.stream);
     note_draws(call.stream);
@@ -312,10 +345,10 @@ bool is_captured(c10::Stream stream) {
   return captures.load(std::memory_order_relaxed) != 0 && stream_capturing(stream);
 }
 
-bool capturing_here() noexcept {
+bool capturing_here(c10::DeviceIndex device) noexcept {
   if (must_not_wait()) return false;
   try {
-    return is_captured(current_stream(current_device()));
+    return is_captured(current_stream(device));
   } catch (...) {
     return false;
   }
@@ -367,19 +400,25 @@ void settle_draws() {
 bool run_later(const c10::OperatorHandle& op, const OpInfo& info, c10::DispatchKeySet keys,
                Stack* stack) {
   if (must_not_wait()) return false;  // part of an operator that runs
-  if (sync_debug_mode() != 0) note_waiting(op, info, *stack);
   c10::DeviceIndex device = device_of_arguments(info, *stack);
   if (device < 0) device = current_device();
-  enter_thread();
+  const bool listened = c10::impl::GPUTrace::get_trace() != nullptr;
+  if (sync_debug_mode() != 0 || listened) note_waiting(op, info, *stack, device);
+  enter_thread_for(device);
   const c10::Stream stream = current_stream(device);
   const bool capturing = is_captured(stream);
-  if (!capturing && !asynchronous()) return false;
+  if (!capturing && !asynchronous() && !info.copy) return false;
   const OpFacts& facts = facts_of(op);
   const Call call{facts, *stack, device, stream, capturing};
+  if (!capturing && !asynchronous() && !joins_stream(call)) {
+    if (listened) order_devices(call);
+    return false;
+  }
   switch (way_of(call)) {
     case Way::kNow:
       return false;  // which waits for the stream, and is refused in a capture
     case Way::kWithoutWaiting: {
+      grow_storage(call);
       const WithoutWaiting scope;
       run_on_aliases(op, info, keys, stack);
       return true;
@@ -387,8 +426,7 @@ bool run_later(const c10::OperatorHandle& op, const OpInfo& info, c10::DispatchK
     case Way::kLater:
       break;
   }
-  check_devices(op, info, *stack, device);
-  if (info.alert) at::globalContext().alertNotDeterministic(info.alert);
+  check_as_cuda(op, info, *stack, device);
   auto results = plan_results(facts, *stack, device);
   if (!results && capturing)
     refuse_in_capture(call, "no Meta kernel tells the shapes of its results");
@@ -397,14 +435,16 @@ bool run_later(const c10::OperatorHandle& op, const OpInfo& info, c10::DispatchK
   return true;
 }
 
-bool give_to_stream(c10::DeviceIndex device, std::string name, std::function<void()> work) {
-  if (!deferring() || must_not_wait()) return false;
-  enter_thread();
+bool give_to_stream(c10::DeviceIndex device, std::string name, std::vector<const void*> memory,
+                    std::function<void()> work) {
+  if (!deferring() || on_driver_thread()) return false;
+  enter_thread_for(device);
   const c10::Stream stream = current_stream(device);
   const bool capturing = is_captured(stream);
   if (!capturing && !asynchronous()) return false;
   auto later = std::make_unique<DeferredCall>();
   later->name = std::move(name), later->work = std::move(work), later->device = device;
+  later->memory = std::move(memory);
   submit(std::move(later), stream, capturing);
   return true;
 }

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "fallback.h"
 
@@ -35,9 +36,11 @@ bool run_later(const c10::OperatorHandle& op, const OpInfo& info, c10::DispatchK
 
 // The same for code that is no operator: `work` comes behind everything given to the current stream
 // of `device`, or goes into the graph that the stream is captured into; false when it shall run
-// now. `work` may run more than once, on any thread, may not touch reference counts of the
-// program's tensors, and says by an exception that it failed.
-bool give_to_stream(c10::DeviceIndex device, std::string name, std::function<void()> work);
+// now. `memory`: addresses of the device's that must still be there. `work` may run more than once,
+// on any thread, may not touch reference counts of the program's tensors, and says by an exception
+// that it failed.
+bool give_to_stream(c10::DeviceIndex device, std::string name, std::vector<const void*> memory,
+                    std::function<void()> work);
 
 // Waits until all operators given to streams that draw random numbers have drawn them.
 void settle_draws();

@@ -5,10 +5,15 @@
 
 #include <atomic>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
 #include "alias.h"
 #include "allocator.h"
 #include "devices.h"
 #include "driver.h"
+#include "operator_watch.h"
 #include "streams.h"
 
 namespace awt {
@@ -37,12 +42,6 @@ void bury(void* dead) {
   }
 }
 
-void clear_done() {
-  if (!done.load(std::memory_order_relaxed)) return;
-  DeferredCall* call = done.exchange(nullptr, std::memory_order_acquire);
-  while (call) delete std::exchange(call, call->next);
-}
-
 void fill(const DeferredCall& call, const torch::jit::Stack& results) {
   size_t next = 0, planned = 0;
   auto put = [&](const at::Tensor& result) {
@@ -63,6 +62,21 @@ void fill(const DeferredCall& call, const torch::jit::Stack& results) {
   }
 }
 
+void keep_layout(const DeferredCall::Written& written) {
+  const at::Tensor& alias = written.alias;
+  if (alias.sizes() == written.sizes && alias.strides() == written.strides &&
+      alias.storage_offset() == written.offset)
+    return;
+  const bool same_shape = alias.sizes() == written.sizes;
+  const at::Tensor result = same_shape ? alias.clone() : at::Tensor();
+  const auto shape = alias.sizes().vec();
+  alias.unsafeGetTensorImpl()->set_sizes_and_strides(written.sizes, written.strides,
+                                                     written.offset);
+  TORCH_CHECK(same_shape, "an argument that it writes to would have to become one of the shape ",
+              shape, " and has ", written.sizes);
+  alias.copy_(result);
+}
+
 struct Told {};  // an error of which the driver knows
 
 void require_memory(const DeferredCall& call) {
@@ -75,14 +89,39 @@ void require_memory(const DeferredCall& call) {
   }
 }
 
+// With AddressSanitizer: kernels of the CPU are not built with it, so their arguments are looked at
+// here.
+void require_unfreed(const DeferredCall& call) {
+#ifdef __SANITIZE_ADDRESS__
+  const auto look = [&](const at::Tensor& tensor) {
+    if (!tensor.defined() || !tensor.has_storage() || tensor.storage().nbytes() == 0) return;
+    auto* begin = const_cast<void*>(tensor.storage().data());
+    void* bad = __asan_region_is_poisoned(begin, tensor.storage().nbytes());
+    if (!bad) return;
+    fprintf(stderr, "anywarp: %s works on memory that was freed\n", call.name.c_str());
+    __asan_describe_address(bad);
+    abort();
+  };
+  for (const auto& value : call.arguments) {
+    if (value.isTensor()) look(value.toTensor());
+    if (value.isTensorList())
+      for (const at::Tensor& each : value.toTensorVector()) look(each);
+  }
+  for (const at::Tensor& each : call.planned) look(each);
+#endif
+}
+
 void run(DeferredCall& call) {
   require_memory(call);
+  require_unfreed(call);
   const c10::impl::ExcludeDispatchKeyGuard below(kAboveBackends);
   const at::NoGradGuard no_grad;
   if (!call.op) return call.work();
   const OnDevice here(call.device);
+  const Watch watch(call.op->schema().name().c_str(), call.device);
   torch::jit::Stack stack = call.arguments;
   call_kernel(*call.op, *call.info, &stack, call.device);
+  for (const auto& written : call.written) keep_layout(written);
   fill(call, stack);
 }
 
@@ -107,8 +146,15 @@ void add_to_graph(std::unique_ptr<DeferredCall> call, CUstream stream) {
 
 }  // namespace
 
+void clear_done_calls() {
+  if (!done.load(std::memory_order_relaxed)) return;
+  DeferredCall* call = done.exchange(nullptr, std::memory_order_acquire);
+  while (call) delete std::exchange(call, call->next);
+}
+
 void perform(DeferredCall& call) noexcept {
-  must_not_wait() = true;
+  const bool before = std::exchange(on_driver_thread(), true);
+  const c10::DeviceIndex device_before = current_device();
   set_device_unchecked(call.device);
   std::string words;
   int code = 0;
@@ -127,11 +173,12 @@ void perform(DeferredCall& call) noexcept {
     code = kAssert, words = "unknown exception";
   }
   if (code) fail(code, (call.name + ": " + words).c_str());
-  must_not_wait() = false;
+  set_device_unchecked(device_before);
+  on_driver_thread() = before;
 }
 
 void submit(std::unique_ptr<DeferredCall> call, c10::Stream stream, bool capturing) {
-  clear_done();
+  clear_done_calls();
   const InContext in(stream.device_index());
   CUstream native = native_stream(stream);
   if (capturing) return add_to_graph(std::move(call), native);

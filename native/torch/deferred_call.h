@@ -3,7 +3,9 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/stack.h>
+#include <c10/core/Storage.h>
 #include <c10/core/Stream.h>
+#include <c10/util/DimVector.h>
 
 #include <functional>
 #include <memory>
@@ -18,6 +20,13 @@ namespace awt {
 // does not keep the memory of its operators alive, and the allocator gives freed memory only to
 // work that comes behind.
 struct DeferredCall {
+  // An argument that the kernel writes to, as the program sees it: kernels of the CPU may give an
+  // `out` other strides.
+  struct Written {
+    at::Tensor alias;
+    c10::DimVector sizes, strides;
+    int64_t offset;
+  };
   std::string name;
   const c10::OperatorHandle* op = nullptr;  // null: `work`
   const OpInfo* info = nullptr;
@@ -27,7 +36,9 @@ struct DeferredCall {
   std::vector<bool>
       fresh;  // per result: to be copied to the next planned tensor (lists count each element)
   std::vector<const void*> memory;  // addresses of the device's memory that must still be there
+  std::vector<Written> written;
   std::vector<at::Tensor> kept;     // tensors of the host
+  std::vector<c10::Storage> owned;  // device tensors in memory that no stream orders: the host's
   std::function<void()> work;
   c10::DeviceIndex device = 0;
   DeferredCall* next = nullptr;
@@ -35,6 +46,9 @@ struct DeferredCall {
 
 // Does it, on a thread of the driver; an error fails the context as a kernel's would.
 void perform(DeferredCall& call) noexcept;
+
+// Lets go of what calls that are done have kept; on a thread of the program.
+void clear_done_calls();
 
 // Gives it to `stream`; into the stream's graph when it is `capturing`.
 void submit(std::unique_ptr<DeferredCall> call, c10::Stream stream, bool capturing);

@@ -1,6 +1,7 @@
 #include "deferred_plan.h"
 
 #include <ATen/EmptyTensor.h>
+#include <ATen/TensorIterator.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/native/Resize.h>
 #include <c10/core/DeviceGuard.h>
@@ -13,6 +14,7 @@
 #include "alias.h"
 #include "allocator.h"
 #include "plan_cache.h"
+#include "versions.h"
 
 namespace awt {
 namespace {
@@ -39,6 +41,15 @@ const std::unordered_set<std::string>& metadata_only() {
   return listed;
 }
 
+// Operators whose only result lies as TensorIterator has it, without saying so by a tag; and two
+// that have the tag and copy first.
+bool is_iterated(const std::string& name, bool tagged) {
+  static const std::unordered_set<std::string> also{"aten::complex", "aten::floor_divide",
+                                                    "aten::polar", "aten::where"};
+  static const std::unordered_set<std::string> not_these{"aten::masked_fill", "aten::mvlgamma"};
+  return tagged ? !not_these.count(name) : also.count(name) != 0;
+}
+
 bool is_tensors(const c10::Type& type) {
   if (type.kind() == c10::TypeKind::TensorType) return true;
   const auto* list = type.castRaw<c10::ListType>();
@@ -55,7 +66,41 @@ int argument_returned(const c10::FunctionSchema& schema, const c10::Argument& re
   return -1;
 }
 
+#if AWT_TORCH >= 209
+using MetaKernel = c10::SafeKernelFunction;
+
+std::unordered_map<c10::OperatorName, MetaKernel>& meta_kernels() {
+  static auto& noted = *new std::unordered_map<c10::OperatorName, MetaKernel>;
+  return noted;
+}
+
+bool run_noted_meta(const c10::OperatorHandle& op, Stack* metas) {
+  const auto found = meta_kernels().find(op.operator_name());
+  if (found == meta_kernels().end()) return false;
+  found->second.callBoxed(op, DispatchKeySet(DispatchKey::Meta), metas);
+  return true;
+}
+#else  // these give no kernel away
+bool run_noted_meta(const c10::OperatorHandle&, Stack*) { return false; }
+#endif
+
+bool is_structured(const c10::OperatorHandle& op) {
+#if AWT_TORCH >= 209
+  return meta_kernels().count(op.operator_name()) != 0;
+#else
+  return false;
+#endif
+}
+
 }  // namespace
+
+void note_meta_kernel(const c10::OperatorHandle& op) {
+#if AWT_TORCH >= 209
+  if (op.hasKernelForDispatchKey(DispatchKey::Meta) && op.hasKernelForDispatchKey(DispatchKey::CPU))
+    meta_kernels().emplace(op.operator_name(),
+                           op.getComputedKernelForDispatchKey(DispatchKey::Meta));
+#endif
+}
 
 OpFacts::OpFacts(const c10::OperatorHandle& given) : op(given), info(given) {
   const auto& schema = op.schema();
@@ -65,13 +110,13 @@ OpFacts::OpFacts(const c10::OperatorHandle& given) : op(given), info(given) {
   for (const auto& tag : op.getTags()) {
     view |= tag == at::Tag::inplace_view;
     data |= tag == at::Tag::data_dependent_output || tag == at::Tag::dynamic_output_shape;
+    iterated |= tag == at::Tag::pointwise;
   }
   for (const auto& result : results) {
     data |= !is_tensors(*result.type());
     returned.push_back(argument_returned(schema, result));
     lists.push_back(result.type()->kind() != c10::TypeKind::TensorType);
   }
-  copy = schema.name() == "aten::copy_";
   convolution = schema.name() == "aten::convolution" ||
                 schema.name() == "aten::convolution_overrideable" ||
                 schema.name() == "aten::_convolution";
@@ -79,6 +124,9 @@ OpFacts::OpFacts(const c10::OperatorHandle& given) : op(given), info(given) {
   // Indices decide the shape only where they are masks, which is looked at in each call.
   if (schema.name() == "aten::index") data = false;
   has_meta = op.hasComputedKernelForDispatchKey(DispatchKey::Meta);
+  iterated = is_iterated(schema.name(), iterated);
+  for (const auto& argument : schema.arguments()) iterated &= argument.name() != "memory_format";
+  iterated &= results.size() == 1 && !lists[0] && !is_structured(op);
 }
 
 const OpFacts& facts_of(const c10::OperatorHandle& op) {
@@ -128,13 +176,19 @@ class MetaTwins {
     return {};
   }
 
-  // Gives the written arguments the shapes that the operator gave their twins; false when they had
-  // them.
+  bool was_resized(const Tensor& original) {
+    return original.defined() && original.sizes() != of(original).sizes();
+  }
+
+  // Gives the written arguments the shapes and strides that the operator gave their twins; false
+  // when they had the shapes.
   bool resize_originals() {
     bool changed = false;
     for (auto& [tensor, twin] : tensors_) {
       if (tensor.sizes() == twin.sizes()) continue;
       at::native::resize_output(tensor, twin.sizes());
+      if (tensor.strides() != twin.strides() && twin.is_non_overlapping_and_dense())
+        tensor.unsafeGetTensorImpl()->set_sizes_and_strides(twin.sizes(), twin.strides());
       changed = true;
     }
     return changed;
@@ -257,7 +311,8 @@ bool run_meta(const OpFacts& facts, Stack* metas) {
   if (!facts.has_meta) return false;
   try {
     const c10::impl::ExcludeDispatchKeyGuard below(kAboveBackends);
-    facts.op.redispatchBoxed(DispatchKeySet(DispatchKey::Meta), metas);
+    if (!run_noted_meta(facts.op, metas))
+      facts.op.redispatchBoxed(DispatchKeySet(DispatchKey::Meta), metas);
     return true;
   } catch (const c10::NotImplementedError&) {
     return false;
@@ -275,11 +330,55 @@ void order_channels(const Tensor& input, const Tensor& weight, const Tensor& res
   if (result.dim() == dimensions) result.unsafeGetTensorImpl()->empty_tensor_restride(format);
 }
 
-// In place: what is returned was given. Raises nothing early, but needs no shapes.
+bool broadcasts_to(at::IntArrayRef from, at::IntArrayRef to) {
+  if (from.size() > to.size()) return false;
+  for (size_t i = 1; i <= from.size(); ++i)
+    if (from[from.size() - i] != 1 && from[from.size() - i] != to[to.size() - i]) return false;
+  return true;
+}
+
+// Meta kernels in Python have strides of their own for results, and none for outputs
+// (torch._prims_common).
+void lie_as_iterated(const OpFacts& facts, const Stack& stack, MetaTwins& twins,
+                     const Tensor& result) {
+  if (!result.defined() || !result.device().is_meta()) return;
+  const size_t first = stack.size() - facts.info.arguments.size();
+  if (facts.returned[0] >= 0 &&
+      !twins.was_resized(stack[first + size_t(facts.returned[0])].toTensor()))
+    return;
+  at::TensorIteratorConfig config;
+  config.check_all_same_dtype(false).check_all_same_device(false).declare_static_dtype_and_device(
+      result.scalar_type(), result.device());
+  config.add_owned_output(Tensor());
+  bool any = false;
+  for (size_t i = 0; i < facts.info.arguments.size(); ++i) {
+    const IValue& value = stack[first + i];
+    if (facts.info.arguments[i].written || !value.isTensor() || !value.toTensor().defined())
+      continue;
+    if (!broadcasts_to(value.toTensor().sizes(), result.sizes())) return;
+    config.add_owned_const_input(twins.of(value.toTensor()));
+    any = true;
+  }
+  if (!any) return;
+  const at::TensorIterator iterator = config.build();
+  const Tensor& lies = iterator.output();
+  if (lies.sizes() == result.sizes())
+    result.unsafeGetTensorImpl()->set_sizes_and_strides(lies.sizes(), lies.strides());
+}
+
+// In place: what is returned was given. Raises nothing early, but needs no shapes: an output that
+// has none yet has to wait for them.
 std::optional<std::vector<IValue>> without_meta(const OpFacts& facts, const Stack& stack,
                                                 c10::DeviceIndex device) {
   for (const int argument : facts.returned)
     if (argument < 0) return std::nullopt;
+  const size_t first = stack.size() - facts.info.arguments.size();
+  for (const int argument : facts.returned) {
+    const IValue& value = stack[first + size_t(argument)];
+    if (facts.op.schema().arguments()[size_t(argument)].is_out() && value.isTensor() &&
+        value.toTensor().numel() == 0)
+      return std::nullopt;
+  }
   return from_shapes(facts, {}, stack, device);
 }
 
@@ -298,6 +397,7 @@ std::optional<std::vector<IValue>> plan_results(const OpFacts& facts, const Stac
     order_channels(stack[stack.size() - facts.info.arguments.size()].toTensor(),
                    stack[stack.size() - facts.info.arguments.size() + 1].toTensor(),
                    metas[0].toTensor());
+  if (facts.iterated) lie_as_iterated(facts, stack, twins, metas[0].toTensor());
   const bool resized = facts.info.writes && twins.resize_originals();
   const size_t first = stack.size() - facts.info.arguments.size();
   Planner planner(twins, device);

@@ -18,15 +18,19 @@ struct OpFacts {
   OpInfo info;
   bool view = false;  // changes no memory: runs at once without waiting
   bool data = false;  // its results depend on values: cannot run later
-  bool copy = false;  // aten::copy_
   bool convolution = false;
   bool elsewhere = false;  // no operator of torch's own: its kernel may be Python
   bool has_meta = false;
+  bool iterated = false;      // its results and outputs lie as TensorIterator has them
   std::vector<bool> lists;    // per result whether it is a list of tensors
   std::vector<int> returned;  // per result the argument that it is; -1 for a new tensor
 };
 
 const OpFacts& facts_of(const c10::OperatorHandle& op);
+
+// Remembers the Meta kernel of an operator that is a structured kernel's own: called before torch
+// puts others, in Python, in their place, which do not know how outputs lie.
+void note_meta_kernel(const c10::OperatorHandle& op);
 
 // Results on the device for the arguments on `stack`, which stays as it is; nullopt when no Meta
 // kernel tells their shapes. Resizes the arguments that the operator writes to as it would (out=).

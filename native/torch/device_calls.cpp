@@ -1,9 +1,11 @@
 // What names/device.py asks of the driver and of the stand-in: devices and their properties.
+#include <ATen/Context.h>
 #include <c10/util/Exception.h>
 
 #include "devices.h"
 #include "driver.h"
 #include "exported.h"
+#include "versions.h"
 
 namespace {
 
@@ -23,8 +25,21 @@ c10::DeviceIndex known(int device) {
 
 }  // namespace
 
-// Makes the context of the current device; raises "No CUDA GPUs are available".
+// Raises "No CUDA GPUs are available"; makes no context.
 AWT_EXPORT int awt_device_init() {
+  return awt::exported([] {
+    awt::require_devices();
+    // torch takes no memory for page-locked before it knows that the device is in use.
+#if AWT_TORCH >= 206
+    at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
+#else
+    at::globalContext().lazyInitCUDA();
+#endif
+  });
+}
+
+// Makes the context of the current device, as every call of the CUDA runtime does.
+AWT_EXPORT int awt_device_enter() {
   return awt::exported([] { awt::enter_thread(); });
 }
 
@@ -49,7 +64,7 @@ AWT_EXPORT int awt_device_exchange(int device, int* out) {
 }
 
 AWT_EXPORT int awt_device_has_context(int device, int* out) {
-  return awt::exported([&] { *out = awt::context_made(known(device)); });
+  return awt::exported([&] { *out = awt::has_primary_context(known(device)); });
 }
 
 AWT_EXPORT int awt_device_attribute(int device, int attribute, int* out) {

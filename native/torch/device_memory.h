@@ -118,6 +118,7 @@ class DeviceMemory {
   void* from_driver(size_t bytes);
   void drop_segment(Block* block, std::vector<Returned>& returned);
   void give_back(Lock& lock, const std::vector<Returned>& returned);
+  void wait_for_work(Lock& lock);
   void release_all(Lock& lock, const PoolId* only);
   bool release_enough(Lock& lock, size_t size);
   void collect_garbage(Lock& lock);

@@ -23,6 +23,7 @@ const DriverFn<CUresult(unsigned)> init{"cuInit"};
 const DriverFn<CUresult(int*)> get_count{"cuDeviceGetCount"};
 const DriverFn<CUresult(CUcontext*, CUdevice)> retain{"cuDevicePrimaryCtxRetain"};
 const DriverFn<CUresult(CUcontext)> set_current{"cuCtxSetCurrent"};
+const DriverFn<CUresult(CUdevice, unsigned*, int*)> primary_state{"cuDevicePrimaryCtxGetState"};
 
 std::array<std::atomic<CUcontext>, kMostDevices> contexts{};
 
@@ -52,22 +53,18 @@ void in_forked_child() {
   thread.entered = -1;
 }
 
-void enter_thread_slowly() {
-  TORCH_CHECK(
-      !forked.load(std::memory_order_relaxed),
-      "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you "
-      "must use the 'spawn' start method");
-  TORCH_CHECK(device_count() > 0, "No CUDA GPUs are available");
+void enter_slowly(c10::DeviceIndex device) {
+  require_devices();
   static const int watching = pthread_atfork(nullptr, nullptr, in_forked_child);
   TORCH_CHECK(watching == 0, "pthread_atfork failed");
-  check(set_current(context(thread.device)));
+  check(set_current(context(device)));
   if (thread.entered < 0) {
     // A thread of the engine per device is for devices that run beside the host. Here it only costs
     // a change of threads per backward pass; torch.autograd.set_multithreading_enabled(True) still
     // asks for it.
     c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
   }
-  thread.entered = thread.device;
+  thread.entered = device;
 }
 
 void require_index(c10::DeviceIndex device) {
@@ -99,8 +96,43 @@ void set_device(c10::DeviceIndex device) {
   thread.device = device;
 }
 
+void require_devices() {
+  TORCH_CHECK(
+      !forked.load(std::memory_order_relaxed),
+      "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you "
+      "must use the 'spawn' start method");
+  TORCH_CHECK(device_count() > 0, "No CUDA GPUs are available");
+}
+
 void enter_thread() {
-  if (__builtin_expect(thread.entered != thread.device, 0)) enter_thread_slowly();
+  if (__builtin_expect(thread.entered != thread.device, 0)) enter_slowly(thread.device);
+}
+
+void enter_thread_for(c10::DeviceIndex device) {
+  if (__builtin_expect(thread.entered == thread.device, 1)) return;
+  const c10::DeviceIndex wanted = context_made(thread.device) ? thread.device : device;
+  if (thread.entered != wanted) enter_slowly(wanted);
+}
+
+void enter_thread_anywhere() {
+  if (thread.entered >= 0) return;
+  for (c10::DeviceIndex device = 0; device < device_count(); ++device)
+    if (context_made(device)) return enter_thread_for(device);
+  enter_thread();
+}
+
+bool any_context_made() noexcept {
+  for (c10::DeviceIndex device = 0; device < device_count(); ++device)
+    if (context_made(device)) return true;
+  return false;
+}
+
+bool has_primary_context(c10::DeviceIndex device) {
+  require_index(device);
+  unsigned flags = 0;
+  int active = 0;
+  check(primary_state(device, &flags, &active));
+  return active != 0;
 }
 
 bool context_made(c10::DeviceIndex device) noexcept {
@@ -147,7 +179,10 @@ struct Guard final : Interface {
     return exchange_stream(stream);
   }
   bool queryStream(const c10::Stream& stream) const override { return stream_done(stream); }
-  void synchronizeStream(const c10::Stream& stream) const override { wait_for_stream(stream); }
+  void synchronizeStream(const c10::Stream& stream) const override {
+    note_synchronization(stream);
+    wait_for_stream(stream);
+  }
   void synchronizeDevice(const c10::DeviceIndex device) const
 #if AWT_TORCH >= 206
       override

@@ -12,11 +12,9 @@
 #include <c10/core/DeviceGuard.h>
 #include <torch/library.h>
 
-#include <cstring>
-
 #include "allocator.h"
 #include "devices.h"
-#include "streams.h"
+#include "storage_size.h"
 
 namespace awt {
 namespace {
@@ -66,15 +64,7 @@ void grow_storage(const Tensor& self) {
           : at::detail::computeStorageNbytes(self.sizes(), self.strides(), self.dtype().itemsize(),
                                              size_t(self.storage_offset()));
   c10::StorageImpl* storage = self.storage().unsafeGetStorageImpl();
-  if (wanted <= storage->nbytes()) return;
-  TORCH_CHECK(storage->resizable(), "Trying to resize storage that is not resizable");
-  const c10::DeviceGuard guard(self.device());
-  enter_thread();
-  c10::DataPtr grown = device_allocator()->allocate(wanted);
-  wait_for_driver(self.device().index());
-  if (storage->nbytes()) std::memcpy(grown.get(), storage->data(), storage->nbytes());
-  storage->set_data_ptr_noswap(std::move(grown));
-  storage->set_nbytes(wanted);
+  if (wanted > storage->nbytes()) resize_storage(*storage, wanted);
 }
 
 // Zeros without memory, which forward-mode derivatives are made of.

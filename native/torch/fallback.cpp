@@ -12,9 +12,11 @@
 
 #include "alias.h"
 #include "deferred.h"
+#include "deferred_plan.h"
 #include "device_checks.h"
 #include "devices.h"
 #include "generator.h"
+#include "operator_watch.h"
 #include "rescue.h"
 #include "streams.h"
 
@@ -53,28 +55,37 @@ Kind kind_of(const c10::TypePtr& declared) {
   }
 }
 
-// Copies between devices, and the operators whose index or step may stay on the host (native
-// functions, CUDA kernels).
-bool takes_both(const std::string& name) {
+// Operators that copy between devices, or that look at the tensors themselves.
+bool takes_any(const std::string& name) {
   static const std::unordered_set<std::string> listed{"aten::copy_",
                                                       "aten::_copy_from",
                                                       "aten::_copy_from_and_resize",
-                                                      "aten::index",
-                                                      "aten::index_put_",
-                                                      "aten::_index_put_impl_",
-                                                      "aten::index_put",
-                                                      "aten::_unsafe_index",
-                                                      "aten::_unsafe_index_put",
-                                                      "aten::_foreach_copy_",
+                                                      "aten::copy",
+                                                      "aten::fill_",
                                                       "aten::set_",
                                                       "aten::_pin_memory",
                                                       "aten::_use_cudnn_ctc_loss",
                                                       "aten::_use_miopen_ctc_loss",
-                                                      "aten::copy",
                                                       "aten::to_padded_tensor"};
-  if (listed.count(name)) return true;
-  return name.rfind("aten::_foreach_", 0) == 0 || name.rfind("aten::_fused_", 0) == 0 ||
-         name.rfind("aten::_nested", 0) == 0 || name.rfind("c10d::", 0) == 0;
+  return listed.count(name) || name.rfind("aten::_nested", 0) == 0 || name.rfind("c10d::", 0) == 0;
+}
+
+// On CUDA it is made of other operators: the CPU has no kernel of its own either, or one that is
+// only for lists.
+bool is_composite(const OperatorHandle& op) {
+  return !op.hasKernelForDispatchKey(DispatchKey::CPU) &&
+         op.hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutograd);
+}
+
+OpInfo::Places places_of(const OperatorHandle& op, const std::string& full, bool checked) {
+  using Places = OpInfo::Places;
+  const std::string& name = op.schema().name();
+  if (name == "aten::index") return Places::kIndex;
+  if (name == "aten::masked_fill_") return Places::kMasked;
+  if (name == "aten::_index_put_impl_" || full == "bernoulli_.Tensor") return Places::kPut;
+  if (checked) return Places::kChecked;
+  if (takes_any(name)) return Places::kAny;
+  return is_composite(op) ? Places::kParts : Places::kOne;
 }
 
 template <class Visit>
@@ -107,44 +118,123 @@ static void check_all_on_one(const OperatorHandle& op, const OpInfo& info, const
   for (size_t i = 0; i < arguments.size(); ++i) visit(i);
 }
 
-// Operators that are composite on CUDA and whole here: what their parts say there.
-static void check_parts(const std::string& name, const IValue* values) {
-  if (name == "aten::embedding") {
-    const at::Tensor &weight = values[0].toTensor(), &index = values[1].toTensor();
-    if (weight.device() != index.device())
-      c10::impl::common_device_check_failure(weight.device(), index, "wrapper_CUDA__index_select",
-                                             "index");
-  } else if (name == "aten::convolution" || name == "aten::_convolution") {
-    const at::Tensor& input = values[0].toTensor();
-    for (const auto& [i, what] : {std::pair(1, "weight"), std::pair(2, "bias")}) {
-      if (!values[i].isTensor() || !values[i].toTensor().defined()) continue;
-      const at::Tensor& other = values[i].toTensor();
-      TORCH_CHECK(input.device().type() == other.device().type(), "Input type (", input.toString(),
-                  ") and ", what, " type (", other.toString(), ") should be the same");
-    }
+// Indexing moves indices of the CPU to the device, and nothing back.
+static void check_indices(const at::Tensor& self, const IValue& indices) {
+  each_tensor(indices, Kind::kTensors, [&](const at::Tensor& index) {
+    TORCH_CHECK(!index.defined() || index.device().is_cpu() || index.device() == self.device(),
+                "indices should be either on cpu or on the same device as the indexed tensor (",
+                self.device(), ")");
+  });
+}
+
+// Values of one element without dimensions are moved; where values are added up, CUDA's kernel
+// says what it misses itself.
+static void check_values(const at::Tensor& self, const at::Tensor& values, bool accumulate) {
+  if (values.device() == self.device() || values.dim() == 0) return;
+  TORCH_CHECK(!accumulate || !self.device().is_cuda(), "expected device ", self.device(),
+              " but got device ", values.device(), " for value tensor");
+  TORCH_CHECK(false,
+              "Expected all tensors to be on the same device, but found at least two devices, ",
+              self.device(), " and ", values.device(), "!");
+}
+
+// The value is read by the host, wherever it is.
+static void check_mask(const at::Tensor& self, const at::Tensor& mask) {
+  TORCH_CHECK(mask.device() == self.device(),
+              "expected self and mask to be on the same device, but got mask on ", mask.device(),
+              " and self on ", self.device());
+  TORCH_CHECK(self.is_cuda(), "masked_fill_: Expected inputs to be on same device");
+}
+
+// CUDA's kernels of these take no CPU scalar in the place of `argument`.
+static bool takes_no_scalar(const std::string& name, const std::string& argument) {
+  return (name == "aten::index_fill_" && argument == "index") ||
+         name == "aten::binary_cross_entropy";
+}
+
+static void check_iterated(const OperatorHandle& op, const OpInfo& info, const IValue* values,
+                           c10::Device device) {
+  const auto& arguments = op.schema().arguments();
+  for (size_t i = 0; i < info.arguments.size(); ++i) {
+    each_tensor(values[i], info.arguments[i].kind, [&](const at::Tensor& tensor) {
+      if (!tensor.defined() || tensor.device() == device) return;
+      if (info.places == OpInfo::Places::kNested && !tensor.is_nested()) return;
+      if (tensor.device().is_cpu() && tensor.dim() == 0 && !info.arguments[i].written &&
+          !takes_no_scalar(op.schema().name(), arguments[i].name()))
+        return;
+      TORCH_CHECK(false,
+                  "Expected all tensors to be on the same device, but found at least two devices, ",
+                  device, " and ", tensor.device(), "!");
+    });
   }
 }
 
-// CUDA's rule: all on one device, but for CPU scalars.
-void check_devices(const OperatorHandle& op, const OpInfo& info, const Stack& stack,
-                   c10::DeviceIndex device) {
-  if (info.mixes) return;
+static void check_devices(const OperatorHandle& op, const OpInfo& info, const Stack& stack,
+                          c10::DeviceIndex device) {
+  using Places = OpInfo::Places;
+  if (info.places == Places::kAny) return;
   // Only the generator led here: torch's CPU kernel would say so.
   TORCH_CHECK(!info.has_generator || device_of_arguments(info, stack) >= 0,
               "Expected a 'cpu' device type for generator but found 'cuda'");
+  const IValue* values = &stack[stack.size() - info.arguments.size()];
+  switch (info.places) {
+    case Places::kChecked:
+      return check_all_on_one(op, info, values);
+    case Places::kIndex:
+      check_indices(values[0].toTensor(), values[1]);
+      return;
+    case Places::kPut:
+      if (op.schema().name() == "aten::_index_put_impl_")
+        check_values(values[0].toTensor(), values[2].toTensor(), values[3].toBool());
+      return;
+    case Places::kMasked:
+      return check_mask(values[0].toTensor(), values[1].toTensor());
+    default:
+      return check_iterated(op, info, values, c10::Device(c10::DeviceType::CUDA, device));
+  }
+}
+
+void check_as_cuda(const OperatorHandle& op, const OpInfo& info, const Stack& stack,
+                   c10::DeviceIndex device) {
+  check_devices(op, info, stack, device);
+  const IValue* values = &stack[stack.size() - info.arguments.size()];
+  if (info.refused) refuse_types(*info.refused, values);
+  if (info.alert) alert(*info.alert, values);
+}
+
+HotRules::HotRules(const OperatorHandle& op) {
+  const OpInfo info(op);
+  scalars = info.places == OpInfo::Places::kOne || info.places == OpInfo::Places::kAny;
+  refuses = info.refused != nullptr;
+  alerts = info.alert != nullptr;
+}
+
+// cuDNN's convolutions, which nearly every build for CUDA has, say it in these words.
+static void check_convolution(const OperatorHandle& op, const OpInfo& info, const Stack& stack) {
+  if (op.schema().name() != "aten::convolution" && op.schema().name() != "aten::_convolution")
+    return;
+  const IValue* values = &stack[stack.size() - info.arguments.size()];
+  const at::Tensor& input = values[0].toTensor();
+  for (const auto& [i, what] : {std::pair(1, "weight"), std::pair(2, "bias")}) {
+    if (!values[i].isTensor() || !values[i].toTensor().defined()) continue;
+    const at::Tensor& other = values[i].toTensor();
+    TORCH_CHECK(input.device().type() == other.device().type(), "Input type (", input.toString(),
+                ") and ", what, " type (", other.toString(), ") should be the same");
+  }
+}
+
+static bool on_several_devices(const OpInfo& info, const Stack& stack) {
   const size_t first = stack.size() - info.arguments.size();
-  if (info.wrapper) return check_all_on_one(op, info, &stack[first]);
-  if (info.parts_check) check_parts(op.schema().name(), &stack[first]);
+  std::optional<c10::Device> found;
+  bool several = false;
   for (size_t i = 0; i < info.arguments.size(); ++i) {
     each_tensor(stack[first + i], info.arguments[i].kind, [&](const at::Tensor& tensor) {
-      if (!tensor.defined() || tensor.device() == c10::Device(c10::DeviceType::CUDA, device))
-        return;
-      if (tensor.device().is_cpu() && tensor.dim() == 0) return;
-      TORCH_CHECK(false,
-                  "Expected all tensors to be on the same device, but found at least two devices, ",
-                  "cuda:", int(device), " and ", tensor.device().str(), "!");
+      if (!tensor.defined()) return;
+      several |= found && *found != tensor.device();
+      found = tensor.device();
     });
   }
+  return several;
 }
 
 namespace {
@@ -207,14 +297,18 @@ OpInfo::OpInfo(const OperatorHandle& op) {
   has_twin = op.hasKernelForDispatchKey(kTwinKey);
   target = DispatchKeySet(has_twin ? kTwinKey : DispatchKey::CPU);
   for (const auto& tag : op.getTags()) draws |= tag == at::Tag::nondeterministic_seeded;
-  mixes = takes_both(schema.name());
+  copy = schema.name() == "aten::copy_";
   factors = factors_of(schema.name());
-  if (schema.name().rfind("aten::", 0) != 0) return;
-  const std::string name = schema.name().substr(6);
+  const bool is_atens = schema.name().rfind("aten::", 0) == 0;
   const std::string& overload = schema.overload_name();
-  parts_check = name == "embedding" || name == "convolution" || name == "_convolution";
-  wrapper = checking_wrapper(overload.empty() ? name : name + "." + overload);
-  alert = nondeterministic_name(overload.empty() ? name : name + "." + overload);
+  std::string full = is_atens ? schema.name().substr(6) : "";
+  if (is_atens && !overload.empty()) full += "." + overload;
+  wrapper = checking_wrapper(full);
+  alert = nondeterministic(full);
+  refused = is_atens ? refused_types(schema.name().substr(6)) : nullptr;
+  only_cpu = only_for_cpu(full);
+  named_driver = names_driver(schema.name());
+  places = places_of(op, full, wrapper != nullptr);
 }
 
 c10::DeviceIndex device_of_arguments(const OpInfo& info, const Stack& stack) {
@@ -254,15 +348,30 @@ void call_kernel(const OperatorHandle& op, const OpInfo& info, Stack* stack,
     op.redispatchBoxed(info.target, stack);
 }
 
+// Copies have two ends.
+static void wait_for_others(const OpInfo& info, const Stack& stack, c10::DeviceIndex own) {
+  const size_t first = stack.size() - info.arguments.size();
+  for (size_t i = 0; i < info.arguments.size(); ++i)
+    each_tensor(stack[first + i], info.arguments[i].kind, [&](const at::Tensor& tensor) {
+      if (tensor.defined() && tensor.is_cuda() && tensor.device().index() != own)
+        wait_for_driver_beside(tensor.device().index());
+    });
+}
+
 void run_on_aliases(const OperatorHandle& op, const OpInfo& info, DispatchKeySet, Stack* stack) {
   c10::DeviceIndex device = device_of_arguments(info, *stack);
   if (device < 0) device = current_device();
-  check_devices(op, info, *stack, device);
-  if (info.alert) at::globalContext().alertNotDeterministic(info.alert);
-  enter_thread();
+  check_as_cuda(op, info, *stack, device);
+  enter_thread_for(device);
   wait_for_driver(device);
-  Aliases aliases(device);
+  if (info.places != OpInfo::Places::kOne && info.places != OpInfo::Places::kChecked)
+    wait_for_others(info, *stack, device);
   const size_t first = stack->size() - info.arguments.size();
+  if (info.named_driver) driver_as_on_cuda(op.schema().name(), &(*stack)[first]);
+  Watch watch(op.schema().name().c_str(), device);
+  if (C10_UNLIKELY(bool(watch)) && op.schema().name() == "aten::copy_")
+    watch.copies((*stack)[first].toTensor(), (*stack)[first + 1].toTensor());
+  Aliases aliases(device);
   for (size_t i = 0; i < info.arguments.size(); ++i) {
     IValue& value = (*stack)[first + i];
     const auto& argument = info.arguments[i];
@@ -291,7 +400,15 @@ struct OpKernel final : c10::OperatorKernel {
       op.redispatchBoxed(DispatchKeySet(DispatchKey::Meta), stack);
       return;
     }
-    if (C10_UNLIKELY(deferring()) && run_later(op, info, keys, stack)) return;
+    // The composite kernel on the tensors as they are: its parts find what CUDA's would.
+    if (info.places == OpInfo::Places::kParts && on_several_devices(info, *stack)) {
+      check_convolution(op, info, *stack);
+      op.redispatchBoxed(DispatchKeySet(DispatchKey::CPU), stack);
+      return;
+    }
+    if (C10_UNLIKELY(deferring() || (info.copy && driver_busy())) &&
+        run_later(op, info, keys, stack))
+      return;
     run_on_aliases(op, info, keys, stack);
   }
   OpInfo info;
@@ -301,10 +418,11 @@ struct OpKernel final : c10::OperatorKernel {
 void any_operator(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
   const OpInfo info(op);
   TORCH_CHECK_NOT_IMPLEMENTED(
-      info.has_twin || op.hasKernelForDispatchKey(DispatchKey::CPU) ||
+      info.has_twin || (!info.only_cpu && op.hasKernelForDispatchKey(DispatchKey::CPU)) ||
           op.hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutograd),
       "Could not run '", op.schema().name(), "' with arguments from the 'CUDA' backend. ",
-      "anywarp serves it neither by a kernel of its own nor by one of the CPU.");
+      info.only_cpu ? "CUDA has no such kernel."
+                    : "anywarp serves it neither by a kernel of its own nor by one of the CPU.");
   OpKernel kernel(op);
   kernel(op, keys, stack);
 }
@@ -324,6 +442,7 @@ bool is_view(const OperatorHandle& op) {
 // make tensors of it and must come apart above us.
 bool to_be_served(const OperatorHandle& op, const OpInfo& info) {
   if (op.hasKernelForDispatchKey(DispatchKey::CUDA)) return false;  // ours, in factories.cpp
+  if (info.only_cpu && !info.has_twin) return false;
   if (info.has_twin || op.hasKernelForDispatchKey(DispatchKey::CPU)) return true;
   if (!op.hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutograd)) return false;
   if (info.draws || info.has_generator) return false;  // what they are made of draws on the device
@@ -349,6 +468,7 @@ void register_operators() {
     if (!op) continue;
     auto kernel = std::make_unique<OpKernel>(*op);
     if (!to_be_served(*op, kernel->info)) continue;
+    note_meta_kernel(*op);
     const std::string full =
         name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
     library.impl(full.c_str(), torch::CppFunction::makeFromBoxedFunctor(std::move(kernel)));

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "device_checks.h"
 #include "tf32.h"
 
 namespace awt {
@@ -22,6 +23,17 @@ constexpr c10::DispatchKeySet kAboveBackends =
 // What a kernel must know of an operator, read from its schema once.
 struct OpInfo {
   enum class Kind : uint8_t { kOther, kTensor, kTensors, kGenerator, kDevice };
+  // Where the tensors of one call may be.
+  enum class Places : uint8_t {
+    kOne,      // on one device, but for CPU scalars that are only read (TensorIterator's rule)
+    kChecked,  // on one device: torch generates a check around CUDA's kernel
+    kParts,    // as the operators say of which CUDA makes this one
+    kIndex,    // indices on the CPU or where the indexed tensor is
+    kPut,      // indices anywhere, the values where they go
+    kMasked,   // the mask where the values go
+    kNested,   // nested tensors on one device; their sizes and offsets are the CPU's
+    kAny
+  };
   struct Argument {
     Kind kind;
     bool written;
@@ -33,12 +45,15 @@ struct OpInfo {
   bool has_twin = false;
   bool draws = false;  // draws random numbers
   bool has_generator = false;
-  bool mixes = false;             // takes CPU and device tensors of any size together
+  Places places = Places::kOne;
+  bool copy = false;              // aten::copy_
   bool writes = false;            // has an argument that it writes to
   const char* wrapper = nullptr;  // CUDA's wrapper that wants all tensors on one device
-  bool parts_check = false;       // composite on CUDA, where its parts check
-  const char* alert = nullptr;    // what has no deterministic implementation on CUDA
-  Factors factors;                // what tensor cores round before they multiply
+  bool named_driver = false;      // an argument chooses among CUDA's solvers
+  bool only_cpu = false;          // CUDA has no kernel of it
+  const Alert* alert = nullptr;   // what has no deterministic implementation on CUDA
+  const RefusedTypes* refused = nullptr;
+  Factors factors;  // what tensor cores round before they multiply
 };
 
 // Runs `op` with the arguments on `stack` by the CPU's kernel (or the twin), now.
@@ -50,9 +65,17 @@ void run_on_aliases(const c10::OperatorHandle& op, const OpInfo& info, c10::Disp
 void call_kernel(const c10::OperatorHandle& op, const OpInfo& info, torch::jit::Stack* stack,
                  c10::DeviceIndex device);
 
-// Raises torch's error for arguments on several devices.
-void check_devices(const c10::OperatorHandle& op, const OpInfo& info,
+// Raises what CUDA's kernel would before it computes (device_checks.h).
+void check_as_cuda(const c10::OperatorHandle& op, const OpInfo& info,
                    const torch::jit::Stack& stack, c10::DeviceIndex device);
+
+// What sends a call of a frequent operator (hot.h) the boxed way, which knows the errors.
+struct HotRules {
+  explicit HotRules(const c10::OperatorHandle& op);
+  bool scalars;  // CUDA's kernel reads CPU tensors without dimensions beside those of the device
+  bool refuses;  // whole numbers
+  bool alerts;   // where deterministic algorithms are asked for
+};
 
 // The device of the first device tensor (or Device argument) among the arguments; -1 when there is
 // none.

@@ -15,13 +15,18 @@
 #include <vector>
 
 #include "devices.h"
+#include "versions.h"
 
 namespace awt {
 namespace {
 
 DeferredCalls deferred;
 
-bool capturing() noexcept { return deferred.capturing && deferred.capturing(); }
+bool capturing(c10::DeviceIndex device) noexcept {
+  return deferred.capturing && deferred.capturing(device);
+}
+
+bool capturing() noexcept { return capturing(current_device()); }
 
 void settle() {
   if (deferred.settle) deferred.settle();
@@ -51,6 +56,15 @@ class CudaGenerator final : public c10::GeneratorImpl {
         state_(std::move(state)) {}
 
   void set_current_seed(uint64_t seed) override {
+#if AWT_TORCH >= 214
+    if (capturing()) {
+      std::lock_guard lock(state_->mutex);
+      TORCH_CHECK(state_->seed == seed,
+                  "CUDAGeneratorImpl::set_current_seed can be called during stream capture only if "
+                  "new seed is the same as the original seed.");
+      return;
+    }
+#endif
     assert_not_capturing("Cannot call CUDAGeneratorImpl::set_current_seed");
     settle();
     std::lock_guard lock(state_->mutex);
@@ -74,7 +88,9 @@ class CudaGenerator final : public c10::GeneratorImpl {
   }
 
   uint64_t current_seed() const override {
+#if AWT_TORCH < 214
     assert_not_capturing("Cannot call CUDAGeneratorImpl::current_seed");
+#endif
     std::lock_guard lock(state_->mutex);
     return state_->seed;
   }
@@ -122,7 +138,7 @@ class CudaGenerator final : public c10::GeneratorImpl {
 
   PhiloxState take(uint64_t increment) {
     increment = (increment + 3) / 4 * 4;
-    const bool in_graph = capturing();
+    const bool in_graph = capturing(device().index());
     std::lock_guard lock(state_->mutex);
     if (in_graph) {
       TORCH_CHECK(state_->in_capture,
@@ -131,8 +147,10 @@ class CudaGenerator final : public c10::GeneratorImpl {
       state_->captured += increment;
       return before;
     }
+#if AWT_TORCH < 214  // whose generators know one capture at a time
     TORCH_CHECK(!state_->in_capture,
                 "Offset increment outside graph capture encountered unexpectedly.");
+#endif
     const PhiloxState before{state_->seed, state_->offset};
     state_->offset += increment;
     return before;

@@ -29,13 +29,13 @@ PhiloxState reserve(const std::optional<at::Generator>& generator, c10::DeviceIn
 at::Generator host_generator(const std::optional<at::Generator>& generator,
                              c10::DeviceIndex device);
 
-// Operators that run later (deferred.cpp). `capturing` tells whether operators of this thread go
-// into a graph at the moment; `settle` waits until every operator given before has drawn its
-// numbers, and is called before the program reads or changes a state. A replay runs the operators
-// again, each with its own `reserve`: as torch has it, a replay draws from the state of that moment
-// and leaves it advanced by what the whole graph took.
+// Operators that run later (deferred.cpp). `capturing` tells whether operators of this thread on a
+// device go into a graph at the moment; `settle` waits until every operator given before has drawn
+// its numbers, and is called before the program reads or changes a state. A replay runs the
+// operators again, each with its own `reserve`: as torch has it, a replay draws from the state of
+// that moment and leaves it advanced by what the whole graph took.
 struct DeferredCalls {
-  bool (*capturing)() noexcept = nullptr;
+  bool (*capturing)(c10::DeviceIndex device) noexcept = nullptr;
   void (*settle)() = nullptr;
 };
 void set_deferred_calls(DeferredCalls calls) noexcept;

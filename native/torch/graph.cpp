@@ -2,10 +2,14 @@
 
 #include <c10/util/Exception.h>
 
+#include <unordered_map>
+
+#include "allocator.h"
 #include "deferred.h"
 #include "devices.h"
 #include "generator.h"
 #include "streams.h"
+#include "versions.h"
 
 namespace awt {
 namespace {
@@ -32,6 +36,22 @@ uint64_t capture_id(c10::Stream stream) {
   return status == kActive ? id : 0;
 }
 
+// Graphs under capture by the driver's number of the capture.
+struct UnderCapture {
+  std::mutex mutex;
+  std::unordered_map<uint64_t, Graph*> graphs;
+};
+UnderCapture& under_capture() {
+  static auto& instance = *new UnderCapture;
+  return instance;
+}
+
+// As CUDA has it: of the common pool and the default stream, wherever the capture allocates.
+c10::DataPtr memory_of_generator(c10::DeviceIndex device) {
+  void* memory = allocate_raw_on(sizeof(int64_t), default_stream(device));
+  return {memory, memory, &free_raw, c10::Device(c10::DeviceType::CUDA, device)};
+}
+
 }  // namespace
 
 Graph::~Graph() { destroy(); }
@@ -40,6 +60,37 @@ void Graph::add_generator(at::Generator generator) {
   for (const auto& known : generators_)
     if (known == generator) return;
   generators_.push_back(std::move(generator));
+}
+
+void Graph::note_draw(const at::Generator& generator) {
+#if AWT_TORCH < 214
+  require_capture(generator);
+#else
+  const size_t known = generators_.size();
+  add_generator(generator);
+  if (generators_.size() > known) awt::begin_capture(generator);
+  give_memory(generator);
+#endif
+  draws_ = true;
+}
+
+void Graph::give_memory(const at::Generator& generator) {
+  for (const auto& known : memory_)
+    if (known.generator == generator) return;
+  const c10::DeviceIndex device = generator.device().index();
+  memory_.push_back({generator, memory_of_generator(device), memory_of_generator(device)});
+}
+
+void note_captured_draw(c10::Stream stream, const at::Generator& generator) {
+  const uint64_t id = capture_id(stream);
+  std::unique_lock lock(under_capture().mutex);
+  const auto found = under_capture().graphs.find(id);
+  TORCH_CHECK(found != under_capture().graphs.end(),
+              "random numbers can be captured only between capture_begin() and capture_end() of a "
+              "torch.cuda.CUDAGraph");
+  Graph* graph = found->second;
+  lock.unlock();
+  graph->note_draw(generator);
 }
 
 void Graph::capture_begin(PoolId pool, int mode) {
@@ -56,6 +107,10 @@ void Graph::capture_begin(PoolId pool, int mode) {
   settle_draws();  // what was given before draws from the state as it is
   stream_ = stream;
   pool_ = pool == PoolId{0, 0} ? new_pool_id(false) : pool;
+  add_generator(default_generator(device_));
+#if AWT_TORCH < 214  // newer ones at the first number drawn
+  for (const auto& generator : generators_) give_memory(generator);
+#endif
   CUstream native = native_stream(stream);
   check(begin_capture_on(native, mode));
   const uint64_t id = capture_id(stream);
@@ -68,15 +123,21 @@ void Graph::capture_begin(PoolId pool, int mode) {
     throw;
   }
   owns_pool_ = true;
-  add_generator(default_generator(device_));
   for (const auto& generator : generators_) awt::begin_capture(generator);
   mark_capture(device_, true);
   count_capture(1);
   capturing_ = true;
+  capture_ = id;
+  std::lock_guard lock(under_capture().mutex);
+  under_capture().graphs[id] = this;
 }
 
 void Graph::stop_capture() {
   if (!std::exchange(capturing_, false)) return;
+  {
+    std::lock_guard lock(under_capture().mutex);
+    under_capture().graphs.erase(capture_);
+  }
   count_capture(-1);
   mark_capture(device_, false);
   for (const auto& generator : generators_) awt::end_capture(generator);
@@ -121,8 +182,12 @@ void Graph::replay() {
   }
   const InContext in(device_);
   const c10::Stream stream = current_stream(device_);
-  settle_draws();  // elsewhere: a replay draws what comes next
-  note_draws(stream);
+  if (draws_) {
+    settle_draws();  // elsewhere: a replay draws what comes next
+    note_draws(stream);
+    if (capture_id(stream))
+      for (const auto& generator : generators_) note_captured_draw(stream, generator);
+  }
   check(graph_launch(exec_, native_stream(stream)));
 }
 
@@ -141,6 +206,9 @@ void Graph::destroy() noexcept {
   } catch (...) {
     // At the end of the process the driver may be gone.
   }
+  memory_.clear();
+  draws_ = false;
+  generators_.clear();
   ended_ = false;
 }
 

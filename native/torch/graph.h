@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ATen/core/Generator.h>
+#include <c10/core/Allocator.h>
 #include <c10/core/Stream.h>
 
 #include <mutex>
@@ -34,8 +35,10 @@ class Graph {
   CUgraph raw() const;
   CUgraphExec raw_exec() const;
   void add_generator(at::Generator generator);
+  void note_draw(const at::Generator& generator);
 
  private:
+  void give_memory(const at::Generator& generator);
   void stop_capture();  // what a capture changed beside the graph itself
   void destroy() noexcept;
 
@@ -46,7 +49,19 @@ class Graph {
   std::optional<c10::Stream> stream_;
   CUgraph graph_ = nullptr;
   CUgraphExec exec_ = nullptr;
+  uint64_t capture_ = 0;  // the driver's number of the capture
   std::vector<at::Generator> generators_;
+  bool draws_ = false;  // some operator draws random numbers
+  // The device's memory in which CUDA keeps seed and offset of a generator for this graph; memory
+  // statistics show it.
+  struct GeneratorMemory {
+    at::Generator generator;
+    c10::DataPtr seed, offset;
+  };
+  std::vector<GeneratorMemory> memory_;
 };
+
+// An operator that draws from `generator` was given to a stream that is captured.
+void note_captured_draw(c10::Stream stream, const at::Generator& generator);
 
 }  // namespace awt

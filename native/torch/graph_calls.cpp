@@ -44,10 +44,6 @@ AWT_EXPORT int awt_graph_raw(Graph* graph, uint64_t* handle) {
 AWT_EXPORT int awt_graph_raw_exec(Graph* graph, uint64_t* handle) {
   return exported([&] { *handle = reinterpret_cast<uint64_t>(graph->raw_exec()); });
 }
-AWT_EXPORT void awt_new_graph_pool(uint64_t* pool) {
-  const PoolId made = new_pool_id(false);
-  pool[0] = made.first, pool[1] = made.second;
-}
 
 namespace {
 

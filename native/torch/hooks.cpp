@@ -19,16 +19,18 @@ struct CUDAHooks final : CUDAHooksInterface {
   explicit CUDAHooks(CUDAHooksArgs) {}
 
 #if AWT_TORCH >= 206
-  void init() const override { awt::enter_thread(); }
+  void init() const override { awt::require_devices(); }
 #else
-  void init() const { awt::enter_thread(); }
+  void init() const { awt::require_devices(); }
   void initCUDA() const { init(); }
 #endif
   bool hasCUDA() const override { return awt::device_count() > 0; }
   bool hasCUDART() const override { return true; }
   int getNumGPUs() const override { return awt::device_count(); }
   DeviceIndex current_device() const override { return awt::current_device(); }
-  bool hasPrimaryContext(DeviceIndex device) const override { return awt::context_made(device); }
+  bool hasPrimaryContext(DeviceIndex device) const override {
+    return awt::has_primary_context(device);
+  }
   void deviceSynchronize(DeviceIndex device) const override { awt::wait_for_device(device); }
 
 #if AWT_TORCH < 206
@@ -66,7 +68,7 @@ struct CUDAHooks final : CUDAHooksInterface {
     constexpr int kDeviceOrdinal = 9;  // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
     int found = awt::device_of(data);
     if (found < 0 && awt::device_count() > 0) {  // memory of the driver, of no tensor's segment
-      awt::enter_thread();
+      awt::enter_thread_anywhere();
       const auto address = reinterpret_cast<CUdeviceptr>(data);
       if (attribute(&found, kDeviceOrdinal, address) != CUDA_SUCCESS) found = -1;
     }

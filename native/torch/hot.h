@@ -2,45 +2,58 @@
 // into a stack.
 #pragma once
 
+#include <ATen/Context.h>
 #include <ATen/core/IListRef.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/boxing/KernelFunction.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/_local_scalar_dense_ops.h>
+#include <ATen/ops/copy_ops.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/library.h>
 
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "alias.h"
 #include "deferred.h"
 #include "devices.h"
 #include "fallback.h"
+#include "operator_watch.h"
 #include "streams.h"
 
 namespace awt {
 
 // Looks at the arguments of one call: their device, and whether they are the ordinary case (tensors
-// of one device with memory of their own kind, or CPU scalars). Everything else takes the boxed
-// way, which knows the errors.
+// of one device with memory of their own kind, or CPU scalars that are only read). Everything else
+// takes the boxed way, which knows the errors.
 struct Look {
   c10::DeviceIndex device = -1;
   bool ordinary = true;
+  bool scalars = false;  // of the CPU
+  bool whole = false;    // a tensor of whole numbers
 
   void operator()(const at::Tensor& tensor) {
     if (!tensor.defined()) return;
     const auto* impl = tensor.unsafeGetTensorImpl();
     if (C10_UNLIKELY(!is_plain_cuda(tensor))) {
       ordinary &= tensor.device().is_cpu() && tensor.dim() == 0;
+      scalars = true;
       return;
     }
     if (C10_UNLIKELY(!impl->has_storage())) impl->storage();  // raises: its memory was taken back
     const c10::Device found = impl->unsafe_storage().device();
     if (device < 0) device = found.index();
+    whole |= at::isIntegralType(c10::typeMetaToScalarType(impl->dtype()), /*includeBool=*/true);
     // Most of the CPU's kernels refuse complex32; the boxed way has an answer (rescue.h).
     ordinary &= found.is_cuda() && found.index() == device &&
                 impl->dtype() != caffe2::TypeMeta::Make<c10::complex<c10::Half>>();
+  }
+  void operator()(at::Tensor& written) {
+    (*this)(std::as_const(written));
+    ordinary &= is_plain_cuda(written);
   }
   void operator()(const std::optional<at::Tensor>& tensor) {
     if (tensor) (*this)(*tensor);
@@ -121,16 +134,33 @@ struct Hot<Op, Result(Arguments...)> {
         std::forward<Arguments>(arguments)...);
   }
 
+  static void note_copy(Watch& watch, Arguments... arguments) {
+    if constexpr (std::is_same_v<Op, at::_ops::copy_>) {
+      [&](const at::Tensor& to, const at::Tensor& from, bool) {
+        watch.copies(to, from);
+      }(arguments...);
+    } else if constexpr (std::is_same_v<Op, at::_ops::_local_scalar_dense>) {
+      watch.copies_to_host(arguments...);
+    }
+  }
+
   static Result call(Arguments... arguments) {
     Look look;
     (look(arguments), ...);
     static const bool rounds = tf32_asked() && factors_of(Op::name);
-    if (C10_UNLIKELY(!look.ordinary || look.device < 0 || deferring() || rounds))
+    static const HotRules rules(handle());
+    // A copy joins the stream that it finds busy.
+    const bool joins = std::is_same_v<Op, at::_ops::copy_> && driver_busy();
+    if (C10_UNLIKELY(!look.ordinary || look.device < 0 || deferring() || rounds || joins ||
+                     (look.scalars && !rules.scalars) || (look.whole && rules.refuses) ||
+                     (rules.alerts && at::globalContext().deterministicAlgorithms())))
       return by_the_boxed_way(std::forward<Arguments>(arguments)...);
     static const c10::DispatchKeySet target(
         handle().hasKernelForDispatchKey(kTwinKey) ? kTwinKey : c10::DispatchKey::CPU);
-    enter_thread();
+    enter_thread_for(look.device);
     wait_for_driver(look.device);
+    Watch watch(Op::name, look.device);
+    if (C10_UNLIKELY(bool(watch))) note_copy(watch, arguments...);
     Aliases aliases(look.device);
     std::tuple<decltype(host(aliases, arguments))...> hosts(host(aliases, arguments)...);
     const c10::impl::ExcludeDispatchKeyGuard below(kAboveBackends);

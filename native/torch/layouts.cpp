@@ -116,10 +116,14 @@ struct LayoutKernel final : c10::OperatorKernel {
     info.has_twin = false;
     info.factors = {};
     info.wrapper = nullptr;
+    using Places = OpInfo::Places;
+    if (info.places == Places::kChecked || info.places == Places::kParts)
+      info.places = Places::kOne;
     // Nested tensors keep their sizes on the CPU and hand them around.
-    if (cpu == DispatchKey::NestedTensorCPU) info.mixes = true;
+    if (cpu == DispatchKey::NestedTensorCPU && info.places != Places::kAny)
+      info.places = Places::kNested;
     // Takes only the quantizer of its tensor, for a device of its own.
-    if (op.schema().name() == "aten::empty_quantized") info.mixes = true;
+    if (op.schema().name() == "aten::empty_quantized") info.places = Places::kAny;
   }
   void operator()(const OperatorHandle& op, DispatchKeySet keys, torch::jit::Stack* stack) {
     if (deferring() && run_later(op, info, keys, stack)) return;

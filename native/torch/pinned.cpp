@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "allocator.h"
+#include "deferred_call.h"
 #include "devices.h"
 #include "driver.h"
 #include "memory_settings.h"
@@ -91,7 +92,8 @@ void to_driver(State& s, uintptr_t address) {
 }
 
 void* allocate_pinned(size_t bytes) {
-  enter_thread();
+  enter_thread_anywhere();
+  clear_done_calls();
   const size_t size = rounded(bytes);
   State& s = state();
   std::unique_lock lock(s.mutex);
@@ -117,14 +119,14 @@ void free_pinned(void* memory) {
   found->second.in_use = false;
   s.stats.active_requests.subtract(1);
   s.stats.active_bytes.subtract(static_cast<int64_t>(size));
-  if (size <= memory_settings().pinned_max_cached || must_not_wait()) {
+  if (size <= memory_settings().pinned_max_cached || on_driver_thread()) {
     s.cached[size].push_back(found->first);
     return;
   }
   forget(s, reinterpret_cast<uintptr_t>(memory), size);
   lock.unlock();
   try {
-    enter_thread();
+    enter_thread_anywhere();
     to_driver(s, reinterpret_cast<uintptr_t>(memory));
   } catch (const std::exception& error) {
     TORCH_WARN("page-locked memory was not freed: ", error.what());
@@ -161,7 +163,6 @@ bool is_pinned(const void* address) noexcept {
       return true;
   }
   // What a program registered itself (cudaHostRegister), or allocated by the driver.
-  if (!context_made(0)) return false;
   unsigned kind = 0;
   return pointer_attribute(&kind, kMemoryType, reinterpret_cast<CUdeviceptr>(address)) ==
              CUDA_SUCCESS &&
@@ -176,7 +177,7 @@ void empty_pinned_cache() {
   for (auto& [size, addresses] : idle)
     for (uintptr_t address : addresses) forget(s, address, size);
   lock.unlock();
-  enter_thread();
+  enter_thread_anywhere();
   for (auto& item : idle)
     for (uintptr_t address : item.second) to_driver(s, address);
 }

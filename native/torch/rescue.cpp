@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "operator_watch.h"
 #include "rescue_refused.h"
 
 namespace awt {
@@ -164,6 +165,7 @@ void run_or_widen(const OperatorHandle& op, const OpInfo& info, Stack* stack) {
       throw;
   }
   stack->resize(first);
+  Watch::widened();
   Widened(op, info, arguments).run(stack);
 }
 

@@ -14,6 +14,7 @@
 #include "deferred.h"
 #include "devices.h"
 #include "driver.h"
+#include "sync_debug.h"
 
 namespace awt {
 namespace {
@@ -55,11 +56,13 @@ c10::Stream make(c10::DeviceIndex device, c10::StreamId id) {
 
 int level_of(c10::StreamId id) { return int(id >> 1 & 3); }
 
+thread_local bool unheard = false;
+
 // Sanitisers of programs listen to these (torch.cuda._gpu_trace).
 template <class Tell>
 void trace(Tell tell) {
   const c10::impl::PyInterpreter* listener = c10::impl::GPUTrace::get_trace();
-  if (C10_UNLIKELY(listener != nullptr)) tell(*listener);
+  if (C10_UNLIKELY(listener != nullptr) && !unheard) tell(*listener);
 }
 
 constexpr auto kCuda = c10::DeviceType::CUDA;
@@ -74,9 +77,10 @@ InContext::InContext(c10::DeviceIndex device) : before_(current_device()) {
 }
 
 InContext::~InContext() {
-  if (current_device() == before_) return;
-  set_device(before_);
-  enter_thread();
+  const c10::DeviceIndex device = current_device();
+  if (device == before_) return;
+  set_device_unchecked(before_);
+  enter_thread_for(device);
 }
 
 c10::Stream default_stream(c10::DeviceIndex device) { return make(device, 0); }
@@ -149,11 +153,18 @@ bool stream_capturing(c10::Stream stream) {
   return status != 0;
 }
 
-void wait_for_stream(c10::Stream stream) {
-  InContext on(stream.device_index());
+void note_synchronization(c10::Stream stream) {
+  if (sync_debug_mode() != 0) warn_or_refuse_to_wait();
   trace([&](auto& to) {
     to->trace_gpu_stream_synchronization(kCuda, number(native_stream(stream)));
   });
+}
+
+Unheard::Unheard() noexcept : before_(std::exchange(unheard, true)) {}
+Unheard::~Unheard() { unheard = before_; }
+
+void wait_for_stream(c10::Stream stream) {
+  InContext on(stream.device_index());
   check(stream_synchronize(native_stream(stream)));
 }
 
@@ -163,29 +174,29 @@ void wait_for_device(c10::DeviceIndex device) {
   check(context_synchronize());
 }
 
-bool& must_not_wait() noexcept {
-  thread_local bool here = false;
-  return here;
-}
+namespace {
+
+thread_local bool driver_thread = false, without_waiting = false;
+
+}  // namespace
+
+bool& on_driver_thread() noexcept { return driver_thread; }
+
+WithoutWaiting::WithoutWaiting() noexcept : before_(std::exchange(without_waiting, true)) {}
+WithoutWaiting::~WithoutWaiting() { without_waiting = before_; }
+
+bool must_not_wait() noexcept { return driver_thread || without_waiting; }
 
 namespace {
 
 // Operators run on the calling thread: what was given to the current stream of its device comes
-// before them, and so does what the current streams of others were given, because copies have two
-// ends.
-void wait_for_current_streams(c10::DeviceIndex own) {
+// before them.
+void wait_for_current_stream(c10::DeviceIndex device) {
   if (must_not_wait()) return;
   settle_draws();
-  for (c10::DeviceIndex device = 0; device < device_count(); ++device) {
-    if (!context_made(device)) continue;
-    CUstream stream = native_stream(current_stream(device));
-    InContext on(device);
-    int status = 0;
-    // The driver refuses to wait for a stream under capture, which tells the program that its
-    // operator cannot be captured.
-    if (device != own) check(is_capturing(stream, &status));
-    if (status == 0) check(stream_synchronize(stream));
-  }
+  if (!context_made(device)) return;
+  const InContext on(device);
+  check(stream_synchronize(native_stream(current_stream(device))));
 }
 
 const uint64_t* work_counter() {
@@ -195,10 +206,18 @@ const uint64_t* work_counter() {
 
 }  // namespace
 
-void wait_for_driver(c10::DeviceIndex device) {
+bool driver_busy() noexcept {
   static const uint64_t* const counter = work_counter();
-  if (__builtin_expect(__atomic_load_n(counter, __ATOMIC_ACQUIRE) == 0 && !deferring(), 1)) return;
-  wait_for_current_streams(device);
+  return __builtin_expect(__atomic_load_n(counter, __ATOMIC_ACQUIRE) != 0, 0);
+}
+
+void wait_for_driver(c10::DeviceIndex device) {
+  if (__builtin_expect(driver_busy() || deferring(), 0)) wait_for_current_stream(device);
+}
+
+void wait_for_driver_beside(c10::DeviceIndex device) {
+  if (__builtin_expect(!driver_busy() && !deferring(), 1) || must_not_wait()) return;
+  if (!stream_capturing(current_stream(device))) wait_for_current_stream(device);
 }
 
 void sleep_on(c10::Stream stream, int64_t cycles) {
@@ -265,7 +284,8 @@ void destroy_event(void* event) noexcept {
 }
 
 double elapsed_milliseconds(void* first, void* second) {
-  TORCH_CHECK(first && second, "Both events must be recorded before calculating elapsed time.");
+  TORCH_CHECK_VALUE(first && second,
+                    "Both events must be recorded before calculating elapsed time.");
   float found = 0;
   const CUresult result =
       event_elapsed(&found, static_cast<CUevent>(first), static_cast<CUevent>(second));

@@ -22,13 +22,53 @@ bool stream_capturing(c10::Stream stream);
 void wait_for_stream(c10::Stream stream);
 void wait_for_device(c10::DeviceIndex device);
 
+// What CUDA calls a synchronisation of a stream, by the program or by an operator: told to
+// sanitisers and, when asked (sync_debug.h), warned of or refused. Waits for nothing.
+void note_synchronization(c10::Stream stream);
+
+// While one lives, sanitisers do not hear what this thread does: it is not the program's.
+class Unheard {
+ public:
+  Unheard() noexcept;
+  ~Unheard();
+  Unheard(const Unheard&) = delete;
+  Unheard& operator=(const Unheard&) = delete;
+
+ private:
+  bool before_;
+};
+
+// Whether the driver has work that is not done; nearly free.
+bool driver_busy() noexcept;
+
 // Waits until what the driver was given before (kernels of Triton, of extensions) and what an
-// operator on the current stream must see is done. Nearly free when nothing is under way.
+// operator on the current stream of `device` must see is done. Nearly free when nothing is under
+// way. The driver refuses to wait for a stream under capture, which tells the program that its
+// operator cannot be captured.
 void wait_for_driver(c10::DeviceIndex device);
 
-// True on a thread of the driver that runs an operator given to a stream: it must not wait for
-// anything.
-bool& must_not_wait() noexcept;
+// The same for another device whose tensors the operator takes too: a capture there is none of it.
+void wait_for_driver_beside(c10::DeviceIndex device);
+
+// True on a thread of the driver that runs an operator given to a stream: it must not call the
+// driver.
+bool& on_driver_thread() noexcept;
+
+// While one lives, what this thread of the program runs at once waits for nothing: shapes and
+// strides only. It may allocate, and must not touch the memory of tensors.
+class WithoutWaiting {
+ public:
+  WithoutWaiting() noexcept;
+  ~WithoutWaiting();
+  WithoutWaiting(const WithoutWaiting&) = delete;
+  WithoutWaiting& operator=(const WithoutWaiting&) = delete;
+
+ private:
+  bool before_;
+};
+
+// True in either of the two.
+bool must_not_wait() noexcept;
 
 // Work of `cycles` of the clock that the device reports, on a stream (torch.cuda._sleep).
 void sleep_on(c10::Stream stream, int64_t cycles);

@@ -6,6 +6,7 @@
 
 #include "deferred.h"
 #include "exported.h"
+#include "streams.h"
 
 namespace awt {
 namespace {
@@ -16,11 +17,24 @@ bool copies_across(const OpInfo& info, const torch::jit::Stack& stack) {
   const size_t first = stack.size() - info.arguments.size();
   const auto& to = stack[first].toTensor();
   const auto& from = stack[first + 1].toTensor();
-  return to.is_cuda() != from.is_cuda() && !stack[first + 2].toBool();
+  return to.is_cuda() != from.is_cuda() && to.numel() > 0 && !stack[first + 2].toBool();
+}
+
+bool any_mask(const c10::IValue& indices) {
+  for (const c10::IValue& index : indices.toListRef()) {
+    if (!index.isTensor() || !index.toTensor().defined()) continue;
+    const auto type = index.toTensor().scalar_type();
+    if (type == at::kBool || type == at::kByte) return true;
+  }
+  return false;
 }
 
 bool waits(const c10::OperatorHandle& op, const OpInfo& info, const torch::jit::Stack& stack) {
-  if (op.schema().name() == "aten::copy_") return copies_across(info, stack);
+  if (info.copy) return copies_across(info, stack);
+  const size_t first = stack.size() - info.arguments.size();
+  const std::string& name = op.schema().name();
+  if (name == "aten::index") return any_mask(stack[first + 1]);
+  if (name == "aten::repeat_interleave") return stack.back().isNone();  // output_size
   for (const auto& tag : op.getTags()) {
     if (tag == at::Tag::data_dependent_output || tag == at::Tag::dynamic_output_shape) return true;
   }
@@ -31,11 +45,14 @@ bool waits(const c10::OperatorHandle& op, const OpInfo& info, const torch::jit::
 
 int sync_debug_mode() noexcept { return mode.load(std::memory_order_relaxed); }
 
-void note_waiting(const c10::OperatorHandle& op, const OpInfo& info,
-                  const torch::jit::Stack& stack) {
-  if (!waits(op, info, stack)) return;
+void warn_or_refuse_to_wait() {
   TORCH_CHECK(sync_debug_mode() != 2, "called a synchronizing CUDA operation");
   TORCH_WARN("called a synchronizing CUDA operation");
+}
+
+void note_waiting(const c10::OperatorHandle& op, const OpInfo& info, const torch::jit::Stack& stack,
+                  c10::DeviceIndex device) {
+  if (waits(op, info, stack)) note_synchronization(current_stream(device));
 }
 
 }  // namespace awt
@@ -50,5 +67,13 @@ AWT_EXPORT int awt_set_sync_debug(int mode) {
     const int before = awt::mode.exchange(mode);
     // Operators look closer as long as there is a reason.
     awt::count_reasons(int(mode != 0) - int(before != 0));
+  });
+}
+
+// Beside the mode: a sanitiser listens, and operators that wait must be told.
+AWT_EXPORT int awt_sanitizer_listens() {
+  return awt::exported([] {
+    static std::atomic<bool> known{false};
+    if (!known.exchange(true)) awt::count_reasons(1);
   });
 }

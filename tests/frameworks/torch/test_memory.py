@@ -271,3 +271,26 @@ def test_a_forked_child_finds_no_lock_held():
     finally:
         stop.set()
         thread.join()
+
+
+OUT_OF_MEMORY = """
+import ctypes, re, torch
+held = torch.ones(1 << 20, device="cuda")
+driver, address = ctypes.CDLL("libcuda.so.1"), ctypes.c_uint64()
+assert driver.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(64 << 20)) == 0
+free, total = torch.cuda.mem_get_info()
+try:
+    torch.empty(1 << 45, device="cuda")
+except torch.OutOfMemoryError as error:
+    print(total, str(error))
+"""
+
+
+def test_the_message_counts_what_this_process_holds_and_no_other(under_anywarp):
+    """The device's memory is the machine's, of which other programs hold more than this one."""
+    done = under_anywarp("-c", OUT_OF_MEMORY)
+    total, _, words = done.stdout.partition(" ")
+    # MiB: 64 of the driver, and the segment of 20 that torch takes for sizes from 1 to 10.
+    assert f"total capacity of {int(total) / 2**30:.2f} GiB" in words, done.stderr
+    assert "Including non-PyTorch memory, this process has 84.00 MiB memory in use." in words
+    assert "4.00 MiB is allocated by PyTorch, and 16.00 MiB is reserved by PyTorch but unallocated" in words

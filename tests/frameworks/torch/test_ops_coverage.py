@@ -13,6 +13,7 @@ pytestmark = pytest.mark.torch
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs/coverage/torch.md"
 TABLE = ROOT / "native/torch/device_checks_table.h"
+ONLY = ROOT / "native/torch/only_for_cpu_table.h"
 VERSION = torch.__version__.partition("+")[0]
 
 
@@ -37,6 +38,13 @@ def test_the_table_of_device_checks_is_torchs_own(entries):
     made_for(TABLE)
     assert TABLE.read_text() == operators.checks(entries), (
         "run: python -m anywarp.frameworks.torch.operators checks > native/torch/device_checks_table.h"
+    )
+
+
+def test_the_table_of_operators_for_the_cpu_alone_is_torchs_own(entries):
+    made_for(ONLY)
+    assert ONLY.read_text() == operators.only_for_cpu(entries), (
+        "run: python -m anywarp.frameworks.torch.operators only-cpu > native/torch/only_for_cpu_table.h"
     )
 
 

@@ -23,11 +23,18 @@ def _device(index: int) -> Any:
     return torch.device("cpu") if index < 0 else torch.device("cuda", index)
 
 
+def _cuda(index: int) -> Any:
+    """Return the CUDA device of an index; RuntimeError when it is negative."""
+    import torch
+
+    if index < 0:
+        raise RuntimeError(f"Expected non-negative device index, but got {index}")
+    return torch.device("cuda", index)
+
+
 def broadcast(tensor: Any, devices: Sequence[int]) -> list[Any]:
     """Return `tensor` on each of the devices: itself on its own, copies on the others."""
-    return [
-        tensor if tensor.get_device() == index else tensor.to(_device(index), non_blocking=True) for index in devices
-    ]
+    return [tensor if tensor.get_device() == index else tensor.to(_cuda(index), non_blocking=True) for index in devices]
 
 
 def broadcast_out(tensor: Any, out_tensors: Sequence[Any]) -> Sequence[Any]:
@@ -65,25 +72,65 @@ def scatter(tensor: Any, devices: Sequence[int], chunk_sizes: Any, dim: int, str
         words = f"got len(devices) = {len(devices)} and len(chunk_sizes) = {len(chunk_sizes)}"
         raise RuntimeError(f"Expected devices and chunk_sizes to be of same length, but {words}")
     parts = tensor.chunk(len(devices), dim) if chunk_sizes is None else tensor.split_with_sizes(list(chunk_sizes), dim)
-    streams = list(streams or [])
-    out = []
-    for i, (part, index) in enumerate(zip(parts, devices, strict=False)):
-        with _on(streams[i] if i < len(streams) else None):
-            out.append(part.to(_device(index), non_blocking=True))
-    return out
+    return [
+        part if index == tensor.get_device() else _to(part, _cuda(index), streams, i)
+        for i, (part, index) in enumerate(zip(parts, devices, strict=False))
+    ]
+
+
+def _to(part: Any, device: Any, streams: Any, i: int) -> Any:
+    """Return a part on a device, copied on the stream at `i` if there is one; RuntimeError when that is another device's."""
+    with _on(_stream_at(streams, i, device.index)):
+        return part.to(device, non_blocking=True)
+
+
+def _stream_at(streams: Any, i: int, index: int) -> Any:
+    stream = streams[i] if streams and i < len(streams) else None
+    if stream is not None and stream.device_index != index:
+        words = f"to match the device supplied at that index (expected {index})"
+        raise RuntimeError(
+            f"Expected the device associated with the stream at index {i} (was {stream.device_index}) {words}"
+        )
+    return stream
 
 
 def scatter_out(tensor: Any, out_tensors: Sequence[Any], dim: int, streams: Any = None) -> Sequence[Any]:
     """Copy the parts of `tensor` along `dim` into the tensors, whose sizes say which are whose."""
     if not out_tensors:
         raise RuntimeError("Expected at least one output tensor to scatter to")
+    dim = _wrapped(dim, tensor)
+    for i, out in enumerate(out_tensors):
+        if not out.is_cuda:
+            raise RuntimeError(
+                f"Expected all output tensors to be CUDA tensors, but output tensor at index {i} has device '{out.device}'"
+            )
+        if not _same_but_for(dim, out, tensor):
+            words = f"Expected same shape except for scatter dim {dim} as the source tensor: {list(tensor.shape)}"
+            raise RuntimeError(f"Output tensor at index {i} has incorrect shape: {list(out.shape)}. {words}")
     sizes = [out.size(dim) for out in out_tensors]
     if sum(sizes) != tensor.size(dim):
-        words = f"sum up to the source tensor's size {tensor.size(dim)}, but got {sum(sizes)}"
-        raise RuntimeError(f"Total size for output tensors along scatter dim {dim} does not {words}")
-    for part, out in zip(tensor.split_with_sizes(sizes, dim), out_tensors, strict=True):
-        out.copy_(part, non_blocking=True)
+        words = f"Expected {tensor.size(dim)}, but got total size {sum(sizes)}"
+        raise RuntimeError(
+            f"Total size for output tensors along scatter dim {dim} does not match the source tensor size at dim {dim}. {words}"
+        )
+    for i, (part, out) in enumerate(zip(tensor.split_with_sizes(sizes, dim), out_tensors, strict=True)):
+        with _on(_stream_at(streams, i, out.get_device())):
+            out.copy_(part, non_blocking=True)
     return out_tensors
+
+
+def _wrapped(dim: int, tensor: Any) -> int:
+    """Return a dimension counted from the front; IndexError when there is none such."""
+    most = max(tensor.dim(), 1)
+    if not -most <= dim < most:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-most}, {most - 1}], but got {dim})")
+    return dim % most
+
+
+def _same_but_for(dim: int, one: Any, other: Any) -> bool:
+    """Tell whether two shapes are equal in all other dimensions."""
+    a, b = list(one.shape), list(other.shape)
+    return len(a) == len(b) and a[:dim] + a[dim + 1 :] == b[:dim] + b[dim + 1 :]
 
 
 def gather(tensors: Sequence[Any], dim: int, destination_index: int | None = None) -> Any:
@@ -92,11 +139,9 @@ def gather(tensors: Sequence[Any], dim: int, destination_index: int | None = Non
 
     if not tensors:
         raise RuntimeError("Expected at least one tensor to gather from")
+    dim = _wrapped(dim, tensors[0])
     for i, tensor in enumerate(tensors):
-        if not tensor.is_cuda:
-            raise RuntimeError(
-                f"Expected all input tensors to be CUDA tensors, but tensor at index {i} has device '{tensor.device}'"
-            )
+        _check_part(i, tensor, tensors[0], dim)
     device = (
         torch.device("cuda", torch.cuda.current_device()) if destination_index is None else _device(destination_index)
     )
@@ -104,10 +149,27 @@ def gather(tensors: Sequence[Any], dim: int, destination_index: int | None = Non
     return torch.cat([tensor.to(device, non_blocking=later) for tensor in tensors], dim)
 
 
+def _check_part(i: int, tensor: Any, first: Any, dim: int) -> None:
+    """Raise RuntimeError when a tensor to be gathered is not on a device, or does not fit the first one."""
+    if not tensor.is_cuda:
+        raise RuntimeError(
+            f"Expected all input tensors to be CUDA tensors, but tensor at index {i} has device '{tensor.device}'"
+        )
+    if tensor.dim() != first.dim():
+        words = f"tensor at index {i} has {tensor.dim()} dimensions, (expected {first.dim()})"
+        raise RuntimeError(f"Expected all input tensors to have the same number of dimensions, but {words}")
+    if not _same_but_for(dim, tensor, first):
+        expected = [tensor.size(dim) if each == dim else size for each, size in enumerate(first.shape)]
+        raise RuntimeError(f"Tensor at index {i} has invalid shape {list(tensor.shape)}, but expected {expected}")
+
+
 def gather_out(tensors: Sequence[Any], out_tensor: Any, dim: int) -> Any:
     """Copy the tensors, joined along `dim`, into `out_tensor`; RuntimeError when it has not their size."""
     if not tensors:
         raise RuntimeError("Expected at least one tensor to gather from")
+    dim = _wrapped(dim, out_tensor)
+    for i, tensor in enumerate(tensors):
+        _check_part(i, tensor, out_tensor, dim)
     sizes = [tensor.size(dim) for tensor in tensors]
     if sum(sizes) != out_tensor.size(dim):
         words = f"Expected out tensor to have size {sum(sizes)} at gather dim {dim}, but got {out_tensor.size(dim)}"

@@ -4,6 +4,7 @@ The list (native_functions.yaml) comes with torch, so that the page of what is s
 made from it and not by hand:
 
     python -m anywarp.frameworks.torch.operators checks > native/torch/device_checks_table.h
+    python -m anywarp.frameworks.torch.operators only-cpu > native/torch/only_for_cpu_table.h
     python -m anywarp.frameworks.torch.operators coverage > docs/coverage/torch.md
 """
 
@@ -107,6 +108,17 @@ def checks(operators: list[Operator]) -> str:
     return "\n".join(["// clang-format off", head, *lines]) + "\n"
 
 
+def only_for_cpu(operators: list[Operator]) -> str:
+    """Return the table of the native code: operators that have a kernel for the CPU and none for CUDA, composite ones included."""
+    names = sorted(
+        each.name
+        for each in operators
+        if "CPU" in each.keys and "CUDA" not in each.keys and not each.keys & set(COMPOSITE)
+    )
+    head = "// Made by `python -m anywarp.frameworks.torch.operators only-cpu` from torch's native_functions.yaml."
+    return "\n".join(["// clang-format off", head, *(f'{{"{name}", ""}},' for name in names)]) + "\n"
+
+
 def served(name: str, key: str) -> str:
     """Return how the running library serves an operator under a key: own, twin, cpu, composite; "" when it does not.
 
@@ -170,10 +182,12 @@ def coverage(operators: list[Operator], version: str) -> str:
 
 
 def main() -> None:
-    """Print what the one argument names: `checks` or `coverage`."""
+    """Print what the one argument names: `checks`, `only-cpu` or `coverage`."""
     wanted = sys.argv[1:]
     if wanted == ["checks"]:
         sys.stdout.write(checks(entries()))
+    elif wanted == ["only-cpu"]:
+        sys.stdout.write(only_for_cpu(entries()))
     elif wanted == ["coverage"]:
         from anywarp.frameworks.torch import hook
 
@@ -182,7 +196,7 @@ def main() -> None:
 
         sys.stdout.write(coverage(entries(), torch.__version__.partition("+")[0]))
     else:
-        sys.exit("usage: python -m anywarp.frameworks.torch.operators checks|coverage")
+        sys.exit("usage: python -m anywarp.frameworks.torch.operators checks|only-cpu|coverage")
 
 
 if __name__ == "__main__":

@@ -26,8 +26,9 @@ class Changes:
 
 REASONS = {
     "LD_LIBRARY_PATH": "our libraries lie where programs look for NVIDIA's",
+    "LD_AUDIT": "where the loader finds our libraries, which some clients load from their own wheel by path",
     "LD_PRELOAD": "a library of ours that some clients load from their own wheel by path",
-    "PYTHONPATH": "a sitecustomize that waits for `import torch`",
+    "PYTHONPATH": "a sitecustomize that waits for `import torch` and `import cuda.bindings`",
 }
 """Why `anywarp run` sets a variable of others."""
 

@@ -13,10 +13,12 @@ SUBJECTS: tuple[str, ...] = (
     "cpp_extension",
     "cudnn",
     "device_count",
+    "gpu_trace",
     "storage_size",
     "storages_on_device",
     "shared_storages",
     "legacy_tensors",
+    "profiler",
 )
 """The modules of this package, imported once the stand-in is loaded, before torch is executed; they must not import torch."""
 

@@ -79,6 +79,7 @@ def _receive(_: Any, device: int, handle: bytes, size: int, offset: int, file: b
     import torch
 
     with torch.cuda.device(device):
+        torch.cuda.current_stream().synchronize()  # so that there is a context, and it is current
         window = _Window(_open(handle) + offset, size)
         weakref.finalize(window, _close, handle, file)
         return torch.as_tensor(window, device=torch.device("cuda", device)).untyped_storage()

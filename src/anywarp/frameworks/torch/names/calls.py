@@ -53,3 +53,18 @@ def returning(library: ctypes.CDLL, name: str, kind: Any, *argument_types: Any) 
         return value.value
 
     return get
+
+
+class Owner:
+    """What an object of ours holds so that `end(*arguments)` is called when it goes.
+
+    Classes of torch derive from ours and may have a `__del__` that does not call that of its base, as none of a CUDA build's has one.
+    """
+
+    __slots__ = ("_arguments", "_end")
+
+    def __init__(self, end: Callable[..., object], *arguments: Any) -> None:
+        self._end, self._arguments = end, arguments
+
+    def __del__(self) -> None:
+        self._end(*self._arguments)

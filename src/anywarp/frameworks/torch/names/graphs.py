@@ -21,16 +21,12 @@ _EMPTY = (
 )
 
 
+_CONDITIONAL = "torch.cuda.CUDAGraph.{} is not served by anywarp: capture both branches as graphs of their own"
+
+
 def names(library: ctypes.CDLL) -> dict[str, Any]:
     """Return the names and what they are bound to."""
-    library.awt_new_graph_pool.restype = None
-
-    def graph_pool_handle() -> tuple[int, int]:
-        pool = (ctypes.c_uint64 * 2)()
-        library.awt_new_graph_pool(pool)
-        return pool[0], pool[1]
-
-    return {"_CUDAGraph": _graph_class(library), "_graph_pool_handle": graph_pool_handle}
+    return {"_CUDAGraph": _graph_class(library)}
 
 
 def _graph_class(library: ctypes.CDLL) -> type:
@@ -51,17 +47,14 @@ def _graph_class(library: ctypes.CDLL) -> type:
     raw_exec = calls.returning(library, "awt_graph_raw_exec", u64, pointer)
 
     class _CUDAGraph:
-        _graph: int | None = None
+        _graph: int
+        _owner: calls.Owner
 
         def __new__(cls, keep_graph: bool = False):
             made = super().__new__(cls)
             made._graph = new(bool(keep_graph))
+            made._owner = calls.Owner(delete, made._graph)
             return made
-
-        def __del__(self) -> None:
-            graph, self._graph = self._graph, None
-            if graph:
-                delete(graph)
 
         def capture_begin(self, pool: Any = None, capture_error_mode: str = "global") -> None:
             if capture_error_mode not in _MODES:
@@ -82,7 +75,8 @@ def _graph_class(library: ctypes.CDLL) -> type:
         def register_generator_state(self, generator: Any) -> None:
             import torch
 
-            torch.ops.anywarp.graph_generator(self._graph, generator)
+            with torch._C._DisableTorchDispatch():
+                torch.ops.anywarp.graph_generator(self._graph, generator)
 
         def replay(self) -> None:
             replay(self._graph)
@@ -106,5 +100,15 @@ def _graph_class(library: ctypes.CDLL) -> type:
 
         def raw_cuda_graph_exec(self) -> int:
             return raw_exec(self._graph)
+
+        def begin_capture_to_if_node(self, *_: Any) -> None:
+            raise NotImplementedError(_CONDITIONAL.format("begin_capture_to_if_node"))
+
+        def end_capture_to_conditional_node(self) -> None:
+            raise NotImplementedError(_CONDITIONAL.format("end_capture_to_conditional_node"))
+
+        @staticmethod
+        def get_currently_capturing_graph() -> Any:
+            raise NotImplementedError(_CONDITIONAL.format("get_currently_capturing_graph"))
 
     return _CUDAGraph

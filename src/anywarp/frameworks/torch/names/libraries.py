@@ -17,7 +17,7 @@ from anywarp.frameworks.torch.names import calls, nvtx, runtime_api
 
 def names(library: ctypes.CDLL) -> dict[str, Any]:
     """Return the names and what they are bound to."""
-    enter = calls.checked(library, "awt_device_init")
+    enter = calls.checked(library, "awt_device_enter")
     _set_version(calls.returning(library, "awt_driver_version", ctypes.c_int)())
     found: dict[str, Any] = {
         "_cudart": runtime_api.module(ctypes.CDLL("libcuda.so.1"), enter),

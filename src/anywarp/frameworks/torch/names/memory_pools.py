@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from anywarp.frameworks.torch.names.calls import checked, returning
+from anywarp.frameworks.torch.names.calls import Owner, checked, returning
 
 _ID = (ctypes.c_uint64, ctypes.c_uint64)
 EVERY_STREAM, THIS_THREAD, THIS_STREAM = range(3)
@@ -75,6 +75,10 @@ def _classes(library: ctypes.CDLL) -> dict[str, Any]:
         new_id(by_hand, ctypes.byref(graph), ctypes.byref(hand))
         return graph.value, hand.value
 
+    def close_pool(device: int, graph: int, hand: int) -> None:
+        release(device, graph, hand)
+        empty(device, graph, hand)
+
     class _MemPool:
         """A pool of one device, kept until the last use of it ends."""
 
@@ -98,6 +102,7 @@ def _classes(library: ctypes.CDLL) -> dict[str, Any]:
             device = torch.cuda.current_device()
             open_pool(device, *self._id, *given, use_on_oom, no_split)
             self._device = device
+            self._owner = Owner(close_pool, device, *self._id)
 
         @property
         def id(self) -> tuple[int, int]:
@@ -113,11 +118,6 @@ def _classes(library: ctypes.CDLL) -> dict[str, Any]:
 
         def use_count(self) -> int:
             return uses(self._device, *self._id)
-
-        def __del__(self) -> None:
-            if getattr(self, "_device", -1) >= 0:
-                release(self._device, *self._id)
-                empty(self._device, *self._id)
 
     def _graph_pool_handle() -> tuple[int, int]:
         return pool_id(True)

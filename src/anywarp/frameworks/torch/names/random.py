@@ -26,4 +26,5 @@ def default_generator(device: int) -> Any:
     """Return the torch.Generator around the default generator of a device."""
     import torch
 
-    return torch.ops.anywarp.default_generator(device)
+    with torch._C._DisableTorchDispatch():  # a mode in force may ask for CUDA, which is about to be brought up
+        return torch.ops.anywarp.default_generator(device)

@@ -112,6 +112,7 @@ def _event_class(library: ctypes.CDLL) -> type:
         """Its CUevent is that of torch's event inside, but for those of other processes and external ones, which it owns."""
 
         _own: int = 0
+        _owner: calls.Owner
         _timed: bool
         _flags: int
         _external: bool
@@ -127,10 +128,8 @@ def _event_class(library: ctypes.CDLL) -> type:
             made._device = None
             return made
 
-        def __del__(self) -> None:
-            own, self._own = self._own, 0
-            if own:
-                destroy(own)
+        def _keep(self, event: int) -> None:
+            self._own, self._owner = event, calls.Owner(destroy, event)
 
         @property
         def cuda_event(self) -> int:
@@ -142,7 +141,7 @@ def _event_class(library: ctypes.CDLL) -> type:
 
         def _make(self, device: int) -> None:
             if not self.cuda_event:
-                self._own = make(device, self._flags | (0 if self._timed else _UNTIMED))
+                self._keep(make(device, self._flags | (0 if self._timed else _UNTIMED)))
             if self._device is None:
                 self._device = device
 
@@ -192,7 +191,7 @@ def _event_class(library: ctypes.CDLL) -> type:
                 raise ValueError(f"cudaIpcEventHandle_t expected 64 bytes, got {len(handle)}")
             made = cls(interprocess=True)
             made._device = torch.device(device).index or 0
-            made._own = load(made._device, bytes(handle))
+            made._keep(load(made._device, bytes(handle)))
             return made
 
     return _CudaEventBase
