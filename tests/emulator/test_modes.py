@@ -6,23 +6,25 @@ import numpy as np
 import pytest
 
 from emulator import warp_modes
-from emulator.client import EmulationFault
 from semantics.emulated import KernelTrap, Program
 
 pytestmark = pytest.mark.amd_emulator
 THREADS = 128
 
 
-def run(arch, name, options="", limit=100_000):
-    out = np.full(THREADS, -1, np.int32)
-    Program(getattr(warp_modes, name), arch).run("k", 1, THREADS, (out,), options=options, limit=limit)
+def run(arch, name, options="", limit=100_000, threads=THREADS, any_shape=False):
+    out = np.full(threads, -1, np.int32)
+    program = Program(getattr(warp_modes, name), arch)
+    program.run("k", 1, threads, (out,), options=options, limit=limit, any_shape=any_shape)
     return out
 
 
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+@pytest.mark.parametrize("options", ["", "gang=64", "any"])
 @pytest.mark.parametrize("name", ["APART", "NAMED", "EARLY", "WHOLE"])
-def test_barriers_of_some_warps(arch, name):
-    np.testing.assert_array_equal(run(arch, name), warp_modes.wanted(name, THREADS))
+def test_barriers_of_some_warps(arch, name, options):
+    out = run(arch, name, options.replace("any", ""), any_shape=options == "any")
+    np.testing.assert_array_equal(out, warp_modes.wanted(name, THREADS))
 
 
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
@@ -31,13 +33,34 @@ def test_a_lock_between_warps_goes_round(arch):
     assert sorted(out[::32]) == [1, 2, 3, 4]
 
 
-def test_two_warps_in_a_wave_cannot_hold_a_lock_in_turns():
-    with pytest.raises(EmulationFault, match="endless loop"):
-        run("gfx942", "LOCK", "gang=64")
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+@pytest.mark.parametrize("options", ["", "gang=64", "any"])
+@pytest.mark.parametrize("name", ["SAFE", "SPIN", "TURN", "FLAG", "MEETING", "PAIR"])
+def test_lanes_of_a_warp_that_wait_for_each_other(arch, name, options):
+    threads = 64
+    any_shape = options == "any"
+    out = run(arch, name, "" if any_shape else options, 2_000_000, threads, any_shape)
+    if name in ("SAFE", "SPIN", "PAIR"):
+        out = np.sort(out)
+    np.testing.assert_array_equal(out, warp_modes.wanted(name, threads))
 
 
-def test_two_warps_in_a_wave_cannot_wait_at_different_barriers():
-    assert not np.array_equal(run("gfx942", "APART", "gang=64"), warp_modes.wanted("APART", THREADS))
+def test_two_warps_in_a_wave_hold_a_lock_in_turns():
+    assert sorted(run("gfx942", "LOCK", "gang=64")[::32]) == [1, 2, 3, 4]
+
+
+def test_two_warps_in_a_wave_wait_at_different_barriers():
+    np.testing.assert_array_equal(run("gfx942", "APART", "gang=64"), warp_modes.wanted("APART", THREADS))
+
+
+@pytest.mark.parametrize("any_shape", [False, True])
+@pytest.mark.parametrize("name", ["LOCK", "APART", "NAMED", "TURN", "MEETING"])
+def test_warps_of_a_block_that_has_no_room_for_one_warp_per_wave(name, any_shape):
+    out = run("gfx942", name, "", 20_000_000, 1024, any_shape)
+    if name == "LOCK":
+        np.testing.assert_array_equal(np.sort(out[::32]), range(1, 33))
+    else:
+        np.testing.assert_array_equal(out, warp_modes.wanted(name, 1024))
 
 
 ROUNDS = """.version 8.0

@@ -237,8 +237,8 @@ def test_debug_locations_and_pragmas():
     ("text", "expected"),
     [
         ("mov.u32 %r1, %tid.x;", (Name("%r1"), Name("%tid", "x"))),
-        ("mov.u64 a, local0[0];", (Name("a"), Offset(Name("local0"), 0))),
-        ("mov.u64 a, local0[2];", (Name("a"), Offset(Name("local0"), 2))),
+        ("mov.u64 a, local0[0];", (Name("a"), Offset(Name("local0"), 0, indexed=True))),
+        ("mov.u64 a, local0[2];", (Name("a"), Offset(Name("local0"), 2, indexed=True))),
         ("mov.u64 a, v+8;", (Name("a"), Offset(Name("v"), 8))),
         ("mov.u32 a, WARP_SZ;", (Name("a"), Name("WARP_SZ"))),
         ("mov.u32 a, WARP_SZ - 1;", (Name("a"), Integer(31))),

@@ -36,9 +36,15 @@ def run_in_pairs(ptx, name, grid, block, args, dynamic_shared=0):
     module(ptx).run(name, grid, block, args, dynamic_shared, options="gang=64")
 
 
+def run_lane_by_lane(ptx, name, grid, block, args, dynamic_shared=0):
+    """Run on the device `cpu`, compiled for this shape of block with each lane on its own where no lane needs its warp."""
+    module(ptx).run(name, grid, block, args, dynamic_shared, options="gang=1")
+
+
 DEVICES: dict[str, Run] = {
     "reference": interpret,
     "cpu": run_compiled,
     "cpu, any block": run_for_any_block,
     "cpu, wide gangs": run_in_gangs,
+    "cpu, lane by lane": run_lane_by_lane,
 }

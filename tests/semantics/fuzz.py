@@ -2,8 +2,9 @@
 
     python tests/semantics/fuzz.py --kernels 10000 --seed 7      a failure is made small and printed with its PTX
 
-Kernels are structured programs (branches, loops, barriers, shuffles, atomics, calls), arbitrary control-flow graphs, and chains of
-all instructions of the table; block shapes and the number of lanes compiled together vary.
+Kernels are structured programs (branches, loops, barriers, shuffles, atomics, calls), programs whose lanes part, end early and wait for
+each other by name, arbitrary control-flow graphs, and chains of all instructions of the table; block shapes and the number of lanes
+compiled together vary.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ import secrets
 import sys
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import click
 import numpy as np
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import seed as seeded
 from hypothesis import strategies as st
 
@@ -25,6 +27,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from anywarp.devices.cpu.execute import Program
+from semantics import apart
 from semantics.chains import Chain, chains
 from semantics.devices import interpret
 from semantics.graphs import graphs
@@ -53,11 +56,11 @@ def compiled(rng: random.Random, shape):
     threads = int(np.prod(shape))
     gang = rng.choice([g for g in GANGS if threads % g == 0] or [32])
     any_shape = rng.random() < 0.15
+    tier = rng.choice(["", " tier=quick"])
 
     def run(ptx, name, grid, block, args):
-        Program(ptx).run(
-            name, grid, block, args, any_shape=any_shape, options="gang=32" if any_shape else f"gang={gang}"
-        )
+        options = f"gang={32 if any_shape else gang}{tier}"
+        Program(ptx).run(name, grid, block, args, any_shape=any_shape, options=options)
 
     return run
 
@@ -96,8 +99,38 @@ def chain(made: Chain, rng) -> None:
     np.testing.assert_array_equal(left[0], left[1], err_msg=made.ptx())
 
 
-SOURCES = {"program": (programs, structured), "graph": (graphs(), graph), "chain": (chains, chain)}
-SHARE = ("program", "chain", "graph", "chain")
+def parted(program: apart.Program, rng) -> None:
+    """Lanes that wait for each other by name, against what each computes by itself, on both devices.
+
+    Nearly all that a kernel costs is LLVM: the quick tier for one warp takes a tenth of what the full one for several together does,
+    so most kernels get that, and four plans each.
+    """
+    threads = rng.choice([1, 31, *[32] * 6, 33, 50, *[64] * 5, 96, 128, 256])
+    gang = rng.choice([g for g in GANGS if threads % g == 0] or [32]) if rng.random() < 0.1 else 32
+    options = f"gang={gang}" + (" tier=quick" if rng.random() < 0.98 else "")
+    inputs = [numbers(rng.randrange(1000), 1, threads)[0][:, 0].copy() for _ in range(4)]
+    orders, widths, plans = [rng.randrange(1000) for _ in inputs], {}, []
+    try:
+        while not plans or any(plan.widths != widths for plan in plans):
+            plans = [program.plan(threads, *given, widths) for given in zip(inputs, orders, strict=True)]
+    except apart.TooLong:
+        assume(False)
+    ptx = program.ptx(plans[0])
+    compiled = partial(Program(ptx).run, any_shape=gang == 32 and rng.random() < 0.02, options=options)
+    for run in [compiled, partial(interpret, ptx)] if threads <= 64 and rng.random() < 0.1 else [compiled]:
+        for values, plan in zip(inputs, plans, strict=True):
+            out = np.full((threads, 2), apart.UNTOUCHED, np.uint32)
+            run("apart", 1, threads, [values, plan.tables, out])
+            np.testing.assert_array_equal(out, plan.out, err_msg=f"{threads} threads, {options}\n{ptx}")
+
+
+SOURCES = {
+    "apart": (apart.programs(), parted),
+    "program": (programs, structured),
+    "graph": (graphs(), graph),
+    "chain": (chains, chain),
+}
+SHARE = ("program", "chain", "apart", "graph", "chain", "apart")
 
 
 def batch(kind: str, seed: int, count: int) -> None:

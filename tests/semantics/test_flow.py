@@ -34,6 +34,23 @@ def equal(found, wanted):
     np.testing.assert_array_equal(found, np.array(list(wanted), dtype=object).astype(np.uint64).astype(np.uint32))
 
 
+# --- what a block's shape makes constant ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5, 32])
+def test_a_divisor_that_the_block_makes_zero_is_no_error(run, threads):
+    """Where the divisor is zero its result is not used: `m ? n / m * 100 + n % m : n`, signed and unsigned, of 32 and 64 bits."""
+    body = """sub.u32 %r3, %r53, 1; add.u32 %r4, %r1, 1000; setp.ne.u32 %p1, %r3, 0;
+      div.u32 %r5, %r4, %r3; rem.u32 %r6, %r4, %r3; div.s32 %r7, %r4, %r3; rem.s32 %r8, %r4, %r3;
+      cvt.u64.u32 %rd3, %r3; cvt.u64.u32 %rd4, %r4; div.u64 %rd5, %rd4, %rd3; rem.s64 %rd6, %rd4, %rd3;
+      cvt.u32.u64 %r9, %rd5; cvt.u32.u64 %r10, %rd6; add.u32 %r11, %r5, %r7; add.u32 %r11, %r11, %r9;
+      add.u32 %r12, %r6, %r8; add.u32 %r12, %r12, %r10; mad.lo.u32 %r13, %r11, 100, %r12; selp.u32 %r13, %r13, %r4, %p1;
+      st.global.u32 [%rd2], %r13;"""
+    m = threads - 1
+    numbers = [n + 1000 for n in range(threads)]
+    equal(run(body, threads=threads), (3 * (n // m) * 100 + 3 * (n % m) if m else n for n in numbers))
+
+
 # --- lanes that are off ---------------------------------------------------------------------------------------------------
 
 

@@ -180,3 +180,96 @@ def test_counted_reductions_over_some_warps(run):
       @%p1 bra E; barrier.red.popc.u32 %r9, 4, 64, %p2;
     E: """
     assert run(body, 96) == [16] * 32 + [7] * 32 + [16] * 32
+
+
+def test_lanes_at_one_instruction_that_name_each_other_for_different_trips(run):
+    """When all are at the ballot in the loop, lane 3 is there with the mask that lanes 11 and 19 will come with once they have met 27."""
+    body = """
+      mov.u32 %r3, 0; mov.u32 %r9, 0; setp.eq.u32 %p1, %r2, 3; setp.eq.u32 %p2, %r2, 27; and.b32 %r6, %r2, 7;
+      setp.ne.u32 %p3, %r6, 3; @%p3 exit; setp.lt.u32 %p4, %r2, 99;
+    LOOP: add.u32 %r3, %r3, 1; setp.eq.u32 %p5, %r3, 1;
+      selp.u32 %r7, 0x08080800, 0x00080808, %p5;                          // lanes 11, 19 and 27, then 3, 11 and 19
+      @%p1 selp.u32 %r7, 0x00000008, 0x00080808, %p5; @%p2 selp.u32 %r7, 0x08080800, 0x08000000, %p5;
+      vote.sync.ballot.b32 %r4, %p4, %r7; mad.lo.u32 %r9, %r9, 3, %r4; setp.lt.u32 %p6, %r3, 2; @%p6 bra LOOP;
+    """
+    together = {3: (0x8, 0x80808), 11: (0x8080800, 0x80808), 19: (0x8080800, 0x80808), 27: (0x8080800, 0x8000000)}
+    found = [together.get(t % 32, (0, 0)) for t in range(64)]
+    assert run(body, 64) == [3 * a + b for a, b in found]
+
+
+CHAIN = """
+  mov.u32 %r3, 0; mov.u32 %r9, 0; and.b32 %r6, %r2, 1; setp.eq.u32 %p1, %r6, 1; mov.u32 %r10, 0xfffffff0; shl.b32 %r10, 1, %r2;
+LOOP: add.u32 %r3, %r3, 1; add.u32 %r8, %r3, %r6;           // odd lanes come with 2, 3, 4, 5, even ones with 1 (alone), 2, 3, 4
+  setp.eq.u32 %p3, %r8, 1; selp.u32 %r7, %r10, 0xffffffff, %p3; setp.eq.u32 %p3, %r8, 5; selp.u32 %r7, %r10, %r7, %p3;
+  setp.lt.u32 %p4, %r3, 3; redux.sync.add.u32 %r4, %r8, %r7; mad.lo.u32 %r9, %r9, 7, %r4; xor.b32 %r5, %r4, %r2;
+  setp.eq.u32 %p5, %r5, 0x7fffffff; @%p5 bra OUT; setp.lt.u32 %p2, %r3, 4; @%p2 bra LOOP;
+OUT:
+"""
+
+
+def test_lanes_come_together_and_some_name_others_for_their_next_trip(run):
+    """Even lanes are alone on their first trip, odd ones on their last: between, each meets those at another trip."""
+    want = {0: [1, 64, 96, 128], 1: [64, 96, 128, 5]}
+    expected = []
+    for lane in range(64):
+        value = 0
+        for met in want[lane % 2]:
+            value = value * 7 + met
+        expected.append(value)
+    assert run(CHAIN, 64) == expected
+
+
+# `bar.warp.sync` waits for the threads of the mask to execute one with the same mask, which from sm_70 on may be another one (PTX manual).
+SIDES = """.shared .b32 box[96];
+  shl.b32 %r7, %r1, 2; mov.u32 %r8, box; add.u32 %r7, %r7, %r8; xor.b32 %r6, %r7, 64; mov.u32 %r9, 0; mad.lo.u32 %r5, %r1, 7, 3;
+  mov.u32 %r3, 0; setp.lt.u32 %p1, %r2, 16;
+LOOP: @%p1 bra LOW;
+  st.shared.u32 [%r7], %r5; bar.warp.sync MASK; ld.shared.u32 %r4, [%r6]; bar.warp.sync MASK; sub.u32 %r9, %r4, %r9; bra NEXT;
+LOW: st.shared.u32 [%r7], %r5; bar.warp.sync MASK; ld.shared.u32 %r4, [%r6]; bar.warp.sync MASK; mad.lo.u32 %r9, %r9, 5, %r4;
+NEXT: add.u32 %r5, %r5, 11; add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, TRIPS; @%p2 bra LOOP;
+"""
+
+
+@pytest.mark.parametrize("trips", ["1", "3", "%r10"])
+@pytest.mark.parametrize("mask", ["0xffffffff", "%r11"])
+def test_barriers_of_the_warp_at_different_places_are_one(run, mask, trips):
+    """The halves of a warp exchange values from two branches; by masks of four lanes those also at trips of their own."""
+    body = "and.b32 %r10, %r2, 3; add.u32 %r10, %r10, 2; mov.u32 %r11, 0x00010001; and.b32 %r12, %r2, 15; shl.b32 %r11, %r11, %r12;"
+    if trips == "%r10" and mask != "%r11":
+        body += "mov.u32 %r10, 2;"
+    found = run(body + SIDES.replace("MASK", mask).replace("TRIPS", trips), 96)
+    for t in range(96):
+        count = int(trips) if trips.isdigit() else 2 if mask != "%r11" else t % 4 + 2
+        value = 0
+        for trip in range(count):
+            other = (t ^ 16) * 7 + 3 + 11 * trip
+            value = value * 5 + other if t % 32 < 16 else other - value
+        assert found[t] == value & 0xFFFFFFFF, t
+
+
+def test_a_barrier_of_the_warp_in_a_branch_and_one_in_a_function(run):
+    """Lane 0 hands on what it finds, the others wait elsewhere; all of them meet again at a third barrier."""
+    body = """.shared .b32 box[4];
+      shr.u32 %r7, %r1, 5; shl.b32 %r7, %r7, 2; mov.u32 %r8, box; add.u32 %r7, %r7, %r8; setp.eq.u32 %p1, %r2, 0; @%p1 bra FIRST;
+      setp.lt.u32 %p2, %r2, 9; @%p2 bra FEW;
+      bar.warp.sync -1; bra ALL;
+    FEW: bar.warp.sync -1; bar.warp.sync 0x1fe; bra ALL;
+    FIRST: add.u32 %r4, %r1, 40; st.shared.u32 [%r7], %r4; bar.warp.sync -1;
+    ALL: ld.shared.u32 %r9, [%r7]; bar.warp.sync -1; @%p1 st.shared.u32 [%r7], %r2; bar.warp.sync -1; ld.shared.u32 %r5, [%r7]; add.u32 %r9, %r9, %r5;
+    """
+    assert run(body, 96) == [t // 32 * 32 + 40 for t in range(96)]
+
+
+def test_a_lane_waits_for_the_end_of_one_that_is_beside_it_and_does_not_name_it(run):
+    """Even lanes name all, odd ones only themselves, at one vote: the even ones go on when the odd ones have ended."""
+    body = """
+      and.b32 %r3, %r2, 1; setp.eq.u32 %p1, %r3, 1; mov.u32 %r4, 0xffffffff; mov.u32 %r9, 0; ld.global.u32 %r6, [%d1];
+      HERE setp.eq.u32 %p3, %r6, 99999; @%p3 exit;
+      vote.sync.ballot.b32 %r9, %p2, %r4;
+    """
+    for masks in ("shl.b32 %r5, 1, %r2; @%p1 mov.u32 %r4, %r5;", "ld.global.u32 %r4, [%d1];"):
+        out = np.array([1 << t % 32 if t % 2 else 0xFFFFFFFF for t in range(64)], np.uint32)
+        given = out if "ld" in masks else np.zeros(64, np.uint32)
+        setup = "setp.lt.u32 %p2, %r2, 99;"
+        DEVICES[run.device](HEAD + setup + body.replace("HERE", masks) + TAIL, "k", 1, 64, [given])
+        assert list(given) == [1 << t % 32 if t % 2 else 0x55555555 for t in range(64)]

@@ -80,6 +80,9 @@ class Warp(PlainOps):
     def fence(self, order, scope):
         self.log.append(("fence", order, scope))
 
+    def element_size(self, name):
+        return 4
+
     def address_of(self, name, offset=0):
         return plain("i64", [0x100 + offset] * LANES)
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from anywarp.compiler.cfg import ControlFlow, Loop, control_flow
-from anywarp.compiler.divergence import influence, reachable, splits, worst
+from anywarp.compiler.divergence import Influence, influence, reachable, splits, waits, worst
 from anywarp.compiler.fold import same
-from anywarp.compiler.ir import CONVERGE, Block, Const, Kernel, Op, Phi, Specialisation, Undefined, Value
+from anywarp.compiler.ir import CLOCKS, CONVERGE, PURE, Block, Const, Kernel, Op, Phi, Specialisation, Undefined, Value
 from anywarp.compiler.ranges import Ranges
 from anywarp.compiler.regions import live_values
-from anywarp.compiler.shapes import VARYING, Analysis, Guarded, Shape
+from anywarp.compiler.shapes import VARYING, Analysis, Guarded, Shape, uniform
 from anywarp.compiler.transfer import Transfer, meet
 from anywarp.compiler.uses import definitions, homes
+from anywarp.compiler.warp_wise import agreed_by_warps
 from anywarp.ptx.isa.ops import BITS
 
 _NONE: frozenset[Op] = frozenset()
@@ -26,13 +27,22 @@ _VISITS = 1_500_000
 
 def analyse(kernel: Kernel, specialisation: Specialisation) -> Analysis:
     """Analyse `kernel`, which must be in loop-closed SSA form with its blocks in linear order and its variables laid out."""
+    if specialisation.lanes == 1:
+        return _of_one_lane(kernel)
     return _Fixpoint(kernel, specialisation).run()
 
 
 def analyse_wanting(kernel: Kernel, specialisation: Specialisation) -> tuple[Analysis, set[Value]]:
     """Analyse `kernel` and also return the values of which a congruence was wanted that is not known."""
+    if specialisation.lanes == 1:
+        return _of_one_lane(kernel), set()
     fixpoint = _Fixpoint(kernel, specialisation)
     return fixpoint.run(), fixpoint.transfer.missed
+
+
+def _of_one_lane(kernel: Kernel) -> Analysis:
+    """Where lanes are emitted one by one, each agrees with itself on everything."""
+    return Analysis(1, {value: uniform(1) for _, value in definitions(kernel)}, set(), set(), set())
 
 
 class _Fixpoint:
@@ -52,6 +62,10 @@ class _Fixpoint:
         self.staggered: set[int] = set()
         self.pinned: set[Value] = set()
         self.meeting = _meeting(self.flow, self.home)
+        self.parting: dict[int, Influence] = {}  # branches that may part the lanes of a warp
+        self.apart: set[int] = set()
+        self.ahead: set[int] = set()
+        self.whole = _names_all(kernel)
         self.exits: dict[int, list[Loop]] = {}
         self.visits = 0
         self.work: list[Op | Phi | Block] = []
@@ -64,6 +78,12 @@ class _Fixpoint:
                 self._queue(op)
             for phi in block.phis:
                 self._queue(phi)
+        self._settle()
+        while self._run_ahead():
+            self._settle()
+        return self._result()
+
+    def _settle(self) -> None:
         while self.work:
             item = self.work.pop()
             self.queued.discard(item)
@@ -73,7 +93,6 @@ class _Fixpoint:
                 self._phi(item)
             else:
                 self._branch(item)
-        return self._result()
 
     def _queue(self, item: Op | Phi | Block) -> None:
         if item not in self.queued:
@@ -171,9 +190,8 @@ class _Fixpoint:
             effect = worst(self.flow)
         if effect.staggered:
             self._stagger(number, effect.staggered)
-        self.thin |= effect.blocks
-        for node in self.meeting.keys() & effect.blocks:
-            self._pin(self.meeting.pop(node))
+        self.parting[number] = effect
+        self._thin(effect.blocks)
         for join in effect.joins - self.joins:
             self.joins.add(join)
             self._requeue(join)
@@ -183,6 +201,11 @@ class _Fixpoint:
                 for target in {t for _, t in loop.exits}:
                     self.exits.setdefault(target, []).append(loop)
                     self._requeue(target)
+
+    def _thin(self, blocks: set[int]) -> None:
+        self.thin |= blocks
+        for node in self.meeting.keys() & blocks:
+            self._pin(self.meeting.pop(node))
 
     def _requeue(self, number: int) -> None:
         for phi in self.flow.blocks[number].phis:
@@ -197,6 +220,7 @@ class _Fixpoint:
         self.staggered |= barriers
         reached = reachable(self.flow, self.flow.succ[branch])
         self.thin |= reached
+        self.apart |= reached
         for node in reached:
             if len(self.flow.pred[node]) > 1 and node not in self.joins:
                 self.joins.add(node)
@@ -204,6 +228,46 @@ class _Fixpoint:
             if splits(self.flow, node):
                 self.staggered.add(node)
         self._pin(_live_in(self.flow, {t for node in self.staggered for t in self.flow.succ[node]}))
+
+    def _run_ahead(self) -> bool:
+        """Let lanes go on while others of their warp wait for members, once all shapes are settled; tells whether any may.
+
+        What they run then is run by a part of the lanes, up to where all threads gather. Where every mask names all lanes, whoever
+        runs ahead meets nobody any more, but for other barriers of the warp: it comes back or ends. Other masks let lanes wait in several places, each with values of
+        its own time: what lives there may differ from lane to lane, and so may what is read or voted on the way.
+        """
+        found = False
+        for branch, effect in list(self.parting.items()):
+            condition = self.flow.blocks[branch].terminator.args[0]
+            if condition is not None and agreed_by_warps(condition, self.shape.get) and self.lanes > 32:
+                continue
+            del self.parting[branch]
+            self.apart |= effect.blocks
+            if not effect.ahead:
+                continue
+            found = True
+            reached = reachable(self.flow, effect.ahead, up_to_barriers=True)
+            self.apart |= reached
+            self._thin(reached)
+            if (not self.whole or effect.beyond) and not reached <= self.ahead:
+                self.ahead |= reached
+                self._part_in_time()
+        return found
+
+    def _part_in_time(self) -> None:
+        """Let what is made in blocks that lanes run at their own times differ, where it lives longer or depends on the time."""
+        live = live_values(self.flow)
+        values: set[Value] = set()
+        for node in self.ahead:
+            block = self.flow.blocks[node]
+            values.update(op for op in block.ops if _of_its_time(op))
+            if waits(block):
+                values.update(live[node], block.phis, block.ops)
+            if splits(self.flow, node):
+                for target in block.terminator.targets:
+                    values.update(live[self.flow.index[target]])
+                    values.update(phi.incoming[block] for phi in target.phis)
+        self._pin(v for v in values if v in self.home and self.flow.index[self.home[v]] in self.ahead)
 
     def _pin(self, values: Iterable[Value]) -> None:
         """Let values differ from lane to lane, unless they can be computed again anywhere."""
@@ -235,7 +299,28 @@ class _Fixpoint:
             guarded,
             {blocks[loop.header] for loop in self.loops},
             {blocks[n] for n in self.staggered},
+            {blocks[n] for n in self.ahead},
+            {blocks[n] for n in self.apart},
         )
+
+
+def _of_its_time(op: Op) -> bool:
+    """Tell whether an operation may give lanes that run it later something else, given the same operands."""
+    if op.name == "special":
+        return op.attrs["name"] in CLOCKS
+    if op.name == "load":
+        return op.attrs["space"] not in ("const", "param")
+    return op.name not in PURE and op.name not in (CONVERGE, "barrier_result")
+
+
+def _names_all(kernel: Kernel) -> bool:
+    """Tell whether every member mask names all lanes."""
+    masks = [op.args[0] for block in kernel.blocks for op in block.ops if op.name == CONVERGE]
+    ends = [block.terminator for block in kernel.blocks]
+    masks += [
+        end.args[0] for end in ends if end.name == "barrier" and end.attrs.get("warp") and end.args[0] is not None
+    ]
+    return all(isinstance(mask, Const) and mask.bits == 0xFFFFFFFF for mask in masks)
 
 
 def _ranges(kernel: Kernel, specialisation: Specialisation) -> Ranges:

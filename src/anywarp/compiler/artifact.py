@@ -28,6 +28,7 @@ REASONS = (
     "there is no sampler at that address",
     "a surface access that is outside or misaligned",
     "a member mask names lanes at another trip of a loop, which lanes that move in step cannot wait for",
+    "lanes of a warp wait for each other at different instructions, for ever",
 )
 """Why a kernel trapped, by `AwWorker.reason`."""
 

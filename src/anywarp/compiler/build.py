@@ -16,6 +16,7 @@ from anywarp.compiler.layout import Global, as_double, narrowed
 from anywarp.compiler.skeleton import FunctionName, Missing, ParamPlace, Place, Register, Step, VectorRegister
 from anywarp.diagnostics import Source, Span
 from anywarp.ptx.isa.matrix_forms import Product
+from anywarp.ptx.isa.operands import displacement
 from anywarp.ptx.isa.ops import BITS, AddressSpace, Type
 from anywarp.ptx.isa.special_registers import SPECIAL
 from anywarp.ptx.tree import Float, Instruction, Integer, Name, Negated, Offset, Operand, Sink
@@ -157,7 +158,7 @@ class IRBuilder:
         if isinstance(operand, Negated):
             return self.not_(self.read(operand.operand, type))
         if isinstance(operand, Offset):
-            return self.resize(self.address_of(operand.base.name, operand.value), type)
+            return self.resize(self.address_of(operand.base.name, displacement(self, operand)), type)
         if not isinstance(operand, Name):
             self.fail(codes.WRONG_OPERAND, "this operand cannot be read as one value")
         register = self._register_of(operand)
@@ -479,9 +480,22 @@ class IRBuilder:
     def _entity(self, name: str) -> object:
         return self._names().get(name)
 
-    def address_of(self, name: str, offset: int = 0) -> Value:
-        """The address of a variable within its state space, as i64."""
+    def element_size(self, name: str) -> int:
+        """The bytes of one element of a variable (see `Ops.element_size`)."""
         entity = self._entity(name)
+        if isinstance(entity, Place | Global) and entity.element:
+            return entity.element
+        self.fail(codes.WRONG_OPERAND, f"`{name[:200]}` is no variable that can be indexed")
+
+    def address_of(self, name: str, offset: int = 0) -> Value:
+        """The address of a variable within its state space, as i64; of a register, `%r1+4`, what it holds and the offset."""
+        entity = self._entity(name)
+        if isinstance(entity, Register) and entity.type in (
+            "i16",
+            "i32",
+            "i64",
+        ):  # ptxas adds, whatever the instruction
+            return self.add(self.resize(self.register(entity), "i64"), self.const("i64", offset))
         if isinstance(entity, Place):
             return self.place(entity, "i64", offset)
         if isinstance(entity, ParamPlace):

@@ -10,8 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from anywarp.compiler import codes
+from anywarp.compiler.fold import INTEGERS
+from anywarp.compiler.host_functions import HOST_FUNCTIONS
 from anywarp.compiler.layout import align_up, size_and_alignment
-from anywarp.compiler.scopes import Frame, frames
+from anywarp.compiler.scopes import Frame, frames, make_vector
 from anywarp.compiler.skeleton import (
     FRAME_ALIGN,
     Activation,
@@ -27,14 +29,15 @@ from anywarp.compiler.skeleton import (
     StackCheck,
     StackRoom,
     Step,
+    VectorRegister,
     register_type,
 )
 from anywarp.compiler.walk import BAD_POINTER, STACK_OVERFLOW, Blocks, place_in
 from anywarp.diagnostics import Span
 from anywarp.ptx.isa.ops import Type
-from anywarp.ptx.tree import CallPrototype, Function, Group, Instruction, Name, Operand, Sink, Targets, Variable
+from anywarp.ptx.tree import CallPrototype, Function, Group, Instruction, Name, Operand, Sink, Targets, Variable, Vector
 
-HOST_FUNCTIONS: dict[str, str] = {
+SERVICES: dict[str, str] = {
     "vprintf": "vprintf", "malloc": "malloc", "free": "free", "__assertfail": "assertfail",
 }  # fmt: skip
 """Functions of CUDA's device run time that the runtime supplies, by the name of the service."""
@@ -143,6 +146,12 @@ class Calls(Blocks):
         self._check_recursion(frame, callee, call.span)
         inner = Frame(callee, self.node(), frame, owner=frame.owner)
         for formal, actual in zip(callee.params, call.arguments, strict=True):
+            if formal.space == "reg" and formal.vector > 1:
+                vector = make_vector(formal)
+                inner.names[formal.name] = (0, vector)
+                for element, part in zip(vector.elements, self._parts(frame, formal, actual, call.span), strict=True):
+                    self.add(self._assign(frame, element, part, formal.type, call.span))
+                continue
             entity = self._formal(frame, formal, actual, call.span)
             inner.names[formal.name] = (0, entity)
             if entity is not self._place(frame, actual):
@@ -150,6 +159,14 @@ class Calls(Blocks):
         assert inner.after is not None
         done = self.nodes[inner.after]
         for formal, actual in zip(callee.returns, call.results, strict=True):
+            if formal.space == "reg" and formal.vector > 1:
+                vector = make_vector(formal)
+                inner.names[formal.name] = (0, vector)
+                for element, part in zip(vector.elements, self._parts(frame, formal, actual, call.span), strict=True):
+                    target = self._target(frame, part, call.span)
+                    if target is not None:
+                        done.steps.append(self._assign(frame, target, element, formal.type, call.span))
+                continue
             entity = self._formal(frame, formal, actual, call.span)
             inner.names[formal.name] = (0, entity)
             target = self._target(frame, actual, call.span)
@@ -159,6 +176,14 @@ class Calls(Blocks):
         inner.resume = after
         self.continue_at(self.node())
         self.enter(callee, inner)
+
+    def _parts(self, frame: Frame, formal: Variable, actual: Operand, span: Span) -> tuple[Operand, ...]:
+        """Return the elements of what is passed for a vector in registers: of a vector register, or of a list."""
+        parts = self.scopes.spread(frame, actual)
+        if not isinstance(parts, Vector) or len(parts.elements) != formal.vector:
+            words = f"`{formal.name[:200]}` is a vector of {formal.vector} registers"
+            self.scopes.fail(codes.WRONG_CALL, words, span)
+        return parts.elements
 
     def _check_recursion(self, frame: Frame, callee: Function, span: Span) -> None:
         walk: Frame | None = frame
@@ -195,6 +220,8 @@ class Calls(Blocks):
         if isinstance(operand, Sink):
             return None
         entity = self.scopes.find(frame, operand.name) if isinstance(operand, Name) else None
+        if isinstance(entity, VectorRegister) and isinstance(operand, Name) and operand.member is not None:
+            entity = entity.elements["xyzw".index(operand.member)]
         if not isinstance(entity, Register | Place):
             self.scopes.fail(codes.WRONG_CALL, "the result of a call goes to a register or a .param variable", span)
         return entity
@@ -376,7 +403,7 @@ class Calls(Blocks):
 
     def _host(self, frame: Frame, call: _Call, name: str, declared: Function | None, after: int) -> None:
         """Call a service of the runtime; each argument has the type of the declared parameter."""
-        service = HOST_FUNCTIONS.get(name)
+        service = SERVICES.get(name)
         if service is None or declared is None or len(call.results) > 1 or len(call.results) != len(declared.returns):
             self.scopes.fail(
                 codes.UNDEFINED_FUNCTION,
@@ -385,6 +412,15 @@ class Calls(Blocks):
                 "link the device code that defines it",
                 function=name,
             )
+        function = HOST_FUNCTIONS[f"aw_{service}"]
+        types = [register_type(each.type) for each in (*declared.params, *declared.returns)]
+        needed = len(function.parameters) - function.takes_worker
+        if (
+            len(declared.params) < needed
+            or len(declared.returns) != (function.result != "void")
+            or not all(type in INTEGERS for type in types)
+        ):
+            self.scopes.fail(codes.WRONG_CALL, f"`{name}` is declared otherwise than CUDA has it", call.span)
         if len(call.arguments) != len(declared.params):
             self.scopes.fail(codes.WRONG_CALL, f"`{name[:200]}` takes {len(declared.params)} arguments", call.span)
         names: dict[str, Entity] = {}

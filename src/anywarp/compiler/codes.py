@@ -25,6 +25,7 @@ UNKNOWN_REGISTER = "C014"
 BLOCK_SHAPE = "C015"
 INTERNAL = "C016"
 UNSUPPORTED = "C017"
+OLD_LLVM = "C018"
 NO_LINKER = "C103"
 TOO_MUCH_SHARED = "C104"
 LINKER_FAILED = "C105"
@@ -47,6 +48,7 @@ TITLES: dict[str, str] = {
     BLOCK_SHAPE: "a block shape that the kernel does not allow",
     INTERNAL: "a mistake in anywarp's compiler",
     UNSUPPORTED: "an operation that the device does not have yet",
+    OLD_LLVM: "an LLVM that is too old",
     NO_LINKER: "no linker for code objects",
     TOO_MUCH_SHARED: "more static shared memory than the architecture has",
     LINKER_FAILED: "a linker that failed",

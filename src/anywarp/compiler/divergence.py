@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from anywarp.compiler.cfg import ControlFlow, Loop
+from anywarp.compiler.ir import CONVERGE, Block
 
 
 @dataclass(slots=True)
@@ -18,13 +19,16 @@ class Influence:
 
     `blocks` may run with fewer lanes than the branch; `joins` are blocks that lanes reach on different ways, so that their phis
     differ between lanes; `loops` are left by lanes at different trips. `staggered` are barriers at which groups of lanes of one
-    warp may wait at different times.
+    warp may wait at different times. `ahead` is where lanes may be, and go on, while others of their warp wait for members; at
+    `beyond`, other barriers of the warp, they may meet those.
     """
 
     blocks: set[int] = field(default_factory=set[int])
     joins: set[int] = field(default_factory=set[int])
     loops: list[Loop] = field(default_factory=list[Loop])
     staggered: set[int] = field(default_factory=set[int])
+    ahead: set[int] = field(default_factory=set[int])
+    beyond: set[int] = field(default_factory=set[int])
 
 
 def influence(flow: ControlFlow, branch: int) -> Influence:
@@ -41,7 +45,9 @@ def worst(flow: ControlFlow) -> Influence:
     """Return an influence that covers that of any branch."""
     nodes = set(range(len(flow.blocks)))
     joins = {node for node in nodes if len(flow.pred[node]) > 1}
-    return Influence(nodes, joins, list(flow.loops), {node for node in nodes if splits(flow, node)})
+    barriers = {node for node in nodes if is_warp_barrier(flow.blocks[node])}
+    staggered = {node for node in nodes if splits(flow, node)}
+    return Influence(nodes, joins, list(flow.loops), staggered, nodes, barriers if len(barriers) > 1 else set())
 
 
 class _Sweep:
@@ -99,6 +105,7 @@ class _Sweep:
     def _visit(self, node: int) -> None:
         self.out.blocks.add(node)
         self._barrier(node, self.pending)
+        self._wait(node, self.pending)
         targets = self.flow.succ[node]
         if not targets:
             self.ended = True
@@ -113,6 +120,28 @@ class _Sweep:
         self.ended = True
         if self.rounds or any(self._reaches_barrier(other) for other in others):
             self.out.staggered.add(node)
+
+    def _wait(self, node: int, others: Iterable[int]) -> None:
+        """Lanes that wait here for members let the others run ahead, to their end if need be."""
+        ahead = {*others, *(loop.header for loop in self.rounds)}
+        if ahead and waits(self.flow.blocks[node]):
+            self.out.ahead |= {node, *ahead}
+            if is_warp_barrier(self.flow.blocks[node]):
+                self.out.beyond |= self._barriers_beyond(node, ahead)
+
+    def _barriers_beyond(self, node: int, ahead: set[int]) -> set[int]:
+        """Return the other barriers of the warp that lanes may come to from `ahead`, but for those that come by `node` first."""
+        dominance, nest = self.flow.dominance, self.flow.nest
+        first = {
+            loop.header for loop in nest.around(node) if all(dominance.dominates(node, latch) for latch in loop.latches)
+        }
+        seen, work = {node}, list(ahead - first)
+        while work:
+            one = work.pop()
+            if one not in seen:
+                seen.add(one)
+                work += self.flow.succ[one]
+        return {one for one in seen if one != node and is_warp_barrier(self.flow.blocks[one])}
 
     def _reaches_barrier(self, start: int) -> bool:
         return any(splits(self.flow, node) for node in reachable(self.flow, [start]))
@@ -138,6 +167,7 @@ class _Sweep:
         self.rounds = {}
         for node in loop.blocks:
             self._barrier(node, leaving)
+            self._wait(node, {loop.header, *leaving})
         del self.enclosing[loop.header]
         for source, target in loop.exits:
             self._arrive(source, target, ("exit", source, target))
@@ -149,13 +179,31 @@ def splits(flow: ControlFlow, node: int) -> bool:
     return end.name == "barrier" and not end.attrs.get("warp")
 
 
-def reachable(flow: ControlFlow, starts: Iterable[int]) -> set[int]:
-    """Return the blocks that can be reached from any of `starts`, these included."""
+def waits(block: Block) -> bool:
+    """Tell whether lanes wait in a block for others of their warp that an instruction names."""
+    return any(op.name == CONVERGE for op in block.ops) or is_warp_barrier(block)
+
+
+def is_warp_barrier(block: Block) -> bool:
+    """Tell whether a block ends in a barrier of lanes that it names."""
+    return block.terminator.name == "barrier" and bool(block.terminator.attrs.get("warp"))
+
+
+def gathers(block: Block) -> bool:
+    """Tell whether a block ends in a barrier that all threads of the block of threads wait at: nobody goes on while others are elsewhere."""
+    end = block.terminator
+    waiting = end.name == "barrier" and not end.attrs.get("warp") and end.attrs.get("kind") not in ("yield", "arrive")
+    return waiting and (len(end.args) < 2 or end.args[1] is None)
+
+
+def reachable(flow: ControlFlow, starts: Iterable[int], *, up_to_barriers: bool = False) -> set[int]:
+    """Return the blocks that can be reached from any of `starts`, these included (and not through a barrier that gathers all threads)."""
     seen: set[int] = set()
     work = list(starts)
     while work:
         node = work.pop()
         if node not in seen:
             seen.add(node)
-            work += flow.succ[node]
+            if not (up_to_barriers and gathers(flow.blocks[node])):
+                work += flow.succ[node]
     return seen

@@ -126,8 +126,9 @@ class _Explainer:
         yield f"kernel {self.kernel.name} for blocks of {block} threads, on {c.simd.cpu}"
         lanes = c.specialisation.lanes
         jammed = f" ({lanes // 32} warps jammed)" if lanes > 32 else ""
+        together = f"{lanes} lanes are computed together{jammed}, in vectors of {machine.vector_bits} bits ({self.chunk} lanes of 32 bits)"
         yield (
-            f"{lanes} lanes are computed together{jammed}, in vectors of {machine.vector_bits} bits ({self.chunk} lanes of 32 bits); "
+            f"{together if lanes > 1 else 'each lane runs on its own, from one barrier to the next'}; "
             f"{len(c.artifact.object) / 1024:.0f} KiB of object code, compiled in {c.artifact.compile_ms:.0f} ms"
         )
         yield self._value_counts()

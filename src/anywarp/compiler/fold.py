@@ -138,10 +138,9 @@ def canonical(name: str, args: list[Value], attrs: dict[str, Any]) -> tuple[str,
     right = args[1]
     if name == "sub":
         return "add", [args[0], Const(right.type, -right.bits)], attrs
-    power = right.bits.bit_length() - 1
-    if name == "div" and not attrs.get("signed") and right.bits == 1 << power:
-        return "lshr", [args[0], Const(right.type, power)], {}
-    if name == "rem" and not attrs.get("signed") and right.bits == 1 << power:
+    if name in ("div", "rem") and not attrs.get("signed") and right.bits.bit_count() == 1:
+        if name == "div":
+            return "lshr", [args[0], Const(right.type, right.bits.bit_length() - 1)], {}
         return "and", [args[0], Const(right.type, right.bits - 1)], {}
     return name, args, attrs
 

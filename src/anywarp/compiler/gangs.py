@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from anywarp.compiler.cfg import ControlFlow, control_flow
-from anywarp.compiler.ir import Block, Kernel, Op, Phi, Specialisation, Value
+from anywarp.compiler.ir import PURE, Block, Const, Kernel, Op, Phi, Specialisation, Value
 from anywarp.compiler.regions import live_values
 from anywarp.compiler.shapes import Analysis
 from anywarp.ptx.isa.ops import BITS
 
-WARP = 32
+WARP, SINGLE = 32, 1
 _REGISTERS = 0.8
 """Share of the vector registers that live values of the hottest loop may take."""
 _STREAMING = 128
@@ -23,12 +23,19 @@ _APART = 64
 """Lanes to which loops are widened whose number of trips differs from lane to lane: all wait for the last."""
 _SIZE = 5200
 """Vector instructions up to which code may grow by widening; a kernel of the usual size compiles in a tenth of a second then."""
+_MANY = 1200
+"""Vector operations of one warp from which on lanes run one by one where they may.
+
+So much code, most of it there twice for lanes that part, takes LLVM the longer the more there is of it (half a minute for 5000
+operations), spills most of what it computes, and runs no faster than each lane on its own would.
+"""
 _ALONE, _FEWER = 3, 1.5
 """How far the registers may be exceeded where that makes barriers vanish, or makes rounds at them fewer."""
 _ROW = 4
 """Neighbours in memory that each lane loads at once."""
 _LENGTH = {"approximate": 14, "fdiv": 2, "fsqrt": 2, "div": 8, "rem": 8, "shuffle": 2, "matrix": 8}
 """Vector operations that some operations become."""
+_PLAIN = frozenset({"sync", "red_popc", "red_and", "red_or"})
 _WAITS = frozenset({"atomic", "host_call"})
 
 
@@ -62,6 +69,35 @@ def allowed(kernel: Kernel, specialisation: Specialisation) -> Gang:
     return Gang(most, "the largest that divides the block")
 
 
+def can_run_apart(kernel: Kernel) -> bool:
+    """Tell whether each lane may run on its own from one barrier of the block to the next.
+
+    Lanes of a warp are then not in step: none may take part in what a warp does together, wait for another, or (as code for old
+    cards does, with volatile accesses) rest on the order of a warp's accesses.
+    """
+    if any(not _on_its_own(op) for block in kernel.blocks for op in block.ops) or waits_in_loops(kernel):
+        return False
+    ends = [block.terminator for block in kernel.blocks if block.terminator.name == "barrier"]
+    if any(end.attrs.get("kind") not in _PLAIN or end.attrs.get("warp") or end.args[1] is not None for end in ends):
+        return False
+    numbers = {end.args[0].bits if isinstance(end.args[0], Const) else None for end in ends}
+    return None not in numbers and len(numbers) < 2
+
+
+def _on_its_own(op: Op) -> bool:
+    if op.name in PURE or op.name in ("atomic", "fence", "barrier_result"):
+        return True
+    if op.name == "host_call":
+        return not op.attrs["name"].startswith("bulk_")
+    return op.name in ("load", "store") and not op.attrs.get("volatile")
+
+
+def too_long(kernel: Kernel, specialisation: Specialisation, analysis: Analysis | None = None) -> bool:
+    """Tell whether lanes had better run one by one because vector code would be too long; without an analysis: surely so."""
+    size = sum(len(block.ops) for block in kernel.blocks) // 2 if analysis is None else _size(kernel, analysis)
+    return size > _MANY and not specialisation.checks and can_run_apart(kernel)
+
+
 def waits_in_loops(kernel: Kernel) -> bool:
     """Tell whether a loop reads memory in a way that may wait for another warp: such warps must be able to run in turns.
 
@@ -84,6 +120,8 @@ def _may_wait(op: Op, used: set[Value]) -> bool:
 def choose(kernel: Kernel, analysis: Analysis, specialisation: Specialisation, registers: int, chunk: int) -> Gang:
     """Choose the width for a target with `registers` vector registers of `chunk` 32-bit lanes. `analysis`: of one warp."""
     most = allowed(kernel, specialisation)
+    if too_long(kernel, specialisation, analysis):
+        return Gang(SINGLE, "lanes run one by one: as vectors there would be too much code")
     if most.lanes == WARP or specialisation.quick:
         return most if most.lanes == WARP else Gang(WARP, "code is wanted soon")
     flow = control_flow(kernel)

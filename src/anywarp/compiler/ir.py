@@ -26,17 +26,23 @@ parameter buffer; `symbol` (attrs space, offset) is the address of a variable wi
 shared memory, the thread's local memory, or the module's data; `element` (attrs index) takes one result of a vector load.
 """
 
-WARP = frozenset({"shuffle", "ballot", "match_any", "reduce", "matrix"})
+WARP = frozenset({"shuffle", "ballot", "match_any", "reduce", "matrix", "wave_all"})
 """Operations whose value depends on which lanes are active: not to be moved across control flow.
+
+`wave_all` (args: an i1) tells whether all active lanes of the hardware's wave agree; only `amdgpu.turns` makes it.
 
 `matrix` (attrs product) multiplies matrices that the lanes hold together: args are the registers of A, B and C, then what else
 the product needs; it is the first register of D, and the others come through `element`.
 """
 
 EFFECTS = frozenset(
-    {"load", "matrix_load", "store", "atomic", "fence", "host_call", "texture", "barrier_result", "converge"}
+    "load matrix_load store atomic fence host_call texture barrier_result converge barrier_arrive barrier_passed".split()
 )
-"""Operations kept in place and order. `load`, `store`, `atomic`, `host_call`, `texture` obey `guard`."""
+"""Operations kept in place and order. `load`, `store`, `atomic`, `host_call`, `texture` obey `guard`.
+
+A barrier in two halves, which only `amdgpu.turns` makes: `barrier_arrive` (args: barrier id and, unless all threads are meant, their
+count) is the phase that the warp arrives in, `barrier_passed` (args: barrier id, phase) an i1, whether it is over.
+"""
 
 CLOCKS = frozenset({"clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi"})
 

@@ -60,12 +60,17 @@ def align_up(offset: int, align: int) -> int:
     return (offset + align - 1) // align * align
 
 
+def element_size(variable: Variable) -> int:
+    """Return the bytes of one element of a variable, which is a vector where it is declared so."""
+    return max(1, WIDTHS[variable.type] // 8) * variable.vector
+
+
 def size_and_alignment(variable: Variable, source: Source | None = None) -> tuple[int, int]:
     """Return a variable's size and alignment in bytes (section 5.4: natural alignment of the element unless `.align`).
 
     An unsized array has the size of its initialiser, or 0.
     """
-    element = max(1, WIDTHS[variable.type] // 8) * variable.vector
+    element = element_size(variable)
     count = 1
     for position, bound in enumerate(variable.dims):
         count *= _unsized(variable) if bound is None and position == 0 else (bound or 0)
@@ -123,6 +128,8 @@ class Global:
     align: int
     managed: bool = False
     """Whether the host reads and writes it too (`.attribute(.managed)`, section 5.1.4)."""
+    element: int = 0
+    """The bytes of one element."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +222,9 @@ def _place(variables: Iterable[Variable], source: Source | None) -> tuple[dict[s
         size, align = size_and_alignment(variable, source)
         offset = align_up(end, align)
         managed = any("managed" in attribute for attribute in variable.attributes)
-        placed[variable.name] = Global(variable.name, variable.space, offset, size, align, managed)
+        placed[variable.name] = Global(
+            variable.name, variable.space, offset, size, align, managed, element_size(variable)
+        )
         end, widest = offset + size, max(widest, align)
         if end > DATA_LIMIT:
             raise codes.problem(codes.TOO_MUCH_DATA, f"module data over {DATA_LIMIT} bytes", source, variable.span)

@@ -37,16 +37,13 @@ from anywarp.ptx.isa.registry import expand
 from anywarp.ptx.tree import Function, Instruction, Operand
 
 NAME_MEMBERS = frozenset({"shfl", "vote", "match", "redux", "elect"})
-"""Opcodes whose `.sync` forms name lanes, in their last operand."""
-
-WAIT_FOR_MEMBERS = NAME_MEMBERS - {"elect"}
-"""Opcodes whose `.sync` forms wait for the lanes that they name."""
+"""Opcodes whose `.sync` forms wait for the lanes that they name, in their last operand."""
 
 
 def lower_kernel(module: ModuleView, name: str, *, members: bool = False, stack_bytes: int = STACK_BYTES) -> Kernel:
     """Lower the kernel `name` with all functions it calls. Raises AnywarpError with a place in the PTX.
 
-    `members` puts a `check` of the named lanes before each instruction that names some; `stack_bytes` are there for calls that
+    `members` puts a `check` of the named lanes where they have come before an instruction that names some; `stack_bytes` are there for calls that
     are made for real.
     """
     function = module.function(name)
@@ -180,10 +177,10 @@ class _Lowering:
             if is_barrier(what):
                 self._barrier_result(what)
             else:
-                if self.members and what.opcode in NAME_MEMBERS and what.has("sync") and what.operands:
-                    builder.check_members(builder.read(what.operands[-1], "i32"))
-                if what.opcode in WAIT_FOR_MEMBERS and what.has("sync") and what.operands:
+                if what.opcode in NAME_MEMBERS and what.has("sync") and what.operands:
                     builder.converge(builder.read(what.operands[-1], "i32"), self._line(step.span))
+                    if self.members:
+                        builder.check_members(builder.read(what.operands[-1], "i32"))
                 expand(builder, what)
 
     def _assign(self, what: Assign) -> None:

@@ -46,6 +46,6 @@ def read_options(text: str, block: tuple[int, int, int] | None) -> Specialisatio
     )
     if not 0 <= out.stack <= 1 << 23:
         raise ValueError(f"a stack that no thread can have: {out.stack}")
-    if out.lanes not in (0, 32, 64, 128, 256, 512, 1024) or not out.checks <= CHECKS or write_options(out) != text:
+    if out.lanes not in (0, 1, 32, 64, 128, 256, 512, 1024) or not out.checks <= CHECKS or write_options(out) != text:
         raise ValueError(f"options that nobody wrote: {text[:200]}")
     return out

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 from anywarp.compiler import codes
-from anywarp.compiler.layout import LOCAL_LIMIT, SHARED_LIMIT, size_and_alignment
+from anywarp.compiler.layout import LOCAL_LIMIT, SHARED_LIMIT, element_size, size_and_alignment
 from anywarp.compiler.skeleton import (
     Activation,
     Entity,
@@ -25,6 +25,7 @@ from anywarp.compiler.skeleton import (
     register_type,
 )
 from anywarp.diagnostics import Span
+from anywarp.ptx.declarations import inner_name
 from anywarp.ptx.tree import (
     Address,
     CallPrototype,
@@ -144,6 +145,8 @@ class Scopes:
             self._hide(walk, variable.name, self.local(variable, walk.frame.owner))
         elif variable.space == "shared":
             self._hide(walk, variable.name, self._shared(variable, walk.frame.function.name))
+        elif (placed := self.module.placed(inner_name(variable))) is not None:
+            self._hide(walk, variable.name, placed)
         else:
             self.fail(
                 codes.MISPLACED_DECLARATION,
@@ -154,7 +157,9 @@ class Scopes:
     def local(self, variable: Variable, owner: Activation | None = None) -> Place:
         """Make a variable in local memory, in the frame of the shared function that is being expanded, if any."""
         size, align = size_and_alignment(variable, self.module.source)
-        place = Place(variable.name, "local", size, align, parameter=variable.space == "param")
+        place = Place(
+            variable.name, "local", size, align, parameter=variable.space == "param", element=element_size(variable)
+        )
         if owner is None:
             self._remember(place, variable.span)
             return place
@@ -169,7 +174,9 @@ class Scopes:
         if key not in self._shared_places:
             size, align = size_and_alignment(variable, self.module.source)
             dynamic = variable.linkage == "extern" or (size == 0 and bool(variable.dims))
-            self._shared_places[key] = Place(variable.name, "shared", size, align, dynamic)
+            self._shared_places[key] = Place(
+                variable.name, "shared", size, align, dynamic, element=element_size(variable)
+            )
             self._remember(self._shared_places[key], variable.span)
         return self._shared_places[key]
 
@@ -247,6 +254,12 @@ class Scopes:
             elif isinstance(one, Pair):
                 work += [one.first, one.second]
 
+    def spread(self, frame: Frame, operand: Operand) -> Operand:
+        """Return a whole vector register as the list of its elements, anything else as it is."""
+        names: dict[str, Entity] = {}
+        self.scan(frame, operand, names, [])
+        return _spread(operand, names)
+
     def find(self, frame: Frame, name: str) -> Entity | None:
         """Return what a name means here: the innermost declaration, else the module's."""
         known = frame.names.get(name)
@@ -305,10 +318,19 @@ def _only_sources(instruction: Instruction) -> bool:
 
 
 def _make_register(name: str, declared: str, vector: int) -> Register | VectorRegister:
+    if vector > 1:
+        return _vector(name, declared, vector)
+    return Register(name, register_type(declared))
+
+
+def _vector(name: str, declared: str, vector: int) -> VectorRegister:
     kind = register_type(declared)
-    if vector == 1:
-        return Register(name, kind)
     return VectorRegister(name, tuple(Register(f"{name}.{m}", kind) for m in "xyzw"[:vector]))
+
+
+def make_vector(variable: Variable) -> VectorRegister:
+    """Return the registers of a parameter that is a vector of them."""
+    return _vector(variable.name, variable.type, variable.vector)
 
 
 def _spread(operand: Operand, names: dict[str, Entity]) -> Operand:

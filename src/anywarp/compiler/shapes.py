@@ -90,7 +90,9 @@ class Analysis:
     in a loop that lanes leave at different trips and that are used outside it other than by a phi at the loop's exit. None, as
     long as the IR is in loop-closed form: then those phis are varying, and setting them on the leaving edges is all there is to do.
     `divergent_loops`: headers of loops that lanes leave at different trips. `staggered_barriers`: blocks that end in a barrier
-    at which lanes of one warp may wait at different times.
+    at which lanes of one warp may wait at different times. `ahead`: blocks that lanes may run while others of their warp wait for
+    members, and that those run later; empty where such lanes can only be on their way out (all masks name all lanes). `apart`: blocks
+    that may run with a part of a warp's lanes; the others of `divergent_blocks` part the warps of a gang only.
     """
 
     lanes: int
@@ -101,3 +103,5 @@ class Analysis:
     guarded: dict[Value, Guarded] = field(default_factory=dict[Value, Guarded])
     divergent_loops: set[Block] = field(default_factory=set[Block])
     staggered_barriers: set[Block] = field(default_factory=set[Block])
+    ahead: set[Block] = field(default_factory=set[Block])
+    apart: set[Block] = field(default_factory=set[Block])

@@ -56,6 +56,8 @@ class Place:
     frame: Register | None = None
     offset: int = 0
     pinned: bool = False
+    element: int = 0
+    """The bytes of one element of a variable that the program declared."""
 
 
 FRAME_ALIGN = 16

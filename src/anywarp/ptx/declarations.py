@@ -80,6 +80,11 @@ def variables(c: Cursor, link: Linkage, start: int) -> list[Variable]:
     return found
 
 
+def inner_name(variable: Variable) -> str:
+    """Return the name under which the module keeps a variable that is declared inside a function."""
+    return f"$__{variable.name}__{variable.span.start}"
+
+
 def plain_variables(c: Cursor) -> list[Variable]:
     """Take the declarations that stand here in a row, as far as they are plain."""
     return _row(c, _PLAIN_VARIABLE, "")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from anywarp.diagnostics import Source, Span
 from anywarp.ptx import codes
 from anywarp.ptx.constants import literal
-from anywarp.ptx.declarations import SPACES, function_header, linkage, plain_variables, variables
+from anywarp.ptx.declarations import SPACES, function_header, inner_name, linkage, plain_variables, variables
 from anywarp.ptx.lexer import NESTING_LIMIT, Cursor
 from anywarp.ptx.statements import location, lone_directive, parse_function, pragma
-from anywarp.ptx.tree import Alias, Directive, File, Function, Integer, Item, Module, Section
+from anywarp.ptx.tree import Alias, Directive, File, Function, Integer, Item, Module, Section, Variable
 
 _OPAQUE = re.compile(rb'//[^\n]*|"[^"\n]*"?|/\*[\s\S]*?(?:\*/|\Z)')
 """Text in which braces mean nothing."""
@@ -30,6 +30,7 @@ _FORM = re.compile(
 )
 _CALL = re.compile(r"\bcall(?:\.\w+)*\s*(?:\([^()]*\)\s*,\s*)?([\w$%]+)", re.ASCII)
 _COMMENT = re.compile(r'//[^\n]*|"[^"\n]*"|/\*[\s\S]*?\*/')
+_INNER = re.compile(r"(?<![\w:])\.(?:global|const)(?=[\s.])", re.ASCII)
 _WORD = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
 
 
@@ -280,7 +281,26 @@ def _function(c: Cursor, header: Function, items: list[Item], functions: dict[st
         c.fail(codes.DEFINED_TWICE, f"`{header.name[:200]}` is defined twice", span=header.span)
     end = c.closing[c.start]
     functions[header.name] = FunctionEntry(header, (c.start, end))
+    items.extend(_inner_variables(c.source, c.start, end))
     c.seek(end)
+
+
+def _inner_variables(source: Source, start: int, end: int) -> list[Variable]:
+    """Return the `.global` and `.const` variables that are declared in a body, which there is one of each, under names of their own.
+
+    The manual declares these outside functions only (section 5.4.1); ptxas takes them inside, too, and keeps them in the module.
+    """
+    if _INNER.search(source.text, start, end) is None:
+        return []
+    text = source.text[start:end]
+    plain = _COMMENT.sub(lambda match: " " * len(match[0]), text)
+    found: list[Variable] = []
+    for match in _INNER.finditer(plain):
+        if plain[: match.start()].rstrip()[-1:] not in "{};:":
+            continue  # an attribute of a parameter: `.ptr .global`
+        place = start + match.start()
+        found += variables(Cursor(source, place, end), "", place)
+    return [replace(variable, name=inner_name(variable)) for variable in found]
 
 
 def _file(c: Cursor) -> File:

@@ -17,6 +17,7 @@ from typing import Any
 
 from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.ptx import codes, elf, fatbin
+from anywarp.ptx.carried import Carried, carried
 from anywarp.ptx.index import ModuleIndex, index_module
 from anywarp.ptx.isa.registry import supports
 
@@ -54,6 +55,8 @@ class Part:
     names: dict[Key, set[str]] = field(default_factory=dict[Key, set[str]])
     kernels: dict[str, Kernel] = field(default_factory=dict[str, Kernel])
     problems: list[Diagnostic] = field(default_factory=list[Diagnostic])
+    runtime: Carried = ""
+    """Whether NVIDIA's runtime is linked into it statically."""
 
     def missing(self) -> Counter[str]:
         """Count, for each thing that we lack, the kernels that need it."""
@@ -75,6 +78,7 @@ class Part:
         return {
             "name": self.name,
             **self.counts(),
+            "runtime": self.runtime or None,
             "images": [
                 {
                     "kind": kind,
@@ -105,7 +109,11 @@ def inspect_file(
     """
     with _content(path) as data:
         if bytes(data[:4]) != b"PK\x03\x04":
-            return [part for part in [_part(path.name, data, supplied, progress)] if part.images or part.problems]
+            return [
+                part
+                for part in [_part(path.name, data, supplied, progress)]
+                if part.images or part.problems or part.runtime
+            ]
         return _archive(path, progress, supplied)
 
 
@@ -124,7 +132,7 @@ def contents(path: Path) -> Iterator[tuple[str, bytes]]:
 def _archive(path: Path, progress: Progress, supplied: frozenset[str]) -> list[Part]:
     """Look into the files of a zip archive that are ELF files or GPU images."""
     parts = [_tried(name, content, supplied) for name, content in _members(path, progress)]
-    return [part for part in parts if part.images or part.problems]
+    return [part for part in parts if part.images or part.problems or part.runtime]
 
 
 def _members(path: Path, progress: Progress = lambda done, total: None) -> Iterator[tuple[str, bytes]]:
@@ -169,7 +177,7 @@ def _tried(name: str, content: bytes, supplied: frozenset[str]) -> Part:
 
 def _part(name: str, data: memoryview, supplied: frozenset[str], progress: Progress = lambda done, total: None) -> Part:
     """Look into every image of one file."""
-    part = Part(name)
+    part = Part(name, runtime=_runtime(data))
     found = list(fatbin.images(data))
     total, done = sum(len(i.stored) for i in found), 0
     for image in found:
@@ -183,6 +191,18 @@ def _part(name: str, data: memoryview, supplied: frozenset[str], progress: Progr
         done += len(image.stored)
         progress(done, total)
     return part
+
+
+def _runtime(data: memoryview) -> Carried:
+    """Return how NVIDIA's runtime is linked into a file; a file that needs the shared one carries none."""
+    if bytes(data[:4]) != elf.MAGIC:
+        return ""
+    try:
+        read = elf.read(data)
+    except AnywarpError:
+        return ""  # damaged tables are told where its images are looked for
+    needed = read.section(".dynstr")
+    return "" if needed is not None and b"libcudart.so" in bytes(needed) else carried(read)
 
 
 def _kernels(part: Part, image: fatbin.Image, supplied: frozenset[str]) -> tuple[str, ...]:

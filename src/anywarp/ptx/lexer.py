@@ -15,7 +15,8 @@ from anywarp.ptx import codes
 NESTING_LIMIT = 128
 """Most scopes, lists or parentheses inside one another; compilers stay below ten."""
 
-SKIP = r"(?:[ \t\r\n\f\v]+|//[^\n]*|/\*[\s\S]*?\*/)*"
+SKIP = r"(?:[ \t\r\n\f\v]+|//[^\n]*|/\*[\s\S]*?\*/|#(?:line\b|[ \t]+(?=\d))[^\n]*)*"
+"""Space, comments, and what a C preprocessor leaves: `#line 3 "a.cu"`, `# 3 "a.cu"` (section 4.2)."""
 IDENTIFIER = r"(?:[A-Za-z][\w$]*|[_$%][\w$]+|_)"
 
 TOKEN = re.compile(

@@ -80,7 +80,7 @@ def _named(c: Cursor) -> Operand:
     if c.take("["):
         index = integer(c, "as an index")
         c.expect("]", "after the index")
-        return Offset(base, index)
+        return Offset(base, index, indexed=True)
     return Offset(base, _displacement(c)) if c.at("+", "-") else base
 
 
@@ -104,7 +104,7 @@ def _address(c: Cursor) -> Address:
     c.expect("[", "before the address")
     base = operand(c)
     offset = 0
-    if isinstance(base, Offset):
+    if isinstance(base, Offset) and not base.indexed:
         base, offset = base.base, base.value
     extra: list[Operand] = []
     while c.take(","):

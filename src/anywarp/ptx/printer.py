@@ -125,6 +125,8 @@ def print_operand(operand: Operand) -> str:
         return f"{operand.value}U" if operand.unsigned else str(operand.value)
     if isinstance(operand, Float):
         return f"0f{operand.bits:08X}" if operand.width == 32 else f"0d{operand.bits:016X}"
+    if isinstance(operand, Offset) and operand.indexed:
+        return f"{print_operand(operand.base)}[{operand.value}]"
     if isinstance(operand, Offset):
         return f"{print_operand(operand.base)}+{operand.value}"
     return _compound(operand)

@@ -42,10 +42,11 @@ class Float:
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """A variable's address plus a constant: `var+8` or `var[8]` as a source operand."""
+    """A variable's address plus a constant: `var+8`; `var[8]` is `indexed`, the address of an element (section 6.4.3)."""
 
     base: Name
     value: int
+    indexed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

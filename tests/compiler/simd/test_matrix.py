@@ -86,7 +86,7 @@ def test_many_products_of_a_kind_share_one_function(form, prepared_too):
         assert len(re.findall(r"define internal fastcc void @aw\.matrix", text)) == 1 + more
         assert len(re.findall(r"call fastcc void @aw\.matrix", text)) == times + more
         sizes.append(text.count("\n"))
-    assert sizes[2] - sizes[1] < 40 * 30
+    assert (sizes[2] - sizes[1]) / 38 < sizes[0] / 10  # whatever the width of the processor's vectors
 
 
 @pytest.mark.parametrize("options", ["gang=32", "gang=64", "gang=128"])

@@ -35,8 +35,10 @@ def plan_barriers(kernel: Kernel, specialisation: Specialisation) -> BarrierPlan
     """Decide for every barrier of a kernel."""
     found = [b.terminator for b in kernel.blocks if is_block_barrier(b.terminator)]
     numbers = [end.args[0].bits if isinstance(end.args[0], Const) else None for end in found]
+    arrivals = [op.args[0] for b in kernel.blocks for op in b.ops if op.name == "barrier_arrive"]
     any_number = None in numbers
-    counted = {n for n, end in zip(numbers, found, strict=True) if not waits_for_all(end, specialisation)}
+    counted = {n.bits if isinstance(n, Const) else None for n in arrivals}
+    counted |= {n for n, end in zip(numbers, found, strict=True) if not waits_for_all(end, specialisation)}
     reducing = {n for n, end in zip(numbers, found, strict=True) if str(end.attrs["kind"]).startswith("red")}
     every = frozenset(range(COUNT))
     if None in counted or (any_number and counted):

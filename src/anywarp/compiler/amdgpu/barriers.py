@@ -12,7 +12,7 @@ from anywarp.compiler.amdgpu.emitter import SHARED, Emitter
 from anywarp.compiler.amdgpu.pointers import variable
 from anywarp.compiler.amdgpu.special import threads
 from anywarp.compiler.amdgpu.warp import ballot
-from anywarp.compiler.ir import Const, Terminator, Value
+from anywarp.compiler.ir import Const, Op, Terminator, Value
 from anywarp.compiler.simd.text import Text
 
 _RELEASE = 'fence syncscope("workgroup") release'
@@ -133,46 +133,78 @@ def _zero(e: Emitter, head: Text) -> str:
 
 
 def _counted(e: Emitter, end: Terminator, number: Value, term: str | None) -> str:
-    """Emit arriving at a counted barrier, and waiting unless only arriving is meant; returns the sum of a reduction.
+    """Emit arriving at a counted barrier, and waiting unless only arriving is meant; returns the sum of a reduction."""
+    t = e.t
+    now, sums = _phase(e, number)
+    odd = t.cast("trunc", "i32", now, "i1")
+    own, other = (t.pick(0, odd, SHARED, a, b) for a, b in ((sums[1], sums[0]), (sums[0], sums[1])))
+    wait = end.attrs["kind"] != "arrive"
+    _arrive(e, number, end.args[1], now, term, (own, other), wait=wait)
+    t.do(_ACQUIRE)
+    return t.let(f"load atomic i32, {SHARED} {own} {_SCOPE}, align 4") if term is not None else ""
+
+
+def emit_arrival(e: Emitter, op: Op) -> None:
+    """Emit arriving at a counted barrier, for a warp that looks by and by whether all have come; its value is the phase."""
+    t, number = e.t, op.args[0]
+    now, sums = _phase(e, number)
+    odd = t.cast("trunc", "i32", now, "i1")
+    own, other = (t.pick(0, odd, SHARED, a, b) for a, b in ((sums[1], sums[0]), (sums[0], sums[1])))
+    _arrive(e, number, op.args[1] if len(op.args) > 1 else None, now, None, (own, other), wait=False)
+    e.define(op, now)
+
+
+def emit_passed(e: Emitter, op: Op) -> None:
+    """Emit the question whether the phase of an arrival is over."""
+    e.define(op, e.t.two("xor", "i1", _unchanged(e, _slot(e, op.args[0], _PHASE), e.value(op.args[1])), "true"))
+
+
+def _phase(e: Emitter, number: Value) -> tuple[str, list[str]]:
+    """Return the phase that a barrier is in, and the pointers of its two sums."""
+    phase, sums = _slot(e, number, _PHASE), [_slot(e, number, _SUMS + 4 * i) for i in (0, 1)]
+    e.t.do(_RELEASE)
+    return e.t.let(f"load atomic i32, {SHARED} {phase} {_SCOPE}, align 4"), sums
+
+
+def _arrive(
+    e: Emitter, number: Value, count: Value | None, now: str, term: str | None, sums: tuple[str, str], *, wait: bool
+) -> None:
+    """Emit arriving in the phase `now`, with what is added to its sum, the first of `sums`.
 
     Whoever completes a phase sets the arrived back, and the sum of the phase after the next, before others see the phase end.
     """
     t = e.t
     arrived, phase = _slot(e, number, _ARRIVED), _slot(e, number, _PHASE)
-    sums = [_slot(e, number, _SUMS + 4 * i) for i in (0, 1)]
-    expected = e.value(end.args[1]) if end.args[1] is not None else _all_threads(e)
-    t.do(_RELEASE)
-    now = t.let(f"load atomic i32, {SHARED} {phase} {_SCOPE}, align 4")
-    odd = t.cast("trunc", "i32", now, "i1")
-    own, other = (t.pick(0, odd, SHARED, a, b) for a, b in ((sums[1], sums[0]), (sums[0], sums[1])))
+    expected = e.value(count) if count is not None else _all_threads(e)
 
     def arrive() -> None:
         if term is not None:
-            t.do(f"atomicrmw add {SHARED} {own}, i32 {term} {_SCOPE}, align 4")
+            t.do(f"atomicrmw add {SHARED} {sums[0]}, i32 {term} {_SCOPE}, align 4")
             t.do(_RELEASE)
         before = t.let(f'atomicrmw add {SHARED} {arrived}, i32 32 syncscope("workgroup") acq_rel, align 4')
         complete = t.two("icmp uge", "i32", t.two("add", "i32", before, "32"), expected)
         last, together = t.fresh("last"), t.fresh("together")
         t.do(f"br i1 {complete}, label %{last}, label %{together}")
         t.start(last)
-        t.do(f"store atomic i32 0, {SHARED} {other} {_SCOPE}, align 4")
+        t.do(f"store atomic i32 0, {SHARED} {sums[1]} {_SCOPE}, align 4")
         t.do(f"atomicrmw sub {SHARED} {arrived}, i32 {expected} {_SCOPE}, align 4")
         t.do(f'atomicrmw add {SHARED} {phase}, i32 1 syncscope("workgroup") acq_rel, align 4')
         t.do(f"br label %{together}")
         t.start(together)  # both warps of a wave: the one that waits must not keep the other from completing the phase
         t.call("void", "llvm.amdgcn.wave.barrier")
-        if end.attrs["kind"] != "arrive":
+        if wait:
             e.loop([], lambda _: (_unchanged(e, phase, now), []))
 
     _by_leader(e, arrive)
-    t.do(_ACQUIRE)
-    return t.let(f"load atomic i32, {SHARED} {own} {_SCOPE}, align 4") if term is not None else ""
 
 
 def _unchanged(e: Emitter, phase: str, before: str) -> str:
     e.t.call("void", "llvm.amdgcn.s.sleep", ("i32", "1"))
     now = e.t.let(f'load atomic i32, {SHARED} {phase} syncscope("workgroup") acquire, align 4')
     return e.t.two("icmp eq", "i32", now, before)
+
+
+OPERATIONS = {"barrier_arrive": emit_arrival, "barrier_passed": emit_passed}
 
 
 def _all_threads(e: Emitter) -> str:

@@ -57,7 +57,7 @@ def _find(named: str) -> Linker | None:
     if found:
         return _lld(found, [found])
     if importlib.util.find_spec("ziglang") is not None:
-        return _lld("LLD of ziglang", [sys.executable, "-m", "ziglang", "ld.lld"])
+        return _lld("LLD of ziglang", settings.python_command(sys.executable, "ziglang", "ld.lld"))
     library = _comgr()
     return None if library is None else Linker("comgr", lambda code, isa: _link_by_comgr(library, code, isa))
 

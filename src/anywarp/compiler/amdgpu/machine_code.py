@@ -7,7 +7,7 @@ from typing import Any
 
 import llvmlite.binding
 
-from anywarp.compiler import codes
+from anywarp.compiler import codes, llvm_release
 from anywarp.compiler.amdgpu.directed import only_directed
 from anywarp.compiler.amdgpu.services import link_services, needs_services
 from anywarp.compiler.amdgpu.texture import link_textures, needs_textures
@@ -20,6 +20,7 @@ TRIPLE = "amdgcn-amd-amdhsa"
 
 @cache
 def _ready() -> None:
+    llvm_release.require()
     # Shared memory is laid out by us: LLVM must not put variables of lanes at its beginning.
     llvm.set_option("anywarp", "-disable-promote-alloca-to-lds")
     llvm.initialize_all_targets()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from anywarp.compiler.amdgpu import approximate, floats, integers, matrix, texture, warp
+from anywarp.compiler.amdgpu import approximate, barriers, floats, integers, matrix, texture, warp
 from anywarp.compiler.amdgpu.atomics import Atomics
 from anywarp.compiler.amdgpu.bulk import Bulk
 from anywarp.compiler.amdgpu.emitter import Emitter
@@ -25,6 +25,7 @@ HANDLERS: dict[str, Handler] = {
     **matrix.OPERATIONS,
     **approximate.OPERATIONS,
     **texture.OPERATIONS,
+    **barriers.OPERATIONS,
     "special": emit_special,
 }
 """What needs nothing but the emitter."""

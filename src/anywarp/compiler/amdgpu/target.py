@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anywarp.compiler import codes
 from anywarp.compiler.amdgpu import link, machine_code
 from anywarp.compiler.amdgpu.architectures import Architecture, parse
+from anywarp.compiler.amdgpu.barrier_plan import plan_barriers
 from anywarp.compiler.amdgpu.code_object import KernelMetadata, kernel_metadata
 from anywarp.compiler.amdgpu.hidden import argument_bytes
 from anywarp.compiler.amdgpu.kernel import Emitted, emit_kernel
 from anywarp.compiler.amdgpu.matrix_accumulators import keep_accumulators
 from anywarp.compiler.amdgpu.meetings import watch_meetings
-from anywarp.compiler.amdgpu.modes import choose_warps, remarks
+from anywarp.compiler.amdgpu.modes import TURNS, choose_warps, needs_turns, refuse_turns, remarks
+from anywarp.compiler.amdgpu.turns import take_turns, takes_turns
+from anywarp.compiler.analysis import analyse
 from anywarp.compiler.artifact import Amd, Artifact
 from anywarp.compiler.gangs import WARP, Gang
 from anywarp.compiler.ir import Kernel, Specialisation
@@ -61,8 +64,12 @@ class AmdTarget:
         """Return the LLVM IR of a kernel and how many of its warps share a wave; `apart` as in `Code`."""
         self._check_local(kernel)
         warps = self.warps_per_wave(kernel, analysis, specialisation)
+        turns = self._turns(kernel, specialisation)
+        if takes_turns(kernel):
+            analysis = analyse(kernel, specialisation)
         keep_accumulators(kernel, analysis, specialisation, self.arch)
-        watch_meetings(kernel, analysis)
+        if not takes_turns(kernel):  # who takes turns waits for all lanes of a mask, wherever they are
+            watch_meetings(kernel, analysis)
         try:
             done = emit_kernel(kernel, specialisation, self.arch, symbol_of(kernel), warps, apart=apart)
         except NotImplementedError as error:
@@ -71,7 +78,16 @@ class AmdTarget:
                 f"kernel {kernel.name!r} uses what the hip device ({self.arch.name}) does not have yet: {error}",
             ) from None
         self._check_shared(kernel, done.shared_bytes)
-        return done, warps
+        return replace(done, notes=(*done.notes, *turns)), warps
+
+    def _turns(self, kernel: Kernel, specialisation: Specialisation) -> tuple[str, ...]:
+        """Have lanes take turns where they must; returns what to note. Raises AnywarpError where that does not serve either."""
+        why = None if takes_turns(kernel) else needs_turns(kernel, specialisation, self.arch.wave)
+        if why is None:
+            return ()
+        refuse_turns(kernel, specialisation)
+        take_turns(kernel, plan_barriers(kernel, specialisation))
+        return (TURNS + why,)
 
     def warps_per_wave(self, kernel: Kernel, analysis: Analysis, specialisation: Specialisation) -> int:
         """Return how many warps of the kernel share a wave: as many as `choose_gang` found."""

@@ -38,6 +38,13 @@ def emit_ballot(e: Emitter, op: Op) -> None:
     e.define(op, ballot(e, _on(e, op, e.value(op.args[0]))))
 
 
+def emit_wave_all(e: Emitter, op: Op) -> None:
+    """Emit the question whether a predicate holds for all active lanes of the wave, of both warps where two share it."""
+    t, type = e.t, f"i{e.wave}"
+    others = t.call(type, f"llvm.amdgcn.ballot.{type}", ("i1", t.two("xor", "i1", e.value(op.args[0]), "true")))
+    e.define(op, t.two("icmp eq", type, others, "0"))
+
+
 def _on(e: Emitter, op: Op, predicate: str = "true") -> str:
     if op.guard is None:
         return predicate
@@ -183,4 +190,5 @@ OPERATIONS = {
     "match_any": emit_match,
     "reduce": emit_reduce,
     "converge": emit_converge,
+    "wave_all": emit_wave_all,
 }

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
-from anywarp.compiler.ir import Op, Phi, Value
+from anywarp.compiler.ir import Const, Op, Phi, Value
 from anywarp.compiler.shapes import Shape, corners
 from anywarp.compiler.simd.adjacent import find_computed, find_plausible
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.text import LLVM_TYPE, constant_vector, vector_type
-from anywarp.compiler.simd.values import LANES, Values
+from anywarp.compiler.simd.values import Values
 from anywarp.ptx.isa.ops import BITS
 
 _EACH, _ELSEWHERE = 3, 4  # kinds of records: an address per lane, in the worker or where it says
@@ -71,13 +71,7 @@ class Addresses:
         """Return the i64 host address at which a state space begins for this block (local: for lane 0); "" if flat."""
         pointer = {"shared": self.at.shared, "param": self.at.params}.get(space)
         if space == "local":
-            first = self.t.two("mul", "i32", self.at.warp, str(LANES * self.v.kernel.local_bytes))
-            return self.t.two(
-                "add",
-                "i64",
-                self.t.cast("ptrtoint", "ptr", self.at.local, "i64"),
-                self.t.cast("zext", "i32", first, "i64"),
-            )
+            return self.at.local_first
         return self.t.cast("ptrtoint", "ptr", pointer, "i64") if pointer else ""
 
     def resolve(self, space: str, address: Value, shape: Shape | None = None) -> Address:
@@ -88,6 +82,8 @@ class Addresses:
         start = self.space_base(space)
         # A base may be lane 0's while lane 0 is off and below zero: sign-extended, the sum with an offset is right again.
         how = "sext" if start else "zext"
+        if v.single:
+            return Address(self._place_of_one(start, address, how), [0], [], [])
         if shape.offsets is not None and not v.left(address, v.block):
             base = v.scalar(address)
             if width != 64:
@@ -113,11 +109,39 @@ class Addresses:
             vectors.append(chunk)
         return Address("", None, [], vectors)
 
+    def _place_of_one(self, start: str, address: Value, how: str) -> str:
+        """Return where the access of a single lane goes (i64).
+
+        Behind a memory's start constants are added after extending: LLVM would look for a way to do so at every access.
+        """
+        v, t, by = self.v, self.t, 0
+        while start and isinstance(address, Op) and address.name == "add" and isinstance(address.args[1], Const):
+            by += signed(address.args[1].bits, BITS[address.type])
+            address = address.args[0]
+        key = (address, start)
+        if key not in v.starts:
+            base = v.scalar(address)
+            if BITS[address.type] != 64:
+                base = t.cast(how, f"i{BITS[address.type]}", base, "i64")
+            base = t.two("add", "i64", start, base) if start else base
+            v.starts[key] = base, t.cast("inttoptr", "i64", base, "ptr")
+        base, pointer = v.starts[key]
+        return self._behind(base, pointer, by)
+
+    def _behind(self, base: str, pointer: str, by: int) -> str:
+        """Return the sum of an address and a constant, and remember it as that: LLVM is quick with many constants behind one pointer."""
+        place = self.t.two("add", "i64", base, str(by)) if by else base
+        self.v.parts[place] = base, pointer, by
+        return place
+
     def shifted(self, address: Address, by: int) -> Address:
         """Return the addresses `by` bytes further on."""
         if not by:
             return address
         v, t = self.v, self.t
+        if v.single:
+            base, pointer, before = v.parts[address.base]
+            return Address(self._behind(base, pointer, before + by), [0], [], [])
         if address.offsets is not None:
             return Address(t.two("add", "i64", address.base, str(by)), address.offsets, address.symbols, [])
         step = constant_vector("i64", [by] * v.chunk)
@@ -126,6 +150,9 @@ class Addresses:
     def _pointer(self, address: Address, lane: int) -> str:
         """Return one lane's pointer, of an address with known offsets."""
         t = self.t
+        if self.v.single:
+            _, pointer, by = self.v.parts[address.base]
+            return t.let(f"getelementptr i8, ptr {pointer}, i64 {by}") if by else pointer
         assert address.offsets is not None
         place = address.base
         for symbol, factors in address.symbols:
@@ -177,6 +204,10 @@ class Addresses:
         if faults == "off" or space not in ("global", "generic", "const"):
             return
         v, t = self.v, self.t
+        if v.single:  # the rest of the record was written when the lane began to run
+            place = t.let(f"getelementptr i8, ptr {self.at.worker}, i64 64")
+            t.do(f"store volatile i64 {address.base}, ptr {place}, align 8")
+            return
         steps = [b - a for a, b in pairwise(address.offsets or [])]
         even = all(len({b - a for a, b in pairwise(factors)}) == 1 for _, factors in address.symbols)
         affine = address.offsets is not None and even and len(set(steps)) == 1

@@ -5,6 +5,7 @@ One thread of the machine runs a block, so atomics on shared memory need no lock
 
 from __future__ import annotations
 
+from anywarp.compiler.host_functions import HOST_FUNCTIONS
 from anywarp.compiler.ir import Op, Value
 from anywarp.compiler.simd import combine
 from anywarp.compiler.simd.addresses import SIZE, Address
@@ -19,14 +20,6 @@ _RMW = {
     "add": "add", "and": "and", "or": "or", "xor": "xor", "exch": "xchg", "min": "min", "max": "max", "umin": "umin",
     "umax": "umax", "inc": "uinc_wrap", "dec": "udec_wrap",
 }  # fmt: skip
-HOST = {
-    "nanosleep": ("void", ("i32",), False),
-    "vprintf": ("i32", ("i64", "i64"), True),
-    "malloc": ("i64", ("i64",), True),
-    "free": ("void", ("i64",), True),
-    "assertfail": ("void", ("i64", "i64", "i64", "i32", "i64"), True),
-}
-"""Services of the runtime: result, arguments after the worker, whether the worker comes first (docs/contracts.md, 6)."""
 
 
 class Atomics:
@@ -52,8 +45,11 @@ class Atomics:
         v, t = self.v, self.t
         address = self.memory.resolve(op.attrs["space"], op.args[0])
         self.memory.record(op.attrs["space"], address, op.guard)
-        bits = v.active_bits(op.guard)
         used = bool(op.attrs.get("returns", True)) and op in v.used
+        if v.single:
+            self._alone(op, address, used)
+            return
+        bits = v.active_bits(op.guard)
         type = op.args[1].type
         element = LLVM_TYPE[type]
         if address.uniform and self._at_one_place(op, address, bits, used):
@@ -70,6 +66,24 @@ class Atomics:
         if after:
             t.do(f"br label %{after}")
             t.start(after)
+
+    def _alone(self, op: Op, address: Address, used: bool) -> None:
+        """Emit an operation of a single lane."""
+        v, t, element = self.v, self.t, LLVM_TYPE[op.args[1].type]
+        values, on = [v.scalar(a) for a in op.args[1:]], "" if op.guard is None else v.scalar(op.guard)
+        before, inside, after = t.label, t.fresh("on"), t.fresh("after")
+        if on:
+            t.do(f"br i1 {on}, label %{inside}, label %{after}")
+            t.start(inside)
+        old = self.one(op, element, self.memory.lane_pointer(address, 0), values)
+        if on:
+            inside = t.label
+            t.do(f"br label %{after}")
+            t.start(after)
+            zero = "0" if element.startswith("i") else "0.0"
+            old = t.let(f"phi {element} [ {zero}, %{before} ], [ {old}, %{inside} ]") if used else ""
+        if used:
+            v.define(op, old)
 
     def _operand(self, element: str, value: Value) -> tuple[str, bool]:
         """Return where lanes find an operand: the pointer to all of theirs and True, or the one value of all and False."""
@@ -148,7 +162,10 @@ class Atomics:
         t, v = self.t, self.v
         self._outer = ("", "", "", v.snapshot())
         words, number = t.alloca(f"[{v.warps} x i32]", 64), ""
-        t.do(f"store {v.word} {bits or '-1'}, ptr {words}")
+        if v.single:
+            t.do(f"store i32 {v.warp_words(bits or '-1')[0]}, ptr {words}")
+        else:
+            t.do(f"store {v.word} {bits or '-1'}, ptr {words}")
         rest = words
         if v.warps > 1:
             number = self._begin_warps()
@@ -283,22 +300,23 @@ class Atomics:
         if name.startswith("bulk_"):
             emit_bulk(self, op)
             return
-        if name not in HOST:
+        function = HOST_FUNCTIONS.get(f"aw_{name}")
+        if function is None:
             raise NotImplementedError(f"runtime service {name!r}")
-        result, types, worker = HOST[name]
-        first = [("ptr", self.at.worker)] if worker else []
+        result, first = function.llvm_result, [self.at.worker] if function.takes_worker else []
         bits = v.active_bits(op.guard)
         rooms = [self.memory.spill(LLVM_TYPE[a.type], v.vector(a)) for a in op.args]
         out = self.memory.room(result) if result != "void" else ""
         index = self.begin_lanes(bits)
-        arguments: list[tuple[str, str]] = []
-        for room, a, want in zip(rooms, op.args, types, strict=True):
+        arguments: list[str] = []
+        # The call in PTX may have more arguments than the function takes (calls.py).
+        for room, a, want in zip(rooms, op.args, function.llvm_parameters[len(first) :]):
             have = LLVM_TYPE[a.type]
             value = t.let(f"load {have}, ptr {t.let(f'getelementptr {have}, ptr {room}, i32 {index}')}")
             if have != want:
                 value = t.cast("zext" if int(have[1:]) < int(want[1:]) else "trunc", have, value, want)
-            arguments.append((want, value))
-        value = t.call(result, f"aw_{name}", *first, *arguments)
+            arguments.append(value)
+        value = t.call_host(function.name, *first, *arguments)
         if out:
             t.do(f"store {result} {value}, ptr {t.let(f'getelementptr {result}, ptr {out}, i32 {index}')}")
         self.end_lanes()

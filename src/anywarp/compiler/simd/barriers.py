@@ -61,7 +61,7 @@ def needs_lane_states(blocks: Sequence[Block], analysis: Analysis) -> bool:
 
 def sorted_by_home(v: Values) -> list[Op]:
     """Return the conditions on which shapes rest, in the order of their blocks."""
-    return [op for block in v.kernel.blocks for op in block.ops if op in v.conditions]
+    return [op for op in v.home if isinstance(op, Op) and op in v.conditions] if v.conditions else []
 
 
 def without_assumptions(analysis: Analysis, repeatable: set[Value]) -> Analysis:
@@ -76,6 +76,8 @@ def without_assumptions(analysis: Analysis, repeatable: set[Value]) -> Analysis:
         {},
         analysis.divergent_loops,
         analysis.staggered_barriers,
+        analysis.ahead,
+        analysis.apart,
     )
 
 
@@ -90,6 +92,7 @@ class Barriers:
         shape = values.specialisation.block
         found = block_barriers(values.kernel.blocks)
         whole = shape is not None and shape[0] * shape[1] * shape[2] == values.lanes and not per_lane
+        whole = whole and not any(block in values.analysis.ahead for block in found)
         self.alone = found if whole else []  # barriers at which nobody waits: the gang is the block
         self.waits = [b for b in found if b.terminator.attrs.get("kind") != "arrive" and not self.alone]
         self.any = bool(found) and not self.alone
@@ -197,7 +200,7 @@ class Barriers:
             t.do(f"store {element} {held}, ptr {self.field(offset)}")
             return
         chunks = v.vector(value)
-        masked = lanes is not None and self.per_lane
+        masked = lanes is not None and (self.per_lane or v.block in v.analysis.ahead)
         if element == "i1":
             bits = v.bits_of(chunks)
             if masked:
@@ -210,10 +213,10 @@ class Barriers:
             )
 
     def _merge_bits(self, place: str, bits: str, lanes: str) -> str:
-        t = self.t
-        old = t.let(f"load i32, ptr {place}")
-        kept = t.two("and", "i32", old, t.two("xor", "i32", lanes, "-1"))
-        return t.two("or", "i32", kept, t.two("and", "i32", bits, lanes))
+        t, word = self.t, self.v.word
+        old = t.let(f"load {word}, ptr {place}, align 4")
+        kept = t.two("and", word, old, t.two("xor", word, lanes, "-1"))
+        return t.two("or", word, kept, t.two("and", word, bits, lanes))
 
     def _store_chunk(self, element: str, chunk: str, place: str, i: int, lanes: str | None) -> None:
         t, v = self.t, self.v

@@ -28,8 +28,7 @@ def emit_check(v: Values, memory: Memory, at: Launch, op: Op) -> None:
     second = "null"
     if len(op.args) > 1:
         second = _numbers(v, memory, op.args[1]) if op.attrs.get("numbers") else _values(v, op.args[1:])
-    arguments = [("ptr", at.worker), ("i32", str(op.attrs["site"])), ("i32", lanes), ("ptr", first), ("ptr", second)]
-    answer = t.call("i32", "aw_check", *arguments)
+    answer = t.call_host("aw_check", at.worker, str(op.attrs["site"]), lanes, first, second)
     v.define(op, None, v.lane_masks(answer))
 
 

@@ -27,7 +27,7 @@ class Copies:
         self.loads: set[Op] = set()
         self.stores: dict[Op, Op] = {}
         uses = _uses(values)
-        for block in values.kernel.blocks:
+        for block in [] if values.single else values.kernel.blocks:
             self._find(block, uses)
 
     def _find(self, block: Block, uses: dict[Value, int]) -> None:

@@ -5,10 +5,12 @@ f16 and bf16 are computed in f32 or f64 and rounded once: where two roundings co
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 
 from anywarp.compiler.ir import Op
 from anywarp.compiler.simd.text import LLVM_TYPE, Text, splat, vector_type
+from anywarp.ptx.isa.ops import BITS
 
 ROUND = {"rn": "roundeven", "rna": "round", "rz": "trunc", "rm": "floor", "rp": "ceil"}
 _EMBEDDED = {
@@ -269,8 +271,35 @@ class Floats:
         real, type = vector_type(element, n), vector_type(op.type, n)
         if op.attrs["rounding"] != "rz":
             a = t.call(real, f"llvm.{ROUND[op.attrs['rounding']]}.{t.mangle(element, n)}", (real, a))
+        if n:
+            return self._clamped(n, a, source, op.type, op.attrs["signed"])
         s = "s" if op.attrs["signed"] else "u"
         return t.call(type, f"llvm.fpto{s}i.sat.{t.mangle(op.type, n)}.{t.mangle(element, n)}", (real, a))
+
+    def _clamped(self, n: int, a: str, source: str, target: str, signed: bool) -> str:
+        """Cut off the digits behind the point of a vector; what lies beyond the integers becomes the nearest one, NaN 0.
+
+        LLVM's own saturating conversion of vectors takes them apart, lane by lane with branches.
+        """
+        t, width = self.t, BITS[target]
+        real, held = vector_type(LLVM_TYPE[source], n), vector_type("i32" if width < 32 else target, n)
+        low, above = (-(1 << (width - 1)), 1 << (width - 1)) if signed else (0, 1 << width)
+
+        def number(value: int) -> str:
+            return splat(source, int.from_bytes(struct.pack("<f" if source == "f32" else "<d", value), "little"), n)
+
+        def choose(predicate: str, x: str, y: str, good: str, bad: str, type: str) -> str:
+            return t.pick(n, t.two(f"fcmp {predicate}", real, x, y), type, good, bad)
+
+        a = choose("ord", a, a, a, number(0), real)
+        whole = width <= {"f32": 24, "f64": 53}[source]  # the greatest integer is a number of the float's type
+        inside = t.two("fcmp olt", real, a, number(above - 1 if whole else above))
+        x = t.pick(n, inside, real, a, number(above - 1 if whole else 0))
+        x = choose("ogt", x, number(low), x, number(low), real)
+        found = t.cast("fptosi" if signed or width < 32 else "fptoui", real, x, held)
+        if width < 32:
+            return t.cast("trunc", held, found, vector_type(target, n))
+        return found if whole else t.pick(n, inside, held, found, splat(target, above - 1, n))
 
     # --- arithmetic -----------------------------------------------------------------------------------------------
 

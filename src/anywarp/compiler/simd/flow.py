@@ -5,6 +5,9 @@ they disagree, execution enters the masked copies, which stand one behind the ot
 of the lanes that wait to run it; it runs if there is any and hands its lanes to its successors; behind a loop's last block
 control returns to its header while lanes wait there. Where paths join and all lanes wait, execution returns to the full copies.
 Any graph comes out right, because every lane always waits at exactly one block; the order only decides who waits for whom.
+
+Where an instruction names lanes that are elsewhere, those that have come stay at its block while the others run ahead in the masked
+copies, to that block or to their end; then the chain is gone through again.
 """
 
 from __future__ import annotations
@@ -14,11 +17,11 @@ from collections.abc import Iterable, Sequence
 from anywarp.compiler.cfg import Loop, linear_order
 from anywarp.compiler.ir import Block, Phi, Terminator, Value
 from anywarp.compiler.simd.barriers import Barriers
-from anywarp.compiler.simd.members import waits_for_members
+from anywarp.compiler.simd.members import waits_at_barrier, waits_for_members
 from anywarp.compiler.simd.operations import Operations
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.text import literal
-from anywarp.compiler.simd.values import Values
+from anywarp.compiler.simd.values import LANES, Values
 from anywarp.compiler.simd.verdicts import known_mask, verdict
 
 FULL = "-1"
@@ -46,7 +49,11 @@ class Flow:
         self.inlined = self._short_branches()
         self.masked = self._masked_blocks()
         self.converging = [b for b in self.order if b in self.masked and waits_for_members(b)]
+        self.barriers_of_warp = {b for b in self.converging if waits_at_barrier(b)}
+        self.meeting = self.barriers_of_warp if len(self.barriers_of_warp) > 1 else set[Block]()
         self.masks: dict[Block, str] = {}
+        self.arriving: dict[Phi, tuple[str, int]] = {}  # of code without masked copies: names, and lines to be written
+        self.edges: list[tuple[Phi, str, str]] = []  # what comes to them, from the code at which label
         self.loop_end: dict[int, list[Block]] = {}
         for loop in flow.nest.loops:
             last = max(self.position[flow.blocks[i]] for i in loop.blocks)
@@ -63,7 +70,8 @@ class Flow:
                 found.add(block)
         while True:  # whoever may come there under a mask must find the ways in the chain
             self.inlined = found
-            found = {block for block in found if block not in self._masked_blocks()}
+            masked = self._masked_blocks()
+            found = found - masked
             if found == self.inlined:
                 return found
 
@@ -133,9 +141,12 @@ class Flow:
         if not self.masked:
             return
         if self.converging:
-            self.v.waiting = {v for b in self.converging for v in self.live[b] if self._made_in_loop_around(v, b)}
+            self.v.waiting = {v for b in self.converging for v in self.live[b] if self._made_meanwhile(v, b)}
             self.t.allocas += [f"  %{name} = alloca {self.v.word}" for name in ("lanes.alive", "lanes.met")]
-            self.t.allocas += [f"  %{name} = alloca i1" for name in ("lanes.stalled", "lanes.moved")]
+            self.t.allocas += [f"  %{name} = alloca i1" for name in ("lanes.stalled", "lanes.moved", "lanes.stuck")]
+        if self.meeting:
+            self.t.allocas += [f"  %{name} = alloca {self.v.word}" for name in ("lanes.asking", "lanes.freed")]
+            self.asked = [self.t.alloca(f"<{self.v.chunk} x i32>") for _ in range(self.v.chunks)]
         parting = [b for b in self.order if b in self.masked or (self.varying(b.terminator) and b not in self.inlined)]
         targets = {target for b in parting for target in b.terminator.targets}
         entries = set(self.barriers.entries)
@@ -184,11 +195,24 @@ class Flow:
             self._emit_full(block)
         if self.masked:
             self._emit_chain()
+        self._join_edges()
 
-    def _made_in_loop_around(self, value: Value, block: Block) -> bool:
-        flow = self.v.flow
-        home = flow.index[self.v.home[value]] if value in self.v.home else -1
-        return any(home in loop.blocks for loop in flow.nest.around(flow.index[block]))
+    def _join_edges(self) -> None:
+        """Write the phis of code without masked copies, now that the ways into each block are known."""
+        ways: dict[Phi, list[str]] = {phi: [] for phi in self.arriving}
+        for phi, scalar, label in self.edges:
+            ways[phi].append(f"[ {scalar}, %{label} ]")
+        for phi, (name, line) in self.arriving.items():
+            self.t.lines[line] = f"  {name} = phi {self.v.type(phi, False)} {', '.join(ways[phi])}"
+
+    def _made_meanwhile(self, value: Value, block: Block) -> bool:
+        """Tell whether other lanes may make a value again while some wait in a block and need theirs."""
+        flow, home = self.v.flow, self.v.home.get(value)
+        if home is None:
+            return False
+        if self.barriers.per_lane or home in self.v.analysis.ahead:
+            return True
+        return any(flow.index[home] in loop.blocks for loop in flow.nest.around(flow.index[block]))
 
     def _waited_in(self, loop: Loop) -> bool:
         """Tell whether lanes may wait for others in a loop while those come to its head again: their values are needed."""
@@ -224,6 +248,11 @@ class Flow:
     def _arrived(self, phi: Phi) -> list[str]:
         """Read what the edges into a block set; of a phi that is affine under conditions lane 0's value."""
         v = self.v
+        if v.unparted:
+            name = "%" + self.t.fresh()
+            self.arriving[phi] = name, len(self.t.lines)
+            self.t.lines.append("")
+            return [name]
         kind = "phi0" if v.has_first(phi) else "phi"
         if v.wide(phi, kind):
             return v.load_chunks(phi, kind)
@@ -244,6 +273,9 @@ class Flow:
         v = self.v
         for phi in target.phis:
             value = phi.incoming[source]
+            if v.unparted:
+                self.edges.append((phi, v.scalar(value), self.t.label))
+                continue
             if not v.has_first(phi):
                 v.assign(phi, "phi", self._parts(phi, value), lanes)
                 continue
@@ -266,6 +298,8 @@ class Flow:
 
     def _emit_full(self, block: Block) -> None:
         self.t.start(self.full(block))
+        if block in self.converging and self._may_differ(block.ops[0].args[0]):
+            self._stay_apart(block)
         self._body(block, None)
         end = block.terminator
         if end.name in ("jump", "branch", "switch") or self.barriers.passes(end):
@@ -279,8 +313,35 @@ class Flow:
         else:
             self._trap("0", end)
 
+    def _may_differ(self, mask: Value) -> bool:
+        """Tell whether lanes may name others whose masks are not the same: then it is not enough that all are at one instruction.
+
+        Those wait for each other at another trip of a loop, or for the other's end.
+        """
+        shape = self.v.shape(mask)
+        if shape.offsets is None or shape.symbols or (shape.modulus != 1 << 32 and any(shape.offsets)):
+            return True
+        masks = [(shape.residue + offset) & 0xFFFFFFFF for offset in shape.offsets]
+        warps = [masks[first : first + LANES] for first in range(0, len(masks), LANES)]
+        return any(a >> n & 1 and a != b for warp in warps for a in warp for n, b in enumerate(warp))
+
+    def _stay_apart(self, block: Block) -> None:
+        """Enter the masked copy of a block with all lanes if some of them name lanes whose masks are others."""
+        t, v, state = self.t, self.v, self.v.snapshot()
+        v.begin_copy(block, None)
+        waiting = v.bits_of(self._lacking(block.ops[0].args[0], FULL, FULL))
+        agreed, differ = t.fresh("agreed"), t.fresh("differ")
+        t.do(f"br i1 {t.two('icmp eq', v.word, waiting, '0')}, label %{agreed}, label %{differ}, !prof !1")
+        t.start(differ)
+        self.clear_masks()
+        t.do(f"store {v.word} {FULL}, ptr {self.masks[block]}")
+        t.do(f"br label %S{self.position[block]}")
+        t.start(agreed)
+        v.restore(state)
+
     def _trap(self, lane: str, end: Terminator) -> None:
         t, v = self.t, self.v
+        lane = self.at.lane if v.single else lane
         for offset, value in ((60, end.attrs.get("line", 0)), (340, end.attrs.get("reason", 0))):
             t.do(f"store i32 {value}, ptr {t.let(f'getelementptr i8, ptr {self.at.worker}, i64 {offset}')}")
         if v.warps > 1 and lane != "0":
@@ -451,8 +512,11 @@ class Flow:
         """Note which lanes have not ended, when a warp begins to run."""
         if self.converging:
             self.t.do(f"store {self.v.word} {alive}, ptr %lanes.alive")
-            for name in ("stalled", "moved"):
+            for name in ("stalled", "moved", "stuck"):
                 self.t.do(f"store i1 false, ptr %lanes.{name}")
+        if self.meeting:
+            for name in ("asking", "freed"):
+                self.t.do(f"store {self.v.word} 0, ptr %lanes.{name}")
 
     def _end_lanes(self, lanes: str) -> None:
         if self.converging:
@@ -461,37 +525,98 @@ class Flow:
             t.do(f"store {word} {t.two('and', word, alive, t.two('xor', word, lanes, '-1'))}, ptr %lanes.alive")
 
     def _converge(self, i: int, block: Block, lanes: str) -> str:
-        """Go on with the lanes whose members are all here; the others wait where they are."""
+        """Go on with the lanes that have come if none of them waits for others: lanes of one trip stay together.
+
+        If nobody else can move any more, those go on that wait for nobody.
+        """
         t, v, word = self.t, self.v, self.v.word
         apart, together = t.fresh("apart"), t.fresh("together")
         alive = t.let(f"load {word}, ptr %lanes.alive")
         missing = t.two("and", word, alive, t.two("xor", word, lanes, "-1"))
         t.do(f"store {word} {lanes}, ptr %lanes.met")
-        t.do(f"br i1 {t.two('icmp eq', word, missing, '0')}, label %{together}, label %{apart}")
+        if block in self.meeting or self._may_differ(block.ops[0].args[0]):
+            t.do(f"br label %{apart}")
+        else:
+            t.do(f"br i1 {t.two('icmp eq', word, missing, '0')}, label %{together}, label %{apart}")
         t.start(apart)
         v.begin_copy(block, lanes)
-        type = f"<{v.chunk} x i32>"
-        elsewhere = [v.splat("i32", w) for w in v.warp_words(missing)]
-        named = v.vector(block.ops[0].args[0])
-        lacking = [
-            t.two("icmp ne", type, t.two("and", type, c, elsewhere[n * v.chunk // 32]), "zeroinitializer")
-            for n, c in enumerate(named)
-        ]
-        waiting = t.two("and", word, lanes, v.bits_of(lacking))
+        if block in self.meeting:
+            waiting = self._waiting_at_barrier(block, lanes, alive)
+        else:
+            waiting = t.two("and", word, lanes, v.bits_of(self._lacking(block.ops[0].args[0], lanes, alive)))
         met = t.two("xor", word, lanes, waiting)
-        t.do(f"store {word} {waiting}, ptr {self.masks[block]}")
-        t.do(f"store {word} {met}, ptr %lanes.met")
-        stall, some = t.fresh("stall"), t.fresh("some")
+        stall, hold, some = t.fresh("stall"), t.fresh("hold"), t.fresh("some")
         t.do(f"br i1 {t.two('icmp eq', word, waiting, '0')}, label %{together}, label %{stall}")
         t.start(stall)
         t.do("store i1 true, ptr %lanes.stalled")
         line = t.let(f"getelementptr i8, ptr {self.at.worker}, i64 60")
         t.do(f"store i32 {block.ops[0].attrs.get('line', 0)}, ptr {line}")
-        t.do(f"br i1 {t.two('icmp eq', word, met, '0')}, label %{self._after(i)}, label %{some}")
+        go = t.two("and", "i1", t.let("load i1, ptr %lanes.stuck"), t.two("icmp ne", word, met, "0"))
+        t.do(f"br i1 {go}, label %{some}, label %{hold}")
+        t.start(hold)
+        t.do(f"store {word} {lanes}, ptr {self.masks[block]}")
+        t.do(f"br label %{self._after(i)}")
         t.start(some)
+        t.do("store i1 false, ptr %lanes.stuck")
+        t.do(f"store {word} {waiting}, ptr {self.masks[block]}")
+        t.do(f"store {word} {met}, ptr %lanes.met")
         t.do(f"br label %{together}")
         t.start(together)
-        return t.let(f"load {word}, ptr %lanes.met")
+        met = t.let(f"load {word}, ptr %lanes.met")
+        for name in ("asking", "freed") if block in self.meeting else ():
+            old = t.let(f"load {word}, ptr %lanes.{name}")
+            gone = t.two("xor", word, met, "-1")
+            t.do(f"store {word} {t.two('and', word, old, gone)}, ptr %lanes.{name}")
+        return met
+
+    def _waiting_at_barrier(self, block: Block, lanes: str, alive: str) -> str:
+        """Return which of `lanes` still wait at a barrier of the warp, after freeing who has met, here or at another of them.
+
+        `bar.warp.sync` waits for the same mask, not for the same place (PTX manual; only sm_6x and below want one place).
+        """
+        t, v, word = self.t, self.v, self.v.word
+        type = f"<{v.chunk} x i32>"
+        for variable, named, here in zip(self.asked, v.vector(block.ops[0].args[0]), v.lane_masks(lanes), strict=True):
+            old = t.let(f"load {type}, ptr {variable}")
+            t.do(f"store {type} {t.pick(v.chunk, here, type, named, old)}, ptr {variable}")
+        asking = t.two("or", word, t.let(f"load {word}, ptr %lanes.asking"), lanes)
+        t.do(f"store {word} {asking}, ptr %lanes.asking")
+        freed = t.let(f"load {word}, ptr %lanes.freed")
+        unmet = t.two("and", word, asking, t.two("xor", word, freed, "-1"))
+        masks = [t.let(f"load {type}, ptr {variable}") for variable in self.asked]
+        lacking = v.bits_of(self._unmet(masks, unmet, alive))
+        met = t.two("and", word, unmet, t.two("xor", word, lacking, "-1"))
+        freed = t.two("or", word, freed, met)
+        t.do(f"store {word} {freed}, ptr %lanes.freed")
+        moved = t.two("or", "i1", t.let("load i1, ptr %lanes.moved"), t.two("icmp ne", word, met, "0"))
+        t.do(f"store i1 {moved}, ptr %lanes.moved")
+        return t.two("and", word, lanes, t.two("xor", word, freed, "-1"))
+
+    def _lacking(self, mask: Value, lanes: str, alive: str) -> list[str]:
+        """Return chunks of i1: which lanes name one, not ended, that has not come with the same mask."""
+        t, v, word = self.t, self.v, self.v.word
+        if self._may_differ(mask):
+            return self._unmet(v.vector(mask), lanes, alive)
+        missing = t.two("and", word, alive, t.two("xor", word, lanes, "-1"))
+        absent = [v.splat("i32", w) for w in v.warp_words(missing) for _ in range(LANES // v.chunk)]
+        return self._named(v.vector(mask), absent)
+
+    def _unmet(self, named: list[str], lanes: str, alive: str) -> list[str]:
+        """The same for lanes that each have a mask of their own."""
+        t, v = self.t, self.v
+        type, per_warp, absent = f"<{v.chunk} x i32>", LANES // v.chunk, list[str]()
+        for w, (here, there) in enumerate(zip(v.warp_words(lanes), v.warp_words(alive), strict=True)):
+            living = v.splat("i32", there)
+            for same in self.ops.warp.matches("i32", named[w * per_warp : (w + 1) * per_warp], here):
+                absent.append(t.two("and", type, living, t.two("xor", type, same, "splat (i32 -1)")))
+        return self._named(named, absent)
+
+    def _named(self, named: list[str], absent: list[str]) -> list[str]:
+        t, type = self.t, f"<{self.v.chunk} x i32>"
+        return [
+            t.two("icmp ne", type, t.two("and", type, c, a), "zeroinitializer")
+            for c, a in zip(named, absent, strict=True)
+        ]
 
     def _emit_chain_end(self) -> None:
         """Lanes that wait for others look again as long as anything moves; then they wait for ever, or for another round."""
@@ -500,17 +625,24 @@ class Flow:
         stalled = t.let("load i1, ptr %lanes.stalled")
         t.do(f"br i1 {stalled}, label %chain.again, label %warp.done")
         t.start("chain.again")
-        moved = t.let("load i1, ptr %lanes.moved")
+        moved, stuck = (t.let(f"load i1, ptr %lanes.{name}") for name in ("moved", "stuck"))
         for name in ("stalled", "moved"):
             t.do(f"store i1 false, ptr %lanes.{name}")
-        t.do(f"br i1 {moved}, label %{self.test(0)}, label %chain.still")
+        t.do(f"store i1 {t.two('xor', 'i1', moved, 'true')}, ptr %lanes.stuck")
+        still = t.two("and", "i1", stuck, t.two("xor", "i1", moved, "true"))
+        t.do(f"br i1 {still}, label %chain.still, label %{self.test(0)}")
         t.start("chain.still")
         held = {block: t.let(f"load {word}, ptr {self.masks[block]}") for block in self.converging}
         if not self.barriers.per_lane:
             some = "0"
             for lanes in held.values():
                 some = t.two("or", word, some, lanes)
-            t.do(f"br i1 {t.two('icmp eq', word, some, '0')}, label %warp.done, label %chain.never")
+            t.do(f"br i1 {t.two('icmp eq', word, some, '0')}, label %warp.done, label %chain.waits")
+            t.start("chain.waits")
+            lane = t.call(word, f"llvm.cttz.{word}", (word, some), ("i1", "false"))
+            lane = lane if self.v.warps == 1 else t.two("and", "i32", t.cast("trunc", word, lane, "i32"), "31")
+            t.do(f"store i32 {lane}, ptr {t.let(f'getelementptr i8, ptr {self.at.worker}, i64 328')}")
+            t.do("br label %chain.never")
             t.start("chain.never")
             t.do(f"store i32 -1, ptr {t.let(f'getelementptr i8, ptr {self.at.worker}, i64 332')}")
             t.do("ret i32 2")
@@ -552,7 +684,11 @@ class Flow:
         lanes = t.let(f"load {v.word}, ptr {mask}")
         t.do(f"store {v.word} 0, ptr {mask}")
         if block not in self.masked:  # lanes always come together again before this block
-            t.do(f"br label %{self.full(block)}")
+            if self.converging and not self.barriers.per_lane:
+                together = t.two("icmp eq", v.word, lanes, FULL)
+                t.do(f"br i1 {together}, label %{self.full(block)}, label %chain.never, !prof !1")
+            else:
+                t.do(f"br label %{self.full(block)}")
             return
         if self._rejoins(block):
             t.do(f"br i1 {t.two('icmp eq', v.word, lanes, FULL)}, label %{self.full(block)}, label %{body}")

@@ -16,7 +16,7 @@ from anywarp.compiler.simd.flow import Flow
 from anywarp.compiler.simd.members import split_at_members
 from anywarp.compiler.simd.operations import Operations
 from anywarp.compiler.simd.special import AXES, Launch
-from anywarp.compiler.simd.values import Machine, Values
+from anywarp.compiler.simd.values import LANES, Machine, Values
 
 _PER_GANG = "$per_gang$"
 
@@ -55,7 +55,7 @@ def emit_kernel(
     at = Launch()
     operations = Operations(v, at)
     shape = specialisation.block
-    partial = shape is None or (shape[0] * shape[1] * shape[2]) % v.lanes != 0
+    partial = not v.single and (shape is None or (shape[0] * shape[1] * shape[2]) % v.lanes != 0)
     if partial and v.warps > 1:
         raise NotImplementedError("gangs of several warps that do not divide the block")
     barriers = Barriers(v, operations, at, per_lane)
@@ -71,7 +71,8 @@ def emit_kernel(
     declarations = "\n".join(v.t.declarations.values())
     notes = '!0 = !{}\n!1 = !{!"branch_weights", i32 100, i32 1}\n!2 = !{i32 1}\n'
     text = f"{head}{chr(10).join(v.t.allocas)}\n{body}\n}}\n{declarations}\n{notes}{metadata}"
-    return Emitted(text, FIXED if barriers.any else 0, per_gang // v.warps, barriers.places() if per_lane else ())
+    per_warp = per_gang * LANES // v.lanes
+    return Emitted(text, FIXED if barriers.any else 0, per_warp, barriers.places() if per_lane else ())
 
 
 def launch_constants(kernel: Kernel) -> set[Value]:
@@ -170,6 +171,11 @@ def _states(v: Values, at: Launch) -> str:
     return v.t.let(f"getelementptr i8, ptr {at.frame}, i64 {FIXED}")
 
 
+def _last(v: Values, at: Launch) -> str:
+    """Return where numbers of gangs end, which count warps, or threads where lanes are emitted one by one."""
+    return at.threads if v.single else at.warps
+
+
 def _reset_states(v: Values, at: Launch, barriers: Barriers) -> None:
     t = v.t
     t.call("void", "llvm.memset.p0.i64", ("ptr", at.frame), ("i8", "0"), ("i64", str(FIXED)), ("i1", "false"))
@@ -189,7 +195,7 @@ def _reset_states(v: Values, at: Launch, barriers: Barriers) -> None:
         t.do(f"store i32 0, ptr {state}")
         t.do(f"store {v.word} {mask}, ptr {t.let(f'getelementptr i8, ptr {state}, i64 {ALIVE}')}, align 4")
     t.do(f"%reset.next = add i32 %reset.warp, {v.warps}")
-    t.do(f"br i1 {t.two('icmp ult', 'i32', '%reset.next', at.warps)}, label %reset, label %reset.done")
+    t.do(f"br i1 {t.two('icmp ult', 'i32', '%reset.next', _last(v, at))}, label %reset, label %reset.done")
     t.start("reset.done")
 
 
@@ -203,7 +209,7 @@ def _state(v: Values, states: str, warp: str) -> str:
 def _first_mask(v: Values, at: Launch, warp: str) -> str:
     """Return the word of lanes of a gang that are threads of the block."""
     t = v.t
-    if v.warps > 1:
+    if v.warps > 1 or v.single:
         return "-1"
     rest = t.two("sub", "i32", at.threads, t.two("shl", "i32", warp, "5"))
     some = t.two("sub", "i32", t.two("shl", "i32", "1", t.two("and", "i32", rest, "31")), "1")
@@ -218,22 +224,37 @@ def _warp_head(v: Values, at: Launch, barriers: Barriers, flow: Flow) -> None:
         t.do("store i32 0, ptr %going")
     t.do("br label %warp.head")
     t.start("warp.head")
-    at.warp = t.let("load i32, ptr %warp.now")
+    number = at.warp = t.let("load i32, ptr %warp.now")
     v.forget(None)
+    if v.single:
+        _begin_lane(v, at, number)
     t.do(f"store i32 {at.warp}, ptr {t.let(f'getelementptr i8, ptr {at.worker}, i64 36')}")
+    first = t.two("mul", "i32", number, str((1 if v.single else LANES) * v.kernel.local_bytes))
+    start = t.cast("ptrtoint", "ptr", at.local, "i64")
+    at.local_first = t.two("add", "i64", start, t.cast("zext", "i32", first, "i64"))
     if barriers.any:
-        barriers.state = _state(v, _states(v, at), at.warp)
+        barriers.state = _state(v, _states(v, at), number)
     barriers.place_carried()
     first = _first_mask(v, at, at.warp) if flow.partial and not barriers.any else None
     barriers.enter_warp(flow, first)
 
 
+def _begin_lane(v: Values, at: Launch, thread: str) -> None:
+    """Name the lane that runs, and note it for fault reports: all its accesses are its own alone."""
+    t = v.t
+    at.thread, at.warp, at.lane = thread, t.two("lshr", "i32", thread, "5"), t.two("and", "i32", thread, "31")
+    word = t.let(
+        f"insertelement <4 x i32> <i32 1, i32 0, i32 0, i32 0>, i32 {t.two('shl', 'i32', '1', at.lane)}, i32 1"
+    )
+    t.do(f"store volatile <4 x i32> {word}, ptr {t.let(f'getelementptr i8, ptr {at.worker}, i64 40')}, align 8")
+
+
 def _after_warps(v: Values, at: Launch, barriers: Barriers) -> None:
     t = v.t
     t.start("warp.done")
-    following = t.two("add", "i32", at.warp, str(v.warps))
+    following = t.two("add", "i32", at.thread if v.single else at.warp, str(v.warps))
     t.do(f"store i32 {following}, ptr %warp.now")
-    t.do(f"br i1 {t.two('icmp ult', 'i32', following, at.warps)}, label %warp.head, label %round.end")
+    t.do(f"br i1 {t.two('icmp ult', 'i32', following, _last(v, at))}, label %warp.head, label %round.end")
     t.start("round.end")
     if barriers.per_lane:
         arguments = (

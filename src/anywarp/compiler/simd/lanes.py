@@ -42,6 +42,8 @@ def _known_bits(mask: str) -> list[bool]:
 class Lanes(Addresses):
     """Emits loads and stores of the lanes' elements."""
 
+    _nowhere = ""
+
     def load_lanes(
         self, address: Address, element: str, size: int, masks: list[str] | None, volatile: bool
     ) -> list[str]:
@@ -288,9 +290,19 @@ class Lanes(Addresses):
         n, t = self.v.chunk, self.t
         type, name = f"<{n} x {element}>", f"llvm.masked.gather.{t.mangle(element, n)}.v{n}p0"
         t.declarations[name] = f"declare {type} @{name}(<{n} x ptr>, <{n} x i1>, {type})"
-        mask = mask or "splat (i1 true)"
-        passed = "zeroinitializer" if mask != "splat (i1 true)" else "poison"
+        mask = mask or ALL_LANES
+        if mask != ALL_LANES and not self.v.machine.avx512:
+            whole = self._gather(element, size, self._elsewhere(pointers, mask), "")
+            return t.pick(n, mask, type, whole, "zeroinitializer")
+        passed = "zeroinitializer" if mask != ALL_LANES else "poison"
         return t.let(f"call {type} @{name}(<{n} x ptr> align {size} {pointers}, <{n} x i1> {mask}, {type} {passed})")
+
+    def _elsewhere(self, pointers: str, mask: str) -> str:
+        """Point lanes that are off at a place of our own: LLVM makes a branch for each lane of a masked access that is no instruction."""
+        n, t = self.v.chunk, self.t
+        if not self._nowhere:
+            self._nowhere = t.alloca("[16 x i8]", 16)
+        return t.pick(n, mask, f"<{n} x ptr>", pointers, self.v.splat("ptr", self._nowhere))
 
     def store_lanes(
         self, address: Address, chunks: Sequence[str], element: str, size: int, masks: list[str] | None, volatile: bool
@@ -337,6 +349,8 @@ class Lanes(Addresses):
 
     def _scatter(self, element: str, size: int, chunk: str, pointers: str, mask: str) -> None:
         n, t = self.v.chunk, self.t
+        if mask != ALL_LANES and not self.v.machine.avx512:
+            pointers, mask = self._elsewhere(pointers, mask), ALL_LANES
         type, name = f"<{n} x {element}>", f"llvm.masked.scatter.{t.mangle(element, n)}.v{n}p0"
         t.declarations[name] = f"declare void @{name}({type}, <{n} x ptr>, <{n} x i1>)"
         t.do(f"call void @{name}({type} {chunk}, <{n} x ptr> align {size} {pointers}, <{n} x i1> {mask})")

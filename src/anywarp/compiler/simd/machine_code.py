@@ -7,16 +7,37 @@ intrinsic wider than the processor's registers is ever written.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import cache
+from threading import Lock, Thread, stack_size
 from typing import Any
 
 import llvmlite.binding
 
-from anywarp.compiler import codes
+from anywarp.compiler import codes, llvm_release
+from anywarp.compiler.host_functions import HOST_FUNCTIONS
 from anywarp.compiler.simd.objects import imported_symbols
 
 llvm: Any = llvmlite.binding  # it has no types
+
+_PREPARED = 8_000
+"""Lines of LLVM IR up to which code is prepared for selection, which takes time by the square of them."""
+
+_OPTIMISED = 120_000
+"""Lines of LLVM IR up to which code is optimised at all: registers are allocated in more than linear time."""
+
+_STACK_PER_LINE = 4096
+"""Bytes of stack that LLVM's instruction combiner may need for each operation of a chain: it follows operands by recursion."""
+
+_SELECTED = 20_000
+"""Lines of scalar LLVM IR up to which instructions are chosen with care: in long blocks that takes minutes."""
+
+_STACK = 4 << 20
+"""Bytes of stack that are taken for granted."""
+
+_LOCK = Lock()
+"""Held where options are set that hold for the whole process."""
 
 IMPORTS = frozenset(
     [
@@ -50,14 +71,7 @@ IMPORTS = frozenset(
         "__fixsfti",
         "__fixunsdfti",
         "__fixunssfti",
-        "aw_globaltimer",
-        "aw_nanosleep",
-        "aw_vprintf",
-        "aw_malloc",
-        "aw_free",
-        "aw_assertfail",
-        "aw_texture",
-        "aw_check",
+        *HOST_FUNCTIONS,
         "_GLOBAL_OFFSET_TABLE_",
     ]
 )
@@ -67,6 +81,7 @@ IMPORTS = frozenset(
 @cache
 def _ready() -> None:
     """Register the machine's own back end with LLVM, once."""
+    llvm_release.require()
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
 
@@ -90,18 +105,65 @@ def _target_machine(triple: str, cpu: str, features: str, level: int = 2) -> Any
     return target.create_target_machine(cpu=cpu, features=features, opt=level, reloc="pic", codemodel="small")
 
 
-def compile_text(text: str, triple: str, cpu: str, features: str, kernel: str, quick: bool = False) -> bytes:
+def compile_text(
+    text: str, triple: str, cpu: str, features: str, kernel: str, quick: bool = False, scalar: bool = False
+) -> bytes:
     """Compile LLVM IR to a relocatable object; AnywarpError if LLVM refuses the text or the object needs what it may not.
 
-    `quick`: without any optimisation, in about a quarter of the time.
+    `quick`: without any optimisation, in about a quarter of the time, as is done with what would take minutes. Long code that
+    is `scalar` is cleaned up, and instructions and registers are then chosen without looking around.
     """
-    machine = _target_machine(triple, cpu, features, 0 if quick else 2)
+    lines = text.count("\n")
+    quick = quick or lines > _OPTIMISED
+    level = 0 if quick or (scalar and lines > _SELECTED) else 2
+    machine = _target_machine(triple, cpu, features, level)
     module = parse(text, triple, str(machine.target_data), kernel)
     if not quick:
-        _optimise(module, machine)
-    code = bytes(machine.emit_object(module))
+        _with_room(lambda: _optimise(module, machine), lines)
+    with _rewriting(preparation=lines < _PREPARED, loops=not scalar and lines < _PREPARED):
+        code = bytes(machine.emit_object(module))
     check_imports(code, kernel)
     return code
+
+
+def _with_room(work: Callable[[], None], lines: int) -> None:
+    """Do `work` on a stack that is large enough for so much code, in a thread of its own where this one's may not be."""
+    needed = lines * _STACK_PER_LINE
+    if needed <= _STACK:
+        work()
+        return
+    failed: list[Exception] = []
+
+    def in_thread() -> None:
+        try:
+            work()
+        except Exception as error:
+            failed.append(error)
+
+    with _LOCK:
+        before = stack_size(needed)
+        try:
+            thread = Thread(target=in_thread)
+            thread.start()
+        finally:
+            stack_size(before)
+    thread.join()
+    if failed:
+        raise failed[0]
+
+
+@contextmanager
+def _rewriting(*, preparation: bool, loops: bool) -> Generator[None, None, None]:
+    """Compile with or without LLVM's CodeGenPrepare and its reduction of strength in loops.
+
+    CodeGenPrepare begins again at a function's start whenever it has changed an operation: the product of what it finds and what
+    there is. The other writes down each scalar as an expression of all it is made of, for every operation in turn: a minute for
+    6000 products modulo a prime, which then come out twice as long; the loop over lanes has nothing to gain by it.
+    """
+    with _LOCK:
+        for option, wanted in (("disable-cgp", preparation), ("disable-lsr", loops)):
+            llvm.set_option("anywarp", f"-{option}={'false' if wanted else 'true'}")
+        yield
 
 
 def assembly(text: str, triple: str, cpu: str, features: str, kernel: str, quick: bool = False) -> str:

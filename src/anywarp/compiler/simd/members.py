@@ -5,7 +5,7 @@ Where all lanes are together nothing has to be waited for, so only code that run
 
 from __future__ import annotations
 
-from anywarp.compiler.ir import CONVERGE, Block, Const, Kernel, Op, Terminator, Value
+from anywarp.compiler.ir import CHECK, CONVERGE, Block, Const, Kernel, Op, Terminator, Value
 from anywarp.compiler.shapes import Analysis
 
 
@@ -16,7 +16,7 @@ def split_at_members(kernel: Kernel, analysis: Analysis) -> None:
     """
     blocks: list[Block] = []
     for block in kernel.blocks:
-        if block not in analysis.divergent_blocks:
+        if block not in analysis.apart:
             block.ops = [op for op in block.ops if op.name != CONVERGE]
             blocks.append(block)
         else:
@@ -29,7 +29,9 @@ def _divided(block: Block, analysis: Analysis) -> list[Block]:
     ops = list(block.ops)
     if end.name == "barrier" and end.attrs.get("warp"):
         assert end.args[0] is not None
-        ops.append(Op(CONVERGE, "i1", [end.args[0]], {"line": end.attrs.get("line", 0)}, span=end.span))
+        checked = ops and ops[-1].name == CHECK and ops[-1].args == [end.args[0]]  # who has come is looked at then
+        waits = Op(CONVERGE, "i1", [end.args[0]], {"line": end.attrs.get("line", 0), "barrier": True}, span=end.span)
+        ops.insert(len(ops) - 1 if checked else len(ops), waits)
         end = Terminator("jump", [], end.targets, span=end.span)
     pieces: list[list[Op]] = [[]]
     met: object = None
@@ -50,6 +52,9 @@ def _divided(block: Block, analysis: Analysis) -> list[Block]:
     if last is not block:
         _move(block, last, analysis)
         analysis.divergent_blocks.update(rest)
+        analysis.apart.update(rest)
+        if block in analysis.ahead:
+            analysis.ahead.update(rest)
     return chain
 
 
@@ -67,6 +72,11 @@ def _move(block: Block, last: Block, analysis: Analysis) -> None:
         if block in found:
             found.discard(block)
             found.add(last)
+
+
+def waits_at_barrier(block: Block) -> bool:
+    """Tell whether what waits where a block begins is a barrier of the warp, whose members may be at another such barrier."""
+    return waits_for_members(block) and "barrier" in block.ops[0].attrs
 
 
 def waits_for_members(block: Block) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from anywarp.compiler.ir import CLOCKS, Op
-from anywarp.compiler.simd.text import constant_vector
+from anywarp.compiler.simd.text import Text, constant_vector
 from anywarp.compiler.simd.values import LANES, Values
 from anywarp.ptx.isa.ops import BITS
 
@@ -31,6 +31,9 @@ class Launch:
     all_threads: str = ""  # i64, of the whole grid
     warps: str = ""
     warp: str = ""
+    thread: str = ""  # where lanes are emitted one by one: the running one's number in its block, and in its warp
+    lane: str = "0"
+    local_first: str = ""  # i64, where the running gang's first lane has its local memory
 
 
 _ZERO = (
@@ -58,20 +61,23 @@ def emit_special(v: Values, at: Launch, op: Op) -> None:
     """Define a special register's value. PTX manual, chapter 10; a cluster is one block."""
     name: str = op.attrs["name"]
     if name.startswith("lanemask_"):
-        _lanemask(v, op, name)
+        _lanemask(v, at, op, name)
     elif name.startswith("tid."):
         _tid(v, at, op, AXES.index(name[4]))
     elif name == "laneid":
         v.define(
             op,
-            "0",
+            at.lane,
             [constant_vector(op.type, [l % LANES for l in lanes]) for lanes in v.columns()] if v.varies(op) else None,
         )
     else:
         v.define(op, _scalar(v, at, op, name))
 
 
-def _lanemask(v: Values, op: Op, name: str) -> None:
+def _lanemask(v: Values, at: Launch, op: Op, name: str) -> None:
+    if v.single:
+        v.define(op, _one_lanemask(v.t, at.lane, name[9:]))
+        return
     masks: dict[str, Callable[[int], int]] = {
         "eq": lambda l: 1 << l,
         "lt": lambda l: (1 << l) - 1,
@@ -84,10 +90,19 @@ def _lanemask(v: Values, op: Op, name: str) -> None:
     v.define(op, str(bits[0] if bits[0] < 1 << 31 else bits[0] - (1 << 32)), chunks)
 
 
+def _one_lanemask(t: Text, lane: str, which: str) -> str:
+    own = t.two("shl", "i32", "1", lane)
+    if which == "eq":
+        return own
+    below = t.two("sub", "i32", own, "1")
+    within = t.two("or", "i32", below, own)
+    return {"lt": below, "le": within}.get(which) or t.two("xor", "i32", below if which == "ge" else within, "-1")
+
+
 def _tid(v: Values, at: Launch, op: Op, axis: int) -> None:
     """Thread t of the block has x = t mod bx, y = t / bx mod by, z = t / (bx * by)."""
     t = v.t
-    first = t.two("shl", "i32", at.warp, "5")
+    first = at.thread or t.two("shl", "i32", at.warp, "5")
     if not v.varies(op):
         v.define(op, _coordinate(v, at, axis, "i32", first, 0))
         return
@@ -163,9 +178,7 @@ def _place(v: Values, at: Launch, name: str) -> str:
 
 def _clock(v: Values, name: str) -> str:
     t = v.t
-    value = (
-        t.call("i64", "aw_globaltimer") if name.startswith("globaltimer") else t.call("i64", "llvm.readcyclecounter")
-    )
+    value = t.call_host("aw_globaltimer") if name.startswith("globaltimer") else t.call("i64", "llvm.readcyclecounter")
     return t.two("lshr", "i64", value, "32") if name.endswith("_hi") else value
 
 

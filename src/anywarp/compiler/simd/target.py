@@ -10,7 +10,7 @@ from functools import cache
 from anywarp.compiler import codes
 from anywarp.compiler.analysis import analyse
 from anywarp.compiler.artifact import Artifact
-from anywarp.compiler.gangs import WARP, Gang, allowed, choose
+from anywarp.compiler.gangs import SINGLE, WARP, Gang, allowed, can_run_apart, choose, too_long
 from anywarp.compiler.independence import is_independent
 from anywarp.compiler.ir import Kernel, Specialisation
 from anywarp.compiler.shapes import Analysis
@@ -42,11 +42,16 @@ class SimdTarget:
     def choose_gang(self, kernel: Kernel, specialisation: Specialisation) -> Gang:
         """Decide how many lanes are emitted together: at most `specialisation.lanes`, or what is best where that is 0."""
         asked = specialisation.lanes
+        if asked == SINGLE:
+            alone = can_run_apart(kernel)
+            return Gang(SINGLE, "asked for") if alone else Gang(WARP, "lanes take part in what their warp does")
         if asked == WARP:
             return Gang(WARP, "asked for")
         if asked:
             gang = allowed(kernel, specialisation)
             gang = Gang(asked, "asked for") if asked <= gang.lanes else gang
+        elif too_long(kernel, specialisation):
+            return Gang(SINGLE, "lanes run one by one: as vectors there would be too much code")
         else:
             one = analyse(kernel, replace(specialisation, lanes=WARP))
             gang = choose(kernel, one, specialisation, 32 if self.machine.avx512 else 16, self.machine.chunk)
@@ -89,12 +94,16 @@ class SimdTarget:
         """Compile `kernel`. Raises AnywarpError naming what cannot be compiled."""
         begin = time.perf_counter()
         done = self._emitted(kernel, analysis, specialisation)
-        code = compile_text(done.text, self.triple, self.cpu, self.features, kernel.name, specialisation.quick)
+        code = self._compiled(done.text, kernel, specialisation)
         return Artifact(
             kernel.name, SYMBOL, specialisation.block or (0, 0, 0), done.frame_fixed, done.frame_per_warp, kernel.local_bytes, kernel.shared_bytes,
             kernel.param_bytes, code, (time.perf_counter() - begin) * 1e3, alone=is_independent(kernel),
             stack=stack_bytes(code, SYMBOL) if functions(code) == 1 else 0, waits=done.waits,
         )  # fmt: skip
+
+    def _compiled(self, text: str, kernel: Kernel, specialisation: Specialisation) -> bytes:
+        one = specialisation.lanes == SINGLE
+        return compile_text(text, self.triple, self.cpu, self.features, kernel.name, specialisation.quick, one)
 
     def locate(
         self,
@@ -110,7 +119,7 @@ class SimdTarget:
         The kernel is compiled again with its lines, which counts only if the machine code is the same.
         """
         text = self.emit_text(kernel, analysis, specialisation, line_of)[0]
-        again = compile_text(text, self.triple, self.cpu, self.features, kernel.name, specialisation.quick)
+        again = self._compiled(text, kernel, specialisation)
         return line_at(again, SYMBOL, offset) if machine_code(again) == machine_code(code) else 0
 
 

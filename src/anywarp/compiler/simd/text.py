@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from anywarp.compiler.host_functions import HOST_FUNCTIONS
+
 LLVM_TYPE: dict[str, str] = {
     "i1": "i1", "i8": "i8", "i16": "i16", "i32": "i32", "i64": "i64", "i128": "i128",
     "f16": "i16", "bf16": "i16", "f32": "float", "f64": "double",
@@ -127,6 +129,11 @@ class Text:
             self.do(text)
             return ""
         return self.let(text)
+
+    def call_host(self, name: str, *values: str) -> str:
+        """Call a function of the runtime with operands of the types that its description says; as `call`."""
+        function = HOST_FUNCTIONS[name]
+        return self.call(function.llvm_result, name, *zip(function.llvm_parameters, values, strict=True))
 
     def declare(self, result: str, name: str, types: Sequence[str]) -> None:
         """Make an external function or intrinsic known."""

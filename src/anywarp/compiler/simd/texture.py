@@ -20,10 +20,7 @@ def emit_texture(v: Values, memory: Memory, at: Launch, op: Op) -> None:
     words = _columns(v, "i32", op.args[named:])
     count = int(op.attrs["results"])
     results = t.alloca(f"[{v.lanes * count} x i32]", 64) if count else "null"
-    t.call(
-        "void", "aw_texture", ("ptr", at.worker), ("i32", str(op.attrs["form"])), ("i32", str(v.lanes)), ("ptr", mask),
-        ("ptr", objects), ("ptr", words), ("ptr", results),
-    )  # fmt: skip
+    t.call_host("aw_texture", at.worker, str(op.attrs["form"]), str(v.lanes), mask, objects, words, results)
     for one in (op, *memory.elements.get(op, ())) if count else ():
         first = int(one.attrs["index"]) * v.lanes if one is not op else 0
         v.define(one, None, [_load(v, results, first + lane) for lane in range(0, v.lanes, v.chunk)])

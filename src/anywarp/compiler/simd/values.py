@@ -58,6 +58,7 @@ class Registers:
     vectors: dict[Value, list[str]]
     masks: dict[str, list[str]]
     tested: dict[Op, str]
+    starts: dict[tuple[Value, str], tuple[str, str]]
 
 
 class Values:
@@ -70,9 +71,12 @@ class Values:
         self.machine = machine
         self.t = Text()
         self.lanes = specialisation.lanes
-        self.warps = self.lanes // LANES
+        self.single = self.lanes == 1  # lanes are emitted one by one
+        # There is one copy of each block then, entered by the kernel's own ways: definitions dominate their uses.
+        self.unparted = self.single and not any(block.terminator.name == "barrier" for block in kernel.blocks)
+        self.warps = max(1, self.lanes // LANES)
         self.word = f"i{self.lanes}"  # type of a mask with a bit per lane
-        self.chunk = machine.chunk
+        self.chunk = min(machine.chunk, self.lanes)
         self.chunks = self.lanes // self.chunk
         self.floats = Floats(self.t, self.chunk, machine.avx512, machine.fp16, machine.f16c)
         self._uniform = Shape((0,) * self.lanes)
@@ -83,6 +87,10 @@ class Values:
         self.vectors: dict[Value, list[str]] = {}
         self.hoisted: dict[Value, str] = {}
         self._forgotten: list[tuple[int, Loop | None]] = []
+        self.starts: dict[tuple[Value, str], tuple[str, str]] = {}  # of single lanes' accesses, as i64 and as pointer
+        self.parts: dict[
+            str, tuple[str, str, int]
+        ] = {}  # of their addresses: start, start as pointer, constant behind it
         self.tested: dict[Op, str] = {}  # conditions whose flag is in a register
         self.flags: dict[Op, str] = {}
         self.unordered = 0  # vectors loaded since code was last kept in order
@@ -236,8 +244,11 @@ class Values:
         """Mark a place where no variable of values made in a loop's blocks is needed any more (None: no variable at all).
 
         Without it what was there before would seem to be needed: masked code reads a variable to change some of its lanes, and
-        may be entered behind where it is set. Every variable would be alive all the time, everywhere.
+        may be entered behind where it is set. Every variable would be alive all the time, everywhere. A single lane has no masked
+        code: what it reads it has set.
         """
+        if self.single:
+            return
         self._forgotten.append((len(self.t.lines), loop))
         self.t.lines.append("")
 
@@ -278,15 +289,18 @@ class Values:
         self.block, self.mask = block, mask
         self.scalars, self.vectors, self._masks, self.tested = {}, {}, {}, {}
         self.loaded, self.unordered, self.computed = set(), 0, []
+        self.starts = {}
 
     def snapshot(self) -> Registers:
         """Return the register state, for `restore` after code that does not dominate what follows."""
-        return Registers(dict(self.scalars), dict(self.vectors), dict(self._masks), dict(self.tested))
+        return Registers(
+            dict(self.scalars), dict(self.vectors), dict(self._masks), dict(self.tested), dict(self.starts)
+        )
 
     def restore(self, state: Registers) -> None:
         """Return to a register state."""
         self.scalars, self.vectors = dict(state.scalars), dict(state.vectors)
-        self._masks, self.tested = dict(state.masks), dict(state.tested)
+        self._masks, self.tested, self.starts = dict(state.masks), dict(state.tested), dict(state.starts)
 
     # --- reading and defining -------------------------------------------------------------------------------------
 
@@ -421,7 +435,9 @@ class Values:
             assert vector is not None
             scalar = self.t.let(f"extractelement {self.type(value, True)} {vector[0]}, i32 0")
         self.scalars[value] = scalar
-        if value in self.crossing:
+        if self.unparted and self.home.get(value) is self.block:
+            self.hoisted[value] = scalar
+        elif value in self.crossing:
             self.assign(value, "main", [scalar])
 
     def assign(self, value: Value, kind: str, parts: list[str], mask: str | None = None) -> None:
@@ -507,6 +523,8 @@ class Values:
 
     def warp_words(self, bits: str) -> list[str]:
         """Split a word of lanes into an i32 per warp."""
+        if self.lanes < LANES:
+            return [self.t.cast("zext", self.word, bits, "i32")]
         if self.warps == 1:
             return [bits]
         t, out = self.t, list[str]()

@@ -149,11 +149,14 @@ class Warp:
             return
         chunks, out = v.vector(source), list[str]()
         for warp, lanes in enumerate(active):
-            out += self._match_warp(LLVM_TYPE[source.type], self._of_warp(chunks, warp), lanes)
+            out += self.matches(LLVM_TYPE[source.type], self._of_warp(chunks, warp), lanes)
         v.define(op, None, out)
 
-    def _match_warp(self, element: str, chunks: list[str], active: str) -> list[str]:
-        """Compare with each lane in turn: no step waits for the one before, as going from value to value would."""
+    def matches(self, element: str, chunks: list[str], active: str) -> list[str]:
+        """Return for each lane of a warp the word of the active lanes that hold the same.
+
+        Each is compared with all in turn: no step waits for the one before, as going from value to value would.
+        """
         v, t = self.v, self.t
         n, word = v.chunk, vector_type("i32", v.chunk)
         assert element in ("i32", "i64")

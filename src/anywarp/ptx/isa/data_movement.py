@@ -10,7 +10,8 @@ from typing import Any
 from anywarp.ptx.isa.operands import Misfit, bits_type, is_signed, malformed, read, resize, take, value_type, write
 from anywarp.ptx.isa.ops import BITS, AddressSpace, Ops, Order, Scope, V
 from anywarp.ptx.isa.registry import meaning
-from anywarp.ptx.tree import WIDTHS, Address, Instruction, Name, Operand, Vector
+from anywarp.ptx.isa.special_registers import special_name
+from anywarp.ptx.tree import WIDTHS, Address, Instruction, Integer, Name, Offset, Operand, Vector
 
 _SCOPES: tuple[Scope, ...] = ("cta", "cluster", "gpu", "sys")
 SPACES = frozenset({"global", "shared", "local", "const", "param"})
@@ -27,6 +28,21 @@ def mov(ops: Ops, i: Instruction) -> None:
         write(ops, d, _pack(ops, a, BITS[type]))
     else:
         write(ops, d, read(ops, a, type))
+
+
+@meaning("mov.v2/v4/v8.<bits>", "mov.v2/v4/v8.<int>", "mov.v2/v4/v8.f32/f64")
+def mov_vector(ops: Ops, i: Instruction) -> None:
+    """`mov.v4`: element by element. The manual has no such form; ptxas takes it, also of a whole special register (`%tid`)."""
+    d, a = take(i, 2)
+    type, count = value_type(i.types[0]), vector_length(i)
+    if isinstance(a, Name) and a.member is None and special_name(Name(a.name, "x")) is not None:
+        last = Integer(int(a.name in ("%ntid", "%nctaid")))  # no grid has a fourth dimension
+        a = Vector(tuple(Name(a.name, m) if m != "w" else last for m in "xyzw"[:count]))
+    if not isinstance(d, Vector) or not isinstance(a, Vector) or {len(d.elements), len(a.elements)} != {count}:
+        raise malformed(i, f"it moves {count} elements")
+    values = [read(ops, element, type) for element in a.elements]
+    for element, value in zip(d.elements, values, strict=True):
+        write(ops, element, value)
 
 
 def _part(vector: Vector, width: int) -> int:
@@ -75,6 +91,10 @@ def location(ops: Ops, i: Instruction, operand: Operand) -> tuple[AddressSpace, 
     where the target put them, so a named parameter's space is asked for.
     """
     space = space_of(i)
+    if (
+        isinstance(operand, Offset) and operand.indexed and i.opcode in ("ld", "st")
+    ):  # `ld.u32 d, a[2]`, without brackets around
+        operand = Address(operand)
     if not isinstance(operand, Address):
         raise malformed(i, "a memory operand is not written [address]")
     if space == "param" and isinstance(operand.base, Name):

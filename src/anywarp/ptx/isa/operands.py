@@ -93,13 +93,18 @@ def read(ops: Ops, operand: Operand, type: Type) -> V:
     if isinstance(operand, (Address, Vector, Pair, Sink, Group)):
         raise Misfit("a value belongs where an address, a vector or a destination stands")
     if isinstance(operand, Offset):
-        return _as(ops, ops.address_of(operand.base.name, operand.value), type)
+        return _as(ops, ops.address_of(operand.base.name, displacement(ops, operand)), type)
     if isinstance(operand, Name) and operand.name == "WARP_SZ":
         return ops.read(Integer(32), type)
     special = special_name(operand)
     if special is None:
         return ops.read(operand, type)
     return _as(ops, ops.special(special), type)
+
+
+def displacement(ops: Ops, operand: Offset) -> int:
+    """Return how many bytes lie between a variable and what is named by it: an index counts elements (section 6.4.3)."""
+    return operand.value * ops.element_size(operand.base.name) if operand.indexed else operand.value
 
 
 def _as(ops: Ops, value: V, type: Type) -> V:

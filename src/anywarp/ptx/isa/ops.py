@@ -213,6 +213,10 @@ class Ops(Protocol):
         """The address of a variable or function within its own state space, as i64."""
         ...
 
+    def element_size(self, name: str) -> int:
+        """The bytes of one element of a variable, by which an index is scaled."""
+        ...
+
     def space_of(self, name: str) -> AddressSpace:
         """The state space in which a variable lives.
 

@@ -1,0 +1,103 @@
+"""The functions of the runtime that code for `cpu` calls (docs/contracts.md, section 6), described once for both sides.
+
+Emitters take the types of a call from here, tests the prototypes, and the build writes the C++ declarations
+(`python host_functions.py FILE`, with the standard library only), which the compiler of C++ holds the definitions against.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+_LLVM = {"void": "void", "uint32_t": "i32", "int32_t": "i32", "uint64_t": "i64"}
+
+
+@dataclass(frozen=True, slots=True)
+class HostFunction:
+    """One function with C linkage: its result, and the types and names of its parameters, as C writes them."""
+
+    name: str
+    result: str
+    parameters: tuple[tuple[str, str], ...]
+
+    @property
+    def takes_worker(self) -> bool:
+        """Whether the first parameter is the worker that runs the block."""
+        return bool(self.parameters) and self.parameters[0][0] == "AwWorker*"
+
+    @property
+    def llvm_result(self) -> str:
+        """The result's type in LLVM's words."""
+        return llvm_type(self.result)
+
+    @property
+    def llvm_parameters(self) -> tuple[str, ...]:
+        """The parameters' types in LLVM's words, the worker among them."""
+        return tuple(llvm_type(type) for type, _ in self.parameters)
+
+    def declaration(self) -> str:
+        """Return the function's declaration in C."""
+        parameters = ", ".join(f"{type} {name}" for type, name in self.parameters)
+        return f"{self.result} {self.name}({parameters or 'void'});"
+
+
+def llvm_type(type: str) -> str:
+    """Return LLVM's type for one of C; KeyError for one that this table does not use."""
+    return "ptr" if type.endswith("*") else _LLVM[type]
+
+
+def _function(name: str, result: str, parameters: str = "") -> HostFunction:
+    pairs = [p.rpartition(" ") for p in parameters.split(", ")] if parameters else []
+    return HostFunction(name, result, tuple((type, word) for type, _, word in pairs))
+
+
+HOST_FUNCTIONS = {
+    f.name: f
+    for f in (
+        _function("aw_globaltimer", "uint64_t"),
+        _function("aw_nanosleep", "void", "uint32_t nanoseconds"),
+        _function("aw_vprintf", "int32_t", "AwWorker* worker, uint64_t format, uint64_t arguments"),
+        _function("aw_malloc", "uint64_t", "AwWorker* worker, uint64_t size"),
+        _function("aw_free", "void", "AwWorker* worker, uint64_t address"),
+        # CUDA's __assertfail has the size of a character behind these, which is always 1.
+        _function(
+            "aw_assertfail", "void", "AwWorker* worker, uint64_t message, uint64_t file, uint32_t line, uint64_t function"
+        ),
+        _function(
+            "aw_texture", "void",
+            "AwWorker* worker, uint32_t form, uint32_t lanes, const uint8_t* mask, const uint64_t* objects, "
+            "const uint32_t* words, uint32_t* results",
+        ),
+        _function(
+            "aw_check", "uint32_t",
+            "AwWorker* worker, uint32_t site, uint32_t lanes, const int64_t* first, const void* second",
+        ),
+    )
+}  # fmt: skip
+"""By name."""
+
+
+def header() -> str:
+    """Return the C++ header: a declaration of each, and a list of all by name."""
+    return "\n".join([
+        "// Made by anywarp/compiler/host_functions.py; change the table there instead.",
+        "#pragma once",
+        "",
+        "#include <cstdint>",
+        "",
+        '#include "core/kernel_abi.h"',
+        "",
+        'extern "C" {',
+        *(f.declaration() for f in HOST_FUNCTIONS.values()),
+        "}",
+        "",
+        "#define AW_HOST_FUNCTIONS(each) \\",
+        *(f"  each({name}) \\" for name in HOST_FUNCTIONS),
+        "",
+        "",
+    ])  # fmt: skip
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(header())
