@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/activity_hub.h"
+#include "core/file_limit.h"
 #include "core/log.h"
 #include "core/settings.h"
 
@@ -101,12 +102,18 @@ bool give_up(File& f, const char* what, int error) {
   return false;
 }
 
+// Reserves room on the disk; returns the error.
+int grow(int file, uint64_t from, uint64_t bytes) {
+  if (!within_file_limit(from + bytes)) return EFBIG;
+  return posix_fallocate(file, static_cast<off_t>(from), static_cast<off_t>(bytes));
+}
+
 bool begin_file(File& f) {
   uint64_t now = anywarp_activity_now();
   std::string path = f.folder + "/" + std::to_string(getpid()) + "-" + std::to_string(now) + ".awt";
   f.descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (f.descriptor < 0) return give_up(f, "its file cannot be made", errno);
-  if (int error = posix_fallocate(f.descriptor, 0, kHeaderBytes))
+  if (int error = grow(f.descriptor, 0, kHeaderBytes))
     return give_up(f, "its file cannot grow", error);
   void* place = mmap(nullptr, kHeaderBytes, PROT_READ | PROT_WRITE, MAP_SHARED, f.descriptor, 0);
   if (place == MAP_FAILED) return give_up(f, "its file cannot be mapped", errno);
@@ -138,7 +145,7 @@ bool take_piece(File& f, Piece& piece) {
   }
   if (f.bytes + kPieceBytes > f.most) return give_up(f, "it is as long as ANYWARP_TRACE_LIMIT", 0);
   // Room on the disk is reserved: memory of a file without it is a SIGBUS.
-  if (int error = posix_fallocate(f.descriptor, static_cast<off_t>(f.bytes), kPieceBytes))
+  if (int error = grow(f.descriptor, f.bytes, kPieceBytes))
     return give_up(f, "its file cannot grow", error);
   void* place = mmap(nullptr, kPieceBytes, PROT_READ | PROT_WRITE, MAP_SHARED, f.descriptor,
                      static_cast<off_t>(f.bytes));

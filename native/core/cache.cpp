@@ -5,7 +5,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/log.h"
 #include "core/settings.h"
 
 namespace aw {
@@ -14,15 +13,12 @@ namespace {
 constexpr off_t kLargest = off_t{1} << 31;
 constexpr time_t kFresh = 600;  // seconds within which an entry's time stamp is left alone
 
-// Code is loaded from the cache, so nobody else may be able to write there.
+// Code is loaded from the cache, so nobody else may be able to write there. The service, which is
+// asked then, says so.
 bool is_ours() {
   struct stat status;
-  if (stat(settings().cache_dir.c_str(), &status) != 0) return false;
-  if (status.st_uid == getuid() && !(status.st_mode & 022)) return true;
-  say(LogLevel::warn,
-      "the kernel cache " + settings().cache_dir +
-          " is not used: other users may write to it (chmod 700 makes it yours alone)");
-  return false;
+  return stat(settings().cache_dir.c_str(), &status) == 0 && status.st_uid == getuid() &&
+         !(status.st_mode & 022);
 }
 
 std::optional<std::string> read_file(const std::string& path) {
@@ -50,7 +46,7 @@ std::string cache_path(const std::string& key) {
 }
 
 std::optional<Container> cached(const std::string& key) {
-  if (settings().cache_dir.empty() || !is_ours()) return {};
+  if (!is_ours()) return {};
   std::string path = cache_path(key);
   auto bytes = read_file(path);
   if (!bytes) return {};

@@ -5,7 +5,6 @@
 #include <unordered_map>
 
 #include "core/host_services.h"
-#include "devices/check.h"
 
 // Arithmetic that compilers call instead of inlining it (libgcc and compiler-rt share these names).
 extern "C" {
@@ -33,16 +32,11 @@ Table make_table() {
       {"fmaf", address<float(float, float, float)>(fmaf)},
       {"fmod", address<double(double, double)>(fmod)},
       {"fmodf", address<float(float, float)>(fmodf)},
-      {"aw_globaltimer", address(aw_globaltimer)},
-      {"aw_nanosleep", address(aw_nanosleep)},
-      {"aw_vprintf", address(aw_vprintf)},
-      {"aw_malloc", address(aw_malloc)},
-      {"aw_free", address(aw_free)},
-      {"aw_assertfail", address(aw_assertfail)},
-      {"aw_texture", address(aw_texture)},
       {"aw_texture_fault", address(aw_texture_fault)},
-      {"aw_check", address(aw_check)},
   };
+#define AW_HOST_FUNCTION(name) t[#name] = address(name);
+  AW_HOST_FUNCTIONS(AW_HOST_FUNCTION)
+#undef AW_HOST_FUNCTION
 #define AW_BUILTIN(name) t[#name] = address(::name);
 #include "core/builtins.inc"
 #undef AW_BUILTIN

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string>
 
+#include "core/file_limit.h"
 #include "core/service_place.h"
 
 namespace aw {
@@ -76,6 +77,7 @@ void leave() {
 // A file of the size of a page whose blocks are there, so that a full disk is noticed now and not
 // when the page is written.
 int make_file(const std::string& path) {
+  if (!within_file_limit(sizeof(Page))) return -1;
   int file = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return -1;
   std::string zeros(sizeof(Page), 0);

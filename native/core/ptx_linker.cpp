@@ -176,7 +176,7 @@ ParsedModule parse(const PtxInput& input) {
       m.target = argument(in.line(), 7);
     } else if (in.starts_with(".address_size")) {
       m.address_size = argument(in.line(), 13);
-    } else if (in.starts_with(".file")) {
+    } else if (in.starts_with(".file") || in.starts_with("#")) {
       in.line();  // of use to debuggers only
     } else {
       Statement s = in.statement();
@@ -288,6 +288,11 @@ std::string link_ptx(const std::vector<PtxInput>& inputs) {
   }
   return ".version " + newest->version_text + "\n.target " + newest->target +
          "\n.address_size 64\n" + variables + prototypes + rest;
+}
+
+bool is_device_runtime(const std::string& bytes) {
+  return bytes.rfind("!<arch>\n", 0) == 0 &&
+         bytes.find("cuda_device_runtime.o/") != std::string::npos;
 }
 
 }  // namespace aw

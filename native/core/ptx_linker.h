@@ -16,4 +16,8 @@ struct PtxInput {
 // defined twice and for text that does not hold together.
 std::string link_ptx(const std::vector<PtxInput>& inputs);
 
+// Tells NVIDIA's libcudadevrt.a by its only member. Programs link it for functions that the
+// compiler brings itself (compiler/device_runtime.py); there is nothing to take from it.
+bool is_device_runtime(const std::string& bytes);
+
 }  // namespace aw

@@ -12,6 +12,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "core/file_limit.h"
 #include "core/findings.h"
 #include "core/log.h"
 #include "core/text.h"
@@ -24,9 +25,14 @@ struct KernelCount {
   double compile_ms = 0;
 };
 
+struct OperatorCount {
+  uint64_t count = 0, nanoseconds = 0, bytes_copied = 0, widened = 0;
+};
+
 struct State {
   std::mutex mutex;
   std::map<std::string, KernelCount> kernels;
+  std::map<std::string, OperatorCount> operators;
   std::set<std::string> diagnostics;
   std::unordered_map<std::string, CallCounter*> absent;
   std::string device, start;
@@ -70,6 +76,10 @@ std::string render(State& s) {
              k.compile_ms);
     out += "kernel\t" + percent_encode(name) + line;
   }
+  for (auto& [name, o] : s.operators)
+    out += "operator\t" + percent_encode(name) + "\t" + std::to_string(o.count) + "\t" +
+           std::to_string(o.nanoseconds) + "\t" + std::to_string(o.bytes_copied) + "\t" +
+           std::to_string(o.widened) + "\n";
   for (auto& text : s.diagnostics) out += "diagnostic\t" + percent_encode(text) + "\n";
   return out + render_findings();
 }
@@ -79,6 +89,7 @@ void write_report() {
   std::lock_guard lock(s.mutex);
   std::string stem = settings().report_dir + "/" + std::to_string(getpid()) + "-" + s.start;
   std::string text = render(s), temporary = stem + ".new";
+  if (!within_file_limit(text.size())) return;
   int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return;
   size_t done = 0;
@@ -101,6 +112,7 @@ void begin_anew() {
   State& s = state();
   new (&s.mutex) std::mutex;  // whoever held it does not exist here
   s.kernels.clear();
+  s.operators.clear();
   s.diagnostics.clear();
   forget_findings();
 }
@@ -155,6 +167,17 @@ void report_artifact(const std::string& kernel, bool cached, double compile_ms) 
   KernelCount& count = s.kernels[kernel];
   ++(cached ? count.cached : count.compiled);
   if (!cached) count.compile_ms += compile_ms;
+}
+
+void report_operator(const char* name, uint64_t nanoseconds, uint64_t bytes_copied, bool widened) {
+  if (settings().report_dir.empty()) return;
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  OperatorCount& count = s.operators[name];
+  ++count.count;
+  count.nanoseconds += nanoseconds;
+  count.bytes_copied += bytes_copied;
+  count.widened += widened;
 }
 
 void report_memory(uint64_t bytes_in_use) {

@@ -27,6 +27,8 @@ void count_absent(const char* name, const char* reason);
 void report_diagnostic(const std::string& text);
 void report_launch(const std::string& kernel);
 void report_artifact(const std::string& kernel, bool cached, double compile_ms);
+// One operator of a framework that ran on a device; `widened`: in a wider type than was asked for.
+void report_operator(const char* name, uint64_t nanoseconds, uint64_t bytes_copied, bool widened);
 void report_memory(uint64_t bytes_in_use);
 
 // Writes what is known so far; nothing without a folder to write to.

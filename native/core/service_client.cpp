@@ -1,13 +1,8 @@
 #include "core/service_client.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,8 +12,7 @@
 
 #include "core/log.h"
 #include "core/service_place.h"
-#include "core/settings.h"
-#include "core/sha256.h"
+#include "core/service_start.h"
 #include "core/status.h"
 
 namespace aw {
@@ -109,84 +103,6 @@ int dial(const std::string& path) {
   return -1;
 }
 
-// The environment of the service: that of this program without what would change its interpreter.
-std::vector<std::string> service_environment() {
-  static const char* const kDropped[] = {"LD_PRELOAD=",    "LD_AUDIT=",           "PYTHONHOME=",
-                                         "PYTHONSTARTUP=", "ANYWARP_REPORT_DIR=", "PYTHONINSPECT="};
-  std::vector<std::string> out;
-  for (char** e = environ; e && *e; ++e) {
-    bool keep = true;
-    for (const char* name : kDropped) keep = keep && strncmp(*e, name, strlen(name)) != 0;
-    if (keep) out.push_back(*e);
-  }
-  if (!settings().cache_dir.empty()) out.push_back("ANYWARP_CACHE_DIR=" + settings().cache_dir);
-  return out;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  for (auto& text : texts) out.push_back(text.data());
-  out.push_back(nullptr);
-  return out;
-}
-
-// Reads what the starter says on its stderr until it closes it, for the diagnostic when it fails.
-std::string drain(int file) {
-  std::string text;
-  char buffer[512];
-  double begin = now();
-  while (now() - begin < kStartLimit) {
-    pollfd wanted = {file, POLLIN, 0};
-    if (poll(&wanted, 1, 200) <= 0) continue;
-    ssize_t got = read(file, buffer, sizeof buffer);
-    if (got <= 0) break;
-    if (text.size() < 65536) text.append(buffer, static_cast<size_t>(got));
-  }
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  size_t line = text.rfind('\n');
-  return line == std::string::npos ? text : text.substr(line + 1);
-}
-
-// Starts the service; it detaches itself, so that the process started here ends at once. Runs from
-// `/`, because -m puts the working directory on the module path.
-void start_service(const std::string& path) {
-  std::vector<std::string> command = {settings().python, "-m",       "anywarp.runtime.service",
-                                      "--detach",        "--socket", path};
-  auto environment = service_environment();
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw Broken{"no pipe can be made"};
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
-  posix_spawn_file_actions_addchdir_np(&actions, "/");
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  pid_t child = -1;
-  auto arguments = pointers(command), variables = pointers(environment);
-  int error =
-      posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), variables.data());
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  close(ends[1]);
-  std::string words = error ? strerror(error) : drain(ends[0]);
-  close(ends[0]);
-  int status = 0;
-  if (!error) {
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-  }
-  bool failed = error || (WIFEXITED(status) && WEXITSTATUS(status) != 0) || WIFSIGNALED(status);
-  if (failed) throw Broken{settings().python + " cannot start it: " + words};
-}
-
 Reply exchange(Connection& c, const std::vector<Line>& request, std::string_view payload,
                const std::string& slow) {
   std::string header = render_lines(request);
@@ -213,27 +129,30 @@ Reply exchange(Connection& c, const std::vector<Line>& request, std::string_view
 }
 
 // Connects and exchanges a ping: a service that is being killed still accepts, but answers nothing.
-std::optional<Connection> reach(const std::string& path) {
-  int file = dial(path);
-  if (file < 0) return {};
-  Connection connection(file);
-  try {
-    exchange(connection, {{"op", "ping"}}, {}, "waiting for the compile service ...");
-  } catch (const Broken&) {
-    return {};
+std::optional<Connection> reach(const std::vector<std::string>& paths) {
+  for (auto& path : paths) {
+    int file = dial(path);
+    if (file < 0) continue;
+    Connection connection(file);
+    try {
+      exchange(connection, {{"op", "ping"}}, {}, "waiting for the compile service ...");
+      return connection;
+    } catch (const Broken&) {
+    }
   }
-  return connection;
+  return {};
 }
 
 // Starts the service when nobody answers, and again when the one started lost its place to one that
 // was just ending.
 Connection connect_to_service() {
-  std::string path = service_socket_path();
+  std::vector<std::string> paths = service_socket_paths();
   double begin = now(), next_start = begin;
   while (now() - begin < kStartLimit) {
-    if (auto connection = reach(path)) return std::move(*connection);
+    if (auto connection = reach(paths)) return std::move(*connection);
     if (now() >= next_start) {
-      start_service(path);
+      std::string problem = start_service(paths, kStartLimit);
+      if (!problem.empty()) throw Broken{problem};
       next_start = now() + kStartAgain;
     }
     timespec pause = {0, 10'000'000};

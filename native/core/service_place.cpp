@@ -50,7 +50,8 @@ std::vector<std::string> user_folders() {
   const char* runtime = getenv("XDG_RUNTIME_DIR");
   if (runtime && *runtime && is_directory(runtime))
     folders.push_back(std::string(runtime) + "/anywarp");
-  folders.push_back(temporary_directory() + "/anywarp-" + std::to_string(getuid()));
+  for (const std::string& shared : {temporary_directory(), std::string("/dev/shm")})
+    folders.push_back(shared + "/anywarp-" + std::to_string(getuid()));
   return folders;
 }
 
@@ -63,15 +64,17 @@ std::string user_folder() {
   return {};
 }
 
-std::string service_socket_path() {
+std::vector<std::string> service_socket_paths() {
   const Settings& s = settings();
   std::string name =
       "/service-" + sha256_hex(s.build_id + "\n" + s.cache_dir).substr(0, 16) + ".sock";
-  std::vector<std::string> folders = user_folders();
-  if (!s.cache_dir.empty()) folders.insert(folders.end() - 1, s.cache_dir + "/run");
+  std::vector<std::string> folders = user_folders(), paths;
+  folders.insert(folders.end() - 2, s.cache_dir + "/run");
   for (auto& folder : folders) {
-    if (folder.size() + name.size() <= kLongest && make_private(folder)) return folder + name;
+    if (folder.size() + name.size() <= kLongest && make_private(folder))
+      paths.push_back(folder + name);
   }
+  if (!paths.empty()) return paths;
   throw Failure(999,
                 "there is no private directory for the compile service's socket\nhelp: set "
                 "XDG_RUNTIME_DIR or "

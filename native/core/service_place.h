@@ -3,11 +3,13 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace aw {
 
-// Returns the path and makes its private directory; throws Failure (999) when none can be had.
-std::string service_socket_path();
+// Returns where the service may listen, best first, and makes the private directories; throws
+// Failure (999) when none can be had. There are several because a disk may be full.
+std::vector<std::string> service_socket_paths();
 
 // A folder of this user's own that all programs find without settings of ours; empty when none can
 // be had. Made if it is not there.

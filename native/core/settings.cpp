@@ -1,7 +1,9 @@
 #include "core/settings.h"
 
 #include <dlfcn.h>
+#include <pwd.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -28,16 +30,25 @@ std::string own_directory() {
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
+// The home of this user; one that cannot be used where the user has none, as Debian's `nobody`.
+std::string home() {
+  std::string named = variable("HOME");
+  if (!named.empty()) return named;
+  passwd entry, *found = nullptr;
+  char texts[4096];
+  if (getpwuid_r(getuid(), &entry, texts, sizeof texts, &found) == 0 && found) return entry.pw_dir;
+  return "/nonexistent";
+}
+
 std::string default_cache_dir() {
   std::string base = variable("XDG_CACHE_HOME");
   if (!base.empty() && base[0] == '/') return base + "/anywarp";
-  std::string home = variable("HOME");
-  return home.empty() ? "" : home + "/.cache/anywarp";
+  return home() + "/.cache/anywarp";
 }
 
 // As Python's Path.expanduser, which the other side applies.
 std::string expand_home(std::string path) {
-  if (path == "~" || path.rfind("~/", 0) == 0) return variable("HOME") + path.substr(1);
+  if (path == "~" || path.rfind("~/", 0) == 0) return home() + path.substr(1);
   return path;
 }
 
@@ -109,6 +120,21 @@ std::string line_beside(const std::string& folder, const char* name) {
   return found.empty() ? first_line(folder + "/../" + name) : found;
 }
 
+// The interpreter into whose packages these libraries were installed:
+// PREFIX/lib/pythonX.Y/site-packages/anywarp/lib belongs to PREFIX/bin/pythonX.Y.
+std::string interpreter_around(const std::string& folder) {
+  size_t packages = folder.rfind("-packages/anywarp/lib");
+  size_t version = folder.rfind("/python", packages);
+  if (packages == std::string::npos || version == std::string::npos) return "python3";
+  std::string name = folder.substr(version + 1, folder.find('/', version + 1) - version - 1);
+  size_t prefix = folder.rfind('/', version - 1);
+  for (auto& each : {name, std::string("python3")}) {
+    std::string path = folder.substr(0, prefix) + "/bin/" + each;
+    if (prefix != std::string::npos && access(path.c_str(), X_OK) == 0) return path;
+  }
+  return "python3";
+}
+
 Settings read() {
   Settings s;
   s.library_dir = own_directory();
@@ -119,7 +145,7 @@ Settings read() {
   s.cache_dir = normal_path(s.cache_dir);
   s.python = expand_home(variable("ANYWARP_PYTHON"));
   if (s.python.empty()) s.python = line_beside(s.library_dir, "python");
-  if (s.python.empty()) s.python = "python3";
+  if (s.python.empty()) s.python = interpreter_around(s.library_dir);
   s.build_id = variable("ANYWARP_BUILD_ID");
   if (s.build_id.empty()) s.build_id = line_beside(s.library_dir, "build_id");
   s.report_dir = expand_home(variable("ANYWARP_REPORT_DIR"));

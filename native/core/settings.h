@@ -15,7 +15,7 @@ enum class VersionPolicy { automatic, best, plain };
 
 struct Settings {
   std::string device;       // ANYWARP_DEVICE
-  std::string cache_dir;    // empty when there is no home and nothing is set
+  std::string cache_dir;    // ANYWARP_CACHE_DIR
   std::string library_dir;  // where this library lies
   std::string python;       // the interpreter that runs the compile service
   std::string build_id;

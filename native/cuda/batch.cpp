@@ -65,12 +65,3 @@ AW_EXPORT CUresult cuMemcpyWithAttributesAsync(CUdeviceptr to, CUdeviceptr from,
     copy_in_order(linear_copy(to, from, bytes), attributes->order, *target);
   });
 }
-
-AW_EXPORT CUresult cuMemcpyWithAttributesAsync_ptsz(CUdeviceptr to, CUdeviceptr from, size_t bytes,
-                                                    const CopyAttributes* attributes,
-                                                    CUstream stream) {
-  return api<"cuMemcpyWithAttributesAsync_ptsz">([&] {
-    PerThreadDefault scope;
-    return cuMemcpyWithAttributesAsync(to, from, bytes, attributes, stream);
-  });
-}

@@ -109,14 +109,6 @@ AW_EXPORT CUresult cuMemcpy3DWithAttributesAsync(const BoxCopy* op, unsigned lon
   });
 }
 
-AW_EXPORT CUresult cuMemcpy3DWithAttributesAsync_ptsz(const BoxCopy* op, unsigned long long flags,
-                                                      CUstream stream) {
-  return api<"cuMemcpy3DWithAttributesAsync_ptsz">([&] {
-    PerThreadDefault scope;
-    return cuMemcpy3DWithAttributesAsync(op, flags, stream);
-  });
-}
-
 AW_EXPORT CUresult cuMemcpy3DBatchAsync(size_t count, const BoxCopy* ops, size_t* failed,
                                         unsigned long long flags, CUstream stream) {
   return api<"cuMemcpy3DBatchAsync">([&] {
@@ -125,23 +117,7 @@ AW_EXPORT CUresult cuMemcpy3DBatchAsync(size_t count, const BoxCopy* ops, size_t
   });
 }
 
-AW_EXPORT CUresult cuMemcpy3DBatchAsync_ptsz(size_t count, const BoxCopy* ops, size_t* failed,
-                                             unsigned long long flags, CUstream stream) {
-  return api<"cuMemcpy3DBatchAsync_ptsz">([&] {
-    PerThreadDefault scope;
-    return cuMemcpy3DBatchAsync(count, ops, failed, flags, stream);
-  });
-}
-
 AW_EXPORT CUresult cuMemcpy3DBatchAsync_v2(size_t count, const BoxCopy* ops,
                                            unsigned long long flags, CUstream stream) {
   return api<"cuMemcpy3DBatchAsync_v2">([&] { return copy_boxes(ops, count, flags, stream); });
-}
-
-AW_EXPORT CUresult cuMemcpy3DBatchAsync_v2_ptsz(size_t count, const BoxCopy* ops,
-                                                unsigned long long flags, CUstream stream) {
-  return api<"cuMemcpy3DBatchAsync_v2_ptsz">([&] {
-    PerThreadDefault scope;
-    return cuMemcpy3DBatchAsync_v2(count, ops, flags, stream);
-  });
 }

@@ -16,6 +16,8 @@
 namespace aw {
 
 struct Context : std::enable_shared_from_this<Context> {
+  Context() = default;
+  ~Context();
   uintptr_t handle = 0;
   uint64_t id = 0;
   int device = 0;

@@ -32,9 +32,14 @@ struct OwnStreams {
 
 }  // namespace
 
+Context::~Context() {
+  if (error) --pending_work();
+}
+
 void Context::fail(int code, const std::string& text) {
   int none = 0;
   if (!error.compare_exchange_strong(none, code)) return;
+  ++pending_work();  // who looks for work left looks for errors left
   diagnose(LogLevel::error, text);
 }
 

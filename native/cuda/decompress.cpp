@@ -66,11 +66,3 @@ AW_EXPORT CUresult cuMemBatchDecompressAsync(DecompressParams* list, size_t coun
     stream_of(stream)->submit(SpecialWork{std::move(task)});
   });
 }
-
-AW_EXPORT CUresult cuMemBatchDecompressAsync_ptsz(DecompressParams* list, size_t count,
-                                                  unsigned flags, size_t* failed, CUstream stream) {
-  return api<"cuMemBatchDecompressAsync_ptsz">([&] {
-    PerThreadDefault scope;
-    return cuMemBatchDecompressAsync(list, count, flags, failed, stream);
-  });
-}

@@ -104,14 +104,6 @@ AW_EXPORT CUresult cuLaunchHostFunc_v2(CUstream stream, CUhostFn function, void*
   });
 }
 
-AW_EXPORT CUresult cuLaunchHostFunc_v2_ptsz(CUstream stream, CUhostFn function, void* data,
-                                            unsigned mode) {
-  return api<"cuLaunchHostFunc_v2_ptsz">([&] {
-    PerThreadDefault scope;
-    return cuLaunchHostFunc_v2(stream, function, data, mode);
-  });
-}
-
 AW_EXPORT CUresult cuFuncGetAttribute(int* value, int attribute, CUfunction function) {
   return api<"cuFuncGetAttribute">([&] {
     require(value);

@@ -49,6 +49,11 @@ void tell_foreign_runtime(const CUuuid& table, const void* caller) {
     text +=
         " is NVIDIA's CUDA runtime, which works with NVIDIA's own driver only; let the program "
         "find ours first: start it by `anywarp run`, and not with a path to NVIDIA's";
+  } else if (file.find("/cuda/bindings/") != std::string::npos) {
+    text +=
+        " carries NVIDIA's CUDA runtime, which works with NVIDIA's own driver only; `anywarp run` "
+        "gives cuda.bindings ours as it is imported, where Python finds our sitecustomize: start "
+        "it without --pure and python -I or -S";
   } else if (place) {
     text +=
         " carries NVIDIA's CUDA runtime, linked statically, which works with NVIDIA's own "

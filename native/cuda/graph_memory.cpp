@@ -8,6 +8,7 @@
 #include <cstring>
 #include <set>
 
+#include "cuda/advice.h"
 #include "cuda/stream.h"
 #include "cuda/visible.h"
 
@@ -42,7 +43,8 @@ void release_pages(GraphMemory& m) {
 
 void enter_memory(const std::shared_ptr<GraphMemory>& m) {
   Allocation a;
-  a.base = m->base, a.bytes = m->bytes, a.kind = MemoryKind::device;
+  a.base = m->base, a.bytes = m->bytes, a.kind = m->kind;
+  if (m->kind == MemoryKind::managed) a.advice = std::make_shared<Advice>();
   a.context = m->context, a.context_id = m->context_id, a.device = m->device;
   a.graph_memory = m;
   {
@@ -74,12 +76,12 @@ void collect(const std::vector<GraphExec::Step>& steps,
 
 }  // namespace
 
-GraphMemory::GraphMemory(const std::shared_ptr<Context>& owner, int on, uint64_t size)
-    : device(on), context(owner), context_id(owner->id) {
+GraphMemory::GraphMemory(const std::shared_ptr<Context>& owner, int on, MemoryKind what,
+                         uint64_t size)
+    : device(on), kind(what), context(owner), context_id(owner->id) {
   constexpr uint64_t kPage = 4096;
-  require(size > 0);
   require(size <= device_memory(), CUDA_ERROR_OUT_OF_MEMORY);
-  bytes = (size + kPage - 1) / kPage * kPage;
+  bytes = (std::max<uint64_t>(size, 1) + kPage - 1) / kPage * kPage;
   void* got = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   require(got != MAP_FAILED, CUDA_ERROR_OUT_OF_MEMORY);
@@ -132,18 +134,25 @@ void promise(const std::vector<std::shared_ptr<GraphMemory>>& memory, bool again
 }
 
 Work alloc_work(CUDA_MEM_ALLOC_NODE_PARAMS* p) {
-  require(p && p->bytesize > 0 && p->poolProps.allocType == 1);
-  require(p->poolProps.location.type == 1 && p->poolProps.handleTypes == 0);
+  require(p && p->poolProps.handleTypes == 0);
+  const CUmemLocation& location = p->poolProps.location;
+  bool managed = p->poolProps.allocType == 2;
+  require(managed || p->poolProps.allocType == 1);
+  require(location.type >= (managed ? 0 : 1) && location.type <= 4);
+  MemoryKind kind = managed              ? MemoryKind::managed
+                    : location.type == 1 ? MemoryKind::device
+                                         : MemoryKind::host;
   require(p->accessDescs || p->accessDescCount == 0);
-  check_device(p->poolProps.location.id);
+  if (location.type == 1) check_device(location.id);
   auto task = std::make_shared<AllocTask>();
   for (size_t i = 0; i < p->accessDescCount; ++i) {
     require(p->accessDescs[i].location.type == 1 && p->accessDescs[i].flags == 3);
     check_device(p->accessDescs[i].location.id);
     task->access.push_back(p->accessDescs[i]);
   }
-  task->memory =
-      std::make_shared<GraphMemory>(current_context(), p->poolProps.location.id, p->bytesize);
+  auto context = current_context();
+  int device = location.type == 1 ? location.id : context->device;
+  task->memory = std::make_shared<GraphMemory>(context, device, kind, p->bytesize);
   p->dptr = task->memory->base;
   task->params = *p;
   task->params.accessDescs = task->access.empty() ? nullptr : task->access.data();

@@ -10,10 +10,11 @@ namespace aw {
 struct GraphMemory {
   uint64_t base = 0, bytes = 0;
   int device = 0;
+  MemoryKind kind;
   std::weak_ptr<Context> context;
   uint64_t context_id = 0;
   bool reserved = false;  // pages of it are in use; with the mutex of the counters held
-  GraphMemory(const std::shared_ptr<Context>& context, int device, uint64_t bytes);
+  GraphMemory(const std::shared_ptr<Context>& context, int device, MemoryKind kind, uint64_t bytes);
   ~GraphMemory();
   GraphMemory(const GraphMemory&) = delete;
   GraphMemory& operator=(const GraphMemory&) = delete;

@@ -156,13 +156,6 @@ AW_EXPORT CUresult cuStreamGetDevResource(CUstream handle, Resource* out, int ty
       [&] { write_resource(out, type, resource_of(*stream_of(handle)->context)); });
 }
 
-AW_EXPORT CUresult cuStreamGetDevResource_ptsz(CUstream handle, Resource* out, int type) {
-  return api<"cuStreamGetDevResource_ptsz">([&] {
-    PerThreadDefault light;
-    return cuStreamGetDevResource(handle, out, type);
-  });
-}
-
 AW_EXPORT CUresult cuDevSmResourceSplitByCount(Resource* result, unsigned* groups,
                                                const Resource* input, Resource* remainder,
                                                unsigned flags, unsigned least) {

@@ -39,6 +39,7 @@ void add(CUlinkState handle, int kind, std::string bytes, const char* name) {
   auto state = link_of(handle);
   state->jit.run([&] {
     std::string label = name && *name ? name : "input " + std::to_string(state->inputs.size() + 1);
+    if (kind == CU_JIT_INPUT_LIBRARY && is_device_runtime(bytes)) return;
     // A linked image is PTX whatever it is called, so that what cuLinkComplete made may be linked
     // again.
     bool text = bytes.find(".version") != std::string::npos && bytes.compare(0, 4, "\177ELF") != 0;

@@ -38,7 +38,9 @@ AW_EXPORT CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunc
     require(blocks <= resident_blocks(static_cast<uint64_t>(threads), 0));
     int64_t share =
         kMaxSharedPerProcessor / blocks - kReservedShared - static_cast<int64_t>(static_shared(*f));
-    *bytes = static_cast<size_t>(std::clamp<int64_t>(share, 0, kMaxSharedOptIn));
+    // No launch gets more than the function has been allowed (cuFuncSetAttribute).
+    int most = read_attribute(*f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+    *bytes = static_cast<size_t>(std::clamp<int64_t>(share, 0, most));
   });
 }
 

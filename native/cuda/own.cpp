@@ -2,6 +2,7 @@
 #include "core/imports.h"
 #include "core/watched_memory.h"
 #include "cuda/context.h"
+#include "cuda/memory.h"
 #include "cuda/stream.h"
 
 using namespace aw;
@@ -38,5 +39,13 @@ AW_EXPORT std::atomic<uint64_t>* anywarp_call_counter(const char* name) {
 AW_EXPORT void anywarp_report_absent(const char* name, const char* reason) {
   report_absent(name, reason);
 }
+
+AW_EXPORT void anywarp_report_operator(const char* name, uint64_t nanoseconds,
+                                       uint64_t bytes_copied, int widened) {
+  report_operator(name, nanoseconds, bytes_copied, widened != 0);
+}
+
+// What this process holds of a device, whatever part of it asked for it.
+AW_EXPORT uint64_t anywarp_memory_in_use(int device) { return bytes_in_use(device); }
 
 AW_EXPORT void anywarp_diagnose(const char* text) { diagnose(LogLevel::error, text); }

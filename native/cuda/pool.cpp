@@ -81,7 +81,7 @@ void Pool::trim(uint64_t bytes) {
 
 uint64_t block_bytes(uint64_t bytes) {
   constexpr uint64_t kPage = 4096;
-  if (checking() || bytes > UINT64_MAX - kPage) return bytes;
+  if (bytes > UINT64_MAX - kPage) return bytes;
   return (bytes + kPage - 1) / kPage * kPage;
 }
 
@@ -150,14 +150,16 @@ void allocate(CUdeviceptr* out, size_t bytes, std::shared_ptr<Pool> pool, CUstre
   if (!pool) pool = current_pool(target->context->device);
   if (target->capture()) {
     CUDA_MEM_ALLOC_NODE_PARAMS params = {};
-    params.poolProps.allocType = 1, params.poolProps.location = {1, pool->device};
+    params.poolProps.allocType = pool->kind == MemoryKind::managed ? 2 : 1;
+    params.poolProps.location = {pool->location_type, pool->device};
     params.bytesize = bytes;
     target->submit(alloc_work(&params));
     *out = params.dptr;
     return;
   }
   // Memory exists at once, which is sooner than the stream's order asks for.
-  *out = allocate_in(target->context, bytes, pool->kind, 0, pool);
+  // Of no bytes there is an address, too.
+  *out = allocate_in(target->context, std::max<size_t>(bytes, 1), pool->kind, 0, pool);
 }
 
 void check_location(const CUmemLocation& location) {

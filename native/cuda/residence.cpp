@@ -61,14 +61,6 @@ AW_EXPORT CUresult cuMemDiscardBatchAsync(CUdeviceptr* addresses, size_t* sizes,
       [&] { check_discarded(addresses, sizes, count, flags, stream); });
 }
 
-AW_EXPORT CUresult cuMemDiscardBatchAsync_ptsz(CUdeviceptr* addresses, size_t* sizes, size_t count,
-                                               unsigned long long flags, CUstream stream) {
-  return api<"cuMemDiscardBatchAsync_ptsz">([&] {
-    PerThreadDefault scope;
-    return cuMemDiscardBatchAsync(addresses, sizes, count, flags, stream);
-  });
-}
-
 AW_EXPORT CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr* addresses, size_t* sizes,
                                                      size_t count, CUmemLocation* places,
                                                      size_t* indices, size_t place_count,
@@ -77,18 +69,6 @@ AW_EXPORT CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr* addresses, siz
     check_discarded(addresses, sizes, count, flags, stream);
     return cuMemPrefetchBatchAsync(addresses, sizes, count, places, indices, place_count, flags,
                                    stream);
-  });
-}
-
-AW_EXPORT CUresult cuMemDiscardAndPrefetchBatchAsync_ptsz(CUdeviceptr* addresses, size_t* sizes,
-                                                          size_t count, CUmemLocation* places,
-                                                          size_t* indices, size_t place_count,
-                                                          unsigned long long flags,
-                                                          CUstream stream) {
-  return api<"cuMemDiscardAndPrefetchBatchAsync_ptsz">([&] {
-    PerThreadDefault scope;
-    return cuMemDiscardAndPrefetchBatchAsync(addresses, sizes, count, places, indices, place_count,
-                                             flags, stream);
   });
 }
 

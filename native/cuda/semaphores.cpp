@@ -170,24 +170,6 @@ AW_EXPORT CUresult cuWaitExternalSemaphoresAsync(const CUexternalSemaphore* sema
   });
 }
 
-AW_EXPORT CUresult cuSignalExternalSemaphoresAsync_ptsz(
-    const CUexternalSemaphore* semaphores, const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS* params,
-    unsigned count, CUstream stream) {
-  return api<"cuSignalExternalSemaphoresAsync_ptsz">([&] {
-    PerThreadDefault scope;
-    return cuSignalExternalSemaphoresAsync(semaphores, params, count, stream);
-  });
-}
-
-AW_EXPORT CUresult cuWaitExternalSemaphoresAsync_ptsz(
-    const CUexternalSemaphore* semaphores, const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS* params,
-    unsigned count, CUstream stream) {
-  return api<"cuWaitExternalSemaphoresAsync_ptsz">([&] {
-    PerThreadDefault scope;
-    return cuWaitExternalSemaphoresAsync(semaphores, params, count, stream);
-  });
-}
-
 AW_EXPORT CUresult cuGraphAddExternalSemaphoresSignalNode(
     CUgraphNode* out, CUgraph graph, const CUgraphNode* after, size_t count,
     const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* params) {

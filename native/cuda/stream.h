@@ -85,7 +85,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::map<int, CUlaunchAttributeValue> attributes_;
 };
 
-// Items of all streams of the process that are not done yet.
+// Items of all streams of the process that are not done yet, and contexts that an error sticks to.
 std::atomic<uint64_t>& pending_work();
 
 // Finds the stream of a handle in the current context: null, 1 and 2 name default streams. Throws

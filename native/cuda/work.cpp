@@ -52,7 +52,7 @@ struct Performer {
     l.module_data = w.function->data->base;
     l.module_data_bytes = w.function->data->bytes;
     l.grid_id = next_grid++;
-    alignas(64) uint64_t workspace[8]{};  // the barrier of a cooperative grid
+    alignas(64) uint64_t workspace[kGridWorkspace / 8]{};  // the barrier of a cooperative grid
     if (w.cooperative) l.grid_workspace = reinterpret_cast<uint64_t>(workspace);
     uint64_t begin = choice.measured ? event_clock() : 0;
     auto checks = begin_checks(*run.code);

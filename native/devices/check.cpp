@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/host_services.h"
 #include "core/status.h"
 #include "core/watched_memory.h"
 #include "devices/check_state.h"
@@ -70,7 +71,7 @@ void begin_block(CheckedWorker& mine, uint64_t block) {
   if (mine.check->init) s.shared_written.assign(l.shared_total, 0);
   s.piece = 4;
   if (mine.check->race) s.shared.assign(l.shared_total / 4 + 1, {});
-  if (mine.check->race) s.clocks.assign(s.warps, {});
+  if (mine.check->race || mine.check->sync) s.clocks.assign(s.warps, {});
   std::fill(std::begin(s.exited), std::end(s.exited), 0);
   for (auto& barrier : s.barriers) barrier = {};
 }
@@ -144,7 +145,7 @@ uint32_t live_lanes(const BlockState& s, uint32_t warp) {
 }  // namespace aw
 
 uint32_t aw_check(AwWorker* worker, uint32_t number, uint32_t lanes, const int64_t* first,
-                  const void* second) noexcept {
+                  const void* second) {
   using namespace aw;
   CheckedWorker& mine = of(*worker);
   uint64_t block = linear_block(*mine.launch, *worker);

@@ -13,6 +13,9 @@
 
 namespace aw {
 
+// Bytes of the barrier of a cooperative grid, which a launch names as its workspace.
+constexpr uint64_t kGridWorkspace = 64;
+
 // What holds for a launch; AwLaunch.check points to it.
 struct CheckedLaunch;
 
@@ -30,6 +33,3 @@ void keep_checked_block(const AwWorker& worker);
 void report_deadlock(const AwWorker& worker);
 
 }  // namespace aw
-
-extern "C" uint32_t aw_check(AwWorker* worker, uint32_t site, uint32_t lanes, const int64_t* first,
-                             const void* second) noexcept;

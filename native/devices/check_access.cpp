@@ -146,13 +146,19 @@ Verdict check_variable(const CheckCall& call, const WatchedRange& r, uint64_t of
                             : behind(offset >= end ? offset - end : 0) + "the end of ";
     return {"out of bounds", where + "the variable " + meant->name + " of " + bytes(meant->size)};
   }
-  if (meant->space == "const" && s.kind != SiteKind::load)
+  // A pointer that the host took from the variable is memory like any other: the next launch sees
+  // what this one writes. Only a kernel that names the variable must take it as read-only.
+  if (meant->space == "const" && s.kind != SiteKind::load && s.extent_size != 0)
     return {"write to constant memory", "in the variable " + meant->name};
   return {};
 }
 
 Verdict check_global(const CheckCall& call, uint64_t address) {
   uint64_t size = call.site.size;
+  uint64_t workspace = call.launch.grid_workspace;  // the barrier of a cooperative grid is ours
+  if (workspace && address - workspace < kGridWorkspace &&
+      size <= workspace + kGridWorkspace - address)
+    return {};
   auto range = range_at(address);
   if (!range || range->freed || size > range->base + range->bytes - address)
     return outside(address, size);

@@ -67,6 +67,17 @@ void order(BlockState& s, const BarrierState& b) {
   }
 }
 
+// All have arrived: who waits goes on, and the barrier is ready to be used again.
+void close(BlockState& s, BarrierState& b) {
+  BarrierState next;
+  next.completed = true, next.before = b.expected;
+  for (uint32_t w = 0; w < s.warps; ++w) {
+    next.waited[w] = b.waiting[w], next.epoch[w] = s.clocks[w].epoch;
+  }
+  order(s, b);
+  b = next;
+}
+
 void report_completion(const CheckCall& call, const BarrierState& b, uint32_t number) {
   BlockState& s = call.state;
   uint32_t ended = ended_thread(s);
@@ -94,8 +105,16 @@ void complete_if_all(const CheckCall& call, uint32_t number) {
   BarrierState& b = call.state.barriers[number];
   if (!b.open || !complete(call.state, b)) return;
   report_completion(call, b, number);
-  if (call.check.race) order(call.state, b);
-  b = {};
+  close(call.state, b);
+}
+
+// Whether a warp surely comes after the last completion: it waited there, or has met since somebody
+// who did.
+bool comes_after(const BlockState& s, const BarrierState& b, uint32_t warp) {
+  for (uint32_t w = 0; w < s.warps; ++w) {
+    if (b.waited[w] && (w == warp || s.clocks[warp].seen[w] > b.epoch[w])) return true;
+  }
+  return false;
 }
 
 void check_count(const CheckCall& call, const BarrierState& b, uint32_t number, uint32_t count,
@@ -110,6 +129,11 @@ void check_count(const CheckCall& call, const BarrierState& b, uint32_t number, 
     report(call, thread, "wrong barrier count",
            name + " for " + (count ? std::to_string(count) : "all") + " threads",
            "others wait there for " + (b.expected ? std::to_string(b.expected) : "all"));
+  } else if (b.completed && b.before != count && !comes_after(call.state, b, call.worker.warp)) {
+    report(call, thread, "wrong barrier count",
+           name + " for " + (count ? std::to_string(count) : "all") + " threads",
+           "others wait there for " + (b.before ? std::to_string(b.before) : "all") +
+               ", and nothing says who comes first");
   }
 }
 
@@ -148,29 +172,35 @@ void check_barrier(CheckCall& call, const int64_t* numbers, const int64_t* count
   }
 }
 
-void check_members(CheckCall& call, const int64_t* masks, bool orders) {
-  orders = orders && call.check.race;
+void check_members(CheckCall& call, const int64_t* masks, bool barrier) {
+  bool orders = barrier && call.check.race;
   uint32_t warp = call.worker.warp, live = live_lanes(call.state, warp);
   bool told = false;
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
     if (!(call.lanes >> lane & 1)) continue;
     auto mask = static_cast<uint32_t>(masks[lane]);
-    uint32_t thread = warp * kLanes + lane, absent = mask & live & ~call.lanes;
+    uint32_t thread = warp * kLanes + lane, absent = mask & live;
+    for (uint32_t k = 0; k < kLanes; ++k) {
+      if ((call.lanes >> k & 1) && static_cast<uint32_t>(masks[k]) == mask) absent &= ~(1u << k);
+    }
+    // Who is at another barrier of the warp has been waited for, or the kernel would not go on.
+    if (barrier) absent &= call.lanes;
     char text[64];
     snprintf(text, sizeof text, "the mask 0x%08x", mask);
     if (!told && !(mask >> lane & 1)) {
       report(call, thread, "wrong member mask", text, "it does not name the thread that gives it");
       told = true;
     } else if (!told && absent) {
-      report(call, thread, "wrong member mask", text,
-             "it names thread " + thread_name(call.launch, warp * kLanes + first_lane(absent)) +
-                 ", which does not take part");
+      report(
+          call, thread, "wrong member mask", text,
+          "it names thread " + thread_name(call.launch, warp * kLanes + first_lane(absent)) +
+              (absent & call.lanes ? ", which gives another mask" : ", which does not take part"));
       told = true;
     }
     if (!orders) continue;
     WarpClock& clock = call.state.clocks[warp];
     for (uint32_t k = 0; k < kLanes; ++k) {
-      if ((mask & call.lanes) >> k & 1) clock.lanes[lane][k] = clock.epoch;
+      if (mask >> k & 1) clock.lanes[lane][k] = clock.epoch;
     }
   }
   if (orders) ++call.state.clocks[warp].epoch;
@@ -192,15 +222,34 @@ void check_exit(CheckCall& call) {
            std::to_string(count_ended(call.state)) +
                " threads ended without coming to it, thread " + thread_name(call.launch, thread) +
                " for one");
-    if (call.check.race) order(call.state, b);
-    b = {};
+    close(call.state, b);
   }
 }
+
+namespace {
+
+// Lanes that wait for others of their warp, which wait elsewhere: the compiled code left its line.
+void report_lanes_that_wait(const AwWorker& worker, CheckedWorker& mine) {
+  if (worker.barrier_id != UINT32_MAX) return;
+  auto& sites = mine.check->sites;
+  for (uint32_t n = 0; n < sites.size(); ++n) {
+    bool members = sites[n].kind == SiteKind::members || sites[n].kind == SiteKind::warp;
+    if (!members || sites[n].ptx_line != worker.line) continue;
+    uint32_t lanes = live_lanes(*mine.state, worker.warp);
+    CheckCall call = {worker, *mine.launch, *mine.check, *mine.state, n, sites[n], lanes};
+    report(call, worker.warp * kLanes + worker.trap_lane % kLanes, "wrong member mask",
+           "the member mask", "it names threads that wait elsewhere and never take part");
+    return;
+  }
+}
+
+}  // namespace
 
 void report_deadlock(const AwWorker& worker) {
   auto* mine = static_cast<CheckedWorker*>(worker.host);
   if (!mine || !mine->state || !mine->check->sync) return;
   BlockState& s = *mine->state;
+  report_lanes_that_wait(worker, *mine);
   for (uint32_t number = 0; number < kBarriers; ++number) {
     BarrierState& b = s.barriers[number];
     if (!b.open) continue;

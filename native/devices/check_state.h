@@ -74,6 +74,9 @@ struct BarrierState {
   bool aligned = true;
   uint32_t arrived[kWarps]{}, waiting[kWarps]{};
   uint32_t site[kWarps]{};
+  // The completion before: for how many threads, who waited, and up to which epoch of theirs.
+  uint32_t before = 0, waited[kWarps]{}, epoch[kWarps]{};
+  bool completed = false;
 };
 
 struct BlockState {
@@ -119,7 +122,7 @@ uint32_t check_access(CheckCall& call, const int64_t* addresses, const void* val
 void check_race(CheckCall& call, uint32_t lane, uint64_t offset, const int64_t* addresses,
                 const void* values, bool warp = false);
 void check_barrier(CheckCall& call, const int64_t* numbers, const int64_t* counts);
-void check_members(CheckCall& call, const int64_t* masks, bool orders);
+void check_members(CheckCall& call, const int64_t* masks, bool barrier);
 void check_exit(CheckCall& call);
 
 }  // namespace aw

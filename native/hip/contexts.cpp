@@ -32,6 +32,8 @@ void follow_stack() {
 
 }  // namespace
 
+Context::~Context() = default;
+
 void Context::fail(int code, const std::string& text) {
   int none = 0;
   if (!error.compare_exchange_strong(none, code)) return;

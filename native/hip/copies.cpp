@@ -5,8 +5,8 @@
 #include "cuda/copy_order.h"
 #include "cuda/copy_shapes.h"
 #include "cuda/copying.h"
+#include "hip/capture.h"
 #include "hip/devices.h"
-#include "hip/forward.h"
 #include "hip/services.h"
 
 namespace aw {
@@ -159,8 +159,11 @@ AW_EXPORT CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdev
     require_context();
     int there = hip_device(context_of(to_context)->device),
         here = hip_device(context_of(from_context)->device);
-    return to_cuda(
-        AW_HIP(hipMemcpyPeerAsync)(memory(to), there, memory(from), here, n, stream_for(stream)));
+    hipStream_t where = stream_for(stream);
+    if (is_captured(where))  // HIP captures this one; both copy by address
+      return to_cuda(
+          hip.hipMemcpyAsync(memory(to), memory(from), n, hipMemcpyDeviceToDevice, where));
+    return to_cuda(AW_HIP(hipMemcpyPeerAsync)(memory(to), there, memory(from), here, n, where));
   });
 }
 

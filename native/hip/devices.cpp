@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
+#include <set>
 #include <sstream>
 
 #include "cuda/context.h"
@@ -81,14 +82,23 @@ int device_named(const std::string& entry, const std::vector<HipDevice>& all) {
              : static_cast<int>(number);
 }
 
+// The entries of a list, without the blanks before them.
+std::vector<std::string> entries_of(const std::string& list) {
+  std::vector<std::string> out;
+  std::stringstream entries(list);
+  for (std::string entry; std::getline(entries, entry, ',');) {
+    size_t begin = entry.find_first_not_of(" \t");
+    out.push_back(begin == std::string::npos ? "" : entry.substr(begin));
+  }
+  return out;
+}
+
 // Only devices before the first invalid entry are visible; one named twice makes none visible (CUDA
 // C++ Programming Guide).
 std::vector<HipDevice> listed(const std::string& list, const std::vector<HipDevice>& all) {
   std::vector<HipDevice> out;
-  std::stringstream entries(list);
-  for (std::string entry; std::getline(entries, entry, ',');) {
-    size_t begin = entry.find_first_not_of(" \t");
-    int number = device_named(begin == std::string::npos ? "" : entry.substr(begin), all);
+  for (const std::string& entry : entries_of(list)) {
+    int number = device_named(entry, all);
     if (number < 0) break;
     for (auto& before : out) {
       if (before.number == number) return {};
@@ -98,24 +108,59 @@ std::vector<HipDevice> listed(const std::string& list, const std::vector<HipDevi
   return out;
 }
 
-// HIP reads CUDA_VISIBLE_DEVICES too, by rules of its own. It is ours, so HIP sees
-// HIP_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES alone, and this list counts what those leave.
-class WithoutCudaList {
+// HIP counts its devices by the first of HIP_VISIBLE_DEVICES and CUDA_VISIBLE_DEVICES that is set,
+// once, when it is initialised, among those that ROCR_VISIBLE_DEVICES leaves (ROCm/clr,
+// rocdevice.cpp, Device::init). Numbers are HIP's to count, so that parts of the program for ROCm
+// see the devices that we see, whoever is first; a list with UUIDs, which releases before 6.2 do
+// not read and later ones read otherwise, is ours, and HIP does not see it.
+class CudaList {
  public:
-  WithoutCudaList() {
+  CudaList() {
     const char* set = getenv("CUDA_VISIBLE_DEVICES");
-    has_ = set != nullptr;
-    if (has_) list_ = set, unsetenv("CUDA_VISIBLE_DEVICES");
+    if (!set) return;
+    has_ = true, list_ = set;
+    if (getenv("HIP_VISIBLE_DEVICES")) return;
+    hips_ = true;
+    if (read_numbers())
+      setenv("HIP_VISIBLE_DEVICES", numbers_.c_str(), 0);  // the name that all releases document
+    else
+      unsetenv("CUDA_VISIBLE_DEVICES");
   }
-  ~WithoutCudaList() {
-    if (has_) setenv("CUDA_VISIBLE_DEVICES", list_.c_str(), 1);
+  ~CudaList() {
+    if (!hips_) return;
+    unsetenv("HIP_VISIBLE_DEVICES");
+    setenv("CUDA_VISIBLE_DEVICES", list_.c_str(), 1);
   }
-  bool has() const { return has_; }
-  const std::string& list() const { return list_; }
+  CudaList(const CudaList&) = delete;
+
+  // What is visible of all that HIP shows.
+  std::vector<HipDevice> choose(const std::vector<HipDevice>& all) const {
+    if (!has_) return all;
+    if (twice_) return {};
+    // A HIP that was up before the variable was set shows more devices than the list names; where
+    // the list names all of them, HIP's order stays.
+    return all.size() <= count_ ? all : listed(list_, all);
+  }
 
  private:
-  bool has_;
-  std::string list_;
+  // Reads a list of numbers up to the first entry that is none, and says whether that is all of it
+  // that counts.
+  bool read_numbers() {
+    std::set<long> seen;
+    for (const std::string& entry : entries_of(list_)) {
+      char* end = nullptr;
+      long number = strtol(entry.c_str(), &end, 10);
+      if (entry.rfind("GPU-", 0) == 0) return count_ = 0, twice_ = false;
+      if (end == entry.c_str() || number < 0) break;
+      twice_ = twice_ || !seen.insert(number).second;
+      numbers_ += (count_++ ? "," : "") + std::to_string(number);
+    }
+    return count_ > 0;
+  }
+
+  bool has_ = false, hips_ = false, twice_ = false;
+  size_t count_ = 0;  // of the numbers that HIP counts by
+  std::string list_, numbers_;
 };
 
 // 100 and 101 both mean that there is no device (shown by HIP 6.4 and 5.2).
@@ -126,11 +171,11 @@ void require_some(hipError_t error, int count) {
   throw Failure(CUDA_ERROR_NO_DEVICE,
                 "error[N010]: HIP finds no device\nhelp: `anywarp doctor` says what is in the way: "
                 "the driver, /dev/kfd and its "
-                "permissions, HIP_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES");
+                "permissions, CUDA_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES");
 }
 
 std::vector<HipDevice> find_devices() {
-  WithoutCudaList cuda;
+  CudaList cuda;
   open_hip();
   require_some(hip.hipInit(0), 1);
   int count = 0;
@@ -138,7 +183,7 @@ std::vector<HipDevice> find_devices() {
   require_some(error, count);
   std::vector<HipDevice> all;
   for (int i = 0; i < count; ++i) all.push_back(read_device(i));
-  return cuda.has() ? listed(cuda.list(), all) : all;
+  return cuda.choose(all);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "cuda/copy_shapes.h"
 #include "cuda/copying.h"
+#include "hip/capture.h"
 #include "hip/devices.h"
 #include "hip/forward.h"
 
@@ -676,9 +677,11 @@ AW_EXPORT CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph,
     require_context();
     require(graph && mode >= 0 && mode <= 2);
     refuse_edges(edges, count);
-    return to_cuda(AW_HIP(hipStreamBeginCaptureToGraph)(
-        stream_for(stream), reinterpret_cast<hipGraph_t>(graph),
-        reinterpret_cast<const hipGraphNode_t*>(after), nullptr, count,
-        static_cast<hipStreamCaptureMode>(mode)));
+    hipStream_t handle = stream_for(stream);
+    check(AW_HIP(hipStreamBeginCaptureToGraph)(
+        handle, reinterpret_cast<hipGraph_t>(graph), reinterpret_cast<const hipGraphNode_t*>(after),
+        nullptr, count, static_cast<hipStreamCaptureMode>(mode)));
+    keep_graph(handle);
+    return CUDA_SUCCESS;
   });
 }

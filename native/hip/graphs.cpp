@@ -1,6 +1,7 @@
 // Driver API reference: graph management, whole graphs, and stream capture.
 #include <cstring>
 
+#include "hip/capture.h"
 #include "hip/forward.h"
 #include "hip/runtime.h"
 
@@ -27,18 +28,9 @@ CUresult update(CUgraphExec exec, CUgraph graph, hipGraphNode_t* node, int* resu
   return to_cuda(error);
 }
 
-struct CaptureInfo {
-  hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
-  unsigned long long id = 0;
-  hipGraph_t graph = nullptr;
-  const hipGraphNode_t* nodes = nullptr;
-  size_t count = 0;
-};
-
 CUresult capture_info(CUstream stream, CaptureInfo* info) {
   require_context();
-  return to_cuda(AW_HIP(hipStreamGetCaptureInfo_v2)(stream_for(stream), &info->status, &info->id,
-                                                    &info->graph, &info->nodes, &info->count));
+  return to_cuda(read_capture(handle_of(stream), info));
 }
 
 }  // namespace
@@ -113,6 +105,28 @@ AW_EXPORT CUresult cuStreamBeginCapture(CUstream stream) {
     require_context();
     return to_cuda(AW_HIP(hipStreamBeginCapture)(stream_for(stream), hipStreamCaptureModeGlobal));
   });
+}
+
+AW_EXPORT CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
+  return api<"cuStreamEndCapture">(
+      [&] {
+        require_context();
+        require(graph);
+        return end_capture(handle_of(stream), reinterpret_cast<hipGraph_t*>(graph));
+      },
+      stream, graph);
+}
+
+AW_EXPORT CUresult cuStreamIsCapturing(CUstream stream, int* status) {
+  return api<"cuStreamIsCapturing">(
+      [&] {
+        require(status);
+        CaptureInfo info;
+        CUresult code = capture_info(stream, &info);
+        if (code == CUDA_SUCCESS) *status = info.status;
+        return code;
+      },
+      stream, status);
 }
 
 AW_EXPORT CUresult cuStreamGetCaptureInfo(CUstream stream, int* status, uint64_t* id) {

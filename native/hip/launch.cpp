@@ -122,7 +122,10 @@ void check_launch(const Launchable& what, const LaunchRequest& r) {
     }
     require(threads <= most);
   }
-  if (threads > what.kernel->amd.max_threads) throw Failure(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+  const AmdLine& amd = what.kernel->amd;
+  if (hip_workgroup_threads(static_cast<uint32_t>(threads), amd.wave, amd.warps_per_wave) >
+      amd.max_threads)
+    throw Failure(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
   if (r.dynamic_shared == 0 && what.kernel->artifact.shared <= kMaxSharedDefault) return;
   uint64_t total = what.kernel->artifact.shared + r.dynamic_shared,
            room = current_hip_device().shared;

@@ -2,8 +2,8 @@
 // structures name devices, or HIP's functions take other parameters.
 #include <cstring>
 
+#include "hip/capture.h"
 #include "hip/devices.h"
-#include "hip/forward.h"
 
 using namespace aw;
 
@@ -76,7 +76,8 @@ CUresult advise(CUdeviceptr address, size_t count, int advice, int device) {
 CUresult prefetch(CUdeviceptr address, size_t count, int device, CUstream stream) {
   require_context();
   require(address && count);
-  return to_cuda(AW_HIP(hipMemPrefetchAsync)(memory(address), count, device, stream_for(stream)));
+  return to_cuda(AW_HIP(hipMemPrefetchAsync)(memory(address), count, device,
+                                             uncaptured(stream, "cuMemPrefetchAsync")));
 }
 
 // CUmem_range_attribute. HIP tells locations as devices; CUDA 12 asks for their type and number
@@ -312,11 +313,6 @@ AW_EXPORT CUresult cuMemDiscardBatchAsync(CUdeviceptr* addresses, size_t* sizes,
                                           unsigned long long flags, CUstream) {
   return api<"cuMemDiscardBatchAsync">([&] { return discard(addresses, sizes, count, flags); });
 }
-AW_EXPORT CUresult cuMemDiscardBatchAsync_ptsz(CUdeviceptr* addresses, size_t* sizes, size_t count,
-                                               unsigned long long flags, CUstream) {
-  return api<"cuMemDiscardBatchAsync_ptsz">(
-      [&] { return discard(addresses, sizes, count, flags); });
-}
 AW_EXPORT CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr* addresses, size_t* sizes,
                                                      size_t count, CUmemLocation* places,
                                                      size_t* indices, size_t place_count,
@@ -325,17 +321,6 @@ AW_EXPORT CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr* addresses, siz
     discard(addresses, sizes, count, flags);
     return cuMemPrefetchBatchAsync(addresses, sizes, count, places, indices, place_count, flags,
                                    stream);
-  });
-}
-AW_EXPORT CUresult cuMemDiscardAndPrefetchBatchAsync_ptsz(CUdeviceptr* addresses, size_t* sizes,
-                                                          size_t count, CUmemLocation* places,
-                                                          size_t* indices, size_t place_count,
-                                                          unsigned long long flags,
-                                                          CUstream stream) {
-  return api<"cuMemDiscardAndPrefetchBatchAsync_ptsz">([&] {
-    PerThreadDefault scope;
-    return cuMemDiscardAndPrefetchBatchAsync(addresses, sizes, count, places, indices, place_count,
-                                             flags, stream);
   });
 }
 

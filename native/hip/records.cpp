@@ -159,6 +159,7 @@ std::string stop_text(const AwHipState& state) {
       "a surface access that is outside or misaligned",
       "a member mask that names lanes at another trip of a loop, for which lanes that move in step "
       "cannot wait",
+      "lanes of a warp that wait for each other at different instructions, for ever",
   };
   std::string what = "an assertion that failed";
   if (state.stopped != AW_HIP_ASSERT)

@@ -79,36 +79,6 @@ AW_EXPORT CUresult cuFlushGPUDirectRDMAWrites(int target, int scope) {
   });
 }
 
-AW_EXPORT CUresult cuLaunchHostFunc_v2_ptsz(CUstream stream, CUhostFn function, void* data,
-                                            unsigned mode) {
-  return api<"cuLaunchHostFunc_v2_ptsz">([&] {
-    require_context();
-    require(function && mode <= 1);
-    PerThreadDefault scope;
-    return launch_host(stream_for(stream), function, data);
-  });
-}
-
-extern "C" {
-CUresult cuSignalExternalSemaphoresAsync(void*, void*, unsigned, void*);
-CUresult cuWaitExternalSemaphoresAsync(void*, void*, unsigned, void*);
-}
-
-AW_EXPORT CUresult cuSignalExternalSemaphoresAsync_ptsz(void* list, void* params, unsigned count,
-                                                        void* stream) {
-  return api<"cuSignalExternalSemaphoresAsync_ptsz">([&] {
-    PerThreadDefault scope;
-    return cuSignalExternalSemaphoresAsync(list, params, count, stream);
-  });
-}
-AW_EXPORT CUresult cuWaitExternalSemaphoresAsync_ptsz(void* list, void* params, unsigned count,
-                                                      void* stream) {
-  return api<"cuWaitExternalSemaphoresAsync_ptsz">([&] {
-    PerThreadDefault scope;
-    return cuWaitExternalSemaphoresAsync(list, params, count, stream);
-  });
-}
-
 // CUDA_LAUNCH_PARAMS
 struct LaunchParams {
   CUfunction function;

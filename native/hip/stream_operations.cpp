@@ -1,7 +1,7 @@
 // Driver API reference: stream memory operations, and graph nodes that hold batches of them.
 #include <cstring>
 
-#include "hip/forward.h"
+#include "hip/capture.h"
 
 using namespace aw;
 
@@ -18,15 +18,17 @@ unsigned condition(unsigned flags) {
 CUresult wait32(CUstream stream, CUdeviceptr address, uint32_t value, unsigned flags) {
   require_context();
   require(address && address % 4 == 0);
-  return to_cuda(AW_HIP(hipStreamWaitValue32)(stream_for(stream), reinterpret_cast<void*>(address),
-                                              value, condition(flags), UINT32_MAX));
+  return to_cuda(AW_HIP(hipStreamWaitValue32)(uncaptured(stream, "cuStreamWaitValue32"),
+                                              reinterpret_cast<void*>(address), value,
+                                              condition(flags), UINT32_MAX));
 }
 
 CUresult wait64(CUstream stream, CUdeviceptr address, uint64_t value, unsigned flags) {
   require_context();
   require(address && address % 8 == 0);
-  return to_cuda(AW_HIP(hipStreamWaitValue64)(stream_for(stream), reinterpret_cast<void*>(address),
-                                              value, condition(flags), UINT64_MAX));
+  return to_cuda(AW_HIP(hipStreamWaitValue64)(uncaptured(stream, "cuStreamWaitValue64"),
+                                              reinterpret_cast<void*>(address), value,
+                                              condition(flags), UINT64_MAX));
 }
 
 static_assert(sizeof(hipStreamBatchMemOpParams) == sizeof(CUstreamBatchMemOpParams));
@@ -51,7 +53,8 @@ CUresult give(CUstream stream, unsigned count, const CUstreamBatchMemOpParams* l
   require_context();
   require(flags == 0);
   auto all = operations(list, count);
-  return to_cuda(AW_HIP(hipStreamBatchMemOp)(stream_for(stream), count, all.data(), 0));
+  return to_cuda(
+      AW_HIP(hipStreamBatchMemOp)(uncaptured(stream, "cuStreamBatchMemOp"), count, all.data(), 0));
 }
 
 hipGraphNode_t node(CUgraphNode handle) { return reinterpret_cast<hipGraphNode_t>(handle); }

@@ -8,8 +8,8 @@
 
 #include "core/activity_resources.h"
 #include "cuda/contexts.h"
+#include "hip/capture.h"
 #include "hip/devices.h"
-#include "hip/forward.h"
 #include "hip/ownership.h"
 #include "hip/services.h"
 
@@ -63,14 +63,14 @@ CUresult create(CUstream* out, unsigned flags, int priority) {
 int priority_of(CUstream stream) {
   require_context();
   std::shared_lock lock(known().mutex);
-  auto it = known().streams.find(stream_for(stream));
+  auto it = known().streams.find(handle_of(stream));
   return it == known().streams.end() ? 0 : it->second.priority;
 }
 
 CUresult destroy(CUstream stream) {
   require_context();
   require(reinterpret_cast<uintptr_t>(stream) > kPerThreadStream, CUDA_ERROR_INVALID_HANDLE);
-  hipStream_t handle = stream_for(stream);
+  hipStream_t handle = handle_of(stream);
   tell_of(AW_RESOURCE_STREAM, reinterpret_cast<uintptr_t>(stream), true);
   CUresult code = to_cuda(AW_HIP(hipStreamDestroy)(handle));
   std::unique_lock lock(known().mutex);
@@ -81,7 +81,7 @@ CUresult destroy(CUstream stream) {
 uintptr_t context_handle_of(CUstream stream) {
   Context& current = require_context();
   std::shared_lock lock(known().mutex);
-  auto it = known().streams.find(stream_for(stream));
+  auto it = known().streams.find(handle_of(stream));
   return it == known().streams.end() ? current.handle : it->second.context;
 }
 
@@ -147,7 +147,7 @@ AW_EXPORT CUresult cuStreamSynchronize(CUstream stream) {
   return api<"cuStreamSynchronize">(
       [&] {
         Context& context = require_context();
-        hipError_t error = hip.hipStreamSynchronize(stream_for(stream));
+        hipError_t error = hip.hipStreamSynchronize(unwaited(stream));
         drain_services(context);
         if (error == hipSuccess) context.check();
         return to_cuda(error);
@@ -159,7 +159,7 @@ AW_EXPORT CUresult cuStreamQuery(CUstream stream) {
   return api<"cuStreamQuery">(
       [&] {
         Context& context = require_context();
-        hipError_t error = hip.hipStreamQuery(stream_for(stream));
+        hipError_t error = hip.hipStreamQuery(unwaited(stream));
         if (error != hipSuccess) return cuda_code(error);
         drain_services(context);
         context.check();
@@ -180,8 +180,9 @@ AW_EXPORT CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback functio
   return api<"cuStreamAddCallback">([&] {
     require_context();
     require(function && flags == 0);
+    hipStream_t where = uncaptured(stream, "cuStreamAddCallback");
     auto* call = new Callback{function, stream, data};
-    hipError_t error = AW_HIP(hipStreamAddCallback)(stream_for(stream), call_back, call, 0);
+    hipError_t error = AW_HIP(hipStreamAddCallback)(where, call_back, call, 0);
     if (error != hipSuccess) delete call;
     return to_cuda(error);
   });
@@ -213,7 +214,7 @@ AW_EXPORT CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
   return api<"cuStreamGetId">([&] {
     Context& context = require_context();
     require(id);
-    hipStream_t handle = stream_for(stream);
+    hipStream_t handle = handle_of(stream);
     // HIP 6 has no numbers of streams. A handle is one for as long as the stream lives; default
     // streams differ by context.
     auto number = reinterpret_cast<uintptr_t>(handle);
@@ -231,7 +232,7 @@ AW_EXPORT CUresult cuStreamGetAttribute(CUstream stream, int id, CUlaunchAttribu
     require(value);
     require_stream_attribute(id);
     memset(value, 0, sizeof *value);
-    hipStream_t handle = stream_for(stream);
+    hipStream_t handle = handle_of(stream);
     if (id == kPriorityAttribute)
       return to_cuda(AW_HIP(hipStreamGetPriority)(handle, &value->flag));
     std::shared_lock lock(known().mutex);
@@ -252,7 +253,7 @@ AW_EXPORT CUresult cuStreamSetAttribute(CUstream stream, int id,
     // The priority is fixed when a stream is made.
     require(id != kPriorityAttribute, CUDA_ERROR_NOT_SUPPORTED);
     std::unique_lock lock(known().mutex);
-    StreamFacts& facts = known().streams[stream_for(stream)];
+    StreamFacts& facts = known().streams[handle_of(stream)];
     if (!facts.context) facts.context = context.handle;
     facts.attributes[id] = *value;
   });
@@ -262,7 +263,7 @@ AW_EXPORT CUresult cuStreamCopyAttributes(CUstream to, CUstream from) {
   return api<"cuStreamCopyAttributes">([&] {
     require_context();
     std::unique_lock lock(known().mutex);
-    auto copied = known().streams[stream_for(from)].attributes;
-    known().streams[stream_for(to)].attributes = std::move(copied);
+    auto copied = known().streams[handle_of(from)].attributes;
+    known().streams[handle_of(to)].attributes = std::move(copied);
   });
 }

@@ -22,6 +22,7 @@ namespace {
 // nvJitLinkResult and nvJitLinkInputType, as the headers list them.
 enum Result : int {
   kSuccess = 0,
+  kUnrecognisedOption = 1,
   kMissingArch = 2,
   kInvalidInput = 3,
   kPtxCompile = 4,
@@ -30,9 +31,10 @@ enum Result : int {
   kNullInput = 10,
   kLtoNotEnabled = 18,
 };
-enum Input : int { kCubin = 1, kPtx = 2, kLtoIr = 3, kAny = 10 };
+enum Input : int { kCubin = 1, kPtx = 2, kLtoIr = 3, kLibrary = 6, kAny = 10 };
 
 struct Linker {
+  std::string architecture;
   std::vector<PtxInput> inputs;
   std::string linked, errors;
   bool complete = false;
@@ -65,6 +67,7 @@ bool is_text(const std::string& bytes) {
 
 int add(Linker& linker, int kind, std::string bytes, const char* name) {
   std::string label = name && *name ? name : "input " + std::to_string(linker.inputs.size() + 1);
+  if ((kind == kLibrary || kind == kAny) && is_device_runtime(bytes)) return kSuccess;
   bool accepted = (kind == kPtx || kind == kAny || kind == kCubin) && is_text(bytes);
   if (!accepted) {
     throw Failure(kind == kPtx ? kPtxCompile : kUnrecognisedInput,
@@ -74,14 +77,31 @@ int add(Linker& linker, int kind, std::string bytes, const char* name) {
   return kSuccess;
 }
 
+// Of nothing a module is linked that holds nothing, as the original does.
 int link_inputs(Linker& linker) {
   try {
-    linker.linked = link_ptx(linker.inputs);
+    linker.linked = linker.inputs.empty()
+                        ? ".version 8.6\n.target " + linker.architecture + "\n.address_size 64\n"
+                        : link_ptx(linker.inputs);
     linker.complete = true;
     return kSuccess;
   } catch (const Failure& failure) {
-    throw Failure(linker.inputs.empty() ? kInvalidInput : kPtxCompile, failure.text);
+    throw Failure(kPtxCompile, failure.text);
   }
+}
+
+// What the value of -arch is worth: sm_ and a number, perhaps with the letter of a family.
+int check_architecture(Linker& linker, const std::string& value) {
+  size_t digits = value.find_first_not_of("0123456789", 3);
+  bool real = value.rfind("sm_", 0) == 0 && value.size() > 3 && digits != 3 &&
+              (digits == std::string::npos ||
+               (digits + 1 == value.size() && (value[digits] == 'a' || value[digits] == 'f')));
+  linker.architecture = value;
+  if (real) return kSuccess;
+  bool is_virtual = value.rfind("compute_", 0) == 0;
+  linker.errors += is_virtual ? "a virtual architecture cannot be linked for: -arch=" + value + "\n"
+                              : "this is no architecture: -arch=" + value + "\n";
+  return is_virtual ? kInvalidInput : kUnrecognisedOption;
 }
 
 // The two halves of every query: how many bytes, with the zero at the end, and the bytes.
@@ -116,19 +136,20 @@ AW_EXPORT int nvJitLinkVersion(unsigned* major, unsigned* minor) {
 
 AW_EXPORT int nvJitLinkCreate(void** handle, uint32_t count, const char** options) {
   if (!handle || (count && !options)) return kNullInput;
-  bool arch = false;
+  auto linker = std::make_shared<Linker>();
+  int result = kMissingArch;
   for (uint32_t i = 0; i < count; ++i) {
     if (!options[i]) return kNullInput;
-    arch = arch || strncmp(options[i], "-arch=", 6) == 0;
+    if (strncmp(options[i], "-arch=", 6) == 0) result = check_architecture(*linker, options[i] + 6);
     if (strcmp(options[i], "-lto") == 0) {
       say(LogLevel::warn,
           "libnvJitLink: linking NVIDIA's intermediate code (-lto) is not supported");
       return kLtoNotEnabled;
     }
   }
-  if (!arch) return kMissingArch;
-  *handle = reinterpret_cast<void*>(linkers().add(std::make_shared<Linker>()));
-  return kSuccess;
+  // There is a linker after a mistake, too: its log says which.
+  *handle = reinterpret_cast<void*>(linkers().add(std::move(linker)));
+  return result;
 }
 
 AW_EXPORT int nvJitLinkDestroy(void** handle) {

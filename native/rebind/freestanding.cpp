@@ -50,6 +50,39 @@ bool silenced() {
 
 }  // namespace
 
+bool path_at(uint64_t address, char* path, size_t room) {
+  File maps("/proc/self/maps", O_RDONLY);
+  if (!maps.is_open()) return false;
+  char block[4096];
+  uint64_t bounds[2] = {};
+  size_t column = 0, used = 0;
+  for (long bytes; (bytes = maps.read(block, sizeof(block))) > 0;) {
+    for (long i = 0; i < bytes; ++i) {
+      char c = block[i];
+      if (c == '\n') {
+        if (address >= bounds[0] && address < bounds[1]) return path[used] = 0, used > 0;
+        bounds[0] = bounds[1] = column = used = 0;
+      } else if (column < 2) {
+        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+        if (digit < 0)
+          ++column;
+        else
+          bounds[column] = bounds[column] * 16 + uint64_t(digit);
+      } else if ((used || c == '/') && used < room - 1) {
+        path[used++] = c;
+      }
+    }
+  }
+  return false;
+}
+
+const char* base_name(const char* path) {
+  const char* name = path;
+  for (; *path; ++path)
+    if (*path == '/') name = path + 1;
+  return name;
+}
+
 void Line::say() {
   if (silenced()) return;
   text_[used_++] = '\n';

@@ -87,4 +87,9 @@ class Line {
   size_t used_ = 0;
 };
 
+// The file mapped where `address` lies, from the list that the kernel keeps.
+bool path_at(uint64_t address, char* path, size_t room);
+
+const char* base_name(const char* path);
+
 }  // namespace aw::rebind

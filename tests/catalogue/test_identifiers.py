@@ -8,6 +8,7 @@ import pytest
 from anywarp.catalogue import identifier_pages
 from anywarp.catalogue.identifiers import NEWEST, RELEASES, headers, identifiers, namespaces, release
 from anywarp.catalogue.rocm import DATA
+from anywarp.catalogue.rocm_checks import load_symbols
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "coverage" / "identifiers.md"
 
@@ -91,6 +92,53 @@ def test_other_arguments_are_told_by_version_of_cuda():
     assert names["cudaGetTextureObjectResourceDesc"].differs_in == ()  # other fields in the struct, found by name
 
 
+DEFAULTED = {"hipHostMalloc", "hipStreamWaitValue32", "hipStreamWaitValue64"}
+"""Functions whose last parameter HIP's headers give a value for C++."""
+
+
+@pytest.mark.parametrize("rocm", RELEASES)
+def test_a_twin_with_another_number_of_parameters_is_told(rocm):
+    def count(parameters: str) -> int:
+        return 0 if parameters.strip() in ("", "void") else re.sub(r"\([^()]*\)", "", parameters).count(",") + 1
+
+    found = 0
+    for each in identifiers(rocm).values():
+        if each.state != "mapped" or each.kind != "function" or not each.target_parameters or each.target in DEFAULTED:
+            continue
+        for major, parameters in each.parameters.items():
+            if count(parameters) != count(each.target_parameters):
+                assert major in each.differs_in and each.reason, each
+                found += 1
+    assert found > 50
+
+
+@pytest.mark.parametrize(
+    ("name", "majors"),
+    [
+        ("cublasSgemmEx", (12, 13)), ("cublasLtGetVersion", (12, 13)), ("cusparseSpSM_solve", (12, 13)), ("cuMemAdvise", (13,)),
+        ("cufftXtSetWorkArea", (12, 13)), ("cuFuncSetAttribute", (12, 13)), ("cublasSscal", ()), ("cusparseDgthr", ()), ("cudaMallocHost", ()),
+    ],
+)  # fmt: skip
+def test_parameters_decide_whether_a_twin_is_called_alike(name, majors):
+    assert identifiers("7.2")[name].differs_in == majors
+
+
+def test_a_name_that_a_macro_of_cuda_hides_has_the_form_of_each_version():
+    row = identifiers("7.2")["cuMemAdvise"]
+    assert row.target == "hipMemAdvise"
+    assert "CUdevice device" in row.parameters[12] and "CUmemLocation location" in row.parameters[13]
+
+
+ONLY_HIPS = re.compile(r"hipsparse(GetGitRevision|[SD]prune\w+_bufferSize)")
+
+
+@pytest.mark.parametrize("rocm", ["6.4", "7.2"])
+def test_all_that_hipsparse_took_from_cusparse_is_known(rocm):
+    exported = load_symbols()["hipsparse"][rocm].names
+    answered = {each.target for each in identifiers(rocm).values()}
+    assert [name for name in sorted(exported - answered) if not ONLY_HIPS.fullmatch(name)] == []
+
+
 def test_headers_and_name_spaces():
     assert headers()["cublas_v2.h"].target == "hipblas/hipblas.h"
     assert headers()["cuda_awbarrier.h"].state == "absent"
@@ -114,3 +162,13 @@ def test_the_page_is_current():
 
 def test_every_name_is_one():
     assert [name for name in identifiers() if not re.fullmatch(r"\w+", name)] == []
+
+
+def test_the_constants_of_nvml_are_nvmls():
+    """As NVIDIA's own binding has them; nvml.h has them as variables or macros, which no enumeration holds."""
+    import pynvml
+
+    names = {name for name, value in vars(pynvml).items() if re.match("nvml[A-Z]", name) and type(value) is int}
+    assert len(names) > 40 and "nvmlClocksThrottleReasonGpuIdle" in names
+    known = identifiers()
+    assert {name: known[name].subject for name in names if name in known} == dict.fromkeys(names, "nvml")

@@ -1,6 +1,7 @@
 """A device that lives outside the package: it "compiles" a kernel to its own name, and misbehaves when a name asks for it.
 
-Kernels named `crash`, `hang` and `defect` kill, stall and break the compiler process, as hostile or unlucky input might.
+Kernels named `crash`, `hang`, `spin`, `eat` and `defect` kill, stall, burden and break the compiler process, as hostile or unlucky input
+might.
 """
 
 import os
@@ -18,7 +19,7 @@ except ImportError:
 
 def _record(kernel: str) -> None:
     """Leave one line per compilation, for tests that count them."""
-    if place := os.environ.get("TOY_RECORD"):
+    if place := os.environ.get("ANYWARP_TOY_RECORD"):
         with open(place, "a") as file:
             file.write(f"{kernel}\n")
 
@@ -45,6 +46,10 @@ class ToyDevice:
             os.kill(os.getpid(), signal.SIGSEGV)
         if request.kernel == "defect":
             raise KeyError("a defect of the compiler")
+        if request.kernel == "eat":
+            bytearray(64 << 30)
+        while request.kernel == "spin":
+            pass
         if request.kernel in ("hang", "slow"):
             time.sleep(0.5 if request.kernel == "slow" else 3600)
         return container(f"{request.kernel} {request.block}".encode())

@@ -446,3 +446,39 @@ def test_the_same_launch_again_sees_what_was_changed_between(driver, context, wo
         driver.cuStreamSynchronize(0)
         results += read(driver, words)
     assert results == [5, 6, 0, 8]
+
+
+def test_a_graph_allocates_managed_memory_and_memory_of_no_bytes(driver, context):
+    """Managed memory in graphs: CUmemPoolProps, CU_MEM_ALLOCATION_TYPE_MANAGED; no bytes: cuda.core counts on an address."""
+    graph = driver.out("cuGraphCreate", 0)
+    managed = AllocParams(PoolProps(2, 0, 0, 0), None, 0, 8192, 0)
+    node = driver.out("cuGraphAddMemAllocNode", graph, *deps(), ctypes.byref(managed))
+    nothing, address = add_alloc(driver, graph, 0)
+    assert address and address != managed.address
+    put = add_set(driver, graph, managed.address, 77, node)
+    free = driver.out("cuGraphAddMemFreeNode", graph, *deps(nothing), address)
+    exec_ = driver.out("cuGraphInstantiateWithFlags", graph, 0)
+    driver.cuGraphLaunch(exec_, 0)
+    driver.cuStreamSynchronize(0)
+    assert put and free
+    assert ctypes.c_uint32.from_address(managed.address).value == 77  # the host reads managed memory as it is
+    is_managed = ctypes.c_uint()
+    driver.cuPointerGetAttribute(ctypes.byref(is_managed), 8, u64(managed.address))  # CU_POINTER_ATTRIBUTE_IS_MANAGED
+    assert is_managed.value == 1
+    driver.cuMemFree_v2(u64(managed.address))
+    driver.cuGraphExecDestroy(exec_)
+    driver.cuGraphDestroy(graph)
+    for wrong in (PoolProps(3, 0, 1, 0), PoolProps(1, 0, 0, 0), PoolProps(2, 1, 0, 0)):
+        params = AllocParams(wrong, None, 0, 64, 0)
+        graph = driver.out("cuGraphCreate", 0)
+        assert (
+            driver.code("cuGraphAddMemAllocNode", ctypes.byref(ptr()), graph, *deps(), ctypes.byref(params))
+            == INVALID_VALUE
+        )
+        driver.cuGraphDestroy(graph)
+
+
+def test_memory_of_no_bytes_is_allocated_in_a_streams_order(driver, context):
+    address = driver.out("cuMemAllocAsync", 0, 0)
+    driver.cuMemFreeAsync(address, 0)
+    driver.cuStreamSynchronize(0)

@@ -8,8 +8,8 @@ from anywarp import settings
 
 pytestmark = pytest.mark.native
 
-SUCCESS, MISSING_ARCH, INVALID_INPUT, PTX_COMPILE, UNRECOGNIZED_INPUT = 0, 2, 3, 4, 8
-CUBIN, PTX, LTOIR = 1, 2, 3
+SUCCESS, UNRECOGNIZED_OPTION, MISSING_ARCH, INVALID_INPUT, PTX_COMPILE, UNRECOGNIZED_INPUT = 0, 1, 2, 3, 4, 8
+CUBIN, PTX, LTOIR, OBJECT, LIBRARY = 1, 2, 3, 5, 6
 HEADER = ".version 7.0\n.target sm_50\n.address_size 64\n"
 USER = HEADER + ".extern .func (.param .b32 r) twice(.param .b32 a);\n.visible .entry k()\n{\nret;\n}\n"
 TWICE = """.visible .func (.param .b32 r) twice(.param .b32 a)
@@ -101,3 +101,58 @@ def test_what_is_not_ptx_is_refused_by_name(library, link, data, kind):
 
 def test_nothing_is_linked_before_it_is_complete(library, link):
     assert library.nvJitLinkGetLinkedCubinSize(link, ctypes.byref(ctypes.c_size_t())) == INVALID_INPUT
+
+
+@pytest.mark.parametrize(
+    ("option", "result"),
+    [
+        (b"-arch=foo", UNRECOGNIZED_OPTION),
+        (b"-arch=", UNRECOGNIZED_OPTION),
+        (b"-arch=sm_", UNRECOGNIZED_OPTION),
+        (b"-arch=sm_8x", UNRECOGNIZED_OPTION),
+        (b"-arch=compute_80", INVALID_INPUT),
+        (b"-arch=sm_90a", SUCCESS),
+        (b"-arch=sm_120f", SUCCESS),
+    ],
+)
+def test_what_is_no_architecture_is_refused_and_the_log_says_so(library, option, result):
+    """The results are those of NVIDIA's library 12.9.86; its linker exists after a mistake, too, for its log."""
+    handle = ctypes.c_void_p()
+    assert library.nvJitLinkCreate(ctypes.byref(handle), 1, (ctypes.c_char_p * 1)(option)) == result
+    size = ctypes.c_size_t()
+    assert library.nvJitLinkGetErrorLogSize(handle, ctypes.byref(size)) == SUCCESS
+    log = ctypes.create_string_buffer(size.value)
+    assert library.nvJitLinkGetErrorLog(handle, log) == SUCCESS
+    assert (option in log.value) == (result != SUCCESS)
+    assert library.nvJitLinkDestroy(ctypes.byref(handle)) == SUCCESS
+
+
+def test_of_nothing_a_module_of_nothing_is_linked(library, link):
+    """As NVIDIA's library 12.9.86 does."""
+    assert library.nvJitLinkComplete(link) == SUCCESS
+    size = ctypes.c_size_t()
+    assert library.nvJitLinkGetLinkedCubinSize(link, ctypes.byref(size)) == SUCCESS
+    text = ctypes.create_string_buffer(size.value)
+    assert library.nvJitLinkGetLinkedCubin(link, text) == SUCCESS
+    assert b".target sm_80" in text.value and b".entry" not in text.value
+
+
+def archive(member):
+    """A static library with one member, as ar writes it."""
+    body = b"\x7fELF of a device"
+    return (
+        b"!<arch>\n"
+        + f"{member}/".ljust(16).encode()
+        + b"0".ljust(32)
+        + str(len(body)).ljust(10).encode()
+        + b"`\n"
+        + body
+    )
+
+
+def test_nvidias_device_runtime_is_taken_and_left_and_other_libraries_refused(library, link):
+    assert add(library, link, archive("cuda_device_runtime.o"), LIBRARY) == SUCCESS
+    assert add(library, link, archive("mine.o"), LIBRARY) == UNRECOGNIZED_INPUT
+    assert add(library, link, archive("cuda_device_runtime.o"), OBJECT) == UNRECOGNIZED_INPUT
+    assert add(library, link, USER.replace(".extern .func (.param .b32 r) twice(.param .b32 a);\n", "")) == SUCCESS
+    assert library.nvJitLinkComplete(link) == SUCCESS

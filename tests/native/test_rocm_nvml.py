@@ -1,5 +1,7 @@
 """NVML answered by amdsmi: values and units, asked through NVIDIA's own Python binding."""
 
+import subprocess
+
 import pytest
 
 from anywarp import settings
@@ -107,6 +109,25 @@ def test_a_machine_without_the_driver_or_the_library_says_so(fakes, tmp_path):
     empty.mkdir()
     answer = run(code, empty, tmp_path, site=True)
     assert answer.out == {"code": 12} and "error[N027]" in answer.errors and "amd-smi-lib" in answer.errors
+
+
+@pytest.mark.parametrize(("driver", "code"), [(False, 9), (True, 0)])
+def test_a_program_for_rocm_finds_no_driver_of_nvidias(fakes, tmp_path, driver, code):
+    """vLLM refuses to start where NVML and amdsmi both have devices; a program that has our driver is one for CUDA."""
+    (tmp_path / "empty.c").write_text("int nothing;")
+    hip = tmp_path / "libamdhip64.so.6"
+    subprocess.run(
+        ["gcc", "-shared", "-fPIC", "empty.c", "-o", hip, "-Wl,-soname,libamdhip64.so.6"], check=True, cwd=tmp_path
+    )
+    text = f"""
+import ctypes, pynvml as n
+out["code"] = 0
+ctypes.CDLL({str(hip)!r})
+if {driver}: ctypes.CDLL("libcuda.so.1")
+try: n.nvmlInit()
+except n.NVMLError as error: out["code"] = error.value
+"""
+    assert run(text, fakes, tmp_path, site=True).out == {"code": code}
 
 
 def test_nvidia_smi_shows_the_cards(fakes, tmp_path):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from fakes.services import services
 from native import kernels
 from native.by_hand import build_id, container, device_identity
 
@@ -58,19 +59,6 @@ def place(tmp_path, same_compiler):
         return subprocess.run(command, env={**environment, **more}, capture_output=True, text=True, timeout=120)
 
     return environment, cache, run
-
-
-def services(runtime):
-    """Return the processes whose command line names a socket in this directory."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            command = (entry / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if b"anywarp.runtime.service" in command and str(runtime).encode() in command:
-            found.append(int(entry.name))
-    return found
 
 
 def entries(cache):

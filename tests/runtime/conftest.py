@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from anywarp.runtime.client import Client
+from fakes.services import services
 
 FAKES = Path(__file__).resolve().parents[1] / "fakes"
 
@@ -25,7 +26,7 @@ def place(tmp_path, monkeypatch):
     monkeypatch.setenv("ANYWARP_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_RUNTIME_DIR", run.name)
     monkeypatch.setenv("ANYWARP_SERVICE_IDLE", "0.5")
-    monkeypatch.setenv("TOY_RECORD", str(tmp_path / "compiled"))
+    monkeypatch.setenv("ANYWARP_TOY_RECORD", str(tmp_path / "compiled"))
     yield tmp_path
     for lock in (*Path(run.name).rglob("*.lock"), *(tmp_path / "cache").rglob("*.lock")):
         _end(lock)
@@ -41,11 +42,11 @@ def client(place):
 def _end(lock: Path) -> None:
     """Kill the service that holds the lock, if one does, and wait until it has let go."""
     with open(lock) as file:
-        with contextlib.suppress(ProcessLookupError, ValueError):
-            if not _free(file):
-                os.kill(int(lock.read_text()), signal.SIGKILL)
         deadline = time.monotonic() + 30
         while not _free(file):
+            for pid in services(lock.with_suffix(".sock")):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
             assert time.monotonic() < deadline, "the compile service did not end"
             time.sleep(0.01)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from anywarp.runtime.cache import Cache
+from fakes.services import services
 
 pytestmark = pytest.mark.native
 
@@ -153,7 +154,8 @@ def _kill_service_after_first_kernel(place: Path, delay: float) -> None:
         time.sleep(0.005)
     time.sleep(delay)
     [lock] = (place / "run").resolve().rglob("*.lock")
-    os.kill(int(lock.read_text()), signal.SIGKILL)
+    for pid in services(lock.with_suffix(".sock")):
+        os.kill(pid, signal.SIGKILL)
 
 
 def test_an_interpreter_that_cannot_compile_is_an_error_that_says_so(file, place):

@@ -59,8 +59,19 @@ def test_on_hip_its_own_driver_and_libraries_come_first_and_python_stays(librari
         (own / name).write_bytes(b"")
     env = launch.environment("hip", {"LD_LIBRARY_PATH": "/a", "PYTHONPATH": "/p"})
     assert env["LD_LIBRARY_PATH"] == f"{own}:{libraries}:/a" and env["ANYWARP_DEVICE"] == "hip"
-    assert env["LD_PRELOAD"] == f"{own}/libcublas.so.13:{own}/libcufft.so.12" and env["PYTHONPATH"] == "/p"
+    assert "LD_PRELOAD" not in env and "LD_AUDIT" not in env and env["PYTHONPATH"] == "/p"
     assert launch.environment("hip", env) == env
+
+
+@pytest.mark.parametrize("device", ["cpu", "hip"])
+def test_where_the_loader_can_be_told_nothing_is_loaded_before_it_is_asked_for(libraries, device):
+    own = libraries / "hip" if device == "hip" else libraries
+    own.mkdir(exist_ok=True)
+    for name in ("libcuda.so.1", "libcublas.so.13", "libnccl.so.2", "libnvrtc.so.13", launch.SEARCH):
+        (own / name).write_bytes(b"")
+    env = launch.environment(device, {"LD_AUDIT": "/x.so"})
+    assert "LD_PRELOAD" not in env and env["LD_AUDIT"] == f"{own}/{launch.SEARCH}:/x.so"
+    assert launch.environment(device, env) == env
 
 
 def test_hip_without_its_driver_library_is_told(libraries):

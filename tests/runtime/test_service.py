@@ -5,17 +5,20 @@ import os
 import signal
 import socket
 import struct
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
 
+from anywarp import settings
 from anywarp.diagnostics import AnywarpError
 from anywarp.runtime import keys, wire
 from anywarp.runtime.cache import Cache, intact
 from anywarp.runtime.client import Client
-from anywarp.runtime.place import socket_path
+from anywarp.runtime.place import socket_paths
 from anywarp.runtime.wire import message
 from fakes.images import ptx
 
@@ -123,6 +126,53 @@ def test_a_defect_of_the_compiler_is_named_as_one(client):
     assert b"KeyError" in reply.payload and b"toy_device.py" in reply.payload
 
 
+LIMITED = """
+import ctypes, os, resource, sys
+sys.path[:0] = [{tests!r}]
+ctypes.CDLL(None).prctl(24, 24)  # PR_CAPBSET_DROP of CAP_SYS_RESOURCE: even root's service may not raise a hard limit then
+from pathlib import Path
+from anywarp.runtime.client import Client
+from fakes.images import ptx
+resource.setrlimit(resource.{kind}, ({limit}, {limit}))
+client = Client("test", Path({cache!r}))
+for kernel in {kernels!r}:
+    reply = client.compile("toy:1", ptx(*(name + "()" for name in {kernels!r})), kernel, (1, 1, 1))
+    print(reply.value("status"), reply.value("diagnostic") if reply.value("status") == "error" else "", reply.payload[:200])
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "limit", "bad", "said"),
+    [
+        ("RLIMIT_CPU", 4, "spin", b"after 4 seconds of processor time"),
+        ("RLIMIT_AS", 8 << 30, "eat", b"it may use 8192 MiB"),
+    ],
+)
+def test_a_hard_limit_that_stays_is_named(place, kind, limit, bad, said):
+    program = LIMITED.format(
+        kind=kind,
+        limit=limit,
+        cache=str(place / "cache"),
+        kernels=["add", bad, "sub"],
+        tests=str(Path("tests").resolve()),
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=100)
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == [b"ok", b"error", b"ok"], done.stdout + done.stderr
+    assert b"R009" in lines[1] and said in lines[1], lines[1]
+
+
+def test_a_service_that_can_have_no_place_says_so_at_once(place):
+    """A client that waits for it is told, and does not wait in vain."""
+    file = place / "file"
+    file.write_text("")
+    command = settings.python_command(
+        sys.executable, "anywarp.runtime.service", "--detach", "--socket", str(file / "a.sock")
+    )
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and "not a private directory" in done.stderr
+
+
 def test_two_programs_asking_for_the_same_kernel_at_once_compile_it_once(place):
     replies = []
 
@@ -139,7 +189,8 @@ def test_two_programs_asking_for_the_same_kernel_at_once_compile_it_once(place):
     assert compiled(place) == ["slow"]
 
 
-def test_many_programs_start_one_service(place):
+def test_many_programs_start_one_service(place, monkeypatch):
+    monkeypatch.setenv("ANYWARP_SERVICE_IDLE", "30")  # one that ends meanwhile would be followed by another
     pids = []
 
     def ask():
@@ -242,7 +293,7 @@ def test_a_request_that_does_not_fit_together_is_refused(client, place, change):
 def test_garbage_ends_the_connection_and_not_the_service(client, place, garbage):
     pid = service_pid(client)
     with socket.socket(socket.AF_UNIX) as raw:
-        raw.connect(str(socket_path("test", place / "cache")))
+        raw.connect(str(socket_paths("test", place / "cache")[0]))
         raw.sendall(garbage)
         raw.shutdown(socket.SHUT_WR)
         raw.settimeout(10)
@@ -252,9 +303,9 @@ def test_garbage_ends_the_connection_and_not_the_service(client, place, garbage)
 
 
 def test_a_place_that_others_can_reach_is_not_used(place, monkeypatch):
-    folder = socket_path("test", place / "cache").parent
+    folder = socket_paths("test", place / "cache")[0].parent
     folder.chmod(0o755)
-    other = socket_path("test", place / "cache")
+    other = socket_paths("test", place / "cache")[0]
     assert other.parent != folder
     assert other.parent.stat().st_mode & 0o077 == 0
 
@@ -263,7 +314,7 @@ def test_a_link_in_the_place_of_the_folder_is_not_followed(place):
     target = place / "elsewhere"
     target.mkdir(mode=0o700)
     (place / "run" / "anywarp").symlink_to(target)
-    used = socket_path("test", place / "cache").parent
+    used = socket_paths("test", place / "cache")[0].parent
     assert used.name in ("run", f"anywarp-{os.getuid()}") and not used.is_symlink()
     assert list(target.iterdir()) == []
 
@@ -271,7 +322,7 @@ def test_a_link_in_the_place_of_the_folder_is_not_followed(place):
 def test_a_long_path_falls_back_to_a_short_private_one(place, monkeypatch):
     monkeypatch.delenv("XDG_RUNTIME_DIR")
     deep = place / ("x" * 90) / "cache"
-    assert len(str(socket_path("test", deep))) < 108
+    assert len(str(socket_paths("test", deep)[0])) < 108
 
 
 def test_an_interpreter_without_anywarp_is_named(place, monkeypatch):
@@ -286,7 +337,7 @@ def test_the_service_ends_when_nobody_asks(client, place):
     pid = service_pid(client)
     client.close()
     _until(lambda: not Path(f"/proc/{pid}").exists())
-    assert not socket_path("test", place / "cache").exists()
+    assert not socket_paths("test", place / "cache")[0].exists()
 
 
 def test_a_client_that_stays_connected_does_not_keep_the_service(client, place):

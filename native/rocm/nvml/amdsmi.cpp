@@ -81,7 +81,23 @@ std::vector<Device> find_devices(const Functions& f) {
 
 }  // namespace
 
+namespace {
+
+// A program for ROCm, as PyTorch's build for it is, has HIP in its process and not our driver. It
+// must not take the machine for one of NVIDIA's (vLLM's platforms/__init__.py asks NVML and amdsmi,
+// and refuses to start where both have devices).
+bool is_for_rocm() {
+  auto there = [](const char* name) {
+    void* library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+    return library && (dlclose(library), true);
+  };
+  return (there("libamdhip64.so.7") || there("libamdhip64.so.6")) && !there("libcuda.so.1");
+}
+
+}  // namespace
+
 void begin() {
+  if (is_for_rocm()) throw Failure(kDriverNotLoaded);
   State& s = state();
   std::lock_guard lock(s.mutex);
   load(s);

@@ -163,6 +163,13 @@ def sync(table: Table, defined: Iterable[str]) -> Table:
     return Table(table.source, tuple(rows))
 
 
+def in_driver(native: Path, names: Sequence[str]) -> set[str]:
+    """Return those of `names` that the driver for `cpu` has: defined in its sources, or a variant made of such a one (generate_per_thread)."""
+    sources = {str(file): file.read_text() for file in sorted((native / "cuda").glob("*.cpp"))}
+    defined = set(defined_in(sources, names))
+    return defined | {name for name in names if _is_per_thread(name) and name.rpartition("_")[0] in defined}
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run as a command; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m anywarp.catalogue.derive", description=__doc__)
@@ -183,8 +190,7 @@ def main(arguments: Sequence[str]) -> int:
         rows = [_keep(row, old.get(row.name)) for row in derive(options.headers)]
         path.write_text(Table(source, tuple(rows)).as_text(), encoding="utf-8")
     table = load(path)
-    sources = {str(file): file.read_text() for file in sorted((repository / "native" / "cuda").glob("*.cpp"))}
-    table = sync(table, defined_in(sources, (row.name for row in table.rows)))
+    table = sync(table, in_driver(repository / "native", [row.name for row in table.rows]))
     path.write_text(table.as_text(), encoding="utf-8")
     (repository / "docs" / "coverage").mkdir(exist_ok=True)
     (repository / "docs" / "coverage" / "libcuda.md").write_text(coverage.as_markdown(table), encoding="utf-8")

@@ -64,6 +64,12 @@ SAME_LAYOUT: Mapping[str, str] = {
 }
 """Structures whose members lie in the same places and mean the same."""
 
+NOT_CAPTURED = frozenset(
+    "hipGraphLaunch hipStreamAttachMemAsync hipStreamWriteValue32 hipStreamWriteValue64 "
+    "hipSignalExternalSemaphoresAsync hipWaitExternalSemaphoresAsync".split()
+)
+"""What HIP runs at once on a stream that is being captured, where CUDA makes a node of it or refuses (`hip/capture.h`)."""
+
 _MADE = "// Made by anywarp/catalogue/generate_hip.py; change the tables instead.\n"
 _SCALARS = {
     "int": "int",
@@ -200,6 +206,8 @@ def forward(answer: Answer, signature: str, twins: Mapping[str, list[tuple[str, 
     try:
         parameters = ", ".join(f"{parameter_type(kind)} {name}" for kind, name in mine)
         arguments = ", ".join(convert(kind, name, twin) for (kind, name), (twin, _) in zip(mine, theirs, strict=True))
+        if answer.target in NOT_CAPTURED:
+            arguments = re.sub(r"stream_for\((\w+)\)", rf'uncaptured(\1, "{answer.name}")', arguments)
     except TableError as error:
         raise TableError(f"{answer.name} as {answer.target}: {error}") from None
     outputs = [name for kind, name in mine if kind.endswith("*") and not kind.startswith("const") and _is_output(kind)]
@@ -222,17 +230,6 @@ def _is_output(kind: str) -> bool:
         "CUgraph",
         "CUgraphExec",
         "CUuserObject",
-    )
-
-
-def per_thread(name: str, base: str, signature: str) -> str:
-    """Return the variant of `base` for programs whose null stream is the thread's own."""
-    parameters = split_parameters(signature)
-    typed = ", ".join(f"{parameter_type(kind)} {argument}" for kind, argument in parameters)
-    given = ", ".join(argument for _, argument in parameters)
-    return (
-        f'extern "C" CUresult {base}({typed});\nAW_EXPORT CUresult {name}({typed}) {{\n'
-        f'  return api<"{name}">([&] {{\n    PerThreadDefault scope;\n    return {base}({given});\n  }});\n}}\n'
     )
 
 
@@ -270,7 +267,7 @@ def generate(data: Path, native: Path, directory: Path) -> list[Path]:
     unknown = set(answers) - {row.name for row in table.rows}
     if unknown:
         raise TableError(f"cuda_hip.tsv speaks of {sorted(unknown)[0]}, which libcuda does not have")
-    head = f'{_MADE}#include "hip/devices.h"\n#include "hip/forward.h"\n\nusing namespace aw;\n\n'
+    head = f'{_MADE}#include "hip/capture.h"\n#include "hip/devices.h"\n\nusing namespace aw;\n\n'
     bodies = [forward(answer, known[answer.name], twins) for answer in answers.values() if answer.route == "forward"]
     files = {
         "hip_forward.cpp": head + "\n".join(bodies),

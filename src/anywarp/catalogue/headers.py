@@ -223,13 +223,21 @@ def vectors(major: int) -> Mapping[str, tuple[str, int, int]]:
 
 
 def _vector_types(major: int) -> str:
-    text = '#include "host_defines.h"\n\n'
+    text = '#include "host_defines.h"\n\n' + (_SILENCE if major >= 13 else "")
     for name, (element, count, alignment) in vectors(major).items():
         members = " ".join(f"{element} {letter};" for letter in "xyzw"[:count])
         aligned = f"__align__({alignment}) " if count in (2, 4) else ""
         text += f"struct {aligned}{name} {{ {members} }};\ntypedef struct {name} {name};\n"
     return _guarded("vector_types.h", text + _DIM3)
 
+
+_SILENCE = """\
+#define __NV_SILENCE_DEPRECATION_BEGIN \\
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \\"-Wdeprecated-declarations\\"")
+#define __NV_SILENCE_DEPRECATION_END _Pragma("GCC diagnostic pop")
+
+"""
+"""What NVIDIA's narrow floats put around their uses of vectors that CUDA 13 deprecates."""
 
 _DIM3 = """
 struct dim3 {

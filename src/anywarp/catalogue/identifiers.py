@@ -7,7 +7,7 @@ them, and needs one answer per name and release of ROCm. Assessing and translati
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Literal
 from anywarp.catalogue.load import load as load_driver
 from anywarp.catalogue.rocm import DATA, read
 from anywarp.catalogue.runtime import load as load_runtime
+from anywarp.catalogue.signatures import difference, same_types
 
 State = Literal["mapped", "emulated", "absent"]
 SUBJECTS = (
@@ -33,7 +34,7 @@ class Identifier:
     """One name of CUDA and its answer in a release of ROCm.
 
     `state`: `mapped`, ROCm has a twin that a source can name (`target`); `emulated`, it has none but the libraries of this project serve
-    the function on AMD GPUs; `absent`, with the reason. `differs_in` holds the major versions of CUDA (12, 13) whose function takes other
+    the function on AMD GPUs; `absent`, with the reason. `differs_in` holds the major versions of CUDA (11, 12, 13) whose function takes other
     arguments than the twin, of which `reason` says more: such a call is more than a new name. `parameters` as C declares them, by major. `clients` counts the measured programs
     that import the function.
     """
@@ -83,6 +84,19 @@ def namespaces(rocm: str = NEWEST) -> Mapping[str, Identifier]:
 
 
 @cache
+def cub_names(rocm: str = NEWEST) -> Mapping[str, str]:
+    """Return CUB's names that hipCUB does not have in that version of ROCm, and what to use there instead; ValueError as `release`."""
+    at = _number(release(rocm))
+    return MappingProxyType(
+        {
+            row["name"]: row["hint"]
+            for row, _ in read(DATA / "cub_names.tsv", ("name", "hint"))
+            if (row["since"] and _number(row["since"]) > at) or (row["until"] and _number(row["until"]) <= at)
+        }
+    )
+
+
+@cache
 def _identifiers(rocm: str) -> Mapping[str, Identifier]:
     found: dict[str, Identifier] = {}
     for subject in SUBJECTS:
@@ -104,20 +118,52 @@ def _identifiers(rocm: str) -> Mapping[str, Identifier]:
         known = found.get(each.name)
         if known is None or (known.state == "absent" and each.state == "mapped"):
             found[each.name] = each  # libraries borrow vector types and halves, and have no twin of their own for them
+    for each in _of_earlier(rocm):
+        found.setdefault(each.name, each)
+
+    def named(type_: str) -> str:
+        row = found.get(type_)
+        return row.target if row is not None and row.target else type_
+
+    for name, each in found.items():
+        if each.kind == "function" and each.state == "mapped" and (differs := _differs(each, named)):
+            reason = each.reason or difference(each.parameters[differs[0]], each.target_parameters, named)
+            found[name] = replace(each, differs_in=differs, reason=reason)
     return MappingProxyType(found)
 
 
 def _of_library(subject: str, rocm: str) -> Iterator[Identifier]:
     """Yield the names of one library: functions, then types and constants, then macros, which hide a function of the same name."""
     path = DATA / f"{subject}.tsv"
+    functions: dict[str, Identifier] = {}
     for row, _ in read(path, ("name", "route", "target", "reason")):
-        yield _function(row, subject, rocm)
+        functions[row["name"]] = _function(row, subject, rocm)
+    yield from functions.values()
     for row, _ in _rows(DATA / f"{subject}_types.tsv"):
         yield _plain(row, subject, "type", rocm)
     for row, _ in _rows(DATA / f"{subject}_constants.tsv"):
         macro = row["type"] == "#define"
-        if not macro or row["target"] or not _decoration(row):
+        hidden = _hidden(row, functions) if macro else None
+        if hidden is not None:
+            yield hidden
+        elif not macro or row["target"] or not _decoration(row):
             yield _plain(row, subject, "macro" if macro else "constant", rocm)
+
+
+def _hidden(row: dict[str, str], functions: Mapping[str, Identifier]) -> Identifier | None:
+    """Return the function that a macro of its name hides behind another name in some versions of CUDA (`cuMemAdvise` in 13).
+
+    What answers it is the twin of the form that the name has without the macro, where a version has that.
+    """
+    forms: dict[int, Identifier] = {}
+    for major in (12, 13):
+        each = functions.get(row.get(f"value_{major}", "") or row["name"])
+        if each is not None and major in each.parameters:
+            forms[major] = each
+    if not forms or not any(row.get(f"value_{major}", "") in functions for major in (12, 13)):
+        return None
+    first = next((each for each in forms.values() if each.name == row["name"]), next(iter(forms.values())))
+    return replace(first, name=row["name"], parameters={major: each.parameters[major] for major, each in forms.items()})
 
 
 def _decoration(row: dict[str, str]) -> bool:
@@ -135,8 +181,7 @@ def _function(row: dict[str, str], subject: str, rocm: str) -> Identifier:
     return Identifier(
         row["name"], subject, "function", state, _spelled(row, rocm) if state == "mapped" else "", row.get("since", ""),
         row.get("removed", ""), why or row["reason"] or _no_reason(state), row.get("library", ""),
-        _differs(row, subject) if state == "mapped" else (),
-        {major: parameters[major] for major in map(int, row["majors"].split()) if parameters[major]}, row.get("target_parameters", ""), clients=int(row.get("clients") or 0),
+        (), {major: parameters[major] for major in map(int, row["majors"].split()) if parameters[major]}, row.get("target_parameters", ""), clients=int(row.get("clients") or 0),
     )  # fmt: skip
 
 
@@ -153,25 +198,20 @@ def _spelled(row: dict[str, str], rocm: str) -> str:
     return row["target"] if name.endswith("R0600") else name
 
 
-def _differs(row: dict[str, str], subject: str) -> tuple[int, ...]:
+def _differs(row: Identifier, named: Callable[[str], str]) -> tuple[int, ...]:
     """Return the versions of CUDA whose function a source cannot call under the twin's name as it is.
 
     Structs with other fields are another matter for binaries only: in a source their fields are found by name.
     """
-    majors = tuple(int(major) for major in row["majors"].split())
-    if subject in ("cudnn", "nvml", "nvtx") and row["route"] == "custom":
-        return majors  # the twin stands for the subject, not for the call: MIOpen, AMD SMI, roctx
-    reason = row["reason"]
-    if not re.search(r"takes \d+ parameters|: \w+: .* against ", reason):
+    if row.subject in ("cudnn", "nvml"):
+        return tuple(row.parameters)  # the twin stands for the subject, not for the call: MIOpen, AMD SMI
+    if not row.target_parameters:
         return ()
-    if (
-        re.search(r"size_t against (unsigned int|uint32_t)|has flags, which C\+\+ may leave out", reason)
-        or "hipHostMalloc" in reason
-    ):
-        return ()
-    said = re.match(r"CUDA (12|13)\b", reason)
-    first = int(said[1]) if said else min(majors)
-    return tuple(major for major in majors if major >= first)
+    return tuple(
+        major
+        for major, ours in row.parameters.items()
+        if not same_types(ours, row.target_parameters, row.target, named)
+    )
 
 
 def _plain(row: dict[str, str], subject: str, kind: str, rocm: str) -> Identifier:
@@ -196,7 +236,16 @@ def _there(row: dict[str, str], rocm: str) -> tuple[bool, str]:
 def _of_device(rocm: str) -> Iterator[Identifier]:
     for name in ("device.tsv", "source_only.tsv"):
         for row, _ in _rows(DATA / name):
-            yield _plain(row, "device", row["kind"], rocm)
+            yield _plain(row, "nvml" if row.get("header") == "nvml.h" else "device", row["kind"], rocm)
+
+
+def _of_earlier(rocm: str) -> Iterator[Identifier]:
+    """Yield what CUDA 11 and 10 had and CUDA 12 has no more."""
+    for row, _ in _rows(DATA / "earlier.tsv"):
+        parameters = {int(row["majors"]): row["parameters"]} if row["parameters"] else {}
+        plain = _plain(row, row["subject"], row["kind"], rocm)
+        target_parameters = row["target_parameters"] if plain.target else ""
+        yield replace(plain, parameters=parameters, target_parameters=target_parameters, library=row["library"])
 
 
 @cache

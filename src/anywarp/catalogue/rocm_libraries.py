@@ -75,7 +75,7 @@ LIBRARIES = {
         ),
         Replaced(
             "cublaslt", "cuBLASLt", _variants("libcublasLt", 12, 13), "hipBLASLt", "hipblaslt",
-            ("7:libhipblaslt.so.1", "6:libhipblaslt.so.0"), "cublasStatus_t", _codes("CUBLAS_STATUS_", *_USUAL),
+            ("7:libhipblaslt.so.1", "6:libhipblaslt.so.0", "6:libhipblaslt.so.1"), "cublasStatus_t", _codes("CUBLAS_STATUS_", *_USUAL),
         ),
         Replaced(
             "cufft", "cuFFT", _variants("libcufft", 11, 12), "hipFFT", "hipfft", ("7:libhipfft.so.0", "6:libhipfft.so.0"),

@@ -70,6 +70,10 @@ headers (`gcc -print-file-name=include`):
     python -m anywarp.catalogue.derive_errors FOLDER --builtin INCLUDE
     python -m anywarp.catalogue.derive_libraries FOLDER --builtin INCLUDE --demand DEMAND.json
     python -m anywarp.catalogue.derive_device_names FOLDER
+    python -m anywarp.catalogue.derive_earlier FOLDER --builtin INCLUDE
+
+The last one reads CUDA 11.8 in `cuda11` (NVIDIA's wheels with the ending -cu11) and hipSPARSE's header of before it was divided, at the tag
+rocm-6.2.2 of its public repository, in `rocm-6.2`: what CUDA 11 and 10 had and 12 has no more, and ROCm kept.
 
 What no rule finds is decided by hand in `data/rocm/LIBRARY_choices.tsv`: the kind of name, a pattern, a route or conversion, a twin and
 a reason; the first line that matches counts. `DEMAND.json` maps programs to libraries to the functions that they import.

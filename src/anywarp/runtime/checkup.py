@@ -11,6 +11,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,6 +32,39 @@ from anywarp.runtime.installed import Installed, installed
 LOAD_LIMIT = 30.0
 """Seconds that loading our library in a process of its own may take."""
 
+_HELP = "install the package again: pip install --force-reinstall anywarp"
+
+_TRY = """
+import ctypes, sys
+ptx = b'''// doctor @NONCE@
+.version 7.0
+.target sm_50
+.address_size 64
+.visible .entry doctor(.param .u64 out) {
+  .reg .b32 %r<4>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mad.lo.u32 %r1, %r2, 96, %r1;
+  mul.wide.u32 %rd2, %r1, 4; add.s64 %rd1, %rd1, %rd2; mad.lo.u32 %r3, %r1, %r1, 7; st.global.u32 [%rd1], %r3;
+  ret;
+}'''
+driver = ctypes.CDLL(sys.argv[1])
+def check(name, status):
+    if status:
+        print(name, "returned", status)
+        sys.exit()
+context, module, kernel, out = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_uint64()
+check("cuInit", driver.cuInit(0))
+check("cuCtxCreate", driver.cuCtxCreate_v2(ctypes.byref(context), 0, 0))
+check("cuModuleLoadData", driver.cuModuleLoadData(ctypes.byref(module), ptx))
+check("cuModuleGetFunction", driver.cuModuleGetFunction(ctypes.byref(kernel), module, b"doctor"))
+check("cuMemAlloc", driver.cuMemAlloc_v2(ctypes.byref(out), 768))
+given = (ctypes.c_void_p * 1)(ctypes.addressof(out))
+check("cuLaunchKernel", driver.cuLaunchKernel(kernel, 2, 1, 1, 96, 1, 1, 0, None, given, None))
+check("cuCtxSynchronize", driver.cuCtxSynchronize())
+found = (ctypes.c_uint32 * 192)()
+check("cuMemcpyDtoH", driver.cuMemcpyDtoH_v2(found, out, 768))
+print("right" if list(found) == [n * n + 7 for n in range(192)] else "wrong")
+"""
+
 _LOAD = """
 import ctypes, sys
 driver = ctypes.CDLL(sys.argv[1])
@@ -45,9 +79,12 @@ def examine() -> Iterator[Fact]:
     """Yield every fact about this machine, in the order in which they are shown."""
     yield _machine()
     yield from _devices()
-    yield from _library()
+    library = list(_library())
+    yield from library
     yield _cache()
     yield _service()
+    if all(fact.status == "ok" for fact in library):
+        yield _kernel()
     yield from _cuda()
     yield from _rocm()
     yield from map(_framework, installed())
@@ -116,6 +153,31 @@ def _service() -> Fact:
             return Fact("compiler", "service", "ok", f"answers (compiler {client.ping()})")
     except AnywarpError as error:
         return Fact("compiler", "service", "error", error.diagnostic.message, error.diagnostic.help)
+
+
+def _kernel() -> Fact:
+    """Have a kernel compiled that no cache knows, run it, and look at what it computed."""
+    place = settings.LIBRARY_DIR.get() / launch.DRIVER
+    program = _TRY.replace("@NONCE@", f"{os.getpid()} {time.time_ns()}")
+    env = launch.environment(settings.DEVICE.get(), settings.environment())
+    started = time.monotonic()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", program, str(place)], env=env, capture_output=True, text=True, timeout=LOAD_LIMIT
+        )
+    except subprocess.TimeoutExpired:
+        return Fact("compiler", "kernel", "error", f"a small kernel was not done within {LOAD_LIMIT:g} seconds", _HELP)
+    said = done.stdout.strip()
+    if done.returncode == 0 and said == "right":
+        milliseconds = (time.monotonic() - started) * 1000
+        return Fact("compiler", "kernel", "ok", f"compiled, run and right, in {milliseconds:.0f} ms with its process")
+    if said == "wrong":
+        return Fact("compiler", "kernel", "error", "a small kernel computes wrong results", _HELP)
+    # Our diagnostics come first on stderr; anything else that ends a process (an exception of Python's) has its reason last.
+    lines = [each for each in done.stderr.splitlines() if each.strip()]
+    reason = next((each for each in lines if each.startswith("anywarp: ")), lines[-1] if lines else "")
+    text = "; ".join(filter(None, (said, reason))) or f"the process ended with {done.returncode}"
+    return Fact("compiler", "kernel", "error", text, _HELP)
 
 
 def _cuda() -> Iterator[Fact]:

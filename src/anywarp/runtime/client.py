@@ -9,13 +9,13 @@ import contextlib
 import socket
 import subprocess
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 from anywarp import settings
 from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.runtime import keys, wire
-from anywarp.runtime.place import socket_path
+from anywarp.runtime.place import socket_paths
 from anywarp.runtime.wire import Message, message
 
 START_LIMIT = 20.0
@@ -27,7 +27,7 @@ class Client:
 
     def __init__(self, build_id: str, cache: Path) -> None:
         self._build_id = build_id
-        self._path = socket_path(build_id, cache)
+        self._paths = socket_paths(build_id, cache)
         self._connection: socket.socket | None = None
 
     def ping(self, start: bool = True) -> str:
@@ -76,7 +76,7 @@ class Client:
 
     def _exchange(self, request: Message, image: bytes, start: bool) -> Message:
         if self._connection is None:
-            self._connection = _connect(self._path, start)
+            self._connection = _connect(self._paths, start)
         reply = self._round(request)
         if reply.value("status") == "need-image":
             reply = self._round(Message(request.lines, image))
@@ -101,17 +101,18 @@ def connected(build_id: str, cache: Path) -> Generator[Client, None, None]:
         client.close()
 
 
-def _connect(path: Path, start: bool) -> socket.socket:
+def _connect(paths: Sequence[Path], start: bool) -> socket.socket:
     """Return a connection that answers, starting the service when none does; it is started again when that one loses its place."""
     deadline = time.monotonic() + START_LIMIT
     next_start = 0.0
     while time.monotonic() < deadline:
-        with contextlib.suppress(OSError, wire.WireError):
-            return _dial(path)
+        for path in paths:
+            with contextlib.suppress(OSError, wire.WireError):
+                return _dial(path)
         if not start:
-            raise ConnectionRefusedError(f"nobody listens at {path}")
+            raise ConnectionRefusedError(f"nobody listens at {paths[0]}")
         if time.monotonic() > next_start:
-            _start(path)
+            _start(paths)
             next_start = time.monotonic() + 2.0
         time.sleep(0.01)
     raise TimeoutError(f"the compile service did not answer within {START_LIMIT:g} seconds")
@@ -131,10 +132,18 @@ def _dial(path: Path) -> socket.socket:
     return connection
 
 
-def _start(path: Path) -> None:
-    """Start the service, from `/` so that no file of the working directory is imported; OSError when it refuses."""
-    command = [str(settings.PYTHON.get()), "-m", "anywarp.runtime.service", "--detach", "--socket", str(path)]
-    done = subprocess.run(command, cwd="/", stdin=subprocess.DEVNULL, capture_output=True, timeout=START_LIMIT)
+def _start(paths: Sequence[Path]) -> None:
+    """Start the service, in an environment of its own; OSError when it refuses."""
+    places = [word for path in paths for word in ("--socket", str(path))]
+    command = settings.python_command(str(settings.PYTHON.get()), "anywarp.runtime.service", "--detach", *places)
+    done = subprocess.run(
+        command,
+        cwd="/",
+        env=settings.service_environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=START_LIMIT,
+    )
     if done.returncode:
         last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
         raise OSError(f"{command[0]} ended with status {done.returncode}: {last}")

@@ -66,6 +66,11 @@ KNOWN = (
     _Known(("xgboost",), True, _STATIC),
     _Known(("ctranslate2",), None, _LIBRARIES),
     _Known(("bitsandbytes",), True, "its kernels; matrix products in int8 need cuBLASLt"),
+    _Known(
+        ("warp-lang",),
+        False,
+        "its library carries NVIDIA's runtime without symbols, which works with NVIDIA's driver only: its device cpu runs, cuda cannot (docs/rebind.md)",
+    ),
     _Known(("vllm",), False, "not yet: it needs more of NVIDIA's libraries than we replace"),
     _Known(("nvidia-nvvm", "nvidia-cuda-nvcc"), None, "makes PTX for numba-cuda"),
 )

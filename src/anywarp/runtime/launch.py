@@ -41,11 +41,20 @@ SITE = Path(__file__).resolve().parent / "site"
 COMMANDS = Path(__file__).resolve().parent / "bin"
 """The folder with the commands that programs start to learn about their devices: nvidia-smi."""
 
-PRELOADED = ("libnvJitLink.so.13", "libnvJitLink.so.12", "libcudart.so.13", "libcudart.so.12")
-"""Libraries that some clients load from their own wheel by path, which the library path cannot override.
+SEARCH = "libanywarp_search.so"
+"""What the loader asks where a library is (LD_AUDIT, native/rebind/search.cpp): for NVIDIA's it names ours, by whatever path or RPATH a client asks.
+
+A process that asks for none of them loads none of them; it costs each about 0.2 ms of processor time.
+"""
+
+PRELOADED = (
+    *("libnvJitLink.so.13", "libnvJitLink.so.12", "libcudart.so.13", "libcudart.so.12"),
+    *("libnvrtc.so.13", "libnvrtc.so.12"),
+)
+"""What takes its place on machines where there is none (it speaks x86-64): libraries that some clients load from their own wheel by path.
 
 cuda-pathfinder takes a library of that name that is already in the process before it looks into the wheels, and the loader
-gives it to every library that needs the name, whatever RPATH that has. It costs a process about 0.6 ms of processor time.
+gives it to every library that needs the name, whatever RPATH that has.
 """
 
 ASKED_FOR_PTX = {"CUPY_COMPILE_WITH_PTX": "1"}
@@ -93,9 +102,12 @@ def environment(
         "PATH": _before(str(COMMANDS), base.get("PATH", os.defpath)),
         "NVTX_INJECTION64_PATH": base.get("NVTX_INJECTION64_PATH", str(libraries / "libnvToolsExt.so.1")),
     }
-    preloaded = [str(libraries / name) for name in PRELOADED if (libraries / name).exists()]
-    if own != libraries:
-        preloaded += sorted(str(path) for path in own.glob("lib*.so.*") if path.name != DRIVER)
+    preloaded: list[str] = []
+    auditors: list[str] = []
+    if (own / SEARCH).exists():
+        auditors.append(str(own / SEARCH))
+    else:
+        preloaded += [str(libraries / name) for name in PRELOADED if (libraries / name).exists()]
     if settings.REBIND.get(base):
         if not (libraries / AUDITOR).exists():
             raise AnywarpError(
@@ -104,7 +116,9 @@ def environment(
                 )
             )
         preloaded.append(str(libraries / TARGET))
-        changed["LD_AUDIT"] = _before(str(libraries / AUDITOR), base.get("LD_AUDIT", ""))
+        auditors.append(str(libraries / AUDITOR))
+    if auditors:
+        changed["LD_AUDIT"] = _before(":".join(auditors), base.get("LD_AUDIT", ""))
     if preloaded:
         changed["LD_PRELOAD"] = _before(":".join(preloaded), base.get("LD_PRELOAD", ""))
     if report_dir is not None:

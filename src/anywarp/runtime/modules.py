@@ -93,6 +93,8 @@ def _linked_ptx(image: bytes) -> bytes:
     best = fatbin.best_ptx(linked)
     if best is not None:
         return best.payload()
+    if not objects:  # machine code alone; a link of nothing would be an empty module
+        raise _no_ptx(", ".join(sorted({i.target for i in fatbin.images(linked)})) or "nothing")
     return ptx_link.link([(f"object {place}", _ptx_of(piece)) for place, piece in enumerate(objects, 1)])
 
 

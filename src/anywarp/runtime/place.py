@@ -18,16 +18,18 @@ LONGEST_SOCKET_PATH = 100
 """The kernel allows 107 bytes (unix(7)); a few are kept for the temporary name while the service starts."""
 
 
-def socket_path(build_id: str, cache: Path) -> Path:
-    """Return the socket of the service for this compiler and cache; makes its directory.
+def socket_paths(build_id: str, cache: Path) -> list[Path]:
+    """Return where the service for this compiler and cache may listen, best first; makes the directories.
 
-    AnywarpError (R008) when no private directory can be had.
+    There are several because a disk may be full: the service takes the first that it can. AnywarpError (R008) when no private
+    directory can be had.
     """
     digest = hashlib.sha256(f"{build_id}\n{cache}".encode()).hexdigest()
     name = f"service-{digest[:16]}.sock"
-    for folder in _candidates(cache):
-        if len(os.fsencode(folder / name)) <= LONGEST_SOCKET_PATH and _make_private(folder):
-            return folder / name
+    folders = (f for f in _candidates(cache) if len(os.fsencode(f / name)) <= LONGEST_SOCKET_PATH and _make_private(f))
+    paths = [folder / name for folder in folders]
+    if paths:
+        return paths
     raise AnywarpError(
         Diagnostic(
             "R008",
@@ -49,7 +51,16 @@ def is_private(folder: Path) -> bool:
 def _candidates(cache: Path) -> list[Path]:
     runtime = settings.RUNTIME_DIR.get()
     first = [runtime / "anywarp"] if runtime is not None and runtime.is_dir() else []
-    return [*first, cache / "run", Path(tempfile.gettempdir()) / f"anywarp-{os.getuid()}"]
+    own = f"anywarp-{os.getuid()}"
+    return [*first, cache / "run", Path(_temporary_directory()) / own, Path("/dev/shm") / own]
+
+
+def _temporary_directory() -> str:
+    """Return the system's folder for temporary files, which tempfile finds by writing a file: a disk may be full."""
+    try:
+        return tempfile.gettempdir()
+    except OSError:
+        return "/tmp"
 
 
 def _make_private(folder: Path) -> bool:

@@ -7,18 +7,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import signal
 import socket
 import sys
 from collections import deque
 from dataclasses import dataclass, field
 
+from anywarp import settings
 from anywarp.diagnostics import Diagnostic
-from anywarp.runtime import wire
+from anywarp.runtime import surroundings, wire
 from anywarp.runtime.wire import Message
 from anywarp.runtime.worker import failure, subject
 
 REMEMBERED = 4
 """How many images a worker is taken to hold still; if it does not, it says need-image."""
+
+_OUT_OF_TIME = (-signal.SIGXCPU, -signal.SIGKILL)
+"""How a process ends that has used up its RLIMIT_CPU, by the soft limit and by the hard one (setrlimit(2))."""
 
 GRACE = 5.0
 """Seconds that a worker which broke its connection has to end by itself."""
@@ -69,24 +74,34 @@ class Pool:
     async def ask(self, request: Message, image: bytes) -> Message:
         """Return a worker's reply; a worker that dies or exceeds the limit yields a failure that names the kernel."""
         async with self._slots:
-            worker = self._take(request.value("image")) or await self._start()
-            try:
-                reply = await asyncio.wait_for(self._converse(worker, request, image), self._limit or None)
-            except asyncio.TimeoutError:  # first: since Python 3.11 it is an OSError too
-                await worker.stop()
-                return failure(_too_long(request, self._limit))
-            except (wire.WireError, OSError):
-                return failure(_died(request, await worker.ended()))
-            except BaseException:
-                await worker.stop()
-                raise
-            self._idle.append(worker)
-            return reply
+            while True:
+                used = self._take(request.value("image"))
+                try:
+                    worker = used or await self._start()
+                except OSError as error:
+                    return failure(_not_started(request, error))
+                try:
+                    reply = await asyncio.wait_for(self._converse(worker, request, image), self._limit or None)
+                except asyncio.TimeoutError:  # first: since Python 3.11 it is an OSError too
+                    await worker.stop()
+                    return failure(_too_long(request, self._limit))
+                except (wire.WireError, OSError):
+                    status = await worker.ended()
+                    spent = surroundings.processor_seconds() if status in _OUT_OF_TIME else None
+                    if used is not None and spent is not None:
+                        continue  # other kernels have used up its time
+                    return failure(_out_of_time(request, spent) if spent is not None else _died(request, status))
+                except BaseException:
+                    await worker.stop()
+                    raise
+                self._idle.append(worker)
+                return reply
 
     async def warm(self) -> None:
         """Start one worker ahead of the first request."""
         async with self._slots:
-            self._idle.append(await self._start())
+            with contextlib.suppress(OSError):  # the first request says it
+                self._idle.append(await self._start())
 
     async def close(self) -> None:
         """Stop every idle worker."""
@@ -117,10 +132,29 @@ class Pool:
         ours, theirs = socket.socketpair()
         with theirs:
             process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", self._module, stdin=theirs.fileno(), stdout=asyncio.subprocess.DEVNULL
+                *settings.python_command(sys.executable, self._module),
+                stdin=theirs.fileno(),
+                stdout=asyncio.subprocess.DEVNULL,
             )
         reader, writer = await asyncio.open_connection(sock=ours)
         return _Process(process, reader, writer)
+
+
+def _not_started(request: Message, error: OSError) -> Diagnostic:
+    return Diagnostic(
+        "R009",
+        f"no process can be started to compile {subject(request)}: {error.strerror or error}",
+        help="look for a limit of processes or open files (ulimit -a)",
+    )
+
+
+def _out_of_time(request: Message, seconds: int) -> Diagnostic:
+    return Diagnostic(
+        "R009",
+        f"compiling {subject(request)} was ended after {seconds} seconds of processor time, the limit that the program which started "
+        "the compile service had",
+        help="raise the hard limit (ulimit -t), or compile ahead without it: anywarp cache warm",
+    )
 
 
 def _died(request: Message, status: int | None) -> Diagnostic:

@@ -22,6 +22,19 @@ class KernelUse:
     compile_ms: float = 0.0
 
 
+@dataclass(slots=True)
+class OperatorUse:
+    """How often one operator of a framework ran on a device, its milliseconds, and the bytes that it copied.
+
+    `widened` of its runs were computed in a wider type than was asked for, which the processor has no kernel for.
+    """
+
+    count: int = 0
+    ms: float = 0.0
+    copied: int = 0
+    widened: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """What a check found at one place, for the thread that came to it first; `count` is how many threads did.
@@ -60,6 +73,7 @@ class Report:
     calls: Counter[str] = field(default_factory=Counter[str])
     absent: Counter[str] = field(default_factory=Counter[str])
     kernels: dict[str, KernelUse] = field(default_factory=dict[str, KernelUse])
+    operators: dict[str, OperatorUse] = field(default_factory=dict[str, OperatorUse])
     diagnostics: list[str] = field(default_factory=list[str])
     findings: list[Finding] = field(default_factory=list[Finding])
     peak_memory: int = 0
@@ -79,6 +93,16 @@ class Report:
                     "compile_ms": round(use.compile_ms, 3),
                 }
                 for name, use in sorted(self.kernels.items(), key=lambda item: -item[1].launches)
+            ],
+            "operators": [
+                {
+                    "name": name,
+                    "count": use.count,
+                    "ms": round(use.ms, 3),
+                    "copied_bytes": use.copied,
+                    "widened": use.widened,
+                }
+                for name, use in sorted(self.operators.items(), key=lambda item: -item[1].ms)
             ],
             "calls": dict(self.calls.most_common()),
             "unsupported": dict(self.absent.most_common()),
@@ -115,6 +139,13 @@ def _add(report: Report, fields: list[str]) -> None:
         use.compiled += compiled
         use.cached += cached
         use.compile_ms += spent
+    elif kind == "operator":
+        count, nanoseconds, copied, widened = (int(each) for each in values[1:5])
+        ran = report.operators.setdefault(values[0], OperatorUse())
+        ran.count += count
+        ran.ms += nanoseconds / 1e6
+        ran.copied += copied
+        ran.widened += widened
     elif kind == "diagnostic":
         _once(report.diagnostics, values[0])
     elif kind == "finding":

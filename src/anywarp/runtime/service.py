@@ -17,7 +17,7 @@ import struct
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -25,8 +25,7 @@ from typing import TextIO
 from anywarp import settings
 from anywarp.compiler.artifact import unpack_container
 from anywarp.diagnostics import AnywarpError, Diagnostic
-from anywarp.runtime import keys, wire
-from anywarp.runtime.build_id import build_id
+from anywarp.runtime import build_id, keys, surroundings, wire
 from anywarp.runtime.cache import Cache
 from anywarp.runtime.place import is_private
 from anywarp.runtime.pool import Pool
@@ -79,6 +78,8 @@ class Service:
             return await (self._locate if request.value("op") == "locate" else self._serve)(request, key)
         except (AnywarpError, wire.WireError) as error:
             return failure(error.diagnostic if isinstance(error, AnywarpError) else _refused(str(error)))
+        except (OSError, RuntimeError, MemoryError) as error:  # no thread, no memory, no room for a file
+            return failure(_hindered(error))
 
     async def close(self) -> None:
         """Let requests under way end, then stop the workers."""
@@ -183,6 +184,15 @@ def _refused(reason: str) -> Diagnostic:
     )
 
 
+def _hindered(error: Exception) -> Diagnostic:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error) or type(error).__name__
+    return Diagnostic(
+        "R009",
+        f"the compile service cannot do its work: {reason}",
+        help="look for a limit of resources (ulimit -a) and for full file systems",
+    )
+
+
 def _is_same_user(connection: socket.socket) -> bool:
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     _, user, _ = struct.unpack("3i", credentials)
@@ -200,9 +210,9 @@ def _listen(path: Path) -> socket.socket:
     return listener
 
 
-async def serve(path: Path, service: Service, pool: Pool, idle: float) -> None:
+async def serve(path: Path, listener: socket.socket, service: Service, pool: Pool, idle: float) -> None:
     """Serve at `path` until `idle` seconds have passed without a request; needs the lock of that path."""
-    server = await asyncio.start_unix_server(service.converse, sock=_listen(path))
+    server = await asyncio.start_unix_server(service.converse, sock=listener)
     warming = asyncio.create_task(pool.warm())
     while service.running or time.monotonic() - service.last_request < idle:
         await asyncio.sleep(min(max(idle / 4, 0.05), 5.0))
@@ -212,61 +222,108 @@ async def serve(path: Path, service: Service, pool: Pool, idle: float) -> None:
     await service.close()
 
 
-def run(path: Path, detach: bool = False) -> int:
-    """Become the service for `path`; return at once, with 0, when another process is it already, and 2 when the place is unsafe.
+def run(paths: Sequence[Path], detach: bool = False) -> int:
+    """Become the service at the first of `paths` that can be had; return 0 when another process is it already, 2 for none.
 
-    With `detach` the service goes on in a child with a session of its own and no terminal, and the caller's process ends.
+    With `detach` the service goes on in a child with a session of its own and no terminal, and the caller's process ends when
+    that one listens, or has said why it does not.
     """
-    if not is_private(path.parent):
-        print(f"{path.parent} is not a private directory of this user", file=sys.stderr)
-        return 2
     os.umask(0o077)
-    if detach:
-        _detach()
-    with open(path.with_suffix(".lock"), "a+") as lock:
-        if not _locked(lock):
+    begun = _detach() if detach else None
+    problems: list[str] = []
+    for path in paths:
+        if not is_private(path.parent):
+            problems.append(f"{path.parent} is not a private directory of this user")
+            continue
+        try:
+            with contextlib.closing(_lock(path)), contextlib.closing(_listen(path)) as listener:
+                if begun is not None:
+                    _leave(begun)
+                cache = Cache(settings.CACHE_DIR.get(), settings.CACHE_LIMIT.get())
+                asyncio.run(_main(path, listener, cache))
             return 0
-        lock.truncate(0)
-        lock.write(f"{os.getpid()}\n")
-        lock.flush()
-        cache = Cache(settings.CACHE_DIR.get(), settings.CACHE_LIMIT.get())
-        asyncio.run(_main(path, cache))
-    return 0
+        except _Taken:
+            if begun is not None:
+                _leave(begun)
+            return 0
+        except OSError as error:
+            problems.append(f"{path.parent}: {error.strerror or error}")
+    print("; ".join(problems), file=sys.stderr)
+    return 2
 
 
-def _locked(lock: TextIO) -> bool:
-    """Take the lock; waits a moment for one that is just ending, by itself or by a signal."""
-    for _ in range(50):
-        with contextlib.suppress(OSError):
+_ENDING = 4
+"""After how many attempts at the lock a service that still listens is taken to stay."""
+
+
+class _Taken(Exception):
+    """Another process has the lock."""
+
+
+def _lock(path: Path) -> TextIO:
+    """Take the lock beside `path`; waits a moment for one that is just ending, by itself or by a signal.
+
+    The file stays empty: a disk may be full.
+    """
+    lock = open(path.with_suffix(".lock"), "a")  # noqa: SIM115 - it is locked for as long as it is open
+    for attempt in range(50):
+        with contextlib.suppress(BlockingIOError):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
+            return lock
+        if attempt > _ENDING and _listens(path):  # it is not ending: whoever waits for us need not wait for that
+            break
         time.sleep(0.02)
-    return False
+    lock.close()
+    raise _Taken
 
 
-def _detach() -> None:
-    """Go on in a child that no terminal and no shell knows."""
+def _listens(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as trial:
+        try:
+            trial.connect(os.fspath(path))
+        except OSError:
+            return False
+    return True
+
+
+def _detach() -> int:
+    """Go on in a child that no shell knows; return the descriptor by which the process that was called learns that all is well."""
+    told, tell = os.pipe()
     if os.fork():
-        os._exit(0)
+        os.close(tell)
+        os._exit(0 if os.read(told, 1) else 2)
+    os.close(told)
     os.setsid()
+    return tell
+
+
+def _leave(begun: int) -> None:
+    """Let the caller go on, and leave its terminal."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in range(3):
         os.dup2(nowhere, descriptor)
     os.close(nowhere)
+    with contextlib.suppress(BrokenPipeError):
+        os.write(begun, b"1")
+    os.close(begun)
 
 
-async def _main(path: Path, cache: Cache) -> None:
+async def _main(path: Path, listener: socket.socket, cache: Cache) -> None:
     pool = Pool(settings.cpu_count(), settings.COMPILE_LIMIT.get())
-    await serve(path, Service(build_id(), cache, pool), pool, settings.SERVICE_IDLE.get())
+    with contextlib.suppress(OSError):  # where that folder is not ours to write, its file stays as it is
+        build_id.bring_up_to_date(settings.LIBRARY_DIR.get())
+    await serve(path, listener, Service(build_id.build_id(), cache, pool), pool, settings.SERVICE_IDLE.get())
 
 
 def main() -> None:
     """Run the service for the socket that the command line names."""
-    parser = argparse.ArgumentParser(prog="python -m anywarp.runtime.service", description=__doc__)
-    parser.add_argument("--socket", type=Path, required=True)
+    parser = argparse.ArgumentParser(prog="python anywarp/start.py anywarp.runtime.service", description=__doc__)
+    parser.add_argument(
+        "--socket", type=Path, required=True, action="append", help="where to listen; the first that can be had"
+    )
     parser.add_argument("--detach", action="store_true", help="go on in the background")
     arguments = parser.parse_args()
-    os.closerange(3, 1 << 16)  # pipes and sockets of the program that started us must close when it closes them
+    surroundings.take_own()
     raise SystemExit(run(arguments.socket, arguments.detach))
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from anywarp.devices import device as devices
 from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.ptx.lines import LineTable
-from anywarp.runtime import wire
+from anywarp.runtime import surroundings, wire
 from anywarp.runtime.modules import UNKNOWN, cuda_code, open_image
 from anywarp.runtime.wire import Message, message
 
@@ -45,7 +45,7 @@ class Worker:
         except RecursionError:
             return failure(Diagnostic("R006", "the compiler ran out of stack: the module is nested too deeply"))
         except MemoryError:
-            return failure(Diagnostic("R006", "the compiler ran out of memory"))
+            return failure(_out_of_memory(request))
         except Exception as error:
             return failure(_internal(request, error))
 
@@ -112,6 +112,18 @@ def failure(*problems: Diagnostic) -> Message:
     first = problems[0]
     code = UNKNOWN if first.code == "R006" else cuda_code(first)
     return message(("status", "error"), ("cuda", code), ("diagnostic", first.code), payload=text.encode())
+
+
+def _out_of_memory(request: Message) -> Diagnostic:
+    limit = surroundings.memory_bytes()
+    if limit is None:
+        return Diagnostic("R006", f"the compiler ran out of memory on {subject(request)}")
+    return Diagnostic(
+        "R009",
+        f"the compiler ran out of memory on {subject(request)}: it may use {limit >> 20} MiB, the limit that the program which started the "
+        "compile service had",
+        help="raise the hard limit (ulimit -v), or compile ahead without it: anywarp cache warm",
+    )
 
 
 def _internal(request: Message, error: Exception) -> Diagnostic:

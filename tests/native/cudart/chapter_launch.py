@@ -181,7 +181,17 @@ def check_functions(rt: Runtime) -> None:
     name = "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags"
     assert rt.out(name, ctypes.c_int, after=(program.work, 1024, 0, 0)) == 2
     free = rt.out("cudaOccupancyAvailableDynamicSMemPerBlock", ctypes.c_size_t, after=(program.work, 1, 128))
-    assert free >= 48 << 10
+    assert free == 60000  # what was asked for above, though one block could have more
+    rt.cudaFuncSetAttribute(program.work, 8, 48 << 10)
+    free = rt.out("cudaOccupancyAvailableDynamicSMemPerBlock", ctypes.c_size_t, after=(program.work, 1, 128))
+    assert free == 48 << 10
+    rt.cudaFuncSetAttribute(program.work, 8, 80 << 10)  # cudaFuncAttributeMaxDynamicSharedMemorySize
+    assert (
+        rt.out("cudaOccupancyAvailableDynamicSMemPerBlock", ctypes.c_size_t, after=(program.work, 1, 128)) == 80 << 10
+    )
+    two = rt.out("cudaOccupancyAvailableDynamicSMemPerBlock", ctypes.c_size_t, after=(program.work, 8, 128))
+    assert 0 < two < 48 << 10  # eight blocks share what a multiprocessor has
+    rt.cudaFuncSetAttribute(program.work, 8, 60000)
     wanted = config(4, 32)
     for name in ("cudaOccupancyMaxPotentialClusterSize", "cudaOccupancyMaxActiveClusters"):
         assert rt.out(name, ctypes.c_int, after=(program.work, ctypes.byref(wanted))) >= 1

@@ -220,6 +220,170 @@ call("cuGraphDestroy", graph)
     assert not answer.faults()
 
 
+def test_cooperative_launches_and_copies_between_devices_are_captured(tmp_path, same_compiler):
+    """HIP 6.0 runs both at once on a stream that is being captured, and so does the fake."""
+    answer = run(
+        f"""{PREPARE}
+stream, graph = made("cuStreamCreate", 1), c_void_p()
+other = made("cuDevicePrimaryCtxRetain", 1)
+context()
+far, far_values = memory(64), (c_uint * 16)(*range(16))
+call("cuMemcpyHtoD_v2", far, far_values, c_size_t(64))
+count, flag = c_uint(1000), ctypes.c_uint8(1)
+pointers = (c_void_p * 3)(*[ctypes.addressof(v) for v in (data, count, flag)])
+def cooperative(blocks):
+    return cuda.cuLaunchCooperativeKernel(kernel, *map(c_uint, (blocks, 1, 1, 64, 1, 1, 0)), stream, pointers)
+call("cuStreamBeginCapture_v2", stream, 0)
+out["launch"] = cooperative(4)
+call("cuMemcpyPeerAsync", data, other, far, other, c_size_t(64), stream)
+out["large"] = cooperative(1000000)
+call("cuStreamEndCapture", stream, byref(graph))
+seen = (c_uint * 16)()
+call("cuMemcpyDtoH_v2", seen, data, c_size_t(64))
+out["untouched"] = list(seen) != list(range(16))
+nodes, edges = c_size_t(), c_size_t()
+call("cuGraphGetNodes", graph, None, byref(nodes))
+call("cuGraphGetEdges", graph, None, None, byref(edges))
+out["form"] = [nodes.value, edges.value]
+handles, kinds, kind, value = (c_void_p * 3)(), [], c_int(), (c_ubyte * 64)()
+call("cuGraphGetNodes", graph, handles, byref(nodes))
+for handle in handles:
+    call("cuGraphNodeGetType", c_void_p(handle), byref(kind))
+    kinds.append(kind.value)
+    if kind.value == 0:
+        call("cuGraphKernelNodeGetAttribute", c_void_p(handle), 2, value)
+        out["cooperative"] = value[0]
+out["kinds"] = sorted(kinds)
+executable = made("cuGraphInstantiateWithFlags", graph, c_uint64(0))
+for _ in range(2):
+    call("cuGraphLaunch", executable, stream)
+    call("cuStreamSynchronize", stream)
+call("cuMemcpyDtoH_v2", seen, data, c_size_t(64))
+out["copied"] = list(seen) == list(range(16))
+call("cuGraphExecDestroy", executable)
+call("cuGraphDestroy", graph)
+""",
+        tmp_path,
+        FAKE_HIP_DEVICES="gfx942,gfx942",
+    )
+    out = answer.out
+    assert out["launch"] == 0 and out["large"] == 720  # CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
+    assert out["untouched"] and out["copied"]
+    assert out["form"] == [3, 2] and out["kinds"] == [0, 1, 2] and out["cooperative"] == 1
+    assert [each["grid"] for each in answer.launches()] == [[4, 1, 1]] * 2
+    assert not answer.faults()
+
+
+REFUSED = """
+stream, inner = made("cuStreamCreate", 1), made("cuGraphCreate", 0)
+executable = made("cuGraphInstantiateWithFlags", inner, c_uint64(0))
+callback = ctypes.CFUNCTYPE(None, c_void_p, c_int, c_void_p)(lambda *_: None)
+REFUSED = [
+    lambda at: cuda.cuGraphLaunch(executable, at),
+    lambda at: cuda.cuStreamAddCallback(at, callback, None, 0),
+    lambda at: cuda.cuStreamWaitValue32_v2(at, data, c_uint(1), 1),
+    lambda at: cuda.cuStreamWriteValue32_v2(at, data, c_uint(1), 0),
+    lambda at: cuda.cuStreamWriteValue64_v2(at, data, c_uint64(1), 0),
+    lambda at: cuda.cuMemPrefetchAsync(data, c_size_t(64), -1, at),
+    lambda at: cuda.cuStreamSynchronize(at),
+    lambda at: cuda.cuStreamQuery(at),
+]
+
+def state(at):
+    status, again, graph = c_int(), c_int(), c_void_p()
+    call("cuStreamIsCapturing", at, byref(status))
+    call("cuStreamGetCaptureInfo_v2", at, byref(again), None, byref(graph), None, None)
+    return [status.value, again.value]
+
+def fill(at):
+    return cuda.cuMemsetD32Async(data, c_uint(9), c_size_t(16), at)
+"""
+
+
+@pytest.mark.parametrize("mode", [0, 1, 2], ids=["global", "thread local", "relaxed"])
+def test_what_hip_does_not_capture_is_refused_by_name_and_breaks_the_capture(tmp_path, same_compiler, mode):
+    """CUDA programming guide, prohibited and unhandled operations: the capture is invalidated, and further use of it fails."""
+    answer = run(
+        f"""{PREPARE}{REFUSED}
+for refused in REFUSED:
+    graph = c_void_p(1)
+    call("cuStreamBeginCapture_v2", stream, {mode})
+    out.setdefault("codes", []).append([
+        fill(stream), refused(stream), state(stream), fill(stream), refused(stream), launch((1, 1, 1), (64, 1, 1), stream=stream),
+        cuda.cuStreamBeginCapture_v2(stream, 0), cuda.cuStreamEndCapture(stream, byref(graph)), graph.value,
+        state(stream), fill(stream), cuda.cuStreamSynchronize(stream),
+    ])
+call("cuStreamBeginCapture_v2", stream, {mode})
+fill(stream)
+call("cuStreamEndCapture", stream, byref(graph))
+nodes = c_size_t()
+call("cuGraphGetNodes", graph, None, byref(nodes))
+out["nodes"] = nodes.value
+""",
+        tmp_path,
+    )
+    assert answer.out["codes"] == [[0, 900, [2, 2], 901, 901, 901, 901, 901, None, [0, 0], 0, 0]] * 8
+    assert answer.out["nodes"] == 1
+    for name in (
+        "cuGraphLaunch",
+        "cuStreamAddCallback",
+        "cuStreamWaitValue32",
+        "cuStreamWriteValue64_v2",
+        "cuMemPrefetchAsync",
+    ):
+        assert f"error[N013]: {name} cannot be captured" in answer.errors
+    assert not answer.faults()
+
+
+def test_a_call_on_a_stream_that_joined_breaks_the_capture_of_all(tmp_path, same_compiler):
+    answer = run(
+        f"""{PREPARE}{REFUSED}
+other, joins, back, graph = made("cuStreamCreate", 1), made("cuEventCreate", 0), made("cuEventCreate", 0), c_void_p(1)
+call("cuStreamBeginCapture_v2", stream, 2)
+call("cuEventRecord", joins, stream)
+call("cuStreamWaitEvent", other, joins, 0)
+out["refused"] = [REFUSED[0](other), fill(stream), state(stream), state(other)]
+out["ended"] = [cuda.cuStreamEndCapture(other, byref(graph)), cuda.cuStreamEndCapture(stream, byref(graph)), graph.value]
+out["after"] = [state(stream), state(other), fill(stream), fill(other), cuda.cuStreamSynchronize(stream)]
+""",
+        tmp_path,
+    )
+    assert answer.out == {
+        "refused": [900, 901, [2, 2], [2, 2]],
+        "ended": [903, 901, None],  # CUDA_ERROR_STREAM_CAPTURE_UNMATCHED
+        "after": [[0, 0], [0, 0], 0, 0, 0],
+    }
+    assert not answer.faults()
+
+
+def test_a_stream_whose_capture_hip_broke_works_again(tmp_path, same_compiler):
+    answer = run(
+        f"""{PREPARE}{REFUSED}
+graph = c_void_p(1)
+call("cuStreamBeginCapture_v2", stream, 0)
+out["broken"] = [cuda.cuMemAlloc_v2(byref(c_uint64()), c_size_t(64)), state(stream), fill(stream)]
+out["ended"] = [cuda.cuStreamEndCapture(stream, byref(graph)), graph.value]
+out["after"] = [state(stream), fill(stream), cuda.cuStreamSynchronize(stream)]
+""",
+        tmp_path,
+    )
+    assert answer.out == {"broken": [900, [2, 2], 901], "ended": [901, None], "after": [[0, 0], 0, 0]}
+    assert not answer.faults()
+
+
+def test_a_graph_of_the_programs_outlives_a_capture_into_it(tmp_path, same_compiler):
+    answer = run(
+        f"""{PREPARE}{REFUSED}
+graph, nodes = c_void_p(1), c_size_t()
+call("cuStreamBeginCaptureToGraph", stream, inner, None, None, c_size_t(0), 2)
+out["codes"] = [fill(stream), REFUSED[0](stream), cuda.cuStreamEndCapture(stream, byref(graph)), graph.value]
+out["kept"] = cuda.cuGraphGetNodes(inner, None, byref(nodes))
+""",
+        tmp_path,
+    )
+    assert answer.out == {"codes": [0, 900, 901, None], "kept": 0}
+
+
 @pytest.mark.parametrize("version", ["12", "13"])
 def test_the_runtime_library_works_over_it(version, tmp_path):
     answer = run(

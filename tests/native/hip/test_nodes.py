@@ -148,6 +148,7 @@ out["pool"] = cuda.cuDeviceGetDefaultMemPool(byref(c_void_p()), 1)
 """,
         tmp_path,
         FAKE_HIP_DEVICES="gfx1100,gfx942",
+        HIP_VISIBLE_DEVICES="0,1",  # so that HIP does not count by the other list itself
         CUDA_VISIBLE_DEVICES="1",
     )
     assert answer.out == {"set": 0, "wrong": 101, "pool": 101}

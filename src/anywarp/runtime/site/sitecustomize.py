@@ -1,7 +1,7 @@
-"""What every Python under `anywarp run` executes at its start: it waits for `import torch`, and does nothing else.
+"""What every Python under `anywarp run` executes at its start: it waits for `import torch` and `import cuda.bindings`.
 
 Python imports a module of this name from PYTHONPATH, whoever started it and from whatever environment. So this file imports
-nothing, costs next to nothing, and runs on any Python 3; the rest of anywarp is imported when torch is.
+nothing, costs next to nothing, and runs on any Python 3; the rest of anywarp is imported when they are.
 """
 
 # pyright: basic
@@ -12,18 +12,19 @@ PACKAGE = HERE.rpartition("/runtime/")[0]
 
 
 class Door:
-    """Stands first in `sys.meta_path` until somebody imports torch; then the real finder takes its place."""
+    """Stands in `sys.meta_path` until somebody imports a framework; then the real finder takes its place."""
 
-    stands_for = "anywarp.frameworks.torch.hook"
+    def __init__(self, framework, stands_for):
+        self.framework, self.stands_for = framework, stands_for
 
     def find_spec(self, name, path=None, target=None):
-        if name != "torch" or path is not None:
+        if name != self.framework:
             return None
-        return hook().install().find_spec(name, path, target)
+        return hook(self.stands_for).install().find_spec(name, path, target)
 
 
-def hook():
-    """Import the hook from the package that this file belongs to.
+def hook(name):
+    """Import a module of the package that this file belongs to.
 
     By its place, not by sys.path: what lies beside the package belongs to another environment than the program's.
     """
@@ -34,9 +35,9 @@ def hook():
         assert spec is not None and spec.loader is not None
         module = sys.modules["anywarp"] = module_from_spec(spec)
         spec.loader.exec_module(module)
-    from anywarp.frameworks.torch import hook
+    from importlib import import_module
 
-    return hook
+    return import_module(name)
 
 
 def hidden():
@@ -52,5 +53,8 @@ def hidden():
             return
 
 
-sys.meta_path.insert(0, Door())
+sys.meta_path[:0] = [
+    Door("torch", "anywarp.frameworks.torch.hook"),
+    Door("cuda.bindings", "anywarp.frameworks.cuda_bindings"),
+]
 hidden()

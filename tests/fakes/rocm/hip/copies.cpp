@@ -84,7 +84,8 @@ static hipError_t check_kind(const Shape& s, hipMemcpyKind kind) {
   }
 }
 
-static hipError_t copy(const Shape& shape, hipMemcpyKind kind, hipStream_t handle, bool wait) {
+static hipError_t copy(const Shape& shape, hipMemcpyKind kind, hipStream_t handle, bool wait,
+                       bool captured = true) {
   WorkRef work;
   {
     hipError_t status;
@@ -93,7 +94,8 @@ static hipError_t copy(const Shape& shape, hipMemcpyKind kind, hipStream_t handl
     if (!stream) return done(status);
     if ((status = check_shape(shape)) != hipSuccess) return done(status);
     if (shape.width && (status = check_kind(shape, kind)) != hipSuccess) return done(status);
-    if (capturing(stream)) {
+    if (broken(stream) && captured) return done(hipErrorStreamCaptureInvalidated);
+    if (capturing(stream) && captured) {
       Captured what;
       what.type = hipGraphNodeTypeMemcpy;
       what.run = [shape] { perform(shape); };
@@ -122,6 +124,7 @@ static hipError_t fill(const Fill& what, hipStream_t handle, bool wait) {
     Stream* stream = stream_of(handle, &status);
     if (!stream) return done(status);
     if ((status = check_fill(what)) != hipSuccess) return done(status);
+    if (broken(stream)) return done(hipErrorStreamCaptureInvalidated);
     if (capturing(stream)) {
       Captured node;
       node.type = hipGraphNodeTypeMemset;
@@ -281,7 +284,8 @@ HIP(hipMemcpyPeer)(void* to, int a, const void* from, int b, size_t size) {
 }
 HIP(hipMemcpyPeerAsync)(void* to, int a, const void* from, int b, size_t size, hipStream_t s) {
   if (!device(a) || !device(b)) return done(hipErrorInvalidDevice);
-  return copy(line(to, from, size), hipMemcpyDeviceToDevice, s, false);
+  // CLR 6.0.0: it runs at once, on a stream that is being captured too.
+  return copy(line(to, from, size), hipMemcpyDeviceToDevice, s, false, false);
 }
 HIP(hipMemcpy2D)(void* to, size_t tp, const void* from, size_t fp, size_t w, size_t h,
                  hipMemcpyKind kind) {

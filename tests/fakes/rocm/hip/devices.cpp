@@ -1,4 +1,5 @@
 // Devices as FAKE_HIP_DEVICES names them, contexts, errors, and the registry of objects.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -54,11 +55,46 @@ std::vector<Device*> make_devices() {
     device->card = card ? *card : kCards[1];
     if (!card) device->card.product = "AMD Radeon Graphics";
     device->name = one.find(':') == std::string::npos && card ? card->gcn_name : one;
-    device->ordinal = static_cast<int>(made.size());
+    device->number = static_cast<int>(made.size());
     if (memory) device->card.memory = strtoull(memory, nullptr, 0);
     made.push_back(device);
   }
   return made;
+}
+
+std::string identity(int number) {
+  char text[17];
+  snprintf(text, sizeof text, "fa4e%012x", number + 1);
+  return text;
+}
+
+// A variable as HIP reads it: one that is set and empty is a blank (ROCm/clr, flags.cpp).
+std::string variable(const char* name) {
+  const char* set = getenv(name);
+  return !set ? "" : *set ? set : " ";
+}
+
+// The devices that HIP shows: of HIP_VISIBLE_DEVICES, else CUDA_VISIBLE_DEVICES, the entries before
+// the first that names none, each once (ROCm/clr, rocdevice.cpp, Device::init).
+std::vector<Device*> visible(const std::vector<Device*>& all) {
+  std::string list = variable("HIP_VISIBLE_DEVICES");
+  if (list.empty()) list = variable("CUDA_VISIBLE_DEVICES");
+  if (list.empty()) return all;
+  std::vector<Device*> out;
+  for (size_t at = 0; at < list.size();) {
+    size_t end = std::min(list.find(',', at), list.size());
+    std::string entry = list.substr(at, end - at);
+    at = end + 1;
+    Device* named = nullptr;
+    for (Device* each : all) {
+      bool uuid = entry.find("GPU-") != std::string::npos &&
+                  ("GPU-" + identity(each->number)).find(entry) != std::string::npos;
+      if (!named && (uuid || entry == std::to_string(each->number))) named = each;
+    }
+    if (!named) break;
+    if (std::find(out.begin(), out.end(), named) == out.end()) out.push_back(named);
+  }
+  return out;
 }
 
 // What was made and not destroyed, on request: a line for each object, one for the memory.
@@ -102,8 +138,10 @@ bool is_object(const void* handle) { return objects().count(handle) != 0; }
 
 std::vector<Device*>& devices() {
   static std::vector<Device*>& it = []() -> std::vector<Device*>& {
-    auto* made = new std::vector<Device*>(make_devices());
+    auto* made = new std::vector<Device*>(visible(make_devices()));
+    int ordinal = 0;
     for (Device* each : *made) {
+      each->ordinal = ordinal++;
       each->null_stream = create<Stream>("stream");
       each->null_stream->device = each;
       each->default_pool = each->pool = create<Pool>("pool");
@@ -208,9 +246,7 @@ HIP(hipDeviceGetUuid)(hipUUID* uuid, hipDevice_t ordinal) {
   NEED_DEVICES();
   if (!uuid) return done(hipErrorInvalidValue);
   if (!device(ordinal)) return done(hipErrorInvalidDevice);
-  char text[17];
-  snprintf(text, sizeof text, "fa4e%012x", ordinal + 1);
-  memcpy(uuid, text, 16);
+  memcpy(uuid, identity(device(ordinal)->number).data(), 16);
   return done(hipSuccess);
 }
 HIP(hipDeviceTotalMem)(size_t* bytes, hipDevice_t ordinal) {
@@ -232,7 +268,7 @@ HIP(hipDeviceGetPCIBusId)(char* text, int size, int ordinal) {
   NEED_DEVICES();
   if (!text || size < 13) return done(hipErrorInvalidValue);
   if (!device(ordinal)) return done(hipErrorInvalidDevice);
-  snprintf(text, static_cast<size_t>(size), "0000:%02x:00.0", 3 + ordinal);
+  snprintf(text, static_cast<size_t>(size), "0000:%02x:00.0", 3 + device(ordinal)->number);
   return done(hipSuccess);
 }
 HIP(hipDeviceGetByPCIBusId)(int* out, const char* text) {
@@ -240,10 +276,12 @@ HIP(hipDeviceGetByPCIBusId)(int* out, const char* text) {
   unsigned domain = 0, bus = 0, slot = 0, function = 0;
   if (!out || !text || sscanf(text, "%x:%x:%x.%x", &domain, &bus, &slot, &function) < 3)
     return done(hipErrorInvalidValue);
-  if (domain || slot || bus < 3 || !device(static_cast<int>(bus) - 3))
-    return done(hipErrorInvalidDevice);
-  *out = static_cast<int>(bus) - 3;
-  return done(hipSuccess);
+  for (Device* each : devices()) {
+    if (domain || slot || static_cast<int>(bus) != 3 + each->number) continue;
+    *out = each->ordinal;
+    return done(hipSuccess);
+  }
+  return done(hipErrorInvalidDevice);
 }
 HIP(hipDeviceGetP2PAttribute)(int* value, hipDeviceP2PAttr attribute, int from, int to) {
   NEED_DEVICES();
@@ -302,7 +340,7 @@ HIP(hipGetDevicePropertiesR0600)(hipDeviceProp_tR0600* out, int ordinal) {
   p.maxTexture2D[0] = p.maxTexture2D[1] = 16384;
   p.maxTexture3D[0] = p.maxTexture3D[1] = 16384;
   p.maxTexture3D[2] = 8192;
-  p.pciBusID = 3 + ordinal;
+  p.pciBusID = 3 + it->number;
   p.asyncEngineCount = 2;
   p.memoryClockRate = card.memory_clock_khz;
   p.memoryBusWidth = card.bus_bits;

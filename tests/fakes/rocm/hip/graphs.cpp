@@ -526,6 +526,27 @@ HIP(hipGraphHostNodeGetParams)(hipGraphNode_t handle, hipHostNodeParams* out) {
   *out = node->what.host;
   return done(hipSuccess);
 }
+// Of a kernel node's attributes only this one is kept; a launch of the graph says so.
+HIP(hipGraphKernelNodeSetAttribute)(hipGraphNode_t handle, hipLaunchAttributeID id,
+                                    const hipLaunchAttributeValue* value) {
+  Lock lock = lock_world();
+  auto* node = find<Node>(handle, "node");
+  if (!node || !value || node->what.type != hipGraphNodeTypeKernel)
+    return done(hipErrorInvalidValue);
+  if (id != hipLaunchAttributeCooperative) return done(hipErrorNotSupported);
+  node->what.launch.cooperative = value->cooperative != 0;
+  return done(hipSuccess);
+}
+HIP(hipGraphKernelNodeGetAttribute)(hipGraphNode_t handle, hipLaunchAttributeID id,
+                                    hipLaunchAttributeValue* value) {
+  Lock lock = lock_world();
+  auto* node = find<Node>(handle, "node");
+  if (!node || !value || node->what.type != hipGraphNodeTypeKernel)
+    return done(hipErrorInvalidValue);
+  if (id != hipLaunchAttributeCooperative) return done(hipErrorNotSupported);
+  value->cooperative = node->what.launch.cooperative;
+  return done(hipSuccess);
+}
 HIP(hipGraphKernelNodeGetParams)(hipGraphNode_t handle, hipKernelNodeParams* out) {
   NODE(node, handle);
   if (!out || node->what.type != hipGraphNodeTypeKernel) return done(hipErrorInvalidValue);
@@ -681,7 +702,6 @@ HIP(hipGraphLaunch)(hipGraphExec_t handle, hipStream_t where) {
     if (!exec) return done(hipErrorInvalidValue);
     Stream* stream = stream_of(where, &status);
     if (!stream) return done(status);
-    if (capturing(stream)) return done(hipErrorStreamCaptureUnsupported);
     std::vector<WorkRef> before;
     if (exec->last) before.push_back(exec->last);
     WorkRef begin = submit(stream, "graph begins", nullptr, before);

@@ -422,7 +422,8 @@ static hipError_t launch_kernel(hipFunction_t handle, const unsigned (&grid)[3],
           static_cast<uint64_t>(most) * static_cast<unsigned>(stream->device->card.units))
         return done(hipErrorCooperativeLaunchTooLarge);
     }
-    if (capturing(stream)) {
+    if (broken(stream) && !cooperative) return done(hipErrorStreamCaptureInvalidated);
+    if (capturing(stream) && !cooperative) {  // CLR 6.0.0: a cooperative launch runs at once
       Captured what;
       what.type = hipGraphNodeTypeKernel;
       what.launch = launch;

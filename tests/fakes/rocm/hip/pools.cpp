@@ -145,6 +145,7 @@ static hipError_t allocate_from(Pool* pool, void** out, size_t size, hipStream_t
   if (!stream) return done(status);
   if (!out || !pool) return done(hipErrorInvalidValue);
   if (!size) return *out = nullptr, done(hipSuccess);
+  if (broken(stream)) return done(hipErrorStreamCaptureInvalidated);
   if (capturing(stream)) return done(hipErrorStreamCaptureUnsupported);
   if (pool->properties.maxSize && pool->used + size > pool->properties.maxSize)
     return done(hipErrorOutOfMemory);
@@ -173,6 +174,7 @@ HIP(hipFreeAsync)(void* address, hipStream_t handle) {
     Stream* stream = stream_of(handle, &status);
     if (!stream) return done(status);
     if (!address) return done(hipErrorInvalidValue);
+    if (broken(stream)) return done(hipErrorStreamCaptureInvalidated);
     if (capturing(stream)) return done(hipErrorStreamCaptureUnsupported);
     if ((status = check_range(address, 1, true, "hipFreeAsync")) != hipSuccess) return done(status);
     Allocation* it = containing(address);

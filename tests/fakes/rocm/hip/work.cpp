@@ -239,15 +239,25 @@ bool progress(const WorkRef& work) {
   return false;
 }
 
-bool capturing(Stream* stream) { return stream->capture != hipStreamCaptureStatusNone; }
+bool capturing(Stream* stream) { return stream->capture == hipStreamCaptureStatusActive; }
+bool broken(Stream* stream) { return stream->capture == hipStreamCaptureStatusInvalidated; }
+
+// CLR, Stream::StreamCaptureOngoing: who asks after a stream that is being captured breaks that.
+static bool broken_by_asking(Stream* stream) {
+  if (capturing(stream)) stream->capture = hipStreamCaptureStatusInvalidated;
+  return broken(stream);
+}
 
 bool forbidden_by_capture() {
   if (t_capture_mode == hipStreamCaptureModeRelaxed) return false;
-  for (Stream* each : queue().streams)
-    if (each->alive && each->origin && each->capture == hipStreamCaptureStatusActive &&
-        each->mode == hipStreamCaptureModeGlobal)
-      return true;
-  return false;
+  bool found = false;
+  for (Stream* each : queue().streams) {
+    if (!each->alive || !each->origin || each->mode != hipStreamCaptureModeGlobal) continue;
+    if (!capturing(each) && !broken(each)) continue;
+    each->capture = hipStreamCaptureStatusInvalidated;  // CLR, CHECK_STREAM_CAPTURE_SUPPORTED
+    found = true;
+  }
+  return found;
 }
 
 Stream* stream_of(hipStream_t handle, hipError_t* status) {
@@ -306,7 +316,7 @@ HIP(hipStreamSynchronize)(hipStream_t handle) {
   Stream* which;
   {
     STREAM(stream, handle);
-    if (capturing(stream)) return done(hipErrorStreamCaptureUnsupported);
+    if (broken_by_asking(stream)) return done(hipErrorStreamCaptureUnsupported);
     which = stream;
   }
   if (in_host_function()) fault("hipStreamSynchronize inside a host function");
@@ -320,7 +330,7 @@ HIP(hipStreamQuery)(hipStream_t handle) {
   WorkRef last;
   {
     STREAM(stream, handle);
-    if (capturing(stream)) return done(hipErrorStreamCaptureUnsupported);
+    if (broken_by_asking(stream)) return done(hipErrorStreamCaptureUnsupported);
     last = stream->last;
   }
   return done(progress(last) ? hipSuccess : hipErrorNotReady);
@@ -354,7 +364,7 @@ HIP(hipStreamWaitEvent)(hipStream_t handle, hipEvent_t other, unsigned flags) {
     if (!capturing(stream)) {  // the stream joins the capture
       stream->capture = hipStreamCaptureStatusActive;
       stream->graph = event->graph;
-      stream->capture_id = next_number();
+      stream->capture_id = event->capture_id;
       stream->ends.clear();
     }
     if (stream->graph != event->graph) return done(hipErrorStreamCaptureMerge);
@@ -380,6 +390,7 @@ HIP(hipLaunchHostFunc)(hipStream_t handle, hipHostFn_t function, void* data) {
   {
     STREAM(stream, handle);
     if (!function) return done(hipErrorInvalidValue);
+    if (broken(stream)) return done(hipErrorStreamCaptureInvalidated);
     auto call = [function, data] { run_host_function([&] { function(data); }); };
     if (capturing(stream)) {
       Captured what;
@@ -403,7 +414,6 @@ HIP(hipStreamAddCallback)(hipStream_t handle, hipStreamCallback_t callback, void
   {
     STREAM(stream, handle);
     if (!callback || flags) return done(hipErrorInvalidValue);
-    if (capturing(stream)) return done(hipErrorStreamCaptureUnsupported);
     work = submit(stream, "callback",
                   [=] { run_host_function([&] { callback(handle, hipSuccess, data); }); });
   }
@@ -435,7 +445,6 @@ static hipError_t wait_value(hipStream_t handle, void* address, T value, unsigne
     if (!address || flags > hipStreamWaitValueNor) return done(hipErrorInvalidValue);
     if (hipError_t status = check_range(address, sizeof(T), true, "a waited value"))
       return done(status);
-    if (capturing(stream)) return done(hipErrorStreamCaptureUnsupported);
     work = submit(stream, "wait for a value", nullptr);
     work->ready = [=] { return holds<T>(address, value, flags, mask); };
   }
@@ -450,7 +459,6 @@ static hipError_t write_value(hipStream_t handle, void* address, T value) {
     if (!address) return done(hipErrorInvalidValue);
     if (hipError_t status = check_range(address, sizeof(T), true, "a written value"))
       return done(status);
-    if (capturing(stream)) return done(hipErrorStreamCaptureUnsupported);
     work = submit(stream, "write a value", [=] { memcpy(view(address), &value, sizeof value); });
   }
   follow(work);
@@ -534,6 +542,7 @@ HIP(hipEventRecordWithFlags)(hipEvent_t handle, hipStream_t where, unsigned flag
     if (event->device != stream->device) return done(hipErrorInvalidHandle);
     if (capturing(stream)) {
       event->graph = stream->graph;
+      event->capture_id = stream->capture_id;
       event->ends = stream->ends;
       return done(hipSuccess);
     }
@@ -707,9 +716,15 @@ HIP(hipStreamBeginCapture)(hipStream_t handle, hipStreamCaptureMode mode) {
 HIP(hipStreamEndCapture)(hipStream_t handle, hipGraph_t* out) {
   STREAM(stream, handle);
   if (!out) return done(hipErrorInvalidValue);
-  if (!capturing(stream)) return done(hipErrorIllegalState);
+  if (!capturing(stream) && !broken(stream)) return done(hipErrorIllegalState);
   if (!stream->origin) return done(hipErrorStreamCaptureUnmatched);
   Graph* graph = stream->graph;
+  if (broken(stream)) {  // CLR before its pull 6509 of May 2026: nothing else is put right
+    stream->origin = false;
+    *out = nullptr;
+    impl_hipGraphDestroy(reinterpret_cast<hipGraph_t>(graph));
+    return done(hipErrorStreamCaptureInvalidated);
+  }
   // Every end of a joined stream must have come back.
   bool unjoined = false;
   for (Stream* each : queue().streams) {
@@ -718,12 +733,9 @@ HIP(hipStreamEndCapture)(hipStream_t handle, hipGraph_t* out) {
     each->capture = hipStreamCaptureStatusNone;
     each->graph = nullptr;
   }
-  bool broken = stream->capture == hipStreamCaptureStatusInvalidated;
   stream->capture = hipStreamCaptureStatusNone;
   stream->graph = nullptr;
   stream->origin = false;
-  *out = broken || unjoined ? nullptr : reinterpret_cast<hipGraph_t>(graph);
-  return done(broken     ? hipErrorStreamCaptureInvalidated
-              : unjoined ? hipErrorStreamCaptureUnjoined
-                         : hipSuccess);
+  *out = unjoined ? nullptr : reinterpret_cast<hipGraph_t>(graph);
+  return done(unjoined ? hipErrorStreamCaptureUnjoined : hipSuccess);
 }

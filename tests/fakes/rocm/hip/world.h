@@ -59,6 +59,7 @@ struct Module;
 struct Device {
   Card card;
   int ordinal;
+  int number;        // on the machine
   std::string name;  // gcnArchName
   uint64_t used = 0;
   Stream* null_stream = nullptr;
@@ -104,6 +105,7 @@ struct Event : Object {
   unsigned flags = 0;
   WorkRef work;
   Graph* graph = nullptr;  // recorded while capturing
+  uint64_t capture_id = 0;
   std::vector<Node*> ends;
   // Of an event that processes share: how often it was recorded, and the newest record that is
   // done.
@@ -224,6 +226,7 @@ double now();
 bool in_host_function();
 void run_host_function(const std::function<void()>& call);
 bool capturing(Stream* stream);
+bool broken(Stream* stream);  // whether its capture is invalidated
 bool forbidden_by_capture();  // a call that may not happen while this thread captures
 
 // Memory (memory.cpp).
