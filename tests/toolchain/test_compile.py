@@ -174,7 +174,7 @@ def test_an_input_of_no_known_kind_is_refused(nvcc, tmp_path):
 
 def test_the_version_reads_as_build_systems_expect(nvcc):
     text = nvcc("--version").stdout
-    assert re.search(r"release (\d+\.\d+)", text)[1] == "13.0"
+    assert re.search(r"release (\d+\.\d+)", text)[1] == "13.5"  # as our headers' CUDART_VERSION
     assert re.search(r"V([0-9]+)\.([0-9]+)\.([0-9]+)", text)
     assert "compute_80" in nvcc("--list-gpu-arch").stdout.split()
     assert "sm_90" in nvcc("--list-gpu-code").stdout.split()

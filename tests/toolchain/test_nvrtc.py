@@ -81,6 +81,79 @@ def test_no_header_of_the_host_is_found():
     assert "sys/types.h" in caught.value.log
 
 
+OURS = ("cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "mma.h", "cooperative_groups.h", "curand_kernel.h", "cuComplex.h")
+STANDARD = (
+    "stdint.h",
+    "limits.h",
+    "float.h",
+    "math.h",
+    "string.h",
+    "assert.h",
+    "stdio.h",
+    "stdlib.h",
+    "stddef.h",
+    "inttypes.h",
+    "time.h",
+)
+
+
+@pytest.mark.skipif(not nvrtc._is_of_c_library("/usr/include"), reason="this machine has no headers of a C library")
+@pytest.mark.parametrize("header", [*OURS, *STANDARD])
+def test_the_systems_own_folder_of_headers_may_be_named(header):
+    """As tinygrad and others do: there limits.h and the like are halves of headers, and half of them lie elsewhere."""
+    text = (
+        f"#include <{header}>\n"
+        'extern "C" __global__ void k(double* out, const float* in) {\n'
+        "  struct __attribute__((aligned(64))) Wide { char c; };\n"
+        "  out[threadIdx.x] = sqrtf(in[threadIdx.x]) * sizeof(Wide);\n}\n"
+    )
+    made = nvrtc.translate(replace(SOURCE, text=text, headers={}, expressions=[], options=["-I/usr/include"]))
+    values = np.array([0.0, 1.0, 4.0, 2.25], np.float32)
+    out = np.full(4, -1.0)
+    run_kernel(made.ptx, "k", (1, 1, 1), (4, 1, 1), [out, values])
+    assert out.tolist() == [0.0, 64.0, 128.0, 96.0]
+
+
+BUILT_IN = """
+#pragma once
+#if __CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 3)
+#define DECL __device__
+#define DECLARED_ONLY
+#else
+#define DECL static __device__ __inline__
+#endif
+DECL int twice_{name}(int x);
+#ifndef DECLARED_ONLY
+DECL int twice_{name}(int x) {{ return 2 * x + {add}; }}
+#endif
+#undef DECL
+#undef DECLARED_ONLY
+"""
+
+
+@pytest.mark.parametrize("header", ["cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "cuda_fp6.h", "cuda_fp4.h"])
+@pytest.mark.parametrize("on_disk", [True, False])
+def test_headers_that_leave_definitions_to_a_library_of_built_ins_define_them(header, on_disk, tmp_path):
+    """NVIDIA's cuda_fp16.h and cuda_bf16.h do since 12.3; the narrower types' headers lie beside them and include them from there."""
+    headers = {f"cuda_{name}.h": BUILT_IN.format(name=name, add=add) for name, add in (("fp16", 1), ("bf16", 5))}
+    for name, beside in (("fp8", ("fp16", "bf16")), ("fp6", ("fp8",)), ("fp4", ("fp6",))):
+        headers[f"cuda_{name}.h"] = "#pragma once\n" + "".join(f'#include "cuda_{other}.h"\n' for other in beside)
+    for name, text in headers.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    calls = {"cuda_fp16.h": ["fp16"], "cuda_bf16.h": ["bf16"]}.get(header, ["fp16", "bf16"])
+    text = (
+        f'#include "{header}"\n#if __CUDACC_VER_MAJOR__ < 13\n#error "the version stays"\n#endif\n'
+        f'extern "C" __global__ void k(int* p) {{ *p = {" + ".join(f"twice_{name}(*p)" for name in calls)}; }}'
+    )
+    options = ["-rdc=true", *([f"-I{tmp_path}"] if on_disk else [])]
+    made = nvrtc.translate(
+        replace(SOURCE, text=text, headers={} if on_disk else headers, options=options, expressions=[])
+    )
+    out = np.array([20], np.int32)
+    run_kernel(made.ptx, "k", (1, 1, 1), (1, 1, 1), [out])
+    assert out.tolist() == [sum({"fp16": 41, "bf16": 45}[name] for name in calls)]
+
+
 def test_headers_on_disk_are_found_and_watched(tmp_path):
     header = tmp_path / "include" / "mine.h"
     header.parent.mkdir()
@@ -164,3 +237,47 @@ def test_a_source_finds_what_nvrtc_has_without_an_include():
     out = np.zeros(2, np.int32)
     run_kernel(made.ptx, "k", (1, 1, 1), (1, 1, 1), [out])
     assert out.tolist() == [46, 8 + 16 + 32]
+
+
+INTERNAL = """
+// weights (a comment with brackets) of
+#define TWICE(x) (2 * (x))
+__align__(16) static __device__ float counted = 3.0f;
+static __constant__ float weight = 2.0f;
+__device__ const int fixed[2] = {5, 6};
+namespace inner { static __device__ int hidden = 10; }
+static __device__ float helper(float x) { return TWICE(x); }
+extern "C" __global__ void state(float* y) {
+  y[threadIdx.x] = helper(counted) * weight + inner::hidden + fixed[threadIdx.x & 1];
+}
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["-rdc=true"]])
+def test_static_variables_keep_their_names_and_are_read_when_the_kernel_runs(options):
+    """NVRTC 13.5 writes `.global .align 4 .f32 counted = ...` for the like; the program may change what is in there."""
+    source = replace(SOURCE, text=INTERNAL, options=["-arch=compute_80", *options], expressions=["weight", "&counted"])
+    made = nvrtc.translate(source)
+    assert dict(made.lowered) == {"weight": "weight", "&counted": "counted"}
+    lines = made.ptx.splitlines()
+    assert ".const .align 4 .f32 weight = 0f40000000;" in lines
+    assert ".global .align 16 .f32 counted = 0f40400000;" in lines
+    for load in ("ld.global.b32", "[counted]", "ld.const.b32", "[weight]", "hidden"):
+        assert load in made.ptx[made.ptx.index("entry state") :]
+
+
+@pytest.mark.parametrize(
+    ("text", "declared"),
+    [
+        ("static __device__ int f(int x);", False),
+        ("__device__ static int table[2] = {1, 2};", True),
+        ("__constant__ const float t[] = {1};", True),
+        ("__constant__ float t[4];", False),
+        ("// static __device__ int x;", False),
+        ("/* (a) */ static __constant__ int x;", True),
+        ("/*" * 200000 + "static __device__ int x;", False),
+        ("(" * 100000 + "static " * 100000 + "__device__", False),
+    ],
+)
+def test_only_sources_that_may_have_such_variables_take_the_longer_way(text, declared):
+    assert nvrtc._declares_internal(replace(SOURCE, text=text, headers={})) is declared

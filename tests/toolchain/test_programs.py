@@ -3,6 +3,7 @@
 import os
 import subprocess
 
+import numpy as np
 import pytest
 
 from anywarp import settings
@@ -216,3 +217,48 @@ def test_templates_of_the_runtime_convert_their_arguments(build):
 def test_compile_link_and_run_in_one(nvcc, tmp_path):
     (tmp_path / "say.cu").write_text("#include <cstdio>\nint main(int, char** words) { puts(words[1]); return 3; }\n")
     assert nvcc("-run", "say.cu", "--run-args", "hello", code=3).stdout.split() == ["hello"]
+
+
+HOST = """
+#include <climits>
+#include <cstdio>
+#include <vector>
+__attribute__((noinline)) bool grows(int x) { return x + 1 > x; }
+__global__ void twice(int* p) { register int x = *p; *p = 2 * x; }
+constexpr int kRows = 128, kColumns = 256;
+int main(int argc, char**) {
+  register int most = INT_MAX;
+  std::vector<char> cells(kRows * kColumns), next(kRows * kColumns);
+  unsigned state = argc;
+  for (auto& cell : cells) state = state * 1664525u + 1013904223u, cell = state >> 24 > 180;
+  for (int y = 0; y < kRows; ++y) {  // one generation of the game of life, indices by remainders
+    for (int x = 0; x < kColumns; ++x) {
+      int around = -cells[y * kColumns + x];
+      for (int dy = kRows - 1; dy <= kRows + 1; ++dy) {
+        for (int dx = kColumns - 1; dx <= kColumns + 1; ++dx) around += cells[(y + dy) % kRows * kColumns + (x + dx) % kColumns];
+      }
+      next[y * kColumns + x] = around == 3 || (around == 2 && cells[y * kColumns + x]);
+    }
+  }
+  int alive = 0;
+  for (char cell : next) alive += cell;
+  printf("%d %d\\n", grows(most), alive);
+}
+"""
+
+
+def alive():
+    """Return how many cells HOST must count, by another way: all at once."""
+    state, cells = 1, []
+    for _ in range(128 * 256):
+        state = (state * 1664525 + 1013904223) % 2**32
+        cells.append(state >> 24 > 180)
+    board = np.array(cells, int).reshape(128, 256)
+    around = sum(np.roll(board, (dy, dx), (0, 1)) for dy in (-1, 0, 1) for dx in (-1, 0, 1)) - board
+    return int(np.sum((around == 3) | ((around == 2) & (board == 1))))
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2", "-O3"])
+def test_code_for_the_host_does_what_that_of_its_own_compiler_does(build, level):
+    """Signed numbers wrap around, loops over remainders are right, and `register` is a warning in C++17."""
+    assert build({"host.cu": HOST}, level, "-std=c++17") == ["0", str(alive())]

@@ -13,10 +13,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from anywarp import settings
+from anywarp.toolchain import codes
 from anywarp.toolchain.compile_commands import FOLDERS, MAJOR, RELEASE
 
 LIBRARIES = ("cudart", "nvrtc", "nvJitLink", "cuda", "nvidia-ml", "cupti", "nvToolsExt")
-_FORM = "3"
+PLACED = "libcudart_placed.so"
+"""The runtime library's functions, for linkers only: what it is called within is to become the place of the runtime library."""
+
+_NAME_WITHIN = b"/" + 1023 * b"@"
+_FORM = "5"
 """Changed when the layout changes."""
 
 
@@ -33,8 +38,21 @@ def make() -> Path:
         _put(home / name, lambda place, target=target: place.symlink_to(target))
     for name, (text, mode) in _texts().items():
         _put(home / name, lambda place, text=text, mode=mode: _write(place, text, mode))
+    libraries = settings.LIBRARY_DIR.get().resolve()
+    if (libraries / PLACED).exists():
+        _put(home / "lib64" / PLACED, lambda place: _write_placed(place, libraries))
     (home / "nvvm/libdevice").mkdir(parents=True, exist_ok=True)
     return home
+
+
+def _write_placed(place: Path, libraries: Path) -> None:
+    """Write the library for linkers: programs will ask for the runtime library by its path."""
+    path = os.fsencode(libraries / f"libcudart.so.{MAJOR}")
+    if len(path) > len(_NAME_WITHIN):
+        raise codes.problem(
+            codes.NOT_BUILT, f"the path {libraries} is too long", "install anywarp in a folder with a shorter path"
+        )
+    place.write_bytes((libraries / PLACED).read_bytes().replace(_NAME_WITHIN, path.ljust(len(_NAME_WITHIN), b"\0")))
 
 
 def library_options() -> list[str]:
@@ -75,19 +93,31 @@ def _links() -> dict[str, Path]:
         found = next((file for file in versions if file.exists()), None)
         if found is not None:
             links[f"lib64/lib{name}.so"] = found
+    for file in sorted(
+        (libraries / "hip").glob("lib*.so.*"), key=_version
+    ):  # those that only this device has; the newest is linked
+        if f"lib64/{file.name}" not in links:
+            links[f"lib64/{file.name}"] = file
+            links[f"lib64/{file.name.partition('.so')[0]}.so"] = file
     links["lib64/stubs/libcuda.so"] = libraries / "libcuda.so.1"
     links["bin/ptxas"] = libraries / "ptxas"
     return links
 
 
+def _version(file: Path) -> int:
+    number = file.name.rpartition(".")[2]
+    return int(number) if number.isdecimal() else 0
+
+
 def _texts() -> dict[str, tuple[str, int]]:
     """Return the files of the layout that are no links: content and mode."""
-    command = f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -m anywarp.toolchain"
+    placed = PLACED if (settings.LIBRARY_DIR.get().resolve() / PLACED).exists() else "-lcudart"
+    start = f"#!/bin/sh\nexec {shlex.join(settings.python_command(sys.executable, 'anywarp.toolchain'))}"
     return {
-        # The linker reads a text as a script: who asks for the static runtime gets the shared one.
-        "lib64/libcudart_static.a": ("INPUT ( -lcudart )\n", 0o644),
+        # The linker reads a text as a script: who asks for the static runtime gets the shared one, which is found without a path.
+        "lib64/libcudart_static.a": (f"INPUT ( {placed} )\n", 0o644),
         "lib64/libcudadevrt.a": ("!<arch>\n", 0o644),
-        "bin/nvcc": (f'{command} "$@"\n', 0o755),
-        "bin/fatbinary": (f'{command}.fatbin "$@"\n', 0o755),
+        "bin/nvcc": (f'{start} "$@"\n', 0o755),
+        "bin/fatbinary": (f'{start}.fatbin "$@"\n', 0o755),
         "version.json": (f'{{"cuda": {{"name": "anywarp", "version": "{RELEASE}"}}}}\n', 0o644),
     }

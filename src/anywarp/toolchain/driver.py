@@ -77,7 +77,7 @@ def _goal(line: CommandLine) -> str:
 
 def _work(job: Job) -> int:
     line = job.line
-    _describe(job.runner)
+    _describe(job)
     sources = [name for name in line.inputs if not name.endswith(OBJECTS)]
     final = job.goal in ("program", "library", "device-link")
     if line.last("output-file") and len(sources) > 1 and not final:
@@ -162,7 +162,7 @@ def _device(job: Job, unit: Unit, ptx: str) -> None:
 
 
 def _pack(job: Job, source: str, texts: list[str], output: str) -> None:
-    command = [sys.executable, "-m", "anywarp.toolchain.fatbin", output, *texts]
+    command = settings.python_command(sys.executable, "anywarp.toolchain.fatbin", output, *texts)
 
     def action() -> None:
         Path(output).write_bytes(fatbin.pack([Path(text).read_bytes() for text in texts]))
@@ -236,10 +236,12 @@ def _finish(job: Job, objects: list[str]) -> int:
     return subprocess.run([str(Path(output).absolute()), *line.all("run-args")], check=False).returncode
 
 
-def _describe(runner: Runner) -> None:
-    """Say, where commands are shown, what nvcc says of its surroundings: CMake reads it."""
+def _describe(job: Job) -> None:
+    """Say, where commands are shown, what nvcc says of its surroundings: CMake reads it, and the architecture as its compiler is given it."""
+    runner = job.runner
     if not (runner.show or runner.dry):
         return
+    runner.say(f"_ARCHITECTURE_=-arch compute_{chosen(job.line).number}")
     home = cuda_home.folder()
     runner.say(f"TOP={home}")
     runner.say(f"PATH={home / 'bin'}:{settings.environment().get('PATH', '')}")

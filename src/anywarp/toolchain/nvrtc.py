@@ -29,7 +29,14 @@ _LOWERED = re.compile(
     r"^\.visible \.global \.align 8 \.u64 __anywarp_name_(\d+) = (?:generic\()?([\w$%.]+)\)?;\n", re.MULTILINE
 )
 _PROTOTYPE = re.compile(r"^\.(?:visible|weak) \.entry [\w$]+\s*\((?:[^()]*)\)\s*(?:\.\w+ [\d, ]+\s*)*;\n", re.MULTILINE)
-_SOURCE = "source.cu"
+_NOT_CODE = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|^[ \t]*#(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
+_ALIGNMENT = re.compile(r"\b(?:__align__|alignas|__attribute__)\s*\([^;{}=]*?\)+")
+_STORAGE = re.compile(r"\b(?:static|const)\b")
+_SPACE = re.compile(r"\b__(?:device|constant)__\b")
+_INTERNAL = re.compile(
+    r"^@((?:_ZL(\d+)(?=[A-Za-z_]))?([\w$.]+)) = internal (addrspace\([14]\) )(global|constant) ", re.MULTILINE
+)
+_SOURCE, _IR = "source.cu", "source.ll"
 _HIDDEN = (
     "clang",
     "clang_major",
@@ -84,14 +91,63 @@ def translate(source: Source) -> Translation:
         folder = Path(temporary)
         _lay_out(source, line, folder)
         command = _command(source, line, architecture)
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
-        log = done.stderr.replace(f"{folder}/", "")
-        if done.returncode:
-            raise Rejected(COMPILATION, log)
-        ptx, files = (folder / "out.ptx").read_text(encoding="utf-8"), _read_files(folder)
+        if _declares_internal(source):
+            log = _run([*command, "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-o", _IR], folder)
+            shown = _show_internal(folder / _IR)
+            log += _run([*compile_commands.from_ir(line, architecture), "-o", "out.ptx", _IR], folder)
+        else:
+            log, shown = _run([*command, "-o", "out.ptx"], folder), ()
+        ptx, files = _private((folder / "out.ptx").read_text(encoding="utf-8"), shown), _read_files(folder)
     lowered = {int(match[1]): match[2] for match in _LOWERED.finditer(ptx)}
     found = tuple((text, lowered[i]) for i, text in enumerate(source.expressions) if i in lowered)
     return Translation(_PROTOTYPE.sub("", _LOWERED.sub("", ptx)), log, found, files)
+
+
+def _run(command: Sequence[str], folder: Path) -> str:
+    """Run a compiler and return what it said; Rejected when it finds mistakes."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
+    log = done.stderr.replace(f"{folder}/", "")
+    if done.returncode:
+        raise Rejected(COMPILATION, log)
+    return log
+
+
+def _declares_internal(source: Source) -> bool:
+    """Tell whether a variable of device memory with internal linkage may be declared: it costs a tenth of a second."""
+    return any(
+        _STORAGE.search(piece) and _SPACE.search(piece) and "(" not in _ALIGNMENT.sub("", piece.partition("=")[0])
+        for text in (source.text, *source.headers.values())
+        for piece in re.split("[;{}]", _NOT_CODE.sub("", text))
+    )
+
+
+def _show_internal(path: Path) -> tuple[str, ...]:
+    """Let the optimiser know that variables of internal linkage are read and written from outside; return their names.
+
+    NVRTC keeps `static __device__` and `static __constant__` variables and, at file scope, their names as they stand in the
+    source: the program finds them by cuModuleGetGlobal. To clang they are nobody else's: it takes their initial values for
+    good, and mangles their names.
+    """
+    text = path.read_text(encoding="utf-8")
+    names: dict[str, str] = {}
+    for match in _INTERNAL.finditer(text):
+        plain = match[3] if match[2] and len(match[3]) == int(match[2]) else ""
+        taken = not plain or re.search(rf"@{plain}\b", text)
+        names[match[1]] = match[1] if taken else plain
+    text = _INTERNAL.sub(r"@\1 = \4externally_initialized \5 ", text)
+    text = re.sub(r"@([\w$.]+)", lambda name: "@" + names.get(name[1], name[1]), text)
+    path.write_text(text, encoding="utf-8")
+    return tuple(names.values())
+
+
+def _private(ptx: str, names: Sequence[str]) -> str:
+    """Return PTX in which these variables are the module's own, as their linkage says."""
+    return re.sub(
+        r"^\.visible (\.(?:global|const) [^;=\n]*?([\w$]+)(?:\[\d*\])*(?: =|;))",
+        lambda match: match[1] if match[2] in names else match[0],
+        ptx,
+        flags=re.MULTILINE,
+    )
 
 
 def _options(words: Sequence[str]) -> CommandLine:
@@ -147,21 +203,48 @@ def _plain(expression: str) -> str:
 
 def _command(source: Source, line: CommandLine, architecture: Architecture) -> list[str]:
     words = compile_commands.base(architecture)
-    words += [f"-U__{name}__" for name in _HIDDEN]
-    words += ["-nostdlibinc", "-D__CUDACC_RTC__", "-include", "anywarp/nvrtc.h", "-fno-caret-diagnostics"]
+    folders = [str(Path(source.folder) / path) for path in line.all("include-path")]
+    of_c_library = [folder for folder in folders if _is_of_c_library(folder)]
+    # Without GCC's macros, glibc's headers turn __attribute__ into nothing.
+    words += [f"-U__{name}__" for name in _HIDDEN if not (of_c_library and name.startswith("GNUC"))]
+    # The compiler's limits.h and the like are whole by themselves: without a host they go on to none of a C library's.
+    words += [
+        "-nostdlibinc",
+        "-Wno-builtin-macro-redefined",
+        "-D__STDC_HOSTED__=0",
+        "-D__CUDACC_RTC__",
+        "-include",
+        "anywarp/nvrtc.h",
+        "-fno-caret-diagnostics",
+    ]
     relocatable = line.truth("relocatable-device-code", line.flag("device-c"))
     words += compile_commands.macros(line, relocatable) + ["-fgpu-rdc"] * relocatable
     absolute = CommandLine(dict(line.values), macros=line.macros)
-    absolute.values["include-path"] = [str(Path(source.folder) / path) for path in line.all("include-path")]
-    words += ["-Iheaders", *compile_commands.preprocessor(absolute), *compile_commands.language_version(line)]
+    absolute.values["include-path"] = [folder for folder in folders if folder not in of_c_library]
+    words += [
+        f"-I{compile_commands.NVRTC}",
+        "-Iheaders",
+        *compile_commands.preprocessor(absolute),
+        *compile_commands.language_version(line),
+    ]
     words += compile_commands.own_headers()
+    for folder in of_c_library:
+        words += ["-idirafter", folder, "-idirafter", str(Path(folder) / compilers.host_triple())]
     if not line.flag("no-source-include"):
         words += ["-iquote", str(Path(source.folder) / Path(source.name).parent)]
     for file in line.all("pre-include"):
         words += ["-include", file]
-    words += ["-w"] if line.flag("disable-warnings") else []
+    words += ["-Wno-error=register", *(["-w"] if line.flag("disable-warnings") else [])]
     words += compile_commands.device_code(line, architecture)
-    return [*words, "-MD", "-MF", "out.d", "-o", "out.ptx", _SOURCE]
+    return [*words, "-MD", "-MF", "out.d", _SOURCE]
+
+
+def _is_of_c_library(folder: str) -> bool:
+    """Tell whether a folder has the headers of the system's C library: /usr/include of glibc or musl.
+
+    A host's compiler knows it, and searches it last, with the machine's own part beside it (Debian); clients name it for what else is there.
+    """
+    return all((Path(folder) / name).exists() for name in ("features.h", "limits.h", "stdint.h"))
 
 
 def _read_files(folder: Path) -> tuple[Path, ...]:

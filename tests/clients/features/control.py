@@ -317,3 +317,17 @@ def check_unoptimised_code_with_exceptions():
         assert "negative" in str(error)
     else:
         raise AssertionError("no exception reached the host")
+
+
+@cuda.jit
+def meet(first, second):
+    i = cuda.grid(1)
+    first[i] = i * 2
+    cuda.cg.this_grid().sync()  # numba links NVIDIA's libcudadevrt.a for it
+    second[i] = first[(i + 37) % first.size] + 1
+
+
+def check_a_grid_that_meets():
+    first, second = (cuda.to_device(np.zeros(256, np.int32)) for _ in range(2))
+    meet[4, 64](first, second)
+    np.testing.assert_array_equal(second.copy_to_host(), 2 * ((np.arange(256) + 37) % 256) + 1)

@@ -4,6 +4,10 @@
 
 #include "host_defines.h"
 
+#define __NV_SILENCE_DEPRECATION_BEGIN \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wdeprecated-declarations\"")
+#define __NV_SILENCE_DEPRECATION_END _Pragma("GCC diagnostic pop")
+
 struct char1 { signed char x; };
 typedef struct char1 char1;
 struct __align__(2) char2 { signed char x; signed char y; };

@@ -2,6 +2,8 @@
 #ifndef __CUDA_BF16_H__
 #define __CUDA_BF16_H__
 
+#include "cuda_fp16.h"
+
 #if defined(__cplusplus)
 #if defined(__CUDACC__) || defined(__CUDA__)
 #include "anywarp/device.h"
@@ -15,6 +17,7 @@
 #define AW_MEMBER AW_HD_INLINE
 #define AW_T __nv_bfloat16
 #define AW_T2 __nv_bfloat162
+#define AW_OTHER __half
 #define AW_RAW __nv_bfloat16_raw
 #define AW_RAW2 __nv_bfloat162_raw
 #define AW_NATIVE __bf16
@@ -47,6 +50,7 @@
 #include "anywarp/half_like.inc"
 #undef AW_T
 #undef AW_T2
+#undef AW_OTHER
 #undef AW_RAW
 #undef AW_RAW2
 #undef AW_NATIVE
@@ -64,6 +68,13 @@
 #undef AW_OPERATORS
 #undef AW_OPERATORS_2
 #undef AW_MEMBER
+
+#ifndef __CUDA_NO_HALF_CONVERSIONS__
+inline AW_HD_INLINE __half::__half(__nv_bfloat16 x) { *this = __float2half_rn(__bfloat162float(x)); }
+#endif
+#ifndef __CUDA_NO_BFLOAT16_CONVERSIONS__
+inline AW_HD_INLINE __nv_bfloat16::__nv_bfloat16(__half x) { *this = __float2bfloat16_rn(__half2float(x)); }
+#endif
 
 #ifndef CUDA_NO_BFLOAT16
 typedef __nv_bfloat16 nv_bfloat16;

@@ -15,6 +15,7 @@
 #define AW_MEMBER AW_HD_INLINE
 #define AW_T __half
 #define AW_T2 __half2
+#define AW_OTHER __nv_bfloat16
 #define AW_RAW __half_raw
 #define AW_RAW2 __half2_raw
 #define AW_NATIVE _Float16
@@ -47,6 +48,7 @@
 #include "anywarp/half_like.inc"
 #undef AW_T
 #undef AW_T2
+#undef AW_OTHER
 #undef AW_RAW
 #undef AW_RAW2
 #undef AW_NATIVE

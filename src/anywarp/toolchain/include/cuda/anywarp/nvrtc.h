@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "cuda_runtime.h"
+#include "anywarp/nv_target.h"
 
 typedef long clock_t;
 

@@ -47,14 +47,14 @@ AW_BOTH double aw_whole_to_double(long long x) {
   return x < 0 ? -aw_whole_to_double((unsigned long long)(0 - (unsigned long long)x))
                : aw_whole_to_double((unsigned long long)x);
 }
-// A double to an integer of any width, the nearest where it does not fit, 0 for NaN.
+// A double to an integer of any width, the nearest where it does not fit; NaN is 0, or 2^63 of 64 bits (CUDA Math API, __half2ll_rz).
 template <class T>
 AW_HD static inline T aw_to_whole(double x, aw_rounding how) {
   constexpr bool is_signed = (T)-1 < (T)0;
   constexpr int bits = sizeof(T) * 8 - is_signed;
   constexpr T most = (T)(~0ull >> (64 - bits)), least = is_signed ? (T)(-most - 1) : (T)0;
   double r = aw_round_whole(x, how);
-  return aw_is_nan(x) ? (T)0 : r >= aw_power_of_2(bits) ? most : r <= (double)least ? least : (T)r;
+  return aw_is_nan(x) ? (sizeof(T) == 8 ? (T)(1ull << 63) : (T)0) : r >= aw_power_of_2(bits) ? most : r <= (double)least ? least : (T)r;
 }
 
 #endif
