@@ -2,6 +2,10 @@
 
 import io
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,6 +27,22 @@ def test_the_processor_answers_everything_right(tmp_path, capsys):
     }
     whole = json.loads(report.read_text())
     assert whole["counts"] == told["counts"] and whole["machine"] and whole["found"]["cuda"] >= 13000
+
+
+@pytest.mark.native
+def test_modules_of_the_working_folder_and_of_the_programs_path_are_not_ours(tmp_path):
+    for name in ("numpy", "json", "selectors", "anywarp", "sitecustomize"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a module of the program')\n")
+    command = [str(Path(sys.executable).with_name("anywarp")), "selftest", "--device", "cpu", "--every", "2000"]
+    for path in ({}, {"PYTHONPATH": str(tmp_path)}):
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | path
+        if path:
+            (tmp_path / "sitecustomize.py").unlink()  # it ends the command itself, before any of ours
+            (tmp_path / "json.py").unlink()
+            (tmp_path / "selectors.py").unlink()
+            (tmp_path / "anywarp.py").unlink()
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=280)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.native

@@ -60,7 +60,8 @@ def main():
     run("divergent_barrier", [out])
     run("barrier_of_half_a_warp", [out])
     run("wrong_shuffle_mask", [out], block=(32,))
-    for name in ("wrong_barrier_count", "waits_for_ever"):
+    run("counts_that_differ", [out], block=(96,))
+    for name in ("wrong_barrier_count", "waits_for_ever", "names_who_waits_elsewhere"):
         try:
             run(name, [out])
         except RuntimeError as error:

@@ -1,4 +1,4 @@
-"""Twenty-five kernels with one mistake each, all run in one program: every mistake is found, at its line, and the program goes on."""
+"""Twenty-seven kernels with one mistake each, all run in one program: every mistake is found, at its line, and the program goes on."""
 
 import json
 import re

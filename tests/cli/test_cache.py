@@ -26,7 +26,7 @@ def toy(tmp_path, monkeypatch):
     monkeypatch.setenv("ANYWARP_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("ANYWARP_BUILD_ID", "test")
     monkeypatch.setenv("ANYWARP_SERVICE_IDLE", "0.5")
-    monkeypatch.setenv("TOY_RECORD", str(tmp_path / "compiled"))
+    monkeypatch.setenv("ANYWARP_TOY_RECORD", str(tmp_path / "compiled"))
     return tmp_path / "compiled"
 
 

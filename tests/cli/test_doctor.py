@@ -50,6 +50,29 @@ def test_the_built_library_answers():
     assert fact.status == "ok" and "1 device(s)" in fact.text, fact
 
 
+@pytest.mark.native
+def test_a_kernel_is_compiled_and_run():
+    fact = checkup._kernel()
+    assert fact.status == "ok" and "compiled, run and right" in fact.text, fact
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(
+    ("instruction", "words"),
+    [
+        ("mad.lo.u32 %r3, %r1, %r1, 8;", "wrong results"),
+        ("call nowhere;", "nowhere"),
+        ("trap;", "returned 719"),
+    ],
+)
+def test_a_kernel_that_fails_is_an_error(monkeypatch, instruction, words):
+    right = "mad.lo.u32 %r3, %r1, %r1, 7;"
+    assert right in checkup._TRY
+    monkeypatch.setattr(checkup, "_TRY", checkup._TRY.replace(right, instruction))
+    fact = checkup._kernel()
+    assert fact.status == "error" and words in fact.text, fact
+
+
 def test_a_cache_that_cannot_be_written_is_a_warning(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("ANYWARP_CACHE_DIR", str(tmp_path / "file"))

@@ -56,6 +56,27 @@ def test_a_single_file(tree: Path, tmp_path: Path):
     assert content(tmp_path / "out") == {"main.cu": TARGET}
 
 
+def test_a_single_file_is_written_as_the_file_that_is_named(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    source, new = tree / "gpu" / "main.cu", tmp_path / "a" / "b.hip.cpp"
+    source.write_bytes(b"__global__ void k(int *x) { *x = __ballot_sync(0xffffffff, *x); }\n")
+    for _ in range(2):
+        assert call(["translate", str(source), "-o", str(new)]) == 0
+        assert {"b.hip.cpp", "anywarp_warp.h"} <= set(content(new.parent)) and b"hip_runtime" in new.read_bytes()
+    assert "b.hip.cpp" in capsys.readouterr().out
+    assert call(["translate", str(source), "-o", str(source)]) == 2
+    assert "M103" in capsys.readouterr().err
+    assert call(["translate", str(source), "-o", str(new.parent)]) == 0
+    assert call(["translate", str(source), "-o", f"{tmp_path}/c.d/"]) == 0
+    assert (new.parent / "main.cu").is_file() and (tmp_path / "c.d" / "main.cu").is_file()
+    (tmp_path / "link.cu").symlink_to(new)
+    before = new.read_bytes()
+    assert call(["translate", str(tree / "gpu" / "part.h"), "-o", str(tmp_path / "link.cu")]) == 2
+    assert new.read_bytes() == before
+    assert call(["translate", str(source), "-o", "x.hip", "--rename", ".hip"]) == 2
+
+
 def test_suffixes_are_changed_where_files_are_included_too(tree: Path, tmp_path: Path):
     assert call(["translate", str(tree), "-o", str(tmp_path / "out"), "--rename", ".hip"]) == 0
     after = content(tmp_path / "out")
@@ -233,3 +254,23 @@ def test_what_cannot_be_done_is_said(tree: Path, words: list[str], told: str, ca
     assert call([word.replace("SRC", str(tree)) for word in words]) == 2
     assert told in capsys.readouterr().err
     assert content(tree) == before
+
+
+def test_a_name_that_another_file_declares_is_nobodys_problem(tree: Path, capsys: pytest.CaptureFixture[str]):
+    (tree / "own.h").write_bytes(b"#define cudaOwnCheck(x) x\nfloat cuOwnHelper(float x);\nstruct cudaOwnState;\n")
+    user = b'#include "own.h"\nvoid f(cudaOwnState *s) { cudaOwnCheck(1); cuOwnHelper(2); cudaNobodys(3); cudaNobodys(4); }\n'
+    (tree / "gpu" / "user.cpp").write_bytes(user)
+    for jobs in ("1", "2"):
+        assert call(["translate", str(tree), "--format", "json", "--jobs", jobs]) == 1
+        result = json.loads(capsys.readouterr().out)
+        told = [(each["code"], each["file"], each["line"], each["column"]) for each in result["diagnostics"]]
+        assert told == [("M119", "gpu/user.cpp", 2, 60)]
+
+
+def test_an_old_shuffle_that_a_header_makes_of_the_new_one_stays_as_its_users_wrote_it(tree: Path):
+    (tree / "compat.cuh").write_bytes(b"#pragma once\n#define __shfl_down(v, d) __shfl_down_sync(~0u, v, d)\n")
+    use = b'#include "compat.cuh"\n__device__ int f(int x) { return __shfl_down(x, 1) + __shfl_xor(x, 1); }\n'
+    (tree / "gpu" / "use.cuh").write_bytes(use)
+    assert call(["translate", str(tree), "--in-place"]) == 0
+    assert b"return __shfl_down(x, 1) + __shfl_xor(x, 1, 32)" in (tree / "gpu" / "use.cuh").read_bytes()
+    assert b"#define __shfl_down(v, d) __shfl_down(v, d, 32)" in (tree / "compat.cuh").read_bytes()

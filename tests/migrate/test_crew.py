@@ -100,3 +100,21 @@ def test_no_worker_outlives_the_process_that_started_it(tmp_path):
             return
         time.sleep(0.05)
     raise AssertionError("the worker still runs")
+
+
+def test_modules_among_the_files_are_not_ours(tmp_path):
+    for name in ("json", "numpy", "zlib", "anywarp", "sitecustomize"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a module of the program')\n")
+    (tmp_path / "a.toy").write_bytes(b"cudaA1")
+    code = (
+        "import sys; sys.path[:0] = sys.argv[1:]\n"
+        "from anywarp.migrate.crew import Order, look_into_all\n"
+        "from anywarp.migrate.tree import walk\n"
+        "for a in look_into_all(list(walk('.')), Order(('fakes.toy_scanner',), ('archives',), None, 1, 30.0)): print(a.file.shown, a.problem)\n"
+    )
+    tests = str(Path(__file__).resolve().parents[1])
+    command = [sys.executable, "-I", "-c", code, tests]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    assert "a.toy None" in done.stdout.splitlines()

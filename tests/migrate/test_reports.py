@@ -55,6 +55,7 @@ def test_json_follows_its_schema_and_holds_every_finding():
     assert report["findings"][5]["reaches"] == ["k8s:Deployment/llm"] and report["findings"][0]["places"] == 3
     assert report["summary"]["answers"]["no-path"] == {
         "findings": 1,
+        "decisions": 1,
         "places": 3,
         "files": 1,
         "person_days": [5.2, 20.8],

@@ -7,10 +7,10 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anywarp.migrate.writing import Edit, EditList, WritingError, apply, copy_below, replace, write_below
+from anywarp.migrate.writing import Edit, EditList, WritingError, apply, copy_below, write_below
 
 
 def test_edits_are_made_at_once() -> None:
@@ -42,8 +42,12 @@ def test_links_are_not_written_through(tmp_path: Path) -> None:
     for shown in ("folder/new", "file"):
         with pytest.raises(WritingError):
             write_below(root, shown, b"text")
-    with pytest.raises(WritingError):
-        replace(root / "file", b"old", b"new")
+    for shown in ("folder/file", "file"):
+        with EditList(root, "list").run() as run:
+            with pytest.raises(WritingError):
+                run.replace(shown, b"old", [Edit(0, 3, b"new")])
+            with pytest.raises(WritingError):
+                run.write(shown, b"new")
     with pytest.raises(WritingError):
         copy_below(tmp_path / "copy", "file", root / "file")
     assert os.listdir(outside) == ["file"] and (outside / "file").read_text() == "old"
@@ -57,10 +61,25 @@ def test_a_fifo_is_never_waited_for(tmp_path: Path) -> None:
 
 def test_a_file_that_changed_meanwhile_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"other")
-    with pytest.raises(WritingError, match="changed meanwhile"):
-        replace(tmp_path / "a", b"old", b"new")
+    with EditList(tmp_path, "list").run() as run, pytest.raises(WritingError, match="changed meanwhile"):
+        run.replace("a", b"old", [Edit(0, 3, b"new")])
     assert (tmp_path / "a").read_bytes() == b"other"
     assert os.listdir(tmp_path) == ["a"]
+
+
+def test_a_list_leads_through_no_link(tmp_path: Path) -> None:
+    """A tree from a stranger may bring a list, whose entries fit a file elsewhere."""
+    outside, root = tmp_path / "outside", tmp_path / "root"
+    outside.mkdir()
+    with EditList(tmp_path, "list").run() as run:
+        (outside / "file").write_bytes(b"old")
+        run.replace("outside/file", b"old", [Edit(0, 3, b"new")])
+    root.mkdir()
+    (root / "outside").symlink_to(outside)
+    os.rename(tmp_path / "list", root / "list")
+    ((shown, problem),) = EditList(root, "list").undo()
+    assert shown == "outside/file" and problem
+    assert (outside / "file").read_bytes() == b"new"
 
 
 def test_a_large_file_is_copied(tmp_path: Path) -> None:
@@ -70,6 +89,7 @@ def test_a_large_file_is_copied(tmp_path: Path) -> None:
     assert (tmp_path / "out/b/a").read_bytes() == data
 
 
+@settings(deadline=None)  # each example waits for the disk
 @given(
     st.binary(max_size=40),
     st.lists(st.tuples(st.integers(0, 40), st.integers(0, 5), st.binary(max_size=5)), max_size=5),
@@ -83,10 +103,10 @@ def test_edits_of_any_bytes_lead_back(
         if start + length <= len(old) and (not edits or start >= edits[-1].end):
             edits.append(Edit(start, start + length, text))
     new = apply(old, edits)
-    (folder / "file").write_bytes(new)
-    done = EditList(folder, "list")
-    done.add("file", old, edits)
-    done.save()
+    (folder / "file").write_bytes(old)
+    with EditList(folder, "list").run() as run:
+        run.replace("file", old, edits)
+    assert (folder / "file").read_bytes() == new
     assert list(EditList(folder, "list").undo()) == [("file", "")]
     assert (folder / "file").read_bytes() == old
     assert not (folder / "list").exists()
@@ -95,11 +115,10 @@ def test_edits_of_any_bytes_lead_back(
 def test_runs_are_undone_one_by_one(tmp_path: Path) -> None:
     texts = [b"one", b"two", b"three"]
     for old, new in pairwise(texts):
-        (tmp_path / "a").write_bytes(new)
-        run = EditList(tmp_path, "list")
-        run.add("a", old, [Edit(0, len(old), new)])
-        run.save()
-        run.save()
+        (tmp_path / "a").write_bytes(old)
+        with EditList(tmp_path, "list").run() as run:
+            run.replace("a", old, [Edit(0, len(old), new)])
+    assert EditList(tmp_path, "list").left() == 2
     assert list(EditList(tmp_path, "list").undo()) == [("a", "")]
     assert (tmp_path / "a").read_bytes() == b"two"
     assert list(EditList(tmp_path, "list").undo()) == [("a", "")]
@@ -109,11 +128,10 @@ def test_runs_are_undone_one_by_one(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_undone_stays_on_the_list(tmp_path: Path) -> None:
-    run = EditList(tmp_path, "list")
-    for name in ("a", "b"):
-        run.add(name, b"old", [Edit(0, 3, b"new")])
-        (tmp_path / name).write_bytes(b"new")
-    run.save()
+    with EditList(tmp_path, "list").run() as run:
+        for name in ("a", "b"):
+            (tmp_path / name).write_bytes(b"old")
+            run.replace(name, b"old", [Edit(0, 3, b"new")])
     (tmp_path / "b").write_bytes(b"mine")
     assert dict(EditList(tmp_path, "list").undo()) == {"a": "", "b": "it was changed since"}
     (tmp_path / "b").write_bytes(b"new")
@@ -121,8 +139,35 @@ def test_what_cannot_be_undone_stays_on_the_list(tmp_path: Path) -> None:
     assert (tmp_path / "b").read_bytes() == b"old"
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format": 2}', '"x"'])
+def test_a_file_that_is_written_is_given_back(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"mine")
+    with EditList(tmp_path, "list").run() as run:
+        run.write("a", b"ours")
+        run.write("b", b"ours")
+    assert dict(EditList(tmp_path, "list").undo()) == {"a": "", "b": ""}
+    assert (tmp_path / "a").read_bytes() == b"mine" and os.listdir(tmp_path) == ["a"]
+
+
+_RUN = '{"format": 2, "run": "0123456789abcdef"}\n'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "{", "[]", "{}", '{"format": 1}', '"x"', _RUN, _RUN + '{"path": "a', _RUN + "[]\n", _RUN + "[" * 9999 + "\n", _RUN + "{}\n{\n",
+        _RUN + '{"undone": [[]]}\n', _RUN + '{"undone": 1}\n', '{"format": 2, "run": "../x"}\n', '{"format": 2, "run": "x"}\n', "x\n",
+    ],
+)  # fmt: skip
 def test_a_damaged_list_is_an_error(tmp_path: Path, text: str) -> None:
     (tmp_path / "list").write_text(text)
     with pytest.raises(WritingError):
         list(EditList(tmp_path, "list").undo())
+
+
+@pytest.mark.parametrize(
+    "entry", ['{}', '{"path": "../a"}', '{"path": 1, "edits": 1}', '{"path": "a", "after": 1}', '{"path": "a\\u0000b"}', '{"path": "\\ud800/b"}']
+)  # fmt: skip
+def test_an_entry_that_fits_nothing_is_a_problem_of_its_own(tmp_path: Path, entry: str) -> None:
+    (tmp_path / "list").write_text(_RUN + entry + "\n")
+    ((_, problem),) = EditList(tmp_path, "list").undo()
+    assert problem and os.listdir(tmp_path) == ["list"]

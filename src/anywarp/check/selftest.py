@@ -87,7 +87,7 @@ def _process(
     environment: dict[str, str], suite: str, every: int, first: int, part: int
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield ("device"|"answer", message) as a child tells, at last ("end"|"died"|"silent", what was being asked)."""
-    command = [sys.executable, "-m", "anywarp.check.answering", suite, *map(str, (every, first, part))]
+    command = settings.python_command(sys.executable, "anywarp.check.answering", suite, *map(str, (every, first, part)))
     child = subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
     )

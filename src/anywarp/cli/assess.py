@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.progress import Progress as Bar
 
 from anywarp.catalogue.identifiers import NEWEST
+from anywarp.deploy.foretell import settled
 from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.migrate.assess import Assessment, Plan, assess
 from anywarp.migrate.findings import ANSWERS
@@ -74,6 +75,7 @@ def command(
     known = read_baseline(baseline) if baseline is not None else None
     with _progress() as step:
         result = assess(plan, step)
+    result.findings = settled(result.findings, plan.target, result.places.get)
     summary = summarize(result)
     new = new_findings(result.findings, known) if known is not None else None
     _tell(result)

@@ -5,6 +5,7 @@ Says every change with its reason and everything that it leaves to a person; not
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import time
@@ -18,7 +19,8 @@ import click
 from anywarp.deploy.convert import answers, registry, report, tree
 from anywarp.deploy.convert.model import Options
 from anywarp.diagnostics import Diagnostic
-from anywarp.migrate.target import parse_target
+from anywarp.migrate.target import USUAL_ARCHITECTURE, USUAL_ROCM, parse_target
+from anywarp.migrate.writing import EditRun
 
 _PATIENCE = 2.0
 
@@ -36,9 +38,14 @@ _PATIENCE = 2.0
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out paths, as in .gitignore; may be repeated.")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", help="How to print the result.")
 @click.option(
-    "--target", default="hip:gfx942", show_default=True, help="The device that will run it: hip:ARCHITECTURE."
+    "--target",
+    default=f"hip:{USUAL_ARCHITECTURE}",
+    show_default=True,
+    help="The device that will run it: hip:ARCHITECTURE.",
 )
-@click.option("--rocm", default="7.1", show_default=True, help="The release of ROCm that images and packages are for.")
+@click.option(
+    "--rocm", default=USUAL_ROCM, show_default=True, help="The release of ROCm that images and packages are for."
+)
 @click.option("--card", default="", help="The card by name, such as MI300X: decides into what it can be divided.")
 @click.option(
     "--naming",
@@ -77,9 +84,11 @@ def command(path: Path, undo: bool, **chosen: Any) -> int:
     if unknown:
         raise click.UsageError(f"--only {unknown[0]}: kinds are {', '.join(registry.names())}")
     options = _options(chosen)
-    with _progress() as step:
-        done = tree.run(path, options, chosen["only"], chosen["exclude"], output, step)
-    problems = _write(done, output, chosen["in_place"])
+    with contextlib.ExitStack() as until:
+        edits = until.enter_context(tree.in_place(path)) if chosen["in_place"] else None
+        with _progress() as step:
+            done = tree.run(path, options, chosen["only"], chosen["exclude"], output, step)
+        problems = _write(done, output, edits)
     checked = answers.validated(done) if chosen["validate"] else answers.Validation("not asked for")
     _print(done, options, checked, chosen)
     for problem in (*done.problems, *(r.problem for r in done.results if r.problem is not None), *problems):
@@ -118,9 +127,9 @@ def _options(chosen: dict[str, Any]) -> Options:
     )
 
 
-def _write(done: tree.Run, output: Path | None, in_place: bool) -> list[Diagnostic]:
-    if in_place:
-        return tree.write_in_place(done)
+def _write(done: tree.Run, output: Path | None, edits: EditRun | None) -> list[Diagnostic]:
+    if edits is not None:
+        return tree.write_in_place(done, edits)
     return tree.write_tree(done, output) if output is not None else []
 
 

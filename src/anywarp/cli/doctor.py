@@ -10,6 +10,7 @@ import sys
 
 import click
 
+from anywarp.frameworks.torch import companions
 from anywarp.frameworks.torch import status as torch
 from anywarp.runtime.checkup import Fact, examine
 
@@ -24,7 +25,7 @@ def command(style: str) -> int:
 
     Exit code 0: all is well; 1: something is lost; 2: nothing can run.
     """
-    facts = [fact for fact in (*examine(), torch.status()) if fact is not None]
+    facts = [fact for fact in (*examine(), torch.status(), *companions.statuses()) if fact is not None]
     status = exit_code(facts)
     if style == "json":
         verdict = {"exit_code": status, "facts": [f.as_json() for f in facts], "next": advice(facts)}

@@ -17,8 +17,9 @@ from rich.console import Console
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from anywarp.compiler.calls import HOST_FUNCTIONS
+from anywarp.compiler.calls import SERVICES
 from anywarp.compiler.device_runtime import RUNTIME_FUNCTIONS
+from anywarp.ptx.carried import ADVICE
 from anywarp.ptx.inspect import Part, Progress, inspect_file
 
 _SHOWN = 25
@@ -35,7 +36,7 @@ def command(file: Path, style: str, kernels: bool) -> int:
     Exit code 0: every kernel can run; 1: some cannot; 2: the file could not be read, or not all of it.
     """
     with _progress(f"reading {file.name}") as progress:
-        parts = inspect_file(file, progress, frozenset(HOST_FUNCTIONS) | RUNTIME_FUNCTIONS)
+        parts = inspect_file(file, progress, frozenset(SERVICES) | RUNTIME_FUNCTIONS)
     if style == "json":
         click.echo(json.dumps({"file": str(file), "parts": [part.as_json() for part in parts]}, indent=2))
     else:
@@ -57,6 +58,8 @@ def _print(file: Path, parts: list[Part], kernels: bool) -> None:
         click.echo(f"{file}: no GPU code")
     for part in parts:
         click.echo(f"{part.name}: {_sentence(part)}")
+        if part.runtime:
+            click.echo(f"  {ADVICE[part.runtime]}")
         _table(
             ("kind", "target", "PTX version", "compression", "images", "kernels"),
             [

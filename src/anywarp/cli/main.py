@@ -5,15 +5,19 @@ Exit codes: 0 fine, 1 findings, 2 could not do it; `run` passes on the exit code
 
 from __future__ import annotations
 
-import importlib
-import sys
-from typing import Any
+from anywarp import start
 
-import click
+start.put_programs_folders_last()  # before anything else is imported
 
-from anywarp import __version__
-from anywarp.diagnostics import AnywarpError, Diagnostic
-from anywarp.settings import SettingError
+import importlib  # noqa: E402
+import sys  # noqa: E402
+from typing import Any  # noqa: E402
+
+import click  # noqa: E402
+
+from anywarp import __version__  # noqa: E402
+from anywarp.diagnostics import AnywarpError, Diagnostic  # noqa: E402
+from anywarp.settings import SettingError  # noqa: E402
 
 VERBS = {
     "run": "Run a CUDA program on another device, unchanged.",

@@ -17,6 +17,7 @@ def summary_text(report: Report, device: str) -> str:
     """Render a report in at most some forty lines."""
     lines = ["", "anywarp: summary", *_head(report, device)]
     lines += _section("kernels by launches", _kernels(report), len(report.kernels))
+    lines += _section("operators by time", _operators(report), len(report.operators))
     lines += _section(
         "calls by function", (f"{n:>10}  {name}" for name, n in report.calls.most_common()), len(report.calls)
     )
@@ -56,6 +57,13 @@ def _head(report: Report, device: str) -> list[str]:
         f"  kernels    {compiled} compiled in {spent:.2f} s, {cached} from the cache, {launches} launches",
         f"  memory     {report.peak_memory / 2**20:.1f} MiB at its peak",
     ]
+    if report.operators:
+        ran = report.operators.values()
+        copied = sum(use.copied for use in ran) / 2**20
+        lines.append(
+            f"  operators  {sum(use.count for use in ran)} of PyTorch on cuda in {sum(use.ms for use in ran) / 1e3:.2f} s, "
+            f"{copied:.1f} MiB copied, {sum(use.widened for use in ran)} in a wider type"
+        )
     if not report.processes:
         lines.append("  no process of the command loaded our CUDA driver library")
     if report.damaged:
@@ -69,6 +77,13 @@ def _kernels(report: Report) -> Iterable[str]:
     for name, use in sorted(report.kernels.items(), key=lambda item: -item[1].launches):
         how = f"compiled in {use.compile_ms:.0f} ms" if use.compiled else "cached" if use.cached else "not compiled"
         yield f"{use.launches:>10}  {_short(name)}  ({how})"
+
+
+def _operators(report: Report) -> Iterable[str]:
+    for name, use in sorted(report.operators.items(), key=lambda item: -item[1].ms):
+        more = f", {use.copied / 2**20:.1f} MiB" if use.copied else ""
+        more += f", {use.widened} in a wider type" if use.widened else ""
+        yield f"{use.count:>10}  {_short(name)}  ({use.ms:.1f} ms{more})"
 
 
 def _section(title: str, rows: Iterable[str], count: int) -> list[str]:

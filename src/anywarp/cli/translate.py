@@ -6,6 +6,7 @@ original unless it is told to, in which case it can take everything back.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -13,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,9 @@ import click
 from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.migrate import tree
 from anywarp.migrate.shown import visible
-from anywarp.migrate.target import parse_target
+from anywarp.migrate.target import USUAL_ROCM, parse_target
 from anywarp.migrate.translate import Options, trees
-from anywarp.migrate.writing import WritingError
+from anywarp.migrate.writing import EditList, EditRun, WritingError, write_below
 
 _PATIENCE = 2.0
 _SHOWN = 200
@@ -38,6 +39,8 @@ class _Run:
     output: Path | None
     in_place: bool
     diff: bool
+    named: str = ""
+    """The name of the file that a single source is written to in `output`, where it was given."""
     done: list[trees.Done] = field(default_factory=list[trees.Done])
     diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
     support: set[str] = field(default_factory=set[str])
@@ -47,7 +50,7 @@ class _Run:
 
 @click.command("translate")
 @click.argument("source", metavar="SRC", type=click.Path(path_type=Path), required=False)
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the translated tree into this folder.")
+@click.option("-o", "--output", type=click.Path(), help="Write the translated tree into this folder, or the file here.")
 @click.option(
     "--in-place", is_flag=True, help="Change the files themselves; a list of edits beside them takes it back."
 )
@@ -64,7 +67,9 @@ class _Run:
 )
 @click.option("--rename", metavar="SUFFIX", help="Give .cu files this suffix, such as .hip.")
 @click.option("--target", default="hip", help="The device: hip, or hip:gfx942 (default: any AMD GPU).")
-@click.option("--rocm", default="7.1", show_default=True, help="The release of ROCm that will compile the sources.")
+@click.option(
+    "--rocm", default=USUAL_ROCM, show_default=True, help="The release of ROCm that will compile the sources."
+)
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave these out, as in .gitignore; may be repeated.")
 @click.option("--jobs", type=click.IntRange(1), help="How many processes (default: one per processor).")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", help="How to print the result.")
@@ -78,13 +83,17 @@ def command(source: Path | None, undo: bool, **chosen: Any) -> int:
         raise click.UsageError("say which file or folder to translate")
     if undo:
         return _undo(source)
-    output: Path | None = chosen["output"]
+    output: str | None = chosen["output"]
     if output is not None and chosen["in_place"]:
         raise click.UsageError("-o and --in-place exclude each other")
     if chosen["rename"] and chosen["in_place"]:
         raise click.UsageError("--rename needs a folder to write to: -o")
     options = _options(chosen)
-    run = _Run(source, output, chosen["in_place"], chosen["diff"])
+    run = _Run(source, None if output is None else Path(output), chosen["in_place"], chosen["diff"])
+    if output is not None and _is_file(source, output):
+        if chosen["rename"]:
+            raise click.UsageError("--rename needs a folder to write to: -o names a file")
+        run.output, run.named = Path(output).parent, Path(output).name
     _translate(run, options, tuple(chosen["exclude"]), chosen["jobs"] or os.cpu_count() or 1)
     if chosen["check"]:
         _check(run, options)
@@ -102,45 +111,78 @@ def _options(chosen: dict[str, Any]) -> Options:
     return Options(target, chosen["launch"], chosen["keep_cuda"], {".cu": suffix} if suffix else {})
 
 
+def _is_file(source: Path, output: str) -> bool:
+    """Say whether `output` names the file that a single source becomes, and not a folder for it."""
+    if not source.is_file() or output.endswith("/") or os.path.isdir(output):
+        return False
+    return os.path.isfile(output) or bool(Path(output).suffix) or not source.suffix
+
+
 def _translate(run: _Run, options: Options, exclude: tuple[str, ...], jobs: int) -> None:
-    left_out = tree.Walked()
-    files = trees.files_of(run.source, exclude, run.output, left_out)
-    places = {each.shown: each.place for each in files}
-    edits = trees.edit_list(run.source) if run.in_place else None
-    try:
-        with _progress("translating", len(files)) as step:
-            for done in trees.translate_all(files, options, jobs, step):
-                run.diagnostics += done.diagnostics
-                run.done.append(trees.without_text(done))
-                if done.translation is not None:
-                    run.support.update(done.translation.support)
-                    run.names |= done.translation.names
-                problem = None
-                if run.output is not None:
-                    problem = trees.write(done, places[done.shown], run.output)
-                elif edits is not None and done.changed:
-                    problem = trees.replace_in_place(done, places[done.shown], edits)
-                run.diagnostics += [problem] if problem is not None else []
-                if run.diff:
-                    _print_diff(trees.difference(done))
+    with contextlib.ExitStack() as until:
+        edits = until.enter_context(_in_place(run.source)) if run.in_place else None
+        left_out = tree.Walked()
+        files = trees.files_of(run.source, exclude, run.output, left_out, run.named)
+        places = {each.shown: each.place for each in files}
+        own = set[str]()
+        step = until.enter_context(_progress("translating", len(files)))
+        for done in trees.translate_all(files, options, jobs, step):
+            if run.named:
+                done = replace(done, new=run.named)
+            run.diagnostics += done.diagnostics
+            run.done.append(trees.without_text(done))
+            if done.translation is not None:
+                run.support.update(done.translation.support)
+                run.names |= done.translation.names
+                own |= done.translation.own
+            problem = None
+            if run.output is not None:
+                problem = trees.write(done, places[done.shown], run.output)
+            elif edits is not None and done.changed:
+                problem = trees.replace_in_place(done, edits)
+            run.diagnostics += [problem] if problem is not None else []
+            if run.diff:
+                _print_diff(trees.difference(done))
+        run.diagnostics = [each for each in run.diagnostics if not trees.is_owned(each, own)]
         run.diagnostics += left_out.problems
-        root = run.output if run.output is not None else _root(run.source) if run.in_place else None
-        if root is not None and (run.support or run.names):
-            run.support.update(trees.write_support(run.support, run.names, options.target.rocm, root, edits))
-    finally:  # what was changed before an interruption can be undone, too
-        if edits is not None:
-            edits.save()
+        if run.support or run.names:
+            _write_support(run, options.target.rocm, edits)
 
 
-def _root(source: Path) -> Path:
-    return source if source.is_dir() else source.parent
+@contextmanager
+def _in_place(source: Path) -> Generator[EditRun]:
+    """Begin a run in place, which keeps others out."""
+    with contextlib.ExitStack() as until:
+        try:
+            run = until.enter_context(EditList.of(source, trees.EDIT_LIST).run())
+        except WritingError as error:
+            help = "wait for the other run where there is one; or write to another folder with -o"
+            raise AnywarpError(Diagnostic("M118", visible(str(error)), help=help)) from None
+        yield run
+
+
+def _write_support(run: _Run, rocm: str, edits: EditRun | None) -> None:
+    """Write the headers that translated sources include to the root of what is written."""
+    if run.output is None and edits is None:
+        return
+    for name, text in trees.support(run.support, run.names, rocm).items():
+        try:
+            if edits is not None:
+                edits.write(name, text)
+            elif run.output is not None:
+                write_below(run.output, name, text)
+            run.support.add(name)
+        except WritingError as error:
+            run.diagnostics.append(
+                Diagnostic("M105", visible(str(error)), help="translated sources include this header")
+            )
 
 
 def _check(run: _Run, options: Options) -> None:
     """Have the translated sources compiled; what a compiler says becomes part of the result."""
     from anywarp.migrate.translate import check  # late: compilers are looked for only here
 
-    root = run.output if run.output is not None else _root(run.source)
+    root = run.output if run.output is not None else run.source if run.source.is_dir() else run.source.parent
     if run.output is None and not run.in_place:
         raise click.UsageError("--check compiles what was written: give -o or --in-place")
     shown = [each.new for each in run.done if each.kind == "source"]
@@ -151,8 +193,9 @@ def _check(run: _Run, options: Options) -> None:
 
 def _undo(source: Path) -> int:
     failed = 0
+    edits = EditList.of(source, trees.EDIT_LIST)
     try:
-        for shown, problem in trees.edit_list(source).undo():
+        for shown, problem in edits.undo():
             failed += bool(problem)
             if problem:
                 diagnostic = Diagnostic(
@@ -163,6 +206,8 @@ def _undo(source: Path) -> int:
                 click.echo(f"{visible(shown)}: restored")
     except WritingError as error:
         raise AnywarpError(Diagnostic("M106", visible(str(error)), help="name what was translated in place")) from None
+    if not failed and (left := edits.left()):
+        click.echo(f"{left} earlier run{'s' * (left != 1)} in place can be taken back: --undo again")
     return 2 if failed else 0
 
 
@@ -196,7 +241,8 @@ def _print_summary(run: _Run) -> None:
     builds = [each for each in run.done if each.kind == "build"]
     edits = sum(len(each.translation.edits) for each in run.done if each.translation is not None)
     changed = sum(each.changed for each in run.done)
-    where = f", written to {visible(str(run.output))}" if run.output else ", in place" if run.in_place else ""
+    written = run.output / run.named if run.output is not None else None
+    where = f", written to {visible(str(written))}" if written is not None else ", in place" if run.in_place else ""
     click.echo(
         f"{len(sources)} source{'s' * (len(sources) != 1)} and {len(builds)} build file{'s' * (len(builds) != 1)} read, "
         f"{changed} changed with {edits} edit{'s' * (edits != 1)}{where}"

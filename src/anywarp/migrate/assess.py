@@ -21,6 +21,7 @@ from anywarp.migrate.look import Row, Seen, use_of
 from anywarp.migrate.own_modules import without_own
 from anywarp.migrate.reach import Deployment, Map, connect
 from anywarp.migrate.scan import CONTAINERS, SCANNERS
+from anywarp.migrate.scan.sweep import UNREAD
 from anywarp.migrate.shown import visible
 from anywarp.migrate.target import Target
 from anywarp.migrate.tree import File, Walked, walk
@@ -56,6 +57,10 @@ class Assessment:
     deployments: list[Deployment] = field(default_factory=list[Deployment])
     problems: list[Diagnostic] = field(default_factory=list[Diagnostic])
     unjudged: Counter[str] = field(default_factory=Counter[str])
+    unread: list[tuple[str, Use]] = field(default_factory=list[tuple[str, Use]])
+    """Files that mention CUDA or NVIDIA in ways that no scanner reads, with the first place and the number of lines (`count`)."""
+    places: dict[str, str] = field(default_factory=dict[str, str])
+    """Where the files lie that paths of findings show."""
     left_out: Walked = field(default_factory=Walked)
     files: int = 0
     bytes: int = 0
@@ -77,6 +82,7 @@ def assess(plan: Plan, step: Step = lambda done, total: None) -> Assessment:
     result = Assessment(plan)
     files = _files(plan, result)
     result.files, result.bytes = len(files), sum(file.size for file in files)
+    result.places = {visible(file.shown): file.place for file in files}
     facts = open_facts((*plan.scanners, *plan.containers)) if plan.keep else None
     uses = visible_uses(_look(files, plan, facts, result, step))
     if facts is not None:
@@ -191,6 +197,9 @@ def _judge(uses: list[tuple[str, Use]], plan: Plan, where: Map, result: Assessme
     findings: list[Finding] = []
     for path, use in uses:
         if is_fact(use.subject):
+            continue
+        if use.subject == UNREAD:
+            result.unread.append((path, use))
             continue
         judge = judge_of(use.subject, known)
         if judge is None:

@@ -134,7 +134,7 @@ class _Crew:
         errors = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the worker
         try:
             process = subprocess.Popen(
-                [sys.executable, "-c", _START, json.dumps(sys.path), json.dumps(order)],
+                [sys.executable, "-I", "-c", _START, json.dumps(_own_path()), json.dumps(order)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -213,6 +213,12 @@ class _Crew:
                 cast(BinaryIO, stream).close()
         process.wait()
         worker.errors.close()
+
+
+def _own_path() -> list[str]:
+    """Return where this process finds modules, the working folder last: a `json.py` among the files that are looked into is not ours."""
+    here = [place for place in sys.path if place in ("", os.getcwd())]
+    return [place for place in sys.path if place not in here] + here
 
 
 def _cannot_start(code: str, words: str) -> AnywarpError:

@@ -22,6 +22,9 @@ DAYS: dict[Effort, tuple[float, float]] = {
 }
 """Person-days of 8 hours that one thing to do may take."""
 
+ONCE = frozenset({"re-index"})
+"""Answers that are one decision however many files ask for it: another build of a package is installed once."""
+
 PER_NAME, PER_FILE, PER_PLACE = 0.2, 0.1, 0.02
 """Shares of that for each further name for the same reason, each further file with it, and each further place in a file."""
 
@@ -30,7 +33,8 @@ MOST = 3.0
 
 HOW = (
     "counted per thing to do: minutes 5-30 min, hours 1-8 h, days 1-5, weeks 5-20 days of work; of what has the same reason, each further name "
-    "costs a fifth, each further file a tenth, each further place in a file a fiftieth, together at most three times the first"
+    "costs a fifth, each further file a tenth, each further place in a file a fiftieth, together at most three times the first; another build "
+    "of a package is one thing to do"
 )
 
 
@@ -94,7 +98,8 @@ class _Work:
     def days(self) -> Days:
         named = self.answer in ("no-path", "replace")
         again = PER_NAME * (len(self.names) - 1) if named else 0.0
-        again += PER_FILE * (len(self.files) - 1) + PER_PLACE * self.more_places
+        if self.answer not in ONCE:
+            again += PER_FILE * (len(self.files) - 1) + PER_PLACE * self.more_places
         low, high = DAYS[self.effort]
         times = 1 + min(again, MOST)
         return Days(low * times, high * times)

@@ -18,6 +18,7 @@ from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.migrate import codes
 from anywarp.migrate.findings import Use
 from anywarp.migrate.scan import HEAD, Container, Doors, Member, Scanner, cut
+from anywarp.migrate.scan.lines import utf8
 from anywarp.migrate.tree import File, open_regular
 
 MOST_PLACES = 20_000
@@ -32,6 +33,8 @@ DEEPEST = 4
 INSTALLED = frozenset({"site-packages", "dist-packages"})
 """Folders whose content others made."""
 
+_WIDE = (b"\xff\xfe", b"\xfe\xff")
+"""What begins a text in UTF-16."""
 _MAPPED_FROM, _SPOOLED_FROM = 1 << 20, 64 << 20
 _SYSTEM = ("usr/", "lib/", "lib64/", "bin/", "sbin/", "etc/", "var/lib/", "opt/nvidia/", "opt/conda/", "opt/rocm")
 _OWN = ("usr/src/", "usr/local/src/", "usr/local/app")
@@ -59,6 +62,7 @@ class Look:
 
 def wanted(look: Look, path: PurePath, head: bytes, installed: bool) -> tuple[list[Scanner], Container | None]:
     """Return the scanners that want a file and the container that opens it; of what is installed, only those that say so."""
+    head = utf8(head) if head[:2] in _WIDE else head
     scanners = [s for s in look.doors.scanners if (s.installed or not installed) and s.wants(path, head)]
     return scanners, next((c for c in look.doors.containers if c.wants(path, head)), None)
 
@@ -92,8 +96,12 @@ def look_into(file: File, look: Look, known: Callable[[str], bool] = lambda key:
             scanners, container = wanted(look, path, head, installed)
             if not scanners and container is None:
                 return "", Seen()
-            key = key_of(stream, path, f"{installed} {file.named}", look.alive)
-            if known(key):
+            key = ""
+            if container is not None or any(
+                s.last is None for s in scanners
+            ):  # a sweep alone is quicker than to keep it
+                key = key_of(stream, path, f"{installed} {file.named}", look.alive)
+            if key and known(key):
                 return key, None
             stream.seek(0)
             seen = Seen()
@@ -117,8 +125,18 @@ def _scan(file: BinaryIO, size: int, path: PurePath, scanners: list[Scanner], se
     if not able:
         return
     data = _data(file, size, all(s.mapped for s in able))
+    if data[:2] in _WIDE:
+        data = utf8(bytes(data))  # a text of two bytes a character: every scanner reads it as the others
+    before = len(seen.uses)
     for scanner in able:
-        _run(scanner, data, path, seen, inner)
+        if scanner.last is None:
+            _run(scanner.name, scanner.scan(data, path), seen, inner)
+    told: dict[int, set[str]] = {}
+    for row in seen.uses[before:]:
+        told.setdefault(row[3], set()).add(row[2])
+    for scanner in able:
+        if scanner.last is not None:
+            _run(scanner.name, scanner.last(data, path, told), seen, inner)
     if isinstance(data, mmap.mmap):
         try:
             data.close()
@@ -144,10 +162,10 @@ def _data(file: BinaryIO, size: int, mapped: bool) -> bytes:
         return cast(bytes, mmap.mmap(aside.fileno(), 0, access=mmap.ACCESS_READ))
 
 
-def _run(scanner: Scanner, data: bytes, path: PurePath, seen: Seen, inner: str) -> None:
+def _run(name: str, uses: Iterator[Use], seen: Seen, inner: str) -> None:
     """Run one scanner; whatever it raises costs its own findings in this file alone."""
     try:
-        for count, use in enumerate(scanner.scan(data, path)):
+        for count, use in enumerate(uses):
             if count >= MOST_PLACES or len(seen.uses) >= MOST_INSIDE:
                 most = MOST_PLACES if count >= MOST_PLACES else MOST_INSIDE
                 text = f"it has more than {most:,} places; the rest is not listed"
@@ -157,9 +175,9 @@ def _run(scanner: Scanner, data: bytes, path: PurePath, seen: Seen, inner: str) 
     except AnywarpError as error:
         _problem(seen, inner, error.diagnostic)
     except MemoryError:
-        _problem(seen, inner, codes.diagnostic(codes.NOT_UNDERSTOOD, f"{scanner.name}: it needs too much memory"))
+        _problem(seen, inner, codes.diagnostic(codes.NOT_UNDERSTOOD, f"{name}: it needs too much memory"))
     except Exception as error:
-        text = f"{scanner.name}: {type(error).__name__}: {str(error)[:200]}"
+        text = f"{name}: {type(error).__name__}: {str(error)[:200]}"
         _problem(seen, inner, codes.diagnostic(codes.NOT_UNDERSTOOD, text))
 
 

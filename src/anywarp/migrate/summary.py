@@ -23,6 +23,7 @@ from anywarp.migrate.kinds import KINDS, kind_of
 from anywarp.migrate.look import is_installed
 from anywarp.migrate.reach import Deployment
 from anywarp.migrate.shown import visible
+from anywarp.migrate.standing import standing
 from anywarp.migrate.target import Target
 from anywarp.migrate.tree import read
 
@@ -42,6 +43,8 @@ class Share:
     places: int
     files: int
     days: Days
+    decisions: int = 0
+    """How many things there are to do or to decide: findings with the same reason and advice are one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,15 @@ class Reached:
 
 
 @dataclass(frozen=True, slots=True)
+class Aside:
+    """What does not stand in production: what it is, its findings, and the work for them."""
+
+    what: str
+    findings: int
+    days: Days
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """All of it; `next` holds commands to type."""
 
@@ -77,6 +89,9 @@ class Summary:
     blockers: tuple[Blocker, ...]
     days: Days
     next: tuple[str, ...]
+    aside: tuple[Aside, ...] = ()
+    order: tuple[str, ...] = ()
+    """Deployments in the order in which to move them: what has least in its way first."""
 
 
 def summarize(assessment: Assessment) -> Summary:
@@ -88,14 +103,35 @@ def summarize(assessment: Assessment) -> Summary:
     for finding in findings:
         row = kinds[kind_of(finding.use.subject)]
         row[finding.verdict.answer] = row.get(finding.verdict.answer, 0) + 1
+    deployments = _deployments(assessment)
     return Summary(
         shares,
         {kind: row for kind, row in kinds.items() if row},
-        _deployments(assessment),
+        deployments,
         _blockers(findings),
         sum_of(days.values()),
         _next(assessment),
+        _aside(findings),
+        _order(deployments),
     )
+
+
+def _aside(findings: Sequence[Finding]) -> tuple[Aside, ...]:
+    """Return what stands in tests, samples and the like, with the work for it if it were alone."""
+    groups: dict[str, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        if word := standing(finding.path):
+            groups[word].append(finding)
+    return tuple(Aside(word, len(of), sum_of(days_of(of).values())) for word, of in sorted(groups.items()))
+
+
+def _order(deployments: Sequence[Reached]) -> tuple[str, ...]:
+    """Return the deployments from the least that stands in the way to the most; those of tests and samples last."""
+
+    def rank(row: Reached) -> tuple[bool, int, float, str]:
+        return bool(standing(row.deployment.path)), RANK[row.worst], row.days.high, row.deployment.id
+
+    return tuple(row.deployment.id for row in sorted(deployments, key=rank))
 
 
 def fingerprints(findings: Sequence[Finding]) -> list[str]:
@@ -140,7 +176,8 @@ def target_arguments(target: Target) -> str:
 
 def _share(answer: Answer, findings: Sequence[Finding], days: Days) -> Share:
     these = [f for f in findings if f.verdict.answer == answer]
-    return Share(answer, len(these), sum(map(places, these)), len({f.path for f in these}), days)
+    decisions = len({thing_of(f) for f in these})
+    return Share(answer, len(these), sum(map(places, these)), len({f.path for f in these}), days, decisions)
 
 
 def _deployments(assessment: Assessment) -> tuple[Reached, ...]:
@@ -168,6 +205,7 @@ def _blockers(findings: Sequence[Finding]) -> tuple[Blocker, ...]:
         sorted(
             found,
             key=lambda b: (
+                bool(standing(b.first.path)),
                 -RANK[b.first.verdict.answer],
                 -_EFFORTS.index(b.first.verdict.effort),
                 -len(b.reaches),
@@ -223,7 +261,13 @@ def as_json(summary: Summary) -> dict[str, Any]:
     """Return the summary as it stands in reports."""
     return {
         "answers": {
-            s.answer: {"findings": s.findings, "places": s.places, "files": s.files, "person_days": _range(s.days)}
+            s.answer: {
+                "findings": s.findings,
+                "decisions": s.decisions,
+                "places": s.places,
+                "files": s.files,
+                "person_days": _range(s.days),
+            }
             for s in summary.shares
         },
         "kinds": {kind: dict(row) for kind, row in summary.kinds.items()},
@@ -242,6 +286,8 @@ def as_json(summary: Summary) -> dict[str, Any]:
             }
             for b in summary.blockers[:50]
         ],
+        "aside": {a.what: {"findings": a.findings, "person_days": _range(a.days)} for a in summary.aside},
+        "order": list(summary.order),
         "next": list(summary.next),
     }
 

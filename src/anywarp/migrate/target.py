@@ -15,6 +15,13 @@ from anywarp.diagnostics import AnywarpError, Diagnostic
 
 Device = Literal["cpu", "hip", "cuda"]
 
+USUAL_ARCHITECTURE, USUAL_ROCM = "gfx942", "7.1"
+"""What a conversion is for unless its user says otherwise; build files must name an architecture where the target leaves it open."""
+
+_NO_IMAGES = re.compile(
+    r"gfx9(?:0a|4[0-9a-f]|50|-4-generic)"
+)  # AMD's instruction sets from CDNA 2 on have no image instructions
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -32,6 +39,11 @@ class Target:
         if not self.architecture:
             return 0
         return 64 if re.match(r"gfx9", self.architecture) else 32
+
+    @property
+    def has_images(self) -> bool:
+        """Whether texture functions work there; without image instructions HIP's do not compile. True where the architecture is open."""
+        return not _NO_IMAGES.match(self.architecture)
 
     def __str__(self) -> str:
         if self.device != "hip":

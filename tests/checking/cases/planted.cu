@@ -169,7 +169,7 @@ __global__ void wrong_barrier_count(int* out) {
 
 __global__ void wrong_shuffle_mask(int* out) {
   int t = threadIdx.x, v = t;
-  if (t < 16) v = __reduce_add_sync(0xffffffffu, t);  // BUG sync: wrong member mask
+  if (t < 16) v = __reduce_add_sync(0xffff0000u, t);  // BUG sync: wrong member mask
   out[t] = v;
 }
 
@@ -183,4 +183,24 @@ __global__ void waits_for_ever(int* out) {
   }
   out[t] += 1;
 }
+}
+
+__global__ void counts_that_differ(int* out) {
+  int t = threadIdx.x;
+  out[t] = t;
+  if (t < 32) {
+    asm volatile("bar.sync 1, 32;" ::: "memory");
+  } else {
+    asm volatile("bar.sync 1, 64;" ::: "memory");  // BUG sync: wrong barrier count
+  }
+  out[t] += 1;
+}
+
+__global__ void names_who_waits_elsewhere(int* out) {
+  int t = threadIdx.x;
+  if (t < 16) {
+    out[t] = __reduce_add_sync(0xffffffffu, t);  // BUG sync: wrong member mask
+  }
+  __syncthreads();
+  out[t] += 1;
 }

@@ -193,4 +193,4 @@ def test_a_header_of_the_tree_is_not_cudas():
     options = Options(parse_target("hip", rocm="7.1"), local=frozenset(("src/a.cpp", "include/mma.h")))
     data = b'#include "mma.h"\n#include "nvrtc.h"\n#include <cufft.h>\n'
     done = translate(data, PurePath("src/a.cpp"), options)
-    assert done.text == b'#include "mma.h"\n#include <hip/hiprtc.h>\n#include <hipfft/hipfft.h>\n'
+    assert done.text == b'#include "mma.h"\n#include "hip/hiprtc.h"\n#include <hipfft/hipfft.h>\n'

@@ -19,6 +19,7 @@ FREELOADER = "Y014"
 REPLACED_WHOLE = "Y015"
 INVALID = "Y017"
 CLASH = "Y018"
+DEPENDS = "Y019"
 
 
 def problem(code: str, message: str, help: str) -> AnywarpError:

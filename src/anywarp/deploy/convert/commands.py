@@ -188,9 +188,8 @@ def _command(command: Command, options: Options, parsed: bool) -> Iterator[Findi
     name = command.words[place].rsplit("/", 1)[-1]
     asked = place + 1 + (command.words[place : place + 2] == ("command", "-v"))
     if name in ("which", "command", "type", "hash") and command.words[asked : asked + 1] == ("nvidia-smi",):
-        yield Change(
-            *command.spans[asked], b"amd-smi", "the tool of AMD's driver", "ROCm/amdsmi docs/how-to/amdsmi-cli-tool.md"
-        )
+        source = "ROCm/amdsmi docs/how-to/amdsmi-cli-tool.md"
+        yield Change(*command.spans[asked], b"amd-smi", "the tool of AMD's driver", source, renames="nvidia-smi")
     elif name == "nvidia-smi":
         yield from smi.converted(command, place, parsed)
     elif name in _TOOLS:

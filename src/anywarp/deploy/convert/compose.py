@@ -6,7 +6,7 @@ Compose gives AMD GPUs to a service as devices of the host, with the group that 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -206,6 +206,18 @@ def _outermost(service: Node, entries: Held) -> Entry | None:
     return chosen
 
 
+def _named(entries: Sequence[Entry]) -> Iterator[tuple[Entry, str, str | None]]:
+    """Yield entries that set a variable, with its name and its value, None where it is taken from outside."""
+    for entry in entries:
+        if entry.value.kind != "scalar":
+            continue
+        if entry.key is not None:
+            yield entry, entry.key.text, entry.value.text
+        else:
+            name, sign, value = entry.value.text.partition("=")
+            yield entry, name, value if sign else None
+
+
 def variables(
     text: YamlText, holder: Node | None, entries: Held, options: Options, building: bool = False
 ) -> Iterator[Finding]:
@@ -214,15 +226,11 @@ def variables(
         return
     mine = entries.of(holder)
     gone: list[Entry] = []
-    for entry in mine:
-        if entry.value.kind != "scalar":
-            continue
-        if entry.key is not None:
-            name, value = entry.key.text, entry.value.text
-        else:
-            name, sign, value = entry.value.text.partition("=")
-            value = value if sign else None
+    given = {name: value for _, name, value in _named(mine)}
+    for entry, name, value in _named(mine):
         answer = environment.variable(name, value, options)
+        if answer is not None and answer.action == "replace":
+            answer = environment.once(answer, name, given)
         if answer is None:
             continue
         if answer.action == "remove" and building:
@@ -240,7 +248,8 @@ def _variable(text: YamlText, entry: Entry, name: str, value: str | None, answer
         if new != name:
             yield Change(*text.span(entry.key), new.encode(), answer.reason, answer.source)
         if answer.text != value:
-            yield Change(*text.span(entry.value), answer.text.encode(), answer.reason, answer.source)
+            place = text.span(entry.value)
+            yield Change(*place, answer.text.encode(), answer.reason, answer.source, _with(name, new))
     elif answer.action == "replace":
         written = new if value is None else f"{new}={answer.text}"
         yield Change(*text.span(entry.value), written.encode(), answer.reason, answer.source)
@@ -248,6 +257,11 @@ def _variable(text: YamlText, entry: Entry, name: str, value: str | None, answer
         yield Refusal(*text.whole(entry), answer.reason, answer.help, answer.source, answer.code)
     else:
         yield Fine(*text.whole(entry), answer.reason, answer.source)
+
+
+def _with(name: str, new: str) -> str:
+    """Return what a value goes by whose variable has another name now: it stays where that name stays."""
+    return f"${name}" if new != name else ""
 
 
 def _gone(text: YamlText, gone: list[Entry], mine: list[Entry], entries: Held, options: Options) -> Iterator[Finding]:

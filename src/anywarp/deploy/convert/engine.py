@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from anywarp.deploy.convert import codes, registry, sweep
+from anywarp.deploy.convert import agreement, codes, registry, sweep
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal
 from anywarp.migrate.writing import Edit, apply
 
@@ -79,6 +79,7 @@ def convert(data: bytes, path: PurePath, options: Options, only: Sequence[str] =
         return Converted(kind.NAME, data, data, ())
     findings = _settled(_real(data, finding) for finding in kind.convert(data, path, options))
     findings += _left(data, findings, list(kind.comments(data)))
+    findings = agreement.agreed(data, findings, options)
     findings.sort(key=lambda finding: (finding.start, finding.end))
     edits = [Edit(f.start, f.end, f.replacement) for f in findings if isinstance(f, Change)]
     return Converted(kind.NAME, data, apply(data, edits), tuple(findings))
@@ -99,7 +100,9 @@ def _answered(data: bytes, options: Options) -> bool:
 
 def _settled(findings: Iterable[Finding]) -> list[Finding]:
     """Sort findings by place, drop changes that say the same twice, and turn a change that clashes with another into a refusal."""
-    found = sorted(findings, key=lambda finding: (finding.start, finding.end > finding.start, -finding.end))
+    found = sorted(
+        dict.fromkeys(findings), key=lambda finding: (finding.start, finding.end > finding.start, -finding.end)
+    )
     out: list[Finding] = []
     last: Change | None = None
     for finding in found:

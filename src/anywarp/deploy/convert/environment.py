@@ -36,6 +36,18 @@ def variable(name: str, value: str | None, options: Options) -> Answer | None:
     return replace(answer, text=references(answer.text))
 
 
+def once(answer: Answer, name: str, given: dict[str, str | None]) -> Answer:
+    """Return the answer for a variable among those `given` beside it: two of CUDA's names may become one, which is given once."""
+    new = answer.name or name
+    if new not in given or new == name:
+        given[new] = answer.text
+        return answer
+    if given[new] == answer.text:
+        return Answer("remove", f"{new} is given already, with this value", source=answer.source)
+    reason = f"{new} is given already, with another value"
+    return Answer("refuse", reason, help=f"choose which value {new} is to have", source=answer.source, code=NO_TWIN)
+
+
 def references(text: str) -> str:
     """Return a text in which variables that are read (`$CUDA_HOME/lib64`) have the names that they have on ROCm."""
     for found in reversed(list(USED.finditer(text))):

@@ -34,7 +34,7 @@ def image(reference: str, options: Options) -> Answer | None:
         return _refused(row["reason"], _advice(row), row)
     if "{torch}" in row["target"]:
         return _torch(row, tag["torch"], options)
-    return _filled(row, tag, parts.tag or "latest", options)
+    return _filled(row, tag, parts.tag, options)
 
 
 def _filled(row: Row, tag: re.Match[str], old: str, options: Options) -> Answer:
@@ -42,7 +42,10 @@ def _filled(row: Row, tag: re.Match[str], old: str, options: Options) -> Answer:
     if not release and "{rocm}" in row["target"]:
         return _refused("the release of ROCm is not known", "give it by --rocm", row)
     values = {"rocm": release, "tag": old, **{key: value or "" for key, value in tag.groupdict().items()}}
-    return Answer("replace", row["reason"], row["target"].format_map(values), source=row["source"])
+    text = row["target"].format_map(values)
+    if not old:  # no tag means `latest`, and where a tag is added elsewhere, a second one would be no reference
+        text = text.removesuffix(":").removesuffix(":latest")
+    return Answer("replace", row["reason"], text, source=row["source"])
 
 
 def _torch(row: Row, version: str, options: Options) -> Answer:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from anywarp.catalogue.replacements import image_parts, kind, resource
 from anywarp.deploy.convert import codes, k8s_operator
@@ -16,6 +17,8 @@ from anywarp.deploy.convert.sweep import mentions_nvidia
 from anywarp.deploy.convert.yaml_text import Entry, YamlText
 from anywarp.migrate.scan.outline import Node
 
+_PORT = ":9400"
+"""Where NVIDIA's exporter listens, as a name that others go by."""
 _MONITORS = ("ServiceMonitor", "PodMonitor")
 _RUNNERS = ("DaemonSet", "Deployment", "StatefulSet", "Pod")
 _CEL_ATTRIBUTE = re.compile(
@@ -59,7 +62,9 @@ def whole(text: YamlText, root: Node, options: Options) -> Iterator[Finding]:
     elif what in _RUNNERS and (name := _workload(root)):
         found = kind("workload", name)
         assert found is not None
-        yield refusal(*place, found, "take the object out and install what takes its place", codes.REPLACED_WHOLE)
+        help = "take the object out and install what takes its place"
+        left = refusal(*place, found, help, codes.REPLACED_WHOLE)
+        yield replace(left, needs=_PORT) if name == "dcgm-exporter" else left
     elif what in _MONITORS and b"dcgm" in text.data[place[0] : place[1]].lower():
         reason = "a monitor of NVIDIA's exporter; AMD's operator makes one for its own (spec.metricsExporter.prometheus.serviceMonitor.enable)"
         help = "take it out when AMD's exporter is installed, or select its service, which listens on port 5000"
@@ -121,8 +126,16 @@ def pair(text: YamlText, entry: Entry) -> Iterator[Finding]:
         and name in ("port", "targetPort", "containerPort", "prometheus.io/port", "number")
         and _of_exporter(text, entry)
     ):
-        reason = "AMD's device metrics exporter listens on port 5000"
-        yield Change(*text.span(entry.value), b"5000", reason, "ROCm/device-metrics-exporter docs/configuration")
+        source = "ROCm/device-metrics-exporter docs/configuration"
+        if text.kind(entry) in (*_RUNNERS, "Service", ""):  # of the exporter itself, or of a chart that runs it
+            reason = (
+                "a port of NVIDIA's exporter, whose listen address, service and probes go by it; AMD's listens on 5000"
+            )
+            help = "install AMD's device metrics exporter, which brings a service of its own, and take this out"
+            yield Refusal(*text.span(entry.value), reason, help, source, codes.NO_COUNTERPART, needs=_PORT)
+        else:
+            reason = "AMD's device metrics exporter listens on port 5000"
+            yield Change(*text.span(entry.value), b"5000", reason, source, renames=_PORT)
     elif name == "namespace" and (row := kind("namespace", value)) is not None:
         yield refusal(
             *text.span(entry.value), row, f"write {row['target']} if AMD's operator is installed there", codes.ASK

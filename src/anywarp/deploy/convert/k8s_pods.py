@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from anywarp.catalogue.replacements import image as image_row
-from anywarp.catalogue.replacements import kind, resource
+from anywarp.catalogue.replacements import image_parts, kind, resource
 from anywarp.deploy.convert import codes, environment, images
 from anywarp.deploy.convert.model import Answer, Change, Finding, Fine, Note, Options, Refusal, refusal
 from anywarp.deploy.convert.yaml_text import Entry, YamlText
@@ -21,14 +21,35 @@ _AMD_EXAMPLES = "ROCm/k8s-device-plugin example/vllm-serve/deployment.yaml"
 
 def image(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:
     """Convert the value of a key that holds a reference to an image."""
+    parts = image_parts(entry.value.text)
+    whole = bool(parts.tag or parts.digest)
+    if not whole and entry.key is not None and (text.beside(entry, "registry") or _tag_key(text, entry)):
+        yield from repository(text, entry, options)
+        return
     answer = images.image(entry.value.text, options)
-    if answer is not None:
-        yield from said(text, entry, answer)
+    if answer is None:
+        return
+    if not whole and answer.action == "replace" and image_parts(answer.text).tag and not text.kind(entry):
+        help = f"write {answer.text}, in the way in which this chart puts the tag behind the image"
+        reason = "an image without a tag outside of any object: what reads it may add one"
+        yield Refusal(*text.span(entry.value), reason, help, answer.source, codes.ASK)
+        return
+    yield from said(text, entry, answer)
+
+
+def _tag_key(text: YamlText, entry: Entry) -> str:
+    """Return the key beside an image that holds its tag: `tag`, `newTag`, `imageTag`, or the image's own key with Tag behind it."""
+    assert entry.key is not None
+    own = entry.key.text
+    stem = re.sub(r"(?i)_?image(?:name)?$", "", own)
+    keys = ("newTag",) if own == "newName" else ("tag", f"{own}Tag", f"{own}_tag", "imageTag", "image_tag")
+    keys += (f"{stem}Tag", f"{stem}_tag") if stem else ()
+    return next((key for key in keys if text.sibling(entry, key) is not None), "")
 
 
 def repository(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:
     """Convert an image that a chart or Kustomize keeps in parts: registry, repository and tag beside each other."""
-    tag_key = "newTag" if entry.key is not None and entry.key.text == "newName" else "tag"
+    tag_key = _tag_key(text, entry) or "tag"
     registry, tag = text.beside(entry, "registry"), text.beside(entry, tag_key)
     name = f"{registry}/{entry.value.text}" if registry else entry.value.text
     answer = images.image(f"{name}:{tag}" if tag else name, options)
@@ -68,11 +89,12 @@ def variables(text: YamlText, entry: Entry, options: Options) -> Iterator[Findin
     """Convert a list of variables: mappings with `name` and `value`."""
     gone: list[Finding] = []
     kept = 0
+    given = {item.value("name"): item.value("value") or None for item in entry.value.entries if item.kind == "map"}
     for item in entry.value.entries:
         if item.kind != "map" or not item.value("name"):
             kept += 1
             continue
-        found = list(_variable(text, entry, item, options))
+        found = list(_variable(text, entry, item, options, given))
         removed = any(isinstance(finding, Change) and not finding.replacement for finding in found)
         kept += not removed
         (gone if removed else []).extend(found)
@@ -103,10 +125,14 @@ def _joined(text: YamlText, gone: list[Finding]) -> Iterator[Finding]:
         yield last
 
 
-def _variable(text: YamlText, entry: Entry, item: Node, options: Options) -> Iterator[Finding]:
+def _variable(
+    text: YamlText, entry: Entry, item: Node, options: Options, given: dict[str, str | None]
+) -> Iterator[Finding]:
     name_node, value_node = item.get("name"), item.get("value")
     assert name_node is not None
     answer = environment.variable(name_node.text, value_node.text if value_node is not None else None, options)
+    if answer is not None and answer.action == "replace" and value_node is not None:
+        answer = environment.once(answer, name_node.text, given)
     if answer is None:
         return
     name_entry = Entry(None, name_node, entry.path, item, entry.root)
@@ -140,7 +166,10 @@ def _renamed(text: YamlText, entry: Entry, value: Node | None, answer: Answer) -
     if text.inner(value) is None:
         yield Refusal(*place, answer.reason, f"write the value {answer.text}", answer.source, codes.NOT_CONVERTED)
     else:
-        yield Change(*place, answer.text.encode(), answer.reason, answer.source)
+        renames = (
+            f"${entry.value.text}" if answer.name not in ("", entry.value.text) else ""
+        )  # the value stays where the name does
+        yield Change(*place, answer.text.encode(), answer.reason, answer.source, renames)
 
 
 def variable_key(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:

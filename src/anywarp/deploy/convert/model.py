@@ -6,25 +6,29 @@ Rules are pure functions of bytes: they read no other file, so that a file is co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Literal, Protocol
 
 from anywarp.catalogue.migration import Row
-from anywarp.migrate.target import Target
+from anywarp.migrate.target import USUAL_ARCHITECTURE, USUAL_ROCM, Target
 
 Naming = Literal["single", "mixed"]
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Bytes `[start, end)` of the original become `replacement`, because of `reason`, as said in `source`."""
+    """Bytes `[start, end)` of the original become `replacement`, because of `reason`, as said in `source`.
+
+    `renames`: a name that is gone when this is done and that the bytes themselves do not show (`agreement.py`).
+    """
 
     start: int
     end: int
     replacement: bytes
     reason: str
     source: str = ""
+    renames: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,8 @@ class Refusal:
     help: str
     source: str = ""
     code: str = "Y010"
+    needs: str = ""
+    """A name that the place goes by as it stands and that its bytes do not show (a `Change.renames`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +93,7 @@ class Options:
     `images` answers for images: old reference to new one, as from `--image OLD=NEW`.
     """
 
-    target: Target = field(default_factory=lambda: Target("hip", "gfx942", "7.1"))
+    target: Target = field(default_factory=lambda: Target("hip", USUAL_ARCHITECTURE, USUAL_ROCM))
     card: str = "Instinct MI300X"
     naming: Naming = "single"
     mapping: Mapping[tuple[str, str], tuple[str, str]] = field(default_factory=dict[tuple[str, str], tuple[str, str]])
@@ -130,13 +136,7 @@ def refusal(start: int, end: int, row: Row, help: str, code: str = "Y010") -> Re
 def moved(findings: Iterable[Finding], by: int) -> Iterator[Finding]:
     """Yield findings about a part of a text as findings about the text, in which the part begins `by` bytes on."""
     for finding in findings:
-        start, end = finding.start + by, finding.end + by
-        if isinstance(finding, Change):
-            yield Change(start, end, finding.replacement, finding.reason, finding.source)
-        elif isinstance(finding, Refusal):
-            yield Refusal(start, end, finding.reason, finding.help, finding.source, finding.code)
-        else:
-            yield type(finding)(start, end, finding.reason, finding.source)
+        yield replace(finding, start=finding.start + by, end=finding.end + by)
 
 
 Embedded = Callable[[bytes, Options], Iterator[Finding]]

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Literal
 
-from anywarp.deploy.convert.model import Change, Finding, Refusal
+from anywarp.deploy.convert.model import Change, Finding
 
 Style = Literal["plain", "double", "single"]
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
@@ -25,11 +26,9 @@ def inside(
     for finding in convert(text):
         first, last = start + offsets[finding.start], start + offsets[finding.end]
         if isinstance(finding, Change):
-            yield Change(first, last, _written(finding.replacement, style), finding.reason, finding.source)
-        elif isinstance(finding, Refusal):
-            yield Refusal(first, last, finding.reason, finding.help, finding.source, finding.code)
+            yield replace(finding, start=first, end=last, replacement=_written(finding.replacement, style))
         else:
-            yield type(finding)(first, last, finding.reason, finding.source)
+            yield replace(finding, start=first, end=last)
 
 
 def value(data: bytes, start: int, end: int, style: Style) -> str:

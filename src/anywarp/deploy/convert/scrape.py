@@ -45,7 +45,10 @@ def _job(text: YamlText, job: Node) -> Iterator[Finding]:
         if node.kind != "scalar":
             continue
         start, end = text.span(node)
-        if ours and (port := re.search(rb"(?<!\d)9400(?!\d)", text.data[start:end])):
+        named = (
+            MENTION.search(text.data, start, end) is not None
+        )  # the place names NVIDIA's exporter: host and port go together
+        if ours and not named and (port := re.search(rb"(?<!\d)9400(?!\d)", text.data[start:end])):
             place = start + port.start()
             yield Change(place, place + 4, b"5000", "the port of AMD's exporter", _SOURCE)
         if node is name and MENTION.search(node.text.encode()):
@@ -53,7 +56,6 @@ def _job(text: YamlText, job: Node) -> Iterator[Finding]:
         elif promql.NVIDIAS.search(node.text):
             help = "write it anew for AMD's metrics (lower case, gpu_...)"
             yield Refusal(start, end, "a pattern of NVIDIA's metrics", help, _SOURCE, promql.NO_TWIN)
-        elif MENTION.search(text.data, start, end):
-            yield Refusal(
-                start, end, "names NVIDIA's exporter", "name what AMD's exporter is called here", _SOURCE, promql.LABEL
-            )
+        elif named:
+            help = "name what AMD's exporter is called here, and its port, 5000"
+            yield Refusal(start, end, "names NVIDIA's exporter", help, _SOURCE, promql.LABEL)

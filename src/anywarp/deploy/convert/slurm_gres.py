@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from anywarp.catalogue.migration import rows
 from anywarp.deploy.convert import shell_scripts
-from anywarp.deploy.convert.model import Change, Finding, Options, Refusal
+from anywarp.deploy.convert.model import Change, Finding, Options, Refusal, moved
 
 NAME = "gres.conf"
 _AUTODETECT = re.compile(r"(?i)\bAutoDetect[ \t]*=[ \t]*(?P<value>\w+)")
@@ -64,10 +64,8 @@ def _type(found: re.Match[str], base: int, options: Options) -> Iterator[Finding
     name = found["value"]
     for one in shell_scripts.slurm_options(f"--gres=gpu:{name}:1", 0, options):
         shift = base + found.start("value") - one.start
-        if isinstance(one, Change):
-            yield Change(one.start + shift, one.end + shift, one.replacement, one.reason, one.source)
-        elif isinstance(one, Refusal):
-            yield Refusal(one.start + shift, one.end + shift, one.reason, one.help, one.source, one.code)
+        if isinstance(one, Change | Refusal):
+            yield from moved([one], shift)
 
 
 def comments(data: bytes) -> Iterable[tuple[int, int]]:

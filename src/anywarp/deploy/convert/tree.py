@@ -5,8 +5,9 @@ The tree is listed before anything is written, so that a folder for results may 
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
@@ -16,7 +17,7 @@ from anywarp.deploy.convert.model import Options
 from anywarp.diagnostics import AnywarpError, Diagnostic, Source
 from anywarp.migrate import tree
 from anywarp.migrate.shown import visible
-from anywarp.migrate.writing import EditList, WritingError, copy_below, replace, write_below
+from anywarp.migrate.writing import EditList, EditRun, WritingError, copy_below, write_below
 
 EDIT_LIST = ".anywarp-convert.json"
 LARGEST = 8 << 20
@@ -75,7 +76,7 @@ def run(
 
 
 def _ours(shown: str, own: str) -> bool:
-    return shown == EDIT_LIST or bool(own and shown.startswith(own))
+    return shown.endswith(EDIT_LIST) or bool(own and shown.startswith(own))
 
 
 def _inside(root: Path, out: Path | None) -> str:
@@ -134,34 +135,39 @@ def write_tree(done: Run, out: Path) -> list[Diagnostic]:
     return problems
 
 
-def write_in_place(done: Run) -> list[Diagnostic]:
-    """Replace the converted files by what became of them, and keep the edits in a list beside them. Return what could not be written."""
+@contextlib.contextmanager
+def in_place(root: Path) -> Generator[EditRun]:
+    """Begin a run in place, which keeps others out; AnywarpError where one is at work, or no list of edits can be kept."""
+    with contextlib.ExitStack() as until:
+        try:
+            run = until.enter_context(EditList.of(root, EDIT_LIST).run())
+        except WritingError as error:
+            help = "wait for the other run where there is one; or write to another folder with -o"
+            raise codes.problem(codes.CANNOT_WRITE, visible(str(error)), help) from None
+        yield run
+
+
+def write_in_place(done: Run, edits: EditRun) -> list[Diagnostic]:
+    """Replace the converted files by what became of them. Return what could not be written."""
     problems: list[Diagnostic] = []
-    folder = done.root if done.root.is_dir() else done.root.parent
-    edits = EditList(folder, EDIT_LIST)
-    try:
-        for result in done.results:
-            converted = result.converted
-            if converted is None or converted.new == converted.old:
-                continue
-            try:
-                edits.add(result.file.shown, converted.old, converted.edits())
-                edits.save()
-                replace(result.file.place, converted.old, converted.new)
-            except OSError as error:
-                problems.append(_unwritten(error))
-    except WritingError as error:
-        problems.append(_unwritten(error))
+    for result in done.results:
+        converted = result.converted
+        if converted is None or converted.new == converted.old:
+            continue
+        try:
+            edits.replace(result.file.shown, converted.old, converted.edits())
+        except WritingError as error:
+            problems.append(_unwritten(error))
     return problems
 
 
 def undo(root: Path) -> Iterator[tuple[str, str]]:
     """Undo the last run in place at `root`: yield each file, with "" or the reason why it could not be undone."""
-    folder = root if root.is_dir() else root.parent
     try:
-        yield from EditList(folder, EDIT_LIST).undo()
+        yield from EditList.of(root, EDIT_LIST).undo()
     except WritingError as error:
-        raise codes.problem(codes.CANNOT_WRITE, str(error), "only what --in-place did can be undone, once") from None
+        help = "only what --in-place did can be undone, once"
+        raise codes.problem(codes.CANNOT_WRITE, visible(str(error)), help) from None
 
 
 def _unwritten(error: OSError) -> Diagnostic:

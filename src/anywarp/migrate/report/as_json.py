@@ -59,6 +59,10 @@ def report(assessment: Assessment, summary: Summary, new: Sequence[bool] | None 
             "excluded": left.excluded,
         },
         "not_judged": dict(assessment.unjudged),
+        "not_looked_at": [
+            {"path": path, "line": use.line, "lines": int(use.detail("count", "1")), "text": use.text}
+            for path, use in assessment.unread
+        ],
     }
 
 

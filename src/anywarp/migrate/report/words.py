@@ -10,7 +10,7 @@ from anywarp.migrate.findings import ANSWERS, Finding
 from anywarp.migrate.shown import shorten, visible
 from anywarp.migrate.summary import Blocker, Summary
 
-MOST_BLOCKERS, MOST_DEPLOYMENTS, MOST_PROBLEMS = 8, 10, 5
+MOST_BLOCKERS, MOST_DEPLOYMENTS, MOST_PROBLEMS, MOST_UNREAD = 8, 10, 5, 5
 _WIDTH = 110
 
 
@@ -41,14 +41,20 @@ def _shares(a: Assessment, summary: Summary) -> Iterator[str]:
     yield ""
     total = len(a.findings)
     if not total:
-        yield "nothing found that depends on CUDA"
+        if a.unread:
+            yield f"nothing found in what is read; {len(a.unread):,} files mention CUDA and were not looked at (below)"
+        else:
+            yield "nothing found that depends on CUDA"
         return
-    yield f"  {'':<26}{'findings':>10}{'share':>8}{'files':>8}   work"
+    yield f"  {'':<26}{'findings':>10}{'share':>8}{'files':>8}{'to decide':>11}   work"
     for share in summary.shares:
         part = _percent(share.findings, total)
-        yield f"  {ANSWERS[share.answer]:<26}{share.findings:>10,}{part:>8}{share.files:>8,}   {share.days}"
+        yield f"  {ANSWERS[share.answer]:<26}{share.findings:>10,}{part:>8}{share.files:>8,}{share.decisions:>11,}   {share.days}"
     files = len({f.path for f in a.findings})
-    yield f"  {'all':<26}{total:>10,}{'':>8}{files:>8,}   {summary.days}"
+    decisions = sum(share.decisions for share in summary.shares)
+    yield f"  {'all':<26}{total:>10,}{'':>8}{files:>8,}{decisions:>11,}   {summary.days}"
+    for aside in summary.aside:
+        yield f"    of these {aside.findings:,} stand in {aside.what}: {aside.days}, which can wait"
     yield from _wrapped(f"work: {HOW}", "  ")
 
 
@@ -90,6 +96,12 @@ def _deployments(summary: Summary) -> list[str]:
         lines.append(f"  {name:<44}{worst:<26}{row.findings:>9,}   {row.days}")
     if len(summary.deployments) > MOST_DEPLOYMENTS:
         lines.append(f"  and {len(summary.deployments) - MOST_DEPLOYMENTS} more")
+    if len(summary.order) > 1:
+        first = ", ".join(shorten(name, 42) for name in summary.order[:MOST_BLOCKERS])
+        lines += _wrapped(
+            f"move in this order, what has least in its way first: {first}{' ...' if len(summary.order) > MOST_BLOCKERS else ''}",
+            "  ",
+        )
     return lines
 
 
@@ -105,6 +117,14 @@ def _not_read(a: Assessment) -> Iterator[str]:
         notes.append(f"{left.special} sockets, devices or pipes not opened")
     if left.excluded:
         notes.append(f"{left.excluded} paths excluded")
+    if a.unread:
+        shown = ", ".join(f"{shorten(path, 60)}:{use.line}" for path, use in a.unread[:MOST_UNREAD])
+        more = (
+            f" and {len(a.unread) - MOST_UNREAD:,} more (--format json has all)" if len(a.unread) > MOST_UNREAD else ""
+        )
+        notes.append(
+            f"{len(a.unread):,} files mention CUDA or NVIDIA in ways that are not read, look at them: {shown}{more}"
+        )
     if a.unjudged:
         names = ", ".join(f"{name} ({count})" for name, count in a.unjudged.most_common(5))
         notes.append(f"seen and not judged: {visible(names)}")

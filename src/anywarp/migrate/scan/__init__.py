@@ -9,6 +9,8 @@ and, where it matters, constants: `LARGEST` (bytes of a file it takes, 64 MiB wh
 as `mmap.mmap`, which slices, searches and unpacks as bytes do, and are not held in memory), `INSTALLED` (True: it also looks at what others
 made and a machine or image merely holds: `site-packages`, system folders of images, a toolkit's own; else a venv would drown the user's code).
 
+One scanner may come last: it has `swept(data, path, told)` in the place of `scan`, and is told on which lines the others found something.
+
 A container is a module named in `CONTAINERS`: `wants` as above, and
 
     def members(file: BinaryIO, path: PurePath) -> Iterator[Member | Use | Diagnostic]
@@ -23,7 +25,7 @@ A scanner runs in a process of its own which may be killed: it keeps nothing bet
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from types import ModuleType
@@ -50,6 +52,8 @@ SCANNERS: tuple[str, ...] = (
     "oci",
     "system_packages",
     "jenkins",
+    "units",
+    "sweep",
 )
 """The modules of this room that scan files, in the order in which their findings are listed."""
 
@@ -85,6 +89,7 @@ class Scanner:
     largest: int = LARGEST
     mapped: bool = False
     installed: bool = False
+    last: Callable[[bytes, PurePath, Mapping[int, Collection[str]]], Iterator[Use]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +123,20 @@ def _module(name: str) -> ModuleType:
     return importlib.import_module(name if "." in name else f"{__name__}.{name}")
 
 
+def _nothing(data: bytes, path: PurePath) -> Iterator[Use]:
+    """Find nothing: what comes last is asked otherwise."""
+    return iter(())
+
+
 def _scanner(module: ModuleType) -> Scanner:
     return Scanner(
         module.__name__.rpartition(".")[2],
         module.wants,
-        module.scan,
+        getattr(module, "scan", _nothing),
         getattr(module, "LARGEST", LARGEST),
         getattr(module, "MAPPED", False),
         getattr(module, "INSTALLED", False),
+        getattr(module, "swept", None),
     )
 
 

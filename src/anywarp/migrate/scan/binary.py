@@ -15,6 +15,7 @@ from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.migrate.findings import Use
 from anywarp.migrate.scan.elf_dynamic import Dynamic, dynamic
 from anywarp.ptx import elf, fatbin
+from anywarp.ptx.carried import carried
 from anywarp.ptx.index import index_module
 from anywarp.ptx.inspect import lacks
 
@@ -39,9 +40,6 @@ _SONAME = re.compile(rf"lib({_STEMS})\.so(?:\.[\d.]+)?")
 _OPENED = re.compile(rb"(?<=\0)lib(?:" + _STEMS.encode() + rb")\.so(?:\.\d+){0,3}(?=\0)")
 _SYMBOL = re.compile(
     r"cublasLt\w+|cublas\w+|cudnn\w+|cufft\w+|curand\w+|cusolver\w+|cusparse\w+|nccl[A-Z]\w+|nvrtc\w+|nvml\w+|nvJitLink\w+|nvtx\w+|cupti\w+|cuda[A-Z]\w+|__cuda\w+|cu[A-Z]\w+"
-)
-_RUNTIME_MARK = re.compile(
-    rb"cudaErrorInsufficientDriver|libcudart_static|CUDA driver version is insufficient for CUDA runtime version"
 )
 _PART = 380
 """Characters of symbols in one detail; a list of them is continued in the next."""
@@ -110,12 +108,7 @@ def _runtime(read: elf.Elf, linked: Dynamic) -> str:
     """Return how NVIDIA's runtime is linked: shared, static (with its symbols or stripped), or not at all: another library registers the code."""
     if any(name.startswith("libcudart.so") for name in linked.needed) or "__cudaRegisterFatBinary" in linked.imported:
         return "shared"
-    content = read.section(".rodata")
-    if content is None or _RUNTIME_MARK.search(content) is None:
-        return "none"
-    names = read.section(".strtab")  # --rebind finds its entry points by the symbols that the file carries
-    known = "cudaMalloc" in linked.offered or (names is not None and b"\0cudaMalloc\0" in bytes(names))
-    return "static" if known else "static, stripped"
+    return carried(read) or "none"
 
 
 def _linked(linked: Dynamic) -> Iterator[Use]:

@@ -20,8 +20,18 @@ TOOLS = frozenset(
 """Programs that come with NVIDIA's driver, toolkit or servers."""
 
 _PREFIXES = frozenset(
-    "sudo env time exec nohup command stdbuf nice ionice eval builtin then do else if while until ! watch xargs".split()
+    "sudo env time exec nohup command stdbuf nice ionice eval builtin then do else if while until ! watch xargs timeout chroot".split()
 )
+_TAKING = {
+    "sudo": "-u -g -h -p -C -D -R -T -U -r -t --user --group --host --prompt --chdir --chroot", "env": "-u -C --unset --chdir",
+    "nice": "-n --adjustment", "ionice": "-c -n --class --classdata", "stdbuf": "-i -o -e --input --output --error",
+    "watch": "-n --interval", "xargs": "-n -P -I -L -d -a -s -E --max-args --max-procs --replace --delimiter --arg-file",
+    "time": "-f -o --format --output", "exec": "-a", "timeout": "-k -s --kill-after --signal",
+}  # fmt: skip
+"""Options of programs that start others, and that take the next word."""
+_FIRST = {"timeout": 1, "chroot": 1}
+"""Words that such a program takes before the command."""
+_BY_NAME = frozenset("killall pkill pgrep pidof".split())
 _VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\+?=)(.*)", re.DOTALL)
 SYSTEM = re.compile(
     r"(?:lib)?(?:cuda|cudnn|cublas|cufft|curand|cusolver|cusparse|nccl|nvinfer|nvonnxparsers?|nvjpeg|npp|nvrtc|nvtx|nvvm|nvjitlink|nvidia|tensorrt"
@@ -40,8 +50,16 @@ _SHELLS = frozenset("bash sh zsh dash ksh".split())
 def seen_in(words: list[Word]) -> Iterator[Seen]:
     """Yield what one command, as words with their offsets, says about CUDA; a script handed on (`bash -c`) is not looked into."""
     words = list(words)
+    starter, first = "", 0
     while words:
         word, offset = words[0]
+        if starter and first and not word.startswith("-"):
+            first -= 1
+            words.pop(0)
+            continue
+        if word in _TAKING.get(starter, "").split() and len(words) > 1:
+            del words[:2]
+            continue
         if found := _VARIABLE.fullmatch(word):
             yield from set_variable(found[1], found[2], offset)
             yield from value_use(found[2], offset)
@@ -53,6 +71,8 @@ def seen_in(words: list[Word]) -> Iterator[Seen]:
         elif word.startswith("@") and len(word) > 1:  # a recipe of make that is not echoed
             words[0] = (word.lstrip("@-+"), offset + 1)
             continue
+        if word in _PREFIXES:
+            starter, first = word, _FIRST.get(word, 0)
         words.pop(0)
     if words:
         yield from _command(words)
@@ -96,6 +116,10 @@ def _command(words: list[Word]) -> Iterator[Seen]:
         yield seen("command." + name, name, offset, arguments=arguments)
         if name not in ("nvidia-docker",):
             return
+    if name in _BY_NAME:
+        for one, at in words[1:]:
+            if one in TOOLS:
+                yield seen("command." + one, one, at, arguments=name)
     reader = _READERS.get(name)
     if reader is not None:
         yield from reader(words)

@@ -55,6 +55,8 @@ def wants(path: PurePath, head: bytes) -> bool:
         ".env",
     ):
         return True
+    if name.endswith((".prolog", ".epilog")) or re.fullmatch(r"(?:task)?(?:prolog|epilog)(?:[._-]\w+)*", name):
+        return b"\0" not in head  # Slurm runs them by what its configuration says, wherever they lie
     return not path.suffix and head.startswith(b"#!") and _INTERPRETER.match(head.split(b"\n", 1)[0]) is not None
 
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
+from anywarp.migrate.target import USUAL_ARCHITECTURE
 from anywarp.migrate.translate import build_cmake_names as names
 from anywarp.migrate.translate import build_codes as codes
 from anywarp.migrate.translate.build_cmake_commands import BOTH, COMMANDS
 from anywarp.migrate.translate.build_cmake_draft import Draft, general
 from anywarp.migrate.translate.build_cmake_text import Command, commands, indentation
-from anywarp.migrate.translate.build_flags import DEFAULT_ARCHITECTURE
 from anywarp.migrate.translate.rules import Edit, Outcome, Problem
 from anywarp.migrate.translate.unit import Unit
 
@@ -66,7 +66,7 @@ class CMakeRewriter:
 
 
 def _visit(file: _File, found: list[Command], unit: Unit) -> None:
-    architecture = unit.target.architecture or DEFAULT_ARCHITECTURE
+    architecture = unit.target.architecture or USUAL_ARCHITECTURE
     marked = {
         word for c in found if c.name == "set_source_files_properties" and "HIP" in c.words() for word in c.words()
     }

@@ -12,9 +12,6 @@ from dataclasses import dataclass
 from anywarp.catalogue import migration
 from anywarp.toolchain.option_table import JOINED, SPELLINGS, Option
 
-DEFAULT_ARCHITECTURE = "gfx942"
-"""What build files name where the target leaves the architecture open: they must name one."""
-
 _TELLING = re.compile(
     r"-{1,2}(?:gencode|generate-code|gpu-architecture|gpu-code|expt-relaxed-constexpr|expt-extended-lambda|extended-lambda"
     r"|use_fast_math|maxrregcount|ptxas-options|compiler-options|nvlink-options|cudafe-options|relocatable-device-code"

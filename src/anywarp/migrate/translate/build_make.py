@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
+from anywarp.migrate.target import USUAL_ARCHITECTURE
 from anywarp.migrate.translate import build_codes as codes
 from anywarp.migrate.translate.build_flags import (
     CUDA_FOLDER,
-    DEFAULT_ARCHITECTURE,
     Change,
     is_nvcc,
     library,
@@ -82,7 +82,7 @@ class MakeRewriter:
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
         text = unit.data.decode("latin-1")
-        architecture = unit.target.architecture or DEFAULT_ARCHITECTURE
+        architecture = unit.target.architecture or USUAL_ARCHITECTURE
         guarded = 0
         for line in _lines(text):
             guarded = _guard(line, guarded)
@@ -193,7 +193,7 @@ def _edit_libraries(line: _Line, body: str, taken: list[tuple[int, int]]) -> Ite
     for match in re.finditer(r"(?<![\w-])-l(\w[\w-]*)", body):
         if library(match[1]) is None:
             continue
-        for change in translate_words([match.group()], DEFAULT_ARCHITECTURE):
+        for change in translate_words([match.group()], USUAL_ARCHITECTURE):
             if change.refused:
                 yield _refusal(line, match.start(), match.end(), change)
                 continue

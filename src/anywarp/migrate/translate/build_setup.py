@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
+from anywarp.migrate.target import USUAL_ARCHITECTURE
 from anywarp.migrate.translate import build_codes as codes
 from anywarp.migrate.translate.build_flags import (
-    DEFAULT_ARCHITECTURE,
     Change,
     is_nvcc,
     library,
@@ -94,7 +94,7 @@ def _script(unit: Unit, tree: ast.Module) -> _Script:
         isinstance(n, ast.Import) and any(a.name == "torch" and a.asname is None for a in n.names) for n in nodes
     )
     homes = any(isinstance(n, ast.ImportFrom) and n.module == "torch.utils.cpp_extension" and any(a.name == "CUDA_HOME" for a in n.names) for n in nodes)  # fmt: skip
-    script = _Script(unit.data, unit, lines, unit.target.architecture or DEFAULT_ARCHITECTURE, torch, homes)
+    script = _Script(unit.data, unit, lines, unit.target.architecture or USUAL_ARCHITECTURE, torch, homes)
     script.flag_names = _names_of_flags(nodes)
     return script
 

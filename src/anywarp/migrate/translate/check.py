@@ -18,10 +18,9 @@ from typing import Any, Literal
 
 from anywarp.catalogue.identifiers import headers as cuda_headers
 from anywarp.diagnostics import AnywarpError, Diagnostic
-from anywarp.migrate.target import Target
+from anywarp.migrate.target import USUAL_ARCHITECTURE, Target
 from anywarp.migrate.translate import build_codes as codes
 from anywarp.migrate.translate import hip_compiler
-from anywarp.migrate.translate.build_flags import DEFAULT_ARCHITECTURE
 
 State = Literal["compiles", "errors", "unchecked"]
 
@@ -97,7 +96,7 @@ def check(
     Headers are compiled with the sources that include them; of a header that none includes nothing is said. Sources in
     plain C++ are compiled where they name HIP. `options` are handed to the compiler. Results come in the order of `files`.
     """
-    architecture = target.architecture or DEFAULT_ARCHITECTURE
+    architecture = target.architecture or USUAL_ARCHITECTURE
     sources = [name for name in files if _is_source(root, name)]
     try:
         compiler = hip_compiler.find()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from anywarp.diagnostics import Diagnostic, Source, Span
-from anywarp.migrate.translate import dual, resolve, support_files
+from anywarp.migrate.translate import dual, resolve, rules_unknown, support_files
 from anywarp.migrate.translate.includes import needed
 from anywarp.migrate.translate.registry import rewriters, rules
 from anywarp.migrate.translate.rules import Edit, Need, Outcome, Problem, Rewriter
@@ -40,6 +40,8 @@ class Translation:
     diagnostics: tuple[Diagnostic, ...] = ()
     support: tuple[str, ...] = ()
     names: frozenset[str] = frozenset()
+    own: frozenset[str] = frozenset()
+    """Names like CUDA's that the file declares itself, which are then nobody else's in the tree."""
 
 
 def is_source(path: PurePath) -> bool:
@@ -64,7 +66,8 @@ def translate(data: bytes, path: PurePath, options: Options) -> Translation:
     if path.name == dual.HEADER or (path.name.startswith("anywarp_") and support_files.exists(path.name)):
         return Translation(data, names=dual.names_of(unit) if options.keep_cuda else frozenset())
     if is_source(path):
-        done = _settled(unit, _asked(unit))
+        own = frozenset(name.decode() for name in rules_unknown.own_names(unit))
+        done = replace(_settled(unit, _asked(unit)), own=own)
         return replace(done, names=dual.names_of(unit)) if options.keep_cuda else done
     rewriter = rewriter_of(path)
     return Translation(data) if rewriter is None else _settled(unit, [tuple(rewriter.apply(unit))])
@@ -110,7 +113,9 @@ def _settled(unit: Unit, outcomes: Iterable[Sequence[Outcome]]) -> Translation:
     for edit in wanted.edits:
         accepted.offer((edit,))
     problems = [
-        each for each in problems if each.code not in ("M110", "M111") or not accepted.covers(each.start, each.end)
+        each
+        for each in problems
+        if each.code not in ("M110", "M111", rules_unknown.CODE) or not accepted.covers(each.start, each.end)
     ]
     flat = resolve.flatten(unit.data, accepted.in_order())
     return Translation(resolve.apply(unit.data, flat), tuple(flat), tuple(_told(unit, problems)), wanted.support)

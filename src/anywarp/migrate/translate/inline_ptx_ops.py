@@ -501,6 +501,9 @@ class CppOps:
     def address_of(self, name: str, offset: int = 0) -> Value:
         raise Untranslatable(f"the address of `{name}` is taken by its name", "give the pointer as an operand")
 
+    def element_size(self, name: str) -> int:
+        raise Untranslatable(f"the address of `{name}` is taken by its name", "give the pointer as an operand")
+
     def space_of(self, name: str) -> AddressSpace:
         raise Untranslatable("the parameter space has no form in HIP")
 

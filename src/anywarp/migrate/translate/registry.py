@@ -27,6 +27,7 @@ def rules() -> tuple[Rule, ...]:
         rules_pasting,
         rules_pointers,
         rules_ptx,
+        rules_unknown,
         rules_versions,
         rules_warps,
     )
@@ -47,6 +48,7 @@ def rules() -> tuple[Rule, ...]:
         *rules_pointers.RULES,
         *rules_headers.RULES,
         *rules_names.RULES,
+        *rules_unknown.RULES,
     )
 
 

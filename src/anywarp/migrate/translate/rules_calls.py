@@ -12,14 +12,18 @@ from dataclasses import dataclass
 from functools import cache
 
 from anywarp.catalogue.identifiers import Identifier, identifiers
+from anywarp.catalogue.signatures import types_of
 from anywarp.migrate.translate.brackets import arguments, call
 from anywarp.migrate.translate.rules import Edit, Need, Outcome, Problem
 from anywarp.migrate.translate.rules_names import is_anothers
-from anywarp.migrate.translate.signatures import form_of, same_parameters
+from anywarp.migrate.translate.signatures import form_of
 from anywarp.migrate.translate.unit import Unit
 
 BY_HAND = frozenset(("cudnn", "nvml"))
 """Libraries whose counterparts (MIOpen, AMD SMI) serve the same purpose through another interface: nothing is renamed."""
+
+COUNTED = frozenset(("cublas", "cublaslt", "cufft", "curand", "cusparse", "cusolver", "nccl"))
+"""Libraries whose functions have one form each: C, without overloads."""
 
 SYMBOLS = {
     b"cudaMemcpyToSymbol": 0,
@@ -149,13 +153,54 @@ class Reshaped:
         yield Problem(match.start(), match.end(), "M113", message, hint)
 
 
+class Counted:
+    """Tells of calls of a library's functions with another number of arguments than CUDA's function of that name has.
+
+    Such a call is of another interface, cuBLAS's of before CUDA 4 or cuSPARSE's of before CUDA 11, and is left as it is.
+    """
+
+    name = "arguments"
+    words = frozenset[bytes]()
+
+    def apply(self, unit: Unit) -> Iterator[Outcome]:
+        counts = _counts(unit.target.rocm)
+        for match in unit.occurrences(unit.words & counts.keys()):
+            places = call(unit.code, match.end())
+            if places is None or is_anothers(unit, match.start()):
+                continue
+            args = arguments(unit.code, *places)
+            row, expected = counts[match.group()]
+            inside = unit.code[places[0] : places[1]]
+            if len(args) in expected or b"__VA_ARGS__" in inside or b"..." in inside or b"##" in inside:
+                continue
+            if len(args) == 1 and re.fullmatch(rb"[A-Za-z_]\w*", unit.code[slice(*args[0])]):
+                continue  # a macro that stands for several
+            yield Edit(match.start(), match.end(), match.group(), self.name, "left as it is")
+            what = " or ".join(map(str, sorted(expected)))
+            message = f"{row.name} has {len(args)} arguments here and takes {what}: it is of another interface, or no call of CUDA's, and is left as it is"
+            hint = f"in ROCm: {row.target}({row.target_parameters})"
+            yield Problem(match.start(), match.end(), "M112", message, hint)
+
+
+@cache
+def _counts(rocm: str) -> dict[bytes, tuple[Identifier, frozenset[int]]]:
+    """Return the functions of libraries in C, which have no overloads, and how many arguments they take."""
+    found: dict[bytes, tuple[Identifier, frozenset[int]]] = {}
+    for name, row in identifiers(rocm).items():
+        if row.kind == "function" and row.subject in COUNTED and row.target and name.encode() not in RESHAPES:
+            forms = list(row.parameters.values()) or [row.target_parameters]
+            if row.target_parameters and not row.differs_in:
+                found[name.encode()] = row, frozenset(len(types_of(each)) for each in forms)
+    return found
+
+
 @cache
 def _differing(rocm: str) -> dict[bytes, Identifier]:
     """Return what this rule looks at: functions with other arguments, and everything of libraries that are done by hand."""
     return {
         name.encode(): row
         for name, row in identifiers(rocm).items()
-        if row.subject in BY_HAND or (row.differs_in and not same_parameters(row, rocm)) or name.encode() in RESHAPES
+        if row.subject in BY_HAND or row.differs_in or name.encode() in RESHAPES
     }
 
 
@@ -225,19 +270,18 @@ def _with_location(index: int, counts: tuple[int, ...]) -> Callable[[Call], list
     return decide
 
 
+LOCATIONS = (b"cudaMemLocation", b"CUmemLocation", b"hipMemLocation")
+
+
 def _is_location(unit: Unit, text: bytes) -> bool | None:
-    if unit.words.isdisjoint((b"cudaMemLocation", b"hipMemLocation")) or re.fullmatch(rb"-?\d+|cudaCpuDeviceId", text):
+    if unit.words.isdisjoint(LOCATIONS) or re.fullmatch(rb"-?\d+|cudaCpuDeviceId|CU_DEVICE_CPU", text):
         return False  # nothing in this file has the type
-    if text.startswith(b"{") or b"cudaMemLocation" in text or b"hipMemLocation" in text:
+    if text.startswith(b"{") or any(each in text for each in LOCATIONS):
         return True
     if re.fullmatch(rb"\w+", text) is None:
         return None
     declared = re.search(rb"\b(\w+)\s*&?\s+&?\s*\b" + re.escape(text) + rb"\s*[=;,){\[]", unit.code)
-    return (
-        None
-        if declared is None or declared[1] in (b"return", b"auto")
-        else declared[1] in (b"cudaMemLocation", b"hipMemLocation")
-    )
+    return None if declared is None or declared[1] in (b"return", b"auto") else declared[1] in LOCATIONS
 
 
 def _event_create(found: Call) -> list[Outcome] | str:
@@ -263,14 +307,47 @@ def _graph_exec_update(found: Call) -> list[Outcome] | str:
     ]
 
 
+def _gemm_ex(found: Call) -> list[Outcome] | str:
+    row = found.row
+    if row is None or len(found.args) != 17:
+        return "17 arguments are expected"
+    reason = "cuBLAS's function computes in single precision, which hipBLAS's is told"
+    edits = [
+        (*found.name.span(), row.target.encode()),
+        (found.close, found.close, b", HIPBLAS_COMPUTE_32F, HIPBLAS_GEMM_DEFAULT"),
+    ]
+    return [Edit(*each, "calls", reason, group=found.open + 1) for each in edits]
+
+
+def _malloc_host(found: Call) -> list[Outcome] | str:
+    if found.unit.path.suffix != ".c" or len(found.args) != 2:
+        return []
+    return [Edit(found.close, found.close, b", hipHostMallocDefault", "calls", "only C++ may leave the flags out")]
+
+
+def _fft_property(found: Call) -> list[Outcome] | str:
+    if len(found.args) != 2 or not re.fullmatch(rb"MAJOR_VERSION|MINOR_VERSION|PATCH_LEVEL", found.text(0)):
+        return "hipFFT has an enumeration of its own for what is asked"
+    reason = "hipFFT has an enumeration of its own for what is asked"
+    start = found.args[0][0]
+    edits = [(*found.name.span(), b"hipfftGetProperty"), (*found.args[0], b"HIPFFT_" + found.text(0))]
+    return [Edit(*each, "calls", reason, group=start + 1) for each in edits]
+
+
 RESHAPES: dict[bytes, Callable[[Call], list[Outcome] | str]] = {
     b"cudaGraphExecUpdate": _graph_exec_update,
     b"cudaGraphInstantiate": _graph_instantiate,
     b"cudaMemPrefetchAsync": _with_location(2, (3, 4)),
     b"cudaMemAdvise": _with_location(3, (4,)),
+    b"cuMemAdvise": _with_location(3, (4,)),
+    b"cuMemPrefetchAsync": _with_location(2, (4,)),
+    b"cublasSgemmEx": _gemm_ex,
+    b"cublasCgemmEx": _gemm_ex,
+    b"cudaMallocHost": _malloc_host,
+    b"cufftGetProperty": _fft_property,
     b"cudaStreamGetCaptureInfo": _capture_info,
     b"cudaEventCreate": _event_create,
 }
 """Functions with a decision of their own: the outcomes (none: the name alone changes), or why it cannot be decided."""
 
-RULES = (Wrapped(), Reshaped())
+RULES = (Wrapped(), Reshaped(), Counted())

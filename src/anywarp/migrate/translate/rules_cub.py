@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from anywarp.migrate.translate.rules import Edit, Need, Outcome
+from anywarp.catalogue.identifiers import cub_names
+from anywarp.migrate.translate.rules import Edit, Need, Outcome, Problem
 from anywarp.migrate.translate.unit import Unit
 
 WIDTH_AT = {b"WarpReduce": 1, b"WarpScan": 1, b"WarpExchange": 2, b"WarpMergeSort": 2}
@@ -108,4 +109,29 @@ class Namespaces:
                 yield Edit(match.start(1), match.end(1), b"hip", self.name, "the part of rocThrust for HIP")
 
 
-RULES = (CubWarps(), Namespaces())
+class Missing:
+    """Tells of names of CUB's that hipCUB does not have in the release of ROCm that is translated for."""
+
+    name = "cub-missing"
+    words = frozenset((b"cub",))
+    _MEMBER = re.compile(rb"(?<![\w:.>])(?:::[ \t]*)?cub[ \t]*::[ \t]*(\w+)")
+
+    def apply(self, unit: Unit) -> Iterator[Outcome]:
+        missing = cub_names(unit.target.rocm)
+        told: set[bytes] = set()
+        for match in self._found(unit):
+            hint = missing.get(match[1].decode("utf-8", "replace"))
+            if hint is None or match[1] in told or match.start(1) in unit.apart:
+                continue
+            told.add(match[1])
+            message = f"cub::{match[1].decode()} is not in hipCUB of ROCm {unit.target.rocm}"
+            yield Problem(match.start(1), match.end(1), "M111", message, hint)
+
+    def _found(self, unit: Unit) -> Iterator[re.Match[bytes]]:
+        yield from self._MEMBER.finditer(unit.code)
+        if _uses_cub(unit):
+            names = (name.encode() for name in cub_names(unit.target.rocm))
+            yield from re.finditer(rb"(?<![\w:.>])(" + b"|".join(names) + rb")(?=\s*[<(:{])", unit.code)
+
+
+RULES = (CubWarps(), Namespaces(), Missing())

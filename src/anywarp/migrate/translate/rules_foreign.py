@@ -14,8 +14,6 @@ from anywarp.migrate.translate.rules_headers import is_local
 from anywarp.migrate.translate.rules_names import is_anothers
 from anywarp.migrate.translate.unit import Unit
 
-_NO_IMAGES = re.compile(r"gfx9(?:0a|4[0-9a-f]|50|-4-generic)")
-"""Architectures without image instructions: HIP's texture functions do not compile for them."""
 _FNUZ = re.compile(r"gfx94")
 
 
@@ -230,7 +228,7 @@ class Textures:
                 message = "texture references are gone from CUDA 12 and from HIP"
                 hint = "make a texture object on the host, and give it to the kernel as an argument"
                 yield Problem(match.start(1), match.end(1), "M144", message, hint)
-        if unit.target.device == "hip" and not _NO_IMAGES.match(unit.target.architecture):
+        if unit.target.device == "hip" and unit.target.has_images:
             return
         told = False
         for match in unit.occurrences(frozenset(self._FUNCTIONS)):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from anywarp.migrate.translate import dual
 from anywarp.migrate.translate.includes import Include
@@ -51,7 +51,7 @@ class Headers:
             runtime |= name == RUNTIME and not include.directive.conditions
         if b"__has_include" in unit.words:
             yield from self._asked(unit)
-        if not runtime and unit.path.suffix == ".cu" and _IMPLICIT.search(unit.code):
+        if not runtime and _is_bare(unit, seen):
             yield Need(b"<hip/hip_runtime.h>", "nvcc includes cuda_runtime.h by itself, HIP's compilers do not")
 
     def _one(
@@ -79,11 +79,12 @@ class Headers:
             yield Edit(include.directive.start, end, b"", self.name, f"{name} is included already")
             return
         earlier.append(conditions)
-        text = b"<" + name.encode() + b">"
+        opens, closes = (b'"', b'"') if include.quoted else (b"<", b">")
+        text = opens + name.encode() + closes
         if name in NEEDS_RUNTIME and not any(conditions[: len(each)] == each for each in seen.get(RUNTIME, ())):
             seen.setdefault(RUNTIME, []).append(conditions)
             line_end = b"\r\n#include " if b"\r\n" in unit.data else b"\n#include "
-            text = b"<" + RUNTIME.encode() + b">" + line_end + text
+            text = opens + RUNTIME.encode() + closes + line_end + text
         yield Edit(include.start, include.end, text, self.name, f"{include.name} is {name} in ROCm")
 
     def _asked(self, unit: Unit) -> Iterator[Outcome]:
@@ -96,6 +97,16 @@ class Headers:
                 start, end = match.start(index) - 1, match.end(index) + 1
                 if unit.data[start:end] != (new := b"<" + answer[0].encode() + b">"):
                     yield Edit(start, end, new, self.name, "the twin of the header in ROCm")
+
+
+def _is_bare(unit: Unit, seen: Collection[str]) -> bool:
+    """Say whether a file has CUDA's words without an include that could bring them: nvcc compiles `.cpp` with `-x cu`, too."""
+    if unit.path.suffix == ".cu":
+        return _IMPLICIT.search(unit.code) is not None
+    if b"__global__" not in unit.words or any(name.startswith(("hip/", "cuda")) for name in seen):
+        return False
+    own = any(include.quoted and is_local(unit, include.name) for include in unit.includes)
+    return not own or unit.path.suffix in (".cpp", ".cc", ".cxx")
 
 
 def target_of(unit: Unit, name: str, quoted: bool) -> tuple[str, str] | None:

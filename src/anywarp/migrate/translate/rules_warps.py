@@ -26,6 +26,8 @@ RENAMED: dict[bytes, bytes] = {
 _OLD = frozenset((b"__ballot", b"__any", b"__all"))
 """Names without `_sync`: common enough words that only a call counts."""
 SHUFFLES: dict[bytes, bytes] = {f"__shfl{s}_sync".encode(): f"__shfl{s}".encode() for s in ("", "_up", "_down", "_xor")}
+SHADOWS = re.compile(rb"#[ \t]*define[ \t]+(__(?:shfl(?:_up|_down|_xor)?|ballot|any|all))\(")
+"""Old names as macros of the user's, who gives them the meaning: often that of the function with a mask."""
 _PURE = re.compile(rb"(?:[\w\s+\-*/%&|^~<>.()]|::|->)*")
 _CALL = re.compile(rb"\w\s*\(")
 _OWN = re.compile(rb"#[ \t]*define[ \t]+\Z")
@@ -42,6 +44,7 @@ class Warps:
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
         apart = unit.apart
+        own = unit.options.shadowed | frozenset(SHADOWS.findall(unit.code))
         needed = False
         group = gone = 0
         for match in unit.occurrences(self.words):
@@ -49,6 +52,7 @@ class Warps:
             if (
                 place < gone
                 or place in apart
+                or name in own
                 or is_anothers(unit, place)
                 or _OWN.search(unit.code, max(0, place - 40), place)
             ):

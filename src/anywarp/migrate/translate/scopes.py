@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from anywarp.migrate.translate.unit import Unit
 
-_NO_TYPE = frozenset(
+NO_TYPE = frozenset(
     b"return else case do throw co_return co_yield co_await goto new delete not and or typedef using sizeof defined define if".split()
 )
 _MOST = 64
@@ -80,7 +80,7 @@ def _declares(code: bytes, match: re.Match[bytes], enums: bool) -> bool:
     if not (before.isalnum() or before in (b"_", b"*", b"&", b">")):
         return False
     word = word_before(code, match.start())
-    if word in _NO_TYPE or word.isdigit():
+    if word in NO_TYPE or word.isdigit():
         return False
     if (
         before not in (b"*", b"&", b">")

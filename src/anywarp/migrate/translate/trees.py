@@ -6,12 +6,15 @@ be translated is told of and kept as it is, and the rest goes on.
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
+from multiprocessing.process import BaseProcess
 from pathlib import Path, PurePosixPath
 
 from anywarp.diagnostics import AnywarpError, Diagnostic
@@ -19,6 +22,8 @@ from anywarp.migrate import differences, tree, writing
 from anywarp.migrate.shown import visible
 from anywarp.migrate.translate import dual, support_files
 from anywarp.migrate.translate.engine import LARGEST, Translation, is_source, rewriter_of, translate
+from anywarp.migrate.translate.rules_unknown import CODE as UNKNOWN
+from anywarp.migrate.translate.rules_warps import SHADOWS
 from anywarp.migrate.translate.unit import Options
 
 EDIT_LIST = ".anywarp-edits.json"
@@ -49,14 +54,19 @@ class Done:
         return found if self.problem is None else (*found, self.problem)
 
 
-def files_of(source: Path, exclude: Sequence[str], output: Path | None, left_out: tree.Walked) -> list[tree.File]:
-    """Return the files below `source` in order, without those of an output folder inside it; AnywarpError if it is not there."""
+def files_of(
+    source: Path, exclude: Sequence[str], output: Path | None, left_out: tree.Walked, named: str = ""
+) -> list[tree.File]:
+    """Return the files below `source` in order, without those of an output folder inside it; AnywarpError if it is not there.
+
+    `named` is the file in `output` that the only source is written to.
+    """
     inside = ""
     if output is not None:
-        where, root = os.path.realpath(output), os.path.realpath(source)
+        where, root = os.path.realpath(output / named), os.path.realpath(source)
         if where == root:
-            message = f"the output folder {visible(str(output))} is what is translated"
-            raise AnywarpError(Diagnostic("M103", message, help="give -o another folder, or use --in-place"))
+            message = f"what -o names, {visible(str(output / named))}, is what is translated"
+            raise AnywarpError(Diagnostic("M103", message, help="give -o another place, or use --in-place"))
         inside = os.path.relpath(where, root) + "/" if where.startswith(root + os.sep) else ""
     found = tree.walk(source, exclude, left_out)
     return [
@@ -68,8 +78,8 @@ def translate_all(
     files: Sequence[tree.File], options: Options, jobs: int, step: Callable[[int], None] = lambda n: None
 ) -> Iterator[Done]:
     """Translate the files, in order, in `jobs` processes; `step` is told how many are done."""
-    options = replace(options, local=frozenset(each.shown for each in files))
     ours = [each for each in files if _is_ours(each)]
+    options = replace(options, local=frozenset(each.shown for each in files), shadowed=_shadowed(ours))
     total = sum(each.size for each in ours)
     answers: Iterable[Done]
     if jobs < 2 or total < _SMALL:
@@ -86,6 +96,16 @@ def translate_all(
         pool.shutdown(cancel_futures=True)
 
 
+def _shadowed(files: Iterable[tree.File]) -> frozenset[bytes]:
+    """Return the old names of CUDA's that some source has as macros, which others may include."""
+    found = set[bytes]()
+    for each in files:
+        if is_source(PurePosixPath(each.shown)) and each.size <= LARGEST:
+            with contextlib.suppress(OSError), tree.open_regular(each.place) as file:
+                found.update(SHADOWS.findall(file.read(LARGEST)))
+    return frozenset(found)
+
+
 def _counted(answers: Iterable[Done], step: Callable[[int], None]) -> Iterator[Done]:
     for number, each in enumerate(answers, 1):
         step(number)
@@ -97,6 +117,14 @@ _OPTIONS: list[Options] = []
 
 def _begin(options: Options) -> None:
     _OPTIONS[:] = [options]
+    threading.Thread(target=_end_with, args=(multiprocessing.parent_process(),), daemon=True).start()
+
+
+def _end_with(parent: BaseProcess | None) -> None:
+    """End this process when its parent is killed, which the pool's queues do not tell."""
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _in_process(file: tree.File) -> Done:
@@ -142,12 +170,8 @@ def write(done: Done, place: str, output: Path) -> Diagnostic | None:
     return None
 
 
-def write_support(
-    names: Iterable[str], twins: Iterable[str], rocm: str, output: Path, edits: writing.EditList | None = None
-) -> list[str]:
-    """Write the support headers of that name, and those that they include, at the root of `output`; return what was written.
-
-    What was not there before is noted in `edits`, so that it can be taken away again.
+def support(names: Iterable[str], twins: Iterable[str], rocm: str) -> dict[str, bytes]:
+    """Return the support headers of that name, and those that they include, which lie at the root of the output.
 
     `twins` are the names and headers of CUDA that the header of a source for both vendors must map; none: there is no such header.
     """
@@ -155,33 +179,22 @@ def write_support(
     if own:
         wanted += support_files.included(own)
     texts = {name: support_files.read(name) for name in support_files.closure(wanted)}
-    texts |= {dual.HEADER: own} if own else {}
-    for name, text in texts.items():
-        new = not (output / name).exists()
-        writing.write_below(output, name, text)
-        if edits is not None and new:
-            edits.created(name, text)
-    return list(texts)
+    return texts | ({dual.HEADER: own} if own else {})
 
 
-def edit_list(source: Path) -> writing.EditList:
-    """Return the list of edits in place of a folder, or of a single file, beside it; `source` may be the list itself."""
-    if source.name.endswith(EDIT_LIST):
-        return writing.EditList(source.parent, source.name)
-    if source.is_dir():
-        return writing.EditList(source, EDIT_LIST)
-    return writing.EditList(source.parent, f".{source.name}{EDIT_LIST}")
-
-
-def replace_in_place(done: Done, place: str, edits: writing.EditList) -> Diagnostic | None:
-    """Replace one changed file by its translation and note the edits; return the problem if it cannot be."""
+def replace_in_place(done: Done, run: writing.EditRun) -> Diagnostic | None:
+    """Replace one changed file by its translation; return the problem if it cannot be."""
     assert done.translation is not None
     try:
-        writing.replace(place, done.old, done.translation.text)
+        run.replace(done.shown, done.old, _plain(done.translation))
     except writing.WritingError as error:
         return Diagnostic("M105", visible(str(error)), help="the file is as it was; the rest was translated")
-    edits.add(done.shown, done.old, _plain(done.translation))
     return None
+
+
+def is_owned(told: Diagnostic, own: Collection[str]) -> bool:
+    """Say whether a diagnostic tells of a name like CUDA's that another file of the tree declares."""
+    return told.code == UNKNOWN and told.message.partition(" ")[0] in own
 
 
 def difference(done: Done) -> str:

@@ -40,7 +40,7 @@ class Options:
     """What the user chose: the target, how launches are written, and whether one text must serve both vendors.
 
     `renamed` maps suffixes of files to new ones (".cu" to ".hip"); `local` holds the paths of the tree, relative to
-    its root, by which own headers are told from CUDA's.
+    its root, by which own headers are told from CUDA's; `shadowed` the old names of CUDA's that the tree has as macros.
     """
 
     target: Target
@@ -48,6 +48,7 @@ class Options:
     keep_cuda: bool = False
     renamed: Mapping[str, str] = field(default_factory=dict[str, str])
     local: frozenset[str] = frozenset()
+    shadowed: frozenset[bytes] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -116,9 +116,6 @@ def _has_header(name: str) -> bool:
     return any((folder / name).is_file() for folder in _INCLUDE.iterdir())
 
 
-_NO_IMAGES = re.compile(r"gfx9(?:0a|4[0-9a-f]|50|-4-generic)")
-
-
 @cache
 def _absent_here() -> dict[str, str]:
     """Return the functions that our own libraries do not implement on the processor, with the reason of their tables."""
@@ -349,7 +346,7 @@ def _texture(use: Use, target: Target) -> Verdict | None:
     """Judge a function that reads or writes a texture or surface."""
     if target.device == "cpu":
         return Verdict("rebuild", "textures and surfaces are computed by our compiler", effort="minutes", help=_BUILD)
-    if not _NO_IMAGES.match(target.architecture):
+    if target.has_images:
         return None  # HIP has it by this name
     return Verdict(
         "rebuild", f"{target.architecture} has no image instructions, and HIP no texture functions for it; our compiler computes them", effort="hours",

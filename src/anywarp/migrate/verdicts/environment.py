@@ -68,6 +68,12 @@ def _refused(value: str, how: str, target: Target) -> str:
 
 
 def _path(use: Use, target: Target) -> Verdict:
+    if use.name.startswith("/proc/driver/nvidia"):
+        return by_hand(
+            "what NVIDIA's kernel driver says of itself; other drivers have no such folder",
+            "`anywarp smi`" if target.device == "cpu" else "/sys/module/amdgpu/version and /sys/class/kfd, or amd-smi",
+            "minutes",
+        )
     if target.device == "cpu":
         return Verdict(
             "rebuild",

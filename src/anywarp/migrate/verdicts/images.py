@@ -6,7 +6,7 @@ from anywarp.catalogue.migration import rows
 from anywarp.catalogue.replacements import image, image_parts
 from anywarp.migrate.findings import Use, Verdict
 from anywarp.migrate.target import Target
-from anywarp.migrate.verdicts.rows import BY_HAND, CONVERT, UNREAD, by_hand, on_hip, plain
+from anywarp.migrate.verdicts.rows import CONVERT, UNREAD, by_hand, on_hip, plain
 
 SUBJECTS = ("image", "container")
 
@@ -106,7 +106,11 @@ def _image(use: Use, target: Target) -> Verdict:
         return by_hand(
             row["reason"], row["target"], "hours", "choose the tag and give it to `anywarp convert` by --image"
         )
-    return on_hip(row, "weeks")
+    moves = image_parts(use.name).name.rpartition("/")[2] in (
+        "cuda",
+        "cudagl",
+    )  # another release of the system, no other program
+    return on_hip(row, "hours" if moves else "days")
 
 
 def _access(use: Use, target: Target) -> Verdict | None:
@@ -151,7 +155,5 @@ def _access(use: Use, target: Target) -> Verdict | None:
             CONVERT,
         )
     if kind == "device":
-        return by_hand(
-            "a device of NVIDIA's driver", "/dev/kfd and /dev/dri, or amd.com/gpu=all by CDI", "minutes", BY_HAND
-        )
+        return by_hand("a device of NVIDIA's driver", "/dev/kfd and /dev/dri, or amd.com/gpu=all by CDI", "minutes")
     return None

@@ -7,7 +7,8 @@ from anywarp.migrate.findings import Effort, Verdict
 from anywarp.migrate.target import Target
 
 CONVERT = "`anywarp convert` does it"
-BY_HAND = "`anywarp convert` lists it and leaves it to a person"
+BY_HAND = "a person decides: take it out, or do without"
+"""What to do about what has no counterpart, where nothing better is known."""
 
 NVIDIA = Verdict("as-is", "NVIDIA's own platform: nothing changes")
 """The verdict on everything where the target is CUDA itself."""
@@ -30,9 +31,9 @@ def on_hip(row: Row, effort: Effort = "hours") -> Verdict:
     return Verdict("no-path", reason, effort=effort, help=BY_HAND)
 
 
-def by_hand(reason: str, replacement: str, effort: Effort = "hours", help: str = BY_HAND) -> Verdict:
+def by_hand(reason: str, replacement: str, effort: Effort = "hours", help: str = "") -> Verdict:
     """Return the verdict on what has something in its place that a person must choose or size."""
-    return Verdict("replace", reason, replacement, effort, help)
+    return Verdict("replace", reason, replacement, effort, help or f"put this in its place: {replacement}")
 
 
 def plain(target: Target) -> Verdict | None:

@@ -7,7 +7,7 @@ import re
 from anywarp.catalogue.migration import Row, rows
 from anywarp.migrate.findings import Use, Verdict
 from anywarp.migrate.target import Target
-from anywarp.migrate.verdicts.rows import BY_HAND, by_hand, on_hip, plain
+from anywarp.migrate.verdicts.rows import by_hand, on_hip, plain
 
 SUBJECTS = ("slurm", "ci")
 
@@ -120,5 +120,5 @@ def _workflow(use: Use, target: Target) -> Verdict:
             "machines are named by their owner; this one has NVIDIA's cards", "a machine with AMD GPUs", "hours", _SITE
         )
     if kind == "matrix":
-        return by_hand("the job is repeated for versions of CUDA", "versions of ROCm", "minutes", BY_HAND)
-    return by_hand("sets up NVIDIA's toolkit", "ROCm's packages, or a container that has them", "hours", BY_HAND)
+        return by_hand("the job is repeated for versions of CUDA", "versions of ROCm", "minutes")
+    return by_hand("sets up NVIDIA's toolkit", "ROCm's packages, or a container that has them", "hours")
