@@ -7,6 +7,7 @@ The native libraries read some of the same names themselves; `reader` says who r
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,8 +54,46 @@ def export(changes: Mapping[str, str]) -> None:
     os.environ.update(changes)
 
 
+_OWN = (
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "TMPDIR",
+    "TEMP",
+    "TMP",
+    "TZ",
+    "XDG_RUNTIME_DIR",
+    "XDG_CACHE_HOME",
+    "PYTHONPATH",
+)
+_OWN_PREFIXES = ("ANYWARP_", "ROCM_", "HIP_")
+_NOT_OWN = ("ANYWARP_REPORT_DIR",)
+
+
+def service_environment() -> dict[str, str]:
+    """Return what of the environment a compile service gets, which serves other programs than the one that starts it.
+
+    native/core/service_start.cpp has the same rule.
+    """
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if (name in _OWN or name.startswith(_OWN_PREFIXES)) and name not in _NOT_OWN
+    }
+
+
+def python_command(python: str, module: str, *arguments: str) -> list[str]:
+    """Return the command that runs a module of ours in a Python that no environment and no working directory changes (start.py)."""
+    start = Path(__file__).resolve().with_name("start.py")
+    return [python, "-S", "-E", "-X", "utf8", str(start), module, *arguments]
+
+
 def _path(text: str) -> Path:
-    return Path(text).expanduser()
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:  # there is no such home
+        raise ValueError(str(error)) from None
 
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -141,8 +180,19 @@ def _nothing() -> str:
 
 
 def _default_cache_dir() -> Path:
+    """Return the user's own place; native/core/settings.cpp has the same rule."""
     base = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "anywarp"
+    return (Path(base) if base.startswith("/") else _home() / ".cache") / "anywarp"
+
+
+def _home() -> Path:
+    """Return the home of this user; one that cannot be used where the user has none, as Debian's `nobody`."""
+    if home := os.environ.get("HOME", ""):
+        return Path(home)
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path("/nonexistent")
 
 
 def _default_library_dir() -> Path:
@@ -152,8 +202,6 @@ def _default_library_dir() -> Path:
 
 
 def _default_python() -> Path:
-    import sys
-
     return Path(sys.executable)
 
 

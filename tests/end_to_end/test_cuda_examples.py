@@ -1,6 +1,8 @@
 """Each CUDA C++ program of examples/cuda is built in each way there is and prints what its header says."""
 
 import importlib.util
+import os
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -36,10 +38,10 @@ ALWAYS = {
 """What a plain run of the tests builds: one program of each kind; all others are marked long."""
 
 
-def _marks(name, way):
+def _marks(name, way, always=()):
     built = (settings.LIBRARY_DIR.get() / "libcudart.so.13").exists()
     marks = [pytest.mark.native, pytest.mark.skipif(not built, reason="libcudart.so.13 is not built")]
-    if (name, way) not in ALWAYS:
+    if (name, way) not in ALWAYS and name not in always:
         marks.append(pytest.mark.long)
     if way == "anywarp":
         there = bool(settings.CLANG.get()) or importlib.util.find_spec("ziglang") is not None
@@ -76,6 +78,30 @@ def test_program_is_built_and_right(builds, name, way):
     assert target.exists(), words
     right, said, _ = examples.run(PROGRAMS[name], examples.WAYS[way], target)
     assert right, said
+
+
+CHECKED = {"kmeans", "grid_sync", "memory_pools"}
+"""What a plain run of the tests runs under checks too: those that checks once made fail or hang."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [pytest.param(name, "anywarp", marks=_marks(name, "anywarp", CHECKED), id=name) for name in PROGRAMS],
+)
+def test_checks_change_nothing_and_find_nothing(builds, name, way):
+    target, words = builds[name, way].result()
+    assert target.exists(), words
+
+    def run(*more):
+        command = [*examples.ANYWARP, "run", *more, "--", str(target)]
+        environment = {**os.environ, **PROGRAMS[name].environment}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)
+        return done.returncode, done.stdout, done.stderr
+
+    plain, checked = run(), run("--check", "all")
+    assert checked[:2] == plain[:2], checked[2]
+    assert "anywarp: check:" not in checked[2]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -28,3 +28,14 @@ def test_the_thread_of_a_fault_is_named(how, lane, threads):
     first, later, border = done.stdout.split()
     assert (first, later) == ("700", "700")  # the error sticks to the context
     assert f"kernel {how}, block (0,0,0), thread ({lane},0,0): illegal memory access at {border}" in done.stderr
+
+
+@pytest.mark.parametrize("size", [16, 1 << 16, 1 << 24])
+def test_an_assertion_fails_with_its_words_wherever_the_module_lies(size):
+    """cuda.h: CUDA_ERROR_ASSERT is 710. The texts lie in the module's data, which may be far up."""
+    program = Path(__file__).with_name("failed_assertion.py")
+    command = [sys.executable, "-m", "anywarp", "run", "--", sys.executable, str(program), str(size)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "710\n", done.stderr
+    assert "kernel.cu:42: check: block: [0,0,0]" in done.stderr
+    assert "Assertion `n < 7` failed" in done.stderr

@@ -146,6 +146,17 @@ def test_an_old_rocm_is_told(tmp_path):
     assert "6.0" in by_name(examine_rocm(nodes_of(tmp_path), tmp_path))["runtime"].help
 
 
+@pytest.mark.parametrize("folder", ["lib/rocblas/library", "lib/x86_64-linux-gnu/rocblas/4.4.1/library"])
+@pytest.mark.parametrize(("has", "told"), [("gfx90a", True), ("gfx942", False)])
+def test_a_rocblas_without_kernels_for_the_gpu_is_told(tmp_path, folder, has, told):
+    """Debian's has none for gfx942: a handle is made, and the first product ends the program."""
+    add_rocm(healthy(tmp_path), "6.4.1", tuple(LIBRARIES))
+    write(tmp_path / "opt/rocm" / folder / f"TensileLibrary_lazy_{has}.dat")
+    write(tmp_path / "opt/rocm" / folder / "TensileLibrary_lazy_gfx1030.dat")
+    found = [f for f in examine_rocm(nodes_of(tmp_path), tmp_path) if "TensileLibrary_lazy_gfx942.dat" in f.text]
+    assert bool(found) == told and all(f.status == "warning" and "rocblas" in f.help for f in found)
+
+
 def test_missing_libraries_are_named_with_their_packages(tmp_path):
     add_rocm(healthy(tmp_path), "7.0.0", tuple(name for name in LIBRARIES if name not in ("libMIOpen", "librccl")))
     fact = by_name(examine_rocm(nodes_of(tmp_path), tmp_path))["libraries"]

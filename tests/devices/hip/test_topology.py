@@ -30,6 +30,12 @@ def test_gpus_are_read_in_the_order_of_their_nodes(tmp_path):
     assert (found[1].wave, found[1].compute_units, found[1].memory, found[1].pci) == (32, 96, 24 << 30, "0000:83:00.0")
 
 
+@pytest.mark.parametrize("told", ["Instinct MI300X", "AMD Instinct MI300X"])
+def test_the_make_stands_before_the_name_once(tmp_path, told):
+    add_node(tmp_path, 1, 90402, name=told)
+    assert processors(tmp_path / NODES)[0].name == "AMD Instinct MI300X (gfx942)"
+
+
 def test_a_node_that_may_not_be_read_is_left_out(tmp_path):
     add_node(tmp_path, 1, 90402)
     write(tmp_path / NODES / "2/properties", "")

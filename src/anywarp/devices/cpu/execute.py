@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NoReturn, TypeAlias
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from anywarp import settings
 from anywarp.compiler.artifact import DEADLOCK, OK, PAUSED, REASONS, Artifact, AwLaunch, AwWorker
+from anywarp.compiler.host_functions import HOST_FUNCTIONS
 from anywarp.compiler.layout import ModuleLayout
 from anywarp.compiler.options import read_options
 from anywarp.compiler.pipeline import compile_kernel, describe_module
@@ -42,17 +43,29 @@ class KernelDeadlock(RuntimeError):
     """Threads wait at a barrier that can never complete."""
 
 
-@ctypes.CFUNCTYPE(ctypes.c_uint64)
+_CTYPES: dict[str, Any] = {
+    "void": None, "uint32_t": ctypes.c_uint32, "int32_t": ctypes.c_int32, "uint64_t": ctypes.c_uint64,
+}  # fmt: skip
+
+
+def _host_function(function: Callable[..., int | None]) -> Any:
+    """Make `_name` callable from C as `aw_name` is described."""
+    described = HOST_FUNCTIONS[f"aw{function.__name__}"]
+    types = [described.result, *(type for type, _ in described.parameters)]
+    return ctypes.CFUNCTYPE(*(_CTYPES.get(t, ctypes.c_void_p) for t in types))(function)
+
+
+@_host_function
 def _globaltimer() -> int:
     return time.time_ns()
 
 
-@ctypes.CFUNCTYPE(None, ctypes.c_uint32)
+@_host_function
 def _nanosleep(nanoseconds: int) -> None:
     time.sleep(nanoseconds * 1e-9)
 
 
-@ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64)
+@_host_function
 def _vprintf(worker: int, format: int, arguments: int) -> int:
     text = ctypes.string_at(format)
     print("device printf:", text)
@@ -62,19 +75,19 @@ def _vprintf(worker: int, format: int, arguments: int) -> int:
 _blocks: dict[int, Any] = {}
 
 
-@ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint64)
+@_host_function
 def _malloc(worker: int, size: int) -> int:
     room = (ctypes.c_char * max(size, 1))()
     _blocks[ctypes.addressof(room)] = room
     return ctypes.addressof(room)
 
 
-@ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64)
+@_host_function
 def _free(worker: int, address: int) -> None:
     _blocks.pop(address, None)
 
 
-@ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint64)
+@_host_function
 def _assertfail(worker: int, message: int, file: int, line: int, function: int) -> None:
     print("device assertion:", ctypes.string_at(message))
 

@@ -19,6 +19,9 @@ PLACES = ("opt/rocm", "usr")
 
 OLDEST = (6, 0)
 
+_KERNELS = ("lib/rocblas/library", "lib/rocblas/*/library", "lib/*/rocblas/*/library")
+"""Where rocBLAS keeps its kernels: in AMD's packages, and in distributions (Debian's librocblas4: lib/x86_64-linux-gnu/rocblas/VERSION)."""
+
 LIBRARIES = {
     "libamdhip64": "hip-runtime-amd",
     "libhipblas": "hipblas",
@@ -66,7 +69,9 @@ def examine_rocm(found: tuple[Processor, ...], root: Path = Path("/")) -> Iterat
             yield Fact("rocm", "runtime", "absent", "no ROCm; only needed to run on AMD GPUs")
         return
     yield _runtime(rocm)
-    yield from (_fits(rocm, architecture) for architecture in sorted({gpu.architecture for gpu in found}))
+    wanted = sorted({gpu.architecture for gpu in found})
+    yield from (_fits(rocm, architecture) for architecture in wanted)
+    yield from _products(rocm, wanted)
     missing = sorted(set(LIBRARIES) - rocm.libraries)
     if missing:
         status, mend = (
@@ -130,6 +135,17 @@ def _fits(rocm: Rocm, architecture: str) -> Fact:
     newer = since if since and number(since) > number(rocm.version) else ""
     mend = f"install ROCm {newer} or newer" if newer else "it may work; AMD does not test it"
     return Fact("rocm", architecture, "warning", f"not listed by AMD for ROCm {row.rocm}", mend)
+
+
+def _products(rocm: Rocm, wanted: list[str]) -> Iterator[Fact]:
+    """Yield the architectures for which rocBLAS has no kernels: it makes a handle for them, and stops the program at the first product."""
+    names = [path.name for place in _KERNELS for path in rocm.folder.glob(f"{place}/TensileLibrary_*")]
+    built = {match[1] for name in names if (match := re.match(r"TensileLibrary_(?:lazy_)?.*?(gfx[0-9a-f]{3,4})", name))}
+    for architecture in wanted:
+        if built and architecture not in built:
+            text = f"rocBLAS has no kernels for it (no TensileLibrary_lazy_{architecture}.dat), only for {', '.join(sorted(built))}: cuBLAS will not work"
+            mend = "install AMD's package rocblas in the place of the distribution's"
+            yield Fact("rocm", architecture, "warning", text, mend)
 
 
 def _libraries(folder: Path) -> frozenset[str]:

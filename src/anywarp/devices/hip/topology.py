@@ -75,7 +75,9 @@ def _marketing_name(folder: Path, architecture: str) -> str:
         name = (folder / "name").read_text(errors="replace").strip()
     except OSError:
         name = ""
-    return f"AMD GPU {architecture}" if not name else f"AMD {name} ({architecture})"
+    if not name:
+        return f"AMD GPU {architecture}"
+    return f"{name if name.startswith('AMD ') else f'AMD {name}'} ({architecture})"
 
 
 def _memory(folder: Path) -> int:

@@ -13,7 +13,7 @@ from anywarp.devices.reference import softfloat, windows
 from anywarp.devices.reference.bulk import run_bulk
 from anywarp.devices.reference.memory import WINDOWS, Memory, Region, Stray, in_space
 from anywarp.devices.reference.objects import Objects, run
-from anywarp.devices.reference.program import Place, Program, Register, Step, float_bits
+from anywarp.devices.reference.program import Place, Program, Register, Step, element_size, float_bits
 from anywarp.devices.reference.services import SERVICES
 from anywarp.devices.reference.surface import Surface, Trap
 from anywarp.devices.reference.texture import Texture
@@ -21,6 +21,7 @@ from anywarp.devices.reference.values import LANES, Plain, PlainOps, plain, unde
 from anywarp.devices.reference.warp import Lane, Warp
 from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.ptx.isa.mbarriers import COUNTED, EXPECTED, PARITY
+from anywarp.ptx.isa.operands import displacement
 from anywarp.ptx.isa.ops import BITS, AddressSpace, AtomicOp, Order, Scope, Type
 from anywarp.ptx.isa.special_registers import SPECIAL, special_name
 from anywarp.ptx.isa.texture_form import form_of
@@ -105,7 +106,7 @@ class Machine(PlainOps):
         if isinstance(operand, Negated):
             return self.not_(self.read(operand.operand, type))
         if isinstance(operand, Offset):
-            return self._resized(self.address_of(operand.base.name, operand.value), type)
+            return self._resized(self.address_of(operand.base.name, displacement(self, operand)), type)
         if not isinstance(operand, Name):
             self.fail("D010", "an operand that cannot be read")
         symbol = self.names.find(operand.name)
@@ -195,10 +196,18 @@ class Machine(PlainOps):
     def fence(self, order: Order, scope: Scope) -> None:
         """Nothing to do: lanes take turns, and every access is complete before the next."""
 
+    def element_size(self, name: str) -> int:
+        symbol = self.names.find(name)
+        if not isinstance(symbol, Place):
+            self.fail("D010", f"{name} is no variable that can be indexed")
+        return element_size(symbol.variable)
+
     def address_of(self, name: str, offset: int = 0) -> Plain:
         symbol = self.names.find(name)
         if isinstance(symbol, Function):
             return self.const("i64", self.program.function_address(name) + offset)
+        if isinstance(symbol, Register):
+            return plain("i64", [value + offset for value in self._file(Name(name), symbol)])
         if not isinstance(symbol, Place):
             self.fail("D010", f"{name} is not a declared variable")
         if symbol.address < 0:

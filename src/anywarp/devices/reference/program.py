@@ -306,6 +306,11 @@ def size_of(v: Variable) -> int:
     return count * WIDTHS[v.type] // 8
 
 
+def element_size(v: Variable) -> int:
+    """Return the bytes of one element of a variable."""
+    return v.vector * WIDTHS[v.type] // 8
+
+
 def alignment(v: Variable) -> int:
     """Return a variable's alignment in bytes (section 5.4.5: naturally aligned unless stated)."""
     return v.align or max(1, WIDTHS[v.type] // 8 * v.vector)

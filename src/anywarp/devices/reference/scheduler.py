@@ -143,24 +143,32 @@ class Scheduler:
         for n in here:
             if not masks[n] >> n & 1:
                 machine.fail("D014", f"the member mask 0x{masks[n]:08x} leaves the thread itself out", n)
-        place = machine.warp.place(here[0])
+        for n in here:
+            machine.lane(n).mask = masks[n]
+        place, barrier = machine.warp.place(here[0]), step.instruction.has("warp")
         for mask in sorted({masks[n] for n in here}):
-            came = self._came(here, place, masks, mask)
+            came = self._came(here, None if barrier else place, mask)
             complete = mask & machine.warp.living() & ~came == 0
-            for n in range(LANES):
-                if came >> n & 1:
-                    machine.lane(n).status = "runs" if complete else "waits_for_lanes"
-            if complete:
-                lanes = [n for n in range(LANES) if came >> n & 1]
+            lanes = [n for n in range(LANES) if came >> n & 1]
+            for n in lanes:
+                machine.lane(n).status = "runs" if complete else "waits_for_lanes"
+            if complete and barrier:
+                for n in lanes:
+                    machine.lane(n).at += 1
+            elif complete:
                 machine.begin(machine.warp, lanes, step)
                 self._meaning(step, at)
 
-    def _came(self, here: list[int], place: tuple[int, int], masks: tuple[int, ...], mask: int) -> int:
-        """Mask of the lanes that stand at this step with this member mask."""
-        warp = self.machine.warp
+    def _came(self, here: list[int], place: tuple[int, int] | None, mask: int) -> int:
+        """Mask of the lanes that stand at this step, or at any barrier of the warp (place None), with this member mask."""
+        warp, steps = self.machine.warp, self.machine.program.steps
         waiting = [n for n, lane in enumerate(warp.lanes) if lane and lane.status == "waits_for_lanes"]
-        lanes = here + [n for n in waiting if warp.place(n) == place]
-        return sum(1 << n for n in lanes if masks[n] == mask)
+        there = [
+            n
+            for n in waiting
+            if (steps[self.machine.lane(n).at].instruction.has("warp") if place is None else warp.place(n) == place)
+        ]
+        return sum(1 << n for n in {*here, *there} if self.machine.lane(n).mask == mask)
 
     def _deadlock(self) -> None:
         """Say who waits for what."""

@@ -34,6 +34,7 @@ class Lane:
     frames: list[Frame]
     status: Status = "runs"
     local: bytearray = field(default_factory=bytearray)
+    mask: int = 0  # which lanes it waits for
 
 
 class Warp:
