@@ -160,6 +160,8 @@ std::string stop_text(const AwHipState& state) {
       "a member mask that names lanes at another trip of a loop, for which lanes that move in step "
       "cannot wait",
       "lanes of a warp that wait for each other at different instructions, for ever",
+      "a member mask that names lanes which came to another instruction, for which lanes that move "
+      "in step cannot wait",
   };
   std::string what = "an assertion that failed";
   if (state.stopped != AW_HIP_ASSERT)

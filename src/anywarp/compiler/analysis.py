@@ -5,7 +5,7 @@ Starts from the best and only ever gives up claims, so that pointers carried rou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from anywarp.compiler.cfg import ControlFlow, Loop, control_flow
 from anywarp.compiler.divergence import Influence, influence, reachable, splits, waits, worst
@@ -238,8 +238,7 @@ class _Fixpoint:
         """
         found = False
         for branch, effect in list(self.parting.items()):
-            condition = self.flow.blocks[branch].terminator.args[0]
-            if condition is not None and agreed_by_warps(condition, self.shape.get) and self.lanes > 32:
+            if _by_warps(self.flow.blocks[branch], self.shape.get, self.lanes):
                 continue
             del self.parting[branch]
             self.apart |= effect.blocks
@@ -302,6 +301,17 @@ class _Fixpoint:
             {blocks[n] for n in self.ahead},
             {blocks[n] for n in self.apart},
         )
+
+
+def parts_lanes(block: Block, found: Analysis) -> bool:
+    """Tell whether a branch of `found.divergent_branches` may part the lanes of one warp."""
+    return not _by_warps(block, found.shapes.get, found.lanes)
+
+
+def _by_warps(block: Block, shape_of: Callable[[Value], Shape | None], lanes: int) -> bool:
+    """Tell whether a branch on which lanes disagree parts the warps of a gang only."""
+    condition = block.terminator.args[0]
+    return lanes > 32 and condition is not None and agreed_by_warps(condition, shape_of)
 
 
 def _of_its_time(op: Op) -> bool:

@@ -29,6 +29,7 @@ REASONS = (
     "a surface access that is outside or misaligned",
     "a member mask names lanes at another trip of a loop, which lanes that move in step cannot wait for",
     "lanes of a warp wait for each other at different instructions, for ever",
+    "a member mask names lanes that came to another instruction, which lanes that move in step cannot wait for",
 )
 """Why a kernel trapped, by `AwWorker.reason`."""
 

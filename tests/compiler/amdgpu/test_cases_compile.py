@@ -9,6 +9,7 @@ import pytest
 from anywarp.compiler.amdgpu import machine_code
 from anywarp.compiler.amdgpu.code_object import kernel_metadata
 from anywarp.compiler.amdgpu.target import make_target
+from anywarp.compiler.analysis import analyse
 from anywarp.compiler.ir import Specialisation
 from anywarp.compiler.module_view import IndexedModule
 from anywarp.compiler.pipeline import prepare_kernel
@@ -23,11 +24,13 @@ def compiled(path, arch):
     for name in index.entries:
         how = Specialisation(block=None, lanes=64)
         kernel = prepare_kernel(IndexedModule(index), name, how)
-        text = target.emitted(kernel, None, how)[0].text
+        text = target.emitted(kernel, analyse(kernel, how), how)[0].text
         try:
             code = machine_code.compile_text(text, arch, "", name)
         except machine_code.ModeLeaks:
-            code = machine_code.compile_text(target.emitted(kernel, None, how, apart=True)[0].text, arch, "", name)
+            code = machine_code.compile_text(
+                target.emitted(kernel, analyse(kernel, how), how, apart=True)[0].text, arch, "", name
+            )
         yield name, kernel_metadata(code)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from anywarp.compiler.amdgpu.meetings import watch_meetings
+from anywarp.compiler.amdgpu.crossings import AGAIN, MARK, watch_crossings
 from anywarp.compiler.analysis import analyse
 from anywarp.compiler.ir import CONVERGE, Specialisation
 from anywarp.compiler.module_view import IndexedModule
@@ -38,8 +38,7 @@ def test_only_where_lanes_may_go_round_without_it(name):
     how = Specialisation(block=(64, 1, 1), lanes=32)
     kernel = prepare_kernel(IndexedModule(index_module(HEAD + body + TAIL)), "k", how)
     for _ in range(2):  # compilation may ask twice
-        watch_meetings(kernel, analyse(kernel, how))
+        watch_crossings(kernel, analyse(kernel, how))
     found = [op for block in kernel.blocks for op in block.ops if op.name == CONVERGE]
-    assert found and [len(op.args) == 2 for op in found] == [expected] * len(found)
-    asked = [op for block in kernel.blocks for op in block.ops if op.name == "ballot" and op is not found[0]]
-    assert len(asked) == 1 + expected  # the vote itself, and the lanes that began the trip
+    assert [op.attrs.get(MARK) for op in found] == ["some" if expected else None]
+    assert [op.attrs.get(AGAIN) for op in found] == [True if expected else None]

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anywarp.compiler.amdgpu.barrier_plan import COUNT, SLOT
+from anywarp.compiler.amdgpu.crossing_code import emit_crossing
 from anywarp.compiler.amdgpu.emitter import SHARED, Emitter
 from anywarp.compiler.amdgpu.pointers import variable
 from anywarp.compiler.amdgpu.special import threads
-from anywarp.compiler.amdgpu.warp import ballot
+from anywarp.compiler.amdgpu.warp_words import ballot
 from anywarp.compiler.ir import Const, Op, Terminator, Value
 from anywarp.compiler.simd.text import Text
 
@@ -28,6 +29,7 @@ def emit_barrier(e: Emitter, end: Terminator) -> None:
         e.t.call("void", "llvm.amdgcn.wave.barrier")  # keeps what others wait for from being moved behind the loop
         return
     if end.attrs.get("warp"):
+        emit_crossing(e, end)
         warp_barrier(e)
         return
     number = end.args[0]

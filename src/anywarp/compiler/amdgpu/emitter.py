@@ -10,6 +10,7 @@ from collections.abc import Callable
 from anywarp.compiler.amdgpu.architectures import Architecture
 from anywarp.compiler.amdgpu.barrier_plan import plan_barriers
 from anywarp.compiler.amdgpu.code import Code, Head
+from anywarp.compiler.amdgpu.crossings import record_bytes
 from anywarp.compiler.amdgpu.hidden import hidden_offset
 from anywarp.compiler.ir import Block, Const, Kernel, Op, Specialisation, Undefined, Value
 from anywarp.compiler.simd.text import LLVM_TYPE, Text, constant
@@ -43,6 +44,7 @@ class Emitter:
         self.head = Head("h", apart=apart)
         self.notes: list[str] = []
         self.barriers = plan_barriers(kernel, specialisation)
+        self.records = record_bytes(kernel, specialisation, self._counted_bytes)
         self.names: dict[Value, str] = {}
         self.pointers: dict[Value, str] = {}
         self.variables: set[str] = set()
@@ -58,7 +60,11 @@ class Emitter:
 
     @property
     def shared_bytes(self) -> int:
-        """Static shared memory, bytes: the kernel's own, then the counters of barriers."""
+        """Static shared memory, bytes: the kernel's own, then the counters of barriers and the records of warps."""
+        return self._counted_bytes + self.records[1]
+
+    @property
+    def _counted_bytes(self) -> int:
         return self.barriers.start + self.barriers.bytes if self.barriers.bytes else self.kernel.shared_bytes
 
     # --- values ---------------------------------------------------------------------------------------------------

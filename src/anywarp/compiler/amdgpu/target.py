@@ -11,10 +11,10 @@ from anywarp.compiler.amdgpu import link, machine_code
 from anywarp.compiler.amdgpu.architectures import Architecture, parse
 from anywarp.compiler.amdgpu.barrier_plan import plan_barriers
 from anywarp.compiler.amdgpu.code_object import KernelMetadata, kernel_metadata
+from anywarp.compiler.amdgpu.crossings import watch_crossings
 from anywarp.compiler.amdgpu.hidden import argument_bytes
 from anywarp.compiler.amdgpu.kernel import Emitted, emit_kernel
 from anywarp.compiler.amdgpu.matrix_accumulators import keep_accumulators
-from anywarp.compiler.amdgpu.meetings import watch_meetings
 from anywarp.compiler.amdgpu.modes import TURNS, choose_warps, needs_turns, refuse_turns, remarks
 from anywarp.compiler.amdgpu.turns import take_turns, takes_turns
 from anywarp.compiler.analysis import analyse
@@ -69,7 +69,7 @@ class AmdTarget:
             analysis = analyse(kernel, specialisation)
         keep_accumulators(kernel, analysis, specialisation, self.arch)
         if not takes_turns(kernel):  # who takes turns waits for all lanes of a mask, wherever they are
-            watch_meetings(kernel, analysis)
+            watch_crossings(kernel, analysis)
         try:
             done = emit_kernel(kernel, specialisation, self.arch, symbol_of(kernel), warps, apart=apart)
         except NotImplementedError as error:

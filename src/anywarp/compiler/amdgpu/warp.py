@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from anywarp.compiler.amdgpu.crossing_code import emit_crossing
 from anywarp.compiler.amdgpu.emitter import Emitter
-from anywarp.compiler.amdgpu.meetings import emit_meeting
+from anywarp.compiler.amdgpu.warp_words import ballot
 from anywarp.compiler.ir import Const, Op, Value
 from anywarp.compiler.simd.text import LLVM_TYPE
 
@@ -20,17 +21,6 @@ _REDUCE = {
     "umax": "umax",
 }
 _IDENTITY = {"add": 0, "or": 0, "xor": 0, "and": -1, "min": 0x7FFFFFFF, "max": -0x80000000, "umin": -1, "umax": 0}
-
-
-def ballot(e: Emitter, predicate: str) -> str:
-    """Return the word of the warp's active lanes in which an i1 is true."""
-    t = e.t
-    if e.wave == 32:
-        return t.call("i32", "llvm.amdgcn.ballot.i32", ("i1", predicate))
-    whole = t.call("i64", "llvm.amdgcn.ballot.i64", ("i1", predicate))
-    if e.half != "0":
-        whole = t.two("lshr", "i64", whole, e.once("half64", lambda h: h.cast("zext", "i32", e.half, "i64")))
-    return t.cast("trunc", "i64", whole, "i32")
 
 
 def emit_ballot(e: Emitter, op: Op) -> None:
@@ -178,10 +168,9 @@ def _combine(e: Emitter, how: str, a: str, b: str) -> str:
 
 
 def emit_converge(e: Emitter, op: Op) -> None:
-    """Emit nothing but where lanes may be at another trip of a loop (`meetings`): lanes of a wave that part come together again
-    where their ways meet, before any code that names them all."""
-    if len(op.args) == 2:
-        emit_meeting(e, op, ballot(e, "true"))
+    """Emit nothing but where lanes may be at another instruction, or trip of a loop (`crossings`): lanes of a wave that part come
+    together again where their ways meet, before any code that names them all."""
+    emit_crossing(e, op)
 
 
 OPERATIONS = {
