@@ -8,13 +8,14 @@ from pathlib import PurePath
 
 from anywarp.migrate.findings import Use
 from anywarp.migrate.scan import places
-from anywarp.migrate.scan.lines import Lines
+from anywarp.migrate.scan.lines import Lines, filled
 from anywarp.migrate.scan.outline import Node
 from anywarp.migrate.scan.places import Place
 
 GPU = re.compile(
     r"(?i)(?<![a-z])(?:gpu|cuda|nvidia|a10g?|a100|h100|h200|b200|l4|l40s?|t4|v100|p100|rtx\w*|g[45]dn?\.\w+|g6e?\.\w+|p[345][a-z]*\.\w+)(?![a-z])"
 )
+_EXPRESSION = re.compile(r"\$?\{\{.*?\}\}")
 _ACTION = re.compile(r"(?i)cuda|nvidia|setup-.*gpu")
 _AXIS = re.compile(r"(?i)^cuda(?:[-_]?version|[-_]?arch\w*|[-_]?major|[-_]?toolkit)?s?$|^cu[-_]?version$")
 _RUNNERS = frozenset(
@@ -67,13 +68,15 @@ def document(lines: Lines, root: Node) -> Iterator[Use]:
 
 
 def _machine(lines: Lines, place: Place) -> Iterator[Use]:
+    if place.name in _RUNNERS and not lines.first("machine", place.value.real()):
+        return
     if place.name in _RUNNERS:
         for node in [
             place.value.real(),
             *place.value.real().entries,
             *(value for _, value in place.value.real().pairs),
         ]:
-            bare = re.sub(r"\$?\{\{.*?\}\}", "", node.text)
+            bare = filled(node.text, "", _EXPRESSION)
             if node.kind == "scalar" and GPU.search(bare):
                 yield lines.use_at("ci.runner", node.text, node.line, node.column)
     elif (

@@ -37,11 +37,11 @@ SYSTEM = re.compile(
     r"(?:lib)?(?:cuda|cudnn|cublas|cufft|curand|cusolver|cusparse|nccl|nvinfer|nvonnxparsers?|nvjpeg|npp|nvrtc|nvtx|nvvm|nvjitlink|nvidia|tensorrt"
     r"|datacenter-gpu-manager|nsight|dcgm)(?![a-z])[\w.+${}*~-]*|lib(?:cudnn|nccl|cublas|nvinfer|nvjpeg|nvonnx)\w*[\w.+${}*~-]*|xserver-xorg-video-nvidia.*"
 )  # fmt: skip
-_NVIDIA_URL = re.compile(r"https?://[^\s\"']*(?:nvidia\.com|nvidia\.github\.io)[^\s\"']*")
+_ADDRESS = re.compile(r"https?://[^\s\"']*")
+_NVIDIA = re.compile(r"nvidia\.com|nvidia\.github\.io")
 _REFERENCE = re.compile(r"[a-z0-9][\w.-]*(?:/[\w.-]+)+(?::[\w.${}-]+)?")
-DOWNLOAD = re.compile(
-    r"https?://[^\s\"']*nvidia\.com/[^\s\"']*(?:\.tar|\.run|\.deb|\.rpm|\.zip|\.gz|\.sh|/repos/|/redist|keyring)[^\s\"']*"
-)
+_LOADED = re.compile(r"\.tar|\.run|\.deb|\.rpm|\.zip|\.gz|\.sh|/repos/|/redist|keyring")
+_HOST = "nvidia.com/"
 _OPTION = re.compile(r"-D(CMAKE_CUDA_\w+|\w*(?:CUDA|CUBLAS|CUDNN|NCCL|TENSORRT)\w*)(?::\w+)?=(\S*)")
 _OTHER_DEVICES = ("rocm", "hip", "cpu", "xpu", "tpu", "hpu", "openvino", "neuron")
 _SHELLS = frozenset("bash sh zsh dash ksh".split())
@@ -80,10 +80,22 @@ def seen_in(words: list[Word]) -> Iterator[Seen]:
 
 def value_use(value: str, offset: int) -> Iterator[Seen]:
     """Yield an image that holds CUDA or an address of NVIDIA's downloads that a variable or a key of any name has as its value."""
-    if found := DOWNLOAD.match(value):
-        yield seen("package.source", found[0], offset)
+    if address := _download(value):
+        yield seen("package.source", address, offset)
     elif _REFERENCE.fullmatch(value) and image(value) is not None:
         yield from image_use(value, offset)
+
+
+def _download(value: str) -> str:
+    """Return the address of a file or a repository of NVIDIA's that a value begins with, "" where there is none."""
+    found = _ADDRESS.match(value)
+    host = found[0].find(_HOST) if found is not None else -1
+    return found[0] if found is not None and host >= 0 and _LOADED.search(found[0], host + len(_HOST)) else ""
+
+
+def _address(word: str) -> re.Match[str] | None:
+    """Return the first address of NVIDIA's in a word."""
+    return next((found for found in _ADDRESS.finditer(word) if _NVIDIA.search(found[0])), None)
 
 
 def _exported(words: list[Word]) -> Iterator[Seen]:
@@ -156,7 +168,7 @@ def _options(words: list[Word]) -> Iterator[Seen]:
 
 def _links(words: list[Word]) -> Iterator[Seen]:
     for word, offset in words[1:]:
-        if found := _NVIDIA_URL.search(word):
+        if found := _address(word):
             yield seen("package.source", found[0], offset + found.start())
 
 
@@ -404,7 +416,7 @@ def _helm(words: list[Word]) -> Iterator[Seen]:
         chart = word.rsplit("/", 1)[-1]
         if place and "/" in word and kind("chart", chart) is not None and not word.startswith("http"):
             yield seen("helm.chart", chart, offset, repository=word.rpartition("/")[0], use="command")
-        elif _NVIDIA_URL.match(word):
+        elif (found := _address(word)) and not found.start():
             yield seen("helm.repository", word, offset, use="command")
         elif word.startswith("--set") and "=" in word:
             yield from _set(word.partition("=")[2], offset)
@@ -424,7 +436,7 @@ _KUBECTL_RESOURCE = re.compile(r"(?:nvidia\.com)/[\w.-]+")
 
 def _kubectl(words: list[Word]) -> Iterator[Seen]:
     for word, offset in words[1:]:
-        if found := _NVIDIA_URL.search(word):
+        if found := _address(word):
             yield seen("package.source", found[0], offset)
         elif found := _KUBECTL_RESOURCE.search(word):
             subject = "k8s.toleration" if "toleration" in word else "k8s.label"

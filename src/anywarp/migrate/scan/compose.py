@@ -28,7 +28,8 @@ def document(lines: Lines, root: Node) -> Iterator[Use]:
     services = root.get("services")
     for key, value in services.pairs if services else ():
         service = value.real()
-        yield from _service(lines, key, service)
+        if lines.first("service", service):
+            yield from _service(lines, key, service)
         yield from _workload(lines, key, service)
     for place in places.places(root):
         if place.name in ("environment", "image") or (place.above and place.above[-1] in ("environment", "args")):
@@ -79,7 +80,7 @@ def _workload(lines: Lines, key: Node, service: Node) -> Iterator[Use]:
         details.append(("image", image))
     command = service.get("command")
     if command is not None:
-        text = command.text or " ".join(entry.text for entry in command.entries)
+        text = command.text or " ".join(entry.text for entry in command.entries[:400])
         details.append(("command", text[:400]))
     if len(details) > 1:
         yield Use("deploy.workload", key.text, key.line, key.column, lines.line(key.line), tuple(details))

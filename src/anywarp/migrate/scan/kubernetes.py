@@ -12,7 +12,7 @@ from anywarp.catalogue.migration import rows
 from anywarp.catalogue.replacements import image, image_parts, kind, label, resource
 from anywarp.migrate.findings import Use
 from anywarp.migrate.scan import commands, metrics, places, shell
-from anywarp.migrate.scan.lines import Lines, Seen
+from anywarp.migrate.scan.lines import WIDTH, Lines, Seen, filled
 from anywarp.migrate.scan.outline import Node
 from anywarp.migrate.scan.places import Place
 
@@ -156,7 +156,8 @@ def _scalar(lines: Lines, place: Place) -> Iterator[Use]:
         ):
             yield lines.use_at("k8s.toleration", text, value.line, value.column)
         elif holder.value("operator") in _OPERATORS or holder.get("values") is not None:
-            chosen = ", ".join(entry.text for entry in holder.items("values"))
+            values = holder.get("values")
+            chosen = ", ".join(entry.real().text for entry in values.entries[:WIDTH]) if values is not None else ""
             yield lines.use_at(
                 "k8s.label",
                 text,
@@ -199,7 +200,7 @@ def _scalar(lines: Lines, place: Place) -> Iterator[Use]:
     elif (
         "/" in text
         and name not in ("image", "repository", "name", "newName", "path", "mountPath")
-        and (found := list(commands.value_use(re.sub(r"\{\{.*?\}\}", "x", text), 0)))
+        and (found := list(commands.value_use(filled(text, "x"), 0)))
     ):
         yield from lines.found_in(places.text_of(value), iter(found))
     elif "/usr/" in text and name not in places.COMMANDS:
@@ -226,9 +227,11 @@ def workload(lines: Lines, root: Node, file: str) -> Iterator[Use]:
     if node is None or node.text in ("", "List", "CustomResourceDefinition", "Kustomization", "ConfigMap", "Secret"):
         return
     details: list[tuple[str, str]] = []
+    images: set[str] = set()
     for place in places.places(root):
         reference, _ = places.reference_of(place)
-        if reference and ("image", reference) not in details:
+        if reference and reference not in images:
+            images.add(reference)
             details.append(("image", reference))
         elif place.name in ("command", "args") and place.value.kind == "list":
             words = " ".join(entry.text for entry in place.value.entries if entry.kind == "scalar")
@@ -254,7 +257,9 @@ def _freeloading(lines: Lines, root: Node, templated: bool) -> Iterator[Use]:
         if place.name != "containers" or place.value.kind != "list":
             continue
         pod = place.holder
-        containers = [container for name in _CONTAINERS for container in pod.items(name)]
+        if not lines.first("pod", pod):
+            continue  # a key that stands there twice
+        containers = list({id(one): one for name in _CONTAINERS for one in pod.items(name)}.values())
         if pod.get("resourceClaims") is not None or any(_asks(container) for container in containers):
             continue
         if any(_OWN_PARTS.search(container.value("name")) for container in containers):

@@ -6,11 +6,14 @@ a person opens.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from anywarp.migrate.findings import Use
+
+_TEMPLATE = re.compile(r"\{\{.*?\}\}")
 
 WIDTH = 200
 """Characters of a line that a finding shows at most."""
@@ -44,17 +47,22 @@ class Lines:
     def __init__(self, data: bytes) -> None:
         self.text = decode(data)
         self._starts: list[int] | None = None
+        self._met: dict[tuple[str, int], object] = {}  # holds what it has met, so that nothing new gets its identity
 
     @property
     def starts(self) -> list[int]:
         """The offset of each line's first character."""
         if self._starts is None:
-            starts, place = [0], self.text.find("\n")
-            while place >= 0:
-                starts.append(place + 1)
-                place = self.text.find("\n", place + 1)
-            self._starts = starts
+            self._starts = line_starts(self.text)
         return self._starts
+
+    def first(self, reader: str, thing: object) -> bool:
+        """Tell whether a reader meets this very thing for the first time: any number of aliases may lead to one list."""
+        key = (reader, id(thing))
+        if key in self._met:
+            return False
+        self._met[key] = thing
+        return True
 
     def place(self, offset: int) -> tuple[int, int]:
         """Return the 1-based line and column of an offset."""
@@ -85,14 +93,12 @@ class Lines:
 
     def found_in(self, piece: Piece, seen: Iterator[Seen]) -> Iterator[Use]:
         """Make uses of what was seen in a piece of this text."""
-        row, start = 0, 0  # of the line that holds the last one
+        starts: list[int] = []
         for one in seen:
-            if one.offset < start:
-                row, start = 0, 0
-            row += piece.text.count("\n", start, one.offset)
-            start = piece.text.rfind("\n", 0, one.offset) + 1
-            column = piece.indent + 1 if row else piece.column
-            yield self.use_at(one.subject, one.name, piece.line + row, column + one.offset - start, **dict(one.details))
+            starts = starts or line_starts(piece.text)
+            row = bisect_right(starts, one.offset) - 1
+            column = (piece.indent + 1 if row else piece.column) + one.offset - starts[row]
+            yield self.use_at(one.subject, one.name, piece.line + row, column, **dict(one.details))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +114,28 @@ class Seen:
 def seen(subject: str, name: str, offset: int, **details: str) -> Seen:
     """Make what was seen; empty details are left out."""
     return Seen(subject, name, offset, tuple((key.rstrip("_"), value) for key, value in details.items() if value))
+
+
+def line_starts(text: str) -> list[int]:
+    """Return the offset of each line's first character."""
+    starts, place = [0], text.find("\n")
+    while place >= 0:
+        starts.append(place + 1)
+        place = text.find("\n", place + 1)
+    return starts
+
+
+def filled(text: str, by: str, template: re.Pattern[str] = _TEMPLATE) -> str:
+    """Return a text with other words where templates stand, `{{ .Values.x }}`; one that does not end on its line stays."""
+    if "}}" not in text:
+        return text
+    parts: list[str] = []
+    for line in text.split("\n"):
+        end = (
+            line.rfind("}}") + 2 if "}}" in line else 0
+        )  # behind it nothing ends, and is not looked for from every beginning
+        parts.append(template.sub(by, line[:end]) + line[end:])
+    return "\n".join(parts)
 
 
 def utf8(data: bytes) -> bytes:

@@ -34,6 +34,7 @@ _HINTS = re.compile(
     rb"(?i)nvidia|cuda|dcgm|nccl|nvcc|aliyun\.com/gpu|volcano\.sh|gpu|accelerator|image|build:|dockerfile|torch|pip|conda|requirements|tensorrt|resources:"
 )
 _TEMPLATE_COMMENT = re.compile(r"\{\{-?\s*/\*.*?\*/\s*-?\}\}", re.DOTALL)
+_COMMENT_END = re.compile(r"\*/\s*-?\}\}")
 _NAME = re.compile(r"(?<![\w./-])(?:requests\.|limits\.)?nvidia\.com/[a-z][\w.-]*\w")
 _VERSION = re.compile(r"/v\d+(?:(?:alpha|beta)\d+)?$")
 _CODE = re.compile(r"[^\n]")
@@ -57,7 +58,8 @@ def scan(data: bytes, path: PurePath) -> Iterator[Use]:
     text = lines.text
     templated = "{{" in text
     if templated:
-        text = _TEMPLATE_COMMENT.sub(lambda found: _CODE.sub(" ", found[0]), text)
+        end = max((found.end() for found in _COMMENT_END.finditer(text)), default=0)  # behind it none ends
+        text = _TEMPLATE_COMMENT.sub(lambda found: _CODE.sub(" ", found[0]), text[:end]) + text[end:]
     if path.name.lower() in _JSON:
         text = re.sub(r"^([ \t]*)//[^\n]*", r"\1", text, flags=re.MULTILINE)
     named = "{{" in text and not re.search(r"\.(?:j2|tmpl|template)$", path.name)
@@ -71,7 +73,7 @@ def scan(data: bytes, path: PurePath) -> Iterator[Use]:
             if place_of not in seen:  # an alias leads to the same place again
                 yield use
             seen.add(place_of)
-            if use.detail("whole"):  # the object goes as a whole
+            if use.detail("whole") and lines.first("whole", root):  # the object goes as a whole
                 end = roots[place + 1].line if place + 1 < len(roots) else len(lines.starts) + 1
                 told.update(range(root.line, end))
     yield from _swept(lines, text, told)
@@ -84,9 +86,11 @@ def _swept(lines: Lines, text: str, told: set[int]) -> Iterator[Use]:
     for found in _NAME.finditer(text):
         line, column = lines.place(found.start())
         begin = lines.starts[line - 1]
-        if line in told or _VERSION.search(found[0]) or re.search(r"(?:^|\s)#", text[begin : found.start()]):
+        if line in told or _VERSION.search(found[0]):
             continue
         told.add(line)
+        if re.search(r"(?:^|\s)#", text[begin : found.start()]):
+            continue  # and so is what follows on its line
         name = found[0].removeprefix("requests.").removeprefix("limits.").rstrip(".")
         subject = "k8s.resource" if resource(name) is not None else "k8s.label"
         inside = text[max(0, found.start() - 2) : found.start()] in ('["', "['")  # a path of JSON's
@@ -120,6 +124,8 @@ def _document(lines: Lines, root: Node, path: PurePath, templated: bool) -> Iter
 def _objects(lines: Lines, root: Node, templated: bool, file: str) -> Iterator[Use]:
     items = root.get("items") if root.value("kind") == "List" else None
     for node in [entry.real() for entry in items.entries] if items is not None else [root]:
+        if not lines.first("object", node):
+            continue
         if node.value("kind") == "ConfigMap":
             yield from _files(lines, node)
         yield from kubernetes.document(lines, node, templated, file)
@@ -155,7 +161,7 @@ def _list(lines: Lines, root: Node) -> Iterator[Use]:
     """Read a list: tasks of Ansible, a list of objects, a list of scrape targets."""
     for entry in root.entries:
         node = entry.real()
-        if node.kind == "map":
+        if node.kind == "map" and lines.first("object", node):
             yield from kubernetes.document(lines, node, True)
 
 

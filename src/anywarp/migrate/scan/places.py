@@ -78,8 +78,10 @@ def text_of(node: Node) -> Piece:
 
 
 def run(lines: Lines, node: Node) -> Iterator[Use]:
-    """Yield what a command says: shell text, a list of texts, or a list of words."""
+    """Yield what a command says: shell text, a list of texts, or a list of words; nothing for one that was read before."""
     node = node.real()
+    if not lines.first("run", node):
+        return
     if node.kind == "scalar":
         if node.text:
             yield from lines.found_in(text_of(node), _opened(node.text))
@@ -95,10 +97,11 @@ def _words(lines: Lines, entries: list[Node]) -> Iterator[Use]:
     """A list is one command with its words (Kubernetes, Docker) or one command line per entry (workflows): both are looked at."""
     scalars = [entry for entry in entries if entry.kind == "scalar"]
     alone = [entry for entry in scalars if entry.body or re.search(r"\s", entry.text)]
+    apart = {id(entry) for entry in alone}
     bare = bool(scalars) and scalars[0].text.startswith(
         "-"
     )  # arguments of a program named elsewhere, which may read what is printed
-    for entry in [*alone, *([scalars[1]] if bare and len(scalars) == 2 and scalars[1] not in alone else [])]:
+    for entry in [*alone, *([scalars[1]] if bare and len(scalars) == 2 and id(scalars[1]) not in apart else [])]:
         for use in run(lines, entry):
             read = bare and use.subject == "command.nvidia-smi" and not use.detail("read")
             yield (
@@ -109,7 +112,7 @@ def _words(lines: Lines, entries: list[Node]) -> Iterator[Use]:
     if bare:
         return
     if len(alone) < len(scalars):
-        words = [(entry.text, place) for place, entry in enumerate(scalars) if entry not in alone]
+        words = [(entry.text, place) for place, entry in enumerate(scalars) if id(entry) not in apart]
         for one in commands.seen_in(words):
             entry = scalars[min(one.offset, len(scalars) - 1)]
             yield lines.use_at(one.subject, one.name, entry.line, entry.column + entry.quoted, **dict(one.details))

@@ -6,14 +6,16 @@ It splits commands as a shell does and executes nothing; a variable stays its na
 
 from __future__ import annotations
 
+import itertools
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from pathlib import PurePath
 
 from anywarp.catalogue.replacements import resource, variable
 from anywarp.migrate.findings import Use
 from anywarp.migrate.scan import commands
-from anywarp.migrate.scan.lines import Lines, Piece, Seen, seen, utf8
+from anywarp.migrate.scan.lines import Lines, Piece, Seen, line_starts, seen, utf8
 
 HINTS = re.compile(
     rb"(?i)cuda|nvidia|nvcc|nccl|cudnn|cublas|dcgm|nsys|\bncu\b|nvprof|nv-|gpu|pip|conda|mamba|requirements|\buv\b|docker|podman|helm|sbatch|srun"
@@ -118,29 +120,30 @@ def _substituted(text: str, words: list[Word], expand: Callable[[str], str] | No
 
 def named(text: str, told: set[int]) -> Iterator[Seen]:
     """Yield names of NVIDIA's in a cluster that stand in commands of other programs, once a line; `told` are offsets of lines to leave out."""
+    starts = line_starts(text) if "nvidia.com/" in text else []
     for found in _CLUSTER.finditer(text):
-        start = text.rfind("\n", 0, found.start()) + 1
-        if start not in told and not re.search(r"(?:^|\s)#", text[start : found.start()]):
-            told.add(start)
+        start = starts[bisect_right(starts, found.start()) - 1]
+        if start in told:
+            continue
+        told.add(start)
+        if not re.search(r"(?:^|\s)#", text[start : found.start()]):
             subject = "k8s.resource" if resource(found[0]) is not None else "k8s.label"
             yield seen(subject, found[0], found.start(), use="command")
 
 
 def paths(text: str) -> Iterator[Seen]:
     """Yield the folders of NVIDIA's toolkit and the variables of CUDA's that a text reads, comments left out."""
-    for found in PATH.finditer(text):
-        if not _in_comment(text, found.start()):
-            line = text[max(text.rfind("\n", 0, found.start()) + 1, found.start() - 400) : found.start()]
-            use = "set" if _ASSIGNED.search(line) else ""
+    starts: list[int] = []
+    for found in itertools.chain(PATH.finditer(text), _READ.finditer(text)):
+        starts = starts or line_starts(text)
+        start = starts[bisect_right(starts, found.start()) - 1]
+        if re.match(r"[ \t]*#", text[start : start + 200]):
+            continue
+        if found.re is PATH:
+            use = "set" if _ASSIGNED.search(text[max(start, found.start() - 400) : found.start()]) else ""
             yield seen("path.cuda", found[0], found.start(), use=use)
-    for found in _READ.finditer(text):
-        if variable(found[1]) is not None and not _in_comment(text, found.start()):
+        elif variable(found[1]) is not None:
             yield seen("env", found[1], found.start(), use="read")
-
-
-def _in_comment(text: str, offset: int) -> bool:
-    start = text.rfind("\n", 0, offset) + 1
-    return re.match(r"[ \t]*#", text[start : start + 200]) is not None
 
 
 def split(text: str) -> Iterator[list[Word]]:
