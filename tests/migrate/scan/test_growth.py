@@ -135,7 +135,7 @@ def test_images_of_a_workload_are_not_held_against_each_other() -> None:
     for _, node in root.walk():
         node.text = Text(node.text) if node.text.startswith("ghcr") else node.text
     (use,) = kubernetes.workload(Lines(text.encode()), root, "")
-    assert sum(key == "image" for key, _ in use.details) == 39
+    assert sum(key == "image" for key, _ in use.details) == 40
     assert compared < 3000
 
 
