@@ -81,11 +81,11 @@ AW_EXPORT CUresult cuMemcpyAtoA_v2(CUarray to, size_t to_offset, CUarray from, s
 AW_EXPORT CUresult cuMemcpyHtoAAsync_v2(CUarray to, size_t offset, const void* from, size_t bytes,
                                         CUstream stream) {
   return api<"cuMemcpyHtoAAsync_v2">(
-      [&] { copy_async(planned(in(to, offset), host(from), bytes), *stream_of(stream)); });
+      [&] { copy_async(planned(in(to, offset), host(from), bytes), stream); });
 }
 
 AW_EXPORT CUresult cuMemcpyAtoHAsync_v2(void* to, CUarray from, size_t offset, size_t bytes,
                                         CUstream stream) {
   return api<"cuMemcpyAtoHAsync_v2">(
-      [&] { copy_async(planned(host(to), in(from, offset), bytes), *stream_of(stream)); });
+      [&] { copy_async(planned(host(to), in(from, offset), bytes), stream); });
 }

@@ -1,6 +1,7 @@
 // Driver API reference: memory management, copies and prefetches in batches.
 #include "cuda/context.h"
 #include "cuda/copy_order.h"
+#include "cuda/driver.h"
 
 using namespace aw;
 
@@ -19,8 +20,7 @@ CUresult copy_batch(const CUdeviceptr* to, const CUdeviceptr* from, const size_t
   require(to && from && sizes && count > 0);
   require(attributes && indices && attribute_count > 0 && attribute_count <= count &&
           indices[0] == 0);
-  auto target = stream_of(stream);
-  require(!target->is_legacy);  // as documented: batches take no legacy null stream
+  require(!is_legacy_stream(stream));  // as documented: batches take no legacy null stream
   for (size_t i = 0; i < attribute_count; ++i) {
     bool last = i + 1 == attribute_count;
     require(indices[i] < count && (last || indices[i] < indices[i + 1]));
@@ -29,7 +29,7 @@ CUresult copy_batch(const CUdeviceptr* to, const CUdeviceptr* from, const size_t
   for (size_t i = 0; i < count; ++i) check_copy(to[i], from[i], sizes[i], Direction::any);
   for (size_t i = 0, k = 0; i < count; ++i) {
     if (k + 1 < attribute_count && indices[k + 1] == i) ++k;
-    copy_in_order(linear_copy(to[i], from[i], sizes[i]), attributes[k].order, *target);
+    copy_in_order(linear_copy(to[i], from[i], sizes[i]), attributes[k].order, stream);
   }
   return CUDA_SUCCESS;
 }
@@ -60,8 +60,7 @@ AW_EXPORT CUresult cuMemcpyWithAttributesAsync(CUdeviceptr to, CUdeviceptr from,
   return api<"cuMemcpyWithAttributesAsync">([&] {
     require(attributes);
     check_order(attributes->order, attributes->flags);
-    auto target = stream_of(stream);
     check_copy(to, from, bytes, Direction::any);
-    copy_in_order(linear_copy(to, from, bytes), attributes->order, *target);
+    copy_in_order(linear_copy(to, from, bytes), attributes->order, stream);
   });
 }

@@ -5,6 +5,7 @@
 #include "cuda/arrays.h"
 #include "cuda/copy_order.h"
 #include "cuda/copy_shapes.h"
+#include "cuda/driver.h"
 
 using namespace aw;
 
@@ -91,10 +92,9 @@ CopyWork plan(const BoxCopy& op) {
 
 CUresult copy_boxes(const BoxCopy* ops, size_t count, uint64_t flags, CUstream stream) {
   require(ops && count > 0 && flags == 0);
-  auto target = stream_of(stream);
-  require(!target->is_legacy);  // as documented: batches take no legacy null stream
+  require(!is_legacy_stream(stream));  // as documented: batches take no legacy null stream
   for (size_t i = 0; i < count; ++i) plan(ops[i]);  // all are good, or none is done
-  for (size_t i = 0; i < count; ++i) copy_in_order(plan(ops[i]), ops[i].order, *target);
+  for (size_t i = 0; i < count; ++i) copy_in_order(plan(ops[i]), ops[i].order, stream);
   return CUDA_SUCCESS;
 }
 
@@ -104,8 +104,7 @@ AW_EXPORT CUresult cuMemcpy3DWithAttributesAsync(const BoxCopy* op, unsigned lon
                                                  CUstream stream) {
   return api<"cuMemcpy3DWithAttributesAsync">([&] {
     require(op && flags == 0);
-    auto target = stream_of(stream);
-    copy_in_order(plan(*op), op->order, *target);
+    copy_in_order(plan(*op), op->order, stream);
   });
 }
 

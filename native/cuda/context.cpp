@@ -3,11 +3,9 @@
 
 #include <cstring>
 
-#include "cuda/capture.h"
 #include "cuda/contexts.h"
 #include "cuda/limits.h"
 #include "cuda/visible.h"
-#include "devices/device.h"
 
 using namespace aw;
 

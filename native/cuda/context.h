@@ -11,7 +11,7 @@
 
 #include "core/handles.h"
 #include "cuda/api.h"
-#include "cuda/stream.h"
+#include "cuda/driver.h"
 
 namespace aw {
 
@@ -47,7 +47,6 @@ struct Context : std::enable_shared_from_this<Context> {
 
   void fail(int code, const std::string& text);
   void wait_for_streams();  // until all work of the context is done
-  std::vector<std::shared_ptr<Stream>> live_streams();
   // Throws the error that sticks to the context, if any.
   void check() const {
     if (destroyed) throw Failure(CUDA_ERROR_CONTEXT_IS_DESTROYED);
@@ -64,13 +63,5 @@ std::shared_ptr<Context> peek_context();
 const std::shared_ptr<Context>& peek_context_quickly();  // for this moment
 
 std::shared_ptr<Context> context_of(CUcontext handle);  // throws INVALID_CONTEXT
-std::shared_ptr<Stream> per_thread_stream(const std::shared_ptr<Context>& context);
-Handles<Stream>& streams();
-
-// The context whose host function this thread runs; null outside of one.
-Context*& context_of_callback();
-
-// True while this thread runs a callback of a stream, from which CUDA must not be called.
-bool& inside_callback();
 
 }  // namespace aw

@@ -1,6 +1,7 @@
 // When copies with attributes read their source (CUmemcpySrcAccessOrder).
 #pragma once
 
+#include "cuda/api.h"
 #include "cuda/copying.h"
 
 namespace aw {
@@ -15,10 +16,6 @@ inline void check_order(int order, unsigned flags) {
 
 // The stream's order satisfies all three; but a source that is gone when the call returns has to be
 // read before.
-inline void copy_in_order(CopyWork work, int order, Stream& stream) {
-  if (order == kDuringCall && !stream.capture() && work.width && work.height && work.depth)
-    return stream.run(std::move(work));
-  copy_async(std::move(work), stream);
-}
+void copy_in_order(CopyWork work, int order, CUstream stream);
 
 }  // namespace aw

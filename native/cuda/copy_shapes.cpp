@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cuda/arrays.h"
-#include "cuda/copying.h"
+#include "cuda/memory.h"
 
 namespace aw {
 namespace {

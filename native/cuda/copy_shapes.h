@@ -1,7 +1,7 @@
 // From the structures of two- and three-dimensional copies to work.
 #pragma once
 
-#include "cuda/work.h"
+#include "cuda/copying.h"
 
 namespace aw {
 

@@ -2,6 +2,16 @@
 #include "cuda/function_attributes.h"
 #include "cuda/module.h"
 
+namespace aw {
+
+void write_parameter(const Entry& entry, size_t index, size_t* offset, size_t* size) {
+  require(offset && index < entry.params.size());
+  *offset = entry.params[index].offset;
+  if (size) *size = entry.params[index].size;
+}
+
+}  // namespace aw
+
 using namespace aw;
 
 AW_EXPORT CUresult cuFuncGetModule(CUmodule* out, CUfunction function) {

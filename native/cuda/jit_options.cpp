@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "cuda/api.h"
-#include "cuda/work.h"
+#include "cuda/clock.h"
 
 namespace aw {
 

@@ -11,9 +11,8 @@
 #include "core/artifacts.h"
 #include "core/handles.h"
 #include "cuda/context.h"
+#include "cuda/driver.h"
 #include "cuda/texture_references.h"
-#include "cuda/versions.h"
-#include "devices/device.h"
 
 namespace aw {
 

@@ -144,7 +144,7 @@ std::shared_ptr<const Image> read_image(const void* image) {
 
 std::shared_ptr<const ModuleDescription> describe(std::shared_ptr<const Image> image) {
   return std::make_shared<ModuleDescription>(
-      describe_image(std::move(image), device().info().identity));
+      describe_image(std::move(image), device_info().identity));
 }
 
 std::shared_ptr<Module> load_module(std::shared_ptr<const ModuleDescription> description,

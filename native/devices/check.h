@@ -9,7 +9,7 @@
 
 #include "core/artifacts.h"
 #include "core/kernel_abi.h"
-#include "devices/device.h"
+#include "devices/processor.h"
 
 namespace aw {
 

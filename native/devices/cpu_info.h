@@ -2,7 +2,7 @@
 // 2).
 #pragma once
 
-#include "devices/device.h"
+#include "core/device_info.h"
 
 namespace aw {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/kernel_abi.h"
-#include "devices/device.h"
 #include "devices/faults.h"
+#include "devices/processor.h"
 
 namespace aw {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "devices/device.h"
+#include "core/device_info.h"
 
 namespace aw {
 

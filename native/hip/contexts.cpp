@@ -10,6 +10,7 @@
 #include "hip/devices.h"
 #include "hip/ownership.h"
 #include "hip/services.h"
+#include "hip/thread.h"
 
 namespace aw {
 namespace {
@@ -39,8 +40,6 @@ void Context::fail(int code, const std::string& text) {
   if (!error.compare_exchange_strong(none, code)) return;
   if (!text.empty()) diagnose(LogLevel::error, text);
 }
-
-std::vector<std::shared_ptr<Stream>> Context::live_streams() { return {}; }
 
 // All work of the device: HIP has no smaller set that a context could own.
 void Context::wait_for_streams() {
@@ -145,10 +144,7 @@ std::shared_ptr<Context> context_of(CUcontext handle) {
 
 // HIP itself refuses to wait for a stream that is being captured, and says so with the code that
 // CUDA has.
-void refuse_captures(Context& context);
 void refuse_captures(Context&) {}
-
-bool& inside_callback() { return thread_state.inside_callback; }
 
 PerThreadDefault::PerThreadDefault() : before_(thread_state.per_thread) {
   thread_state.per_thread = true;

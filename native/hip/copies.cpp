@@ -4,8 +4,9 @@
 
 #include "cuda/copy_order.h"
 #include "cuda/copy_shapes.h"
-#include "cuda/copying.h"
+#include "cuda/driver.h"
 #include "hip/capture.h"
+#include "hip/copying.h"
 #include "hip/devices.h"
 #include "hip/services.h"
 
@@ -24,8 +25,6 @@ hipMemcpy3DParms copy_parameters(const CopyWork& w) {
 }
 
 namespace {
-
-bool is_empty(const CopyWork& w) { return w.width == 0 || w.height == 0 || w.depth == 0; }
 
 hipError_t give(const CopyWork& w, hipStream_t stream) {
   if (w.depth == 1 && w.height == 1)
@@ -47,32 +46,30 @@ void finish(hipStream_t stream, Context& context) {
 
 void copy_now(CopyWork work) {
   Context& context = require_context();
-  if (is_empty(work)) return;
+  if (work.is_empty()) return;
   hipStream_t stream = stream_for(nullptr);
   check(give(work, stream));
   finish(stream, context);
 }
 
-void copy_async(CopyWork work, hipStream_t stream) {
-  if (!is_empty(work)) check(give(work, stream));
+void copy_async(CopyWork work, CUstream stream) {
+  hipStream_t where = stream_for(stream);
+  if (!work.is_empty()) check(give(work, where));
 }
+
+bool is_legacy_stream(CUstream stream) { return stream_for(stream) == nullptr; }
 
 void check_copy(uint64_t to, uint64_t from, uint64_t bytes, Direction) {
   if (bytes) require(to && from);
 }
 
-CopyWork linear_copy(uint64_t to, uint64_t from, uint64_t bytes) {
-  CopyWork w;
-  w.to = reinterpret_cast<uint8_t*>(to), w.from = reinterpret_cast<const uint8_t*>(from),
-  w.width = bytes;
-  return w;
-}
-
-void copy_in_order(CopyWork work, int order, hipStream_t stream) {
+void copy_in_order(CopyWork work, int order, CUstream stream) {
   copy_async(std::move(work), stream);
+  if (order != kDuringCall) return;
+  hipStream_t where = handle_of(stream);
   hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
-  if (order != kDuringCall || hip.hipStreamIsCapturing(stream, &status) != hipSuccess) return;
-  if (status == hipStreamCaptureStatusNone) check(hip.hipStreamSynchronize(stream));
+  if (hip.hipStreamIsCapturing(where, &status) != hipSuccess) return;
+  if (status == hipStreamCaptureStatusNone) check(hip.hipStreamSynchronize(where));
 }
 
 // A copy that has been done when it returns, as far as CUDA's rules say so: HIP's of the same kind
@@ -175,14 +172,14 @@ AW_EXPORT CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* shape) {
 }
 AW_EXPORT CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* shape, CUstream stream) {
   return api<"cuMemcpy2DAsync_v2">(
-      [&] { require_context(), copy_async(plan_copy(shape), stream_for(stream)); });
+      [&] { require_context(), copy_async(plan_copy(shape), stream); });
 }
 AW_EXPORT CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* shape) {
   return api<"cuMemcpy3D_v2">([&] { require_context(), copy_now(plan_copy(shape)); });
 }
 AW_EXPORT CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* shape, CUstream stream) {
   return api<"cuMemcpy3DAsync_v2">(
-      [&] { require_context(), copy_async(plan_copy(shape), stream_for(stream)); });
+      [&] { require_context(), copy_async(plan_copy(shape), stream); });
 }
 
 namespace {
@@ -205,7 +202,7 @@ AW_EXPORT CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D* shape) {
   return api<"cuMemcpy3DPeer">([&] { copy_now(plan_peer(shape)); });
 }
 AW_EXPORT CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D* shape, CUstream stream) {
-  return api<"cuMemcpy3DPeerAsync">([&] { copy_async(plan_peer(shape), stream_for(stream)); });
+  return api<"cuMemcpy3DPeerAsync">([&] { copy_async(plan_peer(shape), stream); });
 }
 
 namespace {

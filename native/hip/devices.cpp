@@ -7,7 +7,9 @@
 #include <sstream>
 
 #include "cuda/context.h"
+#include "cuda/driver.h"
 #include "hip/architecture.h"
+#include "hip/thread.h"
 
 namespace aw {
 namespace {
@@ -222,15 +224,7 @@ CUdevice cuda_device(int hip_number) {
 
 const HipDevice& current_hip_device() { return hip_device_of(current_device()); }
 
-// What shared code asks of "the device": of that of the current context, because keys and replies
-// depend on its architecture.
-const Device& device() {
-  static const Device instance = [] {
-    Device d{};
-    d.info = []() -> const DeviceInfo& { return current_hip_device().info; };
-    return d;
-  }();
-  return instance;
-}
+// Keys and replies depend on the architecture of the current context's device.
+const DeviceInfo& device_info() { return current_hip_device().info; }
 
 }  // namespace aw

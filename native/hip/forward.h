@@ -3,8 +3,8 @@
 
 #include "cuda/api.h"
 #include "cuda/context.h"
-#include "cuda/stream.h"
 #include "hip/runtime.h"
+#include "hip/stream.h"
 
 namespace aw {
 

@@ -114,10 +114,4 @@ void write_attribute(Function& f, int attribute, int value) {
   f.attributes.others[attribute] = value;
 }
 
-void write_parameter(const Entry& entry, size_t index, size_t* offset, size_t* size) {
-  require(offset && index < entry.params.size());
-  *offset = entry.params[index].offset;
-  if (size) *size = entry.params[index].size;
-}
-
 }  // namespace aw

@@ -6,8 +6,8 @@
 #include <mutex>
 
 #include "cuda/copy_shapes.h"
-#include "cuda/copying.h"
 #include "hip/capture.h"
+#include "hip/copying.h"
 #include "hip/devices.h"
 #include "hip/forward.h"
 

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "core/artifacts.h"
+#include "cuda/driver.h"
 #include "hip/hip_api.h"
 
 namespace aw {
@@ -19,7 +20,9 @@ struct AmdLine {
   uint32_t max_threads = 1024;
 };
 
-struct HipKernel {
+// The driver's Versions (cuda/driver.h): here there is one, a code object.
+class Versions {
+ public:
   KernelArtifact artifact;
   AmdLine amd;
   int device = 0;
@@ -30,15 +33,15 @@ struct HipKernel {
   std::string code;  // the code object; HIP reads it for as long as the module is loaded
   std::array<uint32_t, 3> block{};  // zeros: any
 
-  HipKernel() = default;
-  ~HipKernel();
-  HipKernel(const HipKernel&) = delete;
-  HipKernel& operator=(const HipKernel&) = delete;
-  HipKernel* general() { return this; }
+  Versions() = default;
+  ~Versions();
+  Versions(const Versions&) = delete;
+  Versions& operator=(const Versions&) = delete;
 
   // Obtains the code for a request, from the cache or the compile service, and loads it on the
   // current device. Throws Failure with what the compiler or HIP said.
-  static std::shared_ptr<HipKernel> obtain(const KernelRequest& request);
+  static std::shared_ptr<Versions> obtain(const KernelRequest& request);
 };
+using HipKernel = Versions;
 
 }  // namespace aw

@@ -8,6 +8,7 @@
 #include "cuda/module.h"
 #include "hip/architecture.h"
 #include "hip/devices.h"
+#include "hip/kernel.h"
 #include "hip/services.h"
 
 namespace aw {

@@ -1,20 +1,7 @@
 // Functions of ours that NVIDIA's driver does not have (docs/contracts.md, section 8).
-#include <ctime>
-
 #include "cuda/context.h"
-#include "cuda/work.h"
 #include "hip/devices.h"
 #include "hip/forward.h"
-
-namespace aw {
-
-uint64_t event_clock() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
-}  // namespace aw
 
 using namespace aw;
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cuda/context.h"
+#include "hip/thread.h"
 
 namespace aw {
 

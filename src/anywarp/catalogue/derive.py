@@ -1,6 +1,6 @@
 """Derive the table of driver functions from public headers, and set routes from the functions that exist.
 
-A developer runs it when NVIDIA publishes headers (`--headers DIRECTORY ...`, oldest first) or when `native/cuda` has gained
+A developer runs it when NVIDIA publishes headers (`--headers DIRECTORY ...`, oldest first) or when `native/cuda` or `native/cpu` has gained
 functions (`--sync`). Only facts go into the table: names, versions, parameter counts. Needs a C preprocessor (`cpp`).
 """
 
@@ -165,7 +165,8 @@ def sync(table: Table, defined: Iterable[str]) -> Table:
 
 def in_driver(native: Path, names: Sequence[str]) -> set[str]:
     """Return those of `names` that the driver for `cpu` has: defined in its sources, or a variant made of such a one (generate_per_thread)."""
-    sources = {str(file): file.read_text() for file in sorted((native / "cuda").glob("*.cpp"))}
+    files = sorted(file for folder in ("cuda", "cpu") for file in (native / folder).glob("*.cpp"))
+    sources = {str(file): file.read_text() for file in files}
     defined = set(defined_in(sources, names))
     return defined | {name for name in names if _is_per_thread(name) and name.rpartition("_")[0] in defined}
 
@@ -177,7 +178,9 @@ def main(arguments: Sequence[str]) -> int:
         "--headers", nargs="+", type=Path, metavar="DIRECTORY", help="include directories, oldest first"
     )
     parser.add_argument("--versions", default="", help="the CUDA versions of those headers, as text")
-    parser.add_argument("--sync", action="store_true", help="set the routes from native/cuda/*.cpp")
+    parser.add_argument(
+        "--sync", action="store_true", help="set the routes from native/cuda/*.cpp and native/cpu/*.cpp"
+    )
     options = parser.parse_args(arguments)
     if not options.headers and not options.sync:
         parser.error("nothing to do")

@@ -24,7 +24,7 @@ _STRUCTURES = ("CUmemLocation",)
 _C = frozenset("char short int long unsigned signed float double size_t".split())
 _HEAD = """// Made by anywarp/catalogue/generate_per_thread.py; change the tables instead.
 #include "cuda/api.h"
-#include "cuda/stream.h"
+#include "cuda/driver.h"
 
 using namespace aw;
 """

@@ -1,0 +1,95 @@
+// Driver API reference: external resource interoperability, memory. A file descriptor is what both
+// sides share: of memory that cuMemExportToShareableHandle gave away, or of another interface that
+// keeps its memory in a file (software Vulkan does).
+#include "cpu/external_memory.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cpu/memory.h"
+#include "cpu/tickets.h"
+
+typedef struct CUextMemory_st* CUexternalMemory;
+
+namespace aw {
+namespace {
+
+constexpr int kOpaqueFile = 1;  // CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD
+constexpr uint64_t kPage = 4096;
+
+struct HandleDescription {
+  int type;
+  union {
+    int file;
+    void* pointers[2];
+  };
+  unsigned long long bytes;
+  unsigned flags, reserved[16];
+};
+static_assert(sizeof(HandleDescription) == 104);
+
+struct BufferDescription {
+  unsigned long long offset, bytes;
+  unsigned flags, reserved[16];
+};
+static_assert(sizeof(BufferDescription) == 88);
+
+struct ExternalMemory {
+  uintptr_t handle = 0;
+  int file = -1;
+  uint64_t bytes = 0;
+  ~ExternalMemory() {
+    if (file >= 0) close(file);
+  }
+};
+
+Handles<ExternalMemory>& all() {
+  static auto& instance = *new Handles<ExternalMemory>;
+  return instance;
+}
+
+}  // namespace
+}  // namespace aw
+
+using namespace aw;
+
+AW_EXPORT CUresult cuImportExternalMemory(CUexternalMemory* out,
+                                          const HandleDescription* description) {
+  return api<"cuImportExternalMemory">([&] {
+    require(out && description && description->bytes > 0 && description->flags <= 1);
+    current_context();
+    if (description->type != kOpaqueFile)
+      throw Failure(CUDA_ERROR_NOT_SUPPORTED, "memory is imported as a file descriptor only");
+    struct stat status;
+    require(fstat(description->file, &status) == 0);
+    require(static_cast<uint64_t>(status.st_size) >= description->bytes);
+    auto made = std::make_shared<ExternalMemory>();
+    made->file = description->file;  // which is ours from here on, as documented
+    made->bytes = description->bytes;
+    made->handle = all().add(made);
+    *out = as_handle<CUexternalMemory>(made->handle);
+  });
+}
+
+AW_EXPORT CUresult cuDestroyExternalMemory(CUexternalMemory handle) {
+  return api<"cuDestroyExternalMemory">(
+      [&] { require(all().remove(handle) != nullptr, CUDA_ERROR_INVALID_HANDLE); });
+}
+
+AW_EXPORT CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr* out, CUexternalMemory handle,
+                                                   const BufferDescription* p) {
+  return api<"cuExternalMemoryGetMappedBuffer">([&] {
+    require(out && p && p->bytes > 0 && p->flags == 0 && p->offset % kPage == 0);
+    auto context = current_context();
+    auto memory = all().find(handle);
+    require(memory != nullptr, CUDA_ERROR_INVALID_HANDLE);
+    require(p->offset <= memory->bytes && p->bytes <= memory->bytes - p->offset);
+    Allocation a;
+    a.base = map_file(memory->file, p->bytes, p->offset), a.bytes = p->bytes,
+    a.kind = MemoryKind::imported;
+    a.flags = kExternalBuffer;
+    a.context = context, a.context_id = context->id, a.device = context->device;
+    *out = a.base;
+    enter(std::move(a));
+  });
+}

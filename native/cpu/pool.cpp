@@ -1,0 +1,383 @@
+// Driver API reference: stream ordered memory allocator.
+#include "cpu/pool.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "core/watched_memory.h"
+#include "cpu/graph_memory.h"
+#include "cpu/pool_sharing.h"
+#include "cpu/stream.h"
+#include "cuda/visible.h"
+
+namespace aw {
+namespace {
+
+Handles<Pool>& pools() {
+  static auto& instance = *new Handles<Pool>;
+  return instance;
+}
+
+// The pools that devices allocate from, where cuDeviceSetMemPool chose one.
+struct Current {
+  std::mutex mutex;
+  std::array<std::shared_ptr<Pool>, kMostDevices> pools;
+  std::shared_ptr<Pool> host, managed;  // where cuMemSetMemPool chose one
+};
+
+Current& current() {
+  static Current& instance = *new Current;
+  return instance;
+}
+
+}  // namespace
+
+void Pool::add(uint64_t bytes) {
+  std::lock_guard lock(mutex);
+  require(limit == 0 || (bytes <= limit && used <= limit - bytes), CUDA_ERROR_OUT_OF_MEMORY);
+  used += bytes;
+  used_high = std::max(used_high, used);
+  reserved_high = std::max(reserved_high, used + kept);
+}
+
+void Pool::remove(uint64_t bytes) {
+  std::lock_guard lock(mutex);
+  used -= std::min(used, bytes);
+}
+
+uint64_t Pool::take(uint64_t block) {
+  std::lock_guard lock(mutex);
+  auto it = free_blocks.find(block);
+  if (it == free_blocks.end()) return 0;
+  uint64_t base = it->second;
+  free_blocks.erase(it);
+  kept -= block;
+  return base;
+}
+
+bool Pool::keep(uint64_t base, uint64_t block) {
+  std::lock_guard lock(mutex);
+  uint64_t reserved = used + kept;
+  if (reserved > release_threshold || block > release_threshold - reserved) return false;
+  free_blocks.emplace(block, base);
+  kept += block;
+  return true;
+}
+
+void Pool::trim(uint64_t bytes) {
+  std::vector<std::pair<uint64_t, uint64_t>> gone;
+  {
+    std::lock_guard lock(mutex);
+    while (!free_blocks.empty() && used + kept > bytes) {
+      auto largest = std::prev(free_blocks.end());
+      gone.push_back(*largest);
+      kept -= largest->first;
+      free_blocks.erase(largest);
+    }
+  }
+  for (auto [block, base] : gone) release_bytes(reinterpret_cast<void*>(base), block, device);
+}
+
+uint64_t block_bytes(uint64_t bytes) {
+  constexpr uint64_t kPage = 4096;
+  if (bytes > UINT64_MAX - kPage) return bytes;
+  return (bytes + kPage - 1) / kPage * kPage;
+}
+
+namespace {
+
+std::shared_ptr<Pool>* make_default(MemoryKind kind, int location_type, int device = 0) {
+  auto made = std::make_shared<Pool>();
+  made->device = device;
+  made->is_default = true;
+  made->kind = kind, made->location_type = location_type;
+  made->handle = pools().add(made);
+  return new std::shared_ptr<Pool>(std::move(made));
+}
+
+std::shared_ptr<Pool> host_pool() {
+  static const auto* pool = make_default(MemoryKind::host, 2);
+  return *pool;
+}
+
+std::shared_ptr<Pool> managed_pool() {
+  static const auto* pool = make_default(MemoryKind::managed, 0);
+  return *pool;
+}
+
+}  // namespace
+
+std::shared_ptr<Pool> default_pool(int device) {
+  static std::mutex mutex;
+  static std::array<std::shared_ptr<Pool>*, kMostDevices> pools{};
+  std::lock_guard lock(mutex);
+  auto& pool = pools[static_cast<size_t>(device)];
+  if (!pool) pool = make_default(MemoryKind::device, 1, device);
+  return *pool;
+}
+
+std::shared_ptr<Pool> current_pool(int device) {
+  std::lock_guard lock(current().mutex);
+  auto& pool = current().pools[static_cast<size_t>(device)];
+  return pool ? pool : default_pool(device);
+}
+
+std::shared_ptr<Pool> pool_of(CUmemoryPool handle) {
+  auto pool = pools().find(handle);
+  require(pool != nullptr);
+  return pool;
+}
+
+uintptr_t enter_pool(std::shared_ptr<Pool> pool) {
+  Pool& made = *pool;
+  return made.handle = pools().add(std::move(pool));
+}
+
+}  // namespace aw
+
+using namespace aw;
+
+namespace {
+
+constexpr int kReleaseThreshold = 4, kReservedNow = 5, kReservedHigh = 6, kUsedNow = 7,
+              kUsedHigh = 8;
+
+// From the current pool of the stream's device when there is no other.
+void allocate(CUdeviceptr* out, size_t bytes, std::shared_ptr<Pool> pool, CUstream stream) {
+  require(out);
+  auto target = stream_of(stream);
+  if (!pool) pool = current_pool(target->context->device);
+  if (target->capture()) {
+    CUDA_MEM_ALLOC_NODE_PARAMS params = {};
+    params.poolProps.allocType = pool->kind == MemoryKind::managed ? 2 : 1;
+    params.poolProps.location = {pool->location_type, pool->device};
+    params.bytesize = bytes;
+    target->submit(alloc_work(&params));
+    *out = params.dptr;
+    return;
+  }
+  // Memory exists at once, which is sooner than the stream's order asks for.
+  // Of no bytes there is an address, too.
+  *out = allocate_in(target->context, std::max<size_t>(bytes, 1), pool->kind, 0, pool);
+}
+
+void check_location(const CUmemLocation& location) {
+  require(location.type >= 1 && location.type <= 4);
+  if (location.type == 1) check_device(location.id);
+}
+
+void read_number(Pool& pool, int attribute, void* value) {
+  std::lock_guard lock(pool.mutex);
+  if (attribute >= 1 && attribute <= 3) {
+    memcpy(value, &pool.reuse[attribute - 1], sizeof(int));
+    return;
+  }
+  uint64_t number = attribute == kReleaseThreshold ? pool.release_threshold
+                    : attribute == kReservedNow    ? pool.used + pool.kept
+                    : attribute == kReservedHigh   ? pool.reserved_high
+                    : attribute == kUsedNow        ? pool.used
+                                                   : pool.used_high;
+  require(attribute >= kReleaseThreshold && attribute <= kUsedHigh);
+  memcpy(value, &number, sizeof number);
+}
+
+void write_number(Pool& pool, int attribute, const void* value) {
+  std::lock_guard lock(pool.mutex);
+  if (attribute >= 1 && attribute <= 3) {
+    memcpy(&pool.reuse[attribute - 1], value, sizeof(int));
+    return;
+  }
+  uint64_t number;
+  memcpy(&number, value, sizeof number);
+  if (attribute == kReleaseThreshold) {
+    pool.release_threshold = number;
+    return;
+  }
+  // High-water marks can only be brought down to what is in use.
+  require((attribute == kReservedHigh || attribute == kUsedHigh) && number == 0);
+  if (attribute == kUsedHigh) pool.used_high = pool.used;
+  if (attribute == kReservedHigh) pool.reserved_high = pool.used + pool.kept;
+}
+
+}  // namespace
+
+AW_EXPORT CUresult cuMemAllocAsync(CUdeviceptr* out, size_t bytes, CUstream stream) {
+  return api<"cuMemAllocAsync">([&] { allocate(out, bytes, nullptr, stream); }, out, bytes, stream);
+}
+
+AW_EXPORT CUresult cuMemAllocFromPoolAsync(CUdeviceptr* out, size_t bytes, CUmemoryPool pool,
+                                           CUstream stream) {
+  return api<"cuMemAllocFromPoolAsync">([&] { allocate(out, bytes, pool_of(pool), stream); }, out,
+                                        bytes, pool, stream);
+}
+
+AW_EXPORT CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
+  return api<"cuMemFreeAsync">(
+      [&] {
+        auto target = stream_of(stream);
+        if (target->capture()) return target->submit(free_work(address));
+        begin_free(address);
+        target->submit(FreeWork{address});
+      },
+      address, stream);
+}
+
+AW_EXPORT CUresult cuMemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* props) {
+  return api<"cuMemPoolCreate">([&] {
+    require(out && props);
+    require(props->allocType == 1 || props->allocType == 2);
+    bool managed = props->allocType == 2;
+    if (!managed || props->location.type != 0) check_location(props->location);
+    if (props->handleTypes & ~1) {
+      throw Failure(CUDA_ERROR_NOT_SUPPORTED,
+                    "memory pools are shared between processes by file descriptors only");
+    }
+    require(!props->handleTypes || (!managed && props->location.type == 1));
+    auto pool = std::make_shared<Pool>();
+    if (props->handleTypes) pool->file = new_pool_file();
+    pool->limit = props->maxSize;
+    pool->location_type = props->location.type;
+    if (props->location.type == 1) pool->device = props->location.id;
+    pool->kind = managed                     ? MemoryKind::managed
+                 : props->location.type == 1 ? MemoryKind::device
+                                             : MemoryKind::host;
+    *out = as_handle<CUmemoryPool>(enter_pool(std::move(pool)));
+  });
+}
+
+AW_EXPORT CUresult cuMemPoolDestroy(CUmemoryPool handle) {
+  return api<"cuMemPoolDestroy">([&] {
+    auto pool = pool_of(handle);
+    require(!pool->is_default);
+    pools().remove(handle);
+    std::lock_guard lock(current().mutex);
+    for (auto& chosen : current().pools) {
+      if (chosen == pool) chosen = nullptr;
+    }
+    if (current().host == pool) current().host = nullptr;
+    if (current().managed == pool) current().managed = nullptr;
+  });
+}
+
+AW_EXPORT CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t bytes) {
+  return api<"cuMemPoolTrimTo">([&] { pool_of(handle)->trim(bytes); });
+}
+
+AW_EXPORT CUresult cuMemPoolGetAttribute(CUmemoryPool handle, int attribute, void* value) {
+  return api<"cuMemPoolGetAttribute">([&] {
+    require(value);
+    read_number(*pool_of(handle), attribute, value);
+  });
+}
+
+AW_EXPORT CUresult cuMemPoolSetAttribute(CUmemoryPool handle, int attribute, void* value) {
+  return api<"cuMemPoolSetAttribute">([&] {
+    require(value);
+    auto pool = pool_of(handle);
+    write_number(*pool, attribute, value);
+    if (attribute == kReleaseThreshold) pool->trim(pool->release_threshold);
+  });
+}
+
+AW_EXPORT CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc* access,
+                                      size_t count) {
+  return api<"cuMemPoolSetAccess">([&] {
+    require(access || count == 0);
+    auto pool = pool_of(handle);
+    for (size_t i = 0; i < count; ++i) {
+      check_location(access[i].location);
+      // The device that holds the memory can always reach it.
+      bool own = access[i].location.type == pool->location_type &&
+                 (access[i].location.type != 1 || access[i].location.id == pool->device);
+      require(access[i].flags == 3 || !own);
+      std::lock_guard lock(pool->mutex);
+      pool->access[{access[i].location.type, access[i].location.id}] = access[i].flags;
+    }
+  });
+}
+
+AW_EXPORT CUresult cuMemPoolGetAccess(int* flags, CUmemoryPool handle, CUmemLocation* location) {
+  return api<"cuMemPoolGetAccess">([&] {
+    require(flags && location);
+    check_location(*location);
+    auto pool = pool_of(handle);
+    std::lock_guard lock(pool->mutex);
+    auto it = pool->access.find({location->type, location->id});
+    *flags = it == pool->access.end() ? 3 : it->second;  // host and device share one memory
+  });
+}
+
+AW_EXPORT CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* out, CUdevice dev) {
+  return api<"cuDeviceGetDefaultMemPool">([&] {
+    require(out);
+    check_device(dev);
+    *out = as_handle<CUmemoryPool>(default_pool(dev)->handle);
+  });
+}
+
+AW_EXPORT CUresult cuDeviceGetMemPool(CUmemoryPool* out, CUdevice dev) {
+  return api<"cuDeviceGetMemPool">([&] {
+    require(out);
+    check_device(dev);
+    *out = as_handle<CUmemoryPool>(current_pool(dev)->handle);
+  });
+}
+
+AW_EXPORT CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool handle) {
+  return api<"cuDeviceSetMemPool">([&] {
+    check_device(dev);
+    auto pool = pool_of(handle);
+    std::lock_guard lock(current().mutex);
+    current().pools[static_cast<size_t>(dev)] = std::move(pool);
+  });
+}
+
+namespace {
+
+// The pools of places other than the device: host memory, and managed memory.
+std::shared_ptr<Pool> place_pool(const CUmemLocation* location, int type) {
+  require(location && (type == 1 || type == 2));
+  bool managed = type == 2;
+  if (!managed || location->type != 0) check_location(*location);
+  if (!managed && location->type == 1) return default_pool(location->id);
+  return managed ? managed_pool() : host_pool();
+}
+
+}  // namespace
+
+AW_EXPORT CUresult cuMemGetDefaultMemPool(CUmemoryPool* out, CUmemLocation* location, int type) {
+  return api<"cuMemGetDefaultMemPool">([&] {
+    require(out);
+    *out = as_handle<CUmemoryPool>(place_pool(location, type)->handle);
+  });
+}
+
+AW_EXPORT CUresult cuMemGetMemPool(CUmemoryPool* out, CUmemLocation* location, int type) {
+  return api<"cuMemGetMemPool">([&] {
+    require(out && location);
+    bool device = type == 1 && location->type == 1;
+    auto pool = place_pool(location, type);  // which checks the location
+    if (device) pool = current_pool(location->id);
+    std::lock_guard lock(current().mutex);
+    auto& chosen = type == 2 ? current().managed : current().host;
+    if (!device && chosen) pool = chosen;
+    *out = as_handle<CUmemoryPool>(pool->handle);
+  });
+}
+
+AW_EXPORT CUresult cuMemSetMemPool(CUmemLocation* location, int type, CUmemoryPool handle) {
+  return api<"cuMemSetMemPool">([&] {
+    require(location);
+    auto usual = place_pool(location, type);  // which checks the location
+    auto pool = pool_of(handle);
+    require(pool->kind == usual->kind);
+    require(pool->kind != MemoryKind::device || pool->device == location->id);
+    std::lock_guard lock(current().mutex);
+    bool device = type == 1 && location->type == 1;
+    auto& chosen = device      ? current().pools[static_cast<size_t>(location->id)]
+                   : type == 2 ? current().managed
+                               : current().host;
+    chosen = std::move(pool);
+  });
+}

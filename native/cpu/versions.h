@@ -1,0 +1,60 @@
+// The versions of a kernel's code for one block shape: one that serves every launch, at first
+// perhaps compiled soon rather than well, and one for parameters that are convenient multiples.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/artifacts.h"
+#include "devices/processor.h"
+
+namespace aw {
+
+class Versions : public std::enable_shared_from_this<Versions> {
+ public:
+  // Obtains code that serves every launch of the request's shape, compiled if need be; throws
+  // Failure with what the compiler said. `text_bytes`: how much PTX it is; 0: not known.
+  static std::shared_ptr<Versions> obtain(KernelRequest request, uint64_t text_bytes);
+
+  // Code that serves every launch; what it says of memory and parameters holds for all versions.
+  std::shared_ptr<KernelCode> general() const;
+
+  // The code for a launch, and whether the caller shall measure it and tell `ran`.
+  struct Choice {
+    std::shared_ptr<KernelCode> code;
+    bool measured = false;
+  };
+  Choice choose(const std::vector<uint8_t>& params, uint64_t blocks);
+  void ran(const Choice& choice, uint64_t blocks, uint64_t nanoseconds);
+
+ private:
+  // A version that may become better than the one in use, and how far that has come.
+  struct Rival {
+    enum class State { unasked, asked, trial, adopted, dropped } state = State::unasked;
+    CompileOptions options;
+    std::shared_ptr<KernelCode> code;
+    uint64_t blocks = 0;  // the size of the launches that are compared
+    unsigned turn = 0;
+    std::array<uint64_t, 2> best{UINT64_MAX, UINT64_MAX};  // nanoseconds: in use, rival
+    std::array<unsigned, 2> runs{};
+  };
+
+  Versions(KernelRequest request, std::shared_ptr<KernelCode> general, bool quick);
+  void enter(Rival& rival, std::shared_ptr<KernelCode> code);
+  void look_for(Rival& rival);
+  void compile(Rival& rival, const KernelRequest& wanted);
+  Choice pick(Rival& rival, uint64_t blocks);
+  void decide(Rival& rival);
+
+  const KernelRequest request_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<KernelCode> general_;
+  bool quick_;  // `general_` was compiled soon; `full_` is to replace it
+  uint64_t spent_ns_ = 0;
+  Rival full_, special_;
+};
+
+}  // namespace aw

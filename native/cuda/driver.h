@@ -1,0 +1,49 @@
+// The seam between what all drivers share, which is this folder and knows no device, and the driver
+// of one device (cpu/, hip/). Each driver makes a library of its own together with the shared code
+// and defines what is declared here; calls are bound when the library is linked, so that none costs
+// more than a call. What else a driver defines is declared where it belongs: calls and errors
+// (api.h), contexts (context.h, contexts.h), which devices there are and what they are
+// (visible.h, device_attributes.h), memory and copies (memory.h, copying.h, copy_order.h), modules
+// and functions (module.h, function_attributes.h, occupancy.h), textures (texture_references.h,
+// devices/texture_table.h), and every function of CUDA's interface that no file here defines.
+#pragma once
+
+#include "core/device_info.h"
+#include "cuda/cuda_api.h"
+
+namespace aw {
+
+struct Context;
+
+// A stream as the driver keeps it. Shared code hands on handles; a driver whose handles are another
+// library's has no such class.
+class Stream;
+
+// The code of a kernel for one block shape, loaded, in as many versions as the driver has.
+class Versions;
+
+// The device of the current context; the first without one.
+const DeviceInfo& device_info();
+
+// Whether a handle names the legacy default stream here and now. Throws INVALID_HANDLE for what is
+// no stream.
+bool is_legacy_stream(CUstream stream);
+
+// Throws STREAM_CAPTURE_UNSUPPORTED if a stream of the context is being captured, and invalidates
+// the capture.
+void refuse_captures(Context& context);
+
+// While one exists on this thread, the null stream is the per-thread default stream (functions
+// ending in _ptsz, _ptds).
+class PerThreadDefault {
+ public:
+  PerThreadDefault();
+  ~PerThreadDefault();
+  PerThreadDefault(const PerThreadDefault&) = delete;
+  PerThreadDefault& operator=(const PerThreadDefault&) = delete;
+
+ private:
+  bool before_;
+};
+
+}  // namespace aw
