@@ -2,7 +2,7 @@
 
 NVIDIA's libcudadevrt has them as machine code only. Those of cooperative groups that compilers of Python call are the handle of the
 grid and its barrier, which works as in the public headers: a word that every block adds to, and block 0 so that the top bit turns.
-A graph's conditional handle is the address of its value (native/cuda/graph_conditional.h).
+A graph's conditional handle is the address of its value (native/cpu/graph_conditional.h).
 """
 
 from __future__ import annotations

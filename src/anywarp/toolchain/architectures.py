@@ -12,7 +12,7 @@ from anywarp.toolchain import codes
 from anywarp.toolchain.options import CommandLine
 
 DEVICE = 80
-"""The compute capability that the device reports, times ten (native/cuda/device_attributes.cpp)."""
+"""The compute capability that the device reports, times ten (native/cpu/device_attributes.cpp)."""
 
 KNOWN = (50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121)
 """Those that clang compiles for."""
