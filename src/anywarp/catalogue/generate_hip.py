@@ -149,6 +149,8 @@ def _plain(kind: str) -> str:
 def parameter_type(kind: str) -> str:
     """Return the type with which a parameter is passed, as far as the calling convention can tell."""
     plain = _plain(kind)
+    if plain == "CUdeviceptr *":
+        return "CUdeviceptr*"
     if plain.endswith("*"):
         return "void*"
     if plain in _SCALARS:
@@ -175,7 +177,7 @@ def convert(kind: str, name: str, twin: str) -> str:
     if cuda == "CUdeviceptr" and target in ("hipDeviceptr_t", "void *"):
         return f"reinterpret_cast<void*>({name})"
     if cuda == "CUdeviceptr *" and target in ("hipDeviceptr_t *", "void * *"):
-        return f"static_cast<void**>({name})"
+        return f"reinterpret_cast<void**>({name})"
     if HANDLES.get(cuda) == target:
         return f"reinterpret_cast<{target}>({name})"
     if SAME_VALUES.get(cuda) == target:

@@ -1,7 +1,8 @@
 """Write the variants of libcuda's functions for programs whose null stream is the thread's own (`_ptsz`, `_ptds`).
 
 The build runs it (`python generate_per_thread.py DATA HEADER OUTDIR`, with the standard library only). A variant calls the function
-itself while `PerThreadDefault` says which stream is the null stream. How a parameter is passed follows from its type in HEADER, the
+itself while `PerThreadDefault` says which stream is the null stream; it calls it as programs do, by a symbol that the linker sets
+(`aw_base_NAME`), so that no second declaration of the function stands beside its own. How a parameter is passed follows from its type in HEADER, the
 cuda.h that is made from the catalogue; a type of which the header says nothing stops the build.
 """
 
@@ -22,6 +23,7 @@ _SCALARS = {"cuuint32_t": "uint32_t", "cuuint64_t": "uint64_t", "CUdevice": "CUd
 _STRUCTURES = ("CUmemLocation",)
 """Structures that are passed by value; our cuda_api.h has them under their names."""
 _C = frozenset("char short int long unsigned signed float double size_t".split())
+_BASE = "aw_base_"
 _HEAD = """// Made by anywarp/catalogue/generate_per_thread.py; change the tables instead.
 #include "cuda/api.h"
 #include "cuda/driver.h"
@@ -59,15 +61,25 @@ def variant(name: str, signature: str, passed: Mapping[str, str]) -> str:
     typed = ", ".join(f"{parameter(kind, passed)} {argument}" for kind, argument in parameters)
     given, base = ", ".join(argument for _, argument in parameters), name.rpartition("_")[0]
     return (
-        f'\nextern "C" CUresult {base}({typed});\nAW_EXPORT CUresult {name}({typed}) {{\n'
-        f'  return api<"{name}">([&] {{\n    PerThreadDefault scope;\n    return {base}({given});\n  }});\n}}\n'
+        f'\nextern "C" CUresult {_BASE}{base}({typed});\nAW_EXPORT CUresult {name}({typed}) {{\n'
+        f'  return api<"{name}">([&] {{\n    PerThreadDefault scope;\n    return {_BASE}{base}({given});\n  }});\n}}\n'
     )
 
 
 def variants(table: Table, known: Mapping[str, str], passed: Mapping[str, str]) -> str:
     """Return a C++ file with every variant that the table serves."""
-    names = [row.name for row in table.rows if row.per_thread and row.route == "custom"]
-    return _HEAD + "".join(variant(name, known[name.rpartition("_")[0]], passed) for name in names)
+    return _HEAD + "".join(variant(name, known[name.rpartition("_")[0]], passed) for name in served(table))
+
+
+def served(table: Table) -> list[str]:
+    """Return the names of the variants that the table serves."""
+    return [row.name for row in table.rows if row.per_thread and row.route == "custom"]
+
+
+def symbols(table: Table) -> str:
+    """Return a linker script that sets the symbols by which variants call; give it to the linker as an input file."""
+    bases = sorted({name.rpartition("_")[0] for name in served(table)})
+    return "/* what per-thread variants call */\n" + "".join(f"{_BASE}{base} = {base};\n" for base in bases)
 
 
 def generate(data: Path, header: Path, directory: Path) -> list[Path]:
@@ -77,7 +89,9 @@ def generate(data: Path, header: Path, directory: Path) -> list[Path]:
     over_hip = as_answered(table, load_answers(data / "rocm" / "cuda_hip.tsv"))
     files = {
         "cuda_per_thread.cpp": variants(table, known, passed),
+        "cuda_per_thread.ld": symbols(table),
         "hip_per_thread.cpp": variants(over_hip, known, passed),
+        "hip_per_thread.ld": symbols(over_hip),
     }
     directory.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
