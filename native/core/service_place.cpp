@@ -36,6 +36,13 @@ bool make_private(const std::string& folder) {
          access(folder.c_str(), W_OK | X_OK) == 0;
 }
 
+// Whether the cache is a folder of this user's that others may not write to, or can become one.
+bool may_hold(const std::string& cache) {
+  struct stat status;
+  if (stat(cache.c_str(), &status) != 0) return true;
+  return S_ISDIR(status.st_mode) && status.st_uid == getuid() && !(status.st_mode & 022);
+}
+
 std::string temporary_directory() {
   for (const char* name : {"TMPDIR", "TEMP", "TMP"}) {
     const char* path = getenv(name);
@@ -69,7 +76,7 @@ std::vector<std::string> service_socket_paths() {
   std::string name =
       "/service-" + sha256_hex(s.build_id + "\n" + s.cache_dir).substr(0, 16) + ".sock";
   std::vector<std::string> folders = user_folders(), paths;
-  folders.insert(folders.end() - 2, s.cache_dir + "/run");
+  if (may_hold(s.cache_dir)) folders.insert(folders.end() - 2, s.cache_dir + "/run");
   for (auto& folder : folders) {
     if (folder.size() + name.size() <= kLongest && make_private(folder))
       paths.push_back(folder + name);

@@ -242,7 +242,7 @@ PROBLEMS = {
     "alloca.u64 %d1, 8, 3;": (codes.WRONG_OPERAND, "alignment"),
     "ld.global.u32 %r1, [far];": (codes.UNRESOLVED_EXTERN, "far"),
     ".shared .b8 big[999999999];": (codes.TOO_MUCH_DATA, "big"),
-    ".global .b32 inside;": (codes.MISPLACED_DECLARATION, "inside"),
+    ".tex .u64 inside;": (codes.MISPLACED_DECLARATION, "inside"),
     "st.param.u32 [n], %r1;": (codes.WRONG_OPERAND, "cannot be written"),
     "brx.idx %r1, NOLIST;": (codes.UNKNOWN_LABEL, "NOLIST"),
     "frobnicate.u32 %r1;": ("C101", "frobnicate.u32"),

@@ -52,7 +52,17 @@ def _candidates(cache: Path) -> list[Path]:
     runtime = settings.RUNTIME_DIR.get()
     first = [runtime / "anywarp"] if runtime is not None and runtime.is_dir() else []
     own = f"anywarp-{os.getuid()}"
-    return [*first, cache / "run", Path(_temporary_directory()) / own, Path("/dev/shm") / own]
+    beside = [cache / "run"] if _may_hold(cache) else []
+    return [*first, *beside, Path(_temporary_directory()) / own, Path("/dev/shm") / own]
+
+
+def _may_hold(cache: Path) -> bool:
+    """Tell whether the cache is a folder of this user's that others may not write to, or can become one."""
+    try:
+        status = os.stat(cache)
+    except OSError:
+        return True
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
 
 
 def _temporary_directory() -> str:
