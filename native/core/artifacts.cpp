@@ -120,7 +120,10 @@ KernelArtifact read_kernel(Container c) {
     if (key == "wish") k.wishes.push_back({number(line, 1), number(line, 2), number(line, 3)});
     if (key == "wait") k.waits.emplace_back(number(line, 1), number(line, 2));
     if (key == "site") k.sites.push_back(line);
-    if (key == "note") say(LogLevel::debug, k.name + ": " + (line.size() > 1 ? line[1] : ""));
+    if (key == "note" && line.size() > 1) {
+      const bool plain = line[1].rfind("not optimised", 0) == 0;  // machine_code.left_plain
+      say(plain ? LogLevel::info : LogLevel::debug, k.name + ": " + line[1]);
+    }
     if (key != "block") continue;
     for (size_t i = 0; i < 3; ++i) k.block[i] = static_cast<uint32_t>(number(line, 1 + i));
   }

@@ -145,6 +145,29 @@ def test_two_waits_for_each_other_are_a_deadlock():
         DEVICES["reference"](HEAD + body + TAIL, "k", 1, 32, [np.zeros(32, np.uint32)])
 
 
+AT_BOTH_SIDES = [
+    "shfl.sync.bfly.b32 %r9, %r2, 1, 31, MASK;",
+    "redux.sync.add.u32 %r9, %r2, MASK;",
+    "match.any.sync.b32 %r9, %r2, MASK;",
+]
+
+
+@pytest.mark.parametrize("both", [True, False])
+@pytest.mark.parametrize("mask", ["0xffffffff", "%r8"])
+@pytest.mark.parametrize("what", AT_BOTH_SIDES)
+@pytest.mark.parametrize("device", ["cpu", "cpu, any block"])
+def test_shuffles_at_different_places_do_not_meet_and_that_is_told(device, what, mask, both):
+    """In two branches, or in one and behind it: they wait for each other for ever, which is an error with the line, never a value."""
+    code = what.replace("MASK", mask)
+    body = f" setp.lt.u32 %p1, %r2, 16; mov.u32 %r8, -1; @%p1 bra LOW;\n {code if both else ''} bra DONE;\nLOW: {code}\nDONE: "
+    body += "" if both else code
+    lines = [i for i, line in enumerate((HEAD + body).splitlines(), 1) if ".sync." in line]
+    with pytest.raises(KernelDeadlock, match=rf"never arrive.*line ({'|'.join(map(str, lines))})\b"):
+        module(HEAD + body + TAIL).run("k", 1, 64, [np.zeros(64, np.uint32)], any_shape=device != "cpu")
+    with pytest.raises(AnywarpError, match="D014"):
+        DEVICES["reference"](HEAD + body + TAIL, "k", 1, 64, [np.zeros(64, np.uint32)])
+
+
 PRODUCER = """.shared .b32 box[4];
   shr.u32 %r3, %r1, 5; setp.eq.u32 %p1, %r3, 0; mov.u32 %r4, 0; mov.u32 %r9, 0;
 LOOP: @%p1 bra MAKE;

@@ -64,7 +64,8 @@ class _Fixpoint:
         self.meeting = _meeting(self.flow, self.home)
         self.parting: dict[int, Influence] = {}  # branches that may part the lanes of a warp
         self.apart: set[int] = set()
-        self.ahead: set[int] = set()
+        self.overtaking: set[int] = set()  # where lanes may run while others wait; what is reached from there is in it
+        self.ahead: set[int] = set()  # of these, where it matters when they do; closed in the same way
         self.whole = _names_all(kernel)
         self.exits: dict[int, list[Loop]] = {}
         self.visits = 0
@@ -245,12 +246,15 @@ class _Fixpoint:
             if not effect.ahead:
                 continue
             found = True
-            reached = reachable(self.flow, effect.ahead, up_to_barriers=True)
+            reached = reachable(self.flow, effect.ahead, up_to_barriers=True, known=self.overtaking)
+            self.overtaking |= reached
             self.apart |= reached
             self._thin(reached)
-            if (not self.whole or effect.beyond) and not reached <= self.ahead:
-                self.ahead |= reached
-                self._part_in_time()
+            if not self.whole or effect.beyond:
+                new = reachable(self.flow, effect.ahead, up_to_barriers=True, known=self.ahead)
+                self.ahead |= new
+                if new:
+                    self._part_in_time()
         return found
 
     def _part_in_time(self) -> None:

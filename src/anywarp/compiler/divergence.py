@@ -6,7 +6,7 @@ Blocks are run in the kernel's linear order under masks; two groups of lanes mee
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 
 from anywarp.compiler.cfg import ControlFlow, Loop
@@ -196,13 +196,18 @@ def gathers(block: Block) -> bool:
     return waiting and (len(end.args) < 2 or end.args[1] is None)
 
 
-def reachable(flow: ControlFlow, starts: Iterable[int], *, up_to_barriers: bool = False) -> set[int]:
-    """Return the blocks that can be reached from any of `starts`, these included (and not through a barrier that gathers all threads)."""
+def reachable(
+    flow: ControlFlow, starts: Iterable[int], *, up_to_barriers: bool = False, known: Set[int] = frozenset()
+) -> set[int]:
+    """Return the blocks that can be reached from any of `starts`, these included (and not through a barrier that gathers all threads).
+
+    Left out are those in `known`, a set that already holds all that is reached from it.
+    """
     seen: set[int] = set()
     work = list(starts)
     while work:
         node = work.pop()
-        if node not in seen:
+        if node not in seen and node not in known:
             seen.add(node)
             if not (up_to_barriers and gathers(flow.blocks[node])):
                 work += flow.succ[node]

@@ -49,6 +49,7 @@ class Flow:
         self.inlined = self._short_branches()
         self.masked = self._masked_blocks()
         self.converging = [b for b in self.order if b in self.masked and waits_for_members(b)]
+        values.in_memory = bool(self.converging) and len(self.masked) > PROMOTED_MASKS
         self.barriers_of_warp = {b for b in self.converging if waits_at_barrier(b)}
         self.meeting = self.barriers_of_warp if len(self.barriers_of_warp) > 1 else set[Block]()
         self.masks: dict[Block, str] = {}
@@ -323,7 +324,7 @@ class Flow:
             return True
         masks = [(shape.residue + offset) & 0xFFFFFFFF for offset in shape.offsets]
         warps = [masks[first : first + LANES] for first in range(0, len(masks), LANES)]
-        return any(a >> n & 1 and a != b for warp in warps for a in warp for n, b in enumerate(warp))
+        return any(a >> n & 1 and a != b for warp in warps for a in set(warp) for n, b in enumerate(warp))
 
     def _stay_apart(self, block: Block) -> None:
         """Enter the masked copy of a block with all lanes if some of them name lanes whose masks are others."""

@@ -33,6 +33,9 @@ _STACK_PER_LINE = 4096
 _SELECTED = 20_000
 """Lines of scalar LLVM IR up to which instructions are chosen with care: in long blocks that takes minutes."""
 
+_REGIONS, _FEWER_REGIONS = 10_000, 1_000
+"""Blocks that LLVM's register allocator looks at for one value: its own choice, and ours for long code."""
+
 _STACK = 4 << 20
 """Bytes of stack that are taken for granted."""
 
@@ -105,6 +108,18 @@ def _target_machine(triple: str, cpu: str, features: str, level: int = 2) -> Any
     return target.create_target_machine(cpu=cpu, features=features, opt=level, reloc="pic", codemodel="small")
 
 
+def left_plain(text: str, scalar: bool) -> str | None:
+    """Return what is told of code that a full compilation does not optimise, or not wholly, because it is so long; None of other code."""
+    lines = text.count("\n")
+    if lines > _OPTIMISED:
+        return (
+            f"not optimised: {lines} lines of LLVM's code would take minutes; the code runs as that which is made soon"
+        )
+    if scalar and lines > _SELECTED:
+        return f"not optimised wholly: for {lines} lines of LLVM's code instructions and registers are chosen without looking around"
+    return None
+
+
 def compile_text(
     text: str, triple: str, cpu: str, features: str, kernel: str, quick: bool = False, scalar: bool = False
 ) -> bytes:
@@ -120,7 +135,7 @@ def compile_text(
     module = parse(text, triple, str(machine.target_data), kernel)
     if not quick:
         _with_room(lambda: _optimise(module, machine), lines)
-    with _rewriting(preparation=lines < _PREPARED, loops=not scalar and lines < _PREPARED):
+    with _rewriting(preparation=lines < _PREPARED, loops=not scalar and lines < _PREPARED, regions=lines < _PREPARED):
         code = bytes(machine.emit_object(module))
     check_imports(code, kernel)
     return code
@@ -153,16 +168,19 @@ def _with_room(work: Callable[[], None], lines: int) -> None:
 
 
 @contextmanager
-def _rewriting(*, preparation: bool, loops: bool) -> Generator[None, None, None]:
-    """Compile with or without LLVM's CodeGenPrepare and its reduction of strength in loops.
+def _rewriting(*, preparation: bool, loops: bool, regions: bool) -> Generator[None, None, None]:
+    """Compile with or without LLVM's CodeGenPrepare and its reduction of strength in loops, and with or without looking far for regions
+    in which a value that does not fit into the registers everywhere may have one.
 
     CodeGenPrepare begins again at a function's start whenever it has changed an operation: the product of what it finds and what
     there is. The other writes down each scalar as an expression of all it is made of, for every operation in turn: a minute for
-    6000 products modulo a prime, which then come out twice as long; the loop over lanes has nothing to gain by it.
+    6000 products modulo a prime, which then come out twice as long; the loop over lanes has nothing to gain by it. Regions are grown block by
+    block for each such value anew: half the time where lanes wait for others in 250 branches.
     """
     with _LOCK:
         for option, wanted in (("disable-cgp", preparation), ("disable-lsr", loops)):
             llvm.set_option("anywarp", f"-{option}={'false' if wanted else 'true'}")
+        llvm.set_option("anywarp", f"-grow-region-complexity-budget={_REGIONS if regions else _FEWER_REGIONS}")
         yield
 
 

@@ -17,7 +17,7 @@ from anywarp.compiler.shapes import Analysis
 from anywarp.compiler.simd.barriers import block_barriers, needs_lane_states
 from anywarp.compiler.simd.debug_lines import line_at, machine_code
 from anywarp.compiler.simd.kernel import Emitted, emit_kernel
-from anywarp.compiler.simd.machine_code import compile_text, host_cpu
+from anywarp.compiler.simd.machine_code import compile_text, host_cpu, left_plain
 from anywarp.compiler.simd.objects import functions, stack_bytes
 from anywarp.compiler.simd.values import Machine
 
@@ -95,9 +95,10 @@ class SimdTarget:
         begin = time.perf_counter()
         done = self._emitted(kernel, analysis, specialisation)
         code = self._compiled(done.text, kernel, specialisation)
+        plain = None if specialisation.quick else left_plain(done.text, specialisation.lanes == SINGLE)
         return Artifact(
             kernel.name, SYMBOL, specialisation.block or (0, 0, 0), done.frame_fixed, done.frame_per_warp, kernel.local_bytes, kernel.shared_bytes,
-            kernel.param_bytes, code, (time.perf_counter() - begin) * 1e3, alone=is_independent(kernel),
+            kernel.param_bytes, code, (time.perf_counter() - begin) * 1e3, (plain,) if plain else (), alone=is_independent(kernel),
             stack=stack_bytes(code, SYMBOL) if functions(code) == 1 else 0, waits=done.waits,
         )  # fmt: skip
 

@@ -112,6 +112,9 @@ class Values:
         self._lazy: dict[Value, int] = {}
         self._find_crossing()
         self.waiting: set[Value] = set()  # what lanes that wait for others need while those make it again
+        self.in_memory = (
+            False  # whether all variables stay there: as registers, all of them would be alive at every block
+        )
         self.temporal_loop: dict[Value, Loop] = {}
         for value in analysis.temporal:
             loop = self._divergent_loop(value)
@@ -215,9 +218,8 @@ class Values:
                 self._variables[key] = self.array(type, count)
             else:
                 self._variables[key] = [self.t.alloca(type) for _ in range(count)]
-            if wide and self.has_first(
-                value
-            ):  # rarely needed: an address that is known elsewhere keeps them out of registers
+            # Rarely needed, or too many: an address that is known elsewhere keeps them out of registers.
+            if self.in_memory or (wide and self.has_first(value)):
                 self.t.allocas += [f'  call void asm sideeffect "", "r"(ptr {x})' for x in self._variables[key]]
         return self._variables[key]
 
@@ -247,7 +249,7 @@ class Values:
         may be entered behind where it is set. Every variable would be alive all the time, everywhere. A single lane has no masked
         code: what it reads it has set.
         """
-        if self.single:
+        if self.single or self.in_memory:
             return
         self._forgotten.append((len(self.t.lines), loop))
         self.t.lines.append("")

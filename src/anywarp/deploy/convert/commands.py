@@ -35,7 +35,7 @@ _TOOLS = {
     "trtexec": ("TensorRT's tool", "migraphx-driver is ROCm's"),
     "tritonserver": ("NVIDIA's server", "Triton with its ONNX or Python backends, or vLLM"),
 }  # fmt: skip
-_SHELLS = ("bash", "sh", "zsh", "dash", "ksh")
+_SHELLS = ("bash", "sh", "zsh", "dash", "ksh", "su")
 
 
 def commands(data: bytes, options: Options, renamed: dict[str, str] | None = None) -> Iterator[Finding]:

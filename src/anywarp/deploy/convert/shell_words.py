@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from anywarp.migrate.scan import shell
+from anywarp.migrate.scan.wrappers import started
 
 ASSIGNED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
@@ -57,15 +58,8 @@ def is_read(command: Command) -> bool:
 
 
 def program(command: Command) -> int:
-    """Return which word is the program: assignments and prefixes such as sudo come before it."""
-    place = 0
-    while place < len(command.words) - 1 and (
-        ASSIGNED.fullmatch(command.words[place])
-        or command.words[place]
-        in ("sudo", "env", "exec", "time", "nohup", "then", "do", "else", "if", "while", "!", "-E", "watch")
-    ):
-        place += 1
-    return place
+    """Return which word is the program: assignments, and programs that start it such as sudo, come before it."""
+    return min(started(command.words)[1], len(command.words) - 1)
 
 
 def line_of(command: Command) -> tuple[int, int]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from anywarp.catalogue.replacements import image, image_parts, kind, variable
-from anywarp.migrate.scan import declared
+from anywarp.migrate.scan import declared, wrappers
 from anywarp.migrate.scan.lines import Seen, seen
 
 Word = tuple[str, int]
@@ -19,20 +19,7 @@ TOOLS = frozenset(
 )  # fmt: skip
 """Programs that come with NVIDIA's driver, toolkit or servers."""
 
-_PREFIXES = frozenset(
-    "sudo env time exec nohup command stdbuf nice ionice eval builtin then do else if while until ! watch xargs timeout chroot".split()
-)
-_TAKING = {
-    "sudo": "-u -g -h -p -C -D -R -T -U -r -t --user --group --host --prompt --chdir --chroot", "env": "-u -C --unset --chdir",
-    "nice": "-n --adjustment", "ionice": "-c -n --class --classdata", "stdbuf": "-i -o -e --input --output --error",
-    "watch": "-n --interval", "xargs": "-n -P -I -L -d -a -s -E --max-args --max-procs --replace --delimiter --arg-file",
-    "time": "-f -o --format --output", "exec": "-a", "timeout": "-k -s --kill-after --signal",
-}  # fmt: skip
-"""Options of programs that start others, and that take the next word."""
-_FIRST = {"timeout": 1, "chroot": 1}
-"""Words that such a program takes before the command."""
 _BY_NAME = frozenset("killall pkill pgrep pidof".split())
-_VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\+?=)(.*)", re.DOTALL)
 SYSTEM = re.compile(
     r"(?:lib)?(?:cuda|cudnn|cublas|cufft|curand|cusolver|cusparse|nccl|nvinfer|nvonnxparsers?|nvjpeg|npp|nvrtc|nvtx|nvvm|nvjitlink|nvidia|tensorrt"
     r"|datacenter-gpu-manager|nsight|dcgm)(?![a-z])[\w.+${}*~-]*|lib(?:cudnn|nccl|cublas|nvinfer|nvjpeg|nvonnx)\w*[\w.+${}*~-]*|xserver-xorg-video-nvidia.*"
@@ -49,32 +36,20 @@ _SHELLS = frozenset("bash sh zsh dash ksh".split())
 
 def seen_in(words: list[Word]) -> Iterator[Seen]:
     """Yield what one command, as words with their offsets, says about CUDA; a script handed on (`bash -c`) is not looked into."""
-    words = list(words)
-    starter, first = "", 0
-    while words:
-        word, offset = words[0]
-        if starter and first and not word.startswith("-"):
-            first -= 1
-            words.pop(0)
-            continue
-        if word in _TAKING.get(starter, "").split() and len(words) > 1:
-            del words[:2]
-            continue
-        if found := _VARIABLE.fullmatch(word):
+    assignments, place = wrappers.started([word for word, _ in words], launchers=False)
+    for word, offset in (words[at] for at in assignments):
+        if found := wrappers.ASSIGNED.fullmatch(word):
             yield from set_variable(found[1], found[2], offset)
             yield from value_use(found[2], offset)
-        elif word in ("export", "declare", "local", "readonly", "setenv", "typeset"):
-            yield from _exported(words)
-            return
-        elif word not in _PREFIXES and not word.startswith(("-", "@")):
-            break
-        elif word.startswith("@") and len(word) > 1:  # a recipe of make that is not echoed
-            words[0] = (word.lstrip("@-+"), offset + 1)
-            continue
-        if word in _PREFIXES:
-            starter, first = word, _FIRST.get(word, 0)
-        words.pop(0)
-    if words:
+    words = words[place:]
+    if words and words[0][0].startswith("@"):  # a recipe of make that is not echoed
+        word, offset = words[0]
+        words = [(word.lstrip("@-+"), offset + 1), *words[1:]]
+    if words and words[0][0] == "command":  # asks whether there is such a program
+        words = [one for one in words[1:] if not one[0].startswith("-")]
+    if words and words[0][0] in ("export", "declare", "local", "readonly", "setenv", "typeset"):
+        yield from _exported(words)
+    elif words:
         yield from _command(words)
 
 
@@ -103,7 +78,7 @@ def _exported(words: list[Word]) -> Iterator[Seen]:
         yield from set_variable(words[1][0], words[2][0], words[1][1])
         return
     for word, offset in words[1:]:
-        if found := _VARIABLE.fullmatch(word):
+        if found := wrappers.ASSIGNED.fullmatch(word):
             yield from set_variable(found[1], found[2], offset)
             yield from value_use(found[2], offset)
 
@@ -143,7 +118,7 @@ def _command(words: list[Word]) -> Iterator[Seen]:
 def inner_script(words: list[Word]) -> Word | None:
     """Return the script that a command hands to a shell (`bash -lc "..."`), with the offset of its word; None where there is none."""
     for place, (word, _) in enumerate(words[:-2]):
-        if word.rsplit("/", 1)[-1] in _SHELLS:
+        if word.rsplit("/", 1)[-1] in (*_SHELLS, "su", "runuser"):
             for step in (1, 2, 3):
                 if place + step + 1 < len(words) and re.fullmatch(r"-[a-z]*c", words[place + step][0]):
                     return words[place + step + 1]
@@ -463,11 +438,7 @@ def slurm_flags(words: list[Word]) -> Iterator[Seen]:
 def _srun(words: list[Word]) -> Iterator[Seen]:
     place = 1
     while place < len(words) and words[place][0].startswith("-"):
-        short = re.fullmatch(
-            r"-[A-Za-z]|--(?:nodes|ntasks|partition|account|time|cpus-per-task|mem|job-name|output|error|jobid|gpus|gres)",
-            words[place][0],
-        )
-        place += 2 if short and place + 1 < len(words) and not words[place + 1][0].startswith("-") else 1
+        place += 1 + wrappers.takes("srun", words[place][0])
     yield from slurm_flags(words[1:place])
     yield from seen_in(words[place:])
 
