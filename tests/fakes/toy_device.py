@@ -7,6 +7,7 @@ might.
 import os
 import signal
 import time
+from pathlib import Path
 
 from anywarp.devices.device import CompileRequest, DeviceInfo
 from anywarp.diagnostics import AnywarpError, Diagnostic
@@ -24,10 +25,10 @@ def _record(kernel: str) -> None:
             file.write(f"{kernel}\n")
 
 
-class ToyDevice:
-    """Answers the device protocol with containers whose payload is readable."""
+class PaperDevice:
+    """Answers the device protocol with containers whose payload is readable; no program runs on it."""
 
-    name = "toy"
+    name = "paper"
 
     def identity(self) -> str:
         return "toy:1"
@@ -55,5 +56,15 @@ class ToyDevice:
         return container(f"{request.kernel} {request.block}".encode())
 
 
+class ToyDevice(PaperDevice):
+    """The same for programs too: with a driver library in a folder of its own."""
+
+    name = "toy"
+
+    def libraries(self, ours):
+        return Path(os.environ["ANYWARP_TOY_LIBRARIES"])
+
+
 device = ToyDevice()
+paper = PaperDevice()
 half = object()

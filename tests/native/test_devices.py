@@ -213,13 +213,19 @@ def test_a_host_function_can_fail_as_a_kernel_does():
     program = """
 d.cuInit(0); d.out('cuCtxCreate_v2', 0, 0)
 FN = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-seen = []
-fail = FN(lambda _: seen.append(d.library.anywarp_fail(710, b'index 7 is out of bounds')) and None)
+import threading
+seen, failed = [], threading.Event()
+def fail_in_here(_):
+    seen.append(d.library.anywarp_fail(710, b'index 7 is out of bounds'))
+    failed.set()
+fail = FN(fail_in_here)
 never = FN(lambda _: seen.append('ran'))
 outside = d.library.anywarp_fail(710, b'not here')
 stream = d.out('cuStreamCreate', 1)
 d.cuLaunchHostFunc(stream, fail, None); d.code('cuLaunchHostFunc', stream, never, None)
-show(outside, d.code('cuStreamSynchronize', stream), d.code('cuMemAlloc_v2', ctypes.byref(ctypes.c_uint64()), 64), seen)
+codes = d.code('cuStreamSynchronize', stream), d.code('cuMemAlloc_v2', ctypes.byref(ctypes.c_uint64()), 64)
+failed.wait(60)  # the error is there before the function has returned
+show(outside, *codes, seen)
 """
     assert run(program, 1) == [NOT_PERMITTED, 710, 710, [0]]
 

@@ -37,7 +37,7 @@ def test_our_libraries_come_first_and_the_rest_stays(libraries):
     assert len(env["ANYWARP_BUILD_ID"]) == 16 and env["ANYWARP_PYTHON"] == sys.executable
 
 
-@pytest.mark.parametrize(("device", "code"), [("abacus", "D001"), ("toy", "R023")])
+@pytest.mark.parametrize(("device", "code"), [("abacus", "D001"), ("paper", "R023")])
 def test_a_device_that_cannot_run_programs_is_refused(libraries, monkeypatch, device, code):
     monkeypatch.syspath_prepend(str(FAKES))
     with pytest.raises(AnywarpError) as caught:
@@ -72,6 +72,40 @@ def test_where_the_loader_can_be_told_nothing_is_loaded_before_it_is_asked_for(l
     env = launch.environment(device, {"LD_AUDIT": "/x.so"})
     assert "LD_PRELOAD" not in env and env["LD_AUDIT"] == f"{own}/{launch.SEARCH}:/x.so"
     assert launch.environment(device, env) == env
+
+
+TOY_DRIVER = """
+int cuInit(unsigned flags) { return flags ? 1 : 0; }
+int cuDriverGetVersion(int *version) { *version = 4321; return 0; }
+"""
+
+
+@pytest.mark.skipif(not shutil.which("gcc"), reason="a device's driver library is compiled here")
+def test_a_program_runs_on_a_device_of_another_package(libraries, tmp_path):
+    """All that it takes is an entry point and a folder with a driver."""
+    own = tmp_path / "toy"
+    own.mkdir()
+    (own / "driver.c").write_text(TOY_DRIVER)
+    command = [
+        "gcc",
+        "-shared",
+        "-fPIC",
+        "-Wl,-soname,libcuda.so.1",
+        "-o",
+        str(own / "libcuda.so.1"),
+        str(own / "driver.c"),
+    ]
+    subprocess.run(command, check=True, timeout=60)
+    program = (
+        "import ctypes; driver = ctypes.CDLL('libcuda.so.1'); version = ctypes.c_int(); "
+        "print(driver.cuInit(0), driver.cuDriverGetVersion(ctypes.byref(version)), version.value)"
+    )
+    path = os.pathsep.join(each for each in (str(FAKES), os.environ.get("PYTHONPATH")) if each)
+    done = subprocess.run(
+        [sys.executable, "-m", "anywarp", "run", "--device", "toy", "--", sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": path, "ANYWARP_TOY_LIBRARIES": str(own)}, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert (done.stdout, done.returncode) == ("0 0 4321\n", 0), done.stderr
 
 
 def test_hip_without_its_driver_library_is_told(libraries):

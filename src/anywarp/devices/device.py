@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import metadata
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from anywarp.diagnostics import AnywarpError, Diagnostic
@@ -68,6 +69,15 @@ class Locates(Protocol):
 
     def locate(self, index: ModuleIndex, request: CompileRequest, digest: str, offset: int) -> int:
         """Return the line of PTX of what lies `offset` bytes behind the entry of the object with this SHA-256; 0: not known."""
+        ...
+
+
+@runtime_checkable
+class Runs(Protocol):
+    """What a device answers that programs can run on, not only be compiled for."""
+
+    def libraries(self, ours: Path) -> Path:
+        """Return the folder of its libcuda.so.1 and of all libraries that it has for itself; `ours` holds those for every device."""
         ...
 
 

@@ -14,17 +14,12 @@ from pathlib import Path
 from types import FrameType
 
 from anywarp import settings
+from anywarp.devices import device as devices
 from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.runtime.build_id import build_id
 
 DRIVER = "libcuda.so.1"
 PTXAS = "ptxas"
-
-RUNNABLE = ("cpu", "hip")
-"""The devices that our driver libraries drive; others can only be compiled for."""
-
-OWN_DRIVER = {"hip": "hip"}
-"""The folder, beside our libraries, of the libcuda.so.1 and the libraries that a device has for itself; they come before the common ones."""
 
 PASSED_THROUGH = "cuda"
 """The device for which the program keeps NVIDIA's driver; a library of ours stands before it while it is traced."""
@@ -77,10 +72,6 @@ def environment(
     """
     if device == PASSED_THROUGH:
         return _passed_through(base, report_dir)
-    if device not in RUNNABLE:
-        from anywarp.devices import device as devices  # late: reading the metadata of packages takes a while
-
-        raise _not_runnable(devices.find(device).name)
     libraries = settings.LIBRARY_DIR.get().resolve()
     own = folder_for(device)
     if not (own / DRIVER).exists():
@@ -127,8 +118,18 @@ def environment(
 
 
 def folder_for(device: str) -> Path:
-    """Return the folder of the libraries that a device has for itself: the common one, or one within it."""
-    return settings.LIBRARY_DIR.get().resolve() / OWN_DRIVER.get(device, "")
+    """Return the folder of the libraries that a device has for itself; AnywarpError (D001, D002, R023) when programs cannot run on it."""
+    found = devices.find(device)
+    if not isinstance(found, devices.Runs):
+        others = (name for name in devices.names() if name != device)
+        raise AnywarpError(
+            Diagnostic(
+                "R023",
+                f"programs cannot run on the device {device!r}",
+                help=f"it can only be compiled for; the installed devices besides it are: {', '.join(others) or 'none'}",
+            )
+        )
+    return found.libraries(settings.LIBRARY_DIR.get().resolve())
 
 
 def _passed_through(base: Mapping[str, str], report_dir: Path | None) -> dict[str, str]:
@@ -136,7 +137,7 @@ def _passed_through(base: Mapping[str, str], report_dir: Path | None) -> dict[st
 
     AnywarpError: D016 without such a driver, R020 without our library.
     """
-    from anywarp.devices.cuda.driver import find_driver  # late, as above
+    from anywarp.devices.cuda.driver import find_driver  # late: only this device needs it
 
     driver = find_driver(base)
     changed = {settings.NVIDIA_DRIVER.name: str(driver)}
@@ -197,12 +198,6 @@ class _signals_to:
 
 def _leave_to_child(number: int, frame: FrameType | None) -> None:
     """Do nothing: the terminal has sent the same signal to the child."""
-
-
-def _not_runnable(device: str) -> AnywarpError:
-    return AnywarpError(
-        Diagnostic("R023", f"programs cannot run on the device {device!r} yet", help=f"run on {', '.join(RUNNABLE)}")
-    )
 
 
 def _found(program: str, env: Mapping[str, str]) -> str:

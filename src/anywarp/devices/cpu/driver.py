@@ -41,6 +41,10 @@ class Processor:
         name = f"{model} ({len(os.sched_getaffinity(0))} threads)"
         return (DeviceInfo(name, _memory(), tuple(f for f in SHOWN if f in present)),)
 
+    def libraries(self, ours: Path) -> Path:
+        """Return the common folder: every machine has a processor."""
+        return ours
+
     def describe(self, index: ModuleIndex) -> bytes:
         """Return the module's description; it does not depend on the processor."""
         from anywarp.compiler.description import pack_module

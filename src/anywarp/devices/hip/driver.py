@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anywarp.devices.device import CompileRequest, DeviceInfo
@@ -68,6 +69,10 @@ class AmdGpu:
             DeviceInfo(found.name, found.memory, (found.architecture, f"{found.compute_units} CU"))
             for found in processors()
         )
+
+    def libraries(self, ours: Path) -> Path:
+        """Return the folder of the libraries over HIP and ROCm's."""
+        return ours / "hip"
 
     def describe(self, index: ModuleIndex) -> bytes:
         """Return the module's description, the same as for any device."""
