@@ -115,6 +115,7 @@ def check_replays_that_draw_are_in_order_whatever_the_stream():
             graph.replay()
             torch.cuda.current_stream().synchronize()
         found.append(out.clone())
+        torch.cuda.synchronize()  # torch's streams do not wait for the default stream, and a later replay writes `out` anew
     torch.cuda.manual_seed(3)
     for each in found:
         assert torch.equal(each, torch.rand(20, device=ZERO))
