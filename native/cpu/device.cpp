@@ -22,9 +22,6 @@ void write_uuid(CUuuid* out, CUdevice dev) {
   memcpy(out->bytes, bytes.data(), sizeof out->bytes);
 }
 
-// CUdevice_attribute and CUdevice_P2PAttribute
-constexpr int kPciBus = 33, kPeerAccess = 2, kPeerArrays = 4;
-
 int attribute(int number) {
   int value = 0;
   device_attribute(number, &value);
@@ -85,7 +82,7 @@ AW_EXPORT CUresult cuDeviceGetAttribute(int* value, int number, CUdevice dev) {
     require(value);
     check_device(dev);
     require(device_attribute(number, value));
-    if (number == kPciBus) *value = machine_number(dev);
+    if (number == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID) *value = machine_number(dev);
   });
 }
 
@@ -155,7 +152,10 @@ AW_EXPORT CUresult cuDeviceGetP2PAttribute(int* value, int number, CUdevice dev,
     check_device(dev);
     check_device(peer);
     require(dev != peer, CUDA_ERROR_INVALID_DEVICE);
-    *value = number >= kPeerAccess && number <= kPeerArrays;  // and all links are of rank 0
+    *value =
+        number >= CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED &&
+        number <=
+            CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED;  // and all links are of rank 0
   });
 }
 

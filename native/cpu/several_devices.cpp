@@ -12,29 +12,28 @@ using namespace aw;
 
 namespace {
 
-constexpr int kAtomicOperations = 13;  // CUatomicOperation
 constexpr unsigned kSigned = 1, kUnsigned = 2, kReduction = 4, k32 = 8, k64 = 16, k128 = 32;
 
 // What generated code does with the processor's atomic instructions, whichever device's memory it
 // is: there is one memory.
 unsigned capability(int operation) {
   switch (operation) {
-    case 0:  // add
+    case CU_ATOMIC_OPERATION_INTEGER_ADD:
       return kSigned | kUnsigned | kReduction | k32 | k64;
-    case 1:  // min
-    case 2:  // max
+    case CU_ATOMIC_OPERATION_INTEGER_MIN:
+    case CU_ATOMIC_OPERATION_INTEGER_MAX:
       return kSigned | kUnsigned | kReduction | k32 | k64;
-    case 3:  // increment
-    case 4:  // decrement
+    case CU_ATOMIC_OPERATION_INTEGER_INCREMENT:
+    case CU_ATOMIC_OPERATION_INTEGER_DECREMENT:
       return kUnsigned | kReduction | k32;
-    case 5:  // and
-    case 6:  // or
-    case 7:  // xor
+    case CU_ATOMIC_OPERATION_AND:
+    case CU_ATOMIC_OPERATION_OR:
+    case CU_ATOMIC_OPERATION_XOR:
       return kUnsigned | kReduction | k32 | k64;
-    case 8:  // exchange
-    case 9:  // compare and swap
+    case CU_ATOMIC_OPERATION_EXCHANGE:
+    case CU_ATOMIC_OPERATION_CAS:
       return kUnsigned | k32 | k64 | k128;
-    case 10:  // floating-point add
+    case CU_ATOMIC_OPERATION_FLOAT_ADD:
       return kSigned | kReduction | k32 | k64;
     default:  // floating-point min and max
       return 0;
@@ -44,7 +43,7 @@ unsigned capability(int operation) {
 void write_capabilities(unsigned* out, const int* operations, unsigned count) {
   require(out && operations && count > 0);
   for (unsigned i = 0; i < count; ++i)
-    require(operations[i] >= 0 && operations[i] < kAtomicOperations);
+    require(operations[i] >= 0 && operations[i] < CU_ATOMIC_OPERATION_MAX);
   for (unsigned i = 0; i < count; ++i) out[i] = capability(operations[i]);
 }
 

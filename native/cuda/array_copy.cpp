@@ -9,7 +9,7 @@ namespace {
 
 // One end of a copy: an array and an offset into it, or an address.
 struct End {
-  CUmemoryType type;
+  CUmemorytype type;
   uint64_t address;
   CUarray array;
   size_t offset;

@@ -48,7 +48,7 @@ uint64_t element_of(const Operand& o) {
 
 // One side of a CUDA_MEMCPY3D.
 struct Side {
-  CUmemoryType type = CU_MEMORYTYPE_UNIFIED;
+  CUmemorytype type = CU_MEMORYTYPE_UNIFIED;
   CUdeviceptr address = 0;
   CUarray array = nullptr;
   size_t x = 0, y = 0, z = 0, pitch = 0, height = 0;

@@ -12,7 +12,7 @@ constexpr uint64_t kLargest = 1ull << 46;
 
 // One side of a copy, in the words of the structures.
 struct Side {
-  CUmemoryType type;
+  CUmemorytype type;
   uint64_t host, device;
   CUarray array;
   uint64_t x, y, z, pitch, height;

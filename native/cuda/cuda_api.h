@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cuda/cuda_values.h"
+
 #define AW_EXPORT extern "C" __attribute__((visibility("default")))
 
 typedef uint64_t CUdeviceptr;
@@ -33,47 +35,6 @@ struct CUuuid {
 
 typedef void (*CUhostFn)(void* user_data);
 
-enum CUresult : int {
-  CUDA_SUCCESS = 0,
-  CUDA_ERROR_INVALID_VALUE = 1,
-  CUDA_ERROR_OUT_OF_MEMORY = 2,
-  CUDA_ERROR_NOT_INITIALIZED = 3,
-  CUDA_ERROR_DEINITIALIZED = 4,
-  CUDA_ERROR_NO_DEVICE = 100,
-  CUDA_ERROR_INVALID_DEVICE = 101,
-  CUDA_ERROR_INVALID_IMAGE = 200,
-  CUDA_ERROR_INVALID_CONTEXT = 201,
-  CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
-  CUDA_ERROR_UNSUPPORTED_LIMIT = 215,
-  CUDA_ERROR_PEER_ACCESS_UNSUPPORTED = 217,
-  CUDA_ERROR_INVALID_PTX = 218,
-  CUDA_ERROR_INVALID_SOURCE = 300,
-  CUDA_ERROR_FILE_NOT_FOUND = 301,
-  CUDA_ERROR_INVALID_HANDLE = 400,
-  CUDA_ERROR_ILLEGAL_STATE = 401,
-  CUDA_ERROR_NOT_FOUND = 500,
-  CUDA_ERROR_NOT_READY = 600,
-  CUDA_ERROR_ILLEGAL_ADDRESS = 700,
-  CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701,
-  CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE = 708,
-  CUDA_ERROR_CONTEXT_IS_DESTROYED = 709,
-  CUDA_ERROR_ASSERT = 710,
-  CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712,
-  CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED = 713,
-  CUDA_ERROR_LAUNCH_FAILED = 719,
-  CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE = 720,
-  CUDA_ERROR_NOT_PERMITTED = 800,
-  CUDA_ERROR_NOT_SUPPORTED = 801,
-  CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
-  CUDA_ERROR_STREAM_CAPTURE_INVALIDATED = 901,
-  CUDA_ERROR_STREAM_CAPTURE_UNMATCHED = 903,
-  CUDA_ERROR_STREAM_CAPTURE_UNJOINED = 904,
-  CUDA_ERROR_STREAM_CAPTURE_IMPLICIT = 906,
-  CUDA_ERROR_CAPTURED_EVENT = 907,
-  CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE = 910,
-  CUDA_ERROR_UNKNOWN = 999,
-};
-
 typedef void (*CUstreamCallback)(CUstream stream, CUresult status, void* user_data);
 typedef size_t (*CUoccupancyB2DSize)(int block_size);
 
@@ -81,80 +42,6 @@ constexpr int kDriverVersion = 13000;  // of the interface that we are
 
 // Stream handles that name default streams.
 constexpr uintptr_t kLegacyStream = 1, kPerThreadStream = 2;
-
-enum CUctxFlags : unsigned {
-  CU_CTX_SCHED_MASK = 0x07,
-  CU_CTX_MAP_HOST = 0x08,
-  CU_CTX_FLAGS_MASK = 0xff
-};
-enum CUstreamFlags : unsigned { CU_STREAM_DEFAULT = 0, CU_STREAM_NON_BLOCKING = 1 };
-enum CUeventFlags : unsigned {
-  CU_EVENT_BLOCKING_SYNC = 1,
-  CU_EVENT_DISABLE_TIMING = 2,
-  CU_EVENT_INTERPROCESS = 4,
-};
-enum CUmemoryType : int {
-  CU_MEMORYTYPE_HOST = 1,
-  CU_MEMORYTYPE_DEVICE = 2,
-  CU_MEMORYTYPE_ARRAY = 3,
-  CU_MEMORYTYPE_UNIFIED = 4,
-};
-
-// Numbers of cuDeviceGetAttribute, cuFuncGetAttribute and cuPointerGetAttribute that the code
-// speaks of by name.
-enum CUfunctionAttribute : int {
-  CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0,
-  CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
-  CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES = 2,
-  CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
-  CU_FUNC_ATTRIBUTE_NUM_REGS = 4,
-  CU_FUNC_ATTRIBUTE_PTX_VERSION = 5,
-  CU_FUNC_ATTRIBUTE_BINARY_VERSION = 6,
-  CU_FUNC_ATTRIBUTE_CACHE_MODE_CA = 7,
-  CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
-  CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT = 9,
-  CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET = 10,
-  CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH = 13,
-  CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14,
-  CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE = 15,
-};
-
-enum CUjitOption : int {
-  CU_JIT_WALL_TIME = 2,
-  CU_JIT_INFO_LOG_BUFFER = 3,
-  CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
-  CU_JIT_ERROR_LOG_BUFFER = 5,
-  CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
-  CU_JIT_NUM_OPTIONS = 36,
-};
-
-enum CUjitInputType : int {
-  CU_JIT_INPUT_CUBIN = 0,
-  CU_JIT_INPUT_PTX = 1,
-  CU_JIT_INPUT_FATBINARY = 2,
-  CU_JIT_INPUT_OBJECT = 3,
-  CU_JIT_INPUT_LIBRARY = 4,
-  CU_JIT_INPUT_NVVM = 5,
-};
-
-enum CUlaunchAttributeID : int {
-  CU_LAUNCH_ATTRIBUTE_IGNORE = 0,
-  CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW = 1,
-  CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2,
-  CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY = 3,
-  CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
-  CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE = 5,
-  CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6,
-  CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT = 7,
-  CU_LAUNCH_ATTRIBUTE_PRIORITY = 8,
-  CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP = 9,
-  CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN = 10,
-  CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION = 11,
-  CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT = 12,
-  CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE = 13,
-  CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT = 14,
-  CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING = 16,
-};
 
 union CUlaunchAttributeValue {
   char pad[64];
@@ -185,13 +72,13 @@ struct CUlaunchConfig {
 
 struct CUDA_MEMCPY2D {
   size_t srcXInBytes, srcY;
-  CUmemoryType srcMemoryType;
+  CUmemorytype srcMemoryType;
   const void* srcHost;
   CUdeviceptr srcDevice;
   CUarray srcArray;
   size_t srcPitch;
   size_t dstXInBytes, dstY;
-  CUmemoryType dstMemoryType;
+  CUmemorytype dstMemoryType;
   void* dstHost;
   CUdeviceptr dstDevice;
   CUarray dstArray;
@@ -202,33 +89,20 @@ struct CUDA_MEMCPY2D {
 // CUDA_MEMCPY3D_PEER has the same layout, with contexts where this has reserved words.
 struct CUDA_MEMCPY3D {
   size_t srcXInBytes, srcY, srcZ, srcLOD;
-  CUmemoryType srcMemoryType;
+  CUmemorytype srcMemoryType;
   const void* srcHost;
   CUdeviceptr srcDevice;
   CUarray srcArray;
   void* reserved0;
   size_t srcPitch, srcHeight;
   size_t dstXInBytes, dstY, dstZ, dstLOD;
-  CUmemoryType dstMemoryType;
+  CUmemorytype dstMemoryType;
   void* dstHost;
   CUdeviceptr dstDevice;
   CUarray dstArray;
   void* reserved1;
   size_t dstPitch, dstHeight;
   size_t WidthInBytes, Height, Depth;
-};
-
-// The formats of array elements that name the type of one channel; others are numbers in
-// arrays.cpp.
-enum CUarray_format : int {
-  CU_AD_FORMAT_UNSIGNED_INT8 = 0x01,
-  CU_AD_FORMAT_UNSIGNED_INT16 = 0x02,
-  CU_AD_FORMAT_UNSIGNED_INT32 = 0x03,
-  CU_AD_FORMAT_SIGNED_INT8 = 0x08,
-  CU_AD_FORMAT_SIGNED_INT16 = 0x09,
-  CU_AD_FORMAT_SIGNED_INT32 = 0x0a,
-  CU_AD_FORMAT_HALF = 0x10,
-  CU_AD_FORMAT_FLOAT = 0x20,
 };
 
 enum CUarrayFlags : unsigned {
@@ -325,23 +199,6 @@ struct CUDA_MEMCPY_NODE_PARAMS {
   int flags, reserved;
   CUcontext copyCtx;
   CUDA_MEMCPY3D copyParams;
-};
-
-enum CUgraphNodeType : int {
-  CU_GRAPH_NODE_TYPE_KERNEL = 0,
-  CU_GRAPH_NODE_TYPE_MEMCPY = 1,
-  CU_GRAPH_NODE_TYPE_MEMSET = 2,
-  CU_GRAPH_NODE_TYPE_HOST = 3,
-  CU_GRAPH_NODE_TYPE_GRAPH = 4,
-  CU_GRAPH_NODE_TYPE_EMPTY = 5,
-  CU_GRAPH_NODE_TYPE_WAIT_EVENT = 6,
-  CU_GRAPH_NODE_TYPE_EVENT_RECORD = 7,
-  CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL = 8,
-  CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT = 9,
-  CU_GRAPH_NODE_TYPE_MEM_ALLOC = 10,
-  CU_GRAPH_NODE_TYPE_MEM_FREE = 11,
-  CU_GRAPH_NODE_TYPE_BATCH_MEM_OP = 12,
-  CU_GRAPH_NODE_TYPE_CONDITIONAL = 13,
 };
 
 struct CUDA_MEM_ALLOC_NODE_PARAMS {

@@ -49,13 +49,13 @@ namespace {
 
 struct NarrowCopy2D {
   unsigned srcXInBytes, srcY;
-  CUmemoryType srcMemoryType;
+  CUmemorytype srcMemoryType;
   const void* srcHost;
   NarrowPointer srcDevice;
   CUarray srcArray;
   unsigned srcPitch;
   unsigned dstXInBytes, dstY;
-  CUmemoryType dstMemoryType;
+  CUmemorytype dstMemoryType;
   void* dstHost;
   NarrowPointer dstDevice;
   CUarray dstArray;
@@ -65,14 +65,14 @@ struct NarrowCopy2D {
 
 struct NarrowCopy3D {
   unsigned srcXInBytes, srcY, srcZ, srcLOD;
-  CUmemoryType srcMemoryType;
+  CUmemorytype srcMemoryType;
   const void* srcHost;
   NarrowPointer srcDevice;
   CUarray srcArray;
   void* reserved0;
   unsigned srcPitch, srcHeight;
   unsigned dstXInBytes, dstY, dstZ, dstLOD;
-  CUmemoryType dstMemoryType;
+  CUmemorytype dstMemoryType;
   void* dstHost;
   NarrowPointer dstDevice;
   CUarray dstArray;

@@ -5,6 +5,7 @@
 
 #include "core/text.h"
 #include "cuda/device_attributes.h"
+#include "cuda/fixed_attributes.h"
 #include "hip/architecture.h"
 #include "hip/devices.h"
 #include "hip/forward.h"
@@ -12,119 +13,44 @@
 namespace aw {
 namespace {
 
-// Attributes by number (CUdevice_attribute). Sizes of blocks, grids and CUDA arrays are those of
-// compute capability 8.0: arrays and textures are ours, in device memory. What the device does not
-// do says 0.
-struct Attribute {
-  int number, value;
+// Beside those of every device; what the device does not do says 0.
+constexpr FixedAttribute kFixed[] = {
+    {CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, 2},
+    {CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 32},
 };
 
-constexpr int kLastAttribute = 147;
-
-constexpr Attribute kFixed[] = {
-    {1, kMaxThreadsPerBlock},
-    {2, static_cast<int>(kMaxBlock[0])},
-    {3, static_cast<int>(kMaxBlock[1])},
-    {4, static_cast<int>(kMaxBlock[2])},
-    {5, static_cast<int>(kMaxGrid[0])},
-    {6, static_cast<int>(kMaxGrid[1])},
-    {7, static_cast<int>(kMaxGrid[2])},
-    {8, kMaxSharedDefault},
-    {9, 65536},        // constant memory
-    {10, 32},          // warp size
-    {11, 0x7fffffff},  // largest pitch
-    {14, 512},         // texture alignment
-    {15, 1},           // copies overlap kernels
-    {19, 1},           // host memory can be mapped
-    {21, 131072},
-    {22, 131072},
-    {23, 65536},
-    {24, 16384},
-    {25, 16384},
-    {26, 16384},  // textures: 1D, 2D, 3D
-    {27, 32768},
-    {28, 32768},
-    {29, 2048},  // 2D layered, layers
-    {31, 1},     // kernels run at once
-    {40, 2},     // copy engines
-    {41, 1},     // unified addressing
-    {42, 32768},
-    {43, 2048},
-    {45, 32768},
-    {46, 32768},
-    {47, 8192},
-    {48, 8192},
-    {49, 32768},
-    {51, 32},  // texture pitch alignment
-    {52, 32768},
-    {53, 32768},
-    {54, 2046},  // cubemaps
-    {55, 32768},
-    {56, 131072},
-    {57, 65536},
-    {58, 16384},
-    {59, 16384},
-    {60, 16384},  // surfaces
-    {61, 32768},
-    {62, 2048},
-    {63, 32768},
-    {64, 32768},
-    {65, 2048},
-    {66, 32768},
-    {67, 32768},
-    {68, 2046},
-    {69, 1 << 28},
-    {70, 131072},
-    {71, 65000},
-    {72, 2097120},  // over linear memory
-    {73, 32768},
-    {74, 32768},
-    {77, 32768},  // mipmapped
-    {75, kCapabilityMajor},
-    {76, kCapabilityMinor},
-    {78, 1},  // stream priorities
-    {79, 1},
-    {80, 1},
-    {87, 2},  // single to double precision speed
-    {92, 1},  // stream memory operations
-    {93, 1},
-    {94, 1},
-    {99, 1},    // host memory can be registered
-    {103, 1},   // shareable by file descriptors
-    {106, 32},  // blocks of one multiprocessor
-    {119, 1},
-    {122, 1},
-    {123, 1},
-};
-
-// Numbers of attributes that HIP answers with the same meaning.
+// Attributes that HIP answers with the same meaning.
 struct Asked {
   int number;
   hipDeviceAttribute_t attribute;
 };
 constexpr Asked kAsked[] = {
-    {13, hipDeviceAttributeClockRate},
-    {17, hipDeviceAttributeKernelExecTimeout},
-    {18, hipDeviceAttributeIntegrated},
-    {20, hipDeviceAttributeComputeMode},
-    {32, hipDeviceAttributeEccEnabled},
-    {33, hipDeviceAttributePciBusId},
-    {34, hipDeviceAttributePciDeviceId},
-    {36, hipDeviceAttributeMemoryClockRate},
-    {37, hipDeviceAttributeMemoryBusWidth},
-    {38, hipDeviceAttributeL2CacheSize},
-    {50, hipDeviceAttributePciDomainID},
-    {83, hipDeviceAttributeManagedMemory},
-    {84, hipDeviceAttributeIsMultiGpuBoard},
-    {86, hipDeviceAttributeHostNativeAtomicSupported},
-    {88, hipDeviceAttributePageableMemoryAccess},
-    {89, hipDeviceAttributeConcurrentManagedAccess},
-    {91, hipDeviceAttributeCanUseHostPointerForRegisteredMem},
-    {95, hipDeviceAttributeCooperativeLaunch},
-    {100, hipDeviceAttributePageableMemoryAccessUsesHostPageTables},
-    {101, hipDeviceAttributeDirectManagedMemAccessFromHost},
-    {102, hipDeviceAttributeVirtualMemoryManagementSupported},
-    {115, hipDeviceAttributeMemoryPoolsSupported},
+    {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, hipDeviceAttributeClockRate},
+    {CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT, hipDeviceAttributeKernelExecTimeout},
+    {CU_DEVICE_ATTRIBUTE_INTEGRATED, hipDeviceAttributeIntegrated},
+    {CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, hipDeviceAttributeComputeMode},
+    {CU_DEVICE_ATTRIBUTE_ECC_ENABLED, hipDeviceAttributeEccEnabled},
+    {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, hipDeviceAttributePciBusId},
+    {CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, hipDeviceAttributePciDeviceId},
+    {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, hipDeviceAttributeMemoryClockRate},
+    {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, hipDeviceAttributeMemoryBusWidth},
+    {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, hipDeviceAttributeL2CacheSize},
+    {CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, hipDeviceAttributePciDomainID},
+    {CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, hipDeviceAttributeManagedMemory},
+    {CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD, hipDeviceAttributeIsMultiGpuBoard},
+    {CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED, hipDeviceAttributeHostNativeAtomicSupported},
+    {CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, hipDeviceAttributePageableMemoryAccess},
+    {CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, hipDeviceAttributeConcurrentManagedAccess},
+    {CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM,
+     hipDeviceAttributeCanUseHostPointerForRegisteredMem},
+    {CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, hipDeviceAttributeCooperativeLaunch},
+    {CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES,
+     hipDeviceAttributePageableMemoryAccessUsesHostPageTables},
+    {CU_DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST,
+     hipDeviceAttributeDirectManagedMemAccessFromHost},
+    {CU_DEVICE_ATTRIBUTE_VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED,
+     hipDeviceAttributeVirtualMemoryManagementSupported},
+    {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, hipDeviceAttributeMemoryPoolsSupported},
 };
 
 int from_hip(const HipDevice& d, hipDeviceAttribute_t attribute) {
@@ -141,19 +67,21 @@ int attribute_of(const HipDevice& d, int number) {
 
 int find_attribute(const HipDevice& d, int number) {
   switch (number) {
-    case 12:  // registers per block and per multiprocessor, in 32 bits
-    case 82:
+    case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK:  // registers per block and per
+                                                       // multiprocessor, in 32 bits
+    case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR:
       return static_cast<int>(d.registers_per_unit);
-    case 16:
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
       return static_cast<int>(d.info.multiprocessors);
-    case 39:
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
       return static_cast<int>(d.threads_per_unit);
-    case 81:
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
       return static_cast<int>(std::max(architecture_of(d.architecture).shared_per_unit, d.shared));
-    case 97:
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
       return static_cast<int>(d.shared);
-    case 131:  // the NUMA node of the device's memory, which HIP does not tell
-    case 134:
+    case CU_DEVICE_ATTRIBUTE_NUMA_ID:  // the NUMA node of the device's memory, which HIP does not
+                                       // tell
+    case CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID:
       return -1;
     default:
       break;
@@ -161,10 +89,9 @@ int find_attribute(const HipDevice& d, int number) {
   for (auto& asked : kAsked) {
     if (asked.number == number) return from_hip(d, asked.attribute);
   }
-  for (auto& fixed : kFixed) {
-    if (fixed.number == number) return fixed.value;
-  }
-  return 0;
+  const int* fixed = fixed_value(kFixed, number);
+  if (!fixed) fixed = fixed_value(kOfEveryDevice, number);
+  return fixed ? *fixed : 0;
 }
 
 }  // namespace

@@ -13,20 +13,34 @@ namespace {
 // caches and the link decide whether they reach memory of others, which is what the attribute of
 // native atomics says.
 constexpr unsigned kSigned = 1, kUnsigned = 2, kReduction = 4, k32 = 8, k64 = 16;
-constexpr int kAtomicOperations = 13;
 
 unsigned capability(int operation) {
-  if (operation == 10) return kSigned | kReduction | k32 | k64;  // floating-point add
-  if (operation > 10) return 0;
-  if (operation == 3 || operation == 4) return kUnsigned | kReduction | k32;
-  if (operation >= 8) return kUnsigned | k32 | k64;
-  return (operation <= 2 ? kSigned : 0) | kUnsigned | kReduction | k32 | k64;
+  switch (operation) {
+    case CU_ATOMIC_OPERATION_INTEGER_ADD:
+    case CU_ATOMIC_OPERATION_INTEGER_MIN:
+    case CU_ATOMIC_OPERATION_INTEGER_MAX:
+      return kSigned | kUnsigned | kReduction | k32 | k64;
+    case CU_ATOMIC_OPERATION_INTEGER_INCREMENT:
+    case CU_ATOMIC_OPERATION_INTEGER_DECREMENT:
+      return kUnsigned | kReduction | k32;
+    case CU_ATOMIC_OPERATION_AND:
+    case CU_ATOMIC_OPERATION_OR:
+    case CU_ATOMIC_OPERATION_XOR:
+      return kUnsigned | kReduction | k32 | k64;
+    case CU_ATOMIC_OPERATION_EXCHANGE:
+    case CU_ATOMIC_OPERATION_CAS:
+      return kUnsigned | k32 | k64;
+    case CU_ATOMIC_OPERATION_FLOAT_ADD:
+      return kSigned | kReduction | k32 | k64;
+    default:  // floating-point min and max
+      return 0;
+  }
 }
 
 void write_capabilities(unsigned* out, const int* operations, unsigned count, bool native) {
   require(out && operations && count > 0);
   for (unsigned i = 0; i < count; ++i) {
-    require(operations[i] >= 0 && operations[i] < kAtomicOperations);
+    require(operations[i] >= 0 && operations[i] < CU_ATOMIC_OPERATION_MAX);
     out[i] = native ? capability(operations[i]) : 0;
   }
 }
@@ -45,7 +59,8 @@ AW_EXPORT CUresult cuDeviceGetHostAtomicCapabilities(unsigned* out, const int* o
                                                      unsigned count, CUdevice dev) {
   return api<"cuDeviceGetHostAtomicCapabilities">([&] {
     int native = 0;
-    CUresult code = cuDeviceGetAttribute(&native, 86, dev);
+    CUresult code =
+        cuDeviceGetAttribute(&native, CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED, dev);
     if (!code) write_capabilities(out, operations, count, native);
     return code;
   });
@@ -55,7 +70,8 @@ AW_EXPORT CUresult cuDeviceGetP2PAtomicCapabilities(unsigned* out, const int* op
                                                     unsigned count, CUdevice from, CUdevice to) {
   return api<"cuDeviceGetP2PAtomicCapabilities">([&] {
     int native = 0;
-    CUresult code = cuDeviceGetP2PAttribute(&native, 3, from, to);
+    CUresult code =
+        cuDeviceGetP2PAttribute(&native, CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, from, to);
     if (!code) write_capabilities(out, operations, count, native);
     return code;
   });
