@@ -40,7 +40,8 @@ def place(tmp_path, monkeypatch):
     native = tmp_path / "native"
     (native / "torch").mkdir(parents=True)
     (native / "cuda").mkdir()
-    (native / "cuda" / "cuda_api.h").touch()
+    for header in build.HEADERS:
+        (native / header).touch()
     (native / "torch" / "version.cpp").write_text((ROOT / "native" / "torch" / "version.cpp").read_text())
     for name, value in {
         "ANYWARP_CACHE_DIR": str(tmp_path / "cache"),
