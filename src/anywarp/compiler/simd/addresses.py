@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
+from anywarp.compiler.attributes import Access, InSpace, MemoryAccess
 from anywarp.compiler.ir import Const, Op, Phi, Value
 from anywarp.compiler.shapes import Shape, corners
 from anywarp.compiler.simd.adjacent import find_computed, find_plausible
@@ -252,7 +253,7 @@ class Addresses:
     def _either(self, op: Op, access: Callable[[Address], Parts]) -> Parts:
         """Emit an access, twice if its address is affine under conditions: for when they hold, and for when not."""
         v = self.v
-        address, space = op.args[0], op.attrs["space"]
+        address, space = op.args[0], InSpace.of(op).space
         guarded = v.analysis.guarded.get(address)
         if guarded is None or not v.varies(address):
             place = self.resolve(space, address)
@@ -275,7 +276,7 @@ class Addresses:
         self, op: Op, holds: str, ways: tuple[Address | Shape | None, ...], access: Callable[[Address], Parts]
     ) -> Parts:
         """Emit an access at the first place if `holds`, else at the second (a place may be given by the address's shape)."""
-        v, t, space = self.v, self.t, op.attrs["space"]
+        v, t, space = self.v, self.t, InSpace.of(op).space
         affine, wrapped, after = t.fresh("affine"), t.fresh("wrapped"), t.fresh("after")
         t.do(f"br i1 {holds}, label %{affine}, label %{wrapped}, !prof !1")
         state = v.snapshot()
@@ -301,13 +302,13 @@ class Addresses:
     def _may_be_regular(self, op: Op) -> bool:
         """Tell whether a test for consecutive lanes may pay: the address varies only for what lanes might have done apart."""
         element = op.args[1].type if op.name == "store" else op.type
-        alone = op.guard is None and self.v.mask is None and int(op.attrs.get("count", 1)) == 1
+        alone = op.guard is None and self.v.mask is None and MemoryAccess.of(op).count == 1
         return alone and op.args[0] in self.plausible and SIZE[element] >= 4
 
     def _may_be_near(self, op: Op) -> bool:
         """Tell whether a test of each chunk may pay: what lanes compute without looking into memory is often next to each other."""
-        one = int(op.attrs.get("count", 1)) == 1 and len(op.args) <= 2
-        plain = not op.attrs.get("volatile") and op.attrs.get("order", "weak") == "weak"
+        one = MemoryAccess.of(op).count == 1 and len(op.args) <= 2
+        plain = not Access.of(op).strong
         return one and plain and self.v.chunks <= _MOST_TESTS and op.args[0] in self.computed
 
     def _if_consecutive(self, op: Op, place: Address, access: Callable[[Address], Parts]) -> Parts:

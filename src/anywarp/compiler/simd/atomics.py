@@ -5,8 +5,10 @@ One thread of the machine runs a block, so atomics on shared memory need no lock
 
 from __future__ import annotations
 
+from anywarp.compiler.attributes import Access, AtomicAccess, Fence, InSpace, Service
 from anywarp.compiler.host_functions import HOST_FUNCTIONS
 from anywarp.compiler.ir import Op, Value
+from anywarp.compiler.operation_table import OPERATIONS
 from anywarp.compiler.simd import combine
 from anywarp.compiler.simd.addresses import SIZE, Address
 from anywarp.compiler.simd.bulk import emit_bulk
@@ -33,8 +35,8 @@ class Atomics:
 
     def fence(self, op: Op) -> None:
         """Emit a fence; among the threads of a block one machine thread needs only the compiler to keep order."""
-        scope = ' syncscope("singlethread")' if op.attrs.get("scope") == "cta" else ""
-        order = op.attrs.get("order", "sc")
+        scope = ' syncscope("singlethread")' if Fence.of(op).scope == "cta" else ""
+        order = Fence.of(op).order
         name = "seq_cst" if order == "sc" else "acq_rel" if order in ("acq_rel", "relaxed", "weak") else order
         self.t.do(f"fence{scope} {name}")
 
@@ -43,9 +45,9 @@ class Atomics:
     def atomic(self, op: Op) -> None:
         """Emit an atomic read-modify-write of every active lane."""
         v, t = self.v, self.t
-        address = self.memory.resolve(op.attrs["space"], op.args[0])
-        self.memory.record(op.attrs["space"], address, op.guard)
-        used = bool(op.attrs.get("returns", True)) and op in v.used
+        address = self.memory.resolve(InSpace.of(op).space, op.args[0])
+        self.memory.record(InSpace.of(op).space, address, op.guard)
+        used = AtomicAccess.of(op).returns and op in v.used
         if v.single:
             self._alone(op, address, used)
             return
@@ -57,7 +59,7 @@ class Atomics:
         operands = [self._operand(element, a) for a in op.args[1:]]
         places = self._places(address)
         after = ""
-        if not used and op.attrs["space"] != "shared" and address.offsets is None and combine.combines(op):
+        if not used and InSpace.of(op).space != "shared" and address.offsets is None and combine.combines(op):
             after = combine.combine_if_same(self, op, address, places, bits)
         if not used and bits is None and not self._exchanges(op):
             combine.all_in_turn(self, op, address, places, operands)
@@ -103,9 +105,9 @@ class Atomics:
         """Emit an operation of all lanes on one address, if they can be made one."""
         if not used and combine.combines(op):
             combine.combine_at_one_place(self, op, address, bits)
-        elif used and op.attrs["op"] == "add" and combine.combines(op):
+        elif used and AtomicAccess.of(op).op == "add" and combine.combines(op):
             combine.count_up(self, op, address, bits)
-        elif not used and op.attrs["op"] == "fadd" and op.args[1].type in ("f16", "bf16", "f32", "f64"):
+        elif not used and AtomicAccess.of(op).op == "fadd" and op.args[1].type in ("f16", "bf16", "f32", "f64"):
             combine.fold(self, op, address, bits)
         else:
             return False
@@ -113,8 +115,8 @@ class Atomics:
 
     def _exchanges(self, op: Op) -> bool:
         """Tell whether an operation is a loop that tries until nobody interfered."""
-        element, name = LLVM_TYPE[op.args[1].type], op.attrs["op"]
-        if op.attrs["space"] == "shared" or name == "cas" or (name == "fadd" and element in ("float", "double")):
+        element, name = LLVM_TYPE[op.args[1].type], AtomicAccess.of(op).op
+        if InSpace.of(op).space == "shared" or name == "cas" or (name == "fadd" and element in ("float", "double")):
             return False
         return not (name in _RMW and (element.startswith("i") or name == "exch"))
 
@@ -208,13 +210,14 @@ class Atomics:
 
     def order_of(self, op: Op) -> str:
         """Return LLVM's name for the order of an operation on memory that others see."""
-        return ATOMIC_ORDER[op.attrs.get("order", "relaxed")] if op.attrs.get("order") != "weak" else "monotonic"
+        order = Access.of(op).order
+        return ATOMIC_ORDER[order] if order != "weak" else "monotonic"
 
     def one(self, op: Op, element: str, pointer: str, values: list[str]) -> str:
         """One lane's read-modify-write; returns the old value."""
-        if op.attrs["space"] == "shared":
+        if InSpace.of(op).space == "shared":
             return self._plain(op, element, pointer, values)
-        t, name, type = self.t, op.attrs["op"], op.args[1].type
+        t, name, type = self.t, AtomicAccess.of(op).op, op.args[1].type
         order, size = self.order_of(op), SIZE[type]
         if name == "cas":
             weaker = {"release": "monotonic", "acq_rel": "acquire"}.get(order, order)
@@ -257,7 +260,7 @@ class Atomics:
 
     def new_value(self, op: Op, element: str, old: str, values: list[str]) -> str:
         """The value that an atomic leaves, as the manual's table of operations has it."""
-        t, name, type = self.t, op.attrs["op"], op.args[1].type
+        t, name, type = self.t, AtomicAccess.of(op).op, op.args[1].type
         b = values[0]
         if name == "exch":
             return b
@@ -281,7 +284,7 @@ class Atomics:
             word = f"i{8 * SIZE[type]}"
             x, y = t.cast("bitcast", element, old, word), t.cast("bitcast", element, b, word)
             return t.pick(0, t.two("icmp eq", word, x, y), element, values[1], old)
-        floats, made = self.v.floats, Op(name, type, [])
+        floats, made = self.v.floats, Op(name, type, [], OPERATIONS[name].attributes())
         return floats.arithmetic(made, 0, old, b) if name == "fadd" else floats.extreme(made, 0, old, b)
 
     def _arrived(self, word: str) -> str:
@@ -296,7 +299,7 @@ class Atomics:
 
     def host_call(self, op: Op) -> None:
         """Call a service of the runtime once per active lane."""
-        v, t, name = self.v, self.t, op.attrs["name"]
+        v, t, name = self.v, self.t, Service.of(op).name
         if name.startswith("bulk_"):
             emit_bulk(self, op)
             return

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from anywarp.compiler.attributes import Barrier
 from anywarp.compiler.ir import Block, Const, Op, Terminator, Value
 from anywarp.compiler.shapes import VARYING, Analysis
 from anywarp.compiler.simd.addresses import SIZE
@@ -34,7 +35,7 @@ ALIVE = 8
 
 def is_warp_barrier(end: Terminator) -> bool:
     """Tell whether a terminator only joins lanes of one warp: they run in step anyway."""
-    return bool(end.attrs.get("warp"))
+    return Barrier.of(end).warp
 
 
 def block_barriers(blocks: Sequence[Block]) -> list[Block]:
@@ -47,11 +48,11 @@ def needs_lane_states(blocks: Sequence[Block], analysis: Analysis) -> bool:
     ids: set[int] = set()
     for block in block_barriers(blocks):
         end = block.terminator
-        if end.attrs.get("kind") == "yield":
+        if Barrier.of(end).kind == "yield":
             return True
         number = end.args[0] if end.args else None
         count = end.args[1] if len(end.args) > 1 else None
-        if block in analysis.staggered_barriers or count is not None or end.attrs.get("kind") == "arrive":
+        if block in analysis.staggered_barriers or count is not None or Barrier.of(end).kind == "arrive":
             return True
         if number is not None and not isinstance(number, Const):
             return True
@@ -94,10 +95,10 @@ class Barriers:
         whole = shape is not None and shape[0] * shape[1] * shape[2] == values.lanes and not per_lane
         whole = whole and not any(block in values.analysis.ahead for block in found)
         self.alone = found if whole else []  # barriers at which nobody waits: the gang is the block
-        self.waits = [b for b in found if b.terminator.attrs.get("kind") != "arrive" and not self.alone]
+        self.waits = [b for b in found if Barrier.of(b.terminator).kind != "arrive" and not self.alone]
         self.any = bool(found) and not self.alone
         self.per_lane = per_lane and self.any
-        self.yields = any(b.terminator.attrs.get("kind") == "yield" for b in found)
+        self.yields = any(Barrier.of(b.terminator).kind == "yield" for b in found)
         self.entries: list[Block] = [values.kernel.blocks[0]]
         for block in self.waits:
             if block.terminator.targets[0] not in self.entries:
@@ -138,13 +139,13 @@ class Barriers:
         found: dict[int, int] = {}
         for block in self.waits:
             end = block.terminator
-            if end.span is not None and end.attrs.get("kind") != "yield":
+            if end.span is not None and Barrier.of(end).kind != "yield":
                 found.setdefault(self.entries.index(end.targets[0]), end.span.start)
         return tuple(found.items())
 
     def passes(self, end: Terminator) -> bool:
         """Tell whether lanes go on behind a barrier without waiting."""
-        return end.name == "barrier" and (bool(self.alone) or is_warp_barrier(end) or end.attrs.get("kind") == "arrive")
+        return end.name == "barrier" and (bool(self.alone) or is_warp_barrier(end) or Barrier.of(end).kind == "arrive")
 
     def field(self, offset: int) -> str:
         """Return the address of a field of the running warp's state."""
@@ -241,7 +242,7 @@ class Barriers:
             else:
                 self._save_either(phi.incoming[block], phi, lanes)
         number = self.entries.index(target)
-        if end.attrs.get("kind") == "yield":
+        if Barrier.of(end).kind == "yield":
             self._set_lanes(0, str(number), lanes)
             return
         self._accumulate(end, lanes)
@@ -311,7 +312,7 @@ class Barriers:
     def _reduce_alone(self, end: Terminator, lanes: str | None) -> None:
         """Note what a barrier delivers to a gang that is the block."""
         t, v = self.t, self.v
-        kind = end.attrs.get("kind", "sync")
+        kind = Barrier.of(end).kind
         if not kind.startswith("red"):
             return
         predicate = end.args[2]
@@ -333,7 +334,7 @@ class Barriers:
     def _accumulate(self, end: Terminator, lanes: str | None) -> None:
         """Note an arrival: expected count, kind, predicates, and the number of lanes that do not wait."""
         t, v = self.t, self.v
-        kind = KINDS[end.attrs.get("kind", "sync")]
+        kind = KINDS[Barrier.of(end).kind]
         if not self.per_lane and kind == 0:
             return
         count = end.args[1] if len(end.args) > 1 else None
@@ -526,7 +527,7 @@ class Barriers:
     @property
     def reduces(self) -> bool:
         """Tell whether any barrier delivers a result."""
-        return any(str(b.terminator.attrs.get("kind", "")).startswith("red") for b in self.waits)
+        return any(Barrier.of(b.terminator).kind.startswith("red") for b in self.waits)
 
     def declare(self) -> None:
         """Add the functions that scheduling calls."""

@@ -5,12 +5,13 @@ The size is known only when the kernel runs, so reductions are loops over the el
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from anywarp.compiler.attributes import AtomicAccess, Service
 from anywarp.compiler.ir import Const, Op
 from anywarp.compiler.simd.addresses import SIZE
 from anywarp.compiler.simd.text import LLVM_TYPE
-from anywarp.ptx.isa.ops import Type
+from anywarp.ptx.isa.ops import AtomicOp, Type
 
 if TYPE_CHECKING:
     from anywarp.compiler.simd.atomics import Atomics
@@ -27,7 +28,7 @@ def emit_bulk(atomics: Atomics, op: Op) -> None:
     index = atomics.begin_lanes(bits)
     numbers = [t.let(f"load i64, ptr {t.let(f'getelementptr i64, ptr {room}, i32 {index}')}") for room in rooms]
     target, source = (t.cast("inttoptr", "i64", n, "ptr") for n in numbers[:2])
-    kind, _, type = op.attrs["name"].removeprefix("bulk_").partition("_")
+    kind, _, type = Service.of(op).name.removeprefix("bulk_").partition("_")
     if kind == "copy":
         arguments = (("ptr", target), ("ptr", source), ("i64", numbers[2]), ("i1", "false"))
         t.call("void", "llvm.memmove.p0.p0.i64", *arguments)
@@ -85,7 +86,7 @@ def _reduction(atomics: Atomics, kind: str, type: str, target: str, source: str,
     loop = _begin(atomics, size)
     here, there = (t.let(f"getelementptr i8, ptr {base}, i64 {loop[1]}") for base in (target, source))
     value = t.let(f"load {LLVM_TYPE[held]}, ptr {there}, align {SIZE[held]}")
-    attrs = {"op": kind, "space": "generic", "order": "relaxed", "scope": "gpu"}
+    attrs = AtomicAccess(cast(AtomicOp, kind), "generic", "relaxed", "gpu", returns=False)
     element = Op("atomic", held, [Const("i64", 0), Const(held, 0)], attrs)
     atomics.one(element, LLVM_TYPE[held], here, [value])
     atomics.v.restore(state)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anywarp.compiler.attributes import AtomicAccess, InSpace
 from anywarp.compiler.ir import Op
 from anywarp.compiler.simd.addresses import Address
 from anywarp.compiler.simd.text import LLVM_TYPE, splat, vector_type
@@ -23,7 +24,7 @@ _AT_ONCE = 8
 
 def combines(op: Op) -> bool:
     """Tell whether several lanes' operations on one place can become one: whole numbers, in any order."""
-    return op.attrs["op"] in _REDUCE and op.args[1].type in ("i32", "i64")
+    return AtomicAccess.of(op).op in _REDUCE and op.args[1].type in ("i32", "i64")
 
 
 def _identity(how: str, bits: int) -> int:
@@ -33,7 +34,7 @@ def _identity(how: str, bits: int) -> int:
 
 def total(atomics: Atomics, op: Op, masks: list[str] | None) -> str:
     """Return what the active lanes' operands amount to, as a scalar."""
-    v, t, how = atomics.v, atomics.t, op.attrs["op"]
+    v, t, how = atomics.v, atomics.t, AtomicAccess.of(op).op
     element, n = LLVM_TYPE[op.args[1].type], v.chunk
     type, name = vector_type(element, n), _REDUCE[how]
     parts = v.vector(op.args[1])
@@ -125,7 +126,7 @@ def fold(atomics: Atomics, op: Op, address: Address, bits: str | None) -> None:
     element, size = LLVM_TYPE[type], {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}[type]
     operand = atomics.memory.spill(element, v.vector(op.args[1]))
     pointer, sum, word = t.cast("inttoptr", "i64", address.base, "ptr"), t.alloca(element), f"i{8 * size}"
-    shared = op.attrs["space"] == "shared"
+    shared = InSpace.of(op).space == "shared"
     again, after = t.fresh("again"), t.fresh("after")
     t.do(f"br i1 {t.two('icmp ne', v.word, bits or '-1', '0')}, label %{again}, label %{after}")
     t.start(again)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from anywarp.compiler.attributes import Trapped, Waiting
 from anywarp.compiler.cfg import Loop, linear_order
 from anywarp.compiler.ir import Block, Phi, Terminator, Value
 from anywarp.compiler.simd.barriers import Barriers
@@ -342,8 +343,8 @@ class Flow:
 
     def _trap(self, lane: str, end: Terminator) -> None:
         t, v = self.t, self.v
-        lane = self.at.lane if v.single else lane
-        for offset, value in ((60, end.attrs.get("line", 0)), (340, end.attrs.get("reason", 0))):
+        lane, why = self.at.lane if v.single else lane, Trapped.of(end)
+        for offset, value in ((60, why.line), (340, why.reason)):
             t.do(f"store i32 {value}, ptr {t.let(f'getelementptr i8, ptr {self.at.worker}, i64 {offset}')}")
         if v.warps > 1 and lane != "0":
             lane = t.cast("trunc", v.word, lane, "i32")
@@ -551,7 +552,7 @@ class Flow:
         t.start(stall)
         t.do("store i1 true, ptr %lanes.stalled")
         line = t.let(f"getelementptr i8, ptr {self.at.worker}, i64 60")
-        t.do(f"store i32 {block.ops[0].attrs.get('line', 0)}, ptr {line}")
+        t.do(f"store i32 {Waiting.of(block.ops[0]).line or 0}, ptr {line}")
         go = t.two("and", "i1", t.let("load i1, ptr %lanes.stuck"), t.two("icmp ne", word, met, "0"))
         t.do(f"br i1 {go}, label %{some}, label %{hold}")
         t.start(hold)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from anywarp.compiler.ir import CLOCKS, PURE, Const, Kernel, Specialisation, Undefined, Value
+from anywarp.compiler.ir import PURE, Const, Kernel, Specialisation, Undefined, Value, is_clock
 from anywarp.compiler.shapes import Analysis
 from anywarp.compiler.simd.barriers import ALIVE, FIXED, Barriers, needs_lane_states, without_assumptions
 from anywarp.compiler.simd.debug_lines import SUBPROGRAM, attach
@@ -85,7 +85,7 @@ def launch_constants(kernel: Kernel) -> set[Value]:
             for op in block.ops:
                 if op in out or op.name not in PURE or op.name == "element":
                     continue
-                if op.name == "special" and op.attrs["name"] in CLOCKS:
+                if is_clock(op):
                     continue
                 if all(isinstance(a, (Const, Undefined)) or a in out for a in op.args):
                     out.add(op)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from anywarp.compiler.attributes import Element, InSpace, MatrixLoad, MatrixProduct
 from anywarp.compiler.ir import Block, Op, Phi, Value
 from anywarp.compiler.simd.matrix_panels import panel_bytes, suits, write_preparation, write_prepared_product
 from anywarp.compiler.simd.matrix_places import Group, find_groups
@@ -108,7 +109,7 @@ class Matrix:
                 (t.lines if start else t.allocas).append(line)
 
     def _made(self, op: Op) -> list[tuple[Value, int]]:
-        return [(op, 0), *((e, int(e.attrs["index"])) for e in self.memory.elements.get(op, ()))]
+        return [(op, 0), *((e, Element.of(e).index) for e in self.memory.elements.get(op, ()))]
 
     def _read(self, op: Op) -> None:
         """Take the results of an operation from their variables; LLVM drops what nobody reads."""
@@ -139,7 +140,7 @@ class Matrix:
 
     def product(self, op: Op) -> None:
         """Emit a product: the same call for each warp, whatever lanes are on (section 9.7.15: else undefined)."""
-        v, p = self.v, op.attrs["product"]
+        v, p = self.v, MatrixProduct.of(op).product
         into = self._places[id(self._groups[op])][0]
         first = self._panels.ready(op) if suits(p) else []
         taken = p.distinct("a") + p.distinct("b") if first else 0
@@ -170,10 +171,10 @@ class Matrix:
     def load(self, op: Op) -> None:
         """Emit `matrix_load`: rows of 16 bytes, made into lanes; nothing where not all lanes of a warp are on."""
         v, t = self.v, self.t
-        count, transposed = int(op.attrs["count"]), bool(op.attrs["transposed"])
+        count, transposed = MatrixLoad.of(op).count, MatrixLoad.of(op).transposed
         name = self.function((count, transposed), lambda n: write_loader(count, transposed, self.frame, n))
         results = self._places[id(self._groups[op])]
-        address = self.memory.resolve(op.attrs["space"], op.args[0])
+        address = self.memory.resolve(InSpace.of(op).space, op.args[0])
         type = vector_type("ptr", v.chunk)
         room = self.memory.room("i64")
         for i in range(v.chunks):
@@ -213,7 +214,7 @@ class _Panels:
         """Find the fragments of A that several products of a block take, and who takes a fragment last."""
         counts: dict[tuple[Value, ...], int] = {}
         for op in block.ops:
-            if op.name == "matrix" and suits(op.attrs["product"]):
+            if op.name == "matrix" and suits(MatrixProduct.of(op).product):
                 for side in _sides(op):
                     counts[side] = counts.get(side, 0) + 1
                     self._last[block, side] = op
@@ -233,10 +234,10 @@ class _Panels:
         return found
 
     def _key(self, op: Op, values: tuple[Value, ...]) -> tuple[str, ...]:
-        return (str(op.attrs["product"]), *(self.v.vector(a)[0] for a in values))
+        return (str(MatrixProduct.of(op).product), *(self.v.vector(a)[0] for a in values))
 
     def _prepared(self, op: Op, side: str, values: tuple[Value, ...]) -> list[str]:
-        m, v, p = self.m, self.v, op.attrs["product"]
+        m, v, p = self.m, self.v, MatrixProduct.of(op).product
         key = (side, *self._key(op, values))
         if key not in self._known:
             size = panel_bytes(p, v.machine, side)
@@ -251,7 +252,7 @@ class _Panels:
 
     def _release(self, op: Op, values: tuple[Value, ...]) -> None:
         """After its last product a fragment's memory may serve another."""
-        p = op.attrs["product"]
+        p = MatrixProduct.of(op).product
         for side in "ab":
             places = self._known.pop((side, *self._key(op, values)), None)
             if places is not None:
@@ -259,6 +260,6 @@ class _Panels:
 
 
 def _sides(op: Op) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
-    p: Product = op.attrs["product"]
+    p: Product = MatrixProduct.of(op).product
     a, b = p.distinct("a"), p.distinct("b")
     return tuple(op.args[:a]), tuple(op.args[a : a + b])

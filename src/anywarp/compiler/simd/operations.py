@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from anywarp.compiler.ir import CLOCKS, PURE, Block, Const, Op, Phi, Undefined, Value
+from anywarp.compiler.attributes import InSpace, Parameter, Special, Symbol
+from anywarp.compiler.ir import PURE, Block, Const, Op, Phi, Undefined, Value, is_clock
 from anywarp.compiler.simd import integers
 from anywarp.compiler.simd.addresses import SIZE
 from anywarp.compiler.simd.approximate import approximate
@@ -212,9 +213,9 @@ class Operations:
     def _per_block(self, op: Op) -> bool:
         if op.name not in PURE or op.name == "element" or v_varies(self.v, op) or not self.v.shape(op).uniform:
             return False
-        if op.name == "special" and not per_block(op.attrs["name"]):
+        if op.name == "special" and not per_block(Special.of(op).name):
             return False
-        if op.name in ("to_generic", "from_generic", "is_space") and op.attrs["space"] == "local":
+        if op.name in ("to_generic", "from_generic", "is_space") and InSpace.of(op).space == "local":
             return False
         return all(isinstance(a, (Const, Undefined)) or a in self.v.hoisted for a in op.args)
 
@@ -227,7 +228,7 @@ class Operations:
             return 0
         if not isinstance(value, Op) or value.name not in PURE or value.name in HEAVY:
             return budget + 1
-        if value.name == "special" and value.attrs["name"] in CLOCKS:
+        if is_clock(value):
             return budget + 1
         if value in self.v.temporal_loop:
             return budget + 1
@@ -251,7 +252,7 @@ class Operations:
     # --- addresses and launch constants ----------------------------------------------------------------------------
 
     def _param(self, op: Op) -> None:
-        pointer = field_at(self.v, self.at.params, int(op.attrs["offset"]))
+        pointer = field_at(self.v, self.at.params, Parameter.of(op).offset)
         if op.type == "i1":
             raise NotImplementedError("parameter of type i1")
         self.v.define(
@@ -259,8 +260,8 @@ class Operations:
         )
 
     def _symbol(self, op: Op) -> None:
-        offset = int(op.attrs["offset"])
-        if op.attrs["space"] in ("global", "const"):
+        offset = Symbol.of(op).offset
+        if InSpace.of(op).space in ("global", "const"):
             base = self.t.cast("ptrtoint", "ptr", self.at.data, "i64")
             place = self.t.two("add", "i64", base, str(offset)) if offset else base
             type = LLVM_TYPE[op.type]
@@ -270,7 +271,7 @@ class Operations:
 
     def _own_base(self, op: Op) -> tuple[str, int]:
         """Return the generic address (i64) at which a space begins for lane 0, "" if flat, and its step per lane."""
-        space = op.attrs["space"]
+        space = InSpace.of(op).space
         return self.memory.space_base(space), self.v.kernel.local_bytes if space == "local" else 0
 
     def _rebase(self, op: Op, name: str, wide: bool) -> None:
@@ -322,7 +323,7 @@ class Operations:
                 return t.cast("ptrtoint", "ptr", self.at.local, "i64"), t.cast("zext", "i32", size, "i64")
             return t.cast("ptrtoint", "ptr", self.at.params, "i64"), str(v.kernel.param_bytes)
 
-        space = op.attrs["space"]
+        space = InSpace.of(op).space
         if space == "const":  # const variables lie in the module's data, beside global ones
             start, size = (
                 t.cast("ptrtoint", "ptr", self.at.data, "i64"),

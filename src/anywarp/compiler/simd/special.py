@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from anywarp.compiler.attributes import Special
 from anywarp.compiler.ir import CLOCKS, Op
 from anywarp.compiler.simd.text import Text, constant_vector
 from anywarp.compiler.simd.values import LANES, Values
@@ -59,7 +60,7 @@ def per_block(name: str) -> bool:
 
 def emit_special(v: Values, at: Launch, op: Op) -> None:
     """Define a special register's value. PTX manual, chapter 10; a cluster is one block."""
-    name: str = op.attrs["name"]
+    name: str = Special.of(op).name
     if name.startswith("lanemask_"):
         _lanemask(v, at, op, name)
     elif name.startswith("tid."):
