@@ -6,8 +6,7 @@ on. If lanes of a warp may wait apart, or barriers are named or counted, each la
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
 
 from anywarp.compiler.attributes import Barrier
 from anywarp.compiler.ir import Block, Const, Op, Terminator, Value
@@ -19,9 +18,6 @@ from anywarp.compiler.simd.release import RELEASE
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.text import LLVM_TYPE, vector_type
 from anywarp.compiler.simd.values import Values
-
-if TYPE_CHECKING:
-    from anywarp.compiler.simd.flow import Flow
 
 EXITED = -1
 KINDS = {"sync": 0, "red_popc": 1, "red_and": 2, "red_or": 3, "arrive": 4}
@@ -391,7 +387,7 @@ class Barriers:
             ]
         v.assign(value, kind, chunks, lanes)
 
-    def _load_live(self, target: Block, live: Sequence[Value], lanes: str | None) -> None:
+    def load_live(self, target: Block, live: Sequence[Value], lanes: str | None) -> None:
         """Set the variables of everything that `target` needs."""
         v = self.v
         t = self.t
@@ -445,7 +441,9 @@ class Barriers:
             parts = [t.two("icmp ne", type, p, zero) for p in parts]
         v.define(op, None if wide else parts[0], parts if wide else None)
 
-    def land_in_chain(self, block: Block, flow: Flow) -> None:
+    def land_in_chain(
+        self, block: Block, live: Mapping[Block, Sequence[Value]], wait: Callable[[Block, str], None]
+    ) -> None:
         """Per lane: before a block's place in the chain, let lanes released to it wait there with what they kept."""
         if not self.per_lane or block not in self.entries:
             return
@@ -457,72 +455,10 @@ class Barriers:
         t.start(land)
         t.do(f"store i32 0, ptr {self.landing[number]}")
         if number:
-            self._load_live(block, flow.live[block], lanes)
-        flow.wait_at(block, lanes)
+            self.load_live(block, live[block], lanes)
+        wait(block, lanes)
         t.do(f"br label %{landed}")
         t.start(landed)
-
-    def enter_warp(self, flow: Flow, first_mask: str | None) -> None:
-        """Start the running warp where it stands. `first_mask`: i32 of its lanes when the kernel begins, None if surely 32."""
-        t = self.t
-        entry = self.v.kernel.blocks[0]
-        if not self.any:
-            self.reset_flags()
-            flow.begin_warp(first_mask or "-1")
-            self._begin(flow, entry, first_mask)
-            return
-        if self.per_lane:
-            self._enter_lanes(flow)
-            return
-        if flow.converging:
-            flow.begin_warp(t.let(f"load {self.v.word}, ptr {self.field(ALIVE)}, align 4"))
-        where = t.let(f"load i32, ptr {self.state}")
-        lands = [f"land.at.{i}" for i in range(len(self.entries))]
-        arms = " ".join(f"i32 {i}, label %{label}" for i, label in enumerate(lands))
-        t.do(f"switch i32 {where}, label %warp.done [ {arms} ]")
-        for i, (label, block) in enumerate(zip(lands, self.entries, strict=True)):
-            t.start(label)
-            if i:
-                self._load_live(block, flow.live[block], None)
-            else:
-                self.reset_flags()
-            alive = t.let(f"load {self.v.word}, ptr {self.field(ALIVE)}, align 4") if block in flow.masked else None
-            self._begin(flow, block, alive)
-
-    def _begin(self, flow: Flow, block: Block, mask: str | None) -> None:
-        t = self.t
-        if mask is None:
-            t.do(f"br label %{flow.full(block)}")
-            return
-        some = t.fresh("some")
-        t.do(f"br i1 {t.two('icmp eq', self.v.word, mask, '-1')}, label %{flow.full(block)}, label %{some}")
-        t.start(some)
-        flow.clear_masks()
-        t.do(f"store {self.v.word} {mask}, ptr {flow.masks[block]}")
-        t.do(f"br label %{flow.test(flow.position[block])}")
-
-    def _enter_lanes(self, flow: Flow) -> None:
-        t, v = self.t, self.v
-        type = vector_type("i32", v.chunk)
-
-        def load(offset: int) -> list[str]:
-            return [t.let(f"load {type}, ptr {self.field(offset + 4 * i * v.chunk)}, align 4") for i in range(v.chunks)]
-
-        v.begin_copy(v.kernel.blocks[0], None)
-        places, waiting = load(0), load(128)
-        ready = v.bits_of([t.two("icmp eq", type, w, "splat (i32 -1)") for w in waiting])
-        if flow.converging:
-            stalled = v.bits_of([t.two("icmp eq", type, w, "splat (i32 -3)") for w in waiting])
-            ready = t.two("or", "i32", ready, stalled)
-            flow.begin_warp(v.bits_of([t.two("icmp ne", type, w, "splat (i32 -2)") for w in waiting]))
-        run = t.fresh("run")
-        t.do(f"br i1 {t.two('icmp ne', 'i32', ready, '0')}, label %{run}, label %warp.done")
-        t.start(run)
-        flow.clear_masks()
-        for number, variable in enumerate(self.landing):
-            here = v.bits_of([t.two("icmp eq", type, p, f"splat (i32 {number})") for p in places])
-            t.do(f"store i32 {t.two('and', 'i32', here, ready)}, ptr {variable}")
-        t.do(f"br label %{flow.test(0)}")
 
     @property
     def reduces(self) -> bool:

@@ -499,7 +499,7 @@ class Flow:
         t = self.t
         for i, block in enumerate(self.order):
             t.start(self.test(i))
-            self.barriers.land_in_chain(block, self)
+            self.barriers.land_in_chain(block, self.live, self.wait_at)
             if block in self.masks:
                 self._emit_masked(i, block)
             else:

@@ -12,6 +12,7 @@ from anywarp.compiler.ir import PURE, Const, Kernel, Specialisation, Undefined, 
 from anywarp.compiler.shapes import Analysis
 from anywarp.compiler.simd.barriers import ALIVE, FIXED, Barriers, needs_lane_states, without_assumptions
 from anywarp.compiler.simd.debug_lines import SUBPROGRAM, attach
+from anywarp.compiler.simd.entering import Entering
 from anywarp.compiler.simd.flow import Flow
 from anywarp.compiler.simd.members import split_at_members
 from anywarp.compiler.simd.operations import Operations
@@ -236,7 +237,7 @@ def _warp_head(v: Values, at: Launch, barriers: Barriers, flow: Flow) -> None:
         barriers.state = _state(v, _states(v, at), number)
     barriers.place_carried()
     first = _first_mask(v, at, at.warp) if flow.partial and not barriers.any else None
-    barriers.enter_warp(flow, first)
+    Entering(barriers, flow).emit(first)
 
 
 def _begin_lane(v: Values, at: Launch, thread: str) -> None:
