@@ -105,19 +105,25 @@ def _stores(operands: Sequence[str], result: str, attrs: a.Attributes) -> bool:
 
 
 def _updates(operands: Sequence[str], result: str, attrs: a.Attributes) -> bool:
-    op = cast(a.AtomicAccess, attrs).op
-    return len(operands) == (3 if op == "cas" else 2) and (result[0] != "i") == op.startswith("f")
+    access = cast(a.AtomicAccess, attrs)
+    op = access.op
+    return access.strong and len(operands) == (3 if op == "cas" else 2) and (result[0] != "i") == op.startswith("f")
+
+
+_HELD = {"f32": "f32", "f64": "f64"}
+"""Types of registers of matrices, by their elements; i32 holds all others."""
+
+
+def _orders(operands: Sequence[str], result: str, attrs: a.Attributes) -> bool:
+    return cast(a.Fence, attrs).order not in ("weak", "relaxed")
 
 
 def _multiplies(operands: Sequence[str], result: str, attrs: a.Attributes) -> bool:
-    """The registers of A, B and C, all in the type that holds them; behind a sparse A its indices."""
+    """The registers of A, B and C, each in the type that holds it; behind them words, a sparse A's indices."""
     p = cast(a.MatrixProduct, attrs).product
-    held = [
-        cast(str, {"f32": "f32", "f64": "f64"}.get(p.kind(which), "i32"))
-        for which in "abc"
-        for _ in range(p.registers(which))
-    ]
-    return list(operands[: len(held)]) == held and result == {"f32": "f32", "f64": "f64"}.get(p.d, "i32")
+    held = [_HELD.get(p.kind(which), "i32") for which in "abc" for _ in range(p.registers(which))]
+    words = operands[len(held) :]
+    return list(operands[: len(held)]) == held and all(t == "i32" for t in words) and result == _HELD.get(p.d, "i32")
 
 
 def _answers(operands: Sequence[str], result: str, attrs: a.Attributes) -> bool:
@@ -187,7 +193,7 @@ _declare(
     guarded=True,
     relation=_updates,
 )
-_declare("fence", "-> i1", "acting", a.Fence, makes=False)
+_declare("fence", "-> i1", "acting", a.Fence, makes=False, relation=_orders)
 _declare(
     "host_call", "any* -> T:any", "acting", a.Service, "i1 where nothing is returned", guarded=True, relation=_answers
 )

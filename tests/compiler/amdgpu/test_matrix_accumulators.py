@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from anywarp.compiler.amdgpu.matrix import emit_layout, emit_matrix
+from anywarp.compiler.amdgpu.matrix_accumulators import PlacedProduct
 from anywarp.compiler.amdgpu.target import make_target
 from anywarp.compiler.attributes import MatrixLayout
-from anywarp.compiler.amdgpu.matrix_accumulators import PlacedProduct
 from anywarp.compiler.ir import Op, Specialisation
 from anywarp.compiler.module_view import IndexedModule
 from anywarp.compiler.pipeline import prepare_kernel
