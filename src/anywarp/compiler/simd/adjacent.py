@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from anywarp.compiler.attributes import Access, InSpace, MemoryAccess
 from anywarp.compiler.ir import Block, Const, Kernel, Op, Phi, Value
-from anywarp.compiler.simd.values import LAZY, Values
+from anywarp.compiler.simd.known import LAZY
+from anywarp.compiler.simd.values import Values
 from anywarp.ptx.isa.ops import BITS
 
 _BARRIERS = frozenset({"store", "atomic", "fence", "host_call", "texture"})

@@ -184,8 +184,11 @@ class Barriers:
 
     def kept(self, live: Sequence[Value]) -> list[Value]:
         """Return the values, of those needed behind a barrier, that cannot cheaply be computed again."""
-        passing = self.v.framed
-        return [x for x in live if x not in self.v.hoisted and x not in passing and not self.ops.repeatable(x)]
+        return [
+            x
+            for x in live
+            if x not in self.v.hoisted and not self.v.variables.is_framed(x) and not self.ops.repeatable(x)
+        ]
 
     def _save(self, value: Value, slot_of: Value, lanes: str | None) -> None:
         t, v = self.t, self.v
@@ -233,7 +236,7 @@ class Barriers:
         for value in self.kept(live[target]):
             self._save_either(value, value, lanes)
         for phi in target.phis:
-            if phi in self.v.framed:
+            if self.v.variables.is_framed(phi):
                 self.v.assign(phi, "phi", self.v.vector(phi.incoming[block]), lanes)
             else:
                 self._save_either(phi.incoming[block], phi, lanes)
@@ -244,7 +247,7 @@ class Barriers:
         self._accumulate(end, lanes)
         if not self.per_lane:
             for condition in self._kept_flags():
-                flag = t.cast("zext", "i1", t.let(f"load i1, ptr {self.v.flag(condition)}"), "i8")
+                flag = t.cast("zext", "i1", t.let(f"load i1, ptr {self.v.variables.flag(condition)}"), "i8")
                 t.do(f"store i8 {flag}, ptr {self.field(self._flag_slot(condition))}")
             t.do(f"store i32 {number}, ptr {self.state}")
             t.do("store i32 1, ptr %going")
@@ -397,10 +400,10 @@ class Barriers:
         for value in live:
             if value in kept:
                 self._restore_either(value, "copy" if v.left(value, target) else "main", lanes)
-            elif value not in v.hoisted and value not in v.framed:
+            elif value not in v.hoisted and not v.variables.is_framed(value):
                 self.ops.repeat(value)
         for phi in target.phis:
-            if phi not in v.framed:
+            if not v.variables.is_framed(phi):
                 self._restore_either(phi, "phi", lanes)
         if self.per_lane:
             for i, variable in enumerate(self.results):
@@ -419,16 +422,16 @@ class Barriers:
         for condition in sorted_by_home(v):
             if condition in kept:
                 byte = t.let(f"load i8, ptr {self.field(self._flag_slot(condition))}")
-                t.do(f"store i1 {t.cast('trunc', 'i8', byte, 'i1')}, ptr {v.flag(condition)}")
+                t.do(f"store i1 {t.cast('trunc', 'i8', byte, 'i1')}, ptr {v.variables.flag(condition)}")
             else:
                 self.ops.repeat(condition.args[0])
-                t.do(f"store i1 true, ptr {v.flag(condition)}")
+                t.do(f"store i1 true, ptr {v.variables.flag(condition)}")
                 self.ops.memory.test(condition, keep=False)
 
     def reset_flags(self) -> None:
         """When a warp begins, nothing has wrapped around."""
         for condition in sorted_by_home(self.v):
-            self.t.do(f"store i1 true, ptr {self.v.flag(condition)}")
+            self.t.do(f"store i1 true, ptr {self.v.variables.flag(condition)}")
 
     def result(self, op: Op) -> None:
         """Define what a reducing barrier delivered: a count, or a truth value."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from anywarp.compiler.attributes import Checked
 from anywarp.compiler.ir import Op, Value
 from anywarp.compiler.simd.addresses import SIZE
+from anywarp.compiler.simd.known import LANES
 from anywarp.compiler.simd.memory import Memory
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.text import LLVM_TYPE, vector_type
-from anywarp.compiler.simd.values import LANES, Values
+from anywarp.compiler.simd.values import Values
 from anywarp.ptx.isa.ops import BITS
 
 MOST_BYTES = 64

@@ -11,10 +11,11 @@ from itertools import pairwise
 from anywarp.compiler.attributes import Access, Element, InSpace, MemoryAccess
 from anywarp.compiler.ir import Block, Op, Value
 from anywarp.compiler.simd.addresses import SIZE, Address
+from anywarp.compiler.simd.known import LANES
 from anywarp.compiler.simd.matrix_product import write_function
 from anywarp.compiler.simd.memory import Memory
 from anywarp.compiler.simd.text import vector_type
-from anywarp.compiler.simd.values import LANES, Values
+from anywarp.compiler.simd.values import Values
 
 _SPACES = frozenset({"global", "generic", "const"})
 

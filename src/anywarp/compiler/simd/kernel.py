@@ -14,10 +14,11 @@ from anywarp.compiler.simd.barriers import ALIVE, FIXED, Barriers, needs_lane_st
 from anywarp.compiler.simd.debug_lines import SUBPROGRAM, attach
 from anywarp.compiler.simd.entering import Entering
 from anywarp.compiler.simd.flow import Flow
+from anywarp.compiler.simd.known import LANES, Machine
 from anywarp.compiler.simd.members import split_at_members
 from anywarp.compiler.simd.operations import Operations
 from anywarp.compiler.simd.special import AXES, Launch
-from anywarp.compiler.simd.values import LANES, Machine, Values
+from anywarp.compiler.simd.values import Values
 
 _PER_GANG = "$per_gang$"
 
@@ -101,7 +102,7 @@ def _write(v: Values, at: Launch, operations: Operations, barriers: Barriers, fl
     _warp_head(v, at, barriers, flow)
     flow.emit()
     _after_warps(v, at, barriers)
-    v.fill_forgotten()
+    v.variables.fill_forgotten()
     barriers.declare()
 
 
@@ -226,7 +227,7 @@ def _warp_head(v: Values, at: Launch, barriers: Barriers, flow: Flow) -> None:
     t.do("br label %warp.head")
     t.start("warp.head")
     number = at.warp = t.let("load i32, ptr %warp.now")
-    v.forget(None)
+    v.variables.forget(None)
     if v.single:
         _begin_lane(v, at, number)
     t.do(f"store i32 {at.warp}, ptr {t.let(f'getelementptr i8, ptr {at.worker}, i64 36')}")

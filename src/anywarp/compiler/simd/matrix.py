@@ -44,14 +44,13 @@ class Matrix:
     def _find_resident(self) -> None:
         """Keep in memory what matrix operations make, and what loops carry to them."""
         v = self.v
-        resident = v.resident
         found = [op for block in v.kernel.blocks for op in block.ops if op.name in _MADE]
         made = {op: self._made(op) for op in found}
-        resident.update(value for values in made.values() for value, _ in values)
+        v.variables.reside(value for values in made.values() for value, _ in values)
         self._groups = find_groups(v, made)
         for op in found:
             if op.name == "matrix":
-                resident.update(a for a in op.args if isinstance(a, Phi) and v.varies(a))
+                v.variables.reside(a for a in op.args if isinstance(a, Phi) and v.varies(a))
         for group in dict.fromkeys(map(id, self._groups.values())):
             self._reserve(next(g for g in self._groups.values() if id(g) == group))
 
@@ -67,21 +66,21 @@ class Matrix:
         self._places[id(group)] = places
         for value, index in group.members:
             mine = places[index * v.chunks : (index + 1) * v.chunks]
-            v.keep_at(value, mine, "main")
+            v.variables.keep_at(value, mine, "main")
             if isinstance(value, Phi):
-                v.keep_at(value, mine, "phi")
+                v.variables.keep_at(value, mine, "phi")
 
     def _array(self, group: Group, count: int) -> list[str]:
         """Return variables: what one block makes and uses up may lie where another block's does."""
         v = self.v
         homes = {v.home[value] for value, _ in group.members}
         if len(homes) != 1 or any(value in v.crossing for value, _ in group.members):
-            return v.array(group.type, count)
+            return v.variables.array(group.type, count)
         kind = (group.type, count)
         taken = self._taken.setdefault((*kind, homes.pop()), [])
         known = self._arrays.setdefault(kind, [])
         if len(taken) == len(known):
-            known.append(v.array(group.type, count))
+            known.append(v.variables.array(group.type, count))
         taken.append(known[len(taken)])
         return taken[-1]
 
@@ -99,7 +98,7 @@ class Matrix:
         for group in self._carried:
             names = self._places[id(group)]
             if start:
-                v.framed.update(value for value, _ in group.members)
+                v.variables.frame(value for value, _ in group.members)
                 base = t.let(f"getelementptr i8, ptr {start}, i64 {offset}")
                 offset += 64 * -(-self._bytes(group) // 64)
             else:
@@ -114,22 +113,23 @@ class Matrix:
     def _read(self, op: Op) -> None:
         """Take the results of an operation from their variables; LLVM drops what nobody reads."""
         for value, _ in self._made(op):
-            self.v.vectors[value] = self.v.load_chunks(value, "main")
+            self.v.hold_chunks(value, self.v.variables.load_chunks(value, "main"))
 
     def place(self, value: Value) -> str:
         """Return where the chunks of a register lie, after writing them somewhere if need be."""
         v, t = self.v, self.t
         chunks = v.vector(value)
-        if chunks[0] not in v.lying:
+        known = v.variables.place_of(chunks[0])
+        if known is None:
             type = v.type(value, True)
             if value not in self._copies:
-                self._copies[value] = v.array(type, v.chunks)
+                self._copies[value] = v.variables.array(type, v.chunks)
             for chunk, place in zip(chunks, self._copies[value], strict=True):
                 t.do(f"store {type} {chunk}, ptr {place}")
-            if not chunks[0].startswith("%"):
-                return self._copies[value][0]
-            v.lying[chunks[0]] = self._copies[value][0]
-        return v.lying[chunks[0]]
+            known = self._copies[value][0]
+            if chunks[0].startswith("%"):
+                v.variables.lie_at(chunks[0], known)
+        return known
 
     def of_warp(self, place: str, type: str, warp: int) -> str:
         """Step from a register's first chunk to the first of a warp."""

@@ -83,9 +83,9 @@ def _before(
         return None
     phis = [x for x in sums if isinstance(x, Phi)]
     if len(phis) == len(sums):
-        if any(v.has_first(x) or x in v.resident for x in phis):
+        if any(v.has_first(x) or v.variables.is_resident(x) for x in phis):
             return None
-        v.resident.update(phis)
+        v.variables.reside(phis)
         return Group(v.type(op, True), len(sums), [(x, i) for i, x in enumerate(phis)], phis)
     made = [owner.get(x) for x in sums]
     if made[0] is None or any(m is None or m[0] is not made[0][0] or m[1] != i for i, m in enumerate(made)):

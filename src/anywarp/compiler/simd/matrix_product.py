@@ -13,8 +13,8 @@ from typing import TypeAlias
 from anywarp.compiler.attributes import Rounded
 from anywarp.compiler.ir import Op, Undefined
 from anywarp.compiler.simd.floats import Floats
+from anywarp.compiler.simd.known import Machine
 from anywarp.compiler.simd.text import Text, splat, vector_type
-from anywarp.compiler.simd.values import Machine
 from anywarp.ptx.isa.matrix_forms import (
     WARP,
     WIDTH,

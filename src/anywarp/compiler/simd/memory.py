@@ -34,6 +34,9 @@ class Memory(Lanes):
     def __init__(self, values: Values, at: Launch) -> None:
         super().__init__(values, at)
         self.elements: dict[Op, list[Op]] = {}
+        self._loaded: set[tuple[int, Op]] = (
+            set()
+        )  # loads made together with an earlier one, with the copy of their block
         self.groups = find_groups(values.kernel)
         self.streams = find_streams(values)
         for block in values.kernel.blocks:
@@ -45,7 +48,7 @@ class Memory(Lanes):
 
     def load(self, op: Op) -> None:
         """Emit a load of one or more elements; the `element` operations of the others are defined with it."""
-        if op in self.v.loaded:
+        if (self.v.copies, op) in self._loaded:
             return
         group = self.groups.get(op) if self.v.mask is None and self.v.varies(op) else None
         if group is not None and not self._known_regular(op):
@@ -92,7 +95,7 @@ class Memory(Lanes):
         for i, member in enumerate(group):
             part = parts[i]
             self.v.define(member, part if isinstance(part, str) else None, None if isinstance(part, str) else part)
-            self.v.loaded.add(member)
+            self._loaded.add((self.v.copies, member))
 
     def _load_rows(self, address: Address, element: str, size: int, count: int) -> list[list[str]]:
         """Load `count` adjacent elements of each lane as one vector, and transpose."""

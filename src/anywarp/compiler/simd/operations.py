@@ -49,7 +49,7 @@ class Operations:
         self.v = values
         self.at = at
         self.t: Text = values.t
-        values.compute = self.compute
+        values.compute_by(self.compute)
         self.memory = Memory(values, at)
         self.atomics = Atomics(values, self.memory, at)
         self.warp = Warp(values, self.memory)
@@ -127,7 +127,7 @@ class Operations:
         for op in run:
             v.define(op, None, results[op])
             if op.type == "f32":
-                v.computed = results[op]
+                self.memory.computed_last(results[op])
         return end
 
     def _lane_by_lane(self, op: Op, made: set[Value]) -> bool:
@@ -135,7 +135,7 @@ class Operations:
         v = self.v
         if op.name in ("div", "rem") or not (op.name in _INTEGER or op.name in self._float) or not v.varies(op):
             return False
-        return all(a in made or a in v.vectors or self._at_hand(a) for a in op.args)
+        return all(a in made or a in v.registers.vectors or self._at_hand(a) for a in op.args)
 
     def _at_hand(self, value: Value) -> bool:
         """Tell whether a value's chunks can be had at any place of the block: they are made of scalars, or in variables."""
@@ -152,10 +152,10 @@ class Operations:
             return
         how = _INTEGER[op.name]
         if not wide:
-            v.scalars[op] = how(self.t, op, 0, *(v.scalar(a) for a in op.args))
+            v.hold_scalar(op, how(self.t, op, 0, *(v.scalar(a) for a in op.args)))
         else:
             columns = zip(*(v.vector(a) for a in op.args), strict=True)
-            v.vectors[op] = [how(self.t, op, v.chunk, *column) for column in columns]
+            v.hold_chunks(op, [how(self.t, op, v.chunk, *column) for column in columns])
 
     def _emit(self, op: Op) -> None:
         if op.span is not None:
@@ -185,7 +185,7 @@ class Operations:
             chunks = [self._float[op.name](op, v.chunk, *column) for column in columns]
             v.define(op, None, chunks)
             if op.type == "f32":
-                v.computed = chunks
+                self.memory.computed_last(chunks)
 
     def _approximate(self, op: Op, n: int, a: str) -> str:
         return approximate(self.t, self._plain, self.v.machine.avx512, op, n, a)
@@ -205,9 +205,9 @@ class Operations:
             for op in block.ops:
                 if self._per_block(op):
                     self._emit(op)
-                    v.hoisted[op] = v.scalars[op]
+                    v.hoist(op, v.registers.scalars[op])
         for symbol in v.symbols():
-            v.hoisted[symbol] = v.scalar(symbol)
+            v.hoist(symbol, v.scalar(symbol))
         v.restore(state)
 
     def _per_block(self, op: Op) -> bool:
@@ -244,7 +244,12 @@ class Operations:
     def repeat(self, value: Value) -> None:
         """Compute a repeatable value again here."""
         v = self.v
-        if isinstance(value, Op) and value not in v.hoisted and value not in v.scalars and value not in v.vectors:
+        if (
+            isinstance(value, Op)
+            and value not in v.hoisted
+            and value not in v.registers.scalars
+            and value not in v.registers.vectors
+        ):
             for a in value.args:
                 self.repeat(a)
             self.emit(value)  # nothing for a lazy one: its operands are what is needed
@@ -291,7 +296,7 @@ class Operations:
             return a if BITS[op.type] == 64 else t.cast("trunc", type, a, vector_type(op.type, n))
 
         if not wide:
-            v.scalars[op] = convert(0, v.scalar(source), base, "")
+            v.hold_scalar(op, convert(0, v.scalar(source), base, ""))
             return
         spread = v.splat("i64", base) if base else ""
         out: list[str] = []
@@ -300,15 +305,15 @@ class Operations:
             out.append(
                 convert(v.chunk, chunk, spread, constant_vector("i64", [l * step for l in lanes]) if step else "")
             )
-        v.vectors[op] = out
+        v.hold_chunks(op, out)
 
     def _convert_address(self, op: Op) -> None:
         wide = self.v.varies(op)
         self._rebase(op, "add" if op.name == "to_generic" else "sub", wide)
         if wide:
-            self.v.define(op, None, self.v.vectors[op])
+            self.v.define(op, None, self.v.registers.vectors[op])
         else:
-            self.v.define(op, self.v.scalars[op])
+            self.v.define(op, self.v.registers.scalars[op])
 
     def _is_space(self, op: Op) -> None:
         """Compare with the bounds of the block's memories; what is in none of them is global."""

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from anywarp.compiler.attributes import Special
 from anywarp.compiler.ir import CLOCKS, Op
+from anywarp.compiler.simd.known import LANES
 from anywarp.compiler.simd.text import Text, constant_vector
-from anywarp.compiler.simd.values import LANES, Values
+from anywarp.compiler.simd.values import Values
 from anywarp.ptx.isa.ops import BITS
 
 AXES = ("x", "y", "z")
