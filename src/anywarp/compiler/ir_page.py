@@ -54,8 +54,8 @@ def page() -> str:
     ])  # fmt: skip
 
 
-def _width(type: str) -> tuple[bool, int]:
-    return type[0] != "i", int(type.lstrip("ibf"))
+def _width(type: str) -> tuple[bool, int, str]:
+    return type[0] != "i", int(type.lstrip("ibf")), type
 
 
 def _alike() -> list[list[Operation]]:
