@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anywarp.compiler.attributes import Barrier
 from anywarp.compiler.cfg import ControlFlow, arrange_blocks, control_flow
 from anywarp.compiler.divergence import influence, splits
 from anywarp.compiler.ir import Block, Const, Kernel, Terminator
@@ -34,7 +35,7 @@ def kernels(draw: st.DrawFn) -> Kernel:
     if draw(st.booleans()):
         straight = [b for b in kernel.blocks if b.terminator.name == "jump"]
         for block in draw(st.lists(st.sampled_from(straight), max_size=3)) if straight else []:
-            block.terminator = Terminator("barrier", [], block.terminator.targets, {"warp": False})
+            block.terminator = Terminator("barrier", [], block.terminator.targets, Barrier("sync", False))
     return kernel
 
 
@@ -139,7 +140,7 @@ def with_barriers(succ: list[list[int]], *at: str, warp: bool = False) -> Contro
     kernel = kernel_of(succ)
     for block in kernel.blocks:
         if block.name in at:
-            block.terminator = Terminator("barrier", [], block.terminator.targets, {"warp": warp})
+            block.terminator = Terminator("barrier", [], block.terminator.targets, Barrier("sync", warp))
     return control_flow(kernel)
 
 

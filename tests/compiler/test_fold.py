@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anywarp.compiler import fold
+from anywarp.compiler.attributes import NONE, Attributes, Compare, Parameter, Signed
 from anywarp.compiler.ir import Const, Op, Value
 from anywarp.ptx.isa.ops import BITS
 
@@ -50,12 +51,12 @@ def value_of(value: Value, known: dict[Value, int]) -> int:
     args = [value_of(a, known) for a in value.args]
     width = BITS[value.args[0].type]
     if value.name == "icmp":
-        return int(holds(value.attrs["predicate"], *args, width))
-    signed = bool(value.attrs.get("signed"))
+        return int(holds(Compare.of(value).predicate, *args, width))
+    signed = isinstance(value.attrs, Signed) and value.attrs.signed
     return arithmetic(value.name, *args, width, signed) & ((1 << width) - 1)
 
 
-def simplified(name: str, type: str, args: list[Value], attrs: dict) -> Value:
+def simplified(name: str, type: str, args: list[Value], attrs: Attributes) -> Value:
     """As the builder of the IR does it."""
     name, args, attrs = fold.canonical(name, args, attrs)
     plain = fold.simplify(name, type, args, attrs)
@@ -80,30 +81,29 @@ def numbers(draw, width: int) -> int:
 def test_operations_with_constants_compute_what_they_did(name, data):
     """Constants on either side, or on both, zero among them; then once more on the result."""
     type, width = data.draw(st.sampled_from(list(WIDTHS.items())))
-    attrs = {"signed": data.draw(st.booleans())} if name in OF_SIGN else {}
-    free = Op("param", type, [], {"offset": 0})
+    signed = name in OF_SIGN and data.draw(st.booleans())
+    attrs = Signed(signed) if name in OF_SIGN else NONE
+    free = Op("param", type, [], Parameter(0))
     known = {free: data.draw(numbers(width))}
     constant = Const(type, data.draw(numbers(width)))
     first, second = data.draw(st.sampled_from([(free, constant), (constant, free), (constant, constant)]))
     a, b = value_of(first, known), value_of(second, known)
-    wanted = arithmetic(name, a, b, width, bool(attrs.get("signed"))) % (1 << width)
+    wanted = arithmetic(name, a, b, width, signed) % (1 << width)
     once = simplified(name, type, [first, second], attrs)
     assert value_of(once, known) == wanted
     other = Const(type, data.draw(numbers(width)))
     twice = simplified(name, type, [once, other], attrs)
-    assert value_of(twice, known) == arithmetic(name, wanted, other.bits, width, bool(attrs.get("signed"))) % (
-        1 << width
-    )
+    assert value_of(twice, known) == arithmetic(name, wanted, other.bits, width, signed) % (1 << width)
 
 
 @pytest.mark.parametrize("predicate", PREDICATES)
 @given(data=st.data())
 def test_comparisons_with_constants_hold_when_they_did(predicate, data):
     type, width = data.draw(st.sampled_from(list(WIDTHS.items())))
-    free = Op("param", type, [], {"offset": 0})
+    free = Op("param", type, [], Parameter(0))
     known = {free: data.draw(numbers(width))}
     pair = [free, Const(type, data.draw(numbers(width)))]
     if data.draw(st.booleans()):
         pair.reverse()
     wanted = holds(predicate, value_of(pair[0], known), value_of(pair[1], known), width)
-    assert value_of(simplified("icmp", "i1", pair, {"predicate": predicate}), known) == wanted
+    assert value_of(simplified("icmp", "i1", pair, Compare(predicate)), known) == wanted

@@ -3,6 +3,7 @@
 import pytest
 
 from anywarp.compiler import codes
+from anywarp.compiler.attributes import Symbol
 from anywarp.compiler.ir import Kernel, Op, Specialisation
 from anywarp.compiler.lower import lower_kernel
 from anywarp.compiler.module_view import IndexedModule
@@ -153,12 +154,8 @@ def test_variables_are_laid_out_by_use_and_dynamic_memory_lies_behind() -> None:
         op.args[0].attrs for b in kernel.blocks for op in b.ops if op.name == "store" and isinstance(op.args[0], Op)
     ]
     dynamic = (64, -1)
-    assert {"space": "shared", "offset": 64, "extent": dynamic} in stores
-    assert {
-        "space": "shared",
-        "offset": 68,
-        "extent": dynamic,
-    } in stores  # the generic store was found to be one to shared memory
+    assert Symbol("shared", 64, dynamic) in stores
+    assert Symbol("shared", 68, dynamic) in stores  # the generic store was found to be one to shared memory
 
 
 def test_a_local_array_with_constant_indices_becomes_values() -> None:

@@ -7,7 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anywarp.compiler.analysis import analyse
+from anywarp.compiler.attributes import NONE, Compare, MemoryAccess, Parameter, Signed, Special
 from anywarp.compiler.ir import Block, Const, Kernel, Op, Specialisation, Terminator, Value
+from anywarp.compiler.operation_table import OPERATIONS
 from anywarp.compiler.passes.fold_constants import fold_constants
 from anywarp.compiler.ranges import Ranges
 from anywarp.compiler.shapes import Shape, corners
@@ -52,7 +54,7 @@ COMPARE: dict[str, Callable[[int, int], bool]] = {
 def compute(op: Op, a: list[int]) -> int:
     """One lane of one operation, from the words of the contract (`ptx/isa/ops.py`)."""
     w = BITS[op.args[0].type] if op.args else 64
-    s = bool(op.attrs.get("signed"))
+    s = isinstance(op.attrs, Signed) and op.attrs.signed
     match op.name:
         case "add":
             r = a[0] + a[1]
@@ -89,7 +91,7 @@ def compute(op: Op, a: list[int]) -> int:
         case "select":
             r = a[1] if a[0] else a[2]
         case "icmp":
-            p = op.attrs["predicate"]
+            p = Compare.of(op).predicate
             x, y = (signed(a[0], w), signed(a[1], w)) if p[0] == "s" else (a[0], a[1])
             r = int(COMPARE[p if p in COMPARE else p[1:]](x, y))
         case _:
@@ -142,8 +144,8 @@ def test_a_row_of_threads_is_affine_and_rows_of_sixteen_are_known() -> None:
 
 
 def test_what_a_warp_agrees_on_may_differ_in_a_gang() -> None:
-    lane = Op("special", "i32", [], {"name": "laneid"})
-    odd = Op("and", "i1", [Const("i1", 1), Op("icmp", "i1", [lane, Const("i32", 7)], {"predicate": "ugt"})])
+    lane = Op("special", "i32", [], Special("laneid"))
+    odd = Op("and", "i1", [Const("i1", 1), Op("icmp", "i1", [lane, Const("i32", 7)], Compare("ugt"))])
     for name, args in (("ballot", [odd]), ("match_any", [lane]), ("shuffle", [lane, Const("i32", 3)])):
         entry = Block("entry")
         entry.ops = [lane, odd.args[1], odd, Op(name, "i32", list(args))]  # type: ignore[list-item]
@@ -197,10 +199,10 @@ def programs(draw: st.DrawFn) -> tuple[Kernel, tuple[int, int, int], list[int]]:
     block = draw(st.sampled_from(BLOCKS))
     ops: list[Op] = []
     for name in ("tid.x", "tid.y", "laneid", "ctaid.x"):
-        ops.append(Op("special", "i32", [], {"name": name}))
+        ops.append(Op("special", "i32", [], Special(name)))
     params = draw(st.lists(st.sampled_from(SMALL) | st.integers(0, (1 << 32) - 1), min_size=2, max_size=2))
     for i in range(2):
-        ops.append(Op("param", "i32", [], {"offset": 4 * i}))
+        ops.append(Op("param", "i32", [], Parameter(4 * i)))
 
     def value(type: str) -> Value:
         known = [op for op in ops if op.type == type]
@@ -220,10 +222,11 @@ def programs(draw: st.DrawFn) -> tuple[Kernel, tuple[int, int, int], list[int]]:
             right = value(type)
             if name in ("shl", "lshr", "ashr") and draw(st.integers(0, 4)):
                 right = Const(type, draw(st.integers(0, BITS[type])))  # type: ignore[arg-type]
-            ops.append(Op(name, type, [value(type), right], {"signed": draw(st.booleans())}))  # type: ignore[arg-type]
+            signed, takes = draw(st.booleans()), OPERATIONS[name].attributes
+            ops.append(Op(name, type, [value(type), right], Signed(signed) if takes is Signed else NONE))  # type: ignore[arg-type]
         elif kind == 6:
             predicate = draw(st.sampled_from(["eq", "ne", "ult", "ule", "ugt", "uge", "slt", "sle", "sgt", "sge"]))
-            ops.append(Op("icmp", "i1", [value(type), value(type)], {"predicate": predicate}))
+            ops.append(Op("icmp", "i1", [value(type), value(type)], Compare(predicate)))
         elif kind == 7 and any(op.type == "i1" for op in ops):
             condition = draw(st.sampled_from([op for op in ops if op.type == "i1"]))
             ops.append(Op("select", type, [condition, value(type), value(type)]))  # type: ignore[arg-type]
@@ -258,10 +261,10 @@ def run(
             if thread("laneid", block, first + lane) is None:
                 lanes.append(None)
             elif op.name == "special":
-                name = op.attrs["name"]
+                name = Special.of(op).name
                 lanes.append(ctaid if name == "ctaid.x" else thread(name, block, first + lane))
             elif op.name == "param":
-                lanes.append(params[op.attrs["offset"] // 4])
+                lanes.append(params[Parameter.of(op).offset // 4])
             else:
                 args = [a.bits if isinstance(a, Const) else out[a][lane] for a in op.args]
                 lanes.append(compute(op, args))  # type: ignore[arg-type]
@@ -357,8 +360,8 @@ def shape_of(*ops: Op, block: tuple[int, int, int] = (256, 1, 1)) -> Shape:
 
 def index(block_size: int) -> tuple[Op, ...]:
     """ctaid.x * block_size + tid.x, as compilers write it."""
-    cta = Op("special", "i32", [], {"name": "ctaid.x"})
-    tid = Op("special", "i32", [], {"name": "tid.x"})
+    cta = Op("special", "i32", [], Special("ctaid.x"))
+    tid = Op("special", "i32", [], Special("tid.x"))
     start = Op("mul", "i32", [cta, Const("i32", block_size)])
     return cta, tid, start, Op("add", "i32", [start, tid])
 
@@ -374,7 +377,7 @@ def test_the_usual_index_extends_without_a_guard() -> None:
 
 def test_an_index_that_may_wrap_is_only_guarded() -> None:
     ops = index(256)
-    n = Op("param", "i32", [], {"offset": 0})
+    n = Op("param", "i32", [], Parameter(0))
     moved = Op("add", "i32", [ops[-1], n])
     wide = Op("sext", "i64", [moved])
     address = Op("shl", "i64", [wide, Const("i64", 2)])
@@ -404,7 +407,7 @@ def test_signed_division_of_an_index_is_exact() -> None:
     whole = Op("and", "i32", [biased, Const("i32", 0xFFFFFFE0)])
     lane = Op("sub", "i32", [ops[-1], whole])
     entry = Block("entry")
-    entry.ops = [*ops, sign, bias, biased, row, whole, lane, Op("store", "i32", [row, lane], {"space": "global"})]
+    entry.ops = [*ops, sign, bias, biased, row, whole, lane, Op("store", "i32", [row, lane], MemoryAccess("global"))]
     kernel, specialisation = Kernel("k", [entry], []), Specialisation((256, 1, 1))
     fold_constants(kernel, specialisation)
     shapes = analyse(kernel, specialisation).shapes
@@ -414,18 +417,18 @@ def test_signed_division_of_an_index_is_exact() -> None:
 
 
 def test_rows_times_a_parameter_keep_it_as_a_symbol() -> None:
-    y = Op("special", "i32", [], {"name": "tid.y"})
-    n = Op("param", "i32", [], {"offset": 0})
+    y = Op("special", "i32", [], Special("tid.y"))
+    n = Op("param", "i32", [], Parameter(0))
     shape = shape_of(y, n, Op("mul", "i32", [y, n]), block=(16, 16, 1))
     assert shape.symbols == ((n, tuple(lane // 16 for lane in range(32))),)
 
 
 def test_a_bound_that_is_a_multiple_of_the_warp_is_uniform() -> None:
     ops = index(256)
-    n = Op("param", "i32", [], {"offset": 0})
+    n = Op("param", "i32", [], Parameter(0))
     bound = Op("shl", "i32", [n, Const("i32", 5)])
-    assert shape_of(*ops, n, bound, Op("icmp", "i1", [ops[-1], bound], {"predicate": "slt"})).uniform
-    assert shape_of(*ops, n, Op("icmp", "i1", [ops[-1], n], {"predicate": "slt"})).varying
+    assert shape_of(*ops, n, bound, Op("icmp", "i1", [ops[-1], bound], Compare("slt"))).uniform
+    assert shape_of(*ops, n, Op("icmp", "i1", [ops[-1], n], Compare("slt"))).varying
 
 
 @pytest.mark.parametrize("name", ["lshr", "ashr", "and", "or", "xor", "div", "rem", "min", "zext", "sext", "trunc"])
@@ -434,8 +437,8 @@ def test_a_bound_that_is_a_multiple_of_the_warp_is_uniform() -> None:
 def test_an_index_moved_by_anything(name: str, second: int, param: int) -> None:
     """Each operation on tid.x * scale + n, whose lanes may cross every boundary there is."""
     for scale in (1, 4, 1 << 26):
-        tid = Op("special", "i32", [], {"name": "tid.x"})
-        n = Op("param", "i32", [], {"offset": 0})
+        tid = Op("special", "i32", [], Special("tid.x"))
+        n = Op("param", "i32", [], Parameter(0))
         scaled = Op("mul", "i32", [tid, Const("i32", scale)])
         moved = Op("add", "i32", [scaled, n])
         kept = Op("and", "i32", [n, Const("i32", 0xFFFFFFC0)])
@@ -448,13 +451,20 @@ def test_an_index_moved_by_anything(name: str, second: int, param: int) -> None:
             elif name == "trunc":
                 entry.ops.append(Op(name, "i16", [value]))
             else:
-                entry.ops.append(Op(name, "i32", [value, Const("i32", second)], {"signed": True}))
+                entry.ops.append(
+                    Op(
+                        name,
+                        "i32",
+                        [value, Const("i32", second)],
+                        Signed(True) if OPERATIONS[name].attributes is Signed else NONE,
+                    )
+                )
         for warp in (0, 1, 31):
             check(Kernel("k", [entry], []), (1024, 1, 1), [param, 0], 3, warp)
 
 
 def test_bounds_prove_an_extension_only_where_no_lane_can_wrap() -> None:
-    tid = Op("special", "i32", [], {"name": "tid.x"})
+    tid = Op("special", "i32", [], Special("tid.x"))
     odd = Op("add", "i32", [tid, Const("i32", 7)])
     assert shape_of(tid, odd, Op("sext", "i64", [odd])).stride == 1
     back = Op("add", "i32", [tid, Const("i32", 0xFFFFFFF9)])

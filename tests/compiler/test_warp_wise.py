@@ -2,6 +2,7 @@
 
 import pytest
 
+from anywarp.compiler.attributes import Compare, Special
 from anywarp.compiler.ir import Const, Op
 from anywarp.compiler.shapes import Shape
 from anywarp.compiler.warp_wise import agreed_by_warps
@@ -13,8 +14,8 @@ HALF = Shape(tuple(lane // 16 for lane in range(LANES)), (), 4, 0)
 
 
 def agreed(predicate, shape, number):
-    value = Op("special", "i32", [], {"name": "tid.x"})
-    condition = Op("icmp", "i1", [value, Const("i32", number)], {"predicate": predicate})
+    value = Op("special", "i32", [], Special("tid.x"))
+    condition = Op("icmp", "i1", [value, Const("i32", number)], Compare(predicate))
     return agreed_by_warps(condition, lambda asked: shape if asked is value else None)
 
 

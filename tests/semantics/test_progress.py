@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from anywarp.compiler.attributes import Barrier
 from anywarp.compiler.ir import Specialisation
 from anywarp.compiler.module_view import IndexedModule
 from anywarp.compiler.pipeline import prepare_kernel
@@ -130,5 +131,9 @@ def test_retries_and_queues_still_work(device):
 )  # fmt: skip
 def test_only_loops_that_wait_yield(name, yields):
     kernel = prepare_kernel(IndexedModule(index_module(PTX)), name, Specialisation((64, 1, 1)), checked=True)
-    loops = {b.terminator.targets[0] for b in kernel.blocks if b.terminator.attrs.get("kind") == "yield"}
+    loops = {
+        b.terminator.targets[0]
+        for b in kernel.blocks
+        if b.terminator.name == "barrier" and Barrier.of(b.terminator).kind == "yield"
+    }
     assert len(loops) >= yields if yields else not loops

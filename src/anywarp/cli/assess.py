@@ -48,12 +48,8 @@ _MOST_PROBLEMS = 20
 )
 @click.option("--baseline", type=click.Path(path_type=Path), help="An earlier JSON report: only what is new fails.")
 @click.option("--exclude", multiple=True, help="Skip what matches this pattern, written as in .gitignore.")
-@click.option(
-    "--jobs", type=click.IntRange(1, 256), help="Number of processes that read (default: the processors)."
-)
-@click.option(
-    "--no-cache", is_flag=True, help="Read every file, even if its content was seen before; keep nothing."
-)
+@click.option("--jobs", type=click.IntRange(1, 256), help="Number of processes that read (default: the processors).")
+@click.option("--no-cache", is_flag=True, help="Read every file, even if its content was seen before; keep nothing.")
 def command(
     paths: tuple[str, ...],
     target: str,

@@ -67,7 +67,9 @@ class _Candidate:
 )
 @click.option("--emit", type=click.Choice(STAGES), help="Print this stage of one kernel.")
 @click.option("--passes", is_flag=True, help="Print the kernel after each pass, and verify it.")
-@click.option("--explain", "reasons", is_flag=True, help="Explain what became of loops, branches and accesses, and why.")
+@click.option(
+    "--explain", "reasons", is_flag=True, help="Explain what became of loops, branches and accesses, and why."
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write there instead of to stdout.")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", help="How to print the result.")
 def command(

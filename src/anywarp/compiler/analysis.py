@@ -7,10 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from anywarp.compiler.attributes import Barrier, InSpace
 from anywarp.compiler.cfg import ControlFlow, Loop, control_flow
 from anywarp.compiler.divergence import Influence, influence, reachable, splits, waits, worst
 from anywarp.compiler.fold import same
-from anywarp.compiler.ir import CLOCKS, CONVERGE, PURE, Block, Const, Kernel, Op, Phi, Specialisation, Undefined, Value
+from anywarp.compiler.ir import (
+    CONVERGE,
+    PURE,
+    Block,
+    Const,
+    Kernel,
+    Op,
+    Phi,
+    Specialisation,
+    Undefined,
+    Value,
+    is_clock,
+)
 from anywarp.compiler.ranges import Ranges
 from anywarp.compiler.regions import live_values
 from anywarp.compiler.shapes import VARYING, Analysis, Guarded, Shape, uniform
@@ -320,10 +333,10 @@ def _by_warps(block: Block, shape_of: Callable[[Value], Shape | None], lanes: in
 
 def _of_its_time(op: Op) -> bool:
     """Tell whether an operation may give lanes that run it later something else, given the same operands."""
-    if op.name == "special":
-        return op.attrs["name"] in CLOCKS
+    if is_clock(op):
+        return True
     if op.name == "load":
-        return op.attrs["space"] not in ("const", "param")
+        return InSpace.of(op).space not in ("const", "param")
     return op.name not in PURE and op.name not in (CONVERGE, "barrier_result")
 
 
@@ -332,7 +345,7 @@ def _names_all(kernel: Kernel) -> bool:
     masks = [op.args[0] for block in kernel.blocks for op in block.ops if op.name == CONVERGE]
     ends = [block.terminator for block in kernel.blocks]
     masks += [
-        end.args[0] for end in ends if end.name == "barrier" and end.attrs.get("warp") and end.args[0] is not None
+        end.args[0] for end in ends if isinstance(end.attrs, Barrier) and end.attrs.warp and end.args[0] is not None
     ]
     return all(isinstance(mask, Const) and mask.bits == 0xFFFFFFFF for mask in masks)
 
@@ -372,7 +385,7 @@ def meetings(flow: ControlFlow) -> dict[int, Loop]:
     found: dict[int, Loop] = {}
     for node, block in enumerate(flow.blocks):
         end = block.terminator
-        if any(op.name == CONVERGE for op in block.ops) or (end.name == "barrier" and end.attrs.get("warp")):
+        if any(op.name == CONVERGE for op in block.ops) or (isinstance(end.attrs, Barrier) and end.attrs.warp):
             for inner, loop in enumerate(flow.nest.around(node)):
                 if inner or not all(flow.dominance.dominates(node, latch) for latch in loop.latches):
                     found[node] = loop

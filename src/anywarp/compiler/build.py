@@ -10,14 +10,43 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, cast
 
 from anywarp.compiler import codes
+from anywarp.compiler.attributes import (
+    NONE,
+    Approximated,
+    AtomicAccess,
+    Attributes,
+    Checked,
+    Compare,
+    Converge,
+    Converted,
+    Element,
+    Fence,
+    FloatCompare,
+    FloatPredicate,
+    IntegerPredicate,
+    MatrixLoad,
+    MatrixProduct,
+    MemoryAccess,
+    Parameter,
+    Reducing,
+    Reduction,
+    Rounded,
+    Service,
+    Signed,
+    Space,
+    Special,
+    Symbol,
+    TextureAccess,
+)
 from anywarp.compiler.fold import canonical, compose, simplify
 from anywarp.compiler.ir import CLOCKS, PURE, Block, Const, Op, Undefined, Value
 from anywarp.compiler.layout import Global, as_double, narrowed
-from anywarp.compiler.skeleton import FunctionName, Missing, ParamPlace, Place, Register, Step, VectorRegister
+from anywarp.compiler.skeleton import FunctionName, Missing, ParamPlace, Step, VectorRegister
+from anywarp.compiler.variables import Place, Register
 from anywarp.diagnostics import Source, Span
 from anywarp.ptx.isa.matrix_forms import Product
 from anywarp.ptx.isa.operands import displacement
-from anywarp.ptx.isa.ops import BITS, AddressSpace, Type
+from anywarp.ptx.isa.ops import BITS, AddressSpace, Approximation, AtomicOp, Order, Rounding, Scope, Type
 from anywarp.ptx.isa.special_registers import SPECIAL
 from anywarp.ptx.tree import Float, Instruction, Integer, Name, Negated, Offset, Operand, Sink
 
@@ -75,9 +104,8 @@ class IRBuilder:
 
     # --- making operations --------------------------------------------------------------------------------------------
 
-    def emit(self, name: str, type: Type, args: list[Value], attrs: dict[str, Any] | None = None) -> Value:
+    def emit(self, name: str, type: Type, args: list[Value], attrs: Attributes = NONE) -> Value:
         """Make a pure operation, or find a simpler or equal value."""
-        attrs = attrs or {}
         while True:
             name, args, attrs = canonical(name, args, attrs)
             simple = simplify(name, type, args, attrs)
@@ -88,17 +116,18 @@ class IRBuilder:
                 break
             name, args, attrs = merged
         args = [self._interned(a) for a in args]
-        key = (name, type, *map(id, args), *attrs.values())
-        if name in ("symbol", "param") or (name == "special" and attrs["name"] not in CLOCKS):
+        key = (name, type, *map(id, args), attrs)
+        special = isinstance(attrs, Special)
+        if name in ("symbol", "param") or (special and attrs.name not in CLOCKS):
             return self._once(key, name, type, attrs)
-        if name in PURE and name != "special":
+        if name in PURE and not special:
             known = self._local.get(key)
             if known is None:
                 known = self._local[key] = self._append(name, type, args, attrs)
             return known
         return self._append(name, type, args, attrs)
 
-    def _once(self, key: tuple[Any, ...], name: str, type: Type, attrs: dict[str, Any]) -> Op:
+    def _once(self, key: tuple[Any, ...], name: str, type: Type, attrs: Attributes) -> Op:
         known = self._launch.get(key)
         if known is None:
             known = self._launch[key] = Op(name, type, [], attrs, span=self._span())
@@ -106,13 +135,13 @@ class IRBuilder:
         return known
 
     def _append(
-        self, name: str, type: Type, args: list[Value], attrs: dict[str, Any], guard: Value | None = None
+        self, name: str, type: Type, args: list[Value], attrs: Attributes = NONE, guard: Value | None = None
     ) -> Op:
         op = Op(name, type, args, attrs, guard, self._span())
         self.block.ops.append(op)
         return op
 
-    def _effect(self, name: str, type: Type, args: list[Value], **attrs: Any) -> Op:
+    def _effect(self, name: str, type: Type, args: list[Value], attrs: Attributes = NONE) -> Op:
         return self._append(name, type, args, attrs, self._guard)
 
     def _span(self) -> Span | None:
@@ -204,7 +233,7 @@ class IRBuilder:
             return self.const(type, narrowed(as_double(operand)))
         if type in ("f16", "bf16"):
             single = self.const("f32", narrowed(as_double(operand)))
-            return self.emit("fconvert", type, [single], {"rounding": "rn"})
+            return self.emit("fconvert", type, [single], Rounded())
         self.fail(codes.WRONG_OPERAND, f"a floating-point constant where {BITS[type]} bits of an integer belong")
 
     def resize(self, value: Value, type: Type, *, sign: bool = False) -> Value:
@@ -246,7 +275,7 @@ class IRBuilder:
         """Sum; the address of a generic pointer moves within its own state space."""
         if isinstance(a, Op) and a.name == "to_generic" and isinstance(b, Const) and a.args[0].type == "i64":
             moved = self.emit("add", "i64", [a.args[0], b])
-            return self.emit("to_generic", "i64", [moved], dict(a.attrs))
+            return self.emit("to_generic", "i64", [moved], a.attrs)
         return self.emit("add", a.type, [a, b])
 
     def sub(self, a: Value, b: Value) -> Value:
@@ -259,15 +288,15 @@ class IRBuilder:
 
     def mulhi(self, a: Value, b: Value, signed: bool) -> Value:
         """High half of the product."""
-        return self.emit("mulhi", a.type, [a, b], {"signed": signed})
+        return self.emit("mulhi", a.type, [a, b], Signed(signed))
 
     def div(self, a: Value, b: Value, signed: bool) -> Value:
         """Quotient."""
-        return self.emit("div", a.type, [a, b], {"signed": signed})
+        return self.emit("div", a.type, [a, b], Signed(signed))
 
     def rem(self, a: Value, b: Value, signed: bool) -> Value:
         """Remainder."""
-        return self.emit("rem", a.type, [a, b], {"signed": signed})
+        return self.emit("rem", a.type, [a, b], Signed(signed))
 
     def and_(self, a: Value, b: Value) -> Value:
         """Bitwise and."""
@@ -299,11 +328,11 @@ class IRBuilder:
 
     def min(self, a: Value, b: Value, signed: bool) -> Value:
         """Lesser of two."""
-        return self.emit("min", a.type, [a, b], {"signed": signed})
+        return self.emit("min", a.type, [a, b], Signed(signed))
 
     def max(self, a: Value, b: Value, signed: bool) -> Value:
         """Greater of two."""
-        return self.emit("max", a.type, [a, b], {"signed": signed})
+        return self.emit("max", a.type, [a, b], Signed(signed))
 
     def ctpop(self, a: Value) -> Value:
         """Number of ones."""
@@ -321,9 +350,9 @@ class IRBuilder:
         """Bits in reverse."""
         return self.emit("bitreverse", a.type, [a])
 
-    def icmp(self, predicate: str, a: Value, b: Value) -> Value:
+    def icmp(self, predicate: IntegerPredicate, a: Value, b: Value) -> Value:
         """Compare integers."""
-        return self.emit("icmp", "i1", [a, b], {"predicate": predicate})
+        return self.emit("icmp", "i1", [a, b], Compare(predicate))
 
     def select(self, condition: Value, a: Value, b: Value) -> Value:
         """One of two values."""
@@ -347,29 +376,29 @@ class IRBuilder:
 
     # --- floating point -----------------------------------------------------------------------------------------------
 
-    def fadd(self, a: Value, b: Value, rounding: str = "rn") -> Value:
+    def fadd(self, a: Value, b: Value, rounding: Rounding = "rn") -> Value:
         """Sum."""
-        return self.emit("fadd", a.type, [a, b], {"rounding": rounding})
+        return self.emit("fadd", a.type, [a, b], Rounded(rounding))
 
-    def fsub(self, a: Value, b: Value, rounding: str = "rn") -> Value:
+    def fsub(self, a: Value, b: Value, rounding: Rounding = "rn") -> Value:
         """Difference."""
-        return self.emit("fsub", a.type, [a, b], {"rounding": rounding})
+        return self.emit("fsub", a.type, [a, b], Rounded(rounding))
 
-    def fmul(self, a: Value, b: Value, rounding: str = "rn") -> Value:
+    def fmul(self, a: Value, b: Value, rounding: Rounding = "rn") -> Value:
         """Product."""
-        return self.emit("fmul", a.type, [a, b], {"rounding": rounding})
+        return self.emit("fmul", a.type, [a, b], Rounded(rounding))
 
-    def fma(self, a: Value, b: Value, c: Value, rounding: str = "rn") -> Value:
+    def fma(self, a: Value, b: Value, c: Value, rounding: Rounding = "rn") -> Value:
         """Product and sum with one rounding."""
-        return self.emit("fma", a.type, [a, b, c], {"rounding": rounding})
+        return self.emit("fma", a.type, [a, b, c], Rounded(rounding))
 
-    def fdiv(self, a: Value, b: Value, rounding: str = "rn") -> Value:
+    def fdiv(self, a: Value, b: Value, rounding: Rounding = "rn") -> Value:
         """Quotient."""
-        return self.emit("fdiv", a.type, [a, b], {"rounding": rounding})
+        return self.emit("fdiv", a.type, [a, b], Rounded(rounding))
 
-    def fsqrt(self, a: Value, rounding: str = "rn") -> Value:
+    def fsqrt(self, a: Value, rounding: Rounding = "rn") -> Value:
         """Square root."""
-        return self.emit("fsqrt", a.type, [a], {"rounding": rounding})
+        return self.emit("fsqrt", a.type, [a], Rounded(rounding))
 
     def fneg(self, a: Value) -> Value:
         """Flip the sign."""
@@ -387,95 +416,94 @@ class IRBuilder:
         """Greater number."""
         return self.emit("fmax", a.type, [a, b])
 
-    def fcmp(self, predicate: str, a: Value, b: Value) -> Value:
+    def fcmp(self, predicate: FloatPredicate, a: Value, b: Value) -> Value:
         """Compare floats."""
-        return self.emit("fcmp", "i1", [a, b], {"predicate": predicate})
+        return self.emit("fcmp", "i1", [a, b], FloatCompare(predicate))
 
-    def fround(self, a: Value, rounding: str) -> Value:
+    def fround(self, a: Value, rounding: Rounding) -> Value:
         """Round to an integral value."""
-        return self.emit("fround", a.type, [a], {"rounding": rounding})
+        return self.emit("fround", a.type, [a], Rounded(rounding))
 
     def flush(self, a: Value) -> Value:
         """Replace a subnormal by zero."""
         return self.emit("flush", a.type, [a])
 
-    def fconvert(self, a: Value, type: Type, rounding: str = "rn") -> Value:
+    def fconvert(self, a: Value, type: Type, rounding: Rounding = "rn") -> Value:
         """Convert between float types."""
-        return a if a.type == type else self.emit("fconvert", type, [a], {"rounding": rounding})
+        return a if a.type == type else self.emit("fconvert", type, [a], Rounded(rounding))
 
-    def int_to_float(self, a: Value, type: Type, signed: bool, rounding: str = "rn") -> Value:
+    def int_to_float(self, a: Value, type: Type, signed: bool, rounding: Rounding = "rn") -> Value:
         """Convert an integer to a float."""
-        return self.emit("int_to_float", type, [a], {"signed": signed, "rounding": rounding})
+        return self.emit("int_to_float", type, [a], Converted(signed, rounding))
 
-    def float_to_int(self, a: Value, type: Type, signed: bool, rounding: str) -> Value:
+    def float_to_int(self, a: Value, type: Type, signed: bool, rounding: Rounding) -> Value:
         """Convert a float to an integer."""
-        return self.emit("float_to_int", type, [a], {"signed": signed, "rounding": rounding})
+        return self.emit("float_to_int", type, [a], Converted(signed, rounding))
 
-    def approximate(self, function: str, a: Value) -> Value:
+    def approximate(self, function: Approximation, a: Value) -> Value:
         """An approximated function. The power of two of a subnormal is 1, flushed or not."""
         if function == "ex2" and isinstance(a, Op) and a.name == "flush":
             a = a.args[0]
-        return self.emit("approximate", a.type, [a], {"function": function})
+        return self.emit("approximate", a.type, [a], Approximated(function))
 
     # --- memory -------------------------------------------------------------------------------------------------------
 
     def _place(self, space: AddressSpace, address: Value) -> tuple[AddressSpace, Value]:
         """Find the state space behind a generic address, and the memory behind a device function's parameter."""
         if space == "generic" and isinstance(address, Op) and address.name == "to_generic":
-            return address.attrs["space"], address.args[0]
+            return Space.of(address).space, address.args[0]
         if space == "param":
             origin: Value = address
             while isinstance(origin, Op) and origin.name in ("add", "trunc", "zext") and origin.args:
                 origin = origin.args[0]
             if isinstance(origin, Op) and origin.name == "symbol":
-                return origin.attrs["space"], address
+                return Symbol.of(origin).space, address
         return space, address
 
     def load(
         self, space: AddressSpace, type: Type, address: Value, count: int = 1, *, volatile: bool = False,
-        order: str = "weak", scope: str = "sys",
+        order: Order = "weak", scope: Scope = "sys",
     ) -> Sequence[Value]:  # fmt: skip
         """Load adjacent elements; a kernel parameter at a constant offset is a value of its own."""
         space, address = self._place(space, address)
         if space == "param" and isinstance(address, Const):
             size = BITS[type] // 8
-            return [self.emit("param", type, [], {"offset": address.bits + i * size}) for i in range(count)]
-        attrs = {"space": space, "count": count, "volatile": volatile, "order": order, "scope": scope}
-        first = self._effect("load", type, [address], **attrs)
-        return [first, *(self.emit("element", type, [first], {"index": i}) for i in range(1, count))]
+            return [self.emit("param", type, [], Parameter(address.bits + i * size)) for i in range(count)]
+        first = self._effect("load", type, [address], MemoryAccess(space, count, volatile, order, scope))
+        return [first, *(self.emit("element", type, [first], Element(i)) for i in range(1, count))]
 
     def store(
         self, space: AddressSpace, address: Value, values: Sequence[Value], *, volatile: bool = False,
-        order: str = "weak", scope: str = "sys",
+        order: Order = "weak", scope: Scope = "sys",
     ) -> None:  # fmt: skip
         """Store adjacent elements."""
         space, address = self._place(space, address)
         if space == "param":
             self.fail(codes.WRONG_OPERAND, "the parameters of a kernel cannot be written")
-        attrs = {"space": space, "count": len(values), "volatile": volatile, "order": order, "scope": scope}
-        self._effect("store", values[0].type, [address, *values], **attrs)
+        attrs = MemoryAccess(space, len(values), volatile, order, scope)
+        self._effect("store", values[0].type, [address, *values], attrs)
 
     def atomic(
-        self, op: str, space: AddressSpace, address: Value, values: Sequence[Value], *,
-        order: str = "relaxed", scope: str = "gpu", returns: bool = True,
+        self, op: AtomicOp, space: AddressSpace, address: Value, values: Sequence[Value], *,
+        order: Order = "relaxed", scope: Scope = "gpu", returns: bool = True,
     ) -> Value | None:  # fmt: skip
         """Atomic read-modify-write."""
         space, address = self._place(space, address)
-        attrs = {"op": op, "space": space, "order": order, "scope": scope, "returns": returns}
-        old = self._effect("atomic", values[0].type, [address, *values], **attrs)
+        attrs = AtomicAccess(op, space, order, scope, returns=returns)
+        old = self._effect("atomic", values[0].type, [address, *values], attrs)
         return old if returns else None
 
     def converge(self, members: Value, line: int) -> None:
         """Wait for the lanes of a mask."""
-        self._append("converge", "i1", [members], {"line": line})
+        self._append("converge", "i1", [members], Converge(line))
 
     def check_members(self, mask: Value) -> None:
         """Have the member mask of a `.sync` instruction checked."""
-        self._effect("check", "i1", [mask])
+        self._effect("check", "i1", [mask], Checked())
 
-    def fence(self, order: str, scope: str) -> None:
+    def fence(self, order: Order, scope: Scope) -> None:
         """Order memory accesses."""
-        self._append("fence", "i1", [], {"order": order, "scope": scope})
+        self._append("fence", "i1", [], Fence(order, scope))
 
     def _entity(self, name: str) -> object:
         return self._names().get(name)
@@ -502,8 +530,8 @@ class IRBuilder:
             return self.const("i64", entity.offset + offset)
         if isinstance(entity, Global):
             extent = (entity.offset, entity.size)
-            attrs = {"space": entity.space, "offset": entity.offset + offset, "extent": extent}
-            return self.emit("symbol", "i64", [], attrs)
+            space = cast("AddressSpace", entity.space)
+            return self.emit("symbol", "i64", [], Symbol(space, entity.offset + offset, extent))
         if isinstance(entity, FunctionName):
             return self.const("i64", entity.address + offset)
         if isinstance(entity, Missing):
@@ -514,7 +542,7 @@ class IRBuilder:
         """The address of a shared or local variable within its state space; one on the stack lies behind a register."""
         if place.frame is not None:
             return self.resize(self.add(self.register(place.frame), self.const("i32", place.offset + offset)), type)
-        return self.emit("symbol", type, [], {"space": place.space, "offset": offset, "variable": place})
+        return self.emit("symbol", type, [], Symbol(place.space, offset, variable=place))
 
     def space_of(self, name: str) -> AddressSpace:
         """The state space of a variable; parameters of device functions are in local memory."""
@@ -531,17 +559,17 @@ class IRBuilder:
     def to_generic(self, space: AddressSpace, address: Value) -> Value:
         """Generic address of an address in `space`."""
         space, address = self._place(space, address)
-        return self.emit("to_generic", "i64", [self.resize(address, "i64")], {"space": space})
+        return self.emit("to_generic", "i64", [self.resize(address, "i64")], Space(space))
 
     def from_generic(self, space: AddressSpace, address: Value) -> Value:
         """Address within `space` of a generic address."""
-        return self.emit("from_generic", "i64", [address], {"space": space})
+        return self.emit("from_generic", "i64", [address], Space(space))
 
     def is_space(self, space: AddressSpace, address: Value) -> Value:
         """Whether a generic address falls into `space`."""
         if isinstance(address, Op) and address.name == "to_generic":
-            return self.const("i1", int(address.attrs["space"] == space))
-        return self.emit("is_space", "i1", [address], {"space": space})
+            return self.const("i1", int(Space.of(address).space == space))
+        return self.emit("is_space", "i1", [address], Space(space))
 
     # --- the warp -----------------------------------------------------------------------------------------------------
 
@@ -554,7 +582,7 @@ class IRBuilder:
         if name not in SPECIAL:
             self.fail(codes.UNKNOWN_REGISTER, f"`%{name[:200]}` is not declared, nor a special register that is known")
         if name in ("envreg1", "envreg2"):  # where the barrier of a cooperative grid lies
-            return self.emit("special", "i32", [], {"name": name})
+            return self.emit("special", "i32", [], Special(name))
         base = name.partition(".")[0].rstrip("0123456789")
         if base in _FIXED:
             return self.const(SPECIAL[name], _FIXED[base])
@@ -562,7 +590,7 @@ class IRBuilder:
             return self.special(name.replace("clusterid", "ctaid"))
         if base.startswith("lanemask_"):
             return self._lane_mask(base)
-        return self.emit("special", SPECIAL[name], [], {"name": name})
+        return self.emit("special", SPECIAL[name], [], Special(name))
 
     def _lane_mask(self, name: str) -> Value:
         one = self.const("i32", 1)
@@ -582,37 +610,37 @@ class IRBuilder:
 
     def shuffle(self, a: Value, lane: Value) -> Value:
         """The value in another lane."""
-        return self._append("shuffle", a.type, [a, lane], {})
+        return self._append("shuffle", a.type, [a, lane])
 
     def ballot(self, predicate: Value) -> Value:
         """Mask of active lanes with a true predicate."""
         if self._guard is not None:
             predicate = self.and_(predicate, self._guard)
-        return self._append("ballot", "i32", [predicate], {})
+        return self._append("ballot", "i32", [predicate])
 
     def match_any(self, a: Value) -> Value:
         """Mask of active lanes with an equal value."""
-        return self._append("match_any", "i32", [a], {})
+        return self._append("match_any", "i32", [a])
 
-    def reduce(self, op: str, a: Value, members: Value) -> Value:
+    def reduce(self, op: Reducing, a: Value, members: Value) -> Value:
         """Reduction over the named active lanes."""
-        return self._append("reduce", a.type, [a, members], {"op": op})
+        return self._append("reduce", a.type, [a, members], Reduction(op))
 
     # --- matrices -----------------------------------------------------------------------------------------------------
 
     def matrix(self, product: Product, registers: Sequence[Value]) -> Sequence[Value]:
         """The registers of a product."""
         held: Type = {"f32": "f32", "f64": "f64"}.get(product.d, "i32")  # type: ignore[assignment]
-        first = self._append("matrix", held, list(registers), {"product": product})
+        first = self._append("matrix", held, list(registers), MatrixProduct(product))
         return [first, *self._elements(first, product.registers("d"))]
 
     def _elements(self, first: Value, count: int) -> list[Value]:
-        return [self.emit("element", first.type, [first], {"index": i}) for i in range(1, count)]
+        return [self.emit("element", first.type, [first], Element(i)) for i in range(1, count)]
 
     def matrix_load(self, space: AddressSpace, address: Value, count: int, *, transposed: bool) -> Sequence[Value]:
         """Matrices of 16-bit elements from memory."""
         space, address = self._place(space, address)
-        first = self._effect("matrix_load", "i32", [address], space=space, count=count, transposed=transposed)
+        first = self._effect("matrix_load", "i32", [address], MatrixLoad(space, count, transposed=transposed))
         return [first, *self._elements(first, count)]
 
     # --- textures and surfaces ----------------------------------------------------------------------------------------
@@ -620,7 +648,7 @@ class IRBuilder:
     def texture(self, form: int, objects: Sequence[Operand], words: Sequence[Value], results: int) -> Sequence[Value]:
         """What the texture unit answers."""
         args = [*(self._opaque(o) for o in objects), *words]
-        first = self._effect("texture", "i32", args, form=form, objects=len(objects), results=results)
+        first = self._effect("texture", "i32", args, TextureAccess(form, len(objects), results))
         return [first, *self._elements(first, results)] if results else []
 
     def _opaque(self, operand: Operand) -> Value:
@@ -644,7 +672,7 @@ class IRBuilder:
 
     def host_call(self, name: str, arguments: Sequence[Value], returns: Type | None) -> Value | None:
         """Call a service of the runtime."""
-        attrs = {"name": name, "returns": returns}
+        attrs = Service(name, returns)
         result = self._append("host_call", returns or "i1", list(arguments), attrs, self._guard)
         return None if returns is None else result
 

@@ -24,14 +24,13 @@ from anywarp.compiler.skeleton import (
     FrameEnd,
     HostCall,
     ModuleView,
-    Place,
-    Register,
     StackCheck,
     StackRoom,
     Step,
     VectorRegister,
     register_type,
 )
+from anywarp.compiler.variables import Place, Register
 from anywarp.compiler.walk import BAD_POINTER, STACK_OVERFLOW, Blocks, place_in
 from anywarp.diagnostics import Span
 from anywarp.ptx.isa.ops import Type

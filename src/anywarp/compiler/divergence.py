@@ -9,6 +9,7 @@ import heapq
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 
+from anywarp.compiler.attributes import Barrier
 from anywarp.compiler.cfg import ControlFlow, Loop
 from anywarp.compiler.ir import CONVERGE, Block
 
@@ -176,7 +177,7 @@ class _Sweep:
 def splits(flow: ControlFlow, node: int) -> bool:
     """Tell whether a block ends in a barrier of the whole block of threads."""
     end = flow.blocks[node].terminator
-    return end.name == "barrier" and not end.attrs.get("warp")
+    return isinstance(end.attrs, Barrier) and not end.attrs.warp
 
 
 def waits(block: Block) -> bool:
@@ -186,13 +187,14 @@ def waits(block: Block) -> bool:
 
 def is_warp_barrier(block: Block) -> bool:
     """Tell whether a block ends in a barrier of lanes that it names."""
-    return block.terminator.name == "barrier" and bool(block.terminator.attrs.get("warp"))
+    end = block.terminator
+    return isinstance(end.attrs, Barrier) and end.attrs.warp
 
 
 def gathers(block: Block) -> bool:
     """Tell whether a block ends in a barrier that all threads of the block of threads wait at: nobody goes on while others are elsewhere."""
     end = block.terminator
-    waiting = end.name == "barrier" and not end.attrs.get("warp") and end.attrs.get("kind") not in ("yield", "arrive")
+    waiting = isinstance(end.attrs, Barrier) and not end.attrs.warp and end.attrs.kind not in ("yield", "arrive")
     return waiting and (len(end.args) < 2 or end.args[1] is None)
 
 

@@ -21,13 +21,13 @@ from anywarp.compiler.skeleton import (
     LabelName,
     ModuleView,
     ParamPlace,
-    Register,
     Skeleton,
     StackCheck,
     StackRoom,
     Step,
     StepKind,
 )
+from anywarp.compiler.variables import Register
 from anywarp.compiler.walk import STACK_OVERFLOW, place_in
 from anywarp.ptx.isa.barriers import BarrierForm, barrier_of, is_barrier
 from anywarp.ptx.tree import (

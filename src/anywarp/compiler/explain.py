@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from anywarp.compiler.attributes import InSpace, MemoryAccess, Parameter
 from anywarp.compiler.cfg import ControlFlow, Loop, control_flow
 from anywarp.compiler.ir import Block, Const, Kernel, Op, Phi, Undefined, Value
 from anywarp.compiler.places import Place, Places
@@ -230,7 +231,7 @@ class _Explainer:
 
     def _access(self, op: Op) -> Finding:
         element = op.args[1].type if op.name != "load" and len(op.args) > 1 else op.type
-        size = SIZE.get(element, 4) * (int(op.attrs.get("count", 1)) if op.name != "atomic" else 1)
+        size = SIZE.get(element, 4) * (MemoryAccess.of(op).count if op.name != "atomic" else 1)
         address, place = op.args[0], self._place(op.span)
         shape = self._shape(address) or Shape((0,) * self.analysis.lanes)
         tested = ""
@@ -244,7 +245,7 @@ class _Explainer:
             words += f"; {self._reason(address)}"
         if op in self.groups and kind in ("strided", "gather", "scattered"):
             words += f"; {len(self.groups[op])} neighbours of each lane are read at once where all lanes are active"
-        what = f"{op.attrs.get('space', 'generic')} {op.name}"
+        what = f"{InSpace.of(op).space} {op.name}"
         if op.name == "atomic" and kind not in ("one address", "gather"):
             kind = f"lane by lane ({kind})"
         return Finding(place, f"{what}, {kind}", words + tested)
@@ -280,9 +281,9 @@ class _Explainer:
 
     def _symbol(self, value: Value) -> str:
         if isinstance(value, Op) and value.name == "param":
-            return self._parameter(int(value.attrs["offset"]), BITS[value.type] // 8)
+            return self._parameter(Parameter.of(value).offset, BITS[value.type] // 8)
         names = {
-            self._parameter(int(v.attrs["offset"]), BITS[v.type] // 8)
+            self._parameter(Parameter.of(v).offset, BITS[v.type] // 8)
             for v in _sources(value)
             if isinstance(v, Op) and v.name == "param"
         }

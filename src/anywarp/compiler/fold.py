@@ -5,24 +5,29 @@ Used while the IR is built and again by passes that learn constants later, so th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, cast
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias, cast
 
+from anywarp.compiler.attributes import NONE, Attributes, Compare, IntegerPredicate, Signed, Symbol
 from anywarp.compiler.ir import Const, Op, Undefined, Value
 from anywarp.ptx.isa.ops import BITS, Type
 
+Rewrite: TypeAlias = "tuple[str, list[Value], Attributes]"
+"""An operation's name, arguments and attributes."""
+
+_UNSIGNED = Signed(False)
+
 COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "min", "max", "mulhi"})
-SWAPPED = {
+SWAPPED: dict[IntegerPredicate, IntegerPredicate] = {
     "eq": "eq", "ne": "ne", "ult": "ugt", "ule": "uge", "ugt": "ult", "uge": "ule",
     "slt": "sgt", "sle": "sge", "sgt": "slt", "sge": "sle",
 }  # fmt: skip
-INVERSE = {
+INVERSE: dict[IntegerPredicate, IntegerPredicate] = {
     "eq": "ne", "ne": "eq", "ult": "uge", "ule": "ugt", "ugt": "ule", "uge": "ult",
     "slt": "sge", "sle": "sgt", "sgt": "sle", "sge": "slt",
 }  # fmt: skip
 INTEGERS = frozenset({"i1", "i8", "i16", "i32", "i64", "i128"})
-
-Attrs = Mapping[str, Any]
 
 
 def signed(bits: int, width: int) -> int:
@@ -95,15 +100,15 @@ def compare(predicate: str, a: int, b: int, width: int) -> bool:
     return {"eq": a == b, "ne": a != b, "lt": a < b, "le": a <= b, "gt": a > b, "ge": a >= b}[order]
 
 
-def evaluate(name: str, type: Type, bits: list[int], operand_type: Type, attrs: Attrs) -> int | None:
+def evaluate(name: str, type: Type, bits: list[int], operand_type: Type, attrs: Attributes) -> int | None:
     """Compute an operation on constants given by their bits; None for operations that are left to run time."""
     width = BITS[operand_type]
     if name in _BINARY:
-        return _BINARY[name](bits[0], bits[1], width, bool(attrs.get("signed")))
+        return _BINARY[name](bits[0], bits[1], width, isinstance(attrs, Signed) and attrs.signed)
     if name in _UNARY:
         return _UNARY[name](bits[0], width)
-    if name == "icmp":
-        return int(compare(attrs["predicate"], bits[0], bits[1], width))
+    if isinstance(attrs, Compare):
+        return int(compare(attrs.predicate, bits[0], bits[1], width))
     if name == "select":
         return bits[1] if bits[0] else bits[2]
     if name in ("trunc", "zext", "bitcast"):
@@ -125,27 +130,27 @@ def is_const(value: Value, bits: int | None = None) -> bool:
     return bits is None or value.bits == bits & ((1 << BITS[value.type]) - 1)
 
 
-def canonical(name: str, args: list[Value], attrs: dict[str, Any]) -> tuple[str, list[Value], dict[str, Any]]:
+def canonical(name: str, args: list[Value], attrs: Attributes) -> Rewrite:
     """Rewrite to the preferred form: constants right, subtraction of a constant as addition, division by powers of two."""
     if len(args) == 2 and isinstance(args[0], Const) and not isinstance(args[1], Const):
         if name in COMMUTATIVE:
             args = [args[1], args[0]]
-        elif name == "icmp":
+        elif isinstance(attrs, Compare):
             args = [args[1], args[0]]
-            attrs = {**attrs, "predicate": SWAPPED[attrs["predicate"]]}
+            attrs = Compare(SWAPPED[attrs.predicate])
     if len(args) != 2 or not isinstance(args[1], Const):
         return name, args, attrs
     right = args[1]
     if name == "sub":
         return "add", [args[0], Const(right.type, -right.bits)], attrs
-    if name in ("div", "rem") and not attrs.get("signed") and right.bits.bit_count() == 1:
+    if name in ("div", "rem") and attrs == _UNSIGNED and right.bits.bit_count() == 1:
         if name == "div":
-            return "lshr", [args[0], Const(right.type, right.bits.bit_length() - 1)], {}
-        return "and", [args[0], Const(right.type, right.bits - 1)], {}
+            return "lshr", [args[0], Const(right.type, right.bits.bit_length() - 1)], NONE
+        return "and", [args[0], Const(right.type, right.bits - 1)], NONE
     return name, args, attrs
 
 
-def simplify(name: str, type: Type, args: list[Value], attrs: Attrs) -> Value | None:
+def simplify(name: str, type: Type, args: list[Value], attrs: Attributes) -> Value | None:
     """Return a simpler value equal to the operation (an operand, or a constant), or None.
 
     Never makes operations; `compose` does.
@@ -160,66 +165,67 @@ def simplify(name: str, type: Type, args: list[Value], attrs: Attrs) -> Value | 
     return rule(type, args, attrs) if rule is not None else None
 
 
-def _add(type: Type, args: list[Value], attrs: Attrs) -> Value | None:
+def _add(type: Type, args: list[Value], attrs: Attributes) -> Value | None:
     return args[0] if is_const(args[1], 0) else None
 
 
-def _sub(type: Type, args: list[Value], attrs: Attrs) -> Value | None:
+def _sub(type: Type, args: list[Value], attrs: Attributes) -> Value | None:
     if is_const(args[1], 0):
         return args[0]
     return Const(type, 0) if same(args[0], args[1]) else None
 
 
-def _mul(type: Type, args: list[Value], attrs: Attrs) -> Value | None:
+def _mul(type: Type, args: list[Value], attrs: Attributes) -> Value | None:
     if is_const(args[1], 0):
         return args[1]
     return args[0] if is_const(args[1], 1) else None
 
 
-def _quotient(type: Type, args: list[Value], attrs: Attrs) -> Value | None:
+def _quotient(type: Type, args: list[Value], attrs: Attributes) -> Value | None:
     return args[0] if is_const(args[1], 1) else None
 
 
-def _and(type: Type, args: list[Value], attrs: Attrs) -> Value | None:
+def _and(type: Type, args: list[Value], attrs: Attributes) -> Value | None:
     if is_const(args[1], 0):
         return args[1]
     return args[0] if is_const(args[1], -1) or same(args[0], args[1]) else None
 
 
-def _or(type: Type, args: list[Value], attrs: Attrs) -> Value | None:
+def _or(type: Type, args: list[Value], attrs: Attributes) -> Value | None:
     if is_const(args[1], -1):
         return args[1]
     return args[0] if is_const(args[1], 0) or same(args[0], args[1]) else None
 
 
-def _xor(type: Type, args: list[Value], attrs: Attrs) -> Value | None:
+def _xor(type: Type, args: list[Value], attrs: Attributes) -> Value | None:
     if same(args[0], args[1]):
         return Const(type, 0)
     return args[0] if is_const(args[1], 0) else None
 
 
-def _not(type: Type, args: list[Value], attrs: Attrs) -> Value | None:
+def _not(type: Type, args: list[Value], attrs: Attributes) -> Value | None:
     inner = args[0]
     return inner.args[0] if isinstance(inner, Op) and inner.name == "not" else None
 
 
-def _shift(type: Type, args: list[Value], attrs: Attrs) -> Value | None:
+def _shift(type: Type, args: list[Value], attrs: Attributes) -> Value | None:
     return args[0] if is_const(args[1], 0) else None
 
 
-def _shift_out(type: Type, args: list[Value], attrs: Attrs) -> Value | None:
+def _shift_out(type: Type, args: list[Value], attrs: Attributes) -> Value | None:
     amount = args[1]
     if isinstance(amount, Const) and amount.bits >= BITS[type]:
         return Const(type, 0)
     return args[0] if is_const(amount, 0) else None
 
 
-def _extremum(type: Type, args: list[Value], attrs: Attrs) -> Value | None:
+def _extremum(type: Type, args: list[Value], attrs: Attributes) -> Value | None:
     return args[0] if same(args[0], args[1]) else None
 
 
-def _icmp(type: Type, args: list[Value], attrs: Attrs) -> Value | None:
-    predicate = attrs["predicate"]
+def _icmp(type: Type, args: list[Value], attrs: Attributes) -> Value | None:
+    assert isinstance(attrs, Compare)
+    predicate = attrs.predicate
     if same(args[0], args[1]):
         return Const("i1", int(predicate in ("eq", "ule", "uge", "sle", "sge")))
     if is_const(args[1], 0) and predicate in ("ult", "uge"):
@@ -237,7 +243,7 @@ def _icmp(type: Type, args: list[Value], attrs: Attrs) -> Value | None:
     return None
 
 
-def _select(type: Type, args: list[Value], attrs: Attrs) -> Value | None:
+def _select(type: Type, args: list[Value], attrs: Attributes) -> Value | None:
     condition, yes, no = args
     if isinstance(condition, Const):
         return yes if condition.bits else no
@@ -250,7 +256,7 @@ def _select(type: Type, args: list[Value], attrs: Attrs) -> Value | None:
     return None
 
 
-def _trunc(type: Type, args: list[Value], attrs: Attrs) -> Value | None:
+def _trunc(type: Type, args: list[Value], attrs: Attributes) -> Value | None:
     inner = args[0]
     if inner.type == type:
         return inner
@@ -259,11 +265,11 @@ def _trunc(type: Type, args: list[Value], attrs: Attrs) -> Value | None:
     return None
 
 
-def _extend(type: Type, args: list[Value], attrs: Attrs) -> Value | None:
+def _extend(type: Type, args: list[Value], attrs: Attributes) -> Value | None:
     return args[0] if args[0].type == type else None
 
 
-def _bitcast(type: Type, args: list[Value], attrs: Attrs) -> Value | None:
+def _bitcast(type: Type, args: list[Value], attrs: Attributes) -> Value | None:
     inner = args[0]
     if inner.type == type:
         return inner
@@ -274,17 +280,17 @@ def _bitcast(type: Type, args: list[Value], attrs: Attrs) -> Value | None:
     return None
 
 
-def _inverse_of(name: str) -> Callable[[Type, list[Value], Attrs], Value | None]:
-    def rule(type: Type, args: list[Value], attrs: Attrs) -> Value | None:
+def _inverse_of(name: str) -> Callable[[Type, list[Value], Attributes], Value | None]:
+    def rule(type: Type, args: list[Value], attrs: Attributes) -> Value | None:
         inner = args[0]
-        if isinstance(inner, Op) and inner.name == name and inner.attrs["space"] == attrs["space"]:
+        if isinstance(inner, Op) and inner.name == name and inner.attrs == attrs:
             return inner.args[0] if inner.args[0].type == type else None
         return None
 
     return rule
 
 
-_RULES: dict[str, Callable[[Type, list[Value], Attrs], Value | None]] = {
+_RULES: dict[str, Callable[[Type, list[Value], Attributes], Value | None]] = {
     "add": _add, "sub": _sub, "mul": _mul, "div": _quotient, "and": _and, "or": _or, "xor": _xor, "not": _not,
     "shl": _shift_out, "lshr": _shift_out, "ashr": _shift, "min": _extremum, "max": _extremum, "icmp": _icmp,
     "select": _select, "trunc": _trunc, "zext": _extend, "sext": _extend, "bitcast": _bitcast,
@@ -292,10 +298,7 @@ _RULES: dict[str, Callable[[Type, list[Value], Attrs], Value | None]] = {
 }  # fmt: skip
 
 
-Rewrite = tuple[str, list[Value], dict[str, Any]]
-
-
-def compose(name: str, type: Type, args: list[Value], attrs: Attrs) -> Rewrite | None:
+def compose(name: str, type: Type, args: list[Value], attrs: Attributes) -> Rewrite | None:
     """Merge an operation with the one that made its first operand; returns name, arguments and attributes, or None."""
     inner = args[0] if args else None
     if not isinstance(inner, Op):
@@ -306,26 +309,26 @@ def compose(name: str, type: Type, args: list[Value], attrs: Attrs) -> Rewrite |
         second = inner.args[1]
         if isinstance(second, Const):
             bits = _BINARY[name](second.bits, args[1].bits, BITS[type], False)
-            return name, [inner.args[0], Const(type, bits)], {}
+            return name, [inner.args[0], Const(type, bits)], NONE
     if name == "trunc":
         return _truncated(inner, type)
     if name in ("zext", "sext") and inner.name in ("zext", name):
-        return inner.name, [inner.args[0]], {}
+        return inner.name, [inner.args[0]], NONE
     if name == "bitcast" and inner.name == "bitcast":
-        return name, [inner.args[0]], {}
+        return name, [inner.args[0]], NONE
     if name == "not" and inner.name == "icmp":
-        return "icmp", list(inner.args), {"predicate": INVERSE[inner.attrs["predicate"]]}
+        return "icmp", list(inner.args), Compare(INVERSE[Compare.of(inner).predicate])
     if name == "select" and inner.name == "not":
-        return name, [inner.args[0], args[2], args[1]], {}
+        return name, [inner.args[0], args[2], args[1]], NONE
     return None
 
 
 def _add_constant(inner: Op, constant: Const) -> Rewrite | None:
     width = BITS[constant.type]
     if inner.name == "add" and isinstance(inner.args[1], Const):
-        return "add", [inner.args[0], Const(constant.type, inner.args[1].bits + constant.bits)], {}
-    if inner.name == "symbol":
-        return "symbol", [], {**inner.attrs, "offset": inner.attrs["offset"] + signed(constant.bits, width)}
+        return "add", [inner.args[0], Const(constant.type, inner.args[1].bits + constant.bits)], NONE
+    if isinstance(inner.attrs, Symbol):
+        return "symbol", [], replace(inner.attrs, offset=inner.attrs.offset + signed(constant.bits, width))
     return None
 
 
@@ -333,9 +336,9 @@ def _truncated(inner: Op, type: Type) -> Rewrite | None:
     if inner.name in ("zext", "sext"):
         source = inner.args[0]
         name = "trunc" if BITS[source.type] > BITS[type] else inner.name
-        return name, [source], {}
+        return name, [source], NONE
     if inner.name == "trunc":
-        return "trunc", [inner.args[0]], {}
+        return "trunc", [inner.args[0]], NONE
     if inner.name == "symbol":
-        return "symbol", [], dict(inner.attrs)
+        return "symbol", [], inner.attrs
     return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from anywarp.compiler.attributes import Access, Barrier, MemoryAccess, Service
 from anywarp.compiler.cfg import ControlFlow, control_flow
 from anywarp.compiler.ir import PURE, Block, Const, Kernel, Op, Phi, Specialisation, Value
 from anywarp.compiler.regions import live_values
@@ -78,7 +79,7 @@ def can_run_apart(kernel: Kernel) -> bool:
     if any(not _on_its_own(op) for block in kernel.blocks for op in block.ops) or waits_in_loops(kernel):
         return False
     ends = [block.terminator for block in kernel.blocks if block.terminator.name == "barrier"]
-    if any(end.attrs.get("kind") not in _PLAIN or end.attrs.get("warp") or end.args[1] is not None for end in ends):
+    if any(Barrier.of(end).kind not in _PLAIN or Barrier.of(end).warp or end.args[1] is not None for end in ends):
         return False
     numbers = {end.args[0].bits if isinstance(end.args[0], Const) else None for end in ends}
     return None not in numbers and len(numbers) < 2
@@ -88,8 +89,8 @@ def _on_its_own(op: Op) -> bool:
     if op.name in PURE or op.name in ("atomic", "fence", "barrier_result"):
         return True
     if op.name == "host_call":
-        return not op.attrs["name"].startswith("bulk_")
-    return op.name in ("load", "store") and not op.attrs.get("volatile")
+        return not Service.of(op).name.startswith("bulk_")
+    return op.name in ("load", "store") and not MemoryAccess.of(op).volatile
 
 
 def too_long(kernel: Kernel, specialisation: Specialisation, analysis: Analysis | None = None) -> bool:
@@ -113,7 +114,7 @@ def waits_in_loops(kernel: Kernel) -> bool:
 
 def _may_wait(op: Op, used: set[Value]) -> bool:
     if op.name == "load":
-        return bool(op.attrs.get("volatile")) or op.attrs.get("order", "weak") != "weak"
+        return Access.of(op).strong
     return op.name in _WAITS and op in used
 
 
@@ -127,7 +128,7 @@ def choose(kernel: Kernel, analysis: Analysis, specialisation: Specialisation, r
     flow = control_flow(kernel)
     live = _pressure(flow, analysis)
     size = _size(kernel, analysis)
-    barriers = any(b.terminator.name == "barrier" and not b.terminator.attrs.get("warp") for b in kernel.blocks)
+    barriers = any(isinstance(b.terminator.attrs, Barrier) and not b.terminator.attrs.warp for b in kernel.blocks)
     limit = registers * _REGISTERS * chunk / max(live, 0.5)
     block = specialisation.block or (1, 1, 1)
     lanes, why = most.lanes, most.reason

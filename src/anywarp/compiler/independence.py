@@ -7,10 +7,11 @@ a data race (PTX ISA, Memory Consistency Model, Data-races).
 
 from __future__ import annotations
 
+from anywarp.compiler.attributes import Access, AtomicAccess, Barrier
 from anywarp.compiler.cfg import natural_loops
-from anywarp.compiler.ir import CLOCKS, EFFECTS, PURE, WARP, Block, Kernel, Op
+from anywarp.compiler.ir import CHECK, EFFECTS, PURE, WARP, Block, Kernel, Op, is_clock
 
-_KNOWN = PURE | WARP | EFFECTS - {"host_call"}
+_KNOWN = PURE | WARP | EFFECTS - {"host_call", CHECK}
 _ENDS = frozenset({"jump", "branch", "exit", "trap", "barrier"})
 
 
@@ -28,15 +29,20 @@ def is_independent(kernel: Kernel) -> bool:
 def _harmless(block: Block) -> bool:
     """Whether a block holds nothing whose time is not its own."""
     end = block.terminator
-    return end.name in _ENDS and end.attrs.get("kind") != "yield" and all(op.name in _KNOWN for op in block.ops)
+    return (
+        end.name in _ENDS
+        and not (isinstance(end.attrs, Barrier) and end.attrs.kind == "yield")
+        and all(op.name in _KNOWN for op in block.ops)
+    )
 
 
 def _may_wait(op: Op) -> bool:
     """Whether going round with `op` may be waiting for what a thread outside the block writes, or for a time."""
-    if op.attrs.get("space") == "shared":
-        return False
-    if op.name == "load":
-        return bool(op.attrs.get("volatile")) or op.attrs.get("order", "weak") != "weak"
-    if op.name == "atomic":
-        return bool(op.attrs.get("returns", True)) or op.attrs.get("op") in ("cas", "exch")
-    return op.name == "special" and op.attrs["name"] in CLOCKS
+    attrs = op.attrs
+    if isinstance(attrs, Access):
+        if attrs.space == "shared":
+            return False
+        if isinstance(attrs, AtomicAccess):
+            return attrs.returns or attrs.op in ("cas", "exch")
+        return op.name == "load" and attrs.strong
+    return is_clock(op)

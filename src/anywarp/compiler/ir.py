@@ -1,57 +1,42 @@
 """The kernel IR: one SSA control-flow graph per kernel, all device functions inlined, shared by every target.
 
-Instruction meanings (`ptx/isa`) expand into these few operations, so analyses and targets never see PTX. Types and per-operation
-semantics are those of `anywarp.ptx.isa.ops`; operations are per lane unless said otherwise.
+Instruction meanings (`ptx/isa`) expand into these few operations, so analyses and targets never see PTX. Each is declared in
+`operation_table`; types and semantics are those of `anywarp.ptx.isa.ops`. Operations are per lane unless said otherwise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
+from anywarp.compiler.attributes import NONE, Attributes, Special
+from anywarp.compiler.operation_table import with_effect
 from anywarp.compiler.sites import Site
 from anywarp.diagnostics import Span
 from anywarp.ptx.isa.ops import BITS, Type
 
-PURE = frozenset(
-    "add sub mul mulhi div rem and or xor not shl lshr ashr min max ctpop ctlz cttz bitreverse icmp select trunc zext sext "
-    "bitcast fadd fsub fmul fma fdiv fsqrt fneg fabs fmin fmax fcmp fround flush fconvert int_to_float float_to_int "
-    "approximate to_generic from_generic is_space param symbol special element".split()
-)
+PURE = with_effect("pure")
 """Operations without effect whose value depends on nothing but operands and launch constants.
 
-`special` is pure except for the clocks (attr name in CLOCKS), which are kept in place. `param` (attrs offset) reads the
-parameter buffer; `symbol` (attrs space, offset) is the address of a variable within its state space: offsets into the block's
-shared memory, the thread's local memory, or the module's data; `element` (attrs index) takes one result of a vector load.
+`special` is pure except for the clocks (attr name in CLOCKS), which are kept in place.
 """
 
-WARP = frozenset({"shuffle", "ballot", "match_any", "reduce", "matrix", "wave_all"})
-"""Operations whose value depends on which lanes are active: not to be moved across control flow.
+WARP = with_effect("warp")
+"""Operations whose value depends on which lanes are active: not to be moved across control flow."""
 
-`wave_all` (args: an i1) tells whether all active lanes of the hardware's wave agree; only `amdgpu.turns` makes it.
+EFFECTS = with_effect("ordered", "acting")
+"""Operations kept in place and order."""
 
-`matrix` (attrs product) multiplies matrices that the lanes hold together: args are the registers of A, B and C, then what else
-the product needs; it is the first register of D, and the others come through `element`.
-"""
-
-EFFECTS = frozenset(
-    "load matrix_load store atomic fence host_call texture barrier_result converge barrier_arrive barrier_passed".split()
-)
-"""Operations kept in place and order. `load`, `store`, `atomic`, `host_call`, `texture` obey `guard`.
-
-A barrier in two halves, which only `amdgpu.turns` makes: `barrier_arrive` (args: barrier id and, unless all threads are meant, their
-count) is the phase that the warp arrives in, `barrier_passed` (args: barrier id, phase) an i1, whether it is over.
-"""
+ACTING = with_effect("acting")
+"""Of these, the ones that are kept whether or not anybody reads their result; a volatile `load`, too."""
 
 CLOCKS = frozenset({"clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi"})
 
 CONVERGE = "converge"
-"""The operation that waits until all lanes of a mask (args (mask i32,); attrs line of the PTX) that have not ended are there."""
+"""The operation that waits until all lanes of a mask that have not ended are there."""
 
 CHECK = "check"
-"""The operation of checked compilations (attrs site; args: an address, or what else is looked at): an i1, whether the lane may go
-on. Kept in place and order; obeys `guard`."""
+"""The operation of checked compilations: an i1, whether the lane may go on."""
 
 
 class Value:
@@ -80,15 +65,7 @@ class Undefined(Value):
 
 
 class Op(Value):
-    """One operation; also its result. `attrs` holds what is not a value (predicate, rounding, space, offset ...).
-
-    attrs by operation: icmp/fcmp predicate; mulhi/div/rem/min/max/int_to_float/float_to_int signed; fadd..fsqrt/fconvert/
-    int_to_float/float_to_int/fround rounding; approximate function; load space,count,volatile,order,scope (result type is the
-    element's; results 1.. come through `element`); store likewise (args: address, values...); atomic op,space,order,scope,
-    returns (args: address, values...); fence order,scope; to_generic/from_generic/is_space space; param offset; symbol
-    space,offset (and, until variables are laid out, variable: offset then counts from its start); special name; reduce op;
-    texture form, objects (how many of the args are objects; i64), results; host_call name, returns (type or None); element index; matrix product; matrix_load space,count,transposed (args: address).
-    """
+    """One operation; also its result. `attrs` are of the class that `operation_table.OPERATIONS` declares for `name`."""
 
     __slots__ = ("name", "args", "attrs", "guard", "span")
 
@@ -97,14 +74,14 @@ class Op(Value):
         name: str,
         type: Type,
         args: list[Value],
-        attrs: dict[str, Any] | None = None,
+        attrs: Attributes = NONE,
         guard: Value | None = None,
         span: Span | None = None,
     ) -> None:
         super().__init__(type)
         self.name = name
         self.args = args
-        self.attrs: dict[str, Any] = attrs or {}
+        self.attrs = attrs
         self.guard = guard
         self.span = span
 
@@ -113,6 +90,11 @@ class Op(Value):
         yield from self.args
         if self.guard is not None:
             yield self.guard
+
+
+def is_clock(value: Op) -> bool:
+    """Tell whether an operation reads a clock."""
+    return isinstance(value.attrs, Special) and value.attrs.name in CLOCKS
 
 
 class Phi(Value):
@@ -126,13 +108,9 @@ class Phi(Value):
 
 
 class Terminator:
-    """How a block ends; `targets` in order.
+    """How a block ends; `targets` in order, `attrs` as `operation_table.ENDINGS` declares.
 
-    jump: one target. branch: args (condition i1,), targets (taken, not taken). switch: args (index i32,), targets by index
-    (an index out of range is undefined). exit: the lane ends. trap: the grid is aborted. barrier: the lane arrives at a
-    barrier and, unless attrs kind is "arrive", waits; one target. barrier attrs: kind "yield" (without args: others may run first) | "sync" | "arrive" | "red_popc" |
-    "red_and" | "red_or", warp (True for bar.warp.sync: args (member mask,)); args (barrier id i32, thread count i32 or None,
-    predicate i1 or None). The result of a red barrier is the operation `barrier_result` at the start of the target.
+    At a barrier the lane arrives and, unless its kind is "arrive", waits; the result of one that reduces is the operation `barrier_result` at the start of the target.
     """
 
     __slots__ = ("name", "args", "targets", "attrs", "span")
@@ -142,13 +120,13 @@ class Terminator:
         name: str,
         args: list[Value | None] | None = None,
         targets: list[Block] | None = None,
-        attrs: dict[str, Any] | None = None,
+        attrs: Attributes = NONE,
         span: Span | None = None,
     ) -> None:
         self.name = name
         self.args: list[Value | None] = args or []
         self.targets: list[Block] = targets or []
-        self.attrs: dict[str, Any] = attrs or {}
+        self.attrs = attrs
         self.span = span
 
 

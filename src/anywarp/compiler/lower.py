@@ -7,6 +7,7 @@ and no repair is needed afterwards.
 from __future__ import annotations
 
 from anywarp.compiler import codes
+from anywarp.compiler.attributes import Barrier, Trapped
 from anywarp.compiler.build import IRBuilder
 from anywarp.compiler.cfg import dominance_frontiers, dominators, linear_order, natural_loops, predecessors
 from anywarp.compiler.expand import STACK_BYTES, build_skeleton
@@ -24,12 +25,11 @@ from anywarp.compiler.skeleton import (
     HostCall,
     ModuleView,
     Node,
-    Place,
-    Register,
     Skeleton,
     StackCheck,
     Step,
 )
+from anywarp.compiler.variables import Place, Register
 from anywarp.diagnostics import AnywarpError, Diagnostic, Span
 from anywarp.ptx.isa.barriers import is_barrier
 from anywarp.ptx.isa.ops import Type
@@ -243,7 +243,7 @@ class _Lowering:
     def _barrier_result(self, instruction: Instruction) -> None:
         """Write what a reducing barrier computed; it stands at the head of the block behind the barrier."""
         predicate = instruction.types[-1:] == ("pred",)
-        result = Op("barrier_result", "i1" if predicate else "i32", [], {}, span=instruction.span)
+        result = Op("barrier_result", "i1" if predicate else "i32", [], span=instruction.span)
         self.builder.block.ops.append(result)
         self.builder.write(instruction.operands[0], result)
 
@@ -254,7 +254,7 @@ class _Lowering:
         kind = "exit" if node.kind == "open" else node.kind
         out = Terminator(kind, [], targets, span=node.span)
         if kind == "trap":
-            out.attrs = {"reason": node.reason, "line": self._line(node.span)}
+            out.attrs = Trapped(node.reason, self._line(node.span))
         if node.step is None:
             return out
         builder = self.builder
@@ -311,11 +311,8 @@ class _Lowering:
         out.args = (
             [builder.read(form.barrier, "i32")] if form.warp else [builder.read(form.barrier, "i32"), count, predicate]
         )
-        out.attrs = {"kind": form.kind, "warp": form.warp}
-        if form.warp:
-            out.attrs["line"] = self._line(node.span)
-        if not form.aligned:
-            out.attrs["aligned"] = False
+        line = self._line(node.span) if form.warp else None
+        out.attrs = Barrier(form.kind, form.warp, line, form.aligned)
 
     # --- the kernel ---------------------------------------------------------------------------------------------------
 

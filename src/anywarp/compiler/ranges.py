@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from anywarp.compiler.attributes import Compare, Signed, Special
 from anywarp.compiler.fold import INTEGERS, compare, signed
 from anywarp.compiler.ir import Const, Op, Phi, Specialisation, Value
 from anywarp.ptx.isa.ops import BITS
@@ -43,7 +44,7 @@ class Ranges:
         """Note the interval of an operation; return its bits when there is only one possibility."""
         if op.type not in INTEGERS:
             return None
-        found = self._special(op.attrs["name"]) if op.name == "special" else self._interval(op)
+        found = self._special(Special.of(op).name) if op.name == "special" else self._interval(op)
         top = (1 << BITS[op.type]) - 1
         if found is None or found[0] < 0 or found[1] > top:
             return None
@@ -82,7 +83,7 @@ class Ranges:
         if op.args[0].type not in INTEGERS:
             return None
         width = BITS[op.args[0].type]
-        predicate: str = op.attrs["predicate"]
+        predicate: str = Compare.of(op).predicate
         (a0, a1), (b0, b1) = self.of(op.args[0]), self.of(op.args[1])
         if predicate in ("eq", "ne"):
             answer = int(predicate == "ne")
@@ -100,7 +101,7 @@ class Ranges:
         width = BITS[op.type]
         a, b = self.of(op.args[0]), self.of(op.args[1])
         half = 1 << (width - 1)
-        if op.attrs["signed"] and (a[1] >= half or b[1] >= half):
+        if Signed.of(op).signed and (a[1] >= half or b[1] >= half):
             return None
         if op.name == "div":
             return (a[0] // b[1], a[1] // b[0]) if b[0] > 0 else None

@@ -7,7 +7,8 @@ others, but jump threading and hand-written PTX do.
 from __future__ import annotations
 
 from anywarp.compiler.cfg import predecessors, reverse_postorder, strong_components
-from anywarp.compiler.skeleton import Assign, Node, Register, Skeleton, Step
+from anywarp.compiler.skeleton import Assign, Node, Skeleton, Step
+from anywarp.compiler.variables import Register
 
 
 def make_reducible(skeleton: Skeleton) -> int:

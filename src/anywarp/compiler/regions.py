@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from anywarp.compiler.attributes import Barrier
 from anywarp.compiler.cfg import ControlFlow, control_flow
-from anywarp.compiler.ir import CLOCKS, PURE, Block, Const, Kernel, Op, Phi, Undefined, Value
+from anywarp.compiler.ir import PURE, Block, Const, Kernel, Op, Phi, Undefined, Value, is_clock
 from anywarp.compiler.shapes import Analysis
 from anywarp.compiler.uses import definitions
 
@@ -44,7 +45,7 @@ class Regions:
 def splits(block: Block) -> bool:
     """Tell whether warps part at the end of `block`: a barrier of the whole block (an arrival only, too)."""
     end = block.terminator
-    return end.name == "barrier" and not end.attrs.get("warp")
+    return isinstance(end.attrs, Barrier) and not end.attrs.warp
 
 
 def find_regions(kernel: Kernel, analysis: Analysis) -> Regions:
@@ -98,7 +99,7 @@ def recomputable(value: Value) -> set[Op] | None:
             continue
         if not isinstance(one, Op) or one.name not in PURE or one.name in _DEAR or len(out) >= _TREE_LIMIT:
             return None
-        if one.name == "special" and one.attrs["name"] in CLOCKS:
+        if is_clock(one):
             return None
         out.add(one)
         work += one.args

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 
 from anywarp.compiler.calls import Shared, Site
 from anywarp.compiler.cfg import Dominance, dominators
-from anywarp.compiler.skeleton import Activation, Assign, Node, Place, Register, Step
+from anywarp.compiler.skeleton import Activation, Assign, Node, Step
+from anywarp.compiler.variables import Place, Register
 from anywarp.compiler.walk import place_in
 from anywarp.ptx.isa.ops import BITS
 

@@ -18,12 +18,11 @@ from anywarp.compiler.skeleton import (
     LabelName,
     Missing,
     ModuleView,
-    Place,
-    Register,
     Step,
     VectorRegister,
     register_type,
 )
+from anywarp.compiler.variables import Place, Register
 from anywarp.diagnostics import Span
 from anywarp.ptx.declarations import inner_name
 from anywarp.ptx.tree import (

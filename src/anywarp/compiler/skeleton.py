@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
 from anywarp.compiler.layout import Global, align_up
+from anywarp.compiler.variables import Place, Register
 from anywarp.diagnostics import Source, Span
 from anywarp.ptx.isa.barriers import BarrierForm
 from anywarp.ptx.isa.ops import Type
@@ -24,40 +25,11 @@ _BITS_TYPES: dict[int, Type] = {8: "i8", 16: "i16", 32: "i32", 64: "i64", 128: "
 
 
 @dataclass(eq=False, slots=True)
-class Register:
-    """One scalar register of one expansion of a function: an SSA variable."""
-
-    name: str
-    type: Type
-
-
-@dataclass(eq=False, slots=True)
 class VectorRegister:
     """A register declared with `.v2` or `.v4`."""
 
     name: str
     elements: tuple[Register, ...]
-
-
-@dataclass(eq=False, slots=True)
-class Place:
-    """A variable in shared or local memory; its offset is given when everything has been expanded.
-
-    Parameters of device functions live in local memory until they are promoted to SSA values. With a `frame` the variable lies
-    `offset` bytes behind the address in that register: on the thread's stack. `pinned` ones stay in memory.
-    """
-
-    name: str
-    space: Literal["shared", "local"]
-    size: int
-    align: int
-    dynamic: bool = False
-    parameter: bool = False
-    frame: Register | None = None
-    offset: int = 0
-    pinned: bool = False
-    element: int = 0
-    """The bytes of one element of a variable that the program declared."""
 
 
 FRAME_ALIGN = 16

@@ -5,10 +5,11 @@ Values are numbered in order of appearance, so that the text of a kernel depends
 
 from __future__ import annotations
 
-from anywarp.compiler.ir import Block, Const, Kernel, Op, Phi, Terminator, Undefined, Value
+from dataclasses import fields
 
-_USUAL: dict[str, object] = {"count": 1, "volatile": False, "order": "weak", "scope": "sys", "rounding": "rn"}
-"""Attributes that are left out where they are as usual."""
+from anywarp.compiler.attributes import Attributes
+from anywarp.compiler.ir import Block, Const, Kernel, Op, Phi, Terminator, Undefined, Value
+from anywarp.compiler.operation_table import OPERATIONS
 
 
 def print_kernel(kernel: Kernel, notes: dict[Value, str] | None = None) -> str:
@@ -54,15 +55,16 @@ class _Printer:
         return f"{self._name(phi)}:{phi.type} = phi {incoming}"
 
     def _op(self, op: Op) -> str:
-        attrs = " ".join(_attribute(k, v) for k, v in op.attrs.items() if _USUAL.get(k, _USUAL) != v)
+        attrs = _attributes(op.attrs)
         args = ", ".join(self._name(a) for a in op.args)
         guard = f" if {self._name(op.guard)}" if op.guard is not None else ""
         parts = [op.name, *([attrs] if attrs else []), *([args] if args else [])]
-        head = "" if op.name in ("store", "fence") else f"{self._name(op)}:{op.type} = "
+        declared = OPERATIONS.get(op.name)
+        head = "" if declared is not None and not declared.makes else f"{self._name(op)}:{op.type} = "
         return head + " ".join(parts) + guard
 
     def _terminator(self, end: Terminator) -> str:
-        attrs = " ".join(_attribute(k, v) for k, v in end.attrs.items())
+        attrs = _attributes(end.attrs)
         args = ", ".join(self._name(a) for a in end.args)
         targets = ", ".join(_label(t) for t in end.targets)
         arrow = f"-> {targets}" if targets else ""
@@ -71,6 +73,11 @@ class _Printer:
 
 def _label(block: Block) -> str:
     return block.name
+
+
+def _attributes(attrs: Attributes) -> str:
+    """Return the attributes that are not as usual."""
+    return " ".join(_attribute(f.name, v) for f in fields(attrs) if (v := getattr(attrs, f.name)) != f.default)
 
 
 def _attribute(key: str, value: object) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from anywarp.compiler.attributes import NONE, Compare, InSpace, Parameter, Special, Symbol
 from anywarp.compiler.fold import INTEGERS, SWAPPED, evaluate, signed
 from anywarp.compiler.ir import PURE, Const, Op, Specialisation, Value
 from anywarp.compiler.ranges import Interval, Ranges
@@ -57,7 +58,7 @@ class Transfer:
         lanes = self.specialisation.lanes
         same = Shape((0,) * lanes)
         if op.name == "load":
-            return same if shapes[0].uniform and op.attrs["space"] != "local" else VARYING
+            return same if shapes[0].uniform and InSpace.of(op).space != "local" else VARYING
         if op.name == "barrier_result" or (op.name == "shuffle" and shapes[0].uniform):
             return same
         if lanes > 32:  # what a warp agrees on may differ between the warps of a gang
@@ -110,9 +111,9 @@ class Transfer:
                 continue
             if not isinstance(one, Op) or one.name not in PURE or depth > _NESTING or seen > 40:
                 return False
-            if one.name == "special" and one.attrs["name"] not in LAUNCH:
+            if one.name == "special" and Special.of(one).name not in LAUNCH:
                 return False
-            if one.name == "element" or (one.name == "to_generic" and one.attrs["space"] == "local"):
+            if one.name == "element" or (one.name == "to_generic" and InSpace.of(one).space == "local"):
                 return False
             work += [(a, depth + 1) for a in one.args]
         return True
@@ -120,7 +121,7 @@ class Transfer:
     def derived(self, name: str, type: Type, *values: Value) -> Value:
         """An operation on symbols (a conversion, a product) that stands in no block."""
         if all(isinstance(value, Const) for value in values):
-            bits = evaluate(name, type, [v.bits for v in values if isinstance(v, Const)], values[0].type, {})
+            bits = evaluate(name, type, [v.bits for v in values if isinstance(v, Const)], values[0].type, NONE)
             assert bits is not None
             return Const(type, bits)
         key = (name, type, *values)
@@ -423,7 +424,7 @@ def _select(t: Transfer, op: Op, shapes: list[Shape]) -> Shape | None:
 def _icmp(t: Transfer, op: Op, shapes: list[Shape]) -> Shape | None:
     """Lanes in one window compare alike with a uniform number at a window's edge."""
     a, b = shapes
-    predicate = op.attrs["predicate"]
+    predicate = Compare.of(op).predicate
     if a.uniform:
         a, b, predicate = b, a, SWAPPED[predicate]
     if not b.uniform or a.offsets is None or a.uniform or predicate in ("eq", "ne"):
@@ -437,23 +438,23 @@ def _icmp(t: Transfer, op: Op, shapes: list[Shape]) -> Shape | None:
 
 
 def _special(t: Transfer, op: Op, shapes: list[Shape]) -> Shape | None:
-    return special_shape(op.attrs["name"], t.specialisation)
+    return special_shape(Special.of(op).name, t.specialisation)
 
 
 def _param(t: Transfer, op: Op, shapes: list[Shape]) -> Shape | None:
     """Parameters are uniform, and multiples of what the specialisation says (so are their low words)."""
     modulus = 1
     for offset, size, number in t.specialisation.multiples:
-        if offset == op.attrs["offset"] and op.type in INTEGERS and BITS[op.type] <= 8 * size:
+        if offset == Parameter.of(op).offset and op.type in INTEGERS and BITS[op.type] <= 8 * size:
             modulus = max(modulus, number & -number)
     return Shape((0,) * t.specialisation.lanes, (), modulus, 0)
 
 
 def _symbol(t: Transfer, op: Op, shapes: list[Shape]) -> Shape | None:
     lanes = t.specialisation.lanes
-    if op.attrs["space"] in ("shared", "local"):
+    if InSpace.of(op).space in ("shared", "local"):
         size = 1 << BITS[op.type]
-        return Shape((0,) * lanes, (), size, op.attrs["offset"] % size)
+        return Shape((0,) * lanes, (), size, Symbol.of(op).offset % size)
     return Shape((0,) * lanes)
 
 
@@ -464,7 +465,7 @@ def _generic(sign: int) -> Callable[[Transfer, Op, list[Shape]], Shape | None]:
         a = shapes[0]
         if a.offsets is None:
             return VARYING
-        step = sign * t.local_bytes if op.attrs["space"] == "local" else 0
+        step = sign * t.local_bytes if InSpace.of(op).space == "local" else 0
         return Shape(tuple(o + step * lane for lane, o in enumerate(a.offsets)), a.symbols)
 
     return rule

@@ -5,18 +5,9 @@ A pass that breaks SSA shows far away, as a wrong number; so the rules are writt
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from anywarp.compiler.cfg import ControlFlow, control_flow
-from anywarp.compiler.ir import CHECK, EFFECTS, PURE, WARP, Block, Const, Kernel, Op, Undefined, Value
-from anywarp.ptx.isa.ops import BITS, Type
-
-_TARGETS = {"jump": 1, "branch": 2, "barrier": 1, "exit": 0, "trap": 0}
-_SAME = {
-    "add", "sub", "mul", "mulhi", "div", "rem", "and", "or", "xor", "not", "shl", "lshr", "ashr", "min", "max", "ctpop", "ctlz",
-    "cttz", "bitreverse", "fadd", "fsub", "fmul", "fma", "fdiv", "fsqrt", "fneg", "fabs", "fmin", "fmax", "fround", "flush", "approximate",
-}  # fmt: skip
-"""Operations whose operands have the type of the result."""
+from anywarp.compiler.ir import Block, Const, Kernel, Op, Undefined, Value
+from anywarp.compiler.verify_operations import problem_of, problem_of_end
 
 
 def verify(kernel: Kernel) -> list[str]:
@@ -75,7 +66,9 @@ def _block(
         place = f"{op.name} at {position} of {block.name}"
         for operand in op.operands():
             _use(flow, operand, number, position, where, place, problems)
-        _types(op, place, problems)
+        wrong = problem_of(op)
+        if wrong is not None:
+            problems.append(f"{place} {wrong}")
     _end(flow, number, block, where, problems)
 
 
@@ -83,14 +76,12 @@ def _end(
     flow: ControlFlow, number: int, block: Block, where: dict[Value, tuple[int, int]], problems: list[str]
 ) -> None:
     end = block.terminator
-    wanted = _TARGETS.get(end.name)
-    if (wanted is None and end.name != "switch") or (wanted is not None and len(end.targets) != wanted):
-        problems.append(f"{block.name} ends in {end.name} with {len(end.targets)} targets")
+    wrong = problem_of_end(end)
+    if wrong is not None:
+        problems.append(f"{block.name} ends in {end.name}, which {wrong}")
     for value in end.args:
         if value is not None:
             _use(flow, value, number, 1 << 60, where, f"the end of {block.name}", problems)
-    if end.name == "branch" and (end.args[0] is None or end.args[0].type != "i1"):
-        problems.append(f"{block.name} branches on something that is no predicate")
 
 
 def _use(
@@ -117,27 +108,3 @@ def _use(
         loop = flow.nest.innermost[home[0]]
         if loop is not None and block not in loop.blocks:
             problems.append(f"{place} uses a {kind} of {flow.blocks[home[0]].name}, which left its loop without a phi")
-
-
-def _types(op: Op, place: str, problems: list[str]) -> None:
-    types: list[Type] = [a.type for a in op.args]
-    if op.name not in PURE and op.name not in WARP and op.name not in EFFECTS and op.name != CHECK:
-        problems.append(f"{place} is no operation of the IR")
-    elif not _fits(op, types):
-        problems.append(f"{place} makes {op.type} of {types}")
-    if op.guard is not None and op.guard.type != "i1":
-        problems.append(f"{place} has a guard that is no predicate")
-
-
-def _fits(op: Op, types: Sequence[Type]) -> bool:
-    """Tell whether an operation's operand types are those that its result type asks for."""
-    if op.name in _SAME:
-        return all(t == op.type for t in types)
-    if op.name == "select":
-        return list(types) == ["i1", op.type, op.type]
-    if op.name in ("icmp", "fcmp"):
-        return op.type == "i1" and types[0] == types[1]
-    if op.name in ("trunc", "zext", "sext", "bitcast"):
-        have, want = BITS[types[0]], BITS[op.type]
-        return have > want if op.name == "trunc" else have == want if op.name == "bitcast" else have < want
-    return True

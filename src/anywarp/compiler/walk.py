@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Literal
 
 from anywarp.compiler.scopes import Frame, Scopes, Walk
-from anywarp.compiler.skeleton import ModuleView, Node, Place, Register, Step, StepKind
+from anywarp.compiler.skeleton import ModuleView, Node, Step, StepKind
+from anywarp.compiler.variables import Place, Register
 from anywarp.diagnostics import Span
 from anywarp.ptx.isa.barriers import BarrierForm
 from anywarp.ptx.tree import Function, Instruction

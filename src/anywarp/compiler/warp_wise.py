@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from anywarp.compiler.attributes import Compare
 from anywarp.compiler.fold import SWAPPED
 from anywarp.compiler.ir import Const, Op, Undefined, Value
 from anywarp.compiler.shapes import Shape
@@ -39,7 +40,7 @@ def _level(shape: Shape) -> bool:
 
 def _apart_at_an_edge(op: Op, shape_of: Callable[[Value], Shape | None]) -> bool:
     """Each warp's lanes lie in a window of 32 numbers, and are compared with where windows begin or end."""
-    predicate: str = op.attrs["predicate"]
+    predicate: str = Compare.of(op).predicate
     a, b = (Shape((0,), (), 1 << BITS[x.type], x.bits) if isinstance(x, Const) else shape_of(x) for x in op.args)
     if a is None or b is None or predicate in ("eq", "ne"):
         return False

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from anywarp.compiler.analysis import analyse_wanting
+from anywarp.compiler.attributes import Parameter
 from anywarp.compiler.cfg import control_flow
 from anywarp.compiler.ir import Kernel, Op, Phi, Specialisation, Value
 from anywarp.compiler.shapes import Analysis
@@ -75,7 +76,7 @@ def _parameters(missed: Iterable[Value]) -> list[tuple[int, int]]:
         if isinstance(value, Phi):
             work += value.incoming.values()
         elif isinstance(value, Op) and value.name == "param" and value.type in ("i32", "i64"):
-            found[int(value.attrs["offset"]), 4 if value.type == "i32" else 8] = None
+            found[Parameter.of(value).offset, 4 if value.type == "i32" else 8] = None
         elif isinstance(value, Op) and value.name in _CARRIES:
             work += value.args
     return list(found)

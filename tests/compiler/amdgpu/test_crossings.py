@@ -5,9 +5,10 @@ import re
 import pytest
 
 from anywarp.compiler.amdgpu.crossing_code import CROSSED
-from anywarp.compiler.amdgpu.crossings import MARK, record_bytes, watch_crossings
+from anywarp.compiler.amdgpu.crossings import record_bytes, watch_crossings
 from anywarp.compiler.amdgpu.target import make_target
 from anywarp.compiler.analysis import analyse
+from anywarp.compiler.attributes import Waiting
 from anywarp.compiler.ir import CONVERGE, Specialisation
 from anywarp.compiler.module_view import IndexedModule
 from anywarp.compiler.pipeline import prepare_kernel
@@ -54,8 +55,9 @@ def test_only_what_lanes_may_come_to_apart_is_watched(name):
     for _ in range(2):  # compilation may ask twice
         watch_crossings(kernel, analyse(kernel, how))
     ops = [one for block in kernel.blocks for one in (*block.ops, block.terminator)]
-    assert sorted(op.attrs[MARK] for op in ops if MARK in op.attrs) == sorted(expected)
-    assert all(getattr(op, "name", "") in (CONVERGE, "barrier") for op in ops if MARK in op.attrs)
+    watched = [op for op in ops if isinstance(op.attrs, Waiting) and op.attrs.watched is not None]
+    assert sorted("some" if op.attrs.watched.apart else "all" for op in watched) == sorted(expected)
+    assert all(getattr(op, "name", "") in (CONVERGE, "barrier") for op in watched)
     assert record_bytes(kernel, how, 100) == ((104, 16 + 12) if "some" in expected else (100, 0))
 
 

@@ -15,6 +15,7 @@ import pytest
 from anywarp.compiler.amdgpu.architectures import ARCHITECTURES
 from anywarp.compiler.amdgpu.matrix import emit_matrix
 from anywarp.compiler.amdgpu.matrix_units import choose
+from anywarp.compiler.attributes import MatrixProduct
 from anywarp.compiler.ir import Block, Op
 from anywarp.compiler.simd.text import Text
 from anywarp.ptx.isa.matrix import HELD
@@ -58,7 +59,7 @@ class Bench:
         self.results = names
 
     def run(self):
-        emit_matrix(self, Op("matrix", "i32", self.args, {"product": self.product}))
+        emit_matrix(self, Op("matrix", "i32", self.args, MatrixProduct(self.product)))
         self.machine.run(self.t.lines)
         return [self.machine.names[name] for name in self.results]
 

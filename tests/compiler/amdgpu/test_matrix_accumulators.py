@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from anywarp.compiler.amdgpu.matrix import emit_layout, emit_matrix
+from anywarp.compiler.amdgpu.matrix_accumulators import PlacedProduct
 from anywarp.compiler.amdgpu.target import make_target
+from anywarp.compiler.attributes import MatrixLayout
 from anywarp.compiler.ir import Op, Specialisation
 from anywarp.compiler.module_view import IndexedModule
 from anywarp.compiler.pipeline import prepare_kernel
@@ -104,10 +106,10 @@ def test_a_product_in_place_is_the_product(arch):
             bench.given.update(zip(out, bench.results, strict=True))
             return out
 
-        sums = step("matrix_layout", bench.args[count:], {"into": True})
+        sums = step("matrix_layout", bench.args[count:], MatrixLayout(into=True))
         for _ in range(2):
-            sums = step("matrix", [*bench.args[:count], *sums], {"product": p, "native": True, "whole": True})
-        step("matrix_layout", sums, {"into": False})
+            sums = step("matrix", [*bench.args[:count], *sums], PlacedProduct(p, whole=True, native=True))
+        step("matrix_layout", sums, MatrixLayout(into=False))
         bench.machine.run(bench.t.lines)
         found = [bench.machine.names[name] for name in bench.results]
         for warp, (a, b, c) in enumerate(given):

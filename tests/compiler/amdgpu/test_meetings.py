@@ -2,8 +2,9 @@
 
 import pytest
 
-from anywarp.compiler.amdgpu.crossings import AGAIN, MARK, watch_crossings
+from anywarp.compiler.amdgpu.crossings import watch_crossings
 from anywarp.compiler.analysis import analyse
+from anywarp.compiler.attributes import Converge, Watched
 from anywarp.compiler.ir import CONVERGE, Specialisation
 from anywarp.compiler.module_view import IndexedModule
 from anywarp.compiler.pipeline import prepare_kernel
@@ -40,5 +41,4 @@ def test_only_where_lanes_may_go_round_without_it(name):
     for _ in range(2):  # compilation may ask twice
         watch_crossings(kernel, analyse(kernel, how))
     found = [op for block in kernel.blocks for op in block.ops if op.name == CONVERGE]
-    assert [op.attrs.get(MARK) for op in found] == ["some" if expected else None]
-    assert [op.attrs.get(AGAIN) for op in found] == [True if expected else None]
+    assert [Converge.of(op).watched for op in found] == [Watched(apart=True, again=True) if expected else None]

@@ -9,6 +9,7 @@ from anywarp.compiler.amdgpu import modes, turns
 from anywarp.compiler.amdgpu.barrier_plan import plan_barriers
 from anywarp.compiler.amdgpu.target import make_target
 from anywarp.compiler.analysis import analyse
+from anywarp.compiler.attributes import Barrier, Trapped
 from anywarp.compiler.cfg import control_flow
 from anywarp.compiler.module_view import IndexedModule
 from anywarp.compiler.options import read_options
@@ -90,7 +91,7 @@ def test_lanes_that_wait_for_each_other_take_turns(name, block, arch):
     turns.take_turns(kernel, plan_barriers(kernel, how))
     verify.check(kernel, "turns")
     assert turns.takes_turns(kernel)
-    waiting = [b for b in kernel.blocks if b.terminator.attrs.get("kind") == "yield"]
+    waiting = [b for b in kernel.blocks if b.terminator.name == "barrier" and Barrier.of(b.terminator).kind == "yield"]
     assert len(waiting) == 1  # one place where lanes wait for each other, and all ways lead through it
     flow = control_flow(kernel)
     loop = next(one for one in flow.loops if flow.blocks[one.header].name == "turns")
@@ -174,5 +175,6 @@ def test_barriers_of_the_warp_on_both_sides_of_a_branch_are_waited_for_in_turns(
         return
     turns.take_turns(kernel, plan_barriers(kernel, how))
     verify.check(kernel, "turns")
-    stuck = [block.terminator for block in kernel.blocks if block.terminator.attrs.get("reason") == turns.STUCK]
+    ends = [block.terminator for block in kernel.blocks]
+    stuck = [end for end in ends if isinstance(end.attrs, Trapped) and end.attrs.reason == turns.STUCK]
     assert [end.name for end in stuck] == ["trap"]

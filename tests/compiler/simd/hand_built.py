@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anywarp.compiler.ir import Block, Const, Kernel, Op, Param, Phi, Specialisation, Terminator, Value
+from anywarp.compiler.operation_table import ENDINGS, OPERATIONS
 from anywarp.compiler.shapes import VARYING, Analysis, Shape, uniform
 from anywarp.compiler.simd.target import this_machine
 from anywarp.devices.cpu.execute import Loaded, pack_arguments, three
@@ -17,6 +18,12 @@ def i32(x):
 
 def i64(x):
     return Const("i64", x)
+
+
+def attributes(name, given):
+    """The attributes of an operation, where those of accesses need not all be given."""
+    usual = {"atomic": {"order": "relaxed", "scope": "gpu", "returns": True}, "load": {}, "store": {}}.get(name, {})
+    return OPERATIONS[name].attributes(**{**usual, **given})
 
 
 class Build:
@@ -38,7 +45,7 @@ class Build:
         self.block = block
 
     def op(self, name, type, /, *args, shape=VARYING, guard=None, **attrs) -> Value:
-        op = Op(name, type, list(args), attrs, guard)
+        op = Op(name, type, list(args), attributes(name, attrs), guard)
         self.block.ops.append(op)
         self.shapes[op] = shape
         return op
@@ -66,7 +73,7 @@ class Build:
         return self.op("load", type, address, shape=shape, guard=guard, space=space, **attrs)
 
     def store(self, address, *values, space="global", guard=None, **attrs):
-        return self.op("store", values[0].type, address, *values, guard=guard, space=space, **attrs)
+        return self.op("store", values[0].type, address, *values, guard=guard, space=space, count=len(values), **attrs)
 
     def phi(self, type, incoming, shape=VARYING, block=None):
         phi = Phi(type)
@@ -76,7 +83,7 @@ class Build:
         return phi
 
     def end(self, name, *targets, args=(), **attrs):
-        self.block.terminator = Terminator(name, list(args), list(targets), attrs)
+        self.block.terminator = Terminator(name, list(args), list(targets), ENDINGS[name].attributes(**attrs))
 
     def jump(self, target):
         self.end("jump", target)

@@ -113,7 +113,7 @@ def reverse_through_shared():
     offset = b.op("shl", "i32", t, i32(2), shape=four)
     b.store(offset, b.load("f32", b.place(src, t, 4, STEPS)), space="shared")
     after = b.new("after")
-    b.end("barrier", after, args=[i32(0), None, None], kind="sync")
+    b.end("barrier", after, args=[i32(0), None, None], kind="sync", warp=False)
     b.at(after)
     back = Shape(tuple(-4 * i for i in range(32)))
     other = b.op("sub", "i32", i32(1020), offset, shape=back)

@@ -13,6 +13,7 @@ from anywarp.compiler import approximations
 from anywarp.compiler.amdgpu import floats, integers
 from anywarp.compiler.amdgpu.code import Code
 from anywarp.compiler.amdgpu.emitter import Emitter
+from anywarp.compiler.attributes import Approximated
 from anywarp.compiler.ir import Op
 from anywarp.compiler.simd.approximate import ChunkOps, Part
 from anywarp.compiler.simd.text import Text, constant
@@ -23,7 +24,7 @@ _LEAST_NORMAL = constant("f32", 0x00800000)
 
 def emit_approximate(e: Emitter, op: Op) -> None:
     """Emit `approximate` of an f32 or f64."""
-    function, a = str(op.attrs["function"]), e.value(op.args[0])
+    function, a = Approximated.of(op).function, e.value(op.args[0])
     own = _OWN.get(function) if op.type == "f32" else None
     e.define(op, own(e.t, a) if own is not None else _expanded(e.t, op, a))
 
@@ -37,7 +38,7 @@ def _expanded(t: Code, op: Op, a: str) -> str:
         emit = integers.scalar if made.name in integers.OPERATIONS else floats.scalar
         return emit(t, made, args)
 
-    out = approximations.expand(cast(Ops, ChunkOps(one, 0)), op.attrs["function"], Part(op.type, a))
+    out = approximations.expand(cast(Ops, ChunkOps(one, 0)), Approximated.of(op).function, Part(op.type, a))
     return cast(Part, out).text
 
 

@@ -10,7 +10,9 @@ from anywarp.compiler.amdgpu.floats import GpuFloats
 from anywarp.compiler.amdgpu.memory import ORDER, SCOPE
 from anywarp.compiler.amdgpu.places import Places
 from anywarp.compiler.amdgpu.wide_atomics import emit_wide
+from anywarp.compiler.attributes import Access, AtomicAccess, InSpace
 from anywarp.compiler.ir import Op
+from anywarp.compiler.operation_table import OPERATIONS
 from anywarp.compiler.simd.text import LLVM_TYPE
 from anywarp.ptx.isa.mbarriers import COUNTED, EXPECTED, PARITY
 from anywarp.ptx.isa.ops import Type
@@ -36,17 +38,17 @@ class Atomics:
 
     def _one(self, op: Op, element: str) -> str:
         e, t, size = self.e, self.e.t, SIZE[op.args[1].type]
-        order, scope = ORDER[op.attrs.get("order", "relaxed")], SCOPE[op.attrs.get("scope", "gpu")]
-        type, pointer = self.places.pointer(op.attrs["space"], op.args[0])
+        order, scope = ORDER[Access.of(op).order], SCOPE[Access.of(op).scope]
+        type, pointer = self.places.pointer(InSpace.of(op).space, op.args[0])
         if size > 8:
             return emit_wide(e, op, type, pointer)
         values = [e.value(a) for a in op.args[1:]]
-        if op.attrs["op"] == "cas":
+        if AtomicAccess.of(op).op == "cas":
             word = f"i{8 * size}"
             old, new = (v if element == word else t.cast("bitcast", element, v, word) for v in values)
             found = self._exchange(type, pointer, word, old, new, order, scope)[0]
             return found if element == word else t.cast("bitcast", word, found, element)
-        return self._update(str(op.attrs["op"]), op.args[1].type, (type, pointer), values[0], order, scope)
+        return self._update(AtomicAccess.of(op).op, op.args[1].type, (type, pointer), values[0], order, scope)
 
     def update(self, name: str, held: Type, place: tuple[str, str], value: str) -> str:
         """Emit a relaxed update of one element at a pointer (its type and name), for all of the device; returns the old value."""
@@ -92,7 +94,7 @@ class Atomics:
         if name == "arrive":
             return self._arrived(t.two("add", "i64", old, b))
         if name in ("fadd", "fmin", "fmax"):
-            floats, made = GpuFloats(t), Op(name, held, [])
+            floats, made = GpuFloats(t), Op(name, held, [], OPERATIONS[name].attributes())
             return floats.arithmetic(made, 0, old, b) if name == "fadd" else floats.extreme(made, 0, old, b)
         raise NotImplementedError(f"atom.{name} of {held}")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from anywarp.compiler.attributes import Barrier
 from anywarp.compiler.ir import Const, Kernel, Specialisation, Terminator
 from anywarp.compiler.layout import align_up
 
@@ -39,7 +40,7 @@ def plan_barriers(kernel: Kernel, specialisation: Specialisation) -> BarrierPlan
     any_number = None in numbers
     counted = {n.bits if isinstance(n, Const) else None for n in arrivals}
     counted |= {n for n, end in zip(numbers, found, strict=True) if not waits_for_all(end, specialisation)}
-    reducing = {n for n, end in zip(numbers, found, strict=True) if str(end.attrs["kind"]).startswith("red")}
+    reducing = {n for n, end in zip(numbers, found, strict=True) if Barrier.of(end).kind.startswith("red")}
     every = frozenset(range(COUNT))
     if None in counted or (any_number and counted):
         counted = set(every)
@@ -58,12 +59,12 @@ def plan_barriers(kernel: Kernel, specialisation: Specialisation) -> BarrierPlan
 
 def is_block_barrier(end: Terminator) -> bool:
     """Tell whether threads of the whole block meet at a terminator."""
-    return end.name == "barrier" and end.attrs.get("kind") != "yield" and not end.attrs.get("warp")
+    return isinstance(end.attrs, Barrier) and end.attrs.kind != "yield" and not end.attrs.warp
 
 
 def waits_for_all(end: Terminator, specialisation: Specialisation) -> bool:
     """Tell whether all threads of the block arrive at a barrier, and wait."""
-    if end.attrs.get("kind") == "arrive":
+    if Barrier.of(end).kind == "arrive":
         return False
     count, shape = end.args[1], specialisation.block
     if count is None:

@@ -13,6 +13,7 @@ from anywarp.compiler.amdgpu.emitter import SHARED, Emitter
 from anywarp.compiler.amdgpu.pointers import variable
 from anywarp.compiler.amdgpu.special import threads
 from anywarp.compiler.amdgpu.warp_words import ballot
+from anywarp.compiler.attributes import Barrier
 from anywarp.compiler.ir import Const, Op, Terminator, Value
 from anywarp.compiler.simd.text import Text
 
@@ -24,11 +25,11 @@ _ARRIVED, _PHASE, _SUMS = 0, 4, 8
 
 def emit_barrier(e: Emitter, end: Terminator) -> None:
     """Emit the waiting of a terminator; the caller goes on to its target. A reduction's result is left in `e.barrier_results`."""
-    kind = str(end.attrs.get("kind"))
+    kind = Barrier.of(end).kind
     if kind == "yield":
         e.t.call("void", "llvm.amdgcn.wave.barrier")  # keeps what others wait for from being moved behind the loop
         return
-    if end.attrs.get("warp"):
+    if Barrier.of(end).warp:
         emit_crossing(e, end)
         warp_barrier(e)
         return
@@ -140,7 +141,7 @@ def _counted(e: Emitter, end: Terminator, number: Value, term: str | None) -> st
     now, sums = _phase(e, number)
     odd = t.cast("trunc", "i32", now, "i1")
     own, other = (t.pick(0, odd, SHARED, a, b) for a, b in ((sums[1], sums[0]), (sums[0], sums[1])))
-    wait = end.attrs["kind"] != "arrive"
+    wait = Barrier.of(end).kind != "arrive"
     _arrive(e, number, end.args[1], now, term, (own, other), wait=wait)
     t.do(_ACQUIRE)
     return t.let(f"load atomic i32, {SHARED} {own} {_SCOPE}, align 4") if term is not None else ""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from anywarp.compiler.amdgpu.atomics import Atomics
 from anywarp.compiler.amdgpu.emitter import SIZE, Emitter
 from anywarp.compiler.amdgpu.places import Places
+from anywarp.compiler.attributes import Service
 from anywarp.compiler.ir import Op
 from anywarp.compiler.simd.text import LLVM_TYPE
 from anywarp.ptx.isa.ops import Type
@@ -33,7 +34,7 @@ class Bulk:
         e = self.e
         to, source = (self.places.pointer("generic", a) for a in op.args[:2])
         size = e.value(op.args[2])
-        kind, _, type = str(op.attrs["name"]).removeprefix("bulk_").partition("_")
+        kind, _, type = Service.of(op).name.removeprefix("bulk_").partition("_")
         if kind == "mask":
             self._each("0", size, 1, lambda at: self._masked(to, source, at, e.value(op.args[3])))
         elif kind in ("copy", "zero"):

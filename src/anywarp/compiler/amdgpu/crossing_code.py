@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from anywarp.compiler.amdgpu import services
-from anywarp.compiler.amdgpu.crossings import AGAIN, MARK, mask_of
+from anywarp.compiler.amdgpu.crossings import mask_of
 from anywarp.compiler.amdgpu.emitter import LOCAL, SHARED, Emitter
 from anywarp.compiler.amdgpu.special import linear_thread
 from anywarp.compiler.amdgpu.warp_words import ballot, word_of_warp
 from anywarp.compiler.artifact import REASONS
+from anywarp.compiler.attributes import Waiting
 from anywarp.compiler.ir import Op, Terminator
 from anywarp.compiler.simd.text import Text
 
@@ -21,13 +22,13 @@ CROSSED = REASONS.index(
 
 def emit_crossing(e: Emitter, one: Op | Terminator) -> None:
     """Emit what is asked at a marked place; nothing for others."""
-    mark = one.attrs.get(MARK)
-    if mark is None:
+    watched = Waiting.of(one).watched
+    if watched is None:
         return
     t, mask = e.t, e.value(mask_of(one))
     lacked = _lacked(e)
     before = t.let(f"load i32, {LOCAL} {lacked}, align 4")
-    if mark == "all":
+    if not watched.apart:
         bad = t.two("icmp ne", "i32", t.two("and", "i32", before, mask), "0")
         _stop_if(e, bad, one)
         return
@@ -56,7 +57,9 @@ def _stop_if(e: Emitter, bad: str, one: Op | Terminator) -> None:
     stop, on = t.fresh("crossed"), t.fresh("on")
     t.do(f"br i1 {bad}, label %{stop}, label %{on}")
     t.start(stop)
-    services.stop(e, str(ELSEWHERE if one.attrs[AGAIN] else CROSSED), str(int(one.attrs.get("line", 0))))
+    waiting = Waiting.of(one)
+    again = waiting.watched is not None and waiting.watched.again
+    services.stop(e, str(ELSEWHERE if again else CROSSED), str(waiting.line or 0))
     t.do("unreachable")
     t.start(on)
 

@@ -11,19 +11,16 @@ the latter in shared memory, where lanes find them that never meet the others. K
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anywarp.compiler.analysis import meetings, parts_lanes
+from anywarp.compiler.attributes import Barrier, Converge, Waiting, Watched
 from anywarp.compiler.cfg import ControlFlow, control_flow
-from anywarp.compiler.divergence import gathers, influence, waits
+from anywarp.compiler.divergence import gathers, influence, is_warp_barrier, waits
 from anywarp.compiler.ir import CONVERGE, Const, Kernel, Op, Specialisation, Terminator, Value
 from anywarp.compiler.layout import align_up
 from anywarp.compiler.shapes import Analysis
 
-MARK = "crossing"
-"""Attribute of what is watched: "some" where a part of the warp's lanes may come, "all" where all of them do."""
-AGAIN = "again"
-"""Attribute beside it: lanes can come to the same instruction only, at another trip of a loop."""
 RECORD = 8
 """Bytes of shared memory of a warp: which of its lanes have gone on without others, and without which."""
 WARP, MOST_THREADS = 32, 1024
@@ -42,13 +39,21 @@ def watch_crossings(kernel: Kernel, analysis: Analysis) -> None:
     trips = apart & meetings(flow).keys()
     for node in crossed | trips:
         block = flow.blocks[node]
-        mark, before = "some" if node in apart else "all", list[Value]()
-        ends = [block.terminator] if block.terminator.name == "barrier" and block.terminator.attrs.get("warp") else []
+        before = list[Value]()
+        ends = [block.terminator] if is_warp_barrier(block) else []
         for one in (*(op for op in block.ops if op.name == CONVERGE), *ends):
             mask = mask_of(one)
             if not any(_same(mask, m) for m in before):
-                one.attrs[MARK], one.attrs[AGAIN] = mark, node not in crossed
+                _watch(one, Watched(node in apart, node not in crossed))
                 before.append(mask)  # who comes to the first of a block comes to all of it
+
+
+def _watch(one: Op | Terminator, how: Watched) -> None:
+    attrs = one.attrs
+    if isinstance(attrs, Converge):
+        one.attrs = replace(attrs, watched=how)
+    else:
+        one.attrs = replace(Barrier.of(one), watched=how)
 
 
 def _same(a: Value, b: Value) -> bool:
@@ -109,7 +114,11 @@ class _Crossings:
 
 def record_bytes(kernel: Kernel, specialisation: Specialisation, used: int) -> tuple[int, int]:
     """Return where the records of the warps begin in shared memory, of which `used` bytes are taken, and how many bytes they add to it."""
-    some = any(op.attrs.get(MARK) == "some" for block in kernel.blocks for op in (*block.ops, block.terminator))
+    some = any(
+        isinstance(one.attrs, Waiting) and one.attrs.watched is not None and one.attrs.watched.apart
+        for block in kernel.blocks
+        for one in (*block.ops, block.terminator)
+    )
     if not some:
         return used, 0
     shape = specialisation.block

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from anywarp.compiler.amdgpu.emitter import Emitter
+from anywarp.compiler.amdgpu.matrix_accumulators import is_native, is_whole
 from anywarp.compiler.amdgpu.matrix_convert import expand_sparse
 from anywarp.compiler.amdgpu.matrix_moves import Mover
 from anywarp.compiler.amdgpu.matrix_products import Fragment, Multiply
 from anywarp.compiler.amdgpu.matrix_software import SoftwareProduct, Where
 from anywarp.compiler.amdgpu.matrix_units import Choice, choose
+from anywarp.compiler.attributes import MatrixLayout, MatrixProduct
 from anywarp.compiler.ir import Op
 from anywarp.compiler.simd.text import Text
 from anywarp.ptx.isa.matrix_forms import (
@@ -30,7 +32,7 @@ from anywarp.ptx.isa.matrix_forms import (
 
 def emit_matrix(e: Emitter, op: Op) -> None:
     """Emit a product: D = A B + C."""
-    p: Product = op.attrs["product"]
+    p: Product = MatrixProduct.of(op).product
     _Product(e, op, p).emit()
 
 
@@ -55,7 +57,7 @@ class _Product:
         return self.t.cast("bitcast", "float", name, "i32") if value.type == "f32" else name
 
     def emit(self) -> None:
-        if self.op.attrs.get("native"):
+        if is_native(self.op):
             self.e.define_all(self.op, self._in_place())
             return
         p = self.p
@@ -161,7 +163,7 @@ class _Product:
         """Return the products of all elements of D, by instructions of the whole wave."""
         e, t = self.e, self.t
         factors = {side: [x for name in self.names[side] for x in self._words(name, side)] for side in "ab"}
-        apart = e.wave == 64 and not self.op.attrs.get("whole")
+        apart = e.wave == 64 and not is_whole(self.op)
         if apart:
             factors = {side: [whole_wave(t, x) for x in names] for side, names in factors.items()}
             lane = _any_lane(e)
@@ -225,7 +227,7 @@ def emit_layout(e: Emitter, op: Op) -> None:
         raise AssertionError("sums of no instruction")
     multiply = Multiply(t, p, choice, e.wave_lane)
     words = [t.cast("bitcast", "float", e.value(x), "i32") if real else e.value(x) for x in op.args]
-    words = (multiply.to_places if op.attrs["into"] else multiply.from_places)(words)
+    words = (multiply.to_places if MatrixLayout.of(op).into else multiply.from_places)(words)
     e.define_all(op, [t.cast("bitcast", "i32", x, "float") if real else x for x in words])
 
 

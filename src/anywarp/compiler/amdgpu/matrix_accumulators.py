@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from anywarp.compiler.amdgpu.architectures import Architecture
 from anywarp.compiler.amdgpu.matrix_units import choose
+from anywarp.compiler.attributes import Element, MatrixLayout, MatrixProduct
 from anywarp.compiler.ir import Block, Const, Kernel, Op, Phi, Specialisation, Value
 from anywarp.compiler.shapes import Analysis
 from anywarp.ptx.isa.matrix_forms import Product
@@ -19,23 +21,42 @@ from anywarp.ptx.isa.matrix_forms import Product
 MOST_REGISTERS = 128
 """Of the 256 of a lane, those that sums between trips of a loop may take; factors and addresses need the others."""
 
+
+@dataclass(frozen=True, slots=True)
+class PlacedProduct(MatrixProduct):
+    """A product of which it is known whether the `whole` wave reaches it; the sums of a `native` one stay as the instruction leaves them."""
+
+    whole: bool
+    native: bool = False
+
+
+def is_native(op: Op) -> bool:
+    """Whether a product takes and leaves its sums in the places of a matrix instruction."""
+    return isinstance(op.attrs, PlacedProduct) and op.attrs.native
+
+
+def is_whole(op: Op) -> bool:
+    """Whether the whole wave is known to reach a product."""
+    return isinstance(op.attrs, PlacedProduct) and op.attrs.whole
+
+
 Set: TypeAlias = "tuple[Value, ...]"
 """The registers of one fragment, in order."""
 
 
 def keep_accumulators(kernel: Kernel, analysis: Analysis, specialisation: Specialisation, arch: Architecture) -> None:
-    """Mark products that the whole wave reaches (attrs whole), and let sums stay in place where that serves (attrs native).
+    """Note which products the whole wave reaches, and let sums stay in place where that serves.
 
-    Adds operations `matrix_layout` (attrs product, into: whether into the instruction's places). Done once per kernel.
+    Adds operations `matrix_layout`. Done once per kernel.
     """
     products = [(block, op) for block in kernel.blocks for op in block.ops if op.name == "matrix"]
-    if not products or any("whole" in op.attrs for _, op in products):
+    if not products or any(isinstance(op.attrs, PlacedProduct) for _, op in products):
         return
     shape = specialisation.block
     full = shape is not None and shape[0] * shape[1] * shape[2] % arch.wave == 0 and analysis.lanes == arch.wave
     whole = {block for block in kernel.blocks if full and block not in analysis.divergent_blocks}
     for block, op in products:
-        op.attrs["whole"] = block in whole
+        op.attrs = PlacedProduct(MatrixProduct.of(op).product, block in whole)
     _Accumulators(kernel, whole, arch).run([op for block, op in products if block in whole])
 
 
@@ -62,14 +83,14 @@ class _Accumulators:
             for op in block.ops:
                 self.home[op] = block
                 if op.name == "element" and isinstance(op.args[0], Op):
-                    self.elements.setdefault(op.args[0], {})[int(op.attrs["index"])] = op
+                    self.elements.setdefault(op.args[0], {})[Element.of(op).index] = op
         self.owner: dict[Value, Set] = {}
         self.sets: dict[Set, str] = {}
         """Native sets and their kind; sets of one kind lie alike."""
 
     def run(self, products: list[Op]) -> None:
         """Find the native sets, then rewrite."""
-        good = [op for op in products if native_product(op.attrs["product"], self.arch) and self._results(op)]
+        good = [op for op in products if native_product(MatrixProduct.of(op).product, self.arch) and self._results(op)]
         self._spread(good)
         if self._too_many():
             self.sets = {}
@@ -79,7 +100,7 @@ class _Accumulators:
         self.sets = {}
         self._spread(native)
         for op in native:
-            op.attrs["native"] = True
+            op.attrs = replace(PlacedProduct.of(op), native=True)
         self._bring_in(native)
         self._bring_out()
 
@@ -110,13 +131,13 @@ class _Accumulators:
         return str(op.type)
 
     def _results(self, op: Op) -> Set:
-        count = op.attrs["product"].distinct("d")
+        count = MatrixProduct.of(op).product.distinct("d")
         found = self.elements.get(op, {})
         rest = [found.get(i) for i in range(1, count)]
         return (op, *(x for x in rest if x is not None)) if all(x is not None for x in rest) else ()
 
     def _sums(self, op: Op) -> Set:
-        p: Product = op.attrs["product"]
+        p: Product = MatrixProduct.of(op).product
         first = p.distinct("a") + p.distinct("b")
         return tuple(op.args[first : first + p.distinct("c")])
 
@@ -162,7 +183,7 @@ class _Accumulators:
                         assert isinstance(phi, Phi)
                         phi.incoming[source] = new
         for op in products:
-            p: Product = op.attrs["product"]
+            p: Product = MatrixProduct.of(op).product
             first = p.distinct("a") + p.distinct("b")
             made = self._converted(self._sums(op), self._kind(op), self.home[op], op)
             op.args[first : first + len(made)] = made
@@ -175,8 +196,8 @@ class _Accumulators:
         return self._layout(values, True, block, at)
 
     def _layout(self, values: Set, into: bool, block: Block, at: int) -> Set:
-        first = Op("matrix_layout", values[0].type, list(values), {"into": into, "count": len(values)})
-        rest = [Op("element", v.type, [first], {"index": i}) for i, v in enumerate(values) if i]
+        first = Op("matrix_layout", values[0].type, list(values), MatrixLayout(into, len(values)))
+        rest = [Op("element", v.type, [first], Element(i)) for i, v in enumerate(values) if i]
         block.ops[at:at] = [first, *rest]
         return (first, *rest)
 
@@ -204,11 +225,11 @@ class _Accumulators:
         return out
 
     def _reads(self, op: Op, values: set[Value]) -> bool:
-        if op.name == "element" or (op.name == "matrix_layout" and not op.attrs["into"]):
+        if op.name == "element" or (op.name == "matrix_layout" and not MatrixLayout.of(op).into):
             return False
         args = op.args
-        if op.attrs.get("native"):
-            p: Product = op.attrs["product"]
+        if is_native(op):
+            p: Product = MatrixProduct.of(op).product
             args = args[: p.distinct("a") + p.distinct("b")]
         return any(a in values for a in args) or op.guard in values
 
@@ -219,8 +240,8 @@ def _replace(user: Op | Phi | Block, made: dict[Value, Value]) -> None:
             user.incoming[source] = made.get(value, value)
     elif isinstance(user, Block):
         user.terminator.args = [a if a is None else made.get(a, a) for a in user.terminator.args]
-    elif user.attrs.get("native"):
-        p: Product = user.attrs["product"]
+    elif is_native(user):
+        p: Product = MatrixProduct.of(user).product
         count = p.distinct("a") + p.distinct("b")
         user.args[:count] = [made.get(a, a) for a in user.args[:count]]
     else:

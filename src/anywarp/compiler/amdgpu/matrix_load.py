@@ -5,6 +5,7 @@ from __future__ import annotations
 from anywarp.compiler.amdgpu.emitter import Emitter
 from anywarp.compiler.amdgpu.places import Places
 from anywarp.compiler.amdgpu.warp import read_lane_of
+from anywarp.compiler.attributes import InSpace, MatrixLoad
 from anywarp.compiler.ir import Op
 from anywarp.compiler.simd.text import LLVM_TYPE
 
@@ -17,8 +18,8 @@ class MatrixLoads:
 
     def load(self, op: Op) -> None:
         """Emit a load: lane 4r + c gets elements 2c and 2c + 1 of row (transposed: column) r of each matrix."""
-        e, count = self.e, int(op.attrs["count"])
-        one = self._column if op.attrs["transposed"] else self._row
+        e, count = self.e, MatrixLoad.of(op).count
+        one = self._column if MatrixLoad.of(op).transposed else self._row
         e.define_all(op, e.guarded(op, lambda: [("i32", one(op, j)) for j in range(count)]))
 
     def _row(self, op: Op, j: int) -> str:
@@ -46,6 +47,6 @@ class MatrixLoads:
             offset = t.cast("zext", "i32", offset, "i64")
         place = Op("add", address.type, [])
         e.define(place, t.two("add", held, start, offset))
-        space = self.places.space(str(op.attrs["space"]), address)
+        space = self.places.space(InSpace.of(op).space, address)
         pointer_type, pointer = self.places.pointer(space, place)
         return t.let(f"load {type}, {pointer_type} {pointer}, align {align}")

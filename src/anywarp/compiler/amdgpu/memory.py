@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from anywarp.compiler.amdgpu.emitter import INVARIANT, SIZE, Emitter
 from anywarp.compiler.amdgpu.places import Places
+from anywarp.compiler.attributes import Access, Fence, InSpace, MemoryAccess, Parameter
 from anywarp.compiler.ir import Op
 from anywarp.compiler.simd.text import LLVM_TYPE
 
@@ -29,19 +30,19 @@ class Memory:
         """Emit a kernel's parameter."""
         if op.type == "i1":
             raise NotImplementedError("a parameter of type i1")
-        self.e.define(op, self.e.argument(int(op.attrs["offset"]), LLVM_TYPE[op.type]))
+        self.e.define(op, self.e.argument(Parameter.of(op).offset, LLVM_TYPE[op.type]))
 
     def load(self, op: Op) -> None:
         """Emit a load of one or more adjacent elements."""
         e, t = self.e, self.e.t
-        element, size, count = LLVM_TYPE[op.type], SIZE[op.type], int(op.attrs.get("count", 1))
+        element, size, count = LLVM_TYPE[op.type], SIZE[op.type], MemoryAccess.of(op).count
 
         def one_by_one() -> list[tuple[str, str]]:
             return [(element, self._atomic_load(op, i * size, element, size)) for i in range(count)]
 
         def whole() -> list[tuple[str, str]]:
-            type, pointer = self.places.pointer(op.attrs["space"], op.args[0])
-            volatile = "volatile " if op.attrs.get("volatile") else ""
+            type, pointer = self.places.pointer(InSpace.of(op).space, op.args[0])
+            volatile = "volatile " if MemoryAccess.of(op).volatile else ""
             known = INVARIANT if type == "ptr addrspace(4)" and not volatile else ""
             if count == 1:
                 return [(element, t.let(f"load {volatile}{element}, {type} {pointer}, align {size * count}{known}"))]
@@ -49,21 +50,21 @@ class Memory:
             found = t.let(f"load {volatile}{vector}, {type} {pointer}, align {size * count}{known}")
             return [(element, t.let(f"extractelement {vector} {found}, i32 {i}")) for i in range(count)]
 
-        ordered = op.attrs.get("order", "weak") != "weak"
+        ordered = Access.of(op).order != "weak"
         e.define_all(op, e.guarded(op, one_by_one if ordered else whole))
 
     def _atomic_load(self, op: Op, offset: int, element: str, size: int) -> str:
         t = self.e.t
-        type, pointer = self.places.pointer(op.attrs["space"], op.args[0], offset)
+        type, pointer = self.places.pointer(InSpace.of(op).space, op.args[0], offset)
         if size > 8:  # one instruction of 128 bits, which LLVM does not call atomic
             wide = t.let(f"load volatile i128, {type} {pointer}, align {size}")
-            if op.attrs["order"] in ("acquire", "acq_rel", "sc"):
-                t.do(f"fence{SCOPE[op.attrs.get('scope', 'sys')]} acquire")
+            if Access.of(op).order in ("acquire", "acq_rel", "sc"):
+                t.do(f"fence{SCOPE[Access.of(op).scope]} acquire")
             return wide
-        given = str(op.attrs["order"])
+        given = str(Access.of(op).order)
         order = ORDER[_LOAD_ORDER.get(given, given)]
-        scope = SCOPE[op.attrs.get("scope", "sys")]
-        volatile = "volatile " if op.attrs.get("volatile") else ""
+        scope = SCOPE[Access.of(op).scope]
+        volatile = "volatile " if MemoryAccess.of(op).volatile else ""
         word = f"i{8 * size}"
         bits = t.let(f"load atomic {volatile}{word}, {type} {pointer}{scope} {order}, align {size}")
         return bits if element == word else t.cast("bitcast", word, bits, element)
@@ -75,10 +76,10 @@ class Memory:
     def _store(self, op: Op) -> list[tuple[str, str]]:
         e, t, values = self.e, self.e.t, op.args[1:]
         element, size, count = LLVM_TYPE[values[0].type], SIZE[values[0].type], len(op.args) - 1
-        order = str(op.attrs.get("order", "weak"))
-        volatile = "volatile " if op.attrs.get("volatile") else ""
+        order = str(Access.of(op).order)
+        volatile = "volatile " if MemoryAccess.of(op).volatile else ""
         if order == "weak":
-            type, pointer = self.places.pointer(op.attrs["space"], op.args[0])
+            type, pointer = self.places.pointer(InSpace.of(op).space, op.args[0])
             vector, whole = element, e.value(values[0])
             if count > 1:
                 vector, whole = f"<{count} x {element}>", "poison"
@@ -88,22 +89,22 @@ class Memory:
             return []
         if size > 8:
             if order in ("release", "acq_rel", "sc"):
-                t.do(f"fence{SCOPE[op.attrs.get('scope', 'sys')]} release")
+                t.do(f"fence{SCOPE[Access.of(op).scope]} release")
             for i, value in enumerate(values):
-                type, pointer = self.places.pointer(op.attrs["space"], op.args[0], i * size)
+                type, pointer = self.places.pointer(InSpace.of(op).space, op.args[0], i * size)
                 t.do(f"store volatile i128 {e.value(value)}, {type} {pointer}, align {size}")
             return []
         how, word = ORDER[_STORE_ORDER.get(order, order)], f"i{8 * size}"
         for i, value in enumerate(values):
-            type, pointer = self.places.pointer(op.attrs["space"], op.args[0], i * size)
+            type, pointer = self.places.pointer(InSpace.of(op).space, op.args[0], i * size)
             name = e.value(value)
             bits = name if element == word else t.cast("bitcast", element, name, word)
-            scope = SCOPE[op.attrs.get("scope", "sys")]
+            scope = SCOPE[Access.of(op).scope]
             t.do(f"store atomic {volatile}{word} {bits}, {type} {pointer}{scope} {how}, align {size}")
         return []
 
     def fence(self, op: Op) -> None:
         """Emit a fence."""
-        order = op.attrs.get("order", "sc")
+        order = Fence.of(op).order
         name = "acq_rel" if order in ("weak", "relaxed") else ORDER[order]
-        self.e.t.do(f"fence{SCOPE[op.attrs.get('scope', 'sys')]} {name}")
+        self.e.t.do(f"fence{SCOPE[Fence.of(op).scope]} {name}")

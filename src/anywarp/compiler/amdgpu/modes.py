@@ -14,6 +14,7 @@ from math import prod
 from anywarp.compiler import codes
 from anywarp.compiler.amdgpu.barrier_plan import is_block_barrier, plan_barriers
 from anywarp.compiler.analysis import analyse
+from anywarp.compiler.attributes import Barrier, Compare
 from anywarp.compiler.cfg import Loop, control_flow, postdominators
 from anywarp.compiler.divergence import is_warp_barrier
 from anywarp.compiler.gangs import WARP, Gang
@@ -86,7 +87,7 @@ def refuse_turns(kernel: Kernel, specialisation: Specialisation) -> None:
 
 def _adds_apart(kernel: Kernel, specialisation: Specialisation) -> bool:
     """Tell whether the warps of a pair may be at different reductions of the block, or at one that counts threads."""
-    adding = [b for b in kernel.blocks if is_block_barrier(b.terminator) and "red" in str(b.terminator.attrs["kind"])]
+    adding = [b for b in kernel.blocks if is_block_barrier(b.terminator) and "red" in Barrier.of(b.terminator).kind]
     if not adding:
         return False
     plan, found = plan_barriers(kernel, specialisation), _analysed(kernel, specialisation, WAVE)
@@ -196,7 +197,7 @@ class _Waiting:
         if end.name != "branch" or end.targets[0] is end.targets[1]:
             return False
         condition, predicate = end.args[0], "eq" if end.targets[0] is target else "ne"
-        if not isinstance(condition, Op) or condition.name != "icmp" or condition.attrs["predicate"] != predicate:
+        if not isinstance(condition, Op) or condition.name != "icmp" or Compare.of(condition).predicate != predicate:
             return False
         steps = [0] * WARP
         for sign, value in zip((1, -1), condition.args, strict=True):
@@ -234,7 +235,8 @@ def _analysed(kernel: Kernel, specialisation: Specialisation, lanes: int) -> Ana
 
 
 def _yields(block: Block) -> bool:
-    return block.terminator.name == "barrier" and block.terminator.attrs.get("kind") == "yield"
+    end = block.terminator
+    return isinstance(end.attrs, Barrier) and end.attrs.kind == "yield"
 
 
 def _threads(specialisation: Specialisation) -> int:

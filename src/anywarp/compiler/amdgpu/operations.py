@@ -13,6 +13,7 @@ from anywarp.compiler.amdgpu.memory import Memory
 from anywarp.compiler.amdgpu.places import Places
 from anywarp.compiler.amdgpu.services import emit_host_call
 from anywarp.compiler.amdgpu.special import emit_special
+from anywarp.compiler.attributes import Element, Service
 from anywarp.compiler.ir import Op
 
 Handler = Callable[[Emitter, Op], None]
@@ -72,10 +73,10 @@ class Operations:
         handler(self.e, op)
 
     def _host_call(self, op: Op) -> None:
-        if str(op.attrs["name"]).startswith("bulk_"):
+        if Service.of(op).name.startswith("bulk_"):
             self._bulk.emit(op)
         else:
             emit_host_call(self.e, op)
 
     def _element(self, op: Op) -> None:
-        self.e.define(op, self.e.elements[op.args[0]][int(op.attrs["index"])])
+        self.e.define(op, self.e.elements[op.args[0]][Element.of(op).index])

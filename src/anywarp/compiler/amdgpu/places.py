@@ -9,6 +9,7 @@ from __future__ import annotations
 from anywarp.compiler.amdgpu.emitter import CONSTANT, GLOBAL, LOCAL, SHARED, Emitter
 from anywarp.compiler.amdgpu.pointers import Pointers, is_dynamic, sized, variable
 from anywarp.compiler.amdgpu.spaces import spaces_of_addresses
+from anywarp.compiler.attributes import InSpace, Symbol
 from anywarp.compiler.ir import Op, Value
 from anywarp.compiler.simd.text import LLVM_TYPE
 from anywarp.ptx.isa.ops import BITS
@@ -43,7 +44,7 @@ class Places:
 
     def to_generic(self, op: Op) -> None:
         """Emit the generic address of an address in a space."""
-        e, t, space = self.e, self.e.t, str(op.attrs["space"])
+        e, t, space = self.e, self.e.t, InSpace.of(op).space
         source = op.args[0]
         if space in ("shared", "local"):
             type, pointer = self.pointer(space, source)
@@ -59,7 +60,7 @@ class Places:
 
     def from_generic(self, op: Op) -> None:
         """Emit the address within a space: the lower half of an address in shared or local memory."""
-        e, t, space = self.e, self.e.t, str(op.attrs["space"])
+        e, t, space = self.e, self.e.t, InSpace.of(op).space
         source = op.args[0]
         name = sized(e, source, "i64")
         if space in ("shared", "local"):
@@ -71,7 +72,7 @@ class Places:
 
     def is_space(self, op: Op) -> None:
         """Emit whether a generic address falls into a space; what is in no other one is global."""
-        e, t, space = self.e, self.e.t, str(op.attrs["space"])
+        e, t, space = self.e, self.e.t, InSpace.of(op).space
         number = sized(e, op.args[0], "i64")
         pointer = t.cast("inttoptr", "i64", number, "ptr")
 
@@ -99,6 +100,6 @@ class Places:
 
     def symbol(self, op: Op) -> None:
         """Emit a variable's address within its space."""
-        e, t, space = self.e, self.e.t, str(op.attrs["space"])
-        pointer = variable(e, space, int(op.attrs["offset"]), dynamic=is_dynamic(op))
+        e, t, space = self.e, self.e.t, InSpace.of(op).space
+        pointer = variable(e, space, Symbol.of(op).offset, dynamic=is_dynamic(op))
         e.define(op, t.cast("ptrtoint", POINTER[space], pointer, LLVM_TYPE[op.type]))

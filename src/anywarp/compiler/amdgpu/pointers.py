@@ -10,6 +10,7 @@ from __future__ import annotations
 from anywarp.compiler.amdgpu import spaces
 from anywarp.compiler.amdgpu.emitter import CONSTANT, GLOBAL, LOCAL, SHARED, Emitter
 from anywarp.compiler.amdgpu.hidden import hidden_offset
+from anywarp.compiler.attributes import InSpace, Parameter, Symbol
 from anywarp.compiler.ir import Const, Op, Phi, Value
 from anywarp.compiler.simd.text import LLVM_TYPE, Text
 from anywarp.ptx.isa.ops import BITS
@@ -103,9 +104,9 @@ class Pointers:
         """Return an address as a step from another pointer, "" if there is none."""
         e, t, type = self.e, self.e.t, self.type(op)
         if op.name == "param":
-            return e.argument(int(op.attrs["offset"]), type)
+            return e.argument(Parameter.of(op).offset, type)
         if op.name == "symbol":
-            return variable(e, str(op.attrs["space"]), int(op.attrs["offset"]), dynamic=is_dynamic(op))
+            return variable(e, InSpace.of(op).space, Symbol.of(op).offset, dynamic=is_dynamic(op))
         made_of = self._made_of(op)
         if not made_of:
             return ""
@@ -141,7 +142,7 @@ def sized(e: Emitter, value: Value, width: str) -> str:
 
 def is_dynamic(symbol: Op) -> bool:
     """Tell whether a shared variable gets its size with the launch."""
-    return symbol.attrs["space"] == "shared" and symbol.attrs.get("extent", (0, 0))[1] == -1
+    return InSpace.of(symbol).space == "shared" and (Symbol.of(symbol).extent or (0, 0))[1] == -1
 
 
 def variable(e: Emitter, space: str, offset: int, *, dynamic: bool = False) -> str:

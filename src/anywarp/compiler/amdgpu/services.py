@@ -16,6 +16,7 @@ import llvmlite.binding
 from anywarp.compiler.abi import PLACE, RECORD, RECORD_KIND, SERVICES, STATE, STOP
 from anywarp.compiler.amdgpu.emitter import LOCAL, Emitter
 from anywarp.compiler.amdgpu.special import AXES, block_index, thread
+from anywarp.compiler.attributes import Service, Trapped
 from anywarp.compiler.ir import Op, Terminator
 from anywarp.compiler.simd.text import LLVM_TYPE, Text
 
@@ -42,7 +43,7 @@ _TELLS_PLACE = frozenset({"vprintf", "assertfail"})
 
 def emit_host_call(e: Emitter, op: Op) -> None:
     """Emit a call of a service, once per lane whose guard holds. NotImplementedError for one that there is no code for."""
-    name = str(op.attrs["name"])
+    name = Service.of(op).name
     if name not in _TYPES:
         raise NotImplementedError(f"the service {name}")
     result, wanted = _TYPES[name]
@@ -71,7 +72,8 @@ def emit_trap(e: Emitter, end: Terminator) -> None:
 
     `s_trap` would end the process.
     """
-    stop(e, str(int(end.attrs.get("reason", 0))), str(int(end.attrs.get("line", 0))))
+    why = Trapped.of(end)
+    stop(e, str(why.reason), str(why.line))
 
 
 def stop(e: Emitter, reason: str, line: str) -> None:

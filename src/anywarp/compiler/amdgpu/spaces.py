@@ -6,6 +6,7 @@ parameter, which can hold addresses of global memory only. Arithmetic keeps an a
 
 from __future__ import annotations
 
+from anywarp.compiler.attributes import InSpace
 from anywarp.compiler.ir import Const, Kernel, Op, Phi, Undefined, Value
 from anywarp.ptx.isa.ops import BITS
 
@@ -50,9 +51,9 @@ def _state(value: Value, found: dict[Value, str]) -> str:
     assert isinstance(value, Op)
     states = [_of(a, found) for a in value.args]
     if value.name in ("to_generic", "symbol"):
-        return str(value.attrs["space"])
+        return InSpace.of(value).space
     if value.name == "from_generic":
-        return str(value.attrs["space"]) if value.attrs["space"] in SMALL else states[0]
+        return InSpace.of(value).space if InSpace.of(value).space in SMALL else states[0]
     if value.name == "param":
         return MAYBE if value.type == "i64" else DISTANCE
     if value.name == "add":

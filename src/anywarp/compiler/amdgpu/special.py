@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anywarp.compiler.amdgpu.emitter import Emitter
+from anywarp.compiler.attributes import Special
 from anywarp.compiler.ir import CLOCKS, Op
 from anywarp.compiler.simd.text import LLVM_TYPE, Text
 from anywarp.ptx.isa.ops import BITS
@@ -25,7 +26,7 @@ _NANOSECONDS = 10
 
 def emit_special(e: Emitter, op: Op) -> None:
     """Define a special register's value; a cluster is one block."""
-    name = str(op.attrs["name"])
+    name = Special.of(op).name
     value, width = _value(e, name)
     want = BITS[op.type]
     if want == width or value in ("0", "1"):

@@ -16,6 +16,7 @@ import llvmlite.binding
 
 from anywarp.compiler.amdgpu.emitter import LOCAL, Emitter
 from anywarp.compiler.amdgpu.services import stop
+from anywarp.compiler.attributes import TextureAccess
 from anywarp.compiler.ir import Op
 from anywarp.ptx.isa.texture_form import KINDS, form_of
 
@@ -69,7 +70,7 @@ class HipTexture(ctypes.Structure):
 
 def emit_texture(e: Emitter, op: Op) -> None:
     """Emit a texture or surface instruction of the lanes whose guard holds; a fault of one ends the kernel with its reason."""
-    results = int(op.attrs["results"])
+    results = TextureAccess.of(op).results
     values = e.guarded(op, lambda: [("i32", x) for x in _call(e, op, results)])
     if values:
         e.define_all(op, values)
@@ -78,7 +79,7 @@ def emit_texture(e: Emitter, op: Op) -> None:
 
 
 def _call(e: Emitter, op: Op, results: int) -> list[str]:
-    t, form, named = e.t, int(op.attrs["form"]), int(op.attrs["objects"])
+    t, form, named = e.t, TextureAccess.of(op).form, TextureAccess.of(op).objects
     objects, words = op.args[:named], op.args[named:]
     given, found = _room(e, "words"), _room(e, "results")
     for n, word in enumerate(words):

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from anywarp.compiler.amdgpu.barrier_plan import BarrierPlan, is_block_barrier
 from anywarp.compiler.artifact import REASONS
+from anywarp.compiler.attributes import Barrier, Compare, IntegerPredicate, Trapped
 from anywarp.compiler.cfg import arrange_blocks, control_flow, dominance_frontiers
 from anywarp.compiler.ir import CONVERGE, Block, Const, Kernel, Op, Phi, Terminator, Undefined, Value
 from anywarp.compiler.place_phis import place_phis
@@ -77,9 +78,7 @@ class _Turns:
             rest.ops, rest.terminator = block.ops[at + 1 :], block.terminator
             mask = block.ops[at].args[0]
             block.ops = block.ops[:at]
-            block.terminator = Terminator(
-                "barrier", [mask], [rest], {"kind": "meet", "warp": True}, rest.terminator.span
-            )
+            block.terminator = Terminator("barrier", [mask], [rest], Barrier("meet", True), rest.terminator.span)
             self._moved(block, rest)
             self.kernel.blocks.insert(self.kernel.blocks.index(block) + 1, rest)
             block = rest
@@ -87,26 +86,24 @@ class _Turns:
     def _look_again(self, block: Block) -> None:
         """Part waiting at a barrier that counts threads: the warp arrives when all its lanes are there, then looks on every trip."""
         end = block.terminator
-        if not is_block_barrier(end) or not self._counted(end) or end.attrs["kind"] not in ("sync", "arrive"):
+        if not is_block_barrier(end) or not self._counted(end) or Barrier.of(end).kind not in ("sync", "arrive"):
             return
         arrive, look, behind = Block(f"{block.name}.arrive"), Block(f"{block.name}.look"), Block(f"{block.name}.passed")
         number = end.args[0]
         assert number is not None
         phase = Op("barrier_arrive", "i32", [number, *(a for a in end.args[1:2] if a is not None)])
         arrive.ops = [phase]
-        block.terminator = Terminator(
-            "barrier", [Const("i32", -1)], [arrive], {"kind": "meet", "warp": True}, span=end.span
-        )
+        block.terminator = Terminator("barrier", [Const("i32", -1)], [arrive], Barrier("meet", True), span=end.span)
         behind.terminator = Terminator("jump", [], end.targets, span=end.span)
-        arrive.terminator = Terminator("jump", [], [look if end.attrs["kind"] == "sync" else behind], span=end.span)
+        arrive.terminator = Terminator("jump", [], [look if Barrier.of(end).kind == "sync" else behind], span=end.span)
         look.ops = [Op("barrier_passed", "i1", [number, phase])]
         look.terminator = Terminator("branch", [look.ops[0]], [behind, look], span=end.span)
         for phi in end.targets[0].phis:
             phi.incoming[behind] = phi.incoming.pop(block)
         self.kernel.blocks += [arrive, behind]
-        if end.attrs["kind"] == "sync":
+        if Barrier.of(end).kind == "sync":
             again = Block(f"{block.name}.again")
-            again.terminator = Terminator("barrier", [], [look], {"kind": "yield", "warp": False}, span=end.span)
+            again.terminator = Terminator("barrier", [], [look], Barrier("yield", False), span=end.span)
             look.terminator.targets[1] = again
             self.kernel.blocks += [look, again]
 
@@ -132,7 +129,7 @@ class _Turns:
             if block.terminator.name == "barrier":
                 out.update(loop.header for loop in flow.nest.around(node))
         for block in flow.blocks:
-            if block.terminator.attrs.get("kind") == "yield":
+            if _yields(block):
                 block.terminator = Terminator("jump", [], block.terminator.targets, span=block.terminator.span)
         return [flow.blocks[node] for node in sorted(out)]
 
@@ -146,15 +143,15 @@ class _Turns:
             if end.name != "barrier":
                 continue
             behind = Block(f"behind.{block.name}")
-            behind.terminator = Terminator(end.name, end.args, end.targets, dict(end.attrs), end.span)
+            behind.terminator = Terminator(end.name, end.args, end.targets, end.attrs, end.span)
             target = end.targets[0]
             for phi in target.phis:
                 phi.incoming[behind] = phi.incoming.pop(block)
             end.targets = [behind]
             self.kernel.blocks.append(behind)
-            if end.attrs.get("warp"):
-                warp.append(_Place(behind, end.args[0] or Const("i32", -1), end.attrs["kind"] != "meet"))
-                if end.attrs["kind"] == "meet":
+            if Barrier.of(end).warp:
+                warp.append(_Place(behind, end.args[0] or Const("i32", -1), Barrier.of(end).kind != "meet"))
+                if Barrier.of(end).kind == "meet":
                     behind.terminator = Terminator("jump", [], [target], span=end.span)
             elif self._plain(end):
                 plain.append(_Place(behind))
@@ -171,7 +168,7 @@ class _Turns:
 
     def _plain(self, end: Terminator) -> bool:
         """Tell whether a barrier is nothing but the hardware's."""
-        return is_block_barrier(end) and end.attrs["kind"] == "sync" and not self._counted(end)
+        return is_block_barrier(end) and Barrier.of(end).kind == "sync" and not self._counted(end)
 
     # --- the loop -----------------------------------------------------------------------------------------------------
 
@@ -206,7 +203,7 @@ class _Turns:
         head, body, pick, leave = Block(_NAME), Block("turns.body"), Block("turns.pick"), Block("turns.done")
         self.sets.setdefault(entry, []).extend([(state, _number(0)), (self.mask, _number(0))])
         entry.terminator = Terminator("jump", [], [head])
-        latch.terminator = Terminator("barrier", [], [head], {"kind": "yield", "warp": False})
+        latch.terminator = Terminator("barrier", [], [head], Barrier("yield", False))
         over = _compare("eq", state, done)
         head.ops = [over]
         head.terminator = Terminator("branch", [over], [leave, body])
@@ -221,9 +218,7 @@ class _Turns:
             if plain:
                 meet = Block("turns.barrier")
                 number = next(n for n in range(16) if n not in self.plan.counted)
-                meet.terminator = Terminator(
-                    "barrier", [_number(number), None, None], [pick], {"kind": "sync", "warp": False}
-                )
+                meet.terminator = Terminator("barrier", [_number(number), None, None], [pick], Barrier("sync", False))
                 body.terminator = Terminator("branch", [together], [meet, pick])
                 added.append(meet)
             ready = _append(pick, Op("or", "i1", [ready, together]))
@@ -238,7 +233,7 @@ class _Turns:
             body.ops.append(live)
             absent = _append(pick, Op("and", "i32", [live, _append(pick, Op("not", "i32", [here]))]))
             missing = _append(pick, Op("and", "i32", [absent, self.mask]))
-            nobody = _append(pick, Op("icmp", "i1", [missing, _number(0)], {"predicate": "eq"}))
+            nobody = _append(pick, Op("icmp", "i1", [missing, _number(0)], Compare("eq")))
             ready = _append(pick, Op("or", "i1", [ready, _append(pick, Op("and", "i1", [met, nobody]))]))
             ready = self._nobody_ready(pick, ready, added)
             pick = added[-1]
@@ -269,17 +264,22 @@ class _Turns:
         stop, on = Block("turns.stuck"), Block("turns.on")
         stuck = _append(pick, Op("wave_all", "i1", [_append(pick, Op("not", "i1", [ready]))]))
         pick.terminator = Terminator("branch", [stuck], [stop, on])
-        stop.terminator = Terminator("trap", [], [], {"reason": STUCK, "line": 0})
+        stop.terminator = Terminator("trap", [], [], Trapped(STUCK, 0))
         added += [pick, stop, on]
         return ready
+
+
+def _yields(block: Block) -> bool:
+    attrs = block.terminator.attrs
+    return isinstance(attrs, Barrier) and attrs.kind == "yield"
 
 
 def _number(bits: int) -> Const:
     return Const("i32", bits)
 
 
-def _compare(predicate: str, value: Value, bits: int) -> Op:
-    return Op("icmp", "i1", [value, _number(bits)], {"predicate": predicate})
+def _compare(predicate: IntegerPredicate, value: Value, bits: int) -> Op:
+    return Op("icmp", "i1", [value, _number(bits)], Compare(predicate))
 
 
 def _append(block: Block, op: Op) -> Op:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from anywarp.compiler.amdgpu.crossing_code import emit_crossing
 from anywarp.compiler.amdgpu.emitter import Emitter
 from anywarp.compiler.amdgpu.warp_words import ballot
+from anywarp.compiler.attributes import Reduction, Special
 from anywarp.compiler.ir import Const, Op, Value
 from anywarp.compiler.simd.text import LLVM_TYPE
 
@@ -106,7 +107,7 @@ def emit_match(e: Emitter, op: Op) -> None:
 
 def emit_reduce(e: Emitter, op: Op) -> None:
     """Emit a reduction over the lanes that are on and named in each lane's mask: a butterfly if all 32 are, else one by one."""
-    t, how = e.t, str(op.attrs["op"])
+    t, how = e.t, Reduction.of(op).op
     value, members, on = e.value(op.args[0]), e.value(op.args[1]), _on(e, op)
     everyone = t.two("icmp eq", "i32", members, "-1")
     whole = ballot(e, everyone if on == "true" else t.two("and", "i1", everyone, on))
@@ -139,7 +140,7 @@ def _exchanged(index: Value) -> int | None:
     if not isinstance(index, Op) or index.name != "xor" or not isinstance(index.args[1], Const):
         return None
     lane, distance = index.args[0], index.args[1].bits
-    own = isinstance(lane, Op) and lane.name == "special" and lane.attrs["name"] == "laneid"
+    own = isinstance(lane, Op) and lane.name == "special" and Special.of(lane).name == "laneid"
     return distance if own and 0 < distance < 32 else None
 
 

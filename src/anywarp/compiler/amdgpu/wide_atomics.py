@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from anywarp.compiler.abi import SERVICES, STATE
 from anywarp.compiler.amdgpu.emitter import GLOBAL, Emitter
+from anywarp.compiler.attributes import AtomicAccess
 from anywarp.compiler.ir import Op
 
 _LOCK = STATE.offset("wide_lock")
@@ -32,7 +33,7 @@ def emit_wide(e: Emitter, op: Op, type: str, pointer: str) -> str:
         t.start(inside)
         old = t.let(f"load volatile i128, {type} {pointer}, align 16")
         new = values[0]
-        if op.attrs["op"] == "cas":
+        if AtomicAccess.of(op).op == "cas":
             new = t.pick(0, t.two("icmp eq", "i128", old, values[0]), "i128", values[1], old)
         t.do(f"store volatile i128 {new}, {type} {pointer}, align 16")
         t.do(f"store atomic i32 0, {GLOBAL} {lock} {_ORDERED} release, align 4")

@@ -6,6 +6,7 @@ left out, and a load gives zero. So the program goes on and later faults are fou
 
 from __future__ import annotations
 
+from anywarp.compiler.attributes import Access, Barrier, Checked, InSpace, MemoryAccess, Service, Symbol
 from anywarp.compiler.ir import Block, Const, Kernel, Op, Specialisation, Value
 from anywarp.compiler.sites import ALIGNED, ARRIVES, BULK, COUNTED, STRONG, Site
 from anywarp.compiler.uses import substitute
@@ -36,13 +37,13 @@ def _checked(kernel: Kernel, block: Block, checks: frozenset[str], replaced: dic
     for op in block.ops:
         if op.name == "check":  # of member masks, made by lowering
             if "sync" in checks:
-                op.attrs = {"site": _number(kernel, Site("members", op.span))}
+                op.attrs = Checked(_number(kernel, Site("members", op.span)))
                 out.append(op)
             continue
         check = _access(kernel, op, checks)
         if check is not None:
             out.append(check)
-        elif op.name == "host_call" and str(op.attrs["name"]).startswith("bulk_") and checks & _ACCESSES:
+        elif op.name == "host_call" and Service.of(op).name.startswith("bulk_") and checks & _ACCESSES:
             out += _bulk(kernel, op, "memory" in checks)
         out.append(op)
         if check is not None and "memory" in checks:
@@ -66,16 +67,16 @@ def _access(kernel: Kernel, op: Op, checks: frozenset[str]) -> Op | None:
     """Return the check of an access, None for what is not watched."""
     if op.name not in ("load", "store", "atomic") or not checks & _ACCESSES:
         return None
-    space = op.attrs["space"]
+    space = InSpace.of(op).space
     if not checks & {"memory", "init"} and space not in ("shared", "generic"):
         return None
     element = op.type if op.name == "load" else op.args[1].type
-    count = 1 if op.name == "atomic" else int(op.attrs.get("count", 1))
-    strong = op.name == "atomic" or op.attrs.get("volatile") or op.attrs.get("order", "weak") != "weak"
+    count = 1 if op.name == "atomic" else MemoryAccess.of(op).count
+    strong = op.name == "atomic" or Access.of(op).strong
     extent = _extent(op.args[0], space)
     site = Site(op.name, op.span, space, BITS[element] // 8 * count, count, STRONG if strong else 0, extent)
     values = op.args[1:] if op.name == "store" and "race" in checks and space in ("shared", "generic") else []
-    return Op("check", "i1", [op.args[0], *values], {"site": _number(kernel, site)}, op.guard, op.span)
+    return Op("check", "i1", [op.args[0], *values], Checked(_number(kernel, site)), op.guard, op.span)
 
 
 def _bulk(kernel: Kernel, op: Op, restricting: bool) -> list[Op]:
@@ -87,7 +88,7 @@ def _bulk(kernel: Kernel, op: Op, restricting: bool) -> list[Op]:
         if kind == "load" and source is target:  # a fill
             continue
         number = _number(kernel, Site(kind, op.span, "generic", 0, 1, STRONG | BULK))
-        out.append(Op("check", "i1", [address, size], {"site": number, "numbers": True}, guard, op.span))
+        out.append(Op("check", "i1", [address, size], Checked(number, True), guard, op.span))
         guard = out[-1] if restricting else guard
     op.guard = guard
     return out
@@ -107,9 +108,10 @@ def _extent(address: Value, space: str) -> tuple[int, int] | None:
         if budget < 0:
             return None
         if value.name == "symbol":
-            if "extent" not in value.attrs:
+            symbol = Symbol.of(value)
+            if symbol.extent is None:
                 return None
-            found.add((value.attrs["space"], value.attrs["extent"]))
+            found.add((symbol.space, symbol.extent))
         elif value.name in ("add", "to_generic", "from_generic", "zext", "sext"):
             work += value.args
         elif value.name == "sub":
@@ -129,20 +131,21 @@ def _end(kernel: Kernel, block: Block, checks: frozenset[str]) -> list[Op]:
     if not checks & _SYNCHRONISING:
         return []
     if end.name == "exit":
-        return [Op("check", "i1", [], {"site": _number(kernel, Site("exit", end.span))}, None, end.span)]
-    if end.name != "barrier" or end.attrs.get("kind") == "yield":
+        return [Op("check", "i1", [], Checked(_number(kernel, Site("exit", end.span))), None, end.span)]
+    barrier = end.attrs
+    if not isinstance(barrier, Barrier) or barrier.kind == "yield":
         return []
-    if end.attrs.get("warp"):
+    if barrier.warp:
         site, args = Site("warp", end.span), [a for a in end.args[:1] if a is not None]
-        return [Op("check", "i1", args, {"site": _number(kernel, site)}, None, end.span)]
+        return [Op("check", "i1", args, Checked(_number(kernel, site)), None, end.span)]
     count = end.args[1] if len(end.args) > 1 else None
-    flags = ALIGNED if end.attrs.get("aligned", True) else 0
+    flags = ALIGNED if barrier.aligned else 0
     flags |= COUNTED if count is not None else 0
-    flags |= ARRIVES if end.attrs.get("kind") == "arrive" else 0
+    flags |= ARRIVES if barrier.kind == "arrive" else 0
     number = end.args[0] if end.args[0] is not None else Const("i32", 0)
     site = Site("barrier", end.span, flags=flags)
     args = [number, count if count is not None else Const("i32", 0)]
-    return [Op("check", "i1", args, {"site": _number(kernel, site), "numbers": True}, None, end.span)]
+    return [Op("check", "i1", args, Checked(_number(kernel, site), True), None, end.span)]
 
 
 def _substitute(kernel: Kernel, replaced: dict[Value, Value]) -> None:

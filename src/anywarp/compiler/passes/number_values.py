@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from anywarp.compiler.cfg import ControlFlow, control_flow
-from anywarp.compiler.ir import CLOCKS, PURE, Const, Kernel, Op, Specialisation, Undefined, Value
+from anywarp.compiler.ir import PURE, Const, Kernel, Op, Specialisation, Undefined, Value, is_clock
 from anywarp.compiler.uses import resolve, substitute
 
 _TRIES = 4
@@ -26,10 +26,10 @@ def number_values(kernel: Kernel, specialisation: Specialisation) -> None:
     mapping: dict[Value, Value] = {}
     for number, block in enumerate(kernel.blocks):
         for op in block.ops:
-            if op.name not in PURE or (op.name == "special" and op.attrs["name"] in CLOCKS):
+            if op.name not in PURE or is_clock(op):
                 continue
             op.args = [resolve(a, mapping) for a in op.args]
-            key = (op.name, op.type, *map(_identity, op.args), *op.attrs.values())
+            key = (op.name, op.type, *map(_identity, op.args), op.attrs)
             found = next((o for b, o in reversed(known.get(key, [])[-_TRIES:]) if _serves(flow, b, number)), None)
             if found is not None:
                 mapping[op] = found

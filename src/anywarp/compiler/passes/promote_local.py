@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from anywarp.compiler.attributes import Element, InSpace, MemoryAccess, Symbol
 from anywarp.compiler.cfg import control_flow, dominance_frontiers
 from anywarp.compiler.ir import Block, Const, Kernel, Op, Phi, Specialisation, Undefined, Value
 from anywarp.compiler.place_phis import place_phis
-from anywarp.compiler.skeleton import Place
 from anywarp.compiler.uses import resolve, substitute
+from anywarp.compiler.variables import Place
 from anywarp.ptx.isa.ops import BITS, Type
 
 
@@ -78,8 +79,8 @@ def _spoil(separate: set[tuple[int, int]], vectors: list[list[tuple[int, int]]])
 
 
 def _local_place(value: Value | None) -> Place | None:
-    if isinstance(value, Op) and value.name == "symbol" and value.attrs["space"] == "local":
-        return value.attrs.get("variable")
+    if isinstance(value, Op) and value.name == "symbol" and InSpace.of(value).space == "local":
+        return Symbol.of(value).variable
     return None
 
 
@@ -93,12 +94,12 @@ def _note(op: Op, found: dict[Place, _Accesses]) -> None:
     place = _local_place(op.args[0]) if op.args else None
     rest = op.args[1:]
     if place is not None:
-        plain = op.name in ("load", "store") and op.attrs["space"] == "local" and not op.attrs["volatile"]
+        plain = op.name in ("load", "store") and InSpace.of(op).space == "local" and not MemoryAccess.of(op).volatile
         accesses = found.setdefault(place, _Accesses())
         if not plain:
             accesses.escapes = True
         else:
-            if op.attrs["count"] > 1:
+            if MemoryAccess.of(op).count > 1:
                 accesses.vectors.append(_elements(op))
             for offset, size in _elements(op):
                 if offset < 0 or offset + size > place.size:
@@ -113,7 +114,7 @@ def _elements(op: Op) -> list[tuple[int, int]]:
     symbol = op.args[0]
     assert isinstance(symbol, Op)
     size = BITS[op.type] // 8
-    return [(symbol.attrs["offset"] + i * size, size) for i in range(op.attrs["count"])]
+    return [(Symbol.of(symbol).offset + i * size, size) for i in range(MemoryAccess.of(op).count)]
 
 
 def _separate(elements: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -201,7 +202,7 @@ class _Promotion:
             if op.name == "element" and isinstance(op.args[0], Op):
                 inner = self._slots_of(op.args[0])
                 if inner and all(s is not None for s in inner):
-                    self.mapping[op] = self.elements[op.args[0]][op.attrs["index"]]
+                    self.mapping[op] = self.elements[op.args[0]][Element.of(op).index]
                     continue
             if not slots or any(s is None for s in slots):
                 ops.append(op)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from anywarp.compiler.ir import Kernel, Op, Phi, Specialisation, Value
-
-_KEPT = frozenset({"store", "atomic", "host_call", "texture", "fence", "check", "converge"})
+from anywarp.compiler.attributes import MemoryAccess
+from anywarp.compiler.ir import ACTING, Kernel, Op, Phi, Specialisation, Value
 
 
 def remove_dead_code(kernel: Kernel, specialisation: Specialisation) -> None:
@@ -16,7 +15,7 @@ def remove_dead_code(kernel: Kernel, specialisation: Specialisation) -> None:
     work: list[Value] = []
     for block in kernel.blocks:
         work += [a for a in block.terminator.args if a is not None]
-        work += [op for op in block.ops if op.name in _KEPT or (op.name == "load" and op.attrs["volatile"])]
+        work += [op for op in block.ops if op.name in ACTING or (op.name == "load" and MemoryAccess.of(op).volatile)]
     alive: set[Value] = set()
     while work:
         value = work.pop()

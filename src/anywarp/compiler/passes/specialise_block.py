@@ -5,6 +5,7 @@ Kernels compute their addresses from these, so nearly every address becomes simp
 
 from __future__ import annotations
 
+from anywarp.compiler.attributes import Special
 from anywarp.compiler.ir import Const, Kernel, Op, Specialisation, Value
 from anywarp.compiler.uses import definitions, substitute
 
@@ -29,12 +30,12 @@ def specialise_block(kernel: Kernel, specialisation: Specialisation) -> None:
     for _, op in definitions(kernel):
         if not isinstance(op, Op) or op.name != "special":
             continue
-        bits = known.get(op.attrs["name"])
+        bits = known.get(Special.of(op).name)
         if bits is not None:
             mapping[op] = Const(op.type, bits)
-        elif op.attrs["name"] == "laneid":
+        elif Special.of(op).name == "laneid":
             lanes.append(op)
-        elif op.attrs["name"] == "tid.x":
+        elif Special.of(op).name == "tid.x":
             index = op
     if lanes and index is not None and shape[1:] == (1, 1) and shape[0] <= 32:
         mapping.update((lane, index) for lane in lanes if lane is not index)

@@ -5,8 +5,7 @@ A check watches one access per lane with its own address; `matrix_load` has an a
 
 from __future__ import annotations
 
-from typing import Any
-
+from anywarp.compiler.attributes import NONE, Attributes, Element, MatrixLoad, MemoryAccess, Special
 from anywarp.compiler.ir import Block, Const, Kernel, Op, Specialisation, Value
 from anywarp.compiler.uses import substitute
 from anywarp.ptx.isa.ops import Type
@@ -35,7 +34,7 @@ def _block(block: Block, replaced: dict[Value, Value]) -> None:
             results[op] = _Loads(op, out).all()
             replaced[op] = results[op][0]
         elif isinstance(source, Op) and source in results:
-            replaced[op] = results[source][int(op.attrs["index"])]
+            replaced[op] = results[source][Element.of(op).index]
         else:
             out.append(op)
     block.ops = out
@@ -46,18 +45,18 @@ class _Loads:
 
     def __init__(self, op: Op, out: list[Op]) -> None:
         self.op, self.out = op, out
-        lane = self._make("special", "i32", [], {"name": "laneid"})
+        lane = self._make("special", "i32", [], Special("laneid"))
         self.group = self._make("lshr", "i32", [lane, Const("i32", 2)])
         self.place = self._make("and", "i32", [lane, Const("i32", 3)])
 
     def all(self) -> list[Value]:
         """Return the register of each matrix."""
-        one = self._column if self.op.attrs["transposed"] else self._row
-        return [one(j) for j in range(int(self.op.attrs["count"]))]
+        one = self._column if MatrixLoad.of(self.op).transposed else self._row
+        return [one(j) for j in range(MatrixLoad.of(self.op).count)]
 
-    def _make(self, name: str, type: Type, args: list[Value], attrs: dict[str, Any] | None = None) -> Op:
+    def _make(self, name: str, type: Type, args: list[Value], attrs: Attributes = NONE) -> Op:
         guard = self.op.guard if name == "load" else None
-        made = Op(name, type, args, attrs or {}, guard, self.op.span)
+        made = Op(name, type, args, attrs, guard, self.op.span)
         self.out.append(made)
         return made
 
@@ -69,8 +68,7 @@ class _Loads:
         if address.type == "i64":
             offset = self._make("zext", "i64", [offset])
         where = self._make("add", address.type, [start, offset])
-        attrs = {"space": self.op.attrs["space"], "count": 1, "volatile": False, "order": "weak", "scope": "sys"}
-        return self._make("load", type, [where], attrs)
+        return self._make("load", type, [where], MemoryAccess(MatrixLoad.of(self.op).space))
 
     def _row(self, j: int) -> Value:
         return self._load("i32", self._make("add", "i32", [self.group, Const("i32", 8 * j)]), self.place, 2)

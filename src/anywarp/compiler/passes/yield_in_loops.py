@@ -6,6 +6,7 @@ or block sets is seen. Here lanes, warps and blocks take turns, so a loop that w
 
 from __future__ import annotations
 
+from anywarp.compiler.attributes import Access, AtomicAccess, Barrier, InSpace
 from anywarp.compiler.cfg import ControlFlow, Loop, control_flow
 from anywarp.compiler.ir import Block, Const, Kernel, Op, Phi, Specialisation, Terminator, Value
 from anywarp.compiler.uses import homes
@@ -44,7 +45,7 @@ def yield_in_loops(kernel: Kernel, specialisation: Specialisation) -> None:
 def _insert(kernel: Kernel, source: Block, header: Block) -> Block:
     """Put a yield on the edge from `source` to `header`."""
     made = Block(f"yield.{source.name}")
-    made.terminator = Terminator("barrier", [], [header], {"kind": "yield", "warp": False}, span=source.terminator.span)
+    made.terminator = Terminator("barrier", [], [header], Barrier("yield", False), span=source.terminator.span)
     source.terminator.targets = [made if t is header else t for t in source.terminator.targets]
     for phi in header.phis:
         phi.incoming[made] = phi.incoming.pop(source)
@@ -53,11 +54,12 @@ def _insert(kernel: Kernel, source: Block, header: Block) -> Block:
 
 def _reads_anew(op: Op) -> bool:
     """Tell whether an operation sees what others write while it is repeated."""
-    if op.attrs.get("space") not in _WAITED_IN:
+    attrs = op.attrs
+    if not isinstance(attrs, Access) or attrs.space not in _WAITED_IN:
         return False
-    if op.name == "load":
-        return bool(op.attrs.get("volatile")) or op.attrs.get("order", "weak") != "weak"
-    return op.name == "atomic" and bool(op.attrs.get("returns"))
+    if isinstance(attrs, AtomicAccess):
+        return attrs.returns
+    return op.name == "load" and attrs.strong
 
 
 class _Search:
@@ -97,7 +99,7 @@ class _Search:
                 continue
             assert isinstance(value, Op)
             work += value.operands()
-            if value.name == "load" and value.attrs["space"] in ("shared", "generic") and not through_shared:
+            if value.name == "load" and InSpace.of(value).space in ("shared", "generic") and not through_shared:
                 through_shared = True
                 work += [v for b in self.blocks for op in b.ops if op.name == "store" for v in op.operands()]
             if value.name == "barrier_result" and not through_barriers:
@@ -161,12 +163,13 @@ class _Search:
 
     def _succeeds(self, op: Op) -> bool:
         """Tell whether an atomic operation moves on whoever else runs: it counts, or tries again with what it saw."""
-        if op.name != "atomic":
+        attrs = op.attrs
+        if not isinstance(attrs, AtomicAccess):
             return False
-        if op.attrs["op"] in _ADDING:
+        if attrs.op in _ADDING:
             amount = op.args[1]
             return not isinstance(amount, Const) or amount.bits != 0
-        if op.attrs["op"] != "cas":
+        if attrs.op != "cas":
             return False
         node = self.flow.index[self.home[op]]
         every = all(self.flow.dominance.dominates(node, latch) for latch in self.loop.latches)

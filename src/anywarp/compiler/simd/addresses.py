@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
+from anywarp.compiler.attributes import Access, InSpace, MemoryAccess
 from anywarp.compiler.ir import Const, Op, Phi, Value
 from anywarp.compiler.shapes import Shape, corners
 from anywarp.compiler.simd.adjacent import find_computed, find_plausible
@@ -59,6 +60,9 @@ class Addresses:
         self.near = False  # whether to test lanes of the access at hand for being side by side
         self._rooms: list[str] = []
         self._rooms_used = 0
+        # Of addresses of single lanes: start, start as pointer, constant behind it.
+        self._parts: dict[str, tuple[str, str, int]] = {}
+        self._recorded = ("", "")  # basic block, and what the worker's record of an access holds there
         self.carried: dict[Op, list[Phi]] = {}
         for value, guarded in values.analysis.guarded.items():
             if isinstance(value, Phi):
@@ -119,19 +123,19 @@ class Addresses:
             by += signed(address.args[1].bits, BITS[address.type])
             address = address.args[0]
         key = (address, start)
-        if key not in v.starts:
+        if key not in v.registers.starts:
             base = v.scalar(address)
             if BITS[address.type] != 64:
                 base = t.cast(how, f"i{BITS[address.type]}", base, "i64")
             base = t.two("add", "i64", start, base) if start else base
-            v.starts[key] = base, t.cast("inttoptr", "i64", base, "ptr")
-        base, pointer = v.starts[key]
+            v.hold_start(key, base)
+        base, pointer = v.registers.starts[key]
         return self._behind(base, pointer, by)
 
     def _behind(self, base: str, pointer: str, by: int) -> str:
         """Return the sum of an address and a constant, and remember it as that: LLVM is quick with many constants behind one pointer."""
         place = self.t.two("add", "i64", base, str(by)) if by else base
-        self.v.parts[place] = base, pointer, by
+        self._parts[place] = base, pointer, by
         return place
 
     def shifted(self, address: Address, by: int) -> Address:
@@ -140,7 +144,7 @@ class Addresses:
             return address
         v, t = self.v, self.t
         if v.single:
-            base, pointer, before = v.parts[address.base]
+            base, pointer, before = self._parts[address.base]
             return Address(self._behind(base, pointer, before + by), [0], [], [])
         if address.offsets is not None:
             return Address(t.two("add", "i64", address.base, str(by)), address.offsets, address.symbols, [])
@@ -151,7 +155,7 @@ class Addresses:
         """Return one lane's pointer, of an address with known offsets."""
         t = self.t
         if self.v.single:
-            _, pointer, by = self.v.parts[address.base]
+            _, pointer, by = self._parts[address.base]
             return t.let(f"getelementptr i8, ptr {pointer}, i64 {by}") if by else pointer
         assert address.offsets is not None
         place = address.base
@@ -225,15 +229,15 @@ class Addresses:
             t.do(f"store volatile {v.word} {mask}, ptr {in_worker(v, at, 'addresses', 1)}, align 8")
         elif mask is not None:
             first = f"<4 x i32> {t.let(f'insertelement {first}, i32 {mask}, i32 1')}"
-        if v.recorded != (t.label, first):  # within straight code only what changed is written
-            v.recorded = (t.label, first)
+        if self._recorded != (t.label, first):  # within straight code only what changed is written
+            self._recorded = (t.label, first)
             t.do(f"store volatile {first}, ptr {in_worker(v, at, 'access_kind')}, align 8")
         if affine and address.symbols:
             stride = str(step)
             for symbol, factors in address.symbols:
                 stride = t.two("add", "i64", stride, t.two("mul", "i64", symbol, str(factors[1] - factors[0])))
             t.do(f"store volatile i64 {stride}, ptr {in_worker(v, at, 'access_stride')}, align 8")
-            v.recorded = ("", "")
+            self._recorded = ("", "")
         if kind < 3:
             t.do(f"store volatile i64 {address.base}, ptr {in_worker(v, at, 'addresses')}, align 8")
             return
@@ -252,7 +256,7 @@ class Addresses:
     def _either(self, op: Op, access: Callable[[Address], Parts]) -> Parts:
         """Emit an access, twice if its address is affine under conditions: for when they hold, and for when not."""
         v = self.v
-        address, space = op.args[0], op.attrs["space"]
+        address, space = op.args[0], InSpace.of(op).space
         guarded = v.analysis.guarded.get(address)
         if guarded is None or not v.varies(address):
             place = self.resolve(space, address)
@@ -275,7 +279,7 @@ class Addresses:
         self, op: Op, holds: str, ways: tuple[Address | Shape | None, ...], access: Callable[[Address], Parts]
     ) -> Parts:
         """Emit an access at the first place if `holds`, else at the second (a place may be given by the address's shape)."""
-        v, t, space = self.v, self.t, op.attrs["space"]
+        v, t, space = self.v, self.t, InSpace.of(op).space
         affine, wrapped, after = t.fresh("affine"), t.fresh("wrapped"), t.fresh("after")
         t.do(f"br i1 {holds}, label %{affine}, label %{wrapped}, !prof !1")
         state = v.snapshot()
@@ -301,13 +305,13 @@ class Addresses:
     def _may_be_regular(self, op: Op) -> bool:
         """Tell whether a test for consecutive lanes may pay: the address varies only for what lanes might have done apart."""
         element = op.args[1].type if op.name == "store" else op.type
-        alone = op.guard is None and self.v.mask is None and int(op.attrs.get("count", 1)) == 1
+        alone = op.guard is None and self.v.mask is None and MemoryAccess.of(op).count == 1
         return alone and op.args[0] in self.plausible and SIZE[element] >= 4
 
     def _may_be_near(self, op: Op) -> bool:
         """Tell whether a test of each chunk may pay: what lanes compute without looking into memory is often next to each other."""
-        one = int(op.attrs.get("count", 1)) == 1 and len(op.args) <= 2
-        plain = not op.attrs.get("volatile") and op.attrs.get("order", "weak") == "weak"
+        one = MemoryAccess.of(op).count == 1 and len(op.args) <= 2
+        plain = not Access.of(op).strong
         return one and plain and self.v.chunks <= _MOST_TESTS and op.args[0] in self.computed
 
     def _if_consecutive(self, op: Op, place: Address, access: Callable[[Address], Parts]) -> Parts:
@@ -336,26 +340,25 @@ class Addresses:
         An address made from it may be carried on and used much later, so a flag never becomes true again.
         """
         v, t = self.v, self.t
-        flag = v.flag(extension)
+        flag = v.variables.flag(extension)
         before = t.let(f"load i1, ptr {flag}")
         holds = t.two("and", "i1", before, self._in_range(extension))
         carried = [phi for phi in self.carried.get(extension, ()) if keep]
         if carried:
             # What phis were while it held is known only by their shapes: from now on it is kept lane by lane.
-            v.tested[extension] = before
+            v.hold_test(extension, before)
             good, failed = t.fresh("good"), t.fresh("failed")
             t.do(f"br i1 {holds}, label %{good}, label %{failed}, !prof !1")
             t.start(failed)
             state = v.snapshot()
             for phi in carried:
-                v.scalars.pop(phi, None)
-                v.vectors.pop(phi, None)
+                v.drop(phi)
                 v.assign(phi, "main", v.vector(phi))
             v.restore(state)
             t.do(f"br label %{good}")
             t.start(good)
         t.do(f"store i1 {holds}, ptr {flag}")
-        v.tested[extension] = holds
+        v.hold_test(extension, holds)
 
     def _in_range(self, extension: Op) -> str:
         v, t = self.v, self.t

@@ -7,8 +7,10 @@ usually consecutive after all, which a test at run time tells.
 
 from __future__ import annotations
 
+from anywarp.compiler.attributes import Access, InSpace, MemoryAccess
 from anywarp.compiler.ir import Block, Const, Kernel, Op, Phi, Value
-from anywarp.compiler.simd.values import LAZY, Values
+from anywarp.compiler.simd.known import LAZY
+from anywarp.compiler.simd.values import Values
 from anywarp.ptx.isa.ops import BITS
 
 _BARRIERS = frozenset({"store", "atomic", "fence", "host_call", "texture"})
@@ -48,9 +50,9 @@ def _plain(op: Op) -> bool:
         op.name == "load"
         and op.guard is None
         and BITS[op.type] in (32, 64)
-        and int(op.attrs.get("count", 1)) == 1
-        and not op.attrs.get("volatile")
-        and op.attrs.get("order", "weak") == "weak"
+        and MemoryAccess.of(op).count == 1
+        and not MemoryAccess.of(op).volatile
+        and Access.of(op).order == "weak"
     )
 
 
@@ -58,7 +60,7 @@ def _group(run: list[Op], out: dict[Op, list[Op]]) -> None:
     rows: dict[tuple[Value, str, str], dict[int, Op]] = {}
     for op in run:
         root, offset = decompose(op.args[0])
-        rows.setdefault((root, op.attrs["space"], op.type), {}).setdefault(offset, op)
+        rows.setdefault((root, InSpace.of(op).space, op.type), {}).setdefault(offset, op)
     place = {op: i for i, op in enumerate(run)}
     for (_, _, type), row in rows.items():
         size = BITS[type] // 8

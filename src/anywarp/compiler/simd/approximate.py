@@ -5,10 +5,22 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import Any, cast
+from typing import cast
 
 from anywarp.compiler import approximations
+from anywarp.compiler.attributes import (
+    NONE,
+    Approximated,
+    Attributes,
+    Compare,
+    Converted,
+    FloatCompare,
+    FloatPredicate,
+    IntegerPredicate,
+    Rounded,
+)
 from anywarp.compiler.ir import Const, Op, Value
+from anywarp.compiler.operation_table import OPERATIONS
 from anywarp.compiler.simd.text import Text, splat, vector_type
 from anywarp.ptx.isa.ops import Ops, Type
 
@@ -40,7 +52,7 @@ class ChunkOps:
     def _text(self, value: Value) -> str:
         return splat(value.type, value.bits, self._n) if isinstance(value, Const) else cast(Part, value).text
 
-    def _make(self, name: str, type: Type, args: tuple[Value, ...], **attrs: Any) -> Part:
+    def _make(self, name: str, type: Type, args: tuple[Value, ...], attrs: Attributes = NONE) -> Part:
         op = Op(name, type, list(args), attrs)
         return Part(type, self._emit(op, self._n, [self._text(a) for a in args]))
 
@@ -49,15 +61,16 @@ class ChunkOps:
         stem = name.rstrip("_")
         if stem not in _SAME_TYPE:
             raise AttributeError(name)
-        return lambda *args: self._make(stem, args[0].type, args)
+        attrs = OPERATIONS[stem].attributes()  # rounded to nearest, where they are
+        return lambda *args: self._make(stem, args[0].type, args, attrs)
 
-    def fcmp(self, predicate: str, a: Value, b: Value) -> Part:
+    def fcmp(self, predicate: FloatPredicate, a: Value, b: Value) -> Part:
         """Compare floats."""
-        return self._make("fcmp", "i1", (a, b), predicate=predicate)
+        return self._make("fcmp", "i1", (a, b), FloatCompare(predicate))
 
-    def icmp(self, predicate: str, a: Value, b: Value) -> Part:
+    def icmp(self, predicate: IntegerPredicate, a: Value, b: Value) -> Part:
         """Compare integers."""
-        return self._make("icmp", "i1", (a, b), predicate=predicate)
+        return self._make("icmp", "i1", (a, b), Compare(predicate))
 
     def select(self, condition: Value, a: Value, b: Value) -> Part:
         """Choose per lane."""
@@ -73,11 +86,11 @@ class ChunkOps:
 
     def fconvert(self, a: Value, type: Type) -> Part:
         """Convert between float types, to nearest."""
-        return self._make("fconvert", type, (a,), rounding="rn")
+        return self._make("fconvert", type, (a,), Rounded())
 
     def int_to_float(self, a: Value, type: Type, signed: bool) -> Part:
         """Convert an integer, to nearest."""
-        return self._make("int_to_float", type, (a,), signed=signed, rounding="rn")
+        return self._make("int_to_float", type, (a,), Converted(signed))
 
 
 _SAME_TYPE = frozenset(
@@ -108,7 +121,7 @@ _SAME_TYPE = frozenset(
 
 def approximate(t: Text, emit: Emit, avx512: bool, op: Op, n: int, a: str) -> str:
     """Emit `approximate` of `n` lanes."""
-    function = op.attrs["function"]
+    function = Approximated.of(op).function
     if avx512 and n == 16 and op.type == "f32":
         if function == "rsqrt":
             return _rsqrt(t, a)

@@ -6,22 +6,19 @@ on. If lanes of a warp may wait apart, or barriers are named or counted, each la
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
 
+from anywarp.compiler.attributes import Barrier
 from anywarp.compiler.ir import Block, Const, Op, Terminator, Value
 from anywarp.compiler.shapes import VARYING, Analysis
 from anywarp.compiler.simd.addresses import SIZE
-from anywarp.compiler.simd.frame import CELL, EXITED, GANG, LACKING, LANE_STATES, READY
+from anywarp.compiler.simd.frame import CELL, EXITED, GANG, LACKING, LANE_STATES
 from anywarp.compiler.simd.members import waits_for_members
 from anywarp.compiler.simd.operations import Operations
 from anywarp.compiler.simd.release import RELEASE
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.text import LLVM_TYPE, vector_type
 from anywarp.compiler.simd.values import Values
-
-if TYPE_CHECKING:
-    from anywarp.compiler.simd.flow import Flow
 
 ENDED = -1
 """A gang's place when all of its lanes have ended."""
@@ -30,7 +27,7 @@ KINDS = {"sync": 0, "red_popc": 1, "red_and": 2, "red_or": 3, "arrive": 4}
 
 def is_warp_barrier(end: Terminator) -> bool:
     """Tell whether a terminator only joins lanes of one warp: they run in step anyway."""
-    return bool(end.attrs.get("warp"))
+    return Barrier.of(end).warp
 
 
 def block_barriers(blocks: Sequence[Block]) -> list[Block]:
@@ -43,11 +40,11 @@ def needs_lane_states(blocks: Sequence[Block], analysis: Analysis) -> bool:
     ids: set[int] = set()
     for block in block_barriers(blocks):
         end = block.terminator
-        if end.attrs.get("kind") == "yield":
+        if Barrier.of(end).kind == "yield":
             return True
         number = end.args[0] if end.args else None
         count = end.args[1] if len(end.args) > 1 else None
-        if block in analysis.staggered_barriers or count is not None or end.attrs.get("kind") == "arrive":
+        if block in analysis.staggered_barriers or count is not None or Barrier.of(end).kind == "arrive":
             return True
         if number is not None and not isinstance(number, Const):
             return True
@@ -90,10 +87,10 @@ class Barriers:
         whole = shape is not None and shape[0] * shape[1] * shape[2] == values.lanes and not per_lane
         whole = whole and not any(block in values.analysis.ahead for block in found)
         self.alone = found if whole else []  # barriers at which nobody waits: the gang is the block
-        self.waits = [b for b in found if b.terminator.attrs.get("kind") != "arrive" and not self.alone]
+        self.waits = [b for b in found if Barrier.of(b.terminator).kind != "arrive" and not self.alone]
         self.any = bool(found) and not self.alone
         self.per_lane = per_lane and self.any
-        self.yields = any(b.terminator.attrs.get("kind") == "yield" for b in found)
+        self.yields = any(Barrier.of(b.terminator).kind == "yield" for b in found)
         self.entries: list[Block] = [values.kernel.blocks[0]]
         for block in self.waits:
             if block.terminator.targets[0] not in self.entries:
@@ -134,13 +131,13 @@ class Barriers:
         found: dict[int, int] = {}
         for block in self.waits:
             end = block.terminator
-            if end.span is not None and end.attrs.get("kind") != "yield":
+            if end.span is not None and Barrier.of(end).kind != "yield":
                 found.setdefault(self.entries.index(end.targets[0]), end.span.start)
         return tuple(found.items())
 
     def passes(self, end: Terminator) -> bool:
         """Tell whether lanes go on behind a barrier without waiting."""
-        return end.name == "barrier" and (bool(self.alone) or is_warp_barrier(end) or end.attrs.get("kind") == "arrive")
+        return end.name == "barrier" and (bool(self.alone) or is_warp_barrier(end) or Barrier.of(end).kind == "arrive")
 
     def field(self, offset: int) -> str:
         """Return the address of a field of the running warp's state."""
@@ -183,8 +180,11 @@ class Barriers:
 
     def kept(self, live: Sequence[Value]) -> list[Value]:
         """Return the values, of those needed behind a barrier, that cannot cheaply be computed again."""
-        passing = self.v.framed
-        return [x for x in live if x not in self.v.hoisted and x not in passing and not self.ops.repeatable(x)]
+        return [
+            x
+            for x in live
+            if x not in self.v.hoisted and not self.v.variables.is_framed(x) and not self.ops.repeatable(x)
+        ]
 
     def _save(self, value: Value, slot_of: Value, lanes: str | None) -> None:
         t, v = self.t, self.v
@@ -232,18 +232,18 @@ class Barriers:
         for value in self.kept(live[target]):
             self._save_either(value, value, lanes)
         for phi in target.phis:
-            if phi in self.v.framed:
+            if self.v.variables.is_framed(phi):
                 self.v.assign(phi, "phi", self.v.vector(phi.incoming[block]), lanes)
             else:
                 self._save_either(phi.incoming[block], phi, lanes)
         number = self.entries.index(target)
-        if end.attrs.get("kind") == "yield":
+        if Barrier.of(end).kind == "yield":
             self._set_lanes("next", str(number), lanes)
             return
         self._accumulate(end, lanes)
         if not self.per_lane:
             for condition in self._kept_flags():
-                flag = t.cast("zext", "i1", t.let(f"load i1, ptr {self.v.flag(condition)}"), "i8")
+                flag = t.cast("zext", "i1", t.let(f"load i1, ptr {self.v.variables.flag(condition)}"), "i8")
                 t.do(f"store i8 {flag}, ptr {self.field(self._flag_slot(condition))}")
             t.do(f"store i32 {number}, ptr {self.state}")
             t.do("store i32 1, ptr %going")
@@ -281,14 +281,14 @@ class Barriers:
         self._restore(value, kind, lanes)
         v.resume(place)
 
-    def _lane_states(self, field: str, chunk: int) -> str:
+    def lane_states(self, field: str, chunk: int) -> str:
         """Return where a field of `LaneStates` begins for a chunk's lanes."""
         return self.field(LANE_STATES.offset(field, chunk * self.v.chunk))
 
     def _set_lanes(self, field: str, scalar: str, lanes: str | None) -> None:
         chunk = self.v.splat("i32", scalar)
         for i in range(self.v.chunks):
-            self._store_chunk("i32", chunk, self._lane_states(field, i), i, lanes)
+            self._store_chunk("i32", chunk, self.lane_states(field, i), i, lanes)
 
     def _number(self, end: Terminator) -> str:
         """Return the barrier's number, 0..15."""
@@ -311,7 +311,7 @@ class Barriers:
     def _reduce_alone(self, end: Terminator, lanes: str | None) -> None:
         """Note what a barrier delivers to a gang that is the block."""
         t, v = self.t, self.v
-        kind = end.attrs.get("kind", "sync")
+        kind = Barrier.of(end).kind
         if not kind.startswith("red"):
             return
         predicate = end.args[2]
@@ -333,7 +333,7 @@ class Barriers:
     def _accumulate(self, end: Terminator, lanes: str | None) -> None:
         """Note an arrival: expected count, kind, predicates, and the number of lanes that do not wait."""
         t, v = self.t, self.v
-        kind = KINDS[end.attrs.get("kind", "sync")]
+        kind = KINDS[Barrier.of(end).kind]
         if not self.per_lane and kind == 0:
             return
         count = end.args[1] if len(end.args) > 1 else None
@@ -390,7 +390,7 @@ class Barriers:
             ]
         v.assign(value, kind, chunks, lanes)
 
-    def _load_live(self, target: Block, live: Sequence[Value], lanes: str | None) -> None:
+    def load_live(self, target: Block, live: Sequence[Value], lanes: str | None) -> None:
         """Set the variables of everything that `target` needs."""
         v = self.v
         t = self.t
@@ -400,15 +400,15 @@ class Barriers:
         for value in live:
             if value in kept:
                 self._restore_either(value, "copy" if v.left(value, target) else "main", lanes)
-            elif value not in v.hoisted and value not in v.framed:
+            elif value not in v.hoisted and not v.variables.is_framed(value):
                 self.ops.repeat(value)
         for phi in target.phis:
-            if phi not in v.framed:
+            if not v.variables.is_framed(phi):
                 self._restore_either(phi, "phi", lanes)
         if self.per_lane:
             for i, variable in enumerate(self.results):
                 type = vector_type("i32", v.chunk)
-                new = t.let(f"load {type}, ptr {self._lane_states('result', i)}, align 4")
+                new = t.let(f"load {type}, ptr {self.lane_states('result', i)}, align 4")
                 if lanes is not None:
                     new = t.pick(v.chunk, v.lane_masks(lanes)[i], type, new, t.let(f"load {type}, ptr {variable}"))
                 t.do(f"store {type} {new}, ptr {variable}")
@@ -422,16 +422,16 @@ class Barriers:
         for condition in sorted_by_home(v):
             if condition in kept:
                 byte = t.let(f"load i8, ptr {self.field(self._flag_slot(condition))}")
-                t.do(f"store i1 {t.cast('trunc', 'i8', byte, 'i1')}, ptr {v.flag(condition)}")
+                t.do(f"store i1 {t.cast('trunc', 'i8', byte, 'i1')}, ptr {v.variables.flag(condition)}")
             else:
                 self.ops.repeat(condition.args[0])
-                t.do(f"store i1 true, ptr {v.flag(condition)}")
+                t.do(f"store i1 true, ptr {v.variables.flag(condition)}")
                 self.ops.memory.test(condition, keep=False)
 
     def reset_flags(self) -> None:
         """When a warp begins, nothing has wrapped around."""
         for condition in sorted_by_home(self.v):
-            self.t.do(f"store i1 true, ptr {self.v.flag(condition)}")
+            self.t.do(f"store i1 true, ptr {self.v.variables.flag(condition)}")
 
     def result(self, op: Op) -> None:
         """Define what a reducing barrier delivered: a count, or a truth value."""
@@ -444,7 +444,9 @@ class Barriers:
             parts = [t.two("icmp ne", type, p, zero) for p in parts]
         v.define(op, None if wide else parts[0], parts if wide else None)
 
-    def land_in_chain(self, block: Block, flow: Flow) -> None:
+    def land_in_chain(
+        self, block: Block, live: Mapping[Block, Sequence[Value]], wait: Callable[[Block, str], None]
+    ) -> None:
         """Per lane: before a block's place in the chain, let lanes released to it wait there with what they kept."""
         if not self.per_lane or block not in self.entries:
             return
@@ -456,81 +458,15 @@ class Barriers:
         t.start(land)
         t.do(f"store i32 0, ptr {self.landing[number]}")
         if number:
-            self._load_live(block, flow.live[block], lanes)
-        flow.wait_at(block, lanes)
+            self.load_live(block, live[block], lanes)
+        wait(block, lanes)
         t.do(f"br label %{landed}")
         t.start(landed)
-
-    def enter_warp(self, flow: Flow, first_mask: str | None) -> None:
-        """Start the running warp where it stands. `first_mask`: i32 of its lanes when the kernel begins, None if surely 32."""
-        t = self.t
-        entry = self.v.kernel.blocks[0]
-        if not self.any:
-            self.reset_flags()
-            flow.begin_warp(first_mask or "-1")
-            self._begin(flow, entry, first_mask)
-            return
-        if self.per_lane:
-            self._enter_lanes(flow)
-            return
-        if flow.converging:
-            flow.begin_warp(t.let(f"load {self.v.word}, ptr {self.field(GANG.offset('alive'))}, align 4"))
-        where = t.let(f"load i32, ptr {self.state}")
-        lands = [f"land.at.{i}" for i in range(len(self.entries))]
-        arms = " ".join(f"i32 {i}, label %{label}" for i, label in enumerate(lands))
-        t.do(f"switch i32 {where}, label %warp.done [ {arms} ]")
-        for i, (label, block) in enumerate(zip(lands, self.entries, strict=True)):
-            t.start(label)
-            if i:
-                self._load_live(block, flow.live[block], None)
-            else:
-                self.reset_flags()
-            alive = (
-                t.let(f"load {self.v.word}, ptr {self.field(GANG.offset('alive'))}, align 4")
-                if block in flow.masked
-                else None
-            )
-            self._begin(flow, block, alive)
-
-    def _begin(self, flow: Flow, block: Block, mask: str | None) -> None:
-        t = self.t
-        if mask is None:
-            t.do(f"br label %{flow.full(block)}")
-            return
-        some = t.fresh("some")
-        t.do(f"br i1 {t.two('icmp eq', self.v.word, mask, '-1')}, label %{flow.full(block)}, label %{some}")
-        t.start(some)
-        flow.clear_masks()
-        t.do(f"store {self.v.word} {mask}, ptr {flow.masks[block]}")
-        t.do(f"br label %{flow.test(flow.position[block])}")
-
-    def _enter_lanes(self, flow: Flow) -> None:
-        t, v = self.t, self.v
-        type = vector_type("i32", v.chunk)
-
-        def load(field: str) -> list[str]:
-            return [t.let(f"load {type}, ptr {self._lane_states(field, i)}, align 4") for i in range(v.chunks)]
-
-        v.begin_copy(v.kernel.blocks[0], None)
-        places, waiting = load("next"), load("waiting")
-        ready = v.bits_of([t.two("icmp eq", type, w, f"splat (i32 {READY})") for w in waiting])
-        if flow.converging:
-            stalled = v.bits_of([t.two("icmp eq", type, w, f"splat (i32 {LACKING})") for w in waiting])
-            ready = t.two("or", "i32", ready, stalled)
-            flow.begin_warp(v.bits_of([t.two("icmp ne", type, w, f"splat (i32 {EXITED})") for w in waiting]))
-        run = t.fresh("run")
-        t.do(f"br i1 {t.two('icmp ne', 'i32', ready, '0')}, label %{run}, label %warp.done")
-        t.start(run)
-        flow.clear_masks()
-        for number, variable in enumerate(self.landing):
-            here = v.bits_of([t.two("icmp eq", type, p, f"splat (i32 {number})") for p in places])
-            t.do(f"store i32 {t.two('and', 'i32', here, ready)}, ptr {variable}")
-        t.do(f"br label %{flow.test(0)}")
 
     @property
     def reduces(self) -> bool:
         """Tell whether any barrier delivers a result."""
-        return any(str(b.terminator.attrs.get("kind", "")).startswith("red") for b in self.waits)
+        return any(Barrier.of(b.terminator).kind.startswith("red") for b in self.waits)
 
     def declare(self) -> None:
         """Add the functions that scheduling calls."""

@@ -5,44 +5,43 @@ The size is known only when the kernel runs, so reductions are loops over the el
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import cast
 
+from anywarp.compiler.attributes import AtomicAccess, Service
 from anywarp.compiler.ir import Const, Op
 from anywarp.compiler.simd.addresses import SIZE
+from anywarp.compiler.simd.lane_by_lane import LaneByLane
 from anywarp.compiler.simd.text import LLVM_TYPE
-from anywarp.ptx.isa.ops import Type
-
-if TYPE_CHECKING:
-    from anywarp.compiler.simd.atomics import Atomics
+from anywarp.ptx.isa.ops import AtomicOp, Type
 
 
-def emit_bulk(atomics: Atomics, op: Op) -> None:
+def emit_bulk(each: LaneByLane, op: Op) -> None:
     """Emit the service `bulk_copy`, `bulk_zero`, `bulk_mask` or `bulk_OPERATION_TYPE` once per active lane.
 
     Arguments: destination and source (generic addresses), size in bytes, for `bulk_mask` which bytes of each 16 are copied.
     """
-    v, t = atomics.v, atomics.t
+    v, t = each.v, each.t
     bits = v.active_bits(op.guard)
-    rooms = [atomics.memory.spill("i64", v.vector(a)) for a in op.args]
-    index = atomics.begin_lanes(bits)
+    rooms = [each.memory.spill("i64", v.vector(a)) for a in op.args]
+    index = each.begin_lanes(bits)
     numbers = [t.let(f"load i64, ptr {t.let(f'getelementptr i64, ptr {room}, i32 {index}')}") for room in rooms]
     target, source = (t.cast("inttoptr", "i64", n, "ptr") for n in numbers[:2])
-    kind, _, type = op.attrs["name"].removeprefix("bulk_").partition("_")
+    kind, _, type = Service.of(op).name.removeprefix("bulk_").partition("_")
     if kind == "copy":
         arguments = (("ptr", target), ("ptr", source), ("i64", numbers[2]), ("i1", "false"))
         t.call("void", "llvm.memmove.p0.p0.i64", *arguments)
     elif kind == "zero":
         t.call("void", "llvm.memset.p0.i64", ("ptr", target), ("i8", "0"), ("i64", numbers[2]), ("i1", "false"))
     elif kind == "mask":
-        _masked(atomics, target, source, numbers[2], numbers[3])
+        _masked(each, target, source, numbers[2], numbers[3])
     else:
-        _reduction(atomics, kind, type, target, source, numbers[2])
-    atomics.end_lanes()
+        _reduction(each, kind, type, target, source, numbers[2])
+    each.end_lanes()
 
 
-def _begin(atomics: Atomics, size: str) -> tuple[str, str, str, str]:
+def _begin(each: LaneByLane, size: str) -> tuple[str, str, str, str]:
     """Begin a loop over the bytes of an array; returns its counter's place, the counter, and the labels to go on at."""
-    t = atomics.t
+    t = each.t
     place, head, body, done = t.alloca("i64"), t.fresh("elements"), t.fresh("element"), t.fresh("done")
     t.do(f"store i64 0, ptr {place}")
     t.do(f"br label %{head}")
@@ -53,18 +52,18 @@ def _begin(atomics: Atomics, size: str) -> tuple[str, str, str, str]:
     return place, at, head, done
 
 
-def _end(atomics: Atomics, loop: tuple[str, str, str, str], step: int) -> None:
-    t = atomics.t
+def _end(each: LaneByLane, loop: tuple[str, str, str, str], step: int) -> None:
+    t = each.t
     place, at, head, done = loop
     t.do(f"store i64 {t.two('add', 'i64', at, str(step))}, ptr {place}")
     t.do(f"br label %{head}")
     t.start(done)
 
 
-def _masked(atomics: Atomics, target: str, source: str, size: str, mask: str) -> None:
+def _masked(each: LaneByLane, target: str, source: str, size: str, mask: str) -> None:
     """Copy the bytes whose number modulo 16 is in the mask; the others of the destination stay as they are."""
-    t = atomics.t
-    loop = _begin(atomics, size)
+    t = each.t
+    loop = _begin(each, size)
     at = loop[1]
     here, there = (t.let(f"getelementptr i8, ptr {base}, i64 {at}") for base in (target, source))
     bit = t.two("and", "i64", t.two("lshr", "i64", mask, t.two("and", "i64", at, "15")), "1")
@@ -74,19 +73,19 @@ def _masked(atomics: Atomics, target: str, source: str, size: str, mask: str) ->
     t.do(f"store i8 {t.let(f'load i8, ptr {there}')}, ptr {here}")
     t.do(f"br label %{after}")
     t.start(after)
-    _end(atomics, loop, 1)
+    _end(each, loop, 1)
 
 
-def _reduction(atomics: Atomics, kind: str, type: str, target: str, source: str, size: str) -> None:
+def _reduction(each: LaneByLane, kind: str, type: str, target: str, source: str, size: str) -> None:
     """Update each element of the destination atomically with one of the source."""
-    t = atomics.t
+    t = each.t
     held: Type = type  # type: ignore[assignment]
-    state = atomics.v.snapshot()
-    loop = _begin(atomics, size)
+    state = each.v.snapshot()
+    loop = _begin(each, size)
     here, there = (t.let(f"getelementptr i8, ptr {base}, i64 {loop[1]}") for base in (target, source))
     value = t.let(f"load {LLVM_TYPE[held]}, ptr {there}, align {SIZE[held]}")
-    attrs = {"op": kind, "space": "generic", "order": "relaxed", "scope": "gpu"}
+    attrs = AtomicAccess(cast(AtomicOp, kind), "generic", "relaxed", "gpu", returns=False)
     element = Op("atomic", held, [Const("i64", 0), Const(held, 0)], attrs)
-    atomics.one(element, LLVM_TYPE[held], here, [value])
-    atomics.v.restore(state)
-    _end(atomics, loop, SIZE[held])
+    each.one(element, LLVM_TYPE[held], here, [value])
+    each.v.restore(state)
+    _end(each, loop, SIZE[held])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from anywarp.compiler.attributes import Checked
 from anywarp.compiler.ir import Op, Value
 from anywarp.compiler.simd.addresses import SIZE
+from anywarp.compiler.simd.known import LANES
 from anywarp.compiler.simd.memory import Memory
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.text import LLVM_TYPE, vector_type
-from anywarp.compiler.simd.values import LANES, Values
+from anywarp.compiler.simd.values import Values
 from anywarp.ptx.isa.ops import BITS
 
 MOST_BYTES = 64
@@ -27,8 +29,8 @@ def emit_check(v: Values, memory: Memory, at: Launch, op: Op) -> None:
     first = _numbers(v, memory, op.args[0]) if op.args else "null"
     second = "null"
     if len(op.args) > 1:
-        second = _numbers(v, memory, op.args[1]) if op.attrs.get("numbers") else _values(v, op.args[1:])
-    answer = t.call_host("aw_check", at.worker, str(op.attrs["site"]), lanes, first, second)
+        second = _numbers(v, memory, op.args[1]) if Checked.of(op).numbers else _values(v, op.args[1:])
+    answer = t.call_host("aw_check", at.worker, str(Checked.of(op).site), lanes, first, second)
     v.define(op, None, v.lane_masks(answer))
 
 

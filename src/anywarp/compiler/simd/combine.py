@@ -5,14 +5,11 @@ A locked operation costs as much as twenty plain ones, and the order of a warp's
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from anywarp.compiler.attributes import AtomicAccess, InSpace
 from anywarp.compiler.ir import Op
 from anywarp.compiler.simd.addresses import Address
+from anywarp.compiler.simd.lane_by_lane import LaneByLane
 from anywarp.compiler.simd.text import LLVM_TYPE, splat, vector_type
-
-if TYPE_CHECKING:
-    from anywarp.compiler.simd.atomics import Atomics
 
 _REDUCE = {
     "add": "add", "and": "and", "or": "or", "xor": "xor", "min": "smin", "max": "smax", "umin": "umin", "umax": "umax",
@@ -23,7 +20,7 @@ _AT_ONCE = 8
 
 def combines(op: Op) -> bool:
     """Tell whether several lanes' operations on one place can become one: whole numbers, in any order."""
-    return op.attrs["op"] in _REDUCE and op.args[1].type in ("i32", "i64")
+    return AtomicAccess.of(op).op in _REDUCE and op.args[1].type in ("i32", "i64")
 
 
 def _identity(how: str, bits: int) -> int:
@@ -31,9 +28,9 @@ def _identity(how: str, bits: int) -> int:
     return {"and": -1, "umin": -1, "min": top - 1, "max": top}.get(how, 0)
 
 
-def total(atomics: Atomics, op: Op, masks: list[str] | None) -> str:
+def total(each: LaneByLane, op: Op, masks: list[str] | None) -> str:
     """Return what the active lanes' operands amount to, as a scalar."""
-    v, t, how = atomics.v, atomics.t, op.attrs["op"]
+    v, t, how = each.v, each.t, AtomicAccess.of(op).op
     element, n = LLVM_TYPE[op.args[1].type], v.chunk
     type, name = vector_type(element, n), _REDUCE[how]
     parts = v.vector(op.args[1])
@@ -49,36 +46,36 @@ def total(atomics: Atomics, op: Op, masks: list[str] | None) -> str:
     return t.call(element, f"llvm.vector.reduce.{name}.v{n}{element}", (type, parts[0]))
 
 
-def combine_at_one_place(atomics: Atomics, op: Op, address: Address, bits: str | None) -> None:
+def combine_at_one_place(each: LaneByLane, op: Op, address: Address, bits: str | None) -> None:
     """All lanes name one address and nobody asks what was there: combine first, then one access."""
-    t, v = atomics.t, atomics.v
-    value = total(atomics, op, None if bits is None else v.lane_masks(bits))
+    t, v = each.t, each.v
+    value = total(each, op, None if bits is None else v.lane_masks(bits))
     inside, after = t.fresh("on"), t.fresh("after")
     t.do(f"br i1 {t.two('icmp ne', v.word, bits or '-1', '0')}, label %{inside}, label %{after}")
     t.start(inside)
-    atomics.one(op, LLVM_TYPE[op.args[1].type], t.cast("inttoptr", "i64", address.base, "ptr"), [value])
+    each.one(op, LLVM_TYPE[op.args[1].type], t.cast("inttoptr", "i64", address.base, "ptr"), [value])
     t.do(f"br label %{after}")
     t.start(after)
 
 
-def count_up(atomics: Atomics, op: Op, address: Address, bits: str | None) -> None:
+def count_up(each: LaneByLane, op: Op, address: Address, bits: str | None) -> None:
     """All lanes add to one address and ask what was there: as if they had done so in order, but with one access."""
-    t, v = atomics.t, atomics.v
+    t, v = each.t, each.v
     element = LLVM_TYPE[op.args[1].type]
-    operand = atomics.memory.spill(element, v.vector(op.args[1]))
-    before, sum = atomics.memory.room(element), t.alloca(element)
+    operand = each.memory.spill(element, v.vector(op.args[1]))
+    before, sum = each.memory.room(element), t.alloca(element)
     t.do(f"store {element} 0, ptr {sum}")
-    index = atomics.begin_lanes(bits)
+    index = each.begin_lanes(bits)
     so_far = t.let(f"load {element}, ptr {sum}")
     value = t.let(f"load {element}, ptr {t.let(f'getelementptr {element}, ptr {operand}, i32 {index}')}")
     t.do(f"store {element} {so_far}, ptr {t.let(f'getelementptr {element}, ptr {before}, i32 {index}')}")
     t.do(f"store {element} {t.two('add', element, so_far, value)}, ptr {sum}")
-    atomics.end_lanes()
+    each.end_lanes()
     entry, inside, after = t.label, t.fresh("on"), t.fresh("after")
     t.do(f"br i1 {t.two('icmp ne', v.word, bits or '-1', '0')}, label %{inside}, label %{after}")
     t.start(inside)
     pointer = t.cast("inttoptr", "i64", address.base, "ptr")
-    old = atomics.one(op, element, pointer, [t.let(f"load {element}, ptr {sum}")])
+    old = each.one(op, element, pointer, [t.let(f"load {element}, ptr {sum}")])
     inside = t.label
     t.do(f"br label %{after}")
     t.start(after)
@@ -90,10 +87,10 @@ def count_up(atomics: Atomics, op: Op, address: Address, bits: str | None) -> No
     v.define(op, None, chunks)
 
 
-def combine_if_same(atomics: Atomics, op: Op, address: Address, places: str, bits: str | None) -> str:
+def combine_if_same(each: LaneByLane, op: Op, address: Address, places: str, bits: str | None) -> str:
     """Begin: where all active lanes turn out to name one address, combine them. Returns the label that ends what follows, for when
     they do not."""
-    t, v, n = atomics.t, atomics.v, atomics.v.chunk
+    t, v, n = each.t, each.v, each.v.chunk
     if bits is None:
         first = t.let(f"load i64, ptr {places}")
     else:
@@ -111,47 +108,47 @@ def combine_if_same(atomics: Atomics, op: Op, address: Address, places: str, bit
     t.do(f"br i1 {t.two('icmp eq', v.word, differ, '0')}, label %{same}, label %{apart}")
     t.start(same)
     state = v.snapshot()
-    combine_at_one_place(atomics, op, Address(first, [0] * v.lanes, [], []), bits)
+    combine_at_one_place(each, op, Address(first, [0] * v.lanes, [], []), bits)
     v.restore(state)
     t.do(f"br label %{after}")
     t.start(apart)
     return after
 
 
-def fold(atomics: Atomics, op: Op, address: Address, bits: str | None) -> None:
+def fold(each: LaneByLane, op: Op, address: Address, bits: str | None) -> None:
     """Floating-point additions of all lanes to one place: each rounded, one after the other, between one load and one store."""
-    t, v = atomics.t, atomics.v
+    t, v = each.t, each.v
     type = op.args[1].type
     element, size = LLVM_TYPE[type], {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}[type]
-    operand = atomics.memory.spill(element, v.vector(op.args[1]))
+    operand = each.memory.spill(element, v.vector(op.args[1]))
     pointer, sum, word = t.cast("inttoptr", "i64", address.base, "ptr"), t.alloca(element), f"i{8 * size}"
-    shared = op.attrs["space"] == "shared"
+    shared = InSpace.of(op).space == "shared"
     again, after = t.fresh("again"), t.fresh("after")
     t.do(f"br i1 {t.two('icmp ne', v.word, bits or '-1', '0')}, label %{again}, label %{after}")
     t.start(again)
     kind = "load" if shared else "load atomic"
     seen = t.let(f"{kind} {word}, ptr {pointer}{'' if shared else ' monotonic'}, align {size}")
     t.do(f"store {word} {seen}, ptr {sum}")
-    index = atomics.begin_lanes(bits)
+    index = each.begin_lanes(bits)
     old = t.let(f"load {element}, ptr {sum}")
     value = t.let(f"load {element}, ptr {t.let(f'getelementptr {element}, ptr {operand}, i32 {index}')}")
-    t.do(f"store {element} {atomics.new_value(op, element, old, [value])}, ptr {sum}")
-    atomics.end_lanes()
+    t.do(f"store {element} {each.new_value(op, element, old, [value])}, ptr {sum}")
+    each.end_lanes()
     new = t.let(f"load {word}, ptr {sum}")
     if shared:
         t.do(f"store {word} {new}, ptr {pointer}, align {size}")
         t.do(f"br label %{after}")
     else:
-        order = atomics.order_of(op)
+        order = each.order_of(op)
         weaker = {"release": "monotonic", "acq_rel": "acquire"}.get(order, order)
         pair = t.let(f"cmpxchg ptr {pointer}, {word} {seen}, {word} {new} {order} {weaker}, align {size}")
         t.do(f"br i1 {t.let(f'extractvalue {{ {word}, i1 }} {pair}, 1')}, label %{after}, label %{again}")
     t.start(after)
 
 
-def all_in_turn(atomics: Atomics, op: Op, address: Address, places: str, operands: list[tuple[str, bool]]) -> None:
+def all_in_turn(each: LaneByLane, op: Op, address: Address, places: str, operands: list[tuple[str, bool]]) -> None:
     """Every lane is on and nobody asks what was there: a loop over lanes, several per trip."""
-    t, v = atomics.t, atomics.v
+    t, v = each.t, each.v
     element, number = LLVM_TYPE[op.args[1].type], t.alloca("i32")
     t.do(f"store i32 0, ptr {number}")
     head, done = t.fresh("lanes"), t.fresh("done")
@@ -161,8 +158,8 @@ def all_in_turn(atomics: Atomics, op: Op, address: Address, places: str, operand
     first = t.let(f"load i32, ptr {number}")
     for step in range(_AT_ONCE):
         index = t.two("add", "i32", first, str(step)) if step else first
-        values = [atomics.operand_of(element, operand, index) for operand in operands]
-        atomics.one(op, element, atomics.place(address, places, index), values)
+        values = [each.operand_of(element, operand, index) for operand in operands]
+        each.one(op, element, each.place(address, places, index), values)
     following = t.two("add", "i32", first, str(_AT_ONCE))
     t.do(f"store i32 {following}, ptr {number}")
     v.restore(state)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from anywarp.compiler.attributes import Access, Element, InSpace, MemoryAccess
 from anywarp.compiler.ir import Block, Op, Value
 from anywarp.compiler.simd.addresses import SIZE, Address
+from anywarp.compiler.simd.known import LANES
 from anywarp.compiler.simd.matrix_product import write_function
 from anywarp.compiler.simd.memory import Memory
 from anywarp.compiler.simd.text import vector_type
-from anywarp.compiler.simd.values import LANES, Values
+from anywarp.compiler.simd.values import Values
 
 _SPACES = frozenset({"global", "generic", "const"})
 
@@ -32,22 +34,22 @@ class Copies:
 
     def _find(self, block: Block, uses: dict[Value, int]) -> None:
         for at, load in enumerate(block.ops):
-            if load.name != "load" or load.attrs["space"] not in _SPACES or not _plain(load):
+            if load.name != "load" or InSpace.of(load).space not in _SPACES or not _plain(load):
                 continue
-            count = int(load.attrs.get("count", 1))
+            count = MemoryAccess.of(load).count
             behind = block.ops[at + 1 : at + 1 + count]
             if count * SIZE[load.type] not in (8, 16) or count < 2 or len(behind) < count:
                 continue
             *parts, store = behind
             whole = all(
-                e.name == "element" and e.args == [load] and e.attrs["index"] == i for i, e in enumerate(parts, 1)
+                e.name == "element" and e.args == [load] and Element.of(e).index == i for i, e in enumerate(parts, 1)
             )
             if not whole or store.name != "store" or store.args[1:] != [load, *parts] or not _plain(store):
                 continue
             once = all(uses.get(x) == 1 for x in (load, *parts))
             if (
                 once
-                and store.attrs["space"] == "shared"
+                and InSpace.of(store).space == "shared"
                 and store.guard is load.guard
                 and not self._regular(load, store)
             ):
@@ -56,7 +58,7 @@ class Copies:
 
     def _regular(self, load: Op, store: Op) -> bool:
         """Tell whether lanes lie one behind the other on both sides: then vectors do better."""
-        size = SIZE[load.type] * int(load.attrs["count"])
+        size = SIZE[load.type] * MemoryAccess.of(load).count
         for op in (load, store):
             offsets = self.v.shape(op.args[0]).offsets
             if offsets is None or any(b - a != size for a, b in pairwise(offsets)):
@@ -66,12 +68,12 @@ class Copies:
     def emit(self, store: Op) -> None:
         """Emit the copy that a store ends."""
         v, t, load = self.v, self.t, self.stores[store]
-        size = SIZE[load.type] * int(load.attrs["count"])
+        size = SIZE[load.type] * MemoryAccess.of(load).count
         name = f"aw.copy.{size}"
         if name not in t.declarations:
             t.declarations[name] = _write(name, size, v)
-        source = self.memory.resolve(load.attrs["space"], load.args[0])
-        self.memory.record(load.attrs["space"], source, load.guard)
+        source = self.memory.resolve(InSpace.of(load).space, load.args[0])
+        self.memory.record(InSpace.of(load).space, source, load.guard)
         rooms = [self._spread(source), self._spread(self.memory.resolve("shared", store.args[0]))]
         bits = v.active_bits(store.guard)
         for warp, word in enumerate(["-1"] * v.warps if bits is None else v.warp_words(bits)):
@@ -89,7 +91,7 @@ class Copies:
 
 
 def _plain(op: Op) -> bool:
-    return op.attrs.get("order", "weak") == "weak" and not op.attrs.get("volatile")
+    return not Access.of(op).strong
 
 
 def _uses(v: Values) -> dict[Value, int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
+from anywarp.compiler.attributes import Converted, FloatCompare, Rounded
 from anywarp.compiler.ir import Op
 from anywarp.compiler.simd.text import LLVM_TYPE, Text, splat, vector_type
 from anywarp.ptx.isa.ops import BITS
@@ -214,13 +215,13 @@ class Floats:
             return self.widen(n, a, source, target)
         if order[target] == order[source]:  # f16 and bf16: by way of f32
             a, source = self.widen(n, a, source, "f32"), "f32"
-        return self.narrow(n, a, source, target, op.attrs.get("rounding", "rn"))
+        return self.narrow(n, a, source, target, Rounded.of(op).rounding)
 
     def from_int(self, op: Op, n: int, a: str) -> str:
         """Emit int_to_float in any rounding."""
         t = self.t
-        source, target, rounding = op.args[0].type, op.type, op.attrs.get("rounding", "rn")
-        s = "s" if op.attrs["signed"] else "u"
+        source, target, rounding = op.args[0].type, op.type, Converted.of(op).rounding
+        s = "s" if Converted.of(op).signed else "u"
         if source == "i128":
             raise NotImplementedError("int_to_float of i128")
         if (rounding == "rn" and target in ("f32", "f64")) or (
@@ -269,11 +270,11 @@ class Floats:
             a, source = self.widen(n, a, source, "f32"), "f32"
         element = LLVM_TYPE[source]
         real, type = vector_type(element, n), vector_type(op.type, n)
-        if op.attrs["rounding"] != "rz":
-            a = t.call(real, f"llvm.{ROUND[op.attrs['rounding']]}.{t.mangle(element, n)}", (real, a))
+        if Converted.of(op).rounding != "rz":
+            a = t.call(real, f"llvm.{ROUND[Converted.of(op).rounding]}.{t.mangle(element, n)}", (real, a))
         if n:
-            return self._clamped(n, a, source, op.type, op.attrs["signed"])
-        s = "s" if op.attrs["signed"] else "u"
+            return self._clamped(n, a, source, op.type, Converted.of(op).signed)
+        s = "s" if Converted.of(op).signed else "u"
         return t.call(type, f"llvm.fpto{s}i.sat.{t.mangle(op.type, n)}.{t.mangle(element, n)}", (real, a))
 
     def _clamped(self, n: int, a: str, source: str, target: str, signed: bool) -> str:
@@ -305,7 +306,7 @@ class Floats:
 
     def arithmetic(self, op: Op, n: int, *args: str) -> str:
         """Emit fadd, fsub, fmul, fdiv, fsqrt or fma in any type and rounding."""
-        rounding, type = op.attrs.get("rounding", "rn"), op.type
+        rounding, type = Rounded.of(op).rounding, op.type
         if type in ("f16", "bf16"):
             return self._small(op.name, type, n, list(args), rounding)
         if rounding == "rn":
@@ -485,7 +486,7 @@ class Floats:
 
         def body(element: str, args: list[str]) -> str:
             type = vector_type(element, n)
-            return t.call(type, f"llvm.{ROUND[op.attrs['rounding']]}.{t.mangle(element, n)}", (type, args[0]))
+            return t.call(type, f"llvm.{ROUND[Rounded.of(op).rounding]}.{t.mangle(element, n)}", (type, args[0]))
 
         return self._unary_wide(op.type, n, [a], body)
 
@@ -494,7 +495,7 @@ class Floats:
         source = op.args[0].type
         wide = [self.widen(n, x, source, "f32") for x in (a, b)] if source in ("f16", "bf16") else [a, b]
         element = "float" if source in ("f16", "bf16") else LLVM_TYPE[source]
-        return self.t.let(f"fcmp {op.attrs['predicate']} {vector_type(element, n)} {wide[0]}, {wide[1]}")
+        return self.t.let(f"fcmp {FloatCompare.of(op).predicate} {vector_type(element, n)} {wide[0]}, {wide[1]}")
 
     def flush(self, op: Op, n: int, a: str) -> str:
         """Emit the replacement of subnormals by zeros of their sign, on the bits."""

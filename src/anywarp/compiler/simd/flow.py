@@ -15,14 +15,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from anywarp.compiler.abi import STATUS
+from anywarp.compiler.attributes import Trapped, Waiting
 from anywarp.compiler.cfg import Loop, linear_order
 from anywarp.compiler.ir import Block, Phi, Terminator, Value
 from anywarp.compiler.simd.barriers import Barriers
+from anywarp.compiler.simd.known import LANES
 from anywarp.compiler.simd.members import waits_at_barrier, waits_for_members
 from anywarp.compiler.simd.operations import Operations
 from anywarp.compiler.simd.special import Launch, in_worker
 from anywarp.compiler.simd.text import literal
-from anywarp.compiler.simd.values import LANES, Values
+from anywarp.compiler.simd.values import Values
 from anywarp.compiler.simd.verdicts import known_mask, verdict
 
 FULL = "-1"
@@ -50,7 +52,8 @@ class Flow:
         self.inlined = self._short_branches()
         self.masked = self._masked_blocks()
         self.converging = [b for b in self.order if b in self.masked and waits_for_members(b)]
-        values.in_memory = bool(self.converging) and len(self.masked) > PROMOTED_MASKS
+        if self.converging and len(self.masked) > PROMOTED_MASKS:
+            values.variables.keep_in_memory()
         self.barriers_of_warp = {b for b in self.converging if waits_at_barrier(b)}
         self.meeting = self.barriers_of_warp if len(self.barriers_of_warp) > 1 else set[Block]()
         self.masks: dict[Block, str] = {}
@@ -143,7 +146,9 @@ class Flow:
         if not self.masked:
             return
         if self.converging:
-            self.v.waiting = {v for b in self.converging for v in self.live[b] if self._made_meanwhile(v, b)}
+            self.v.variables.set_under_mask(
+                v for b in self.converging for v in self.live[b] if self._made_meanwhile(v, b)
+            )
             self.t.allocas += [f"  %{name} = alloca {self.v.word}" for name in ("lanes.alive", "lanes.met")]
             self.t.allocas += [f"  %{name} = alloca i1" for name in ("lanes.stalled", "lanes.moved", "lanes.stuck")]
         if self.meeting:
@@ -226,7 +231,7 @@ class Flow:
         arrived = {phi: self._arrived(phi) for phi in block.phis}
         loop = v.flow.nest.innermost[v.flow.index[block]]
         if loop is not None and v.flow.blocks[loop.header] is block and (mask is None or not self._waited_in(loop)):
-            v.forget(loop)
+            v.variables.forget(loop)
         for phi, parts in arrived.items():
             if v.has_first(phi):
                 self._first_phi(phi, parts[0])
@@ -257,16 +262,16 @@ class Flow:
             return [name]
         kind = "phi0" if v.has_first(phi) else "phi"
         if v.wide(phi, kind):
-            return v.load_chunks(phi, kind)
-        return [self.t.let(f"load {v.type(phi, False)}, ptr {x}") for x in v.variables(phi, kind)]
+            return v.variables.load_chunks(phi, kind)
+        return [self.t.let(f"load {v.type(phi, False)}, ptr {x}") for x in v.variables.of(phi, kind)]
 
     def _first_phi(self, phi: Phi, first: str) -> None:
         """Define a phi that is affine under conditions: lane 0's value always, its chunks once they have failed."""
         v = self.v
-        v.scalars[phi] = first
+        v.hold_scalar(phi, first)
         v.assign(phi, "main0", [first])
         place = v.unless_affine(phi)
-        parts = [self.t.let(f"load {v.type(phi, True)}, ptr {x}") for x in v.variables(phi, "phi")]
+        parts = [self.t.let(f"load {v.type(phi, True)}, ptr {x}") for x in v.variables.of(phi, "phi")]
         v.assign(phi, "main", parts)
         v.resume(place)
 
@@ -343,9 +348,9 @@ class Flow:
 
     def _trap(self, lane: str, end: Terminator) -> None:
         t, v = self.t, self.v
-        lane = self.at.lane if v.single else lane
-        for field in ("line", "reason"):
-            t.do(f"store i32 {end.attrs.get(field, 0)}, ptr {in_worker(v, self.at, field)}")
+        lane, why = self.at.lane if v.single else lane, Trapped.of(end)
+        for field, value in (("line", why.line), ("reason", why.reason)):
+            t.do(f"store i32 {value}, ptr {in_worker(v, self.at, field)}")
         if v.warps > 1 and lane != "0":
             lane = t.cast("trunc", v.word, lane, "i32")
             warp = t.two("add", "i32", self.at.warp, t.two("lshr", "i32", lane, "5"))
@@ -443,13 +448,13 @@ class Flow:
             self.assign_edge(block, join, None)  # as if all went straight; then some change their part
         for way, _ in ways:
             v.restore(state)
-            v.block, v.mask = block, None
+            v.read_as(block, None)
             self.assign_edge(block, way, None)
             lanes = taken[way]
             self._body(way, lanes)
             self.assign_edge(way, join, None if len(ways) == 2 and way is ways[0][0] else lanes)
         self.t.do(f"br label %{self.full(join)}")
-        v.block, v.mask = block, None
+        v.read_as(block, None)
 
     def _first(self, block: Block, targets: Sequence[Block]) -> int:
         """Where in the chain to go when lanes wait at `targets` only: to what the chain reaches first behind `block`.
@@ -498,7 +503,7 @@ class Flow:
         t = self.t
         for i, block in enumerate(self.order):
             t.start(self.test(i))
-            self.barriers.land_in_chain(block, self)
+            self.barriers.land_in_chain(block, self.live, self.wait_at)
             if block in self.masks:
                 self._emit_masked(i, block)
             else:
@@ -550,7 +555,7 @@ class Flow:
         t.do(f"br i1 {t.two('icmp eq', word, waiting, '0')}, label %{together}, label %{stall}")
         t.start(stall)
         t.do("store i1 true, ptr %lanes.stalled")
-        t.do(f"store i32 {block.ops[0].attrs.get('line', 0)}, ptr {in_worker(v, self.at, 'line')}")
+        t.do(f"store i32 {Waiting.of(block.ops[0]).line or 0}, ptr {in_worker(v, self.at, 'line')}")
         go = t.two("and", "i1", t.let("load i1, ptr %lanes.stuck"), t.two("icmp ne", word, met, "0"))
         t.do(f"br i1 {go}, label %{some}, label %{hold}")
         t.start(hold)

@@ -5,6 +5,7 @@ LLVM leaves division by zero, over-wide shifts and the like undefined; here they
 
 from __future__ import annotations
 
+from anywarp.compiler.attributes import Compare, Signed
 from anywarp.compiler.ir import Const, Op
 from anywarp.compiler.simd.text import LLVM_TYPE, Text, splat, vector_type
 from anywarp.ptx.isa.ops import BITS
@@ -44,7 +45,7 @@ def shift(t: Text, op: Op, n: int, a: str, amount: str) -> str:
 
 def compare(t: Text, op: Op, n: int, a: str, b: str) -> str:
     """Emit an integer comparison."""
-    return t.let(f"icmp {op.attrs['predicate']} {vector_type(LLVM_TYPE[op.args[0].type], n)} {a}, {b}")
+    return t.let(f"icmp {Compare.of(op).predicate} {vector_type(LLVM_TYPE[op.args[0].type], n)} {a}, {b}")
 
 
 def select(t: Text, op: Op, n: int, condition: str, a: str, b: str) -> str:
@@ -58,7 +59,7 @@ def extreme(t: Text, op: Op, n: int, a: str, b: str) -> str:
     element = LLVM_TYPE[op.type]
     type = vector_type(element, n)
     return t.call(
-        type, f"llvm.{'s' if op.attrs['signed'] else 'u'}{op.name}.{t.mangle(element, n)}", (type, a), (type, b)
+        type, f"llvm.{'s' if Signed.of(op).signed else 'u'}{op.name}.{t.mangle(element, n)}", (type, a), (type, b)
     )
 
 
@@ -86,7 +87,7 @@ def bitcast(t: Text, op: Op, n: int, a: str) -> str:
 
 def multiply_high(t: Text, op: Op, n: int, a: str, b: str) -> str:
     """Emit the upper half of the product."""
-    width, signed = BITS[op.type], bool(op.attrs["signed"])
+    width, signed = BITS[op.type], Signed.of(op).signed
     if n and width == 64:
         return _multiply_high_64(t, n, a, b, signed)
     type, wide, extend = vector_type(f"i{width}", n), vector_type(f"i{2 * width}", n), "sext" if signed else "zext"
@@ -121,7 +122,7 @@ def _multiply_high_64(t: Text, n: int, a: str, b: str, signed: bool) -> str:
 
 def divide(t: Text, op: Op, n: int, a: str, b: str) -> str:
     """Emit div or rem, total: by zero all ones or the dividend; the most negative by -1 wraps."""
-    signed, width, type = bool(op.attrs["signed"]), BITS[op.type], vector_type(LLVM_TYPE[op.type], n)
+    signed, width, type = Signed.of(op).signed, BITS[op.type], vector_type(LLVM_TYPE[op.type], n)
     by = op.args[1]
     letter = "s" if signed else "u"
     if isinstance(by, Const) and by.bits and by.bits != (1 << width) - 1:

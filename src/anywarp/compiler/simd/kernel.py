@@ -9,16 +9,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from anywarp.compiler.abi import STATUS
-from anywarp.compiler.ir import CLOCKS, PURE, Const, Kernel, Specialisation, Undefined, Value
+from anywarp.compiler.ir import PURE, Const, Kernel, Specialisation, Undefined, Value, is_clock
 from anywarp.compiler.shapes import Analysis
 from anywarp.compiler.simd.barriers import Barriers, needs_lane_states, without_assumptions
 from anywarp.compiler.simd.debug_lines import SUBPROGRAM, attach
+from anywarp.compiler.simd.entering import Entering
 from anywarp.compiler.simd.flow import Flow
 from anywarp.compiler.simd.frame import EXITED, FIXED, GANG, LANE_STATES, READY
+from anywarp.compiler.simd.known import LANES, Machine
 from anywarp.compiler.simd.members import split_at_members
 from anywarp.compiler.simd.operations import Operations
 from anywarp.compiler.simd.special import AXES, Launch, field_at, in_launch, in_worker
-from anywarp.compiler.simd.values import LANES, Machine, Values
+from anywarp.compiler.simd.values import Values
 
 _PER_GANG = "$per_gang$"
 
@@ -87,7 +89,7 @@ def launch_constants(kernel: Kernel) -> set[Value]:
             for op in block.ops:
                 if op in out or op.name not in PURE or op.name == "element":
                     continue
-                if op.name == "special" and op.attrs["name"] in CLOCKS:
+                if is_clock(op):
                     continue
                 if all(isinstance(a, (Const, Undefined)) or a in out for a in op.args):
                     out.add(op)
@@ -102,7 +104,7 @@ def _write(v: Values, at: Launch, operations: Operations, barriers: Barriers, fl
     _warp_head(v, at, barriers, flow)
     flow.emit()
     _after_warps(v, at, barriers)
-    v.fill_forgotten()
+    v.variables.fill_forgotten()
     barriers.declare()
 
 
@@ -230,7 +232,7 @@ def _warp_head(v: Values, at: Launch, barriers: Barriers, flow: Flow) -> None:
     t.do("br label %warp.head")
     t.start("warp.head")
     number = at.warp = t.let("load i32, ptr %warp.now")
-    v.forget(None)
+    v.variables.forget(None)
     if v.single:
         _begin_lane(v, at, number)
     t.do(f"store i32 {at.warp}, ptr {in_worker(v, at, 'warp')}")
@@ -241,7 +243,7 @@ def _warp_head(v: Values, at: Launch, barriers: Barriers, flow: Flow) -> None:
         barriers.state = _state(v, _states(v, at), number)
     barriers.place_carried()
     first = _first_mask(v, at, at.warp) if flow.partial and not barriers.any else None
-    barriers.enter_warp(flow, first)
+    Entering(barriers, flow).emit(first)
 
 
 def _begin_lane(v: Values, at: Launch, thread: str) -> None:

@@ -6,11 +6,13 @@ A gather reads lane by lane: where something is known of the lanes' places, or c
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from anywarp.compiler.simd.addresses import Address, Addresses
+from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.streams import LINE
 from anywarp.compiler.simd.text import constant_vector
-from anywarp.compiler.simd.values import ALL_LANES, NO_LANE
+from anywarp.compiler.simd.values import ALL_LANES, NO_LANE, Values
 
 _IN_FLIGHT = 16
 """Vectors that may be loaded before their uses, where gangs are wide."""
@@ -39,10 +41,25 @@ def _known_bits(mask: str) -> list[bool]:
     return [word == "true" for word in mask[1:-1].replace("i1 ", "").split(", ")] if mask.startswith("<") else []
 
 
+@dataclass(slots=True)
+class _Pace:
+    """What has been emitted of a copy of a block (by its number) since code was last kept in order."""
+
+    copy: int
+    unordered: int = 0
+    """Vectors loaded."""
+    computed: list[str] = field(default_factory=list[str])
+    """The f32 chunks computed last."""
+
+
 class Lanes(Addresses):
     """Emits loads and stores of the lanes' elements."""
 
     _nowhere = ""
+
+    def __init__(self, values: Values, at: Launch) -> None:
+        super().__init__(values, at)
+        self._paces = _Pace(values.copies)
 
     def load_lanes(
         self, address: Address, element: str, size: int, masks: list[str] | None, volatile: bool
@@ -233,7 +250,7 @@ class Lanes(Addresses):
     def _load_regular(self, address: Address, lane: int, pattern: str, element: str, size: int) -> str:
         """Load a chunk whose lanes lie side by side ("next"), or at one place ("same")."""
         t, v, pointer = self.t, self.v, self._pointer(address, lane)
-        v.unordered += 1
+        self._pace().unordered += 1
         if pattern == "next":
             return t.let(f"load <{v.chunk} x {element}>, ptr {pointer}, align {size}")
         return v.splat(element, t.let(f"load {element}, ptr {pointer}, align {size}"))
@@ -245,14 +262,24 @@ class Lanes(Addresses):
         product of 32 x 32 threads: 3 times slower). An empty assembler statement that may touch memory and reads what was
         computed last costs nothing.
         """
-        v = self.v
-        if v.unordered < _IN_FLIGHT or not v.computed or not v.machine.avx2:
+        v, pace = self.v, self._pace()
+        if pace.unordered < _IN_FLIGHT or not pace.computed or not v.machine.avx2:
             return
-        seen = v.computed[:16]
+        seen = pace.computed[:16]
         kind = "v" if v.machine.avx512 else "x"
         arguments = ", ".join(f"<{v.chunk} x float> {x}" for x in seen)
         self.t.do(f'call void asm sideeffect "", "{",".join([kind] * len(seen))},~{{memory}}"({arguments})')
-        v.unordered, v.computed = 0, []
+        pace.unordered, pace.computed = 0, []
+
+    def computed_last(self, chunks: list[str]) -> None:
+        """Note the f32 chunks computed last."""
+        self._pace().computed = chunks
+
+    def _pace(self) -> _Pace:
+        """Return what has happened in the copy that is emitted."""
+        if self._paces.copy != self.v.copies:
+            self._paces = _Pace(self.v.copies)
+        return self._paces
 
     def _pieces(self, address: Address, first: int, size: int) -> int:
         """Return the length of equal pieces of a chunk that are each one address or adjacent, 0 if shorter than four lanes."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from anywarp.compiler.attributes import Element, InSpace, MatrixLoad, MatrixProduct
 from anywarp.compiler.ir import Block, Op, Phi, Value
 from anywarp.compiler.simd.matrix_panels import panel_bytes, suits, write_preparation, write_prepared_product
 from anywarp.compiler.simd.matrix_places import Group, find_groups
@@ -43,14 +44,13 @@ class Matrix:
     def _find_resident(self) -> None:
         """Keep in memory what matrix operations make, and what loops carry to them."""
         v = self.v
-        resident = v.resident
         found = [op for block in v.kernel.blocks for op in block.ops if op.name in _MADE]
         made = {op: self._made(op) for op in found}
-        resident.update(value for values in made.values() for value, _ in values)
+        v.variables.reside(value for values in made.values() for value, _ in values)
         self._groups = find_groups(v, made)
         for op in found:
             if op.name == "matrix":
-                resident.update(a for a in op.args if isinstance(a, Phi) and v.varies(a))
+                v.variables.reside(a for a in op.args if isinstance(a, Phi) and v.varies(a))
         for group in dict.fromkeys(map(id, self._groups.values())):
             self._reserve(next(g for g in self._groups.values() if id(g) == group))
 
@@ -66,21 +66,21 @@ class Matrix:
         self._places[id(group)] = places
         for value, index in group.members:
             mine = places[index * v.chunks : (index + 1) * v.chunks]
-            v.keep_at(value, mine, "main")
+            v.variables.keep_at(value, mine, "main")
             if isinstance(value, Phi):
-                v.keep_at(value, mine, "phi")
+                v.variables.keep_at(value, mine, "phi")
 
     def _array(self, group: Group, count: int) -> list[str]:
         """Return variables: what one block makes and uses up may lie where another block's does."""
         v = self.v
         homes = {v.home[value] for value, _ in group.members}
         if len(homes) != 1 or any(value in v.crossing for value, _ in group.members):
-            return v.array(group.type, count)
+            return v.variables.array(group.type, count)
         kind = (group.type, count)
         taken = self._taken.setdefault((*kind, homes.pop()), [])
         known = self._arrays.setdefault(kind, [])
         if len(taken) == len(known):
-            known.append(v.array(group.type, count))
+            known.append(v.variables.array(group.type, count))
         taken.append(known[len(taken)])
         return taken[-1]
 
@@ -98,7 +98,7 @@ class Matrix:
         for group in self._carried:
             names = self._places[id(group)]
             if start:
-                v.framed.update(value for value, _ in group.members)
+                v.variables.frame(value for value, _ in group.members)
                 base = t.let(f"getelementptr i8, ptr {start}, i64 {offset}")
                 offset += 64 * -(-self._bytes(group) // 64)
             else:
@@ -108,27 +108,28 @@ class Matrix:
                 (t.lines if start else t.allocas).append(line)
 
     def _made(self, op: Op) -> list[tuple[Value, int]]:
-        return [(op, 0), *((e, int(e.attrs["index"])) for e in self.memory.elements.get(op, ()))]
+        return [(op, 0), *((e, Element.of(e).index) for e in self.memory.elements.get(op, ()))]
 
     def _read(self, op: Op) -> None:
         """Take the results of an operation from their variables; LLVM drops what nobody reads."""
         for value, _ in self._made(op):
-            self.v.vectors[value] = self.v.load_chunks(value, "main")
+            self.v.hold_chunks(value, self.v.variables.load_chunks(value, "main"))
 
     def place(self, value: Value) -> str:
         """Return where the chunks of a register lie, after writing them somewhere if need be."""
         v, t = self.v, self.t
         chunks = v.vector(value)
-        if chunks[0] not in v.lying:
+        known = v.variables.place_of(chunks[0])
+        if known is None:
             type = v.type(value, True)
             if value not in self._copies:
-                self._copies[value] = v.array(type, v.chunks)
+                self._copies[value] = v.variables.array(type, v.chunks)
             for chunk, place in zip(chunks, self._copies[value], strict=True):
                 t.do(f"store {type} {chunk}, ptr {place}")
-            if not chunks[0].startswith("%"):
-                return self._copies[value][0]
-            v.lying[chunks[0]] = self._copies[value][0]
-        return v.lying[chunks[0]]
+            known = self._copies[value][0]
+            if chunks[0].startswith("%"):
+                v.variables.lie_at(chunks[0], known)
+        return known
 
     def of_warp(self, place: str, type: str, warp: int) -> str:
         """Step from a register's first chunk to the first of a warp."""
@@ -139,7 +140,7 @@ class Matrix:
 
     def product(self, op: Op) -> None:
         """Emit a product: the same call for each warp, whatever lanes are on (section 9.7.15: else undefined)."""
-        v, p = self.v, op.attrs["product"]
+        v, p = self.v, MatrixProduct.of(op).product
         into = self._places[id(self._groups[op])][0]
         first = self._panels.ready(op) if suits(p) else []
         taken = p.distinct("a") + p.distinct("b") if first else 0
@@ -170,10 +171,10 @@ class Matrix:
     def load(self, op: Op) -> None:
         """Emit `matrix_load`: rows of 16 bytes, made into lanes; nothing where not all lanes of a warp are on."""
         v, t = self.v, self.t
-        count, transposed = int(op.attrs["count"]), bool(op.attrs["transposed"])
+        count, transposed = MatrixLoad.of(op).count, MatrixLoad.of(op).transposed
         name = self.function((count, transposed), lambda n: write_loader(count, transposed, self.frame, n))
         results = self._places[id(self._groups[op])]
-        address = self.memory.resolve(op.attrs["space"], op.args[0])
+        address = self.memory.resolve(InSpace.of(op).space, op.args[0])
         type = vector_type("ptr", v.chunk)
         room = self.memory.room("i64")
         for i in range(v.chunks):
@@ -213,7 +214,7 @@ class _Panels:
         """Find the fragments of A that several products of a block take, and who takes a fragment last."""
         counts: dict[tuple[Value, ...], int] = {}
         for op in block.ops:
-            if op.name == "matrix" and suits(op.attrs["product"]):
+            if op.name == "matrix" and suits(MatrixProduct.of(op).product):
                 for side in _sides(op):
                     counts[side] = counts.get(side, 0) + 1
                     self._last[block, side] = op
@@ -233,10 +234,10 @@ class _Panels:
         return found
 
     def _key(self, op: Op, values: tuple[Value, ...]) -> tuple[str, ...]:
-        return (str(op.attrs["product"]), *(self.v.vector(a)[0] for a in values))
+        return (str(MatrixProduct.of(op).product), *(self.v.vector(a)[0] for a in values))
 
     def _prepared(self, op: Op, side: str, values: tuple[Value, ...]) -> list[str]:
-        m, v, p = self.m, self.v, op.attrs["product"]
+        m, v, p = self.m, self.v, MatrixProduct.of(op).product
         key = (side, *self._key(op, values))
         if key not in self._known:
             size = panel_bytes(p, v.machine, side)
@@ -251,7 +252,7 @@ class _Panels:
 
     def _release(self, op: Op, values: tuple[Value, ...]) -> None:
         """After its last product a fragment's memory may serve another."""
-        p = op.attrs["product"]
+        p = MatrixProduct.of(op).product
         for side in "ab":
             places = self._known.pop((side, *self._key(op, values)), None)
             if places is not None:
@@ -259,6 +260,6 @@ class _Panels:
 
 
 def _sides(op: Op) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
-    p: Product = op.attrs["product"]
+    p: Product = MatrixProduct.of(op).product
     a, b = p.distinct("a"), p.distinct("b")
     return tuple(op.args[:a]), tuple(op.args[a : a + b])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from anywarp.compiler.simd.known import Machine
 from anywarp.compiler.simd.matrix_product import (
     Body,
     Frame,
@@ -18,7 +19,6 @@ from anywarp.compiler.simd.matrix_product import (
     write_function,
 )
 from anywarp.compiler.simd.text import vector_type
-from anywarp.compiler.simd.values import Machine
 from anywarp.ptx.isa.matrix_forms import Place, Product, place_a, place_b
 
 Entry = tuple[Place, ...]

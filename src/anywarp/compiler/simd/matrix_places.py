@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from anywarp.compiler.attributes import MatrixLoad, MatrixProduct
 from anywarp.compiler.ir import Block, Op, Phi, Value
 from anywarp.compiler.simd.values import Values
 from anywarp.ptx.isa.matrix_forms import Product
@@ -37,8 +38,8 @@ def find_groups(v: Values, results: Results) -> dict[Op, Group]:
     groups: dict[Op, Group] = {}
     owner = {value: (op, index) for op, made in results.items() for value, index in made}
     for op, made in results.items():
-        product: Product | None = op.attrs.get("product")
-        count = product.registers("d") if product else int(op.attrs["count"])
+        product = op.attrs.product if isinstance(op.attrs, MatrixProduct) else None
+        count = product.registers("d") if product else MatrixLoad.of(op).count
         group = _before(v, op, product, uses, owner, groups) if product else None
         if group is None:
             group = Group(v.type(op, True), count, [], [])
@@ -82,9 +83,9 @@ def _before(
         return None
     phis = [x for x in sums if isinstance(x, Phi)]
     if len(phis) == len(sums):
-        if any(v.has_first(x) or x in v.resident for x in phis):
+        if any(v.has_first(x) or v.variables.is_resident(x) for x in phis):
             return None
-        v.resident.update(phis)
+        v.variables.reside(phis)
         return Group(v.type(op, True), len(sums), [(x, i) for i, x in enumerate(phis)], phis)
     made = [owner.get(x) for x in sums]
     if made[0] is None or any(m is None or m[0] is not made[0][0] or m[1] != i for i, m in enumerate(made)):

@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from anywarp.compiler.attributes import Rounded
 from anywarp.compiler.ir import Op, Undefined
 from anywarp.compiler.simd.floats import Floats
+from anywarp.compiler.simd.known import Machine
 from anywarp.compiler.simd.text import Text, splat, vector_type
-from anywarp.compiler.simd.values import Machine
 from anywarp.ptx.isa.matrix_forms import (
     WARP,
     WIDTH,
@@ -339,7 +340,7 @@ class Body:
 
     def convert(self, source: Type, target: Type, value: str) -> str:
         """Convert a chunk between float types, to nearest even."""
-        return self.floats.convert(Op("fconvert", target, [Undefined(source)], {"rounding": "rn"}), self.n, value)
+        return self.floats.convert(Op("fconvert", target, [Undefined(source)], Rounded()), self.n, value)
 
     # --- a register at a time -------------------------------------------------------------------------------------------
 

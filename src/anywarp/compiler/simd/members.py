@@ -5,6 +5,7 @@ Where all lanes are together nothing has to be waited for, so only code that run
 
 from __future__ import annotations
 
+from anywarp.compiler.attributes import Barrier, Converge
 from anywarp.compiler.ir import CHECK, CONVERGE, Block, Const, Kernel, Op, Terminator, Value
 from anywarp.compiler.shapes import Analysis
 
@@ -27,10 +28,10 @@ def split_at_members(kernel: Kernel, analysis: Analysis) -> None:
 def _divided(block: Block, analysis: Analysis) -> list[Block]:
     end = block.terminator
     ops = list(block.ops)
-    if end.name == "barrier" and end.attrs.get("warp"):
+    if isinstance(end.attrs, Barrier) and end.attrs.warp:
         assert end.args[0] is not None
         checked = ops and ops[-1].name == CHECK and ops[-1].args == [end.args[0]]  # who has come is looked at then
-        waits = Op(CONVERGE, "i1", [end.args[0]], {"line": end.attrs.get("line", 0), "barrier": True}, span=end.span)
+        waits = Op(CONVERGE, "i1", [end.args[0]], Converge(end.attrs.line or 0, barrier=True), span=end.span)
         ops.insert(len(ops) - 1 if checked else len(ops), waits)
         end = Terminator("jump", [], end.targets, span=end.span)
     pieces: list[list[Op]] = [[]]
@@ -76,7 +77,7 @@ def _move(block: Block, last: Block, analysis: Analysis) -> None:
 
 def waits_at_barrier(block: Block) -> bool:
     """Tell whether what waits where a block begins is a barrier of the warp, whose members may be at another such barrier."""
-    return waits_for_members(block) and "barrier" in block.ops[0].attrs
+    return waits_for_members(block) and Converge.of(block.ops[0]).barrier
 
 
 def waits_for_members(block: Block) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from anywarp.compiler.attributes import Access, Element, InSpace, MemoryAccess
 from anywarp.compiler.ir import Op, Value
 from anywarp.compiler.simd.addresses import SIZE, Address, Parts
 from anywarp.compiler.simd.adjacent import decompose, find_groups, loop_step
@@ -33,6 +34,9 @@ class Memory(Lanes):
     def __init__(self, values: Values, at: Launch) -> None:
         super().__init__(values, at)
         self.elements: dict[Op, list[Op]] = {}
+        self._loaded: set[tuple[int, Op]] = (
+            set()
+        )  # loads made together with an earlier one, with the copy of their block
         self.groups = find_groups(values.kernel)
         self.streams = find_streams(values)
         for block in values.kernel.blocks:
@@ -44,7 +48,7 @@ class Memory(Lanes):
 
     def load(self, op: Op) -> None:
         """Emit a load of one or more elements; the `element` operations of the others are defined with it."""
-        if op in self.v.loaded:
+        if (self.v.copies, op) in self._loaded:
             return
         group = self.groups.get(op) if self.v.mask is None and self.v.varies(op) else None
         if group is not None and not self._known_regular(op):
@@ -52,9 +56,9 @@ class Memory(Lanes):
             return
         wanted: dict[int, list[Op]] = {0: [op]}
         for other in self.elements.get(op, ()):
-            wanted.setdefault(int(other.attrs["index"]), []).append(other)
+            wanted.setdefault(Element.of(other).index, []).append(other)
         parts = self._either(op, lambda address: self._load_from(op, address, list(wanted)))
-        if op.attrs.get("order", "weak") in ("acquire", "acq_rel", "sc"):
+        if Access.of(op).order in ("acquire", "acq_rel", "sc"):
             self.t.do("fence acquire")
         for i, results in wanted.items():
             for result in results:
@@ -91,7 +95,7 @@ class Memory(Lanes):
         for i, member in enumerate(group):
             part = parts[i]
             self.v.define(member, part if isinstance(part, str) else None, None if isinstance(part, str) else part)
-            self.v.loaded.add(member)
+            self._loaded.add((self.v.copies, member))
 
     def _load_rows(self, address: Address, element: str, size: int, count: int) -> list[list[str]]:
         """Load `count` adjacent elements of each lane as one vector, and transpose."""
@@ -177,7 +181,7 @@ class Memory(Lanes):
         return [in_parts(pairs[2 * i], pairs[2 * i + 1], half) for i in (0, 1) for half in halves]
 
     def _load_from(self, op: Op, address: Address, wanted: list[int]) -> Parts:
-        count = int(op.attrs.get("count", 1))
+        count = MemoryAccess.of(op).count
         size, element = SIZE[op.type], LLVM_TYPE[op.type]
         parts: Parts = {}
         if address.uniform and not (op.guard is not None and self.v.varies(op.guard) and self.v.varies(op)):
@@ -191,7 +195,7 @@ class Memory(Lanes):
             parts.update({i: rows[i] for i in wanted})
         else:
             masks = self.v.active_chunks(op.guard)
-            volatile = bool(op.attrs.get("volatile")) or op.attrs.get("order", "weak") != "weak"
+            volatile = Access.of(op).strong
             self._prefetch(op, address)
             for i in wanted:
                 parts[i] = self.load_lanes(self.shifted(address, i * size), element, size, masks, volatile)
@@ -202,8 +206,8 @@ class Memory(Lanes):
     ) -> None:
         """One scalar access for all lanes, made only if any lane is on. The block itself runs only if one is."""
         t, v = self.t, self.v
-        weak = op.attrs.get("order", "weak") == "weak"
-        plain = "load volatile" if op.attrs.get("volatile") else "load"
+        weak = Access.of(op).order == "weak"
+        plain = "load volatile" if MemoryAccess.of(op).volatile else "load"
         how = plain if weak or size > 8 else "load atomic"
 
         def fetch() -> dict[int, str]:
@@ -260,7 +264,11 @@ class Memory(Lanes):
         Each trip touches its own page, which the processor's prefetcher cannot foresee.
         """
         v, t = self.v, self.t
-        if v.mask is not None or op.attrs["space"] == "shared" or not self.pattern(address, 0, v.chunk, SIZE[op.type]):
+        if (
+            v.mask is not None
+            or InSpace.of(op).space == "shared"
+            or not self.pattern(address, 0, v.chunk, SIZE[op.type])
+        ):
             return
         found = loop_step(v, v.block, op.args[0])
         if found is None or address.uniform:
@@ -278,7 +286,7 @@ class Memory(Lanes):
         """Emit a store of one or more adjacent elements."""
         values = op.args[1:]
         size, element = SIZE[values[0].type], LLVM_TYPE[values[0].type]
-        if op.attrs.get("order", "weak") in ("release", "acq_rel", "sc"):
+        if Access.of(op).order in ("release", "acq_rel", "sc"):
             self.t.do("fence release")
 
         def access(address: Address) -> Parts:
@@ -300,7 +308,7 @@ class Memory(Lanes):
             if places is not None:
                 self._store_stream(address, places, self.v.vector(values[0]), element, size)
                 return
-        volatile = bool(op.attrs.get("volatile")) or op.attrs.get("order", "weak") != "weak"
+        volatile = Access.of(op).strong
         for i, value in enumerate(values):
             self.store_lanes(self.shifted(address, i * size), self.v.vector(value), element, size, masks, volatile)
 
@@ -318,8 +326,8 @@ class Memory(Lanes):
         """All lanes write one place: the last active one's value stays."""
         t, v = self.t, self.v
         bits = v.active_bits(op.guard)
-        atomic = op.attrs.get("order", "weak") != "weak" and size <= 8
-        plain = "store volatile" if op.attrs.get("volatile") else "store"
+        atomic = Access.of(op).order != "weak" and size <= 8
+        plain = "store volatile" if MemoryAccess.of(op).volatile else "store"
         if any(v.varies(x) or v.left(x, v.block) for x in values) and bits is not None:
             for x in values:
                 v.vector(x)  # in registers before the branch

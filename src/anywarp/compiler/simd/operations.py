@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from anywarp.compiler.ir import CLOCKS, PURE, Block, Const, Op, Phi, Undefined, Value
+from anywarp.compiler.attributes import InSpace, Parameter, Special, Symbol
+from anywarp.compiler.ir import PURE, Block, Const, Op, Phi, Undefined, Value, is_clock
 from anywarp.compiler.simd import integers
 from anywarp.compiler.simd.addresses import SIZE
 from anywarp.compiler.simd.approximate import approximate
@@ -48,7 +49,7 @@ class Operations:
         self.v = values
         self.at = at
         self.t: Text = values.t
-        values.compute = self.compute
+        values.compute_by(self.compute)
         self.memory = Memory(values, at)
         self.atomics = Atomics(values, self.memory, at)
         self.warp = Warp(values, self.memory)
@@ -126,7 +127,7 @@ class Operations:
         for op in run:
             v.define(op, None, results[op])
             if op.type == "f32":
-                v.computed = results[op]
+                self.memory.computed_last(results[op])
         return end
 
     def _lane_by_lane(self, op: Op, made: set[Value]) -> bool:
@@ -134,7 +135,7 @@ class Operations:
         v = self.v
         if op.name in ("div", "rem") or not (op.name in _INTEGER or op.name in self._float) or not v.varies(op):
             return False
-        return all(a in made or a in v.vectors or self._at_hand(a) for a in op.args)
+        return all(a in made or a in v.registers.vectors or self._at_hand(a) for a in op.args)
 
     def _at_hand(self, value: Value) -> bool:
         """Tell whether a value's chunks can be had at any place of the block: they are made of scalars, or in variables."""
@@ -151,10 +152,10 @@ class Operations:
             return
         how = _INTEGER[op.name]
         if not wide:
-            v.scalars[op] = how(self.t, op, 0, *(v.scalar(a) for a in op.args))
+            v.hold_scalar(op, how(self.t, op, 0, *(v.scalar(a) for a in op.args)))
         else:
             columns = zip(*(v.vector(a) for a in op.args), strict=True)
-            v.vectors[op] = [how(self.t, op, v.chunk, *column) for column in columns]
+            v.hold_chunks(op, [how(self.t, op, v.chunk, *column) for column in columns])
 
     def _emit(self, op: Op) -> None:
         if op.span is not None:
@@ -184,7 +185,7 @@ class Operations:
             chunks = [self._float[op.name](op, v.chunk, *column) for column in columns]
             v.define(op, None, chunks)
             if op.type == "f32":
-                v.computed = chunks
+                self.memory.computed_last(chunks)
 
     def _approximate(self, op: Op, n: int, a: str) -> str:
         return approximate(self.t, self._plain, self.v.machine.avx512, op, n, a)
@@ -204,17 +205,17 @@ class Operations:
             for op in block.ops:
                 if self._per_block(op):
                     self._emit(op)
-                    v.hoisted[op] = v.scalars[op]
+                    v.hoist(op, v.registers.scalars[op])
         for symbol in v.symbols():
-            v.hoisted[symbol] = v.scalar(symbol)
+            v.hoist(symbol, v.scalar(symbol))
         v.restore(state)
 
     def _per_block(self, op: Op) -> bool:
         if op.name not in PURE or op.name == "element" or v_varies(self.v, op) or not self.v.shape(op).uniform:
             return False
-        if op.name == "special" and not per_block(op.attrs["name"]):
+        if op.name == "special" and not per_block(Special.of(op).name):
             return False
-        if op.name in ("to_generic", "from_generic", "is_space") and op.attrs["space"] == "local":
+        if op.name in ("to_generic", "from_generic", "is_space") and InSpace.of(op).space == "local":
             return False
         return all(isinstance(a, (Const, Undefined)) or a in self.v.hoisted for a in op.args)
 
@@ -227,7 +228,7 @@ class Operations:
             return 0
         if not isinstance(value, Op) or value.name not in PURE or value.name in HEAVY:
             return budget + 1
-        if value.name == "special" and value.attrs["name"] in CLOCKS:
+        if is_clock(value):
             return budget + 1
         if value in self.v.temporal_loop:
             return budget + 1
@@ -243,7 +244,12 @@ class Operations:
     def repeat(self, value: Value) -> None:
         """Compute a repeatable value again here."""
         v = self.v
-        if isinstance(value, Op) and value not in v.hoisted and value not in v.scalars and value not in v.vectors:
+        if (
+            isinstance(value, Op)
+            and value not in v.hoisted
+            and value not in v.registers.scalars
+            and value not in v.registers.vectors
+        ):
             for a in value.args:
                 self.repeat(a)
             self.emit(value)  # nothing for a lazy one: its operands are what is needed
@@ -251,7 +257,7 @@ class Operations:
     # --- addresses and launch constants ----------------------------------------------------------------------------
 
     def _param(self, op: Op) -> None:
-        pointer = field_at(self.v, self.at.params, int(op.attrs["offset"]))
+        pointer = field_at(self.v, self.at.params, Parameter.of(op).offset)
         if op.type == "i1":
             raise NotImplementedError("parameter of type i1")
         self.v.define(
@@ -259,8 +265,8 @@ class Operations:
         )
 
     def _symbol(self, op: Op) -> None:
-        offset = int(op.attrs["offset"])
-        if op.attrs["space"] in ("global", "const"):
+        offset = Symbol.of(op).offset
+        if InSpace.of(op).space in ("global", "const"):
             base = self.t.cast("ptrtoint", "ptr", self.at.data, "i64")
             place = self.t.two("add", "i64", base, str(offset)) if offset else base
             type = LLVM_TYPE[op.type]
@@ -270,7 +276,7 @@ class Operations:
 
     def _own_base(self, op: Op) -> tuple[str, int]:
         """Return the generic address (i64) at which a space begins for lane 0, "" if flat, and its step per lane."""
-        space = op.attrs["space"]
+        space = InSpace.of(op).space
         return self.memory.space_base(space), self.v.kernel.local_bytes if space == "local" else 0
 
     def _rebase(self, op: Op, name: str, wide: bool) -> None:
@@ -290,7 +296,7 @@ class Operations:
             return a if BITS[op.type] == 64 else t.cast("trunc", type, a, vector_type(op.type, n))
 
         if not wide:
-            v.scalars[op] = convert(0, v.scalar(source), base, "")
+            v.hold_scalar(op, convert(0, v.scalar(source), base, ""))
             return
         spread = v.splat("i64", base) if base else ""
         out: list[str] = []
@@ -299,15 +305,15 @@ class Operations:
             out.append(
                 convert(v.chunk, chunk, spread, constant_vector("i64", [l * step for l in lanes]) if step else "")
             )
-        v.vectors[op] = out
+        v.hold_chunks(op, out)
 
     def _convert_address(self, op: Op) -> None:
         wide = self.v.varies(op)
         self._rebase(op, "add" if op.name == "to_generic" else "sub", wide)
         if wide:
-            self.v.define(op, None, self.v.vectors[op])
+            self.v.define(op, None, self.v.registers.vectors[op])
         else:
-            self.v.define(op, self.v.scalars[op])
+            self.v.define(op, self.v.registers.scalars[op])
 
     def _is_space(self, op: Op) -> None:
         """Compare with the bounds of the block's memories; what is in none of them is global."""
@@ -322,7 +328,7 @@ class Operations:
                 return t.cast("ptrtoint", "ptr", self.at.local, "i64"), t.cast("zext", "i32", size, "i64")
             return t.cast("ptrtoint", "ptr", self.at.params, "i64"), str(v.kernel.param_bytes)
 
-        space = op.attrs["space"]
+        space = InSpace.of(op).space
         if space == "const":  # const variables lie in the module's data, beside global ones
             start, size = (
                 t.cast("ptrtoint", "ptr", self.at.data, "i64"),

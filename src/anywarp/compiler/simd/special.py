@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from anywarp.compiler.abi import LAUNCH, WORKER
+from anywarp.compiler.attributes import Special
 from anywarp.compiler.ir import CLOCKS, Op
+from anywarp.compiler.simd.known import LANES
 from anywarp.compiler.simd.text import Text, constant_vector
-from anywarp.compiler.simd.values import LANES, Values
+from anywarp.compiler.simd.values import Values
 from anywarp.ptx.isa.ops import BITS
 
 AXES = ("x", "y", "z")
@@ -64,7 +66,7 @@ def per_block(name: str) -> bool:
 
 def emit_special(v: Values, at: Launch, op: Op) -> None:
     """Define a special register's value. PTX manual, chapter 10; a cluster is one block."""
-    name: str = op.attrs["name"]
+    name: str = Special.of(op).name
     if name.startswith("lanemask_"):
         _lanemask(v, at, op, name)
     elif name.startswith("tid."):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from anywarp.compiler.attributes import Access, InSpace
 from anywarp.compiler.ir import Op, Phi, Value
 from anywarp.compiler.simd.values import Values
 
@@ -29,7 +30,7 @@ def find_streams(v: Values) -> set[Op]:
         return set()
     read: set[Value] = set()
     for op in ops:
-        if op.name == "load" and op.attrs["space"] in ("global", "generic"):
+        if op.name == "load" and InSpace.of(op).space in ("global", "generic"):
             found = _arrays(op.args[0])
             if not found:
                 return set()
@@ -42,11 +43,11 @@ def find_streams(v: Values) -> set[Op]:
 
 
 def _orders(op: Op) -> bool:
-    return op.name in _ORDERED or op.attrs.get("order", "weak") != "weak" or bool(op.attrs.get("volatile"))
+    return op.name in _ORDERED or (isinstance(op.attrs, Access) and op.attrs.strong)
 
 
 def _may_stream(op: Op, read: set[Value]) -> bool:
-    if op.name != "store" or op.attrs["space"] != "global" or op.guard is not None:
+    if op.name != "store" or InSpace.of(op).space != "global" or op.guard is not None:
         return False
     arrays = _arrays(op.args[0])
     return bool(arrays) and not arrays & read

@@ -17,9 +17,9 @@ from anywarp.compiler.shapes import Analysis
 from anywarp.compiler.simd.barriers import block_barriers, needs_lane_states
 from anywarp.compiler.simd.debug_lines import line_at, machine_code
 from anywarp.compiler.simd.kernel import Emitted, emit_kernel
+from anywarp.compiler.simd.known import Machine
 from anywarp.compiler.simd.machine_code import compile_text, host_cpu, left_plain
 from anywarp.compiler.simd.objects import functions, stack_bytes
-from anywarp.compiler.simd.values import Machine
 
 SYMBOL = "aw_kernel"
 """Every object holds one kernel, under this name."""

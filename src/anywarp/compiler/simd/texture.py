@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from anywarp.compiler.attributes import Element, TextureAccess
 from anywarp.compiler.ir import Op, Value
 from anywarp.compiler.simd.memory import Memory
 from anywarp.compiler.simd.special import Launch
@@ -13,16 +14,16 @@ from anywarp.compiler.simd.values import Values
 
 def emit_texture(v: Values, memory: Memory, at: Launch, op: Op) -> None:
     """Emit `aw_texture(worker, form, lanes, mask, objects, words, results)` (native/core/host_services.h) and define the results."""
-    t, named = v.t, int(op.attrs["objects"])
+    t, named = v.t, TextureAccess.of(op).objects
     mask = t.alloca(v.word, 64)
     t.do(f"store {v.word} {v.active_bits(op.guard) or '-1'}, ptr {mask}")
     objects = _columns(v, "i64", op.args[:named])
     words = _columns(v, "i32", op.args[named:])
-    count = int(op.attrs["results"])
+    count = TextureAccess.of(op).results
     results = t.alloca(f"[{v.lanes * count} x i32]", 64) if count else "null"
-    t.call_host("aw_texture", at.worker, str(op.attrs["form"]), str(v.lanes), mask, objects, words, results)
+    t.call_host("aw_texture", at.worker, str(TextureAccess.of(op).form), str(v.lanes), mask, objects, words, results)
     for one in (op, *memory.elements.get(op, ())) if count else ():
-        first = int(one.attrs["index"]) * v.lanes if one is not op else 0
+        first = Element.of(one).index * v.lanes if one is not op else 0
         v.define(one, None, [_load(v, results, first + lane) for lane in range(0, v.lanes, v.chunk)])
 
 

@@ -6,6 +6,7 @@ the last lane tells so; comparing all lanes costs an instruction per register an
 
 from __future__ import annotations
 
+from anywarp.compiler.attributes import Compare
 from anywarp.compiler.fold import SWAPPED, compare
 from anywarp.compiler.ir import Const, Op, Phi, Value
 from anywarp.compiler.shapes import Shape
@@ -37,7 +38,7 @@ def known_mask(v: Values, value: Value, depth: int = 0) -> int | None:
     a, b = columns
     if a is None or b is None:
         return None
-    width, predicate = BITS[value.args[0].type], value.attrs["predicate"]
+    width, predicate = BITS[value.args[0].type], Compare.of(value).predicate
     return sum(1 << lane for lane in range(v.lanes) if compare(predicate, a[lane], b[lane], width))
 
 
@@ -72,7 +73,7 @@ def _combined(v: Values, op: Op, depth: int) -> tuple[str, str]:
 def _compared(v: Values, op: Op) -> tuple[str, str]:
     """An affine value against a uniform one: the lowest and the highest lane decide, if no lane wraps around."""
     left, right = op.args
-    predicate: str = op.attrs["predicate"]
+    predicate: str = Compare.of(op).predicate
     if v.shape(left).uniform:
         left, right, predicate = right, left, SWAPPED[predicate]
     shape = v.shape(left)

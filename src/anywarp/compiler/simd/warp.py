@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from anywarp.compiler.attributes import Reduction
 from anywarp.compiler.ir import Op
+from anywarp.compiler.simd.known import LANES
 from anywarp.compiler.simd.memory import Memory
 from anywarp.compiler.simd.text import LLVM_TYPE, splat, vector_type
-from anywarp.compiler.simd.values import LANES, Values
+from anywarp.compiler.simd.values import Values
 from anywarp.ptx.isa.ops import BITS
 
 _IDENTITY = {"add": 0, "or": 0, "xor": 0, "and": -1, "min": 0x7FFFFFFF, "max": 0x80000000, "umin": -1, "umax": 0}
@@ -198,7 +200,7 @@ class Warp:
         """Emit a reduction over the lanes that are on and named in the members' mask of each lane."""
         v, t = self.v, self.t
         source, members = op.args
-        active, how = v.warp_words(self.active(op)), op.attrs["op"]
+        active, how = v.warp_words(self.active(op)), Reduction.of(op).op
         chunks = v.vector(source)
         if v.shape(members).uniform and not v.left(members, v.block):
             named = v.scalar(members)

@@ -1,0 +1,136 @@
+"""The variables through which values are read in other blocks, and where they lie; LLVM turns most of them into registers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from anywarp.compiler.cfg import Loop
+from anywarp.compiler.ir import Op, Value
+from anywarp.compiler.simd.known import Known
+from anywarp.compiler.simd.text import LLVM_TYPE, Text, vector_type
+
+
+class Variables:
+    """The variables of a kernel's values, made when they are first asked for."""
+
+    def __init__(self, known: Known, t: Text) -> None:
+        self.known = known
+        self.t = t
+        self._places: dict[tuple[Value, str], list[str]] = {}
+        self._flags: dict[Op, str] = {}
+        self._forgotten: list[tuple[int, Loop | None]] = []
+        self._resident: set[Value] = set()
+        self._framed: set[Value] = set()
+        self._lying: dict[str, str] = {}
+        self._masked: set[Value] = set()
+        self._in_memory = False
+
+    # --- how they are kept --------------------------------------------------------------------------------------------
+
+    def keep_in_memory(self) -> None:
+        """Keep all variables in memory: as registers, all of them would be alive at every block."""
+        self._in_memory = True
+
+    def set_under_mask(self, values: Iterable[Value]) -> None:
+        """Have values set only in active lanes: lanes that wait need what others make again meanwhile."""
+        self._masked = set(values)
+
+    def reside(self, values: Iterable[Value]) -> None:
+        """Have the variables of values stay in memory, chunk after chunk."""
+        self._resident.update(values)
+
+    def frame(self, values: Iterable[Value]) -> None:
+        """Have values that reside lie in memory of the gang's own: barriers do not save them."""
+        self._framed.update(values)
+
+    def is_masked(self, value: Value) -> bool:
+        """Tell whether a value is set only in active lanes."""
+        return value in self._masked
+
+    def is_resident(self, value: Value) -> bool:
+        """Tell whether the variables of a value stay in memory."""
+        return value in self._resident
+
+    def is_framed(self, value: Value) -> bool:
+        """Tell whether a value lies in memory of the gang's own."""
+        return value in self._framed
+
+    def place_of(self, chunk: str) -> str | None:
+        """Return where all chunks of a value that resides lie, by its first chunk as it was read."""
+        return self._lying.get(chunk)
+
+    def lie_at(self, chunk: str, place: str) -> None:
+        """Note where the chunks of a value lie, by the first of them."""
+        self._lying[chunk] = place
+
+    # --- places -------------------------------------------------------------------------------------------------------
+
+    def of(self, value: Value, kind: str) -> list[str]:
+        """Return the variables of a value: `main`, `copy` (as it was when lanes left the loop) or `phi` (set on edges).
+
+        `main0` and `phi0` hold lane 0's value of a phi that is affine under conditions, beside the chunks.
+        """
+        key = (value, kind)
+        if key not in self._places:
+            element = LLVM_TYPE[value.type]
+            wide = self.known.wide(value, kind)
+            count, type = (self.known.chunks, vector_type(element, self.known.chunk)) if wide else (1, element)
+            if wide and value in self._resident:
+                self._places[key] = self.array(type, count)
+            else:
+                self._places[key] = [self.t.alloca(type) for _ in range(count)]
+            # Rarely needed, or too many: an address that is known elsewhere keeps them out of registers.
+            if self._in_memory or (wide and self.known.has_first(value)):
+                self.t.allocas += [f'  call void asm sideeffect "", "r"(ptr {x})' for x in self._places[key]]
+        return self._places[key]
+
+    def array(self, type: str, count: int) -> list[str]:
+        """Reserve variables that lie side by side, and return them."""
+        room = self.t.alloca(f"[{count} x {type}]", 64)
+        names = [room, *("%" + self.t.fresh("a") for _ in range(1, count))]
+        self.t.allocas += [f"  {name} = getelementptr {type}, ptr {room}, i64 {i}" for i, name in enumerate(names) if i]
+        return names
+
+    def keep_at(self, value: Value, places: list[str], kind: str) -> None:
+        """Say which memory is a value's variables: whoever makes it writes them there."""
+        self._places[value, kind] = places
+
+    def load_chunks(self, value: Value, kind: str) -> list[str]:
+        """Read the variables of a value that is held as chunks."""
+        type, places = self.known.type(value, True), self.of(value, kind)
+        out = [self.t.let(f"load {type}, ptr {place}") for place in places]
+        if value in self._resident:
+            self._lying[out[0]] = places[0]
+        return out
+
+    def forget(self, loop: Loop | None) -> None:
+        """Mark a place where no variable of values made in a loop's blocks is needed any more (None: no variable at all).
+
+        Without it what was there before would seem to be needed: masked code reads a variable to change some of its lanes, and
+        may be entered behind where it is set. Every variable would be alive all the time, everywhere. A single lane has no masked
+        code: what it reads it has set.
+        """
+        if self.known.single or self._in_memory:
+            return
+        self._forgotten.append((len(self.t.lines), loop))
+        self.t.lines.append("")
+
+    def fill_forgotten(self) -> None:
+        """Write zeros to the variables at the marked places, now that all variables are known."""
+        stores: dict[Loop | None, list[str]] = {}
+        for (value, kind), names in self._places.items():
+            wide = self.known.wide(value, kind)
+            if kind == "copy" or (wide and (self.known.has_first(value) or value in self._resident)):
+                continue
+            type = self.known.type(value, wide)
+            zeros = [f"  store {type} zeroinitializer, ptr {name}" for name in names]
+            for loop in (None, *self.known.flow.nest.around(self.known.flow.index[self.known.home[value]])):
+                stores.setdefault(loop, []).extend(zeros)
+        for place, loop in self._forgotten:
+            self.t.lines[place] = "\n".join(stores.get(loop, ()))
+
+    def flag(self, condition: Op) -> str:
+        """Return the variable that is true while no lane's operand of an extension has wrapped around."""
+        if condition not in self._flags:
+            self._flags[condition] = self.t.alloca("i1")
+        return self._flags[condition]
