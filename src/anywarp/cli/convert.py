@@ -37,7 +37,9 @@ _PATIENCE = 2.0
 @click.option("--diff", "diff", is_flag=True, help="Print the changes as a unified diff instead of the report.")
 @click.option("--check", is_flag=True, help="Also exit with 1 when anything would change.")
 @click.option("--only", multiple=True, metavar="KIND", help="Only files of this kind; may be repeated.")
-@click.option("--exclude", multiple=True, metavar="PATTERN", help="Skip paths that match, as in .gitignore; may be repeated.")
+@click.option(
+    "--exclude", multiple=True, metavar="PATTERN", help="Skip paths that match, as in .gitignore; may be repeated."
+)
 @click.option("--jobs", type=click.IntRange(1), help="How many processes (default: one per processor).")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", help="How to print the result.")
 @click.option(
