@@ -1,5 +1,5 @@
 // Functions that Python calls by ctypes: what they throw becomes a number and words, which
-// names/calls.py raises again.
+// calls.py raises again.
 #pragma once
 
 #include <c10/util/Exception.h>

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from anywarp.cli.main import call
+from anywarp.migrate import crew
 
 SOURCE = b"#include <cuda_runtime.h>\n// cudaFree frees\nint main() { return cudaDeviceReset(); }\n"
 TARGET = b"#include <hip/hip_runtime.h>\n// cudaFree frees\nint main() { return hipDeviceReset(); }\n"
@@ -159,9 +160,7 @@ def test_json_tells_every_edit_and_diagnostic(tree: Path, capsys: pytest.Capture
 
 
 def test_several_processes_give_the_same(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    from anywarp.migrate.translate import trees
-
-    monkeypatch.setattr(trees, "_SMALL", 0)
+    monkeypatch.setattr(crew, "_SMALL_FILES", 5)
     for index in range(20):
         (tree / f"{index}.cu").write_bytes(SOURCE * (index + 1))
     assert call(["translate", str(tree), "-o", str(tmp_path / "one"), "--jobs", "1"]) == 0

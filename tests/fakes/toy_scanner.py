@@ -11,12 +11,14 @@ SUBJECTS = ("toy",)
 
 
 def wants(path, head):
-    return path.suffix in (".toy", ".die", ".hang", ".eat", ".raise", ".many") or head.startswith(b"toy")
+    return path.suffix in (".toy", ".die", ".abort", ".hang", ".eat", ".raise", ".many") or head.startswith(b"toy")
 
 
 def scan(data, path):
     if path.suffix == ".die":
         os._exit(3)
+    if path.suffix == ".abort":
+        os.abort()
     if path.suffix == ".hang":
         time.sleep(60)
     if path.suffix == ".eat":

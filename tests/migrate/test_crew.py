@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from anywarp.diagnostics import AnywarpError
-from anywarp.migrate.crew import Order, look_into_all
 from anywarp.migrate.facts import decode
+from anywarp.migrate.reading import Order, look_into_all
 from anywarp.migrate.tree import walk
 
 TOY = ("fakes.toy_scanner",)
@@ -31,14 +31,14 @@ def codes(answer):
 def test_a_file_that_kills_hangs_or_eats_costs_itself(tmp_path):
     for number in range(40):
         (tmp_path / f"ok{number}.toy").write_bytes(b"cudaA%d" % number)
-    for name in ("b.die", "c.die", "d.hang", "e.eat", "f.raise", "g.many"):
+    for name in ("b.die", "c.abort", "d.hang", "e.eat", "f.raise", "g.many"):
         (tmp_path / name).write_bytes(b"x")
     answers = ask(tmp_path, patience=2.0)
     assert len(answers) == 46
     found = {name: codes(answer) for name, answer in answers.items() if codes(answer)}
     assert found == {
         "b.die": ["M005"],
-        "c.die": ["M005"],
+        "c.abort": ["M005"],
         "d.hang": ["M006"],
         "e.eat": ["M004"],
         "f.raise": ["M004"],
@@ -80,8 +80,8 @@ def test_scanners_that_cannot_be_imported_are_an_error_with_the_reason(tmp_path)
 def test_no_worker_outlives_the_process_that_started_it(tmp_path):
     (tmp_path / "a.hang").write_bytes(b"x")
     code = (
-        "import sys; from anywarp.migrate.crew import *; from anywarp.migrate.crew import _Crew; from anywarp.migrate.tree import walk\n"
-        "crew = _Crew(list(walk(sys.argv[1])), Order(('fakes.toy_scanner',), (), None, 1))\n"
+        "import sys; from anywarp.migrate.crew import Work, _Crew; from anywarp.migrate.tree import walk\n"
+        "crew = _Crew(list(walk(sys.argv[1])), Work('fakes.toy_work:begin', None))\n"
         "while not crew._workers[0].tasks: crew.wait()\n"
         "print(crew._workers[0].process.pid, flush=True)\n"
         "while True: crew.wait()\n"
@@ -108,7 +108,7 @@ def test_modules_among_the_files_are_not_ours(tmp_path):
     (tmp_path / "a.toy").write_bytes(b"cudaA1")
     code = (
         "import sys; sys.path[:0] = sys.argv[1:]\n"
-        "from anywarp.migrate.crew import Order, look_into_all\n"
+        "from anywarp.migrate.reading import Order, look_into_all\n"
         "from anywarp.migrate.tree import walk\n"
         "for a in look_into_all(list(walk('.')), Order(('fakes.toy_scanner',), ('archives',), None, 1, 30.0)): print(a.file.shown, a.problem)\n"
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Generator
@@ -18,6 +19,7 @@ import click
 
 from anywarp.deploy.convert import answers, registry, report, tree
 from anywarp.deploy.convert.model import Options
+from anywarp.deploy.convert.validation import Validation, validate
 from anywarp.diagnostics import Diagnostic
 from anywarp.migrate.target import USUAL_ARCHITECTURE, USUAL_ROCM, parse_target
 from anywarp.migrate.writing import EditRun
@@ -38,6 +40,7 @@ _PATIENCE = 2.0
 @click.option(
     "--exclude", multiple=True, metavar="PATTERN", help="Skip paths that match, as in .gitignore; may be repeated."
 )
+@click.option("--jobs", type=click.IntRange(1), help="How many processes (default: one per processor).")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", help="How to print the result.")
 @click.option(
     "--target",
@@ -86,12 +89,13 @@ def command(path: Path, undo: bool, **chosen: Any) -> int:
     if unknown:
         raise click.UsageError(f"--only {unknown[0]}: kinds are {', '.join(registry.names())}")
     options = _options(chosen)
+    jobs = chosen["jobs"] or os.cpu_count() or 1
     with contextlib.ExitStack() as until:
         edits = until.enter_context(tree.in_place(path)) if chosen["in_place"] else None
         with _progress() as step:
-            done = tree.run(path, options, chosen["only"], chosen["exclude"], output, step)
+            done = tree.run(path, options, chosen["only"], chosen["exclude"], output, step, jobs)
         problems = _write(done, output, edits)
-    checked = answers.validated(done) if chosen["validate"] else answers.Validation("not asked for")
+    checked = validate(done) if chosen["validate"] else Validation("not asked for")
     _print(done, options, checked, chosen)
     for problem in (*done.problems, *(r.problem for r in done.results if r.problem is not None), *problems):
         click.echo(problem.as_text(), err=True)
@@ -99,10 +103,10 @@ def command(path: Path, undo: bool, **chosen: Any) -> int:
 
 
 @contextmanager
-def _progress() -> Generator[Callable[[int, int], None] | None]:
+def _progress() -> Generator[Callable[[int, int], None]]:
     """Give a callback that shows a bar on a terminal's stderr once the work has taken two seconds."""
     if not sys.stderr.isatty():
-        yield None
+        yield lambda done, total: None
         return
     from rich.console import Console
     from rich.progress import Progress
@@ -135,7 +139,7 @@ def _write(done: tree.Run, output: Path | None, edits: EditRun | None) -> list[D
     return tree.write_tree(done, output) if output is not None else []
 
 
-def _print(done: tree.Run, options: Options, checked: answers.Validation, chosen: dict[str, Any]) -> None:
+def _print(done: tree.Run, options: Options, checked: Validation, chosen: dict[str, Any]) -> None:
     if chosen["style"] == "json":
         click.echo(json.dumps({**report.as_json(done, options), "validation": checked.as_json()}, indent=2))
     elif chosen["diff"]:
@@ -150,7 +154,7 @@ def _print(done: tree.Run, options: Options, checked: answers.Validation, chosen
             click.echo(line)
 
 
-def _exit_code(done: tree.Run, problems: list[Diagnostic], checked: answers.Validation, check: bool) -> int:
+def _exit_code(done: tree.Run, problems: list[Diagnostic], checked: Validation, check: bool) -> int:
     numbers = report.sums(done)
     if problems or numbers["problems"]:
         return 2

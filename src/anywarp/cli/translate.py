@@ -25,6 +25,7 @@ from anywarp.migrate import tree
 from anywarp.migrate.shown import visible
 from anywarp.migrate.target import USUAL_ROCM, parse_target
 from anywarp.migrate.translate import Options, trees
+from anywarp.migrate.translate.done import Done, without_text
 from anywarp.migrate.writing import EditList, EditRun, WritingError, write_below
 
 _PATIENCE = 2.0
@@ -41,7 +42,7 @@ class _Run:
     diff: bool
     named: str = ""
     """The name of the file that a single source is written to in `output`, where it was given."""
-    done: list[trees.Done] = field(default_factory=list[trees.Done])
+    done: list[Done] = field(default_factory=list[Done])
     diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
     support: set[str] = field(default_factory=set[str])
     names: set[str] = field(default_factory=set[str])
@@ -130,7 +131,7 @@ def _translate(run: _Run, options: Options, exclude: tuple[str, ...], jobs: int)
             if run.named:
                 done = replace(done, new=run.named)
             run.diagnostics += done.diagnostics
-            run.done.append(trees.without_text(done))
+            run.done.append(without_text(done))
             if done.translation is not None:
                 run.support.update(done.translation.support)
                 run.names |= done.translation.names
@@ -232,7 +233,7 @@ def _exit_code(run: _Run) -> int:
     return int(any(each.severity != "note" for each in run.diagnostics))
 
 
-_COULD_NOT = frozenset(("M002", "M003", "M101", "M102", "M105"))
+_COULD_NOT = frozenset(("M002", "M003", "M101", "M102", "M104", "M105"))
 """Diagnostics that mean that a file was not translated or not written."""
 
 
@@ -273,7 +274,7 @@ def _as_json(run: _Run, code: int) -> dict[str, Any]:
     return out
 
 
-def _edits(done: trees.Done) -> list[dict[str, Any]]:
+def _edits(done: Done) -> list[dict[str, Any]]:
     if done.translation is None:
         return []
     return [

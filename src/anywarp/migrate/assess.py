@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 
 from anywarp.diagnostics import Diagnostic, Severity, Source
 from anywarp.migrate import codes
-from anywarp.migrate.crew import PATIENCE, Answer, Order, look_into_all
+from anywarp.migrate.crew import PATIENCE
 from anywarp.migrate.facts import Facts, decode, open_facts
 from anywarp.migrate.findings import Finding, Use
 from anywarp.migrate.layers import visible_uses
 from anywarp.migrate.look import Row, Seen, use_of
 from anywarp.migrate.own_modules import without_own
 from anywarp.migrate.reach import Deployment, Map, connect
+from anywarp.migrate.reading import Answer, Order, look_into_all
 from anywarp.migrate.scan import CONTAINERS, SCANNERS
 from anywarp.migrate.scan.sweep import UNREAD
 from anywarp.migrate.shown import visible
@@ -110,7 +111,7 @@ def _files(plan: Plan, result: Assessment) -> list[File]:
 
 @dataclass(slots=True)
 class _Collected:
-    """What came back from the files: facts that are new, the keys of all, and what each file says."""
+    """What came back from the files: facts that are new, the keys of those that were kept, and what each file says."""
 
     new: dict[str, bytes] = field(default_factory=dict[str, bytes])
     used: list[str] = field(default_factory=list[str])
@@ -126,27 +127,29 @@ def _look(files: list[File], plan: Plan, facts: Facts | None, result: Assessment
     step(0, len(files))
     try:
         for answer in look_into_all(files, order, lambda done: step(done, len(files))):
-            _collect(answer, all_of_it, facts, result)
+            _collect(answer, all_of_it, facts is not None, result)
             if facts is not None and time.monotonic() - all_of_it.kept > _KEEP_EVERY:
                 facts.keep(all_of_it.new)
                 all_of_it.new, all_of_it.kept = {}, time.monotonic()
     finally:
         if facts is not None:
             facts.keep(all_of_it.new, all_of_it.used)
+            facts.close()
     all_of_it.found.sort(key=lambda entry: entry[0])
     return list(_uses(all_of_it.found, result))
 
 
-def _collect(answer: Answer, all_of_it: _Collected, facts: Facts | None, result: Assessment) -> None:
+def _collect(answer: Answer, all_of_it: _Collected, keep: bool, result: Assessment) -> None:
     """Take what came back for one file, within the bound on what is held of all."""
-    data = _facts_of(answer, facts, result)
-    all_of_it.used.append(answer.key)
-    if answer.key and answer.facts is not None and facts is not None:
+    if answer.kept:
+        result.remembered += 1
+        all_of_it.used.append(answer.key)
+    elif answer.key and keep:
         all_of_it.new[answer.key] = answer.facts
     if answer.problem is not None:
         result.problems.append(_problem(visible(answer.file.shown), answer.problem))
-    elif data:
-        seen = decode(data)
+    elif answer.facts:
+        seen = decode(answer.facts)
         all_of_it.held += len(seen.uses)
         if all_of_it.held > MOST_USES:
             text = f"there are more than {MOST_USES:,} places in all; those of this file are not listed"
@@ -154,13 +157,6 @@ def _collect(answer: Answer, all_of_it: _Collected, facts: Facts | None, result:
             all_of_it.held -= len(seen.uses)
             seen.uses.clear()
         all_of_it.found.append((answer.file.shown, seen))
-
-
-def _facts_of(answer: Answer, facts: Facts | None, result: Assessment) -> bytes:
-    if answer.facts is not None:
-        return answer.facts
-    result.remembered += 1
-    return (facts.get(answer.key) if facts is not None else None) or b""
 
 
 def _uses(found: list[tuple[str, Seen]], result: Assessment) -> Iterable[tuple[str, Use]]:

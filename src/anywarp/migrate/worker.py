@@ -1,11 +1,12 @@
-"""A process that looks into files, one after the other, for the crew that started it.
+"""A process that works on files, one after the other, for the crew that started it.
 
-It reads a task per line, answers each in order, and may die or be killed at any moment: whoever started it knows what it was at.
+It reads a file's name per line, answers each in order, and may die or be killed at any moment: whoever started it knows what it was at.
 """
 
 from __future__ import annotations
 
 import ctypes
+import importlib
 import json
 import os
 import resource
@@ -14,18 +15,12 @@ import struct
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, BinaryIO
 
-from anywarp.diagnostics import AnywarpError
-from anywarp.migrate import codes
-from anywarp.migrate.facts import Facts, encode
-from anywarp.migrate.look import Look, look_into
-from anywarp.migrate.scan import doors
 from anywarp.migrate.tree import File
 
 HEAD = struct.Struct("<II")
-"""Bytes of an answer's JSON and of the facts behind it."""
+"""Bytes of an answer's JSON and of what follows it."""
 
 MEMORY = 3 << 30
 """Bytes of private memory that a worker may have; files that are mapped do not count."""
@@ -34,35 +29,31 @@ _PR_SET_PDEATHSIG = 1
 _BEAT = 1.0
 
 
-def main(order: str) -> None:
-    """Serve tasks from stdin until it ends; `order` is JSON: scanners, containers, root and version of the cache (or null)."""
+def main(begin: str, order: str) -> None:
+    """Answer tasks from stdin until it ends: `begin` is `crew.Work`'s, `order` the number of a descriptor that holds its order."""
     answers = _private_output()
     _bound_process()
-    said = json.loads(order)
-    facts = Facts(Path(said["root"]), said["version"]) if said["root"] else None
-    if facts is not None:
-        facts.load()
-    look = Look(doors(said["scanners"], said["containers"]), _heart(answers))
-    _send(answers, {"ready": True}, b"")
+    module, _, name = begin.partition(":")
+    descriptor = int(order)
+    ordered = json.loads(os.pread(descriptor, os.fstat(descriptor).st_size, 0))  # all workers share its position
+    os.close(descriptor)
+    work = getattr(importlib.import_module(module), name)(ordered, _heart(answers))
+    _send(answers, {"ready": True})
     for line in sys.stdin.buffer:
-        head, payload = _answer(json.loads(line), look, facts)
-        _send(answers, head, payload)
+        number, *file = json.loads(line)
+        said, payload = _done(work, File(*file))
+        _send(answers, {"task": number} | said, payload)
 
 
-def _answer(task: list[Any], look: Look, facts: Facts | None) -> tuple[dict[str, Any], bytes]:
-    number, *file = task
-    known: Callable[[str], bool] = facts.knows if facts is not None else lambda key: False
+def _done(work: Callable[[File], tuple[Any, bytes]], file: File) -> tuple[dict[str, Any], bytes]:
+    """Return what the work on one file comes to; an error that is raised there costs that file alone."""
     try:
-        key, seen = look_into(File(*file), look, known)
-    except AnywarpError as error:
-        d = error.diagnostic
-        return {"task": number, "problem": ["", d.code, d.message, d.severity, d.help]}, b""
+        head, payload = work(file)
     except MemoryError:
-        row = ["", codes.NOT_UNDERSTOOD, "it needs too much memory", "error", ""]
-        return {"task": number, "problem": row}, b""
-    if seen is None:
-        return {"task": number, "key": key, "known": True}, b""
-    return {"task": number, "key": key}, encode(seen)
+        return {"how": "memory", "why": "it needs too much memory"}, b""
+    except Exception as error:
+        return {"how": "raised", "why": f"{type(error).__name__}: {str(error)[:200]}"}, b""
+    return {"head": head}, payload
 
 
 def _private_output() -> BinaryIO:
@@ -89,19 +80,16 @@ def _heart(answers: BinaryIO) -> Callable[[], None]:
         now = time.monotonic()
         if now - last > _BEAT:
             last = now
-            _send(answers, {"alive": True}, b"")
+            _send(answers, {"alive": True})
 
     return beat
 
 
-def _send(answers: BinaryIO, head: dict[str, Any], payload: bytes) -> None:
-    text = json.dumps(head).encode()
+def _send(answers: BinaryIO, said: dict[str, Any], payload: bytes = b"") -> None:
+    text = json.dumps(said).encode()
     try:
-        answers.write(HEAD.pack(len(text), len(payload)) + text + payload)
+        answers.write(HEAD.pack(len(text), len(payload)) + text)
+        answers.write(payload)
         answers.flush()
     except BrokenPipeError:
         os._exit(0)  # nobody waits for answers any more
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

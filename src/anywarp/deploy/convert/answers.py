@@ -1,17 +1,14 @@
-"""What a user says beside the path: the card, answers to what only they know; and what the schemas of Kubernetes say to the result.
+"""What a user says beside the path: the card, answers to what only they know.
 
 Answers are read strictly: a mistyped one would be a value silently not converted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 from anywarp.catalogue.partitions import cards
 from anywarp.deploy.convert import codes
-from anywarp.deploy.convert.tree import Run
 from anywarp.devices.hip.tables import gpus
 from anywarp.migrate.target import Target
 
@@ -61,40 +58,3 @@ def images(texts: Iterable[str]) -> Mapping[str, str]:
             )
         out[old] = new
     return out
-
-
-@dataclass(slots=True)
-class Validation:
-    """What the schemas of Kubernetes said: documents checked, those that were valid before and are not now."""
-
-    state: str = ""
-    documents: int = 0
-    unknown: int = 0
-    errors: list[str] = field(default_factory=list[str])
-
-    def as_text(self) -> Iterator[str]:
-        """Yield what to print."""
-        if self.errors:
-            yield from (f"INVALID {error}" for error in self.errors)
-        if self.state:
-            yield f"converted manifests were not validated: {self.state}"
-        elif self.documents:
-            yield f"{self.documents} converted manifests are valid Kubernetes" + (
-                f"; {self.unknown} are of kinds without a schema" if self.unknown else ""
-            )
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the same for programs."""
-        return {
-            "state": self.state or "done",
-            "documents": self.documents,
-            "unknown": self.unknown,
-            "errors": self.errors,
-        }
-
-
-def validated(done: Run) -> Validation:
-    """Validate the converted manifests where kubernetes-validate is installed."""
-    from anywarp.deploy.convert.validation import validate
-
-    return validate(done)

@@ -6,9 +6,9 @@ Rules are pure functions of bytes: they read no other file, so that a file is co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import PurePath
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from anywarp.catalogue.migration import Row
 from anywarp.migrate.target import USUAL_ARCHITECTURE, USUAL_ROCM, Target
@@ -102,6 +102,18 @@ class Options:
     def answer(self, key: str, old: str) -> tuple[str, str] | None:
         """Return what the user said a value becomes, for itself or for any value (`--map KEY=*:NEW`); None where nothing was said."""
         return self.mapping.get((key, old)) or self.mapping.get((key, "*"))
+
+
+def packed_options(options: Options) -> dict[str, Any]:
+    """Return options as JSON can hold them."""
+    mapping = [[*key, *value] for key, value in options.mapping.items()]
+    return {**asdict(options), "mapping": mapping, "images": dict(options.images)}
+
+
+def unpacked_options(packed: dict[str, Any]) -> Options:
+    """Return what `packed_options` was given."""
+    mapping = {(key, old): (new_key, new) for key, old, new_key, new in packed["mapping"]}
+    return Options(**{**packed, "target": Target(**packed["target"]), "mapping": mapping})
 
 
 class Kind(Protocol):

@@ -10,20 +10,27 @@ import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
+from typing import Any
 
 from anywarp.deploy.convert import codes, sweep
 from anywarp.deploy.convert.engine import Converted, convert
-from anywarp.deploy.convert.model import Options
+from anywarp.deploy.convert.model import Options, packed_options, unpacked_options
+from anywarp.deploy.convert.packed import packed, unpacked
 from anywarp.diagnostics import AnywarpError, Diagnostic, Source
-from anywarp.migrate import tree
+from anywarp.migrate import crew, tree
 from anywarp.migrate.shown import visible
 from anywarp.migrate.writing import EditList, EditRun, WritingError, copy_below, write_below
 
 EDIT_LIST = ".anywarp-convert.json"
 LARGEST = 8 << 20
 """Most bytes of a file that is converted: manifests, rules and dashboards are far smaller."""
+PATIENCE = 300.0
+"""Seconds that one file may take: the largest takes some ten."""
+BEGIN = "anywarp.deploy.convert.tree:begin"
+"""What the processes do (`crew.Work`)."""
 _CHUNK = 4 << 20
 _HEAD = 4096
+_HELP = "the other files were converted; look at this one by hand"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +63,21 @@ def run(
     only: Sequence[str] = (),
     exclude: Sequence[str] = (),
     out: Path | None = None,
-    step: Callable[[int, int], None] | None = None,
+    step: Callable[[int, int], None] = lambda done, total: None,
+    jobs: int = 1,
 ) -> Run:
     """Convert every file at or below `root` without writing anything; `out` is left out where it lies inside.
 
-    `step` is told after each file how many of how many are done.
+    It is done in at most `jobs` processes; `step` is told how many of how many files are done. A file whose conversion ends
+    its process, takes more than `PATIENCE` seconds or raises an error has that as its problem.
     """
     left_out = tree.Walked()
     done = Run(root)
     own = _inside(root, out)
     files = [file for file in tree.walk(root, exclude, left_out) if not _ours(file.shown, own)]
-    for number, file in enumerate(files, 1):
-        done.results.append(_one(file, options, only))
-        if step is not None:
-            step(number, len(files))
+    work = crew.Work(BEGIN, {"options": packed_options(options), "only": list(only)}, jobs, PATIENCE)
+    answers = crew.each_of(files, work, lambda number: step(number, len(files)))
+    done.results = [_result(answer) for answer in crew.in_order(answers)]
     done.problems = left_out.problems
     done.links = left_out.links
     return done
@@ -88,20 +96,34 @@ def _inside(root: Path, out: Path | None) -> str:
         return ""
 
 
-def _one(file: tree.File, options: Options, only: Sequence[str]) -> Result:
+def begin(order: dict[str, Any], alive: Callable[[], None]) -> Callable[[tree.File], tuple[dict[str, Any], bytes]]:
+    """Return what converts a file for the crew (`crew.Work`)."""
+    options, only = unpacked_options(order["options"]), order["only"]
+    return lambda file: _one(file, options, only)
+
+
+def _one(file: tree.File, options: Options, only: Sequence[str]) -> tuple[dict[str, Any], bytes]:
     try:
         if file.size > LARGEST and not _matters(file):
-            return Result(file, None)
+            return {}, b""
         data = tree.read(file.place, file.shown, LARGEST)
-        return Result(file, convert(data, PurePath(file.shown), options, only))
+        return {"converted": packed(convert(data, PurePath(file.shown), options, only))}, data
     except AnywarpError as error:
-        return Result(file, None, error.diagnostic)
+        return {"problem": [error.diagnostic.code, error.diagnostic.message, error.diagnostic.help]}, b""
     except UnicodeDecodeError as error:
         message = f"{visible(file.shown)} is not UTF-8 (byte {error.start}), and nothing of it was converted"
-    except Exception as error:
-        message = f"{visible(file.shown)} could not be converted: {type(error).__name__}: {visible(str(error))[:200]}"
-    help = "the other files were converted; look at this one by hand"
-    return Result(file, None, Diagnostic(codes.UNREADABLE, message, source=Source(visible(file.shown), ""), help=help))
+        return {"problem": [codes.UNREADABLE, message, _HELP]}, b""
+
+
+def _result(answer: crew.Answer) -> Result:
+    file, head = answer.file, answer.head
+    if answer.loss is not None:
+        message = f"{visible(file.shown)} could not be converted: {visible(answer.loss.why)}"
+        head = {"problem": [codes.UNREADABLE, message, _HELP]}
+    if "problem" in head:
+        code, message, help = head["problem"]
+        return Result(file, None, Diagnostic(code, message, source=Source(visible(file.shown), ""), help=help))
+    return Result(file, unpacked(head["converted"], answer.payload) if "converted" in head else None)
 
 
 def _matters(file: tree.File) -> bool:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, cast
 
-from anywarp.deploy.convert.answers import Validation
 from anywarp.deploy.convert.engine import Converted
 from anywarp.deploy.convert.tree import Run
 from anywarp.migrate.shown import visible
@@ -18,6 +18,36 @@ from anywarp.migrate.shown import visible
 _ALIAS = re.compile(r"(?m)(?:^|[\s\[,:-])\*[\w-]+")
 MOST_ALIASES = 20
 """A document with more is not validated: a validator follows every alias, and a bomb is made of them."""
+
+
+@dataclass(slots=True)
+class Validation:
+    """What the schemas of Kubernetes said: documents checked, those that were valid before and are not now."""
+
+    state: str = ""
+    documents: int = 0
+    unknown: int = 0
+    errors: list[str] = field(default_factory=list[str])
+
+    def as_text(self) -> Iterator[str]:
+        """Yield what to print."""
+        if self.errors:
+            yield from (f"INVALID {error}" for error in self.errors)
+        if self.state:
+            yield f"converted manifests were not validated: {self.state}"
+        elif self.documents:
+            yield f"{self.documents} converted manifests are valid Kubernetes" + (
+                f"; {self.unknown} are of kinds without a schema" if self.unknown else ""
+            )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the same for programs."""
+        return {
+            "state": self.state or "done",
+            "documents": self.documents,
+            "unknown": self.unknown,
+            "errors": self.errors,
+        }
 
 
 def validate(done: Run) -> Validation:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
+from anywarp.devices.reference.launch import Host
 from anywarp.devices.reference.memory import Stray
 from anywarp.ptx.isa.ops import BITS, AtomicOp, Type
-
-if TYPE_CHECKING:
-    from anywarp.devices.reference.machine import Machine
 
 Update = Callable[[AtomicOp, Type, int, list[int]], int]
 
 
-def run_bulk(machine: Machine, lane: int, name: str, arguments: list[int], update: Update) -> None:
+def run_bulk(machine: Host, lane: int, name: str, arguments: list[int], update: Update) -> None:
     """Run the service `bulk_copy`, `bulk_zero`, `bulk_mask` or `bulk_OPERATION_TYPE` (see the compiler's `simd.bulk`).
 
     `update(operation, type, old, [value])` gives what an atomic operation leaves.

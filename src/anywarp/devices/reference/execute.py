@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anywarp.devices.reference import windows
-from anywarp.devices.reference.machine import Launch, Machine, Triple
+from anywarp.devices.reference.launch import Launch, Triple
+from anywarp.devices.reference.machine import Machine
 from anywarp.devices.reference.memory import Memory, Region
 from anywarp.devices.reference.objects import Objects
 from anywarp.devices.reference.program import Code, Place, Program, size_of

@@ -6,17 +6,16 @@ One instance serves one block at a time; the scheduler sets the warp, the lanes 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NoReturn
 
 from anywarp.devices.reference import softfloat, windows
 from anywarp.devices.reference.bulk import run_bulk
+from anywarp.devices.reference.launch import Launch, Triple
 from anywarp.devices.reference.memory import WINDOWS, Memory, Region, Stray, in_space
-from anywarp.devices.reference.objects import Objects, run
+from anywarp.devices.reference.objects import run
 from anywarp.devices.reference.program import Place, Program, Register, Step, element_size, float_bits
 from anywarp.devices.reference.services import SERVICES
-from anywarp.devices.reference.surface import Surface, Trap
-from anywarp.devices.reference.texture import Texture
+from anywarp.devices.reference.surface import Trap
 from anywarp.devices.reference.values import LANES, Plain, PlainOps, plain, undefined
 from anywarp.devices.reference.warp import Lane, Warp
 from anywarp.diagnostics import AnywarpError, Diagnostic
@@ -26,23 +25,6 @@ from anywarp.ptx.isa.ops import BITS, AddressSpace, AtomicOp, Order, Scope, Type
 from anywarp.ptx.isa.special_registers import SPECIAL, special_name
 from anywarp.ptx.isa.texture_form import form_of
 from anywarp.ptx.tree import Float, Function, Guard, Instruction, Integer, Name, Negated, Offset, Operand, Sink
-
-Triple = tuple[int, int, int]
-
-
-@dataclass(slots=True)
-class Launch:
-    """One launch: shapes, parameter bytes, sizes of shared memory, and what the kernel has printed."""
-
-    grid: Triple
-    block: Triple
-    params: bytes
-    static_shared: int
-    dynamic_shared: int
-    printed: list[str] = field(default_factory=list[str])
-    clock: int = 0
-    heap_end: int = windows.HEAP
-    objects: Objects = field(default_factory=dict[int | str, Texture | Surface])
 
 
 class Machine(PlainOps):

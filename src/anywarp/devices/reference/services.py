@@ -8,18 +8,15 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from anywarp.devices.reference.launch import Host
 from anywarp.devices.reference.memory import Stray
-
-if TYPE_CHECKING:
-    from anywarp.devices.reference.machine import Machine
 
 _CONVERSION = re.compile(r"%[-+ #0]*(?:\d+)?(?:\.\d+)?(?:hh|h|ll|l|j|z|t)?([diouxXeEfFgGaAcsp%])")
 _LENGTH = re.compile(r"(?:hh|h|ll|l|j|z|t)(?=[a-zA-Z]$)")
 
 
-def _text(machine: Machine, lane: int, address: int) -> str:
+def _text(machine: Host, lane: int, address: int) -> str:
     """Read a text that ends with NUL."""
     found = bytearray()
     while len(found) < 1 << 20:
@@ -33,7 +30,7 @@ def _text(machine: Machine, lane: int, address: int) -> str:
     return found.decode("utf-8", errors="replace")
 
 
-def _vprintf(machine: Machine, lane: int, arguments: list[int]) -> int:
+def _vprintf(machine: Host, lane: int, arguments: list[int]) -> int:
     """Print with the arguments packed as C passes them to a variadic function: each aligned to its size, floats as f64."""
     template = _text(machine, lane, arguments[0])
     at, count = arguments[1], 0
@@ -63,27 +60,27 @@ def _vprintf(machine: Machine, lane: int, arguments: list[int]) -> int:
     return count
 
 
-def _malloc(machine: Machine, lane: int, arguments: list[int]) -> int:
+def _malloc(machine: Host, lane: int, arguments: list[int]) -> int:
     return machine.allocate(arguments[0]) if arguments[0] < 1 << 30 else 0
 
 
-def _free(machine: Machine, lane: int, arguments: list[int]) -> int:
+def _free(machine: Host, lane: int, arguments: list[int]) -> int:
     if arguments[0] and not machine.memory.remove(arguments[0]):
         machine.fail("D011", f"freeing 0x{arguments[0]:x}, which is not allocated", lane)
     return 0
 
 
-def _assertfail(machine: Machine, lane: int, arguments: list[int]) -> int:
+def _assertfail(machine: Host, lane: int, arguments: list[int]) -> int:
     message, file, line, function = arguments[:4]
     where = f"{_text(machine, lane, file)}:{line & 0xFFFFFFFF}: {_text(machine, lane, function)}"
     machine.fail("D012", f"{where}: assertion `{_text(machine, lane, message)}` failed", lane)
 
 
-def _nanosleep(machine: Machine, lane: int, arguments: list[int]) -> int:
+def _nanosleep(machine: Host, lane: int, arguments: list[int]) -> int:
     return 0  # may sleep for any time up to twice the one asked for, so not at all
 
 
-SERVICES: dict[str, Callable[[Machine, int, list[int]], int]] = {
+SERVICES: dict[str, Callable[[Host, int, list[int]], int]] = {
     "vprintf": _vprintf,
     "malloc": _malloc,
     "free": _free,

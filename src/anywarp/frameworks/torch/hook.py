@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from anywarp.diagnostics import AnywarpError
-from anywarp.frameworks.torch import binary, changes, found, load, messages, patches, scope
+from anywarp.frameworks.torch import binary, changes, found, load, messages, names, patches, scope
 
 
 class _Around(Loader):
@@ -55,7 +55,7 @@ class Finder(MetaPathFinder):
             if before is None:
                 return spec
         elif name == "torch.cuda":
-            before = load.before_torch_cuda
+            before = names.before_torch_cuda
         spec.loader = _Around(spec.loader, before, name)
         return spec
 

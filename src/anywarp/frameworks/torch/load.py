@@ -1,25 +1,19 @@
-"""Loading the stand-in: before `torch._C` the library, before `torch.cuda` its names.
-
-Both moments are forced by torch: it caches its CUDA hooks at first use, and `torch.cuda` binds names when it is executed.
-"""
+"""Loading the stand-in before `torch._C`: torch caches its CUDA hooks at first use."""
 
 # pyright: basic
 from __future__ import annotations
 
 import ctypes
-import sys
 from pathlib import Path
 
 from anywarp import settings
 from anywarp.diagnostics import AnywarpError, Diagnostic
-from anywarp.frameworks.torch import extensions, found, names, patches
+from anywarp.frameworks.torch import extensions, found, patches
 
 DRIVER = "libcuda.so.1"
 
 library: ctypes.CDLL | None = None
 """The stand-in of this process, once loaded."""
-
-_named = False
 
 
 def load_library(torch: found.Torch, binary: Path) -> ctypes.CDLL:
@@ -46,11 +40,3 @@ def load_library(torch: found.Torch, binary: Path) -> ctypes.CDLL:
     library = loaded
     patches.write_down(str(binary), True, "the CUDA backend that a CPU build of torch lacks")
     return library
-
-
-def before_torch_cuda() -> None:
-    """Give `torch._C` the names that `torch.cuda` is about to bind; once, since a reload would make new classes."""
-    global _named
-    if library is not None and not _named:
-        _named = True
-        names.fill(sys.modules["torch._C"], library)

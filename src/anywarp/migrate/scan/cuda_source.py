@@ -18,7 +18,7 @@ from anywarp.migrate.scan.tally import Tally
 from anywarp.migrate.target import Target
 from anywarp.migrate.translate import rules_hazards, rules_warps
 from anywarp.migrate.translate.brackets import call
-from anywarp.migrate.translate.rules import Edit, Problem
+from anywarp.migrate.translate.edits import Edit, Problem
 from anywarp.migrate.translate.rules_foreign import GroupFunctions
 from anywarp.migrate.translate.unit import Options, Unit
 

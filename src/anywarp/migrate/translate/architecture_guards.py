@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from anywarp.migrate.translate.includes import Directive
 from anywarp.migrate.translate.inline_ptx import NoPtx, Untranslatable, convert
 from anywarp.migrate.translate.inline_ptx_text import statements
-from anywarp.migrate.translate.unit import Unit
-from anywarp.migrate.translate.vendor_regions import AMD
+from anywarp.migrate.translate.vendor_regions import AMD, Regions
 
 LEVEL = 800
 """What `ANYWARP_CUDA_ARCH` is on AMD GPUs."""
@@ -44,22 +44,25 @@ class _Branch:
     end: int = -1
 
 
-def refused(unit: Unit) -> tuple[Untaken, ...]:
-    """Return the comparisons whose newer branch has no translation, while the same chain has another branch."""
+def refused(code: bytes, data: bytes, directives: Sequence[Directive], apart: Regions) -> tuple[Untaken, ...]:
+    """Return the comparisons whose newer branch has no translation, while the same chain has another branch.
+
+    `code` is `data` with comments and literals blanked; what lies in `apart` is for one vendor's tools already.
+    """
     hindrances: list[tuple[int, str]] | None = None
     found: list[Untaken] = []
-    for chain in _chains(unit):
-        condition = unit.code[slice(*chain[0].condition)]
-        if b"__CUDA_ARCH__" not in condition or chain[0].start in unit.apart or len(chain) < 2 or AMD.search(condition):
+    for chain in _chains(directives):
+        condition = code[slice(*chain[0].condition)]
+        if b"__CUDA_ARCH__" not in condition or chain[0].start in apart or len(chain) < 2 or AMD.search(condition):
             continue
-        hindrances = _hindrances(unit) if hindrances is None else hindrances
-        found += _of_chain(unit, chain, hindrances)
+        hindrances = _hindrances(code, data) if hindrances is None else hindrances
+        found += _of_chain(code, chain, hindrances)
     return tuple(found)
 
 
-def _of_chain(unit: Unit, chain: list[_Branch], hindrances: list[tuple[int, str]]) -> Iterator[Untaken]:
+def _of_chain(code: bytes, chain: list[_Branch], hindrances: list[tuple[int, str]]) -> Iterator[Untaken]:
     first, second = chain[0], chain[1]
-    condition = unit.code[slice(*first.condition)]
+    condition = code[slice(*first.condition)]
     newer = list(COMPARISON.finditer(condition))
     older = list(_OPPOSITE.finditer(condition))
     offset = first.condition[0]
@@ -79,10 +82,10 @@ def _alone(condition: bytes) -> bool:
     return not rest.strip(b" \t()&|!\r\n")
 
 
-def _chains(unit: Unit) -> Iterator[list[_Branch]]:
+def _chains(directives: Sequence[Directive]) -> Iterator[list[_Branch]]:
     """Yield each `#if` with its branches, inner ones first."""
     stack: list[list[_Branch]] = []
-    for each in unit.directives:
+    for each in directives:
         if each.word in (b"if", b"ifdef", b"ifndef"):
             stack.append([_Branch((each.text, each.end), each.end)])
         elif each.word in (b"elif", b"else", b"elifdef", b"elifndef") and stack:
@@ -93,12 +96,12 @@ def _chains(unit: Unit) -> Iterator[list[_Branch]]:
             yield stack.pop()
 
 
-def _hindrances(unit: Unit) -> list[tuple[int, str]]:
-    """Return the places of a unit that have no translation, in order, and why."""
-    found = [(m.start(), f"`{m.group().decode()}` has no equal on AMD GPUs") for m in _NVIDIA.finditer(unit.code)]
-    for statement in statements(unit.code, unit.data) if b"asm" in unit.code else ():
+def _hindrances(code: bytes, data: bytes) -> list[tuple[int, str]]:
+    """Return the places of a text that have no translation, in order, and why."""
+    found = [(m.start(), f"`{m.group().decode()}` has no equal on AMD GPUs") for m in _NVIDIA.finditer(code)]
+    for statement in statements(code, data) if b"asm" in code else ():
         try:
-            convert(statement, unit.data)
+            convert(statement, data)
         except NoPtx:
             continue
         except Untranslatable as why:

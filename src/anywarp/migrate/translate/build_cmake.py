@@ -16,7 +16,7 @@ from anywarp.migrate.translate import build_codes as codes
 from anywarp.migrate.translate.build_cmake_commands import BOTH, COMMANDS
 from anywarp.migrate.translate.build_cmake_draft import Draft, general
 from anywarp.migrate.translate.build_cmake_text import Command, commands, indentation
-from anywarp.migrate.translate.rules import Edit, Outcome, Problem
+from anywarp.migrate.translate.edits import Edit, Outcome, Problem
 from anywarp.migrate.translate.unit import Unit
 
 _BLOCKS = {"if": "endif", "foreach": "endforeach", "while": "endwhile", "function": "endfunction", "macro": "endmacro"}

@@ -13,7 +13,7 @@ from anywarp.migrate.translate import build_cmake_names as names
 from anywarp.migrate.translate import build_codes as codes
 from anywarp.migrate.translate.build_cmake_text import Argument, Command
 from anywarp.migrate.translate.build_flags import is_nvcc, library, rocm_path, split_words, translate_words
-from anywarp.migrate.translate.rules import Problem, Severity
+from anywarp.migrate.translate.edits import Problem, Severity
 
 REFERENCE = re.compile(r"\$(?P<kind>ENV|CACHE)?\{(?P<name>[A-Za-z_]\w*)\}(?P<lib>/lib64\b)?")
 _CUDA_TARGET = re.compile(r"\bCUDA::(\w+)")

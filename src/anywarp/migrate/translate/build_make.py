@@ -21,7 +21,7 @@ from anywarp.migrate.translate.build_flags import (
     rocm_path,
     translate_words,
 )
-from anywarp.migrate.translate.rules import Edit, Outcome, Problem
+from anywarp.migrate.translate.edits import Edit, Outcome, Problem
 from anywarp.migrate.translate.unit import Unit
 
 _LINE = re.compile(r"(?:[^\\\n]|\\(?:\r?\n|[\s\S])|\\$)*(?:\n|\Z)")

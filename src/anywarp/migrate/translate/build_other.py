@@ -11,7 +11,7 @@ from pathlib import PurePath
 
 from anywarp.migrate.translate import build_codes as codes
 from anywarp.migrate.translate.build_flags import library
-from anywarp.migrate.translate.rules import Outcome, Problem
+from anywarp.migrate.translate.edits import Outcome, Problem
 from anywarp.migrate.translate.unit import Unit
 
 _BAZEL = re.compile(

@@ -21,7 +21,7 @@ from anywarp.migrate.translate.build_flags import (
     split_words,
     translate_words,
 )
-from anywarp.migrate.translate.rules import Edit, Outcome, Problem, Severity
+from anywarp.migrate.translate.edits import Edit, Outcome, Problem, Severity
 from anywarp.migrate.translate.unit import Unit
 
 _HINT = re.compile(rb"CUDAExtension|nvcc|CUDA_HOME|CUDA_PATH|TORCH_CUDA_ARCH_LIST|cuda_cflags|/usr/local/cuda|cudart")

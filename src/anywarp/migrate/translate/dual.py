@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from anywarp.catalogue.identifiers import headers, identifiers
-from anywarp.migrate.translate.includes import Include, place_of_include
-from anywarp.migrate.translate.rules import Edit, Outcome
+from anywarp.migrate.translate.edits import Edit, Outcome
+from anywarp.migrate.translate.includes import Include
+from anywarp.migrate.translate.needs import place_of_include
 from anywarp.migrate.translate.rules_device import ATTRIBUTES, FUNCTIONS, GONE, macros
 from anywarp.migrate.translate.rules_foreign import Collectives
 from anywarp.migrate.translate.rules_names import DECORATIONS, PROPERTY, interesting

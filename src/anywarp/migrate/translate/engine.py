@@ -13,9 +13,10 @@ from pathlib import PurePath
 
 from anywarp.diagnostics import Diagnostic, Source, Span
 from anywarp.migrate.translate import dual, resolve, rules_unknown, support_files
-from anywarp.migrate.translate.includes import needed
+from anywarp.migrate.translate.edits import Edit, Need, Outcome, Problem
+from anywarp.migrate.translate.needs import needed
 from anywarp.migrate.translate.registry import rewriters, rules
-from anywarp.migrate.translate.rules import Edit, Need, Outcome, Problem, Rewriter
+from anywarp.migrate.translate.rules import Rewriter
 from anywarp.migrate.translate.unit import Options, Unit
 
 SOURCES = frozenset((

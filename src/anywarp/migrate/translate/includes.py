@@ -1,19 +1,10 @@
-"""Reads the directives of a unit, and says where a header that the translation needs is included.
-
-An include belongs before the first that is there, outside conditions and linkage blocks, and only once.
-"""
+"""Reads the directives of a source: the conditions around each, and what its includes name."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from anywarp.migrate.translate.rules import Edit, Need
-
-if TYPE_CHECKING:
-    from anywarp.migrate.translate.unit import Unit
 
 _DIRECTIVE = re.compile(
     rb"#[ \t]*(include_next|include|import|ifdef|ifndef|if|elifdef|elifndef|elif|else|endif|define|undef|pragma)\b"
@@ -47,17 +38,9 @@ class Include:
     quoted: bool
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """The edits that include the headers needed, and the names of the support files among them."""
-
-    edits: tuple[Edit, ...]
-    support: tuple[str, ...]
-
-
 def directives(code: bytes) -> tuple[Directive, ...]:
     """Return the directives of blanked code with the conditions around each."""
-    found, stack, fresh, guard = list[Directive](), list[int](), 0, _guard(code)
+    found, stack, fresh, guard = list[Directive](), list[int](), 0, guard_of(code)
     for match, start in _found(code):
         word = match.group(1)
         closes = word in (b"endif", b"else") or word.startswith(b"elif")
@@ -86,7 +69,7 @@ def _found(code: bytes) -> Iterator[tuple[re.Match[bytes], int]]:
             yield match, 3
 
 
-def _guard(code: bytes) -> int:
+def guard_of(code: bytes) -> int:
     """Return where the include guard begins, or -1: `#ifndef X` and `#define X` before anything else."""
     first = _found(code)
     (one, start), (two, _) = next(first, (None, 0)), next(first, (None, 0))
@@ -99,74 +82,16 @@ def _guard(code: bytes) -> int:
     return start if defined is not None and re.search(rb"\b" + defined.group(1) + rb"\b", text) else -1
 
 
-def includes(unit: Unit) -> tuple[Include, ...]:
-    """Return the includes of a unit; those whose name is a macro are left out."""
+def includes(data: bytes, directives: Sequence[Directive]) -> tuple[Include, ...]:
+    """Return the includes among the directives of a text; those whose name is a macro are left out."""
     found = list[Include]()
-    for each in unit.directives:
+    for each in directives:
         if each.word not in (b"include", b"include_next", b"import"):
             continue
-        match = _NAME.match(unit.data, each.text, each.end)
+        match = _NAME.match(data, each.text, each.end)
         if match is not None:
             quoted = match.group(2) is not None
             name = match.group(2) if quoted else match.group(1)
             start = match.end() - len(name) - 2
             found.append(Include(each, name.decode("utf-8", "replace"), start, match.end(), quoted))
     return tuple(found)
-
-
-def needed(unit: Unit, needs: Sequence[Need], edits: Sequence[Edit]) -> Wanted:
-    """Return the edits that include what is needed and not there yet, neither before nor after `edits`."""
-    if not needs:
-        return Wanted((), ())
-    there = _there(unit, edits)
-    texts, support = list[bytes](), list[str]()
-    for each in {need.header: need for need in needs}.values():
-        name = each.header[1:-1].decode()
-        header = each.header
-        if header.startswith(b'"'):
-            support.append(name)
-            header = b'"' + b"../" * (len(unit.path.parts) - 1) + header[1:]
-        if header not in there:
-            texts.append(b"#include " + header)
-    if not texts:
-        return Wanted((), tuple(support))
-    line_end = b"\r\n" if b"\r\n" in unit.data else b"\n"
-    place = place_of_include(unit)
-    text = b"".join(each + line_end for each in texts)
-    reason = "; ".join(dict.fromkeys(need.reason for need in needs))
-    return Wanted((Edit(place, place, text, "needs", reason),), tuple(support))
-
-
-def _there(unit: Unit, edits: Sequence[Edit]) -> set[bytes]:
-    """Return the headers included outside conditions once the edits are applied, with quotes or brackets."""
-    replaced = {(each.start, each.end): each.replacement for each in edits}
-    found = set[bytes]()
-    for include in includes(unit):
-        if include.directive.conditions:
-            continue
-        new = replaced.get((include.start, include.end), unit.data[include.start : include.end])
-        if isinstance(new, bytes):
-            found.add(new)
-    return found
-
-
-def place_of_include(unit: Unit) -> int:
-    """Return where includes are inserted: the start of a line, before the first include and what is around it."""
-    code = unit.code
-    first = len(code) - len(code.lstrip(b" \t\r\n\xef\xbb\xbf"))
-    top = 3 if code.startswith(b"\xef\xbb\xbf") else 0
-    earliest = max(top, code.rfind(b"\n", 0, first) + 1) if first < len(code) else top
-    outer: int | None = None
-    guard = _guard(code)
-    for index, each in enumerate(unit.directives):
-        guards = each.start == guard or (index > 0 and unit.directives[index - 1].start == guard)
-        once = each.word == b"pragma" and code[each.text : each.end].strip() == b"once" and outer is None
-        if guards or once:
-            earliest = min(each.end + 1, len(code))
-        elif each.word.startswith(b"if") and not each.conditions:
-            outer = each.start
-        elif each.word == b"include":
-            place = each.start if not each.conditions or outer is None else outer
-            place = max(top, place)
-            return place if b"{" not in code[:place] else earliest
-    return earliest

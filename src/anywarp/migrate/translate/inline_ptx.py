@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from anywarp.diagnostics import AnywarpError, Source
+from anywarp.migrate.translate.edits import Kept
 from anywarp.migrate.translate.inline_ptx_forms import FORMS
 from anywarp.migrate.translate.inline_ptx_ops import CppOps, Register, Untranslatable
 from anywarp.migrate.translate.inline_ptx_text import REGISTERS, AsmOperand, AsmStatement
 from anywarp.migrate.translate.inline_ptx_values import CPP, Text, TooLong, Value, Writer, cast, joined
-from anywarp.migrate.translate.rules import Kept
 from anywarp.ptx.isa.ops import Type
 from anywarp.ptx.isa.registry import STRUCTURAL, declared, expand
 from anywarp.ptx.statements import parse_body

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from anywarp.migrate.translate.rules import Kept
+from anywarp.migrate.translate.edits import Kept
 from anywarp.ptx.isa.ops import Type
 
 Text: TypeAlias = "tuple[str | Kept, ...]"

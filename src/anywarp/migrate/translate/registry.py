@@ -7,31 +7,34 @@ from __future__ import annotations
 
 from functools import cache
 
+from anywarp.migrate.translate import (
+    rules_arch,
+    rules_calls,
+    rules_cases,
+    rules_cub,
+    rules_device,
+    rules_foreign,
+    rules_hazards,
+    rules_headers,
+    rules_launches,
+    rules_names,
+    rules_pasting,
+    rules_pointers,
+    rules_ptx,
+    rules_unknown,
+    rules_versions,
+    rules_warps,
+)
+from anywarp.migrate.translate.build_cmake import CMakeRewriter
+from anywarp.migrate.translate.build_make import MakeRewriter
+from anywarp.migrate.translate.build_other import BazelReporter, MesonReporter
+from anywarp.migrate.translate.build_setup import SetupRewriter
 from anywarp.migrate.translate.rules import Rewriter, Rule
 
 
 @cache
 def rules() -> tuple[Rule, ...]:
     """Return the rules for sources; those of one subject in one module, which lists them as `RULES`."""
-    from anywarp.migrate.translate import (
-        rules_arch,
-        rules_calls,
-        rules_cases,
-        rules_cub,
-        rules_device,
-        rules_foreign,
-        rules_hazards,
-        rules_headers,
-        rules_launches,
-        rules_names,
-        rules_pasting,
-        rules_pointers,
-        rules_ptx,
-        rules_unknown,
-        rules_versions,
-        rules_warps,
-    )
-
     return (
         *rules_launches.RULES,
         *rules_ptx.RULES,
@@ -55,9 +58,4 @@ def rules() -> tuple[Rule, ...]:
 @cache
 def rewriters() -> tuple[Rewriter, ...]:
     """Return the rewriters for files that are no sources, such as build files."""
-    from anywarp.migrate.translate.build_cmake import CMakeRewriter
-    from anywarp.migrate.translate.build_make import MakeRewriter
-    from anywarp.migrate.translate.build_other import BazelReporter, MesonReporter
-    from anywarp.migrate.translate.build_setup import SetupRewriter
-
     return (CMakeRewriter(), MakeRewriter(), SetupRewriter(), BazelReporter(), MesonReporter())

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
-from anywarp.migrate.translate.rules import Edit, Kept
+from anywarp.migrate.translate.edits import Edit, Kept
 
 DEEPEST = 40
 """Nested pieces that are rendered with the edits in them; what lies deeper is copied as it is."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from anywarp.migrate.translate.rules import Edit, Need, Outcome, Problem
+from anywarp.migrate.translate.edits import Edit, Need, Outcome, Problem
 from anywarp.migrate.translate.unit import Unit
 from anywarp.migrate.translate.vendor_regions import AMD
 

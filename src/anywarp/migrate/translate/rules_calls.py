@@ -14,8 +14,8 @@ from functools import cache
 from anywarp.catalogue.identifiers import Identifier, identifiers
 from anywarp.catalogue.signatures import types_of
 from anywarp.migrate.translate.brackets import arguments, call
-from anywarp.migrate.translate.rules import Edit, Need, Outcome, Problem
-from anywarp.migrate.translate.rules_names import is_anothers
+from anywarp.migrate.translate.edits import Edit, Need, Outcome, Problem
+from anywarp.migrate.translate.scopes import is_anothers
 from anywarp.migrate.translate.signatures import form_of
 from anywarp.migrate.translate.unit import Unit
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from anywarp.catalogue.identifiers import Identifier
 from anywarp.migrate.translate.brackets import closing
-from anywarp.migrate.translate.rules import Edit, Outcome, Problem
+from anywarp.migrate.translate.edits import Edit, Outcome, Problem
 from anywarp.migrate.translate.rules_names import interesting
 from anywarp.migrate.translate.unit import Unit
 

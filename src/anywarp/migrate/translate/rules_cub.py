@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from anywarp.catalogue.identifiers import cub_names
-from anywarp.migrate.translate.rules import Edit, Need, Outcome, Problem
+from anywarp.migrate.translate.edits import Edit, Need, Outcome, Problem
 from anywarp.migrate.translate.unit import Unit
 
 WIDTH_AT = {b"WarpReduce": 1, b"WarpScan": 1, b"WarpExchange": 2, b"WarpMergeSort": 2}

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from anywarp.migrate.translate.brackets import arguments, call
-from anywarp.migrate.translate.rules import Edit, Need, Outcome, Problem
-from anywarp.migrate.translate.rules_names import is_anothers
+from anywarp.migrate.translate.edits import Edit, Need, Outcome, Problem
+from anywarp.migrate.translate.scopes import is_anothers
 from anywarp.migrate.translate.unit import Unit
 
 CUDA, SIMD, WARP = b'"anywarp_cuda.h"', b'"anywarp_simd.h"', b'"anywarp_warp.h"'

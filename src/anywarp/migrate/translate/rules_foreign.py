@@ -9,9 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from anywarp.migrate.translate.brackets import call
-from anywarp.migrate.translate.rules import Edit, Need, Outcome, Problem
-from anywarp.migrate.translate.rules_headers import is_local
-from anywarp.migrate.translate.rules_names import is_anothers
+from anywarp.migrate.translate.edits import Edit, Need, Outcome, Problem
+from anywarp.migrate.translate.scopes import is_anothers
 from anywarp.migrate.translate.unit import Unit
 
 _FNUZ = re.compile(r"gfx94")
@@ -27,7 +26,7 @@ class MatrixFragments:
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
         for include in unit.includes:
-            own = include.quoted and is_local(unit, include.name)
+            own = include.quoted and unit.is_local(include.name)
             if include.name == "mma.h" and not own and not unit.options.keep_cuda:
                 reason = "rocWMMA is the twin of nvcuda::wmma"
                 yield Edit(include.start, include.end, b"<rocwmma/rocwmma.hpp>", self.name, reason)

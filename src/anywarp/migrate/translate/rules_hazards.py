@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from anywarp.migrate.translate.brackets import call
-from anywarp.migrate.translate.rules import Edit, Need, Outcome, Problem
+from anywarp.migrate.translate.edits import Edit, Need, Outcome, Problem
 from anywarp.migrate.translate.unit import Unit
 
 _WIDTH = rb"(?:32|0x20|WARP_SIZE|WARPSIZE|kWarpSize|warpSize|WarpSize|warp_size)[uU]?"

@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection, Iterator
 
 from anywarp.migrate.translate import dual
+from anywarp.migrate.translate.edits import Edit, Need, Outcome, Problem
 from anywarp.migrate.translate.includes import Include
-from anywarp.migrate.translate.rules import Edit, Need, Outcome, Problem
 from anywarp.migrate.translate.unit import Unit
 
 RUNTIME = "hip/hip_runtime.h"
@@ -105,14 +105,14 @@ def _is_bare(unit: Unit, seen: Collection[str]) -> bool:
         return _IMPLICIT.search(unit.code) is not None
     if b"__global__" not in unit.words or any(name.startswith(("hip/", "cuda")) for name in seen):
         return False
-    own = any(include.quoted and is_local(unit, include.name) for include in unit.includes)
+    own = any(include.quoted and unit.is_local(include.name) for include in unit.includes)
     return not own or unit.path.suffix in (".cpp", ".cc", ".cxx")
 
 
 def target_of(unit: Unit, name: str, quoted: bool) -> tuple[str, str] | None:
     """Return the name of the twin of a header (empty: there is none) and the reason; None for headers not CUDA's."""
     answer = _twin(unit, name)
-    return None if answer is None or (quoted and is_local(unit, name)) else answer
+    return None if answer is None or (quoted and unit.is_local(name)) else answer
 
 
 def _twin(unit: Unit, name: str) -> tuple[str, str] | None:
@@ -130,19 +130,10 @@ def _twin(unit: Unit, name: str) -> tuple[str, str] | None:
     return row.target, row.reason
 
 
-def is_local(unit: Unit, name: str) -> bool:
-    """Say whether the tree has a header of that name, beside the unit or anywhere."""
-    beside = posixpath.normpath(posixpath.join(unit.path.parent.as_posix(), name))
-    if beside in unit.options.local:
-        return True
-    base = "/" + posixpath.basename(name)
-    return any(each.endswith(base) for each in unit.options.local if "/" + posixpath.normpath(name) in "/" + each)
-
-
 def _renamed(unit: Unit, include: Include) -> bytes | None:
     stem, suffix = posixpath.splitext(include.name)
     new = unit.options.renamed.get(suffix)
-    if new is None or not is_local(unit, include.name):
+    if new is None or not unit.is_local(include.name):
         return None
     around = unit.data[include.start : include.start + 1], unit.data[include.end - 1 : include.end]
     return around[0] + (stem + new).encode() + around[1]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from anywarp.migrate.translate.brackets import arguments, call, closing, previous
-from anywarp.migrate.translate.rules import Edit, Outcome, Problem
+from anywarp.migrate.translate.edits import Edit, Outcome, Problem
 from anywarp.migrate.translate.unit import Unit
 
 _SIGN = re.compile(rb"[()\[\]{};]|<<<|>{3,}")

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from anywarp.catalogue.identifiers import Identifier, identifiers
-from anywarp.migrate.translate.brackets import word_before
-from anywarp.migrate.translate.rules import Edit, Outcome, Problem
+from anywarp.migrate.translate.edits import Edit, Outcome, Problem
+from anywarp.migrate.translate.rules_device import FUNCTIONS
 from anywarp.migrate.translate.rules_versions import VERSIONS
-from anywarp.migrate.translate.scopes import own_scopes
+from anywarp.migrate.translate.scopes import is_anothers, own_scopes
 from anywarp.migrate.translate.unit import Unit
 
 DECORATIONS = frozenset(
@@ -100,8 +100,6 @@ def _is_own(unit: Unit, place: int, scopes: Sequence[tuple[int, int]]) -> bool:
 @cache
 def interesting(rocm: str) -> Mapping[bytes, Identifier]:
     """Return the identifiers that are not the same in ROCm and that a source can only have from CUDA."""
-    from anywarp.migrate.translate.rules_device import FUNCTIONS  # which asks this module whose a name is
-
     return {
         name.encode(): row
         for name, row in identifiers(rocm).items()
@@ -116,38 +114,6 @@ def _is_cudas(name: str, row: Identifier) -> bool:
     if row.subject == "device" and not row.target:
         return _DEVICE.match(name) is not None
     return _CUDAS.match(name) is not None or bool(row.target and row.subject == "device")
-
-
-def is_anothers(unit: Unit, place: int) -> bool:
-    """Say whether the name at `place` is a member, or qualified with a name space or class."""
-    code = unit.code
-    at = place - 1
-    while at >= 0 and code[at] in b" \t\r\n\\":
-        at -= 1
-    if at < 0:
-        return False
-    before = code[at : at + 1]
-    if before == b"." and code[at - 1 : at] != b".":
-        return True
-    if before == b">" and code[at - 1 : at] == b"-":
-        return True
-    if before == b":" and code[at - 1 : at] == b":":
-        qualifier = word_before(code, at - 1)
-        if not qualifier or qualifier in (b"return", b"else", b"case", b"throw", b"in"):
-            return False
-        return not _ends_directive(code, at - 1)
-    return code[place - 1] >= 0x80 if place else False
-
-
-def _ends_directive(code: bytes, place: int) -> bool:
-    """Say whether the last text before `place` is a directive's, on a line of its own."""
-    end = place
-    while end > 0 and code[end - 1] in b" \t\r\n":
-        end -= 1
-    if b"\n" not in code[end:place]:
-        return False
-    low = max(0, end - 1000)
-    return code[max(low, code.rfind(b"\n", low, end) + 1) : end].lstrip().startswith(b"#")
 
 
 RULES = (Names(),)

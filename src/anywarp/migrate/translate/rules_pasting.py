@@ -11,7 +11,7 @@ from functools import cache
 
 from anywarp.catalogue.identifiers import identifiers
 from anywarp.migrate.translate.brackets import arguments, call
-from anywarp.migrate.translate.rules import Edit, Outcome, Problem
+from anywarp.migrate.translate.edits import Edit, Outcome, Problem
 from anywarp.migrate.translate.unit import Unit
 
 PREFIXES = (

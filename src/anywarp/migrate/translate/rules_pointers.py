@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from anywarp.migrate.translate.rules import Edit, Outcome
+from anywarp.migrate.translate.edits import Edit, Outcome
 from anywarp.migrate.translate.unit import Unit
 
 _DECLARED = re.compile(rb"\bCUdeviceptr\s+((?:\w+\s*(?:=[^,;(){}]*)?,\s*)*\w+)\s*(?=[=;,){])")

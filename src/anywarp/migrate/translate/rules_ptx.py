@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from anywarp.migrate.translate.edits import Edit, Kept, Need, Outcome, Problem
 from anywarp.migrate.translate.inline_ptx import Converted, NoPtx, Untranslatable, convert
 from anywarp.migrate.translate.inline_ptx_text import AsmStatement, statements
 from anywarp.migrate.translate.inline_ptx_values import Text
-from anywarp.migrate.translate.rules import Edit, Kept, Need, Outcome, Problem
 from anywarp.migrate.translate.unit import Unit
 
 _DEFINE = re.compile(rb"[ \t]*#[ \t]*define\b")

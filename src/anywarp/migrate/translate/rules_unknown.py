@@ -12,9 +12,9 @@ from functools import cache
 
 from anywarp.catalogue.identifiers import SUBJECTS, identifiers
 from anywarp.migrate.translate.brackets import previous, word_before
-from anywarp.migrate.translate.rules import Outcome, Problem
-from anywarp.migrate.translate.rules_names import DECORATIONS, is_anothers
-from anywarp.migrate.translate.scopes import NO_TYPE
+from anywarp.migrate.translate.edits import Outcome, Problem
+from anywarp.migrate.translate.rules_names import DECORATIONS
+from anywarp.migrate.translate.scopes import NO_TYPE, is_anothers
 from anywarp.migrate.translate.unit import Unit
 from anywarp.migrate.translate.written import written
 

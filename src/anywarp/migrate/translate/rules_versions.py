@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from anywarp.migrate.translate.rules import Edit, Need, Outcome
+from anywarp.migrate.translate.edits import Edit, Need, Outcome
 from anywarp.migrate.translate.unit import Unit
 
 _LIBRARIES = ("CUBLAS", "CUSPARSE", "CUFFT", "CURAND", "CUSOLVER")

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 
 from anywarp.migrate.translate.brackets import arguments, call
-from anywarp.migrate.translate.rules import Edit, Need, Outcome
-from anywarp.migrate.translate.rules_names import is_anothers
+from anywarp.migrate.translate.edits import Edit, Need, Outcome
+from anywarp.migrate.translate.scopes import is_anothers
 from anywarp.migrate.translate.unit import Unit
 
 HEADER = b'"anywarp_warp.h"'

@@ -10,11 +10,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from anywarp.migrate.translate.brackets import call, closing, previous, word_before
+from anywarp.migrate.translate.unit import Unit
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-
-    from anywarp.migrate.translate.unit import Unit
 
 NO_TYPE = frozenset(
     b"return else case do throw co_return co_yield co_await goto new delete not and or typedef using sizeof defined define if".split()
@@ -25,6 +24,38 @@ _BODY = re.compile(rb"\s*(?:(?:const|noexcept|override|final)\s*)*(?::[^;{}]{0,4
 _LINE = 1000
 """Bytes before a name that are looked at for what its line is."""
 _SCOPES = ("namespace_definition", "class_specifier", "struct_specifier", "union_specifier")
+
+
+def is_anothers(unit: Unit, place: int) -> bool:
+    """Say whether the name at `place` is a member, or qualified with a name space or class."""
+    code = unit.code
+    at = place - 1
+    while at >= 0 and code[at] in b" \t\r\n\\":
+        at -= 1
+    if at < 0:
+        return False
+    before = code[at : at + 1]
+    if before == b"." and code[at - 1 : at] != b".":
+        return True
+    if before == b">" and code[at - 1 : at] == b"-":
+        return True
+    if before == b":" and code[at - 1 : at] == b":":
+        qualifier = word_before(code, at - 1)
+        if not qualifier or qualifier in (b"return", b"else", b"case", b"throw", b"in"):
+            return False
+        return not _ends_directive(code, at - 1)
+    return code[place - 1] >= 0x80 if place else False
+
+
+def _ends_directive(code: bytes, place: int) -> bool:
+    """Say whether the last text before `place` is a directive's, on a line of its own."""
+    end = place
+    while end > 0 and code[end - 1] in b" \t\r\n":
+        end -= 1
+    if b"\n" not in code[end:place]:
+        return False
+    low = max(0, end - 1000)
+    return code[max(low, code.rfind(b"\n", low, end) + 1) : end].lstrip().startswith(b"#")
 
 
 def own_scopes(unit: Unit, matches: Iterable[re.Match[bytes]]) -> dict[bytes, list[tuple[int, int]]]:

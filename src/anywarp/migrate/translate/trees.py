@@ -7,51 +7,28 @@ be translated is told of and kept as it is, and the rest goes on.
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
-import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
-from multiprocessing.process import BaseProcess
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import Any
 
-from anywarp.diagnostics import AnywarpError, Diagnostic
-from anywarp.migrate import differences, tree, writing
+from anywarp.diagnostics import AnywarpError, Diagnostic, Source
+from anywarp.migrate import crew, differences, tree, writing
 from anywarp.migrate.shown import visible
 from anywarp.migrate.translate import dual, support_files
+from anywarp.migrate.translate.done import Done, packed, unpacked
 from anywarp.migrate.translate.engine import LARGEST, Translation, is_source, rewriter_of, translate
 from anywarp.migrate.translate.rules_unknown import CODE as UNKNOWN
 from anywarp.migrate.translate.rules_warps import SHADOWS
-from anywarp.migrate.translate.unit import Options
+from anywarp.migrate.translate.unit import Options, packed_options, unpacked_options
 
 EDIT_LIST = ".anywarp-edits.json"
 """The list of edits made in place, in the folder that was translated."""
-_SMALL = 4 << 20
-"""Bytes below which starting processes costs more than it saves."""
-
-
-@dataclass(frozen=True)
-class Done:
-    """What became of one file: its path, its new path, whether it changed, and the translation (None: not one of ours)."""
-
-    shown: str
-    new: str
-    size: int
-    kind: str
-    old: bytes = b""
-    translation: Translation | None = None
-    problem: Diagnostic | None = None
-
-    @property
-    def changed(self) -> bool:
-        return self.translation is not None and bool(self.translation.edits)
-
-    @property
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
-        found = self.translation.diagnostics if self.translation is not None else ()
-        return found if self.problem is None else (*found, self.problem)
+PATIENCE = 300.0
+"""Seconds that one file may take: the largest, of 16 MiB, takes some twenty."""
+BEGIN = "anywarp.migrate.translate.trees:begin"
+"""What the processes do (`crew.Work`)."""
 
 
 def files_of(
@@ -77,23 +54,40 @@ def files_of(
 def translate_all(
     files: Sequence[tree.File], options: Options, jobs: int, step: Callable[[int], None] = lambda n: None
 ) -> Iterator[Done]:
-    """Translate the files, in order, in `jobs` processes; `step` is told how many are done."""
-    ours = [each for each in files if _is_ours(each)]
+    """Translate the files, in order, in at most `jobs` processes; `step` is told how many are done.
+
+    A file whose translation ends its process, takes more than `PATIENCE` seconds or raises an error has that as its problem.
+    """
+    ours = [each for each in files if _kind(each) != "other"]
     options = replace(options, local=frozenset(each.shown for each in files), shadowed=_shadowed(ours))
-    total = sum(each.size for each in ours)
-    answers: Iterable[Done]
-    if jobs < 2 or total < _SMALL:
-        answers = (_one(each, options) for each in files)
-        yield from _counted(answers, step)
-        return
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, (options,))
-    try:
-        yield from _counted(pool.map(_in_process, files, chunksize=8), step)
-    except BrokenProcessPool:
-        help = "run it again with --jobs 1 to see which file it was, and report it with the file"
-        raise AnywarpError(Diagnostic("M104", "a process that translated ended before its work", help=help)) from None
-    finally:
-        pool.shutdown(cancel_futures=True)
+    work = crew.Work(BEGIN, packed_options(options), jobs, PATIENCE)
+    answers = crew.in_order(crew.each_of(ours, work))
+    for number, file in enumerate(files, 1):
+        if _kind(file) == "other":
+            done = Done(file.shown, new_name(file.shown, options), file.size, "other")
+        else:
+            done = _of(next(answers), options)
+        step(number)
+        yield done
+
+
+def _of(answer: crew.Answer, options: Options) -> Done:
+    if answer.loss is None:
+        return unpacked(answer.head, answer.payload)
+    file = answer.file
+    message = f"{visible(file.shown)} was not translated: {answer.loss.why}"
+    help = "the rest was translated; look at this file by hand, and report it with the file"
+    problem = Diagnostic("M104", message, source=Source(visible(file.shown), ""), help=help)
+    return Done(file.shown, new_name(file.shown, options), file.size, _kind(file), problem=problem)
+
+
+def begin(order: dict[str, Any], alive: Callable[[], None]) -> Callable[[tree.File], tuple[dict[str, Any], bytes]]:
+    """Return what translates a file for the crew (`crew.Work`)."""
+    options = unpacked_options(order)
+    translate(
+        b"cudaFree();", PurePosixPath("tables.cu"), options
+    )  # reads the tables, which is not the first file's time
+    return lambda file: packed(_one(file, options))
 
 
 def _shadowed(files: Iterable[tree.File]) -> frozenset[bytes]:
@@ -106,47 +100,18 @@ def _shadowed(files: Iterable[tree.File]) -> frozenset[bytes]:
     return frozenset(found)
 
 
-def _counted(answers: Iterable[Done], step: Callable[[int], None]) -> Iterator[Done]:
-    for number, each in enumerate(answers, 1):
-        step(number)
-        yield each
-
-
-_OPTIONS: list[Options] = []
-
-
-def _begin(options: Options) -> None:
-    _OPTIONS[:] = [options]
-    threading.Thread(target=_end_with, args=(multiprocessing.parent_process(),), daemon=True).start()
-
-
-def _end_with(parent: BaseProcess | None) -> None:
-    """End this process when its parent is killed, which the pool's queues do not tell."""
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _in_process(file: tree.File) -> Done:
-    return _one(file, _OPTIONS[0])
-
-
-def _is_ours(file: tree.File) -> bool:
+def _kind(file: tree.File) -> str:
     path = PurePosixPath(file.shown)
-    return is_source(path) or rewriter_of(path) is not None
+    return "source" if is_source(path) else "build" if rewriter_of(path) is not None else "other"
 
 
 def _one(file: tree.File, options: Options) -> Done:
-    path = PurePosixPath(file.shown)
-    kind = "source" if is_source(path) else "build" if rewriter_of(path) is not None else "other"
-    new = new_name(file.shown, options)
-    if kind == "other":
-        return Done(file.shown, new, file.size, kind)
+    kind, new = _kind(file), new_name(file.shown, options)
     try:
         data = tree.read(file.place, file.shown, LARGEST)
     except AnywarpError as error:
         return Done(file.shown, new, file.size, kind, problem=error.diagnostic)
-    return Done(file.shown, new, file.size, kind, data, translate(data, path, options))
+    return Done(file.shown, new, file.size, kind, data, translate(data, PurePosixPath(file.shown), options))
 
 
 def new_name(shown: str, options: Options) -> str:
@@ -202,12 +167,6 @@ def difference(done: Done) -> str:
     if done.translation is None:
         return ""
     return differences.unified(done.old, _plain(done.translation), f"a/{visible(done.shown)}", f"b/{visible(done.new)}")
-
-
-def without_text(done: Done) -> Done:
-    """Return the same without the texts before and after, which a large tree need not keep."""
-    shorter = None if done.translation is None else replace(done.translation, text=b"")
-    return replace(done, old=b"", translation=shorter)
 
 
 def _plain(translation: Translation) -> list[writing.Edit]:

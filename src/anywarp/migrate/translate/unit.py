@@ -8,16 +8,18 @@ translation changes are names, which need no structure; so text is searched in `
 
 from __future__ import annotations
 
+import posixpath
 import re
 from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from anywarp.catalogue.identifiers import Identifier, headers, identifiers, namespaces
 from anywarp.migrate.target import Target
+from anywarp.migrate.translate.architecture_guards import Untaken, refused
 from anywarp.migrate.translate.blanking import blanked
 from anywarp.migrate.translate.includes import Directive, Include, directives, includes
 from anywarp.migrate.translate.platform import unseen
@@ -25,8 +27,6 @@ from anywarp.migrate.translate.vendor_regions import Regions, set_apart
 
 if TYPE_CHECKING:
     from tree_sitter import Tree
-
-    from anywarp.migrate.translate.architecture_guards import Untaken
 
 Launch = Literal["keep", "macro"]
 
@@ -49,6 +49,18 @@ class Options:
     renamed: Mapping[str, str] = field(default_factory=dict[str, str])
     local: frozenset[str] = frozenset()
     shadowed: frozenset[bytes] = frozenset()
+
+
+def packed_options(options: Options) -> dict[str, Any]:
+    """Return options as JSON can hold them."""
+    out = asdict(options)
+    return out | {"local": sorted(options.local), "shadowed": sorted(each.decode() for each in options.shadowed)}
+
+
+def unpacked_options(packed: dict[str, Any]) -> Options:
+    """Return what `packed_options` was given."""
+    own = {"target": Target(**packed["target"]), "local": frozenset(packed["local"])}
+    return Options(**packed | own | {"shadowed": frozenset(each.encode() for each in packed["shadowed"])})
 
 
 @dataclass(frozen=True)
@@ -88,7 +100,7 @@ class Unit:
 
     @cached_property
     def includes(self) -> tuple[Include, ...]:
-        return includes(self)
+        return includes(self.data, self.directives)
 
     @cached_property
     def apart(self) -> Regions:
@@ -100,9 +112,7 @@ class Unit:
         """Comparisons with `__CUDA_ARCH__` whose newer branch is not for AMD GPUs: see `architecture_guards.py`."""
         if b"__CUDA_ARCH__" not in self.words:
             return ()
-        from anywarp.migrate.translate import architecture_guards
-
-        return architecture_guards.refused(self)
+        return refused(self.code, self.data, self.directives, self.apart)
 
     @cached_property
     def tree(self) -> Tree | None:
@@ -146,6 +156,14 @@ class Unit:
                 places[word] = array("q")
             places[word].append(match.start())
         return places
+
+    def is_local(self, name: str) -> bool:
+        """Say whether the tree has a header of that name, beside the unit or anywhere."""
+        beside = posixpath.normpath(posixpath.join(self.path.parent.as_posix(), name))
+        if beside in self.options.local:
+            return True
+        base = "/" + posixpath.basename(name)
+        return any(each.endswith(base) for each in self.options.local if "/" + posixpath.normpath(name) in "/" + each)
 
     def line_of(self, place: int) -> tuple[int, int]:
         """Return the 1-based line, and the 1-based column in bytes, of an offset."""

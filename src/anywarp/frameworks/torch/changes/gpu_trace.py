@@ -6,14 +6,13 @@ from __future__ import annotations
 from typing import Any
 
 from anywarp.frameworks.torch import load, patches
+from anywarp.frameworks.torch.calls import checked
 
 
 @patches.when_imported("torch.cuda._sanitizer")
 @patches.when_imported("torch")
 def _listened(module: Any) -> None:
     import torch
-
-    from anywarp.frameworks.torch.names.calls import checked
 
     real = torch._C._activate_gpu_trace
     if load.library is None or hasattr(real, "by_anywarp"):

@@ -18,7 +18,7 @@ import uuid
 import weakref
 from typing import Any
 
-from anywarp.frameworks.torch import load, patches
+from anywarp.frameworks.torch import calls, load, patches
 
 _HANDLE = 64
 """Bytes of a CUipcMemHandle."""
@@ -50,8 +50,6 @@ def collect() -> None:
 def _send(storage: Any, *_: Any, **__: Any) -> tuple[Any, ...]:
     """Return what `torch.multiprocessing.reductions.reduce_tensor` puts into the parcel."""
     import torch
-
-    from anywarp.frameworks.torch.names import calls
 
     collect()
     device = storage.device.index

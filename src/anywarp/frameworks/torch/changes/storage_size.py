@@ -7,12 +7,11 @@ import ctypes
 from typing import Any
 
 from anywarp.frameworks.torch import load, patches
+from anywarp.frameworks.torch.calls import checked
 
 
 @patches.when_imported("torch.storage")
 def _resizable(module: Any) -> None:
-    from anywarp.frameworks.torch.names.calls import checked
-
     library = load.library
     if library is None:
         return

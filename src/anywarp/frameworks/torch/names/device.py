@@ -12,9 +12,8 @@ import sys
 import uuid
 from typing import Any
 
-from anywarp.frameworks.torch import patches
+from anywarp.frameworks.torch import calls, patches
 from anywarp.frameworks.torch.changes import shared_storages
-from anywarp.frameworks.torch.names import calls
 
 ATTRIBUTES = {
     "max_threads_per_block": 1,

@@ -11,7 +11,7 @@ import os
 import warnings
 from typing import Any
 
-from anywarp.frameworks.torch.names import calls
+from anywarp.frameworks.torch import calls
 
 _MODES = {"global": 0, "thread_local": 1, "relaxed": 2}
 """CUstreamCaptureMode."""

@@ -11,8 +11,8 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
-from anywarp.frameworks.torch import patches
-from anywarp.frameworks.torch.names import calls, nvtx, runtime_api
+from anywarp.frameworks.torch import calls, patches
+from anywarp.frameworks.torch.names import nvtx, runtime_api
 
 
 def names(library: ctypes.CDLL) -> dict[str, Any]:

@@ -10,8 +10,8 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
+from anywarp.frameworks.torch.calls import checked, returning
 from anywarp.frameworks.torch.names import memory_history, memory_pools, memory_stats, memory_storages
-from anywarp.frameworks.torch.names.calls import checked, returning
 
 
 def names(library: ctypes.CDLL) -> dict[str, Any]:

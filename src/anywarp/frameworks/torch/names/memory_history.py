@@ -12,7 +12,7 @@ import json
 import sys
 from typing import Any
 
-from anywarp.frameworks.torch.names.calls import checked, returning
+from anywarp.frameworks.torch.calls import checked, returning
 
 ACTIONS = ("alloc", "free_requested", "free_completed", "segment_alloc", "segment_free", "snapshot", "oom")
 STATES = ("inactive", "active_awaiting_free", "active_allocated")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from anywarp.frameworks.torch.names.calls import Owner, checked, returning
+from anywarp.frameworks.torch.calls import Owner, checked, returning
 
 _ID = (ctypes.c_uint64, ctypes.c_uint64)
 EVERY_STREAM, THIS_THREAD, THIS_STREAM = range(3)

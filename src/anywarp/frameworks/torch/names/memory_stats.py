@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from anywarp.frameworks.torch.names.calls import checked, returning
+from anywarp.frameworks.torch.calls import checked, returning
 
 POOL_COUNTERS = (
     "allocation", "segment", "active", "inactive_split", "allocated_bytes", "reserved_bytes", "active_bytes",

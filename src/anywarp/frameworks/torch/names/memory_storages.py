@@ -10,7 +10,7 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-from anywarp.frameworks.torch.names.calls import checked, returning
+from anywarp.frameworks.torch.calls import checked, returning
 
 _ID = (ctypes.c_uint64, ctypes.c_uint64)
 _LIST = (ctypes.POINTER(ctypes.c_uint64), ctypes.c_int64)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from anywarp.frameworks.torch.names import calls
+from anywarp.frameworks.torch import calls
 
 _CUDA = 1
 """The number of the device type `cuda` (c10/core/DeviceType.h)."""
