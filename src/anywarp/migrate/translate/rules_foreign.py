@@ -14,8 +14,6 @@ from anywarp.migrate.translate.rules_headers import is_local
 from anywarp.migrate.translate.rules_names import is_anothers
 from anywarp.migrate.translate.unit import Unit
 
-_FNUZ = re.compile(r"gfx94")
-
 
 class MatrixFragments:
     """`nvcuda::wmma` is `rocwmma`, whose fragments belong to a whole wave."""
@@ -259,7 +257,7 @@ class SmallFloats:
     )
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
-        if unit.options.keep_cuda or not _FNUZ.match(unit.target.architecture):
+        if unit.options.keep_cuda or not unit.target.has_fnuz:
             return
         apart = unit.apart
         match = next((m for m in unit.occurrences(self.words) if m.start() not in apart), None)
