@@ -46,6 +46,11 @@ class Facts:
     metrics: str
     card: str
 
+    @property
+    def generic(self) -> bool:
+        """Whether code for it runs on several architectures."""
+        return self.kind == "generic"
+
 
 @cache
 def architectures(path: Path = PATH) -> tuple[Facts, ...]:

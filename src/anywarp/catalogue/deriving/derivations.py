@@ -175,7 +175,7 @@ DERIVATIONS = (
     Derivation(
         "device",
         "headers, name spaces and names of device code in HIP",
-        _PAIRS,
+        (*_PAIRS, "-cuda12/crt"),  # names of the device are those of CUDA 13's compiler
         (f"{_ROCM}/headers.tsv", f"{_ROCM}/device.tsv"),
         lambda bench: [Run("anywarp.catalogue.derive_device_names", (str(bench.folders),))],
     ),

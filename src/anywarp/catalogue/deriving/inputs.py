@@ -100,11 +100,15 @@ def _input(line: str, where: str) -> Input:
 
 
 def chosen(inputs: Iterable[Input], patterns: Iterable[str]) -> tuple[Input, ...]:
-    """Return the inputs that fit one of the patterns; KeyError for a pattern that fits none."""
+    """Return the inputs that fit one of the patterns, less those that fit one with a `-` before it; KeyError for a pattern that fits none."""
     known, found = tuple(inputs), dict[str, Input]()
     for pattern in patterns:
-        fitting = [each for each in known if fnmatchcase(each.name, pattern)]
+        fitting = [each for each in known if fnmatchcase(each.name, pattern.removeprefix("-"))]
         if not fitting:
             raise KeyError(f"no input is called {pattern}: see {PATH.name}")
-        found |= {each.name: each for each in fitting}
+        for each in fitting:
+            if pattern.startswith("-"):
+                found.pop(each.name, None)
+            else:
+                found[each.name] = each
     return tuple(found.values())

@@ -6,6 +6,7 @@ Wheels are zip files, a package of Debian holds a tar (dpkg-deb writes it out), 
 from __future__ import annotations
 
 import posixpath
+import re
 import shutil
 import subprocess
 import tarfile
@@ -17,6 +18,8 @@ from typing import IO
 
 from anywarp.catalogue.deriving.inputs import Input
 
+_INSTALLED = re.compile(r"^[^/]+\.data/(?:plat|pure)lib/")
+"""What a wheel puts before the paths of modules that are installed as they are."""
 LIMIT = 8 << 30
 """Bytes that one input may unpack to."""
 
@@ -84,7 +87,7 @@ def _of_zip(archive: zipfile.ZipFile) -> Members:
     for member in archive.infolist():
         if not member.is_dir():
             with archive.open(member) as stream:
-                yield member.filename, member.file_size, stream, ""
+                yield _INSTALLED.sub("", member.filename), member.file_size, stream, ""
 
 
 def _of_tar(archive: tarfile.TarFile) -> Members:
