@@ -23,7 +23,7 @@ def test_what_a_release_exports_is_listed_for_each_library_that_was_read():
 def test_the_newest_usual_and_lending_releases_are_told_apart():
     assert RELEASES[-1] == NEWEST
     assert {USUAL, LENDER} <= set(RELEASES)
-    with pytest.raises(KeyError, match="releases.tsv"):
+    with pytest.raises(KeyError, match=r"releases\.tsv"):
         having("hipfoo")
 
 

@@ -127,12 +127,17 @@ def repository(folder: Path) -> Path:
     return folder
 
 
-def run(tmp_path: Path, target: str) -> tuple[Outcome, Path]:
+def run(tmp_path: Path, target: str, what: str = "scripts/make.py") -> tuple[Outcome, Path]:
     root = repository(tmp_path / "repository")
+    (root / "src/anywarp").mkdir()
+    (root / "src/anywarp/__init__.py").write_text("")
+    (root / "src/anywarp/made.py").write_text(
+        "import pathlib, sys\nroot = pathlib.Path(__file__).parents[2]\n(root / sys.argv[1]).write_text('new\\n')\n"
+    )
     (tmp_path / "store").mkdir()
 
     def runs(bench: Bench) -> list[Run]:
-        return [Run("scripts/make.py", (target,))]
+        return [Run(what, (target,))]
 
     work = Work((), Store(tmp_path / "store"), root, lambda text: None)
     outcomes = work.run([Derivation("page", "a page", (), ("docs/*.md",), runs)], lambda copy, outcome: None)
@@ -142,6 +147,12 @@ def run(tmp_path: Path, target: str) -> tuple[Outcome, Path]:
 def test_what_a_derivation_changes_is_reported_and_the_repository_left_alone(tmp_path: Path):
     outcome, root = run(tmp_path, "docs/page.md")
     assert (outcome.written, outcome.changed, outcome.problem) == (1, ("docs/page.md",), "")
+    assert (root / "docs/page.md").read_text() == "old\n"
+
+
+def test_modules_of_the_copy_run_and_not_those_that_are_installed(tmp_path: Path):
+    outcome, root = run(tmp_path, "docs/page.md", "anywarp.made")
+    assert (outcome.changed, outcome.problem) == (("docs/page.md",), "")
     assert (root / "docs/page.md").read_text() == "old\n"
 
 

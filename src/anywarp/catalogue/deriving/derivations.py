@@ -129,7 +129,6 @@ def _torch(bench: Bench) -> Sequence[Run]:
     return [
         Run(module, ("checks",), "native/torch/device_checks_table.h"),
         Run(module, ("only-cpu",), "native/torch/only_for_cpu_table.h"),
-        Run(module, ("coverage",), "docs/coverage/torch.md"),
     ]
 
 
@@ -204,7 +203,7 @@ DERIVATIONS = (
         "torch",
         "which operators of PyTorch have kernels for CUDA, and which check their devices themselves",
         ("torch/torch", "tools/pyyaml"),
-        ("native/torch/device_checks_table.h", "native/torch/only_for_cpu_table.h", "docs/coverage/torch.md"),
+        ("native/torch/device_checks_table.h", "native/torch/only_for_cpu_table.h"),
         _torch,
     ),
     Derivation(

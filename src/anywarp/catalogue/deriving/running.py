@@ -7,9 +7,11 @@ import difflib
 import filecmp
 import hashlib
 import os
+import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -131,16 +133,21 @@ def _lay_out(bench: Bench, unpacked: dict[str, Path]) -> None:
 
 
 def _execute(run: Run, arguments: Sequence[str], copy: Path, path: str) -> None:
-    environment = {
-        **settings.environment(),
-        "PYTHONPATH": path,
-        "PYTHON": sys.executable,
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
+    """Run one step in the copy, with the copy's modules.
+
+    An editable install puts a finder before the path, which would take the repository's; so the interpreter starts without `site`.
+    """
+    python = copy.parent / "python"
+    if not python.exists():
+        python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -S "$@"\n', encoding="utf-8")
+        python.chmod(0o755)
+    installed = dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib"))
+    whole = os.pathsep.join([path, *installed])
+    environment = {**settings.environment(), "PYTHONPATH": whole, "PYTHON": str(python), "PYTHONDONTWRITEBYTECODE": "1"}
     if "/" not in run.what:
-        command = [sys.executable, "-m", run.what]
+        command = [str(python), "-m", run.what]
     else:
-        command = [sys.executable, run.what] if run.what.endswith(".py") else [str(copy / run.what)]
+        command = [str(python), run.what] if run.what.endswith(".py") else [str(copy / run.what)]
     done = subprocess.run([*command, *arguments], cwd=copy, env=environment, check=True, capture_output=True, text=True)
     if run.output:
         (copy / run.output).write_text(done.stdout, encoding="utf-8")
@@ -149,7 +156,7 @@ def _execute(run: Run, arguments: Sequence[str], copy: Path, path: str) -> None:
 def _reason(error: Exception) -> str:
     if isinstance(error, subprocess.CalledProcessError):
         lines = str(error.stderr).strip().splitlines()
-        return lines[-1] if lines else f"{error.cmd[0]} failed"
+        return " / ".join(lines[-3:]) if lines else f"{error.cmd[0]} failed"
     return str(error)
 
 

@@ -32,7 +32,7 @@ def unpack(file: Path, each: Input, folder: Path) -> None:
     """Write the wanted files of an archive below `folder`; Refused for one that names a place outside, or is larger than `LIMIT`."""
     left = LIMIT
     with _opened(file, each) as members:
-        for name, size, stream, link in members:
+        for name, size, stream, link, mode in members:
             target = each.taken(name)
             if target is None:
                 continue
@@ -46,6 +46,7 @@ def unpack(file: Path, each: Input, folder: Path) -> None:
             if stream is not None:
                 with place.open("wb") as out:
                     shutil.copyfileobj(stream, out, 1 << 20)
+                place.chmod(0o755 if mode & 0o100 else 0o644)
             elif link:
                 _inside(folder, posixpath.join(posixpath.dirname(target), link))
                 place.symlink_to(link)
@@ -62,7 +63,8 @@ def _inside(folder: Path, name: str) -> Path:
     return place
 
 
-Members = Iterator[tuple[str, int, "IO[bytes] | None", str]]
+Members = Iterator[tuple[str, int, "IO[bytes] | None", str, int]]
+"""Path, size, content, target of a link, mode."""
 
 
 @contextmanager
@@ -87,13 +89,13 @@ def _of_zip(archive: zipfile.ZipFile) -> Members:
     for member in archive.infolist():
         if not member.is_dir():
             with archive.open(member) as stream:
-                yield _INSTALLED.sub("", member.filename), member.file_size, stream, ""
+                yield _INSTALLED.sub("", member.filename), member.file_size, stream, "", member.external_attr >> 16
 
 
 def _of_tar(archive: tarfile.TarFile) -> Members:
     for member in archive:
         name = member.name.removeprefix("./")
         if member.isreg():
-            yield name, member.size, archive.extractfile(member), ""
+            yield name, member.size, archive.extractfile(member), "", member.mode
         elif member.issym():
-            yield name, 0, None, member.linkname
+            yield name, 0, None, member.linkname, 0
