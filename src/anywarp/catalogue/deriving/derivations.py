@@ -238,7 +238,7 @@ DERIVATIONS = (
         "pages",
         "pages and headers that are made from the tables (scripts/docs)",
         (),
-        ("docs/settings.md", "docs/coverage/*.md", "native/cuda/cuda_values.h", "native/hip/architectures.inc"),
+        ("docs/settings.md", "docs/coverage/*.md", "native/cuda/cuda_types.h", "native/core/kernel_structures.h", "native/core/hip_structures.h", "native/hip/architectures.inc"),
         _script("scripts/docs"),
     ),
 )  # fmt: skip
