@@ -16,6 +16,7 @@ COLUMNS = (
     "name", "kind", "family", "generation", "wave", "lds_kib", "lds_granule", "matrix", "fp8", "agprs", "registers", "granule", "waves",
     "images", "metrics", "card",
 )  # fmt: skip
+NUMBERS = ("generation", "wave", "lds_kib", "lds_granule", "agprs", "registers", "granule", "waves")
 KINDS = ("compiled", "generic", "known", "prefix")
 
 
@@ -59,21 +60,12 @@ def architectures(path: Path = PATH) -> tuple[Facts, ...]:
     for r, place in read(path, COLUMNS):
         if r["name"] in found or r["kind"] not in KINDS or r["images"] not in ("yes", "no"):
             raise TableError(f"{place}: {r['name']} is there twice, or its kind or images is no word of this table")
-        numbers = [int(r[column]) for column in ("generation", "wave", "lds_kib", "lds_granule")]
-        units = [int(r[column]) for column in ("agprs", "registers", "granule", "waves")]
-        numbers[2] *= 1024
+        number = {column: int(r[column]) for column in NUMBERS}
         found[r["name"]] = Facts(
-            r["name"],
-            r["kind"],
-            r["family"],
-            *numbers,
-            r["matrix"],
-            r["fp8"],
-            *units,
-            r["images"] == "yes",
-            r["metrics"],
-            r["card"],
-        )
+            r["name"], r["kind"], r["family"], number["generation"], number["wave"], number["lds_kib"] * 1024, number["lds_granule"],
+            r["matrix"], r["fp8"], number["agprs"], number["registers"], number["granule"], number["waves"], r["images"] == "yes",
+            r["metrics"], r["card"],
+        )  # fmt: skip
     return tuple(found.values())
 
 

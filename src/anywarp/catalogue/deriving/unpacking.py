@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -68,7 +68,7 @@ Members = Iterator[tuple[str, int, "IO[bytes] | None", str, int]]
 
 
 @contextmanager
-def _opened(file: Path, each: Input) -> Iterator[Members]:
+def _opened(file: Path, each: Input) -> Generator[Members]:
     if each.kind == "pypi":
         with zipfile.ZipFile(file) as archive:
             yield _of_zip(archive)
