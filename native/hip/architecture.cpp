@@ -5,32 +5,13 @@
 namespace aw {
 namespace {
 
-constexpr uint32_t kKiB = 1024;
-
 struct Row {
   const char* prefix;  // the longest that fits counts
   Architecture value;
 };
 
-// A compute unit of gfx9 has four SIMDs of 64 lanes; two compute units of gfx10 and later (a
-// work-group processor) have two SIMDs of 32 lanes each, and share LDS.
 constexpr Row kRows[] = {
-    {"gfx9", {64, 64 * kKiB, 64 * kKiB, 512, 65536, 256, 4, 4, 10}},
-    {"gfx908", {64, 64 * kKiB, 64 * kKiB, 512, 65536, 256, 4, 4, 10}},
-    {"gfx90a", {64, 64 * kKiB, 64 * kKiB, 512, 131072, 512, 8, 4, 8}},
-    {"gfx940", {64, 64 * kKiB, 64 * kKiB, 512, 131072, 512, 8, 4, 8}},
-    {"gfx942", {64, 64 * kKiB, 64 * kKiB, 512, 131072, 512, 8, 4, 8}},
-    {"gfx9-4", {64, 64 * kKiB, 64 * kKiB, 512, 131072, 512, 8, 4, 8}},
-    {"gfx950", {64, 160 * kKiB, 160 * kKiB, 1280, 131072, 512, 8, 4, 8}},
-    {"gfx10", {32, 64 * kKiB, 64 * kKiB, 512, 65536, 1024, 8, 2, 20}},
-    {"gfx103", {32, 64 * kKiB, 64 * kKiB, 512, 65536, 1024, 16, 2, 16}},
-    {"gfx10-3", {32, 64 * kKiB, 64 * kKiB, 512, 65536, 1024, 16, 2, 16}},
-    {"gfx11", {32, 64 * kKiB, 64 * kKiB, 512, 98304, 1536, 24, 2, 16}},
-    {"gfx1102", {32, 64 * kKiB, 64 * kKiB, 512, 65536, 1024, 16, 2, 16}},
-    {"gfx1103", {32, 64 * kKiB, 64 * kKiB, 512, 65536, 1024, 16, 2, 16}},
-    {"gfx115", {32, 64 * kKiB, 64 * kKiB, 512, 65536, 1024, 16, 2, 16}},
-    {"gfx12", {32, 64 * kKiB, 64 * kKiB, 512, 98304, 1536, 24, 2, 16}},
-    {"gfx125", {32, 320 * kKiB, 320 * kKiB, 2048, 65536, 1024, 16, 2, 16}},
+#include "hip/architectures.inc"
 };
 
 }  // namespace

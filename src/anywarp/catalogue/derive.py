@@ -177,7 +177,6 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--headers", nargs="+", type=Path, metavar="DIRECTORY", help="include directories, oldest first"
     )
-    parser.add_argument("--versions", default="", help="the CUDA versions of those headers, as text")
     parser.add_argument(
         "--sync", action="store_true", help="set the routes from native/cuda/*.cpp and native/cpu/*.cpp"
     )
@@ -186,9 +185,7 @@ def main(arguments: Sequence[str]) -> int:
         parser.error("nothing to do")
     path, repository = DATA / "cuda.tsv", Path(__file__).resolve().parents[3]
     if options.headers:
-        source = (
-            f"functions of libcuda.so.1, from the public headers of CUDA {options.versions} by anywarp.catalogue.derive"
-        )
+        source = f"functions of libcuda.so.1, from the public headers of CUDA {_listed(options.headers)} by anywarp.catalogue.derive"
         old = {row.name: row for row in load(path).rows} if path.exists() else {}
         rows = [_keep(row, old.get(row.name)) for row in derive(options.headers)]
         path.write_text(Table(source, tuple(rows)).as_text(), encoding="utf-8")
@@ -198,6 +195,14 @@ def main(arguments: Sequence[str]) -> int:
     (repository / "docs" / "coverage").mkdir(exist_ok=True)
     (repository / "docs" / "coverage" / "libcuda.md").write_text(coverage.as_markdown(table), encoding="utf-8")
     return 0
+
+
+def _listed(directories: Sequence[Path]) -> str:
+    """Name the versions of CUDA that the headers say they are of: `12.9 and 13.5`."""
+    texts = (directory.joinpath("cuda.h").read_text(encoding="utf-8", errors="replace") for directory in directories)
+    found = (re.search(r"#define CUDA_VERSION (\d+)", text) for text in texts)
+    versions = [f"{int(match[1]) // 1000}.{int(match[1]) % 1000 // 10}" for match in found if match is not None]
+    return " and ".join(filter(None, (", ".join(versions[:-1]), versions[-1])))
 
 
 def _keep(row: Row, old: Row | None) -> Row:

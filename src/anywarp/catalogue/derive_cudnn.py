@@ -7,7 +7,6 @@ after the preprocessor, which leaves facts and no words. Columns `_12` and `_13`
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import subprocess
 import tempfile
@@ -15,9 +14,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from anywarp.catalogue import dated
+from anywarp.catalogue.demand import demand_of
+from anywarp.catalogue.releases import having
 from anywarp.catalogue.rocm import CONSTANT_COLUMNS, DATA, FUNCTION_COLUMNS, TYPE_COLUMNS
 
 SOURCES = Path(__file__).resolve().parents[3] / "native" / "rocm" / "cudnn"
+FIRST, LATER = having("miopen")
+"""The releases of ROCm whose MIOpen is read."""
 _STUBS = {
     "hip/hip_runtime_api.h": "typedef struct ihipStream_t* hipStream_t;\n",
     "hip/hip_version.h": "#define HIP_VERSION_MAJOR 6\n#define HIP_VERSION_MINOR 4\n#define HIP_VERSION_PATCH 3\n",
@@ -115,7 +119,7 @@ def function_rows(
         reason = "" if route == "custom" else _absence(name, chosen)
         if target and target not in later.functions:
             raise SystemExit(f"{name}: MIOpen has no {target}")
-        since = "" if not target or target in miopen.functions else "7.2"
+        since = "" if not target or target in miopen.functions else LATER
         declared = later.functions.get(target, ("", ""))
         first = parameters if name in exports[0] else ""
         if not before and after:
@@ -136,7 +140,7 @@ def constant_rows(old: Header, new: Header, miopen: Header, later: Header) -> li
         for name in dict.fromkeys([*after, *before]):
             target, reason = chosen.get(("constant", name), ("", ""))
             value, second = str(before.get(name, "")), str(after.get(name, ""))
-            since = "" if not target or target in first else "7.2"
+            since = "" if not target or target in first else LATER
             rows.append([kind, name, value, "=" if value and value == second else second, target,
                          str(targets[target]) if target else "", since, "", reason])  # fmt: skip
     return rows
@@ -175,9 +179,17 @@ def _majors(name: str, old: Mapping[str, object], new: Mapping[str, object]) -> 
 
 
 def _write(name: str, words: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    lines = [f"# {words}", "\t".join(columns), *("\t".join(row) for row in rows)]
-    (DATA / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    dated.write(DATA / name, words, ["\t".join(columns), *("\t".join(row) for row in rows)])
     print(f"{name}: {len(rows)} rows")
+
+
+def _version(package: Path, header: str, prefix: str, parts: int) -> str:
+    """Return the first parts of a library's version as its header has it, without a patch level of 0."""
+    text = (package / "include" / header).read_text(encoding="utf-8", errors="replace")
+    found = [
+        re.search(rf"#\s*define\s+{prefix}_{part}\w*\s+(\d+)", text) for part in ("MAJOR", "MINOR", "PATCH")[:parts]
+    ]
+    return ".".join(match[1] for match in found if match is not None and (match[1] != "0" or match is not found[-1]))
 
 
 def _exports(library: Path) -> set[str]:
@@ -190,31 +202,31 @@ def _exports(library: Path) -> set[str]:
 def main() -> None:
     """Write the tables from unpacked packages: nvidia-cudnn-cu12 of both versions and libmiopen-dev of both."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    for name in ("cudnn8", "cudnn9", "miopen64", "miopen72"):
+    for name in ("cudnn8", "cudnn9", "miopen-first", "miopen-later"):
         parser.add_argument(
             f"--{name}", type=Path, required=True, help="the package's folder, with include/ (and lib/)"
         )
-    parser.add_argument("--demand", type=Path, help="JSON: client, library, names that it imports")
-    parser.add_argument("--date", required=True)
     options = parser.parse_args()
     old, new = (read_header(path / "include", "cudnn.h", "cudnn") for path in (options.cudnn8, options.cudnn9))
     first, later = (
-        read_header(path / "include", "miopen/miopen.h", "miopen") for path in (options.miopen64, options.miopen72)
+        read_header(path / "include", "miopen/miopen.h", "miopen")
+        for path in (options.miopen_first, options.miopen_later)
     )
     exports = [_exports(options.cudnn8 / "lib/libcudnn.so.8"), _exports(options.cudnn9 / "lib/libcudnn.so.9")]
-    demand: dict[str, int] = {}
-    for client in json.loads(options.demand.read_text()).values() if options.demand else ():
-        for name in client.get("libcudnn", ()):
-            demand[name] = demand.get(name, 0) + 1
-    words = f"cuDNN 8.9.7 (columns _12) and 9.28 (_13) and MIOpen 3.4 (ROCm 6.4) and 3.5 (7.2), {options.date}"
+    demand = demand_of(("libcudnn",))
+    eight, nine = (_version(p, "cudnn_version.h", "CUDNN", 3) for p in (options.cudnn8, options.cudnn9))
+    three, four = (
+        _version(p, "miopen/version.h", "MIOPEN_VERSION", 2) for p in (options.miopen_first, options.miopen_later)
+    )
+    words = f"cuDNN {eight} (columns _12) and {nine} (_13) and MIOpen {three} (ROCm {FIRST}) and {four} ({LATER})"
     _write("cudnn.tsv", words, FUNCTION_COLUMNS, function_rows(old, new, exports, first, later, demand))
     _write("cudnn_types.tsv", words, TYPE_COLUMNS, type_rows(old, new, later))
     _write("cudnn_constants.tsv", words, CONSTANT_COLUMNS, constant_rows(old, new, first, later))
-    words = f"MIOpen's interface: 3.4 (ROCm 6.4) and 3.5 (ROCm 7.2), {options.date}"
-    rows = [[name, *later.functions[name], "" if name in first.functions else "7.2", ""] for name in later.functions]
+    words = f"MIOpen's interface: {three} (ROCm {FIRST}) and {four} (ROCm {LATER})"
+    rows = [[name, *later.functions[name], "" if name in first.functions else LATER, ""] for name in later.functions]
     _write("miopen.tsv", words, ("name", "result", "parameters", "since", "removed"), rows)
     known = {name for group in first.enums.values() for name, _ in group}
-    values = [[kind, name, str(value), "" if name in known else "7.2", ""]
+    values = [[kind, name, str(value), "" if name in known else LATER, ""]
               for kind, group in later.enums.items() if kind.startswith("miopen") for name, value in group]  # fmt: skip
     _write("miopen_constants.tsv", words, ("type", "name", "value", "since", "removed"), values)
 

@@ -11,9 +11,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from anywarp.catalogue.derive_libraries import DATE
+from anywarp.catalogue import dated
 from anywarp.catalogue.library_rows import DATA
 from anywarp.catalogue.packages import Packages
+from anywarp.catalogue.releases import having
 
 # CUDA's header, HIP's headers for it, and why there is none.
 HEADERS: tuple[tuple[str, str, str], ...] = (
@@ -171,7 +172,7 @@ UNDECLARED = {
     "fdivide": NONE,
 }  # fmt: skip
 """Words of HIP's headers that are no declarations there, or none by default: found by compiling each name for gfx942."""
-VERSIONS = ("6.4", "7.1", "7.2", "10.1")
+VERSIONS = having("device")
 """Of 7.1 only HIP's own headers were at hand."""
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _DECLARED = re.compile(
@@ -311,9 +312,8 @@ def main(arguments: Sequence[str]) -> int:
         ("headers", "name kind target since reason", header_rows(packages)),
         ("device", "header kind name target since reason", device_rows(packages)),
     ):
-        what = f"{stem} of CUDA 12 and 13 and of ROCm {', '.join(VERSIONS)}, by anywarp.catalogue.derive_device_names, {DATE}"
-        lines = [f"# {what}", "\t".join(heading.split()), *("\t".join(row) for row in rows)]
-        (DATA / f"{stem}.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        what = f"{stem} of CUDA 12 and 13 and of ROCm {', '.join(VERSIONS)}, by anywarp.catalogue.derive_device_names"
+        dated.write(DATA / f"{stem}.tsv", what, ["\t".join(heading.split()), *("\t".join(row) for row in rows)])
     return 0
 
 

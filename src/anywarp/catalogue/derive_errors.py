@@ -10,15 +10,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from anywarp.catalogue import c_facts, cython_facts
-from anywarp.catalogue.derive_libraries import DATE
+from anywarp.catalogue import c_facts, cython_facts, dated
 from anywarp.catalogue.library_rows import DATA
 from anywarp.catalogue.library_sources import DEFINES
 from anywarp.catalogue.packages import Packages
+from anywarp.catalogue.releases import having
 
 FROM = "hip_value hip_name rocm driver_value driver_name runtime_value runtime_name reason"
 TO = "cuda_value driver_name runtime_name majors hip_value hip_name since reason"
-HIP_VERSIONS = ("6.4", "7.1", "7.2", "10.0")
 
 # HIP's code to CUDA's driver code and runtime code, where the numbers differ or one of the two has none.
 MEANING: dict[str, tuple[str, str, str]] = {
@@ -68,7 +67,7 @@ Codes = dict[int, tuple[dict[str, tuple[int, ...]], dict[str, tuple[int, ...]]]]
 def hip_codes(packages: Packages, builtin: Path) -> dict[str, dict[str, int]]:
     """Return HIP's codes by version."""
     found: dict[str, dict[str, int]] = {}
-    for version in HIP_VERSIONS:
+    for version in having("hip"):
         header = packages.find(f"rocm-{version}", "include/hip/hip_runtime_api.h")
         bindings = packages.find(f"rocm-{version}", "cyhip.pxd")
         if header:
@@ -156,13 +155,13 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     packages = Packages(options.packages)
     hip, cuda = hip_codes(packages, options.builtin), cuda_codes(packages, options.builtin)
-    what = f"from the headers of CUDA 12 and 13 and of HIP {', '.join(hip)}, by anywarp.catalogue.derive_errors, {DATE}"
+    what = f"from the headers of CUDA 12 and 13 and of HIP {', '.join(hip)}, by anywarp.catalogue.derive_errors"
     for name, heading, rows in (
         ("errors_from_hip", FROM, rows_from_hip(hip, cuda)),
         ("errors_to_hip", TO, rows_to_hip(hip, cuda)),
     ):
-        lines = [f"# error codes {what}", "\t".join(heading.split()), *("\t".join(row) for row in rows)]
-        (DATA / f"{name}.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        lines = ["\t".join(heading.split()), *("\t".join(row) for row in rows)]
+        dated.write(DATA / f"{name}.tsv", f"error codes {what}", lines)
     return 0
 
 

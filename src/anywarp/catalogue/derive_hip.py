@@ -3,9 +3,9 @@
 The driver library for AMD, the forwarding libraries and the fake that tests them must agree on types, values and
 parameters, and on which version has which function; so one file is made from all versions at once.
 
-    python -m anywarp.catalogue.derive_hip HIP_6_4_INCLUDE HIP_7_1_INCLUDE CYHIP_7_15_PXD OUTPUT
+    python -m anywarp.catalogue.derive_hip OLD_INCLUDE NEW_INCLUDE CYHIP_PXD OUTPUT
 
-The first two are include folders (Debian's libamdhip64-dev, the folder in Triton's wheel), the third is the declaration
+scripts/derive runs it for the releases that read `hip_api` (data/rocm/releases.tsv). The first two are include folders (Debian's libamdhip64-dev, the folder in Triton's wheel), the third is the declaration
 file of the bindings (rocm-bindings-hip). Only names, values, layouts and parameter lists are taken.
 """
 
@@ -18,7 +18,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-VERSIONS = ("6.4", "7.1", "7.15")
+from anywarp.catalogue.releases import hip_versions
+
+OLD, NEW, NEWEST = hip_versions("hip_api")
+"""What HIP calls itself in the releases that are read: two by their headers, the newest by its bindings."""
 _LEAST_MACRO = re.compile(r"(hip|HIP)\w+$")
 _NUMBER = re.compile(r"[-\w\s()+*|<>~]+$")
 
@@ -135,7 +138,7 @@ def write_header(versions: Sequence[Interface]) -> str:
     lines = [
         "// clang-format off",
         "// HIP's interface as facts: types, values, parameters, and which version has which function. Written by",
-        "// anywarp.catalogue.derive_hip from HIP 6.4 and 7.1 headers and the bindings of 7.15; change that instead.",
+        f"// anywarp.catalogue.derive_hip from HIP {OLD} and {NEW} headers and the bindings of {NEWEST}; change that instead.",
         "#pragma once",
         "",
         "#include <stddef.h>",
@@ -156,13 +159,13 @@ def write_header(versions: Sequence[Interface]) -> str:
     lines += ["", *(_prototype(name, versions) for name in _callable(versions)), ""]
     lines += ["#ifdef __cplusplus", '}  // extern "C"', "#endif", ""]
     lines += [
-        "// X(function, 1 if HIP 6.4 has it + 2 if 7.1 has it + 4 if 7.15 has it)",
+        f"// X(function, 1 if HIP {OLD} has it + 2 if {NEW} has it + 4 if {NEWEST} has it)",
         "#define AW_HIP_FUNCTIONS(X) \\",
     ]
     lines += [f"  X({name}, {_mask(name, versions)}) \\" for name in _callable(versions)]
     lines[-1] = lines[-1].removesuffix(" \\")
     others = [name for name in newest.functions if name not in _callable(versions)]
-    lines += ["", "// Only in 7.15, with types that the headers read do not have:"]
+    lines += ["", f"// Only in {NEWEST}, with types that the headers read do not have:"]
     lines += [f"//   {name}" for name in sorted(others)]
     return "\n".join(lines) + "\n"
 
@@ -192,7 +195,7 @@ def _prototype(name: str, versions: Sequence[Interface]) -> str:
     before = "" if name not in old.functions or _types(old, name) == _types(chosen, name) else old.functions[name][1]
     if chosen is newest:  # the bindings write no tags of structures, and the elements of arrays as pointers
         parameters = re.sub(r"\bhipUUID_t\b", "hipUUID", parameters)
-    return f"{result} {name}({_tidy(parameters)});" + (f"  // 6.4: {_tidy(before)}" if before else "")
+    return f"{result} {name}({_tidy(parameters)});" + (f"  // {OLD}: {_tidy(before)}" if before else "")
 
 
 def _types(interface: Interface, name: str) -> list[list[str]]:
@@ -206,7 +209,7 @@ def _type_lines(name: str, words: str, old: Interface, new: Interface) -> list[s
         lines = [_laid_out(words)]
         before = old.types.get(name)
         if before is not None and before != words and "{" in words:
-            lines.append("// HIP 6.4 has it thus:")
+            lines.append(f"// HIP {OLD} has it thus:")
             lines += ["// " + line for line in _laid_out(before).split("\n")]
         return lines
     head = words.split("{")[0]
@@ -215,9 +218,9 @@ def _type_lines(name: str, words: str, old: Interface, new: Interface) -> list[s
     lines = [head.strip() + " {"]
     for key, value in values.items():
         was = earlier.get(key)
-        note = "" if was == value else "  // since 7" if was is None else f"  // 6.4: {was}"
+        note = "" if was == value else f"  // since {NEW.partition('.')[0]}" if was is None else f"  // {OLD}: {was}"
         lines.append(f"  {key} = {value},{note if earlier else ''}")
-    lines += [f"  // 6.4 has {key} = {value}" for key, value in earlier.items() if key not in values]
+    lines += [f"  // {OLD} has {key} = {value}" for key, value in earlier.items() if key not in values]
     return [*lines, "}" + tail.replace(" ;", ";")]
 
 
@@ -248,7 +251,7 @@ def _tidy(text: str) -> str:
 def main(arguments: Sequence[str]) -> int:
     """Run as a command: two include folders, a declaration file, the output; returns the exit code."""
     if len(arguments) != 4:
-        print("usage: derive_hip HIP_6_4_INCLUDE HIP_7_1_INCLUDE CYHIP_7_15_PXD OUTPUT", file=sys.stderr)
+        print("usage: derive_hip OLD_INCLUDE NEW_INCLUDE CYHIP_PXD OUTPUT", file=sys.stderr)
         return 2
     first, second, third, output = map(Path, arguments)
     output.write_text(write_header((read_headers(first), read_headers(second), read_bindings(third))), encoding="utf-8")

@@ -1,20 +1,19 @@
 """Derive the tables that pair CUDA's libraries with ROCm's from their public headers, exports and bindings.
 
-A developer runs it (`PACKAGES [LIBRARY...] --demand FILE`) when NVIDIA or AMD publish versions; docs/coverage/rocm.md says how the
-folder is filled. It needs the package libclang. What no rule can know stands in LIBRARY_choices.tsv beside the tables.
+`scripts/derive` fills the folder of packages and runs it when NVIDIA or AMD publish versions. It needs the package libclang. What no rule can know stands in LIBRARY_choices.tsv beside the tables.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from anywarp.catalogue import c_facts, cython_facts
+from anywarp.catalogue import c_facts, cython_facts, dated
 from anywarp.catalogue.c_facts import Facts
+from anywarp.catalogue.demand import demand_of
 from anywarp.catalogue.library_rows import (
     DATA,
     MAJORS,
@@ -30,10 +29,9 @@ from anywarp.catalogue.library_rows import (
 )  # fmt: skip
 from anywarp.catalogue.library_sources import DEFINES, SHARED_TYPES, SOURCES, Side, Source
 from anywarp.catalogue.packages import Packages
+from anywarp.catalogue.releases import LENDER
 from anywarp.catalogue.shared_objects import exports_of
 
-DATE = "2026-11-22"
-LENDER = "rocm-7.2"
 HEADINGS = {
     "": "name majors result parameters_12 parameters_13 route target library since removed target_result target_parameters clients"
     " reason earlier",
@@ -83,7 +81,11 @@ def read_rocm(packages: Packages, side: Side, builtin: Path) -> dict[str, Facts]
         bindings = packages.find(folder, side.bindings) if side.bindings else None
         if header is not None:
             system = [builtin] if side.language == "c" else [*_cxx_folders(), builtin]
-            include = [*packages.include(folder), *packages.include(LENDER), *system]  # what it lacks is borrowed
+            include = [
+                *packages.include(folder),
+                *packages.include(f"rocm-{LENDER}"),
+                *system,
+            ]  # what it lacks is borrowed
             found[version] = c_facts.read(header, include, side.own, language=side.language, define=DEFINES)
         elif bindings is not None:
             found[version] = cython_facts.read(bindings)
@@ -119,17 +121,6 @@ def _only_exported(packages: Packages, side: Side, found: Mapping[str, Facts]) -
             del facts.functions[name]
 
 
-def demand_of(path: Path | None, libraries: Sequence[str]) -> dict[str, int]:
-    """Count the measured clients that import each function of some libraries."""
-    counts: dict[str, int] = {}
-    if path is None:
-        return counts
-    for imports in json.loads(path.read_text(encoding="utf-8")).values():
-        for name in {f for library in libraries for f in imports.get(library, ())}:
-            counts[name] = counts.get(name, 0) + 1
-    return counts
-
-
 def write_symbols(packages: Packages, side: Side, rocm: Mapping[str, Facts]) -> None:
     """Write what each version of a library of ROCm exports, or declares where its shared object is not at hand."""
     for version, facts in rocm.items():
@@ -141,10 +132,8 @@ def write_symbols(packages: Packages, side: Side, rocm: Mapping[str, Facts]) -> 
             if shared
             else "declarations of its " + ("header" if is_header(facts) else "bindings")
         )
-        lines = [f"# {side.name} of ROCm {version}: {what}, {DATE}", *sorted(names)]
-        folder = DATA / "symbols"
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{side.name}-{version}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        path = DATA / "symbols" / f"{side.name}-{version}.txt"
+        dated.write(path, f"{side.name} of ROCm {version}: {what}", sorted(names))
 
 
 def write_table(stem: str, ending: str, source: str, rows: list[list[str]]) -> None:
@@ -153,11 +142,10 @@ def write_table(stem: str, ending: str, source: str, rows: list[list[str]]) -> N
     for row in rows:
         if len(row) != len(columns) or any("\t" in cell or "\n" in cell for cell in row):
             raise ValueError(f"{stem}{ending}: a row does not fit its columns: {row}")
-    lines = [f"# {source}, {DATE}", "\t".join(columns), *("\t".join(row) for row in rows)]
-    (DATA / f"{stem}{ending}.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    dated.write(DATA / f"{stem}{ending}.tsv", source, ["\t".join(columns), *("\t".join(row) for row in rows)])
 
 
-def derive(packages: Packages, source: Source, demand: Path | None, builtin: Path) -> Derivation:
+def derive(packages: Packages, source: Source, builtin: Path) -> Derivation:
     """Write the tables of one library."""
     cuda = {m: read_cuda(packages, source, m, builtin) for m in MAJORS}
     exported: dict[int, set[str]] = {}
@@ -169,7 +157,7 @@ def derive(packages: Packages, source: Source, demand: Path | None, builtin: Pat
             names = [line.split("\t")[0] for line in (DATA.parent / name).read_text(encoding="utf-8").split("\n")[2:-1]]
         exported[major] = {n for n in names if re.fullmatch(source.exported, n)}
     rocm = {side.name: read_rocm(packages, side, builtin) for side in source.sides}
-    d = Derivation(source, cuda, exported, rocm, choices_of(source.stem), demand_of(demand, source.demand))
+    d = Derivation(source, cuda, exported, rocm, choices_of(source.stem), demand_of(source.demand))
     d.listed = source.shared[0].endswith(".tsv")
     d.pairs = {**{k: v for k, v in SHARED_TYPES.items() if v}, **type_pairs(d)}
     functions = function_rows(d)
@@ -191,7 +179,6 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m anywarp.catalogue.derive_libraries", description=__doc__)
     parser.add_argument("packages", type=Path, help="a folder with cuda12, cuda13, rocm-6.4 ... of unpacked packages")
     parser.add_argument("libraries", nargs="*", help="which tables to write; all by default")
-    parser.add_argument("--demand", type=Path, help="a JSON file: client to library to functions that it imports")
     parser.add_argument(
         "--builtin", type=Path, required=True, help="the include folder of a C compiler's own headers (stddef.h)"
     )
@@ -199,7 +186,7 @@ def main(arguments: Sequence[str]) -> int:
     packages = Packages(options.packages)
     for source in SOURCES:
         if not options.libraries or source.stem in options.libraries:
-            derive(packages, source, options.demand, options.builtin)
+            derive(packages, source, options.builtin)
     return 0
 
 

@@ -1,7 +1,7 @@
 """Derive the table of management (NVML) functions from NVIDIA's own Python bindings, and set routes from the functions that exist.
 
-A developer runs it: `python -m anywarp.catalogue.derive_management PYNVML.PY CYNVML.PXD` when NVIDIA publishes a version (the files of
-the packages nvidia-ml-py and cuda-bindings), without arguments when `native/nvml` has gained functions.
+scripts/derive runs it (`derive_management PYNVML.PY CYNVML.PXD VERSIONS`) with the files of the packages nvidia-ml-py and cuda-bindings when
+NVIDIA publishes a version; a developer runs it without arguments when `native/nvml` has gained functions.
 """
 
 from __future__ import annotations
@@ -56,16 +56,14 @@ REASONS = (
 """Why a function is absent, by the first pattern that matches its name."""
 
 
-def derive(python_binding: str, cython_binding: str) -> Table:
-    """Return the table, all absent, of the functions that the two texts name."""
+def derive(python_binding: str, cython_binding: str, versions: str) -> Table:
+    """Return the table, all absent, of the functions that the two texts name; `versions` says of what they are."""
     counts = {name: text.count(",") + 1 if text.strip() else 0 for name, text in _DECLARED.findall(cython_binding)}
     names = sorted({*_ASKED.findall(python_binding), *counts, *FIRST})
     rows = [
         Row(name, _VERSION.sub("", name), "absent", "", 0, False, counts.get(name, 0), reason(name)) for name in names
     ]
-    return Table(
-        "functions of libnvidia-ml.so.1, from NVIDIA's nvidia-ml-py 13.615 and cuda-bindings 13.5", tuple(rows)
-    )
+    return Table(f"functions of libnvidia-ml.so.1, from NVIDIA's {versions}", tuple(rows))
 
 
 def reason(name: str) -> str:
@@ -113,10 +111,11 @@ def as_markdown(table: Table) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """Run as a command; returns the exit code."""
-    if len(arguments) not in (0, 2):
-        print("usage: python -m anywarp.catalogue.derive_management [PYNVML.PY CYNVML.PXD]", file=sys.stderr)
+    if len(arguments) not in (0, 3):
+        print("usage: python -m anywarp.catalogue.derive_management [PYNVML.PY CYNVML.PXD VERSIONS]", file=sys.stderr)
         return 2
-    table = derive(*(Path(path).read_text(encoding="utf-8") for path in arguments)) if arguments else load(PATH)
+    texts = [Path(path).read_text(encoding="utf-8") for path in arguments[:2]]
+    table = derive(texts[0], texts[1], arguments[2]) if arguments else load(PATH)
     table = sync(
         table, (file.read_text(encoding="utf-8") for file in sorted((REPOSITORY / "native/nvml").glob("*.cpp")))
     )

@@ -128,14 +128,14 @@ def _signatures(functions: Mapping[str, tuple[str, str]], name: str) -> tuple[st
     return functions[name]
 
 
-def tables(toolkits: Mapping[int, tuple[Path, Path]], lender: Path) -> None:
+def tables(toolkits: Mapping[int, tuple[Path, Path]], lenders: Sequence[Path]) -> None:
     """Write the tables and headers from (include directory, library) by major version."""
     from anywarp.catalogue import headers, interface  # the developer's packages are needed only here
 
     exported: dict[int, list[str]] = {}
     known: dict[int, dict[str, tuple[str, str]]] = {}
     for major, (include, library) in toolkits.items():
-        facts = interface.read([include, lender])
+        facts = interface.read([include, *lenders])
         headers.write(facts, major, HEADERS / str(major))
         exported[major] = exports_of(library)
         known[major] = {f.name: (f.result, f.declared()) for f in facts.functions.values()}
@@ -164,7 +164,9 @@ def main(arguments: Sequence[str]) -> int:
     """Run as a command; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m anywarp.catalogue.derive_runtime", description=__doc__)
     parser.add_argument("--toolkit", nargs=3, action="append", default=[], metavar=("MAJOR", "INCLUDE", "LIBRARY"))
-    parser.add_argument("--lender", type=Path, help="an include directory for what the others include and lack")
+    parser.add_argument(
+        "--lender", type=Path, action="append", default=[], help="an include directory for what the others lack"
+    )
     parser.add_argument("--sync", action="store_true", help="only set the routes from native/cudart/*.cpp")
     options = parser.parse_args(arguments)
     if options.toolkit:

@@ -9,7 +9,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 
-from anywarp.catalogue.identifiers import RELEASES, SUBJECTS, Identifier, headers, identifiers, namespaces
+from anywarp.catalogue.identifiers import SUBJECTS, Identifier, headers, identifiers, namespaces
+from anywarp.catalogue.releases import NEWEST, RELEASES
 
 TITLES = {
     "runtime": "CUDA runtime", "driver": "CUDA driver", "cublas": "cuBLAS", "cublaslt": "cuBLASLt", "cufft": "cuFFT", "curand": "cuRAND",
@@ -42,9 +43,9 @@ def as_markdown() -> str:
 
 def _lines() -> Iterator[str]:
     everything = {rocm: tuple(identifiers(rocm).values()) for rocm in RELEASES}
-    newest = everything[RELEASES[-1]]
+    newest = everything[NEWEST]
     yield _INTRODUCTION
-    yield f"## By library, for ROCm {RELEASES[-1]}"
+    yield f"## By library, for ROCm {NEWEST}"
     yield ""
     yield from _heads("library")
     for subject in (*SUBJECTS, "device"):

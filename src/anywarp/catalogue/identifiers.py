@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from anywarp.catalogue.load import load as load_driver
+from anywarp.catalogue.releases import NEWEST, RELEASES, number
 from anywarp.catalogue.rocm import DATA, read
 from anywarp.catalogue.runtime import load as load_runtime
 from anywarp.catalogue.signatures import difference, same_types
@@ -24,9 +25,6 @@ SUBJECTS = (
     "runtime", "driver", "cublas", "cublaslt", "cufft", "curand", "cusparse", "cusolver", "cudnn", "nccl", "nvrtc", "nvml", "nvtx",
 )  # fmt: skip
 """Libraries with tables of their own, in the order in which a name that several declare is looked up; `device` comes last."""
-RELEASES = ("6.4", "7.1", "7.2", "10.0")
-"""Releases of ROCm that the tables tell apart. Between two of them counts the older."""
-NEWEST = RELEASES[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +60,7 @@ def release(rocm: str) -> str:
     """
     if not re.fullmatch(r"\d{1,3}(\.\d{1,3}){0,3}", rocm):
         raise ValueError(f"{rocm!r} is no version of ROCm")
-    known = [each for each in RELEASES if _number(each) <= _number(rocm)]
+    known = [each for each in RELEASES if number(each) <= number(rocm)]
     if not known:
         raise ValueError(f"nothing is known of ROCm {rocm}, the oldest release known is {RELEASES[0]}")
     return known[-1]
@@ -86,12 +84,12 @@ def namespaces(rocm: str = NEWEST) -> Mapping[str, Identifier]:
 @cache
 def cub_names(rocm: str = NEWEST) -> Mapping[str, str]:
     """Return CUB's names that hipCUB does not have in that version of ROCm, and what to use there instead; ValueError as `release`."""
-    at = _number(release(rocm))
+    at = number(release(rocm))
     return MappingProxyType(
         {
             row["name"]: row["hint"]
             for row, _ in read(DATA / "cub_names.tsv", ("name", "hint"))
-            if (row["since"] and _number(row["since"]) > at) or (row["until"] and _number(row["until"]) <= at)
+            if (row["since"] and number(row["since"]) > at) or (row["until"] and number(row["until"]) <= at)
         }
     )
 
@@ -226,9 +224,9 @@ def _plain(row: dict[str, str], subject: str, kind: str, rocm: str) -> Identifie
 def _there(row: dict[str, str], rocm: str) -> tuple[bool, str]:
     """Say whether the twin is there in that release, and if not, why."""
     since, removed, target = row.get("since", ""), row.get("removed", ""), row["target"]
-    if target and since and _number(since) > _number(rocm):
+    if target and since and number(since) > number(rocm):
         return False, f"{target} came with ROCm {since}"
-    if target and removed and _number(removed) <= _number(rocm):
+    if target and removed and number(removed) <= number(rocm):
         return False, f"{target} is gone since ROCm {removed}"
     return True, ""
 
@@ -282,7 +280,3 @@ def _driver_name(name: str) -> str:
 
 def _rows(path: Path) -> Iterator[tuple[dict[str, str], str]]:
     yield from read(path, ("name", "target", "reason")) if path.exists() else ()
-
-
-def _number(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split("."))

@@ -1,11 +1,13 @@
 """Say where the facts about each replaced library stand: headers and exports on CUDA's side and on ROCm's, by version.
 
-Pure data for `derive_libraries`; the folders of packages that it searches are described in docs/coverage/rocm.md.
+Pure data for `derive_libraries`; which releases of ROCm were read stands in `releases`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from anywarp.catalogue.releases import having
 
 DEFINES = ("__HIP_PLATFORM_AMD__", "HIPBLAS_V2", "ROCM_MATHLIBS_API_USE_HIP_COMPLEX")
 
@@ -21,7 +23,11 @@ class Side:
     shared: str = ""
     prefix: str = ""
     language: str = "c"
-    versions: tuple[str, ...] = ("6.4", "7.2", "10.0")
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """The releases in which it was read, oldest first."""
+        return having(self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,6 @@ _HIP = Side(
     "cyhip.pxd",
     "libamdhip64.so",
     "hip",
-    versions=("6.4", "7.1", "7.2", "10.0"),
 )
 
 SOURCES = (
@@ -102,7 +107,6 @@ SOURCES = (
                 "libhipblaslt.so",
                 "hipblasLt",
                 "c++",
-                versions=("6.2", "7.1", "7.2", "10.0"),
             ),
         ),
         (
@@ -146,7 +150,7 @@ SOURCES = (
         ("libnccl.so.2", "libnccl.so.2"),
         r"p?nccl[A-Z]\w*",
         ("libnccl",),
-        (Side("rccl", "rccl/rccl.h", ("rccl.h",), "cyrccl.pxd", "librccl.so", "", versions=("6.2", "7.2", "10.0")),),
+        (Side("rccl", "rccl/rccl.h", ("rccl.h",), "cyrccl.pxd", "librccl.so"),),
         ((r"(p?nccl[A-Z]\w*)", r"\1"), (r"p(nccl[A-Z]\w*)", r"\1"), (r"(NCCL_\w+)", r"\1")),
     ),
     Source(
@@ -265,7 +269,6 @@ SOURCES = (
                 "cyhiprtc.pxd",
                 "libhiprtc.so",
                 "hiprtc",
-                versions=("6.4", "7.2", "10.0"),
             ),
         ),
         ((r"nvrtc(\w+)", r"hiprtc\1"), (r"NVRTC_(\w+)", r"HIPRTC_\1")),
@@ -285,7 +288,6 @@ SOURCES = (
                 "cyamdsmi.pxd",
                 "libamd_smi.so",
                 "amdsmi",
-                versions=("6.1", "10.0", "10.1"),
             ),
         ),
         (),
@@ -305,7 +307,6 @@ SOURCES = (
                 "cyroctx.pxd",
                 "libroctx64.so",
                 "roctx",
-                versions=("6.4", "7.2", "10.0"),
             ),
         ),
         ((r"nvtx(Range\w+|Mark\w+)", r"roctx\1"),),

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from anywarp.catalogue.deriving.inputs import load as load_inputs
 from anywarp.catalogue.rocm import DATA, read
 from anywarp.catalogue.rocm_checks import STEMS, Row, Symbols, Tables, demanded, load_symbols, load_tables, number
 
@@ -48,35 +49,10 @@ A version stands for what a source shows: a twin *since 7.2* is in 7.2 and was n
 leave functions out, so they show what is there and never that something is gone.
 """
 
-_SOURCES = """## Sources
-
-| side | version | packages |
-| --- | --- | --- |
-| CUDA 12 | 12.9 | NVIDIA's wheels for Python: nvidia-cublas-cu12 12.9.3, nvidia-cufft-cu12 11.4.1, nvidia-curand-cu12 10.3.10, nvidia-cusparse-cu12 12.5.10, nvidia-cusolver-cu12 11.7.5, nvidia-nccl-cu12 2.32.3, nvidia-cuda-runtime-cu12, nvidia-cuda-nvrtc-cu12, nvidia-cuda-profiler-api-cu12, nvidia-nvtx-cu12 |
-| CUDA 13 | 13.5 | nvidia-cublas 13.10.0, nvidia-cufft 12.5.0, nvidia-curand 10.4.5, nvidia-cusparse 12.9.4, nvidia-cusolver 12.4.1, nvidia-nccl-cu13 2.32.3, nvidia-cuda-runtime, nvidia-cuda-nvrtc, nvidia-cuda-crt, nvidia-cuda-cccl, nvidia-cuda-profiler-api, nvidia-nvtx; cuda-bindings 13.5 for NVML |
-| ROCm 6.4 | 6.4.1 to 6.4.4 | Debian unstable's -dev packages and libraries (hipBLAS, hipFFT, hipRAND, hipSPARSE, hipSOLVER, HIP, hipRTC, roctx; hipblas-common 7.1) |
-| ROCm 7.1 | 7.1 | HIP's headers in the wheel triton 3.9; hipBLASLt 7.1.1 of Debian unstable |
-| ROCm 7.2 | 7.2.4 | Debian experimental's -dev packages and libraries |
-| ROCm 10.0 | 10.0.0 | the wheels rocm-bindings-hip, -libraries, -systems and -core 10.0.0.0.1.2: declarations, and values of enumerations |
-| before | 6.2.2; 6.1.2 | RCCL's and hipBLASLt's headers at the tag rocm-6.2.2 of their public repositories; AMD SMI 6.1.2 of Debian 13 (no package of 6.4 has them); AMD SMI 10.1 of Debian unstable |
-
-## How the tables are made again
-
-Unpack the packages into one folder: `cuda12`, `cuda13`, `rocm-6.4`, `rocm-7.1`, `rocm-7.2`, `rocm-10.0` and so on, each holding whatever
-was unpacked for that version (wheels with `unzip`, packages of Debian with `dpkg-deb -x`). Wheels come through `pip download --no-deps`,
-packages of Debian from any of its mirrors. Then, with the package libclang installed and the include folder of a C compiler's own
-headers (`gcc -print-file-name=include`):
-
-    python -m anywarp.catalogue.derive_errors FOLDER --builtin INCLUDE
-    python -m anywarp.catalogue.derive_libraries FOLDER --builtin INCLUDE --demand DEMAND.json
-    python -m anywarp.catalogue.derive_device_names FOLDER
-    python -m anywarp.catalogue.derive_earlier FOLDER --builtin INCLUDE
-
-The last one reads CUDA 11.8 in `cuda11` (NVIDIA's wheels with the ending -cu11) and hipSPARSE's header of before it was divided, at the tag
-rocm-6.2.2 of its public repository, in `rocm-6.2`: what CUDA 11 and 10 had and 12 has no more, and ROCm kept.
+_MADE = """How the tables are made again, and what of that needs which inputs: [a new release](../new-release.md).
 
 What no rule finds is decided by hand in `data/rocm/LIBRARY_choices.tsv`: the kind of name, a pattern, a route or conversion, a twin and
-a reason; the first line that matches counts. `DEMAND.json` maps programs to libraries to the functions that they import.
+a reason; the first line that matches counts. How many measured programs import a function stands in `data/derive/demand.tsv`.
 """
 
 
@@ -105,7 +81,7 @@ def summary(tables: dict[str, Tables], symbols: dict[str, dict[str, Symbols]]) -
             counts["absent"],
         ]
         lines.append("| " + " | ".join(map(str, [*cells, len(wanted), missing])) + " |")
-    lines += ["", *_errors(), "", *_headers(), "", _SOURCES.rstrip()]
+    lines += ["", *_errors(), "", *_headers(), "", *_sources(), "", _MADE.rstrip()]
     return "\n".join(lines) + "\n"
 
 
@@ -146,6 +122,19 @@ def _headers() -> list[str]:
     for header in dict.fromkeys(r["header"] for r in names):
         mine = [r for r in names if r["header"] == header]
         lines.append(f"| `{header}` | {len(mine)} | {sum(bool(r['target']) for r in mine)} |")
+    return lines
+
+
+def _sources() -> list[str]:
+    """Return what each release was read from, as `inputs.tsv` names it."""
+    lines = ["## Sources", "", "| release | read from |", "| --- | --- |"]
+    groups: dict[str, list[str]] = {}
+    for each in load_inputs():
+        groups.setdefault(each.folder, []).append(f"{each.package} {each.version}")
+    for folder, packages in groups.items():
+        if folder not in ("tools", "torch"):
+            name, _, version = folder.partition("-")
+            lines.append(f"| {f'ROCm {version}' if name == 'rocm' else folder} | {', '.join(packages)} |")
     return lines
 
 

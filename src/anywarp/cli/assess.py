@@ -18,7 +18,7 @@ import click
 from rich.console import Console
 from rich.progress import Progress as Bar
 
-from anywarp.catalogue.identifiers import NEWEST
+from anywarp.catalogue.releases import NEWEST
 from anywarp.deploy.foretell import settled
 from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.migrate.assess import Assessment, Plan, assess

@@ -10,7 +10,8 @@ import json
 
 import click
 
-from anywarp.catalogue.identifiers import NEWEST, RELEASES, Identifier, headers, identifiers, namespaces
+from anywarp.catalogue.identifiers import Identifier, headers, identifiers, namespaces
+from anywarp.catalogue.releases import NEWEST, RELEASES, USUAL
 from anywarp.diagnostics import AnywarpError, Diagnostic
 
 WORDS = {
@@ -25,7 +26,7 @@ def explain_name(name: str, rocm: str | None, style: str) -> int:
     try:
         found = _look_up(name, rocm or NEWEST)
     except ValueError as error:
-        raise AnywarpError(Diagnostic("L002", str(error), help="give a release such as --rocm 7.1")) from None
+        raise AnywarpError(Diagnostic("L002", str(error), help=f"give a release such as --rocm {USUAL}")) from None
     if found is None:
         near = difflib.get_close_matches(name, identifiers().keys(), 3)
         help = (

@@ -9,18 +9,16 @@ import re
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from anywarp.catalogue.identifiers import NEWEST, release
+from anywarp.catalogue.architectures import architecture
+from anywarp.catalogue.identifiers import release
+from anywarp.catalogue.releases import NEWEST, USUAL
 from anywarp.devices.hip.tables import gpus
 from anywarp.diagnostics import AnywarpError, Diagnostic
 
 Device = Literal["cpu", "hip", "cuda"]
 
-USUAL_ARCHITECTURE, USUAL_ROCM = "gfx942", "7.1"
+USUAL_ARCHITECTURE, USUAL_ROCM = "gfx942", USUAL
 """What a conversion is for unless its user says otherwise; build files must name an architecture where the target leaves it open."""
-
-_NO_IMAGES = re.compile(
-    r"gfx9(?:0a|4[0-9a-f]|50|-4-generic)"
-)  # AMD's instruction sets from CDNA 2 on have no image instructions
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +36,20 @@ class Target:
             return 32
         if not self.architecture:
             return 0
-        return 64 if re.match(r"gfx9", self.architecture) else 32
+        facts = architecture(self.architecture)
+        return facts.wave if facts is not None else 32
 
     @property
     def has_images(self) -> bool:
         """Whether texture functions work there; without image instructions HIP's do not compile. True where the architecture is open."""
-        return not _NO_IMAGES.match(self.architecture)
+        facts = architecture(self.architecture)
+        return facts is None or facts.images
+
+    @property
+    def has_fnuz(self) -> bool:
+        """Whether its instructions take 8-bit floats of another format (FNUZ) than NVIDIA's, in which the same byte is another number."""
+        facts = architecture(self.architecture) if self.device == "hip" else None
+        return facts is not None and facts.fp8 == "fnuz"
 
     def __str__(self) -> str:
         if self.device != "hip":
@@ -65,7 +71,7 @@ def parse_target(text: str, rocm: str = NEWEST) -> Target:
     try:
         release(rocm)
     except ValueError as error:
-        raise _problem(str(error), "give a release such as --rocm 7.1") from None
+        raise _problem(str(error), f"give a release such as --rocm {USUAL}") from None
     return Target("hip", architecture, rocm)
 
 

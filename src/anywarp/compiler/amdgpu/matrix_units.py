@@ -103,11 +103,10 @@ _RDNA4 = (
     ),
 )
 _UNITS: dict[str, tuple[Unit, ...]] = {
-    "gfx908": (_F16, _BF16_OLD, _F32, _I8_OLD),
-    "gfx90a": (_F16, _BF16, _F32, _I8_OLD, _F64),
-    "gfx942": _CDNA3,
-    "gfx950": (*_CDNA3, *_FP8),
-    "gfx9-4-generic": _CDNA3,
+    "CDNA": (_F16, _BF16_OLD, _F32, _I8_OLD),
+    "CDNA2": (_F16, _BF16, _F32, _I8_OLD, _F64),
+    "CDNA3": _CDNA3,
+    "CDNA4": (*_CDNA3, *_FP8),
 }
 
 
@@ -118,7 +117,7 @@ def units_of(arch: Architecture) -> tuple[Unit, ...]:
     """
     if arch.matrix == "wmma":
         return _RDNA3 if arch.generation == 11 else _RDNA4
-    return _UNITS.get(arch.name, ())
+    return _UNITS.get(arch.family, ())
 
 
 @dataclass(frozen=True, slots=True)

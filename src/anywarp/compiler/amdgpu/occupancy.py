@@ -24,20 +24,12 @@ class Unit:
     scalars: int = 0
 
 
-_K = 1024
-_LARGE = ("gfx1100", "gfx1101", "gfx1151", "gfx1200", "gfx1201", "gfx12-generic")
-"""Architectures of waves of 32 lanes with 1536 vector registers instead of 1024."""
-
-
 def unit_of(arch: str) -> Unit:
     """Return the limits of an architecture; KeyError for an unknown one."""
     found = ARCHITECTURES[arch]
-    if found.generation == 9:
-        unified = found.agprs > 0 and arch != "gfx908"
-        return Unit(512, 8, 8, 4, found.lds_bytes, 800) if unified else Unit(256, 4, 10, 4, found.lds_bytes, 800)
-    if arch in _LARGE:
-        return Unit(1536, 24, 16, 4, 128 * _K)
-    return Unit(1024, 16, 16, 4, 128 * _K)
+    paired = found.generation > 9  # two compute units share LDS, of which a block addresses half
+    lds, scalars = (2 * found.lds_bytes, 0) if paired else (found.lds_bytes, 800)
+    return Unit(found.registers, found.granule, found.waves, 4, lds, scalars)
 
 
 def waves_per_simd(amd: Amd, shared: int, threads: int) -> tuple[int, str]:

@@ -181,7 +181,7 @@ def _compute_unit(e: Emitter) -> str:
     """Return a number of the unit that runs the block. PTX allows gaps: %nsmid bounds the numbers and may exceed the units."""
     t = e.t
     pieces = _HWREG_9 if e.arch.generation == 9 else _HWREG_10
-    if e.arch.generation == 9 and e.arch.name not in ("gfx942", "gfx950", "gfx9-4-generic"):
+    if e.arch.generation == 9 and e.arch.family not in ("CDNA3", "CDNA4"):
         pieces = _HWREG_9[:1]
     total, at = "", 0
     for register, first, bits in pieces:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from anywarp.compiler import codes
 from anywarp.compiler.amdgpu import link, machine_code
-from anywarp.compiler.amdgpu.architectures import Architecture, parse
+from anywarp.compiler.amdgpu.architectures import Architecture, local_bytes, parse
 from anywarp.compiler.amdgpu.barrier_plan import plan_barriers
 from anywarp.compiler.amdgpu.code_object import KernelMetadata, kernel_metadata
 from anywarp.compiler.amdgpu.crossings import watch_crossings
@@ -122,7 +122,7 @@ class AmdTarget:
         )  # fmt: skip
 
     def _check_local(self, kernel: Kernel) -> None:
-        most = self.arch.local_bytes
+        most = local_bytes(self.arch)
         if kernel.local_bytes > most:
             raise codes.problem(
                 codes.TOO_MUCH_LOCAL,

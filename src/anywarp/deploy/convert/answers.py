@@ -7,27 +7,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from anywarp.catalogue.architectures import architecture
 from anywarp.catalogue.partitions import cards
 from anywarp.deploy.convert import codes
 from anywarp.devices.hip.tables import gpus
-from anywarp.migrate.target import Target
+from anywarp.migrate.target import USUAL_ARCHITECTURE, Target
 
 _ARROW = "->"
-_USUAL = {"gfx942": "Instinct MI300X", "gfx950": "Instinct MI350X", "gfx90a": "Instinct MI210"}
 
 
 def card(name: str, target: Target) -> str:
     """Return the product that a user names, `MI300X`, or the usual one of the target; AnywarpError Y004 for one that is not known."""
     known = [gpu.product for gpu in gpus()]
     if not name:
-        first = next((gpu.product for gpu in gpus() if gpu.architecture == target.architecture), "Instinct MI300X")
-        return _USUAL.get(target.architecture, first)
+        first = next(
+            (gpu.product for gpu in gpus() if gpu.architecture == target.architecture), _card(USUAL_ARCHITECTURE)
+        )
+        return _card(target.architecture) or first
     found = [product for product in known if name.lower() in (product.lower(), product.lower().split(" ", 1)[-1])]
     if not found:
         raise codes.problem(
             codes.BAD_ANSWER, f"{name!r} is no card that is known", f"known with partitions: {', '.join(cards())}"
         )
     return found[0]
+
+
+def _card(architecture_: str) -> str:
+    facts = architecture(architecture_)
+    return facts.card if facts is not None else ""
 
 
 def mapping(texts: Iterable[str]) -> Mapping[tuple[str, str], tuple[str, str]]:

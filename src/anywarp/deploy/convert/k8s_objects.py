@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from anywarp.catalogue.replacements import image_parts, kind, resource
-from anywarp.deploy.convert import codes, k8s_operator
+from anywarp.deploy.convert import codes, k8s_operator, ports
 from anywarp.deploy.convert.k8s_names import resource_name
 from anywarp.deploy.convert.model import Change, Finding, Options, Refusal, change, moved, refusal
 from anywarp.deploy.convert.sweep import mentions_nvidia
 from anywarp.deploy.convert.yaml_text import Entry, YamlText
 from anywarp.migrate.scan.outline import Node
 
-_PORT = ":9400"
+_PORT = f":{ports.NVIDIAS}"
 """Where NVIDIA's exporter listens, as a name that others go by."""
 _MONITORS = ("ServiceMonitor", "PodMonitor")
 _RUNNERS = ("DaemonSet", "Deployment", "StatefulSet", "Pod")
@@ -67,7 +67,9 @@ def whole(text: YamlText, root: Node, options: Options) -> Iterator[Finding]:
         yield replace(left, needs=_PORT) if name == "dcgm-exporter" else left
     elif what in _MONITORS and b"dcgm" in text.data[place[0] : place[1]].lower():
         reason = "a monitor of NVIDIA's exporter; AMD's operator makes one for its own (spec.metricsExporter.prometheus.serviceMonitor.enable)"
-        help = "take it out when AMD's exporter is installed, or select its service, which listens on port 5000"
+        help = (
+            f"take it out when AMD's exporter is installed, or select its service, which listens on port {ports.AMDS}"
+        )
         yield Refusal(*place, reason, help, "ROCm/gpu-operator docs/metrics/prometheus.md", codes.REPLACED_WHOLE)
     del options
 
@@ -122,20 +124,18 @@ def pair(text: YamlText, entry: Entry) -> Iterator[Finding]:
     assert entry.key is not None
     name, value = entry.key.text, entry.value.text
     if (
-        value == "9400"
+        value == ports.NVIDIAS
         and name in ("port", "targetPort", "containerPort", "prometheus.io/port", "number")
         and _of_exporter(text, entry)
     ):
         source = "ROCm/device-metrics-exporter docs/configuration"
         if text.kind(entry) in (*_RUNNERS, "Service", ""):  # of the exporter itself, or of a chart that runs it
-            reason = (
-                "a port of NVIDIA's exporter, whose listen address, service and probes go by it; AMD's listens on 5000"
-            )
+            reason = f"a port of NVIDIA's exporter, whose listen address, service and probes go by it; AMD's listens on {ports.AMDS}"
             help = "install AMD's device metrics exporter, which brings a service of its own, and take this out"
             yield Refusal(*text.span(entry.value), reason, help, source, codes.NO_COUNTERPART, needs=_PORT)
         else:
-            reason = "AMD's device metrics exporter listens on port 5000"
-            yield Change(*text.span(entry.value), b"5000", reason, source, renames=_PORT)
+            reason = f"AMD's device metrics exporter listens on port {ports.AMDS}"
+            yield Change(*text.span(entry.value), ports.AMDS.encode(), reason, source, renames=_PORT)
     elif name == "namespace" and (row := kind("namespace", value)) is not None:
         yield refusal(
             *text.span(entry.value), row, f"write {row['target']} if AMD's operator is installed there", codes.ASK

@@ -10,7 +10,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import NoReturn
 
+from anywarp.catalogue.architectures import architecture
 from anywarp.catalogue.migration import Row, by, rows
+from anywarp.deploy.convert import ports
 from anywarp.deploy.convert.model import Answer, Change, Finding, Note, Options, Refusal
 from anywarp.deploy.convert.promql_tree import COMPARISONS, Matcher, Name, Node, NotRead, tree
 
@@ -27,7 +29,6 @@ _LINEAR = frozenset(
 )
 _COUNTING = frozenset("count_over_time changes resets present_over_time".split())
 _OPEN = re.compile(r"\$|\[\[|^(?:\.[*+])?$")
-_PORT_SOURCE = "github.com/ROCm/device-metrics-exporter docs/installation"
 _SUMMED = ("rate", "irate", "increase")
 
 
@@ -77,7 +78,8 @@ def metric(name: str, options: Options) -> Answer | None:
 def alternatives(name: str, options: Options) -> tuple[Row, ...]:
     """Return the rows of a metric that serve the target, several where its family is open; none where the family has no such metric."""
     exact = [row for row in rows("metrics") if row["name"] == name] or [_row(name)]
-    family = _family(options.target.architecture)
+    facts = architecture(options.target.architecture)
+    family = facts.metrics if facts is not None else ""
     return tuple(row for row in exact if not family or not row["family"] or family in row["family"].split())
 
 
@@ -85,14 +87,6 @@ def label(name: str) -> Row | None:
     """Return the row of a label of NVIDIA's exporter, None for labels that are not its own."""
     row = by("metric_labels", "name").get(name)
     return None if row is None or row["conversion"] == "keep" else row
-
-
-def _family(architecture: str) -> str:
-    if architecture in ("gfx942", "gfx950"):
-        return "mi3xx"
-    if architecture in ("gfx90a", "gfx908", "gfx906"):
-        return "mi2xx"
-    return "radeon" if architecture.startswith("gfx1") else ""
 
 
 def _row(name: str) -> Row:
@@ -342,9 +336,9 @@ class _Conversion:
 
     def port(self, text: Name) -> None:
         """Change the port of NVIDIA's exporter in a matcher or a pattern on `instance` to that of AMD's."""
-        for found in re.finditer(r"(?<!\d)9400(?!\d)", self.text[text.start : text.end]):
+        for found in ports.IN_TEXT.finditer(self.text[text.start : text.end]):
             start = text.start + found.start()
-            self.found.append(Change(start, start + 4, b"5000", "the port of AMD's exporter", _PORT_SOURCE))
+            self.found.append(Change(start, start + len(found[0]), ports.AMDS.encode(), ports.REASON, ports.SOURCE))
 
     def matcher(self, matcher: Matcher) -> None:
         name, value = matcher.label.text, matcher.value.text[1:-1]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
-from anywarp.deploy.convert import promql
+from anywarp.deploy.convert import ports, promql
 from anywarp.deploy.convert.model import Change, Finding, Note, Options, Refusal
 from anywarp.deploy.convert.sweep import MENTION
 from anywarp.deploy.convert.yaml_text import YamlText
@@ -48,14 +48,14 @@ def _job(text: YamlText, job: Node) -> Iterator[Finding]:
         named = (
             MENTION.search(text.data, start, end) is not None
         )  # the place names NVIDIA's exporter: host and port go together
-        if ours and not named and (port := re.search(rb"(?<!\d)9400(?!\d)", text.data[start:end])):
+        if ours and not named and (port := ports.IN_BYTES.search(text.data[start:end])):
             place = start + port.start()
-            yield Change(place, place + 4, b"5000", "the port of AMD's exporter", _SOURCE)
+            yield Change(place, place + len(port[0]), ports.AMDS.encode(), ports.REASON, _SOURCE)
         if node is name and MENTION.search(node.text.encode()):
             yield Note(start, end, "the name of a job stays, since queries go by it", _SOURCE)
         elif promql.NVIDIAS.search(node.text):
             help = "write it anew for AMD's metrics (lower case, gpu_...)"
             yield Refusal(start, end, "a pattern of NVIDIA's metrics", help, _SOURCE, promql.NO_TWIN)
         elif named:
-            help = "name what AMD's exporter is called here, and its port, 5000"
+            help = f"name what AMD's exporter is called here, and its port, {ports.AMDS}"
             yield Refusal(start, end, "names NVIDIA's exporter", help, _SOURCE, promql.LABEL)

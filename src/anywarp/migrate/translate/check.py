@@ -199,7 +199,7 @@ def _folders(root: Path, files: Sequence[str]) -> list[str]:
 
 @cache
 def _cuda_names() -> frozenset[str]:
-    return frozenset(cuda_headers("7.1"))
+    return frozenset(cuda_headers())
 
 
 def _is_ours(header: str, tree: frozenset[str]) -> bool:

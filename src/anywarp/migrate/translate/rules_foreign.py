@@ -13,8 +13,6 @@ from anywarp.migrate.translate.edits import Edit, Need, Outcome, Problem
 from anywarp.migrate.translate.scopes import is_anothers
 from anywarp.migrate.translate.unit import Unit
 
-_FNUZ = re.compile(r"gfx94")
-
 
 class MatrixFragments:
     """`nvcuda::wmma` is `rocwmma`, whose fragments belong to a whole wave."""
@@ -258,7 +256,7 @@ class SmallFloats:
     )
 
     def apply(self, unit: Unit) -> Iterator[Outcome]:
-        if unit.options.keep_cuda or not _FNUZ.match(unit.target.architecture):
+        if unit.options.keep_cuda or not unit.target.has_fnuz:
             return
         apart = unit.apart
         match = next((m for m in unit.occurrences(self.words) if m.start() not in apart), None)

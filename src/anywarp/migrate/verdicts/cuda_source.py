@@ -14,6 +14,7 @@ from anywarp import toolchain
 from anywarp.catalogue.identifiers import Identifier, headers, identifiers
 from anywarp.catalogue.load import DATA
 from anywarp.catalogue.load import load as load_functions
+from anywarp.catalogue.releases import NEWEST
 from anywarp.catalogue.runtime import load as load_runtime
 from anywarp.migrate.findings import Use, Verdict
 from anywarp.migrate.target import Target
@@ -53,7 +54,7 @@ def judge(use: Use, target: Target) -> Verdict | None:
 
 
 def _name(use: Use, target: Target) -> Verdict:
-    known = identifiers(target.rocm or "10.0").get(use.name)
+    known = identifiers(target.rocm or NEWEST).get(use.name)
     if known is None:  # known in another release of ROCm's tables only
         return Verdict("no-path", f"no release up to ROCm {target.rocm} has a twin", effort="days")
     return _on_cpu(known) if target.device == "cpu" else _on_hip(known, target)
@@ -197,7 +198,7 @@ def _kind(known: Identifier) -> str:
 
 
 def _header(use: Use, target: Target) -> Verdict:
-    known = headers(target.rocm or "10.0")
+    known = headers(target.rocm or NEWEST)
     entry = known.get(use.name) or next(
         (e for n, e in known.items() if n.endswith("/") and use.name.startswith(n)), None
     )

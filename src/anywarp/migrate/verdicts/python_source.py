@@ -100,7 +100,7 @@ def _verdict(row: Row) -> Verdict:
 
 def _fp8(use: Use, target: Target) -> Verdict | None:
     """Judge the 8-bit floats of NVIDIA's cards, which are a matter on the one family of cards that has others."""
-    if target.device != "hip" or not target.architecture.startswith("gfx94") or use.detail("ported"):
+    if not target.has_fnuz or use.detail("ported"):
         return None  # a file that knows both chooses
     twin = f"{use.name}uz" if use.name.endswith("fn") else f"{use.name}fnuz"
     return Verdict(
