@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from anywarp.deploy.convert import environment, images
 from anywarp.deploy.convert.model import Change, Finding, Fine, Options, Refusal
-from anywarp.deploy.convert.shell_words import Command
+from anywarp.migrate.formats.shell_words import Command
 
 DEVICES = "Y044"
 Inner = Callable[[Command, Options], Iterator[Finding]]

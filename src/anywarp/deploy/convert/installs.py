@@ -9,7 +9,7 @@ from anywarp.catalogue import replacements
 from anywarp.catalogue.migration import by
 from anywarp.deploy.convert import packages
 from anywarp.deploy.convert.model import Change, Finding, Note, Options, Refusal
-from anywarp.deploy.convert.shell_words import Command, bare_span, line_of
+from anywarp.migrate.formats.shell_words import Command, bare_span, line_of
 
 SYSTEM = "Y045"
 _SYSTEM_PACKAGE = re.compile(

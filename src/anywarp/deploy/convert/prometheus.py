@@ -14,7 +14,7 @@ from anywarp.deploy.convert.model import Change, Finding, Note, Options, Refusal
 from anywarp.deploy.convert.quoted import Style, inside
 from anywarp.deploy.convert.sweep import MENTION
 from anywarp.deploy.convert.yaml_text import YamlText
-from anywarp.migrate.scan.outline import Node
+from anywarp.migrate.formats.outline import Node
 
 Callback = Callable[[bytes], Iterable[Finding]]
 NAME = "prometheus"

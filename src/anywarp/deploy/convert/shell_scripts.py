@@ -12,7 +12,7 @@ from pathlib import PurePath
 from anywarp.catalogue.migration import Row, rows
 from anywarp.deploy.convert import commands, environment
 from anywarp.deploy.convert.model import Change, Finding, Fine, Options, Refusal
-from anywarp.deploy.convert.shell_words import split
+from anywarp.migrate.formats.shell_words import split
 
 NAME = "shell"
 SITE = "Y042"

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 
 from anywarp.catalogue.replacements import image, image_parts, kind, variable
-from anywarp.migrate.scan import declared, wrappers
+from anywarp.migrate.formats import wrappers
+from anywarp.migrate.scan import declared
 from anywarp.migrate.scan.lines import Seen, seen
 
 Word = tuple[str, int]

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from anywarp.migrate.findings import Use
+from anywarp.migrate.formats import setup_cfg
 from anywarp.migrate.scan import declared
 from anywarp.migrate.scan.lines import Lines, Piece, Seen, seen
-from anywarp.migrate.scan.outline import documents
-from anywarp.migrate.toml_text import Text, texts
+from anywarp.migrate.formats.outline import documents
+from anywarp.migrate.formats.toml_text import Text, texts
 
 _LOCKS = frozenset({"poetry.lock", "uv.lock", "pdm.lock", "pixi.lock"})
 _PROJECTS = frozenset({"pyproject.toml", "pipfile", "pixi.toml", "hatch.toml", "uv.toml"})
@@ -180,21 +181,8 @@ def _pipfile_lock(lines: Lines) -> Iterator[Use]:
 
 
 def _setup_cfg(text: str) -> Iterator[Seen]:
-    section, key = "", ""
-    place = 0
-    for line in text.split("\n"):
-        stripped = line.strip()
-        if stripped.startswith("["):
-            section, key = stripped.strip("[]"), ""
-        elif stripped and stripped[0] not in "#;":
-            entry = re.match(r"([\w.-]+)[ \t]*=[ \t]*(.*)$", line)
-            if entry and not line[0].isspace():
-                key, value, offset = entry[1], entry[2], place + entry.start(2)
-            else:
-                value, offset = stripped, place + len(line) - len(line.lstrip())
-            if value and (section == "options.extras_require" or (section == "options" and key.endswith("_requires"))):
-                yield from declared.requirement(value, offset, "setup.cfg")
-        place += len(line) + 1
+    for one in setup_cfg.requirements(text):
+        yield from declared.requirement(one.text, one.start, "setup.cfg")
 
 
 def _setup_py(text: str) -> Iterator[Seen]:
