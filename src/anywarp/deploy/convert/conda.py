@@ -14,7 +14,7 @@ from anywarp.deploy.convert import packages
 from anywarp.deploy.convert.compose import held, variables
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal
 from anywarp.deploy.convert.yaml_text import Entry, YamlText
-from anywarp.migrate.formats import requirements
+from anywarp.migrate.formats import command_words, requirements
 
 NAME = "conda"
 
@@ -60,8 +60,8 @@ def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
 
 def _package(text: YamlText, entry: Entry, findings: list[Finding], gone: list[tuple[Entry, str, str]]) -> None:
     written = entry.value.text
-    name = re.split(r"[=<>!~ \[:]", written.rpartition("::")[2], maxsplit=1)[0]
-    row = replacements.package(name, "conda")
+    spec = command_words.conda(written)
+    row = replacements.package(spec.name, "conda") if spec else None
     start, end = text.span(entry.value)
     if row is None and re.search(r"=.*cuda", written):
         findings.append(

@@ -29,6 +29,7 @@ _KEYWORD = {
 }
 _GAP = r"(?:[ \t\n]|\\\n)"
 _BLANK = re.compile(rf"{_GAP}*")
+_BEGIN = re.compile(rf"{_GAP}*(?:--(?!\S){_GAP}*)?")
 _QUOTED = r"\"(?:[^\"\\]|\\.)*\"|'[^']*'"
 _WORD = re.compile(rf"(?:{_QUOTED}|\\[^\n]|[^\s\\\"']|[\"'])+", re.DOTALL | re.ASCII)
 _OPTION = re.compile(rf"--(?P<name>[A-Za-z][\w-]*)(?:=(?P<value>(?:{_QUOTED}|\\[^\n]|[^\s\\\"'])*))?(?:{_GAP}+|\Z)", re.DOTALL | re.ASCII)
@@ -119,7 +120,8 @@ class Instruction(Part):
     @cached_property
     def begin(self) -> int:
         """Where the arguments proper begin, behind options."""
-        return cast(re.Match[str], _BLANK.match(self.arguments, self.options[-1].end if self.options else 0)).end()
+        found = _BEGIN.match(self.arguments, self.options[-1].end if self.options else 0)
+        return cast(re.Match[str], found).end()
 
     @property
     def head(self) -> int:
@@ -243,7 +245,7 @@ def _line_end(text: str, place: int) -> int:
 
 def _read(text: str, start: int, keyword: re.Match[str], escape: str, marks: _Marks) -> Instruction:
     shown: list[str] = []
-    place, kept, end = keyword.end(), 0, start
+    place, kept, end, goes_on = keyword.end(), 0, start, False
     while place < len(text):
         stop = _line_end(text, place)
         line, goes_on, says = _line(text[place:stop], escape, bool(shown))
@@ -255,6 +257,8 @@ def _read(text: str, start: int, keyword: re.Match[str], escape: str, marks: _Ma
             break
     end = end if shown else len(text)
     arguments = "".join(shown[:kept])
+    if kept and goes_on:  # but nothing follows
+        arguments = arguments.rstrip("\n")[:-1].ljust(len(arguments))
     blank = cast(re.Match[str], _BLANK.match(arguments)).end()
     name, at, arguments = keyword[1].upper(), keyword.end() + blank, arguments[blank:]
     found: list[Heredoc] = []
@@ -274,7 +278,7 @@ def _line(raw: str, escape: str, later: bool) -> tuple[str, bool, bool]:
         return " " * len(raw), True, False
     if later and bare[0] == "#":
         return " " * (width - 1) + "\\" + ending, True, False
-    if bare.endswith(escape):
+    if bare.endswith(escape) and bare[-2:-1] != escape:  # two are one that is meant (BuildKit; the manual's example is of the builder before it)
         return (content.rstrip(" \t")[:-1]).ljust(width - 1) + "\\" + ending, True, True
     return content.ljust(width) + ending, False, True
 
