@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from anywarp.migrate.formats.wrappers import started
 
@@ -22,6 +23,20 @@ MOST_WORDS = 4000
 
 Word = tuple[str, int]
 """A word as it is meant, and its offset."""
+
+
+_ENDINGS = (".sh", ".bash", ".zsh", ".ksh", ".bats", ".env", ".envrc", ".job", ".prolog", ".epilog")
+_NAMES = frozenset({".bashrc", ".profile", ".bash_profile", ".zshrc", ".env", ".envrc"})
+_CALLED = re.compile(r"(?:task)?(?:prolog|epilog)(?:[._-]\w+)*|\.env\..*")  # Slurm runs the first by what its configuration says
+_INTERPRETER = re.compile(rb"#!.*\b(?:ba|z|k|da|a)?sh\b")
+
+
+def named(path: PurePath, head: bytes) -> bool:
+    """Tell whether a file is a script for a shell or a file of variables, by its name or its first line."""
+    name = path.name.lower()
+    if name.endswith(_ENDINGS) or name in _NAMES or _CALLED.fullmatch(name):
+        return b"\0" not in head
+    return not path.suffix and _INTERPRETER.match(head.split(b"\n", 1)[0]) is not None
 
 
 @dataclass(frozen=True, slots=True)

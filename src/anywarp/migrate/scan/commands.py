@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from anywarp.catalogue.replacements import image, image_parts, kind, variable
-from anywarp.migrate.formats import command_words, wrappers
+from anywarp.migrate.formats import command_words, slurm, wrappers
 from anywarp.migrate.scan import declared
 from anywarp.migrate.scan.lines import Seen, seen
 
@@ -370,27 +370,14 @@ def _kubectl(words: list[Word]) -> Iterator[Seen]:
             yield seen(subject, found[0], offset + found.start(), use="command")
 
 
-_SLURM_FLAG = re.compile(r"--(gres|gpus|gpus-per-node|gpus-per-task|gpus-per-socket|gpu-bind|constraint|mem-per-gpu|cpus-per-gpu|ntasks-per-gpu|gpu-freq|tres-per-\w+)(?:=(.*))?|-(G|C)(.*)")  # fmt: skip
-
-
 def slurm_flags(words: list[Word]) -> Iterator[Seen]:
     """Yield the options of srun, sbatch and salloc that ask for GPUs."""
-    for place, (word, offset) in enumerate(words):
-        found = _SLURM_FLAG.fullmatch(word)
-        if found is None:
-            continue
-        following = words[place + 1][0] if place + 1 < len(words) else ""
-        if found[1]:
-            yield seen("slurm." + found[1], found[1], offset, value=found[2] if found[2] is not None else following)
-        else:
-            name = "gpus" if found[3] == "G" else "constraint"
-            yield seen("slurm." + name, name, offset, value=found[4].lstrip("=") or following)
+    for one in slurm.options([word for word, _ in words]):
+        yield seen("slurm." + one.name, one.name, words[one.first][1], value=one.value)
 
 
 def _srun(words: list[Word]) -> Iterator[Seen]:
-    place = 1
-    while place < len(words) and words[place][0].startswith("-"):
-        place += 1 + wrappers.takes("srun", words[place][0])
+    place = wrappers.command_of("srun", words, 0)
     yield from slurm_flags(words[1:place])
     yield from seen_in(words[place:])
 

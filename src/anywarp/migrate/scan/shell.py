@@ -14,6 +14,7 @@ from pathlib import PurePath
 
 from anywarp.catalogue.replacements import resource, variable
 from anywarp.migrate.findings import Use
+from anywarp.migrate.formats import env_file, shell_words
 from anywarp.migrate.formats.shell_words import Word, is_read, split_words, word_end
 from anywarp.migrate.scan import commands
 from anywarp.migrate.scan.lines import Lines, Piece, Seen, line_starts, seen, utf8
@@ -23,7 +24,6 @@ HINTS = re.compile(
 )
 """What a file must hold somewhere to be read at all."""
 
-_INTERPRETER = re.compile(rb"#!.*\b(?:ba|z|k|da|a)?sh\b")
 PATH = re.compile(
     r"/usr/(?:local/(?:cuda(?:-[\d.]+)?|nvidia)|lib/(?:x86_64|aarch64)-linux-gnu/libcuda\.so[.\d]*)(?![\w-])|/proc/driver/nvidia[/\w]*"
 )
@@ -38,16 +38,7 @@ MOST_DEPTH = 3
 
 def wants(path: PurePath, head: bytes) -> bool:
     """Tell whether a file is a shell script, by its name or its first line."""
-    name = path.name.lower()
-    if name.endswith((".sh", ".bash", ".zsh", ".ksh", ".bats", ".env", ".envrc")) or name in (
-        ".bashrc",
-        ".profile",
-        ".env",
-    ):
-        return True
-    if name.endswith((".prolog", ".epilog")) or re.fullmatch(r"(?:task)?(?:prolog|epilog)(?:[._-]\w+)*", name):
-        return b"\0" not in head  # Slurm runs them by what its configuration says, wherever they lie
-    return not path.suffix and head.startswith(b"#!") and _INTERPRETER.match(head.split(b"\n", 1)[0]) is not None
+    return shell_words.named(path, head)
 
 
 def scan(data: bytes, path: PurePath) -> Iterator[Use]:
@@ -56,12 +47,23 @@ def scan(data: bytes, path: PurePath) -> Iterator[Use]:
     if not HINTS.search(data):
         return
     lines = Lines(data)
+    if env_file.named(path):
+        yield from lines.found_in(Piece(lines.text), _variables(lines.text))
+        return
     told: set[int] = set()
     for use in lines.found_in(Piece(lines.text), script(lines.text)):
         if use.subject.startswith("k8s."):
             told.add(lines.starts[use.line - 1])
         yield use
     yield from lines.found_in(Piece(lines.text), named(lines.text, told))
+
+
+def _variables(text: str) -> Iterator[Seen]:
+    """Yield what a file of variables says."""
+    for one in env_file.variables(text):
+        yield from commands.set_variable(one.name, one.value, one.start)
+        yield from commands.value_use(one.value, one.start)
+    yield from paths(text)
 
 
 def script(text: str, expand: Callable[[str], str] | None = None, depth: int = 0) -> Iterator[Seen]:
