@@ -25,16 +25,18 @@ Word = tuple[str, int]
 """A word as it is meant, and its offset."""
 
 
-_ENDINGS = (".sh", ".bash", ".zsh", ".ksh", ".bats", ".env", ".envrc", ".job", ".prolog", ".epilog")
+_ENDINGS = (".sh", ".bash", ".zsh", ".ksh", ".bats", ".env", ".envrc", ".job")
 _NAMES = frozenset({".bashrc", ".profile", ".bash_profile", ".zshrc", ".env", ".envrc"})
-_CALLED = re.compile(r"(?:task)?(?:prolog|epilog)(?:[._-]\w+)*|\.env\..*")  # Slurm runs the first by what its configuration says
+_SLURMS = re.compile(r"(?:task)?(?:prolog|epilog)(?:[._-]\w+)*|.*\.(?:prolog|epilog)")  # run by what its configuration says, wherever they lie
 _INTERPRETER = re.compile(rb"#!.*\b(?:ba|z|k|da|a)?sh\b")
 
 
 def named(path: PurePath, head: bytes) -> bool:
     """Tell whether a file is a script for a shell or a file of variables, by its name or its first line."""
     name = path.name.lower()
-    if name.endswith(_ENDINGS) or name in _NAMES or _CALLED.fullmatch(name):
+    if name.endswith(_ENDINGS) or name in _NAMES or name.startswith(".env."):
+        return True
+    if _SLURMS.fullmatch(name):
         return b"\0" not in head
     return not path.suffix and _INTERPRETER.match(head.split(b"\n", 1)[0]) is not None
 
