@@ -15,6 +15,7 @@ from anywarp.migrate.scan.commands import SYSTEM as SYSTEM_PACKAGE
 
 SYSTEM = "Y045"
 
+
 def pip(command: Command, place: int, options: Options) -> Iterator[Finding]:
     """Yield what becomes of `pip install`: its index, and the packages that are named."""
     verb, arguments = command_words.pip(command.words[place:])

@@ -20,7 +20,9 @@ def wants(path: PurePath, data: bytes) -> bool:
 def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
     """Yield one refusal for the whole file."""
     reason = "it names files by their hashes, and those for ROCm are others: a lock file cannot be edited"
-    yield Refusal(0, len(data), reason, f"convert what the project asks for, then make it anew: {made_by(path)}", "", MADE)
+    yield Refusal(
+        0, len(data), reason, f"convert what the project asks for, then make it anew: {made_by(path)}", "", MADE
+    )
 
 
 def comments(data: bytes) -> Iterable[tuple[int, int]]:

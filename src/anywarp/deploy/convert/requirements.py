@@ -16,6 +16,8 @@ from anywarp.migrate.formats.requirements import INDEXES, Line, Option
 from anywarp.migrate.scan import HEAD
 
 NAME = "requirements"
+
+
 def wants(path: PurePath, data: bytes) -> bool:
     """Say whether a text is a file of requirements or constraints."""
     return requirements.named(path, data[:HEAD])

@@ -22,7 +22,9 @@ def wants(path: PurePath, data: bytes) -> bool:
 def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
     """Yield what becomes of a part of Slurm's configuration."""
     for one in slurm.settings(data.decode("latin-1")):
-        known = {row["kind"]: row for row in rows("slurm") if row["kind"] != "autodetect" or row["name"] == one.value.lower()}
+        known = {
+            row["kind"]: row for row in rows("slurm") if row["kind"] != "autodetect" or row["name"] == one.value.lower()
+        }
         if one.name == "autodetect" and (row := known.get("autodetect")):
             yield Change(one.start, one.end, row["target"].encode(), row["reason"], row["source"])
         elif one.name == "file" and one.value.startswith("/dev/nvidia"):

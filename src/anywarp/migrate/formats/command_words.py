@@ -102,7 +102,9 @@ def container(words: Sequence[str], first: int, run: bool = True) -> tuple[list[
 
 # --- conda
 
-_SPEC = re.compile(r"(?:(?P<channel>[\w./:-]+)::)?(?P<name>[A-Za-z0-9_][\w.-]*)[ \t]*(?P<rest>\[[^\]]*\]|[ \t=<>!~|,*][^\n]*)?$")
+_SPEC = re.compile(
+    r"(?:(?P<channel>[\w./:-]+)::)?(?P<name>[A-Za-z0-9_][\w.-]*)[ \t]*(?P<rest>\[[^\]]*\]|[ \t=<>!~|,*][^\n]*)?$"
+)
 
 
 @dataclass(frozen=True, slots=True)

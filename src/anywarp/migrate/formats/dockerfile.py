@@ -32,11 +32,16 @@ _BLANK = re.compile(rf"{_GAP}*")
 _BEGIN = re.compile(rf"{_GAP}*(?:--(?!\S){_GAP}*)?")
 _QUOTED = r"\"(?:[^\"\\]|\\.)*\"|'[^']*'"
 _WORD = re.compile(rf"(?:{_QUOTED}|\\[^\n]|[^\s\\\"']|[\"'])+", re.DOTALL | re.ASCII)
-_OPTION = re.compile(rf"--(?P<name>[A-Za-z][\w-]*)(?:=(?P<value>(?:{_QUOTED}|\\[^\n]|[^\s\\\"'])*))?(?:{_GAP}+|\Z)", re.DOTALL | re.ASCII)
+_OPTION = re.compile(
+    rf"--(?P<name>[A-Za-z][\w-]*)(?:=(?P<value>(?:{_QUOTED}|\\[^\n]|[^\s\\\"'])*))?(?:{_GAP}+|\Z)", re.DOTALL | re.ASCII
+)
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _ARRAY = re.compile(rf"\[\s*(?:{_STRING.pattern}\s*(?:,\s*{_STRING.pattern}\s*)*)?\]\s*\Z")
 _HEREDOC = re.compile(r"\d*<<(-?)([\"']?)([^\s<\"']+)\2", re.ASCII)
-_VARIABLE = re.compile(r"(?P<escaped>\\\$)|\$(?:\{(?P<braced>\w+)(?::?(?P<sign>[-+])(?P<word>(?:[^{}]|\$\{[^{}]{0,200}\}){0,500}))?\}|(?P<bare>\w+))", re.ASCII)
+_VARIABLE = re.compile(
+    r"(?P<escaped>\\\$)|\$(?:\{(?P<braced>\w+)(?::?(?P<sign>[-+])(?P<word>(?:[^{}]|\$\{[^{}]{0,200}\}){0,500}))?\}|(?P<bare>\w+))",
+    re.ASCII,
+)
 _SHELLS = frozenset("bash sh zsh dash ksh ash".split())
 _WITH_OPTIONS = frozenset("FROM RUN COPY ADD HEALTHCHECK".split())
 _WITH_HEREDOCS = frozenset("RUN COPY ADD".split())
@@ -157,7 +162,7 @@ class Instruction(Part):
     @cached_property
     def pairs(self) -> tuple[Pair, ...]:
         """What ARG, ENV and LABEL set: `NAME=value` as often as it stands, or `NAME the rest of the line`."""
-        found = [one for one in _WORD.finditer(self.arguments, self.begin)]
+        found = list(_WORD.finditer(self.arguments, self.begin))
         if found and self.name != "ARG" and "=" not in found[0][0]:
             first, last = found[1].start() if len(found) > 1 else found[0].end(), found[-1].end()
             value = self.arguments[first:last].replace("\\\n", "") if len(found) > 1 else None
@@ -172,7 +177,15 @@ class Instruction(Part):
             return None
         if self.name == "HEALTHCHECK" and found[1].upper() != "CMD":
             return None
-        return _instruction(self.start, self.end, found[1].upper(), self.at + found.end(), self.arguments[found.end() :], self.heredocs, found.end())
+        return _instruction(
+            self.start,
+            self.end,
+            found[1].upper(),
+            self.at + found.end(),
+            self.arguments[found.end() :],
+            self.heredocs,
+            found.end(),
+        )
 
     @cached_property
     def script(self) -> str | None:
@@ -199,7 +212,9 @@ class Instruction(Part):
         if not words:
             return True
         options = [word for place, word in enumerate(words) if place and not re.fullmatch(r"-\w*o", words[place - 1])]
-        return words[0].rpartition("/")[2] in _SHELLS and all(re.fullmatch(r"[-+](?!\w*c)\w*", word) for word in options)
+        return words[0].rpartition("/")[2] in _SHELLS and all(
+            re.fullmatch(r"[-+](?!\w*c)\w*", word) for word in options
+        )
 
 
 def named(path: PurePath) -> bool:
@@ -262,7 +277,9 @@ def _read(text: str, start: int, keyword: re.Match[str], escape: str, marks: _Ma
     blank = cast(re.Match[str], _BLANK.match(arguments)).end()
     name, at, arguments = keyword[1].upper(), keyword.end() + blank, arguments[blank:]
     found: list[Heredoc] = []
-    if "<<" in arguments and (name in _WITH_HEREDOCS or (name == "ONBUILD" and arguments.split()[0].upper() in _WITH_HEREDOCS)):
+    if "<<" in arguments and (
+        name in _WITH_HEREDOCS or (name == "ONBUILD" and arguments.split()[0].upper() in _WITH_HEREDOCS)
+    ):
         found, end = _heredocs(text, arguments, at, end, marks)
     if found:
         arguments += text[at + len(arguments) : end].replace("\r\n", " \n")
@@ -278,7 +295,9 @@ def _line(raw: str, escape: str, later: bool) -> tuple[str, bool, bool]:
         return " " * len(raw), True, False
     if later and bare[0] == "#":
         return " " * (width - 1) + "\\" + ending, True, False
-    if bare.endswith(escape) and bare[-2:-1] != escape:  # two are one that is meant (BuildKit; the manual's example is of the builder before it)
+    if (
+        bare.endswith(escape) and bare[-2:-1] != escape
+    ):  # two are one that is meant (BuildKit; the manual's example is of the builder before it)
         return (content.rstrip(" \t")[:-1]).ljust(width - 1) + "\\" + ending, True, True
     return content.ljust(width) + ending, False, True
 

@@ -88,7 +88,9 @@ class Node:
         if name not in ("label_replace", "label_join"):
             return []
         places = (1, 3) if name == "label_replace" else (1, *range(3, len(self.children)))
-        texts = [self.children[at].name for at in places if at < len(self.children) and self.children[at].kind == "literal"]
+        texts = [
+            self.children[at].name for at in places if at < len(self.children) and self.children[at].kind == "literal"
+        ]
         return [Name(one.text[1:-1], one.start + 1, one.end - 1) for one in texts if one and one.text[0] in "\"'`"]
 
     def label_names(self) -> list[Name]:

@@ -93,7 +93,9 @@ class Line:
             place = one.end()
             value = None if name in _ALONE else _VALUE.match(self.text, place)
             first, last = value.span("quoted" if value["quote"] else "bare") if value else (place, place)
-            found.append(Option(name, self.text[first:last], self.start + first, self.start + last, self.start + one.start()))
+            found.append(
+                Option(name, self.text[first:last], self.start + first, self.start + last, self.start + one.start())
+            )
             place = value.end() if value else place
         return tuple(found)
 

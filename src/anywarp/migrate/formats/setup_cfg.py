@@ -60,7 +60,9 @@ def _entries(text: str) -> Iterator[Entry]:
             key, body = begin[1], line[begin.end() :].strip(_BLANKS)
             offset = begin.end()
         if key and body:
-            yield Entry(section, key, body, start + offset, start + offset + len(body), None if begin else (start, place))
+            yield Entry(
+                section, key, body, start + offset, start + offset + len(body), None if begin else (start, place)
+            )
 
 
 def _apart(held: list[Entry]) -> Iterator[Entry]:

@@ -27,7 +27,9 @@ Word = tuple[str, int]
 
 _ENDINGS = (".sh", ".bash", ".zsh", ".ksh", ".bats", ".env", ".envrc", ".job")
 _NAMES = frozenset({".bashrc", ".profile", ".bash_profile", ".zshrc", ".env", ".envrc"})
-_SLURMS = re.compile(r"(?:task)?(?:prolog|epilog)(?:[._-]\w+)*|.*\.(?:prolog|epilog)")  # run by what its configuration says, wherever they lie
+_SLURMS = re.compile(
+    r"(?:task)?(?:prolog|epilog)(?:[._-]\w+)*|.*\.(?:prolog|epilog)"
+)  # run by what its configuration says, wherever they lie
 _INTERPRETER = re.compile(rb"#!.*\b(?:ba|z|k|da|a)?sh\b")
 
 

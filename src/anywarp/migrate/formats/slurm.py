@@ -74,5 +74,8 @@ def settings(text: str) -> Iterator[Setting]:
         if found["name"]:
             quoted = found["value"][:1] == '"'
             yield Setting(
-                found["name"].lower(), found["value"].strip('"'), found.start("value") + quoted, found.end("value") - quoted
+                found["name"].lower(),
+                found["value"].strip('"'),
+                found.start("value") + quoted,
+                found.end("value") - quoted,
             )

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from anywarp.catalogue.replacements import package
 from anywarp.migrate.findings import Use
 from anywarp.migrate.formats import requirements as requirements_format
+from anywarp.migrate.formats.outline import Node
 from anywarp.migrate.scan import commands, declared, requirements
 from anywarp.migrate.scan.lines import Lines, Seen
-from anywarp.migrate.formats.outline import Node
 
 
 def is_environment(root: Node) -> bool:

@@ -32,7 +32,9 @@ def scan(data: bytes, path: PurePath) -> Iterator[Use]:
     for instruction in instructions(lines.text):
         for one in _read(instruction, scope):
             if not (build and one.subject == "package" and one.name in declared.BUILDS):
-                yield lines.use_at(one.subject, one.name, *lines.place(instruction.at + one.offset), **dict(one.details))
+                yield lines.use_at(
+                    one.subject, one.name, *lines.place(instruction.at + one.offset), **dict(one.details)
+                )
 
 
 def _read(one: Instruction, scope: Scope) -> Iterator[Seen]:

@@ -11,10 +11,10 @@ from itertools import islice
 
 from anywarp.catalogue.migration import by
 from anywarp.migrate.findings import Use
+from anywarp.migrate.formats.outline import Node
 from anywarp.migrate.formats.promql import COMPARISONS, Name, NotRead, tree
 from anywarp.migrate.formats.promql import Node as Part
 from anywarp.migrate.scan.lines import Lines, Piece, Seen, seen
-from anywarp.migrate.formats.outline import Node
 
 HINT = re.compile(
     r"\bDCGM_(?:FI|EXP)_\w+|\bnvidia_(?:smi|gpu)_\w*(?:ratio|bytes|celsius|watts|percent|info|hertz|hz|duty_cycle|utilization\w*|memory_\w+|temperature\w*|power\w*|fan\w*|num_devices|processes?)\b"
@@ -91,7 +91,9 @@ def _threshold(node: Part, parents: Mapping[int, Part], text: str) -> str:
     while parent is not None:
         if parent.kind == "binary" and parent.operator in COMPARISONS:
             left, right = parent.children
-            other, sign = (right, parent.operator) if child is left else (left, _TURNED.get(parent.operator, parent.operator))
+            other, sign = (
+                (right, parent.operator) if child is left else (left, _TURNED.get(parent.operator, parent.operator))
+            )
             if other.constant():
                 return f"{sign} {text[other.start : other.end]}"
         child, parent = parent, parents.get(id(parent))

@@ -12,10 +12,10 @@ from pathlib import PurePath
 from anywarp.migrate.findings import Use
 from anywarp.migrate.formats import setup_cfg
 from anywarp.migrate.formats.lock_files import made_by
-from anywarp.migrate.scan import declared
-from anywarp.migrate.scan.lines import Lines, Piece, Seen, seen
 from anywarp.migrate.formats.outline import documents
 from anywarp.migrate.formats.toml_text import Text, texts
+from anywarp.migrate.scan import declared
+from anywarp.migrate.scan.lines import Lines, Piece, Seen, seen
 
 _PROJECTS = frozenset({"pyproject.toml", "pipfile", "pixi.toml", "hatch.toml", "uv.toml"})
 _LISTS = re.compile(

@@ -68,5 +68,7 @@ def _batch(lines: Lines, path: PurePath) -> Iterator[Use]:
 def _configured(text: str) -> Iterator[Seen]:
     for one in slurm.settings(text):
         subject = _SUBJECTS.get(one.name)
-        if subject and (CARD.search(one.value) or (one.name == "autodetect" and one.value.lower() in ("nvml", "nvidia"))):
+        if subject and (
+            CARD.search(one.value) or (one.name == "autodetect" and one.value.lower() in ("nvml", "nvidia"))
+        ):
             yield seen(subject, one.value, one.start, value=one.value)
