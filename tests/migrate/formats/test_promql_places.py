@@ -25,7 +25,7 @@ NAMED = st.lists(LABELS, max_size=2).map(", ".join)
 def _grown(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return st.one_of(
         st.builds(
-            "({}) {} {}".format,
+            "(({}) {} {})".format,
             inner,
             st.sampled_from(["+", "/", "==", ">", "> bool", "^"]),
             st.sampled_from(["1", "-2.5", "0x1F", "Inf"]),

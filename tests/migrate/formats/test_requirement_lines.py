@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from packaging.requirements import Requirement
 
@@ -75,7 +75,8 @@ def tiled(text: str) -> list[Line]:
     return found
 
 
-@given(st.lists(MADE, max_size=8), st.sampled_from(["\n", "\r\n", "\r"]), st.booleans())
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(MADE, max_size=5), st.sampled_from(["\n", "\r\n", "\r"]), st.booleans())
 def test_what_a_grammar_makes_is_read(made: list[Made], ending: str, mark: bool) -> None:
     text = ("\xef\xbb\xbf" if mark else "") + "".join(one.text for one in made).replace("\n", ending)
     found = tiled(text)[mark:]

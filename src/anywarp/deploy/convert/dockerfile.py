@@ -52,8 +52,9 @@ def comments(data: bytes) -> Iterable[tuple[int, int]]:
 
 
 def _read(one: Instruction, state: _State, options: Options) -> Iterator[Finding]:
-    if one.inner is not None:
-        yield from _whole_or_not(one.inner, list(_read(one.inner, state, options)))
+    inner = one.inner
+    if inner is not None:
+        yield from _whole_or_not(inner, list(_read(inner, state, options)))
     elif reader := _READERS.get(one.name):
         yield from moved(reader(one, state, options), one.at)
 
@@ -130,16 +131,17 @@ def _command(one: Instruction, pairs: Sequence[Pair]) -> Command:
 
 
 def _env(one: Instruction, state: _State, options: Options) -> Iterator[Finding]:
-    for pair in one.pairs:
+    pairs = one.pairs
+    for pair in pairs:
         state.scope.variable(pair.name, state.scope.expand(pair.value or ""))
-    pair = next(iter(one.pairs), None)
+    pair = next(iter(pairs), None)
     if pair is None:
         return
     if not one.arguments[pair.start : pair.value_start].endswith("="):
         yield from _old_env(one, pair, state, options)
         return
     found = list(
-        commands.variables(_command(one, one.pairs), options, state.renamed, (0, len(one.arguments)), state.read)
+        commands.variables(_command(one, pairs), options, state.renamed, (0, len(one.arguments)), state.read)
     )
     yield from found
     changed = [(change.start, change.end) for change in found if isinstance(change, Change)]
@@ -173,8 +175,9 @@ def _old_env(one: Instruction, pair: Pair, state: _State, options: Options) -> I
 
 
 def _run(one: Instruction, state: _State, options: Options) -> Iterator[Finding]:
-    if one.script is not None:
-        yield from commands.commands(one.script.encode("latin-1"), options, state.renamed)
+    script = one.script
+    if script is not None:
+        yield from commands.commands(script.encode("latin-1"), options, state.renamed)
 
 
 def _label(one: Instruction, state: _State, options: Options) -> Iterator[Finding]:

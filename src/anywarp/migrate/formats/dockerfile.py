@@ -30,6 +30,7 @@ _KEYWORD = {
 _GAP = r"(?:[ \t\n]|\\\n)"
 _BLANK = re.compile(rf"{_GAP}*")
 _BEGIN = re.compile(rf"{_GAP}*(?:--(?!\S){_GAP}*)?")
+_INNER = re.compile(rf"([A-Za-z]+)(?:{_GAP}+|\Z)")
 _QUOTED = r"\"(?:[^\"\\]|\\.)*\"|'[^']*'"
 _WORD = re.compile(rf"(?:{_QUOTED}|\\[^\n]|[^\s\\\"']|[\"'])+", re.DOTALL | re.ASCII)
 _OPTION = re.compile(
@@ -110,21 +111,25 @@ class Instruction(Part):
     arguments: str
     heredocs: tuple[Heredoc, ...] = ()
 
-    @cached_property
+    @property
     def options(self) -> tuple[Option, ...]:
         """The options before the arguments proper."""
         found: list[Option] = []
+        if self.arguments[:1] != "-" or self.name not in _WITH_OPTIONS:
+            return ()
         place = 0
-        while self.name in _WITH_OPTIONS and (one := _OPTION.match(self.arguments, place)):
+        while one := _OPTION.match(self.arguments, place):
             value = one["value"] or ""
             start, end = one.span("value") if one["value"] is not None else (one.end("name"), one.end("name"))
             found.append(Option(one["name"].lower(), unquoted(value), one.start(), end, start))
             place = one.end()
         return tuple(found)
 
-    @cached_property
+    @property
     def begin(self) -> int:
         """Where the arguments proper begin, behind options."""
+        if self.arguments[:1] != "-" or self.name not in _WITH_OPTIONS:
+            return 0
         found = _BEGIN.match(self.arguments, self.options[-1].end if self.options else 0)
         return cast(re.Match[str], found).end()
 
@@ -133,7 +138,7 @@ class Instruction(Part):
         """Where the arguments end that are no lines of a here-document."""
         return self.heredocs[0].lines[0] if self.heredocs else len(self.arguments)
 
-    @cached_property
+    @property
     def array(self) -> tuple[Word, ...] | None:
         """The words of the form `["program", "word"]`; None where the arguments have another."""
         if not self.arguments.startswith("[", self.begin):
@@ -151,7 +156,7 @@ class Instruction(Part):
             for word, (start, end) in zip(meant, places, strict=True)
         )
 
-    @cached_property
+    @property
     def words(self) -> tuple[Word, ...]:
         """The words of the arguments proper without quotes, here-documents left out; of the form of JSON its strings."""
         if self.array is not None:
@@ -159,7 +164,7 @@ class Instruction(Part):
         found = _WORD.finditer(self.arguments, self.begin, self.head)
         return tuple(Word(unquoted(one[0]), *one.span()) for one in found)
 
-    @cached_property
+    @property
     def pairs(self) -> tuple[Pair, ...]:
         """What ARG, ENV and LABEL set: `NAME=value` as often as it stands, or `NAME the rest of the line`."""
         found = list(_WORD.finditer(self.arguments, self.begin))
@@ -169,25 +174,18 @@ class Instruction(Part):
             return (Pair(unquoted(found[0][0]), value, found[0].start(), last, first),)
         return tuple(_pair(one) for one in found)
 
-    @cached_property
+    @property
     def inner(self) -> Instruction | None:
         """The instruction that ONBUILD keeps for later, and the CMD of HEALTHCHECK; None where there is none."""
-        found = re.compile(rf"([A-Za-z]+)(?:{_GAP}+|\Z)").match(self.arguments, self.begin)
-        if found is None or self.name not in ("ONBUILD", "HEALTHCHECK"):
+        if self.name not in ("ONBUILD", "HEALTHCHECK"):
             return None
-        if self.name == "HEALTHCHECK" and found[1].upper() != "CMD":
+        found = _INNER.match(self.arguments, self.begin)
+        if found is None or (self.name == "HEALTHCHECK" and found[1].upper() != "CMD"):
             return None
-        return _instruction(
-            self.start,
-            self.end,
-            found[1].upper(),
-            self.at + found.end(),
-            self.arguments[found.end() :],
-            self.heredocs,
-            found.end(),
-        )
+        arguments, at = self.arguments[found.end() :], self.at + found.end()
+        return _instruction(self.start, self.end, found[1].upper(), at, arguments, self.heredocs, found.end())
 
-    @cached_property
+    @property
     def script(self) -> str | None:
         """The arguments with all blank that no shell runs, as long as they are; None for the form of JSON, which no shell reads.
 
@@ -274,7 +272,7 @@ def _read(text: str, start: int, keyword: re.Match[str], escape: str, marks: _Ma
     arguments = "".join(shown[:kept])
     if kept and goes_on:  # but nothing follows
         arguments = arguments.rstrip("\n")[:-1].ljust(len(arguments))
-    blank = cast(re.Match[str], _BLANK.match(arguments)).end()
+    blank = cast(re.Match[str], _BLANK.match(arguments)).end() if arguments[:1] in " \t\n\\" else 0
     name, at, arguments = keyword[1].upper(), keyword.end() + blank, arguments[blank:]
     found: list[Heredoc] = []
     if "<<" in arguments and (
@@ -283,13 +281,13 @@ def _read(text: str, start: int, keyword: re.Match[str], escape: str, marks: _Ma
         found, end = _heredocs(text, arguments, at, end, marks)
     if found:
         arguments += text[at + len(arguments) : end].replace("\r\n", " \n")
-    return _instruction(start, end, name, at, arguments.removesuffix("\n"), tuple(found))
+    return Instruction("instruction", start, end, name, at, arguments.removesuffix("\n"), tuple(found))
 
 
 def _line(raw: str, escape: str, later: bool) -> tuple[str, bool, bool]:
     """Return a line of an instruction as its arguments show it, whether the next belongs to it, and whether it says anything."""
-    content = raw.rstrip("\r\n") if raw.endswith("\n") else raw
-    ending = "\n" if len(content) < len(raw) else ""
+    content = raw.rstrip("\r\n")
+    ending = "\n" if raw.endswith("\n") else ""
     bare, width = content.strip(" \t"), len(raw) - len(ending)
     if later and not bare:
         return " " * len(raw), True, False
@@ -297,7 +295,7 @@ def _line(raw: str, escape: str, later: bool) -> tuple[str, bool, bool]:
         return " " * (width - 1) + "\\" + ending, True, False
     if (
         bare.endswith(escape) and bare[-2:-1] != escape
-    ):  # two are one that is meant (BuildKit; the manual's example is of the builder before it)
+    ):  # two are one that is meant (BuildKit; the manual shows the builder before it)
         return (content.rstrip(" \t")[:-1]).ljust(width - 1) + "\\" + ending, True, True
     return content.ljust(width) + ending, False, True
 
@@ -343,7 +341,7 @@ def _heredocs(text: str, arguments: str, at: int, end: int, marks: _Marks) -> tu
 
 
 def _instruction(
-    start: int, end: int, name: str, at: int, arguments: str, heredocs: tuple[Heredoc, ...], back: int = 0
+    start: int, end: int, name: str, at: int, arguments: str, heredocs: tuple[Heredoc, ...], back: int
 ) -> Instruction:
     """Make an instruction; its here-documents begin so much further on than they stand in its arguments."""
     moved = (

@@ -79,8 +79,9 @@ def _env(one: Instruction, scope: Scope) -> Iterator[Seen]:
 
 
 def _run(one: Instruction, scope: Scope) -> Iterator[Seen]:
-    if one.script is not None:
-        yield from shell.script(one.script, scope.expand)
+    script = one.script
+    if script is not None:
+        yield from shell.script(script, scope.expand)
     else:
         yield from shell.command(one.arguments, [(word.text, word.start) for word in one.words])
 
@@ -97,8 +98,9 @@ def _copy(one: Instruction, scope: Scope) -> Iterator[Seen]:
 
 
 def _start(one: Instruction, scope: Scope) -> Iterator[Seen]:
-    if one.words:
-        yield seen("docker.command", " ".join(word.text for word in one.words), 0)
+    words = one.words
+    if words:
+        yield seen("docker.command", " ".join(word.text for word in words), 0)
         yield from _run(one, scope)
 
 
