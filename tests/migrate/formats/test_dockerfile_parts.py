@@ -8,7 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anywarp.migrate.formats.dockerfile import Instruction, Scope, instructions, parts
+from anywarp.migrate.formats.dockerfile import Instruction, instructions, parts
+from anywarp.migrate.formats.dockerfile_scope import Scope
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from pathlib import PurePath
 from anywarp.catalogue import replacements
 from anywarp.deploy.convert import commands, environment, images, smi
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal, moved
-from anywarp.migrate.formats.dockerfile import Instruction, Pair, Scope, Word, instructions, named
+from anywarp.migrate.formats.dockerfile import Instruction, Pair, Word, instructions, named
+from anywarp.migrate.formats.dockerfile_scope import Scope
 from anywarp.migrate.formats.shell_words import Command
 
 NAME = "dockerfile"
@@ -140,9 +141,7 @@ def _env(one: Instruction, state: _State, options: Options) -> Iterator[Finding]
     if not one.arguments[pair.start : pair.value_start].endswith("="):
         yield from _old_env(one, pair, state, options)
         return
-    found = list(
-        commands.variables(_command(one, pairs), options, state.renamed, (0, len(one.arguments)), state.read)
-    )
+    found = list(commands.variables(_command(one, pairs), options, state.renamed, (0, len(one.arguments)), state.read))
     yield from found
     changed = [(change.start, change.end) for change in found if isinstance(change, Change)]
     for use in commands.uses(one.arguments, options, state.renamed):

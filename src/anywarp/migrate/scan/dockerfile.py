@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePath
 
 from anywarp.migrate.findings import Use
-from anywarp.migrate.formats.dockerfile import Instruction, Scope, instructions, named
+from anywarp.migrate.formats.dockerfile import Instruction, instructions, named
+from anywarp.migrate.formats.dockerfile_scope import Scope
 from anywarp.migrate.scan import commands, declared, shell
 from anywarp.migrate.scan.lines import Lines, Seen, seen
 
