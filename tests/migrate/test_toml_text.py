@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from anywarp.migrate.toml_text import texts
+from anywarp.migrate.formats.toml_text import texts
 
 
 def test_toml_is_read_with_its_places() -> None:

@@ -13,9 +13,9 @@ from anywarp.catalogue.migration import rows
 from anywarp.catalogue.replacements import package
 from anywarp.deploy.convert import environment, images, packages, registry, smi
 from anywarp.deploy.convert.engine import Converted, convert
-from anywarp.deploy.convert.json_text import NotJson, read
 from anywarp.deploy.convert.model import Change, Options
 from anywarp.deploy.convert.quoted import inside, value
+from anywarp.migrate.formats.json_text import NotJson, read
 from anywarp.migrate.target import Target
 
 NAMES = {

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from anywarp.deploy.convert.engine import convert
 from anywarp.deploy.convert.model import Change, Options, Refusal
 from anywarp.deploy.convert.promql import expression
-from anywarp.deploy.convert.promql_tree import NotRead, tree
+from anywarp.migrate.formats.promql import NotRead, tree
 from anywarp.migrate.target import Target
 
 MI300 = Options()

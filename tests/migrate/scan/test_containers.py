@@ -54,7 +54,7 @@ def test_a_dockerfile_of_several_stages() -> None:
         (12, 18, "package", "torch"),
         (16, 13, "package", "cupy-cuda12x"),
         (17, 1, "command.nvidia-smi", "nvidia-smi"),
-        (19, 18, "package", "onnxruntime-gpu"),
+        (19, 25, "package", "onnxruntime-gpu"),
         (21, 7, "container.label", "com.nvidia.volumes.needed"),
         (22, 13, "image", "nvidia/cuda:12.1.0-runtime-ubuntu22.04"),
     ]

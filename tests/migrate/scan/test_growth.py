@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from anywarp.catalogue import replacements
-from anywarp.migrate.scan import commands, kubernetes, manifests, outline_node, shell
+from anywarp.migrate.formats import outline_node
+from anywarp.migrate.formats.outline import documents
+from anywarp.migrate.scan import commands, kubernetes, manifests, shell
 from anywarp.migrate.scan.lines import Lines, Piece, filled
-from anywarp.migrate.scan.outline import documents
 
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  image: a\n"
 NAME = PurePath("deploy/pod.yaml")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from anywarp.migrate.scan.outline import MOST_DEPTH, Node, documents
+from anywarp.migrate.formats.outline import MOST_DEPTH, Node, documents
 
 
 def plain(node: Node) -> object:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from anywarp.deploy.convert import commands, shell_words
+from anywarp.deploy.convert import commands
 from anywarp.deploy.convert.model import Change, Options
-from anywarp.migrate.scan import shell, wrappers
+from anywarp.migrate.formats import shell_words, wrappers
+from anywarp.migrate.scan import shell
 
 BEHIND = [
     "nvidia-smi -q",

@@ -12,7 +12,7 @@ from anywarp.catalogue import replacements
 from anywarp.catalogue.migration import rows
 from anywarp.deploy.convert import docker_run, environment, installs, smi
 from anywarp.deploy.convert.model import Answer, Change, Finding, Fine, Note, Options, Refusal, moved
-from anywarp.deploy.convert.shell_words import ASSIGNED, Command, bare_span, is_read, line_of, program, split, unix
+from anywarp.migrate.formats.shell_words import ASSIGNED, Command, bare_span, is_read, line_of, program, split, unix
 
 _ADDRESS = re.compile(
     r"https?://(?:developer\.download\.nvidia\.com|nvidia\.github\.io|developer\.nvidia\.com)[^\s\"']*"
@@ -46,7 +46,7 @@ def commands(data: bytes, options: Options, renamed: dict[str, str] | None = Non
     read = read_in(text)
     for command in split(text):
         found += variables(command, options, renamed, read=read)
-        found += _command(command, options, is_read(command))
+        found += _command(command, options, is_read(text, command.spans[0][0], command.end()))
     yield from _joined(found)
     yield from uses(text, options, renamed)
     yield from _rest(text)

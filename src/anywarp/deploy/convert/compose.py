@@ -14,7 +14,7 @@ from anywarp.deploy.convert import commands, docker_run, environment, images, sm
 from anywarp.deploy.convert.model import Answer, Change, Finding, Fine, Note, Options, Refusal
 from anywarp.deploy.convert.prometheus import within
 from anywarp.deploy.convert.yaml_text import Entry, YamlText
-from anywarp.migrate.scan.outline import Node
+from anywarp.migrate.formats.outline import Node
 
 NAME = "compose"
 _FILE = re.compile(r"(?:docker-)?compose(?:[._-][\w.-]*)?\.ya?ml$|.*[._-]compose\.ya?ml$")

@@ -14,6 +14,7 @@ from anywarp.deploy.convert import packages
 from anywarp.deploy.convert.compose import held, variables
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal
 from anywarp.deploy.convert.yaml_text import Entry, YamlText
+from anywarp.migrate.formats import command_words, requirements
 
 NAME = "conda"
 
@@ -59,8 +60,8 @@ def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
 
 def _package(text: YamlText, entry: Entry, findings: list[Finding], gone: list[tuple[Entry, str, str]]) -> None:
     written = entry.value.text
-    name = re.split(r"[=<>!~ \[:]", written.rpartition("::")[2], maxsplit=1)[0]
-    row = replacements.package(name, "conda")
+    spec = command_words.conda(written)
+    row = replacements.package(spec.name, "conda") if spec else None
     start, end = text.span(entry.value)
     if row is None and re.search(r"=.*cuda", written):
         findings.append(
@@ -79,11 +80,10 @@ def _pip(text: YamlText, entries: list[Entry], options: Options) -> Iterator[Fin
     wanted: list[packages.Wanted] = []
     addresses: list[tuple[Entry, str]] = []
     for entry in entries:
-        option = re.match(r"--?[\w-]+[ =]+(\S+)", entry.value.text)
+        line = requirements.single(entry.value.text)
         start, end = text.span(entry.value)
-        if option:
-            addresses.append((entry, option[1]))
-        else:
+        addresses += [(entry, option.value) for option in line.options if option.name in requirements.INDEXES]
+        if line.request:
             wanted.append(packages.Wanted(entry.value.text, start, end, text.removal(entry)))
     moved = any(re.search(r"/whl/(?:nightly/)?(?:cpu|rocm|xpu)", address) for _, address in addresses)
     plan = packages.plan(wanted, options, exclusive=False)

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 
 from anywarp.deploy.convert import environment, images
 from anywarp.deploy.convert.model import Change, Finding, Fine, Options, Refusal
-from anywarp.deploy.convert.shell_words import Command
+from anywarp.migrate.formats import command_words
+from anywarp.migrate.formats.shell_words import Command
 
 DEVICES = "Y044"
 Inner = Callable[[Command, Options], Iterator[Finding]]
@@ -29,27 +30,21 @@ def docker(command: Command, place: int, options: Options, inner: Inner) -> Iter
         for at in range(place + 1, len(words)):
             yield from _image(command, at, options)
         return
+    first = next(at for at in range(place + 1, len(words)) if words[at] in ("run", "create")) + 1
+    arguments, image = command_words.container(words, first)
     given = False
-    at = place + 1
-    while at < len(words):
-        word = words[at]
-        option, _, value = word.partition("=")
-        if option == "--gpus" or (option == "--runtime" and (value or words[min(at + 1, len(words) - 1)]) == "nvidia") or (
-            option == "--device" and (value or words[min(at + 1, len(words) - 1)]).startswith("nvidia.com/")
+    for one in arguments:
+        if one.name == "--gpus" or (one.name == "--runtime" and one.value == "nvidia") or (
+            one.name == "--device" and one.value.startswith("nvidia.com/")
         ):  # fmt: skip
-            last = at if value else min(at + 1, len(words) - 1)
-            yield from _devices(command, at, last, value or words[last], given)
-            given = given or option != "--runtime"
-            at = last
-        elif option in ("-e", "--env") and at + 1 < len(words):
-            at += 0 if value and option == "--env" else 1
-            yield from _passed(command, at, options)
-        elif not word.startswith("-") and images.image(word, options) is not None:
-            yield from _image(command, at, options)
-            if at + 1 < len(words):
-                yield from inner(Command(words[at + 1 :], command.spans[at + 1 :], command.text), options)
-            return
-        at += 1
+            yield from _devices(command, one.first, one.last, one.value, given)
+            given = given or one.name != "--runtime"
+        elif one.name == "--env":
+            yield from _passed(command, one.first, one.last, one.value, options)
+    if image < len(words):
+        yield from _image(command, image, options)
+    if image + 1 < len(words):
+        yield from inner(Command(words[image + 1 :], command.spans[image + 1 :], command.text), options)
 
 
 def _devices(command: Command, first: int, last: int, value: str, given: bool) -> Iterator[Finding]:
@@ -70,8 +65,7 @@ def _devices(command: Command, first: int, last: int, value: str, given: bool) -
         yield Refusal(start, end, text, help, _DEVICE_SOURCE, DEVICES)
 
 
-def _passed(command: Command, at: int, options: Options) -> Iterator[Finding]:
-    word = command.words[at].removeprefix("--env=")
+def _passed(command: Command, first: int, at: int, word: str, options: Options) -> Iterator[Finding]:
     name, sign, value = word.partition("=")
     answer = environment.variable(name, value if sign else None, options)
     if answer is None:
@@ -83,7 +77,6 @@ def _passed(command: Command, at: int, options: Options) -> Iterator[Finding]:
         old = len(word) if command.text.startswith(word, place) else end - place
         yield Change(place, place + old, text.encode(), answer.reason, answer.source)
     elif answer.action == "remove":
-        first = at if command.words[at].startswith("--env=") else at - 1
         yield Change(*command.removal(first, at), b"", answer.reason, answer.source)
     elif answer.action == "refuse":
         yield Refusal(start, end, answer.reason, answer.help, answer.source, answer.code)

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
 from anywarp.deploy.convert import promql
-from anywarp.deploy.convert.json_text import NotJson, Value, read
 from anywarp.deploy.convert.model import Change, Finding, Note, Options, Refusal
 from anywarp.deploy.convert.quoted import inside, value
 from anywarp.deploy.convert.sweep import MENTION
+from anywarp.migrate.formats.json_text import NotJson, Value, read
 
 NAME = "grafana"
 _LEGEND = re.compile(r"\{\{\s*(\w+)\s*\}\}")

@@ -9,38 +9,26 @@ from anywarp.catalogue import replacements
 from anywarp.catalogue.migration import by
 from anywarp.deploy.convert import packages
 from anywarp.deploy.convert.model import Change, Finding, Note, Options, Refusal
-from anywarp.deploy.convert.shell_words import Command, bare_span, line_of
+from anywarp.migrate.formats import command_words
+from anywarp.migrate.formats.shell_words import Command, bare_span, line_of
+from anywarp.migrate.scan.commands import SYSTEM as SYSTEM_PACKAGE
 
 SYSTEM = "Y045"
-_SYSTEM_PACKAGE = re.compile(
-    r"(?:lib)?(?:cuda|cudnn|cublas|cufft|curand|cusolver|cusparse|nccl|nvinfer|nvrtc|nvjitlink|nvidia|tensorrt|nsight|"
-    r"datacenter-gpu-manager)[\w.+-]*(?:=\S*)?"
-)
-_VALUED = ("-r", "--requirement", "-c", "--constraint", "-t", "--target", "--python-version", "--platform", "-e", "--editable", "--prefix", "--root", "-p", "--python", "--trusted-host", "--cache-dir", "--timeout", "--retries", "--no-binary", "--only-binary", "--progress-bar", "--torch-backend")  # fmt: skip
-_INDEX = ("--index-url", "-i", "--extra-index-url", "-f", "--find-links", "--index", "--default-index")
 
 
 def pip(command: Command, place: int, options: Options) -> Iterator[Finding]:
     """Yield what becomes of `pip install`: its index, and the packages that are named."""
-    words = command.words
-    if "install" not in words[place + 1 :]:
+    verb, arguments = command_words.pip(command.words[place:])
+    if verb != "install":
         return
     wanted: list[packages.Wanted] = []
     indexes: list[tuple[int, int, str, str]] = []  # first and last word, option, address
-    at = words.index("install", place) + 1
-    while at < len(words):
-        word = words[at]
-        option, _, value = word.partition("=")
-        if option in _INDEX:
-            last = at if value else min(at + 1, len(words) - 1)
-            indexes.append((at, last, option, value or words[last]))
-            at = last
-        elif word in _VALUED:
-            at += 1
-        elif not word.startswith(("-", "$", ".", "/", ">", "<")) and not re.match(r"\d*>", word):
-            start, end = bare_span(command, at)
-            wanted.append(packages.Wanted(word, start, end, command.removal(at, at)))
-        at += 1
+    for one in arguments:
+        first, last = place + one.first, place + one.last
+        if one.name in command_words.PIP_INDEXES:
+            indexes.append((first, last, one.name, one.value))
+        elif not one.name and not one.value.startswith(("$", ".", "/")):
+            wanted.append(packages.Wanted(one.value, *bare_span(command, first), command.removal(first, first)))
     yield from _installed(command, wanted, indexes, options)
 
 
@@ -48,7 +36,7 @@ def _installed(
     command: Command, wanted: list[packages.Wanted], indexes: list[tuple[int, int, str, str]], options: Options
 ) -> Iterator[Finding]:
     exclusive = any(
-        option in ("--index-url", "-i", "--default-index") and "/whl/" in address for _, _, option, address in indexes
+        option in ("--index-url", "--default-index") and "/whl/" in address for _, _, option, address in indexes
     )
     if any(re.search(r"/whl/(?:nightly/)?(?:cpu|rocm|xpu)", address) for _, _, _, address in indexes):
         return
@@ -88,8 +76,8 @@ def conda(command: Command, place: int, options: Options) -> Iterator[Finding]:
     found: list[Finding] = []
     for at, word in list(enumerate(command.words))[place + 1 :]:
         channel = command.words[at - 1] in ("-c", "--channel", "-n", "--name")
-        name = re.split(r"[=<>!~ \[:]", word.rpartition("::")[2], maxsplit=1)[0]
-        row = replacements.package(name, "conda") if name and not channel else None
+        spec = None if channel else command_words.conda(word)
+        row = replacements.package(spec.name, "conda") if spec else None
         if channel and word == "nvidia":
             source = by("packages", "name")["pytorch-cuda"]["source"]
             found.append(Change(*command.removal(at - 1, at), b"", "the channel holds NVIDIA's packages only", source))
@@ -109,7 +97,7 @@ def conda(command: Command, place: int, options: Options) -> Iterator[Finding]:
 def system(command: Command, place: int, options: Options) -> Iterator[Finding]:
     """Yield refusals for packages of NVIDIA's repository that a distribution's tool is to install."""
     for at, word in list(enumerate(command.words))[place + 1 :]:
-        if _SYSTEM_PACKAGE.fullmatch(word):
+        if SYSTEM_PACKAGE.fullmatch(word.partition("=")[0]):
             reason = "a package of NVIDIA's repository; the image or AMD's repository has ROCm's in its place"
             help = "leave it out on an image of ROCm (rocm/dev-ubuntu-*:*-complete has all), or install ROCm's package"
             yield Refusal(*command.spans[at], reason, help, "rocm.docs.amd.com/projects/install-on-linux", SYSTEM)

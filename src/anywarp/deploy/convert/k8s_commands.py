@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from anywarp.deploy.convert import codes, commands, prometheus
 from anywarp.deploy.convert.model import Change, Finding, Fine, Options, Refusal
 from anywarp.deploy.convert.yaml_text import QUOTES, Entry, YamlText
-from anywarp.migrate.scan.outline import Node
+from anywarp.migrate.formats.outline import Node
 from anywarp.migrate.writing import Edit, apply
 
 KEYS = frozenset({"command", "args", "script", "cmd", "entrypoint", "run", "commands"})

@@ -13,7 +13,7 @@ from anywarp.catalogue.replacements import kind
 from anywarp.deploy.convert import codes
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal, change, refusal
 from anywarp.deploy.convert.yaml_text import Entry, YamlText
-from anywarp.migrate.scan.outline import Node
+from anywarp.migrate.formats.outline import Node
 
 _VERSIONS = {"gpu-operator-charts": "v1.5.1", "amd-gpu": "0.21.0", "device-metrics-exporter-charts": "v1.5.2"}
 """Versions of AMD's charts as of the sources read; a chart is pinned to one that was looked at."""

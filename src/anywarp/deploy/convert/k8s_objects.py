@@ -15,7 +15,7 @@ from anywarp.deploy.convert.k8s_names import resource_name
 from anywarp.deploy.convert.model import Change, Finding, Options, Refusal, change, moved, refusal
 from anywarp.deploy.convert.sweep import mentions_nvidia
 from anywarp.deploy.convert.yaml_text import Entry, YamlText
-from anywarp.migrate.scan.outline import Node
+from anywarp.migrate.formats.outline import Node
 
 _PORT = f":{ports.NVIDIAS}"
 """Where NVIDIA's exporter listens, as a name that others go by."""

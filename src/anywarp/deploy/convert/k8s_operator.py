@@ -12,7 +12,7 @@ from anywarp.catalogue.migration import Row
 from anywarp.deploy.convert import codes
 from anywarp.deploy.convert.model import Change, Finding, Note, Refusal
 from anywarp.deploy.convert.yaml_text import YamlText
-from anywarp.migrate.scan.outline import Node
+from anywarp.migrate.formats.outline import Node
 
 _Tree = dict[str, Any]
 _SOURCE = "ROCm/gpu-operator example/deviceconfig_example.yaml"

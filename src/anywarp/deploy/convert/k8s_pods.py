@@ -13,7 +13,7 @@ from anywarp.catalogue.replacements import image_parts, kind, resource
 from anywarp.deploy.convert import codes, environment, images
 from anywarp.deploy.convert.model import Answer, Change, Finding, Fine, Note, Options, Refusal, refusal
 from anywarp.deploy.convert.yaml_text import Entry, YamlText
-from anywarp.migrate.scan.outline import Node
+from anywarp.migrate.formats.outline import Node
 
 CONTAINERS = frozenset({"containers", "initContainers", "ephemeralContainers"})
 _AMD_EXAMPLES = "ROCm/k8s-device-plugin example/vllm-serve/deployment.yaml"

@@ -17,7 +17,7 @@ from anywarp.deploy.convert.embedded import file
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, moved
 from anywarp.deploy.convert.sweep import mentions_nvidia
 from anywarp.deploy.convert.yaml_text import Entry, YamlText
-from anywarp.migrate.scan.outline import Node
+from anywarp.migrate.formats.outline import Node
 
 NAME = "kubernetes"
 

@@ -14,7 +14,7 @@ from anywarp.deploy.convert.compose import answered, held, variables
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal
 from anywarp.deploy.convert.prometheus import within
 from anywarp.deploy.convert.yaml_text import Entry, YamlText
-from anywarp.migrate.scan.outline import Node
+from anywarp.migrate.formats.outline import Node
 
 NAME = "ci"
 RUNNER = "Y043"

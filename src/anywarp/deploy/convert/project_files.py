@@ -15,7 +15,8 @@ from packaging.version import InvalidVersion, Version
 from anywarp.catalogue import replacements
 from anywarp.deploy.convert import packages
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal
-from anywarp.migrate.toml_text import Text, texts
+from anywarp.migrate.formats import setup_cfg
+from anywarp.migrate.formats.toml_text import Text, texts
 
 NAME = "project"
 INDEX = "Y047"
@@ -195,26 +196,10 @@ def _indexes(
 
 
 def _settings(data: bytes, options: Options) -> Iterator[Finding]:
-    """Yield what becomes of setup.cfg: each line of a list of requirements is one."""
-    section, key = "", ""
+    """Yield what becomes of setup.cfg, whose lists are each installed as a whole."""
     groups: dict[tuple[str, str], list[packages.Wanted]] = {}
-    for line in re.finditer(r"[^\n]*\n?", data.decode("latin-1")):
-        text = line[0]
-        if header := re.match(r"\[([^\]]+)\]", text):
-            section, key = header[1], ""
-            continue
-        begin = re.match(r"([\w.-]+)\s*[=:]\s*", text)
-        offset = 0
-        if begin and text[:1] not in " \t":
-            key, offset = begin[1], begin.end()
-        body = text[offset:].strip()
-        listed = (
-            section == "options" and key in ("install_requires", "setup_requires", "tests_require")
-        ) or section == "options.extras_require"
-        if listed and body and not body.startswith("#"):
-            start = line.start() + text.find(body, offset)
-            whole = None if offset else line.span()
-            groups.setdefault((section, key), []).append(packages.Wanted(body, start, start + len(body), whole))
+    for one in setup_cfg.requirements(data.decode("latin-1")):
+        groups.setdefault((one.section, one.key), []).append(packages.Wanted(one.text, one.start, one.end, one.line))
     for wanted in groups.values():
         yield from _placed(packages.plan(wanted, options, exclusive=True), data, False, options)
 

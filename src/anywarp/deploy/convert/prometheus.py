@@ -11,10 +11,11 @@ from pathlib import PurePath
 
 from anywarp.deploy.convert import promql
 from anywarp.deploy.convert.model import Change, Finding, Note, Options, Refusal
-from anywarp.deploy.convert.quoted import Style, inside
+from anywarp.deploy.convert.quoted import inside
 from anywarp.deploy.convert.sweep import MENTION
 from anywarp.deploy.convert.yaml_text import YamlText
-from anywarp.migrate.scan.outline import Node
+from anywarp.migrate.formats.outline import Node
+from anywarp.migrate.formats.quoted import Style
 
 Callback = Callable[[bytes], Iterable[Finding]]
 NAME = "prometheus"

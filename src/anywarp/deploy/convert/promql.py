@@ -14,15 +14,13 @@ from anywarp.catalogue.architectures import architecture
 from anywarp.catalogue.migration import Row, by, rows
 from anywarp.deploy.convert import ports
 from anywarp.deploy.convert.model import Answer, Change, Finding, Note, Options, Refusal
-from anywarp.deploy.convert.promql_tree import COMPARISONS, Matcher, Name, Node, NotRead, tree
+from anywarp.migrate.formats.promql import COMPARISONS, Matcher, Name, Node, NotRead, tree
+from anywarp.migrate.scan.metrics import NVIDIAS
 
 NO_TWIN = "Y038"
 LABEL = "Y039"
 THRESHOLD = "Y040"
 NOT_READ = "Y041"
-NVIDIAS = re.compile(r"\b(?:DCGM_(?:FI|EXP)_\w*|nvidia_(?:smi|gpu)_\w+)")
-"""Metrics of NVIDIA's exporters, as they are written."""
-
 _LINEAR = frozenset(
     "rate irate increase delta idelta deriv avg_over_time min_over_time max_over_time sum_over_time last_over_time first_over_time "
     "quantile_over_time stddev_over_time mad_over_time predict_linear holt_winters double_exponential_smoothing".split()
@@ -199,7 +197,7 @@ class _Conversion:
             self.rename([one.name for one in node.children[1:2] if one.kind == "selector" and one.name])
         if name not in ("label_replace", "label_join") or len(node.children) < 3:
             return
-        made, *rest = node.children[1:]
+        rest = node.children[2:]
         if (
             name == "label_replace"
             and len(rest) == 3
@@ -208,15 +206,14 @@ class _Conversion:
             and rest[2].name
         ):
             self.port(rest[2].name)
-        texts = [made, *(rest[1:2] if name == "label_replace" else rest[1:])]
-        for index, part in enumerate(texts):
-            row = label(self.text[part.start + 1 : part.end - 1]) if part.kind == "literal" else None
+        for index, part in enumerate(node.label_texts()):
+            row = label(part.text)
             if row is None:
                 continue
             if not index or not row["target"]:
                 reason = f"the label {row['name']} is made or read here, and AMD's exporter has another of that meaning"
                 self.refuse(part, reason, "write the expression anew", LABEL, row["source"])
-            self.change(part.start + 1, part.end - 1, row["target"], row)
+            self.change(part.start, part.end, row["target"], row)
 
     def selector(self, node: Node) -> None:
         name = node.name.text.strip("\"'`") if node.name else ""

@@ -13,7 +13,7 @@ from anywarp.deploy.convert import ports, promql
 from anywarp.deploy.convert.model import Change, Finding, Note, Options, Refusal
 from anywarp.deploy.convert.sweep import MENTION
 from anywarp.deploy.convert.yaml_text import YamlText
-from anywarp.migrate.scan.outline import Node
+from anywarp.migrate.formats.outline import Node
 
 NAME = "scrape"
 _SOURCE = "github.com/ROCm/device-metrics-exporter docs/integrations/prometheus-grafana.md"

@@ -6,73 +6,52 @@ Types of cards and names of features are each site's own: they are asked for, no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 
 from anywarp.catalogue.migration import Row, rows
 from anywarp.deploy.convert import commands, environment
 from anywarp.deploy.convert.model import Change, Finding, Fine, Options, Refusal
-from anywarp.deploy.convert.shell_words import split
+from anywarp.migrate.formats import env_file, shell_words, slurm, wrappers
+from anywarp.migrate.scan import HEAD
+from anywarp.migrate.scan.slurm import CARD
 
 NAME = "shell"
 SITE = "Y042"
-_ENDINGS = (".sh", ".bash", ".zsh", ".ksh", ".sbatch", ".slurm", ".env", ".envrc", ".job")
-_NAMES = (".env", ".envrc", ".bashrc", ".profile", ".bash_profile", ".zshrc")
-_INTERPRETER = re.compile(rb"#!.*\b(?:ba|z|k|da|a)?sh\b")
-_SBATCH = re.compile(r"(?m)^#SBATCH[ \t]+(?P<line>[^\n]*)")
-_VARIABLE = re.compile(
-    r"(?m)^[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_]\w*)=(?P<value>[^\n#]*?)[ \t\r]*(?:#[^\n]*)?(?:\n|\Z)"
-)
-_GRES = re.compile(r"(?:--gres|--gpus|--gpus-per-(?:node|task|socket)|-G)[= ]\s*(?P<value>\S+)")
 _TYPE = re.compile(r"(?:^|,)(?:gpu:|gres:gpu:)?(?P<type>[A-Za-z_][\w.-]*)(?=:\d|$)")
-_CONSTRAINT = re.compile(r"(?:--constraint|-C)[= ]\s*(?P<value>\S+)")
-_NVIDIAS = re.compile(
-    r"(?i)nvidia|tesla|geforce|quadro|rtx|gtx|(?<![a-z])(?:[abhlpv](?:10|30|40|100|200|300|800)s?|l4|t4|k80|gh200|gb[23]00|titan)(?![a-z\d])"
-)
+_GRES = frozenset({"gres", "gpus", "gpus-per-node", "gpus-per-task", "gpus-per-socket"})
 
 
 def wants(path: PurePath, data: bytes) -> bool:
-    """Say whether a text is a script for a shell, or a file of variables."""
-    name = path.name.lower()
-    if name.endswith(_ENDINGS) or name in _NAMES or name.startswith(".env."):
-        return True
-    return not path.suffix and _INTERPRETER.match(data.split(b"\n", 1)[0]) is not None
+    """Say whether a text is a script for a shell, a file of variables, or a job script of Slurm."""
+    return shell_words.named(path, data[:HEAD]) or slurm.is_batch(path, data[:HEAD])
 
 
 def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
     """Yield what becomes of a script."""
-    if _holds_variables(path):
+    if env_file.named(path):
         yield from _variables(data, options)
         return
     yield from commands.commands(data, options)
     yield from sbatch(data, options)
 
 
-def _holds_variables(path: PurePath) -> bool:
-    name = path.name.lower()
-    return name == ".env" or name.startswith(".env.") or name.endswith(".env")
-
-
 def _variables(data: bytes, options: Options) -> Iterator[Finding]:
-    """Yield what becomes of a file of variables: one in a line, whose value goes to the end of the line."""
-    for line in _VARIABLE.finditer(data.decode("latin-1")):
-        value = line["value"].strip()
-        bare = value[1:-1] if value[:1] in ("'", '"') and value[-1:] == value[:1] and len(value) > 1 else value
-        answer = environment.variable(line["name"], bare, options)
-        start, end = line.start("name"), line.end("value")
+    """Yield what becomes of a file of variables."""
+    for one in env_file.variables(data.decode("latin-1")):
+        answer = environment.variable(one.name, one.value, options)
         if answer is None:
             continue
         if answer.action == "replace":
-            written = (
-                f"{answer.name or line['name']}={line['value'].replace(bare, answer.text, 1) if bare else answer.text}"
-            )
-            yield Change(start, end, written.encode("latin-1"), answer.reason, answer.source)
+            value = one.written.replace(one.value, answer.text, 1) if one.value else answer.text
+            written = f"{answer.name or one.name}={value}"
+            yield Change(one.start, one.end, written.encode("latin-1"), answer.reason, answer.source)
         elif answer.action == "remove":
-            yield Change(*line.span(), b"", answer.reason, answer.source)
+            yield Change(*one.line, b"", answer.reason, answer.source)
         elif answer.action == "refuse":
-            yield Refusal(start, end, answer.reason, answer.help, answer.source, answer.code)
+            yield Refusal(one.start, one.end, answer.reason, answer.help, answer.source, answer.code)
         else:
-            yield Fine(start, end, answer.reason, answer.source)
+            yield Fine(one.start, one.end, answer.reason, answer.source)
 
 
 def comments(data: bytes) -> Iterable[tuple[int, int]]:
@@ -86,41 +65,44 @@ def comments(data: bytes) -> Iterable[tuple[int, int]]:
 def sbatch(data: bytes, options: Options) -> Iterator[Finding]:
     """Yield what becomes of the lines that Slurm reads, and of its options in commands."""
     text = data.decode("latin-1")
-    for line in _SBATCH.finditer(text):
-        yield from slurm_options(line["line"], line.start("line"), options)
-    for command in split(text):
-        if command.words[0].rsplit("/", 1)[-1] in ("srun", "sbatch", "salloc"):
-            start, end = command.spans[0][0], command.end()
-            yield from slurm_options(text[start:end], start, options)
+    for words in slurm.directives(text):
+        yield from _slurm(text, words, options)
+    for words in shell_words.split_words(text):
+        at = wrappers.started([word for word, _ in words], launchers=False)[1]
+        name = words[at][0].rsplit("/", 1)[-1] if at < len(words) else ""
+        if name in ("srun", "sbatch", "salloc"):
+            yield from _slurm(text, words[at : wrappers.command_of("srun", words, at)], options)
 
 
-def slurm_options(text: str, base: int, options: Options) -> Iterator[Finding]:
-    """Yield what becomes of the options of one line, which begins `base` bytes on."""
-    for found in _GRES.finditer(text):
-        for one in _TYPE.finditer(found["value"]):
-            if one["type"] in ("gpu", "gres", "shard", "mps"):
-                continue
-            start = base + found.start("value") + one.start("type")
-            yield from _asked("gres_type", "gres", one["type"], start, options)
-        if re.search(r"(?:^|,)mps:", found["value"]):
-            start, end = base + found.start("value"), base + found.end("value")
-            yield Refusal(
-                start,
-                end,
-                "ROCm has no MPS",
-                "ask for whole GPUs, or for Slurm's shards",
-                "slurm.schedmd.com/gres",
-                SITE,
-            )
-    for found in _CONSTRAINT.finditer(text):
-        for one in re.finditer(r"[\w.-]+", found["value"]):
-            if _NVIDIAS.search(one[0]) or ("constraint", one[0]) in options.mapping:
-                yield from _asked(
-                    "constraint", "constraint", one[0], base + found.start("value") + one.start(), options
-                )
+def _slurm(text: str, words: Sequence[shell_words.Word], options: Options) -> Iterator[Finding]:
+    """Yield what becomes of options of Slurm's among words of a text."""
+    for one in slurm.options([word for word, _ in words]):
+        start = max(text.find(one.value, words[one.last][1]), words[one.last][1])
+        if one.name in _GRES:
+            yield from gres(one.value, start, options)
+        elif one.name == "constraint":
+            yield from features(one.value, start, options)
 
 
-def _asked(kind: str, key: str, name: str, start: int, options: Options) -> Iterator[Finding]:
+def gres(value: str, start: int, options: Options) -> Iterator[Finding]:
+    """Yield what becomes of GPUs that are asked for or there by their type: `gpu:a100:4`."""
+    for one in _TYPE.finditer(value):
+        if one["type"] not in ("gpu", "gres", "shard", "mps"):
+            yield from asked("gres_type", "gres", one["type"], start + one.start("type"), options)
+    if re.search(r"(?:^|,)mps:", value):
+        help = "ask for whole GPUs, or for Slurm's shards"
+        yield Refusal(start, start + len(value), "ROCm has no MPS", help, "slurm.schedmd.com/gres", SITE)
+
+
+def features(value: str, start: int, options: Options) -> Iterator[Finding]:
+    """Yield what becomes of features of nodes that are named for NVIDIA's cards."""
+    for one in re.finditer(r"[\w.-]+", value):
+        if CARD.search(one[0]) or ("constraint", one[0]) in options.mapping:
+            yield from asked("constraint", "constraint", one[0], start + one.start(), options)
+
+
+def asked(kind: str, key: str, name: str, start: int, options: Options) -> Iterator[Finding]:
+    """Yield what becomes of a name that each site gives by itself."""
     given = options.mapping.get((key, name))
     row: Row = next(row for row in rows("slurm") if row["kind"] == kind)
     if given is not None:

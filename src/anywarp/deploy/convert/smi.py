@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from anywarp.catalogue.smi import smi
 from anywarp.deploy.convert.model import Change, Finding, Refusal
-from anywarp.deploy.convert.shell_words import Command, line_of
+from anywarp.migrate.formats.shell_words import Command, line_of
 
 PARSED = "Y037"
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from anywarp.migrate.scan.outline import Node, documents
+from anywarp.migrate.formats.outline import Node, documents
 
 _COMMENT = re.compile(r"(?m)(?:^|(?<=[ \t]))#[^\n]*")
 _ANCHOR = re.compile(r"(?:^|[\s\[,])&([^\s,\[\]{}]+)")

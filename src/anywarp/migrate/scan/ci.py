@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from anywarp.migrate.findings import Use
+from anywarp.migrate.formats.outline import Node
 from anywarp.migrate.scan import places
 from anywarp.migrate.scan.lines import Lines, filled
-from anywarp.migrate.scan.outline import Node
 from anywarp.migrate.scan.places import Place
 
 GPU = re.compile(

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 
 from anywarp.catalogue.replacements import image, image_parts, kind, variable
-from anywarp.migrate.scan import declared, wrappers
+from anywarp.migrate.formats import command_words, slurm, wrappers
+from anywarp.migrate.scan import declared
 from anywarp.migrate.scan.lines import Seen, seen
 
 Word = tuple[str, int]
@@ -150,46 +151,19 @@ def _links(words: list[Word]) -> Iterator[Seen]:
 # --- package managers
 
 
-_PIP_VALUES = frozenset("-i --index-url --extra-index-url --index --default-index -f --find-links".split())
-_PIP_SKIPPED = frozenset(
-    "-t --target --prefix --root --src --python --trusted-host --proxy --timeout --platform --python-version --implementation --abi --no-binary "
-    "--only-binary --cache-dir --report --config-settings -C --group -o --output-file --progress-bar --upgrade-strategy --cert -w --wheel-dir -d "
-    "--dest --index-strategy --torch-backend --link-mode --project --directory -p --constraint -c".split()
-)
-
-
 def _pip(words: list[Word]) -> Iterator[Seen]:
-    names = [word for word, _ in words[:4]]
-    verb = next((i for i, word in enumerate(names) if word in ("install", "download", "wheel", "add", "sync")), None)
-    if verb is None:
-        return
-    rest, packages, index = words[verb + 1 :], list[Word](), ""
-    place = 0
-    while place < len(rest):
-        word, offset = rest[place]
-        flag, _, value = word.partition("=") if word.startswith("--") else (word, "", "")
-        if (
-            word.startswith("-")
-            and not value
-            and place + 1 < len(rest)
-            and flag in _PIP_VALUES | _PIP_SKIPPED | {"-r", "--requirement"}
-        ):
-            place += 1
-            value, offset = rest[place]
-        if flag in _PIP_VALUES:
-            index = declared.index_of(value + "/") or index
-            yield from declared.index(value, offset, "command")
-        elif flag in ("-r", "--requirement") or (verb and names[verb] == "sync" and not word.startswith("-")):
-            yield seen("docker.requirements", value or word, offset)
-        elif not word.startswith("-") and flag == word:
-            packages.append((word, offset))
-        elif flag in ("-e", "--editable") and place + 1 < len(rest):
-            place += 1
-        place += 1
-    for word, offset in packages:
-        if word[:1] in "<>":
-            break
-        yield from declared.requirement(word, offset, "command", index)
+    _, arguments = command_words.pip([word for word, _ in words])
+    index = ""
+    for one in arguments:
+        offset = words[one.last][1]
+        if one.name in command_words.PIP_INDEXES:
+            index = declared.index_of(one.value + "/") or index
+            yield from declared.index(one.value, offset, "command")
+        elif one.name == "--requirement":
+            yield seen("docker.requirements", one.value, offset)
+    for one in arguments:
+        if not one.name:
+            yield from declared.requirement(one.value, words[one.first][1], "command", index)
 
 
 def _conda(words: list[Word]) -> Iterator[Seen]:
@@ -217,11 +191,10 @@ def channel(name: str, offset: int, where: str) -> Iterator[Seen]:
 
 def conda_requirement(text: str, offset: int, where: str) -> Iterator[Seen]:
     """Yield what a conda requirement says: `nvidia::cuda-toolkit=12.1`, `pytorch=2.1=py3.11_cuda12.1*`."""
-    text = text.split("#")[0].strip()
-    found = re.match(r"(?:[\w./-]+::)?([A-Za-z0-9_][\w.-]*)[ \t]*(\[[^\]]*\]|[ \t=<>!~|,*][^\n]*)?$", text)
-    if found is None:
+    spec = command_words.conda(text)
+    if spec is None:
         return
-    name, specifier = found[1], (found[2] or "").strip()
+    name, specifier = spec.name, spec.rest
     build = re.search(r"cuda\w*|cu1\d\d|_gpu", specifier)
     if "cpu" in specifier:
         return
@@ -255,13 +228,6 @@ def _module(words: list[Word]) -> Iterator[Seen]:
 # --- containers
 
 
-_DOCKER_VALUES = frozenset(
-    "-v --volume -p --publish --name -w --workdir --entrypoint --network --net --shm-size -u --user --mount --ipc --ulimit -h --hostname "
-    "--add-host --label -l --log-driver --memory -m --cpus --restart --security-opt --cap-add --group-add --platform --pid --cgroupns --tmpfs "
-    "--log-opt --env-file --pull --userns --expose --dns --health-cmd --cidfile --cpuset-cpus --oom-score-adj --stop-signal --uts".split()
-)
-
-
 def _docker(words: list[Word]) -> Iterator[Seen]:
     verb = next(
         (
@@ -279,33 +245,19 @@ def _docker(words: list[Word]) -> Iterator[Seen]:
         for word, offset in words[verb + 1 :]:
             yield from image_use(word, offset)
     elif words[verb][0] in ("run", "create"):
-        yield from _run(words[verb + 1 :])
+        yield from _run(words, verb + 1)
     elif words[verb][0] == "exec":
-        yield from seen_in([*_after_options(words[verb + 1 :], _DOCKER_VALUES | {"-e", "--env"})][1:])
+        _, at = command_words.container([word for word, _ in words], verb + 1)
+        yield from seen_in(words[at + 1 :])
 
 
-def _after_options(words: list[Word], values: frozenset[str]) -> list[Word]:
-    place = 0
-    while place < len(words) and words[place][0].startswith("-"):
-        place += 2 if words[place][0] in values else 1
-    return words[place:]
-
-
-def _run(words: list[Word]) -> Iterator[Seen]:
-    place = 0
-    while place < len(words):
-        word, offset = words[place]
-        place += 1
-        if not word.startswith("-"):
-            yield from image_use(word, offset)
-            yield from seen_in(words[place:])
-            return
-        flag, _, value = word.partition("=")
-        takes = flag in _DOCKER_VALUES or flag in ("--gpus", "--runtime", "--device", "-e", "--env")
-        if takes and not value and place < len(words):
-            value = words[place][0]
-            place += 1
-        yield from container_flag(flag, value, offset)
+def _run(words: list[Word], first: int) -> Iterator[Seen]:
+    options, at = command_words.container([word for word, _ in words], first)
+    for one in options:
+        yield from container_flag(one.name, one.value, words[one.first][1])
+    for word, offset in words[at : at + 1]:
+        yield from image_use(word, offset)
+        yield from seen_in(words[at + 1 :])
 
 
 def container_flag(flag: str, value: str, offset: int) -> Iterator[Seen]:
@@ -316,7 +268,7 @@ def container_flag(flag: str, value: str, offset: int) -> Iterator[Seen]:
         yield seen("container.runtime", value, offset)
     elif flag == "--device" and ("nvidia" in value):
         yield seen("container.device", value, offset)
-    elif flag in ("-e", "--env"):
+    elif flag == "--env":
         name, _, text = value.partition("=")
         yield from set_variable(name, text, offset)
 
@@ -418,38 +370,20 @@ def _kubectl(words: list[Word]) -> Iterator[Seen]:
             yield seen(subject, found[0], offset + found.start(), use="command")
 
 
-_SLURM_FLAG = re.compile(r"--(gres|gpus|gpus-per-node|gpus-per-task|gpus-per-socket|gpu-bind|constraint|mem-per-gpu|cpus-per-gpu|ntasks-per-gpu|gpu-freq|tres-per-\w+)(?:=(.*))?|-(G|C)(.*)")  # fmt: skip
-
-
 def slurm_flags(words: list[Word]) -> Iterator[Seen]:
     """Yield the options of srun, sbatch and salloc that ask for GPUs."""
-    for place, (word, offset) in enumerate(words):
-        found = _SLURM_FLAG.fullmatch(word)
-        if found is None:
-            continue
-        following = words[place + 1][0] if place + 1 < len(words) else ""
-        if found[1]:
-            yield seen("slurm." + found[1], found[1], offset, value=found[2] if found[2] is not None else following)
-        else:
-            name = "gpus" if found[3] == "G" else "constraint"
-            yield seen("slurm." + name, name, offset, value=found[4].lstrip("=") or following)
+    for one in slurm.options([word for word, _ in words]):
+        yield seen("slurm." + one.name, one.name, words[one.first][1], value=one.value)
 
 
 def _srun(words: list[Word]) -> Iterator[Seen]:
-    place = 1
-    while place < len(words) and words[place][0].startswith("-"):
-        place += 1 + wrappers.takes("srun", words[place][0])
+    place = wrappers.command_of("srun", words, 0)
     yield from slurm_flags(words[1:place])
     yield from seen_in(words[place:])
 
 
-def _uv(words: list[Word]) -> Iterator[Seen]:
-    yield from _pip(words)
-
-
 _READERS: dict[str, Callable[[list[Word]], Iterator[Seen]]] = {
-    **dict.fromkeys(("pip", "pip3", "pipx", "pdm", "poetry", "pipenv"), _pip),
-    "uv": _uv,
+    **dict.fromkeys(("pip", "pip3", "pipx", "pdm", "poetry", "pipenv", "uv"), _pip),
     **dict.fromkeys(("conda", "mamba", "micromamba"), _conda),
     **dict.fromkeys(
         ("apt", "apt-get", "aptitude", "yum", "dnf", "microdnf", "tdnf", "zypper", "apk", "pacman", "rpm", "dpkg"),

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from anywarp.migrate.findings import Use
+from anywarp.migrate.formats.outline import Node
 from anywarp.migrate.scan import commands, places
 from anywarp.migrate.scan.lines import Lines
-from anywarp.migrate.scan.outline import Node
 
 
 def is_compose(root: Node, name: str) -> bool:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from anywarp.catalogue.replacements import package
 from anywarp.migrate.findings import Use
-from anywarp.migrate.scan import commands, declared
+from anywarp.migrate.formats import requirements as requirements_format
+from anywarp.migrate.formats.outline import Node
+from anywarp.migrate.scan import commands, declared, requirements
 from anywarp.migrate.scan.lines import Lines, Seen
-from anywarp.migrate.scan.outline import Node
 
 
 def is_environment(root: Node) -> bool:
@@ -35,26 +36,10 @@ def environment(lines: Lines, root: Node) -> Iterator[Use]:
     for entry in root.items("dependencies"):
         if entry.kind == "scalar":
             yield from _at(lines, entry, commands.conda_requirement(entry.text, 0, "conda"), stays)
-        for requirement in entry.items("pip"):
-            text = requirement.text
-            if text.startswith("-"):
-                option, _, value = text.partition(" ")
-                found = (
-                    declared.index(value.strip(), 0, "conda")
-                    if "url" in option or option in ("-i", "-f", "--find-links")
-                    else ()
-                )
-                yield from _at(lines, requirement, iter(found))
-            else:
-                index = next(
-                    (
-                        declared.index_of(one.text + "/")
-                        for one in entry.items("pip")
-                        if one.text.startswith("-") and declared.index_of(one.text + "/")
-                    ),
-                    "",
-                )
-                yield from _at(lines, requirement, declared.requirement(text, 0, "conda", index))
+        asked = [(node, requirements_format.single(node.text)) for node in entry.items("pip")]
+        index = requirements.indexed([line for _, line in asked])
+        for node, line in asked:
+            yield from _at(lines, node, requirements.read(line, "conda", index))
 
 
 def lock(lines: Lines, root: Node) -> Iterator[Use]:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from pathlib import PurePath
 
 from anywarp.catalogue.migration import by
 from anywarp.migrate.findings import Use
+from anywarp.migrate.formats.json_text import NotJson, Value, read
+from anywarp.migrate.formats.quoted import meant
 from anywarp.migrate.scan import metrics
 from anywarp.migrate.scan.lines import Lines, Piece, Seen, seen
 
 _HINT = re.compile(rb"DCGM_(?:FI|EXP)_|nvidia_(?:smi|gpu)_")
-_TEXT = re.compile(r'"(expr|query|definition|metric|rawQuery|legendFormat|target)"\s*:\s*"((?:[^"\\]|\\.)*)"')
-_TITLE = re.compile(r'"title"\s*:\s*"((?:[^"\\]|\\.)*)"')
+_FIELDS = ("expr", "query", "definition", "metric", "rawQuery", "target")
+_TEXT = re.compile(rf'"({"|".join(_FIELDS)})"\s*:\s*"((?:[^"\\]|\\.)*)"')
+_LOOSE = re.compile(r"'([^'\n]*)'|\|\|\|(.*?)\|\|\|", re.DOTALL)
 _SHOWN = re.compile(r"\{\{\s*(\w+)\s*\}\}")
-_NEAR = 1500
-"""Characters between a query and the legend that belongs to it, at most."""
-_ESCAPED = re.compile(r'\\(["\\/])')
+_WIDE = re.compile(rb"[\xc0-\xff][\x80-\xbf]+")
 
 
 def wants(path: PurePath, head: bytes) -> bool:
@@ -34,50 +38,68 @@ def scan(data: bytes, path: PurePath) -> Iterator[Use]:
     if path.suffix.lower() == ".csv":
         yield from lines.found_in(Piece(lines.text), metrics.listed(lines.text))
         return
-    titles = [(found.start(), found[1]) for found in _TITLE.finditer(lines.text)]
-    yield from lines.found_in(Piece(lines.text), _queries(lines.text, titles))
-    if path.suffix.lower() != ".json":
-        yield from lines.found_in(Piece(lines.text), _loose(lines.text))
+    if path.suffix.lower() == ".json":
+        text = lines.text.encode("utf-8", "replace")
+        with contextlib.suppress(NotJson):
+            found = _dashboard(text, read(text))
+            yield from lines.found_in(Piece(lines.text), _in_characters(text, found))
+            return
+    yield from lines.found_in(Piece(lines.text), _jsonnet(lines.text))
 
 
-def _queries(text: str, titles: list[tuple[int, str]]) -> Iterator[Seen]:
-    at, asked = -1, -_NEAR
-    for found in _TEXT.finditer(text):
-        if found[1] == "legendFormat" and found.start() - asked < _NEAR:
-            yield from _legend(found[2], found.start(2))
-        if "DCGM_" not in found[2] and "nvidia_" not in found[2]:
-            continue
-        asked = found.start()
-        while at + 1 < len(titles) and titles[at + 1][0] < found.start():
-            at += 1
-        panel = _panel(text, titles, at, found.start())
-        shown = _ESCAPED.sub(r" \1", found[2])  # as long as what is written, so that places stay
-        for one in metrics.expression(shown):
-            details = (*one.details, ("panel", panel), ("field", found[1])) if panel else one.details
-            yield Seen(one.subject, one.name, found.start(2) + one.offset, details)
+def _dashboard(text: bytes, root: Value) -> Iterator[Seen]:
+    """Yield what the queries of a dashboard ask for, each with the title of its panel; places are bytes."""
+    stack: list[tuple[Value, str]] = [(root, "")]
+    while stack:
+        here, panel = stack.pop()
+        title = here.get("title")
+        if title is not None and title.kind == "string":
+            panel = meant(title.text, "double")[0].decode("utf-8", "replace")
+        asked = [one for name in _FIELDS if (query := _string(here, name)) for one in _query(text, query, name, panel)]
+        yield from asked
+        legend = _string(here, "legendFormat")
+        if asked and legend is not None:
+            yield from _legend(legend)
+        stack.extend((value, panel) for _, value in reversed(here.pairs))
+        stack.extend((value, panel) for value in reversed(here.entries))
 
 
-def _legend(text: str, offset: int) -> Iterator[Seen]:
+def _string(here: Value, name: str) -> Value | None:
+    value = here.get(name)
+    return value if value is not None and value.kind == "string" else None
+
+
+def _query(text: bytes, query: Value, field: str, panel: str) -> Iterator[Seen]:
+    if not _HINT.search(query.text):
+        return
+    shown, places = meant(query.text, "double")
+    for one in metrics.expression(shown.decode("latin-1")):
+        details = (*one.details, ("panel", panel), ("field", field)) if panel else one.details
+        yield Seen(one.subject, one.name, query.start + places[one.offset], details)
+
+
+def _legend(legend: Value) -> Iterator[Seen]:
     """Yield labels of NVIDIA's that the legend of a query shows: `GPU {{gpu}}`."""
     known = by("metric_labels", "name")
-    for found in _SHOWN.finditer(text):
+    for found in _SHOWN.finditer(legend.text.decode("latin-1")):
         row = known.get(found[1])
         if row is not None and row["conversion"] != "keep":
-            yield seen("metric.label", found[1], offset + found.start(1), field="legendFormat")
+            yield seen("metric.label", found[1], legend.start + found.start(1), field="legendFormat")
 
 
-def _panel(text: str, titles: list[tuple[int, str]], at: int, place: int) -> str:
-    """Return the title of the panel around a query: the next one after its targets, as Grafana writes keys in alphabetical order."""
-    following = titles[at + 1] if at + 1 < len(titles) else None
-    if following is not None and following[0] - place < 3000:
-        return following[1]
-    return titles[at][1] if at >= 0 else ""
+def _in_characters(text: bytes, found: Iterator[Seen]) -> Iterator[Seen]:
+    """Yield what was seen at bytes of a text at its characters."""
+    wide = [] if text.isascii() else [one.span() for one in _WIDE.finditer(text)]
+    starts = [start for start, _ in wide]
+    more = list(itertools.accumulate((end - start - 1 for start, end in wide), initial=0))
+    for one in found:
+        yield Seen(one.subject, one.name, one.offset - more[bisect_left(starts, one.offset)], one.details)
 
 
-def _loose(text: str) -> Iterator[Seen]:
-    quoted = re.compile(r"'([^'\n]*)'|\|\|\|(.*?)\|\|\|", re.DOTALL)
-    for found in quoted.finditer(text):
-        group = 1 if found[1] is not None else 2
+def _jsonnet(text: str) -> Iterator[Seen]:
+    """Yield what quoted texts ask for in Jsonnet, and in JSON that is none."""
+    for found in itertools.chain(_TEXT.finditer(text), _LOOSE.finditer(text)):
+        group = 2 if found[1] is None or found.re is _TEXT else 1
         if metrics.HINT.search(found[group]):
             for one in metrics.expression(found[group]):
                 yield Seen(one.subject, one.name, found.start(group) + one.offset, one.details)

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from anywarp.catalogue.migration import rows
 from anywarp.catalogue.replacements import image, image_parts, kind, label, resource
 from anywarp.migrate.findings import Use
+from anywarp.migrate.formats.outline import Node
 from anywarp.migrate.scan import commands, metrics, places, shell
 from anywarp.migrate.scan.lines import WIDTH, Lines, Seen, filled
-from anywarp.migrate.scan.outline import Node
 from anywarp.migrate.scan.places import Place
 
 _NVIDIA_NAME = re.compile(r"(?:^|[./-])nvidia\.com/")

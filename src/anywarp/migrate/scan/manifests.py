@@ -11,9 +11,9 @@ from pathlib import PurePath
 
 from anywarp.catalogue.replacements import resource
 from anywarp.migrate.findings import Use
+from anywarp.migrate.formats.outline import Node, documents
 from anywarp.migrate.scan import ci, compose, conda, kubernetes, places, shell
 from anywarp.migrate.scan.lines import Lines, utf8
-from anywarp.migrate.scan.outline import Node, documents
 
 LARGEST = 32 << 20
 """Bytes of a file that are read; what is larger was written by a program and is read in the form it was made from."""

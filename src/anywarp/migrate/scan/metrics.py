@@ -6,26 +6,27 @@ A rule that asks for a metric nobody exports any more is silent, which is worse 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from anywarp.catalogue.migration import by
 from anywarp.migrate.findings import Use
+from anywarp.migrate.formats.outline import Node
+from anywarp.migrate.formats.promql import COMPARISONS, Name, NotRead, tree
+from anywarp.migrate.formats.promql import Node as Part
 from anywarp.migrate.scan.lines import Lines, Piece, Seen, seen
-from anywarp.migrate.scan.outline import Node
 
 HINT = re.compile(
     r"\bDCGM_(?:FI|EXP)_\w+|\bnvidia_(?:smi|gpu)_\w*(?:ratio|bytes|celsius|watts|percent|info|hertz|hz|duty_cycle|utilization\w*|memory_\w+|temperature\w*|power\w*|fan\w*|num_devices|processes?)\b"
 )
 """Names of metrics that NVIDIA's exporter, nvidia_gpu_exporter and older ones export."""
 
-_COMPARED = re.compile(r"(>=|<=|==|!=|>|<)\s*(?:bool\s+)?(-?\d+(?:\.\d+)?(?:e-?\d+)?)")
-_SELECTOR = re.compile(r"\{([^{}]*)\}")
-_MATCHER = re.compile(r"(\w+)\s*(?:=~|!~|!=|=)")
-_GROUPED = re.compile(r"\b(?:by|without|on|ignoring|group_left|group_right)\s*\(([^()]*)\)")
-_WORD = re.compile(r"\w+")
-_FUNCTION = re.compile(r"\b([a-z_]+)\s*(?:by\s*\([^)]*\)\s*)?\($")
+NVIDIAS = re.compile(r"\b(?:DCGM_(?:FI|EXP)_\w*|nvidia_(?:smi|gpu)_\w+)")
+"""Metrics of NVIDIA's exporters, as they are written where nothing but a metric can stand."""
 
 _LISTED = re.compile(r"^\s*DCGM_(?:FI|EXP)_\w+\s*,", re.MULTILINE)
+
+_TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 MOST = 2000
 """Metrics in one text that are told apart."""
@@ -43,34 +44,77 @@ def in_node(lines: Lines, node: Node) -> Iterator[Use]:
 
 
 def expression(text: str) -> Iterator[Seen]:
-    """Yield metrics, each where it stands, with the threshold it is compared to and the function around it, and NVIDIA's labels."""
-    names = list(HINT.finditer(text))[:MOST]
-    if not names:
+    """Yield metrics, each where it stands, with the threshold it is compared to and the function around it, and NVIDIA's labels.
+
+    Of a text that is no PromQL (prose, a template) only the names are told.
+    """
+    if not HINT.search(text):
         return
-    threshold = _COMPARED.search(text, names[0].end())
-    compared = f"{threshold[1]} {threshold[2]}" if threshold else ""
-    for found in names:
-        around = _FUNCTION.search(text, max(0, found.start() - 80), found.start())
-        yield seen("metric", found[0], found.start(), threshold=compared, function=around[1] if around else "")
-    if re.search(r"[\w)\]}]\s*[(\[{<>=+*/-]|^\w+$", text) and len(text) < 20_000:
-        yield from _labels(text)
+    try:
+        root = tree(text)
+    except NotRead:
+        for found in islice(HINT.finditer(text), MOST):
+            yield seen("metric", found[0], found.start())
+        return
+    parents = {id(child): node for node in root.walk() for child in node.children}
+    ours = [(node, name) for node in root.walk() for name in _names(node, node is root)][:MOST]
+    for node, name in ours:
+        around = parents.get(id(node))
+        while around is not None and around.kind in ("subquery", "paren"):
+            around = parents.get(id(around))
+        function = around.name.text.lower() if around and around.name and around.kind in ("call", "aggregate") else ""
+        threshold = _threshold(node, parents, text)
+        yield seen("metric", name.text, name.start, threshold=threshold, function=function)
+    yield from _labels([node for node, _ in ours], parents)
 
 
-def _labels(text: str) -> Iterator[Seen]:
-    known = by("metric_labels", "name")
-    done: set[str] = set()
-    spots = [
-        (match[1], part.start(1) + match.start(1))
-        for part in _SELECTOR.finditer(text)
-        for match in _MATCHER.finditer(part[1])
-    ] + [
-        (word[0], part.start(1) + word.start()) for part in _GROUPED.finditer(text) for word in _WORD.finditer(part[1])
+def _names(node: Part, alone: bool) -> list[Name]:
+    """Return the metrics of NVIDIA's that a selector names, by its name, a part of it (recordings) or a pattern.
+
+    A name with nothing around it may be that of anything, a job or an exporter: it must look like a metric.
+    """
+    if node.kind != "selector":
+        return []
+    places = [node.name] if node.name else []
+    places += [one.value for one in node.matchers if one.label.text == "__name__"]
+    pattern = HINT if alone and not node.matchers else NVIDIAS
+    return [
+        Name(found[0], place.start + found.start(), place.start + found.end())
+        for place in places
+        for found in pattern.finditer(place.text)
     ]
-    for name, offset in sorted(spots, key=lambda one: one[1]):
-        row = known.get(name)
-        if row is not None and row["conversion"] != "keep" and name not in done:
-            done.add(name)
-            yield seen("metric.label", name, offset)
+
+
+def _threshold(node: Part, parents: Mapping[int, Part], text: str) -> str:
+    """Return the nearest comparison with a number above a part, as `> 85`; "" where there is none."""
+    child, parent = node, parents.get(id(node))
+    while parent is not None:
+        if parent.kind == "binary" and parent.operator in COMPARISONS:
+            left, right = parent.children
+            other, sign = (
+                (right, parent.operator) if child is left else (left, _TURNED.get(parent.operator, parent.operator))
+            )
+            if other.constant():
+                return f"{sign} {text[other.start : other.end]}"
+        child, parent = parent, parents.get(id(parent))
+    return ""
+
+
+def _labels(ours: Sequence[Part], parents: Mapping[int, Part]) -> Iterator[Seen]:
+    """Yield labels of NVIDIA's that parts with its metrics name, each once, where it stands first."""
+    known = by("metric_labels", "name")
+    parts: dict[int, Part] = {}
+    for node in ours:
+        above: Part | None = node
+        while above is not None and id(above) not in parts:
+            parts[id(above)] = above
+            above = parents.get(id(above))
+    done: set[str] = set()
+    for one in sorted((one for part in parts.values() for one in part.label_names()), key=lambda one: one.start):
+        row = known.get(one.text)
+        if row is not None and row["conversion"] != "keep" and one.text not in done:
+            done.add(one.text)
+            yield seen("metric.label", one.text, one.start)
 
 
 def listed(text: str) -> Iterator[Seen]:

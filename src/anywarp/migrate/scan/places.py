@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from anywarp.migrate.findings import Use
+from anywarp.migrate.formats.outline import Node
 from anywarp.migrate.scan import commands, shell
 from anywarp.migrate.scan.lines import Lines, Piece, Seen
-from anywarp.migrate.scan.outline import Node
 
 ABOVE = 4
 """How many keys above a place are remembered."""

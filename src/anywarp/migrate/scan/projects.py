@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from anywarp.migrate.findings import Use
+from anywarp.migrate.formats import setup_cfg
+from anywarp.migrate.formats.lock_files import made_by
+from anywarp.migrate.formats.outline import documents
+from anywarp.migrate.formats.toml_text import Text, texts
 from anywarp.migrate.scan import declared
 from anywarp.migrate.scan.lines import Lines, Piece, Seen, seen
-from anywarp.migrate.scan.outline import documents
-from anywarp.migrate.toml_text import Text, texts
 
-_LOCKS = frozenset({"poetry.lock", "uv.lock", "pdm.lock", "pixi.lock"})
 _PROJECTS = frozenset({"pyproject.toml", "pipfile", "pixi.toml", "hatch.toml", "uv.toml"})
 _LISTS = re.compile(
     r"(?:^|\.)(?:dependencies|requires|extra-dependencies|constraint-dependencies|override-dependencies|dev-dependencies|build-constraint-dependencies)(?:$|\.)"
@@ -42,12 +43,8 @@ _QUOTED = re.compile(r"""(["'])([A-Za-z][\w.-]*(?:\[[\w,\- ]*\])?[ \t]*(?:(?:[<>
 def wants(path: PurePath, head: bytes) -> bool:
     """Tell whether a file describes a Python project or locks its packages, by its name."""
     name = path.name.lower()
-    return (
-        name in _LOCKS
-        or name in _PROJECTS
-        or name in ("setup.cfg", "setup.py", "pipfile.lock")
-        or re.fullmatch(r"pylock(?:\.[\w-]+)?\.toml", name) is not None
-    )
+    lock = bool(made_by(path)) and path.suffix in (".lock", ".toml")  # conda's is known by what it holds
+    return lock or name in _PROJECTS or name in ("setup.cfg", "setup.py")
 
 
 def scan(data: bytes, path: PurePath) -> Iterator[Use]:
@@ -62,7 +59,7 @@ def scan(data: bytes, path: PurePath) -> Iterator[Use]:
         yield from _pipfile_lock(lines)
     elif name == "pixi.lock":
         yield from lines.found_in(Piece(lines.text), _pixi_lock(lines.text))
-    elif name in _LOCKS or name.startswith("pylock"):
+    elif made_by(path):
         found = _lock(lines.text)
         if declared.of_others(path):
             found = (one for one in found if one.name not in declared.BUILDS)
@@ -180,21 +177,8 @@ def _pipfile_lock(lines: Lines) -> Iterator[Use]:
 
 
 def _setup_cfg(text: str) -> Iterator[Seen]:
-    section, key = "", ""
-    place = 0
-    for line in text.split("\n"):
-        stripped = line.strip()
-        if stripped.startswith("["):
-            section, key = stripped.strip("[]"), ""
-        elif stripped and stripped[0] not in "#;":
-            entry = re.match(r"([\w.-]+)[ \t]*=[ \t]*(.*)$", line)
-            if entry and not line[0].isspace():
-                key, value, offset = entry[1], entry[2], place + entry.start(2)
-            else:
-                value, offset = stripped, place + len(line) - len(line.lstrip())
-            if value and (section == "options.extras_require" or (section == "options" and key.endswith("_requires"))):
-                yield from declared.requirement(value, offset, "setup.cfg")
-        place += len(line) + 1
+    for one in setup_cfg.requirements(text):
+        yield from declared.requirement(one.text, one.start, "setup.cfg")
 
 
 def _setup_py(text: str) -> Iterator[Seen]:

@@ -5,93 +5,51 @@ The index decides which build of a package is meant: `torch` from an index for t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
 from anywarp.migrate.findings import Use
+from anywarp.migrate.formats import requirements
+from anywarp.migrate.formats.requirements import INDEXES, Line, Option
 from anywarp.migrate.scan import declared
 from anywarp.migrate.scan.lines import Lines, Piece, Seen, seen
 
-_NAME = re.compile(
-    r"(?i)(?:.*[-_.])?(?:requirements?|constraints?)(?:[-_.].*)?\.(?:txt|in|pip)$|reqs?(?:[-_.].*)?\.txt$"
-)
-_OPTION = re.compile(r"(-[a-zA-Z]|--[a-z-]+)(?:[ \t]*=[ \t]*|[ \t]+)?(\S*)")
-_LINE = re.compile(
-    rb"[ \t]*(?:-{1,2}[a-z-]+[ =]\S+|[A-Za-z0-9][\w.-]*(?:\[[\w, -]*\])?(?:[ \t]*,?[ \t]*[<>=!~]=?=?[ \t]*[\w.*+-]+)*[ \t]*(?:;.*|#.*|\\)?)[ \t]*\r?$"
-)
-_PINNED = re.compile(
-    rb"^[ \t]*[A-Za-z0-9][\w.-]*(?:\[[\w, -]*\])?[ \t]*[=~>]=[ \t]*\d|^--?(?:extra-index-url|index-url|r|f)[ =]"
-)
-_COMMENT = re.compile(r"(?:^|[ \t]+)#[^\n]*")
-
 
 def wants(path: PurePath, head: bytes) -> bool:
-    """Tell whether a file is a requirement file, by its name or its folder's."""
-    if _NAME.match(path.name):
-        return True
-    if path.suffix in (".txt", ".in", ".pip") and _looks_like_it(head):
-        return True
-    folder = path.parent.name.lower()
-    return path.suffix in (".txt", ".in") and folder in ("requirements", "reqs", "constraints")
-
-
-def _looks_like_it(head: bytes) -> bool:
-    """Tell whether a text of any name is a list of requirements: most of its first lines are, and one at least has a version."""
-    text = head[: head.rfind(b"\n")] if len(head) >= 4096 else head
-    told = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith((b"#", b"--hash"))][:40]
-    fitting = sum(1 for line in told if _LINE.match(line))
-    return bool(told) and fitting * 10 >= len(told) * 9 and any(_PINNED.search(line) for line in told)
+    """Tell whether a file is a requirement file, by its name, its folder's or its lines."""
+    return requirements.named(path, head)
 
 
 def scan(data: bytes, path: PurePath) -> Iterator[Use]:
     """Yield the packages and indexes that concern CUDA, and the files that belong to it."""
     lines = Lines(data)
     if "\0" not in lines.text[:4096]:
-        found = listed(lines.text, "requirements", declared.of_others(path))
+        every = list(requirements.lines(lines.text))
+        index = indexed(every) or declared.of_others(path)
+        found = (one for line in every for one in read(line, "requirements", index))
         yield from lines.found_in(Piece(lines.text), iter(declared.with_torch(found)))
 
 
-def listed(text: str, where: str, build: str = "") -> Iterator[Seen]:
-    """Yield what a list of requirements says, one per line as pip reads them; `build` is what their index is taken to hold."""
-    index = _index(text) or build
-    place = 0
-    while place < len(text):
-        end = text.find("\n", place)
-        end = len(text) if end < 0 else end
-        while text[end - 1 : end] == "\\" and end < len(text):
-            following = text.find("\n", end + 1)
-            end = len(text) if following < 0 else following
-        line = text[place:end]
-        stripped = line.lstrip()
-        if stripped and stripped[0] != "#":
-            yield from _line(stripped, place + len(line) - len(stripped), where, index)
-        place = end + 1
-
-
-def _index(text: str) -> str:
-    """Return which build the file's indexes hold: of several, the one for CUDA."""
-    builds = [
-        declared.index_of(found[1] + "/")
-        for found in re.finditer(r"^[ \t]*(?:-i|--(?:extra-)?index-url|-f|--find-links)[ \t=]+(\S+)", text, re.M)
-    ]
-    builds = [build for build in builds if build]
+def indexed(lines: list[Line]) -> str:
+    """Return which build the indexes hold that lines name: of several, the one for CUDA."""
+    options = (option for line in lines for option in line.options if option.name in INDEXES)
+    builds = [build for option in options if (build := declared.index_of(option.value + "/"))]
     return next((build for build in builds if build.startswith("cu")), builds[0] if builds else "")
 
 
-def _line(line: str, offset: int, where: str, index: str) -> Iterator[Seen]:
-    text = _COMMENT.sub("", line.split("\\\n")[0]) if "#" in line or "\\\n" in line else line
-    if not text.startswith("-"):
-        text = re.split(r"[ \t]+--(?:hash|config-settings|global-option|no-build)", text)[0]
-        yield from declared.requirement(text, offset, where, index)
-        return
-    found = _OPTION.match(text)
-    if found is None:
-        return
-    option, value, place = found[1], found[2], offset + found.start(2)
-    if option in ("-i", "--index-url", "--extra-index-url", "-f", "--find-links"):
-        yield from declared.index(value, place, where)
-    elif option in ("-r", "--requirement", "-c", "--constraint"):
-        yield seen("deploy.include", value, place)
-    elif option in ("-e", "--editable"):
-        yield from declared.link(value, place, where)
+def read(line: Line, where: str, index: str) -> Iterator[Seen]:
+    """Yield what a line says; `index` is what the packages' index is taken to hold."""
+    if line.request:
+        yield from declared.requirement(line.request, line.span[0], where, index)
+    else:
+        for option in line.options:
+            yield from _option(option, where)
+
+
+def _option(option: Option, where: str) -> Iterator[Seen]:
+    if option.name in INDEXES:
+        yield from declared.index(option.value, option.start, where)
+    elif option.name in ("--requirement", "--constraint"):
+        yield seen("deploy.include", option.value, option.start)
+    elif option.name == "--editable":
+        yield from declared.link(option.value, option.start, where)

@@ -14,6 +14,8 @@ from pathlib import PurePath
 
 from anywarp.catalogue.replacements import resource, variable
 from anywarp.migrate.findings import Use
+from anywarp.migrate.formats import env_file, shell_words
+from anywarp.migrate.formats.shell_words import Word, is_read, split_words, word_end
 from anywarp.migrate.scan import commands
 from anywarp.migrate.scan.lines import Lines, Piece, Seen, line_starts, seen, utf8
 
@@ -22,15 +24,6 @@ HINTS = re.compile(
 )
 """What a file must hold somewhere to be read at all."""
 
-_INTERPRETER = re.compile(rb"#!.*\b(?:ba|z|k|da|a)?sh\b")
-_TOKEN = re.compile(
-    r"""(?P<blank>(?:[ \t]|\\\n)+)|(?P<end>&&|\|\||[;\n|&](?!>))|(?P<comment>\#[^\n]*)|(?P<open>\$\(|[(){}`]|\bthen\b|\bdo\b|\belse\b)"""
-    r"""|(?P<word>(?:[^\s\\"'`;|&()#{}$]|(?<=[^\s])\#|\\.|"(?:[^"\\$]|\\.|\$\((?:[^()"]|"[^"]*"|\([^()]*\)){0,400}\)|\$)*"|'[^']*'|\$\{\{[^\n]{0,500}?\}\}|\$\{(?:[^{}\n]|\{[^{}\n]{0,200}\}){0,400}\}|\$(?!\()|\{[^}\s]{0,300}\}|[{}](?=[^\s;)])|(?<=>)&|["'])+)"""
-    r"""|(?P<other>.)""",
-    re.DOTALL,
-)  # fmt: skip
-_HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1")
-_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 PATH = re.compile(
     r"/usr/(?:local/(?:cuda(?:-[\d.]+)?|nvidia)|lib/(?:x86_64|aarch64)-linux-gnu/libcuda\.so[.\d]*)(?![\w-])|/proc/driver/nvidia[/\w]*"
 )
@@ -42,24 +35,10 @@ _READ = re.compile(r"\$\{?(CUDA_[A-Z0-9_]+|NVIDIA_[A-Z0-9_]+|TORCH_CUDA_ARCH_LIS
 MOST_DEPTH = 3
 """Scripts inside scripts (`bash -c`) that are looked into."""
 
-MOST_WORDS = 4000
-"""Words of one command that are looked at."""
-
-Word = tuple[str, int]
-
 
 def wants(path: PurePath, head: bytes) -> bool:
     """Tell whether a file is a shell script, by its name or its first line."""
-    name = path.name.lower()
-    if name.endswith((".sh", ".bash", ".zsh", ".ksh", ".bats", ".env", ".envrc")) or name in (
-        ".bashrc",
-        ".profile",
-        ".env",
-    ):
-        return True
-    if name.endswith((".prolog", ".epilog")) or re.fullmatch(r"(?:task)?(?:prolog|epilog)(?:[._-]\w+)*", name):
-        return b"\0" not in head  # Slurm runs them by what its configuration says, wherever they lie
-    return not path.suffix and head.startswith(b"#!") and _INTERPRETER.match(head.split(b"\n", 1)[0]) is not None
+    return shell_words.named(path, head)
 
 
 def scan(data: bytes, path: PurePath) -> Iterator[Use]:
@@ -68,6 +47,9 @@ def scan(data: bytes, path: PurePath) -> Iterator[Use]:
     if not HINTS.search(data):
         return
     lines = Lines(data)
+    if env_file.named(path):
+        yield from lines.found_in(Piece(lines.text), _variables(lines.text))
+        return
     told: set[int] = set()
     for use in lines.found_in(Piece(lines.text), script(lines.text)):
         if use.subject.startswith("k8s."):
@@ -76,13 +58,21 @@ def scan(data: bytes, path: PurePath) -> Iterator[Use]:
     yield from lines.found_in(Piece(lines.text), named(lines.text, told))
 
 
+def _variables(text: str) -> Iterator[Seen]:
+    """Yield what a file of variables says."""
+    for one in env_file.variables(text):
+        yield from commands.set_variable(one.name, one.value, one.start)
+        yield from commands.value_use(one.value, one.start)
+    yield from paths(text)
+
+
 def script(text: str, expand: Callable[[str], str] | None = None, depth: int = 0) -> Iterator[Seen]:
     """Yield what shell text does that concerns CUDA, in the order of the text; `expand` puts in the values of known variables."""
-    for words in split(text):
+    for words in split_words(text):
         if expand is not None:
             words = [(expand(word) if "$" in word else word, offset) for word, offset in words]
         for one in commands.seen_in(words):
-            if one.subject == "command.nvidia-smi" and _is_read(text, words):
+            if one.subject == "command.nvidia-smi" and is_read(text, words[0][1], word_end(text, words[-1][1])):
                 one = Seen(one.subject, one.name, one.offset, (*one.details, ("read", "yes")))
             yield one
         if depth < MOST_DEPTH:
@@ -98,12 +88,13 @@ def script(text: str, expand: Callable[[str], str] | None = None, depth: int = 0
         yield from paths(text)
 
 
-def _is_read(text: str, words: list[Word]) -> bool:
-    """Tell whether a program reads what a command prints: it goes into a pipe, or stands where its output is wanted."""
-    before = text[max(0, words[0][1] - 200) : words[0][1]].rstrip()
-    end = word_end(text, words[-1][1])
-    after = text[end : end + 200].lstrip(" \t\\\n")
-    return before.endswith(("$(", "`", "<(")) or (after.startswith("|") and not after.startswith("||"))
+def command(text: str, words: list[Word]) -> Iterator[Seen]:
+    """Yield what one command does that is given by its words and read by no shell; the script that it may hand to one stands in `text`."""
+    yield from commands.seen_in(words)
+    if inner := commands.inner_script(words):
+        for one in script(inner[0], depth=1):
+            yield Seen(one.subject, one.name, inner[1] + one.offset, one.details)
+    yield from paths(text)
 
 
 def _substituted(text: str, words: list[Word], expand: Callable[[str], str] | None, depth: int) -> Iterator[Seen]:
@@ -144,66 +135,3 @@ def paths(text: str) -> Iterator[Seen]:
             yield seen("path.cuda", found[0], found.start(), use=use)
         elif variable(found[1]) is not None:
             yield seen("env", found[1], found.start(), use="read")
-
-
-def split(text: str) -> Iterator[list[Word]]:
-    """Yield the simple commands of shell text, each as its words with their offsets, quotes removed."""
-    words: list[Word] = []
-    place, skip_to = 0, ""
-    unended: set[str] = set()  # marks of here-documents that never end: looked for once
-    while place < len(text):
-        found = _TOKEN.match(text, place)
-        if found is None:
-            place += 1
-            continue
-        place = found.end()
-        kind = found.lastgroup
-        if kind == "word":
-            here = _HEREDOC.search(found[0]) or (
-                _HEREDOC.match(text, found.start()) if found[0].startswith("<<") else None
-            )
-            if here:
-                skip_to = here[2]
-            elif len(words) < MOST_WORDS:
-                words.append((unquoted(found[0]), found.start()))
-        elif kind in ("end", "open"):
-            if words:
-                yield words
-            words = []
-            if skip_to and found[0] == "\n":
-                after = place if skip_to in unended else _after_heredoc(text, place, skip_to)
-                if after == place:
-                    unended.add(skip_to)
-                place, skip_to = after, ""
-    if words:
-        yield words
-
-
-def _after_heredoc(text: str, place: int, mark: str) -> int:
-    end = re.compile(rf"^[ \t]*{re.escape(mark)}[ \t]*$", re.MULTILINE).search(text, place)
-    return end.end() if end else place
-
-
-def word_end(text: str, start: int) -> int:
-    """Return where the word that begins at an offset ends, quotes included."""
-    found = _TOKEN.match(text, start)
-    return found.end() if found else start
-
-
-def unquoted(word: str) -> str:
-    """Return a word without its quotes and with continued lines joined."""
-    if "\\\n" in word:
-        word = word.replace("\\\n", "")
-    if '"' in word or "'" in word:
-        word = re.sub(
-            r'"([^"\\]*(?:\\.[^"\\]*)*)"|\'([^\']*)\'',
-            lambda found: found[1] if found[1] is not None else found[2],
-            word,
-        )
-    return word
-
-
-def assignment(word: str) -> tuple[str, str] | None:
-    """Split `NAME=value`; None where a word is no assignment."""
-    found = _ASSIGNMENT.fullmatch(word)
-    return (found[1], found[2]) if found else None

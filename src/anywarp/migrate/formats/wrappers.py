@@ -83,3 +83,11 @@ def takes(starter: str, option: str) -> int:
         return 2 if option in _TWO else int(option in taking)
     bundle = re.fullmatch(r"-[A-Za-z0-9]{2,}", option) is not None and "-" + option[1] not in taking
     return int(option in taking or (bundle and "-" + option[-1] in taking))
+
+
+def command_of(starter: str, words: Sequence[tuple[str, int]], at: int) -> int:
+    """Return which word begins the command behind the options of one that starts another and stands at a place."""
+    place = at + 1
+    while place < len(words) and words[place][0].startswith("-"):
+        place += 1 + takes(starter, words[place][0])
+    return min(place, len(words))

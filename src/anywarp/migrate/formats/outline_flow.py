@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from anywarp.migrate.scan.outline_node import Node
+from anywarp.migrate.formats.outline_node import Node
 
 MOST_DEPTH = 64  # of flow collections inside each other; Kubernetes' own decoder stops far earlier in practice
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 
-from anywarp.migrate.scan.outline_flow import MOST_DEPTH, closing, read_flow, unquoted
-from anywarp.migrate.scan.outline_node import Node
+from anywarp.migrate.formats.outline_flow import MOST_DEPTH, closing, read_flow, unquoted
+from anywarp.migrate.formats.outline_node import Node
 
 __all__ = ["MOST_DEPTH", "Node", "documents"]
 

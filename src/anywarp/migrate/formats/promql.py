@@ -82,6 +82,24 @@ class Node:
             yield node
             stack.extend(reversed(node.children))
 
+    def label_texts(self) -> list[Name]:
+        """Return the labels that a call names in texts, without their quotes: label_replace and label_join make the first of the others."""
+        name = self.name.text.lower() if self.kind == "call" and self.name else ""
+        if name not in ("label_replace", "label_join"):
+            return []
+        places = (1, 3) if name == "label_replace" else (1, *range(3, len(self.children)))
+        texts = [
+            self.children[at].name for at in places if at < len(self.children) and self.children[at].kind == "literal"
+        ]
+        return [Name(one.text[1:-1], one.start + 1, one.end - 1) for one in texts if one and one.text[0] in "\"'`"]
+
+    def label_names(self) -> list[Name]:
+        """Return the labels that this part names by itself: in braces, in what it groups or matches by, as Grafana's label_values asks for."""
+        found = [one.label for one in self.matchers] + self.labels + self.kept
+        if self.kind == "call" and self.name and self.name.text.lower() == "label_values":
+            found += [one.name for one in self.children[1:2] if one.kind == "selector" and one.name]
+        return found + self.label_texts()
+
     def constant(self) -> bool:
         """Tell whether nothing is selected here: a number, perhaps calculated."""
         return all(node.kind not in ("selector", "variable") for node in self.walk())
