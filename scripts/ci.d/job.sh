@@ -70,5 +70,5 @@ emulator_tests() {
   ANYWARP_HIP_INCLUDE=$(hip_headers)
   toolkit=$(scripts/nvidia_toolkit)
   export TINYGRAD ANYWARP_HIP_INCLUDE PATH=$toolkit/bin:$PATH
-  .venv/bin/python -m pytest --job emulator --job hip-compiler --job nvcc -m "$markers" "$@"
+  .venv/bin/python -m pytest --job emulator --job hip-compiler --job nvcc -m "$markers" --ignore tests/frameworks "$@"
 }
