@@ -1,4 +1,7 @@
-"""What all tests share: what this machine has decides which marked tests run, and no test touches the user's own cache."""
+"""What all tests share: what this machine has decides which marked tests run, and no test touches the user's own cache.
+
+`skips.py` holds that every skip has a job that runs the test.
+"""
 
 import importlib.util
 import os
@@ -10,6 +13,7 @@ import pytest
 from anywarp import settings
 from anywarp.diagnostics import AnywarpError
 
+pytest_plugins = ("skips",)
 FAKES = Path(__file__).resolve().parent / "fakes"
 
 
@@ -30,6 +34,7 @@ PRESENT = {
     "native": lambda: (settings.LIBRARY_DIR.get() / "libcuda.so.1").exists(),
     "numba": lambda: importlib.util.find_spec("numba_cuda") is not None,
     "nvcc": lambda: shutil.which("nvcc") is not None,
+    "promtool": lambda: shutil.which("promtool") is not None,
     "tinygrad": lambda: importlib.util.find_spec("tinygrad") is not None,
     "torch": lambda: importlib.util.find_spec("torch") is not None,
 }

@@ -1,5 +1,6 @@
 """Our headers of CUDA's interface: they stand alone in C and C++, and say what NVIDIA's say where those are present."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -18,7 +19,15 @@ needs_compiler = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs g
 
 
 def nvidia() -> dict[int, Path]:
-    """The include directory of an installed toolkit, by major version."""
+    """The include directories of NVIDIA's toolkits, by major version: of nvcc's, and those that NVIDIA_INCLUDE names."""
+    named = [Path(each) for each in os.environ.get("NVIDIA_INCLUDE", "").split(":") if each]
+    versions = [
+        re.search(r"#define CUDART_VERSION +(\d+)", (each / "cuda_runtime_api.h").read_text()) for each in named
+    ]
+    return {int(version[1]) // 1000: each for version, each in zip(versions, named, strict=True) if version} | of_nvcc()
+
+
+def of_nvcc() -> dict[int, Path]:
     nvcc = shutil.which("nvcc")
     if nvcc is None:
         return {}

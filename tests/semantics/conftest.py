@@ -50,4 +50,4 @@ def pytest_collection_modifyitems(config, items):
             if fnmatch.fnmatchcase(
                 item.nodeid.replace("[", "(").replace("]", ")"), pattern.replace("[", "(").replace("]", ")")
             ):
-                item.add_marker(pytest.mark.skip(reason=reason))
+                item.add_marker(pytest.mark.skip(reason=f"emulator/exclusions.tsv: {reason}"))
