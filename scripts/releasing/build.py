@@ -50,34 +50,33 @@ def environment(tools: Tools, scratch: Path, epoch: int, more: Mapping[str, str]
     }  # fmt: skip
 
 
-def wheel(tools: Tools, tree: Path, scratch: Path, variables: Mapping[str, str], out: Path) -> Path:
-    """Build the wheel of `tree` with its objects in `scratch`; returns the path of the wheel in `out`, tagged manylinux.
+def wheel(tools: Tools, tree: Path, variables: Mapping[str, str], out: Path, host: bool = False) -> Path:
+    """Build the wheel of `tree` in `tree`/build; returns its path in `out`, tagged manylinux by auditwheel.
 
-    BuildError when the compiler or auditwheel says no: auditwheel refuses to tag what needs newer symbols than the tag allows.
+    With `host` the machine's own compiler is used, and the tag is the oldest system that the result happens to work on.
+    BuildError when the compiler or auditwheel says no: a tag is refused to what needs newer symbols than it allows.
     """
-    scratch.mkdir(parents=True, exist_ok=True)
-    raw = scratch / "wheel"
-    defined = {
-        "CMAKE_TOOLCHAIN_FILE": str(tree / "scripts/releasing/zig.cmake"),
-        "ANYWARP_TOOLS": str(tools.commands),
-        "ANYWARP_MACHINE": tools.machine,
-        "CMAKE_CXX_FLAGS": f"-ffile-prefix-map={tree}=. -ffile-prefix-map={scratch}=build",
-    }
-    settings = [f"build-dir={scratch / 'objects'}", "install.strip=false"]  # zig.cmake has the linker strip
-    settings += [f"cmake.define.{name}={value}" for name, value in defined.items()]
-    call([*_build(tools, tree, raw), "--wheel", *(f"-C{each}" for each in settings)], variables)
-    made = only(raw, "*.whl")
-    out.mkdir(parents=True, exist_ok=True)
-    call(
-        [str(tools.bin / "auditwheel"), "repair", "--plat", tools.platform, "--only-plat", "-w", str(out), str(made)],
-        variables,
-    )
-    return only(out, f"*{tools.platform}.whl")
+    raw = out / "raw"
+    words = [*_build(tools, tree, raw), "--wheel"]
+    if not host:
+        defined = {
+            "CMAKE_TOOLCHAIN_FILE": str(tree / "scripts/releasing/zig.cmake"),
+            "ANYWARP_TOOLS": str(tools.commands),
+            "ANYWARP_MACHINE": tools.machine,
+            "CMAKE_CXX_FLAGS": f"-ffile-prefix-map={tree}=.",
+        }
+        # The linker strips (zig.cmake): the machine's own strip may know no other processor.
+        words += ["-Cinstall.strip=false", *(f"-Ccmake.define.{name}={value}" for name, value in defined.items())]
+    call(words, variables, out / "build.log")
+    platform = "auto" if host else tools.platform
+    repair = [str(tools.bin / "auditwheel"), "repair", "--plat", platform, "--only-plat", "-w", str(out)]
+    call([*repair, str(only(raw, "*.whl"))], variables, out / "build.log")
+    return only(out, "*-manylinux*.whl")
 
 
 def sdist(tools: Tools, tree: Path, variables: Mapping[str, str], out: Path) -> Path:
     """Build the sdist of `tree`; returns its path in `out`."""
-    call([*_build(tools, tree, out), "--sdist"], variables)
+    call([*_build(tools, tree, out), "--sdist"], variables, out / "build.log")
     return only(out, "*.tar.gz")
 
 
@@ -93,11 +92,14 @@ def _build(tools: Tools, tree: Path, out: Path) -> list[str]:
     return [str(tools.bin / "python"), "-m", "build", "--no-isolation", "--outdir", str(out), str(tree)]
 
 
-def call(command: list[str], variables: Mapping[str, str]) -> None:
-    """Run a step; BuildError with the last lines of what it said when it fails."""
-    done = subprocess.run(command, env=dict(variables), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+def call(command: list[str], variables: Mapping[str, str], log: Path) -> None:
+    """Run a step; what it says goes to the end of `log`. BuildError with the last lines when it fails."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("a") as file:
+        done = subprocess.run(command, env=dict(variables), stdout=file, stderr=subprocess.STDOUT)
     if done.returncode:
-        raise BuildError(f"{' '.join(command[:6])} ... failed:\n" + "\n".join(done.stdout.splitlines()[-40:]))
+        last = log.read_text(errors="replace").splitlines()[-40:]
+        raise BuildError(f"{' '.join(command[:6])} ... failed (all of it is in {log}):\n" + "\n".join(last))
 
 
 def only(folder: Path, pattern: str) -> Path:
