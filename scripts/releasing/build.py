@@ -40,7 +40,7 @@ def environment(tools: Tools, scratch: Path, epoch: int, more: Mapping[str, str]
         **kept,
         "PATH": f"{tools.bin}:/usr/bin:/bin",
         "HOME": str(scratch),
-        "LC_ALL": "C.UTF-8",
+        "LANG": "C.UTF-8",
         "SOURCE_DATE_EPOCH": str(epoch),
         "PYTHONDONTWRITEBYTECODE": "1",
         "ZIG_GLOBAL_CACHE_DIR": str(tools.environment.parent / "zig"), # glibc's stubs and libc++, made from zig's own sources
