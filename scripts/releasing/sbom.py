@@ -17,7 +17,7 @@ from pathlib import Path
 from cyclonedx.factory.license import LicenseFactory
 from cyclonedx.model import HashAlgorithm, HashType, Property
 from cyclonedx.model.bom import Bom
-from cyclonedx.model.component import Component, ComponentType
+from cyclonedx.model.component import Component, ComponentScope, ComponentType
 from cyclonedx.output import make_outputter
 from cyclonedx.schema import OutputFormat, SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
@@ -33,10 +33,10 @@ LINKED = (
 """What zig links into every library, with its licence; each has the version of ziglang."""
 
 
-def of_wheel(wheel: Path, digest: str, epoch: int) -> str:
+def of_wheel(wheel: Path, digest: str, epoch: int, linked: bool) -> str:
     """Return the bill of a wheel whose SHA-256 is `digest`; ValueError when it would not be valid by CycloneDX's schema.
 
-    Requirements have no version, since pip chooses it: the property says which are allowed, and under which condition.
+    `linked`: zig linked it, and what it brings is in there. Requirements have no version, since pip chooses it: the property says which are allowed, and under which condition.
     """
     with zipfile.ZipFile(wheel) as files:
         name = next(each for each in files.namelist() if each.endswith(".dist-info/METADATA"))
@@ -67,7 +67,7 @@ def of_wheel(wheel: Path, digest: str, epoch: int) -> str:
             licenses=[licenses.make_from_string(terms)],
             properties=[Property(name="anywarp:linked", value="statically, from the package ziglang")],
         )
-        for each, terms in LINKED
+        for each, terms in (LINKED if linked else ())
     ]
     bom.components.update([*needed, *brought])
     bom.register_dependency(main, [*needed, *brought])
@@ -83,6 +83,7 @@ def _requirement(needed: Requirement) -> Component:
     return Component(
         name=needed.name,
         type=ComponentType.LIBRARY,
+        scope=ComponentScope.OPTIONAL if "extra ==" in condition else ComponentScope.REQUIRED,
         bom_ref=f"{needed.name}; {condition}" if condition else needed.name,
         purl=PackageURL("pypi", name=needed.name),
         properties=[
