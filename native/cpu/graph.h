@@ -115,7 +115,7 @@ unsigned next_graph_id();
 std::vector<GraphNode*> in_order(const Graph& graph);
 
 // From the parameters of nodes to work, as the graph and the executable graph both need it.
-Work kernel_work(const CUDA_KERNEL_NODE_PARAMS& params, bool has_kernel);
+Work kernel_work(const CUDA_KERNEL_NODE_PARAMS& params);
 Work copy_work(const CUDA_MEMCPY3D* params);
 Work set_work(const CUDA_MEMSET_NODE_PARAMS* params);
 Work host_work(const CUDA_HOST_NODE_PARAMS* params);

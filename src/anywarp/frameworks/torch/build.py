@@ -28,7 +28,7 @@ FLAGS = (
 
 PRECOMPILED = "precompiled.h"
 
-HEADERS = ("cuda/cuda_api.h", "cuda/cuda_values.h")
+HEADERS = ("cuda/cuda_api.h", "cuda/cuda_types.h")
 """What the sources use of `native` beside their own folder."""
 
 
