@@ -58,15 +58,33 @@ def ready(folder: Path, machine: str) -> Tools:
     return tools
 
 
+LINK = """#!/bin/sh
+# Started before each command that links. zig takes no linker script as an input, only one with -T: all are made one.
+script=
+for each; do
+  shift
+  case $each in
+    *.ld) script=${script:-$(mktemp)}; cat "$each" >>"$script" ;;
+    *) set -- "$@" "$each" ;;
+  esac
+done
+[ -n "$script" ] || exec "$@"
+"$@" "-Wl,-T,$script"
+status=$?
+rm "$script"
+exit $status
+"""
+
+
 def _write_commands(tools: Tools) -> None:
     """Write each command as a file of its own: CMake and ccache want compilers without arguments."""
     zig = next(tools.environment.glob("lib/python3*/site-packages/ziglang/zig"))
     target = f"-target {tools.machine}-linux-gnu.{GLIBC}"
     words = {"clang": f"cc {target}", "clang++": f"c++ {target}", "ar": "ar", "ranlib": "ranlib"}
     tools.commands.mkdir(parents=True, exist_ok=True)
-    for name, command in words.items():
+    texts = {name: f'#!/bin/sh\nexec "{zig}" {command} "$@"\n' for name, command in words.items()}
+    for name, text in {**texts, "link": LINK}.items():
         path = tools.commands / name
-        text = f'#!/bin/sh\nexec "{zig}" {command} "$@"\n'
         if not path.exists() or path.read_text() != text:  # its time is part of ccache's key
             path.write_text(text)
             path.chmod(0o755)
