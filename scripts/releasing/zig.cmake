@@ -16,3 +16,5 @@ foreach(kind SHARED MODULE EXE)
   set(CMAKE_${kind}_LINKER_FLAGS_INIT "-Wl,-s")
 endforeach()
 set_property(GLOBAL PROPERTY RULE_LAUNCH_LINK ${ANYWARP_TOOLS}/link)
+# A path that is exchanged when a library is installed leaves its length behind.
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
