@@ -70,7 +70,7 @@ def wheel(tools: Tools, tree: Path, variables: Mapping[str, str], out: Path, hos
     call(words, variables, out / "build.log")
     platform = "auto" if host else tools.platform
     repair = [str(tools.bin / "auditwheel"), "repair", "--plat", platform, "--only-plat", "-w", str(out)]
-    call([*repair, str(only(raw, "*.whl"))], variables, out / "build.log")
+    call([*repair, str(only(raw, "*.whl"))], variables, out / "build.log", umask=0o022)  # it archives modes of folders
     return only(out, "*-manylinux*.whl")
 
 
@@ -92,11 +92,11 @@ def _build(tools: Tools, tree: Path, out: Path) -> list[str]:
     return [str(tools.bin / "python"), "-m", "build", "--no-isolation", "--outdir", str(out), str(tree)]
 
 
-def call(command: list[str], variables: Mapping[str, str], log: Path) -> None:
-    """Run a step; what it says goes to the end of `log`. BuildError with the last lines when it fails."""
+def call(command: list[str], variables: Mapping[str, str], log: Path, umask: int = -1) -> None:
+    """Run a step, with a umask of its own unless that is -1; what it says goes to the end of `log`. BuildError with the last lines when it fails."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a") as file:
-        done = subprocess.run(command, env=dict(variables), stdout=file, stderr=subprocess.STDOUT)
+        done = subprocess.run(command, env=dict(variables), stdout=file, stderr=subprocess.STDOUT, umask=umask)
     if done.returncode:
         last = log.read_text(errors="replace").splitlines()[-40:]
         raise BuildError(f"{' '.join(command[:6])} ... failed (all of it is in {log}):\n" + "\n".join(last))
