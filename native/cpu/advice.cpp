@@ -2,7 +2,7 @@
 // memory, so nothing moves; what was asked for is kept for those who query it.
 #include "cpu/advice.h"
 
-#include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -44,7 +44,7 @@ CUmemLocation checked(CUmemLocation l) {
   if (l.type == CU_MEM_LOCATION_TYPE_HOST) l.id = 0;
   if (l.type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT) {
     unsigned cpu = 0, node = 0;
-    getcpu(&cpu, &node);
+    syscall(SYS_getcpu, &cpu, &node, nullptr);  // glibc has a function for it since 2.29 only
     return {CU_MEM_LOCATION_TYPE_HOST_NUMA, static_cast<int>(node)};
   }
   return l;

@@ -58,6 +58,25 @@ void* allocate_small(uint64_t bytes) {
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
+// Memory below 2^31. Only Linux for x86-64 has a flag for that; elsewhere free places are tried in
+// turn.
+void* map_low(uint64_t bytes) {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+#ifdef MAP_32BIT
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags | MAP_32BIT, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+#else
+  constexpr uint64_t kFirst = 1 << 28, kStep = 1 << 24, kEnd = 1ull << 31;
+  for (uint64_t place = kFirst; place + bytes <= kEnd; place += kStep) {
+    void* memory = mmap(reinterpret_cast<void*>(place), bytes, PROT_READ | PROT_WRITE,
+                        flags | MAP_FIXED_NOREPLACE, -1, 0);
+    if (memory == reinterpret_cast<void*>(place)) return memory;
+    if (memory != MAP_FAILED) munmap(memory, bytes);  // a kernel before 4.17 takes it as a wish
+  }
+  return nullptr;
+#endif
+}
+
 // Address space that begins at a multiple of `align`, with no access to it yet.
 void* reserve(uint64_t bytes, uint64_t align) {
   uint64_t extra = align - page_size();
@@ -93,9 +112,8 @@ void* processor::allocate_narrow(uint64_t bytes) {
   if (bytes > INT32_MAX) return nullptr;
   uint64_t whole = round_up(bytes ? bytes : 1, page_size());
   uint64_t guard = bytes < kLargeAllocation ? 0 : page_size();
-  void* memory = mmap(nullptr, whole + guard, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
+  void* memory = map_low(whole + guard);
+  if (!memory) return nullptr;
   if (guard) mprotect(static_cast<char*>(memory) + whole, guard, PROT_NONE);
   return memory;
 }

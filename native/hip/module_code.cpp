@@ -81,7 +81,7 @@ ModuleData::~ModuleData() {
   if (base) release_bytes(base, bytes, device);
 }
 
-HipKernel::~HipKernel() {
+Versions::~Versions() {
   if (module) (void)hip.hipModuleUnload(module);
 }
 

@@ -289,6 +289,7 @@ def _listens(path: Path) -> bool:
 def _detach() -> int:
     """Go on in a child that no shell knows; return the descriptor by which the process that was called learns that all is well."""
     told, tell = os.pipe()
+    os.chdir("/")  # not where the program stands, which may be a mount that is to go
     if os.fork():
         os.close(tell)
         os._exit(0 if os.read(told, 1) else 2)

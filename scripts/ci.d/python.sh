@@ -1,0 +1,13 @@
+# What the jobs python-3.X share; a job says which: the tests that are not slow, on that Python, with the native libraries of build/.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+version=${0##*-} place=$PWD/build/ci/python-${0##*-}
+interpreter=$(command -v "python$version") || { echo "there is no python$version on this machine" >&2; exit 1; }
+"$interpreter" -c '' || exit 1 # a shim without a Python behind it
+scripts/build
+[ -x "$place/bin/python" ] || "$interpreter" -m venv "$place"
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTEST_ADDOPTS="--hypothesis-profile=ci ${PYTEST_ADDOPTS:-}"
+"$place/bin/python" -m pip install --quiet "scikit-build-core[wheels]>=0.10"
+# The libraries know no Python: they are built once, for all.
+"$place/bin/python" -m pip install --quiet --no-build-isolation -Cwheel.cmake=false -Cbuild-dir="$place/objects" --editable ".[dev]"
+exec "$place/bin/python" -m pytest -m "not slow and not long" "$@"

@@ -1,0 +1,145 @@
+"""From a tree of sources to a wheel and an sdist whose bytes depend on the sources and the tools alone."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from releasing.toolchain import Tools
+
+KEPT = ("CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_LAUNCHER", "CMAKE_BUILD_PARALLEL_LEVEL")
+"""Of this process's environment, beside CCACHE_*: what makes a build quicker and its bytes no different."""
+
+
+class BuildError(Exception):
+    """Raised with words for the user when a build, or a check of what it made, fails."""
+
+
+def export(repository: Path, commit: str, tree: Path) -> None:
+    """Write the files of a commit to `tree`, which must not exist: what is not committed is in no release."""
+    tree.mkdir(parents=True)
+    archive = subprocess.Popen(["git", "-C", str(repository), "archive", commit], stdout=subprocess.PIPE)
+    assert archive.stdout is not None
+    with tarfile.open(fileobj=archive.stdout, mode="r|") as files:
+        files.extractall(tree, filter="tar")
+    if archive.wait():
+        raise BuildError(f"git cannot export {commit}")
+
+
+def environment(tools: Tools, scratch: Path, epoch: int, more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the whole environment of a build: nothing that differs from machine to machine gets in by accident."""
+    kept = {name: value for name, value in os.environ.items() if name in KEPT or name.startswith("CCACHE_")}
+    return {
+        **kept,
+        "PATH": f"{tools.bin}:/usr/bin:/bin",
+        "HOME": str(scratch),
+        "LANG": "C.UTF-8",
+        "SOURCE_DATE_EPOCH": str(epoch),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "ZIG_GLOBAL_CACHE_DIR": str(tools.environment.parent / "zig"), # glibc's stubs and libc++, made from zig's own sources
+        "ZIG_LOCAL_CACHE_DIR": str(scratch / "zig"),
+        "_PYTHON_HOST_PLATFORM": f"linux-{tools.machine}",
+        **(more or {}),
+    }  # fmt: skip
+
+
+def wheel(tools: Tools, tree: Path, variables: Mapping[str, str], out: Path, host: bool = False) -> Path:
+    """Build the wheel of `tree` in `tree`/build; returns its path in `out`, tagged manylinux by auditwheel.
+
+    With `host` the machine's own compiler is used, and the tag is the oldest system that the result happens to work on.
+    BuildError when the compiler or auditwheel says no: a tag is refused to what needs newer symbols than it allows.
+    """
+    raw = out / "raw"
+    words = [*_build(tools, tree, raw), "--wheel"]
+    if not host:
+        defined = {
+            "CMAKE_TOOLCHAIN_FILE": str(tree / "scripts/releasing/zig.cmake"),
+            "ANYWARP_TOOLS": str(tools.commands),
+            "ANYWARP_MACHINE": tools.machine,
+            "CMAKE_CXX_FLAGS": f"-ffile-prefix-map={tree}=.",
+        }
+        # The linker strips (zig.cmake): the machine's own strip may know no other processor.
+        words += ["-Cinstall.strip=false", *(f"-Ccmake.define.{name}={value}" for name, value in defined.items())]
+    call(words, variables, out / "build.log")
+    platform = "auto" if host else tools.platform
+    repair = [str(tools.bin / "auditwheel"), "repair", "--plat", platform, "--only-plat", "-w", str(out)]
+    call([*repair, str(only(raw, "*.whl"))], variables, out / "build.log", umask=0o022)  # it archives modes of folders
+    return only(out, "*-manylinux*.whl")
+
+
+def sdist(tools: Tools, tree: Path, variables: Mapping[str, str], out: Path) -> Path:
+    """Build the sdist of `tree`; returns its path in `out`."""
+    call([*_build(tools, tree, out), "--sdist"], variables, out / "build.log")
+    return only(out, "*.tar.gz")
+
+
+def audit(tools: Tools, wheel: Path) -> str:
+    """Return what `auditwheel show` says of a wheel, in one paragraph."""
+    shown = subprocess.run(
+        [str(tools.bin / "auditwheel"), "show", str(wheel)], capture_output=True, text=True, check=True
+    )
+    return " ".join(shown.stdout.split())
+
+
+def _build(tools: Tools, tree: Path, out: Path) -> list[str]:
+    return [str(tools.bin / "python"), "-m", "build", "--no-isolation", "--outdir", str(out), str(tree)]
+
+
+def call(command: list[str], variables: Mapping[str, str], log: Path, umask: int = -1) -> None:
+    """Run a step, with a umask of its own unless that is -1; what it says goes to the end of `log`. BuildError with the last lines when it fails."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("a") as file:
+        done = subprocess.run(command, env=dict(variables), stdout=file, stderr=subprocess.STDOUT, umask=umask)
+    if done.returncode:
+        last = log.read_text(errors="replace").splitlines()[-40:]
+        raise BuildError(f"{' '.join(command[:6])} ... failed (all of it is in {log}):\n" + "\n".join(last))
+
+
+def only(folder: Path, pattern: str) -> Path:
+    """Return the one file that matches; BuildError when there are none or several."""
+    found = sorted(folder.glob(pattern))
+    if len(found) != 1:
+        raise BuildError(f"{folder} has {len(found)} files {pattern}, expected one")
+    return found[0]
+
+
+def sha256(path: Path) -> str:
+    """Return the digest of a file as 64 hex digits."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def differences(one: Path, other: Path) -> list[str]:
+    """Return what differs between two archives (wheel or sdist) of the same name; empty when the bytes are the same."""
+    if sha256(one) == sha256(other):
+        return []
+    first, second = members(one), members(other)
+    inside = [f"{name}: differs" for name in sorted(first.keys() & second.keys()) if first[name] != second[name]]
+    inside += [f"{name}: in one only" for name in sorted(first.keys() ^ second.keys())]
+    return inside or [f"{one.name}: the members are equal, their order, times or modes are not"]
+
+
+def members(archive: Path) -> dict[str, str]:
+    """Return the digest of each file in a wheel or an sdist, by name."""
+    if archive.suffix == ".whl":
+        with zipfile.ZipFile(archive) as files:
+            return {name: hashlib.sha256(files.read(name)).hexdigest() for name in files.namelist()}
+    found: dict[str, str] = {}
+    with tarfile.open(archive) as files:
+        for member in files:
+            content = files.extractfile(member)
+            found[member.name] = hashlib.sha256(content.read() if content else b"").hexdigest()
+    return found
+
+
+def clear(folder: Path) -> None:
+    """Remove a folder of an earlier run, if there is one."""
+    if folder.exists():
+        print(f"removing {folder}", file=sys.stderr)
+        shutil.rmtree(folder)
