@@ -24,7 +24,7 @@ enum AdviceKind {
   kSetAccessedBy = 5,
   kUnsetAccessedBy = 6,
 };
-enum Place { kNowhere = 0, kDevice = 1, kHost = 2, kHostNode = 3, kCurrentHostNode = 4 };
+enum LocationType { kNowhere = 0, kDevice = 1, kHost = 2, kHostNode = 3, kCurrentHostNode = 4 };
 constexpr int kCpu = -1, kInvalidDevice = -2;  // CU_DEVICE_CPU, CU_DEVICE_INVALID
 
 struct Range {
@@ -135,7 +135,7 @@ PageAdvice common_advice(Advice& advice, Range range) {
   return all;
 }
 
-void put(void* out, size_t size, int value) {
+void put_number(void* out, size_t size, int value) {
   require(size == sizeof value);
   memcpy(out, &value, sizeof value);
 }
@@ -161,21 +161,21 @@ void put_attribute(void* out, size_t size, int attribute, const PageAdvice& advi
   require(out);
   switch (attribute) {
     case 1:
-      return put(out, size, advice.read_mostly);
+      return put_number(out, size, advice.read_mostly);
     case 2:
-      return put(out, size, device_number(advice.preferred));
+      return put_number(out, size, device_number(advice.preferred));
     case 3:
       return put_accessors(out, size, advice);
     case 4:
-      return put(out, size, device_number(advice.prefetched));
+      return put_number(out, size, device_number(advice.prefetched));
     case 5:
-      return put(out, size, advice.preferred.type);
+      return put_number(out, size, advice.preferred.type);
     case 6:
-      return put(out, size, advice.preferred.id);
+      return put_number(out, size, advice.preferred.id);
     case 7:
-      return put(out, size, advice.prefetched.type);
+      return put_number(out, size, advice.prefetched.type);
     case 8:
-      return put(out, size, advice.prefetched.id);
+      return put_number(out, size, advice.prefetched.id);
     default:
       throw Failure(CUDA_ERROR_INVALID_VALUE);
   }

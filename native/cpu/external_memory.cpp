@@ -14,10 +14,10 @@ typedef struct CUextMemory_st* CUexternalMemory;
 namespace aw {
 namespace {
 
-constexpr int kOpaqueFile = 1;  // CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD
+constexpr int kOpaqueMemoryFile = 1;  // CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD
 constexpr uint64_t kPage = 4096;
 
-struct HandleDescription {
+struct MemoryHandle {
   int type;
   union {
     int file;
@@ -26,7 +26,7 @@ struct HandleDescription {
   unsigned long long bytes;
   unsigned flags, reserved[16];
 };
-static_assert(sizeof(HandleDescription) == 104);
+static_assert(sizeof(MemoryHandle) == 104);
 
 struct BufferDescription {
   unsigned long long offset, bytes;
@@ -43,7 +43,7 @@ struct ExternalMemory {
   }
 };
 
-Handles<ExternalMemory>& all() {
+Handles<ExternalMemory>& all_external_memories() {
   static auto& instance = *new Handles<ExternalMemory>;
   return instance;
 }
@@ -53,12 +53,11 @@ Handles<ExternalMemory>& all() {
 
 using namespace aw;
 
-AW_EXPORT CUresult cuImportExternalMemory(CUexternalMemory* out,
-                                          const HandleDescription* description) {
+AW_EXPORT CUresult cuImportExternalMemory(CUexternalMemory* out, const MemoryHandle* description) {
   return api<"cuImportExternalMemory">([&] {
     require(out && description && description->bytes > 0 && description->flags <= 1);
     current_context();
-    if (description->type != kOpaqueFile)
+    if (description->type != kOpaqueMemoryFile)
       throw Failure(CUDA_ERROR_NOT_SUPPORTED, "memory is imported as a file descriptor only");
     struct stat status;
     require(fstat(description->file, &status) == 0);
@@ -66,14 +65,15 @@ AW_EXPORT CUresult cuImportExternalMemory(CUexternalMemory* out,
     auto made = std::make_shared<ExternalMemory>();
     made->file = description->file;  // which is ours from here on, as documented
     made->bytes = description->bytes;
-    made->handle = all().add(made);
+    made->handle = all_external_memories().add(made);
     *out = as_handle<CUexternalMemory>(made->handle);
   });
 }
 
 AW_EXPORT CUresult cuDestroyExternalMemory(CUexternalMemory handle) {
-  return api<"cuDestroyExternalMemory">(
-      [&] { require(all().remove(handle) != nullptr, CUDA_ERROR_INVALID_HANDLE); });
+  return api<"cuDestroyExternalMemory">([&] {
+    require(all_external_memories().remove(handle) != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  });
 }
 
 AW_EXPORT CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr* out, CUexternalMemory handle,
@@ -81,7 +81,7 @@ AW_EXPORT CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr* out, CUexternalM
   return api<"cuExternalMemoryGetMappedBuffer">([&] {
     require(out && p && p->bytes > 0 && p->flags == 0 && p->offset % kPage == 0);
     auto context = current_context();
-    auto memory = all().find(handle);
+    auto memory = all_external_memories().find(handle);
     require(memory != nullptr, CUDA_ERROR_INVALID_HANDLE);
     require(p->offset <= memory->bytes && p->bytes <= memory->bytes - p->offset);
     Allocation a;

@@ -123,4 +123,7 @@ Work event_work(CUgraphNodeType type, CUevent event);
 Work work_of(const CUgraphNodeParams* params);  // of any kind but child graphs
 CUgraphNodeType type_of(const Work& work);
 
+// Version 1 of the structure, which ends before `kern`; throws INVALID_VALUE for null.
+CUDA_KERNEL_NODE_PARAMS first_version(const CUDA_KERNEL_NODE_PARAMS* params);
+
 }  // namespace aw

@@ -102,6 +102,13 @@ void replace_work(CUgraphNode handle, CUgraphNodeType type, Work work) {
   node->work = std::make_shared<const Work>(std::move(work));
 }
 
+CUDA_KERNEL_NODE_PARAMS first_version(const CUDA_KERNEL_NODE_PARAMS* params) {
+  require(params);
+  CUDA_KERNEL_NODE_PARAMS copy = {};
+  memcpy(static_cast<void*>(&copy), params, offsetof(CUDA_KERNEL_NODE_PARAMS, kern));
+  return copy;
+}
+
 }  // namespace aw
 
 using namespace aw;
@@ -115,14 +122,6 @@ void add(CUgraphNode* out, CUgraph graph, const CUgraphNode* after, size_t count
 
 void replace(CUgraphNode handle, CUgraphNodeType type, Work work) {
   replace_work(handle, type, std::move(work));
-}
-
-// Version 1 of the structure ends before `kern`, so only that much may be read.
-CUDA_KERNEL_NODE_PARAMS first_version(const CUDA_KERNEL_NODE_PARAMS* params) {
-  require(params);
-  CUDA_KERNEL_NODE_PARAMS copy = {};
-  memcpy(static_cast<void*>(&copy), params, offsetof(CUDA_KERNEL_NODE_PARAMS, kern));
-  return copy;
 }
 
 const CUDA_KERNEL_NODE_PARAMS& second_version(const CUDA_KERNEL_NODE_PARAMS* params) {

@@ -10,7 +10,7 @@ using namespace aw;
 namespace {
 
 template <class T>
-void put(void* out, T value) {
+void put_value(void* out, T value) {
   memcpy(out, &value, sizeof value);
 }
 
@@ -24,44 +24,44 @@ CUcontext context_handle(const Allocation& a) {
 }
 
 // Writes one attribute of memory that we know; false when it does not have that attribute.
-bool write(void* out, int attribute, uint64_t address, const Allocation& a) {
+bool write_pointer_attribute(void* out, int attribute, uint64_t address, const Allocation& a) {
   switch (attribute) {
     case 1:
-      return put(out, context_handle(a)), true;
+      return put_value(out, context_handle(a)), true;
     case 2:
-      return put(out, is_host(a) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE), true;
+      return put_value(out, is_host(a) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE), true;
     case 3:
-      return put(out, address), true;
+      return put_value(out, address), true;
     case 4:
-      return put(out, address), is_host(a) || a.kind == MemoryKind::managed;
+      return put_value(out, address), is_host(a) || a.kind == MemoryKind::managed;
     case 6:
-      return put(out, static_cast<unsigned>(a.sync_memops)), true;
+      return put_value(out, static_cast<unsigned>(a.sync_memops)), true;
     case 7:
     case 20:
-      return put(out, a.id), true;
+      return put_value(out, a.id), true;
     case 8:
-      return put(out, static_cast<unsigned>(a.kind == MemoryKind::managed)), true;
+      return put_value(out, static_cast<unsigned>(a.kind == MemoryKind::managed)), true;
     case 9:
-      return put(out, a.device), true;
+      return put_value(out, a.device), true;
     case 10:  // what cuIpcGetMemHandle takes
-      return put(out, static_cast<unsigned>(a.kind == MemoryKind::device && !a.pool)), true;
+      return put_value(out, static_cast<unsigned>(a.kind == MemoryKind::device && !a.pool)), true;
     case 15:
     case 21:
-      return put(out, 0u), true;  // no RDMA, no decompression engine
+      return put_value(out, 0u), true;  // no RDMA, no decompression engine
     case 11:
     case 19:
-      return put(out, a.base), true;
+      return put_value(out, a.base), true;
     case 12:
     case 18:
-      return put(out, a.bytes), true;
+      return put_value(out, a.bytes), true;
     case 13:
-      return put(out, 1u), true;
+      return put_value(out, 1u), true;
     case 14:
-      return put(out, uint64_t{0}), true;
+      return put_value(out, uint64_t{0}), true;
     case 16:
-      return put(out, 3u), true;
+      return put_value(out, 3u), true;
     case 17:
-      return put(out, a.pool ? as_handle<CUmemoryPool>(a.pool->handle) : nullptr), true;
+      return put_value(out, a.pool ? as_handle<CUmemoryPool>(a.pool->handle) : nullptr), true;
     default:
       return false;
   }
@@ -79,11 +79,11 @@ void write_unknown(void* out, int attribute) {
     case 15:
     case 16:
     case 21:
-      return put(out, 0u);
+      return put_value(out, 0u);
     case 9:
-      return put(out, -2);
+      return put_value(out, -2);
     default:
-      return put(out, uint64_t{0});
+      return put_value(out, uint64_t{0});
   }
 }
 
@@ -94,7 +94,7 @@ AW_EXPORT CUresult cuPointerGetAttribute(void* out, int attribute, CUdeviceptr a
     require(out && address);
     Allocation a = allocation_at(address);
     require(a.base != 0);
-    require(write(out, attribute, address, a));
+    require(write_pointer_attribute(out, attribute, address, a));
   });
 }
 
@@ -105,7 +105,7 @@ AW_EXPORT CUresult cuPointerGetAttributes(unsigned count, const int* attributes,
     Allocation a = allocation_at(address);
     for (unsigned i = 0; i < count; ++i) {
       require(out[i] && attributes[i] >= 1 && attributes[i] <= 21 && attributes[i] != 5);
-      if (!a.base || !write(out[i], attributes[i], address, a))
+      if (!a.base || !write_pointer_attribute(out[i], attributes[i], address, a))
         write_unknown(out[i], attributes[i]);
     }
   });

@@ -19,9 +19,9 @@ namespace aw {
 namespace {
 
 // CUexternalSemaphoreHandleType
-constexpr int kOpaqueFile = 1, kTimelineFile = 9;
+constexpr int kOpaqueSemaphoreFile = 1, kTimelineFile = 9;
 
-struct HandleDescription {
+struct SemaphoreHandle {
   int type;
   union {
     int file;
@@ -29,15 +29,15 @@ struct HandleDescription {
   };
   unsigned flags, reserved[16];
 };
-static_assert(sizeof(HandleDescription) == 96);
+static_assert(sizeof(SemaphoreHandle) == 96);
 
-Handles<Semaphore>& all() {
+Handles<Semaphore>& all_semaphores() {
   static auto& instance = *new Handles<Semaphore>;
   return instance;
 }
 
 std::shared_ptr<Semaphore> semaphore_of(CUexternalSemaphore handle) {
-  auto found = all().find(handle);
+  auto found = all_semaphores().find(handle);
   require(found != nullptr, CUDA_ERROR_INVALID_HANDLE);
   return found;
 }
@@ -51,7 +51,7 @@ uint64_t* map_counter(int file) {
 }
 
 template <class Task, class Params>
-Work work_for(const SemaphoreNodeParams<Params>* p) {
+Work semaphore_work(const SemaphoreNodeParams<Params>* p) {
   require(p && p->extSemArray && p->paramsArray && p->numExtSems > 0);
   auto task = std::make_shared<Task>();
   for (unsigned i = 0; i < p->numExtSems; ++i) {
@@ -97,11 +97,11 @@ void SemaphoreWaitTask::perform(Context& context) const {
 }
 
 Work signal_work(const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* params) {
-  return work_for<SignalTask>(params);
+  return semaphore_work<SignalTask>(params);
 }
 
 Work wait_work(const CUDA_EXT_SEM_WAIT_NODE_PARAMS* params) {
-  return work_for<SemaphoreWaitTask>(params);
+  return semaphore_work<SemaphoreWaitTask>(params);
 }
 
 }  // namespace aw
@@ -122,11 +122,11 @@ auto params_in(CUgraphNode node) {
 }  // namespace
 
 AW_EXPORT CUresult cuImportExternalSemaphore(CUexternalSemaphore* out,
-                                             const HandleDescription* description) {
+                                             const SemaphoreHandle* description) {
   return api<"cuImportExternalSemaphore">([&] {
     require(out && description && description->flags == 0);
     current_context();
-    if (description->type != kOpaqueFile && description->type != kTimelineFile) {
+    if (description->type != kOpaqueSemaphoreFile && description->type != kTimelineFile) {
       throw Failure(CUDA_ERROR_NOT_SUPPORTED,
                     "semaphores are imported as file descriptors only: an eventfd as binary one, a "
                     "file whose first eight bytes count as time line");
@@ -141,14 +141,14 @@ AW_EXPORT CUresult cuImportExternalSemaphore(CUexternalSemaphore* out,
       require(flags >= 0 && fcntl(description->file, F_SETFL, flags | O_NONBLOCK) == 0);
     }
     made->file = description->file;  // which is ours from here on, as documented
-    made->handle = all().add(made);
+    made->handle = all_semaphores().add(made);
     *out = as_handle<CUexternalSemaphore>(made->handle);
   });
 }
 
 AW_EXPORT CUresult cuDestroyExternalSemaphore(CUexternalSemaphore handle) {
   return api<"cuDestroyExternalSemaphore">(
-      [&] { require(all().remove(handle) != nullptr, CUDA_ERROR_INVALID_HANDLE); });
+      [&] { require(all_semaphores().remove(handle) != nullptr, CUDA_ERROR_INVALID_HANDLE); });
 }
 
 AW_EXPORT CUresult cuSignalExternalSemaphoresAsync(

@@ -70,8 +70,8 @@ void join(const std::vector<std::shared_ptr<Stream>>& streams) {
   }
 }
 
-std::vector<KernelWork> plan(const LaunchParams* list, unsigned count,
-                             std::vector<std::shared_ptr<Stream>>& streams) {
+std::vector<KernelWork> work_of_each(const LaunchParams* list, unsigned count,
+                                     std::vector<std::shared_ptr<Stream>>& streams) {
   std::vector<KernelWork> out;
   std::set<int> devices;
   const LaunchParams& first = list[0];
@@ -125,7 +125,7 @@ AW_EXPORT CUresult cuLaunchCooperativeKernelMultiDevice(LaunchParams* list, unsi
     require(list && count > 0 && (flags & ~(kNoSyncBefore | kNoSyncAfter)) == 0);
     require(count <= static_cast<unsigned>(visible_devices()));
     std::vector<std::shared_ptr<Stream>> streams;
-    std::vector<KernelWork> work = plan(list, count, streams);
+    std::vector<KernelWork> work = work_of_each(list, count, streams);
     if (!(flags & kNoSyncBefore)) join(streams);
     for (unsigned i = 0; i < count; ++i) streams[i]->submit(std::move(work[i]));
     if (!(flags & kNoSyncAfter)) join(streams);

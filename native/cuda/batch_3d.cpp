@@ -12,7 +12,7 @@ using namespace aw;
 namespace {
 
 enum OperandType { kPointer = 1, kArray = 2 };
-constexpr uint64_t kLargest = 1ull << 40;  // of lengths, so that none overflows in bytes
+constexpr uint64_t kLargestLength = 1ull << 40;  // of lengths, so that none overflows in bytes
 
 // CUmemcpy3DOperand.
 struct Operand {
@@ -47,7 +47,7 @@ uint64_t element_of(const Operand& o) {
 }
 
 // One side of a CUDA_MEMCPY3D.
-struct Side {
+struct BatchSide {
   CUmemorytype type = CU_MEMORYTYPE_UNIFIED;
   CUdeviceptr address = 0;
   CUarray array = nullptr;
@@ -55,10 +55,10 @@ struct Side {
 };
 
 // Lengths of 0 stand for no gaps.
-Side side_of(const Operand& o, const BoxCopy& op, uint64_t element) {
-  Side s;
+BatchSide side_of(const Operand& o, const BoxCopy& op, uint64_t element) {
+  BatchSide s;
   if (o.type == kArray) {
-    require(o.array.x < kLargest);
+    require(o.array.x < kLargestLength);
     s.type = CU_MEMORYTYPE_ARRAY, s.array = o.array.array;
     s.x = o.array.x * element, s.y = o.array.y, s.z = o.array.z;
     return s;
@@ -66,18 +66,18 @@ Side side_of(const Operand& o, const BoxCopy& op, uint64_t element) {
   size_t row = o.pointer.row_length ? o.pointer.row_length : op.width;
   s.address = o.pointer.address;
   s.height = o.pointer.layer_height ? o.pointer.layer_height : op.height;
-  require(row >= op.width && row < kLargest && s.height >= op.height);
+  require(row >= op.width && row < kLargestLength && s.height >= op.height);
   s.pitch = row * element;
   return s;
 }
 
-CopyWork plan(const BoxCopy& op) {
+CopyWork plan_box(const BoxCopy& op) {
   check_order(op.order, op.flags);
-  require(op.width > 0 && op.height > 0 && op.depth > 0 && op.width < kLargest);
+  require(op.width > 0 && op.height > 0 && op.depth > 0 && op.width < kLargestLength);
   uint64_t of_source = element_of(op.from), of_target = element_of(op.to);
   uint64_t element = std::max<uint64_t>({of_source, of_target, 1});
   require((!of_source || of_source == element) && (!of_target || of_target == element));
-  Side from = side_of(op.from, op, element), to = side_of(op.to, op, element);
+  BatchSide from = side_of(op.from, op, element), to = side_of(op.to, op, element);
   CUDA_MEMCPY3D shape = {};
   shape.srcMemoryType = from.type, shape.dstMemoryType = to.type;
   shape.srcDevice = from.address, shape.dstDevice = to.address;
@@ -93,8 +93,8 @@ CopyWork plan(const BoxCopy& op) {
 CUresult copy_boxes(const BoxCopy* ops, size_t count, uint64_t flags, CUstream stream) {
   require(ops && count > 0 && flags == 0);
   require(!is_legacy_stream(stream));  // as documented: batches take no legacy null stream
-  for (size_t i = 0; i < count; ++i) plan(ops[i]);  // all are good, or none is done
-  for (size_t i = 0; i < count; ++i) copy_in_order(plan(ops[i]), ops[i].order, stream);
+  for (size_t i = 0; i < count; ++i) plan_box(ops[i]);  // all are good, or none is done
+  for (size_t i = 0; i < count; ++i) copy_in_order(plan_box(ops[i]), ops[i].order, stream);
   return CUDA_SUCCESS;
 }
 
@@ -104,7 +104,7 @@ AW_EXPORT CUresult cuMemcpy3DWithAttributesAsync(const BoxCopy* op, unsigned lon
                                                  CUstream stream) {
   return api<"cuMemcpy3DWithAttributesAsync">([&] {
     require(op && flags == 0);
-    copy_in_order(plan(*op), op->order, stream);
+    copy_in_order(plan_box(*op), op->order, stream);
   });
 }
 

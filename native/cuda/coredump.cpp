@@ -32,7 +32,7 @@ struct Settings {
   std::string file = "core.cuda.%h.%p", pipe = "corepipe.cuda.%h.%p";
 };
 
-struct State {
+struct Coredumps {
   std::mutex mutex;
   Settings global;
   std::map<uint64_t, Settings> of_context;
@@ -40,8 +40,8 @@ struct State {
   uintptr_t next = 1;
 };
 
-State& state() {
-  static auto& instance = *new State;
+Coredumps& coredumps() {
+  static auto& instance = *new Coredumps;
   return instance;
 }
 
@@ -53,7 +53,7 @@ void put(const void* from, size_t bytes, void* out, size_t* size) {
   memcpy(out, from, bytes);
 }
 
-void read(const Settings& s, int attribute, void* out, size_t* size) {
+void read_setting(const Settings& s, int attribute, void* out, size_t* size) {
   require(size);
   bool off = false;
   switch (attribute) {
@@ -76,7 +76,7 @@ void read(const Settings& s, int attribute, void* out, size_t* size) {
 }
 
 template <class Value>
-Value get(const void* from, const size_t* size) {
+Value value_of(const void* from, const size_t* size) {
   require(*size >= sizeof(Value));
   Value value;
   memcpy(&value, from, sizeof value);
@@ -90,22 +90,22 @@ std::string get_text(const void* from, const size_t* size) {
   return std::string(text, length);
 }
 
-void write(Settings& s, int attribute, const void* from, const size_t* size) {
+void write_setting(Settings& s, int attribute, const void* from, const size_t* size) {
   require(from && size && *size > 0);
   switch (attribute) {
     case kOnException:
     case kUserTrigger:
-      if (get<bool>(from, size)) {
+      if (value_of<bool>(from, size)) {
         throw Failure(CUDA_ERROR_NOT_SUPPORTED,
                       "no dump of the device is written: the memory of device and host is one, "
                       "which a core dump of the process has (ulimit -c)");
       }
       return;
     case kTriggerHost:
-      s.trigger_host = get<bool>(from, size);
+      s.trigger_host = value_of<bool>(from, size);
       return;
     case kLightweight:
-      s.lightweight = get<bool>(from, size);
+      s.lightweight = value_of<bool>(from, size);
       return;
     case kFile:
       s.file = get_text(from, size);
@@ -114,7 +114,7 @@ void write(Settings& s, int attribute, const void* from, const size_t* size) {
       s.pipe = get_text(from, size);
       return;
     case kFlags:
-      s.flags = get<unsigned>(from, size);
+      s.flags = value_of<unsigned>(from, size);
       return;
     default:
       throw Failure(CUDA_ERROR_INVALID_VALUE);
@@ -123,20 +123,20 @@ void write(Settings& s, int attribute, const void* from, const size_t* size) {
 
 // With the mutex held. A context begins with what was set for all.
 Settings& of(uint64_t context) {
-  return state().of_context.try_emplace(context, state().global).first->second;
+  return coredumps().of_context.try_emplace(context, coredumps().global).first->second;
 }
 
 void add_callback(DumpCallback function, void* data, DumpCallbackHandle* out) {
   require(function && out);
-  std::lock_guard lock(state().mutex);
-  uintptr_t number = state().next++;
-  state().callbacks[number] = {function, data};
+  std::lock_guard lock(coredumps().mutex);
+  uintptr_t number = coredumps().next++;
+  coredumps().callbacks[number] = {function, data};
   *out = reinterpret_cast<DumpCallbackHandle>(number);
 }
 
 void remove_callback(DumpCallbackHandle handle) {
-  std::lock_guard lock(state().mutex);
-  require(state().callbacks.erase(reinterpret_cast<uintptr_t>(handle)) == 1);
+  std::lock_guard lock(coredumps().mutex);
+  require(coredumps().callbacks.erase(reinterpret_cast<uintptr_t>(handle)) == 1);
 }
 
 }  // namespace
@@ -147,8 +147,8 @@ using namespace aw;
 AW_EXPORT CUresult cuCoredumpGetAttribute(int attribute, void* value, size_t* size) {
   return api<"cuCoredumpGetAttribute">([&] {
     uint64_t context = current_context()->id;
-    std::lock_guard lock(state().mutex);
-    read(of(context), attribute, value, size);
+    std::lock_guard lock(coredumps().mutex);
+    read_setting(of(context), attribute, value, size);
   });
 }
 
@@ -156,22 +156,22 @@ AW_EXPORT CUresult cuCoredumpSetAttribute(int attribute, void* value, size_t* si
   return api<"cuCoredumpSetAttribute">([&] {
     uint64_t context = current_context()->id;
     require(attribute != kUserTrigger && attribute != kPipe);  // these are for the process
-    std::lock_guard lock(state().mutex);
-    write(of(context), attribute, value, size);
+    std::lock_guard lock(coredumps().mutex);
+    write_setting(of(context), attribute, value, size);
   });
 }
 
 AW_EXPORT CUresult cuCoredumpGetAttributeGlobal(int attribute, void* value, size_t* size) {
   return api<"cuCoredumpGetAttributeGlobal", Needs::nothing>([&] {
-    std::lock_guard lock(state().mutex);
-    read(state().global, attribute, value, size);
+    std::lock_guard lock(coredumps().mutex);
+    read_setting(coredumps().global, attribute, value, size);
   });
 }
 
 AW_EXPORT CUresult cuCoredumpSetAttributeGlobal(int attribute, void* value, size_t* size) {
   return api<"cuCoredumpSetAttributeGlobal", Needs::nothing>([&] {
-    std::lock_guard lock(state().mutex);
-    write(state().global, attribute, value, size);
+    std::lock_guard lock(coredumps().mutex);
+    write_setting(coredumps().global, attribute, value, size);
   });
 }
 

@@ -37,7 +37,7 @@ Lookup look_up(const char* name, int version, bool per_thread) {
   return best;
 }
 
-Lookup get(const char* name, void** function, int version, uint64_t flags) {
+Lookup look_up(const char* name, void** function, int version, uint64_t flags) {
   require(name && function);
   require((flags & ~(kLegacy | kPerThread)) == 0 && flags != (kLegacy | kPerThread));
   require(version <= kDriverVersion);
@@ -52,7 +52,7 @@ Lookup get(const char* name, void** function, int version, uint64_t flags) {
 AW_EXPORT CUresult cuGetProcAddress(const char* name, void** function, int version,
                                     uint64_t flags) {
   return api<"cuGetProcAddress", Needs::nothing>([&] {
-    require(get(name, function, version, flags).function != nullptr, CUDA_ERROR_NOT_FOUND);
+    require(look_up(name, function, version, flags).function != nullptr, CUDA_ERROR_NOT_FOUND);
   });
 }
 
@@ -60,7 +60,7 @@ AW_EXPORT CUresult cuGetProcAddress(const char* name, void** function, int versi
 AW_EXPORT CUresult cuGetProcAddress_v2(const char* name, void** function, int version,
                                        uint64_t flags, int* status) {
   return api<"cuGetProcAddress_v2", Needs::nothing>([&] {
-    Lookup found = get(name, function, version, flags);
+    Lookup found = look_up(name, function, version, flags);
     if (status) *status = found.status;
   });
 }

@@ -72,7 +72,7 @@ void keep(LogEntryLevel level, const std::string& text) {
 
 // The entries from an iterator on (all without one), which then stands behind the last. With
 // `limit`, only as many of the latest as fit.
-std::string read(LogIterator* iterator, size_t limit) {
+std::string read_log(LogIterator* iterator, size_t limit) {
   std::lock_guard lock(log().mutex);
   Log& l = log();
   LogIterator end = l.first + static_cast<LogIterator>(l.entries.size());
@@ -131,7 +131,7 @@ AW_EXPORT CUresult cuLogsDumpToFile(LogIterator* iterator, const char* path, uns
     require(path && flags == 0);
     std::unique_ptr<FILE, int (*)(FILE*)> file(fopen(path, "a"), &fclose);
     require(file != nullptr);
-    std::string text = read(iterator, SIZE_MAX);
+    std::string text = read_log(iterator, SIZE_MAX);
     require(fwrite(text.data(), 1, text.size(), file.get()) == text.size(),
             static_cast<CUresult>(304));  // OPERATING_SYSTEM
   });
@@ -141,7 +141,7 @@ AW_EXPORT CUresult cuLogsDumpToMemory(LogIterator* iterator, char* buffer, size_
                                       unsigned flags) {
   return api<"cuLogsDumpToMemory", Needs::nothing>([&] {
     require(buffer && size && *size > 0 && *size <= kMostBytes && flags == 0);
-    std::string text = read(iterator, *size - 1);
+    std::string text = read_log(iterator, *size - 1);
     memcpy(buffer, text.c_str(), text.size() + 1);
     *size = text.size();
   });

@@ -17,7 +17,7 @@ constexpr unsigned kTextureFlags = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_
                                    CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION |
                                    CU_TRSF_SEAMLESS_CUBEMAP;
 
-uint64_t attribute(int number) {
+uint64_t texture_limit(int number) {
   int value = 0;
   device_attribute(number, &value);
   return static_cast<uint64_t>(value);
@@ -36,7 +36,7 @@ std::shared_ptr<Array> array_in(const CUDA_RESOURCE_DESC& resource) {
 }
 
 void check_memory(uint64_t address, uint64_t bytes) {
-  require(address % attribute(kAlign) == 0);
+  require(address % texture_limit(kAlign) == 0);
   Allocation a = allocation_at(address);
   require(a.base && !a.freeing && bytes <= a.base + a.bytes - address);
 }
@@ -44,16 +44,17 @@ void check_memory(uint64_t address, uint64_t bytes) {
 void check_linear(const CUDA_RESOURCE_DESC& resource) {
   const auto& l = resource.res.linear;
   uint64_t element = element_bytes(l.format, l.numChannels);
-  require(l.sizeInBytes >= element && l.sizeInBytes / element <= attribute(kLinearWidth));
+  require(l.sizeInBytes >= element && l.sizeInBytes / element <= texture_limit(kLinearWidth));
   check_memory(l.devPtr, l.sizeInBytes);
 }
 
 void check_pitched(const CUDA_RESOURCE_DESC& resource) {
   const auto& p = resource.res.pitch2D;
   uint64_t element = element_bytes(p.format, p.numChannels);
-  require(p.width > 0 && p.width <= attribute(k2DWidth));
-  require(p.height > 0 && p.height <= attribute(k2DHeight));
-  require(p.pitchInBytes % attribute(kPitchAlign) == 0 && p.pitchInBytes <= attribute(k2DPitch));
+  require(p.width > 0 && p.width <= texture_limit(k2DWidth));
+  require(p.height > 0 && p.height <= texture_limit(k2DHeight));
+  require(p.pitchInBytes % texture_limit(kPitchAlign) == 0 &&
+          p.pitchInBytes <= texture_limit(k2DPitch));
   require(p.pitchInBytes >= p.width * element);
   check_memory(p.devPtr, (p.height - 1) * p.pitchInBytes + p.width * element);
 }

@@ -179,7 +179,7 @@ int memory_type(const hipPointerAttribute_t& a) {
 }
 
 template <class T>
-CUresult put(void* out, T value) {
+CUresult put_value(void* out, T value) {
   memcpy(out, &value, sizeof value);
   return CUDA_SUCCESS;
 }
@@ -189,7 +189,7 @@ CUresult range(void* out, CUdeviceptr address, bool start) {
   size_t size = 0;
   if (AW_HIP(hipMemGetAddressRange)(&begin, &size, address_of(address)) != hipSuccess)
     begin = address_of(address), size = 0;
-  return start ? put(out, begin) : put(out, size);
+  return start ? put_value(out, begin) : put_value(out, size);
 }
 
 CUresult pointer_attribute(void* out, int attribute, CUdeviceptr address) {
@@ -203,24 +203,24 @@ CUresult pointer_attribute(void* out, int attribute, CUdeviceptr address) {
   bool managed = a.isManaged || static_cast<int>(a.type) == hipMemoryTypeManaged;
   switch (attribute) {
     case kContext:
-      return put(out, thread_state.context ? thread_state.context->handle : uintptr_t{0});
+      return put_value(out, thread_state.context ? thread_state.context->handle : uintptr_t{0});
     case kMemoryType:
-      return put(out, type);
+      return put_value(out, type);
     case kDevicePointer:
       require(a.devicePointer != nullptr);
-      return put(out, a.devicePointer);
+      return put_value(out, a.devicePointer);
     case kHostPointer:
       require(a.hostPointer != nullptr);
-      return put(out, a.hostPointer);
+      return put_value(out, a.hostPointer);
     case kIsManaged:
-      return put(out, static_cast<unsigned>(managed));
+      return put_value(out, static_cast<unsigned>(managed));
     case kDeviceOrdinal:
-      return put(out, a.device < 0 ? -2 : cuda_device(a.device));  // CU_DEVICE_INVALID
+      return put_value(out, a.device < 0 ? -2 : cuda_device(a.device));  // CU_DEVICE_INVALID
     case kRangeStart:
     case kRangeSize:
       return range(out, address, attribute == kRangeStart);
     case kMapped:
-      return put(out, 1u);
+      return put_value(out, 1u);
     case kBufferId: {
       unsigned long long id = 0;
       // HIP numbers buffers in newer versions; an address is one number for as long as the buffer
@@ -228,18 +228,18 @@ CUresult pointer_attribute(void* out, int attribute, CUdeviceptr address) {
       bool has = hip.hipPointerGetAttribute &&
                  hip.hipPointerGetAttribute(&id, HIP_POINTER_ATTRIBUTE_BUFFER_ID,
                                             address_of(address)) == hipSuccess;
-      return has ? put(out, id) : range(out, address, true);
+      return has ? put_value(out, id) : range(out, address, true);
     }
     case kSyncMemops:
     case kIsLegacyIpc:
     case kGpuDirect:
-      return put(out, 0u);
+      return put_value(out, 0u);
     case kAllowedHandles:
-      return put(out, uint64_t{0});
+      return put_value(out, uint64_t{0});
     case kAccessFlags:
-      return put(out, 3);  // read and written
+      return put_value(out, 3);  // read and written
     case kMempool:
-      return put(out, uintptr_t{0});
+      return put_value(out, uintptr_t{0});
     default:
       return CUDA_ERROR_NOT_SUPPORTED;
   }
@@ -274,7 +274,7 @@ AW_EXPORT CUresult cuPointerGetAttributes(unsigned count, int* attributes, void*
       } catch (const Failure&) {  // null, as it is
       }
       if (attributes[i] == kDeviceOrdinal && !is_known(address))
-        put(out[i], -2);  // CU_DEVICE_INVALID
+        put_value(out[i], -2);  // CU_DEVICE_INVALID
     }
   });
 }
