@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -17,6 +18,22 @@ namespace aw {
 inline uintptr_t new_handle() {
   static std::atomic<uintptr_t>& next = *new std::atomic<uintptr_t>(0x4157'0000'0040);
   return next.fetch_add(64, std::memory_order_relaxed);
+}
+
+// CUDA's handles are pointers, or integers under several names.
+template <class H>
+H as_handle(uintptr_t value) {
+  if constexpr (std::is_pointer_v<H>)
+    return reinterpret_cast<H>(value);
+  else
+    return value;
+}
+template <class H>
+uintptr_t as_number(H handle) {
+  if constexpr (std::is_pointer_v<H>)
+    return reinterpret_cast<uintptr_t>(handle);
+  else
+    return handle;
 }
 
 // The live objects of one kind by handle. Thread-safe.
@@ -37,13 +54,13 @@ class Handles {
   template <class H>
   std::shared_ptr<T> find(H handle) const {
     std::shared_lock lock(mutex_);
-    auto it = live_.find(reinterpret_cast<uintptr_t>(handle));
+    auto it = live_.find(as_number(handle));
     return it == live_.end() ? nullptr : it->second;
   }
   template <class H>
   std::shared_ptr<T> remove(H handle) {
     std::unique_lock lock(mutex_);
-    auto it = live_.find(reinterpret_cast<uintptr_t>(handle));
+    auto it = live_.find(as_number(handle));
     if (it == live_.end()) return nullptr;
     std::shared_ptr<T> object = std::move(it->second);
     live_.erase(it);
@@ -76,10 +93,5 @@ class Handles {
   mutable std::shared_mutex mutex_;
   std::unordered_map<uintptr_t, std::shared_ptr<T>> live_;
 };
-
-template <class H>
-H as_handle(uintptr_t value) {
-  return reinterpret_cast<H>(value);
-}
 
 }  // namespace aw

@@ -1,32 +1,10 @@
-// What a launch on the device hip tells a kernel beside its parameters. compiler/amdgpu/hidden.py
-// mirrors it; a test compares.
+// What a launch on the device hip tells a kernel beside its parameters: AwHipHidden, and where it
+// lies (compiler/amdgpu/hidden.py).
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include "core/hip_structures.h"
 
 namespace aw {
-
-// One argument buffer per launch: CUDA's parameter buffer as it is, then, at the next multiple of
-// 16, this.
-struct AwHipHidden {
-  uint32_t grid[3];
-  uint32_t block[3];        // CUDA's block, whatever workgroup is launched
-  uint32_t dynamic_shared;  // bytes that the launch asks for beyond the static ones
-  uint32_t shared_total;    // static and dynamic
-  uint64_t module_data;     // device address of the module's .global and .const variables
-  uint64_t services;        // AwHipServices, in memory that host and device see; 0: none
-  uint64_t grid_id;
-  uint64_t grid_workspace;  // of a cooperative launch: the address that %envreg1 and %envreg2 tell;
-                            // else 0
-  uint32_t first_block[3];  // added to the workgroup's number: large grids are launched in pieces
-  uint32_t module_data_bytes;
-};
-
-static_assert(sizeof(AwHipHidden) == 80);
-static_assert(offsetof(AwHipHidden, module_data) == 32);
-static_assert(offsetof(AwHipHidden, grid_workspace) == 56);
-static_assert(offsetof(AwHipHidden, first_block) == 64);
 
 constexpr size_t kHipHiddenAlign = 16;
 

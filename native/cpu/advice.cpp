@@ -16,16 +16,7 @@ using namespace aw;
 
 namespace {
 
-enum AdviceKind {
-  kSetReadMostly = 1,
-  kUnsetReadMostly = 2,
-  kSetPreferred = 3,
-  kUnsetPreferred = 4,
-  kSetAccessedBy = 5,
-  kUnsetAccessedBy = 6,
-};
-enum LocationType { kNowhere = 0, kDevice = 1, kHost = 2, kHostNode = 3, kCurrentHostNode = 4 };
-constexpr int kCpu = -1, kInvalidDevice = -2;  // CU_DEVICE_CPU, CU_DEVICE_INVALID
+constexpr CUmemLocation kNowhere{};
 
 struct Range {
   uint64_t begin, end;
@@ -47,20 +38,22 @@ Allocation check_managed(CUdeviceptr address, size_t bytes) {
 }
 
 CUmemLocation checked(CUmemLocation l) {
-  require(l.type >= kDevice && l.type <= kCurrentHostNode);
-  if (l.type == kDevice) check_device(l.id);
-  if (l.type == kHost) l.id = 0;
-  if (l.type == kCurrentHostNode) {
+  require(l.type >= CU_MEM_LOCATION_TYPE_DEVICE &&
+          l.type <= CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT);
+  if (l.type == CU_MEM_LOCATION_TYPE_DEVICE) check_device(l.id);
+  if (l.type == CU_MEM_LOCATION_TYPE_HOST) l.id = 0;
+  if (l.type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT) {
     unsigned cpu = 0, node = 0;
     getcpu(&cpu, &node);
-    return {kHostNode, static_cast<int>(node)};
+    return {CU_MEM_LOCATION_TYPE_HOST_NUMA, static_cast<int>(node)};
   }
   return l;
 }
 
 CUmemLocation location_of(CUdevice dev) {
-  if (dev != kCpu) check_device(dev);
-  return dev == kCpu ? CUmemLocation{kHost, 0} : CUmemLocation{kDevice, dev};
+  if (dev != CU_DEVICE_CPU) check_device(dev);
+  return dev == CU_DEVICE_CPU ? CUmemLocation{CU_MEM_LOCATION_TYPE_HOST, 0}
+                              : CUmemLocation{CU_MEM_LOCATION_TYPE_DEVICE, dev};
 }
 
 // Makes an entry begin at an address. With the mutex held.
@@ -81,32 +74,37 @@ void change_pages(Advice& advice, Range range, Change change) {
   for (auto it = advice.from.find(range.begin); it->first != range.end; ++it) change(it->second);
 }
 
-void apply(PageAdvice& page, int kind, CUmemLocation location) {
-  bool set = kind == kSetAccessedBy;
+void apply(PageAdvice& page, CUmem_advise kind, CUmemLocation location) {
+  bool set = kind == CU_MEM_ADVISE_SET_ACCESSED_BY;
   switch (kind) {
-    case kSetReadMostly:
-    case kUnsetReadMostly:
-      page.read_mostly = kind == kSetReadMostly;
+    case CU_MEM_ADVISE_SET_READ_MOSTLY:
+    case CU_MEM_ADVISE_UNSET_READ_MOSTLY:
+      page.read_mostly = kind == CU_MEM_ADVISE_SET_READ_MOSTLY;
       return;
-    case kSetPreferred:
+    case CU_MEM_ADVISE_SET_PREFERRED_LOCATION:
       page.preferred = location;
       return;
-    case kUnsetPreferred:
-      page.preferred = {kNowhere, 0};
+    case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
+      page.preferred = kNowhere;
       return;
     default:
-      uint64_t bit = location.type == kDevice ? uint64_t{1} << location.id : 0;
+      uint64_t bit = location.type == CU_MEM_LOCATION_TYPE_DEVICE ? uint64_t{1} << location.id : 0;
       page.device_accesses = set ? page.device_accesses | bit : page.device_accesses & ~bit;
-      if (location.type != kDevice) page.host_accesses = set;
+      if (location.type != CU_MEM_LOCATION_TYPE_DEVICE) page.host_accesses = set;
   }
 }
 
-bool needs_location(int kind) { return kind >= kSetPreferred && kind != kUnsetPreferred; }
+bool needs_location(CUmem_advise kind) {
+  return kind >= CU_MEM_ADVISE_SET_PREFERRED_LOCATION &&
+         kind != CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION;
+}
 
-CUresult advise(uint64_t address, size_t bytes, int kind, CUmemLocation location) {
-  require(kind >= kSetReadMostly && kind <= kUnsetAccessedBy);
+CUresult advise(uint64_t address, size_t bytes, CUmem_advise kind, CUmemLocation location) {
+  require(kind >= CU_MEM_ADVISE_SET_READ_MOSTLY && kind <= CU_MEM_ADVISE_UNSET_ACCESSED_BY);
   Allocation a = check_managed(address, bytes);
-  if (kind >= kSetAccessedBy) require(location.type == kDevice || location.type == kHost);
+  if (kind >= CU_MEM_ADVISE_SET_ACCESSED_BY)
+    require(location.type == CU_MEM_LOCATION_TYPE_DEVICE ||
+            location.type == CU_MEM_LOCATION_TYPE_HOST);
   if (needs_location(kind)) location = checked(location);
   if (!a.advice) return CUDA_SUCCESS;
   change_pages(*a.advice, pages_of(address, bytes),
@@ -117,7 +115,7 @@ CUresult advise(uint64_t address, size_t bytes, int kind, CUmemLocation location
 // What all pages of a range have in common.
 PageAdvice common_advice(Advice& advice, Range range) {
   auto same = [](CUmemLocation a, CUmemLocation b) {
-    return a.type == b.type && a.id == b.id ? a : CUmemLocation{kNowhere, 0};
+    return a.type == b.type && a.id == b.id ? a : kNowhere;
   };
   std::lock_guard lock(advice.mutex);
   split(advice, range.end);
@@ -141,7 +139,9 @@ void put_number(void* out, size_t size, int value) {
 }
 
 int device_number(CUmemLocation l) {
-  return l.type == kDevice ? l.id : l.type == kHost ? kCpu : kInvalidDevice;
+  return l.type == CU_MEM_LOCATION_TYPE_DEVICE ? l.id
+         : l.type == CU_MEM_LOCATION_TYPE_HOST ? CU_DEVICE_CPU
+                                               : CU_DEVICE_INVALID;
 }
 
 void put_accessors(void* out, size_t size, const PageAdvice& advice) {
@@ -150,31 +150,32 @@ void put_accessors(void* out, size_t size, const PageAdvice& advice) {
   for (int i = 0; i < kMostDevices; ++i) {
     if (advice.device_accesses >> i & 1) found[count++] = i;
   }
-  if (advice.host_accesses) found[count++] = kCpu;
+  if (advice.host_accesses) found[count++] = CU_DEVICE_CPU;
   for (size_t i = 0; i < size / sizeof(int); ++i) {
-    int value = i < static_cast<size_t>(count) ? found[i] : kInvalidDevice;
+    int value = i < static_cast<size_t>(count) ? found[i] : CU_DEVICE_INVALID;
     memcpy(static_cast<char*>(out) + i * sizeof(int), &value, sizeof value);
   }
 }
 
-void put_attribute(void* out, size_t size, int attribute, const PageAdvice& advice) {
+void put_attribute(void* out, size_t size, CUmem_range_attribute attribute,
+                   const PageAdvice& advice) {
   require(out);
   switch (attribute) {
-    case 1:
+    case CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY:
       return put_number(out, size, advice.read_mostly);
-    case 2:
+    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION:
       return put_number(out, size, device_number(advice.preferred));
-    case 3:
+    case CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY:
       return put_accessors(out, size, advice);
-    case 4:
+    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION:
       return put_number(out, size, device_number(advice.prefetched));
-    case 5:
+    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE:
       return put_number(out, size, advice.preferred.type);
-    case 6:
+    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID:
       return put_number(out, size, advice.preferred.id);
-    case 7:
+    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE:
       return put_number(out, size, advice.prefetched.type);
-    case 8:
+    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID:
       return put_number(out, size, advice.prefetched.id);
     default:
       throw Failure(CUDA_ERROR_INVALID_VALUE);
@@ -208,11 +209,12 @@ void note_prefetch(uint64_t address, uint64_t bytes, CUmemLocation location) {
 
 }  // namespace aw
 
-AW_EXPORT CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, int advice, CUdevice dev) {
+AW_EXPORT CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice,
+                               CUdevice dev) {
   return api<"cuMemAdvise">([&] { return advise(address, bytes, advice, location_of(dev)); });
 }
 
-AW_EXPORT CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, int advice,
+AW_EXPORT CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice,
                                   CUmemLocation location) {
   return api<"cuMemAdvise_v2">([&] { return advise(address, bytes, advice, location); });
 }
@@ -231,13 +233,14 @@ AW_EXPORT CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUme
   });
 }
 
-AW_EXPORT CUresult cuMemRangeGetAttribute(void* out, size_t size, int attribute,
+AW_EXPORT CUresult cuMemRangeGetAttribute(void* out, size_t size, CUmem_range_attribute attribute,
                                           CUdeviceptr address, size_t bytes) {
   return api<"cuMemRangeGetAttribute">(
       [&] { put_attribute(out, size, attribute, advice_on(address, bytes)); });
 }
 
-AW_EXPORT CUresult cuMemRangeGetAttributes(void** out, size_t* sizes, int* attributes, size_t count,
+AW_EXPORT CUresult cuMemRangeGetAttributes(void** out, size_t* sizes,
+                                           CUmem_range_attribute* attributes, size_t count,
                                            CUdeviceptr address, size_t bytes) {
   return api<"cuMemRangeGetAttributes">([&] {
     require(out && sizes && attributes && count > 0);

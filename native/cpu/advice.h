@@ -11,8 +11,8 @@ namespace aw {
 
 struct PageAdvice {
   bool read_mostly = false, host_accesses = false;
-  uint64_t device_accesses = 0;                     // a bit for each device
-  CUmemLocation preferred{0, 0}, prefetched{0, 0};  // type 0: none
+  uint64_t device_accesses = 0;             // a bit for each device
+  CUmemLocation preferred{}, prefetched{};  // of no type: none
 };
 
 // Of one allocation. Each entry holds from its address up to the next entry's.

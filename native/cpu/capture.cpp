@@ -10,8 +10,6 @@
 
 namespace aw {
 
-constexpr auto kMerge = static_cast<CUresult>(902), kIsolation = static_cast<CUresult>(905);
-
 std::vector<GraphNode*>& Capture::front(Stream& stream) {
   for (auto& [member, nodes] : fronts) {
     if (member.get() == &stream) return nodes;
@@ -26,7 +24,7 @@ void Capture::add(Stream& stream, Work work) {
   auto* wait = std::get_if<WaitWork>(&work);
   if (wait && !wait->external) {
     invalidated = true;
-    throw Failure(kIsolation);
+    throw Failure(CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
   }
   try {
     CUgraphNodeType type = type_of(work);
@@ -63,7 +61,7 @@ void capture_record(Event& event, Stream& stream, const std::shared_ptr<Capture>
 
 void capture_wait(Event& event, Stream& stream) {
   auto mine = stream.capture();
-  require(!mine || mine == event.capture, kMerge);
+  require(!mine || mine == event.capture, CUDA_ERROR_STREAM_CAPTURE_MERGE);
   std::lock_guard lock(event.capture->mutex);
   require(!event.capture->ended, CUDA_ERROR_CAPTURED_EVENT);
   auto& nodes = event.capture->front(stream);
@@ -79,11 +77,10 @@ using namespace aw;
 
 namespace {
 
-enum { kNone = 0, kActive = 1, kInvalidated = 2 };
-
-std::shared_ptr<Capture> begin(CUstream handle, int mode, std::shared_ptr<Graph> graph) {
+std::shared_ptr<Capture> begin(CUstream handle, CUstreamCaptureMode mode,
+                               std::shared_ptr<Graph> graph) {
   static std::atomic<uint64_t> next_id{1};
-  require(mode >= 0 && mode <= 2);
+  require(mode >= CU_STREAM_CAPTURE_MODE_GLOBAL && mode <= CU_STREAM_CAPTURE_MODE_RELAXED);
   auto stream = stream_of(handle);
   require(!stream->is_legacy, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   require(!stream->capture(), CUDA_ERROR_ILLEGAL_STATE);
@@ -136,7 +133,7 @@ CUgraph end(Stream& stream) {
 
 // What the versions of cuStreamGetCaptureInfo ask for; null for what they do not.
 struct Info {
-  int* status;
+  CUstreamCaptureStatus* status;
   uint64_t* id;
   CUgraph* graph;
   const CUgraphNode** nodes;
@@ -151,10 +148,11 @@ CUresult inform(CUstream handle, const Info& out) {
   require(out.status);
   auto stream = stream_of(handle);
   auto capture = stream->capture();
-  *out.status = kNone;
+  *out.status = CU_STREAM_CAPTURE_STATUS_NONE;
   if (!capture) return CUDA_SUCCESS;
   std::lock_guard lock(capture->mutex);
-  *out.status = capture->invalidated ? kInvalidated : kActive;
+  *out.status =
+      capture->invalidated ? CU_STREAM_CAPTURE_STATUS_INVALIDATED : CU_STREAM_CAPTURE_STATUS_ACTIVE;
   nodes.clear();
   for (GraphNode* node : capture->front(*stream))
     nodes.push_back(as_handle<CUgraphNode>(node->handle));
@@ -168,14 +166,14 @@ CUresult inform(CUstream handle, const Info& out) {
 }
 
 void change_front(CUstream handle, const CUgraphNode* nodes, size_t count, unsigned flags) {
-  require(flags <= 1);
+  require(flags <= CU_STREAM_SET_CAPTURE_DEPENDENCIES);
   auto stream = stream_of(handle);
   auto capture = stream->capture();
   require(capture != nullptr, CUDA_ERROR_ILLEGAL_STATE);
   auto given = read_nodes(nodes, count, *capture->graph);
   std::lock_guard lock(capture->mutex);
   auto& front = capture->front(*stream);
-  if (flags == 1) front.clear();
+  if (flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES) front.clear();
   for (GraphNode* node : given) {
     if (std::find(front.begin(), front.end(), node) == front.end()) front.push_back(node);
   }
@@ -184,16 +182,17 @@ void change_front(CUstream handle, const CUgraphNode* nodes, size_t count, unsig
 }  // namespace
 
 AW_EXPORT CUresult cuStreamBeginCapture(CUstream stream) {
-  return api<"cuStreamBeginCapture">([&] { begin(stream, 0, nullptr); });
+  return api<"cuStreamBeginCapture">(
+      [&] { begin(stream, CU_STREAM_CAPTURE_MODE_GLOBAL, nullptr); });
 }
 
-AW_EXPORT CUresult cuStreamBeginCapture_v2(CUstream stream, int mode) {
+AW_EXPORT CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) {
   return api<"cuStreamBeginCapture_v2">([&] { begin(stream, mode, nullptr); });
 }
 
 AW_EXPORT CUresult cuStreamBeginCaptureToGraph(CUstream handle, CUgraph graph,
                                                const CUgraphNode* after, const CUgraphEdgeData*,
-                                               size_t count, int mode) {
+                                               size_t count, CUstreamCaptureMode mode) {
   return api<"cuStreamBeginCaptureToGraph">([&] {
     auto target = graph_of(graph);
     auto nodes = read_nodes(after, count, *target);
@@ -211,25 +210,27 @@ AW_EXPORT CUresult cuStreamEndCapture(CUstream handle, CUgraph* out) {
   });
 }
 
-AW_EXPORT CUresult cuStreamIsCapturing(CUstream handle, int* status) {
+AW_EXPORT CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus* status) {
   return api<"cuStreamIsCapturing">(
       [&] { return inform(handle, {status, nullptr, nullptr, nullptr, nullptr, nullptr}); });
 }
 
-AW_EXPORT CUresult cuStreamGetCaptureInfo(CUstream handle, int* status, uint64_t* id) {
+AW_EXPORT CUresult cuStreamGetCaptureInfo(CUstream handle, CUstreamCaptureStatus* status,
+                                          uint64_t* id) {
   return api<"cuStreamGetCaptureInfo">(
       [&] { return inform(handle, {status, id, nullptr, nullptr, nullptr, nullptr}); });
 }
 
-AW_EXPORT CUresult cuStreamGetCaptureInfo_v2(CUstream handle, int* status, uint64_t* id,
-                                             CUgraph* graph, const CUgraphNode** nodes,
-                                             size_t* count) {
+AW_EXPORT CUresult cuStreamGetCaptureInfo_v2(CUstream handle, CUstreamCaptureStatus* status,
+                                             uint64_t* id, CUgraph* graph,
+                                             const CUgraphNode** nodes, size_t* count) {
   return api<"cuStreamGetCaptureInfo_v2">(
       [&] { return inform(handle, {status, id, graph, nodes, nullptr, count}); });
 }
 
-AW_EXPORT CUresult cuStreamGetCaptureInfo_v3(CUstream handle, int* status, uint64_t* id,
-                                             CUgraph* graph, const CUgraphNode** nodes,
+AW_EXPORT CUresult cuStreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus* status,
+                                             uint64_t* id, CUgraph* graph,
+                                             const CUgraphNode** nodes,
                                              const CUgraphEdgeData** edges, size_t* count) {
   return api<"cuStreamGetCaptureInfo_v3">(
       [&] { return inform(handle, {status, id, graph, nodes, edges, count}); });
@@ -248,12 +249,13 @@ AW_EXPORT CUresult cuStreamUpdateCaptureDependencies_v2(CUstream handle, CUgraph
       [&] { change_front(handle, nodes, count, flags); });
 }
 
-AW_EXPORT CUresult cuThreadExchangeStreamCaptureMode(int* mode) {
+AW_EXPORT CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
   return api<"cuThreadExchangeStreamCaptureMode">([&] {
     // Modes forbid calls that would be unsafe while another thread captures; ours are safe in every
     // mode.
-    thread_local int current = 0;
-    require(mode && *mode >= 0 && *mode <= 2);
+    thread_local CUstreamCaptureMode current = CU_STREAM_CAPTURE_MODE_GLOBAL;
+    require(mode && *mode >= CU_STREAM_CAPTURE_MODE_GLOBAL &&
+            *mode <= CU_STREAM_CAPTURE_MODE_RELAXED);
     std::swap(current, *mode);
   });
 }

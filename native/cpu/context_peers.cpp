@@ -5,12 +5,7 @@
 
 using namespace aw;
 
-namespace {
-
-constexpr auto kPeerAlreadyEnabled = static_cast<CUresult>(704);
-constexpr auto kPeerNotEnabled = static_cast<CUresult>(705);
-
-}  // namespace
+namespace {}  // namespace
 
 AW_EXPORT CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
   return api<"cuCtxEnablePeerAccess">([&] {
@@ -20,7 +15,7 @@ AW_EXPORT CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
     // A device cannot be its own peer.
     require(other->device != mine->device, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
     std::lock_guard lock(mine->mutex);
-    require(mine->peers.insert(other->id).second, kPeerAlreadyEnabled);
+    require(mine->peers.insert(other->id).second, CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
   });
 }
 
@@ -28,7 +23,7 @@ AW_EXPORT CUresult cuCtxDisablePeerAccess(CUcontext peer) {
   return api<"cuCtxDisablePeerAccess">([&] {
     auto other = context_of(peer), mine = current_context();
     std::lock_guard lock(mine->mutex);
-    require(mine->peers.erase(other->id) == 1, kPeerNotEnabled);
+    require(mine->peers.erase(other->id) == 1, CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
   });
 }
 

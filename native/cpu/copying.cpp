@@ -61,9 +61,9 @@ void copy_async(CopyWork work, CUstream stream) {
   copy_async(std::move(work), *target);
 }
 
-void copy_in_order(CopyWork work, int order, CUstream stream) {
+void copy_in_order(CopyWork work, CUmemcpySrcAccessOrder order, CUstream stream) {
   auto target = stream_of(stream);
-  if (order == kDuringCall && !target->capture() && !work.is_empty())
+  if (order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL && !target->capture() && !work.is_empty())
     return target->run(std::move(work));
   copy_async(std::move(work), *target);
 }

@@ -30,21 +30,6 @@ int attribute(int number) {
 
 }  // namespace
 
-AW_EXPORT CUresult cuDeviceGet(CUdevice* out, int ordinal) {
-  return api<"cuDeviceGet">([&] {
-    require(out);
-    check_device(ordinal);
-    *out = ordinal;
-  });
-}
-
-AW_EXPORT CUresult cuDeviceGetCount(int* count) {
-  return api<"cuDeviceGetCount">([&] {
-    require(count);
-    *count = visible_devices();
-  });
-}
-
 AW_EXPORT CUresult cuDeviceGetName(char* name, int length, CUdevice dev) {
   return api<"cuDeviceGetName">([&] {
     require(name && length > 0);
@@ -148,7 +133,8 @@ AW_EXPORT CUresult cuDeviceCanAccessPeer(int* can, CUdevice dev, CUdevice peer) 
 
 AW_EXPORT CUresult cuDeviceGetP2PAttribute(int* value, int number, CUdevice dev, CUdevice peer) {
   return api<"cuDeviceGetP2PAttribute">([&] {
-    require(value && number >= 1 && number <= 5);
+    require(value && number >= CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK &&
+            number <= CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED);
     check_device(dev);
     check_device(peer);
     require(dev != peer, CUDA_ERROR_INVALID_DEVICE);
@@ -161,7 +147,7 @@ AW_EXPORT CUresult cuDeviceGetP2PAttribute(int* value, int number, CUdevice dev,
 
 AW_EXPORT CUresult cuDeviceGetExecAffinitySupport(int* supported, int type, CUdevice dev) {
   return api<"cuDeviceGetExecAffinitySupport">([&] {
-    require(supported && type == 0);
+    require(supported && type == CU_EXEC_AFFINITY_TYPE_SM_COUNT);
     check_device(dev);
     *supported = 0;
   });

@@ -93,7 +93,8 @@ AW_EXPORT CUresult cuEventCreate(CUevent* out, unsigned flags) {
   return api<"cuEventCreate">(
       [&] {
         require(out);
-        require((flags & ~7u) == 0);
+        require((flags &
+                 ~(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS)) == 0);
         require(!(flags & CU_EVENT_INTERPROCESS) || (flags & CU_EVENT_DISABLE_TIMING));
         auto event = std::make_shared<Event>();
         event->flags = flags;
@@ -126,9 +127,9 @@ AW_EXPORT CUresult cuEventRecord(CUevent handle, CUstream stream) {
 AW_EXPORT CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream, unsigned flags) {
   return api<"cuEventRecordWithFlags">(
       [&] {
-        require((flags & ~1u) == 0);
+        require((flags & ~CU_EVENT_RECORD_EXTERNAL) == 0);
         auto target = stream_of(stream);
-        record_event(*event_of(handle), *target, flags == 1);
+        record_event(*event_of(handle), *target, flags == CU_EVENT_RECORD_EXTERNAL);
       },
       handle, stream, flags);
 }

@@ -51,8 +51,8 @@ LaunchRequest shape(unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned
 
 CUresult launch_ex(const CUlaunchConfig* config, CUfunction function, void** params, void** extra) {
   ExtendedLaunch asked = read_launch(config, params, extra);
-  launch(function, asked.request, config->stream);
-  for (CUevent event : asked.events) record_event(*event_of(event), *stream_of(config->stream));
+  launch(function, asked.request, config->hStream);
+  for (CUevent event : asked.events) record_event(*event_of(event), *stream_of(config->hStream));
   return CUDA_SUCCESS;
 }
 
@@ -101,39 +101,8 @@ AW_EXPORT CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* da
 AW_EXPORT CUresult cuLaunchHostFunc_v2(CUstream stream, CUhostFn function, void* data,
                                        unsigned mode) {
   return api<"cuLaunchHostFunc_v2">([&] {
-    require(function && mode <= 1);
+    require(function && mode <= CU_HOST_TASK_SPINWAIT);
     stream_of(stream)->submit(HostWork{function, data});
-  });
-}
-
-AW_EXPORT CUresult cuFuncGetAttribute(int* value, int attribute, CUfunction function) {
-  return api<"cuFuncGetAttribute">([&] {
-    require(value);
-    current_context();
-    *value = read_attribute(*function_of(function), attribute);
-  });
-}
-
-AW_EXPORT CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
-  return api<"cuFuncSetAttribute">([&] {
-    current_context();
-    write_attribute(*function_of(function), attribute, value);
-  });
-}
-
-AW_EXPORT CUresult cuFuncSetCacheConfig(CUfunction function, int config) {
-  return api<"cuFuncSetCacheConfig">([&] {
-    require(config >= 0 && config <= 3);
-    current_context();
-    function_of(function);  // a preference, which a processor's caches have no use for
-  });
-}
-
-AW_EXPORT CUresult cuFuncSetSharedMemConfig(CUfunction function, int config) {
-  return api<"cuFuncSetSharedMemConfig">([&] {
-    require(config >= 0 && config <= 2);
-    current_context();
-    function_of(function);
   });
 }
 

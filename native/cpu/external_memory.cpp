@@ -9,30 +9,10 @@
 #include "cpu/memory.h"
 #include "cpu/tickets.h"
 
-typedef struct CUextMemory_st* CUexternalMemory;
-
 namespace aw {
 namespace {
 
-constexpr int kOpaqueMemoryFile = 1;  // CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD
 constexpr uint64_t kPage = 4096;
-
-struct MemoryHandle {
-  int type;
-  union {
-    int file;
-    void* pointers[2];
-  };
-  unsigned long long bytes;
-  unsigned flags, reserved[16];
-};
-static_assert(sizeof(MemoryHandle) == 104);
-
-struct BufferDescription {
-  unsigned long long offset, bytes;
-  unsigned flags, reserved[16];
-};
-static_assert(sizeof(BufferDescription) == 88);
 
 struct ExternalMemory {
   uintptr_t handle = 0;
@@ -53,18 +33,20 @@ Handles<ExternalMemory>& all_external_memories() {
 
 using namespace aw;
 
-AW_EXPORT CUresult cuImportExternalMemory(CUexternalMemory* out, const MemoryHandle* description) {
+AW_EXPORT CUresult cuImportExternalMemory(CUexternalMemory* out,
+                                          const CUDA_EXTERNAL_MEMORY_HANDLE_DESC* description) {
   return api<"cuImportExternalMemory">([&] {
-    require(out && description && description->bytes > 0 && description->flags <= 1);
+    require(out && description && description->size > 0 &&
+            description->flags <= CUDA_EXTERNAL_MEMORY_DEDICATED);
     current_context();
-    if (description->type != kOpaqueMemoryFile)
+    if (description->type != CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD)
       throw Failure(CUDA_ERROR_NOT_SUPPORTED, "memory is imported as a file descriptor only");
     struct stat status;
-    require(fstat(description->file, &status) == 0);
-    require(static_cast<uint64_t>(status.st_size) >= description->bytes);
+    require(fstat(description->handle.fd, &status) == 0);
+    require(static_cast<uint64_t>(status.st_size) >= description->size);
     auto made = std::make_shared<ExternalMemory>();
-    made->file = description->file;  // which is ours from here on, as documented
-    made->bytes = description->bytes;
+    made->file = description->handle.fd;  // which is ours from here on, as documented
+    made->bytes = description->size;
     made->handle = all_external_memories().add(made);
     *out = as_handle<CUexternalMemory>(made->handle);
   });
@@ -77,15 +59,15 @@ AW_EXPORT CUresult cuDestroyExternalMemory(CUexternalMemory handle) {
 }
 
 AW_EXPORT CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr* out, CUexternalMemory handle,
-                                                   const BufferDescription* p) {
+                                                   const CUDA_EXTERNAL_MEMORY_BUFFER_DESC* p) {
   return api<"cuExternalMemoryGetMappedBuffer">([&] {
-    require(out && p && p->bytes > 0 && p->flags == 0 && p->offset % kPage == 0);
+    require(out && p && p->size > 0 && p->flags == 0 && p->offset % kPage == 0);
     auto context = current_context();
     auto memory = all_external_memories().find(handle);
     require(memory != nullptr, CUDA_ERROR_INVALID_HANDLE);
-    require(p->offset <= memory->bytes && p->bytes <= memory->bytes - p->offset);
+    require(p->offset <= memory->bytes && p->size <= memory->bytes - p->offset);
     Allocation a;
-    a.base = map_file(memory->file, p->bytes, p->offset), a.bytes = p->bytes,
+    a.base = map_file(memory->file, p->size, p->offset), a.bytes = p->size,
     a.kind = MemoryKind::imported;
     a.flags = kExternalBuffer;
     a.context = context, a.context_id = context->id, a.device = context->device;

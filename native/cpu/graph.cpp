@@ -182,7 +182,7 @@ CUgraphEdgeData data_of(const GraphNode& node, const GraphNode* before) {
 // As documented: an edge whose data would get lost is not told to those who do not ask for it.
 void write_data(const CUgraphEdgeData& from, CUgraphEdgeData* to) {
   constexpr CUgraphEdgeData kPlain = {};
-  require(to || memcmp(&from, &kPlain, sizeof from) == 0, static_cast<CUresult>(402));
+  require(to || memcmp(&from, &kPlain, sizeof from) == 0, CUDA_ERROR_LOSSY_QUERY);
   if (to) *to = from;
 }
 
@@ -256,7 +256,8 @@ namespace aw {
 // not what it does; here a node begins when those before it have ended.
 void check_edge_data(const CUgraphEdgeData* data, size_t count) {
   for (size_t i = 0; data && i < count; ++i)
-    require(data[i].type <= 1 && data[i].from_port <= 2 && data[i].to_port == 0);
+    require(data[i].type <= CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC &&
+            data[i].from_port <= CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER && data[i].to_port == 0);
 }
 
 void set_edge_data(GraphNode& node, const GraphNode* before, const CUgraphEdgeData& data) {

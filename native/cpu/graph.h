@@ -115,15 +115,12 @@ unsigned next_graph_id();
 std::vector<GraphNode*> in_order(const Graph& graph);
 
 // From the parameters of nodes to work, as the graph and the executable graph both need it.
-Work kernel_work(const CUDA_KERNEL_NODE_PARAMS& params, bool has_kernel);
+Work kernel_work(const CUDA_KERNEL_NODE_PARAMS& params);
 Work copy_work(const CUDA_MEMCPY3D* params);
 Work set_work(const CUDA_MEMSET_NODE_PARAMS* params);
 Work host_work(const CUDA_HOST_NODE_PARAMS* params);
 Work event_work(CUgraphNodeType type, CUevent event);
 Work work_of(const CUgraphNodeParams* params);  // of any kind but child graphs
 CUgraphNodeType type_of(const Work& work);
-
-// Version 1 of the structure, which ends before `kern`; throws INVALID_VALUE for null.
-CUDA_KERNEL_NODE_PARAMS first_version(const CUDA_KERNEL_NODE_PARAMS* params);
 
 }  // namespace aw

@@ -34,8 +34,9 @@ CUlaunchAttributeValue read(const GraphNode& node, int id) {
 
 void set_launch_attribute(GraphNode& node, int id, const CUlaunchAttributeValue& value) {
   bool several = id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION &&
-                 (value.cluster.x > 1 || value.cluster.y > 1 || value.cluster.z > 1);
-  bool updatable = id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE && value.flag;
+                 (value.clusterDim.x > 1 || value.clusterDim.y > 1 || value.clusterDim.z > 1);
+  bool updatable = id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE &&
+                   value.deviceUpdatableKernelNode.deviceUpdatable;
   require(!several && !updatable, CUDA_ERROR_NOT_SUPPORTED);
   std::lock_guard lock(node.graph->mutex);
   node.attributes[id] = value;

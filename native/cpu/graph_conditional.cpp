@@ -37,13 +37,13 @@ void AssignTask::perform(Context&) const {
 }
 
 void ConditionalTask::perform(Context& context) const {
-  if (kind == kWhile) {
+  if (kind == CU_GRAPH_COND_TYPE_WHILE) {
     while (value_of(*condition) && !context.error) aw::perform(*bodies[0], context);
     return;
   }
   uint32_t value = value_of(*condition);
   // An if's second body, where there is one, is what else is done.
-  uint32_t chosen = kind == kSwitch ? value : value ? 0 : 1;
+  uint32_t chosen = kind == CU_GRAPH_COND_TYPE_SWITCH ? value : value ? 0 : 1;
   if (chosen < bodies.size()) aw::perform(*bodies[chosen], context);
 }
 
@@ -55,8 +55,10 @@ const ConditionalTask* conditional_in(const Work& work) {
 std::shared_ptr<GraphNode> add_conditional(CUgraph handle, const CUgraphNode* after, size_t count,
                                            CUDA_CONDITIONAL_NODE_PARAMS& p) {
   constexpr unsigned kMostBodies = 1 << 16;
-  require(p.type >= kIf && p.type <= kSwitch && p.size >= 1 && p.size <= kMostBodies);
-  require(p.type == kSwitch || p.size == 1 || (p.type == kIf && p.size == 2));
+  require(p.type >= CU_GRAPH_COND_TYPE_IF && p.type <= CU_GRAPH_COND_TYPE_SWITCH && p.size >= 1 &&
+          p.size <= kMostBodies);
+  require(p.type == CU_GRAPH_COND_TYPE_SWITCH || p.size == 1 ||
+          (p.type == CU_GRAPH_COND_TYPE_IF && p.size == 2));
   auto graph = graph_of(handle);
   auto task = std::make_shared<ConditionalTask>();
   task->condition = find_conditional(root_of(*graph)->conditionals, p.handle);

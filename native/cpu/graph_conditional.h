@@ -18,12 +18,10 @@ struct Conditional {
   uint64_t handle() const { return reinterpret_cast<uint64_t>(&value); }
 };
 
-enum ConditionType : int { kIf = 0, kWhile = 1, kSwitch = 2 };
-
 // As a node of a graph; a launch makes one that knows what its bodies do.
 struct ConditionalTask : SpecialTask {
   std::shared_ptr<Conditional> condition;
-  int kind = kIf;
+  CUgraphConditionalNodeType kind = CU_GRAPH_COND_TYPE_IF;
   unsigned size = 1;
   CUcontext context = nullptr;
   std::vector<std::shared_ptr<const ExecutionPlan>> bodies;

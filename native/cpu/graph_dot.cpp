@@ -96,6 +96,6 @@ AW_EXPORT CUresult cuGraphDebugDotPrint(CUgraph handle, const char* path, unsign
     require(file != nullptr);
     std::string words = text.str();
     require(fwrite(words.data(), 1, words.size(), file.get()) == words.size(),
-            static_cast<CUresult>(304));  // OPERATING_SYSTEM
+            CUDA_ERROR_OPERATING_SYSTEM);
   });
 }

@@ -11,6 +11,7 @@
 #include "cpu/stream.h"
 #include "cpu/user_object.h"
 #include "cuda/context.h"
+#include "cuda/node_params.h"
 
 namespace aw {
 
@@ -236,10 +237,13 @@ CUresult launch_exec(CUgraphExec handle, CUstream stream) {
   return CUDA_SUCCESS;
 }
 
-constexpr int kSame = 0, kTopologyChanged = 2, kTypeChanged = 3;
+using Outcome = CUgraphExecUpdateResult;
+constexpr Outcome kSame = CU_GRAPH_EXEC_UPDATE_SUCCESS,
+                  kTopologyChanged = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
+                  kTypeChanged = CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
 
 // Compares an executable graph with a graph of the same form and takes over its work.
-int update(std::vector<Step>& steps, const std::vector<Step>& from, uintptr_t* culprit) {
+Outcome update(std::vector<Step>& steps, const std::vector<Step>& from, uintptr_t* culprit) {
   if (steps.size() != from.size()) return kTopologyChanged;
   for (size_t i = 0; i < steps.size(); ++i) {
     *culprit = from[i].node;
@@ -247,11 +251,11 @@ int update(std::vector<Step>& steps, const std::vector<Step>& from, uintptr_t* c
     if (steps[i].created != from[i].created || steps[i].after != from[i].after)
       return kTopologyChanged;
     std::vector<Step> trial = steps[i].child;
-    if (int result = update(trial, from[i].child, culprit)) return result;
+    if (Outcome result = update(trial, from[i].child, culprit)) return result;
     if (steps[i].bodies.size() != from[i].bodies.size()) return kTopologyChanged;
     for (size_t k = 0; k < steps[i].bodies.size(); ++k) {
       trial = steps[i].bodies[k];
-      if (int result = update(trial, from[i].bodies[k], culprit)) return result;
+      if (Outcome result = update(trial, from[i].bodies[k], culprit)) return result;
     }
   }
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -264,7 +268,7 @@ int update(std::vector<Step>& steps, const std::vector<Step>& from, uintptr_t* c
   return kSame;
 }
 
-void update(CUgraphExec handle, CUgraph graph, CUgraphNode* culprit, int* result) {
+void update(CUgraphExec handle, CUgraph graph, CUgraphNode* culprit, Outcome* result) {
   auto exec = exec_of(handle);
   auto source = graph_of(graph);
   std::vector<Step> from = make_steps(*source);
@@ -311,9 +315,9 @@ AW_EXPORT CUresult cuGraphInstantiateWithParams(CUgraphExec* out, CUgraph graph,
   return api<"cuGraphInstantiateWithParams">([&] {
     require(params);
     params->hErrNode_out = nullptr;
-    params->result_out = 1;  // an error, until there is none
+    params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;  // until there is none
     instantiate(out, graph, params->flags);
-    params->result_out = 0;
+    params->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
   });
 }
 
@@ -343,18 +347,16 @@ AW_EXPORT CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream) {
 }
 
 AW_EXPORT CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
-                                                  const CUDA_KERNEL_NODE_PARAMS* params) {
+                                                  const CUDA_KERNEL_NODE_PARAMS_v1* params) {
   return api<"cuGraphExecKernelNodeSetParams">([&] {
-    replace_in_exec(exec, node, CU_GRAPH_NODE_TYPE_KERNEL,
-                    kernel_work(first_version(params), false));
+    replace_in_exec(exec, node, CU_GRAPH_NODE_TYPE_KERNEL, kernel_work(any_version(params)));
   });
 }
 
 AW_EXPORT CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
                                                      const CUDA_KERNEL_NODE_PARAMS* params) {
   return api<"cuGraphExecKernelNodeSetParams_v2">([&] {
-    require(params);
-    replace_in_exec(exec, node, CU_GRAPH_NODE_TYPE_KERNEL, kernel_work(*params, true));
+    replace_in_exec(exec, node, CU_GRAPH_NODE_TYPE_KERNEL, kernel_work(any_version(params)));
   });
 }
 
@@ -438,7 +440,7 @@ AW_EXPORT CUresult cuGraphNodeGetEnabled(CUgraphExec handle, CUgraphNode node, u
 }
 
 AW_EXPORT CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode* culprit,
-                                     int* result) {
+                                     CUgraphExecUpdateResult* result) {
   return api<"cuGraphExecUpdate">([&] {
     require(result);
     update(exec, graph, culprit, result);

@@ -136,22 +136,23 @@ void promise(const std::vector<std::shared_ptr<GraphMemory>>& memory, bool again
 Work alloc_work(CUDA_MEM_ALLOC_NODE_PARAMS* p) {
   require(p && p->poolProps.handleTypes == 0);
   const CUmemLocation& location = p->poolProps.location;
-  bool managed = p->poolProps.allocType == 2;
-  require(managed || p->poolProps.allocType == 1);
-  require(location.type >= (managed ? 0 : 1) && location.type <= 4);
-  MemoryKind kind = managed              ? MemoryKind::managed
-                    : location.type == 1 ? MemoryKind::device
-                                         : MemoryKind::host;
+  bool managed = p->poolProps.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED;
+  require(managed || p->poolProps.allocType == CU_MEM_ALLOCATION_TYPE_PINNED);
+  if (!managed || location.type != CU_MEM_LOCATION_TYPE_NONE) check_location(location);
+  bool on_device = location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+  MemoryKind kind = managed     ? MemoryKind::managed
+                    : on_device ? MemoryKind::device
+                                : MemoryKind::host;
   require(p->accessDescs || p->accessDescCount == 0);
-  if (location.type == 1) check_device(location.id);
   auto task = std::make_shared<AllocTask>();
   for (size_t i = 0; i < p->accessDescCount; ++i) {
-    require(p->accessDescs[i].location.type == 1 && p->accessDescs[i].flags == 3);
+    require(p->accessDescs[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+            p->accessDescs[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     check_device(p->accessDescs[i].location.id);
     task->access.push_back(p->accessDescs[i]);
   }
   auto context = current_context();
-  int device = location.type == 1 ? location.id : context->device;
+  int device = on_device ? location.id : context->device;
   task->memory = std::make_shared<GraphMemory>(context, device, kind, p->bytesize);
   p->dptr = task->memory->base;
   task->params = *p;
@@ -174,7 +175,8 @@ namespace {
 
 uint64_t* counter(Counters& c, int attribute) {
   uint64_t* all[] = {&c.used, &c.used_high, &c.reserved, &c.reserved_high};
-  require(attribute >= 0 && attribute < 4);
+  require(attribute >= CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT &&
+          attribute <= CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH);
   return all[attribute];
 }
 
@@ -226,7 +228,8 @@ AW_EXPORT CUresult cuDeviceGetGraphMemAttribute(CUdevice dev, int attribute, voi
 // High-water marks can only be brought down to what is in use.
 AW_EXPORT CUresult cuDeviceSetGraphMemAttribute(CUdevice dev, int attribute, void* value) {
   return api<"cuDeviceSetGraphMemAttribute">([&] {
-    require(value && (attribute == 1 || attribute == 3));
+    require(value && (attribute == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH ||
+                      attribute == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH));
     check_device(dev);
     uint64_t number;
     memcpy(&number, value, sizeof number);

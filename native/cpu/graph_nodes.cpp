@@ -9,18 +9,14 @@
 #include "cpu/semaphores.h"
 #include "cuda/context.h"
 #include "cuda/copy_shapes.h"
+#include "cuda/node_params.h"
 
 namespace aw {
 
-Work kernel_work(const CUDA_KERNEL_NODE_PARAMS& p, bool has_kernel) {
-  LaunchRequest r;
-  memcpy(r.grid, p.grid, sizeof r.grid);
-  memcpy(r.block, p.block, sizeof r.block);
-  r.dynamic_shared = p.sharedMemBytes, r.params = p.kernelParams, r.extra = p.extra;
-  auto handle = p.func ? p.func : has_kernel ? reinterpret_cast<CUfunction>(p.kern) : nullptr;
-  auto function = function_of(handle);
+Work kernel_work(const CUDA_KERNEL_NODE_PARAMS& p) {
+  auto function = function_of(p.func ? p.func : reinterpret_cast<CUfunction>(p.kern));
   if (auto context = function->context.lock()) context->check();
-  return plan_launch(function, r);
+  return plan_launch(function, request_of(p));
 }
 
 Work copy_work(const CUDA_MEMCPY3D* params) { return plan_copy(params); }
@@ -57,30 +53,43 @@ CUgraphNodeType type_of(const Work& work) {
                 "this operation cannot be part of a graph yet");
 }
 
+namespace {
+
+// The work of a node whose parameters `make` takes in an earlier version than CUgraphNodeParams
+// has.
+template <class Version, class Later>
+Work read_as(const Later& params, Work (*make)(const Version*)) {
+  auto version = as_version<Version>(params);
+  return make(&version);
+}
+
+}  // namespace
+
 Work work_of(const CUgraphNodeParams* p) {
   require(p);
   switch (p->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
-      return kernel_work(p->kernel, true);
+      return kernel_work(as_version<CUDA_KERNEL_NODE_PARAMS>(p->kernel));
     case CU_GRAPH_NODE_TYPE_MEMCPY:
       return copy_work(&p->memcpy.copyParams);
     case CU_GRAPH_NODE_TYPE_MEMSET:
-      return set_work(&p->memset.params);
+      return read_as<CUDA_MEMSET_NODE_PARAMS>(p->memset, set_work);
     case CU_GRAPH_NODE_TYPE_HOST:
-      return host_work(&p->host);
+      return read_as<CUDA_HOST_NODE_PARAMS>(p->host, host_work);
     case CU_GRAPH_NODE_TYPE_EMPTY:
       return EmptyWork{};
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+      return event_work(p->type, p->eventWait.event);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-      return event_work(p->type, p->event.event);
+      return event_work(p->type, p->eventRecord.event);
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
       return free_work(p->free.dptr);
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
-      return batch_work(&p->memOp);
+      return read_as<CUDA_BATCH_MEM_OP_NODE_PARAMS>(p->memOp, batch_work);
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
-      return signal_work(&p->extSemSignal);
+      return read_as<CUDA_EXT_SEM_SIGNAL_NODE_PARAMS>(p->extSemSignal, signal_work);
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
-      return wait_work(&p->extSemWait);
+      return read_as<CUDA_EXT_SEM_WAIT_NODE_PARAMS>(p->extSemWait, wait_work);
     default:
       throw Failure(CUDA_ERROR_NOT_SUPPORTED,
                     "graph nodes of type " + std::to_string(p->type) + " are not supported yet");
@@ -102,13 +111,6 @@ void replace_work(CUgraphNode handle, CUgraphNodeType type, Work work) {
   node->work = std::make_shared<const Work>(std::move(work));
 }
 
-CUDA_KERNEL_NODE_PARAMS first_version(const CUDA_KERNEL_NODE_PARAMS* params) {
-  require(params);
-  CUDA_KERNEL_NODE_PARAMS copy = {};
-  memcpy(static_cast<void*>(&copy), params, offsetof(CUDA_KERNEL_NODE_PARAMS, kern));
-  return copy;
-}
-
 }  // namespace aw
 
 using namespace aw;
@@ -124,11 +126,6 @@ void replace(CUgraphNode handle, CUgraphNodeType type, Work work) {
   replace_work(handle, type, std::move(work));
 }
 
-const CUDA_KERNEL_NODE_PARAMS& second_version(const CUDA_KERNEL_NODE_PARAMS* params) {
-  require(params);
-  return *params;
-}
-
 template <class T>
 const T& content(const GraphNode& node) {
   auto* work = std::get_if<T>(node.work.get());
@@ -140,8 +137,7 @@ CUDA_KERNEL_NODE_PARAMS kernel_params(GraphNode& node) {
   const auto& work = content<KernelWork>(node);
   CUDA_KERNEL_NODE_PARAMS p = {};
   p.func = as_handle<CUfunction>(work.function->handle);
-  memcpy(p.grid, work.grid, sizeof p.grid);
-  memcpy(p.block, work.block, sizeof p.block);
+  write_shape(work.grid, work.block, p);
   p.sharedMemBytes = work.dynamic_shared;
   node.param_pointers.clear();
   auto* bytes = const_cast<uint8_t*>(work.params.data());
@@ -177,19 +173,21 @@ const Task& task_in(const GraphNode& node) {
 void read_special(GraphNode& node, CUgraphNodeParams& p) {
   switch (node.type) {
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-      p.alloc = task_in<AllocTask>(node).params;
+      p.alloc = as_version<CUDA_MEM_ALLOC_NODE_PARAMS_v2>(task_in<AllocTask>(node).params);
       return;
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
       p.free.dptr = task_in<GraphFreeTask>(node).address;
       return;
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
-      p.memOp = task_in<BatchTask>(node).params();
+      p.memOp = as_version<CUDA_BATCH_MEM_OP_NODE_PARAMS_v2>(task_in<BatchTask>(node).params());
       return;
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
-      p.extSemSignal = task_in<SignalTask>(node).params();
+      p.extSemSignal =
+          as_version<CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v2>(task_in<SignalTask>(node).params());
       return;
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
-      p.extSemWait = task_in<SemaphoreWaitTask>(node).params();
+      p.extSemWait =
+          as_version<CUDA_EXT_SEM_WAIT_NODE_PARAMS_v2>(task_in<SemaphoreWaitTask>(node).params());
       return;
     default:
       p.conditional = params_of(task_in<ConditionalTask>(node), node.body_handles);
@@ -199,26 +197,27 @@ void read_special(GraphNode& node, CUgraphNodeParams& p) {
 void read_params(GraphNode& node, CUgraphNodeParams& p) {
   switch (p.type = node.type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
-      p.kernel = kernel_params(node);
+      p.kernel = as_version<CUDA_KERNEL_NODE_PARAMS_v3>(kernel_params(node));
       return;
     case CU_GRAPH_NODE_TYPE_MEMCPY:
       p.memcpy.copyParams = copy_params(node);
       return;
     case CU_GRAPH_NODE_TYPE_MEMSET:
-      p.memset.params = set_params(node);
+      p.memset = as_version<CUDA_MEMSET_NODE_PARAMS_v2>(set_params(node));
       return;
     case CU_GRAPH_NODE_TYPE_HOST:
-      p.host = {content<HostWork>(node).function, content<HostWork>(node).data};
+      p.host.fn = content<HostWork>(node).function, p.host.userData = content<HostWork>(node).data;
       return;
     case CU_GRAPH_NODE_TYPE_GRAPH:
       // The child stays the node's: as documented, what is read cannot be given to a new node.
-      p.graph.graph = as_handle<CUgraph>(node.child->handle), p.graph.ownership = -1;
+      p.graph.graph = as_handle<CUgraph>(node.child->handle);
+      p.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_INVALID;
       return;
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-      p.event.event = as_handle<CUevent>(content<RecordWork>(node).event);
+      p.eventRecord.event = as_handle<CUevent>(content<RecordWork>(node).event);
       return;
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-      p.event.event = as_handle<CUevent>(content<WaitWork>(node).event);
+      p.eventWait.event = as_handle<CUevent>(content<WaitWork>(node).event);
       return;
     case CU_GRAPH_NODE_TYPE_EMPTY:
       return;
@@ -248,7 +247,9 @@ void add_any(CUgraphNode* out, CUgraph graph, const CUgraphNode* after,
   } else if (p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL) {
     *out = as_handle<CUgraphNode>(add_conditional(graph, after, count, p->conditional)->handle);
   } else if (p->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
-    add(out, graph, after, count, alloc_work(&p->alloc));
+    auto params = as_version<CUDA_MEM_ALLOC_NODE_PARAMS>(p->alloc);
+    add(out, graph, after, count, alloc_work(&params));
+    p->alloc = as_version<CUDA_MEM_ALLOC_NODE_PARAMS_v2>(params);
   } else {
     add(out, graph, after, count, work_of(p));
   }
@@ -260,23 +261,23 @@ void add_any(CUgraphNode* out, CUgraph graph, const CUgraphNode* after,
 }  // namespace
 
 AW_EXPORT CUresult cuGraphAddKernelNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* after,
-                                        size_t count, const CUDA_KERNEL_NODE_PARAMS* params) {
+                                        size_t count, const CUDA_KERNEL_NODE_PARAMS_v1* params) {
   return api<"cuGraphAddKernelNode">(
-      [&] { add(out, graph, after, count, kernel_work(first_version(params), false)); });
+      [&] { add(out, graph, after, count, kernel_work(any_version(params))); });
 }
 
 AW_EXPORT CUresult cuGraphAddKernelNode_v2(CUgraphNode* out, CUgraph graph,
                                            const CUgraphNode* after, size_t count,
                                            const CUDA_KERNEL_NODE_PARAMS* params) {
   return api<"cuGraphAddKernelNode_v2">(
-      [&] { add(out, graph, after, count, kernel_work(second_version(params), true)); });
+      [&] { add(out, graph, after, count, kernel_work(any_version(params))); });
 }
 
-AW_EXPORT CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS* params) {
+AW_EXPORT CUresult cuGraphKernelNodeGetParams(CUgraphNode node,
+                                              CUDA_KERNEL_NODE_PARAMS_v1* params) {
   return api<"cuGraphKernelNodeGetParams">([&] {
     require(params);
-    CUDA_KERNEL_NODE_PARAMS p = kernel_params(*node_of(node));
-    memcpy(static_cast<void*>(params), &p, offsetof(CUDA_KERNEL_NODE_PARAMS, kern));
+    *params = as_version<CUDA_KERNEL_NODE_PARAMS_v1>(kernel_params(*node_of(node)));
   });
 }
 
@@ -289,15 +290,15 @@ AW_EXPORT CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node,
 }
 
 AW_EXPORT CUresult cuGraphKernelNodeSetParams(CUgraphNode node,
-                                              const CUDA_KERNEL_NODE_PARAMS* params) {
+                                              const CUDA_KERNEL_NODE_PARAMS_v1* params) {
   return api<"cuGraphKernelNodeSetParams">(
-      [&] { replace(node, CU_GRAPH_NODE_TYPE_KERNEL, kernel_work(first_version(params), false)); });
+      [&] { replace(node, CU_GRAPH_NODE_TYPE_KERNEL, kernel_work(any_version(params))); });
 }
 
 AW_EXPORT CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node,
                                                  const CUDA_KERNEL_NODE_PARAMS* params) {
   return api<"cuGraphKernelNodeSetParams_v2">(
-      [&] { replace(node, CU_GRAPH_NODE_TYPE_KERNEL, kernel_work(second_version(params), true)); });
+      [&] { replace(node, CU_GRAPH_NODE_TYPE_KERNEL, kernel_work(any_version(params))); });
 }
 
 AW_EXPORT CUresult cuGraphAddMemcpyNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* after,

@@ -14,31 +14,24 @@ using namespace aw;
 
 namespace {
 
-constexpr auto kInvalidResourceType = static_cast<CUresult>(914);
-constexpr auto kInvalidResourceConfiguration = static_cast<CUresult>(915);
-constexpr int kInvalidType = 0, kSmType = 1;
-constexpr unsigned kIgnoreCoscheduling = 1;  // CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING
-constexpr unsigned kBackfill = 1;            // CU_DEV_SM_RESOURCE_GROUP_BACKFILL
+constexpr auto kInvalidConfiguration = CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
 // Of compute capability 8.x (CUDA 12.9 driver API reference, cuDevSmResourceSplitByCount).
 constexpr unsigned kLeast = 4, kAlignment = 2;
 
-// CUdevResource. The bytes that headers call internal say where a resource comes from.
+// CUdevResource, of multiprocessors. The bytes that headers call internal say where it comes from.
 struct Resource {
-  int type;
+  CUdevResourceType type;
   unsigned first;  // number of its first multiprocessor
   uint64_t split;  // which call made it; 0: it was asked of a device or a context
-  uint8_t internal[80];
-  unsigned count, least, alignment, flags, locality;
-  uint8_t rest[20];
+  uint8_t internal[offsetof(CUdevResource, sm) - 16];
+  CUdevSmResource sm;
+  uint8_t rest[sizeof(CUdevResource) - sizeof(void*) - offsetof(CUdevResource, sm) -
+               sizeof(CUdevSmResource)];
   Resource* next;
 };
-static_assert(sizeof(Resource) == 144 && offsetof(Resource, count) == 96);
-
-// CU_DEV_SM_RESOURCE_GROUP_PARAMS
-struct Group {
-  unsigned count, coscheduled, preferred, flags, locality, reserved[11];
-};
-static_assert(sizeof(Group) == 64);
+static_assert(sizeof(Resource) == sizeof(CUdevResource) &&
+              offsetof(Resource, sm) == offsetof(CUdevResource, sm) &&
+              offsetof(Resource, next) == offsetof(CUdevResource, nextResource));
 
 struct Description {
   Resource resource;
@@ -67,12 +60,12 @@ std::shared_ptr<GreenContext> green_of(const void* handle) {
 
 Resource part(unsigned first, unsigned count, uint64_t split) {
   Resource r{};
-  r.type = count ? kSmType : kInvalidType;
+  r.type = count ? CU_DEV_RESOURCE_TYPE_SM : CU_DEV_RESOURCE_TYPE_INVALID;
   r.first = first;
   r.split = split;
-  r.count = count;
-  r.least = kLeast;
-  r.alignment = kAlignment;
+  r.sm.smCount = count;
+  r.sm.minSmPartitionSize = kLeast;
+  r.sm.smCoscheduledAlignment = kAlignment;
   return r;
 }
 
@@ -81,23 +74,24 @@ Resource resource_of(const Context& context) {
   return green ? green->resource : part(0, device_info().multiprocessors, 0);
 }
 
-void write_resource(Resource* out, int type, const Resource& resource) {
+void write_resource(Resource* out, CUdevResourceType type, const Resource& resource) {
   require(out);
-  require(type == kSmType, kInvalidResourceType);
+  require(type == CU_DEV_RESOURCE_TYPE_SM, CUDA_ERROR_INVALID_RESOURCE_TYPE);
   *out = resource;
 }
 
 void check_resource(const Resource& r) {
-  require(r.type == kSmType, kInvalidResourceType);
+  require(r.type == CU_DEV_RESOURCE_TYPE_SM, CUDA_ERROR_INVALID_RESOURCE_TYPE);
   unsigned all = device_info().multiprocessors;
-  require(r.count > 0 && r.count <= all && r.first <= all - r.count, kInvalidResourceConfiguration);
+  require(r.sm.smCount > 0 && r.sm.smCount <= all && r.first <= all - r.sm.smCount,
+          kInvalidConfiguration);
 }
 
 // The input of a split: no result of another one.
 Resource splittable(const Resource* input) {
   require(input);
   check_resource(*input);
-  require(input->split == 0, kInvalidResourceConfiguration);
+  require(input->split == 0, kInvalidConfiguration);
   return *input;
 }
 
@@ -108,16 +102,17 @@ uint64_t next_split() {
 
 // How many multiprocessors a group gets of `left`, as its parameters ask; 0 stands for all that
 // fit.
-unsigned group_size(const Group& g, unsigned input, unsigned left) {
-  bool backfill = g.flags & kBackfill;
+unsigned group_size(const CU_DEV_SM_RESOURCE_GROUP_PARAMS& g, unsigned input, unsigned left) {
+  bool backfill = g.flags & CU_DEV_SM_RESOURCE_GROUP_BACKFILL;
   // There are no locality domains whose multiprocessors could be found.
-  require((g.flags & ~kBackfill) == 0, kInvalidResourceConfiguration);
-  require(g.coscheduled == 0 || g.coscheduled == kAlignment, kInvalidResourceConfiguration);
-  if (g.count == 0) return left < kAlignment ? 0 : backfill ? left : left / kAlignment * kAlignment;
-  require(g.count >= 2 && g.count <= input);
-  require(backfill || g.count % kAlignment == 0);
-  require(g.count <= left, kInvalidResourceConfiguration);
-  return g.count;
+  require((g.flags & ~CU_DEV_SM_RESOURCE_GROUP_BACKFILL) == 0, kInvalidConfiguration);
+  require(g.coscheduledSmCount == 0 || g.coscheduledSmCount == kAlignment, kInvalidConfiguration);
+  if (g.smCount == 0)
+    return left < kAlignment ? 0 : backfill ? left : left / kAlignment * kAlignment;
+  require(g.smCount >= 2 && g.smCount <= input);
+  require(backfill || g.smCount % kAlignment == 0);
+  require(g.smCount <= left, kInvalidConfiguration);
+  return g.smCount;
 }
 
 std::shared_ptr<Stream> add_stream(const std::shared_ptr<Context>& context, int priority) {
@@ -135,24 +130,24 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice dev);
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev);
 }
 
-AW_EXPORT CUresult cuDeviceGetDevResource(CUdevice dev, Resource* out, int type) {
+AW_EXPORT CUresult cuDeviceGetDevResource(CUdevice dev, Resource* out, CUdevResourceType type) {
   return api<"cuDeviceGetDevResource">([&] {
     check_device(dev);
     write_resource(out, type, part(0, device_info().multiprocessors, 0));
   });
 }
 
-AW_EXPORT CUresult cuCtxGetDevResource(CUcontext handle, Resource* out, int type) {
+AW_EXPORT CUresult cuCtxGetDevResource(CUcontext handle, Resource* out, CUdevResourceType type) {
   return api<"cuCtxGetDevResource">(
       [&] { write_resource(out, type, resource_of(*context_of(handle))); });
 }
 
-AW_EXPORT CUresult cuGreenCtxGetDevResource(void* handle, Resource* out, int type) {
+AW_EXPORT CUresult cuGreenCtxGetDevResource(void* handle, Resource* out, CUdevResourceType type) {
   return api<"cuGreenCtxGetDevResource">(
       [&] { write_resource(out, type, green_of(handle)->resource); });
 }
 
-AW_EXPORT CUresult cuStreamGetDevResource(CUstream handle, Resource* out, int type) {
+AW_EXPORT CUresult cuStreamGetDevResource(CUstream handle, Resource* out, CUdevResourceType type) {
   return api<"cuStreamGetDevResource">(
       [&] { write_resource(out, type, resource_of(*stream_of(handle)->context)); });
 }
@@ -163,42 +158,45 @@ AW_EXPORT CUresult cuDevSmResourceSplitByCount(Resource* result, unsigned* group
   return api<"cuDevSmResourceSplitByCount">([&] {
     require(groups);
     Resource from = splittable(input);
-    require((flags & ~kIgnoreCoscheduling) == 0 && least <= from.count);
-    unsigned floor = flags & kIgnoreCoscheduling ? kAlignment : kLeast;
+    require((flags & ~CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING) == 0 &&
+            least <= from.sm.smCount);
+    unsigned floor = flags & CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING ? kAlignment : kLeast;
     unsigned size = std::max(floor, (least + kAlignment - 1) / kAlignment * kAlignment);
-    require(size <= from.count, kInvalidResourceConfiguration);
-    unsigned made = from.count / size;
+    require(size <= from.sm.smCount, kInvalidConfiguration);
+    unsigned made = from.sm.smCount / size;
     if (result) {
       require(*groups > 0);
       made = std::min(made, *groups);
       uint64_t split = next_split();
       for (unsigned i = 0; i < made; ++i) result[i] = part(from.first + i * size, size, split);
-      if (remainder) *remainder = part(from.first + made * size, from.count - made * size, split);
+      if (remainder)
+        *remainder = part(from.first + made * size, from.sm.smCount - made * size, split);
     }
     *groups = made;
   });
 }
 
 AW_EXPORT CUresult cuDevSmResourceSplit(Resource* result, unsigned groups, const Resource* input,
-                                        Resource* remainder, unsigned flags, Group* params) {
+                                        Resource* remainder, unsigned flags,
+                                        CU_DEV_SM_RESOURCE_GROUP_PARAMS* params) {
   return api<"cuDevSmResourceSplit">([&] {
     require(groups > 0 && params && flags == 0);
     Resource from = splittable(input);
-    require(groups <= from.count, kInvalidResourceConfiguration);
+    require(groups <= from.sm.smCount, kInvalidConfiguration);
     std::vector<unsigned> sizes;
-    unsigned left = from.count;
+    unsigned left = from.sm.smCount;
     for (unsigned i = 0; i < groups; ++i) {
-      sizes.push_back(group_size(params[i], from.count, left));
-      require(!result || sizes.back() > 0, kInvalidResourceConfiguration);
+      sizes.push_back(group_size(params[i], from.sm.smCount, left));
+      require(!result || sizes.back() > 0, kInvalidConfiguration);
       left -= sizes.back();
     }
     uint64_t split = next_split();
     unsigned first = from.first;
     for (unsigned i = 0; i < groups; first += sizes[i++]) {
-      params[i].count = sizes[i];
+      params[i].smCount = sizes[i];
       if (!result) continue;
       result[i] = part(first, sizes[i], split);
-      result[i].flags = params[i].flags;
+      result[i].sm.flags = params[i].flags;
     }
     if (remainder) *remainder = part(first, left, split);
   });
@@ -213,12 +211,12 @@ AW_EXPORT CUresult cuDevResourceGenerateDesc(void** out, Resource* resources, un
       const Resource& r = resources[i];
       check_resource(r);
       bool alone = count == 1 || (r.split && r.split == resources[0].split);
-      require(alone, kInvalidResourceConfiguration);
-      for (unsigned sm = r.first; sm < r.first + r.count; ++sm) {
-        require(!taken[sm], kInvalidResourceConfiguration);
+      require(alone, kInvalidConfiguration);
+      for (unsigned sm = r.first; sm < r.first + r.sm.smCount; ++sm) {
+        require(!taken[sm], kInvalidConfiguration);
         taken[sm] = true;
       }
-      total += r.count;
+      total += r.sm.smCount;
     }
     auto made = std::make_shared<Description>();
     made->resource = part(resources[0].first, total, 0);
@@ -228,7 +226,7 @@ AW_EXPORT CUresult cuDevResourceGenerateDesc(void** out, Resource* resources, un
 
 AW_EXPORT CUresult cuGreenCtxCreate(void** out, void* description, CUdevice dev, unsigned flags) {
   return api<"cuGreenCtxCreate">([&] {
-    require(out && (flags & ~1u) == 0);
+    require(out && (flags & ~CU_GREEN_CTX_DEFAULT_STREAM) == 0);
     check_device(dev);
     auto wanted = descriptions().find(description);
     require(wanted != nullptr);
@@ -237,7 +235,7 @@ AW_EXPORT CUresult cuGreenCtxCreate(void** out, void* description, CUdevice dev,
     auto green = std::make_shared<GreenContext>();
     green->resource = wanted->resource;
     green->context = make_context(dev, context_of(primary)->flags, kDriverVersion);
-    green->context->multiprocessors = green->resource.count;
+    green->context->multiprocessors = green->resource.sm.smCount;
     uintptr_t handle = green_contexts().add(green);
     green->context->green = handle;
     *out = as_handle<void*>(handle);

@@ -55,7 +55,7 @@ int replace_by_file(uint64_t base, uint64_t bytes) {
   write_all(file.number, base, whole);
   seal(file.number);
   void* got = mmap(at(base), whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.number, 0);
-  require(got != MAP_FAILED, kMapFailed);
+  require(got != MAP_FAILED, CUDA_ERROR_MAP_FAILED);
   return file.release();
 }
 

@@ -18,7 +18,6 @@ using namespace aw;
 
 namespace {
 
-enum : unsigned { kHostPortable = 1, kHostMapped = 2, kHostWriteCombined = 4 };
 constexpr uint64_t kPitchAlign = 512;
 
 void free_device_memory(CUdeviceptr address) {
@@ -40,14 +39,17 @@ void free_device_memory(CUdeviceptr address) {
 
 CUresult allocate_host(void** out, size_t bytes, unsigned flags) {
   require(out);
-  require((flags & ~(kHostPortable | kHostMapped | kHostWriteCombined)) == 0);
+  require((flags & ~(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP |
+                     CU_MEMHOSTALLOC_WRITECOMBINED)) == 0);
   *out = reinterpret_cast<void*>(allocate_in(current_context(), bytes, MemoryKind::host, flags));
   return CUDA_SUCCESS;
 }
 
 CUresult register_host(void* address, size_t bytes, unsigned flags) {
   require(address && bytes);
-  require((flags & ~0xfu) == 0);
+  constexpr unsigned kKnown = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
+                              CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
+  require((flags & ~kKnown) == 0);
   auto context = current_context();
   uint64_t base = reinterpret_cast<uint64_t>(address);
   bool taken = allocation_at(base).base || allocation_at(base + bytes - 1).base;
@@ -101,7 +103,7 @@ AW_EXPORT CUresult cuMemAllocManaged(CUdeviceptr* out, size_t bytes, unsigned fl
   return api<"cuMemAllocManaged">(
       [&] {
         require(out);
-        require(flags == 1 || flags == 2);  // attached to everything, or to the host first
+        require(flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST);
         *out = allocate_in(current_context(), bytes, MemoryKind::managed, flags);
       },
       out, bytes, flags);
@@ -161,7 +163,7 @@ AW_EXPORT CUresult cuMemHostGetFlags(unsigned* flags, void* address) {
     Allocation found = allocation_at(reinterpret_cast<uint64_t>(address));
     require(found.base && (found.kind == MemoryKind::host || found.kind == MemoryKind::registered));
     // All host memory is mapped where addressing is unified (CUDA Driver API, unified addressing).
-    *flags = found.flags | kHostMapped;
+    *flags = found.flags | CU_MEMHOSTALLOC_DEVICEMAP;
   });
 }
 

@@ -7,29 +7,34 @@
 namespace aw {
 namespace {
 
-enum { kWait32 = 1, kWrite32 = 2, kFlush = 3, kWait64 = 4, kWrite64 = 5, kBarrier = 6 };
-
 Work work_for(const CUstreamBatchMemOpParams& o) {
   // Nothing is under way when an operation's turn comes: flushes and barriers have nothing to do.
-  if (o.operation == kFlush || o.operation == kBarrier) return EmptyWork{};
-  bool wide = o.operation == kWait64 || o.operation == kWrite64;
-  bool waits = o.operation == kWait32 || o.operation == kWait64;
-  require(waits || o.operation == kWrite32 || o.operation == kWrite64);
-  require(o.address && o.address % (wide ? 8 : 4) == 0);
-  uint64_t value = wide ? o.value : static_cast<uint32_t>(o.value);
+  if (o.operation == CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES ||
+      o.operation == CU_STREAM_MEM_OP_BARRIER)
+    return EmptyWork{};
+  bool wide = o.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64 ||
+              o.operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
+  bool waits = o.operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 ||
+               o.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+  require(waits || o.operation == CU_STREAM_MEM_OP_WRITE_VALUE_32 ||
+          o.operation == CU_STREAM_MEM_OP_WRITE_VALUE_64);
+  const auto& p = o.waitValue;  // writes are laid out alike
+  require(p.address && p.address % (wide ? 8 : 4) == 0);
+  uint64_t value = wide ? p.value64 : p.value;
   if (!waits) {
-    require(o.flags <= 1);
-    return WriteValueWork{o.address, value, wide};
+    require(p.flags <= CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER);
+    return WriteValueWork{p.address, value, wide};
   }
-  require((o.flags & ~(3u | 1u << 30)) == 0);
-  return WaitValueWork{o.address, value, o.flags, wide};
+  require((p.flags & ~(CU_STREAM_WAIT_VALUE_NOR | CU_STREAM_WAIT_VALUE_FLUSH)) == 0);
+  return WaitValueWork{p.address, value, p.flags, wide};
 }
 
-void submit_one(CUstream handle, int operation, CUdeviceptr address, uint64_t value,
-                unsigned flags) {
+void submit_one(CUstream handle, CUstreamBatchMemOpType operation, CUdeviceptr address,
+                uint64_t value, unsigned flags) {
   auto stream = stream_of(handle);
   CUstreamBatchMemOpParams o = {};
-  o.operation = operation, o.address = address, o.value = value, o.flags = flags;
+  auto& p = o.waitValue;
+  p.operation = operation, p.address = address, p.value64 = value, p.flags = flags;
   Work work = work_for(o);
   if (!stream->capture()) return stream->submit(std::move(work));
   CUDA_BATCH_MEM_OP_NODE_PARAMS all = {nullptr, 1, &o, 0};
@@ -76,44 +81,50 @@ using namespace aw;
 
 AW_EXPORT CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, uint32_t value,
                                           unsigned flags) {
-  return api<"cuStreamWaitValue32_v2">([&] { submit_one(stream, kWait32, address, value, flags); });
+  return api<"cuStreamWaitValue32_v2">(
+      [&] { submit_one(stream, CU_STREAM_MEM_OP_WAIT_VALUE_32, address, value, flags); });
 }
 
 AW_EXPORT CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr address, uint64_t value,
                                           unsigned flags) {
-  return api<"cuStreamWaitValue64_v2">([&] { submit_one(stream, kWait64, address, value, flags); });
+  return api<"cuStreamWaitValue64_v2">(
+      [&] { submit_one(stream, CU_STREAM_MEM_OP_WAIT_VALUE_64, address, value, flags); });
 }
 
 AW_EXPORT CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr address, uint32_t value,
                                            unsigned flags) {
   return api<"cuStreamWriteValue32_v2">(
-      [&] { submit_one(stream, kWrite32, address, value, flags); });
+      [&] { submit_one(stream, CU_STREAM_MEM_OP_WRITE_VALUE_32, address, value, flags); });
 }
 
 AW_EXPORT CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr address, uint64_t value,
                                            unsigned flags) {
   return api<"cuStreamWriteValue64_v2">(
-      [&] { submit_one(stream, kWrite64, address, value, flags); });
+      [&] { submit_one(stream, CU_STREAM_MEM_OP_WRITE_VALUE_64, address, value, flags); });
 }
 
 AW_EXPORT CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr address, uint32_t value,
                                        unsigned flags) {
-  return api<"cuStreamWaitValue32">([&] { submit_one(stream, kWait32, address, value, flags); });
+  return api<"cuStreamWaitValue32">(
+      [&] { submit_one(stream, CU_STREAM_MEM_OP_WAIT_VALUE_32, address, value, flags); });
 }
 
 AW_EXPORT CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr address, uint64_t value,
                                        unsigned flags) {
-  return api<"cuStreamWaitValue64">([&] { submit_one(stream, kWait64, address, value, flags); });
+  return api<"cuStreamWaitValue64">(
+      [&] { submit_one(stream, CU_STREAM_MEM_OP_WAIT_VALUE_64, address, value, flags); });
 }
 
 AW_EXPORT CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr address, uint32_t value,
                                         unsigned flags) {
-  return api<"cuStreamWriteValue32">([&] { submit_one(stream, kWrite32, address, value, flags); });
+  return api<"cuStreamWriteValue32">(
+      [&] { submit_one(stream, CU_STREAM_MEM_OP_WRITE_VALUE_32, address, value, flags); });
 }
 
 AW_EXPORT CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr address, uint64_t value,
                                         unsigned flags) {
-  return api<"cuStreamWriteValue64">([&] { submit_one(stream, kWrite64, address, value, flags); });
+  return api<"cuStreamWriteValue64">(
+      [&] { submit_one(stream, CU_STREAM_MEM_OP_WRITE_VALUE_64, address, value, flags); });
 }
 
 AW_EXPORT CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned count,

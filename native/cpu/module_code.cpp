@@ -88,7 +88,8 @@ std::shared_ptr<Versions> Function::code(const std::array<uint32_t, 3>& block, u
   CompileOptions options;
   options.checks = settings().checks;
   if (!options.checks.empty()) options.lanes = 32;  // checks look at one warp at a time
-  if (auto owner = context.lock()) options.stack = stack_option(read_limit(*owner, 0));
+  if (auto owner = context.lock())
+    options.stack = stack_option(read_limit(*owner, CU_LIMIT_STACK_SIZE));
   if (options.stack > stack) {  // what was compiled for less may not do any more
     compiled.clear();
     for_wide_grids.reset();

@@ -50,9 +50,9 @@ AW_EXPORT CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction handle
     require(clusters && config);
     current_context();
     auto f = function_of(handle);
-    uint64_t threads = uint64_t{config->block[0]} * config->block[1] * config->block[2];
+    uint64_t threads = uint64_t{config->blockDimX} * config->blockDimY * config->blockDimZ;
     require(threads > 0 && threads <= kMaxThreadsPerBlock);
-    *clusters = resident_blocks(threads, static_shared(*f) + config->shared_bytes) *
+    *clusters = resident_blocks(threads, static_shared(*f) + config->sharedMemBytes) *
                 static_cast<int>(device_info().multiprocessors);
   });
 }

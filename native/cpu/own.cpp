@@ -24,7 +24,7 @@ AW_EXPORT CUresult anywarp_fail(int code, const char* text) {
 
 AW_EXPORT void* anywarp_service(const char* name) { return name ? find_import(name) : nullptr; }
 
-// For libcudart, which has no report, log or contexts of its own.
+// For libcudart, which has no contexts of its own.
 AW_EXPORT uint64_t anywarp_current_context(int* device) {
   const auto& context = peek_context_quickly();
   if (!context || context->destroyed.load(std::memory_order_relaxed)) return 0;
@@ -32,20 +32,5 @@ AW_EXPORT uint64_t anywarp_current_context(int* device) {
   return context->handle;
 }
 
-AW_EXPORT std::atomic<uint64_t>* anywarp_call_counter(const char* name) {
-  return &(new CallCounter(name))->count;
-}
-
-AW_EXPORT void anywarp_report_absent(const char* name, const char* reason) {
-  report_absent(name, reason);
-}
-
-AW_EXPORT void anywarp_report_operator(const char* name, uint64_t nanoseconds,
-                                       uint64_t bytes_copied, int widened) {
-  report_operator(name, nanoseconds, bytes_copied, widened != 0);
-}
-
 // What this process holds of a device, whatever part of it asked for it.
 AW_EXPORT uint64_t anywarp_memory_in_use(int device) { return bytes_in_use(device); }
-
-AW_EXPORT void anywarp_diagnose(const char* text) { diagnose(LogLevel::error, text); }

@@ -24,43 +24,44 @@ CUcontext context_handle(const Allocation& a) {
 }
 
 // Writes one attribute of memory that we know; false when it does not have that attribute.
-bool write_pointer_attribute(void* out, int attribute, uint64_t address, const Allocation& a) {
+bool write_pointer_attribute(void* out, CUpointer_attribute attribute, uint64_t address,
+                             const Allocation& a) {
   switch (attribute) {
-    case 1:
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
       return put_value(out, context_handle(a)), true;
-    case 2:
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
       return put_value(out, is_host(a) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE), true;
-    case 3:
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
       return put_value(out, address), true;
-    case 4:
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
       return put_value(out, address), is_host(a) || a.kind == MemoryKind::managed;
-    case 6:
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
       return put_value(out, static_cast<unsigned>(a.sync_memops)), true;
-    case 7:
-    case 20:
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
       return put_value(out, a.id), true;
-    case 8:
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
       return put_value(out, static_cast<unsigned>(a.kind == MemoryKind::managed)), true;
-    case 9:
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
       return put_value(out, a.device), true;
-    case 10:  // what cuIpcGetMemHandle takes
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:  // what cuIpcGetMemHandle takes
       return put_value(out, static_cast<unsigned>(a.kind == MemoryKind::device && !a.pool)), true;
-    case 15:
-    case 21:
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
       return put_value(out, 0u), true;  // no RDMA, no decompression engine
-    case 11:
-    case 19:
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
       return put_value(out, a.base), true;
-    case 12:
-    case 18:
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
       return put_value(out, a.bytes), true;
-    case 13:
+    case CU_POINTER_ATTRIBUTE_MAPPED:
       return put_value(out, 1u), true;
-    case 14:
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
       return put_value(out, uint64_t{0}), true;
-    case 16:
-      return put_value(out, 3u), true;
-    case 17:
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+      return put_value(out, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE), true;
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
       return put_value(out, a.pool ? as_handle<CUmemoryPool>(a.pool->handle) : nullptr), true;
     default:
       return false;
@@ -68,20 +69,20 @@ bool write_pointer_attribute(void* out, int attribute, uint64_t address, const A
 }
 
 // What cuPointerGetAttributes writes for addresses that are nobody's: zero, of the attribute's
-// size, and -2 for the device.
-void write_unknown(void* out, int attribute) {
+// size, and CU_DEVICE_INVALID for the device.
+void write_unknown(void* out, CUpointer_attribute attribute) {
   switch (attribute) {
-    case 2:
-    case 6:
-    case 8:
-    case 10:
-    case 13:
-    case 15:
-    case 16:
-    case 21:
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
       return put_value(out, 0u);
-    case 9:
-      return put_value(out, -2);
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+      return put_value(out, CU_DEVICE_INVALID);
     default:
       return put_value(out, uint64_t{0});
   }
@@ -89,7 +90,8 @@ void write_unknown(void* out, int attribute) {
 
 }  // namespace
 
-AW_EXPORT CUresult cuPointerGetAttribute(void* out, int attribute, CUdeviceptr address) {
+AW_EXPORT CUresult cuPointerGetAttribute(void* out, CUpointer_attribute attribute,
+                                         CUdeviceptr address) {
   return api<"cuPointerGetAttribute">([&] {
     require(out && address);
     Allocation a = allocation_at(address);
@@ -98,22 +100,26 @@ AW_EXPORT CUresult cuPointerGetAttribute(void* out, int attribute, CUdeviceptr a
   });
 }
 
-AW_EXPORT CUresult cuPointerGetAttributes(unsigned count, const int* attributes, void** out,
-                                          CUdeviceptr address) {
+AW_EXPORT CUresult cuPointerGetAttributes(unsigned count, const CUpointer_attribute* attributes,
+                                          void** out, CUdeviceptr address) {
   return api<"cuPointerGetAttributes">([&] {
     require(count > 0 && attributes && out);
     Allocation a = allocation_at(address);
     for (unsigned i = 0; i < count; ++i) {
-      require(out[i] && attributes[i] >= 1 && attributes[i] <= 21 && attributes[i] != 5);
+      require(out[i] && attributes[i] >= CU_POINTER_ATTRIBUTE_CONTEXT &&
+              attributes[i] <= CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE &&
+              attributes[i] != CU_POINTER_ATTRIBUTE_P2P_TOKENS);
       if (!a.base || !write_pointer_attribute(out[i], attributes[i], address, a))
         write_unknown(out[i], attributes[i]);
     }
   });
 }
 
-AW_EXPORT CUresult cuPointerSetAttribute(const void* value, int attribute, CUdeviceptr address) {
+AW_EXPORT CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
+                                         CUdeviceptr address) {
   return api<"cuPointerSetAttribute">([&] {
-    require(value && attribute == 6);  // SYNC_MEMOPS is the only one that can be set
+    require(value &&
+            attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS);  // the only one that can be set
     unsigned on;
     memcpy(&on, value, sizeof on);
     set_sync_memops(address, on != 0);

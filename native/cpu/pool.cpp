@@ -87,7 +87,8 @@ uint64_t block_bytes(uint64_t bytes) {
 
 namespace {
 
-std::shared_ptr<Pool>* make_default(MemoryKind kind, int location_type, int device = 0) {
+std::shared_ptr<Pool>* make_default(MemoryKind kind, CUmemLocationType location_type,
+                                    int device = 0) {
   auto made = std::make_shared<Pool>();
   made->device = device;
   made->is_default = true;
@@ -97,12 +98,12 @@ std::shared_ptr<Pool>* make_default(MemoryKind kind, int location_type, int devi
 }
 
 std::shared_ptr<Pool> host_pool() {
-  static const auto* pool = make_default(MemoryKind::host, 2);
+  static const auto* pool = make_default(MemoryKind::host, CU_MEM_LOCATION_TYPE_HOST);
   return *pool;
 }
 
 std::shared_ptr<Pool> managed_pool() {
-  static const auto* pool = make_default(MemoryKind::managed, 0);
+  static const auto* pool = make_default(MemoryKind::managed, CU_MEM_LOCATION_TYPE_NONE);
   return *pool;
 }
 
@@ -113,7 +114,7 @@ std::shared_ptr<Pool> default_pool(int device) {
   static std::array<std::shared_ptr<Pool>*, kMostDevices> pools{};
   std::lock_guard lock(mutex);
   auto& pool = pools[static_cast<size_t>(device)];
-  if (!pool) pool = make_default(MemoryKind::device, 1, device);
+  if (!pool) pool = make_default(MemoryKind::device, CU_MEM_LOCATION_TYPE_DEVICE, device);
   return *pool;
 }
 
@@ -140,8 +141,10 @@ using namespace aw;
 
 namespace {
 
-constexpr int kReleaseThreshold = 4, kReservedNow = 5, kReservedHigh = 6, kUsedNow = 7,
-              kUsedHigh = 8;
+bool is_reuse(CUmemPool_attribute attribute) {
+  return attribute >= CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES &&
+         attribute <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES;
+}
 
 // From the current pool of the stream's device when there is no other.
 void allocate(CUdeviceptr* out, size_t bytes, std::shared_ptr<Pool> pool, CUstream stream) {
@@ -150,8 +153,9 @@ void allocate(CUdeviceptr* out, size_t bytes, std::shared_ptr<Pool> pool, CUstre
   if (!pool) pool = current_pool(target->context->device);
   if (target->capture()) {
     CUDA_MEM_ALLOC_NODE_PARAMS params = {};
-    params.poolProps.allocType = pool->kind == MemoryKind::managed ? 2 : 1;
-    params.poolProps.location = {pool->location_type, pool->device};
+    params.poolProps.allocType = pool->kind == MemoryKind::managed ? CU_MEM_ALLOCATION_TYPE_MANAGED
+                                                                   : CU_MEM_ALLOCATION_TYPE_PINNED;
+    params.poolProps.location = {pool->location_type, {pool->device}};
     params.bytesize = bytes;
     target->submit(alloc_work(&params));
     *out = params.dptr;
@@ -162,42 +166,42 @@ void allocate(CUdeviceptr* out, size_t bytes, std::shared_ptr<Pool> pool, CUstre
   *out = allocate_in(target->context, std::max<size_t>(bytes, 1), pool->kind, 0, pool);
 }
 
-void check_location(const CUmemLocation& location) {
-  require(location.type >= 1 && location.type <= 4);
-  if (location.type == 1) check_device(location.id);
-}
-
-void read_number(Pool& pool, int attribute, void* value) {
+void read_number(Pool& pool, CUmemPool_attribute attribute, void* value) {
   std::lock_guard lock(pool.mutex);
-  if (attribute >= 1 && attribute <= 3) {
-    memcpy(value, &pool.reuse[attribute - 1], sizeof(int));
+  if (is_reuse(attribute)) {
+    memcpy(value, &pool.reuse[attribute - CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES],
+           sizeof(int));
     return;
   }
-  uint64_t number = attribute == kReleaseThreshold ? pool.release_threshold
-                    : attribute == kReservedNow    ? pool.used + pool.kept
-                    : attribute == kReservedHigh   ? pool.reserved_high
-                    : attribute == kUsedNow        ? pool.used
-                                                   : pool.used_high;
-  require(attribute >= kReleaseThreshold && attribute <= kUsedHigh);
+  uint64_t number = attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD      ? pool.release_threshold
+                    : attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT ? pool.used + pool.kept
+                    : attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH    ? pool.reserved_high
+                    : attribute == CU_MEMPOOL_ATTR_USED_MEM_CURRENT     ? pool.used
+                                                                        : pool.used_high;
+  require(attribute >= CU_MEMPOOL_ATTR_RELEASE_THRESHOLD &&
+          attribute <= CU_MEMPOOL_ATTR_USED_MEM_HIGH);
   memcpy(value, &number, sizeof number);
 }
 
-void write_number(Pool& pool, int attribute, const void* value) {
+void write_number(Pool& pool, CUmemPool_attribute attribute, const void* value) {
   std::lock_guard lock(pool.mutex);
-  if (attribute >= 1 && attribute <= 3) {
-    memcpy(&pool.reuse[attribute - 1], value, sizeof(int));
+  if (is_reuse(attribute)) {
+    memcpy(&pool.reuse[attribute - CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES], value,
+           sizeof(int));
     return;
   }
   uint64_t number;
   memcpy(&number, value, sizeof number);
-  if (attribute == kReleaseThreshold) {
+  if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) {
     pool.release_threshold = number;
     return;
   }
   // High-water marks can only be brought down to what is in use.
-  require((attribute == kReservedHigh || attribute == kUsedHigh) && number == 0);
-  if (attribute == kUsedHigh) pool.used_high = pool.used;
-  if (attribute == kReservedHigh) pool.reserved_high = pool.used + pool.kept;
+  require((attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH ||
+           attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH) &&
+          number == 0);
+  if (attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH) pool.used_high = pool.used;
+  if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH) pool.reserved_high = pool.used + pool.kept;
 }
 
 }  // namespace
@@ -226,22 +230,25 @@ AW_EXPORT CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
 AW_EXPORT CUresult cuMemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* props) {
   return api<"cuMemPoolCreate">([&] {
     require(out && props);
-    require(props->allocType == 1 || props->allocType == 2);
-    bool managed = props->allocType == 2;
-    if (!managed || props->location.type != 0) check_location(props->location);
-    if (props->handleTypes & ~1) {
+    require(props->allocType == CU_MEM_ALLOCATION_TYPE_PINNED ||
+            props->allocType == CU_MEM_ALLOCATION_TYPE_MANAGED);
+    bool managed = props->allocType == CU_MEM_ALLOCATION_TYPE_MANAGED;
+    if (!managed || props->location.type != CU_MEM_LOCATION_TYPE_NONE)
+      check_location(props->location);
+    if (props->handleTypes & ~CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
       throw Failure(CUDA_ERROR_NOT_SUPPORTED,
                     "memory pools are shared between processes by file descriptors only");
     }
-    require(!props->handleTypes || (!managed && props->location.type == 1));
+    require(!props->handleTypes ||
+            (!managed && props->location.type == CU_MEM_LOCATION_TYPE_DEVICE));
     auto pool = std::make_shared<Pool>();
     if (props->handleTypes) pool->file = new_pool_file();
     pool->limit = props->maxSize;
     pool->location_type = props->location.type;
-    if (props->location.type == 1) pool->device = props->location.id;
-    pool->kind = managed                     ? MemoryKind::managed
-                 : props->location.type == 1 ? MemoryKind::device
-                                             : MemoryKind::host;
+    if (props->location.type == CU_MEM_LOCATION_TYPE_DEVICE) pool->device = props->location.id;
+    pool->kind = managed                                               ? MemoryKind::managed
+                 : props->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? MemoryKind::device
+                                                                       : MemoryKind::host;
     *out = as_handle<CUmemoryPool>(enter_pool(std::move(pool)));
   });
 }
@@ -264,19 +271,21 @@ AW_EXPORT CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t bytes) {
   return api<"cuMemPoolTrimTo">([&] { pool_of(handle)->trim(bytes); });
 }
 
-AW_EXPORT CUresult cuMemPoolGetAttribute(CUmemoryPool handle, int attribute, void* value) {
+AW_EXPORT CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute,
+                                         void* value) {
   return api<"cuMemPoolGetAttribute">([&] {
     require(value);
     read_number(*pool_of(handle), attribute, value);
   });
 }
 
-AW_EXPORT CUresult cuMemPoolSetAttribute(CUmemoryPool handle, int attribute, void* value) {
+AW_EXPORT CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute,
+                                         void* value) {
   return api<"cuMemPoolSetAttribute">([&] {
     require(value);
     auto pool = pool_of(handle);
     write_number(*pool, attribute, value);
-    if (attribute == kReleaseThreshold) pool->trim(pool->release_threshold);
+    if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) pool->trim(pool->release_threshold);
   });
 }
 
@@ -289,22 +298,25 @@ AW_EXPORT CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc
       check_location(access[i].location);
       // The device that holds the memory can always reach it.
       bool own = access[i].location.type == pool->location_type &&
-                 (access[i].location.type != 1 || access[i].location.id == pool->device);
-      require(access[i].flags == 3 || !own);
+                 (access[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+                  access[i].location.id == pool->device);
+      require(access[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE || !own);
       std::lock_guard lock(pool->mutex);
       pool->access[{access[i].location.type, access[i].location.id}] = access[i].flags;
     }
   });
 }
 
-AW_EXPORT CUresult cuMemPoolGetAccess(int* flags, CUmemoryPool handle, CUmemLocation* location) {
+AW_EXPORT CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool handle,
+                                      CUmemLocation* location) {
   return api<"cuMemPoolGetAccess">([&] {
     require(flags && location);
     check_location(*location);
     auto pool = pool_of(handle);
     std::lock_guard lock(pool->mutex);
     auto it = pool->access.find({location->type, location->id});
-    *flags = it == pool->access.end() ? 3 : it->second;  // host and device share one memory
+    *flags = it == pool->access.end() ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+                                      : it->second;  // host and device share one memory
   });
 }
 
@@ -336,37 +348,42 @@ AW_EXPORT CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool handle) {
 namespace {
 
 // The pools of places other than the device: host memory, and managed memory.
-std::shared_ptr<Pool> place_pool(const CUmemLocation* location, int type) {
-  require(location && (type == 1 || type == 2));
-  bool managed = type == 2;
-  if (!managed || location->type != 0) check_location(*location);
-  if (!managed && location->type == 1) return default_pool(location->id);
+std::shared_ptr<Pool> place_pool(const CUmemLocation* location, CUmemAllocationType type) {
+  require(location &&
+          (type == CU_MEM_ALLOCATION_TYPE_PINNED || type == CU_MEM_ALLOCATION_TYPE_MANAGED));
+  bool managed = type == CU_MEM_ALLOCATION_TYPE_MANAGED;
+  if (!managed || location->type != CU_MEM_LOCATION_TYPE_NONE) check_location(*location);
+  if (!managed && location->type == CU_MEM_LOCATION_TYPE_DEVICE) return default_pool(location->id);
   return managed ? managed_pool() : host_pool();
 }
 
 }  // namespace
 
-AW_EXPORT CUresult cuMemGetDefaultMemPool(CUmemoryPool* out, CUmemLocation* location, int type) {
+AW_EXPORT CUresult cuMemGetDefaultMemPool(CUmemoryPool* out, CUmemLocation* location,
+                                          CUmemAllocationType type) {
   return api<"cuMemGetDefaultMemPool">([&] {
     require(out);
     *out = as_handle<CUmemoryPool>(place_pool(location, type)->handle);
   });
 }
 
-AW_EXPORT CUresult cuMemGetMemPool(CUmemoryPool* out, CUmemLocation* location, int type) {
+AW_EXPORT CUresult cuMemGetMemPool(CUmemoryPool* out, CUmemLocation* location,
+                                   CUmemAllocationType type) {
   return api<"cuMemGetMemPool">([&] {
     require(out && location);
-    bool device = type == 1 && location->type == 1;
+    bool device =
+        type == CU_MEM_ALLOCATION_TYPE_PINNED && location->type == CU_MEM_LOCATION_TYPE_DEVICE;
     auto pool = place_pool(location, type);  // which checks the location
     if (device) pool = current_pool(location->id);
     std::lock_guard lock(current().mutex);
-    auto& chosen = type == 2 ? current().managed : current().host;
+    auto& chosen = type == CU_MEM_ALLOCATION_TYPE_MANAGED ? current().managed : current().host;
     if (!device && chosen) pool = chosen;
     *out = as_handle<CUmemoryPool>(pool->handle);
   });
 }
 
-AW_EXPORT CUresult cuMemSetMemPool(CUmemLocation* location, int type, CUmemoryPool handle) {
+AW_EXPORT CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type,
+                                   CUmemoryPool handle) {
   return api<"cuMemSetMemPool">([&] {
     require(location);
     auto usual = place_pool(location, type);  // which checks the location
@@ -374,10 +391,11 @@ AW_EXPORT CUresult cuMemSetMemPool(CUmemLocation* location, int type, CUmemoryPo
     require(pool->kind == usual->kind);
     require(pool->kind != MemoryKind::device || pool->device == location->id);
     std::lock_guard lock(current().mutex);
-    bool device = type == 1 && location->type == 1;
-    auto& chosen = device      ? current().pools[static_cast<size_t>(location->id)]
-                   : type == 2 ? current().managed
-                               : current().host;
+    bool device =
+        type == CU_MEM_ALLOCATION_TYPE_PINNED && location->type == CU_MEM_LOCATION_TYPE_DEVICE;
+    auto& chosen = device ? current().pools[static_cast<size_t>(location->id)]
+                   : type == CU_MEM_ALLOCATION_TYPE_MANAGED ? current().managed
+                                                            : current().host;
     chosen = std::move(pool);
   });
 }

@@ -21,9 +21,9 @@ struct Pool {
   uint64_t limit = 0;  // 0: none
   uint64_t release_threshold = 0;
   int reuse[3] = {1, 1, 1};
-  int location_type = 1;
+  CUmemLocationType location_type = CU_MEM_LOCATION_TYPE_DEVICE;
   MemoryKind kind = MemoryKind::device;
-  std::map<std::pair<int, int>, int> access;
+  std::map<std::pair<CUmemLocationType, int>, CUmemAccess_flags> access;
   std::shared_ptr<PoolFile> file;  // of pools that processes share
 
   void add(uint64_t bytes);  // throws OUT_OF_MEMORY beyond the limit

@@ -135,7 +135,7 @@ AW_EXPORT CUresult cuMemPoolExportToShareableHandle(void* out, CUmemoryPool hand
     PoolFile& pool = shareable(pool_of(handle));
     require(!pool.imported);
     int file = fcntl(pool.file, F_DUPFD_CLOEXEC, 0);
-    require(file >= 0, static_cast<CUresult>(304));
+    require(file >= 0, CUDA_ERROR_OPERATING_SYSTEM);
     memcpy(out, &file, sizeof file);
   });
 }

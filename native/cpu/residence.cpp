@@ -12,14 +12,13 @@ extern "C" {
 CUresult cuMemPrefetchBatchAsync(CUdeviceptr* addresses, size_t* sizes, size_t count,
                                  CUmemLocation* places, size_t* indices, size_t place_count,
                                  unsigned long long flags, CUstream stream);
-CUresult cuMemRangeGetAttribute(void* out, size_t size, int attribute, CUdeviceptr address,
-                                size_t bytes);
+CUresult cuMemRangeGetAttribute(void* out, size_t size, CUmem_range_attribute attribute,
+                                CUdeviceptr address, size_t bytes);
 }
 
 namespace {
 
-constexpr int kPrefetchedType = 7, kPrefetchedId = 8;  // CUmem_range_attribute
-constexpr CUmemLocation kHostMemory = {2, 0};
+constexpr CUmemLocation kHostMemory = {CU_MEM_LOCATION_TYPE_HOST, {0}};
 
 // Discarded pages may have any content afterwards, the old one too: nothing is gained by throwing
 // away what is neither copied nor moved.
@@ -36,22 +35,24 @@ void check_discarded(const CUdeviceptr* addresses, const size_t* sizes, size_t c
 
 CUmemLocation location_at(CUdeviceptr address, bool managed) {
   if (!managed) return kHostMemory;
-  CUmemLocation l = {0, 0};
-  require(!cuMemRangeGetAttribute(&l.type, sizeof l.type, kPrefetchedType, address, 1));
-  require(!cuMemRangeGetAttribute(&l.id, sizeof l.id, kPrefetchedId, address, 1));
+  CUmemLocation l = {};
+  require(!cuMemRangeGetAttribute(&l.type, sizeof l.type,
+                                  CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE, address, 1));
+  require(!cuMemRangeGetAttribute(&l.id, sizeof l.id,
+                                  CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID, address, 1));
   return l.type ? l
                 : kHostMemory;  // it is the processor's memory until somebody wants it elsewhere
 }
 
 CUmemLocation most_frequent(CUdeviceptr from, uint64_t bytes, uint64_t step, bool managed) {
-  std::map<std::pair<int, int>, size_t> found;
+  std::map<std::pair<CUmemLocationType, int>, size_t> found;
   for (uint64_t at = 0; at < bytes; at += step) {
     CUmemLocation l = location_at(from + at, managed);
     ++found[{l.type, l.id}];
   }
   auto less = [](auto& a, auto& b) { return a.second < b.second; };
   auto [type, id] = std::max_element(found.begin(), found.end(), less)->first;
-  return {type, id};
+  return {type, {id}};
 }
 
 }  // namespace

@@ -18,19 +18,6 @@
 namespace aw {
 namespace {
 
-// CUexternalSemaphoreHandleType
-constexpr int kOpaqueSemaphoreFile = 1, kTimelineFile = 9;
-
-struct SemaphoreHandle {
-  int type;
-  union {
-    int file;
-    void* pointers[2];
-  };
-  unsigned flags, reserved[16];
-};
-static_assert(sizeof(SemaphoreHandle) == 96);
-
 Handles<Semaphore>& all_semaphores() {
   static auto& instance = *new Handles<Semaphore>;
   return instance;
@@ -50,8 +37,8 @@ uint64_t* map_counter(int file) {
   return static_cast<uint64_t*>(got);
 }
 
-template <class Task, class Params>
-Work semaphore_work(const SemaphoreNodeParams<Params>* p) {
+template <class Task>
+Work semaphore_work(const typename Task::NodeParams* p) {
   require(p && p->extSemArray && p->paramsArray && p->numExtSems > 0);
   auto task = std::make_shared<Task>();
   for (unsigned i = 0; i < p->numExtSems; ++i) {
@@ -85,13 +72,14 @@ bool Semaphore::reached(uint64_t value) const {
 
 template <>
 void SignalTask::perform(Context&) const {
-  for (size_t i = 0; i < semaphores.size(); ++i) semaphores[i]->signal(values[i].value);
+  for (size_t i = 0; i < semaphores.size(); ++i)
+    semaphores[i]->signal(values[i].params.fence.value);
 }
 
 template <>
 void SemaphoreWaitTask::perform(Context& context) const {
   for (size_t i = 0; i < semaphores.size(); ++i) {
-    while (!semaphores[i]->reached(values[i].value) && !context.error)
+    while (!semaphores[i]->reached(values[i].params.fence.value) && !context.error)
       std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
 }
@@ -121,26 +109,27 @@ auto params_in(CUgraphNode node) {
 
 }  // namespace
 
-AW_EXPORT CUresult cuImportExternalSemaphore(CUexternalSemaphore* out,
-                                             const SemaphoreHandle* description) {
+AW_EXPORT CUresult cuImportExternalSemaphore(
+    CUexternalSemaphore* out, const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC* description) {
   return api<"cuImportExternalSemaphore">([&] {
     require(out && description && description->flags == 0);
     current_context();
-    if (description->type != kOpaqueSemaphoreFile && description->type != kTimelineFile) {
+    if (description->type != CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD &&
+        description->type != CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD) {
       throw Failure(CUDA_ERROR_NOT_SUPPORTED,
                     "semaphores are imported as file descriptors only: an eventfd as binary one, a "
                     "file whose first eight bytes count as time line");
     }
     auto made = std::make_shared<Semaphore>();
-    if (description->type == kTimelineFile) {
-      made->timeline = map_counter(description->file);
+    if (description->type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD) {
+      made->timeline = map_counter(description->handle.fd);
     } else {
       struct stat status;
-      require(fstat(description->file, &status) == 0 && status.st_size == 0);
-      int flags = fcntl(description->file, F_GETFL);
-      require(flags >= 0 && fcntl(description->file, F_SETFL, flags | O_NONBLOCK) == 0);
+      require(fstat(description->handle.fd, &status) == 0 && status.st_size == 0);
+      int flags = fcntl(description->handle.fd, F_GETFL);
+      require(flags >= 0 && fcntl(description->handle.fd, F_SETFL, flags | O_NONBLOCK) == 0);
     }
-    made->file = description->file;  // which is ours from here on, as documented
+    made->file = description->handle.fd;  // which is ours from here on, as documented
     made->handle = all_semaphores().add(made);
     *out = as_handle<CUexternalSemaphore>(made->handle);
   });

@@ -19,23 +19,26 @@ struct Semaphore {
   bool reached(uint64_t value) const;  // a binary one is lowered
 };
 
-template <class Params, CUgraphNodeType Type>
+template <class Params, class Node, CUgraphNodeType Type>
 struct SemaphoreTask : SpecialTask {
+  using NodeParams = Node;
   std::vector<std::shared_ptr<Semaphore>> semaphores;
   std::vector<CUexternalSemaphore> handles;
   std::vector<Params> values;
   void perform(Context& context) const override;
   CUgraphNodeType type() const override { return Type; }
-  SemaphoreNodeParams<Params> params() const {
+  Node params() const {
     return {const_cast<CUexternalSemaphore*>(handles.data()), values.data(),
             static_cast<unsigned>(values.size())};
   }
 };
 
 using SignalTask =
-    SemaphoreTask<CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS, CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL>;
+    SemaphoreTask<CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS, CUDA_EXT_SEM_SIGNAL_NODE_PARAMS,
+                  CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL>;
 using SemaphoreWaitTask =
-    SemaphoreTask<CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS, CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT>;
+    SemaphoreTask<CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS, CUDA_EXT_SEM_WAIT_NODE_PARAMS,
+                  CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT>;
 
 Work signal_work(const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* params);
 Work wait_work(const CUDA_EXT_SEM_WAIT_NODE_PARAMS* params);

@@ -12,8 +12,6 @@
 namespace aw {
 namespace {
 
-constexpr auto kStreamDetached = static_cast<CUresult>(917);
-
 bool& per_thread_default() {
   thread_local bool on = false;
   return on;
@@ -36,7 +34,7 @@ std::shared_ptr<Stream> stream_of(CUstream handle) {
   if (number == kPerThreadStream) return per_thread_stream(current_context());
   auto stream = streams().find(handle);
   require(stream != nullptr, CUDA_ERROR_INVALID_HANDLE);
-  require(!(stream->context->green && stream->context->destroyed), kStreamDetached);
+  require(!(stream->context->green && stream->context->destroyed), CUDA_ERROR_STREAM_DETACHED);
   stream->context->check();
   refuse_inside_callback();
   return stream;
@@ -133,9 +131,9 @@ AW_EXPORT CUresult cuStreamQuery(CUstream handle) {
 AW_EXPORT CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags) {
   return api<"cuStreamWaitEvent">(
       [&] {
-        require((flags & ~1u) == 0);
+        require((flags & ~CU_EVENT_WAIT_EXTERNAL) == 0);
         auto stream = stream_of(handle);
-        wait_for_event(*event_of(event), *stream, flags == 1);
+        wait_for_event(*event_of(event), *stream, flags == CU_EVENT_WAIT_EXTERNAL);
       },
       handle, event, flags);
 }
@@ -201,7 +199,8 @@ AW_EXPORT CUresult cuStreamGetDevice(CUstream handle, CUdevice* out) {
 AW_EXPORT CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr address, size_t,
                                           unsigned flags) {
   return api<"cuStreamAttachMemAsync">([&] {
-    require(flags == 1 || flags == 2 || flags == 4);
+    require(flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST ||
+            flags == CU_MEM_ATTACH_SINGLE);
     require(address);
     stream_of(handle);  // managed memory is always visible to everybody here
   });

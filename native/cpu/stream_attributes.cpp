@@ -1,4 +1,6 @@
 // Driver API reference: stream management, attributes.
+#include <algorithm>
+
 #include "cpu/stream.h"
 #include "cuda/context.h"
 
@@ -6,25 +8,30 @@ using namespace aw;
 
 namespace {
 
-// CUstreamAttrID: 1 access policy, 3 synchronisation policy, 8 priority, 9 and 10 memory
-// synchronisation domains.
-bool is_stream_attribute(int id) { return id == 1 || id == 3 || id == 8 || id == 9 || id == 10; }
+// Those that can be set; the priority is given when a stream is made.
+constexpr CUlaunchAttributeID kHints[] = {
+    CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY,
+    CU_STREAM_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, CU_STREAM_ATTRIBUTE_MEM_SYNC_DOMAIN};
+
+bool is_hint(int id) {
+  return std::find(std::begin(kHints), std::end(kHints), id) != std::end(kHints);
+}
 
 }  // namespace
 
 AW_EXPORT CUresult cuStreamGetAttribute(CUstream handle, int id, CUlaunchAttributeValue* value) {
   return api<"cuStreamGetAttribute">([&] {
-    require(value && is_stream_attribute(id));
+    require(value && (is_hint(id) || id == CU_STREAM_ATTRIBUTE_PRIORITY));
     auto stream = stream_of(handle);
     *value = stream->attribute(id);
-    if (id == 8) value->flag = stream->priority;
+    if (id == CU_STREAM_ATTRIBUTE_PRIORITY) value->priority = stream->priority;
   });
 }
 
 AW_EXPORT CUresult cuStreamSetAttribute(CUstream handle, int id,
                                         const CUlaunchAttributeValue* value) {
   return api<"cuStreamSetAttribute">([&] {
-    require(value && is_stream_attribute(id) && id != 8);
+    require(value && is_hint(id));
     stream_of(handle)->set_attribute(id, *value);  // hints, which change no result
   });
 }
@@ -32,6 +39,6 @@ AW_EXPORT CUresult cuStreamSetAttribute(CUstream handle, int id,
 AW_EXPORT CUresult cuStreamCopyAttributes(CUstream to, CUstream from) {
   return api<"cuStreamCopyAttributes">([&] {
     auto target = stream_of(to), source = stream_of(from);
-    for (int id : {1, 3, 9, 10}) target->set_attribute(id, source->attribute(id));
+    for (int id : kHints) target->set_attribute(id, source->attribute(id));
   });
 }

@@ -37,12 +37,13 @@ uint64_t whole_pages(uint64_t bytes) {
 }
 
 void seal(int file) {
-  require(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0, kMapFailed);
+  require(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0,
+          CUDA_ERROR_MAP_FAILED);
 }
 
 Ticket ticket_for(const char* magic, int file, uint64_t bytes) {
   struct stat status;
-  require(fstat(file, &status) == 0, kMapFailed);
+  require(fstat(file, &status) == 0, CUDA_ERROR_MAP_FAILED);
   Ticket ticket = {};
   memcpy(ticket.magic, magic, sizeof ticket.magic);
   ticket.process = getpid(), ticket.file = file, ticket.bytes = bytes;
@@ -85,11 +86,11 @@ uint64_t map_file(int file, uint64_t bytes, uint64_t offset) {
   uint64_t whole = whole_pages(bytes), guarded = whole + whole_pages(1);
   void* place =
       mmap(nullptr, guarded, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  require(place != MAP_FAILED, kMapFailed);
+  require(place != MAP_FAILED, CUDA_ERROR_MAP_FAILED);
   void* got = mmap(place, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
                    static_cast<off_t>(offset));
   if (got == MAP_FAILED) munmap(place, guarded);
-  require(got != MAP_FAILED, kMapFailed);
+  require(got != MAP_FAILED, CUDA_ERROR_MAP_FAILED);
   return reinterpret_cast<uint64_t>(place);
 }
 

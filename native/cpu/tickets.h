@@ -13,8 +13,6 @@
 
 namespace aw {
 
-constexpr CUresult kMapFailed = static_cast<CUresult>(205);
-
 struct IpcHandle {
   char bytes[64];
 };

@@ -52,7 +52,8 @@ using namespace aw;
 AW_EXPORT CUresult cuUserObjectCreate(CUuserObject* out, void* object, CUhostFn destroy,
                                       unsigned count, unsigned flags) {
   return api<"cuUserObjectCreate">([&] {
-    require(out && destroy && count > 0 && count <= 0x7fffffff && flags == 1);
+    require(out && destroy && count > 0 && count <= 0x7fffffff &&
+            flags == CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
     auto made = std::make_shared<UserObject>();
     made->object = object, made->destroy = destroy, made->handle = new_handle();
     std::lock_guard lock(table().mutex);
@@ -83,14 +84,15 @@ AW_EXPORT CUresult cuUserObjectRelease(CUuserObject handle, unsigned count) {
 AW_EXPORT CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject handle, unsigned count,
                                            unsigned flags) {
   return api<"cuGraphRetainUserObject">([&] {
-    require(count > 0 && count <= 0x7fffffff && (flags & ~1u) == 0);
+    require(count > 0 && count <= 0x7fffffff && (flags & ~CU_GRAPH_USER_OBJECT_MOVE) == 0);
     auto owner = graph_of(graph);
     std::shared_ptr<UserObject> object;
     {
       std::lock_guard lock(table().mutex);
       object = find_object(handle);
     }
-    if (flags & 1) give_back(handle, count);  // the program's references move to the graph
+    if (flags & CU_GRAPH_USER_OBJECT_MOVE)
+      give_back(handle, count);  // the program's references move to the graph
     std::lock_guard lock(owner->mutex);
     owner->held.insert(owner->held.end(), count, object);
   });

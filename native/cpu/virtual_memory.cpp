@@ -20,7 +20,7 @@ using namespace aw;
 namespace {
 
 constexpr uint64_t kGranularity = 2 << 20;
-constexpr int kFileDescriptor = 1;  // CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+constexpr auto kFileDescriptor = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 
 // Physical memory that lives as long as a handle or a mapping of it.
 struct Physical {
@@ -65,9 +65,9 @@ std::shared_ptr<Physical> physical_of(CUmemGenericAllocationHandle handle) {
 bool is_multiple(uint64_t value) { return value > 0 && value % kGranularity == 0; }
 
 void check_properties(const CUmemAllocationProp* p) {
-  require(p && (p->type == 1 || p->type == 2));
-  require(p->location.type >= 1 && p->location.type <= 4);
-  if (p->location.type == 1) check_device(p->location.id);
+  require(p &&
+          (p->type == CU_MEM_ALLOCATION_TYPE_PINNED || p->type == CU_MEM_ALLOCATION_TYPE_MANAGED));
+  check_location(p->location);
   if (p->requestedHandleTypes & ~kFileDescriptor) {
     throw Failure(CUDA_ERROR_NOT_SUPPORTED,
                   "memory is shared between processes by file descriptors only");
@@ -108,7 +108,8 @@ void forget(uint64_t address) {
 AW_EXPORT CUresult cuMemGetAllocationGranularity(size_t* granularity, const CUmemAllocationProp* p,
                                                  int option) {
   return api<"cuMemGetAllocationGranularity">([&] {
-    require(granularity && (option == 0 || option == 1));
+    require(granularity && (option == CU_MEM_ALLOC_GRANULARITY_MINIMUM ||
+                            option == CU_MEM_ALLOC_GRANULARITY_RECOMMENDED));
     check_properties(p);
     *granularity = kGranularity;
   });
@@ -187,7 +188,8 @@ AW_EXPORT CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
     space().mapped[address] = {bytes, physical, 0};
     Allocation a;
     a.base = address, a.bytes = bytes, a.kind = MemoryKind::mapped;
-    if (physical->properties.location.type == 1) a.device = physical->properties.location.id;
+    if (physical->properties.location.type == CU_MEM_LOCATION_TYPE_DEVICE)
+      a.device = physical->properties.location.id;
     enter(std::move(a));
   });
 }
@@ -216,9 +218,12 @@ AW_EXPORT CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmem
     std::lock_guard lock(space().mutex);
     require(bytes > 0 && is_covered(address, bytes));
     for (size_t i = 0; i < count; ++i) {
-      int flags = access[i].flags;
-      require(access[i].location.type >= 1 && (flags == 0 || flags == 1 || flags == 3));
-      if (access[i].location.type == 1) check_device(access[i].location.id);
+      CUmemAccess_flags flags = access[i].flags;
+      require(access[i].location.type >= CU_MEM_LOCATION_TYPE_DEVICE &&
+              (flags == CU_MEM_ACCESS_FLAGS_PROT_NONE || flags == CU_MEM_ACCESS_FLAGS_PROT_READ ||
+               flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
+      if (access[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE)
+        check_device(access[i].location.id);
       require(mprotect(pointer_to(address), bytes, protection(flags)) == 0,
               CUDA_ERROR_OUT_OF_MEMORY);
       for (auto it = space().mapped.find(address);
@@ -272,7 +277,7 @@ AW_EXPORT CUresult cuMemExportToShareableHandle(void* out, CUmemGenericAllocatio
     auto physical = physical_of(handle);
     require(physical->properties.requestedHandleTypes & kFileDescriptor);
     int file = fcntl(physical->file, F_DUPFD_CLOEXEC, 0);
-    require(file >= 0, static_cast<CUresult>(304));
+    require(file >= 0, CUDA_ERROR_OPERATING_SYSTEM);
     memcpy(out, &file, sizeof file);
   });
 }
@@ -288,7 +293,8 @@ AW_EXPORT CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* 
     require(made->file >= 0 && fstat(made->file, &status) == 0, CUDA_ERROR_INVALID_VALUE);
     require(is_multiple(static_cast<uint64_t>(status.st_size)));
     made->bytes = static_cast<uint64_t>(status.st_size);
-    made->properties.type = 1, made->properties.location = {1, 0};
+    made->properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    made->properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, {0}};
     made->properties.requestedHandleTypes = kFileDescriptor;
     made->handle = physicals().add(made);
     *out = made->handle;

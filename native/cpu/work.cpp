@@ -135,13 +135,13 @@ struct Performer {
                       ? __atomic_load_n(reinterpret_cast<uint64_t*>(w.address), __ATOMIC_ACQUIRE)
                       : __atomic_load_n(reinterpret_cast<uint32_t*>(w.address), __ATOMIC_ACQUIRE);
     uint64_t mask = w.wide ? UINT64_MAX : UINT32_MAX;
-    switch (w.flags & 3) {
-      case 0:
+    switch (w.flags & CU_STREAM_WAIT_VALUE_NOR) {
+      case CU_STREAM_WAIT_VALUE_GEQ:
         return w.wide ? static_cast<int64_t>(is - w.value) >= 0
                       : static_cast<int32_t>(is - w.value) >= 0;
-      case 1:
+      case CU_STREAM_WAIT_VALUE_EQ:
         return is == w.value;
-      case 2:
+      case CU_STREAM_WAIT_VALUE_AND:
         return (is & w.value) != 0;
       default:
         return (~(is | w.value) & mask) != 0;

@@ -13,27 +13,62 @@ namespace {
 constexpr unsigned kFlagsHere = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST |
                                 CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_TEXTURE_GATHER;
 
-// Numbers of the device attributes that bound an array's extents; 0: no bound of its own.
+constexpr unsigned kFlags = kFlagsHere | CUDA_ARRAY3D_DEPTH_TEXTURE |
+                            CUDA_ARRAY3D_COLOR_ATTACHMENT | CUDA_ARRAY3D_SPARSE |
+                            CUDA_ARRAY3D_DEFERRED_MAPPING | CUDA_ARRAY3D_VIDEO_ENCODE_DECODE;
+
+// The device attributes that bound an array's extents; kNone: no bound of its own.
 struct Bounds {
-  int width, height, depth;
+  CUdevice_attribute width, height, depth;
 };
+constexpr CUdevice_attribute kNone{};
 
 // The tables of cuArray3DCreate and cuMipmappedArrayCreate, one row per type of array.
 struct Type {
   Bounds texture, surface, mipmapped;
 };
-constexpr Type k1D = {{21, 0, 0}, {55, 0, 0}, {77, 0, 0}};
-constexpr Type k2D = {{22, 23, 0}, {56, 57, 0}, {73, 74, 0}};
-constexpr Type k3D = {{24, 25, 26}, {58, 59, 60}, {24, 25, 26}};
-constexpr Type k1DLayered = {{42, 0, 43}, {61, 0, 62}, {42, 0, 43}};
-constexpr Type k2DLayered = {{27, 28, 29}, {63, 64, 65}, {27, 28, 29}};
-constexpr Type kCube = {{52, 52, 0}, {66, 66, 0}, {52, 52, 0}};
-constexpr Type kCubeLayered = {{53, 53, 54}, {67, 67, 68}, {53, 53, 54}};
-constexpr Bounds k3DAlternate = {47, 48, 49}, kGather = {45, 46, 0};
+#define AW_MOST(name) CU_DEVICE_ATTRIBUTE_MAXIMUM_##name
+constexpr Type k1D = {{AW_MOST(TEXTURE1D_WIDTH), kNone, kNone},
+                      {AW_MOST(SURFACE1D_WIDTH), kNone, kNone},
+                      {AW_MOST(TEXTURE1D_MIPMAPPED_WIDTH), kNone, kNone}};
+constexpr Type k2D = {
+    {AW_MOST(TEXTURE2D_WIDTH), AW_MOST(TEXTURE2D_HEIGHT), kNone},
+    {AW_MOST(SURFACE2D_WIDTH), AW_MOST(SURFACE2D_HEIGHT), kNone},
+    {AW_MOST(TEXTURE2D_MIPMAPPED_WIDTH), AW_MOST(TEXTURE2D_MIPMAPPED_HEIGHT), kNone}};
+constexpr Type k3D = {
+    {AW_MOST(TEXTURE3D_WIDTH), AW_MOST(TEXTURE3D_HEIGHT), AW_MOST(TEXTURE3D_DEPTH)},
+    {AW_MOST(SURFACE3D_WIDTH), AW_MOST(SURFACE3D_HEIGHT), AW_MOST(SURFACE3D_DEPTH)},
+    {AW_MOST(TEXTURE3D_WIDTH), AW_MOST(TEXTURE3D_HEIGHT), AW_MOST(TEXTURE3D_DEPTH)}};
+constexpr Type k1DLayered = {
+    {AW_MOST(TEXTURE1D_LAYERED_WIDTH), kNone, AW_MOST(TEXTURE1D_LAYERED_LAYERS)},
+    {AW_MOST(SURFACE1D_LAYERED_WIDTH), kNone, AW_MOST(SURFACE1D_LAYERED_LAYERS)},
+    {AW_MOST(TEXTURE1D_LAYERED_WIDTH), kNone, AW_MOST(TEXTURE1D_LAYERED_LAYERS)}};
+constexpr Type k2DLayered = {{AW_MOST(TEXTURE2D_LAYERED_WIDTH), AW_MOST(TEXTURE2D_LAYERED_HEIGHT),
+                              AW_MOST(TEXTURE2D_LAYERED_LAYERS)},
+                             {AW_MOST(SURFACE2D_LAYERED_WIDTH), AW_MOST(SURFACE2D_LAYERED_HEIGHT),
+                              AW_MOST(SURFACE2D_LAYERED_LAYERS)},
+                             {AW_MOST(TEXTURE2D_LAYERED_WIDTH), AW_MOST(TEXTURE2D_LAYERED_HEIGHT),
+                              AW_MOST(TEXTURE2D_LAYERED_LAYERS)}};
+constexpr Type kCube = {{AW_MOST(TEXTURECUBEMAP_WIDTH), AW_MOST(TEXTURECUBEMAP_WIDTH), kNone},
+                        {AW_MOST(SURFACECUBEMAP_WIDTH), AW_MOST(SURFACECUBEMAP_WIDTH), kNone},
+                        {AW_MOST(TEXTURECUBEMAP_WIDTH), AW_MOST(TEXTURECUBEMAP_WIDTH), kNone}};
+constexpr Type kCubeLayered = {
+    {AW_MOST(TEXTURECUBEMAP_LAYERED_WIDTH), AW_MOST(TEXTURECUBEMAP_LAYERED_WIDTH),
+     AW_MOST(TEXTURECUBEMAP_LAYERED_LAYERS)},
+    {AW_MOST(SURFACECUBEMAP_LAYERED_WIDTH), AW_MOST(SURFACECUBEMAP_LAYERED_WIDTH),
+     AW_MOST(SURFACECUBEMAP_LAYERED_LAYERS)},
+    {AW_MOST(TEXTURECUBEMAP_LAYERED_WIDTH), AW_MOST(TEXTURECUBEMAP_LAYERED_WIDTH),
+     AW_MOST(TEXTURECUBEMAP_LAYERED_LAYERS)}};
+constexpr Bounds k3DAlternate = {AW_MOST(TEXTURE3D_WIDTH_ALTERNATE),
+                                 AW_MOST(TEXTURE3D_HEIGHT_ALTERNATE),
+                                 AW_MOST(TEXTURE3D_DEPTH_ALTERNATE)},
+                 kGather = {AW_MOST(TEXTURE2D_GATHER_WIDTH), AW_MOST(TEXTURE2D_GATHER_HEIGHT),
+                            kNone};
+#undef AW_MOST
 
-bool within(size_t extent, int attribute) {
+bool within(size_t extent, CUdevice_attribute attribute) {
   int most = 0;
-  return attribute == 0 || (device_attribute(attribute, &most) && extent <= size_t(most));
+  return attribute == kNone || (device_attribute(attribute, &most) && extent <= size_t(most));
 }
 
 bool fits(const CUDA_ARRAY3D_DESCRIPTOR& s, const Bounds& b) {
@@ -104,9 +139,8 @@ uint64_t element_bytes(CUarray_format format, unsigned channels) {
   require(channels == 1 || channels == 2 || channels == 4);
   if (uint64_t bytes = channel_bytes(format)) return bytes * channels;
   // Normalised integers: unsigned and signed, 8 and 16 bits, and each says its channels itself.
-  constexpr int kFirst = 0xc0, kLast = 0xcb;
-  if (format >= kFirst && format <= kLast) {
-    unsigned index = format - kFirst;
+  if (format >= CU_AD_FORMAT_UNORM_INT8X1 && format <= CU_AD_FORMAT_SNORM_INT16X4) {
+    unsigned index = format - CU_AD_FORMAT_UNORM_INT8X1;
     require(channels == 1u << index % 3);
     return channels * (1 + index / 3 % 2);
   }
@@ -117,7 +151,7 @@ uint64_t element_bytes(CUarray_format format, unsigned channels) {
 }
 
 void check_shape(const CUDA_ARRAY3D_DESCRIPTOR& s, bool mipmapped) {
-  require((s.Flags & ~CUDA_ARRAY3D_FLAGS_MASK) == 0);
+  require((s.Flags & ~kFlags) == 0);
   if (s.Flags & ~kFlagsHere) {
     throw Failure(CUDA_ERROR_NOT_SUPPORTED,
                   "CUDA arrays that are sparse, mapped later or shared with graphics are not "

@@ -35,23 +35,17 @@ AW_EXPORT CUresult cuCtxCreate_v3(CUcontext* out, void*, int affinities, unsigne
                                   CUdevice dev) {
   return api<"cuCtxCreate_v3">([&] {
     // A share of the multiprocessors is a service for several processes on one GPU.
-    require(affinities == 0, static_cast<CUresult>(224));
+    require(affinities == 0, CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
     return create_context(out, flags, dev);
   });
 }
 
-AW_EXPORT CUresult cuCtxCreate_v4(CUcontext* out, const void* params, unsigned flags,
+AW_EXPORT CUresult cuCtxCreate_v4(CUcontext* out, const CUctxCreateParams* params, unsigned flags,
                                   CUdevice dev) {
   return api<"cuCtxCreate_v4">([&] {
     if (params) {
-      struct {
-        void* affinities;
-        int count;
-        void* graphics;
-      } given;
-      memcpy(&given, params, sizeof given);
-      require(given.count == 0, static_cast<CUresult>(224));
-      require(given.graphics == nullptr, CUDA_ERROR_NOT_SUPPORTED);
+      require(params->numExecAffinityParams == 0, CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
+      require(params->cigParams == nullptr, CUDA_ERROR_NOT_SUPPORTED);
     }
     return create_context(out, flags, dev);
   });
@@ -173,7 +167,7 @@ AW_EXPORT CUresult cuCtxSynchronize_v2(CUcontext handle) {
   });
 }
 
-AW_EXPORT CUresult cuCtxGetLimit(size_t* value, int limit) {
+AW_EXPORT CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
   return api<"cuCtxGetLimit">([&] {
     require(value);
     auto context = current_context();
@@ -182,7 +176,7 @@ AW_EXPORT CUresult cuCtxGetLimit(size_t* value, int limit) {
   });
 }
 
-AW_EXPORT CUresult cuCtxSetLimit(int limit, size_t value) {
+AW_EXPORT CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
   return api<"cuCtxSetLimit">([&] {
     auto context = current_context();
     std::lock_guard lock(context->mutex);

@@ -8,22 +8,9 @@
 
 #include "cuda/context.h"
 
-typedef void (*DumpCallback)(void* data, int pid, CUdevice dev);
-typedef struct CUcoredumpCallbackEntry_st* DumpCallbackHandle;
-
 namespace aw {
 namespace {
 
-// CUcoredumpSettings
-enum {
-  kOnException = 1,
-  kTriggerHost = 2,
-  kLightweight = 3,
-  kUserTrigger = 4,
-  kFile = 5,
-  kPipe = 6,
-  kFlags = 7,
-};
 constexpr size_t kMostText = 1024;
 
 struct Settings {
@@ -36,7 +23,7 @@ struct Coredumps {
   std::mutex mutex;
   Settings global;
   std::map<uint64_t, Settings> of_context;
-  std::map<uintptr_t, std::pair<DumpCallback, void*>> callbacks;
+  std::map<uintptr_t, std::pair<CUcoredumpStatusCallback, void*>> callbacks;
   uintptr_t next = 1;
 };
 
@@ -53,22 +40,22 @@ void put(const void* from, size_t bytes, void* out, size_t* size) {
   memcpy(out, from, bytes);
 }
 
-void read_setting(const Settings& s, int attribute, void* out, size_t* size) {
+void read_setting(const Settings& s, CUcoredumpSettings attribute, void* out, size_t* size) {
   require(size);
   bool off = false;
   switch (attribute) {
-    case kOnException:
-    case kUserTrigger:
+    case CU_COREDUMP_ENABLE_ON_EXCEPTION:
+    case CU_COREDUMP_ENABLE_USER_TRIGGER:
       return put(&off, sizeof off, out, size);
-    case kTriggerHost:
+    case CU_COREDUMP_TRIGGER_HOST:
       return put(&s.trigger_host, sizeof s.trigger_host, out, size);
-    case kLightweight:
+    case CU_COREDUMP_LIGHTWEIGHT:
       return put(&s.lightweight, sizeof s.lightweight, out, size);
-    case kFile:
+    case CU_COREDUMP_FILE:
       return put(s.file.c_str(), s.file.size() + 1, out, size);
-    case kPipe:
+    case CU_COREDUMP_PIPE:
       return put(s.pipe.c_str(), s.pipe.size() + 1, out, size);
-    case kFlags:
+    case CU_COREDUMP_GENERATION_FLAGS:
       return put(&s.flags, sizeof s.flags, out, size);
     default:
       throw Failure(CUDA_ERROR_INVALID_VALUE);
@@ -90,30 +77,31 @@ std::string get_text(const void* from, const size_t* size) {
   return std::string(text, length);
 }
 
-void write_setting(Settings& s, int attribute, const void* from, const size_t* size) {
+void write_setting(Settings& s, CUcoredumpSettings attribute, const void* from,
+                   const size_t* size) {
   require(from && size && *size > 0);
   switch (attribute) {
-    case kOnException:
-    case kUserTrigger:
+    case CU_COREDUMP_ENABLE_ON_EXCEPTION:
+    case CU_COREDUMP_ENABLE_USER_TRIGGER:
       if (value_of<bool>(from, size)) {
         throw Failure(CUDA_ERROR_NOT_SUPPORTED,
                       "no dump of the device is written: the memory of device and host is one, "
                       "which a core dump of the process has (ulimit -c)");
       }
       return;
-    case kTriggerHost:
+    case CU_COREDUMP_TRIGGER_HOST:
       s.trigger_host = value_of<bool>(from, size);
       return;
-    case kLightweight:
+    case CU_COREDUMP_LIGHTWEIGHT:
       s.lightweight = value_of<bool>(from, size);
       return;
-    case kFile:
+    case CU_COREDUMP_FILE:
       s.file = get_text(from, size);
       return;
-    case kPipe:
+    case CU_COREDUMP_PIPE:
       s.pipe = get_text(from, size);
       return;
-    case kFlags:
+    case CU_COREDUMP_GENERATION_FLAGS:
       s.flags = value_of<unsigned>(from, size);
       return;
     default:
@@ -126,15 +114,15 @@ Settings& of(uint64_t context) {
   return coredumps().of_context.try_emplace(context, coredumps().global).first->second;
 }
 
-void add_callback(DumpCallback function, void* data, DumpCallbackHandle* out) {
+void add_callback(CUcoredumpStatusCallback function, void* data, CUcoredumpCallbackHandle* out) {
   require(function && out);
   std::lock_guard lock(coredumps().mutex);
   uintptr_t number = coredumps().next++;
   coredumps().callbacks[number] = {function, data};
-  *out = reinterpret_cast<DumpCallbackHandle>(number);
+  *out = reinterpret_cast<CUcoredumpCallbackHandle>(number);
 }
 
-void remove_callback(DumpCallbackHandle handle) {
+void remove_callback(CUcoredumpCallbackHandle handle) {
   std::lock_guard lock(coredumps().mutex);
   require(coredumps().callbacks.erase(reinterpret_cast<uintptr_t>(handle)) == 1);
 }
@@ -144,7 +132,7 @@ void remove_callback(DumpCallbackHandle handle) {
 
 using namespace aw;
 
-AW_EXPORT CUresult cuCoredumpGetAttribute(int attribute, void* value, size_t* size) {
+AW_EXPORT CUresult cuCoredumpGetAttribute(CUcoredumpSettings attribute, void* value, size_t* size) {
   return api<"cuCoredumpGetAttribute">([&] {
     uint64_t context = current_context()->id;
     std::lock_guard lock(coredumps().mutex);
@@ -152,23 +140,26 @@ AW_EXPORT CUresult cuCoredumpGetAttribute(int attribute, void* value, size_t* si
   });
 }
 
-AW_EXPORT CUresult cuCoredumpSetAttribute(int attribute, void* value, size_t* size) {
+AW_EXPORT CUresult cuCoredumpSetAttribute(CUcoredumpSettings attribute, void* value, size_t* size) {
   return api<"cuCoredumpSetAttribute">([&] {
     uint64_t context = current_context()->id;
-    require(attribute != kUserTrigger && attribute != kPipe);  // these are for the process
+    require(attribute != CU_COREDUMP_ENABLE_USER_TRIGGER &&
+            attribute != CU_COREDUMP_PIPE);  // these are for the process
     std::lock_guard lock(coredumps().mutex);
     write_setting(of(context), attribute, value, size);
   });
 }
 
-AW_EXPORT CUresult cuCoredumpGetAttributeGlobal(int attribute, void* value, size_t* size) {
+AW_EXPORT CUresult cuCoredumpGetAttributeGlobal(CUcoredumpSettings attribute, void* value,
+                                                size_t* size) {
   return api<"cuCoredumpGetAttributeGlobal", Needs::nothing>([&] {
     std::lock_guard lock(coredumps().mutex);
     read_setting(coredumps().global, attribute, value, size);
   });
 }
 
-AW_EXPORT CUresult cuCoredumpSetAttributeGlobal(int attribute, void* value, size_t* size) {
+AW_EXPORT CUresult cuCoredumpSetAttributeGlobal(CUcoredumpSettings attribute, void* value,
+                                                size_t* size) {
   return api<"cuCoredumpSetAttributeGlobal", Needs::nothing>([&] {
     std::lock_guard lock(coredumps().mutex);
     write_setting(coredumps().global, attribute, value, size);
@@ -176,23 +167,23 @@ AW_EXPORT CUresult cuCoredumpSetAttributeGlobal(int attribute, void* value, size
 }
 
 // Callbacks tell of dumps, of which there are none.
-AW_EXPORT CUresult cuCoredumpRegisterStartCallback(DumpCallback function, void* data,
-                                                   DumpCallbackHandle* out) {
+AW_EXPORT CUresult cuCoredumpRegisterStartCallback(CUcoredumpStatusCallback function, void* data,
+                                                   CUcoredumpCallbackHandle* out) {
   return api<"cuCoredumpRegisterStartCallback", Needs::nothing>(
       [&] { add_callback(function, data, out); });
 }
 
-AW_EXPORT CUresult cuCoredumpRegisterCompleteCallback(DumpCallback function, void* data,
-                                                      DumpCallbackHandle* out) {
+AW_EXPORT CUresult cuCoredumpRegisterCompleteCallback(CUcoredumpStatusCallback function, void* data,
+                                                      CUcoredumpCallbackHandle* out) {
   return api<"cuCoredumpRegisterCompleteCallback", Needs::nothing>(
       [&] { add_callback(function, data, out); });
 }
 
-AW_EXPORT CUresult cuCoredumpDeregisterStartCallback(DumpCallbackHandle handle) {
+AW_EXPORT CUresult cuCoredumpDeregisterStartCallback(CUcoredumpCallbackHandle handle) {
   return api<"cuCoredumpDeregisterStartCallback", Needs::nothing>([&] { remove_callback(handle); });
 }
 
-AW_EXPORT CUresult cuCoredumpDeregisterCompleteCallback(DumpCallbackHandle handle) {
+AW_EXPORT CUresult cuCoredumpDeregisterCompleteCallback(CUcoredumpCallbackHandle handle) {
   return api<"cuCoredumpDeregisterCompleteCallback", Needs::nothing>(
       [&] { remove_callback(handle); });
 }

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "core/device_info.h"
-#include "cuda/cuda_api.h"
+#include "cuda/api.h"
 
 namespace aw {
 
@@ -21,6 +21,12 @@ class Stream;
 
 // The code of a kernel for one block shape, loaded, in as many versions as the driver has.
 class Versions;
+
+// Throws NO_DEVICE if the program asks for a device that is not this driver's.
+void require_own_device();
+
+// Called once, when the program has initialised its first device: the report begins.
+void begin_process();
 
 // The device of the current context; the first without one.
 const DeviceInfo& device_info();

@@ -10,12 +10,9 @@ using namespace aw;
 
 namespace {
 
-enum { kFound = 0, kNoSymbol = 1, kTooOld = 2 };
-enum : uint64_t { kLegacy = 1, kPerThread = 2 };
-
 struct Lookup {
   void* function = nullptr;
-  int status = kNoSymbol;
+  CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
 };
 
 // The newest variant that is not newer than `version`. Absent functions are found too: they exist,
@@ -31,14 +28,16 @@ Lookup look_up(const char* name, int version, bool per_thread) {
     has_per_thread |= last->per_thread != 0;
   for (auto* entry = first; entry != last; ++entry) {
     if ((has_per_thread && per_thread) != (entry->per_thread != 0)) continue;
-    if (entry->version <= version) best = {entry->function, kFound};
-    if (!best.function) best.status = kTooOld;
+    if (entry->version <= version) best = {entry->function, CU_GET_PROC_ADDRESS_SUCCESS};
+    if (!best.function) best.status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
   }
   return best;
 }
 
 Lookup look_up(const char* name, void** function, int version, uint64_t flags) {
   require(name && function);
+  constexpr uint64_t kLegacy = CU_GET_PROC_ADDRESS_LEGACY_STREAM,
+                     kPerThread = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
   require((flags & ~(kLegacy | kPerThread)) == 0 && flags != (kLegacy | kPerThread));
   require(version <= kDriverVersion);
   Lookup found = look_up(name, version, flags & kPerThread);
@@ -58,7 +57,7 @@ AW_EXPORT CUresult cuGetProcAddress(const char* name, void** function, int versi
 
 // CUDA 12's form: what is not there is a null pointer, and the status says why.
 AW_EXPORT CUresult cuGetProcAddress_v2(const char* name, void** function, int version,
-                                       uint64_t flags, int* status) {
+                                       uint64_t flags, CUdriverProcAddressQueryResult* status) {
   return api<"cuGetProcAddress_v2", Needs::nothing>([&] {
     Lookup found = look_up(name, function, version, flags);
     if (status) *status = found.status;

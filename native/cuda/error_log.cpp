@@ -13,10 +13,6 @@
 
 #include "cuda/api.h"
 
-typedef void (*LogCallback)(void* data, int level, char* message, size_t length);
-typedef unsigned LogIterator;  // the number of the next entry to be read
-typedef struct CUlogsCallbackEntry_st* LogCallbackHandle;
-
 namespace aw {
 namespace {
 
@@ -24,14 +20,14 @@ constexpr size_t kMostEntries = 100;  // as documented for the buffer of the dri
 constexpr size_t kMostBytes = 25600;  // likewise, of a dump into memory
 
 struct Callback {
-  LogCallback function;
+  CUlogsCallback function;
   void* data;
 };
 
 struct Log {
   std::mutex mutex;
   std::deque<std::string> entries;
-  LogIterator first = 0;  // the number of the oldest entry that is kept
+  CUlogIterator first = 0;  // the number of the oldest entry that is kept
   std::map<uintptr_t, Callback> callbacks;
   uintptr_t next_callback = 1;
 };
@@ -41,7 +37,7 @@ Log& log() {
   return instance;
 }
 
-std::string stamped(LogEntryLevel level, const std::string& text) {
+std::string stamped(CUlogLevel level, const std::string& text) {
   timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   tm local;
@@ -49,11 +45,11 @@ std::string stamped(LogEntryLevel level, const std::string& text) {
   char head[96];
   size_t n = strftime(head, sizeof head, "[%H:%M:%S.", &local);
   snprintf(head + n, sizeof head - n, "%03ld][%d][CUDA][%c] ", now.tv_nsec / 1000000, getpid(),
-           level == LogEntryLevel::error ? 'E' : 'W');
+           level == CU_LOG_LEVEL_ERROR ? 'E' : 'W');
   return head + text;
 }
 
-void keep(LogEntryLevel level, const std::string& text) {
+void keep(CUlogLevel level, const std::string& text) {
   thread_local bool inside = false;  // a callback's own errors are not told to it
   if (inside) return;
   std::map<uintptr_t, Callback> listeners;
@@ -66,16 +62,16 @@ void keep(LogEntryLevel level, const std::string& text) {
   }
   inside = true;
   for (auto& [number, callback] : listeners)
-    callback.function(callback.data, static_cast<int>(level), line.data(), line.size());
+    callback.function(callback.data, level, line.data(), line.size());
   inside = false;
 }
 
 // The entries from an iterator on (all without one), which then stands behind the last. With
 // `limit`, only as many of the latest as fit.
-std::string read_log(LogIterator* iterator, size_t limit) {
+std::string read_log(CUlogIterator* iterator, size_t limit) {
   std::lock_guard lock(log().mutex);
   Log& l = log();
-  LogIterator end = l.first + static_cast<LogIterator>(l.entries.size());
+  CUlogIterator end = l.first + static_cast<CUlogIterator>(l.entries.size());
   size_t from = iterator && *iterator > l.first ? *iterator - l.first : 0;
   std::string text;
   for (size_t i = l.entries.size(); i-- > from;) {
@@ -88,7 +84,7 @@ std::string read_log(LogIterator* iterator, size_t limit) {
 
 }  // namespace
 
-void log_entry(LogEntryLevel level, const std::string& text) noexcept {
+void log_entry(CUlogLevel level, const std::string& text) noexcept {
   try {
     keep(level, text);
   } catch (const std::exception&) {
@@ -100,44 +96,44 @@ void log_entry(LogEntryLevel level, const std::string& text) noexcept {
 
 using namespace aw;
 
-AW_EXPORT CUresult cuLogsRegisterCallback(LogCallback function, void* data,
-                                          LogCallbackHandle* out) {
+AW_EXPORT CUresult cuLogsRegisterCallback(CUlogsCallback function, void* data,
+                                          CUlogsCallbackHandle* out) {
   return api<"cuLogsRegisterCallback", Needs::nothing>([&] {
     require(function && out);
     std::lock_guard lock(log().mutex);
     uintptr_t number = log().next_callback++;
     log().callbacks[number] = {function, data};
-    *out = reinterpret_cast<LogCallbackHandle>(number);
+    *out = reinterpret_cast<CUlogsCallbackHandle>(number);
   });
 }
 
-AW_EXPORT CUresult cuLogsUnregisterCallback(LogCallbackHandle handle) {
+AW_EXPORT CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle handle) {
   return api<"cuLogsUnregisterCallback", Needs::nothing>([&] {
     std::lock_guard lock(log().mutex);
     require(log().callbacks.erase(reinterpret_cast<uintptr_t>(handle)) == 1);
   });
 }
 
-AW_EXPORT CUresult cuLogsCurrent(LogIterator* out, unsigned flags) {
+AW_EXPORT CUresult cuLogsCurrent(CUlogIterator* out, unsigned flags) {
   return api<"cuLogsCurrent", Needs::nothing>([&] {
     require(out && flags == 0);
     std::lock_guard lock(log().mutex);
-    *out = log().first + static_cast<LogIterator>(log().entries.size());
+    *out = log().first + static_cast<CUlogIterator>(log().entries.size());
   });
 }
 
-AW_EXPORT CUresult cuLogsDumpToFile(LogIterator* iterator, const char* path, unsigned flags) {
+AW_EXPORT CUresult cuLogsDumpToFile(CUlogIterator* iterator, const char* path, unsigned flags) {
   return api<"cuLogsDumpToFile", Needs::nothing>([&] {
     require(path && flags == 0);
     std::unique_ptr<FILE, int (*)(FILE*)> file(fopen(path, "a"), &fclose);
     require(file != nullptr);
     std::string text = read_log(iterator, SIZE_MAX);
     require(fwrite(text.data(), 1, text.size(), file.get()) == text.size(),
-            static_cast<CUresult>(304));  // OPERATING_SYSTEM
+            CUDA_ERROR_OPERATING_SYSTEM);
   });
 }
 
-AW_EXPORT CUresult cuLogsDumpToMemory(LogIterator* iterator, char* buffer, size_t* size,
+AW_EXPORT CUresult cuLogsDumpToMemory(CUlogIterator* iterator, char* buffer, size_t* size,
                                       unsigned flags) {
   return api<"cuLogsDumpToMemory", Needs::nothing>([&] {
     require(buffer && size && *size > 0 && *size <= kMostBytes && flags == 0);

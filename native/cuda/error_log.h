@@ -3,11 +3,11 @@
 
 #include <string>
 
+#include "cuda/cuda_api.h"
+
 namespace aw {
 
-enum class LogEntryLevel : int { error = 0, warning = 1 };
-
 // Keeps an entry and tells those who registered. Never throws.
-void log_entry(LogEntryLevel level, const std::string& text) noexcept;
+void log_entry(CUlogLevel level, const std::string& text) noexcept;
 
 }  // namespace aw

@@ -13,7 +13,7 @@ CUresult report_failure(const char* function, const Failure& failure) {
   say(LogLevel::debug, words);
   // That something is not there, or not ready, is an answer and no error.
   if (failure.code != CUDA_ERROR_NOT_READY && failure.code != CUDA_ERROR_NOT_FOUND)
-    log_entry(LogEntryLevel::error, failure.text.empty() ? words : words + ": " + failure.text);
+    log_entry(CU_LOG_LEVEL_ERROR, failure.text.empty() ? words : words + ": " + failure.text);
   return static_cast<CUresult>(failure.code);
 }
 

@@ -15,6 +15,14 @@ struct LaunchRequest {
   bool cooperative = false;
 };
 
+// A kernel node of a graph, and the other way its shape.
+LaunchRequest request_of(const CUDA_KERNEL_NODE_PARAMS& params);
+void write_shape(const unsigned (&grid)[3], const unsigned (&block)[3],
+                 CUDA_KERNEL_NODE_PARAMS& out);
+
+// One grid of a cooperative launch on several devices.
+LaunchRequest request_of(const CUDA_LAUNCH_PARAMS& params);
+
 // An extended launch: the request, and the events to be recorded behind it.
 struct ExtendedLaunch {
   LaunchRequest request{};

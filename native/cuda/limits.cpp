@@ -3,26 +3,27 @@
 namespace aw {
 namespace {
 
-// CUlimit, with the values that NVIDIA's driver begins with.
+// With the values that NVIDIA's driver begins with.
 struct Limit {
-  int number;
+  CUlimit number;
   size_t initial;
   bool supported;
 };
 
 constexpr Limit kLimits[] = {
-    {0, 1024, true},     // stack size
-    {1, 1 << 20, true},  // printf FIFO
-    {2, 8 << 20, true},  // malloc heap
-    {3, 2, false},       // nesting depth of device-side synchronisation: no dynamic parallelism
-    {4, 2048, false},    // pending device-side launches
-    {5, 64, true},       // L2 fetch granularity
-    {6, 0, true},        // persisting L2 cache
-    {7, 49152, false},   // shared memory size of graphics interop contexts
-    {8, 0, false},      {9, 0, false},
+    {CU_LIMIT_STACK_SIZE, 1024, true},
+    {CU_LIMIT_PRINTF_FIFO_SIZE, 1 << 20, true},
+    {CU_LIMIT_MALLOC_HEAP_SIZE, 8 << 20, true},
+    {CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 2, false},  // no dynamic parallelism
+    {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048, false},
+    {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 64, true},
+    {CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0, true},
+    {CU_LIMIT_SHMEM_SIZE, 49152, false},  // of contexts shared with graphics
+    {CU_LIMIT_CIG_ENABLED, 0, false},
+    {CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED, 0, false},
 };
 
-const Limit& find(int number) {
+const Limit& find(CUlimit number) {
   for (auto& limit : kLimits) {
     if (limit.number != number) continue;
     require(limit.supported, CUDA_ERROR_UNSUPPORTED_LIMIT);
@@ -33,16 +34,16 @@ const Limit& find(int number) {
 
 }  // namespace
 
-size_t read_limit(const Context& context, int number) {
+size_t read_limit(const Context& context, CUlimit number) {
   const Limit& limit = find(number);
   auto set = context.limits.find(number);
   return set == context.limits.end() ? limit.initial : set->second;
 }
 
-void write_limit(Context& context, int number, size_t value) {
+void write_limit(Context& context, CUlimit number, size_t value) {
   find(number);
   // Our device memory grows as needed, so a limit is remembered and never gets in the way.
-  if (number == 5) require(value <= 128);
+  if (number == CU_LIMIT_MAX_L2_FETCH_GRANULARITY) require(value <= 128);
   context.limits[number] = value;
 }
 

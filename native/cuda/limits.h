@@ -9,7 +9,7 @@ namespace aw {
 
 // Both throw UNSUPPORTED_LIMIT for what the device has no such limit of, INVALID_VALUE for an
 // unknown one.
-size_t read_limit(const Context& context, int limit);
-void write_limit(Context& context, int limit, size_t value);
+size_t read_limit(const Context& context, CUlimit limit);
+void write_limit(Context& context, CUlimit limit, size_t value);
 
 }  // namespace aw

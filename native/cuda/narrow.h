@@ -5,8 +5,6 @@
 
 #include "cuda/api.h"
 
-typedef uint32_t NarrowPointer;  // CUdeviceptr_v1
-
 namespace aw {
 
 // Throws INVALID_VALUE for what has no 32-bit form.

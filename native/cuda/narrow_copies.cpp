@@ -47,55 +47,7 @@ CUresult cuTexRefSetAddress2D_v2(CUtexref handle, const CUDA_ARRAY_DESCRIPTOR* s
 
 namespace {
 
-struct NarrowCopy2D {
-  unsigned srcXInBytes, srcY;
-  CUmemorytype srcMemoryType;
-  const void* srcHost;
-  NarrowPointer srcDevice;
-  CUarray srcArray;
-  unsigned srcPitch;
-  unsigned dstXInBytes, dstY;
-  CUmemorytype dstMemoryType;
-  void* dstHost;
-  NarrowPointer dstDevice;
-  CUarray dstArray;
-  unsigned dstPitch;
-  unsigned WidthInBytes, Height;
-};
-
-struct NarrowCopy3D {
-  unsigned srcXInBytes, srcY, srcZ, srcLOD;
-  CUmemorytype srcMemoryType;
-  const void* srcHost;
-  NarrowPointer srcDevice;
-  CUarray srcArray;
-  void* reserved0;
-  unsigned srcPitch, srcHeight;
-  unsigned dstXInBytes, dstY, dstZ, dstLOD;
-  CUmemorytype dstMemoryType;
-  void* dstHost;
-  NarrowPointer dstDevice;
-  CUarray dstArray;
-  void* reserved1;
-  unsigned dstPitch, dstHeight;
-  unsigned WidthInBytes, Height, Depth;
-};
-
-struct NarrowArray {
-  unsigned Width, Height;
-  CUarray_format Format;
-  unsigned NumChannels;
-};
-
-struct NarrowArray3D {
-  unsigned Width, Height, Depth;
-  CUarray_format Format;
-  unsigned NumChannels, Flags;
-};
-
-static_assert(sizeof(NarrowCopy2D) == 96 && sizeof(NarrowCopy3D) == 144);
-
-CUDA_MEMCPY2D widened(const NarrowCopy2D* p) {
+CUDA_MEMCPY2D widened(const CUDA_MEMCPY2D_v1* p) {
   require(p);
   return {p->srcXInBytes, p->srcY,          p->srcMemoryType, p->srcHost,
           p->srcDevice,   p->srcArray,      p->srcPitch,      p->dstXInBytes,
@@ -103,7 +55,7 @@ CUDA_MEMCPY2D widened(const NarrowCopy2D* p) {
           p->dstArray,    p->dstPitch,      p->WidthInBytes,  p->Height};
 }
 
-CUDA_MEMCPY3D widened(const NarrowCopy3D* p) {
+CUDA_MEMCPY3D widened(const CUDA_MEMCPY3D_v1* p) {
   require(p);
   return {p->srcXInBytes,   p->srcY,        p->srcZ,         p->srcLOD,    p->srcMemoryType,
           p->srcHost,       p->srcDevice,   p->srcArray,     p->reserved0, p->srcPitch,
@@ -114,35 +66,35 @@ CUDA_MEMCPY3D widened(const NarrowCopy3D* p) {
 
 }  // namespace
 
-AW_EXPORT CUresult cuMemcpy2D(const NarrowCopy2D* shape) {
+AW_EXPORT CUresult cuMemcpy2D(const CUDA_MEMCPY2D_v1* shape) {
   return api<"cuMemcpy2D">([&] {
     auto wide = widened(shape);
     return cuMemcpy2D_v2(&wide);
   });
 }
 
-AW_EXPORT CUresult cuMemcpy2DUnaligned(const NarrowCopy2D* shape) {
+AW_EXPORT CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D_v1* shape) {
   return api<"cuMemcpy2DUnaligned">([&] {
     auto wide = widened(shape);
     return cuMemcpy2DUnaligned_v2(&wide);
   });
 }
 
-AW_EXPORT CUresult cuMemcpy2DAsync(const NarrowCopy2D* shape, CUstream stream) {
+AW_EXPORT CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D_v1* shape, CUstream stream) {
   return api<"cuMemcpy2DAsync">([&] {
     auto wide = widened(shape);
     return cuMemcpy2DAsync_v2(&wide, stream);
   });
 }
 
-AW_EXPORT CUresult cuMemcpy3D(const NarrowCopy3D* shape) {
+AW_EXPORT CUresult cuMemcpy3D(const CUDA_MEMCPY3D_v1* shape) {
   return api<"cuMemcpy3D">([&] {
     auto wide = widened(shape);
     return cuMemcpy3D_v2(&wide);
   });
 }
 
-AW_EXPORT CUresult cuMemcpy3DAsync(const NarrowCopy3D* shape, CUstream stream) {
+AW_EXPORT CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D_v1* shape, CUstream stream) {
   return api<"cuMemcpy3DAsync">([&] {
     auto wide = widened(shape);
     return cuMemcpy3DAsync_v2(&wide, stream);
@@ -155,7 +107,7 @@ AW_EXPORT CUresult cuMemcpyAtoA(CUarray to, unsigned to_offset, CUarray from, un
       [&] { return cuMemcpyAtoA_v2(to, to_offset, from, from_offset, bytes); });
 }
 
-AW_EXPORT CUresult cuMemcpyAtoD(NarrowPointer to, CUarray from, unsigned offset, unsigned bytes) {
+AW_EXPORT CUresult cuMemcpyAtoD(CUdeviceptr_v1 to, CUarray from, unsigned offset, unsigned bytes) {
   return api<"cuMemcpyAtoD">([&] { return cuMemcpyAtoD_v2(to, from, offset, bytes); });
 }
 
@@ -169,24 +121,24 @@ AW_EXPORT CUresult cuMemcpyAtoHAsync(void* to, CUarray from, unsigned offset, un
       [&] { return cuMemcpyAtoHAsync_v2(to, from, offset, bytes, stream); });
 }
 
-AW_EXPORT CUresult cuMemcpyDtoA(CUarray to, unsigned offset, NarrowPointer from, unsigned bytes) {
+AW_EXPORT CUresult cuMemcpyDtoA(CUarray to, unsigned offset, CUdeviceptr_v1 from, unsigned bytes) {
   return api<"cuMemcpyDtoA">([&] { return cuMemcpyDtoA_v2(to, offset, from, bytes); });
 }
 
-AW_EXPORT CUresult cuMemcpyDtoD(NarrowPointer to, NarrowPointer from, unsigned bytes) {
+AW_EXPORT CUresult cuMemcpyDtoD(CUdeviceptr_v1 to, CUdeviceptr_v1 from, unsigned bytes) {
   return api<"cuMemcpyDtoD">([&] { return cuMemcpyDtoD_v2(to, from, bytes); });
 }
 
-AW_EXPORT CUresult cuMemcpyDtoDAsync(NarrowPointer to, NarrowPointer from, unsigned bytes,
+AW_EXPORT CUresult cuMemcpyDtoDAsync(CUdeviceptr_v1 to, CUdeviceptr_v1 from, unsigned bytes,
                                      CUstream stream) {
   return api<"cuMemcpyDtoDAsync">([&] { return cuMemcpyDtoDAsync_v2(to, from, bytes, stream); });
 }
 
-AW_EXPORT CUresult cuMemcpyDtoH(void* to, NarrowPointer from, unsigned bytes) {
+AW_EXPORT CUresult cuMemcpyDtoH(void* to, CUdeviceptr_v1 from, unsigned bytes) {
   return api<"cuMemcpyDtoH">([&] { return cuMemcpyDtoH_v2(to, from, bytes); });
 }
 
-AW_EXPORT CUresult cuMemcpyDtoHAsync(void* to, NarrowPointer from, unsigned bytes,
+AW_EXPORT CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr_v1 from, unsigned bytes,
                                      CUstream stream) {
   return api<"cuMemcpyDtoHAsync">([&] { return cuMemcpyDtoHAsync_v2(to, from, bytes, stream); });
 }
@@ -201,43 +153,43 @@ AW_EXPORT CUresult cuMemcpyHtoAAsync(CUarray to, unsigned offset, const void* fr
       [&] { return cuMemcpyHtoAAsync_v2(to, offset, from, bytes, stream); });
 }
 
-AW_EXPORT CUresult cuMemcpyHtoD(NarrowPointer to, const void* from, unsigned bytes) {
+AW_EXPORT CUresult cuMemcpyHtoD(CUdeviceptr_v1 to, const void* from, unsigned bytes) {
   return api<"cuMemcpyHtoD">([&] { return cuMemcpyHtoD_v2(to, from, bytes); });
 }
 
-AW_EXPORT CUresult cuMemcpyHtoDAsync(NarrowPointer to, const void* from, unsigned bytes,
+AW_EXPORT CUresult cuMemcpyHtoDAsync(CUdeviceptr_v1 to, const void* from, unsigned bytes,
                                      CUstream stream) {
   return api<"cuMemcpyHtoDAsync">([&] { return cuMemcpyHtoDAsync_v2(to, from, bytes, stream); });
 }
 
-AW_EXPORT CUresult cuMemsetD8(NarrowPointer to, unsigned char value, unsigned count) {
+AW_EXPORT CUresult cuMemsetD8(CUdeviceptr_v1 to, unsigned char value, unsigned count) {
   return api<"cuMemsetD8">([&] { return cuMemsetD8_v2(to, value, count); });
 }
 
-AW_EXPORT CUresult cuMemsetD16(NarrowPointer to, unsigned short value, unsigned count) {
+AW_EXPORT CUresult cuMemsetD16(CUdeviceptr_v1 to, unsigned short value, unsigned count) {
   return api<"cuMemsetD16">([&] { return cuMemsetD16_v2(to, value, count); });
 }
 
-AW_EXPORT CUresult cuMemsetD32(NarrowPointer to, unsigned value, unsigned count) {
+AW_EXPORT CUresult cuMemsetD32(CUdeviceptr_v1 to, unsigned value, unsigned count) {
   return api<"cuMemsetD32">([&] { return cuMemsetD32_v2(to, value, count); });
 }
 
-AW_EXPORT CUresult cuMemsetD2D8(NarrowPointer to, unsigned pitch, unsigned char value,
+AW_EXPORT CUresult cuMemsetD2D8(CUdeviceptr_v1 to, unsigned pitch, unsigned char value,
                                 unsigned width, unsigned height) {
   return api<"cuMemsetD2D8">([&] { return cuMemsetD2D8_v2(to, pitch, value, width, height); });
 }
 
-AW_EXPORT CUresult cuMemsetD2D16(NarrowPointer to, unsigned pitch, unsigned short value,
+AW_EXPORT CUresult cuMemsetD2D16(CUdeviceptr_v1 to, unsigned pitch, unsigned short value,
                                  unsigned width, unsigned height) {
   return api<"cuMemsetD2D16">([&] { return cuMemsetD2D16_v2(to, pitch, value, width, height); });
 }
 
-AW_EXPORT CUresult cuMemsetD2D32(NarrowPointer to, unsigned pitch, unsigned value, unsigned width,
+AW_EXPORT CUresult cuMemsetD2D32(CUdeviceptr_v1 to, unsigned pitch, unsigned value, unsigned width,
                                  unsigned height) {
   return api<"cuMemsetD2D32">([&] { return cuMemsetD2D32_v2(to, pitch, value, width, height); });
 }
 
-AW_EXPORT CUresult cuArrayCreate(CUarray* out, const NarrowArray* shape) {
+AW_EXPORT CUresult cuArrayCreate(CUarray* out, const CUDA_ARRAY_DESCRIPTOR_v1* shape) {
   return api<"cuArrayCreate">([&] {
     require(shape);
     CUDA_ARRAY_DESCRIPTOR wide = {shape->Width, shape->Height, shape->Format, shape->NumChannels};
@@ -245,7 +197,7 @@ AW_EXPORT CUresult cuArrayCreate(CUarray* out, const NarrowArray* shape) {
   });
 }
 
-AW_EXPORT CUresult cuArray3DCreate(CUarray* out, const NarrowArray3D* shape) {
+AW_EXPORT CUresult cuArray3DCreate(CUarray* out, const CUDA_ARRAY3D_DESCRIPTOR_v1* shape) {
   return api<"cuArray3DCreate">([&] {
     require(shape);
     CUDA_ARRAY3D_DESCRIPTOR wide = {shape->Width,  shape->Height,      shape->Depth,
@@ -254,7 +206,7 @@ AW_EXPORT CUresult cuArray3DCreate(CUarray* out, const NarrowArray3D* shape) {
   });
 }
 
-AW_EXPORT CUresult cuArrayGetDescriptor(NarrowArray* out, CUarray handle) {
+AW_EXPORT CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR_v1* out, CUarray handle) {
   return api<"cuArrayGetDescriptor">([&] {
     require(out);
     CUDA_ARRAY_DESCRIPTOR d{};
@@ -264,7 +216,7 @@ AW_EXPORT CUresult cuArrayGetDescriptor(NarrowArray* out, CUarray handle) {
   });
 }
 
-AW_EXPORT CUresult cuArray3DGetDescriptor(NarrowArray3D* out, CUarray handle) {
+AW_EXPORT CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR_v1* out, CUarray handle) {
   return api<"cuArray3DGetDescriptor">([&] {
     require(out);
     CUDA_ARRAY3D_DESCRIPTOR d{};
@@ -275,7 +227,7 @@ AW_EXPORT CUresult cuArray3DGetDescriptor(NarrowArray3D* out, CUarray handle) {
   });
 }
 
-AW_EXPORT CUresult cuTexRefGetAddress(NarrowPointer* out, CUtexref handle) {
+AW_EXPORT CUresult cuTexRefGetAddress(CUdeviceptr_v1* out, CUtexref handle) {
   return api<"cuTexRefGetAddress">([&] {
     require(out);
     CUdeviceptr wide = 0;
@@ -285,7 +237,7 @@ AW_EXPORT CUresult cuTexRefGetAddress(NarrowPointer* out, CUtexref handle) {
   });
 }
 
-AW_EXPORT CUresult cuTexRefSetAddress(unsigned* offset, CUtexref handle, NarrowPointer address,
+AW_EXPORT CUresult cuTexRefSetAddress(unsigned* offset, CUtexref handle, CUdeviceptr_v1 address,
                                       unsigned bytes) {
   return api<"cuTexRefSetAddress">([&] {
     size_t wide = 0;
@@ -295,8 +247,8 @@ AW_EXPORT CUresult cuTexRefSetAddress(unsigned* offset, CUtexref handle, NarrowP
   });
 }
 
-AW_EXPORT CUresult cuTexRefSetAddress2D(CUtexref handle, const NarrowArray* shape,
-                                        NarrowPointer address, unsigned pitch) {
+AW_EXPORT CUresult cuTexRefSetAddress2D(CUtexref handle, const CUDA_ARRAY_DESCRIPTOR_v1* shape,
+                                        CUdeviceptr_v1 address, unsigned pitch) {
   return api<"cuTexRefSetAddress2D">([&] {
     require(shape);
     CUDA_ARRAY_DESCRIPTOR wide = {shape->Width, shape->Height, shape->Format, shape->NumChannels};

@@ -52,14 +52,14 @@ AW_EXPORT CUresult cuMemGetInfo(unsigned* available, unsigned* total) {
   });
 }
 
-AW_EXPORT CUresult cuMemAlloc(NarrowPointer* out, unsigned bytes) {
+AW_EXPORT CUresult cuMemAlloc(CUdeviceptr_v1* out, unsigned bytes) {
   return api<"cuMemAlloc">([&] {
     require(out);
     *out = allocate(bytes, MemoryKind::device);
   });
 }
 
-AW_EXPORT CUresult cuMemAllocPitch(NarrowPointer* out, unsigned* pitch, unsigned width,
+AW_EXPORT CUresult cuMemAllocPitch(CUdeviceptr_v1* out, unsigned* pitch, unsigned width,
                                    unsigned height, unsigned element) {
   return api<"cuMemAllocPitch">([&] {
     require(out && pitch && width && height);
@@ -71,7 +71,7 @@ AW_EXPORT CUresult cuMemAllocPitch(NarrowPointer* out, unsigned* pitch, unsigned
   });
 }
 
-AW_EXPORT CUresult cuMemFree(NarrowPointer address) {
+AW_EXPORT CUresult cuMemFree(CUdeviceptr_v1 address) {
   return api<"cuMemFree">([&] { return cuMemFree_v2(address); });
 }
 
@@ -86,7 +86,7 @@ AW_EXPORT CUresult cuMemHostRegister(void* address, size_t bytes, unsigned flags
   return api<"cuMemHostRegister">([&] { return cuMemHostRegister_v2(address, bytes, flags); });
 }
 
-AW_EXPORT CUresult cuMemHostGetDevicePointer(NarrowPointer* out, void* address, unsigned flags) {
+AW_EXPORT CUresult cuMemHostGetDevicePointer(CUdeviceptr_v1* out, void* address, unsigned flags) {
   return api<"cuMemHostGetDevicePointer">([&] {
     require(out);
     CUdeviceptr wide = 0;
@@ -96,8 +96,8 @@ AW_EXPORT CUresult cuMemHostGetDevicePointer(NarrowPointer* out, void* address, 
   });
 }
 
-AW_EXPORT CUresult cuMemGetAddressRange(NarrowPointer* base, unsigned* bytes,
-                                        NarrowPointer address) {
+AW_EXPORT CUresult cuMemGetAddressRange(CUdeviceptr_v1* base, unsigned* bytes,
+                                        CUdeviceptr_v1 address) {
   return api<"cuMemGetAddressRange">([&] {
     CUdeviceptr begin = 0;
     size_t size = 0;
@@ -108,7 +108,7 @@ AW_EXPORT CUresult cuMemGetAddressRange(NarrowPointer* base, unsigned* bytes,
   });
 }
 
-AW_EXPORT CUresult cuModuleGetGlobal(NarrowPointer* out, unsigned* bytes, CUmodule module,
+AW_EXPORT CUresult cuModuleGetGlobal(CUdeviceptr_v1* out, unsigned* bytes, CUmodule module,
                                      const char* name) {
   return api<"cuModuleGetGlobal">([&] {
     CUdeviceptr begin = 0;

@@ -5,16 +5,13 @@
 
 #include "cuda/visible.h"
 
-typedef void (*AsyncCallback)(void* info, void* data, void* callback);
-typedef struct CUasyncCallbackEntry_st* AsyncCallbackHandle;
-
 using namespace aw;
 
 namespace {
 
 struct Registered {
   CUdevice device;
-  AsyncCallback function;
+  CUasyncCallback function;
   void* data;
 };
 
@@ -31,19 +28,19 @@ Notifications& notifications() {
 
 }  // namespace
 
-AW_EXPORT CUresult cuDeviceRegisterAsyncNotification(CUdevice dev, AsyncCallback function,
-                                                     void* data, AsyncCallbackHandle* out) {
+AW_EXPORT CUresult cuDeviceRegisterAsyncNotification(CUdevice dev, CUasyncCallback function,
+                                                     void* data, CUasyncCallbackHandle* out) {
   return api<"cuDeviceRegisterAsyncNotification">([&] {
     check_device(dev);
     require(function && out);
     std::lock_guard lock(notifications().mutex);
     uintptr_t number = notifications().next++;
     notifications().callbacks[number] = {dev, function, data};
-    *out = reinterpret_cast<AsyncCallbackHandle>(number);
+    *out = reinterpret_cast<CUasyncCallbackHandle>(number);
   });
 }
 
-AW_EXPORT CUresult cuDeviceUnregisterAsyncNotification(CUdevice dev, AsyncCallbackHandle handle) {
+AW_EXPORT CUresult cuDeviceUnregisterAsyncNotification(CUdevice dev, CUasyncCallbackHandle handle) {
   return api<"cuDeviceUnregisterAsyncNotification">([&] {
     check_device(dev);
     std::lock_guard lock(notifications().mutex);

@@ -11,7 +11,7 @@ namespace {
 
 CUresult active_blocks(int* blocks, CUfunction handle, int threads, size_t dynamic_shared,
                        unsigned flags) {
-  require(blocks && threads > 0 && flags <= 1);
+  require(blocks && threads > 0 && flags <= CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE);
   Residence r = residence_of(handle);
   bool possible = threads <= read_attribute(*r.function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
   *blocks = possible ? r.blocks(static_cast<uint64_t>(threads), dynamic_shared) : 0;
@@ -21,7 +21,7 @@ CUresult active_blocks(int* blocks, CUfunction handle, int threads, size_t dynam
 // The block size at which most threads are resident; the largest of those.
 CUresult best_block(int* grid, int* block, CUfunction handle, CUoccupancyB2DSize shared_of,
                     size_t shared, int limit, unsigned flags) {
-  require(grid && block && limit >= 0 && flags <= 1);
+  require(grid && block && limit >= 0 && flags <= CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE);
   Residence r = residence_of(handle);
   int most = read_attribute(*r.function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
   if (limit > 0) most = std::min(most, limit);

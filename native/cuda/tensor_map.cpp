@@ -9,21 +9,18 @@ using namespace aw;
 
 namespace {
 
-// CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapIm2ColWideMode
-enum { kNoInterleave = 0, kInterleave16 = 1, kInterleave32 = 2 };
-enum { kNoSwizzle = 0, kSwizzle32 = 1, kSwizzle64 = 2, kSwizzle128 = 3, kLastSwizzle = 6 };
-constexpr int kLastPromotion = 3, kFillNan = 1, kLastWideMode = 1;
-
 // Bytes of a CUtensorMapDataType; 0 for types packed below a byte.
 uint64_t type_bytes(int type) {
   constexpr uint8_t kBytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4, 0, 0, 0};
-  require(type >= 0 && type < 16);
+  require(type >= CU_TENSOR_MAP_DATA_TYPE_UINT8 && type <= CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B);
   if (!kBytes[type])
     throw Failure(CUDA_ERROR_NOT_SUPPORTED, "tensor maps of 4 and 6-bit types are not supported");
   return kBytes[type];
 }
 
-bool is_floating(int type) { return type >= 6 && type <= 12; }
+bool is_floating(int type) {
+  return type >= CU_TENSOR_MAP_DATA_TYPE_FLOAT16 && type <= CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
+}
 
 // What all maps say alike.
 struct Tensor {
@@ -36,11 +33,15 @@ struct Tensor {
 };
 
 void check_modes(const Tensor& t) {
-  require(t.interleave >= kNoInterleave && t.interleave <= kInterleave32);
-  require(t.swizzle >= kNoSwizzle && t.swizzle <= kLastSwizzle);
-  require(t.promotion >= 0 && t.promotion <= kLastPromotion);
-  require(t.fill == 0 || (t.fill == kFillNan && is_floating(t.type)));
-  require(t.interleave != kInterleave32 || t.swizzle == kSwizzle32);
+  require(t.interleave >= CU_TENSOR_MAP_INTERLEAVE_NONE &&
+          t.interleave <= CU_TENSOR_MAP_INTERLEAVE_32B);
+  require(t.swizzle >= CU_TENSOR_MAP_SWIZZLE_NONE &&
+          t.swizzle <= CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B);
+  require(t.promotion >= CU_TENSOR_MAP_L2_PROMOTION_NONE &&
+          t.promotion <= CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
+  require(t.fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE ||
+          (t.fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA && is_floating(t.type)));
+  require(t.interleave != CU_TENSOR_MAP_INTERLEAVE_32B || t.swizzle == CU_TENSOR_MAP_SWIZZLE_32B);
 }
 
 TensorMap describe(const Tensor& t, TensorMapMode mode, uint32_t least_rank) {
@@ -49,7 +50,7 @@ TensorMap describe(const Tensor& t, TensorMapMode mode, uint32_t least_rank) {
   require(t.rank >= least_rank && t.rank <= 5 && t.dims && t.element_strides);
   require(t.strides || t.rank == 1);
   check_modes(t);
-  uint64_t align = t.interleave == kInterleave32 ? 32 : 16;
+  uint64_t align = t.interleave == CU_TENSOR_MAP_INTERLEAVE_32B ? 32 : 16;
   auto address = reinterpret_cast<uint64_t>(t.address);
   require(address && address % align == 0);
   TensorMap map = {};
@@ -72,11 +73,11 @@ TensorMap describe(const Tensor& t, TensorMapMode mode, uint32_t least_rank) {
 // The innermost row of what is copied: a multiple of 16 bytes that a swizzled line holds.
 void check_row(const Tensor& t, uint64_t elements) {
   uint64_t bytes = elements * type_bytes(t.type);
-  if (t.interleave != kNoInterleave) return;
+  if (t.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE) return;
   require(bytes % 16 == 0);
-  if (t.swizzle == kSwizzle32) require(bytes <= 32);
-  if (t.swizzle == kSwizzle64) require(bytes <= 64);
-  if (t.swizzle >= kSwizzle128) require(bytes <= 128);
+  if (t.swizzle == CU_TENSOR_MAP_SWIZZLE_32B) require(bytes <= 32);
+  if (t.swizzle == CU_TENSOR_MAP_SWIZZLE_64B) require(bytes <= 64);
+  if (t.swizzle >= CU_TENSOR_MAP_SWIZZLE_128B) require(bytes <= 128);
 }
 
 void write_map(const TensorMap& map, TensorMap* out) {
@@ -106,7 +107,8 @@ AW_EXPORT CUresult cuTensorMapEncodeTiled(TensorMap* out, int type, uint32_t ran
   return api<"cuTensorMapEncodeTiled">([&] {
     Tensor t = {type,       rank,    address,   dims, strides, element_strides,
                 interleave, swizzle, promotion, fill};
-    TensorMap map = describe(t, TensorMapMode::tiled, interleave == kNoInterleave ? 1 : 3);
+    TensorMap map =
+        describe(t, TensorMapMode::tiled, interleave == CU_TENSOR_MAP_INTERLEAVE_NONE ? 1 : 3);
     require(box);
     for (uint32_t i = 0; i < rank; ++i) {
       require(box[i] > 0 && box[i] <= 256);
@@ -147,7 +149,8 @@ AW_EXPORT CUresult cuTensorMapEncodeIm2colWide(TensorMap* out, int type, uint32_
     Tensor t = {type,       rank,    address,   dims, strides, element_strides,
                 interleave, swizzle, promotion, fill};
     TensorMap map = describe(t, TensorMapMode::im2col_wide, 3);
-    require(wide_mode >= 0 && wide_mode <= kLastWideMode);
+    require(wide_mode >= CU_TENSOR_MAP_IM2COL_WIDE_MODE_W &&
+            wide_mode <= CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128);
     map.wide_mode = static_cast<uint8_t>(wide_mode);
     set_corner(map.lower[0], lower, 1), set_corner(map.upper[0], upper, 1);
     set_columns(map, t, channels, pixels);
@@ -158,7 +161,7 @@ AW_EXPORT CUresult cuTensorMapEncodeIm2colWide(TensorMap* out, int type, uint32_
 AW_EXPORT CUresult cuTensorMapReplaceAddress(TensorMap* map, void* address) {
   return api<"cuTensorMapReplaceAddress">([&] {
     require(map && reinterpret_cast<uintptr_t>(map) % 64 == 0 && map->magic == kTensorMapMagic);
-    uint64_t align = map->interleave == kInterleave32 ? 32 : 16;
+    uint64_t align = map->interleave == CU_TENSOR_MAP_INTERLEAVE_32B ? 32 : 16;
     auto place = reinterpret_cast<uint64_t>(address);
     require(place && place % align == 0);
     map->address = place;

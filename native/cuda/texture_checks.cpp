@@ -10,14 +10,11 @@
 namespace aw {
 namespace {
 
-// Numbers of device attributes.
-enum { kAlign = 14, kPitchAlign = 51, kLinearWidth = 69, k2DWidth, k2DHeight, k2DPitch };
-
 constexpr unsigned kTextureFlags = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES |
                                    CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION |
                                    CU_TRSF_SEAMLESS_CUBEMAP;
 
-uint64_t texture_limit(int number) {
+uint64_t texture_limit(CUdevice_attribute number) {
   int value = 0;
   device_attribute(number, &value);
   return static_cast<uint64_t>(value);
@@ -36,7 +33,7 @@ std::shared_ptr<Array> array_in(const CUDA_RESOURCE_DESC& resource) {
 }
 
 void check_memory(uint64_t address, uint64_t bytes) {
-  require(address % texture_limit(kAlign) == 0);
+  require(address % texture_limit(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT) == 0);
   Allocation a = allocation_at(address);
   require(a.base && !a.freeing && bytes <= a.base + a.bytes - address);
 }
@@ -44,17 +41,21 @@ void check_memory(uint64_t address, uint64_t bytes) {
 void check_linear(const CUDA_RESOURCE_DESC& resource) {
   const auto& l = resource.res.linear;
   uint64_t element = element_bytes(l.format, l.numChannels);
-  require(l.sizeInBytes >= element && l.sizeInBytes / element <= texture_limit(kLinearWidth));
+  require(l.sizeInBytes >= element &&
+          l.sizeInBytes / element <=
+              texture_limit(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH));
   check_memory(l.devPtr, l.sizeInBytes);
 }
 
 void check_pitched(const CUDA_RESOURCE_DESC& resource) {
   const auto& p = resource.res.pitch2D;
   uint64_t element = element_bytes(p.format, p.numChannels);
-  require(p.width > 0 && p.width <= texture_limit(k2DWidth));
-  require(p.height > 0 && p.height <= texture_limit(k2DHeight));
-  require(p.pitchInBytes % texture_limit(kPitchAlign) == 0 &&
-          p.pitchInBytes <= texture_limit(k2DPitch));
+  require(p.width > 0 &&
+          p.width <= texture_limit(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH));
+  require(p.height > 0 &&
+          p.height <= texture_limit(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT));
+  require(p.pitchInBytes % texture_limit(CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT) == 0 &&
+          p.pitchInBytes <= texture_limit(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH));
   require(p.pitchInBytes >= p.width * element);
   check_memory(p.devPtr, (p.height - 1) * p.pitchInBytes + p.width * element);
 }
@@ -85,10 +86,10 @@ std::optional<Picture> check_resource(const CUDA_RESOURCE_DESC& resource) {
 // says that only clamp is supported: descriptors full of zeros mean "wrap", and programs pass them.
 void check_sampling(const CUDA_TEXTURE_DESC& s, bool linear) {
   require((s.flags & ~kTextureFlags) == 0);
-  require(s.mipmapFilterMode == 0 || s.mipmapFilterMode == 1);
+  require(is_filter_mode(s.mipmapFilterMode));
   if (linear) return;  // the rest is ignored
-  for (int mode : s.addressMode) require(mode >= 0 && mode <= 3);
-  require(s.filterMode == 0 || s.filterMode == 1);
+  for (auto mode : s.addressMode) require(is_address_mode(mode));
+  require(is_filter_mode(s.filterMode));
 }
 
 uint64_t view_bytes(CUresourceViewFormat format) {

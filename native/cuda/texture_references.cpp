@@ -134,7 +134,7 @@ AW_EXPORT CUresult cuTexRefDestroy(CUtexref handle) {
 AW_EXPORT CUresult cuTexRefSetArray(CUtexref handle, CUarray array, unsigned flags) {
   return api<"cuTexRefSetArray">([&] {
     auto reference = reference_of(handle);
-    require(flags == 1);  // CU_TRSA_OVERRIDE_FORMAT
+    require(flags == CU_TRSA_OVERRIDE_FORMAT);
     auto shape = array_of(array)->shape;
     CUDA_RESOURCE_DESC resource{};
     resource.resType = CU_RESOURCE_TYPE_ARRAY, resource.res.array.hArray = array;
@@ -147,7 +147,7 @@ AW_EXPORT CUresult cuTexRefSetMipmappedArray(CUtexref handle, CUmipmappedArray a
                                              unsigned flags) {
   return api<"cuTexRefSetMipmappedArray">([&] {
     auto reference = reference_of(handle);
-    require(flags == 1);
+    require(flags == CU_TRSA_OVERRIDE_FORMAT);
     CUDA_RESOURCE_DESC resource{};
     resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
     resource.res.mipmap.hMipmappedArray = array;
@@ -214,23 +214,23 @@ AW_EXPORT CUresult cuTexRefSetFormat(CUtexref handle, int format, int channels) 
   });
 }
 
-AW_EXPORT CUresult cuTexRefSetAddressMode(CUtexref handle, int axis, int mode) {
+AW_EXPORT CUresult cuTexRefSetAddressMode(CUtexref handle, int axis, CUaddress_mode mode) {
   return api<"cuTexRefSetAddressMode">([&] {
-    require(axis >= 0 && axis < 3 && mode >= 0 && mode <= 3);
+    require(axis >= 0 && axis < 3 && is_address_mode(mode));
     change_reference(handle, [&](auto& r) { r.sampling.addressMode[axis] = mode; });
   });
 }
 
-AW_EXPORT CUresult cuTexRefSetFilterMode(CUtexref handle, int mode) {
+AW_EXPORT CUresult cuTexRefSetFilterMode(CUtexref handle, CUfilter_mode mode) {
   return api<"cuTexRefSetFilterMode">([&] {
-    require(mode == 0 || mode == 1);
+    require(is_filter_mode(mode));
     change_reference(handle, [&](auto& r) { r.sampling.filterMode = mode; });
   });
 }
 
-AW_EXPORT CUresult cuTexRefSetMipmapFilterMode(CUtexref handle, int mode) {
+AW_EXPORT CUresult cuTexRefSetMipmapFilterMode(CUtexref handle, CUfilter_mode mode) {
   return api<"cuTexRefSetMipmapFilterMode">([&] {
-    require(mode == 0 || mode == 1);
+    require(is_filter_mode(mode));
     change_reference(handle, [&](auto& r) { r.sampling.mipmapFilterMode = mode; });
   });
 }

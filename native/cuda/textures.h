@@ -7,12 +7,20 @@
 #include <optional>
 
 #include "cuda/context.h"
-#include "cuda/texture_api.h"
+#include "cuda/cuda_api.h"
 #include "devices/texture_table.h"
 
 namespace aw {
 
 // An entry of the texture unit's table, for as long as the object lives.
+// What a program passes may be no mode at all.
+inline bool is_address_mode(CUaddress_mode mode) {
+  return mode >= CU_TR_ADDRESS_MODE_WRAP && mode <= CU_TR_ADDRESS_MODE_BORDER;
+}
+inline bool is_filter_mode(CUfilter_mode mode) {
+  return mode == CU_TR_FILTER_MODE_POINT || mode == CU_TR_FILTER_MODE_LINEAR;
+}
+
 struct TextureSlot {
   uint64_t handle;
   explicit TextureSlot(const TextureView& view);  // throws OUT_OF_MEMORY

@@ -19,6 +19,14 @@ int visible_devices();
 // Throws INVALID_DEVICE unless the program sees a device of that number.
 void check_device(CUdevice dev);
 
+// Throws INVALID_VALUE for what is no place of memory, INVALID_DEVICE for a device that is not
+// seen.
+inline void check_location(const CUmemLocation& location) {
+  require(location.type >= CU_MEM_LOCATION_TYPE_DEVICE &&
+          location.type <= CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT);
+  if (location.type == CU_MEM_LOCATION_TYPE_DEVICE) check_device(location.id);
+}
+
 // The number of a device among all of the machine: what its UUID and PCI address are made of.
 int machine_number(CUdevice dev);
 

@@ -63,9 +63,9 @@ void check_copy(uint64_t to, uint64_t from, uint64_t bytes, Direction) {
   if (bytes) require(to && from);
 }
 
-void copy_in_order(CopyWork work, int order, CUstream stream) {
+void copy_in_order(CopyWork work, CUmemcpySrcAccessOrder order, CUstream stream) {
   copy_async(std::move(work), stream);
-  if (order != kDuringCall) return;
+  if (order != CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL) return;
   hipStream_t where = handle_of(stream);
   hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
   if (hip.hipStreamIsCapturing(where, &status) != hipSuccess) return;

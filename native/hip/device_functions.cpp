@@ -110,21 +110,6 @@ bool device_attribute(int number, int* value) {
 
 using namespace aw;
 
-AW_EXPORT CUresult cuDeviceGet(CUdevice* out, int ordinal) {
-  return api<"cuDeviceGet">([&] {
-    require(out);
-    check_device(ordinal);
-    *out = ordinal;
-  });
-}
-
-AW_EXPORT CUresult cuDeviceGetCount(int* count) {
-  return api<"cuDeviceGetCount">([&] {
-    require(count);
-    *count = visible_devices();
-  });
-}
-
 AW_EXPORT CUresult cuDeviceGetName(char* name, int length, CUdevice dev) {
   return api<"cuDeviceGetName">([&] {
     require(name && length > 0);

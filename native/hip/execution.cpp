@@ -49,7 +49,7 @@ LaunchRequest shape(unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned
 
 CUresult launch_ex(const CUlaunchConfig* config, CUfunction function, void** params, void** extra) {
   ExtendedLaunch asked = read_launch(config, params, extra);
-  hipStream_t stream = stream_for(config->stream);
+  hipStream_t stream = stream_for(config->hStream);
   CUresult code = launch(function, asked.request, stream);
   for (CUevent event : asked.events) {
     if (!code) code = to_cuda(AW_HIP(hipEventRecord)(reinterpret_cast<hipEvent_t>(event), stream));
@@ -103,39 +103,8 @@ AW_EXPORT CUresult cuLaunchHostFunc_v2(CUstream stream, CUhostFn function, void*
                                        unsigned mode) {
   return api<"cuLaunchHostFunc_v2">([&] {
     require_context();
-    require(function && mode <= 1);
+    require(function && mode <= CU_HOST_TASK_SPINWAIT);
     return launch_host(stream_for(stream), function, data);
-  });
-}
-
-AW_EXPORT CUresult cuFuncGetAttribute(int* value, int attribute, CUfunction function) {
-  return api<"cuFuncGetAttribute">([&] {
-    require(value);
-    require_context();
-    *value = read_attribute(*function_of(function), attribute);
-  });
-}
-
-AW_EXPORT CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
-  return api<"cuFuncSetAttribute">([&] {
-    require_context();
-    write_attribute(*function_of(function), attribute, value);
-  });
-}
-
-AW_EXPORT CUresult cuFuncSetCacheConfig(CUfunction function, int config) {
-  return api<"cuFuncSetCacheConfig">([&] {
-    require(config >= 0 && config <= 3);
-    require_context();
-    function_of(function);  // a preference; caches and LDS are apart on these devices
-  });
-}
-
-AW_EXPORT CUresult cuFuncSetSharedMemConfig(CUfunction function, int config) {
-  return api<"cuFuncSetSharedMemConfig">([&] {
-    require(config >= 0 && config <= 2);
-    require_context();
-    function_of(function);
   });
 }
 

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "cuda/copy_shapes.h"
+#include "cuda/node_params.h"
 #include "hip/capture.h"
 #include "hip/copying.h"
 #include "hip/devices.h"
@@ -76,8 +77,10 @@ void find_kernel(hipGraphNode_t handle, Kept& mine, std::shared_ptr<Function>& f
   mine.arguments.assign(buffer, buffer + size);
 }
 
-CUresult get_kernel(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS* out, bool has_kernel) {
-  require(out);
+template <class Version>
+CUresult get_kernel(CUgraphNode handle, Version* result) {
+  require(result);
+  CUDA_KERNEL_NODE_PARAMS out{};
   std::lock_guard lock(kept().mutex);
   Kept& mine = kept().nodes[node(handle)];
   std::shared_ptr<Function> function;
@@ -89,12 +92,11 @@ CUresult get_kernel(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS* out, bool has_k
     mine.pointers.push_back(mine.bytes.data() + parameter.offset);
   AwHipHidden hidden;
   memcpy(&hidden, mine.arguments.data() + hip_hidden_start(entry.param_bytes), sizeof hidden);
-  out->func = as_handle<CUfunction>(function->handle);
-  memcpy(out->grid, hidden.grid, sizeof out->grid);
-  memcpy(out->block, hidden.block, sizeof out->block);
-  out->sharedMemBytes = hidden.dynamic_shared;
-  out->kernelParams = mine.pointers.data(), out->extra = nullptr;
-  if (has_kernel) out->kern = nullptr, out->ctx = nullptr;
+  out.func = as_handle<CUfunction>(function->handle);
+  write_shape(hidden.grid, hidden.block, out);
+  out.sharedMemBytes = hidden.dynamic_shared;
+  out.kernelParams = mine.pointers.data();
+  *result = as_version<Version>(out);
   return CUDA_SUCCESS;
 }
 
@@ -107,22 +109,22 @@ void keep_kernel(hipGraphNode_t handle, KernelNodeParts& parts) {
 
 // `changed`: the node of a graph, whose parameters these are from now on; null for an executable
 // graph's.
-template <class Set>
-CUresult with_kernel(const CUDA_KERNEL_NODE_PARAMS* params, bool has_kernel,
-                     const hipGraphNode_t* changed, Set set) {
-  require(params);
+template <class Version, class Set>
+CUresult with_kernel(const Version* params, const hipGraphNode_t* changed, Set set) {
   KernelNodeParts parts;
-  convert_kernel(*params, has_kernel, parts);
+  convert_kernel(any_version(params), parts);
   CUresult code = to_cuda(set(&parts.params));
   if (!code && changed) keep_kernel(*changed, parts);
   return code;
 }
 
-CUresult get_set(CUgraphNode handle, CUDA_MEMSET_NODE_PARAMS* out) {
+template <class Version>
+CUresult get_set(CUgraphNode handle, Version* out) {
   require(out);
   hipMemsetParams p{};
   check(AW_HIP(hipGraphMemsetNodeGetParams)(node(handle), &p));
-  *out = {reinterpret_cast<uint64_t>(p.dst), p.pitch, p.value, p.elementSize, p.width, p.height};
+  *out = as_version<Version>(CUDA_MEMSET_NODE_PARAMS{reinterpret_cast<uint64_t>(p.dst), p.pitch,
+                                                     p.value, p.elementSize, p.width, p.height});
   return CUDA_SUCCESS;
 }
 
@@ -163,13 +165,9 @@ void remember_function(hipFunction_t function, const std::shared_ptr<Function>& 
   behind().functions[function] = ours;
 }
 
-void convert_kernel(const CUDA_KERNEL_NODE_PARAMS& from, bool has_kernel, KernelNodeParts& to) {
-  LaunchRequest r{};
-  memcpy(r.grid, from.grid, sizeof r.grid);
-  memcpy(r.block, from.block, sizeof r.block);
-  r.dynamic_shared = from.sharedMemBytes, r.params = from.kernelParams, r.extra = from.extra;
-  CUfunction handle = from.func;
-  if (!handle && has_kernel) handle = reinterpret_cast<CUfunction>(from.kern);
+void convert_kernel(const CUDA_KERNEL_NODE_PARAMS& from, KernelNodeParts& to) {
+  LaunchRequest r = request_of(from);
+  CUfunction handle = from.func ? from.func : reinterpret_cast<CUfunction>(from.kern);
   require_context();
   const Launchable& what = launchable(handle, r.block);
   check_launch(what, r);
@@ -238,23 +236,25 @@ hipGraphExec_t exec(CUgraphExec handle) {
   return reinterpret_cast<hipGraphExec_t>(handle);
 }
 
-CUresult add_kernel(const Where& w, const CUDA_KERNEL_NODE_PARAMS* params, bool has_kernel) {
+template <class Version>
+CUresult add_kernel(const Where& w, const Version* params) {
   require(w.out);
-  return with_kernel(params, has_kernel, w.to(), [&](const hipKernelNodeParams* p) {
+  return with_kernel(params, w.to(), [&](const hipKernelNodeParams* p) {
     return AW_HIP(hipGraphAddKernelNode)(w.to(), w.in(), w.behind(), w.count, p);
   });
 }
 
-CUresult set_kernel(CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS* params, bool has_kernel) {
+template <class Version>
+CUresult set_kernel(CUgraphNode handle, const Version* params) {
   hipGraphNode_t changed = node(handle);
-  return with_kernel(params, has_kernel, &changed, [&](const hipKernelNodeParams* p) {
+  return with_kernel(params, &changed, [&](const hipKernelNodeParams* p) {
     return AW_HIP(hipGraphKernelNodeSetParams)(changed, p);
   });
 }
 
-CUresult set_kernel(CUgraphExec graph, CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS* params,
-                    bool has_kernel) {
-  return with_kernel(params, has_kernel, nullptr, [&](const hipKernelNodeParams* p) {
+template <class Version>
+CUresult set_kernel(CUgraphExec graph, CUgraphNode handle, const Version* params) {
+  return with_kernel(params, nullptr, [&](const hipKernelNodeParams* p) {
     return AW_HIP(hipGraphExecKernelNodeSetParams)(exec(graph), node(handle), p);
   });
 }
@@ -281,25 +281,35 @@ CUresult set_copy(CUgraphExec graph, CUgraphNode handle, const CUDA_MEMCPY3D* co
   return to_cuda(AW_HIP(hipGraphExecMemcpyNodeSetParams)(exec(graph), node(handle), &p));
 }
 
-CUresult add_set(const Where& w, const CUDA_MEMSET_NODE_PARAMS* set) {
+template <class Version>
+CUresult add_set(const Where& w, const Version* set) {
   require(w.out);
-  hipMemsetParams p = convert_set(set);
+  require(set);
+  auto from = as_version<CUDA_MEMSET_NODE_PARAMS>(*set);
+  hipMemsetParams p = convert_set(&from);
   return to_cuda(AW_HIP(hipGraphAddMemsetNode)(w.to(), w.in(), w.behind(), w.count, &p));
 }
 
-CUresult set_set(CUgraphNode handle, const CUDA_MEMSET_NODE_PARAMS* set) {
-  hipMemsetParams p = convert_set(set);
+template <class Version>
+CUresult set_set(CUgraphNode handle, const Version* set) {
+  require(set);
+  auto from = as_version<CUDA_MEMSET_NODE_PARAMS>(*set);
+  hipMemsetParams p = convert_set(&from);
   return to_cuda(AW_HIP(hipGraphMemsetNodeSetParams)(node(handle), &p));
 }
 
-CUresult set_set(CUgraphExec graph, CUgraphNode handle, const CUDA_MEMSET_NODE_PARAMS* set) {
-  hipMemsetParams p = convert_set(set);
+template <class Version>
+CUresult set_set(CUgraphExec graph, CUgraphNode handle, const Version* set) {
+  require(set);
+  auto from = as_version<CUDA_MEMSET_NODE_PARAMS>(*set);
+  hipMemsetParams p = convert_set(&from);
   return to_cuda(AW_HIP(hipGraphExecMemsetNodeSetParams)(exec(graph), node(handle), &p));
 }
 
 static_assert(sizeof(CUDA_MEM_ALLOC_NODE_PARAMS) == sizeof(hipMemAllocNodeParams));
 
-CUresult add_alloc(const Where& w, CUDA_MEM_ALLOC_NODE_PARAMS* params) {
+template <class Version>
+CUresult add_alloc(const Where& w, Version* params) {
   require(w.out && params);
   hipMemAllocNodeParams p;
   memcpy(&p, params, sizeof p);
@@ -319,14 +329,13 @@ CUresult add_alloc(const Where& w, CUDA_MEM_ALLOC_NODE_PARAMS* params) {
 
 CUresult add_any(const Where& w, CUgraphNodeParams* p) {
   require(w.out && p);
-  auto event = [&] { return reinterpret_cast<hipEvent_t>(p->event.event); };
   switch (p->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
-      return add_kernel(w, &p->kernel, true);
+      return add_kernel(w, &p->kernel);
     case CU_GRAPH_NODE_TYPE_MEMCPY:
       return add_copy(w, &p->memcpy.copyParams);
     case CU_GRAPH_NODE_TYPE_MEMSET:
-      return add_set(w, &p->memset.params);
+      return add_set(w, &p->memset);
     case CU_GRAPH_NODE_TYPE_HOST: {
       hipHostNodeParams host = {p->host.fn, p->host.userData};
       return to_cuda(AW_HIP(hipGraphAddHostNode)(w.to(), w.in(), w.behind(), w.count, &host));
@@ -337,11 +346,11 @@ CUresult add_any(const Where& w, CUgraphNodeParams* p) {
     case CU_GRAPH_NODE_TYPE_EMPTY:
       return to_cuda(AW_HIP(hipGraphAddEmptyNode)(w.to(), w.in(), w.behind(), w.count));
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-      return to_cuda(
-          AW_HIP(hipGraphAddEventWaitNode)(w.to(), w.in(), w.behind(), w.count, event()));
+      return to_cuda(AW_HIP(hipGraphAddEventWaitNode)(
+          w.to(), w.in(), w.behind(), w.count, reinterpret_cast<hipEvent_t>(p->eventWait.event)));
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-      return to_cuda(
-          AW_HIP(hipGraphAddEventRecordNode)(w.to(), w.in(), w.behind(), w.count, event()));
+      return to_cuda(AW_HIP(hipGraphAddEventRecordNode)(
+          w.to(), w.in(), w.behind(), w.count, reinterpret_cast<hipEvent_t>(p->eventRecord.event)));
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
       return add_alloc(w, &p->alloc);
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
@@ -364,22 +373,23 @@ void refuse_edges(const CUgraphEdgeData* data, size_t count) {
 
 CUresult set_any(CUgraphNode handle, CUgraphNodeParams* p) {
   require(p);
-  auto event = [&] { return reinterpret_cast<hipEvent_t>(p->event.event); };
   switch (p->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
-      return set_kernel(handle, &p->kernel, true);
+      return set_kernel(handle, &p->kernel);
     case CU_GRAPH_NODE_TYPE_MEMCPY:
       return set_copy(handle, &p->memcpy.copyParams);
     case CU_GRAPH_NODE_TYPE_MEMSET:
-      return set_set(handle, &p->memset.params);
+      return set_set(handle, &p->memset);
     case CU_GRAPH_NODE_TYPE_HOST: {
       hipHostNodeParams host = {p->host.fn, p->host.userData};
       return to_cuda(AW_HIP(hipGraphHostNodeSetParams)(node(handle), &host));
     }
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-      return to_cuda(AW_HIP(hipGraphEventWaitNodeSetEvent)(node(handle), event()));
+      return to_cuda(AW_HIP(hipGraphEventWaitNodeSetEvent)(
+          node(handle), reinterpret_cast<hipEvent_t>(p->eventWait.event)));
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-      return to_cuda(AW_HIP(hipGraphEventRecordNodeSetEvent)(node(handle), event()));
+      return to_cuda(AW_HIP(hipGraphEventRecordNodeSetEvent)(
+          node(handle), reinterpret_cast<hipEvent_t>(p->eventRecord.event)));
     default:
       throw Failure(CUDA_ERROR_INVALID_VALUE);
   }
@@ -387,14 +397,13 @@ CUresult set_any(CUgraphNode handle, CUgraphNodeParams* p) {
 
 CUresult set_any(CUgraphExec graph, CUgraphNode handle, CUgraphNodeParams* p) {
   require(p);
-  auto event = [&] { return reinterpret_cast<hipEvent_t>(p->event.event); };
   switch (p->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
-      return set_kernel(graph, handle, &p->kernel, true);
+      return set_kernel(graph, handle, &p->kernel);
     case CU_GRAPH_NODE_TYPE_MEMCPY:
       return set_copy(graph, handle, &p->memcpy.copyParams);
     case CU_GRAPH_NODE_TYPE_MEMSET:
-      return set_set(graph, handle, &p->memset.params);
+      return set_set(graph, handle, &p->memset);
     case CU_GRAPH_NODE_TYPE_HOST: {
       hipHostNodeParams host = {p->host.fn, p->host.userData};
       return to_cuda(AW_HIP(hipGraphExecHostNodeSetParams)(exec(graph), node(handle), &host));
@@ -403,10 +412,11 @@ CUresult set_any(CUgraphExec graph, CUgraphNode handle, CUgraphNodeParams* p) {
       return to_cuda(AW_HIP(hipGraphExecChildGraphNodeSetParams)(
           exec(graph), node(handle), reinterpret_cast<hipGraph_t>(p->graph.graph)));
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-      return to_cuda(AW_HIP(hipGraphExecEventWaitNodeSetEvent)(exec(graph), node(handle), event()));
+      return to_cuda(AW_HIP(hipGraphExecEventWaitNodeSetEvent)(
+          exec(graph), node(handle), reinterpret_cast<hipEvent_t>(p->eventWait.event)));
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-      return to_cuda(
-          AW_HIP(hipGraphExecEventRecordNodeSetEvent)(exec(graph), node(handle), event()));
+      return to_cuda(AW_HIP(hipGraphExecEventRecordNodeSetEvent)(
+          exec(graph), node(handle), reinterpret_cast<hipEvent_t>(p->eventRecord.event)));
     default:
       throw Failure(CUDA_ERROR_INVALID_VALUE);
   }
@@ -423,37 +433,36 @@ hipGraphNodeType type_of(CUgraphNode handle) {
 AW_EXPORT CUresult cuGraphAddKernelNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* after,
                                         size_t count, const CUDA_KERNEL_NODE_PARAMS* params) {
   return api<"cuGraphAddKernelNode">(
-      [&] { return add_kernel({out, graph, after, count}, params, false); });
+      [&] { return add_kernel({out, graph, after, count}, params); });
 }
 AW_EXPORT CUresult cuGraphAddKernelNode_v2(CUgraphNode* out, CUgraph graph,
                                            const CUgraphNode* after, size_t count,
                                            const CUDA_KERNEL_NODE_PARAMS* params) {
   return api<"cuGraphAddKernelNode_v2">(
-      [&] { return add_kernel({out, graph, after, count}, params, true); });
+      [&] { return add_kernel({out, graph, after, count}, params); });
 }
 AW_EXPORT CUresult cuGraphKernelNodeGetParams(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS* out) {
-  return api<"cuGraphKernelNodeGetParams">([&] { return get_kernel(handle, out, false); });
+  return api<"cuGraphKernelNodeGetParams">([&] { return get_kernel(handle, out); });
 }
 AW_EXPORT CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS* out) {
-  return api<"cuGraphKernelNodeGetParams_v2">([&] { return get_kernel(handle, out, true); });
+  return api<"cuGraphKernelNodeGetParams_v2">([&] { return get_kernel(handle, out); });
 }
 AW_EXPORT CUresult cuGraphKernelNodeSetParams(CUgraphNode handle,
                                               const CUDA_KERNEL_NODE_PARAMS* params) {
-  return api<"cuGraphKernelNodeSetParams">([&] { return set_kernel(handle, params, false); });
+  return api<"cuGraphKernelNodeSetParams">([&] { return set_kernel(handle, params); });
 }
 AW_EXPORT CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode handle,
                                                  const CUDA_KERNEL_NODE_PARAMS* params) {
-  return api<"cuGraphKernelNodeSetParams_v2">([&] { return set_kernel(handle, params, true); });
+  return api<"cuGraphKernelNodeSetParams_v2">([&] { return set_kernel(handle, params); });
 }
 AW_EXPORT CUresult cuGraphExecKernelNodeSetParams(CUgraphExec graph, CUgraphNode handle,
                                                   const CUDA_KERNEL_NODE_PARAMS* params) {
-  return api<"cuGraphExecKernelNodeSetParams">(
-      [&] { return set_kernel(graph, handle, params, false); });
+  return api<"cuGraphExecKernelNodeSetParams">([&] { return set_kernel(graph, handle, params); });
 }
 AW_EXPORT CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec graph, CUgraphNode handle,
                                                      const CUDA_KERNEL_NODE_PARAMS* params) {
   return api<"cuGraphExecKernelNodeSetParams_v2">(
-      [&] { return set_kernel(graph, handle, params, true); });
+      [&] { return set_kernel(graph, handle, params); });
 }
 
 AW_EXPORT CUresult cuGraphAddMemcpyNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* after,
@@ -500,7 +509,7 @@ AW_EXPORT CUresult cuGraphMemAllocNodeGetParams(CUgraphNode handle,
     hipMemAllocNodeParams p{};
     check(AW_HIP(hipGraphMemAllocNodeGetParams)(node(handle), &p));
     memcpy(out, &p, sizeof *out);
-    if (out->poolProps.location.type == hipMemLocationTypeDevice)
+    if (out->poolProps.location.type == CU_MEM_LOCATION_TYPE_DEVICE)
       out->poolProps.location.id = cuda_device(p.poolProps.location.id);
   });
 }
@@ -547,16 +556,16 @@ AW_EXPORT CUresult cuGraphNodeGetParams(CUgraphNode handle, CUgraphNodeParams* o
     CUgraphNodeType type = cuda_type(type_of(handle));
     *out = {};
     out->type = type;
-    if (type == CU_GRAPH_NODE_TYPE_KERNEL) return get_kernel(handle, &out->kernel, true);
+    if (type == CU_GRAPH_NODE_TYPE_KERNEL) return get_kernel(handle, &out->kernel);
     if (type == CU_GRAPH_NODE_TYPE_MEMCPY) return get_copy(handle, &out->memcpy.copyParams);
-    if (type == CU_GRAPH_NODE_TYPE_MEMSET) return get_set(handle, &out->memset.params);
+    if (type == CU_GRAPH_NODE_TYPE_MEMSET) return get_set(handle, &out->memset);
     if (type == CU_GRAPH_NODE_TYPE_EMPTY) return CUDA_SUCCESS;
     if (type == CU_GRAPH_NODE_TYPE_MEM_FREE)
       return to_cuda(AW_HIP(hipGraphMemFreeNodeGetParams)(node(handle), &out->free.dptr));
     if (type == CU_GRAPH_NODE_TYPE_HOST) {
       hipHostNodeParams host{};
       check(AW_HIP(hipGraphHostNodeGetParams)(node(handle), &host));
-      out->host = {host.fn, host.userData};
+      out->host.fn = host.fn, out->host.userData = host.userData;
       return CUDA_SUCCESS;
     }
     throw Failure(CUDA_ERROR_NOT_SUPPORTED, "the parameters of graph nodes of type " +
@@ -675,7 +684,8 @@ AW_EXPORT CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph,
                                                int mode) {
   return api<"cuStreamBeginCaptureToGraph">([&] {
     require_context();
-    require(graph && mode >= 0 && mode <= 2);
+    require(graph && mode >= CU_STREAM_CAPTURE_MODE_GLOBAL &&
+            mode <= CU_STREAM_CAPTURE_MODE_RELAXED);
     refuse_edges(edges, count);
     hipStream_t handle = stream_for(stream);
     check(AW_HIP(hipStreamBeginCaptureToGraph)(

@@ -19,7 +19,7 @@ struct KernelNodeParts {
 
 // Both throw INVALID_VALUE for what CUDA refuses. `has_kernel`: the structure is of the version
 // that ends with `kern` and `ctx`.
-void convert_kernel(const CUDA_KERNEL_NODE_PARAMS& from, bool has_kernel, KernelNodeParts& to);
+void convert_kernel(const CUDA_KERNEL_NODE_PARAMS& from, KernelNodeParts& to);
 hipMemcpy3DParms convert_copy(const CUDA_MEMCPY3D* from);
 hipMemsetParams convert_set(const CUDA_MEMSET_NODE_PARAMS* from);
 

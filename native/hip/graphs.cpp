@@ -19,12 +19,13 @@ CUresult instantiate(CUgraphExec* out, CUgraph graph, CUgraphNode* error, char* 
                                              reinterpret_cast<hipGraphNode_t*>(error), log, size));
 }
 
-CUresult update(CUgraphExec exec, CUgraph graph, hipGraphNode_t* node, int* result) {
+CUresult update(CUgraphExec exec, CUgraph graph, hipGraphNode_t* node,
+                CUgraphExecUpdateResult* result) {
   require(exec && graph && result);
   hipGraphExecUpdateResult found = hipGraphExecUpdateError;
   hipError_t error = AW_HIP(hipGraphExecUpdate)(reinterpret_cast<hipGraphExec_t>(exec),
                                                 graph_of(graph), node, &found);
-  *result = found;  // the numbers are CUDA's
+  *result = static_cast<CUgraphExecUpdateResult>(found);  // the numbers are CUDA's
   return to_cuda(error);
 }
 
@@ -70,7 +71,7 @@ AW_EXPORT CUresult cuGraphInstantiateWithParams(CUgraphExec* out, CUgraph graph,
     hipError_t error = AW_HIP(hipGraphInstantiateWithParams)(reinterpret_cast<hipGraphExec_t*>(out),
                                                              graph_of(graph), &p);
     params->hErrNode_out = reinterpret_cast<CUgraphNode>(p.errNode_out),
-    params->result_out = p.result_out;
+    params->result_out = static_cast<CUgraphInstantiateResult>(p.result_out);
     return to_cuda(error);
   });
 }
@@ -85,7 +86,7 @@ AW_EXPORT CUresult cuGraphExecGetFlags(CUgraphExec exec, uint64_t* out) {
 }
 
 AW_EXPORT CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode* node,
-                                     int* result) {
+                                     CUgraphExecUpdateResult* result) {
   return api<"cuGraphExecUpdate">(
       [&] { return update(exec, graph, reinterpret_cast<hipGraphNode_t*>(node), result); });
 }

@@ -65,7 +65,7 @@ AW_EXPORT CUresult cuMemAllocManaged(CUdeviceptr* out, size_t bytes, unsigned fl
   return api<"cuMemAllocManaged">(
       [&] {
         Context& context = require_context();
-        require(out && bytes > 0 && (flags == 1 || flags == 2));  // global, host
+        require(out && bytes > 0 && (flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST));
         return owned(context, out,
                      AW_HIP(hipMallocManaged)(reinterpret_cast<void**>(out), bytes, flags),
                      Owned::device);
@@ -78,7 +78,8 @@ AW_EXPORT CUresult cuMemHostAlloc(void** out, size_t bytes, unsigned flags) {
       [&] {
         require_context();
         require(out && bytes > 0 &&
-                flags <= 7);  // portable 1, mapped 2, write combined 4: as HIP has them
+                flags <= (CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP |
+                          CU_MEMHOSTALLOC_WRITECOMBINED));  // as HIP has them
         return to_cuda(AW_HIP(hipHostMalloc)(out, bytes, flags));
       },
       out, bytes, flags);
@@ -109,7 +110,9 @@ AW_EXPORT CUresult cuMemFreeHost(void* memory) {
 AW_EXPORT CUresult cuMemHostRegister_v2(void* memory, size_t bytes, unsigned flags) {
   return api<"cuMemHostRegister_v2">([&] {
     require_context();
-    require(memory && bytes > 0 && flags <= 15);
+    require(memory && bytes > 0 &&
+            flags <= (CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
+                      CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY));
     // Portable, mapped and of a device are HIP's too. Read only is a promise that asks for nothing,
     // and its number another flag of HIP.
     constexpr unsigned kSame = 7;
@@ -141,28 +144,6 @@ AW_EXPORT CUresult cuMemGetInfo_v2(size_t* available, size_t* total) {
 
 namespace {
 
-// CUpointer_attribute
-enum {
-  kContext = 1,
-  kMemoryType = 2,
-  kDevicePointer = 3,
-  kHostPointer = 4,
-  kTokens = 5,
-  kSyncMemops = 6,
-  kBufferId = 7,
-  kIsManaged = 8,
-  kDeviceOrdinal = 9,
-  kIsLegacyIpc = 10,
-  kRangeStart = 11,
-  kRangeSize = 12,
-  kMapped = 13,
-  kAllowedHandles = 14,
-  kGpuDirect = 15,
-  kAccessFlags = 16,
-  kMempool = 17,
-  kLastKnown = 21,
-};
-
 int memory_type(const hipPointerAttribute_t& a) {
   switch (static_cast<int>(a.type)) {
     case hipMemoryTypeHost:
@@ -192,8 +173,10 @@ CUresult range(void* out, CUdeviceptr address, bool start) {
   return start ? put_value(out, begin) : put_value(out, size);
 }
 
-CUresult pointer_attribute(void* out, int attribute, CUdeviceptr address) {
-  require(out && attribute >= kContext && attribute <= kLastKnown && attribute != 18);
+CUresult pointer_attribute(void* out, CUpointer_attribute attribute, CUdeviceptr address) {
+  require(out && attribute >= CU_POINTER_ATTRIBUTE_CONTEXT &&
+          attribute <= CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE &&
+          attribute != CU_POINTER_ATTRIBUTE_MAPPING_SIZE);
   hipPointerAttribute_t a{};
   hipError_t error = AW_HIP(hipPointerGetAttributes)(&a, address_of(address));
   // Memory that HIP does not know is the program's own: an error for CUDA too.
@@ -202,26 +185,26 @@ CUresult pointer_attribute(void* out, int attribute, CUdeviceptr address) {
   require(type != 0);
   bool managed = a.isManaged || static_cast<int>(a.type) == hipMemoryTypeManaged;
   switch (attribute) {
-    case kContext:
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
       return put_value(out, thread_state.context ? thread_state.context->handle : uintptr_t{0});
-    case kMemoryType:
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
       return put_value(out, type);
-    case kDevicePointer:
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
       require(a.devicePointer != nullptr);
       return put_value(out, a.devicePointer);
-    case kHostPointer:
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
       require(a.hostPointer != nullptr);
       return put_value(out, a.hostPointer);
-    case kIsManaged:
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
       return put_value(out, static_cast<unsigned>(managed));
-    case kDeviceOrdinal:
-      return put_value(out, a.device < 0 ? -2 : cuda_device(a.device));  // CU_DEVICE_INVALID
-    case kRangeStart:
-    case kRangeSize:
-      return range(out, address, attribute == kRangeStart);
-    case kMapped:
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+      return put_value(out, a.device < 0 ? CU_DEVICE_INVALID : cuda_device(a.device));
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+      return range(out, address, attribute == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR);
+    case CU_POINTER_ATTRIBUTE_MAPPED:
       return put_value(out, 1u);
-    case kBufferId: {
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID: {
       unsigned long long id = 0;
       // HIP numbers buffers in newer versions; an address is one number for as long as the buffer
       // lives.
@@ -230,15 +213,15 @@ CUresult pointer_attribute(void* out, int attribute, CUdeviceptr address) {
                                             address_of(address)) == hipSuccess;
       return has ? put_value(out, id) : range(out, address, true);
     }
-    case kSyncMemops:
-    case kIsLegacyIpc:
-    case kGpuDirect:
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
       return put_value(out, 0u);
-    case kAllowedHandles:
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
       return put_value(out, uint64_t{0});
-    case kAccessFlags:
-      return put_value(out, 3);  // read and written
-    case kMempool:
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+      return put_value(out, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
       return put_value(out, uintptr_t{0});
     default:
       return CUDA_ERROR_NOT_SUPPORTED;
@@ -253,36 +236,43 @@ static bool is_known(CUdeviceptr address) {
          memory_type(a) != 0;
 }
 
-AW_EXPORT CUresult cuPointerGetAttribute(void* out, int attribute, CUdeviceptr address) {
+AW_EXPORT CUresult cuPointerGetAttribute(void* out, CUpointer_attribute attribute,
+                                         CUdeviceptr address) {
   return api<"cuPointerGetAttribute">([&] { return pointer_attribute(out, attribute, address); });
 }
 
 // What an address has no answer for is null here, and no error (cuPointerGetAttributes).
-AW_EXPORT CUresult cuPointerGetAttributes(unsigned count, int* attributes, void** out,
-                                          CUdeviceptr address) {
+AW_EXPORT CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes,
+                                          void** out, CUdeviceptr address) {
   return api<"cuPointerGetAttributes">([&] {
     require(count > 0 && attributes && out);
     for (unsigned i = 0; i < count; ++i) {
-      require(out[i] && attributes[i] >= kContext && attributes[i] <= kLastKnown);
-      bool wide = attributes[i] == kContext || attributes[i] == kDevicePointer ||
-                  attributes[i] == kHostPointer || attributes[i] == kRangeStart ||
-                  attributes[i] == kRangeSize || attributes[i] == kBufferId ||
-                  attributes[i] == kMempool || attributes[i] == kAllowedHandles;
+      require(out[i] && attributes[i] >= CU_POINTER_ATTRIBUTE_CONTEXT &&
+              attributes[i] <= CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE);
+      bool wide = attributes[i] == CU_POINTER_ATTRIBUTE_CONTEXT ||
+                  attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_POINTER ||
+                  attributes[i] == CU_POINTER_ATTRIBUTE_HOST_POINTER ||
+                  attributes[i] == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR ||
+                  attributes[i] == CU_POINTER_ATTRIBUTE_RANGE_SIZE ||
+                  attributes[i] == CU_POINTER_ATTRIBUTE_BUFFER_ID ||
+                  attributes[i] == CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE ||
+                  attributes[i] == CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES;
       memset(out[i], 0, wide ? 8 : 4);
       try {
         pointer_attribute(out[i], attributes[i], address);
       } catch (const Failure&) {  // null, as it is
       }
-      if (attributes[i] == kDeviceOrdinal && !is_known(address))
-        put_value(out[i], -2);  // CU_DEVICE_INVALID
+      if (attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL && !is_known(address))
+        put_value(out[i], CU_DEVICE_INVALID);
     }
   });
 }
 
-AW_EXPORT CUresult cuPointerSetAttribute(const void* value, int attribute, CUdeviceptr address) {
+AW_EXPORT CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
+                                         CUdeviceptr address) {
   return api<"cuPointerSetAttribute">([&] {
     require_context();
-    require(value && attribute == kSyncMemops);
+    require(value && attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS);
     return to_cuda(AW_HIP(hipPointerSetAttribute)(value, HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS,
                                                   address_of(address)));
   });

@@ -98,11 +98,11 @@ AW_EXPORT CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction handle
                                                 const CUlaunchConfig* config) {
   return api<"cuOccupancyMaxActiveClusters">([&] {
     require(clusters && config);
-    uint64_t threads = uint64_t{config->block[0]} * config->block[1] * config->block[2];
+    uint64_t threads = uint64_t{config->blockDimX} * config->blockDimY * config->blockDimZ;
     require(threads > 0 && threads <= kMaxThreadsPerBlock);
     AskedKernel a = ask(handle);
-    *clusters =
-        resident_blocks(a.device, *a.kernel, static_cast<uint32_t>(threads), config->shared_bytes) *
-        static_cast<int>(a.device.info.multiprocessors);
+    *clusters = resident_blocks(a.device, *a.kernel, static_cast<uint32_t>(threads),
+                                config->sharedMemBytes) *
+                static_cast<int>(a.device.info.multiprocessors);
   });
 }

@@ -49,20 +49,5 @@ AW_EXPORT int anywarp_cuda_device(int hip_number) {
   }
 }
 
-AW_EXPORT std::atomic<uint64_t>* anywarp_call_counter(const char* name) {
-  return &(new CallCounter(name))->count;
-}
-
-AW_EXPORT void anywarp_report_absent(const char* name, const char* reason) {
-  report_absent(name, reason);
-}
-
-AW_EXPORT void anywarp_report_operator(const char* name, uint64_t nanoseconds,
-                                       uint64_t bytes_copied, int widened) {
-  report_operator(name, nanoseconds, bytes_copied, widened != 0);
-}
-
 // HIP tells only what all processes hold: 0, as where nobody knows.
 AW_EXPORT uint64_t anywarp_memory_in_use(int) { return 0; }
-
-AW_EXPORT void anywarp_diagnose(const char* text) { diagnose(LogLevel::error, text); }

@@ -9,17 +9,17 @@ using namespace aw;
 
 namespace {
 
-constexpr int kDevice = 1, kHost = 2;  // CUmemLocationType, of which HIP has the same numbers
-constexpr int kCpuDevice = -1;         // CU_DEVICE_CPU, hipCpuDeviceId
+constexpr int kCpuDevice = CU_DEVICE_CPU;
+static_assert(kCpuDevice == hipCpuDeviceId);
 
 void* memory(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
 void to_hip(hipMemLocation& location) {
-  if (location.type == kDevice) location.id = hip_device(location.id);
+  if (location.type == hipMemLocationTypeDevice) location.id = hip_device(location.id);
 }
 
 void to_cuda_number(int type, int& id) {
-  if (type == kDevice) id = cuda_device(id);
+  if (type == CU_MEM_LOCATION_TYPE_DEVICE) id = cuda_device(id);
 }
 
 hipMemLocation located(const CUmemLocation& l) {
@@ -59,8 +59,8 @@ hipMemPool_t pool_of(CUmemoryPool pool) { return reinterpret_cast<hipMemPool_t>(
 
 // A location as the functions of HIP 6 take it: a device, or -1 for the host.
 int as_device(const CUmemLocation& l) {
-  if (l.type == kDevice) return hip_device(l.id);
-  require(l.type >= kHost && l.type <= 4);
+  if (l.type == CU_MEM_LOCATION_TYPE_DEVICE) return hip_device(l.id);
+  require(l.type >= CU_MEM_LOCATION_TYPE_HOST && l.type <= CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT);
   return kCpuDevice;
 }
 
@@ -68,7 +68,8 @@ int as_device(CUdevice dev) { return dev == kCpuDevice ? kCpuDevice : hip_device
 
 CUresult advise(CUdeviceptr address, size_t count, int advice, int device) {
   require_context();
-  require(address && count && advice >= 1 && advice <= 6);
+  require(address && count && advice >= CU_MEM_ADVISE_SET_READ_MOSTLY &&
+          advice <= CU_MEM_ADVISE_UNSET_ACCESSED_BY);
   return to_cuda(
       AW_HIP(hipMemAdvise)(memory(address), count, static_cast<hipMemoryAdvise>(advice), device));
 }
@@ -80,33 +81,34 @@ CUresult prefetch(CUdeviceptr address, size_t count, int device, CUstream stream
                                              uncaptured(stream, "cuMemPrefetchAsync")));
 }
 
-// CUmem_range_attribute. HIP tells locations as devices; CUDA 12 asks for their type and number
-// too.
-enum {
-  kReadMostly = 1,
-  kPreferred = 2,
-  kAccessedBy = 3,
-  kPrefetched = 4,
-  kPreferredType = 5,
-  kPrefetchedId = 8
-};
-
-CUresult range_attribute(void* out, size_t size, int attribute, CUdeviceptr address, size_t count) {
+// HIP tells locations as devices; CUDA 12 asks for their type and number too.
+CUresult range_attribute(void* out, size_t size, CUmem_range_attribute attribute,
+                         CUdeviceptr address, size_t count) {
   require_context();
-  require(out && address && count && attribute >= kReadMostly && attribute <= kPrefetchedId);
-  require(attribute == kAccessedBy ? size >= 4 && size % 4 == 0 : size == 4);
+  require(out && address && count && attribute >= CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY &&
+          attribute <= CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID);
+  require(attribute == CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY ? size >= 4 && size % 4 == 0 : size == 4);
   int asked = attribute;
-  if (attribute >= kPreferredType) asked = attribute < 7 ? kPreferred : kPrefetched;
+  if (attribute >= CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE)
+    asked = attribute < CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE
+                ? CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION
+                : CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION;
   check(AW_HIP(hipMemRangeGetAttribute)(out, size, static_cast<hipMemRangeAttribute>(asked),
                                         memory(address), count));
-  if (asked == kReadMostly) return CUDA_SUCCESS;
+  if (asked == CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY) return CUDA_SUCCESS;
   for (size_t i = 0; i < size / 4; ++i) {
     int device;
     memcpy(&device, static_cast<char*>(out) + 4 * i, 4);
     if (device >= 0) device = cuda_device(device);
-    if (attribute == 5 || attribute == 7)
-      device = device >= 0 ? kDevice : device == kCpuDevice ? kHost : 0;
-    if ((attribute == 6 || attribute == 8) && device < 0) device = 0;
+    if (attribute == CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE ||
+        attribute == CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE)
+      device = device >= 0            ? CU_MEM_LOCATION_TYPE_DEVICE
+               : device == kCpuDevice ? CU_MEM_LOCATION_TYPE_HOST
+                                      : CU_MEM_LOCATION_TYPE_NONE;
+    if ((attribute == CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID ||
+         attribute == CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID) &&
+        device < 0)
+      device = 0;
     memcpy(static_cast<char*>(out) + 4 * i, &device, 4);
   }
   return CUDA_SUCCESS;
@@ -168,7 +170,7 @@ namespace {
 
 CUresult pool_at(CUmemoryPool* out, const CUmemLocation* location, bool standard) {
   require(out && location);
-  require(location->type == kDevice, CUDA_ERROR_NOT_SUPPORTED);
+  require(location->type == CU_MEM_LOCATION_TYPE_DEVICE, CUDA_ERROR_NOT_SUPPORTED);
   auto* to = reinterpret_cast<hipMemPool_t*>(out);
   int device = hip_device(location->id);
   return to_cuda(standard ? AW_HIP(hipDeviceGetDefaultMemPool)(to, device)
@@ -186,7 +188,7 @@ AW_EXPORT CUresult cuMemGetMemPool(CUmemoryPool* out, const CUmemLocation* locat
 AW_EXPORT CUresult cuMemSetMemPool(const CUmemLocation* location, int, CUmemoryPool pool) {
   return api<"cuMemSetMemPool">([&] {
     require(location);
-    require(location->type == kDevice, CUDA_ERROR_NOT_SUPPORTED);
+    require(location->type == CU_MEM_LOCATION_TYPE_DEVICE, CUDA_ERROR_NOT_SUPPORTED);
     return to_cuda(AW_HIP(hipDeviceSetMemPool)(hip_device(location->id), pool_of(pool)));
   });
 }
@@ -205,7 +207,8 @@ AW_EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle* out, size_t bytes,
 AW_EXPORT CUresult cuMemGetAllocationGranularity(size_t* out, const CUmemAllocationProp* given,
                                                  int option) {
   return api<"cuMemGetAllocationGranularity">([&] {
-    require(out && (option == 0 || option == 1));
+    require(out && (option == CU_MEM_ALLOC_GRANULARITY_MINIMUM ||
+                    option == CU_MEM_ALLOC_GRANULARITY_RECOMMENDED));
     hipMemAllocationProp p = properties(given);
     return to_cuda(AW_HIP(hipMemGetAllocationGranularity)(
         out, &p, static_cast<hipMemAllocationGranularity_flags>(option)));
@@ -282,12 +285,13 @@ AW_EXPORT CUresult cuMemPrefetchBatchAsync(CUdeviceptr* addresses, size_t* sizes
   });
 }
 
-AW_EXPORT CUresult cuMemRangeGetAttribute(void* out, size_t size, int attribute,
+AW_EXPORT CUresult cuMemRangeGetAttribute(void* out, size_t size, CUmem_range_attribute attribute,
                                           CUdeviceptr address, size_t count) {
   return api<"cuMemRangeGetAttribute">(
       [&] { return range_attribute(out, size, attribute, address, count); });
 }
-AW_EXPORT CUresult cuMemRangeGetAttributes(void** out, size_t* sizes, int* attributes,
+AW_EXPORT CUresult cuMemRangeGetAttributes(void** out, size_t* sizes,
+                                           CUmem_range_attribute* attributes,
                                            size_t attribute_count, CUdeviceptr address,
                                            size_t count) {
   return api<"cuMemRangeGetAttributes">([&] {
@@ -330,7 +334,7 @@ AW_EXPORT CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* out, hipIpcMemHandle_t han
                                          unsigned flags) {
   return api<"cuIpcOpenMemHandle_v2">([&] {
     require_context();
-    require(out && flags == 1);  // lazy peer access, the only flag, which must be given
+    require(out && flags == CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);  // which must be given
     return to_cuda(AW_HIP(hipIpcOpenMemHandle)(reinterpret_cast<void**>(out), handle,
                                                hipIpcMemLazyEnablePeerAccess));
   });

@@ -17,9 +17,6 @@
 namespace aw {
 namespace {
 
-constexpr int kPrintLimit = 1,
-              kHeapLimit = 2;  // CU_LIMIT_PRINTF_FIFO_SIZE, CU_LIMIT_MALLOC_HEAP_SIZE
-
 // The services of a device. They stay for as long as the process: kernels may still look at them.
 struct Area {
   std::atomic<AwHipServices*> host{nullptr};  // null until a kernel is launched
@@ -50,10 +47,10 @@ class Unrecorded {
   hipStreamCaptureMode mode_ = hipStreamCaptureModeRelaxed;
 };
 
-size_t limit_of(CUdevice dev, int number) {
+size_t limit_of(CUdevice dev, CUlimit number) {
   Context* context = thread_state.context;
   if (context && context->device == dev) return read_limit(*context, number);
-  return number == kPrintLimit ? 1 << 20 : 8 << 20;
+  return number == CU_LIMIT_PRINTF_FIFO_SIZE ? 1 << 20 : 8 << 20;
 }
 
 uint64_t zeroed(size_t bytes, hipStream_t stream) {
@@ -69,7 +66,8 @@ void begin(Area& area, CUdevice dev) {
   OnDevice here(dev);
   Unrecorded now;
   void *host = nullptr, *seen = nullptr;
-  size_t records = limit_of(dev, kPrintLimit) & ~size_t{15}, heap = limit_of(dev, kHeapLimit);
+  size_t records = limit_of(dev, CU_LIMIT_PRINTF_FIFO_SIZE) & ~size_t{15},
+         heap = limit_of(dev, CU_LIMIT_MALLOC_HEAP_SIZE);
   bool made = hip.hipStreamCreateWithFlags(&area.stream, hipStreamNonBlocking) == hipSuccess &&
               hip.hipHostMalloc(&host, sizeof(AwHipServices),
                                 hipHostMallocMapped | hipHostMallocCoherent) == hipSuccess &&

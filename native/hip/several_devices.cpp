@@ -1,5 +1,8 @@
 // Driver API reference: what concerns several devices, and what HIP has under another name or not
 // at all.
+#include <algorithm>
+
+#include "cuda/atomic_capabilities.h"
 #include "cuda/contexts.h"
 #include "hip/devices.h"
 #include "hip/forward.h"
@@ -9,53 +12,23 @@ using namespace aw;
 
 namespace {
 
-// CUatomicOperation and the capabilities of each, as AMD's instructions have them: the device's
-// caches and the link decide whether they reach memory of others, which is what the attribute of
-// native atomics says.
-constexpr unsigned kSigned = 1, kUnsigned = 2, kReduction = 4, k32 = 8, k64 = 16;
+constexpr unsigned kExchanges = CU_ATOMIC_CAPABILITY_SCALAR_32 | CU_ATOMIC_CAPABILITY_SCALAR_64;
 
-unsigned capability(int operation) {
-  switch (operation) {
-    case CU_ATOMIC_OPERATION_INTEGER_ADD:
-    case CU_ATOMIC_OPERATION_INTEGER_MIN:
-    case CU_ATOMIC_OPERATION_INTEGER_MAX:
-      return kSigned | kUnsigned | kReduction | k32 | k64;
-    case CU_ATOMIC_OPERATION_INTEGER_INCREMENT:
-    case CU_ATOMIC_OPERATION_INTEGER_DECREMENT:
-      return kUnsigned | kReduction | k32;
-    case CU_ATOMIC_OPERATION_AND:
-    case CU_ATOMIC_OPERATION_OR:
-    case CU_ATOMIC_OPERATION_XOR:
-      return kUnsigned | kReduction | k32 | k64;
-    case CU_ATOMIC_OPERATION_EXCHANGE:
-    case CU_ATOMIC_OPERATION_CAS:
-      return kUnsigned | k32 | k64;
-    case CU_ATOMIC_OPERATION_FLOAT_ADD:
-      return kSigned | kReduction | k32 | k64;
-    default:  // floating-point min and max
-      return 0;
-  }
+// The device's caches and the link decide whether instructions reach memory of others, which is
+// what the attribute of native atomics says.
+void write_capabilities(unsigned* out, const CUatomicOperation* operations, unsigned count,
+                        bool native) {
+  write_atomic_capabilities(out, operations, count, kExchanges);
+  if (!native) std::fill_n(out, count, 0);
 }
-
-void write_capabilities(unsigned* out, const int* operations, unsigned count, bool native) {
-  require(out && operations && count > 0);
-  for (unsigned i = 0; i < count; ++i) {
-    require(operations[i] >= 0 && operations[i] < CU_ATOMIC_OPERATION_MAX);
-    out[i] = native ? capability(operations[i]) : 0;
-  }
-}
-
-struct AffinityParam {  // CUexecAffinityParam
-  int type;
-  unsigned multiprocessors;
-};
 
 extern "C" CUresult cuDeviceGetAttribute(int* value, int number, CUdevice dev);
 extern "C" CUresult cuDeviceGetP2PAttribute(int* value, int number, CUdevice dev, CUdevice peer);
 
 }  // namespace
 
-AW_EXPORT CUresult cuDeviceGetHostAtomicCapabilities(unsigned* out, const int* operations,
+AW_EXPORT CUresult cuDeviceGetHostAtomicCapabilities(unsigned* out,
+                                                     const CUatomicOperation* operations,
                                                      unsigned count, CUdevice dev) {
   return api<"cuDeviceGetHostAtomicCapabilities">([&] {
     int native = 0;
@@ -66,7 +39,8 @@ AW_EXPORT CUresult cuDeviceGetHostAtomicCapabilities(unsigned* out, const int* o
   });
 }
 
-AW_EXPORT CUresult cuDeviceGetP2PAtomicCapabilities(unsigned* out, const int* operations,
+AW_EXPORT CUresult cuDeviceGetP2PAtomicCapabilities(unsigned* out,
+                                                    const CUatomicOperation* operations,
                                                     unsigned count, CUdevice from, CUdevice to) {
   return api<"cuDeviceGetP2PAtomicCapabilities">([&] {
     int native = 0;
@@ -77,47 +51,38 @@ AW_EXPORT CUresult cuDeviceGetP2PAtomicCapabilities(unsigned* out, const int* op
   });
 }
 
-AW_EXPORT CUresult cuCtxGetExecAffinity(AffinityParam* out, int type) {
+AW_EXPORT CUresult cuCtxGetExecAffinity(CUexecAffinityParam* out, CUexecAffinityType type) {
   return api<"cuCtxGetExecAffinity">([&] {
-    require(out && type == 0);
+    require(out && type == CU_EXEC_AFFINITY_TYPE_SM_COUNT);
     Context& context = require_context();
-    *out = {type, hip_device_of(context.device).info.multiprocessors};
+    out->type = type;
+    out->param.smCount.val = hip_device_of(context.device).info.multiprocessors;
   });
 }
 
 // HIP's functions that wait for the device make visible what others wrote into its memory: so does
 // this one.
-AW_EXPORT CUresult cuFlushGPUDirectRDMAWrites(int target, int scope) {
+AW_EXPORT CUresult cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target,
+                                              CUflushGPUDirectRDMAWritesScope scope) {
   return api<"cuFlushGPUDirectRDMAWrites">([&] {
-    require(target == 0 && (scope == 100 || scope == 200));
+    require(target == CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX &&
+            (scope == CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER ||
+             scope == CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES));
     Context& context = require_context();
     context.wait_for_streams();
   });
 }
 
-// CUDA_LAUNCH_PARAMS
-struct LaunchParams {
-  CUfunction function;
-  unsigned grid[3], block[3];
-  unsigned shared;
-  CUstream stream;
-  void** params;
-};
-
 // Each grid on its own device, with a barrier of its own: the barrier over all devices that the
 // flag of CUDA 9 asked for needs one in memory that all see, which our kernels do not use.
-AW_EXPORT CUresult cuLaunchCooperativeKernelMultiDevice(LaunchParams* list, unsigned count,
+AW_EXPORT CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS* list, unsigned count,
                                                         unsigned flags) {
   return api<"cuLaunchCooperativeKernelMultiDevice">([&] {
-    require(list && count > 0 && flags <= 3);
+    require(list && count > 0 &&
+            flags <= (CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_PRE_LAUNCH_SYNC |
+                      CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_POST_LAUNCH_SYNC));
     require(count == 1, CUDA_ERROR_NOT_SUPPORTED);
-    const LaunchParams& p = list[0];
-    LaunchRequest r = {{p.grid[0], p.grid[1], p.grid[2]},
-                       {p.block[0], p.block[1], p.block[2]},
-                       p.shared,
-                       p.params,
-                       nullptr,
-                       true};
-    return launch(p.function, r, stream_for(p.stream));
+    const CUDA_LAUNCH_PARAMS& p = list[0];
+    return launch(p.function, request_of(p), stream_for(p.hStream));
   });
 }

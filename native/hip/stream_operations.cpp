@@ -7,11 +7,10 @@ using namespace aw;
 
 namespace {
 
-constexpr unsigned kConditions = 3;  // greater or equal, equal, and, nor: HIP numbers them alike
-constexpr unsigned kFlush = 1u << 30;
+constexpr unsigned kConditions = CU_STREAM_WAIT_VALUE_NOR;  // all of them; HIP numbers them alike
 
 unsigned condition(unsigned flags) {
-  require((flags & ~(kConditions | kFlush)) == 0);
+  require((flags & ~(kConditions | CU_STREAM_WAIT_VALUE_FLUSH)) == 0);
   return flags & kConditions;  // what has been written by others is seen anyway
 }
 
@@ -41,9 +40,10 @@ std::vector<hipStreamBatchMemOpParams> operations(const CUstreamBatchMemOpParams
   std::vector<hipStreamBatchMemOpParams> out(count);
   memcpy(out.data(), list, count * sizeof *list);
   for (unsigned i = 0; i < count; ++i) {
-    require(list[i].operation >= 1 && list[i].operation <= 6);
-    if (list[i].operation == 1 || list[i].operation == 4)
-      out[i].waitValue.flags = condition(list[i].flags);
+    CUstreamBatchMemOpType asked = list[i].operation;
+    require(asked >= CU_STREAM_MEM_OP_WAIT_VALUE_32 && asked <= CU_STREAM_MEM_OP_BARRIER);
+    if (asked == CU_STREAM_MEM_OP_WAIT_VALUE_32 || asked == CU_STREAM_MEM_OP_WAIT_VALUE_64)
+      out[i].waitValue.flags = condition(list[i].waitValue.flags);
   }
   return out;
 }

@@ -100,10 +100,13 @@ void call_back(hipStream_t, hipError_t status, void* data) {
   thread_state.inside_callback = false;
 }
 
-constexpr int kPriorityAttribute = CU_LAUNCH_ATTRIBUTE_PRIORITY;
+constexpr int kPriorityAttribute = CU_STREAM_ATTRIBUTE_PRIORITY;
 
 void require_stream_attribute(int id) {
-  constexpr int kOfStreams[] = {1, 3, kPriorityAttribute, 9, 10};  // CUstreamAttrID
+  constexpr int kOfStreams[] = {CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+                                CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, kPriorityAttribute,
+                                CU_STREAM_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
+                                CU_STREAM_ATTRIBUTE_MEM_SYNC_DOMAIN};
   for (int known_id : kOfStreams) {
     if (id == known_id) return;
   }
@@ -234,7 +237,7 @@ AW_EXPORT CUresult cuStreamGetAttribute(CUstream stream, int id, CUlaunchAttribu
     memset(value, 0, sizeof *value);
     hipStream_t handle = handle_of(stream);
     if (id == kPriorityAttribute)
-      return to_cuda(AW_HIP(hipStreamGetPriority)(handle, &value->flag));
+      return to_cuda(AW_HIP(hipStreamGetPriority)(handle, &value->priority));
     std::shared_lock lock(known().mutex);
     auto it = known().streams.find(handle);
     if (it == known().streams.end()) return CUDA_SUCCESS;

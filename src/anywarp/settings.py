@@ -260,7 +260,7 @@ CACHE_LIMIT = Setting(
     _size,
     lambda: 2 << 30,
     "2GiB",
-    "The most that the kernel cache may hold; beyond it, the entries unused for longest are removed.",
+    "The most that the kernel cache may hold; beyond it, the least recently used entries are removed.",
 )
 PYTHON = Setting(
     "ANYWARP_PYTHON",
@@ -325,7 +325,7 @@ COMPILE_LIMIT = Setting(
     _seconds,
     lambda: 600.0,
     "600",
-    "Seconds after which the compilation of one kernel is given up.",
+    "Seconds after which compiling one kernel is abandoned.",
 )
 REPORT_DIR = Setting(
     "ANYWARP_REPORT_DIR",
@@ -356,7 +356,7 @@ TRACE_LIMIT = Setting(
     _size,
     lambda: 4 << 30,
     "4GiB",
-    "The most that one process writes into its trace; what happens later is left out, which is said once.",
+    "The most that one process writes into its trace; later events are dropped, with one message.",
     "native",
 )
 NVIDIA_DRIVER = Setting(
@@ -420,7 +420,7 @@ TORCH_BLOCK = Setting(
     _names,
     _no_names,
     "unset: none",
-    "Programs in which PyTorch is left alone, and packages or modules that are not changed, separated by commas.",
+    "Programs in which PyTorch gets no `cuda`, and packages or modules that are not changed, separated by commas.",
 )
 TORCH_TF32 = Setting(
     "ANYWARP_TORCH_TF32",

@@ -1,7 +1,7 @@
 // The services that kernels call on the device hip: printf, assertions, traps, malloc and free.
 //
 // make_services.py compiles it to LLVM IR that names no processor; the compiler links what a kernel
-// needs of it. Records and heap are described in core/hip_services.h.
+// needs of it. Records and heap are described in core/hip_structures.h.
 typedef unsigned char uint8_t;
 typedef unsigned int uint32_t;
 typedef unsigned long uint64_t;
@@ -17,10 +17,7 @@ typedef GLOBAL struct AwHipState State;
 typedef GLOBAL struct AwHipRecord Record;
 
 // Where a lane is: kernels pass it on, for each of its numbers is known only there.
-struct Place {
-  uint64_t grid_id;
-  uint32_t block[3], thread[3];
-};
+typedef struct AwHipPlace Place;
 
 static uint32_t up(uint32_t bytes, uint32_t multiple) { return (bytes + multiple - 1) / multiple * multiple; }
 
@@ -56,7 +53,7 @@ static Record* reserve(Services* s, State* state, uint32_t bytes) {
   return (Record*)(s->records + start);
 }
 
-static Record* begin(Services* s, State* state, uint32_t bytes, const struct Place* place) {
+static Record* begin(Services* s, State* state, uint32_t bytes, const Place* place) {
   Record* r = reserve(s, state, bytes);
   if (!r) {
     __scoped_atomic_fetch_add(&state->dropped, 1, __ATOMIC_RELAXED, SCOPE);
@@ -133,7 +130,7 @@ static struct Walk walk(const char* format, const char* buffer, GLOBAL uint8_t* 
   return w;
 }
 
-NOINLINE uint32_t aw_hip_vprintf(uint64_t services, const struct Place* place, const char* format, const char* arguments) {
+NOINLINE uint32_t aw_hip_vprintf(uint64_t services, const Place* place, const char* format, const char* arguments) {
   Services* s = (Services*)services;
   if (!format) return ~0u;
   uint32_t text = length(format) + 1;
@@ -153,7 +150,7 @@ NOINLINE uint32_t aw_hip_vprintf(uint64_t services, const struct Place* place, c
   return w.count;
 }
 
-NOINLINE void aw_hip_stop(uint64_t services, const struct Place* place, uint32_t stop, uint32_t reason, uint32_t line) {
+NOINLINE void aw_hip_stop(uint64_t services, const Place* place, uint32_t stop, uint32_t reason, uint32_t line) {
   Services* s = (Services*)services;
   if (!s) return;
   State* state = (State*)s->state;
@@ -166,7 +163,7 @@ NOINLINE void aw_hip_stop(uint64_t services, const struct Place* place, uint32_t
   attract(s);
 }
 
-NOINLINE void aw_hip_assertfail(uint64_t services, const struct Place* place, const char* message, const char* file, uint32_t line,
+NOINLINE void aw_hip_assertfail(uint64_t services, const Place* place, const char* message, const char* file, uint32_t line,
                                 const char* function) {
   Services* s = (Services*)services;
   if (!s) return;

@@ -47,12 +47,12 @@ _MOST_PROBLEMS = 20
     "--fail-on", type=click.Choice(list(ANSWERS)), multiple=True, help="Exit with 1 when a finding has this answer."
 )
 @click.option("--baseline", type=click.Path(path_type=Path), help="An earlier JSON report: only what is new fails.")
-@click.option("--exclude", multiple=True, help="Leave out what matches this pattern, written as in .gitignore.")
+@click.option("--exclude", multiple=True, help="Skip what matches this pattern, written as in .gitignore.")
 @click.option(
-    "--jobs", type=click.IntRange(1, 256), help="Processes that read; as many as there are processors by default."
+    "--jobs", type=click.IntRange(1, 256), help="Number of processes that read (default: the processors)."
 )
 @click.option(
-    "--no-cache", is_flag=True, help="Read every file, also those whose content was seen before; keep nothing."
+    "--no-cache", is_flag=True, help="Read every file, even if its content was seen before; keep nothing."
 )
 def command(
     paths: tuple[str, ...],

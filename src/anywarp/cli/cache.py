@@ -152,7 +152,7 @@ def block_shape(text: str) -> warm.Shape:
     """Read a block shape such as 256 or 16,16; click.BadParameter if it is none that CUDA allows."""
     parts = text.replace("x", ",").split(",")
     if len(parts) > 3 or not all(p.isascii() and p.isdecimal() and 0 < int(p) <= 1024 for p in parts):
-        raise click.BadParameter(f"{text!r} is no block shape such as 256 or 16,16", param_hint="--block")
+        raise click.BadParameter(f"{text!r} is not a block shape such as 256 or 16,16", param_hint="--block")
     x, y, z = (*(int(p) for p in parts), 1, 1)[:3]
     if x * y * z > 1024:
         raise click.BadParameter(f"{text!r} has more than 1024 threads", param_hint="--block")

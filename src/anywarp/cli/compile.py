@@ -67,7 +67,7 @@ class _Candidate:
 )
 @click.option("--emit", type=click.Choice(STAGES), help="Print this stage of one kernel.")
 @click.option("--passes", is_flag=True, help="Print the kernel after each pass, and verify it.")
-@click.option("--explain", "reasons", is_flag=True, help="Say how loops, branches and accesses came out, and why.")
+@click.option("--explain", "reasons", is_flag=True, help="Explain what became of loops, branches and accesses, and why.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write there instead of to stdout.")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", help="How to print the result.")
 def command(
@@ -104,7 +104,7 @@ def _target(name: str) -> SimdTarget | AmdTarget:
 
         return target_for(device.identity().partition(":")[2])
     if device.name != "cpu":
-        text = f"only code for the devices 'cpu' and 'hip' can be looked into, not that for {device.name!r}"
+        text = f"only code for the devices 'cpu' and 'hip' can be shown, not that for {device.name!r}"
         raise AnywarpError(Diagnostic("L004", text, help="leave --device out, or name an AMD GPU: --device hip:gfx942"))
     from anywarp.devices.cpu.target import host_target
 
@@ -234,7 +234,7 @@ def _passes(one: _Candidate) -> tuple[list[_Stage], str]:
 
 def _write(shown: str | bytes, output: Path | None) -> None:
     if output is None and isinstance(shown, bytes) and sys.stdout.isatty():
-        raise click.UsageError("an object file is no text; -o FILE says where to write it")
+        raise click.UsageError("an object file is not text; -o FILE says where to write it")
     if output is None:
         click.echo(shown, nl=isinstance(shown, str))
         return

@@ -33,9 +33,9 @@ _PATIENCE = 2.0
 @click.option("--in-place", is_flag=True, help="Change the files themselves; --undo takes the last such run back.")
 @click.option("--undo", is_flag=True, help="Take back what the last --in-place changed.")
 @click.option("--diff", "diff", is_flag=True, help="Print the changes as a unified diff instead of the report.")
-@click.option("--check", is_flag=True, help="Exit with 1 when anything would change, too.")
+@click.option("--check", is_flag=True, help="Also exit with 1 when anything would change.")
 @click.option("--only", multiple=True, metavar="KIND", help="Only files of this kind; may be repeated.")
-@click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out paths, as in .gitignore; may be repeated.")
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="Skip paths that match, as in .gitignore; may be repeated.")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", help="How to print the result.")
 @click.option(
     "--target",
@@ -59,10 +59,10 @@ _PATIENCE = 2.0
     "mapped",
     multiple=True,
     metavar="KEY=OLD:NEW",
-    help="What a value becomes that only you know; may be repeated.",
+    help="What a value becomes, where only you can know; may be repeated.",
 )
 @click.option(
-    "--image", "images", multiple=True, metavar="OLD=NEW", help="The image that takes another's place; may be repeated."
+    "--image", "images", multiple=True, metavar="OLD=NEW", help="The image that replaces another; may be repeated."
 )
 @click.option(
     "--validate/--no-validate", default=True, help="Check converted manifests against the schemas of Kubernetes."
@@ -79,7 +79,7 @@ def command(path: Path, undo: bool, **chosen: Any) -> int:
     if output is not None and chosen["in_place"]:
         raise click.UsageError("choose one of -o and --in-place")
     if output is not None and output.resolve() == path.resolve():
-        raise click.UsageError("the folder for the result is the one that is read; use --in-place")
+        raise click.UsageError("the output folder is the one that is read; use --in-place")
     unknown = [kind for kind in chosen["only"] if kind not in registry.names()]
     if unknown:
         raise click.UsageError(f"--only {unknown[0]}: kinds are {', '.join(registry.names())}")

@@ -49,7 +49,7 @@ def advice(facts: list[Fact]) -> list[str]:
     steps = [
         f"{fact.part} {fact.name}: {fact.help}" for fact in facts if fact.status in ("error", "warning") and fact.help
     ]
-    return steps or ["anywarp run --summary -- COMMAND", "anywarp inspect FILE tells what GPU code a package brings"]
+    return steps or ["anywarp run --summary -- COMMAND", "anywarp inspect FILE shows which GPU code a package brings"]
 
 
 def _print_lines(facts: list[Fact]) -> None:

@@ -21,18 +21,18 @@ from anywarp.settings import SettingError  # noqa: E402
 
 VERBS = {
     "run": "Run a CUDA program on another device, unchanged.",
-    "doctor": "Tell what this machine has, what works, and what to do next.",
-    "report": "Tell where the time of a traced run went, as tables or as a time line in HTML.",
-    "inspect": "Tell what GPU code a file holds, and what of it we lack.",
-    "assess": "Tell what of a tree, venv or image depends on CUDA, and what becomes of it.",
+    "doctor": "Show what this machine has, what works, and what to do next.",
+    "report": "Show where the time of a traced run went, as tables or as a time line in HTML.",
+    "inspect": "Show which GPU code a file holds, and which of it cannot run here.",
+    "assess": "Find what depends on CUDA in a tree, environment or image, and what becomes of it.",
     "nvcc": "Compile CUDA C++ as nvcc does, without a CUDA toolkit.",
-    "compile": "Compile kernels of a file, and show every stage and the reasons for the code.",
+    "compile": "Compile kernels of a file; show any stage and the reasons for the code.",
     "translate": "Translate CUDA C++ and its build files to HIP.",
-    "convert": "Convert manifests, images, packages, jobs and rules around a CUDA program.",
-    "selftest": "Ask a device whether it computes what it must, and write a report.",
+    "convert": "Convert manifests, images, packages, jobs and alert rules around a CUDA program.",
+    "selftest": "Check that a device computes what it must, and write a report.",
     "smi": "Show the devices as nvidia-smi does.",
     "explain": "Print the page of a diagnostic, such as P001.",
-    "cache": "Look at, empty or fill the cache of compiled kernels.",
+    "cache": "Show, clear or fill the cache of compiled kernels.",
 }
 """Each verb with its line in --help; the file of that name defines the click command as `command`."""
 

@@ -17,7 +17,7 @@ def tables(summary: Summary, top: int) -> Iterator[tuple[str, tuple[str, ...], L
         ("processes", str(summary.processes)),
         ("events", str(summary.spans)),
     ]
-    head += [("left out", f"{summary.ignored} events that no report is made of")] if summary.ignored else []
+    head += [("left out", f"{summary.ignored} events that the report ignores")] if summary.ignored else []
     head += [("lost", f"{summary.dropped} events that the trace had no room for")] if summary.dropped else []
     yield "trace", ("what", "value"), head
     columns = ("share", "total", "count", "mean", "shortest", "longest", "name")

@@ -1,20 +1,21 @@
 """What a compilation leaves: the artifact, its container on disk and on the wire, and the structures that its code reads.
 
-The container is the one of docs/contracts.md section 1; C++ reads the same bytes. The structures mirror native/core/kernel_abi.h.
+The container is the one of docs/contracts.md section 1; C++ reads the same bytes.
 """
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 from dataclasses import astuple, dataclass
 from urllib.parse import quote, unquote
+
+from anywarp.compiler.abi import LAUNCH, STATUS, WORKER
 
 ABI = 2
 MAGIC = b"ANYWARP1"
 _PREFIX = len(MAGIC) + 4 + 8 + 32
 
-OK, TRAP, DEADLOCK, PAUSED = 0, 1, 2, 3
+OK, TRAP, DEADLOCK, PAUSED = (STATUS[f"AW_{word}"] for word in ("OK", "TRAP", "DEADLOCK", "PAUSED"))
 """What a kernel returns (`AwStatus`)."""
 
 REASONS = (
@@ -201,41 +202,5 @@ def _amd(words: list[str]) -> Amd:
     return Amd(arch, *(int(number) for number in numbers))
 
 
-class AwLaunch(ctypes.Structure):
-    """One per launch; never written by kernels."""
-
-    _fields_ = [
-        ("grid", ctypes.c_uint32 * 3),
-        ("block", ctypes.c_uint32 * 3),
-        ("dynamic_shared", ctypes.c_uint32),
-        ("shared_total", ctypes.c_uint32),
-        ("params", ctypes.c_void_p),
-        ("module_data", ctypes.c_void_p),
-        ("grid_id", ctypes.c_uint64),
-        ("module_data_bytes", ctypes.c_uint64),
-        ("grid_workspace", ctypes.c_uint64),
-        ("check", ctypes.c_void_p),
-    ]
-
-
-class AwWorker(ctypes.Structure):
-    """One per worker thread; what a block needs beside the launch."""
-
-    _fields_ = [
-        ("shared", ctypes.c_void_p),
-        ("frame", ctypes.c_void_p),
-        ("local", ctypes.c_void_p),
-        ("ctaid", ctypes.c_uint32 * 3),
-        ("warp", ctypes.c_uint32),
-        ("access_kind", ctypes.c_uint32),
-        ("access_mask", ctypes.c_uint32),
-        ("access_stride", ctypes.c_int64),
-        ("worker_id", ctypes.c_uint32),
-        ("line", ctypes.c_uint32),
-        ("addresses", ctypes.c_uint64 * 32),
-        ("host", ctypes.c_void_p),
-        ("trap_lane", ctypes.c_uint32),
-        ("barrier_id", ctypes.c_uint32),
-        ("resume", ctypes.c_uint32),
-        ("reason", ctypes.c_uint32),
-    ]
+AwLaunch, AwWorker = LAUNCH.ctype, WORKER.ctype
+"""The structures of a launch for ctypes."""

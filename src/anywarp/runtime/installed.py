@@ -96,5 +96,5 @@ def _torch(flavour: str) -> tuple[bool | None, str]:
     if flavour != "cpu":
         return (
             False if flavour.startswith("cuda") else None
-        ), "left alone: anywarp serves PyTorch by a CPU build of it"
+        ), "not touched: anywarp gives `cuda` to CPU builds of PyTorch"
     return True, ""

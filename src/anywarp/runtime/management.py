@@ -74,7 +74,7 @@ def look() -> MachineState:
             Diagnostic(
                 "R029",
                 f"the management library says: {error}",
-                help="on AMD GPUs it needs ROCm's amdsmi (package amd-smi-lib); anywarp doctor tells what else is missing",
+                help="on AMD GPUs it needs ROCm's amdsmi (package amd-smi-lib); anywarp doctor shows what else is missing",
             )
         ) from error
     try:

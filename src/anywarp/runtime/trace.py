@@ -230,7 +230,7 @@ def read(path: Path) -> Trace:
 
 def _no_trace(path: Path, why: str) -> AnywarpError:
     return AnywarpError(
-        Diagnostic("R030", f"{path} is no trace: {why}", help="give a file that `anywarp run --trace` wrote")
+        Diagnostic("R030", f"{path} is not a trace: {why}", help="give a file that `anywarp run --trace` wrote")
     )
 
 

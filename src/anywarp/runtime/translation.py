@@ -52,14 +52,14 @@ def _source(payload: bytes) -> nvrtc.Source:
     header_bytes, text_bytes = wire.lengths(payload[: wire.LENGTHS.size])
     body = payload[wire.LENGTHS.size :]
     if len(body) != header_bytes + text_bytes:
-        raise wire.WireError("the source has not the length it states")
+        raise wire.WireError("the source does not have the length it states")
     lines, texts = wire.parse_header(body[:header_bytes]), body[header_bytes:]
     text, headers, at = "", dict[str, str](), 0
     for line in lines:
         if line[0] in ("text", "header"):
             size = int(line[-1]) if line[-1].isdecimal() and len(line[-1]) < 12 else -1
             if size < 0 or at + size > len(texts):
-                raise wire.WireError("a part of the source has not the length it states")
+                raise wire.WireError("a part of the source does not have the length it states")
             piece = texts[at : at + size].decode("utf-8", "replace")
             at += size
             if line[0] == "text":

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from anywarp.compiler.amdgpu import hidden
 
-HEADER = Path(__file__).parents[3] / "native" / "core" / "hip_abi.h"
+HEADER = Path(__file__).parents[3] / "native" / "core" / "hip_structures.h"
 _C = {"uint32_t": 4, "uint64_t": 8}
 
 

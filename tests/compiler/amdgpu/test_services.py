@@ -15,7 +15,7 @@ from anywarp.compiler.pipeline import compile_kernel
 from anywarp.ptx.index import index_module
 
 ROOT = Path(__file__).parents[3]
-HEADER = (ROOT / "native/core/hip_services.h").read_text()
+HEADER = "".join((ROOT / "native/core" / name).read_text() for name in ("hip_structures.h", "hip_services.h"))
 PTX = (ROOT / "tests/emulator/cases/services.ptx").read_text()
 _C = {"uint32_t": 4, "uint64_t": 8}
 

@@ -1,33 +1,16 @@
-"""What a launch tells a kernel beside its parameters: the structure of native/core/hip_abi.h, byte for byte.
+"""What a launch tells a kernel beside its parameters: the structure `AwHipHidden`.
 
 It lies behind CUDA's parameter buffer, at the next multiple of 16.
 """
 
 from __future__ import annotations
 
-import ctypes
+from anywarp.compiler.abi import HIDDEN
 
-
-class AwHipHidden(ctypes.Structure):
-    """One per launch; kernels only read it."""
-
-    _fields_ = [
-        ("grid", ctypes.c_uint32 * 3),
-        ("block", ctypes.c_uint32 * 3),
-        ("dynamic_shared", ctypes.c_uint32),
-        ("shared_total", ctypes.c_uint32),
-        ("module_data", ctypes.c_uint64),
-        ("services", ctypes.c_uint64),
-        ("grid_id", ctypes.c_uint64),
-        ("grid_workspace", ctypes.c_uint64),
-        ("first_block", ctypes.c_uint32 * 3),
-        ("module_data_bytes", ctypes.c_uint32),
-    ]
-
-
+AwHipHidden = HIDDEN.ctype
+"""One per launch; kernels only read it."""
 ALIGN = 16
-SIZE = ctypes.sizeof(AwHipHidden)
-_AXES = {"x": 0, "y": 4, "z": 8}
+SIZE = HIDDEN.size
 
 
 def hidden_start(param_bytes: int) -> int:
@@ -42,5 +25,4 @@ def argument_bytes(param_bytes: int) -> int:
 
 def hidden_offset(param_bytes: int, field: str) -> int:
     """Return the offset of a field in the argument buffer; "grid.y" is one of three words."""
-    name, _, axis = field.partition(".")
-    return hidden_start(param_bytes) + getattr(AwHipHidden, name).offset + _AXES.get(axis, 0)
+    return hidden_start(param_bytes) + HIDDEN.offset(field)

@@ -2,18 +2,18 @@
 
 No thread of the host answers while a kernel runs. What a lane says goes into records that the driver reads when it has waited for the
 kernel; the heap is managed by the kernels themselves. Both are written in C (native/hip/device/services.c) and come as `services.ll`,
-of which `link_services` takes what is called. The structures are those of native/core/hip_services.h.
+of which `link_services` takes what is called.
 """
 
 from __future__ import annotations
 
-import ctypes
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import llvmlite.binding
 
+from anywarp.compiler.abi import PLACE, RECORD, RECORD_KIND, SERVICES, STATE, STOP
 from anywarp.compiler.amdgpu.emitter import LOCAL, Emitter
 from anywarp.compiler.amdgpu.special import AXES, block_index, thread
 from anywarp.compiler.ir import Op, Terminator
@@ -22,62 +22,11 @@ from anywarp.compiler.simd.text import LLVM_TYPE, Text
 llvm: Any = llvmlite.binding  # it has no types
 
 VERSION = 1
-RUNNING, TRAP, ASSERT = 0, 1, 2
-"""`AwHipStop`."""
-UNFINISHED, PRINT, ASSERTION, FILLER = 0, 1, 2, 3
-"""`AwHipRecordKind`."""
-
-
-class AwHipServices(ctypes.Structure):
-    """One per context, in memory of the host that the device sees; kernels write `attention` only."""
-
-    _fields_ = [
-        ("version", ctypes.c_uint32),
-        ("attention", ctypes.c_uint32),
-        ("state", ctypes.c_uint64),
-        ("records", ctypes.c_uint64),
-        ("record_bytes", ctypes.c_uint64),
-        ("heap", ctypes.c_uint64),
-        ("heap_bytes", ctypes.c_uint64),
-        ("reserved", ctypes.c_uint64 * 2),
-    ]
-
-
-class AwHipState(ctypes.Structure):
-    """What kernels keep count of, in device memory; all 0 at first."""
-
-    _fields_ = [
-        ("written", ctypes.c_uint64),
-        ("consumed", ctypes.c_uint64),
-        ("dropped", ctypes.c_uint64),
-        ("frees", ctypes.c_uint64),
-        ("stopped", ctypes.c_uint32),
-        ("reason", ctypes.c_uint32),
-        ("block", ctypes.c_uint32 * 3),
-        ("thread", ctypes.c_uint32 * 3),
-        ("line", ctypes.c_uint32),
-        ("told", ctypes.c_uint32),
-        ("grid_id", ctypes.c_uint64),
-        ("heap_top", ctypes.c_uint64),
-        ("wide_lock", ctypes.c_uint64),
-        ("reserved", ctypes.c_uint64 * 4),
-        ("lists", ctypes.c_uint64 * 64),
-    ]
-
-
-class AwHipRecord(ctypes.Structure):
-    """The beginning of a record; what follows it says native/core/hip_services.h."""
-
-    _fields_ = [
-        ("kind", ctypes.c_uint32),
-        ("bytes", ctypes.c_uint32),
-        ("grid_id", ctypes.c_uint64),
-        ("block", ctypes.c_uint32 * 3),
-        ("thread", ctypes.c_uint32 * 3),
-        ("format", ctypes.c_uint32),
-        ("arguments", ctypes.c_uint32),
-    ]
-
+RUNNING, TRAP, ASSERT = (STOP[f"AW_HIP_{word}"] for word in ("RUNNING", "TRAP", "ASSERT"))
+UNFINISHED, PRINT, ASSERTION, FILLER = (
+    RECORD_KIND[f"AW_HIP_{word}"] for word in ("UNFINISHED", "PRINT", "ASSERTION", "FILLER")
+)
+AwHipServices, AwHipState, AwHipRecord = SERVICES.ctype, STATE.ctype, RECORD.ctype
 
 _TYPES = {
     "vprintf": ("i32", ("ptr", "ptr")),
@@ -142,17 +91,14 @@ def _as(e: Emitter, type: str, value: str, wanted: str) -> str:
 
 
 def _place(e: Emitter) -> str:
-    """Return a generic pointer to the lane's place: launch, block and thread (`struct Place` of services.c)."""
-    numbers = [
-        e.hidden("grid_id", "i64"),
-        *(block_index(e, axis) for axis in AXES),
-        *(thread(e, axis) for axis in AXES),
-    ]
+    """Return a generic pointer to the lane's place: launch, block and thread (`AwHipPlace`)."""
+    numbers = [("i64", e.hidden("grid_id", "i64"), PLACE.offset("grid_id"))]
+    numbers += [("i32", block_index(e, axis), PLACE.offset(f"block.{axis}")) for axis in AXES]
+    numbers += [("i32", thread(e, axis), PLACE.offset(f"thread.{axis}")) for axis in AXES]
 
     def make(t: Text) -> str:
-        t.allocas.append("  %place = alloca [32 x i8], align 8, addrspace(5)")
-        for i, number in enumerate(numbers):
-            type, offset = ("i32", 4 * i + 4) if i else ("i64", 0)
+        t.allocas.append(f"  %place = alloca [{PLACE.size} x i8], align 8, addrspace(5)")
+        for type, number, offset in numbers:
             t.do(f"store {type} {number}, {LOCAL} {t.let(f'getelementptr i8, {LOCAL} %place, i32 {offset}')}")
         return t.cast("addrspacecast", LOCAL, "%place", "ptr")
 

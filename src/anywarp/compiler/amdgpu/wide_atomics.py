@@ -5,11 +5,11 @@ They are atomic among each other, which is all that other accesses of 128 bits c
 
 from __future__ import annotations
 
+from anywarp.compiler.abi import SERVICES, STATE
 from anywarp.compiler.amdgpu.emitter import GLOBAL, Emitter
-from anywarp.compiler.amdgpu.services import AwHipServices, AwHipState
 from anywarp.compiler.ir import Op
 
-_LOCK = AwHipState.wide_lock.offset
+_LOCK = STATE.offset("wide_lock")
 _ORDERED = 'syncscope("agent")'
 
 
@@ -51,6 +51,6 @@ def emit_wide(e: Emitter, op: Op, type: str, pointer: str) -> str:
 def _lock(e: Emitter) -> str:
     t = e.t
     services = t.cast("inttoptr", "i64", e.hidden("services", "i64"), GLOBAL)
-    place = t.let(f"getelementptr i8, {GLOBAL} {services}, i64 {AwHipServices.state.offset}")
+    place = t.let(f"getelementptr i8, {GLOBAL} {services}, i64 {SERVICES.offset('state')}")
     state = t.cast("inttoptr", "i64", t.let(f"load i64, {GLOBAL} {place}, align 8"), GLOBAL)
     return t.let(f"getelementptr i8, {GLOBAL} {state}, i64 {_LOCK}")

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from anywarp.compiler.ir import Const, Op, Phi, Value
 from anywarp.compiler.shapes import Shape, corners
 from anywarp.compiler.simd.adjacent import find_computed, find_plausible
-from anywarp.compiler.simd.special import Launch
+from anywarp.compiler.simd.special import Launch, in_worker
 from anywarp.compiler.simd.text import LLVM_TYPE, constant_vector, vector_type
 from anywarp.compiler.simd.values import Values
 from anywarp.ptx.isa.ops import BITS
@@ -205,7 +205,7 @@ class Addresses:
             return
         v, t = self.v, self.t
         if v.single:  # the rest of the record was written when the lane began to run
-            place = t.let(f"getelementptr i8, ptr {self.at.worker}, i64 64")
+            place = in_worker(v, self.at, "addresses")
             t.do(f"store volatile i64 {address.base}, ptr {place}, align 8")
             return
         steps = [b - a for a, b in pairwise(address.offsets or [])]
@@ -218,26 +218,26 @@ class Addresses:
             return
         mask = v.active_bits(guard)
         step = 4 if address.uniform else steps[0] if affine else 0  # at one address any stride leads to the first lane
-        at, masked = self.at.worker, v.warps > 1 and mask is not None
+        at, masked = self.at, v.warps > 1 and mask is not None
         word = kind | (v.warps - 1) << 8 | masked << 16
         first = f"<4 x i32> <i32 {word}, i32 -1, i32 {step}, i32 {-1 if step < 0 else 0}>"
         if masked:  # a gang's mask lies behind the first address
-            t.do(f"store volatile {v.word} {mask}, ptr {t.let(f'getelementptr i8, ptr {at}, i64 72')}, align 8")
+            t.do(f"store volatile {v.word} {mask}, ptr {in_worker(v, at, 'addresses', 1)}, align 8")
         elif mask is not None:
             first = f"<4 x i32> {t.let(f'insertelement {first}, i32 {mask}, i32 1')}"
         if v.recorded != (t.label, first):  # within straight code only what changed is written
             v.recorded = (t.label, first)
-            t.do(f"store volatile {first}, ptr {t.let(f'getelementptr i8, ptr {at}, i64 40')}, align 8")
+            t.do(f"store volatile {first}, ptr {in_worker(v, at, 'access_kind')}, align 8")
         if affine and address.symbols:
             stride = str(step)
             for symbol, factors in address.symbols:
                 stride = t.two("add", "i64", stride, t.two("mul", "i64", symbol, str(factors[1] - factors[0])))
-            t.do(f"store volatile i64 {stride}, ptr {t.let(f'getelementptr i8, ptr {at}, i64 48')}, align 8")
+            t.do(f"store volatile i64 {stride}, ptr {in_worker(v, at, 'access_stride')}, align 8")
             v.recorded = ("", "")
         if kind < 3:
-            t.do(f"store volatile i64 {address.base}, ptr {t.let(f'getelementptr i8, ptr {at}, i64 64')}, align 8")
+            t.do(f"store volatile i64 {address.base}, ptr {in_worker(v, at, 'addresses')}, align 8")
             return
-        n, start = v.chunk, t.let(f"getelementptr i8, ptr {at}, i64 64")
+        n, start = v.chunk, in_worker(v, at, "addresses")
         if kind == _ELSEWHERE:
             room = self.room("i64")
             t.do(f"store volatile i64 {t.cast('ptrtoint', 'ptr', room, 'i64')}, ptr {start}, align 8")

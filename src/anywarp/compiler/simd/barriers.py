@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from anywarp.compiler.ir import Block, Const, Op, Terminator, Value
 from anywarp.compiler.shapes import VARYING, Analysis
 from anywarp.compiler.simd.addresses import SIZE
+from anywarp.compiler.simd.frame import CELL, EXITED, GANG, LACKING, LANE_STATES, READY
 from anywarp.compiler.simd.members import waits_for_members
 from anywarp.compiler.simd.operations import Operations
 from anywarp.compiler.simd.release import RELEASE
@@ -22,14 +23,9 @@ from anywarp.compiler.simd.values import Values
 if TYPE_CHECKING:
     from anywarp.compiler.simd.flow import Flow
 
-EXITED = -1
+ENDED = -1
+"""A gang's place when all of its lanes have ended."""
 KINDS = {"sync": 0, "red_popc": 1, "red_and": 2, "red_or": 3, "arrive": 4}
-FIXED = 512
-"""Bytes at the start of the frame: 16 barriers of (expected, arrived, kind, total) and in each the result of the last."""
-
-# Per gang. Simple: next i32, lanes alive (a word, at ALIVE). Per lane: next[32], waiting[32] (-1 ready, -2 exited, -3 lanes are missing, else barrier), result[32].
-SIMPLE_HEADER, LANE_HEADER = 64, 384
-ALIVE = 8
 
 
 def is_warp_barrier(end: Terminator) -> bool:
@@ -106,7 +102,7 @@ class Barriers:
             self.entries += [b for b in values.kernel.blocks if waits_for_members(b) and b not in self.entries]
         self.slots: dict[Value, int] = {}
         self.extra: dict[object, int] = {}
-        self.per_warp = (LANE_HEADER if self.per_lane else SIMPLE_HEADER) if self.any else 0
+        self.per_warp = (LANE_STATES if self.per_lane else GANG).size if self.any else 0
         if values.lanes > 32 * 8 and self.any:
             self.per_warp += values.lanes // 8
         self.landing: list[str] = []  # per_lane: lanes to land at each entry
@@ -242,7 +238,7 @@ class Barriers:
                 self._save_either(phi.incoming[block], phi, lanes)
         number = self.entries.index(target)
         if end.attrs.get("kind") == "yield":
-            self._set_lanes(0, str(number), lanes)
+            self._set_lanes("next", str(number), lanes)
             return
         self._accumulate(end, lanes)
         if not self.per_lane:
@@ -252,16 +248,16 @@ class Barriers:
             t.do(f"store i32 {number}, ptr {self.state}")
             t.do("store i32 1, ptr %going")
             return
-        self._set_lanes(0, str(number), lanes)
-        self._set_lanes(128, self._number(end), lanes)
+        self._set_lanes("next", str(number), lanes)
+        self._set_lanes("waiting", self._number(end), lanes)
 
     def park_stalled(self, block: Block, lanes: str, live: Mapping[Block, list[Value]]) -> None:
         """Let lanes wait at the start of `block` until the next round: lanes that they name are not there."""
         self.v.begin_copy(block, lanes)
         for value in self.kept(live[block]):
             self._save_either(value, value, lanes)
-        self._set_lanes(0, str(self.entries.index(block)), lanes)
-        self._set_lanes(128, "-3", lanes)
+        self._set_lanes("next", str(self.entries.index(block)), lanes)
+        self._set_lanes("waiting", str(LACKING), lanes)
 
     def _save_either(self, value: Value, slot_of: Value, lanes: str | None) -> None:
         """Save a value; of a phi that is affine under conditions lane 0's part, and the chunks only if they have failed."""
@@ -285,10 +281,14 @@ class Barriers:
         self._restore(value, kind, lanes)
         v.resume(place)
 
-    def _set_lanes(self, offset: int, scalar: str, lanes: str | None) -> None:
+    def _lane_states(self, field: str, chunk: int) -> str:
+        """Return where a field of `LaneStates` begins for a chunk's lanes."""
+        return self.field(LANE_STATES.offset(field, chunk * self.v.chunk))
+
+    def _set_lanes(self, field: str, scalar: str, lanes: str | None) -> None:
         chunk = self.v.splat("i32", scalar)
         for i in range(self.v.chunks):
-            self._store_chunk("i32", chunk, self.field(offset + 4 * i * self.v.chunk), i, lanes)
+            self._store_chunk("i32", chunk, self._lane_states(field, i), i, lanes)
 
     def _number(self, end: Terminator) -> str:
         """Return the barrier's number, 0..15."""
@@ -356,16 +356,16 @@ class Barriers:
         if not self.any:
             return
         if self.per_lane:
-            self._set_lanes(128, "-2", lanes)
+            self._set_lanes("waiting", str(EXITED), lanes)
             return
         if lanes is None:
-            t.do(f"store i32 {EXITED}, ptr {self.state}")
+            t.do(f"store i32 {ENDED}, ptr {self.state}")
             return
-        place, word = self.field(ALIVE), self.v.word
+        place, word = self.field(GANG.offset("alive")), self.v.word
         alive = t.two("and", word, t.let(f"load {word}, ptr {place}, align 4"), t.two("xor", word, lanes, "-1"))
         t.do(f"store {word} {alive}, ptr {place}, align 4")
         old = t.let(f"load i32, ptr {self.state}")
-        t.do(f"store i32 {t.pick(0, t.two('icmp eq', word, alive, '0'), 'i32', str(EXITED), old)}, ptr {self.state}")
+        t.do(f"store i32 {t.pick(0, t.two('icmp eq', word, alive, '0'), 'i32', str(ENDED), old)}, ptr {self.state}")
 
     # --- going on -------------------------------------------------------------------------------------------------
 
@@ -408,12 +408,12 @@ class Barriers:
         if self.per_lane:
             for i, variable in enumerate(self.results):
                 type = vector_type("i32", v.chunk)
-                new = t.let(f"load {type}, ptr {self.field(256 + 4 * i * v.chunk)}, align 4")
+                new = t.let(f"load {type}, ptr {self._lane_states('result', i)}, align 4")
                 if lanes is not None:
                     new = t.pick(v.chunk, v.lane_masks(lanes)[i], type, new, t.let(f"load {type}, ptr {variable}"))
                 t.do(f"store {type} {new}, ptr {variable}")
         else:
-            place = t.let(f"getelementptr i8, ptr {self.at.frame}, i64 16")
+            place = t.let(f"getelementptr i8, ptr {self.at.frame}, i64 {CELL.offset('result')}")
             t.do(f"store i32 {t.let(f'load i32, ptr {place}')}, ptr {self.results[0]}")
 
     def _restore_flags(self) -> None:
@@ -474,7 +474,7 @@ class Barriers:
             self._enter_lanes(flow)
             return
         if flow.converging:
-            flow.begin_warp(t.let(f"load {self.v.word}, ptr {self.field(ALIVE)}, align 4"))
+            flow.begin_warp(t.let(f"load {self.v.word}, ptr {self.field(GANG.offset('alive'))}, align 4"))
         where = t.let(f"load i32, ptr {self.state}")
         lands = [f"land.at.{i}" for i in range(len(self.entries))]
         arms = " ".join(f"i32 {i}, label %{label}" for i, label in enumerate(lands))
@@ -485,7 +485,11 @@ class Barriers:
                 self._load_live(block, flow.live[block], None)
             else:
                 self.reset_flags()
-            alive = t.let(f"load {self.v.word}, ptr {self.field(ALIVE)}, align 4") if block in flow.masked else None
+            alive = (
+                t.let(f"load {self.v.word}, ptr {self.field(GANG.offset('alive'))}, align 4")
+                if block in flow.masked
+                else None
+            )
             self._begin(flow, block, alive)
 
     def _begin(self, flow: Flow, block: Block, mask: str | None) -> None:
@@ -504,16 +508,16 @@ class Barriers:
         t, v = self.t, self.v
         type = vector_type("i32", v.chunk)
 
-        def load(offset: int) -> list[str]:
-            return [t.let(f"load {type}, ptr {self.field(offset + 4 * i * v.chunk)}, align 4") for i in range(v.chunks)]
+        def load(field: str) -> list[str]:
+            return [t.let(f"load {type}, ptr {self._lane_states(field, i)}, align 4") for i in range(v.chunks)]
 
         v.begin_copy(v.kernel.blocks[0], None)
-        places, waiting = load(0), load(128)
-        ready = v.bits_of([t.two("icmp eq", type, w, "splat (i32 -1)") for w in waiting])
+        places, waiting = load("next"), load("waiting")
+        ready = v.bits_of([t.two("icmp eq", type, w, f"splat (i32 {READY})") for w in waiting])
         if flow.converging:
-            stalled = v.bits_of([t.two("icmp eq", type, w, "splat (i32 -3)") for w in waiting])
+            stalled = v.bits_of([t.two("icmp eq", type, w, f"splat (i32 {LACKING})") for w in waiting])
             ready = t.two("or", "i32", ready, stalled)
-            flow.begin_warp(v.bits_of([t.two("icmp ne", type, w, "splat (i32 -2)") for w in waiting]))
+            flow.begin_warp(v.bits_of([t.two("icmp ne", type, w, f"splat (i32 {EXITED})") for w in waiting]))
         run = t.fresh("run")
         t.do(f"br i1 {t.two('icmp ne', 'i32', ready, '0')}, label %{run}, label %warp.done")
         t.start(run)

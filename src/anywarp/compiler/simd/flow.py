@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from anywarp.compiler.abi import STATUS
 from anywarp.compiler.cfg import Loop, linear_order
 from anywarp.compiler.ir import Block, Phi, Terminator, Value
 from anywarp.compiler.simd.barriers import Barriers
 from anywarp.compiler.simd.members import waits_at_barrier, waits_for_members
 from anywarp.compiler.simd.operations import Operations
-from anywarp.compiler.simd.special import Launch
+from anywarp.compiler.simd.special import Launch, in_worker
 from anywarp.compiler.simd.text import literal
 from anywarp.compiler.simd.values import LANES, Values
 from anywarp.compiler.simd.verdicts import known_mask, verdict
@@ -343,16 +344,15 @@ class Flow:
     def _trap(self, lane: str, end: Terminator) -> None:
         t, v = self.t, self.v
         lane = self.at.lane if v.single else lane
-        for offset, value in ((60, end.attrs.get("line", 0)), (340, end.attrs.get("reason", 0))):
-            t.do(f"store i32 {value}, ptr {t.let(f'getelementptr i8, ptr {self.at.worker}, i64 {offset}')}")
+        for field in ("line", "reason"):
+            t.do(f"store i32 {end.attrs.get(field, 0)}, ptr {in_worker(v, self.at, field)}")
         if v.warps > 1 and lane != "0":
             lane = t.cast("trunc", v.word, lane, "i32")
             warp = t.two("add", "i32", self.at.warp, t.two("lshr", "i32", lane, "5"))
-            t.do(f"store i32 {warp}, ptr {t.let(f'getelementptr i8, ptr {self.at.worker}, i64 36')}")
+            t.do(f"store i32 {warp}, ptr {in_worker(v, self.at, 'warp')}")
             lane = t.two("and", "i32", lane, "31")
-        place = t.let(f"getelementptr i8, ptr {self.at.worker}, i64 328")
-        t.do(f"store i32 {lane}, ptr {place}")
-        self.t.do("ret i32 1")
+        t.do(f"store i32 {lane}, ptr {in_worker(v, self.at, 'trap_lane')}")
+        t.do(f"ret i32 {STATUS['AW_TRAP']}")
 
     def _full_branch(self, block: Block, end: Terminator) -> None:
         t, v = self.t, self.v
@@ -550,8 +550,7 @@ class Flow:
         t.do(f"br i1 {t.two('icmp eq', word, waiting, '0')}, label %{together}, label %{stall}")
         t.start(stall)
         t.do("store i1 true, ptr %lanes.stalled")
-        line = t.let(f"getelementptr i8, ptr {self.at.worker}, i64 60")
-        t.do(f"store i32 {block.ops[0].attrs.get('line', 0)}, ptr {line}")
+        t.do(f"store i32 {block.ops[0].attrs.get('line', 0)}, ptr {in_worker(v, self.at, 'line')}")
         go = t.two("and", "i1", t.let("load i1, ptr %lanes.stuck"), t.two("icmp ne", word, met, "0"))
         t.do(f"br i1 {go}, label %{some}, label %{hold}")
         t.start(hold)
@@ -642,11 +641,11 @@ class Flow:
             t.start("chain.waits")
             lane = t.call(word, f"llvm.cttz.{word}", (word, some), ("i1", "false"))
             lane = lane if self.v.warps == 1 else t.two("and", "i32", t.cast("trunc", word, lane, "i32"), "31")
-            t.do(f"store i32 {lane}, ptr {t.let(f'getelementptr i8, ptr {self.at.worker}, i64 328')}")
+            t.do(f"store i32 {lane}, ptr {in_worker(self.v, self.at, 'trap_lane')}")
             t.do("br label %chain.never")
             t.start("chain.never")
-            t.do(f"store i32 -1, ptr {t.let(f'getelementptr i8, ptr {self.at.worker}, i64 332')}")
-            t.do("ret i32 2")
+            t.do(f"store i32 -1, ptr {in_worker(self.v, self.at, 'barrier_id')}")
+            t.do(f"ret i32 {STATUS['AW_DEADLOCK']}")
             return
         for block, lanes in held.items():
             park, parked = t.fresh("park"), t.fresh("parked")

@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from anywarp.compiler.abi import STATUS
 from anywarp.compiler.ir import CLOCKS, PURE, Const, Kernel, Specialisation, Undefined, Value
 from anywarp.compiler.shapes import Analysis
-from anywarp.compiler.simd.barriers import ALIVE, FIXED, Barriers, needs_lane_states, without_assumptions
+from anywarp.compiler.simd.barriers import Barriers, needs_lane_states, without_assumptions
 from anywarp.compiler.simd.debug_lines import SUBPROGRAM, attach
 from anywarp.compiler.simd.flow import Flow
+from anywarp.compiler.simd.frame import EXITED, FIXED, GANG, LANE_STATES, READY
 from anywarp.compiler.simd.members import split_at_members
 from anywarp.compiler.simd.operations import Operations
-from anywarp.compiler.simd.special import AXES, Launch
+from anywarp.compiler.simd.special import AXES, Launch, field_at, in_launch, in_worker
 from anywarp.compiler.simd.values import LANES, Machine, Values
 
 _PER_GANG = "$per_gang$"
@@ -104,20 +106,22 @@ def _write(v: Values, at: Launch, operations: Operations, barriers: Barriers, fl
     barriers.declare()
 
 
-def _field(v: Values, base: str, offset: int, type: str) -> str:
-    pointer = v.t.let(f"getelementptr i8, ptr {base}, i64 {offset}") if offset else base
-    return v.t.let(f"load {type}, ptr {pointer}")
+def _of_launch(v: Values, at: Launch, field: str, type: str) -> str:
+    return v.t.let(f"load {type}, ptr {in_launch(v, at, field)}")
+
+
+def _of_worker(v: Values, at: Launch, field: str, type: str) -> str:
+    return v.t.let(f"load {type}, ptr {in_worker(v, at, field)}")
 
 
 def _prologue(v: Values, at: Launch) -> None:
     """Read what holds for all blocks; find the first block's place in the grid."""
     t, shape = v.t, v.specialisation.block
-    launch, worker = at.launch, at.worker
-    at.shared, at.frame, at.local = (_field(v, worker, o, "ptr") for o in (0, 8, 16))
-    at.params, at.data = _field(v, launch, 32, "ptr"), _field(v, launch, 40, "ptr")
-    grid = [_field(v, launch, 4 * i, "i32") for i in range(3)]
+    at.shared, at.frame, at.local = (_of_worker(v, at, field, "ptr") for field in ("shared", "frame", "local"))
+    at.params, at.data = _of_launch(v, at, "params", "ptr"), _of_launch(v, at, "module_data", "ptr")
+    grid = [_of_launch(v, at, f"grid.{axis}", "i32") for axis in AXES]
     at.grid = (grid[0], grid[1], grid[2])
-    block = [str(shape[i]) if shape else _field(v, launch, 12 + 4 * i, "i32") for i in range(3)]
+    block = [str(shape[i]) if shape else _of_launch(v, at, f"block.{axis}", "i32") for i, axis in enumerate(AXES)]
     at.block = (block[0], block[1], block[2])
     if shape:
         threads = shape[0] * shape[1] * shape[2]
@@ -151,15 +155,13 @@ def _block_head(v: Values, at: Launch, operations: Operations, barriers: Barrier
     t.start("block.head")
     place = [t.let(f"load i32, ptr %place.{axis}") for axis in AXES]
     at.ctaid = (place[0], place[1], place[2])
-    for i, value in enumerate(place):
-        t.do(f"store i32 {value}, ptr {t.let(f'getelementptr i8, ptr {at.worker}, i64 {24 + 4 * i}')}")
-    t.do(
-        f"store volatile i64 0, ptr {t.let(f'getelementptr i8, ptr {at.worker}, i64 40')}, align 8"
-    )  # no access recorded
+    for axis, value in zip(AXES, place, strict=True):
+        t.do(f"store i32 {value}, ptr {in_worker(v, at, f'ctaid.{axis}')}")
+    t.do(f"store volatile i64 0, ptr {in_worker(v, at, 'access_kind')}, align 8")  # no access recorded
     v.begin_copy(v.kernel.blocks[0], None)
     operations.hoist(v.kernel.blocks)
     if barriers.yields:
-        resumed = t.let(f"load i32, ptr {t.let(f'getelementptr i8, ptr {at.worker}, i64 336')}")
+        resumed = _of_worker(v, at, "resume", "i32")
         t.do(f"br i1 {t.two('icmp ne', 'i32', resumed, '0')}, label %round, label %begin")
         t.start("begin")
     if barriers.any:
@@ -187,13 +189,16 @@ def _reset_states(v: Values, at: Launch, barriers: Barriers) -> None:
     state = _state(v, states, "%reset.warp")
     mask = _first_mask(v, at, "%reset.warp")
     if barriers.per_lane:
-        t.call("void", "llvm.memset.p0.i64", ("ptr", state), ("i8", "0"), ("i64", "384"), ("i1", "false"))
+        t.call(
+            "void", "llvm.memset.p0.i64", ("ptr", state), ("i8", "0"), ("i64", str(LANE_STATES.size)), ("i1", "false")
+        )
         t.do(f"%reset.bits = bitcast i32 {mask} to <32 x i1>")
-        t.do("%reset.waits = select <32 x i1> %reset.bits, <32 x i32> splat (i32 -1), <32 x i32> splat (i32 -2)")
-        t.do(f"store <32 x i32> %reset.waits, ptr {t.let(f'getelementptr i8, ptr {state}, i64 128')}, align 4")
+        ready, exited = f"<32 x i32> splat (i32 {READY})", f"<32 x i32> splat (i32 {EXITED})"
+        t.do(f"%reset.waits = select <32 x i1> %reset.bits, {ready}, {exited}")
+        t.do(f"store <32 x i32> %reset.waits, ptr {field_at(v, state, LANE_STATES.offset('waiting'))}, align 4")
     else:
         t.do(f"store i32 0, ptr {state}")
-        t.do(f"store {v.word} {mask}, ptr {t.let(f'getelementptr i8, ptr {state}, i64 {ALIVE}')}, align 4")
+        t.do(f"store {v.word} {mask}, ptr {field_at(v, state, GANG.offset('alive'))}, align 4")
     t.do(f"%reset.next = add i32 %reset.warp, {v.warps}")
     t.do(f"br i1 {t.two('icmp ult', 'i32', '%reset.next', _last(v, at))}, label %reset, label %reset.done")
     t.start("reset.done")
@@ -228,7 +233,7 @@ def _warp_head(v: Values, at: Launch, barriers: Barriers, flow: Flow) -> None:
     v.forget(None)
     if v.single:
         _begin_lane(v, at, number)
-    t.do(f"store i32 {at.warp}, ptr {t.let(f'getelementptr i8, ptr {at.worker}, i64 36')}")
+    t.do(f"store i32 {at.warp}, ptr {in_worker(v, at, 'warp')}")
     first = t.two("mul", "i32", number, str((1 if v.single else LANES) * v.kernel.local_bytes))
     start = t.cast("ptrtoint", "ptr", at.local, "i64")
     at.local_first = t.two("add", "i64", start, t.cast("zext", "i32", first, "i64"))
@@ -246,7 +251,7 @@ def _begin_lane(v: Values, at: Launch, thread: str) -> None:
     word = t.let(
         f"insertelement <4 x i32> <i32 1, i32 0, i32 0, i32 0>, i32 {t.two('shl', 'i32', '1', at.lane)}, i32 1"
     )
-    t.do(f"store volatile <4 x i32> {word}, ptr {t.let(f'getelementptr i8, ptr {at.worker}, i64 40')}, align 8")
+    t.do(f"store volatile <4 x i32> {word}, ptr {in_worker(v, at, 'access_kind')}, align 8")
 
 
 def _after_warps(v: Values, at: Launch, barriers: Barriers) -> None:
@@ -269,9 +274,9 @@ def _after_warps(v: Values, at: Launch, barriers: Barriers) -> None:
             f"switch i32 {status}, label %deadlock [ i32 0, label %block.next i32 1, label %round i32 3, label %paused ]"
         )
         t.start("paused")
-        t.do("ret i32 3")
+        t.do(f"ret i32 {STATUS['AW_PAUSED']}")
         t.start("deadlock")
-        t.do("ret i32 2")
+        t.do(f"ret i32 {STATUS['AW_DEADLOCK']}")
     elif barriers.any:
         if barriers.reduces:
             t.call("i32", "aw.finish", ("ptr", at.frame))
@@ -298,4 +303,4 @@ def _next_block(v: Values, at: Launch, streams: bool) -> None:
     t.start("finished")
     if streams:
         t.call("void", "llvm.x86.sse.sfence")
-    t.do("ret i32 0")
+    t.do(f"ret i32 {STATUS['AW_OK']}")

@@ -13,7 +13,7 @@ from anywarp.compiler.simd.check import emit_check
 from anywarp.compiler.simd.copies import Copies
 from anywarp.compiler.simd.matrix import Matrix
 from anywarp.compiler.simd.memory import Memory
-from anywarp.compiler.simd.special import Launch, emit_special, field_at, per_block
+from anywarp.compiler.simd.special import Launch, emit_special, field_at, in_launch, per_block
 from anywarp.compiler.simd.text import LLVM_TYPE, Text, constant_vector, vector_type
 from anywarp.compiler.simd.texture import emit_texture
 from anywarp.compiler.simd.values import Values
@@ -315,7 +315,7 @@ class Operations:
 
         def bounds(space: str) -> tuple[str, str]:
             if space == "shared":
-                size = t.let(f"load i32, ptr {field_at(v, self.at.launch, 28)}")
+                size = t.let(f"load i32, ptr {in_launch(v, self.at, 'shared_total')}")
                 return t.cast("ptrtoint", "ptr", self.at.shared, "i64"), t.cast("zext", "i32", size, "i64")
             if space == "local":
                 size = t.two("mul", "i32", self.at.threads, str(v.kernel.local_bytes))
@@ -326,7 +326,7 @@ class Operations:
         if space == "const":  # const variables lie in the module's data, beside global ones
             start, size = (
                 t.cast("ptrtoint", "ptr", self.at.data, "i64"),
-                t.let(f"load i64, ptr {field_at(v, self.at.launch, 56)}"),
+                t.let(f"load i64, ptr {in_launch(v, self.at, 'module_data_bytes')}"),
             )
             ranges = [(start, size)]
         else:

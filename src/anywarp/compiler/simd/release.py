@@ -1,20 +1,23 @@
 """The scheduling of barriers as LLVM IR: counting arrivals, and deciding which waiting lanes go on.
 
-Sixteen cells of 32 bytes begin the frame: expected threads (0: all), threads that arrived without waiting, kind of reduction,
-its running total (for `and`: whether any predicate failed), the last result. Waiting lanes hold a cell's number in their state.
-The first cell ends in the number of rounds with lanes that yield since the block has last let others run.
+The barriers are cells at the beginning of the frame (`frame.py`); waiting lanes hold a cell's number in their state.
 """
+
+from __future__ import annotations
+
+from anywarp.compiler.abi import WORKER
+from anywarp.compiler.simd.frame import CELL, CELLS, EXITED, READY, with_offsets
 
 PATIENCE = 32
 """Rounds in which lanes of a block yield before the block lets others run."""
 
-RELEASE: dict[str, str] = {
+_TEXTS: dict[str, str] = {
     "aw.arrive": """define internal void @aw.arrive(ptr %frame, i32 %id, i32 %kind, i32 %count, i32 %lanes, i32 %bits) {
-  %offset = shl i32 %id, 5
+  %offset = shl i32 %id, @CELL_SHIFT@
   %cell = getelementptr i8, ptr %frame, i32 %offset
-  %arrived.at = getelementptr i8, ptr %cell, i32 4
-  %kind.at = getelementptr i8, ptr %cell, i32 8
-  %total.at = getelementptr i8, ptr %cell, i32 12
+  %arrived.at = getelementptr i8, ptr %cell, i32 @cell.arrived@
+  %kind.at = getelementptr i8, ptr %cell, i32 @cell.kind@
+  %total.at = getelementptr i8, ptr %cell, i32 @cell.total@
   store i32 %count, ptr %cell
   store i32 %kind, ptr %kind.at
   %number = call i32 @llvm.ctpop.i32(i32 %lanes)
@@ -42,10 +45,10 @@ RELEASE: dict[str, str] = {
   ret void
 }""",
     "aw.finish": """define internal i32 @aw.finish(ptr %cell) {
-  %arrived.at = getelementptr i8, ptr %cell, i32 4
-  %kind.at = getelementptr i8, ptr %cell, i32 8
-  %total.at = getelementptr i8, ptr %cell, i32 12
-  %result.at = getelementptr i8, ptr %cell, i32 16
+  %arrived.at = getelementptr i8, ptr %cell, i32 @cell.arrived@
+  %kind.at = getelementptr i8, ptr %cell, i32 @cell.kind@
+  %total.at = getelementptr i8, ptr %cell, i32 @cell.total@
+  %result.at = getelementptr i8, ptr %cell, i32 @cell.result@
   %kind = load i32, ptr %kind.at
   %total = load i32, ptr %total.at
   %is.and = icmp eq i32 %kind, 2
@@ -67,7 +70,7 @@ cell:
   %released = phi i32 [ 0, %entry ], [ %released.next, %cell.done ]
   %stuck = phi i32 [ -1, %entry ], [ %stuck.next, %cell.done ]
   %yielded = phi i32 [ 0, %entry ], [ %yielded.next, %cell.done ]
-  %offset = shl i32 %id, 5
+  %offset = shl i32 %id, @CELL_SHIFT@
   %at = getelementptr i8, ptr %frame, i32 %offset
   %seed = insertelement <32 x i32> poison, i32 %id, i32 0
   %ids = shufflevector <32 x i32> %seed, <32 x i32> poison, <32 x i32> zeroinitializer
@@ -81,16 +84,16 @@ count:
   %w.wide = zext i32 %w to i64
   %w.bytes = mul i64 %w.wide, %stride
   %state = getelementptr i8, ptr %states, i64 %w.bytes
-  %lanes.at = getelementptr i8, ptr %state, i64 128
+  %lanes.at = getelementptr i8, ptr %state, i64 @lanes.waiting@
   %lanes = load <32 x i32>, ptr %lanes.at, align 4
   %here = icmp eq <32 x i32> %lanes, %ids
   %here.bits = bitcast <32 x i1> %here to i32
   %here.count = call i32 @llvm.ctpop.i32(i32 %here.bits)
-  %gone = icmp eq <32 x i32> %lanes, splat (i32 -2)
+  %gone = icmp eq <32 x i32> %lanes, splat (i32 @EXITED@)
   %gone.bits = bitcast <32 x i1> %gone to i32
   %gone.count = call i32 @llvm.ctpop.i32(i32 %gone.bits)
   %alive.count = sub i32 32, %gone.count
-  %runs = icmp eq <32 x i32> %lanes, splat (i32 -1)
+  %runs = icmp eq <32 x i32> %lanes, splat (i32 @READY@)
   %runs.bits = bitcast <32 x i1> %runs to i32
   %ready.next = or i32 %ready, %runs.bits
   %all = icmp eq i32 %here.count, %alive.count
@@ -107,7 +110,7 @@ decide:
   %is.first = icmp eq i32 %id, 0
   %yielded.next = select i1 %is.first, i32 %ready.next, i32 %yielded
   %expected = load i32, ptr %at
-  %arrived.at = getelementptr i8, ptr %at, i32 4
+  %arrived.at = getelementptr i8, ptr %at, i32 @cell.arrived@
   %arrived = load i32, ptr %arrived.at
   %anyone = icmp ne i32 %waiting.next, 0
   %for.all = icmp eq i32 %expected, 0
@@ -128,12 +131,12 @@ free:
   %f.wide = zext i32 %f to i64
   %f.bytes = mul i64 %f.wide, %stride
   %f.state = getelementptr i8, ptr %states, i64 %f.bytes
-  %f.at = getelementptr i8, ptr %f.state, i64 128
+  %f.at = getelementptr i8, ptr %f.state, i64 @lanes.waiting@
   %f.lanes = load <32 x i32>, ptr %f.at, align 4
   %f.here = icmp eq <32 x i32> %f.lanes, %ids
-  %f.new = select <32 x i1> %f.here, <32 x i32> splat (i32 -1), <32 x i32> %f.lanes
+  %f.new = select <32 x i1> %f.here, <32 x i32> splat (i32 @READY@), <32 x i32> %f.lanes
   store <32 x i32> %f.new, ptr %f.at, align 4
-  %r.at = getelementptr i8, ptr %f.state, i64 256
+  %r.at = getelementptr i8, ptr %f.state, i64 @lanes.result@
   %r.old = load <32 x i32>, ptr %r.at, align 4
   %r.new = select <32 x i1> %f.here, <32 x i32> %results, <32 x i32> %r.old
   store <32 x i32> %r.new, ptr %r.at, align 4
@@ -144,17 +147,17 @@ cell.done:
   %released.next = phi i32 [ %released, %decide ], [ 1, %free ]
   %stuck.next = phi i32 [ %stuck.here, %decide ], [ %stuck, %free ]
   %id.next = add i32 %id, 1
-  %id.more = icmp ult i32 %id.next, 16
+  %id.more = icmp ult i32 %id.next, @CELLS@
   br i1 %id.more, label %cell, label %done
 done:
   %nobody = icmp eq i32 %alive.next, 0
   %go = icmp ne i32 %released.next, 0
-  %stuck.at = getelementptr i8, ptr %worker, i64 332
+  %stuck.at = getelementptr i8, ptr %worker, i64 @BARRIER_ID@
   store i32 %stuck.next, ptr %stuck.at
   %yielding = icmp ne i32 %yielded.next, 0
   %status = select i1 %go, i32 1, i32 2
   %out = select i1 %nobody, i32 0, i32 %status
-  %rounds.at = getelementptr i8, ptr %frame, i32 28
+  %rounds.at = getelementptr i8, ptr %frame, i32 @cell.rounds@
   %rounds = load i32, ptr %rounds.at
   %one.more = zext i1 %yielding to i32
   %rounds.more = add i32 %rounds, %one.more
@@ -167,5 +170,19 @@ done:
   %stay = and i1 %ended, %runs.on
   %final = select i1 %stay, i32 %on, i32 %out
   ret i32 %final
-}""".replace("@PATIENCE@", str(PATIENCE)),
+}""",
 }
+
+_NUMBERS = {
+    "PATIENCE": PATIENCE, "BARRIER_ID": WORKER.offset("barrier_id"), "CELLS": CELLS, "CELL_SHIFT": CELL.size.bit_length() - 1, "READY": READY, "EXITED": EXITED,
+}  # fmt: skip
+
+
+def _numbered(text: str) -> str:
+    for mark, number in _NUMBERS.items():
+        text = text.replace(f"@{mark}@", str(number))
+    return with_offsets(text)
+
+
+RELEASE = {name: _numbered(text) for name, text in _TEXTS.items()}
+"""The functions by name, as LLVM IR."""

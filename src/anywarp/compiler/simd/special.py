@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from anywarp.compiler.abi import LAUNCH, WORKER
 from anywarp.compiler.ir import CLOCKS, Op
 from anywarp.compiler.simd.text import Text, constant_vector
 from anywarp.compiler.simd.values import LANES, Values
@@ -46,9 +47,13 @@ _ZERO = (
     "reserved_smem_offset",
 )
 _ONE = ("cluster_nctaid.", "cluster_nctarank")
-_WORKSPACE = {"envreg2": 64, "envreg1": 68}
+_WORKSPACE = {"envreg2": LAUNCH.offset("grid_workspace"), "envreg1": LAUNCH.offset("grid_workspace") + 4}
 """Halves of an address that the headers of cooperative groups read there, by their offset in `AwLaunch`."""
-_FIELD = {"dynamic_smem_size": 24, "total_smem_size": 28, "aggr_smem_size": 28}
+_FIELD = {
+    "dynamic_smem_size": LAUNCH.offset("dynamic_shared"),
+    "total_smem_size": LAUNCH.offset("shared_total"),
+    "aggr_smem_size": LAUNCH.offset("shared_total"),
+}
 WARP_LEVEL = ("tid.", "laneid", "warpid", "lanemask_")
 
 
@@ -149,7 +154,7 @@ def _scalar(v: Values, at: Launch, op: Op, name: str) -> str:
     elif field is not None:
         value, width = t.let(f"load i32, ptr {field_at(v, at.launch, field)}"), 32
     elif name == "gridid":
-        value, width = t.let(f"load i64, ptr {field_at(v, at.launch, 48)}"), 64
+        value, width = t.let(f"load i64, ptr {in_launch(v, at, 'grid_id')}"), 64
     elif name in ("warpid", "nwarpid", "smid", "nsmid"):
         value, width = _place(v, at, name), 32
     elif name in CLOCKS:
@@ -167,7 +172,7 @@ def _place(v: Values, at: Launch, name: str) -> str:
         return at.warp
     if name == "nwarpid":
         return at.warps
-    number = v.t.let(f"load i32, ptr {field_at(v, at.worker, 56)}")
+    number = v.t.let(f"load i32, ptr {in_worker(v, at, 'worker_id')}")
     # The number of workers is not known here; that every %smid lies below %nsmid is.
     return (
         number
@@ -180,6 +185,16 @@ def _clock(v: Values, name: str) -> str:
     t = v.t
     value = t.call_host("aw_globaltimer") if name.startswith("globaltimer") else t.call("i64", "llvm.readcyclecounter")
     return t.two("lshr", "i64", value, "32") if name.endswith("_hi") else value
+
+
+def in_launch(v: Values, at: Launch, field: str) -> str:
+    """Return the address of a field of `AwLaunch`; "grid.y" is one of three words."""
+    return field_at(v, at.launch, LAUNCH.offset(field))
+
+
+def in_worker(v: Values, at: Launch, field: str, element: int = 0) -> str:
+    """Return the address of a field of `AwWorker`, or of an element of an array there."""
+    return field_at(v, at.worker, WORKER.offset(field, element))
 
 
 def field_at(v: Values, base: str, offset: int) -> str:

@@ -174,7 +174,7 @@ class Loaded:
         x, y, z = three(grid)
         self._run_blocks(launch, x * y * z, sizes)
 
-    def _run_blocks(self, launch: AwLaunch, blocks: int, sizes: tuple[int, int, int]) -> None:
+    def _run_blocks(self, launch: ctypes.Structure, blocks: int, sizes: tuple[int, int, int]) -> None:
         """Run blocks in order; one that waits for others is put aside with its memory, and gone back to in turn."""
         started, paused = 0, deque[_Running]()
         while started < blocks or paused:
@@ -199,7 +199,7 @@ class Loaded:
                 started = first + count
 
     @staticmethod
-    def _explain(status: int, worker: AwWorker) -> NoReturn:
+    def _explain(status: int, worker: ctypes.Structure) -> NoReturn:
         where = f"block {tuple(worker.ctaid)}, warp {worker.warp}"
         line = f" (line {worker.line} of the PTX)" if worker.line else ""
         if status == DEADLOCK and worker.barrier_id == NO_BARRIER:

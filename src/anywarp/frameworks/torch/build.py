@@ -32,7 +32,7 @@ PRECOMPILED = "precompiled.h"
 TOGETHER = 12
 """How many sources are compiled as one: what they instantiate of torch's templates is then compiled once."""
 
-HEADERS = ("cuda/cuda_api.h", "cuda/cuda_values.h")
+HEADERS = ("cuda/cuda_api.h", "cuda/cuda_types.h")
 """What the sources use of `native` beside their own folder."""
 
 

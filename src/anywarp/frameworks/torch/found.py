@@ -71,7 +71,7 @@ def check(torch: Torch) -> None:
         raise AnywarpError(
             Diagnostic(
                 "F001",
-                f"torch {torch.version} in {torch.folder} is a {torch.vendor} build and is left alone",
+                f"torch {torch.version} in {torch.folder} is a {torch.vendor} build and is not touched",
                 severity="note",
                 help="anywarp serves torch by a CPU build of it: pip install torch --index-url URL of PyTorch's CPU wheels",
             )
