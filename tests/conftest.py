@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import quick
 from anywarp import settings
 from anywarp.diagnostics import AnywarpError
 
@@ -43,6 +44,17 @@ REASONS = {
     "amd_emulator": "TINYGRAD names no work tree of tinygrad, whose emulator of AMD's instructions is needed",
     "hip_compiler": "no compiler of HIP, or no headers of HIP 6 or newer (docs/translate-checking.md)",
 }
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--quick", action="store_true", help="run a choice of the tests in under two minutes (tests/quick.py)"
+    )
+
+
+def pytest_configure(config):
+    if config.option.quick:
+        config.pluginmanager.register(quick.Selection())
 
 
 def pytest_collection_modifyitems(items):

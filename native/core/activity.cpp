@@ -121,7 +121,7 @@ OpenRange begin_range(const char* domain, const char* text, uint32_t color) {
 }
 
 // What a parent's other threads held does not exist in a forked child.
-void begin_anew() {
+void begin_hub_anew() {
   new (&names().mutex) std::mutex;
   new (&ranges().mutex) std::mutex;
   thread.id = 0;
@@ -130,7 +130,7 @@ void begin_anew() {
 const uint64_t offset = clock_offset();
 
 __attribute__((constructor)) void start() {
-  pthread_atfork(nullptr, nullptr, begin_anew);
+  pthread_atfork(nullptr, nullptr, begin_hub_anew);
   start_trace();
 }
 

@@ -260,7 +260,7 @@ void write_record(const AwRecord* record) {
 }
 
 // The mapping of a forked child is its parent's: it begins a file of its own.
-void begin_anew() {
+void begin_file_anew() {
   File& f = file();
   new (&f.mutex) std::mutex;
   if (f.descriptor >= 0) close(f.descriptor);
@@ -290,7 +290,7 @@ void start_trace() {
   file().folder = folder;
   const char* limit = getenv("ANYWARP_TRACE_LIMIT");
   file().most = limit && *limit ? parse_size(limit) : uint64_t{4} << 30;
-  pthread_atfork(nullptr, nullptr, begin_anew);
+  pthread_atfork(nullptr, nullptr, begin_file_anew);
   static AwListener& listener = *new AwListener{};
   listener.wants = wanted_by_setting();
   listener.exit = write_call;

@@ -20,15 +20,15 @@ struct Counted {
   uint64_t count = 0;
 };
 
-struct State {
+struct Findings {
   std::mutex mutex;
   std::map<std::string, size_t> by_place;
   std::vector<Counted> all;
   uint64_t beyond = 0;  // occurrences of findings for which there was no room
 };
 
-State& state() {
-  static State& instance = *new State;
+Findings& findings() {
+  static Findings& instance = *new Findings;
   return instance;
 }
 
@@ -36,7 +36,7 @@ std::string triple(const uint32_t (&v)[3]) {
   return "(" + std::to_string(v[0]) + "," + std::to_string(v[1]) + "," + std::to_string(v[2]) + ")";
 }
 
-std::string place(const Finding& f) {
+std::string source_place(const Finding& f) {
   std::string ptx = f.ptx_line ? "PTX line " + std::to_string(f.ptx_line) : "";
   if (f.file.empty()) return ptx;
   std::string text = f.file + ":" + std::to_string(f.line);
@@ -47,7 +47,7 @@ std::string place(const Finding& f) {
 void tell(const Finding& f) {
   std::string text = "check: " + f.kind + ": " + f.text + "\n    kernel " + f.kernel + ", block " +
                      triple(f.block) + ", thread " + triple(f.thread);
-  std::string where = place(f);
+  std::string where = source_place(f);
   if (!where.empty()) text += "\n    at " + where;
   if (!f.more.empty()) text += "\n    " + f.more;
   text = "anywarp: " + text + "\n";
@@ -64,7 +64,7 @@ std::string key(const Finding& f) {
 }  // namespace
 
 void add_finding(const Finding& f) {
-  State& s = state();
+  Findings& s = findings();
   std::unique_lock lock(s.mutex);
   auto [it, fresh] = s.by_place.try_emplace(key(f), s.all.size());
   if (!fresh) {
@@ -83,7 +83,7 @@ void add_finding(const Finding& f) {
 }
 
 std::string render_findings() {
-  State& s = state();
+  Findings& s = findings();
   std::lock_guard lock(s.mutex);
   std::string out;
   for (auto& [f, count] : s.all) {
@@ -99,7 +99,7 @@ std::string render_findings() {
 }
 
 void forget_findings() {
-  State& s = state();
+  Findings& s = findings();
   new (&s.mutex) std::mutex;
   s.by_place.clear();
   s.all.clear();

@@ -15,12 +15,12 @@ namespace {
 
 // A kernel's printf may read memory that is not there, and is then left by a jump: so nothing here
 // owns memory or locks while it reads what the kernel names.
-constexpr size_t kLongest = 8192;
+constexpr size_t kLongestLine = 8192;
 
 // On the heap: this library's thread-local block is a static one (devices/faults.cpp), and programs
 // that dlopen us have little room for that.
 struct ThreadText {
-  char line[kLongest];
+  char line[kLongestLine];
   char assertion[1024];
   char taken[1024];
 };
@@ -143,7 +143,7 @@ void aw_nanosleep(uint32_t nanoseconds) {
 
 int32_t aw_vprintf(AwWorker*, uint64_t format, uint64_t arguments) {
   char* line = aw::thread_text().line;
-  aw::Output out = {line, line + aw::kLongest};
+  aw::Output out = {line, line + aw::kLongestLine};
   aw::Arguments from = {reinterpret_cast<const uint8_t*>(arguments)};
   int32_t count = 0;
   const char* p = reinterpret_cast<const char*>(format);

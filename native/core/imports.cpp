@@ -16,15 +16,15 @@ extern "C" {
 namespace aw {
 namespace {
 
-using Table = std::unordered_map<std::string, void*>;
+using ImportTable = std::unordered_map<std::string, void*>;
 
 template <class F>
 void* address(F* function) {
   return reinterpret_cast<void*>(function);
 }
 
-Table make_table() {
-  Table t = {
+ImportTable make_table() {
+  ImportTable t = {
       {"memcpy", address<void*(void*, const void*, size_t)>(memcpy)},
       {"memmove", address<void*(void*, const void*, size_t)>(memmove)},
       {"memset", address<void*(void*, int, size_t)>(memset)},
@@ -46,7 +46,7 @@ Table make_table() {
 }  // namespace
 
 void* find_import(const std::string& name) {
-  static const Table& table = *new Table(make_table());
+  static const ImportTable& table = *new ImportTable(make_table());
   auto found = table.find(name);
   return found == table.end() ? nullptr : found->second;
 }

@@ -29,7 +29,7 @@ struct OperatorCount {
   uint64_t count = 0, nanoseconds = 0, bytes_copied = 0, widened = 0;
 };
 
-struct State {
+struct ReportState {
   std::mutex mutex;
   std::map<std::string, KernelCount> kernels;
   std::map<std::string, OperatorCount> operators;
@@ -41,8 +41,8 @@ struct State {
 std::atomic<CallCounter*> counters{nullptr};
 std::atomic<uint64_t> peak_bytes{0};
 
-State& state() {
-  static State& instance = *new State;
+ReportState& report_state() {
+  static ReportState& instance = *new ReportState;
   return instance;
 }
 
@@ -57,7 +57,7 @@ std::string command_line() {
   return text;
 }
 
-std::string render(State& s) {
+std::string render(ReportState& s) {
   std::string out =
       "process\t" + std::to_string(getpid()) + "\t" + percent_encode(command_line()) + "\n";
   out += "device\t" + percent_encode(s.device) + "\n";
@@ -85,7 +85,7 @@ std::string render(State& s) {
 }
 
 void write_report() {
-  State& s = state();
+  ReportState& s = report_state();
   std::lock_guard lock(s.mutex);
   std::string stem = settings().report_dir + "/" + std::to_string(getpid()) + "-" + s.start;
   std::string text = render(s), temporary = stem + ".new";
@@ -109,7 +109,7 @@ void write_report() {
 // A forked child is a process of its own and has done nothing yet.
 void begin_anew() {
   for (CallCounter* c = counters.load(); c; c = c->next) c->count = 0;
-  State& s = state();
+  ReportState& s = report_state();
   new (&s.mutex) std::mutex;  // whoever held it does not exist here
   s.kernels.clear();
   s.operators.clear();
@@ -129,7 +129,7 @@ CallCounter::CallCounter(const char* function_name, bool is_absent)
 namespace {
 
 void count(const char* name) {
-  State& s = state();
+  ReportState& s = report_state();
   std::lock_guard lock(s.mutex);
   CallCounter*& counter = s.absent[name];
   if (!counter) counter = new CallCounter(name, true);
@@ -149,20 +149,20 @@ void count_absent(const char* name, const char* reason) {
 }
 
 void report_diagnostic(const std::string& text) {
-  State& s = state();
+  ReportState& s = report_state();
   std::lock_guard lock(s.mutex);
   if (s.diagnostics.size() < 4096) s.diagnostics.insert(text);
 }
 
 void report_launch(const std::string& kernel) {
   if (settings().report_dir.empty()) return;
-  State& s = state();
+  ReportState& s = report_state();
   std::lock_guard lock(s.mutex);
   ++s.kernels[kernel].launches;
 }
 
 void report_artifact(const std::string& kernel, bool cached, double compile_ms) {
-  State& s = state();
+  ReportState& s = report_state();
   std::lock_guard lock(s.mutex);
   KernelCount& count = s.kernels[kernel];
   ++(cached ? count.cached : count.compiled);
@@ -171,7 +171,7 @@ void report_artifact(const std::string& kernel, bool cached, double compile_ms) 
 
 void report_operator(const char* name, uint64_t nanoseconds, uint64_t bytes_copied, bool widened) {
   if (settings().report_dir.empty()) return;
-  State& s = state();
+  ReportState& s = report_state();
   std::lock_guard lock(s.mutex);
   OperatorCount& count = s.operators[name];
   ++count.count;
@@ -187,13 +187,13 @@ void report_memory(uint64_t bytes_in_use) {
 }
 
 void write_report_now() {
-  if (!settings().report_dir.empty() && !state().start.empty()) write_report();
+  if (!settings().report_dir.empty() && !report_state().start.empty()) write_report();
 }
 
 void start_report(const std::string& device_name) {
   static std::once_flag once;
   std::call_once(once, [&] {
-    State& s = state();
+    ReportState& s = report_state();
     s.device = device_name;
     timespec now;
     clock_gettime(CLOCK_REALTIME, &now);

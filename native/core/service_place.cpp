@@ -13,7 +13,7 @@
 namespace aw {
 namespace {
 
-constexpr size_t kLongest = 100;  // of the 107 bytes that unix(7) allows
+constexpr size_t kLongestPath = 100;  // of the 107 bytes that unix(7) allows
 
 bool is_directory(const std::string& path) {
   struct stat status;
@@ -78,7 +78,7 @@ std::vector<std::string> service_socket_paths() {
   std::vector<std::string> folders = user_folders(), paths;
   if (may_hold(s.cache_dir)) folders.insert(folders.end() - 2, s.cache_dir + "/run");
   for (auto& folder : folders) {
-    if (folder.size() + name.size() <= kLongest && make_private(folder))
+    if (folder.size() + name.size() <= kLongestPath && make_private(folder))
       paths.push_back(folder + name);
   }
   if (!paths.empty()) return paths;

@@ -17,7 +17,7 @@
 namespace aw {
 namespace {
 
-double now() {
+double seconds_now() {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
@@ -76,8 +76,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 std::string drain(int file, double limit) {
   std::string text;
   char buffer[512];
-  double begin = now();
-  while (now() - begin < limit) {
+  double begin = seconds_now();
+  while (seconds_now() - begin < limit) {
     pollfd wanted = {file, POLLIN, 0};
     if (poll(&wanted, 1, 200) <= 0) continue;
     ssize_t got = read(file, buffer, sizeof buffer);

@@ -22,7 +22,7 @@ std::atomic<bool> host_writes{false};
 
 using Range = std::shared_ptr<WatchedRange>;
 
-struct Table {
+struct WatchedTable {
   std::shared_mutex mutex;
   std::map<uint64_t, Range> live, freed;
   std::deque<uint64_t> order;  // of freed ones, oldest first
@@ -30,8 +30,8 @@ struct Table {
   std::atomic<uint64_t> generation{1};
 };
 
-Table& table() {
-  static Table& instance = *new Table;
+WatchedTable& watched() {
+  static WatchedTable& instance = *new WatchedTable;
   return instance;
 }
 
@@ -59,7 +59,7 @@ void consider(const std::map<uint64_t, Range>& ranges, uint64_t address, Range& 
 }
 
 // With the mutex held: memory that is used again is no longer freed.
-void forget_freed(Table& t, uint64_t base, uint64_t bytes) {
+void forget_freed(WatchedTable& t, uint64_t base, uint64_t bytes) {
   auto it = t.freed.upper_bound(base);
   if (it != t.freed.begin() && std::prev(it)->second->base + std::prev(it)->second->bytes > base)
     --it;
@@ -67,7 +67,7 @@ void forget_freed(Table& t, uint64_t base, uint64_t bytes) {
 }
 
 void insert(Range range) {
-  Table& t = table();
+  WatchedTable& t = watched();
   std::unique_lock lock(t.mutex);
   range->number = t.next++;
   forget_freed(t, range->base, range->bytes);
@@ -111,7 +111,7 @@ void watch_module(uint64_t base, uint64_t bytes, std::vector<WatchedVariable> va
 
 void unwatch(uint64_t base) {
   if (!checking()) return;
-  Table& t = table();
+  WatchedTable& t = watched();
   std::unique_lock lock(t.mutex);
   auto it = t.live.find(base);
   if (it == t.live.end()) return;
@@ -154,7 +154,7 @@ struct Cache {
 
 Cache& fresh_cache() {
   thread_local std::unique_ptr<Cache> cache = std::make_unique<Cache>();
-  uint64_t now = table().generation.load(std::memory_order_acquire);
+  uint64_t now = watched().generation.load(std::memory_order_acquire);
   if (cache->generation != now) *cache = Cache{}, cache->generation = now;
   return *cache;
 }
@@ -166,7 +166,7 @@ std::shared_ptr<const WatchedRange> range_at(uint64_t address) {
   for (auto& range : cache.ranges) {
     if (range && address - range->base < range->bytes) return range;
   }
-  Table& t = table();
+  WatchedTable& t = watched();
   std::shared_lock lock(t.mutex);
   Range found = find(t.live, address);
   if (!found) return find(t.freed, address);
@@ -186,7 +186,7 @@ const WatchedRange* range_holding(uint64_t first, uint64_t end) {
 }
 
 std::shared_ptr<const WatchedRange> range_near(uint64_t address) {
-  Table& t = table();
+  WatchedTable& t = watched();
   std::shared_lock lock(t.mutex);
   Range best;
   consider(t.live, address, best);

@@ -133,7 +133,7 @@ PageAdvice common_advice(Advice& advice, Range range) {
   return all;
 }
 
-void put(void* out, size_t size, int value) {
+void put_number(void* out, size_t size, int value) {
   require(size == sizeof value);
   memcpy(out, &value, sizeof value);
 }
@@ -162,21 +162,21 @@ void put_attribute(void* out, size_t size, CUmem_range_attribute attribute,
   require(out);
   switch (attribute) {
     case CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY:
-      return put(out, size, advice.read_mostly);
+      return put_number(out, size, advice.read_mostly);
     case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION:
-      return put(out, size, device_number(advice.preferred));
+      return put_number(out, size, device_number(advice.preferred));
     case CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY:
       return put_accessors(out, size, advice);
     case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION:
-      return put(out, size, device_number(advice.prefetched));
+      return put_number(out, size, device_number(advice.prefetched));
     case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE:
-      return put(out, size, advice.preferred.type);
+      return put_number(out, size, advice.preferred.type);
     case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID:
-      return put(out, size, advice.preferred.id);
+      return put_number(out, size, advice.preferred.id);
     case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE:
-      return put(out, size, advice.prefetched.type);
+      return put_number(out, size, advice.prefetched.type);
     case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID:
-      return put(out, size, advice.prefetched.id);
+      return put_number(out, size, advice.prefetched.id);
     default:
       throw Failure(CUDA_ERROR_INVALID_VALUE);
   }

@@ -41,7 +41,7 @@ void report_use(int device) {
 }
 
 // The entry that holds an address; the end when there is none. With the mutex held.
-std::map<uint64_t, Allocation>::iterator find(uint64_t address) {
+std::map<uint64_t, Allocation>::iterator find_allocation(uint64_t address) {
   auto& all = map().by_base;
   auto next = all.upper_bound(address);
   if (next == all.begin()) return all.end();
@@ -173,7 +173,7 @@ uint64_t bytes_in_use(int device) { return used_on(device); }
 
 Allocation allocation_at(uint64_t address) {
   std::shared_lock lock(map().mutex);
-  auto it = find(address);
+  auto it = find_allocation(address);
   return it == map().by_base.end() ? Allocation{} : it->second;
 }
 
@@ -263,7 +263,7 @@ bool revive(uint64_t address) {
 
 void set_sync_memops(uint64_t address, bool on) {
   std::unique_lock lock(map().mutex);
-  auto it = find(address);
+  auto it = find_allocation(address);
   require(it != map().by_base.end());
   it->second.sync_memops = on;
 }

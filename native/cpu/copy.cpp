@@ -7,13 +7,14 @@ using namespace aw;
 
 namespace {
 
-void now(uint64_t to, uint64_t from, size_t bytes, Direction direction) {
+void copy_bytes(uint64_t to, uint64_t from, size_t bytes, Direction direction) {
   current_context();
   check_copy(to, from, bytes, direction);
   copy_now(linear_copy(to, from, bytes));
 }
 
-void async(uint64_t to, uint64_t from, size_t bytes, CUstream stream, Direction direction) {
+void copy_bytes_async(uint64_t to, uint64_t from, size_t bytes, CUstream stream,
+                      Direction direction) {
   current_context();
   auto target = stream_of(stream);
   check_copy(to, from, bytes, direction);
@@ -25,47 +26,47 @@ uint64_t number(const void* address) { return reinterpret_cast<uint64_t>(address
 }  // namespace
 
 AW_EXPORT CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
-  return api<"cuMemcpy">([&] { now(to, from, bytes, Direction::any); }, to, from, bytes);
+  return api<"cuMemcpy">([&] { copy_bytes(to, from, bytes, Direction::any); }, to, from, bytes);
 }
 
 AW_EXPORT CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
-  return api<"cuMemcpyAsync">([&] { async(to, from, bytes, stream, Direction::any); }, to, from,
-                              bytes, stream);
+  return api<"cuMemcpyAsync">([&] { copy_bytes_async(to, from, bytes, stream, Direction::any); },
+                              to, from, bytes, stream);
 }
 
 AW_EXPORT CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t bytes) {
-  return api<"cuMemcpyHtoD_v2">([&] { now(to, number(from), bytes, Direction::host_to_device); },
-                                to, from, bytes);
+  return api<"cuMemcpyHtoD_v2">(
+      [&] { copy_bytes(to, number(from), bytes, Direction::host_to_device); }, to, from, bytes);
 }
 
 AW_EXPORT CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, size_t bytes) {
-  return api<"cuMemcpyDtoH_v2">([&] { now(number(to), from, bytes, Direction::device_to_host); },
-                                to, from, bytes);
+  return api<"cuMemcpyDtoH_v2">(
+      [&] { copy_bytes(number(to), from, bytes, Direction::device_to_host); }, to, from, bytes);
 }
 
 AW_EXPORT CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
-  return api<"cuMemcpyDtoD_v2">([&] { now(to, from, bytes, Direction::device_to_device); }, to,
-                                from, bytes);
+  return api<"cuMemcpyDtoD_v2">([&] { copy_bytes(to, from, bytes, Direction::device_to_device); },
+                                to, from, bytes);
 }
 
 AW_EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t bytes,
                                         CUstream stream) {
   return api<"cuMemcpyHtoDAsync_v2">(
-      [&] { async(to, number(from), bytes, stream, Direction::host_to_device); }, to, from, bytes,
-      stream);
+      [&] { copy_bytes_async(to, number(from), bytes, stream, Direction::host_to_device); }, to,
+      from, bytes, stream);
 }
 
 AW_EXPORT CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t bytes, CUstream stream) {
   return api<"cuMemcpyDtoHAsync_v2">(
-      [&] { async(number(to), from, bytes, stream, Direction::device_to_host); }, to, from, bytes,
-      stream);
+      [&] { copy_bytes_async(number(to), from, bytes, stream, Direction::device_to_host); }, to,
+      from, bytes, stream);
 }
 
 AW_EXPORT CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes,
                                         CUstream stream) {
   return api<"cuMemcpyDtoDAsync_v2">(
-      [&] { async(to, from, bytes, stream, Direction::device_to_device); }, to, from, bytes,
-      stream);
+      [&] { copy_bytes_async(to, from, bytes, stream, Direction::device_to_device); }, to, from,
+      bytes, stream);
 }
 
 AW_EXPORT CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
@@ -74,7 +75,7 @@ AW_EXPORT CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdevicept
     // As documented, it comes behind all work of both contexts and of the current one.
     for (auto& context : {context_of(to_context), context_of(from_context)})
       context->wait_for_streams();
-    now(to, from, bytes, Direction::device_to_device);
+    copy_bytes(to, from, bytes, Direction::device_to_device);
   });
 }
 
@@ -83,7 +84,7 @@ AW_EXPORT CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdev
   return api<"cuMemcpyPeerAsync">([&] {
     context_of(to_context);
     context_of(from_context);
-    async(to, from, bytes, stream, Direction::device_to_device);
+    copy_bytes_async(to, from, bytes, stream, Direction::device_to_device);
   });
 }
 

@@ -23,7 +23,7 @@ struct ExternalMemory {
   }
 };
 
-Handles<ExternalMemory>& all() {
+Handles<ExternalMemory>& all_external_memories() {
   static auto& instance = *new Handles<ExternalMemory>;
   return instance;
 }
@@ -47,14 +47,15 @@ AW_EXPORT CUresult cuImportExternalMemory(CUexternalMemory* out,
     auto made = std::make_shared<ExternalMemory>();
     made->file = description->handle.fd;  // which is ours from here on, as documented
     made->bytes = description->size;
-    made->handle = all().add(made);
+    made->handle = all_external_memories().add(made);
     *out = as_handle<CUexternalMemory>(made->handle);
   });
 }
 
 AW_EXPORT CUresult cuDestroyExternalMemory(CUexternalMemory handle) {
-  return api<"cuDestroyExternalMemory">(
-      [&] { require(all().remove(handle) != nullptr, CUDA_ERROR_INVALID_HANDLE); });
+  return api<"cuDestroyExternalMemory">([&] {
+    require(all_external_memories().remove(handle) != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  });
 }
 
 AW_EXPORT CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr* out, CUexternalMemory handle,
@@ -62,7 +63,7 @@ AW_EXPORT CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr* out, CUexternalM
   return api<"cuExternalMemoryGetMappedBuffer">([&] {
     require(out && p && p->size > 0 && p->flags == 0 && p->offset % kPage == 0);
     auto context = current_context();
-    auto memory = all().find(handle);
+    auto memory = all_external_memories().find(handle);
     require(memory != nullptr, CUDA_ERROR_INVALID_HANDLE);
     require(p->offset <= memory->bytes && p->size <= memory->bytes - p->offset);
     Allocation a;

@@ -32,7 +32,7 @@ CUlaunchAttributeValue read(const GraphNode& node, int id) {
   return value;
 }
 
-void write(GraphNode& node, int id, const CUlaunchAttributeValue& value) {
+void set_launch_attribute(GraphNode& node, int id, const CUlaunchAttributeValue& value) {
   bool several = id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION &&
                  (value.clusterDim.x > 1 || value.clusterDim.y > 1 || value.clusterDim.z > 1);
   bool updatable = id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE &&
@@ -60,7 +60,7 @@ AW_EXPORT CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, int id,
                                                  const CUlaunchAttributeValue* value) {
   return api<"cuGraphKernelNodeSetAttribute">([&] {
     require(value && is_kernel_attribute(id));
-    write(*kernel_node(handle), id, *value);
+    set_launch_attribute(*kernel_node(handle), id, *value);
   });
 }
 
@@ -70,7 +70,7 @@ AW_EXPORT CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode f
     auto attributes = source->attributes;
     attributes[CU_LAUNCH_ATTRIBUTE_COOPERATIVE] = read(*source, CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
     target->attributes.clear();
-    for (auto& [id, value] : attributes) write(*target, id, value);
+    for (auto& [id, value] : attributes) set_launch_attribute(*target, id, value);
   });
 }
 

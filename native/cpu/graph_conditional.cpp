@@ -13,8 +13,8 @@ uint32_t value_of(const Conditional& condition) {
   return __atomic_load_n(&condition.value, __ATOMIC_ACQUIRE);
 }
 
-std::shared_ptr<Conditional> find(const std::vector<std::shared_ptr<Conditional>>& all,
-                                  uint64_t handle) {
+std::shared_ptr<Conditional> find_conditional(const std::vector<std::shared_ptr<Conditional>>& all,
+                                              uint64_t handle) {
   for (auto& each : all) {
     if (each->handle() == handle) return each;
   }
@@ -61,7 +61,7 @@ std::shared_ptr<GraphNode> add_conditional(CUgraph handle, const CUgraphNode* af
           (p.type == CU_GRAPH_COND_TYPE_IF && p.size == 2));
   auto graph = graph_of(handle);
   auto task = std::make_shared<ConditionalTask>();
-  task->condition = find(root_of(*graph)->conditionals, p.handle);
+  task->condition = find_conditional(root_of(*graph)->conditionals, p.handle);
   require(task->condition != nullptr);
   task->kind = p.type, task->size = p.size, task->context = p.ctx;
   auto node = add_node(handle, after, count, SpecialWork{task});

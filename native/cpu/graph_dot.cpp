@@ -11,9 +11,9 @@ using namespace aw;
 
 namespace {
 
-constexpr unsigned kFlagsMask = 0x1ffff, kVerbose = 1;  // CUgraphDebugDot_flags
+constexpr unsigned kDotFlagsMask = 0x1ffff, kVerbose = 1;  // CUgraphDebugDot_flags
 
-const char* kind_of(CUgraphNodeType type) {
+const char* label_of(CUgraphNodeType type) {
   switch (type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
       return "kernel";
@@ -67,17 +67,17 @@ struct Details {
   void operator()(const Other&) const {}
 };
 
-void write(std::ostream& out, Graph& graph, unsigned flags) {
+void write_dot(std::ostream& out, Graph& graph, unsigned flags) {
   std::lock_guard lock(graph.mutex);
   out << "subgraph cluster_" << graph.handle << " {\nlabel=\"graph_" << graph.handle << "\"\n";
   for (auto& node : graph.nodes) {
-    out << "\"node_" << node->handle << "\" [shape=record, label=\"" << kind_of(node->type);
+    out << "\"node_" << node->handle << "\" [shape=record, label=\"" << label_of(node->type);
     if (flags & kVerbose) std::visit(Details{out}, *node->work);
     out << "\"]\n";
     for (GraphNode* before : node->after)
       out << "\"node_" << before->handle << "\" -> \"node_" << node->handle << "\"\n";
-    if (node->child) write(out, *node->child, flags);
-    for (auto& body : node->bodies) write(out, *body, flags);
+    if (node->child) write_dot(out, *node->child, flags);
+    for (auto& body : node->bodies) write_dot(out, *body, flags);
   }
   out << "}\n";
 }
@@ -86,11 +86,11 @@ void write(std::ostream& out, Graph& graph, unsigned flags) {
 
 AW_EXPORT CUresult cuGraphDebugDotPrint(CUgraph handle, const char* path, unsigned flags) {
   return api<"cuGraphDebugDotPrint">([&] {
-    require(path && (flags & ~kFlagsMask) == 0);
+    require(path && (flags & ~kDotFlagsMask) == 0);
     auto graph = graph_of(handle);
     std::ostringstream text;
     text << "digraph dot {\n";
-    write(text, *graph, flags);
+    write_dot(text, *graph, flags);
     text << "}\n";
     std::unique_ptr<FILE, int (*)(FILE*)> file(fopen(path, "w"), &fclose);
     require(file != nullptr);

@@ -103,7 +103,7 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, uint64_t flags) {
   return CUDA_SUCCESS;
 }
 
-void replace(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type, Work work) {
+void replace_in_exec(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type, Work work) {
   replace_work(exec, node, type, std::move(work));
 }
 
@@ -207,7 +207,7 @@ CUresult add_to_capture(Capture& capture, Stream& stream, GraphExec& exec) {
   return CUDA_SUCCESS;
 }
 
-CUresult launch(CUgraphExec handle, CUstream stream) {
+CUresult launch_exec(CUgraphExec handle, CUstream stream) {
   current_context();
   auto target = stream_of(stream);
   auto exec = exec_of(handle);
@@ -343,53 +343,55 @@ AW_EXPORT CUresult cuGraphUpload(CUgraphExec handle, CUstream stream) {
 }
 
 AW_EXPORT CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream) {
-  return api<"cuGraphLaunch">([&] { return launch(handle, stream); }, handle, stream);
+  return api<"cuGraphLaunch">([&] { return launch_exec(handle, stream); }, handle, stream);
 }
 
 AW_EXPORT CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                                   const CUDA_KERNEL_NODE_PARAMS_v1* params) {
-  return api<"cuGraphExecKernelNodeSetParams">(
-      [&] { replace(exec, node, CU_GRAPH_NODE_TYPE_KERNEL, kernel_work(any_version(params))); });
+  return api<"cuGraphExecKernelNodeSetParams">([&] {
+    replace_in_exec(exec, node, CU_GRAPH_NODE_TYPE_KERNEL, kernel_work(any_version(params)));
+  });
 }
 
 AW_EXPORT CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
                                                      const CUDA_KERNEL_NODE_PARAMS* params) {
-  return api<"cuGraphExecKernelNodeSetParams_v2">(
-      [&] { replace(exec, node, CU_GRAPH_NODE_TYPE_KERNEL, kernel_work(any_version(params))); });
+  return api<"cuGraphExecKernelNodeSetParams_v2">([&] {
+    replace_in_exec(exec, node, CU_GRAPH_NODE_TYPE_KERNEL, kernel_work(any_version(params)));
+  });
 }
 
 AW_EXPORT CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                                   const CUDA_MEMCPY3D* params, CUcontext) {
   return api<"cuGraphExecMemcpyNodeSetParams">(
-      [&] { replace(exec, node, CU_GRAPH_NODE_TYPE_MEMCPY, copy_work(params)); });
+      [&] { replace_in_exec(exec, node, CU_GRAPH_NODE_TYPE_MEMCPY, copy_work(params)); });
 }
 
 AW_EXPORT CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                                   const CUDA_MEMSET_NODE_PARAMS* params,
                                                   CUcontext) {
   return api<"cuGraphExecMemsetNodeSetParams">(
-      [&] { replace(exec, node, CU_GRAPH_NODE_TYPE_MEMSET, set_work(params)); });
+      [&] { replace_in_exec(exec, node, CU_GRAPH_NODE_TYPE_MEMSET, set_work(params)); });
 }
 
 AW_EXPORT CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                                 const CUDA_HOST_NODE_PARAMS* params) {
   return api<"cuGraphExecHostNodeSetParams">(
-      [&] { replace(exec, node, CU_GRAPH_NODE_TYPE_HOST, host_work(params)); });
+      [&] { replace_in_exec(exec, node, CU_GRAPH_NODE_TYPE_HOST, host_work(params)); });
 }
 
 AW_EXPORT CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node,
                                                       CUevent event) {
   return api<"cuGraphExecEventRecordNodeSetEvent">([&] {
-    replace(exec, node, CU_GRAPH_NODE_TYPE_EVENT_RECORD,
-            event_work(CU_GRAPH_NODE_TYPE_EVENT_RECORD, event));
+    replace_in_exec(exec, node, CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+                    event_work(CU_GRAPH_NODE_TYPE_EVENT_RECORD, event));
   });
 }
 
 AW_EXPORT CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node,
                                                     CUevent event) {
   return api<"cuGraphExecEventWaitNodeSetEvent">([&] {
-    replace(exec, node, CU_GRAPH_NODE_TYPE_WAIT_EVENT,
-            event_work(CU_GRAPH_NODE_TYPE_WAIT_EVENT, event));
+    replace_in_exec(exec, node, CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+                    event_work(CU_GRAPH_NODE_TYPE_WAIT_EVENT, event));
   });
 }
 
@@ -397,7 +399,7 @@ AW_EXPORT CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                             CUgraphNodeParams* params) {
   return api<"cuGraphExecNodeSetParams">([&] {
     Work work = work_of(params);
-    replace(exec, node, params->type, std::move(work));
+    replace_in_exec(exec, node, params->type, std::move(work));
   });
 }
 

@@ -31,12 +31,12 @@ Counters& counters(int device) {
   return all[static_cast<size_t>(device)];
 }
 
-void* at(const GraphMemory& m) { return reinterpret_cast<void*>(m.base); }
+void* start_of(const GraphMemory& m) { return reinterpret_cast<void*>(m.base); }
 
 // With the mutex held.
 void release_pages(GraphMemory& m) {
   if (!m.reserved) return;
-  madvise(at(m), m.bytes, MADV_DONTNEED);
+  madvise(start_of(m), m.bytes, MADV_DONTNEED);
   m.reserved = false;
   counters(m.device).reserved -= m.bytes;
 }
@@ -92,7 +92,7 @@ GraphMemory::~GraphMemory() {
   std::lock_guard lock(counting());
   counters(device).idle.erase(this);
   release_pages(*this);
-  munmap(at(*this), bytes);
+  munmap(start_of(*this), bytes);
 }
 
 void withdraw(GraphMemory& m) {

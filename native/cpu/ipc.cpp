@@ -18,7 +18,7 @@ using namespace aw;
 
 namespace {
 
-constexpr char kMagic[9] = "AWIPCME1";
+constexpr char kMemoryMagic[9] = "AWIPCME1";
 constexpr unsigned kLazyPeerAccess = 1;  // CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
 
 struct Import {
@@ -97,7 +97,7 @@ Ticket export_memory(CUdeviceptr address) {
   Ticket ticket;
   while_idle(*owner, [&] {
     std::lock_guard lock(shared().mutex);
-    ticket = ticket_for(kMagic, share(a), a.bytes);
+    ticket = ticket_for(kMemoryMagic, share(a), a.bytes);
   });
   return ticket;
 }
@@ -170,7 +170,7 @@ AW_EXPORT CUresult cuIpcGetMemHandle(IpcHandle* out, CUdeviceptr address) {
 AW_EXPORT CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* out, IpcHandle handle, unsigned flags) {
   return api<"cuIpcOpenMemHandle_v2">([&] {
     require(out && flags == kLazyPeerAccess);
-    *out = import_memory(read_ticket(kMagic, handle));
+    *out = import_memory(read_ticket(kMemoryMagic, handle));
   });
 }
 

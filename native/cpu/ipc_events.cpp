@@ -14,7 +14,7 @@
 namespace aw {
 namespace {
 
-constexpr char kMagic[9] = "AWIPCEV1";
+constexpr char kEventMagic[9] = "AWIPCEV1";
 
 // Not the private kind of futex: the others are in other processes.
 void futex(std::atomic<uint32_t>& word, int operation, uint32_t value) {
@@ -65,7 +65,7 @@ AW_EXPORT CUresult cuIpcGetEventHandle(IpcHandle* out, CUevent handle) {
     auto event = event_of(handle);
     // What was opened by a handle is no source of handles: it counts as made without the flag.
     require(event->file != nullptr, CUDA_ERROR_INVALID_HANDLE);
-    Ticket ticket = ticket_for(kMagic, event->file->number, SharedCounters::kBytes);
+    Ticket ticket = ticket_for(kEventMagic, event->file->number, SharedCounters::kBytes);
     memcpy(out, &ticket, sizeof ticket);
   });
 }
@@ -74,7 +74,7 @@ AW_EXPORT CUresult cuIpcOpenEventHandle(CUevent* out, IpcHandle handle) {
   return api<"cuIpcOpenEventHandle">([&] {
     require(out);
     auto context = current_context();
-    Ticket ticket = read_ticket(kMagic, handle);
+    Ticket ticket = read_ticket(kEventMagic, handle);
     require(ticket.bytes == SharedCounters::kBytes, CUDA_ERROR_INVALID_HANDLE);
     // As with memory: a process cannot open what it shares itself.
     require(ticket.process != getpid(), CUDA_ERROR_INVALID_CONTEXT);

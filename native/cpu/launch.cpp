@@ -29,7 +29,7 @@ void copy_buffer(void** extra, uint64_t needed, std::vector<uint8_t>& to) {
   if (*size) memcpy(to.data(), buffer, std::min(*size, to.size()));
 }
 
-std::vector<uint8_t> copy_params(const Entry& entry, const LaunchRequest& r) {
+std::vector<uint8_t> parameters_of(const Entry& entry, const LaunchRequest& r) {
   require(!(r.params && r.extra));
   // Generated code may read whole words at the end.
   std::vector<uint8_t> out(entry.param_bytes);
@@ -87,7 +87,7 @@ KernelWork plan_launch(const std::shared_ptr<Function>& function, const LaunchRe
                        unsigned multiprocessors) {
   check_shape(*function->entry, r);
   KernelWork w;
-  w.params = copy_params(*function->entry, r);
+  w.params = parameters_of(*function->entry, r);
   w.versions = function->code({r.block[0], r.block[1], r.block[2]}, r.grid[0]);
   auto code = w.versions->general();
   // The compiler decides how long the buffer is; it never differs from what the description says

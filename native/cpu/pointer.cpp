@@ -10,7 +10,7 @@ using namespace aw;
 namespace {
 
 template <class T>
-void put(void* out, T value) {
+void put_value(void* out, T value) {
   memcpy(out, &value, sizeof value);
 }
 
@@ -24,44 +24,45 @@ CUcontext context_handle(const Allocation& a) {
 }
 
 // Writes one attribute of memory that we know; false when it does not have that attribute.
-bool write(void* out, CUpointer_attribute attribute, uint64_t address, const Allocation& a) {
+bool write_pointer_attribute(void* out, CUpointer_attribute attribute, uint64_t address,
+                             const Allocation& a) {
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
-      return put(out, context_handle(a)), true;
+      return put_value(out, context_handle(a)), true;
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-      return put(out, is_host(a) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE), true;
+      return put_value(out, is_host(a) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE), true;
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-      return put(out, address), true;
+      return put_value(out, address), true;
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-      return put(out, address), is_host(a) || a.kind == MemoryKind::managed;
+      return put_value(out, address), is_host(a) || a.kind == MemoryKind::managed;
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-      return put(out, static_cast<unsigned>(a.sync_memops)), true;
+      return put_value(out, static_cast<unsigned>(a.sync_memops)), true;
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
-      return put(out, a.id), true;
+      return put_value(out, a.id), true;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-      return put(out, static_cast<unsigned>(a.kind == MemoryKind::managed)), true;
+      return put_value(out, static_cast<unsigned>(a.kind == MemoryKind::managed)), true;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-      return put(out, a.device), true;
+      return put_value(out, a.device), true;
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:  // what cuIpcGetMemHandle takes
-      return put(out, static_cast<unsigned>(a.kind == MemoryKind::device && !a.pool)), true;
+      return put_value(out, static_cast<unsigned>(a.kind == MemoryKind::device && !a.pool)), true;
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
-      return put(out, 0u), true;  // no RDMA, no decompression engine
+      return put_value(out, 0u), true;  // no RDMA, no decompression engine
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
-      return put(out, a.base), true;
+      return put_value(out, a.base), true;
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
-      return put(out, a.bytes), true;
+      return put_value(out, a.bytes), true;
     case CU_POINTER_ATTRIBUTE_MAPPED:
-      return put(out, 1u), true;
+      return put_value(out, 1u), true;
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-      return put(out, uint64_t{0}), true;
+      return put_value(out, uint64_t{0}), true;
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-      return put(out, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE), true;
+      return put_value(out, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE), true;
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-      return put(out, a.pool ? as_handle<CUmemoryPool>(a.pool->handle) : nullptr), true;
+      return put_value(out, a.pool ? as_handle<CUmemoryPool>(a.pool->handle) : nullptr), true;
     default:
       return false;
   }
@@ -79,11 +80,11 @@ void write_unknown(void* out, CUpointer_attribute attribute) {
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
-      return put(out, 0u);
+      return put_value(out, 0u);
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-      return put(out, CU_DEVICE_INVALID);
+      return put_value(out, CU_DEVICE_INVALID);
     default:
-      return put(out, uint64_t{0});
+      return put_value(out, uint64_t{0});
   }
 }
 
@@ -95,7 +96,7 @@ AW_EXPORT CUresult cuPointerGetAttribute(void* out, CUpointer_attribute attribut
     require(out && address);
     Allocation a = allocation_at(address);
     require(a.base != 0);
-    require(write(out, attribute, address, a));
+    require(write_pointer_attribute(out, attribute, address, a));
   });
 }
 
@@ -108,7 +109,7 @@ AW_EXPORT CUresult cuPointerGetAttributes(unsigned count, const CUpointer_attrib
       require(out[i] && attributes[i] >= CU_POINTER_ATTRIBUTE_CONTEXT &&
               attributes[i] <= CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE &&
               attributes[i] != CU_POINTER_ATTRIBUTE_P2P_TOKENS);
-      if (!a.base || !write(out[i], attributes[i], address, a))
+      if (!a.base || !write_pointer_attribute(out[i], attributes[i], address, a))
         write_unknown(out[i], attributes[i]);
     }
   });

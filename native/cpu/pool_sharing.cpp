@@ -15,8 +15,8 @@ using namespace aw;
 
 namespace {
 
-constexpr int kFileDescriptor = 1;  // CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
-constexpr char kMagic[8] = {'A', 'W', 'P', 'O', 'O', 'L', '0', '1'};
+constexpr int kPoolFileDescriptor = 1;  // CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+constexpr char kPoolMagic[8] = {'A', 'W', 'P', 'O', 'O', 'L', '0', '1'};
 
 // What CUmemPoolPtrExportData holds.
 struct Ticket {
@@ -25,7 +25,7 @@ struct Ticket {
 };
 static_assert(sizeof(Ticket) == 64);
 
-void* at(uint64_t address) { return reinterpret_cast<void*>(address); }
+void* mapped_at(uint64_t address) { return reinterpret_cast<void*>(address); }
 
 uint64_t page_size() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE)); }
 
@@ -103,7 +103,7 @@ void PoolFile::release(uint64_t address, uint64_t bytes) {
   if (it == parts_.end()) return;
   uint64_t whole = whole_pages(bytes), offset = it->second;
   parts_.erase(it);
-  munmap(at(address), whole + page_size());
+  munmap(mapped_at(address), whole + page_size());
   if (imported) return;
   fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
             static_cast<off_t>(whole));
@@ -131,7 +131,7 @@ std::shared_ptr<PoolFile> new_pool_file() {
 AW_EXPORT CUresult cuMemPoolExportToShareableHandle(void* out, CUmemoryPool handle, int type,
                                                     unsigned long long flags) {
   return api<"cuMemPoolExportToShareableHandle">([&] {
-    require(out && flags == 0 && type == kFileDescriptor);
+    require(out && flags == 0 && type == kPoolFileDescriptor);
     PoolFile& pool = shareable(pool_of(handle));
     require(!pool.imported);
     int file = fcntl(pool.file, F_DUPFD_CLOEXEC, 0);
@@ -143,7 +143,7 @@ AW_EXPORT CUresult cuMemPoolExportToShareableHandle(void* out, CUmemoryPool hand
 AW_EXPORT CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool* out, void* os_handle, int type,
                                                       unsigned long long flags) {
   return api<"cuMemPoolImportFromShareableHandle">([&] {
-    require(out && flags == 0 && type == kFileDescriptor);
+    require(out && flags == 0 && type == kPoolFileDescriptor);
     int given = static_cast<int>(reinterpret_cast<intptr_t>(os_handle));
     auto file = std::make_shared<PoolFile>(fcntl(given, F_DUPFD_CLOEXEC, 0));
     require(file->file >= 0);
@@ -163,7 +163,7 @@ AW_EXPORT CUresult cuMemPoolExportPointer(Ticket* out, CUdeviceptr address) {
     PoolFile& pool = shareable(a.pool);
     require(!pool.imported);
     Ticket ticket = {};
-    memcpy(ticket.magic, kMagic, sizeof kMagic);
+    memcpy(ticket.magic, kPoolMagic, sizeof kPoolMagic);
     ticket.device = pool.device, ticket.inode = pool.inode;
     ticket.offset = pool.offset_of(address), ticket.bytes = a.bytes;
     *out = ticket;
@@ -178,7 +178,7 @@ AW_EXPORT CUresult cuMemPoolImportPointer(CUdeviceptr* out, CUmemoryPool handle,
     auto pool = pool_of(handle);
     PoolFile& file = shareable(pool);
     Ticket ticket = *data;
-    bool good = file.imported && memcmp(ticket.magic, kMagic, sizeof kMagic) == 0;
+    bool good = file.imported && memcmp(ticket.magic, kPoolMagic, sizeof kPoolMagic) == 0;
     require(good && ticket.device == file.device && ticket.inode == file.inode);
     Allocation a;
     a.base = file.open_part(ticket.offset, ticket.bytes), a.bytes = ticket.bytes;

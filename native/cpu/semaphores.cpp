@@ -18,13 +18,13 @@
 namespace aw {
 namespace {
 
-Handles<Semaphore>& all() {
+Handles<Semaphore>& all_semaphores() {
   static auto& instance = *new Handles<Semaphore>;
   return instance;
 }
 
 std::shared_ptr<Semaphore> semaphore_of(CUexternalSemaphore handle) {
-  auto found = all().find(handle);
+  auto found = all_semaphores().find(handle);
   require(found != nullptr, CUDA_ERROR_INVALID_HANDLE);
   return found;
 }
@@ -38,7 +38,7 @@ uint64_t* map_counter(int file) {
 }
 
 template <class Task>
-Work work_for(const typename Task::NodeParams* p) {
+Work semaphore_work(const typename Task::NodeParams* p) {
   require(p && p->extSemArray && p->paramsArray && p->numExtSems > 0);
   auto task = std::make_shared<Task>();
   for (unsigned i = 0; i < p->numExtSems; ++i) {
@@ -85,11 +85,11 @@ void SemaphoreWaitTask::perform(Context& context) const {
 }
 
 Work signal_work(const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* params) {
-  return work_for<SignalTask>(params);
+  return semaphore_work<SignalTask>(params);
 }
 
 Work wait_work(const CUDA_EXT_SEM_WAIT_NODE_PARAMS* params) {
-  return work_for<SemaphoreWaitTask>(params);
+  return semaphore_work<SemaphoreWaitTask>(params);
 }
 
 }  // namespace aw
@@ -130,14 +130,14 @@ AW_EXPORT CUresult cuImportExternalSemaphore(
       require(flags >= 0 && fcntl(description->handle.fd, F_SETFL, flags | O_NONBLOCK) == 0);
     }
     made->file = description->handle.fd;  // which is ours from here on, as documented
-    made->handle = all().add(made);
+    made->handle = all_semaphores().add(made);
     *out = as_handle<CUexternalSemaphore>(made->handle);
   });
 }
 
 AW_EXPORT CUresult cuDestroyExternalSemaphore(CUexternalSemaphore handle) {
   return api<"cuDestroyExternalSemaphore">(
-      [&] { require(all().remove(handle) != nullptr, CUDA_ERROR_INVALID_HANDLE); });
+      [&] { require(all_semaphores().remove(handle) != nullptr, CUDA_ERROR_INVALID_HANDLE); });
 }
 
 AW_EXPORT CUresult cuSignalExternalSemaphoresAsync(

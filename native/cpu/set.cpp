@@ -7,8 +7,8 @@ using namespace aw;
 
 namespace {
 
-SetWork plan(uint64_t to, size_t pitch, uint32_t value, uint32_t element, size_t width,
-             size_t height) {
+SetWork fill_work(uint64_t to, size_t pitch, uint32_t value, uint32_t element, size_t width,
+                  size_t height) {
   current_context();
   SetWork w = {reinterpret_cast<uint8_t*>(to), pitch, width, height, value, element};
   if (width == 0 || height == 0) return w;
@@ -23,11 +23,11 @@ SetWork plan(uint64_t to, size_t pitch, uint32_t value, uint32_t element, size_t
   return w;
 }
 
-void now(const SetWork& w) {
+void set_now(const SetWork& w) {
   if (w.width && w.height) stream_of(nullptr)->run(w);
 }
 
-void async(const SetWork& w, CUstream stream) {
+void set_async(const SetWork& w, CUstream stream) {
   auto target = stream_of(stream);
   if (w.width && w.height) target->submit(w);
 }
@@ -35,62 +35,66 @@ void async(const SetWork& w, CUstream stream) {
 }  // namespace
 
 AW_EXPORT CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count) {
-  return api<"cuMemsetD8_v2">([&] { now(plan(to, 0, value, 1, count, 1)); }, to, value, count);
+  return api<"cuMemsetD8_v2">([&] { set_now(fill_work(to, 0, value, 1, count, 1)); }, to, value,
+                              count);
 }
 
 AW_EXPORT CUresult cuMemsetD16_v2(CUdeviceptr to, unsigned short value, size_t count) {
-  return api<"cuMemsetD16_v2">([&] { now(plan(to, 0, value, 2, count, 1)); }, to, value, count);
+  return api<"cuMemsetD16_v2">([&] { set_now(fill_work(to, 0, value, 2, count, 1)); }, to, value,
+                               count);
 }
 
 AW_EXPORT CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned value, size_t count) {
-  return api<"cuMemsetD32_v2">([&] { now(plan(to, 0, value, 4, count, 1)); }, to, value, count);
+  return api<"cuMemsetD32_v2">([&] { set_now(fill_work(to, 0, value, 4, count, 1)); }, to, value,
+                               count);
 }
 
 AW_EXPORT CUresult cuMemsetD2D8_v2(CUdeviceptr to, size_t pitch, unsigned char value, size_t width,
                                    size_t height) {
-  return api<"cuMemsetD2D8_v2">([&] { now(plan(to, pitch, value, 1, width, height)); });
+  return api<"cuMemsetD2D8_v2">([&] { set_now(fill_work(to, pitch, value, 1, width, height)); });
 }
 
 AW_EXPORT CUresult cuMemsetD2D16_v2(CUdeviceptr to, size_t pitch, unsigned short value,
                                     size_t width, size_t height) {
-  return api<"cuMemsetD2D16_v2">([&] { now(plan(to, pitch, value, 2, width, height)); });
+  return api<"cuMemsetD2D16_v2">([&] { set_now(fill_work(to, pitch, value, 2, width, height)); });
 }
 
 AW_EXPORT CUresult cuMemsetD2D32_v2(CUdeviceptr to, size_t pitch, unsigned value, size_t width,
                                     size_t height) {
-  return api<"cuMemsetD2D32_v2">([&] { now(plan(to, pitch, value, 4, width, height)); });
+  return api<"cuMemsetD2D32_v2">([&] { set_now(fill_work(to, pitch, value, 4, width, height)); });
 }
 
 AW_EXPORT CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count,
                                    CUstream stream) {
-  return api<"cuMemsetD8Async">([&] { async(plan(to, 0, value, 1, count, 1), stream); }, to, value,
-                                count, stream);
+  return api<"cuMemsetD8Async">([&] { set_async(fill_work(to, 0, value, 1, count, 1), stream); },
+                                to, value, count, stream);
 }
 
 AW_EXPORT CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count,
                                     CUstream stream) {
-  return api<"cuMemsetD16Async">([&] { async(plan(to, 0, value, 2, count, 1), stream); }, to, value,
-                                 count, stream);
+  return api<"cuMemsetD16Async">([&] { set_async(fill_work(to, 0, value, 2, count, 1), stream); },
+                                 to, value, count, stream);
 }
 
 AW_EXPORT CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream stream) {
-  return api<"cuMemsetD32Async">([&] { async(plan(to, 0, value, 4, count, 1), stream); }, to, value,
-                                 count, stream);
+  return api<"cuMemsetD32Async">([&] { set_async(fill_work(to, 0, value, 4, count, 1), stream); },
+                                 to, value, count, stream);
 }
 
 AW_EXPORT CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value,
                                      size_t width, size_t height, CUstream stream) {
-  return api<"cuMemsetD2D8Async">([&] { async(plan(to, pitch, value, 1, width, height), stream); });
+  return api<"cuMemsetD2D8Async">(
+      [&] { set_async(fill_work(to, pitch, value, 1, width, height), stream); });
 }
 
 AW_EXPORT CUresult cuMemsetD2D16Async(CUdeviceptr to, size_t pitch, unsigned short value,
                                       size_t width, size_t height, CUstream stream) {
   return api<"cuMemsetD2D16Async">(
-      [&] { async(plan(to, pitch, value, 2, width, height), stream); });
+      [&] { set_async(fill_work(to, pitch, value, 2, width, height), stream); });
 }
 
 AW_EXPORT CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned value, size_t width,
                                       size_t height, CUstream stream) {
   return api<"cuMemsetD2D32Async">(
-      [&] { async(plan(to, pitch, value, 4, width, height), stream); });
+      [&] { set_async(fill_work(to, pitch, value, 4, width, height), stream); });
 }

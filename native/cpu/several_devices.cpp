@@ -31,8 +31,8 @@ void join(const std::vector<std::shared_ptr<Stream>>& streams) {
   }
 }
 
-std::vector<KernelWork> plan(const CUDA_LAUNCH_PARAMS* list, unsigned count,
-                             std::vector<std::shared_ptr<Stream>>& streams) {
+std::vector<KernelWork> work_of_each(const CUDA_LAUNCH_PARAMS* list, unsigned count,
+                                     std::vector<std::shared_ptr<Stream>>& streams) {
   std::vector<KernelWork> out;
   std::set<int> devices;
   const CUDA_LAUNCH_PARAMS& first = list[0];
@@ -84,7 +84,7 @@ AW_EXPORT CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS* list
     require(list && count > 0 && (flags & ~(kNoSyncBefore | kNoSyncAfter)) == 0);
     require(count <= static_cast<unsigned>(visible_devices()));
     std::vector<std::shared_ptr<Stream>> streams;
-    std::vector<KernelWork> work = plan(list, count, streams);
+    std::vector<KernelWork> work = work_of_each(list, count, streams);
     if (!(flags & kNoSyncBefore)) join(streams);
     for (unsigned i = 0; i < count; ++i) streams[i]->submit(std::move(work[i]));
     if (!(flags & kNoSyncAfter)) join(streams);

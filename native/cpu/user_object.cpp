@@ -26,7 +26,7 @@ Table& table() {
   return instance;
 }
 
-std::shared_ptr<UserObject> find(CUuserObject handle) {
+std::shared_ptr<UserObject> find_object(CUuserObject handle) {
   auto it = table().all.find(reinterpret_cast<uintptr_t>(handle));
   auto object = it == table().all.end() ? nullptr : it->second.lock();
   require(object != nullptr);
@@ -67,7 +67,7 @@ AW_EXPORT CUresult cuUserObjectRetain(CUuserObject handle, unsigned count) {
   return api<"cuUserObjectRetain">([&] {
     require(count > 0 && count <= 0x7fffffff);
     std::lock_guard lock(table().mutex);
-    auto object = find(handle);
+    auto object = find_object(handle);
     Held& held = table().by_program[object->handle];
     held.object = object;
     held.count += count;
@@ -89,7 +89,7 @@ AW_EXPORT CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject handle, u
     std::shared_ptr<UserObject> object;
     {
       std::lock_guard lock(table().mutex);
-      object = find(handle);
+      object = find_object(handle);
     }
     if (flags & CU_GRAPH_USER_OBJECT_MOVE)
       give_back(handle, count);  // the program's references move to the graph

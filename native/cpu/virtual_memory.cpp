@@ -96,7 +96,7 @@ int protection(int access) {
   return access == 3 ? PROT_READ | PROT_WRITE : access == 1 ? PROT_READ : PROT_NONE;
 }
 
-void* at(uint64_t address) { return reinterpret_cast<void*>(address); }
+void* pointer_to(uint64_t address) { return reinterpret_cast<void*>(address); }
 
 void forget(uint64_t address) {
   Allocation gone;
@@ -122,11 +122,11 @@ AW_EXPORT CUresult cuMemAddressReserve(CUdeviceptr* out, size_t bytes, size_t al
     require((align & (align - 1)) == 0 && align <= (1ull << 40) && bytes <= (1ull << 46));
     uint64_t step = std::max<uint64_t>(align, kGranularity);
     constexpr int kMap = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    void* whole = mmap(at(wish), bytes + step, PROT_NONE, kMap, -1, 0);
+    void* whole = mmap(pointer_to(wish), bytes + step, PROT_NONE, kMap, -1, 0);
     require(whole != MAP_FAILED, CUDA_ERROR_OUT_OF_MEMORY);
     uint64_t start = reinterpret_cast<uint64_t>(whole), base = (start + step - 1) / step * step;
     if (base > start) munmap(whole, base - start);
-    if (start + step > base) munmap(at(base + bytes), start + step - base);
+    if (start + step > base) munmap(pointer_to(base + bytes), start + step - base);
     std::lock_guard lock(space().mutex);
     space().reserved[base] = bytes;
     *out = base;
@@ -140,7 +140,7 @@ AW_EXPORT CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes) {
     require(it != space().reserved.end() && it->second == bytes);
     auto first = space().mapped.lower_bound(address);
     require(first == space().mapped.end() || first->first >= address + bytes);
-    munmap(at(address), bytes);
+    munmap(pointer_to(address), bytes);
     space().reserved.erase(it);
   });
 }
@@ -165,7 +165,7 @@ AW_EXPORT CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
   return api<"cuMemRelease">([&] {
     auto physical = physical_of(handle);
     std::lock_guard lock(space().mutex);
-    if (--physical->references == 0) physicals().remove(at(handle));
+    if (--physical->references == 0) physicals().remove(pointer_to(handle));
   });
 }
 
@@ -182,7 +182,8 @@ AW_EXPORT CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
     if (next != space().mapped.begin())
       free = free && std::prev(next)->first + std::prev(next)->second.bytes <= address;
     require(free);
-    void* got = mmap(at(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, physical->file, 0);
+    void* got =
+        mmap(pointer_to(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, physical->file, 0);
     require(got != MAP_FAILED, CUDA_ERROR_OUT_OF_MEMORY);
     space().mapped[address] = {bytes, physical, 0};
     Allocation a;
@@ -199,7 +200,7 @@ AW_EXPORT CUresult cuMemUnmap(CUdeviceptr address, size_t bytes) {
     std::lock_guard lock(space().mutex);
     require(bytes > 0 && is_covered(address, bytes));
     constexpr int kMap = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-    require(mmap(at(address), bytes, PROT_NONE, kMap, -1, 0) != MAP_FAILED,
+    require(mmap(pointer_to(address), bytes, PROT_NONE, kMap, -1, 0) != MAP_FAILED,
             CUDA_ERROR_OUT_OF_MEMORY);
     for (uint64_t end = address + bytes; address < end;) {
       auto it = space().mapped.find(address);
@@ -223,7 +224,8 @@ AW_EXPORT CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmem
                flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
       if (access[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE)
         check_device(access[i].location.id);
-      require(mprotect(at(address), bytes, protection(flags)) == 0, CUDA_ERROR_OUT_OF_MEMORY);
+      require(mprotect(pointer_to(address), bytes, protection(flags)) == 0,
+              CUDA_ERROR_OUT_OF_MEMORY);
       for (auto it = space().mapped.find(address);
            it != space().mapped.end() && it->first < address + bytes; ++it) {
         it->second.access = flags;

@@ -60,7 +60,7 @@ std::vector<int> listed(const std::string& list, int count) {
   return out;
 }
 
-std::vector<int> all(int count) {
+std::vector<int> every_device(int count) {
   std::vector<int> out(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) out[static_cast<size_t>(i)] = i;
   return out;
@@ -79,7 +79,7 @@ void choose_visible_devices() {
   }
   // Read now and not with the other settings: programs set it before they first use a device.
   const char* list = getenv("CUDA_VISIBLE_DEVICES");
-  auto visible = list ? listed(list, count) : all(count);
+  auto visible = list ? listed(list, count) : every_device(count);
   require(!visible.empty(), CUDA_ERROR_NO_DEVICE);
   chosen() = std::move(visible);
 }

@@ -6,7 +6,7 @@ using namespace aw;
 
 namespace {
 
-CUresult create(CUarray* out, const CUDA_ARRAY3D_DESCRIPTOR& shape) {
+CUresult create_array(CUarray* out, const CUDA_ARRAY3D_DESCRIPTOR& shape) {
   require(out);
   auto context = current_context();
   check_shape(shape, false);
@@ -31,14 +31,15 @@ void destroy(CUarray handle) {
 AW_EXPORT CUresult cuArrayCreate_v2(CUarray* out, const CUDA_ARRAY_DESCRIPTOR* shape) {
   return api<"cuArrayCreate_v2">([&] {
     require(shape);
-    return create(out, {shape->Width, shape->Height, 0, shape->Format, shape->NumChannels, 0});
+    return create_array(out,
+                        {shape->Width, shape->Height, 0, shape->Format, shape->NumChannels, 0});
   });
 }
 
 AW_EXPORT CUresult cuArray3DCreate_v2(CUarray* out, const CUDA_ARRAY3D_DESCRIPTOR* shape) {
   return api<"cuArray3DCreate_v2">([&] {
     require(shape);
-    return create(out, *shape);
+    return create_array(out, *shape);
   });
 }
 

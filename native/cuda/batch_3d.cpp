@@ -11,7 +11,7 @@ using namespace aw;
 
 namespace {
 
-constexpr uint64_t kLargest = 1ull << 40;  // of lengths, so that none overflows in bytes
+constexpr uint64_t kLargestLength = 1ull << 40;  // of lengths, so that none overflows in bytes
 
 // Bytes of what an operand counts in: those of an array's elements, or 0 for pointers, which go by
 // the other operand.
@@ -22,7 +22,7 @@ uint64_t element_of(const CUmemcpy3DOperand& o) {
 }
 
 // One side of a CUDA_MEMCPY3D.
-struct Side {
+struct BatchSide {
   CUmemorytype type = CU_MEMORYTYPE_UNIFIED;
   CUdeviceptr address = 0;
   CUarray array = nullptr;
@@ -30,11 +30,11 @@ struct Side {
 };
 
 // Lengths of 0 stand for no gaps.
-Side side_of(const CUmemcpy3DOperand& o, const CUDA_MEMCPY3D_BATCH_OP& op, uint64_t element) {
-  Side s;
+BatchSide side_of(const CUmemcpy3DOperand& o, const CUDA_MEMCPY3D_BATCH_OP& op, uint64_t element) {
+  BatchSide s;
   if (o.type == CU_MEMCPY_OPERAND_TYPE_ARRAY) {
     const CUoffset3D& at = o.op.array.offset;
-    require(at.x < kLargest);
+    require(at.x < kLargestLength);
     s.type = CU_MEMORYTYPE_ARRAY, s.array = o.op.array.array;
     s.x = at.x * element, s.y = at.y, s.z = at.z;
     return s;
@@ -43,19 +43,19 @@ Side side_of(const CUmemcpy3DOperand& o, const CUDA_MEMCPY3D_BATCH_OP& op, uint6
   size_t row = p.rowLength ? p.rowLength : op.extent.width;
   s.address = p.ptr;
   s.height = p.layerHeight ? p.layerHeight : op.extent.height;
-  require(row >= op.extent.width && row < kLargest && s.height >= op.extent.height);
+  require(row >= op.extent.width && row < kLargestLength && s.height >= op.extent.height);
   s.pitch = row * element;
   return s;
 }
 
-CopyWork plan(const CUDA_MEMCPY3D_BATCH_OP& op) {
+CopyWork plan_box(const CUDA_MEMCPY3D_BATCH_OP& op) {
   const CUextent3D& box = op.extent;
   check_order(op.srcAccessOrder, op.flags);
-  require(box.width > 0 && box.height > 0 && box.depth > 0 && box.width < kLargest);
+  require(box.width > 0 && box.height > 0 && box.depth > 0 && box.width < kLargestLength);
   uint64_t of_source = element_of(op.src), of_target = element_of(op.dst);
   uint64_t element = std::max<uint64_t>({of_source, of_target, 1});
   require((!of_source || of_source == element) && (!of_target || of_target == element));
-  Side from = side_of(op.src, op, element), to = side_of(op.dst, op, element);
+  BatchSide from = side_of(op.src, op, element), to = side_of(op.dst, op, element);
   CUDA_MEMCPY3D shape = {};
   shape.srcMemoryType = from.type, shape.dstMemoryType = to.type;
   shape.srcDevice = from.address, shape.dstDevice = to.address;
@@ -72,8 +72,8 @@ CUresult copy_boxes(const CUDA_MEMCPY3D_BATCH_OP* ops, size_t count, uint64_t fl
                     CUstream stream) {
   require(ops && count > 0 && flags == 0);
   require(!is_legacy_stream(stream));  // as documented: batches take no legacy null stream
-  for (size_t i = 0; i < count; ++i) plan(ops[i]);  // all are good, or none is done
-  for (size_t i = 0; i < count; ++i) copy_in_order(plan(ops[i]), ops[i].srcAccessOrder, stream);
+  for (size_t i = 0; i < count; ++i) plan_box(ops[i]);  // all are good, or none is done
+  for (size_t i = 0; i < count; ++i) copy_in_order(plan_box(ops[i]), ops[i].srcAccessOrder, stream);
   return CUDA_SUCCESS;
 }
 
@@ -83,7 +83,7 @@ AW_EXPORT CUresult cuMemcpy3DWithAttributesAsync(const CUDA_MEMCPY3D_BATCH_OP* o
                                                  unsigned long long flags, CUstream stream) {
   return api<"cuMemcpy3DWithAttributesAsync">([&] {
     require(op && flags == 0);
-    copy_in_order(plan(*op), op->srcAccessOrder, stream);
+    copy_in_order(plan_box(*op), op->srcAccessOrder, stream);
   });
 }
 

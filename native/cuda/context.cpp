@@ -11,7 +11,7 @@ using namespace aw;
 
 namespace {
 
-CUresult create(CUcontext* out, unsigned flags, CUdevice dev) {
+CUresult create_context(CUcontext* out, unsigned flags, CUdevice dev) {
   require(out);
   require((flags & ~unsigned{CU_CTX_FLAGS_MASK}) == 0);
   check_device(dev);
@@ -24,11 +24,11 @@ CUresult create(CUcontext* out, unsigned flags, CUdevice dev) {
 }  // namespace
 
 AW_EXPORT CUresult cuCtxCreate_v2(CUcontext* out, unsigned flags, CUdevice dev) {
-  return api<"cuCtxCreate_v2">([&] { return create(out, flags, dev); });
+  return api<"cuCtxCreate_v2">([&] { return create_context(out, flags, dev); });
 }
 
 AW_EXPORT CUresult cuCtxCreate(CUcontext* out, unsigned flags, CUdevice dev) {
-  return api<"cuCtxCreate">([&] { return create(out, flags, dev); });
+  return api<"cuCtxCreate">([&] { return create_context(out, flags, dev); });
 }
 
 AW_EXPORT CUresult cuCtxCreate_v3(CUcontext* out, void*, int affinities, unsigned flags,
@@ -36,7 +36,7 @@ AW_EXPORT CUresult cuCtxCreate_v3(CUcontext* out, void*, int affinities, unsigne
   return api<"cuCtxCreate_v3">([&] {
     // A share of the multiprocessors is a service for several processes on one GPU.
     require(affinities == 0, CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
-    return create(out, flags, dev);
+    return create_context(out, flags, dev);
   });
 }
 
@@ -47,7 +47,7 @@ AW_EXPORT CUresult cuCtxCreate_v4(CUcontext* out, const CUctxCreateParams* param
       require(params->numExecAffinityParams == 0, CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
       require(params->cigParams == nullptr, CUDA_ERROR_NOT_SUPPORTED);
     }
-    return create(out, flags, dev);
+    return create_context(out, flags, dev);
   });
 }
 

@@ -19,7 +19,7 @@ struct Settings {
   std::string file = "core.cuda.%h.%p", pipe = "corepipe.cuda.%h.%p";
 };
 
-struct State {
+struct Coredumps {
   std::mutex mutex;
   Settings global;
   std::map<uint64_t, Settings> of_context;
@@ -27,8 +27,8 @@ struct State {
   uintptr_t next = 1;
 };
 
-State& state() {
-  static auto& instance = *new State;
+Coredumps& coredumps() {
+  static auto& instance = *new Coredumps;
   return instance;
 }
 
@@ -40,7 +40,7 @@ void put(const void* from, size_t bytes, void* out, size_t* size) {
   memcpy(out, from, bytes);
 }
 
-void read(const Settings& s, CUcoredumpSettings attribute, void* out, size_t* size) {
+void read_setting(const Settings& s, CUcoredumpSettings attribute, void* out, size_t* size) {
   require(size);
   bool off = false;
   switch (attribute) {
@@ -63,7 +63,7 @@ void read(const Settings& s, CUcoredumpSettings attribute, void* out, size_t* si
 }
 
 template <class Value>
-Value get(const void* from, const size_t* size) {
+Value value_of(const void* from, const size_t* size) {
   require(*size >= sizeof(Value));
   Value value;
   memcpy(&value, from, sizeof value);
@@ -77,22 +77,23 @@ std::string get_text(const void* from, const size_t* size) {
   return std::string(text, length);
 }
 
-void write(Settings& s, CUcoredumpSettings attribute, const void* from, const size_t* size) {
+void write_setting(Settings& s, CUcoredumpSettings attribute, const void* from,
+                   const size_t* size) {
   require(from && size && *size > 0);
   switch (attribute) {
     case CU_COREDUMP_ENABLE_ON_EXCEPTION:
     case CU_COREDUMP_ENABLE_USER_TRIGGER:
-      if (get<bool>(from, size)) {
+      if (value_of<bool>(from, size)) {
         throw Failure(CUDA_ERROR_NOT_SUPPORTED,
                       "no dump of the device is written: the memory of device and host is one, "
                       "which a core dump of the process has (ulimit -c)");
       }
       return;
     case CU_COREDUMP_TRIGGER_HOST:
-      s.trigger_host = get<bool>(from, size);
+      s.trigger_host = value_of<bool>(from, size);
       return;
     case CU_COREDUMP_LIGHTWEIGHT:
-      s.lightweight = get<bool>(from, size);
+      s.lightweight = value_of<bool>(from, size);
       return;
     case CU_COREDUMP_FILE:
       s.file = get_text(from, size);
@@ -101,7 +102,7 @@ void write(Settings& s, CUcoredumpSettings attribute, const void* from, const si
       s.pipe = get_text(from, size);
       return;
     case CU_COREDUMP_GENERATION_FLAGS:
-      s.flags = get<unsigned>(from, size);
+      s.flags = value_of<unsigned>(from, size);
       return;
     default:
       throw Failure(CUDA_ERROR_INVALID_VALUE);
@@ -110,20 +111,20 @@ void write(Settings& s, CUcoredumpSettings attribute, const void* from, const si
 
 // With the mutex held. A context begins with what was set for all.
 Settings& of(uint64_t context) {
-  return state().of_context.try_emplace(context, state().global).first->second;
+  return coredumps().of_context.try_emplace(context, coredumps().global).first->second;
 }
 
 void add_callback(CUcoredumpStatusCallback function, void* data, CUcoredumpCallbackHandle* out) {
   require(function && out);
-  std::lock_guard lock(state().mutex);
-  uintptr_t number = state().next++;
-  state().callbacks[number] = {function, data};
+  std::lock_guard lock(coredumps().mutex);
+  uintptr_t number = coredumps().next++;
+  coredumps().callbacks[number] = {function, data};
   *out = reinterpret_cast<CUcoredumpCallbackHandle>(number);
 }
 
 void remove_callback(CUcoredumpCallbackHandle handle) {
-  std::lock_guard lock(state().mutex);
-  require(state().callbacks.erase(reinterpret_cast<uintptr_t>(handle)) == 1);
+  std::lock_guard lock(coredumps().mutex);
+  require(coredumps().callbacks.erase(reinterpret_cast<uintptr_t>(handle)) == 1);
 }
 
 }  // namespace
@@ -134,8 +135,8 @@ using namespace aw;
 AW_EXPORT CUresult cuCoredumpGetAttribute(CUcoredumpSettings attribute, void* value, size_t* size) {
   return api<"cuCoredumpGetAttribute">([&] {
     uint64_t context = current_context()->id;
-    std::lock_guard lock(state().mutex);
-    read(of(context), attribute, value, size);
+    std::lock_guard lock(coredumps().mutex);
+    read_setting(of(context), attribute, value, size);
   });
 }
 
@@ -144,24 +145,24 @@ AW_EXPORT CUresult cuCoredumpSetAttribute(CUcoredumpSettings attribute, void* va
     uint64_t context = current_context()->id;
     require(attribute != CU_COREDUMP_ENABLE_USER_TRIGGER &&
             attribute != CU_COREDUMP_PIPE);  // these are for the process
-    std::lock_guard lock(state().mutex);
-    write(of(context), attribute, value, size);
+    std::lock_guard lock(coredumps().mutex);
+    write_setting(of(context), attribute, value, size);
   });
 }
 
 AW_EXPORT CUresult cuCoredumpGetAttributeGlobal(CUcoredumpSettings attribute, void* value,
                                                 size_t* size) {
   return api<"cuCoredumpGetAttributeGlobal", Needs::nothing>([&] {
-    std::lock_guard lock(state().mutex);
-    read(state().global, attribute, value, size);
+    std::lock_guard lock(coredumps().mutex);
+    read_setting(coredumps().global, attribute, value, size);
   });
 }
 
 AW_EXPORT CUresult cuCoredumpSetAttributeGlobal(CUcoredumpSettings attribute, void* value,
                                                 size_t* size) {
   return api<"cuCoredumpSetAttributeGlobal", Needs::nothing>([&] {
-    std::lock_guard lock(state().mutex);
-    write(state().global, attribute, value, size);
+    std::lock_guard lock(coredumps().mutex);
+    write_setting(coredumps().global, attribute, value, size);
   });
 }
 

@@ -34,7 +34,7 @@ Lookup look_up(const char* name, int version, bool per_thread) {
   return best;
 }
 
-Lookup get(const char* name, void** function, int version, uint64_t flags) {
+Lookup look_up(const char* name, void** function, int version, uint64_t flags) {
   require(name && function);
   constexpr uint64_t kLegacy = CU_GET_PROC_ADDRESS_LEGACY_STREAM,
                      kPerThread = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
@@ -51,7 +51,7 @@ Lookup get(const char* name, void** function, int version, uint64_t flags) {
 AW_EXPORT CUresult cuGetProcAddress(const char* name, void** function, int version,
                                     uint64_t flags) {
   return api<"cuGetProcAddress", Needs::nothing>([&] {
-    require(get(name, function, version, flags).function != nullptr, CUDA_ERROR_NOT_FOUND);
+    require(look_up(name, function, version, flags).function != nullptr, CUDA_ERROR_NOT_FOUND);
   });
 }
 
@@ -59,7 +59,7 @@ AW_EXPORT CUresult cuGetProcAddress(const char* name, void** function, int versi
 AW_EXPORT CUresult cuGetProcAddress_v2(const char* name, void** function, int version,
                                        uint64_t flags, CUdriverProcAddressQueryResult* status) {
   return api<"cuGetProcAddress_v2", Needs::nothing>([&] {
-    Lookup found = get(name, function, version, flags);
+    Lookup found = look_up(name, function, version, flags);
     if (status) *status = found.status;
   });
 }

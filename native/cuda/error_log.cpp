@@ -68,7 +68,7 @@ void keep(CUlogLevel level, const std::string& text) {
 
 // The entries from an iterator on (all without one), which then stands behind the last. With
 // `limit`, only as many of the latest as fit.
-std::string read(CUlogIterator* iterator, size_t limit) {
+std::string read_log(CUlogIterator* iterator, size_t limit) {
   std::lock_guard lock(log().mutex);
   Log& l = log();
   CUlogIterator end = l.first + static_cast<CUlogIterator>(l.entries.size());
@@ -127,7 +127,7 @@ AW_EXPORT CUresult cuLogsDumpToFile(CUlogIterator* iterator, const char* path, u
     require(path && flags == 0);
     std::unique_ptr<FILE, int (*)(FILE*)> file(fopen(path, "a"), &fclose);
     require(file != nullptr);
-    std::string text = read(iterator, SIZE_MAX);
+    std::string text = read_log(iterator, SIZE_MAX);
     require(fwrite(text.data(), 1, text.size(), file.get()) == text.size(),
             CUDA_ERROR_OPERATING_SYSTEM);
   });
@@ -137,7 +137,7 @@ AW_EXPORT CUresult cuLogsDumpToMemory(CUlogIterator* iterator, char* buffer, siz
                                       unsigned flags) {
   return api<"cuLogsDumpToMemory", Needs::nothing>([&] {
     require(buffer && size && *size > 0 && *size <= kMostBytes && flags == 0);
-    std::string text = read(iterator, *size - 1);
+    std::string text = read_log(iterator, *size - 1);
     memcpy(buffer, text.c_str(), text.size() + 1);
     *size = text.size();
   });

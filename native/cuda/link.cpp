@@ -53,7 +53,7 @@ void add(CUlinkState handle, int kind, std::string bytes, const char* name) {
   });
 }
 
-CUresult create(unsigned count, const int* options, void** values, CUlinkState* out) {
+CUresult create_link(unsigned count, const int* options, void** values, CUlinkState* out) {
   require(out);
   current_context();
   auto state = std::make_shared<LinkState>(LinkState{JitOptions(count, options, values), {}, {}});
@@ -77,12 +77,12 @@ CUresult add_file(CUlinkState handle, int kind, const char* path) {
 
 AW_EXPORT CUresult cuLinkCreate_v2(unsigned count, const int* options, void** values,
                                    CUlinkState* out) {
-  return api<"cuLinkCreate_v2">([&] { return create(count, options, values, out); });
+  return api<"cuLinkCreate_v2">([&] { return create_link(count, options, values, out); });
 }
 
 AW_EXPORT CUresult cuLinkCreate(unsigned count, const int* options, void** values,
                                 CUlinkState* out) {
-  return api<"cuLinkCreate">([&] { return create(count, options, values, out); });
+  return api<"cuLinkCreate">([&] { return create_link(count, options, values, out); });
 }
 
 AW_EXPORT CUresult cuLinkAddData_v2(CUlinkState handle, int kind, void* data, size_t size,

@@ -15,14 +15,14 @@ struct Registered {
   void* data;
 };
 
-struct State {
+struct Notifications {
   std::mutex mutex;
   std::map<uintptr_t, Registered> callbacks;
   uintptr_t next = 1;
 };
 
-State& state() {
-  static auto& instance = *new State;
+Notifications& notifications() {
+  static auto& instance = *new Notifications;
   return instance;
 }
 
@@ -33,9 +33,9 @@ AW_EXPORT CUresult cuDeviceRegisterAsyncNotification(CUdevice dev, CUasyncCallba
   return api<"cuDeviceRegisterAsyncNotification">([&] {
     check_device(dev);
     require(function && out);
-    std::lock_guard lock(state().mutex);
-    uintptr_t number = state().next++;
-    state().callbacks[number] = {dev, function, data};
+    std::lock_guard lock(notifications().mutex);
+    uintptr_t number = notifications().next++;
+    notifications().callbacks[number] = {dev, function, data};
     *out = reinterpret_cast<CUasyncCallbackHandle>(number);
   });
 }
@@ -43,9 +43,9 @@ AW_EXPORT CUresult cuDeviceRegisterAsyncNotification(CUdevice dev, CUasyncCallba
 AW_EXPORT CUresult cuDeviceUnregisterAsyncNotification(CUdevice dev, CUasyncCallbackHandle handle) {
   return api<"cuDeviceUnregisterAsyncNotification">([&] {
     check_device(dev);
-    std::lock_guard lock(state().mutex);
-    auto it = state().callbacks.find(reinterpret_cast<uintptr_t>(handle));
-    require(it != state().callbacks.end() && it->second.device == dev);
-    state().callbacks.erase(it);
+    std::lock_guard lock(notifications().mutex);
+    auto it = notifications().callbacks.find(reinterpret_cast<uintptr_t>(handle));
+    require(it != notifications().callbacks.end() && it->second.device == dev);
+    notifications().callbacks.erase(it);
   });
 }

@@ -22,7 +22,7 @@ constexpr uint64_t kMostParams = 32764;  // bytes that kernels may take (PTX ISA
 constexpr int kDefaultUnit = -1;         // CU_PARAM_TR_DEFAULT
 
 template <class Body>
-void change(CUfunction handle, Body body) {
+void change_launch(CUfunction handle, Body body) {
   current_context();
   auto function = function_of(handle);
   std::lock_guard lock(function->mutex);
@@ -33,7 +33,7 @@ void set_bytes(CUfunction handle, int offset, const void* from, uint64_t bytes) 
   require(offset >= 0 && (from || bytes == 0));
   auto begin = static_cast<uint64_t>(offset);
   require(begin <= kMostParams && bytes <= kMostParams - begin);
-  change(handle, [&](OldLaunch& l) {
+  change_launch(handle, [&](OldLaunch& l) {
     if (l.params.size() < begin + bytes) l.params.resize(begin + bytes);
     if (bytes) memcpy(l.params.data() + begin, from, bytes);
   });
@@ -42,7 +42,7 @@ void set_bytes(CUfunction handle, int offset, const void* from, uint64_t bytes) 
 CUresult launch(CUfunction handle, int width, int height, CUstream stream) {
   require(width > 0 && height > 0);
   OldLaunch l;
-  change(handle, [&](OldLaunch& set) { l = set; });
+  change_launch(handle, [&](OldLaunch& set) { l = set; });
   size_t size = l.params.size();
   // CU_LAUNCH_PARAM_BUFFER_POINTER, _BUFFER_SIZE and _END
   void* extra[] = {reinterpret_cast<void*>(1), l.params.data(), reinterpret_cast<void*>(2), &size,
@@ -56,7 +56,7 @@ CUresult launch(CUfunction handle, int width, int height, CUstream stream) {
 AW_EXPORT CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z) {
   return api<"cuFuncSetBlockShape">([&] {
     require(x > 0 && y > 0 && z > 0);
-    change(function, [&](OldLaunch& l) {
+    change_launch(function, [&](OldLaunch& l) {
       l.block[0] = static_cast<unsigned>(x), l.block[1] = static_cast<unsigned>(y),
       l.block[2] = static_cast<unsigned>(z);
     });
@@ -65,13 +65,13 @@ AW_EXPORT CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z)
 
 AW_EXPORT CUresult cuFuncSetSharedSize(CUfunction function, unsigned bytes) {
   return api<"cuFuncSetSharedSize">(
-      [&] { change(function, [&](OldLaunch& l) { l.shared = bytes; }); });
+      [&] { change_launch(function, [&](OldLaunch& l) { l.shared = bytes; }); });
 }
 
 AW_EXPORT CUresult cuParamSetSize(CUfunction function, unsigned bytes) {
   return api<"cuParamSetSize">([&] {
     require(bytes <= kMostParams);
-    change(function, [&](OldLaunch& l) { l.params.resize(bytes); });
+    change_launch(function, [&](OldLaunch& l) { l.params.resize(bytes); });
   });
 }
 
@@ -90,7 +90,7 @@ AW_EXPORT CUresult cuParamSetv(CUfunction function, int offset, void* from, unsi
 AW_EXPORT CUresult cuParamSetTexRef(CUfunction function, int unit, CUtexref reference) {
   return api<"cuParamSetTexRef">([&] {
     require(unit == kDefaultUnit);
-    change(function, [](OldLaunch&) {});
+    change_launch(function, [](OldLaunch&) {});
     unsigned flags;
     return cuTexRefGetFlags(&flags, reference);  // kernels find it by its name in the module
   });

@@ -80,7 +80,7 @@ void check_row(const Tensor& t, uint64_t elements) {
   if (t.swizzle >= CU_TENSOR_MAP_SWIZZLE_128B) require(bytes <= 128);
 }
 
-void write(const TensorMap& map, TensorMap* out) {
+void write_map(const TensorMap& map, TensorMap* out) {
   require(out && reinterpret_cast<uintptr_t>(out) % 64 == 0);
   *out = map;
 }
@@ -115,7 +115,7 @@ AW_EXPORT CUresult cuTensorMapEncodeTiled(TensorMap* out, int type, uint32_t ran
       map.box[i] = static_cast<uint16_t>(box[i]);
     }
     check_row(t, box[0]);
-    write(map, out);
+    write_map(map, out);
   });
 }
 
@@ -134,7 +134,7 @@ AW_EXPORT CUresult cuTensorMapEncodeIm2col(TensorMap* out, int type, uint32_t ra
       set_corner(map.upper[i], upper[i], rank - 2);
     }
     set_columns(map, t, channels, pixels);
-    write(map, out);
+    write_map(map, out);
   });
 }
 
@@ -154,7 +154,7 @@ AW_EXPORT CUresult cuTensorMapEncodeIm2colWide(TensorMap* out, int type, uint32_
     map.wide_mode = static_cast<uint8_t>(wide_mode);
     set_corner(map.lower[0], lower, 1), set_corner(map.upper[0], upper, 1);
     set_columns(map, t, channels, pixels);
-    write(map, out);
+    write_map(map, out);
   });
 }
 

@@ -14,7 +14,7 @@ constexpr unsigned kTextureFlags = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_
                                    CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION |
                                    CU_TRSF_SEAMLESS_CUBEMAP;
 
-uint64_t attribute(CUdevice_attribute number) {
+uint64_t texture_limit(CUdevice_attribute number) {
   int value = 0;
   device_attribute(number, &value);
   return static_cast<uint64_t>(value);
@@ -33,7 +33,7 @@ std::shared_ptr<Array> array_in(const CUDA_RESOURCE_DESC& resource) {
 }
 
 void check_memory(uint64_t address, uint64_t bytes) {
-  require(address % attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT) == 0);
+  require(address % texture_limit(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT) == 0);
   Allocation a = allocation_at(address);
   require(a.base && !a.freeing && bytes <= a.base + a.bytes - address);
 }
@@ -42,18 +42,20 @@ void check_linear(const CUDA_RESOURCE_DESC& resource) {
   const auto& l = resource.res.linear;
   uint64_t element = element_bytes(l.format, l.numChannels);
   require(l.sizeInBytes >= element &&
-          l.sizeInBytes / element <= attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH));
+          l.sizeInBytes / element <=
+              texture_limit(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH));
   check_memory(l.devPtr, l.sizeInBytes);
 }
 
 void check_pitched(const CUDA_RESOURCE_DESC& resource) {
   const auto& p = resource.res.pitch2D;
   uint64_t element = element_bytes(p.format, p.numChannels);
-  require(p.width > 0 && p.width <= attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH));
+  require(p.width > 0 &&
+          p.width <= texture_limit(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH));
   require(p.height > 0 &&
-          p.height <= attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT));
-  require(p.pitchInBytes % attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT) == 0 &&
-          p.pitchInBytes <= attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH));
+          p.height <= texture_limit(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT));
+  require(p.pitchInBytes % texture_limit(CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT) == 0 &&
+          p.pitchInBytes <= texture_limit(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH));
   require(p.pitchInBytes >= p.width * element);
   check_memory(p.devPtr, (p.height - 1) * p.pitchInBytes + p.width * element);
 }

@@ -23,7 +23,7 @@ std::shared_ptr<TextureReference> reference_of(const void* handle) {
 }
 
 // Launches before the change still see what was bound then: they are done first.
-void publish(TextureReference& r, std::unique_ptr<TextureSlot> slot) {
+void publish_slot(TextureReference& r, std::unique_ptr<TextureSlot> slot) {
   if (auto owner = r.context.lock()) owner->wait_for_streams();
   r.slot = std::move(slot);
   uint64_t handle = r.slot ? r.slot->handle : 0;
@@ -42,12 +42,12 @@ CUDA_TEXTURE_DESC effective(const TextureReference& r, const CUDA_RESOURCE_DESC&
 void rebind(TextureReference& r) {
   if (!r.bound) return;
   auto sampling = effective(r, r.resource);
-  publish(r, std::make_unique<TextureSlot>(texture_view(r.resource, sampling, nullptr)));
+  publish_slot(r, std::make_unique<TextureSlot>(texture_view(r.resource, sampling, nullptr)));
 }
 
 // Sets one thing; what was there stays when it does not fit with the rest.
 template <class Change>
-void change(CUtexref handle, Change set) {
+void change_reference(CUtexref handle, Change set) {
   auto reference = reference_of(handle);
   CUDA_TEXTURE_DESC before = reference->sampling;
   set(*reference);
@@ -78,7 +78,7 @@ std::shared_ptr<TextureReference> find_or_make(Module& module, const char* name,
   return known = made;
 }
 
-int attribute(int number) {
+int value_of_attribute(int number) {
   int value = 0;
   device_attribute(number, &value);
   return value;
@@ -159,7 +159,7 @@ AW_EXPORT CUresult cuTexRefSetAddress_v2(size_t* offset, CUtexref handle, CUdevi
                                          size_t bytes) {
   return api<"cuTexRefSetAddress_v2">([&] {
     auto reference = reference_of(handle);
-    size_t beyond = address % static_cast<size_t>(attribute(14));
+    size_t beyond = address % static_cast<size_t>(value_of_attribute(14));
     require(offset || beyond == 0);
     CUDA_RESOURCE_DESC resource{};
     resource.resType = CU_RESOURCE_TYPE_LINEAR;
@@ -199,7 +199,7 @@ AW_EXPORT CUresult cuSurfRefSetArray(CUsurfref handle, CUarray array, unsigned f
     CUDA_RESOURCE_DESC resource{};
     resource.resType = CU_RESOURCE_TYPE_ARRAY, resource.res.array.hArray = array;
     check_surface(resource);
-    publish(*reference, std::make_unique<TextureSlot>(surface_view(resource)));
+    publish_slot(*reference, std::make_unique<TextureSlot>(surface_view(resource)));
     reference->resource = resource, reference->bound = true;
   });
 }
@@ -217,32 +217,32 @@ AW_EXPORT CUresult cuTexRefSetFormat(CUtexref handle, int format, int channels) 
 AW_EXPORT CUresult cuTexRefSetAddressMode(CUtexref handle, int axis, CUaddress_mode mode) {
   return api<"cuTexRefSetAddressMode">([&] {
     require(axis >= 0 && axis < 3 && is_address_mode(mode));
-    change(handle, [&](auto& r) { r.sampling.addressMode[axis] = mode; });
+    change_reference(handle, [&](auto& r) { r.sampling.addressMode[axis] = mode; });
   });
 }
 
 AW_EXPORT CUresult cuTexRefSetFilterMode(CUtexref handle, CUfilter_mode mode) {
   return api<"cuTexRefSetFilterMode">([&] {
     require(is_filter_mode(mode));
-    change(handle, [&](auto& r) { r.sampling.filterMode = mode; });
+    change_reference(handle, [&](auto& r) { r.sampling.filterMode = mode; });
   });
 }
 
 AW_EXPORT CUresult cuTexRefSetMipmapFilterMode(CUtexref handle, CUfilter_mode mode) {
   return api<"cuTexRefSetMipmapFilterMode">([&] {
     require(is_filter_mode(mode));
-    change(handle, [&](auto& r) { r.sampling.mipmapFilterMode = mode; });
+    change_reference(handle, [&](auto& r) { r.sampling.mipmapFilterMode = mode; });
   });
 }
 
 AW_EXPORT CUresult cuTexRefSetMipmapLevelBias(CUtexref handle, float bias) {
   return api<"cuTexRefSetMipmapLevelBias">(
-      [&] { change(handle, [&](auto& r) { r.sampling.mipmapLevelBias = bias; }); });
+      [&] { change_reference(handle, [&](auto& r) { r.sampling.mipmapLevelBias = bias; }); });
 }
 
 AW_EXPORT CUresult cuTexRefSetMipmapLevelClamp(CUtexref handle, float least, float most) {
   return api<"cuTexRefSetMipmapLevelClamp">([&] {
-    change(handle, [&](auto& r) {
+    change_reference(handle, [&](auto& r) {
       r.sampling.minMipmapLevelClamp = least, r.sampling.maxMipmapLevelClamp = most;
     });
   });
@@ -250,20 +250,20 @@ AW_EXPORT CUresult cuTexRefSetMipmapLevelClamp(CUtexref handle, float least, flo
 
 AW_EXPORT CUresult cuTexRefSetMaxAnisotropy(CUtexref handle, unsigned most) {
   return api<"cuTexRefSetMaxAnisotropy">(
-      [&] { change(handle, [&](auto& r) { r.sampling.maxAnisotropy = most; }); });
+      [&] { change_reference(handle, [&](auto& r) { r.sampling.maxAnisotropy = most; }); });
 }
 
 AW_EXPORT CUresult cuTexRefSetBorderColor(CUtexref handle, const float* colour) {
   return api<"cuTexRefSetBorderColor">([&] {
     require(colour);
-    change(handle, [&](auto& r) { std::copy_n(colour, 4, r.sampling.borderColor); });
+    change_reference(handle, [&](auto& r) { std::copy_n(colour, 4, r.sampling.borderColor); });
   });
 }
 
 AW_EXPORT CUresult cuTexRefSetFlags(CUtexref handle, unsigned flags) {
   return api<"cuTexRefSetFlags">([&] {
     require((flags & ~0x73u) == 0);
-    change(handle, [&](auto& r) { r.sampling.flags = flags; });
+    change_reference(handle, [&](auto& r) { r.sampling.flags = flags; });
   });
 }
 

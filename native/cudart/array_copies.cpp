@@ -34,15 +34,15 @@ CUmemorytype memory_type(bool is_source, cudaMemcpyKind kind) {
 }
 
 // Arrays are the device's: a kind that says otherwise is wrong.
-void check_kind(const Side& to, const Side& from, cudaMemcpyKind kind) {
+void check_sides(const Side& to, const Side& from, cudaMemcpyKind kind) {
   auto of_host = [&](bool source) { return memory_type(source, kind) == CU_MEMORYTYPE_HOST; };
   require(!(to.array && of_host(false)) && !(from.array && of_host(true)),
           cudaErrorInvalidMemcpyDirection);
 }
 
-cudaError_t copy(const Side& to, const Side& from, size_t width, size_t height, cudaMemcpyKind kind,
-                 When when, cudaStream_t stream) {
-  check_kind(to, from, kind);
+cudaError_t copy_sides(const Side& to, const Side& from, size_t width, size_t height,
+                       cudaMemcpyKind kind, When when, cudaStream_t stream) {
+  check_sides(to, from, kind);
   if (width == 0 || height == 0) return cudaSuccess;
   CUDA_MEMCPY2D c = {};
   c.srcMemoryType = from.array ? CU_MEMORYTYPE_ARRAY : memory_type(true, kind);
@@ -87,10 +87,10 @@ void step(Side& side, size_t bytes) {
 // one row on both sides.
 cudaError_t copy_bytes(Side to, Side from, size_t count, cudaMemcpyKind kind, When when,
                        cudaStream_t stream) {
-  check_kind(to, from, kind);
+  check_sides(to, from, kind);
   while (count > 0) {
     size_t piece = std::min(rest_of_row(to, count), rest_of_row(from, count));
-    if (cudaError_t error = copy(to, from, piece, 1, kind, when, stream)) return error;
+    if (cudaError_t error = copy_sides(to, from, piece, 1, kind, when, stream)) return error;
     step(to, piece), step(from, piece);
     count -= piece;
   }
@@ -107,38 +107,38 @@ cudaError_t rt::cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const vo
                                     size_t pitch, size_t width, size_t height,
                                     cudaMemcpyKind kind) {
   check_pitch(width, pitch);
-  return copy({to, nullptr, 0, x, y}, {nullptr, from, pitch}, width, height, kind, When::now,
-              nullptr);
+  return copy_sides({to, nullptr, 0, x, y}, {nullptr, from, pitch}, width, height, kind, When::now,
+                    nullptr);
 }
 
 cudaError_t rt::cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from,
                                          size_t pitch, size_t width, size_t height,
                                          cudaMemcpyKind kind, cudaStream_t stream) {
   check_pitch(width, pitch);
-  return copy({to, nullptr, 0, x, y}, {nullptr, from, pitch}, width, height, kind, When::in_stream,
-              stream);
+  return copy_sides({to, nullptr, 0, x, y}, {nullptr, from, pitch}, width, height, kind,
+                    When::in_stream, stream);
 }
 
 cudaError_t rt::cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t x,
                                       size_t y, size_t width, size_t height, cudaMemcpyKind kind) {
   check_pitch(width, pitch);
-  return copy({nullptr, to, pitch}, {from, nullptr, 0, x, y}, width, height, kind, When::now,
-              nullptr);
+  return copy_sides({nullptr, to, pitch}, {from, nullptr, 0, x, y}, width, height, kind, When::now,
+                    nullptr);
 }
 
 cudaError_t rt::cudaMemcpy2DFromArrayAsync(void* to, size_t pitch, cudaArray_const_t from, size_t x,
                                            size_t y, size_t width, size_t height,
                                            cudaMemcpyKind kind, cudaStream_t stream) {
   check_pitch(width, pitch);
-  return copy({nullptr, to, pitch}, {from, nullptr, 0, x, y}, width, height, kind, When::in_stream,
-              stream);
+  return copy_sides({nullptr, to, pitch}, {from, nullptr, 0, x, y}, width, height, kind,
+                    When::in_stream, stream);
 }
 
 cudaError_t rt::cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y,
                                          cudaArray_const_t from, size_t from_x, size_t from_y,
                                          size_t width, size_t height, cudaMemcpyKind kind) {
-  return copy({to, nullptr, 0, to_x, to_y}, {from, nullptr, 0, from_x, from_y}, width, height, kind,
-              When::now, nullptr);
+  return copy_sides({to, nullptr, 0, to_x, to_y}, {from, nullptr, 0, from_x, from_y}, width, height,
+                    kind, When::now, nullptr);
 }
 
 cudaError_t rt::cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void* from,

@@ -11,7 +11,7 @@ void check_kind(cudaMemcpyKind kind) {
           cudaErrorInvalidMemcpyDirection);
 }
 
-CUresult copy(void* to, const void* from, size_t count, cudaMemcpyKind kind) {
+CUresult copy_by_kind(void* to, const void* from, size_t count, cudaMemcpyKind kind) {
   bool own = thread_state().per_thread;
   CUdeviceptr dst = address_of(to), src = address_of(from);
   switch (kind) {
@@ -54,7 +54,7 @@ cudaError_t rt::cudaMemcpy(void* to, const void* from, size_t count, cudaMemcpyK
   check_kind(kind);
   if (count == 0) return cudaSuccess;
   require(to && from);
-  return error_of(copy(to, from, count, kind));
+  return error_of(copy_by_kind(to, from, count, kind));
 }
 
 cudaError_t rt::cudaMemcpyAsync(void* to, const void* from, size_t count, cudaMemcpyKind kind,

@@ -6,8 +6,8 @@ namespace aw {
 namespace {
 
 // The driver's answer for the version that the program was built for, or another one.
-cudaError_t look_up(const char* symbol, void** function, int version, unsigned long long flags,
-                    cudaDriverEntryPointQueryResult* status) {
+cudaError_t find_entry(const char* symbol, void** function, int version, unsigned long long flags,
+                       cudaDriverEntryPointQueryResult* status) {
   require(symbol && function);
   *function = nullptr;
   require(flags <= 2);
@@ -25,14 +25,14 @@ cudaError_t look_up(const char* symbol, void** function, int version, unsigned l
 cudaError_t rt::cudaGetDriverEntryPoint(const char* symbol, void** function,
                                         unsigned long long flags,
                                         cudaDriverEntryPointQueryResult* status) {
-  return look_up(symbol, function, interface_version(), flags, status);
+  return find_entry(symbol, function, interface_version(), flags, status);
 }
 
 cudaError_t rt::cudaGetDriverEntryPointByVersion(const char* symbol, void** function,
                                                  unsigned version, unsigned long long flags,
                                                  cudaDriverEntryPointQueryResult* status) {
   require(version <= INT32_MAX);
-  return look_up(symbol, function, static_cast<int>(version), flags, status);
+  return find_entry(symbol, function, static_cast<int>(version), flags, status);
 }
 
 // NVIDIA's libraries look for interfaces here that have no documentation. We have none.

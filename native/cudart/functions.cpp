@@ -7,7 +7,7 @@
 namespace aw {
 namespace {
 
-int read(const void* function, CUfunction_attribute attribute) {
+int function_attribute(const void* function, CUfunction_attribute attribute) {
   int value = 0;
   CUresult result = cuFuncGetAttribute(&value, attribute, function_of(function));
   require(result != CUDA_ERROR_INVALID_HANDLE, cudaErrorInvalidDeviceFunction);
@@ -19,7 +19,7 @@ cudaError_t of_function(CUresult result) {
   return result == CUDA_ERROR_INVALID_HANDLE ? cudaErrorInvalidDeviceFunction : error_of(result);
 }
 
-CUlaunchConfig translated(const cudaLaunchConfig_t& config) {
+CUlaunchConfig driver_config(const cudaLaunchConfig_t& config) {
   CUlaunchConfig out = {};
   const dim3 &grid = config.gridDim, &block = config.blockDim;
   out.gridDimX = grid.x, out.gridDimY = grid.y, out.gridDimZ = grid.z;
@@ -36,25 +36,33 @@ CUlaunchConfig translated(const cudaLaunchConfig_t& config) {
 cudaError_t rt::cudaFuncGetAttributes(cudaFuncAttributes* out, const void* function) {
   require(out);
   memset(out, 0, sizeof *out);
-  auto bytes = [&](CUfunction_attribute a) { return static_cast<size_t>(read(function, a)); };
+  auto bytes = [&](CUfunction_attribute a) {
+    return static_cast<size_t>(function_attribute(function, a));
+  };
   out->sharedSizeBytes = bytes(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
   out->constSizeBytes = bytes(CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES);
   out->localSizeBytes = bytes(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
-  out->maxThreadsPerBlock = read(function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-  out->numRegs = read(function, CU_FUNC_ATTRIBUTE_NUM_REGS);
-  out->ptxVersion = read(function, CU_FUNC_ATTRIBUTE_PTX_VERSION);
-  out->binaryVersion = read(function, CU_FUNC_ATTRIBUTE_BINARY_VERSION);
-  out->cacheModeCA = read(function, CU_FUNC_ATTRIBUTE_CACHE_MODE_CA);
-  out->maxDynamicSharedSizeBytes = read(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
-  out->preferredShmemCarveout = read(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
-  out->clusterDimMustBeSet = read(function, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET);
-  out->requiredClusterWidth = read(function, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH);
-  out->requiredClusterHeight = read(function, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT);
-  out->requiredClusterDepth = read(function, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH);
+  out->maxThreadsPerBlock = function_attribute(function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  out->numRegs = function_attribute(function, CU_FUNC_ATTRIBUTE_NUM_REGS);
+  out->ptxVersion = function_attribute(function, CU_FUNC_ATTRIBUTE_PTX_VERSION);
+  out->binaryVersion = function_attribute(function, CU_FUNC_ATTRIBUTE_BINARY_VERSION);
+  out->cacheModeCA = function_attribute(function, CU_FUNC_ATTRIBUTE_CACHE_MODE_CA);
+  out->maxDynamicSharedSizeBytes =
+      function_attribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+  out->preferredShmemCarveout =
+      function_attribute(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+  out->clusterDimMustBeSet =
+      function_attribute(function, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET);
+  out->requiredClusterWidth =
+      function_attribute(function, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH);
+  out->requiredClusterHeight =
+      function_attribute(function, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT);
+  out->requiredClusterDepth =
+      function_attribute(function, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH);
   out->clusterSchedulingPolicyPreference =
-      read(function, CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE);
+      function_attribute(function, CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE);
   out->nonPortableClusterSizeAllowed =
-      read(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED);
+      function_attribute(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED);
   return cudaSuccess;
 }
 
@@ -118,14 +126,14 @@ cudaError_t rt::cudaOccupancyAvailableDynamicSMemPerBlock(size_t* size, const vo
 cudaError_t rt::cudaOccupancyMaxPotentialClusterSize(int* size, const void* function,
                                                      const cudaLaunchConfig_t* config) {
   require(config);
-  CUlaunchConfig wanted = translated(*config);
+  CUlaunchConfig wanted = driver_config(*config);
   return of_function(cuOccupancyMaxPotentialClusterSize(size, function_of(function), &wanted));
 }
 
 cudaError_t rt::cudaOccupancyMaxActiveClusters(int* count, const void* function,
                                                const cudaLaunchConfig_t* config) {
   require(config);
-  CUlaunchConfig wanted = translated(*config);
+  CUlaunchConfig wanted = driver_config(*config);
   return of_function(cuOccupancyMaxActiveClusters(count, function_of(function), &wanted));
 }
 

@@ -11,14 +11,14 @@ namespace {
 
 // Attributes have the same numbers in both interfaces.
 template <class T>
-void read(T& field, int attribute, int device) {
+void read_attribute(T& field, int attribute, int device) {
   int value = 0;
   check(cuDeviceGetAttribute(&value, static_cast<CUdevice_attribute>(attribute), device));
   field = static_cast<T>(value);
 }
 
 void read_limits(cudaDeviceProp& p, int device) {
-  auto get = [&](auto& field, int attribute) { read(field, attribute, device); };
+  auto get = [&](auto& field, int attribute) { read_attribute(field, attribute, device); };
   get(p.sharedMemPerBlock, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
   get(p.regsPerBlock, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK);
   get(p.warpSize, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
@@ -41,10 +41,10 @@ void read_limits(cudaDeviceProp& p, int device) {
 }
 
 void read_texture_limits(cudaDeviceProp& p, int device) {
-  auto get = [&](auto& field, int attribute) { read(field, attribute, device); };
+  auto get = [&](auto& field, int attribute) { read_attribute(field, attribute, device); };
   auto all = [&](auto& fields, int first) {
     for (size_t i = 0; i < std::extent_v<std::remove_reference_t<decltype(fields)>>; ++i)
-      read(fields[i], first + static_cast<int>(i), device);
+      read_attribute(fields[i], first + static_cast<int>(i), device);
   };
   get(p.textureAlignment, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT);
   get(p.texturePitchAlignment, CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT);
@@ -71,7 +71,7 @@ void read_texture_limits(cudaDeviceProp& p, int device) {
 }
 
 void read_features(cudaDeviceProp& p, int device) {
-  auto get = [&](auto& field, int attribute) { read(field, attribute, device); };
+  auto get = [&](auto& field, int attribute) { read_attribute(field, attribute, device); };
   get(p.integrated, CU_DEVICE_ATTRIBUTE_INTEGRATED);
   get(p.canMapHostMemory, CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY);
   get(p.concurrentKernels, CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS);
@@ -106,7 +106,7 @@ void read_features(cudaDeviceProp& p, int device) {
 
 // What CUDA 12 added to the structure.
 void read_sharing(cudaDeviceProp& p, int device) {
-  auto get = [&](auto& field, int attribute) { read(field, attribute, device); };
+  auto get = [&](auto& field, int attribute) { read_attribute(field, attribute, device); };
   get(p.hostRegisterSupported, CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED);
   get(p.sparseCudaArraySupported, CU_DEVICE_ATTRIBUTE_SPARSE_CUDA_ARRAY_SUPPORTED);
   get(p.hostRegisterReadOnlySupported, CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED);
@@ -125,7 +125,7 @@ void read_sharing(cudaDeviceProp& p, int device) {
 }
 
 void read_of_version(cudaDeviceProp& p, int device) {
-  auto get = [&](auto& field, int attribute) { read(field, attribute, device); };
+  auto get = [&](auto& field, int attribute) { read_attribute(field, attribute, device); };
 #if CUDART_VERSION < 13000
   get(p.clockRate, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
   get(p.deviceOverlap, CU_DEVICE_ATTRIBUTE_GPU_OVERLAP);

@@ -4,7 +4,7 @@
 namespace aw {
 namespace {
 
-constexpr bool kWaits = true;
+constexpr bool kSetWaits = true;
 
 // A synchronous fill is ordered like work of the default stream; the driver decides whether the
 // host waits for it.
@@ -47,29 +47,29 @@ cudaError_t fill_box(const cudaPitchedPtr& to, int value, const cudaExtent& exte
 }  // namespace
 
 cudaError_t rt::cudaMemset(void* pointer, int value, size_t count) {
-  return fill(pointer, count, value, count, 1, kWaits, nullptr);
+  return fill(pointer, count, value, count, 1, kSetWaits, nullptr);
 }
 
 cudaError_t rt::cudaMemsetAsync(void* pointer, int value, size_t count, cudaStream_t stream) {
-  return fill(pointer, count, value, count, 1, !kWaits, stream);
+  return fill(pointer, count, value, count, 1, !kSetWaits, stream);
 }
 
 cudaError_t rt::cudaMemset2D(void* pointer, size_t pitch, int value, size_t width, size_t height) {
-  return fill(pointer, pitch, value, width, height, kWaits, nullptr);
+  return fill(pointer, pitch, value, width, height, kSetWaits, nullptr);
 }
 
 cudaError_t rt::cudaMemset2DAsync(void* pointer, size_t pitch, int value, size_t width,
                                   size_t height, cudaStream_t stream) {
-  return fill(pointer, pitch, value, width, height, !kWaits, stream);
+  return fill(pointer, pitch, value, width, height, !kSetWaits, stream);
 }
 
 cudaError_t rt::cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
-  return fill_box(to, value, extent, kWaits, nullptr);
+  return fill_box(to, value, extent, kSetWaits, nullptr);
 }
 
 cudaError_t rt::cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent,
                                   cudaStream_t stream) {
-  return fill_box(to, value, extent, !kWaits, stream);
+  return fill_box(to, value, extent, !kSetWaits, stream);
 }
 
 }  // namespace aw

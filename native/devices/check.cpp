@@ -11,7 +11,7 @@
 namespace aw {
 namespace {
 
-SiteKind kind_of(const std::string& word) {
+SiteKind site_kind(const std::string& word) {
   static const std::pair<const char*, SiteKind> names[] = {
       {"load", SiteKind::load},       {"store", SiteKind::store}, {"atomic", SiteKind::atomic},
       {"barrier", SiteKind::barrier}, {"warp", SiteKind::warp},   {"members", SiteKind::members},
@@ -35,7 +35,7 @@ Space space_of(const std::string& word) {
 CheckedSite read_site(const Line& words) {
   if (words.size() < 12) throw Failure(999, "a checked kernel describes a place too briefly");
   CheckedSite s;
-  s.kind = kind_of(words[1]), s.space = space_of(words[2]);
+  s.kind = site_kind(words[1]), s.space = space_of(words[2]);
   s.size = whole_number(words[3]), s.count = whole_number(words[4]);
   s.flags = static_cast<unsigned>(whole_number(words[5]));
   s.extent_start = strtoll(words[6].c_str(), nullptr, 10);

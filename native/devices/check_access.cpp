@@ -9,7 +9,7 @@
 namespace aw {
 namespace {
 
-std::string hex(uint64_t value) {
+std::string hex_of(uint64_t value) {
   char text[32];
   snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
   return text;
@@ -113,7 +113,7 @@ Verdict check_window(const CheckCall& call, const Place& p, uint64_t size) {
 }
 
 std::string describe_range(const WatchedRange& r) {
-  return r.what + " of " + bytes(r.bytes) + " at " + hex(r.base) + " (number " +
+  return r.what + " of " + bytes(r.bytes) + " at " + hex_of(r.base) + " (number " +
          std::to_string(r.number) + ")";
 }
 
@@ -186,11 +186,11 @@ Verdict check_memory(const CheckCall& call, const Place& p) {
   }
 }
 
-void report(const CheckCall& call, uint32_t thread, const Place& p, const char* check,
-            const char* kind, std::string more) {
+void report_access(const CheckCall& call, uint32_t thread, const Place& p, const char* check,
+                   const char* kind, std::string more) {
   Finding f = finding_at(call, thread, check, kind);
   f.space = name_of(p.space), f.address = p.shown, f.size = call.site.size;
-  f.text = verb(call.site) + bytes(call.site.size) + " in " + f.space + " at " + hex(p.shown);
+  f.text = verb(call.site) + bytes(call.site.size) + " in " + f.space + " at " + hex_of(p.shown);
   f.more = std::move(more);
   add_finding(f);
 }
@@ -217,9 +217,9 @@ void check_written(const CheckCall& call, uint32_t thread, const Place& p) {
   if (call.site.kind != SiteKind::store) {
     auto missing = static_cast<uint64_t>(std::count(written, written + size, 0));
     if (missing)
-      report(call, thread, p, "init", "uninitialised",
-             missing == size ? "nothing was ever written there"
-                             : bytes(missing) + " of them were never written");
+      report_access(call, thread, p, "init", "uninitialised",
+                    missing == size ? "nothing was ever written there"
+                                    : bytes(missing) + " of them were never written");
   }
   if (call.site.kind != SiteKind::load) memset(written, 1, size);
 }
@@ -321,7 +321,7 @@ uint32_t check_access(CheckCall& call, const int64_t* addresses, const void* val
       Verdict verdict = check_memory(call, p);
       if (verdict.kind) {
         allowed &= ~(1u << lane);
-        report(call, thread, p, "memory", verdict.kind, verdict.more);
+        report_access(call, thread, p, "memory", verdict.kind, verdict.more);
         continue;
       }
     }

@@ -8,8 +8,8 @@ namespace {
 
 uint32_t first_lane(uint32_t lanes) { return static_cast<uint32_t>(__builtin_ctz(lanes)); }
 
-void report(const CheckCall& call, uint32_t thread, const char* kind, std::string text,
-            std::string more) {
+void report_barrier(const CheckCall& call, uint32_t thread, const char* kind, std::string text,
+                    std::string more) {
   Finding f = finding_at(call, thread, "sync", kind);
   f.text = std::move(text), f.more = std::move(more);
   if (call.check.sync) add_finding(f);
@@ -83,10 +83,10 @@ void report_completion(const CheckCall& call, const BarrierState& b, uint32_t nu
   uint32_t ended = ended_thread(s);
   if (!b.expected && ended != UINT32_MAX && call.site.kind == SiteKind::barrier) {
     uint32_t thread = call.worker.warp * kLanes + first_lane(call.lanes);
-    report(call, thread, "barrier not reached by all",
-           "barrier " + std::to_string(number) + " of all threads of the block",
-           std::to_string(count_ended(s)) + " threads ended without coming to it, thread " +
-               thread_name(call.launch, ended) + " for one");
+    report_barrier(call, thread, "barrier not reached by all",
+                   "barrier " + std::to_string(number) + " of all threads of the block",
+                   std::to_string(count_ended(s)) + " threads ended without coming to it, thread " +
+                       thread_name(call.launch, ended) + " for one");
   }
   for (uint32_t w = 0; w < s.warps; ++w) {
     uint32_t missing = live_lanes(s, w) & ~b.arrived[w];
@@ -94,10 +94,10 @@ void report_completion(const CheckCall& call, const BarrierState& b, uint32_t nu
     CheckCall there = {call.worker, call.launch, call.check,
                        call.state,  b.site[w],   call.check.sites[b.site[w]],
                        call.lanes};
-    report(there, w * kLanes + first_lane(b.arrived[w]), "barrier in divergent code",
-           "a part of a warp comes to barrier " + std::to_string(number),
-           "thread " + thread_name(call.launch, w * kLanes + first_lane(missing)) +
-               " of the same warp does not");
+    report_barrier(there, w * kLanes + first_lane(b.arrived[w]), "barrier in divergent code",
+                   "a part of a warp comes to barrier " + std::to_string(number),
+                   "thread " + thread_name(call.launch, w * kLanes + first_lane(missing)) +
+                       " of the same warp does not");
   }
 }
 
@@ -122,18 +122,19 @@ void check_count(const CheckCall& call, const BarrierState& b, uint32_t number, 
   std::string name = "barrier " + std::to_string(number);
   uint32_t most = call.state.warps * kLanes;
   if ((call.site.flags & kCounted) && (count == 0 || count % kLanes || count > most)) {
-    report(call, thread, "wrong barrier count", name + " for " + std::to_string(count) + " threads",
-           count > most ? "the block has " + std::to_string(call.state.threads) + " threads"
-                        : "a count must be a multiple of 32, and not 0");
+    report_barrier(call, thread, "wrong barrier count",
+                   name + " for " + std::to_string(count) + " threads",
+                   count > most ? "the block has " + std::to_string(call.state.threads) + " threads"
+                                : "a count must be a multiple of 32, and not 0");
   } else if (b.open && b.expected != count) {
-    report(call, thread, "wrong barrier count",
-           name + " for " + (count ? std::to_string(count) : "all") + " threads",
-           "others wait there for " + (b.expected ? std::to_string(b.expected) : "all"));
+    report_barrier(call, thread, "wrong barrier count",
+                   name + " for " + (count ? std::to_string(count) : "all") + " threads",
+                   "others wait there for " + (b.expected ? std::to_string(b.expected) : "all"));
   } else if (b.completed && b.before != count && !comes_after(call.state, b, call.worker.warp)) {
-    report(call, thread, "wrong barrier count",
-           name + " for " + (count ? std::to_string(count) : "all") + " threads",
-           "others wait there for " + (b.before ? std::to_string(b.before) : "all") +
-               ", and nothing says who comes first");
+    report_barrier(call, thread, "wrong barrier count",
+                   name + " for " + (count ? std::to_string(count) : "all") + " threads",
+                   "others wait there for " + (b.before ? std::to_string(b.before) : "all") +
+                       ", and nothing says who comes first");
   }
 }
 
@@ -144,10 +145,11 @@ void arrive(const CheckCall& call, uint32_t number, uint32_t count, uint32_t lan
   bool aligned = call.site.flags & kAligned;
   if (aligned && b.arrived[warp] && b.site[warp] != call.number) {
     const CheckedSite& other = call.check.sites[b.site[warp]];
-    report(call, thread, "barrier in divergent code",
-           "a part of a warp comes to barrier " + std::to_string(number),
-           "thread " + thread_name(call.launch, warp * kLanes + first_lane(b.arrived[warp])) +
-               " of the same warp waits at " + site_name(other));
+    report_barrier(call, thread, "barrier in divergent code",
+                   "a part of a warp comes to barrier " + std::to_string(number),
+                   "thread " +
+                       thread_name(call.launch, warp * kLanes + first_lane(b.arrived[warp])) +
+                       " of the same warp waits at " + site_name(other));
   }
   if (!b.open) b.open = true, b.expected = count, b.aligned = aligned;
   b.aligned = b.aligned && aligned;
@@ -188,10 +190,11 @@ void check_members(CheckCall& call, const int64_t* masks, bool barrier) {
     char text[64];
     snprintf(text, sizeof text, "the mask 0x%08x", mask);
     if (!told && !(mask >> lane & 1)) {
-      report(call, thread, "wrong member mask", text, "it does not name the thread that gives it");
+      report_barrier(call, thread, "wrong member mask", text,
+                     "it does not name the thread that gives it");
       told = true;
     } else if (!told && absent) {
-      report(
+      report_barrier(
           call, thread, "wrong member mask", text,
           "it names thread " + thread_name(call.launch, warp * kLanes + first_lane(absent)) +
               (absent & call.lanes ? ", which gives another mask" : ", which does not take part"));
@@ -217,11 +220,11 @@ void check_exit(CheckCall& call) {
     CheckCall there = {call.worker,    call.launch,  call.check,
                        call.state,     b.site[warp], call.check.sites[b.site[warp]],
                        b.arrived[warp]};
-    report(there, warp * kLanes + first_lane(b.arrived[warp]), "barrier not reached by all",
-           "barrier " + std::to_string(number) + " of all threads of the block",
-           std::to_string(count_ended(call.state)) +
-               " threads ended without coming to it, thread " + thread_name(call.launch, thread) +
-               " for one");
+    report_barrier(there, warp * kLanes + first_lane(b.arrived[warp]), "barrier not reached by all",
+                   "barrier " + std::to_string(number) + " of all threads of the block",
+                   std::to_string(count_ended(call.state)) +
+                       " threads ended without coming to it, thread " +
+                       thread_name(call.launch, thread) + " for one");
     close(call.state, b);
   }
 }
@@ -237,8 +240,8 @@ void report_lanes_that_wait(const AwWorker& worker, CheckedWorker& mine) {
     if (!members || sites[n].ptx_line != worker.line) continue;
     uint32_t lanes = live_lanes(*mine.state, worker.warp);
     CheckCall call = {worker, *mine.launch, *mine.check, *mine.state, n, sites[n], lanes};
-    report(call, worker.warp * kLanes + worker.trap_lane % kLanes, "wrong member mask",
-           "the member mask", "it names threads that wait elsewhere and never take part");
+    report_barrier(call, worker.warp * kLanes + worker.trap_lane % kLanes, "wrong member mask",
+                   "the member mask", "it names threads that wait elsewhere and never take part");
     return;
   }
 }
@@ -265,12 +268,12 @@ void report_deadlock(const AwWorker& worker) {
                       *mine->check,   s,
                       b.site[warp],   mine->check->sites[b.site[warp]],
                       b.arrived[warp]};
-    report(call, warp * kLanes + first_lane(b.arrived[warp]), "deadlock",
-           std::to_string(count) + " threads wait at barrier " + std::to_string(number) +
-               (b.expected ? " for " + std::to_string(b.expected) : ""),
-           absent == UINT32_MAX
-               ? std::to_string(count_ended(s)) + " threads have ended"
-               : "thread " + thread_name(*mine->launch, absent) + " waits elsewhere");
+    report_barrier(call, warp * kLanes + first_lane(b.arrived[warp]), "deadlock",
+                   std::to_string(count) + " threads wait at barrier " + std::to_string(number) +
+                       (b.expected ? " for " + std::to_string(b.expected) : ""),
+                   absent == UINT32_MAX
+                       ? std::to_string(count_ended(s)) + " threads have ended"
+                       : "thread " + thread_name(*mine->launch, absent) + " waits elsewhere");
   }
 }
 

@@ -45,8 +45,8 @@ bool same_value(const CheckCall& call, const Touch& before, uint32_t lane, uint6
   return true;
 }
 
-void report(const CheckCall& call, uint32_t thread, uint64_t offset, const Touch& before,
-            bool wrote, bool writes) {
+void report_race(const CheckCall& call, uint32_t thread, uint64_t offset, const Touch& before,
+                 bool wrote, bool writes) {
   const CheckedSite& first = call.check.sites[before.site];
   const char* kind = wrote ? (writes ? "race of two writes" : "race: read of what another writes")
                            : "race: write of what another reads";
@@ -100,12 +100,12 @@ void check_race(CheckCall& call, uint32_t lane, uint64_t offset, const int64_t* 
     if (!told && clash(byte.write) &&
         !(site.kind == SiteKind::store &&
           same_value(call, byte.write, lane, i, offset, addresses, values))) {
-      report(call, thread, offset + i, byte.write, true, writes);
+      report_race(call, thread, offset + i, byte.write, true, writes);
       told = true;
     }
     for (Touch& read : byte.reads) {
       if (told || !writes || !clash(read)) continue;
-      report(call, thread, offset + i, read, false, true);
+      report_race(call, thread, offset + i, read, false, true);
       told = true;
     }
     // An atomic behind its own thread's plain write does not make the plain write harmless.

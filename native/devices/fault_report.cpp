@@ -8,7 +8,7 @@
 namespace aw {
 namespace {
 
-std::string triple(const uint32_t (&v)[3]) {
+std::string index_text(const uint32_t (&v)[3]) {
   return "(" + std::to_string(v[0]) + "," + std::to_string(v[1]) + "," + std::to_string(v[2]) + ")";
 }
 
@@ -18,17 +18,17 @@ std::string thread_of(const AwLaunch& launch, uint32_t warp, uint32_t lane) {
   uint32_t x = launch.block[0] ? launch.block[0] : 1, y = launch.block[1] ? launch.block[1] : 1;
   uint32_t index[3] = {static_cast<uint32_t>(linear % x), static_cast<uint32_t>(linear / x % y),
                        static_cast<uint32_t>(linear / x / y)};
-  return triple(index);
+  return index_text(index);
 }
 
-uint32_t kind_of(const AwWorker& w) { return w.access_kind & 0xff; }
+uint32_t access_kind(const AwWorker& w) { return w.access_kind & 0xff; }
 
-bool is_known(const AwWorker& w) { return kind_of(w) >= 1 && kind_of(w) <= 4; }
+bool is_known(const AwWorker& w) { return access_kind(w) >= 1 && access_kind(w) <= 4; }
 
 uint64_t address_of(const AwWorker& w, uint32_t lane) {
-  if (kind_of(w) == 1) return w.addresses[0];
-  if (kind_of(w) == 2) return w.addresses[0] + lane * static_cast<uint64_t>(w.access_stride);
-  if (kind_of(w) == 4) return reinterpret_cast<const uint64_t*>(w.addresses[0])[lane];
+  if (access_kind(w) == 1) return w.addresses[0];
+  if (access_kind(w) == 2) return w.addresses[0] + lane * static_cast<uint64_t>(w.access_stride);
+  if (access_kind(w) == 4) return reinterpret_cast<const uint64_t*>(w.addresses[0])[lane];
   return w.addresses[lane];
 }
 
@@ -43,7 +43,7 @@ bool takes_part(const AwWorker& w, uint32_t lane) {
 int guilty_lane(const AwWorker& w, uint64_t reported) {
   if (!is_known(w)) return -1;
   uint32_t lanes = 32 * (1 + (w.access_kind >> 8 & 0xff));
-  if (lanes > 1024 || (lanes > 32 && kind_of(w) == 3)) return -1;
+  if (lanes > 1024 || (lanes > 32 && access_kind(w) == 3)) return -1;
   int nearest = -1;
   uint64_t distance = 64;  // no access is wider
   for (uint32_t lane = 0; lane < lanes; ++lane) {
@@ -70,8 +70,9 @@ std::string hex(uint64_t value) {
   return text;
 }
 
-std::string place(const std::string& kernel, const AwLaunch& launch, const AwWorker& w, int lane) {
-  std::string text = "kernel " + kernel + ", block " + triple(w.ctaid) + ", ";
+std::string faulting_thread(const std::string& kernel, const AwLaunch& launch, const AwWorker& w,
+                            int lane) {
+  std::string text = "kernel " + kernel + ", block " + index_text(w.ctaid) + ", ";
   if (lane >= 0) return text + "thread " + thread_of(launch, w.warp, static_cast<uint32_t>(lane));
   return text + "in the warp of thread " + thread_of(launch, w.warp, 0);
 }
@@ -82,33 +83,37 @@ RunResult explain_fault(const std::string& kernel, const AwLaunch& launch, const
                         const FaultFrame& fault) {
   if (fault.error)
     return {fault.error,
-            place(kernel, launch, w, static_cast<int>(fault.lane)) + ": " + fault.text};
-  if (fault.signal == SIGILL) return {715, place(kernel, launch, w, -1) + ": illegal instruction"};
-  if (fault.signal == SIGFPE) return {719, place(kernel, launch, w, -1) + ": arithmetic fault"};
+            faulting_thread(kernel, launch, w, static_cast<int>(fault.lane)) + ": " + fault.text};
+  if (fault.signal == SIGILL)
+    return {715, faulting_thread(kernel, launch, w, -1) + ": illegal instruction"};
+  if (fault.signal == SIGFPE)
+    return {719, faulting_thread(kernel, launch, w, -1) + ": arithmetic fault"};
   int lane = guilty_lane(w, fault.address);
   if (is_misaligned(w, fault, lane)) {
-    return {716, place(kernel, launch, w, -1) + ": misaligned address"};
+    return {716, faulting_thread(kernel, launch, w, -1) + ": misaligned address"};
   }
   uint64_t address = lane >= 0 ? address_of(w, static_cast<uint32_t>(lane)) : fault.address;
-  return {700, place(kernel, launch, w, lane) + ": illegal memory access at " + hex(address)};
+  return {700,
+          faulting_thread(kernel, launch, w, lane) + ": illegal memory access at " + hex(address)};
 }
 
 RunResult explain_status(const std::string& kernel, const AwLaunch& launch, const AwWorker& w,
                          int32_t status) {
   if (status == AW_DEADLOCK && w.barrier_id == UINT32_MAX) {
-    return {719, place(kernel, launch, w, -1) +
+    return {719, faulting_thread(kernel, launch, w, -1) +
                      ": threads wait for others of their warp that never arrive (line " +
                      std::to_string(w.line) + " of the PTX)"};
   }
   if (status == AW_DEADLOCK) {
     int lane = w.trap_lane < 32 ? static_cast<int>(w.trap_lane) : -1;
-    return {719, place(kernel, launch, w, lane) + ": threads wait at barrier " +
+    return {719, faulting_thread(kernel, launch, w, lane) + ": threads wait at barrier " +
                      std::to_string(w.barrier_id) + " that the others never reach"};
   }
   const char* assertion = take_assertion();
   if (*assertion) return {710, std::string("kernel ") + kernel + ": " + assertion};
   std::string who =
-      place(kernel, launch, w, w.trap_lane < 32 ? static_cast<int>(w.trap_lane) : -1) + ": ";
+      faulting_thread(kernel, launch, w, w.trap_lane < 32 ? static_cast<int>(w.trap_lane) : -1) +
+      ": ";
   if (w.reason == AW_REASON_NO_FUNCTION) {
     return {718, who + "call through a pointer that is no function of these parameters"};
   }

@@ -15,35 +15,35 @@ namespace aw {
 namespace {
 
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-constexpr size_t kStackBytes = 64 << 10;
+constexpr size_t kSignalStackBytes = 64 << 10;
 
 // The threads that run kernels, in a list that only grows. The handler looks its thread up here,
 // because touching a thread-local variable for the first time may allocate memory, and static ones
 // are scarce in a library opened late.
-struct Slot {
+struct ThreadSlot {
   std::atomic<pid_t> thread{0};  // 0: free
   std::atomic<FaultFrame*> frame{nullptr};
-  Slot* next = nullptr;
+  ThreadSlot* next = nullptr;
 };
 
-std::atomic<Slot*> slots{nullptr};
+std::atomic<ThreadSlot*> slots{nullptr};
 
 pid_t thread_id() { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
-Slot* find_slot(pid_t thread) {
-  for (Slot* slot = slots.load(); slot; slot = slot->next) {
+ThreadSlot* find_slot(pid_t thread) {
+  for (ThreadSlot* slot = slots.load(); slot; slot = slot->next) {
     if (slot->thread.load(std::memory_order_relaxed) == thread) return slot;
   }
   return nullptr;
 }
 
-Slot* take_slot() {
+ThreadSlot* take_slot() {
   pid_t mine = thread_id();
-  for (Slot* slot = slots.load(); slot; slot = slot->next) {
+  for (ThreadSlot* slot = slots.load(); slot; slot = slot->next) {
     pid_t none = 0;
     if (slot->thread.compare_exchange_strong(none, mine)) return slot;
   }
-  Slot* slot = new Slot;
+  ThreadSlot* slot = new ThreadSlot;
   slot->thread = mine;
   slot->next = slots.load();
   while (!slots.compare_exchange_weak(slot->next, slot)) {
@@ -52,7 +52,7 @@ Slot* take_slot() {
 }
 
 struct OwnSlot {
-  Slot* slot = take_slot();
+  ThreadSlot* slot = take_slot();
   ~OwnSlot() {
     slot->frame = nullptr;
     slot->thread = 0;
@@ -94,7 +94,7 @@ uint64_t instruction_of(const void* context) {
 }
 
 void handle(int signal, siginfo_t* info, void* context) {
-  Slot* slot = find_slot(thread_id());
+  ThreadSlot* slot = find_slot(thread_id());
   FaultFrame* frame = slot ? slot->frame.load() : nullptr;
   // A signal that somebody sent (si_code <= 0) is no fault of the kernel.
   if (!frame || info->si_code <= 0) return pass_on(signal, info, context);
@@ -131,12 +131,13 @@ struct SignalStack {
   SignalStack() {
     stack_t old = {};
     if (sigaltstack(nullptr, &old) == 0 && !(old.ss_flags & SS_DISABLE)) return;
-    memory = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memory = mmap(nullptr, kSignalStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                  -1, 0);
     if (memory == MAP_FAILED) memory = nullptr;
     if (!memory) return;
     stack_t stack = {};
     stack.ss_sp = memory;
-    stack.ss_size = kStackBytes;
+    stack.ss_size = kSignalStackBytes;
     sigaltstack(&stack, nullptr);
   }
   ~SignalStack() {
@@ -144,7 +145,7 @@ struct SignalStack {
     stack_t none = {};
     none.ss_flags = SS_DISABLE;
     sigaltstack(&none, nullptr);
-    munmap(memory, kStackBytes);
+    munmap(memory, kSignalStackBytes);
   }
 };
 
@@ -184,7 +185,7 @@ void set_fault_frame(FaultFrame* frame) {
 }
 
 void raise_fault(int error, unsigned lane, const char* text) {
-  Slot* slot = own_slot().slot;
+  ThreadSlot* slot = own_slot().slot;
   FaultFrame* frame = slot->frame.load(std::memory_order_relaxed);
   if (!frame) return;
   slot->frame = nullptr;

@@ -18,8 +18,8 @@ int64_t nearest(int64_t value, int64_t most) { return std::clamp<int64_t>(value,
 
 // Where an access of `bytes` lies. `.clamp` moves each coordinate to the nearest place where the
 // whole access fits; `.zero` leaves out accesses of which any byte is outside.
-Spot place(const TextureView& v, const TextureForm& f, const uint32_t*& word, uint64_t stride,
-           uint64_t bytes, bool texels) {
+Spot spot_of(const TextureView& v, const TextureForm& f, const uint32_t*& word, uint64_t stride,
+             uint64_t bytes, bool texels) {
   auto next = [&] {
     uint32_t value = *word;
     word += stride;
@@ -167,7 +167,7 @@ const char* access_surface(const TextureView& v, const TextureForm& f, const uin
   bool formatted = f.kind == TextureForm::formatted_store;
   bool texels = formatted || f.kind == TextureForm::formatted_reduce;
   uint64_t bytes = formatted ? texel_bytes(v) : uint64_t{f.element_bytes} * f.count;
-  Spot spot = place(v, f, word, stride, bytes, texels);
+  Spot spot = spot_of(v, f, word, stride, bytes, texels);
   if (spot.error) return spot.error;
   if (f.kind == TextureForm::surface_load) {
     load(f, spot.address, out, out_stride);

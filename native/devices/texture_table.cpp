@@ -21,22 +21,22 @@ struct Slot {
   TextureView view;
 };
 
-struct Table {
+struct SlotTable {
   std::atomic<Slot*> pages[kMostSlots / kPage];
   std::mutex mutex;
   std::vector<uint64_t> free;
   uint64_t used = 0;
 };
 
-Table& table() {
-  static Table& instance = *new Table{};
+SlotTable& slot_table() {
+  static SlotTable& instance = *new SlotTable{};
   return instance;
 }
 
 uint64_t slot_number(uint64_t handle) { return handle >> kLow & (kMostSlots - 1); }
 
 Slot* slot_at(uint64_t number) {
-  Slot* page = table().pages[number >> kPageBits].load(std::memory_order_acquire);
+  Slot* page = slot_table().pages[number >> kPageBits].load(std::memory_order_acquire);
   return page ? page + (number & (kPage - 1)) : nullptr;
 }
 
@@ -53,7 +53,7 @@ References& references() {
 }  // namespace
 
 uint64_t add_texture_view(const TextureView& view) {
-  Table& t = table();
+  SlotTable& t = slot_table();
   std::lock_guard lock(t.mutex);
   uint64_t number = t.used;
   if (!t.free.empty()) {
@@ -75,7 +75,7 @@ uint64_t add_texture_view(const TextureView& view) {
 }
 
 void remove_texture_view(uint64_t handle) {
-  Table& t = table();
+  SlotTable& t = slot_table();
   std::lock_guard lock(t.mutex);
   Slot* slot = slot_at(slot_number(handle));
   if (!handle || !slot || slot->handle.load(std::memory_order_relaxed) != handle) return;

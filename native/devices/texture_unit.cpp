@@ -174,7 +174,7 @@ uint32_t sampler_answer(uint64_t bits, unsigned query) {
   return 0;
 }
 
-uint32_t kind_of(uint64_t value) {
+uint32_t handle_kind(uint64_t value) {
   if (const TextureView* view = find_texture_view(value))
     return static_cast<uint32_t>(view->surface ? Reference::surface : Reference::texture);
   return static_cast<uint32_t>(find_reference(value));
@@ -187,7 +187,7 @@ void run_lane(const TextureForm& f, Objects& objects, uint32_t lane, uint32_t la
   const uint32_t* word = words + lane;
   uint32_t* out = results + lane;
   if (f.kind == TextureForm::is_type) {
-    *out = kind_of(values[lane]) == f.detail;
+    *out = handle_kind(values[lane]) == f.detail;
     return;
   }
   bool sampler = f.kind == TextureForm::query &&

@@ -8,7 +8,7 @@
 namespace aw {
 namespace {
 
-constexpr size_t kStackBytes = 16 << 20;  // kernels keep whole warps of values on the stack
+constexpr size_t kWorkerStackBytes = 16 << 20;  // kernels keep whole warps of values on the stack
 
 struct Start {
   WorkerPool* pool;
@@ -61,7 +61,7 @@ void WorkerPool::start() {
   pthread_sigmask(SIG_SETMASK, &all, &old);  // the program's signals are for the program's threads
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, kStackBytes);
+  pthread_attr_setstacksize(&attributes, kWorkerStackBytes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   for (unsigned worker = 1; worker < threads_; ++worker) {
     auto* start = new Start{this, &WorkerPool::work, worker};

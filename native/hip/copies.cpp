@@ -26,7 +26,7 @@ hipMemcpy3DParms copy_parameters(const CopyWork& w) {
 
 namespace {
 
-hipError_t give(const CopyWork& w, hipStream_t stream) {
+hipError_t give_copy(const CopyWork& w, hipStream_t stream) {
   if (w.depth == 1 && w.height == 1)
     return hip.hipMemcpyAsync(w.to, w.from, w.width, hipMemcpyDefault, stream);
   if (w.depth == 1)
@@ -48,13 +48,13 @@ void copy_now(CopyWork work) {
   Context& context = require_context();
   if (work.is_empty()) return;
   hipStream_t stream = stream_for(nullptr);
-  check(give(work, stream));
+  check(give_copy(work, stream));
   finish(stream, context);
 }
 
 void copy_async(CopyWork work, CUstream stream) {
   hipStream_t where = stream_for(stream);
-  if (!work.is_empty()) check(give(work, where));
+  if (!work.is_empty()) check(give_copy(work, where));
 }
 
 bool is_legacy_stream(CUstream stream) { return stream_for(stream) == nullptr; }

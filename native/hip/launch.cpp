@@ -15,7 +15,7 @@ namespace aw {
 namespace {
 
 // What this thread launched lately, by handle, context and block.
-struct Known {
+struct KnownLaunch {
   const void* handle = nullptr;
   const Context* context = nullptr;
   uint32_t block[3]{};
@@ -25,7 +25,7 @@ struct Known {
 struct Lately {
   static constexpr size_t kPlaces = 64;
   uint64_t removals = 0;
-  Known places[kPlaces];
+  KnownLaunch places[kPlaces];
 };
 
 // On the heap, because what is thread-local here lies in the static part of all threads, which is
@@ -97,7 +97,7 @@ const Launchable& launchable(CUfunction handle, const uint32_t block[3]) {
   static const Handles<Function>& known_functions = functions();
   uint64_t removals = known_functions.removals();
   if (mine.removals != removals) mine = Lately{}, mine.removals = removals;
-  Known& known = mine.places[place_of(handle, block)];
+  KnownLaunch& known = mine.places[place_of(handle, block)];
   bool hit = known.handle == handle && known.context == thread_state.context &&
              known.block[0] == block[0] && known.block[1] == block[1] && known.block[2] == block[2];
   if (__builtin_expect(hit, 1)) return known.what;

@@ -160,7 +160,7 @@ int memory_type(const hipPointerAttribute_t& a) {
 }
 
 template <class T>
-CUresult put(void* out, T value) {
+CUresult put_value(void* out, T value) {
   memcpy(out, &value, sizeof value);
   return CUDA_SUCCESS;
 }
@@ -170,7 +170,7 @@ CUresult range(void* out, CUdeviceptr address, bool start) {
   size_t size = 0;
   if (AW_HIP(hipMemGetAddressRange)(&begin, &size, address_of(address)) != hipSuccess)
     begin = address_of(address), size = 0;
-  return start ? put(out, begin) : put(out, size);
+  return start ? put_value(out, begin) : put_value(out, size);
 }
 
 CUresult pointer_attribute(void* out, CUpointer_attribute attribute, CUdeviceptr address) {
@@ -186,24 +186,24 @@ CUresult pointer_attribute(void* out, CUpointer_attribute attribute, CUdeviceptr
   bool managed = a.isManaged || static_cast<int>(a.type) == hipMemoryTypeManaged;
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
-      return put(out, thread_state.context ? thread_state.context->handle : uintptr_t{0});
+      return put_value(out, thread_state.context ? thread_state.context->handle : uintptr_t{0});
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-      return put(out, type);
+      return put_value(out, type);
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
       require(a.devicePointer != nullptr);
-      return put(out, a.devicePointer);
+      return put_value(out, a.devicePointer);
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
       require(a.hostPointer != nullptr);
-      return put(out, a.hostPointer);
+      return put_value(out, a.hostPointer);
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-      return put(out, static_cast<unsigned>(managed));
+      return put_value(out, static_cast<unsigned>(managed));
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-      return put(out, a.device < 0 ? CU_DEVICE_INVALID : cuda_device(a.device));
+      return put_value(out, a.device < 0 ? CU_DEVICE_INVALID : cuda_device(a.device));
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
       return range(out, address, attribute == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR);
     case CU_POINTER_ATTRIBUTE_MAPPED:
-      return put(out, 1u);
+      return put_value(out, 1u);
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: {
       unsigned long long id = 0;
       // HIP numbers buffers in newer versions; an address is one number for as long as the buffer
@@ -211,18 +211,18 @@ CUresult pointer_attribute(void* out, CUpointer_attribute attribute, CUdeviceptr
       bool has = hip.hipPointerGetAttribute &&
                  hip.hipPointerGetAttribute(&id, HIP_POINTER_ATTRIBUTE_BUFFER_ID,
                                             address_of(address)) == hipSuccess;
-      return has ? put(out, id) : range(out, address, true);
+      return has ? put_value(out, id) : range(out, address, true);
     }
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
-      return put(out, 0u);
+      return put_value(out, 0u);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-      return put(out, uint64_t{0});
+      return put_value(out, uint64_t{0});
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-      return put(out, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
+      return put_value(out, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-      return put(out, uintptr_t{0});
+      return put_value(out, uintptr_t{0});
     default:
       return CUDA_ERROR_NOT_SUPPORTED;
   }
@@ -263,7 +263,7 @@ AW_EXPORT CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* a
       } catch (const Failure&) {  // null, as it is
       }
       if (attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL && !is_known(address))
-        put(out[i], CU_DEVICE_INVALID);
+        put_value(out[i], CU_DEVICE_INVALID);
     }
   });
 }

@@ -15,14 +15,16 @@ namespace {
 
 constexpr uint32_t kMostGroups = 32;  // workgroups of more than one wave that a compute unit holds
 
-uint32_t up(uint32_t value, uint32_t granule) { return (value + granule - 1) / granule * granule; }
+uint32_t whole_granules(uint32_t value, uint32_t granule) {
+  return (value + granule - 1) / granule * granule;
+}
 
 // Waves of a kernel that one SIMD holds, by its vector registers.
 uint32_t waves_by_registers(const Architecture& a, const AmdLine& amd) {
-  uint32_t taken = std::max(up(amd.vgprs, a.vgpr_granule), a.vgpr_granule);
+  uint32_t taken = std::max(whole_granules(amd.vgprs, a.vgpr_granule), a.vgpr_granule);
   // From gfx90a on the accumulators are of the same file (LLVM AMDGPUUsage, VGPR counts).
   if (a.vgpr_per_lane == 512 && a.wave == 64)
-    taken = up(up(amd.vgprs, 4) + amd.agprs, a.vgpr_granule);
+    taken = whole_granules(whole_granules(amd.vgprs, 4) + amd.agprs, a.vgpr_granule);
   return std::min(a.vgpr_per_lane / std::max(taken, 1u), a.waves_per_simd);
 }
 
@@ -32,7 +34,7 @@ int registers_per_thread(const AmdLine& amd) {
   Architecture a = architecture_of(amd.architecture);
   uint32_t all = amd.vgprs + (a.wave == 64 && a.vgpr_per_lane == 512 ? amd.agprs : 0);
   uint32_t idle = amd.wave == 64 && amd.warps_per_wave == 1 ? 2 : 1;
-  return static_cast<int>(std::max(up(all, a.vgpr_granule), 1u) * idle);
+  return static_cast<int>(std::max(whole_granules(all, a.vgpr_granule), 1u) * idle);
 }
 
 int resident_blocks(const HipDevice& d, const HipKernel& kernel, uint32_t threads,
@@ -56,13 +58,13 @@ using namespace aw;
 
 namespace {
 
-struct Asked {
+struct AskedKernel {
   std::shared_ptr<Function> function;
   std::shared_ptr<HipKernel> kernel;
   const HipDevice& device;
 };
 
-Asked ask(CUfunction handle) {
+AskedKernel ask(CUfunction handle) {
   require_context();
   auto f = function_of(handle);
   return {f, any_code(*f), current_hip_device()};
@@ -71,7 +73,7 @@ Asked ask(CUfunction handle) {
 }  // namespace
 
 Residence aw::residence_of(CUfunction handle) {
-  Asked a = ask(handle);
+  AskedKernel a = ask(handle);
   return {a.function, static_cast<int>(a.device.info.multiprocessors),
           [kernel = a.kernel, &device = a.device](uint64_t threads, uint64_t dynamic) {
             return resident_blocks(device, *kernel, static_cast<uint32_t>(threads), dynamic);
@@ -82,7 +84,7 @@ AW_EXPORT CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunc
                                                            int blocks, int threads) {
   return api<"cuOccupancyAvailableDynamicSMemPerBlock">([&] {
     require(bytes && blocks > 0 && threads > 0 && threads <= kMaxThreadsPerBlock);
-    Asked a = ask(handle);
+    AskedKernel a = ask(handle);
     Architecture architecture = architecture_of(a.device.architecture);
     require(blocks <= resident_blocks(a.device, *a.kernel, static_cast<uint32_t>(threads), 0));
     int64_t share = architecture.shared_per_unit / static_cast<unsigned>(blocks) /
@@ -98,7 +100,7 @@ AW_EXPORT CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction handle
     require(clusters && config);
     uint64_t threads = uint64_t{config->blockDimX} * config->blockDimY * config->blockDimZ;
     require(threads > 0 && threads <= kMaxThreadsPerBlock);
-    Asked a = ask(handle);
+    AskedKernel a = ask(handle);
     *clusters = resident_blocks(a.device, *a.kernel, static_cast<uint32_t>(threads),
                                 config->sharedMemBytes) *
                 static_cast<int>(a.device.info.multiprocessors);

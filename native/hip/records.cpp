@@ -9,7 +9,9 @@ namespace {
 
 constexpr size_t kHead = sizeof(AwHipRecord);
 
-size_t up(size_t bytes, size_t multiple) { return (bytes + multiple - 1) / multiple * multiple; }
+size_t rounded_up(size_t bytes, size_t multiple) {
+  return (bytes + multiple - 1) / multiple * multiple;
+}
 
 // Part of a record: reads past its end find nothing.
 struct Reader {
@@ -17,7 +19,7 @@ struct Reader {
   size_t size, at = 0;
   template <class T>
   T take(size_t align = sizeof(T)) {
-    at = up(at, align);
+    at = rounded_up(at, align);
     T value{};
     if (at + sizeof(T) <= size) memcpy(&value, data + at, sizeof(T));
     at += sizeof(T);
@@ -28,7 +30,7 @@ struct Reader {
     std::string out;
     if (at <= size && length <= size - at)
       out.assign(reinterpret_cast<const char*>(data + at), length);
-    at = up(at + length, 4);
+    at = rounded_up(at + length, 4);
     return out;
   }
 };
@@ -62,7 +64,7 @@ const char* read_conversion(const char* p, Reader& arguments, Conversion& c) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 template <class T>
-void put(std::string& out, const std::string& format, T value) {
+void put_formatted(std::string& out, const std::string& format, T value) {
   char text[2 * kAwHipLongestText];
   int length = snprintf(text, sizeof text, format.c_str(), value);
   if (length > 0) out.append(text, std::min(static_cast<size_t>(length), sizeof text - 1));
@@ -73,16 +75,16 @@ void put_conversion(std::string& out, Conversion& c, Reader& arguments, Reader& 
   if (c.text.size() > 60 || !c.letter) return;
   bool integer = strchr("diouxX", c.letter) != nullptr;
   if (integer && c.wide) {
-    put(out, c.text + "ll" + c.letter, arguments.take<long long>());
+    put_formatted(out, c.text + "ll" + c.letter, arguments.take<long long>());
   } else if (integer || c.letter == 'c') {
-    put(out, c.text + c.letter, arguments.take<int>());
+    put_formatted(out, c.text + c.letter, arguments.take<int>());
   } else if (strchr("fFeEgGaA", c.letter)) {
-    put(out, c.text + c.letter, arguments.take<double>());
+    put_formatted(out, c.text + c.letter, arguments.take<double>());
   } else if (c.letter == 'p') {
-    put(out, c.text + c.letter, arguments.take<void*>());
+    put_formatted(out, c.text + c.letter, arguments.take<void*>());
   } else if (c.letter == 's') {
     std::string text = arguments.take<uint64_t>() ? texts.text() : "(null)";
-    put(out, c.text + c.letter, text.c_str());
+    put_formatted(out, c.text + c.letter, text.c_str());
   } else {
     out += c.text;  // no conversion of CUDA's
   }
@@ -110,10 +112,10 @@ std::string printed_text(const AwHipRecord& record, const uint8_t* body) {
   size_t size = record.bytes - kHead;
   if (record.format == 0 || record.format > size) return {};
   std::string format(reinterpret_cast<const char*>(body), record.format - 1);
-  size_t start = std::min(up(record.format, 8), size);
+  size_t start = std::min(rounded_up(record.format, 8), size);
   size_t bytes = std::min<size_t>(record.arguments, size - start);
   Reader arguments{body + start, bytes};
-  size_t behind = std::min(start + up(bytes, 8), size);
+  size_t behind = std::min(start + rounded_up(bytes, 8), size);
   Reader texts{body + behind, size - behind};
   std::string out;
   const char* p = format.c_str();

@@ -48,8 +48,8 @@ std::vector<hipStreamBatchMemOpParams> operations(const CUstreamBatchMemOpParams
   return out;
 }
 
-CUresult give(CUstream stream, unsigned count, const CUstreamBatchMemOpParams* list,
-              unsigned flags) {
+CUresult give_operations(CUstream stream, unsigned count, const CUstreamBatchMemOpParams* list,
+                         unsigned flags) {
   require_context();
   require(flags == 0);
   auto all = operations(list, count);
@@ -57,7 +57,7 @@ CUresult give(CUstream stream, unsigned count, const CUstreamBatchMemOpParams* l
       AW_HIP(hipStreamBatchMemOp)(uncaptured(stream, "cuStreamBatchMemOp"), count, all.data(), 0));
 }
 
-hipGraphNode_t node(CUgraphNode handle) { return reinterpret_cast<hipGraphNode_t>(handle); }
+hipGraphNode_t hip_node(CUgraphNode handle) { return reinterpret_cast<hipGraphNode_t>(handle); }
 
 }  // namespace
 
@@ -79,11 +79,11 @@ AW_EXPORT CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr address, uin
 }
 AW_EXPORT CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned count,
                                          CUstreamBatchMemOpParams* list, unsigned flags) {
-  return api<"cuStreamBatchMemOp_v2">([&] { return give(stream, count, list, flags); });
+  return api<"cuStreamBatchMemOp_v2">([&] { return give_operations(stream, count, list, flags); });
 }
 AW_EXPORT CUresult cuStreamBatchMemOp(CUstream stream, unsigned count,
                                       CUstreamBatchMemOpParams* list, unsigned flags) {
-  return api<"cuStreamBatchMemOp">([&] { return give(stream, count, list, flags); });
+  return api<"cuStreamBatchMemOp">([&] { return give_operations(stream, count, list, flags); });
 }
 
 namespace {
@@ -116,7 +116,7 @@ AW_EXPORT CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode handle,
   return api<"cuGraphBatchMemOpNodeGetParams">([&] {
     require(handle && out);
     hipBatchMemOpNodeParams p{};
-    check(AW_HIP(hipGraphBatchMemOpNodeGetParams)(node(handle), &p));
+    check(AW_HIP(hipGraphBatchMemOpNodeGetParams)(hip_node(handle), &p));
     *out = {nullptr, p.count, reinterpret_cast<CUstreamBatchMemOpParams*>(p.paramArray), p.flags};
   });
 }
@@ -125,7 +125,7 @@ AW_EXPORT CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode handle,
   return api<"cuGraphBatchMemOpNodeSetParams">([&] {
     require(handle);
     return with_operations(given, [&](hipBatchMemOpNodeParams* p) {
-      return AW_HIP(hipGraphBatchMemOpNodeSetParams)(node(handle), p);
+      return AW_HIP(hipGraphBatchMemOpNodeSetParams)(hip_node(handle), p);
     });
   });
 }
@@ -135,7 +135,7 @@ AW_EXPORT CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphN
     require(exec && handle);
     return with_operations(given, [&](hipBatchMemOpNodeParams* p) {
       return AW_HIP(hipGraphExecBatchMemOpNodeSetParams)(reinterpret_cast<hipGraphExec_t>(exec),
-                                                         node(handle), p);
+                                                         hip_node(handle), p);
     });
   });
 }

@@ -23,8 +23,8 @@
 namespace awt {
 namespace {
 
-constexpr size_t kMostDevices = 64;
-std::array<std::atomic<DeviceMemory*>, kMostDevices> memories{};
+constexpr size_t kMostMemories = 64;
+std::array<std::atomic<DeviceMemory*>, kMostMemories> memories{};
 std::mutex making;
 
 void tell_watchers(void* memory, int64_t bytes, c10::DeviceIndex device) {
@@ -137,7 +137,7 @@ DeviceMemory& device_memory(c10::DeviceIndex device) {
 }
 
 bool device_memory_made(c10::DeviceIndex device) noexcept {
-  return device >= 0 && static_cast<size_t>(device) < kMostDevices &&
+  return device >= 0 && static_cast<size_t>(device) < kMostMemories &&
          memories[static_cast<size_t>(device)].load(std::memory_order_acquire);
 }
 
@@ -148,7 +148,7 @@ bool any_memory_made() noexcept {
 }
 
 void empty_all_caches(PoolId pool) {
-  for (c10::DeviceIndex device = 0; device < static_cast<c10::DeviceIndex>(kMostDevices); ++device)
+  for (c10::DeviceIndex device = 0; device < static_cast<c10::DeviceIndex>(kMostMemories); ++device)
     if (device_memory_made(device)) device_memory(device).empty_cache(pool);
 }
 

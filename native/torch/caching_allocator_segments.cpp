@@ -18,7 +18,7 @@ const DriverFn<uint64_t(int)> memory_in_use{"anywarp_memory_in_use"};
 const DriverFn<CUresult(CUdeviceptr*, size_t)> mem_alloc{"cuMemAlloc_v2"};
 const DriverFn<CUresult(CUdeviceptr)> mem_free{"cuMemFree_v2"};
 const DriverFn<CUresult(size_t*, size_t*)> mem_info{"cuMemGetInfo_v2"};
-const DriverFn<CUresult()> context_synchronize{"cuCtxSynchronize"};
+const DriverFn<CUresult()> synchronize_context{"cuCtxSynchronize"};
 
 size_t segment_bytes(size_t size) {
   if (size <= kSmallRequest) return kSmallSegment;
@@ -142,7 +142,7 @@ void DeviceMemory::wait_for_work(Lock& lock) {
   lock.unlock();
   {
     const InContext on(device_);
-    check(context_synchronize());
+    check(synchronize_context());
   }
   lock.lock();
 }

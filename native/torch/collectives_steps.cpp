@@ -56,7 +56,7 @@ const c10d::NCCLPreMulSumSupplement* factor_of(const ReduceOp& op) {
   return static_cast<const c10d::NCCLPreMulSumSupplement*>(op.supplement_.get());
 }
 
-void multiply(at::Tensor flat, const c10d::NCCLPreMulSumSupplement& factor) {
+void multiply_by(at::Tensor flat, const c10d::NCCLPreMulSumSupplement& factor) {
   if (factor.tensor_factor.defined())
     flat.mul_(factor.tensor_factor.to(flat.scalar_type()).reshape({}));
   else
@@ -65,7 +65,7 @@ void multiply(at::Tensor flat, const c10d::NCCLPreMulSumSupplement& factor) {
 
 // What every rank does with its own numbers before they are combined.
 void before(at::Tensor flat, const ReduceOp& op, int size) {
-  if (const auto* factor = factor_of(op)) multiply(flat, *factor);
+  if (const auto* factor = factor_of(op)) multiply_by(flat, *factor);
   if (op.op_ == ReduceOp::AVG && flat.is_floating_point()) flat.mul_(1.0 / size);
 }
 
@@ -74,7 +74,7 @@ void after(at::Tensor flat, const ReduceOp& op, int size) {
   if (op.op_ == ReduceOp::AVG && !flat.is_floating_point()) flat.div_(size, "trunc");
 }
 
-ReduceOp::RedOpType plain(const ReduceOp& op) {
+ReduceOp::RedOpType plain_operation(const ReduceOp& op) {
   return op.op_ == ReduceOp::AVG || op.op_ == ReduceOp::PREMUL_SUM ? ReduceOp::SUM : op.op_;
 }
 
@@ -83,7 +83,7 @@ at::Tensor combine(at::Tensor parts, const ReduceOp& op, int size) {
   at::Tensor rows = is_narrow(parts.scalar_type()) ? parts.to(at::kFloat) : parts;
   before(rows, op, size);
   at::Tensor out;
-  switch (plain(op)) {
+  switch (plain_operation(op)) {
     case ReduceOp::SUM:
       out = at::sum(rows, {0}, false, rows.scalar_type());
       break;
@@ -188,7 +188,7 @@ void all_reduce(const Peers& peers, at::Tensor flat, const ReduceOp& op, Millise
   if (!gloo_reduces(flat.scalar_type())) return all_reduce_by_shares(peers, flat, op, timeout);
   before(flat, op, peers.size);
   c10d::AllreduceOptions options;
-  options.reduceOp = plain(op);
+  options.reduceOp = plain_operation(op);
   options.timeout = timeout;
   Tensors tensors{flat};
   peers.gloo->allreduce(tensors, options)->wait();
@@ -203,7 +203,7 @@ void reduce(const Peers& peers, at::Tensor flat, const ReduceOp& op, int64_t roo
   if (!gloo_reduces(flat.scalar_type())) return all_reduce_by_shares(peers, own, op, timeout);
   before(own, op, peers.size);
   c10d::ReduceOptions options;
-  options.reduceOp = plain(op);
+  options.reduceOp = plain_operation(op);
   options.rootRank = root;
   options.timeout = timeout;
   Tensors tensors{own};

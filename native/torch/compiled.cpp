@@ -21,7 +21,7 @@ using c10::TensorImpl;
 // Functions compiled by Inductor call each other through operators written in Python.
 thread_local std::vector<std::unique_ptr<CompiledCall>> calls;
 
-constexpr DispatchKeySet kLazyKeys({DispatchKey::Conjugate, DispatchKey::Negative});
+constexpr DispatchKeySet kLazyViews({DispatchKey::Conjugate, DispatchKey::Negative});
 
 bool on_cuda(const at::Tensor& tensor) {
   return tensor.defined() && tensor.device().is_cuda() && tensor.layout() == at::kStrided &&
@@ -36,7 +36,7 @@ StorageImpl* storage_of(const at::Tensor& tensor) {
 at::Tensor seen_as(const TensorImpl* tensor, c10::intrusive_ptr<StorageImpl> storage,
                    DispatchKey backend) {
   auto impl = c10::make_intrusive<TensorImpl>(
-      c10::Storage(std::move(storage)), DispatchKeySet(backend) | (tensor->key_set() & kLazyKeys),
+      c10::Storage(std::move(storage)), DispatchKeySet(backend) | (tensor->key_set() & kLazyViews),
       tensor->dtype());
   impl->set_sizes_and_strides(tensor->sizes(), tensor->strides(), tensor->storage_offset());
   return at::Tensor(std::move(impl));

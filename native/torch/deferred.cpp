@@ -32,7 +32,7 @@ using c10::IValue;
 using torch::jit::Stack;
 using Kind = OpInfo::Kind;
 
-const DriverFn<CUresult(CUstream)> stream_synchronize{"cuStreamSynchronize"};
+const DriverFn<CUresult(CUstream)> synchronize_stream{"cuStreamSynchronize"};
 const DriverFn<CUresult(void*, int, CUdeviceptr)> pointer_attribute{"cuPointerGetAttribute"};
 
 constexpr size_t kStaged =
@@ -234,7 +234,7 @@ void borrow_results(const std::vector<IValue>& results, const OpFacts& facts, Bo
 
 [[noreturn]] void refuse_in_capture(const Call& call, const char* why) {
   const InContext in(call.device);
-  stream_synchronize(native_stream(
+  synchronize_stream(native_stream(
       call.stream));  // refused, and the capture is spoilt, as by any call that does not fit
   TORCH_CHECK_NOT_IMPLEMENTED(false, call.facts.op.schema().name(),
                               " cannot become part of a CUDA graph: ", why);

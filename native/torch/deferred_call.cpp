@@ -19,7 +19,7 @@
 namespace awt {
 namespace {
 
-const DriverFn<CUresult(CUstream, CUhostFn, void*)> launch_host{"cuLaunchHostFunc"};
+const DriverFn<CUresult(CUstream, CUhostFn, void*)> launch_host_function{"cuLaunchHostFunc"};
 const DriverFn<CUresult(CUstream, int*, uint64_t*, CUgraph*, const CUgraphNode**, size_t*)>
     capture_info{"cuStreamGetCaptureInfo_v2"};
 const DriverFn<CUresult(CUuserObject*, void*, CUhostFn, unsigned, unsigned)> object_create{
@@ -141,7 +141,7 @@ void add_to_graph(std::unique_ptr<DeferredCall> call, CUstream stream) {
   check(object_create(&object, given, &bury, 1, kNoDestructorSync));
   call.release();  // the object's from here on
   check(graph_retain(graph, object, 1, kMove));
-  check(launch_host(stream, &run_again, given));
+  check(launch_host_function(stream, &run_again, given));
 }
 
 }  // namespace
@@ -182,7 +182,7 @@ void submit(std::unique_ptr<DeferredCall> call, c10::Stream stream, bool capturi
   const InContext in(stream.device_index());
   CUstream native = native_stream(stream);
   if (capturing) return add_to_graph(std::move(call), native);
-  check(launch_host(native, &run_once, call.get()));
+  check(launch_host_function(native, &run_once, call.get()));
   call.release();
 }
 

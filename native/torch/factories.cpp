@@ -57,7 +57,7 @@ Tensor empty_strided(c10::SymIntArrayRef size, c10::SymIntArrayRef stride,
 }
 
 // A tensor may be set to more than its storage holds: the storage then grows, as CUDA's does.
-void grow_storage(const Tensor& self) {
+void grow_when_due(const Tensor& self) {
   const size_t wanted =
       self.numel() == 0
           ? 0
@@ -100,7 +100,7 @@ Tensor& set_source_offset(Tensor& self, c10::Storage source, c10::SymInt offset,
     impl->set_sizes_and_strides(sizes, strides);
   else
     impl->set_sizes_contiguous(sizes);
-  grow_storage(self);
+  grow_when_due(self);
   return self;
 }
 

@@ -89,7 +89,7 @@ OpInfo::Places places_of(const OperatorHandle& op, const std::string& full, bool
 }
 
 template <class Visit>
-void each_tensor(const IValue& value, Kind kind, Visit visit) {
+void visit_tensors(const IValue& value, Kind kind, Visit visit) {
   if (value.isNone()) return;
   if (kind == Kind::kTensor) {
     visit(value.toTensor());
@@ -107,7 +107,7 @@ static void check_all_on_one(const OperatorHandle& op, const OpInfo& info, const
   const auto& arguments = op.schema().arguments();
   std::optional<c10::Device> common;
   const auto visit = [&](size_t i) {
-    each_tensor(values[i], info.arguments[i].kind, [&](const at::Tensor& tensor) {
+    visit_tensors(values[i], info.arguments[i].kind, [&](const at::Tensor& tensor) {
       c10::impl::check_and_update_common_device(common, tensor, info.wrapper,
                                                 arguments[i].name().c_str());
     });
@@ -120,7 +120,7 @@ static void check_all_on_one(const OperatorHandle& op, const OpInfo& info, const
 
 // Indexing moves indices of the CPU to the device, and nothing back.
 static void check_indices(const at::Tensor& self, const IValue& indices) {
-  each_tensor(indices, Kind::kTensors, [&](const at::Tensor& index) {
+  visit_tensors(indices, Kind::kTensors, [&](const at::Tensor& index) {
     TORCH_CHECK(!index.defined() || index.device().is_cpu() || index.device() == self.device(),
                 "indices should be either on cpu or on the same device as the indexed tensor (",
                 self.device(), ")");
@@ -156,7 +156,7 @@ static void check_iterated(const OperatorHandle& op, const OpInfo& info, const I
                            c10::Device device) {
   const auto& arguments = op.schema().arguments();
   for (size_t i = 0; i < info.arguments.size(); ++i) {
-    each_tensor(values[i], info.arguments[i].kind, [&](const at::Tensor& tensor) {
+    visit_tensors(values[i], info.arguments[i].kind, [&](const at::Tensor& tensor) {
       if (!tensor.defined() || tensor.device() == device) return;
       if (info.places == OpInfo::Places::kNested && !tensor.is_nested()) return;
       if (tensor.device().is_cpu() && tensor.dim() == 0 && !info.arguments[i].written &&
@@ -228,7 +228,7 @@ static bool on_several_devices(const OpInfo& info, const Stack& stack) {
   std::optional<c10::Device> found;
   bool several = false;
   for (size_t i = 0; i < info.arguments.size(); ++i) {
-    each_tensor(stack[first + i], info.arguments[i].kind, [&](const at::Tensor& tensor) {
+    visit_tensors(stack[first + i], info.arguments[i].kind, [&](const at::Tensor& tensor) {
       if (!tensor.defined()) return;
       several |= found && *found != tensor.device();
       found = tensor.device();
@@ -316,7 +316,7 @@ c10::DeviceIndex device_of_arguments(const OpInfo& info, const Stack& stack) {
   c10::DeviceIndex found = -1;
   for (size_t i = 0; i < info.arguments.size() && found < 0; ++i) {
     const IValue& value = stack[first + i];
-    each_tensor(value, info.arguments[i].kind, [&](const at::Tensor& tensor) {
+    visit_tensors(value, info.arguments[i].kind, [&](const at::Tensor& tensor) {
       if (found < 0 && tensor.defined() && tensor.device().is_cuda())
         found = tensor.device().index();
     });
@@ -352,7 +352,7 @@ void call_kernel(const OperatorHandle& op, const OpInfo& info, Stack* stack,
 static void wait_for_others(const OpInfo& info, const Stack& stack, c10::DeviceIndex own) {
   const size_t first = stack.size() - info.arguments.size();
   for (size_t i = 0; i < info.arguments.size(); ++i)
-    each_tensor(stack[first + i], info.arguments[i].kind, [&](const at::Tensor& tensor) {
+    visit_tensors(stack[first + i], info.arguments[i].kind, [&](const at::Tensor& tensor) {
       if (tensor.defined() && tensor.is_cuda() && tensor.device().index() != own)
         wait_for_driver_beside(tensor.device().index());
     });

@@ -40,7 +40,7 @@ void assert_not_capturing(const char* attempt) {
       "Current cudaStreamCaptureStatus: cudaStreamCaptureStatusActive");
 }
 
-struct State {
+struct GeneratorState {
   uint64_t seed = c10::default_rng_seed_val;
   uint64_t offset = 0;
   bool in_capture = false;
@@ -50,7 +50,7 @@ struct State {
 
 class CudaGenerator final : public c10::GeneratorImpl {
  public:
-  CudaGenerator(c10::DeviceIndex device, std::shared_ptr<State> state)
+  CudaGenerator(c10::DeviceIndex device, std::shared_ptr<GeneratorState> state)
       : GeneratorImpl(c10::Device(c10::DeviceType::CUDA, device),
                       c10::DispatchKeySet(c10::DispatchKey::CUDA)),
         state_(std::move(state)) {}
@@ -177,13 +177,13 @@ class CudaGenerator final : public c10::GeneratorImpl {
  private:
   CudaGenerator* clone_impl() const override {
     assert_not_capturing("Cannot construct a new CUDAGeneratorImpl");
-    auto copy = std::make_shared<State>();
+    auto copy = std::make_shared<GeneratorState>();
     copy->seed = current_seed();
     copy->offset = get_offset();
     return new CudaGenerator(device().index(), std::move(copy));
   }
 
-  std::shared_ptr<State> state_;
+  std::shared_ptr<GeneratorState> state_;
 };
 
 CudaGenerator& cuda_generator(const at::Generator& generator) {
@@ -217,7 +217,7 @@ const at::Generator& default_generator(c10::DeviceIndex device) {
   if (made.size() <= static_cast<size_t>(index)) made.resize(index + 1);
   auto& slot = made[index];
   if (!slot) {
-    auto state = std::make_shared<State>();
+    auto state = std::make_shared<GeneratorState>();
     state->seed = c10::detail::getNonDeterministicRandom(/*is_cuda=*/true);
     slot =
         std::make_unique<at::Generator>(at::make_generator<CudaGenerator>(index, std::move(state)));
@@ -229,7 +229,7 @@ at::Generator new_generator(c10::DeviceIndex device) {
   assert_not_capturing("Cannot construct a new CUDAGeneratorImpl");
   const c10::DeviceIndex index = device < 0 ? current_device() : device;
   TORCH_CHECK(index >= 0 && index < device_count(), "The device_index is invalid.");
-  return at::make_generator<CudaGenerator>(index, std::make_shared<State>());
+  return at::make_generator<CudaGenerator>(index, std::make_shared<GeneratorState>());
 }
 
 PhiloxState reserve(const std::optional<at::Generator>& generator, c10::DeviceIndex device,

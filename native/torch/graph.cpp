@@ -16,7 +16,7 @@ namespace {
 
 const DriverFn<CUresult(CUstream, int)> begin_capture_on{"cuStreamBeginCapture_v2"};
 const DriverFn<CUresult(CUstream, CUgraph*)> end_capture_on{"cuStreamEndCapture"};
-const DriverFn<CUresult(CUstream, int*, uint64_t*)> capture_info{"cuStreamGetCaptureInfo"};
+const DriverFn<CUresult(CUstream, int*, uint64_t*)> capture_state{"cuStreamGetCaptureInfo"};
 const DriverFn<CUresult(CUgraphExec*, CUgraph, unsigned long long)> graph_instantiate{
     "cuGraphInstantiateWithFlags"};
 const DriverFn<CUresult(CUgraphExec, CUstream)> graph_launch{"cuGraphLaunch"};
@@ -32,7 +32,7 @@ uint64_t capture_id(c10::Stream stream) {
   int status = 0;
   uint64_t id = 0;
   const InContext in(stream.device_index());
-  check(capture_info(native_stream(stream), &status, &id));
+  check(capture_state(native_stream(stream), &status, &id));
   return status == kActive ? id : 0;
 }
 

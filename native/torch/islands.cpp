@@ -169,7 +169,7 @@ struct Island final : c10::OperatorKernel {
   }
 };
 
-std::string plain(const std::string& text) {
+std::string plain_name(const std::string& text) {
   std::string name = text;
   for (char& each : name)
     if (!std::isalnum(static_cast<unsigned char>(each))) each = '_';
@@ -184,7 +184,7 @@ std::string define_island(const std::string& name, const std::string& overload,
   static std::vector<torch::Library> libraries;  // for good: compiled code may be called any time
   const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(name.c_str(), overload.c_str());
   const std::string island =
-      plain(name) + (overload.empty() ? "" : "__" + plain(overload)) + "__" + pattern;
+      plain_name(name) + (overload.empty() ? "" : "__" + plain_name(overload)) + "__" + pattern;
   const std::lock_guard<std::mutex> lock(mutex);
   if (known.count(island)) return island;
   auto kernel = std::make_unique<Island>(op, read_pattern(pattern));

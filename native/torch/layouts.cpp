@@ -138,7 +138,7 @@ Tensor on_device_of(const Tensor& self, const Tensor& numbers) {
   return numbers.to(numbers.options().device(self.device()), false, true);
 }
 
-at::PerChannelAffineQuantizer* per_channel(const Tensor& self) {
+at::PerChannelAffineQuantizer* channel_quantizer(const Tensor& self) {
   const auto quantizer = at::get_qtensorimpl(self)->quantizer();
   TORCH_CHECK(quantizer->qscheme() == at::kPerChannelAffine ||
                   quantizer->qscheme() == at::kPerChannelAffineFloatQParams,
@@ -147,11 +147,11 @@ at::PerChannelAffineQuantizer* per_channel(const Tensor& self) {
 }
 
 Tensor per_channel_scales(const Tensor& self) {
-  return on_device_of(self, per_channel(self)->scales());
+  return on_device_of(self, channel_quantizer(self)->scales());
 }
 
 Tensor per_channel_zero_points(const Tensor& self) {
-  return on_device_of(self, per_channel(self)->zero_points());
+  return on_device_of(self, channel_quantizer(self)->zero_points());
 }
 
 // Sizes, strides and offsets of a nested tensor are its own and lie on the CPU, also on CUDA.

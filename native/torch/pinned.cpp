@@ -23,7 +23,7 @@ namespace {
 
 const DriverFn<CUresult(void**, size_t, unsigned)> host_alloc{"cuMemHostAlloc"};
 const DriverFn<CUresult(void*)> host_free{"cuMemFreeHost"};
-const DriverFn<CUresult(void*, int, CUdeviceptr)> pointer_attribute{"cuPointerGetAttribute"};
+const DriverFn<CUresult(void*, int, CUdeviceptr)> host_pointer_attribute{"cuPointerGetAttribute"};
 constexpr unsigned kPortable = 1;
 constexpr int kMemoryType = 2,
               kHostMemory = 1;  // CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_MEMORYTYPE_HOST
@@ -33,16 +33,16 @@ struct PinnedBlock {
   bool in_use;
 };
 
-struct State {
+struct PinnedState {
   std::mutex mutex;
   std::map<uintptr_t, PinnedBlock> blocks;          // all, by address
   std::map<size_t, std::vector<uintptr_t>> cached;  // those not in use, by size
   PinnedStats stats;
 };
 
-State& state() {
-  static State& instance = []() -> State& {
-    static auto& made = *new State;
+PinnedState& pinned() {
+  static PinnedState& instance = []() -> PinnedState& {
+    static auto& made = *new PinnedState;
     // A child process must not find the lock held by a thread that it does not have.
     pthread_atfork([] { made.mutex.lock(); }, [] { made.mutex.unlock(); },
                    [] { made.mutex.unlock(); });
@@ -64,7 +64,7 @@ size_t rounded(size_t bytes) {
                                                                       : bytes;
 }
 
-void* from_driver(State& s, size_t size) {
+void* from_driver(PinnedState& s, size_t size) {
   const auto begin = std::chrono::steady_clock::now();
   void* memory = nullptr;
   check(host_alloc(&memory, size, kPortable));
@@ -76,14 +76,14 @@ void* from_driver(State& s, size_t size) {
 }
 
 // With the lock held: nobody knows these blocks any more.
-void forget(State& s, uintptr_t address, size_t size) {
+void forget(PinnedState& s, uintptr_t address, size_t size) {
   s.stats.allocations.subtract(1);
   s.stats.allocated_bytes.subtract(static_cast<int64_t>(size));
   s.blocks.erase(address);
 }
 
 // Without the lock: the driver waits for its streams, whose work may free such memory too.
-void to_driver(State& s, uintptr_t address) {
+void to_driver(PinnedState& s, uintptr_t address) {
   const auto begin = std::chrono::steady_clock::now();
   check(host_free(reinterpret_cast<void*>(address)));
   const int64_t time = microseconds_since(begin);
@@ -95,7 +95,7 @@ void* allocate_pinned(size_t bytes) {
   enter_thread_anywhere();
   clear_done_calls();
   const size_t size = rounded(bytes);
-  State& s = state();
+  PinnedState& s = pinned();
   std::unique_lock lock(s.mutex);
   void* memory = nullptr;
   if (auto found = s.cached.find(size); found != s.cached.end() && !found->second.empty()) {
@@ -111,7 +111,7 @@ void* allocate_pinned(size_t bytes) {
 }
 
 void free_pinned(void* memory) {
-  State& s = state();
+  PinnedState& s = pinned();
   std::unique_lock lock(s.mutex);
   auto found = s.blocks.find(reinterpret_cast<uintptr_t>(memory));
   if (found == s.blocks.end() || !found->second.in_use) return;
@@ -155,7 +155,7 @@ c10::Allocator* pinned_allocator() {
 bool is_pinned(const void* address) noexcept {
   if (!address) return false;
   {
-    State& s = state();
+    PinnedState& s = pinned();
     std::lock_guard lock(s.mutex);
     const auto at = reinterpret_cast<uintptr_t>(address);
     auto next = s.blocks.upper_bound(at);
@@ -164,13 +164,13 @@ bool is_pinned(const void* address) noexcept {
   }
   // What a program registered itself (cudaHostRegister), or allocated by the driver.
   unsigned kind = 0;
-  return pointer_attribute(&kind, kMemoryType, reinterpret_cast<CUdeviceptr>(address)) ==
+  return host_pointer_attribute(&kind, kMemoryType, reinterpret_cast<CUdeviceptr>(address)) ==
              CUDA_SUCCESS &&
          kind == kHostMemory;
 }
 
 void empty_pinned_cache() {
-  State& s = state();
+  PinnedState& s = pinned();
   std::unique_lock lock(s.mutex);
   if (s.blocks.empty()) return;
   const auto idle = std::exchange(s.cached, {});
@@ -183,12 +183,12 @@ void empty_pinned_cache() {
 }
 
 PinnedStats pinned_stats() {
-  std::lock_guard lock(state().mutex);
-  return state().stats;
+  std::lock_guard lock(pinned().mutex);
+  return pinned().stats;
 }
 
 void reset_pinned_stats(bool peaks) {
-  State& s = state();
+  PinnedState& s = pinned();
   std::unique_lock lock(s.mutex);
   for (Counter* each : {&s.stats.allocations, &s.stats.allocated_bytes, &s.stats.active_requests,
                         &s.stats.active_bytes}) {

@@ -24,9 +24,9 @@ namespace {
 using libkineto::ActivityType;
 using libkineto::GenericTraceActivity;
 
-const DriverFn<CUresult(int*, int, CUdevice)> get_attribute{"cuDeviceGetAttribute"};
-const DriverFn<CUresult(char*, int, CUdevice)> get_name{"cuDeviceGetName"};
-const DriverFn<CUresult(size_t*, CUdevice)> get_memory{"cuDeviceTotalMem_v2"};
+const DriverFn<CUresult(int*, int, CUdevice)> attribute_of_device{"cuDeviceGetAttribute"};
+const DriverFn<CUresult(char*, int, CUdevice)> name_of_device{"cuDeviceGetName"};
+const DriverFn<CUresult(size_t*, CUdevice)> memory_of_device{"cuDeviceTotalMem_v2"};
 
 const std::set<ActivityType> kTypes{ActivityType::CONCURRENT_KERNEL, ActivityType::GPU_MEMCPY,
                                     ActivityType::CUDA_RUNTIME};
@@ -58,13 +58,13 @@ std::string properties_of(int device) {
                                                                {"sharedMemPerMultiprocessor", 81}};
   char name[256] = "";
   size_t bytes = 0;
-  check(get_name(name, sizeof name, device));
-  check(get_memory(&bytes, device));
+  check(name_of_device(name, sizeof name, device));
+  check(memory_of_device(&bytes, device));
   std::string text = "{\"id\": " + std::to_string(device) + ", \"name\": \"" + escaped(name) +
                      "\", \"totalGlobalMem\": " + std::to_string(bytes);
   for (const auto& [key, attribute] : attributes) {
     int value = 0;
-    check(get_attribute(&value, attribute, device));
+    check(attribute_of_device(&value, attribute, device));
     text += std::string(", \"") + key + "\": " + std::to_string(value);
   }
   return text + "}";

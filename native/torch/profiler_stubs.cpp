@@ -60,7 +60,7 @@ struct Stubs final : ProfilerStubs {
   void synchronize() const override { wait_for_device(current_device()); }
 };
 
-[[maybe_unused]] const bool registered = [] {
+[[maybe_unused]] const bool stubs_registered = [] {
   static Stubs stubs;
   torch::profiler::impl::registerCUDAMethods(&stubs);
   return true;

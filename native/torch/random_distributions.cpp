@@ -5,12 +5,12 @@
 #include <ATen/Dispatch.h>
 #include <ATen/Dispatch_v2.h>
 #include <ATen/OpMathType.h>
-#include <ATen/core/TransformationHelper.h>
 #include <ATen/native/DistributionTemplates.h>
 #include <ATen/ops/normal.h>
 #include <torch/library.h>
 
 #include "random_launch.h"
+#include "transformations.h"
 #include "versions.h"
 
 namespace awt {

@@ -3,12 +3,12 @@
 #define AT_PER_OPERATOR_HEADERS
 #include <ATen/Dispatch.h>
 #include <ATen/core/Tensor.h>
-#include <ATen/core/TransformationHelper.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <torch/library.h>
 
 #include "random_launch.h"
+#include "transformations.h"
 
 #if __has_include(<ATen/ops/_philox_uniform.h>)
 

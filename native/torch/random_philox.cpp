@@ -5,6 +5,7 @@
 #include <cmath>
 
 #ifdef __GNUC__
+#pragma GCC push_options
 #pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
 #endif
 
@@ -312,3 +313,7 @@ double Stream::uniform_double() noexcept {
 }
 
 }  // namespace awt::philox
+
+#ifdef __GNUC__
+#pragma GCC pop_options
+#endif

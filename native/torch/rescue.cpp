@@ -32,7 +32,7 @@ std::optional<ScalarType> wider(ScalarType type) {
   }
 }
 
-bool is_narrow(const Tensor& tensor) {
+bool has_narrow_type(const Tensor& tensor) {
   return tensor.defined() && wider(tensor.scalar_type()).has_value();
 }
 
@@ -54,7 +54,7 @@ struct Narrowed {
   ScalarType real = ScalarType::Half;
   bool found = false;
   void see(const Tensor& tensor) {
-    if (found || !is_narrow(tensor)) return;
+    if (found || !has_narrow_type(tensor)) return;
     real = tensor.scalar_type() == ScalarType::BFloat16 ? ScalarType::BFloat16 : ScalarType::Half;
     found = true;
   }
@@ -80,7 +80,7 @@ class Widened {
  private:
   Tensor widen(const Tensor& tensor, bool written) {
     narrow_.see(tensor);
-    if (!is_narrow(tensor)) return tensor;
+    if (!has_narrow_type(tensor)) return tensor;
     for (const auto& [narrow, wide] : written_)
       if (narrow.is_same(tensor)) return wide;
     Tensor wide = tensor.to(*wider(tensor.scalar_type()));
@@ -143,10 +143,10 @@ bool has_narrow(const OpInfo& info, const Stack& stack) {
   for (size_t i = 0; i < info.arguments.size(); ++i) {
     const IValue& value = stack[first + i];
     if (info.arguments[i].kind == Kind::kTensor && value.isTensor()) {
-      if (is_narrow(value.toTensor())) return true;
+      if (has_narrow_type(value.toTensor())) return true;
     } else if (info.arguments[i].kind == Kind::kTensors && value.isList()) {
       for (const IValue& each : value.toListRef())
-        if (each.isTensor() && is_narrow(each.toTensor())) return true;
+        if (each.isTensor() && has_narrow_type(each.toTensor())) return true;
     }
   }
   return false;

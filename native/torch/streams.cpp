@@ -35,11 +35,11 @@ const DriverFn<CUresult(CUevent)> event_synchronize{"cuEventSynchronize"};
 const DriverFn<CUresult(CUevent)> event_destroy{"cuEventDestroy_v2"};
 const DriverFn<CUresult(float*, CUevent, CUevent)> event_elapsed{"cuEventElapsedTime_v2"};
 
-constexpr int kMostDevices = 64, kPool = 32;
+constexpr int kMostStreamDevices = 64, kPool = 32;
 constexpr unsigned kNonBlocking = 1, kWaitExternal = 1;
 constexpr int kClockRate = 13;  // CU_DEVICE_ATTRIBUTE_CLOCK_RATE, in kHz
 
-thread_local std::array<c10::StreamId, kMostDevices> current{};
+thread_local std::array<c10::StreamId, kMostStreamDevices> current{};
 
 // Stream ids: 0 the default stream; odd numbers a stream of the pool (place, priority); all others
 // are the handle itself.
@@ -48,7 +48,7 @@ struct Pool {
   unsigned next[kStreamPriorities] = {};
   std::atomic<CUstream> made[kStreamPriorities][kPool] = {};
 };
-Pool pools[kMostDevices];
+Pool pools[kMostStreamDevices];
 
 c10::Stream make(c10::DeviceIndex device, c10::StreamId id) {
   return c10::Stream(c10::Stream::UNSAFE, c10::Device(c10::DeviceType::CUDA, device), id);

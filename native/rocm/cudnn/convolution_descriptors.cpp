@@ -25,8 +25,9 @@ miopenConvolutionDescriptor_t cudnnConvolutionDescriptor_s::make_twin(bool deter
 
 namespace {
 
-void set(cudnnConvolutionDescriptor_t desc, int count, const int* pads, const int* strides,
-         const int* dilations, cudnnConvolutionMode_t mode, cudnnDataType_t compute) {
+void set_convolution(cudnnConvolutionDescriptor_t desc, int count, const int* pads,
+                     const int* strides, const int* dilations, cudnnConvolutionMode_t mode,
+                     cudnnDataType_t compute) {
   auto& to = object(desc);
   require(count >= 1 && count <= kMostDims - 2, "a convolution has one to six dimensions of space");
   require_pointer(pads);
@@ -73,12 +74,12 @@ AW_CUDNN(cudnnSetConvolution2dDescriptor, cudnnConvolutionDescriptor_t desc, int
          int u, int v, int dilation_h, int dilation_w, cudnnConvolutionMode_t mode,
          cudnnDataType_t compute) {
   const int pads[] = {pad_h, pad_w}, strides[] = {u, v}, dilations[] = {dilation_h, dilation_w};
-  set(desc, 2, pads, strides, dilations, mode, compute);
+  set_convolution(desc, 2, pads, strides, dilations, mode, compute);
 }
 AW_CUDNN(cudnnSetConvolutionNdDescriptor, cudnnConvolutionDescriptor_t desc, int count,
          const int pads[], const int strides[], const int dilations[], cudnnConvolutionMode_t mode,
          cudnnDataType_t compute) {
-  set(desc, count, pads, strides, dilations, mode, compute);
+  set_convolution(desc, count, pads, strides, dilations, mode, compute);
 }
 AW_CUDNN(cudnnGetConvolution2dDescriptor, const cudnnConvolutionDescriptor_t desc, int* pad_h,
          int* pad_w, int* u, int* v, int* dilation_h, int* dilation_w, cudnnConvolutionMode_t* mode,

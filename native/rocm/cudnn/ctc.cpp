@@ -24,8 +24,8 @@ struct cudnnCTCLossDescriptor_s : Object<12> {
 
 namespace {
 
-cudnnCTCLossDescriptor_s& set(cudnnCTCLossDescriptor_t desc, cudnnDataType_t type,
-                              cudnnLossNormalizationMode_t normalization) {
+cudnnCTCLossDescriptor_s& set_loss(cudnnCTCLossDescriptor_t desc, cudnnDataType_t type,
+                                   cudnnLossNormalizationMode_t normalization) {
   auto& to = object(desc);
   to_rocm(type);
   require(normalization == CUDNN_LOSS_NORMALIZATION_NONE ||
@@ -40,21 +40,21 @@ cudnnCTCLossDescriptor_s& set(cudnnCTCLossDescriptor_t desc, cudnnDataType_t typ
 AW_CUDNN(cudnnCreateCTCLossDescriptor, cudnnCTCLossDescriptor_t* desc) { create(desc); }
 AW_CUDNN(cudnnDestroyCTCLossDescriptor, cudnnCTCLossDescriptor_t desc) { destroy(desc); }
 AW_CUDNN(cudnnSetCTCLossDescriptor, cudnnCTCLossDescriptor_t desc, cudnnDataType_t type) {
-  set(desc, type, CUDNN_LOSS_NORMALIZATION_NONE);
+  set_loss(desc, type, CUDNN_LOSS_NORMALIZATION_NONE);
 }
 AW_CUDNN(cudnnSetCTCLossDescriptorEx, cudnnCTCLossDescriptor_t desc, cudnnDataType_t type,
          cudnnLossNormalizationMode_t normalization, cudnnNanPropagation_t nan) {
-  set(desc, type, normalization).nan = nan;
+  set_loss(desc, type, normalization).nan = nan;
 }
 AW_CUDNN(cudnnSetCTCLossDescriptor_v8, cudnnCTCLossDescriptor_t desc, cudnnDataType_t type,
          cudnnLossNormalizationMode_t normalization, cudnnNanPropagation_t nan, int longest_label) {
-  auto& to = set(desc, type, normalization);
+  auto& to = set_loss(desc, type, normalization);
   to.nan = nan, to.longest_label = longest_label;
 }
 AW_CUDNN(cudnnSetCTCLossDescriptor_v9, cudnnCTCLossDescriptor_t desc, cudnnDataType_t type,
          cudnnLossNormalizationMode_t normalization, cudnnCTCGradMode_t gradients,
          int longest_label) {
-  auto& to = set(desc, type, normalization);
+  auto& to = set_loss(desc, type, normalization);
   to.gradients = gradients, to.longest_label = longest_label;
 }
 AW_CUDNN(cudnnGetCTCLossDescriptor, cudnnCTCLossDescriptor_t desc, cudnnDataType_t* type) {

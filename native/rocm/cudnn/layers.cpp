@@ -105,8 +105,8 @@ struct cudnnPoolingDescriptor_s : Object<6> {
 
 namespace {
 
-void set(cudnnPoolingDescriptor_t desc, cudnnPoolingMode_t mode, cudnnNanPropagation_t nan,
-         int count, const int* window, const int* pads, const int* strides) {
+void set_pooling(cudnnPoolingDescriptor_t desc, cudnnPoolingMode_t mode, cudnnNanPropagation_t nan,
+                 int count, const int* window, const int* pads, const int* strides) {
   auto& to = object(desc);
   require(count >= 1 && count <= kMostDims - 2, "pooling has one to six dimensions of space");
   require_pointer(window);
@@ -140,12 +140,12 @@ AW_CUDNN(cudnnSetPooling2dDescriptor, cudnnPoolingDescriptor_t desc, cudnnPoolin
          cudnnNanPropagation_t nan, int height, int width, int pad_v, int pad_h, int stride_v,
          int stride_h) {
   const int window[] = {height, width}, pads[] = {pad_v, pad_h}, strides[] = {stride_v, stride_h};
-  set(desc, mode, nan, 2, window, pads, strides);
+  set_pooling(desc, mode, nan, 2, window, pads, strides);
 }
 AW_CUDNN(cudnnSetPoolingNdDescriptor, cudnnPoolingDescriptor_t desc, const cudnnPoolingMode_t mode,
          const cudnnNanPropagation_t nan, int count, const int window[], const int pads[],
          const int strides[]) {
-  set(desc, mode, nan, count, window, pads, strides);
+  set_pooling(desc, mode, nan, count, window, pads, strides);
 }
 AW_CUDNN(cudnnGetPooling2dDescriptor, const cudnnPoolingDescriptor_t desc, cudnnPoolingMode_t* mode,
          cudnnNanPropagation_t* nan, int* height, int* width, int* pad_v, int* pad_h, int* stride_v,

@@ -80,18 +80,18 @@ Tensor seen(const Attention& given) {
   return allowed;
 }
 
-struct Wide {
+struct WideInputs {
   Tensor query, key, value;
 };
 
-Wide widen(const Attention& given) {
+WideInputs widen(const Attention& given) {
   const auto type = wide_type(given.query);
   const int64_t heads = given.query.size(1);
   return {given.query.to(type), spread(given.key, heads).to(type),
           spread(given.value, heads).to(type)};
 }
 
-Tensor scores(const Attention& given, const Wide& wide) {
+Tensor scores(const Attention& given, const WideInputs& wide) {
   Tensor found = at::matmul(wide.query, wide.key.transpose(-2, -1)).mul_(given.scale);
   if (given.bias) found.add_(given.bias->to(found.scalar_type()));
   const Tensor allowed = seen(given);
@@ -136,7 +136,7 @@ Attended attend(const Attention& given) {
         given.bias, given.scale);
     return {out, sums.to(at::kFloat).contiguous()};
   }
-  const Wide wide = widen(given);
+  const WideInputs wide = widen(given);
   const Tensor found = scores(given, wide);
   const Tensor sums = found.size(-1)
                           ? at::logsumexp(found, {-1})
@@ -157,7 +157,7 @@ AttentionGradients attend_backward(const Attention& given, const Tensor& grad_ou
         given.scale);
     return {query, key, value, {}};
   }
-  const Wide wide = widen(given);
+  const WideInputs wide = widen(given);
   const Tensor grad = grad_out.to(wide.query.scalar_type());
   const Tensor weights = softmax_of(scores(given, wide), logsumexp);
   const Tensor mask = kept(given, weights);

@@ -24,7 +24,8 @@ namespace {
 using at::Tensor;
 using OptionalInt = std::optional<c10::SymInt>;
 
-constexpr int64_t kRow = 32;  // rows of the memory-efficient kernel's logsumexp come in such blocks
+constexpr int64_t kRowBlock =
+    32;  // rows of the memory-efficient kernel's logsumexp come in such blocks
 
 std::vector<int64_t> numbers(const Tensor& tensor) {
   const Tensor wide = tensor.to(at::kLong).contiguous();
@@ -100,17 +101,17 @@ Attention of(const Tensor& query, const Tensor& key, const Tensor& value, const 
   return found;
 }
 
-void put(const Tensor& all, bool packed, int64_t batch, int64_t start, const Tensor& one) {
+void put_span(const Tensor& all, bool packed, int64_t batch, int64_t start, const Tensor& one) {
   part(all, packed, batch, start, one.size(2)).copy_(one);
 }
 
-uint64_t drawn_seed(double dropout, int64_t count) {
+uint64_t packed_seed(double dropout, int64_t count) {
   if (dropout <= 0) return 0;
   const PhiloxState state = reserve(std::nullopt, current_op_device(), uint64_t(count));
   return state.seed ^ (state.offset * 0x9e3779b97f4a7c15ULL);
 }
 
-uint64_t seed_of(const Tensor& state) {
+uint64_t packed_seed_of(const Tensor& state) {
   return state.defined() && state.numel() ? *static_cast<const uint64_t*>(state.const_data_ptr())
                                           : 0;
 }
@@ -119,7 +120,7 @@ int64_t window(const OptionalInt& side) { return side ? side->guard_int(__FILE__
 
 // -- flash ---------------------------------------------------------------------------------------
 
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> flash(
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> packed_flash(
     const Tensor& query, const Tensor& key, const Tensor& value, const OptionalTensor& query_ends,
     const OptionalTensor& key_ends, c10::SymInt, c10::SymInt, double dropout, bool causal, bool,
     std::optional<double> scale, OptionalInt left, OptionalInt right,
@@ -131,7 +132,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> flash(
   Rules rules;
   rules.scale = scale_of(query, scale);
   rules.dropout = dropout;
-  rules.seed = drawn_seed(dropout, query.numel());
+  rules.seed = packed_seed(dropout, query.numel());
   rules.causal = causal;
   rules.packed = given(query_ends);
   rules.left = window(left);
@@ -146,7 +147,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> flash(
   for (const Span& span : spans(query, key, query_ends, key_ends, keys_used)) {
     if (span.queries == 0) continue;
     const auto [one, sum] = attend(of(query, key, value, rules, span));
-    put(out, rules.packed, span.batch, span.query, one);
+    put_span(out, rules.packed, span.batch, span.query, one);
     if (rules.packed)
       sums.narrow(1, span.query, span.queries).copy_(sum[0]);
     else
@@ -164,13 +165,13 @@ Tensor flash_into(Tensor& out, const Tensor& query, const Tensor& key, const Ten
                   std::optional<double> scale, OptionalInt left, OptionalInt right,
                   const OptionalTensor& keys_used, const OptionalTensor& slopes,
                   const OptionalTensor& block_table, std::optional<int64_t> splits) {
-  auto found = flash(query, key, value, query_ends, key_ends, max_q, max_k, dropout, causal, debug,
-                     scale, left, right, keys_used, slopes, block_table, splits);
+  auto found = packed_flash(query, key, value, query_ends, key_ends, max_q, max_k, dropout, causal,
+                            debug, scale, left, right, keys_used, slopes, block_table, splits);
   out.copy_(std::get<0>(found));
   return std::get<1>(found);
 }
 
-std::tuple<Tensor, Tensor, Tensor> flash_backward(
+std::tuple<Tensor, Tensor, Tensor> packed_flash_backward(
     const Tensor& grad_out, const Tensor& query, const Tensor& key, const Tensor& value,
     const Tensor& out, const Tensor& sums, const Tensor& query_ends, const Tensor& key_ends,
     c10::SymInt, c10::SymInt, double dropout, bool causal, const Tensor& state, const Tensor&,
@@ -178,7 +179,7 @@ std::tuple<Tensor, Tensor, Tensor> flash_backward(
   Rules rules;
   rules.scale = scale_of(query, scale);
   rules.dropout = dropout;
-  rules.seed = seed_of(state);
+  rules.seed = packed_seed_of(state);
   rules.causal = causal;
   rules.packed = query_ends.defined();
   rules.left = window(left);
@@ -192,9 +193,9 @@ std::tuple<Tensor, Tensor, Tensor> flash_backward(
         of(query, key, value, rules, span),
         part(grad_out, rules.packed, span.batch, span.query, span.queries),
         part(out, rules.packed, span.batch, span.query, span.queries), sum.contiguous(), false);
-    put(q, rules.packed, span.batch, span.query, found.query);
-    put(k, rules.packed, span.batch, span.key, found.key);
-    put(v, rules.packed, span.batch, span.key, found.value);
+    put_span(q, rules.packed, span.batch, span.query, found.query);
+    put_span(k, rules.packed, span.batch, span.key, found.key);
+    put_span(v, rules.packed, span.batch, span.key, found.value);
   }
   return {q, k, v};
 }
@@ -224,7 +225,7 @@ int64_t longest(const OptionalInt& given_length, int64_t otherwise) {
   return given_length ? given_length->guard_int(__FILE__, __LINE__) : otherwise;
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt> efficient(
+std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt> packed_efficient(
     const Tensor& query, const Tensor& key, const Tensor& value, const OptionalTensor& bias,
     const OptionalTensor& query_ends, const OptionalTensor& key_ends, OptionalInt max_q,
     OptionalInt max_k, double dropout, int64_t mask_type, bool with_sums,
@@ -232,26 +233,26 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt> efficient(
     std::optional<int64_t> window_size) {
   Rules rules =
       efficient_rules(query, bias, given(query_ends), dropout, mask_type, scale, window_size);
-  rules.seed = drawn_seed(dropout, query.numel());
+  rules.seed = packed_seed(dropout, query.numel());
   const int64_t rows = longest(max_q, query.size(1)), columns = longest(max_k, key.size(1));
   const auto all = spans(query, key, query_ends, key_ends, keys_used);
   Tensor out =
       at::zeros({query.size(0), query.size(1), query.size(2), value.size(3)}, query.options());
-  const int64_t padded = with_sums ? (rows + kRow - 1) / kRow * kRow : 0;
+  const int64_t padded = with_sums ? (rows + kRowBlock - 1) / kRowBlock * kRowBlock : 0;
   Tensor sums =
       at::full({int64_t(all.size()), query.size(2), padded},
                std::numeric_limits<double>::infinity(), query.options().dtype(at::kFloat));
   for (const Span& span : all) {
     if (span.queries == 0) continue;
     const auto [one, sum] = attend(of(query, key, value, rules, span));
-    put(out, rules.packed, span.batch, span.query, one);
+    put_span(out, rules.packed, span.batch, span.query, one);
     if (with_sums) sums[span.batch].narrow(1, 0, span.queries).copy_(sum[0]);
   }
   return {out,  sums,   at::scalar_tensor(int64_t(rules.seed), at::kLong), at::zeros({}, at::kLong),
           rows, columns};
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor> efficient_backward(
+std::tuple<Tensor, Tensor, Tensor, Tensor> packed_efficient_backward(
     const Tensor& grad_out, const Tensor& query, const Tensor& key, const Tensor& value,
     const OptionalTensor& bias, const Tensor& out, const OptionalTensor& query_ends,
     const OptionalTensor& key_ends, c10::SymInt, c10::SymInt, const Tensor& sums, double dropout,
@@ -260,7 +261,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> efficient_backward(
     bool shared) {
   Rules rules =
       efficient_rules(query, bias, given(query_ends), dropout, mask_type, scale, window_size);
-  rules.seed = seed_of(seed);
+  rules.seed = packed_seed_of(seed);
   Tensor q, k, v;
   if (shared) {
     const Tensor chunk =
@@ -278,9 +279,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> efficient_backward(
         part(grad_out, rules.packed, span.batch, span.query, span.queries),
         part(out, rules.packed, span.batch, span.query, span.queries),
         sums.narrow(0, span.batch, 1).narrow(2, 0, span.queries).contiguous(), wanted);
-    put(q, rules.packed, span.batch, span.query, found.query);
-    put(k, rules.packed, span.batch, span.key, found.key);
-    put(v, rules.packed, span.batch, span.key, found.value);
+    put_span(q, rules.packed, span.batch, span.query, found.query);
+    put_span(k, rules.packed, span.batch, span.key, found.key);
+    put_span(v, rules.packed, span.batch, span.key, found.value);
     if (wanted)
       b.narrow(0, b.size(0) == 1 ? 0 : span.batch, 1)
           .narrow(2, 0, span.queries)
@@ -293,11 +294,11 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> efficient_backward(
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, FPGA, library) {
-  twin(library, "_flash_attention_forward", TORCH_FN(flash));
+  twin(library, "_flash_attention_forward", TORCH_FN(packed_flash));
   twin(library, "_flash_attention_forward_no_dropout_inplace", TORCH_FN(flash_into));
-  twin(library, "_flash_attention_backward", TORCH_FN(flash_backward));
-  twin(library, "_efficient_attention_forward", TORCH_FN(efficient));
-  twin(library, "_efficient_attention_backward", TORCH_FN(efficient_backward));
+  twin(library, "_flash_attention_backward", TORCH_FN(packed_flash_backward));
+  twin(library, "_efficient_attention_forward", TORCH_FN(packed_efficient));
+  twin(library, "_efficient_attention_backward", TORCH_FN(packed_efficient_backward));
 }
 
 }  // namespace awt

@@ -46,7 +46,7 @@ Tensor baddbmm_as(const Tensor& self, const Tensor& batch1, const Tensor& batch2
   return at::baddbmm(self.to(type), batch1.to(type), batch2.to(type), beta, alpha);
 }
 
-Tensor& put(Tensor& out, const Tensor& result, ScalarType type) {
+Tensor& put_as(Tensor& out, const Tensor& result, ScalarType type) {
   TORCH_CHECK(out.scalar_type() == type,
               "out_dtype must be the same as the dtype of the provided out tensor");
   if (out.sizes() != result.sizes()) out.resize_(result.sizes());
@@ -54,19 +54,19 @@ Tensor& put(Tensor& out, const Tensor& result, ScalarType type) {
 }
 
 Tensor& mm_as_out(const Tensor& self, const Tensor& mat2, ScalarType type, Tensor& out) {
-  return put(out, mm_as(self, mat2, type), type);
+  return put_as(out, mm_as(self, mat2, type), type);
 }
 Tensor& bmm_as_out(const Tensor& self, const Tensor& mat2, ScalarType type, Tensor& out) {
-  return put(out, bmm_as(self, mat2, type), type);
+  return put_as(out, bmm_as(self, mat2, type), type);
 }
 Tensor& addmm_as_out(const Tensor& self, const Tensor& mat1, const Tensor& mat2, ScalarType type,
                      const at::Scalar& beta, const at::Scalar& alpha, Tensor& out) {
-  return put(out, addmm_as(self, mat1, mat2, type, beta, alpha), type);
+  return put_as(out, addmm_as(self, mat1, mat2, type, beta, alpha), type);
 }
 Tensor& baddbmm_as_out(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
                        ScalarType type, const at::Scalar& beta, const at::Scalar& alpha,
                        Tensor& out) {
-  return put(out, baddbmm_as(self, batch1, batch2, type, beta, alpha), type);
+  return put_as(out, baddbmm_as(self, batch1, batch2, type, beta, alpha), type);
 }
 
 // -- scaled 8-bit floats -------------------------------------------------------------------------
@@ -134,7 +134,7 @@ Tensor& scaled_mm_out(const Tensor& self, const Tensor& mat2, const Tensor& scal
                       const OptionalTensor& scale_result, std::optional<ScalarType> out_type,
                       bool fast, Tensor& out) {
   const auto type = out_type.value_or(out.scalar_type());
-  return put(out, scaled_mm(self, mat2, scale_a, scale_b, bias, scale_result, type, fast), type);
+  return put_as(out, scaled_mm(self, mat2, scale_a, scale_b, bias, scale_result, type, fast), type);
 }
 
 // -- groups --------------------------------------------------------------------------------------

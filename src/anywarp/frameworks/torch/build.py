@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import itertools
 import os
 import shutil
 import subprocess
@@ -27,6 +28,9 @@ FLAGS = (
 )  # fmt: skip
 
 PRECOMPILED = "precompiled.h"
+
+TOGETHER = 12
+"""How many sources are compiled as one: what they instantiate of torch's templates is then compiled once."""
 
 HEADERS = ("cuda/cuda_api.h", "cuda/cuda_types.h")
 """What the sources use of `native` beside their own folder."""
@@ -63,11 +67,13 @@ def compile_all(
     progress: Callable[[int, int], None] = lambda done, of: None,
     strict: bool = False,
     warn: Callable[[str], object] = lambda words: None,
+    together: int = TOGETHER,
 ) -> Path:
     """Compile what changed and link `out`/libanywarp_torch.so, which appears whole or not at all.
 
-    `progress` hears how many files of how many are ready, `warn` what the compiler said of one that compiled. Returns the
-    path; CalledProcessError with the compiler's words (stderr, text) when a file does not compile.
+    `together` files are compiled as one; 1 is for who changes them often. `progress` hears how many parts of how many are ready, `warn` what
+    the compiler said of one that compiled. Returns the path; CalledProcessError with the compiler's words (stderr, text) when a file does not
+    compile.
     """
     out.mkdir(parents=True, exist_ok=True)
     include = torch.folder / "include"
@@ -77,8 +83,8 @@ def compile_all(
         f"-I{native}", f"-I{native / 'torch'}",
         "-isystem", str(include), "-isystem", str(include / "torch/csrc/api/include"),
     ]  # fmt: skip
-    files = sources(native)
-    names = [str(each.relative_to(native / "torch")).replace("/", "_") + ".o" for each in files]
+    files = _parts(native, out, together)
+    names = [f"{_flat(each, native / 'torch')}.o" for each in files]
     stamp = " ".join(base)
     done: list[Path] = []
     ready = _precompiled(compiler, base, native / "torch" / PRECOMPILED, out)
@@ -100,6 +106,27 @@ def compile_all(
     if not library.exists() or any(library.stat().st_mtime <= each.stat().st_mtime for each in objects):
         _link(compiler, torch, objects, library)
     return library
+
+
+def _parts(native: Path, out: Path, together: int) -> list[Path]:
+    """Return what is compiled: the sources, or files in `out` that include up to `together` of one folder each."""
+    if together == 1:
+        return sources(native)
+    parts: list[Path] = []
+    by_folder = sorted(sources(native), key=lambda each: (each.parent, each.name))
+    for folder, group in itertools.groupby(by_folder, lambda each: each.parent):
+        files = list(group)
+        for first in range(0, len(files), together):
+            part = out / f"{_flat(folder, native)}_{first // together}.cpp"
+            text = "".join(f'#include "{each}"\n' for each in files[first : first + together])
+            if not part.is_file() or part.read_text() != text:
+                part.write_text(text)
+            parts.append(part)
+    return parts
+
+
+def _flat(path: Path, root: Path) -> str:
+    return (path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name).replace("/", "_")
 
 
 def _precompiled(compiler: Sequence[str], base: Sequence[str], header: Path, out: Path) -> list[str]:
@@ -159,10 +186,10 @@ def _call(command: Sequence[str], of: str = "stderr") -> str:
     return done.stdout if of == "stdout" else done.stderr
 
 
-def ship(native: Path, torch: found.Torch, libraries: Path, jobs: int, strict: bool) -> Path:
+def ship(native: Path, torch: found.Torch, libraries: Path, jobs: int, strict: bool, together: int = TOGETHER) -> Path:
     """Build into `libraries`/torch/VERSION, the objects beside `libraries`, and return the binary's path."""
     objects = libraries.parent / "torch" / torch.version
-    made = compile_all(native, torch, objects, jobs=jobs, strict=strict, warn=sys.stderr.write)
+    made = compile_all(native, torch, objects, jobs=jobs, strict=strict, warn=sys.stderr.write, together=together)
     place = libraries / "torch" / torch.version / NAME
     if not place.exists() or place.read_bytes() != made.read_bytes():
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -173,7 +200,7 @@ def ship(native: Path, torch: found.Torch, libraries: Path, jobs: int, strict: b
 
 
 def main() -> None:
-    """Build for a torch folder, `NATIVE TORCH OUT`; or `--ship NATIVE LIBRARIES JOBS STRICT [TORCH...]` for the torch of
+    """Build for a torch folder, `NATIVE TORCH OUT`; or `--ship NATIVE LIBRARIES JOBS STRICT UNITY [TORCH...]` for the torch of
     this Python, if it has one, and for others.
 
     What the compiler says goes to stderr.
@@ -181,8 +208,9 @@ def main() -> None:
     words = sys.argv[1:]
     try:
         if words[0] == "--ship":
-            native, libraries, *others = (Path(words[each]).absolute() for each in (1, 2, *range(5, len(words))))
-            _ship_each(native, libraries, int(words[3]), words[4] == "ON", others)
+            native, libraries, *others = (Path(words[each]).absolute() for each in (1, 2, *range(6, len(words))))
+            together = TOGETHER if words[5] == "ON" else 1
+            _ship_each(native, libraries, int(words[3]), words[4] == "ON", together, others)
         else:
             native, folder, out = (Path(each).absolute() for each in words[:3])
             compile_all(native, found.read(folder), out, warn=sys.stderr.write)
@@ -190,14 +218,14 @@ def main() -> None:
         sys.exit(error.stderr)
 
 
-def _ship_each(native: Path, libraries: Path, jobs: int, strict: bool, others: Sequence[Path]) -> None:
+def _ship_each(native: Path, libraries: Path, jobs: int, strict: bool, together: int, others: Sequence[Path]) -> None:
     spec = importlib.util.find_spec("torch")
     here = [Path(spec.origin).parent] if spec is not None and spec.origin else []
     for folder in (each for each in [*here, *others] if found.is_torch(each)):
         torch = found.read(folder)
         try:
             found.check(torch)
-            ship(native, torch, libraries, jobs, strict)
+            ship(native, torch, libraries, jobs, strict, together)
         except AnywarpError as error:  # a vendor's build, or too old: nothing to build, and no reason to fail
             print(error.diagnostic.as_text(), file=sys.stderr)
         except subprocess.CalledProcessError as error:
