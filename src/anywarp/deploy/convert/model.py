@@ -113,7 +113,8 @@ def packed_options(options: Options) -> dict[str, Any]:
 def unpacked_options(packed: dict[str, Any]) -> Options:
     """Return what `packed_options` was given."""
     mapping = {(key, old): (new_key, new) for key, old, new_key, new in packed["mapping"]}
-    return Options(**{**packed, "target": Target(**packed["target"]), "mapping": mapping})
+    own: dict[str, Any] = {"target": Target(**packed["target"]), "mapping": mapping}
+    return Options(**packed | own)
 
 
 class Kind(Protocol):

@@ -116,7 +116,8 @@ def _one(file: tree.File, options: Options, only: Sequence[str]) -> tuple[dict[s
 
 
 def _result(answer: crew.Answer) -> Result:
-    file, head = answer.file, answer.head
+    file = answer.file
+    head: dict[str, Any] = answer.head
     if answer.loss is not None:
         message = f"{visible(file.shown)} could not be converted: {visible(answer.loss.why)}"
         head = {"problem": [codes.UNREADABLE, message, _HELP]}

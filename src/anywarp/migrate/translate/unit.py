@@ -59,8 +59,9 @@ def packed_options(options: Options) -> dict[str, Any]:
 
 def unpacked_options(packed: dict[str, Any]) -> Options:
     """Return what `packed_options` was given."""
-    own = {"target": Target(**packed["target"]), "local": frozenset(packed["local"])}
-    return Options(**packed | own | {"shadowed": frozenset(each.encode() for each in packed["shadowed"])})
+    own: dict[str, Any] = {"target": Target(**packed["target"]), "local": frozenset(packed["local"])}
+    own["shadowed"] = frozenset(each.encode() for each in packed["shadowed"])
+    return Options(**packed | own)
 
 
 @dataclass(frozen=True)
