@@ -8,9 +8,7 @@ mkdir -p "$brought"
 # built [TARGET...]: .venv with all that the plain tests need, and the native libraries (these targets only, where any are named).
 built() {
   scripts/setup dev demo numba nvcc torch >&2
-  [ $# -gt 0 ] || { scripts/build >&2; return; }
-  [ -f build/build.ninja ] || { scripts/build >&2; return; }
-  PATH="$PWD/.venv/bin:$PATH" cmake --build build --parallel "${JOBS:-$(nproc)}" --target "$@" -- --quiet >&2
+  scripts/build "$@" >&2
 }
 
 # environment NAME REQUIREMENT...: an environment of its own that sees .venv's packages, too; prints its python.
