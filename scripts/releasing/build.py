@@ -17,6 +17,9 @@ from releasing.toolchain import Tools
 KEPT = ("CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_LAUNCHER", "CMAKE_BUILD_PARALLEL_LEVEL")
 """Of this process's environment, beside CCACHE_*: what makes a build quicker and its bytes no different."""
 
+TORCH = ("libc10.so", "libtorch_cpu.so")
+"""Libraries that a stand-in needs and that are in no wheel of ours: torch has loaded them when the stand-in is loaded."""
+
 
 class BuildError(Exception):
     """Raised with words for the user when a build, or a check of what it made, fails."""
@@ -70,8 +73,28 @@ def wheel(tools: Tools, tree: Path, variables: Mapping[str, str], out: Path, hos
     call(words, variables, out / "build.log")
     platform = "auto" if host else tools.platform
     repair = [str(tools.bin / "auditwheel"), "repair", "--plat", platform, "--only-plat", "-w", str(out)]
+    repair += [f"--exclude={each}" for each in TORCH]
     call([*repair, str(only(raw, "*.whl"))], variables, out / "build.log", umask=0o022)  # it archives modes of folders
     return only(out, "*-manylinux*.whl")
+
+
+def standins(
+    tools: Tools, tree: Path, variables: Mapping[str, str], cache: Path, mirror: str, reuse: bool = False
+) -> None:
+    """Build PyTorch's stand-ins into `tree`/build, before its wheel; what is fetched for them is kept in `cache`. BuildError when that fails.
+
+    With `reuse` those are taken that were compiled before of the same sources by the same tools.
+    """
+    jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or str(len(os.sched_getaffinity(0)))
+    words = [str(tools.bin / "python"), "-m", "releasing.standins", str(tree), str(tools.environment), tools.machine]
+    # The index that pip asks is the machine's own business, and not that of what is compiled.
+    pip = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_"))}
+    known = {**pip, **variables, "PYTHONPATH": f"{tree / 'src'}:{Path(__file__).resolve().parents[1]}"}
+    done = subprocess.run(
+        [*words, str(cache), mirror, jobs, "yes" if reuse else "no"], env=known, stdin=subprocess.DEVNULL
+    )
+    if done.returncode:
+        raise BuildError("PyTorch's stand-ins were not built")
 
 
 def sdist(tools: Tools, tree: Path, variables: Mapping[str, str], out: Path) -> Path:

@@ -1,0 +1,62 @@
+// What code compiled with libstdc++ 12's headers calls and the libstdc++ of GCC 8 does not have
+// (GLIBCXX_3.4.24 is the newest that manylinux_2_28 allows): here, hidden in each library, by means
+// of what GCC 8 has. releasing/standins.py names what is missing.
+//
+// Each is a free function under the member's own name: in the Itanium C++ ABI `this` is an argument
+// like others. Compiled as C++17, in which the classes have the older members.
+#include <pthread.h>
+
+#include <condition_variable>
+#include <exception>
+#include <ios>
+#include <mutex>
+#include <new>
+#include <sstream>
+#include <string>
+
+#define HIDDEN [[gnu::visibility("hidden"), gnu::used]]
+
+using Stream = std::ostringstream;
+
+// Copy constructor and destructor of std::exception_ptr, those of the library. Named with their
+// version: the headers' own are inline, may be in this very library under the same names, and call
+// what is defined below.
+extern "C" void copy_pointer(void* to, void* const* from);
+extern "C" void drop_pointer(void** pointer);
+__asm__(".symver copy_pointer, _ZNSt15__exception_ptr13exception_ptrC1ERKS0_@CXXABI_1.3.3");
+__asm__(".symver drop_pointer, _ZNSt15__exception_ptr13exception_ptrD1Ev@CXXABI_1.3.3");
+
+// std::__throw_bad_array_new_length(), GLIBCXX_3.4.29
+HIDDEN void throw_bad_array_new_length() __asm__("_ZSt28__throw_bad_array_new_lengthv");
+void throw_bad_array_new_length() { throw std::bad_array_new_length(); }
+
+// std::condition_variable::wait(std::unique_lock<std::mutex>&), GLIBCXX_3.4.30
+HIDDEN void wait(std::condition_variable* self, std::unique_lock<std::mutex>* lock) __asm__(
+    "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE");
+void wait(std::condition_variable* self, std::unique_lock<std::mutex>* lock) {
+  pthread_cond_wait(self->native_handle(), lock->mutex()->native_handle());
+}
+
+// std::ostringstream::ostringstream(), GLIBCXX_3.4.26
+HIDDEN void construct(Stream* self) __asm__(
+    "_ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEEC1Ev");
+void construct(Stream* self) { ::new (self) Stream(std::ios_base::out); }
+
+// std::ostringstream::str() const&, GLIBCXX_3.4.29
+HIDDEN std::string text(const Stream* self) __asm__(
+    "_ZNKRSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEE3strEv");
+std::string text(const Stream* self) { return self->str(); }
+
+// std::exception_ptr::_M_addref(), CXXABI_1.3.13: a copy that is not dropped
+HIDDEN void add_reference(void** self) __asm__("_ZNSt15__exception_ptr13exception_ptr9_M_addrefEv");
+void add_reference(void** self) {
+  void* copy = nullptr;
+  if (*self) copy_pointer(&copy, self);
+}
+
+// std::exception_ptr::_M_release(), CXXABI_1.3.13
+HIDDEN void release(void** self) __asm__("_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv");
+void release(void** self) {
+  if (*self) drop_pointer(self);
+  *self = nullptr;
+}
