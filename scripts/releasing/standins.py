@@ -40,7 +40,7 @@ COMPILER = """#!/bin/sh
 # g++ as far as frameworks/torch/build.py asks for it: clang with libstdc++, and that of the system at run time.
 for each; do
   [ "$each" != -shared ] ||
-    exec "{zig}" cc {target} "$@" "{place}/nonshared.o" "{library}" "{unwinder}" -Wl,--no-as-needed -Wl,-z,undefs -Wl,-s
+    exec "{zig}" cc {target} -Wl,--no-as-needed "$@" "{place}/nonshared.o" "{library}" "{unwinder}" -Wl,-z,undefs -Wl,-s
 done
 # Members that torch's classes have had since a version only are overridden without the word.
 exec "{zig}" cc {target} -fomit-frame-pointer -Wno-inconsistent-missing-override -nostdinc++ -I"{ours}" -I"{headers}" -I"{generated}" "$@"

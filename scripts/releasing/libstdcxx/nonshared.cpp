@@ -37,15 +37,27 @@ void wait(std::condition_variable* self, std::unique_lock<std::mutex>* lock) {
   pthread_cond_wait(self->native_handle(), lock->mutex()->native_handle());
 }
 
-// std::ostringstream::ostringstream(), GLIBCXX_3.4.26
+// std::ostringstream::ostringstream(), std::stringstream::stringstream(), GLIBCXX_3.4.26
 HIDDEN void construct(Stream* self) __asm__(
     "_ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEEC1Ev");
 void construct(Stream* self) { ::new (self) Stream(std::ios_base::out); }
+HIDDEN void construct_both(std::stringstream* self) __asm__(
+    "_ZNSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEEC1Ev");
+void construct_both(std::stringstream* self) {
+  ::new (self) std::stringstream(std::ios_base::in | std::ios_base::out);
+}
 
-// std::ostringstream::str() const&, GLIBCXX_3.4.29
+// std::ostringstream::str() const&, std::stringbuf::str()&&, GLIBCXX_3.4.29
 HIDDEN std::string text(const Stream* self) __asm__(
     "_ZNKRSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEE3strEv");
 std::string text(const Stream* self) { return self->str(); }
+HIDDEN std::string text_moved(std::stringbuf* self) __asm__(
+    "_ZNOSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE3strEv");
+std::string text_moved(std::stringbuf* self) {
+  std::string all = self->str();
+  self->str(std::string());
+  return all;
+}
 
 // std::exception_ptr::_M_addref(), CXXABI_1.3.13: a copy that is not dropped
 HIDDEN void add_reference(void** self) __asm__("_ZNSt15__exception_ptr13exception_ptr9_M_addrefEv");
