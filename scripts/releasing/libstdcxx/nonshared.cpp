@@ -18,13 +18,16 @@
 
 using Stream = std::ostringstream;
 
-// Copy constructor and destructor of std::exception_ptr, those of the library. Named with their
-// version: the headers' own are inline, may be in this very library under the same names, and call
-// what is defined below.
-extern "C" void copy_pointer(void* to, void* const* from);
-extern "C" void drop_pointer(void** pointer);
-__asm__(".symver copy_pointer, _ZNSt15__exception_ptr13exception_ptrC1ERKS0_@CXXABI_1.3.3");
-__asm__(".symver drop_pointer, _ZNSt15__exception_ptr13exception_ptrD1Ev@CXXABI_1.3.3");
+// std::exception_ptr's copy constructor and destructor are inline in the headers and call what is
+// defined below, so that they cannot be used here, whichever library's copy the loader would take.
+// These two are in the library alone: the constructor that counts one more reference, and the
+// destructor of what holds one.
+void hold(void** pointer, void* exception) __asm__("_ZNSt15__exception_ptr13exception_ptrC1EPv");
+void destroy(void* nested) __asm__("_ZNSt16nested_exceptionD1Ev");
+struct Nested {  // std::nested_exception
+  const void* table;
+  void* pointer;
+};
 
 // std::__throw_bad_array_new_length(), GLIBCXX_3.4.29
 HIDDEN void throw_bad_array_new_length() __asm__("_ZSt28__throw_bad_array_new_lengthv");
@@ -37,7 +40,8 @@ void wait(std::condition_variable* self, std::unique_lock<std::mutex>* lock) {
   pthread_cond_wait(self->native_handle(), lock->mutex()->native_handle());
 }
 
-// std::ostringstream::ostringstream(), std::stringstream::stringstream(), GLIBCXX_3.4.26
+// Constructors without arguments of std::ostringstream, std::stringstream and std::stringbuf,
+// GLIBCXX_3.4.26
 HIDDEN void construct(Stream* self) __asm__(
     "_ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEEC1Ev");
 void construct(Stream* self) { ::new (self) Stream(std::ios_base::out); }
@@ -46,11 +50,19 @@ HIDDEN void construct_both(std::stringstream* self) __asm__(
 void construct_both(std::stringstream* self) {
   ::new (self) std::stringstream(std::ios_base::in | std::ios_base::out);
 }
+HIDDEN void construct_buffer(std::stringbuf* self) __asm__(
+    "_ZNSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEEC1Ev");
+void construct_buffer(std::stringbuf* self) {
+  ::new (self) std::stringbuf(std::ios_base::in | std::ios_base::out);
+}
 
-// std::ostringstream::str() const&, std::stringbuf::str()&&, GLIBCXX_3.4.29
+// std::ostringstream::str() const&, std::stringbuf::str() const& and &&, GLIBCXX_3.4.29
 HIDDEN std::string text(const Stream* self) __asm__(
     "_ZNKRSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEE3strEv");
 std::string text(const Stream* self) { return self->str(); }
+HIDDEN std::string text_of_buffer(const std::stringbuf* self) __asm__(
+    "_ZNKRSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE3strEv");
+std::string text_of_buffer(const std::stringbuf* self) { return self->str(); }
 HIDDEN std::string text_moved(std::stringbuf* self) __asm__(
     "_ZNOSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE3strEv");
 std::string text_moved(std::stringbuf* self) {
@@ -59,16 +71,17 @@ std::string text_moved(std::stringbuf* self) {
   return all;
 }
 
-// std::exception_ptr::_M_addref(), CXXABI_1.3.13: a copy that is not dropped
+// std::exception_ptr::_M_addref(), CXXABI_1.3.13
 HIDDEN void add_reference(void** self) __asm__("_ZNSt15__exception_ptr13exception_ptr9_M_addrefEv");
 void add_reference(void** self) {
   void* copy = nullptr;
-  if (*self) copy_pointer(&copy, self);
+  if (*self) hold(&copy, *self);
 }
 
 // std::exception_ptr::_M_release(), CXXABI_1.3.13
 HIDDEN void release(void** self) __asm__("_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv");
 void release(void** self) {
-  if (*self) drop_pointer(self);
+  Nested nested{nullptr, *self};
+  if (*self) destroy(&nested);
   *self = nullptr;
 }
