@@ -21,7 +21,8 @@ def main() -> None:
     builder = os.environ.get("GITHUB_WORKFLOW_REF") or "a machine of the maintainers"
     builder = f"https://{repository}#{builder}"
     tools = provenance.requirements(toolchain.REQUIREMENTS)
-    text = provenance.statement(digests, repository, commit, machine, builder, tools, epoch)
+    fetched = provenance.rows(toolchain.REQUIREMENTS.with_name("standins.tsv"), machine) if linked else []
+    text = provenance.statement(digests, repository, commit, machine, builder, tools, epoch, fetched)
     (out / f"{'-'.join(wheel.split('-')[:2])}-{machine}.provenance.json").write_text(text, encoding="utf-8")
 
 
