@@ -42,8 +42,8 @@ for each; do
   [ "$each" != -shared ] ||
     exec "{zig}" cc {target} -Wl,--no-as-needed "$@" "{place}/nonshared.o" "{library}" "{unwinder}" -Wl,-z,undefs -Wl,-s
 done
-# Members that torch's classes have had since a version only are overridden without the word.
-exec "{zig}" cc {target} -fomit-frame-pointer -Wno-inconsistent-missing-override -nostdinc++ -I"{ours}" -I"{headers}" -I"{generated}" "$@"
+# Members that torch's classes have had since a version only are overridden without the word. zig writes debugging information if not told.
+exec "{zig}" cc {target} -g0 -fomit-frame-pointer -Wno-inconsistent-missing-override -nostdinc++ -I"{ours}" -I"{headers}" -I"{generated}" "$@"
 """
 
 
