@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -104,11 +105,13 @@ def sdist(tools: Tools, tree: Path, variables: Mapping[str, str], out: Path) -> 
 
 
 def audit(tools: Tools, wheel: Path) -> str:
-    """Return what `auditwheel show` says of a wheel, in one paragraph."""
-    shown = subprocess.run(
-        [str(tools.bin / "auditwheel"), "show", str(wheel)], capture_output=True, text=True, check=True
-    )
-    return " ".join(shown.stdout.split())
+    """Return what auditwheel says of a wheel, in a line; BuildError when it needs a library that neither the tag promises nor torch brings."""
+    command = [str(tools.bin / "auditwheel"), "show", "--json", str(wheel)]
+    shown = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    outside = sorted(shown["external_libs"])
+    if unknown := set(outside) - set(TORCH):
+        raise BuildError(f"{wheel.name} needs {', '.join(sorted(unknown))}, which is not in it")
+    return f"auditwheel: symbols as in {shown['sym_tag']}; libraries of torch that stand-ins need: {', '.join(outside) or 'none'}"
 
 
 def _build(tools: Tools, tree: Path, out: Path) -> list[str]:
