@@ -8,9 +8,7 @@ mkdir -p "$brought"
 # built [TARGET...]: .venv with all that the plain tests need, and the native libraries (these targets only, where any are named).
 built() {
   scripts/setup dev demo numba nvcc torch >&2
-  [ $# -gt 0 ] || { scripts/build >&2; return; }
-  [ -f build/build.ninja ] || { scripts/build >&2; return; }
-  PATH="$PWD/.venv/bin:$PATH" cmake --build build --parallel "${JOBS:-$(nproc)}" --target "$@" -- --quiet >&2
+  scripts/build "$@" >&2
 }
 
 # environment NAME REQUIREMENT...: an environment of its own that sees .venv's packages, too; prints its python.
@@ -26,39 +24,45 @@ environment() {
   echo "$python"
 }
 
-# debian PACKAGE: unpack one of Debian's packages without installing it; prints the folder.
+# debian PACKAGE [SUITE...]: unpack one of Debian's packages without installing it; prints the folder. With suites it comes out of the first of
+# them that has it, from the mirror that this machine's Debian is updated from: what the release of the machine has may be too old.
 debian() {
-  local place=$brought/debian/$1
+  local package=$1 place=$brought/debian/$1 from=()
+  shift
   if [ ! -d "$place" ]; then
     mkdir -p "$brought/debian"
-    (cd "$brought/debian" && apt-get download --quiet=2 "$1" && dpkg-deb -x "$1"_*.deb "$1.part" && mv "$1.part" "$1") >&2 || {
-      echo "cannot fetch Debian's package $1: apt-get update may be needed first" >&2
+    [ $# -eq 0 ] || from=($(debian_suites "$@")) || return 1
+    (cd "$brought/debian" && apt-get "${from[@]}" download --quiet=2 "$package" && dpkg-deb -x "$package"_*.deb "$package.part" && mv "$package.part" "$package") >&2 || {
+      echo "cannot fetch Debian's package $package: apt-get update may be needed first" >&2
       return 1
     }
   fi
   echo "$place"
 }
 
-# of_wheel REQUIREMENT PATTERN: the files of a wheel that match, without installing it; prints the folder.
-of_wheel() {
-  local place=$brought/wheels/${1//[^A-Za-z0-9.]/_}
-  if [ ! -d "$place" ]; then
-    rm -rf "$place.part"
-    .venv/bin/python -m pip download --quiet --no-deps --only-binary :all: --dest "$place.part/wheel" "$1" >&2
-    .venv/bin/python - "$place.part" "$2" <<'PYTHON'
-import fnmatch, pathlib, sys, zipfile
-place = pathlib.Path(sys.argv[1])
-with zipfile.ZipFile(next((place / "wheel").glob("*.whl"))) as wheel:
-    wheel.extractall(place, [name for name in wheel.namelist() if fnmatch.fnmatch(name, sys.argv[2])])
-PYTHON
-    rm -r "$place.part/wheel"
-    mv "$place.part" "$place"
-  fi
-  echo "$place"
+# debian_suites SUITE...: read the lists of these suites into build/ci, the first preferred; prints the options by which apt-get uses those alone.
+debian_suites() {
+  local place=$brought/debian/apt mirror suite
+  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m 1 '/debian/$') || {
+    echo "this machine has no mirror of Debian in its sources" >&2
+    return 1
+  }
+  mkdir -p "$place"/{state/lists,cache/archives}/partial
+  for suite; do echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main"; done >"$place/sources.list"
+  set -- -o Dir::Etc::SourceList="$place/sources.list" -o Dir::Etc::SourceParts=/dev/null -o Dir::State="$place/state" -o Dir::State::status=/dev/null \
+    -o Dir::Cache="$place/cache" -o Acquire::Languages=none -o APT::Sandbox::User="$(id -un)" -o APT::Default-Release="$1"
+  apt-get "$@" --quiet=2 update >&2 || return 1
+  printf '%s\n' "$@"
 }
 
-# hip_headers: HIP's headers out of Triton's wheel, which is not installed: PyTorch would see it; prints the folder.
-hip_headers() { echo "$(of_wheel 'triton==3.9.*' 'triton/backends/amd/include/*')/triton/backends/amd/include"; }
+# hip_headers: what ANYWARP_HIP_INCLUDE names, else HIP's headers from Debian's package, whose stable releases have HIP 5; prints the folder.
+# Triton's wheel carries headers, too, but not those of cooperative groups.
+hip_headers() {
+  [ -z "${ANYWARP_HIP_INCLUDE:-}" ] || { echo "$ANYWARP_HIP_INCLUDE"; return; }
+  local place
+  place=$(debian libamdhip64-dev experimental sid) || { echo "name folders with HIP's headers in ANYWARP_HIP_INCLUDE" >&2; return 1; }
+  echo "$place/usr/include"
+}
 
 # emulator_tests MARKERS [arguments of pytest]: tests of kernels for AMD GPUs in the emulator, with a compiler of HIP and NVIDIA's.
 emulator_tests() {

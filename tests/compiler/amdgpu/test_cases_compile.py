@@ -45,9 +45,16 @@ def check(path, arch):
     assert names
 
 
-@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
-def test_the_common_kernels_compile(arch):
-    check(next(path for path in CASES if path.stem == "kernels"), arch)
+@pytest.mark.parametrize(
+    ("stem", "arch"),
+    [
+        ("kernels", "gfx942"),
+        ("kernels", "gfx1100"),
+        ("barriers", "gfx90a"),  # whose lanes take turns, so that most values live throughout the kernel
+    ],
+)
+def test_the_common_kernels_compile(stem, arch):
+    check(next(path for path in CASES if path.stem == stem), arch)
 
 
 @pytest.mark.long

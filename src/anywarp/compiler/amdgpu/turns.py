@@ -22,6 +22,10 @@ from anywarp.compiler.ir import CONVERGE, Block, Const, Kernel, Op, Phi, Termina
 from anywarp.compiler.place_phis import place_phis
 
 _NAME = "turns"
+_EARLY = frozenset(
+    "add sub mul and or xor not shl lshr ashr icmp select trunc zext sext bitcast to_generic from_generic param symbol".split()
+)
+"""What any lane may compute before the loop, needed or not: it takes an instruction or two, and nothing is undefined of it."""
 STUCK = REASONS.index("lanes of a warp wait for each other at different instructions, for ever")
 
 
@@ -310,12 +314,41 @@ class _Values:
 
     def run(self) -> None:
         definitions, exposed = self._uses()
+        if self._compute_early(exposed):
+            definitions, exposed = self._uses()
         frontiers = dominance_frontiers(self.flow.succ, self.flow.dominance.idom)
         placed = place_phis(self.flow.pred, frontiers, self.flow.nest, definitions, exposed)
         new: list[dict[Value, Phi]] = [{value: Phi(value.type) for value in values} for values in placed]
         self._rename(new)
         for node, phis in enumerate(new):
             self.flow.blocks[node].phis += phis.values()
+
+    def _compute_early(self, wanted: Iterable[Value]) -> bool:
+        """Move those of the values to the first block that follow from what it has, with what they follow from.
+
+        Each would be a variable of the loop, in a register of every lane, whatever the lane does; in the first block it is
+        computed once, and in scalar registers where it is the same for all lanes.
+        """
+        first, *others = self.flow.blocks
+        able: dict[Value, Block] = {}  # operands before what takes them
+        there, before = set[Value](first.ops), -1
+        while before != (before := len(able)):
+            for block in others:
+                for op in block.ops:
+                    if op in able or op.name not in _EARLY or op.guard is not None:
+                        continue
+                    if all(isinstance(a, Const) or a in there or a in able for a in op.args):
+                        able[op] = block
+        needed, work = set[Value](), [value for value in wanted if value in able]
+        while work:
+            value = work.pop()
+            if value not in needed and isinstance(value, Op):
+                needed.add(value)
+                work += [operand for operand in value.args if operand in able]
+        first.ops += [op for op in able if isinstance(op, Op) and op in needed]
+        for block in {able[value] for value in needed}:
+            block.ops = [op for op in block.ops if op not in needed]
+        return bool(needed)
 
     def _uses(self) -> tuple[dict[Value, set[int]], dict[Value, set[int]]]:
         """Return where each value is set and where it is read before that; those read in other blocks become variables."""
