@@ -44,8 +44,8 @@ for each; do
 done
 # zig writes debugging information if not told. Warnings: members that torch's classes have had since a version only are overridden
 # without the word; what is said to GCC in pragmas and attributes; libstdc++ uses what it deprecates.
-exec "{zig}" cc {target} -g0 -fomit-frame-pointer -Wno-inconsistent-missing-override -Wno-unknown-pragmas -Wno-ignored-attributes \\
-  -Wno-deprecated-declarations -nostdinc++ -I"{ours}" -I"{headers}" -I"{generated}" "$@"
+exec "{zig}" cc {target} -g0 -fomit-frame-pointer -nostdinc++ -I"{ours}" -I"{headers}" -I"{generated}" "$@" \\
+  -Wno-inconsistent-missing-override -Wno-unknown-pragmas -Wno-ignored-attributes -Wno-deprecated-declarations
 """
 
 
