@@ -42,8 +42,10 @@ for each; do
   [ "$each" != -shared ] ||
     exec "{zig}" cc {target} -Wl,--no-as-needed "$@" "{place}/nonshared.o" "{library}" "{unwinder}" -Wl,-z,undefs -Wl,-s
 done
-# Members that torch's classes have had since a version only are overridden without the word. zig writes debugging information if not told.
-exec "{zig}" cc {target} -g0 -fomit-frame-pointer -Wno-inconsistent-missing-override -nostdinc++ -I"{ours}" -I"{headers}" -I"{generated}" "$@"
+# zig writes debugging information if not told. Warnings: members that torch's classes have had since a version only are overridden
+# without the word; what is said to GCC in pragmas and attributes; libstdc++ uses what it deprecates.
+exec "{zig}" cc {target} -g0 -fomit-frame-pointer -nostdinc++ -I"{ours}" -I"{headers}" -I"{generated}" "$@" \\
+  -Wno-inconsistent-missing-override -Wno-unknown-pragmas -Wno-ignored-attributes -Wno-deprecated-declarations
 """
 
 

@@ -23,9 +23,11 @@ NAME = "libanywarp_torch.so"
 
 FLAGS = (
     "-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-fno-strict-aliasing",
-    "-fno-math-errno", "-fno-trapping-math",
+    "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off",
     "-Wall", "-Wextra", "-Wno-unused-parameter",
 )  # fmt: skip
+"""What decides the values computed is the same for every compiler: clang would fuse products and sums where the processor can, GCC
+does not with this -std. Random numbers are a card's to the last bit (native/torch/random_philox.cpp)."""
 
 PRECOMPILED = "precompiled.h"
 
