@@ -72,7 +72,8 @@ void find_kernel(hipGraphNode_t handle, Kept& mine, std::shared_ptr<Function>& f
   function = function_behind(static_cast<hipFunction_t>(p.func));
   const uint8_t* buffer = buffer_of(p);
   if (!function || !buffer)
-    throw Failure(CUDA_ERROR_NOT_SUPPORTED, "HIP does not report the parameters of this kernel node");
+    throw Failure(CUDA_ERROR_NOT_SUPPORTED,
+                  "HIP does not report the parameters of this kernel node");
   size_t size = hip_hidden_start(function->entry->param_bytes) + sizeof(AwHipHidden);
   mine.arguments.assign(buffer, buffer + size);
 }
