@@ -1,5 +1,5 @@
 // What our driver and runtime libraries add to a call of HIP: each function through them and its
-// twin in HIP called directly, in turns, in one process on one processor. Prints one line of JSON
+// counterpart in HIP called directly, in turns, in one process on one processor. Prints one line of JSON
 // per function: nanoseconds, the best of many rounds.
 #include <dlfcn.h>
 #include <sched.h>
@@ -49,7 +49,7 @@ double round_of(Call&& call) {
 }
 
 template <typename Ours, typename Direct>
-void compare(const char* library, const char* name, const char* twin, double goal, Ours&& ours,
+void compare(const char* library, const char* name, const char* counterpart, double goal, Ours&& ours,
              Direct&& direct) {
   double best_ours = 1e9, best_direct = 1e9;
   for (int i = 0; i < kRounds; ++i) {
@@ -57,9 +57,9 @@ void compare(const char* library, const char* name, const char* twin, double goa
     best_direct = std::min(best_direct, round_of(direct));
   }
   std::printf(
-      "{\"library\": \"%s\", \"function\": \"%s\", \"twin\": \"%s\", \"ours\": %.2f, \"direct\": "
+      "{\"library\": \"%s\", \"function\": \"%s\", \"counterpart\": \"%s\", \"ours\": %.2f, \"direct\": "
       "%.2f, \"goal\": %.0f}\n",
-      library, name, twin, best_ours, best_direct, goal);
+      library, name, counterpart, best_ours, best_direct, goal);
 }
 
 const char* const kPtx = R"(.version 7.0

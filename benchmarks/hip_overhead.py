@@ -50,7 +50,7 @@ def table(rows: list[dict]) -> str:
     lines = [
         "# What a call costs on the way to HIP",
         "",
-        "Made by `python benchmarks/hip_overhead.py --table docs/hip-overhead.md`. Each function of CUDA and its twin in HIP were called in turns,",
+        "Made by `python benchmarks/hip_overhead.py --table docs/hip-overhead.md`. Each function of CUDA and its counterpart in HIP were called in turns,",
         "in one process on one processor, 60 rounds of 4,000 calls each; a cell is the best round in nanoseconds per call. HIP is the fake of",
         "the tests (`tests/fakes/rocm`), whose functions return at once: the difference is what our library adds, and what ROCm itself takes",
         "comes on top, with and without us. Nothing here ran on an AMD GPU.",
@@ -63,7 +63,7 @@ def table(rows: list[dict]) -> str:
         cells = (
             row["library"],
             f"`{row['function']}`",
-            f"`{row['twin']}`",
+            f"`{row['counterpart']}`",
             f"{row['direct']:.1f}",
             f"{row['ours']:.1f}",
             f"{added:.1f}",

@@ -1,4 +1,4 @@
-// Calls functions of CUDA's libraries through ours and their twins directly, in turns; prints a
+// Calls functions of CUDA's libraries through ours and their counterparts directly, in turns; prints a
 // line of JSON for each.
 #include <dlfcn.h>
 
@@ -40,25 +40,25 @@ double best(const std::function<void()>& round) {
 
 constexpr int kCalls = 4000;
 
-template <typename Ours, typename Twin, typename Call, typename CallTwin>
-void measure(const char* library, const char* name, const char* twin, double goal, Ours ours,
-             Twin direct, Call call, CallTwin call_twin) {
-  if (!ours || !direct) fprintf(stderr, "no %s or %s\n", name, twin), exit(1);
+template <typename Ours, typename Counterpart, typename Call, typename CallCounterpart>
+void measure(const char* library, const char* name, const char* counterpart, double goal, Ours ours,
+             Counterpart direct, Call call, CallCounterpart call_counterpart) {
+  if (!ours || !direct) fprintf(stderr, "no %s or %s\n", name, counterpart), exit(1);
   double through = 1e9, straight = 1e9;
   for (int turn = 0; turn < 5; turn++) {
     const double first = best([&] {
       for (int i = 0; i < kCalls; i++) call(ours);
     });
     const double second = best([&] {
-      for (int i = 0; i < kCalls; i++) call_twin(direct);
+      for (int i = 0; i < kCalls; i++) call_counterpart(direct);
     });
     if (first < through) through = first;
     if (second < straight) straight = second;
   }
   printf(
-      "{\"library\": \"%s\", \"function\": \"%s\", \"twin\": \"%s\", \"ours\": %.2f, \"direct\": "
+      "{\"library\": \"%s\", \"function\": \"%s\", \"counterpart\": \"%s\", \"ours\": %.2f, \"direct\": "
       "%.2f, \"goal\": %.0f}\n",
-      library, name, twin, through / kCalls, straight / kCalls, goal);
+      library, name, counterpart, through / kCalls, straight / kCalls, goal);
 }
 
 void* open(const char* name) {
@@ -114,11 +114,11 @@ int main() {
   if (find<int (*)(int*, int, int, int)>(fft, "cufftPlan1d")(&plan, 64, 41, 1))
     fprintf(stderr, "no plan\n"), exit(1);
   using Ours = int (*)(int, void*, void*, int);
-  using Twin = int (*)(void*, void*, void*, int);
+  using Counterpart = int (*)(void*, void*, void*, int);
   measure(
       "cuFFT", "cufftExecC2C", "hipfftExecC2C", 60, find<Ours>(fft, "cufftExecC2C"),
-      find<Twin>(hipfft, "hipfftExecC2C"), [&](Ours f) { f(plan, data, data, 1); },
-      [&](Twin f) { f(data, data, data, 1); });
+      find<Counterpart>(hipfft, "hipfftExecC2C"), [&](Ours f) { f(plan, data, data, 1); },
+      [&](Counterpart f) { f(data, data, data, 1); });
   using Reduce = int (*)(const void*, void*, size_t, int, int, void*, void*);
   const auto reduce = [&](Reduce f) { f(data, data, 4, 7, 0, handle, nullptr); };
   measure("NCCL", "ncclAllReduce", "ncclAllReduce", 60, find<Reduce>(nccl, "ncclAllReduce"),

@@ -21,7 +21,7 @@ TARGETS = ("libhipblas.so.3", "libhipfft.so.0", "librccl.so.1")
 
 
 def measure() -> list[dict]:
-    """Return the measured functions: nanoseconds through our library and of the twin called directly, the best of many rounds."""
+    """Return the measured functions: nanoseconds through our library and of the counterpart called directly, the best of many rounds."""
     libraries = settings.LIBRARY_DIR.get().resolve()
     source = str(HERE / "rocm_library_overhead.cpp")
     with tempfile.TemporaryDirectory() as folder:
@@ -59,15 +59,15 @@ def table(rows: list[dict]) -> str:
         "# What a call costs on the way to ROCm's libraries",
         "",
         "Made by `python benchmarks/rocm_library_overhead.py --table docs/rocm-library-overhead.md`. Each function of CUDA's libraries and its",
-        "twin were called in turns, in one process on one processor, 300 rounds of 4,000 calls each; a cell is the best round in nanoseconds per",
-        "call. The twins return at once: the difference is what our library adds. Nothing here ran on an AMD GPU.",
+        "counterpart were called in turns, in one process on one processor, 300 rounds of 4,000 calls each; a cell is the best round in nanoseconds per",
+        "call. The counterparts return at once: the difference is what our library adds. Nothing here ran on an AMD GPU.",
         "",
-        "| library | function | twin | called directly | through ours | added | goal |",
+        "| library | function | counterpart | called directly | through ours | added | goal |",
         "| --- | --- | --- | ---: | ---: | ---: | ---: |",
     ]
     for row in rows:
         numbers = f"{row['direct']:.1f} | {row['ours']:.1f} | {row['ours'] - row['direct']:.1f} | {row['goal']:.0f}"
-        lines.append(f"| {row['library']} | `{row['function']}` | `{row['twin']}` | {numbers} |")
+        lines.append(f"| {row['library']} | `{row['function']}` | `{row['counterpart']}` | {numbers} |")
     return "\n".join(lines) + "\n"
 
 

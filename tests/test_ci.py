@@ -126,6 +126,6 @@ def test_a_file_that_is_skipped_needs_a_job(tmp_path):
 
 def test_shares_are_disjoint_and_everything(tmp_path):
     text = "@pytest.mark.parametrize('n', range(50))\ndef test_it(n):\n    pass\n"
-    shares = [pytest_on(tmp_path, text, "--share", f"{k}/3", "-v").stdout for k in (1, 2, 3)]
+    shares = [pytest_on(tmp_path, text, "--share", f"{k}/3", "-vv").stdout for k in (1, 2, 3)]
     ran = [{line.split()[0] for line in share.splitlines() if "PASSED" in line} for share in shares]
     assert sum(map(len, ran)) == len(set.union(*ran)) == 50 and all(ran)

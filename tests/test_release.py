@@ -1,5 +1,6 @@
 """What decides whether a release is made: two builds are compared member by member, and hosted CI runs the jobs that there are."""
 
+import ctypes
 import importlib.util
 import io
 import re
@@ -69,6 +70,111 @@ def test_a_build_knows_nothing_of_its_surroundings(build, tmp_path, monkeypatch)
     made = build.environment(toolchain.Tools(tmp_path / "tools", "x86_64"), tmp_path, 1234)
     assert "CFLAGS" not in made and "PYTHONPATH" not in made
     assert made["SOURCE_DATE_EPOCH"] == "1234"
+
+
+@pytest.fixture(scope="module")
+def standins(build):
+    return importlib.import_module("releasing.standins")
+
+
+def test_stand_ins_are_for_the_last_four_minor_versions_of_torch_that_a_wheel_of_x86_64_has_headers_of(standins):
+    wanted = [each for each in standins.inputs("x86_64") if each.package == "torch"]
+    minors = [tuple(map(int, each.version.split(".")[:2])) for each in wanted]
+    assert minors == [(minors[0][0], minors[0][1] + number) for number in range(4)]
+    assert all(each.file.endswith("-win_amd64.whl") and f"-{each.version}-" in each.file for each in wanted)
+    assert {each.kind for each in standins.inputs("x86_64")} == {"pypi", "debian"}
+
+
+def test_a_machine_without_rows_has_no_stand_ins(standins):
+    assert standins.inputs("aarch64") == []
+
+
+LIBRARY = """
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+static int alive;
+struct Boom : std::runtime_error {
+  Boom() : std::runtime_error("boom") { ++alive; }
+  Boom(const Boom& other) : std::runtime_error(other) { ++alive; }
+  ~Boom() { --alive; }
+};
+static std::exception_ptr caught() {
+  try { throw Boom(); } catch (...) { return std::current_exception(); }
+}
+extern "C" int pointers() {
+  int count = 0;
+  {
+    std::exception_ptr one = caught();
+    std::vector<std::exception_ptr> more(5, one);
+    for (auto& each : more) try { std::rethrow_exception(each); } catch (const Boom&) { ++count; }
+    one = nullptr;
+    if (alive != 1) return -1;
+  }
+  return alive ? -2 : count;
+}
+extern "C" int streams() {
+  std::stringstream both;
+  both << "a" << 12;
+  char letter;
+  int number;
+  both >> letter >> number;
+  std::stringbuf buffer;
+  buffer.sputn("hey", 3);
+  std::string moved = std::move(buffer).str();
+  std::ostringstream out;
+  out << moved << buffer.str() << letter << number;
+  return out.str() == "heya12" ? 1 : -1;
+}
+extern "C" int waiting() {
+  std::mutex mutex;
+  std::condition_variable condition;
+  bool ready = false;
+  std::thread other([&] { std::lock_guard lock(mutex); ready = true; condition.notify_one(); });
+  { std::unique_lock lock(mutex); condition.wait(lock, [&] { return ready; }); }
+  other.join();
+  return 1;
+}
+namespace std { [[noreturn]] void __throw_bad_array_new_length(); }
+extern "C" int sizes() {
+  try { std::__throw_bad_array_new_length(); } catch (const std::bad_array_new_length&) { return 1; }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def libraries(standins, tmp_path_factory):
+    """Return a library without and with what GCC 8's libstdc++ lacks, compiled with this machine's g++."""
+    place = tmp_path_factory.mktemp("libstdcxx")
+    (place / "library.cpp").write_text(LIBRARY)
+    # Inlining would leave less to ask for: what clang inlines and what GCC does differs.
+    flags = ["-O0", "-fPIC", "-pthread"]
+    subprocess.run(["g++", "-std=c++20", *flags, "-c", "library.cpp"], cwd=place, check=True)
+    subprocess.run(
+        ["g++", "-std=c++17", *flags, "-fvisibility=hidden", "-c", standins.OURS / "nonshared.cpp"],
+        cwd=place,
+        check=True,
+    )
+    subprocess.run(["g++", "-shared", "-pthread", "library.o", "-o", "without.so"], cwd=place, check=True)
+    subprocess.run(["g++", "-shared", "-pthread", "library.o", "nonshared.o", "-o", "with.so"], cwd=place, check=True)
+    return place / "without.so", place / "with.so"
+
+
+def test_symbols_of_a_newer_libstdcxx_than_the_tag_allows_are_named(standins, libraries):
+    found = standins.too_new(libraries[0])
+    assert "_ZNSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEEC1Ev (GLIBCXX_3.4.26)" in found
+    assert standins.too_new(libraries[1]) == []
+
+
+@pytest.mark.parametrize(("name", "expected"), [("pointers", 5), ("streams", 1), ("waiting", 1), ("sizes", 1)])
+def test_what_an_older_libstdcxx_lacks_works(libraries, name, expected):
+    assert getattr(ctypes.CDLL(str(libraries[1])), name)() == expected
 
 
 def test_tools_are_exact():

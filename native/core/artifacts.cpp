@@ -117,7 +117,7 @@ KernelArtifact read_kernel(Container c) {
     if (key == "compile_ms") k.compile_ms = strtod(word(line, 1).c_str(), nullptr);
     if (key == "alone") k.alone = number(line, 1) != 0;
     if (key == "stack") k.stack = number(line, 1);
-    if (key == "wish") k.wishes.push_back({number(line, 1), number(line, 2), number(line, 3)});
+    if (key == "variant") k.variant.push_back({number(line, 1), number(line, 2), number(line, 3)});
     if (key == "wait") k.waits.emplace_back(number(line, 1), number(line, 2));
     if (key == "site") k.sites.push_back(line);
     if (key == "note" && line.size() > 1) {

@@ -75,7 +75,7 @@ struct KernelArtifact {
   uint64_t stack = 0;  // what a call takes of the thread's stack; 0: not known
   std::vector<std::pair<uint64_t, uint64_t>> waits;  // where lanes wait: number, line of the PTX
   std::vector<Line> sites;                           // what checked code watches, by number
-  std::vector<Multiple> wishes;                      // code that may assume these would be faster
+  std::vector<Multiple> variant;                     // code that may assume these would be faster
   Container container;                               // its payload is the object
 };
 

@@ -185,7 +185,7 @@ ParsedModule parse(const PtxInput& input) {
       if (!debug) m.statements.push_back(std::move(s));
     }
   }
-  if (m.version_text.empty()) throw Failure(kInvalidPtx, input.name + ": this is no PTX");
+  if (m.version_text.empty()) throw Failure(kInvalidPtx, input.name + ": this is not PTX");
   return m;
 }
 

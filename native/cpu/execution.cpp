@@ -14,19 +14,19 @@ using namespace aw;
 
 namespace {
 
-constexpr uint64_t kBrief = 20'000;  // nanoseconds: what handing work to another thread may take
+constexpr uint64_t kInline = 20'000;  // nanoseconds: what handing work to another thread may take
 constexpr uint64_t kStackReserve = 128 << 10;
 
 // Whether a launch is better done on this thread before it returns: it is known to be over soon,
 // and no kernel that waits for something.
-bool is_brief(const KernelWork& work) {
+bool may_run_inline(const KernelWork& work) {
   if (work.cooperative) return false;
   auto code = work.versions->general();
   const KernelArtifact& a = code->artifact;
   if (!a.alone || !a.stack) return false;
   uint64_t blocks = uint64_t{work.grid[0]} * work.grid[1] * work.grid[2];
   uint64_t each = code->ns_per_block.load(std::memory_order_relaxed);
-  return each && blocks <= kBrief && each * blocks <= kBrief &&
+  return each && blocks <= kInline && each * blocks <= kInline &&
          stack_room() > a.stack + kStackReserve;
 }
 
@@ -37,9 +37,9 @@ void launch(CUfunction handle, const LaunchRequest& request, CUstream stream) {
   require(target->context->shares_with(function->context.lock().get()), CUDA_ERROR_INVALID_HANDLE);
   KernelWork work = plan_launch(function, request, target->context->multiprocessors);
   report_launch(function->entry->name);
-  bool brief = is_brief(work);
+  bool inlined = may_run_inline(work);
   Work whole = std::move(work);
-  if (brief && target->try_run(whole)) return;
+  if (inlined && target->try_run(whole)) return;
   target->submit(std::move(whole));
 }
 

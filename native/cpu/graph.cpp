@@ -107,10 +107,10 @@ namespace {
 
 // What a node has beside its work. Handles of conditions stay what kernels were given.
 void copy_rest(const GraphNode& from, GraphNode& to,
-               const std::map<const GraphNode*, GraphNode*>& twin) {
+               const std::map<const GraphNode*, GraphNode*>& counterpart) {
   to.cloned_from = from.handle;
   to.attributes = from.attributes;
-  for (auto& [before, data] : from.edges) to.edges[twin.at(before)] = data;
+  for (auto& [before, data] : from.edges) to.edges[counterpart.at(before)] = data;
   if (from.child) {
     to.child = clone_graph(*from.child);
     to.child->owned = true;
@@ -127,7 +127,7 @@ void copy_rest(const GraphNode& from, GraphNode& to,
 std::shared_ptr<Graph> clone_graph(Graph& graph) {
   auto clone = new_graph();
   std::lock_guard lock(graph.mutex);
-  std::map<const GraphNode*, GraphNode*> twin;
+  std::map<const GraphNode*, GraphNode*> counterpart;
   for (GraphNode* node : in_order(graph)) {
     // As documented: memory that a graph allocates belongs to that graph.
     bool memory =
@@ -137,10 +137,10 @@ std::shared_ptr<Graph> clone_graph(Graph& graph) {
       throw Failure(CUDA_ERROR_NOT_SUPPORTED, "graphs with memory nodes cannot be cloned");
     }
     std::vector<GraphNode*> after;
-    for (GraphNode* before : node->after) after.push_back(twin[before]);
+    for (GraphNode* before : node->after) after.push_back(counterpart[before]);
     auto made = clone->add(node->type, *node->work, std::move(after));
-    copy_rest(*node, *made, twin);
-    twin[node] = made.get();
+    copy_rest(*node, *made, counterpart);
+    counterpart[node] = made.get();
   }
   clone->held = graph.held;
   clone->conditionals = graph.conditionals;

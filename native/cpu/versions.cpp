@@ -20,7 +20,7 @@ namespace {
 constexpr uint64_t kLongText = 3 << 10;
 constexpr double kFullPerQuick = 5;     // how much longer the full compilation takes, about
 constexpr unsigned kTrials = 4;         // measured launches of each side before one is chosen
-constexpr double kWorthKeeping = 1.03;  // a rival may be that much slower: noise
+constexpr double kWorthKeeping = 1.03;  // a variant may be that much slower: noise
 
 std::shared_ptr<KernelCode> loaded(const KernelRequest& request, KernelArtifact artifact) {
   auto code = processor::load(std::move(artifact));
@@ -141,80 +141,81 @@ Versions::Choice Versions::choose(const std::vector<uint8_t>& params, uint64_t b
   if (settings().versions == VersionPolicy::plain) return {general(), false};
   std::lock_guard lock(mutex_);
   if (quick_) return pick(full_, blocks);
-  const auto& wishes = general_->artifact.wishes;
-  if (wishes.empty() || !holds(wishes, params)) return {general_, false};
-  if (special_.options.multiples.empty()) special_.options.multiples = wishes;
+  const auto& multiples = general_->artifact.variant;
+  if (multiples.empty() || !holds(multiples, params)) return {general_, false};
+  if (special_.options.multiples.empty()) special_.options.multiples = multiples;
   return pick(special_, blocks);
 }
 
-// Chooses between the version in use and its rival. The lock is held.
-Versions::Choice Versions::pick(Rival& rival, uint64_t blocks) {
-  using State = Rival::State;
-  if (rival.state == State::unasked) look_for(rival);
-  if (rival.state == State::adopted) return {rival.code, false};
-  if (rival.state != State::trial) return {general_, rival.state == State::unasked};
-  if (!rival.blocks) rival.blocks = blocks;
-  if (rival.blocks != blocks) return {rival.code, false};
-  return {rival.turn++ % 2 ? rival.code : general_, true};
+// Chooses between the version in use and its variant. The lock is held.
+Versions::Choice Versions::pick(Variant& variant, uint64_t blocks) {
+  using State = Variant::State;
+  if (variant.state == State::unasked) look_for(variant);
+  if (variant.state == State::adopted) return {variant.code, false};
+  if (variant.state != State::trial) return {general_, variant.state == State::unasked};
+  if (!variant.blocks) variant.blocks = blocks;
+  if (variant.blocks != blocks) return {variant.code, false};
+  return {variant.turn++ % 2 ? variant.code : general_, true};
 }
 
-// Takes the rival from the cache, where an earlier process left it, or has it compiled once what
+// Takes the variant from the cache, where an earlier process left it, or has it compiled once what
 // the kernel has cost so far is more than a compilation. The lock is held.
-void Versions::look_for(Rival& rival) {
+void Versions::look_for(Variant& variant) {
   KernelRequest wanted = request_;
-  wanted.options = rival.options;
-  if (settings().versions == VersionPolicy::best) return compile(rival, wanted);
-  if (rival.turn++ == 0) {
-    if (auto found = cached_kernel(wanted)) return enter(rival, loaded(wanted, std::move(*found)));
+  wanted.options = variant.options;
+  if (settings().versions == VersionPolicy::best) return compile(variant, wanted);
+  if (variant.turn++ == 0) {
+    if (auto found = cached_kernel(wanted))
+      return enter(variant, loaded(wanted, std::move(*found)));
   }
   double expected = general_->artifact.compile_ms * (quick_ ? kFullPerQuick : 1);
   if (static_cast<double>(spent_ns_) < expected * 1e6) return;
-  rival.state = Rival::State::asked;
-  background().add([self = shared_from_this(), &rival, wanted] {
+  variant.state = Variant::State::asked;
+  background().add([self = shared_from_this(), &variant, wanted] {
     auto code = try_to_load(wanted, false);
     std::lock_guard lock(self->mutex_);
-    self->enter(rival, std::move(code));
+    self->enter(variant, std::move(code));
   });
 }
 
-// Compiles the rival while the launch waits, and takes it without a trial. The lock is held.
-void Versions::compile(Rival& rival, const KernelRequest& wanted) {
-  rival.state = Rival::State::dropped;
-  rival.code = try_to_load(wanted, true);
-  if (rival.code) rival.state = Rival::State::adopted;
+// Compiles the variant while the launch waits, and takes it without a trial. The lock is held.
+void Versions::compile(Variant& variant, const KernelRequest& wanted) {
+  variant.state = Variant::State::dropped;
+  variant.code = try_to_load(wanted, true);
+  if (variant.code) variant.state = Variant::State::adopted;
 }
 
 // The lock is held.
-void Versions::enter(Rival& rival, std::shared_ptr<KernelCode> code) {
-  rival.state = code ? Rival::State::trial : Rival::State::dropped;
-  rival.code = std::move(code);
-  rival.turn = 0;
+void Versions::enter(Variant& variant, std::shared_ptr<KernelCode> code) {
+  variant.state = code ? Variant::State::trial : Variant::State::dropped;
+  variant.code = std::move(code);
+  variant.turn = 0;
 }
 
 void Versions::ran(const Choice& choice, uint64_t blocks, uint64_t nanoseconds) {
   std::lock_guard lock(mutex_);
   spent_ns_ += nanoseconds;
-  Rival& rival = quick_ ? full_ : special_;
-  if (rival.state != Rival::State::trial || rival.blocks != blocks) return;
-  size_t side = choice.code == rival.code;
-  rival.best[side] = std::min(rival.best[side], nanoseconds);
-  ++rival.runs[side];
-  if (rival.runs[0] >= kTrials && rival.runs[1] >= kTrials) decide(rival);
+  Variant& variant = quick_ ? full_ : special_;
+  if (variant.state != Variant::State::trial || variant.blocks != blocks) return;
+  size_t side = choice.code == variant.code;
+  variant.best[side] = std::min(variant.best[side], nanoseconds);
+  ++variant.runs[side];
+  if (variant.runs[0] >= kTrials && variant.runs[1] >= kTrials) decide(variant);
 }
 
 // Keeps the side whose best run was faster. The lock is held.
-void Versions::decide(Rival& rival) {
+void Versions::decide(Variant& variant) {
   bool better =
-      static_cast<double>(rival.best[1]) <= static_cast<double>(rival.best[0]) * kWorthKeeping;
-  say(LogLevel::info, "kernel " + request_.kernel + ": " + std::to_string(rival.best[0]) +
-                          " ns, compiled with \"" + write_options(rival.options) + "\" " +
-                          std::to_string(rival.best[1]) + " ns: " + (better ? "taken" : "left"));
-  rival.state = better ? Rival::State::adopted : Rival::State::dropped;
-  if (&rival != &full_) {
-    if (!better) rival.code = nullptr;
+      static_cast<double>(variant.best[1]) <= static_cast<double>(variant.best[0]) * kWorthKeeping;
+  say(LogLevel::info, "kernel " + request_.kernel + ": " + std::to_string(variant.best[0]) +
+                          " ns, compiled with \"" + write_options(variant.options) + "\" " +
+                          std::to_string(variant.best[1]) + " ns: " + (better ? "taken" : "left"));
+  variant.state = better ? Variant::State::adopted : Variant::State::dropped;
+  if (&variant != &full_) {
+    if (!better) variant.code = nullptr;
     return;
   }
-  if (better) general_ = rival.code;
+  if (better) general_ = variant.code;
   quick_ = false;
   spent_ns_ = 0;
 }

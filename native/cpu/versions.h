@@ -32,29 +32,29 @@ class Versions : public std::enable_shared_from_this<Versions> {
 
  private:
   // A version that may become better than the one in use, and how far that has come.
-  struct Rival {
+  struct Variant {
     enum class State { unasked, asked, trial, adopted, dropped } state = State::unasked;
     CompileOptions options;
     std::shared_ptr<KernelCode> code;
     uint64_t blocks = 0;  // the size of the launches that are compared
     unsigned turn = 0;
-    std::array<uint64_t, 2> best{UINT64_MAX, UINT64_MAX};  // nanoseconds: in use, rival
+    std::array<uint64_t, 2> best{UINT64_MAX, UINT64_MAX};  // nanoseconds: in use, variant
     std::array<unsigned, 2> runs{};
   };
 
   Versions(KernelRequest request, std::shared_ptr<KernelCode> general, bool quick);
-  void enter(Rival& rival, std::shared_ptr<KernelCode> code);
-  void look_for(Rival& rival);
-  void compile(Rival& rival, const KernelRequest& wanted);
-  Choice pick(Rival& rival, uint64_t blocks);
-  void decide(Rival& rival);
+  void enter(Variant& variant, std::shared_ptr<KernelCode> code);
+  void look_for(Variant& variant);
+  void compile(Variant& variant, const KernelRequest& wanted);
+  Choice pick(Variant& variant, uint64_t blocks);
+  void decide(Variant& variant);
 
   const KernelRequest request_;
   mutable std::mutex mutex_;
   std::shared_ptr<KernelCode> general_;
   bool quick_;  // `general_` was compiled soon; `full_` is to replace it
   uint64_t spent_ns_ = 0;
-  Rival full_, special_;
+  Variant full_, special_;
 };
 
 }  // namespace aw

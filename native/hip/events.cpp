@@ -1,4 +1,4 @@
-// Driver API reference: event management, where more than a call of HIP's twin is needed.
+// Driver API reference: event management, where more than a call of HIP's counterpart is needed.
 #include "cuda/visible.h"
 #include "hip/forward.h"
 #include "hip/services.h"

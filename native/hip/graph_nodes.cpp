@@ -72,7 +72,8 @@ void find_kernel(hipGraphNode_t handle, Kept& mine, std::shared_ptr<Function>& f
   function = function_behind(static_cast<hipFunction_t>(p.func));
   const uint8_t* buffer = buffer_of(p);
   if (!function || !buffer)
-    throw Failure(CUDA_ERROR_NOT_SUPPORTED, "HIP does not tell the parameters of this kernel node");
+    throw Failure(CUDA_ERROR_NOT_SUPPORTED,
+                  "HIP does not report the parameters of this kernel node");
   size_t size = hip_hidden_start(function->entry->param_bytes) + sizeof(AwHipHidden);
   mine.arguments.assign(buffer, buffer + size);
 }
@@ -357,8 +358,8 @@ CUresult add_any(const Where& w, CUgraphNodeParams* p) {
       return to_cuda(AW_HIP(hipGraphAddMemFreeNode)(w.to(), w.in(), w.behind(), w.count,
                                                     reinterpret_cast<void*>(p->free.dptr)));
     default:
-      throw Failure(CUDA_ERROR_NOT_SUPPORTED,
-                    "graph nodes of type " + std::to_string(p->type) + " have no twin in HIP");
+      throw Failure(CUDA_ERROR_NOT_SUPPORTED, "graph nodes of type " + std::to_string(p->type) +
+                                                  " have no counterpart in HIP");
   }
 }
 
@@ -367,7 +368,7 @@ void refuse_edges(const CUgraphEdgeData* data, size_t count) {
   for (size_t i = 0; data && i < count; ++i) {
     if (memcmp(&data[i], &plain, sizeof plain) != 0)
       throw Failure(CUDA_ERROR_NOT_SUPPORTED,
-                    "edges of graphs with ports or types have no twin in HIP");
+                    "edges of graphs with ports or types have no counterpart in HIP");
   }
 }
 
@@ -570,7 +571,7 @@ AW_EXPORT CUresult cuGraphNodeGetParams(CUgraphNode handle, CUgraphNodeParams* o
     }
     throw Failure(CUDA_ERROR_NOT_SUPPORTED, "the parameters of graph nodes of type " +
                                                 std::to_string(type) +
-                                                " are not told by HIP in one structure");
+                                                " are not reported by HIP in one structure");
   });
 }
 

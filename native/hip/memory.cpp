@@ -1,4 +1,4 @@
-// Driver API reference: memory management, where more than a call of HIP's twin is needed.
+// Driver API reference: memory management, where more than a call of HIP's counterpart is needed.
 #include <cstring>
 
 #include "hip/devices.h"

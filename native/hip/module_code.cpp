@@ -57,7 +57,7 @@ void refuse_unsupported(const HipDevice& d) {
   if (is_supported(d.architecture)) return;
   throw Failure(CUDA_ERROR_NO_BINARY_FOR_GPU,
                 "error[N011]: " + d.architecture +
-                    " is no architecture that anywarp compiles for\nhelp: gfx9 (from gfx906), "
+                    " is not an architecture that anywarp compiles for\nhelp: gfx9 (from gfx906), "
                     "gfx10, gfx11 and gfx12 are; `anywarp doctor` lists the devices");
 }
 

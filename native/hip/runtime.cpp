@@ -98,12 +98,12 @@ CUresult cuda_code(hipError_t error) {
   return static_cast<CUresult>(code);
 }
 
-CUresult lacks(const char* function, const char* twin) {
+CUresult lacks(const char* function, const char* counterpart) {
   static std::mutex mutex;
   static auto& told = *new std::set<std::string>;
   std::lock_guard lock(mutex);
   if (told.insert(function).second) {
-    std::string reason = "HIP " + version_text(version_found) + " has no " + twin;
+    std::string reason = "HIP " + version_text(version_found) + " has no " + counterpart;
     report_absent((new std::string(function))->c_str(), (new std::string(reason))->c_str());
   }
   return CUDA_ERROR_NOT_SUPPORTED;

@@ -35,11 +35,11 @@ inline void check(hipError_t error) {
   if (__builtin_expect(error != hipSuccess, 0)) throw Failure(cuda_code(error));
 }
 
-// The answer of a function whose twin this version of HIP lacks; says so once.
-CUresult lacks(const char* function, const char* twin);
+// The answer of a function whose counterpart this version of HIP lacks; says so once.
+CUresult lacks(const char* function, const char* counterpart);
 template <class F>
-F needed(F function, const char* cuda_name, const char* twin) {
-  if (!function) throw Failure(lacks(cuda_name, twin));
+F needed(F function, const char* cuda_name, const char* counterpart) {
+  if (!function) throw Failure(lacks(cuda_name, counterpart));
   return function;
 }
 

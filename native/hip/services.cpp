@@ -86,7 +86,7 @@ void begin(Area& area, CUdevice dev) {
     area.refused = true;
     diagnose(LogLevel::warn,
              "warning[R031]: no memory for what kernels report: their printf, assertions and traps "
-             "will not be told");
+             "will not be reported");
     return;
   }
   memcpy(host, &services, sizeof services);

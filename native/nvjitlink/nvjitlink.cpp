@@ -100,7 +100,7 @@ int check_architecture(Linker& linker, const std::string& value) {
   if (real) return kSuccess;
   bool is_virtual = value.rfind("compute_", 0) == 0;
   linker.errors += is_virtual ? "a virtual architecture cannot be linked for: -arch=" + value + "\n"
-                              : "this is no architecture: -arch=" + value + "\n";
+                              : "this is not an architecture: -arch=" + value + "\n";
   return is_virtual ? kInvalidInput : kUnrecognisedOption;
 }
 

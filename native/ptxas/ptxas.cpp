@@ -114,7 +114,7 @@ int main(int count, char** words) {
   }
   std::string text;
   if (!read_file(request.input, text)) return fatal("cannot read", request.input);
-  if (!is_ptx(text)) return fatal("this is no PTX:", request.input);
+  if (!is_ptx(text)) return fatal("this is not PTX:", request.input);
   if (!write_file(request.output, text)) return fatal("cannot write", request.output);
   if (request.verbose)
     std::fprintf(stderr, "ptxas info    : compiled by anywarp when a kernel is first needed\n");

@@ -76,7 +76,7 @@ inline void* enter(unsigned index, int* answer) {
 int missing(unsigned index) noexcept;
 
 // An argument cannot be handed over. Bit 2: no such handle; bit 0: no such value in CUDA; bit 1
-// alone: ROCm has no twin.
+// alone: ROCm has no counterpart.
 int refuse(int problem, unsigned index) noexcept;
 
 // ROCm returned a value that CUDA has no name for.

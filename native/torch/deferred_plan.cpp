@@ -142,32 +142,33 @@ namespace {
 
 // Meta tensors in the place of those of a call; one storage for one storage, one tensor for one
 // tensor.
-class MetaTwins {
+class MetaCounterparts {
  public:
   Tensor of(const Tensor& original) {
     if (!original.defined() || original.device().is_meta()) return original;
     if (original.device().is_cpu() && original.dim() == 0) return original;
-    for (const auto& [tensor, twin] : tensors_)
-      if (tensor.is_same(original)) return twin;
+    for (const auto& [tensor, counterpart] : tensors_)
+      if (tensor.is_same(original)) return counterpart;
     const auto* impl = original.unsafeGetTensorImpl();
-    auto twin = c10::make_intrusive<c10::TensorImpl>(
+    auto counterpart = c10::make_intrusive<c10::TensorImpl>(
         c10::TensorImpl::VIEW, c10::Storage(storage_for(impl)),
         DispatchKeySet(DispatchKey::Meta) |
             (impl->key_set() & DispatchKeySet({DispatchKey::Conjugate, DispatchKey::Negative})),
         impl->dtype());
-    twin->set_sizes_and_strides(impl->sizes(), impl->strides(), impl->storage_offset());
-    tensors_.emplace_back(original, Tensor(std::move(twin)));
+    counterpart->set_sizes_and_strides(impl->sizes(), impl->strides(), impl->storage_offset());
+    tensors_.emplace_back(original, Tensor(std::move(counterpart)));
     return tensors_.back().second;
   }
 
   // The tensor of the call that a result of Meta is, or whose memory it is a view of; undefined for
   // a new one.
   Tensor original(const Tensor& result) const {
-    for (const auto& [tensor, twin] : tensors_)
-      if (twin.is_same(result)) return tensor;
+    for (const auto& [tensor, counterpart] : tensors_)
+      if (counterpart.is_same(result)) return tensor;
     const auto* storage = result.unsafeGetTensorImpl()->unsafe_storage().unsafeGetStorageImpl();
-    for (const auto& [tensor, twin] : tensors_) {
-      if (twin.unsafeGetTensorImpl()->unsafe_storage().unsafeGetStorageImpl() != storage) continue;
+    for (const auto& [tensor, counterpart] : tensors_) {
+      if (counterpart.unsafeGetTensorImpl()->unsafe_storage().unsafeGetStorageImpl() != storage)
+        continue;
       auto view = c10::make_intrusive<c10::TensorImpl>(
           c10::TensorImpl::VIEW, c10::Storage(tensor.storage()), tensor.key_set(), tensor.dtype());
       view->set_sizes_and_strides(result.sizes(), result.strides(), result.storage_offset());
@@ -180,15 +181,16 @@ class MetaTwins {
     return original.defined() && original.sizes() != of(original).sizes();
   }
 
-  // Gives the written arguments the shapes and strides that the operator gave their twins; false
-  // when they had the shapes.
+  // Gives the written arguments the shapes and strides that the operator gave their counterparts;
+  // false when they had the shapes.
   bool resize_originals() {
     bool changed = false;
-    for (auto& [tensor, twin] : tensors_) {
-      if (tensor.sizes() == twin.sizes()) continue;
-      at::native::resize_output(tensor, twin.sizes());
-      if (tensor.strides() != twin.strides() && twin.is_non_overlapping_and_dense())
-        tensor.unsafeGetTensorImpl()->set_sizes_and_strides(twin.sizes(), twin.strides());
+    for (auto& [tensor, counterpart] : tensors_) {
+      if (tensor.sizes() == counterpart.sizes()) continue;
+      at::native::resize_output(tensor, counterpart.sizes());
+      if (tensor.strides() != counterpart.strides() && counterpart.is_non_overlapping_and_dense())
+        tensor.unsafeGetTensorImpl()->set_sizes_and_strides(counterpart.sizes(),
+                                                            counterpart.strides());
       changed = true;
     }
     return changed;
@@ -197,29 +199,29 @@ class MetaTwins {
  private:
   c10::intrusive_ptr<c10::StorageImpl> storage_for(const c10::TensorImpl* impl) {
     auto* original = impl->unsafe_storage().unsafeGetStorageImpl();
-    for (const auto& [storage, twin] : storages_)
-      if (storage == original) return twin;
+    for (const auto& [storage, counterpart] : storages_)
+      if (storage == original) return counterpart;
     auto* allocator = c10::GetAllocator(c10::DeviceType::Meta);
-    auto twin = c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(),
-                                                      original->nbytes(), allocator->allocate(0),
-                                                      allocator, true);
-    storages_.emplace_back(original, twin);
-    return twin;
+    auto counterpart = c10::make_intrusive<c10::StorageImpl>(
+        c10::StorageImpl::use_byte_size_t(), original->nbytes(), allocator->allocate(0), allocator,
+        true);
+    storages_.emplace_back(original, counterpart);
+    return counterpart;
   }
 
   std::vector<std::pair<c10::StorageImpl*, c10::intrusive_ptr<c10::StorageImpl>>> storages_;
   std::vector<std::pair<Tensor, Tensor>> tensors_;
 };
 
-IValue meta_list(MetaTwins& twins, const IValue& value) {
+IValue meta_list(MetaCounterparts& counterparts, const IValue& value) {
   const auto given = value.toList();
   c10::impl::GenericList list(given.elementType());
   for (const IValue& element : value.toListRef())
-    list.push_back(element.isTensor() ? IValue(twins.of(element.toTensor())) : element);
+    list.push_back(element.isTensor() ? IValue(counterparts.of(element.toTensor())) : element);
   return IValue(std::move(list));
 }
 
-Stack meta_arguments(const OpFacts& facts, const Stack& stack, MetaTwins& twins) {
+Stack meta_arguments(const OpFacts& facts, const Stack& stack, MetaCounterparts& counterparts) {
   const size_t count = facts.info.arguments.size(), first = stack.size() - count;
   Stack made;
   made.reserve(count);
@@ -227,9 +229,9 @@ Stack meta_arguments(const OpFacts& facts, const Stack& stack, MetaTwins& twins)
     const IValue& value = stack[first + i];
     const Kind kind = facts.info.arguments[i].kind;
     if (kind == Kind::kTensor && value.isTensor()) {
-      made.emplace_back(twins.of(value.toTensor()));
+      made.emplace_back(counterparts.of(value.toTensor()));
     } else if (kind == Kind::kTensors && value.isList()) {
-      made.push_back(meta_list(twins, value));
+      made.push_back(meta_list(counterparts, value));
     } else if (kind == Kind::kDevice && !value.isNone()) {
       made.emplace_back(c10::Device(c10::DeviceType::Meta));
     } else if (kind == Kind::kGenerator) {
@@ -251,7 +253,8 @@ Tensor new_result(at::IntArrayRef sizes, at::IntArrayRef strides, at::ScalarType
 // What a Meta kernel returned, made real; and its shapes, while all results are new.
 class Planner {
  public:
-  Planner(const MetaTwins& twins, c10::DeviceIndex device) : twins_(twins), device_(device) {}
+  Planner(const MetaCounterparts& counterparts, c10::DeviceIndex device)
+      : counterparts_(counterparts), device_(device) {}
 
   IValue of(const IValue& meta) {
     shapes.emplace_back();
@@ -271,7 +274,7 @@ class Planner {
     if (!meta.defined()) return meta;
     all_new &= meta.device().is_meta();
     if (!meta.device().is_meta()) return meta;  // of the host: a kernel's constant
-    if (Tensor found = twins_.original(meta); found.defined()) {
+    if (Tensor found = counterparts_.original(meta); found.defined()) {
       all_new = false;
       return found;
     }
@@ -279,7 +282,7 @@ class Planner {
     return new_result(meta.sizes(), meta.strides(), meta.scalar_type(), device_);
   }
 
-  const MetaTwins& twins_;
+  const MetaCounterparts& counterparts_;
   c10::DeviceIndex device_;
 };
 
@@ -339,12 +342,12 @@ bool broadcasts_to(at::IntArrayRef from, at::IntArrayRef to) {
 
 // Meta kernels in Python have strides of their own for results, and none for outputs
 // (torch._prims_common).
-void lie_as_iterated(const OpFacts& facts, const Stack& stack, MetaTwins& twins,
+void lie_as_iterated(const OpFacts& facts, const Stack& stack, MetaCounterparts& counterparts,
                      const Tensor& result) {
   if (!result.defined() || !result.device().is_meta()) return;
   const size_t first = stack.size() - facts.info.arguments.size();
   if (facts.returned[0] >= 0 &&
-      !twins.was_resized(stack[first + size_t(facts.returned[0])].toTensor()))
+      !counterparts.was_resized(stack[first + size_t(facts.returned[0])].toTensor()))
     return;
   at::TensorIteratorConfig config;
   config.check_all_same_dtype(false).check_all_same_device(false).declare_static_dtype_and_device(
@@ -356,7 +359,7 @@ void lie_as_iterated(const OpFacts& facts, const Stack& stack, MetaTwins& twins,
     if (facts.info.arguments[i].written || !value.isTensor() || !value.toTensor().defined())
       continue;
     if (!broadcasts_to(value.toTensor().sizes(), result.sizes())) return;
-    config.add_owned_const_input(twins.of(value.toTensor()));
+    config.add_owned_const_input(counterparts.of(value.toTensor()));
     any = true;
   }
   if (!any) return;
@@ -390,17 +393,17 @@ std::optional<std::vector<IValue>> plan_results(const OpFacts& facts, const Stac
   if (key) {
     if (const auto* known = kept_shapes(*key)) return from_shapes(facts, *known, stack, device);
   }
-  MetaTwins twins;
-  Stack metas = meta_arguments(facts, stack, twins);
+  MetaCounterparts counterparts;
+  Stack metas = meta_arguments(facts, stack, counterparts);
   if (!run_meta(facts, &metas)) return without_meta(facts, stack, device);
   if (facts.convolution)
     order_channels(stack[stack.size() - facts.info.arguments.size()].toTensor(),
                    stack[stack.size() - facts.info.arguments.size() + 1].toTensor(),
                    metas[0].toTensor());
-  if (facts.iterated) lie_as_iterated(facts, stack, twins, metas[0].toTensor());
-  const bool resized = facts.info.writes && twins.resize_originals();
+  if (facts.iterated) lie_as_iterated(facts, stack, counterparts, metas[0].toTensor());
+  const bool resized = facts.info.writes && counterparts.resize_originals();
   const size_t first = stack.size() - facts.info.arguments.size();
-  Planner planner(twins, device);
+  Planner planner(counterparts, device);
   std::vector<IValue> results;
   for (size_t i = 0; i < metas.size(); ++i) {
     if (facts.returned[i] >= 0) {

@@ -294,8 +294,8 @@ OpInfo::OpInfo(const OperatorHandle& op) {
     writes |= written;
     has_generator |= arguments.back().kind == Kind::kGenerator;
   }
-  has_twin = op.hasKernelForDispatchKey(kTwinKey);
-  target = DispatchKeySet(has_twin ? kTwinKey : DispatchKey::CPU);
+  has_counterpart = op.hasKernelForDispatchKey(kCounterpartKey);
+  target = DispatchKeySet(has_counterpart ? kCounterpartKey : DispatchKey::CPU);
   for (const auto& tag : op.getTags()) draws |= tag == at::Tag::nondeterministic_seeded;
   copy = schema.name() == "aten::copy_";
   factors = factors_of(schema.name());
@@ -333,7 +333,8 @@ c10::DeviceIndex device_of_arguments(const OpInfo& info, const Stack& stack) {
 void call_kernel(const OperatorHandle& op, const OpInfo& info, Stack* stack,
                  c10::DeviceIndex device) {
   const size_t first = stack->size() - info.arguments.size();
-  for (size_t i = 0; i < info.arguments.size() && info.has_generator && !info.has_twin; ++i) {
+  for (size_t i = 0; i < info.arguments.size() && info.has_generator && !info.has_counterpart;
+       ++i) {
     if (info.arguments[i].kind != Kind::kGenerator) continue;
     IValue& value = (*stack)[first + i];
     auto given = value.isNone() ? std::nullopt : std::optional(value.toGenerator());
@@ -418,7 +419,7 @@ struct OpKernel final : c10::OperatorKernel {
 void any_operator(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
   const OpInfo info(op);
   TORCH_CHECK_NOT_IMPLEMENTED(
-      info.has_twin || (!info.only_cpu && op.hasKernelForDispatchKey(DispatchKey::CPU)) ||
+      info.has_counterpart || (!info.only_cpu && op.hasKernelForDispatchKey(DispatchKey::CPU)) ||
           op.hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutograd),
       "Could not run '", op.schema().name(), "' with arguments from the 'CUDA' backend. ",
       info.only_cpu ? "CUDA has no such kernel."
@@ -442,8 +443,8 @@ bool is_view(const OperatorHandle& op) {
 // make tensors of it and must come apart above us.
 bool to_be_served(const OperatorHandle& op, const OpInfo& info) {
   if (op.hasKernelForDispatchKey(DispatchKey::CUDA)) return false;  // ours, in factories.cpp
-  if (info.only_cpu && !info.has_twin) return false;
-  if (info.has_twin || op.hasKernelForDispatchKey(DispatchKey::CPU)) return true;
+  if (info.only_cpu && !info.has_counterpart) return false;
+  if (info.has_counterpart || op.hasKernelForDispatchKey(DispatchKey::CPU)) return true;
   if (!op.hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutograd)) return false;
   if (info.draws || info.has_generator) return false;  // what they are made of draws on the device
   if (is_view(op)) return false;  // metadata only: composite code makes a device view as it is

@@ -14,7 +14,7 @@
 namespace awt {
 
 // The key under which operators that only CUDA has are registered over CPU tensors.
-constexpr c10::DispatchKey kTwinKey = c10::DispatchKey::FPGA;
+constexpr c10::DispatchKey kCounterpartKey = c10::DispatchKey::FPGA;
 
 // Below autograd and autocast: they have done their work when a backend is reached.
 constexpr c10::DispatchKeySet kAboveBackends =
@@ -41,8 +41,8 @@ struct OpInfo {
   explicit OpInfo(const c10::OperatorHandle& op);
 
   std::vector<Argument> arguments;
-  c10::DispatchKeySet target;  // the CPU's keys, or the twin's
-  bool has_twin = false;
+  c10::DispatchKeySet target;  // the CPU's keys, or the counterpart's
+  bool has_counterpart = false;
   bool draws = false;  // draws random numbers
   bool has_generator = false;
   Places places = Places::kOne;
@@ -56,7 +56,7 @@ struct OpInfo {
   Factors factors;  // what tensor cores round before they multiply
 };
 
-// Runs `op` with the arguments on `stack` by the CPU's kernel (or the twin), now.
+// Runs `op` with the arguments on `stack` by the CPU's kernel (or the counterpart), now.
 void run_on_aliases(const c10::OperatorHandle& op, const OpInfo& info, c10::DispatchKeySet keys,
                     torch::jit::Stack* stack);
 

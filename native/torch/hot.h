@@ -155,8 +155,9 @@ struct Hot<Op, Result(Arguments...)> {
                      (look.scalars && !rules.scalars) || (look.whole && rules.refuses) ||
                      (rules.alerts && at::globalContext().deterministicAlgorithms())))
       return by_the_boxed_way(std::forward<Arguments>(arguments)...);
-    static const c10::DispatchKeySet target(
-        handle().hasKernelForDispatchKey(kTwinKey) ? kTwinKey : c10::DispatchKey::CPU);
+    static const c10::DispatchKeySet target(handle().hasKernelForDispatchKey(kCounterpartKey)
+                                                ? kCounterpartKey
+                                                : c10::DispatchKey::CPU);
     enter_thread_for(look.device);
     wait_for_driver(look.device);
     Watch watch(Op::name, look.device);

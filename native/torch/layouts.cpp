@@ -113,7 +113,7 @@ namespace {
 struct LayoutKernel final : c10::OperatorKernel {
   LayoutKernel(const OperatorHandle& op, DispatchKey cpu) : info(op) {
     info.target = DispatchKeySet(cpu);
-    info.has_twin = false;
+    info.has_counterpart = false;
     info.factors = {};
     info.wrapper = nullptr;
     using Places = OpInfo::Places;

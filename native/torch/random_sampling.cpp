@@ -34,7 +34,8 @@ using Given = std::optional<at::Generator>;
 // An operator of the device, called from inside another: uniform_, random_ and exponential_ of
 // random_distributions.cpp.
 template <class... Arguments>
-void call_twin(const char* name, const char* overload, Tensor& self, Arguments... arguments) {
+void call_counterpart(const char* name, const char* overload, Tensor& self,
+                      Arguments... arguments) {
   auto op = c10::Dispatcher::singleton().findSchemaOrThrow(name, overload);
   op.typed<Tensor&(Tensor&, Arguments...)>().redispatch(c10::DispatchKeySet(c10::DispatchKey::FPGA),
                                                         self, arguments...);
@@ -88,8 +89,8 @@ Tensor& randperm_out(int64_t n, Given given, Tensor& result) {
   const bool narrow = bits <= 32;
   Tensor keys = at::empty({n}, at::TensorOptions(at::kCPU).dtype(narrow ? at::kInt : at::kLong));
   const int64_t low = narrow ? INT32_MIN : INT64_MIN, high = narrow ? INT32_MAX : INT64_MAX;
-  call_twin<int64_t, std::optional<int64_t>, Given>("aten::random_", "from", keys, low, high,
-                                                    given);
+  call_counterpart<int64_t, std::optional<int64_t>, Given>("aten::random_", "from", keys, low, high,
+                                                           given);
   const PhiloxState state = reserve(given, current_op_device(), static_cast<uint64_t>(n));
   auto order = narrow ? shuffled_order<int32_t>(keys, bits, state)
                       : shuffled_order<int64_t>(keys, bits, state);
@@ -101,7 +102,7 @@ Tensor& randperm_out(int64_t n, Given given, Tensor& result) {
 // shares between devices.
 Tensor& race(const Tensor& self, int64_t samples, const Given& given, Tensor& result) {
   Tensor q = at::empty_like(self);
-  call_twin<double, Given>("aten::exponential_", "", q, 1.0, given);
+  call_counterpart<double, Given>("aten::exponential_", "", q, 1.0, given);
   q = self.div(q);
   if (samples == 1) return at::argmax_out(result, q, -1, /*keepdim=*/true);
   Tensor values = at::empty(result.sizes(), self.options());

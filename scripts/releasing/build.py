@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -16,6 +17,9 @@ from releasing.toolchain import Tools
 
 KEPT = ("CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_LAUNCHER", "CMAKE_BUILD_PARALLEL_LEVEL")
 """Of this process's environment, beside CCACHE_*: what makes a build quicker and its bytes no different."""
+
+TORCH = ("libc10.so", "libtorch_cpu.so")
+"""Libraries that a stand-in needs and that are in no wheel of ours: torch has loaded them when the stand-in is loaded."""
 
 
 class BuildError(Exception):
@@ -70,8 +74,28 @@ def wheel(tools: Tools, tree: Path, variables: Mapping[str, str], out: Path, hos
     call(words, variables, out / "build.log")
     platform = "auto" if host else tools.platform
     repair = [str(tools.bin / "auditwheel"), "repair", "--plat", platform, "--only-plat", "-w", str(out)]
+    repair += [f"--exclude={each}" for each in TORCH]
     call([*repair, str(only(raw, "*.whl"))], variables, out / "build.log", umask=0o022)  # it archives modes of folders
     return only(out, "*-manylinux*.whl")
+
+
+def standins(
+    tools: Tools, tree: Path, variables: Mapping[str, str], cache: Path, mirror: str, reuse: bool = False
+) -> None:
+    """Build PyTorch's stand-ins into `tree`/build, before its wheel; what is fetched for them is kept in `cache`. BuildError when that fails.
+
+    With `reuse` those are taken that were compiled before of the same sources by the same tools.
+    """
+    jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or str(len(os.sched_getaffinity(0)))
+    words = [str(tools.bin / "python"), "-m", "releasing.standins", str(tree), str(tools.environment), tools.machine]
+    # The index that pip asks is the machine's own business, and not that of what is compiled.
+    pip = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_"))}
+    known = {**pip, **variables, "PYTHONPATH": f"{tree / 'src'}:{Path(__file__).resolve().parents[1]}"}
+    done = subprocess.run(
+        [*words, str(cache), mirror, jobs, "yes" if reuse else "no"], env=known, stdin=subprocess.DEVNULL
+    )
+    if done.returncode:
+        raise BuildError("PyTorch's stand-ins were not built")
 
 
 def sdist(tools: Tools, tree: Path, variables: Mapping[str, str], out: Path) -> Path:
@@ -81,11 +105,13 @@ def sdist(tools: Tools, tree: Path, variables: Mapping[str, str], out: Path) -> 
 
 
 def audit(tools: Tools, wheel: Path) -> str:
-    """Return what `auditwheel show` says of a wheel, in one paragraph."""
-    shown = subprocess.run(
-        [str(tools.bin / "auditwheel"), "show", str(wheel)], capture_output=True, text=True, check=True
-    )
-    return " ".join(shown.stdout.split())
+    """Return what auditwheel says of a wheel, in a line; BuildError when it needs a library that neither the tag promises nor torch brings."""
+    command = [str(tools.bin / "auditwheel"), "show", "--json", str(wheel)]
+    shown = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    outside = sorted(shown["external_libs"])
+    if unknown := set(outside) - set(TORCH):
+        raise BuildError(f"{wheel.name} needs {', '.join(sorted(unknown))}, which is not in it")
+    return f"auditwheel: symbols as in {shown['sym_tag']}; libraries of torch that stand-ins need: {', '.join(outside) or 'none'}"
 
 
 def _build(tools: Tools, tree: Path, out: Path) -> list[str]:

@@ -15,13 +15,14 @@ def main() -> None:
     linked = sys.argv[6] == "zig"
     digests = {name: build.sha256(out / name) for name in sys.argv[7:]}
     wheel = next(name for name in digests if name.endswith(".whl"))
+    fetched = provenance.rows(toolchain.REQUIREMENTS.with_name("standins.tsv"), machine) if linked else []
     bill = out / f"{wheel.removesuffix('.whl')}.cdx.json"
-    bill.write_text(sbom.of_wheel(out / wheel, digests[wheel], epoch, linked), encoding="utf-8")
+    bill.write_text(sbom.of_wheel(out / wheel, digests[wheel], epoch, linked, fetched), encoding="utf-8")
     digests[bill.name] = build.sha256(bill)
     builder = os.environ.get("GITHUB_WORKFLOW_REF") or "a machine of the maintainers"
     builder = f"https://{repository}#{builder}"
     tools = provenance.requirements(toolchain.REQUIREMENTS)
-    text = provenance.statement(digests, repository, commit, machine, builder, tools, epoch)
+    text = provenance.statement(digests, repository, commit, machine, builder, tools, epoch, fetched)
     (out / f"{'-'.join(wheel.split('-')[:2])}-{machine}.provenance.json").write_text(text, encoding="utf-8")
 
 

@@ -10,6 +10,7 @@ import datetime
 import json
 import uuid
 import zipfile
+from collections.abc import Mapping, Sequence
 from email.parser import HeaderParser
 from importlib import metadata
 from pathlib import Path
@@ -32,11 +33,17 @@ LINKED = (
 )
 """What zig links into every library, with its licence; each has the version of ziglang."""
 
+INLINED = {
+    "torch": "BSD-3-Clause",
+    "libstdc++-12-dev": "GPL-3.0-or-later WITH GCC-exception-3.1",
+}
+"""Packages of standins.tsv whose headers have code that is in PyTorch's stand-ins, with their licences. The others are only linked to."""
 
-def of_wheel(wheel: Path, digest: str, epoch: int, linked: bool) -> str:
+
+def of_wheel(wheel: Path, digest: str, epoch: int, linked: bool, fetched: Sequence[Mapping[str, str]] = ()) -> str:
     """Return the bill of a wheel whose SHA-256 is `digest`; ValueError when it would not be valid by CycloneDX's schema.
 
-    `linked`: zig linked it, and what it brings is in there. Requirements have no version, since pip chooses it: the property says which are allowed, and under which condition.
+    `linked`: zig linked it, and what it brings is in there. `fetched`: the rows of standins.tsv that it was compiled with. Requirements have no version, since pip chooses it: the property says which are allowed, and under which condition.
     """
     with zipfile.ZipFile(wheel) as files:
         name = next(each for each in files.namelist() if each.endswith(".dist-info/METADATA"))
@@ -68,6 +75,18 @@ def of_wheel(wheel: Path, digest: str, epoch: int, linked: bool) -> str:
             properties=[Property(name="anywarp:linked", value="statically, from the package ziglang")],
         )
         for each, terms in (LINKED if linked else ())
+    ]
+    brought += [
+        Component(
+            name=row["package"],
+            version=row["version"],
+            type=ComponentType.LIBRARY,
+            bom_ref=f"inlined:{row['package']}=={row['version']}",
+            licenses=[licenses.make_from_string(INLINED[row["package"]])],
+            properties=[Property(name="anywarp:inlined", value="code of its headers, in PyTorch's stand-ins")],
+        )
+        for row in fetched
+        if row["package"] in INLINED
     ]
     bom.components.update([*needed, *brought])
     bom.register_dependency(main, [*needed, *brought])

@@ -37,6 +37,11 @@ class Tools:
         return self.environment / "compilers" / self.machine
 
     @property
+    def zig(self) -> Path:
+        """Return zig itself, which is a compiler of every kind by its first word."""
+        return next(self.environment.glob("lib/python3*/site-packages/ziglang/zig"))
+
+    @property
     def platform(self) -> str:
         """Return the platform tag that wheels for this machine get."""
         return PLATFORM.format(glibc=GLIBC.replace(".", "_"), machine=self.machine)
@@ -78,11 +83,10 @@ exit $status
 
 def _write_commands(tools: Tools) -> None:
     """Write each command as a file of its own: CMake and ccache want compilers without arguments."""
-    zig = next(tools.environment.glob("lib/python3*/site-packages/ziglang/zig"))
     target = f"-target {tools.machine}-linux-gnu.{GLIBC}"
     words = {"clang": f"cc {target}", "clang++": f"c++ {target}", "ar": "ar", "ranlib": "ranlib"}
     tools.commands.mkdir(parents=True, exist_ok=True)
-    texts = {name: f'#!/bin/sh\nexec "{zig}" {command} "$@"\n' for name, command in words.items()}
+    texts = {name: f'#!/bin/sh\nexec "{tools.zig}" {command} "$@"\n' for name, command in words.items()}
     for name, text in {**texts, "link": LINK}.items():
         path = tools.commands / name
         if not path.exists() or path.read_text() != text:  # its time is part of ccache's key

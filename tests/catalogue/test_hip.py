@@ -15,7 +15,7 @@ NATIVE = ROOT / "native"
 HEADERS = Path(generate_hip.__file__).parents[1] / "toolchain" / "include" / "13"
 
 ANSWERS = generate_hip.load_answers(DATA / "rocm" / "cuda_hip.tsv")
-TWINS = generate_hip.hip_prototypes((NATIVE / "hip" / "hip_api.h").read_text(encoding="utf-8"))
+COUNTERPARTS = generate_hip.hip_prototypes((NATIVE / "hip" / "hip_api.h").read_text(encoding="utf-8"))
 SIGNATURES = generate_hip.signatures(DATA / "cuda_signatures.tsv")
 
 # Enumerators of CUDA and the HIP ones that have to have the same value.
@@ -55,26 +55,26 @@ def test_every_function_has_one_answer():
     assert len(lost) <= 25, lost
 
 
-def test_a_forwarded_function_has_a_twin_with_as_many_parameters():
+def test_a_forwarded_function_has_a_counterpart_with_as_many_parameters():
     forwarded = [answer for answer in ANSWERS.values() if answer.route == "forward"]
     assert len(forwarded) > 90
     for answer in forwarded:
-        assert generate_hip.forward(answer, SIGNATURES[answer.name], TWINS)
+        assert generate_hip.forward(answer, SIGNATURES[answer.name], COUNTERPARTS)
 
 
 def test_what_no_rule_converts_stops_the_build():
     answer = generate_hip.Answer("cuEventRecord", "forward", "hipEventRecord", True, "")
     with pytest.raises(generate_hip.TableError, match="no rule makes 'hipEvent_t' of 'CUgraph'"):
-        generate_hip.forward(answer, "CUgraph hEvent, CUstream hStream", TWINS)
+        generate_hip.forward(answer, "CUgraph hEvent, CUstream hStream", COUNTERPARTS)
     with pytest.raises(generate_hip.TableError, match="has 1 parameters"):
-        generate_hip.forward(answer, "CUevent hEvent", TWINS)
+        generate_hip.forward(answer, "CUevent hEvent", COUNTERPARTS)
 
 
 def test_a_device_is_renumbered_and_a_stream_looked_at():
     answer = generate_hip.Answer("cuDeviceGetMemPool", "forward", "hipDeviceGetMemPool", True, "")
-    assert "hip_device(dev)" in generate_hip.forward(answer, SIGNATURES["cuDeviceGetMemPool"], TWINS)
+    assert "hip_device(dev)" in generate_hip.forward(answer, SIGNATURES["cuDeviceGetMemPool"], COUNTERPARTS)
     answer = generate_hip.Answer("cuMemFreeAsync", "forward", "hipFreeAsync", True, "")
-    assert "stream_for(hStream)" in generate_hip.forward(answer, SIGNATURES["cuMemFreeAsync"], TWINS)
+    assert "stream_for(hStream)" in generate_hip.forward(answer, SIGNATURES["cuMemFreeAsync"], COUNTERPARTS)
 
 
 def members(name: str, text: str) -> list[str]:

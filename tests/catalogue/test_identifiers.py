@@ -1,4 +1,4 @@
-"""Names of CUDA in sources: expected answers are from HIP's and CUDA's manuals, and each twin is looked for in ROCm's own exports."""
+"""Names of CUDA in sources: expected answers are from HIP's and CUDA's manuals, and each counterpart is looked for in ROCm's own exports."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ from anywarp.catalogue.rocm_checks import load_symbols
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "coverage" / "identifiers.md"
 
 # HIP porting guide, HIP runtime API reference, hipBLAS, hipFFT, hipRAND, hipSPARSE, hipSOLVER, RCCL and roctx manuals
-TWINS = {
+COUNTERPARTS = {
     "cudaMalloc": "hipMalloc",
     "cudaMemcpyAsync": "hipMemcpyAsync",
     "cudaMallocHost": "hipHostMalloc",
@@ -45,10 +45,10 @@ TWINS = {
 }
 
 
-@pytest.mark.parametrize("name", TWINS)
-def test_a_name_has_the_twin_that_the_manuals_give(name):
+@pytest.mark.parametrize("name", COUNTERPARTS)
+def test_a_name_has_the_counterpart_that_the_manuals_give(name):
     found = identifiers("7.2")[name]
-    assert (found.state, found.target) == ("mapped", TWINS[name])
+    assert (found.state, found.target) == ("mapped", COUNTERPARTS[name])
 
 
 @pytest.mark.parametrize("rocm", RELEASES)
@@ -58,16 +58,16 @@ def test_every_answer_says_what_or_why(rocm):
         assert each.reason or each.state == "mapped", each
 
 
-def test_twins_of_hip_are_exported_in_the_release():
+def test_counterparts_of_hip_are_exported_in_the_release():
     for rocm in ("6.4", "7.1", "7.2"):
         exported = set((DATA / "symbols" / f"hip-{rocm}.txt").read_text().split())
         functions = [
             e for e in identifiers(rocm).values() if e.kind == "function" and e.subject in ("runtime", "driver")
         ]
-        twins = {e.target for e in functions if e.state == "mapped"}
+        counterparts = {e.target for e in functions if e.state == "mapped"}
         # hipGetDeviceProperties and hipChooseDevice hide behind macros
-        missing = {t for t in twins - exported if f"{t}R0600" not in exported}
-        assert len(twins) > 250 and missing == set(), rocm
+        missing = {t for t in counterparts - exported if f"{t}R0600" not in exported}
+        assert len(counterparts) > 250 and missing == set(), rocm
 
 
 def test_what_came_later_is_absent_before():
@@ -97,7 +97,7 @@ DEFAULTED = {"hipHostMalloc", "hipStreamWaitValue32", "hipStreamWaitValue64"}
 
 
 @pytest.mark.parametrize("rocm", RELEASES)
-def test_a_twin_with_another_number_of_parameters_is_told(rocm):
+def test_a_counterpart_with_another_number_of_parameters_is_told(rocm):
     def count(parameters: str) -> int:
         return 0 if parameters.strip() in ("", "void") else re.sub(r"\([^()]*\)", "", parameters).count(",") + 1
 
@@ -119,7 +119,7 @@ def test_a_twin_with_another_number_of_parameters_is_told(rocm):
         ("cufftXtSetWorkArea", (12, 13)), ("cuFuncSetAttribute", (12, 13)), ("cublasSscal", ()), ("cusparseDgthr", ()), ("cudaMallocHost", ()),
     ],
 )  # fmt: skip
-def test_parameters_decide_whether_a_twin_is_called_alike(name, majors):
+def test_parameters_decide_whether_a_counterpart_is_called_alike(name, majors):
     assert identifiers("7.2")[name].differs_in == majors
 
 

@@ -46,7 +46,7 @@ def test_what_published_packages_import_is_answered_or_absent_for_a_reason(stem,
     wanted = checks.demanded(TABLES[stem])
     assert len(wanted) == count
     assert [
-        r["name"] for r in wanted if r["route"] == "absent" and r["reason"].startswith(("exported", "no twin"))
+        r["name"] for r in wanted if r["route"] == "absent" and r["reason"].startswith(("exported", "no counterpart"))
     ] == []
 
 
@@ -71,13 +71,13 @@ def test_a_wrong_row_is_found(cells, words):
     assert any(words in text for text in changed("cublas", "cublasSgemm_v2", **cells))
 
 
-def test_a_constant_without_twin_or_reason_is_found():
+def test_a_constant_without_counterpart_or_reason_is_found():
     tables = TABLES["cublas"]
     first = next(r for r in tables.constants if r["target"] and r["type"] != "#define")
     bare = {**first, "name": "CUBLAS_NEW", "target": "", "target_value": "", "reason": ""}
     blind = {**first, "name": "CUBLAS_NEWER", "target_value": ""}
     found = checks.problems(replace(tables, constants=(*tables.constants, bare, blind)), SYMBOLS)
-    assert "CUBLAS_NEW: no twin and no reason" in found
+    assert "CUBLAS_NEW: no counterpart and no reason" in found
     assert any(text.startswith("CUBLAS_NEWER: ") and text.endswith("has no number") for text in found)
 
 
@@ -138,7 +138,7 @@ def test_error_codes_are_paired_by_meaning_not_by_number():
         assert found["runtime_name"].startswith("cuda"), name
 
 
-def test_headers_have_a_twin_or_a_reason():
+def test_headers_have_a_counterpart_or_a_reason():
     rows = [r for r, _ in read(DATA / "headers.tsv", ("name", "kind", "target", "since", "reason"))]
     assert {r["name"]: r["target"] for r in rows if r["kind"] == "header"}["cuda_runtime.h"] == "hip/hip_runtime.h"
     assert {r["name"]: r["target"] for r in rows if r["kind"] == "namespace"}["cub"] == "hipcub"

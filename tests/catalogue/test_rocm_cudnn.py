@@ -27,7 +27,7 @@ def test_every_function_that_clients_import_is_served_or_absent_with_a_reason():
     assert sum(row["route"] == "custom" for row in wanted) >= 102
 
 
-def test_every_twin_is_a_name_of_miopen_with_its_value():
+def test_every_counterpart_is_a_name_of_miopen_with_its_value():
     functions = {
         row["name"]: (row["result"], row["parameters"])
         for row in rows("miopen.tsv", "name", "result", "parameters", "since")
@@ -39,7 +39,7 @@ def test_every_twin_is_a_name_of_miopen_with_its_value():
         assert row["target_value"] == (values[row["target"]] if row["target"] else "")
 
 
-def test_a_constant_of_an_enum_with_a_twin_has_its_own_or_a_reason_or_is_a_count():
+def test_a_constant_of_an_enum_with_a_counterpart_has_its_own_or_a_reason_or_is_a_count():
     paired = {row["name"] for row in rows("cudnn_types.tsv", *TYPE_COLUMNS) if row["conversion"] == "enum"}
     for row in rows("cudnn_constants.tsv", *CONSTANT_COLUMNS):
         assert row["type"] not in paired or row["target"] or row["reason"] or row["name"].endswith("_COUNT"), row[

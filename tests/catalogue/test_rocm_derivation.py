@@ -1,4 +1,4 @@
-"""How the pairs with ROCm are made: reading declarations of bindings, finding twins by rules, and seeing where two calls differ."""
+"""How the pairs with ROCm are made: reading declarations of bindings, finding counterparts by rules, and seeing where two calls differ."""
 
 import pytest
 
@@ -75,9 +75,9 @@ def test_declarations_are_spelled_as_c_does(kind, name, text):
         ("cusolver", "CUSOLVERRF_UNIT_DIAGONAL_STORED_L", "HIPSOLVERRF_UNIT_DIAGONAL_STORED_L"),
     ],
 )
-def test_rules_name_the_twin(stem, name, first):
+def test_rules_name_the_counterpart(stem, name, first):
     rules = next(source.names for source in SOURCES if source.stem == stem)
-    assert pairing.twin_names(name, rules)[0] == first
+    assert pairing.counterpart_names(name, rules)[0] == first
 
 
 def test_constants_are_found_through_another_spelling():
@@ -109,10 +109,10 @@ def facts(*functions, **types):
 )
 def test_differences_between_two_calls_are_seen(theirs, words):
     ours = Function("cuRun", "int", (("cuOp_t", "op"), ("int", "n"), ("const float *", "x")))
-    twin = Function("hipRun", "int", theirs)
+    counterpart = Function("hipRun", "int", theirs)
     mine = facts(ours, cuOp_t=("enum", ""))
-    other = facts(twin, hipOp_t=("enum", ""), hipOther_t=("enum", ""))
-    assert pairing.differences(ours, mine, twin, other, {"cuOp_t": "hipOp_t"}) == words
+    other = facts(counterpart, hipOp_t=("enum", ""), hipOther_t=("enum", ""))
+    assert pairing.differences(ours, mine, counterpart, other, {"cuOp_t": "hipOp_t"}) == words
 
 
 def test_the_first_decision_that_matches_counts():

@@ -84,7 +84,7 @@ def library(
     constants = (
         Constant("cuOp_t", "CU_N", {12: 0}, "HIP_N", {6: 111, 7: 211}, ""),
         Constant("cuOp_t", "CU_ALSO_N", {12: 0}, "", {6: None, 7: None}, ""),
-        Constant("cuOp_t", "CU_ONLY", {12: 5, 13: 6}, "", {6: None, 7: None}, "no twin"),
+        Constant("cuOp_t", "CU_ONLY", {12: 5, 13: 6}, "", {6: None, 7: None}, "no counterpart"),
     )
     return Library("x", (function,), {entry.name: entry for entry in types}, {"cuOp_t": constants})
 
@@ -151,9 +151,9 @@ def test_tables_that_contradict_themselves_are_refused(change, tmp_path):
 def test_structures_that_are_not_copied_are_the_same_on_both_sides():
     """cudaLibXtDesc_t: an int, a pointer, two enums (ints), a pointer; and the values that programs read in it."""
     types = rocm.load("cufft").types
-    for name, twin in SAME_LAYOUT.items():
+    for name, counterpart in SAME_LAYOUT.items():
         entry = types[name]
-        assert entry.target == twin
+        assert entry.target == counterpart
         kinds = [
             ["*" if "*" in field else "int" for field in definition.split(";") if field.strip()]
             for definition in (entry.definition, entry.target_definition)

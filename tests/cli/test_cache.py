@@ -94,7 +94,7 @@ def test_a_kernel_is_compiled_for_the_shape_it_is_likely_launched_with(toy, tmp_
     assert len(list(cache.entries())) == len(shapes)
 
 
-def test_what_a_version_wishes_for_is_compiled_too(tmp_path, monkeypatch, capsys):
+def test_the_variant_that_a_version_asks_for_is_compiled_too(tmp_path, monkeypatch, capsys):
     """rmsnorm's trip counts depend on its third integer: code for multiples has the key that a launch asks for."""
     monkeypatch.setenv("ANYWARP_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("ANYWARP_SERVICE_IDLE", "0.5")
@@ -103,8 +103,8 @@ def test_what_a_version_wishes_for_is_compiled_too(tmp_path, monkeypatch, capsys
     facts = json.loads(capsys.readouterr().out)
     assert (facts["compiled"], facts["cached"], facts["failed"]) == (1, 0, [])
     found = [unpack(entry.path.read_bytes()) for entry in Cache(tmp_path / "cache", 1 << 30).entries()]
-    general = next(a for a in found if a.wishes)
-    options = "multiple=" + ",".join(":".join(map(str, wish)) for wish in sorted(general.wishes))
+    general = next(a for a in found if a.variant)
+    options = "multiple=" + ",".join(":".join(map(str, multiple)) for multiple in sorted(general.variant))
     identity = devices.find("cpu").identity()
     key = keys.kernel_key(build_id(), identity, keys.image_key(kernel.read_bytes()), "rmsnorm", (256, 1, 1), options)
     assert len(found) == 2 and Cache(tmp_path / "cache", 1 << 30).get(key)

@@ -59,7 +59,7 @@ def test_an_unknown_code_is_exit_code_2(capsys):
     assert "error[L002]" in capsys.readouterr().err
 
 
-def test_a_name_of_cuda_is_told_with_its_twin(capsys):
+def test_a_name_of_cuda_is_told_with_its_counterpart(capsys):
     assert call(["explain", "cudaMemPrefetchAsync"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("cudaMemPrefetchAsync is hipMemPrefetchAsync on ROCm")

@@ -39,4 +39,4 @@ def judge(use, target):
         return Verdict("no-path", "nothing does it", effort="weeks", help="do without")
     if use.name == "cudaFact":
         return None
-    return Verdict("converted", "it has a twin", use.name.replace("cuda", "hip"), "none")
+    return Verdict("converted", "it has a counterpart", use.name.replace("cuda", "hip"), "none")

@@ -198,7 +198,7 @@ def test_html_of_fifty_thousand_findings_stays_small():
         Finding(
             f"src/dir{n % 97}/file{n % 4000}.cu",
             Use("cuda.api", f"cudaName{n % 300}", n, 1, f"call{n}(a, b);"),
-            Verdict("converted", "twin"),
+            Verdict("converted", "counterpart"),
         )
         for n in range(50_000)
     ]

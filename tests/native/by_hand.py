@@ -79,7 +79,7 @@ class KernelByHand:
     maxntid: tuple[int, int, int] = (0, 0, 0)
     reqntid: int = 0
     options: tuple[str, ...] = ("-fPIC",)
-    wishes: tuple[tuple[int, int, int], ...] = ()
+    variant: tuple[tuple[int, int, int], ...] = ()
     compile_ms: float = 1.5
     alone: int = 0
     stack: int = 0
@@ -92,7 +92,7 @@ class KernelByHand:
         return [
             ("kind", "kernel"), ("abi", abi()), ("name", self.name), ("symbol", self.name), ("block", 0, 0, 0),
             ("frame", *self.frame), ("local", self.local), ("shared", self.shared), ("param", self.param_bytes),
-            ("compile_ms", self.compile_ms), ("alone", self.alone), ("stack", self.stack), *(("wish", *wish) for wish in self.wishes),
+            ("compile_ms", self.compile_ms), ("alone", self.alone), ("stack", self.stack), *(("variant", *multiple) for multiple in self.variant),
         ]  # fmt: skip
 
 

@@ -160,8 +160,8 @@ def test_the_structure_can_be_read(driver, context, words):
     driver.cuGraphNodeGetType(b, ctypes.byref(kind))
     assert kind.value == 2
     clone = driver.out("cuGraphClone", graph)
-    twin = driver.out("cuGraphNodeFindInClone", b, clone)
-    assert twin not in (a, b)
+    counterpart = driver.out("cuGraphNodeFindInClone", b, clone)
+    assert counterpart not in (a, b)
     driver.cuGraphDestroyNode(a)
     driver.cuGraphGetNodes(graph, None, ctypes.byref(count))
     assert count.value == 1

@@ -234,7 +234,7 @@ out["checks"] = [getattr(L, f"cudnn{part}VersionCheck")() for part in ("Graph", 
 
 
 @pytest.mark.parametrize("major", [8, 9])
-def test_what_is_made_is_destroyed_with_its_twin(ask, major):
+def test_what_is_made_is_destroyed_with_its_counterpart(ask, major):
     answer = ask(
         CONVOLUTION
         + """

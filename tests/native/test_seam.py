@@ -56,9 +56,16 @@ def test_the_classes_that_shared_code_hands_on_are_defined_by_drivers_alone():
         assert names["Versions"] == 1 and names["Stream"] <= 1
 
 
+def compiled(file: Path) -> list[Path]:
+    """The sources that one command compiles: of a unity build, those that its file includes."""
+    if not file.name.startswith("unity_"):
+        return [file]
+    return [Path(name) for name in re.findall(r'^#include "(.+)"', file.read_text(), re.M)]
+
+
 @pytest.mark.skipif(not COMMANDS.exists(), reason="needs scripts/build")
 def test_every_source_of_the_drivers_is_compiled_once():
-    files = [Path(command["file"]) for command in json.loads(COMMANDS.read_text())]
+    files = [file for command in json.loads(COMMANDS.read_text()) for file in compiled(Path(command["file"]))]
     counted = Counter(
         file.name for file in files if file.parent in {NATIVE / "cuda", *(NATIVE / each for each in DRIVERS)}
     )

@@ -131,11 +131,13 @@ def test_fetches(driver, context, geometry):
     assert forms
     for seed, form in enumerate(forms):
         integers = form.endswith(".s32")
-        twin = object_for(driver, form, named(form, ("level", "grad")) or "base", seed)
-        columns = coordinates(rng, geometry, integers, twin.other.normalized)
+        counterpart = object_for(driver, form, named(form, ("level", "grad")) or "base", seed)
+        columns = coordinates(rng, geometry, integers, counterpart.other.normalized)
         text, outputs = fetch_text(form, columns, rng, bool(seed % 2))
         ptx, words = kernel(text, len(columns), outputs), as_words(columns)
-        close(run("cpu", ptx, [twin], words, outputs), run("reference", ptx, [twin], words, outputs), form)
+        close(
+            run("cpu", ptx, [counterpart], words, outputs), run("reference", ptx, [counterpart], words, outputs), form
+        )
 
 
 SURFACES = [f for o in ("suld", "sust", "sured") for f in alternatives(o)]
@@ -157,7 +159,7 @@ class Access:
             dtype, channels = (np.int32, np.uint32)[seed % 2], self.bytes // 4
         layered, solid, flat = self.geometry in ("a1d", "a2d"), self.geometry == "3d", "1d" in self.geometry
         self.content = block(3 if layered or solid else 1, 1 if flat else 5, 6, channels, seed=seed, dtype=dtype)
-        self.twin = surface(driver, self.content, 3 if solid else 1 if flat else 2, layered)
+        self.counterpart = surface(driver, self.content, 3 if solid else 1 if flat else 2, layered)
         self.element = self.content.dtype.itemsize * channels
         self.step = self.element if self.texels else self.bytes * self.count
         self.columns = self._places(layered)
@@ -230,16 +232,16 @@ def test_surface_accesses(driver, context, opcode, outside):
         if opcode == "sust":
             one.keep_apart()
         ptx, words = kernel(text, len(one.columns), outputs), as_words(one.columns)
-        got, wanted = (run(device, ptx, [one.twin], words, outputs) for device in ("cpu", "reference"))
+        got, wanted = (run(device, ptx, [one.counterpart], words, outputs) for device in ("cpu", "reference"))
         np.testing.assert_array_equal(got, wanted, form)
-        left = download(driver, one.twin.arrays[0], one.content)
-        np.testing.assert_array_equal(left.view(np.uint8), one.twin.other.texels.view(np.uint8), form)
+        left = download(driver, one.counterpart.arrays[0], one.content)
+        np.testing.assert_array_equal(left.view(np.uint8), one.counterpart.other.texels.view(np.uint8), form)
 
 
 @pytest.mark.parametrize("device", ["cpu", "reference"])
 def test_queries_of_textures(driver, context, device):
     levels = [block(4, 16 >> n, 32 >> n, 2, dtype=np.uint8) for n in range(3)]
-    twin = texture(
+    counterpart = texture(
         driver,
         *levels,
         kind="layered",
@@ -255,7 +257,7 @@ def test_queries_of_textures(driver, context, device):
     }  # fmt: skip
     text = " ".join(f"txq.{name}.b32 %o{n}, [%t0];" for n, name in enumerate(wanted))
     text += " txq.level.width.b32 %o14, [%t0], %w0; txq.level.height.b32 %o15, [%t0], 1; txq.level.depth.b32 %o16, [%t0], 0;"
-    got = run(device, kernel(text, 1, 17), [twin], as_words([np.array([2, 9])]), 17)
+    got = run(device, kernel(text, 1, 17), [counterpart], as_words([np.array([2, 9])]), 17)
     np.testing.assert_array_equal(got[:14, 0], list(wanted.values()))
     np.testing.assert_array_equal(got[14:, 0], [8, 8, 0])
 

@@ -30,8 +30,8 @@ def launch(driver, module, name, grid, block, *arguments):
     driver.cuCtxSynchronize()
 
 
-def handle(twin):
-    return ctypes.c_uint64(twin.handle)
+def handle(counterpart):
+    return ctypes.c_uint64(counterpart.handle)
 
 
 def result(driver, count, kind=F32, start=None):
@@ -44,8 +44,8 @@ def result(driver, count, kind=F32, start=None):
 def test_plain_memory_by_index(driver, module):
     texels = block(1, 1, 50, 1)
     out = result(driver, 60)
-    twin = texture(driver, texels, linear=True, dimensions=1)
-    launch(driver, module, "linear_line", 2, 32, handle(twin), out, ctypes.c_int(60))
+    counterpart = texture(driver, texels, linear=True, dimensions=1)
+    launch(driver, module, "linear_line", 2, 32, handle(counterpart), out, ctypes.c_int(60))
     wanted = np.zeros(60, F32)
     wanted[2:52] = texels.ravel()
     np.testing.assert_array_equal(fetch(driver, out.value, 60, F32), wanted)
@@ -53,9 +53,9 @@ def test_plain_memory_by_index(driver, module):
 
 def test_a_turned_picture_wraps_around(driver, module):
     texels = block(1, 32, 32, 1)
-    twin = texture(driver, texels, normalized=True, filter="linear", address=("wrap",) * 3)
+    counterpart = texture(driver, texels, normalized=True, filter="linear", address=("wrap",) * 3)
     out = result(driver, 32 * 32)
-    launch(driver, module, "turned", (2, 4), (16, 8), handle(twin), out, ctypes.c_int(32), ctypes.c_int(32), ctypes.c_float(0), ctypes.c_float(1))  # fmt: skip
+    launch(driver, module, "turned", (2, 4), (16, 8), handle(counterpart), out, ctypes.c_int(32), ctypes.c_int(32), ctypes.c_float(0), ctypes.c_float(1))  # fmt: skip
     x, y = np.meshgrid(np.arange(32), np.arange(32))
     # By a quarter turn, texel corners meet texel corners: each value is the mean of four neighbours.
     u, v = (-(y / 32 - 0.5) + 0.5) * 32, (x / 32 - 0.5 + 0.5) * 32
@@ -84,8 +84,8 @@ def test_directions_into_a_cubemap(driver, module):
 def test_a_solid_between_its_texels(driver, module):
     texels = block(4, 4, 8, 1)
     out = result(driver, 128)
-    twin = texture(driver, texels, dimensions=3, filter="linear")
-    launch(driver, module, "solid", 1, (8, 4, 4), handle(twin), out)
+    counterpart = texture(driver, texels, dimensions=3, filter="linear")
+    launch(driver, module, "solid", 1, (8, 4, 4), handle(counterpart), out)
     t = np.pad(texels[..., 0].astype(np.float64), ((1, 1), (1, 1), (1, 1)), "edge")
     x = t[:, 1:-1, :-2] * 0.25 + t[:, 1:-1, 1:-1] * 0.75
     wanted = x[1:-1] * 0.75 + x[2:] * 0.25
@@ -94,9 +94,9 @@ def test_a_solid_between_its_texels(driver, module):
 
 def test_levels_of_detail(driver, module):
     levels = [np.full((1, 16 >> n, 16 >> n, 1), 10 * n, F32) for n in range(5)]
-    twin = texture(driver, *levels, normalized=True, mip_filter="linear", most=4)
+    counterpart = texture(driver, *levels, normalized=True, mip_filter="linear", most=4)
     out = result(driver, 24)
-    launch(driver, module, "levels", 1, 8, handle(twin), out)
+    launch(driver, module, "levels", 1, 8, handle(counterpart), out)
     got = fetch(driver, out.value, (8, 3), F32)
     np.testing.assert_array_equal(got[:, 0], np.clip(np.arange(8) / 2, 0, 4) * 10)
     np.testing.assert_array_equal(got[:, 1], np.clip(np.arange(8), 0, 4) * 10)  # log2(16 * 2^(i-4))
@@ -127,15 +127,15 @@ def test_a_picture_is_written(driver, module):
 
 def test_solids_and_layers_are_changed_in_place(driver, module):
     texels = block(4, 4, 8, 2)
-    twin = surface(driver, texels, 3)
-    launch(driver, module, "solids", 1, (8, 4, 4), handle(twin))
+    counterpart = surface(driver, texels, 3)
+    launch(driver, module, "solids", 1, (8, 4, 4), handle(counterpart))
     wanted = np.stack([texels[..., 1], texels[..., 0] + 1], -1)
-    np.testing.assert_array_equal(download(driver, twin.arrays[0], texels), wanted)
+    np.testing.assert_array_equal(download(driver, counterpart.arrays[0], texels), wanted)
     numbers = block(3, 4, 16, 1, dtype=np.int16)
-    twin = surface(driver, numbers, layered=True)
-    launch(driver, module, "stacked", 3, (16, 4), handle(twin))
+    counterpart = surface(driver, numbers, layered=True)
+    launch(driver, module, "stacked", 3, (16, 4), handle(counterpart))
     wanted = numbers * 2 + np.arange(3, dtype=np.int16)[:, None, None, None]
-    np.testing.assert_array_equal(download(driver, twin.arrays[0], numbers), wanted)
+    np.testing.assert_array_equal(download(driver, counterpart.arrays[0], numbers), wanted)
 
 
 def test_beyond_a_surface(driver, module):
@@ -147,9 +147,9 @@ def test_beyond_a_surface(driver, module):
 
 @pytest.mark.parametrize("at", [40, -4, 2, 2**31 - 4])
 def test_a_trap_beyond_a_surface_ends_the_kernel(driver, module, at):
-    out, twin = result(driver, 3, np.int32), surface(driver, block(1, 1, 10, 1, dtype=np.int32), 1)
+    out, counterpart = result(driver, 3, np.int32), surface(driver, block(1, 1, 10, 1, dtype=np.int32), 1)
     with pytest.raises(CudaError) as caught:
-        launch(driver, module, "beyond", 1, 1, handle(twin), out, ctypes.c_int(at))
+        launch(driver, module, "beyond", 1, 1, handle(counterpart), out, ctypes.c_int(at))
     assert caught.value.code == LAUNCH_FAILED
 
 
@@ -175,13 +175,13 @@ def test_the_thread_that_left_a_surface_is_named(driver, module, capfd):
 
 @pytest.mark.parametrize("bad", ["nothing", "wild", "destroyed", "surface", "address"])
 def test_a_handle_from_anywhere_ends_the_kernel_and_not_the_process(driver, module, bad):
-    twin = texture(driver, block(1, 1, 50, 1), linear=True, dimensions=1)
+    counterpart = texture(driver, block(1, 1, 50, 1), linear=True, dimensions=1)
     given = {
-        "nothing": 0, "wild": 0xFFFFFFFFFFFFFFC0, "destroyed": twin.handle, "address": result(driver, 60).value,
+        "nothing": 0, "wild": 0xFFFFFFFFFFFFFFC0, "destroyed": counterpart.handle, "address": result(driver, 60).value,
         "surface": surface(driver, block(1, 4, 4, 1)).handle,
     }[bad]  # fmt: skip
     if bad == "destroyed":
-        driver.cuTexObjectDestroy(twin.handle)
+        driver.cuTexObjectDestroy(counterpart.handle)
     with pytest.raises(CudaError) as caught:
         launch(driver, module, "linear_line", 2, 32, ctypes.c_uint64(given), result(driver, 60), ctypes.c_int(60))
     assert caught.value.code == LAUNCH_FAILED
@@ -190,13 +190,13 @@ def test_a_handle_from_anywhere_ends_the_kernel_and_not_the_process(driver, modu
 def test_a_place_in_the_table_is_used_again_under_another_handle(driver, module):
     seen = set()
     for n in range(600):
-        twin = texture(driver, np.full((1, 1, 4, 1), n, F32), linear=True, dimensions=1)
-        seen.add(twin.handle)
-        driver.cuTexObjectDestroy(twin.handle)
+        counterpart = texture(driver, np.full((1, 1, 4, 1), n, F32), linear=True, dimensions=1)
+        seen.add(counterpart.handle)
+        driver.cuTexObjectDestroy(counterpart.handle)
     assert len(seen) == 600
     out = result(driver, 4)
-    twin = texture(driver, np.full((1, 1, 4, 1), 8, F32), linear=True, dimensions=1)
-    launch(driver, module, "linear_line", 1, 4, handle(twin), out, ctypes.c_int(4))
+    counterpart = texture(driver, np.full((1, 1, 4, 1), 8, F32), linear=True, dimensions=1)
+    launch(driver, module, "linear_line", 1, 4, handle(counterpart), out, ctypes.c_int(4))
     np.testing.assert_array_equal(fetch(driver, out.value, 4, F32), [0, 0, 8, 8])
 
 
@@ -298,9 +298,9 @@ def test_references_are_bound_by_the_host(driver, context):
 
 
 def test_a_surface_is_no_texture(driver, module, capfd):
-    twin = surface(driver, block(1, 4, 4, 1))
+    counterpart = surface(driver, block(1, 4, 4, 1))
     with pytest.raises(CudaError):
-        launch(driver, module, "layers", 1, 32, handle(twin), result(driver, 128), ctypes.c_int(32))
+        launch(driver, module, "layers", 1, 32, handle(counterpart), result(driver, 128), ctypes.c_int(32))
     assert "kernel layers, block (0,0,0), thread (0,0,0): a surface where a texture belongs" in capfd.readouterr().err
 
 
@@ -337,12 +337,12 @@ def test_memory_is_bound_to_a_reference(driver, context):
 def test_samplers_of_their_own(driver, context):
     module = driver.out("cuModuleLoadData", INDEPENDENT)
     texels = block(1, 4, 8, 1)
-    twin = texture(driver, texels, normalized=True)
+    counterpart = texture(driver, texels, normalized=True)
     picture = driver.out("cuModuleGetTexRef", module, b"picture")
     driver.cuTexRefSetFlags(picture, 2)
-    driver.cuTexRefSetArray(picture, twin.arrays[0], 1)
+    driver.cuTexRefSetArray(picture, counterpart.arrays[0], 1)
     out = result(driver, 30)
-    launch(driver, module, "by_sampler", 1, 10, out, handle(twin))
+    launch(driver, module, "by_sampler", 1, 10, out, handle(counterpart))
     got = fetch(driver, out.value, (10, 3), np.uint32)
     row = np.concatenate([[0], texels[0, 2, :, 0], [0, 0]]).astype(np.float64)
     np.testing.assert_array_equal(got[:, 0].view(F32), ((row[:10] + row[1:]) / 2).astype(F32))
@@ -352,10 +352,10 @@ def test_samplers_of_their_own(driver, context):
 
 def test_a_texture_over_memory_that_is_gone_ends_the_kernel(driver, module):
     texels = block(1, 1, 1 << 20, 1)
-    twin = texture(driver, texels, linear=True, dimensions=1)
+    counterpart = texture(driver, texels, linear=True, dimensions=1)
     told = Resource()
-    driver.cuTexObjectGetResourceDesc(ctypes.byref(told), twin.handle)
+    driver.cuTexObjectGetResourceDesc(ctypes.byref(told), counterpart.handle)
     driver.cuMemFree_v2(told.what.line.address)
     with pytest.raises(CudaError) as caught:
-        launch(driver, module, "linear_line", 2, 32, handle(twin), result(driver, 60), ctypes.c_int(60))
+        launch(driver, module, "linear_line", 2, 32, handle(counterpart), result(driver, 60), ctypes.c_int(60))
     assert caught.value.code == ILLEGAL_ADDRESS

@@ -11,7 +11,7 @@ from native.test_texture_fetches import DEVICES, block, clamped, weight
 from native.test_textures import MIPMAPPED, SEAMLESS, View, make, of_array
 from native.texture_objects import (
     F32,
-    Twin,
+    Counterpart,
     as_words,
     described,
     download,
@@ -31,12 +31,12 @@ pytestmark = pytest.mark.native
 @pytest.mark.parametrize("device", DEVICES)
 def test_x_counts_bytes(driver, context, device):
     texels = block(1, 5, 8, 4, dtype=np.uint8)
-    twin = surface(driver, texels)
+    counterpart = surface(driver, texels)
     x, y = np.array([0, 4, 28, 12, 8]), np.array([0, 1, 4, 3, 2])
     text = """suld.b.2d.b32.trap %o0, [%t0, {%w0, %w1}];
   suld.b.2d.v2.b16.trap {%h0, %h1}, [%t0, {%w0, %w1}]; mov.b32 %o1, {%h0, %h1};
   add.s32 %r0, %w0, 3; suld.b.2d.b8.trap %h2, [%t0, {%r0, %w1}]; cvt.u32.u8 %o2, %h2;"""
-    got = run(device, kernel(text, 2, 3), [twin], as_words([x, y]), 3)
+    got = run(device, kernel(text, 2, 3), [counterpart], as_words([x, y]), 3)
     rows = texels[0].reshape(5, 32)
     wanted = np.array([rows[b, a : a + 4].view(np.uint32)[0] for a, b in zip(x, y, strict=True)])
     np.testing.assert_array_equal(got[0], wanted)
@@ -47,12 +47,12 @@ def test_x_counts_bytes(driver, context, device):
 @pytest.mark.parametrize("device", DEVICES)
 def test_loads_outside_take_the_nearest_place_or_zero(driver, context, device):
     texels = block(1, 3, 6, 1, dtype=np.int32)  # rows of 24 bytes
-    twin = surface(driver, texels)
+    counterpart = surface(driver, texels)
     x, y = np.array([-4, 24, 400, 0, 8, 16, -16]), np.array([0, 1, 2, -1, 3, 5, 1])
     text = """suld.b.2d.b32.clamp %o0, [%t0, {%w0, %w1}]; suld.b.2d.b32.zero %o1, [%t0, {%w0, %w1}];
   shr.s32 %r0, %w0, 3; shl.b32 %r0, %r0, 3;
   suld.b.2d.v2.b32.clamp {%o2, %o3}, [%t0, {%r0, %w1}];"""
-    got = run(device, kernel(text, 2, 4), [twin], as_words([x, y]), 4).view(np.int32)
+    got = run(device, kernel(text, 2, 4), [counterpart], as_words([x, y]), 4).view(np.int32)
     t = texels[0, :, :, 0]
     np.testing.assert_array_equal(got[0], t[np.clip(y, 0, 2), np.clip(x // 4, 0, 5)])
     np.testing.assert_array_equal(got[1], np.zeros(7))
@@ -82,9 +82,13 @@ FORMATTED = [
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(("dtype", "given", "wanted"), FORMATTED)
 def test_formatted_stores_clamp_integers(driver, context, device, dtype, given, wanted):
-    twin = surface(driver, np.full((1, 1, 3, 4), 9, dtype), 1)
-    run(device, kernel("sust.p.1d.v4.b32.trap [%t0, {%w0}], {%w1, %w2, %w3, %w4};", 5, 0), [twin], as_words([np.array([1]), *np.array(given)[:, None]]), 0)  # fmt: skip
-    left = download(driver, twin.arrays[0], twin.other.texels) if device == "cpu" else twin.other.texels
+    counterpart = surface(driver, np.full((1, 1, 3, 4), 9, dtype), 1)
+    run(device, kernel("sust.p.1d.v4.b32.trap [%t0, {%w0}], {%w1, %w2, %w3, %w4};", 5, 0), [counterpart], as_words([np.array([1]), *np.array(given)[:, None]]), 0)  # fmt: skip
+    left = (
+        download(driver, counterpart.arrays[0], counterpart.other.texels)
+        if device == "cpu"
+        else counterpart.other.texels
+    )
     np.testing.assert_array_equal(left[0, 0], np.array([[9] * 4, wanted, [9] * 4]).astype(dtype))
 
 
@@ -110,13 +114,13 @@ def test_formatted_stores_of_floats(driver, context, device):
 def test_reductions_count_every_thread(driver, context, device):
     kinds = [("add", "u32"), ("min", "s32"), ("max", "u32"), ("and", "b32"), ("or", "b32"), ("min", "u32")]
     start = np.array([5, 100, 3, 0xFFFFFFFF, 0, 0xFFFFFFFF], np.uint32).reshape(1, 1, 6, 1)
-    twin = surface(driver, start, 1)
+    counterpart = surface(driver, start, 1)
     v = np.random.default_rng(4).integers(0, 2**32, 100, np.uint32)
     text = " ".join(
         f"mov.u32 %r{n}, {4 * n}; sured.b.{op}.1d.{t}.trap [%t0, {{%r{n}}}], %w0;" for n, (op, t) in enumerate(kinds)
     )
-    run(device, kernel(text, 1, 0), [twin], as_words([v]), 0)
-    left = (download(driver, twin.arrays[0], start) if device == "cpu" else twin.other.texels).ravel()
+    run(device, kernel(text, 1, 0), [counterpart], as_words([v]), 0)
+    left = (download(driver, counterpart.arrays[0], start) if device == "cpu" else counterpart.other.texels).ravel()
     wanted = [
         (5 + int(v.astype(np.uint64).sum())) % 2**32, int(min(v.view(np.int32).min(), 100)) % 2**32, max(int(v.max()), 3),
         int(np.bitwise_and.reduce(v)), int(np.bitwise_or.reduce(v)), int(v.min()),
@@ -131,11 +135,11 @@ def test_reductions_count_every_thread(driver, context, device):
 def test_a_border_of_integers_is_the_colours_bits(driver, context, device):
     colour = tuple(float(np.array(b, np.uint32).view(F32)) for b in (0x3F8012F4, 0x40000085, 0, 0))
     texels = block(1, 2, 2, 2, dtype=np.int8)
-    twin = texture(driver, texels, address=("border",) * 3, border=colour)
+    counterpart = texture(driver, texels, address=("border",) * 3, border=colour)
     got = run(
         device,
         kernel(fetch("2d.v4.s32.f32", 2), 2, 4),
-        [twin],
+        [counterpart],
         as_words([np.array([-1, 0.5], F32), np.array([0.5, 1.5], F32)]),
         4,
     )
@@ -152,7 +156,11 @@ def test_formats_that_are_fractions_by_themselves(driver, context):
     assert code == 0
     x, y = np.meshgrid(np.arange(8) + F32(0.5), np.arange(4) + F32(0.5))
     got = run(
-        "cpu", kernel(fetch("2d.v4.f32.f32", 2), 2, 4), [Twin(handle, other)], as_words([x.ravel(), y.ravel()]), 4
+        "cpu",
+        kernel(fetch("2d.v4.f32.f32", 2), 2, 4),
+        [Counterpart(handle, other)],
+        as_words([x.ravel(), y.ravel()]),
+        4,
     )
     np.testing.assert_array_equal(floats(got)[:2], (raw[0].reshape(-1, 2).T / 255).astype(F32))
 
@@ -168,20 +176,28 @@ def test_a_view_shows_other_types_levels_and_layers(driver, context):
     assert code == 0
     columns = [np.array([0, 1, 2]), np.full(3, 0.9, F32), np.full(3, 0.1, F32), np.array([0, 1, 5], F32)]
     form = "tex.level.a2d.v4.u32.f32 {%o0, %o1, %o2, %o3}, [%t0, {%w0, %w1, %w2, %w2}], %w3;"
-    got = run("cpu", kernel(form, 4, 4), [Twin(handle, other)], as_words(columns), 4)
+    got = run("cpu", kernel(form, 4, 4), [Counterpart(handle, other)], as_words(columns), 4)
     wanted = [levels[1][1, 0, 3, 0], levels[2][2, 0, 1, 0], levels[2][2, 0, 1, 0]]
     np.testing.assert_array_equal(got[0].view(F32), np.array(wanted))
 
 
 def test_seamless_cubemaps_blend_across_edges(driver, context):
     texels = np.arange(1, 7, dtype=F32).repeat(16).reshape(6, 4, 4, 1) * 8  # each face has one value
-    twin = texture(driver, texels, kind="cube", filter="linear")
-    described_as = sampling(twin.other)
+    counterpart = texture(driver, texels, kind="cube", filter="linear")
+    described_as = sampling(counterpart.other)
     described_as.flags |= SEAMLESS
-    code, handle = make(driver, of_array(twin.arrays[0]), described_as)
+    code, handle = make(driver, of_array(counterpart.arrays[0]), described_as)
     assert code == 0
     d = np.array([[1, 1, 0], [1, 0, -1], [1, 0, 0], [0, -1, 1], [1, 1, 1], [-1, -1, -1]], F32).T
-    got = floats(run("cpu", kernel(fetch("cube.v4.f32.f32", 3), 3, 4), [Twin(handle, twin.other)], as_words([*d]), 4))
+    got = floats(
+        run(
+            "cpu",
+            kernel(fetch("cube.v4.f32.f32", 3), 3, 4),
+            [Counterpart(handle, counterpart.other)],
+            as_words([*d]),
+            4,
+        )
+    )
     # the middle of an edge is the mean of two faces, a corner the mean of three
     np.testing.assert_allclose(
         got[0], [(8 + 24) / 2, (8 + 48) / 2, 8, (32 + 40) / 2, (8 + 24 + 40) / 3, (16 + 32 + 48) / 3], rtol=1e-6
@@ -191,11 +207,11 @@ def test_seamless_cubemaps_blend_across_edges(driver, context):
 @pytest.mark.parametrize("gang", [64, 128])
 def test_gangs_of_several_warps_fetch_at_once(driver, context, gang):
     texels = block(1, 9, 11, 1)
-    twin = texture(driver, texels, filter="linear")
+    counterpart = texture(driver, texels, filter="linear")
     rng = np.random.default_rng(gang)
     x, y = rng.uniform(-1, 12, 250).astype(F32), rng.uniform(-1, 10, 250).astype(F32)
     ptx, words, out = kernel(fetch("2d.v4.f32.f32", 2), 2, 4), as_words([x, y]), np.zeros((4, 250), np.uint32)
-    Program(ptx).run("k", 2, 128, [np.uint64(twin.handle), words, out, np.uint32(250)], options=f"gang={gang}")
+    Program(ptx).run("k", 2, 128, [np.uint64(counterpart.handle), words, out, np.uint32(250)], options=f"gang={gang}")
     (i, a), (j, b) = weight(x), weight(y)
     t = texels[0, :, :, 0].astype(np.float64)
 
@@ -228,6 +244,6 @@ def test_limits_are_those_of_the_guide(driver, name):
 
 
 def test_an_access_without_a_word_about_the_outside_traps(driver, context):
-    twin = surface(driver, block(1, 2, 4, 1, dtype=np.int32))
+    counterpart = surface(driver, block(1, 2, 4, 1, dtype=np.int32))
     with pytest.raises(KernelTrap, match="outside a surface"):
-        run("cpu", kernel("suld.b.2d.b32 %o0, [%t0, {%w0, 0}];", 1, 1), [twin], as_words([np.array([16])]), 1)
+        run("cpu", kernel("suld.b.2d.b32 %o0, [%t0, {%w0, 0}];", 1, 1), [counterpart], as_words([np.array([16])]), 1)

@@ -24,7 +24,7 @@ GENERAL = KernelByHand(
     "marks",
     f"#define MARK 1\n#define SPIN 300000\n{MARKS}",
     ((0, 8), (8, 4), (12, 4)),
-    wishes=((8, 4, 16), (12, 4, 32)),
+    variant=((8, 4, 16), (12, 4, 32)),
 )
 OPTIONS = "multiple=8:4:16,12:4:32"
 
@@ -46,7 +46,7 @@ print(*marks)
 
 
 def mark(number: int, spin: int) -> KernelByHand:
-    return replace(GENERAL, source=f"#define MARK {number}\n#define SPIN {spin}\n{MARKS}", wishes=())
+    return replace(GENERAL, source=f"#define MARK {number}\n#define SPIN {spin}\n{MARKS}", variant=())
 
 
 @pytest.fixture

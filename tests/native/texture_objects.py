@@ -36,7 +36,7 @@ UINT32, F32 = np.uint32, np.float32
 
 
 @dataclass
-class Twin:
+class Counterpart:
     """The driver's handle, the reference device's object, and what keeps memory alive."""
 
     handle: int
@@ -101,16 +101,16 @@ def resource_of(driver, t: Texture) -> tuple[Resource, tuple[int, ...]]:
     return of_array(array, MIPMAPPED), (array,)
 
 
-def texture(driver, *levels, **more) -> Twin:
+def texture(driver, *levels, **more) -> Counterpart:
     """Make a texture of levels of shape (layers or depth, height, width, channels)."""
     other = Texture(tuple(np.asarray(x) for x in levels), **more)
     resource, kept = resource_of(driver, other)
     code, handle = make(driver, resource, sampling(other))
     assert code == 0
-    return Twin(handle, other, kept)
+    return Counterpart(handle, other, kept)
 
 
-def pitched(driver, texels, pitch, **more) -> Twin:
+def pitched(driver, texels, pitch, **more) -> Counterpart:
     """Make a texture over rows of plain memory, `pitch` bytes apart."""
     _, height, width, channels = texels.shape
     room = np.full((height, pitch), 0xEE, np.uint8)
@@ -121,16 +121,16 @@ def pitched(driver, texels, pitch, **more) -> Twin:
     rows = OfRows(address, FORMATS[texels.dtype.str[1:]], channels, width, height, pitch)
     code, handle = make(driver, Resource(PITCHED, What(rows=rows)), sampling(other))
     assert code == 0
-    return Twin(handle, other)
+    return Counterpart(handle, other)
 
 
-def surface(driver, texels, dimensions=2, layered=False) -> Twin:
+def surface(driver, texels, dimensions=2, layered=False) -> Counterpart:
     """Make a surface over a copy of `texels`."""
     kind = "layered" if layered else "plain"
     array = driver.out("cuArray3DCreate_v2", described(texels, dimensions, kind, SURFACE))
     upload(driver, array, texels)
     handle = driver.out("cuSurfObjectCreate", ctypes.byref(of_array(array)))
-    return Twin(handle, Surface(texels.copy(), layered, dimensions), (array,))
+    return Counterpart(handle, Surface(texels.copy(), layered, dimensions), (array,))
 
 
 HEAD = """.version 8.5
@@ -179,16 +179,16 @@ def as_words(columns) -> np.ndarray:
     return np.ascontiguousarray(np.stack(rows)) if rows else np.zeros((0, 1), UINT32)
 
 
-def run(device: str, ptx: str, twins, words: np.ndarray, outputs: int) -> np.ndarray:
+def run(device: str, ptx: str, counterparts, words: np.ndarray, outputs: int) -> np.ndarray:
     """Run a kernel of `kernel` over the columns of `words` on a device; returns its results, one row each."""
     n = words.shape[1]
     out = np.full((max(outputs, 1), n), 0xABABABAB, UINT32)
-    args = [*(np.uint64(t.handle) for t in twins), words, out, np.uint32(n)]
+    args = [*(np.uint64(t.handle) for t in counterparts), words, out, np.uint32(n)]
     grid = -(-n // 64)
     if device == "cpu":
         run_on_cpu(ptx, "k", grid, min(n, 64), args)
     else:
-        run_on_reference(ptx, "k", grid, min(n, 64), args, objects={t.handle: t.other for t in twins})
+        run_on_reference(ptx, "k", grid, min(n, 64), args, objects={t.handle: t.other for t in counterparts})
     return out[:outputs]
 
 

@@ -13,7 +13,7 @@ from anywarp.devices.reference.execute import run_kernel as interpret
 
 Run = Callable[..., object]
 
-module = lru_cache(maxsize=32)(Program)
+module = lru_cache(maxsize=64)(Program)
 
 
 def run_compiled(ptx, name, grid, block, args, dynamic_shared=0):

@@ -17,6 +17,8 @@ from anywarp.check.conformance.warp_rows import ROWS as ACROSS
 from semantics.devices import DEVICES, interpret, run_compiled, run_for_any_block, run_in_gangs, run_in_pairs
 
 SIZE = 24
+ACROSS_SIZE, GANG_SIZE = 8, 4
+"""Rows in one kernel whose lanes work together. LLVM's time grows faster than the number of rows that end in branches."""
 
 
 def chunks(rows):
@@ -78,17 +80,17 @@ LAUNCHES = [(MASKS[:3], 77), (MASKS[3:6], 96), ((MASKS[6], MASKS[7], MASKS[0]), 
 @pytest.mark.parametrize("how", ["all", "branch", "guard"])
 def test_rows_across_lanes(how, masks, threads):
     rows = ACROSS if how == "branch" else ACROSS[::4]
-    for n in range(0, len(rows), SIZE):
+    for n in range(0, len(rows), ACROSS_SIZE):
         for seed in range(2):
-            told(kernels.check_across(run_compiled, rows[n : n + SIZE], how, masks, seed, threads))
+            told(kernels.check_across(run_compiled, rows[n : n + ACROSS_SIZE], how, masks, seed, threads))
 
 
 @pytest.mark.parametrize("how", ["all", "branch", "guard"])
 def test_rows_across_the_lanes_of_gangs(how):
     rows = ACROSS[1::8]
-    for n in range(0, len(rows), SIZE):
-        told(kernels.check_across(run_in_gangs, rows[n : n + SIZE], how, MASKS[:4], 1, 128))
-        told(kernels.check_across(run_in_pairs, rows[n : n + SIZE], how, MASKS[4:8], 2, 128))
+    for n in range(0, len(rows), GANG_SIZE):
+        told(kernels.check_across(run_in_gangs, rows[n : n + GANG_SIZE], how, MASKS[:4], 1, 128))
+        told(kernels.check_across(run_in_pairs, rows[n : n + GANG_SIZE], how, MASKS[4:8], 2, 128))
 
 
 @pytest.mark.parametrize("how", ["all", "branch", "guard"])

@@ -3,16 +3,19 @@
 WHEEL names the file, WHEEL_PYTHON the Python that gets it (the one of the tests otherwise). Packages come from the index.
 """
 
+import csv
 import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
 WHEEL = os.environ.get("WHEEL")
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
 COMPILERS = ("cc", "gcc", "g++", "c++", "clang", "clang++", "ld", "as", "nvcc", "ptxas", "zig")
 
 pytestmark = [
@@ -59,6 +62,32 @@ check(cuda.cuLaunchKernel(function, 8, 1, 1, 128, 1, 1, 0, None, arguments, None
 check(cuda.cuMemcpyDtoH_v2(numbers, place, ctypes.sizeof(numbers)))
 assert list(numbers) == [3 * each for each in range(count.value)]
 print("right")
+"""
+
+TRAINING = """
+import torch
+
+torch.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.ReLU(), torch.nn.Linear(32, 1)).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+inputs = torch.randn(256, 8, device="cuda")
+wanted = inputs.sum(1, keepdim=True)
+losses = []
+for _ in range(60):
+    loss = torch.nn.functional.mse_loss(model(inputs), wanted)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    losses.append(loss.item())
+assert loss.device == torch.device("cuda:0") and losses[-1] < losses[0] / 10, losses
+try:
+    inputs + torch.ones(256, 8)
+except RuntimeError as error:
+    assert "at least two devices" in str(error)
+else:
+    raise AssertionError("devices were mixed")
+mapped = {line.split()[-1] for line in open("/proc/self/maps") if "libanywarp_torch" in line}
+print(torch.__version__, *mapped)
 """
 
 
@@ -137,3 +166,38 @@ def test_cuda_sources_are_compiled_by_the_extra_nvcc(installed):
     installed.add(f"{Path(WHEEL).absolute()}[nvcc]")
     installed.run("anywarp", "nvcc", "-O3", EXAMPLES / "cuda/vector_add.cu", "-o", "vector_add")
     assert "vector_add: right" in installed.run("anywarp", "run", "--", "./vector_add")
+
+
+def standins():
+    """Return the versions of torch that a release compiles stand-ins for, on this processor."""
+    rows = list(csv.DictReader((ROOT / "scripts/releasing/standins.tsv").read_text().splitlines()[1:], delimiter="\t"))
+    served = {row["name"].partition("/")[0] for row in rows}
+    return [row["version"] for row in rows if row["package"] == "torch"] if os.uname().machine in served else []
+
+
+def test_the_wheel_has_a_stand_in_for_each_version_of_torch(tmp_path):
+    from anywarp.frameworks.torch import binary
+
+    with zipfile.ZipFile(WHEEL) as files:
+        names = [each for each in files.namelist() if each.startswith("anywarp/lib/torch/")]
+        made = {name.split("/")[3]: files.extract(name, tmp_path) for name in names}
+    assert sorted(made) == sorted(standins())
+    for version, path in made.items():
+        identity = binary.built_for(Path(path)) or ""
+        assert identity.startswith(f"{version} ") and len(identity.split()[1]) == 40
+
+
+def test_a_pytorch_program_runs_on_cuda(installed):
+    python = installed.bin / "python"
+    got = subprocess.run(
+        [python, ROOT / "scripts/cpu_torch"], env=installed.environment, capture_output=True, text=True
+    )
+    if got.returncode:
+        assert "tests of PyTorch will be skipped" in got.stderr, got.stderr
+        pytest.skip("this machine has no torch")
+    (installed.place / "train.py").write_text(TRAINING)
+    version, library = installed.run("anywarp", "run", "--", "python", "train.py").split()
+    version = version.partition("+")[0]
+    assert version in standins()
+    assert library.endswith(f"/site-packages/anywarp/lib/torch/{version}/libanywarp_torch.so")
+    assert not list(installed.place.rglob("errors.txt")) and not (installed.place / ".cache/anywarp/torch").exists()

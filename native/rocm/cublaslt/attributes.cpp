@@ -1,7 +1,7 @@
 // Attributes of descriptors: what lies behind the pointer depends on the attribute, so each has a
-// line in a table that says what its twin is called and how its value is converted. What hipBLASLt
-// has no twin for is kept with the descriptor where it is a hint, accepted where the value asks for
-// nothing, and refused by name otherwise.
+// line in a table that says what its counterpart is called and how its value is converted. What
+// hipBLASLt has no counterpart for is kept with the descriptor where it is a hint, accepted where
+// the value asks for nothing, and refused by name otherwise.
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -18,11 +18,11 @@ using Converter = int (*)(int, int*);
 
 struct Attribute {
   int cuda;
-  int twin;            // -1: none
+  int counterpart;     // -1: none
   size_t size;         // bytes of the value
   Converter to, from;  // of enums; null for values that are the same
-  bool hint;           // without a twin: any value is kept
-  int64_t only;        // without a twin, and no hint: the one value that asks for nothing
+  bool hint;           // without a counterpart: any value is kept
+  int64_t only;        // without a counterpart, and no hint: the one value that asks for nothing
 };
 
 // cublasOperation_t lies in cuBLAS's header; hipBLASLt takes hipBLAS's numbers.
@@ -48,11 +48,11 @@ int from_operation(int value, int* out) {
   return *out < 0 || *out > 2;
 }
 
-constexpr Attribute plain(int ours, int twin, size_t size) {
-  return {ours, twin, size, nullptr, nullptr, false, 0};
+constexpr Attribute plain(int ours, int counterpart, size_t size) {
+  return {ours, counterpart, size, nullptr, nullptr, false, 0};
 }
-constexpr Attribute named(int ours, int twin, Converter to, Converter from) {
-  return {ours, twin, 4, to, from, false, 0};
+constexpr Attribute named(int ours, int counterpart, Converter to, Converter from) {
+  return {ours, counterpart, 4, to, from, false, 0};
 }
 constexpr Attribute hint(int ours, size_t size) {
   return {ours, -1, size, nullptr, nullptr, true, 0};
@@ -155,7 +155,7 @@ const Attribute kTransform[] = {
           to_operation, from_operation),
 };
 
-// Values without a twin, by descriptor and attribute.
+// Values without a counterpart, by descriptor and attribute.
 std::mutex& mutex() {
   static std::mutex& made = *new std::mutex;
   return made;
@@ -177,9 +177,9 @@ const Attribute* find(const Attribute (&table)[Count], int attribute) {
   return nullptr;
 }
 
-int no_twin(unsigned at, int attribute) {
-  const std::string reason =
-      "attribute " + std::to_string(attribute) + " has a value that hipBLASLt has no twin for";
+int no_counterpart(unsigned at, int attribute) {
+  const std::string reason = "attribute " + std::to_string(attribute) +
+                             " has a value that hipBLASLt has no counterpart for";
   return unsupported(functions[at].name, reason.c_str(), "N023");
 }
 
@@ -189,23 +189,23 @@ int set(unsigned at, const Attribute* entry, void* descriptor, int attribute, co
   const auto target = reinterpret_cast<Target>(enter(at));
   if (!target) return missing(at);
   if (!descriptor || !value || attribute < 0) return cuda::CUBLAS_STATUS_INVALID_VALUE;
-  if (!entry) return no_twin(at, attribute);
+  if (!entry) return no_counterpart(at, attribute);
   if (size < entry->size) return cuda::CUBLAS_STATUS_INVALID_VALUE;
-  if (entry->twin < 0) {
+  if (entry->counterpart < 0) {
     int64_t number = 0;
     memcpy(&number, value, entry->size);
-    if (!entry->hint && number != entry->only) return no_twin(at, attribute);
+    if (!entry->hint && number != entry->only) return no_counterpart(at, attribute);
     std::lock_guard lock(mutex());
     kept()[descriptor][attribute] = number;
     return cuda::CUBLAS_STATUS_SUCCESS;
   }
-  if (!entry->to) return status(target(descriptor, entry->twin, value, entry->size));
-  int ours = 0, twin = 0;
+  if (!entry->to) return status(target(descriptor, entry->counterpart, value, entry->size));
+  int ours = 0, counterpart = 0;
   memcpy(&ours, value, sizeof ours);
-  const int problem = entry->to(ours, &twin);
-  if (problem == 2) return no_twin(at, attribute);
+  const int problem = entry->to(ours, &counterpart);
+  if (problem == 2) return no_counterpart(at, attribute);
   if (problem) return cuda::CUBLAS_STATUS_INVALID_VALUE;
-  return status(target(descriptor, entry->twin, &twin, sizeof twin));
+  return status(target(descriptor, entry->counterpart, &counterpart, sizeof counterpart));
 }
 
 int get(unsigned at, const Attribute* entry, void* descriptor, int attribute, void* value,
@@ -215,11 +215,11 @@ int get(unsigned at, const Attribute* entry, void* descriptor, int attribute, vo
   if (!target) return missing(at);
   if (!descriptor || attribute < 0 || (!value && size) || (!size && !written))
     return cuda::CUBLAS_STATUS_INVALID_VALUE;
-  if (!entry) return no_twin(at, attribute);
+  if (!entry) return no_counterpart(at, attribute);
   if (written) *written = entry->size;
   if (!size) return cuda::CUBLAS_STATUS_SUCCESS;  // only the size was asked for
   if (size < entry->size) return cuda::CUBLAS_STATUS_INVALID_VALUE;
-  if (entry->twin < 0) {
+  if (entry->counterpart < 0) {
     std::lock_guard lock(mutex());
     int64_t number = entry->only;
     if (const auto values = kept().find(descriptor); values != kept().end())
@@ -229,11 +229,13 @@ int get(unsigned at, const Attribute* entry, void* descriptor, int attribute, vo
     return cuda::CUBLAS_STATUS_SUCCESS;
   }
   size_t done = 0;
-  if (!entry->from) return status(target(descriptor, entry->twin, value, entry->size, &done));
-  int twin = 0, ours = 0;
-  if (const int result = status(target(descriptor, entry->twin, &twin, sizeof twin, &done)))
+  if (!entry->from)
+    return status(target(descriptor, entry->counterpart, value, entry->size, &done));
+  int counterpart = 0, ours = 0;
+  if (const int result =
+          status(target(descriptor, entry->counterpart, &counterpart, sizeof counterpart, &done)))
     return result;
-  if (entry->from(twin, &ours)) return unknown_value();
+  if (entry->from(counterpart, &ours)) return unknown_value();
   memcpy(value, &ours, sizeof ours);
   return cuda::CUBLAS_STATUS_SUCCESS;
 }

@@ -22,8 +22,8 @@ std::vector<int> key_of(const Problem& p) {
 constexpr size_t kMostSolutions = 64;
 
 std::vector<miopenConvSolution_t> ask(cudnnHandle_s& handle, const Problem& p, bool deterministic) {
-  auto conv = p.conv.twin(deterministic);
-  auto first = p.first.twin(), second = p.second.twin(), out = p.out.twin();
+  auto conv = p.conv.counterpart(deterministic);
+  auto first = p.first.counterpart(), second = p.second.counterpart(), out = p.out.counterpart();
   std::vector<miopenConvSolution_t> list(kMostSolutions);
   size_t count = 0;
   switch (p.direction) {
@@ -181,21 +181,22 @@ void find_algorithms(cudnnHandle_t handle, const Problem& p, const void* first, 
   require_pointer(returned);
   require_pointer(results);
   auto miopen_handle = object(handle).miopen;
-  auto conv = p.conv.twin();
+  auto conv = p.conv.counterpart();
   std::vector<miopenConvAlgoPerf_t> found(static_cast<size_t>(Way::kCount));
   int count = 0;
   const int most = std::min(requested, Way::kCount);
   if constexpr (std::is_same_v<Way, Forward>)
-    MIOPEN(FindConvolutionForwardAlgorithm, miopen_handle, p.second.twin(), second, p.first.twin(),
-           first, conv, p.out.twin(), out, most, &count, found.data(), workspace, bytes, false);
+    MIOPEN(FindConvolutionForwardAlgorithm, miopen_handle, p.second.counterpart(), second,
+           p.first.counterpart(), first, conv, p.out.counterpart(), out, most, &count, found.data(),
+           workspace, bytes, false);
   else if constexpr (std::is_same_v<Way, Data>)
-    MIOPEN(FindConvolutionBackwardDataAlgorithm, miopen_handle, p.first.twin(), first,
-           p.second.twin(), second, conv, p.out.twin(), out, most, &count, found.data(), workspace,
-           bytes, false);
+    MIOPEN(FindConvolutionBackwardDataAlgorithm, miopen_handle, p.first.counterpart(), first,
+           p.second.counterpart(), second, conv, p.out.counterpart(), out, most, &count,
+           found.data(), workspace, bytes, false);
   else
-    MIOPEN(FindConvolutionBackwardWeightsAlgorithm, miopen_handle, p.first.twin(), first,
-           p.second.twin(), second, conv, p.out.twin(), out, most, &count, found.data(), workspace,
-           bytes, false);
+    MIOPEN(FindConvolutionBackwardWeightsAlgorithm, miopen_handle, p.first.counterpart(), first,
+           p.second.counterpart(), second, conv, p.out.counterpart(), out, most, &count,
+           found.data(), workspace, bytes, false);
   {
     std::lock_guard lock(handle->mutex);
     handle->solutions.erase(key_of(p));  // MIOpen now knows more
@@ -309,8 +310,8 @@ const Solution& aw::dnn::fitting(const std::vector<Solution>& all, size_t bytes)
 void aw::dnn::convolve(cudnnHandle_s& handle, const Problem& p, const Solution& solution,
                        const void* first, const void* second, void* out, void* workspace,
                        size_t bytes) {
-  auto conv = p.conv.twin(solution.deterministic);
-  auto a = p.first.twin(), b = p.second.twin(), c = p.out.twin();
+  auto conv = p.conv.counterpart(solution.deterministic);
+  auto a = p.first.counterpart(), b = p.second.counterpart(), c = p.out.counterpart();
   switch (p.direction) {
     case Direction::forward:
       return MIOPEN(ConvolutionForwardImmediate, handle.miopen, a, first, b, second, conv, c, out,
@@ -444,7 +445,8 @@ AW_CUDNN(cudnnConvolutionBackwardBias, cudnnHandle_t handle, const void* alpha,
          const cudnnTensorDescriptor_t db_desc, void* db) {
   auto &from = object(dy_desc), &to = object(db_desc);
   blend(object(handle), scalar(alpha, from.type), scalar(beta, to.type), to, db, [&](void* out) {
-    MIOPEN(ConvolutionBackwardBias, handle->miopen, &kOne, from.twin(), dy, &kZero, to.twin(), out);
+    MIOPEN(ConvolutionBackwardBias, handle->miopen, &kOne, from.counterpart(), dy, &kZero,
+           to.counterpart(), out);
   });
 }
 
@@ -473,6 +475,6 @@ AW_CUDNN(cudnnConvolutionBiasActivationForward, cudnnHandle_t handle, const void
   }
   add_tensors(*handle, 1, out, y, 1, object(bias_desc), bias, out, y);
   if (mode == CUDNN_ACTIVATION_IDENTITY) return;
-  MIOPEN(ActivationForward, handle->miopen, activation->twin(), &kOne, out.twin(), y, &kZero,
-         out.twin(), y);
+  MIOPEN(ActivationForward, handle->miopen, activation->counterpart(), &kOne, out.counterpart(), y,
+         &kZero, out.counterpart(), y);
 }

@@ -3,11 +3,11 @@
 
 using namespace aw::dnn;
 
-miopenConvolutionDescriptor_t cudnnConvolutionDescriptor_s::make_twin(bool deterministic) {
+miopenConvolutionDescriptor_t cudnnConvolutionDescriptor_s::make_counterpart(bool deterministic) {
   require(!pads.empty(), "a convolution descriptor that was never set");
-  auto object =
-      twin_.get(miopen().miopenCreateConvolutionDescriptor,
-                miopen().miopenDestroyConvolutionDescriptor, "miopenCreateConvolutionDescriptor");
+  auto object = counterpart_.get(miopen().miopenCreateConvolutionDescriptor,
+                                 miopen().miopenDestroyConvolutionDescriptor,
+                                 "miopenCreateConvolutionDescriptor");
   if (!current_) {
     MIOPEN(InitConvolutionNdDescriptor, object, static_cast<int>(pads.size()), pads.data(),
            strides.data(), dilations.data(), to_rocm(mode));

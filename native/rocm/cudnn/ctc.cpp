@@ -9,9 +9,9 @@ struct cudnnCTCLossDescriptor_s : Object<12> {
   cudnnNanPropagation_t nan = CUDNN_NOT_PROPAGATE_NAN;
   cudnnCTCGradMode_t gradients = CUDNN_CTC_ZERO_OOB_GRADIENTS;
   int longest_label = 0;
-  Twin<miopenCTCLossDescriptor_t> kept;
+  Counterpart<miopenCTCLossDescriptor_t> kept;
 
-  miopenCTCLossDescriptor_t twin() {
+  miopenCTCLossDescriptor_t counterpart() {
     auto object =
         kept.get(miopen().miopenCreateCTCLossDescriptor, miopen().miopenDestroyCTCLossDescriptor,
                  "miopenCreateCTCLossDescriptor");
@@ -87,16 +87,16 @@ AW_CUDNN(cudnnGetCTCLossWorkspaceSize, cudnnHandle_t handle,
          const int* labels, const int* label_lengths, const int* input_lengths,
          cudnnCTCLossAlgo_t algo, cudnnCTCLossDescriptor_t desc, size_t* bytes) {
   require_pointer(bytes);
-  MIOPEN(GetCTCLossWorkspaceSize, object(handle).miopen, object(probabilities).twin(),
-         object(gradients).twin(), labels, label_lengths, input_lengths, to_rocm(algo),
-         object(desc).twin(), bytes);
+  MIOPEN(GetCTCLossWorkspaceSize, object(handle).miopen, object(probabilities).counterpart(),
+         object(gradients).counterpart(), labels, label_lengths, input_lengths, to_rocm(algo),
+         object(desc).counterpart(), bytes);
 }
 AW_CUDNN(cudnnCTCLoss, cudnnHandle_t handle, const cudnnTensorDescriptor_t probabilities_desc,
          const void* probabilities, const int labels[], const int label_lengths[],
          const int input_lengths[], void* costs, const cudnnTensorDescriptor_t gradients_desc,
          void* gradients, cudnnCTCLossAlgo_t algo, cudnnCTCLossDescriptor_t desc, void* workspace,
          size_t bytes) {
-  MIOPEN(CTCLoss, object(handle).miopen, object(probabilities_desc).twin(), probabilities, labels,
-         label_lengths, input_lengths, costs, object(gradients_desc).twin(), gradients,
-         to_rocm(algo), object(desc).twin(), workspace, bytes);
+  MIOPEN(CTCLoss, object(handle).miopen, object(probabilities_desc).counterpart(), probabilities,
+         labels, label_lengths, input_lengths, costs, object(gradients_desc).counterpart(),
+         gradients, to_rocm(algo), object(desc).counterpart(), workspace, bytes);
 }

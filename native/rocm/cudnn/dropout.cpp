@@ -28,7 +28,7 @@ AW_CUDNN(cudnnDropoutGetStatesSize, cudnnHandle_t handle, size_t* bytes) {
 }
 AW_CUDNN(cudnnDropoutGetReserveSpaceSize, cudnnTensorDescriptor_t x, size_t* bytes) {
   require_pointer(bytes);
-  MIOPEN(DropoutGetReserveSpaceSize, object(x).twin(), bytes);
+  MIOPEN(DropoutGetReserveSpaceSize, object(x).counterpart(), bytes);
 }
 // Without states there is nothing to draw from: cuDNN allows it for what never drops anything.
 AW_CUDNN(cudnnSetDropoutDescriptor, cudnnDropoutDescriptor_t desc, cudnnHandle_t handle, float rate,
@@ -56,13 +56,13 @@ AW_CUDNN(cudnnDropoutForward, cudnnHandle_t handle, const cudnnDropoutDescriptor
          const cudnnTensorDescriptor_t x_desc, const void* x, const cudnnTensorDescriptor_t y_desc,
          void* y, void* reserve, size_t bytes) {
   require(object(desc).states, "a dropout descriptor without states");
-  MIOPEN(DropoutForward, object(handle).miopen, desc->object(), object(x_desc).twin(),
-         x_desc->twin(), x, object(y_desc).twin(), y, reserve, bytes);
+  MIOPEN(DropoutForward, object(handle).miopen, desc->object(), object(x_desc).counterpart(),
+         x_desc->counterpart(), x, object(y_desc).counterpart(), y, reserve, bytes);
 }
 AW_CUDNN(cudnnDropoutBackward, cudnnHandle_t handle, const cudnnDropoutDescriptor_t desc,
          const cudnnTensorDescriptor_t dy_desc, const void* dy,
          const cudnnTensorDescriptor_t dx_desc, void* dx, void* reserve, size_t bytes) {
   require(object(desc).states, "a dropout descriptor without states");
-  MIOPEN(DropoutBackward, object(handle).miopen, desc->object(), object(dy_desc).twin(),
-         dy_desc->twin(), dy, object(dx_desc).twin(), dx, reserve, bytes);
+  MIOPEN(DropoutBackward, object(handle).miopen, desc->object(), object(dy_desc).counterpart(),
+         dy_desc->counterpart(), dy, object(dx_desc).counterpart(), dx, reserve, bytes);
 }

@@ -8,6 +8,6 @@ struct cudnnDropoutDescriptor_s : aw::dnn::Object<9> {
   void* states = nullptr;
   size_t states_bytes = 0;
   unsigned long long seed = 0;
-  aw::dnn::Twin<miopenDropoutDescriptor_t> kept;
+  aw::dnn::Counterpart<miopenDropoutDescriptor_t> kept;
   miopenDropoutDescriptor_t object();
 };

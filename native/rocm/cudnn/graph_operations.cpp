@@ -137,30 +137,31 @@ Activation activation_of(const Content& c, cudnnPointwiseMode_t mode) {
   }
 }
 
-struct ActivationTwin {
-  Twin<miopenActivationDescriptor_t> twin;
+struct ActivationCounterpart {
+  Counterpart<miopenActivationDescriptor_t> counterpart;
   miopenActivationDescriptor_t set(const Activation& a) {
-    auto object =
-        twin.get(miopen().miopenCreateActivationDescriptor,
-                 miopen().miopenDestroyActivationDescriptor, "miopenCreateActivationDescriptor");
+    auto object = counterpart.get(miopen().miopenCreateActivationDescriptor,
+                                  miopen().miopenDestroyActivationDescriptor,
+                                  "miopenCreateActivationDescriptor");
     MIOPEN(SetActivationDescriptor, object, a.mode, a.alpha, a.beta, a.gamma);
     return object;
   }
 };
 
-void activate(const Run& run, ActivationTwin& twin, const Activation& activation, Slot& x,
-              Slot& y) {
-  MIOPEN(ActivationForward, run.handle.miopen, twin.set(activation), &kOne, x.desc.twin(),
-         run.data(x), &kZero, y.desc.twin(), run.data(y));
+void activate(const Run& run, ActivationCounterpart& counterpart, const Activation& activation,
+              Slot& x, Slot& y) {
+  MIOPEN(ActivationForward, run.handle.miopen, counterpart.set(activation), &kOne,
+         x.desc.counterpart(), run.data(x), &kZero, y.desc.counterpart(), run.data(y));
 }
 
 void add_unary(Builder& builder, const Content& operation, const Activation& activation) {
   Slot& x = builder.input(operation, CUDNN_ATTR_OPERATION_POINTWISE_XDESC);
   Slot& y = builder.output(operation, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, x);
   require_one_type("POINTWISE", {&x, &y});
-  auto& twin = builder.keep(new ActivationTwin);
-  builder.steps.push_back(
-      [&x, &y, &twin, activation](const Run& run) { activate(run, twin, activation, x, y); });
+  auto& counterpart = builder.keep(new ActivationCounterpart);
+  builder.steps.push_back([&x, &y, &counterpart, activation](const Run& run) {
+    activate(run, counterpart, activation, x, y);
+  });
 }
 
 // The gradient by what went in; MIOpen wants what came out, too, which is made again.
@@ -169,30 +170,30 @@ void add_backward(Builder& builder, const Content& operation, const Activation& 
        &dy = builder.input(operation, CUDNN_ATTR_OPERATION_POINTWISE_DYDESC);
   Slot& dx = builder.output(operation, CUDNN_ATTR_OPERATION_POINTWISE_DXDESC, dy);
   require_one_type("POINTWISE backward", {&x, &dy, &dx});
-  auto& twin = builder.keep(new ActivationTwin);
+  auto& counterpart = builder.keep(new ActivationCounterpart);
   builder.need_scratch(x.desc.bytes());
-  builder.steps.push_back([&x, &dy, &dx, &twin, activation](const Run& run) {
-    auto mode = twin.set(activation);
-    MIOPEN(ActivationForward, run.handle.miopen, mode, &kOne, x.desc.twin(), run.data(x), &kZero,
-           x.desc.twin(), run.own());
-    MIOPEN(ActivationBackward, run.handle.miopen, mode, &kOne, x.desc.twin(), run.own(),
-           dy.desc.twin(), run.data(dy), x.desc.twin(), run.data(x), &kZero, dx.desc.twin(),
-           run.data(dx));
+  builder.steps.push_back([&x, &dy, &dx, &counterpart, activation](const Run& run) {
+    auto mode = counterpart.set(activation);
+    MIOPEN(ActivationForward, run.handle.miopen, mode, &kOne, x.desc.counterpart(), run.data(x),
+           &kZero, x.desc.counterpart(), run.own());
+    MIOPEN(ActivationBackward, run.handle.miopen, mode, &kOne, x.desc.counterpart(), run.own(),
+           dy.desc.counterpart(), run.data(dy), x.desc.counterpart(), run.data(x), &kZero,
+           dx.desc.counterpart(), run.data(dx));
   });
 }
 
 void combine(const Run& run, miopenTensorOp_t op, double alpha1, Slot& a, double alpha2, Slot& b,
              Slot& c) {
   const auto first = static_cast<float>(alpha1), second = static_cast<float>(alpha2);
-  MIOPEN(OpTensor, run.handle.miopen, op, &first, a.desc.twin(), run.data(a), &second,
-         b.desc.twin(), run.data(b), &kZero, c.desc.twin(), run.data(c));
+  MIOPEN(OpTensor, run.handle.miopen, op, &first, a.desc.counterpart(), run.data(a), &second,
+         b.desc.counterpart(), run.data(b), &kZero, c.desc.counterpart(), run.data(c));
 }
 
 // y = factor * x: a copy, scaled.
-void scale(const Run& run, ActivationTwin& twin, double factor, Slot& x, Slot& y) {
+void scale(const Run& run, ActivationCounterpart& counterpart, double factor, Slot& x, Slot& y) {
   const auto single = static_cast<float>(factor);
-  activate(run, twin, {miopenActivationPASTHRU}, x, y);
-  MIOPEN(ScaleTensor, run.handle.miopen, y.desc.twin(), run.data(y), &single);
+  activate(run, counterpart, {miopenActivationPASTHRU}, x, y);
+  MIOPEN(ScaleTensor, run.handle.miopen, y.desc.counterpart(), run.data(y), &single);
 }
 
 // With a number that the program gives by value.
@@ -201,14 +202,15 @@ void add_scalar(Builder& builder, cudnnPointwiseMode_t mode, double alpha1, Slot
   if (mode != CUDNN_POINTWISE_MUL && mode != CUDNN_POINTWISE_DIV && mode != CUDNN_POINTWISE_ADD &&
       mode != CUDNN_POINTWISE_SUB)
     unsupported("POINTWISE with mode " + std::to_string(mode) + " and a number given by value");
-  auto& twin = builder.keep(new ActivationTwin);
+  auto& counterpart = builder.keep(new ActivationCounterpart);
   builder.need_scratch(y.desc.bytes());
-  builder.steps.push_back([=, &x, &number, &y, &twin](const Run& run) {
+  builder.steps.push_back([=, &x, &number, &y, &counterpart](const Run& run) {
     const double value = alpha2 * run.value(number);
     if (mode == CUDNN_POINTWISE_MUL || mode == CUDNN_POINTWISE_DIV)
-      return scale(run, twin, mode == CUDNN_POINTWISE_MUL ? alpha1 * value : alpha1 / value, x, y);
+      return scale(run, counterpart, mode == CUDNN_POINTWISE_MUL ? alpha1 * value : alpha1 / value,
+                   x, y);
     const auto added = static_cast<float>(mode == CUDNN_POINTWISE_ADD ? value : -value);
-    MIOPEN(SetTensor, run.handle.miopen, y.desc.twin(), run.own(), &added);
+    MIOPEN(SetTensor, run.handle.miopen, y.desc.counterpart(), run.own(), &added);
     add_tensors(run.handle, static_cast<float>(alpha1), x.desc, run.data(x), 1, y.desc, run.own(),
                 y.desc, run.data(y));
   });
@@ -257,8 +259,9 @@ void add_negation(Builder& builder, const Content& operation) {
   Slot& x = builder.input(operation, CUDNN_ATTR_OPERATION_POINTWISE_XDESC);
   Slot& y = builder.output(operation, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, x);
   require_one_type("POINTWISE", {&x, &y});
-  auto& twin = builder.keep(new ActivationTwin);
-  builder.steps.push_back([&x, &y, &twin](const Run& run) { scale(run, twin, -1, x, y); });
+  auto& counterpart = builder.keep(new ActivationCounterpart);
+  builder.steps.push_back(
+      [&x, &y, &counterpart](const Run& run) { scale(run, counterpart, -1, x, y); });
 }
 
 }  // namespace
@@ -280,8 +283,8 @@ void add_pointwise(Builder& builder, const Content& operation) {
 
 namespace {
 
-struct ReductionTwin {
-  Twin<miopenReduceTensorDescriptor_t> twin;
+struct ReductionCounterpart {
+  Counterpart<miopenReduceTensorDescriptor_t> counterpart;
 };
 
 }  // namespace
@@ -293,22 +296,22 @@ void add_reduction(Builder& builder, const Content& operation) {
   Slot& x = builder.input(operation, CUDNN_ATTR_OPERATION_REDUCTION_XDESC);
   Slot& y = builder.output(operation, CUDNN_ATTR_OPERATION_REDUCTION_YDESC, x);
   require_one_type("REDUCTION", {&x, &y});
-  auto& kept = builder.keep(new ReductionTwin);
-  auto desc = kept.twin.get(miopen().miopenCreateReduceTensorDescriptor,
-                            miopen().miopenDestroyReduceTensorDescriptor,
-                            "miopenCreateReduceTensorDescriptor");
+  auto& kept = builder.keep(new ReductionCounterpart);
+  auto desc = kept.counterpart.get(miopen().miopenCreateReduceTensorDescriptor,
+                                   miopen().miopenDestroyReduceTensorDescriptor,
+                                   "miopenCreateReduceTensorDescriptor");
   MIOPEN(SetReduceTensorDescriptor, desc, op, compute, MIOPEN_PROPAGATE_NAN,
          MIOPEN_REDUCE_TENSOR_NO_INDICES, MIOPEN_32BIT_INDICES);
   size_t bytes = 0;
-  MIOPEN(GetReductionWorkspaceSize, builder.handle.miopen, desc, x.desc.twin(), y.desc.twin(),
-         &bytes);
+  MIOPEN(GetReductionWorkspaceSize, builder.handle.miopen, desc, x.desc.counterpart(),
+         y.desc.counterpart(), &bytes);
   builder.need_scratch(bytes);
   builder.steps.push_back([=, &x, &y](const Run& run) {
     const double one = 1, zero = 0;  // doubles for double tensors
     const bool wide = x.desc.type == CUDNN_DATA_DOUBLE;
     MIOPEN(ReduceTensor, run.handle.miopen, desc, nullptr, size_t{0}, run.own(), run.scratch_bytes,
-           wide ? static_cast<const void*>(&one) : &kOne, x.desc.twin(), run.data(x),
-           wide ? static_cast<const void*>(&zero) : &kZero, y.desc.twin(), run.data(y));
+           wide ? static_cast<const void*>(&one) : &kOne, x.desc.counterpart(), run.data(x),
+           wide ? static_cast<const void*>(&zero) : &kZero, y.desc.counterpart(), run.data(y));
   });
 }
 

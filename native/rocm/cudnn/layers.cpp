@@ -6,7 +6,7 @@
 
 using namespace aw::dnn;
 
-miopenActivationDescriptor_t cudnnActivationDescriptor_s::make_twin() {
+miopenActivationDescriptor_t cudnnActivationDescriptor_s::make_counterpart() {
   auto object =
       kept.get(miopen().miopenCreateActivationDescriptor,
                miopen().miopenDestroyActivationDescriptor, "miopenCreateActivationDescriptor");
@@ -48,9 +48,10 @@ AW_CUDNN(cudnnActivationForward, cudnnHandle_t handle, cudnnActivationDescriptor
          const void* alpha, const cudnnTensorDescriptor_t x_desc, const void* x, const void* beta,
          const cudnnTensorDescriptor_t y_desc, void* y) {
   auto &from = object(x_desc), &to = object(y_desc);
-  auto mode = object(activation).twin();
+  auto mode = object(activation).counterpart();
   blend(object(handle), scalar(alpha, from.type), scalar(beta, to.type), to, y, [&](void* out) {
-    MIOPEN(ActivationForward, handle->miopen, mode, &kOne, from.twin(), x, &kZero, to.twin(), out);
+    MIOPEN(ActivationForward, handle->miopen, mode, &kOne, from.counterpart(), x, &kZero,
+           to.counterpart(), out);
   });
 }
 AW_CUDNN(cudnnActivationBackward, cudnnHandle_t handle, cudnnActivationDescriptor_t activation,
@@ -59,10 +60,11 @@ AW_CUDNN(cudnnActivationBackward, cudnnHandle_t handle, cudnnActivationDescripto
          const cudnnTensorDescriptor_t x_desc, const void* x, const void* beta,
          const cudnnTensorDescriptor_t dx_desc, void* dx) {
   auto &from = object(y_desc), &to = object(dx_desc);
-  auto mode = object(activation).twin();
+  auto mode = object(activation).counterpart();
   blend(object(handle), scalar(alpha, from.type), scalar(beta, to.type), to, dx, [&](void* out) {
-    MIOPEN(ActivationBackward, handle->miopen, mode, &kOne, from.twin(), y, object(dy_desc).twin(),
-           dy, object(x_desc).twin(), x, &kZero, to.twin(), out);
+    MIOPEN(ActivationBackward, handle->miopen, mode, &kOne, from.counterpart(), y,
+           object(dy_desc).counterpart(), dy, object(x_desc).counterpart(), x, &kZero,
+           to.counterpart(), out);
   });
 }
 
@@ -70,25 +72,26 @@ AW_CUDNN(cudnnSoftmaxForward, cudnnHandle_t handle, cudnnSoftmaxAlgorithm_t algo
          cudnnSoftmaxMode_t mode, const void* alpha, const cudnnTensorDescriptor_t x_desc,
          const void* x, const void* beta, const cudnnTensorDescriptor_t y_desc, void* y) {
   const float a = scalar(alpha, object(x_desc).type), b = scalar(beta, object(y_desc).type);
-  MIOPEN(SoftmaxForward_V2, object(handle).miopen, &a, x_desc->twin(), x, &b, y_desc->twin(), y,
-         to_rocm(algo), to_rocm(mode));
+  MIOPEN(SoftmaxForward_V2, object(handle).miopen, &a, x_desc->counterpart(), x, &b,
+         y_desc->counterpart(), y, to_rocm(algo), to_rocm(mode));
 }
 AW_CUDNN(cudnnSoftmaxBackward, cudnnHandle_t handle, cudnnSoftmaxAlgorithm_t algo,
          cudnnSoftmaxMode_t mode, const void* alpha, const cudnnTensorDescriptor_t y_desc,
          const void* y, const cudnnTensorDescriptor_t dy_desc, const void* dy, const void* beta,
          const cudnnTensorDescriptor_t dx_desc, void* dx) {
   const float a = scalar(alpha, object(y_desc).type), b = scalar(beta, object(dx_desc).type);
-  MIOPEN(SoftmaxBackward_V2, object(handle).miopen, &a, y_desc->twin(), y, object(dy_desc).twin(),
-         dy, &b, dx_desc->twin(), dx, to_rocm(algo), to_rocm(mode));
+  MIOPEN(SoftmaxBackward_V2, object(handle).miopen, &a, y_desc->counterpart(), y,
+         object(dy_desc).counterpart(), dy, &b, dx_desc->counterpart(), dx, to_rocm(algo),
+         to_rocm(mode));
 }
 
 struct cudnnPoolingDescriptor_s : Object<6> {
   cudnnPoolingMode_t mode = CUDNN_POOLING_MAX;
   cudnnNanPropagation_t nan = CUDNN_NOT_PROPAGATE_NAN;
   std::vector<int> window, pads, strides;
-  Twin<miopenPoolingDescriptor_t> kept;
+  Counterpart<miopenPoolingDescriptor_t> kept;
 
-  miopenPoolingDescriptor_t twin() {
+  miopenPoolingDescriptor_t counterpart() {
     require(!window.empty(), "a pooling descriptor that was never set");
     auto object =
         kept.get(miopen().miopenCreatePoolingDescriptor, miopen().miopenDestroyPoolingDescriptor,
@@ -194,10 +197,10 @@ AW_CUDNN(cudnnPoolingForward, cudnnHandle_t handle, const cudnnPoolingDescriptor
          const void* alpha, const cudnnTensorDescriptor_t x_desc, const void* x, const void* beta,
          const cudnnTensorDescriptor_t y_desc, void* y) {
   auto &from = object(x_desc), &to = object(y_desc);
-  auto pool = object(desc).twin();
+  auto pool = object(desc).counterpart();
   blend(object(handle), scalar(alpha, from.type), scalar(beta, to.type), to, y, [&](void* out) {
-    MIOPEN(PoolingForward, handle->miopen, pool, &kOne, from.twin(), x, &kZero, to.twin(), out,
-           false, nullptr, size_t{0});
+    MIOPEN(PoolingForward, handle->miopen, pool, &kOne, from.counterpart(), x, &kZero,
+           to.counterpart(), out, false, nullptr, size_t{0});
   });
 }
 // MIOpen goes back by the places of the maxima, which its forward pass leaves in a workspace; cuDNN
@@ -208,25 +211,26 @@ AW_CUDNN(cudnnPoolingBackward, cudnnHandle_t handle, const cudnnPoolingDescripto
          const cudnnTensorDescriptor_t x_desc, const void* x, const void* beta,
          const cudnnTensorDescriptor_t dx_desc, void* dx) {
   auto &out = object(y_desc), &to = object(dx_desc), &from = object(x_desc);
-  auto pool = object(desc).twin();
+  auto pool = object(desc).counterpart();
   size_t bytes = 0;
   const bool maximum = to_rocm(desc->mode) == miopenPoolingMax;
-  if (maximum) MIOPEN(PoolingGetWorkSpaceSizeV2, pool, out.twin(), &bytes);
+  if (maximum) MIOPEN(PoolingGetWorkSpaceSizeV2, pool, out.counterpart(), &bytes);
   Scratch places(object(handle).stream, bytes), again(handle->stream, maximum ? out.bytes() : 0);
   if (maximum)
-    MIOPEN(PoolingForward, handle->miopen, pool, &kOne, from.twin(), x, &kZero, out.twin(),
-           again.data(), true, places.data(), bytes);
+    MIOPEN(PoolingForward, handle->miopen, pool, &kOne, from.counterpart(), x, &kZero,
+           out.counterpart(), again.data(), true, places.data(), bytes);
   blend(*handle, scalar(alpha, out.type), scalar(beta, to.type), to, dx, [&](void* result) {
-    MIOPEN(PoolingBackward, handle->miopen, pool, &kOne, out.twin(), y, object(dy_desc).twin(), dy,
-           from.twin(), x, &kZero, to.twin(), result, places.data());
+    MIOPEN(PoolingBackward, handle->miopen, pool, &kOne, out.counterpart(), y,
+           object(dy_desc).counterpart(), dy, from.counterpart(), x, &kZero, to.counterpart(),
+           result, places.data());
   });
 }
 
 struct cudnnLRNDescriptor_s : Object<7> {
   unsigned n = 5;  // cuDNN's defaults, as its reference gives them
   double alpha = 1e-4, beta = 0.75, k = 2;
-  Twin<miopenLRNDescriptor_t> kept;
-  miopenLRNDescriptor_t twin(cudnnLRNMode_t mode) {
+  Counterpart<miopenLRNDescriptor_t> kept;
+  miopenLRNDescriptor_t counterpart(cudnnLRNMode_t mode) {
     auto object = kept.get(miopen().miopenCreateLRNDescriptor, miopen().miopenDestroyLRNDescriptor,
                            "miopenCreateLRNDescriptor");
     MIOPEN(SetLRNDescriptor, object, to_rocm(mode), n, alpha, beta, k);
@@ -254,10 +258,10 @@ AW_CUDNN(cudnnLRNCrossChannelForward, cudnnHandle_t handle, cudnnLRNDescriptor_t
          cudnnLRNMode_t mode, const void* alpha, const cudnnTensorDescriptor_t x_desc,
          const void* x, const void* beta, const cudnnTensorDescriptor_t y_desc, void* y) {
   auto &from = object(x_desc), &to = object(y_desc);
-  auto norm = object(desc).twin(mode);
+  auto norm = object(desc).counterpart(mode);
   blend(object(handle), scalar(alpha, from.type), scalar(beta, to.type), to, y, [&](void* out) {
-    MIOPEN(LRNForward, handle->miopen, norm, &kOne, from.twin(), x, &kZero, to.twin(), out, false,
-           nullptr);
+    MIOPEN(LRNForward, handle->miopen, norm, &kOne, from.counterpart(), x, &kZero, to.counterpart(),
+           out, false, nullptr);
   });
 }
 // As with pooling: what MIOpen's way back needs is made by its forward pass.
@@ -267,15 +271,16 @@ AW_CUDNN(cudnnLRNCrossChannelBackward, cudnnHandle_t handle, cudnnLRNDescriptor_
          const cudnnTensorDescriptor_t x_desc, const void* x, const void* beta,
          const cudnnTensorDescriptor_t dx_desc, void* dx) {
   auto &out = object(y_desc), &to = object(dx_desc), &from = object(x_desc);
-  auto norm = object(desc).twin(mode);
+  auto norm = object(desc).counterpart(mode);
   size_t bytes = 0;
-  MIOPEN(LRNGetWorkSpaceSize, out.twin(), &bytes);
+  MIOPEN(LRNGetWorkSpaceSize, out.counterpart(), &bytes);
   Scratch scales(object(handle).stream, bytes), again(handle->stream, out.bytes());
-  MIOPEN(LRNForward, handle->miopen, norm, &kOne, from.twin(), x, &kZero, out.twin(), again.data(),
-         true, scales.data());
+  MIOPEN(LRNForward, handle->miopen, norm, &kOne, from.counterpart(), x, &kZero, out.counterpart(),
+         again.data(), true, scales.data());
   blend(*handle, scalar(alpha, out.type), scalar(beta, to.type), to, dx, [&](void* result) {
-    MIOPEN(LRNBackward, handle->miopen, norm, &kOne, out.twin(), y, object(dy_desc).twin(), dy,
-           from.twin(), x, &kZero, to.twin(), result, scales.data());
+    MIOPEN(LRNBackward, handle->miopen, norm, &kOne, out.counterpart(), y,
+           object(dy_desc).counterpart(), dy, from.counterpart(), x, &kZero, to.counterpart(),
+           result, scales.data());
   });
 }
 
@@ -285,8 +290,8 @@ struct cudnnReduceTensorDescriptor_s : Object<8> {
   cudnnNanPropagation_t nan = CUDNN_NOT_PROPAGATE_NAN;
   cudnnReduceTensorIndices_t indices = CUDNN_REDUCE_TENSOR_NO_INDICES;
   cudnnIndicesType_t index_type = CUDNN_32BIT_INDICES;
-  Twin<miopenReduceTensorDescriptor_t> kept;
-  miopenReduceTensorDescriptor_t twin() {
+  Counterpart<miopenReduceTensorDescriptor_t> kept;
+  miopenReduceTensorDescriptor_t counterpart() {
     auto object = kept.get(miopen().miopenCreateReduceTensorDescriptor,
                            miopen().miopenDestroyReduceTensorDescriptor,
                            "miopenCreateReduceTensorDescriptor");
@@ -318,15 +323,15 @@ AW_CUDNN(cudnnGetReductionIndicesSize, cudnnHandle_t handle,
          const cudnnReduceTensorDescriptor_t desc, const cudnnTensorDescriptor_t a,
          const cudnnTensorDescriptor_t c, size_t* bytes) {
   require_pointer(bytes);
-  MIOPEN(GetReductionIndicesSize, object(handle).miopen, object(desc).twin(), object(a).twin(),
-         object(c).twin(), bytes);
+  MIOPEN(GetReductionIndicesSize, object(handle).miopen, object(desc).counterpart(),
+         object(a).counterpart(), object(c).counterpart(), bytes);
 }
 AW_CUDNN(cudnnGetReductionWorkspaceSize, cudnnHandle_t handle,
          const cudnnReduceTensorDescriptor_t desc, const cudnnTensorDescriptor_t a,
          const cudnnTensorDescriptor_t c, size_t* bytes) {
   require_pointer(bytes);
-  MIOPEN(GetReductionWorkspaceSize, object(handle).miopen, object(desc).twin(), object(a).twin(),
-         object(c).twin(), bytes);
+  MIOPEN(GetReductionWorkspaceSize, object(handle).miopen, object(desc).counterpart(),
+         object(a).counterpart(), object(c).counterpart(), bytes);
 }
 // Here MIOpen reads factors as cuDNN does: doubles for double tensors.
 AW_CUDNN(cudnnReduceTensor, cudnnHandle_t handle, const cudnnReduceTensorDescriptor_t desc,
@@ -334,6 +339,6 @@ AW_CUDNN(cudnnReduceTensor, cudnnHandle_t handle, const cudnnReduceTensorDescrip
          const cudnnTensorDescriptor_t a_desc, const void* a, const void* beta,
          const cudnnTensorDescriptor_t c_desc, void* c) {
   scalar(alpha, object(a_desc).type), scalar(beta, object(a_desc).type);
-  MIOPEN(ReduceTensor, object(handle).miopen, object(desc).twin(), indices, indices_bytes,
-         workspace, bytes, alpha, a_desc->twin(), a, beta, object(c_desc).twin(), c);
+  MIOPEN(ReduceTensor, object(handle).miopen, object(desc).counterpart(), indices, indices_bytes,
+         workspace, bytes, alpha, a_desc->counterpart(), a, beta, object(c_desc).counterpart(), c);
 }

@@ -17,9 +17,9 @@ void infer(cudnnHandle_t handle, miopenBatchNormMode_t mode, const void* alpha, 
            const void* mean, const void* variance, double epsilon) {
   float one = 1, zero = 0;
   blend(object(handle), scalar(alpha, from.type), scalar(beta, to.type), to, y, [&](void* out) {
-    MIOPEN(BatchNormalizationForwardInference, handle->miopen, mode, &one, &zero, from.twin(), x,
-           to.twin(), out, parameters.twin(), writable(scale), writable(bias), writable(mean),
-           writable(variance), epsilon);
+    MIOPEN(BatchNormalizationForwardInference, handle->miopen, mode, &one, &zero,
+           from.counterpart(), x, to.counterpart(), out, parameters.counterpart(), writable(scale),
+           writable(bias), writable(mean), writable(variance), epsilon);
   });
 }
 
@@ -37,9 +37,10 @@ void train(cudnnHandle_t handle, miopenBatchNormMode_t mode, const void* alpha, 
            const Training& t) {
   float one = 1, zero = 0;
   blend(object(handle), scalar(alpha, from.type), scalar(beta, to.type), to, y, [&](void* out) {
-    MIOPEN(BatchNormalizationForwardTraining, handle->miopen, mode, &one, &zero, from.twin(), x,
-           to.twin(), out, object(t.parameters).twin(), writable(t.scale), writable(t.bias),
-           t.factor, t.running_mean, t.running_variance, t.epsilon, t.save_mean, t.save_inverse);
+    MIOPEN(BatchNormalizationForwardTraining, handle->miopen, mode, &one, &zero, from.counterpart(),
+           x, to.counterpart(), out, object(t.parameters).counterpart(), writable(t.scale),
+           writable(t.bias), t.factor, t.running_mean, t.running_variance, t.epsilon, t.save_mean,
+           t.save_inverse);
   });
 }
 
@@ -65,14 +66,14 @@ void back(cudnnHandle_t handle, miopenBatchNormMode_t mode, const void* alpha, c
   void* d_bias = kept != 0 ? biases.data() : g.d_bias;
   blend(*handle, scalar(alpha, from.type), scalar(beta, to.type), to, dx, [&](void* out) {
     MIOPEN(BatchNormalizationBackward, handle->miopen, mode, &kOne, &kZero, &kOne, &kZero,
-           from.twin(), x, dy_desc.twin(), dy, to.twin(), out, parameters.twin(), g.scale, d_scale,
-           d_bias, g.epsilon, g.mean, g.inverse);
+           from.counterpart(), x, dy_desc.counterpart(), dy, to.counterpart(), out,
+           parameters.counterpart(), g.scale, d_scale, d_bias, g.epsilon, g.mean, g.inverse);
   });
   for (auto [fresh, result] : {std::pair{d_scale, g.d_scale}, std::pair{d_bias, g.d_bias}}) {
     if (kept != 0)
       add_tensors(*handle, factor, parameters, fresh, kept, parameters, result, parameters, result);
     else if (factor != 1)
-      MIOPEN(ScaleTensor, handle->miopen, parameters.twin(), result, &factor);
+      MIOPEN(ScaleTensor, handle->miopen, parameters.counterpart(), result, &factor);
   }
 }
 
@@ -130,8 +131,8 @@ AW_CUDNN(cudnnBatchNormalizationForwardTrainingEx, cudnnHandle_t handle, cudnnBa
   if (ops == CUDNN_BATCHNORM_OPS_BN) return;
   if (ops == CUDNN_BATCHNORM_OPS_BN_ADD_ACTIVATION)
     add_tensors(*handle, 1, to, y, 1, object(z_desc), z, to, y);
-  MIOPEN(ActivationForward, handle->miopen, object(activation).twin(), &kOne, to.twin(), y, &kZero,
-         to.twin(), y);
+  MIOPEN(ActivationForward, handle->miopen, object(activation).counterpart(), &kOne,
+         to.counterpart(), y, &kZero, to.counterpart(), y);
 }
 AW_CUDNN(cudnnBatchNormalizationBackward, cudnnHandle_t handle, cudnnBatchNormMode_t mode,
          const void* alpha, const void* beta, const void* alpha_parameters,
@@ -170,8 +171,9 @@ AW_CUDNN(cudnnBatchNormalizationBackwardEx, cudnnHandle_t handle, cudnnBatchNorm
   void* passed = added ? dz : own.data();
   auto& passed_desc = added ? object(dz_desc) : incoming;
   auto& result = object(y_desc);
-  MIOPEN(ActivationBackward, handle->miopen, activation->twin(), &kOne, result.twin(), y,
-         incoming.twin(), dy, result.twin(), y, &kZero, passed_desc.twin(), passed);
+  MIOPEN(ActivationBackward, handle->miopen, activation->counterpart(), &kOne, result.counterpart(),
+         y, incoming.counterpart(), dy, result.counterpart(), y, &kZero, passed_desc.counterpart(),
+         passed);
   finish(passed);
 }
 

@@ -1,5 +1,5 @@
-// Objects behind cuDNN's handles: what a program set, and MIOpen's twin, made when it is first
-// needed so that nothing but the handle needs the library.
+// Objects behind cuDNN's handles: what a program set, and MIOpen's counterpart, made when it is
+// first needed so that nothing but the handle needs the library.
 #pragma once
 
 #include <cstring>
@@ -13,15 +13,15 @@
 
 namespace aw::dnn {
 
-// A twin at MIOpen, destroyed with its owner.
+// A counterpart at MIOpen, destroyed with its owner.
 template <class T>
-struct Twin {
+struct Counterpart {
   T object = nullptr;
   miopenStatus_t (*destroy)(T) = nullptr;
-  Twin() = default;
-  Twin(const Twin&) = delete;
-  Twin& operator=(const Twin&) = delete;
-  ~Twin() {
+  Counterpart() = default;
+  Counterpart(const Counterpart&) = delete;
+  Counterpart& operator=(const Counterpart&) = delete;
+  ~Counterpart() {
     if (object && destroy) destroy(object);
   }
   T get(miopenStatus_t (*create)(T*), miopenStatus_t (*destroyer)(T), const char* name) {
@@ -62,14 +62,16 @@ struct cudnnTensorDescriptor_s : aw::dnn::Object<1> {
   void set(cudnnDataType_t data_type, int count, const int* new_dims, const int* new_strides);
   void set_packed(cudnnDataType_t data_type, cudnnTensorFormat_t order, int count,
                   const int* new_dims);
-  miopenTensorDescriptor_t twin() { return current_ ? twin_.object : make_twin(); }
+  miopenTensorDescriptor_t counterpart() {
+    return current_ ? counterpart_.object : make_counterpart();
+  }
   size_t bytes() const;  // from the first to the last element
   size_t elements() const;
   bool same_shape(const cudnnTensorDescriptor_s& other) const { return dims == other.dims; }
 
  private:
-  miopenTensorDescriptor_t make_twin();
-  aw::dnn::Twin<miopenTensorDescriptor_t> twin_;
+  miopenTensorDescriptor_t make_counterpart();
+  aw::dnn::Counterpart<miopenTensorDescriptor_t> counterpart_;
   bool current_ = false;
 };
 // A filter is a tensor whose strides follow from its format.
@@ -85,15 +87,16 @@ struct cudnnConvolutionDescriptor_s : aw::dnn::Object<3> {
   cudnnReorderType_t reorder = CUDNN_DEFAULT_REORDER;
   int groups = 1;
 
-  miopenConvolutionDescriptor_t twin(bool deterministic = false) {
-    return current_ && deterministic == deterministic_ ? twin_.object : make_twin(deterministic);
+  miopenConvolutionDescriptor_t counterpart(bool deterministic = false) {
+    return current_ && deterministic == deterministic_ ? counterpart_.object
+                                                       : make_counterpart(deterministic);
   }
   uint64_t stamp = 0;
   void changed() { current_ = false, stamp = aw::dnn::next_stamp(); }
 
  private:
-  miopenConvolutionDescriptor_t make_twin(bool deterministic);
-  aw::dnn::Twin<miopenConvolutionDescriptor_t> twin_;
+  miopenConvolutionDescriptor_t make_counterpart(bool deterministic);
+  aw::dnn::Counterpart<miopenConvolutionDescriptor_t> counterpart_;
   bool current_ = false, deterministic_ = false;
 };
 
@@ -102,9 +105,9 @@ struct cudnnActivationDescriptor_s : aw::dnn::Object<4> {
   cudnnNanPropagation_t nan = CUDNN_NOT_PROPAGATE_NAN;
   double coefficient = 0, swish_beta = 1;
   bool current = false;
-  aw::dnn::Twin<miopenActivationDescriptor_t> kept;
-  miopenActivationDescriptor_t twin() { return current ? kept.object : make_twin(); }
-  miopenActivationDescriptor_t make_twin();
+  aw::dnn::Counterpart<miopenActivationDescriptor_t> kept;
+  miopenActivationDescriptor_t counterpart() { return current ? kept.object : make_counterpart(); }
+  miopenActivationDescriptor_t make_counterpart();
 };
 
 namespace aw::dnn {

@@ -16,17 +16,17 @@ struct cudnnRNNDescriptor_s : Object<10> {
   int32_t input_size = 0, hidden = 0, projection = 0, layers = 0;
   cudnnDropoutDescriptor_t dropout = nullptr;
   uint32_t flags = 0;
-  Twin<miopenRNNDescriptor_t> kept;
+  Counterpart<miopenRNNDescriptor_t> kept;
   cudnnTensorDescriptor_s one_input;  // MIOpen sizes weights by a tensor of inputs: one row here
 
-  miopenRNNDescriptor_t twin() {
+  miopenRNNDescriptor_t counterpart() {
     require(layers > 0, "a recurrent descriptor that was never set");
     return kept.object;
   }
   miopenTensorDescriptor_t row() {
     const int dims[] = {1, input_size}, strides[] = {input_size, 1};
     if (one_input.dims.empty()) one_input.set(type, 2, dims, strides);
-    return one_input.twin();
+    return one_input.counterpart();
   }
   int gates() const { return cell == CUDNN_LSTM ? 4 : cell == CUDNN_GRU ? 3 : 1; }
 };
@@ -37,9 +37,9 @@ struct cudnnRNNDataDescriptor_s : Object<11> {
   int longest = 0, batch = 0, vector = 0;
   std::vector<int> lengths;
   std::vector<unsigned char> fill;
-  Twin<miopenSeqTensorDescriptor_t> kept;
+  Counterpart<miopenSeqTensorDescriptor_t> kept;
 
-  miopenSeqTensorDescriptor_t twin() {
+  miopenSeqTensorDescriptor_t counterpart() {
     require(batch > 0, "a sequence descriptor that was never set");
     auto object =
         kept.get(miopen().miopenCreateSeqTensorDescriptor,
@@ -67,7 +67,8 @@ int gate_of(const cudnnRNNDescriptor_s& rnn, int number) {
 
 size_t weight_bytes(cudnnHandle_t handle, cudnnRNNDescriptor_s& rnn) {
   size_t bytes = 0;
-  MIOPEN(GetRNNParamsSize, object(handle).miopen, rnn.twin(), rnn.row(), &bytes, to_rocm(rnn.type));
+  MIOPEN(GetRNNParamsSize, object(handle).miopen, rnn.counterpart(), rnn.row(), &bytes,
+         to_rocm(rnn.type));
   return bytes;
 }
 
@@ -111,17 +112,18 @@ AW_CUDNN(cudnnSetRNNDescriptor_v8, cudnnRNNDescriptor_t desc, cudnnRNNAlgo_t alg
   to.layers = layers, to.dropout = dropout, to.flags = flags;
   to.one_input.dims.clear();
   require_supported(to);
-  auto twin = to.kept.get(miopen().miopenCreateRNNDescriptor, miopen().miopenDestroyRNNDescriptor,
-                          "miopenCreateRNNDescriptor");
+  auto counterpart = to.kept.get(miopen().miopenCreateRNNDescriptor,
+                                 miopen().miopenDestroyRNNDescriptor, "miopenCreateRNNDescriptor");
   if (dropout && object(dropout).rate > 0 && dropout->states)
-    MIOPEN(SetRNNDescriptor_V2, twin, hidden, layers, dropout->object(), to_rocm(input),
+    MIOPEN(SetRNNDescriptor_V2, counterpart, hidden, layers, dropout->object(), to_rocm(input),
            to_rocm(direction), to_rocm(cell), to_rocm(bias), to_rocm(algo), to_rocm(type));
   else
-    MIOPEN(SetRNNDescriptor, twin, hidden, layers, to_rocm(input), to_rocm(direction),
+    MIOPEN(SetRNNDescriptor, counterpart, hidden, layers, to_rocm(input), to_rocm(direction),
            to_rocm(cell), to_rocm(bias), to_rocm(algo), to_rocm(type));
   // CUDNN_RNN_PADDED_IO_ENABLED: packed data are described by their layout.
   constexpr uint32_t kPadded = 1;
-  MIOPEN(SetRNNPaddingMode, twin, flags & kPadded ? miopenRNNIOWithPadding : miopenRNNIONotPadded);
+  MIOPEN(SetRNNPaddingMode, counterpart,
+         flags & kPadded ? miopenRNNIOWithPadding : miopenRNNIONotPadded);
 }
 AW_CUDNN(cudnnGetRNNDescriptor_v8, cudnnRNNDescriptor_t desc, cudnnRNNAlgo_t* algo,
          cudnnRNNMode_t* cell, cudnnRNNBiasMode_t* bias, cudnnDirectionMode_t* direction,
@@ -176,8 +178,8 @@ AW_CUDNN(cudnnGetRNNDataDescriptor, cudnnRNNDataDescriptor_t desc, cudnnDataType
 AW_CUDNN(cudnnGetRNNTempSpaceSizes, cudnnHandle_t handle, cudnnRNNDescriptor_t rnn,
          cudnnForwardMode_t mode, cudnnRNNDataDescriptor_t x, size_t* work, size_t* reserve) {
   size_t own_work = 0, own_reserve = 0;
-  MIOPEN(GetRNNTempSpaceSizes, object(handle).miopen, object(rnn).twin(), object(x).twin(),
-         to_rocm(mode), &own_work, &own_reserve);
+  MIOPEN(GetRNNTempSpaceSizes, object(handle).miopen, object(rnn).counterpart(),
+         object(x).counterpart(), to_rocm(mode), &own_work, &own_reserve);
   if (work) *work = own_work;
   if (reserve) *reserve = mode == CUDNN_FWD_MODE_TRAINING ? own_reserve : 0;
 }
@@ -197,7 +199,7 @@ AW_CUDNN(cudnnGetRNNWeightParams, cudnnHandle_t handle, cudnnRNNDescriptor_t rnn
   const int gate = gate_of(from, number);
   const size_t element = element_bytes(from.type);
   auto* base = static_cast<const unsigned char*>(weights);
-  Twin<miopenTensorDescriptor_t> shape;
+  Counterpart<miopenTensorDescriptor_t> shape;
   auto found = shape.get(miopen().miopenCreateTensorDescriptor,
                          miopen().miopenDestroyTensorDescriptor, "miopenCreateTensorDescriptor");
   // With the inputs as they are, the first layer has no matrices for them.
@@ -206,7 +208,7 @@ AW_CUDNN(cudnnGetRNNWeightParams, cudnnHandle_t handle, cudnnRNNDescriptor_t rnn
   if (matrix_address) *matrix_address = nullptr;
   if (!skipped) {
     size_t offset = 0;
-    MIOPEN(GetRNNLayerParamOffset, from.twin(), layer, from.row(), gate, found, &offset);
+    MIOPEN(GetRNNLayerParamOffset, from.counterpart(), layer, from.row(), gate, found, &offset);
     if (matrix) describe(object(matrix), from.type, found, false);
     if (matrix_address)
       *matrix_address = base ? const_cast<unsigned char*>(base) + offset * element : nullptr;
@@ -214,7 +216,7 @@ AW_CUDNN(cudnnGetRNNWeightParams, cudnnHandle_t handle, cudnnRNNDescriptor_t rnn
   if (bias_address) *bias_address = nullptr;
   if (from.bias == CUDNN_RNN_NO_BIAS) return;
   size_t offset = 0;
-  MIOPEN(GetRNNLayerBiasOffset, from.twin(), layer, from.row(), gate, found, &offset);
+  MIOPEN(GetRNNLayerBiasOffset, from.counterpart(), layer, from.row(), gate, found, &offset);
   if (bias) describe(object(bias), from.type, found, true);
   if (bias_address)
     *bias_address = base ? const_cast<unsigned char*>(base) + offset * element : nullptr;
@@ -225,10 +227,11 @@ AW_CUDNN(cudnnRNNForward, cudnnHandle_t handle, cudnnRNNDescriptor_t rnn, cudnnF
          cudnnRNNDataDescriptor_t y_desc, void* y, cudnnTensorDescriptor_t h_desc, const void* hx,
          void* hy, cudnnTensorDescriptor_t c_desc, const void* cx, void* cy, size_t weight_bytes,
          const void* weights, size_t work_bytes, void* work, size_t reserve_bytes, void* reserve) {
-  auto cells = c_desc ? object(c_desc).twin() : object(h_desc).twin();
-  MIOPEN(RNNForward, object(handle).miopen, object(rnn).twin(), to_rocm(mode),
-         object(x_desc).twin(), x, object(h_desc).twin(), hx, hy, cells, cx, cy,
-         object(y_desc).twin(), y, weights, weight_bytes, work, work_bytes, reserve, reserve_bytes);
+  auto cells = c_desc ? object(c_desc).counterpart() : object(h_desc).counterpart();
+  MIOPEN(RNNForward, object(handle).miopen, object(rnn).counterpart(), to_rocm(mode),
+         object(x_desc).counterpart(), x, object(h_desc).counterpart(), hx, hy, cells, cx, cy,
+         object(y_desc).counterpart(), y, weights, weight_bytes, work, work_bytes, reserve,
+         reserve_bytes);
 }
 AW_CUDNN(cudnnRNNBackwardData_v8, cudnnHandle_t handle, cudnnRNNDescriptor_t rnn, const int32_t[],
          cudnnRNNDataDescriptor_t y_desc, const void* y, const void* dy,
@@ -236,10 +239,11 @@ AW_CUDNN(cudnnRNNBackwardData_v8, cudnnHandle_t handle, cudnnRNNDescriptor_t rnn
          const void* dhy, void* dhx, cudnnTensorDescriptor_t c_desc, const void* cx,
          const void* dcy, void* dcx, size_t weight_bytes, const void* weights, size_t work_bytes,
          void* work, size_t reserve_bytes, void* reserve) {
-  auto cells = c_desc ? object(c_desc).twin() : object(h_desc).twin();
-  MIOPEN(RNNBackwardSeqData, object(handle).miopen, object(rnn).twin(), object(y_desc).twin(), y,
-         dy, object(h_desc).twin(), hx, dhy, dhx, cells, cx, dcy, dcx, object(x_desc).twin(), dx,
-         weights, weight_bytes, work, work_bytes, reserve, reserve_bytes);
+  auto cells = c_desc ? object(c_desc).counterpart() : object(h_desc).counterpart();
+  MIOPEN(RNNBackwardSeqData, object(handle).miopen, object(rnn).counterpart(),
+         object(y_desc).counterpart(), y, dy, object(h_desc).counterpart(), hx, dhy, dhx, cells, cx,
+         dcy, dcx, object(x_desc).counterpart(), dx, weights, weight_bytes, work, work_bytes,
+         reserve, reserve_bytes);
 }
 AW_CUDNN(cudnnRNNBackwardWeights_v8, cudnnHandle_t handle, cudnnRNNDescriptor_t rnn,
          cudnnWgradMode_t mode, const int32_t[], cudnnRNNDataDescriptor_t x_desc, const void* x,
@@ -249,7 +253,8 @@ AW_CUDNN(cudnnRNNBackwardWeights_v8, cudnnHandle_t handle, cudnnRNNDescriptor_t 
   // MIOpen adds to what is there, as CUDNN_WGRAD_MODE_ADD does.
   if (mode != CUDNN_WGRAD_MODE_ADD)
     unsupported("CUDNN_WGRAD_MODE_SET: gradients of weights are added to what is there");
-  MIOPEN(RNNBackwardWeightsSeqTensor, object(handle).miopen, object(rnn).twin(),
-         object(x_desc).twin(), x, object(h_desc).twin(), hx, object(y_desc).twin(), y, gradients,
-         weight_bytes, work, work_bytes, reserve, reserve_bytes);
+  MIOPEN(RNNBackwardWeightsSeqTensor, object(handle).miopen, object(rnn).counterpart(),
+         object(x_desc).counterpart(), x, object(h_desc).counterpart(), hx,
+         object(y_desc).counterpart(), y, gradients, weight_bytes, work, work_bytes, reserve,
+         reserve_bytes);
 }

@@ -78,10 +78,11 @@ void cudnnTensorDescriptor_s::set_packed(cudnnDataType_t data_type, cudnnTensorF
   format = order;
 }
 
-miopenTensorDescriptor_t cudnnTensorDescriptor_s::make_twin() {
+miopenTensorDescriptor_t cudnnTensorDescriptor_s::make_counterpart() {
   require(!dims.empty(), "a tensor descriptor that was never set");
-  auto object = twin_.get(miopen().miopenCreateTensorDescriptor,
-                          miopen().miopenDestroyTensorDescriptor, "miopenCreateTensorDescriptor");
+  auto object =
+      counterpart_.get(miopen().miopenCreateTensorDescriptor,
+                       miopen().miopenDestroyTensorDescriptor, "miopenCreateTensorDescriptor");
   if (!current_)
     MIOPEN(SetTensorDescriptor, object, to_rocm(type), static_cast<int>(dims.size()), dims.data(),
            strides.data());
@@ -114,8 +115,8 @@ float aw::dnn::scalar(const void* value, cudnnDataType_t type) {
 void aw::dnn::add_tensors(cudnnHandle_s& handle, float alpha, cudnnTensorDescriptor_s& a,
                           const void* a_data, float beta, cudnnTensorDescriptor_s& b,
                           const void* b_data, cudnnTensorDescriptor_s& c, void* c_data) {
-  MIOPEN(OpTensor, handle.miopen, miopenTensorOpAdd, &alpha, a.twin(), a_data, &beta, b.twin(),
-         b_data, &kZero, c.twin(), c_data);
+  MIOPEN(OpTensor, handle.miopen, miopenTensorOpAdd, &alpha, a.counterpart(), a_data, &beta,
+         b.counterpart(), b_data, &kZero, c.counterpart(), c_data);
 }
 
 void aw::dnn::blend_slowly(cudnnHandle_s& handle, float alpha, float beta,
@@ -127,7 +128,7 @@ void aw::dnn::blend_slowly(cudnnHandle_s& handle, float alpha, float beta,
     return add_tensors(handle, alpha, desc, beside.data(), beta, desc, y, desc, y);
   }
   compute(y);
-  if (alpha != 1) MIOPEN(ScaleTensor, handle.miopen, desc.twin(), y, &alpha);
+  if (alpha != 1) MIOPEN(ScaleTensor, handle.miopen, desc.counterpart(), y, &alpha);
 }
 
 namespace {
@@ -232,12 +233,12 @@ AW_CUDNN(cudnnGetFilterSizeInBytes, const cudnnFilterDescriptor_t desc, size_t* 
 AW_CUDNN(cudnnSetTensor, cudnnHandle_t handle, const cudnnTensorDescriptor_t desc, void* y,
          const void* value) {
   const float single = scalar(value, object(desc).type);
-  MIOPEN(SetTensor, object(handle).miopen, desc->twin(), y, &single);
+  MIOPEN(SetTensor, object(handle).miopen, desc->counterpart(), y, &single);
 }
 AW_CUDNN(cudnnScaleTensor, cudnnHandle_t handle, const cudnnTensorDescriptor_t desc, void* y,
          const void* alpha) {
   const float single = scalar(alpha, object(desc).type);
-  MIOPEN(ScaleTensor, object(handle).miopen, desc->twin(), y, &single);
+  MIOPEN(ScaleTensor, object(handle).miopen, desc->counterpart(), y, &single);
 }
 AW_CUDNN(cudnnTransformTensor, cudnnHandle_t handle, const void* alpha,
          const cudnnTensorDescriptor_t x_desc, const void* x, const void* beta,
@@ -245,7 +246,8 @@ AW_CUDNN(cudnnTransformTensor, cudnnHandle_t handle, const void* alpha,
   auto &from = object(x_desc), &to = object(y_desc);
   require(from.same_shape(to), "tensors of different shapes");
   const float a = scalar(alpha, from.type), b = scalar(beta, to.type);
-  MIOPEN(TransformTensor, object(handle).miopen, &a, from.twin(), x, &b, to.twin(), y);
+  MIOPEN(TransformTensor, object(handle).miopen, &a, from.counterpart(), x, &b, to.counterpart(),
+         y);
 }
 
 // C = alpha * A + beta * C, A repeated where it has ones. What beta 0 forbids to read is written
@@ -258,7 +260,7 @@ AW_CUDNN(cudnnAddTensor, cudnnHandle_t handle, const void* alpha,
   for (size_t i = 0; i < small.dims.size(); ++i)
     require(small.dims[i] == large.dims[i] || small.dims[i] == 1, "shapes that do not go together");
   const float factor = scalar(alpha, small.type), kept = scalar(beta, large.type);
-  if (kept == 0) MIOPEN(SetTensor, object(handle).miopen, large.twin(), c, &kZero);
+  if (kept == 0) MIOPEN(SetTensor, object(handle).miopen, large.counterpart(), c, &kZero);
   add_tensors(object(handle), kept == 0 ? 1 : kept, large, c, factor, small, a, large, c);
 }
 
@@ -289,6 +291,6 @@ AW_CUDNN(cudnnOpTensor, cudnnHandle_t handle, const cudnnOpTensorDescriptor_t de
   const auto type = object(desc).type;
   const float first = scalar(alpha1, type), second = scalar(alpha2, type),
               kept = scalar(beta, type);
-  MIOPEN(OpTensor, object(handle).miopen, to_rocm(desc->op), &first, object(a_desc).twin(), a,
-         &second, object(b_desc).twin(), b, &kept, object(c_desc).twin(), c);
+  MIOPEN(OpTensor, object(handle).miopen, to_rocm(desc->op), &first, object(a_desc).counterpart(),
+         a, &second, object(b_desc).counterpart(), b, &kept, object(c_desc).counterpart(), c);
 }

@@ -1,4 +1,4 @@
-"""Decide how each argument of a forwarded function becomes its twin's argument.
+"""Decide how each argument of a forwarded function becomes its counterpart's argument.
 
 A pair of types that no rule covers is a problem with a name, never a cast: the function then is absent or written by hand.
 """
@@ -50,7 +50,7 @@ OWN_HANDLES = {"cufftHandle": "hipfftHandle"}
 """Handles that are numbers in CUDA and addresses in ROCm: the forwarders keep a table."""
 
 SAME_LAYOUT = {"cudaLibXtDesc_t": "hipLibXtDesc_t"}
-"""Structures of which a table says `struct`, and which need no copy: the twin makes them, and programs only read what is the
+"""Structures of which a table says `struct`, and which need no copy: the counterpart makes them, and programs only read what is the
 same on both sides (tests compare the definitions and the values of `cufftXtSubFormat`)."""
 
 OPEN_ENDED = {"ncclRedOp_t": "ncclNumOps"}
@@ -76,7 +76,7 @@ class Unconvertible(ValueError):
 
 
 def meaning(library: Library, base: str, *, target: bool) -> tuple[str, str]:
-    """Return what a type name is: its kind, and its name on its own side (the twin's for `target`; the one in NUMBERS for a number)."""
+    """Return what a type name is: its kind, and its name on its own side (the counterpart's for `target`; the one in NUMBERS for a number)."""
     for _ in range(5):
         if base in STREAMS:
             return "stream", ""
@@ -118,26 +118,26 @@ def arguments_of(library: Library, function: Function, answer: Answer, major: in
 
 def _argument(library: Library, ours: Parameter, theirs: Parameter) -> Argument:
     kind, name = meaning(library, ours.base, target=False)
-    twin, twin_name = meaning(library, theirs.base, target=True)
+    counterpart, counterpart_name = meaning(library, theirs.base, target=True)
     levels = (ours.pointers, theirs.pointers)
     if OWN_HANDLES.get(ours.base) == theirs.base and levels in ((0, 0), (1, 1)):
         return Argument("own_out", "int*", "void**") if levels[0] else Argument("own", "int", "void*")
     problem = Unconvertible(f"{ours.name}: {_written(ours)} has no conversion to {_written(theirs)}")
     if kind == "handle":
         # Some declarations of ROCm write an opaque handle as `void *`.
-        same = twin == "handle" and levels[0] == levels[1]
+        same = counterpart == "handle" and levels[0] == levels[1]
         opaque = theirs.base in ("void", library.types[name].target.removesuffix("_t"))
-        # An opaque pointer that the table has no twin for still has one if that bears its name.
-        twin_named = theirs.base in (ours.base, re.sub(r"^cu", "hip", ours.base)) and levels[0] == levels[1]
-        if same or twin_named or (opaque and levels[1] == levels[0] + 1):
+        # An opaque pointer that the table has no counterpart for still has one if that bears its name.
+        counterpart_named = theirs.base in (ours.base, re.sub(r"^cu", "hip", ours.base)) and levels[0] == levels[1]
+        if same or counterpart_named or (opaque and levels[1] == levels[0] + 1):
             return Argument("handle", "void*", "void*")
         raise problem
-    if kind == "stream" and twin == "stream" and levels in ((0, 0), (1, 1)):
+    if kind == "stream" and counterpart == "stream" and levels in ((0, 0), (1, 1)):
         return Argument("stream" if levels[0] == 0 else "stream_out", "void*", "void*")
     if (
         kind == "enum"
-        and twin == "enum"
-        and library.types[name].target == twin_name
+        and counterpart == "enum"
+        and library.types[name].target == counterpart_name
         and library.types[name].conversion in ("enum", "same")
     ):
         if levels == (0, 0):
@@ -145,31 +145,44 @@ def _argument(library: Library, ours: Parameter, theirs: Parameter) -> Argument:
         if levels == (1, 1) and not ours.const:
             return Argument("enum_out", "int*", "int*", name)
         raise problem
-    if kind == "number" and twin == "number":
-        return _number(name, twin_name, ours, theirs, problem)
-    if kind == twin == "struct" and library.types[name].target == twin_name and levels[0] == levels[1] > 0:
-        if SAME_LAYOUT.get(name) == twin_name or (library.types[name].conversion == "same" and levels == (1, 1)):
+    if kind == "number" and counterpart == "number":
+        return _number(name, counterpart_name, ours, theirs, problem)
+    if (
+        kind == counterpart == "struct"
+        and library.types[name].target == counterpart_name
+        and levels[0] == levels[1] > 0
+    ):
+        if SAME_LAYOUT.get(name) == counterpart_name or (library.types[name].conversion == "same" and levels == (1, 1)):
             return Argument("pass", "void*", "void*")
         raise problem
-    if kind == twin == "struct" and name in BY_VALUE and twin_name == library.types[name].target and levels == (0, 0):
+    if (
+        kind == counterpart == "struct"
+        and name in BY_VALUE
+        and counterpart_name == library.types[name].target
+        and levels == (0, 0)
+    ):
         return Argument("pass", BY_VALUE[name], BY_VALUE[name])
     # Data that the library does not look into have any pointer's type on the other side.
-    if "void" in (ours.base, theirs.base) and levels[0] == levels[1] > 0 and {kind, twin} <= {"number", "unknown"}:
+    if (
+        "void" in (ours.base, theirs.base)
+        and levels[0] == levels[1] > 0
+        and {kind, counterpart} <= {"number", "unknown"}
+    ):
         return Argument("pass", "void*", "void*")
     raise problem
 
 
-def _number(name: str, twin: str, ours: Parameter, theirs: Parameter, problem: Unconvertible) -> Argument:
-    (first, size, sort), (second, twin_size, twin_sort) = NUMBERS[name], NUMBERS[twin]
+def _number(name: str, counterpart: str, ours: Parameter, theirs: Parameter, problem: Unconvertible) -> Argument:
+    (first, size, sort), (second, counterpart_size, counterpart_sort) = NUMBERS[name], NUMBERS[counterpart]
     if ours.pointers != theirs.pointers:
         raise problem
     if ours.pointers:
         data = (
             sort == "v"
-            or twin_sort == "v"
-            or (size == twin_size and (sort == twin_sort or {sort, twin_sort} <= {"i", "u"}))
+            or counterpart_sort == "v"
+            or (size == counterpart_size and (sort == counterpart_sort or {sort, counterpart_sort} <= {"i", "u"}))
         )
-        half = {sort, twin_sort} == {"h", "u"} and size == twin_size
+        half = {sort, counterpart_sort} == {"h", "u"} and size == counterpart_size
         if (
             (ours.pointers, first, second) == (1, "int", "unsigned long")
             and "BufferSize" in ours.name
@@ -183,7 +196,7 @@ def _number(name: str, twin: str, ours: Parameter, theirs: Parameter, problem: U
         return Argument("pass", first, second)
     if (first, second) == ("float", "double"):
         return Argument("pass", first, second)
-    if sort in "iu" and twin_sort in "iu":
+    if sort in "iu" and counterpart_sort in "iu":
         return Argument("number", first, second)
     raise problem
 
@@ -193,7 +206,7 @@ def _written(parameter: Parameter) -> str:
 
 
 def to_target(library: Library, name: str, major: int, runtime: int = 7) -> dict[int, int | None]:
-    """Return CUDA's values of enum `name` with the twin's in a HIP runtime, None where the twin has none."""
+    """Return CUDA's values of enum `name` with the counterpart's in a HIP runtime, None where the counterpart has none."""
     table: dict[int, int | None] = {}
     for constant in library.constants.get(name, ()):
         value = constant.values.get(major)
@@ -203,13 +216,13 @@ def to_target(library: Library, name: str, major: int, runtime: int = 7) -> dict
 
 
 def from_target(library: Library, name: str, major: int, runtime: int = 7) -> dict[int, int]:
-    """Return the twin's values of enum `name` in a HIP runtime with CUDA's; the first of several."""
+    """Return the counterpart's values of enum `name` in a HIP runtime with CUDA's; the first of several."""
     table: dict[int, int] = {}
     for back in library.back.get(name, ()):
         if runtime in back.values and major in back.ours:
             table.setdefault(back.values[runtime], back.ours[major])
     for constant in library.constants.get(name, ()):
-        twin, value = constant.target_values[runtime], constant.values.get(major)
-        if twin is not None and value is not None:
-            table.setdefault(twin, value)
+        counterpart, value = constant.target_values[runtime], constant.values.get(major)
+        if counterpart is not None and value is not None:
+            table.setdefault(counterpart, value)
     return table

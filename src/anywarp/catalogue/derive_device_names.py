@@ -123,7 +123,7 @@ SPACES: tuple[tuple[str, str, str], ...] = (
     ("nvcuda::wmma", "rocwmma", "rocwmma/rocwmma.hpp"),
     ("curand", "hiprand", "hiprand/hiprand_kernel.h"),
 )
-# CUDA's header with device names, the folders of HIP whose headers may have them, and rules for the twin's name.
+# CUDA's header with device names, the folders of HIP whose headers may have them, and rules for the counterpart's name.
 _HIP = (
     "/include/hip/",
     "/include/__clang_hip",

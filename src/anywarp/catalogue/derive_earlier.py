@@ -1,7 +1,7 @@
-"""Derive the names that CUDA 11 and 10 had and CUDA 12 has no more, with their twins in ROCm, which kept many of them.
+"""Derive the names that CUDA 11 and 10 had and CUDA 12 has no more, with their counterparts in ROCm, which kept many of them.
 
 A developer runs it (`PACKAGES --builtin INCLUDE`): the folder is that of `derive_libraries`, with `cuda11` beside the others and
-a `rocm-*` whose headers or bindings declare the twins. Since when ROCm has a twin is read from `symbols/`. It needs libclang.
+a `rocm-*` whose headers or bindings declare the counterparts. Since when ROCm has a counterpart is read from `symbols/`. It needs libclang.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from anywarp.catalogue import c_facts, cython_facts
 from anywarp.catalogue.c_facts import Facts, Function
 from anywarp.catalogue.library_sources import SOURCES, Source
 from anywarp.catalogue.packages import Packages
-from anywarp.catalogue.pairing import twin_names
+from anywarp.catalogue.pairing import counterpart_names
 from anywarp.catalogue.rocm import DATA, read
 from anywarp.catalogue.rocm_checks import Symbols, load_symbols, number
 
@@ -37,13 +37,13 @@ def rows_of(packages: Packages, source: Source, builtin: Path) -> Iterator[list[
     known = set[str]().union(*(_known(stem) for stem in STEMS))
     for function in cuda.functions.values():
         if function.name not in known:
-            target = _twin(source, function.name, symbols)
+            target = _counterpart(source, function.name, symbols)
             parameters = function.declared() or "void"
             yield _row(function.name, source.stem, "11", parameters, target, side.name, symbols, declared)
     words = _words(packages, side.header, side.bindings)
     enums = {name for values in cuda.constants.values() for name in values}
     for name in sorted((set(cuda.own) | enums) - known):
-        targets = [each for each in twin_names(name, source.names) if each != name]
+        targets = [each for each in counterpart_names(name, source.names) if each != name]
         if targets:
             target = next((each for each in targets if each in words), "")
             if target:
@@ -109,8 +109,8 @@ def _words(packages: Packages, header: str, bindings: str) -> set[str]:
     return {word for file in files if file is not None for word in re.findall(r"\w+", file.read_text("utf-8"))}
 
 
-def _twin(source: Source, name: str, symbols: Mapping[str, Symbols]) -> str:
-    names = twin_names(name, source.names)
+def _counterpart(source: Source, name: str, symbols: Mapping[str, Symbols]) -> str:
+    names = counterpart_names(name, source.names)
     return next((each for each in names if any(each in known.names for known in symbols.values())), "")
 
 

@@ -52,7 +52,7 @@ MEANING: dict[str, tuple[str, str, str]] = {
     ),
 }  # fmt: skip
 # CUDA's code to HIP's where equal numbers mislead or names differ.
-TWINS = {
+COUNTERPARTS = {
     "cudaErrorInvalidChannelDescriptor": "hipErrorInvalidChannelDescriptor",
     "cudaErrorInvalidTexture": "hipErrorInvalidTexture",
     "CUDA_ERROR_EXTERNAL_DEVICE": "",
@@ -129,7 +129,7 @@ def rows_to_hip(hip: Mapping[str, Mapping[str, int]], cuda: Codes) -> list[list[
         equal = [n for n, (number, _) in everywhere.items() if number == value and n not in MEANING] or [
             n for n, (number, _) in everywhere.items() if number == value and n.removeprefix("hip") in (m.removeprefix("cuda") for m in names)
         ] or [n for n, (number, _) in everywhere.items() if number == value and set(MEANING.get(n, ("", ""))[:2]) & set(names)]  # fmt: skip
-        chosen = next((TWINS[n] for n in names if n in TWINS), equal[0] if equal else "")
+        chosen = next((COUNTERPARTS[n] for n in names if n in COUNTERPARTS), equal[0] if equal else "")
         majors = sorted({m for group in (driver, runtime) for held in group.values() for m in held})
         number, since = everywhere.get(chosen, (0, ""))
         reason = "" if chosen else "HIP has no such code"

@@ -1,7 +1,7 @@
 """Write the C++ of the driver library for AMD that follows from tables: forwarded functions, exports, absent ones, codes.
 
 The build runs it (`python generate_hip.py DATA NATIVE OUTDIR`, with the standard library only). A forwarded function is a call
-of its twin in HIP with each argument converted by the pair of its types; a pair that no rule converts stops the build.
+of its counterpart in HIP with each argument converted by the pair of its types; a pair that no rule converts stops the build.
 """
 
 from __future__ import annotations
@@ -164,9 +164,9 @@ def parameter_type(kind: str) -> str:
     raise TableError(f"no rule passes {kind!r}")
 
 
-def convert(kind: str, name: str, twin: str) -> str:
-    """Return the expression that makes an argument of HIP's type `twin` of the parameter `name` of CUDA's type `kind`."""
-    cuda, target = _plain(kind), _plain(twin)
+def convert(kind: str, name: str, counterpart: str) -> str:
+    """Return the expression that makes an argument of HIP's type `counterpart` of the parameter `name` of CUDA's type `kind`."""
+    cuda, target = _plain(kind), _plain(counterpart)
     pointer = target.replace(" *", "*")
     if cuda == "CUstream" and target == "hipStream_t":
         return f"stream_for({name})"
@@ -195,19 +195,21 @@ def convert(kind: str, name: str, twin: str) -> str:
         and (base in known or base in _SCALARS or base == "void")
     ):
         return f"static_cast<{pointer}>({name})"
-    raise TableError(f"no rule makes {twin!r} of {kind!r}")
+    raise TableError(f"no rule makes {counterpart!r} of {kind!r}")
 
 
-def forward(answer: Answer, signature: str, twins: Mapping[str, list[tuple[str, str]]]) -> str:
+def forward(answer: Answer, signature: str, counterparts: Mapping[str, list[tuple[str, str]]]) -> str:
     """Return the definition of a forwarded function."""
-    if answer.target not in twins:
+    if answer.target not in counterparts:
         raise TableError(f"{answer.name}: hip_api.h has no {answer.target}")
-    mine, theirs = split_parameters(signature), twins[answer.target]
+    mine, theirs = split_parameters(signature), counterparts[answer.target]
     if len(mine) != len(theirs):
         raise TableError(f"{answer.name} has {len(mine)} parameters and {answer.target} {len(theirs)}")
     try:
         parameters = ", ".join(f"{parameter_type(kind)} {name}" for kind, name in mine)
-        arguments = ", ".join(convert(kind, name, twin) for (kind, name), (twin, _) in zip(mine, theirs, strict=True))
+        arguments = ", ".join(
+            convert(kind, name, counterpart) for (kind, name), (counterpart, _) in zip(mine, theirs, strict=True)
+        )
         if answer.target in NOT_CAPTURED:
             arguments = re.sub(r"stream_for\((\w+)\)", rf'uncaptured(\1, "{answer.name}")', arguments)
     except TableError as error:
@@ -263,14 +265,16 @@ def as_answered(table: Table, answers: Mapping[str, Answer]) -> Table:
 def generate(data: Path, native: Path, directory: Path) -> list[Path]:
     """Write all files into `directory`; returns those written."""
     answers = load_answers(data / "rocm" / "cuda_hip.tsv")
-    twins = hip_prototypes((native / "hip" / "hip_api.h").read_text(encoding="utf-8"))
+    counterparts = hip_prototypes((native / "hip" / "hip_api.h").read_text(encoding="utf-8"))
     known = signatures(data / "cuda_signatures.tsv")
     table = as_answered(load(data / "cuda.tsv"), answers)
     unknown = set(answers) - {row.name for row in table.rows}
     if unknown:
         raise TableError(f"cuda_hip.tsv speaks of {sorted(unknown)[0]}, which libcuda does not have")
     head = f'{_MADE}#include "hip/capture.h"\n#include "hip/devices.h"\n\nusing namespace aw;\n\n'
-    bodies = [forward(answer, known[answer.name], twins) for answer in answers.values() if answer.route == "forward"]
+    bodies = [
+        forward(answer, known[answer.name], counterparts) for answer in answers.values() if answer.route == "forward"
+    ]
     files = {
         "hip_forward.cpp": head + "\n".join(bodies),
         "hip_errors.inc": error_codes(data / "rocm" / "errors_from_hip.tsv"),

@@ -229,7 +229,7 @@ def absent(library: Library, replaced: Replaced, function: Function, index: int)
 
 
 def converter(library: Library, name: str, major: int) -> str:
-    """Return the C++ of both converters of an enum: 0 done, 1 no such value, 2 a value that the twin has not."""
+    """Return the C++ of both converters of an enum: 0 done, 1 no such value, 2 a value that the counterpart has not."""
     to, back = ([table(library, name, major, runtime) for runtime in (7, 6)] for table in (to_target, from_target))
     start = next((c.values[major] for c in library.constants[name] if c.name == OPEN_ENDED.get(name)), None)
     return _converter(f"to_{name}", to[0], to[1], start) + _converter(
@@ -251,11 +251,11 @@ def _converter(name: str, newest: Values | dict[int, int], older: Values | dict[
 
 def _switch(table: Values | dict[int, int]) -> list[str]:
     known = [
-        f"    case {_int(value)}: *out = {_int(twin)}; return 0;"
-        for value, twin in sorted(table.items())
-        if twin is not None
+        f"    case {_int(value)}: *out = {_int(counterpart)}; return 0;"
+        for value, counterpart in sorted(table.items())
+        if counterpart is not None
     ]
-    lost = [f"    case {_int(value)}:" for value, twin in sorted(table.items()) if twin is None]
+    lost = [f"    case {_int(value)}:" for value, counterpart in sorted(table.items()) if counterpart is None]
     return [
         "  switch (value) {",
         *known,
@@ -266,7 +266,7 @@ def _switch(table: Values | dict[int, int]) -> list[str]:
 
 
 def status_code(replaced: Replaced, library: Library) -> str:
-    """Return the C++ that turns the twin's status into ours; a status that nobody knows is an internal error."""
+    """Return the C++ that turns the counterpart's status into ours; a status that nobody knows is an internal error."""
     return (
         f"static inline int status(int value) {{\n  int out;\n"
         f"  return from_{replaced.status}(value, &out) ? {replaced.code(library, 'internal')} : out;\n}}\n"

@@ -26,9 +26,9 @@ _INTRODUCTION = """# CUDA's names in sources, and what ROCm has for them
 Made from the tables in `src/anywarp/catalogue/data/rocm` by `scripts/docs`. `anywarp explain NAME` tells of one name; the pages
 [by library](rocm.md) list the functions.
 
-- *mapped*: ROCm has a twin that a source can name. `anywarp translate` writes it. *other arguments* counts those functions of which the
-  twin takes something else, so that a call is more than a new name: it is rewritten where that can be shown to be right, else reported.
-- *emulated*: ROCm has no twin; this project's libraries serve it on AMD GPUs, so the unchanged program has it and a translated one has not.
+- *mapped*: ROCm has a counterpart that a source can name. `anywarp translate` writes it. *other arguments* counts those functions of which the
+  counterpart takes something else, so that a call is more than a new name: it is rewritten where that can be shown to be right, else reported.
+- *emulated*: ROCm has no counterpart; this project's libraries serve it on AMD GPUs, so the unchanged program has it and a translated one has not.
 - *absent*: neither; the tables say why.
 
 *imported* counts functions that measured programs (PyTorch, JAX, CuPy and others) import. Counted is every name that the headers of CUDA 12.9 and 13.5 declare, decorations of compilers apart, and what older sources use. Names
@@ -85,7 +85,7 @@ def _files() -> Iterator[str]:
     files, spaces = headers().values(), namespaces().values()
     mapped = sum(each.state == "mapped" for each in files)
     yield from ("", "## Headers and name spaces", "")
-    yield f"{mapped} of {len(files)} headers and {sum(each.state == 'mapped' for each in spaces)} of {len(spaces)} name spaces have a twin; [the list](rocm.md)."
+    yield f"{mapped} of {len(files)} headers and {sum(each.state == 'mapped' for each in spaces)} of {len(spaces)} name spaces have a counterpart; [the list](rocm.md)."
 
 
 def _reasons(names: tuple[Identifier, ...]) -> Iterator[str]:

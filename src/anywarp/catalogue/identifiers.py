@@ -31,9 +31,9 @@ SUBJECTS = (
 class Identifier:
     """One name of CUDA and its answer in a release of ROCm.
 
-    `state`: `mapped`, ROCm has a twin that a source can name (`target`); `emulated`, it has none but the libraries of this project serve
+    `state`: `mapped`, ROCm has a counterpart that a source can name (`target`); `emulated`, it has none but the libraries of this project serve
     the function on AMD GPUs; `absent`, with the reason. `differs_in` holds the major versions of CUDA (11, 12, 13) whose function takes other
-    arguments than the twin, of which `reason` says more: such a call is more than a new name. `parameters` as C declares them, by major. `clients` counts the measured programs
+    arguments than the counterpart, of which `reason` says more: such a call is more than a new name. `parameters` as C declares them, by major. `clients` counts the measured programs
     that import the function.
     """
 
@@ -77,7 +77,7 @@ def headers(rocm: str = NEWEST) -> Mapping[str, Identifier]:
 
 
 def namespaces(rocm: str = NEWEST) -> Mapping[str, Identifier]:
-    """Return the name spaces of CUDA's C++ libraries, with the header of the twin in `header`."""
+    """Return the name spaces of CUDA's C++ libraries, with the header of the counterpart in `header`."""
     return _named("namespace", release(rocm))
 
 
@@ -115,7 +115,9 @@ def _identifiers(rocm: str) -> Mapping[str, Identifier]:
     for each in _of_device(rocm):
         known = found.get(each.name)
         if known is None or (known.state == "absent" and each.state == "mapped"):
-            found[each.name] = each  # libraries borrow vector types and halves, and have no twin of their own for them
+            found[each.name] = (
+                each  # libraries borrow vector types and halves, and have no counterpart of their own for them
+            )
     for each in _of_earlier(rocm):
         found.setdefault(each.name, each)
 
@@ -151,7 +153,7 @@ def _of_library(subject: str, rocm: str) -> Iterator[Identifier]:
 def _hidden(row: dict[str, str], functions: Mapping[str, Identifier]) -> Identifier | None:
     """Return the function that a macro of its name hides behind another name in some versions of CUDA (`cuMemAdvise` in 13).
 
-    What answers it is the twin of the form that the name has without the macro, where a version has that.
+    What answers it is the counterpart of the form that the name has without the macro, where a version has that.
     """
     forms: dict[int, Identifier] = {}
     for major in (12, 13):
@@ -184,25 +186,27 @@ def _function(row: dict[str, str], subject: str, rocm: str) -> Identifier:
 
 
 def _no_reason(state: State) -> str:
-    return {"absent": "no twin in ROCm", "emulated": "served by this project's library, without a twin", "mapped": ""}[
-        state
-    ]
+    return {
+        "absent": "no counterpart in ROCm",
+        "emulated": "served by this project's library, without a counterpart",
+        "mapped": "",
+    }[state]
 
 
 def _spelled(row: dict[str, str], rocm: str) -> str:
-    """Return the name of the twin in that release; HIP's `R0600` names hide behind macros of the plain name."""
+    """Return the name of the counterpart in that release; HIP's `R0600` names hide behind macros of the plain name."""
     earlier = dict(part.split("=", 1) for part in row.get("earlier", "").split())
     name = earlier.get(rocm, row["target"])
     return row["target"] if name.endswith("R0600") else name
 
 
 def _differs(row: Identifier, named: Callable[[str], str]) -> tuple[int, ...]:
-    """Return the versions of CUDA whose function a source cannot call under the twin's name as it is.
+    """Return the versions of CUDA whose function a source cannot call under the counterpart's name as it is.
 
     Structs with other fields are another matter for binaries only: in a source their fields are found by name.
     """
     if row.subject in ("cudnn", "nvml"):
-        return tuple(row.parameters)  # the twin stands for the subject, not for the call: MIOpen, AMD SMI
+        return tuple(row.parameters)  # the counterpart stands for the subject, not for the call: MIOpen, AMD SMI
     if not row.target_parameters:
         return ()
     return tuple(
@@ -222,7 +226,7 @@ def _plain(row: dict[str, str], subject: str, kind: str, rocm: str) -> Identifie
 
 
 def _there(row: dict[str, str], rocm: str) -> tuple[bool, str]:
-    """Say whether the twin is there in that release, and if not, why."""
+    """Say whether the counterpart is there in that release, and if not, why."""
     since, removed, target = row.get("since", ""), row.get("removed", ""), row["target"]
     if target and since and number(since) > number(rocm):
         return False, f"{target} came with ROCm {since}"
@@ -259,7 +263,7 @@ def _named(kind: str, rocm: str) -> Mapping[str, Identifier]:
 
 @cache
 def _served(subject: str) -> frozenset[str]:
-    """Return the functions that this project's own libraries answer on AMD GPUs although ROCm has no twin.
+    """Return the functions that this project's own libraries answer on AMD GPUs although ROCm has no counterpart.
 
     Our runtime stands on our driver library, so it cannot serve what that one lacks there: the driver's function of the same name.
     """

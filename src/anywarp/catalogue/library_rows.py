@@ -1,4 +1,4 @@
-"""Make the rows of the tables that pair one library of CUDA with its twins in ROCm, from the facts of both.
+"""Make the rows of the tables that pair one library of CUDA with its counterparts in ROCm, from the facts of both.
 
 The rules are `pairing`'s and the library's own (`library_sources`); what they cannot know stands in LIBRARY_choices.tsv.
 """
@@ -76,11 +76,11 @@ class Derivation:
     listed: bool = False  # the exports come from a table of one version, not from the library of each
 
     def side(self, name: str) -> Side:
-        """Return a twin's description."""
+        """Return a counterpart's description."""
         return next(s for s in self.source.sides if s.name == name)
 
     def both(self) -> str:
-        """Name the versions of the twins, for reasons."""
+        """Name the versions of the counterparts, for reasons."""
         sides = [f"{name} of ROCm {_listed(list(facts))}" for name, facts in self.rocm.items()]
         return " or ".join(sides)
 
@@ -106,13 +106,13 @@ def _lookup(d: Derivation, names: list[str]) -> tuple[str, str]:
 
 
 def type_pairs(d: Derivation) -> dict[str, str]:
-    """Return the twin of each type's name, empty for none."""
+    """Return the counterpart of each type's name, empty for none."""
     known = {name for versions in d.rocm.values() for facts in versions.values() for name in facts.types}
     pairs: dict[str, str] = {}
     for name in dict.fromkeys([*d.cuda[12].types, *d.cuda[13].types]):
         choice = chosen(d.choices, "type", name)
         candidates = [choice.target] if choice.target else [SHARED_TYPES[name]] if name in SHARED_TYPES else []
-        candidates = candidates or pairing.twin_names(name, d.source.names)
+        candidates = candidates or pairing.counterpart_names(name, d.source.names)
         pairs[name] = "" if choice.decision == "none" else pairing.first_of(candidates, known.__contains__)
     return pairs
 
@@ -138,10 +138,10 @@ def _function_row(d: Derivation, name: str) -> list[str]:
     if 12 in majors and 13 in majors and texts[12] == texts[13]:
         texts[13] = "="
     choice = chosen(d.choices, "function", name)
-    candidates = choice.target.split() if choice.target else pairing.twin_names(name, d.source.names)
+    candidates = choice.target.split() if choice.target else pairing.counterpart_names(name, d.source.names)
     side, base = _lookup(d, candidates) if choice.decision != "absent" or choice.target else ("", "")
-    twin = _twin_cells(d, side, base, ours, majors) if side else _Twin()
-    route, reason = _route(d, name, choice, first, twin, side)
+    counterpart = _counterpart_cells(d, side, base, ours, majors) if side else _Counterpart()
+    route, reason = _route(d, name, choice, first, counterpart, side)
     cells = [
         name,
         " ".join(map(str, majors)),
@@ -149,15 +149,23 @@ def _function_row(d: Derivation, name: str) -> list[str]:
         texts[12],
         texts[13],
         route,
-        twin.symbol,
+        counterpart.symbol,
         side,
     ]
-    cells += [twin.since, twin.removed, twin.result, twin.parameters, str(d.clients.get(name, 0)), reason, twin.earlier]
+    cells += [
+        counterpart.since,
+        counterpart.removed,
+        counterpart.result,
+        counterpart.parameters,
+        str(d.clients.get(name, 0)),
+        reason,
+        counterpart.earlier,
+    ]
     return cells
 
 
 @dataclass
-class _Twin:
+class _Counterpart:
     symbol: str = ""
     since: str = ""
     removed: str = ""
@@ -167,27 +175,29 @@ class _Twin:
     difference: str = ""
 
 
-def _twin_cells(d: Derivation, side: str, base: str, ours: Mapping[int, Function | None], majors: list[int]) -> _Twin:
+def _counterpart_cells(
+    d: Derivation, side: str, base: str, ours: Mapping[int, Function | None], majors: list[int]
+) -> _Counterpart:
     versions = d.rocm[side]
     symbols = {version: symbol_in(facts, base) for version, facts in versions.items()}
     there = [version for version, symbol in symbols.items() if symbol]
     last = there[-1]
     order = list(versions)
-    twin = _Twin(symbols[last])
-    twin.since = there[0] if there[0] != order[0] else ""
+    counterpart = _Counterpart(symbols[last])
+    counterpart.since = there[0] if there[0] != order[0] else ""
     # the bindings leave functions out: that they lack one says nothing
     after = [v for v in order[order.index(last) + 1 :] if is_header(versions[v])]
-    twin.removed = after[0] if after else ""
+    counterpart.removed = after[0] if after else ""
     spelled = next((v for v in reversed(there) if is_header(versions[v])), last)
     declared = versions[spelled].functions[symbols[spelled]]
-    twin.result, twin.parameters = declared.result, declared.declared()
-    twin.earlier = " ".join(f"{v}={symbols[v]}" for v in there if symbols[v] != twin.symbol)
+    counterpart.result, counterpart.parameters = declared.result, declared.declared()
+    counterpart.earlier = " ".join(f"{v}={symbols[v]}" for v in there if symbols[v] != counterpart.symbol)
     for major in majors:
         function = ours[major]
-        if function is None and not twin.difference:
-            twin.difference = f"CUDA {major} exports it and declares it under no or another name"
+        if function is None and not counterpart.difference:
+            counterpart.difference = f"CUDA {major} exports it and declares it under no or another name"
         for version in there:
-            if function is None or twin.difference:
+            if function is None or counterpart.difference:
                 continue
             theirs = versions[version]
             strict = is_header(theirs)
@@ -195,8 +205,8 @@ def _twin_cells(d: Derivation, side: str, base: str, ours: Mapping[int, Function
                 function, d.cuda[major], theirs.functions[symbols[version]], theirs, d.pairs, strict=strict
             )
             text = text or _other_layout(d, function)
-            twin.difference = text and f"CUDA {major}, ROCm {version}: {text}"
-    return twin
+            counterpart.difference = text and f"CUDA {major}, ROCm {version}: {text}"
+    return counterpart
 
 
 def _other_layout(d: Derivation, function: Function) -> str:
@@ -208,9 +218,12 @@ def _other_layout(d: Derivation, function: Function) -> str:
             entry = next((d.cuda[m].types[base] for m in MAJORS if base in d.cuda[m].types), None)
         if entry is None or entry.kind not in ("struct", "union") or base in pairing.SAME_BYTES:
             continue
-        twin = _twin_type(d, d.pairs.get(base, ""))
-        if twin is not None and _conversion(d, entry, twin, chosen(d.choices, "type", base))[0] == "struct":
-            return f"{name}: {base} and {twin.name} have other fields"
+        counterpart = _counterpart_type(d, d.pairs.get(base, ""))
+        if (
+            counterpart is not None
+            and _conversion(d, entry, counterpart, chosen(d.choices, "type", base))[0] == "struct"
+        ):
+            return f"{name}: {base} and {counterpart.name} have other fields"
     return ""
 
 
@@ -219,7 +232,9 @@ def is_header(facts: Facts) -> bool:
     return any(f.header for f in facts.functions.values())
 
 
-def _route(d: Derivation, name: str, choice: Choice, first: Function | None, twin: _Twin, side: str) -> tuple[str, str]:
+def _route(
+    d: Derivation, name: str, choice: Choice, first: Function | None, counterpart: _Counterpart, side: str
+) -> tuple[str, str]:
     if choice.decision:
         return choice.decision, choice.reason
     if first is not None and d.source.old[0] and first.header == d.source.old[0]:
@@ -229,9 +244,9 @@ def _route(d: Derivation, name: str, choice: Choice, first: Function | None, twi
     if first is None:
         return "absent", "exported, and declared in no public header"
     if not side:
-        return "absent", choice.reason or chosen(d.choices, "absent", name).reason or f"no twin in {d.both()}"
-    if twin.difference:
-        return "custom", twin.difference
+        return "absent", choice.reason or chosen(d.choices, "absent", name).reason or f"no counterpart in {d.both()}"
+    if counterpart.difference:
+        return "custom", counterpart.difference
     return "forward", choice.reason
 
 
@@ -244,13 +259,15 @@ def type_rows(d: Derivation, functions: list[list[str]]) -> list[list[str]]:
         entry = found[min(found)]
         choice = chosen(d.choices, "type", name)
         target = d.pairs.get(name, "")
-        twin = _twin_type(d, target, follow=entry.kind in ("struct", "union"))
-        conversion, reason = _conversion(d, entry, twin, choice)
+        counterpart = _counterpart_type(d, target, follow=entry.kind in ("struct", "union"))
+        conversion, reason = _conversion(d, entry, counterpart, choice)
         text = found[max(found)].definition if entry.kind in ("struct", "union") else entry.definition
         if entry.kind in ("struct", "union") and len(found) == 2 and found[12].definition != found[13].definition:
             text = f"{found[12].definition} | {found[13].definition}"
         majors = " ".join(map(str, sorted(found)))
-        rows.append([name, entry.kind, majors, text, target, twin.definition if twin else "", conversion, reason])
+        rows.append(
+            [name, entry.kind, majors, text, target, counterpart.definition if counterpart else "", conversion, reason]
+        )
     return rows
 
 
@@ -271,7 +288,7 @@ def _used_types(d: Derivation, functions: list[list[str]]) -> set[str]:
     return {t for t in own if not re.fullmatch(r"u?int\d+_t|size_t|ssize_t|FILE|_IO_\w+|__\w*int\w*_t|bool", t)}
 
 
-def _twin_type(d: Derivation, target: str, *, follow: bool = True) -> Type | None:
+def _counterpart_type(d: Derivation, target: str, *, follow: bool = True) -> Type | None:
     if not target:
         return None
     found: Type | None = None
@@ -286,25 +303,25 @@ def _twin_type(d: Derivation, target: str, *, follow: bool = True) -> Type | Non
     return found
 
 
-def _conversion(d: Derivation, entry: Type, twin: Type | None, choice: Choice) -> tuple[str, str]:
+def _conversion(d: Derivation, entry: Type, counterpart: Type | None, choice: Choice) -> tuple[str, str]:
     if choice.decision:
         return choice.decision, choice.reason
     base, stars = pairing.settled(entry.name, d.cuda[12] if entry.name in d.cuda[12].types else d.cuda[13])
     if not stars and base in set(pairing.SAME_BYTES.values()) | {"float", "double", "char", "int"}:
         return "bits", choice.reason
     if entry.kind == "enum" or (entry.kind == "alias" and any(base in d.cuda[m].constants for m in MAJORS)):
-        if twin is None:
-            return "none", choice.reason or f"no twin in {d.both()}"
+        if counterpart is None:
+            return "none", choice.reason or f"no counterpart in {d.both()}"
         return "enum", choice.reason
     if entry.kind == "handle":
-        if twin is None:
-            return "custom", choice.reason or f"an opaque pointer without a twin in {d.both()}"
+        if counterpart is None:
+            return "custom", choice.reason or f"an opaque pointer without a counterpart in {d.both()}"
         return "handle", choice.reason
-    if twin is None:
-        return "none", choice.reason or f"no twin in {d.both()}"
+    if counterpart is None:
+        return "none", choice.reason or f"no counterpart in {d.both()}"
     under = _under(d, entry)
     if under.kind in ("struct", "union"):
-        same = all(_same_struct(d, under, other) for other in _twins_by_version(d, twin.name))
+        same = all(_same_struct(d, under, other) for other in _counterparts_by_version(d, counterpart.name))
         return ("same" if same and under.definition else "struct"), choice.reason
     if entry.kind == "callback":
         return "custom", choice.reason or "its arguments are converted when it is called"
@@ -323,7 +340,7 @@ def _under(d: Derivation, entry: Type) -> Type:
     return entry
 
 
-def _twins_by_version(d: Derivation, target: str) -> list[Type]:
+def _counterparts_by_version(d: Derivation, target: str) -> list[Type]:
     found: list[Type] = []
     for versions in d.rocm.values():
         for facts in versions.values():
@@ -374,14 +391,14 @@ def _same_bytes(d: Derivation, base: str, their_base: str, stars: int, depth: in
     if pairing.SAME_BYTES.get(base, base) == pairing.SAME_BYTES.get(their_base, their_base):
         return True
     entry = next((d.cuda[m].types[base] for m in MAJORS if base in d.cuda[m].types), None)
-    twin = _twin_type(d, their_base)
-    if entry is None or twin is None or d.pairs.get(base) != their_base:
+    counterpart = _counterpart_type(d, their_base)
+    if entry is None or counterpart is None or d.pairs.get(base) != their_base:
         return False
     if stars or entry.kind in ("handle", "callback"):
         return True
     if entry.kind == "enum":
         return _same_numbers(d, base)
-    return entry.kind == "struct" and depth > 0 and _same_fields(d, entry.definition, twin.definition, depth - 1)
+    return entry.kind == "struct" and depth > 0 and _same_fields(d, entry.definition, counterpart.definition, depth - 1)
 
 
 def _same_numbers(d: Derivation, enum: str) -> bool:
@@ -418,29 +435,33 @@ def _pair_of_numbers(first: str, second: str) -> tuple[str, str]:
 def _constant_row(d: Derivation, enum: str, name: str, values: Mapping[int, Mapping[str, int]]) -> list[str]:
     first, second = (str(values[m].get(name, "")) for m in MAJORS)
     choice = chosen(d.choices, "constant", name)
-    twin = d.pairs.get(enum, "")
-    candidates = choice.target.split() or pairing.twin_names(name, (*d.source.names, *SHARED_NAMES))
+    counterpart = d.pairs.get(enum, "")
+    candidates = choice.target.split() or pairing.counterpart_names(name, (*d.source.names, *SHARED_NAMES))
     if not choice.target:
-        candidates += pairing.alike(name, [*values[12], *values[13]], list(_twin_constants(d, twin)))
-    target, value, since, removed, earlier = _constant_twin(d, twin, [] if choice.decision == "none" else candidates)
+        candidates += pairing.alike(name, [*values[12], *values[13]], list(_counterpart_constants(d, counterpart)))
+    target, value, since, removed, earlier = _constant_counterpart(
+        d, counterpart, [] if choice.decision == "none" else candidates
+    )
     if not target and choice.target:  # HIP has some of CUDA's enumerations as macros
         known = [
             f.macros[choice.target] for side in d.rocm.values() for f in side.values() if choice.target in f.macros
         ]
         numbers = [str(int(text, 0)) for text in known if re.fullmatch(r"\d+|0x[0-9a-fA-F]+", text)]
         target, value = (choice.target, numbers[-1]) if numbers else ("", "")
-    reason = choice.reason or ("" if target else f"no such constant in {twin or 'ROCm: its type has no twin'}")
+    reason = choice.reason or (
+        "" if target else f"no such constant in {counterpart or 'ROCm: its type has no counterpart'}"
+    )
     return [enum, name, *_pair_of_numbers(first, second), target, value, since, removed, reason, earlier]
 
 
-def _constant_twin(d: Derivation, twin: str, candidates: list[str]) -> tuple[str, str, str, str, str]:
+def _constant_counterpart(d: Derivation, counterpart: str, candidates: list[str]) -> tuple[str, str, str, str, str]:
     for name in candidates:
         for versions in d.rocm.values():
-            values = {v: _value_in(facts, twin, name) for v, facts in versions.items()}
+            values = {v: _value_in(facts, counterpart, name) for v, facts in versions.items()}
             there = [v for v, value in values.items() if value is not None]
             if not there:
                 continue
-            order = [v for v, facts in versions.items() if facts.constants.get(twin)]
+            order = [v for v, facts in versions.items() if facts.constants.get(counterpart)]
             last = there[-1]
             after = order[order.index(last) + 1 :] if last in order else []
             earlier = " ".join(f"{v}={values[v]}" for v in there if values[v] != values[last])
@@ -467,7 +488,7 @@ def _macro_row(
         (w for w in re.findall(r"\w+", first or second) if w in functions), ""
     )  # a function's name of before
     candidates = choice.target.split() or (
-        [functions[renamed]] if renamed else pairing.twin_names(name, d.source.names)
+        [functions[renamed]] if renamed else pairing.counterpart_names(name, d.source.names)
     )
     target = value = ""
     for candidate in [] if choice.decision == "none" else candidates:
@@ -478,12 +499,12 @@ def _macro_row(
                     target = candidate
                 if candidate == target:
                     value = facts.macros.get(candidate, "") or (numbers[0] if numbers else value)
-    reason = choice.reason or ("" if target else f"no twin in {d.both()}")
+    reason = choice.reason or ("" if target else f"no counterpart in {d.both()}")
     return ["#define", name, *_pair_of_numbers(first, second), target, value, "", "", reason, ""]
 
 
 def back_rows(d: Derivation, types: list[list[str]], constants: list[list[str]]) -> list[list[str]]:
-    """Return what each constant of a twin means to a CUDA program."""
+    """Return what each constant of a counterpart means to a CUDA program."""
     rows: list[list[str]] = []
     for name, kind, _, _, target, *_ in types:
         if kind != "enum" or not target:
@@ -492,7 +513,7 @@ def back_rows(d: Derivation, types: list[list[str]], constants: list[list[str]])
         for row in constants:
             if row[0] == name and row[4]:
                 known.setdefault(row[4], row)
-        for constant, values in _twin_constants(d, target).items():
+        for constant, values in _counterpart_constants(d, target).items():
             last = list(values)[-1]
             earlier = " ".join(f"{v}={values[v]}" for v in values if values[v] != values[last])
             choice = chosen(d.choices, "back", constant)
@@ -503,7 +524,7 @@ def back_rows(d: Derivation, types: list[list[str]], constants: list[list[str]])
     return rows
 
 
-def _twin_constants(d: Derivation, target: str) -> dict[str, dict[str, int]]:
+def _counterpart_constants(d: Derivation, target: str) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {}
     for versions in d.rocm.values():
         for version, facts in versions.items():
@@ -514,7 +535,7 @@ def _twin_constants(d: Derivation, target: str) -> dict[str, dict[str, int]]:
 
 
 def settle_enums(types: list[list[str]], constants: list[list[str]]) -> None:
-    """Call the conversion of an enumeration `same` where every constant has a twin of the same number in every version."""
+    """Call the conversion of an enumeration `same` where every constant has a counterpart of the same number in every version."""
     other = {
         row[0] for row in constants if not row[5] or row[9] or any(cell not in ("=", "", row[5]) for cell in row[2:4])
     }

@@ -32,9 +32,9 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One library of CUDA: headers to read (each by itself), files whose facts are its own, its shared object, and its twins.
+    """One library of CUDA: headers to read (each by itself), files whose facts are its own, its shared object, and its counterparts.
 
-    `names` are (pattern, replacement) pairs tried in order on functions, types and constants; what no pair finds has no twin unless
+    `names` are (pattern, replacement) pairs tried in order on functions, types and constants; what no pair finds has no counterpart unless
     the table of choices names one.
     """
 
@@ -314,7 +314,7 @@ SOURCES = (
     ),
 )
 
-# Types of other headers that the libraries' functions use, with their twins.
+# Types of other headers that the libraries' functions use, with their counterparts.
 SHARED_TYPES = {
     "cudaDataType": "hipDataType",
     "cudaDataType_t": "hipDataType",

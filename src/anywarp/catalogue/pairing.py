@@ -1,4 +1,4 @@
-"""Pair what CUDA declares with what ROCm declares: the name of the twin, and whether two declarations take the same arguments.
+"""Pair what CUDA declares with what ROCm declares: the name of the counterpart, and whether two declarations take the same arguments.
 
 A forward is only claimed where every parameter has a known conversion; what differs is named, so that a person can decide.
 """
@@ -14,8 +14,8 @@ from anywarp.catalogue.library_sources import POINTERS, SAME_BYTES
 Pairs = Mapping[str, str]
 
 
-def twin_names(name: str, rules: tuple[tuple[str, str], ...]) -> list[str]:
-    r"""Return the candidates for the twin's name, in order; in a rule \\1 is a group and \\U1 the group with a capital."""
+def counterpart_names(name: str, rules: tuple[tuple[str, str], ...]) -> list[str]:
+    r"""Return the candidates for the counterpart's name, in order; in a rule \\1 is a group and \\U1 the group with a capital."""
     found: list[str] = []
     for pattern, replacement in rules:
         match = re.fullmatch(pattern, name)
@@ -74,14 +74,18 @@ def _same(kind: str, their_kind: str, mine: Facts, theirs: Facts, pairs: Pairs, 
     their_base, their_stars = base_of(their_kind)
     if not strict and their_base == "(*)":
         return True
-    twin = pairs.get(base)
-    if twin is not None and (
-        twin == their_base or theirs.resolved.get(their_base) == twin or theirs.resolved.get(twin) == their_base
+    counterpart = pairs.get(base)
+    if counterpart is not None and (
+        counterpart == their_base
+        or theirs.resolved.get(their_base) == counterpart
+        or theirs.resolved.get(counterpart) == their_base
     ):
         return stars == their_stars
-    if twin is not None and theirs.resolved.get(twin, twin) == theirs.resolved.get(their_base, "?"):
+    if counterpart is not None and theirs.resolved.get(counterpart, counterpart) == theirs.resolved.get(
+        their_base, "?"
+    ):
         return stars == their_stars
-    if twin is not None and settled(twin, theirs) == settled(their_base, theirs):
+    if counterpart is not None and settled(counterpart, theirs) == settled(their_base, theirs):
         return stars == their_stars
     first, more = settled(base, mine)
     second, their_more = settled(their_base, theirs)

@@ -66,7 +66,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """One type of the library and its twin."""
+    """One type of the library and its counterpart."""
 
     name: str
     kind: str
@@ -79,7 +79,7 @@ class Type:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """One constant of an enum (or a macro) and its twin, by HIP runtime (6 or 7), whose value is None where there is none."""
+    """One constant of an enum (or a macro) and its counterpart, by HIP runtime (6 or 7), whose value is None where there is none."""
 
     type: str
     name: str
@@ -110,7 +110,7 @@ class Library:
 
     @cached_property
     def targets(self) -> dict[str, Type]:
-        """Types by the name of their twin, the first of several that is no other name for a type."""
+        """Types by the name of their counterpart, the first of several that is no other name for a type."""
         found: dict[str, Type] = {}
         for entry in sorted(self.types.values(), key=lambda entry: entry.kind == "alias"):
             if entry.target:
@@ -187,7 +187,7 @@ def _function(row: dict[str, str], place: str) -> Function:
 
 
 def _answers(row: dict[str, str]) -> tuple[Answer, ...]:
-    """Return the twin of a row, and the one that older versions of ROCm have instead (column `earlier`: `6.4=NAME`)."""
+    """Return the counterpart of a row, and the one that older versions of ROCm have instead (column `earlier`: `6.4=NAME`)."""
     if not row["target"]:
         return ()
     since, removed, older = _version(row["since"]), _version(row["removed"]), _earlier(row)

@@ -78,7 +78,7 @@ def problems(tables: Tables, symbols: Mapping[str, Mapping[str, Symbols]]) -> li
         if row["conversion"] not in CONVERSIONS:
             found.append(f"{row['name']}: unknown conversion {row['conversion']!r}")
         if row["conversion"] == "none" and not row["reason"]:
-            found.append(f"{row['name']}: no twin and no reason")
+            found.append(f"{row['name']}: no counterpart and no reason")
     return found + _constants(tables) + _back(tables)
 
 
@@ -97,7 +97,7 @@ def _function(row: Row, symbols: Mapping[str, Mapping[str, Symbols]]) -> list[st
 
 def _forward(row: Row) -> list[str]:
     if not row["target"] or not row["target_result"]:
-        return ["forwarded without the twin's declaration"]
+        return ["forwarded without the counterpart's declaration"]
     theirs = len(parameters_of(row["target_parameters"]))
     second = row["parameters_12"] if row["parameters_13"] == "=" else row["parameters_13"]
     texts = {12: row["parameters_12"], 13: second}
@@ -133,7 +133,7 @@ def _constants(tables: Tables) -> list[str]:
             found.append(f"{row['name']} is there twice")
         seen.add(key)
         if not row["target"] and not row["reason"]:
-            found.append(f"{row['name']}: no twin and no reason")
+            found.append(f"{row['name']}: no counterpart and no reason")
         if row["target"] and row["type"] != "#define" and not re.fullmatch(r"-?\d+", row["target_value"]):
             found.append(f"{row['name']}: {row['target']} has no number")
     return found

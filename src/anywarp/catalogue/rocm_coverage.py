@@ -27,7 +27,7 @@ NOTES = (
     "Math modes of cuBLAS are permissions: TF32 becomes hipBLAS's xf32 where the device has it, else full precision; the program reads back what"
     " it wrote. Algorithms of `cublasGemmEx` name NVIDIA's kernels: ROCm's default is taken for each.",
     "cuBLASLt: algorithms come from `cublasLtMatmulAlgoGetHeuristic` alone, where an empty list becomes `CUBLAS_STATUS_NOT_SUPPORTED`. Attributes"
-    " that only steer the choice among NVIDIA's kernels are kept; others without a twin are refused by number (N023).",
+    " that only steer the choice among NVIDIA's kernels are kept; others without a counterpart are refused by number (N023).",
     "cuFFT plans are numbers, in one table per process. Callbacks are refused: they are NVIDIA's device code.",
     "NCCL configurations are copied field by field into RCCL's own, which is older; fields that it lacks are said once and left out.",
     "The legacy stream under its name (1) becomes the null stream, which is the same for libraries, and which HIP 6 knows.",
@@ -74,7 +74,7 @@ def _lines() -> Iterator[str]:
         "",
         "On the device `hip` CUDA's math and communication libraries are forwarders to ROCm's. *Forwarded* functions are made from the",
         "tables: each argument is converted by a rule (enumerations by value, handles, streams, numbers), and the status on the way back.",
-        "Those *by hand* have no twin that takes the same. *Absent* ones return the library's code for what it does not support and say so",
+        "Those *by hand* have no counterpart that takes the same. *Absent* ones return the library's code for what it does not support and say so",
         "once on stderr. None of it has run on an AMD GPU yet: every forwarded function was called over libraries that record what they",
         "get, and each argument compared with the tables. `imported` counts what measured clients (PyTorch, JAX, CuPy, ...) import.",
         "",
@@ -103,7 +103,7 @@ def _section(each: Served) -> Iterator[str]:
     for name, entry in each.planned.items():
         if entry.route != "absent":
             majors = " ".join(map(str, entry.function.majors))
-            yield f"| `{name}` | {majors} | {ROUTES[entry.route]} | {_twins(entry.function.answers)} |"
+            yield f"| `{name}` | {majors} | {ROUTES[entry.route]} | {_counterparts(entry.function.answers)} |"
     by_reason: dict[str, list[str]] = {}
     for name, entry in each.planned.items():
         if entry.route == "absent":
@@ -113,7 +113,7 @@ def _section(each: Served) -> Iterator[str]:
         yield f"- {reason}: {', '.join(f'`{name}`' for name in names)}"
 
 
-def _twins(answers: tuple[Answer, ...]) -> str:
+def _counterparts(answers: tuple[Answer, ...]) -> str:
     note = {(6, 6): " (ROCm 6)", (7, 7): " (since ROCm 7)"}
     return ", ".join(f"`{answer.symbol}`{note.get((answer.first, answer.last), '')}" for answer in answers)
 

@@ -1,4 +1,4 @@
-"""Say what is replaced: per library of CUDA the files, their names, ROCm's twin and the codes for what goes wrong.
+"""Say what is replaced: per library of CUDA the files, their names, ROCm's counterpart and the codes for what goes wrong.
 
 These are the few facts that are no rows of a table; the generator, the tests and the pages share them.
 """
@@ -21,7 +21,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """One library of CUDA and its twin.
+    """One library of CUDA and its counterpart.
 
     `codes` names constants of the status enum: success, not_initialized, invalid_value, not_supported, internal. `target_sonames`
     are tried in order, as `MAJOR:NAME`, where MAJOR is that of the HIP runtime they are built on.

@@ -41,17 +41,17 @@ what the two sides declare, and nothing about hardware: none of this was run on 
 What of it is implemented on the device `hip` is on other pages: [the libraries](rocm_libraries.md), [libcuda](libcuda.md),
 [libcudart](libcudart.md), [NVML](nvml.md).
 
-- *same call*: the twin takes the same parameters; enumerations, handles and streams are converted one by one.
-- *converted*: there is a twin, and it takes something else, or the function is answered in another way; the page says what.
-- *none*: no twin, with the reason.
+- *same call*: the counterpart takes the same parameters; enumerations, handles and streams are converted one by one.
+- *converted*: there is a counterpart, and it takes something else, or the function is answered in another way; the page says what.
+- *none*: no counterpart, with the reason.
 
-A version stands for what a source shows: a twin *since 7.2* is in 7.2 and was not in the version looked at before. Bindings (10.0)
+A version stands for what a source shows: a counterpart *since 7.2* is in 7.2 and was not in the version looked at before. Bindings (10.0)
 leave functions out, so they show what is there and never that something is gone.
 """
 
 _MADE = """How the tables are made again, and what of that needs which inputs: [a new release](../new-release.md).
 
-What no rule finds is decided by hand in `data/rocm/LIBRARY_choices.tsv`: the kind of name, a pattern, a route or conversion, a twin and
+What no rule finds is decided by hand in `data/rocm/LIBRARY_choices.tsv`: the kind of name, a pattern, a route or conversion, a counterpart and
 a reason; the first line that matches counts. How many measured programs import a function stands in `data/derive/demand.tsv`.
 """
 
@@ -60,7 +60,7 @@ def summary(tables: dict[str, Tables], symbols: dict[str, dict[str, Symbols]]) -
     """Return docs/coverage/rocm.md."""
     lines = [_INTRODUCTION]
     lines += [
-        "| | ROCm | versions seen | functions | same call | converted | none | imported by measured programs | of these without a twin |",
+        "| | ROCm | versions seen | functions | same call | converted | none | imported by measured programs | of these without a counterpart |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for stem in STEMS:
@@ -116,7 +116,7 @@ def _headers() -> list[str]:
         "",
         "Names of device code, by header (`data/rocm/device.tsv` has each):",
         "",
-        "| header | names | with a twin |",
+        "| header | names | with a counterpart |",
         "| --- | --- | --- |",
     ]
     for header in dict.fromkeys(r["header"] for r in names):
@@ -151,7 +151,7 @@ def page(stem: str, tables: Tables) -> str:
     lines += [_function(row) for row in tables.functions if row["route"] != "absent"]
     lines += [
         "",
-        "## Without a twin",
+        "## Without a counterpart",
         "",
         *_by_reason((r["name"], r["reason"]) for r in tables.functions if r["route"] == "absent"),
     ]
@@ -159,7 +159,7 @@ def page(stem: str, tables: Tables) -> str:
     lines += [_type(row) for row in tables.types if row["conversion"] != "none"]
     none = [(r["name"], r["reason"]) for r in tables.types if r["conversion"] == "none"]
     if none:
-        lines += ["", "Without a twin:", "", *_by_reason(none)]
+        lines += ["", "Without a counterpart:", "", *_by_reason(none)]
     lines += ["", "## Constants", "", *_constants(tables)]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -199,7 +199,10 @@ def _constants(tables: Tables) -> list[str]:
     rows = [r for r in tables.constants if r["type"] != "#define"]
     differ = [r for r in rows if r["target"] and (r["earlier"] or not _equal(r))]
     same = sum(bool(r["target"]) for r in rows) - len(differ)
-    lines += [f"{same} constants of enumerations have a twin of the same number. These have one of another number:", ""]
+    lines += [
+        f"{same} constants of enumerations have a counterpart of the same number. These have one of another number:",
+        "",
+    ]
     lines += ["| CUDA | 12 | 13 | ROCm | | since | |", "| --- | --- | --- | --- | --- | --- | --- |"]
     for r in differ:
         notes = "; ".join(n for n in (r["reason"], r["earlier"] and f"in {r['earlier'].replace('=', ': ')}") if n)
@@ -215,17 +218,20 @@ def _constants(tables: Tables) -> list[str]:
         ]
         lines.append("| " + " | ".join(cells) + " |")
     if not differ:
-        lines = [f"{same} constants of enumerations have a twin, all of the same number."]
+        lines = [f"{same} constants of enumerations have a counterpart, all of the same number."]
     none = [(r["name"], r["reason"]) for r in rows if not r["target"]]
     if none:
-        lines += ["", "Without a twin:", "", *_by_reason(none)]
+        lines += ["", "Without a counterpart:", "", *_by_reason(none)]
     macros = [
         r
         for r in tables.constants
         if r["type"] == "#define" and r["target"] and not re.fullmatch(r"\w*_v\d+(_64)?|__CUDA_API\w*.*", r["value_12"])
     ]
     if macros:
-        lines += ["", "Macros with a twin: " + ", ".join(f"`{r['name']}` → `{r['target']}`" for r in macros) + "."]
+        lines += [
+            "",
+            "Macros with a counterpart: " + ", ".join(f"`{r['name']}` → `{r['target']}`" for r in macros) + ".",
+        ]
     back = [r for r in tables.back if r["cuda_name"] and r["reason"]]
     if back:
         lines += ["", "On the way back:", "", "| ROCm | CUDA | |", "| --- | --- | --- |"]

@@ -1,4 +1,4 @@
-"""Compare the parameters of a function of CUDA with those of its twin as a source sees them: by types' names.
+"""Compare the parameters of a function of CUDA with those of its counterpart as a source sees them: by types' names.
 
 The tables compare layouts, for libraries that stand in for others. A source needs less, and another thing: after the names of types
 are translated, the same list of types is the same call, and anything else is not, whatever the bytes are.
@@ -19,7 +19,7 @@ _SAME = {
 }  # fmt: skip
 """Names for one type, in ROCm's headers or because C says so."""
 _LOOSE = {("size_t", "unsigned int"), ("float", "double"), ("unsigned int", "int")}
-"""Types of values where a call converts by itself and loses nothing that the twin could take."""
+"""Types of values where a call converts by itself and loses nothing that the counterpart could take."""
 DEFAULTS = {"hipHostMalloc": 1, "hipStreamWaitValue32": 1, "hipStreamWaitValue64": 1}
 """Functions of HIP with parameters at the end that C++ may leave out, and how many."""
 

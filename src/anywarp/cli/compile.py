@@ -171,7 +171,7 @@ def _compile(one: _Candidate, target: SimdTarget | AmdTarget) -> tuple[dict[str,
     except AnywarpError as error:
         return {**row, "problem": error.diagnostic.as_json()}, f"{head}: refused", error.diagnostic
     spent = (time.perf_counter() - start) * 1e3
-    row |= {"lanes": made.lanes, "object_bytes": len(made.object), "notes": made.notes, "wishes": made.wishes}
+    row |= {"lanes": made.lanes, "object_bytes": len(made.object), "notes": made.notes, "variant": made.variant}
     size, how = len(made.object) / 1024, f"gangs of {made.lanes} lanes"
     if made.amd is not None:
         row["amd"] = asdict(made.amd)

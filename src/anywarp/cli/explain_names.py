@@ -16,7 +16,7 @@ from anywarp.diagnostics import AnywarpError, Diagnostic
 
 WORDS = {
     "mapped": "{name} is {target} on ROCm {rocm}",
-    "emulated": "{name} has no twin on ROCm {rocm}; programs under `anywarp run` have it, served by anywarp's own library",
+    "emulated": "{name} has no counterpart on ROCm {rocm}; programs under `anywarp run` have it, served by anywarp's own library",
     "absent": "{name} has no answer on ROCm {rocm}",
 }
 
@@ -60,7 +60,7 @@ def _lines(found: Identifier, rocm: str | None) -> list[str]:
         lines.append(f"  gone: since ROCm {found.removed}")
     if found.differs_in:
         lines.append(
-            f"  the twin takes other arguments than CUDA {' and '.join(map(str, found.differs_in))}'s: {found.reason}"
+            f"  the counterpart takes other arguments than CUDA {' and '.join(map(str, found.differs_in))}'s: {found.reason}"
         )
     for major, parameters in sorted(found.parameters.items()):
         lines.append(f"  CUDA {major}: {found.name}({parameters})")

@@ -74,7 +74,7 @@ class _Fixpoint:
         self.loops: set[Loop] = set()
         self.staggered: set[int] = set()
         self.pinned: set[Value] = set()
-        self.meeting = _meeting(self.flow, self.home)
+        self.converging = _converging(self.flow, self.home)
         self.parting: dict[int, Influence] = {}  # branches that may part the lanes of a warp
         self.apart: set[int] = set()
         self.overtaking: set[int] = set()  # where lanes may run while others wait; what is reached from there is in it
@@ -218,8 +218,8 @@ class _Fixpoint:
 
     def _thin(self, blocks: set[int]) -> None:
         self.thin |= blocks
-        for node in self.meeting.keys() & blocks:
-            self._pin(self.meeting.pop(node))
+        for node in self.converging.keys() & blocks:
+            self._pin(self.converging.pop(node))
 
     def _requeue(self, number: int) -> None:
         for phi in self.flow.blocks[number].phis:
@@ -376,7 +376,7 @@ def _users(kernel: Kernel) -> dict[Value, list[Op | Phi | Block]]:
     return users
 
 
-def meetings(flow: ControlFlow) -> dict[int, Loop]:
+def convergence_points(flow: ControlFlow) -> dict[int, Loop]:
     """Return the blocks in which lanes wait for others that may be at another trip of a loop, with the outermost such loop.
 
     In the innermost loop lanes can only get ahead of others by a way round it that does not lead through the block; in a loop
@@ -392,9 +392,9 @@ def meetings(flow: ControlFlow) -> dict[int, Loop]:
     return found
 
 
-def _meeting(flow: ControlFlow, home: Mapping[Value, Block]) -> dict[int, set[Value]]:
+def _converging(flow: ControlFlow, home: Mapping[Value, Block]) -> dict[int, set[Value]]:
     """Return the blocks in which lanes wait for others that may be at another trip of a loop, with what differs then."""
-    found = meetings(flow)
+    found = convergence_points(flow)
     if not found:
         return {}
     live = live_values(flow)

@@ -57,7 +57,7 @@ class Amd:
 class Artifact:
     """A compiled kernel. Sizes in bytes; `block` (0, 0, 0) serves any shape; `frame` is fixed + per_warp * warps.
 
-    `lanes` were emitted together. `wishes` are integer parameters (offset, size, modulus): code for launches in which each is a
+    `lanes` were emitted together. `variant` has integer parameters (offset, size, modulus): code for launches in which each is a
     multiple of its modulus would be faster (`Specialisation.multiples`). `sites` describe what checked code watches, by number.
     `waits` map the numbers of places where lanes wait to lines of the PTX.
     `amd` is there for an AMD GPU's code object.
@@ -76,7 +76,7 @@ class Artifact:
     compile_ms: float = 0.0
     notes: tuple[str, ...] = ()
     lanes: int = 32
-    wishes: tuple[tuple[int, int, int], ...] = ()
+    variant: tuple[tuple[int, int, int], ...] = ()
     sites: tuple[str, ...] = ()
     alone: bool = False
     stack: int = 0
@@ -131,7 +131,7 @@ def pack(artifact: Artifact) -> bytes:
         f"alone {int(artifact.alone)}",
         f"stack {artifact.stack}",
         *([f"amd {' '.join(str(word) for word in astuple(artifact.amd))}"] if artifact.amd else []),
-        *(f"wish {offset} {size} {modulus}" for offset, size, modulus in artifact.wishes),
+        *(f"variant {offset} {size} {modulus}" for offset, size, modulus in artifact.variant),
         *(f"site {site}" for site in artifact.sites),
         *(f"wait {number} {line}" for number, line in artifact.waits),
         *(f"note {percent(note)}" for note in artifact.notes),
@@ -144,7 +144,7 @@ def unpack(data: bytes) -> Artifact:
     header, payload = unpack_container(data)
     fields: dict[str, list[str]] = {}
     notes: list[str] = []
-    wishes: list[tuple[int, int, int]] = []
+    variant: list[tuple[int, int, int]] = []
     sites: list[str] = []
     waits: list[tuple[int, int]] = []
     for line in header.splitlines():
@@ -156,9 +156,9 @@ def unpack(data: bytes) -> Artifact:
         elif key == "wait":
             number, line_number = (int(word) for word in words)
             waits.append((number, line_number))
-        elif key == "wish":
+        elif key == "variant":
             offset, size, modulus = (int(word) for word in words)
-            wishes.append((offset, size, modulus))
+            variant.append((offset, size, modulus))
         else:
             fields[key] = words
     try:
@@ -186,7 +186,7 @@ def unpack(data: bytes) -> Artifact:
         time,
         tuple(notes),
         lanes,
-        tuple(wishes),
+        tuple(variant),
         tuple(sites),
         alone,
         stack,

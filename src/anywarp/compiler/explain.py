@@ -133,7 +133,7 @@ class _Explainer:
             f"{len(c.artifact.object) / 1024:.0f} KiB of object code, compiled in {c.artifact.compile_ms:.0f} ms"
         )
         yield self._value_counts()
-        for offset, size, modulus in c.artifact.wishes:
+        for offset, size, modulus in c.artifact.variant:
             yield (
                 f"{self._parameter(offset, size)}: if it is a multiple of {modulus}, lanes are closer to each other; "
                 "launches in which it is get code of their own"

@@ -32,7 +32,7 @@ from anywarp.compiler.passes.yield_in_loops import yield_in_loops
 from anywarp.compiler.sites import describe_sites
 from anywarp.compiler.skeleton import ModuleView
 from anywarp.compiler.target import Target
-from anywarp.compiler.wishes import analyse_wishing
+from anywarp.compiler.variants import analyse_for_variant
 from anywarp.ptx.index import ModuleIndex
 from anywarp.ptx.isa.registry import supports
 from anywarp.ptx.lines import LineTable
@@ -91,13 +91,13 @@ def compile_kernel(index: ModuleIndex, name: str, specialisation: Specialisation
         kernel = prepare_kernel(IndexedModule(index), name, specialisation)
         gang = target.choose_gang(kernel, specialisation)
         specialisation = replace(specialisation, lanes=gang.lanes)
-        analysis, wishes = analyse_wishing(kernel, specialisation)
+        analysis, variant = analyse_for_variant(kernel, specialisation)
         artifact = target.emit(kernel, analysis, specialisation)
     notes = (*artifact.notes, f"gang of {gang.lanes} lanes: {gang.reason}")
     waits = tuple((number, index.source.position(offset)[0]) for number, offset in artifact.waits)
     sites = describe_sites(kernel.sites, index.source)
-    wishes = wishes if artifact.amd is None else ()  # where lanes are no vectors, addresses gain nothing by it
-    return replace(artifact, lanes=gang.lanes, notes=notes, wishes=wishes, sites=sites, waits=waits)
+    variant = variant if artifact.amd is None else ()  # where lanes are no vectors, addresses gain nothing by it
+    return replace(artifact, lanes=gang.lanes, notes=notes, variant=variant, sites=sites, waits=waits)
 
 
 @contextmanager
@@ -125,7 +125,7 @@ def locate(
         return 0
     kernel = prepare_kernel(IndexedModule(index), name, specialisation)  # anew: emission changes what it is given
     specialisation = replace(specialisation, lanes=target.choose_gang(kernel, specialisation).lanes)
-    analysis, _ = analyse_wishing(kernel, specialisation)
+    analysis, _ = analyse_for_variant(kernel, specialisation)
     lines = LineTable(index.source.text)
     return target.locate(kernel, analysis, specialisation, code, offset, lines.line_of)
 

@@ -1,6 +1,6 @@
 """How much work findings are, as a range in person-days, and how that is counted: a number nobody can follow helps nobody.
 
-One thing to do is counted once, however often it occurs: what lacks a twin for one reason needs one solution, a rebuild is set up once.
+One thing to do is counted once, however often it occurs: what lacks a counterpart for one reason needs one solution, a rebuild is set up once.
 Further names for the same reason cost a fifth each, further files a tenth, further places in a file a fiftieth: somebody has to go there.
 """
 

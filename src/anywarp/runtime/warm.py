@@ -111,9 +111,9 @@ def compile_all(work: Iterable[Job], identity: str, build_id: str, cache: Path, 
             clients.append(own.client)
         client: Client = own.client
         try:
-            done, wishes = _ask(client, identity, job, "")
-            if wishes and not done.problem:  # launches would ask for it next
-                special = write_options(Specialisation(job.block, 0, wishes))
+            done, variant = _ask(client, identity, job, "")
+            if variant and not done.problem:  # launches would ask for it next
+                special = write_options(Specialisation(job.block, 0, variant))
                 done = _both(done, _ask(client, identity, job, special)[0])
         except AnywarpError as error:
             return Done(job, problem=error.diagnostic.as_text())
@@ -133,13 +133,13 @@ def compile_all(work: Iterable[Job], identity: str, build_id: str, cache: Path, 
 
 
 def _ask(client: Client, identity: str, job: Job, options: str) -> tuple[Done, tuple[tuple[int, int, int], ...]]:
-    """Have one version of a kernel compiled; return how it went and what the version wishes of parameters."""
+    """Have one version of a kernel compiled; return how it went and the variant that it asks for."""
     reply = client.compile(identity, job.image, job.kernel, job.block, options)
     if reply.value("status") != "ok":
         return Done(job, problem=reply.payload.decode(errors="replace")), ()
     done = Done(job, reply.value("cached") == "1", float(reply.value("compile_ms")))
     try:
-        return done, unpack(reply.payload).wishes
+        return done, unpack(reply.payload).variant
     except ValueError:  # a device of its own, whose containers we do not know
         return done, ()
 

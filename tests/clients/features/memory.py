@@ -270,13 +270,13 @@ def check_device_slices_and_copies():
     device = cuda.to_device(np.zeros(30, np.int32))
     device[10:20].copy_to_device(np.arange(10, dtype=np.int32))
     device[25:] = 9
-    twin = cuda.device_array_like(device)
-    twin.copy_to_device(device)
+    counterpart = cuda.device_array_like(device)
+    counterpart.copy_to_device(device)
     expected = np.zeros(30, np.int32)
     expected[10:20], expected[25:] = np.arange(10), 9
-    np.testing.assert_array_equal(twin.copy_to_host(), expected)
-    assert twin[27] == 9
-    np.testing.assert_array_equal(twin.reshape(5, 6).copy_to_host(), expected.reshape(5, 6))
+    np.testing.assert_array_equal(counterpart.copy_to_host(), expected)
+    assert counterpart[27] == 9
+    np.testing.assert_array_equal(counterpart.reshape(5, 6).copy_to_host(), expected.reshape(5, 6))
 
 
 @cuda.jit

@@ -15,7 +15,7 @@ from anywarp.compiler.amdgpu.target import make_target
 from anywarp.compiler.ir import Specialisation
 from anywarp.compiler.module_view import IndexedModule
 from anywarp.compiler.pipeline import prepare_kernel
-from anywarp.compiler.wishes import analyse_wishing
+from anywarp.compiler.variants import analyse_for_variant
 from anywarp.ptx.index import index_module
 
 ARCHS = ("gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1201")
@@ -44,7 +44,7 @@ def test_each_function_is_the_hardwares_instruction(arch):
     for function in FUNCTIONS:
         shape = Specialisation((64, 1, 1))
         lowered = prepare_kernel(IndexedModule(index_module(kernel(function))), "k", shape)
-        analysis, _ = analyse_wishing(lowered, shape)
+        analysis, _ = analyse_for_variant(lowered, shape)
         code = target.assembly(lowered, analysis, shape)
         assert wanted.get(function, "v_") in code and "v_div_scale_f32" not in code, function
 

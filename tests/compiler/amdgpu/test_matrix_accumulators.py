@@ -14,7 +14,7 @@ from anywarp.compiler.attributes import MatrixLayout
 from anywarp.compiler.ir import Op, Specialisation
 from anywarp.compiler.module_view import IndexedModule
 from anywarp.compiler.pipeline import prepare_kernel
-from anywarp.compiler.wishes import analyse_wishing
+from anywarp.compiler.variants import analyse_for_variant
 from anywarp.ptx.index import index_module
 from anywarp.ptx.isa.matrix_forms import Product
 from compiler.amdgpu.test_matrix import Bench, fragments, matrices, registers_of, unpacked
@@ -61,7 +61,7 @@ def assembly(arch, ptx, block=128):
     kernel = prepare_kernel(IndexedModule(index_module(ptx)), "k", shape)
     target = make_target(arch)
     shape = Specialisation((block, 1, 1), lanes=target.choose_gang(kernel, shape).lanes)
-    analysis, _ = analyse_wishing(kernel, shape)
+    analysis, _ = analyse_for_variant(kernel, shape)
     return target.assembly(kernel, analysis, shape)
 
 

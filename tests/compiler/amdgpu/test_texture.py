@@ -129,8 +129,8 @@ def run(arch, ptx, objects, words, outputs):
     args = [*(np.uint64(h) for h in handles), words, found, np.uint32(n)]
     Program(ptx, arch).run("k", -(-n // 64), 64, args, more=keep)
     args = [*(np.uint64(h) for h in handles), words, wanted, np.uint32(n)]
-    twins = [SimpleNamespace(handle=h, other=o) for h, o in zip(handles, objects, strict=True)]
-    run_on_reference(ptx, "k", -(-n // 64), 64, args, objects={t.handle: t.other for t in twins})
+    counterparts = [SimpleNamespace(handle=h, other=o) for h, o in zip(handles, objects, strict=True)]
+    run_on_reference(ptx, "k", -(-n // 64), 64, args, objects={t.handle: t.other for t in counterparts})
     return found[:outputs], wanted[:outputs]
 
 

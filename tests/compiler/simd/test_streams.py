@@ -10,7 +10,7 @@ from anywarp.compiler.module_view import IndexedModule
 from anywarp.compiler.pipeline import prepare_kernel
 from anywarp.compiler.simd.streams import LARGE
 from anywarp.compiler.simd.target import SimdTarget, make_target
-from anywarp.compiler.wishes import analyse_wishing
+from anywarp.compiler.variants import analyse_for_variant
 from anywarp.devices.cpu.execute import Program, aligned
 from anywarp.ptx.index import index_module
 
@@ -44,7 +44,7 @@ BLOCK = (128, 1, 1)
 def code(store: str, target: SimdTarget, **asked: bool) -> str:
     specialisation = Specialisation(BLOCK, 32, **asked)  # type: ignore[arg-type]
     kernel = prepare_kernel(IndexedModule(index_module(TEXT.replace("STORE", store))), "k", specialisation)
-    return target.emit_text(kernel, analyse_wishing(kernel, specialisation)[0], specialisation)[0]
+    return target.emit_text(kernel, analyse_for_variant(kernel, specialisation)[0], specialisation)[0]
 
 
 WIDE = make_target(
@@ -119,5 +119,5 @@ def test_large_results_of_four_words_a_thread_arrive_whole(offset: int) -> None:
 def test_vectors_of_a_thread_may_go_past_the_caches() -> None:
     specialisation = Specialisation(BLOCK, 32)
     kernel = prepare_kernel(IndexedModule(index_module(FOUR.replace("STORE", STORE_FOUR))), "k", specialisation)
-    text = WIDE.emit_text(kernel, analyse_wishing(kernel, specialisation)[0], specialisation)[0]
+    text = WIDE.emit_text(kernel, analyse_for_variant(kernel, specialisation)[0], specialisation)[0]
     assert text.count("!nontemporal") == 2 and "store <64 x i32>" in text

@@ -8,7 +8,8 @@ from anywarp.compiler.ir import Specialisation
 from anywarp.compiler.module_view import IndexedModule
 from anywarp.compiler.options import read_options
 from anywarp.compiler.pipeline import compile_kernel, prepare_kernel
-from anywarp.compiler.simd import machine_code, target
+from anywarp.compiler.simd import flow, machine_code, target
+from anywarp.compiler.simd.flow import PROMOTED_MASKS
 from anywarp.devices.cpu.execute import Program
 from anywarp.ptx.index import index_module
 
@@ -45,9 +46,16 @@ def expected(count, n, threads):
     return [value for x in found for value in x]
 
 
-@pytest.mark.parametrize("options", ["", "tier=quick", "gang=64"])
-@pytest.mark.parametrize("count", [5, 60])
-def test_they_compute_the_same(count, options):
+@pytest.mark.parametrize(
+    ("count", "options", "promoted"),
+    [
+        *((count, options, PROMOTED_MASKS) for count in (5, 60) for options in ("", "tier=quick")),
+        *((count, "gang=64", promoted) for count, promoted in ((5, PROMOTED_MASKS), (8, 6))),  # 60 take minutes
+    ],
+)
+def test_they_compute_the_same(count, options, promoted, monkeypatch):
+    """With few masks in registers, and with more than are kept there."""
+    monkeypatch.setattr(flow, "PROMOTED_MASKS", promoted)
     out = np.zeros(96 if options != "gang=64" else 128, np.uint32)
     Program(HEAD + branches(count) + TAIL).run("k", 1, len(out), (out, 0x1234567), options=options)
     assert out.tolist() == expected(count, 0x1234567, len(out))

@@ -124,7 +124,7 @@ def test_every_variable_is_answered_with_and_without_its_value() -> None:
                 assert answer.reason and answer.help
 
 
-def test_images_of_a_twin_are_no_images_of_cuda() -> None:
+def test_images_of_a_counterpart_are_no_images_of_cuda() -> None:
     for row in rows("images"):
         if row["conversion"] == "rename" and "{" not in row["target"]:
             assert images.image(row["target"], OPTIONS) is None

@@ -53,11 +53,14 @@ def test_what_the_conversion_broke_is_an_error(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_broken_result_is_exit_code_1(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Files are converted in processes of their own, so that the mistake is made in this one and handed to the command."""
     (tmp_path / "a.yaml").write_text(DEPLOYMENT)
     assert call(["convert", str(tmp_path)]) == 0
     at = DEPLOYMENT.index("selector:")
     breaks = Change(at, at + len("selector"), b"selektor", "a mistake")
     monkeypatch.setattr(registry.kind("kubernetes"), "convert", lambda *_: iter([breaks]))
+    broken = run_of(DEPLOYMENT)
+    monkeypatch.setattr(tree, "run", lambda *_, **__: broken)
     assert call(["convert", str(tmp_path), "--only", "kubernetes"]) == 1
 
 

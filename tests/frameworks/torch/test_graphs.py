@@ -55,7 +55,7 @@ def network():
 @pytest.mark.parametrize("optimizer", ["SGD", "AdamW"])
 def test_a_whole_training_step_replays_as_it_runs(optimizer):
     model = network()
-    twin = copy.deepcopy(model)
+    counterpart = copy.deepcopy(model)
     options = {"lr": 0.05} | ({"capturable": True} if optimizer == "AdamW" else {"momentum": 0.9})
     ids = torch.randint(0, 20, (8, 5), device="cuda")
     target = torch.randint(0, 4, (8,), device="cuda")
@@ -67,7 +67,7 @@ def test_a_whole_training_step_replays_as_it_runs(optimizer):
         optim.step()
         return loss
 
-    optim, other = (getattr(torch.optim, optimizer)(net.parameters(), **options) for net in (model, twin))
+    optim, other = (getattr(torch.optim, optimizer)(net.parameters(), **options) for net in (model, counterpart))
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
@@ -75,7 +75,7 @@ def test_a_whole_training_step_replays_as_it_runs(optimizer):
             step(model, optim)
     torch.cuda.current_stream().wait_stream(stream)
     for _ in range(2):
-        step(twin, other)
+        step(counterpart, other)
     before = [p.detach().clone() for p in model.parameters()]
     graph, loss = captured(lambda: step(model, optim))
     assert all(torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True))
@@ -84,9 +84,9 @@ def test_a_whole_training_step_replays_as_it_runs(optimizer):
         ids.copy_((ids + i) % 20)
         graph.replay()
         losses.append(loss.item())
-        assert losses[-1] == step(twin, other).item()
+        assert losses[-1] == step(counterpart, other).item()
     assert len(set(losses)) == 4
-    for mine, theirs in zip(model.state_dict().values(), twin.state_dict().values(), strict=True):
+    for mine, theirs in zip(model.state_dict().values(), counterpart.state_dict().values(), strict=True):
         assert torch.equal(mine, theirs)
 
 
@@ -253,19 +253,19 @@ def test_a_replay_after_its_input_was_freed_and_given_back_fails_as_a_kernel_wou
 def test_make_graphed_callables_trains_as_the_module_does():
     torch.manual_seed(5)
     module = torch.nn.Sequential(torch.nn.Linear(6, 6), torch.nn.Tanh(), torch.nn.Linear(6, 2)).to("cuda")
-    twin = copy.deepcopy(module)
+    counterpart = copy.deepcopy(module)
     sample = torch.randn(4, 6, device="cuda", requires_grad=True)
     graphed = torch.cuda.make_graphed_callables(module, (sample,))
     for _ in range(2):
         x = torch.randn(4, 6, device="cuda")
         mine, theirs = x.clone().requires_grad_(), x.clone().requires_grad_()
         graphed(mine).square().sum().backward()
-        twin(theirs).square().sum().backward()
+        counterpart(theirs).square().sum().backward()
         assert torch.equal(mine.grad, theirs.grad)
-        for a, b in zip(module.parameters(), twin.parameters(), strict=True):
+        for a, b in zip(module.parameters(), counterpart.parameters(), strict=True):
             assert torch.equal(a.grad, b.grad)
         module.zero_grad()  # gradients lie in the graph's memory, which the next replay writes anew
-        twin.zero_grad()
+        counterpart.zero_grad()
 
 
 def test_graphs_kept_as_they_are_can_be_looked_at_and_instantiated(tmp_path):

@@ -61,7 +61,7 @@ def test_every_refusal_has_a_reason(entries):
 
 @pytest.mark.parametrize(
     ("name", "how"),
-    [("mm", "cpu"), ("batch_norm_stats", "twin"), ("empty.memory_format", "cpu"), ("_cslt_compress", "")],
+    [("mm", "cpu"), ("batch_norm_stats", "counterpart"), ("empty.memory_format", "cpu"), ("_cslt_compress", "")],
 )
 def test_how_an_operator_is_served(name, how):
     assert operators.served(name, "CUDA") == how

@@ -117,8 +117,8 @@ def test_generators_of_their_own():
 
 def test_a_shared_state_moves_for_both():
     generator = torch.Generator("cuda").manual_seed(1)
-    twin = generator.graphsafe_get_state()
-    torch.rand(3, device="cuda", generator=twin)
+    counterpart = generator.graphsafe_get_state()
+    torch.rand(3, device="cuda", generator=counterpart)
     assert generator.get_offset() == 4
     other = torch.Generator("cuda").manual_seed(2)
     generator.graphsafe_set_state(other)

@@ -205,6 +205,16 @@ class TestNeverAnother:
         shipped.write_bytes(made.read_bytes())
         assert binary.fitting(torch) == shipped
 
+    def test_what_is_shipped_is_for_each_build_of_one_version(self, place):
+        shipped = place / "none" / "torch" / "2.9.0" / build.NAME
+        shipped.parent.mkdir(parents=True)
+        shipped.write_bytes(binary.MARK + b"2.9.0 c0ffee\0")
+        builds = [
+            found.read(fake_torch(place / version, version))
+            for version in ("2.9.0", "2.9.0+cpu", "2.9.1+cpu", "2.10.0")
+        ]
+        assert [binary.ready(each) for each in builds] == [shipped, shipped, None, None]
+
     @pytest.mark.parametrize("content", [b"", b"\x7fELF", binary.MARK, binary.MARK + b"\xff" * 5000])
     def test_files_that_are_no_stand_in_are_for_no_torch(self, tmp_path, content):
         (tmp_path / "x").write_bytes(content)

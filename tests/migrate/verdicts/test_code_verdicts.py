@@ -56,7 +56,7 @@ def test_nothing_changes_on_nvidia_s_own_platform():
         assert answer(subject, name, "cuda") == "as-is"
 
 
-def test_a_call_with_a_twin_is_converted_and_names_it():
+def test_a_call_with_a_counterpart_is_converted_and_names_it():
     verdict = judge("cuda.api", "cudaMalloc")
     assert (verdict.answer, verdict.replacement) == ("converted", "hipMalloc")
 

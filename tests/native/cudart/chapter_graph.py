@@ -333,15 +333,15 @@ def check_clones_and_children(rt: Runtime) -> None:
     bench = Bench(rt)
     node = bench.put(0, 4)
     clone = handle(rt, "cudaGraphClone", bench.graph)
-    twin = handle(rt, "cudaGraphNodeFindInClone", node, clone)
-    rt.cudaGraphMemsetNodeSetParams(twin, ctypes.byref(bench.set_params(1, 6)))
+    counterpart = handle(rt, "cudaGraphNodeFindInClone", node, clone)
+    rt.cudaGraphMemsetNodeSetParams(counterpart, ctypes.byref(bench.set_params(1, 6)))
     child = handle(rt, "cudaGraphAddChildGraphNode", bench.graph, nodes(node), 1, clone)
     inner = last(rt, "cudaGraphChildGraphNodeGetGraph", child)
     assert inner not in (clone, bench.graph)
     bench.run()
     assert bench.read(2) == [4, 6]
     exec_ = handle(rt, "cudaGraphInstantiateWithFlags", bench.graph, 0)
-    rt.cudaGraphMemsetNodeSetParams(twin, ctypes.byref(bench.set_params(1, 7)))
+    rt.cudaGraphMemsetNodeSetParams(counterpart, ctypes.byref(bench.set_params(1, 7)))
     rt.cudaGraphExecChildGraphNodeSetParams(exec_, child, clone)
     rt.cudaGraphLaunch(exec_, None)
     assert bench.read(2) == [4, 7]

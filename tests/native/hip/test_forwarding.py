@@ -70,7 +70,7 @@ def called(tmp_path_factory):
     return run(code, tmp_path_factory.mktemp("forward"), FAKE_HIP_DEVICES="gfx1100,gfx942")
 
 
-def test_every_forwarded_function_calls_its_twin_once(called):
+def test_every_forwarded_function_calls_its_counterpart_once(called):
     records = [each for each in called.records if each.get("forced") == 0]
     wanted = [(name, target) for name, target, _ in plan()]
     assert len(wanted) > 90

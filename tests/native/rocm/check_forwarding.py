@@ -52,22 +52,22 @@ PLAN = 0x7700_1234_5000  # what the target's plan is, for which the program has 
 
 
 class Enums:
-    """The constants of one library: CUDA's values with their twins', both ways."""
+    """The constants of one library: CUDA's values with their counterparts', both ways."""
 
     def __init__(self, stem: str, major: int, runtime: int) -> None:
         self.aliases: dict[str, str] = {}
         for row in rows(f"{stem}_types.tsv"):
             if row["kind"] == "alias" and row["definition"].startswith("enum "):
                 self.aliases[row["name"]] = row["definition"].removeprefix("enum ")
-        self.twins: dict[str, dict[int, int | None]] = {}
+        self.counterparts: dict[str, dict[int, int | None]] = {}
         for row in rows(f"{stem}_constants.tsv"):
             value = row["value_13"] if major == 13 and row["value_13"] != "=" else row["value_12"]
             if row["type"] == "#define" or not value:
                 continue
-            table = self.twins.setdefault(row["type"], {})
-            twin = _older(row, "target_value", runtime)
+            table = self.counterparts.setdefault(row["type"], {})
+            counterpart = _older(row, "target_value", runtime)
             if table.get(int(value, 0)) is None:
-                table[int(value, 0)] = int(twin, 0) if twin else None
+                table[int(value, 0)] = int(counterpart, 0) if counterpart else None
         self.back: dict[str, dict[int, int]] = {}
         for row in rows(f"{stem}_back.tsv"):
             ours = row["cuda_value_13"] if major == 13 and row["cuda_value_13"] != "=" else row["cuda_value_12"]
@@ -141,7 +141,7 @@ class Checker:
         return count + self._statuses(row, function, parameters, targets, types, symbols, problems)
 
     def _choices(self, parameters: list[Declared]) -> Iterator[dict[int, int]]:
-        """Yield values for the enums: each constant of each, the others at one that has a twin; and one that nobody knows."""
+        """Yield values for the enums: each constant of each, the others at one that has a counterpart; and one that nobody knows."""
         places = [n for n, each in enumerate(parameters) if is_enum(self.side, self.enums, each)]
         usual: dict[int, int] = {}
         tables: dict[int, dict[int, int | None]] = {}
@@ -149,8 +149,8 @@ class Checker:
             name = self.enums.name(parameters[n].type)
             back = self.enums.back.get(name, {})
             out = parameters[n].pointers > 0
-            tables[n] = dict(back) if out else self.enums.twins[name]
-            usual[n] = next(value for value, twin in tables[n].items() if twin is not None)
+            tables[n] = dict(back) if out else self.enums.counterparts[name]
+            usual[n] = next(value for value, counterpart in tables[n].items() if counterpart is not None)
         yield usual
         for n in places:
             for value in tables[n]:
@@ -169,7 +169,7 @@ class Checker:
         outs: dict[int, tuple[ctypes.c_int, int]] = {}
         self._verdict = ""
         for n, (parameter, target, kind) in enumerate(zip(parameters, targets, types, strict=True)):
-            twin_kind = c_type(self.theirs, target)
+            counterpart_kind = c_type(self.theirs, target)
             if n in chosen and parameter.pointers:
                 name = self.enums.name(parameter.type)
                 ours = ctypes.c_int(-1)
@@ -178,17 +178,17 @@ class Checker:
                 values.append(ctypes.addressof(ours))
                 expected.append(b"")
             elif n in chosen:
-                table = self.enums.twins[self.enums.name(parameter.type)]
+                table = self.enums.counterparts[self.enums.name(parameter.type)]
                 values.append(chosen[n])
-                twin = table.get(chosen[n])
+                counterpart = table.get(chosen[n])
                 if parameter.type == "ncclRedOp_t" and chosen[n] >= 5:
                     expected.append(struct.pack("i", chosen[n]))  # made by the program (ncclRedOpCreatePreMulSum)
                 elif chosen[n] not in table:
                     self._verdict = "invalid_value"
-                elif twin is None:
+                elif counterpart is None:
                     self._verdict = "not_supported"
                 else:
-                    expected.append(struct.pack("i", twin if twin < 1 << 31 else twin - (1 << 32)))
+                    expected.append(struct.pack("i", counterpart if counterpart < 1 << 31 else counterpart - (1 << 32)))
             elif kind in BY_VALUE:
                 data = bytes(range(7, 7 + ctypes.sizeof(BY_VALUE[kind])))
                 values.append(BY_VALUE[kind].from_buffer_copy(data))
@@ -217,7 +217,7 @@ class Checker:
                 if kind == "_Bool":
                     number = 1
                 values.append(number)
-                expected.append(struct.pack(FORMATS[twin_kind], number))
+                expected.append(struct.pack(FORMATS[counterpart_kind], number))
         return values, _Loose(expected, outs), writes, outs
 
     def _statuses(self, row, function, parameters, targets, types, symbols, problems: list[str]) -> int:

@@ -16,7 +16,7 @@ def hipblaslt(tmp_path_factory):
 
 
 def constants(kind: str) -> dict[str, tuple[int, int | None]]:
-    """Return the constants of an enum of cuBLASLt 12: value and the twin's."""
+    """Return the constants of an enum of cuBLASLt 12: value and the counterpart's."""
     return {
         row["name"]: (int(row["value_12"]), int(row["target_value"]) if row["target_value"] else None)
         for row in rows("cublaslt_constants.tsv")
@@ -37,30 +37,30 @@ ENUMS = {
 }  # fmt: skip
 OPERATIONS = {0: 111, 1: 112, 2: 113, 3: None}
 KEPT = ("SM_COUNT_TARGET", "SEARCH_MODE")
-"""They have a twin, and are kept all the same: hints for the choice among NVIDIA's kernels."""
+"""They have a counterpart, and are kept all the same: hints for the choice among NVIDIA's kernels."""
 
 
 def values_of(attribute: str) -> dict[int, int | None] | None:
-    """Return the values of an attribute that is an enum, with their twins."""
+    """Return the values of an attribute that is an enum, with their counterparts."""
     if attribute.endswith(("TRANSA", "TRANSB")):
         return OPERATIONS
     name = next((kind for end, kind in ENUMS.items() if attribute.endswith(end)), None)
-    # Of two names for one number the one with a twin counts.
+    # Of two names for one number the one with a counterpart counts.
     return dict(sorted(constants(name).values(), key=lambda pair: pair[1] is not None)) if name else None
 
 
-@pytest.mark.parametrize(("prefix", "kind", "twin_prefix"), DESCRIPTORS)
-def test_attributes_with_a_twin_are_converted(prefix, kind, twin_prefix, hipblaslt):
+@pytest.mark.parametrize(("prefix", "kind", "counterpart_prefix"), DESCRIPTORS)
+def test_attributes_with_a_counterpart_are_converted(prefix, kind, counterpart_prefix, hipblaslt):
     cases = []
-    for name, (ours, twin) in constants(kind).items():
-        if twin is not None and not name.endswith(KEPT):
+    for name, (ours, counterpart) in constants(kind).items():
+        if counterpart is not None and not name.endswith(KEPT):
             size = 4 if values_of(name) is not None or name.endswith("BATCH_COUNT") else 8
-            cases.append((name, ours, twin, size, values_of(name)))
+            cases.append((name, ours, counterpart, size, values_of(name)))
     run(
         "libcublasLt.so.12",
         hipblaslt,
         f"""
-        for name, ours, twin, size, values in {cases!r}:
+        for name, ours, counterpart, size, values in {cases!r}:
             for value, expected in (values or {{-5: -5, 1 << 30: 1 << 30}}).items():
                 rocm.reset()
                 data = value.to_bytes(size, "little", signed=True)
@@ -69,12 +69,12 @@ def test_attributes_with_a_twin_are_converted(prefix, kind, twin_prefix, hipblas
                     assert code == 15 and not rocm.calls(), (name, value, code)
                     continue
                 call, given = last()
-                assert code == 0 and call == "{twin_prefix}SetAttribute", (name, code)
-                assert word(given[0]) == 0x5000 and word(given[1]) == twin and word(given[3]) == size, name
+                assert code == 0 and call == "{counterpart_prefix}SetAttribute", (name, code)
+                assert word(given[0]) == 0x5000 and word(given[1]) == counterpart and word(given[3]) == size, name
                 rocm.reset(writes={{2: (expected if values else value).to_bytes(size, "little", signed=True)}})
                 back, written = (c_ubyte * 8)(), c_size_t()
                 assert lib.{prefix}GetAttribute(H, ours, back, c_size_t(8), byref(written)) == 0, name
-                assert written.value == size and word(last()[1][1]) == twin
+                assert written.value == size and word(last()[1][1]) == counterpart
                 first = next(k for k, v in values.items() if v == expected) if values else value
                 assert int.from_bytes(bytes(back)[:size], "little", signed=True) == first, (name, value)
             rocm.reset()

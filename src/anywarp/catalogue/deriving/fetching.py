@@ -6,6 +6,7 @@ installed. What a registry no longer has may be put into the folder by hand: the
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import subprocess
 import sys
@@ -129,7 +130,8 @@ def _mirror() -> str:
 
 
 def _pip(each: Input, into: Path) -> None:
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", f"--dest={into}"]
+    command = [*_pip_settings(), sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+    command += ["--only-binary=:all:", f"--dest={into}"]
     if each.file:
         _, _, _, tags = parse_wheel_filename(each.file)
         tag = sorted(tags, key=str)[0]
@@ -137,6 +139,25 @@ def _pip(each: Input, into: Path) -> None:
         command += [f"--implementation={tag.interpreter[:2]}", f"--abi={tag.abi}"]
         command += [f"--python-version={tag.interpreter[2:]}"] if tag.interpreter[2:] not in ("2", "3") else []
     _run(each, [*command, f"{each.package}==={each.version}"], into, "the index has no such file")
+
+
+def _pip_settings() -> list[str]:
+    """Return what starts pip with its settings of this machine, less constraints: what is fetched is exact, and installed nowhere."""
+    command = [sys.executable, "-m", "pip", "config", "list"]
+    said = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False).stdout
+    found: dict[str, dict[str, str]] = {":env:": {}, "global": {}, "download": {}}
+    # global.index-url='...', and those of the environment, which prevail: :env:.index-url='...'
+    for line in said.splitlines():
+        name, _, value = line.partition("=")
+        section, _, key = name.rpartition(".")
+        found.setdefault(section, {})[key] = value
+    kept = {**found["global"], **found["download"]}
+    words = [
+        f"PIP_{key.upper().replace('-', '_')}={ast.literal_eval(value)}"
+        for key, value in kept.items()
+        if key != "constraint" and key not in found[":env:"]
+    ]
+    return ["env", "-u", "PIP_CONSTRAINT", "PIP_CONFIG_FILE=/dev/null", *words]
 
 
 def _git(each: Input, into: Path) -> None:

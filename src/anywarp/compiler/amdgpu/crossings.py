@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from anywarp.compiler.analysis import meetings, parts_lanes
+from anywarp.compiler.analysis import convergence_points, parts_lanes
 from anywarp.compiler.attributes import Barrier, Converge, Waiting, Watched
 from anywarp.compiler.cfg import ControlFlow, control_flow
 from anywarp.compiler.divergence import gathers, influence, is_warp_barrier, waits
@@ -36,7 +36,7 @@ def watch_crossings(kernel: Kernel, analysis: Analysis) -> None:
     branches = sorted(flow.index[block] for block in analysis.divergent_branches if parts_lanes(block, analysis))
     apart = _run_apart(flow, branches, {node for node in places if flow.blocks[node] in analysis.apart})
     crossed = _Crossings(flow, places, apart).of(branches) if len(places) > 1 else set[int]()
-    trips = apart & meetings(flow).keys()
+    trips = apart & convergence_points(flow).keys()
     for node in crossed | trips:
         block = flow.blocks[node]
         before = list[Value]()

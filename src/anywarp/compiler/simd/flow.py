@@ -55,7 +55,7 @@ class Flow:
         if self.converging and len(self.masked) > PROMOTED_MASKS:
             values.variables.keep_in_memory()
         self.barriers_of_warp = {b for b in self.converging if waits_at_barrier(b)}
-        self.meeting = self.barriers_of_warp if len(self.barriers_of_warp) > 1 else set[Block]()
+        self.distinct_barriers = self.barriers_of_warp if len(self.barriers_of_warp) > 1 else set[Block]()
         self.masks: dict[Block, str] = {}
         self.arriving: dict[Phi, tuple[str, int]] = {}  # of code without masked copies: names, and lines to be written
         self.edges: list[tuple[Phi, str, str]] = []  # what comes to them, from the code at which label
@@ -151,7 +151,7 @@ class Flow:
             )
             self.t.allocas += [f"  %{name} = alloca {self.v.word}" for name in ("lanes.alive", "lanes.met")]
             self.t.allocas += [f"  %{name} = alloca i1" for name in ("lanes.stalled", "lanes.moved", "lanes.stuck")]
-        if self.meeting:
+        if self.distinct_barriers:
             self.t.allocas += [f"  %{name} = alloca {self.v.word}" for name in ("lanes.asking", "lanes.freed")]
             self.asked = [self.t.alloca(f"<{self.v.chunk} x i32>") for _ in range(self.v.chunks)]
         parting = [b for b in self.order if b in self.masked or (self.varying(b.terminator) and b not in self.inlined)]
@@ -520,7 +520,7 @@ class Flow:
             self.t.do(f"store {self.v.word} {alive}, ptr %lanes.alive")
             for name in ("stalled", "moved", "stuck"):
                 self.t.do(f"store i1 false, ptr %lanes.{name}")
-        if self.meeting:
+        if self.distinct_barriers:
             for name in ("asking", "freed"):
                 self.t.do(f"store {self.v.word} 0, ptr %lanes.{name}")
 
@@ -540,13 +540,13 @@ class Flow:
         alive = t.let(f"load {word}, ptr %lanes.alive")
         missing = t.two("and", word, alive, t.two("xor", word, lanes, "-1"))
         t.do(f"store {word} {lanes}, ptr %lanes.met")
-        if block in self.meeting or self._may_differ(block.ops[0].args[0]):
+        if block in self.distinct_barriers or self._may_differ(block.ops[0].args[0]):
             t.do(f"br label %{apart}")
         else:
             t.do(f"br i1 {t.two('icmp eq', word, missing, '0')}, label %{together}, label %{apart}")
         t.start(apart)
         v.begin_copy(block, lanes)
-        if block in self.meeting:
+        if block in self.distinct_barriers:
             waiting = self._waiting_at_barrier(block, lanes, alive)
         else:
             waiting = t.two("and", word, lanes, v.bits_of(self._lacking(block.ops[0].args[0], lanes, alive)))
@@ -568,7 +568,7 @@ class Flow:
         t.do(f"br label %{together}")
         t.start(together)
         met = t.let(f"load {word}, ptr %lanes.met")
-        for name in ("asking", "freed") if block in self.meeting else ():
+        for name in ("asking", "freed") if block in self.distinct_barriers else ():
             old = t.let(f"load {word}, ptr %lanes.{name}")
             gone = t.two("xor", word, met, "-1")
             t.do(f"store {word} {t.two('and', word, old, gone)}, ptr %lanes.{name}")

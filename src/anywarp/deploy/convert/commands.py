@@ -115,7 +115,7 @@ def variables(
                 f"its value is calculated; {answer.reason}",
                 "take it out",
                 answer.source,
-                environment.NO_TWIN,
+                environment.NO_COUNTERPART,
             )
         elif answer.action == "remove" or _of_itself(found[1], found[2], answer):
             taken.append(place)
@@ -263,7 +263,7 @@ def uses(text: str, options: Options, renamed: dict[str, str]) -> Iterator[Findi
         start, end = found.span(group)
         if new and environment.elsewhere(text, found):
             reason = "a part of CUDA's folder that ROCm's does not have"
-            yield Refusal(start, end, reason, "find what takes its place", "", environment.NO_TWIN)
+            yield Refusal(start, end, reason, "find what takes its place", "", environment.NO_COUNTERPART)
         elif new and new != name and (tail := re.match(r"\}?/lib64(?![\w-])", text[end:])):
             written = new + tail[0].replace("lib64", "lib")
             yield Change(

@@ -272,7 +272,7 @@ def _gone(text: YamlText, gone: list[Entry], mine: list[Entry], entries: Held, o
         place = text.removal(entry)
         reason = "read by NVIDIA's container runtime, or tells of NVIDIA's image, only"
         if place is None:
-            yield Refusal(*text.whole(entry), reason, "take it out", "", environment.NO_TWIN)
+            yield Refusal(*text.whole(entry), reason, "take it out", "", environment.NO_COUNTERPART)
         else:
             yield Change(*place, b"", reason, "the table of environment variables")
 

@@ -96,7 +96,7 @@ def _image(word: Word, state: _State, options: Options, base: bool) -> Iterator[
         if "$" in meant and re.search(r"(?i)nvidia|cuda", meant):
             reason = f"{written} holds an argument without a default: the image is not known"
             yield Refusal(
-                start, end, reason, "give the argument a default, or the image by --image", "", images.NO_TWIN
+                start, end, reason, "give the argument a default, or the image by --image", "", images.NO_COUNTERPART
             )
     elif answer.action == "replace":
         more = f"; {written} stood for {meant}" if meant != written else ""

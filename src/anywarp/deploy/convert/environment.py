@@ -12,7 +12,7 @@ from anywarp.catalogue import replacements
 from anywarp.catalogue.migration import Row
 from anywarp.deploy.convert.model import Answer, Options
 
-NO_TWIN = "Y032"
+NO_COUNTERPART = "Y032"
 FOLDER = re.compile(
     r"/usr/local/cuda(?:-[\d.]+)?(?:(?P<rest>/(?:lib64|bin|include|lib))(?![\w-])|(?![\w.-])(?!/[\w.]))"
 )
@@ -45,7 +45,9 @@ def once(answer: Answer, name: str, given: dict[str, str | None]) -> Answer:
     if given[new] == answer.text:
         return Answer("remove", f"{new} is given already, with this value", source=answer.source)
     reason = f"{new} is given already, with another value"
-    return Answer("refuse", reason, help=f"choose which value {new} is to have", source=answer.source, code=NO_TWIN)
+    return Answer(
+        "refuse", reason, help=f"choose which value {new} is to have", source=answer.source, code=NO_COUNTERPART
+    )
 
 
 def references(text: str) -> str:
@@ -125,7 +127,9 @@ def _renamed(row: Row, name: str, value: str | None, options: Options) -> Answer
         return _refused(row, reason, f"set {new} to numbers, counted from 0")
     if value is not None and how == "architectures" and not _REFERENCE.fullmatch(text):
         if not options.target.architecture:
-            return _refused(row, "architectures of NVIDIA's cards have no twins", f"set {new}, such as {new}=gfx942")
+            return _refused(
+                row, "architectures of NVIDIA's cards have no counterparts", f"set {new}, such as {new}=gfx942"
+            )
         given = _DEFAULTED.fullmatch(text)
         text = options.target.architecture
         text = f"${{{given['name']}{given['sign']}{text}}}" if given else text
@@ -148,4 +152,4 @@ def _is_folder(text: str) -> bool:
 
 
 def _refused(row: Row, reason: str, help: str) -> Answer:
-    return Answer("refuse", reason, help=help, source=row["source"], code=NO_TWIN)
+    return Answer("refuse", reason, help=help, source=row["source"], code=NO_COUNTERPART)

@@ -11,7 +11,7 @@ from anywarp.catalogue import replacements
 from anywarp.catalogue.migration import Row, rows
 from anywarp.deploy.convert.model import Answer, Options
 
-NO_TWIN = "Y030"
+NO_COUNTERPART = "Y030"
 DIGEST = "Y031"
 
 
@@ -68,5 +68,5 @@ def _advice(row: Row) -> str:
     return "build on another image, and give it by --image OLD=NEW"
 
 
-def _refused(reason: str, help: str, row: Row, code: str = NO_TWIN) -> Answer:
+def _refused(reason: str, help: str, row: Row, code: str = NO_COUNTERPART) -> Answer:
     return Answer("refuse", reason, help=help, source=row["source"], code=code)

@@ -17,7 +17,7 @@ from anywarp.deploy.convert.model import Answer, Change, Finding, Note, Options,
 from anywarp.migrate.formats.promql import COMPARISONS, Matcher, Name, Node, NotRead, tree
 from anywarp.migrate.scan.metrics import NVIDIAS
 
-NO_TWIN = "Y038"
+NO_COUNTERPART = "Y038"
 LABEL = "Y039"
 THRESHOLD = "Y040"
 NOT_READ = "Y041"
@@ -65,11 +65,13 @@ def metric(name: str, options: Options) -> Answer | None:
     found = alternatives(name, options)
     if not found or not found[0]["target"]:
         row = found[0] if found else _row(name)
-        return Answer("refuse", row["reason"], help=_nearest(row), source=row["source"], code=NO_TWIN)
+        return Answer("refuse", row["reason"], help=_nearest(row), source=row["source"], code=NO_COUNTERPART)
     row = found[0]
     if len(found) > 1 or row["factor"] != "1" or row["labels"] or row["aggregate"]:
         reason = f"{row['target']} has another unit or shape, and a bare name cannot say so: {row['reason']}"
-        return Answer("refuse", reason, help=f"use {row['target']} and calculate", source=row["source"], code=NO_TWIN)
+        return Answer(
+            "refuse", reason, help=f"use {row['target']} and calculate", source=row["source"], code=NO_COUNTERPART
+        )
     return Answer("replace", row["reason"], row["target"], source=row["source"])
 
 
@@ -229,10 +231,10 @@ class _Conversion:
         if not chosen:
             everyone = ", ".join(row["target"] for row in rows("metrics") if row["name"] == name)
             reason = f"{everyone} is not reported by {self.options.target.architecture}"
-            self.refuse(node, reason, "leave it out, or watch it otherwise", NO_TWIN)
+            self.refuse(node, reason, "leave it out, or watch it otherwise", NO_COUNTERPART)
         for row in chosen:
             if not row["target"]:
-                self.refuse(node, f"{name}: {row['reason']}", _nearest(row), NO_TWIN, row["source"])
+                self.refuse(node, f"{name}: {row['reason']}", _nearest(row), NO_COUNTERPART, row["source"])
         self.unit(node, chosen)
 
     def unit(self, node: Node, chosen: tuple[Row, ...]) -> None:

@@ -55,7 +55,7 @@ def _job(text: YamlText, job: Node) -> Iterator[Finding]:
             yield Note(start, end, "the name of a job stays, since queries go by it", _SOURCE)
         elif promql.NVIDIAS.search(node.text):
             help = "write it anew for AMD's metrics (lower case, gpu_...)"
-            yield Refusal(start, end, "a pattern of NVIDIA's metrics", help, _SOURCE, promql.NO_TWIN)
+            yield Refusal(start, end, "a pattern of NVIDIA's metrics", help, _SOURCE, promql.NO_COUNTERPART)
         elif named:
             help = f"name what AMD's exporter is called here, and its port, {ports.AMDS}"
             yield Refusal(start, end, "names NVIDIA's exporter", help, _SOURCE, promql.LABEL)

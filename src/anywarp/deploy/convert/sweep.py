@@ -9,14 +9,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
-MENTION = re.compile(
-    rb"nvidia|(?<!barra)cuda|cudnn|cublas|cufft|curand|cusparse|cusolver|cutlass|nvcr\.io|nccl|dcgm|tensorrt|\btrtllm|nvml|nvlink|nvswitch"
-    rb"|nvcc|nvprof|\bnsys\b|gpu-feature-discovery|(?<![\w/.-])gpu-operator(?![\w-])|gke-accelerator|\bmig-[1-7]g|\bmig[._-]?(?:strategy|config|manager|parted)"
-    rb"|\b(?:tesla|geforce|quadro)\b|\bcupy|\bpycuda|numba\.cuda|mellanox|\bmofed\b|\bpci-(?:\d{4}_)?10de\b|(?<![a-z0-9])cu1[0-3]\d(?![0-9])"
-    rb"|(?<![A-Za-z0-9])(?:GB300|GB200|B300|B200|GH200|H200|H100|H800|A100|A800|V100|P100|K80|L40S?|A10G|A6000|DGX|HGX|RTX ?\d{4}|GTX ?\d{3,4})(?![A-Za-z0-9])",
-    re.IGNORECASE,
-)
-"""Words that say NVIDIA, its libraries, its tools or its cards. Barracuda is a fish.
+from anywarp.migrate.mentions import NAMES, PARTS, REST
+
+MENTION = re.compile(f"{NAMES}|{REST}".encode(), re.IGNORECASE)
+"""Words that say NVIDIA, its libraries, its tools or its cards.
 
 NCCL in capitals is passed over: AMD's library reads the variables under the same names, NCCL_DEBUG and all.
 """
@@ -28,12 +24,6 @@ IMPLIED = re.compile(
 )
 """Words that mean NVIDIA's GPUs where nothing else is said: what an index serves by default is built for CUDA."""
 
-_PARTS = tuple(
-    b"nvidia cuda cudnn cublas cufft curand cusparse cusolver cutlass nvcr.io nccl dcgm tensorrt trtllm nvml nvlink nvswitch nvcc nvprof nsys "
-    b"gpu-feature-discovery gpu-operator gke-accelerator mig- mig. mig_ migs migc migm migp tesla geforce quadro cupy mellanox mofed 10de cu10 cu11 cu12 cu13 gb300 "
-    b"gb200 b300 b200 gh200 h200 h100 h800 a100 a800 v100 p100 k80 l40 a10g a6000 dgx hgx rtx gtx".split()
-)
-"""Letters of which every mention holds some: lines without any are not searched for words, which takes long."""
 _SHORT = 400
 _IMPLYING = tuple(
     b"torch triton vllm sglang xformers bitsandbytes flash-attn flash_attn deepspeed onnxruntime tensorflow gputil gpu gres ollama nccl_nvls nccl_mnnvl "
@@ -82,7 +72,7 @@ def _mentions(data: bytes) -> Iterator[re.Match[bytes]]:
 def _lines(data: bytes) -> list[tuple[int, int]]:
     small = data.lower()
     places: set[tuple[int, int]] = set()
-    for part in _PARTS:
+    for part in PARTS:
         place = small.find(part)
         while place >= 0:
             end = data.find(b"\n", place)

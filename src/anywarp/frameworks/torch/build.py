@@ -23,9 +23,11 @@ NAME = "libanywarp_torch.so"
 
 FLAGS = (
     "-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-fno-strict-aliasing",
-    "-fno-math-errno", "-fno-trapping-math",
+    "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off",
     "-Wall", "-Wextra", "-Wno-unused-parameter",
 )  # fmt: skip
+"""What decides the values computed is the same for every compiler: clang would fuse products and sums where the processor can, GCC
+does not with this -std. Random numbers are a card's to the last bit (native/torch/random_philox.cpp)."""
 
 PRECOMPILED = "precompiled.h"
 
@@ -80,6 +82,7 @@ def compile_all(
     base = [
         *compiler, *FLAGS, *(["-Werror"] if strict else []),
         f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.has_cxx11_strings())}", f'-DAWT_TORCH_VERSION="{torch.identity}"',
+        f"-ffile-prefix-map={native}=native", f"-ffile-prefix-map={torch.folder}=torch",
         f"-I{native}", f"-I{native / 'torch'}",
         "-isystem", str(include), "-isystem", str(include / "torch/csrc/api/include"),
     ]  # fmt: skip
@@ -132,14 +135,17 @@ def _flat(path: Path, root: Path) -> str:
 def _precompiled(compiler: Sequence[str], base: Sequence[str], header: Path, out: Path) -> list[str]:
     """Precompile the header that nearly every file includes; returns the options that use it.
 
-    Half of the time of most files is spent in torch's headers. Compilers other than GCC keep such headers in other ways.
+    Half of the time of most files is spent in torch's headers. GCC takes FILE.gch in the place of an included FILE, clang a file by
+    its name; compilers other than these two keep such headers in ways of their own.
     """
-    if not header.exists() or "Free Software Foundation" not in _call([*compiler, "--version"], of="stdout"):
+    said = _call([*compiler, "--version"], of="stdout") if header.exists() else ""
+    gcc, clang = "Free Software Foundation" in said, "clang version" in said
+    if not (gcc or clang):
         return []
-    target, stamp = out / f"{header.name}.gch", " ".join(base)
+    target, stamp = out / f"{header.name}.{'gch' if gcc else 'pch'}", " ".join(base)
     if not _current(target, stamp):
         _compile([*base, "-x", "c++-header"], header, target, stamp)
-    return ["-include", str(target.with_suffix("")), "-Winvalid-pch"]
+    return ["-include", str(target.with_suffix("")), "-Winvalid-pch"] if gcc else ["-include-pch", str(target)]
 
 
 def _compile(base: Sequence[str], source: Path, target: Path, stamp: str) -> str:
@@ -186,10 +192,19 @@ def _call(command: Sequence[str], of: str = "stderr") -> str:
     return done.stdout if of == "stdout" else done.stderr
 
 
-def ship(native: Path, torch: found.Torch, libraries: Path, jobs: int, strict: bool, together: int = TOGETHER) -> Path:
+def ship(
+    native: Path,
+    torch: found.Torch,
+    libraries: Path,
+    jobs: int,
+    strict: bool,
+    together: int = TOGETHER,
+    compiler: Sequence[str] = ("g++",),
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> Path:
     """Build into `libraries`/torch/VERSION, the objects beside `libraries`, and return the binary's path."""
-    objects = libraries.parent / "torch" / torch.version
-    made = compile_all(native, torch, objects, jobs=jobs, strict=strict, warn=sys.stderr.write, together=together)
+    objects, warn = libraries.parent / "torch" / torch.version, sys.stderr.write
+    made = compile_all(native, torch, objects, compiler, jobs, progress, strict, warn, together)
     place = libraries / "torch" / torch.version / NAME
     if not place.exists() or place.read_bytes() != made.read_bytes():
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -120,7 +120,7 @@ def only_for_cpu(operators: list[Operator]) -> str:
 
 
 def served(name: str, key: str) -> str:
-    """Return how the running library serves an operator under a key: own, twin, cpu, composite; "" when it does not.
+    """Return how the running library serves an operator under a key: own, counterpart, cpu, composite; "" when it does not.
 
     torch must have been imported under the stand-in.
     """
@@ -130,7 +130,7 @@ def served(name: str, key: str) -> str:
     full = f"aten::{name}"
     cpu = key.replace("CUDA", "CPU")
     if key == "CUDA" and has(full, "FPGA"):
-        return "twin"
+        return "counterpart"
     if has(full, key) and has(full, cpu):
         return "cpu"
     if any(has(full, each) for each in COMPOSITE):
@@ -148,7 +148,7 @@ def coverage(operators: list[Operator], version: str) -> str:
     """Return the page: counts, what is refused and why, and one line for every operator with a kernel on CUDA."""
     rows: list[str] = []
     refused: list[str] = []
-    counts: dict[str, int] = dict.fromkeys(("cpu", "twin", "own", "composite", "refused"), 0)
+    counts: dict[str, int] = dict.fromkeys(("cpu", "counterpart", "own", "composite", "refused"), 0)
     for each in sorted(operators, key=lambda each: each.name):
         cells = [(served(each.name, key) or "refused") if key in each.keys else "" for key in KEYS]
         if not any(cells):
@@ -163,7 +163,7 @@ def coverage(operators: list[Operator], version: str) -> str:
         "# Operators of PyTorch with a CUDA kernel",
         "",
         f"Made from the list of torch {version} and the running library by `python -m anywarp.frameworks.torch.operators coverage`.",
-        f"{total} kernels: {counts['cpu']} by the CPU's kernel, {counts['twin']} by one of ours over CPU tensors (twin),",
+        f"{total} kernels: {counts['cpu']} by the CPU's kernel, {counts['counterpart']} by one of ours over CPU tensors (counterpart),",
         f"{counts['own']} by one of ours alone (own), {counts['composite']} made of other operators, {counts['refused']} refused by name.",
         "",
         "## Refused",

@@ -11,6 +11,7 @@ from pathlib import PurePath
 
 from anywarp.catalogue.replacements import label, resource, variable
 from anywarp.migrate.findings import Use
+from anywarp.migrate.mentions import NAMES
 from anywarp.migrate.scan.commands import SYSTEM, image_use
 from anywarp.migrate.scan.lines import Lines
 
@@ -18,10 +19,8 @@ UNREAD = "unread"
 """The subject of a file that mentions CUDA or NVIDIA in ways that nobody reads: told as not looked at."""
 
 LARGEST = 8 << 20
-_MENTION = re.compile(
-    r"(?i)nvidia|(?<!barra)cuda|cudnn|cublas|nccl|\bdcgm|tensorrt|\bnvml|\bnvcc|\bnvlink|nvcr\.io|gpu-feature-discovery|datacenter-gpu-manager"
-)
-_HINT = re.compile(rb"(?i)nvidia|cuda|cudnn|cublas|nccl|dcgm|tensorrt|nvml|nvcc|nvlink|nvcr\.io|datacenter-gpu-manager")
+_MENTION = re.compile(NAMES, re.IGNORECASE)
+_HINT = re.compile(NAMES.encode(), re.IGNORECASE)
 _CLUSTER = re.compile(
     r"(?:(?<![\w./-])(?:requests\.|limits\.)?|(?<=\.labels\.)|(?<=\.annotations\.)|(?<=\.allocatable\.)|(?<=\.capacity\.))"
     r"(nvidia\\{0,2}\.com/[a-z][\w.\\-]*\w)"

@@ -53,7 +53,7 @@ class CMakeRewriter:
             if not _HINT.search(unit.data):
                 return
             yield Problem(
-                0, 0, codes.NO_TWIN, f"{unit.path.name} finds NVIDIA's software: it is left as it is",
+                0, 0, codes.NO_COUNTERPART, f"{unit.path.name} finds NVIDIA's software: it is left as it is",
                 "packages of ROCm are found by find_package itself; delete the module when nothing uses it", "warning",
             )  # fmt: skip
             return

@@ -212,7 +212,7 @@ def _property_pairs(draft: Draft, marker: int) -> set[int]:
             gone.append((index, last))
             done.update(range(index, last))
         elif word in names.REFUSED_PROPERTIES:
-            draft.say(arguments[index], codes.NO_TWIN, f"{word}: {names.REFUSED_PROPERTIES[word]}", "", "error")
+            draft.say(arguments[index], codes.NO_COUNTERPART, f"{word}: {names.REFUSED_PROPERTIES[word]}", "", "error")
         elif word == "LANGUAGE" and words[index + 1 : index + 2] == ["CUDA"]:
             draft.replace(arguments[index + 1], "HIP", "CMake's language for AMD GPUs is HIP")
         index = last
@@ -307,7 +307,7 @@ def _link(draft: Draft) -> None:
             draft.say(
                 argument,
                 codes.LIBRARY,
-                f"{argument.text} has no twin in ROCm: {row['reason']}",
+                f"{argument.text} has no counterpart in ROCm: {row['reason']}",
                 "take out what needs it",
                 "error",
             )
@@ -316,7 +316,7 @@ def _link(draft: Draft) -> None:
             draft.drop(index, index + 1, row["reason"])
         else:
             dashes = "-l" if argument.text.startswith("-l") else ""
-            draft.replace(argument, dashes + row["target"], f"ROCm's twin of {argument.text}")
+            draft.replace(argument, dashes + row["target"], f"ROCm's counterpart of {argument.text}")
 
 
 def _find_program(draft: Draft) -> None:
@@ -331,7 +331,7 @@ def _find_library(draft: Draft) -> None:
     for argument in draft.command.arguments[1:]:
         row = library(argument.text) if argument.kind == "plain" else None
         if row is not None and row["conversion"] == "rename":
-            draft.replace(argument, row["target"], f"ROCm's twin of {argument.text}")
+            draft.replace(argument, row["target"], f"ROCm's counterpart of {argument.text}")
 
 
 _COMPILER = re.compile(r"(?:.*/)?nvcc$|\$\{(?:CMAKE_CUDA_COMPILER|CUDA_NVCC_EXECUTABLE|CUDAToolkit_NVCC_EXECUTABLE)\}$")

@@ -105,7 +105,7 @@ def general(draft: Draft) -> None:
     _own_command(draft)
     reason = names.REFUSED_COMMANDS.get(draft.command.name)
     if reason:
-        draft.say(None, codes.NO_TWIN, f"{draft.command.name}() has no counterpart for HIP", reason, "error")
+        draft.say(None, codes.NO_COUNTERPART, f"{draft.command.name}() has no counterpart for HIP", reason, "error")
 
 
 def _own_command(draft: Draft) -> None:
@@ -115,7 +115,7 @@ def _own_command(draft: Draft) -> None:
         for argument in arguments:
             if argument.text == "CUDAToolkit":
                 message = f"{draft.command.name}() is given the package CUDAToolkit"
-                draft.say(argument, codes.NO_TWIN, message, "for HIP it is the package hip, without a version")
+                draft.say(argument, codes.NO_COUNTERPART, message, "for HIP it is the package hip, without a version")
     first = next(
         (index for index, word in enumerate(words) if word in ("LINK_LIBRARIES", "LIBRARIES", "LINK_LIBS")), None
     )
@@ -124,7 +124,7 @@ def _own_command(draft: Draft) -> None:
             break
         row = library(argument.text)
         if row is not None and row["conversion"] == "rename":
-            draft.replace(argument, row["target"], f"ROCm's twin of {argument.text}")
+            draft.replace(argument, row["target"], f"ROCm's counterpart of {argument.text}")
 
 
 def edit_argument(draft: Draft, argument: Argument) -> None:
@@ -146,7 +146,10 @@ def edit_argument(draft: Draft, argument: Argument) -> None:
     new = names.GENEX_COMPILER.sub(r"$<HIP_COMPILER_\1", new)
     if refused := names.REFUSED_GENEX.search(argument.text):
         draft.say(
-            argument, codes.NO_TWIN, f"$<{refused[1]}> has no counterpart for HIP", "write the options for HIP by hand"
+            argument,
+            codes.NO_COUNTERPART,
+            f"$<{refused[1]}> has no counterpart for HIP",
+            "write the options for HIP by hand",
         )
     if _is_flags(draft, argument):
         new = translate_flags(draft, argument, new)
@@ -174,14 +177,14 @@ def _targets(draft: Draft, argument: Argument, text: str) -> str:
         draft.packages += packages.split()
         return target
 
-    def twin(match: re.Match[str]) -> str:
+    def counterpart(match: re.Match[str]) -> str:
         row = library({"nvToolsExt": "nvToolsExt", "cuda_driver": "cuda_driver"}.get(match[1], match[1]))
         if row is None or row["conversion"] == "none":
             reason = row["reason"] if row else "it is not known"
             draft.say(
                 argument,
                 codes.LIBRARY,
-                f"{match.group()} has no twin in ROCm: {reason}",
+                f"{match.group()} has no counterpart in ROCm: {reason}",
                 "take out what needs it",
                 "error",
             )
@@ -189,7 +192,7 @@ def _targets(draft: Draft, argument: Argument, text: str) -> str:
         draft.packages += [row["package"]] if row["package"] else []
         return row["cmake"]
 
-    return _CUDA_TARGET.sub(twin, text)
+    return _CUDA_TARGET.sub(counterpart, text)
 
 
 def _is_flags(draft: Draft, argument: Argument) -> bool:

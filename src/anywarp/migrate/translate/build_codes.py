@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-NO_TWIN = "M150"
+NO_COUNTERPART = "M150"
 """A command, property or variable of a build system that has no counterpart for HIP: left as it is."""
 OPTION = "M151"
 """An option of nvcc that no option of hipcc answers: left as it is."""
 LIBRARY = "M152"
-"""A library of CUDA without a twin in ROCm: left as it is."""
+"""A library of CUDA without a counterpart in ROCm: left as it is."""
 VERSION = "M153"
 """A version of CUDA is compared with a number: versions of ROCm are other numbers."""
 TORCH = "M154"

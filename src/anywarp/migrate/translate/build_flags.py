@@ -207,7 +207,7 @@ def _library_change(index: int, read: _Read) -> Change | None:
     if row["conversion"] == "none":
         return Change(index, read.last, (), row["reason"], refused=row["reason"], library=True)
     new = (f"-l{row['target']}",) if row["conversion"] == "rename" else ()
-    return Change(index, read.last, new, row["reason"] or f"ROCm's twin of {read.value} is {row['target']}")
+    return Change(index, read.last, new, row["reason"] or f"ROCm's counterpart of {read.value} is {row['target']}")
 
 
 def _other_change(words: Sequence[str], index: int) -> Change | None:

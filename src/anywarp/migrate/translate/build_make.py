@@ -189,7 +189,9 @@ def _edit_libraries(line: _Line, body: str, taken: list[tuple[int, int]]) -> Ite
     named = _LIBRARY_NAME.match(body)
     row = library(named["name"]) if named else None
     if named and row is not None and row["conversion"] == "rename":
-        _add(line, taken, named.start("name"), named.end("name"), row["target"], f"ROCm's twin of {named['name']}")
+        _add(
+            line, taken, named.start("name"), named.end("name"), row["target"], f"ROCm's counterpart of {named['name']}"
+        )
     for match in re.finditer(r"(?<![\w-])-l(\w[\w-]*)", body):
         if library(match[1]) is None:
             continue

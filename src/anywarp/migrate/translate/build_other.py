@@ -61,15 +61,15 @@ class MesonReporter:
             at = call.start("rest") + word.start()
             command = call["open"].strip(b" \t(").decode("latin-1")
             yield Problem(
-                at, at + len(word.group()), codes.MESON, f"{command}('cuda'): Meson knows no language HIP{_twins(call['rest'])}",
+                at, at + len(word.group()), codes.MESON, f"{command}('cuda'): Meson knows no language HIP{_counterparts(call['rest'])}",
                 "compile the device sources with hipcc in a custom_target, and link ROCm's libraries by dependency()",
             )  # fmt: skip
 
 
-def _twins(rest: bytes) -> str:
+def _counterparts(rest: bytes) -> str:
     """Return a remark on which of ROCm's libraries answer the modules that a dependency names."""
     match = _MODULES.search(rest)
     named = re.findall(r"'([\w.]+)'", match["list"].decode("latin-1")) if match else []
     rows = {name: library(name) for name in named}
-    twins = [f"{name} is {row['target']}" for name, row in rows.items() if row is not None and row["target"]]
-    return f"; of ROCm's libraries {', '.join(twins)}" if twins else ""
+    counterparts = [f"{name} is {row['target']}" for name, row in rows.items() if row is not None and row["target"]]
+    return f"; of ROCm's libraries {', '.join(counterparts)}" if counterparts else ""

@@ -350,7 +350,14 @@ def _libraries(script: _Script, value: ast.expr) -> None:
         refused = row["reason"] if row["conversion"] == "none" else ""
         words = (row["target"],) if row["conversion"] == "rename" else ()
         changes.append(
-            Change(index, index + 1, words, row["reason"] or f"ROCm's twin of {_word(element)}", refused, bool(refused))
+            Change(
+                index,
+                index + 1,
+                words,
+                row["reason"] or f"ROCm's counterpart of {_word(element)}",
+                refused,
+                bool(refused),
+            )
         )
     script.done.update(id(element) for element in value.elts)
     _change_list(script, value, _kept(script, value.elts, changes))

@@ -72,9 +72,10 @@ def names_of(unit: Unit) -> frozenset[str]:
 
 def header_text(names: Iterable[str], rocm: str) -> str:
     """Return the text of the header for the names, and headers of CUDA, that a tree uses."""
-    wanted, known, twins = set(names), identifiers(rocm), headers(rocm)
+    wanted, known, counterparts = set(names), identifiers(rocm), headers(rocm)
     includes = sorted(
-        {twins[name].target for name in wanted if name in twins and twins[name].target} - {"hip/hip_runtime.h"}
+        {counterparts[name].target for name in wanted if name in counterparts and counterparts[name].target}
+        - {"hip/hip_runtime.h"}
     )
     lines = [
         "// Names of CUDA that this tree uses, as HIP has them. Made by `anywarp translate --keep-cuda`; only compilers for HIP see it.",

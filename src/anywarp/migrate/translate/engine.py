@@ -34,7 +34,7 @@ LARGEST = 16 << 20
 class Translation:
     """The translated text, the flat edits that made it (in order, none overlapping), what a person should know of it,
     the names of the support files that it includes, and, where one text serves both vendors, the names and headers of
-    CUDA for which it needs twins."""
+    CUDA for which it needs counterparts."""
 
     text: bytes
     edits: tuple[Edit, ...] = ()

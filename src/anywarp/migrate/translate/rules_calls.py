@@ -1,4 +1,4 @@
-"""Calls of functions whose twin takes other arguments are rewritten where the arguments prove the form, or reported.
+"""Calls of functions whose counterpart takes other arguments are rewritten where the arguments prove the form, or reported.
 
 A name is never changed alone when the call would then mean something else or not compile: what this rule claims,
 the rule of names leaves.
@@ -104,7 +104,7 @@ class Wrapped:
 
 
 class Reshaped:
-    """Rewrites calls whose twin takes other arguments, and claims those that it cannot."""
+    """Rewrites calls whose counterpart takes other arguments, and claims those that it cannot."""
 
     name = "calls"
     words = frozenset[bytes]()
@@ -221,7 +221,7 @@ def _declares(found: Call) -> bool:
 
 
 def _by_parameters(found: Call) -> list[Outcome] | str:
-    """Decide by the number of arguments: the twin's form stays, an argument that is nothing and has no twin goes."""
+    """Decide by the number of arguments: the counterpart's form stays, an argument that is nothing and has no counterpart goes."""
     row = found.row
     assert row is not None
     form = form_of(row, len(found.args))
@@ -261,11 +261,13 @@ def _with_location(index: int, counts: tuple[int, ...]) -> Callable[[Call], list
             return f"whether `{found.text(index).decode('latin-1')}` is a device's number or a location is not to be seen here"
         if not located:
             return [] if len(found.args) in counts else "the number of arguments fits neither form"
-        twin = found.unit.names.get(found.name.group().decode() + "_v2")
-        if twin is None or not twin.target:
+        counterpart = found.unit.names.get(found.name.group().decode() + "_v2")
+        if counterpart is None or not counterpart.target:
             return f"HIP's form with a location is not in ROCm {found.unit.target.rocm}"
         start, end = found.name.span()
-        return [Edit(start, end, twin.target.encode(), "calls", "HIP's function for locations is the one with _v2")]
+        return [
+            Edit(start, end, counterpart.target.encode(), "calls", "HIP's function for locations is the one with _v2")
+        ]
 
     return decide
 

@@ -1,4 +1,4 @@
-"""Labels of a `switch` over codes of CUDA: those without a twin, and those whose twin has a label already, are taken out.
+"""Labels of a `switch` over codes of CUDA: those without a counterpart, and those whose counterpart has a label already, are taken out.
 
 Functions that spell error codes name every code there is. ROCm has fewer, and a code that does not exist is never
 returned; two labels of one value do not compile.

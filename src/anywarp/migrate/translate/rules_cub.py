@@ -103,7 +103,7 @@ class Namespaces:
         for match in self._CUB.finditer(unit.code):
             start = match.end() - 3
             if start not in apart:
-                yield Edit(start, match.end(), b"hipcub", self.name, "hipCUB is the twin of CUB")
+                yield Edit(start, match.end(), b"hipcub", self.name, "hipCUB is the counterpart of CUB")
         for match in self._THRUST.finditer(unit.code):
             if match.start() not in apart:
                 yield Edit(match.start(1), match.end(1), b"hip", self.name, "the part of rocThrust for HIP")

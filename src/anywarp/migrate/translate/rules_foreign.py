@@ -26,7 +26,7 @@ class MatrixFragments:
         for include in unit.includes:
             own = include.quoted and unit.is_local(include.name)
             if include.name == "mma.h" and not own and not unit.options.keep_cuda:
-                reason = "rocWMMA is the twin of nvcuda::wmma"
+                reason = "rocWMMA is the counterpart of nvcuda::wmma"
                 yield Edit(include.start, include.end, b"<rocwmma/rocwmma.hpp>", self.name, reason)
         if b"nvcuda" not in unit.words:
             return

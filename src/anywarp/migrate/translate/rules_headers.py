@@ -96,7 +96,7 @@ class Headers:
             if answer is not None and answer[0]:
                 start, end = match.start(index) - 1, match.end(index) + 1
                 if unit.data[start:end] != (new := b"<" + answer[0].encode() + b">"):
-                    yield Edit(start, end, new, self.name, "the twin of the header in ROCm")
+                    yield Edit(start, end, new, self.name, "the counterpart of the header in ROCm")
 
 
 def _is_bare(unit: Unit, seen: Collection[str]) -> bool:
@@ -110,12 +110,12 @@ def _is_bare(unit: Unit, seen: Collection[str]) -> bool:
 
 
 def target_of(unit: Unit, name: str, quoted: bool) -> tuple[str, str] | None:
-    """Return the name of the twin of a header (empty: there is none) and the reason; None for headers not CUDA's."""
-    answer = _twin(unit, name)
+    """Return the name of the counterpart of a header (empty: there is none) and the reason; None for headers not CUDA's."""
+    answer = _counterpart(unit, name)
     return None if answer is None or (quoted and unit.is_local(name)) else answer
 
 
-def _twin(unit: Unit, name: str) -> tuple[str, str] | None:
+def _counterpart(unit: Unit, name: str) -> tuple[str, str] | None:
     plain = posixpath.normpath(name)
     if plain in BY_HAND:
         return "", "ROCm's library for this is used in another way"

@@ -1,4 +1,4 @@
-"""Names of CUDA become the names of their twins in ROCm, wherever they are CUDA's: the last rule, and the most frequent.
+"""Names of CUDA become the names of their counterparts in ROCm, wherever they are CUDA's: the last rule, and the most frequent.
 
 A name is left alone where it is somebody else's: a member, a name in another's name space, or the user's own.
 """
@@ -19,7 +19,7 @@ from anywarp.migrate.translate.unit import Unit
 DECORATIONS = frozenset(
     b"CUDAAPI CUDART_CB CUDA_CB CUDARTAPI CUBLASAPI CUBLASWINAPI CUFFTAPI CURANDAPI CUSPARSEAPI CUSOLVERAPI".split()
 )
-"""Macros that decorate declarations of CUDA's: empty on Linux, and without a twin."""
+"""Macros that decorate declarations of CUDA's: empty on Linux, and without a counterpart."""
 PROPERTY = re.compile(rb"(?:MAJOR_VERSION|MINOR_VERSION|PATCH_LEVEL)\Z")
 """Constants of CUDA with everybody's names: theirs only where libraries are asked for their version."""
 
@@ -38,7 +38,7 @@ _KEYWORD = re.compile(rb"\b(?:enum|struct|union)[ \t]+\Z")
 
 
 class Names:
-    """Rewrites functions, types, constants and macros by the catalogue, and tells of those without a twin."""
+    """Rewrites functions, types, constants and macros by the catalogue, and tells of those without a counterpart."""
 
     name = "names"
     words = frozenset[bytes]()
@@ -75,7 +75,7 @@ class Names:
 
     def _absent(self, unit: Unit, match: re.Match[bytes], row: Identifier) -> Problem:
         hint = "see docs/coverage for what ROCm has; guard this part, or write it for HIP by hand"
-        message = f"{row.name} has no twin in ROCm {unit.target.rocm}: {row.reason}"
+        message = f"{row.name} has no counterpart in ROCm {unit.target.rocm}: {row.reason}"
         return Problem(match.start(), match.end(), "M111", message, hint)
 
     def _decoration(self, unit: Unit, match: re.Match[bytes]) -> Iterator[Outcome]:

@@ -1,4 +1,4 @@
-"""Names made by pasting tokens, `cuda##name` in a macro, get the prefix of the twins, and the macro's uses are checked.
+"""Names made by pasting tokens, `cuda##name` in a macro, get the prefix of the counterparts, and the macro's uses are checked.
 
 Most names of a library keep what follows the prefix; where a use in the same text does not, a person is told.
 """
@@ -54,7 +54,7 @@ class Pasting:
             yield from self._uses(unit, match, left, new)
 
     def _uses(self, unit: Unit, match: re.Match[bytes], left: bytes, new: bytes) -> Iterator[Outcome]:
-        """Yield a problem for each use of the macro whose name has another twin, where the use can be read."""
+        """Yield a problem for each use of the macro whose name has another counterpart, where the use can be read."""
         line = _directive_start(unit.code, match.start())
         head = re.match(rb"[ \t]*#[ \t]*define", unit.code[line:])
         pasted = _PARAMETER.match(unit.code, match.end())
@@ -75,7 +75,7 @@ class Pasting:
         text = unit.code[at[0] : at[1]]
         row = unit.names.get((left + text).decode("latin-1"))
         if row is not None and row.target != (new + text).decode("latin-1"):
-            what = row.target or "without a twin: " + row.reason
+            what = row.target or "without a counterpart: " + row.reason
             message = f"the macro makes {(new + text).decode('latin-1')} of this, and {row.name} is {what} in ROCm"
             yield Problem(*at, "M115", message, "write this one without the macro")
 

@@ -1,4 +1,4 @@
-"""Tells by the number of its arguments which form of a function a call has, where CUDA has several or the twin another."""
+"""Tells by the number of its arguments which form of a function a call has, where CUDA has several or the counterpart another."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from anywarp.catalogue.signatures import types_of
 
 
 def form_of(row: Identifier, count: int) -> Literal["same", "other"] | int:
-    """Say which form a call with `count` arguments has: the twin's, another, or the twin's with one more at an index.
+    """Say which form a call with `count` arguments has: the counterpart's, another, or the counterpart's with one more at an index.
 
-    A form of CUDA whose types are the twin's but one is told by that one's place, when only it has that many.
+    A form of CUDA whose types are the counterpart's but one is told by that one's place, when only it has that many.
     """
     theirs = types_of(row.target_parameters)
     forms = {types_of(each) for each in row.parameters.values()}

@@ -135,12 +135,12 @@ def write(done: Done, place: str, output: Path) -> Diagnostic | None:
     return None
 
 
-def support(names: Iterable[str], twins: Iterable[str], rocm: str) -> dict[str, bytes]:
+def support(names: Iterable[str], counterparts: Iterable[str], rocm: str) -> dict[str, bytes]:
     """Return the support headers of that name, and those that they include, which lie at the root of the output.
 
-    `twins` are the names and headers of CUDA that the header of a source for both vendors must map; none: there is no such header.
+    `counterparts` are the names and headers of CUDA that the header of a source for both vendors must map; none: there is no such header.
     """
-    wanted, own = list(names), dual.header_text(twins, rocm).encode() if twins else b""
+    wanted, own = list(names), dual.header_text(counterparts, rocm).encode() if counterparts else b""
     if own:
         wanted += support_files.included(own)
     texts = {name: support_files.read(name) for name in support_files.closure(wanted)}

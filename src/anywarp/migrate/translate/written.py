@@ -1,4 +1,4 @@
-"""The names and headers of CUDA that no table gives a twin, and for which the translator writes something all the same.
+"""The names and headers of CUDA that no table gives a counterpart, and for which the translator writes something all the same.
 
 Whoever judges a source asks here, so that what is translated is not called lost.
 """

@@ -182,7 +182,7 @@ def _setting(use: Use) -> Verdict:
     if re.match(r"CMAKE_CUDA|CUDA_|CUDAToolkit|cuda_std|(?i:nvcc)", use.name):
         return Verdict(
             "converted",
-            "a setting of CUDA's with a twin for HIP, or of none there",
+            "a setting of CUDA's with a counterpart for HIP, or of none there",
             use.name.replace("CUDA", "HIP"),
             "minutes",
             f"{_TRANSLATE}, or says why not",

@@ -1,6 +1,6 @@
 """Verdicts on CUDA C++: what each name, header, launch and inline instruction becomes on the target.
 
-There are two ways for a source, and a verdict names the shorter one: `anywarp translate` rewrites what has a twin in HIP; what has none,
+There are two ways for a source, and a verdict names the shorter one: `anywarp translate` rewrites what has a counterpart in HIP; what has none,
 but is answered by our libraries, stays CUDA and is built by `anywarp nvcc`.
 """
 
@@ -56,7 +56,7 @@ def judge(use: Use, target: Target) -> Verdict | None:
 def _name(use: Use, target: Target) -> Verdict:
     known = identifiers(target.rocm or NEWEST).get(use.name)
     if known is None:  # known in another release of ROCm's tables only
-        return Verdict("no-path", f"no release up to ROCm {target.rocm} has a twin", effort="days")
+        return Verdict("no-path", f"no release up to ROCm {target.rocm} has a counterpart", effort="days")
     return _on_cpu(known) if target.device == "cpu" else _on_hip(known, target)
 
 
@@ -133,7 +133,7 @@ def _on_hip(known: Identifier, target: Target) -> Verdict:
     if known.state != "mapped" and known.name in written():
         return Verdict(
             "converted",
-            f"HIP has no twin ({known.reason}); `anywarp translate` writes what does the same",
+            f"HIP has no counterpart ({known.reason}); `anywarp translate` writes what does the same",
             help=_TRANSLATE,
         )
     if known.state == "mapped" and known.differs_in and known.name.encode() in RESHAPES:
@@ -158,13 +158,13 @@ def _on_hip(known: Identifier, target: Target) -> Verdict:
         )  # fmt: skip
     if known.state == "emulated":
         return Verdict(
-            "rebuild", f"HIP has no twin, our library in place of {title} answers it: {known.reason}", effort="minutes",
+            "rebuild", f"HIP has no counterpart, our library in place of {title} answers it: {known.reason}", effort="minutes",
             help=f"keep the CUDA source, {_BUILD} with `--device hip`",
         )  # fmt: skip
     if known.subject == "device":
         return Verdict(
             "rebuild",
-            f"HIP has no twin: {known.reason}",
+            f"HIP has no counterpart: {known.reason}",
             effort="hours",
             help=f"keep the CUDA source and {_BUILD} with `--device hip`, or write it out for HIP",
         )
@@ -174,7 +174,7 @@ def _on_hip(known: Identifier, target: Target) -> Verdict:
             help=f"what uses it decides: keep the CUDA source, {_BUILD} with `--device hip`, where our library takes what ROCm can do; or guard it",
         )  # fmt: skip
     return Verdict(
-        "no-path", f"no twin in ROCm {target.rocm}: {known.reason}", effort="days", help=_newer(known, target)
+        "no-path", f"no counterpart in ROCm {target.rocm}: {known.reason}", effort="days", help=_newer(known, target)
     )
 
 

@@ -56,7 +56,7 @@ def _refused(value: str, how: str, target: Target) -> str:
     if how == "indexes" and re.search(r"GPU-|MIG-", value):
         return "the value names cards of NVIDIA's by their identity"
     if how == "architectures" and not target.architecture and not _REFERENCE.fullmatch(value):
-        return "architectures of NVIDIA's cards have no twins, and the target names none"
+        return "architectures of NVIDIA's cards have no counterparts, and the target names none"
     if (
         how == "path"
         and value

@@ -102,9 +102,9 @@ def _fp8(use: Use, target: Target) -> Verdict | None:
     """Judge the 8-bit floats of NVIDIA's cards, which are a matter on the one family of cards that has others."""
     if not target.has_fnuz or use.detail("ported"):
         return None  # a file that knows both chooses
-    twin = f"{use.name}uz" if use.name.endswith("fn") else f"{use.name}fnuz"
+    counterpart = f"{use.name}uz" if use.name.endswith("fn") else f"{use.name}fnuz"
     return Verdict(
-        "replace", f"{target.architecture} computes with the other 8-bit floats (FNUZ), in which the same byte is another number", twin, "hours",
+        "replace", f"{target.architecture} computes with the other 8-bit floats (FNUZ), in which the same byte is another number", counterpart, "hours",
         "choose the type by the device, and convert stored weights and their scales",
     )  # fmt: skip
 

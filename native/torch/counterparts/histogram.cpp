@@ -4,7 +4,7 @@
 #include <ATen/ops/histc.h>
 #include <ATen/ops/zeros.h>
 
-#include "twin.h"
+#include "counterpart.h"
 
 namespace awt {
 namespace {
@@ -49,8 +49,8 @@ Tensor& histc_out(const Tensor& self, int64_t bins, const Scalar& min, const Sca
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, FPGA, library) {
-  twin(library, "histc", TORCH_FN(histc));
-  twin(library, "histc.out", TORCH_FN(histc_out));
+  counterpart(library, "histc", TORCH_FN(histc));
+  counterpart(library, "histc.out", TORCH_FN(histc_out));
 }
 
 }  // namespace awt

@@ -4,7 +4,7 @@
 #include <ATen/native/transformers/sdp_utils_cpp.h>
 
 #include "../versions.h"
-#include "twin.h"
+#include "counterpart.h"
 
 namespace awt {
 namespace {
@@ -164,9 +164,11 @@ struct Register {
 }  // namespace
 
 // Under the device's own key: the rules look at the device, so aliases would not do.
-TORCH_LIBRARY_IMPL(aten, CUDA, library) { twin(library, "_fused_sdp_choice", TORCH_FN(choose)); }
+TORCH_LIBRARY_IMPL(aten, CUDA, library) {
+  counterpart(library, "_fused_sdp_choice", TORCH_FN(choose));
+}
 TORCH_LIBRARY_IMPL(aten, NestedTensorCUDA, library) {
-  twin(library, "_fused_sdp_choice", TORCH_FN(choose));
+  counterpart(library, "_fused_sdp_choice", TORCH_FN(choose));
 }
 
 }  // namespace awt

@@ -13,7 +13,7 @@
 #include <cmath>
 #include <limits>
 
-#include "twin.h"
+#include "counterpart.h"
 
 namespace awt {
 namespace {

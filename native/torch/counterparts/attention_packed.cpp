@@ -16,7 +16,7 @@
 #include "../alias.h"
 #include "../generator.h"
 #include "attention_kernels.h"
-#include "twin.h"
+#include "counterpart.h"
 
 namespace awt {
 namespace {
@@ -294,11 +294,11 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> packed_efficient_backward(
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, FPGA, library) {
-  twin(library, "_flash_attention_forward", TORCH_FN(packed_flash));
-  twin(library, "_flash_attention_forward_no_dropout_inplace", TORCH_FN(flash_into));
-  twin(library, "_flash_attention_backward", TORCH_FN(packed_flash_backward));
-  twin(library, "_efficient_attention_forward", TORCH_FN(packed_efficient));
-  twin(library, "_efficient_attention_backward", TORCH_FN(packed_efficient_backward));
+  counterpart(library, "_flash_attention_forward", TORCH_FN(packed_flash));
+  counterpart(library, "_flash_attention_forward_no_dropout_inplace", TORCH_FN(flash_into));
+  counterpart(library, "_flash_attention_backward", TORCH_FN(packed_flash_backward));
+  counterpart(library, "_efficient_attention_forward", TORCH_FN(packed_efficient));
+  counterpart(library, "_efficient_attention_backward", TORCH_FN(packed_efficient_backward));
 }
 
 }  // namespace awt

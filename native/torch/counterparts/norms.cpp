@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "twin.h"
+#include "counterpart.h"
 
 namespace awt {
 namespace {
@@ -58,8 +58,8 @@ std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& grad_out, const Tenso
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, FPGA, library) {
-  twin(library, "_fused_rms_norm", TORCH_FN(rms_norm));
-  twin(library, "_fused_rms_norm_backward", TORCH_FN(rms_norm_backward));
+  counterpart(library, "_fused_rms_norm", TORCH_FN(rms_norm));
+  counterpart(library, "_fused_rms_norm_backward", TORCH_FN(rms_norm_backward));
 }
 
 }  // namespace awt

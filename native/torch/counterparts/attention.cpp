@@ -11,7 +11,7 @@
 #include "../generator.h"
 #include "../versions.h"
 #include "attention_kernels.h"
-#include "twin.h"
+#include "counterpart.h"
 
 namespace awt {
 namespace {
@@ -177,13 +177,14 @@ Tensor& fill_dropout_numbers(Tensor& self, double, int64_t seed, int64_t) {
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, FPGA, library) {
-  twin(library, "_scaled_dot_product_flash_attention", TORCH_FN(flash));
-  twin(library, "_scaled_dot_product_flash_attention_backward", TORCH_FN(flash_backward));
-  twin(library, "_scaled_dot_product_efficient_attention", TORCH_FN(efficient));
-  twin(library, "_scaled_dot_product_efficient_attention_backward", TORCH_FN(efficient_backward));
-  twin(library, "_scaled_dot_product_cudnn_attention", TORCH_FN(cudnn));
-  twin(library, "_scaled_dot_product_cudnn_attention_backward", TORCH_FN(cudnn_backward));
-  twin(library, "_fill_mem_eff_dropout_mask_", TORCH_FN(fill_dropout_numbers));
+  counterpart(library, "_scaled_dot_product_flash_attention", TORCH_FN(flash));
+  counterpart(library, "_scaled_dot_product_flash_attention_backward", TORCH_FN(flash_backward));
+  counterpart(library, "_scaled_dot_product_efficient_attention", TORCH_FN(efficient));
+  counterpart(library, "_scaled_dot_product_efficient_attention_backward",
+              TORCH_FN(efficient_backward));
+  counterpart(library, "_scaled_dot_product_cudnn_attention", TORCH_FN(cudnn));
+  counterpart(library, "_scaled_dot_product_cudnn_attention_backward", TORCH_FN(cudnn_backward));
+  counterpart(library, "_fill_mem_eff_dropout_mask_", TORCH_FN(fill_dropout_numbers));
 }
 
 }  // namespace awt

@@ -5,7 +5,7 @@
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/full.h>
 
-#include "twin.h"
+#include "counterpart.h"
 
 namespace awt {
 namespace {
@@ -112,13 +112,13 @@ Tensor backward(const Tensor& grad_out, const Tensor& input, const Tensor& mean,
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, FPGA, library) {
-  twin(library, "batch_norm_stats", TORCH_FN(stats));
-  twin(library, "batch_norm_elemt", TORCH_FN(normalized));
-  twin(library, "batch_norm_elemt.out", TORCH_FN(normalized_out));
-  twin(library, "batch_norm_gather_stats", TORCH_FN(gathered_alike));
-  twin(library, "batch_norm_gather_stats_with_counts", TORCH_FN(gathered));
-  twin(library, "batch_norm_backward_reduce", TORCH_FN(backward_sums));
-  twin(library, "batch_norm_backward_elemt", TORCH_FN(backward));
+  counterpart(library, "batch_norm_stats", TORCH_FN(stats));
+  counterpart(library, "batch_norm_elemt", TORCH_FN(normalized));
+  counterpart(library, "batch_norm_elemt.out", TORCH_FN(normalized_out));
+  counterpart(library, "batch_norm_gather_stats", TORCH_FN(gathered_alike));
+  counterpart(library, "batch_norm_gather_stats_with_counts", TORCH_FN(gathered));
+  counterpart(library, "batch_norm_backward_reduce", TORCH_FN(backward_sums));
+  counterpart(library, "batch_norm_backward_elemt", TORCH_FN(backward));
 }
 
 }  // namespace awt

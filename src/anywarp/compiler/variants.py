@@ -1,4 +1,4 @@
-"""Which integer parameters, if they were multiples of a power of two, would make better code: the wishes of an artifact.
+"""Which integer parameters, if they were multiples of a power of two, would make better code: the variant that an artifact asks for.
 
 Compilers turn loops over rows into trip counts like `((n + ~tid) >> 5) + 1 & 3`, which differ between lanes unless n is a
 multiple; then everything behind such a loop is scattered. Programs nearly always pass multiples.
@@ -15,7 +15,7 @@ from anywarp.compiler.cfg import control_flow
 from anywarp.compiler.ir import Kernel, Op, Phi, Specialisation, Value
 from anywarp.compiler.shapes import Analysis
 
-Wish = tuple[int, int, int]
+Multiple = tuple[int, int, int]
 
 _CARRIES = frozenset(
     ["add", "sub", "mul", "shl", "lshr", "ashr", "and", "or", "xor", "not", "zext", "sext", "trunc", "select", "div"]
@@ -26,13 +26,13 @@ _SEARCH = 4000
 _TRIED = 6
 """Values followed back, and parameters tried, at most."""
 _SMALL, _LARGEST = 1500, 6000
-"""Operations of kernels whose wishes are pruned one by one, and of kernels that are analysed again at all."""
+"""Operations of kernels whose variants are pruned one by one, and of kernels that are analysed again at all."""
 
 
-def analyse_wishing(kernel: Kernel, specialisation: Specialisation) -> tuple[Analysis, tuple[Wish, ...]]:
-    """Analyse `kernel`; return the analysis and, for a compilation without assumptions about parameters, its wishes.
+def analyse_for_variant(kernel: Kernel, specialisation: Specialisation) -> tuple[Analysis, tuple[Multiple, ...]]:
+    """Analyse `kernel`; return the analysis and, for a compilation without assumptions about parameters, the variant worth having.
 
-    A wish is (offset, size in bytes, modulus), as in `Specialisation.multiples`. All of them together are worth having.
+    It is a tuple of (offset, size in bytes, modulus), as in `Specialisation.multiples`. All of them together are worth having.
     """
     analysis, missed = analyse_wanting(kernel, specialisation)
     if specialisation.multiples or specialisation.quick or specialisation.checks or specialisation.block is None:
@@ -42,26 +42,28 @@ def analyse_wishing(kernel: Kernel, specialisation: Specialisation) -> tuple[Ana
         return analysis, ()
     now = _burden(kernel, analysis)
     found = _parameters(missed)[:_TRIED] if now else []
-    best: tuple[int, tuple[Wish, ...]] = (now, ())
+    best: tuple[int, tuple[Multiple, ...]] = (now, ())
     for modulus in sorted({32, specialisation.lanes} if size <= _SMALL else {specialisation.lanes}):
-        wishes = tuple((offset, size, modulus) for offset, size in found)
-        there = _with(kernel, specialisation, wishes) if wishes else now
+        multiples = tuple((offset, size, modulus) for offset, size in found)
+        there = _with(kernel, specialisation, multiples) if multiples else now
         if there < best[0]:
-            best = there, wishes
+            best = there, multiples
     return analysis, _needed(kernel, specialisation, *best) if size <= _SMALL else best[1]
 
 
-def _with(kernel: Kernel, specialisation: Specialisation, wishes: tuple[Wish, ...]) -> int:
-    return _burden(kernel, analyse_wanting(kernel, replace(specialisation, multiples=wishes))[0])
+def _with(kernel: Kernel, specialisation: Specialisation, multiples: tuple[Multiple, ...]) -> int:
+    return _burden(kernel, analyse_wanting(kernel, replace(specialisation, multiples=multiples))[0])
 
 
-def _needed(kernel: Kernel, specialisation: Specialisation, burden: int, wishes: tuple[Wish, ...]) -> tuple[Wish, ...]:
-    """Leave out, one by one, wishes without which the others do as well."""
-    for wish in wishes if len(wishes) > 1 else ():
-        others = tuple(w for w in wishes if w != wish)
+def _needed(
+    kernel: Kernel, specialisation: Specialisation, burden: int, multiples: tuple[Multiple, ...]
+) -> tuple[Multiple, ...]:
+    """Leave out, one by one, assumptions without which the others do as well."""
+    for multiple in multiples if len(multiples) > 1 else ():
+        others = tuple(w for w in multiples if w != multiple)
         if others and _with(kernel, specialisation, others) <= burden:
-            wishes = others
-    return tuple(sorted(wishes))
+            multiples = others
+    return tuple(sorted(multiples))
 
 
 def _parameters(missed: Iterable[Value]) -> list[tuple[int, int]]:

@@ -5,7 +5,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros_like.h>
 
-#include "twin.h"
+#include "counterpart.h"
 
 namespace awt {
 namespace {
@@ -98,10 +98,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> gru_backward(const Tensor& gr
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, FPGA, library) {
-  twin(library, "_thnn_fused_lstm_cell", TORCH_FN(lstm));
-  twin(library, "_thnn_fused_lstm_cell_backward_impl", TORCH_FN(lstm_backward));
-  twin(library, "_thnn_fused_gru_cell", TORCH_FN(gru));
-  twin(library, "_thnn_fused_gru_cell_backward", TORCH_FN(gru_backward));
+  counterpart(library, "_thnn_fused_lstm_cell", TORCH_FN(lstm));
+  counterpart(library, "_thnn_fused_lstm_cell_backward_impl", TORCH_FN(lstm_backward));
+  counterpart(library, "_thnn_fused_gru_cell", TORCH_FN(gru));
+  counterpart(library, "_thnn_fused_gru_cell_backward", TORCH_FN(gru_backward));
 }
 
 }  // namespace awt

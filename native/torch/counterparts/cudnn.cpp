@@ -11,7 +11,7 @@
 #include <ATen/ops/native_batch_norm_backward.h>
 #include <ATen/ops/relu.h>
 
-#include "twin.h"
+#include "counterpart.h"
 
 namespace awt {
 namespace {
@@ -113,23 +113,23 @@ bool use_ctc_tensors(const Tensor&, const Tensor&, const Tensor&, const Tensor&,
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, FPGA, library) {
-  twin(library, "cudnn_convolution", TORCH_FN(convolution));
-  twin(library, "cudnn_convolution.out", TORCH_FN(convolution_out));
-  twin(library, "cudnn_convolution_transpose", TORCH_FN(transposed));
-  twin(library, "cudnn_convolution_relu", TORCH_FN(convolution_relu));
-  twin(library, "cudnn_convolution_add_relu", TORCH_FN(convolution_add_relu));
-  twin(library, "_conv_depthwise2d", TORCH_FN(depthwise<2>));
-  twin(library, "_conv_depthwise2d.out", TORCH_FN(depthwise_out));
-  twin(library, "conv_depthwise3d", TORCH_FN(depthwise<3>));
-  twin(library, "cudnn_batch_norm", TORCH_FN(batch_norm));
-  twin(library, "cudnn_batch_norm_backward", TORCH_FN(batch_norm_backward));
-  twin(library, "cudnn_grid_sampler", TORCH_FN(grid_sampler));
-  twin(library, "cudnn_grid_sampler_backward", TORCH_FN(grid_sampler_backward));
-  twin(library, "cudnn_affine_grid_generator", TORCH_FN(affine_grid));
-  twin(library, "_use_cudnn_ctc_loss", TORCH_FN(use_ctc));
-  twin(library, "_use_cudnn_ctc_loss.Tensor", TORCH_FN(use_ctc_tensors));
-  twin(library, "_use_miopen_ctc_loss", TORCH_FN(use_ctc));
-  twin(library, "_use_miopen_ctc_loss.Tensor", TORCH_FN(use_ctc_tensors));
+  counterpart(library, "cudnn_convolution", TORCH_FN(convolution));
+  counterpart(library, "cudnn_convolution.out", TORCH_FN(convolution_out));
+  counterpart(library, "cudnn_convolution_transpose", TORCH_FN(transposed));
+  counterpart(library, "cudnn_convolution_relu", TORCH_FN(convolution_relu));
+  counterpart(library, "cudnn_convolution_add_relu", TORCH_FN(convolution_add_relu));
+  counterpart(library, "_conv_depthwise2d", TORCH_FN(depthwise<2>));
+  counterpart(library, "_conv_depthwise2d.out", TORCH_FN(depthwise_out));
+  counterpart(library, "conv_depthwise3d", TORCH_FN(depthwise<3>));
+  counterpart(library, "cudnn_batch_norm", TORCH_FN(batch_norm));
+  counterpart(library, "cudnn_batch_norm_backward", TORCH_FN(batch_norm_backward));
+  counterpart(library, "cudnn_grid_sampler", TORCH_FN(grid_sampler));
+  counterpart(library, "cudnn_grid_sampler_backward", TORCH_FN(grid_sampler_backward));
+  counterpart(library, "cudnn_affine_grid_generator", TORCH_FN(affine_grid));
+  counterpart(library, "_use_cudnn_ctc_loss", TORCH_FN(use_ctc));
+  counterpart(library, "_use_cudnn_ctc_loss.Tensor", TORCH_FN(use_ctc_tensors));
+  counterpart(library, "_use_miopen_ctc_loss", TORCH_FN(use_ctc));
+  counterpart(library, "_use_miopen_ctc_loss.Tensor", TORCH_FN(use_ctc_tensors));
 }
 
 }  // namespace awt

@@ -1,4 +1,4 @@
-// How the operators that only CUDA has are registered: over CPU tensors, under the twin key.
+// How the operators that only CUDA has are registered: over CPU tensors, under the counterpart key.
 #pragma once
 
 #ifndef AT_PER_OPERATOR_HEADERS
@@ -25,17 +25,17 @@ inline at::ScalarType wide_type(const at::Tensor& tensor) {
 
 // Operators of this file's list that the torch at hand knows under another signature: they stay
 // refused by name, instead of keeping the whole library from loading.
-inline std::vector<std::string>& twins_left_out() {
+inline std::vector<std::string>& counterparts_left_out() {
   static std::vector<std::string> names;
   return names;
 }
 
 template <class Function>
-void twin(torch::Library& library, const char* name, Function function) {
+void counterpart(torch::Library& library, const char* name, Function function) {
   try {
     library.impl(name, function);
   } catch (const c10::Error&) {
-    twins_left_out().emplace_back(name);
+    counterparts_left_out().emplace_back(name);
   }
 }
 

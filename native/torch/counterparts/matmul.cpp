@@ -8,7 +8,7 @@
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/mm.h>
 
-#include "twin.h"
+#include "counterpart.h"
 
 namespace awt {
 namespace {
@@ -227,18 +227,18 @@ Tensor scaled_grouped_mm(const Tensor& self, const Tensor& mat2, const Tensor& s
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, FPGA, library) {
-  twin(library, "mm.dtype", TORCH_FN(mm_as));
-  twin(library, "mm.dtype_out", TORCH_FN(mm_as_out));
-  twin(library, "bmm.dtype", TORCH_FN(bmm_as));
-  twin(library, "bmm.dtype_out", TORCH_FN(bmm_as_out));
-  twin(library, "addmm.dtype", TORCH_FN(addmm_as));
-  twin(library, "addmm.dtype_out", TORCH_FN(addmm_as_out));
-  twin(library, "baddbmm.dtype", TORCH_FN(baddbmm_as));
-  twin(library, "baddbmm.dtype_out", TORCH_FN(baddbmm_as_out));
-  twin(library, "_scaled_mm", TORCH_FN(scaled_mm));
-  twin(library, "_scaled_mm.out", TORCH_FN(scaled_mm_out));
-  twin(library, "_grouped_mm", TORCH_FN(grouped_mm));
-  twin(library, "_scaled_grouped_mm", TORCH_FN(scaled_grouped_mm));
+  counterpart(library, "mm.dtype", TORCH_FN(mm_as));
+  counterpart(library, "mm.dtype_out", TORCH_FN(mm_as_out));
+  counterpart(library, "bmm.dtype", TORCH_FN(bmm_as));
+  counterpart(library, "bmm.dtype_out", TORCH_FN(bmm_as_out));
+  counterpart(library, "addmm.dtype", TORCH_FN(addmm_as));
+  counterpart(library, "addmm.dtype_out", TORCH_FN(addmm_as_out));
+  counterpart(library, "baddbmm.dtype", TORCH_FN(baddbmm_as));
+  counterpart(library, "baddbmm.dtype_out", TORCH_FN(baddbmm_as_out));
+  counterpart(library, "_scaled_mm", TORCH_FN(scaled_mm));
+  counterpart(library, "_scaled_mm.out", TORCH_FN(scaled_mm_out));
+  counterpart(library, "_grouped_mm", TORCH_FN(grouped_mm));
+  counterpart(library, "_scaled_grouped_mm", TORCH_FN(scaled_grouped_mm));
 }
 
 }  // namespace awt

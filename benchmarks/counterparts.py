@@ -3,7 +3,7 @@
 Prints the best processor time of each per run and the ratio: integer conversions (as in an arc tangent in integers), structures
 that lanes read and write member by member, and a stencil.
 
-    python benchmarks/twins.py [--rounds N]
+    python benchmarks/counterparts.py [--rounds N]
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ mul.f32 %f1,%f1,0f3E800000; st.global.f32 [%d5],%f1;
 ret;
 }
 """
-TWINS = """
+COUNTERPARTS = """
 #include <cstring>
 static float from(unsigned bits) { float x; std::memcpy(&x, &bits, 4); return x; }
 extern "C" void conversions(const float *in, int *out, int n) {
@@ -69,7 +69,9 @@ def best(run: Callable[[], object], so_far: float) -> float:
     return min(so_far, time.process_time() - start)
 
 
-def measure(program: Program, twin: Callable[..., object], words: int, real: bool, rounds: int) -> tuple[float, float]:
+def measure(
+    program: Program, counterpart: Callable[..., object], words: int, real: bool, rounds: int
+) -> tuple[float, float]:
     """Return the best seconds of both; they must come to the same."""
     n, r = N // words, np.random.default_rng(1)
     given = r.random(N, np.float32) if real else r.integers(0, 1 << 30, N).astype(np.uint32)
@@ -78,9 +80,9 @@ def measure(program: Program, twin: Callable[..., object], words: int, real: boo
     a = b = float("inf")
     for _ in range(rounds):
         a = best(lambda: program.run("k", n // THREADS, THREADS, (given, ours, n), options=""), a)
-        b = best(lambda: twin(*pointers, n), b)
+        b = best(lambda: counterpart(*pointers, n), b)
     if not np.array_equal(ours, theirs):
-        raise SystemExit("a kernel and its twin differ")
+        raise SystemExit("a kernel and its counterpart differ")
     return a, b
 
 
@@ -89,15 +91,15 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=20)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        source, library = Path(folder) / "twins.cpp", Path(folder) / "twins.so"
-        source.write_text(TWINS)
+        source, library = Path(folder) / "counterparts.cpp", Path(folder) / "counterparts.so"
+        source.write_text(COUNTERPARTS)
         subprocess.run(["g++", "-O3", "-march=native", "-shared", "-fPIC", source, "-o", library], check=True)
-        twins = ctypes.CDLL(str(library))
+        counterparts = ctypes.CDLL(str(library))
         print(f"{'':14}{'kernel, us':>12}{'C++, us':>12}{'ratio':>8}")
         for name, body, words, real in (
             ("conversions", CONVERSIONS, 1, True), ("structures", STRUCTURES, 16, False), ("stencil", STENCIL, 1, True),
         ):  # fmt: skip
-            a, b = measure(Program(HEAD + body), twins[name], words, real, asked.rounds)
+            a, b = measure(Program(HEAD + body), counterparts[name], words, real, asked.rounds)
             print(f"{name:14}{a * 1e6:12.0f}{b * 1e6:12.0f}{a / b:8.2f}", flush=True)
 
 

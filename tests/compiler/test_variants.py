@@ -1,4 +1,4 @@
-"""Wishes: parameters whose divisibility helps are found, and code that may rely on it computes the same."""
+"""Variants: parameters whose divisibility helps are found, and code that may rely on it computes the same."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from anywarp.compiler.ir import Kernel, Specialisation
 from anywarp.compiler.module_view import IndexedModule
 from anywarp.compiler.pipeline import compile_kernel, prepare_kernel
 from anywarp.compiler.simd.target import this_machine
-from anywarp.compiler.wishes import analyse_wishing
+from anywarp.compiler.variants import analyse_for_variant
 from anywarp.devices.cpu.execute import Program
 from anywarp.ptx.index import index_module
 
@@ -82,27 +82,27 @@ def scattered(kernel: Kernel, specialisation: Specialisation) -> int:
     return sum(op.name in ("load", "store") and shapes[op.args[0]].varying for b in kernel.blocks for op in b.ops)
 
 
-def test_the_length_of_rows_is_wished_to_be_a_multiple() -> None:
+def test_the_length_of_rows_is_wanted_to_be_a_multiple() -> None:
     generic = Specialisation(BLOCK)
     kernel = prepared(ROWS, "k", generic)
-    _, wishes = analyse_wishing(kernel, generic)
-    assert wishes == ((*COLUMNS, 32),)
-    granted = Specialisation(BLOCK, multiples=wishes)
+    _, variant = analyse_for_variant(kernel, generic)
+    assert variant == ((*COLUMNS, 32),)
+    granted = Specialisation(BLOCK, multiples=variant)
     assert scattered(kernel, generic) > 0
-    analysis, more = analyse_wishing(kernel, granted)
+    analysis, more = analyse_for_variant(kernel, granted)
     assert more == ()
     assert not analysis.divergent_branches and not analysis.divergent_loops
 
 
-def test_a_kernel_of_real_rows_wishes_for_columns_whatever_the_gang() -> None:
+def test_a_kernel_of_real_rows_asks_for_columns_whatever_the_gang() -> None:
     text = RMSNORM.read_text()
     for gang in (32, 64, 128):
         specialisation = Specialisation((32, 4, 1), gang)
         kernel = prepared(text, "rmsnorm", specialisation)
-        _, wishes = analyse_wishing(kernel, specialisation)
-        assert wishes == ((24, 4, 32),)
+        _, variant = analyse_for_variant(kernel, specialisation)
+        assert variant == ((24, 4, 32),)
         assert scattered(kernel, specialisation) == 16
-        assert scattered(kernel, Specialisation((32, 4, 1), gang, wishes)) == 0
+        assert scattered(kernel, Specialisation((32, 4, 1), gang, variant)) == 0
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,8 @@ def test_a_kernel_of_real_rows_wishes_for_columns_whatever_the_gang() -> None:
     ],
     ids=["any shape", "quick", "checked", "already specialised"],
 )
-def test_only_a_full_compilation_for_a_shape_wishes(asked: Specialisation) -> None:
-    assert analyse_wishing(prepared(ROWS, "k", asked), asked)[1] == ()
+def test_only_a_full_compilation_for_a_shape_asks_for_a_variant(asked: Specialisation) -> None:
+    assert analyse_for_variant(prepared(ROWS, "k", asked), asked)[1] == ()
 
 
 def test_a_multiple_that_is_no_power_of_two_counts_as_far_as_it_goes() -> None:
@@ -126,11 +126,11 @@ def test_a_multiple_that_is_no_power_of_two_counts_as_far_as_it_goes() -> None:
     assert scattered(kernel, Specialisation(BLOCK, multiples=((20, 4, 32),))) > 0
 
 
-def test_the_artifact_carries_its_wishes() -> None:
+def test_the_artifact_carries_its_variant() -> None:
     artifact = compile_kernel(index_module(ROWS), "k", Specialisation(BLOCK), this_machine())
     assert isinstance(artifact, Artifact)
-    assert artifact.wishes == ((*COLUMNS, 32),)
-    assert unpack(pack(artifact)).wishes == artifact.wishes
+    assert artifact.variant == ((*COLUMNS, 32),)
+    assert unpack(pack(artifact)).variant == artifact.variant
 
 
 @pytest.mark.parametrize("n", [0, 1, 31, 32, 33, 64, 96, 100, 160, 2048])
@@ -148,7 +148,7 @@ def test_both_kinds_of_code_give_the_same_rows(n: int) -> None:
 
 
 @pytest.mark.parametrize("columns", [32, 96, 128, 131, 1000, 1024])
-def test_real_rows_with_and_without_their_wish(columns: int) -> None:
+def test_real_rows_with_and_without_their_variant(columns: int) -> None:
     program = Program(RMSNORM.read_text())
     rng = np.random.default_rng(columns)
     x, scale = rng.standard_normal((8, columns), np.float32), rng.random(columns, np.float32)
@@ -164,10 +164,10 @@ def test_real_rows_with_and_without_their_wish(columns: int) -> None:
 
 
 def test_very_long_kernels_are_not_analysed_again() -> None:
-    """Each analysis of a kernel of many thousand operations takes long; what it wishes for is not worth that."""
+    """Each analysis of a kernel of many thousand operations takes long; what it asks for is not worth that."""
     more = "\n".join(f"mul.lo.u32 %r13, %r13, {3 + 2 * i}; xor.b32 %r13, %r13, %r2;" for i in range(3100))
     ptx = ROWS.replace("LOOP:", f"mov.u32 %r13, %r15;\n{more}\nst.global.u32 [%d2], %r13;\nLOOP:")
     specialisation = Specialisation(BLOCK)
     kernel = prepared(ptx, "k", specialisation)
     assert sum(len(block.ops) for block in kernel.blocks) > 6000
-    assert analyse_wishing(kernel, specialisation)[1] == ()
+    assert analyse_for_variant(kernel, specialisation)[1] == ()

@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "twin.h"
+#include "counterpart.h"
 
 namespace awt {
 namespace {
@@ -94,8 +94,8 @@ Tensor multiply(const Tensor& self, const Tensor& mat2, int64_t group, const Ten
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, FPGA, library) {
-  twin(library, "_convert_weight_to_int4pack", TORCH_FN(pack));
-  twin(library, "_weight_int4pack_mm", TORCH_FN(multiply));
+  counterpart(library, "_convert_weight_to_int4pack", TORCH_FN(pack));
+  counterpart(library, "_weight_int4pack_mm", TORCH_FN(multiply));
 }
 
 }  // namespace awt
