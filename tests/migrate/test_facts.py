@@ -117,6 +117,11 @@ def test_damage_anywhere_gives_nothing_wrong_and_is_mended(tmp_path, loaded):
         facts.keep(content)
         facts.close()
         again = loaded(tmp_path)
+        if None in [again.get(key) for key in content]:  # about one in 6,000: SQLite looks at a page when it reads it
+            assert again.damaged, place
+            again.keep(content)
+            again.close()
+            again = loaded(tmp_path)
         assert {key: again.get(key) for key in content} == content and not again.damaged, place
         again.close()
     assert noticed > len(places) // 2

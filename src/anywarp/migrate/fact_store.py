@@ -14,11 +14,7 @@ import stat
 import time
 from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote
-
-if TYPE_CHECKING:
-    pass
 
 LIMIT = 512 << 20
 """Most bytes of the database; what is unused for longest goes first."""
@@ -93,6 +89,9 @@ class Store:
                 "UPDATE uses SET at = ? WHERE id = ? AND at NOT BETWEEN ? AND ?",
                 ((now, _id(version, key), now - _FRESH, now) for key in used),
             )
+            # On a page that is damaged where nobody looked, what was just written may not be found again.
+            if any(self.get(version, key) is None for key in new):
+                raise Damaged("a row is not where it was written")
 
     def close(self) -> None:
         """Close the database; a change that is not done is undone."""
