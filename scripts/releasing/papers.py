@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from releasing import build, provenance, sbom, toolchain
+from releasing import build, provenance, sbom, standins, toolchain
 
 
 def main() -> None:
@@ -15,7 +15,7 @@ def main() -> None:
     linked = sys.argv[6] == "zig"
     digests = {name: build.sha256(out / name) for name in sys.argv[7:]}
     wheel = next(name for name in digests if name.endswith(".whl"))
-    fetched = provenance.rows(toolchain.REQUIREMENTS.with_name("standins.tsv"), machine) if linked else []
+    fetched = standins.inputs(machine) if linked else []
     bill = out / f"{wheel.removesuffix('.whl')}.cdx.json"
     bill.write_text(sbom.of_wheel(out / wheel, digests[wheel], epoch, linked, fetched), encoding="utf-8")
     digests[bill.name] = build.sha256(bill)

@@ -10,7 +10,7 @@ import datetime
 import json
 import uuid
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from email.parser import HeaderParser
 from importlib import metadata
 from pathlib import Path
@@ -24,6 +24,8 @@ from cyclonedx.schema import OutputFormat, SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from packageurl import PackageURL
 from packaging.requirements import Requirement
+
+from anywarp.catalogue.deriving.inputs import Input
 
 LINKED = (
     ("libc++", "Apache-2.0 WITH LLVM-exception"),
@@ -40,10 +42,10 @@ INLINED = {
 """Packages of standins.tsv whose headers have code that is in PyTorch's stand-ins, with their licences. The others are only linked to."""
 
 
-def of_wheel(wheel: Path, digest: str, epoch: int, linked: bool, fetched: Sequence[Mapping[str, str]] = ()) -> str:
+def of_wheel(wheel: Path, digest: str, epoch: int, linked: bool, fetched: Sequence[Input] = ()) -> str:
     """Return the bill of a wheel whose SHA-256 is `digest`; ValueError when it would not be valid by CycloneDX's schema.
 
-    `linked`: zig linked it, and what it brings is in there. `fetched`: the rows of standins.tsv that it was compiled with. Requirements have no version, since pip chooses it: the property says which are allowed, and under which condition.
+    `linked`: zig linked it, and what it brings is in there. `fetched`: what standins.tsv says that it was compiled with. Requirements have no version, since pip chooses it: the property says which are allowed, and under which condition.
     """
     with zipfile.ZipFile(wheel) as files:
         name = next(each for each in files.namelist() if each.endswith(".dist-info/METADATA"))
@@ -78,15 +80,15 @@ def of_wheel(wheel: Path, digest: str, epoch: int, linked: bool, fetched: Sequen
     ]
     brought += [
         Component(
-            name=row["package"],
-            version=row["version"],
+            name=each.package,
+            version=each.version,
             type=ComponentType.LIBRARY,
-            bom_ref=f"inlined:{row['package']}=={row['version']}",
-            licenses=[licenses.make_from_string(INLINED[row["package"]])],
+            bom_ref=f"inlined:{each.package}=={each.version}",
+            licenses=[licenses.make_from_string(INLINED[each.package])],
             properties=[Property(name="anywarp:inlined", value="code of its headers, in PyTorch's stand-ins")],
         )
-        for row in fetched
-        if row["package"] in INLINED
+        for each in fetched
+        if each.package in INLINED
     ]
     bom.components.update([*needed, *brought])
     bom.register_dependency(main, [*needed, *brought])

@@ -52,11 +52,8 @@ exec "{zig}" cc {target} -g0 -fomit-frame-pointer -nostdinc++ -I"{ours}" -I"{hea
 def inputs(machine: str) -> list[Input]:
     """Return what is fetched for a machine; nothing for one whose stand-ins are not made here."""
     known = load(INPUTS)
-    return [each for each in known if each.folder in ("torch", machine)] if machine in _machines(known) else []
-
-
-def _machines(known: tuple[Input, ...]) -> set[str]:
-    return {each.folder for each in known} - {"torch"}
+    served = any(each.folder == machine for each in known)
+    return [each for each in known if each.folder in ("torch", machine)] if served else []
 
 
 def unpacked(each: Input, store: Store, below: Path) -> Path:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import click
 
-from anywarp import settings
 from anywarp.catalogue.deriving import inputs as lists
 from anywarp.catalogue.deriving.derivations import DERIVATIONS
 from anywarp.catalogue.deriving.fetching import NotFetched, Store, checksum
@@ -63,7 +62,7 @@ def main(
     unknown = set(names) - {each.name for each in DERIVATIONS}
     if unknown:
         raise click.ClickException(f"no derivation is called {', '.join(sorted(unknown))}: see --list")
-    folder = cache if cache is not None else Path(settings.CACHE_DIR.get()) / "derive"
+    folder = cache if cache is not None else lists.folder()
     folder.mkdir(parents=True, exist_ok=True)
     store = Store(folder.resolve(), mirror)
     for file in kept:

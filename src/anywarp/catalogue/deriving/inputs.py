@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal, cast, get_args
 
+from anywarp import settings
 from anywarp.catalogue.load import DATA, TableError
 
 Kind = Literal["pypi", "debian", "git"]
@@ -65,6 +66,11 @@ class Input:
             self.sha256,
         )
         return "\t".join(cells)
+
+
+def folder() -> Path:
+    """Return the folder that inputs are kept in where none is named."""
+    return settings.CACHE_DIR.get() / "derive"
 
 
 def load(path: Path = PATH) -> tuple[Input, ...]:
