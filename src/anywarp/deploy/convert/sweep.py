@@ -9,9 +9,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
-from anywarp.migrate.mentions import NAMES, PARTS, REST
+from anywarp.migrate.mentions import NAMES, PARTS, REST, SHORT
 
-MENTION = re.compile(f"{NAMES}|{REST}".encode(), re.IGNORECASE)
+MENTION = re.compile(f"{NAMES}|{SHORT}|{REST}".encode(), re.IGNORECASE)
 """Words that say NVIDIA, its libraries, its tools or its cards.
 
 NCCL in capitals is passed over: AMD's library reads the variables under the same names, NCCL_DEBUG and all.

@@ -11,7 +11,7 @@ from pathlib import PurePath
 
 from anywarp.catalogue.replacements import label, resource, variable
 from anywarp.migrate.findings import Use
-from anywarp.migrate.mentions import NAMES
+from anywarp.migrate.mentions import NAMES, SHORT
 from anywarp.migrate.scan.commands import SYSTEM, image_use
 from anywarp.migrate.scan.lines import Lines
 
@@ -19,8 +19,8 @@ UNREAD = "unread"
 """The subject of a file that mentions CUDA or NVIDIA in ways that nobody reads: told as not looked at."""
 
 LARGEST = 8 << 20
-_MENTION = re.compile(NAMES, re.IGNORECASE)
-_HINT = re.compile(NAMES.encode(), re.IGNORECASE)
+_MENTION = re.compile(rf"{NAMES}|\b{SHORT}|datacenter-gpu-manager", re.IGNORECASE)
+_HINT = re.compile(_MENTION.pattern.encode(), re.IGNORECASE)
 _CLUSTER = re.compile(
     r"(?:(?<![\w./-])(?:requests\.|limits\.)?|(?<=\.labels\.)|(?<=\.annotations\.)|(?<=\.allocatable\.)|(?<=\.capacity\.))"
     r"(nvidia\\{0,2}\.com/[a-z][\w.\\-]*\w)"
