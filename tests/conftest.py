@@ -14,7 +14,7 @@ import quick
 from anywarp import settings
 from anywarp.diagnostics import AnywarpError
 
-pytest_plugins = ("skips",)
+pytest_plugins = ("skips", "compiled_once")
 FAKES = Path(__file__).resolve().parent / "fakes"
 
 

@@ -139,6 +139,10 @@ std::string key_of(const KernelRequest& r) {
                     "\n" + r.kernel + "\n" + shape + "\n" + write_options(r.options) + "\n");
 }
 
+std::string comparison_key(const KernelRequest& r) {
+  return sha256_hex("comparison\n" + key_of(r) + "\n");
+}
+
 std::vector<Line> request_lines(const KernelRequest& r, const char* op) {
   return {
       {"op", op},
@@ -182,6 +186,22 @@ std::optional<KernelArtifact> cached_kernel(const KernelRequest& r) {
   if (!found || kind(*found) != "kernel") return {};
   report_artifact(r.kernel, true, 0);
   return read_kernel(std::move(*found));
+}
+
+std::optional<Comparison> compared(const KernelRequest& r) {
+  auto found = cached(comparison_key(r));
+  if (!found || kind(*found) != "comparison") return {};
+  const Line* line = find_line(found->lines, "times");
+  if (!line) return {};
+  return Comparison{number(*line, 1), number(*line, 2), number(*line, 3), number(*line, 4) != 0};
+}
+
+void keep_comparison(const KernelRequest& r, const Comparison& c) {
+  keep(comparison_key(r), {{"kind", "comparison"},
+                           {"kernel", r.kernel},
+                           {"options", write_options(r.options)},
+                           {"times", std::to_string(c.blocks), std::to_string(c.replaced_ns),
+                            std::to_string(c.ns), c.better ? "1" : "0"}});
 }
 
 SourcePlace locate(const KernelRequest& r, uint64_t offset, uint64_t line) {

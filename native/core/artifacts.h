@@ -106,4 +106,15 @@ SourcePlace locate(const KernelRequest& request, uint64_t offset, uint64_t line)
 // The same if it lies in the cache.
 std::optional<KernelArtifact> cached_kernel(const KernelRequest& request);
 
+// What measured launches have shown of code against the code that it would replace: the best times
+// of each for a grid of so many blocks.
+struct Comparison {
+  uint64_t blocks = 0, replaced_ns = 0, ns = 0;
+  bool better = false;
+};
+
+// What an earlier process, or another one at the same time, has found of the request's code.
+std::optional<Comparison> compared(const KernelRequest& request);
+void keep_comparison(const KernelRequest& request, const Comparison& comparison);
+
 }  // namespace aw

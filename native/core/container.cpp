@@ -6,8 +6,13 @@
 
 namespace aw {
 
+namespace {
+
+constexpr size_t kPrefix = 8 + 4 + 8 + 32;
+
+}  // namespace
+
 std::optional<Container> read_container(std::string bytes) {
-  constexpr size_t kPrefix = 8 + 4 + 8 + 32;
   if (bytes.size() < kPrefix || memcmp(bytes.data(), "ANYWARP1", 8) != 0) return {};
   uint32_t header_bytes;
   uint64_t payload_bytes;
@@ -22,6 +27,17 @@ std::optional<Container> read_container(std::string bytes) {
   c.payload_at = kPrefix + header_bytes;
   c.bytes = std::move(bytes);
   return c;
+}
+
+std::string write_container(const std::vector<Line>& lines) {
+  std::string header = render_lines(lines);
+  std::string bytes(kPrefix, '\0');
+  auto header_bytes = static_cast<uint32_t>(header.size());
+  auto digest = sha256(header.data(), header.size());
+  memcpy(bytes.data(), "ANYWARP1", 8);
+  memcpy(bytes.data() + 8, &header_bytes, 4);
+  memcpy(bytes.data() + 20, digest.data(), 32);
+  return bytes + header;
 }
 
 }  // namespace aw

@@ -22,4 +22,7 @@ struct Container {
 // Reads a container; nothing when it is short, long or its digest differs.
 std::optional<Container> read_container(std::string bytes);
 
+// Writes one that has lines and no payload.
+std::string write_container(const std::vector<Line>& lines);
+
 }  // namespace aw

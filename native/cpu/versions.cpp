@@ -3,9 +3,11 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <utility>
 
 #include "core/log.h"
 #include "core/settings.h"
@@ -19,8 +21,11 @@ namespace {
 // it is.
 constexpr uint64_t kLongText = 3 << 10;
 constexpr double kFullPerQuick = 5;     // how much longer the full compilation takes, about
-constexpr unsigned kTrials = 4;         // measured launches of each side before one is chosen
+constexpr unsigned kTrials = 4;         // measured launches of each side before one is chosen,
+constexpr unsigned kFewTrials = 2;      // or so many where one is
+constexpr double kClearly = 1.25;       // times as fast
 constexpr double kWorthKeeping = 1.03;  // a variant may be that much slower: noise
+constexpr size_t kSizes = 8;            // of launches that are compared
 
 std::shared_ptr<KernelCode> loaded(const KernelRequest& request, KernelArtifact artifact) {
   auto code = processor::load(std::move(artifact));
@@ -119,11 +124,15 @@ std::shared_ptr<Versions> Versions::obtain(KernelRequest request, uint64_t text_
   std::shared_ptr<KernelCode> code;
   bool quick = false;
   if (tiers) {
+    KernelRequest soon = request;
+    soon.options.quick = true;
     if (auto found = cached_kernel(request)) {
       code = loaded(request, std::move(*found));
+      if (auto known = compared(request); known && !known->better) {
+        if (auto faster = cached_kernel(soon)) code = loaded(soon, std::move(*faster));
+      }
     } else {
-      KernelRequest soon = request;
-      soon.options.quick = quick = true;
+      quick = true;
       code = load(soon, true);
     }
   } else {
@@ -147,27 +156,33 @@ Versions::Choice Versions::choose(const std::vector<uint8_t>& params, uint64_t b
   return pick(special_, blocks);
 }
 
-// Chooses between the version in use and its variant. The lock is held.
+// Chooses between the version in use and its variant. What is in use is measured until there is a
+// variant, so that only the variant's launches are needed then. The lock is held.
 Versions::Choice Versions::pick(Variant& variant, uint64_t blocks) {
   using State = Variant::State;
   if (variant.state == State::unasked) look_for(variant);
   if (variant.state == State::adopted) return {variant.code, false};
-  if (variant.state != State::trial) return {general_, variant.state == State::unasked};
-  if (!variant.blocks) variant.blocks = blocks;
-  if (variant.blocks != blocks) return {variant.code, false};
-  return {variant.turn++ % 2 ? variant.code : general_, true};
+  if (variant.state == State::dropped) return {general_, false};
+  if (variant.state != State::trial) return {general_, true};
+  const Times* times = variant.of(blocks);
+  if (!times) return {variant.code, false};
+  const auto& runs = times->runs;
+  bool old = runs[0] < kTrials && (runs[1] >= kTrials || runs[0] <= runs[1]);
+  return {old ? general_ : variant.code, true};
+}
+
+KernelRequest Versions::request_for(const Variant& variant) const {
+  KernelRequest wanted = request_;
+  wanted.options = variant.options;
+  return wanted;
 }
 
 // Takes the variant from the cache, where an earlier process left it, or has it compiled once what
 // the kernel has cost so far is more than a compilation. The lock is held.
 void Versions::look_for(Variant& variant) {
-  KernelRequest wanted = request_;
-  wanted.options = variant.options;
+  KernelRequest wanted = request_for(variant);
   if (settings().versions == VersionPolicy::best) return compile(variant, wanted);
-  if (variant.turn++ == 0) {
-    if (auto found = cached_kernel(wanted))
-      return enter(variant, loaded(wanted, std::move(*found)));
-  }
+  if (!std::exchange(variant.sought, true) && find(variant, wanted)) return;
   double expected = general_->artifact.compile_ms * (quick_ ? kFullPerQuick : 1);
   if (static_cast<double>(spent_ns_) < expected * 1e6) return;
   variant.state = Variant::State::asked;
@@ -176,6 +191,20 @@ void Versions::look_for(Variant& variant) {
     std::lock_guard lock(self->mutex_);
     self->enter(variant, std::move(code));
   });
+}
+
+// Whether other processes have left the variant, or that it is not worth having. The lock is held.
+bool Versions::find(Variant& variant, const KernelRequest& wanted) {
+  auto known = compared(wanted);
+  if (known && !known->better) {
+    settle(variant, false);
+    return true;
+  }
+  auto found = cached_kernel(wanted);
+  if (!found) return false;
+  enter(variant, loaded(wanted, std::move(*found)));
+  if (known) settle(variant, true);
+  return true;
 }
 
 // Compiles the variant while the launch waits, and takes it without a trial. The lock is held.
@@ -189,28 +218,59 @@ void Versions::compile(Variant& variant, const KernelRequest& wanted) {
 void Versions::enter(Variant& variant, std::shared_ptr<KernelCode> code) {
   variant.state = code ? Variant::State::trial : Variant::State::dropped;
   variant.code = std::move(code);
-  variant.turn = 0;
 }
 
 void Versions::ran(const Choice& choice, uint64_t blocks, uint64_t nanoseconds) {
   std::lock_guard lock(mutex_);
   spent_ns_ += nanoseconds;
   Variant& variant = quick_ ? full_ : special_;
-  if (variant.state != Variant::State::trial || variant.blocks != blocks) return;
-  size_t side = choice.code == variant.code;
-  variant.best[side] = std::min(variant.best[side], nanoseconds);
-  ++variant.runs[side];
-  if (variant.runs[0] >= kTrials && variant.runs[1] >= kTrials) decide(variant);
+  bool trial = variant.state == Variant::State::trial;
+  if (!trial && variant.state > Variant::State::asked) return;
+  bool side = choice.code == variant.code;
+  if (!side && choice.code != general_) return;  // of a comparison that is over
+  Times* times = variant.of(blocks);
+  if (!times) return;
+  times->best[side] = std::min(times->best[side], nanoseconds);
+  ++times->runs[side];
+  if (trial && times->settled()) decide(variant, blocks);
 }
 
-// Keeps the side whose best run was faster. The lock is held.
-void Versions::decide(Variant& variant) {
-  bool better =
-      static_cast<double>(variant.best[1]) <= static_cast<double>(variant.best[0]) * kWorthKeeping;
-  say(LogLevel::info, "kernel " + request_.kernel + ": " + std::to_string(variant.best[0]) +
+// Null for more sizes than are compared.
+Versions::Times* Versions::Variant::of(uint64_t blocks) {
+  auto found = times.find(blocks);
+  if (found == times.end()) {
+    if (times.size() >= kSizes) return nullptr;
+    found = times.try_emplace(blocks).first;
+  }
+  return &found->second;
+}
+
+bool Versions::Times::settled() const {
+  if (runs[0] < kFewTrials || runs[1] < kFewTrials) return false;
+  if (runs[0] >= kTrials && runs[1] >= kTrials) return true;
+  auto old = static_cast<double>(best[0]), now = static_cast<double>(best[1]);
+  return old > now * kClearly || now > old * kClearly;
+}
+
+bool Versions::Times::better() const {
+  return static_cast<double>(best[1]) <= static_cast<double>(best[0]) * kWorthKeeping;
+}
+
+// Keeps the side whose best run was faster, and tells processes to come. The lock is held.
+void Versions::decide(Variant& variant, uint64_t blocks) {
+  const Times& times = *variant.of(blocks);
+  bool better = times.better();
+  say(LogLevel::info, "kernel " + request_.kernel + ": " + std::to_string(times.best[0]) +
                           " ns, compiled with \"" + write_options(variant.options) + "\" " +
-                          std::to_string(variant.best[1]) + " ns: " + (better ? "taken" : "left"));
+                          std::to_string(times.best[1]) + " ns: " + (better ? "taken" : "left"));
+  keep_comparison(request_for(variant), {blocks, times.best[0], times.best[1], better});
+  settle(variant, better);
+}
+
+// The lock is held.
+void Versions::settle(Variant& variant, bool better) {
   variant.state = better ? Variant::State::adopted : Variant::State::dropped;
+  variant.times.clear();
   if (&variant != &full_) {
     if (!better) variant.code = nullptr;
     return;

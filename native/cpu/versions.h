@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -31,23 +32,33 @@ class Versions : public std::enable_shared_from_this<Versions> {
   void ran(const Choice& choice, uint64_t blocks, uint64_t nanoseconds);
 
  private:
+  // Launches of one size: in use, variant.
+  struct Times {
+    std::array<uint64_t, 2> best{UINT64_MAX, UINT64_MAX};  // nanoseconds
+    std::array<unsigned, 2> runs{};
+    bool settled() const;
+    bool better() const;
+  };
+
   // A version that may become better than the one in use, and how far that has come.
   struct Variant {
     enum class State { unasked, asked, trial, adopted, dropped } state = State::unasked;
     CompileOptions options;
     std::shared_ptr<KernelCode> code;
-    uint64_t blocks = 0;  // the size of the launches that are compared
-    unsigned turn = 0;
-    std::array<uint64_t, 2> best{UINT64_MAX, UINT64_MAX};  // nanoseconds: in use, variant
-    std::array<unsigned, 2> runs{};
+    std::map<uint64_t, Times> times;  // by the number of blocks
+    bool sought = false;
+    Times* of(uint64_t blocks);
   };
 
   Versions(KernelRequest request, std::shared_ptr<KernelCode> general, bool quick);
   void enter(Variant& variant, std::shared_ptr<KernelCode> code);
   void look_for(Variant& variant);
+  bool find(Variant& variant, const KernelRequest& wanted);
   void compile(Variant& variant, const KernelRequest& wanted);
   Choice pick(Variant& variant, uint64_t blocks);
-  void decide(Variant& variant);
+  void decide(Variant& variant, uint64_t blocks);
+  void settle(Variant& variant, bool better);
+  KernelRequest request_for(const Variant& variant) const;
 
   const KernelRequest request_;
   mutable std::mutex mutex_;

@@ -21,15 +21,20 @@
 namespace aw {
 namespace {
 
+uint64_t address(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
+
 void fill_row(uint8_t* to, uint64_t count, uint32_t value, uint32_t element) {
   if (element == 1) {
     memset(to, static_cast<int>(value & 0xff), count);
     return;
   }
+  // One word may be a flag that another stream or the program waits for (cuStreamWaitValue32).
+  if (count == 1 && element == 4 && address(to) % 4 == 0) {
+    __atomic_store_n(reinterpret_cast<uint32_t*>(to), value, __ATOMIC_RELEASE);
+    return;
+  }
   for (uint64_t i = 0; i < count; ++i) memcpy(to + i * element, &value, element);
 }
-
-uint64_t address(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
 struct Performer {
   Context& context;

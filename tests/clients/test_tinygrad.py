@@ -56,5 +56,14 @@ def test_operator_gives_the_values_of_numpy_through_nvrtc(name, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_family_of_operators_gives_the_values_of_numpy(family):
+    done = run("--family", family, "--first-type")
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+
+
+@pytest.mark.tinygrad
+@pytest.mark.native
+@pytest.mark.long
+@pytest.mark.parametrize("family", FAMILIES)
+def test_family_of_operators_gives_the_values_of_numpy_in_every_type(family):
     done = run("--family", family)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]

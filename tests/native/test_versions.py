@@ -4,10 +4,13 @@ import ctypes
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from anywarp.compiler.artifact import unpack_container
 from native.by_hand import KernelByHand
 
 pytestmark = pytest.mark.native
@@ -59,8 +62,9 @@ def launches(tmp_path, handmade):
         path = tmp_path / "image.ptx"
         path.write_bytes(image)
 
-        def run(*pairs: str, policy: str) -> list[int]:
+        def run(*pairs: str, policy: str = "automatic", writes: bool = True) -> list[int]:
             command = [sys.executable, "-c", PROGRAM, str(path), *pairs]
+            command = command if writes else ["prlimit", "--fsize=0", *command]
             environment = {**os.environ, "ANYWARP_VERSIONS": policy}
             done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
             assert done.returncode == 0, done.stderr
@@ -93,8 +97,50 @@ def test_a_slower_version_is_left_after_a_trial(launches):
     assert set(marks[-20:]) == {1}
 
 
+@pytest.mark.parametrize(("spin", "tag", "best"), [(0, "known faster", 2), (30_000_000, "known slower", 1)])
+def test_a_second_process_begins_with_what_the_first_has_found_to_be_best(launches, spin, tag, best):
+    run = launches(spin, tag)
+    assert len(set(run(*["16,32"] * 12))) == 2
+    assert set(run("16,32", "16,32")) == {best}
+    assert run("16,32", "16,33") == [best, 1]
+
+
+def test_processes_that_compare_at_once_all_end_with_the_better_version(launches):
+    run = launches(0, "at once")
+    with ThreadPoolExecutor(4) as pool:
+        marks = list(pool.map(lambda _: run(*["16,32"] * 12), range(4)))
+    assert all(set(found[-4:]) == {2} for found in marks)
+    assert set(run("16,32")) == {2}
+
+
+def comparisons():
+    cache = Path(os.environ["ANYWARP_CACHE_DIR"])
+    return [p for p in (cache / "objects").rglob("*") if p.is_file() and b"kind comparison\n" in p.read_bytes()]
+
+
+def test_what_was_found_is_kept_as_the_contract_says_and_a_damaged_note_is_none(launches):
+    run = launches(0, "damaged")
+    before = set(comparisons())
+    run(*["16,32"] * 12)
+    (note,) = set(comparisons()) - before
+    lines = dict(line.split(" ", 1) for line in unpack_container(note.read_bytes())[0].splitlines())
+    blocks, replaced, own, better = map(int, lines["times"].split())
+    assert lines["kernel"] == "marks" and lines["options"] == OPTIONS.replace(" ", "%20")
+    assert blocks == 8 and better == 1 and own < replaced and note.stat().st_mode & 0o777 == 0o600
+    note.write_bytes(note.read_bytes()[:-3])
+    assert len(set(run(*["16,32"] * 12))) == 2  # compared anew
+    assert unpack_container(note.read_bytes())
+
+
+def test_a_cache_that_takes_nothing_costs_only_the_memory_of_it(launches):
+    run = launches(0, "full")
+    before = set(comparisons())
+    assert set(run(*["16,32"] * 12, writes=False)[-4:]) == {2}
+    assert set(comparisons()) == before
+
+
 def test_a_version_is_never_tried_where_it_must_not_run(launches):
-    assert set(launches(0, "never")(*["16,33"] * 30, policy="automatic")) == {1}
+    assert set(launches(0, "never")(*["16,33"] * 30)) == {1}
 
 
 def test_options_are_spelled_as_in_the_contract(handmade, driver, context):

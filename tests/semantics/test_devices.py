@@ -79,10 +79,20 @@ LAUNCHES = [(MASKS[:3], 77), (MASKS[3:6], 96), ((MASKS[6], MASKS[7], MASKS[0]), 
 @pytest.mark.parametrize("masks, threads", LAUNCHES)
 @pytest.mark.parametrize("how", ["all", "branch", "guard"])
 def test_rows_across_lanes(how, masks, threads):
-    rows = ACROSS if how == "branch" else ACROSS[::4]
+    """Every row in branches, in a block with a partial warp or in one without; the long test has both."""
+    whole = threads % 32 == 0
+    rows = ACROSS[whole::2] if how == "branch" else ACROSS[whole::8]
     for n in range(0, len(rows), ACROSS_SIZE):
         for seed in range(2):
             told(kernels.check_across(run_compiled, rows[n : n + ACROSS_SIZE], how, masks, seed, threads))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("masks, threads", LAUNCHES)
+@pytest.mark.parametrize("how", ["all", "branch", "guard"])
+def test_every_row_across_lanes(how, masks, threads):
+    for n in range(0, len(ACROSS), ACROSS_SIZE):
+        told(kernels.check_across(run_compiled, ACROSS[n : n + ACROSS_SIZE], how, masks, 0, threads))
 
 
 @pytest.mark.parametrize("how", ["all", "branch", "guard"])
