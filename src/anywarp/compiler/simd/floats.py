@@ -389,11 +389,13 @@ class Floats:
         return t.let(f"bitcast {word} {moved} to {real}")
 
     def _directed(self, name: str, type: str, n: int, args: list[str], rounding: str) -> str:
-        """f32 and f64 in a rounding other than to nearest: AVX-512's embedded rounding, else the control register."""
+        """f32 and f64 in a rounding other than to nearest: AVX-512's embedded rounding, else f32 by way of f64, else the control register."""
         t = self.t
         element = LLVM_TYPE[type]
         width = self.chunk if n else 0
         if not self.avx512:
+            if type == "f32" and name in ("fadd", "fsub", "fmul", "fma"):
+                return self._directed_by_double(name, n, args, rounding)
             return self._by_control_register(name, element, n, args, rounding)
         native = 16 if element == "float" else 8
         if not n:
@@ -417,6 +419,49 @@ class Floats:
         return t.let(
             f"shufflevector <{native} x {element}> {parts[0]}, <{native} x {element}> {parts[1]}, <{width} x i32> <{index}>"
         )
+
+    def _directed_by_double(self, name: str, n: int, args: list[str], rounding: str) -> str:
+        """f32 sums and products: the nearest number, one step back where it lies on the wrong side of the true value.
+
+        A product of two f32 is exact in f64, and so is the error of a sum there (Knuth's two-sum); the change of the control
+        register that this avoids takes 180 cycles (EPYC, family 25). Down is up with all signs turned, zeros' too.
+        """
+        t = self.t
+        single, real = vector_type("float", n), vector_type("double", n)
+        word, mask = vector_type("i32", n), vector_type("i1", n)
+
+        def turned(x: str) -> str:
+            return t.let(f"fneg {single} {x}") if rounding == "rm" else x
+
+        def sub(x: str, y: str) -> str:
+            return t.let(f"fsub {real} {x}, {y}")
+
+        if name == "fsub":
+            args = [args[0], t.let(f"fneg {single} {args[1]}")]
+        args = [turned(args[0]), *args[1:-1], args[-1] if name == "fmul" else turned(args[-1])]
+        wide = [t.cast("fpext", single, a, real) for a in args]
+        first = wide[0] if name in ("fadd", "fsub") else t.two("fmul", real, wide[0], wide[1])
+        if name == "fmul":
+            total, error = first, ""
+        else:
+            total = t.two("fadd", real, first, wide[-1])
+            other = sub(total, first)
+            error = t.two("fadd", real, sub(first, sub(total, other)), sub(wide[-1], other))
+        near = t.cast("fptrunc", real, total, single)
+        rest = sub(total, t.cast("fpext", single, near, real))  # exact, and if not zero more than the error
+        if error:
+            rest = t.two("fadd", real, rest, error)
+        bits, zero = t.cast("bitcast", single, near, word), splat("f64", 0, n)
+        negative = t.two("icmp slt", word, bits, splat("i32", 0, n))
+        if rounding == "rz":
+            inward = t.two("fcmp ogt", real, rest, zero), t.two("fcmp olt", real, rest, zero)
+            wrong = t.let(f"select {mask} {negative}, {mask} {inward[0]}, {mask} {inward[1]}")
+            step = splat("i32", 0xFFFFFFFF, n)
+        else:
+            wrong = t.two("fcmp ogt", real, rest, zero)
+            step = t.pick(n, negative, word, splat("i32", 0xFFFFFFFF, n), splat("i32", 1, n))
+        stepped = t.pick(n, wrong, word, t.two("add", word, bits, step), bits)
+        return turned(t.cast("bitcast", word, stepped, single))
 
     def _embedded(self, name: str, element: str, args: list[str], rounding: str) -> str:
         lanes, suffix = (16, "ps") if element == "float" else (8, "pd")
