@@ -80,3 +80,46 @@ def test_every_bit_is_that_of_exact_arithmetic(device):
                 assert matches(expected, got), (name, mode, [hex(x) for x in operands], hex(got), expected)
 
     agree()
+
+
+EXPF = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out)
+{
+.reg .b64 %a<3>;
+.reg .b32 %t;
+.reg .f32 %f<3>;
+ld.param.u64 %a0, [in];
+ld.param.u64 %a1, [out];
+mov.u32 %t, %tid.x;
+mul.wide.u32 %a2, %t, 4;
+add.u64 %a0, %a0, %a2;
+add.u64 %a1, %a1, %a2;
+ld.global.f32 %f0, [%a0];
+cvt.sat.f32.f32 %f1, %f0;
+fma.rm.f32 %f2, %f1, 0f437C0000, 0f4B400001;
+st.global.f32 [%a1], %f2;
+ret;
+}
+"""
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_the_whole_number_that_expf_finds_is_never_too_high(device):
+    """252 x + 12582913 rounded down, x from 0 to 1: at each whole number, just below it and just above it, and anywhere."""
+    whole = (np.arange(0, 253) / np.float32(252)).astype(np.float32).view(np.uint32)
+    near = np.concatenate(
+        [whole + np.uint32(step) for step in (0, 1, 2)] + [whole[1:] - np.uint32(step) for step in (1, 2)]
+    )
+    others = np.random.default_rng(5).integers(0, 1 << 32, 3000 - near.size, dtype=np.uint32)
+    source = np.concatenate([near, np.array(EDGES["f32"], np.uint32), others])
+    source = np.resize(source, -(-source.size // 64) * 64)
+    found = np.zeros_like(source)
+    for first in range(0, source.size, 64):
+        part = np.zeros(64, np.uint32)
+        DEVICES[device](EXPF, "k", 1, 64, (source[first : first + 64].copy(), part))
+        found[first : first + 64] = part
+    for bits, got in zip(source.tolist(), found.tolist(), strict=True):
+        inside = exact.saturate(F, bits)
+        assert matches(exact.fma(F, inside, 0x437C0000, 0x4B400001, "rm"), got), (hex(bits), hex(got))

@@ -5,11 +5,12 @@ f16 and bf16 are computed in f32 or f64 and rounded once: where two roundings co
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable
 
 from anywarp.compiler.attributes import Converted, FloatCompare, Rounded
-from anywarp.compiler.ir import Op
+from anywarp.compiler.ir import Const, Op, Value
 from anywarp.compiler.simd.text import LLVM_TYPE, Text, splat, vector_type
 from anywarp.ptx.isa.ops import BITS
 
@@ -311,7 +312,21 @@ class Floats:
             return self._small(op.name, type, n, list(args), rounding)
         if rounding == "rn":
             return self._nearest(op.name, LLVM_TYPE[type], n, list(args))
+        if rounding == "rm" and not self.avx512 and _sums_to_whole_number(op):
+            return self._whole_below(n, *args)
         return self._directed(op.name, type, n, list(args), rounding)
+
+    def _whole_below(self, n: int, a: str, b: str, c: str) -> str:
+        """fma.rm.f32 whose result lies where numbers are whole: the nearest one, less one if it is above a * b + c.
+
+        So CUDA's expf finds the power of two. a * b - (nearest - c) has the right sign, as all but its last rounding are exact.
+        """
+        t = self.t
+        real, word = vector_type("float", n), vector_type("i32", n)
+        near = self._nearest("fma", "float", n, [a, b, c])
+        rest = self._nearest("fma", "float", n, [a, b, t.let(f"fsub {real} {c}, {near}")])
+        above = t.two("ashr", word, t.cast("bitcast", real, rest, word), splat("i32", 31, n))
+        return t.cast("bitcast", word, t.two("add", word, t.cast("bitcast", real, near, word), above), real)
 
     def _nearest(self, name: str, element: str, n: int, args: list[str]) -> str:
         t = self.t
@@ -559,3 +574,30 @@ class Floats:
         zero = t.let(f"and {word} {bits}, {splat(name, 1 << (width - 1), n)}")
         out = t.let(f"select {vector_type('i1', n)} {small}, {word} {zero}, {word} {bits}")
         return out if held == word else t.let(f"bitcast {word} {out} to {held}")
+
+
+def _sums_to_whole_number(op: Op) -> bool:
+    """Tell whether an f32 fma of a number in 0 ... 1 and two constants surely lies in 2^23 ... 2^24, where f32 holds whole numbers."""
+    if op.name != "fma" or op.type != "f32" or not _is_saturated(op.args[0]):
+        return False
+    factor, base = (_number(a) for a in op.args[1:])
+    if factor is None or base is None:
+        return False
+    return factor >= 0 and base >= 2**23 and base + factor < 2**24 and base == math.floor(base)
+
+
+def _is_saturated(value: Value) -> bool:
+    """Tell whether a value is one held within 0 and 1; of a NaN, fmax and fmin take the other operand."""
+    ends: set[float | None] = set()
+    for name in ("fmin", "fmax"):
+        if not isinstance(value, Op) or value.name != name:
+            return False
+        ends.add(_number(value.args[1]))
+        value = value.args[0]
+    return ends == {0.0, 1.0}
+
+
+def _number(value: Value) -> float | None:
+    if not isinstance(value, Const) or value.type != "f32":
+        return None
+    return float(struct.unpack("<f", value.bits.to_bytes(4, "little"))[0])
