@@ -1,5 +1,6 @@
 #include "devices/fault_report.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -23,11 +24,19 @@ std::string thread_of(const AwLaunch& launch, uint32_t warp, uint32_t lane) {
 
 uint32_t access_kind(const AwWorker& w) { return w.access_kind & 0xff; }
 
-bool is_known(const AwWorker& w) { return access_kind(w) >= 1 && access_kind(w) <= 4; }
+bool is_known(const AwWorker& w) { return access_kind(w) >= 1 && access_kind(w) <= 5; }
 
-uint64_t address_of(const AwWorker& w, uint32_t lane) {
+// How many accesses the record names; one of them was caught.
+uint32_t accesses(const AwWorker& w) {
+  return access_kind(w) == 5 ? std::min(w.access_kind >> 24, 16u) : 1;
+}
+
+uint64_t address_of(const AwWorker& w, uint32_t access, uint32_t lane) {
   if (access_kind(w) == 1) return w.addresses[0];
-  if (access_kind(w) == 2) return w.addresses[0] + lane * static_cast<uint64_t>(w.access_stride);
+  if (access_kind(w) == 2 || access_kind(w) == 5) {
+    uint64_t first = w.addresses[access ? 16 + access : 0];
+    return first + lane * static_cast<uint64_t>(w.access_stride);
+  }
   if (access_kind(w) == 4) return reinterpret_cast<const uint64_t*>(w.addresses[0])[lane];
   return w.addresses[lane];
 }
@@ -40,19 +49,25 @@ bool takes_part(const AwWorker& w, uint32_t lane) {
 // The lane whose access covers the address that the processor reported. The processor reports none
 // for addresses that no page can have (x86-64: non-canonical), so then the lane that has such an
 // address.
-int guilty_lane(const AwWorker& w, uint64_t reported) {
-  if (!is_known(w)) return -1;
+struct Guilty {
+  int lane = -1;  // not known
+  uint64_t address = 0;
+};
+
+Guilty find_guilty(const AwWorker& w, uint64_t reported) {
+  Guilty nearest = {-1, reported};
+  if (!is_known(w)) return nearest;
   uint32_t lanes = 32 * (1 + (w.access_kind >> 8 & 0xff));
-  if (lanes > 1024 || (lanes > 32 && access_kind(w) == 3)) return -1;
-  int nearest = -1;
+  if (lanes > 1024 || (lanes > 32 && access_kind(w) == 3)) return nearest;
   uint64_t distance = 64;  // no access is wider
-  for (uint32_t lane = 0; lane < lanes; ++lane) {
+  for (uint32_t i = 0; i < accesses(w) * lanes; ++i) {
+    uint32_t lane = i % lanes;
     if (!takes_part(w, lane)) continue;
-    uint64_t address = address_of(w, lane), high = address >> 47;
+    uint64_t address = address_of(w, i / lanes, lane), high = address >> 47;
     bool impossible = reported == 0 && high != 0 && high != 0x1ffff;
-    if (impossible) return static_cast<int>(lane);
+    if (impossible) return {static_cast<int>(lane), address};
     if (reported < address || reported - address >= distance) continue;
-    nearest = static_cast<int>(lane), distance = reported - address;
+    nearest = {static_cast<int>(lane), address}, distance = reported - address;
   }
   return nearest;
 }
@@ -88,13 +103,12 @@ RunResult explain_fault(const std::string& kernel, const AwLaunch& launch, const
     return {715, faulting_thread(kernel, launch, w, -1) + ": illegal instruction"};
   if (fault.signal == SIGFPE)
     return {719, faulting_thread(kernel, launch, w, -1) + ": arithmetic fault"};
-  int lane = guilty_lane(w, fault.address);
-  if (is_misaligned(w, fault, lane)) {
+  Guilty guilty = find_guilty(w, fault.address);
+  if (is_misaligned(w, fault, guilty.lane)) {
     return {716, faulting_thread(kernel, launch, w, -1) + ": misaligned address"};
   }
-  uint64_t address = lane >= 0 ? address_of(w, static_cast<uint32_t>(lane)) : fault.address;
-  return {700,
-          faulting_thread(kernel, launch, w, lane) + ": illegal memory access at " + hex(address)};
+  return {700, faulting_thread(kernel, launch, w, guilty.lane) + ": illegal memory access at " +
+                   hex(guilty.address)};
 }
 
 RunResult explain_status(const std::string& kernel, const AwLaunch& launch, const AwWorker& w,

@@ -15,7 +15,7 @@ from anywarp.compiler.ir import Const, Op, Phi, Value
 from anywarp.compiler.shapes import Shape, corners
 from anywarp.compiler.simd.adjacent import find_computed, find_plausible
 from anywarp.compiler.simd.special import Launch, in_worker
-from anywarp.compiler.simd.text import LLVM_TYPE, constant_vector, vector_type
+from anywarp.compiler.simd.text import LLVM_TYPE, Note, constant_vector, vector_type
 from anywarp.compiler.simd.values import Values
 from anywarp.ptx.isa.ops import BITS
 
@@ -222,7 +222,7 @@ class Addresses:
             return
         mask = v.active_bits(guard)
         step = 4 if address.uniform else steps[0] if affine else 0  # at one address any stride leads to the first lane
-        at, masked = self.at, v.warps > 1 and mask is not None
+        at, masked, start = self.at, v.warps > 1 and mask is not None, len(t.lines)
         word = kind | (v.warps - 1) << 8 | masked << 16
         first = f"<4 x i32> <i32 {word}, i32 -1, i32 {step}, i32 {-1 if step < 0 else 0}>"
         if masked:  # a gang's mask lies behind the first address
@@ -240,6 +240,9 @@ class Addresses:
             self._recorded = ("", "")
         if kind < 3:
             t.do(f"store volatile i64 {address.base}, ptr {in_worker(v, at, 'addresses')}, align 8")
+            if kind == 2 and not address.symbols:
+                wide = v.word if masked else ""
+                t.notes.append(Note(start, len(t.lines), word, step, mask or "", wide, address.base))
             return
         n, start = v.chunk, in_worker(v, at, "addresses")
         if kind == _ELSEWHERE:

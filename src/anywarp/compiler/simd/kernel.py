@@ -12,6 +12,7 @@ from anywarp.compiler.abi import STATUS
 from anywarp.compiler.ir import PURE, Const, Kernel, Specialisation, Undefined, Value, is_clock
 from anywarp.compiler.shapes import Analysis
 from anywarp.compiler.simd.barriers import Barriers, needs_lane_states, without_assumptions
+from anywarp.compiler.simd.chunk_order import order_by_chunks
 from anywarp.compiler.simd.debug_lines import SUBPROGRAM, attach
 from anywarp.compiler.simd.entering import Entering
 from anywarp.compiler.simd.flow import Flow
@@ -65,6 +66,8 @@ def emit_kernel(
     barriers = Barriers(v, operations, at, per_lane)
     flow = Flow(v, operations, barriers, at, partial)
     _write(v, at, operations, barriers, flow)
+    if v.chunks > 1 and not specialisation.quick and not specialisation.checks:
+        order_by_chunks(v.t)
     per_gang = -(-barriers.per_warp // 64) * 64
     if per_gang and per_gang % 512 == 0:
         per_gang += 64  # gangs' states would share few sets of the cache

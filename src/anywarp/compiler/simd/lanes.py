@@ -71,32 +71,45 @@ class Lanes(Addresses):
         known: dict[object, str] = {}  # warps of a gang may load the same
         if masks is None and not volatile:
             self._keep_order()
+        shared = self._shared_places(address, size) if masks is None and not volatile else frozenset[object]()
         for i in range(v.chunks):
             pattern = self.pattern(address, i * n, n, size)
             mask = masks[i] if masks is not None and masks[i] != ALL_LANES else ""
             count = first_lanes(mask)
-            if mask == NO_LANE:
-                out.append("zeroinitializer")
-            elif count and pattern and not volatile:
-                out.append(self._load_first(address, i * n, count, pattern, element, size))
-            elif pattern and not mask and not volatile:
-                key = (pattern, self._place_of(address, i * n))
-                if key not in known:
-                    known[key] = self._load_regular(address, i * n, pattern, element, size)
+            key = (pattern, self._place_of(address, i * n)) if pattern and not mask and not volatile else None
+            if key is not None and key in known:
                 out.append(known[key])
-            elif pattern == "next" and not mask:
-                out.append(t.let(f"{load} <{n} x {element}>, ptr {self._pointer(address, i * n)}, align {size}"))
-            elif pattern == "same" and not mask:
-                out.append(
-                    v.splat(element, t.let(f"{load} {element}, ptr {self._pointer(address, i * n)}, align {size}"))
-                )
-            elif pattern == "next":
-                out.append(self._masked_load(element, size, self._pointer(address, i * n), mask))
-            elif pattern == "same" and not volatile:
-                out.append(self._load_if_any(element, size, self._pointer(address, i * n), mask))
-            else:
-                out.append(self._load_scattered(address, i, element, size, mask, load))
+                continue
+            with t.chunk(-1 if key in shared else i):
+                if mask == NO_LANE:
+                    one = "zeroinitializer"
+                elif count and pattern and not volatile:
+                    one = self._load_first(address, i * n, count, pattern, element, size)
+                elif key is not None:
+                    known[key] = one = self._load_regular(address, i * n, pattern, element, size)
+                elif pattern == "next" and not mask:
+                    one = t.let(f"{load} <{n} x {element}>, ptr {self._pointer(address, i * n)}, align {size}")
+                elif pattern == "same" and not mask:
+                    pointer = self._pointer(address, i * n)
+                    one = v.splat(element, t.let(f"{load} {element}, ptr {pointer}, align {size}"))
+                elif pattern == "next":
+                    one = self._masked_load(element, size, self._pointer(address, i * n), mask)
+                elif pattern == "same" and not volatile:
+                    one = self._load_if_any(element, size, self._pointer(address, i * n), mask)
+                else:
+                    one = self._load_scattered(address, i, element, size, mask, load)
+            out.append(one)
         return out
+
+    def _shared_places(self, address: Address, size: int) -> frozenset[object]:
+        """Return the patterns and places that several chunks read, whose load is no single chunk's."""
+        n = self.v.chunk
+        found = [
+            (pattern, self._place_of(address, first))
+            for first in range(0, self.v.lanes, n)
+            if (pattern := self.pattern(address, first, n, size))
+        ]
+        return frozenset(x for x in found if found.count(x) > 1)
 
     def _load_first(self, address: Address, lane: int, count: int, pattern: str, element: str, size: int) -> str:
         """Load for the first lanes of a chunk only: as narrow as it is, so that it finds in flight what was stored as narrowly."""
@@ -268,6 +281,7 @@ class Lanes(Addresses):
         seen = pace.computed[:16]
         kind = "v" if v.machine.avx512 else "x"
         arguments = ", ".join(f"<{v.chunk} x float> {x}" for x in seen)
+        self.t.pacing.add(len(self.t.lines))
         self.t.do(f'call void asm sideeffect "", "{",".join([kind] * len(seen))},~{{memory}}"({arguments})')
         pace.unordered, pace.computed = 0, []
 
@@ -335,30 +349,35 @@ class Lanes(Addresses):
         self, address: Address, chunks: Sequence[str], element: str, size: int, masks: list[str] | None, volatile: bool
     ) -> None:
         """Store an element of each lane; `masks` are chunks of lanes that are on (None: all)."""
-        t, n = self.t, self.v.chunk
+        t = self.t
         store = "store volatile" if volatile else "store"
-        type = f"<{n} x {element}>"
         for i, chunk in enumerate(chunks):
-            pattern = self.pattern(address, i * n, n, size)
             mask = masks[i] if masks is not None and masks[i] != ALL_LANES else ""
-            if mask == NO_LANE:
-                continue
-            count, last = first_lanes(mask), last_lane(mask) if mask else n - 1
-            if pattern == "next" and not mask:
-                t.do(f"{store} {type} {chunk}, ptr {self._pointer(address, i * n)}, align {size}")
-            elif pattern == "next" and count:
-                index = ", ".join(f"i32 {lane}" for lane in range(count))
-                some = t.let(f"shufflevector {type} {chunk}, {type} poison, <{count} x i32> <{index}>")
-                t.do(f"{store} <{count} x {element}> {some}, ptr {self._pointer(address, i * n)}, align {size}")
-            elif pattern == "same" and last is not None:
-                one = t.let(f"extractelement {type} {chunk}, i32 {last}")
-                t.do(f"{store} {element} {one}, ptr {self._pointer(address, i * n)}, align {size}")
-            elif pattern == "next":
-                self._masked_store(element, size, chunk, self._pointer(address, i * n), mask)
-            elif address.offsets is None and self.near:
-                self._store_if_near(address.vectors[i], chunk, element, size, mask)
-            else:
-                self._scatter(element, size, chunk, self.pointers(address, i), mask or ALL_LANES)
+            if mask != NO_LANE:
+                with t.chunk(i):
+                    self._store_chunk(address, i, chunk, element, size, mask, store)
+
+    def _store_chunk(
+        self, address: Address, i: int, chunk: str, element: str, size: int, mask: str, store: str
+    ) -> None:
+        t, n = self.t, self.v.chunk
+        type, pattern = f"<{n} x {element}>", self.pattern(address, i * n, n, size)
+        count, last = first_lanes(mask), last_lane(mask) if mask else n - 1
+        if pattern == "next" and not mask:
+            t.do(f"{store} {type} {chunk}, ptr {self._pointer(address, i * n)}, align {size}")
+        elif pattern == "next" and count:
+            index = ", ".join(f"i32 {lane}" for lane in range(count))
+            some = t.let(f"shufflevector {type} {chunk}, {type} poison, <{count} x i32> <{index}>")
+            t.do(f"{store} <{count} x {element}> {some}, ptr {self._pointer(address, i * n)}, align {size}")
+        elif pattern == "same" and last is not None:
+            one = t.let(f"extractelement {type} {chunk}, i32 {last}")
+            t.do(f"{store} {element} {one}, ptr {self._pointer(address, i * n)}, align {size}")
+        elif pattern == "next":
+            self._masked_store(element, size, chunk, self._pointer(address, i * n), mask)
+        elif address.offsets is None and self.near:
+            self._store_if_near(address.vectors[i], chunk, element, size, mask)
+        else:
+            self._scatter(element, size, chunk, self.pointers(address, i), mask or ALL_LANES)
 
     def places_in_a_row(self, address: Address, size: int) -> list[str] | None:
         """Return where each chunk begins (i64), if each is as long as a line and its lanes lie side by side."""

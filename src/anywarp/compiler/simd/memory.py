@@ -112,7 +112,8 @@ class Memory(Lanes):
                 else:
                     place = t.let(f"extractelement <{n} x i64> {address.vectors[chunk]}, i32 {lane}")
                     pointer = t.cast("inttoptr", "i64", place, "ptr")
-                rows.append(t.let(f"load <{count} x {element}>, ptr {pointer}, align {size}"))
+                with t.chunk(chunk):
+                    rows.append(t.let(f"load <{count} x {element}>, ptr {pointer}, align {size}"))
             if size == 4 and count == 4:
                 for i, column in enumerate(self._transposed(rows, element)):
                     out[i].append(column)
@@ -252,7 +253,8 @@ class Memory(Lanes):
         type = f"<{n * count} x {element}>"
         for chunk in range(v.chunks):
             pointer = self._pointer(address, chunk * n)
-            whole = t.let(f"load {type}, ptr {pointer}, align {size}")
+            with t.chunk(chunk):
+                whole = t.let(f"load {type}, ptr {pointer}, align {size}")
             for i in wanted:
                 index = ", ".join(f"i32 {lane * count + i}" for lane in range(n))
                 out[i].append(t.let(f"shufflevector {type} {whole}, {type} poison, <{n} x i32> <{index}>"))
@@ -389,8 +391,9 @@ class Memory(Lanes):
         if stream and n * count * size % LINE == 0:
             places = [t.cast("ptrtoint", "ptr", pointer, "i64") for pointer in pointers]
             after = store_stream(v, self.at.all_threads, places, structures, type, size * count)
-        for pointer, structure in zip(pointers, structures, strict=True):
-            t.do(f"store {type} {structure}, ptr {pointer}, align {size}")
+        for chunk, (pointer, structure) in enumerate(zip(pointers, structures, strict=True)):
+            with t.chunk(chunk):
+                t.do(f"store {type} {structure}, ptr {pointer}, align {size}")
         if after:
             t.do(f"br label %{after}")
             t.start(after)

@@ -38,6 +38,9 @@ HEAVY = frozenset({"div", "rem", "fdiv", "fsqrt", "approximate", "element"})
 """Pure operations not worth repeating to save a store and a load."""
 
 
+_OF_EACH_LANE = PURE | {"load", "store"}
+"""Operations that lanes do each on its own; ordered and volatile accesses are seen for what they are in their lines."""
+
 _STRIP, _RUN = 4, 4
 """Chunks that operations of a run work on at once, and operations that make a run."""
 
@@ -161,6 +164,14 @@ class Operations:
         if op.span is not None:
             self.t.at(op.span.start)
         self.memory.next_operation()
+        if op.name not in _OF_EACH_LANE:
+            self.t.wall()
+            self._emit_any(op)
+            self.t.wall()
+            return
+        self._emit_any(op)
+
+    def _emit_any(self, op: Op) -> None:
         if op in self.copies.loads:
             return  # made with the store
         if op in self.copies.stores:

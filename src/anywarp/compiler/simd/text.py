@@ -6,7 +6,9 @@ when something is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 from anywarp.compiler.host_functions import HOST_FUNCTIONS
 
@@ -66,15 +68,41 @@ def constant_vector(type: str, bits: Sequence[int]) -> str:
     return "<" + ", ".join(f"{element} {constant(type, b)}" for b in bits) + ">"
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Lines that tell a fault handler of one access whose lanes are evenly apart (`Addresses.record`)."""
+
+    start: int
+    end: int
+    word: int
+    step: int
+    """Bytes from lane to lane."""
+    mask: str
+    """The lanes that take part; empty: all."""
+    wide_mask: str
+    """The mask's type, if it is that of a gang of several warps."""
+    base: str
+    """Where the first lane's access lies (i64)."""
+
+
 class Text:
-    """The body of a function under construction, and the declarations it turned out to need."""
+    """The body of a function under construction, and the declarations it turned out to need.
+
+    What `order_by_chunks` must know of lines is kept by their numbers: of which chunk's lanes an access is (`chunk_of`), notes of
+    accesses, where operations are that are not of each lane alone (`walls`), and what only keeps accesses apart (`pacing`).
+    """
 
     def __init__(self, prefix: str = "") -> None:
         self.lines: list[str] = []
         self.allocas: list[str] = []
         self.places: list[tuple[int, int]] = []
         self.declarations: dict[str, str] = {}
+        self.chunk_of: dict[int, int] = {}
+        self.notes: list[Note] = []
+        self.walls: set[int] = set()
+        self.pacing: set[int] = set()
         self.label = "entry"
+        self._chunk = -1
         self._next = 0
         self._prefix = prefix
 
@@ -89,12 +117,31 @@ class Text:
 
     def do(self, instruction: str) -> None:
         """Append an instruction without result."""
+        self._mark()
         self.lines.append("  " + instruction)
+
+    @contextmanager
+    def chunk(self, number: int) -> Generator[None, None, None]:
+        """Say that accesses are those of one chunk's lanes."""
+        before, self._chunk = self._chunk, number
+        try:
+            yield
+        finally:
+            self._chunk = before
+
+    def _mark(self) -> None:
+        if self._chunk >= 0:
+            self.chunk_of[len(self.lines)] = self._chunk
+
+    def wall(self) -> None:
+        """Say that what follows is not of each lane alone, or what was before."""
+        self.walls.add(len(self.lines))
 
     def let(self, instruction: str) -> str:
         """Append an instruction and return the name of its result."""
         self._next += 1
         name = f"%v{self._next}"
+        self._mark()
         self.lines.append(f"  {name} = {instruction}")
         return name
 
