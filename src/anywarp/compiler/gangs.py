@@ -32,6 +32,9 @@ operations), spills most of what it computes, and runs no faster than each lane 
 """
 _ALONE, _FEWER = 3, 1.5
 """How far the registers may be exceeded where that makes barriers vanish, or makes rounds at them fewer."""
+_TREE, _ALONE_FOR_TREE, _TREE_SIZE = 4, 9, 2
+"""Barriers from which on a block takes more time at them than in loops, as it does that adds up in a tree; how far registers and
+the size of the code may be exceeded (times) where the gang is the block then. Measured with registers of 256 bits."""
 _ROW = 4
 """Neighbours in memory that each lane loads at once."""
 _LENGTH = {"approximate": 14, "fdiv": 2, "fsqrt": 2, "div": 8, "rem": 8, "shuffle": 2, "matrix": 8}
@@ -128,7 +131,8 @@ def choose(kernel: Kernel, analysis: Analysis, specialisation: Specialisation, r
     flow = control_flow(kernel)
     live = _pressure(flow, analysis)
     size = _size(kernel, analysis)
-    barriers = any(isinstance(b.terminator.attrs, Barrier) and not b.terminator.attrs.warp for b in kernel.blocks)
+    barriers = sum(isinstance(b.terminator.attrs, Barrier) and not b.terminator.attrs.warp for b in kernel.blocks)
+    tree = barriers >= _TREE
     limit = registers * _REGISTERS * chunk / max(live, 0.5)
     block = specialisation.block or (1, 1, 1)
     lanes, why = most.lanes, most.reason
@@ -138,9 +142,10 @@ def choose(kernel: Kernel, analysis: Analysis, specialisation: Specialisation, r
         lanes, why = _APART, "lanes leave loops apart"
     whole = block[0] * block[1] * block[2]
     rows = any(_by_rows(op, analysis) for loop in flow.nest.loops for i in loop.blocks for op in flow.blocks[i].ops)
-    while lanes > WARP and lanes > limit * (1 if rows or not barriers else _ALONE if lanes == whole else _FEWER):
+    alone = _ALONE_FOR_TREE if tree else _ALONE
+    while lanes > WARP and lanes > limit * (1 if rows or not barriers else alone if lanes == whole else _FEWER):
         lanes, why = lanes // 2, f"{live:g} vectors of a warp's lanes are alive in the hottest loop"
-    while lanes > WARP and size * lanes // chunk > _SIZE:
+    while lanes > WARP and size * lanes // chunk > _SIZE * (_TREE_SIZE if tree and lanes == whole else 1):
         lanes, why = lanes // 2, f"the code of some {size} vector operations would take long to compile"
     return Gang(lanes, why)
 

@@ -21,6 +21,9 @@ from anywarp.compiler.simd.text import Note, Text
 SEVERAL = 5
 """The kind of a note of several accesses (compiler/abi.py)."""
 
+TOGETHER = 4
+"""Chunks whose operations stand one beside the other: so much work that does not wait for each other keeps a processor busy."""
+
 MOST_NOTES = 16
 """Accesses that one note may name."""
 
@@ -242,14 +245,16 @@ def _take_access(found: _Stretch, node: _Node, number: int, store: bool, chunk: 
 
 
 def _ordered(t: Text, stretch: _Stretch) -> list[_Node]:
-    """Return the nodes chunk by chunk; what an access needs stands before it, what is made of it at once behind it."""
+    """Return the nodes some chunks after the other: accesses, and what is made of what they load; what they need stands before it."""
     nodes = stretch.nodes
     if stretch.note >= 0:
         nodes[stretch.note].lines = _note_lines(t, stretch.notes)
-    users: dict[int, list[int]] = {}
+    parts: dict[int, list[int]] = {}
+    part = [-1] * len(nodes)
     for i, node in enumerate(nodes):
-        for before in node.after:
-            users.setdefault(before, []).append(i)
+        part[i] = max([node.chunk // TOGETHER if node.chunk >= 0 else -1, *(part[x] for x in node.after)])
+        if node.late or node.chunk >= 0:
+            parts.setdefault(part[i], []).append(i)
     done = [False] * len(nodes)
     out: list[_Node] = []
 
@@ -257,27 +262,17 @@ def _ordered(t: Text, stretch: _Stretch) -> list[_Node]:
         work = [number]
         while work:
             top = work[-1]
-            if done[top]:
-                work.pop()
-                continue
             missing = [x for x in nodes[top].after if not done[x]]
-            if missing:
+            if missing and not done[top]:
                 work += missing
                 continue
             work.pop()
-            done[top] = True
-            out.append(nodes[top])
-            for user in users.get(top, ()):
-                ready = nodes[user].late and nodes[user].chunk < 0 and not done[user]
-                if ready and all(done[x] for x in nodes[user].after):
-                    work.append(user)
+            if not done[top]:
+                done[top] = True
+                out.append(nodes[top])
 
-    chunks: dict[int, list[int]] = {}
-    for i, node in enumerate(nodes):
-        if node.chunk >= 0:
-            chunks.setdefault(node.chunk, []).append(i)
-    for chunk in sorted(chunks):
-        for i in chunks[chunk]:
+    for number in sorted(parts):
+        for i in parts[number]:
             emit(i)
     for i in range(len(nodes)):
         emit(i)
