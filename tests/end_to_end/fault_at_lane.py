@@ -3,7 +3,7 @@
 python fault_at_lane.py HOW N THREADS
 
 HOW `fill`: threads store side by side, and those behind N too; `alone`: N is the only one that stores; `scattered`: the others
-store elsewhere.
+store elsewhere; `first`, `second`, `third`: threads load twice and store, side by side, and one of these three runs over the end.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ from load_image import GOOD, load
 HEAD = GOOD.decode().split(".visible")[0]
 BODY = """.visible .entry NAME(.param .u64 border, .param .u32 n)
 {
-    .reg .b32 %r<5>; .reg .b64 %rd<6>; .reg .pred %p;
+    .reg .b32 %r<6>; .reg .b64 %rd<7>; .reg .pred %p;
     ld.param.u64 %rd1, [border];
     ld.param.u32 %r2, [n];
     mov.u32 %r1, %tid.x;
@@ -23,6 +23,9 @@ BODY = """.visible .entry NAME(.param .u64 border, .param .u32 n)
     mul.wide.s32 %rd2, %r3, 4;
     add.s64 %rd3, %rd1, %rd2;
     setp.eq.s32 %p, %r1, %r2;
+    mul.wide.u32 %rd5, %r1, 4;
+    sub.s64 %rd4, %rd1, 4096;
+    add.s64 %rd5, %rd4, %rd5;
     STORE
     ret;
 }
@@ -30,6 +33,9 @@ BODY = """.visible .entry NAME(.param .u64 border, .param .u32 n)
 STORES = {
     "fill": "st.global.u32 [%rd3], %r1;",
     "alone": "@%p st.global.u32 [%rd3], %r1;",
+    "first": "ld.global.u32 %r4, [%rd3]; ld.global.u32 %r5, [%rd5]; add.u32 %r4, %r4, %r5; st.global.u32 [%rd5+1024], %r4;",
+    "second": "ld.global.u32 %r4, [%rd5]; ld.global.u32 %r5, [%rd3]; add.u32 %r4, %r4, %r5; st.global.u32 [%rd5+1024], %r4;",
+    "third": "ld.global.u32 %r4, [%rd5]; ld.global.u32 %r5, [%rd5+1024]; add.u32 %r4, %r4, %r5; st.global.u32 [%rd3], %r4;",
     "scattered": "sub.s64 %rd4, %rd1, 64; selp.b64 %rd3, %rd1, %rd4, %p; st.global.u32 [%rd3], %r1;",
 }
 

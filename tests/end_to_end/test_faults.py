@@ -1,5 +1,6 @@
 """A kernel that touches what is not there: the error code, who did it and where, in a process that lives."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -22,12 +23,29 @@ PROGRAM = Path(__file__).with_name("fault_at_lane.py")
     ],
 )  # fmt: skip
 def test_the_thread_of_a_fault_is_named(how, lane, threads):
+    border, said = run(how, lane, threads)
+    assert f"kernel {how}, block (0,0,0), thread ({lane},0,0): illegal memory access at {border:#x}" in said
+
+
+@pytest.mark.parametrize("which", ["first", "second", "third"])
+@pytest.mark.parametrize("lane, threads", [(3, 256), (38, 256), (255, 256), (20, 77), (70, 77)])
+def test_of_several_accesses_the_one_that_ran_over_the_end_is_named(which, lane, threads):
+    """With a thread that did: those behind it do, too, and loads may be begun in any order."""
+    border, said = run(which, lane, threads)
+    found = re.search(rf"kernel {which}, block \(0,0,0\), thread \((\d+),0,0\): illegal memory access at (\w+)", said)
+    assert found, said
+    thread, address = int(found[1]), int(found[2], 16)
+    assert lane <= thread < threads and address == border + 4 * (thread - lane)
+
+
+def run(how, lane, threads):
+    """Return the address that nothing may touch, and what was said."""
     command = [sys.executable, "-m", "anywarp", "run", "--", sys.executable, str(PROGRAM), how, str(lane), str(threads)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     first, later, border = done.stdout.split()
     assert (first, later) == ("700", "700")  # the error sticks to the context
-    assert f"kernel {how}, block (0,0,0), thread ({lane},0,0): illegal memory access at {border}" in done.stderr
+    return int(border, 16), done.stderr
 
 
 @pytest.mark.parametrize("size", [16, 1 << 16, 1 << 24])
