@@ -144,7 +144,19 @@ def show(results: dict[str, dict[str, Any]], names: list[str], ceilings: dict[st
         table.add_row(name, *cells, f"{ceilings[name]:.3f}" if name in ceilings else "-", *shown)
     means = [f"{geometric_mean(list(relative[r].values())):.2f}" for r in results if not r.startswith("native")]
     table.add_row("geometric mean", *["" for _ in results], "", *means)
-    Console(width=None if sys.stdout.isatty() else 160).print(table)
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    console.print(table)
+    console.print(processor())
+
+
+def processor() -> str:
+    """Return what this machine's processor calls itself, and what LLVM knows it as."""
+    import llvmlite.binding as llvm
+
+    lines = (line.partition(":") for line in Path("/proc/cpuinfo").read_text().splitlines())
+    words = {key.strip(): value.strip() for key, _, value in reversed(list(lines))}
+    family, model = words.get("cpu family", "?"), words.get("model", "?")
+    return f"{words.get('model name', 'unknown processor')}, family {family} model {model} ({llvm.get_host_cpu_name()})"
 
 
 def cell(row: dict[str, Any]) -> str:
@@ -192,7 +204,7 @@ def main(
     names = list(next(iter(results.values()), {}))
     show(results, names, ceilings)
     if output:
-        figures = {"results": results, "ratios": ratios(results, names), "ceilings": ceilings}
+        figures = {"processor": processor(), "results": results, "ratios": ratios(results, names), "ceilings": ceilings}
         Path(output).write_text(json.dumps(figures, indent=1))
     failed = [n for n in names if not results.get("anywarp", {n: {"right": True}}).get(n, {}).get("right")]
     sys.exit(1 if failed else 0)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from kernels import HERE, SETS, THREADS, geometric_mean, median_of
+from kernels import HERE, SETS, THREADS, geometric_mean, median_of, processor
 
 LAUNCHES = (1, 2, 5, 20, 100)
 PROCESSES = 3
@@ -82,6 +82,7 @@ def show(results: dict[str, dict[str, Any]]) -> None:
     table.add_row("geometric mean", "", *(f"{x:.2f}" for x in means))
     console = Console(width=None if sys.stdout.isatty() else 220)
     console.print(table)
+    console.print(processor())
     console.print("columns: process: launch; best: the median with ANYWARP_VERSIONS=best", style="dim")
 
 

@@ -29,24 +29,34 @@ double bytes_per_second(long bytes) {
   return best;
 }
 
-typedef float Vector __attribute__((vector_size(64)));
+#ifdef __AVX512F__
+#define BYTES 64
+#define SUMS 16
+#elif defined(__AVX__)
+#define BYTES 32
+#define SUMS 10  // with two operands they fit into 16 registers
+#else
+#define BYTES 16
+#define SUMS 10
+#endif
+typedef float Vector __attribute__((vector_size(BYTES)));
 
 // Operations per second on f32, a multiplication and an addition counted as two.
 double flops_per_second(void) {
-  Vector sum[16], x = {0}, y = {0};
+  Vector sum[SUMS], x = {0}, y = {0};
   x += 1.0001f, y += 0.9999f;
-  for (int k = 0; k < 16; k++) sum[k] = x * (float)k;
+  for (int k = 0; k < SUMS; k++) sum[k] = x * (float)k;
   double best = 0, end = now() + 0.3;
   do {
     double start = now();
     for (int i = 0; i < 100000; i++) {
-      for (int k = 0; k < 16; k++) sum[k] = sum[k] * x + y;
-      __asm__ volatile("" : "+v"(x), "+v"(y));
+      for (int k = 0; k < SUMS; k++) sum[k] = sum[k] * x + y;
+      __asm__ volatile("" : "+x"(x), "+x"(y));
     }
-    double rate = 2.0 * 16 * 16 * 100000 / (now() - start);
+    double rate = 2.0 * SUMS * (BYTES / 4) * 100000 / (now() - start);
     if (rate > best) best = rate;
   } while (now() < end);
   volatile float keep = 0;
-  for (int k = 0; k < 16; k++) keep += sum[k][0];
+  for (int k = 0; k < SUMS; k++) keep += sum[k][0];
   return best;
 }

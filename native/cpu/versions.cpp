@@ -21,6 +21,10 @@ namespace {
 // it is.
 constexpr uint64_t kLongText = 3 << 10;
 constexpr double kFullPerQuick = 5;     // how much longer the full compilation takes, about
+// What a full compilation takes per byte of PTX, about. A compiler that has just started takes longer
+// for its first kernel, which says nothing of the next one.
+constexpr double kMsPerByte = 0.06;
+constexpr double kShare = 0.25;         // of a compilation that a kernel must have cost before
 constexpr unsigned kTrials = 4;         // measured launches of each side before one is chosen,
 constexpr unsigned kFewTrials = 2;      // or so many where one is
 constexpr double kClearly = 1.25;       // times as fast
@@ -113,8 +117,12 @@ Background& background() {
 
 }  // namespace
 
-Versions::Versions(KernelRequest request, std::shared_ptr<KernelCode> general, bool quick)
-    : request_(std::move(request)), general_(std::move(general)), quick_(quick) {
+Versions::Versions(KernelRequest request, std::shared_ptr<KernelCode> general, bool quick,
+                   uint64_t text_bytes)
+    : request_(std::move(request)),
+      text_bytes_(text_bytes),
+      general_(std::move(general)),
+      quick_(quick) {
   full_.options = special_.options = request_.options;
 }
 
@@ -138,7 +146,8 @@ std::shared_ptr<Versions> Versions::obtain(KernelRequest request, uint64_t text_
   } else {
     code = load(request, true);
   }
-  return std::shared_ptr<Versions>(new Versions(std::move(request), std::move(code), quick));
+  return std::shared_ptr<Versions>(
+      new Versions(std::move(request), std::move(code), quick, text_bytes));
 }
 
 std::shared_ptr<KernelCode> Versions::general() const {
@@ -177,14 +186,15 @@ KernelRequest Versions::request_for(const Variant& variant) const {
   return wanted;
 }
 
-// Takes the variant from the cache, where an earlier process left it, or has it compiled once what
-// the kernel has cost so far is more than a compilation. The lock is held.
+// Takes the variant from the cache, where an earlier process left it, or has it compiled, beside the
+// program, once what the kernel has cost so far is a share of a compilation. The lock is held.
 void Versions::look_for(Variant& variant) {
   KernelRequest wanted = request_for(variant);
   if (settings().versions == VersionPolicy::best) return compile(variant, wanted);
   if (!std::exchange(variant.sought, true) && find(variant, wanted)) return;
   double expected = general_->artifact.compile_ms * (quick_ ? kFullPerQuick : 1);
-  if (static_cast<double>(spent_ns_) < expected * 1e6) return;
+  if (text_bytes_) expected = std::min(expected, static_cast<double>(text_bytes_) * kMsPerByte);
+  if (static_cast<double>(spent_ns_) < expected * kShare * 1e6) return;
   variant.state = Variant::State::asked;
   background().add([self = shared_from_this(), &variant, wanted] {
     auto code = try_to_load(wanted, false);
@@ -277,7 +287,6 @@ void Versions::settle(Variant& variant, bool better) {
   }
   if (better) general_ = variant.code;
   quick_ = false;
-  spent_ns_ = 0;
 }
 
 }  // namespace aw

@@ -50,7 +50,8 @@ class Versions : public std::enable_shared_from_this<Versions> {
     Times* of(uint64_t blocks);
   };
 
-  Versions(KernelRequest request, std::shared_ptr<KernelCode> general, bool quick);
+  Versions(KernelRequest request, std::shared_ptr<KernelCode> general, bool quick,
+           uint64_t text_bytes);
   void enter(Variant& variant, std::shared_ptr<KernelCode> code);
   void look_for(Variant& variant);
   bool find(Variant& variant, const KernelRequest& wanted);
@@ -61,6 +62,7 @@ class Versions : public std::enable_shared_from_this<Versions> {
   KernelRequest request_for(const Variant& variant) const;
 
   const KernelRequest request_;
+  const uint64_t text_bytes_;  // 0: not known
   mutable std::mutex mutex_;
   std::shared_ptr<KernelCode> general_;
   bool quick_;  // `general_` was compiled soon; `full_` is to replace it
