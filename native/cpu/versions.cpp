@@ -20,9 +20,9 @@ namespace {
 // time to compile and runs half as fast (benchmarks/tiers.py); kernels of less compile in 20 ms as
 // it is.
 constexpr uint64_t kLongText = 3 << 10;
-constexpr double kFullPerQuick = 5;     // how much longer the full compilation takes, about
-// What a full compilation takes per byte of PTX, about. A compiler that has just started takes longer
-// for its first kernel, which says nothing of the next one.
+constexpr double kFullPerQuick = 5;  // how much longer the full compilation takes, about
+// What a full compilation takes per byte of PTX, about. A compiler that has just started takes
+// longer for its first kernel, which says nothing of the next one.
 constexpr double kMsPerByte = 0.06;
 constexpr double kShare = 0.25;         // of a compilation that a kernel must have cost before
 constexpr unsigned kTrials = 4;         // measured launches of each side before one is chosen,
@@ -186,8 +186,8 @@ KernelRequest Versions::request_for(const Variant& variant) const {
   return wanted;
 }
 
-// Takes the variant from the cache, where an earlier process left it, or has it compiled, beside the
-// program, once what the kernel has cost so far is a share of a compilation. The lock is held.
+// Takes the variant from the cache, where an earlier process left it, or has it compiled, beside
+// the program, once what the kernel has cost so far is a share of a compilation. The lock is held.
 void Versions::look_for(Variant& variant) {
   KernelRequest wanted = request_for(variant);
   if (settings().versions == VersionPolicy::best) return compile(variant, wanted);
