@@ -376,7 +376,11 @@ class Floats:
         return t.cast("bitcast", word, t.two("xor", word, t.cast("bitcast", real, a, word), sign), real)
 
     def _sum_to_odd(self, n: int, a: str, b: str) -> str:
-        """a + b in f64 rounded to odd; the error of the sum is exact (Knuth's two-sum)."""
+        """a + b in f64 rounded to odd."""
+        return self._odd(n, *self._two_sum(n, a, b))
+
+    def _two_sum(self, n: int, a: str, b: str) -> tuple[str, str]:
+        """a + b in f64 rounded to nearest, and the error of that, which is exact (Knuth)."""
         t = self.t
         real = vector_type("double", n)
 
@@ -385,8 +389,7 @@ class Floats:
 
         s = t.let(f"fadd {real} {a}, {b}")
         bb = sub(s, a)
-        error = t.let(f"fadd {real} {sub(a, sub(s, bb))}, {sub(b, bb)}")
-        return self._odd(n, s, error)
+        return s, t.let(f"fadd {real} {sub(a, sub(s, bb))}, {sub(b, bb)}")
 
     def _odd(self, n: int, value: str, error: str) -> str:
         """Make an inexact nearest result odd, given a number with the sign of (true value - result)."""
@@ -438,7 +441,7 @@ class Floats:
     def _directed_by_double(self, name: str, n: int, args: list[str], rounding: str) -> str:
         """f32 sums and products: the nearest number, one step back where it lies on the wrong side of the true value.
 
-        A product of two f32 is exact in f64, and so is the error of a sum there (Knuth's two-sum); the change of the control
+        A product of two f32 is exact in f64, and so is the error of a sum there; the change of the control
         register that this avoids takes 180 cycles (EPYC, family 25). Down is up with all signs turned, zeros' too.
         """
         t = self.t
@@ -448,9 +451,6 @@ class Floats:
         def turned(x: str) -> str:
             return t.let(f"fneg {single} {x}") if rounding == "rm" else x
 
-        def sub(x: str, y: str) -> str:
-            return t.let(f"fsub {real} {x}, {y}")
-
         if name == "fsub":
             args = [args[0], t.let(f"fneg {single} {args[1]}")]
         args = [turned(args[0]), *args[1:-1], args[-1] if name == "fmul" else turned(args[-1])]
@@ -459,11 +459,11 @@ class Floats:
         if name == "fmul":
             total, error = first, ""
         else:
-            total = t.two("fadd", real, first, wide[-1])
-            other = sub(total, first)
-            error = t.two("fadd", real, sub(first, sub(total, other)), sub(wide[-1], other))
+            total, error = self._two_sum(n, first, wide[-1])
         near = t.cast("fptrunc", real, total, single)
-        rest = sub(total, t.cast("fpext", single, near, real))  # exact, and if not zero more than the error
+        rest = t.two(
+            "fsub", real, total, t.cast("fpext", single, near, real)
+        )  # exact, and if not zero more than the error
         if error:
             rest = t.two("fadd", real, rest, error)
         bits, zero = t.cast("bitcast", single, near, word), splat("f64", 0, n)
