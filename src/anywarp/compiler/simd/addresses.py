@@ -195,6 +195,10 @@ class Addresses:
             return "same"
         return "next" if all(o == offsets[0] + i * size for i, o in enumerate(offsets)) else ""
 
+    def _in_row(self, address: Address, first: int, count: int) -> bool:
+        """Tell whether consecutive lanes lie in even steps of an element of any size, or at one place."""
+        return any(self.pattern(address, first, count, size) for size in (1, 2, 4, 8, 16))
+
     # --- faults ---------------------------------------------------------------------------------------------------
 
     def record(self, space: str, address: Address, guard: Value | None) -> None:
@@ -216,7 +220,7 @@ class Addresses:
         even = all(len({b - a for a, b in pairwise(factors)}) == 1 for _, factors in address.symbols)
         affine = address.offsets is not None and even and len(set(steps)) == 1
         # Rows that lie apart would take eight more stores per access; there the handler names the warp's first lane.
-        rows = all(self.pattern(address, i, 4, 4) for i in range(0, v.lanes, 4))
+        rows = all(self._in_row(address, i, 4) for i in range(0, v.lanes, 4))
         kind = 2 if affine else 1 if rows else _EACH if v.warps == 1 else _ELSEWHERE
         if kind < 3 and faults != "exact":
             return
