@@ -1,6 +1,6 @@
 """What all tests share: what this machine has decides which marked tests run, and no test touches the user's own cache.
 
-`skips.py` holds that every skip has a job that runs the test.
+`skips.py` holds that every skip has a job that runs the test; `spread.py` chooses what of many alike a plain run has.
 """
 
 import importlib.util
@@ -14,7 +14,7 @@ import quick
 from anywarp import settings
 from anywarp.diagnostics import AnywarpError
 
-pytest_plugins = ("skips", "compiled_once")
+pytest_plugins = ("skips", "spread", "compiled_once")
 FAKES = Path(__file__).resolve().parent / "fakes"
 
 

@@ -133,6 +133,7 @@ def partialbar(data: Data, n: int, block: int) -> list[int]:
 MODELS: list[Callable[[Data, int, int], list[int]]] = [collatz, nested, scan, loopval, sw, calls, partialbar]
 
 
+@pytest.mark.spread("how", "block", count=4)
 @pytest.mark.parametrize("how", ["warps", "gangs", "any shape"])
 @pytest.mark.parametrize("block", [32, 100, 256])
 @pytest.mark.parametrize("model", MODELS)

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anywarp.compiler.analysis import analyse
@@ -14,6 +13,7 @@ from anywarp.compiler.passes.fold_constants import fold_constants
 from anywarp.compiler.ranges import Ranges
 from anywarp.compiler.shapes import Shape, corners
 from anywarp.compiler.transfer import special_shape
+from spread import properties
 
 GANGS = [32, 64, 128, 256]
 BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
@@ -272,11 +272,11 @@ def run(
     return out
 
 
-@given(
+@properties(
+    400, 3000,
     programs(), st.sampled_from([0, 1, 77, 65535, (1 << 31) - 2]), st.integers(0, 31), st.sampled_from([32, *GANGS]),
     st.sampled_from([1, 1, 8, 32, 96, 256]),
 )  # fmt: skip
-@settings(max_examples=1500, deadline=None)
 def test_random_programs_do_what_their_shapes_claim(
     program: tuple[Kernel, tuple[int, int, int], list[int]], ctaid: int, number: int, gang: int, multiple: int
 ) -> None:
@@ -337,8 +337,7 @@ def check(
                 holds(guarded.shape, lanes, BITS[value.type], value_of)
 
 
-@given(programs(), st.sampled_from([0, 1, 77, 65535, (1 << 31) - 2]), st.integers(0, 31))
-@settings(max_examples=600, deadline=None)
+@properties(200, 1500, programs(), st.sampled_from([0, 1, 77, 65535, (1 << 31) - 2]), st.integers(0, 31))
 def test_random_programs_stay_in_their_ranges(
     program: tuple[Kernel, tuple[int, int, int], list[int]], ctaid: int, warp: int
 ) -> None:

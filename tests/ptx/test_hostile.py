@@ -115,6 +115,7 @@ LONG = {
 }
 
 
+@pytest.mark.spread("place")
 @pytest.mark.parametrize("place", ["module", "body"])
 @pytest.mark.parametrize("name", LONG)
 def test_ten_megabytes_on_one_line(name, place):

@@ -1,6 +1,5 @@
 """Any tree that PTX can say prints to text that parses to the same tree."""
 
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anywarp.ptx.parser import parse_module
@@ -37,6 +36,7 @@ from anywarp.ptx.tree import (
     Variable,
     Vector,
 )
+from spread import properties
 
 WORDS = st.from_regex(r"[a-zA-Z][a-zA-Z0-9_$]{0,6}|[_$%][a-zA-Z0-9_$]{1,6}", fullmatch=True).filter(
     lambda w: w not in ("WARP_SZ", "generic")
@@ -168,7 +168,6 @@ def modules(draw):
     )
 
 
-@settings(max_examples=400, deadline=None)
-@given(modules())
+@properties(150, 2000, modules())
 def test_round_trip(module):
     assert parse_module(print_module(module)) == module

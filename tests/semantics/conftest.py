@@ -16,6 +16,7 @@ import pytest
 from semantics import devices
 
 ARCHITECTURES = tuple(os.environ.get("ANYWARP_EMULATED", "gfx942,gfx1100").split(","))
+ALL = {*devices.DEVICES, "cpu, pairs of warps"}
 EXCLUSIONS = Path(__file__).parents[1] / "emulator/exclusions.tsv"
 
 
@@ -33,12 +34,22 @@ def pytest_configure(config):
         devices.DEVICES[f"hip {arch}"] = run_emulated(name, any_shape=form == "any")
 
 
+def _of_devices(item):
+    """Name the parameter that chooses among devices: a plain run has each row on the reference device and on one of the others."""
+    parameters = getattr(item, "callspec", None)
+    return [k for k, v in parameters.params.items() if isinstance(v, str) and v in ALL] if parameters else []
+
+
 def _exclusions():
     lines = EXCLUSIONS.read_text().splitlines()
     return [line.split("\t") for line in lines if line and not line.startswith("#")][1:]
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
+    for item in items:
+        for name in _of_devices(item):
+            item.add_marker(pytest.mark.spread(name, always=("reference",)))
     if not _asked(config):
         return
     rows = _exclusions()

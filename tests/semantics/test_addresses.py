@@ -167,8 +167,9 @@ def check(run, index, launch, access):
 
 @pytest.mark.parametrize("access", ["load", "store", "add"])
 @pytest.mark.parametrize("device", DEVICES)
-def test_any_index(device, access):
-    @some(25)
+@pytest.mark.parametrize("examples", [12, pytest.param(25, marks=pytest.mark.long)])
+def test_any_index(device, access, examples):
+    @some(examples)
     @given(indices, launches)
     def agree(index, launch):
         check(DEVICES[device], index, launch, access)

@@ -6,7 +6,6 @@ The expected values are the table's own; no device is compared with another here
 from collections import Counter
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from anywarp.check.conformance import kernels
@@ -15,16 +14,19 @@ from anywarp.check.conformance.table import ROWS
 from anywarp.check.conformance.warp_inputs import MASKS
 from anywarp.check.conformance.warp_rows import ROWS as ACROSS
 from semantics.devices import DEVICES, interpret, run_compiled, run_for_any_block, run_in_gangs, run_in_pairs
+from spread import properties
 
 SIZE = 24
 ACROSS_SIZE, GANG_SIZE = 8, 4
 """Rows in one kernel whose lanes work together. LLVM's time grows faster than the number of rows that end in branches."""
 
 
-def chunks(rows):
-    """The rows by `SIZE`, as test parameters named for their first row."""
-    parts = [rows[n : n + SIZE] for n in range(0, len(rows), SIZE)]
-    return pytest.mark.parametrize("rows", parts, ids=[f"{part[0].name} and on" for part in parts])
+def chunks(rows, size=SIZE):
+    """The rows by `size`, as test parameters named for their first row."""
+    parts = [rows[n : n + size] for n in range(0, len(rows), size)]
+    return pytest.mark.parametrize(
+        "rows", parts, ids=[f"{getattr(part[0], 'name', part[0].text.split()[0])} and on" for part in parts]
+    )
 
 
 def thinned(rows):
@@ -73,37 +75,28 @@ def test_rows_on_the_interpreter(rows):
 
 
 LAUNCHES = [(MASKS[:3], 77), (MASKS[3:6], 96), ((MASKS[6], MASKS[7], MASKS[0]), 96)]
-"""Masks of the warps of a block, and how many threads it has."""
+"""Masks of the warps of a block, and how many threads it has: with a partial warp or without one."""
+HOW = ["branch", "all", "guard"]
 
 
+@chunks(ACROSS, ACROSS_SIZE)
 @pytest.mark.parametrize("masks, threads", LAUNCHES)
-@pytest.mark.parametrize("how", ["all", "branch", "guard"])
-def test_rows_across_lanes(how, masks, threads):
-    """Every row in branches, in a block with a partial warp or in one without; the long test has both."""
-    whole = threads % 32 == 0
-    rows = ACROSS[whole::2] if how == "branch" else ACROSS[whole::8]
-    for n in range(0, len(rows), ACROSS_SIZE):
-        for seed in range(2):
-            told(kernels.check_across(run_compiled, rows[n : n + ACROSS_SIZE], how, masks, seed, threads))
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.spread("how", "masks", "threads")
+def test_rows_across_lanes(how, masks, threads, rows):
+    for seed in range(2):
+        told(kernels.check_across(run_compiled, rows, how, masks, seed, threads))
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("masks, threads", LAUNCHES)
-@pytest.mark.parametrize("how", ["all", "branch", "guard"])
-def test_every_row_across_lanes(how, masks, threads):
-    for n in range(0, len(ACROSS), ACROSS_SIZE):
-        told(kernels.check_across(run_compiled, ACROSS[n : n + ACROSS_SIZE], how, masks, 0, threads))
+@chunks(ACROSS[1::8], GANG_SIZE)
+@pytest.mark.parametrize("run", [run_in_gangs, run_in_pairs])
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.spread("how", "run")
+def test_rows_across_the_lanes_of_gangs(how, run, rows):
+    told(kernels.check_across(run, rows, how, MASKS[:4] if run is run_in_gangs else MASKS[4:8], 1, 128))
 
 
-@pytest.mark.parametrize("how", ["all", "branch", "guard"])
-def test_rows_across_the_lanes_of_gangs(how):
-    rows = ACROSS[1::8]
-    for n in range(0, len(rows), GANG_SIZE):
-        told(kernels.check_across(run_in_gangs, rows[n : n + GANG_SIZE], how, MASKS[:4], 1, 128))
-        told(kernels.check_across(run_in_pairs, rows[n : n + GANG_SIZE], how, MASKS[4:8], 2, 128))
-
-
-@pytest.mark.parametrize("how", ["all", "branch", "guard"])
+@pytest.mark.parametrize("how", HOW)
 def test_rows_across_lanes_on_the_interpreter(how):
     told(kernels.check_across(interpret, ACROSS[::5], how, *LAUNCHES[0][:1], 2, LAUNCHES[0][1]))
 
@@ -120,8 +113,7 @@ def rows_with_values(draw):
     return one, (lanes * kernels.THREADS)[: kernels.THREADS]
 
 
-@settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-@given(rows_with_values())
+@properties(40, 400, rows_with_values(), derandomize=True)
 def test_any_values(found):
     one, lanes = found
     told(kernels.check_straight(run_compiled, [one], threads=32, values=[[lanes]]))

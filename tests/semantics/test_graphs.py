@@ -21,8 +21,9 @@ def check(run_kernel, graph, threads, seed):
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("part", range(2))
-def test_any_graph(device, part):
-    @some(20)
+@pytest.mark.parametrize("examples", [8, pytest.param(20, marks=pytest.mark.long)])
+def test_any_graph(device, part, examples):
+    @some(examples)
     @given(graphs(part + 2), THREADS, seeds)
     def agree(graph, threads, seed):
         check(DEVICES[device], graph, threads, seed)

@@ -37,6 +37,7 @@ MACHINE = {"AVX2": 62, "NEON": 183, "SSE4": 62}
 """e_machine: EM_X86_64 and EM_AARCH64 (System V ABI, ELF header)."""
 
 
+@pytest.mark.spread("name")
 @pytest.mark.parametrize("name", ["AVX2", "NEON"])
 @pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.stem)
 def test_benchmark_kernels_compile_for(name, path):
@@ -63,6 +64,7 @@ def running(name: str, options: str):
     return run
 
 
+@pytest.mark.spread("name")
 @pytest.mark.parametrize("name", RUNNABLE)
 @chunks(thinned(ROWS)[5::20])
 def test_rows_run_as(name, rows):
@@ -70,6 +72,7 @@ def test_rows_run_as(name, rows):
     told(kernels.check_divergent(running(name, "gang=32"), rows[::3], seed=5, threads=45))
 
 
+@pytest.mark.spread("name")
 @pytest.mark.parametrize("name", RUNNABLE)
 @pytest.mark.parametrize("options", ["gang=64", "gang=32 tier=quick"])
 def test_programs_run_as(name, options):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from semantics.devices import DEVICES, interpret, run_compiled, run_for_any_block, run_in_gangs, run_in_pairs
 from semantics.programs import COUNTERS, INITIAL, VARIABLES
 from semantics.programs import programs as made
+from spread import properties
 
 SHAPES = [
     (1, 1, 1), (31, 1, 1), (32, 1, 1), (33, 1, 1), (48, 1, 1), (64, 1, 1), (127, 1, 1), (256, 1, 1), (1024, 1, 1),
@@ -54,6 +55,7 @@ def test_compiled_for_its_block(shape):
     agree()
 
 
+@pytest.mark.spread("run")
 @pytest.mark.parametrize("shape", [s for s in SHAPES if np.prod(s) % 64 == 0])
 @pytest.mark.parametrize("run", [run_in_gangs, run_in_pairs])
 def test_compiled_in_gangs(shape, run):
@@ -65,8 +67,7 @@ def test_compiled_in_gangs(shape, run):
     agree()
 
 
-@some(10)
-@given(made, seeds)
+@properties(5, 10, made, seeds, derandomize=True)
 def test_compiled_for_any_block(program, seed):
     for shape in SHAPES:
         check(run_for_any_block, program, shape, seed)

@@ -159,11 +159,11 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.spread("which")
 @pytest.mark.parametrize("device", ALL[:2])
+@pytest.mark.parametrize("which", range(4))
 @pytest.mark.parametrize(
-    ("shape", "kinds", "which"),
-    [(s, k, which) for n, (s, k) in enumerate(CASES) for which in range(4) if n == 0 or (n + which) % 2],
-    ids=lambda x: "_".join(x.values()) if isinstance(x, dict) else str(x),
+    ("shape", "kinds"), CASES, ids=lambda x: "_".join(x.values()) if isinstance(x, dict) else str(x)
 )
 def test_products_of_matrices_by_rows_and_columns(device, shape, kinds, which):
     rows_and_columns = ("row", "col")

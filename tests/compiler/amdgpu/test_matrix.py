@@ -174,17 +174,19 @@ QUADS = [
 ]  # fmt: skip
 
 
+@pytest.mark.spread("arch", count=3)
 @pytest.mark.parametrize("arch", ARCHS)
-def test_products_of_two_warps_in_a_wave(arch):
-    for n, p in enumerate(FORMS):
-        check(arch, p, seed=n)
+@pytest.mark.parametrize("form", FORMS, ids=name)
+def test_products_of_two_warps_in_a_wave(form, arch):
+    check(arch, form, seed=FORMS.index(form))
 
 
+@pytest.mark.spread("arch")
 @pytest.mark.parametrize("arch", ["gfx90a", "gfx942", "gfx950"])
-def test_a_warp_alone_in_its_wave_does_not_see_the_other_lanes(arch):
-    for n, p in enumerate(FORMS):
-        if choose(ARCHITECTURES[arch], p.a, p.b) is not None:
-            check(arch, p, lonely=True, seed=n)
+@pytest.mark.parametrize("form", FORMS, ids=name)
+def test_a_warp_alone_in_its_wave_does_not_see_the_other_lanes(form, arch):
+    if choose(ARCHITECTURES[arch], form.a, form.b) is not None:
+        check(arch, form, lonely=True, seed=FORMS.index(form))
 
 
 @pytest.mark.parametrize("arch", KINDS)

@@ -77,6 +77,7 @@ def text(place: str, type: str, scatter: bool) -> str:
     return out.replace("SIZE", str(size)).replace("TYPE", type).replace("REG", register)
 
 
+@pytest.mark.spread("gang", "type", count=2)
 @pytest.mark.parametrize("gang", [32, 128])
 @pytest.mark.parametrize("type", ["u8", "f32", "f64"])
 @pytest.mark.parametrize("place", PLACES)
@@ -92,6 +93,7 @@ def test_elements_come_from_where_they_should(place: str, type: str, gang: int) 
         assert not out[n:].any()
 
 
+@pytest.mark.spread("gang", "type", count=2)
 @pytest.mark.parametrize("gang", [32, 64])
 @pytest.mark.parametrize("type", ["u16", "f32", "u64"])
 @pytest.mark.parametrize(

@@ -231,12 +231,14 @@ def integer_cases(t):
     return cases
 
 
+@pytest.mark.spread("which", "wide", count=2)
 @pytest.mark.parametrize("which, wide", FORMS)
 @pytest.mark.parametrize("type", INTS)
 def test_integers(type, which, wide):
     check([type, type, "i1"], integer_cases(type), which, wide)
 
 
+@pytest.mark.spread("which", "wide", count=2)
 @pytest.mark.parametrize("which, wide", [("host", True), ("host", False), ("avx2", True)])
 def test_128_bits(which, wide):
     t = "i128"
@@ -247,6 +249,7 @@ def test_128_bits(which, wide):
     check([t, t, "i1", t], cases, which, wide, count=64)
 
 
+@pytest.mark.spread("which", "wide", count=2)
 @pytest.mark.parametrize("which, wide", FORMS)
 def test_predicates(which, wide):
     t = "i1"
@@ -255,6 +258,7 @@ def test_predicates(which, wide):
     check([t, t, t], cases, which, wide)
 
 
+@pytest.mark.spread("which", "wide", count=2)
 @pytest.mark.parametrize("which, wide", FORMS)
 @pytest.mark.parametrize("type", FLOATS)
 def test_float_arithmetic(type, which, wide):
@@ -266,6 +270,7 @@ def test_float_arithmetic(type, which, wide):
     check([t, t, t], cases, which, wide)
 
 
+@pytest.mark.spread("which", "wide", count=2)
 @pytest.mark.parametrize("which, wide", FORMS)
 @pytest.mark.parametrize("type", FLOATS)
 def test_other_float_operations(type, which, wide):
@@ -281,6 +286,7 @@ def test_other_float_operations(type, which, wide):
     check([t, t, "i1"], cases, which, wide)
 
 
+@pytest.mark.spread("which", "wide", count=2)
 @pytest.mark.parametrize("which, wide", FORMS)
 @pytest.mark.parametrize("type", FLOATS)
 def test_float_conversions(type, which, wide):
@@ -293,6 +299,7 @@ def test_float_conversions(type, which, wide):
     check([type], cases, which, wide)
 
 
+@pytest.mark.spread("which", "wide", count=2)
 @pytest.mark.parametrize("which, wide", FORMS)
 @pytest.mark.parametrize("type", INTS)
 def test_integers_to_floats(type, which, wide):

@@ -65,6 +65,7 @@ def source(kind, count, table, style, guard):
     return HEAD + text.replace("REGISTERS", REGISTERS)
 
 
+@pytest.mark.spread("table", "guard", count=2)
 @pytest.mark.parametrize("guard", ["none", "branch", "predicate"])
 @pytest.mark.parametrize("table", [False, True], ids=["rows", "table"])
 @pytest.mark.parametrize("style", ["vector", "apart", "mixed"])
