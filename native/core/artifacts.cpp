@@ -224,7 +224,10 @@ SourcePlace locate(const KernelRequest& r, uint64_t offset, uint64_t line) {
 KernelArtifact obtain_kernel(const KernelRequest& r, bool aloud) {
   if (auto found = cached_kernel(r)) return std::move(*found);
   std::string what = "kernel " + r.kernel;
-  Reply reply = ask_service(request_lines(r, "compile"), r.image->bytes, what, aloud);
+  auto lines = request_lines(r, "compile");
+  // Nobody waits: this process may have ended when the kernel's variant would be asked for.
+  if (!aloud && !r.options.quick && r.options.multiples.empty()) lines.push_back({"ahead", "1"});
+  Reply reply = ask_service(lines, r.image->bytes, what, aloud);
   const Line* was_cached = find_line(reply.lines, "cached");
   const Line* took = find_line(reply.lines, "compile_ms");
   report_artifact(r.kernel, was_cached && was_cached->size() > 1 && (*was_cached)[1] == "1",

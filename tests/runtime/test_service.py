@@ -15,6 +15,10 @@ from pathlib import Path
 import pytest
 
 from anywarp import settings
+from anywarp.compiler.artifact import unpack
+from anywarp.compiler.ir import Specialisation
+from anywarp.compiler.options import write_options
+from anywarp.devices.device import find
 from anywarp.diagnostics import AnywarpError
 from anywarp.runtime import keys, wire
 from anywarp.runtime.cache import Cache, intact
@@ -56,6 +60,29 @@ def test_a_kernel_is_compiled_once_and_then_served_from_the_cache(client, place)
     second = client.compile("toy:1", module("add"), "add", (32, 1, 1))
     assert second.value("cached") == "1" and second.payload == first.payload
     assert compiled(place) == ["add"]
+
+
+def test_a_variant_is_made_after_a_kernel_that_nobody_waits_for(client, place):
+    """rmsnorm's trip counts depend on its third integer: the one who asked may have ended before asking for code for multiples."""
+    image = (Path(__file__).resolve().parents[2] / "benchmarks" / "kernels" / "rmsnorm.ptx").read_bytes()
+    identity, block, cache = find("cpu").identity(), (256, 1, 1), Cache(place / "cache", 1 << 30)
+    first = client.compile(identity, image, "rmsnorm", block, ahead=True)
+    general = unpack(first.payload)
+    assert general.variant
+    options = write_options(Specialisation(block, 0, general.variant))
+    key = keys.kernel_key("test", identity, keys.image_key(image), "rmsnorm", block, options)
+    client.close()
+    _until(lambda: cache.get(key) is not None)
+    assert len(list(cache.entries())) == 2 and unpack(cache.get(key)).variant == ()
+
+
+def test_no_variant_is_made_of_a_kernel_that_somebody_waits_for(client, place):
+    image = (Path(__file__).resolve().parents[2] / "benchmarks" / "kernels" / "rmsnorm.ptx").read_bytes()
+    client.compile(find("cpu").identity(), image, "rmsnorm", (256, 1, 1))
+    pid = service_pid(client)
+    client.close()
+    _until(lambda: not Path(f"/proc/{pid}").exists())  # it ends when it has nothing to do
+    assert len(list(Cache(place / "cache", 1 << 30).entries())) == 1
 
 
 def test_what_was_compiled_outlives_the_service(client, place):

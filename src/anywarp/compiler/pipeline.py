@@ -63,17 +63,18 @@ def prepare_kernel(
     name: str,
     specialisation: Specialisation,
     *,
+    target: Target | None = None,
     checked: bool = False,
     watch: Callable[[str, Kernel], None] | None = None,
 ) -> Kernel:
-    """Lower the kernel `name` and run the passes.
+    """Lower the kernel `name` and run the passes, the target's last.
 
     `watch` is called with the name of each stage and the kernel after it; `checked` verifies the IR then.
     """
     kernel = lower_kernel(
         module, name, members="sync" in specialisation.checks, stack_bytes=specialisation.stack or STACK_BYTES
     )
-    for one in (None, *PASSES):
+    for one in (None, *PASSES, *([target.suit] if target is not None else [])):
         if one is not None:
             one(kernel, specialisation)
         stage = one.__name__ if one is not None else "lowering"
@@ -88,7 +89,7 @@ def compile_kernel(index: ModuleIndex, name: str, specialisation: Specialisation
     """Compile the kernel `name` for `target`. Raises AnywarpError naming what cannot be compiled, with its place in the PTX."""
     _check_shape(index, name, specialisation)
     with _keeping_all():
-        kernel = prepare_kernel(IndexedModule(index), name, specialisation)
+        kernel = prepare_kernel(IndexedModule(index), name, specialisation, target=target)
         gang = target.choose_gang(kernel, specialisation)
         specialisation = replace(specialisation, lanes=gang.lanes)
         analysis, variant = analyse_for_variant(kernel, specialisation)
@@ -123,7 +124,9 @@ def locate(
     code = compile_kernel(index, name, specialisation, target).object
     if hashlib.sha256(code).hexdigest() != digest:
         return 0
-    kernel = prepare_kernel(IndexedModule(index), name, specialisation)  # anew: emission changes what it is given
+    kernel = prepare_kernel(
+        IndexedModule(index), name, specialisation, target=target
+    )  # anew: emission changes what it is given
     specialisation = replace(specialisation, lanes=target.choose_gang(kernel, specialisation).lanes)
     analysis, _ = analyse_for_variant(kernel, specialisation)
     lines = LineTable(index.source.text)

@@ -19,6 +19,10 @@ class Target(Protocol):
         """Identity of what the code runs on: the processor and its features, as far as they change the code."""
         ...
 
+    def suit(self, kernel: Kernel, specialisation: Specialisation) -> None:
+        """Change a kernel that has gone through the passes into what suits the device better."""
+        ...
+
     def choose_gang(self, kernel: Kernel, specialisation: Specialisation) -> Gang:
         """Decide how many lanes are emitted together: at most `specialisation.lanes`, or what is best where that is 0."""
         ...

@@ -41,9 +41,19 @@ class Client:
         return self._ask(message(("op", "describe"), ("image", image_key), ("device", device), ("key", key)), image)
 
     def compile(
-        self, device: str, image: bytes, kernel: str, block: tuple[int, int, int], options: str = ""
+        self,
+        device: str,
+        image: bytes,
+        kernel: str,
+        block: tuple[int, int, int],
+        options: str = "",
+        *,
+        ahead: bool = False,
     ) -> Message:
-        """Ask for a kernel; `block` is (0, 0, 0) for any shape. The reply is the service's, errors included."""
+        """Ask for a kernel; `block` is (0, 0, 0) for any shape. The reply is the service's, errors included.
+
+        `ahead`: nobody waits, and the service is to make the variant that the kernel asks for afterwards.
+        """
         image_key = keys.image_key(image)
         key = keys.kernel_key(self._build_id, device, image_key, kernel, block, options)
         request = message(
@@ -54,6 +64,7 @@ class Client:
             ("block", *block),
             ("options", options),
             ("key", key),
+            *([("ahead", 1)] if ahead else []),
         )
         return self._ask(request, image)
 

@@ -18,12 +18,13 @@ import sys
 import time
 from collections import OrderedDict
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
 
 from anywarp import settings
-from anywarp.compiler.artifact import unpack_container
+from anywarp.compiler.artifact import unpack, unpack_container
+from anywarp.compiler.options import read_options, write_options
 from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.runtime import build_id, keys, surroundings, wire
 from anywarp.runtime.cache import Cache
@@ -58,6 +59,7 @@ class Service:
         self._images: OrderedDict[str, bytes] = OrderedDict()
         self._translating = asyncio.Semaphore(settings.cpu_count())
         self._making: dict[str, asyncio.Task[Served | Message]] = {}
+        self._ahead: set[asyncio.Task[None]] = set()
 
     async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one client until it leaves or breaks the protocol."""
@@ -83,7 +85,7 @@ class Service:
 
     async def close(self) -> None:
         """Let requests under way end, then stop the workers."""
-        await asyncio.gather(*self._making.values(), return_exceptions=True)
+        await asyncio.gather(*self._making.values(), *self._ahead, return_exceptions=True)
         await self._pool.close()
 
     async def _serve(self, request: Message, key: str) -> Message:
@@ -107,9 +109,30 @@ class Service:
             if reply.value("status") != "ok":
                 return reply
             await asyncio.to_thread(self._cache.put, key, reply.payload)
+            if request.values("ahead"):
+                task = asyncio.create_task(self._make_variant(request, reply.payload))
+                self._ahead.add(task)
+                task.add_done_callback(self._ahead.discard)
             return Served(reply.payload, False, (time.perf_counter() - start) * 1e3)
         finally:
             del self._making[key]
+
+    async def _make_variant(self, request: Message, container: bytes) -> None:
+        """Make the variant that a kernel asks for: its launches will want that next, and the program may have ended by then."""
+        shape = block_of(request)
+        try:
+            multiples = unpack(container).variant
+        except ValueError:  # a device of its own, whose containers we do not know
+            return
+        if not multiples:
+            return
+        options = write_options(replace(read_options(request.value("options"), shape), multiples=multiples))
+        device, image, kernel = (request.value(name) for name in ("device", "image", "kernel"))
+        key = keys.kernel_key(self._identity, device, image, kernel, shape, options)
+        changed = {"options": options, "key": key}
+        kept = [(name, changed[name]) if name in changed else (name, *rest) for name, *rest in request.lines]
+        with self._busy(), contextlib.suppress(AnywarpError, wire.WireError, OSError, RuntimeError, MemoryError):
+            await self._serve(message(*(line for line in kept if line[0] != "ahead")), key)
 
     async def _made(self, request: Message, image: bytes) -> Message:
         if request.value("op") != "translate":

@@ -42,6 +42,9 @@ class AmdTarget:
         """Identity of what the code runs on."""
         return f"{machine_code.TRIPLE}:{self.identity}"
 
+    def suit(self, kernel: Kernel, specialisation: Specialisation) -> None:
+        """Leave the kernel as it is."""
+
     def choose_gang(self, kernel: Kernel, specialisation: Specialisation) -> Gang:
         """Return the lanes of a block that form a wave: one warp, or two in waves of 64."""
         return choose_warps(kernel, specialisation, self.arch.wave)

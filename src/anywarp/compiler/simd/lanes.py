@@ -175,6 +175,8 @@ class Lanes(Addresses):
         t.do(f"br label %{after}")
         t.start(far)
         ways = [(together, near)]
+        if self._masks_are_instructions(size):
+            ways.append(self._load_if_two_runs(places, element, size, mask, after))
         if size == 4 and not mask and self.v.machine.avx2:
             ways.append(self._load_if_within(places, element, after))
         apart = self._gather(element, size, t.cast("inttoptr", f"<{n} x i64>", places, f"<{n} x ptr>"), mask)
@@ -182,6 +184,44 @@ class Lanes(Addresses):
         t.do(f"br label %{after}")
         t.start(after)
         return t.let(f"phi {type} {', '.join(f'[ {value}, %{label} ]' for value, label in ways)}")
+
+    def _masks_are_instructions(self, size: int) -> bool:
+        """Tell whether a masked access of elements of that size is one instruction."""
+        return self.v.machine.avx512 and (size >= 4 or self.v.chunk * size == 64)
+
+    def _begin_two_runs(self, places: str, size: int, mask: str) -> tuple[tuple[str, str], tuple[str, str], str]:
+        """Begin code for when a chunk's active lanes lie side by side but for one gap, as where an index is divided by a row's length.
+
+        Returns pointer and mask of each run, for full masked accesses, and the label for otherwise.
+        """
+        t, n = self.t, self.v.chunk
+        type, masks = f"<{n} x i64>", f"<{n} x i1>"
+        equal: list[str] = []
+        pointers: list[str] = []
+        for lane in (0, n - 1):
+            base = t.two("sub", "i64", t.let(f"extractelement {type} {places}, i32 {lane}"), str(size * lane))
+            steps = constant_vector("i64", [size * i for i in range(n)])
+            equal.append(t.two("icmp eq", type, places, t.two("add", type, self.v.splat("i64", base), steps)))
+            pointers.append(t.cast("inttoptr", "i64", base, "ptr"))
+        first = t.two("and", masks, equal[0], mask) if mask else equal[0]
+        second = t.two("and", masks, equal[1], t.two("xor", masks, first, ALL_LANES))
+        second = t.two("and", masks, second, mask) if mask else second
+        found = t.cast("bitcast", masks, t.two("or", masks, first, second), f"i{n}")
+        wanted = t.cast("bitcast", masks, mask, f"i{n}") if mask else "-1"
+        runs, apart = t.fresh("runs"), t.fresh("apart")
+        t.do(f"br i1 {t.two('icmp eq', f'i{n}', found, wanted)}, label %{runs}, label %{apart}")
+        t.start(runs)
+        return (pointers[0], first), (pointers[1], second), apart
+
+    def _load_if_two_runs(self, places: str, element: str, size: int, mask: str, after: str) -> tuple[str, str]:
+        """Emit code for when a chunk's lanes lie in two runs; returns the chunk and the label it comes from. Code for otherwise goes on."""
+        t, n = self.t, self.v.chunk
+        (start, first), (end, second), apart = self._begin_two_runs(places, size, mask)
+        left, right = (self._masked_load(element, size, *run) for run in ((start, first), (end, second)))
+        chunk, label = t.pick(n, first, f"<{n} x {element}>", left, right), t.label
+        t.do(f"br label %{after}")
+        t.start(apart)
+        return chunk, label
 
     def _load_if_within(self, places: str, element: str, after: str) -> tuple[str, str]:
         """Emit code for when a chunk's lanes all lie within a vector that begins a little before the first, which is then read whole and permuted.
@@ -220,6 +260,12 @@ class Lanes(Addresses):
             t.do(f"store <{n} x {element}> {chunk}, ptr {pointer}, align {size}")
         t.do(f"br label %{after}")
         t.start(far)
+        if self._masks_are_instructions(size):
+            *runs, apart = self._begin_two_runs(places, size, mask)
+            for start, lanes in runs:
+                self._masked_store(element, size, chunk, start, lanes)
+            t.do(f"br label %{after}")
+            t.start(apart)
         pointers = t.cast("inttoptr", f"<{n} x i64>", places, f"<{n} x ptr>")
         self._scatter(element, size, chunk, pointers, mask or "splat (i1 true)")
         t.do(f"br label %{after}")

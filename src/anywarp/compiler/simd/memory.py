@@ -279,7 +279,9 @@ class Memory(Lanes):
         step, factor = found
         wide = v.scalar(step) if BITS[step.type] == 64 else t.cast("sext", LLVM_TYPE[step.type], v.scalar(step), "i64")
         size = SIZE[op.type] * v.lanes
-        ahead = t.two("add", "i64", address.base, t.two("mul", "i64", wide, str(factor * min(8, max(2, _AHEAD // size)))))
+        ahead = t.two(
+            "add", "i64", address.base, t.two("mul", "i64", wide, str(factor * min(8, max(2, _AHEAD // size))))
+        )
         for offset in range(0, size, LINE):
             pointer = t.cast("inttoptr", "i64", t.two("add", "i64", ahead, str(offset)), "ptr")
             t.call("void", "llvm.prefetch.p0", ("ptr", pointer), ("i32", "0"), ("i32", "2"), ("i32", "1"))

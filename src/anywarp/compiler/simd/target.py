@@ -15,6 +15,7 @@ from anywarp.compiler.independence import is_independent
 from anywarp.compiler.ir import Kernel, Specialisation
 from anywarp.compiler.shapes import Analysis
 from anywarp.compiler.simd.barriers import block_barriers, needs_lane_states
+from anywarp.compiler.simd.bounded_loads import bound_loads
 from anywarp.compiler.simd.debug_lines import line_at, machine_code
 from anywarp.compiler.simd.kernel import Emitted, emit_kernel
 from anywarp.compiler.simd.known import Machine
@@ -38,6 +39,11 @@ class SimdTarget:
     def name(self) -> str:
         """Identity of what the code runs on."""
         return f"{self.triple}:{self.cpu}:{self.machine.vector_bits}"
+
+    def suit(self, kernel: Kernel, specialisation: Specialisation) -> None:
+        """Make loads behind tests of bounds loads under masks, where those are instructions."""
+        if self.machine.avx2 and specialisation.lanes != SINGLE and not too_long(kernel, specialisation):
+            bound_loads(kernel, replace(specialisation, lanes=WARP), 1 if self.machine.avx512 else 4)
 
     def choose_gang(self, kernel: Kernel, specialisation: Specialisation) -> Gang:
         """Decide how many lanes are emitted together: at most `specialisation.lanes`, or what is best where that is 0."""

@@ -1,0 +1,138 @@
+"""Loads behind a test of bounds: `x > 0 ? a[x - 1] : 0` becomes a load of the lanes that may, and no branch.
+
+PTX has a branch around each such load. As vectors, both ways of it are written twice, for lanes that agree and for others, and what
+stands behind it starts anew; a load under a mask costs as much as one without.
+"""
+
+from __future__ import annotations
+
+from anywarp.compiler.analysis import analyse
+from anywarp.compiler.attributes import Access, InSpace, MemoryAccess
+from anywarp.compiler.ir import PURE, Block, Kernel, Op, Specialisation, Terminator, Value
+from anywarp.compiler.passes.simplify_branches import simplify_branches
+from anywarp.compiler.shapes import Analysis
+from anywarp.compiler.uses import substitute
+from anywarp.ptx.isa.ops import BITS
+
+_LONG = frozenset({"div", "rem", "fdiv", "fsqrt", "approximate", "call", "element"})
+_MOST, _LOADS = 10, 4
+"""Operations, and loads among them, of a way that lanes take for nothing: a test and two copies of the code cost as much."""
+
+
+def bound_loads(kernel: Kernel, specialisation: Specialisation, narrowest: int) -> None:
+    """Give loads on short ways the way's condition as their guard, and run those ways straight on; phis where they end become selects.
+
+    Only ways around which lanes part, of plain loads of lanes side by side, of at least `narrowest` bytes each.
+    Legality: a load that its guard holds back reads nothing, and its result is not selected; pure operations may run at any time.
+    """
+    if specialisation.checks or not any(_ways(block) for block in kernel.blocks):
+        return
+    analysis = analyse(kernel, specialisation)
+    changed = False
+    for block in reversed(kernel.blocks):  # what stands within another way first
+        while block in kernel.blocks and _flatten(block, kernel, analysis, narrowest):
+            changed = True
+    if changed:
+        simplify_branches(kernel, specialisation)
+
+
+def _ways(block: Block) -> list[tuple[Block, bool]]:
+    """Return the blocks between a branch and the block where its ways meet, each with whether the condition holds there."""
+    end = block.terminator
+    if end.name != "branch" or end.targets[0] is end.targets[1]:
+        return []
+    yes, no = end.targets
+    for way, other, holds in ((yes, no, True), (no, yes, False)):
+        if _leads_to(way, other):
+            return [(way, holds)]
+    if yes.terminator.name == "jump" and _leads_to(yes, yes.terminator.targets[0]):
+        meet = yes.terminator.targets[0]
+        if meet is not block and _leads_to(no, meet):
+            return [(yes, True), (no, False)]
+    return []
+
+
+def _leads_to(way: Block, target: Block) -> bool:
+    return way.terminator.name == "jump" and way.terminator.targets[0] is target and not way.phis and way is not target
+
+
+def _flatten(block: Block, kernel: Kernel, analysis: Analysis, narrowest: int) -> bool:
+    ways = _ways(block)
+    condition = block.terminator.args[0] if ways else None
+    if condition is None or condition not in analysis.shapes or analysis.shapes[condition].uniform:
+        return False
+    preds = kernel.predecessors()
+    meet = ways[0][0].terminator.targets[0]
+    ops = [op for way, _ in ways for op in way.ops]
+    loads = [op for op in ops if op.name not in PURE]
+    if meet is block or not loads or len(loads) > _LOADS or len(ops) > _MOST:
+        return False
+    if any(preds[way] != [block] for way, _ in ways) or not all(_may_go(op, analysis, narrowest) for op in ops):
+        return False
+    span = block.terminator.span
+    inverse = Op("not", "i1", [condition], span=span)
+    if not all(holds for _, holds in ways):
+        block.ops.append(inverse)
+    sources: list[Block] = []
+    for way, holds in ways:
+        here: Value = condition if holds else inverse
+        for op in way.ops:
+            if op.name == "load":
+                guard: Value = here
+                if op.guard is not None:
+                    guard = Op("and", "i1", [here, op.guard], span=op.span)
+                    block.ops.append(guard)
+                op.guard = guard
+            block.ops.append(op)
+        sources.append(way)
+    yes, no = (sources[0], block) if len(ways) == 1 and ways[0][1] else (block, sources[0])
+    if len(ways) == 2:
+        yes, no = sources
+    for phi in meet.phis:
+        values = [phi.incoming.pop(b) for b in (yes, no)]
+        if values[0] is values[1]:
+            phi.incoming[block] = values[0]
+            continue
+        chosen = Op("select", phi.type, [condition, *values], span=span)
+        block.ops.append(chosen)
+        phi.incoming[block] = chosen
+    block.terminator = Terminator("jump", [], [meet], span=span)
+    kernel.blocks = [b for b in kernel.blocks if b not in sources]
+    if kernel.predecessors()[meet] == [block] and meet is not kernel.blocks[0]:
+        _merge(block, meet, kernel)
+    return True
+
+
+def _may_go(op: Op, analysis: Analysis, narrowest: int) -> bool:
+    if op.name in PURE:  # lanes that are not to go there would spoil the test of an unsigned index
+        return op.name not in _LONG and not (op.name == "zext" and op in _tested(analysis))
+    return op.name == "load" and not _acts(op) and BITS[op.type] >= 8 * narrowest and _in_row(op, analysis)
+
+
+def _tested(analysis: Analysis) -> set[Op]:
+    return {condition for guarded in analysis.guarded.values() for condition in guarded.conditions}
+
+
+def _acts(op: Op) -> bool:
+    attrs = MemoryAccess.of(op)
+    return attrs.volatile or attrs.count != 1 or Access.of(op).strong or InSpace.of(op).space == "local"
+
+
+def _in_row(op: Op, analysis: Analysis) -> bool:
+    """Tell whether the lanes' elements lie side by side, at least while index arithmetic does not wrap around."""
+    found = analysis.guarded.get(op.args[0])
+    shape = found.shape if found is not None else analysis.shapes.get(op.args[0])
+    return shape is not None and shape.stride == BITS[op.type] // 8
+
+
+def _merge(block: Block, meet: Block, kernel: Kernel) -> None:
+    """Append a block that only `block` leads to: a branch around both is short then, too."""
+    mapping: dict[Value, Value] = {phi: phi.incoming[block] for phi in meet.phis}
+    block.ops += meet.ops
+    block.terminator = meet.terminator
+    for after in dict.fromkeys(meet.terminator.targets):
+        for phi in after.phis:
+            if meet in phi.incoming:
+                phi.incoming[block] = phi.incoming.pop(meet)
+    kernel.blocks = [b for b in kernel.blocks if b is not meet]
+    substitute(kernel, mapping)
