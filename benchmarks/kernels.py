@@ -5,6 +5,7 @@ multi-threaded medians a measurement of the hypervisor. The result is a table of
 
     python benchmarks/kernels.py                                        native C and anywarp
     python benchmarks/kernels.py --set untuned                          the same over kernels that nobody tuned for
+    python benchmarks/kernels.py --set further                          and over a second choice of such
     python benchmarks/kernels.py --only-block-shape                     code that assumes nothing but the block shape
     python benchmarks/kernels.py --runners native,native-fast,intel,anywarp --python intel=VENV/bin/python
 
@@ -29,7 +30,7 @@ from typing import Any
 import click
 
 HERE = Path(__file__).parent
-SETS = {"main": "workloads", "untuned": "untuned"}
+SETS = {"main": "workloads", "untuned": "untuned", "further": "further"}
 """Sets of workloads by the module that has them."""
 
 CEILING = "ceiling"
