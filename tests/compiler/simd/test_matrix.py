@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -103,3 +104,23 @@ def test_each_warp_of_a_gang_has_its_own_product(options):
         alone[512 * warp : 512 * (warp + 1)] = result
     Program(ptx).run("k", 1, 128, (source, together), options=options)
     assert alone.any() and (alone == together).all()
+
+
+def test_fragments_of_bf16_in_pairs_give_the_sums_of_fragments_made_wider():
+    """Whole numbers, so that no sum is rounded: on a processor without `vdpbf16ps` both ways are the same code."""
+    form, target = "m16n8k16.row.col.f32.bf16.bf16.f32", this_machine()
+    rng = np.random.default_rng(5)
+    whole = rng.integers(-16, 17, (3, 4, 32, 2)).astype(np.float32)
+    pairs = (whole.view(np.uint32) >> 16).astype(np.uint16)
+    source = np.concatenate([pairs[:2].reshape(-1).view(np.uint32), whole[2, :, :, 0].reshape(-1).view(np.uint32)])
+    results = []
+    for times in (1, 9):  # alone, and often enough to be prepared
+        for quick in (False, target.machine.bf16):
+            one, out = replace(target, machine=replace(target.machine, quick_bf16=quick)), np.zeros(512, np.uint32)
+            Program(module(form, FORMS[form], times), one).run("k", 1, 32, (np.resize(source, 512), out))
+            results.append(out[:128].view(np.float32))
+    c = source[256:384].view(np.float32)
+    np.testing.assert_array_equal(results[0], results[1])
+    np.testing.assert_array_equal(results[2], results[3])
+    np.testing.assert_array_equal(results[2], c + 9 * (results[0] - c))
+    assert (results[0] != c).any()

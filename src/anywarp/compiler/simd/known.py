@@ -26,7 +26,8 @@ LAZY = frozenset(
 class Machine:
     """What emission needs to know of the processor: vector bits and the extensions that it uses explicitly.
 
-    `faults`: which accesses to global memory are recorded for a fault handler: "exact" (all), "gathers", "off".
+    `faults`: which accesses to global memory are recorded for a fault handler: "exact" (all), "gathers", "off". `quick_bf16`: sums
+    of two products of bf16 take as long as one multiply-add of f32.
     """
 
     vector_bits: int
@@ -37,6 +38,7 @@ class Machine:
     faults: str = "exact"
     bf16: bool = False
     vnni: bool = False
+    quick_bf16: bool = False
 
     @property
     def chunk(self) -> int:

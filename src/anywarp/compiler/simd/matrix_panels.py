@@ -1,8 +1,10 @@
 """Fragments made ready once for several products: A and B as f32, each vector where a product wants it.
 
 A tile of a real kernel multiplies each fragment of A with many of B. What a product would rearrange and widen each time is then
-done once and lies in memory, and the product is left with multiply-adds alone, at the processor's full rate. Measured on a
-Xeon of 2023: `vdpbf16ps` runs at a quarter of the rate of `vfmadd231ps` and does twice the work, so bf16 gains too.
+done once and lies in memory, and the product is left with multiply-adds alone, at the processor's full rate.
+
+bf16 stays as it is, in pairs, where `vdpbf16ps` is as quick as `vfmadd231ps` (Zen 4: a product takes 2.9 times as long as by oneDNN with f32, 1.7 times with pairs). On a Xeon
+of 2023 it runs at a quarter of that rate and does twice the work, so there bf16 gains by becoming f32, too.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from anywarp.compiler.simd.matrix_product import (
     write_function,
 )
 from anywarp.compiler.simd.text import vector_type
-from anywarp.ptx.isa.matrix_forms import Place, Product, place_a, place_b
+from anywarp.ptx.isa.matrix_forms import Place, Product, per_register, place_a, place_b
 
 Entry = tuple[Place, ...]
 """The places of the elements that stand in the lanes of one vector."""
@@ -34,12 +36,22 @@ def suits(p: Product) -> bool:
     return p.layout == "mma" and not p.sparse and {p.a, p.b} <= _KINDS
 
 
+def in_pairs(p: Product, machine: Machine) -> bool:
+    """Tell whether prepared fragments hold registers of two elements as they are, for sums of two products at once."""
+    return {p.a, p.b} == {"bf16"} and machine.quick_bf16
+
+
+def _each(p: Product, machine: Machine) -> tuple[str, int]:
+    """Return the LLVM type in the lanes of prepared vectors, and how many steps along k one stands for."""
+    return ("i32", per_register("bf16")) if in_pairs(p, machine) else ("float", 1)
+
+
 @cache
 def entries(p: Product, machine: Machine, side: str) -> list[Entry]:
     """Return the distinct vectors of A or B (four lanes each of B) in the order in which they lie."""
     where = Body(p, machine).where().values()
     found: dict[Entry, None] = {}
-    for k in range(p.k):
+    for k in range(0, p.k, _each(p, machine)[1]):
         for places in where:
             if side == "a":
                 found[tuple(place_a(p, w, row, k) for w, row, _ in places)] = None
@@ -63,9 +75,14 @@ def write_preparation(p: Product, frame: Frame, side: str, name: str) -> tuple[s
     registers = list(range(first, first + p.distinct(side)))
     found = entries(p, machine, side)
     step = 1 if side == "a" else n // _NARROW
-    type = vector_type("float", n)
+    scalar, _ = _each(p, machine)
+    type = vector_type(scalar, n)
     for i in range(0, len(found), step):
-        vector = body.elements(side, [place for entry in found[i : i + step] for place in entry])
+        places = [place for entry in found[i : i + step] for place in entry]
+        if in_pairs(p, machine):
+            vector = body.spread(scalar, [body.at(body.fragments[side][r], lane) for r, lane, _ in places])
+        else:
+            vector = body.elements(side, places)
         place = t.let(f"getelementptr {type}, ptr %d, i64 {i // step}")
         t.do(f"store {type} {vector}, ptr {place}")
     arguments = [f"ptr readonly %r{r}" for r in registers] + ["ptr noalias %d"]
@@ -93,22 +110,25 @@ class _Prepared(Body):
         p, machine = self.p, self.machine
         index = {side: {e: i for i, e in enumerate(entries(p, machine, side))} for side in "ab"}
         known: dict[tuple[str, Entry], str] = {}
-        for k in range(p.k):
+        scalar, each = _each(p, machine)
+        step = self.dot_bf16 if in_pairs(p, machine) else self.step
+        for k in range(0, p.k, each):
             for key, places in where.items():
                 a = tuple(place_a(p, w, row, k) for w, row, _ in places)
                 b = tuple(place_b(p, w, k, column) for w, _, column in places)
                 for side, entry in (("a", a), ("b", b)):
                     if (side, entry) not in known:
-                        known[side, entry] = self._load(side, index[side][entry if side == "a" else entry[:_NARROW]])
-                sums[key] = self.step(sums[key], known["a", a], known["b", b])
+                        number = index[side][entry if side == "a" else entry[:_NARROW]]
+                        known[side, entry] = self._load(side, number, scalar)
+                sums[key] = step(sums[key], known["a", a], known["b", b])
         return sums
 
-    def _load(self, side: str, number: int) -> str:
+    def _load(self, side: str, number: int, scalar: str) -> str:
         t, n = self.t, self.n
-        type = vector_type("float", n)
+        type = vector_type(scalar, n)
         if side == "a":
             return t.let(f"load {type}, ptr {t.let(f'getelementptr {type}, ptr %a, i64 {number}')}")
-        part = vector_type("float", _NARROW)
+        part = vector_type(scalar, _NARROW)
         four = t.let(f"load {part}, ptr {t.let(f'getelementptr {part}, ptr %b, i64 {number}')}")
         index = ", ".join(f"i32 {i % _NARROW}" for i in range(n))
         return t.let(f"shufflevector {part} {four}, {part} poison, <{n} x i32> <{index}>")

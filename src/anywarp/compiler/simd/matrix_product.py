@@ -257,7 +257,7 @@ class Body:
         if p.a == "b1":
             return self._units(where, sums, self._raw, self._raw, self._count_bits)
         if p.a == "bf16" and machine.bf16:
-            return self._units(where, sums, self._raw, self._raw, self._dot_bf16)
+            return self._units(where, sums, self._raw, self._raw, self.dot_bf16)
         if WIDTH[p.a] < 16 and p.integer and machine.vnni:
             return self._units_of_bytes(where, sums)
         if WIDTH[p.a] < 16 and p.integer and machine.avx2:
@@ -375,7 +375,7 @@ class Body:
         both = t.two(self.p.combine, word, a, b)
         return t.two("add", word, total, t.call(word, f"llvm.ctpop.v{self.n}i32", (word, both)))
 
-    def _dot_bf16(self, total: str, a: str, b: str) -> str:
+    def dot_bf16(self, total: str, a: str, b: str) -> str:
         """vdpbf16ps: exact products, sums in f32 rounded to nearest even, subnormals taken as zero.
 
         The manual leaves order, rounding and the treatment of subnormals in these sums open.

@@ -138,7 +138,9 @@ def make_target(triple: str, cpu: str, features: str) -> SimdTarget:
     avx2 = {"avx2", "fma"} <= have
     bits = 512 if avx512 else 256 if avx2 else 128
     bf16, vnni = avx512 and "avx512bf16" in have, avx512 and "avx512vnni" in have
-    return SimdTarget(triple, cpu, features, Machine(bits, avx512, fp16, avx2, "f16c" in have, bf16=bf16, vnni=vnni))
+    quick = bf16 and cpu.startswith("znver")  # LLVM's names; Intel's are at a quarter of the rate (matrix_panels.py)
+    machine = Machine(bits, avx512, fp16, avx2, "f16c" in have, bf16=bf16, vnni=vnni, quick_bf16=quick)
+    return SimdTarget(triple, cpu, features, machine)
 
 
 @cache
