@@ -39,6 +39,9 @@ def load_torch():
     """Import torch under the stand-in; AssertionError when something has imported it without."""
     assert "torch" not in sys.modules or load.library is not None, "something has imported torch before these tests"
     os.environ.setdefault("OMP_NUM_THREADS", "2")
+    os.environ.setdefault(
+        "TORCHINDUCTOR_COMPILE_THREADS", "1"
+    )  # else it starts processes that import torch, to compile one kernel each
     hook.install()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch's own, while it is imported

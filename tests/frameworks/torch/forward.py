@@ -18,8 +18,8 @@ ENDS = "ANYWARP_TESTS_PIPES"
 """In the child's environment: the ends of two pipes, `reads,writes`."""
 
 
-OF_PYTEST = {"filterwarnings", "parametrize", "skip", "skipif", "timeout", "usefixtures", "xfail"}
-"""Markers that do their work in the child; the others only choose tests."""
+IN_CHILD = {"filterwarnings", "parametrize", "skip", "skipif", "spread", "timeout", "usefixtures", "xfail"}
+"""Markers that do their work in the child; the others only choose tests, here."""
 
 
 class Child:
@@ -37,7 +37,7 @@ class Child:
         self.output = tempfile.TemporaryFile("w+")  # noqa: SIM115 - lives as long as the child
         reads, self.to_child = os.pipe()
         from_child, writes = os.pipe()
-        command = [sys.executable, "-m", "pytest", str(HERE), "-q", "-p", "no:cacheprovider"]
+        command = [sys.executable, "-m", "pytest", str(HERE), "-q", "-p", "no:cacheprovider", "-m", ""]
         environment = {**os.environ, ENDS: f"{reads},{writes}"}
         self.process = subprocess.Popen(
             command, env=environment, pass_fds=(reads, writes), stdout=self.output, stderr=subprocess.STDOUT
@@ -153,7 +153,7 @@ class Reporter:
     def pytest_runtestloop(self, session):
         tests = {}
         for item in session.items:
-            markers = sorted({mark.name for mark in item.iter_markers()} - OF_PYTEST)
+            markers = sorted({mark.name for mark in item.iter_markers()} - IN_CHILD)
             tests.setdefault(item.path.name, []).append((item.nodeid.partition("::")[2], markers))
         self.send({"tests": tests, "broken": self.broken})
         wanted = set(json.loads(self.reads.readline() or "[]"))

@@ -19,7 +19,8 @@ print(torch.cuda.device_count() == len([torch.zeros(1, device=f"cuda:{each}") fo
 
 
 @pytest.mark.parametrize(
-    ("devices", "visible", "count"), [("1", None, 1), ("3", None, 3), ("3", "2,0", 2), ("2", "", 0)]
+    ("devices", "visible", "count"),
+    [pytest.param("1", None, 1, marks=pytest.mark.long), ("3", None, 3), ("3", "2,0", 2), ("2", "", 0)],
 )
 def test_the_number_is_the_driver_s(under_anywarp, devices: str, visible: str | None, count: int) -> None:
     env = {"ANYWARP_DEVICES": devices} | ({} if visible is None else {"CUDA_VISIBLE_DEVICES": visible})
@@ -28,7 +29,9 @@ def test_the_number_is_the_driver_s(under_anywarp, devices: str, visible: str | 
     assert done.stdout.split() == [str(count)] * 2, done.stderr
 
 
-@pytest.mark.parametrize(("processes", "count"), [("2", 2), ("900", 64), ("many", 1)])
+@pytest.mark.parametrize(
+    ("processes", "count"), [pytest.param("2", 2, marks=pytest.mark.long), ("900", 64), ("many", 1)]
+)
 def test_a_process_of_torchrun_sees_a_device_for_each(under_anywarp, processes: str, count: int) -> None:
     asked = "import torch; print(torch.cuda.device_count(), torch._C._cuda_getDeviceCount())"
     done = under_anywarp("-c", asked, env={"LOCAL_WORLD_SIZE": processes})

@@ -10,7 +10,14 @@ import pytest
 import torch
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
 
 pytestmark = pytest.mark.torch
 
@@ -114,7 +121,10 @@ class Allocator(RuleBasedStateMachine):
         assert now["reserved_bytes.all.current"] <= self.before["reserved_bytes.all.current"]
 
 
-TestAllocator = Allocator.TestCase
-TestAllocator.settings = settings(
-    max_examples=25, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
-)
+@pytest.mark.parametrize("examples", [8, pytest.param(100, marks=pytest.mark.long)])
+def test_allocator(examples):
+    quiet = list(HealthCheck)
+    run_state_machine_as_test(
+        Allocator,
+        settings=settings(max_examples=examples, stateful_step_count=40, deadline=None, suppress_health_check=quiet),
+    )
