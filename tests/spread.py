@@ -8,7 +8,8 @@ Loaded as a plugin by `tests/conftest.py`.
 
 What differs in nothing but `device` is one row. A plain run has of each row what `always` names and one more, in turn: all rows of a file that
 are spread over equally many take turns together, so that each device has its share of them, and where there are fewer rows than devices, rows
-take several, so that each device has its turn. `count=2` takes two of each row. The rest is marked `long`.
+take several, so that each device has its turn. `count=2` takes two of each row; `most=3` takes no more than three, though not all have a turn
+then. The rest is marked `long`. A test's own mark counts before the one of its file or folder.
 
 `properties(few, many, *strategies)` does the same for a property: few examples in a plain run, many in the jobs `long-*`.
 """
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -26,14 +27,14 @@ from hypothesis import HealthCheck, given, settings
 def pytest_configure(config):
     config.addinivalue_line(
         "markers",
-        "spread(*names, always=(), count=1): a plain run has each row under some values of these parameters only (tests/spread.py)",
+        "spread(*names, always=(), count=1, most=None): a plain run has each row under some values of these parameters only (tests/spread.py)",
     )
 
 
-def taken(row: int, rows: int, choices: int, count: int = 1) -> set[int]:
-    """Return which of `choices` the row takes: one after another, shifted by one each time round, so that no pattern in the rows hides any."""
-    each = max(count, -(-choices // rows))
-    return {(row * each + row * each // choices + n) % choices for n in range(each)}
+def taken(row: int, rows: int, choices: int, count: int = 1, most: int | None = None) -> set[int]:
+    """Return which of `choices` the row takes: far apart, the next row the next ones, shifted each time round, so that no pattern in rows hides any."""
+    each = min(max(count, -(-choices // rows)), most or choices, choices)
+    return {(row + row // choices + n * choices // each) % choices for n in range(each)}
 
 
 def _rows(items) -> dict[tuple, dict[tuple, list]]:
@@ -47,20 +48,21 @@ def _rows(items) -> dict[tuple, dict[tuple, list]]:
         if any(given[name] in mark.kwargs.get("always", ()) for name in mark.args):
             continue
         row = (item.nodeid.partition("[")[0], *sorted((k, id(v)) for k, v in given.items() if k not in mark.args))
-        found[item.path, mark.args, mark.kwargs.get("count", 1)][row].append(item)
+        manner = {"always": (), "count": 1, "most": None, **mark.kwargs}
+        found[item.path, mark.args, manner["count"], manner["most"]][row].append(item)
     return found
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    for (path, _, count), every in _rows(items).items():
+    for (path, _, count, most), every in _rows(items).items():
         by_size: dict[int, list[list]] = defaultdict(list)
         for row in every.values():
             by_size[len(row)].append(row)
         first = zlib.crc32(path.name.encode())
         for choices, rows in by_size.items():
             for number, row in enumerate(rows):
-                here = {(first + x) % choices for x in taken(number, len(rows), choices, count)}
+                here = {(first + x) % choices for x in taken(number, len(rows), choices, count, most)}
                 for n, item in enumerate(row):
                     if n not in here:
                         item.add_marker(pytest.mark.long)
@@ -79,8 +81,3 @@ def properties(few: int, many: int, *strategies, **options) -> Callable:
         return test
 
     return make
-
-
-def shares(values: Sequence, size: int) -> list[list]:
-    """The values by `size`, for parameters of which each is many small rows."""
-    return [list(values[n : n + size]) for n in range(0, len(values), size)]

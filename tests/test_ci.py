@@ -111,6 +111,7 @@ def pytest_on(tmp_path, text, *options):
         ("it rains", (), "1 failed"),
     ],
 )
+@pytest.mark.spread("how")
 @pytest.mark.parametrize("how", ["pytest.skip(REASON)", "pytest.mark.skip(reason=REASON)"])
 def test_a_skip_needs_a_job_and_fails_in_that_job(reason, options, outcome, how, tmp_path):
     inside, mark = (how, "") if "mark" not in how else ("pass", f"@{how}\n")

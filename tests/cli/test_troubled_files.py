@@ -23,7 +23,7 @@ CU = "// %s\n#include <cuda_runtime.h>\nint toy_%s() { return cudaDeviceReset();
 YAML = "# toy_%s\napiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - resources: {limits: {nvidia.com/gpu: 1}}\n"
 WHY = {
     "abort": "the process that read it ended",
-    "hang": "took more than 8 seconds",
+    "hang": "took more than 4 seconds",
     "eat": "too much memory",
     "raise": "ZeroDivisionError: toy",
 }
@@ -44,7 +44,7 @@ def troubled(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, verb in ((reading, "assess"), (trees, "translate"), (converting, "convert")):
         monkeypatch.setattr(module, "BEGIN", f"fakes.trouble:{verb}")
     for module in (trees, converting):
-        monkeypatch.setattr(module, "PATIENCE", 8.0)
+        monkeypatch.setattr(module, "PATIENCE", 4.0)
 
 
 def content(root: Path, suffix: str) -> dict[str, str]:
@@ -95,7 +95,7 @@ def test_convert_names_such_files_and_converts_the_rest(
 def test_assess_names_such_files_and_assesses_the_rest(
     tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(assess, "Plan", partial(assess.Plan, patience=8.0))
+    monkeypatch.setattr(assess, "Plan", partial(assess.Plan, patience=4.0))
     assert call(["assess", str(tree), "--format", "json", "--exclude", "*.yaml"]) == 2
     said = json.loads(capsys.readouterr().out)
     codes = {each["file"].rpartition("/")[2]: each["code"] for each in said["problems"]}
@@ -107,7 +107,8 @@ def test_assess_names_such_files_and_assesses_the_rest(
 @pytest.mark.parametrize("verb", ["assess", "translate", "convert"])
 def test_an_interrupt_ends_the_command_and_its_processes(tree: Path, tmp_path: Path, verb: str) -> None:
     code = (
-        "import sys; from anywarp.cli.main import call; from anywarp.migrate import reading; from anywarp.migrate.translate import trees\n"
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell in the background ignores it
+        "from anywarp.cli.main import call; from anywarp.migrate import reading; from anywarp.migrate.translate import trees\n"
         "from anywarp.deploy.convert import tree\n"
         "for module, verb in ((reading, 'assess'), (trees, 'translate'), (tree, 'convert')): module.BEGIN = f'fakes.trouble:{verb}'\n"
         "sys.exit(call(sys.argv[1:]))\n"

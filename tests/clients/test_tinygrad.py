@@ -12,6 +12,7 @@ from anywarp.diagnostics import AnywarpError
 from anywarp.toolchain import clang
 
 SCRIPT = Path(__file__).parent / "tinygrad_ops.py"
+PARTS = 4
 FAMILIES = ("elementwise", "reduction", "movement", "indexing", "linear", "network")
 
 
@@ -54,9 +55,11 @@ def test_operator_gives_the_values_of_numpy_through_nvrtc(name, tmp_path):
 @pytest.mark.tinygrad
 @pytest.mark.native
 @pytest.mark.slow
+@pytest.mark.spread("part")
+@pytest.mark.parametrize("part", [f"{k}/{PARTS}" for k in range(1, PARTS + 1)])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_family_of_operators_gives_the_values_of_numpy(family):
-    done = run("--family", family, "--first-type")
+def test_family_of_operators_gives_the_values_of_numpy(family, part):
+    done = run("--family", family, "--first-type", "--part", part)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
 
 

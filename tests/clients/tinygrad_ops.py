@@ -100,10 +100,12 @@ def main() -> int:
         "--family", action="append", default=[], help="elementwise, reduction, movement, indexing, linear, network"
     )
     parser.add_argument("--first-type", action="store_true", help="check each case in its first type only")
+    parser.add_argument("--part", default="1/1", metavar="K/N", help="run every N-th of these cases, from the K-th on")
     parser.add_argument("--list", action="store_true", help="print the names and stop")
     parser.add_argument("--verbose", action="store_true", help="print each check before it runs")
     args = parser.parse_args()
-    cases = selected(args.only, args.family)
+    first, _, parts = args.part.partition("/")
+    cases = selected(args.only, args.family)[int(first) - 1 :: int(parts)]
     names = {operator(case) for case in cases}
     if args.list:
         print("\n".join(sorted(names)))

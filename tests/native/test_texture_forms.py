@@ -124,12 +124,23 @@ def fetch_text(form: str, columns: list[np.ndarray], rng, offsets: bool) -> tupl
     return f"{form} {vector([f'%o{k}' for k in range(count)])}, {tail}", count
 
 
+PARTS = 3
+"""Each form is compiled alone: a plain run has one part of the forms of each kind."""
+
+
+def part_of(forms: list[str], part: int) -> list[tuple[int, str]]:
+    """Return every third form with its number, from which its object and operands follow."""
+    assert len(forms) >= PARTS
+    return list(enumerate(forms))[part::PARTS]
+
+
+@pytest.mark.spread("part")
+@pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("geometry", list(AXES))
-def test_fetches(driver, context, geometry):
+def test_fetches(driver, context, geometry, part):
     forms = [f for f in FETCHES if f".{geometry}." in f]
-    rng = np.random.default_rng(len(geometry))
-    assert forms
-    for seed, form in enumerate(forms):
+    rng = np.random.default_rng(len(geometry) + part)
+    for seed, form in part_of(forms, part):
         integers = form.endswith(".s32")
         counterpart = object_for(driver, form, named(form, ("level", "grad")) or "base", seed)
         columns = coordinates(rng, geometry, integers, counterpart.other.normalized)
@@ -221,12 +232,13 @@ class Access:
         self.columns = [c[keep] for c in self.columns]
 
 
+@pytest.mark.spread("part")
+@pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("opcode", ["suld", "sust", "sured"])
 @pytest.mark.parametrize("outside", ["clamp", "zero", "trap"])
-def test_surface_accesses(driver, context, opcode, outside):
+def test_surface_accesses(driver, context, opcode, outside, part):
     forms = [f for f in SURFACES if f.startswith(opcode) and f".{outside}." in f]
-    assert forms
-    for seed, form in enumerate(forms):
+    for seed, form in part_of(forms, part):
         one = Access(driver, form, seed)
         text, outputs = one.load() if opcode == "suld" else (one.store(), 0)
         if opcode == "sust":

@@ -21,6 +21,11 @@ def run_compiled(ptx, name, grid, block, args, dynamic_shared=0):
     module(ptx).run(name, grid, block, args, dynamic_shared)
 
 
+def run_quickly(ptx, name, grid, block, args, dynamic_shared=0):
+    """Run on the device `cpu`, compiled for this shape of block in the tier that is there soon."""
+    module(ptx).run(name, grid, block, args, dynamic_shared, options="gang=32 tier=quick")
+
+
 def run_for_any_block(ptx, name, grid, block, args, dynamic_shared=0):
     """Run on the device `cpu`, compiled for any shape of block."""
     module(ptx).run(name, grid, block, args, dynamic_shared, any_shape=True)

@@ -133,14 +133,14 @@ SOURCES = {
 SHARE = ("program", "chain", "apart", "graph", "chain", "apart")
 
 
-def batch(kind: str, seed: int, count: int) -> None:
-    """Run `count` random kernels of a kind; the smallest failing one is raised."""
+def batch(kind: str, seed: int, count: int, shrink: bool = True) -> None:
+    """Run `count` random kernels of a kind; the smallest failing one is raised, or the first."""
     strategy, verify = SOURCES[kind]
 
     @seeded(seed)
     @settings(
         max_examples=count, deadline=None, database=None, print_blob=False, suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate, Phase.shrink],
+        phases=[Phase.generate, Phase.shrink] if shrink else [Phase.generate],
     )  # fmt: skip
     @given(strategy, st.integers(0, 1 << 30))
     def agree(made, number) -> None:

@@ -13,7 +13,15 @@ from anywarp.check.conformance.rows import EDGES, KINDS, WIDTH, row
 from anywarp.check.conformance.table import ROWS
 from anywarp.check.conformance.warp_inputs import MASKS
 from anywarp.check.conformance.warp_rows import ROWS as ACROSS
-from semantics.devices import DEVICES, interpret, run_compiled, run_for_any_block, run_in_gangs, run_in_pairs
+from semantics.devices import (
+    DEVICES,
+    interpret,
+    run_compiled,
+    run_for_any_block,
+    run_in_gangs,
+    run_in_pairs,
+    run_quickly,
+)
 from spread import properties
 
 SIZE = 24
@@ -39,9 +47,11 @@ def told(wrong):
     assert not wrong, f"{len(wrong)} rows are wrong:\n" + "\n".join(wrong[:20])
 
 
+@pytest.mark.spread("run")
+@pytest.mark.parametrize("run", [run_compiled, run_quickly])
 @chunks(thinned(ROWS))
-def test_rows_with_all_lanes_on(rows):
-    told(kernels.check_straight(run_compiled, rows, seed=1, threads=32))
+def test_rows_with_all_lanes_on(rows, run):
+    told(kernels.check_straight(run, rows, seed=1, threads=32))
 
 
 @chunks(thinned(ROWS)[2::8])

@@ -25,7 +25,7 @@ def test_a_wrong_device_is_found(monkeypatch):
 
     monkeypatch.setattr(fuzz, "interpreted", wrong)
     with pytest.raises(AssertionError):
-        fuzz.batch("chain", 3, 2)
+        fuzz.batch("chain", 3, 2, shrink=False)
 
 
 def test_rows_that_show_the_sign_or_payload_of_a_nan_take_no_part():

@@ -45,6 +45,7 @@ def some(count):
 seeds = st.integers(0, 1000)
 
 
+@pytest.mark.spread("shape", most=8)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_compiled_for_its_block(shape):
     @some(2)
@@ -55,7 +56,7 @@ def test_compiled_for_its_block(shape):
     agree()
 
 
-@pytest.mark.spread("run")
+@pytest.mark.spread("shape", "run", most=4)
 @pytest.mark.parametrize("shape", [s for s in SHAPES if np.prod(s) % 64 == 0])
 @pytest.mark.parametrize("run", [run_in_gangs, run_in_pairs])
 def test_compiled_in_gangs(shape, run):

@@ -76,6 +76,7 @@ def products(n):
     return f"cvt.u64.u32 %d5,%r2;\n{steps}shr.u64 %d6,%d5,32;\nxor.b64 %d5,%d5,%d6;\ncvt.u32.u64 %r3,%d5;\n"
 
 
+@pytest.mark.spread("options", most=1)
 @pytest.mark.parametrize("options", ["tier=quick", ""])
 def test_a_chain_of_30000_operations_compiles_and_computes_what_it_says(options):
     """LLVM follows chains by recursion, and by the square of their length in its pass over loops."""
@@ -89,6 +90,7 @@ def test_a_chain_of_30000_operations_compiles_and_computes_what_it_says(options)
     assert out.tolist() == wanted
 
 
+@pytest.mark.spread("options")
 @pytest.mark.parametrize("options", ["tier=quick", ""])
 @pytest.mark.parametrize("between", ["", "bar.sync 0;"])
 def test_loops_and_joins_of_long_kernels(options, between):
