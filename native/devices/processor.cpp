@@ -176,7 +176,12 @@ class Scratch {
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (whole == MAP_FAILED) return false;
     base_ = static_cast<uint8_t*>(whole), bytes_ = bytes, memory_ = base_ + page_size();
-    return mprotect(memory_, bytes, PROT_READ | PROT_WRITE) == 0;
+    if (mprotect(memory_, bytes, PROT_READ | PROT_WRITE) != 0) return false;
+    // A load under a mask whose lanes in front of shared memory are off (`s[i - 1]` but for i = 0)
+    // takes hundreds of cycles where these lanes' page cannot be read, or is not there yet.
+    if (mprotect(base_, page_size(), PROT_READ) != 0) return false;
+    static_cast<void>(*static_cast<const volatile uint8_t*>(base_));
+    return true;
   }
   void drop() {
     if (base_) munmap(base_, bytes_ + 2 * page_size());
@@ -319,7 +324,8 @@ class Grid : public Job {
     w.record.worker_id = number;
     if (run_.launch.check) attach_checks(run_.launch, w.record);
     unsigned __int128 frame = (unsigned __int128){a.frame_per_warp} * warps + a.frame_fixed;
-    unsigned __int128 local = (unsigned __int128){a.local} * threads;
+    unsigned __int128 local =
+        (unsigned __int128){a.local} * warps * 32;  // whole warps: lanes' copies lie side by side
     bool fits = frame <= kMostScratch && local <= kMostScratch &&
                 scratch().fit(w.record, run_.launch.shared_total, static_cast<uint64_t>(frame),
                               static_cast<uint64_t>(local));

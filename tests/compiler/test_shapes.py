@@ -311,20 +311,28 @@ def check(
         return made.setdefault(symbol, compute(symbol, [value_of(a) for a in symbol.args]))
 
     def condition_holds(op: Op) -> bool:
-        """As the documentation of `Guarded` has it: the sums of the operand's shape, without wrap-around, fit its type."""
-        operand = op.args[0]
+        """As the documentation of `Guarded` has it: the sums of the operand's shape, without wrap-around, fit its type and bound."""
+        operand, bound = op.args[0], op.args[-1]
+        if op.name in ("min", "max") and (operand not in values or analysis.shapes[operand].uniform):
+            operand, bound = bound, operand
         shape = analysis.guarded[operand].shape if operand in analysis.guarded else analysis.shapes[operand]
         width = BITS[operand.type]
-        extend = (lambda v: signed(v, width)) if op.name == "sext" else (lambda v: v)
-        low = -(1 << (width - 1)) if op.name == "sext" else 0
+        is_signed = Signed.of(op).signed if op.name in ("min", "max") else op.name == "sext"
+        extend = (lambda v: signed(v, width)) if is_signed else (lambda v: v)
+        low = -(1 << (width - 1)) if is_signed else 0
         if op.name == "add":
             extend, width = (lambda v: signed(v, 32)), 31
         base = values[operand][0]
         assert base is not None
         for offset, factors in corners(shape):
             terms = (extend(value_of(s)) * f for (s, _), f in zip(shape.symbols, factors, strict=True))
-            if not low <= extend(base) + offset + sum(terms) < low + (1 << width):
+            place = extend(base) + offset + sum(terms)
+            if not low <= place < low + (1 << width):
                 return False
+            if op.name in ("min", "max"):
+                limit = extend(value_of(bound))
+                if place > limit if op.name == "min" else place < limit:
+                    return False
         return True
 
     for value, lanes in values.items():

@@ -20,6 +20,7 @@ from anywarp.compiler.simd.adjacent import find_groups, find_plausible
 from anywarp.compiler.simd.spills import Traffic, register_traffic
 from anywarp.compiler.simd.values import Values
 from anywarp.compiler.stages import Compiled
+from anywarp.compiler.transfer import BOUNDS
 from anywarp.diagnostics import Source
 from anywarp.ptx.isa.ops import BITS
 
@@ -165,7 +166,11 @@ class _Explainer:
                 guarded += value in self.analysis.guarded and shape.varying
                 varying += shape.varying and value not in self.analysis.guarded
         text = f"values: {same} the same in all lanes (scalar), {linear} with known steps between lanes (scalar)"
-        text += f", {guarded} with such steps unless 32-bit arithmetic wraps round (tested)" if guarded else ""
+        text += (
+            f", {guarded} with such steps unless 32-bit arithmetic wraps round or a bound is met (tested)"
+            if guarded
+            else ""
+        )
         return f"{text}, {varying} different in every lane (vectors)"
 
     # --- a loop, or what is outside -----------------------------------------------------------------------------------
@@ -237,7 +242,9 @@ class _Explainer:
         tested = ""
         guarded = self.analysis.guarded.get(address)
         if shape.varying and guarded is not None:
-            shape, tested = guarded.shape, "; a gather if 32-bit index arithmetic wraps round, which is tested"
+            bounded = any(condition.name in BOUNDS for condition in guarded.conditions)
+            why = "where a bound is met" if bounded else "if 32-bit index arithmetic wraps round"
+            shape, tested = guarded.shape, f"; a gather {why}, which is tested"
         elif shape.varying and address in self.plausible and op.name != "atomic" and op.guard is None:
             tested = "; lanes that are found side by side are accessed as a vector, which is tested each time"
         kind, words = self._how(shape, size, BITS[address.type])

@@ -23,6 +23,9 @@ LAUNCH = frozenset(f"{base}.{axis}" for base in ("ctaid", "nctaid", "ntid") for 
 _NESTING = 12
 """Operations deep that a re-materialised symbol may be."""
 
+BOUNDS = frozenset({"min", "max"})
+"""Operations that keep an index within bounds."""
+
 _UNEQUAL = frozenset({"atomic", "host_call", "texture"})
 
 
@@ -39,7 +42,7 @@ class Transfer:
     """Values of whose bases a congruence was wanted that is not known; more may be listed than would help."""
 
     def __call__(self, op: Op) -> tuple[Shape, bool]:
-        """Return the shape of `op`, and whether it holds only if `op` (an extension) does not see a wrap-around."""
+        """Return the shape of `op`, and whether it holds only if `op` does not see a wrap-around (an extension) or meet its bound."""
         shapes = [self.shape_of(a) for a in op.args]
         if op.name not in PURE:
             return self._effect(op, shapes), False
@@ -48,6 +51,8 @@ class Transfer:
             found, guarded = _extend(self, op, shapes[0])
         elif op.name == "add" and is_biased(op) and not shapes[0].uniform:
             found, guarded = shapes[0], not shapes[0].varying
+        elif op.name in BOUNDS and op.type == "i32":
+            found, guarded = _bound(self, op, shapes)
         else:
             found, guarded = (rule(self, op, shapes) if rule is not None else None), False
         if found is None:
@@ -404,6 +409,15 @@ def _extend(t: Transfer, op: Op, a: Shape) -> tuple[Shape | None, bool]:
     if not a.symbols and _cannot_wrap(bounds, a.offsets, width, op.name == "sext"):
         return plain, False
     return plain, True
+
+
+def _bound(t: Transfer, op: Op, shapes: list[Shape]) -> tuple[Shape | None, bool]:
+    """An index that is kept within bounds (`min(x, n - 1)`) goes on in its steps while no lane meets the bound, which is tested."""
+    a, b = shapes
+    if a.uniform == b.uniform or a.varying or b.varying:
+        return None, False
+    constant = t._lane_by_lane(op, shapes)  # pyright: ignore[reportPrivateUsage]
+    return (constant, False) if constant is not None else (b if a.uniform else a, True)
 
 
 def _cannot_wrap(bounds: Interval, offsets: tuple[int, ...], width: int, is_signed: bool) -> bool:

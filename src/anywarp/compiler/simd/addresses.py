@@ -10,17 +10,18 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
-from anywarp.compiler.attributes import Access, InSpace, MemoryAccess
+from anywarp.compiler.attributes import Access, InSpace, MemoryAccess, Signed
 from anywarp.compiler.ir import Const, Op, Phi, Value
 from anywarp.compiler.shapes import Shape, corners
-from anywarp.compiler.simd.adjacent import find_computed, find_plausible
+from anywarp.compiler.simd.adjacent import SIZE, find_computed, find_plausible
+from anywarp.compiler.simd.local_memory import element_side_by_side
 from anywarp.compiler.simd.special import Launch, in_worker
 from anywarp.compiler.simd.text import LLVM_TYPE, Note, constant_vector, vector_type
 from anywarp.compiler.simd.values import Values
+from anywarp.compiler.transfer import BOUNDS
 from anywarp.ptx.isa.ops import BITS
 
 _EACH, _ELSEWHERE = 3, 4  # kinds of records: an address per lane, in the worker or where it says
-SIZE = {"i8": 1, "i16": 2, "i32": 4, "i64": 8, "i128": 16, "f16": 2, "bf16": 2, "f32": 4, "f64": 8}
 _MOST_TESTS = 8
 """Chunks of an access for which code that tests for consecutive lanes is written, at most."""
 Parts: TypeAlias = "dict[int, str | list[str]]"
@@ -29,12 +30,16 @@ Parts: TypeAlias = "dict[int, str | list[str]]"
 
 @dataclass(slots=True)
 class Address:
-    """Host addresses of the lanes: `base` (i64) plus offsets in bytes plus symbols; or, offsets None, vectors of i64."""
+    """Host addresses of the lanes: `base` (i64) plus offsets in bytes plus symbols; or, offsets None, vectors of i64.
+
+    What lies `n` bytes further on for a lane is `n * spread` bytes further on in memory.
+    """
 
     base: str
     offsets: list[int] | None
     symbols: list[tuple[str, tuple[int, ...]]]
     vectors: list[str]
+    spread: int = 1
 
     @property
     def uniform(self) -> bool:
@@ -58,6 +63,8 @@ class Addresses:
         self.plausible = find_plausible(values)
         self.computed = find_computed(values)
         self.near = False  # whether to test lanes of the access at hand for being side by side
+        self._bounded = False  # whether its place is kept within bounds
+        self.element = 0 if values.single else element_side_by_side(values.kernel)  # of local memory
         self._rooms: list[str] = []
         self._rooms_used = 0
         # Of addresses of single lanes: start, start as pointer, constant behind it.
@@ -82,7 +89,9 @@ class Addresses:
         """Return where the lanes' accesses go; `shape` overrides what is known of the address without conditions."""
         v, t = self.v, self.t
         width, shape = BITS[address.type], shape or v.shape(address)
-        per_lane = v.kernel.local_bytes if space == "local" else 0
+        per_lane, spread = v.kernel.local_bytes if space == "local" else 0, 1
+        if per_lane and self.element:
+            per_lane, spread = self.element, v.lanes
         start = self.space_base(space)
         # A base may be lane 0's while lane 0 is off and below zero: sign-extended, the sum with an offset is right again.
         how = "sext" if start else "zext"
@@ -92,26 +101,33 @@ class Addresses:
             base = v.scalar(address)
             if width != 64:
                 base = t.cast(how, f"i{width}", base, "i64")
+            if spread > 1:
+                base = t.two("mul", "i64", base, str(spread))
             if start:
                 base = t.two("add", "i64", start, base)
-            offsets = [signed(o, width) + lane * per_lane for lane, o in enumerate(shape.offsets)]
-            symbols = [(v.symbol(s, address), tuple(signed(f, width) for f in factors)) for s, factors in shape.symbols]
+            offsets = [signed(o, width) * spread + lane * per_lane for lane, o in enumerate(shape.offsets)]
+            symbols = [
+                (v.symbol(s, address), tuple(signed(f, width) * spread for f in factors))
+                for s, factors in shape.symbols
+            ]
             if width != 64:
                 symbols = [(t.cast("sext", f"i{width}", s, "i64"), f) for s, f in symbols]
-            return Address(base, offsets, symbols, [])
+            return Address(base, offsets, symbols, [], spread)
         vectors: list[str] = []
         type = vector_type("i64", v.chunk)
-        spread = v.splat("i64", start) if start else ""
+        starts = v.splat("i64", start) if start else ""
         for i, chunk in enumerate(v.vector(address)):
             if width != 64:
                 chunk = t.cast(how, vector_type(f"i{width}", v.chunk), chunk, type)
+            if spread > 1:
+                chunk = t.two("mul", type, chunk, f"splat (i64 {spread})")
             if start:
-                chunk = t.two("add", type, spread, chunk)
+                chunk = t.two("add", type, starts, chunk)
             if per_lane:
                 lanes = range(i * v.chunk, (i + 1) * v.chunk)
                 chunk = t.two("add", type, chunk, constant_vector("i64", [lane * per_lane for lane in lanes]))
             vectors.append(chunk)
-        return Address("", None, [], vectors)
+        return Address("", None, [], vectors, spread)
 
     def _place_of_one(self, start: str, address: Value, how: str) -> str:
         """Return where the access of a single lane goes (i64).
@@ -147,9 +163,10 @@ class Addresses:
             base, pointer, before = self._parts[address.base]
             return Address(self._behind(base, pointer, before + by), [0], [], [])
         if address.offsets is not None:
-            return Address(t.two("add", "i64", address.base, str(by)), address.offsets, address.symbols, [])
-        step = constant_vector("i64", [by] * v.chunk)
-        return Address("", None, [], [t.two("add", vector_type("i64", v.chunk), x, step) for x in address.vectors])
+            base = t.two("add", "i64", address.base, str(by * address.spread))
+            return Address(base, address.offsets, address.symbols, [], address.spread)
+        step, type = constant_vector("i64", [by * address.spread] * v.chunk), vector_type("i64", v.chunk)
+        return Address("", None, [], [t.two("add", type, x, step) for x in address.vectors], address.spread)
 
     def _pointer(self, address: Address, lane: int) -> str:
         """Return one lane's pointer, of an address with known offsets."""
@@ -280,7 +297,11 @@ class Addresses:
         v.active_chunks(op.guard)
         v.scalar(address)
         holds = v.holds(guarded.conditions)
-        return self._two_ways(op, holds, (guarded.shape, None), access)
+        self._bounded = any(condition.name in BOUNDS for condition in guarded.conditions)
+        try:
+            return self._two_ways(op, holds, (guarded.shape, None), access)
+        finally:
+            self._bounded = False
 
     def _two_ways(
         self, op: Op, holds: str, ways: tuple[Address | Shape | None, ...], access: Callable[[Address], Parts]
@@ -295,7 +316,9 @@ class Addresses:
             t.start(label)
             place = way if isinstance(way, Address) else self.resolve(space, op.args[0], way)
             self.record(space, place, op.guard)
+            self.near = place.offsets is None and self._bounded and self._may_be_near(op)  # at a border most lanes are
             parts = access(place)
+            self.near = False
             wide = {i: self._chunks(op, part) for i, part in parts.items()}
             found.append((t.label, wide))
             t.do(f"br label %{after}")
@@ -336,13 +359,13 @@ class Addresses:
             expected = t.two("add", type, spread, constant_vector("i64", steps[i * n : (i + 1) * n]))
             equal.append(t.two("icmp eq", type, chunk, expected))
         every = t.two("icmp eq", v.word, v.bits_of(equal), "-1")
-        return self._two_ways(op, every, (Address(base, steps, [], []), place), access)
+        return self._two_ways(op, every, (Address(base, steps, [], [], place.spread), place), access)
 
     def _chunks(self, op: Op, part: str | list[str]) -> list[str]:
         return [self.v.splat(LLVM_TYPE[op.type], part)] * self.v.chunks if isinstance(part, str) else part
 
     def test(self, extension: Op, keep: bool = True) -> None:
-        """Where an extension on which addresses rest is computed: note in its flag, for good, if a lane wraps around.
+        """Where a condition on which addresses rest is computed: note in its flag, for good, if a lane wraps around or meets a bound.
 
         An address made from it may be carried on and used much later, so a flag never becomes true again.
         """
@@ -369,16 +392,20 @@ class Addresses:
 
     def _in_range(self, extension: Op) -> str:
         v, t = self.v, self.t
-        operand = extension.args[0]
+        bounded = extension.name in BOUNDS
+        operand, limit = extension.args[0], extension.args[-1]
+        if bounded and v.shape(operand).uniform:
+            operand, limit = limit, operand
         guarded = v.analysis.guarded.get(operand)
         shape = guarded.shape if guarded is not None and v.varies(operand) else v.shape(operand)
         narrow, width = LLVM_TYPE[operand.type], BITS[operand.type]
         biased = extension.name == "add"
-        how = "sext" if biased else extension.name
+        how = "sext" if biased or (bounded and Signed.of(extension).signed) else "zext" if bounded else extension.name
         if width > 32:
             raise NotImplementedError(f"conditions on {operand.type}")
         base = t.cast(how, narrow, v.scalar(operand), "i64")
         symbols = [t.cast(how, narrow, v.symbol(s, operand), "i64") for s, _ in shape.symbols]
+        most = t.cast(how, narrow, v.scalar(limit), "i64") if bounded else ""
         out = ""
         for offset, factors in corners(shape):
             total = base if not offset else t.two("add", "i64", base, str(offset))
@@ -388,6 +415,9 @@ class Addresses:
             if biased:
                 below = t.two("icmp ult", "i64", total, str(1 << (width - 1)))
                 out = t.two("and", "i1", out, below) if out else below
+            if bounded:
+                within = t.two("icmp sle" if extension.name == "min" else "icmp sge", "i64", total, most)
+                out = t.two("and", "i1", out, within) if out else within
             if biased or total is base:
                 continue
             back = t.cast(how, narrow, t.cast("trunc", "i64", total, narrow), "i64")

@@ -17,6 +17,9 @@ _BARRIERS = frozenset({"store", "atomic", "fence", "host_call", "texture"})
 _LINEAR = LAZY - {"and", "or", "xor"}
 _ARITHMETIC = LAZY | {"mulhi", "div", "rem", "not", "lshr", "ashr", "min", "max", "select"}
 
+SIZE = {"i8": 1, "i16": 2, "i32": 4, "i64": 8, "i128": 16, "f16": 2, "bf16": 2, "f32": 4, "f64": 8}
+"""Bytes of an element."""
+
 
 def decompose(address: Value) -> tuple[Value, int]:
     """Split an address into a root and a constant number of bytes."""

@@ -176,7 +176,7 @@ class Barriers:
 
     def _kept_flags(self) -> list[Op]:
         """Return the conditions that must be kept; the others are tested again."""
-        return [c for c in sorted_by_home(self.v) if not self.ops.repeatable(c.args[0])]
+        return [c for c in sorted_by_home(self.v) if not all(map(self.ops.repeatable, c.args))]
 
     def kept(self, live: Sequence[Value]) -> list[Value]:
         """Return the values, of those needed behind a barrier, that cannot cheaply be computed again."""
@@ -424,7 +424,8 @@ class Barriers:
                 byte = t.let(f"load i8, ptr {self.field(self._flag_slot(condition))}")
                 t.do(f"store i1 {t.cast('trunc', 'i8', byte, 'i1')}, ptr {v.variables.flag(condition)}")
             else:
-                self.ops.repeat(condition.args[0])
+                for operand in condition.args:
+                    self.ops.repeat(operand)
                 t.do(f"store i1 true, ptr {v.variables.flag(condition)}")
                 self.ops.memory.test(condition, keep=False)
 

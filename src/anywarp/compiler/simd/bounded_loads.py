@@ -11,10 +11,12 @@ from anywarp.compiler.attributes import Access, InSpace, MemoryAccess
 from anywarp.compiler.ir import PURE, Block, Kernel, Op, Specialisation, Terminator, Value
 from anywarp.compiler.passes.simplify_branches import simplify_branches
 from anywarp.compiler.shapes import Analysis
+from anywarp.compiler.transfer import BOUNDS
 from anywarp.compiler.uses import substitute
 from anywarp.ptx.isa.ops import BITS
 
 _LONG = frozenset({"div", "rem", "fdiv", "fsqrt", "approximate", "call", "element"})
+_SPOILT = BOUNDS | {"zext"}
 _MOST, _LOADS = 10, 4
 """Operations, and loads among them, of a way that lanes take for nothing: a test and two copies of the code cost as much."""
 
@@ -104,8 +106,8 @@ def _flatten(block: Block, kernel: Kernel, analysis: Analysis, narrowest: int) -
 
 
 def _may_go(op: Op, analysis: Analysis, narrowest: int) -> bool:
-    if op.name in PURE:  # lanes that are not to go there would spoil the test of an unsigned index
-        return op.name not in _LONG and not (op.name == "zext" and op in _tested(analysis))
+    if op.name in PURE:  # lanes that are not to go there would spoil a test
+        return op.name not in _LONG and not (op.name in _SPOILT and op in _tested(analysis))
     return op.name == "load" and not _acts(op) and BITS[op.type] >= 8 * narrowest and _in_row(op, analysis)
 
 

@@ -39,6 +39,8 @@ class Memory(Lanes):
             set()
         )  # loads made together with an earlier one, with the copy of their block
         self.groups = find_groups(values.kernel)
+        if self.element:  # a lane's neighbours in local memory are other lanes'
+            self.groups = {op: group for op, group in self.groups.items() if InSpace.of(op).space != "local"}
         self.streams = find_streams(values)
         for block in values.kernel.blocks:
             for op in block.ops:
@@ -192,7 +194,7 @@ class Memory(Lanes):
             self._uniform_loads(op, address, parts, element, size)
         elif count > 1 and self._interleaved(address, size, count) and self.v.active_chunks(op.guard) is None:
             parts.update(self._wide_load(address, element, size, count, sorted(wanted)))
-        elif count > 1 and size >= 4 and op.guard is None and self.v.mask is None:
+        elif count > 1 and size >= 4 and address.spread == 1 and op.guard is None and self.v.mask is None:
             rows = self._load_rows(address, element, size, count)
             parts.update({i: rows[i] for i in wanted})
         else:
@@ -269,6 +271,7 @@ class Memory(Lanes):
         v, t = self.v, self.t
         if (
             v.mask is not None
+            or op.guard is not None  # at the border of what others read
             or InSpace.of(op).space == "shared"
             or not self.pattern(address, 0, v.chunk, SIZE[op.type])
         ):
