@@ -190,8 +190,8 @@ KernelRequest Versions::request_for(const Variant& variant) const {
 // the program, once what the kernel has cost so far is a share of a compilation. The lock is held.
 void Versions::look_for(Variant& variant) {
   KernelRequest wanted = request_for(variant);
-  if (settings().versions == VersionPolicy::best) return compile(variant, wanted);
   if (!std::exchange(variant.sought, true) && find(variant, wanted)) return;
+  if (settings().versions == VersionPolicy::best) return enter(variant, try_to_load(wanted, true));
   double expected = general_->artifact.compile_ms * (quick_ ? kFullPerQuick : 1);
   if (text_bytes_) expected = std::min(expected, static_cast<double>(text_bytes_) * kMsPerByte);
   if (static_cast<double>(spent_ns_) < expected * kShare * 1e6) return;
@@ -215,13 +215,6 @@ bool Versions::find(Variant& variant, const KernelRequest& wanted) {
   enter(variant, loaded(wanted, std::move(*found)));
   if (known) settle(variant, true);
   return true;
-}
-
-// Compiles the variant while the launch waits, and takes it without a trial. The lock is held.
-void Versions::compile(Variant& variant, const KernelRequest& wanted) {
-  variant.state = Variant::State::dropped;
-  variant.code = try_to_load(wanted, true);
-  if (variant.code) variant.state = Variant::State::adopted;
 }
 
 // The lock is held.

@@ -55,7 +55,6 @@ class Versions : public std::enable_shared_from_this<Versions> {
   void enter(Variant& variant, std::shared_ptr<KernelCode> code);
   void look_for(Variant& variant);
   bool find(Variant& variant, const KernelRequest& wanted);
-  void compile(Variant& variant, const KernelRequest& wanted);
   Choice pick(Variant& variant, uint64_t blocks);
   void decide(Variant& variant, uint64_t blocks);
   void settle(Variant& variant, bool better);

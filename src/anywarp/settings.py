@@ -284,7 +284,7 @@ VERSIONS = Setting(
     lambda: "automatic",
     "automatic",
     "Which versions of a kernel's code run: `automatic` starts with what is soon there and changes to faster code, made in the "
-    "background, where it pays; `best` waits for the fastest before each first launch; `plain` uses code that assumes nothing but "
+    "background, where it pays; `best` waits for all code before each first launch, and compares; `plain` uses code that assumes nothing but "
     "the block shape.",
     "native",
 )

@@ -312,6 +312,10 @@ def check(
 
     def condition_holds(op: Op) -> bool:
         """As the documentation of `Guarded` has it: the sums of the operand's shape, without wrap-around, fit its type and bound."""
+        if op.name == "select":
+            yes = op.args[1]
+            uniform = isinstance(yes, Const) or (yes not in analysis.guarded and analysis.shapes[yes].uniform)
+            return all(c is None or bool(c) != uniform for c in values[op.args[0]])
         operand, bound = op.args[0], op.args[-1]
         if op.name in ("min", "max") and (operand not in values or analysis.shapes[operand].uniform):
             operand, bound = bound, operand

@@ -77,6 +77,7 @@ def launches(tmp_path, handmade):
 
 def test_the_special_version_runs_exactly_where_its_assumptions_hold(launches):
     run = launches(1000, "exactly")
+    run(*["16,32"] * 12, policy="best")  # compared
     pairs = ("16,32", "16,16", "8,32", "0,0", "-16,-32", "-16,-16", "160,64", "1,1", "2147483632,96")
     assert run(*pairs, policy="best") == [2, 1, 1, 2, 2, 1, 2, 1, 2]
 
@@ -85,14 +86,16 @@ def test_plain_code_assumes_nothing(launches):
     assert launches(1000, "plain")("16,32", "0,0", policy="plain") == [1, 1]
 
 
-def test_a_faster_version_takes_over_after_a_trial(launches):
-    marks = launches(0, "faster")(*["16,32"] * 40, policy="automatic")
+@pytest.mark.parametrize("policy", ["automatic", "best"])
+def test_a_faster_version_takes_over_after_a_trial(launches, policy):
+    marks = launches(0, f"faster, {policy}")(*["16,32"] * 40, policy=policy)
     assert {1, 2} == set(marks[:12])  # both were tried
     assert set(marks[-20:]) == {2}
 
 
-def test_a_slower_version_is_left_after_a_trial(launches):
-    marks = launches(30_000_000, "slower")(*["16,32"] * 40, policy="automatic")
+@pytest.mark.parametrize("policy", ["automatic", "best"])
+def test_a_slower_version_is_left_after_a_trial(launches, policy):
+    marks = launches(30_000_000, f"slower, {policy}")(*["16,32"] * 40, policy=policy)
     assert {1, 2} == set(marks[:12])
     assert set(marks[-20:]) == {1}
 

@@ -57,7 +57,7 @@ class Guarded:
     """A shape that holds only while `conditions` do, to be tested at run time.
 
     A condition that is an `add` (of a number and its bias, `transfer.is_biased`) holds while no lane's number, the first operand,
-    is negative or wraps around. A `min` or `max` holds while every lane's result is the operand that varies. Every other is a `zext` or `sext`: it holds when `base + offsets[l] + sum(symbol * factors[l])`
+    is negative or wraps around. A `min`, `max` or `select` holds while every lane's result is the operand that varies. Every other is a `zext` or `sext`: it holds when `base + offsets[l] + sum(symbol * factors[l])`
     of its operand's shape (from `shapes`, or `guarded` if it is there), computed without wrap-around from base and symbols
     extended the same way, stays in the range of the operand's type for every lane; `corners` gives the few sums to test.
     """

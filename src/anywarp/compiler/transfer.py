@@ -23,7 +23,7 @@ LAUNCH = frozenset(f"{base}.{axis}" for base in ("ctaid", "nctaid", "ntid") for 
 _NESTING = 12
 """Operations deep that a re-materialised symbol may be."""
 
-BOUNDS = frozenset({"min", "max"})
+BOUNDS = frozenset({"min", "max", "select"})
 """Operations that keep an index within bounds."""
 
 _UNEQUAL = frozenset({"atomic", "host_call", "texture"})
@@ -412,8 +412,16 @@ def _extend(t: Transfer, op: Op, a: Shape) -> tuple[Shape | None, bool]:
 
 
 def _bound(t: Transfer, op: Op, shapes: list[Shape]) -> tuple[Shape | None, bool]:
-    """An index that is kept within bounds (`min(x, n - 1)`) goes on in its steps while no lane meets the bound, which is tested."""
-    a, b = shapes
+    """An index that is kept within bounds (`min(x, n - 1)`) goes on in its steps while no lane meets one, which is tested."""
+    a, b = shapes[-2:]
+    if (
+        op.name == "select"
+    ):  # `x > 0 ? x - 1 : n - 1`; what is chosen by anything but a lane's number has no steps to keep
+        condition = op.args[0]
+        if shapes[0].uniform or not isinstance(condition, Op) or condition.name != "icmp":
+            return _select(t, op, shapes), False
+        if any(t.shape_of(x).varying for x in condition.args):
+            return None, False
     if a.uniform == b.uniform or a.varying or b.varying:
         return None, False
     constant = t._lane_by_lane(op, shapes)  # pyright: ignore[reportPrivateUsage]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -133,3 +135,39 @@ def test_floating_point_sums_are_rounded_at_every_step(key: str, space: str) -> 
         table = np.zeros(4, np.float32)
         Program(ptx).run("k", 1, 32, [keys, values, table, np.zeros(1, np.float32), 32, 2], options="gang=32")
         assert table[2] == 32
+
+
+@pytest.mark.parametrize("operation", ["add.f32", "add.f64"])
+def test_neighbours_that_add_to_one_place_leave_what_each_would(operation: str) -> None:
+    """Whole numbers, exact in any order: runs of all lengths, with lanes that are off within them."""
+    type = {"add.f32": np.float32, "add.f64": np.float64}[operation]
+    program, n = Program(text(operation, LOADED, False)), 250
+    rng, i = np.random.default_rng(9), np.arange(n)
+    values = rng.integers(-1000, 1000, n).astype(type)
+    runs = {kind: keys_of(kind, n) for kind in KINDS}
+    runs |= {f"runs of {k}": (i // k % 8).astype(np.int32) for k in (1, 2, 7, 33)}
+    runs["runs with gaps"] = np.where(rng.random(n) < 0.3, -1, i // 5 % 8).astype(np.int32)
+    for kind, keys in runs.items():
+        want = np.zeros(8, type)
+        np.add.at(want, keys[keys >= 0], values[keys >= 0])
+        for gang in (32, 128):
+            table = np.zeros(8, type)
+            program.run("k", 2, 128, [keys, values, table, np.zeros(1, type), n, 0], options=f"gang={gang}")
+            np.testing.assert_array_equal(table, want, err_msg=f"{kind}, gang of {gang}")
+
+
+def test_nothing_is_lost_between_two_threads_that_add_to_the_same_places() -> None:
+    program, n = Program(text("add.f32", LOADED, False)), 256
+    keys, values, table = (np.arange(n) // 40).astype(np.int32), np.ones(n, np.float32), np.zeros(8, np.float32)
+    program.run("k", 2, 128, [keys, values, np.zeros(8, np.float32), np.zeros(1, np.float32), n, 0])  # compiled before
+
+    def work() -> None:
+        for _ in range(300):
+            program.run("k", 2, 128, [keys, values, table, np.zeros(1, np.float32), n, 0])
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    np.testing.assert_array_equal(table, 900 * np.bincount(keys, minlength=8))

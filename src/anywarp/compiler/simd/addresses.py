@@ -64,7 +64,8 @@ class Addresses:
         self.computed = find_computed(values)
         self.near = False  # whether to test lanes of the access at hand for being side by side
         self._bounded = False  # whether its place is kept within bounds
-        self.element = 0 if values.single else element_side_by_side(values.kernel)  # of local memory
+        plain = not values.single and not values.specialisation.checks  # checks go by each lane's own piece
+        self.element = element_side_by_side(values.kernel) if plain else 0  # of local memory
         self._rooms: list[str] = []
         self._rooms_used = 0
         # Of addresses of single lanes: start, start as pointer, constant behind it.
@@ -392,6 +393,10 @@ class Addresses:
 
     def _in_range(self, extension: Op) -> str:
         v, t = self.v, self.t
+        if extension.name == "select":
+            condition, yes, _ = extension.args
+            all_on = "0" if v.shape(yes).uniform else "-1"
+            return t.two("icmp eq", v.word, v.bits_of(v.vector(condition)), all_on)
         bounded = extension.name in BOUNDS
         operand, limit = extension.args[0], extension.args[-1]
         if bounded and v.shape(operand).uniform:

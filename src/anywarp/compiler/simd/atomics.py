@@ -53,7 +53,14 @@ class Atomics(LaneByLane):
         after = ""
         if not used and InSpace.of(op).space != "shared" and address.offsets is None and combine.combines(op):
             after = combine.combine_if_same(self, op, address, places, bits)
-        if not used and bits is None and not self._exchanges(op):
+        if (
+            not used
+            and InSpace.of(op).space != "shared"
+            and AtomicAccess.of(op).op == "fadd"
+            and type in combine.FLOATS
+        ):
+            combine.in_runs(self, op, address, places, operands[0], bits)
+        elif not used and bits is None and not self._exchanges(op):
             combine.all_in_turn(self, op, address, places, operands)
         else:
             self._in_turn(op, address, places, operands, bits, used)
@@ -92,7 +99,7 @@ class Atomics(LaneByLane):
             combine.combine_at_one_place(self, op, address, bits)
         elif used and AtomicAccess.of(op).op == "add" and combine.combines(op):
             combine.count_up(self, op, address, bits)
-        elif not used and AtomicAccess.of(op).op == "fadd" and op.args[1].type in ("f16", "bf16", "f32", "f64"):
+        elif not used and AtomicAccess.of(op).op == "fadd" and op.args[1].type in combine.FLOATS:
             combine.fold(self, op, address, bits)
         else:
             return False

@@ -5,6 +5,9 @@ LLVM leaves division by zero, over-wide shifts and the like undefined; here they
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from anywarp.compiler.attributes import Compare, Signed
 from anywarp.compiler.ir import Const, Op
 from anywarp.compiler.simd.text import LLVM_TYPE, Text, splat, vector_type
@@ -143,6 +146,53 @@ def divide(t: Text, op: Op, n: int, a: str, b: str) -> str:
         return t.let(f"select {mask} {zero}, {type} {splat(op.type, -1, n)}, {type} {quotient}")
     # With divisor zero the product is zero, with -1 and the most negative it wraps to the dividend: both as wanted.
     return t.two("sub", type, a, t.two("mul", type, quotient, b))
+
+
+@dataclass(frozen=True, slots=True)
+class Divisor:
+    """A divisor that all lanes share, with what makes a division by it a product: scalars (i32)."""
+
+    value: str
+    factor: str
+    first: str
+    second: str
+
+
+def make_divisor(t: Text, value: str, signed: bool) -> Divisor:
+    """Compute once what dividing by an i32 takes, by its size if signed.
+
+    Torbjoern Granlund and Peter L. Montgomery, Division by Invariant Integers using Multiplication (PLDI 1994), figure 4.1: for
+    2**(l - 1) < d <= 2**l the factor is 2**32 * (2**l - d) / d + 1, rounded down.
+    """
+    size = t.call("i32", "llvm.abs.i32", ("i32", value), ("i1", "false")) if signed else value
+    size = t.call("i32", "llvm.umax.i32", ("i32", size), ("i32", "1"))  # by zero is answered elsewhere
+    zeros = t.call("i32", "llvm.ctlz.i32", ("i32", t.two("sub", "i32", size, "1")), ("i1", "false"))
+    power = t.two("sub", "i32", "32", zeros)
+    d = t.cast("zext", "i32", size, "i64")
+    beyond = t.two("sub", "i64", t.two("shl", "i64", "1", t.cast("zext", "i32", power, "i64")), d)
+    factor = t.two("add", "i64", t.two("udiv", "i64", t.two("shl", "i64", beyond, "32"), d), "1")
+    first = t.call("i32", "llvm.umin.i32", ("i32", power), ("i32", "1"))
+    second = t.call("i32", "llvm.usub.sat.i32", ("i32", power), ("i32", "1"))
+    return Divisor(value, t.cast("trunc", "i64", factor, "i32"), first, second)
+
+
+def divide_by(t: Text, op: Op, n: int, a: str, by: Divisor, spread: Callable[[str], str]) -> str:
+    """Emit div or rem of a chunk by a divisor that all lanes share; `spread` makes a chunk of a scalar. Total, as `divide` is."""
+    signed, type = Signed.of(op).signed, vector_type("i32", n)
+    wide, up = vector_type("i64", n), splat("i64", 32, n)
+    size = t.call(type, f"llvm.abs.{t.mangle('i32', n)}", (type, a), ("i1", "false")) if signed else a
+    product = t.two("mul", wide, t.cast("zext", type, size, wide), t.cast("zext", type, spread(by.factor), wide))
+    high = t.cast("trunc", wide, t.two("lshr", wide, product, up), type)
+    rest = t.two("lshr", type, t.two("sub", type, size, high), spread(by.first))
+    quotient = t.two("lshr", type, t.two("add", type, high, rest), spread(by.second))
+    whole = spread(by.value)
+    if signed:
+        sign = t.let(f"ashr {type} {t.two('xor', type, a, whole)}, {splat('i32', 31, n)}")
+        quotient = t.two("sub", type, t.two("xor", type, quotient, sign), sign)
+    if op.name == "rem":
+        return t.two("sub", type, a, t.two("mul", type, quotient, whole))
+    zero = t.two("icmp eq", "i32", by.value, "0")
+    return t.let(f"select i1 {zero}, {type} {splat('i32', -1, n)}, {type} {quotient}")
 
 
 def _divide_as_floats(t: Text, n: int, width: int, a: str, b: str, signed: bool) -> str:

@@ -54,7 +54,7 @@ class LaneByLane:
             t.do(f"store {v.word} {bits or '-1'}, ptr {words}")
         rest = words
         if v.warps > 1:
-            number = self._begin_warps()
+            number = self.begin_warps()
             rest = t.let(f"getelementptr i32, ptr {words}, i32 {number}")
         head, body, done = t.fresh("lanes"), t.fresh("lane"), t.fresh("done")
         t.do(f"br label %{head}")
@@ -66,7 +66,7 @@ class LaneByLane:
         lane = t.call("i32", "llvm.cttz.i32", ("i32", left), ("i1", "true"))
         return t.two("add", "i32", t.two("shl", "i32", number, "5"), lane) if number else lane
 
-    def _begin_warps(self) -> str:
+    def begin_warps(self) -> str:
         """Begin a loop over the warps of the gang; returns the warp's number."""
         t = self.t
         place, head, done = t.alloca("i32"), t.fresh("warps"), t.fresh("done")
@@ -84,9 +84,13 @@ class LaneByLane:
         self.v.restore(state)
         t.do(f"br label %{head}")
         t.start(done)
+        if self._outer[0]:
+            self.end_warps()
+
+    def end_warps(self) -> None:
+        """End the loop that `begin_warps` began."""
+        t = self.t
         place, head, done, state = self._outer
-        if not place:
-            return
         following = t.two("add", "i32", t.let(f"load i32, ptr {place}"), "1")
         t.do(f"store i32 {following}, ptr {place}")
         self.v.restore(state)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
-from anywarp.compiler.attributes import InSpace, Parameter, Special, Symbol
+from anywarp.compiler.attributes import InSpace, Parameter, Signed, Special, Symbol
 from anywarp.compiler.ir import PURE, Block, Const, Op, Phi, Undefined, Value, is_clock
 from anywarp.compiler.simd import integers
 from anywarp.compiler.simd.addresses import SIZE
@@ -189,6 +190,11 @@ class Operations:
             args = [v.scalar(a) for a in op.args]
             v.define(op, how(self.t, op, 0, *args) if how else self._float[op.name](op, 0, *args))
             return
+        if op.name in ("div", "rem") and op.type == "i32" and self._shared(op.args[1]):
+            by = integers.make_divisor(self.t, v.scalar(op.args[1]), Signed.of(op).signed)
+            spread = partial(v.splat, "i32")
+            v.define(op, None, [integers.divide_by(self.t, op, v.chunk, a, by, spread) for a in v.vector(op.args[0])])
+            return
         columns = zip(*(v.vector(a) for a in op.args), strict=True)
         if how:
             v.define(op, None, [how(self.t, op, v.chunk, *column) for column in columns])
@@ -197,6 +203,12 @@ class Operations:
             v.define(op, None, chunks)
             if op.type == "f32":
                 self.memory.computed_last(chunks)
+
+    def _shared(self, value: Value) -> bool:
+        """Tell whether all lanes have a value's one number, which only a run knows."""
+        v = self.v
+        known = isinstance(value, (Const, Undefined))
+        return not known and not v.varies(value) and v.shape(value).uniform and not v.left(value, v.block)
 
     def _approximate(self, op: Op, n: int, a: str) -> str:
         return approximate(self.t, self._plain, self.v.machine.avx512, op, n, a)
