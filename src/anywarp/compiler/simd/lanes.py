@@ -378,11 +378,15 @@ class Lanes(Addresses):
         type, name = f"<{n} x {element}>", f"llvm.masked.gather.{t.mangle(element, n)}.v{n}p0"
         t.declarations[name] = f"declare {type} @{name}(<{n} x ptr>, <{n} x i1>, {type})"
         mask = mask or ALL_LANES
-        if mask != ALL_LANES and not self.v.machine.avx512:
+        if mask != ALL_LANES and not self._has_masked_gathers(size):
             whole = self._gather(element, size, self._elsewhere(pointers, mask), "")
             return t.pick(n, mask, type, whole, "zeroinitializer")
         passed = "zeroinitializer" if mask != ALL_LANES else "poison"
         return t.let(f"call {type} @{name}(<{n} x ptr> align {size} {pointers}, <{n} x i1> {mask}, {type} {passed})")
+
+    def _has_masked_gathers(self, size: int) -> bool:
+        """Tell whether gathers and scatters of such elements under a mask are instructions: of words, with AVX-512."""
+        return self.v.machine.avx512 and size >= 4
 
     def _elsewhere(self, pointers: str, mask: str) -> str:
         """Point lanes that are off at a place of our own: LLVM makes a branch for each lane of a masked access that is no instruction."""
@@ -441,7 +445,7 @@ class Lanes(Addresses):
 
     def _scatter(self, element: str, size: int, chunk: str, pointers: str, mask: str) -> None:
         n, t = self.v.chunk, self.t
-        if mask != ALL_LANES and not self.v.machine.avx512:
+        if mask != ALL_LANES and not self._has_masked_gathers(size):
             pointers, mask = self._elsewhere(pointers, mask), ALL_LANES
         type, name = f"<{n} x {element}>", f"llvm.masked.scatter.{t.mangle(element, n)}.v{n}p0"
         t.declarations[name] = f"declare void @{name}({type}, <{n} x ptr>, <{n} x i1>)"
