@@ -33,7 +33,7 @@ operations), spills most of what it computes, and runs no faster than each lane 
 _ALONE, _FEWER = 3, 1.5
 """How far the registers may be exceeded where that makes barriers vanish, or makes rounds at them fewer."""
 _TREE, _ALONE_FOR_TREE, _TREE_SIZE = 4, 9, 2
-"""Barriers from which on a block takes more time at them than in loops, as it does that adds up in a tree; how far registers and
+"""Barriers outside loops from which on a block takes more time at them than in loops, as it does that adds up in a tree; how far registers and
 the size of the code may be exceeded (times) where the gang is the block then. Measured with registers of 256 bits."""
 _ROW = 4
 """Neighbours in memory that each lane loads at once."""
@@ -131,8 +131,9 @@ def choose(kernel: Kernel, analysis: Analysis, specialisation: Specialisation, r
     flow = control_flow(kernel)
     live = _pressure(flow, analysis)
     size = _size(kernel, analysis)
-    barriers = sum(isinstance(b.terminator.attrs, Barrier) and not b.terminator.attrs.warp for b in kernel.blocks)
-    tree = barriers >= _TREE
+    ends = [(i, b.terminator.attrs) for i, b in enumerate(flow.blocks)]
+    barriers = [i for i, attrs in ends if isinstance(attrs, Barrier) and not attrs.warp]
+    tree = sum(flow.nest.innermost[i] is None for i in barriers) >= _TREE
     limit = registers * _REGISTERS * chunk / max(live, 0.5)
     block = specialisation.block or (1, 1, 1)
     lanes, why = most.lanes, most.reason
