@@ -18,8 +18,8 @@ from anywarp.ptx.isa.ops import BITS
 WARP, SINGLE = 32, 1
 _REGISTERS = 0.8
 """Share of the vector registers that live values of the hottest loop may take."""
-_STREAMING = 128
-"""Lanes to which kernels without loops and barriers are widened: more only makes code longer."""
+_STREAMING = 64
+"""Lanes to which kernels without loops and barriers are widened: more only makes code longer (128 on Zen 4: as fast, and twice the code)."""
 _APART = 64
 """Lanes to which loops are widened whose number of trips differs from lane to lane: all wait for the last."""
 _SIZE = 5200
