@@ -426,8 +426,37 @@ class Lanes(Addresses):
             self._masked_store(element, size, chunk, self._pointer(address, i * n), mask)
         elif address.offsets is None and self.near:
             self._store_if_near(address.vectors[i], chunk, element, size, mask)
+        elif (
+            not mask
+            and store == "store"
+            and self._has_masked_gathers(size)
+            and (parts := self._window(address, i * n, size))
+        ):
+            self._store_window(address, i * n, chunk, element, size, parts)
         else:
             self._scatter(element, size, chunk, self.pointers(address, i), mask or ALL_LANES)
+
+    def _store_window(
+        self, address: Address, first: int, chunk: str, element: str, size: int, parts: list[int]
+    ) -> None:
+        """Put a chunk's elements where they belong in the vectors that hold them all, and store of these only that.
+
+        Of lanes that name one place the last one's element stays. A scatter goes lane by lane (Zen 4: 60 cycles for 16 lanes).
+        """
+        t, n = self.t, self.v.chunk
+        assert address.offsets is not None
+        lowest = min(range(first, first + n), key=address.offsets.__getitem__)
+        pointer, type = self._pointer(address, lowest), f"<{n} x {element}>"
+        lanes = {part: lane for lane, part in enumerate(parts)}
+        for start in range(0, max(parts) + 1, n):
+            index = [lanes.get(start + i) for i in range(n)]
+            if all(lane is None for lane in index):
+                continue
+            place = t.let(f"getelementptr i8, ptr {pointer}, i64 {start * size}") if start else pointer
+            picked = ", ".join("i32 poison" if lane is None else f"i32 {lane}" for lane in index)
+            mask = ", ".join(f"i1 {'false' if lane is None else 'true'}" for lane in index)
+            one = t.let(f"shufflevector {type} {chunk}, {type} poison, <{n} x i32> <{picked}>")
+            self._masked_store(element, size, one, place, f"<{mask}>")
 
     def places_in_a_row(self, address: Address, size: int) -> list[str] | None:
         """Return where each chunk begins (i64), if each is as long as a line and its lanes lie side by side."""
