@@ -30,9 +30,10 @@ def bound_loads(kernel: Kernel, specialisation: Specialisation, narrowest: int) 
     if specialisation.checks or not any(_ways(block) for block in kernel.blocks):
         return
     analysis = analyse(kernel, specialisation)
+    tested = {condition for guarded in analysis.guarded.values() for condition in guarded.conditions}
     changed = False
     for block in reversed(kernel.blocks):  # what stands within another way first
-        while block in kernel.blocks and _flatten(block, kernel, analysis, narrowest):
+        while block in kernel.blocks and _flatten(block, kernel, analysis, tested, narrowest):
             changed = True
     if changed:
         simplify_branches(kernel, specialisation)
@@ -58,18 +59,20 @@ def _leads_to(way: Block, target: Block) -> bool:
     return way.terminator.name == "jump" and way.terminator.targets[0] is target and not way.phis and way is not target
 
 
-def _flatten(block: Block, kernel: Kernel, analysis: Analysis, narrowest: int) -> bool:
+def _flatten(block: Block, kernel: Kernel, analysis: Analysis, tested: set[Op], narrowest: int) -> bool:
     ways = _ways(block)
     condition = block.terminator.args[0] if ways else None
     if condition is None or condition not in analysis.shapes or analysis.shapes[condition].uniform:
         return False
-    preds = kernel.predecessors()
     meet = ways[0][0].terminator.targets[0]
     ops = [op for way, _ in ways for op in way.ops]
     loads = [op for op in ops if op.name not in PURE]
     if meet is block or not loads or len(loads) > _LOADS or len(ops) > _MOST:
         return False
-    if any(preds[way] != [block] for way, _ in ways) or not all(_may_go(op, analysis, narrowest) for op in ops):
+    if not all(_may_go(op, analysis, tested, narrowest) for op in ops):
+        return False
+    preds = kernel.predecessors()
+    if any(preds[way] != [block] for way, _ in ways):
         return False
     span = block.terminator.span
     inverse = Op("not", "i1", [condition], span=span)
@@ -105,14 +108,10 @@ def _flatten(block: Block, kernel: Kernel, analysis: Analysis, narrowest: int) -
     return True
 
 
-def _may_go(op: Op, analysis: Analysis, narrowest: int) -> bool:
+def _may_go(op: Op, analysis: Analysis, tested: set[Op], narrowest: int) -> bool:
     if op.name in PURE:  # lanes that are not to go there would spoil a test
-        return op.name not in _LONG and not (op.name in _SPOILT and op in _tested(analysis))
+        return op.name not in _LONG and not (op.name in _SPOILT and op in tested)
     return op.name == "load" and not _acts(op) and BITS[op.type] >= 8 * narrowest and _in_row(op, analysis)
-
-
-def _tested(analysis: Analysis) -> set[Op]:
-    return {condition for guarded in analysis.guarded.values() for condition in guarded.conditions}
 
 
 def _acts(op: Op) -> bool:
