@@ -12,7 +12,7 @@ import pytest
 from anywarp.compiler.ir import Kernel, Specialisation
 from anywarp.compiler.module_view import IndexedModule
 from anywarp.compiler.pipeline import prepare_kernel
-from anywarp.compiler.simd.target import SimdTarget, make_target
+from anywarp.compiler.simd.target import SimdTarget, make_target, this_machine
 from anywarp.devices.cpu.execute import Program
 from anywarp.ptx.index import index_module
 
@@ -134,7 +134,10 @@ def test_nothing_is_read_before_the_first_element_or_behind_the_last(gang: int) 
     protect = ctypes.CDLL(None).mprotect
     assert protect(ctypes.c_void_p(start), page, 0) == 0 == protect(ctypes.c_void_p(start + 2 * page), page, 0)
     out = np.zeros(count, np.uint32)
-    program = Program(TEXT.replace("WAY", NESTED))
-    program.run("k", count // 64, 64, [source, out, count], options=f"gang={gang}")
-    np.testing.assert_array_equal(out, wanted("nested", source, count))
+    here = this_machine()
+    targets = [here, make_target(here.triple, "haswell", "+avx2,+fma,+f16c")] if here.machine.avx2 else [here]
+    for target in targets:  # with AVX-512 LLVM may make a masked load of a load and a choice by itself
+        program = Program(TEXT.replace("WAY", NESTED), target)
+        program.run("k", count // 64, 64, [source, out, count], options=f"gang={gang}")
+        np.testing.assert_array_equal(out, wanted("nested", source, count))
     assert protect(ctypes.c_void_p(start), page, 3) == 0 == protect(ctypes.c_void_p(start + 2 * page), page, 3)

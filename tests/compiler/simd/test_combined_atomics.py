@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 import pytest
 
@@ -154,20 +152,3 @@ def test_neighbours_that_add_to_one_place_leave_what_each_would(operation: str) 
             table = np.zeros(8, type)
             program.run("k", 2, 128, [keys, values, table, np.zeros(1, type), n, 0], options=f"gang={gang}")
             np.testing.assert_array_equal(table, want, err_msg=f"{kind}, gang of {gang}")
-
-
-def test_nothing_is_lost_between_two_threads_that_add_to_the_same_places() -> None:
-    program, n = Program(text("add.f32", LOADED, False)), 256
-    keys, values, table = (np.arange(n) // 40).astype(np.int32), np.ones(n, np.float32), np.zeros(8, np.float32)
-    program.run("k", 2, 128, [keys, values, np.zeros(8, np.float32), np.zeros(1, np.float32), n, 0])  # compiled before
-
-    def work() -> None:
-        for _ in range(300):
-            program.run("k", 2, 128, [keys, values, table, np.zeros(1, np.float32), n, 0])
-
-    threads = [threading.Thread(target=work) for _ in range(3)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
-    np.testing.assert_array_equal(table, 900 * np.bincount(keys, minlength=8))
