@@ -171,7 +171,7 @@ class Scratch {
  private:
   bool grow(uint64_t bytes) {
     drop();
-    // Between pages that nothing may touch, for the same reason as above.
+    // Between pages that nothing may write, and the second may not be read, as above.
     void* whole = mmap(nullptr, bytes + 2 * page_size(), PROT_NONE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (whole == MAP_FAILED) return false;

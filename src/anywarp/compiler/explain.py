@@ -20,7 +20,6 @@ from anywarp.compiler.simd.adjacent import find_groups, find_plausible
 from anywarp.compiler.simd.spills import Traffic, register_traffic
 from anywarp.compiler.simd.values import Values
 from anywarp.compiler.stages import Compiled
-from anywarp.compiler.transfer import BOUNDS
 from anywarp.diagnostics import Source
 from anywarp.ptx.isa.ops import BITS
 
@@ -242,8 +241,7 @@ class _Explainer:
         tested = ""
         guarded = self.analysis.guarded.get(address)
         if shape.varying and guarded is not None:
-            bounded = any(condition.name in BOUNDS for condition in guarded.conditions)
-            why = "where a bound is met" if bounded else "if 32-bit index arithmetic wraps round"
+            why = "where a bound is met" if guarded.bounded else "if 32-bit index arithmetic wraps round"
             shape, tested = guarded.shape, f"; a gather {why}, which is tested"
         elif shape.varying and address in self.plausible and op.name != "atomic" and op.guard is None:
             tested = "; lanes that are found side by side are accessed as a vector, which is tested each time"

@@ -5,6 +5,9 @@ One spelling per meaning, because the text is part of a cache key (docs/contract
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from anywarp.compiler.artifact import unpack
 from anywarp.compiler.ir import Specialisation
 
 CHECKS = frozenset({"memory", "race", "init", "sync"})
@@ -25,6 +28,15 @@ def write_options(specialisation: Specialisation) -> str:
     if specialisation.quick:
         words.append("tier=quick")
     return " ".join(words)
+
+
+def options_of_variant(container: bytes, options: str, block: tuple[int, int, int]) -> str:
+    """Return the options of the variant that a kernel's artifact, compiled with `options`, asks for; "" for none."""
+    try:
+        multiples = unpack(container).variant
+    except ValueError:  # a device of its own, whose containers we do not know
+        return ""
+    return write_options(replace(read_options(options, block), multiples=multiples)) if multiples else ""
 
 
 def read_options(text: str, block: tuple[int, int, int] | None) -> Specialisation:

@@ -124,9 +124,8 @@ def locate(
     code = compile_kernel(index, name, specialisation, target).object
     if hashlib.sha256(code).hexdigest() != digest:
         return 0
-    kernel = prepare_kernel(
-        IndexedModule(index), name, specialisation, target=target
-    )  # anew: emission changes what it is given
+    # Anew: emission changes what it is given.
+    kernel = prepare_kernel(IndexedModule(index), name, specialisation, target=target)
     specialisation = replace(specialisation, lanes=target.choose_gang(kernel, specialisation).lanes)
     analysis, _ = analyse_for_variant(kernel, specialisation)
     lines = LineTable(index.source.text)

@@ -52,6 +52,10 @@ def uniform(lanes: int, modulus: int = 1, residue: int = 0) -> Shape:
     return Shape((0,) * lanes, (), modulus, residue)
 
 
+BOUNDS = frozenset({"min", "max", "select"})
+"""Operations that keep an index within bounds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Guarded:
     """A shape that holds only while `conditions` do, to be tested at run time.
@@ -64,6 +68,11 @@ class Guarded:
 
     shape: Shape
     conditions: tuple[Op, ...]
+
+    @property
+    def bounded(self) -> bool:
+        """Whether a lane that meets a bound ends it, too."""
+        return any(condition.name in BOUNDS for condition in self.conditions)
 
 
 def corners(shape: Shape) -> list[tuple[int, tuple[int, ...]]]:

@@ -12,7 +12,7 @@ from anywarp.compiler.attributes import NONE, Compare, InSpace, Parameter, Speci
 from anywarp.compiler.fold import INTEGERS, SWAPPED, evaluate, signed
 from anywarp.compiler.ir import PURE, Const, Op, Specialisation, Value
 from anywarp.compiler.ranges import Interval, Ranges
-from anywarp.compiler.shapes import VARYING, Shape
+from anywarp.compiler.shapes import BOUNDS, VARYING, Shape
 from anywarp.ptx.isa.ops import BITS, Type
 
 Symbols = tuple[tuple[Value, tuple[int, ...]], ...]
@@ -22,9 +22,6 @@ LAUNCH = frozenset(f"{base}.{axis}" for base in ("ctaid", "nctaid", "ntid") for 
 
 _NESTING = 12
 """Operations deep that a re-materialised symbol may be."""
-
-BOUNDS = frozenset({"min", "max", "select"})
-"""Operations that keep an index within bounds."""
 
 _UNEQUAL = frozenset({"atomic", "host_call", "texture"})
 
@@ -414,9 +411,7 @@ def _extend(t: Transfer, op: Op, a: Shape) -> tuple[Shape | None, bool]:
 def _bound(t: Transfer, op: Op, shapes: list[Shape]) -> tuple[Shape | None, bool]:
     """An index that is kept within bounds (`min(x, n - 1)`) goes on in its steps while no lane meets one, which is tested."""
     a, b = shapes[-2:]
-    if (
-        op.name == "select"
-    ):  # `x > 0 ? x - 1 : n - 1`; what is chosen by anything but a lane's number has no steps to keep
+    if op.name == "select":  # `x > 0 ? x - 1 : n - 1`: the choice must hang on a lane's number
         condition = op.args[0]
         if shapes[0].uniform or not isinstance(condition, Op) or condition.name != "icmp":
             return _select(t, op, shapes), False

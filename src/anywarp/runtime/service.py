@@ -18,13 +18,12 @@ import sys
 import time
 from collections import OrderedDict
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 from anywarp import settings
-from anywarp.compiler.artifact import unpack, unpack_container
-from anywarp.compiler.options import read_options, write_options
+from anywarp.compiler.artifact import unpack_container
 from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.runtime import build_id, keys, surroundings, wire
 from anywarp.runtime.cache import Cache
@@ -119,14 +118,12 @@ class Service:
 
     async def _make_variant(self, request: Message, container: bytes) -> None:
         """Make the variant that a kernel asks for: its launches will want that next, and the program may have ended by then."""
+        from anywarp.compiler.options import options_of_variant  # brings the compiler's IR, which takes 40 ms
+
         shape = block_of(request)
-        try:
-            multiples = unpack(container).variant
-        except ValueError:  # a device of its own, whose containers we do not know
+        options = options_of_variant(container, request.value("options"), shape)
+        if not options:
             return
-        if not multiples:
-            return
-        options = write_options(replace(read_options(request.value("options"), shape), multiples=multiples))
         device, image, kernel = (request.value(name) for name in ("device", "image", "kernel"))
         key = keys.kernel_key(self._identity, device, image, kernel, shape, options)
         changed = {"options": options, "key": key}

@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from anywarp.compiler.artifact import unpack
-from anywarp.compiler.ir import Specialisation
-from anywarp.compiler.options import write_options
+from anywarp.compiler.options import options_of_variant
 from anywarp.diagnostics import AnywarpError
 from anywarp.ptx import elf, fatbin
 from anywarp.ptx.index import ModuleIndex
@@ -112,9 +110,8 @@ def compile_all(work: Iterable[Job], identity: str, build_id: str, cache: Path, 
         client: Client = own.client
         try:
             done, variant = _ask(client, identity, job, "")
-            if variant and not done.problem:  # launches would ask for it next
-                special = write_options(Specialisation(job.block, 0, variant))
-                done = _both(done, _ask(client, identity, job, special)[0])
+            if variant:  # launches would ask for it next
+                done = _both(done, _ask(client, identity, job, variant)[0])
         except AnywarpError as error:
             return Done(job, problem=error.diagnostic.as_text())
         return done
@@ -132,16 +129,13 @@ def compile_all(work: Iterable[Job], identity: str, build_id: str, cache: Path, 
             client.close()
 
 
-def _ask(client: Client, identity: str, job: Job, options: str) -> tuple[Done, tuple[tuple[int, int, int], ...]]:
-    """Have one version of a kernel compiled; return how it went and the variant that it asks for."""
+def _ask(client: Client, identity: str, job: Job, options: str) -> tuple[Done, str]:
+    """Have one version of a kernel compiled; return how it went and the options of the variant that it asks for."""
     reply = client.compile(identity, job.image, job.kernel, job.block, options)
     if reply.value("status") != "ok":
-        return Done(job, problem=reply.payload.decode(errors="replace")), ()
+        return Done(job, problem=reply.payload.decode(errors="replace")), ""
     done = Done(job, reply.value("cached") == "1", float(reply.value("compile_ms")))
-    try:
-        return done, unpack(reply.payload).variant
-    except ValueError:  # a device of its own, whose containers we do not know
-        return done, ()
+    return done, options_of_variant(reply.payload, options, job.block)
 
 
 def _both(first: Done, second: Done) -> Done:

@@ -22,7 +22,7 @@ def simplify_branches(kernel: Kernel, specialisation: Specialisation) -> None:
         _decide(block)
     arrange_blocks(kernel)
     _skip_empty(kernel)
-    _merge_chains(kernel)
+    merge_chains(kernel)
     arrange_blocks(kernel)
     close_loops(kernel, specialisation)
 
@@ -71,7 +71,8 @@ def _skip_empty(kernel: Kernel) -> None:
         preds[block] = []
 
 
-def _merge_chains(kernel: Kernel) -> None:
+def merge_chains(kernel: Kernel) -> None:
+    """Append to each block that ends in a jump the block that only it leads to, as long as there is one."""
     preds = kernel.predecessors()
     mapping: dict[Value, Value] = {}
     gone: set[Block] = set()

@@ -12,13 +12,12 @@ from typing import TypeAlias
 
 from anywarp.compiler.attributes import Access, InSpace, MemoryAccess, Signed
 from anywarp.compiler.ir import Const, Op, Phi, Value
-from anywarp.compiler.shapes import Shape, corners
+from anywarp.compiler.shapes import BOUNDS, Shape, corners
 from anywarp.compiler.simd.adjacent import SIZE, find_computed, find_plausible
 from anywarp.compiler.simd.local_memory import element_side_by_side
 from anywarp.compiler.simd.special import Launch, in_worker
 from anywarp.compiler.simd.text import LLVM_TYPE, Note, constant_vector, vector_type
 from anywarp.compiler.simd.values import Values
-from anywarp.compiler.transfer import BOUNDS
 from anywarp.ptx.isa.ops import BITS
 
 _EACH, _ELSEWHERE = 3, 4  # kinds of records: an address per lane, in the worker or where it says
@@ -63,7 +62,6 @@ class Addresses:
         self.plausible = find_plausible(values)
         self.computed = find_computed(values)
         self.near = False  # whether to test lanes of the access at hand for being side by side
-        self._bounded = False  # whether its place is kept within bounds
         plain = not values.single and not values.specialisation.checks  # checks go by each lane's own piece
         self.element = element_side_by_side(values.kernel) if plain else 0  # of local memory
         self._rooms: list[str] = []
@@ -298,16 +296,21 @@ class Addresses:
         v.active_chunks(op.guard)
         v.scalar(address)
         holds = v.holds(guarded.conditions)
-        self._bounded = any(condition.name in BOUNDS for condition in guarded.conditions)
-        try:
-            return self._two_ways(op, holds, (guarded.shape, None), access)
-        finally:
-            self._bounded = False
+        near = guarded.bounded and self._may_be_near(op)  # at a border most lanes are
+        return self._two_ways(op, holds, (guarded.shape, None), access, near)
 
     def _two_ways(
-        self, op: Op, holds: str, ways: tuple[Address | Shape | None, ...], access: Callable[[Address], Parts]
+        self,
+        op: Op,
+        holds: str,
+        ways: tuple[Address | Shape | None, ...],
+        access: Callable[[Address], Parts],
+        near: bool = False,
     ) -> Parts:
-        """Emit an access at the first place if `holds`, else at the second (a place may be given by the address's shape)."""
+        """Emit an access at the first place if `holds`, else at the second (a place may be given by the address's shape).
+
+        `near`: where nothing is known of the lanes, to test whether they lie side by side.
+        """
         v, t, space = self.v, self.t, InSpace.of(op).space
         affine, wrapped, after = t.fresh("affine"), t.fresh("wrapped"), t.fresh("after")
         t.do(f"br i1 {holds}, label %{affine}, label %{wrapped}, !prof !1")
@@ -317,7 +320,7 @@ class Addresses:
             t.start(label)
             place = way if isinstance(way, Address) else self.resolve(space, op.args[0], way)
             self.record(space, place, op.guard)
-            self.near = place.offsets is None and self._bounded and self._may_be_near(op)  # at a border most lanes are
+            self.near = place.offsets is None and near
             parts = access(place)
             self.near = False
             wide = {i: self._chunks(op, part) for i, part in parts.items()}
@@ -405,7 +408,8 @@ class Addresses:
         shape = guarded.shape if guarded is not None and v.varies(operand) else v.shape(operand)
         narrow, width = LLVM_TYPE[operand.type], BITS[operand.type]
         biased = extension.name == "add"
-        how = "sext" if biased or (bounded and Signed.of(extension).signed) else "zext" if bounded else extension.name
+        is_signed = Signed.of(extension).signed if bounded else biased or extension.name == "sext"
+        how = "sext" if is_signed else "zext"
         if width > 32:
             raise NotImplementedError(f"conditions on {operand.type}")
         base = t.cast(how, narrow, v.scalar(operand), "i64")

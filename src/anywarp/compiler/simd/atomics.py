@@ -59,7 +59,7 @@ class Atomics(LaneByLane):
             and AtomicAccess.of(op).op == "fadd"
             and type in combine.FLOATS
         ):
-            combine.in_runs(self, op, address, places, operands[0], bits)
+            combine.in_runs(self, op, places, operands[0], bits)
         elif not used and bits is None and not self._exchanges(op):
             combine.all_in_turn(self, op, address, places, operands)
         else:
@@ -89,7 +89,7 @@ class Atomics(LaneByLane):
     def _operand(self, element: str, value: Value) -> tuple[str, bool]:
         """Return where lanes find an operand: the pointer to all of theirs and True, or the one value of all and False."""
         v = self.v
-        if not v.varies(value) and v.shape(value).uniform and not v.left(value, v.block):
+        if v.is_scalar(value):
             return v.scalar(value), False
         return self.memory.spill(element, v.vector(value)), True
 

@@ -9,13 +9,11 @@ from __future__ import annotations
 from anywarp.compiler.analysis import analyse
 from anywarp.compiler.attributes import Access, InSpace, MemoryAccess
 from anywarp.compiler.ir import PURE, Block, Kernel, Op, Specialisation, Terminator, Value
-from anywarp.compiler.passes.simplify_branches import simplify_branches
-from anywarp.compiler.shapes import Analysis
-from anywarp.compiler.transfer import BOUNDS
-from anywarp.compiler.uses import substitute
+from anywarp.compiler.passes.simplify_branches import merge_chains, simplify_branches
+from anywarp.compiler.shapes import BOUNDS, Analysis
+from anywarp.compiler.simd.operations import HEAVY
 from anywarp.ptx.isa.ops import BITS
 
-_LONG = frozenset({"div", "rem", "fdiv", "fsqrt", "approximate", "call", "element"})
 _SPOILT = BOUNDS | {"zext"}
 _MOST, _LOADS = 10, 4
 """Operations, and loads among them, of a way that lanes take for nothing: a test and two copies of the code cost as much."""
@@ -78,7 +76,7 @@ def _flatten(block: Block, kernel: Kernel, analysis: Analysis, tested: set[Op], 
     inverse = Op("not", "i1", [condition], span=span)
     if not all(holds for _, holds in ways):
         block.ops.append(inverse)
-    sources: list[Block] = []
+    came = {True: block, False: block}
     for way, holds in ways:
         here: Value = condition if holds else inverse
         for op in way.ops:
@@ -89,12 +87,9 @@ def _flatten(block: Block, kernel: Kernel, analysis: Analysis, tested: set[Op], 
                     block.ops.append(guard)
                 op.guard = guard
             block.ops.append(op)
-        sources.append(way)
-    yes, no = (sources[0], block) if len(ways) == 1 and ways[0][1] else (block, sources[0])
-    if len(ways) == 2:
-        yes, no = sources
+        came[holds] = way
     for phi in meet.phis:
-        values = [phi.incoming.pop(b) for b in (yes, no)]
+        values = [phi.incoming.pop(came[holds]) for holds in (True, False)]
         if values[0] is values[1]:
             phi.incoming[block] = values[0]
             continue
@@ -102,15 +97,14 @@ def _flatten(block: Block, kernel: Kernel, analysis: Analysis, tested: set[Op], 
         block.ops.append(chosen)
         phi.incoming[block] = chosen
     block.terminator = Terminator("jump", [], [meet], span=span)
-    kernel.blocks = [b for b in kernel.blocks if b not in sources]
-    if kernel.predecessors()[meet] == [block] and meet is not kernel.blocks[0]:
-        _merge(block, meet, kernel)
+    kernel.blocks = [b for b in kernel.blocks if b not in (way for way, _ in ways)]
+    merge_chains(kernel)  # a branch around both is short then, too
     return True
 
 
 def _may_go(op: Op, analysis: Analysis, tested: set[Op], narrowest: int) -> bool:
     if op.name in PURE:  # lanes that are not to go there would spoil a test
-        return op.name not in _LONG and not (op.name in _SPOILT and op in tested)
+        return op.name not in HEAVY and not (op.name in _SPOILT and op in tested)
     return op.name == "load" and not _acts(op) and BITS[op.type] >= 8 * narrowest and _in_row(op, analysis)
 
 
@@ -124,16 +118,3 @@ def _in_row(op: Op, analysis: Analysis) -> bool:
     found = analysis.guarded.get(op.args[0])
     shape = found.shape if found is not None else analysis.shapes.get(op.args[0])
     return shape is not None and shape.stride == BITS[op.type] // 8
-
-
-def _merge(block: Block, meet: Block, kernel: Kernel) -> None:
-    """Append a block that only `block` leads to: a branch around both is short then, too."""
-    mapping: dict[Value, Value] = {phi: phi.incoming[block] for phi in meet.phis}
-    block.ops += meet.ops
-    block.terminator = meet.terminator
-    for after in dict.fromkeys(meet.terminator.targets):
-        for phi in after.phis:
-            if meet in phi.incoming:
-                phi.incoming[block] = phi.incoming.pop(meet)
-    kernel.blocks = [b for b in kernel.blocks if b is not meet]
-    substitute(kernel, mapping)

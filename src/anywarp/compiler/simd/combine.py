@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from anywarp.compiler.attributes import AtomicAccess, InSpace
 from anywarp.compiler.ir import Op
-from anywarp.compiler.simd.addresses import Address
+from anywarp.compiler.simd.addresses import SIZE, Address
 from anywarp.compiler.simd.lane_by_lane import LaneByLane
 from anywarp.compiler.simd.text import LLVM_TYPE, splat, vector_type
 
 _REDUCE = {
     "add": "add", "and": "and", "or": "or", "xor": "xor", "min": "smin", "max": "smax", "umin": "umin", "umax": "umax",
 }  # fmt: skip
-FLOATS = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}
-"""Bytes of the types whose additions can be made together."""
+FLOATS = frozenset({"f16", "bf16", "f32", "f64"})
+"""Types whose additions can be made together."""
 _AT_ONCE = 8
 """Lanes per trip of a loop over lanes that are all on."""
 
@@ -121,7 +121,7 @@ def fold(each: LaneByLane, op: Op, address: Address, bits: str | None) -> None:
     """Floating-point additions of all lanes to one place: each rounded, one after the other, between one load and one store."""
     t, v = each.t, each.v
     type = op.args[1].type
-    element, size = LLVM_TYPE[type], FLOATS[type]
+    element, size = LLVM_TYPE[type], SIZE[type]
     operand = each.memory.spill(element, v.vector(op.args[1]))
     pointer, sum, word = t.cast("inttoptr", "i64", address.base, "ptr"), t.alloca(element), f"i{8 * size}"
     shared = InSpace.of(op).space == "shared"
@@ -141,34 +141,24 @@ def fold(each: LaneByLane, op: Op, address: Address, bits: str | None) -> None:
         t.do(f"store {word} {new}, ptr {pointer}, align {size}")
         t.do(f"br label %{after}")
     else:
-        order = each.order_of(op)
-        weaker = {"release": "monotonic", "acq_rel": "acquire"}.get(order, order)
-        pair = t.let(f"cmpxchg ptr {pointer}, {word} {seen}, {word} {new} {order} {weaker}, align {size}")
+        pair = each.exchange(op, pointer, seen, new)
         t.do(f"br i1 {t.let(f'extractvalue {{ {word}, i1 }} {pair}, 1')}, label %{after}, label %{again}")
     t.start(after)
 
 
-def in_runs(
-    each: LaneByLane, op: Op, address: Address, places: str, operand: tuple[str, bool], bits: str | None
-) -> None:
+def in_runs(each: LaneByLane, op: Op, places: str, operand: tuple[str, bool], bits: str | None) -> None:
     """Floating-point additions of which nobody asks what was there: neighbouring lanes that name one place add between one load and one
     store, each rounded, in their order. Sorted lists (rows of a sparse matrix, bins, segments) have such runs.
     """
     t, v = each.t, each.v
     type = op.args[1].type
-    element, size = LLVM_TYPE[type], FLOATS[type]
-    word, order = f"i{8 * size}", each.order_of(op)
-    words, sum = t.alloca(f"[{v.warps} x i32]", 64), t.alloca(element)
-    t.do(f"store {v.word} {bits or '-1'}, ptr {words}")
-    number, state = each.begin_warps() if v.warps > 1 else "", v.snapshot()
-    rest = t.let(f"getelementptr i32, ptr {words}, i32 {number}") if number else words
-
-    def lane_of(left: str) -> str:
-        lane = t.call("i32", "llvm.cttz.i32", ("i32", left), ("i1", "true"))
-        return t.two("add", "i32", t.two("shl", "i32", number, "5"), lane) if number else lane
+    element, size = LLVM_TYPE[type], SIZE[type]
+    word, sum = f"i{8 * size}", t.alloca(element)
+    rest, number = each.begin_warps(bits)
+    state = v.snapshot()
 
     def place_of(left: str) -> str:
-        return t.let(f"load i64, ptr {t.let(f'getelementptr i64, ptr {places}, i32 {lane_of(left)}')}")
+        return t.let(f"load i64, ptr {t.let(f'getelementptr i64, ptr {places}, i32 {each.lowest(left, number)}')}")
 
     head, begin, flush, retry, done = (t.fresh(name) for name in ("runs", "begin", "flush", "retry", "done"))
     adding, look = t.fresh("adding"), t.fresh("look")
@@ -184,7 +174,7 @@ def in_runs(
     t.do(f"br label %{adding}")
     t.start(adding)
     left = t.let(f"load i32, ptr {rest}")
-    value = each.operand_of(element, operand, lane_of(left))
+    value = each.operand_of(element, operand, each.lowest(left, number))
     t.do(f"store {element} {each.new_value(op, element, t.let(f'load {element}, ptr {sum}'), [value])}, ptr {sum}")
     others = t.two("and", "i32", left, t.two("sub", "i32", left, "1"))
     t.do(f"store i32 {others}, ptr {rest}")
@@ -193,16 +183,14 @@ def in_runs(
     t.do(f"br i1 {t.two('icmp eq', 'i64', place_of(others), place)}, label %{adding}, label %{flush}")
     t.start(flush)
     new = t.let(f"load {word}, ptr {sum}")
-    weaker = {"release": "monotonic", "acq_rel": "acquire"}.get(order, order)
-    pair = t.let(f"cmpxchg ptr {pointer}, {word} {seen}, {word} {new} {order} {weaker}, align {size}")
+    pair = each.exchange(op, pointer, seen, new)
     t.do(f"br i1 {t.let(f'extractvalue {{ {word}, i1 }} {pair}, 1')}, label %{head}, label %{retry}")
     t.start(retry)
     t.do(f"store i32 {start}, ptr {rest}")
     t.do(f"br label %{head}")
     t.start(done)
     v.restore(state)
-    if number:
-        each.end_warps()
+    each.end_warps()
 
 
 def all_in_turn(each: LaneByLane, op: Op, address: Address, places: str, operands: list[tuple[str, bool]]) -> None:

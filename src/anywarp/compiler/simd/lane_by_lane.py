@@ -46,16 +46,7 @@ class LaneByLane:
     def begin_lanes(self, bits: str | None) -> str:
         """Begin a loop over the lanes in `bits` (None: all), lowest first; returns the lane's number."""
         t, v = self.t, self.v
-        self._outer = ("", "", "", v.snapshot())
-        words, number = t.alloca(f"[{v.warps} x i32]", 64), ""
-        if v.single:
-            t.do(f"store i32 {v.warp_words(bits or '-1')[0]}, ptr {words}")
-        else:
-            t.do(f"store {v.word} {bits or '-1'}, ptr {words}")
-        rest = words
-        if v.warps > 1:
-            number = self.begin_warps()
-            rest = t.let(f"getelementptr i32, ptr {words}, i32 {number}")
+        rest, number = self.begin_warps(bits)
         head, body, done = t.fresh("lanes"), t.fresh("lane"), t.fresh("done")
         t.do(f"br label %{head}")
         t.start(head)
@@ -63,18 +54,33 @@ class LaneByLane:
         t.do(f"br i1 {t.two('icmp ne', 'i32', left, '0')}, label %{body}, label %{done}")
         t.start(body)
         self._loop = (head, done, rest, left, v.snapshot())
-        lane = t.call("i32", "llvm.cttz.i32", ("i32", left), ("i1", "true"))
-        return t.two("add", "i32", t.two("shl", "i32", number, "5"), lane) if number else lane
+        return self.lowest(left, number)
 
-    def begin_warps(self) -> str:
-        """Begin a loop over the warps of the gang; returns the warp's number."""
-        t = self.t
+    def lowest(self, left: str, number: str) -> str:
+        """Return the number in its gang of the lowest lane in a word of the warp with this number ("": the only one)."""
+        lane = self.t.call("i32", "llvm.cttz.i32", ("i32", left), ("i1", "true"))
+        return self.t.two("add", "i32", self.t.two("shl", "i32", number, "5"), lane) if number else lane
+
+    def begin_warps(self, bits: str | None) -> tuple[str, str]:
+        """Begin a loop over the warps of the gang, if it has several; returns where the warp's word of the lanes in `bits` (None: all)
+        lies, which may be used up, and the warp's number.
+        """
+        t, v = self.t, self.v
+        self._outer = ("", "", "", v.snapshot())
+        words = t.alloca(f"[{v.warps} x i32]", 64)
+        if v.single:
+            t.do(f"store i32 {v.warp_words(bits or '-1')[0]}, ptr {words}")
+        else:
+            t.do(f"store {v.word} {bits or '-1'}, ptr {words}")
+        if v.warps == 1:
+            return words, ""
         place, head, done = t.alloca("i32"), t.fresh("warps"), t.fresh("done")
         t.do(f"store i32 0, ptr {place}")
         t.do(f"br label %{head}")
         t.start(head)
-        self._outer = (place, head, done, self.v.snapshot())
-        return t.let(f"load i32, ptr {place}")
+        self._outer = (place, head, done, v.snapshot())
+        number = t.let(f"load i32, ptr {place}")
+        return t.let(f"getelementptr i32, ptr {words}, i32 {number}"), number
 
     def end_lanes(self) -> None:
         """End the loop that `begin_lanes` began."""
@@ -84,13 +90,14 @@ class LaneByLane:
         self.v.restore(state)
         t.do(f"br label %{head}")
         t.start(done)
-        if self._outer[0]:
-            self.end_warps()
+        self.end_warps()
 
     def end_warps(self) -> None:
         """End the loop that `begin_warps` began."""
         t = self.t
         place, head, done, state = self._outer
+        if not place:
+            return
         following = t.two("add", "i32", t.let(f"load i32, ptr {place}"), "1")
         t.do(f"store i32 {following}, ptr {place}")
         self.v.restore(state)
@@ -102,6 +109,12 @@ class LaneByLane:
         order = Access.of(op).order
         return ATOMIC_ORDER[order] if order != "weak" else "monotonic"
 
+    def exchange(self, op: Op, pointer: str, seen: str, new: str) -> str:
+        """Store `new` if memory holds `seen`, in an atomic's order; returns LLVM's pair of what it held and whether it did."""
+        size, order = SIZE[op.args[1].type], self.order_of(op)
+        word, weaker = f"i{8 * size}", {"release": "monotonic", "acq_rel": "acquire"}.get(order, order)
+        return self.t.let(f"cmpxchg ptr {pointer}, {word} {seen}, {word} {new} {order} {weaker}, align {size}")
+
     def one(self, op: Op, element: str, pointer: str, values: list[str]) -> str:
         """One lane's read-modify-write; returns the old value."""
         if InSpace.of(op).space == "shared":
@@ -109,11 +122,9 @@ class LaneByLane:
         t, name, type = self.t, AtomicAccess.of(op).op, op.args[1].type
         order, size = self.order_of(op), SIZE[type]
         if name == "cas":
-            weaker = {"release": "monotonic", "acq_rel": "acquire"}.get(order, order)
             word = f"i{8 * size}"
             old, new = (v if element.startswith("i") else t.cast("bitcast", element, v, word) for v in values)
-            pair = t.let(f"cmpxchg ptr {pointer}, {word} {old}, {word} {new} {order} {weaker}, align {size}")
-            found = t.let(f"extractvalue {{ {word}, i1 }} {pair}, 0")
+            found = t.let(f"extractvalue {{ {word}, i1 }} {self.exchange(op, pointer, old, new)}, 0")
             return found if element.startswith("i") else t.cast("bitcast", word, found, element)
         if name in RMW and (element.startswith("i") or name == "exch"):
             return t.let(f"atomicrmw {RMW[name]} ptr {pointer}, {element} {values[0]} {order}, align {size}")
@@ -133,8 +144,7 @@ class LaneByLane:
         old = seen if element.startswith("i") else t.cast("bitcast", word, seen, element)
         new = self.new_value(op, element, old, values)
         bits = new if element.startswith("i") else t.cast("bitcast", element, new, word)
-        weaker = {"release": "monotonic", "acq_rel": "acquire"}.get(order, order)
-        pair = t.let(f"cmpxchg ptr {pointer}, {word} {seen}, {word} {bits} {order} {weaker}, align {size}")
+        pair = self.exchange(op, pointer, seen, bits)
         found = t.let(f"extractvalue {{ {word}, i1 }} {pair}, 0")
         t.do(f"store {word} {found}, ptr {slot}")
         t.do(f"br i1 {t.let(f'extractvalue {{ {word}, i1 }} {pair}, 1')}, label %{done}, label %{again}")

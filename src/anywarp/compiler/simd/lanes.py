@@ -186,8 +186,8 @@ class Lanes(Addresses):
         return t.let(f"phi {type} {', '.join(f'[ {value}, %{label} ]' for value, label in ways)}")
 
     def _masks_are_instructions(self, size: int) -> bool:
-        """Tell whether a masked access of elements of that size is one instruction."""
-        return self.v.machine.avx512 and (size >= 4 or self.v.chunk * size == 64)
+        """Tell whether accesses of elements of a size under a mask are instructions, gathers and scatters too: of words, with AVX-512."""
+        return self.v.machine.avx512 and size >= 4
 
     def _begin_two_runs(self, places: str, size: int, mask: str) -> tuple[tuple[str, str], tuple[str, str], str]:
         """Begin code for when a chunk's active lanes lie side by side but for one gap, as where an index is divided by a row's length.
@@ -378,15 +378,11 @@ class Lanes(Addresses):
         type, name = f"<{n} x {element}>", f"llvm.masked.gather.{t.mangle(element, n)}.v{n}p0"
         t.declarations[name] = f"declare {type} @{name}(<{n} x ptr>, <{n} x i1>, {type})"
         mask = mask or ALL_LANES
-        if mask != ALL_LANES and not self._has_masked_gathers(size):
+        if mask != ALL_LANES and not self._masks_are_instructions(size):
             whole = self._gather(element, size, self._elsewhere(pointers, mask), "")
             return t.pick(n, mask, type, whole, "zeroinitializer")
         passed = "zeroinitializer" if mask != ALL_LANES else "poison"
         return t.let(f"call {type} @{name}(<{n} x ptr> align {size} {pointers}, <{n} x i1> {mask}, {type} {passed})")
-
-    def _has_masked_gathers(self, size: int) -> bool:
-        """Tell whether gathers and scatters of such elements under a mask are instructions: of words, with AVX-512."""
-        return self.v.machine.avx512 and size >= 4
 
     def _elsewhere(self, pointers: str, mask: str) -> str:
         """Point lanes that are off at a place of our own: LLVM makes a branch for each lane of a masked access that is no instruction."""
@@ -429,7 +425,7 @@ class Lanes(Addresses):
         elif (
             not mask
             and store == "store"
-            and self._has_masked_gathers(size)
+            and self._masks_are_instructions(size)
             and (parts := self._window(address, i * n, size))
         ):
             self._store_window(address, i * n, chunk, element, size, parts)
@@ -474,7 +470,7 @@ class Lanes(Addresses):
 
     def _scatter(self, element: str, size: int, chunk: str, pointers: str, mask: str) -> None:
         n, t = self.v.chunk, self.t
-        if mask != ALL_LANES and not self._has_masked_gathers(size):
+        if mask != ALL_LANES and not self._masks_are_instructions(size):
             pointers, mask = self._elsewhere(pointers, mask), ALL_LANES
         type, name = f"<{n} x {element}>", f"llvm.masked.scatter.{t.mangle(element, n)}.v{n}p0"
         t.declarations[name] = f"declare void @{name}({type}, <{n} x ptr>, <{n} x i1>)"

@@ -282,9 +282,8 @@ class Memory(Lanes):
         step, factor = found
         wide = v.scalar(step) if BITS[step.type] == 64 else t.cast("sext", LLVM_TYPE[step.type], v.scalar(step), "i64")
         size = SIZE[op.type] * v.lanes
-        ahead = t.two(
-            "add", "i64", address.base, t.two("mul", "i64", wide, str(factor * min(8, max(2, _AHEAD // size))))
-        )
+        trips = min(8, max(2, _AHEAD // size))
+        ahead = t.two("add", "i64", address.base, t.two("mul", "i64", wide, str(factor * trips)))
         for offset in range(0, size, LINE):
             pointer = t.cast("inttoptr", "i64", t.two("add", "i64", ahead, str(offset)), "ptr")
             t.call("void", "llvm.prefetch.p0", ("ptr", pointer), ("i32", "0"), ("i32", "2"), ("i32", "1"))
@@ -366,7 +365,7 @@ class Memory(Lanes):
     def last_active(self, value: Value, bits: str | None) -> str:
         """Return the value of the last lane in `bits` (None: the very last)."""
         t, v = self.t, self.v
-        if not v.varies(value) and v.shape(value).uniform and not v.left(value, v.block):
+        if v.is_scalar(value):
             return v.scalar(value)
         chunks = v.vector(value)
         element = LLVM_TYPE[value.type]

@@ -190,7 +190,12 @@ class Operations:
             args = [v.scalar(a) for a in op.args]
             v.define(op, how(self.t, op, 0, *args) if how else self._float[op.name](op, 0, *args))
             return
-        if op.name in ("div", "rem") and op.type == "i32" and self._shared(op.args[1]):
+        if (
+            op.name in ("div", "rem")
+            and op.type == "i32"
+            and isinstance(op.args[1], Op | Phi)
+            and v.is_scalar(op.args[1])
+        ):
             by = integers.make_divisor(self.t, v.scalar(op.args[1]), Signed.of(op).signed)
             spread = partial(v.splat, "i32")
             v.define(op, None, [integers.divide_by(self.t, op, v.chunk, a, by, spread) for a in v.vector(op.args[0])])
@@ -203,12 +208,6 @@ class Operations:
             v.define(op, None, chunks)
             if op.type == "f32":
                 self.memory.computed_last(chunks)
-
-    def _shared(self, value: Value) -> bool:
-        """Tell whether all lanes have a value's one number, which only a run knows."""
-        v = self.v
-        known = isinstance(value, (Const, Undefined))
-        return not known and not v.varies(value) and v.shape(value).uniform and not v.left(value, v.block)
 
     def _approximate(self, op: Op, n: int, a: str) -> str:
         return approximate(self.t, self._plain, self.v.machine.avx512, op, n, a)

@@ -159,6 +159,10 @@ class Values(Known):
                 self.registers.vectors[value] = self.materialise(value)
         return self.registers.vectors[value]
 
+    def is_scalar(self, value: Value) -> bool:
+        """Tell whether all lanes have a value's one number here."""
+        return not self.varies(value) and self.shape(value).uniform and not self.left(value, self.block)
+
     def splat(self, type: str, scalar: str) -> str:
         """Spread a scalar of an LLVM type over a chunk."""
         n = self.chunk
@@ -343,7 +347,7 @@ class Values(Known):
 
     def truth(self, value: Value) -> str:
         """Return an i1 value as a word of lanes (active or not)."""
-        if not self.varies(value) and self.shape(value).uniform and not self.left(value, self.block):
+        if self.is_scalar(value):
             return self.t.pick(0, self.scalar(value), self.word, "-1", "0")
         return self.bits_of(self.vector(value))
 
