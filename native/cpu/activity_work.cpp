@@ -98,6 +98,11 @@ struct Describer {
     r.kind = AW_ACTIVITY_GRAPH;
     r.graph = place.graph;
   }
+  void operator()(const NativeWork& w) const {
+    r.kind = AW_ACTIVITY_KERNEL;
+    r.name = anywarp_activity_name(w.task->work.name);
+    for (int i = 0; i < 3; ++i) r.kernel.grid[i] = r.kernel.block[i] = 1;
+  }
   // Conditions, allocations and the like, mostly of graphs.
   void operator()(const SpecialWork&) const {
     r.kind = AW_ACTIVITY_HOST;

@@ -27,8 +27,8 @@ CUlaunchAttributeValue read(const GraphNode& node, int id) {
   auto it = node.attributes.find(id);
   if (it != node.attributes.end()) return it->second;
   CUlaunchAttributeValue value = {};
-  if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
-    value.cooperative = std::get<KernelWork>(*node.work).cooperative;
+  auto* kernel = std::get_if<KernelWork>(node.work.get());  // null for a library's
+  if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && kernel) value.cooperative = kernel->cooperative;
   return value;
 }
 
@@ -39,9 +39,11 @@ void set_launch_attribute(GraphNode& node, int id, const CUlaunchAttributeValue&
                    value.deviceUpdatableKernelNode.deviceUpdatable;
   require(!several && !updatable, CUDA_ERROR_NOT_SUPPORTED);
   std::lock_guard lock(node.graph->mutex);
+  auto* kernel = std::get_if<KernelWork>(node.work.get());
+  require(kernel || id != CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
   node.attributes[id] = value;
   if (id != CU_LAUNCH_ATTRIBUTE_COOPERATIVE) return;  // the others are hints
-  KernelWork work = std::get<KernelWork>(*node.work);
+  KernelWork work = *kernel;
   work.cooperative = value.cooperative != 0;
   node.work = std::make_shared<const Work>(std::move(work));
 }

@@ -179,6 +179,8 @@ void report_launches(const ExecutionPlan& plan) {
   for (auto& step : plan.steps) {
     if (auto* kernel = std::get_if<KernelWork>(step.get()))
       report_launch(kernel->function->entry->name);
+    else if (auto* native = std::get_if<NativeWork>(step.get()))
+      report_launch(native->task->work.name);
   }
 }
 

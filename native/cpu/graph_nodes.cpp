@@ -41,7 +41,8 @@ Work event_work(CUgraphNodeType type, CUevent event) {
 }
 
 CUgraphNodeType type_of(const Work& work) {
-  if (std::holds_alternative<KernelWork>(work)) return CU_GRAPH_NODE_TYPE_KERNEL;
+  if (std::holds_alternative<KernelWork>(work) || std::holds_alternative<NativeWork>(work))
+    return CU_GRAPH_NODE_TYPE_KERNEL;
   if (std::holds_alternative<CopyWork>(work)) return CU_GRAPH_NODE_TYPE_MEMCPY;
   if (std::holds_alternative<SetWork>(work)) return CU_GRAPH_NODE_TYPE_MEMSET;
   if (std::holds_alternative<HostWork>(work)) return CU_GRAPH_NODE_TYPE_HOST;

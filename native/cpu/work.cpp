@@ -16,6 +16,7 @@
 #include "cuda/module.h"
 #include "devices/check.h"
 #include "devices/faults.h"
+#include "devices/native_run.h"
 #include "devices/processor.h"
 
 namespace aw {
@@ -132,6 +133,14 @@ struct Performer {
   }
 
   void operator()(const GraphWork& w) const { perform(*w.plan, context); }
+
+  void operator()(const NativeWork& w) const {
+    const AwNativeWork& work = w.task->work;
+    context_of_callback() = &context;
+    RunResult result = processor::run_native(work.name, work.perform, work.data);
+    context_of_callback() = nullptr;
+    if (result.code) context.fail(result.code, result.text);
+  }
   void operator()(const SpecialWork& w) const { w.task->perform(context); }
 
   // The four conditions of CUstreamWaitValue_flags: at least, equal, and, nor.

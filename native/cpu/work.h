@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/native_work.h"
 #include "cpu/timeline.h"
 #include "cuda/clock.h"
 #include "cuda/copying.h"
@@ -80,6 +81,17 @@ struct WaitValueWork {
   bool wide = false;
 };
 
+// What a library of ours computes (core/native_work.h).
+struct NativeTask {
+  AwNativeWork work;
+  ~NativeTask() {
+    if (work.release) work.release(work.data);
+  }
+};
+struct NativeWork {
+  std::shared_ptr<const NativeTask> task;
+};
+
 struct EmptyWork {};
 
 struct GraphWork {
@@ -99,7 +111,8 @@ struct SpecialWork {
 
 using Work =
     std::variant<EmptyWork, KernelWork, CopyWork, SetWork, HostWork, CallbackWork, RecordWork,
-                 WaitWork, FreeWork, WriteValueWork, WaitValueWork, GraphWork, SpecialWork>;
+                 WaitWork, FreeWork, WriteValueWork, WaitValueWork, GraphWork, NativeWork,
+                 SpecialWork>;
 
 // Does the work now, on this thread. Errors of kernels go into the context.
 void perform(const Work& work, Context& context);

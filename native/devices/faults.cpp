@@ -180,8 +180,11 @@ void prepare_for_faults() {
   if (looking() == kLookOnce) looking() = kLooked;
 }
 
-void set_fault_frame(FaultFrame* frame) {
-  own_slot().slot->frame.store(frame, std::memory_order_relaxed);
+FaultFrame* set_fault_frame(FaultFrame* frame) {
+  auto& mine = own_slot().slot->frame;
+  FaultFrame* before = mine.load(std::memory_order_relaxed);
+  mine.store(frame, std::memory_order_relaxed);
+  return before;
 }
 
 void raise_fault(int error, unsigned lane, const char* text) {

@@ -36,8 +36,9 @@ class HandlersStay {
   int before_;
 };
 
-// While a frame is set, a fault on this thread jumps to it; null outside kernels.
-void set_fault_frame(FaultFrame* frame);
+// While a frame is set, a fault on this thread jumps to it; null outside kernels. Returns the one
+// that was set before.
+FaultFrame* set_fault_frame(FaultFrame* frame);
 
 // Ends the kernel that runs on this thread with an error, from a function that it called: nothing
 // on the way back may need a destructor. Returns if no kernel runs here.

@@ -380,11 +380,6 @@ class Grid : public Job {
   std::atomic<bool> failing_{false};
 };
 
-WorkerPool& pool() {
-  static WorkerPool& instance = *new WorkerPool(settings().threads);
-  return instance;
-}
-
 // Every block of a cooperative grid may wait for every other, so each gets a thread of its own.
 RunResult run_all_resident(const KernelRun& run, uint64_t blocks) {
   Grid grid(run, blocks, 1);
@@ -405,6 +400,11 @@ RunResult run_all_resident(const KernelRun& run, uint64_t blocks) {
 }
 
 }  // namespace
+
+WorkerPool& processor::pool() {
+  static WorkerPool& instance = *new WorkerPool(settings().threads);
+  return instance;
+}
 
 RunResult processor::run(const KernelRun& run) {
   uint64_t blocks = blocks_of(run.launch), threads = threads_of(run.launch);

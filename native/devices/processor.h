@@ -13,6 +13,7 @@
 namespace aw {
 
 struct CheckedSites;
+class WorkerPool;
 
 // A compiled kernel ready to run.
 struct KernelCode {
@@ -51,6 +52,9 @@ uint64_t free_memory();
 
 // Makes an artifact callable; throws Failure when it is damaged.
 std::shared_ptr<KernelCode> load(KernelArtifact artifact);
+
+// The threads that run kernels.
+WorkerPool& pool();
 
 // Runs a grid to its end, with the calling thread taking part.
 RunResult run(const KernelRun& run);

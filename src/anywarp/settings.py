@@ -533,6 +533,14 @@ NVRTC = Setting(
     "Who compiles for programs that use NVRTC: `anywarp`, or `nvidia`, for NVIDIA's own library where it is installed, or the path of one.",
     "native",
 )
+OPENBLAS = Setting(
+    "ANYWARP_OPENBLAS",
+    str,
+    _nothing,
+    "unset: the one of the package scipy-openblas32, beside anywarp",
+    "The OpenBLAS, built as that package builds it, that cuBLAS and cuSOLVER compute with on the device `cpu`.",
+    "native",
+)
 HIP_LIBRARY = Setting(
     "ANYWARP_HIP_LIBRARY",
     str,
@@ -553,7 +561,7 @@ ROCM_PATH = Setting(
 SETTINGS: tuple[Setting[object], ...] = (
     DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, MEMORY, DEVICES, ASYNC, VERSIONS, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, TRACE_DIR, TRACE_GRAPHS, TRACE_LIMIT,
     NVIDIA_DRIVER, CHECK, LOG,
-    BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_SCOPE, TORCH_BLOCK, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, REBIND, RUN, CXX, CLANG, HIP_COMPILER, HIP_INCLUDE, LLD, HIP_WARPS_PER_WAVE, HIP_LIBRARY, NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVRTC, ROCM_PATH,
+    BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_SCOPE, TORCH_BLOCK, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, REBIND, RUN, CXX, CLANG, HIP_COMPILER, HIP_INCLUDE, LLD, HIP_WARPS_PER_WAVE, HIP_LIBRARY, NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVRTC, OPENBLAS, ROCM_PATH,
 )  # fmt: skip
 """All of them, in the order of docs/settings.md."""
 

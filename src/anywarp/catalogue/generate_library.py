@@ -1,0 +1,92 @@
+"""Write what follows from the tables for one of NVIDIA's libraries on the processor: its exports, and the functions that it has not.
+
+The build runs it (`python generate_library.py STEM OUTDIR`, with the standard library only). Every function of the table gets a weak definition
+that returns the library's status for what is not supported; what is written by hand in `native/libraries/STEM` takes its place in the link.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+if __name__ == "__main__" and not __package__:  # run as a file by the build, where nothing is installed
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from anywarp.catalogue.rocm import Function, Library, load
+from anywarp.catalogue.rocm_libraries import LIBRARIES, Replaced, Variant
+
+MADE = "// Made by anywarp/catalogue/generate_library.py; change the tables instead.\n"
+
+CUDNN = Replaced(
+    "cudnn", "cuDNN", (Variant("8", "libcudnn.so.8", (12,)), Variant("9", "libcudnn.so.9", (13,))), "", "", (), "cudnnStatus_t",
+    {
+        "success": "CUDNN_STATUS_SUCCESS", "not_initialized": "CUDNN_STATUS_NOT_INITIALIZED", "alloc_failed": "CUDNN_STATUS_ALLOC_FAILED",
+        "invalid_value": "CUDNN_STATUS_BAD_PARAM", "not_supported": "CUDNN_STATUS_NOT_SUPPORTED", "internal": "CUDNN_STATUS_INTERNAL_ERROR",
+    },
+)  # fmt: skip
+
+REPLACED = {**LIBRARIES, "cudnn": CUDNN}
+
+_ALLOC_FAILED = {
+    "cublas": "CUBLAS_STATUS_ALLOC_FAILED", "cublaslt": "CUBLAS_STATUS_ALLOC_FAILED", "cufft": "CUFFT_ALLOC_FAILED",
+    "curand": "CURAND_STATUS_ALLOCATION_FAILED", "cusparse": "CUSPARSE_STATUS_ALLOC_FAILED",
+    "cusolver": "CUSOLVER_STATUS_ALLOC_FAILED", "nccl": "ncclSystemError", "cudnn": "CUDNN_STATUS_ALLOC_FAILED",
+}  # fmt: skip
+
+
+def functions_of(library: Library, variant: Variant) -> list[Function]:
+    """Return the functions that a variant exports."""
+    return [f for f in library.functions if set(variant.majors) & set(f.majors)]
+
+
+def absent(function: Function, status: str) -> str:
+    """Return the C++ of a function that says that it is not there; it reads no arguments, whatever it is called with."""
+    reason = "not there yet on the device cpu"
+    if function.result in ("", status, status.removesuffix("_t"), status + "_t"):
+        return f'AW_PUBLIC int {function.name}() {{ return aw::lib::absent("{function.name}", "{reason}"); }}\n'
+    said = f'aw::lib::absent("{function.name}", "{reason}");'
+    if function.result == "void":
+        return f"AW_PUBLIC void {function.name}() {{ {said} }}\n"
+    kind = {"cuComplex": "aw_complex<float>", "cuDoubleComplex": "aw_complex<double>"}.get(function.result, function.result)
+    if kind not in ("float", "double", "int", "size_t") and "complex" not in kind:
+        kind = "void*"
+    return f"AW_PUBLIC {kind} {function.name}() {{ {said} return {{}}; }}\n"
+
+
+def source(library: Library, replaced: Replaced, variant: Variant) -> str:
+    """Return the C++ of what answers where nothing is written by hand, and the library's codes."""
+    names = ("success", "not_initialized", "alloc_failed", "invalid_value", "not_supported", "internal")
+    codes = {**replaced.codes, "alloc_failed": _ALLOC_FAILED[replaced.stem]}
+    values = {c.name: next(iter(c.values.values())) for c in library.constants[replaced.status]}
+    numbers = ", ".join(str(values[codes[name]]) for name in names)
+    return "".join(
+        [
+            MADE,
+            '#include <cstddef>\n\n#include "libraries/api.h"\n\n',
+            "#define AW_PUBLIC AW_EXPORT __attribute__((weak))\n",
+            "template <class T>\nstruct aw_complex {\n  T x, y;\n};\n\n",
+            f"const aw::lib::Codes aw::lib::codes = {{{numbers}}};\n\n",
+            *(absent(function, replaced.status) for function in functions_of(library, variant)),
+        ]
+    )
+
+
+def exports(library: Library, replaced: Replaced, variant: Variant) -> str:
+    """Return a linker version script: every function, under the version that the original has, and nothing else."""
+    version = f"{variant.soname} " if replaced.versioned and replaced.stem != "cudnn" else ""
+    names = sorted(f.name for f in functions_of(library, variant))
+    return f"{version}{{\n  global:\n" + "".join(f"    {name};\n" for name in names) + "  local:\n    *;\n};\n"
+
+
+def main(stem: str, directory: Path) -> None:
+    """Write the files of one library."""
+    directory.mkdir(parents=True, exist_ok=True)
+    library, replaced = load(stem), REPLACED[stem]
+    for variant in replaced.variants:
+        made = {"absent.cpp": source(library, replaced, variant), "exports.map": exports(library, replaced, variant)}
+        for name, text in made.items():
+            (directory / f"{stem}_{variant.name}_{name}").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))

@@ -1,0 +1,277 @@
+"""Write our own headers of cuBLAS, cuDNN and their sisters from the tables of functions, types and constants.
+
+`python -m anywarp.catalogue.library_headers` writes them to `toolchain/include/libraries`, where `anywarp nvcc` and our own native
+libraries include them. What CUDA 12 declares otherwise stands behind `AW_CUDA_12`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from anywarp.catalogue.rocm import CONSTANT_COLUMNS, DATA, TYPE_COLUMNS, Constant, Function, Library, Type, load, read
+
+MADE = "// Facts of NVIDIA's public interface, written by anywarp.catalogue.library_headers; change that instead.\n"
+FOLDER = Path(__file__).resolve().parents[1] / "toolchain" / "include" / "libraries"
+MAJORS = (12, 13)
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """One header: its table, which of its functions it declares, and what it includes; `types` where it defines those of the table."""
+
+    name: str
+    stem: str
+    includes: tuple[str, ...] = ()
+    functions: Callable[[str], bool] = lambda _: False
+    types: bool = False
+    renames: bool = False  # what a program calls without the suffix _v2
+
+
+def _begins(*prefixes: str) -> Callable[[str], bool]:
+    return lambda name: name.startswith(prefixes)
+
+
+def _has_handle(name: str) -> bool:
+    return name.startswith("cublas") and not name.startswith("cublasXt") and name not in _LEGACY
+
+
+_RUNTIME = ("driver_types.h", "library_types.h", "cuComplex.h")
+_LEGACY = {f.name for f in load("cublas").functions if any("cublasHandle_t" in p for p in f.parameters.values()) is False} - {
+    "cublasGetVersion_v2", "cublasGetProperty", "cublasGetCudartVersion", "cublasLoggerConfigure", "cublasSetLoggerCallback",
+    "cublasGetLoggerCallback", "cublasGetStatusName", "cublasGetStatusString", "cublasCreate_v2", "cublasXerbla",
+    *(f"cublas{way}{what}{more}{wide}" for way in ("Set", "Get") for what in ("Vector", "Matrix") for more in ("", "Async") for wide in ("", "_64")),
+}  # fmt: skip
+"""The interface of before CUDA 4, without handles, which cublas.h declares."""
+
+_CUDNN = ("driver_types.h", "library_types.h")
+_GRAPH = ("cudnnGetVersion", "cudnnGetMaxDeviceVersion", "cudnnGetCudartVersion", "cudnnGetErrorString", "cudnnGetLastErrorString")
+
+HEADERS = (
+    Header("cublas_api.h", "cublas", ("stdint.h", *_RUNTIME, "cuda_fp16.h", "cuda_bf16.h"), _has_handle, types=True),
+    Header("cublas_v2.h", "cublas", ("cublas_api.h",), renames=True),
+    Header("cublasXt.h", "cublas", ("cublas_v2.h",), _begins("cublasXt")),
+    Header("cublas.h", "cublas", ("cublas_api.h",), lambda name: name in _LEGACY and not name.startswith("cublasXt")),
+    Header("cublasLt.h", "cublaslt", ("stdio.h", "cublas_api.h"), _begins("cublasLt"), types=True),
+    Header("cufft.h", "cufft", _RUNTIME, lambda name: not name.startswith("cufftXt"), types=True),
+    Header("cufftXt.h", "cufft", ("cufft.h",), _begins("cufftXt")),
+    Header("cudalibxt.h", "cufft", ("cufft.h",)),
+    Header("curand.h", "curand", _RUNTIME, _begins("curand"), types=True),
+    Header("cusparse.h", "cusparse", ("stdio.h", "stdint.h", *_RUNTIME, "cuda_fp16.h", "cuda_bf16.h"), _begins("cusparse"), types=True),
+    Header("cusparse_v2.h", "cusparse", ("cusparse.h",)),
+    Header("cusolver_common.h", "cusolver", (*_RUNTIME, "cublas_api.h", "cusparse.h"), types=True),
+    Header("cusolverDn.h", "cusolver", ("cusolver_common.h", "cublas_v2.h"), _begins("cusolverDn")),
+    Header("cusolverSp.h", "cusolver", ("cusolver_common.h", "cusparse.h"), _begins("cusolverSp")),
+    Header("cusolverRf.h", "cusolver", ("cusolver_common.h",), _begins("cusolverRf")),
+    Header("cusolverMg.h", "cusolver", ("cusolver_common.h", "cusolverDn.h"), _begins("cusolverMg")),
+    Header("nccl.h", "nccl", ("limits.h", "stddef.h", "stdint.h", "cuda_runtime_api.h"), _begins("nccl"), types=True),
+    Header("cudnn.h", "cudnn", (*_CUDNN, "stdint.h", "stddef.h"), _begins("cudnn"), types=True),
+    *(Header(f"cudnn_{part}.h", "cudnn", ("cudnn.h",))
+      for part in ("version", "graph", "ops", "cnn", "adv", "backend", "ops_infer", "ops_train", "cnn_infer", "cnn_train", "adv_infer", "adv_train")),
+)  # fmt: skip
+
+_EXTRA = {
+    "cudnn.h": "#define CUDNN_MAJOR 9\n#define CUDNN_MINOR 28\n#define CUDNN_PATCHLEVEL 0\n"
+    "#define CUDNN_VERSION (CUDNN_MAJOR * 10000 + CUDNN_MINOR * 100 + CUDNN_PATCHLEVEL)\n",
+    "cusparse.h": '#if defined(__cplusplus)\n#define AW_C_DEFAULT(value) = value\n#endif\n',
+}
+
+
+def _elsewhere() -> set[str]:
+    """Return the types that the headers of the runtime and of devices define."""
+    found: set[str] = {"cuComplex", "cuFloatComplex", "cuDoubleComplex", "__half", "__nv_bfloat16", "float2", "double2"}
+    typedefs = re.compile(r"\}\s*(\w+);|^typedef [^;{}]*?\b(\w+);|^(?:typedef )?(?:enum|struct)(?: __\S+)? (\w+)\s*\{", re.MULTILINE)
+    for path in sorted((FOLDER.parent / "13").glob("*.h")):
+        matches = typedefs.findall(path.read_text(encoding="utf-8"))
+        found |= {name for groups in matches for name in groups if name}
+    return found
+
+
+def write(folder: Path = FOLDER) -> list[Path]:
+    """Write all headers; returns the files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = [folder / header.name for header in HEADERS]
+    for header, path in zip(HEADERS, written, strict=True):
+        path.write_text(text_of(header), encoding="utf-8")
+    return written
+
+
+def text_of(header: Header) -> str:
+    """Return the whole text of one header."""
+    library = load(header.stem)
+    guard = "ANYWARP_" + re.sub(r"\W", "_", header.name).upper()
+    parts = [MADE, f"#ifndef {guard}\n#define {guard}\n\n", *(_include(name) for name in header.includes), "\n"]
+    if header.types:
+        parts += [_EXTRA.get(header.name, ""), _macros(library)]
+    parts.append('#ifdef __cplusplus\nextern "C" {\n#endif\n\n')
+    if header.types:
+        parts += [_types(library, _elsewhere() | _defined_before(header)), "\n"]
+    parts += [_prototypes(f) for f in library.functions if f.result and header.functions(f.name)]
+    parts.append("\n#ifdef __cplusplus\n}\n#endif\n\n")
+    if header.name == "cublasLt.h":
+        parts.append(_LT_INITIALISERS)
+    if header.renames:
+        parts.append(_renames(library))
+    return "".join([*parts, "#endif\n"])
+
+
+def _include(name: str) -> str:
+    return f"#include <{name}>\n" if name.startswith("std") or name == "limits.h" else f'#include "{name}"\n'
+
+
+def _defined_before(header: Header) -> set[str]:
+    """Return the types of the headers that this one includes."""
+    found: set[str] = set()
+    for other in HEADERS:
+        if other.name in header.includes and other.types:
+            found |= set(_own(load(other.stem), _elsewhere() | _defined_before(other)))
+            found |= _defined_before(other)
+    return found
+
+
+def _own(library: Library, elsewhere: set[str]) -> dict[str, tuple[Type, tuple[int, ...]]]:
+    """Return the types of this library's own table that nobody else defines, with the versions of CUDA that have them."""
+    rows = read(DATA / f"{library.stem}_types.tsv", TYPE_COLUMNS)
+    majors = {row["name"]: tuple(int(major) for major in row["majors"].split()) for row, _ in rows}
+    return {name: (library.types[name], has) for name, has in majors.items() if name not in elsewhere}
+
+
+def _macros(library: Library) -> str:
+    """Return the constants that are macros: those of a value, without decoration and versions of functions."""
+    lines: list[str] = []
+    for constant in _constants(library, "#define"):
+        values = {major: str(value) for major, value in constant.values.items()}
+        lines.append(_by_major({m: f"#define {constant.name} {v}\n" for m, v in values.items()}))
+    return "".join(lines) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Macro:
+    name: str
+    values: dict[int, str]
+
+
+_DECORATION = re.compile(r"API$|WINAPI$|DEPRECATED|CPP_VERSION|^NCCL_VERSION$|_H_?$|^CUFFT_PLAN_NULL$|CUSPARSE_DEPRECATED")
+
+
+def _constants(library: Library, kind: str) -> list[_Macro]:
+    """Return the macros of a table as they stand there: expressions, by version."""
+    found: list[_Macro] = []
+    for row, _ in read(DATA / f"{library.stem}_constants.tsv", CONSTANT_COLUMNS):
+        name, old, new = row["name"], row["value_12"], row["value_13"]
+        if row["type"] != kind or _DECORATION.search(name) or re.fullmatch(r"\w+_v2(_64)?", old):
+            continue
+        values = ((12, old), (13, old if new == "=" else new))
+        found.append(_Macro(name, {major: value for major, value in values if value and not value.startswith("()")}))
+    return [macro for macro in found if macro.values]
+
+
+def _by_major(texts: dict[int, str]) -> str:
+    """Return what stands for each version of CUDA, once where both are the same."""
+    old, new = texts.get(12, ""), texts.get(13, "")
+    if old == new:
+        return new
+    if not new:
+        return f"#ifdef AW_CUDA_12\n{old}#endif\n"
+    return f"#ifndef AW_CUDA_12\n{new}#endif\n" if not old else f"#ifdef AW_CUDA_12\n{old}#else\n{new}#endif\n"
+
+
+def _types(library: Library, elsewhere: set[str]) -> str:
+    """Return the definitions, each behind those that it names."""
+    own = _own(library, elsewhere)
+    texts: list[str] = []
+    waiting = sorted(own, key=lambda name: own[name][0].kind not in ("enum", "handle"))
+    while waiting:
+        named = set(waiting)
+        ready = [name for name in waiting if not (_mentioned(own[name][0]) & named - {name})] or waiting[:1]
+        for name in ready:
+            entry, majors = own[name]
+            text = _type(library, entry)
+            texts.append(text if majors == MAJORS else _by_major(dict.fromkeys(majors, text)))
+            waiting.remove(name)
+    return "".join(texts)
+
+
+def _mentioned(entry: Type) -> set[str]:
+    if entry.kind == "callback" and not entry.definition:
+        return {"cudnnDebug_t"}
+    return set(re.findall(r"\w+", entry.definition)) if entry.kind != "enum" else set()
+
+
+def _type(library: Library, entry: Type) -> str:
+    name, definition = entry.name, entry.definition
+    if entry.kind == "enum":
+        return _enum(name, library.constants.get(name, ()))
+    if entry.kind == "struct":
+        bodies = definition.split(" | ")
+        texts = [f"typedef struct {name} {{ {body} }} {name};\n" for body in bodies]
+        return _by_major({12: texts[0], 13: texts[-1]})
+    if entry.kind == "callback":
+        if not definition:  # cuDNN's one, whose debug structure is of the table
+            return f"typedef void (*{name})(cudnnSeverity_t, void *, const cudnnDebug_t *, const char *);\n"
+        return f"typedef {definition.replace('(*)', f'(*{name})', 1)};\n"
+    if not definition:
+        tag = {"cudnnHandle_t": "cudnnContext", "cudnnBackendDescriptor_t": ""}.get(name, re.sub(r"_t$", "Struct", name))
+        return f"typedef struct {tag} *{name};\n" if tag else f"typedef void *{name};\n"
+    if match := re.fullmatch(r"(.+?)\s*(\[\d+\])", definition):
+        return f"typedef {match[1]} {name}{match[2]};\n"
+    if definition.startswith("enum ") and definition.removeprefix("enum ") in library.types:
+        return f"typedef {definition.removeprefix('enum ')} {name};\n"
+    if definition.startswith("struct ") and definition.removeprefix("struct ") in library.types:
+        return f"typedef {definition} {name};\n"
+    return f"typedef {definition} {name};\n"
+
+
+def _enum(name: str, constants: Iterable[Constant]) -> str:
+    lines = "".join(_by_major({m: f"  {c.name} = {v},\n" for m, v in c.values.items() if m in MAJORS}) for c in constants)
+    return f"typedef enum {name} {{\n{lines}}} {name};\n"
+
+
+def _prototypes(function: Function) -> str:
+    texts = {
+        major: f"{function.result} {function.name}({parameters or 'void'});\n" for major, parameters in function.parameters.items()
+    }
+    text = _by_major(texts)
+    narrow = re.search(r"\b(__half|__nv_bfloat16)\b", text)  # which C has not
+    return f"#ifdef __cplusplus\n{text}#endif\n" if narrow else text
+
+
+def _renames(library: Library) -> str:
+    names = [f.name for f in library.functions]
+    shorter = {name: name.replace("_v2", "") for name in names if "_v2" in name}
+    return "".join(f"#define {short} {name}\n" for name, short in shorter.items())
+
+
+_LT_INITIALISERS = """\
+#ifdef __cplusplus
+// As documented: a descriptor in the caller's own memory.
+extern "C" {
+cublasStatus_t cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayout_t, size_t, cudaDataType, uint64_t, uint64_t, int64_t);
+cublasStatus_t cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t, size_t, cublasComputeType_t, cudaDataType);
+cublasStatus_t cublasLtMatrixTransformDescInit_internal(cublasLtMatrixTransformDesc_t, size_t, cudaDataType);
+cublasStatus_t cublasLtMatmulPreferenceInit_internal(cublasLtMatmulPreference_t, size_t);
+}
+static inline cublasStatus_t cublasLtMatrixLayoutInit(cublasLtMatrixLayout_t it, cudaDataType type, uint64_t rows,
+                                                      uint64_t cols, int64_t ld) {
+  return cublasLtMatrixLayoutInit_internal(it, sizeof(*it), type, rows, cols, ld);
+}
+static inline cublasStatus_t cublasLtMatmulDescInit(cublasLtMatmulDesc_t it, cublasComputeType_t compute,
+                                                    cudaDataType_t scale) {
+  return cublasLtMatmulDescInit_internal(it, sizeof(*it), compute, scale);
+}
+static inline cublasStatus_t cublasLtMatrixTransformDescInit(cublasLtMatrixTransformDesc_t it, cudaDataType scale) {
+  return cublasLtMatrixTransformDescInit_internal(it, sizeof(*it), scale);
+}
+static inline cublasStatus_t cublasLtMatmulPreferenceInit(cublasLtMatmulPreference_t it) {
+  return cublasLtMatmulPreferenceInit_internal(it, sizeof(*it));
+}
+#endif
+
+"""
+
+
+if __name__ == "__main__":
+    for path in write():
+        print(path.name)
