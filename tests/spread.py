@@ -16,6 +16,7 @@ then. The rest is marked `long`. A test's own mark counts before the one of its 
 
 from __future__ import annotations
 
+import inspect
 import zlib
 from collections import defaultdict
 from collections.abc import Callable
@@ -69,13 +70,22 @@ def pytest_collection_modifyitems(items):
 
 
 def properties(few: int, many: int, *strategies, **options) -> Callable:
-    """Make a test of a function that takes examples of `strategies`: `few` examples in a plain run, `many` in one of what is `long`."""
+    """Make a test of a function that takes fixtures and then examples of `strategies`: `few` examples in a plain run, `many` in one of what is `long`."""
     quiet = {"deadline": None, "suppress_health_check": list(HealthCheck), **options}
 
     def make(function: Callable[..., None]) -> Callable[[int], None]:
         @pytest.mark.parametrize("examples", [few, pytest.param(many, marks=pytest.mark.long)])
-        def test(examples: int) -> None:
-            settings(max_examples=examples, **quiet)(given(*strategies)(function))()
+        def test(examples: int, **fixtures) -> None:
+            def body(**example) -> None:
+                function(**fixtures, **example)
+
+            examined = dict(zip(names[len(fixtures) :], strategies))
+            settings(max_examples=examples, **quiet)(given(**examined)(body))()
+
+        names = list(inspect.signature(function).parameters)
+        asked = ["examples", *names[: len(names) - len(strategies)]]
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        test.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in asked])  # what pytest goes by
 
         test.__name__, test.__doc__, test.__module__ = function.__name__, function.__doc__, function.__module__
         return test

@@ -21,6 +21,12 @@ struct Codes {
 };
 extern const Codes codes;
 
+// Sources are compiled once for all versions of a library: as which the file answers. `cuda` is 12 or 13.
+struct Version {
+  int cuda, major, minor, patch;
+};
+extern const Version version;
+
 // Says once, by name, what is not there; returns the library's status for it.
 int absent(const char* function, const char* reason);
 

@@ -7,9 +7,6 @@ using namespace aw::cublas;
 
 namespace {
 
-// NVIDIA's header of the version that we answer for.
-constexpr int kVersion = CUBLAS_VER_MAJOR * 10000 + CUBLAS_VER_MINOR * 100 + CUBLAS_VER_PATCH;
-
 const char* name_of(cublasStatus_t status) {
   switch (status) {
 #define AW_CASE(code) \
@@ -52,24 +49,21 @@ AW_EXPORT cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
 AW_EXPORT cublasStatus_t cublasGetVersion_v2(cublasHandle_t, int* version) {
   return api<"cublasGetVersion_v2">([&] {
     require(version);
-    *version = kVersion;
+    const auto& own = aw::lib::version;
+    *version = own.major * 10000 + own.minor * 100 + own.patch;
   });
 }
 
 AW_EXPORT cublasStatus_t cublasGetProperty(libraryPropertyType type, int* value) {
   return api<"cublasGetProperty">([&] {
     require(value && type <= PATCH_LEVEL);
-    const int parts[] = {CUBLAS_VER_MAJOR, CUBLAS_VER_MINOR, CUBLAS_VER_PATCH};
+    const int parts[] = {aw::lib::version.major, aw::lib::version.minor, aw::lib::version.patch};
     *value = parts[type];
   });
 }
 
 AW_EXPORT size_t cublasGetCudartVersion() {
-#ifdef AW_CUDA_12
-  return 12090;
-#else
-  return 13000;
-#endif
+  return aw::lib::version.cuda == 12 ? 12090 : 13000;
 }
 
 AW_EXPORT cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {

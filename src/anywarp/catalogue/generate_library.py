@@ -39,6 +39,19 @@ def functions_of(library: Library, variant: Variant) -> list[Function]:
     return [f for f in library.functions if set(variant.majors) & set(f.majors)]
 
 
+def version_of(library: Library, variant: Variant) -> tuple[int, int, int]:
+    """Return major, minor and patch of NVIDIA's header of a variant."""
+    if library.stem == "cudnn":
+        return (8, 9, 7) if variant.name == "8" else (9, 28, 0)
+    macros = {c.name: c.values.get(max(variant.majors), 0) for c in library.constants.get("#define", ())}
+    prefix = library.stem.upper().replace("CUBLASLT", "CUBLAS")
+    parts = ("MAJOR", "MINOR", "PATCH") if library.stem == "nccl" else ("VER_MAJOR", "VER_MINOR", "VER_PATCH")
+    if prefix == "CUBLAS" and library.stem == "cublaslt":
+        return version_of(load("cublas"), variant)
+    major, minor, patch = (macros[f"{prefix}_{part}"] for part in parts)
+    return major, minor, patch
+
+
 def absent(function: Function, status: str) -> str:
     """Return the C++ of a function that says that it is not there; it reads no arguments, whatever it is called with."""
     reason = "not there yet on the device cpu"
@@ -65,7 +78,8 @@ def source(library: Library, replaced: Replaced, variant: Variant) -> str:
             '#include <cstddef>\n\n#include "libraries/api.h"\n\n',
             "#define AW_PUBLIC AW_EXPORT __attribute__((weak))\n",
             "template <class T>\nstruct aw_complex {\n  T x, y;\n};\n\n",
-            f"const aw::lib::Codes aw::lib::codes = {{{numbers}}};\n\n",
+            f"const aw::lib::Codes aw::lib::codes = {{{numbers}}};\n",
+            f"const aw::lib::Version aw::lib::version = {{{max(variant.majors)}, {', '.join(map(str, version_of(library, variant)))}}};\n\n",
             *(absent(function, replaced.status) for function in functions_of(library, variant)),
         ]
     )
