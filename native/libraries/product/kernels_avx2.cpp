@@ -27,9 +27,7 @@ AW_INLINE U to_half(F x) {
   return U(_mm256_cvtepu16_epi32(_mm256_cvtps_ph(__m256(x), _MM_FROUND_TO_NEAREST_INT)));
 }
 
-#include "libraries/product/finish.inc"
-#include "libraries/product/pack.inc"
-#include "libraries/product/vector.inc"
+#include "libraries/product/body.inc"
 
 namespace f32 {
 AW_INLINE F accumulate(F sum, U a, U b) { return fma(F(a), F(b), sum); }

@@ -36,9 +36,7 @@ AW_INLINE U to_half(F x) {
       H(_mm512_maskz_cvtps_ph(0xffff, __m512(x), _MM_FROUND_TO_NEAREST_INT)), U);
 }
 
-#include "libraries/product/finish.inc"
-#include "libraries/product/pack.inc"
-#include "libraries/product/vector.inc"
+#include "libraries/product/body.inc"
 
 namespace f32 {
 AW_INLINE F accumulate(F sum, U a, U b) { return fma(F(a), F(b), sum); }

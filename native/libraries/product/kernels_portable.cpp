@@ -43,9 +43,7 @@ AW_INLINE U to_half(F value) {
   return choose(magnitude > 0x7f800000u, U{} + 0x7e00u, out) | sign;
 }
 
-#include "libraries/product/finish.inc"
-#include "libraries/product/pack.inc"
-#include "libraries/product/vector.inc"
+#include "libraries/product/body.inc"
 
 namespace f32 {
 AW_INLINE F accumulate(F sum, U a, U b) { return fma(F(a), F(b), sum); }
