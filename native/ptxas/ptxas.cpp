@@ -84,10 +84,12 @@ bool read_file(const std::string& path, std::string& text) {
   return fine;
 }
 
+// With a zero byte behind it: XLA hands what it reads to cuModuleLoadData, which is told no size.
 bool write_file(const std::string& path, const std::string& text) {
   std::FILE* file = std::fopen(path.c_str(), "wb");
   if (!file) return false;
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const size_t size = text.size() + 1;
+  const bool written = std::fwrite(text.c_str(), 1, size, file) == size;
   return std::fclose(file) == 0 && written;
 }
 

@@ -1,0 +1,193 @@
+// Blocks of D, each computed by one thread from first to last.
+#include "libraries/product/product.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <new>
+#include <string_view>
+
+#include "core/native_work.h"
+#include "core/own_functions.h"
+#include "libraries/product/kernels.h"
+
+namespace aw::product {
+namespace {
+
+// Units of k that are packed at once: a panel of columns stays in the first cache.
+constexpr int64_t kUnits = 384;
+// Rows and columns of a block at most: packed, with its sums, it stays in the second.
+constexpr int64_t kMostRows = 384, kMostColumns = 480;
+
+int64_t rounded(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+const Kernels& choose() {
+  const char* asked = getenv("ANYWARP_PRODUCT");
+  std::string_view less = asked ? asked : "";
+#ifdef __x86_64__
+
+  bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  bool two = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (wide && less != "avx2" && less != "portable")
+    return avx512(__builtin_cpu_supports("avx512bf16") && less != "avx512",
+                  __builtin_cpu_supports("avx512vnni") && less != "avx512");
+  if (two && less != "portable") return avx2();
+#endif
+  return portable_kernels();
+}
+
+// Memory of a thread that it keeps.
+struct Scratch {
+  struct Free {
+    void operator()(void* it) const { free(it); }
+  };
+  std::unique_ptr<void, Free> memory;
+  size_t bytes = 0;
+
+  void* room(size_t wanted) {
+    if (wanted > bytes) {
+      memory.reset(), bytes = 0;
+      memory.reset(aligned_alloc(64, rounded(wanted, 64)));
+      if (memory) bytes = wanted;
+    }
+    return memory.get();
+  }
+};
+
+struct Plan {
+  const Product& wanted;
+  const Kernels& with;
+  Packing packing;
+  int64_t k;              // 0 where alpha is
+  int64_t rows, columns;  // of a block
+  int64_t down, blocks;   // blocks of a column of them, of an item
+  std::atomic<uint32_t> d_amax{0}, aux_amax{0};
+
+  Plan(const Product& p);
+  void block(uint64_t number);
+  Block part(const Factor& factor, int64_t item, int64_t outer, int64_t count, int64_t k0,
+             int64_t units, bool of_a) const;
+};
+
+Plan::Plan(const Product& p) : wanted(p), with(kernels()) {
+  const Type a = p.a.type, b = p.b.type;
+  packing = Packing::f32;
+  if (a == Type::bf16 && b == Type::bf16) packing = with.bf16;
+  // Sums that could leave s32 are taken in f32 where whole numbers are not what is asked for.
+  if (a == Type::s8 && b == Type::s8 && (p.integer || p.k <= 1 << 16)) packing = with.s8;
+  k = p.alpha == 0 && !p.alpha_rows ? 0 : p.k;
+  rows = std::min<int64_t>(kMostRows, rounded(p.m, with.rows));
+  columns = std::min<int64_t>(kMostColumns, rounded(p.n, with.columns));
+  auto count = [&] {
+    return ((p.m + rows - 1) / rows) * ((p.n + columns - 1) / columns) * p.batch;
+  };
+  const int64_t enough = anywarp_threads() > 1 ? 2 * anywarp_threads() : 1;
+  while (count() < enough && std::max(rows, columns) > 96) {
+    int64_t& larger = rows >= columns ? rows : columns;
+    larger = rounded(larger / 2, &larger == &rows ? with.rows : with.columns);
+  }
+  down = (p.m + rows - 1) / rows;
+  blocks = down * ((p.n + columns - 1) / columns);
+}
+
+Block Plan::part(const Factor& f, int64_t item, int64_t outer, int64_t count, int64_t k0,
+                 int64_t deep, bool of_a) const {
+  const int64_t bytes = bytes_of(f.type);
+  Block out = {};
+  out.along_k = f.transposed == of_a;
+  auto* base = f.array ? static_cast<const uint8_t* const*>(f.data)[item]
+                       : static_cast<const uint8_t*>(f.data) + item * f.stride * bytes;
+  out.data = base + bytes * (out.along_k ? k0 + outer * f.ld : outer + k0 * f.ld);
+  out.type = f.type, out.rounding = f.rounding, out.packing = packing;
+  out.offset = of_a;
+  out.ld = f.ld * bytes, out.outer = count, out.k = deep;
+  return out;
+}
+
+void Plan::block(uint64_t number) {
+  const auto item = static_cast<int64_t>(number) / blocks,
+             at = static_cast<int64_t>(number) % blocks;
+  const int64_t row = at % down * rows, column = at / down * columns;
+  const int64_t m = std::min(rows, wanted.m - row), n = std::min(columns, wanted.n - column);
+  const int64_t height = rounded(m, with.rows), width = rounded(n, with.columns);
+  const int depth = depth_of(packing);
+  const int64_t most = std::min<int64_t>(kUnits, (k + depth - 1) / depth);
+  // A panel's last vector may be written whole.
+  const size_t a_size = height * most + with.lanes, b_size = width * most + with.lanes,
+               c_size = height * width;
+  static thread_local Scratch scratch;
+  auto* a = static_cast<uint32_t*>(scratch.room((a_size + b_size + c_size + width + 48) * 4));
+  if (!a) {
+    anywarp_fail(2, "product of matrices: no memory for its blocks");
+    return;
+  }
+  auto* b = a + rounded(a_size, 16);
+  auto* sums = b + rounded(b_size, 16);
+  auto* corrections = reinterpret_cast<int32_t*>(sums + rounded(c_size, 16));
+  memset(corrections, 0, width * 4);
+  if (k == 0) memset(sums, 0, c_size * 4);
+  for (int64_t k0 = 0; k0 < k; k0 += kUnits * depth) {
+    const int64_t deep = std::min(kUnits * depth, k - k0), units = (deep + depth - 1) / depth;
+    with.pack(part(wanted.a, item, row, m, k0, deep, true), with.rows, a);
+    with.pack(part(wanted.b, item, column, n, k0, deep, false), with.columns, b);
+    for (int64_t j = 0; j < n; j += with.columns) {
+      const uint32_t* panel = b + j * units;
+      if (packing == Packing::s8_quads)
+        with.add_columns(panel, units, with.columns, corrections + j);
+      const auto* micro = with.micro[static_cast<int>(packing)];
+      const int64_t across = std::min<int64_t>(with.columns, n - j);
+      for (int64_t i = 0; i < m; i += with.rows)
+        micro[m - i > with.lanes][across](a + i * units, panel, units, sums + i + j * height,
+                                          height, k0 > 0);
+    }
+  }
+  Segment segment = {&wanted,
+                     item,
+                     row,
+                     0,
+                     m,
+                     nullptr,
+                     packing == Packing::s8_quads || packing == Packing::s16_pairs,
+                     0,
+                     nullptr,
+                     nullptr};
+  float largest[2] = {};
+  segment.d_amax = &largest[0], segment.aux_amax = &largest[1];
+  for (int64_t j = 0; j < n; ++j) {
+    segment.column = column + j, segment.sums = sums + j * height,
+    segment.correction = corrections[j];
+    with.finish(segment);
+  }
+  auto raise = [](std::atomic<uint32_t>& most_yet, float value) {
+    const auto bits = __builtin_bit_cast(uint32_t, value);
+    uint32_t before = most_yet.load();
+    while (bits > before && !most_yet.compare_exchange_weak(before, bits)) {
+    }
+  };
+  raise(d_amax, largest[0]), raise(aux_amax, largest[1]);
+}
+
+}  // namespace
+
+const Kernels& kernels() {
+  static const Kernels& chosen = choose();
+  return chosen;
+}
+
+void product(const Product& wanted) {
+  if (wanted.d_amax) *wanted.d_amax = 0;
+  if (wanted.aux_amax) *wanted.aux_amax = 0;
+  if (wanted.m <= 0 || wanted.n <= 0 || wanted.batch <= 0) return;
+  Plan plan(wanted);
+  anywarp_parallel(
+      static_cast<uint64_t>(plan.blocks * wanted.batch),
+      [](void* it, uint64_t number) { static_cast<Plan*>(it)->block(number); }, &plan);
+  if (wanted.d_amax) *wanted.d_amax = __builtin_bit_cast(float, plan.d_amax.load());
+  if (wanted.aux_amax) *wanted.aux_amax = __builtin_bit_cast(float, plan.aux_amax.load());
+}
+
+}  // namespace aw::product
