@@ -287,3 +287,56 @@ def test_a_product_is_a_node_of_a_captured_graph(cublas, handle):
             assert (c == 8 * times).all()
     finally:
         cublas("cublasSetStream_v2", handle, None)
+
+
+# cudaDataType: what a program may name, as numpy or by conversion of bits
+NAMED = {"f32": 0, "f16": 2, "bf16": 14, "s8": 3, "s32": 10, "e4m3": 28, "e5m2": 29}
+
+
+def bf16(values):
+    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+
+
+def as_type(name, values):
+    """Return the bits of values in a type, and the values that those are."""
+    if name == "bf16":
+        bits = bf16(values)
+        return np.asfortranarray(bits), (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    dtype = {"f32": np.float32, "f16": np.float16, "s8": np.int8, "s32": np.int32}[name]
+    made = np.asfortranarray(np.rint(values * 20) if name.startswith("s") else values, dtype)
+    return made, made.astype(np.float64)
+
+
+PAIRS = st.sampled_from([("f16", "f16", 64), ("f16", "f16", 68), ("f16", "f32", 68), ("bf16", "bf16", 68), ("bf16", "f32", 68), ("s8", "s32", 72), ("s8", "f32", 68), ("f32", "f32", 77)])
+
+
+@properties(20, 200, PAIRS, shapes, st.sampled_from([N, T]), st.sampled_from([N, T]), st.sampled_from([0, 1, 2]), st.integers(1, 3), st.integers(0, 99))
+def test_products_of_named_types(cublas, handle, types, shape, ta, tb, beta, count, seed):
+    (given, made, compute), (m, n, k, _), rng = types, shape, np.random.default_rng(seed)
+    size = {"ld": [], "stride": []}
+    bits, values = [], []
+    for name, rows, columns in ((given, *((m, k) if ta == N else (k, m))), (given, *((k, n) if tb == N else (n, k))), (made, m, n)):
+        each = [as_type(name, rng.standard_normal((max(rows, 1), max(columns, 1))) if name != "s32" else np.zeros((max(rows, 1), max(columns, 1)))) for _ in range(count)]
+        bits.append(np.concatenate([b.ravel(order="F") for b, _ in each]))
+        values.append([v[:rows, :columns] for _, v in each])
+        size["ld"].append(max(rows, 1))
+        size["stride"].append(max(rows, 1) * max(columns, 1))
+    scalar = {64: np.float16, 68: np.float32, 72: np.int32, 77: np.float32}[compute]
+    wanted = [op(ta, a) @ op(tb, b) + beta * c for a, b, c in zip(*values)]
+    cublas(
+        "cublasGemmStridedBatchedEx", handle, ta, tb, m, n, k, one(scalar, 1), bits[0], NAMED[given], size["ld"][0], size["stride"][0], bits[1],
+        NAMED[given], size["ld"][1], size["stride"][1], one(scalar, beta), bits[2], NAMED[made], size["ld"][2], size["stride"][2], count, compute, -1,
+    )  # fmt: skip
+    for i, want in enumerate(wanted):
+        found = bits[2][i * size["stride"][2] :][: m * n].reshape(m, n, order="F") if m * n else want
+        if made == "bf16" and m * n:
+            found = (np.ascontiguousarray(found).astype(np.uint32) << 16).view(np.float32)
+        eps = {"f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7, "s32": 0}[made]
+        assert (np.abs(found.astype(np.float64) - want) <= eps * (np.abs(want) + 1) + 2.0**-22 * (k + 1) * 900 * (made != "s32")).all()
+
+
+def test_types_that_are_not_multiplied_are_named(cublas, handle, capfd):
+    a = np.ones(16, np.uint64)
+    status = cublas.status("cublasGemmEx", handle, N, N, 1, 1, 1, a, a, NAMED["f32"], 1, a, NAMED["s8"], 1, a, a, NAMED["f32"], 1, 68, -1)
+    assert status == 15  # CUBLAS_STATUS_NOT_SUPPORTED

@@ -31,6 +31,12 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
         "gemm3mBatched", "gemm3mStridedBatched", "gemmBatched", "gemmGroupedBatched", "gemmStridedBatched", "gemvBatched",
         "gemvStridedBatched", "trsmBatched",
     ),
+    "extended": (
+        "AsumEx", "AxpyEx", "CopyEx", "DotEx", "DotcEx", "GemmBatchedEx", "GemmEx", "GemmGroupedBatchedEx", "GemmStridedBatchedEx",
+        "HSHgemvBatched", "HSHgemvStridedBatched", "HSSgemvBatched", "HSSgemvStridedBatched", "Hgemm", "HgemmBatched",
+        "HgemmStridedBatched", "Nrm2Ex", "RotEx", "ScalEx", "SwapEx", "TSSgemvBatched", "TSSgemvStridedBatched", "TSTgemvBatched",
+        "TSTgemvStridedBatched", "gemm3mEx", "gemmEx",
+    ),
     "factor": ("gelsBatched", "geqrfBatched", "getrfBatched", "getriBatched", "getrsBatched", "matinvBatched"),
 }  # fmt: skip
 """By header: the families in it."""
@@ -45,7 +51,8 @@ def family_of(function: Function) -> str | None:
     match = _NAME.fullmatch(function.name)
     if not match or not any("cublasHandle_t" in text for text in function.parameters.values()):
         return None
-    names = (match[1].lower() + match[2].removeprefix(kind) for kind in _TYPES if match[2].startswith(kind))
+    names = [match[1] + match[2]]
+    names += [match[1].lower() + match[2].removeprefix(kind) for kind in _TYPES if match[2].startswith(kind)]
     return next((name for name in names if any(name in families for families in CHAPTERS.values())), None)
 
 
