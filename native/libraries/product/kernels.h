@@ -45,12 +45,12 @@ struct Segment {
 
 struct Kernels {
   int rows, columns, lanes;  // of a panel of A, of B; of a vector
-  Packing bf16, s8;          // the best packing for both factors of that type
+  Packing bf16, s8;  // the best packing for factors of bf16 (and fp8, where it is pairs), of s8
   // Panels of `width` outer places each, units one after the other, zeros behind k. Writes up to a
   // vector behind the last.
   void (*pack)(const Block& from, int width, uint32_t* to);
-  // Adds to sums[column] 128 times the sum of each column of a panel of s8_quads.
-  void (*add_columns)(const uint32_t* panel, int64_t units, int width, int32_t* sums);
+  // Of s8_quads: adds to sums[column] 128 times the sum of each column of a panel.
+  void (*add_columns)(const uint32_t* panel, int64_t units, int32_t* sums);
   // By packing, whether more than one vector of rows is wanted, and columns (1 ...).
   Micro micro[4][2][kMaxColumns + 1];
   void (*finish)(const Segment& segment);

@@ -20,7 +20,7 @@ namespace {
 // Units of k that are packed at once: a panel of columns stays in the first cache.
 constexpr int64_t kUnits = 384;
 // Rows and columns of a block at most: packed, with its sums, it stays in the second.
-constexpr int64_t kMostRows = 384, kMostColumns = 480;
+constexpr int64_t kMostRows = 576, kMostColumns = 576;
 
 int64_t rounded(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -76,12 +76,18 @@ struct Plan {
 Plan::Plan(const Product& p) : wanted(p), with(kernels()) {
   const Type a = p.a.type, b = p.b.type;
   packing = Packing::f32;
-  if (a == Type::bf16 && b == Type::bf16) packing = with.bf16;
+  auto fits_bf16 = [](Type type) {
+    return type == Type::bf16 || type == Type::e4m3 || type == Type::e5m2;
+  };
+  if (fits_bf16(a) && fits_bf16(b)) packing = with.bf16;
   // Sums that could leave s32 are taken in f32 where whole numbers are not what is asked for.
   if (a == Type::s8 && b == Type::s8 && (p.integer || p.k <= 1 << 16)) packing = with.s8;
   k = p.alpha == 0 && !p.alpha_rows ? 0 : p.k;
-  rows = std::min<int64_t>(kMostRows, rounded(p.m, with.rows));
-  columns = std::min<int64_t>(kMostColumns, rounded(p.n, with.columns));
+  auto even = [](int64_t size, int64_t most, int64_t unit) {
+    const int64_t parts = (size + most - 1) / most;
+    return rounded((size + parts - 1) / parts, unit);
+  };
+  rows = even(p.m, kMostRows, with.rows), columns = even(p.n, kMostColumns, with.columns);
   auto count = [&] {
     return ((p.m + rows - 1) / rows) * ((p.n + columns - 1) / columns) * p.batch;
   };
@@ -136,8 +142,7 @@ void Plan::block(uint64_t number) {
     with.pack(part(wanted.b, item, column, n, k0, deep, false), with.columns, b);
     for (int64_t j = 0; j < n; j += with.columns) {
       const uint32_t* panel = b + j * units;
-      if (packing == Packing::s8_quads)
-        with.add_columns(panel, units, with.columns, corrections + j);
+      if (packing == Packing::s8_quads) with.add_columns(panel, units, corrections + j);
       const auto* micro = with.micro[static_cast<int>(packing)];
       const int64_t across = std::min<int64_t>(with.columns, n - j);
       for (int64_t i = 0; i < m; i += with.rows)
