@@ -70,7 +70,8 @@ def source(library: Library, replaced: Replaced, variant: Variant) -> str:
     """Return the C++ of what answers where nothing is written by hand, and the library's codes."""
     names = ("success", "not_initialized", "alloc_failed", "invalid_value", "not_supported", "internal")
     codes = {**replaced.codes, "alloc_failed": _ALLOC_FAILED[replaced.stem]}
-    values = {c.name: next(iter(c.values.values())) for c in library.constants[replaced.status]}
+    # cuDNN 9 counts its statuses anew.
+    values = {c.name: c.values.get(variant.majors[0], next(iter(c.values.values()))) for c in library.constants[replaced.status]}
     numbers = ", ".join(str(values[codes[name]]) for name in names)
     return "".join(
         [
