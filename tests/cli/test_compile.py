@@ -7,10 +7,24 @@ import pytest
 
 from anywarp.cli.main import call
 from anywarp.compiler import pipeline
+from anywarp.compiler.simd.target import make_target
+from anywarp.devices.cpu import target
 from fakes.images import fatbin
 
 KERNELS = Path(__file__).resolve().parents[2] / "benchmarks" / "kernels"
 VECADD = KERNELS / "vecadd.ptx"
+BOUNDS = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out)
+{
+.reg .b32 %r<9>; .reg .b64 %d<9>; .reg .pred %p<2>;
+ld.param.u64 %d1, [in]; ld.param.u64 %d2, [out]; mov.u32 %r2, %tid.x; mul.wide.u32 %d3, %r2, 4;
+add.u64 %d4, %d1, %d3; add.u64 %d5, %d2, %d3; mov.u32 %r1, 7; setp.gt.s32 %p1, %r2, 0;
+@!%p1 bra J; ld.global.u32 %r1, [%d4+-4]; J: st.global.u32 [%d5], %r1;
+ret;
+}
+"""
 REFUSED = b".version 9.0\n.target sm_100a\n.address_size 64\n.visible .entry bad()\n{\n\tmultimem.hokus;\n\tret;\n}\n"
 
 
@@ -35,7 +49,20 @@ def test_an_object_is_written_where_it_shall_go(capsys, tmp_path):
 
 def test_passes_are_shown_in_their_order(capsys):
     stages = [line[2:] for line in shown(capsys, "--passes", VECADD).splitlines() if line.startswith("; ")]
-    assert stages == ["lowering", *(one.__name__ for one in pipeline.PASSES)]
+    assert stages == ["lowering", *(one.__name__ for one in pipeline.PASSES), "suit"]
+
+
+def test_what_the_target_makes_of_the_kernel_is_the_last_pass_shown(capsys, tmp_path, monkeypatch):
+    """A load behind a test of bounds loses its branch there, and what is shown is the kernel that is emitted."""
+    monkeypatch.setattr(
+        target, "host_target", lambda: make_target("x86_64-unknown-linux-gnu", "haswell", "+avx2,+fma,+f16c")
+    )
+    file = tmp_path / "bounds.ptx"
+    file.write_text(BOUNDS)
+    parts = shown(capsys, "--block", "64", "--passes", "--emit", "ir", file).split("\n; ")
+    names = [part.partition("\n")[0] for part in parts]
+    assert names[-2:] == ["suit", "ir"]
+    assert [" branch " in part for part in parts[-3:]] == [True, False, False]
 
 
 def test_a_pass_that_breaks_a_kernel_is_the_last_one_shown(capsys, monkeypatch):

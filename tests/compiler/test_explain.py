@@ -55,6 +55,27 @@ def test_an_access_is_named_by_where_its_lanes_lie(code, kind):
     assert loads[-1].kind == f"global load, {kind}"
 
 
+LOCAL = (
+    "mov.u32 %r2,l; and.b32 %r3,%r9,7; mad.lo.u32 %r2,%r3,4,%r2; st.local.f32 [%r2+8],%f1;\n"
+    " ld.local.f32 %f2,[%r2+4]; st.global.f32 [%rd4],%f2;"
+)
+
+
+@pytest.mark.parametrize(
+    ("more", "kind", "words"),
+    [
+        ("", "vector", "lanes' copies of an element side by side"),
+        ("cvta.local.u64 %rd5,%rd6; st.global.u64 [%rd2],%rd5;", "strided", "lanes lie 64 bytes apart"),
+    ],
+)  # fmt: skip
+def test_every_lane_has_local_memory_of_its_own(more, kind, words):
+    """What all lanes index alike is one vector where their copies lie side by side, and else a place in each lane's piece: never one access."""
+    code = f".local .align 8 .b8 l[64]; mov.u64 %rd6,l; {more} ld.global.f32 %f1,[%rd4];\n{LOCAL}"
+    found = [f for part in explained(code).parts for f in part.findings if f.kind.startswith("local")]
+    assert len(found) >= 2 and {f.kind.partition(", ")[2] for f in found} == {kind}
+    assert all(words in f.words for f in found)
+
+
 def test_a_gather_says_which_load_its_addresses_come_from():
     code = (
         "ld.global.u32 %r2,[%rd4];\n and.b32 %r2,%r2,255; mul.wide.u32 %rd5,%r2,4; add.s64 %rd6,%rd2,%rd5;\n"

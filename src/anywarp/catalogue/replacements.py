@@ -17,6 +17,11 @@ from anywarp.catalogue.migration import Row, rows
 _DOCKER_HUB = re.compile(r"^(?:docker\.io|index\.docker\.io|registry-1\.docker\.io)/(?:library/)?")
 _IMAGE = re.compile(r"(?P<name>[^@\s]*?)(?::(?P<tag>[\w][\w.${}-]*))?(?:@(?P<digest>[\w+.-]+:[0-9a-fA-F]+))?$")
 
+CUDA_NAME = re.compile(
+    r"(?:^nvidia-(?!.*fake)|(?:^|-)cu(?:da)?-?1[0-9](?:\d|x)?(?:-|$)|^cuda-|-cuda(?:-|$)|^pycuda$|^tensorrt)"
+)
+"""What names of Python's and conda's packages look like that are for CUDA, whether or not a table has them."""
+
 
 class Image(NamedTuple):
     """A reference to an image in its parts; Docker Hub's own names are left out of `name`, a missing tag is empty."""

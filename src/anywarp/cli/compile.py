@@ -88,7 +88,7 @@ def command(
     if not (emit or passes or reasons):
         return _compile_all(found, target, style)
     one = _only(found)
-    stages, broken = _passes(one) if passes else ([], "")
+    stages, broken = _passes(one, target) if passes else ([], "")
     shown = _show(one, target, stages, None if broken else emit, reasons and not broken, style)
     _write(shown, output)
     if broken:
@@ -222,13 +222,15 @@ def _show(
     return "\n".join(f"; {stage}\n{content}" for stage, content in parts)
 
 
-def _passes(one: _Candidate) -> tuple[list[_Stage], str]:
+def _passes(one: _Candidate, target: SimdTarget | AmdTarget) -> tuple[list[_Stage], str]:
     """Return the kernel after each pass, and what is wrong with it after the last one shown ("" if nothing is)."""
     from anywarp.compiler.stages import watch_passes
 
     stages: list[_Stage] = []
     try:
-        watch_passes(one.index, one.kernel, one.specialisation, lambda stage, text: stages.append((stage, text)))
+        watch_passes(
+            one.index, one.kernel, one.specialisation, target, lambda stage, text: stages.append((stage, text))
+        )
     except AssertionError as error:
         return stages, str(error)
     return stages, ""

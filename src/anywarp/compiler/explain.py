@@ -17,6 +17,7 @@ from anywarp.compiler.places import Place, Places
 from anywarp.compiler.shapes import Analysis, Shape
 from anywarp.compiler.simd.addresses import SIZE, signed
 from anywarp.compiler.simd.adjacent import find_groups, find_plausible
+from anywarp.compiler.simd.local_memory import lanes_apart
 from anywarp.compiler.simd.spills import Traffic, register_traffic
 from anywarp.compiler.simd.values import Values
 from anywarp.compiler.stages import Compiled
@@ -105,6 +106,7 @@ class _Explainer:
         values = Values(compiled.kernel, compiled.analysis, compiled.specialisation, compiled.simd.machine)
         self.plausible = find_plausible(values)
         self.groups = find_groups(compiled.kernel)
+        self.local = (0, 1) if values.single else lanes_apart(values)
 
     def run(self) -> Explanation:
         parts = [
@@ -245,7 +247,12 @@ class _Explainer:
             shape, tested = guarded.shape, f"; a gather {why}, which is tested"
         elif shape.varying and address in self.plausible and op.name != "atomic" and op.guard is None:
             tested = "; lanes that are found side by side are accessed as a vector, which is tested each time"
-        kind, words = self._how(shape, size, BITS[address.type])
+        width = BITS[address.type]
+        if InSpace.of(op).space == "local":
+            shape, width = self._in_local_memory(shape, width), 64
+        kind, words = self._how(shape, size, width)
+        if InSpace.of(op).space == "local" and self.local[1] > 1:
+            words += "; local memory has all lanes' copies of an element side by side"
         if shape.varying:
             words += f"; {self._reason(address)}"
         if op in self.groups and kind in ("strided", "gather", "scattered"):
@@ -254,6 +261,16 @@ class _Explainer:
         if op.name == "atomic" and kind not in ("one address", "gather"):
             kind = f"lane by lane ({kind})"
         return Finding(place, f"{what}, {kind}", words + tested)
+
+    def _in_local_memory(self, shape: Shape, width: int) -> Shape:
+        """Return where lanes go that access places of their own memories, of which `shape` is known."""
+        apart, spread = self.local
+        if shape.offsets is None:
+            return shape
+        offsets = tuple(signed(o, width) * spread + lane * apart for lane, o in enumerate(shape.offsets))
+        return Shape(
+            offsets, tuple((s, tuple(signed(f, width) * spread for f in factors)) for s, factors in shape.symbols)
+        )
 
     def _how(self, shape: Shape, size: int, width: int) -> tuple[str, str]:
         """Name the kind of an access and say what is known of its addresses."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from anywarp.compiler.attributes import NONE, Attributes, Special
-from anywarp.compiler.operation_table import with_effect
+from anywarp.compiler.operation_table import with_effect, with_memory, with_trap
 from anywarp.compiler.sites import Site
 from anywarp.diagnostics import Span
 from anywarp.ptx.isa.ops import BITS, Type
@@ -29,6 +29,12 @@ EFFECTS = with_effect("ordered", "acting")
 
 ACTING = with_effect("acting")
 """Of these, the ones that are kept whether or not anybody reads their result; a volatile `load`, too."""
+
+SPECULATABLE = PURE & with_trap("never")
+"""LLVM's word: operations that lanes may run for nothing, and earlier, later or once more than the program does; not clocks, see `speculatable`."""
+
+WRITING = with_memory("readwrite")
+"""Operations that no access to memory is moved across."""
 
 CLOCKS = frozenset({"clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi"})
 
@@ -95,6 +101,11 @@ class Op(Value):
 def is_clock(value: Op) -> bool:
     """Tell whether an operation reads a clock."""
     return isinstance(value.attrs, Special) and value.attrs.name in CLOCKS
+
+
+def speculatable(value: Op) -> bool:
+    """Tell whether an operation may run for lanes that do not need it, and at any place where its operands are known."""
+    return value.name in SPECULATABLE and not is_clock(value)
 
 
 class Phi(Value):

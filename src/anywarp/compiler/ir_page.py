@@ -16,6 +16,16 @@ EFFECTS = {
     "ordered": "kept in place and order; removed where nobody reads its result",
     "acting": "kept in place and order in any case",
 }
+TRAPS = {
+    "never": "has a result for all operands: what is pure, too, lanes may run for nothing, and earlier or again",
+    "faults": "accesses memory at an address that it is given",
+    "ends": "may end the grid, or wait for ever",
+}
+MEMORY = {
+    "none": "touches no memory of the program",
+    "read": "reads it",
+    "readwrite": "writes it, or lets others write it meanwhile: no access is moved across",
+}
 
 
 def page() -> str:
@@ -36,10 +46,18 @@ def page() -> str:
         "",
         *(f"- {name}: {words}" for name, words in EFFECTS.items()),
         "",
+        "Traps:",
+        "",
+        *(f"- {name}: {words}" for name, words in TRAPS.items()),
+        "",
+        "Memory:",
+        "",
+        *(f"- {name}: {words}" for name, words in MEMORY.items()),
+        "",
         "## Operations",
         "",
-        "| operation | signature | attributes | effect | |",
-        "| --- | --- | --- | --- | --- |",
+        "| operation | signature | attributes | effect | traps | memory | |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
         *(_row(group) for group in _alike()),
         "",
         "## Terminators",
@@ -63,13 +81,15 @@ def _alike() -> list[list[Operation]]:
     groups: list[list[Operation]] = []
     for one in OPERATIONS.values():
         last = groups[-1][-1] if groups else None
-        if last is not None and (last.signature.text, last.attributes, last.effect, last.note, last.guarded) == (
-            one.signature.text, one.attributes, one.effect, one.note, one.guarded,
-        ):  # fmt: skip
+        if last is not None and _shown(last) == _shown(one):
             groups[-1].append(one)
         else:
             groups.append([one])
     return groups
+
+
+def _shown(one: Operation) -> tuple[object, ...]:
+    return one.signature.text, one.attributes, one.effect, one.trap, one.memory, one.note, one.guarded
 
 
 def _row(group: list[Operation]) -> str:
@@ -79,7 +99,7 @@ def _row(group: list[Operation]) -> str:
     notes = [
         note for note in (one.note, "obeys its guard" if one.guarded else "", "" if one.makes else "no result") if note
     ]
-    return f"| {names} | {_code(signature)} | {_link(one.attributes)} | {one.effect} | {'; '.join(notes)} |"
+    return f"| {names} | {_code(signature)} | {_link(one.attributes)} | {one.effect} | {one.trap} | {one.memory} | {'; '.join(notes)} |"
 
 
 def _end(one: Ending) -> str:

@@ -1,4 +1,4 @@
-"""Every operation and terminator of the kernel IR, declared once: operands, attributes, result, effects.
+"""Every operation and terminator of the kernel IR, declared once: operands, attributes, result, effects, and whether it may trap.
 
 The verifier, the sets by which passes tell operations apart, the printer and docs/ir.md come from this table. What an operation
 computes is written in `anywarp.ptx.isa.ops`; what is said here is what only the IR has, or how it differs.
@@ -19,6 +19,13 @@ Effect: TypeAlias = Literal["pure", "warp", "ordered", "acting"]
 """pure: depends on nothing but operands and launch constants. warp: also on which lanes are active, so it stays where it is in control flow.
 ordered: kept in place and order, but nobody misses it when its result is unused. acting: kept in any case."""
 
+Trap: TypeAlias = Literal["never", "faults", "ends"]
+"""never: there is a result for all operands, so a lane may run it for nothing (`div` by zero and `float_to_int` of a NaN, too, which LLVM leaves
+undefined). faults: it accesses memory at an address that it is given. ends: it may end the grid, or wait for ever for other lanes."""
+
+Memory: TypeAlias = Literal["none", "read", "readwrite"]
+"""LLVM's words (LangRef, `memory`): what it does to memory, that of other lanes and threads included that it lets go on."""
+
 Relation: TypeAlias = Callable[[Sequence[str], str, a.Attributes], bool]
 """What must hold beside the signature, of the types of operands and result and the attributes."""
 
@@ -34,6 +41,8 @@ class Operation:
     name: str
     signature: Signature
     effect: Effect
+    trap: Trap
+    memory: Memory
     attributes: type[a.Attributes]
     makes: bool
     guarded: bool
@@ -61,11 +70,14 @@ ENDINGS: dict[str, Ending] = {}
 
 
 def _declare(
-    names: str, text: str, effect: Effect, attributes: type[a.Attributes] = a.Attributes, note: str = "", *, makes: bool = True, guarded: bool = False,
-    relation: Relation | None = None, more: Callable[[a.Attributes], int] | None = None,
+    names: str, text: str, effect: Effect, attributes: type[a.Attributes] = a.Attributes, note: str = "", *, trap: Trap = "never",
+    memory: Memory = "none", makes: bool = True, guarded: bool = False, relation: Relation | None = None,
+    more: Callable[[a.Attributes], int] | None = None,
 ) -> None:  # fmt: skip
     for name in names.split():
-        OPERATIONS[name] = Operation(name, signature(text), effect, attributes, makes, guarded, relation, more, note)
+        OPERATIONS[name] = Operation(
+            name, signature(text), effect, trap, memory, attributes, makes, guarded, relation, more, note
+        )
 
 
 def _narrower(operands: Sequence[str], result: str, attrs: a.Attributes) -> bool:
@@ -136,7 +148,8 @@ def _samples(operands: Sequence[str], result: str, attrs: a.Attributes) -> bool:
 
 
 _declare("add sub mul", "T:int T -> T", "pure")
-_declare("mulhi div rem min max", "T:int T -> T", "pure", a.Signed)
+_declare("mulhi min max", "T:int T -> T", "pure", a.Signed)
+_declare("div rem", "T:int T -> T", "pure", a.Signed, "by zero, too: all ones, or the dividend")
 _declare("and or xor", "T:bits T -> T", "pure")
 _declare("not", "T:bits -> T", "pure")
 _declare("shl lshr ashr", "T:int T -> T", "pure")
@@ -172,7 +185,7 @@ _declare(
     relation=_multiplies, more=lambda attrs: cast(a.MatrixProduct, attrs).product.registers("d"),
 )  # fmt: skip
 _declare(
-    "load", "address -> T:memory", "ordered", a.MemoryAccess, "a volatile one acts",
+    "load", "address -> T:memory", "ordered", a.MemoryAccess, "a volatile one acts", trap="faults", memory="read",
     guarded=True, relation=_loads, more=lambda attrs: cast(a.MemoryAccess, attrs).count,
 )  # fmt: skip
 _declare(
@@ -180,25 +193,33 @@ _declare(
     "address -> i32",
     "ordered",
     a.MatrixLoad,
+    trap="faults",
+    memory="read",
     guarded=True,
     more=lambda attrs: cast(a.MatrixLoad, attrs).count,
 )
-_declare("store", "address T:memory T* -> T", "acting", a.MemoryAccess, makes=False, guarded=True, relation=_stores)
+_declare(
+    "store", "address T:memory T* -> T", "acting", a.MemoryAccess, trap="faults", memory="readwrite",
+    makes=False, guarded=True, relation=_stores,
+)  # fmt: skip
 _declare(
     "atomic",
     "address T:memory T* -> T",
     "acting",
     a.AtomicAccess,
     "`cas`: compare, new",
+    trap="faults",
+    memory="readwrite",
     guarded=True,
     relation=_updates,
 )
-_declare("fence", "-> i1", "acting", a.Fence, makes=False, relation=_orders)
+_declare("fence", "-> i1", "acting", a.Fence, memory="readwrite", makes=False, relation=_orders)
 _declare(
-    "host_call", "any* -> T:any", "acting", a.Service, "i1 where nothing is returned", guarded=True, relation=_answers
-)
+    "host_call", "any* -> T:any", "acting", a.Service, "i1 where nothing is returned", trap="ends", memory="readwrite",
+    guarded=True, relation=_answers,
+)  # fmt: skip
 _declare(
-    "texture", "any* -> i32", "acting", a.TextureAccess, "objects (i64), then words (i32)",
+    "texture", "any* -> i32", "acting", a.TextureAccess, "objects (i64), then words (i32)", trap="faults", memory="readwrite",
     guarded=True, relation=_samples, more=lambda attrs: cast(a.TextureAccess, attrs).results,
 )  # fmt: skip
 _declare("barrier_result", "-> T:i1|i32", "ordered", note="what the reducing barrier before this block computed")
@@ -208,6 +229,8 @@ _declare(
     "acting",
     a.Converge,
     "waits until the lanes of a mask that have not ended are there; no result",
+    trap="ends",
+    memory="readwrite",
 )
 _declare(
     "check", "any* -> i1", "acting", a.Checked, "whether the lane may go on, in checked compilations", guarded=True
@@ -223,10 +246,12 @@ _declare(
     "i32 i32? -> i32",
     "ordered",
     note="barrier, threads: the phase that the warp arrives in; `amdgpu.turns` makes it",
+    memory="readwrite",
 )
 _declare(
-    "barrier_passed", "i32 i32 -> i1", "ordered", note="barrier, phase: whether it is over; `amdgpu.turns` makes it"
-)
+    "barrier_passed", "i32 i32 -> i1", "ordered", note="barrier, phase: whether it is over; `amdgpu.turns` makes it",
+    memory="readwrite",
+)  # fmt: skip
 _declare(
     "matrix_layout", "T:i32|f32 T* -> T", "warp", a.MatrixLayout, "sums into the places of a matrix instruction, or out of them; `amdgpu` makes it",
     more=lambda attrs: cast(a.MatrixLayout, attrs).count,
@@ -269,3 +294,13 @@ _end(
 def with_effect(*effects: Effect) -> frozenset[str]:
     """Return the names of the operations with one of these effects."""
     return frozenset(o.name for o in OPERATIONS.values() if o.effect in effects)
+
+
+def with_trap(*traps: Trap) -> frozenset[str]:
+    """Return the names of the operations that trap in one of these ways."""
+    return frozenset(o.name for o in OPERATIONS.values() if o.trap in traps)
+
+
+def with_memory(*kinds: Memory) -> frozenset[str]:
+    """Return the names of the operations that do one of these things to memory."""
+    return frozenset(o.name for o in OPERATIONS.values() if o.memory in kinds)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from anywarp.compiler.attributes import Barrier
 from anywarp.compiler.cfg import ControlFlow, control_flow
-from anywarp.compiler.ir import PURE, Block, Const, Kernel, Op, Phi, Undefined, Value, is_clock
+from anywarp.compiler.ir import Block, Const, Kernel, Op, Phi, Undefined, Value, speculatable
 from anywarp.compiler.shapes import Analysis
 from anywarp.compiler.uses import definitions
 
@@ -86,7 +86,8 @@ def _region(flow: ControlFlow, entry: int, live: set[Value], order: dict[Value, 
 _TREE_LIMIT = 24
 """Operations that computing a value again may take at most."""
 
-_DEAR = frozenset({"div", "rem", "fdiv", "fsqrt", "approximate", "element"})
+DEAR = frozenset({"div", "rem", "fdiv", "fsqrt", "approximate", "element"})
+"""Pure operations not worth repeating to save a store and a load."""
 
 
 def recomputable(value: Value) -> set[Op] | None:
@@ -97,9 +98,7 @@ def recomputable(value: Value) -> set[Op] | None:
         one = work.pop()
         if isinstance(one, Const | Undefined) or one in out:
             continue
-        if not isinstance(one, Op) or one.name not in PURE or one.name in _DEAR or len(out) >= _TREE_LIMIT:
-            return None
-        if is_clock(one):
+        if not isinstance(one, Op) or not speculatable(one) or one.name in DEAR or len(out) >= _TREE_LIMIT:
             return None
         out.add(one)
         work += one.args

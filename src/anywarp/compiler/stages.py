@@ -105,11 +105,20 @@ def tree_text(index: ModuleIndex, name: str) -> str:
 
 
 def watch_passes(
-    index: ModuleIndex, name: str, specialisation: Specialisation, show: Callable[[str, str], None]
+    index: ModuleIndex,
+    name: str,
+    specialisation: Specialisation,
+    target: SimdTarget | AmdTarget,
+    show: Callable[[str, str], None],
 ) -> Kernel:
-    """Run the passes over a kernel one by one; after each, verify it and give its name and the kernel to `show` as text."""
+    """Run the passes, the target's own last, over a kernel one by one; after each, verify it and give its name and the kernel as text to `show`."""
     return prepare_kernel(
-        IndexedModule(index), name, specialisation, checked=True, watch=lambda stage, k: show(stage, print_kernel(k))
+        IndexedModule(index),
+        name,
+        specialisation,
+        target=target,
+        checked=True,
+        watch=lambda stage, k: show(stage, print_kernel(k)),
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from anywarp.compiler.attributes import NONE, Compare, InSpace, Parameter, Special, Symbol
 from anywarp.compiler.fold import INTEGERS, SWAPPED, evaluate, signed
-from anywarp.compiler.ir import PURE, Const, Op, Specialisation, Value
+from anywarp.compiler.ir import PURE, Const, Op, Specialisation, Value, speculatable
 from anywarp.compiler.ranges import Interval, Ranges
 from anywarp.compiler.shapes import BOUNDS, VARYING, Shape
 from anywarp.ptx.isa.ops import BITS, Type
@@ -111,7 +111,7 @@ class Transfer:
             seen += 1
             if isinstance(one, Const):
                 continue
-            if not isinstance(one, Op) or one.name not in PURE or depth > _NESTING or seen > 40:
+            if not isinstance(one, Op) or not speculatable(one) or depth > _NESTING or seen > 40:
                 return False
             if one.name == "special" and Special.of(one).name not in LAUNCH:
                 return False

@@ -40,7 +40,9 @@ def settled(findings: Sequence[assessed.Finding], target: Target, place: Place) 
         return list(findings)
     by_file: dict[str, list[int]] = defaultdict(list)
     for index, finding in enumerate(findings):
-        if finding.verdict.answer in ("converted", "replace") and kind_of(finding.use.subject) not in _TRANSLATED:
+        if (_promised(finding.verdict) or finding.verdict.answer == "replace") and kind_of(
+            finding.use.subject
+        ) not in _TRANSLATED:
             by_file[finding.path].append(index)
     out = list(findings)
     for path, indices in by_file.items():
@@ -52,6 +54,10 @@ def settled(findings: Sequence[assessed.Finding], target: Target, place: Place) 
         for index in indices:
             out[index] = replace(out[index], verdict=_verdict(out[index], lines))
     return out
+
+
+def _promised(verdict: Verdict) -> bool:
+    return verdict.answer == "converted" or (verdict.answer == "re-index" and verdict.help == CONVERT)
 
 
 def _converted(place: str, target: Target) -> Converted | None:
@@ -93,13 +99,14 @@ def _verdict(finding: assessed.Finding, lines: _Lines) -> Verdict:
     use, verdict = finding.use, finding.verdict
     changes = lines.changed.get(use.line, []) if use.line else [c for of in lines.changed.values() for c in of]
     refusals = lines.refused.get(use.line, [])
-    if verdict.answer == "converted":
+    if _promised(verdict):
         if changes:
             return verdict
         first = refusals[0] if refusals else None
         reason = first.reason if first is not None else verdict.reason
         help = first.help if first is not None else LEFT
-        return replace(verdict, answer="replace", reason=reason, help=help, effort="minutes")
+        answer = "replace" if verdict.answer == "converted" else verdict.answer
+        return replace(verdict, answer=answer, reason=reason, help=help, effort="minutes")
     own = [c for c in changes if mentions_nvidia(use.name.encode()) and use.name in lines.text(c)]
     if own and not refusals:
         new = own[0].replacement.decode("utf-8", "replace").strip()

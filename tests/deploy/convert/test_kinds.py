@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from anywarp.catalogue.migration import rows
 from anywarp.catalogue.replacements import package
-from anywarp.deploy.convert import environment, images, packages, registry, smi
+from anywarp.deploy.convert import packages, registry, smi
 from anywarp.deploy.convert.engine import Converted, convert
 from anywarp.deploy.convert.model import Change, Options
 from anywarp.deploy.convert.quoted import inside, value
 from anywarp.migrate.formats.json_text import NotJson, read
+from anywarp.migrate.rulings import environment, images
 from anywarp.migrate.target import Target
 
 NAMES = {
@@ -118,7 +119,7 @@ def test_every_variable_is_answered_with_and_without_its_value() -> None:
     for row in rows("environment"):
         name = row["name"].replace("*", "X")
         for text in (None, "", "0", "/usr/local/cuda/lib64", "cuda_copy"):
-            answer = environment.variable(name, text, OPTIONS)
+            answer = environment.variable(name, text, OPTIONS.target)
             assert answer is not None or name == "UCX_TLS", name
             if answer is not None and answer.action == "refuse":
                 assert answer.reason and answer.help
@@ -127,7 +128,7 @@ def test_every_variable_is_answered_with_and_without_its_value() -> None:
 def test_images_of_a_counterpart_are_no_images_of_cuda() -> None:
     for row in rows("images"):
         if row["conversion"] == "rename" and "{" not in row["target"]:
-            assert images.image(row["target"], OPTIONS) is None
+            assert images.image(row["target"], OPTIONS.target) is None
 
 
 @pytest.mark.parametrize("release", ["6.4", "7.1", "7.2", "10.0"])

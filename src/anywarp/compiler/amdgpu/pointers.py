@@ -12,11 +12,12 @@ from anywarp.compiler.amdgpu.emitter import CONSTANT, GLOBAL, LOCAL, SHARED, Emi
 from anywarp.compiler.amdgpu.hidden import hidden_offset
 from anywarp.compiler.attributes import InSpace, Parameter, Symbol
 from anywarp.compiler.ir import Const, Op, Phi, Value
+from anywarp.compiler.operation_table import with_trap
 from anywarp.compiler.simd.text import LLVM_TYPE, Text
 from anywarp.ptx.isa.ops import BITS
 
 _TYPE = {"global": GLOBAL, "const": CONSTANT, "shared": SHARED, "local": LOCAL, spaces.MAYBE: GLOBAL}
-_ACCESSES = frozenset({"load", "store", "atomic", "matrix_load"})
+_ACCESSES = with_trap("faults") - {"texture"}  # whose operands are objects
 _THROUGH = frozenset({"to_generic", "from_generic", "zext", "trunc"})
 
 

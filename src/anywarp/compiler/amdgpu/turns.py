@@ -18,14 +18,14 @@ from anywarp.compiler.amdgpu.barrier_plan import BarrierPlan, is_block_barrier
 from anywarp.compiler.artifact import REASONS
 from anywarp.compiler.attributes import Barrier, Compare, IntegerPredicate, Trapped
 from anywarp.compiler.cfg import arrange_blocks, control_flow, dominance_frontiers
-from anywarp.compiler.ir import CONVERGE, Block, Const, Kernel, Op, Phi, Terminator, Undefined, Value
+from anywarp.compiler.ir import CONVERGE, SPECULATABLE, Block, Const, Kernel, Op, Phi, Terminator, Undefined, Value
 from anywarp.compiler.place_phis import place_phis
 
 _NAME = "turns"
-_EARLY = frozenset(
+_EARLY = SPECULATABLE & frozenset(
     "add sub mul and or xor not shl lshr ashr icmp select trunc zext sext bitcast to_generic from_generic param symbol".split()
 )
-"""What any lane may compute before the loop, needed or not: it takes an instruction or two, and nothing is undefined of it."""
+"""What any lane may compute before the loop, needed or not: it takes an instruction or two."""
 STUCK = REASONS.index("lanes of a warp wait for each other at different instructions, for ever")
 
 

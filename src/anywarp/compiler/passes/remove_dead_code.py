@@ -9,8 +9,8 @@ from anywarp.compiler.ir import ACTING, Kernel, Op, Phi, Specialisation, Value
 def remove_dead_code(kernel: Kernel, specialisation: Specialisation) -> None:
     """Keep what effects and terminators need, directly or not.
 
-    Legality: pure and warp operations have no effect; a load that is not volatile has none but its result (that it might have
-    faulted is no promise of PTX).
+    Legality: pure and warp operations have no effect; an ordered one has none but its result (that a load might have faulted is no
+    promise of PTX), except a volatile load.
     """
     work: list[Value] = []
     for block in kernel.blocks:

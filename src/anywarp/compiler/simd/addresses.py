@@ -14,7 +14,7 @@ from anywarp.compiler.attributes import Access, InSpace, MemoryAccess, Signed
 from anywarp.compiler.ir import Const, Op, Phi, Value
 from anywarp.compiler.shapes import BOUNDS, Shape, corners
 from anywarp.compiler.simd.adjacent import SIZE, find_computed, find_plausible
-from anywarp.compiler.simd.local_memory import element_side_by_side
+from anywarp.compiler.simd.local_memory import lanes_apart
 from anywarp.compiler.simd.special import Launch, in_worker
 from anywarp.compiler.simd.text import LLVM_TYPE, Note, constant_vector, vector_type
 from anywarp.compiler.simd.values import Values
@@ -62,8 +62,7 @@ class Addresses:
         self.plausible = find_plausible(values)
         self.computed = find_computed(values)
         self.near = False  # whether to test lanes of the access at hand for being side by side
-        plain = not values.single and not values.specialisation.checks  # checks go by each lane's own piece
-        self.element = element_side_by_side(values.kernel) if plain else 0  # of local memory
+        self.local = lanes_apart(values)
         self._rooms: list[str] = []
         self._rooms_used = 0
         # Of addresses of single lanes: start, start as pointer, constant behind it.
@@ -88,9 +87,7 @@ class Addresses:
         """Return where the lanes' accesses go; `shape` overrides what is known of the address without conditions."""
         v, t = self.v, self.t
         width, shape = BITS[address.type], shape or v.shape(address)
-        per_lane, spread = v.kernel.local_bytes if space == "local" else 0, 1
-        if per_lane and self.element:
-            per_lane, spread = self.element, v.lanes
+        per_lane, spread = self.local if space == "local" else (0, 1)
         start = self.space_base(space)
         # A base may be lane 0's while lane 0 is off and below zero: sign-extended, the sum with an offset is right again.
         how = "sext" if start else "zext"

@@ -8,12 +8,11 @@ usually consecutive after all, which a test at run time tells.
 from __future__ import annotations
 
 from anywarp.compiler.attributes import Access, InSpace, MemoryAccess
-from anywarp.compiler.ir import Block, Const, Kernel, Op, Phi, Value
+from anywarp.compiler.ir import WRITING, Block, Const, Kernel, Op, Phi, Value
 from anywarp.compiler.simd.known import LAZY
 from anywarp.compiler.simd.values import Values
 from anywarp.ptx.isa.ops import BITS
 
-_BARRIERS = frozenset({"store", "atomic", "fence", "host_call", "texture"})
 _LINEAR = LAZY - {"and", "or", "xor"}
 _ARITHMETIC = LAZY | {"mulhi", "div", "rem", "not", "lshr", "ashr", "min", "max", "select"}
 
@@ -40,7 +39,7 @@ def find_groups(kernel: Kernel) -> dict[Op, list[Op]]:
     for block in kernel.blocks:
         run: list[Op] = []
         for op in [*block.ops, None]:
-            if op is None or op.name in _BARRIERS:
+            if op is None or op.name in WRITING:
                 _group(run, out)
                 run = []
             elif _plain(op):

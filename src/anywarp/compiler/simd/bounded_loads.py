@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from anywarp.compiler.analysis import analyse
 from anywarp.compiler.attributes import Access, InSpace, MemoryAccess
-from anywarp.compiler.ir import PURE, Block, Kernel, Op, Specialisation, Terminator, Value
+from anywarp.compiler.ir import Block, Kernel, Op, Specialisation, Terminator, Value, speculatable
 from anywarp.compiler.passes.simplify_branches import merge_chains, simplify_branches
+from anywarp.compiler.regions import DEAR
 from anywarp.compiler.shapes import BOUNDS, Analysis
-from anywarp.compiler.simd.operations import HEAVY
 from anywarp.ptx.isa.ops import BITS
 
 _SPOILT = BOUNDS | {"zext"}
@@ -23,7 +23,7 @@ def bound_loads(kernel: Kernel, specialisation: Specialisation, narrowest: int) 
     """Give loads on short ways the way's condition as their guard, and run those ways straight on; phis where they end become selects.
 
     Only ways around which lanes part, of plain loads of lanes side by side, of at least `narrowest` bytes each.
-    Legality: a load that its guard holds back reads nothing, and its result is not selected; pure operations may run at any time.
+    Legality: a load that its guard holds back reads nothing, and its result is not selected; what never traps may run at any time.
     """
     if specialisation.checks or not any(_ways(block) for block in kernel.blocks):
         return
@@ -64,7 +64,7 @@ def _flatten(block: Block, kernel: Kernel, analysis: Analysis, tested: set[Op], 
         return False
     meet = ways[0][0].terminator.targets[0]
     ops = [op for way, _ in ways for op in way.ops]
-    loads = [op for op in ops if op.name not in PURE]
+    loads = [op for op in ops if not speculatable(op)]
     if meet is block or not loads or len(loads) > _LOADS or len(ops) > _MOST:
         return False
     if not all(_may_go(op, analysis, tested, narrowest) for op in ops):
@@ -103,8 +103,8 @@ def _flatten(block: Block, kernel: Kernel, analysis: Analysis, tested: set[Op], 
 
 
 def _may_go(op: Op, analysis: Analysis, tested: set[Op], narrowest: int) -> bool:
-    if op.name in PURE:  # lanes that are not to go there would spoil a test
-        return op.name not in HEAVY and not (op.name in _SPOILT and op in tested)
+    if speculatable(op):  # lanes that are not to go there would spoil a test
+        return op.name not in DEAR and not (op.name in _SPOILT and op in tested)
     return op.name == "load" and not _acts(op) and BITS[op.type] >= 8 * narrowest and _in_row(op, analysis)
 
 

@@ -24,14 +24,16 @@ class Entering:
         entry = self.v.kernel.blocks[0]
         if not self.barriers.any:
             self.barriers.reset_flags()
-            self.flow.begin_warp(first_mask or "-1")
+            self.flow.meetings.begin_warp(first_mask or "-1")
             self._begin(entry, first_mask)
             return
         if self.barriers.per_lane:
             self._enter_lanes()
             return
         if self.flow.converging:
-            self.flow.begin_warp(t.let(f"load {self.v.word}, ptr {self.barriers.field(GANG.offset('alive'))}, align 4"))
+            self.flow.meetings.begin_warp(
+                t.let(f"load {self.v.word}, ptr {self.barriers.field(GANG.offset('alive'))}, align 4")
+            )
         where = t.let(f"load i32, ptr {self.barriers.state}")
         lands = [f"land.at.{i}" for i in range(len(self.barriers.entries))]
         arms = " ".join(f"i32 {i}, label %{label}" for i, label in enumerate(lands))
@@ -74,7 +76,9 @@ class Entering:
         if self.flow.converging:
             stalled = v.bits_of([t.two("icmp eq", type, w, f"splat (i32 {LACKING})") for w in waiting])
             ready = t.two("or", "i32", ready, stalled)
-            self.flow.begin_warp(v.bits_of([t.two("icmp ne", type, w, f"splat (i32 {EXITED})") for w in waiting]))
+            self.flow.meetings.begin_warp(
+                v.bits_of([t.two("icmp ne", type, w, f"splat (i32 {EXITED})") for w in waiting])
+            )
         run = t.fresh("run")
         t.do(f"br i1 {t.two('icmp ne', 'i32', ready, '0')}, label %{run}, label %warp.done")
         t.start(run)

@@ -14,7 +14,7 @@ from anywarp.compiler.ir import Const, Op, Value
 from anywarp.compiler.simd.text import LLVM_TYPE, Text, splat, vector_type
 from anywarp.ptx.isa.ops import BITS
 
-ROUND = {"rn": "roundeven", "rna": "round", "rz": "trunc", "rm": "floor", "rp": "ceil"}
+_ROUND = {"rn": "roundeven", "rz": "trunc", "rm": "floor", "rp": "ceil"}
 _EMBEDDED = {
     "rn": 8,
     "rm": 9,
@@ -25,14 +25,18 @@ _MODE = {"rn": 1, "rp": 2, "rm": 3, "rz": 0}  # llvm.set.rounding
 
 
 class Floats:
-    """Float arithmetic in a function under construction; `chunk` lanes make a vector, `avx512` allows its instructions."""
+    """Float arithmetic in a function under construction; `chunk` lanes make a vector, `avx512` allows its instructions.
 
-    def __init__(self, text: Text, chunk: int, avx512: bool, fp16: bool, f16c: bool) -> None:
+    `rounds`: whether there are instructions that round to integral values; LLVM calls C's functions where there are none.
+    """
+
+    def __init__(self, text: Text, chunk: int, avx512: bool, fp16: bool, f16c: bool, rounds: bool = True) -> None:
         self.t = text
         self.chunk = chunk
         self.avx512 = avx512
         self.fp16 = fp16
         self.f16c = f16c
+        self.rounds = rounds
 
     # --- conversions ----------------------------------------------------------------------------------------------
 
@@ -272,7 +276,7 @@ class Floats:
         element = LLVM_TYPE[source]
         real, type = vector_type(element, n), vector_type(op.type, n)
         if Converted.of(op).rounding != "rz":
-            a = t.call(real, f"llvm.{ROUND[Converted.of(op).rounding]}.{t.mangle(element, n)}", (real, a))
+            a = self._integral(element, n, a, Converted.of(op).rounding)
         if n:
             return self._clamped(n, a, source, op.type, Converted.of(op).signed)
         s = "s" if Converted.of(op).signed else "u"
@@ -542,13 +546,35 @@ class Floats:
 
     def round(self, op: Op, n: int, a: str) -> str:
         """Emit fround to an integral value."""
-        t = self.t
+        rounding = Rounded.of(op).rounding
+        return self._unary_wide(op.type, n, [a], lambda element, args: self._integral(element, n, args[0], rounding))
 
-        def body(element: str, args: list[str]) -> str:
-            type = vector_type(element, n)
-            return t.call(type, f"llvm.{ROUND[Rounded.of(op).rounding]}.{t.mangle(element, n)}", (type, args[0]))
+    def _integral(self, element: str, n: int, a: str, rounding: str) -> str:
+        """Round an f32 or f64 to an integral value.
 
-        return self._unary_wide(op.type, n, [a], body)
+        By arithmetic: a size below 2^23 (f64: 2^52), plus that number, is rounded to nearest even where the numbers are whole; what
+        is larger is whole already. Then one more or less where the other side is wanted, and the sign, that of zero too, is the operand's.
+        """
+        t, type, name = self.t, vector_type(element, n), {"float": "f32", "double": "f64"}[element]
+        if self.rounds:
+            return t.call(type, f"llvm.{_ROUND[rounding]}.{t.mangle(element, n)}", (type, a))
+        whole, one = (0x4B000000, 0x3F800000) if name == "f32" else (0x433 << 52, 0x3FF << 52)
+
+        def function(of: str, *args: str) -> str:
+            return t.call(type, f"llvm.{of}.{t.mangle(element, n)}", *((type, x) for x in args))
+
+        def corrected(near: str, how: str, wrong: str, than: str) -> str:
+            off = t.two(f"fcmp {wrong}", type, near, than)
+            return t.pick(n, off, type, t.two(how, type, near, splat(name, one, n)), near)
+
+        size = function("fabs", a)
+        near = t.two("fsub", type, t.two("fadd", type, size, splat(name, whole, n)), splat(name, whole, n))
+        if rounding == "rz":
+            near = corrected(near, "fsub", "ogt", size)
+        elif rounding != "rn":
+            near = function("copysign", near, a)
+            near = corrected(near, "fsub", "ogt", a) if rounding == "rm" else corrected(near, "fadd", "olt", a)
+        return t.pick(n, t.two("fcmp olt", type, size, splat(name, whole, n)), type, function("copysign", near, a), a)
 
     def compare(self, op: Op, n: int, a: str, b: str) -> str:
         """Emit a float comparison."""

@@ -6,21 +6,22 @@ of the lanes that wait to run it; it runs if there is any and hands its lanes to
 control returns to its header while lanes wait there. Where paths join and all lanes wait, execution returns to the full copies.
 Any graph comes out right, because every lane always waits at exactly one block; the order only decides who waits for whom.
 
-Where an instruction names lanes that are elsewhere, those that have come stay at its block while the others run ahead in the masked
-copies, to that block or to their end; then the chain is gone through again.
+Where an instruction names lanes that are elsewhere, those that have come stay at its block while the others run ahead
+(`meetings.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from anywarp.compiler.abi import STATUS
-from anywarp.compiler.attributes import Trapped, Waiting
+from anywarp.compiler.attributes import Trapped
 from anywarp.compiler.cfg import Loop, linear_order
 from anywarp.compiler.ir import Block, Phi, Terminator, Value
 from anywarp.compiler.simd.barriers import Barriers
-from anywarp.compiler.simd.known import LANES
-from anywarp.compiler.simd.members import waits_at_barrier, waits_for_members
+from anywarp.compiler.simd.live_in import values_live_in
+from anywarp.compiler.simd.meetings import Meetings
+from anywarp.compiler.simd.members import waits_for_members
 from anywarp.compiler.simd.operations import Operations
 from anywarp.compiler.simd.special import Launch, in_worker
 from anywarp.compiler.simd.text import literal
@@ -54,9 +55,8 @@ class Flow:
         self.converging = [b for b in self.order if b in self.masked and waits_for_members(b)]
         if self.converging and len(self.masked) > PROMOTED_MASKS:
             values.variables.keep_in_memory()
-        self.barriers_of_warp = {b for b in self.converging if waits_at_barrier(b)}
-        self.distinct_barriers = self.barriers_of_warp if len(self.barriers_of_warp) > 1 else set[Block]()
         self.masks: dict[Block, str] = {}
+        self.meetings = Meetings(values, operations.warp, barriers, at, self.converging, self.masks)
         self.arriving: dict[Phi, tuple[str, int]] = {}  # of code without masked copies: names, and lines to be written
         self.edges: list[tuple[Phi, str, str]] = []  # what comes to them, from the code at which label
         self.loop_end: dict[int, list[Block]] = {}
@@ -149,17 +149,13 @@ class Flow:
             self.v.variables.set_under_mask(
                 v for b in self.converging for v in self.live[b] if self._made_meanwhile(v, b)
             )
-            self.t.allocas += [f"  %{name} = alloca {self.v.word}" for name in ("lanes.alive", "lanes.met")]
-            self.t.allocas += [f"  %{name} = alloca i1" for name in ("lanes.stalled", "lanes.moved", "lanes.stuck")]
-        if self.distinct_barriers:
-            self.t.allocas += [f"  %{name} = alloca {self.v.word}" for name in ("lanes.asking", "lanes.freed")]
-            self.asked = [self.t.alloca(f"<{self.v.chunk} x i32>") for _ in range(self.v.chunks)]
+        self.meetings.prepare()
         parting = [b for b in self.order if b in self.masked or (self.varying(b.terminator) and b not in self.inlined)]
         targets = {target for b in parting for target in b.terminator.targets}
         entries = set(self.barriers.entries)
         needed = [b for b in self.order if b in self.masked or b in targets or b in entries]
         if len(needed) <= PROMOTED_MASKS:
-            self.masks = {block: self.t.alloca(self.v.word) for block in needed}
+            self.masks |= {block: self.t.alloca(self.v.word) for block in needed}
             self.room, self.room_bytes = "", 0
             return
         self.room, self.room_bytes = (
@@ -171,7 +167,7 @@ class Flow:
         ]
         # An address that code we cannot see may hold keeps the masks in memory.
         self.t.allocas.append(f'  call void asm sideeffect "", "r"(ptr {self.room})')
-        self.masks = {block: f"{self.room}.{i}" for i, block in enumerate(needed)}
+        self.masks |= {block: f"{self.room}.{i}" for i, block in enumerate(needed)}
 
     def clear_masks(self) -> None:
         """No lane waits anywhere: the state in which masked code may be entered."""
@@ -305,7 +301,7 @@ class Flow:
 
     def _emit_full(self, block: Block) -> None:
         self.t.start(self.full(block))
-        if block in self.converging and self._may_differ(block.ops[0].args[0]):
+        if block in self.converging and self.meetings.may_differ(block.ops[0].args[0]):
             self._stay_apart(block)
         self._body(block, None)
         end = block.terminator
@@ -320,23 +316,11 @@ class Flow:
         else:
             self._trap("0", end)
 
-    def _may_differ(self, mask: Value) -> bool:
-        """Tell whether lanes may name others whose masks are not the same: then it is not enough that all are at one instruction.
-
-        Those wait for each other at another trip of a loop, or for the other's end.
-        """
-        shape = self.v.shape(mask)
-        if shape.offsets is None or shape.symbols or (shape.modulus != 1 << 32 and any(shape.offsets)):
-            return True
-        masks = [(shape.residue + offset) & 0xFFFFFFFF for offset in shape.offsets]
-        warps = [masks[first : first + LANES] for first in range(0, len(masks), LANES)]
-        return any(a >> n & 1 and a != b for warp in warps for a in set(warp) for n, b in enumerate(warp))
-
     def _stay_apart(self, block: Block) -> None:
         """Enter the masked copy of a block with all lanes if some of them name lanes whose masks are others."""
         t, v, state = self.t, self.v, self.v.snapshot()
         v.begin_copy(block, None)
-        waiting = v.bits_of(self._lacking(block.ops[0].args[0], FULL, FULL))
+        waiting = v.bits_of(self.meetings.lacking(block.ops[0].args[0], FULL, FULL))
         agreed, differ = t.fresh("agreed"), t.fresh("differ")
         t.do(f"br i1 {t.two('icmp eq', v.word, waiting, '0')}, label %{agreed}, label %{differ}, !prof !1")
         t.start(differ)
@@ -510,156 +494,7 @@ class Flow:
                 t.do(f"br label %{self._after(i)}")
             self._emit_loop_ends(i)
         if self.converging:
-            self._emit_chain_end()
-
-    # --- lanes that name others ---------------------------------------------------------------------------------------
-
-    def begin_warp(self, alive: str) -> None:
-        """Note which lanes have not ended, when a warp begins to run."""
-        if self.converging:
-            self.t.do(f"store {self.v.word} {alive}, ptr %lanes.alive")
-            for name in ("stalled", "moved", "stuck"):
-                self.t.do(f"store i1 false, ptr %lanes.{name}")
-        if self.distinct_barriers:
-            for name in ("asking", "freed"):
-                self.t.do(f"store {self.v.word} 0, ptr %lanes.{name}")
-
-    def _end_lanes(self, lanes: str) -> None:
-        if self.converging:
-            t, word = self.t, self.v.word
-            alive = t.let(f"load {word}, ptr %lanes.alive")
-            t.do(f"store {word} {t.two('and', word, alive, t.two('xor', word, lanes, '-1'))}, ptr %lanes.alive")
-
-    def _converge(self, i: int, block: Block, lanes: str) -> str:
-        """Go on with the lanes that have come if none of them waits for others: lanes of one trip stay together.
-
-        If nobody else can move any more, those go on that wait for nobody.
-        """
-        t, v, word = self.t, self.v, self.v.word
-        apart, together = t.fresh("apart"), t.fresh("together")
-        alive = t.let(f"load {word}, ptr %lanes.alive")
-        missing = t.two("and", word, alive, t.two("xor", word, lanes, "-1"))
-        t.do(f"store {word} {lanes}, ptr %lanes.met")
-        if block in self.distinct_barriers or self._may_differ(block.ops[0].args[0]):
-            t.do(f"br label %{apart}")
-        else:
-            t.do(f"br i1 {t.two('icmp eq', word, missing, '0')}, label %{together}, label %{apart}")
-        t.start(apart)
-        v.begin_copy(block, lanes)
-        if block in self.distinct_barriers:
-            waiting = self._waiting_at_barrier(block, lanes, alive)
-        else:
-            waiting = t.two("and", word, lanes, v.bits_of(self._lacking(block.ops[0].args[0], lanes, alive)))
-        met = t.two("xor", word, lanes, waiting)
-        stall, hold, some = t.fresh("stall"), t.fresh("hold"), t.fresh("some")
-        t.do(f"br i1 {t.two('icmp eq', word, waiting, '0')}, label %{together}, label %{stall}")
-        t.start(stall)
-        t.do("store i1 true, ptr %lanes.stalled")
-        t.do(f"store i32 {Waiting.of(block.ops[0]).line or 0}, ptr {in_worker(v, self.at, 'line')}")
-        go = t.two("and", "i1", t.let("load i1, ptr %lanes.stuck"), t.two("icmp ne", word, met, "0"))
-        t.do(f"br i1 {go}, label %{some}, label %{hold}")
-        t.start(hold)
-        t.do(f"store {word} {lanes}, ptr {self.masks[block]}")
-        t.do(f"br label %{self._after(i)}")
-        t.start(some)
-        t.do("store i1 false, ptr %lanes.stuck")
-        t.do(f"store {word} {waiting}, ptr {self.masks[block]}")
-        t.do(f"store {word} {met}, ptr %lanes.met")
-        t.do(f"br label %{together}")
-        t.start(together)
-        met = t.let(f"load {word}, ptr %lanes.met")
-        for name in ("asking", "freed") if block in self.distinct_barriers else ():
-            old = t.let(f"load {word}, ptr %lanes.{name}")
-            gone = t.two("xor", word, met, "-1")
-            t.do(f"store {word} {t.two('and', word, old, gone)}, ptr %lanes.{name}")
-        return met
-
-    def _waiting_at_barrier(self, block: Block, lanes: str, alive: str) -> str:
-        """Return which of `lanes` still wait at a barrier of the warp, after freeing who has met, here or at another of them.
-
-        `bar.warp.sync` waits for the same mask, not for the same place (PTX manual; only sm_6x and below want one place).
-        """
-        t, v, word = self.t, self.v, self.v.word
-        type = f"<{v.chunk} x i32>"
-        for variable, named, here in zip(self.asked, v.vector(block.ops[0].args[0]), v.lane_masks(lanes), strict=True):
-            old = t.let(f"load {type}, ptr {variable}")
-            t.do(f"store {type} {t.pick(v.chunk, here, type, named, old)}, ptr {variable}")
-        asking = t.two("or", word, t.let(f"load {word}, ptr %lanes.asking"), lanes)
-        t.do(f"store {word} {asking}, ptr %lanes.asking")
-        freed = t.let(f"load {word}, ptr %lanes.freed")
-        unmet = t.two("and", word, asking, t.two("xor", word, freed, "-1"))
-        masks = [t.let(f"load {type}, ptr {variable}") for variable in self.asked]
-        lacking = v.bits_of(self._unmet(masks, unmet, alive))
-        met = t.two("and", word, unmet, t.two("xor", word, lacking, "-1"))
-        freed = t.two("or", word, freed, met)
-        t.do(f"store {word} {freed}, ptr %lanes.freed")
-        moved = t.two("or", "i1", t.let("load i1, ptr %lanes.moved"), t.two("icmp ne", word, met, "0"))
-        t.do(f"store i1 {moved}, ptr %lanes.moved")
-        return t.two("and", word, lanes, t.two("xor", word, freed, "-1"))
-
-    def _lacking(self, mask: Value, lanes: str, alive: str) -> list[str]:
-        """Return chunks of i1: which lanes name one, not ended, that has not come with the same mask."""
-        t, v, word = self.t, self.v, self.v.word
-        if self._may_differ(mask):
-            return self._unmet(v.vector(mask), lanes, alive)
-        missing = t.two("and", word, alive, t.two("xor", word, lanes, "-1"))
-        absent = [v.splat("i32", w) for w in v.warp_words(missing) for _ in range(LANES // v.chunk)]
-        return self._named(v.vector(mask), absent)
-
-    def _unmet(self, named: list[str], lanes: str, alive: str) -> list[str]:
-        """The same for lanes that each have a mask of their own."""
-        t, v = self.t, self.v
-        type, per_warp, absent = f"<{v.chunk} x i32>", LANES // v.chunk, list[str]()
-        for w, (here, there) in enumerate(zip(v.warp_words(lanes), v.warp_words(alive), strict=True)):
-            living = v.splat("i32", there)
-            for same in self.ops.warp.matches("i32", named[w * per_warp : (w + 1) * per_warp], here):
-                absent.append(t.two("and", type, living, t.two("xor", type, same, "splat (i32 -1)")))
-        return self._named(named, absent)
-
-    def _named(self, named: list[str], absent: list[str]) -> list[str]:
-        t, type = self.t, f"<{self.v.chunk} x i32>"
-        return [
-            t.two("icmp ne", type, t.two("and", type, c, a), "zeroinitializer")
-            for c, a in zip(named, absent, strict=True)
-        ]
-
-    def _emit_chain_end(self) -> None:
-        """Lanes that wait for others look again as long as anything moves; then they wait for ever, or for another round."""
-        t, word = self.t, self.v.word
-        t.start("chain.end")
-        stalled = t.let("load i1, ptr %lanes.stalled")
-        t.do(f"br i1 {stalled}, label %chain.again, label %warp.done")
-        t.start("chain.again")
-        moved, stuck = (t.let(f"load i1, ptr %lanes.{name}") for name in ("moved", "stuck"))
-        for name in ("stalled", "moved"):
-            t.do(f"store i1 false, ptr %lanes.{name}")
-        t.do(f"store i1 {t.two('xor', 'i1', moved, 'true')}, ptr %lanes.stuck")
-        still = t.two("and", "i1", stuck, t.two("xor", "i1", moved, "true"))
-        t.do(f"br i1 {still}, label %chain.still, label %{self.test(0)}")
-        t.start("chain.still")
-        held = {block: t.let(f"load {word}, ptr {self.masks[block]}") for block in self.converging}
-        if not self.barriers.per_lane:
-            some = "0"
-            for lanes in held.values():
-                some = t.two("or", word, some, lanes)
-            t.do(f"br i1 {t.two('icmp eq', word, some, '0')}, label %warp.done, label %chain.waits")
-            t.start("chain.waits")
-            lane = t.call(word, f"llvm.cttz.{word}", (word, some), ("i1", "false"))
-            lane = lane if self.v.warps == 1 else t.two("and", "i32", t.cast("trunc", word, lane, "i32"), "31")
-            t.do(f"store i32 {lane}, ptr {in_worker(self.v, self.at, 'trap_lane')}")
-            t.do("br label %chain.never")
-            t.start("chain.never")
-            t.do(f"store i32 -1, ptr {in_worker(self.v, self.at, 'barrier_id')}")
-            t.do(f"ret i32 {STATUS['AW_DEADLOCK']}")
-            return
-        for block, lanes in held.items():
-            park, parked = t.fresh("park"), t.fresh("parked")
-            t.do(f"br i1 {t.two('icmp ne', word, lanes, '0')}, label %{park}, label %{parked}")
-            t.start(park)
-            self.barriers.park_stalled(block, lanes, self.live)
-            t.do(f"br label %{parked}")
-            t.start(parked)
-        t.do("br label %warp.done")
+            self.meetings.end_chain(self.test(0), self.live)
 
     def _after(self, position: int) -> str:
         """Label of what follows a position in the chain: a loop's end, or the next position."""
@@ -699,9 +534,8 @@ class Flow:
             t.do(f"br i1 {t.two('icmp eq', v.word, lanes, FULL)}, label %{self.full(block)}, label %{body}")
             t.start(body)
         if block in self.converging:
-            lanes = self._converge(i, block, lanes)
-        if self.converging:
-            t.do("store i1 true, ptr %lanes.moved")
+            lanes = self.meetings.converge(block, lanes, self._after(i))
+        self.meetings.moved()
         self._body(block, lanes)
         end = block.terminator
         if end.name in ("jump", "branch", "switch") or self.barriers.passes(end):
@@ -710,7 +544,7 @@ class Flow:
             self.barriers.park(block, lanes, self.live)
         elif end.name == "exit":
             self.barriers.leave(lanes)
-            self._end_lanes(lanes)
+            self.meetings.end_lanes(lanes)
         else:
             self._trap(t.call(v.word, f"llvm.cttz.{v.word}", (v.word, lanes), ("i1", "false")), end)
             return
@@ -757,34 +591,3 @@ class Flow:
             bits = t.pick(0, t.two("icmp eq", "i32", clamped, str(i)), self.v.word, lanes, "0")
             out[target] = t.two("or", self.v.word, out[target], bits) if target in out else bits
         return out
-
-
-def _foreign(v: Values, block: Block, used: Iterable[Value]) -> set[Value]:
-    """Return which values of other blocks are read where `used` are."""
-    return {leaf for x in used for leaf in v.leaves(x) if v.home.get(leaf, block) is not block}
-
-
-def values_live_in(v: Values) -> dict[Block, list[Value]]:
-    """Return the values that each block's start needs from before (its own phis apart), in a fixed order."""
-    order = {value: i for i, value in enumerate(v.home)}
-    use: dict[Block, set[Value]] = {}
-    for block in v.kernel.blocks:
-        used: set[Value] = set()
-        for op in block.ops:
-            used.update(_foreign(v, block, op.operands()))
-        used.update(_foreign(v, block, (x for x in block.terminator.args if x is not None)))
-        for target in block.terminator.targets:
-            for phi in target.phis:
-                used.update(_foreign(v, block, (phi.incoming[block],)))
-        use[block] = {x for x in used if x in order}
-    live = {block: set(used) for block, used in use.items()}
-    predecessors = v.kernel.predecessors()
-    work = list(v.kernel.blocks)
-    while work:
-        block = work.pop()
-        for p in predecessors[block]:
-            new = {x for x in live[block] if v.home[x] is not p} - live[p]
-            if new:
-                live[p] |= new
-                work.append(p)
-    return {block: sorted(values, key=lambda x: order[x]) for block, values in live.items()}

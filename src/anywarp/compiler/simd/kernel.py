@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from anywarp.compiler.abi import STATUS
-from anywarp.compiler.ir import PURE, Const, Kernel, Specialisation, Undefined, Value, is_clock
+from anywarp.compiler.ir import Const, Kernel, Specialisation, Undefined, Value, speculatable
 from anywarp.compiler.shapes import Analysis
 from anywarp.compiler.simd.barriers import Barriers, needs_lane_states, without_assumptions
 from anywarp.compiler.simd.chunk_order import order_by_chunks
@@ -90,9 +90,7 @@ def launch_constants(kernel: Kernel) -> set[Value]:
         changed = False
         for block in kernel.blocks:
             for op in block.ops:
-                if op in out or op.name not in PURE or op.name == "element":
-                    continue
-                if is_clock(op):
+                if op in out or not speculatable(op) or op.name == "element":
                     continue
                 if all(isinstance(a, (Const, Undefined)) or a in out for a in op.args):
                     out.add(op)

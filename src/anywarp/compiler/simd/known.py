@@ -26,8 +26,9 @@ LAZY = frozenset(
 class Machine:
     """What emission needs to know of the processor: vector bits and the extensions that it uses explicitly.
 
-    `faults`: which accesses to global memory are recorded for a fault handler: "exact" (all), "gathers", "off". `quick_bf16`: sums
-    of two products of bf16 take as long as one multiply-add of f32.
+    `rounds`: it has instructions that round to integral values (SSE 4.1). `faults`: which accesses to global memory are recorded
+    for a fault handler: "exact" (all), "gathers", "off". `quick_bf16`: sums of two products of bf16 take as long as one
+    multiply-add of f32.
     """
 
     vector_bits: int
@@ -35,6 +36,7 @@ class Machine:
     fp16: bool
     avx2: bool
     f16c: bool
+    rounds: bool = True
     faults: str = "exact"
     bf16: bool = False
     vnni: bool = False

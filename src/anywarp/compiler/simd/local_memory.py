@@ -8,6 +8,17 @@ from __future__ import annotations
 from anywarp.compiler.attributes import InSpace
 from anywarp.compiler.ir import Kernel
 from anywarp.compiler.simd.adjacent import SIZE
+from anywarp.compiler.simd.known import Known
+
+
+def lanes_apart(known: Known) -> tuple[int, int]:
+    """Return how many bytes the lanes' copies of a place in local memory lie apart, and by what a step within a lane's memory is multiplied.
+
+    Checks go by each lane's own piece, and so do lanes that are emitted one by one.
+    """
+    plain = not known.single and not known.specialisation.checks and known.kernel.local_bytes > 0
+    element = element_side_by_side(known.kernel) if plain else 0
+    return (element, known.lanes) if element else (known.kernel.local_bytes, 1)
 
 
 def element_side_by_side(kernel: Kernel) -> int:

@@ -39,7 +39,7 @@ class Memory(Lanes):
             set()
         )  # loads made together with an earlier one, with the copy of their block
         self.groups = find_groups(values.kernel)
-        if self.element:  # a lane's neighbours in local memory are other lanes'
+        if self.local[1] > 1:  # a lane's neighbours in local memory are other lanes'
             self.groups = {op: group for op, group in self.groups.items() if InSpace.of(op).space != "local"}
         self.streams = find_streams(values)
         for block in values.kernel.blocks:

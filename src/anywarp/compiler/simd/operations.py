@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import partial
 
 from anywarp.compiler.attributes import InSpace, Parameter, Signed, Special, Symbol
-from anywarp.compiler.ir import PURE, Block, Const, Op, Phi, Undefined, Value, is_clock
+from anywarp.compiler.ir import PURE, Block, Const, Op, Phi, Undefined, Value, speculatable
+from anywarp.compiler.regions import DEAR
 from anywarp.compiler.simd import integers
 from anywarp.compiler.simd.addresses import SIZE
 from anywarp.compiler.simd.approximate import approximate
@@ -35,9 +36,6 @@ _INTEGER: dict[str, Callable[..., str]] = {
     "bitcast": integers.bitcast,
     "mulhi": integers.multiply_high,
 }
-HEAVY = frozenset({"div", "rem", "fdiv", "fsqrt", "approximate", "element"})
-"""Pure operations not worth repeating to save a store and a load."""
-
 
 _OF_EACH_LANE = PURE | {"load", "store"}
 """Operations that lanes do each on its own; ordered and volatile accesses are seen for what they are in their lines."""
@@ -233,7 +231,7 @@ class Operations:
         v.restore(state)
 
     def _per_block(self, op: Op) -> bool:
-        if op.name not in PURE or op.name == "element" or v_varies(self.v, op) or not self.v.shape(op).uniform:
+        if not speculatable(op) or op.name == "element" or v_varies(self.v, op) or not self.v.shape(op).uniform:
             return False
         if op.name == "special" and not per_block(Special.of(op).name):
             return False
@@ -248,9 +246,7 @@ class Operations:
     def _cost(self, value: Value, budget: int) -> int:
         if isinstance(value, (Const, Undefined)) or value in self.v.hoisted:
             return 0
-        if not isinstance(value, Op) or value.name not in PURE or value.name in HEAVY:
-            return budget + 1
-        if is_clock(value):
+        if not isinstance(value, Op) or not speculatable(value) or value.name in DEAR:
             return budget + 1
         if value in self.v.temporal_loop:
             return budget + 1

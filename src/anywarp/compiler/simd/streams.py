@@ -15,7 +15,7 @@ LARGE = 32 << 20
 """Bytes that a launch must store at one place in the code; what fits a cache is soon read again by somebody."""
 
 LINE = 64
-_ORDERED = frozenset({"atomic", "fence", "host_call", "bulk"})
+_ORDERED = frozenset({"atomic", "fence", "host_call"})
 _SEARCH = 40
 
 

@@ -139,7 +139,8 @@ def make_target(triple: str, cpu: str, features: str) -> SimdTarget:
     bits = 512 if avx512 else 256 if avx2 else 128
     bf16, vnni = avx512 and "avx512bf16" in have, avx512 and "avx512vnni" in have
     quick = bf16 and cpu.startswith("znver")  # LLVM's names; Intel's are at a quarter of the rate (matrix_panels.py)
-    machine = Machine(bits, avx512, fp16, avx2, "f16c" in have, bf16=bf16, vnni=vnni, quick_bf16=quick)
+    rounds = avx2 or bool(have & {"sse4.1", "avx"}) or not triple.startswith(("x86_64", "i686"))
+    machine = Machine(bits, avx512, fp16, avx2, "f16c" in have, rounds, bf16=bf16, vnni=vnni, quick_bf16=quick)
     return SimdTarget(triple, cpu, features, machine)
 
 

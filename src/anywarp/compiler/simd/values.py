@@ -56,7 +56,7 @@ class Values(Known):
     def __init__(self, kernel: Kernel, analysis: Analysis, specialisation: Specialisation, machine: Machine) -> None:
         super().__init__(kernel, analysis, specialisation, machine)
         self.t: Final = Text()
-        self.floats: Final = Floats(self.t, self.chunk, machine.avx512, machine.fp16, machine.f16c)
+        self.floats: Final = Floats(self.t, self.chunk, machine.avx512, machine.fp16, machine.f16c, machine.rounds)
         self.variables: Final = Variables(self, self.t)
         self.block: Block = kernel.blocks[0]
         self.mask: str | None = None

@@ -10,9 +10,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from anywarp.catalogue import replacements
 from anywarp.catalogue.migration import rows
-from anywarp.deploy.convert import docker_run, environment, installs, smi
-from anywarp.deploy.convert.model import Answer, Change, Finding, Fine, Note, Options, Refusal, moved
+from anywarp.deploy.convert import docker_run, installs, smi
+from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal, moved
 from anywarp.migrate.formats.shell_words import ASSIGNED, Command, bare_span, is_read, line_of, program, split, unix
+from anywarp.migrate.rulings import environment
+from anywarp.migrate.rulings.answer import Answer
 
 _ADDRESS = re.compile(
     r"https?://(?:developer\.download\.nvidia\.com|nvidia\.github\.io|developer\.nvidia\.com)[^\s\"']*"
@@ -92,13 +94,17 @@ def variables(
         found = ASSIGNED.fullmatch(word)
         if found is None:
             if place or not exporting:
-                if exporting and place and (answer := environment.variable(word, None, options)):
+                if (
+                    exporting
+                    and place
+                    and (answer := environment.variable(word, None, options.target, options.mapping))
+                ):
                     yield from _bare(command, place, answer.action, answer.name, answer.reason, answer.source)
                     continue
                 if not exporting and place >= program(command):
                     break
             continue
-        answer = environment.variable(found[1], found[2], options)
+        answer = environment.variable(found[1], found[2], options.target, options.mapping)
         if answer is None:
             continue
         start, end = command.spans[place]

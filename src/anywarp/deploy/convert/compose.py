@@ -5,20 +5,19 @@ Compose gives AMD GPUs to a service as devices of the host, with the group that 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from anywarp.deploy.convert import commands, docker_run, environment, images, smi
-from anywarp.deploy.convert.model import Answer, Change, Finding, Fine, Note, Options, Refusal
+from anywarp.deploy.convert import commands, docker_run, smi
+from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal
 from anywarp.deploy.convert.prometheus import within
 from anywarp.deploy.convert.yaml_text import Entry, YamlText
 from anywarp.migrate.formats.outline import Node
+from anywarp.migrate.rulings import environment, gpus, images, yaml_kinds
+from anywarp.migrate.rulings.answer import Answer
 
 NAME = "compose"
-_FILE = re.compile(r"(?:docker-)?compose(?:[._-][\w.-]*)?\.ya?ml$|.*[._-]compose\.ya?ml$")
-_ADDED = {"devices": ("/dev/kfd", "/dev/dri"), "group_add": ("video",), "security_opt": ("seccomp:unconfined",)}
 _REASON = (
     "AMD GPUs are devices of the host, for the group that may open them; tracing memory needs the unconfined profile"
 )
@@ -49,12 +48,7 @@ def held(text: YamlText) -> Held:
 
 def wants(path: PurePath, data: bytes) -> bool:
     """Say whether a text is a compose file."""
-    name = path.name.lower()
-    if not name.endswith((".yml", ".yaml")) or b"apiVersion:" in data:
-        return False
-    return _FILE.match(name) is not None or bool(
-        re.search(rb"(?m)^services:[ \t]*(?:#.*)?\r?$", data) and re.search(rb"(?m)^[ \t]+(?:image|build)[ \t]*:", data)
-    )
+    return yaml_kinds.kind_of_file(path, data) == "compose"
 
 
 def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
@@ -62,10 +56,7 @@ def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
     text = YamlText(data)
     entries = held(text)
     for root in text.documents:
-        services = root.get("services")
-        mine = [value for _, value in services.pairs] if services is not None else []
-        mine += [value for key, value in root.pairs if key.text.startswith("x-")]
-        for service in mine:
+        for _, service in yaml_kinds.services(root):
             if service.kind == "map" and service.alias is None:
                 yield from _service(text, service, entries, options)
 
@@ -78,7 +69,7 @@ def comments(data: bytes) -> Iterable[tuple[int, int]]:
 def _service(text: YamlText, service: Node, entries: Held, options: Options) -> Iterator[Finding]:
     image = service.get("image")
     if image is not None:
-        yield from answered(text, image, _image(image.text, options))
+        yield from answered(text, image, images.image(image.text, options.target, options.images))
     yield from _gpus(text, service, entries)
     yield from variables(text, service.get("environment"), entries, options)
     build = service.get("build")
@@ -87,16 +78,6 @@ def _service(text: YamlText, service: Node, entries: Held, options: Options) -> 
     for name in ("command", "entrypoint"):
         yield from _command(text, service.get(name), options)
     yield from _command(text, service.at("healthcheck", "test"), options)
-
-
-def _image(written: str, options: Options) -> Answer | None:
-    default = re.fullmatch(r"\$\{\w+:-([^}]*)\}", written)
-    if default:
-        answer = images.image(default[1], options)
-        if answer is not None and answer.action == "replace":
-            return Answer("replace", answer.reason, written.replace(default[1], answer.text), source=answer.source)
-        return answer
-    return images.image(written, options)
 
 
 def answered(text: YamlText, node: Node, answer: Answer | None) -> Iterator[Finding]:
@@ -114,35 +95,15 @@ def answered(text: YamlText, node: Node, answer: Answer | None) -> Iterator[Find
 
 def _gpus(text: YamlText, service: Node, entries: Held) -> Iterator[Finding]:
     """Yield what becomes of the GPUs that a service asks for: by `gpus`, by a runtime, or by reserved devices."""
-    asked = list(_asked(service, entries))
-    for entry, refusal in asked:
-        if refusal:
-            start, end = text.whole(entry)
-            help = "give /dev/kfd and one /dev/dri/renderD<n> per card under `devices:`"
-            yield Refusal(start, end, refusal, help, _SOURCE, docker_run.DEVICES)
-    if not asked or any(refusal for _, refusal in asked):
-        return
-    have = [name for name in _ADDED if service.get(name) is not None]
-    if have:
-        for entry, _ in asked:
-            start, end = text.whole(entry)
-            help = f"take this out, and add {_listed()} to what is there"
-            yield Refusal(start, end, f"the service has {', '.join(have)} already", help, _SOURCE, docker_run.DEVICES)
-        return
     added = False
-    for entry, _ in asked:
-        place = text.removal(entry)
-        if place is None:
-            start, end = text.whole(entry)
-            yield Refusal(
-                start,
-                end,
-                "an anchor or the form of the text is in the way",
-                f"put {_listed()} in its place",
-                _SOURCE,
-                docker_run.DEVICES,
-            )
-            return
+    found = [(entry, asked, text.removal(entry)) for entry, asked in _asked(service, entries).values()]
+    held = any(place is None for _, _, place in found)
+    for entry, asked, place in found:
+        if asked.left or held or place is None:
+            reason = asked.left or "an anchor or the form of the text is in the way"
+            help = asked.help or f"put {gpus.listed()} in its place"
+            yield Refusal(*text.whole(entry), reason, help, _SOURCE, docker_run.DEVICES)
+            continue
         column = service.pairs[0][0].column
         block = "" if added else _block(" " * (column - 1))
         first = text.data[place[0] - 1 : place[0]] in (b"\n", b"")
@@ -153,43 +114,28 @@ def _gpus(text: YamlText, service: Node, entries: Held) -> Iterator[Finding]:
         added = True
 
 
-def _listed() -> str:
-    return "; ".join(f"{name}: {', '.join(values)}" for name, values in _ADDED.items())
-
-
 def _block(indent: str) -> str:
     return "".join(
-        f"{indent}{name}:\n" + "".join(f"{indent}  - {value}\n" for value in values) for name, values in _ADDED.items()
+        f"{indent}{name}:\n" + "".join(f"{indent}  - {value}\n" for value in values)
+        for name, values in gpus.GIVEN.items()
     )
 
 
-def _asked(service: Node, entries: Held) -> Iterator[tuple[Entry, str]]:
-    by_key = {(id(service), entry.key.text): entry for entry in entries.of(service) if entry.key is not None}
-    runtime = service.get("runtime")
-    if runtime is not None and runtime.text == "nvidia" and (id(service), "runtime") in by_key:
-        yield by_key[id(service), "runtime"], ""
-    gpus = service.get("gpus")
-    if gpus is not None and (id(service), "gpus") in by_key:
-        yield by_key[id(service), "gpus"], "" if gpus.text == "all" else "which cards are meant must be looked up"
-    devices = service.at("deploy", "resources", "reservations", "devices")
-    if devices is None or not devices.entries:
-        return
-    wanted = [entry for entry in devices.entries if entry.value("driver") == "nvidia" or "gpu" in _capabilities(entry)]
-    if not wanted or len(wanted) != len(devices.entries):
-        return
-    refusal = ""
-    for entry in wanted:
-        if entry.get("device_ids") is not None:
-            refusal = "cards are named by number, and AMD's are named by their render nodes"
-        elif entry.value("count") not in ("", "all"):
-            refusal = f"{entry.value('count')} of the cards are asked for, and devices are given by name"
-    outermost = _outermost(service, entries)
-    if outermost is not None:  # what is merged from elsewhere is not taken out here
-        yield outermost, refusal
-
-
-def _capabilities(entry: Node) -> list[str]:
-    return [one.text for one in entry.items("capabilities")]
+def _asked(service: Node, entries: Held) -> dict[int, tuple[Entry, gpus.Asked]]:
+    """Return what a service asks for with the entry that goes for it, each entry once: what is merged from elsewhere is not taken out here."""
+    found: dict[int, tuple[Entry, gpus.Asked]] = {}
+    for asked in gpus.of_service(service):
+        if asked.key == "deploy":
+            entry = _outermost(service, entries)
+        elif asked.key in ("devices", "volumes", "generic_resources"):
+            entry = entries.owner.get(id(asked.node))
+        else:
+            entry = next(
+                (one for one in entries.of(service) if one.key is not None and one.key.text == asked.key), None
+            )
+        if entry is not None:
+            found.setdefault(id(entry.value), (entry, asked))
+    return found
 
 
 def _outermost(service: Node, entries: Held) -> Entry | None:
@@ -228,7 +174,7 @@ def variables(
     gone: list[Entry] = []
     given = {name: value for _, name, value in _named(mine)}
     for entry, name, value in _named(mine):
-        answer = environment.variable(name, value, options)
+        answer = environment.variable(name, value, options.target, options.mapping)
         if answer is not None and answer.action == "replace":
             answer = environment.once(answer, name, given)
         if answer is None:

@@ -9,71 +9,64 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
-from anywarp.catalogue import replacements
 from anywarp.deploy.convert import packages
 from anywarp.deploy.convert.compose import held, variables
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal
 from anywarp.deploy.convert.yaml_text import Entry, YamlText
-from anywarp.migrate.formats import command_words, requirements
+from anywarp.migrate.formats import requirements
+from anywarp.migrate.rulings import conda as rulings
+from anywarp.migrate.rulings import yaml_kinds
+from anywarp.migrate.rulings.answer import Answer
+from anywarp.migrate.rulings.packages import REFUSED, index
 
 NAME = "conda"
 
 
 def wants(path: PurePath, data: bytes) -> bool:
     """Say whether a text is an environment of conda."""
-    if path.suffix.lower() not in (".yml", ".yaml") or b"apiVersion:" in data:
-        return False
-    named = re.search(r"env|conda", path.name.lower()) is not None
-    return re.search(rb"(?m)^dependencies:", data) is not None and (
-        named or re.search(rb"(?m)^channels:", data) is not None
-    )
+    return yaml_kinds.kind_of_file(path, data) == "conda"
 
 
 def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
     """Yield what becomes of an environment."""
     text = YamlText(data)
     entries = list(text.entries())
-    findings: list[Finding] = []
-    gone: list[tuple[Entry, str, str]] = []
     pip: list[Entry] = []
+    asked: list[tuple[Entry, Answer]] = []
+    wanted: list[str] = []
     for entry in entries:
         if entry.key is not None or entry.value.kind != "scalar":
             continue
+        answer: Answer | None = None
         if entry.path == ("dependencies",):
-            _package(text, entry, findings, gone)
+            wanted.append(entry.value.text)
+            found = rulings.requirement(entry.value.text)
+            answer = found.answer if found is not None else None
+        elif entry.path == ("channels",):
+            answer = rulings.channel(entry.value.text)
         elif entry.path == ("dependencies", "pip"):
             pip.append(entry)
-        elif entry.path == ("channels",) and entry.value.text == "nvidia":
-            gone.append((entry, "the channel holds NVIDIA's packages only", "conda channel nvidia"))
-    refused = any(isinstance(one, Refusal) for one in findings)
-    yield from findings
-    for entry, reason, source in gone:
-        place = text.removal(entry)
-        if refused or place is None:
-            yield Note(*text.span(entry.value), "stays with the packages that cannot move: " + reason)
-        else:
-            yield Change(*place, b"", reason, source)
+        if answer is not None:
+            asked.append((entry, answer))
+    staying = rulings.staying(wanted)
+    for entry, answer in asked:
+        yield _ruled(text, entry, answer, staying)
     yield from _pip(text, pip, options)
     for root in text.documents:
         yield from variables(text, root.get("variables"), held(text), options)
 
 
-def _package(text: YamlText, entry: Entry, findings: list[Finding], gone: list[tuple[Entry, str, str]]) -> None:
-    written = entry.value.text
-    spec = command_words.conda(written)
-    row = replacements.package(spec.name, "conda") if spec else None
+def _ruled(text: YamlText, entry: Entry, answer: Answer, staying: str) -> Finding:
     start, end = text.span(entry.value)
-    if row is None and re.search(r"=.*cuda", written):
-        findings.append(
-            Refusal(
-                start, end, "a build for CUDA is asked for by its name", "leave the build out", "", packages.REFUSED
-            )
-        )
-    elif row is not None and row["conversion"] == "remove":
-        gone.append((entry, row["reason"], row["source"]))
-    elif row is not None:
-        help = f"use {row['target']}" if row["target"] else "do without"
-        findings.append(Refusal(start, end, row["reason"], help, row["source"], packages.REFUSED))
+    if answer.action == "refuse":
+        return Refusal(start, end, answer.reason, answer.help, answer.source, answer.code)
+    if answer.action == "keep":
+        return Fine(start, end, answer.reason, answer.source)
+    place = text.removal(entry)
+    if staying or place is None:
+        held = f"stays with {staying}, which cannot move: " if staying else "stays, as the text is written: "
+        return Note(start, end, held + answer.reason, answer.source)
+    return Change(*place, b"", answer.reason, answer.source)
 
 
 def _pip(text: YamlText, entries: list[Entry], options: Options) -> Iterator[Finding]:
@@ -89,7 +82,7 @@ def _pip(text: YamlText, entries: list[Entry], options: Options) -> Iterator[Fin
     plan = packages.plan(wanted, options, exclusive=False)
     yield from plan.findings
     for entry, address in addresses:
-        answer = packages.index(address, options)
+        answer = index(address, options.target)
         start, end = text.span(entry.value)
         start = text.data.find(address.encode(), start, end)
         if answer is None or start < 0:
@@ -100,7 +93,7 @@ def _pip(text: YamlText, entries: list[Entry], options: Options) -> Iterator[Fin
             moved = True
             yield Change(start, start + len(address), answer.text.encode(), answer.reason, answer.source)
         elif answer.action == "refuse" or answer.action == "remove":
-            yield Refusal(start, end, answer.reason, answer.help or "take it out", answer.source, packages.REFUSED)
+            yield Refusal(start, end, answer.reason, answer.help or "take it out", answer.source, REFUSED)
         else:
             yield Fine(start, end, answer.reason, answer.source)
     if plan.index and not moved and wanted:

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from anywarp.catalogue import replacements
-from anywarp.deploy.convert import commands, environment, images, smi
+from anywarp.deploy.convert import commands, smi
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal, moved
 from anywarp.migrate.formats.dockerfile import Instruction, Pair, Word, instructions, named
 from anywarp.migrate.formats.dockerfile_scope import Scope
 from anywarp.migrate.formats.shell_words import Command
+from anywarp.migrate.rulings import environment, images
 
 NAME = "dockerfile"
 NVIDIAS = "Y046"
@@ -91,7 +92,7 @@ def _image(word: Word, state: _State, options: Options, base: bool) -> Iterator[
     if only and state.scope.value(only[1] or only[2], base) is not None:
         return  # the argument's default is converted where it stands
     meant = state.scope.expand(written, base)
-    answer = images.image(meant, options)
+    answer = images.image(meant, options.target, options.images)
     if answer is None:
         if "$" in meant and re.search(r"(?i)nvidia|cuda", meant):
             reason = f"{written} holds an argument without a default: the image is not known"
@@ -110,7 +111,7 @@ def _arg(one: Instruction, state: _State, options: Options) -> Iterator[Finding]
         name, written = pair.name, pair.value or ""
         value = state.scope.expand(written)
         state.scope.argument(name, None if pair.value is None else value)
-        answer = images.image(value, options) if "/" in value or ":" in value else None
+        answer = images.image(value, options.target, options.images) if "/" in value or ":" in value else None
         if answer is not None and answer.action == "replace":
             place = max(one.arguments.find(written, pair.value_start, pair.end), pair.value_start)
             more = f"; {written} stood for {value}" if value != written else ""
@@ -152,7 +153,7 @@ def _env(one: Instruction, state: _State, options: Options) -> Iterator[Finding]
 def _old_env(one: Instruction, pair: Pair, state: _State, options: Options) -> Iterator[Finding]:
     """Yield what becomes of `ENV NAME the rest of the line`."""
     name, value = pair.name, (pair.value or "").strip()
-    answer = environment.variable(name, value, options)
+    answer = environment.variable(name, value, options.target, options.mapping)
     start, end = 0, len(one.arguments)
     if answer is None:
         return

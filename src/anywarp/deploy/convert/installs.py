@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from anywarp.catalogue import replacements
-from anywarp.catalogue.migration import by
 from anywarp.deploy.convert import packages
-from anywarp.deploy.convert.model import Change, Finding, Note, Options, Refusal
+from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal
 from anywarp.migrate.formats import command_words
 from anywarp.migrate.formats.shell_words import Command, bare_span, line_of
+from anywarp.migrate.rulings import conda as rulings
+from anywarp.migrate.rulings.packages import index
 from anywarp.migrate.scan.commands import SYSTEM as SYSTEM_PACKAGE
+from anywarp.migrate.scan.declared import BUILDS
 
 SYSTEM = "Y045"
 
@@ -39,7 +40,7 @@ def _installed(
         option in ("--index-url", "--default-index") and "/whl/" in address for _, _, option, address in indexes
     )
     if any(re.search(r"/whl/(?:nightly/)?(?:cpu|rocm|xpu)", address) for _, _, _, address in indexes):
-        return
+        wanted = [one for one in wanted if packages.named(one.text) not in BUILDS]  # other builds of these
     made = packages.plan(wanted, options, exclusive)
     gone = [one for one in made.findings if isinstance(one, Change) and not one.replacement]
     if wanted and len(gone) == len(wanted):
@@ -49,7 +50,7 @@ def _installed(
     refused = any(isinstance(one, Refusal) for one in made.findings)
     moved = False
     for first, last, _, address in indexes:
-        answer = packages.index(address, options)
+        answer = index(address, options.target)
         if answer is None:
             continue
         start, end = command.spans[first][0], command.spans[last][1]
@@ -73,25 +74,26 @@ def _installed(
 
 def conda(command: Command, place: int, options: Options) -> Iterator[Finding]:
     """Yield what becomes of `conda install`: where one package cannot move, the whole command stays."""
-    found: list[Finding] = []
-    for at, word in list(enumerate(command.words))[place + 1 :]:
-        channel = command.words[at - 1] in ("-c", "--channel", "-n", "--name")
-        spec = None if channel else command_words.conda(word)
-        row = replacements.package(spec.name, "conda") if spec else None
-        if channel and word == "nvidia":
-            source = by("packages", "name")["pytorch-cuda"]["source"]
-            found.append(Change(*command.removal(at - 1, at), b"", "the channel holds NVIDIA's packages only", source))
-        elif row is not None and row["conversion"] == "remove":
-            found.append(Change(*command.removal(at, at), b"", row["reason"], row["source"]))
-        elif row is not None:
-            help = f"use {row['target']}" if row["target"] else "do without"
-            found.append(Refusal(*command.spans[at], row["reason"], help, row["source"], packages.REFUSED))
-    refused = any(isinstance(one, Refusal) for one in found)
-    for one in found:
-        if refused and isinstance(one, Change):
-            yield Note(one.start, one.end, "stays with the packages that cannot move")
+    _, arguments = command_words.conda_command(command.words[place:])
+    staying = rulings.staying(one.value for one in arguments if not one.name)
+    for one in arguments:
+        first, last = place + one.first, place + one.last
+        if one.name == "--channel":
+            answer = rulings.channel(one.value)
         else:
-            yield one
+            asked = None if one.name else rulings.requirement(one.value)
+            answer = asked.answer if asked is not None else None
+        start, end = command.spans[first][0], command.spans[last][1]
+        if answer is None:
+            continue
+        if answer.action == "refuse":
+            yield Refusal(start, end, answer.reason, answer.help, answer.source, answer.code)
+        elif answer.action == "keep":
+            yield Fine(start, end, answer.reason, answer.source)
+        elif staying:
+            yield Note(start, end, f"stays with {staying}, which cannot move")
+        else:
+            yield Change(*command.removal(first, last), b"", answer.reason, answer.source)
 
 
 def system(command: Command, place: int, options: Options) -> Iterator[Finding]:

@@ -10,10 +10,12 @@ from collections.abc import Iterator
 
 from anywarp.catalogue.replacements import image as image_row
 from anywarp.catalogue.replacements import image_parts, kind, resource
-from anywarp.deploy.convert import codes, environment, images
-from anywarp.deploy.convert.model import Answer, Change, Finding, Fine, Note, Options, Refusal, refusal
+from anywarp.deploy.convert import codes
+from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal, refusal
 from anywarp.deploy.convert.yaml_text import Entry, YamlText
 from anywarp.migrate.formats.outline import Node
+from anywarp.migrate.rulings import environment, images
+from anywarp.migrate.rulings.answer import Answer
 
 CONTAINERS = frozenset({"containers", "initContainers", "ephemeralContainers"})
 _AMD_EXAMPLES = "ROCm/k8s-device-plugin example/vllm-serve/deployment.yaml"
@@ -26,7 +28,7 @@ def image(text: YamlText, entry: Entry, options: Options) -> Iterator[Finding]:
     if not whole and entry.key is not None and (text.beside(entry, "registry") or _tag_key(text, entry)):
         yield from repository(text, entry, options)
         return
-    answer = images.image(entry.value.text, options)
+    answer = images.image(entry.value.text, options.target, options.images)
     if answer is None:
         return
     if not whole and answer.action == "replace" and image_parts(answer.text).tag and not text.kind(entry):
@@ -52,7 +54,7 @@ def repository(text: YamlText, entry: Entry, options: Options) -> Iterator[Findi
     tag_key = _tag_key(text, entry) or "tag"
     registry, tag = text.beside(entry, "registry"), text.beside(entry, tag_key)
     name = f"{registry}/{entry.value.text}" if registry else entry.value.text
-    answer = images.image(f"{name}:{tag}" if tag else name, options)
+    answer = images.image(f"{name}:{tag}" if tag else name, options.target, options.images)
     if answer is None or answer.action == "keep":
         if answer is not None:
             yield from said(text, entry, answer)
@@ -130,7 +132,9 @@ def _variable(
 ) -> Iterator[Finding]:
     name_node, value_node = item.get("name"), item.get("value")
     assert name_node is not None
-    answer = environment.variable(name_node.text, value_node.text if value_node is not None else None, options)
+    answer = environment.variable(
+        name_node.text, value_node.text if value_node is not None else None, options.target, options.mapping
+    )
     if answer is not None and answer.action == "replace" and value_node is not None:
         answer = environment.once(answer, name_node.text, given)
     if answer is None:
@@ -177,7 +181,7 @@ def variable_key(text: YamlText, entry: Entry, options: Options) -> Iterator[Fin
     assert entry.key is not None
     if entry.value.kind != "scalar":
         return
-    answer = environment.variable(entry.key.text, entry.value.real().text, options)
+    answer = environment.variable(entry.key.text, entry.value.real().text, options.target, options.mapping)
     if answer is None:
         return
     place = text.whole(entry)

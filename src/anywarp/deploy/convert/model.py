@@ -69,23 +69,6 @@ Finding = Change | Refusal | Note | Fine
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What becomes of one name or value (an image, a variable) wherever it stands; the caller turns it into a finding at its place.
-
-    action `replace`: `text` takes the value's place, and `name` (where not empty) the name's; `remove`: the whole entry goes;
-    `keep`: right as it is; `refuse`: a person must see to it, as `help` says. A value of several words is one text.
-    """
-
-    action: Literal["replace", "remove", "keep", "refuse"]
-    reason: str
-    text: str = ""
-    name: str = ""
-    help: str = ""
-    source: str = ""
-    code: str = "Y010"
-
-
-@dataclass(frozen=True, slots=True)
 class Options:
     """What the user chose: the target, the card, how AMD's device plugin names partitions, and answers to what only they know.
 

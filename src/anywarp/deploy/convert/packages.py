@@ -16,9 +16,10 @@ from packaging.version import InvalidVersion, Version
 
 from anywarp.catalogue import replacements
 from anywarp.catalogue.migration import Row, by, rows
-from anywarp.deploy.convert.model import Answer, Change, Finding, Fine, Note, Options, Refusal
+from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal
+from anywarp.migrate.rulings.answer import Answer
+from anywarp.migrate.rulings.packages import REFUSED, release
 
-REFUSED = "Y033"
 PIN = "Y034"
 HASH = "Y035"
 FAMILY = ("torch", "torchvision", "torchaudio")
@@ -46,34 +47,10 @@ class Plan:
     blocked: bool  # torch's family cannot move: its index must stay
 
 
-def index(address: str, options: Options) -> Answer | None:
-    """Return what becomes of the address of a package index; None where it is none of CUDA's."""
-    for row in rows("indexes"):
-        found = re.fullmatch(row["pattern"], address) if row["pattern"] else None
-        if found is None:
-            continue
-        if row["conversion"] == "rename":
-            values = {"rocm": release(options), **{key: text or "" for key, text in found.groupdict().items()}}
-            return Answer("replace", row["reason"], row["target"].format_map(values), source=row["source"])
-        if row["conversion"] == "remove":
-            return Answer("remove", row["reason"], source=row["source"])
-        if row["conversion"] == "keep":
-            return Answer("keep", row["reason"], source=row["source"])
-        return Answer(
-            "refuse", row["reason"], help="build from source, or do without", source=row["source"], code=REFUSED
-        )
-    return None
-
-
 def torch_index(options: Options) -> Row:
     """Return the row of torch's index for ROCm, its `target` filled in."""
     row = by("indexes", "name")["torch default"]
-    return {**row, "target": row["target"].format_map({"rocm": release(options)})}
-
-
-def release(options: Options) -> str:
-    """Return the release of ROCm as indexes write it: 7.1 for 7.1.2."""
-    return ".".join((options.target.rocm or "").split(".")[:2])
+    return {**row, "target": row["target"].format_map({"rocm": release(options.target)})}
 
 
 def plan(wanted: Iterable[Wanted], options: Options, exclusive: bool) -> Plan:
@@ -134,6 +111,12 @@ def _staying(findings: Iterable[Finding]) -> Iterator[Finding]:
             yield Note(one.start, one.end, "stays with the torch that cannot move: " + one.reason, one.source)
         else:
             yield one
+
+
+def named(text: str) -> str:
+    """Return the name of the package that a requirement asks for, as indexes compare names; "" where it is none."""
+    asked = _read(text)
+    return replacements.canonical(asked.name if asked is not None else _begins(text))
 
 
 def _begins(text: str) -> str:
@@ -249,7 +232,7 @@ def _torch(asked: Requirement, version: str, options: Options, exclusive: bool) 
     extras = f"[{','.join(sorted(asked.extras))}]" if asked.extras else ""
     if exclusive and not any(_CUDA_VERSION.search(one.version) for one in asked.specifier):
         return asked.name + extras + str(asked.specifier)
-    return f"{asked.name}{extras}=={version}+rocm{release(options)}"
+    return f"{asked.name}{extras}=={version}+rocm{release(options.target)}"
 
 
 Problem = tuple[str, str, str]
@@ -259,7 +242,7 @@ def _version(
     asked: Requirement, options: Options, family: list[tuple[Wanted, Requirement]]
 ) -> tuple[str, Problem | None]:
     """Return the version of a package of torch's family that ROCm's index is known to hold and that is asked for."""
-    name, here = replacements.canonical(asked.name), release(options)
+    name, here = replacements.canonical(asked.name), release(options.target)
     if asked.url:
         return "", ("the address leads to a wheel for CUDA", f"give that of one for ROCm {here}", "")
     specifier = SpecifierSet(",".join(re.sub(r"\+cu\d+", "", str(one)) for one in asked.specifier))

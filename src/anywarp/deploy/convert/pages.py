@@ -18,6 +18,7 @@ _TABLES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
     ("environment", "Environment variables", "", (("name", "name"), ("values", "values"))),
     ("images", "Images", "The tag is a regular expression.", (("image", "image"), ("tag", "tag"))),
     ("packages", "Python packages", "", (("name", "name"), ("channel", "channel"))),
+    ("channels", "Channels of conda", "", (("pattern", "channel"),)),
     ("metrics", "Metrics of exporters", "Value of the new one, times factor, is the value of the old one.", (("name", "name"), ("factor", "factor"))),
     ("metric_labels", "Labels of metrics", "", (("name", "name"),)),
     ("smi", "nvidia-smi", "", (("kind", "kind"), ("name", "name"))),

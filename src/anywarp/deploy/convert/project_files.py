@@ -17,6 +17,7 @@ from anywarp.deploy.convert import packages
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal
 from anywarp.migrate.formats import setup_cfg
 from anywarp.migrate.formats.toml_text import Text, texts
+from anywarp.migrate.rulings.packages import REFUSED, index
 
 NAME = "project"
 INDEX = "Y047"
@@ -64,7 +65,7 @@ def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
 
 
 def _moved(address: str, options: Options) -> bool:
-    answer = packages.index(address, options)
+    answer = index(address, options.target)
     return answer is not None and answer.action == "replace"
 
 
@@ -139,9 +140,7 @@ def _pinned(data: bytes, one: Text, name: str, known: bool, options: Options) ->
         return [Change(head, min(tail + 1, len(data)), b"", answer.reason, answer.source)], False
     place = re.compile(rb"[ \t]*([\"']?)" + re.escape(name.encode()) + rb"\1[ \t]*=").match(data, head)
     if place is None or "[" in answer.text:
-        return [
-            Refusal(one.start, one.end, answer.reason, f"write {answer.text}", answer.source, packages.REFUSED)
-        ], False
+        return [Refusal(one.start, one.end, answer.reason, f"write {answer.text}", answer.source, REFUSED)], False
     new = re.split(r"[=<>!~]", answer.text, maxsplit=1)[0]
     start = data.find(name.encode(), head)
     return [Change(start, start + len(name), new.encode(), answer.reason, answer.source)], False
@@ -177,7 +176,7 @@ def _indexes(
     urls: list[Text], moving: list[Text], strings: list[Text], blocked: bool, options: Options
 ) -> Iterator[Finding]:
     for one in urls:
-        answer = packages.index(one.text, options)
+        answer = index(one.text, options.target)
         if answer is None:
             continue
         if blocked and answer.action == "replace":

@@ -13,8 +13,9 @@ from typing import NoReturn
 from anywarp.catalogue.architectures import architecture
 from anywarp.catalogue.migration import Row, by, rows
 from anywarp.deploy.convert import ports
-from anywarp.deploy.convert.model import Answer, Change, Finding, Note, Options, Refusal
+from anywarp.deploy.convert.model import Change, Finding, Note, Options, Refusal
 from anywarp.migrate.formats.promql import COMPARISONS, Matcher, Name, Node, NotRead, tree
+from anywarp.migrate.rulings.answer import Answer
 from anywarp.migrate.scan.metrics import NVIDIAS
 
 NO_COUNTERPART = "Y038"

@@ -13,6 +13,7 @@ from anywarp.deploy.convert import packages
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal
 from anywarp.migrate.formats import requirements
 from anywarp.migrate.formats.requirements import INDEXES, Line, Option
+from anywarp.migrate.rulings.packages import index
 from anywarp.migrate.scan import HEAD
 
 NAME = "requirements"
@@ -34,7 +35,7 @@ def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
     settled = [one for one in plan.findings if not moved or not _of_family(data, one)]
     yield from settled
     for line, one in addresses:
-        answer = packages.index(one.value, options)
+        answer = index(one.value, options.target)
         start, end = one.start, one.end
         if answer is None:
             continue

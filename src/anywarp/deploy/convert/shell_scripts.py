@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 
 from anywarp.catalogue.migration import Row, rows
-from anywarp.deploy.convert import commands, environment
+from anywarp.deploy.convert import commands
 from anywarp.deploy.convert.model import Change, Finding, Fine, Options, Refusal
 from anywarp.migrate.formats import env_file, shell_words, slurm, wrappers
+from anywarp.migrate.rulings import environment
 from anywarp.migrate.scan import HEAD
 from anywarp.migrate.scan.slurm import CARD
 
@@ -39,7 +40,7 @@ def convert(data: bytes, path: PurePath, options: Options) -> Iterator[Finding]:
 def _variables(data: bytes, options: Options) -> Iterator[Finding]:
     """Yield what becomes of a file of variables."""
     for one in env_file.variables(data.decode("latin-1")):
-        answer = environment.variable(one.name, one.value, options)
+        answer = environment.variable(one.name, one.value, options.target, options.mapping)
         if answer is None:
             continue
         if answer.action == "replace":

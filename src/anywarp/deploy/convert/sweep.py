@@ -18,7 +18,7 @@ NCCL in capitals is passed over: AMD's library reads the variables under the sam
 """
 
 IMPLIED = re.compile(
-    rb"\b(?:torch(?:vision|audio)?|triton|vllm|sglang|xformers|bitsandbytes|flash[-_]attn|deepspeed|onnxruntime-gpu|tensorflow-gpu|gputil)\b"
+    rb"\b(?:(?:py)?torch(?:vision|audio)?|triton|vllm|sglang|xformers|bitsandbytes|flash[-_]attn|deepspeed|onnxruntime-gpu|tensorflow-gpu|gputil|rapidsai)\b|_gpu\b"
     rb"|\bgpus?\b|NCCL_(?:NVLS|MNNVL)_ENABLE|--gres|ollama/ollama|text-generation-inference|vllm-openai|lmsysorg",
     re.IGNORECASE,
 )
@@ -26,7 +26,7 @@ IMPLIED = re.compile(
 
 _SHORT = 400
 _IMPLYING = tuple(
-    b"torch triton vllm sglang xformers bitsandbytes flash-attn flash_attn deepspeed onnxruntime tensorflow gputil gpu gres ollama nccl_nvls nccl_mnnvl "
+    b"torch triton vllm sglang xformers bitsandbytes flash-attn flash_attn deepspeed onnxruntime tensorflow gputil rapidsai gpu gres ollama nccl_nvls nccl_mnnvl "
     b"text-generation lmsysorg".split()
 )
 _WORD = re.compile(rb"[^\s\"'`,;(){}\[\]<>]{0,120}")

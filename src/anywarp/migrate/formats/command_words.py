@@ -122,6 +122,23 @@ def conda(text: str) -> Spec | None:
     return Spec(found["channel"] or "", found["name"], (found["rest"] or "").strip()) if found else None
 
 
+CONDA_VERBS = frozenset("install create update upgrade".split())
+"""What conda and the tools like it are told to do with packages."""
+
+_CONDA_SHORT = {"-c": "--channel", "-n": "--name", "-p": "--prefix", "-f": "--file"}
+_CONDA_VALUED = frozenset(
+    "--channel --name --prefix --file --solver --clone --repodata-fn --subdir --platform --revision --experimental --rc-file --root-prefix".split()
+)
+
+
+def conda_command(words: Sequence[str]) -> tuple[str, list[Argument]]:
+    """Return what conda or a tool like it is told to do, "" for nothing that concerns packages, and the options and arguments after that."""
+    verb = next((at for at, word in enumerate(words[:6]) if at and word in CONDA_VERBS), 0)
+    if not verb:
+        return "", []
+    return words[verb], list(_arguments(words, verb + 1, _CONDA_VALUED, _CONDA_SHORT))
+
+
 def _arguments(
     words: Sequence[str], at: int, valued: frozenset[str], short: dict[str, str], bundled: bool = False
 ) -> Iterator[Argument]:

@@ -4,82 +4,63 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePath
 
 from anywarp.migrate.findings import Use
+from anywarp.migrate.formats import command_words
 from anywarp.migrate.formats.outline import Node
-from anywarp.migrate.scan import places
-from anywarp.migrate.scan.lines import Lines, filled
+from anywarp.migrate.formats.shell_words import split
+from anywarp.migrate.rulings import workflows
+from anywarp.migrate.scan import commands, declared, places
+from anywarp.migrate.scan.lines import Lines, Seen
 from anywarp.migrate.scan.places import Place
 
-GPU = re.compile(
-    r"(?i)(?<![a-z])(?:gpu|cuda|nvidia|a10g?|a100|h100|h200|b200|l4|l40s?|t4|v100|p100|rtx\w*|g[45]dn?\.\w+|g6e?\.\w+|p[345][a-z]*\.\w+)(?![a-z])"
-)
-_EXPRESSION = re.compile(r"\$?\{\{.*?\}\}")
-_ACTION = re.compile(r"(?i)cuda|nvidia|setup-.*gpu")
 _AXIS = re.compile(r"(?i)^cuda(?:[-_]?version|[-_]?arch\w*|[-_]?major|[-_]?toolkit)?s?$|^cu[-_]?version$")
-_RUNNERS = frozenset(
-    {
-        "runs-on",
-        "runs_on",
-        "runner",
-        "tags",
-        "agents",
-        "resource_class",
-        "pool",
-        "vmImage",
-        "label",
-        "queue",
-        "accelerator",
-    }
-)
-_GITHUB_KEYS = ("jobs", "runs")
-
-
-def is_workflow(root: Node, path: PurePath) -> bool:
-    """Tell whether a document is a workflow, by where it lies and what it holds."""
-    name, parents = path.name.lower(), [part.lower() for part in path.parts[:-1]]
-    if "workflows" in parents and (".github" in parents or ".gitea" in parents or ".forgejo" in parents):
-        return True
-    if name in ("action.yml", "action.yaml") and root.get("runs") is not None:
-        return True
-    if "gitlab-ci" in name or ".gitlab" in parents or ("gitlab" in parents and "ci" in parents):
-        return True
-    if (
-        ".circleci" in parents
-        or ".buildkite" in parents
-        or name in ("azure-pipelines.yml", "bitbucket-pipelines.yml", ".travis.yml", ".drone.yml", "cloudbuild.yaml")
-    ):
-        return True
-    return root.get("on") is not None and root.get("jobs") is not None
 
 
 def document(lines: Lines, root: Node) -> Iterator[Use]:
     """Yield what the jobs of a workflow say about CUDA, and which images they build."""
     for place in places.places(root):
         yield from places.variables(lines, place)
-        yield from places.image(lines, place)
-        if place.name == "container" and place.value.kind == "scalar":
-            yield from places.image(lines, Place(Node("scalar", 0, 0, "image"), place.value, place.holder, place.above))
-        if place.name in places.COMMANDS:
+        value = place.value.real()
+        role = workflows.role(place.name, place.above)
+        if value.kind == "list" and role == "script" and workflows.role("", (place.name,)) == "script":
+            for entry in value.entries:
+                yield from places.run(lines, entry)
+        elif role == "script":
             yield from places.run(lines, place.value)
-        yield from _machine(lines, place)
+        elif value.kind == "scalar":
+            yield from _scalar(lines, place, value, role)
+        elif value.kind == "list" and lines.first("list", value):
+            path = (*place.above, place.name)
+            for entry in value.entries:
+                if entry.kind == "scalar":
+                    yield from _scalar(lines, Place(None, entry, value, path), entry, workflows.role("", path))
+        yield from _axis(lines, place)
         yield from _step(lines, place)
 
 
-def _machine(lines: Lines, place: Place) -> Iterator[Use]:
-    if place.name in _RUNNERS and not lines.first("machine", place.value.real()):
-        return
-    if place.name in _RUNNERS:
-        for node in [
-            place.value.real(),
-            *place.value.real().entries,
-            *(value for _, value in place.value.real().pairs),
-        ]:
-            bare = filled(node.text, "", _EXPRESSION)
-            if node.kind == "scalar" and GPU.search(bare):
-                yield lines.use_at("ci.runner", node.text, node.line, node.column)
-    elif (
+def _scalar(lines: Lines, place: Place, node: Node, role: workflows.Role) -> Iterator[Use]:
+    if role == "runner":
+        answer = workflows.runner(node.text)
+        if answer is not None and answer.action == "refuse":
+            yield lines.use_at("ci.runner", node.text, node.line, node.column)
+    elif role == "options":
+        yield from lines.found_in(places.text_of(node), _options(node.text))
+    elif role in ("image", "image or index"):
+        named = Place(Node("scalar", 0, 0, "image"), place.value, place.holder, place.above)
+        yield from places.image(lines, named)
+        for one in declared.index(node.text, 0, "workflow") if role == "image or index" else ():
+            yield lines.use_at(one.subject, one.name, node.line, node.column, **dict(one.details))
+
+
+def _options(text: str) -> Iterator[Seen]:
+    for command in split(text):
+        for one in command_words.container(command.words, 0)[0]:
+            yield from commands.container_flag(one.name, one.value, command.spans[one.first][0])
+
+
+def _axis(lines: Lines, place: Place) -> Iterator[Use]:
+    if (
         place.key is not None
         and _AXIS.match(place.name)
         and (place.value.kind == "list" or re.match(r"[\"']?\d", place.value.text))
@@ -87,8 +68,6 @@ def _machine(lines: Lines, place: Place) -> Iterator[Use]:
         values = place.value.text or ", ".join(entry.text for entry in place.value.entries)
         if "with" not in place.above[-1:]:
             yield lines.use_at("ci.matrix", place.name, place.key.line, place.key.column, value=values)
-    elif place.name == "options" and "--gpus" in place.value.text:
-        yield lines.use_at("container.gpus", "--gpus", place.value.line, place.value.column, value=place.value.text)
 
 
 def _step(lines: Lines, place: Place) -> Iterator[Use]:
@@ -96,7 +75,7 @@ def _step(lines: Lines, place: Place) -> Iterator[Use]:
         return
     text = place.value.text
     with_ = place.holder.get("with")
-    if _ACTION.search(text.split("@")[0]):
+    if workflows.action(text) is not None:
         yield lines.use_at("ci.action", text, place.value.line, place.value.column)
     elif "build-push-action" in text and with_ is not None:
         tag = with_.value("tags").split("\n")[0].split(",")[0].strip()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from anywarp.catalogue.replacements import image, image_parts, kind, variable
 from anywarp.migrate.formats import command_words, slurm, wrappers
+from anywarp.migrate.rulings import conda, gpus, images
 from anywarp.migrate.scan import declared
 from anywarp.migrate.scan.lines import Seen, seen
 
@@ -167,41 +168,33 @@ def _pip(words: list[Word]) -> Iterator[Seen]:
 
 
 def _conda(words: list[Word]) -> Iterator[Seen]:
-    verb = next((i for i, (word, _) in enumerate(words[:6]) if word in ("install", "create", "update")), None)
-    if verb is None:
-        return
-    place = verb + 1
-    while place < len(words):
-        word, offset = words[place]
-        place += 1
-        if word in ("-n", "--name", "-p", "--prefix", "-f", "--file", "--solver"):
-            place += 1
-        elif word in ("-c", "--channel") and place < len(words):
-            yield from channel(*words[place], "command")
-            place += 1
-        elif not word.startswith("-"):
-            yield from conda_requirement(word, offset, "command")
+    _, arguments = command_words.conda_command([word for word, _ in words])
+    stays = conda.staying(one.value for one in arguments if not one.name)
+    for one in arguments:
+        if one.name == "--channel":
+            yield from channel(one.value, words[one.last][1], "command", stays)
+        elif not one.name:
+            yield from conda_requirement(one.value, words[one.first][1], "command", stays)
 
 
-def channel(name: str, offset: int, where: str) -> Iterator[Seen]:
-    """Yield a conda channel of NVIDIA's."""
-    if re.fullmatch(r"nvidia(?:/label/\S+)?|rapidsai(?:-nightly)?", name):
-        yield seen("package.channel", name, offset, where=where)
+def channel(name: str, offset: int, where: str, stays: str = "") -> Iterator[Seen]:
+    """Yield a conda channel of NVIDIA's; `stays`: the package with which it stays."""
+    if conda.channel(name) is not None:
+        yield seen("package.channel", name, offset, where=where, stays=stays)
 
 
-def conda_requirement(text: str, offset: int, where: str) -> Iterator[Seen]:
+def conda_requirement(text: str, offset: int, where: str, stays: str = "") -> Iterator[Seen]:
     """Yield what a conda requirement says: `nvidia::cuda-toolkit=12.1`, `pytorch=2.1=py3.11_cuda12.1*`."""
-    spec = command_words.conda(text)
-    if spec is None:
-        return
-    name, specifier = spec.name, spec.rest
-    build = re.search(r"cuda\w*|cu1\d\d|_gpu", specifier)
-    if "cpu" in specifier:
-        return
-    if name in ("pytorch", "torchvision", "torchaudio") or build is None:
-        yield from declared.named(name, offset, where, specifier, channel="conda")
-    else:
-        yield seen("package", name, offset, specifier=specifier, index=build[0], where=where, channel="conda")
+    asked = conda.requirement(text)
+    if asked is not None:
+        details = {
+            "specifier": asked.specifier,
+            "index": asked.build,
+            "where": where,
+            "channel": "conda",
+            "stays": stays,
+        }
+        yield seen("package", asked.name, offset, **details)
 
 
 def _system(words: list[Word]) -> Iterator[Seen]:
@@ -262,12 +255,10 @@ def _run(words: list[Word], first: int) -> Iterator[Seen]:
 
 def container_flag(flag: str, value: str, offset: int) -> Iterator[Seen]:
     """Yield what an option of `docker run` or `podman run` says."""
-    if flag == "--gpus":
-        yield seen("container.gpus", "--gpus", offset, value=value)
-    elif flag == "--runtime" and value.startswith("nvidia"):
-        yield seen("container.runtime", value, offset)
-    elif flag == "--device" and ("nvidia" in value):
-        yield seen("container.device", value, offset)
+    asked = gpus.option(flag, value)
+    if asked is not None:
+        name = "--gpus" if asked.how == "gpus" else asked.value
+        yield seen(f"container.{asked.how}", name, offset, value=value, left=asked.left, help=asked.help)
     elif flag == "--env":
         name, _, text = value.partition("=")
         yield from set_variable(name, text, offset)
@@ -325,8 +316,8 @@ def image_use(reference: str, offset: int) -> Iterator[Seen]:
         return
     if "{{" in reference and not re.search(r"(?i)nvidia|cuda", re.sub(r"\{\{.*?\}\}", "", reference)):
         return
-    name, tag, _ = image_parts(reference)
-    if image(reference) is not None:
+    name, tag, _ = image_parts(images.meant(reference))
+    if image(images.meant(reference)) is not None:
         if not re.search(r"(?i)rocm|hip|-cpu\b|^cpu", tag):
             yield seen("image", reference, offset)
     elif re.search(

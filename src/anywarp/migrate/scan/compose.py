@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from anywarp.migrate.findings import Use
 from anywarp.migrate.formats.outline import Node
+from anywarp.migrate.rulings import gpus, yaml_kinds
 from anywarp.migrate.scan import commands, places
 from anywarp.migrate.scan.lines import Lines
 
 
-def is_compose(root: Node, name: str) -> bool:
-    """Tell whether a document is a compose file, by its services."""
-    services = root.get("services")
-    if services is None or services.kind != "map":
-        return False
-    known = any(
-        service.real().get("image") or service.real().get("build") or service.real().get("extends")
-        for _, service in services.pairs
-    )
-    return "compose" in name or known
-
-
 def document(lines: Lines, root: Node) -> Iterator[Use]:
     """Yield what each service says."""
-    services = root.get("services")
-    for key, value in services.pairs if services else ():
+    for key, value in yaml_kinds.services(root):
         service = value.real()
-        if lines.first("service", service):
+        if service.kind == "map" and lines.first("service", service):
             yield from _service(lines, key, service)
-        yield from _workload(lines, key, service)
+    services = root.get("services")
+    for key, value in services.pairs if services is not None else ():
+        yield from _workload(lines, key, value.real())
     for place in places.places(root):
         if place.name in ("environment", "image") or (place.above and place.above[-1] in ("environment", "args")):
             yield from places.variables(lines, place)
@@ -40,27 +29,12 @@ def document(lines: Lines, root: Node) -> Iterator[Use]:
 
 
 def _service(lines: Lines, key: Node, service: Node) -> Iterator[Use]:
-    for name, value in service.pairs:
-        if name.text == "runtime" and "nvidia" in value.text:
-            yield lines.use_at("container.runtime", value.text, value.line, value.column, service=key.text)
-        elif name.text == "gpus":
-            yield lines.use_at("container.gpus", "gpus", name.line, name.column, service=key.text, value=value.text)
-        elif name.text in ("devices", "volumes"):
-            for entry in value.real().entries:
-                if "nvidia" in entry.text:
-                    yield lines.use_at("container.device", entry.text, entry.line, entry.column, service=key.text)
-    for device in service.items("deploy", "resources", "reservations", "devices"):
-        driver = device.get("driver")
-        capabilities = [entry.text for entry in device.items("capabilities")]
-        if (driver is not None and driver.text == "nvidia") or (driver is None and "gpu" in capabilities):
-            node = driver if driver is not None else device
-            count = device.value("count") or ", ".join(entry.text for entry in device.items("device_ids"))
-            yield lines.use_at("container.reservation", "nvidia", node.line, node.column, service=key.text, count=count)
-    resources = service.at("deploy", "resources", "reservations", "generic_resources")
-    if resources is not None:
-        for _, value in resources.walk():
-            if re.search(r"(?i)gpu", value.text):
-                yield lines.use_at("container.reservation", value.text, value.line, value.column, service=key.text)
+    for asked in gpus.of_service(service):
+        node = asked.node
+        if node is not None:
+            name = {"gpus": "gpus", "reservation": "nvidia"}.get(asked.how, asked.value)
+            details = {"service": key.text, "value": asked.value, "left": asked.left, "help": asked.help}
+            yield lines.use_at(f"container.{asked.how}", name, node.line, node.column, **details)
 
 
 def _workload(lines: Lines, key: Node, service: Node) -> Iterator[Use]:

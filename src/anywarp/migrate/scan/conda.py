@@ -4,33 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from anywarp.catalogue.replacements import package
 from anywarp.migrate.findings import Use
 from anywarp.migrate.formats import requirements as requirements_format
 from anywarp.migrate.formats.outline import Node
+from anywarp.migrate.rulings import conda as rulings
 from anywarp.migrate.scan import commands, declared, requirements
 from anywarp.migrate.scan.lines import Lines, Seen
 
 
-def is_environment(root: Node) -> bool:
-    """Tell whether a document is an environment of conda: a list of dependencies beside channels or a name."""
-    dependencies = root.get("dependencies")
-    return (
-        dependencies is not None
-        and dependencies.kind == "list"
-        and (root.get("channels") is not None or root.get("name") is not None)
-        and root.get("apiVersion") is None
-    )
-
-
-def is_lock(root: Node) -> bool:
-    """Tell whether a document is a lock of conda-lock."""
-    return root.get("package") is not None and root.at("metadata", "content_hash") is not None
-
-
 def environment(lines: Lines, root: Node) -> Iterator[Use]:
     """Yield the packages, channels and indexes of an environment that concern CUDA."""
-    stays = _staying(root)
+    stays = rulings.staying(entry.text for entry in root.items("dependencies") if entry.kind == "scalar")
     for entry in root.items("channels"):
         yield from _at(lines, entry, commands.channel(entry.text, 0, "conda"), stays)
     for entry in root.items("dependencies"):
@@ -55,16 +39,6 @@ def lock(lines: Lines, root: Node) -> Iterator[Use]:
             yield from _at(
                 lines, name, commands.conda_requirement(f"{name.text}={locked.value('version')}={build}", 0, "lock")
             )
-
-
-def _staying(root: Node) -> str:
-    """Return a package that conda has for CUDA only: while it is there, what it needs of NVIDIA's stays."""
-    for entry in root.items("dependencies"):
-        for one in commands.conda_requirement(entry.text, 0, "conda") if entry.kind == "scalar" else ():
-            row = package(one.name, "conda")
-            if row is not None and row["conversion"] in ("replace", "none"):
-                return one.name
-    return ""
 
 
 def _at(lines: Lines, node: Node, found: Iterator[Seen], stays: str = "") -> Iterator[Use]:

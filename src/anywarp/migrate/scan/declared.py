@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from urllib.parse import unquote
 
-from anywarp.catalogue.replacements import canonical, package
+from anywarp.catalogue.replacements import CUDA_NAME, canonical, package
 from anywarp.migrate.scan.lines import Seen, seen
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -21,9 +21,6 @@ _REQUIREMENT = re.compile(
 _WHEEL = re.compile(r"([A-Za-z0-9._]+)-([^-/]+)(?:-[^-/]+)?-[^-/]+-[^-/]+-[^-/]+\.whl")
 _LOCAL = re.compile(r"\+(cu\d+|cpu|rocm[\d.]*|cuda[\d.]*)")
 _EXTRA = re.compile(r"cuda|^cu\d|gpu|nvidia|tensorrt", re.IGNORECASE)
-CUDA_NAME = re.compile(
-    r"(?:^nvidia-(?!.*fake)|(?:^|-)cu(?:da)?-?1[0-9](?:\d|x)?(?:-|$)|^cuda-|-cuda(?:-|$)|^pycuda$|^tensorrt)"
-)
 CUDA_INDEX = re.compile(
     r"https?://[^\s\"',]*?(?:/whl/(?:[a-z]+/)*cu\d+|pypi\.nvidia\.com|pypi\.ngc\.nvidia\.com|jax_cuda_releases|jax_nightly_releases_cuda"
     r"|[+/_-]cu(?:da)?1[0-9]\d?(?![0-9a-z])|developer\.download\.nvidia\.com)[^\s\"',]*"

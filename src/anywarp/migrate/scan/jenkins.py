@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from anywarp.migrate.findings import Use
-from anywarp.migrate.scan import ci, commands, shell
+from anywarp.migrate.rulings import workflows
+from anywarp.migrate.scan import commands, shell
 from anywarp.migrate.scan.lines import Lines, Piece, Seen, seen, utf8
 
 _HINT = re.compile(rb"(?i)cuda|nvidia|gpu|pip|conda|docker")
@@ -49,5 +50,5 @@ def _step(found: re.Match[str]) -> Iterator[Seen]:
     elif found["word"] == "args":
         if "--gpus" in text or "--runtime=nvidia" in text:
             yield seen("container.gpus", "--gpus", offset, value=text)
-    elif ci.GPU.search(text):
+    elif (answer := workflows.runner(text)) is not None and answer.action == "refuse":
         yield seen("ci.runner", text, offset)

@@ -12,6 +12,7 @@ from anywarp.catalogue.migration import rows
 from anywarp.catalogue.replacements import image, image_parts, kind, label, resource
 from anywarp.migrate.findings import Use
 from anywarp.migrate.formats.outline import Node
+from anywarp.migrate.rulings import workflows
 from anywarp.migrate.scan import commands, metrics, places, shell
 from anywarp.migrate.scan.lines import WIDTH, Lines, Seen, filled
 from anywarp.migrate.scan.places import Place
@@ -89,7 +90,7 @@ def _place(lines: Lines, place: Place) -> Iterator[Use]:
         yield from _scalar(lines, place)
     elif name in ("env", "environment", "variables"):
         yield from places.variables(lines, place)
-    if name in places.COMMANDS:
+    if name in workflows.SCRIPTS:
         yield from places.run(lines, value)
     yield from _key(lines, place)
     if value.kind == "list":
@@ -203,7 +204,7 @@ def _scalar(lines: Lines, place: Place) -> Iterator[Use]:
         and (found := list(commands.value_use(filled(text, "x"), 0)))
     ):
         yield from lines.found_in(places.text_of(value), iter(found))
-    elif "/usr/" in text and name not in places.COMMANDS:
+    elif "/usr/" in text and name not in workflows.SCRIPTS:
         use = (("use", "set"),) if name == "value" else ()
         found = (Seen(one.subject, one.name, one.offset, use) for one in shell.paths(text))
         yield from lines.found_in(places.text_of(value), found)

@@ -12,6 +12,7 @@ from pathlib import PurePath
 from anywarp.catalogue.replacements import resource
 from anywarp.migrate.findings import Use
 from anywarp.migrate.formats.outline import Node, documents
+from anywarp.migrate.rulings import yaml_kinds
 from anywarp.migrate.scan import ci, compose, conda, kubernetes, places, shell
 from anywarp.migrate.scan.lines import Lines, utf8
 
@@ -36,6 +37,8 @@ _HINTS = re.compile(
 _TEMPLATE_COMMENT = re.compile(r"\{\{-?\s*/\*.*?\*/\s*-?\}\}", re.DOTALL)
 _COMMENT_END = re.compile(r"\*/\s*-?\}\}")
 _NAME = re.compile(r"(?<![\w./-])(?:requests\.|limits\.)?nvidia\.com/[a-z][\w.-]*\w")
+_CDI = re.compile(r"=(?:all|\d+(?::\d+)?|GPU-|MIG-)")
+"""What makes a resource's name that of a device (CNCF's Container Device Interface)."""
 _VERSION = re.compile(r"/v\d+(?:(?:alpha|beta)\d+)?$")
 _CODE = re.compile(r"[^\n]")
 _JSON = frozenset({"devcontainer.json", ".devcontainer.json"})
@@ -76,17 +79,21 @@ def scan(data: bytes, path: PurePath) -> Iterator[Use]:
             if use.detail("whole") and lines.first("whole", root):  # the object goes as a whole
                 end = roots[place + 1].line if place + 1 < len(roots) else len(lines.starts) + 1
                 told.update(range(root.line, end))
-    yield from _swept(lines, text, told)
+    apart = any(yaml_kinds.kind_of(root, path) in _READERS for root in roots)
+    yield from _swept(lines, text, told, "command" if apart else "text")
 
 
-def _swept(lines: Lines, text: str, told: set[int]) -> Iterator[Use]:
-    """Yield names of NVIDIA's in the cluster that stand where no key tells of them: in a template's own code, in a path, in a script."""
+def _swept(lines: Lines, text: str, told: set[int], where: str) -> Iterator[Use]:
+    """Yield names of NVIDIA's in the cluster that stand where no key tells of them: in a template's own code, in a path, in a script.
+
+    `where` they stand that are in no path: in a file that is none of the cluster's they are in a command, or what looks like one.
+    """
     if "nvidia.com/" not in text:
         return
     for found in _NAME.finditer(text):
         line, column = lines.place(found.start())
         begin = lines.starts[line - 1]
-        if line in told or _VERSION.search(found[0]):
+        if line in told or _VERSION.search(found[0]) or _CDI.match(text, found.end()):
             continue
         told.add(line)
         if re.search(r"(?:^|\s)#", text[begin : found.start()]):
@@ -94,7 +101,7 @@ def _swept(lines: Lines, text: str, told: set[int]) -> Iterator[Use]:
         name = found[0].removeprefix("requests.").removeprefix("limits.").rstrip(".")
         subject = "k8s.resource" if resource(name) is not None else "k8s.label"
         inside = text[max(0, found.start() - 2) : found.start()] in ('["', "['")  # a path of JSON's
-        yield lines.use_at(subject, name, line, column, use="path" if inside else "text")
+        yield lines.use_at(subject, name, line, column, use="path" if inside else where)
 
 
 def _document(lines: Lines, root: Node, path: PurePath, templated: bool) -> Iterator[Use]:
@@ -107,18 +114,15 @@ def _document(lines: Lines, root: Node, path: PurePath, templated: bool) -> Iter
         yield from _kustomization(lines, root)
     elif name in _JSON:
         yield from _devcontainer(lines, root)
-    elif root.get("apiVersion") is not None and root.get("kind") is not None:
+    elif (kind := yaml_kinds.kind_of(root, path)) == "kubernetes":
         yield from _objects(lines, root, templated, path.name)
-    elif conda.is_environment(root):
-        yield from conda.environment(lines, root)
-    elif conda.is_lock(root):
-        yield from conda.lock(lines, root)
-    elif ci.is_workflow(root, path):
-        yield from ci.document(lines, root)
-    elif compose.is_compose(root, name):
-        yield from compose.document(lines, root)
+    elif kind in _READERS:
+        yield from _READERS[kind](lines, root)
     else:
         yield from kubernetes.document(lines, root, templated)
+
+
+_READERS = {"conda": conda.environment, "conda-lock": conda.lock, "ci": ci.document, "compose": compose.document}
 
 
 def _objects(lines: Lines, root: Node, templated: bool, file: str) -> Iterator[Use]:

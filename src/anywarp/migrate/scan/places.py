@@ -17,25 +17,6 @@ from anywarp.migrate.scan.lines import Lines, Piece, Seen
 ABOVE = 4
 """How many keys above a place are remembered."""
 
-COMMANDS = frozenset(
-    {
-        "command",
-        "args",
-        "run",
-        "script",
-        "entrypoint",
-        "before_script",
-        "after_script",
-        "cmd",
-        "commands",
-        "inlineScript",
-        "shell",
-        "ansible.builtin.shell",
-        "ansible.builtin.command",
-    }
-)
-"""Keys whose value is shell text, or the words of a command."""
-
 _SET = re.compile(r"[A-Z][A-Z0-9_]+=")
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from anywarp.catalogue.replacements import variable
 from anywarp.migrate.findings import Use, Verdict
+from anywarp.migrate.rulings import environment
 from anywarp.migrate.target import Target
-from anywarp.migrate.verdicts.rows import CONVERT, by_hand, on_hip, plain
+from anywarp.migrate.verdicts.rows import CONVERT, by_hand, on_hip, plain, ruled
 
 SUBJECTS = ("env", "path")
 
 _HONOURED = frozenset({"CUDA_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING"})
 """What our own libraries read on the processor."""
-
-_REFERENCE = re.compile(r"\$(?:\w+|\{\w+\})(?:/[\w/.-]*)?")
 
 
 def judge(use: Use, target: Target) -> Verdict | None:
@@ -39,32 +36,19 @@ def judge(use: Use, target: Target) -> Verdict | None:
         answer = row["target"] or "nothing: it is left out"
         help = "convert the image's Dockerfile and build it anew"
         return Verdict("rebuild", f"set inside a built image; {row['reason']}", answer, "minutes", help)
-    refused = (
-        _refused(use.detail("value"), row["values"], target)
-        if row["conversion"] == "rename" and use.detail("use") != "read"
-        else ""
-    )
-    if refused:
-        return by_hand(refused, row["target"], "minutes")
+    answer = environment.variable(use.name, None if use.detail("use") == "read" else use.detail("value"), target)
+    if answer is None:
+        return Verdict("as-is", "its value names nothing of CUDA's")
+    if answer.action == "refuse":
+        return by_hand(
+            answer.reason,
+            answer.instead or "a decision: leave it out, or set what takes its place",
+            "minutes" if answer.instead else "hours",
+            answer.help,
+        )
     if row["conversion"] == "none":
-        return by_hand(row["reason"], row["target"] or "a decision: leave it out, or set what takes its place", "hours")
+        return ruled(answer)
     return on_hip(row)
-
-
-def _refused(value: str, how: str, target: Target) -> str:
-    """Return why a value does not carry over by itself; "" where it does."""
-    if how == "indexes" and re.search(r"GPU-|MIG-", value):
-        return "the value names cards of NVIDIA's by their identity"
-    if how == "architectures" and not target.architecture and not _REFERENCE.fullmatch(value):
-        return "architectures of NVIDIA's cards have no counterparts, and the target names none"
-    if (
-        how == "path"
-        and value
-        and not re.search(r"/usr/local/cuda|/opt/rocm", value)
-        and not _REFERENCE.fullmatch(value)
-    ):
-        return f"{value} is not CUDA's usual folder"
-    return ""
 
 
 def _path(use: Use, target: Target) -> Verdict:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from anywarp.catalogue.migration import rows
 from anywarp.catalogue.replacements import image, image_parts
 from anywarp.migrate.findings import Use, Verdict
+from anywarp.migrate.rulings import images
 from anywarp.migrate.target import Target
-from anywarp.migrate.verdicts.rows import CONVERT, UNREAD, by_hand, on_hip, plain
+from anywarp.migrate.verdicts.rows import CONVERT, UNREAD, by_hand, plain, ruled
 
 SUBJECTS = ("image", "container")
+
+_GIVEN = {
+    "gpus": (
+        "AMD GPUs are plain devices; Docker from 29.3 on gives them by --gpus, too",
+        "--device /dev/kfd --device /dev/dri",
+    ),
+    "reservation": ("compose reserves devices of NVIDIA's driver", "devices: /dev/kfd, /dev/dri"),
+    "runtime": ("NVIDIA's container runtime; AMD GPUs are plain devices", "devices: /dev/kfd, /dev/dri"),
+    "device": ("CDI's name for NVIDIA's cards; AMD GPUs are plain devices", "--device /dev/kfd --device /dev/dri"),
+}
+"""Why what asks for GPUs changes, and into what."""
 
 
 def judge(use: Use, target: Target) -> Verdict | None:
@@ -64,8 +75,8 @@ def _image_on_cpu(use: Use) -> Verdict:
 
 
 def _image(use: Use, target: Target) -> Verdict:
-    found = image(use.name)
-    if found is None:
+    answer = images.image(use.name, target)
+    if answer is None:
         if "${" in use.name or "$" in use.name or "{{" in use.name:
             return by_hand(
                 "the image is composed of variables, and holds CUDA",
@@ -80,37 +91,10 @@ def _image(use: Use, target: Target) -> Verdict:
             "hours",
             "build it from its Dockerfile, converted",
         )
-    row, tag = found
-    if image_parts(use.name).digest:
-        return by_hand("pinned by digest: no other image has it", row["target"] or "an image for ROCm", "hours")
-    if row["conversion"] == "rename" and "{torch}" in row["target"]:
-        known = next(
-            (one for one in rows("torch_images") if one["release"] == target.rocm and one["torch"] == tag["torch"]),
-            None,
-        )
-        if known is None:
-            return by_hand(
-                f"no image of rocm/pytorch with torch {tag['torch']} and ROCm {target.rocm} is known",
-                "rocm/pytorch, another version",
-                "hours",
-            )
-        return Verdict("converted", row["reason"], known["target"], "minutes", CONVERT)
-    if row["conversion"] == "rename":
-        values = {
-            "rocm": target.rocm,
-            "tag": image_parts(use.name).tag or "latest",
-            **{k: v or "" for k, v in tag.groupdict().items()},
-        }
-        return Verdict("converted", row["reason"], row["target"].format_map(values), "minutes", CONVERT)
-    if row["conversion"] == "choose":
-        return by_hand(
-            row["reason"], row["target"], "hours", "choose the tag and give it to `anywarp convert` by --image"
-        )
-    moves = image_parts(use.name).name.rpartition("/")[2] in (
-        "cuda",
-        "cudagl",
-    )  # another release of the system, no other program
-    return on_hip(row, "hours" if moves else "days")
+    base = image_parts(images.meant(use.name)).name.rpartition("/")[2] in ("cuda", "cudagl")
+    return ruled(
+        answer, "hours" if base or answer.instead else "days"
+    )  # of a base the system changes, and no other program
 
 
 def _access(use: Use, target: Target) -> Verdict | None:
@@ -127,25 +111,10 @@ def _access(use: Use, target: Target) -> Verdict | None:
             if kind == "gpus"
             else UNREAD
         )
-    if kind == "gpus":
-        reason = "AMD GPUs are plain devices; Docker from 29.3 on gives them by --gpus, too"
-        return Verdict("converted", reason, "--device /dev/kfd --device /dev/dri", "minutes", CONVERT)
-    if kind == "reservation":
-        return Verdict(
-            "converted",
-            "compose reserves devices of NVIDIA's driver",
-            "devices: /dev/kfd, /dev/dri",
-            "minutes",
-            CONVERT,
-        )
-    if kind == "runtime":
-        return Verdict(
-            "converted",
-            "NVIDIA's container runtime; AMD GPUs are plain devices",
-            "devices: /dev/kfd, /dev/dri",
-            "minutes",
-            CONVERT,
-        )
+    if left := use.detail("left"):
+        return by_hand(left, "/dev/kfd and /dev/dri, or amd.com/gpu by CDI", "minutes", use.detail("help"))
+    if kind in _GIVEN:
+        return Verdict("converted", *_GIVEN[kind], "minutes", CONVERT)
     if kind == "label":
         return Verdict(
             "converted",
@@ -154,6 +123,4 @@ def _access(use: Use, target: Target) -> Verdict | None:
             "minutes",
             CONVERT,
         )
-    if kind == "device":
-        return by_hand("a device of NVIDIA's driver", "/dev/kfd and /dev/dri, or amd.com/gpu=all by CDI", "minutes")
     return None

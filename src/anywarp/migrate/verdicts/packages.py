@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from anywarp.catalogue.migration import Row, rows
 from anywarp.catalogue.replacements import admits, canonical, package
-from anywarp.migrate.findings import Use, Verdict
+from anywarp.migrate.findings import Effort, Use, Verdict
+from anywarp.migrate.rulings import conda, packages
 from anywarp.migrate.target import Target
-from anywarp.migrate.verdicts.rows import BY_HAND, CONVERT, by_hand, on_hip, plain
+from anywarp.migrate.verdicts.rows import BY_HAND, CONVERT, by_hand, on_hip, plain, ruled
 
 SUBJECTS = ("package",)
 
@@ -33,8 +35,10 @@ def judge(use: Use, target: Target) -> Verdict | None:
     return _on_cpu(use) if target.device == "cpu" else _on_hip(use, target)
 
 
-def _on_hip(use: Use, target: Target) -> Verdict:
+def _on_hip(use: Use, target: Target) -> Verdict | None:
     row = package(use.name, use.detail("channel", "pypi")) or package(use.name)
+    if use.detail("channel") == "conda" and use.detail("where") != "lock":
+        return _from_conda(use, row)
     if row is None:
         return Verdict("no-path", "a package for CUDA that no table of replacements has", effort="days", help=BY_HAND)
     how = row["conversion"]
@@ -85,6 +89,21 @@ def _stays(use: Use, reason: str) -> Verdict:
         "minutes",
         f"move {held} first",
     )
+
+
+def _from_conda(use: Use, pypi: Row | None) -> Verdict | None:
+    """Judge what conda is asked for; `pypi`: the row of the same package there, which knows what else there is."""
+    asked = conda.requirement(use.name + use.detail("specifier"))
+    if asked is None:
+        return None
+    if asked.answer.action != "refuse":
+        stays = use.detail("stays") and asked.answer.action == "remove"
+        return _stays(use, asked.answer.reason) if stays else ruled(asked.answer)
+    if same := _unchanged(use.name, "hip"):
+        return same
+    instead = asked.answer.instead or (pypi["target"] if pypi is not None else "")
+    effort: Effort = "minutes" if instead.startswith("pip:") else "hours" if canonical(use.name) in instead else "days"
+    return ruled(replace(asked.answer, instead=instead), effort)
 
 
 def _from_index(use: Use, row: Row, target: Target) -> Verdict:
@@ -212,31 +231,23 @@ def _unchanged(name: str, device: str) -> Verdict | None:
 def _index(use: Use, target: Target) -> Verdict:
     if target.device == "cpu":
         return Verdict("re-index", "an index of builds for CUDA", "the index for cpu", "minutes", _NEW_BUILD)
-    for row in rows("indexes"):
-        if row["pattern"] and re.match(row["pattern"], use.name):
-            if row["conversion"] == "rename":
-                help = (
-                    CONVERT
-                    if use.detail("where") != "lock"
-                    else "lock the project again when its own file is converted"
-                )
-                return Verdict("re-index", row["reason"], f"the index for ROCm {target.rocm}", "minutes", help)
-            return on_hip(row, "days")
+    answer = packages.index(use.name, target)
+    if answer is not None and answer.action == "replace":
+        locked = use.detail("where") == "lock"
+        help = "lock the project again when its own file is converted" if locked else CONVERT
+        return Verdict("re-index", answer.reason, f"the index for ROCm {target.rocm}", "minutes", help)
+    if answer is not None:
+        return ruled(answer, "days")
     return by_hand("an index of builds for CUDA that no table knows", "its builds for ROCm, where there are some")
 
 
-def _channel(use: Use, target: Target) -> Verdict:
+def _channel(use: Use, target: Target) -> Verdict | None:
     if target.device == "cpu":
         return Verdict("as-is", "a channel of NVIDIA's packages: it does no harm where none of them is asked for")
     if use.detail("stays"):
         return _stays(use, "a channel of NVIDIA's packages")
-    return Verdict(
-        "converted",
-        "a channel of NVIDIA's packages, of which none is left",
-        "nothing: it is left out",
-        "minutes",
-        CONVERT,
-    )
+    answer = conda.channel(use.name)
+    return ruled(answer, "days") if answer is not None else None
 
 
 def _system(use: Use, target: Target) -> Verdict:

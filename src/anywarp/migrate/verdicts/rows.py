@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from anywarp.catalogue.migration import Row
 from anywarp.migrate.findings import Effort, Verdict
+from anywarp.migrate.rulings.answer import Answer
 from anywarp.migrate.target import Target
 
 CONVERT = "`anywarp convert` does it"
@@ -34,6 +35,19 @@ def on_hip(row: Row, effort: Effort = "hours") -> Verdict:
 def by_hand(reason: str, replacement: str, effort: Effort = "hours", help: str = "") -> Verdict:
     """Return the verdict on what has something in its place that a person must choose or size."""
     return Verdict("replace", reason, replacement, effort, help or f"put this in its place: {replacement}")
+
+
+def ruled(answer: Answer, effort: Effort = "hours") -> Verdict:
+    """Return the verdict that a ruling is; `effort` is what deciding by hand takes."""
+    if answer.action == "replace":
+        return Verdict("converted", answer.reason, answer.text or answer.name, "minutes", CONVERT)
+    if answer.action == "remove":
+        return Verdict("converted", answer.reason, "nothing: it is left out", "minutes", CONVERT)
+    if answer.action == "keep":
+        return Verdict("as-is", answer.reason)
+    if answer.instead:
+        return Verdict("replace", answer.reason, answer.instead, effort, answer.help)
+    return Verdict("no-path", answer.reason, effort=effort, help=answer.help or BY_HAND)
 
 
 def plain(target: Target) -> Verdict | None:

@@ -6,11 +6,14 @@ Variables stand in scripts, Dockerfiles, manifests and workflows alike, and mean
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from anywarp.catalogue import replacements
 from anywarp.catalogue.migration import Row
-from anywarp.deploy.convert.model import Answer, Options
+from anywarp.migrate.rulings.answer import Answer
+from anywarp.migrate.target import Target
 
 NO_COUNTERPART = "Y032"
 FOLDER = re.compile(
@@ -27,10 +30,14 @@ _NVIDIAS_PART = re.compile(
 _SEARCH_PATHS = ("PATH", "LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")
 _FOLDER_SOURCE = "HIPCC environment variables; ROCm installs into /opt/rocm"
 
+Given = Mapping[tuple[str, str], tuple[str, str]]
+"""A user's answers, as from `--map`: (name, value) to (new name or "", new value)."""
+_NONE: Given = MappingProxyType({})
 
-def variable(name: str, value: str | None, options: Options) -> Answer | None:
+
+def variable(name: str, value: str | None, target: Target, given: Given = _NONE) -> Answer | None:
     """Return what becomes of a variable and its value (None: not known where it is set); None where it does not concern CUDA."""
-    answer = _variable(name, value, options)
+    answer = _variable(name, value, target, given)
     if answer is None or answer.action != "replace":
         return answer
     return replace(answer, text=references(answer.text))
@@ -72,11 +79,11 @@ def elsewhere(text: str, found: re.Match[str]) -> bool:
     )
 
 
-def _variable(name: str, value: str | None, options: Options) -> Answer | None:
+def _variable(name: str, value: str | None, target: Target, given: Given) -> Answer | None:
     row = replacements.variable(name)
     if row is None:
         return _search_path(name, value)
-    mapped = options.mapping.get((name, value or ""))
+    mapped = given.get((name, value or ""))
     if mapped is not None:
         return Answer("replace", "as given by --map", mapped[1], mapped[0] or name, source="--map")
     if row["conversion"] == "drop":
@@ -87,7 +94,7 @@ def _variable(name: str, value: str | None, options: Options) -> Answer | None:
         return _transports(row, value)
     if row["conversion"] == "none":
         return _refused(row, row["reason"], "leave the variable out, or set what takes its place")
-    return _renamed(row, name, value, options)
+    return _renamed(row, value, target)
 
 
 def folders(value: str) -> str:
@@ -96,7 +103,7 @@ def folders(value: str) -> str:
 
 
 def _transports(row: Row, value: str | None) -> Answer | None:
-    if value is None or "cuda" not in value:
+    if value is None or not re.search("cuda|gdr_copy", value):
         return None
     text = value.replace("cuda_copy", "rocm_copy").replace("cuda_ipc", "rocm_ipc")
     if "cuda" in text or "gdr_copy" in text:
@@ -119,19 +126,19 @@ def _search_path(name: str, value: str | None) -> Answer | None:
     )
 
 
-def _renamed(row: Row, name: str, value: str | None, options: Options) -> Answer | None:
+def _renamed(row: Row, value: str | None, target: Target) -> Answer | None:
     how, new = row["values"], row["target"]
     text = value or ""
     if value is not None and how == "indexes" and re.search(r"GPU-|MIG-", text):
         reason = "the value names cards of NVIDIA's by their identity"
         return _refused(row, reason, f"set {new} to numbers, counted from 0")
     if value is not None and how == "architectures" and not _REFERENCE.fullmatch(text):
-        if not options.target.architecture:
+        if not target.architecture:
             return _refused(
                 row, "architectures of NVIDIA's cards have no counterparts", f"set {new}, such as {new}=gfx942"
             )
         given = _DEFAULTED.fullmatch(text)
-        text = options.target.architecture
+        text = target.architecture
         text = f"${{{given['name']}{given['sign']}{text}}}" if given else text
     if value is not None and how == "path":
         moved = folders(text)
@@ -152,4 +159,4 @@ def _is_folder(text: str) -> bool:
 
 
 def _refused(row: Row, reason: str, help: str) -> Answer:
-    return Answer("refuse", reason, help=help, source=row["source"], code=NO_COUNTERPART)
+    return Answer("refuse", reason, help=help, source=row["source"], code=NO_COUNTERPART, instead=row["target"])
