@@ -14,6 +14,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
+from typing import TypeVar
 
 from anywarp.compiler.artifact import pack_container
 from anywarp.compiler.simd.machine_code import LoadedObject, compile_text
@@ -23,11 +24,13 @@ from anywarp.devices.cpu.loops import AHEAD, DISTANCE, SLICE, STORED, loops
 
 _ROOM = 64 << 20
 _HUGE = 2 << 20
-_CLEARLY = 0.93
-"""How much of the usual choice's time another may take to be chosen: less than that may be noise."""
+_CLEARLY = 0.8
+"""How much of the usual choice's time another may take to be chosen: a smaller gain may be noise, and is not worth compiling everything again."""
+_AS_GOOD = 0.93
 _FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p)
 _ROUNDS, _SWEEPS = 7, 6
 
+_Name = TypeVar("_Name", str, int)
 Figures = Mapping[str, float]
 """Nanoseconds by what took them; of each loop the best round."""
 
@@ -51,7 +54,7 @@ def pack_record(figures: Figures, target: SimdTarget) -> bytes:
     return pack_container("".join(f"{line}\n" for line in lines), b"")
 
 
-def _plausible(figures: Figures, names: Iterable[str], most: float) -> bool:
+def _plausible(figures: Mapping[_Name, float], names: Iterable[_Name], most: float) -> bool:
     """Tell whether all these were measured, and lie as close together as such things do."""
     found = [figures.get(name, 0.0) for name in names]
     return all(math.isfinite(f) and f > 0 for f in found) and max(found) <= most * min(found)
@@ -86,23 +89,21 @@ def _ahead(figures: Figures, usual: int) -> int:
     least = min(times.values())
     if least >= _CLEARLY * times[usual]:
         return usual
-    return next(kib for kib in AHEAD if times[kib] * _CLEARLY <= least)
+    return next(kib for kib in AHEAD if times[kib] * _AS_GOOD <= least)
 
 
 def _stream(figures: Figures, usual: int) -> int:
-    """The least size from which on copies past the caches, and reading them again afterwards, take clearly less time; the next if none does."""
-    past, through = ({mib: figures.get(f"{kind}{mib}", 0.0) for mib in STORED} for kind in ("past", "through"))
+    """Less than usual as far down as copies past the caches, and reading them again, take clearly less time; more where they take clearly more."""
     for kind in ("past", "through"):
-        if not _plausible(figures, [f"{kind}{mib}" for mib in STORED], 400):
-            return usual
-    if any(a >= b for times in (past, through) for a, b in pairwise(times.values())):
-        return usual  # more took less time: something else was going on
-    found = 2 * max(STORED)
-    for mib in reversed(STORED):
-        if past[mib] >= _CLEARLY * through[mib]:
-            break
-        found = mib
-    return found
+        each = {mib: figures.get(f"{kind}{mib}", 0.0) / mib for mib in STORED}  # nanoseconds per MiB
+        if not _plausible(each, STORED, 64) or any(b < _CLEARLY * a for a, b in pairwise(each.values())):
+            return usual  # more memory took less time for each byte: something else was going on
+    past, through = ({mib: figures[f"{kind}{mib}"] for mib in STORED} for kind in ("past", "through"))
+    if _CLEARLY * past[usual] > through[usual]:
+        return 2 * usual
+    while usual // 2 in STORED and past[usual // 2] < _CLEARLY * through[usual // 2]:
+        usual //= 2
+    return usual
 
 
 def measure(target: SimdTarget, memory: bool = True) -> dict[str, float]:
@@ -162,7 +163,7 @@ def _sweep(out: dict[str, float], run: Mapping[str, Callable[[int, int], float]]
     run["through"](room, _ROOM // 2)
     run["past"](room, _ROOM // 2)
     for mib in STORED:
-        for _ in range(max(2, 16 // mib)):
+        for _ in range(3 if mib == max(STORED) else 4):
             for kind in ("through", "past"):
                 spent = run[kind](room, mib << 20) + run["read"](room, mib << 20)
                 out[f"{kind}{mib}"] = min(out.get(f"{kind}{mib}", math.inf), spent)
