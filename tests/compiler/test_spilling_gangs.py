@@ -63,7 +63,10 @@ def test_one_warp_at_a_time_replaces_a_gang_that_is_on_the_stack_too_much(monkey
     monkeypatch.setattr(gangs, "_KEPT", 1e9)
     index, narrow = compiled()
     assert narrow.lanes == 32
-    assert re.fullmatch(rf"gang of 32 lanes: {wide.lanes} lanes need \d+ accesses of the stack for each vector of them", narrow.notes[-1])
+    assert re.fullmatch(
+        rf"gang of 32 lanes: {wide.lanes} lanes need \d+ accesses of the stack for each vector of them",
+        narrow.notes[-1],
+    )
     seen = compile_seen(index, "gelu", Specialisation((256, 1, 1), 0), this_machine())
     assert (seen.specialisation.lanes, seen.artifact.object) == (32, narrow.object)
     digest = hashlib.sha256(narrow.object).hexdigest()

@@ -52,7 +52,9 @@ def test_a_damaged_record_is_measured_anew(client, cache):
     path.write_bytes(path.read_bytes()[:-3])
     assert find_record(cache, "test", find("cpu").identity()) is None
     reply = client.measure(find("cpu").identity())
-    assert reply.value("cached") == "0" and read_record(reply.payload) == find_record(cache, "test", find("cpu").identity())
+    assert reply.value("cached") == "0" and read_record(reply.payload) == find_record(
+        cache, "test", find("cpu").identity()
+    )
 
 
 @pytest.mark.parametrize("device", ["toy:1", "cpu:0000000000000000", "cpu:0000000000000000:stream=8"])

@@ -165,7 +165,9 @@ def _speed() -> Fact:
             reply = client.measure(devices.find("cpu").identity())
         record = read_record(reply.payload) if reply.value("status") == "ok" else None
     except (AnywarpError, ValueError) as error:
-        return Fact("compiler", "speed", "warning", f"the processor cannot be measured: {error}", "code goes by what is usual")
+        return Fact(
+            "compiler", "speed", "warning", f"the processor cannot be measured: {error}", "code goes by what is usual"
+        )
     if record is None or not record.figures:
         return Fact("compiler", "speed", "absent", "nothing is measured of this processor: code goes by what is usual")
     tuning = read_tuning(record.tuning)

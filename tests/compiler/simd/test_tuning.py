@@ -17,7 +17,9 @@ AVX512 = "+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx512bf16,+avx2,+fma,+f16c"
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
 
 # out[i] = in[index[i]]
-GATHER = HEAD + """
+GATHER = (
+    HEAD
+    + """
 .visible .entry k(.param .u64 index, .param .u64 in, .param .u64 out)
 {
 .reg .b32 %r<5>; .reg .b64 %d<9>; .reg .pred %p<2>;
@@ -35,9 +37,12 @@ st.global.u32 [%d6], %r3;
 ret;
 }
 """
+)
 
 # the sum of in[(k * 256 + tid.x)] over k < n, rows a parameter apart
-ROWS = HEAD + """
+ROWS = (
+    HEAD
+    + """
 .visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n, .param .u32 width)
 {
 .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .f32 %f<3>; .reg .pred %p<2>;
@@ -51,6 +56,7 @@ mul.wide.u32 %d5, %r3, 4; add.u64 %d6, %d2, %d5; st.global.f32 [%d6], %f1;
 ret;
 }
 """
+)
 
 
 def target(cpu="skylake-avx512", **found):

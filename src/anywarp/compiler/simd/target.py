@@ -21,7 +21,7 @@ from anywarp.compiler.simd.kernel import Emitted, emit_kernel
 from anywarp.compiler.simd.known import Machine
 from anywarp.compiler.simd.machine_code import compile_text, host_cpu, left_plain
 from anywarp.compiler.simd.objects import functions, stack_bytes, vectors_on_stack
-from anywarp.compiler.simd.tuning import Tuning
+from anywarp.compiler.simd.tuning import USUAL, Tuning
 
 SYMBOL = "aw_kernel"
 """Every object holds one kernel, under this name."""
@@ -134,7 +134,7 @@ class SimdTarget:
         return line_at(again, SYMBOL, offset) if machine_code(again) == machine_code(code) else 0
 
 
-def make_target(triple: str, cpu: str, features: str, tuning: Tuning = Tuning()) -> SimdTarget:
+def make_target(triple: str, cpu: str, features: str, tuning: Tuning = USUAL) -> SimdTarget:
     """Return the target for a processor from LLVM's names for it and its features, and what was found of its speed."""
     have = {word[1:] for word in features.split(",") if word.startswith("+")}
     # With narrower vectors the code is that for AVX2; LLVM still has AVX-512's registers and instructions for it.
@@ -152,6 +152,6 @@ def make_target(triple: str, cpu: str, features: str, tuning: Tuning = Tuning())
 
 
 @cache
-def this_machine(tuning: Tuning = Tuning()) -> SimdTarget:
+def this_machine(tuning: Tuning = USUAL) -> SimdTarget:
     """Return the target for the machine that runs this."""
     return make_target(*host_cpu(), tuning)

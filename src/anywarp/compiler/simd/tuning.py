@@ -6,9 +6,15 @@ The defaults were found on the processors at hand (docs/performance.md). What a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
-_RANGES = {"ahead": range(1, 257), "gathers": range(2), "pairs": range(2), "stream": range(1, 1025), "vector": (256, 512)}
+_RANGES = {
+    "ahead": range(1, 257),
+    "gathers": range(2),
+    "pairs": range(2),
+    "stream": range(1, 1025),
+    "vector": (256, 512),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,9 @@ class Tuning:
         return self.ahead << 10
 
 
+USUAL = Tuning()
+
+
 def write_tuning(tuning: Tuning) -> str:
     """Return what differs from the defaults as words in alphabetical order, joined by commas; "" for nothing."""
     words = ((f.name, getattr(tuning, f.name), f.default) for f in fields(Tuning) if f.name != "measured")
@@ -53,7 +62,7 @@ def read_tuning(text: str) -> Tuning:
         if not (value.isascii() and value.isdecimal() and len(value) < 6) or int(value) not in _RANGES.get(name, ()):
             raise ValueError(f"a choice that makes no sense: {word[:80]}")
         found[name] = int(value)
-    out = Tuning(**found)
+    out = replace(USUAL, **found)
     if write_tuning(out) != text:
         raise ValueError(f"choices that nobody wrote: {text[:200]}")
     return out

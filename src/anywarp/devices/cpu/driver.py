@@ -40,15 +40,19 @@ class Processor:
 
     def variant(self, identity: str) -> Processor:
         """Return the device for `cpu`, or for what `identity` gave, with `:` and words of its speed; AnywarpError D003 for other words."""
+        words = identity.split(":", 2)[2:]
+        if not words:
+            return Processor()
         from anywarp.compiler.simd.tuning import read_tuning  # late: most who ask for the device compile nothing
 
-        words = identity.split(":", 2)[2:]
         try:
             for text in words:
                 read_tuning(text)
         except ValueError as error:
             help = "end the programs that use anywarp and start again"
-            raise AnywarpError(Diagnostic("D003", f"{identity[:80]!r} names no processor: {error}", help=help)) from None
+            raise AnywarpError(
+                Diagnostic("D003", f"{identity[:80]!r} names no processor: {error}", help=help)
+            ) from None
         return Processor(*words)
 
     def measure(self) -> bytes:

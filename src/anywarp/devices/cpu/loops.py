@@ -62,7 +62,14 @@ def _function(name: str, loop: _Loop) -> str:
     if last:
         total.append(f"  store {type} {last}, ptr %out, align {_LINE}")
     head = f'define void @{name}(ptr %p, i64 %n, ptr %out) "prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}" {{'
-    start = ["entry:", loop.before, "  br label %loop", "loop:", "  %i = phi i64 [ 0, %entry ], [ %j, %loop ]", *carried]
+    start = [
+        "entry:",
+        loop.before,
+        "  br label %loop",
+        "loop:",
+        "  %i = phi i64 [ 0, %entry ], [ %j, %loop ]",
+        *carried,
+    ]
     step = [f"  %j = add i64 %i, {loop.step}", "  %more = icmp ult i64 %j, %n"]
     end = ["  br i1 %more, label %loop, label %end", "end:", *total, "  call void @llvm.x86.sse.sfence()", "  ret void"]
     return "\n".join([head, *start, *loop.body, *step, *end, "}"])
@@ -90,12 +97,14 @@ def _gather(together: bool) -> _Loop:
         "  %t = getelementptr i8, ptr %p, i64 %o",
         "  %index = load <16 x i32>, ptr %t",
         "  %wide = sext <16 x i32> %index to <16 x i64>",
-        f"  %places = getelementptr float, ptr %p, <16 x i64> %wide",
+        "  %places = getelementptr float, ptr %p, <16 x i64> %wide",
     ]
     last = "poison"
     if together:
         mask = "<16 x i1> splat (i1 true)"
-        body.append(f"  %v = call {type} @llvm.masked.gather.v16f32.v16p0({pointers} align 4 %places, {mask}, {type} poison)")
+        body.append(
+            f"  %v = call {type} @llvm.masked.gather.v16f32.v16p0({pointers} align 4 %places, {mask}, {type} poison)"
+        )
         last = "%v"
     for lane in () if together else range(16):
         body.append(f"  %p{lane} = extractelement {pointers} %places, i32 {lane}")
@@ -119,7 +128,12 @@ def _sum(lanes: int, count: int) -> list[str]:
 def _read(lanes: int) -> _Loop:
     type, size = f"<{lanes} x float>", 4 * lanes
     loads = [f"  %l{k} = load {type}, ptr %q{k}, align {size}" for k in range(_AT_ONCE)]
-    body = ["  %at = getelementptr i8, ptr %p, i64 %i", *_lines("%at", "q", _AT_ONCE, size), *loads, *_sum(lanes, _AT_ONCE)]
+    body = [
+        "  %at = getelementptr i8, ptr %p, i64 %i",
+        *_lines("%at", "q", _AT_ONCE, size),
+        *loads,
+        *_sum(lanes, _AT_ONCE),
+    ]
     return _Loop(lanes, body, (f"%s{_AT_ONCE}",), _AT_ONCE * size)
 
 

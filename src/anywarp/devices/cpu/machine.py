@@ -19,7 +19,7 @@ from typing import TypeVar
 from anywarp.compiler.artifact import pack_container
 from anywarp.compiler.simd.machine_code import LoadedObject, compile_text
 from anywarp.compiler.simd.target import SimdTarget
-from anywarp.compiler.simd.tuning import Tuning, write_tuning
+from anywarp.compiler.simd.tuning import USUAL, Tuning, write_tuning
 from anywarp.devices.cpu.loops import AHEAD, DISTANCE, SLICE, STORED, loops
 
 _ROOM = 64 << 20
@@ -37,7 +37,7 @@ Figures = Mapping[str, float]
 
 def choose(figures: Figures, target: SimdTarget) -> Tuning:
     """Return the choices that the figures speak for; the usual ones where they say nothing, or nothing that can be."""
-    usual = Tuning()
+    usual = USUAL
     return Tuning(
         ahead=_ahead(figures, usual.ahead),
         gathers=_gathers(figures, usual.gathers),
@@ -152,7 +152,9 @@ def _timed(loaded: LoadedObject, name: str) -> Callable[[int, int], float]:
     return run
 
 
-def _best(out: dict[str, float], run: Mapping[str, Callable[[int, int], float]], names: list[str], place: int, count: int) -> None:
+def _best(
+    out: dict[str, float], run: Mapping[str, Callable[[int, int], float]], names: list[str], place: int, count: int
+) -> None:
     for _ in range(_ROUNDS):
         for name in names:
             out[name] = min(out.get(name, math.inf), run[name](place, count))
