@@ -188,6 +188,18 @@ std::optional<KernelArtifact> cached_kernel(const KernelRequest& r) {
   return read_kernel(std::move(*found));
 }
 
+std::string tuned(const std::string& device) {
+  constexpr size_t kLongest = 200;
+  auto found = cached(sha256_hex("machine\n" + settings().build_id + "\n" + device + "\n"));
+  if (!found || kind(*found) != "machine") return device;
+  const Line* line = find_line(found->lines, "tuning");
+  if (!line || line->size() != 2) return device;
+  const std::string& words = (*line)[1];
+  const bool plain =
+      words.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789=,") == std::string::npos;
+  return plain && !words.empty() && words.size() < kLongest ? device + ":" + words : device;
+}
+
 std::optional<Comparison> compared(const KernelRequest& r) {
   auto found = cached(comparison_key(r));
   if (!found || kind(*found) != "comparison") return {};

@@ -93,6 +93,10 @@ struct KernelRequest {
 ModuleDescription describe_image(std::shared_ptr<const Image> image, const std::string& device);
 KernelArtifact obtain_kernel(const KernelRequest& request, bool aloud = true);
 
+// The device that code is asked for: with what was measured of its speed, if the cache has that
+// (docs/contracts.md, section 2).
+std::string tuned(const std::string& device);
+
 // Where code came from: a line of the PTX (0: not known), and of the source if the PTX says so.
 struct SourcePlace {
   uint64_t ptx_line = 0;

@@ -18,6 +18,13 @@ constexpr size_t kMostShapes = 8;
 // Threads along x that code for a block shape reckons with (docs/contracts.md, section 1).
 constexpr uint64_t kMostColumns = uint64_t{1} << 30;
 
+// As the cache has it when the first kernel is asked for; it stays so for as long as the process
+// runs.
+const std::string& device_of_code() {
+  static const std::string& device = *new std::string(tuned(device_info().identity));
+  return device;
+}
+
 // Where 32 bits reach, if there is room: programs of CUDA before 3.2 ask for addresses of that size
 // (cuModuleGetGlobal).
 void* room_for_variables(uint64_t bytes, int device) {
@@ -97,9 +104,8 @@ std::shared_ptr<Versions> Function::code(const std::array<uint32_t, 3>& block, u
   }
   options.stack = stack;
   auto obtain = [&](const std::array<uint32_t, 3>& shape) {
-    return Versions::obtain(
-        {description->image, entry->name, shape, device_info().identity, options},
-        entry->text_bytes);
+    return Versions::obtain({description->image, entry->name, shape, device_of_code(), options},
+                            entry->text_bytes);
   };
   if (grid_x * block[0] > kMostColumns) {
     if (!for_wide_grids) for_wide_grids = obtain(any);

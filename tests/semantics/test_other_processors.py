@@ -1,4 +1,4 @@
-"""Code for other processors than this one: compiled and looked at for AVX2 and for AArch64, run as AVX2 and as x86-64-v2 here."""
+"""Code for other processors than this one: compiled and looked at for AVX2 and for AArch64, run as AVX2, as x86-64-v2 and as other AVX-512 here."""
 
 import platform
 from functools import lru_cache
@@ -12,6 +12,7 @@ from anywarp.check.conformance.table import ROWS
 from anywarp.compiler.ir import Specialisation
 from anywarp.compiler.simd.machine_code import host_cpu
 from anywarp.compiler.simd.target import make_target
+from anywarp.compiler.simd.tuning import Tuning
 from anywarp.compiler.stages import compile_seen
 from anywarp.devices.cpu.execute import Program
 from anywarp.ptx import elf
@@ -28,10 +29,14 @@ BLOCKS = {
     "stencil5": (16, 16, 1),
 }
 AVX2 = "+avx,+avx2,+fma,+f16c,+bmi,+bmi2,+sse4.2,+popcnt,+lzcnt,+movbe"
+AVX512 = AVX2 + ",+avx512f,+avx512bw,+avx512dq,+avx512vl"
+SLOW = Tuning(ahead=2, gathers=0, stream=4)
 TARGETS = {
     "AVX2": make_target("x86_64-unknown-linux-gnu", "haswell", AVX2),
     "NEON": make_target("aarch64-unknown-linux-gnu", "neoverse-n1", "+neon,+fullfp16"),
     "SSE4": make_target("x86_64-unknown-linux-gnu", "x86-64-v2", "+sse4.1,+sse4.2,+popcnt"),
+    "half": make_target("x86_64-unknown-linux-gnu", "skylake-avx512", AVX512, Tuning(vector=256)),
+    "slow": make_target("x86_64-unknown-linux-gnu", "skylake-avx512", AVX512, SLOW),
 }
 MACHINE = {"AVX2": 62, "NEON": 183, "SSE4": 62}
 """e_machine: EM_X86_64 and EM_AARCH64 (System V ABI, ELF header)."""
@@ -53,6 +58,7 @@ def test_benchmark_kernels_compile_for(name, path):
 HERE = platform.machine() == "x86_64"
 FEATURES = set(host_cpu()[2].split(","))
 RUNNABLE = ["SSE4"] * HERE + ["AVX2"] * (HERE and set(AVX2.split(",")) <= FEATURES)
+RUNNABLE += ["half", "slow"] * (HERE and set(AVX512.split(",")) <= FEATURES)
 
 module = lru_cache(maxsize=32)(Program)
 

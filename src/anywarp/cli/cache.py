@@ -21,6 +21,7 @@ from anywarp.ptx.inspect import contents
 from anywarp.runtime import warm
 from anywarp.runtime.build_id import build_id
 from anywarp.runtime.cache import Cache
+from anywarp.runtime.measured import find_record, tuned
 
 FORMAT = click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", help="How to print.")
 PATIENCE = 2.0
@@ -97,6 +98,7 @@ def warm_command(
     """
     shapes = [block_shape(text) for text in blocks]
     identity = devices.named(name or settings.DEVICE.get()).identity()
+    identity = tuned(identity, find_record(_cache(), build_id(), identity))
     work, problems = _work(paths, shapes, pattern)
     for problem in problems:
         click.echo(problem, err=True)

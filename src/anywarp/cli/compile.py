@@ -26,6 +26,9 @@ from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.ptx.index import ModuleIndex
 from anywarp.ptx.inspect import contents
 from anywarp.runtime import warm
+from anywarp.runtime.build_id import build_id
+from anywarp.runtime.cache import Cache
+from anywarp.runtime.measured import find_record
 from anywarp.runtime.modules import open_image
 
 if TYPE_CHECKING:  # late: LLVM takes time to load
@@ -110,7 +113,8 @@ def _target(name: str) -> SimdTarget | AmdTarget:
         raise AnywarpError(Diagnostic("L004", text, help="leave --device out, or name an AMD GPU: --device hip:gfx942"))
     from anywarp.devices.cpu.target import host_target
 
-    return host_target()
+    found = find_record(Cache(settings.CACHE_DIR.get(), settings.CACHE_LIMIT.get()), build_id(), device.identity())
+    return host_target(found.tuning if found is not None else "", found is not None)
 
 
 def _candidates(file: Path, pattern: str, block: str | None, words: str) -> Iterator[_Candidate]:

@@ -61,6 +61,7 @@ class Artifact:
     multiple of its modulus would be faster (`Specialisation.multiples`). `sites` describe what checked code watches, by number.
     `waits` map the numbers of places where lanes wait to lines of the PTX.
     `amd` is there for an AMD GPU's code object.
+    `on_stack`: how many accesses of the stack there are for each vector of lanes, as far as the target counts them; not kept in containers.
     `alone`: it ends whatever others do (`independence.py`). `stack` bytes it takes of the thread's, 0 if that is not known.
     """
 
@@ -82,6 +83,7 @@ class Artifact:
     stack: int = 0
     waits: tuple[tuple[int, int], ...] = ()
     amd: Amd | None = None
+    on_stack: float = 0.0
 
 
 def percent(text: str) -> str:

@@ -19,6 +19,7 @@ from anywarp.compiler.simd.addresses import SIZE, signed
 from anywarp.compiler.simd.adjacent import find_groups, find_plausible
 from anywarp.compiler.simd.local_memory import lanes_apart
 from anywarp.compiler.simd.spills import Traffic, register_traffic
+from anywarp.compiler.simd.streams import find_streams
 from anywarp.compiler.simd.values import Values
 from anywarp.compiler.stages import Compiled
 from anywarp.diagnostics import Source
@@ -104,6 +105,7 @@ class _Explainer:
         self.chunk = compiled.simd.machine.chunk
         self.traffic = register_traffic(compiled.assembly())
         values = Values(compiled.kernel, compiled.analysis, compiled.specialisation, compiled.simd.machine)
+        self.values = values
         self.plausible = find_plausible(values)
         self.groups = find_groups(compiled.kernel)
         self.local = (0, 1) if values.single else lanes_apart(values)
@@ -141,6 +143,7 @@ class _Explainer:
                 "launches in which it is get code of their own"
             )
         yield from c.artifact.notes
+        yield from self._choices()
         total = Traffic()
         for one in self.traffic.values():
             total.spills += one.spills
@@ -148,6 +151,15 @@ class _Explainer:
             total.vector_spills += one.vector_spills
             total.vector_reloads += one.vector_reloads
         yield from _traffic_words(total, "in all: ")
+
+    def _choices(self) -> Iterator[str]:
+        """What rests on the processor's speed, and whether that was measured."""
+        tuning = self.c.simd.machine.tuning
+        how = "measured" if tuning.measured else "not measured yet"
+        if find_streams(self.values):
+            yield f"stores past the caches from {tuning.stream} MiB at one place on: {how}"
+        if not tuning.gathers:
+            yield f"lanes anywhere are read one by one, which is quicker than gathers here: {how}"
 
     def _parameter(self, offset: int, size: int) -> str:
         found = next((p.name for p in self.kernel.params if p.offset <= offset < p.offset + p.size), "?")

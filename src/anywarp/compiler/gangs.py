@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from anywarp.compiler.artifact import Artifact
 from anywarp.compiler.attributes import Access, Barrier, MemoryAccess, Service
 from anywarp.compiler.cfg import ControlFlow, control_flow
 from anywarp.compiler.ir import PURE, Block, Const, Kernel, Op, Phi, Specialisation, Value
@@ -35,6 +36,13 @@ _ALONE, _FEWER = 3, 1.5
 _TREE, _ALONE_FOR_TREE, _TREE_SIZE = 4, 9, 2
 """Barriers outside loops from which on a block takes more time at them than in loops, as it does that adds up in a tree; how far registers and
 the size of the code may be exceeded (times) where the gang is the block then. Measured with registers of 256 bits."""
+_SPILT, _KEPT = 120, 0.1
+"""Accesses of the stack for each vector of lanes from which on code of one warp at a time is tried, and which share of them that may have to be kept.
+
+Spills alone say little: most wide gangs that spill are faster for it, since they wait less often. Measured on Zen 4 over the kernels of benchmarks/:
+of eight that spill most for their width, two lose nearly all spills with one warp at a time, and win by it (argmax takes 0.6, cheapest_path 0.8 of the
+time); the next has 90 and wins nothing.
+"""
 _ROW = 4
 """Neighbours in memory that each lane loads at once."""
 _LENGTH = {"approximate": 14, "fdiv": 2, "fsqrt": 2, "div": 8, "rem": 8, "shuffle": 2, "matrix": 8}
@@ -119,6 +127,16 @@ def _may_wait(op: Op, used: set[Value]) -> bool:
     if op.name == "load":
         return Access.of(op).strong
     return op.name in _WAITS and op in used
+
+
+def may_spill_too_much(made: Artifact) -> bool:
+    """Tell whether code of a wide gang lies on the stack so much that one warp at a time should be tried."""
+    return made.lanes > WARP and made.on_stack >= _SPILT
+
+
+def spills_no_more(narrow: Artifact, wide: Artifact) -> bool:
+    """Tell whether nearly all accesses of the stack are gone with one warp at a time."""
+    return narrow.on_stack <= _KEPT * wide.on_stack
 
 
 def choose(kernel: Kernel, analysis: Analysis, specialisation: Specialisation, registers: int, chunk: int) -> Gang:

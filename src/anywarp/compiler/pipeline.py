@@ -14,6 +14,7 @@ from dataclasses import replace
 from anywarp.compiler import codes, verify
 from anywarp.compiler.artifact import Artifact
 from anywarp.compiler.expand import STACK_BYTES
+from anywarp.compiler.gangs import WARP, Gang, may_spill_too_much, spills_no_more
 from anywarp.compiler.ir import Kernel, Specialisation
 from anywarp.compiler.layout import ModuleLayout, entry_of, lay_out_data
 from anywarp.compiler.lower import lower_kernel
@@ -89,11 +90,23 @@ def compile_kernel(index: ModuleIndex, name: str, specialisation: Specialisation
     """Compile the kernel `name` for `target`. Raises AnywarpError naming what cannot be compiled, with its place in the PTX."""
     _check_shape(index, name, specialisation)
     with _keeping_all():
-        kernel = prepare_kernel(IndexedModule(index), name, specialisation, target=target)
-        gang = target.choose_gang(kernel, specialisation)
-        specialisation = replace(specialisation, lanes=gang.lanes)
-        analysis, variant = analyse_for_variant(kernel, specialisation)
-        artifact = target.emit(kernel, analysis, specialisation)
+        artifact = _compile_once(index, name, specialisation, target)
+        if specialisation.lanes == 0 and may_spill_too_much(artifact):
+            why = f"{artifact.lanes} lanes need {artifact.on_stack:.0f} accesses of the stack for each vector of them"
+            narrow = _compile_once(index, name, specialisation, target, Gang(WARP, why))
+            artifact = narrow if spills_no_more(narrow, artifact) else artifact
+    return artifact
+
+
+def _compile_once(
+    index: ModuleIndex, name: str, specialisation: Specialisation, target: Target, gang: Gang | None = None
+) -> Artifact:
+    """Compile for a gang, or for what the target chooses."""
+    kernel = prepare_kernel(IndexedModule(index), name, specialisation, target=target)
+    gang = gang or target.choose_gang(kernel, specialisation)
+    specialisation = replace(specialisation, lanes=gang.lanes)
+    analysis, variant = analyse_for_variant(kernel, specialisation)
+    artifact = target.emit(kernel, analysis, specialisation)
     notes = (*artifact.notes, f"gang of {gang.lanes} lanes: {gang.reason}")
     waits = tuple((number, index.source.position(offset)[0]) for number, offset in artifact.waits)
     sites = describe_sites(kernel.sites, index.source)
@@ -121,15 +134,15 @@ def locate(
 
     `digest` is the SHA-256 of that object in hex: the kernel is compiled again, and what differs says nothing.
     """
-    code = compile_kernel(index, name, specialisation, target).object
-    if hashlib.sha256(code).hexdigest() != digest:
+    made = compile_kernel(index, name, specialisation, target)
+    if hashlib.sha256(made.object).hexdigest() != digest:
         return 0
     # Anew: emission changes what it is given.
     kernel = prepare_kernel(IndexedModule(index), name, specialisation, target=target)
-    specialisation = replace(specialisation, lanes=target.choose_gang(kernel, specialisation).lanes)
+    specialisation = replace(specialisation, lanes=made.lanes)
     analysis, _ = analyse_for_variant(kernel, specialisation)
     lines = LineTable(index.source.text)
-    return target.locate(kernel, analysis, specialisation, code, offset, lines.line_of)
+    return target.locate(kernel, analysis, specialisation, made.object, offset, lines.line_of)
 
 
 def _check_shape(index: ModuleIndex, name: str, specialisation: Specialisation) -> None:

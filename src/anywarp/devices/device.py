@@ -82,6 +82,15 @@ class Runs(Protocol):
 
 
 @runtime_checkable
+class Measures(Protocol):
+    """What a device answers whose code rests on how fast this machine does what, not only on what it can do."""
+
+    def measure(self) -> bytes:
+        """Measure; return a container of `kind machine`, whose line `tuning` has the words that stand behind the identity from then on."""
+        ...
+
+
+@runtime_checkable
 class Variants(Protocol):
     """What a device answers that is not one thing: it compiles for whichever hardware an identity names, there or not."""
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from anywarp import settings
+from anywarp.compiler.simd.tuning import read_tuning
 from anywarp.devices import device as devices
 from anywarp.devices.cuda import driver as nvidia
 from anywarp.devices.facts import Fact
@@ -28,6 +29,7 @@ from anywarp.runtime.build_id import build_id
 from anywarp.runtime.cache import Cache
 from anywarp.runtime.client import connected
 from anywarp.runtime.installed import Installed, installed
+from anywarp.runtime.measured import read_record
 
 LOAD_LIMIT = 30.0
 """Seconds that loading our library in a process of its own may take."""
@@ -83,6 +85,7 @@ def examine() -> Iterator[Fact]:
     yield from library
     yield _cache()
     yield _service()
+    yield _speed()
     if all(fact.status == "ok" for fact in library):
         yield _kernel()
     yield from _cuda()
@@ -153,6 +156,25 @@ def _service() -> Fact:
             return Fact("compiler", "service", "ok", f"answers (compiler {client.ping()})")
     except AnywarpError as error:
         return Fact("compiler", "service", "error", error.diagnostic.message, error.diagnostic.help)
+
+
+def _speed() -> Fact:
+    """What was measured of the processor, which is measured now if nobody has."""
+    try:
+        with connected(build_id(), settings.CACHE_DIR.get()) as client:
+            reply = client.measure(devices.find("cpu").identity())
+        record = read_record(reply.payload) if reply.value("status") == "ok" else None
+    except (AnywarpError, ValueError) as error:
+        return Fact(
+            "compiler", "speed", "warning", f"the processor cannot be measured: {error}", "code goes by what is usual"
+        )
+    if record is None or not record.figures:
+        return Fact("compiler", "speed", "absent", "nothing is measured of this processor: code goes by what is usual")
+    tuning = read_tuning(record.tuning)
+    width = f", in vectors of {tuning.vector} bits" if "fma512" in record.figures else ""
+    lanes = f", lanes anywhere {'by gathers' if tuning.gathers else 'one by one'}" if "gather" in record.figures else ""
+    text = f"measured: stores past the caches from {tuning.stream} MiB, loads {tuning.ahead} KiB ahead{lanes}{width}"
+    return Fact("compiler", "speed", "ok", text)
 
 
 def _kernel() -> Fact:

@@ -68,6 +68,11 @@ class Client:
         )
         return self._ask(request, image)
 
+    def measure(self, device: str) -> Message:
+        """Ask for the record of what was measured of a device, which is measured if nobody has; the reply is the service's."""
+        image, key = keys.image_key(b""), keys.machine_key(self._build_id, device)
+        return self._ask(message(("op", "measure"), ("image", image), ("device", device), ("key", key)), b"")
+
     def close(self) -> None:
         """Close the connection; the service goes on."""
         if self._connection is not None:

@@ -32,5 +32,10 @@ def source_key(build_id: str, image: str) -> str:
     return _sha256("source", build_id, image)
 
 
+def machine_key(build_id: str, device: str) -> str:
+    """Return the key of what was measured of a device; `device` is its identity without what follows from that."""
+    return _sha256("machine", build_id, device)
+
+
 def _sha256(*lines: str) -> str:
     return hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()

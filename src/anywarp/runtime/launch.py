@@ -90,7 +90,8 @@ def environment(
         **_python_path(base.get("PYTHONPATH", ""), pure),
         **_triton(libraries),
         **{name: value for name, value in ASKED_FOR_PTX.items() if name not in base},
-        "PATH": _before(str(COMMANDS), base.get("PATH", os.defpath)),
+        # Behind nvidia-smi: ptxas, which XLA starts.
+        "PATH": _before(str(COMMANDS), _before(str(libraries), base.get("PATH", os.defpath))),
         "NVTX_INJECTION64_PATH": base.get("NVTX_INJECTION64_PATH", str(libraries / "libnvToolsExt.so.1")),
     }
     preloaded: list[str] = []

@@ -33,6 +33,9 @@ from anywarp.runtime.translation import current, translated
 from anywarp.runtime.wire import Message, message
 from anywarp.runtime.worker import block_of, failure
 
+QUIET = 2.0
+"""Seconds without a request after which the service measures the machine, if nobody has: nobody waits, and little else runs."""
+
 KEPT_IMAGE_BYTES = 256 << 20
 """How much of images is kept, so that a program sends each once and not with every kernel."""
 
@@ -59,6 +62,8 @@ class Service:
         self._translating = asyncio.Semaphore(settings.cpu_count())
         self._making: dict[str, asyncio.Task[Served | Message]] = {}
         self._ahead: set[asyncio.Task[None]] = set()
+        self._unmeasured: set[str] = set()
+        self._measured: set[str] = set()
 
     async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one client until it leaves or breaks the protocol."""
@@ -82,6 +87,19 @@ class Service:
         except (OSError, RuntimeError, MemoryError) as error:  # no thread, no memory, no room for a file
             return failure(_hindered(error))
 
+    async def measure_when_quiet(self) -> None:
+        """Go on measuring devices that code was asked for, once each, when nobody has asked for anything for a while."""
+        while True:
+            await asyncio.sleep(QUIET)
+            if self.running or time.monotonic() - self.last_request < QUIET or not self._unmeasured:
+                continue
+            device = self._unmeasured.pop()
+            self._measured.add(device)
+            key = keys.machine_key(self._identity, device)
+            lines = (("op", "measure"), ("image", keys.image_key(b"")), ("device", device), ("key", key))
+            with contextlib.suppress(AnywarpError, wire.WireError, OSError, RuntimeError, MemoryError):
+                await self._serve(message(*lines), key)
+
     async def close(self) -> None:
         """Let requests under way end, then stop the workers."""
         await asyncio.gather(*self._making.values(), *self._ahead, return_exceptions=True)
@@ -93,9 +111,11 @@ class Service:
             stored = await asyncio.to_thread(self._cache.get, key)
             if stored is not None and (request.value("op") != "translate" or await asyncio.to_thread(current, stored)):
                 return self._reply(Served(stored, True, 0.0))
-            image = self._image(request)
+            image = b"" if request.value("op") == "measure" else self._image(request)
             if image is None:
                 return message(("status", "need-image"))
+            if request.value("op") == "compile" and request.value("device") not in self._measured:
+                self._unmeasured.add(request.value("device"))
             task = self._making.get(key) or asyncio.create_task(self._make(request, key, image))
             self._making[key] = task
         made = await asyncio.shield(task)  # a client that leaves does not take the kernel from the others
@@ -184,6 +204,8 @@ def _checked_key(request: Message, identity: str) -> str:
     device = request.value("device") if op != "translate" else ""
     if op == "describe":
         expected = keys.module_key(identity, device, image)
+    elif op == "measure":
+        expected = keys.machine_key(identity, device)
     elif op == "translate":
         expected = keys.source_key(identity, image)
     elif op in ("compile", "locate"):
@@ -234,11 +256,13 @@ async def serve(path: Path, listener: socket.socket, service: Service, pool: Poo
     """Serve at `path` until `idle` seconds have passed without a request; needs the lock of that path."""
     server = await asyncio.start_unix_server(service.converse, sock=listener)
     warming = asyncio.create_task(pool.warm())
+    measuring = asyncio.create_task(service.measure_when_quiet())
     while service.running or time.monotonic() - service.last_request < idle:
         await asyncio.sleep(min(max(idle / 4, 0.05), 5.0))
     path.unlink(missing_ok=True)
     server.close()  # without waiting: a client may keep its connection for as long as it runs
     await warming
+    measuring.cancel()
     await service.close()
 
 

@@ -35,6 +35,8 @@ class Worker:
         """Return the reply to `describe` or `compile`; never raises for what a request or an image contains."""
         try:
             image = request.value("image")
+            if request.value("op") == "measure":
+                return _measured(request.value("device"))
             if not request.payload and image not in self._modules:
                 return message(("status", "need-image"))
             if request.value("op") == "locate":
@@ -81,6 +83,14 @@ class Worker:
                 self._modules.popitem(last=False)
         self._modules.move_to_end(image)
         return self._modules[image]
+
+
+def _measured(name: str) -> Message:
+    """Return the record of this machine, if that is what a device's name stands for and there is something to be measured of it."""
+    device = devices.named(name)
+    if not isinstance(device, devices.Measures) or device.identity() != name:
+        return message(("status", "none"))
+    return message(("status", "ok"), payload=device.measure())
 
 
 def number_of(request: Message, key: str) -> int:

@@ -8,8 +8,8 @@ import pytest
 from anywarp.compiler.ir import Specialisation
 from anywarp.compiler.module_view import IndexedModule
 from anywarp.compiler.pipeline import prepare_kernel
-from anywarp.compiler.simd.streams import LARGE
 from anywarp.compiler.simd.target import SimdTarget, make_target
+from anywarp.compiler.simd.tuning import Tuning
 from anywarp.compiler.variants import analyse_for_variant
 from anywarp.devices.cpu.execute import Program, aligned
 from anywarp.ptx.index import index_module
@@ -39,6 +39,7 @@ ret;
 """
 STORE = "st.global.u32 [%d5], %r8;"
 BLOCK = (128, 1, 1)
+LARGE = Tuning().stream_bytes
 
 
 def code(store: str, target: SimdTarget, **asked: bool) -> str:

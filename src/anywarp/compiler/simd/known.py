@@ -13,6 +13,7 @@ from anywarp.compiler.cfg import ControlFlow, Loop, control_flow
 from anywarp.compiler.ir import Block, Const, Kernel, Op, Phi, Specialisation, Undefined, Value
 from anywarp.compiler.shapes import VARYING, Analysis, Shape
 from anywarp.compiler.simd.text import LLVM_TYPE, vector_type
+from anywarp.compiler.simd.tuning import USUAL, Tuning
 
 LANES = 32
 """Lanes of a CUDA warp: what shuffles, votes and lane numbers go by, however many lanes are emitted together."""
@@ -41,6 +42,7 @@ class Machine:
     bf16: bool = False
     vnni: bool = False
     quick_bf16: bool = False
+    tuning: Tuning = USUAL
 
     @property
     def chunk(self) -> int:

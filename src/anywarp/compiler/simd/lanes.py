@@ -378,7 +378,7 @@ class Lanes(Addresses):
         type, name = f"<{n} x {element}>", f"llvm.masked.gather.{t.mangle(element, n)}.v{n}p0"
         t.declarations[name] = f"declare {type} @{name}(<{n} x ptr>, <{n} x i1>, {type})"
         mask = mask or ALL_LANES
-        if mask != ALL_LANES and not self._masks_are_instructions(size):
+        if mask != ALL_LANES and not (self._masks_are_instructions(size) and self.v.machine.tuning.gathers):
             whole = self._gather(element, size, self._elsewhere(pointers, mask), "")
             return t.pick(n, mask, type, whole, "zeroinitializer")
         passed = "zeroinitializer" if mask != ALL_LANES else "poison"

@@ -24,9 +24,8 @@ ATOMIC_ORDER = {
     "sc": "seq_cst",
 }
 
-_AHEAD = 8 << 10
-"""Bytes of a gang's loads that are on their way in a loop of distant trips. Measured on Zen 4 with 1 KB a trip, trips 512 KB apart: 2 trips
-ahead into the first cache 5.1 ms, 8 into the second 3.5, 16 no better (shared/bench/order_of_loads.c without either: 6.0, straight on: 2.3)."""
+_MOST_TRIPS = 8
+"""Trips of a loop ahead of which its loads are asked for, at most: what lies behind its end is asked for in vain."""
 
 
 class Memory(Lanes):
@@ -282,7 +281,7 @@ class Memory(Lanes):
         step, factor = found
         wide = v.scalar(step) if BITS[step.type] == 64 else t.cast("sext", LLVM_TYPE[step.type], v.scalar(step), "i64")
         size = SIZE[op.type] * v.lanes
-        trips = min(8, max(2, _AHEAD // size))
+        trips = min(_MOST_TRIPS, max(2, v.machine.tuning.ahead_bytes // size))
         ahead = t.two("add", "i64", address.base, t.two("mul", "i64", wide, str(factor * trips)))
         for offset in range(0, size, LINE):
             pointer = t.cast("inttoptr", "i64", t.two("add", "i64", ahead, str(offset)), "ptr")

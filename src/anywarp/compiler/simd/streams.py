@@ -11,9 +11,6 @@ from anywarp.compiler.attributes import Access, InSpace
 from anywarp.compiler.ir import Op, Phi, Value
 from anywarp.compiler.simd.values import Values
 
-LARGE = 32 << 20
-"""Bytes that a launch must store at one place in the code; what fits a cache is soon read again by somebody."""
-
 LINE = 64
 _ORDERED = frozenset({"atomic", "fence", "host_call"})
 _SEARCH = 40
@@ -77,7 +74,7 @@ def store_stream(v: Values, threads: str, places: Sequence[str], chunks: Iterabl
     what follows. `size` is what each thread stores, in bytes. Returns the label of what comes after both.
     """
     t = v.t
-    much = t.two("icmp uge", "i64", threads, str(LARGE // size))
+    much = t.two("icmp uge", "i64", threads, str(v.machine.tuning.stream_bytes // size))
     low = places[0]
     for place in places[1:]:
         low = t.two("or", "i64", low, place)

@@ -20,10 +20,13 @@ from anywarp.compiler.simd.debug_lines import line_at, machine_code
 from anywarp.compiler.simd.kernel import Emitted, emit_kernel
 from anywarp.compiler.simd.known import Machine
 from anywarp.compiler.simd.machine_code import compile_text, host_cpu, left_plain
-from anywarp.compiler.simd.objects import functions, stack_bytes
+from anywarp.compiler.simd.objects import functions, stack_bytes, vectors_on_stack
+from anywarp.compiler.simd.tuning import USUAL, Tuning
 
 SYMBOL = "aw_kernel"
 """Every object holds one kernel, under this name."""
+
+_WIDEST = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,7 @@ class SimdTarget:
             kernel.name, SYMBOL, specialisation.block or (0, 0, 0), done.frame_fixed, done.frame_per_warp, kernel.local_bytes, kernel.shared_bytes,
             kernel.param_bytes, code, (time.perf_counter() - begin) * 1e3, (plain,) if plain else (), alone=is_independent(kernel),
             stack=stack_bytes(code, SYMBOL) if functions(code) == 1 else 0, waits=done.waits,
+            on_stack=vectors_on_stack(code) * min(self.machine.chunk, specialisation.lanes) / specialisation.lanes,
         )  # fmt: skip
 
     def _compiled(self, text: str, kernel: Kernel, specialisation: Specialisation) -> bytes:
@@ -130,21 +134,25 @@ class SimdTarget:
         return line_at(again, SYMBOL, offset) if machine_code(again) == machine_code(code) else 0
 
 
-def make_target(triple: str, cpu: str, features: str) -> SimdTarget:
-    """Return the target for a processor from LLVM's names for it and its features."""
+def make_target(triple: str, cpu: str, features: str, tuning: Tuning = USUAL) -> SimdTarget:
+    """Return the target for a processor from LLVM's names for it and its features, and what was found of its speed."""
     have = {word[1:] for word in features.split(",") if word.startswith("+")}
-    avx512 = {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= have
+    # With narrower vectors the code is that for AVX2; LLVM still has AVX-512's registers and instructions for it.
+    avx512 = {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= have and tuning.vector == _WIDEST
     fp16 = avx512 and "avx512fp16" in have
     avx2 = {"avx2", "fma"} <= have
-    bits = 512 if avx512 else 256 if avx2 else 128
+    bits = _WIDEST if avx512 else 256 if avx2 else 128
     bf16, vnni = avx512 and "avx512bf16" in have, avx512 and "avx512vnni" in have
-    quick = bf16 and cpu.startswith("znver")  # LLVM's names; Intel's are at a quarter of the rate (matrix_panels.py)
+    named = cpu.startswith("znver")  # LLVM's names; Intel's are at a quarter of the rate (matrix_panels.py)
+    quick = bf16 and (named if tuning.pairs is None else bool(tuning.pairs))
     rounds = avx2 or bool(have & {"sse4.1", "avx"}) or not triple.startswith(("x86_64", "i686"))
-    machine = Machine(bits, avx512, fp16, avx2, "f16c" in have, rounds, bf16=bf16, vnni=vnni, quick_bf16=quick)
+    machine = Machine(bits, avx512, fp16, avx2, "f16c" in have, rounds, bf16=bf16, vnni=vnni, quick_bf16=quick, tuning=tuning)
+    if avx512 and not tuning.gathers:
+        features += ",+prefer-no-gather"
     return SimdTarget(triple, cpu, features, machine)
 
 
 @cache
-def this_machine() -> SimdTarget:
+def this_machine(tuning: Tuning = USUAL) -> SimdTarget:
     """Return the target for the machine that runs this."""
-    return make_target(*host_cpu())
+    return make_target(*host_cpu(), tuning)

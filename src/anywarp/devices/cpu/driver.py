@@ -8,22 +8,64 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anywarp.devices.device import CompileRequest, DeviceInfo
+from anywarp.diagnostics import AnywarpError, Diagnostic
 
 if TYPE_CHECKING:
+    from anywarp.compiler.simd.target import SimdTarget
     from anywarp.ptx.index import ModuleIndex
 
 SHOWN = ("sse4_2", "avx", "avx2", "fma", "f16c", "avx512f", "avx512_bf16", "avx512_fp16", "amx_tile", "asimd", "sve")
 """The features, as Linux spells them, that decide how fast kernels run."""
 
 
-class Processor:
-    """The device `cpu`."""
+_SPARE = 1 << 30
+"""Bytes of memory from which on a measurement may take 64 MiB for a moment."""
 
-    name = "cpu"
+
+@dataclass(frozen=True, slots=True)
+class Processor:
+    """The device `cpu`; `tuning` are the words for what was found of its speed (compiler/simd/tuning.py)."""
+
+    tuning: str = ""
+
+    @property
+    def name(self) -> str:
+        """Return the device's short name."""
+        return "cpu"
+
+    def variant(self, identity: str) -> Processor:
+        """Return the device for `cpu`, or for what `identity` gave, with `:` and words of its speed; AnywarpError D003 for other words."""
+        words = identity.split(":", 2)[2:]
+        if not words:
+            return Processor()
+        from anywarp.compiler.simd.tuning import read_tuning  # late: most who ask for the device compile nothing
+
+        try:
+            for text in words:
+                read_tuning(text)
+        except ValueError as error:
+            help = "end the programs that use anywarp and start again"
+            raise AnywarpError(
+                Diagnostic("D003", f"{identity[:80]!r} names no processor: {error}", help=help)
+            ) from None
+        return Processor(*words)
+
+    def measure(self) -> bytes:
+        """Measure this processor; return the record. Takes a tenth of a second."""
+        from anywarp.devices.cpu.machine import measure, pack_record
+
+        target = self._target()
+        return pack_record(measure(target, _memory() >= _SPARE), target)
+
+    def _target(self) -> SimdTarget:
+        from anywarp.devices.cpu.target import host_target
+
+        return host_target(self.tuning)
 
     def identity(self) -> str:
         """Return `cpu:` and a digest over model and features (docs/contracts.md, section 2)."""
@@ -57,19 +99,17 @@ class Processor:
         from anywarp.compiler.artifact import pack
         from anywarp.compiler.options import read_options
         from anywarp.compiler.pipeline import compile_kernel
-        from anywarp.devices.cpu.target import host_target
 
         specialisation = read_options(request.options, request.block)
-        return pack(compile_kernel(index, request.kernel, specialisation, host_target()))
+        return pack(compile_kernel(index, request.kernel, specialisation, self._target()))
 
     def locate(self, index: ModuleIndex, request: CompileRequest, digest: str, offset: int) -> int:
         """Compile one kernel again to find the line of PTX behind an instruction; 0 where nobody knows."""
         from anywarp.compiler.options import read_options
         from anywarp.compiler.pipeline import locate
-        from anywarp.devices.cpu.target import host_target
 
         specialisation = read_options(request.options, request.block)
-        return locate(index, request.kernel, specialisation, host_target(), digest, offset)
+        return locate(index, request.kernel, specialisation, self._target(), digest, offset)
 
 
 def _first_processor() -> dict[str, str]:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from anywarp.compiler.simd.target import SimdTarget, this_machine
+from anywarp.compiler.simd.tuning import read_tuning
 
 
-def host_target() -> SimdTarget:
-    """Return the target that compiles for the processor of this machine, with all features LLVM finds on it."""
-    return this_machine()
+def host_target(tuning: str = "", measured: bool = False) -> SimdTarget:
+    """Return the target that compiles for the processor of this machine, with all features LLVM finds on it.
+
+    `tuning`: words of its speed; `measured`: whether these, or that there are none, come from a measurement.
+    """
+    return this_machine(replace(read_tuning(tuning), measured=measured))
