@@ -136,6 +136,20 @@ def test_lanes_that_need_their_warp_stay_in_it(body):
     assert lanes_of(text, Specialisation(SHAPE, 1)) == 32
 
 
+@pytest.mark.parametrize("options", ["gang=1", "gang=1 tier=quick"])
+@pytest.mark.parametrize("between", ["", "bar.sync 0;"])
+def test_a_sum_made_in_another_block_is_where_an_access_goes(options, between):
+    """XLA's sort: the sum crosses a branch or a barrier, and what it was made from does not."""
+    text = kernel(
+        "shl.b32 %r3,%r2,4;\nmov.u32 %r4,rows;\nadd.u32 %r4,%r4,%r3;\nadd.u32 %r4,%r4,8;\nst.shared.u32 [%r4],%r2;\n"
+        f"{between}\nand.b32 %r5,%r2,3;\nsetp.eq.u32 %p1,%r5,1;\n@%p1 bra SKIP;\nst.shared.u32 [%r4],%r1;\nSKIP:\n{between}\n"
+        "ld.shared.u32 %r3,[%r4];\n"
+    ).replace("{\n", "{\n.shared .align 4 .b8 rows[1024];\n", 1)
+    out = np.zeros(64, np.uint32)
+    Program(text).run("k", 1, 64, (out, 1234), options=options)
+    assert out.tolist() == [lane if lane % 4 == 1 else 1234 for lane in range(64)]
+
+
 @pytest.mark.parametrize("lane", [0, 5, 63])
 def test_the_lane_that_traps_is_named(lane):
     text = kernel("setp.eq.u32 %p1,%r2,%r1;\n@%p1 trap;")

@@ -128,11 +128,15 @@ class Addresses:
     def _place_of_one(self, start: str, address: Value, how: str) -> str:
         """Return where the access of a single lane goes (i64).
 
-        Behind a memory's start constants are added after extending: LLVM would look for a way to do so at every access.
+        Behind a memory's start constants are added after extending: LLVM would look for a way to do so at every access. Only those
+        added in this block: what a sum of another block is made from need not be kept until here.
         """
         v, t, by = self.v, self.t, 0
-        while start and isinstance(address, Op) and address.name == "add" and isinstance(address.args[1], Const):
-            by += signed(address.args[1].bits, BITS[address.type])
+        while start and isinstance(address, Op) and address.name == "add" and v.home.get(address) is v.block:
+            constant = address.args[1]
+            if not isinstance(constant, Const):
+                break
+            by += signed(constant.bits, BITS[address.type])
             address = address.args[0]
         key = (address, start)
         if key not in v.registers.starts:
