@@ -4,11 +4,13 @@ import ctypes
 import re
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
-from anywarp import settings
+import anywarp
 from libraries import numbers
+from libraries.loading import Library
 from libraries.numbers import C32F, C64F, E4M3, E5M2, R8I, R16BF, R16F, R32F, R32I, R64F
 
 F16, F32, TF32, FAST_16BF, FAST_16F, F64, I32 = 64, 68, 77, 75, 74, 70, 72  # cublasComputeType_t
@@ -20,12 +22,8 @@ SCALE = {F16: R16F, F64: R64F, I32: R32I}
 @cache
 def constants():
     """Return the numbers of the header's enumerators by name."""
-    root = settings.LIBRARY_DIR.get()  # where the build is a checkout's, its headers are those of the source
-    del root
-    import anywarp
-
-    text = (__import__("pathlib").Path(anywarp.__file__).parent / "toolchain/include/libraries/cublasLt.h").read_text()
-    return {name: int(value) for name, value in re.findall(r"(CUBLASLT_\w+) = (\d+)", text)}
+    header = Path(anywarp.__file__).parent / "toolchain/include/libraries/cublasLt.h"
+    return {name: int(value) for name, value in re.findall(r"(CUBLASLT_\w+) = (\d+)", header.read_text())}
 
 
 @dataclass
@@ -105,6 +103,12 @@ class Lt:
     def __call__(self, *arguments, **attributes):
         status = self.status(*arguments, **attributes)
         assert status == 0, f"cublasLtMatmul returned {status}"
+
+
+@cache
+def shared():
+    """Return one for tests that cannot have fixtures."""
+    return Lt(Library("cublaslt", "libcublasLt.so.13"))
 
 
 def operation(matrices, number):

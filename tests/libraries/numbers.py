@@ -77,7 +77,7 @@ def check(got, kind, want, error):
     if kind == R16F:
         with np.errstate(over="ignore"):
             overflown = np.isinf(want.astype(np.float16))
-        want = np.where(overflown, np.sign(want) * np.inf, want)
+        want = np.where(overflown, np.copysign(np.inf, want), want)
     numbers = values(got, kind)
     with np.errstate(invalid="ignore"):
         fine = np.abs(numbers - want) <= error + np.abs(want) * EPSILON[kind] * 0.5001 + LEAST.get(kind, 1e-37) * 0.5001
