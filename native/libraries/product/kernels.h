@@ -54,6 +54,8 @@ struct Kernels {
   // By packing, whether more than one vector of rows is wanted, and columns (1 ...).
   Micro micro[4][2][kMaxColumns + 1];
   void (*finish)(const Segment& segment);
+  void (*to_f32)(Type type, const void* from, float* to, int64_t count);
+  void (*from_f32)(Type type, const float* from, void* to, int64_t count);
 };
 
 const Kernels&

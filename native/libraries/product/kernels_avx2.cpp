@@ -41,7 +41,8 @@ AW_INLINE I accumulate(I sum, U a, U b) {
 }  // namespace s16
 
 Kernels made() {
-  Kernels out = {kRows, kColumns, L, Packing::f32, Packing::s16_pairs, pack, nullptr, {}, finish};
+  Kernels out = {kRows, kColumns, L,      Packing::f32, Packing::s16_pairs, pack, nullptr,
+                 {},    finish,   to_f32, from_f32};
   f32::fill<F>(out.micro[static_cast<int>(Packing::f32)]);
   s16::fill<I>(out.micro[static_cast<int>(Packing::s16_pairs)]);
   return out;

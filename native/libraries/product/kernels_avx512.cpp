@@ -129,8 +129,8 @@ AW_TARGET void add_columns(const uint32_t* panel, int64_t units, int32_t* sums) 
 }  // namespace s8
 
 Kernels made(bool has_bf16, bool has_vnni) {
-  Kernels out = {kRows, kColumns,        L,  Packing::f32, Packing::s16_pairs,
-                 pack,  s8::add_columns, {}, finish};
+  Kernels out = {kRows, kColumns, L,      Packing::f32, Packing::s16_pairs, pack, s8::add_columns,
+                 {},    finish,   to_f32, from_f32};
   f32::fill<F>(out.micro[static_cast<int>(Packing::f32)]);
   bf16::fill<F>(out.micro[static_cast<int>(Packing::bf16_pairs)]);
   s8::fill<I>(out.micro[static_cast<int>(Packing::s8_quads)]);

@@ -195,4 +195,11 @@ void product(const Product& wanted) {
   if (wanted.aux_amax) *wanted.aux_amax = __builtin_bit_cast(float, plan.aux_amax.load());
 }
 
+void to_f32(Type type, const void* from, float* to, int64_t count) {
+  kernels().to_f32(type, from, to, count);
+}
+void from_f32(Type type, const float* from, void* to, int64_t count) {
+  kernels().from_f32(type, from, to, count);
+}
+
 }  // namespace aw::product

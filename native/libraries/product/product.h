@@ -81,4 +81,9 @@ struct Product {
 // Inside of work of a stream (work.h): computes it, with the help of other threads.
 void product(const Product& wanted);
 
+// `count` numbers to f32 and back, as the product does it: to the nearest, fp8 without infinities,
+// s8 and s32 within their bounds.
+void to_f32(Type type, const void* from, float* to, int64_t count);
+void from_f32(Type type, const float* from, void* to, int64_t count);
+
 }  // namespace aw::product
