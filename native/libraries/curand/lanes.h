@@ -45,7 +45,8 @@ class Lanes final : public Source {
 
 // Compiled for several processors: loops over lanes are worth it.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define AW_LANE_CLONES __attribute__((target_clones("avx512f", "avx2", "default"), optimize("O3")))
+#define AW_LANE_CLONES \
+  __attribute__((target_clones("avx512f", "avx2", "default"), optimize("O3", "no-trapping-math")))
 #else
 #define AW_LANE_CLONES
 #endif

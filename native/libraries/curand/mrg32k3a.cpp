@@ -42,25 +42,28 @@ Matrix power(Matrix a, uint64_t exponent, uint64_t m) {
   return out;
 }
 
-// x mod m for x below 2^55 and m = 2^32 - Rest.
-template <uint64_t Rest>
-inline uint64_t reduced(uint64_t x) {
-  constexpr uint64_t kModulus = (uint64_t{1} << 32) - Rest;
-  x = (x >> 32) * Rest + (x & 0xffffffffu);
-  x = (x >> 32) * Rest + (x & 0xffffffffu);
-  return x >= kModulus ? x - kModulus : x;
+constexpr double kA12d = kA12, kA13d = kA13, kA21d = kA21, kA23d = kA23;
+
+// x mod Modulus for a whole x of at most 53 bits: to the nearest multiple, then up. Exact, fused or
+// not.
+template <uint64_t Modulus>
+__attribute__((always_inline)) inline double reduced(double x) {
+  constexpr double kModulus = static_cast<double>(Modulus), kToWhole = 0x1.8p52;
+  const double rest = x - (x * (1 / kModulus) + kToWhole - kToWhole) * kModulus;
+  return rest < 0 ? rest + kModulus : rest;
 }
 
-AW_LANE_CLONES void mrg_step(uint32_t* const* s, size_t begin, size_t end,
-                             uint32_t* __restrict out) {
-  uint32_t* __restrict a = s[0], * __restrict b = s[1], * __restrict c = s[2];
-  uint32_t* __restrict d = s[3], * __restrict e = s[4], * __restrict f = s[5];
-  for (size_t i = begin; i < end; ++i) {
-    const uint64_t p = reduced<209>(kA12 * b[i] + kA13 * (kM1 - a[i]));
-    const uint64_t q = reduced<22853>(kA21 * f[i] + kA23 * (kM2 - d[i]));
-    a[i] = b[i], b[i] = c[i], c[i] = static_cast<uint32_t>(p);
-    d[i] = e[i], e[i] = f[i], f[i] = static_cast<uint32_t>(q);
-    out[i - begin] = static_cast<uint32_t>(p > q ? p - q : p + kM1 - q);
+// In doubles, as L'Ecuyer has it: vectors of them are multiplied by one instruction.
+AW_LANE_CLONES void mrg_step(double* __restrict a, double* __restrict b, double* __restrict c,
+                             double* __restrict d, double* __restrict e, double* __restrict f,
+                             size_t count, uint32_t* __restrict out) {
+  for (size_t i = 0; i < count; ++i) {
+    const double p = reduced<kM1>(kA12d * b[i] - kA13d * a[i]);
+    const double q = reduced<kM2>(kA21d * f[i] - kA23d * d[i]);
+    a[i] = b[i], b[i] = c[i], c[i] = p;
+    d[i] = e[i], e[i] = f[i], f[i] = q;
+    const double z = p > q ? p - q : p - q + static_cast<double>(kM1);
+    out[i] = static_cast<uint32_t>(static_cast<int32_t>(z - 0x1p31)) ^ 0x80000000u;
   }
 }
 
@@ -71,18 +74,18 @@ class MrgLanes {
   }
   size_t size() const { return s_[0].size(); }
   void put(size_t lane, const Vector& first, const Vector& second) {
-    for (size_t k = 0; k < 3; ++k)
-      s_[k][lane] = static_cast<uint32_t>(first[k]),
-      s_[k + 3][lane] = static_cast<uint32_t>(second[k]);
+    for (size_t k = 0; k < 3; ++k) {
+      s_[k][lane] = static_cast<double>(first[k]);
+      s_[k + 3][lane] = static_cast<double>(second[k]);
+    }
   }
   void step(size_t begin, size_t end, uint32_t* out) {
-    uint32_t* words[6];
-    for (size_t k = 0; k < 6; ++k) words[k] = s_[k].data();
-    mrg_step(words, begin, end, out);
+    auto at = [&](size_t k) { return s_[k].data() + begin; };
+    mrg_step(at(0), at(1), at(2), at(3), at(4), at(5), end - begin, out);
   }
 
  private:
-  std::array<std::vector<uint32_t>, 6> s_;
+  std::array<std::vector<double>, 6> s_;
 };
 
 }  // namespace

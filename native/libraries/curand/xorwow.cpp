@@ -23,10 +23,11 @@ XorwowWords xorwow_seeded(uint64_t seed) {
           6615241u + t1 + t0};
 }
 
-// Lanes [begin, end) one step on, the counter apart.
-AW_LANE_CLONES void xorwow_step(uint32_t* const* v, size_t begin, size_t end) {
-  uint32_t* __restrict a = v[0], * __restrict b = v[1], * __restrict c = v[2], * __restrict d = v[3], * __restrict e = v[4];
-  for (size_t i = begin; i < end; ++i) {
+// Lanes one step on, the counter apart.
+AW_LANE_CLONES void xorwow_step(uint32_t* __restrict a, uint32_t* __restrict b,
+                                uint32_t* __restrict c, uint32_t* __restrict d,
+                                uint32_t* __restrict e, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
     const uint32_t t = a[i] ^ (a[i] >> 2), last = e[i];
     a[i] = b[i], b[i] = c[i], c[i] = d[i], d[i] = last;
     e[i] = (last ^ (last << 4)) ^ (t ^ (t << 1));
@@ -58,25 +59,22 @@ class XorwowLanes {
     d_[lane] = words.d;
   }
   void step(size_t begin, size_t end, uint32_t* out) {
-    uint32_t* words[5];
-    for (size_t w = 0; w < 5; ++w) words[w] = v_[w].data();
-    xorwow_step(words, begin, end);
-    xorwow_words(words[4] + begin, d_.data() + begin, out, end - begin);
+    auto at = [&](size_t w) { return v_[w].data() + begin; };
+    xorwow_step(at(0), at(1), at(2), at(3), at(4), end - begin);
+    xorwow_words(at(4), d_.data() + begin, out, end - begin);
   }
   // The first `count` lanes 2^power steps on, into those from `to` on, without their counters: a
   // sum of some of their next 160 states.
   void jump(unsigned power, size_t count, size_t to) {
     std::array<std::vector<uint32_t>, 5> now, sum;
-    uint32_t* words[5];
     for (size_t w = 0; w < 5; ++w) {
       now[w].assign(v_[w].begin(), v_[w].begin() + static_cast<ptrdiff_t>(count));
       sum[w].assign(count, 0);
-      words[w] = now[w].data();
     }
     for (unsigned bit = 0; bit < 160; ++bit) {
       if (aw_xorwow_jumps[power][bit >> 5] >> (bit & 31) & 1)
         for (size_t w = 0; w < 5; ++w) xorwow_add(sum[w].data(), now[w].data(), count);
-      xorwow_step(words, 0, count);
+      xorwow_step(now[0].data(), now[1].data(), now[2].data(), now[3].data(), now[4].data(), count);
     }
     for (size_t w = 0; w < 5; ++w)
       std::copy(sum[w].begin(), sum[w].end(), v_[w].begin() + static_cast<ptrdiff_t>(to));
