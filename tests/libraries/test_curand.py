@@ -102,6 +102,15 @@ def test_xorwow_in_the_documented_order(curand, seed, xorwow_stride):
         assert np.array_equal(got[4096 * row : 4096 * row + 50], want[row])
 
 
+def test_xorwow_prints_what_nvidias_cards_print(curand):
+    """The example of cuRAND's guide (the default generator, seed 1234): its output on cards, known by heart and written here before ours was run."""
+    got = drawn(curand, made(curand, 100, 1234), "Uniform", 28)
+    assert " ".join(f"{x:.4f}" for x in got) == (
+        "0.1455 0.8202 0.5504 0.2948 0.9147 0.8690 0.3219 0.7829 0.0113 0.2855 0.7816 0.2338 0.6791 0.2824 "
+        "0.6299 0.1212 0.4333 0.3831 0.5136 0.2987 0.4166 0.0345 0.0494 0.0467 0.6166 0.6480 0.8685 0.4012"
+    )
+
+
 def mrg(seed, skip, count):
     """L'Ecuyer's recurrences over whole numbers; `skip` steps by powers of their matrices."""
     m1, m2 = 4294967087, 4294944443
@@ -119,8 +128,14 @@ def mrg(seed, skip, count):
     a, b = [12345] * 3, [12345] * 3
     if seed:
         a, b = [f * 12345 % m1 for f in (x, y, x)], [f * 12345 % m2 for f in (y, x, y)]
-    a = [sum(r * s for r, s in zip(row, a, strict=True)) % m1 for row in power([[0, 1, 0], [0, 0, 1], [-810728, 1403580, 0]], skip, m1)]
-    b = [sum(r * s for r, s in zip(row, b, strict=True)) % m2 for row in power([[0, 1, 0], [0, 0, 1], [-1370589, 0, 527612]], skip, m2)]
+    a = [
+        sum(r * s for r, s in zip(row, a, strict=True)) % m1
+        for row in power([[0, 1, 0], [0, 0, 1], [-810728, 1403580, 0]], skip, m1)
+    ]
+    b = [
+        sum(r * s for r, s in zip(row, b, strict=True)) % m2
+        for row in power([[0, 1, 0], [0, 0, 1], [-1370589, 0, 527612]], skip, m2)
+    ]
     out = []
     for _ in range(count):
         a = [*a[1:], (1403580 * a[1] - 810728 * a[0]) % m1]
@@ -152,7 +167,9 @@ def test_mt19937_is_the_authors(curand):
     for seed, legacy in ((0, 0), (4357, 4357), (0x123456789ABCDEF, [0x89ABCDEF, 0x1234567])):
         source = np.random.MT19937()
         source._legacy_seeding(legacy)
-        assert np.array_equal(drawn(curand, made(curand, MT19937, seed), "", 5000), source.random_raw(5000).astype(np.uint32))
+        assert np.array_equal(
+            drawn(curand, made(curand, MT19937, seed), "", 5000), source.random_raw(5000).astype(np.uint32)
+        )
 
 
 def philox(counter, thread, seed):
@@ -162,7 +179,12 @@ def philox(counter, thread, seed):
     for _ in range(10):
         p, q = c[0] * np.uint64(0xD2511F53), c[2] * np.uint64(0xCD9E8D57)
         low = np.uint64(MASK)
-        c = [(q >> np.uint64(32)) ^ c[1] ^ np.uint64(k[0]), q & low, (p >> np.uint64(32)) ^ c[3] ^ np.uint64(k[1]), p & low]
+        c = [
+            (q >> np.uint64(32)) ^ c[1] ^ np.uint64(k[0]),
+            q & low,
+            (p >> np.uint64(32)) ^ c[3] ^ np.uint64(k[1]),
+            p & low,
+        ]
         k = [k[0] + 0x9E3779B9 & MASK, k[1] + 0xBB67AE85 & MASK]
     return np.stack(c, -1).astype(np.uint32)
 
@@ -174,7 +196,12 @@ def philox_words(seed, begin, end):
 
 def test_philox_is_the_published_function():
     """A vector of Random123's known answers."""
-    assert [hex(w) for w in philox(np.array(0), np.array(0), 0)] == ["0x6627e8d5", "0xe169c58d", "0xbc57ac4c", "0x9b00dbd8"]
+    assert [hex(w) for w in philox(np.array(0), np.array(0), 0)] == [
+        "0x6627e8d5",
+        "0xe169c58d",
+        "0xbc57ac4c",
+        "0x9b00dbd8",
+    ]
 
 
 @settings(max_examples=20, deadline=None)
@@ -193,7 +220,11 @@ def test_philox_goes_round(curand):
 
 
 @settings(max_examples=12, deadline=None)
-@given(st.sampled_from([XORWOW, MRG32K3A, MT19937, PHILOX]), st.lists(st.integers(0, 6000), min_size=2, max_size=4), st.booleans())
+@given(
+    st.sampled_from([XORWOW, MRG32K3A, MT19937, PHILOX]),
+    st.lists(st.integers(0, 6000), min_size=2, max_size=4),
+    st.booleans(),
+)
 def test_several_calls_give_what_one_does(curand, kind, sizes, host):
     order = LEGACY if kind == MRG32K3A else None
     whole = drawn(curand, made(curand, kind, 11, order=order), "Uniform", sum(sizes))
@@ -228,11 +259,15 @@ def test_floats_and_doubles_of_bits(curand):
     assert got.min() > 0 and got.max() <= 1
     pairs = philox_words(9, 0, 4000).astype(np.uint64).reshape(-1, 2)
     z = pairs[:, 0] ^ (pairs[:, 1] << np.uint64(21))
-    assert np.array_equal(drawn(curand, made(curand, PHILOX, 9), "UniformDouble", 2000), z.astype(np.float64) * 2**-53 + 2**-54)
+    assert np.array_equal(
+        drawn(curand, made(curand, PHILOX, 9), "UniformDouble", 2000), z.astype(np.float64) * 2**-53 + 2**-54
+    )
     # XORWOW: a double is made of two numbers of one subsequence.
     lanes = drawn(curand, made(curand, XORWOW, 9), "", 8192).astype(np.uint64).reshape(2, 4096)
     z = lanes[0] ^ (lanes[1] << np.uint64(21))
-    assert np.array_equal(drawn(curand, made(curand, XORWOW, 9), "UniformDouble", 4096), z.astype(np.float64) * 2**-53 + 2**-54)
+    assert np.array_equal(
+        drawn(curand, made(curand, XORWOW, 9), "UniformDouble", 4096), z.astype(np.float64) * 2**-53 + 2**-54
+    )
 
 
 def box_muller(u, angle):
@@ -246,7 +281,9 @@ def test_normal_numbers_are_box_and_mullers(curand):
     got = drawn(curand, made(curand, PHILOX, 9), "Normal", 4000, 0, 1)
     assert np.allclose(got, want, rtol=1e-5, atol=2e-6)
     assert np.allclose(drawn(curand, made(curand, PHILOX, 9), "Normal", 4000, 5, 0.5), 5 + got * 0.5, rtol=1e-6)
-    assert np.allclose(drawn(curand, made(curand, PHILOX, 9), "LogNormal", 4000, 0.25, 0.5), np.exp(0.25 + got * 0.5), rtol=2e-6)
+    assert np.allclose(
+        drawn(curand, made(curand, PHILOX, 9), "LogNormal", 4000, 0.25, 0.5), np.exp(0.25 + got * 0.5), rtol=2e-6
+    )
     # XORWOW: a pair is made of two numbers of one subsequence, and lies together.
     lanes = drawn(curand, made(curand, XORWOW, 9), "", 8192).astype(np.float64).reshape(2, 4096) * 2**-32 + 2**-33
     got = drawn(curand, made(curand, XORWOW, 9), "Normal", 8192, 0, 1)
@@ -308,7 +345,10 @@ def chi_squared(values, probability, count):
     expected[-1] += count - sum(expected)
     observed[-1] += count - sum(observed)
     degrees = len(expected) - 1
-    assert abs(sum((a - b) ** 2 / b for a, b in zip(observed, expected, strict=True)) - degrees) < 5 * math.sqrt(2 * degrees) + 5
+    assert (
+        abs(sum((a - b) ** 2 / b for a, b in zip(observed, expected, strict=True)) - degrees)
+        < 5 * math.sqrt(2 * degrees) + 5
+    )
 
 
 @pytest.mark.parametrize("kind", PSEUDO)
@@ -367,7 +407,9 @@ def test_sobol_goes_on_and_skips(curand, kind):
     generator = made(curand, kind, dimensions=5)
     parts = [drawn(curand, generator, name, 5 * size).reshape(5, size) for size in (1, 1234, 3000)]
     assert np.array_equal(np.concatenate(parts, axis=1), whole[:, :4235])
-    assert np.array_equal(drawn(curand, made(curand, kind, dimensions=5, offset=777), name, 5 * 100).reshape(5, 100), whole[:, 777:877])
+    assert np.array_equal(
+        drawn(curand, made(curand, kind, dimensions=5, offset=777), name, 5 * 100).reshape(5, 100), whole[:, 777:877]
+    )
 
 
 @pytest.mark.parametrize("kind", [SOBOL32, SOBOL64])
@@ -376,11 +418,20 @@ def test_numbers_of_coordinates(curand, kind):
     x = drawn(curand, made(curand, kind, dimensions=2), "LongLong" if bits == 64 else "", 2000)
     exact = [(int(v) + 0.5) / 2**bits for v in x]
     assert np.allclose(drawn(curand, made(curand, kind, dimensions=2), "Uniform", 2000), exact, rtol=2e-7, atol=2**-33)
-    assert np.allclose(drawn(curand, made(curand, kind, dimensions=2), "UniformDouble", 2000), exact, rtol=1e-15, atol=2**-53)
+    assert np.allclose(
+        drawn(curand, made(curand, kind, dimensions=2), "UniformDouble", 2000), exact, rtol=1e-15, atol=2**-53
+    )
     normal = statistics.NormalDist()
     want = [normal.inv_cdf(v) for v in exact]
-    assert np.allclose(drawn(curand, made(curand, kind, dimensions=2), "NormalDouble", 2000, 0, 1), want, rtol=1e-12, atol=1e-12)
-    assert np.allclose(drawn(curand, made(curand, kind, dimensions=2), "Normal", 2000, 1, 3), 1 + 3 * np.array(want), rtol=1e-6, atol=1e-6)
+    assert np.allclose(
+        drawn(curand, made(curand, kind, dimensions=2), "NormalDouble", 2000, 0, 1), want, rtol=1e-12, atol=1e-12
+    )
+    assert np.allclose(
+        drawn(curand, made(curand, kind, dimensions=2), "Normal", 2000, 1, 3),
+        1 + 3 * np.array(want),
+        rtol=1e-6,
+        atol=1e-6,
+    )
     counts = drawn(curand, made(curand, kind, dimensions=1), "Poisson", 4096, 3.5)
     below = [sum(math.exp(-3.5) * 3.5**j / math.factorial(j) for j in range(k + 1)) for k in range(30)]
     for k in range(12):
@@ -403,6 +454,19 @@ def test_direction_vectors(curand):
 
 
 # --- The interface ---
+
+
+def test_a_distribution_for_device_code(curand):
+    """As anywarp/discrete.h has it: the sums of probabilities, how many, and the number that the first is of."""
+    pointer = ctypes.c_void_p()
+    for lam in (0, 400001):
+        assert curand.status("curandCreatePoissonDistribution", lam, pointer) == OUT_OF_RANGE
+    curand("curandCreatePoissonDistribution", 200.0, pointer)
+    at, count, first = np.frombuffer((ctypes.c_char * 16).from_address(pointer.value), np.dtype("u8,u4,u4"))[0].tolist()
+    sums = np.ctypeslib.as_array((ctypes.c_double * count).from_address(at))
+    want = np.cumsum([math.exp(k * math.log(200) - 200 - math.lgamma(k + 1)) for k in range(first + count)])
+    assert np.allclose(sums, want[first:], atol=1e-13) and sums[-1] == 1
+    curand("curandDestroyDistribution", pointer.value)
 
 
 def test_wrong_arguments(curand):

@@ -7,5 +7,6 @@ struct curandDiscreteDistribution_st {
   const double *sums;
   unsigned int count, first;
 };
+typedef struct curandDiscreteDistribution_st *curandDiscreteDistribution_t;
 
 #endif
