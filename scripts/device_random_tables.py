@@ -1,7 +1,8 @@
-"""Write `anywarp/xorwow_jumps.h`: how far ahead the generator XORWOW is after 2^k steps, as polynomials over GF(2).
+"""Write `anywarp/xorwow_jumps.h` and `anywarp/mrg32k3a_jumps.h`: how far ahead generators are after 2^k steps.
 
-Its five words move by a linear map of 160 bits. With p the map's characteristic polynomial, x^(2^k) mod p says which of the next 160
-states add up to the one 2^k steps ahead, so that a thread can start anywhere without walking there.
+The five words of XORWOW move by a linear map of 160 bits. With p the map's characteristic polynomial, x^(2^k) mod p says which of the next 160
+states add up to the one 2^k steps ahead, so that a thread can start anywhere without walking there. Each half of MRG32k3a moves by a matrix of 3 x 3
+numbers (L'Ecuyer, 1999), whose powers are written down.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-HEADER = Path(__file__).resolve().parent.parent / "src/anywarp/toolchain/include/device/anywarp/xorwow_jumps.h"
+FOLDER = Path(__file__).resolve().parent.parent / "src/anywarp/toolchain/include/device/anywarp"
 MASK = 0xFFFFFFFF
 BITS = 160
 MOST = 67 + 64
@@ -68,14 +69,40 @@ def derive() -> str:
     )
 
 
+HALVES = (
+    (4294967087, [[0, 1, 0], [0, 0, 1], [-810728, 1403580, 0]]),
+    (4294944443, [[0, 1, 0], [0, 0, 1], [-1370589, 0, 527612]]),
+)
+MOST_MRG = 127 + 64
+"""Sequences are 2^127 apart, and their numbers have 64 bits."""
+
+
+def derive_mrg() -> str:
+    """Return the text of the header of MRG32k3a."""
+    halves = []
+    for m, step_matrix in HALVES:
+        a, rows = [[x % m for x in row] for row in step_matrix], []
+        for _ in range(MOST_MRG):
+            rows.append("{" + ", ".join(f"{x}u" for row in a for x in row) + "}")
+            a = [[sum(a[i][k] * a[k][j] for k in range(3)) % m for j in range(3)] for i in range(3)]
+        halves.append("{\n" + ",\n".join(rows) + "}")
+    return (
+        "// Written by scripts/device_random_tables.py: 2^k steps of each half of MRG32k3a as a matrix, row by row.\n"
+        "#ifndef ANYWARP_MRG32K3A_JUMPS_H\n#define ANYWARP_MRG32K3A_JUMPS_H\n\n"
+        f"static constexpr unsigned int aw_mrg32k3a_jumps[2][{MOST_MRG}][9] = {{{', '.join(halves)}}};\n\n#endif\n"
+    )
+
+
 def main() -> None:
-    """Write the header, or say whether the one there is current."""
+    """Write the headers, or say whether those there are current."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing, fail if the header would change")
-    text = derive()
-    if parser.parse_args().check:
-        raise SystemExit(HEADER.read_text() != text)
-    HEADER.write_text(text)
+    parser.add_argument("--check", action="store_true", help="write nothing, fail if a header would change")
+    check = parser.parse_args().check
+    for name, text in (("xorwow_jumps.h", derive()), ("mrg32k3a_jumps.h", derive_mrg())):
+        if check and (FOLDER / name).read_text() != text:
+            raise SystemExit(f"{name} is not current")
+        if not check:
+            (FOLDER / name).write_text(text)
 
 
 if __name__ == "__main__":

@@ -116,3 +116,33 @@ extern "C" __global__ void eights(const float *x, unsigned char *to, float *back
     back[512 + t] = (float)c;
   }
 }
+
+extern "C" __global__ void more_random_numbers(unsigned long long seed, unsigned *vectors, unsigned long long *wide, unsigned *bits, double *uniform,
+                                               float *normal, unsigned *points, unsigned long long *wide_points, double *quasi) {
+  int t = threadIdx.x;
+  curandStateMRG32k3a m;
+  curand_init(seed, t, 5 * t, &m);
+  for (int k = 0; k < 4; ++k) bits[4 * t + k] = curand(&m);
+  uniform[2 * t] = curand_uniform_double(&m);
+  skipahead_sequence(t, &m);
+  uniform[2 * t + 1] = curand_uniform_double(&m);
+  for (int k = 0; k < 2; ++k) normal[2 * t + k] = curand_normal(&m);
+  curandStateSobol32 s;
+  curandStateScrambledSobol32 c;
+  curandStateScrambledSobol64 w;
+  curand_init(vectors, 7 * t, &s);
+  curand_init(vectors, 0x12345678u, 0, &c);
+  curand_init(wide, 0ull, 7 * t, &w);
+  for (int k = 0; k < 4; ++k) points[8 * t + k] = curand(&s), wide_points[4 * t + k] = curand(&w);
+  skipahead(7u * t, &c);
+  for (int k = 0; k < 4; ++k) points[8 * t + 4 + k] = curand(&c);
+  quasi[2 * t] = curand_uniform(&s), quasi[2 * t + 1] = curand_normal_double(&w);
+}
+extern "C" __global__ void discrete(unsigned long long seed, const curandDiscreteDistribution_st *from, unsigned *out) {
+  curandStatePhilox4_32_10_t p;
+  curandStateXORWOW x;
+  curand_init(seed, threadIdx.x, 0, &p);
+  curand_init(seed, threadIdx.x, 0, &x);
+  out[2 * threadIdx.x] = curand_discrete(&p, (curandDiscreteDistribution_t)from);
+  out[2 * threadIdx.x + 1] = curand_discrete(&x, (curandDiscreteDistribution_t)from);
+}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from functools import cache
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -142,6 +143,77 @@ def test_poisson_numbers_have_their_mean_and_spread() -> None:
         error = np.sqrt(lambda_ / len(out))
         assert abs(out.mean() - lambda_) < 5 * error
         assert abs(out.var() / lambda_ - 1) < 0.2
+
+
+MRG = (4294967087, (0, 1403580, -810728)), (4294944443, (527612, 0, -1370589))
+
+
+def mrg_stream(seed: int, steps: int, count: int) -> tuple[list[int], list[list[int]]]:
+    """Return numbers of L'Ecuyer's generator so many steps ahead, over whole numbers, and its six words behind them."""
+    x, y = seed & MASK ^ 0x55555555, seed >> 32 ^ 0xAAAAAAAA
+    halves = []
+    for (m, (a, b, c)), words_ in zip(MRG, ((x, y, x), (y, x, y)), strict=True):
+        v = [w * 12345 % m for w in words_]
+        matrix = [[0, 1, 0], [0, 0, 1], [c, b, a]]
+        n = steps
+        while n:
+            if n & 1:
+                v = [sum(p * q for p, q in zip(row, v, strict=True)) % m for row in matrix]
+            matrix = [[sum(row[k] * matrix[k][j] for k in range(3)) % m for j in range(3)] for row in matrix]
+            n >>= 1
+        halves.append(v)
+    out = []
+    for _ in range(count):
+        for (m, (a, b, c)), v in zip(MRG, halves, strict=True):
+            v.append((a * v[2] + b * v[1] + c * v.pop(0)) % m)
+        out.append((halves[0][2] - halves[1][2]) % MRG[0][0] or MRG[0][0])
+    return out, halves
+
+
+def test_mrg32k3a_and_sobol() -> None:
+    """Against whole numbers, and against Antonov's and Saleev's order written out: the point n is the sum of Gray's code of n."""
+    seed, n = 0xFEDCBA987654321, 4
+    vectors = RNG.integers(0, 2**32, 32, np.uint32)
+    wide = RNG.integers(0, 2**64, 64, np.uint64)
+    bits, points = np.zeros((n, 4), np.uint32), np.zeros((n, 8), np.uint32)
+    uniform, quasi, normal = np.zeros((n, 2)), np.zeros((n, 2)), np.zeros((n, 2), np.float32)
+    wide_points = np.zeros((n, 4), np.uint64)
+    program().run("more_random_numbers", 1, n, [seed, vectors, wide, bits, uniform, normal, points, wide_points, quasi])
+    norm = 2.328306549295728e-10
+    for t in range(n):
+        numbers, _ = mrg_stream(seed, (t << 76) + 5 * t, 5)
+        assert bits[t].tolist() == [int(z * 1.000000048662) for z in numbers[:4]]
+        assert uniform[t, 0] == numbers[4] * norm
+        numbers, _ = mrg_stream(seed, (t << 127) + (t << 76) + 5 * t + 5, 3)
+        assert uniform[t, 1] == numbers[0] * norm
+        radius, angle = np.sqrt(-2 * np.log(numbers[1] * norm)), 2 * np.pi * numbers[2] * norm
+        np.testing.assert_allclose(normal[t], [radius * np.sin(angle), radius * np.cos(angle)], rtol=2e-5, atol=1e-6)
+
+        def point(table: Any, place: int) -> int:
+            gray = place ^ place >> 1
+            return int(
+                np.bitwise_xor.reduce([v for k, v in enumerate(table) if gray >> k & 1] or [table[0] ^ table[0]])
+            )
+
+        assert points[t, :4].tolist() == [point(vectors, 7 * t + k) for k in range(4)]
+        assert points[t, 4:].tolist() == [0x12345678 ^ point(vectors, 7 * t + k) for k in range(4)]
+        assert wide_points[t].tolist() == [point(wide, 7 * t + k) for k in range(4)]
+        np.testing.assert_allclose(quasi[t, 0], (point(vectors, 7 * t + 4) + 0.5) / 2**32, rtol=1e-6)
+        below = NormalDist().inv_cdf((point(wide, 7 * t + 4) + 0.5) / 2**64)
+        np.testing.assert_allclose(quasi[t, 1], below, rtol=1e-12)
+
+
+def test_numbers_of_a_discrete_distribution() -> None:
+    """Its table is ours; the uniform number that it inverts is that of the stream."""
+    sums = np.array([0.25, 0.5, 0.5, 0.9, 1.0])
+    table = np.array([sums.ctypes.data, 5 | 10 << 32], np.uint64)
+    seed, n = 0x1234567, 64
+    out = np.zeros((n, 2), np.uint32)
+    program().run("discrete", 1, n, [seed, table, out])
+    for t in range(n):
+        x, y = philox([0, 0, t, 0], [seed, 0])[:2]
+        assert out[t, 0] == 10 + np.searchsorted(sums, ((x ^ y << 21) + 0.5) * 2**-53)
+    assert set(out[:, 1].tolist()) == {10, 11, 13, 14}
 
 
 def eight_bit_numbers(exponent: int, mantissa: int, finite: bool) -> list[float]:

@@ -22,8 +22,8 @@ void* memory_of(const cudaLibXtDesc* it) {
   return it->descriptor->data[0];
 }
 
-void run(cufftHandle handle, Kind kind, Number number, cudaLibXtDesc* in, cudaLibXtDesc* out,
-         int direction) {
+void between(cufftHandle handle, Kind kind, Number number, cudaLibXtDesc* in, cudaLibXtDesc* out,
+             int direction) {
   const Plan& plan = use_made(handle);
   require(plan.problem.kind == kind && plan.problem.number == number);
   require(kind != Kind::kComplex || direction == CUFFT_FORWARD || direction == CUFFT_INVERSE);
@@ -146,44 +146,44 @@ AW_EXPORT cufftResult cufftXtMemcpy(cufftHandle handle, void* to, void* from,
 AW_EXPORT cufftResult cufftXtExecDescriptorC2C(cufftHandle plan, cudaLibXtDesc* in,
                                                cudaLibXtDesc* out, int direction) {
   return api<"cufftXtExecDescriptorC2C">(
-      [&] { run(plan, Kind::kComplex, Number::kFloat, in, out, direction); });
+      [&] { between(plan, Kind::kComplex, Number::kFloat, in, out, direction); });
 }
 
 AW_EXPORT cufftResult cufftXtExecDescriptorZ2Z(cufftHandle plan, cudaLibXtDesc* in,
                                                cudaLibXtDesc* out, int direction) {
   return api<"cufftXtExecDescriptorZ2Z">(
-      [&] { run(plan, Kind::kComplex, Number::kDouble, in, out, direction); });
+      [&] { between(plan, Kind::kComplex, Number::kDouble, in, out, direction); });
 }
 
 AW_EXPORT cufftResult cufftXtExecDescriptorR2C(cufftHandle plan, cudaLibXtDesc* in,
                                                cudaLibXtDesc* out) {
   return api<"cufftXtExecDescriptorR2C">(
-      [&] { run(plan, Kind::kRealToComplex, Number::kFloat, in, out, 0); });
+      [&] { between(plan, Kind::kRealToComplex, Number::kFloat, in, out, 0); });
 }
 
 AW_EXPORT cufftResult cufftXtExecDescriptorD2Z(cufftHandle plan, cudaLibXtDesc* in,
                                                cudaLibXtDesc* out) {
   return api<"cufftXtExecDescriptorD2Z">(
-      [&] { run(plan, Kind::kRealToComplex, Number::kDouble, in, out, 0); });
+      [&] { between(plan, Kind::kRealToComplex, Number::kDouble, in, out, 0); });
 }
 
 AW_EXPORT cufftResult cufftXtExecDescriptorC2R(cufftHandle plan, cudaLibXtDesc* in,
                                                cudaLibXtDesc* out) {
   return api<"cufftXtExecDescriptorC2R">(
-      [&] { run(plan, Kind::kComplexToReal, Number::kFloat, in, out, 0); });
+      [&] { between(plan, Kind::kComplexToReal, Number::kFloat, in, out, 0); });
 }
 
 AW_EXPORT cufftResult cufftXtExecDescriptorZ2D(cufftHandle plan, cudaLibXtDesc* in,
                                                cudaLibXtDesc* out) {
   return api<"cufftXtExecDescriptorZ2D">(
-      [&] { run(plan, Kind::kComplexToReal, Number::kDouble, in, out, 0); });
+      [&] { between(plan, Kind::kComplexToReal, Number::kDouble, in, out, 0); });
 }
 
 AW_EXPORT cufftResult cufftXtExecDescriptor(cufftHandle handle, cudaLibXtDesc* in,
                                             cudaLibXtDesc* out, int direction) {
   return api<"cufftXtExecDescriptor">([&] {
     const Problem& problem = use_made(handle).problem;
-    run(handle, problem.kind, problem.number, in, out, direction);
+    between(handle, problem.kind, problem.number, in, out, direction);
   });
 }
 

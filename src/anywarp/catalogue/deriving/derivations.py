@@ -215,9 +215,9 @@ DERIVATIONS = (
     ),
     Derivation(
         "random",
-        "how far the generator XORWOW jumps (computed)",
+        "how far the generators XORWOW and MRG32k3a jump (computed)",
         (),
-        (f"{_INCLUDE}/device/anywarp/xorwow_jumps.h",),
+        (f"{_INCLUDE}/device/anywarp/xorwow_jumps.h", f"{_INCLUDE}/device/anywarp/mrg32k3a_jumps.h"),
         _script("scripts/device_random_tables.py"),
     ),
     Derivation(

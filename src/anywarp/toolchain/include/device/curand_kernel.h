@@ -1,8 +1,9 @@
-// Random numbers made by device code: XORWOW and Philox4x32-10, uniform, normal, log-normal and Poisson.
+// Random numbers made by device code: XORWOW, Philox4x32-10, MRG32k3a and Sobol's sequences; uniform, normal, log-normal and Poisson.
 #ifndef CURAND_KERNEL_H_
 #define CURAND_KERNEL_H_
 
 #include "anywarp/device.h"
+#include "anywarp/discrete.h"
 #include "anywarp/xorwow_jumps.h"
 
 #define AW_RAND __device__ static inline
@@ -146,6 +147,9 @@ AW_RAND double2 aw_box_muller(double u, double v) {
   return double2{s * r, c * r};
 }
 
+#include "anywarp/curand_mrg32k3a.h"
+#include "anywarp/curand_sobol.h"
+
 template <class S>
 AW_RAND float curand_uniform(S *s) {
   return _curand_uniform(curand(s));
@@ -199,6 +203,11 @@ AW_RAND float2 curand_log_normal2(S *s, float mean, float deviation) {
   float2 n = curand_normal2(s);
   return float2{expf(mean + deviation * n.x), expf(mean + deviation * n.y)};
 }
+template <class S>
+AW_RAND double2 curand_log_normal2_double(S *s, double mean, double deviation) {
+  double2 n = curand_normal2_double(s);
+  return double2{exp(mean + deviation * n.x), exp(mean + deviation * n.y)};
+}
 AW_RAND float4 curand_uniform4(curandStatePhilox4_32_10_t *s) {
   uint4 x = curand4(s);
   return float4{_curand_uniform(x.x), _curand_uniform(x.y), _curand_uniform(x.z), _curand_uniform(x.w)};
@@ -233,6 +242,21 @@ AW_RAND unsigned int curand_poisson(S *s, double lambda) {
     if (product <= 1.0) return count;
     ++count;
   }
+}
+
+// A distribution of curandCreatePoissonDistribution: the first number that is at least as probable, or a smaller one.
+template <class S>
+AW_RAND unsigned int curand_discrete(S *s, curandDiscreteDistribution_t distribution) {
+  double u = curand_uniform_double(s);
+  unsigned int low = 0, high = distribution->count - 1;
+  while (low < high) {
+    unsigned int middle = (low + high) / 2;
+    if (distribution->sums[middle] < u)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return distribution->first + low;
 }
 
 #undef AW_RAND
