@@ -10,7 +10,7 @@ template <class T>
 auto potrf_of(cublasFillMode_t fill, int64_t n_, T* A, int64_t lda_) {
   char uplo = letter(fill);
   int n = size_of(n_), lda = leading(lda_, n_);
-  return [=](Memory&) { return lapack<T, "potrf">(uplo, n, A, lda); };
+  return [=](Memory& memory) { return memory.counts() ? 0 : lapack<T, "potrf">(uplo, n, A, lda); };
 }
 
 template <class T>
@@ -24,14 +24,14 @@ template <class T>
 auto potri_of(cublasFillMode_t fill, int n, T* A, int lda) {
   char uplo = letter(fill);
   size_of(n), leading(lda, n);
-  return [=](Memory&) { return lapack<T, "potri">(uplo, n, A, lda); };
+  return [=](Memory& memory) { return memory.counts() ? 0 : lapack<T, "potri">(uplo, n, A, lda); };
 }
 
 template <class T>
 auto lauum_of(cublasFillMode_t fill, int n, T* A, int lda) {
   char uplo = letter(fill);
   size_of(n), leading(lda, n);
-  return [=](Memory&) { return lapack<T, "lauum">(uplo, n, A, lda); };
+  return [=](Memory& memory) { return memory.counts() ? 0 : lapack<T, "lauum">(uplo, n, A, lda); };
 }
 
 template <class T>
@@ -40,7 +40,7 @@ auto trtri_of(cublasFillMode_t fill, cublasDiagType_t diagonal, int64_t n_, T* A
   require(diagonal == CUBLAS_DIAG_NON_UNIT || diagonal == CUBLAS_DIAG_UNIT);
   char diag = diagonal == CUBLAS_DIAG_UNIT ? 'U' : 'N';
   int n = size_of(n_), lda = leading(lda_, n_);
-  return [=](Memory&) { return lapack<T, "trtri">(uplo, diag, n, A, lda); };
+  return [=](Memory& memory) { return memory.counts() ? 0 : lapack<T, "trtri">(uplo, diag, n, A, lda); };
 }
 
 template <class T>

@@ -1,8 +1,8 @@
 // What the functions of cuSOLVER share: handles, their checks, and how a routine of LAPACK becomes work of a stream.
 //
 // A family is one function NAME_of(arguments), which checks them and returns what is to be computed as a function of
-// the memory to work in. *_bufferSize has it counted, the call itself has it performed, the 64-bit interface calls it
-// for the type that it is told.
+// the memory to work in. *_bufferSize has it counted (memory.counts(): nothing is computed then), the call itself has it
+// performed, the 64-bit interface calls it for the type that it is told.
 #pragma once
 
 #include <cusolverDn.h>

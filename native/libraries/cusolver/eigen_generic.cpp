@@ -205,7 +205,16 @@ auto stedc_of(cusolverEigComp_t which, int64_t n_, Real<T>* D, Real<T>* E, T* Z,
   require(which >= CUSOLVER_EIG_COMP_N && which <= CUSOLVER_EIG_COMP_V);
   char compz = which == CUSOLVER_EIG_COMP_N ? 'N' : which == CUSOLVER_EIG_COMP_I ? 'I' : 'V';
   int n = size_of(n_), ldz = leading(ldz_, compz == 'N' ? 1 : n_);
-  return [=](Memory& memory) { return conquer<T, "stedc", "stedc">(memory, compz, n, D, E, Z, ldz); };
+  return [=](Memory& memory) {
+    if (!kComplex<T> || compz != 'V' || ldz == n) return conquer<T, "stedc", "stedc">(memory, compz, n, D, E, Z, ldz);
+    // cstedc and zstedc write to rows of Z that are not its own (LAPACK 3.12).
+    T* own = memory.take<T>(size_t(n) * n);
+    int ld = std::max(1, n);
+    if (!memory.counts()) copy(n, n, Z, ldz, own, ld);
+    int info = conquer<T, "stedc", "stedc">(memory, compz, n, D, E, own, ld);
+    if (!memory.counts()) copy(n, n, own, ld, Z, ldz);
+    return info;
+  };
 }
 
 }  // namespace

@@ -152,15 +152,17 @@ auto key_of(const A& argument) {
     return argument;
 }
 
-// A routine whose parameters are args..., work, lwork, more..., info.
+// A routine whose parameters are args..., work, lwork, more..., info: `more` are further arrays to work in.
 template <class T, Name Routine, Name Complex = Routine, class... More, class... Args>
-int lapack_in(Memory& memory, std::tuple<More...> more, Args... args) {
-  auto run = [&](T* work, int lwork) {
-    return std::apply([&](auto... last) { return lapack<T, Routine, Complex>(args..., work, lwork, last...); }, more);
+int lapack_in(Memory& memory, std::tuple<More*...> more, Args... args) {
+  auto ask = [&](T* answer) {
+    double first[2];  // some routines write into those arrays even when they are asked
+    lapack<T, Routine, Complex>(args..., answer, -1, reinterpret_cast<More*>(first)...);
   };
-  int lwork = asked<T>([&](T* answer) { run(answer, -1); }, key_of(args)...);
+  int lwork = asked<T>(ask, key_of(args)...);
   T* work = memory.take<T>(lwork);
-  return memory.counts() ? 0 : run(work, lwork);
+  if (memory.counts()) return 0;
+  return std::apply([&](auto... last) { return lapack<T, Routine, Complex>(args..., work, lwork, last...); }, more);
 }
 template <class T, Name Routine, Name Complex = Routine, class... Args>
 int lapack_in(Memory& memory, Args... args) {

@@ -11,12 +11,23 @@ struct Svd {
   bool full;  // U is m x m and V n x n; else both have min(m, n) columns
 };
 
+// LAPACK does nothing where there is nothing to decompose; the bases are there all the same.
+template <class T>
+void identity(int n, T* A, int lda) {
+  fill(n, n, T(0), A, lda);
+  for (int i = 0; i < n; ++i) A[i + size_t(i) * lda] = 1;
+}
+
 // A = U S V^H; A is lost. V, not its transpose, is what these interfaces want. Returns what LAPACK does, but min(m, n)
 // + 1 where numbers are not finite, which LAPACK refuses: then nothing is computed, and all results are NaN.
 template <class T>
 int divide(Memory& memory, const Svd& it, T* A, int lda, Real<T>* S, T* U, int ldu, T* V, int ldv) {
   int m = it.m, n = it.n, k = std::min(m, n), rows = it.full ? n : k;
   char job = !it.vectors ? 'N' : it.full ? 'A' : 'S';
+  if (k == 0 && !memory.counts()) {
+    if (it.vectors && it.full) identity(m, U, ldu), identity(n, V, ldv);
+    return 0;
+  }
   size_t small = k, large = std::max(m, n);
   T* VT = memory.take<T>(it.vectors ? size_t(rows) * n : 0);
   int* iwork = memory.take<int>(8 * small);
@@ -70,6 +81,11 @@ auto gesvd_of(signed char jobu, signed char jobvt, int64_t m_, int64_t n_, T* A,
   char first = static_cast<char>(jobu), second = static_cast<char>(jobvt);
   return [=](Memory& memory) {
     int k = std::min(m, n), info;
+    if (k == 0 && !memory.counts()) {
+      if (first == 'A') identity(m, U, ldu);
+      if (second == 'A') identity(n, VT, ldvt);
+      return 0;
+    }
     Real<T>* above = nullptr;  // LAPACK leaves them in rwork, or behind the first number of work
     if constexpr (kComplex<T>) {
       above = memory.take<Real<T>>(5 * size_t(k) + 1);
