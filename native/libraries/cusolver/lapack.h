@@ -156,7 +156,7 @@ auto key_of(const A& argument) {
 template <class T, Name Routine, Name Complex = Routine, class... More, class... Args>
 int lapack_in(Memory& memory, std::tuple<More*...> more, Args... args) {
   auto ask = [&](T* answer) {
-    double first[2];  // some routines write into those arrays even when they are asked
+    [[maybe_unused]] double first[2];  // some routines write into those arrays even when they are asked
     lapack<T, Routine, Complex>(args..., answer, -1, reinterpret_cast<More*>(first)...);
   };
   int lwork = asked<T>(ask, key_of(args)...);
