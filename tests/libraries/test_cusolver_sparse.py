@@ -26,11 +26,8 @@ class Sparse:
         self.handle = solver.out("cusolverSpCreate")
         self.descriptors = []
         for base in (0, 1):
-            made = ctypes.c_void_p()
-            if cusparse.status("cusparseCreateMatDescr", made) != 0:
-                pytest.skip("cuSPARSE makes no descriptors yet")
-            cusparse("cusparseSetMatIndexBase", made.value, base)
-            self.descriptors.append(made.value)
+            self.descriptors.append(cusparse.out("cusparseCreateMatDescr"))
+            cusparse("cusparseSetMatIndexBase", self.descriptors[base], base)
 
     def status(self, name, *arguments):
         return self.solver.status("cusolverSp" + name, self.handle, *arguments)
@@ -148,5 +145,9 @@ def test_what_is_invalid_is_refused(sparse):
     beyond[1] = 3
     assert sparse.status(call, 3, 3, made, *arrays[:2], beyond, b, 0.0, 0, x, singular) == INVALID
     assert singular.value == 5
+    symmetric = sparse.cusparse.out("cusparseCreateMatDescr")
+    sparse.cusparse("cusparseSetMatType", symmetric, 1)
+    assert sparse.status(call, 3, 3, symmetric, *arrays, b, 0.0, 0, x, singular) == 8  # MATRIX_TYPE_NOT_SUPPORTED
+    sparse.cusparse("cusparseDestroyMatDescr", symmetric)
     assert sparse.solver.status("cusolverSpDcsrlsvqr", None, 3, 3, made, *arrays, b, 0.0, 0, x, singular) == NOT_INITIALIZED
     assert sparse.status("DcsrlsvluHost", 3, 3, made, *arrays, b, 0.0, 0, x, singular) == NOT_SUPPORTED
