@@ -1,6 +1,9 @@
 """cuSOLVER, dense: factorizations and solvers, by what is left when their factors are multiplied again, in double precision."""
 
 import ctypes
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -382,3 +385,23 @@ def test_too_little_memory_is_made_up_for(solver):
     solver("Dsyevd", 1, LOWER, n, *a, W, np.empty(1), 1, done)
     assert done.value == 0
     close(A @ a.values, a.values * W, "D", norm(A), n)
+
+
+WILD = """
+import ctypes, sys
+import numpy as np
+from libraries.dense import Matrix, Solver, info, random
+from libraries.loading import Library
+
+solver, done = Solver(Library("cusolver", "libcusolver.so.12")), info()
+a, cuda = Matrix(random(1, "D", 40, 40)), solver.library._cuda
+print(solver.status("Dgetrf", 40, 40, 0x100000, 40, None, np.zeros(40, np.int32), done), done.value, cuda.cuCtxSynchronize())
+print(solver.status("Dpotrf", 0, 40, *a, None, 0, done), cuda.cuCtxSynchronize())
+"""
+
+
+def test_a_wild_address_is_an_error_of_the_context(solver):
+    ran = subprocess.run([sys.executable, "-c", WILD], cwd=Path(__file__).parents[1], capture_output=True, text=True, timeout=60, check=True)
+    first, later = ran.stdout.splitlines()
+    assert first.split()[1:] == ["-77", "700"], ran.stdout  # CUDA_ERROR_ILLEGAL_ADDRESS
+    assert later.split()[0] != "0" and later.split()[1] == "700", ran.stdout

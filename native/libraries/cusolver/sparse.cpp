@@ -1,4 +1,5 @@
-// cuSOLVER, sparse: linear systems and an eigenvalue near a guess (csrlsvqr, csrlsvchol, csreigvsi).
+// cuSOLVER, sparse: linear systems and an eigenvalue near a guess (csrlsvqr, csrlsvchol,
+// csreigvsi).
 #include "libraries/cusolver/sparse.h"
 
 #include <cusolverSp.h>
@@ -13,7 +14,8 @@ struct cusolverSpContext {
 
 using namespace aw::cusolver;
 
-std::vector<int> aw::cusolver::narrow_order(int n, const std::vector<std::vector<int>>& neighbours) {
+std::vector<int> aw::cusolver::narrow_order(int n,
+                                            const std::vector<std::vector<int>>& neighbours) {
   auto fewer = [&](int a, int b) {
     return std::pair(neighbours[a].size(), a) < std::pair(neighbours[b].size(), b);
   };
@@ -21,7 +23,8 @@ std::vector<int> aw::cusolver::narrow_order(int n, const std::vector<std::vector
   for (int i = 0; i < n; ++i) starts[i] = i;
   std::sort(starts.begin(), starts.end(), fewer);
   std::vector<int> level(n, -1);
-  // By distance from `start`, of what has no place yet; those of one distance that have few neighbours first.
+  // By distance from `start`, of what has no place yet; those of one distance that have few
+  // neighbours first.
   auto walk = [&](int start) {
     std::vector<int> found{start};
     level[start] = 0;
@@ -66,18 +69,20 @@ int base_of(cusparseMatDescr_t descriptor) {
                              dlsym(library, "cusparseGetMatIndexBase"))
                        : nullptr;
   if (!type || !base) unsupported("descriptors of another cuSPARSE than anywarp's");
-  require(type(descriptor) == CUSPARSE_MATRIX_TYPE_GENERAL, CUSOLVER_STATUS_MATRIX_TYPE_NOT_SUPPORTED);
+  require(type(descriptor) == CUSPARSE_MATRIX_TYPE_GENERAL,
+          CUSOLVER_STATUS_MATRIX_TYPE_NOT_SUPPORTED);
   return base(descriptor) == CUSPARSE_INDEX_BASE_ONE;
 }
 
 template <class T>
-Csr<T> matrix(int n, int entries, cusparseMatDescr_t descriptor, const T* value, const int* row, const int* column) {
+Csr<T> matrix(int n, int entries, cusparseMatDescr_t descriptor, const T* value, const int* row,
+              const int* column) {
   require(n >= 0 && entries >= 0);
   return {n, entries, base_of(descriptor), row, column, value};
 }
 
-// Computes `body()` in the stream and waits, for a number that the host reads; false where the matrix names places
-// outside of its arrays.
+// Computes `body()` in the stream and waits, for a number that the host reads; false where the
+// matrix names places outside of its arrays.
 template <class T, class Body>
 void perform_sparse(CUstream stream, const char* name, const Csr<T>& A, Body body) {
   struct Outcome {
@@ -99,7 +104,8 @@ void perform_sparse(CUstream stream, const char* name, const Csr<T>& A, Body bod
 }
 
 template <class T>
-void solve_qr(CUstream stream, const Csr<T>& A, const T* b, Real<T> tolerance, int reorder, T* x, int* singularity) {
+void solve_qr(CUstream stream, const Csr<T>& A, const T* b, Real<T> tolerance, int reorder, T* x,
+              int* singularity) {
   require(singularity && reorder >= 0 && reorder <= 3);
   perform_sparse(stream, "csrlsvqr", A, [=] {
     SparseQr<T> factors(A, order_of(A, reorder != 0), T(0));
@@ -109,8 +115,8 @@ void solve_qr(CUstream stream, const Csr<T>& A, const T* b, Real<T> tolerance, i
 }
 
 template <class T>
-void solve_cholesky(CUstream stream, const Csr<T>& A, const T* b, Real<T> tolerance, int reorder, T* x,
-                    int* singularity) {
+void solve_cholesky(CUstream stream, const Csr<T>& A, const T* b, Real<T> tolerance, int reorder,
+                    T* x, int* singularity) {
   require(singularity && reorder >= 0 && reorder <= 3);
   perform_sparse(stream, "csrlsvchol", A, [=] {
     *singularity = solve_by_cholesky(A, order_of(A, reorder != 0), tolerance, b, x);
@@ -122,9 +128,11 @@ Real<T> length_of(const std::vector<T>& x) {
   return static_cast<Real<T>>(frobenius(static_cast<int>(x.size()), 1, x.data(), 1));
 }
 
-// Inverse iteration: x becomes (A - guess I)^-1 x, until |A x - mu x| is no larger than the tolerance.
+// Inverse iteration: x becomes (A - guess I)^-1 x, until |A x - mu x| is no larger than the
+// tolerance.
 template <class T>
-void near_guess(CUstream stream, const Csr<T>& A, T guess, const T* x0, int most, Real<T> tolerance, T* mu, T* x) {
+void near_guess(CUstream stream, const Csr<T>& A, T guess, const T* x0, int most, Real<T> tolerance,
+                T* mu, T* x) {
   require(most >= 0 && mu && x0 && x);
   perform_sparse(stream, "csreigvsi", A, [=] {
     SparseQr<T> factors(A, order_of(A, true), guess);
@@ -180,36 +188,40 @@ AW_EXPORT cusolverStatus_t cusolverSpGetStream(cusolverSpHandle_t handle, cudaSt
 }
 
 // What lies on the host is solved in the same way, and in the same order.
-#define AW_SOLVER(name, T, R, solve)                                                                                  \
-  AW_EXPORT cusolverStatus_t cusolverSp##name(cusolverSpHandle_t handle, int n, int entries,                          \
-                                              const cusparseMatDescr_t descriptor, const T* value, const int* row,    \
-                                              const int* column, const T* b, R tolerance, int reorder, T* x,          \
-                                              int* singularity) {                                                     \
-    return api<"cusolverSp" #name>([&] {                                                                              \
-      auto& it = use_sparse(handle);                                                                                  \
-      solve(it.stream, matrix(n, entries, descriptor, own(value), row, column), own(b), tolerance, reorder, own(x),   \
-            singularity);                                                                                             \
-    }, n, entries);                                                                                                   \
+#define AW_SOLVER(name, T, R, solve)                                                               \
+  AW_EXPORT cusolverStatus_t cusolverSp##name(cusolverSpHandle_t handle, int n, int entries,       \
+                                              const cusparseMatDescr_t descriptor, const T* value, \
+                                              const int* row, const int* column, const T* b,       \
+                                              R tolerance, int reorder, T* x, int* singularity) {  \
+    return api<"cusolverSp" #name>(                                                                \
+        [&] {                                                                                      \
+          auto& it = use_sparse(handle);                                                           \
+          solve(it.stream, matrix(n, entries, descriptor, own(value), row, column), own(b),        \
+                tolerance, reorder, own(x), singularity);                                          \
+        },                                                                                         \
+        n, entries);                                                                               \
   }
-#define AW_FUNCTIONS(name, T, R)                          \
-  AW_SOLVER(name##csrlsvqr, T, R, solve_qr)               \
-  AW_SOLVER(name##csrlsvqrHost, T, R, solve_qr)           \
-  AW_SOLVER(name##csrlsvchol, T, R, solve_cholesky)       \
+#define AW_FUNCTIONS(name, T, R)                    \
+  AW_SOLVER(name##csrlsvqr, T, R, solve_qr)         \
+  AW_SOLVER(name##csrlsvqrHost, T, R, solve_qr)     \
+  AW_SOLVER(name##csrlsvchol, T, R, solve_cholesky) \
   AW_SOLVER(name##csrlsvcholHost, T, R, solve_cholesky)
 AW_FOUR(AW_FUNCTIONS, , )
 #undef AW_FUNCTIONS
 #undef AW_SOLVER
 
-#define AW_EIGEN(name, T, R)                                                                                          \
-  AW_EXPORT cusolverStatus_t cusolverSp##name(cusolverSpHandle_t handle, int n, int entries,                          \
-                                              const cusparseMatDescr_t descriptor, const T* value, const int* row,    \
-                                              const int* column, T guess, const T* x0, int most, R tolerance, T* mu,  \
-                                              T* x) {                                                                 \
-    return api<"cusolverSp" #name>([&] {                                                                              \
-      auto& it = use_sparse(handle);                                                                                  \
-      near_guess(it.stream, matrix(n, entries, descriptor, own(value), row, column), by_value(guess), own(x0), most,  \
-                 tolerance, own(mu), own(x));                                                                         \
-    }, n, entries);                                                                                                   \
+#define AW_EIGEN(name, T, R)                                                                       \
+  AW_EXPORT cusolverStatus_t cusolverSp##name(cusolverSpHandle_t handle, int n, int entries,       \
+                                              const cusparseMatDescr_t descriptor, const T* value, \
+                                              const int* row, const int* column, T guess,          \
+                                              const T* x0, int most, R tolerance, T* mu, T* x) {   \
+    return api<"cusolverSp" #name>(                                                                \
+        [&] {                                                                                      \
+          auto& it = use_sparse(handle);                                                           \
+          near_guess(it.stream, matrix(n, entries, descriptor, own(value), row, column),           \
+                     by_value(guess), own(x0), most, tolerance, own(mu), own(x));                  \
+        },                                                                                         \
+        n, entries);                                                                               \
   }
 AW_FOUR(AW_EIGEN, csreigvsi, csreigvsi)
 AW_FOUR(AW_EIGEN, csreigvsiHost, csreigvsiHost)

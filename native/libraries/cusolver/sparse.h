@@ -1,6 +1,7 @@
-// Direct solvers for sparse matrices: QR by Givens' rotations, row by row, and Cholesky's factorization, both in the
-// envelope that the order of rows leaves (George and Liu, Computer Solution of Large Sparse Positive Definite Systems;
-// George and Heath, Solution of sparse linear least squares problems using Givens rotations).
+// Direct solvers for sparse matrices: QR by Givens' rotations, row by row, and Cholesky's
+// factorization, both in the envelope that the order of rows leaves (George and Liu, Computer
+// Solution of Large Sparse Positive Definite Systems; George and Heath, Solution of sparse linear
+// least squares problems using Givens rotations).
 #pragma once
 
 #include <complex>
@@ -31,8 +32,8 @@ struct Csr {
   }
 };
 
-// An order of rows and columns with few numbers between the first one of a row and its diagonal: that of Cuthill and
-// McKee, reversed. order[new] = old.
+// An order of rows and columns with few numbers between the first one of a row and its diagonal:
+// that of Cuthill and McKee, reversed. order[new] = old.
 std::vector<int> narrow_order(int n, const std::vector<std::vector<int>>& neighbours);
 
 template <class T>
@@ -43,7 +44,8 @@ std::vector<int> order_of(const Csr<T>& A, bool reorder) {
   std::vector<std::vector<int>> neighbours(A.n);
   for (int i = 0; i < A.n; ++i)
     for (int at = A.begin(i); at < A.end(i); ++at)
-      if (int j = A.column[at] - A.base; j != i) neighbours[i].push_back(j), neighbours[j].push_back(i);
+      if (int j = A.column[at] - A.base; j != i)
+        neighbours[i].push_back(j), neighbours[j].push_back(i);
   for (auto& list : neighbours) {
     std::sort(list.begin(), list.end());
     list.erase(std::unique(list.begin(), list.end()), list.end());
@@ -137,10 +139,12 @@ class SparseQr {
   std::vector<std::vector<Turn>> turns_;  // what each row of the matrix went through
 };
 
-// P A P^T = L L^H, of the lower half of A. Returns the number of the first row where that ends (the matrix is not
-// positive definite, or a number on the diagonal no larger than `tolerance`), or -1, with x.
+// P A P^T = L L^H, of the lower half of A. Returns the number of the first row where that ends (the
+// matrix is not positive definite, or a number on the diagonal no larger than `tolerance`), or -1,
+// with x.
 template <class T>
-int solve_by_cholesky(const Csr<T>& A, const std::vector<int>& order, Real<T> tolerance, const T* b, T* x) {
+int solve_by_cholesky(const Csr<T>& A, const std::vector<int>& order, Real<T> tolerance, const T* b,
+                      T* x) {
   std::vector<int> place = inverse_of(order), first(A.n);
   std::vector<std::vector<T>> L(A.n);
   for (int i = 0; i < A.n; ++i) first[i] = i;

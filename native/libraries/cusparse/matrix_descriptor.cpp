@@ -1,4 +1,5 @@
-// cuSPARSE: descriptors of matrices by rows (cusparseMatDescr_t), which cuSOLVER's sparse solvers take as well.
+// cuSPARSE: descriptors of matrices by rows (cusparseMatDescr_t), which cuSOLVER's sparse solvers
+// take as well.
 #include <cusparse.h>
 
 #include "libraries/api.h"
@@ -22,15 +23,15 @@ AW_EXPORT cusparseStatus_t cusparseDestroyMatDescr(cusparseMatDescr_t descriptor
 }
 
 // As documented, a getter answers with the value itself.
-#define AW_PROPERTY(name, type, field, last)                                                   \
-  AW_EXPORT cusparseStatus_t cusparseSet##name(cusparseMatDescr_t descriptor, type value) {    \
-    return aw::lib::call<cusparseStatus_t, "cusparseSet" #name>([&] {                          \
-      aw::lib::require(descriptor && value <= last);                                           \
-      descriptor->field = value;                                                               \
-    });                                                                                        \
-  }                                                                                            \
-  AW_EXPORT type cusparseGet##name(const cusparseMatDescr_t descriptor) {                      \
-    return descriptor ? descriptor->field : type{};                                            \
+#define AW_PROPERTY(name, type, field, last)                                                \
+  AW_EXPORT cusparseStatus_t cusparseSet##name(cusparseMatDescr_t descriptor, type value) { \
+    return aw::lib::call<cusparseStatus_t, "cusparseSet" #name>([&] {                       \
+      aw::lib::require(descriptor && value <= last);                                        \
+      descriptor->field = value;                                                            \
+    });                                                                                     \
+  }                                                                                         \
+  AW_EXPORT type cusparseGet##name(const cusparseMatDescr_t descriptor) {                   \
+    return descriptor ? descriptor->field : type{};                                         \
   }
 AW_PROPERTY(MatType, cusparseMatrixType_t, type, CUSPARSE_MATRIX_TYPE_TRIANGULAR)
 AW_PROPERTY(MatFillMode, cusparseFillMode_t, fill, CUSPARSE_FILL_MODE_UPPER)
