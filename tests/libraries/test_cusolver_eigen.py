@@ -70,7 +70,7 @@ def test_what_jacobi_reports(solver, jacobi):
 @every_type
 @pytest.mark.parametrize("kind", ["syevjBatched", "XsyevBatched"])
 def test_batches_of_symmetric(solver, jacobi, letter, kind):
-    n, count, ld = 6, 5, 8
+    n, count, ld = 6, 130, 8  # more than there are shares, which use their memory again
     many = [symmetric(seed, letter, n) for seed in range(count)]
     memory = np.full((count, n, ld), 9, LETTERS[letter])
     for i, A in enumerate(many):
@@ -84,6 +84,9 @@ def test_batches_of_symmetric(solver, jacobi, letter, kind):
         sized = (1, UPPER, n, memory, ld, W)
         solver(called, *sized, *solver.work(called, *sized, behind=(jacobi, count)), infos, jacobi, count)
     assert not infos.any() and (memory[:, :, n:] == 9).all()
+    if kind[0] == "X":
+        assert solver.status(kind, *sized, None, 0, None, 0, infos, 0) == 0
+        assert solver.status(kind, *sized, None, 0, None, 0, infos, -1) == INVALID
     for i, A in enumerate(many):
         check_pairs(A, W[i].astype(np.float64), memory[i, :, :n].T.astype(wide(letter)), letter, n)
 
