@@ -1,8 +1,10 @@
-// What the functions of cuSOLVER share: handles, their checks, and how a routine of LAPACK becomes work of a stream.
+// What the functions of cuSOLVER share: handles, their checks, and how a routine of LAPACK becomes
+// work of a stream.
 //
-// A family is one function NAME_of(arguments), which checks them and returns what is to be computed as a function of
-// the memory to work in. *_bufferSize has it counted, the call itself has it performed, the 64-bit interface calls it
-// for the type that it is told.
+// A family is one function NAME_of(arguments), which checks them and returns what is to be computed
+// as a function of the memory to work in. *_bufferSize has it counted (memory.counts(): nothing is
+// computed then), the call itself has it performed, the 64-bit interface calls it for the type that
+// it is told.
 #pragma once
 
 #include <cusolverDn.h>
@@ -88,8 +90,12 @@ char letter(cublasOperation_t operation) {
 // NVIDIA's complex numbers are C++'s.
 inline float* own(float* at) { return at; }
 inline double* own(double* at) { return at; }
-inline std::complex<float>* own(cuComplex* at) { return reinterpret_cast<std::complex<float>*>(at); }
-inline std::complex<double>* own(cuDoubleComplex* at) { return reinterpret_cast<std::complex<double>*>(at); }
+inline std::complex<float>* own(cuComplex* at) {
+  return reinterpret_cast<std::complex<float>*>(at);
+}
+inline std::complex<double>* own(cuDoubleComplex* at) {
+  return reinterpret_cast<std::complex<double>*>(at);
+}
 // Sizes are counted without reading; so one function serves constant and other matrices.
 template <class T>
 auto own(const T* at) {
@@ -164,17 +170,23 @@ void perform(CUstream stream, const char* name, Given given, int* info, Op op) {
   });
 }
 
-// The same for `count` problems, op(memory, number), whose results go to infos[number].
+// The same for `count` problems, op(memory, number), whose results go to infos[number]. They are
+// dealt out in so many shares at most: a small problem takes less time than to deal it.
+constexpr uint64_t kShares = 64;
 template <class Op>
 void perform_all(CUstream stream, const char* name, int* infos, int64_t count, Op op) {
   require(count >= 0);
   want_engine();
   lib::submit(stream, name, [infos, count, op] {
-    lib::parallel(count, [&](uint64_t number) {
+    uint64_t shares = std::min<uint64_t>(count, kShares);
+    lib::parallel(shares, [&](uint64_t share) {
       fenced([&] {
         Memory memory(nullptr, 0);
-        int result = op(memory, number);
-        if (infos) infos[number] = result;
+        for (uint64_t i = count * share / shares; i < count * (share + 1) / shares; ++i) {
+          int result = op(memory, i);
+          if (infos) infos[i] = result;
+          memory.again();
+        }
       });
     });
   });
@@ -203,11 +215,13 @@ void count_bytes(size_t* device, size_t* host, Op op) {
   *host = 0;
 }
 
-// A call whose results the host reads when it returns: the stream is waited for, which a capture forbids.
+// A call whose results the host reads when it returns: the stream is waited for, which a capture
+// forbids.
 template <class Submit>
 void and_wait(CUstream stream, Submit submit) {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  if (cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE)
+  if (cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
+      status != CU_STREAM_CAPTURE_STATUS_NONE)
     unsupported("a result on the host, in a stream that is being captured");
   submit();
   require(cuStreamSynchronize(stream) == CUDA_SUCCESS, CUSOLVER_STATUS_EXECUTION_FAILED);
@@ -223,10 +237,10 @@ struct syevjInfo {
 struct gesvdjInfo : syevjInfo {};
 
 // MACRO(name, type, real type) for the four types; the second name is that of complex ones.
-#define AW_FOUR(MACRO, real, complex)          \
-  MACRO(S##real, float, float)                 \
-  MACRO(D##real, double, double)               \
-  MACRO(C##complex, cuComplex, float)          \
+#define AW_FOUR(MACRO, real, complex) \
+  MACRO(S##real, float, float)        \
+  MACRO(D##real, double, double)      \
+  MACRO(C##complex, cuComplex, float) \
   MACRO(Z##complex, cuDoubleComplex, double)
 
 #define AW_DN(name) AW_EXPORT cusolverStatus_t cusolverDn##name

@@ -1,5 +1,5 @@
-// Eigenvalues of symmetric and Hermitian matrices, by LAPACK's divide and conquer: what the interfaces of 32 and of 64
-// bits share.
+// Eigenvalues of symmetric and Hermitian matrices, by LAPACK's divide and conquer: what the
+// interfaces of 32 and of 64 bits share.
 #pragma once
 
 #include "libraries/cusolver/cusolver.h"
@@ -21,7 +21,9 @@ int conquer(Memory& memory, Args... args) {
   int third;
   auto ask = [&] { run(&first, -1, &second, -1, &third, -1); };
   int lwork = asked<T>([&](T* answer) { ask(), *answer = first; }, key_of(args)...);
-  int lrwork = kComplex<T> ? asked<Real<T>>([&](Real<T>* answer) { ask(), *answer = second; }, key_of(args)...) : 0;
+  int lrwork = kComplex<T> ? asked<Real<T>>([&](Real<T>* answer) { ask(), *answer = second; },
+                                            key_of(args)...)
+                           : 0;
   int liwork = asked<int>([&](int* answer) { ask(), *answer = third; }, key_of(args)...);
   T* work = memory.take<T>(lwork);
   Real<T>* rwork = memory.take<Real<T>>(lrwork);
@@ -29,11 +31,20 @@ int conquer(Memory& memory, Args... args) {
   return memory.counts() ? 0 : run(work, lwork, rwork, lrwork, iwork, liwork);
 }
 
+// What LAPACK counts in 32 bits: 2 n^2 numbers to work in.
+inline void small_enough(char job, int n) {
+  if (job == 'V' && n > 32000)
+    unsupported("eigenvectors of more than 32000 rows: LAPACK counts in 32 bits");
+}
+
 template <class T>
-auto syevd_of(cusolverEigMode_t mode, cublasFillMode_t fill, int64_t n_, T* A, int64_t lda_, Real<T>* W) {
+auto syevd_of(cusolverEigMode_t mode, cublasFillMode_t fill, int64_t n_, T* A, int64_t lda_,
+              Real<T>* W) {
   char job = letter(mode), uplo = letter(fill);
   int n = size_of(n_), lda = leading(lda_, n_);
-  return [=](Memory& memory) { return conquer<T, "syevd", "heevd">(memory, job, uplo, n, A, lda, W); };
+  small_enough(job, n);
+  return
+      [=](Memory& memory) { return conquer<T, "syevd", "heevd">(memory, job, uplo, n, A, lda, W); };
 }
 
 inline int problem_of(cusolverEigType_t type) {
@@ -42,33 +53,38 @@ inline int problem_of(cusolverEigType_t type) {
 }
 
 template <class T>
-auto sygvd_of(cusolverEigType_t type, cusolverEigMode_t mode, cublasFillMode_t fill, int64_t n_, T* A, int64_t lda_,
-              T* B, int64_t ldb_, Real<T>* W) {
+auto sygvd_of(cusolverEigType_t type, cusolverEigMode_t mode, cublasFillMode_t fill, int64_t n_,
+              T* A, int64_t lda_, T* B, int64_t ldb_, Real<T>* W) {
   char job = letter(mode), uplo = letter(fill);
   int problem = problem_of(type), n = size_of(n_), lda = leading(lda_, n_), ldb = leading(ldb_, n_);
+  small_enough(job, n);
   return [=](Memory& memory) {
     return conquer<T, "sygvd", "hegvd">(memory, problem, job, uplo, n, A, lda, B, ldb, W);
   };
 }
 
-// Which eigenvalues are wanted: all, those in (low, high], or those with the numbers first ... last, from 1.
+// Which eigenvalues are wanted: all, those in (low, high], or those with the numbers first ...
+// last, from 1.
 struct Range {
   cusolverEigRange_t kind;
   double low, high;
   int first, last;
 };
-inline Range range_of(cusolverEigRange_t kind, double low, double high, int64_t first, int64_t last, int64_t n) {
+inline Range range_of(cusolverEigRange_t kind, double low, double high, int64_t first, int64_t last,
+                      int64_t n) {
   require(kind >= CUSOLVER_EIG_RANGE_ALL && kind <= CUSOLVER_EIG_RANGE_V);
   if (kind == CUSOLVER_EIG_RANGE_V) require(n <= 0 || low < high);
-  if (kind == CUSOLVER_EIG_RANGE_I) require(n == 0 ? true : first >= 1 && first <= last && last <= n);
+  if (kind == CUSOLVER_EIG_RANGE_I)
+    require(n == 0 ? true : first >= 1 && first <= last && last <= n);
   return {kind, low, high, static_cast<int>(first), static_cast<int>(last)};
 }
 
-// All are computed by `solve`; those that are wanted move to the front of W and of A's columns. That is as exact as it
-// gets, and orthogonal in any case; methods that compute some of them are neither.
+// All are computed by `solve`; those that are wanted move to the front of W and of A's columns.
+// That is as exact as it gets, and orthogonal in any case; methods that compute some of them are
+// neither.
 template <class T, class Solve, class Count>
-auto selected_of(Solve solve, cusolverEigMode_t mode, Range range, int64_t n_, T* A, int64_t lda_, Real<T>* W,
-                 Count* found) {
+auto selected_of(Solve solve, cusolverEigMode_t mode, Range range, int64_t n_, T* A, int64_t lda_,
+                 Real<T>* W, Count* found) {
   int n = static_cast<int>(n_), lda = static_cast<int>(lda_);
   bool vectors = mode == CUSOLVER_EIG_MODE_VECTOR;
   return [=](Memory& memory) {
@@ -91,7 +107,8 @@ auto selected_of(Solve solve, cusolverEigMode_t mode, Range range, int64_t n_, T
 
 // The number found is the host's, who reads it when the call returns.
 template <class Op>
-void perform_selected(CUstream stream, const char* name, const Range& range, Given work, int* info, Op op) {
+void perform_selected(CUstream stream, const char* name, const Range& range, Given work, int* info,
+                      Op op) {
   if (range.kind != CUSOLVER_EIG_RANGE_V) return perform(stream, name, work, info, op);
   and_wait(stream, [&] { perform(stream, name, work, info, op); });
 }

@@ -35,7 +35,8 @@ template <class T, bool Hermitian, class Pivot>
 auto sytrf_of(cublasFillMode_t fill, int64_t n_, T* A, int64_t lda_, Pivot* pivots, bool counting) {
   char uplo = letter(fill);
   int n = size_of(n_), lda = leading(lda_, n_);
-  if (!counting && n && !pivots) unsupported("a symmetric indefinite factorization without pivoting");
+  if (!counting && n && !pivots)
+    unsupported("a symmetric indefinite factorization without pivoting");
   return [=](Memory& memory) {
     Pivots<Pivot> kept(memory, pivots, n);
     int info = Hermitian ? lapack_in<T, "sytrf", "hetrf">(memory, uplo, n, A, lda, kept.get())
@@ -46,11 +47,12 @@ auto sytrf_of(cublasFillMode_t fill, int64_t n_, T* A, int64_t lda_, Pivot* pivo
 }
 
 template <class T, bool Hermitian>
-auto sytrs_of(cublasFillMode_t fill, int64_t n_, int64_t nrhs_, const T* A, int64_t lda_, const int64_t* pivots, T* B,
-              int64_t ldb_, bool counting) {
+auto sytrs_of(cublasFillMode_t fill, int64_t n_, int64_t nrhs_, const T* A, int64_t lda_,
+              const int64_t* pivots, T* B, int64_t ldb_, bool counting) {
   char uplo = letter(fill);
   int n = size_of(n_), nrhs = size_of(nrhs_), lda = leading(lda_, n_), ldb = leading(ldb_, n_);
-  if (!counting && n && !pivots) unsupported("a symmetric indefinite factorization without pivoting");
+  if (!counting && n && !pivots)
+    unsupported("a symmetric indefinite factorization without pivoting");
   return [=](Memory& memory) {
     Pivots<const int64_t> kept(memory, pivots, n);
     if (memory.counts()) return 0;
@@ -70,8 +72,8 @@ auto sytri_of(cublasFillMode_t fill, int n, T* A, int lda, const int* pivots) {
 }
 
 template <bool Hermitian>
-void factorize(cusolverDnHandle_t handle, cublasFillMode_t uplo, int64_t n, cudaDataType type, void* A, int64_t lda,
-               int64_t* pivots, cudaDataType compute, Given work, int* info) {
+void factorize(cusolverDnHandle_t handle, cublasFillMode_t uplo, int64_t n, cudaDataType type,
+               void* A, int64_t lda, int64_t* pivots, cudaDataType compute, Given work, int* info) {
   auto& it = use(handle);
   one_type(type, compute);
   with_type(type, [&]<class T>(std::type_identity<T>) {
@@ -81,89 +83,104 @@ void factorize(cusolverDnHandle_t handle, cublasFillMode_t uplo, int64_t n, cuda
 }
 
 template <bool Hermitian>
-void count_factorize(cusolverDnHandle_t handle, cublasFillMode_t uplo, int64_t n, cudaDataType type, int64_t lda,
-                     cudaDataType compute, size_t* device, size_t* host) {
+void count_factorize(cusolverDnHandle_t handle, cublasFillMode_t uplo, int64_t n, cudaDataType type,
+                     int64_t lda, cudaDataType compute, size_t* device, size_t* host) {
   use(handle);
   one_type(type, compute);
   with_type(type, [&]<class T>(std::type_identity<T>) {
-    count_bytes(device, host, sytrf_of<T, Hermitian, int64_t>(uplo, n, nullptr, lda, nullptr, true));
+    count_bytes(device, host,
+                sytrf_of<T, Hermitian, int64_t>(uplo, n, nullptr, lda, nullptr, true));
   });
 }
 
 template <bool Hermitian>
-void solve(cusolverDnHandle_t handle, cublasFillMode_t uplo, int64_t n, int64_t nrhs, cudaDataType type, const void* A,
-           int64_t lda, const int64_t* pivots, cudaDataType type_b, void* B, int64_t ldb, Given work, int* info) {
+void solve(cusolverDnHandle_t handle, cublasFillMode_t uplo, int64_t n, int64_t nrhs,
+           cudaDataType type, const void* A, int64_t lda, const int64_t* pivots,
+           cudaDataType type_b, void* B, int64_t ldb, Given work, int* info) {
   auto& it = use(handle);
   one_type(type, type_b);
   with_type(type, [&]<class T>(std::type_identity<T>) {
     perform(it.stream, Hermitian ? "hetrs" : "sytrs", work, info,
-            sytrs_of<T, Hermitian>(uplo, n, nrhs, static_cast<const T*>(A), lda, pivots, static_cast<T*>(B), ldb,
-                                   false));
+            sytrs_of<T, Hermitian>(uplo, n, nrhs, static_cast<const T*>(A), lda, pivots,
+                                   static_cast<T*>(B), ldb, false));
   });
 }
 
 template <bool Hermitian>
-void count_solve(cusolverDnHandle_t handle, cublasFillMode_t uplo, int64_t n, int64_t nrhs, cudaDataType type,
-                 int64_t lda, cudaDataType type_b, int64_t ldb, size_t* device, size_t* host) {
+void count_solve(cusolverDnHandle_t handle, cublasFillMode_t uplo, int64_t n, int64_t nrhs,
+                 cudaDataType type, int64_t lda, cudaDataType type_b, int64_t ldb, size_t* device,
+                 size_t* host) {
   use(handle);
   one_type(type, type_b);
   with_type(type, [&]<class T>(std::type_identity<T>) {
-    count_bytes(device, host, sytrs_of<T, Hermitian>(uplo, n, nrhs, nullptr, lda, nullptr, nullptr, ldb, true));
+    count_bytes(device, host,
+                sytrs_of<T, Hermitian>(uplo, n, nrhs, nullptr, lda, nullptr, nullptr, ldb, true));
   });
 }
 
 }  // namespace
 
-#define AW_FUNCTIONS(name, T, R)                                                                                  \
-  AW_DN(name##sytrf)                                                                                              \
-  (cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, T* A, int lda, int* pivots, T* work, int lwork,       \
-   int* info) {                                                                                                   \
-    return api<"cusolverDn" #name "sytrf">([&] {                                                                  \
-      using Own = std::remove_pointer_t<decltype(own(A))>;                                                        \
-      perform(use(handle).stream, "sytrf", given(work, lwork), info,                                              \
-              sytrf_of<Own, false>(uplo, n, own(A), lda, pivots, false));                                         \
-    }, n, lda);                                                                                                   \
-  }                                                                                                               \
-  AW_DN(name##sytrf_bufferSize)(cusolverDnHandle_t handle, int n, T* A, int lda, int* lwork) {                    \
-    return api<"cusolverDn" #name "sytrf_bufferSize">([&] {                                                       \
-      using Own = std::remove_pointer_t<decltype(own(A))>;                                                        \
-      use(handle);                                                                                                \
-      count_work<T>(lwork, sytrf_of<Own, false, int>(CUBLAS_FILL_MODE_LOWER, n, own(A), lda, nullptr, true));     \
-    });                                                                                                           \
-  }                                                                                                               \
-  AW_DN(name##sytri)                                                                                              \
-  (cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, T* A, int lda, const int* pivots, T* work, int lwork, \
-   int* info) {                                                                                                   \
-    return api<"cusolverDn" #name "sytri">([&] {                                                                  \
-      perform(use(handle).stream, "sytri", given(work, lwork), info, sytri_of(uplo, n, own(A), lda, pivots));     \
-    }, n, lda);                                                                                                   \
-  }                                                                                                               \
-  AW_DN(name##sytri_bufferSize)                                                                                   \
-  (cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, T* A, int lda, const int* pivots, int* lwork) {       \
-    return api<"cusolverDn" #name "sytri_bufferSize">([&] {                                                       \
-      use(handle);                                                                                                \
-      count_work<T>(lwork, sytri_of(uplo, n, own(A), lda, pivots));                                               \
-    });                                                                                                           \
+#define AW_FUNCTIONS(name, T, R)                                                                 \
+  AW_DN(name##sytrf)                                                                             \
+  (cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, T* A, int lda, int* pivots, T* work, \
+   int lwork, int* info) {                                                                       \
+    return api<"cusolverDn" #name "sytrf">(                                                      \
+        [&] {                                                                                    \
+          using Own = std::remove_pointer_t<decltype(own(A))>;                                   \
+          perform(use(handle).stream, "sytrf", given(work, lwork), info,                         \
+                  sytrf_of<Own, false>(uplo, n, own(A), lda, pivots, false));                    \
+        },                                                                                       \
+        n, lda);                                                                                 \
+  }                                                                                              \
+  AW_DN(name##sytrf_bufferSize)(cusolverDnHandle_t handle, int n, T* A, int lda, int* lwork) {   \
+    return api<"cusolverDn" #name "sytrf_bufferSize">([&] {                                      \
+      using Own = std::remove_pointer_t<decltype(own(A))>;                                       \
+      use(handle);                                                                               \
+      count_work<T>(lwork, sytrf_of<Own, false, int>(CUBLAS_FILL_MODE_LOWER, n, own(A), lda,     \
+                                                     nullptr, true));                            \
+    });                                                                                          \
+  }                                                                                              \
+  AW_DN(name##sytri)                                                                             \
+  (cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, T* A, int lda, const int* pivots,    \
+   T* work, int lwork, int* info) {                                                              \
+    return api<"cusolverDn" #name "sytri">(                                                      \
+        [&] {                                                                                    \
+          perform(use(handle).stream, "sytri", given(work, lwork), info,                         \
+                  sytri_of(uplo, n, own(A), lda, pivots));                                       \
+        },                                                                                       \
+        n, lda);                                                                                 \
+  }                                                                                              \
+  AW_DN(name##sytri_bufferSize)                                                                  \
+  (cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, T* A, int lda, const int* pivots,    \
+   int* lwork) {                                                                                 \
+    return api<"cusolverDn" #name "sytri_bufferSize">([&] {                                      \
+      use(handle);                                                                               \
+      count_work<T>(lwork, sytri_of(uplo, n, own(A), lda, pivots));                              \
+    });                                                                                          \
   }
 AW_FOUR(AW_FUNCTIONS, , )
 #undef AW_FUNCTIONS
 
 // ---- the 64-bit interface ----
 
-#define AW_FUNCTIONS(name, hermitian)                                                                                \
-  AW_DN(name##trf)                                                                                                   \
-  (cusolverDnHandle_t handle, cusolverDnParams_t, cublasFillMode_t uplo, int64_t n, cudaDataType type, void* A,      \
-   int64_t lda, int64_t* pivots, cudaDataType compute, void* device, size_t device_bytes, void*, size_t,             \
-   int* info) {                                                                                                      \
-    return api<"cusolverDn" #name "trf">([&] {                                                                       \
-      factorize<hermitian>(handle, uplo, n, type, A, lda, pivots, compute, {device, device_bytes}, info);            \
-    }, n, lda);                                                                                                      \
-  }                                                                                                                  \
-  AW_DN(name##trf_bufferSize)                                                                                        \
-  (cusolverDnHandle_t handle, cusolverDnParams_t, cublasFillMode_t uplo, int64_t n, cudaDataType type, const void*,  \
-   int64_t lda, const int64_t*, cudaDataType compute, size_t* device, size_t* host) {                                \
-    return api<"cusolverDn" #name "trf_bufferSize">(                                                                 \
-        [&] { count_factorize<hermitian>(handle, uplo, n, type, lda, compute, device, host); });                     \
+#define AW_FUNCTIONS(name, hermitian)                                                            \
+  AW_DN(name##trf)                                                                               \
+  (cusolverDnHandle_t handle, cusolverDnParams_t, cublasFillMode_t uplo, int64_t n,              \
+   cudaDataType type, void* A, int64_t lda, int64_t* pivots, cudaDataType compute, void* device, \
+   size_t device_bytes, void*, size_t, int* info) {                                              \
+    return api<"cusolverDn" #name "trf">(                                                        \
+        [&] {                                                                                    \
+          factorize<hermitian>(handle, uplo, n, type, A, lda, pivots, compute,                   \
+                               {device, device_bytes}, info);                                    \
+        },                                                                                       \
+        n, lda);                                                                                 \
+  }                                                                                              \
+  AW_DN(name##trf_bufferSize)                                                                    \
+  (cusolverDnHandle_t handle, cusolverDnParams_t, cublasFillMode_t uplo, int64_t n,              \
+   cudaDataType type, const void*, int64_t lda, const int64_t*, cudaDataType compute,            \
+   size_t* device, size_t* host) {                                                               \
+    return api<"cusolverDn" #name "trf_bufferSize">(                                             \
+        [&] { count_factorize<hermitian>(handle, uplo, n, type, lda, compute, device, host); }); \
   }
 #ifndef AW_CUDA_12
 AW_FUNCTIONS(Xsy, false)
@@ -171,33 +188,42 @@ AW_FUNCTIONS(Xhe, true)
 #endif
 #undef AW_FUNCTIONS
 
-AW_DN(Xsytrs)(cusolverDnHandle_t handle, cublasFillMode_t uplo, int64_t n, int64_t nrhs, cudaDataType type,
-              const void* A, int64_t lda, const int64_t* pivots, cudaDataType type_b, void* B, int64_t ldb,
-              void* device, size_t device_bytes, void*, size_t, int* info) {
-  return api<"cusolverDnXsytrs">([&] {
-    solve<false>(handle, uplo, n, nrhs, type, A, lda, pivots, type_b, B, ldb, {device, device_bytes}, info);
-  }, n, nrhs);
+AW_DN(Xsytrs)(cusolverDnHandle_t handle, cublasFillMode_t uplo, int64_t n, int64_t nrhs,
+              cudaDataType type, const void* A, int64_t lda, const int64_t* pivots,
+              cudaDataType type_b, void* B, int64_t ldb, void* device, size_t device_bytes, void*,
+              size_t, int* info) {
+  return api<"cusolverDnXsytrs">(
+      [&] {
+        solve<false>(handle, uplo, n, nrhs, type, A, lda, pivots, type_b, B, ldb,
+                     {device, device_bytes}, info);
+      },
+      n, nrhs);
 }
 
-AW_DN(Xsytrs_bufferSize)(cusolverDnHandle_t handle, cublasFillMode_t uplo, int64_t n, int64_t nrhs, cudaDataType type,
-                         const void*, int64_t lda, const int64_t*, cudaDataType type_b, void*, int64_t ldb,
-                         size_t* device, size_t* host) {
+AW_DN(Xsytrs_bufferSize)(cusolverDnHandle_t handle, cublasFillMode_t uplo, int64_t n, int64_t nrhs,
+                         cudaDataType type, const void*, int64_t lda, const int64_t*,
+                         cudaDataType type_b, void*, int64_t ldb, size_t* device, size_t* host) {
   return api<"cusolverDnXsytrs_bufferSize">(
       [&] { count_solve<false>(handle, uplo, n, nrhs, type, lda, type_b, ldb, device, host); });
 }
 
 #ifndef AW_CUDA_12
-AW_DN(Xhetrs)(cusolverDnHandle_t handle, cusolverDnParams_t, cublasFillMode_t uplo, int64_t n, int64_t nrhs,
-              cudaDataType type, const void* A, int64_t lda, const int64_t* pivots, cudaDataType type_b, void* B,
-              int64_t ldb, void* device, size_t device_bytes, void*, size_t, int* info) {
-  return api<"cusolverDnXhetrs">([&] {
-    solve<true>(handle, uplo, n, nrhs, type, A, lda, pivots, type_b, B, ldb, {device, device_bytes}, info);
-  }, n, nrhs);
+AW_DN(Xhetrs)(cusolverDnHandle_t handle, cusolverDnParams_t, cublasFillMode_t uplo, int64_t n,
+              int64_t nrhs, cudaDataType type, const void* A, int64_t lda, const int64_t* pivots,
+              cudaDataType type_b, void* B, int64_t ldb, void* device, size_t device_bytes, void*,
+              size_t, int* info) {
+  return api<"cusolverDnXhetrs">(
+      [&] {
+        solve<true>(handle, uplo, n, nrhs, type, A, lda, pivots, type_b, B, ldb,
+                    {device, device_bytes}, info);
+      },
+      n, nrhs);
 }
 
-AW_DN(Xhetrs_bufferSize)(cusolverDnHandle_t handle, cusolverDnParams_t, cublasFillMode_t uplo, int64_t n, int64_t nrhs,
-                         cudaDataType type, const void*, int64_t lda, const int64_t*, cudaDataType type_b, void*,
-                         int64_t ldb, size_t* device, size_t* host) {
+AW_DN(Xhetrs_bufferSize)(cusolverDnHandle_t handle, cusolverDnParams_t, cublasFillMode_t uplo,
+                         int64_t n, int64_t nrhs, cudaDataType type, const void*, int64_t lda,
+                         const int64_t*, cudaDataType type_b, void*, int64_t ldb, size_t* device,
+                         size_t* host) {
   return api<"cusolverDnXhetrs_bufferSize">(
       [&] { count_solve<true>(handle, uplo, n, nrhs, type, lda, type_b, ldb, device, host); });
 }

@@ -1,4 +1,5 @@
-// Routines of LAPACK and BLAS by name, for the four types of numbers, and the memory in which they work.
+// Routines of LAPACK and BLAS by name, for the four types of numbers, and the memory in which they
+// work.
 #pragma once
 
 #include <algorithm>
@@ -58,13 +59,13 @@ auto by_address(const A& argument) {
     return &argument;
 }
 
-// Calls a function of Fortran: values by address, and behind all the length of each letter, which gfortran's callees
-// may rely on.
+// Calls a function of Fortran: values by address, and behind all the length of each letter, which
+// gfortran's callees may rely on.
 template <Name Function, class... Args>
 void fortran(Args... args) {
   [&]<size_t... I>(std::index_sequence<I...>) {
-    lib::engine<Function, void(decltype(by_address(args))..., decltype(I)...)>()(by_address(args)...,
-                                                                                 (static_cast<void>(I), size_t{1})...);
+    lib::engine<Function, void(decltype(by_address(args))..., decltype(I)...)>()(
+        by_address(args)..., (static_cast<void>(I), size_t{1})...);
   }(std::make_index_sequence<(0 + ... + std::is_same_v<Args, char>)>{});
 }
 
@@ -77,7 +78,8 @@ void blas(Args... args) {
     fortran<typed<T>(Routine)>(args...);
 }
 
-// A routine with `info` as its last parameter, which is returned. Complex: its name there, where it is another.
+// A routine with `info` as its last parameter, which is returned. Complex: its name there, where it
+// is another.
 template <class T, Name Routine, Name Complex = Routine, class... Args>
 int lapack(Args... args) {
   int info = 0;
@@ -85,13 +87,15 @@ int lapack(Args... args) {
   return info;
 }
 
-// The memory in which a routine works: what the program gave, and our own where that is too little. Also counts what
-// is asked for, for *_bufferSize.
+// The memory in which a routine works: what the program gave, and our own where that is too little.
+// Also counts what is asked for, for *_bufferSize.
 class Memory {
  public:
   Memory() : counts_(true) {}
   Memory(void* given, size_t bytes)
-      : next_(reinterpret_cast<uintptr_t>(given)), end_(given ? next_ + bytes : next_) {}
+      : start_(reinterpret_cast<uintptr_t>(given)),
+        next_(start_),
+        end_(given ? next_ + bytes : next_) {}
 
   bool counts() const { return counts_; }
   size_t bytes() const { return bytes_; }
@@ -109,28 +113,46 @@ class Memory {
       return reinterpret_cast<T*>(at);
     }
     own_.emplace_back(new char[size]);
+    own_bytes_ += size + kAlignment;
     return reinterpret_cast<T*>(own_.back().get());
+  }
+
+  // For the next problem of the same size: all that was taken is free again, in one piece.
+  void again() {
+    if (own_.empty()) {
+      next_ = start_;
+      return;
+    }
+    size_t bytes = end_ - start_ + own_bytes_;
+    own_.clear(), own_bytes_ = 0;
+    kept_.reset(new char[bytes]);
+    next_ = start_ = reinterpret_cast<uintptr_t>(kept_.get());
+    end_ = start_ + bytes;
   }
 
  private:
   static constexpr size_t kAlignment = 64;
   bool counts_ = false;
   size_t bytes_ = 0;
-  uintptr_t next_ = 0, end_ = 0;
+  uintptr_t start_ = 0, next_ = 0, end_ = 0;
   std::vector<std::unique_ptr<char[]>> own_;
+  size_t own_bytes_ = 0;
+  std::unique_ptr<char[]> kept_;
 };
 
-// The size of `work` that a routine answers with: exact up to the type's precision, so the next number above.
+// The size of `work` that a routine answers with: exact up to the type's precision, so the next
+// number above.
 template <class T>
 int size_in(T answer) {
   Real<T> size = std::real(answer);
-  return static_cast<int>(std::ceil(std::nextafter(size, std::numeric_limits<Real<T>>::infinity())));
+  return static_cast<int>(
+      std::ceil(std::nextafter(size, std::numeric_limits<Real<T>>::infinity())));
 }
 
 inline int size_in(int answer) { return answer; }
 
-// Asks a routine, `ask(T* answer)`, how much it wants to work in. The last answer is kept, by place in the source and
-// thread, with what it depends on.
+// Asks a routine, `ask(T* answer)`, how much it wants to work in. The last answer is kept, by place
+// in the source and thread, with what it depends on.
 template <class T, class Ask, class... Keys>
 int asked(const Ask& ask, Keys... keys) {
   thread_local int answer = 0;
@@ -152,15 +174,21 @@ auto key_of(const A& argument) {
     return argument;
 }
 
-// A routine whose parameters are args..., work, lwork, more..., info.
+// A routine whose parameters are args..., work, lwork, more..., info: `more` are further arrays to
+// work in.
 template <class T, Name Routine, Name Complex = Routine, class... More, class... Args>
-int lapack_in(Memory& memory, std::tuple<More...> more, Args... args) {
-  auto run = [&](T* work, int lwork) {
-    return std::apply([&](auto... last) { return lapack<T, Routine, Complex>(args..., work, lwork, last...); }, more);
+int lapack_in(Memory& memory, std::tuple<More*...> more, Args... args) {
+  auto ask = [&](T* answer) {
+    [[maybe_unused]] double
+        first[2];  // some routines write into those arrays even when they are asked
+    lapack<T, Routine, Complex>(args..., answer, -1, reinterpret_cast<More*>(first)...);
   };
-  int lwork = asked<T>([&](T* answer) { run(answer, -1); }, key_of(args)...);
+  int lwork = asked<T>(ask, key_of(args)...);
   T* work = memory.take<T>(lwork);
-  return memory.counts() ? 0 : run(work, lwork);
+  if (memory.counts()) return 0;
+  return std::apply(
+      [&](auto... last) { return lapack<T, Routine, Complex>(args..., work, lwork, last...); },
+      more);
 }
 template <class T, Name Routine, Name Complex = Routine, class... Args>
 int lapack_in(Memory& memory, Args... args) {
@@ -176,7 +204,8 @@ void adjoint(int m, int n, const T* from, int ldfrom, T* to, int ldto) {
 
 template <class T>
 void copy(int m, int n, const T* from, int ldfrom, T* to, int ldto) {
-  for (int j = 0; j < n; ++j) std::memmove(to + size_t(j) * ldto, from + size_t(j) * ldfrom, m * sizeof(T));
+  for (int j = 0; j < n; ++j)
+    std::memmove(to + size_t(j) * ldto, from + size_t(j) * ldfrom, m * sizeof(T));
 }
 
 template <class T>
@@ -186,8 +215,8 @@ void fill(int m, int n, T value, T* to, int ldto) {
 
 // C(m x n) = alpha op(A) op(B) + beta C.
 template <class T>
-void product(char opA, char opB, int m, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C,
-             int ldc) {
+void product(char opA, char opB, int m, int n, int k, T alpha, const T* A, int lda, const T* B,
+             int ldb, T beta, T* C, int ldc) {
   blas<T, "gemm">(opA, opB, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
 }
 
@@ -206,7 +235,9 @@ template <class T>
 bool finite(int m, int n, const T* A, int lda) {
   for (int j = 0; j < n; ++j)
     for (int i = 0; i < m; ++i)
-      if (T x = A[i + size_t(j) * lda]; !std::isfinite(std::real(x)) || !std::isfinite(std::imag(x))) return false;
+      if (T x = A[i + size_t(j) * lda];
+          !std::isfinite(std::real(x)) || !std::isfinite(std::imag(x)))
+        return false;
   return true;
 }
 

@@ -1,5 +1,6 @@
-// cuSOLVER, dense: solvers by iterative refinement (gesv, gels). The factorization is done in the precision of the
-// numbers, whichever lower one a name asks for; so there is nothing to refine, and the number of iterations is 0.
+// cuSOLVER, dense: solvers by iterative refinement (gesv, gels). The factorization is done in the
+// precision of the numbers, whichever lower one a name asks for; so there is nothing to refine, and
+// the number of iterations is 0.
 #include "libraries/cusolver/cusolver.h"
 
 using namespace aw::cusolver;
@@ -8,7 +9,8 @@ namespace {
 
 // As documented where iterations ended well: A stays as it is, and so do B and the pivots' meaning.
 template <class T>
-auto gesv_of(int n, int nrhs, const T* A, int lda, int* pivots, const T* B, int ldb, T* X, int ldx) {
+auto gesv_of(int n, int nrhs, const T* A, int lda, int* pivots, const T* B, int ldb, T* X,
+             int ldx) {
   size_of(n), size_of(nrhs), leading(lda, n), leading(ldb, n), leading(ldx, n);
   return [=](Memory& memory) {
     T* factors = memory.take<T>(size_t(n) * n);
@@ -16,7 +18,8 @@ auto gesv_of(int n, int nrhs, const T* A, int lda, int* pivots, const T* B, int 
     if (memory.counts()) return 0;
     copy(n, n, A, lda, factors, std::max(1, n));
     copy(n, nrhs, B, ldb, X, ldx);
-    return lapack<T, "gesv">(n, nrhs, factors, std::max(1, n), pivots ? pivots : own_pivots, X, ldx);
+    return lapack<T, "gesv">(n, nrhs, factors, std::max(1, n), pivots ? pivots : own_pivots, X,
+                             ldx);
   };
 }
 
@@ -45,40 +48,46 @@ void count_bytes_of_work(size_t* bytes, size_t wanted) {
 }  // namespace
 
 // `iterations` is the host's.
-#define AW_FUNCTIONS(name, T)                                                                                         \
-  AW_DN(name##gesv)                                                                                                   \
-  (cusolverDnHandle_t handle, int n, int nrhs, T* A, int lda, int* pivots, T* B, int ldb, T* X, int ldx, void* work,  \
-   size_t bytes, int* iterations, int* info) {                                                                        \
-    return api<"cusolverDn" #name "gesv">([&] {                                                                       \
-      perform(use(handle).stream, "gesv", {work, bytes}, info,                                                        \
-              gesv_of(n, nrhs, own(A), lda, pivots, own(B), ldb, own(X), ldx));                                       \
-      if (iterations) *iterations = 0;                                                                                \
-    }, n, nrhs);                                                                                                      \
-  }                                                                                                                   \
-  AW_DN(name##gesv_bufferSize)                                                                                        \
-  (cusolverDnHandle_t handle, int n, int nrhs, T* A, int lda, int* pivots, T* B, int ldb, T* X, int ldx, void*,       \
-   size_t* bytes) {                                                                                                   \
-    return api<"cusolverDn" #name "gesv_bufferSize">([&] {                                                            \
-      use(handle);                                                                                                    \
-      count_bytes_of_work(bytes, bytes_of(gesv_of(n, nrhs, own(A), lda, pivots, own(B), ldb, own(X), ldx)));          \
-    });                                                                                                               \
-  }                                                                                                                   \
-  AW_DN(name##gels)                                                                                                   \
-  (cusolverDnHandle_t handle, int m, int n, int nrhs, T* A, int lda, T* B, int ldb, T* X, int ldx, void* work,        \
-   size_t bytes, int* iterations, int* info) {                                                                        \
-    return api<"cusolverDn" #name "gels">([&] {                                                                       \
-      perform(use(handle).stream, "gels", {work, bytes}, info,                                                        \
-              gels_of(m, n, nrhs, own(A), lda, own(B), ldb, own(X), ldx));                                            \
-      if (iterations) *iterations = 0;                                                                                \
-    }, m, n, nrhs);                                                                                                   \
-  }                                                                                                                   \
-  AW_DN(name##gels_bufferSize)                                                                                        \
-  (cusolverDnHandle_t handle, int m, int n, int nrhs, T* A, int lda, T* B, int ldb, T* X, int ldx, void*,             \
-   size_t* bytes) {                                                                                                   \
-    return api<"cusolverDn" #name "gels_bufferSize">([&] {                                                            \
-      use(handle);                                                                                                    \
-      count_bytes_of_work(bytes, bytes_of(gels_of(m, n, nrhs, own(A), lda, own(B), ldb, own(X), ldx)));               \
-    });                                                                                                               \
+#define AW_FUNCTIONS(name, T)                                                                      \
+  AW_DN(name##gesv)                                                                                \
+  (cusolverDnHandle_t handle, int n, int nrhs, T* A, int lda, int* pivots, T* B, int ldb, T* X,    \
+   int ldx, void* work, size_t bytes, int* iterations, int* info) {                                \
+    return api<"cusolverDn" #name "gesv">(                                                         \
+        [&] {                                                                                      \
+          perform(use(handle).stream, "gesv", {work, bytes}, info,                                 \
+                  gesv_of(n, nrhs, own(A), lda, pivots, own(B), ldb, own(X), ldx));                \
+          if (iterations) *iterations = 0;                                                         \
+        },                                                                                         \
+        n, nrhs);                                                                                  \
+  }                                                                                                \
+  AW_DN(name##gesv_bufferSize)                                                                     \
+  (cusolverDnHandle_t handle, int n, int nrhs, T* A, int lda, int* pivots, T* B, int ldb, T* X,    \
+   int ldx, void*, size_t* bytes) {                                                                \
+    return api<"cusolverDn" #name "gesv_bufferSize">([&] {                                         \
+      use(handle);                                                                                 \
+      count_bytes_of_work(                                                                         \
+          bytes, bytes_of(gesv_of(n, nrhs, own(A), lda, pivots, own(B), ldb, own(X), ldx)));       \
+    });                                                                                            \
+  }                                                                                                \
+  AW_DN(name##gels)                                                                                \
+  (cusolverDnHandle_t handle, int m, int n, int nrhs, T* A, int lda, T* B, int ldb, T* X, int ldx, \
+   void* work, size_t bytes, int* iterations, int* info) {                                         \
+    return api<"cusolverDn" #name "gels">(                                                         \
+        [&] {                                                                                      \
+          perform(use(handle).stream, "gels", {work, bytes}, info,                                 \
+                  gels_of(m, n, nrhs, own(A), lda, own(B), ldb, own(X), ldx));                     \
+          if (iterations) *iterations = 0;                                                         \
+        },                                                                                         \
+        m, n, nrhs);                                                                               \
+  }                                                                                                \
+  AW_DN(name##gels_bufferSize)                                                                     \
+  (cusolverDnHandle_t handle, int m, int n, int nrhs, T* A, int lda, T* B, int ldb, T* X, int ldx, \
+   void*, size_t* bytes) {                                                                         \
+    return api<"cusolverDn" #name "gels_bufferSize">([&] {                                         \
+      use(handle);                                                                                 \
+      count_bytes_of_work(bytes,                                                                   \
+                          bytes_of(gels_of(m, n, nrhs, own(A), lda, own(B), ldb, own(X), ldx)));   \
+    });                                                                                            \
   }
 AW_FUNCTIONS(SS, float)
 AW_FUNCTIONS(SH, float)
@@ -125,13 +134,15 @@ cusolverDnIRSInfos& use_infos(cusolverDnIRSInfos_t infos) {
 }
 
 bool precise(cusolverPrecType_t type) {
-  return type == CUSOLVER_R_32F || type == CUSOLVER_R_64F || type == CUSOLVER_C_32F || type == CUSOLVER_C_64F;
+  return type == CUSOLVER_R_32F || type == CUSOLVER_R_64F || type == CUSOLVER_C_32F ||
+         type == CUSOLVER_C_64F;
 }
 
 // Calls body(std::type_identity<T>()) for what has been set as the main precision.
 template <class Body>
 void with_precision(const cusolverDnIRSParams& params, Body body) {
-  require(params.refinement != CUSOLVER_IRS_REFINE_NOT_SET, CUSOLVER_STATUS_IRS_PARAMS_INVALID_REFINE);
+  require(params.refinement != CUSOLVER_IRS_REFINE_NOT_SET,
+          CUSOLVER_STATUS_IRS_PARAMS_INVALID_REFINE);
   require(precise(params.precision) && params.lowest != 0, CUSOLVER_STATUS_IRS_PARAMS_INVALID_PREC);
   with_type(params.precision == CUSOLVER_R_32F   ? CUDA_R_32F
             : params.precision == CUSOLVER_R_64F ? CUDA_R_64F
@@ -157,21 +168,23 @@ AW_DN(IRSParamsDestroy)(cusolverDnIRSParams_t params) {
   return api<"cusolverDnIRSParamsDestroy">([&] { delete &use_parameters(params); });
 }
 
-#define AW_KEPT(name, type, field, fine, otherwise)                                        \
-  AW_DN(IRSParams##name)(cusolverDnIRSParams_t params, type value) {                       \
-    return api<"cusolverDnIRSParams" #name>([&] {                                          \
-      auto& it = use_parameters(params);                                                   \
-      require(fine, otherwise);                                                            \
-      it.field = value;                                                                    \
-    });                                                                                    \
+#define AW_KEPT(name, type, field, fine, otherwise)                  \
+  AW_DN(IRSParams##name)(cusolverDnIRSParams_t params, type value) { \
+    return api<"cusolverDnIRSParams" #name>([&] {                    \
+      auto& it = use_parameters(params);                             \
+      require(fine, otherwise);                                      \
+      it.field = value;                                              \
+    });                                                              \
   }
 AW_KEPT(SetTol, double, tolerance, true, 0)
 AW_KEPT(SetTolInner, double, inner_tolerance, true, 0)
 AW_KEPT(SetMaxIters, cusolver_int_t, most, value >= 0, CUSOLVER_STATUS_IRS_PARAMS_INVALID_MAXITER)
-AW_KEPT(SetMaxItersInner, cusolver_int_t, inner_most, value >= 0, CUSOLVER_STATUS_IRS_PARAMS_INVALID_MAXITER)
-AW_KEPT(SetSolverMainPrecision, cusolverPrecType_t, precision, precise(value), CUSOLVER_STATUS_IRS_PARAMS_INVALID_PREC)
-AW_KEPT(SetSolverLowestPrecision, cusolverPrecType_t, lowest, value >= CUSOLVER_R_8I && value <= CUSOLVER_C_AP,
+AW_KEPT(SetMaxItersInner, cusolver_int_t, inner_most, value >= 0,
+        CUSOLVER_STATUS_IRS_PARAMS_INVALID_MAXITER)
+AW_KEPT(SetSolverMainPrecision, cusolverPrecType_t, precision, precise(value),
         CUSOLVER_STATUS_IRS_PARAMS_INVALID_PREC)
+AW_KEPT(SetSolverLowestPrecision, cusolverPrecType_t, lowest,
+        value >= CUSOLVER_R_8I && value <= CUSOLVER_C_AP, CUSOLVER_STATUS_IRS_PARAMS_INVALID_PREC)
 AW_KEPT(SetRefinementSolver, cusolverIRSRefinement_t, refinement,
         value >= CUSOLVER_IRS_REFINE_NOT_SET && value <= CUSOLVER_IRS_REFINE_GMRES_NOPCOND,
         CUSOLVER_STATUS_IRS_PARAMS_INVALID_REFINE)
@@ -180,13 +193,16 @@ AW_KEPT(SetRefinementSolver, cusolverIRSRefinement_t, refinement,
 AW_DN(IRSParamsSetSolverPrecisions)(cusolverDnIRSParams_t params, cusolverPrecType_t precision,
                                     cusolverPrecType_t lowest) {
   auto status = cusolverDnIRSParamsSetSolverMainPrecision(params, precision);
-  return status != CUSOLVER_STATUS_SUCCESS ? status : cusolverDnIRSParamsSetSolverLowestPrecision(params, lowest);
+  return status != CUSOLVER_STATUS_SUCCESS
+             ? status
+             : cusolverDnIRSParamsSetSolverLowestPrecision(params, lowest);
 }
 AW_DN(IRSParamsEnableFallback)(cusolverDnIRSParams_t params) {
   return api<"cusolverDnIRSParamsEnableFallback">([&] { use_parameters(params).fallback = true; });
 }
 AW_DN(IRSParamsDisableFallback)(cusolverDnIRSParams_t params) {
-  return api<"cusolverDnIRSParamsDisableFallback">([&] { use_parameters(params).fallback = false; });
+  return api<"cusolverDnIRSParamsDisableFallback">(
+      [&] { use_parameters(params).fallback = false; });
 }
 AW_DN(IRSParamsGetMaxIters)(cusolverDnIRSParams_t params, cusolver_int_t* most) {
   return api<"cusolverDnIRSParamsGetMaxIters">([&] {
@@ -205,68 +221,77 @@ AW_DN(IRSInfosCreate)(cusolverDnIRSInfos_t* infos) {
 AW_DN(IRSInfosDestroy)(cusolverDnIRSInfos_t infos) {
   return api<"cusolverDnIRSInfosDestroy">([&] { delete &use_infos(infos); });
 }
-#define AW_TOLD(name, field)                                                        \
-  AW_DN(IRSInfosGet##name)(cusolverDnIRSInfos_t infos, cusolver_int_t* value) {     \
-    return api<"cusolverDnIRSInfosGet" #name>([&] {                                 \
-      auto& it = use_infos(infos);                                                  \
-      require(value);                                                               \
-      *value = it.field;                                                            \
-    });                                                                             \
+#define AW_TOLD(name, field)                                                     \
+  AW_DN(IRSInfosGet##name)(cusolverDnIRSInfos_t infos, cusolver_int_t * value) { \
+    return api<"cusolverDnIRSInfosGet" #name>([&] {                              \
+      auto& it = use_infos(infos);                                               \
+      require(value);                                                            \
+      *value = it.field;                                                         \
+    });                                                                          \
   }
 AW_TOLD(Niters, iterations)
 AW_TOLD(OuterNiters, outer)
 AW_TOLD(MaxIters, most)
 #undef AW_TOLD
 
-AW_DN(IRSXgesv)(cusolverDnHandle_t handle, cusolverDnIRSParams_t params, cusolverDnIRSInfos_t infos, cusolver_int_t n,
-                cusolver_int_t nrhs, void* A, cusolver_int_t lda, void* B, cusolver_int_t ldb, void* X,
-                cusolver_int_t ldx, void* work, size_t bytes, cusolver_int_t* iterations, cusolver_int_t* info) {
-  return api<"cusolverDnIRSXgesv">([&] {
-    auto& it = use(handle);
-    auto& set = use_parameters(params);
-    auto& told_to = use_infos(infos);
-    with_precision(set, [&]<class T>(std::type_identity<T>) {
-      perform(it.stream, "gesv", {work, bytes}, info,
-              gesv_of(n, nrhs, static_cast<T*>(A), lda, nullptr, static_cast<T*>(B), ldb, static_cast<T*>(X), ldx));
-    });
-    told(told_to, set, iterations);
-  }, n, nrhs);
+AW_DN(IRSXgesv)(cusolverDnHandle_t handle, cusolverDnIRSParams_t params, cusolverDnIRSInfos_t infos,
+                cusolver_int_t n, cusolver_int_t nrhs, void* A, cusolver_int_t lda, void* B,
+                cusolver_int_t ldb, void* X, cusolver_int_t ldx, void* work, size_t bytes,
+                cusolver_int_t* iterations, cusolver_int_t* info) {
+  return api<"cusolverDnIRSXgesv">(
+      [&] {
+        auto& it = use(handle);
+        auto& set = use_parameters(params);
+        auto& told_to = use_infos(infos);
+        with_precision(set, [&]<class T>(std::type_identity<T>) {
+          perform(it.stream, "gesv", {work, bytes}, info,
+                  gesv_of(n, nrhs, static_cast<T*>(A), lda, nullptr, static_cast<T*>(B), ldb,
+                          static_cast<T*>(X), ldx));
+        });
+        told(told_to, set, iterations);
+      },
+      n, nrhs);
 }
 
-AW_DN(IRSXgesv_bufferSize)(cusolverDnHandle_t handle, cusolverDnIRSParams_t params, cusolver_int_t n,
-                           cusolver_int_t nrhs, size_t* bytes) {
+AW_DN(IRSXgesv_bufferSize)(cusolverDnHandle_t handle, cusolverDnIRSParams_t params,
+                           cusolver_int_t n, cusolver_int_t nrhs, size_t* bytes) {
   return api<"cusolverDnIRSXgesv_bufferSize">([&] {
     use(handle);
     int ld = std::max(1, n);
     with_precision(use_parameters(params), [&]<class T>(std::type_identity<T>) {
-      count_bytes_of_work(bytes, bytes_of(gesv_of<T>(n, nrhs, nullptr, ld, nullptr, nullptr, ld, nullptr, ld)));
+      count_bytes_of_work(
+          bytes, bytes_of(gesv_of<T>(n, nrhs, nullptr, ld, nullptr, nullptr, ld, nullptr, ld)));
     });
   });
 }
 
-AW_DN(IRSXgels)(cusolverDnHandle_t handle, cusolverDnIRSParams_t params, cusolverDnIRSInfos_t infos, cusolver_int_t m,
-                cusolver_int_t n, cusolver_int_t nrhs, void* A, cusolver_int_t lda, void* B, cusolver_int_t ldb,
-                void* X, cusolver_int_t ldx, void* work, size_t bytes, cusolver_int_t* iterations,
-                cusolver_int_t* info) {
-  return api<"cusolverDnIRSXgels">([&] {
-    auto& it = use(handle);
-    auto& set = use_parameters(params);
-    auto& told_to = use_infos(infos);
-    with_precision(set, [&]<class T>(std::type_identity<T>) {
-      perform(it.stream, "gels", {work, bytes}, info,
-              gels_of(m, n, nrhs, static_cast<T*>(A), lda, static_cast<T*>(B), ldb, static_cast<T*>(X), ldx));
-    });
-    told(told_to, set, iterations);
-  }, m, n, nrhs);
+AW_DN(IRSXgels)(cusolverDnHandle_t handle, cusolverDnIRSParams_t params, cusolverDnIRSInfos_t infos,
+                cusolver_int_t m, cusolver_int_t n, cusolver_int_t nrhs, void* A,
+                cusolver_int_t lda, void* B, cusolver_int_t ldb, void* X, cusolver_int_t ldx,
+                void* work, size_t bytes, cusolver_int_t* iterations, cusolver_int_t* info) {
+  return api<"cusolverDnIRSXgels">(
+      [&] {
+        auto& it = use(handle);
+        auto& set = use_parameters(params);
+        auto& told_to = use_infos(infos);
+        with_precision(set, [&]<class T>(std::type_identity<T>) {
+          perform(it.stream, "gels", {work, bytes}, info,
+                  gels_of(m, n, nrhs, static_cast<T*>(A), lda, static_cast<T*>(B), ldb,
+                          static_cast<T*>(X), ldx));
+        });
+        told(told_to, set, iterations);
+      },
+      m, n, nrhs);
 }
 
-AW_DN(IRSXgels_bufferSize)(cusolverDnHandle_t handle, cusolverDnIRSParams_t params, cusolver_int_t m, cusolver_int_t n,
-                           cusolver_int_t nrhs, size_t* bytes) {
+AW_DN(IRSXgels_bufferSize)(cusolverDnHandle_t handle, cusolverDnIRSParams_t params,
+                           cusolver_int_t m, cusolver_int_t n, cusolver_int_t nrhs, size_t* bytes) {
   return api<"cusolverDnIRSXgels_bufferSize">([&] {
     use(handle);
     int ld = std::max(1, m);
     with_precision(use_parameters(params), [&]<class T>(std::type_identity<T>) {
-      count_bytes_of_work(bytes, bytes_of(gels_of<T>(m, n, nrhs, nullptr, ld, nullptr, ld, nullptr, ld)));
+      count_bytes_of_work(bytes,
+                          bytes_of(gels_of<T>(m, n, nrhs, nullptr, ld, nullptr, ld, nullptr, ld)));
     });
   });
 }
