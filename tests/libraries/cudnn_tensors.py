@@ -98,7 +98,7 @@ def ints(values):
     return (ctypes.c_int * len(values))(*map(int, values))
 
 
-def factor(kind, value):
+def factor(kind, value):  # alpha and beta are doubles beside doubles
     return (ctypes.c_double if kind == "f64" else ctypes.c_float)(value)
 
 

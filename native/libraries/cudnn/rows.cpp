@@ -66,7 +66,7 @@ void set_bit(const View& view, int64_t at, bool value) {
 // body(S{}) with the C++ type of the elements.
 template <class Body>
 void with_element(cudnnDataType_t type, const Body& body) {
-  switch (type) {
+  switch (static_cast<int>(type)) {
     case CUDNN_DATA_FLOAT:
       return body(float{});
     case CUDNN_DATA_DOUBLE:
@@ -87,7 +87,7 @@ void with_element(cudnnDataType_t type, const Body& body) {
       return body(E4M3{});
     case CUDNN_DATA_FP8_E5M2:
       return body(E5M2{});
-    case kByteBoolean:
+    case int{kByteBoolean}:
       return body(ByteBoolean{});
     default:
       return;  // descriptors hold no other

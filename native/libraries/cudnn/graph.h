@@ -1,0 +1,67 @@
+// A graph as a list of steps: each operation is one, and what lies between them is memory of the run's own, as floats or doubles.
+#pragma once
+
+#include <functional>
+
+#include "libraries/cudnn/backend.h"
+#include "libraries/cudnn/elementwise.h"
+
+namespace aw::dnn {
+
+// A tensor of the graph.
+struct Slot {
+  int64_t id = 0;
+  Layout layout;
+  bool is_virtual = false, by_value = false, known = false;
+  std::vector<unsigned char> constant;
+  size_t last_use = 0;  // the step after which a virtual tensor's memory may go
+};
+
+// Where the tensors of one run lie.
+struct Run {
+  std::vector<View> views;
+  const View& operator[](size_t slot) const { return views[slot]; }
+};
+
+struct Step {
+  std::function<void(const Run&, float)> single;
+  std::function<void(const Run&, double)> twice;
+  std::vector<size_t> makes;  // virtual tensors
+};
+
+class Builder {
+ public:
+  // The tensor of an attribute, by its number in the graph.
+  size_t slot(const Content& operation, int attribute);
+  size_t slot_of(const Content& tensor);
+  const Layout& layout(size_t slot) const { return slots[slot].layout; }
+  // body(run, T{}) does the operation in hand.
+  template <class Body>
+  void add(Body body) {
+    steps.push_back({body, body, {}});
+  }
+  std::vector<Slot> slots;
+  std::vector<Step> steps;
+  bool doubles = false;
+
+ private:
+  std::map<int64_t, size_t> by_id_;
+};
+
+// A number that a tensor of one element holds, when it is run.
+double number_of(const View& view);
+// The same for whole numbers of 32 or 64 bits.
+int64_t whole_number_of(const View& view);
+
+// What an operation reads and writes.
+struct Ends {
+  std::vector<int> inputs, outputs;
+};
+
+// One chapter of operations each; false for those of another.
+bool add_pointwise(Builder& builder, const Content& operation);
+bool add_products(Builder& builder, const Content& operation);
+bool add_norms(Builder& builder, const Content& operation);
+bool add_moves(Builder& builder, const Content& operation);
+
+}  // namespace aw::dnn

@@ -1,0 +1,192 @@
+"""cuDNN's convolutions against their definition in float64."""
+
+import ctypes
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+from libraries.cudnn_reference import convolve, convolve_gradients, output_size
+from libraries.cudnn_tensors import Dnn, factor, near
+from spread import properties
+
+pytestmark = pytest.mark.native
+
+KINDS = ["f32", "f64", "f16", "bf16"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def dnn(library):
+    global DNN  # properties take no fixtures
+    DNN = Dnn(library("cudnn", "libcudnn.so.9"))
+    return DNN
+
+
+@st.composite
+def problems(draw):
+    """(shapes, geometry, orders, factors) of a small convolution."""
+    space = draw(st.integers(1, 3))
+    ints = lambda low, high: draw(st.lists(st.integers(low, high), min_size=space, max_size=space))  # noqa: E731
+    size, kernel, pads, strides, dilations = ints(1, 9), ints(1, 3), ints(0, 2), ints(1, 3), ints(1, 2)
+    size = [max(n, (k - 1) * d + 1 - 2 * p) for n, k, d, p in zip(size, kernel, dilations, pads, strict=True)]
+    groups = draw(st.sampled_from([1, 1, 2, 5]))
+    c, k, n = draw(st.integers(1, 4)), draw(st.integers(1, 4)), draw(st.integers(1, 3))
+    last = [0, *range(2, 2 + space), 1]
+    orders = [draw(st.sampled_from([None, last])) for _ in range(3)]
+    return {
+        "x": (n, groups * c, *size), "w": (groups * k, c, *kernel), "pads": pads, "strides": strides, "dilations": dilations, "groups": groups,
+        "orders": orders, "mode": draw(st.sampled_from([0, 1])), "kind": draw(st.sampled_from(KINDS)), "gap": draw(st.sampled_from([0, 0, 3])),
+        "alpha": draw(st.sampled_from([1.0, -0.5])), "beta": draw(st.sampled_from([0.0, 1.0, 0.25])), "seed": draw(st.integers(0, 99)),
+    }  # fmt: skip
+
+
+def turned(w, mode):
+    return w if mode else np.flip(w, tuple(range(2, w.ndim)))
+
+
+@properties(40, 1500, problems())
+def test_a_convolution_and_its_gradients(p):
+    rng, kind = np.random.default_rng(p["seed"]), p["kind"]
+    geometry = p["pads"], p["strides"], p["dilations"]
+    out = (p["x"][0], p["w"][0], *output_size(p["x"][2:], p["w"][2:], *geometry))
+    x = DNN.tensor(kind, rng.standard_normal(p["x"]), order=p["orders"][0], gap=p["gap"])
+    w = DNN.tensor(kind, rng.standard_normal(p["w"]), order=p["orders"][1], filter=True)
+    y = DNN.tensor(kind, rng.standard_normal(out) if p["beta"] else np.full(out, np.nan), order=p["orders"][2])
+    dy = DNN.tensor(kind, rng.standard_normal(out), order=p["orders"][2], gap=p["gap"])
+    desc = DNN.convolution(*geometry, p["mode"], p["groups"], int(kind == "f64"))
+    alpha, beta = factor(kind, p["alpha"]), factor(kind, p["beta"])
+    wanted = convolve(x.values, turned(w.values, p["mode"]), *geometry, p["groups"])
+    scale = convolve(abs(x.values), turned(abs(w.values), p["mode"]), *geometry, p["groups"]) + 1
+    before = y.values if p["beta"] else 0.0
+    DNN.call("cudnnConvolutionForward", DNN.handle, alpha, *x.args, *w.args, desc, 0, None, 0, beta, *y.args)
+    near(y.values, p["alpha"] * wanted + p["beta"] * before, kind, np.prod(p["w"][1:]), scale)
+    dx, dw = convolve_gradients(x.values, turned(w.values, p["mode"]), dy.values, *geometry, p["groups"])
+    dx_scale, dw_scale = convolve_gradients(abs(x.values), turned(abs(w.values), p["mode"]), abs(dy.values), *geometry, p["groups"])
+    start = np.ones if p["beta"] else (lambda shape: np.full(shape, np.nan))
+    to = DNN.tensor(kind, start(p["x"]), order=p["orders"][0], gap=p["gap"])
+    DNN.call("cudnnConvolutionBackwardData", DNN.handle, alpha, *w.args, *dy.args, desc, 0, None, 0, beta, *to.args)
+    near(to.values, p["alpha"] * dx + p["beta"], kind, np.prod(p["w"]), dx_scale + 1)
+    to = DNN.tensor(kind, start(p["w"]), order=p["orders"][1], filter=True)
+    DNN.call("cudnnConvolutionBackwardFilter", DNN.handle, alpha, *x.args, *dy.args, desc, 0, None, 0, beta, *to.args)
+    near(to.values, p["alpha"] * turned(dw, p["mode"]) + p["beta"], kind, np.prod(out), turned(dw_scale, p["mode"]) + 1)
+
+
+@pytest.mark.parametrize("last", [False, True], ids=["nchw", "nhwc"])
+@pytest.mark.parametrize(
+    ("x", "w", "pad", "stride"),
+    [((2, 70, 30, 31), (40, 70, 3, 3), 1, 1), ((9, 40, 7, 7), (130, 40, 1, 1), 0, 1), ((1, 3, 70, 70), (20, 3, 7, 7), 3, 2), ((3, 64, 9, 9), (64, 1, 3, 3), 1, 1)],
+)  # fmt: skip
+def test_one_of_several_blocks(dnn, x, w, pad, stride, last):
+    rng = np.random.default_rng(1)
+    order = [0, 2, 3, 1] if last else None
+    groups = x[1] // w[1]
+    geometry = [pad, pad], [stride, stride], [1, 1]
+    a, b = dnn.tensor("f32", rng.standard_normal(x), order=order), dnn.tensor("f32", rng.standard_normal(w), order=order, filter=True)
+    wanted = convolve(a.values, b.values, *geometry, groups)
+    y, dy = (dnn.tensor("f32", rng.standard_normal(wanted.shape), order=order) for _ in range(2))
+    desc, one, zero = dnn.convolution(*geometry, groups=groups), factor("f32", 1), factor("f32", 0)
+    dnn.call("cudnnConvolutionForward", dnn.handle, one, *a.args, *b.args, desc, 1, None, 0, zero, *y.args)
+    near(y.values, wanted, "f32", np.prod(w[1:]) ** 0.5)
+    dx, dw = convolve_gradients(a.values, b.values, dy.values, *geometry, groups)
+    to = dnn.zeros("f32", x, order=order)
+    dnn.call("cudnnConvolutionBackwardData", dnn.handle, one, *b.args, *dy.args, desc, 1, None, 0, zero, *to.args)
+    near(to.values, dx, "f32", np.prod(w) ** 0.5)
+    to = dnn.zeros("f32", w, order=order, filter=True)
+    dnn.call("cudnnConvolutionBackwardFilter", dnn.handle, one, *a.args, *dy.args, desc, 1, None, 0, zero, *to.args)
+    near(to.values, dw, "f32", np.prod(wanted.shape) ** 0.5)
+
+
+@pytest.mark.parametrize(("kind", "out"), [("s8", "s8"), ("s8", "f32"), ("u8", "s32")])
+def test_bytes_are_summed_exactly(dnn, kind, out):
+    rng = np.random.default_rng(3)
+    low = 0 if kind == "u8" else -128
+    x = dnn.tensor(kind, rng.integers(low, 128, (1, 300, 3, 3)), order=[0, 2, 3, 1])
+    w = dnn.tensor("s8", rng.integers(-128, 128, (4, 300, 3, 3)), order=[0, 2, 3, 1], filter=True)
+    wanted = convolve(x.values, w.values, [0, 0], [1, 1], [1, 1])
+    y = dnn.zeros(out, wanted.shape, order=[0, 2, 3, 1])
+    desc = dnn.convolution([0, 0], [1, 1], [1, 1], compute=4)
+    dnn.call("cudnnConvolutionForward", dnn.handle, factor("f32", 0.5), *x.args, *w.args, desc, 0, None, 0, factor("f32", 0), *y.args)
+    wanted = wanted * 0.5
+    if out == "s8":
+        wanted = np.clip(np.rint(wanted), -128, 127)
+    elif out == "s32":
+        wanted = np.rint(wanted)
+    np.testing.assert_array_equal(y.values, wanted.astype(np.float32) if out == "f32" else wanted)
+
+
+@pytest.mark.parametrize("z", ["none", "other", "in place"])
+@pytest.mark.parametrize("kind", ["f32", "f16"])
+@pytest.mark.parametrize("mode", [1, 5], ids=["relu", "identity"])
+def test_with_a_bias_and_an_activation(dnn, kind, z, mode):
+    rng = np.random.default_rng(4)
+    x, w = dnn.tensor(kind, rng.standard_normal((2, 3, 6, 5))), dnn.tensor(kind, rng.standard_normal((4, 3, 3, 3)), filter=True)
+    plain = convolve(x.values, w.values, [1, 1], [1, 1], [1, 1])
+    y, bias = dnn.tensor(kind, rng.standard_normal(plain.shape)), dnn.tensor(kind, rng.standard_normal((1, 4, 1, 1)))
+    more = dnn.tensor(kind, rng.standard_normal(plain.shape)) if z == "other" else y
+    alpha2 = 0.0 if z == "none" else 0.75
+    wanted = 2 * plain + (alpha2 * more.values if alpha2 else 0) + bias.values
+    activation = dnn.make("Activation")
+    dnn.call("cudnnSetActivationDescriptor", activation, mode, 0, 0.0)
+    dnn.call("cudnnConvolutionBiasActivationForward", dnn.handle, factor(kind, 2), *x.args, *w.args, dnn.convolution([1, 1], [1, 1], [1, 1]), 1, None, 0,
+             factor(kind, alpha2), *more.args, *bias.args, activation, *y.args)  # fmt: skip
+    near(y.values, np.maximum(wanted, 0) if mode == 1 else wanted, kind, 60, 30)
+
+
+@pytest.mark.parametrize("order", [None, [0, 2, 3, 1]])
+def test_the_gradient_of_a_bias(dnn, order):
+    dy = dnn.tensor("f32", np.random.default_rng(5).standard_normal((3, 5, 4, 7)), order=order)
+    db = dnn.tensor("f32", np.ones((1, 5, 1, 1)))
+    dnn.call("cudnnConvolutionBackwardBias", dnn.handle, factor("f32", 2), *dy.args, factor("f32", 3), *db.args)
+    near(db.values, 2 * dy.values.sum((0, 2, 3), keepdims=True) + 3, "f32", 84, 100)
+
+
+class Perf(ctypes.Structure):
+    _fields_ = [("algo", ctypes.c_int), ("status", ctypes.c_int), ("time", ctypes.c_float), ("memory", ctypes.c_size_t),
+                ("determinism", ctypes.c_int), ("math", ctypes.c_int), ("reserved", ctypes.c_int * 3)]  # fmt: skip
+
+
+def test_one_algorithm_is_found_for_each_direction(dnn):
+    rng = np.random.default_rng(6)
+    x, w, y = dnn.tensor("f32", rng.standard_normal((1, 2, 5, 5))), dnn.tensor("f32", rng.standard_normal((3, 2, 3, 3)), filter=True), dnn.zeros("f32", (1, 3, 3, 3))
+    desc, count = dnn.convolution([0, 0], [1, 1], [1, 1]), ctypes.c_int()
+    found, bytes_ = (Perf * 4)(), ctypes.c_size_t(9)
+    for name, arguments in [("Forward", (x.desc, w.desc, desc, y.desc)), ("BackwardData", (w.desc, y.desc, desc, x.desc)), ("BackwardFilter", (x.desc, y.desc, desc, w.desc))]:
+        dnn.call(f"cudnnGetConvolution{name}Algorithm_v7", dnn.handle, *arguments, 4, count, found)
+        assert (count.value, found[0].status, found[0].memory, found[0].time, found[0].determinism) == (1, 0, 0, -1, 1)
+        dnn.call(f"cudnnGetConvolution{name}WorkspaceSize", dnn.handle, *arguments, found[0].algo, bytes_)
+        assert bytes_.value == 0
+        dnn.call(f"cudnnFindConvolution{name}Algorithm", dnn.handle, *arguments, 1, count, found)
+        assert count.value == 1
+        assert found[0].time > 0
+    dnn.call("cudnnFindConvolutionForwardAlgorithmEx", dnn.handle, *x.args, *w.args, desc, *y.args, 1, count, found, None, 0)
+    near(y.values, convolve(x.values, w.values, [0, 0], [1, 1], [1, 1]), "f32", 18)
+
+
+def test_shapes_that_do_not_go_together_are_refused(dnn):
+    x, w = dnn.zeros("f32", (1, 2, 5, 5)), dnn.zeros("f32", (3, 2, 3, 3), filter=True)
+    one = factor("f32", 1)
+    call = lambda desc, y: dnn.status("cudnnConvolutionForward", dnn.handle, one, *x.args, *w.args, desc, 0, None, 0, one, *y.args)  # noqa: E731
+    assert call(dnn.convolution([0, 0], [1, 1], [1, 1]), dnn.zeros("f32", (1, 3, 4, 3))) == 2008  # CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH
+    assert call(dnn.convolution([0, 0], [1, 1], [1, 1], groups=2), dnn.zeros("f32", (1, 3, 3, 3))) == 2008
+    assert call(dnn.convolution([0], [1], [1]), dnn.zeros("f32", (1, 3, 3, 3))) == 2008
+    assert dnn.status("cudnnSetConvolution2dDescriptor", dnn.make("Convolution"), -1, 0, 1, 1, 1, 1, 1, 0) == 2000
+    assert dnn.status("cudnnSetConvolution2dDescriptor", dnn.make("Convolution"), 0, 0, 0, 1, 1, 1, 1, 0) == 2000
+
+
+def test_captured_work_runs_at_each_launch(dnn):
+    cuda = dnn.call._cuda
+    stream, graph, executable = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+    assert cuda.cuStreamCreate(ctypes.byref(stream), 1) == 0
+    x, w, y = dnn.tensor("f32", np.ones((1, 2, 4, 4))), dnn.tensor("f32", np.ones((1, 2, 3, 3)), filter=True), dnn.zeros("f32", (1, 1, 2, 2))
+    dnn.call("cudnnSetStream", dnn.handle, stream.value)
+    try:
+        assert cuda.cuStreamBeginCapture_v2(stream, 0) == 0
+        dnn.call("cudnnConvolutionForward", dnn.handle, factor("f32", 1), *x.args, *w.args, dnn.convolution([0, 0], [1, 1], [1, 1]), 0, None, 0, factor("f32", 1), *y.args)
+        assert cuda.cuStreamEndCapture(stream, ctypes.byref(graph)) == 0
+        assert (y.values == 0).all()
+        assert cuda.cuGraphInstantiateWithFlags(ctypes.byref(executable), graph, ctypes.c_ulonglong(0)) == 0
+        for _ in range(2):
+            assert cuda.cuGraphLaunch(executable, stream) == 0
+        assert cuda.cuStreamSynchronize(stream) == 0
+        assert (y.values == 36).all()
+    finally:
+        dnn.call("cudnnSetStream", dnn.handle, None)
