@@ -37,7 +37,9 @@ Comm prepare(int rank, int count, bool blocking) {
 // Meets the other ranks; the state says how that ended.
 void meet(const Comm& comm, const std::function<ncclUniqueId()>& id) {
   try {
-    comm->links = connect_ranks(id(), comm->rank, comm->count, {now() + kMeeting, &comm->given_up});
+    auto links = connect_ranks(id(), comm->rank, comm->count, {now() + kMeeting, &comm->given_up});
+    std::lock_guard lock(comm->mutex);
+    comm->links = std::move(links);
     comm->state = ncclSuccess;
   } catch (const aw::Failure& failure) {
     comm->state = failure.code;
@@ -103,15 +105,17 @@ void split(const Comm& parent, const Comm& child, int color, int key) {
 
 void end(ncclComm_t handle, bool abort) {
   auto comm = use(handle);
-  if (abort || comm->state == ncclInProgress) {
-    comm->given_up = true;
-    if (comm->links) comm->links->abort();
+  {
     std::lock_guard lock(comm->mutex);
-    comm->turned.notify_all();
+    if (abort || comm->state == ncclInProgress) {
+      comm->given_up = true;
+      if (comm->links) comm->links->abort();
+      comm->turned.notify_all();
+    }
   }
-  if (comm->links) comm->drain();
+  comm->drain();
   communicators().remove(handle);
-  if (comm->links && !comm->given_up) comm->links->leave();
+  if (!comm->given_up && comm->links) comm->links->leave();
   comm->given_up = true;  // for what was captured
 }
 
@@ -150,13 +154,15 @@ AW_EXPORT ncclResult_t ncclCommInitAll(ncclComm_t* out, int count, const int* de
     require(out && count > 0);
     require(cuInit(0) == CUDA_SUCCESS, ncclUnhandledCudaError);
     std::set<int> seen;
+    for (int rank = 0; rank < count; ++rank) require(seen.insert(devices ? devices[rank] : rank).second, ncclInvalidUsage);
+    int there = 0;
+    require(cuDeviceGetCount(&there) == CUDA_SUCCESS && *seen.begin() >= 0 && *seen.rbegin() < there);
     std::vector<Comm> made;
     std::vector<std::thread> threads;
     std::atomic<int> failed{ncclSuccess};
     auto id = make_id();
     for (int rank = 0; rank < count; ++rank) {
       int number = devices ? devices[rank] : rank;
-      require(seen.insert(number).second, ncclInvalidUsage);
       CUdevice device;
       CUcontext context;
       require(cuDeviceGet(&device, number) == CUDA_SUCCESS && cuDevicePrimaryCtxRetain(&context, device) == CUDA_SUCCESS,

@@ -19,7 +19,7 @@
 namespace aw::nccl {
 namespace {
 
-constexpr uint64_t kRingBytes = 256 << 10, kRingBytesOfMany = 64 << 10, kControlBytes = 8 << 10;
+constexpr uint64_t kControlBytes = 8 << 10;
 
 struct alignas(kLine) Bell {
   std::atomic<uint32_t> rung, sleepers, left;
@@ -31,7 +31,9 @@ struct alignas(kLine) Head {
 struct Shape {
   uint64_t ranks;
   uint64_t ring_bytes(int lane) const {
-    return lane == kControl ? kControlBytes : ranks > 16 ? kRingBytesOfMany : kRingBytes;
+    if (lane == kControl) return kControlBytes;
+    // The larger, the fewer changes between two ranks that share a processor; there are as many as the square of the ranks.
+    return ranks <= 4 ? 1 << 20 : ranks <= 16 ? 256 << 10 : 64 << 10;
   }
   uint64_t place(int lane) const {
     uint64_t at = 0;
