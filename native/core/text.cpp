@@ -95,4 +95,11 @@ uint64_t whole_number(const std::string& text) {
   return value;
 }
 
+std::string hexadecimal(const std::string& bytes) {
+  static const char digits[] = "0123456789abcdef";
+  std::string out;
+  for (unsigned char c : bytes) out += digits[c >> 4], out += digits[c & 15];
+  return out;
+}
+
 }  // namespace aw

@@ -28,4 +28,6 @@ const Line* find_line(const std::vector<Line>& lines, std::string_view key);
 // header is believed.
 uint64_t whole_number(const std::string& text);
 
+std::string hexadecimal(const std::string& bytes);
+
 }  // namespace aw

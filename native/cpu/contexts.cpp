@@ -1,27 +1,14 @@
+// Streams and memory of the processor's contexts.
 #include "cuda/contexts.h"
 
 #include <unordered_map>
 
-#include "core/activity_resources.h"
 #include "cpu/event.h"
 #include "cpu/memory.h"
 #include "cpu/stream.h"
-#include "cuda/mipmaps.h"
-#include "cuda/module.h"
-#include "cuda/textures.h"
 
 namespace aw {
 namespace {
-
-Handles<Context>& contexts() {
-  static auto& instance = *new Handles<Context>;
-  return instance;
-}
-
-std::vector<std::shared_ptr<Context>>& stack() {
-  thread_local std::vector<std::shared_ptr<Context>> instance;
-  return instance;
-}
 
 // The per-thread default streams of one thread, by context.
 struct OwnStreams {
@@ -64,73 +51,21 @@ void Context::wait_for_streams() {
   }
 }
 
-std::shared_ptr<Context> make_context(int device, unsigned flags, unsigned version) {
-  static std::atomic<uint64_t> next_id{1};
-  auto context = std::make_shared<Context>();
-  context->id = next_id++;
-  context->device = device;
-  context->flags = flags;
-  context->version = version;
+void work_on_device(int) {}  // every piece of work says which memory it is about
+
+void begin_streams(const std::shared_ptr<Context>& context) {
   context->legacy = std::make_shared<Stream>(context, CU_STREAM_DEFAULT, 0);
   context->legacy->is_legacy = true;
-  context->handle = contexts().add(context);
-  tell_of(AW_RESOURCE_CONTEXT, context->handle, false);
-  return context;
 }
 
-void destroy_context(const std::shared_ptr<Context>& context) {
-  refuse_inside_callback();
-  if (context->destroyed.exchange(true)) throw Failure(CUDA_ERROR_CONTEXT_IS_DESTROYED);
-  context->wait_for_streams();
-  tell_of(AW_RESOURCE_CONTEXT, context->handle, true);
-  contexts().remove(context->handle);
+void end_streams_and_memory(const std::shared_ptr<Context>& context) {
   // Streams of a green context outlive it, detached, until they are destroyed (cuGreenCtxDestroy).
   auto ends = [&](Stream& s) { return s.context == context && !context->green; };
   for (auto& stream : streams().remove_if(ends)) stream->retire();
   for (auto& stream : live_streams(*context)) stream->retire();
-  auto owned = [&](auto& object) { return object.context.lock() == context; };
-  modules().remove_if(owned);
-  functions().remove_if(owned);
   events().remove_if([&](Event& e) { return e.context.lock() == context; });
-  textures().remove_if(owned);
-  surfaces().remove_if(owned);
-  mipmapped_arrays().remove_if(owned);
-  arrays().remove_if(owned);
   free_memory_of(context->id);
   if (auto legacy = std::exchange(context->legacy, nullptr)) legacy->retire();
-}
-
-void push_context(std::shared_ptr<Context> context) { stack().push_back(std::move(context)); }
-
-std::shared_ptr<Context> pop_context() {
-  if (stack().empty()) return nullptr;
-  auto context = std::move(stack().back());
-  stack().pop_back();
-  return context;
-}
-
-void drop_if_current(const Context& context) {
-  if (!stack().empty() && stack().back().get() == &context) stack().pop_back();
-}
-
-const std::shared_ptr<Context>& current_context() {
-  if (inside_callback()) throw Failure(CUDA_ERROR_NOT_PERMITTED);
-  if (stack().empty()) throw Failure(CUDA_ERROR_INVALID_CONTEXT);
-  stack().back()->check();
-  return stack().back();
-}
-
-std::shared_ptr<Context> peek_context() { return stack().empty() ? nullptr : stack().back(); }
-
-const std::shared_ptr<Context>& peek_context_quickly() {
-  static const auto& none = *new std::shared_ptr<Context>;
-  return stack().empty() ? none : stack().back();
-}
-
-std::shared_ptr<Context> context_of(CUcontext handle) {
-  auto context = contexts().find(handle);
-  require(context != nullptr, CUDA_ERROR_INVALID_CONTEXT);
-  return context;
 }
 
 std::shared_ptr<Stream> per_thread_stream(const std::shared_ptr<Context>& context) {
@@ -144,18 +79,9 @@ std::shared_ptr<Stream> per_thread_stream(const std::shared_ptr<Context>& contex
   return stream;
 }
 
-bool& inside_callback() {
-  thread_local bool inside = false;
-  return inside;
-}
-
 Context*& context_of_callback() {
   thread_local Context* context = nullptr;
   return context;
-}
-
-void refuse_inside_callback() {
-  if (inside_callback()) throw Failure(CUDA_ERROR_NOT_PERMITTED);
 }
 
 }  // namespace aw

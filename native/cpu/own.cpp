@@ -24,13 +24,5 @@ AW_EXPORT CUresult anywarp_fail(int code, const char* text) {
 
 AW_EXPORT void* anywarp_service(const char* name) { return name ? find_import(name) : nullptr; }
 
-// For libcudart, which has no contexts of its own.
-AW_EXPORT uint64_t anywarp_current_context(int* device) {
-  const auto& context = peek_context_quickly();
-  if (!context || context->destroyed.load(std::memory_order_relaxed)) return 0;
-  *device = context->device;
-  return context->handle;
-}
-
 // What this process holds of a device, whatever part of it asked for it.
 AW_EXPORT uint64_t anywarp_memory_in_use(int device) { return bytes_in_use(device); }

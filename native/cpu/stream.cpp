@@ -8,19 +8,9 @@
 #include "cpu/event.h"
 #include "cuda/context.h"
 #include "cuda/contexts.h"
+#include "cuda/thread.h"
 
 namespace aw {
-namespace {
-
-bool& per_thread_default() {
-  thread_local bool on = false;
-  return on;
-}
-
-}  // namespace
-
-PerThreadDefault::PerThreadDefault() : before_(std::exchange(per_thread_default(), true)) {}
-PerThreadDefault::~PerThreadDefault() { per_thread_default() = before_; }
 
 Handles<Stream>& streams() {
   static auto& instance = *new Handles<Stream>;
@@ -29,7 +19,7 @@ Handles<Stream>& streams() {
 
 std::shared_ptr<Stream> stream_of(CUstream handle) {
   auto number = reinterpret_cast<uintptr_t>(handle);
-  if (number == 0) number = per_thread_default() ? kPerThreadStream : kLegacyStream;
+  if (number == 0) number = thread_state.per_thread ? kPerThreadStream : kLegacyStream;
   if (number == kLegacyStream) return current_context()->legacy;
   if (number == kPerThreadStream) return per_thread_stream(current_context());
   auto stream = streams().find(handle);

@@ -102,7 +102,4 @@ std::vector<std::shared_ptr<Stream>> live_streams(Context& context);
 // The context whose host function this thread runs; null outside of one.
 Context*& context_of_callback();
 
-// True while this thread runs a callback of a stream, from which CUDA must not be called.
-bool& inside_callback();
-
 }  // namespace aw

@@ -14,6 +14,7 @@
 #include "cpu/versions.h"
 #include "cuda/context.h"
 #include "cuda/module.h"
+#include "cuda/thread.h"
 #include "devices/check.h"
 #include "devices/faults.h"
 #include "devices/native_run.h"
@@ -97,18 +98,18 @@ struct Performer {
   }
 
   void operator()(const HostWork& w) const {
-    inside_callback() = true;
+    thread_state.inside_callback = true;
     context_of_callback() = &context;
     w.function(w.data);
     context_of_callback() = nullptr;
-    inside_callback() = false;
+    thread_state.inside_callback = false;
     HandlersStay::look_again();
   }
 
   void operator()(const CallbackWork& w) const {
-    inside_callback() = true;
+    thread_state.inside_callback = true;
     w.function(w.stream, static_cast<CUresult>(context.error.load()), w.data);
-    inside_callback() = false;
+    thread_state.inside_callback = false;
   }
 
   void operator()(const RecordWork& w) const {

@@ -5,6 +5,7 @@
 
 #include "cuda/contexts.h"
 #include "cuda/limits.h"
+#include "cuda/thread.h"
 #include "cuda/visible.h"
 
 using namespace aw;
@@ -95,14 +96,14 @@ AW_EXPORT CUresult cuCtxSetCurrent(CUcontext handle) {
 AW_EXPORT CUresult cuCtxGetCurrent(CUcontext* out) {
   return api<"cuCtxGetCurrent">([&] {
     require(out);
-    const auto& context = peek_context_quickly();
+    const Context* context = thread_state.context;
     *out = context ? as_handle<CUcontext>(context->handle) : nullptr;
   });
 }
 
 AW_EXPORT CUresult cuCtxGetDevice(CUdevice* out) {
   return api<"cuCtxGetDevice">([&] {
-    const auto& context = peek_context_quickly();
+    const Context* context = thread_state.context;
     require(context != nullptr, CUDA_ERROR_INVALID_CONTEXT);
     require(out);
     *out = context->device;

@@ -45,6 +45,7 @@ struct Context : std::enable_shared_from_this<Context> {
            (other->primary || other->green);
   }
 
+  // Defined by drivers, as the destructor is.
   void fail(int code, const std::string& text);
   void wait_for_streams();  // until all work of the context is done
   // Throws the error that sticks to the context, if any.
@@ -58,9 +59,8 @@ struct Context : std::enable_shared_from_this<Context> {
 // that sticks to it.
 const std::shared_ptr<Context>& current_context();
 
-// The same, without looking at errors; null when there is none.
+// The same, without looking at errors; null when there is none. thread.h has it for the moment.
 std::shared_ptr<Context> peek_context();
-const std::shared_ptr<Context>& peek_context_quickly();  // for this moment
 
 std::shared_ptr<Context> context_of(CUcontext handle);  // throws INVALID_CONTEXT
 

@@ -20,4 +20,9 @@ void drop_if_current(const Context& context);
 // Throws NOT_PERMITTED on a thread that runs a callback of a stream.
 void refuse_inside_callback();
 
+// What a driver does of all this, beside the functions of Context that wait and fail (context.h).
+void work_on_device(int device);  // when a context of it becomes current on this thread
+void begin_streams(const std::shared_ptr<Context>& context);           // the default one
+void end_streams_and_memory(const std::shared_ptr<Context>& context);  // all work is done
+
 }  // namespace aw

@@ -39,17 +39,4 @@ bool is_legacy_stream(CUstream stream);
 // the capture.
 void refuse_captures(Context& context);
 
-// While one exists on this thread, the null stream is the per-thread default stream (functions
-// ending in _ptsz, _ptds).
-class PerThreadDefault {
- public:
-  PerThreadDefault();
-  ~PerThreadDefault();
-  PerThreadDefault(const PerThreadDefault&) = delete;
-  PerThreadDefault& operator=(const PerThreadDefault&) = delete;
-
- private:
-  bool before_;
-};
-
 }  // namespace aw

@@ -1,18 +1,21 @@
-// The devices of this process: how many the processor is split into, and which of them a program
-// sees.
+// The devices that a program sees, which need not be all of the machine.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "cuda/api.h"
 #include "devices/identity.h"
 
 namespace aw {
 
-// Reads ANYWARP_DEVICES and CUDA_VISIBLE_DEVICES, once: cuInit calls it. Throws NO_DEVICE when the
-// program may see none.
+// Finds them, once: cuInit calls it. Throws NO_DEVICE when the program may see none.
 void choose_visible_devices();
+
+// What each driver defines for it: their numbers among all of the machine, in the order in which
+// the program counts them (device_list.h).
+std::vector<int> find_visible_devices();
 
 int visible_devices();
 

@@ -4,6 +4,7 @@
 
 #include "core/settings.h"
 #include "core/sha256.h"
+#include "core/text.h"
 #include "devices/cpu_info.h"
 
 namespace aw {
@@ -11,13 +12,6 @@ namespace aw {
 const DeviceInfo& machine_info() {
   static const DeviceInfo& info = *new DeviceInfo(read_cpu_info());
   return info;
-}
-
-std::string hexadecimal(const std::string& bytes) {
-  static const char* digits = "0123456789abcdef";
-  std::string out;
-  for (unsigned char c : bytes) out += digits[c >> 4], out += digits[c & 15];
-  return out;
 }
 
 std::string uuid_bytes(int machine_number) {

@@ -26,6 +26,4 @@ std::string uuid_text(int machine_number);
 // Bytes that may be allocated on one device.
 uint64_t device_memory();
 
-std::string hexadecimal(const std::string& bytes);
-
 }  // namespace aw

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <mutex>
 #include <set>
-#include <sstream>
 
-#include "cuda/context.h"
+#include "core/text.h"
+#include "cuda/device_list.h"
 #include "cuda/driver.h"
 #include "hip/architecture.h"
-#include "hip/thread.h"
 
 namespace aw {
 namespace {
@@ -17,21 +15,6 @@ namespace {
 std::vector<HipDevice>& chosen() {
   static auto& instance = *new std::vector<HipDevice>;
   return instance;
-}
-
-std::string plain(const std::string& text) {
-  std::string out;
-  for (char c : text) {
-    if (c != '-') out += static_cast<char>(tolower(static_cast<unsigned char>(c)));
-  }
-  return out;
-}
-
-std::string hexadecimal_of(const std::string& bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string out;
-  for (unsigned char c : bytes) out += {kDigits[c >> 4], kDigits[c & 15]};
-  return out;
 }
 
 HipDevice read_device(int number) {
@@ -58,56 +41,6 @@ HipDevice read_device(int number) {
   for (size_t i = 1; i < d.attributes.size(); ++i)
     d.attributes[i] = read_attribute_of(d, static_cast<int>(i));
   return d;
-}
-
-// The device that one entry of CUDA_VISIBLE_DEVICES names; -1 when there is none. A UUID may be cut
-// short if it stays unique.
-int device_named(const std::string& entry, const std::vector<HipDevice>& all) {
-  if (entry.rfind("GPU-", 0) == 0) {
-    std::string wanted = plain(entry.substr(4));
-    int found = -1;
-    for (size_t i = 0; i < all.size(); ++i) {
-      // Both ways of writing it: CUDA's, the bytes in hexadecimal, and HIP's, the bytes as they
-      // are.
-      if (hexadecimal_of(all[i].uuid).rfind(wanted, 0) != 0 &&
-          plain(all[i].uuid).rfind(wanted, 0) != 0)
-        continue;
-      if (found >= 0) return -1;
-      found = static_cast<int>(i);
-    }
-    return wanted.empty() ? -1 : found;
-  }
-  char* end = nullptr;
-  long number = strtol(entry.c_str(), &end, 10);
-  return end == entry.c_str() || number < 0 || number >= long(all.size())
-             ? -1
-             : static_cast<int>(number);
-}
-
-// The entries of a list, without the blanks before them.
-std::vector<std::string> entries_of(const std::string& list) {
-  std::vector<std::string> out;
-  std::stringstream entries(list);
-  for (std::string entry; std::getline(entries, entry, ',');) {
-    size_t begin = entry.find_first_not_of(" \t");
-    out.push_back(begin == std::string::npos ? "" : entry.substr(begin));
-  }
-  return out;
-}
-
-// Only devices before the first invalid entry are visible; one named twice makes none visible (CUDA
-// C++ Programming Guide).
-std::vector<HipDevice> listed(const std::string& list, const std::vector<HipDevice>& all) {
-  std::vector<HipDevice> out;
-  for (const std::string& entry : entries_of(list)) {
-    int number = device_named(entry, all);
-    if (number < 0) break;
-    for (auto& before : out) {
-      if (before.number == number) return {};
-    }
-    out.push_back(all[static_cast<size_t>(number)]);
-  }
-  return out;
 }
 
 // HIP counts its devices by the first of HIP_VISIBLE_DEVICES and CUDA_VISIBLE_DEVICES that is set,
@@ -137,31 +70,39 @@ class CudaList {
 
   // What is visible of all that HIP shows.
   std::vector<HipDevice> choose(const std::vector<HipDevice>& all) const {
-    if (!has_) return all;
-    if (twice_) return {};
     // A HIP that was up before the variable was set shows more devices than the list names; where
     // the list names all of them, HIP's order stays.
-    return all.size() <= count_ ? all : listed(list_, all);
+    if (has_ && all.size() > count_) return listed(all);
+    // HIP has shown a device once that is named twice, if it has come as far in the list.
+    return all.size() < repeat_ ? all : std::vector<HipDevice>{};
   }
 
  private:
+  std::vector<HipDevice> listed(const std::vector<HipDevice>& all) const {
+    std::vector<std::vector<std::string>> uuids;
+    for (auto& device : all) uuids.push_back({hexadecimal(device.uuid), device.uuid});
+    std::vector<HipDevice> out;
+    for (int number : listed_devices(list_.c_str(), uuids))
+      out.push_back(all[static_cast<size_t>(number)]);
+    return out;
+  }
+
   // Reads a list of numbers up to the first entry that is none, and says whether that is all of it
   // that counts.
   bool read_numbers() {
     std::set<long> seen;
-    for (const std::string& entry : entries_of(list_)) {
-      char* end = nullptr;
-      long number = strtol(entry.c_str(), &end, 10);
-      if (entry.rfind("GPU-", 0) == 0) return count_ = 0, twice_ = false;
-      if (end == entry.c_str() || number < 0) break;
-      twice_ = twice_ || !seen.insert(number).second;
-      numbers_ += (count_++ ? "," : "") + std::to_string(number);
+    for (const DeviceName& name : device_names(list_)) {
+      if (!name.uuid.empty()) return count_ = 0, repeat_ = SIZE_MAX, false;
+      if (name.number < 0) break;
+      if (!seen.insert(name.number).second) repeat_ = std::min(repeat_, count_);
+      numbers_ += (count_++ ? "," : "") + std::to_string(name.number);
     }
     return count_ > 0;
   }
 
-  bool has_ = false, hips_ = false, twice_ = false;
-  size_t count_ = 0;  // of the numbers that HIP counts by
+  bool has_ = false, hips_ = false;
+  size_t count_ = 0;          // of the numbers that HIP counts by
+  size_t repeat_ = SIZE_MAX;  // how many of them come before the first that is there twice
   std::string list_, numbers_;
 };
 
@@ -176,7 +117,9 @@ void require_some(hipError_t error, int count) {
                 "permissions, CUDA_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES");
 }
 
-std::vector<HipDevice> find_devices() {
+}  // namespace
+
+std::vector<int> find_visible_devices() {
   CudaList cuda;
   open_hip();
   require_some(hip.hipInit(0), 1);
@@ -185,29 +128,11 @@ std::vector<HipDevice> find_devices() {
   require_some(error, count);
   std::vector<HipDevice> all;
   for (int i = 0; i < count; ++i) all.push_back(read_device(i));
-  return cuda.choose(all);
+  chosen() = cuda.choose(all);
+  std::vector<int> numbers;
+  for (auto& device : chosen()) numbers.push_back(device.number);
+  return numbers;
 }
-
-}  // namespace
-
-void choose_visible_devices() {
-  static std::mutex mutex;
-  std::lock_guard lock(mutex);
-  if (!chosen().empty()) return;
-  auto visible = find_devices();
-  require(!visible.empty(), CUDA_ERROR_NO_DEVICE);
-  chosen() = std::move(visible);
-}
-
-int visible_devices() { return static_cast<int>(chosen().size()); }
-
-void check_device(CUdevice dev) {
-  require(dev >= 0 && dev < visible_devices(), CUDA_ERROR_INVALID_DEVICE);
-}
-
-int machine_number(CUdevice dev) { return hip_device(dev); }
-
-int current_device() { return thread_state.context ? thread_state.context->device : 0; }
 
 const HipDevice& hip_device_of(CUdevice dev) {
   auto number = static_cast<size_t>(dev);

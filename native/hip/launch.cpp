@@ -28,14 +28,18 @@ struct Lately {
   KnownLaunch places[kPlaces];
 };
 
-// On the heap, because what is thread-local here lies in the static part of all threads, which is
-// small.
+// What a thread that launches has of its own; as cuda/thread.h has what every thread needs.
+struct Launching {
+  uint64_t next_grid = 0, grids_end = 0;  // numbers of launches that the thread has to give
+  Lately* lately = nullptr;  // on the heap: what is thread-local in this way must be small
+};
+thread_local constinit Launching launching __attribute__((tls_model("initial-exec")));
+
 Lately& lately() {
-  if (__builtin_expect(thread_state.lately != nullptr, 1))
-    return *static_cast<Lately*>(thread_state.lately);
+  if (__builtin_expect(launching.lately != nullptr, 1)) return *launching.lately;
   thread_local std::unique_ptr<Lately> instance;
   instance = std::make_unique<Lately>();
-  thread_state.lately = instance.get();
+  launching.lately = instance.get();
   return *instance;
 }
 
@@ -169,7 +173,7 @@ void copy_params(const Entry& entry, void** params, void** extra, uint8_t* to) {
 static uint64_t next_grid() {
   constexpr uint64_t kAtOnce = 1024;
   static std::atomic<uint64_t> taken{1};
-  ThreadState& mine = thread_state;
+  Launching& mine = launching;
   if (mine.next_grid == mine.grids_end) {
     mine.next_grid = taken.fetch_add(kAtOnce, std::memory_order_relaxed);
     mine.grids_end = mine.next_grid + kAtOnce;

@@ -23,13 +23,6 @@ AW_EXPORT CUresult anywarp_fail(int code, const char* text) {
 // Kernels run on the device alone.
 AW_EXPORT void* anywarp_service(const char*) { return nullptr; }
 
-AW_EXPORT uint64_t anywarp_current_context(int* device) {
-  Context* context = thread_state.context;
-  if (!context || context->destroyed.load(std::memory_order_relaxed)) return 0;
-  *device = context->device;
-  return context->handle;
-}
-
 // The libraries of ROCm count devices as HIP does, without CUDA_VISIBLE_DEVICES.
 AW_EXPORT int anywarp_hip_device(int device) {
   try {

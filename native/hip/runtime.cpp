@@ -10,12 +10,11 @@
 #include <vector>
 
 #include "cuda/context.h"
-#include "hip/thread.h"
+#include "cuda/thread.h"
 
 namespace aw {
 
 HipFunctions hip;
-thread_local constinit ThreadState thread_state;
 
 namespace {
 

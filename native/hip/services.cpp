@@ -12,7 +12,6 @@
 #include "cuda/limits.h"
 #include "hip/devices.h"
 #include "hip/records.h"
-#include "hip/thread.h"
 
 namespace aw {
 namespace {
@@ -28,24 +27,6 @@ struct Area {
 };
 
 std::array<Area, kMostDevices> areas;
-
-// Work of ours is allowed while a thread records a graph.
-class Unrecorded {
- public:
-  Unrecorded() {
-    if (hip.hipThreadExchangeStreamCaptureMode)
-      (void)hip.hipThreadExchangeStreamCaptureMode(&mode_);
-  }
-  ~Unrecorded() {
-    if (hip.hipThreadExchangeStreamCaptureMode)
-      (void)hip.hipThreadExchangeStreamCaptureMode(&mode_);
-  }
-  Unrecorded(const Unrecorded&) = delete;
-  Unrecorded& operator=(const Unrecorded&) = delete;
-
- private:
-  hipStreamCaptureMode mode_ = hipStreamCaptureModeRelaxed;
-};
 
 size_t limit_of(CUdevice dev, CUlimit number) {
   Context* context = thread_state.context;
@@ -64,7 +45,7 @@ void begin(Area& area, CUdevice dev) {
   std::lock_guard lock(area.mutex);
   if (area.host || area.refused) return;
   OnDevice here(dev);
-  Unrecorded now;
+  OutsideCapture now;
   void *host = nullptr, *seen = nullptr;
   size_t records = limit_of(dev, CU_LIMIT_PRINTF_FIFO_SIZE) & ~size_t{15},
          heap = limit_of(dev, CU_LIMIT_MALLOC_HEAP_SIZE);
@@ -161,7 +142,7 @@ std::string read_new(Area& area, const AwHipServices& services, AwHipState& stat
 void drain(Area& area, AwHipServices& services, Context& context) {
   std::lock_guard lock(area.mutex);
   OnDevice here(context.device);
-  Unrecorded now;
+  OutsideCapture now;
   std::atomic_ref(services.attention).store(0, std::memory_order_seq_cst);
   AwHipState state{};
   if (!copy(area, &state, at(services.state), sizeof state, hipMemcpyDeviceToHost)) return;

@@ -5,8 +5,8 @@
 #include <atomic>
 
 #include "cuda/cuda_api.h"
+#include "cuda/thread.h"
 #include "hip/hip_api.h"
-#include "hip/thread.h"
 
 namespace aw {
 

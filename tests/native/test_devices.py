@@ -52,6 +52,10 @@ def run(program: str, devices: int | str = 2, **more: str) -> list:
         (4, "1,9,2", 1, [1]),  # what follows an invalid entry is not seen
         (4, "0,-1,1", 1, [0]),
         (4, "2x", 1, [2]),  # as strtol reads
+        (4, "1,9,1", 1, [1]),  # nor does what is named twice behind it count
+        (4, "1,MIG-GPU-8932f937/1/2,0", 1, [1]),  # no device here is divided
+        (4, " 2,\t0", 2, [2, 0]),
+        (4, "1,,0", 1, [1]),
     ],
 )
 def test_programs_see_the_devices_that_the_environment_names(devices, visible, count, buses):
@@ -80,6 +84,22 @@ def test_devices_are_chosen_by_uuid_too():
             1,
             chosen,
         ]
+
+
+def test_numbers_and_uuids_may_stand_in_one_list():
+    uuids = run("d.cuInit(0); show(*[uuid(i) for i in range(3)])", 3)
+    seen = "d.cuInit(0); show(*[uuid(i) for i in range(integer('cuDeviceGetCount'))])"
+    assert run(seen, 3, CUDA_VISIBLE_DEVICES=f"2,GPU-{uuids[0]}") == [uuids[2], uuids[0]]
+    assert run(seen, 3, CUDA_VISIBLE_DEVICES=f"2,GPU-{uuids[0]}0,1") == [uuids[2]]
+    same = f"0,GPU-{uuids[0]}"
+    assert run("show(d.code('cuInit', 0))", 3, CUDA_VISIBLE_DEVICES=same) == [NO_DEVICE]
+
+
+def test_a_beginning_that_several_uuids_share_names_none():
+    uuids = run("d.cuInit(0); show(*[uuid(i) for i in range(64)])", 64)
+    first = next(u[0] for u in uuids if sum(other[0] == u[0] for other in uuids) > 1)  # 64 of 16 digits
+    seen = "d.cuInit(0); show(integer('cuDeviceGetCount'))"
+    assert run(seen, 64, CUDA_VISIBLE_DEVICES=f"5,GPU-{first},6") == [1]
 
 
 def test_the_variable_counts_as_it_is_when_the_driver_is_initialised():

@@ -1,4 +1,4 @@
-"""Native programs: one that uses the driver from many threads, one that checks the parts below it."""
+"""Native programs: those that use the driver from many threads and to their very end, and one that checks the parts below it."""
 
 import hashlib
 import os
@@ -9,6 +9,7 @@ import pytest
 
 from native import kernels
 from native.by_hand import ROOT, library_path
+from native.hip import rig
 
 pytestmark = pytest.mark.native
 
@@ -43,6 +44,20 @@ def test_threads_share_a_context(tmp_path, handmade):
             timeout=60,
         )
         assert done.stdout == "done\n", done.stderr
+
+
+@pytest.mark.parametrize("device", ["cpu", "hip"])
+def test_what_ends_with_a_thread_or_the_program_still_has_its_context(tmp_path, device):
+    """POSIX, exit and pthread_exit: destructors run on the thread that ends; a context is current until it is popped or destroyed."""
+    environment = dict(os.environ, LD_LIBRARY_PATH=str(library_path().parent))
+    if device == "hip":
+        environment = rig.environment(tmp_path, ANYWARP_DEVICE="hip")
+    library = library_path().parent / ("hip" if device == "hip" else ".") / "libcuda.so.1"
+    program = build(tmp_path, "endings", str(library))
+    done = subprocess.run([str(program)], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    places = ("other thread", "main thread", "program")
+    assert done.stdout.splitlines() == [f"{place}: the context, 0 0 0" for place in places]
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ _C = frozenset("char short int long unsigned signed float double size_t".split()
 _BASE = "aw_base_"
 _HEAD = """// Made by anywarp/catalogue/generate_per_thread.py; change the tables instead.
 #include "cuda/api.h"
-#include "cuda/driver.h"
+#include "cuda/thread.h"
 
 using namespace aw;
 """

@@ -43,7 +43,8 @@ def seen(code, folder, **variables):
 @pytest.mark.parametrize("code", [HIP_FIRST, WE_FIRST], ids=["hip first", "we first"])
 @pytest.mark.parametrize(
     ("listed", "left"),
-    [("1", [1]), ("3,1", [3, 1]), ("1,0", [1, 0]), ("2,9,0", [2]), ("0,1,2,3", [0, 1, 2, 3]), ("3,2,1,0", [3, 2, 1, 0])],
+    [("1", [1]), ("3,1", [3, 1]), ("1,0", [1, 0]), ("2,9,0", [2]), ("0,1,2,3", [0, 1, 2, 3]), ("3,2,1,0", [3, 2, 1, 0]),
+     ("2,9,2", [2]), ("2,9,0,0", [2])],  # what is named twice behind an invalid entry does not count
 )  # fmt: skip
 def test_cudas_list_counts_once_for_both(tmp_path, code, listed, left):
     assert seen(code, tmp_path, CUDA_VISIBLE_DEVICES=listed) == (left, left)
@@ -85,6 +86,7 @@ def test_what_hip_reads_otherwise_is_counted_by_us_alone(tmp_path, listed, left)
 def test_blanks_and_doubles_where_we_are_first(tmp_path):
     assert seen(WE_FIRST, tmp_path, CUDA_VISIBLE_DEVICES="1, 0") == ([1, 0], [1, 0])
     assert seen(WE_FIRST, tmp_path, CUDA_VISIBLE_DEVICES="2,2") == (100, [2])
+    assert seen(WE_FIRST, tmp_path, CUDA_VISIBLE_DEVICES="2,0,0") == (100, [2, 0])
 
 
 def test_a_list_set_after_hip_was_up_counts(tmp_path):
