@@ -23,7 +23,9 @@ def each(count, *strategies):
     """Run the function that follows with `count` examples, at once."""
 
     def run(check):
-        settings(max_examples=count, deadline=None, suppress_health_check=list(HealthCheck), database=None)(given(*strategies)(check))()
+        settings(max_examples=count, deadline=None, suppress_health_check=list(HealthCheck), database=None)(
+            given(*strategies)(check)
+        )()
 
     return run
 

@@ -10,8 +10,30 @@ import pytest
 from hypothesis import strategies as st
 
 from libraries.dense import (
-    DATA, INVALID, LETTERS, LOWER, NOT_INITIALIZED, NOT_SUPPORTED, UPPER, Matrix, Solver, close, each, extras, fills, info,
-    is_complex, name, norm, orthonormal, positive, random, seeds, sizes, symmetric, triangle,
+    DATA,
+    INVALID,
+    LETTERS,
+    LOWER,
+    NOT_INITIALIZED,
+    NOT_SUPPORTED,
+    UPPER,
+    Matrix,
+    Solver,
+    close,
+    each,
+    extras,
+    fills,
+    info,
+    is_complex,
+    name,
+    norm,
+    orthonormal,
+    positive,
+    random,
+    seeds,
+    sizes,
+    symmetric,
+    triangle,
 )  # fmt: skip
 
 pytestmark = pytest.mark.native
@@ -223,23 +245,29 @@ def test_block_reflectors(solver, letter):
     for i in range(k):
         product = product @ (np.eye(n) - tau[i] * np.outer(V[:, i], V[:, i].conj()))
     close(block, product, letter, 1, n)
-    assert solver.status("Xlarft", None, 1, 0, n, k, *kinds, *a, *kinds, tau, *kinds, *t, *kinds, None, 0, None, 0) == NOT_SUPPORTED
+    assert (
+        solver.status("Xlarft", None, 1, 0, n, k, *kinds, *a, *kinds, tau, *kinds, *t, *kinds, None, 0, None, 0)
+        == NOT_SUPPORTED
+    )
 
 
 @every_type
+@pytest.mark.parametrize("pivoting", [True, False])
 @pytest.mark.parametrize("kind", ["sytrf", "Xsytrf", "Xhetrf"])
-def test_indefinite(solver, letter, kind):
+def test_indefinite(solver, letter, kind, pivoting):
     @each(6, sizes, st.integers(0, 4), extras, fills, seeds)
     def _(n, nrhs, extra, fill, seed):
         A = random(seed, letter, n, n)
         A = A + (A.conj().T if kind == "Xhetrf" else A.T)
+        if not pivoting:
+            A += 3 * n * np.diag((-1.0) ** np.arange(n)).astype(A.dtype)
         B, done = random(seed + 1, letter, n, nrhs), info()
         a, b = Matrix(triangle(A, fill), extra), Matrix(B, extra)
-        pivots, wide = np.zeros(n, np.int32), np.zeros(n, np.int64)
+        pivots, wide = (np.zeros(n, np.int32), np.zeros(n, np.int64)) if pivoting else (None, None)
         kinds = DATA[letter]
         if kind == "sytrf":
             solver(letter + "sytrf", fill, n, *a, pivots, *solver.work(letter + "sytrf", n, *a), done)
-            wide = pivots.astype(np.int64)
+            wide = pivots.astype(np.int64) if pivoting else None
         else:
             space = solver.work64(kind, None, fill, n, kinds, *a, wide, kinds)
             solver(kind, None, fill, n, kinds, *a, wide, kinds, *space, done)
@@ -331,7 +359,6 @@ def test_what_is_invalid_is_refused(solver):
         assert solver.status(*call) == INVALID, call
     assert done.value == -77
     assert solver.library.status("cusolverDnDpotrf", None, 0, 4, *a, None, 0, done) == NOT_INITIALIZED
-    assert solver.status("Dsytrf", 0, 4, *a, None, None, 0, done) == NOT_SUPPORTED
 
 
 def test_what_is_set_is_kept(solver):
@@ -364,7 +391,9 @@ def test_under_capture(solver):
     solver("Dgetrf", 6, 6, *a, None, pivots, done)
     solver("Dgetrs", 0, 6, 2, *a, pivots, *b, done)
     found = ctypes.c_int()
-    assert solver.status("Dsyevdx", 1, 1003, 0, 6, *a, 0.0, 1.0, 0, 0, found, b.memory, None, 0, done) == NOT_SUPPORTED  # found: the host's
+    assert (
+        solver.status("Dsyevdx", 1, 1003, 0, 6, *a, 0.0, 1.0, 0, 0, found, b.memory, None, 0, done) == NOT_SUPPORTED
+    )  # found: the host's
     assert cuda.cuStreamEndCapture(stream, ctypes.byref(graph)) == 0
     assert done.value == -77 and (a.values == A).all()
     assert cuda.cuGraphInstantiateWithFlags(ctypes.byref(run), graph, ctypes.c_ulonglong(0)) == 0
@@ -401,7 +430,24 @@ print(solver.status("Dpotrf", 0, 40, *a, None, 0, done), cuda.cuCtxSynchronize()
 
 
 def test_a_wild_address_is_an_error_of_the_context(solver):
-    ran = subprocess.run([sys.executable, "-c", WILD], cwd=Path(__file__).parents[1], capture_output=True, text=True, timeout=60, check=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", WILD],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
     first, later = ran.stdout.splitlines()
     assert first.split()[1:] == ["-77", "700"], ran.stdout  # CUDA_ERROR_ILLEGAL_ADDRESS
     assert later.split()[0] != "0" and later.split()[1] == "700", ran.stdout
+
+
+@every_type
+def test_without_pivoting_a_zero_ends_it(solver, letter):
+    a, done, pivots = Matrix(np.array([[0, 1], [1, 0]], LETTERS[letter])), info(), np.zeros(2, np.int32)
+    for fill, wanted in ((LOWER, 1), (UPPER, 2)):
+        solver(letter + "sytrf", fill, 2, *Matrix(a.values.astype(LETTERS[letter])), None, None, 0, done)
+        assert done.value == wanted
+    solver(letter + "sytrf", LOWER, 2, *a, pivots, None, 0, done)
+    assert done.value == 0 and list(pivots) == [-2, -2]

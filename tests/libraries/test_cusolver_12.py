@@ -5,7 +5,23 @@ import ctypes
 import numpy as np
 import pytest
 
-from libraries.dense import DATA, LETTERS, LOWER, REAL, Matrix, Solver, close, info, norm, orthonormal, positive, random, real, symmetric, wide
+from libraries.dense import (
+    DATA,
+    LETTERS,
+    LOWER,
+    REAL,
+    Matrix,
+    Solver,
+    close,
+    info,
+    norm,
+    orthonormal,
+    positive,
+    random,
+    real,
+    symmetric,
+    wide,
+)
 
 pytestmark = pytest.mark.native
 every_type = pytest.mark.parametrize("letter", LETTERS)

@@ -7,8 +7,32 @@ import pytest
 from hypothesis import strategies as st
 
 from libraries.dense import (
-    DATA, INVALID, LETTERS, LOWER, NOT_SUPPORTED, REAL, UPPER, Matrix, Solver, close, each, extras, fills, info, is_complex, name, norm,
-    orthonormal, positive, random, real, seeds, sizes, symmetric, triangle, wide,
+    DATA,
+    INVALID,
+    LETTERS,
+    LOWER,
+    NOT_SUPPORTED,
+    REAL,
+    UPPER,
+    Matrix,
+    Solver,
+    close,
+    each,
+    extras,
+    fills,
+    info,
+    is_complex,
+    name,
+    norm,
+    orthonormal,
+    positive,
+    random,
+    real,
+    seeds,
+    sizes,
+    symmetric,
+    triangle,
+    wide,
 )  # fmt: skip
 
 pytestmark = pytest.mark.native
@@ -98,7 +122,12 @@ def test_some_of_them(solver, letter, kind):
     A = symmetric(2, letter, n)
     every = np.linalg.eigvalsh(A.astype(wide(letter)))
     low, high = (every[2] + every[3]) / 2, (every[8] + every[9]) / 2
-    for kinds, begin, end in [((1001, 0, 0, 0, 0), 0, n), ((1002, 0, 0, 2, 5), 1, 5), ((1003, low, high, 0, 0), 3, 9), ((1003, 90, 91, 0, 0), 0, 0)]:
+    for kinds, begin, end in [
+        ((1001, 0, 0, 0, 0), 0, n),
+        ((1002, 0, 0, 2, 5), 1, 5),
+        ((1003, low, high, 0, 0), 3, 9),
+        ((1003, 90, 91, 0, 0), 0, 0),
+    ]:
         which, low_, high_, il, iu = kinds
         a, W, done = Matrix(A, 2), np.zeros(n, real(letter)), info()
         if kind[0] == "X":
@@ -115,8 +144,17 @@ def test_some_of_them(solver, letter, kind):
         close(W[: found.value], every[begin:end], letter, norm(A), n)
         check_pairs(A, W[: found.value].astype(np.float64), a.values[:, : found.value], letter, n)
     called = name(letter, "syevdx", "heevdx")
-    for which, low_, high_, il, iu in [(1000, 0, 1, 1, 1), (1002, 0, 1, 0, 1), (1002, 0, 1, 3, 2), (1002, 0, 1, 1, n + 1), (1003, 1, 1, 0, 0)]:
-        assert solver.status(called, 1, which, LOWER, n, *a, low_, high_, il, iu, ctypes.c_int(), W, None, 0, done) == INVALID
+    for which, low_, high_, il, iu in [
+        (1000, 0, 1, 1, 1),
+        (1002, 0, 1, 0, 1),
+        (1002, 0, 1, 3, 2),
+        (1002, 0, 1, 1, n + 1),
+        (1003, 1, 1, 0, 0),
+    ]:
+        assert (
+            solver.status(called, 1, which, LOWER, n, *a, low_, high_, il, iu, ctypes.c_int(), W, None, 0, done)
+            == INVALID
+        )
 
 
 @every_type
@@ -130,12 +168,36 @@ def test_generalized(solver, jacobi, letter, kind, problem):
         ranged = kind.endswith("x")
         if kind[0] == "X":
             bounds = (None, None, 1, 4, found) if ranged else ()
-            sized = (None, problem, 1, fill, n, DATA[letter], *a, DATA[letter], *b, *bounds, REAL[letter], W, DATA[letter])
+            sized = (
+                None,
+                problem,
+                1,
+                fill,
+                n,
+                DATA[letter],
+                *a,
+                DATA[letter],
+                *b,
+                *bounds,
+                REAL[letter],
+                W,
+                DATA[letter],
+            )
             space = solver.work64(kind, *sized)
             solver(kind, *(sized if not ranged else (*sized[:3], 1002, *sized[3:])), *space, done)
         else:
             called = name(letter, kind, kind.replace("sy", "he"))
-            sized = (problem, 1, *((1002,) if ranged else ()), fill, n, *a, *b, *((0.0, 0.0, 1, 4, found) if ranged else ()), W)
+            sized = (
+                problem,
+                1,
+                *((1002,) if ranged else ()),
+                fill,
+                n,
+                *a,
+                *b,
+                *((0.0, 0.0, 1, 4, found) if ranged else ()),
+                W,
+            )
             last = (jacobi,) if kind == "sygvj" else ()
             solver(called, *sized, *solver.work(called, *sized, behind=last), done, *last)
         assert done.value == 0
@@ -174,7 +236,12 @@ def test_tridiagonal_form(solver, letter):
     @each(6, st.integers(1, 33), extras, fills, seeds)
     def _(n, extra, fill, seed):
         A, done = symmetric(seed, letter, n), info()
-        a, D, E, tau = Matrix(triangle(A, fill), extra), np.zeros(n, real(letter)), np.zeros(n, real(letter)), np.zeros(n, LETTERS[letter])
+        a, D, E, tau = (
+            Matrix(triangle(A, fill), extra),
+            np.zeros(n, real(letter)),
+            np.zeros(n, real(letter)),
+            np.zeros(n, LETTERS[letter]),
+        )
         sized = (fill, n, *a, D, E, tau)
         called = name(letter, "sytrd", "hetrd")
         solver(called, *sized, *solver.work(called, *sized), done)
@@ -213,7 +280,10 @@ def test_bidiagonal_form(solver, letter):
         tauq, taup = np.zeros(k, LETTERS[letter]), np.zeros(k, LETTERS[letter])
         solver(letter + "gebrd", m, n, *a, D, E, tauq, taup, *solver.work(letter + "gebrd", m, n), done)
         assert done.value == 0
-        q, p = Matrix(a.values[:, :k].astype(LETTERS[letter]), extra), Matrix(a.values[:k].astype(LETTERS[letter]), extra)
+        q, p = (
+            Matrix(a.values[:, :k].astype(LETTERS[letter]), extra),
+            Matrix(a.values[:k].astype(LETTERS[letter]), extra),
+        )
         called = name(letter, "orgbr", "ungbr")
         for side, it, shape, tau in [(0, q, (m, k, n), tauq), (1, p, (k, n, m), taup)]:
             sized = (side, *shape, *it, tau)

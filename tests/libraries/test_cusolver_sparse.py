@@ -6,7 +6,20 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from libraries.dense import INVALID, LETTERS, NOT_INITIALIZED, NOT_SUPPORTED, close, each, is_complex, norm, random, real, seeds, wide
+from libraries.dense import (
+    INVALID,
+    LETTERS,
+    NOT_INITIALIZED,
+    NOT_SUPPORTED,
+    close,
+    each,
+    is_complex,
+    norm,
+    random,
+    real,
+    seeds,
+    wide,
+)
 
 pytestmark = pytest.mark.native
 every_type = pytest.mark.parametrize("letter", LETTERS)
@@ -81,7 +94,13 @@ def test_many_rows_take_little_memory(sparse, letter):
     side = 50
     n = side * side
     at = np.arange(n)
-    pairs = [(at, at), (at[at % side > 0], -1), (at[at % side < side - 1], 1), (at[at >= side], -side), (at[at < n - side], side)]
+    pairs = [
+        (at, at),
+        (at[at % side > 0], -1),
+        (at[at % side < side - 1], 1),
+        (at[at >= side], -side),
+        (at[at < n - side], side),
+    ]
     rows = np.concatenate([p[0] for p in pairs])
     columns = np.concatenate([p[0] + (p[1] if i else 0) for i, p in enumerate(pairs)])
     order = np.random.default_rng(1).permutation(n)
@@ -93,7 +112,12 @@ def test_many_rows_take_little_memory(sparse, letter):
     b, singular = random(1, letter, n), ctypes.c_int()
     for kind in ("csrlsvqr", "csrlsvchol"):
         x = np.zeros(n, LETTERS[letter])
-        assert sparse.status(letter + kind, n, len(values), sparse.descriptors[0], values, starts, columns, b, 0.0, 1, x, singular) == 0
+        assert (
+            sparse.status(
+                letter + kind, n, len(values), sparse.descriptors[0], values, starts, columns, b, 0.0, 1, x, singular
+            )
+            == 0
+        )
         assert singular.value == -1
         product = np.zeros(n, wide(letter))
         np.add.at(product, rows, values * x[columns].astype(wide(letter)))
@@ -124,11 +148,24 @@ def test_an_eigenvalue_near_a_guess(sparse, letter):
     call = sparse.solver.file[f"cusolverSp{letter}csreigvsi"]
     number = {"S": ctypes.c_float, "D": ctypes.c_double, "C": Complex64, "Z": Complex128}[letter]
     pointer, tolerance = ctypes.c_void_p, ctypes.c_double if letter in "DZ" else ctypes.c_float
-    call.argtypes = [pointer, ctypes.c_int, ctypes.c_int, *[pointer] * 4, number, pointer, ctypes.c_int, tolerance, pointer, pointer]
+    call.argtypes = [
+        pointer,
+        ctypes.c_int,
+        ctypes.c_int,
+        *[pointer] * 4,
+        number,
+        pointer,
+        ctypes.c_int,
+        tolerance,
+        pointer,
+        pointer,
+    ]
     start = number(guess, 0) if is_complex(letter) else number(guess)
     arrays = [it.ctypes.data for it in (values, starts, columns)]
     out = (mu.ctypes.data, x.ctypes.data)
-    assert call(sparse.handle, n, len(values), sparse.descriptors[1], *arrays, start, x0.ctypes.data, 100, 1e-5, *out) == 0
+    assert (
+        call(sparse.handle, n, len(values), sparse.descriptors[1], *arrays, start, x0.ctypes.data, 100, 1e-5, *out) == 0
+    )
     close(mu, every[7], letter, norm(A) + 1e-5 / np.finfo(real(letter)).eps / n, n)
     assert np.linalg.norm(A @ x - mu * x) < 1e-3 and abs(norm(x) - 1) < 1e-5
 
@@ -149,5 +186,8 @@ def test_what_is_invalid_is_refused(sparse):
     sparse.cusparse("cusparseSetMatType", symmetric, 1)
     assert sparse.status(call, 3, 3, symmetric, *arrays, b, 0.0, 0, x, singular) == 8  # MATRIX_TYPE_NOT_SUPPORTED
     sparse.cusparse("cusparseDestroyMatDescr", symmetric)
-    assert sparse.solver.status("cusolverSpDcsrlsvqr", None, 3, 3, made, *arrays, b, 0.0, 0, x, singular) == NOT_INITIALIZED
+    assert (
+        sparse.solver.status("cusolverSpDcsrlsvqr", None, 3, 3, made, *arrays, b, 0.0, 0, x, singular)
+        == NOT_INITIALIZED
+    )
     assert sparse.status("DcsrlsvluHost", 3, 3, made, *arrays, b, 0.0, 0, x, singular) == NOT_SUPPORTED

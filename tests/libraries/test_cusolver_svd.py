@@ -7,7 +7,24 @@ import pytest
 from hypothesis import strategies as st
 
 from libraries.dense import (
-    DATA, INVALID, LETTERS, NOT_SUPPORTED, REAL, Matrix, Solver, close, each, extras, info, norm, orthonormal, random, real, seeds, sizes, wide,
+    DATA,
+    INVALID,
+    LETTERS,
+    NOT_SUPPORTED,
+    REAL,
+    Matrix,
+    Solver,
+    close,
+    each,
+    extras,
+    info,
+    norm,
+    orthonormal,
+    random,
+    real,
+    seeds,
+    sizes,
+    wide,
 )  # fmt: skip
 
 pytestmark = pytest.mark.native
@@ -55,7 +72,21 @@ def test_by_qr(solver, letter, kind):
         if kind == "gesvd":
             solver(letter + "gesvd", *jobs_, m, n, *a, S, *u, *vt, *solver.work(letter + "gesvd", m, n), None, done)
         else:
-            sized = (None, *jobs_, m, n, DATA[letter], *a, REAL[letter], S, DATA[letter], *u, DATA[letter], *vt, DATA[letter])
+            sized = (
+                None,
+                *jobs_,
+                m,
+                n,
+                DATA[letter],
+                *a,
+                REAL[letter],
+                S,
+                DATA[letter],
+                *u,
+                DATA[letter],
+                *vt,
+                DATA[letter],
+            )
             solver(kind, *sized, *solver.work64(kind, *sized), done)
         assert done.value == 0 and S[k] == 5
         close(S[:k], np.linalg.svd(A.astype(wide(letter)), compute_uv=False), letter, norm(A), max(m, n))
@@ -90,7 +121,22 @@ def test_by_other_methods(solver, jacobi, letter, kind):
             sized = (int(vectors), int(economy), m, n, *a, S, *u, *v)
             solver(letter + kind, *sized, *solver.work(letter + kind, *sized, behind=(jacobi,)), done, jacobi)
         else:
-            sized = (None, int(vectors), int(economy), m, n, DATA[letter], *a, REAL[letter], S, DATA[letter], *u, DATA[letter], *v, DATA[letter])
+            sized = (
+                None,
+                int(vectors),
+                int(economy),
+                m,
+                n,
+                DATA[letter],
+                *a,
+                REAL[letter],
+                S,
+                DATA[letter],
+                *u,
+                DATA[letter],
+                *v,
+                DATA[letter],
+            )
             solver(kind, *sized, *solver.work64(kind, *sized), done, error)
             assert error.value == 0
         assert done.value == 0 and S[k] == 5
@@ -109,13 +155,32 @@ def test_the_first_few(solver, letter):
     for jobs in ("SS", "SN", "NS", "NN"):
         a, u, v, S = Matrix(A, 1), empty(letter, m, k, 2), empty(letter, n, k, 1), np.full(n, 5, real(letter))
         jobs_ = (ord(jobs[0]), ord(jobs[1]))
-        sized = (None, *jobs_, m, n, k, 2, 2, DATA[letter], *a, REAL[letter], S, DATA[letter], *u, DATA[letter], *v, DATA[letter])
+        sized = (
+            None,
+            *jobs_,
+            m,
+            n,
+            k,
+            2,
+            2,
+            DATA[letter],
+            *a,
+            REAL[letter],
+            S,
+            DATA[letter],
+            *u,
+            DATA[letter],
+            *v,
+            DATA[letter],
+        )
         solver("Xgesvdr", *sized, *solver.work64("Xgesvdr", *sized), done)
         assert done.value == 0
         if jobs == "SS":
             check(A, S, u.values, v.values, letter, k)
         assert (u.values == 3).all() == (jobs[0] == "N") and (v.values == 3).all() == (jobs[1] == "N")
-    assert solver.status("Xgesvdr", None, 83, 83, m, n, 8, 2, *sized[7:], None, 0, None, 0, done) == INVALID  # k + p > n
+    assert (
+        solver.status("Xgesvdr", None, 83, 83, m, n, 8, 2, *sized[7:], None, 0, None, 0, done) == INVALID
+    )  # k + p > n
 
 
 @every_type
@@ -145,7 +210,7 @@ def test_approximate_batches(solver, letter):
         sized = (1, rank, m, n, A, m, m * n, S, 7, U, m, m * rank, V, n, n * rank)
         space = solver.work(letter + "gesvdaStridedBatched", *sized, behind=(count,))
         solver(letter + "gesvdaStridedBatched", *sized, *space, infos, norms, count)
-        assert not infos.any() and (A == before).all()
+        assert not infos.any() and (before == A).all()
         for i in range(count):
             check(A[i].T, S[i], U[i].T.astype(wide(letter)), V[i].T.astype(wide(letter)), letter, rank)
             left = np.linalg.svd(A[i].astype(wide(letter)), compute_uv=False)[rank:]

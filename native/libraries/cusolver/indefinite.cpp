@@ -5,23 +5,27 @@ using namespace aw::cusolver;
 
 namespace {
 
-// Pivots of the width that the interface has; LAPACK's are of 32 bits.
+// Pivots of the width that the interface has; LAPACK's are of 32 bits. None: each row is its own.
 template <class Pivot>
 class Pivots {
  public:
   Pivots(Memory& memory, Pivot* at, int count) : at_(at), count_(count) {
-    if constexpr (sizeof(Pivot) != sizeof(int)) narrow_ = memory.take<int>(count);
+    if (sizeof(Pivot) != sizeof(int) || !at) narrow_ = memory.take<int>(count);
   }
   int* get() {
-    if constexpr (sizeof(Pivot) == sizeof(int)) return const_cast<int*>(at_);
+    if constexpr (sizeof(Pivot) == sizeof(int))
+      if (at_) return const_cast<int*>(at_);
     return narrow_;
   }
   int* filled() {
-    if constexpr (sizeof(Pivot) != sizeof(int)) std::copy_n(at_, count_, narrow_);
+    if (!at_)
+      for (int i = 0; i < count_; ++i) narrow_[i] = i + 1;
+    else if (get() == narrow_)
+      std::copy_n(at_, count_, narrow_);
     return get();
   }
   void written() {
-    if constexpr (sizeof(Pivot) != sizeof(int)) std::copy_n(narrow_, count_, at_);
+    if (at_ && get() == narrow_) std::copy_n(narrow_, count_, at_);
   }
 
  private:
@@ -30,15 +34,39 @@ class Pivots {
   int* narrow_ = nullptr;
 };
 
+// A = L D L^T or U D U^T (for Hermitian matrices L^H and U^H) without exchanging rows, in place,
+// column by column. Returns the number of the first pivot that is zero; 0: none.
+template <class T, bool Hermitian>
+int unpivoted_symmetric(char uplo, int n, T* A, int lda) {
+  int first = 0, step = uplo == 'L' ? 1 : -1;
+  for (int j = uplo == 'L' ? 0 : n - 1; j >= 0 && j < n; j += step) {
+    T* column = A + size_t(j) * lda;
+    T pivot = Hermitian ? T(std::real(column[j])) : column[j];
+    column[j] = pivot;
+    if (pivot == T(0)) {
+      if (!first) first = j + 1;
+      continue;
+    }
+    int begin = uplo == 'L' ? j + 1 : 0, end = uplo == 'L' ? n : j;
+    for (int k = begin; k < end; ++k) {
+      T factor = (Hermitian ? conjugate(column[k]) : column[k]) / pivot;
+      T* other = A + size_t(k) * lda;
+      for (int i = uplo == 'L' ? k : begin; i < (uplo == 'L' ? end : k + 1); ++i)
+        other[i] -= column[i] * factor;
+    }
+    for (int i = begin; i < end; ++i) column[i] /= pivot;
+  }
+  return first;
+}
+
 // A real symmetric matrix is Hermitian too; a complex one is one or the other.
 template <class T, bool Hermitian, class Pivot>
-auto sytrf_of(cublasFillMode_t fill, int64_t n_, T* A, int64_t lda_, Pivot* pivots, bool counting) {
+auto sytrf_of(cublasFillMode_t fill, int64_t n_, T* A, int64_t lda_, Pivot* pivots) {
   char uplo = letter(fill);
   int n = size_of(n_), lda = leading(lda_, n_);
-  if (!counting && n && !pivots)
-    unsupported("a symmetric indefinite factorization without pivoting");
   return [=](Memory& memory) {
     Pivots<Pivot> kept(memory, pivots, n);
+    if (!memory.counts() && !pivots) return unpivoted_symmetric<T, Hermitian>(uplo, n, A, lda);
     int info = Hermitian ? lapack_in<T, "sytrf", "hetrf">(memory, uplo, n, A, lda, kept.get())
                          : lapack_in<T, "sytrf">(memory, uplo, n, A, lda, kept.get());
     if (!memory.counts()) kept.written();
@@ -48,11 +76,9 @@ auto sytrf_of(cublasFillMode_t fill, int64_t n_, T* A, int64_t lda_, Pivot* pivo
 
 template <class T, bool Hermitian>
 auto sytrs_of(cublasFillMode_t fill, int64_t n_, int64_t nrhs_, const T* A, int64_t lda_,
-              const int64_t* pivots, T* B, int64_t ldb_, bool counting) {
+              const int64_t* pivots, T* B, int64_t ldb_) {
   char uplo = letter(fill);
   int n = size_of(n_), nrhs = size_of(nrhs_), lda = leading(lda_, n_), ldb = leading(ldb_, n_);
-  if (!counting && n && !pivots)
-    unsupported("a symmetric indefinite factorization without pivoting");
   return [=](Memory& memory) {
     Pivots<const int64_t> kept(memory, pivots, n);
     if (memory.counts()) return 0;
@@ -66,8 +92,9 @@ auto sytri_of(cublasFillMode_t fill, int n, T* A, int lda, const int* pivots) {
   char uplo = letter(fill);
   size_of(n), leading(lda, n);
   return [=](Memory& memory) {
+    Pivots<const int> kept(memory, pivots, n);
     T* work = memory.take<T>(2 * size_t(n));
-    return memory.counts() ? 0 : lapack<T, "sytri">(uplo, n, A, lda, pivots, work);
+    return memory.counts() ? 0 : lapack<T, "sytri">(uplo, n, A, lda, kept.filled(), work);
   };
 }
 
@@ -78,7 +105,7 @@ void factorize(cusolverDnHandle_t handle, cublasFillMode_t uplo, int64_t n, cuda
   one_type(type, compute);
   with_type(type, [&]<class T>(std::type_identity<T>) {
     perform(it.stream, Hermitian ? "hetrf" : "sytrf", work, info,
-            sytrf_of<T, Hermitian>(uplo, n, static_cast<T*>(A), lda, pivots, false));
+            sytrf_of<T, Hermitian>(uplo, n, static_cast<T*>(A), lda, pivots));
   });
 }
 
@@ -88,8 +115,7 @@ void count_factorize(cusolverDnHandle_t handle, cublasFillMode_t uplo, int64_t n
   use(handle);
   one_type(type, compute);
   with_type(type, [&]<class T>(std::type_identity<T>) {
-    count_bytes(device, host,
-                sytrf_of<T, Hermitian, int64_t>(uplo, n, nullptr, lda, nullptr, true));
+    count_bytes(device, host, sytrf_of<T, Hermitian, int64_t>(uplo, n, nullptr, lda, nullptr));
   });
 }
 
@@ -102,7 +128,7 @@ void solve(cusolverDnHandle_t handle, cublasFillMode_t uplo, int64_t n, int64_t 
   with_type(type, [&]<class T>(std::type_identity<T>) {
     perform(it.stream, Hermitian ? "hetrs" : "sytrs", work, info,
             sytrs_of<T, Hermitian>(uplo, n, nrhs, static_cast<const T*>(A), lda, pivots,
-                                   static_cast<T*>(B), ldb, false));
+                                   static_cast<T*>(B), ldb));
   });
 }
 
@@ -114,7 +140,7 @@ void count_solve(cusolverDnHandle_t handle, cublasFillMode_t uplo, int64_t n, in
   one_type(type, type_b);
   with_type(type, [&]<class T>(std::type_identity<T>) {
     count_bytes(device, host,
-                sytrs_of<T, Hermitian>(uplo, n, nrhs, nullptr, lda, nullptr, nullptr, ldb, true));
+                sytrs_of<T, Hermitian>(uplo, n, nrhs, nullptr, lda, nullptr, nullptr, ldb));
   });
 }
 
@@ -128,7 +154,7 @@ void count_solve(cusolverDnHandle_t handle, cublasFillMode_t uplo, int64_t n, in
         [&] {                                                                                    \
           using Own = std::remove_pointer_t<decltype(own(A))>;                                   \
           perform(use(handle).stream, "sytrf", given(work, lwork), info,                         \
-                  sytrf_of<Own, false>(uplo, n, own(A), lda, pivots, false));                    \
+                  sytrf_of<Own, false>(uplo, n, own(A), lda, pivots));                           \
         },                                                                                       \
         n, lda);                                                                                 \
   }                                                                                              \
@@ -136,8 +162,8 @@ void count_solve(cusolverDnHandle_t handle, cublasFillMode_t uplo, int64_t n, in
     return api<"cusolverDn" #name "sytrf_bufferSize">([&] {                                      \
       using Own = std::remove_pointer_t<decltype(own(A))>;                                       \
       use(handle);                                                                               \
-      count_work<T>(lwork, sytrf_of<Own, false, int>(CUBLAS_FILL_MODE_LOWER, n, own(A), lda,     \
-                                                     nullptr, true));                            \
+      count_work<T>(lwork,                                                                       \
+                    sytrf_of<Own, false, int>(CUBLAS_FILL_MODE_LOWER, n, own(A), lda, nullptr)); \
     });                                                                                          \
   }                                                                                              \
   AW_DN(name##sytri)                                                                             \
