@@ -1,11 +1,14 @@
 """JAX and its plugin for CUDA: it looks for NVIDIA's device files before it asks the driver, which is ours.
 
-Everything else of JAX runs as it is: XLA's PTX is compiled by us, and NVIDIA's libraries are answered by ours.
+XLA tries dozens of kernels for each product of matrices and keeps the fastest, which takes minutes where each is compiled for vectors of the
+processor, and the fastest is cuBLAS, which is ours: it is told to take that at once. Everything else of JAX runs as it is: XLA's PTX is compiled
+by us, and NVIDIA's libraries are answered by ours.
 """
 
 # pyright: basic
 from __future__ import annotations
 
+import os
 import sys
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -16,6 +19,16 @@ from anywarp.frameworks.torch import patches
 
 LOOKS = "jax._src.hardware_utils"
 """The module that looks for /dev/nvidia0."""
+
+
+FLAGS = {"--xla_gpu_autotune_level": "0", "--xla_gpu_enable_triton_gemm": "false"}
+"""What XLA_FLAGS gets where the user has not said otherwise: products by cuBLAS, without trying others."""
+
+
+def add_flags(given: str) -> str:
+    """Return XLA_FLAGS with ours before those that were given, which count."""
+    named = {word.partition("=")[0] for word in given.split()}
+    return " ".join([*(f"{name}={value}" for name, value in FLAGS.items() if name not in named), given]).strip()
 
 
 class _Seeing(Loader):
@@ -34,6 +47,8 @@ class _Seeing(Loader):
         self.real.exec_module(module)
         if hasattr(module, "has_visible_nvidia_gpu"):
             module.has_visible_nvidia_gpu = lambda: True  # type: ignore[attr-defined]
+            os.environ["XLA_FLAGS"] = add_flags(os.environ.get("XLA_FLAGS", ""))
+            patches.write_down("XLA_FLAGS", False, "products of matrices by cuBLAS at once, without trying kernels that are compiled first")
             patches.write_down(f"{LOOKS}.has_visible_nvidia_gpu", False, "our driver has a device, but no device file")
 
     def __getattr__(self, name: str) -> Any:
