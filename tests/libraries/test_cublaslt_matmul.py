@@ -51,6 +51,21 @@ def test_lesser_processors_compute_the_same(less):
 
 
 @pytest.mark.usefixtures("lt")
+def test_bits_do_not_depend_on_the_number_of_threads():
+    code = (
+        "import hashlib; sums = hashlib.sha256()\n"
+        "for kinds in [(R16F, R16F, R16F), (R16BF, R16BF, R32F), (R64F, R64F, R64F)]:\n"
+        "    rng = np.random.default_rng(1); scale = R64F if kinds[0] == R64F else R32F; one = np.ones(1, numbers.STORED[scale])\n"
+        "    a, b, d = Matrix(kinds[0], 900, 450).fill(rng), Matrix(kinds[1], 450, 700).fill(rng), Matrix(kinds[2], 900, 700)\n"
+        "    lt(F64 if scale == R64F else F32, a, b, d, d, one, one * 0, scale=scale); sums.update(d.memory)\n"
+        "print(sums.hexdigest())"
+    )
+    one, three = (run(code, ANYWARP_THREADS=threads) for threads in ("1", "3"))
+    assert one.returncode == 0 and len(one.stdout) > 64, one.stderr
+    assert one.stdout == three.stdout
+
+
+@pytest.mark.usefixtures("lt")
 def test_a_wild_pointer_is_an_error_of_the_context():
     done = run(
         "a = Matrix(R16F, 40, 40); d = Matrix(R16F, 40, 40); layout = lt.layout(a); one = np.ones(1, np.float32)\n"
@@ -266,6 +281,8 @@ def test_special_numbers_come_through(lt):
     small_a.view()[0, :, 0] = 0x7C  # infinity
     small_b.view()[0, 0, :3] = [0x38, 0xB8, 0x7F]  # 1, -1, NaN
     c = Matrix(R16BF, 40, 20)
+    lt(F32, small_a, small_b, c, c, ONE, ZERO)
+    assert np.isposinf(c.numbers()[0, :, 0]).all() and np.isneginf(c.numbers()[0, :, 1]).all() and np.isnan(c.numbers()[0, :, 2]).all()
     lt(F32, small_a, small_b, c, d, ONE, ZERO)
     assert (d.view()[0, :, 0] == 0x7E).all() and (d.view()[0, :, 1] == 0xFE).all() and (d.view()[0, :, 2] & 0x7F == 0x7F).all()
 

@@ -249,8 +249,6 @@ void run(const Call& call) {
   if (copies[3]) reorder(plan.d, call.d, d_data, CUBLASLT_ORDER_COL, true);
 }
 
-size_t scalar_bytes(int32_t type) { return bytes_of(type); }
-
 }  // namespace
 }  // namespace aw::cublaslt
 
@@ -283,8 +281,12 @@ AW_EXPORT cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulD
         if (plan.m == 0 || plan.n == 0) return;
         require(d && (plan.k == 0 || (a && b)));
         if (plan.has(kBias | kBgrad | kBgradA | kBgradB)) require(plan.desc.bias != nullptr);
-        if (plan.has(kAux)) require(plan.desc.aux != nullptr);
-        const size_t bytes = scalar_bytes(plan.desc.scale_type);
+        if (plan.has(kAux)) {
+          require(plan.desc.aux && plan.desc.aux_ld >= plan.m);
+          if (plan.has(kRelu | kDrelu))
+            require(plan.desc.aux_ld % 128 == 0 && plan.desc.aux_stride % 8 == 0);
+        }
+        const size_t bytes = bytes_of(plan.desc.scale_type);
         if (call.alpha_on_host()) memcpy(call.host_alpha.bytes, alpha, bytes);
         if (call.beta_on_host()) {
           memcpy(call.host_beta.bytes, beta, bytes);

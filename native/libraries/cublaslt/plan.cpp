@@ -239,10 +239,6 @@ Plan planned(const MatmulDesc& desc, const Layout& a, const Layout& b, const Lay
   }
   p.aux_type = desc.aux_type < 0 ? d.type : desc.aux_type;
   if (!p.dense) type_of(p.bias_type), type_of(p.aux_type);
-  if (p.has(kAux)) {
-    require(desc.aux_ld >= p.m);
-    if (p.has(kRelu | kDrelu)) require(desc.aux_ld % 128 == 0 && desc.aux_stride % 8 == 0);
-  }
   return p;
 }
 
