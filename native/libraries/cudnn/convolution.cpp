@@ -111,48 +111,68 @@ void convolve(const Convolution& how, const View& x, const View& w, const View& 
   const int64_t cuts = std::clamp<int64_t>(8 / blocks, 1, std::max<int64_t>(1, s.group_filters / 64));
   const int64_t filters = ((s.group_filters + cuts - 1) / cuts + 15) / 16 * 16;
   const int64_t filter_blocks = (s.group_filters + filters - 1) / filters;
+  struct Block {
+    int64_t group, n0, nn, p0, pn;
+  };
+  auto block_of = [&](int64_t number) {
+    const int64_t p0 = number % cut.pixel_blocks * cut.pixels, n0 = number / cut.pixel_blocks % cut.image_blocks * cut.images;
+    return Block{number / cut.pixel_blocks / cut.image_blocks, n0, std::min(cut.images, s.images - n0), p0,
+                 std::min(cut.pixels, s.pixels - p0)};
+  };
+  auto fill = [&](const Block& it, T* panel) {
+    const int64_t c0 = it.group * s.group_channels, end = it.p0 + it.pn;
+    for (int64_t n = 0; n < it.nn; ++n) {
+      if (last)
+        panel_by_pixels<T>(s, x, it.n0 + n, c0, s.group_channels, it.p0, end, panel + n * it.pn * depth);
+      else
+        panel_by_channels<T>(s, x, it.n0 + n, c0, s.group_channels, it.p0, end, panel + n * it.pn, it.nn * it.pn);
+    }
+  };
+  // Panels that several blocks of filters read are made once, before.
+  const int64_t most = depth * cut.images * cut.pixels;
+  const bool shared = !straight && filter_blocks > 1;
+  Scratch<T> panels(shared ? blocks * most : 0);
+  if (shared)
+    lib::parallel(static_cast<uint64_t>(blocks), [&](uint64_t number) {
+      fill(block_of(static_cast<int64_t>(number)), panels.get() + static_cast<int64_t>(number) * most);
+    });
   lib::parallel(static_cast<uint64_t>(blocks * filter_blocks), [&](uint64_t unit) {
-    int64_t rest = static_cast<int64_t>(unit);
-    const int64_t k0 = rest % filter_blocks * filters, kn = std::min(filters, s.group_filters - k0);
-    rest /= filter_blocks;
-    const int64_t p0 = rest % cut.pixel_blocks * cut.pixels, pn = std::min(cut.pixels, s.pixels - p0);
-    rest /= cut.pixel_blocks;
-    const int64_t n0 = rest % cut.image_blocks * cut.images, nn = std::min(cut.images, s.images - n0);
-    const int64_t group = rest / cut.image_blocks, c0 = group * s.group_channels;
-    const int64_t first = group * s.group_filters + k0, columns = nn * pn;
+    const int64_t number = static_cast<int64_t>(unit) / filter_blocks;
+    const int64_t k0 = static_cast<int64_t>(unit) % filter_blocks * filters, kn = std::min(filters, s.group_filters - k0);
+    const Block it = block_of(number);
+    const int64_t first = it.group * s.group_filters + k0, c0 = it.group * s.group_channels, columns = it.nn * it.pn;
     const Matrix<T> weights{filter.get() + first * depth, depth, last};
     // results = weights * panel, or, by pixels, panel * weights
     auto multiply = [&](const Matrix<T>& panel, int64_t count, T a, T b, T* to, int64_t step) {
-      if (last) gemm<T>(count, kn, depth, a, {panel.data, panel.step, !panel.turned}, weights, b, to, step);
-      else gemm<T>(kn, count, depth, a, weights, panel, b, to, step);
+      if (last)
+        gemm<T>(count, kn, depth, a, {panel.data, panel.step, !panel.turned}, weights, b, to, step);
+      else
+        gemm<T>(kn, count, depth, a, weights, panel, b, to, step);
     };
     if (straight && direct) {
-      for (int64_t n = n0; n < n0 + nn; ++n) {
-        const Matrix<T> out = part(outputs, n * y.strides[0], first, p0);
-        multiply(part(inputs, n * x.strides[0], c0, p0), pn, alpha, beta, const_cast<T*>(out.data), out.step);
+      for (int64_t n = it.n0; n < it.n0 + it.nn; ++n) {
+        const Matrix<T> out = part(outputs, n * y.strides[0], first, it.p0);
+        multiply(part(inputs, n * x.strides[0], c0, it.p0), it.pn, alpha, beta, const_cast<T*>(out.data), out.step);
       }
       return;
     }
-    Scratch<T> panel(straight ? 0 : depth * columns);
-    for (int64_t n = 0; n < nn && !straight; ++n) {
-      if (last) panel_by_pixels<T>(s, x, n0 + n, c0, s.group_channels, p0, p0 + pn, panel.get() + n * pn * depth);
-      else panel_by_channels<T>(s, x, n0 + n, c0, s.group_channels, p0, p0 + pn, panel.get() + n * pn, columns);
-    }
-    const Matrix<T> whole{panel.get(), last ? depth : columns, last};
-    if (direct && nn == 1) {
-      const Matrix<T> out = part(outputs, n0 * y.strides[0], first, p0);
+    Scratch<T> own(straight || shared ? 0 : depth * columns);
+    if (own) fill(it, own.get());
+    const Matrix<T> whole{shared ? panels.get() + number * most : own.get(), last ? depth : columns, last};
+    if (direct && it.nn == 1) {
+      const Matrix<T> out = part(outputs, it.n0 * y.strides[0], first, it.p0);
       return multiply(whole, columns, alpha, beta, const_cast<T*>(out.data), out.step);
     }
     Scratch<T> tile(kn * columns);
-    const int64_t step = last ? kn : columns;
+    const int64_t step = last ? kn : columns, next = it.pn * (last ? kn : 1);
     if (straight) {
-      for (int64_t n = 0; n < nn; ++n)
-        multiply(part(inputs, (n0 + n) * x.strides[0], c0, p0), pn, 1, 0, tile.get() + n * pn * (last ? kn : 1), step);
+      for (int64_t n = 0; n < it.nn; ++n)
+        multiply(part(inputs, (it.n0 + n) * x.strides[0], c0, it.p0), it.pn, 1, 0, tile.get() + n * next, step);
     } else {
       multiply(whole, columns, 1, 0, tile.get(), step);
     }
-    for (int64_t n = 0; n < nn; ++n)
-      store_tile<T>(s, y, tile.get() + n * pn * (last ? kn : 1), step, last, n0 + n, first, kn, p0, p0 + pn, alpha, beta);
+    for (int64_t n = 0; n < it.nn; ++n)
+      store_tile<T>(s, y, tile.get() + n * next, step, last, it.n0 + n, first, kn, it.p0, it.p0 + it.pn, alpha, beta);
   });
 }
 
@@ -273,6 +293,8 @@ void convolve_filter(const Convolution& how, const View& x, const View& dy, cons
     return depthwise_filter(how, x, dy, dw, alpha, beta);
   const bool last = channels_last(x);
   const Gradients<T> gradients(s, dy);
+  Matrix<T> inputs{};
+  const bool straight = s.pointwise() && lies<T>(x, s.in, s.x_space, &inputs);
   const int64_t most = std::min<int64_t>(s.pixels, 1024);
   // Some blocks of channels for threads, which the panel bounds too.
   const int64_t bound = std::max<int64_t>(1, kPanel / (s.taps * std::min<int64_t>(most, 256)));
@@ -280,21 +302,33 @@ void convolve_filter(const Convolution& how, const View& x, const View& dy, cons
   const int64_t channels = std::min({s.group_channels, bound, even});
   const int64_t channel_blocks = (s.group_channels + channels - 1) / channels;
   const int64_t pixels = std::max<int64_t>(16, std::min(most, kPanel / (channels * s.taps)));
+  // Sums are made where they are to be, if the filter lies as they do.
+  const bool direct = PackedFilter<T>::lies_so(how, dw, last) && (!last || channel_blocks == 1 || s.taps == 1);
+  const int64_t depth = s.group_channels * s.taps;
   lib::parallel(static_cast<uint64_t>(s.groups * channel_blocks), [&](uint64_t unit) {
     const int64_t group = static_cast<int64_t>(unit) / channel_blocks;
     const int64_t c0 = static_cast<int64_t>(unit) % channel_blocks * channels;
     const int64_t cn = std::min(channels, s.group_channels - c0), columns = cn * s.taps;
     const int64_t k0 = group * s.group_filters, first = group * s.group_channels + c0;
-    Scratch<T> tile(s.group_filters * columns), panel(columns * pixels);
-    std::fill_n(tile.get(), s.group_filters * columns, T{0});
+    Scratch<T> tile(direct ? 0 : s.group_filters * columns), panel(straight ? 0 : columns * pixels);
+    T* sums = direct ? reinterpret_cast<T*>(dw.data) + k0 * depth + c0 * s.taps : tile.get();
+    const int64_t step = direct ? depth : columns;
     for (int64_t image = 0; image < s.images; ++image)
       for (int64_t p0 = 0; p0 < s.pixels; p0 += pixels) {
         const int64_t pn = std::min(pixels, s.pixels - p0);
-        if (last) panel_by_pixels<T>(s, x, image, first, cn, p0, p0 + pn, panel.get());
-        else panel_by_channels<T>(s, x, image, first, cn, p0, p0 + pn, panel.get(), pn);
-        gemm<T>(s.group_filters, columns, pn, 1, gradients.at(image, k0, p0),
-                {panel.get(), last ? columns : pn, !last}, 1, tile.get(), columns);
+        Matrix<T> met{panel.get(), last ? columns : pn, !last};
+        if (straight) {
+          met = part(inputs, image * x.strides[0], first, p0);
+          met.turned = !met.turned;
+        } else if (last) {
+          panel_by_pixels<T>(s, x, image, first, cn, p0, p0 + pn, panel.get());
+        } else {
+          panel_by_channels<T>(s, x, image, first, cn, p0, p0 + pn, panel.get(), pn);
+        }
+        const T kept = image || p0 ? T{1} : direct ? beta : T{0};
+        gemm<T>(s.group_filters, columns, pn, direct ? alpha : T{1}, gradients.at(image, k0, p0), met, kept, sums, step);
       }
+    if (direct) return;
     View to = PackedFilter<T>::turned(how, dw);
     to.data += (k0 * dw.strides[0] + c0 * dw.strides[1]) * static_cast<int64_t>(element_bytes(dw.type));
     to.dims[0] = s.group_filters, to.dims[1] = cn;

@@ -179,11 +179,3 @@ AW_EXPORT cudnnStatus_t cudnnConvolutionBiasActivationForward(
     });
   });
 }
-
-AW_EXPORT cudnnStatus_t cudnnIm2Col(cudnnHandle_t handle, const cudnnTensorDescriptor_t, const void*,
-                                    const cudnnFilterDescriptor_t, const cudnnConvolutionDescriptor_t, void*) {
-  return api<"cudnnIm2Col">([&] {
-    object(handle);
-    unsupported("cudnnIm2Col");
-  });
-}

@@ -141,9 +141,8 @@ template <class T>
 class PackedFilter {
  public:
   PackedFilter(const Convolution& how, const View& w, bool channels_last) {
-    Layout want = order(w, channels_last);
-    const bool same = w.type == want.type && !how.flipped && equal_strides(w, want);
-    if (same) {
+    const Layout want = order(w, channels_last);
+    if (lies_so(how, w, channels_last)) {
       data_ = reinterpret_cast<const T*>(w.data);
       return;
     }
@@ -153,6 +152,9 @@ class PackedFilter {
   }
   const T* get() const { return data_; }
 
+  static bool lies_so(const Convolution& how, const View& w, bool channels_last) {
+    return w.type == type_of<T>() && !how.flipped && equal_strides(w, order(w, channels_last));
+  }
   static Layout order(const Layout& w, bool channels_last) {
     Layout want = packed(type_of<T>(), w);
     if (!channels_last) return want;
