@@ -411,7 +411,20 @@ def wild(me: Rank):
     os._exit(0)
 
 
-SCENARIOS = [collectives, lengths, pairs, streams, operators, split, later, killed, idle, aborted, different, wild]
+def wild_in_a_graph(me: Rank):
+    cuda, stream, graph, launched = me.nccl._cuda, ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+    assert cuda.cuStreamCreate(ctypes.byref(stream), 1) == 0
+    assert cuda.cuStreamBeginCapture_v2(stream, 0) == 0
+    value = np.zeros(50000, np.float32)
+    me.call("ncclAllReduce", value if me.rank else 0x10000, value, value.size, 7, SUM, stream=stream.value)
+    assert cuda.cuStreamEndCapture(stream, ctypes.byref(graph)) == 0
+    assert cuda.cuGraphInstantiateWithFlags(ctypes.byref(launched), graph, ctypes.c_uint64(0)) == 0
+    assert cuda.cuGraphLaunch(launched, stream) == 0
+    assert me.done(stream.value) == (719 if me.rank else 700)
+    assert me.error() == (REMOTE if me.rank else 1)
+    time.sleep(0.5 if me.rank == 0 else 0)  # the others learn it before this process ends
+    print("fine", flush=True)
+    os._exit(0)
 
 
 def main(names, rank, count, identities):

@@ -40,6 +40,7 @@ def run_ranks(nccl, scenarios, count, missing=(), **environment):
     finally:
         for process in running:
             process.kill()
+            process.communicate()
 
 
 @pytest.mark.parametrize("count", [2, 4])
@@ -57,7 +58,7 @@ def test_a_rank_that_dies_is_an_error_of_the_others(nccl, scenario, sockets):
     run_ranks(nccl, [scenario], 3, missing={2}, NCCL_SHM_DISABLE=sockets)
 
 
-@pytest.mark.parametrize("scenario", ["aborted", "different", "wild"])
+@pytest.mark.parametrize("scenario", ["aborted", "different", "wild", "wild_in_a_graph"])
 def test_errors(nccl, scenario):
     run_ranks(nccl, [scenario], 2)
 

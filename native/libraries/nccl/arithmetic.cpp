@@ -6,13 +6,7 @@
 
 #include "core/status.h"
 #include "libraries/float_formats.h"
-
-// Compiled for wider vectors as well, chosen when the library is loaded.
-#if defined(__x86_64__) && !defined(__clang__)
-#define AW_WIDE __attribute__((target_clones("default", "arch=x86-64-v3"), optimize("O3")))
-#else
-#define AW_WIDE
-#endif
+#include "libraries/wide.h"
 
 namespace aw::nccl {
 namespace {

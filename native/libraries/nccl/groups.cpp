@@ -28,17 +28,26 @@ struct Turn {
   Comm comm;
   uint64_t number;
   std::vector<Operation> operations;
-  bool ended = false;
+  bool fine = false, ended = false;
 
   void perform() {
-    bool fine = comm->begin(number) && nccl::perform(*comm, operations);
+    fine = false;
+    auto body = [](void* it, uint64_t) {
+      auto& turn = *static_cast<Turn*>(it);
+      turn.fine = turn.comm->begin(turn.number) && nccl::perform(*turn.comm, turn.operations);
+    };
+    // So that a wild address ends the body and not this function: the others would wait for ever.
+    bool faulted = !anywarp_parallel(1, body, this);
+    if (faulted) comm->fail(ncclUnhandledCudaError, "an operation met a wild address");
     comm->end(number);
     ended = true;
-    if (!fine && !comm->given_up) anywarp_fail(CUDA_ERROR_LAUNCH_FAILED, ("NCCL: " + std::string(ncclGetErrorString(static_cast<ncclResult_t>(comm->state.load())))).c_str());
+    if (fine || faulted || comm->given_up) return;
+    auto why = static_cast<ncclResult_t>(comm->state.load());
+    anywarp_fail(CUDA_ERROR_LAUNCH_FAILED, ("NCCL: " + std::string(ncclGetErrorString(why))).c_str());
   }
   ~Turn() {
     if (number == Communicator::kCaptured || ended) return;
-    // It faulted, or was left out because its context has failed: the others would wait for ever.
+    // It was left out because its context has failed.
     comm->fail(ncclUnhandledCudaError, "an operation could not be done because its context has failed");
     comm->end(number);
   }
