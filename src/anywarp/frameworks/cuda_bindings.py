@@ -13,13 +13,11 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
-from types import ModuleType
 from typing import Any
 
 from anywarp import settings
 from anywarp.diagnostics import Diagnostic
+from anywarp.frameworks import watching
 from anywarp.frameworks.torch import messages, patches
 
 PER_THREAD = ("cuda.bindings._internal.runtime_ptds", "cuda.bindings._bindings.cyruntime_ptds")
@@ -27,40 +25,6 @@ CARRIERS = ("cuda.bindings._internal.runtime", "cuda.bindings._bindings.cyruntim
 """The modules that carry the runtime: those of 13, those of 12; the streams of the latter two are per thread."""
 
 REASON = "its functions are those of our libcudart: the CUDA runtime in this file works with NVIDIA's driver only"
-
-
-class _Exchanging(Loader):
-    """A loader that exchanges the table of a module once the real one has executed it."""
-
-    def __init__(self, real: Any):
-        self.real = real
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        return self.real.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        module.__loader__ = self.real  # what inspects the module sees the loader it would have had
-        if module.__spec__ is not None:
-            module.__spec__.loader = self.real
-        self.real.exec_module(module)
-        exchange(module)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.real, name)
-
-
-class Finder(MetaPathFinder):
-    """Wraps the loaders of the modules that carry a runtime."""
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        if name not in CARRIERS:
-            return None
-        for finder in list(sys.meta_path):
-            if finder is not self and (spec := finder.find_spec(name, path, target)) is not None:
-                if spec.loader is not None:
-                    spec.loader = _Exchanging(spec.loader)
-                return spec
-        return None
 
 
 def exchange(module: Any) -> None:
@@ -113,12 +77,6 @@ _capsule_name = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(("PyCapsule
 """A capsule's name is the C signature, a constant of its module, which stays loaded."""
 
 
-def install() -> Finder:
-    """Put the finder in force, once, and return it."""
-    for finder in sys.meta_path:
-        if isinstance(finder, Finder):
-            return finder
-    finder = Finder()
-    others = [each for each in sys.meta_path if getattr(each, "stands_for", None) != __name__]  # site/sitecustomize.py
-    sys.meta_path[:] = [finder, *others]
-    return finder
+def install() -> watching.Watcher:
+    """Put the watcher in force, once, and return it."""
+    return watching.install(__name__, watching.Watcher(after=dict.fromkeys(CARRIERS, exchange)))

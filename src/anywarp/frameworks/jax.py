@@ -9,17 +9,14 @@ by us, and NVIDIA's libraries are answered by ours.
 from __future__ import annotations
 
 import os
-import sys
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from anywarp.frameworks import watching
 from anywarp.frameworks.torch import patches
 
 LOOKS = "jax._src.hardware_utils"
 """The module that looks for /dev/nvidia0."""
-
 
 FLAGS = {"--xla_gpu_autotune_level": "0", "--xla_gpu_enable_triton_gemm": "false"}
 """What XLA_FLAGS gets where the user has not said otherwise: products by cuBLAS, without trying others."""
@@ -31,50 +28,16 @@ def add_flags(given: str) -> str:
     return " ".join([*(f"{name}={value}" for name, value in FLAGS.items() if name not in named), given]).strip()
 
 
-class _Seeing(Loader):
-    """A loader that lets a module see a device once the real one has executed it."""
-
-    def __init__(self, real: Any):
-        self.real = real
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        return self.real.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        module.__loader__ = self.real  # what inspects the module sees the loader it would have had
-        if module.__spec__ is not None:
-            module.__spec__.loader = self.real
-        self.real.exec_module(module)
-        if hasattr(module, "has_visible_nvidia_gpu"):
-            module.has_visible_nvidia_gpu = lambda: True  # type: ignore[attr-defined]
-            os.environ["XLA_FLAGS"] = add_flags(os.environ.get("XLA_FLAGS", ""))
-            patches.write_down("XLA_FLAGS", False, "products of matrices by cuBLAS at once, without trying kernels that are compiled first")
-            patches.write_down(f"{LOOKS}.has_visible_nvidia_gpu", False, "our driver has a device, but no device file")
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.real, name)
+def see_a_device(module: ModuleType | Any) -> None:
+    """Let the module that looks for device files see one, and tell XLA how to choose."""
+    if not hasattr(module, "has_visible_nvidia_gpu"):
+        return
+    module.has_visible_nvidia_gpu = lambda: True
+    os.environ["XLA_FLAGS"] = add_flags(os.environ.get("XLA_FLAGS", ""))
+    patches.write_down(f"{LOOKS}.has_visible_nvidia_gpu", False, "our driver has a device, but no device file")
+    patches.write_down("XLA_FLAGS", False, "products of matrices by cuBLAS at once, without compiling others to try them")
 
 
-class Finder(MetaPathFinder):
-    """Wraps the loader of the module that looks for device files."""
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        if name != LOOKS:
-            return None
-        for finder in list(sys.meta_path):
-            if finder is not self and (spec := finder.find_spec(name, path, target)) is not None:
-                if spec.loader is not None:
-                    spec.loader = _Seeing(spec.loader)
-                return spec
-        return None
-
-
-def install() -> Finder:
-    """Put the finder in force, once, and return it."""
-    for finder in sys.meta_path:
-        if isinstance(finder, Finder):
-            return finder
-    finder = Finder()
-    others = [each for each in sys.meta_path if getattr(each, "stands_for", None) != __name__]  # site/sitecustomize.py
-    sys.meta_path[:] = [finder, *others]
-    return finder
+def install() -> watching.Watcher:
+    """Put the watcher in force, once, and return it."""
+    return watching.install(__name__, watching.Watcher(after={LOOKS: see_a_device}))

@@ -16,7 +16,7 @@ from anywarp.toolchain.architectures import Architecture
 from anywarp.toolchain.options import CommandLine
 
 INCLUDE = Path(__file__).resolve().parent / "include"
-FOLDERS = (INCLUDE / "cuda", INCLUDE / "device", INCLUDE / "13")
+FOLDERS = (INCLUDE / "cuda", INCLUDE / "device", INCLUDE / "13", INCLUDE / "libraries")
 """Our headers, in the order in which they are searched: they stand before the host's own, some of which they wrap."""
 
 NVRTC = INCLUDE / "nvrtc"

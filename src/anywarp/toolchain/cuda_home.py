@@ -21,7 +21,7 @@ PLACED = "libcudart_placed.so"
 """The runtime library's functions, for linkers only: what it is called within is to become the place of the runtime library."""
 
 _NAME_WITHIN = b"/" + 1023 * b"@"
-_FORM = "5"
+_FORM = "6"
 """Changed when the layout changes."""
 
 
@@ -93,15 +93,18 @@ def _links() -> dict[str, Path]:
         found = next((file for file in versions if file.exists()), None)
         if found is not None:
             links[f"lib64/lib{name}.so"] = found
-    for file in sorted(
-        (libraries / "hip").glob("lib*.so.*"), key=_version
-    ):  # those that only this device has; the newest is linked
+    # NVIDIA's libraries, those first that programs find on the processor; the newest is linked.
+    for file in (*_versioned(libraries), *_versioned(libraries / "hip")):
         if f"lib64/{file.name}" not in links:
             links[f"lib64/{file.name}"] = file
             links[f"lib64/{file.name.partition('.so')[0]}.so"] = file
     links["lib64/stubs/libcuda.so"] = libraries / "libcuda.so.1"
     links["bin/ptxas"] = libraries / "ptxas"
     return links
+
+
+def _versioned(folder: Path) -> list[Path]:
+    return sorted(folder.glob("lib*.so.*"), key=_version)
 
 
 def _version(file: Path) -> int:

@@ -1,4 +1,4 @@
-"""What every Python under `anywarp run` executes at its start: it waits for `import torch`, `import jax` and `import cuda.bindings`.
+"""What every Python under `anywarp run` executes at its start: it waits for the frameworks that it has a door for.
 
 Python imports a module of this name from PYTHONPATH, whoever started it and from whatever environment. So this file imports
 nothing, costs next to nothing, and runs on any Python 3; the rest of anywarp is imported when they are.
@@ -56,6 +56,7 @@ def hidden():
 sys.meta_path[:0] = [
     Door("torch", "anywarp.frameworks.torch.hook"),
     Door("cuda.bindings", "anywarp.frameworks.cuda_bindings"),
+    Door("cupy", "anywarp.frameworks.cupy"),
     Door("jax", "anywarp.frameworks.jax"),
 ]
 hidden()
