@@ -119,7 +119,7 @@ __attribute__((destructor)) void tell_leaks() {
 }  // namespace
 
 Lock lock_world() {
-  static auto& mutex = *new std::recursive_mutex;
+  static constinit std::recursive_mutex mutex;
   return Lock(mutex);
 }
 

@@ -14,9 +14,6 @@
 namespace fake {
 namespace {
 
-constexpr uintptr_t kArena =
-    uintptr_t{0x200000000000};  // free on Linux in every process, so that another can map it there
-constexpr size_t kSpan = size_t{1} << 42;
 constexpr size_t kGrain = 1 << 16;
 constexpr size_t kCoarse = 1 << 21;
 
@@ -30,18 +27,29 @@ struct Arena {
   std::map<uintptr_t, Allocation*> former;  // freed, by base
 };
 
-// Which part of the address range this process uses: memory of two processes must be mappable side
-// by side.
-uintptr_t part() { return kArena + (static_cast<uintptr_t>(getpid()) % 4) * kSpan; }
+// The address range is free on Linux in every process. FAKE_HIP_ARENA: where another begins, in
+// hexadecimal, which is shorter (ThreadSanitizer has taken the usual one).
+const char* other_arena() {
+  static const char* const it = getenv("FAKE_HIP_ARENA");
+  return it;
+}
+
+size_t span() { return size_t{1} << (other_arena() ? 36 : 42); }
+
+// Which part of it this process uses: memory of two processes must be mappable side by side.
+uintptr_t part() {
+  uintptr_t all = other_arena() ? strtoull(other_arena(), nullptr, 16) : 0x200000000000;
+  return all + (static_cast<uintptr_t>(getpid()) % 4) * span();
+}
 
 Arena& arena() {
   static Arena& it = []() -> Arena& {
     auto* made = new Arena;
     made->file = memfd_create("fake-hip", MFD_CLOEXEC);
-    void* base = mmap(reinterpret_cast<void*>(part()), kSpan, PROT_NONE,
+    void* base = mmap(reinterpret_cast<void*>(part()), span(), PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     void* alias =
-        mmap(nullptr, kSpan, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        mmap(nullptr, span(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED || alias == MAP_FAILED || made->file < 0) {
       perror("fake rocm: no address range for device memory");
       abort();
@@ -116,7 +124,7 @@ std::atomic<uint64_t>* foreign_page(pid_t pid, int file, int64_t at) {
 }
 bool in_arena(const void* address) {
   auto at = reinterpret_cast<uintptr_t>(address);
-  return at >= arena().base && at < arena().base + kSpan;
+  return at >= arena().base && at < arena().base + span();
 }
 Allocation* containing(const void* address) {
   return at_or_before(arena().all, reinterpret_cast<uintptr_t>(address));
@@ -130,7 +138,7 @@ hipError_t allocate(size_t size, Memory memory, Device* device, unsigned flags, 
                     void** out) {
   bool on_device = memory == Memory::device || memory == Memory::managed;
   if (on_device && device->used + size > device->card.memory) return hipErrorOutOfMemory;
-  if (size > kSpan / 4) return hipErrorOutOfMemory;
+  if (size > span() / 4) return hipErrorOutOfMemory;
   Arena& a = arena();
   auto* made = new Allocation;
   size_t room = rounded(size, kGrain);
