@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <mutex>
 
 namespace aw {
@@ -178,6 +179,17 @@ void prepare_for_faults() {
   if (looking() == kLooked) return;
   install();
   if (looking() == kLookOnce) looking() = kLooked;
+}
+
+void prepare_for_short_work() {
+  constexpr int64_t kLately = 100'000;  // nanoseconds
+  static constinit thread_local int64_t looked = 0;
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  int64_t at = now.tv_sec * 1'000'000'000 + now.tv_nsec;
+  if (looked && at - looked < kLately) return;
+  looked = at;
+  prepare_for_faults();
 }
 
 FaultFrame* set_fault_frame(FaultFrame* frame) {

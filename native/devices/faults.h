@@ -23,6 +23,10 @@ struct FaultFrame {
 // before running kernels.
 void prepare_for_faults();
 
+// The same for work that may take less time than asking the system for the handlers: a handler that
+// the program installed in the last 0.1 ms stays before ours.
+void prepare_for_short_work();
+
 // While one exists on this thread, our handlers are put in place once and not before each kernel:
 // for the kernels of a graph, between which the program does nothing on this thread.
 class HandlersStay {

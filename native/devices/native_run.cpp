@@ -31,7 +31,7 @@ constinit thread_local Failing* failing = nullptr;
 // Calls body(data, number); false where it faulted.
 bool guarded(Failing& here, void (*body)(void*, uint64_t), void* data, uint64_t number) {
   FaultFrame frame;
-  prepare_for_faults();
+  prepare_for_short_work();
   Failing* volatile before = failing;
   FaultFrame* volatile around = set_fault_frame(&frame);
   volatile bool fine = false;
