@@ -307,6 +307,14 @@ def test_arguments_that_contradict_each_other(lt):
     assert lt.library.status("cublasLtMatmul", None, desc, ONE, a.memory, lt.layout(a), b.memory, lt.layout(b), ZERO, c.memory, lt.layout(c), d.memory, lt.layout(d), None, None, 0, None) == 1
 
 
+def test_a_handle_of_cublas_serves_as_well(library, lt):
+    other = Lt(lt.library)
+    other.handle = library("cublas", "libcublas.so.13").out("cublasCreate_v2")
+    a, d = Matrix(R32F, 4, 4).fill(np.random.default_rng(2)), Matrix(R32F, 4, 4)
+    other(F32, a, a, d, d, ONE, ZERO)
+    assert d.memory.any()
+
+
 def test_work_under_capture(lt):
     rng = np.random.default_rng(9)
     a, b, d = Matrix(R16F, 20, 30).fill(rng), Matrix(R16F, 30, 10).fill(rng), Matrix(R16F, 20, 10)
