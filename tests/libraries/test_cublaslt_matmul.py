@@ -258,6 +258,23 @@ def test_arguments_that_contradict_each_other(lt):
         )
         == NOT_SUPPORTED
     )
+    huge = [lt.layout(x) for x in (a, b, c, d)]
+    for made, (rows, cols) in zip(huge, ((2**40, 2), (2, 2**40), (2**40, 2**40), (2**40, 2**40)), strict=True):
+        for name, value in (("ROWS", rows), ("COLS", cols), ("LD", rows)):
+            lt.library(
+                "cublasLtMatrixLayoutSetAttribute",
+                made,
+                lt.number[f"CUBLASLT_MATRIX_LAYOUT_{name}"],
+                ctypes.c_uint64(value),
+                8,
+            )
+    results, count = np.zeros(96, np.uint8), ctypes.c_int()
+    assert (
+        lt.library.status(
+            "cublasLtMatmulAlgoGetHeuristic", lt.handle, lt.desc(F32, R32F), *huge, None, 1, results, count
+        )
+        == NOT_SUPPORTED
+    )
     desc = lt.desc(F32, R32F)
     assert (
         lt.library.status(

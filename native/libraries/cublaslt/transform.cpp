@@ -123,6 +123,7 @@ void check_side(const Layout& it, bool whole) {
   const auto rows = static_cast<int64_t>(it.rows), cols = static_cast<int64_t>(it.cols);
   require(rows >= 0 && cols >= 0 && it.batch >= 1 && it.order >= CUBLASLT_ORDER_COL &&
           it.order <= CUBLASLT_ORDER_COL32_2R_4R4);
+  check_size(it.rows, it.cols, it.batch);
   if (is_plain(it.order))
     require(it.ld >= std::max<int64_t>(1, it.order == CUBLASLT_ORDER_ROW ? cols : rows));
   if (it.batch_mode != CUBLASLT_BATCH_MODE_STRIDED)
