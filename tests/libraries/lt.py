@@ -48,7 +48,11 @@ class Matrix:
     def view(self):
         """Return the matrices as [item, row, column] of the memory's bits."""
         lines = self.cols if self.order == COL else self.rows
-        used = self.memory[: self.stride * self.batch].reshape(self.batch, self.stride)[:, : self.ld * lines].reshape(self.batch, lines, self.ld)
+        used = (
+            self.memory[: self.stride * self.batch]
+            .reshape(self.batch, self.stride)[:, : self.ld * lines]
+            .reshape(self.batch, lines, self.ld)
+        )
         if self.order == COL:
             return used[:, :, : self.rows].transpose(0, 2, 1)
         assert self.order == ROW
@@ -70,7 +74,11 @@ class Lt:
 
     def layout(self, matrix):
         made = self.library.out("cublasLtMatrixLayoutCreate", matrix.kind, matrix.rows, matrix.cols, matrix.ld)
-        for name, kind, value in (("ORDER", ctypes.c_int32, matrix.order), ("BATCH_COUNT", ctypes.c_int32, matrix.batch), ("STRIDED_BATCH_OFFSET", ctypes.c_int64, matrix.stride)):
+        for name, kind, value in (
+            ("ORDER", ctypes.c_int32, matrix.order),
+            ("BATCH_COUNT", ctypes.c_int32, matrix.batch),
+            ("STRIDED_BATCH_OFFSET", ctypes.c_int64, matrix.stride),
+        ):
             number = self.number[f"CUBLASLT_MATRIX_LAYOUT_{name}"]
             self.library("cublasLtMatrixLayoutSetAttribute", made, number, kind(value), ctypes.sizeof(kind))
         return made
@@ -83,7 +91,13 @@ class Lt:
                 value = ctypes.c_void_p(value.ctypes.data)
             elif not isinstance(value, ctypes._SimpleCData):
                 value = ctypes.c_int32(value)
-            self.library("cublasLtMatmulDescSetAttribute", made, self.number[f"CUBLASLT_MATMUL_DESC_{name}"], value, ctypes.sizeof(value))
+            self.library(
+                "cublasLtMatmulDescSetAttribute",
+                made,
+                self.number[f"CUBLASLT_MATMUL_DESC_{name}"],
+                value,
+                ctypes.sizeof(value),
+            )
         return made
 
     def status(self, compute, a, b, c, d, alpha, beta, scale=None, stream=None, **attributes):
@@ -104,6 +118,17 @@ class Lt:
         status = self.status(*arguments, **attributes)
         assert status == 0, f"cublasLtMatmul returned {status}"
 
+    def transform(self, a, c, alpha=1, b=None, beta=0, scale=R32F, **attributes):
+        """Bring matrices into another order and type; return the status."""
+        desc = self.library.out("cublasLtMatrixTransformDescCreate", scale)
+        for name, value in attributes.items():
+            number = self.number[f"CUBLASLT_MATRIX_TRANSFORM_DESC_{name}"]
+            self.library("cublasLtMatrixTransformDescSetAttribute", desc, number, ctypes.c_int32(value), 4)
+        scalars = [np.array([x], numbers.STORED[scale]) for x in (alpha, beta)]
+        second = (None, None) if b is None else (b.memory, self.layout(b))
+        sides = (scalars[0], a.memory, self.layout(a), scalars[1], *second, c.memory, self.layout(c))
+        return self.library.status("cublasLtMatrixTransform", self.handle, desc, *sides, None)
+
 
 @cache
 def shared():
@@ -113,7 +138,9 @@ def shared():
 
 def operation(matrices, number):
     """Return op of [item, row, column]: 0 N, 1 T, 2 C."""
-    return matrices if number == 0 else matrices.transpose(0, 2, 1) if number == 1 else matrices.conj().transpose(0, 2, 1)
+    return (
+        matrices if number == 0 else matrices.transpose(0, 2, 1) if number == 1 else matrices.conj().transpose(0, 2, 1)
+    )
 
 
 def exact(a, b, k):
@@ -164,7 +191,10 @@ def check_product(lt, seed):
     shapes = [(k, m) if trans_a else (m, k), (n, k) if trans_b else (k, n), (m, n), (m, n)]
     order = draw(COL, COL, ROW)
     orders = [draw(COL, ROW), draw(COL, ROW), order, order]
-    a, b, c, d = (Matrix(kind, *shape, batch, o, draw(0, 0, 3)).fill(rng) for kind, shape, o in zip(kinds, shapes, orders, strict=True))
+    a, b, c, d = (
+        Matrix(kind, *shape, batch, o, draw(0, 0, 3)).fill(rng)
+        for kind, shape, o in zip(kinds, shapes, orders, strict=True)
+    )
     left, right, old = operation(a.numbers(), trans_a), operation(b.numbers(), trans_b), c.numbers()
     if compute in (TF32, FAST_16BF):
         left, right = (numbers.rounded(x, 10 if compute == TF32 else 7, compute != TF32) for x in (left, right))

@@ -65,7 +65,9 @@ def rounded(numbers, mantissa_bits, ties_even):
     """Return f32 with so many bits behind the first, to the nearest."""
     gone = 23 - mantissa_bits
     bits = numbers.astype(np.float32).view(np.uint32).astype(np.uint64)
-    half = (1 << (gone - 1)) - 1 + ((bits >> np.uint64(gone)) & np.uint64(1)) if ties_even else np.uint64(1 << (gone - 1))
+    half = (
+        (1 << (gone - 1)) - 1 + ((bits >> np.uint64(gone)) & np.uint64(1)) if ties_even else np.uint64(1 << (gone - 1))
+    )
     bits = (bits + half) & np.uint64(0xFFFFFFFF - (1 << gone) + 1)
     return bits.astype(np.uint32).view(np.float32).astype(np.float64)
 
@@ -82,4 +84,6 @@ def check(got, kind, want, error):
     with np.errstate(invalid="ignore"):
         fine = np.abs(numbers - want) <= error + np.abs(want) * EPSILON[kind] * 0.5001 + LEAST.get(kind, 1e-37) * 0.5001
     bad = ~(fine | (numbers == want))
-    assert not bad.any(), f"{np.argwhere(bad)[:3]}: {numbers[bad][:3]} for {want[bad][:3]}, error {np.broadcast_to(error, bad.shape)[bad][:3]}"
+    assert not bad.any(), (
+        f"{np.argwhere(bad)[:3]}: {numbers[bad][:3]} for {want[bad][:3]}, error {np.broadcast_to(error, bad.shape)[bad][:3]}"
+    )

@@ -10,15 +10,15 @@ namespace {
 
 constexpr int kOnly = 0;
 
-void initialise(cublasLtMatmulAlgo_t& it) {
+void fresh(cublasLtMatmulAlgo_t& it) {
   memset(&it, 0, sizeof it);
-  const Algorithm fresh;
-  memcpy(&it, &fresh, sizeof fresh);
+  const Algorithm made;
+  memcpy(&it, &made, sizeof made);
 }
 
 void answer(cublasLtMatmulHeuristicResult_t& out) {
   memset(&out, 0, sizeof out);
-  initialise(out.algo);
+  fresh(out.algo);
   out.state = CUBLAS_STATUS_SUCCESS;
   out.wavesCount = 1;
 }
@@ -36,9 +36,10 @@ void heuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, cublasLtMatri
   *count = 1;
 }
 
-void check(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t a,
-           cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
-           const cublasLtMatmulAlgo_t* algorithm, cublasLtMatmulHeuristicResult_t* result) {
+void check_algorithm(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t a,
+                     cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                     const cublasLtMatmulAlgo_t* algorithm,
+                     cublasLtMatmulHeuristicResult_t* result) {
   use(handle);
   require(result);
   of(algorithm);
@@ -95,7 +96,7 @@ AW_EXPORT cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t handle, cublas
                                                  const cublasLtMatmulAlgo_t* algorithm,
                                                  cublasLtMatmulHeuristicResult_t* result) {
   return api<"cublasLtMatmulAlgoCheck">(
-      [&] { check(handle, desc, a, b, c, d, algorithm, result); });
+      [&] { check_algorithm(handle, desc, a, b, c, d, algorithm, result); });
 }
 
 #ifndef AW_CUDA_12
@@ -113,7 +114,7 @@ AW_EXPORT cublasStatus_t cublasLtMatmulAlgoCheckForStream(
     cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
     const cublasLtMatmulAlgo_t* algorithm, cublasLtMatmulHeuristicResult_t* result, cudaStream_t) {
   return api<"cublasLtMatmulAlgoCheckForStream">(
-      [&] { check(handle, desc, a, b, c, d, algorithm, result); });
+      [&] { check_algorithm(handle, desc, a, b, c, d, algorithm, result); });
 }
 #endif
 
@@ -140,7 +141,7 @@ AW_EXPORT cublasStatus_t cublasLtMatmulAlgoInit(cublasLtHandle_t handle,
     use(handle);
     require(algorithm && id >= 0);
     check_types(compute, scale, a, b, c, d);
-    initialise(*algorithm);
+    fresh(*algorithm);
     of(algorithm).id = id;  // programs bring numbers of algorithms that they once measured
   });
 }

@@ -13,7 +13,16 @@ namespace {
 using Gemm = void(const char*, const char*, const int*, const int*, const int*, const void*,
                   const void*, const int*, const void*, const int*, const void*, void*, const int*);
 
-constexpr int64_t kSide = 384;
+// A side of D in equal parts.
+struct Cut {
+  int64_t side, parts;
+  explicit Cut(int64_t size) {
+    constexpr int64_t kMost = 384, kUnit = 16;
+    parts = (size + kMost - 1) / kMost;
+    side = ((size + parts - 1) / parts + kUnit - 1) / kUnit * kUnit;
+    parts = (size + side - 1) / side;
+  }
+};
 
 // op(A) of what is stored in row order is an operation on its transpose. OpenBLAS knows R:
 // conjugated, not turned.
@@ -80,13 +89,15 @@ struct Dense {
 
   void run() const {
     const int64_t m = plan.swapped ? plan.n : plan.m, n = plan.swapped ? plan.m : plan.n;
-    const int64_t down = (m + kSide - 1) / kSide, across = (n + kSide - 1) / kSide;
-    lib::parallel(static_cast<uint64_t>(down * across * plan.batch), [&](uint64_t number) {
-      const auto at = static_cast<int64_t>(number);
-      const int64_t row = at % down * kSide, column = at / down % across * kSide;
-      block(at / (down * across), row, column, std::min(kSide, m - row),
-            std::min(kSide, n - column));
-    });
+    const Cut down(m), across(n);
+    lib::parallel(static_cast<uint64_t>(down.parts * across.parts * plan.batch),
+                  [&](uint64_t number) {
+                    const auto at = static_cast<int64_t>(number);
+                    const int64_t row = at % down.parts * down.side,
+                                  column = at / down.parts % across.parts * across.side;
+                    block(at / (down.parts * across.parts), row, column,
+                          std::min(down.side, m - row), std::min(across.side, n - column));
+                  });
   }
 };
 

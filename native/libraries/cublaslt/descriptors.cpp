@@ -86,6 +86,8 @@ constexpr Attribute kPreference[] = {
 const Attribute& find(std::span<const Attribute> all, int number) {
   for (auto& one : all)
     if (one.number == number) return one;
+  // What headers name and is not here lies among what is here, or close behind it.
+  require(number >= 0 && number < all.back().number + 8);
   unsupported("the descriptor's attribute " + std::to_string(number));
 }
 

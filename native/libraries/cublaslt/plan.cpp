@@ -37,6 +37,7 @@ void check_layout(const Layout& it, bool dense) {
   const bool row = it.order == CUBLASLT_ORDER_ROW;
   const auto rows = static_cast<int64_t>(it.rows), cols = static_cast<int64_t>(it.cols);
   require(rows >= 0 && cols >= 0 && it.batch >= 1);
+  check_size(it.rows, it.cols, it.batch);
   switch (it.order) {
     case CUBLASLT_ORDER_COL:
     case CUBLASLT_ORDER_ROW:
@@ -95,6 +96,15 @@ void check_epilogue(const Plan& p) {
 }
 
 }  // namespace
+
+void check_size(uint64_t rows, uint64_t cols, int32_t batch) {
+  uint64_t elements;
+  const bool fits = !__builtin_mul_overflow(std::max<uint64_t>(rows, 1),
+                                            std::max<uint64_t>(cols, 1), &elements) &&
+                    !__builtin_mul_overflow(elements, static_cast<uint64_t>(batch), &elements) &&
+                    elements < uint64_t{1} << 48;
+  if (!fits) unsupported("matrices of more than 2^48 elements");
+}
 
 size_t bytes_of(int32_t type) {
   switch (type) {

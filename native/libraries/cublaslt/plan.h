@@ -31,6 +31,9 @@ Plan planned(const MatmulDesc& desc, const Layout& a, const Layout& b, const Lay
 // NOT_SUPPORTED for a pairing of types that the manual's table does not have.
 void check_types(int32_t compute, int32_t scale, int32_t a, int32_t b, int32_t c, int32_t d);
 
+// NOT_SUPPORTED for so many elements that a number of bytes might overflow.
+void check_size(uint64_t rows, uint64_t cols, int32_t batch);
+
 product::Type type_of(int32_t type);  // of those that product() knows
 inline bool is_fp8(int32_t type) { return type == CUDA_R_8F_E4M3 || type == CUDA_R_8F_E5M2; }
 inline bool is_plain(int32_t order) {

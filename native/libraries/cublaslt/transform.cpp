@@ -119,10 +119,11 @@ Source source(const void* data, cublasLtMatrixLayout_t layout, int32_t operation
   return out;
 }
 
-void check(const Layout& it, bool whole) {
+void check_side(const Layout& it, bool whole) {
   const auto rows = static_cast<int64_t>(it.rows), cols = static_cast<int64_t>(it.cols);
   require(rows >= 0 && cols >= 0 && it.batch >= 1 && it.order >= CUBLASLT_ORDER_COL &&
           it.order <= CUBLASLT_ORDER_COL32_2R_4R4);
+  check_size(it.rows, it.cols, it.batch);
   if (is_plain(it.order))
     require(it.ld >= std::max<int64_t>(1, it.order == CUBLASLT_ORDER_ROW ? cols : rows));
   if (it.batch_mode != CUBLASLT_BATCH_MODE_STRIDED)
@@ -159,9 +160,9 @@ AW_EXPORT cublasStatus_t cublasLtMatrixTransform(cublasLtHandle_t handle,
           unsupported("cublasLtMatrixTransform with scale type " + std::to_string(it.scale_type));
         if (it.pointer_mode > CUBLASLT_POINTER_MODE_DEVICE)
           unsupported("cublasLtMatrixTransform with vectors of alpha");
-        check(call.c, call.whole);
-        if (a_layout) check(call.a.layout, call.whole);
-        if (b_layout) check(call.b.layout, call.whole);
+        check_side(call.c, call.whole);
+        if (a_layout) check_side(call.a.layout, call.whole);
+        if (b_layout) check_side(call.b.layout, call.whole);
         if (call.c.rows == 0 || call.c.cols == 0) return;
         require(c && (alpha || !call.a.data) && (beta || !call.b.data));
         auto number = [type = it.scale_type](const void* at) -> double {

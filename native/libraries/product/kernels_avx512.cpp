@@ -7,7 +7,7 @@
 
 #include "libraries/product/kernels.h"
 
-#define AW_FEATURES "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,prefer-vector-width=512"
+#define AW_FEATURES "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"
 #define AW_TARGET __attribute__((target(AW_FEATURES)))
 #define AW_INLINE AW_TARGET __attribute__((always_inline)) inline
 

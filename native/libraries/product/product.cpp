@@ -22,6 +22,9 @@ constexpr int64_t kUnits = 384;
 // Rows and columns of a block at most: packed, with its sums, it stays in the second.
 constexpr int64_t kMostRows = 576, kMostColumns = 576;
 
+// Multiplications that are worth another thread.
+constexpr double kWorthwhile = 200000;
+
 int64_t rounded(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 const Kernels& choose() {
@@ -62,13 +65,18 @@ struct Plan {
   const Product& wanted;
   const Kernels& with;
   Packing packing;
-  int64_t k;              // 0 where alpha is
-  int64_t rows, columns;  // of a block
-  int64_t down, blocks;   // blocks of a column of them, of an item
+  int64_t k;                        // 0 where alpha is
+  int64_t rows, columns;            // of a block
+  int64_t down, blocks;             // blocks of a column of them, of an item
+  int64_t total = 0, together = 1;  // blocks, and how many of them one thread takes at once
   std::atomic<uint32_t> d_amax{0}, aux_amax{0};
 
   Plan(const Product& p);
-  void block(uint64_t number);
+  void block(int64_t number);
+  void part_of(uint64_t number) {
+    const int64_t first = static_cast<int64_t>(number) * together;
+    for (int64_t i = first; i < std::min(first + together, total); ++i) block(i);
+  }
   Block part(const Factor& factor, int64_t item, int64_t outer, int64_t count, int64_t k0,
              int64_t units, bool of_a) const;
 };
@@ -114,9 +122,8 @@ Block Plan::part(const Factor& f, int64_t item, int64_t outer, int64_t count, in
   return out;
 }
 
-void Plan::block(uint64_t number) {
-  const auto item = static_cast<int64_t>(number) / blocks,
-             at = static_cast<int64_t>(number) % blocks;
+void Plan::block(int64_t number) {
+  const int64_t item = number / blocks, at = number % blocks;
   const int64_t row = at % down * rows, column = at / down * columns;
   const int64_t m = std::min(rows, wanted.m - row), n = std::min(columns, wanted.n - column);
   const int64_t height = rounded(m, with.rows), width = rounded(n, with.columns);
@@ -188,9 +195,18 @@ void product(const Product& wanted) {
   if (wanted.aux_amax) *wanted.aux_amax = 0;
   if (wanted.m <= 0 || wanted.n <= 0 || wanted.batch <= 0) return;
   Plan plan(wanted);
-  anywarp_parallel(
-      static_cast<uint64_t>(plan.blocks * wanted.batch),
-      [](void* it, uint64_t number) { static_cast<Plan*>(it)->block(number); }, &plan);
+  // Small ones of a batch are done several at a time: it takes about a microsecond to hand one out.
+  const double work =
+      static_cast<double>(plan.rows) * plan.columns * static_cast<double>(plan.k + 16);
+  plan.together = work < kWorthwhile ? static_cast<int64_t>(kWorthwhile / work) + 1 : 1;
+  plan.total = plan.blocks * wanted.batch;
+  const auto count = static_cast<uint64_t>((plan.total + plan.together - 1) / plan.together);
+  if (count == 1) {
+    plan.part_of(0);
+  } else {
+    anywarp_parallel(
+        count, [](void* it, uint64_t number) { static_cast<Plan*>(it)->part_of(number); }, &plan);
+  }
   if (wanted.d_amax) *wanted.d_amax = __builtin_bit_cast(float, plan.d_amax.load());
   if (wanted.aux_amax) *wanted.aux_amax = __builtin_bit_cast(float, plan.aux_amax.load());
 }

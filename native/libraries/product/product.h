@@ -4,9 +4,10 @@
 //   D = convert(d_scale * activation(alpha * scales * op(A) op(B) + beta * C + bias))
 //
 // Column-major: element (i, j) of a matrix that is not transposed is data[i + j * ld]. A is m x k,
-// B is k x n, C and D are m x n. Sums are in f32, k ascending, one fused addition per k (two k at a
-// time, in that order, where the processor multiplies pairs of bf16); of s8 in s32, modulo 2^32. So
-// bits depend on the processor, never on the number of threads or on the shapes m and n.
+// B is k x n, C and D are m x n. Sums are in f32, k ascending, one fused addition per k; of s8 in
+// s32, modulo 2^32. Where the processor has VDPBF16PS, factors of bf16 and fp8 are multiplied two k
+// at a time, in that order, and subnormal numbers count as 0. So bits depend on the processor,
+// never on the number of threads or on m and n.
 #pragma once
 
 #include <cstdint>
