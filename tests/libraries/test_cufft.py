@@ -81,11 +81,8 @@ def layouts(draw):
     for shape in (half if kind == C2R else n, half if kind == R2C else n):
         embed = [extent + draw(st.integers(0, 2)) for extent in shape]
         step = draw(st.integers(1, 3))
-        between = draw(st.booleans())  # the batch inside of the numbers
-        if between and batch <= step:
-            distance = 1
-        else:
-            distance = int(np.prod(embed)) * step + draw(st.integers(0, 2))
+        inside = draw(st.booleans()) and batch <= step  # the batch between the numbers
+        distance = 1 if inside else int(np.prod(embed)) * step + draw(st.integers(0, 2))
         sides.append((shape, embed, step, distance))
     return (
         kind,
