@@ -195,11 +195,21 @@ DIGESTS = {0: "43932a2d4cab4cd38ffb1edd5e1abb0892841763", 191: "57b139ad77f611ab
 def test_mtgp32_is_the_authors(curand, number):
     """The recurrence that the numbers of one sequence obey is the published one; 256 numbers of each of 192 sequences follow each other."""
     rounds = 2 * 11213 // 256 + 2
-    numbers = drawn(curand, made(curand, MTGP32, 5), "", rounds * 192 * 256).reshape(rounds, 192, 256)[:, number].ravel()
+    numbers = (
+        drawn(curand, made(curand, MTGP32, 5), "", rounds * 192 * 256).reshape(rounds, 192, 256)[:, number].ravel()
+    )
     polynomial, degree = shortest_recurrence((numbers & 1).tolist()[: 2 * 11213 + 64])
     assert degree == 11213
     digits = f"{polynomial:0{degree + 1}b}"
     assert DIGESTS[number] in (hashlib.sha1(d.encode()).hexdigest() for d in (digits, digits[::-1]))
+
+
+def test_mtgp32_prints_what_the_authors_program_prints(curand):
+    """mtgp32_init(parameters number s, 5 + s + 1) and mtgp32_genrand_uint32 of mtgp32-fast.c."""
+    got = drawn(curand, made(curand, MTGP32, 5), "", 192 * 256).reshape(192, 256)
+    assert got[0, :6].tolist() == [4282486621, 1988626210, 4022174630, 1479859041, 2672317246, 3694368799]
+    assert got[7, :6].tolist() == [3488768133, 1317905477, 1260992818, 2163638909, 547761139, 1734647741]
+    assert got[191, :6].tolist() == [2042654084, 3074984573, 2703316776, 4044372084, 4288869197, 2327311385]
 
 
 def test_mtgp32_of_the_legacy_order(curand):
