@@ -33,6 +33,7 @@ def pack(polynomials: list[int], initial: list[list[int]]) -> bytes:
 
 
 def main() -> None:
+    """Write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("numbers", type=Path)
     with np.load(parser.parse_args().numbers) as file:

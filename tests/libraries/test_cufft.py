@@ -1,6 +1,10 @@
 """cuFFT on the processor against the definition of the transform, summed in extended precision."""
 
 import ctypes
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -81,11 +85,8 @@ def layouts(draw):
     for shape in (half if kind == C2R else n, half if kind == R2C else n):
         embed = [extent + draw(st.integers(0, 2)) for extent in shape]
         step = draw(st.integers(1, 3))
-        between = draw(st.booleans())  # the batch inside of the numbers
-        if between and batch <= step:
-            distance = 1
-        else:
-            distance = int(np.prod(embed)) * step + draw(st.integers(0, 2))
+        inside = draw(st.booleans()) and batch <= step  # the batch between the numbers
+        distance = 1 if inside else int(np.prod(embed)) * step + draw(st.integers(0, 2))
         sides.append((shape, embed, step, distance))
     return (
         kind,
@@ -401,3 +402,26 @@ def test_in_a_captured_stream(latest):
     assert cuda.cuGraphLaunch(instance, stream) == 0
     assert cuda.cuStreamSynchronize(stream) == 0
     assert_close(y, definition(x, 1, FORWARD), np.float32, 16)
+
+
+def test_a_wild_pointer_is_an_error_of_the_context(latest, tmp_path):
+    """CUDA_ERROR_ILLEGAL_ADDRESS, which stays: in a process of its own."""
+    program = tmp_path / "wild.py"
+    program.write_text(
+        "import ctypes, numpy as np\n"
+        "from libraries.loading import Library\n"
+        'cufft = Library("cufft", "libcufft.so.12")\n'
+        'plan = cufft.out("cufftPlan1d", 4096, 41, 64, kind=ctypes.c_int)\n'
+        "x = np.zeros((64, 4096), np.complex64)\n"
+        'print(cufft.status("cufftExecC2C", plan, 0x1000, x, -1), cufft._cuda.cuCtxSynchronize())\n'
+    )
+    folders = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    done = subprocess.run(
+        [sys.executable, program],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(folders)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[1] == "700"

@@ -1,6 +1,7 @@
 """cuRAND's host interface on the processor: sequences that are documented, number by number; distributions, by what they must be."""
 
 import ctypes
+import hashlib
 import math
 import statistics
 
@@ -15,7 +16,7 @@ XORWOW, MRG32K3A, MTGP32, MT19937, PHILOX = 101, 121, 141, 142, 161
 SOBOL32, SCRAMBLED32, SOBOL64, SCRAMBLED64 = 201, 202, 203, 204
 BEST, DEFAULT, SEEDED, LEGACY, DYNAMIC = 100, 101, 102, 103, 104
 NOT_INITIALIZED, TYPE_ERROR, OUT_OF_RANGE, NOT_MULTIPLE = 101, 103, 104, 105
-PSEUDO = [XORWOW, MRG32K3A, MT19937, PHILOX]
+PSEUDO = [XORWOW, MRG32K3A, MTGP32, MT19937, PHILOX]
 MASK = 0xFFFFFFFF
 
 
@@ -172,6 +173,52 @@ def test_mt19937_is_the_authors(curand):
         )
 
 
+def shortest_recurrence(bits):
+    """Berlekamp and Massey over GF(2): the coefficients as a number, and its degree."""
+    c, b, length, since, seen = 1, 1, 0, 1, 0
+    for n, bit in enumerate(bits):
+        seen = seen << 1 | bit
+        if (seen & c).bit_count() & 1:
+            previous = c
+            c ^= b << since
+            if 2 * length <= n:
+                length, b, since = n + 1 - length, previous, 0
+        since += 1
+    return c, length
+
+
+# What the authors publish of each parameter set: SHA-1 of its characteristic polynomial, as digits.
+DIGESTS = {0: "43932a2d4cab4cd38ffb1edd5e1abb0892841763", 191: "57b139ad77f611ab8e87bd92e61c363f11364b13"}
+
+
+@pytest.mark.parametrize("number", DIGESTS)
+def test_mtgp32_is_the_authors(curand, number):
+    """The recurrence that the numbers of one sequence obey is the published one; 256 numbers of each of 192 sequences follow each other."""
+    rounds = 2 * 11213 // 256 + 2
+    numbers = (
+        drawn(curand, made(curand, MTGP32, 5), "", rounds * 192 * 256).reshape(rounds, 192, 256)[:, number].ravel()
+    )
+    polynomial, degree = shortest_recurrence((numbers & 1).tolist()[: 2 * 11213 + 64])
+    assert degree == 11213
+    digits = f"{polynomial:0{degree + 1}b}"
+    assert DIGESTS[number] in (hashlib.sha1(d.encode()).hexdigest() for d in (digits, digits[::-1]))
+
+
+def test_mtgp32_prints_what_the_authors_program_prints(curand):
+    """mtgp32_init(parameters number s, 5 + s + 1) and mtgp32_genrand_uint32 of mtgp32-fast.c."""
+    got = drawn(curand, made(curand, MTGP32, 5), "", 192 * 256).reshape(192, 256)
+    assert got[0, :6].tolist() == [4282486621, 1988626210, 4022174630, 1479859041, 2672317246, 3694368799]
+    assert got[7, :6].tolist() == [3488768133, 1317905477, 1260992818, 2163638909, 547761139, 1734647741]
+    assert got[191, :6].tolist() == [2042654084, 3074984573, 2703316776, 4044372084, 4288869197, 2327311385]
+
+
+def test_mtgp32_of_the_legacy_order(curand):
+    """64 sequences of the same 192."""
+    best = drawn(curand, made(curand, MTGP32, 5), "", 2 * 192 * 256).reshape(2, 192, 256)
+    legacy = drawn(curand, made(curand, MTGP32, 5, order=LEGACY), "", 2 * 64 * 256).reshape(2, 64, 256)
+    assert np.array_equal(legacy, best[:, :64])
+
+
 def philox(counter, thread, seed):
     """Salmon and others' function over arrays of counters."""
     c = [np.asarray(x, np.uint64) for x in (counter & MASK, counter >> 32, thread & MASK, thread >> 32)]
@@ -221,7 +268,7 @@ def test_philox_goes_round(curand):
 
 @settings(max_examples=12, deadline=None)
 @given(
-    st.sampled_from([XORWOW, MRG32K3A, MT19937, PHILOX]),
+    st.sampled_from(PSEUDO),
     st.lists(st.integers(0, 6000), min_size=2, max_size=4),
     st.booleans(),
 )
@@ -473,7 +520,7 @@ def test_wrong_arguments(curand):
     x = np.zeros(16, np.float64)
     assert curand.status("curandGenerate", None, x, 4) == NOT_INITIALIZED
     assert curand.status("curandCreateGenerator", ctypes.c_void_p(), 99) == TYPE_ERROR
-    for kind in (MTGP32, SCRAMBLED32, SCRAMBLED64):
+    for kind in (SCRAMBLED32, SCRAMBLED64):
         assert curand.status("curandCreateGenerator", ctypes.c_void_p(), kind) != 0
     pseudo, quasi, wide = made(curand, XORWOW), made(curand, SOBOL32, dimensions=3), made(curand, SOBOL64)
     assert curand.status("curandGenerateNormal", pseudo, x, 3, 0, 1) == NOT_MULTIPLE
@@ -491,7 +538,8 @@ def test_wrong_arguments(curand):
     assert curand.status("curandSetGeneratorOrdering", quasi, DEFAULT) == OUT_OF_RANGE
     host = made(curand, XORWOW, host=True)
     assert curand.status("curandSetGeneratorOrdering", host, DYNAMIC) == OUT_OF_RANGE
-    assert curand.status("curandSetGeneratorOffset", made(curand, MT19937), 5) == TYPE_ERROR
+    for kind in (MT19937, MTGP32):
+        assert curand.status("curandSetGeneratorOffset", made(curand, kind), 5) == TYPE_ERROR
     curand("curandGenerateUniform", pseudo, None, 0)
 
 

@@ -64,11 +64,12 @@ void in_parts(const shape_t& shape, size_t axis, const View& in, const View& out
   const size_t parts =
       divided == axis ? 1 : std::min(shape[divided], std::max<size_t>(1, elements / kPart));
   if (parts == 1) return body(shape, in, out);
+  // Whole vectors of short lines, so that few are left over.
+  const size_t all = shape[divided], grain = elements / all >= kPart ? 1 : 8;
   lib::parallel(parts, [&](uint64_t part) {
-    // Whole vectors, so that few lines are left over.
-    const size_t groups = (shape[divided] + 15) / 16, all = shape[divided];
-    const size_t begin = std::min(all, part * groups / parts * 16),
-                 end = std::min(all, (part + 1) * groups / parts * 16);
+    const size_t groups = (all + grain - 1) / grain;
+    const size_t begin = std::min(all, part * groups / parts * grain);
+    const size_t end = std::min(all, (part + 1) * groups / parts * grain);
     if (begin == end) return;
     shape_t mine = shape;
     mine[divided] = end - begin;

@@ -81,6 +81,7 @@ void each(bool threads, uint64_t count, const Body& body) {
 std::unique_ptr<Source> make_xorwow(uint64_t seed, uint64_t offset, bool seeded);
 std::unique_ptr<Source> make_mrg32k3a(uint64_t seed, uint64_t offset, size_t lanes);
 std::unique_ptr<Source> make_philox(uint64_t seed, uint64_t offset);
+std::unique_ptr<Source> make_mtgp32(uint64_t seed, size_t sequences);
 std::unique_ptr<Source> make_mt19937(uint64_t seed);
 std::unique_ptr<Source> make_sobol(unsigned bits, unsigned dimensions, uint64_t offset);
 

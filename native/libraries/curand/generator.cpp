@@ -22,13 +22,12 @@ curandStatus_t create(curandGenerator_t* made, curandRngType type, bool host) {
   switch (type) {
     case CURAND_RNG_PSEUDO_XORWOW:
     case CURAND_RNG_PSEUDO_MRG32K3A:
+    case CURAND_RNG_PSEUDO_MTGP32:
     case CURAND_RNG_PSEUDO_MT19937:
     case CURAND_RNG_PSEUDO_PHILOX4_32_10:
     case CURAND_RNG_QUASI_SOBOL32:
     case CURAND_RNG_QUASI_SOBOL64:
       break;
-    case CURAND_RNG_PSEUDO_MTGP32:
-      unsupported("CURAND_RNG_PSEUDO_MTGP32: its tables of parameters are not here yet");
     case CURAND_RNG_QUASI_SCRAMBLED_SOBOL32:
     case CURAND_RNG_QUASI_SCRAMBLED_SOBOL64:
       unsupported(
@@ -78,6 +77,9 @@ void start(curandGenerator_st& it) {
     case CURAND_RNG_PSEUDO_MRG32K3A:
       made = make_mrg32k3a(it.seed, it.offset,
                            it.order == CURAND_ORDERING_PSEUDO_LEGACY ? 4096 : 81920);
+      break;
+    case CURAND_RNG_PSEUDO_MTGP32:
+      made = make_mtgp32(it.seed, it.order == CURAND_ORDERING_PSEUDO_LEGACY ? 64 : 192);
       break;
     case CURAND_RNG_PSEUDO_MT19937:
       made = make_mt19937(it.seed);
@@ -130,8 +132,9 @@ AW_EXPORT curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator,
                                                   unsigned long long offset) {
   return api<"curandSetGeneratorOffset">([&] {
     auto& it = use(generator);
-    require(it.type != CURAND_RNG_PSEUDO_MT19937,
-            CURAND_STATUS_TYPE_ERROR);  // as documented it cannot skip ahead
+    // As documented these cannot skip ahead.
+    require(it.type != CURAND_RNG_PSEUDO_MT19937 && it.type != CURAND_RNG_PSEUDO_MTGP32,
+            CURAND_STATUS_TYPE_ERROR);
     it.offset = offset;
     it.source.reset();
   });
