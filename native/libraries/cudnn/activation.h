@@ -1,9 +1,11 @@
-// The curves of neural networks and their slopes, for activations and for pointwise operations of graphs.
+// The curves of neural networks and their slopes, for activations and for pointwise operations of
+// graphs.
 #pragma once
 
 #include <cmath>
 
 #include "libraries/cudnn/objects.h"
+#include "libraries/cudnn/vector_math.h"
 
 namespace aw::dnn {
 
@@ -16,7 +18,7 @@ struct Curve {
 
 template <class T>
 T sigmoid(T x) {
-  return T{1} / (T{1} + std::exp(-x));
+  return T{1} / (T{1} + quick_exp(-x));
 }
 template <class T>
 T softplus(T x, T beta) {
@@ -33,16 +35,18 @@ T gelu(T x) {
 template <class T>
 T gelu_slope(T x) {
   return T{0.5} * (T{1} + std::erf(x * static_cast<T>(kRootHalf))) +
-         x * static_cast<T>(kRoot1Over2Pi) * std::exp(T{-0.5} * x * x);
+         x * static_cast<T>(kRoot1Over2Pi) * quick_exp(T{-0.5} * x * x);
 }
 template <class T>
 T gelu_tanh(T x) {
   return T{0.5} * x *
-         (T{1} + std::tanh(static_cast<T>(kRoot2OverPi) * (x + static_cast<T>(kGeluCubic) * x * x * x)));
+         (T{1} +
+          quick_tanh(static_cast<T>(kRoot2OverPi) * (x + static_cast<T>(kGeluCubic) * x * x * x)));
 }
 template <class T>
 T gelu_tanh_slope(T x) {
-  const T inner = std::tanh(static_cast<T>(kRoot2OverPi) * (x + static_cast<T>(kGeluCubic) * x * x * x));
+  const T inner =
+      quick_tanh(static_cast<T>(kRoot2OverPi) * (x + static_cast<T>(kGeluCubic) * x * x * x));
   const T rise = static_cast<T>(kRoot2OverPi) * (T{1} + T{3} * static_cast<T>(kGeluCubic) * x * x);
   return T{0.5} * (T{1} + inner) + T{0.5} * x * (T{1} - inner * inner) * rise;
 }
@@ -56,7 +60,8 @@ T relu(T x, T lower, T upper, T slope, bool nan) {
 
 // A curve of the classical interface, applied to a view.
 template <class T>
-void activate(const cudnnActivationDescriptorStruct& what, const View& out, T alpha, T beta, const View& in);
+void activate(const cudnnActivationDescriptorStruct& what, const View& out, T alpha, T beta,
+              const View& in);
 Curve curve_of(const cudnnActivationDescriptorStruct& what);
 
 }  // namespace aw::dnn

@@ -29,7 +29,9 @@ Shared make_content(int type) {
   made->type = type;
   return made;
 }
-Value one_object(const Shared& content) { return {CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, {}, {content}}; }
+Value one_object(const Shared& content) {
+  return {CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, {}, {content}};
+}
 template <class T>
 Value one(cudnnBackendAttributeType_t type, T plain) {
   Value value{type, 1, std::vector<unsigned char>(sizeof plain), {}};
@@ -40,12 +42,14 @@ Value one(cudnnBackendAttributeType_t type, T plain) {
 // The graph behind an engine, a configuration or a plan.
 const Content& graph_of(const Content& c) {
   if (c.type == CUDNN_BACKEND_ENGINE_DESCRIPTOR) return c.object(CUDNN_ATTR_ENGINE_OPERATION_GRAPH);
-  return graph_of(c.object(c.type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR ? CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG
-                                                                             : CUDNN_ATTR_ENGINECFG_ENGINE));
+  return graph_of(c.object(c.type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR
+                               ? CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG
+                               : CUDNN_ATTR_ENGINECFG_ENGINE));
 }
 
 Shared configuration(const Shared& graph) {
-  auto engine = make_content(CUDNN_BACKEND_ENGINE_DESCRIPTOR), config = make_content(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+  auto engine = make_content(CUDNN_BACKEND_ENGINE_DESCRIPTOR),
+       config = make_content(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
   engine->values[CUDNN_ATTR_ENGINE_OPERATION_GRAPH] = one_object(graph);
   engine->values[CUDNN_ATTR_ENGINE_GLOBAL_INDEX] = one(CUDNN_TYPE_INT64, int64_t{0});
   config->values[CUDNN_ATTR_ENGINECFG_ENGINE] = one_object(engine);
@@ -55,7 +59,8 @@ Shared configuration(const Shared& graph) {
 
 void finalize_plan(Content& c) {
   if (!c.has(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)) {
-    require(c.has(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION), "a plan without a configuration of an engine");
+    require(c.has(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION),
+            "a plan without a configuration of an engine");
     const auto text = c.list<char>(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION);
     c.values[CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG] =
         one_object(configuration(from_json(std::string(text.begin(), text.end()))));
@@ -67,10 +72,12 @@ void finalize(Content& c) {
   check_content(c);
   switch (c.type) {
     case CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR:
-      require(!c.value(CUDNN_ATTR_OPERATIONGRAPH_OPS).objects.empty(), "a graph without operations");
+      require(!c.value(CUDNN_ATTR_OPERATIONGRAPH_OPS).objects.empty(),
+              "a graph without operations");
       return;
     case CUDNN_BACKEND_ENGINE_DESCRIPTOR:
-      require(c.get<int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX) == 0, "there is one engine, number 0", kOutOfBound);
+      require(c.get<int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX) == 0, "there is one engine, number 0",
+              kOutOfBound);
       Plan::make(graph_of(c));
       return;
     case CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR:
@@ -102,7 +109,8 @@ Value derived(const Content& c, int name) {
   switch (name) {
     case CUDNN_ATTR_ENGINEHEUR_RESULTS: {
       const Shared& graph = c.value(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH).objects.at(0);
-      return runnable(*graph) ? one_object(configuration(graph)) : Value{CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, {}, {}};
+      return runnable(*graph) ? one_object(configuration(graph))
+                              : Value{CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, {}, {}};
     }
     case CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT:
       return one(CUDNN_TYPE_INT64, int64_t{runnable(c)});
@@ -135,11 +143,13 @@ Value derived(const Content& c, int name) {
     case CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE:
       return {CUDNN_TYPE_BEHAVIOR_NOTE, 0, {}, {}};
     default:
-      fail(CUDNN_STATUS_NOT_SUPPORTED, "attribute " + std::to_string(name) + " was not set and follows from nothing");
+      fail(CUDNN_STATUS_NOT_SUPPORTED,
+           "attribute " + std::to_string(name) + " was not set and follows from nothing");
   }
 }
 
-void answer(const Value& value, cudnnBackendAttributeType_t type, int64_t requested, int64_t* count, void* array) {
+void answer(const Value& value, cudnnBackendAttributeType_t type, int64_t requested, int64_t* count,
+            void* array) {
   require(type == value.type, "an attribute of another type", kWrongType);
   require(requested >= 0, "a negative count");
   give(count, value.count);
@@ -153,7 +163,8 @@ void answer(const Value& value, cudnnBackendAttributeType_t type, int64_t reques
   auto* to = static_cast<cudnnBackendDescriptor_t*>(array);
   for (size_t i = 0; i < take; ++i) {
     auto& target = backend_object(to[i]);
-    require(target.content->type == value.objects[i]->type, "a descriptor of another type", kWrongDescriptor);
+    require(target.content->type == value.objects[i]->type, "a descriptor of another type",
+            kWrongDescriptor);
     target.content = value.objects[i];
   }
 }
@@ -178,7 +189,8 @@ AW_EXPORT cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_
   });
 }
 AW_EXPORT cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t handle) {
-  return api<"cudnnBackendDestroyDescriptor">([&] { destroy(static_cast<BackendDescriptor*>(handle)); });
+  return api<"cudnnBackendDestroyDescriptor">(
+      [&] { destroy(static_cast<BackendDescriptor*>(handle)); });
 }
 AW_EXPORT cudnnStatus_t cudnnBackendInitialize(cudnnBackendDescriptor_t handle) {
   return api<"cudnnBackendInitialize">([&] {
@@ -187,14 +199,17 @@ AW_EXPORT cudnnStatus_t cudnnBackendInitialize(cudnnBackendDescriptor_t handle) 
   });
 }
 
-AW_EXPORT cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t handle, cudnnBackendAttributeName_t name,
-                                                 cudnnBackendAttributeType_t type, int64_t count, const void* array) {
+AW_EXPORT cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t handle,
+                                                 cudnnBackendAttributeName_t name,
+                                                 cudnnBackendAttributeType_t type, int64_t count,
+                                                 const void* array) {
   return api<"cudnnBackendSetAttribute">([&] {
     auto& found = backend_object(handle);
     require(!found.content->final, "a descriptor that is final");
     require(count >= 0 && count <= kMany, "a count out of range", kOutOfBound);
     require(count == 0 || array, "a null pointer", kNullPointer);
-    require(owner_of(name) == found.content->type, "an attribute of another descriptor", kWrongDescriptor);
+    require(owner_of(name) == found.content->type, "an attribute of another descriptor",
+            kWrongDescriptor);
     Value value{type, count, {}, {}};
     if (type == CUDNN_TYPE_BACKEND_DESCRIPTOR) {
       auto* from = static_cast<const cudnnBackendDescriptor_t*>(array);
@@ -219,26 +234,31 @@ AW_EXPORT cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t handle) {
   });
 }
 AW_EXPORT cudnnStatus_t cudnnBackendGetAttribute(const cudnnBackendDescriptor_t handle,
-                                                 cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                                                 cudnnBackendAttributeName_t name,
+                                                 cudnnBackendAttributeType_t type,
                                                  int64_t requested, int64_t* count, void* array) {
   return api<"cudnnBackendGetAttribute">([&] {
     const auto& content = *backend_object(handle).content;
     require(content.final, "a descriptor that is not final", kNotFinal);
     require(owner_of(name) == content.type, "an attribute of another descriptor", kWrongDescriptor);
     auto set = content.values.find(name);
-    answer(set != content.values.end() ? set->second : derived(content, name), type, requested, count, array);
+    answer(set != content.values.end() ? set->second : derived(content, name), type, requested,
+           count, array);
   });
 }
 AW_EXPORT cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan,
                                             cudnnBackendDescriptor_t pack) {
   return api<"cudnnBackendExecute">([&] {
     const auto& made = finished(plan, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-    made.plan->run(made.plan, object(handle), finished(pack, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR));
+    made.plan->run(made.plan, object(handle),
+                   finished(pack, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR));
   });
 }
 #ifndef AW_CUDA_12
-AW_EXPORT cudnnStatus_t cudnnGetExecutionPlanWorkspaceSize(cudnnHandle_t handle, cudnnBackendDescriptor_t plan,
-                                                           cudnnBackendDescriptor_t, size_t* bytes) {
+AW_EXPORT cudnnStatus_t cudnnGetExecutionPlanWorkspaceSize(cudnnHandle_t handle,
+                                                           cudnnBackendDescriptor_t plan,
+                                                           cudnnBackendDescriptor_t,
+                                                           size_t* bytes) {
   return api<"cudnnGetExecutionPlanWorkspaceSize">([&] {
     object(handle), require_pointer(bytes);
     finished(plan, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);

@@ -65,7 +65,8 @@ class Plan {
   // Throws NOT_SUPPORTED with the operation that is not there.
   static std::shared_ptr<const Plan> make(const Content& graph);
   virtual ~Plan() = default;
-  virtual void run(const std::shared_ptr<const Plan>& self, cudnnContext& handle, const Content& pack) const = 0;
+  virtual void run(const std::shared_ptr<const Plan>& self, cudnnContext& handle,
+                   const Content& pack) const = 0;
 };
 
 }  // namespace aw::dnn

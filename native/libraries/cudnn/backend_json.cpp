@@ -44,7 +44,8 @@ struct Reader {
   int number() {
     int value = 0;
     const size_t from = at;
-    while (at < text.size() && text[at] >= '0' && text[at] <= '9' && at - from < 8) value = value * 10 + (text[at++] - '0');
+    while (at < text.size() && text[at] >= '0' && text[at] <= '9' && at - from < 8)
+      value = value * 10 + (text[at++] - '0');
     require(at > from, "a plan's text that cannot be read");
     return value;
   }
@@ -66,7 +67,8 @@ struct Reader {
       Value value;
       value.type = static_cast<cudnnBackendAttributeType_t>(number());
       want(',');
-      require(owner_of(name) == made->type, "a plan's text with an attribute of another descriptor");
+      require(owner_of(name) == made->type,
+              "a plan's text with an attribute of another descriptor");
       if (value.type == CUDNN_TYPE_BACKEND_DESCRIPTOR) {
         want('[');
         while (!skip(']')) {

@@ -17,7 +17,8 @@ Layout parameters_of(const Layout& x, cudnnBatchNormMode_t mode) {
 }
 
 void check_parameters(const Layout& x, const Layout& parameters, cudnnBatchNormMode_t mode) {
-  require(parameters.same_shape(parameters_of(x, mode)), "parameters of another shape than the mode's", kWrongShape);
+  require(parameters.same_shape(parameters_of(x, mode)),
+          "parameters of another shape than the mode's", kWrongShape);
 }
 
 void check_epsilon(double epsilon) {
@@ -28,7 +29,8 @@ struct Behind {
   bool bends = false, adds = false, nan = false;
 };
 Behind behind(cudnnBatchNormOps_t ops, const cudnnActivationDescriptorStruct* activation) {
-  require(ops >= CUDNN_BATCHNORM_OPS_BN && ops <= CUDNN_BATCHNORM_OPS_BN_ADD_ACTIVATION, "no such operation");
+  require(ops >= CUDNN_BATCHNORM_OPS_BN && ops <= CUDNN_BATCHNORM_OPS_BN_ADD_ACTIVATION,
+          "no such operation");
   Behind out;
   if (ops == CUDNN_BATCHNORM_OPS_BN) return out;
   out.adds = ops == CUDNN_BATCHNORM_OPS_BN_ADD_ACTIVATION;
@@ -39,16 +41,19 @@ Behind behind(cudnnBatchNormOps_t ops, const cudnnActivationDescriptorStruct* ac
   return out;
 }
 
+// RELU or nothing, as a choice of numbers, which a loop can be vectors of.
 template <class T>
 auto bend(const Behind& what) {
-  return [bends = what.bends, nan = what.nan](T v) { return !bends || v > 0 || (v != v && nan) ? v : T{0}; };
+  const T least = what.bends ? T{0} : -std::numeric_limits<T>::infinity();
+  const T other = !what.bends || what.nan ? std::numeric_limits<T>::quiet_NaN() : least;
+  return [least, other](T v) { return v > least ? v : v == v ? least : other; };
 }
 
-void forward_training(cudnnHandle_t handle, cudnnBatchNormMode_t mode, const Behind& what, const void* alpha,
-                      const void* beta, const View& x, const View* z, const View& y,
-                      cudnnTensorDescriptor_t parameters, const void* scale, const void* bias, double factor,
-                      void* running_mean, void* running_variance, double epsilon, void* saved_mean,
-                      void* saved_inverse) {
+void forward_training(cudnnHandle_t handle, cudnnBatchNormMode_t mode, const Behind& what,
+                      const void* alpha, const void* beta, const View& x, const View* z,
+                      const View& y, cudnnTensorDescriptor_t parameters, const void* scale,
+                      const void* bias, double factor, void* running_mean, void* running_variance,
+                      double epsilon, void* saved_mean, void* saved_inverse) {
   auto& h = object(handle);
   check_epsilon(epsilon);
   require(x.same_shape(y) && (!z || z->same_shape(x)), "tensors of different shapes", kWrongShape);
@@ -56,39 +61,44 @@ void forward_training(cudnnHandle_t handle, cudnnBatchNormMode_t mode, const Beh
   require(!running_mean == !running_variance, "only one of the running statistics");
   const View s = view(parameters, scale), b = view(parameters, bias);
   const Layout shape = layout(parameters);
-  const View more = z ? *z : constant(0, x);
+  const View more = z ? *z : View();
   const double al = scalar(alpha, x.type), be = scalar(beta, x.type);
   work(h, "cudnn_batch_normalization_training", wide(x.type), [=](auto zero) {
     using T = decltype(zero);
     const Statistics found = measure<T>(x, s, true, epsilon);
-    normalize<T>(x, found.means(x), found.inverses(x), spread(s, x), spread(b, x), y, static_cast<T>(al),
+    normalize<T>(x, found.means(), found.inverses(), s, b, y, static_cast<T>(al),
                  static_cast<T>(be), more, bend<T>(what));
     const double count = static_cast<double>(x.elements()) / static_cast<double>(s.elements());
     auto keep = [&](void* to, const double* values, double by, double old) {
       if (!to) return;
-      map<T, 1>(View(shape, to), static_cast<T>(by), static_cast<T>(old), {View(found.shape, values)}, Copy{});
+      map<T, 1>(View(shape, to), static_cast<T>(by), static_cast<T>(old),
+                {View(found.shape, values)}, Copy{});
     };
     keep(running_mean, found.mean.get(), factor, 1 - factor);
     // The running variance is the unbiased one.
-    keep(running_variance, found.variance.get(), factor * (count > 1 ? count / (count - 1) : 1), 1 - factor);
+    keep(running_variance, found.variance.get(), factor * (count > 1 ? count / (count - 1) : 1),
+         1 - factor);
     keep(saved_mean, found.mean.get(), 1, 0);
     keep(saved_inverse, found.inverse.get(), 1, 0);
   });
 }
 
-void backward(cudnnHandle_t handle, cudnnBatchNormMode_t mode, const Behind& what, const void* alpha_data,
-              const void* beta_data, const void* alpha_parameters, const void* beta_parameters, const View& x,
-              const View* y, const View& dy, const View* dz, const View& dx, cudnnTensorDescriptor_t parameters,
-              const void* scale, void* dscale, void* dbias, double epsilon, const void* mean, const void* inverse) {
+void backward(cudnnHandle_t handle, cudnnBatchNormMode_t mode, const Behind& what,
+              const void* alpha_data, const void* beta_data, const void* alpha_parameters,
+              const void* beta_parameters, const View& x, const View* y, const View& dy,
+              const View* dz, const View& dx, cudnnTensorDescriptor_t parameters, const void* scale,
+              void* dscale, void* dbias, double epsilon, const void* mean, const void* inverse) {
   auto& h = object(handle);
   check_epsilon(epsilon);
   require(x.same_shape(dy) && x.same_shape(dx), "tensors of different shapes", kWrongShape);
   check_parameters(x, layout(parameters), mode);
   require(!mean == !inverse, "only one of the saved statistics");
-  const View s = view(parameters, scale), ds = view(parameters, dscale), db = view(parameters, dbias);
+  const View s = view(parameters, scale), ds = view(parameters, dscale),
+             db = view(parameters, dbias);
   NormGradients out;
   out.alpha_data = scalar(alpha_data, x.type), out.beta_data = scalar(beta_data, x.type);
-  out.alpha_parameters = scalar(alpha_parameters, x.type), out.beta_parameters = scalar(beta_parameters, x.type);
+  out.alpha_parameters = scalar(alpha_parameters, x.type),
+  out.beta_parameters = scalar(beta_parameters, x.type);
   const View bent = y ? *y : dy, other = dz ? *dz : dx;
   const bool gives = dz != nullptr;
   work(h, "cudnn_batch_normalization_backward", wide(x.type), [=](auto zero) {
@@ -99,23 +109,27 @@ void backward(cudnnHandle_t handle, cudnnBatchNormMode_t mode, const Behind& wha
       rise = View(packed(type_of<T>(), x), room.get());
       map<T, 2>(rise, 1, 0, {dy, bent}, each<2>([](T d, T v) { return v > 0 ? d : T{0}; }));
     }
-    if (gives) map<T, 1>(other, static_cast<T>(out.alpha_data), static_cast<T>(out.beta_data), {rise}, Copy{});
+    if (gives)
+      map<T, 1>(other, static_cast<T>(out.alpha_data), static_cast<T>(out.beta_data), {rise},
+                Copy{});
     NormGradients to = out;
     to.dx = &dx, to.dscale = &ds, to.dbias = &db;
     if (mean) {
       const Layout& shape = s;
-      return normalize_backward<T>(x, rise, s, View(shape, mean), View(shape, inverse), s, true, to);
+      return normalize_backward<T>(x, rise, s, View(shape, mean), View(shape, inverse), s, true,
+                                   to);
     }
     const Statistics found = measure<T>(x, s, true, epsilon);
-    normalize_backward<T>(x, rise, s, View(found.shape, found.mean.get()), View(found.shape, found.inverse.get()), s,
-                          true, to);
+    normalize_backward<T>(x, rise, s, View(found.shape, found.mean.get()),
+                          View(found.shape, found.inverse.get()), s, true, to);
   });
 }
 
 }  // namespace
 
 AW_EXPORT cudnnStatus_t cudnnDeriveBNTensorDescriptor(cudnnTensorDescriptor_t derived,
-                                                      const cudnnTensorDescriptor_t x, cudnnBatchNormMode_t mode) {
+                                                      const cudnnTensorDescriptor_t x,
+                                                      cudnnBatchNormMode_t mode) {
   return api<"cudnnDeriveBNTensorDescriptor">([&] {
     const Layout& from = layout(x);
     const Layout shape = parameters_of(from, mode);
@@ -125,9 +139,9 @@ AW_EXPORT cudnnStatus_t cudnnDeriveBNTensorDescriptor(cudnnTensorDescriptor_t de
 
 AW_EXPORT cudnnStatus_t cudnnBatchNormalizationForwardInference(
     cudnnHandle_t handle, cudnnBatchNormMode_t mode, const void* alpha, const void* beta,
-    const cudnnTensorDescriptor_t x_desc, const void* x, const cudnnTensorDescriptor_t y_desc, void* y,
-    const cudnnTensorDescriptor_t parameters, const void* scale, const void* bias, const void* mean,
-    const void* variance, double epsilon) {
+    const cudnnTensorDescriptor_t x_desc, const void* x, const cudnnTensorDescriptor_t y_desc,
+    void* y, const cudnnTensorDescriptor_t parameters, const void* scale, const void* bias,
+    const void* mean, const void* variance, double epsilon) {
   return api<"cudnnBatchNormalizationForwardInference">([&] {
     auto& h = object(handle);
     const View from = view(x_desc, x), to = view(y_desc, y);
@@ -141,68 +155,76 @@ AW_EXPORT cudnnStatus_t cudnnBatchNormalizationForwardInference(
       using T = decltype(zero);
       Scratch<double> inverse(s.elements());
       const View made(packed(CUDNN_DATA_DOUBLE, s), inverse.get());
-      map<double, 1>(made, 1, 0, {v}, each<1>([=](double each_v) { return 1 / std::sqrt(each_v + epsilon); }));
-      normalize<T>(from, spread(m, from), spread(made, from), spread(s, from), spread(b, from), to,
-                   static_cast<T>(al), static_cast<T>(be), constant(0, from), [](T value) { return value; });
+      map<double, 1>(made, 1, 0, {v},
+                     each<1>([=](double each_v) { return 1 / std::sqrt(each_v + epsilon); }));
+      normalize<T>(from, m, made, s, b, to, static_cast<T>(al), static_cast<T>(be), View(),
+                   [](T value) { return value; });
     });
   });
 }
 
 AW_EXPORT cudnnStatus_t cudnnBatchNormalizationForwardTraining(
     cudnnHandle_t handle, cudnnBatchNormMode_t mode, const void* alpha, const void* beta,
-    const cudnnTensorDescriptor_t x_desc, const void* x, const cudnnTensorDescriptor_t y_desc, void* y,
-    const cudnnTensorDescriptor_t parameters, const void* scale, const void* bias, double factor, void* running_mean,
-    void* running_variance, double epsilon, void* saved_mean, void* saved_inverse) {
+    const cudnnTensorDescriptor_t x_desc, const void* x, const cudnnTensorDescriptor_t y_desc,
+    void* y, const cudnnTensorDescriptor_t parameters, const void* scale, const void* bias,
+    double factor, void* running_mean, void* running_variance, double epsilon, void* saved_mean,
+    void* saved_inverse) {
   return api<"cudnnBatchNormalizationForwardTraining">([&] {
-    forward_training(handle, mode, {}, alpha, beta, view(x_desc, x), nullptr, view(y_desc, y), parameters, scale, bias,
-                     factor, running_mean, running_variance, epsilon, saved_mean, saved_inverse);
+    forward_training(handle, mode, {}, alpha, beta, view(x_desc, x), nullptr, view(y_desc, y),
+                     parameters, scale, bias, factor, running_mean, running_variance, epsilon,
+                     saved_mean, saved_inverse);
   });
 }
 
 AW_EXPORT cudnnStatus_t cudnnBatchNormalizationForwardTrainingEx(
-    cudnnHandle_t handle, cudnnBatchNormMode_t mode, cudnnBatchNormOps_t ops, const void* alpha, const void* beta,
-    const cudnnTensorDescriptor_t x_desc, const void* x, const cudnnTensorDescriptor_t z_desc, const void* z,
-    const cudnnTensorDescriptor_t y_desc, void* y, const cudnnTensorDescriptor_t parameters, const void* scale,
-    const void* bias, double factor, void* running_mean, void* running_variance, double epsilon, void* saved_mean,
+    cudnnHandle_t handle, cudnnBatchNormMode_t mode, cudnnBatchNormOps_t ops, const void* alpha,
+    const void* beta, const cudnnTensorDescriptor_t x_desc, const void* x,
+    const cudnnTensorDescriptor_t z_desc, const void* z, const cudnnTensorDescriptor_t y_desc,
+    void* y, const cudnnTensorDescriptor_t parameters, const void* scale, const void* bias,
+    double factor, void* running_mean, void* running_variance, double epsilon, void* saved_mean,
     void* saved_inverse, cudnnActivationDescriptor_t activation, void*, size_t, void*, size_t) {
   return api<"cudnnBatchNormalizationForwardTrainingEx">([&] {
     const Behind what = behind(ops, activation);
     View more;
     if (what.adds) more = view(z_desc, z);
-    forward_training(handle, mode, what, alpha, beta, view(x_desc, x), what.adds ? &more : nullptr, view(y_desc, y),
-                     parameters, scale, bias, factor, running_mean, running_variance, epsilon, saved_mean,
-                     saved_inverse);
+    forward_training(handle, mode, what, alpha, beta, view(x_desc, x), what.adds ? &more : nullptr,
+                     view(y_desc, y), parameters, scale, bias, factor, running_mean,
+                     running_variance, epsilon, saved_mean, saved_inverse);
   });
 }
 
 AW_EXPORT cudnnStatus_t cudnnBatchNormalizationBackward(
     cudnnHandle_t handle, cudnnBatchNormMode_t mode, const void* alpha_data, const void* beta_data,
-    const void* alpha_parameters, const void* beta_parameters, const cudnnTensorDescriptor_t x_desc, const void* x,
-    const cudnnTensorDescriptor_t dy_desc, const void* dy, const cudnnTensorDescriptor_t dx_desc, void* dx,
-    const cudnnTensorDescriptor_t parameters, const void* scale, void* dscale, void* dbias, double epsilon,
-    const void* mean, const void* inverse) {
+    const void* alpha_parameters, const void* beta_parameters, const cudnnTensorDescriptor_t x_desc,
+    const void* x, const cudnnTensorDescriptor_t dy_desc, const void* dy,
+    const cudnnTensorDescriptor_t dx_desc, void* dx, const cudnnTensorDescriptor_t parameters,
+    const void* scale, void* dscale, void* dbias, double epsilon, const void* mean,
+    const void* inverse) {
   return api<"cudnnBatchNormalizationBackward">([&] {
-    backward(handle, mode, {}, alpha_data, beta_data, alpha_parameters, beta_parameters, view(x_desc, x), nullptr,
-             view(dy_desc, dy), nullptr, view(dx_desc, dx), parameters, scale, dscale, dbias, epsilon, mean, inverse);
+    backward(handle, mode, {}, alpha_data, beta_data, alpha_parameters, beta_parameters,
+             view(x_desc, x), nullptr, view(dy_desc, dy), nullptr, view(dx_desc, dx), parameters,
+             scale, dscale, dbias, epsilon, mean, inverse);
   });
 }
 
 AW_EXPORT cudnnStatus_t cudnnBatchNormalizationBackwardEx(
-    cudnnHandle_t handle, cudnnBatchNormMode_t mode, cudnnBatchNormOps_t ops, const void* alpha_data,
-    const void* beta_data, const void* alpha_parameters, const void* beta_parameters,
-    const cudnnTensorDescriptor_t x_desc, const void* x, const cudnnTensorDescriptor_t y_desc, const void* y,
-    const cudnnTensorDescriptor_t dy_desc, const void* dy, const cudnnTensorDescriptor_t dz_desc, void* dz,
-    const cudnnTensorDescriptor_t dx_desc, void* dx, const cudnnTensorDescriptor_t parameters, const void* scale,
-    const void*, void* dscale, void* dbias, double epsilon, const void* mean, const void* inverse,
-    cudnnActivationDescriptor_t activation, void*, size_t, void*, size_t) {
+    cudnnHandle_t handle, cudnnBatchNormMode_t mode, cudnnBatchNormOps_t ops,
+    const void* alpha_data, const void* beta_data, const void* alpha_parameters,
+    const void* beta_parameters, const cudnnTensorDescriptor_t x_desc, const void* x,
+    const cudnnTensorDescriptor_t y_desc, const void* y, const cudnnTensorDescriptor_t dy_desc,
+    const void* dy, const cudnnTensorDescriptor_t dz_desc, void* dz,
+    const cudnnTensorDescriptor_t dx_desc, void* dx, const cudnnTensorDescriptor_t parameters,
+    const void* scale, const void*, void* dscale, void* dbias, double epsilon, const void* mean,
+    const void* inverse, cudnnActivationDescriptor_t activation, void*, size_t, void*, size_t) {
   return api<"cudnnBatchNormalizationBackwardEx">([&] {
     const Behind what = behind(ops, activation);
     View result, other;
     if (what.bends) result = view(y_desc, y);
     if (what.adds) other = view(dz_desc, dz);
-    backward(handle, mode, what, alpha_data, beta_data, alpha_parameters, beta_parameters, view(x_desc, x),
-             what.bends ? &result : nullptr, view(dy_desc, dy), what.adds ? &other : nullptr, view(dx_desc, dx),
-             parameters, scale, dscale, dbias, epsilon, mean, inverse);
+    backward(handle, mode, what, alpha_data, beta_data, alpha_parameters, beta_parameters,
+             view(x_desc, x), what.bends ? &result : nullptr, view(dy_desc, dy),
+             what.adds ? &other : nullptr, view(dx_desc, dx), parameters, scale, dscale, dbias,
+             epsilon, mean, inverse);
   });
 }
 
@@ -219,15 +241,16 @@ AW_EXPORT cudnnStatus_t cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize
 AW_EXPORT cudnnStatus_t cudnnGetBatchNormalizationBackwardExWorkspaceSize(
     cudnnHandle_t handle, cudnnBatchNormMode_t, cudnnBatchNormOps_t, const cudnnTensorDescriptor_t,
     const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t,
-    const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t, const cudnnActivationDescriptor_t, size_t* bytes) {
+    const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t, const cudnnActivationDescriptor_t,
+    size_t* bytes) {
   return api<"cudnnGetBatchNormalizationBackwardExWorkspaceSize">([&] {
     object(handle), require_pointer(bytes);
     *bytes = 0;
   });
 }
 AW_EXPORT cudnnStatus_t cudnnGetBatchNormalizationTrainingExReserveSpaceSize(
-    cudnnHandle_t handle, cudnnBatchNormMode_t, cudnnBatchNormOps_t, const cudnnActivationDescriptor_t,
-    const cudnnTensorDescriptor_t, size_t* bytes) {
+    cudnnHandle_t handle, cudnnBatchNormMode_t, cudnnBatchNormOps_t,
+    const cudnnActivationDescriptor_t, const cudnnTensorDescriptor_t, size_t* bytes) {
   return api<"cudnnGetBatchNormalizationTrainingExReserveSpaceSize">([&] {
     object(handle), require_pointer(bytes);
     *bytes = 0;

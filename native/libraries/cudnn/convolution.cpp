@@ -6,19 +6,21 @@
 namespace aw::dnn {
 
 void check_convolution(const Convolution& how, const Layout& x, const Layout& w, const Layout& y) {
-  require(x.rank == how.rank + 2 && w.rank == x.rank && y.rank == x.rank, "ranks that do not go together",
-          kWrongShape);
+  require(x.rank == how.rank + 2 && w.rank == x.rank && y.rank == x.rank,
+          "ranks that do not go together", kWrongShape);
   require(x.dims[0] == y.dims[0], "batches of different sizes", kWrongShape);
-  require(x.dims[1] % w.dims[1] == 0 && w.dims[0] == y.dims[1] && w.dims[0] % (x.dims[1] / w.dims[1]) == 0,
+  require(x.dims[1] % w.dims[1] == 0 && w.dims[0] == y.dims[1] &&
+              w.dims[0] % (x.dims[1] / w.dims[1]) == 0,
           "channels that do not go together", kWrongShape);
-  require(x.type != CUDNN_DATA_BOOLEAN && w.type != CUDNN_DATA_BOOLEAN && y.type != CUDNN_DATA_BOOLEAN,
-          "a convolution of booleans");
+  require(
+      x.type != CUDNN_DATA_BOOLEAN && w.type != CUDNN_DATA_BOOLEAN && y.type != CUDNN_DATA_BOOLEAN,
+      "a convolution of booleans");
   for (int i = 0; i < how.rank; ++i) {
     // The last output meets the first tap inside the padded input, whatever pads are behind.
     const int64_t reach = (w.dims[2 + i] - 1) * how.dilations[i];
     const int64_t least = (y.dims[2 + i] - 1) * how.strides[i] - how.pads[i];
-    require(least - reach < x.dims[2 + i] + reach + how.strides[i] + how.pads[i], "sizes that do not go together",
-            kWrongShape);
+    require(least - reach < x.dims[2 + i] + reach + how.strides[i] + how.pads[i],
+            "sizes that do not go together", kWrongShape);
   }
   need_gemm();
 }
@@ -36,7 +38,9 @@ struct Cut {
     pixel_blocks = (s.pixels + pixels - 1) / pixels;
     pixels = std::min(s.pixels, ((s.pixels + pixel_blocks - 1) / pixel_blocks + 15) / 16 * 16);
     pixel_blocks = (s.pixels + pixels - 1) / pixels;
-    images = pixel_blocks > 1 ? 1 : std::max<int64_t>(1, std::min(s.images, std::min<int64_t>(most, 256) / s.pixels));
+    images = pixel_blocks > 1 ? 1
+                              : std::max<int64_t>(
+                                    1, std::min(s.images, std::min<int64_t>(most, 256) / s.pixels));
     image_blocks = (s.images + images - 1) / images;
   }
 };
@@ -45,39 +49,45 @@ bool channels_last(const Layout& tensor) { return tensor.strides[1] == 1 && tens
 
 // Rows of results into a tensor: row k is filter `first + k`, `turned` ones are columns.
 template <class T>
-void store_tile(const ConvolutionShape& s, const View& y, const T* tile, int64_t step, bool turned, int64_t image,
-                int64_t first, int64_t filters, int64_t begin, int64_t end, T alpha, T beta) {
+void store_tile(const ConvolutionShape& s, const View& y, const T* tile, int64_t step, bool turned,
+                int64_t image, int64_t first, int64_t filters, int64_t begin, int64_t end, T alpha,
+                T beta) {
   int64_t space = 0;
   const bool flat = one_row(s.out, s.y_space, &space);
   const int64_t base = image * y.strides[0] + first * y.strides[1];
   if (turned) {  // tile[pixel][filter]
     s.lines(begin, end, [&](int64_t at, int64_t od, int64_t oh, int64_t from, int64_t to) {
       for (int64_t ow = from; ow < to; ++ow)
-        store_row<T>(y, base + od * s.y_space[0] + oh * s.y_space[1] + ow * s.y_space[2], y.strides[1],
-                     static_cast<size_t>(filters), tile + (at - begin + ow - from) * step, alpha, beta);
+        store_row<T>(y, base + od * s.y_space[0] + oh * s.y_space[1] + ow * s.y_space[2],
+                     y.strides[1], static_cast<size_t>(filters),
+                     tile + (at - begin + ow - from) * step, alpha, beta);
     });
     return;
   }
   for (int64_t k = 0; k < filters; ++k, tile += step) {
     const int64_t at = base + k * y.strides[1];
     if (flat) {
-      store_row<T>(y, at + begin * space, space, static_cast<size_t>(end - begin), tile, alpha, beta);
+      store_row<T>(y, at + begin * space, space, static_cast<size_t>(end - begin), tile, alpha,
+                   beta);
       continue;
     }
     s.lines(begin, end, [&](int64_t pixel, int64_t od, int64_t oh, int64_t from, int64_t to) {
-      store_row<T>(y, at + od * s.y_space[0] + oh * s.y_space[1] + from * s.y_space[2], s.y_space[2],
-                   static_cast<size_t>(to - from), tile + (pixel - begin), alpha, beta);
+      store_row<T>(y, at + od * s.y_space[0] + oh * s.y_space[1] + from * s.y_space[2],
+                   s.y_space[2], static_cast<size_t>(to - from), tile + (pixel - begin), alpha,
+                   beta);
     });
   }
 }
 
-// An image's channels as a matrix [channel][pixel] where they lie, if they do. `turned` says they lie as [pixel][channel].
+// An image's channels as a matrix [channel][pixel] where they lie, if they do. `turned` says they
+// lie as [pixel][channel].
 template <class T>
 bool lies(const View& tensor, const int64_t* dims, const int64_t* strides, Matrix<T>* found) {
   int64_t step = 0;
   if (tensor.type != type_of<T>() || !one_row(dims, strides, &step)) return false;
   auto* data = reinterpret_cast<const T*>(tensor.data);
-  const int64_t channel = tensor.strides[1], channels = tensor.dims[1], size = dims[0] * dims[1] * dims[2];
+  const int64_t channel = tensor.strides[1], channels = tensor.dims[1],
+                size = dims[0] * dims[1] * dims[2];
   // Rows must not overlap, as OpenBLAS wants it.
   if (step == 1 && (channel >= size || channels == 1))
     *found = {data, std::max(channel, size), false};
@@ -89,15 +99,18 @@ bool lies(const View& tensor, const int64_t* dims, const int64_t* strides, Matri
 }
 template <class T>
 Matrix<T> part(const Matrix<T>& of, int64_t base, int64_t row, int64_t column) {
-  return {of.data + base + (of.turned ? column * of.step + row : row * of.step + column), of.step, of.turned};
+  return {of.data + base + (of.turned ? column * of.step + row : row * of.step + column), of.step,
+          of.turned};
 }
 
 }  // namespace
 
 template <class T>
-void convolve(const Convolution& how, const View& x, const View& w, const View& y, T alpha, T beta) {
+void convolve(const Convolution& how, const View& x, const View& w, const View& y, T alpha,
+              T beta) {
   const ConvolutionShape s(how, x, w, y);
-  if (s.group_channels == 1 && s.group_filters <= 4 && s.groups > 1) return depthwise(how, x, w, y, alpha, beta);
+  if (s.group_channels == 1 && s.group_filters <= 4 && s.groups > 1)
+    return depthwise(how, x, w, y, alpha, beta);
   const bool last = channels_last(y);
   const int64_t depth = s.group_channels * s.taps;
   const PackedFilter<T> filter(how, w, last);
@@ -108,24 +121,28 @@ void convolve(const Convolution& how, const View& x, const View& w, const View& 
   const bool direct = lies<T>(y, s.out, s.y_space, &outputs) && outputs.turned == last;
   // Few blocks are cut by filters too, for more threads than one.
   const int64_t blocks = s.groups * cut.image_blocks * cut.pixel_blocks;
-  const int64_t cuts = std::clamp<int64_t>(8 / blocks, 1, std::max<int64_t>(1, s.group_filters / 64));
+  const int64_t cuts =
+      std::clamp<int64_t>(8 / blocks, 1, std::max<int64_t>(1, s.group_filters / 64));
   const int64_t filters = ((s.group_filters + cuts - 1) / cuts + 15) / 16 * 16;
   const int64_t filter_blocks = (s.group_filters + filters - 1) / filters;
   struct Block {
     int64_t group, n0, nn, p0, pn;
   };
   auto block_of = [&](int64_t number) {
-    const int64_t p0 = number % cut.pixel_blocks * cut.pixels, n0 = number / cut.pixel_blocks % cut.image_blocks * cut.images;
-    return Block{number / cut.pixel_blocks / cut.image_blocks, n0, std::min(cut.images, s.images - n0), p0,
-                 std::min(cut.pixels, s.pixels - p0)};
+    const int64_t p0 = number % cut.pixel_blocks * cut.pixels,
+                  n0 = number / cut.pixel_blocks % cut.image_blocks * cut.images;
+    return Block{number / cut.pixel_blocks / cut.image_blocks, n0,
+                 std::min(cut.images, s.images - n0), p0, std::min(cut.pixels, s.pixels - p0)};
   };
   auto fill = [&](const Block& it, T* panel) {
     const int64_t c0 = it.group * s.group_channels, end = it.p0 + it.pn;
     for (int64_t n = 0; n < it.nn; ++n) {
       if (last)
-        panel_by_pixels<T>(s, x, it.n0 + n, c0, s.group_channels, it.p0, end, panel + n * it.pn * depth);
+        panel_by_pixels<T>(s, x, it.n0 + n, c0, s.group_channels, it.p0, end,
+                           panel + n * it.pn * depth);
       else
-        panel_by_channels<T>(s, x, it.n0 + n, c0, s.group_channels, it.p0, end, panel + n * it.pn, it.nn * it.pn);
+        panel_by_channels<T>(s, x, it.n0 + n, c0, s.group_channels, it.p0, end, panel + n * it.pn,
+                             it.nn * it.pn);
     }
   };
   // Panels that several blocks of filters read are made once, before.
@@ -134,13 +151,16 @@ void convolve(const Convolution& how, const View& x, const View& w, const View& 
   Scratch<T> panels(shared ? blocks * most : 0);
   if (shared)
     lib::parallel(static_cast<uint64_t>(blocks), [&](uint64_t number) {
-      fill(block_of(static_cast<int64_t>(number)), panels.get() + static_cast<int64_t>(number) * most);
+      fill(block_of(static_cast<int64_t>(number)),
+           panels.get() + static_cast<int64_t>(number) * most);
     });
   lib::parallel(static_cast<uint64_t>(blocks * filter_blocks), [&](uint64_t unit) {
     const int64_t number = static_cast<int64_t>(unit) / filter_blocks;
-    const int64_t k0 = static_cast<int64_t>(unit) % filter_blocks * filters, kn = std::min(filters, s.group_filters - k0);
+    const int64_t k0 = static_cast<int64_t>(unit) % filter_blocks * filters,
+                  kn = std::min(filters, s.group_filters - k0);
     const Block it = block_of(number);
-    const int64_t first = it.group * s.group_filters + k0, c0 = it.group * s.group_channels, columns = it.nn * it.pn;
+    const int64_t first = it.group * s.group_filters + k0, c0 = it.group * s.group_channels,
+                  columns = it.nn * it.pn;
     const Matrix<T> weights{filter.get() + first * depth, depth, last};
     // results = weights * panel, or, by pixels, panel * weights
     auto multiply = [&](const Matrix<T>& panel, int64_t count, T a, T b, T* to, int64_t step) {
@@ -152,13 +172,15 @@ void convolve(const Convolution& how, const View& x, const View& w, const View& 
     if (straight && direct) {
       for (int64_t n = it.n0; n < it.n0 + it.nn; ++n) {
         const Matrix<T> out = part(outputs, n * y.strides[0], first, it.p0);
-        multiply(part(inputs, n * x.strides[0], c0, it.p0), it.pn, alpha, beta, const_cast<T*>(out.data), out.step);
+        multiply(part(inputs, n * x.strides[0], c0, it.p0), it.pn, alpha, beta,
+                 const_cast<T*>(out.data), out.step);
       }
       return;
     }
     Scratch<T> own(straight || shared ? 0 : depth * columns);
     if (own) fill(it, own.get());
-    const Matrix<T> whole{shared ? panels.get() + number * most : own.get(), last ? depth : columns, last};
+    const Matrix<T> whole{shared ? panels.get() + number * most : own.get(), last ? depth : columns,
+                          last};
     if (direct && it.nn == 1) {
       const Matrix<T> out = part(outputs, it.n0 * y.strides[0], first, it.p0);
       return multiply(whole, columns, alpha, beta, const_cast<T*>(out.data), out.step);
@@ -167,12 +189,14 @@ void convolve(const Convolution& how, const View& x, const View& w, const View& 
     const int64_t step = last ? kn : columns, next = it.pn * (last ? kn : 1);
     if (straight) {
       for (int64_t n = 0; n < it.nn; ++n)
-        multiply(part(inputs, (it.n0 + n) * x.strides[0], c0, it.p0), it.pn, 1, 0, tile.get() + n * next, step);
+        multiply(part(inputs, (it.n0 + n) * x.strides[0], c0, it.p0), it.pn, 1, 0,
+                 tile.get() + n * next, step);
     } else {
       multiply(whole, columns, 1, 0, tile.get(), step);
     }
     for (int64_t n = 0; n < it.nn; ++n)
-      store_tile<T>(s, y, tile.get() + n * next, step, last, it.n0 + n, first, kn, it.p0, it.p0 + it.pn, alpha, beta);
+      store_tile<T>(s, y, tile.get() + n * next, step, last, it.n0 + n, first, kn, it.p0,
+                    it.p0 + it.pn, alpha, beta);
   });
 }
 
@@ -180,8 +204,8 @@ namespace {
 
 // Adds a panel's rows [channel, tap][pixel] to the planes that they came from.
 template <class T>
-void add_back(const ConvolutionShape& s, const T* panel, int64_t step, int64_t channels, int64_t begin, int64_t end,
-              T* planes) {
+void add_back(const ConvolutionShape& s, const T* panel, int64_t step, int64_t channels,
+              int64_t begin, int64_t end, T* planes) {
   for (int64_t c = 0; c < channels; ++c)
     for (int64_t r = 0; r < s.taps; ++r, panel += step) {
       const Tap tap = s.tap(r);
@@ -199,13 +223,15 @@ void add_back(const ConvolutionShape& s, const T* panel, int64_t step, int64_t c
 
 // The same for a panel [pixel][tap, channel], into [place][channel].
 template <class T>
-void add_back_by_pixels(const ConvolutionShape& s, const T* panel, int64_t begin, int64_t end, T* places) {
+void add_back_by_pixels(const ConvolutionShape& s, const T* panel, int64_t begin, int64_t end,
+                        T* places) {
   const int64_t count = s.group_channels;
   s.lines(begin, end, [&](int64_t, int64_t od, int64_t oh, int64_t from, int64_t to) {
     for (int64_t ow = from; ow < to; ++ow)
       for (int64_t r = 0; r < s.taps; ++r, panel += count) {
         const Tap tap = s.tap(r);
-        const int64_t d = s.meets(0, od, tap.at[0]), h = s.meets(1, oh, tap.at[1]), w = s.meets(2, ow, tap.at[2]);
+        const int64_t d = s.meets(0, od, tap.at[0]), h = s.meets(1, oh, tap.at[1]),
+                      w = s.meets(2, ow, tap.at[2]);
         if (d < 0 || d >= s.in[0] || h < 0 || h >= s.in[1] || w < 0 || w >= s.in[2]) continue;
         T* sum = places + ((d * s.in[1] + h) * s.in[2] + w) * count;
         for (int64_t c = 0; c < count; ++c) sum[c] += panel[c];
@@ -216,7 +242,8 @@ void add_back_by_pixels(const ConvolutionShape& s, const T* panel, int64_t begin
 // A part of a tensor of N, C and space.
 View part_of(const View& tensor, int64_t image, int64_t channel, int64_t channels) {
   View out = tensor;
-  out.data += (image * tensor.strides[0] + channel * tensor.strides[1]) * static_cast<int64_t>(element_bytes(tensor.type));
+  out.data += (image * tensor.strides[0] + channel * tensor.strides[1]) *
+              static_cast<int64_t>(element_bytes(tensor.type));
   out.dims[0] = 1, out.dims[1] = channels;
   return out;
 }
@@ -244,7 +271,8 @@ class Gradients {
 }  // namespace
 
 template <class T>
-void convolve_data(const Convolution& how, const View& w, const View& dy, const View& dx, T alpha, T beta) {
+void convolve_data(const Convolution& how, const View& w, const View& dy, const View& dx, T alpha,
+                   T beta) {
   const ConvolutionShape s(how, dx, w, dy);
   if (s.group_channels == 1 && s.group_filters <= 4 && s.groups > 1)
     return depthwise_data(how, w, dy, dx, alpha, beta);
@@ -259,7 +287,8 @@ void convolve_data(const Convolution& how, const View& w, const View& dy, const 
   const int64_t pixels = std::max<int64_t>(16, std::min(most, kPanel / (channels * s.taps)));
   lib::parallel(static_cast<uint64_t>(s.images * s.groups * channel_blocks), [&](uint64_t unit) {
     int64_t rest = static_cast<int64_t>(unit);
-    const int64_t c0 = rest % channel_blocks * channels, cn = std::min(channels, s.group_channels - c0);
+    const int64_t c0 = rest % channel_blocks * channels,
+                  cn = std::min(channels, s.group_channels - c0);
     rest /= channel_blocks;
     const int64_t group = rest % s.groups, image = rest / s.groups, k0 = group * s.group_filters;
     Scratch<T> planes(cn * s.in_size), panel(cn * s.taps * pixels);
@@ -269,10 +298,12 @@ void convolve_data(const Convolution& how, const View& w, const View& dy, const 
       const int64_t pn = std::min(pixels, s.pixels - p0);
       const Matrix<T> up = gradients.at(image, k0, p0);
       if (last) {
-        gemm<T>(pn, depth, s.group_filters, 1, {up.data, up.step, !up.turned}, {weights, depth}, 0, panel.get(), depth);
+        gemm<T>(pn, depth, s.group_filters, 1, {up.data, up.step, !up.turned}, {weights, depth}, 0,
+                panel.get(), depth);
         add_back_by_pixels(s, panel.get(), p0, p0 + pn, planes.get());
       } else {
-        gemm<T>(cn * s.taps, pn, s.group_filters, 1, {weights + c0 * s.taps, depth, true}, up, 0, panel.get(), pn);
+        gemm<T>(cn * s.taps, pn, s.group_filters, 1, {weights + c0 * s.taps, depth, true}, up, 0,
+                panel.get(), pn);
         add_back(s, panel.get(), pn, cn, p0, p0 + pn, planes.get());
       }
     }
@@ -287,7 +318,8 @@ void convolve_data(const Convolution& how, const View& w, const View& dy, const 
 }
 
 template <class T>
-void convolve_filter(const Convolution& how, const View& x, const View& dy, const View& dw, T alpha, T beta) {
+void convolve_filter(const Convolution& how, const View& x, const View& dy, const View& dw, T alpha,
+                     T beta) {
   const ConvolutionShape s(how, x, dw, dy);
   if (s.group_channels == 1 && s.group_filters <= 4 && s.groups > 1)
     return depthwise_filter(how, x, dy, dw, alpha, beta);
@@ -303,7 +335,8 @@ void convolve_filter(const Convolution& how, const View& x, const View& dy, cons
   const int64_t channel_blocks = (s.group_channels + channels - 1) / channels;
   const int64_t pixels = std::max<int64_t>(16, std::min(most, kPanel / (channels * s.taps)));
   // Sums are made where they are to be, if the filter lies as they do.
-  const bool direct = PackedFilter<T>::lies_so(how, dw, last) && (!last || channel_blocks == 1 || s.taps == 1);
+  const bool direct =
+      PackedFilter<T>::lies_so(how, dw, last) && (!last || channel_blocks == 1 || s.taps == 1);
   const int64_t depth = s.group_channels * s.taps;
   lib::parallel(static_cast<uint64_t>(s.groups * channel_blocks), [&](uint64_t unit) {
     const int64_t group = static_cast<int64_t>(unit) / channel_blocks;
@@ -326,19 +359,21 @@ void convolve_filter(const Convolution& how, const View& x, const View& dy, cons
           panel_by_channels<T>(s, x, image, first, cn, p0, p0 + pn, panel.get(), pn);
         }
         const T kept = image || p0 ? T{1} : direct ? beta : T{0};
-        gemm<T>(s.group_filters, columns, pn, direct ? alpha : T{1}, gradients.at(image, k0, p0), met, kept, sums, step);
+        gemm<T>(s.group_filters, columns, pn, direct ? alpha : T{1}, gradients.at(image, k0, p0),
+                met, kept, sums, step);
       }
     if (direct) return;
     View to = PackedFilter<T>::turned(how, dw);
-    to.data += (k0 * dw.strides[0] + c0 * dw.strides[1]) * static_cast<int64_t>(element_bytes(dw.type));
+    to.data +=
+        (k0 * dw.strides[0] + c0 * dw.strides[1]) * static_cast<int64_t>(element_bytes(dw.type));
     to.dims[0] = s.group_filters, to.dims[1] = cn;
     map<T, 1>(to, alpha, beta, {View(PackedFilter<T>::order(to, last), tile.get())}, Copy{});
   });
 }
 
-#define AW_CONVOLUTIONS(T)                                                                                  \
-  template void convolve(const Convolution&, const View&, const View&, const View&, T, T);                 \
-  template void convolve_data(const Convolution&, const View&, const View&, const View&, T, T);            \
+#define AW_CONVOLUTIONS(T)                                                                      \
+  template void convolve(const Convolution&, const View&, const View&, const View&, T, T);      \
+  template void convolve_data(const Convolution&, const View&, const View&, const View&, T, T); \
   template void convolve_filter(const Convolution&, const View&, const View&, const View&, T, T)
 AW_CONVOLUTIONS(float);
 AW_CONVOLUTIONS(double);

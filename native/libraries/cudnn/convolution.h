@@ -1,11 +1,13 @@
-// Convolutions of one to three dimensions of space: what both interfaces ask of whatever computes them.
+// Convolutions of one to three dimensions of space: what both interfaces ask of whatever computes
+// them.
 #pragma once
 
 #include "libraries/cudnn/objects.h"
 
 namespace aw::dnn {
 
-// Tensors are N, C and space, filters K, C of a group and space. The output's size says what pads are behind.
+// Tensors are N, C and space, filters K, C of a group and space. The output's size says what pads
+// are behind.
 struct Convolution {
   int rank = 2;
   int64_t pads[3] = {}, strides[3] = {1, 1, 1}, dilations[3] = {1, 1, 1};
@@ -19,8 +21,10 @@ void check_convolution(const Convolution& how, const Layout& x, const Layout& w,
 template <class T>
 void convolve(const Convolution& how, const View& x, const View& w, const View& y, T alpha, T beta);
 template <class T>
-void convolve_data(const Convolution& how, const View& w, const View& dy, const View& dx, T alpha, T beta);
+void convolve_data(const Convolution& how, const View& w, const View& dy, const View& dx, T alpha,
+                   T beta);
 template <class T>
-void convolve_filter(const Convolution& how, const View& x, const View& dy, const View& dw, T alpha, T beta);
+void convolve_filter(const Convolution& how, const View& x, const View& dy, const View& dw, T alpha,
+                     T beta);
 
 }  // namespace aw::dnn

@@ -8,8 +8,8 @@ using namespace aw::dnn;
 namespace {
 
 // A descriptor's convolution, of tensors that go with it.
-Convolution convolution_of(const cudnnConvolutionDescriptorStruct* desc, const Layout& x, const Layout& w,
-                           const Layout& y) {
+Convolution convolution_of(const cudnnConvolutionDescriptorStruct* desc, const Layout& x,
+                           const Layout& w, const Layout& y) {
   auto& from = object(desc);
   require(from.rank > 0, "a convolution descriptor that was never set");
   Convolution how;
@@ -17,26 +17,34 @@ Convolution convolution_of(const cudnnConvolutionDescriptorStruct* desc, const L
   std::copy_n(from.pads, from.rank, how.pads), std::copy_n(from.strides, from.rank, how.strides);
   std::copy_n(from.dilations, from.rank, how.dilations);
   check_convolution(how, x, w, y);
-  require(x.dims[1] == w.dims[1] * from.groups, "channels that are not those of all groups", kWrongShape);
+  require(x.dims[1] == w.dims[1] * from.groups, "channels that are not those of all groups",
+          kWrongShape);
   for (int i = 0; i < how.rank; ++i) {
-    const int64_t room = x.dims[2 + i] + 2 * how.pads[i] - (w.dims[2 + i] - 1) * how.dilations[i] - 1;
-    require(room >= 0 && y.dims[2 + i] == room / how.strides[i] + 1, "an output of another size", kWrongShape);
+    const int64_t room =
+        x.dims[2 + i] + 2 * how.pads[i] - (w.dims[2 + i] - 1) * how.dilations[i] - 1;
+    require(room >= 0 && y.dims[2 + i] == room / how.strides[i] + 1, "an output of another size",
+            kWrongShape);
   }
   return how;
 }
 
 // Sums of products of bytes are exact as doubles.
 bool doubles(const Layout& a, const Layout& b, const cudnnConvolutionDescriptorStruct* desc) {
-  return wide(a.type) || wide(b.type) || desc->compute == CUDNN_DATA_DOUBLE || desc->compute == CUDNN_DATA_INT32;
+  return wide(a.type) || wide(b.type) || desc->compute == CUDNN_DATA_DOUBLE ||
+         desc->compute == CUDNN_DATA_INT32;
 }
 
-void output_dims(const cudnnConvolutionDescriptorStruct* desc, const Layout& x, const Layout& w, int64_t* dims) {
+void output_dims(const cudnnConvolutionDescriptorStruct* desc, const Layout& x, const Layout& w,
+                 int64_t* dims) {
   auto& from = object(desc);
-  require(x.rank == from.rank + 2 && w.rank == x.rank, "ranks that do not go together", kWrongShape);
-  require(x.dims[1] == w.dims[1] * from.groups, "channels that are not those of all groups", kWrongShape);
+  require(x.rank == from.rank + 2 && w.rank == x.rank, "ranks that do not go together",
+          kWrongShape);
+  require(x.dims[1] == w.dims[1] * from.groups, "channels that are not those of all groups",
+          kWrongShape);
   dims[0] = x.dims[0], dims[1] = w.dims[0];
   for (int i = 0; i < from.rank; ++i) {
-    const int64_t room = x.dims[2 + i] + 2 * from.pads[i] - (w.dims[2 + i] - 1) * from.dilations[i] - 1;
+    const int64_t room =
+        x.dims[2 + i] + 2 * from.pads[i] - (w.dims[2 + i] - 1) * from.dilations[i] - 1;
     require(room >= 0, "a filter larger than the padded tensor", kWrongShape);
     dims[2 + i] = room / from.strides[i] + 1;
   }
@@ -44,10 +52,9 @@ void output_dims(const cudnnConvolutionDescriptorStruct* desc, const Layout& x, 
 
 }  // namespace
 
-AW_EXPORT cudnnStatus_t cudnnGetConvolutionNdForwardOutputDim(const cudnnConvolutionDescriptor_t desc,
-                                                              const cudnnTensorDescriptor_t x,
-                                                              const cudnnFilterDescriptor_t w, int count,
-                                                              int dims[]) {
+AW_EXPORT cudnnStatus_t cudnnGetConvolutionNdForwardOutputDim(
+    const cudnnConvolutionDescriptor_t desc, const cudnnTensorDescriptor_t x,
+    const cudnnFilterDescriptor_t w, int count, int dims[]) {
   return api<"cudnnGetConvolutionNdForwardOutputDim">([&] {
     require_pointer(dims);
     require(count == layout(x).rank, "another count of dimensions");
@@ -56,10 +63,9 @@ AW_EXPORT cudnnStatus_t cudnnGetConvolutionNdForwardOutputDim(const cudnnConvolu
     for (int i = 0; i < count; ++i) dims[i] = static_cast<int>(found[i]);
   });
 }
-AW_EXPORT cudnnStatus_t cudnnGetConvolution2dForwardOutputDim(const cudnnConvolutionDescriptor_t desc,
-                                                              const cudnnTensorDescriptor_t x,
-                                                              const cudnnFilterDescriptor_t w, int* n, int* c,
-                                                              int* height, int* width) {
+AW_EXPORT cudnnStatus_t cudnnGetConvolution2dForwardOutputDim(
+    const cudnnConvolutionDescriptor_t desc, const cudnnTensorDescriptor_t x,
+    const cudnnFilterDescriptor_t w, int* n, int* c, int* height, int* width) {
   return api<"cudnnGetConvolution2dForwardOutputDim">([&] {
     require(layout(x).rank == 4, "a tensor that has not four dimensions");
     int64_t found[kMostDims];
@@ -71,8 +77,9 @@ AW_EXPORT cudnnStatus_t cudnnGetConvolution2dForwardOutputDim(const cudnnConvolu
 AW_EXPORT cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void* alpha,
                                                 const cudnnTensorDescriptor_t x_desc, const void* x,
                                                 const cudnnFilterDescriptor_t w_desc, const void* w,
-                                                const cudnnConvolutionDescriptor_t desc, cudnnConvolutionFwdAlgo_t,
-                                                void*, size_t, const void* beta,
+                                                const cudnnConvolutionDescriptor_t desc,
+                                                cudnnConvolutionFwdAlgo_t, void*, size_t,
+                                                const void* beta,
                                                 const cudnnTensorDescriptor_t y_desc, void* y) {
   return api<"cudnnConvolutionForward">([&] {
     auto& h = object(handle);
@@ -86,12 +93,11 @@ AW_EXPORT cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void
   });
 }
 
-AW_EXPORT cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle, const void* alpha,
-                                                     const cudnnFilterDescriptor_t w_desc, const void* w,
-                                                     const cudnnTensorDescriptor_t dy_desc, const void* dy,
-                                                     const cudnnConvolutionDescriptor_t desc,
-                                                     cudnnConvolutionBwdDataAlgo_t, void*, size_t, const void* beta,
-                                                     const cudnnTensorDescriptor_t dx_desc, void* dx) {
+AW_EXPORT cudnnStatus_t cudnnConvolutionBackwardData(
+    cudnnHandle_t handle, const void* alpha, const cudnnFilterDescriptor_t w_desc, const void* w,
+    const cudnnTensorDescriptor_t dy_desc, const void* dy, const cudnnConvolutionDescriptor_t desc,
+    cudnnConvolutionBwdDataAlgo_t, void*, size_t, const void* beta,
+    const cudnnTensorDescriptor_t dx_desc, void* dx) {
   return api<"cudnnConvolutionBackwardData">([&] {
     auto& h = object(handle);
     const View filter = view(w_desc, w), up = view(dy_desc, dy), to = view(dx_desc, dx);
@@ -104,13 +110,11 @@ AW_EXPORT cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle, const
   });
 }
 
-AW_EXPORT cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, const void* alpha,
-                                                       const cudnnTensorDescriptor_t x_desc, const void* x,
-                                                       const cudnnTensorDescriptor_t dy_desc, const void* dy,
-                                                       const cudnnConvolutionDescriptor_t desc,
-                                                       cudnnConvolutionBwdFilterAlgo_t, void*, size_t,
-                                                       const void* beta, const cudnnFilterDescriptor_t dw_desc,
-                                                       void* dw) {
+AW_EXPORT cudnnStatus_t cudnnConvolutionBackwardFilter(
+    cudnnHandle_t handle, const void* alpha, const cudnnTensorDescriptor_t x_desc, const void* x,
+    const cudnnTensorDescriptor_t dy_desc, const void* dy, const cudnnConvolutionDescriptor_t desc,
+    cudnnConvolutionBwdFilterAlgo_t, void*, size_t, const void* beta,
+    const cudnnFilterDescriptor_t dw_desc, void* dw) {
   return api<"cudnnConvolutionBackwardFilter">([&] {
     auto& h = object(handle);
     const View in = view(x_desc, x), up = view(dy_desc, dy), to = view(dw_desc, dw);
@@ -124,8 +128,9 @@ AW_EXPORT cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, con
 }
 
 AW_EXPORT cudnnStatus_t cudnnConvolutionBackwardBias(cudnnHandle_t handle, const void* alpha,
-                                                     const cudnnTensorDescriptor_t dy_desc, const void* dy,
-                                                     const void* beta, const cudnnTensorDescriptor_t db_desc,
+                                                     const cudnnTensorDescriptor_t dy_desc,
+                                                     const void* dy, const void* beta,
+                                                     const cudnnTensorDescriptor_t db_desc,
                                                      void* db) {
   return api<"cudnnConvolutionBackwardBias">([&] {
     auto& h = object(handle);
@@ -137,7 +142,8 @@ AW_EXPORT cudnnStatus_t cudnnConvolutionBackwardBias(cudnnHandle_t handle, const
       using T = decltype(zero);
       Scratch<double> sums(to.elements());
       reduce<Sum, T, 1>(up, to, {up}, Copy{}, sums.get());
-      map<T, 1>(to, static_cast<T>(a), static_cast<T>(b), {View(packed(CUDNN_DATA_DOUBLE, to), sums.get())}, Copy{});
+      map<T, 1>(to, static_cast<T>(a), static_cast<T>(b),
+                {View(packed(CUDNN_DATA_DOUBLE, to), sums.get())}, Copy{});
     });
   });
 }
@@ -146,12 +152,14 @@ AW_EXPORT cudnnStatus_t cudnnConvolutionBackwardBias(cudnnHandle_t handle, const
 AW_EXPORT cudnnStatus_t cudnnConvolutionBiasActivationForward(
     cudnnHandle_t handle, const void* alpha1, const cudnnTensorDescriptor_t x_desc, const void* x,
     const cudnnFilterDescriptor_t w_desc, const void* w, const cudnnConvolutionDescriptor_t desc,
-    cudnnConvolutionFwdAlgo_t, void*, size_t, const void* alpha2, const cudnnTensorDescriptor_t z_desc, const void* z,
-    const cudnnTensorDescriptor_t bias_desc, const void* bias, const cudnnActivationDescriptor_t activation,
+    cudnnConvolutionFwdAlgo_t, void*, size_t, const void* alpha2,
+    const cudnnTensorDescriptor_t z_desc, const void* z, const cudnnTensorDescriptor_t bias_desc,
+    const void* bias, const cudnnActivationDescriptor_t activation,
     const cudnnTensorDescriptor_t y_desc, void* y) {
   return api<"cudnnConvolutionBiasActivationForward">([&] {
     auto& h = object(handle);
-    const View in = view(x_desc, x), filter = view(w_desc, w), to = view(y_desc, y), offset = view(bias_desc, bias);
+    const View in = view(x_desc, x), filter = view(w_desc, w), to = view(y_desc, y),
+               offset = view(bias_desc, bias);
     const Convolution how = convolution_of(desc, in, filter, to);
     require(spreads(offset, to), "a bias that does not go with the output", kWrongShape);
     const auto curve = object(activation);
@@ -169,11 +177,15 @@ AW_EXPORT cudnnStatus_t cudnnConvolutionBiasActivationForward(
       Scratch<T> room(in_place ? 0 : lying.span());
       const View made = in_place ? to : View(lying, room.get());
       convolve<T>(how, in, filter, made, static_cast<T>(a), 0);
-      const bool bends = curve.mode == CUDNN_ACTIVATION_RELU, nan = curve.nan == CUDNN_PROPAGATE_NAN;
+      const bool bends = curve.mode == CUDNN_ACTIVATION_RELU;
       const T least = bends ? T{0} : -std::numeric_limits<T>::infinity();
       const View each_bias = spread(offset, to);
-      auto bend = [=](T v) { return v > least ? v : v != v && (nan || !bends) ? v : least; };
-      if (b == 0) return map<T, 2>(to, 1, 0, {made, each_bias}, each<2>([=](T v, T o) { return bend(v + o); }));
+      const T other =
+          !bends || curve.nan == CUDNN_PROPAGATE_NAN ? std::numeric_limits<T>::quiet_NaN() : least;
+      auto bend = [=](T v) { return v > least ? v : v == v ? least : other; };
+      if (b == 0)
+        return map<T, 2>(to, 1, 0, {made, each_bias},
+                         each<2>([=](T v, T o) { return bend(v + o); }));
       map<T, 3>(to, 1, 0, {made, each_bias, more},
                 each<3>([=, f = static_cast<T>(b)](T v, T o, T m) { return bend(v + f * m + o); }));
     });

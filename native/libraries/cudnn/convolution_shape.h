@@ -1,4 +1,5 @@
-// The sizes of a convolution as loops need them, and panels: inputs laid out so that a convolution is a product of matrices.
+// The sizes of a convolution as loops need them, and panels: inputs laid out so that a convolution
+// is a product of matrices.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,8 @@ struct ConvolutionShape {
 
   ConvolutionShape(const Convolution& how, const Layout& x, const Layout& w, const Layout& y) {
     images = x.dims[0], channels = x.dims[1], filters = w.dims[0];
-    group_channels = w.dims[1], groups = channels / group_channels, group_filters = filters / groups;
+    group_channels = w.dims[1], groups = channels / group_channels,
+    group_filters = filters / groups;
     taps = pixels = in_size = 1;
     for (int i = 0; i < 3; ++i) {
       const int from = i - (3 - how.rank);
@@ -36,8 +38,8 @@ struct ConvolutionShape {
   }
   // A filter of one place that touches every pixel once: no panel is needed.
   bool pointwise() const {
-    return taps == 1 && in_size == pixels && std::equal(in, in + 3, out) && strides[0] == 1 && strides[1] == 1 &&
-           strides[2] == 1 && !pads[0] && !pads[1] && !pads[2];
+    return taps == 1 && in_size == pixels && std::equal(in, in + 3, out) && strides[0] == 1 &&
+           strides[1] == 1 && strides[2] == 1 && !pads[0] && !pads[1] && !pads[2];
   }
   Tap tap(int64_t number) const {
     return {{number / (kernel[2] * kernel[1]), number / kernel[2] % kernel[1], number % kernel[2]}};
@@ -53,11 +55,13 @@ struct ConvolutionShape {
     const int64_t room = in[2] - 1 - shift, high = room < 0 ? 0 : room / step + 1;
     *first = std::clamp(low, from, to), *last = std::clamp(high, *first, to);
   }
-  // body(line's first pixel, its outer indices, from, to) for the pieces of lines among pixels [begin, end).
+  // body(line's first pixel, its outer indices, from, to) for the pieces of lines among pixels
+  // [begin, end).
   template <class Body>
   void lines(int64_t begin, int64_t end, const Body& body) const {
     for (int64_t at = begin; at < end;) {
-      const int64_t line = at / out[2], from = at - line * out[2], to = std::min(out[2], from + end - at);
+      const int64_t line = at / out[2], from = at - line * out[2],
+                    to = std::min(out[2], from + end - at);
       body(at, line / out[1], line % out[1], from, to);
       at += to - from;
     }
@@ -70,8 +74,10 @@ inline bool one_row(const int64_t* dims, const int64_t* strides, int64_t* step) 
   *step = 1;
   for (int i = 2; i >= 0; --i) {
     if (dims[i] == 1) continue;
-    if (!next) *step = next = strides[i];
-    else if (strides[i] != next * size) return false;
+    if (!next)
+      *step = next = strides[i];
+    else if (strides[i] != next * size)
+      return false;
     size *= dims[i];
   }
   return true;
@@ -85,8 +91,8 @@ void fill_row(const View& view, int64_t at, int64_t stride, int64_t count, T* to
 
 // panel[channel, tap][pixel] of pixels [begin, end) of an image, `step` elements from row to row.
 template <class T>
-void panel_by_channels(const ConvolutionShape& s, const View& x, int64_t image, int64_t channel, int64_t count,
-                       int64_t begin, int64_t end, T* panel, int64_t step) {
+void panel_by_channels(const ConvolutionShape& s, const View& x, int64_t image, int64_t channel,
+                       int64_t count, int64_t begin, int64_t end, T* panel, int64_t step) {
   for (int64_t c = 0; c < count; ++c)
     for (int64_t r = 0; r < s.taps; ++r, panel += step) {
       const Tap tap = s.tap(r);
@@ -98,8 +104,10 @@ void panel_by_channels(const ConvolutionShape& s, const View& x, int64_t image, 
         if (d >= 0 && d < s.in[0] && h >= 0 && h < s.in[1]) s.inside(tap.at[2], from, last, &a, &b);
         std::fill_n(to, a - from, T{0});
         if (b > a)
-          fill_row(x, base + d * s.x_space[0] + h * s.x_space[1] + s.meets(2, a, tap.at[2]) * s.x_space[2],
-                   s.x_space[2] * s.strides[2], b - a, to + (a - from));
+          fill_row(
+              x,
+              base + d * s.x_space[0] + h * s.x_space[1] + s.meets(2, a, tap.at[2]) * s.x_space[2],
+              s.x_space[2] * s.strides[2], b - a, to + (a - from));
         std::fill_n(to + (b - from), last - b, T{0});
         to += last - from;
       });
@@ -108,17 +116,19 @@ void panel_by_channels(const ConvolutionShape& s, const View& x, int64_t image, 
 
 // panel[pixel][tap, channel]
 template <class T>
-void panel_by_pixels(const ConvolutionShape& s, const View& x, int64_t image, int64_t channel, int64_t count,
-                     int64_t begin, int64_t end, T* panel) {
+void panel_by_pixels(const ConvolutionShape& s, const View& x, int64_t image, int64_t channel,
+                     int64_t count, int64_t begin, int64_t end, T* panel) {
   // Taps of a line lie side by side, with all of their channels.
-  const bool whole = s.dilations[2] == 1 && x.strides[1] == 1 && s.x_space[2] == count && count == s.channels;
+  const bool whole =
+      s.dilations[2] == 1 && x.strides[1] == 1 && s.x_space[2] == count && count == s.channels;
   s.lines(begin, end, [&](int64_t, int64_t od, int64_t oh, int64_t from, int64_t last) {
     for (int64_t ow = from; ow < last; ++ow) {
       for (int64_t kd = 0; kd < s.kernel[0]; ++kd)
         for (int64_t kh = 0; kh < s.kernel[1]; ++kh) {
           const int64_t d = s.meets(0, od, kd), h = s.meets(1, oh, kh), w = s.meets(2, ow, 0);
           const bool in = d >= 0 && d < s.in[0] && h >= 0 && h < s.in[1];
-          const int64_t base = image * x.strides[0] + channel * x.strides[1] + d * s.x_space[0] + h * s.x_space[1];
+          const int64_t base =
+              image * x.strides[0] + channel * x.strides[1] + d * s.x_space[0] + h * s.x_space[1];
           if (whole && in && w >= 0 && w + s.kernel[2] <= s.in[2]) {
             fill_row(x, base + w * s.x_space[2], 1, s.kernel[2] * count, panel);
             panel += s.kernel[2] * count;
@@ -186,10 +196,13 @@ class PackedFilter {
 
 // Convolutions with one channel to a group, plane by plane.
 template <class T>
-void depthwise(const Convolution& how, const View& x, const View& w, const View& y, T alpha, T beta);
+void depthwise(const Convolution& how, const View& x, const View& w, const View& y, T alpha,
+               T beta);
 template <class T>
-void depthwise_data(const Convolution& how, const View& w, const View& dy, const View& dx, T alpha, T beta);
+void depthwise_data(const Convolution& how, const View& w, const View& dy, const View& dx, T alpha,
+                    T beta);
 template <class T>
-void depthwise_filter(const Convolution& how, const View& x, const View& dy, const View& dw, T alpha, T beta);
+void depthwise_filter(const Convolution& how, const View& x, const View& dy, const View& dw,
+                      T alpha, T beta);
 
 }  // namespace aw::dnn

@@ -27,10 +27,12 @@ void set(Layout& to, cudnnDataType_t type, int count, const int* dims, const int
   to = made;
 }
 
-void set_packed(Layout& to, cudnnDataType_t type, cudnnTensorFormat_t format, int count, const int* dims) {
+void set_packed(Layout& to, cudnnDataType_t type, cudnnTensorFormat_t format, int count,
+                const int* dims) {
   require(count > 0 && count <= kMostDims, "a tensor has one to eight dimensions");
   require_pointer(dims);
-  require(format == CUDNN_TENSOR_NCHW || format == CUDNN_TENSOR_NHWC || format == CUDNN_TENSOR_NCHW_VECT_C,
+  require(format == CUDNN_TENSOR_NCHW || format == CUDNN_TENSOR_NHWC ||
+              format == CUDNN_TENSOR_NCHW_VECT_C,
           "no such format");
   if (format == CUDNN_TENSOR_NCHW_VECT_C) unsupported("CUDNN_TENSOR_NCHW_VECT_C");
   int strides[kMostDims];
@@ -70,23 +72,26 @@ AW_EXPORT cudnnStatus_t cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t* des
 AW_EXPORT cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t desc) {
   return api<"cudnnDestroyTensorDescriptor">([&] { destroy(desc); });
 }
-AW_EXPORT cudnnStatus_t cudnnSetTensor4dDescriptor(cudnnTensorDescriptor_t desc, cudnnTensorFormat_t format,
-                                                   cudnnDataType_t type, int n, int c, int h, int w) {
+AW_EXPORT cudnnStatus_t cudnnSetTensor4dDescriptor(cudnnTensorDescriptor_t desc,
+                                                   cudnnTensorFormat_t format, cudnnDataType_t type,
+                                                   int n, int c, int h, int w) {
   return api<"cudnnSetTensor4dDescriptor">([&] {
     const int dims[] = {n, c, h, w};
     set_packed(object(desc).layout, type, format, 4, dims);
   });
 }
-AW_EXPORT cudnnStatus_t cudnnSetTensor4dDescriptorEx(cudnnTensorDescriptor_t desc, cudnnDataType_t type, int n,
-                                                     int c, int h, int w, int n_stride, int c_stride,
+AW_EXPORT cudnnStatus_t cudnnSetTensor4dDescriptorEx(cudnnTensorDescriptor_t desc,
+                                                     cudnnDataType_t type, int n, int c, int h,
+                                                     int w, int n_stride, int c_stride,
                                                      int h_stride, int w_stride) {
   return api<"cudnnSetTensor4dDescriptorEx">([&] {
     const int dims[] = {n, c, h, w}, strides[] = {n_stride, c_stride, h_stride, w_stride};
     set(object(desc).layout, type, 4, dims, strides);
   });
 }
-AW_EXPORT cudnnStatus_t cudnnGetTensor4dDescriptor(const cudnnTensorDescriptor_t desc, cudnnDataType_t* type,
-                                                   int* n, int* c, int* h, int* w, int* n_stride, int* c_stride,
+AW_EXPORT cudnnStatus_t cudnnGetTensor4dDescriptor(const cudnnTensorDescriptor_t desc,
+                                                   cudnnDataType_t* type, int* n, int* c, int* h,
+                                                   int* w, int* n_stride, int* c_stride,
                                                    int* h_stride, int* w_stride) {
   return api<"cudnnGetTensor4dDescriptor">([&] {
     const Layout& from = of_four(layout(desc));
@@ -96,23 +101,30 @@ AW_EXPORT cudnnStatus_t cudnnGetTensor4dDescriptor(const cudnnTensorDescriptor_t
     for (int i = 0; i < 4; ++i) give(dims[i], from.dims[i]), give(strides[i], from.strides[i]);
   });
 }
-AW_EXPORT cudnnStatus_t cudnnSetTensorNdDescriptor(cudnnTensorDescriptor_t desc, cudnnDataType_t type, int count,
+AW_EXPORT cudnnStatus_t cudnnSetTensorNdDescriptor(cudnnTensorDescriptor_t desc,
+                                                   cudnnDataType_t type, int count,
                                                    const int dims[], const int strides[]) {
-  return api<"cudnnSetTensorNdDescriptor">([&] { set(object(desc).layout, type, count, dims, strides); });
+  return api<"cudnnSetTensorNdDescriptor">(
+      [&] { set(object(desc).layout, type, count, dims, strides); });
 }
-AW_EXPORT cudnnStatus_t cudnnSetTensorNdDescriptorEx(cudnnTensorDescriptor_t desc, cudnnTensorFormat_t format,
-                                                     cudnnDataType_t type, int count, const int dims[]) {
-  return api<"cudnnSetTensorNdDescriptorEx">([&] { set_packed(object(desc).layout, type, format, count, dims); });
+AW_EXPORT cudnnStatus_t cudnnSetTensorNdDescriptorEx(cudnnTensorDescriptor_t desc,
+                                                     cudnnTensorFormat_t format,
+                                                     cudnnDataType_t type, int count,
+                                                     const int dims[]) {
+  return api<"cudnnSetTensorNdDescriptorEx">(
+      [&] { set_packed(object(desc).layout, type, format, count, dims); });
 }
-AW_EXPORT cudnnStatus_t cudnnGetTensorNdDescriptor(const cudnnTensorDescriptor_t desc, int requested,
-                                                   cudnnDataType_t* type, int* count, int dims[], int strides[]) {
+AW_EXPORT cudnnStatus_t cudnnGetTensorNdDescriptor(const cudnnTensorDescriptor_t desc,
+                                                   int requested, cudnnDataType_t* type, int* count,
+                                                   int dims[], int strides[]) {
   return api<"cudnnGetTensorNdDescriptor">([&] {
     const Layout& from = layout(desc);
     give(type, from.type);
     get_shape(from, requested, count, dims, strides);
   });
 }
-AW_EXPORT cudnnStatus_t cudnnGetTensorSizeInBytes(const cudnnTensorDescriptor_t desc, size_t* size) {
+AW_EXPORT cudnnStatus_t cudnnGetTensorSizeInBytes(const cudnnTensorDescriptor_t desc,
+                                                  size_t* size) {
   return api<"cudnnGetTensorSizeInBytes">([&] {
     require_pointer(size);
     *size = layout(desc).bytes();
@@ -125,24 +137,28 @@ AW_EXPORT cudnnStatus_t cudnnCreateFilterDescriptor(cudnnFilterDescriptor_t* des
 AW_EXPORT cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t desc) {
   return api<"cudnnDestroyFilterDescriptor">([&] { destroy(desc); });
 }
-AW_EXPORT cudnnStatus_t cudnnSetFilter4dDescriptor(cudnnFilterDescriptor_t desc, cudnnDataType_t type,
-                                                   cudnnTensorFormat_t format, int k, int c, int h, int w) {
+AW_EXPORT cudnnStatus_t cudnnSetFilter4dDescriptor(cudnnFilterDescriptor_t desc,
+                                                   cudnnDataType_t type, cudnnTensorFormat_t format,
+                                                   int k, int c, int h, int w) {
   return api<"cudnnSetFilter4dDescriptor">([&] {
     const int dims[] = {k, c, h, w};
     set_packed(object(desc).layout, type, format, 4, dims);
     desc->format = format;
   });
 }
-AW_EXPORT cudnnStatus_t cudnnSetFilterNdDescriptor(cudnnFilterDescriptor_t desc, cudnnDataType_t type,
-                                                   cudnnTensorFormat_t format, int count, const int dims[]) {
+AW_EXPORT cudnnStatus_t cudnnSetFilterNdDescriptor(cudnnFilterDescriptor_t desc,
+                                                   cudnnDataType_t type, cudnnTensorFormat_t format,
+                                                   int count, const int dims[]) {
   return api<"cudnnSetFilterNdDescriptor">([&] {
     require(count >= 3, "a filter has three dimensions at least");
     set_packed(object(desc).layout, type, format, count, dims);
     desc->format = format;
   });
 }
-AW_EXPORT cudnnStatus_t cudnnGetFilter4dDescriptor(const cudnnFilterDescriptor_t desc, cudnnDataType_t* type,
-                                                   cudnnTensorFormat_t* format, int* k, int* c, int* h, int* w) {
+AW_EXPORT cudnnStatus_t cudnnGetFilter4dDescriptor(const cudnnFilterDescriptor_t desc,
+                                                   cudnnDataType_t* type,
+                                                   cudnnTensorFormat_t* format, int* k, int* c,
+                                                   int* h, int* w) {
   return api<"cudnnGetFilter4dDescriptor">([&] {
     const Layout& from = of_four(layout(desc));
     give(type, from.type), give(format, desc->format);
@@ -150,8 +166,9 @@ AW_EXPORT cudnnStatus_t cudnnGetFilter4dDescriptor(const cudnnFilterDescriptor_t
     for (int i = 0; i < 4; ++i) give(dims[i], from.dims[i]);
   });
 }
-AW_EXPORT cudnnStatus_t cudnnGetFilterNdDescriptor(const cudnnFilterDescriptor_t desc, int requested,
-                                                   cudnnDataType_t* type, cudnnTensorFormat_t* format, int* count,
+AW_EXPORT cudnnStatus_t cudnnGetFilterNdDescriptor(const cudnnFilterDescriptor_t desc,
+                                                   int requested, cudnnDataType_t* type,
+                                                   cudnnTensorFormat_t* format, int* count,
                                                    int dims[]) {
   return api<"cudnnGetFilterNdDescriptor">([&] {
     const Layout& from = layout(desc);
@@ -159,7 +176,8 @@ AW_EXPORT cudnnStatus_t cudnnGetFilterNdDescriptor(const cudnnFilterDescriptor_t
     get_shape(from, requested, count, dims, nullptr);
   });
 }
-AW_EXPORT cudnnStatus_t cudnnGetFilterSizeInBytes(const cudnnFilterDescriptor_t desc, size_t* size) {
+AW_EXPORT cudnnStatus_t cudnnGetFilterSizeInBytes(const cudnnFilterDescriptor_t desc,
+                                                  size_t* size) {
   return api<"cudnnGetFilterSizeInBytes">([&] {
     require_pointer(size);
     *size = layout(desc).bytes();

@@ -1,6 +1,6 @@
-// Two ways through tensors of any type and strides, which most of cuDNN is made of: `map`, element by element, and
-// `reduce`. Both hand rows of floats or doubles to what computes; work is cut by shapes alone, so that bits do not depend on the
-// number of threads.
+// Two ways through tensors of any type and strides, which most of cuDNN is made of: `map`, element
+// by element, and `reduce`. Both hand rows of floats or doubles to what computes; work is cut by
+// shapes alone, so that bits do not depend on the number of threads.
 #pragma once
 
 #include <algorithm>
@@ -12,15 +12,14 @@
 
 // A loop compiled for several processors, as vectors.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define AW_LOOP \
-  __attribute__((target_clones("avx512f", "avx2", "default")))
+#define AW_LOOP __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define AW_LOOP
 #endif
 
 namespace aw::dnn {
 
-constexpr int64_t kRow = 512;           // elements that are handled at a time
+constexpr int64_t kRow = 512;             // elements that are handled at a time
 constexpr int64_t kTaskElements = 32768;  // below that another thread is not worth it
 
 // body(task) for all tasks, each of them about `work` elements.
@@ -41,7 +40,8 @@ struct Loops {
   int64_t strides[kViews][kMostDims + 1] = {};
   bool reduced[kMostDims + 1] = {};
 
-  // Ordered by the strides of the first view. `groups` keeps apart dimensions that are and are not reduced.
+  // Ordered by the strides of the first view. `groups` keeps apart dimensions that are and are not
+  // reduced.
   Loops(const Layout& shape, const Layout* const* views, int count, const bool* groups);
   int64_t outer() const;  // iterations of all but the innermost
   // Where iteration `number` of the outer loops begins in each view.
@@ -80,7 +80,8 @@ detail::Each<G, N> each(G g) {
   return {g};
 }
 
-// out = alpha * f(in...) + beta * out. Inputs have the output's dimensions (`spread`); an input may be the output.
+// out = alpha * f(in...) + beta * out. Inputs have the output's dimensions (`spread`); an input may
+// be the output.
 template <class T, size_t N, class F>
 void map(const View& out, T alpha, T beta, const std::array<View, N>& in, const F& f) {
   const Layout* all[N + 1] = {&out};
@@ -96,7 +97,8 @@ void map(const View& out, T alpha, T beta, const std::array<View, N>& in, const 
     const T* rows[N > 0 ? N : 1];
     for (size_t i = 0; i < N; ++i) {
       const int64_t step = loops.strides[i + 1][last];
-      rows[i] = load_row<T>(in[i], at[i + 1] + from * step, step, static_cast<size_t>(count), rooms[i + 1]);
+      rows[i] = load_row<T>(in[i], at[i + 1] + from * step, step, static_cast<size_t>(count),
+                            rooms[i + 1]);
     }
     const int64_t step = loops.strides[0][last], place = at[0] + from * step;
     T* direct = alpha == 1 && beta == 0 ? row_place<T>(out, place, step) : nullptr;
@@ -133,9 +135,11 @@ AW_LOOP void fold_beside(const T* row, size_t count, double* sums) {
 }
 }  // namespace detail
 
-// out[kept dimensions] = Op over all others of f(in...). `kept` has 1 where the shape is reduced; `out` is row-major in it.
+// out[kept dimensions] = Op over all others of f(in...). `kept` has 1 where the shape is reduced;
+// `out` is row-major in it.
 template <class Op, class T, size_t N, class F>
-void reduce(const Layout& shape, const Layout& kept, const std::array<View, N>& in, const F& f, double* out) {
+void reduce(const Layout& shape, const Layout& kept, const std::array<View, N>& in, const F& f,
+            double* out) {
   const View target = spread(View(packed(CUDNN_DATA_DOUBLE, kept), out), shape);
   const Layout* all[N + 1];
   for (size_t i = 0; i < N; ++i) all[i] = &in[i];
@@ -154,19 +158,21 @@ void reduce(const Layout& shape, const Layout& kept, const std::array<View, N>& 
     for (size_t v = 0; v <= N; ++v) to.strides[v][to.rank] = loops.strides[v][i];
     ++to.rank;
   }
-  auto all_of = [](Loops& it) {  // `outer` and `place` leave out the innermost loop: one of a single step
-    it.dims[it.rank] = 1;
-    for (auto& row : it.strides) row[it.rank] = 0;
-    ++it.rank;
-  };
+  auto all_of =
+      [](Loops& it) {  // `outer` and `place` leave out the innermost loop: one of a single step
+        it.dims[it.rank] = 1;
+        for (auto& row : it.strides) row[it.rank] = 0;
+        ++it.rank;
+      };
   all_of(keep), all_of(drop);
   const int64_t inner = loops.dims[last], pieces = (inner + kRow - 1) / kRow, depth = drop.outer();
   const bool beside = !loops.reduced[last];
-  auto row = [&](const int64_t* at, int64_t from, int64_t count, T (*rooms)[kRow]) {
+  auto row = [&](const int64_t* at, int64_t from, int64_t count, T(*rooms)[kRow]) {
     const T* rows[N];
     for (size_t i = 0; i < N; ++i) {
       const int64_t step = loops.strides[i][last];
-      rows[i] = load_row<T>(in[i], at[i] + from * step, step, static_cast<size_t>(count), rooms[i + 1]);
+      rows[i] =
+          load_row<T>(in[i], at[i] + from * step, step, static_cast<size_t>(count), rooms[i + 1]);
     }
     f(rows, rooms[0], static_cast<size_t>(count));
   };
@@ -187,7 +193,8 @@ void reduce(const Layout& shape, const Layout& kept, const std::array<View, N>& 
         row(at, from, count, rooms);
         detail::fold_beside<Op>(rooms[0], static_cast<size_t>(count), sums);
       }
-      for (int64_t i = 0; i < count; ++i) out[at[N] + (from + i) * loops.strides[N][last]] = sums[i];
+      for (int64_t i = 0; i < count; ++i)
+        out[at[N] + (from + i) * loops.strides[N][last]] = sums[i];
     });
   }
   share(keep.outer(), inner * depth, [&](int64_t number) {

@@ -17,9 +17,10 @@ struct Matrix {
   bool turned = false;
 };
 
-// c[rows x columns] = alpha * a[rows x depth] * b[depth x columns] + beta * c, c row-major. Not read where beta is 0.
+// c[rows x columns] = alpha * a[rows x depth] * b[depth x columns] + beta * c, c row-major. Not
+// read where beta is 0.
 template <class T>
-void gemm(int64_t rows, int64_t columns, int64_t depth, T alpha, const Matrix<T>& a, const Matrix<T>& b, T beta,
-          T* c, int64_t c_step);
+void gemm(int64_t rows, int64_t columns, int64_t depth, T alpha, const Matrix<T>& a,
+          const Matrix<T>& b, T beta, T* c, int64_t c_step);
 
 }  // namespace aw::dnn

@@ -11,13 +11,17 @@ constexpr size_t kOperationsMost = 4096;
 Ends ends_of(int type) {
   switch (type) {
     case CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR:
-      return {{AW_A(CONVOLUTION_FORWARD_X), AW_A(CONVOLUTION_FORWARD_W)}, {AW_A(CONVOLUTION_FORWARD_Y)}};
+      return {{AW_A(CONVOLUTION_FORWARD_X), AW_A(CONVOLUTION_FORWARD_W)},
+              {AW_A(CONVOLUTION_FORWARD_Y)}};
     case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR:
-      return {{AW_A(CONVOLUTION_BWD_DATA_DY), AW_A(CONVOLUTION_BWD_DATA_W)}, {AW_A(CONVOLUTION_BWD_DATA_DX)}};
+      return {{AW_A(CONVOLUTION_BWD_DATA_DY), AW_A(CONVOLUTION_BWD_DATA_W)},
+              {AW_A(CONVOLUTION_BWD_DATA_DX)}};
     case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR:
-      return {{AW_A(CONVOLUTION_BWD_FILTER_DY), AW_A(CONVOLUTION_BWD_FILTER_X)}, {AW_A(CONVOLUTION_BWD_FILTER_DW)}};
+      return {{AW_A(CONVOLUTION_BWD_FILTER_DY), AW_A(CONVOLUTION_BWD_FILTER_X)},
+              {AW_A(CONVOLUTION_BWD_FILTER_DW)}};
     case CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR:
-      return {{AW_A(POINTWISE_XDESC), AW_A(POINTWISE_BDESC), AW_A(POINTWISE_TDESC), AW_A(POINTWISE_DYDESC)},
+      return {{AW_A(POINTWISE_XDESC), AW_A(POINTWISE_BDESC), AW_A(POINTWISE_TDESC),
+               AW_A(POINTWISE_DYDESC)},
               {AW_A(POINTWISE_YDESC), AW_A(POINTWISE_DXDESC)}};
     case CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR:
       return {{AW_A(REDUCTION_XDESC)}, {AW_A(REDUCTION_YDESC)}};
@@ -32,27 +36,32 @@ Ends ends_of(int type) {
     case CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR:
       return {{AW_A(GENSTATS_XDESC)}, {AW_A(GENSTATS_SUMDESC), AW_A(GENSTATS_SQSUMDESC)}};
     case CUDNN_BACKEND_OPERATION_BN_FINALIZE_STATISTICS_DESCRIPTOR:
-      return {{AW_A(BN_FINALIZE_Y_SUM_DESC), AW_A(BN_FINALIZE_Y_SQ_SUM_DESC), AW_A(BN_FINALIZE_SCALE_DESC),
-               AW_A(BN_FINALIZE_BIAS_DESC), AW_A(BN_FINALIZE_PREV_RUNNING_MEAN_DESC),
-               AW_A(BN_FINALIZE_PREV_RUNNING_VAR_DESC), AW_A(BN_FINALIZE_ACCUM_COUNT_DESC),
-               AW_A(BN_FINALIZE_EPSILON_DESC), AW_A(BN_FINALIZE_EXP_AVERATE_FACTOR_DESC)},
-              {AW_A(BN_FINALIZE_UPDATED_RUNNING_MEAN_DESC), AW_A(BN_FINALIZE_UPDATED_RUNNING_VAR_DESC),
-               AW_A(BN_FINALIZE_SAVED_MEAN_DESC), AW_A(BN_FINALIZE_SAVED_INV_STD_DESC),
-               AW_A(BN_FINALIZE_EQ_SCALE_DESC), AW_A(BN_FINALIZE_EQ_BIAS_DESC)}};
+      return {
+          {AW_A(BN_FINALIZE_Y_SUM_DESC), AW_A(BN_FINALIZE_Y_SQ_SUM_DESC),
+           AW_A(BN_FINALIZE_SCALE_DESC), AW_A(BN_FINALIZE_BIAS_DESC),
+           AW_A(BN_FINALIZE_PREV_RUNNING_MEAN_DESC), AW_A(BN_FINALIZE_PREV_RUNNING_VAR_DESC),
+           AW_A(BN_FINALIZE_ACCUM_COUNT_DESC), AW_A(BN_FINALIZE_EPSILON_DESC),
+           AW_A(BN_FINALIZE_EXP_AVERATE_FACTOR_DESC)},
+          {AW_A(BN_FINALIZE_UPDATED_RUNNING_MEAN_DESC), AW_A(BN_FINALIZE_UPDATED_RUNNING_VAR_DESC),
+           AW_A(BN_FINALIZE_SAVED_MEAN_DESC), AW_A(BN_FINALIZE_SAVED_INV_STD_DESC),
+           AW_A(BN_FINALIZE_EQ_SCALE_DESC), AW_A(BN_FINALIZE_EQ_BIAS_DESC)}};
     case CUDNN_BACKEND_OPERATION_BN_BWD_WEIGHTS_DESCRIPTOR:
-      return {{AW_A(BN_BWD_WEIGHTS_MEAN_DESC), AW_A(BN_BWD_WEIGHTS_INVSTD_DESC), AW_A(BN_BWD_WEIGHTS_BN_SCALE_DESC),
-               AW_A(BN_BWD_WEIGHTS_X_DESC), AW_A(BN_BWD_WEIGHTS_DY_DESC)},
+      return {{AW_A(BN_BWD_WEIGHTS_MEAN_DESC), AW_A(BN_BWD_WEIGHTS_INVSTD_DESC),
+               AW_A(BN_BWD_WEIGHTS_BN_SCALE_DESC), AW_A(BN_BWD_WEIGHTS_X_DESC),
+               AW_A(BN_BWD_WEIGHTS_DY_DESC)},
               {AW_A(BN_BWD_WEIGHTS_DBN_SCALE_DESC), AW_A(BN_BWD_WEIGHTS_DBN_BIAS_DESC),
                AW_A(BN_BWD_WEIGHTS_EQ_DY_SCALE_DESC), AW_A(BN_BWD_WEIGHTS_EQ_X_SCALE_DESC),
                AW_A(BN_BWD_WEIGHTS_EQ_BIAS)}};
     case CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR:
-      return {{AW_A(NORM_FWD_XDESC), AW_A(NORM_FWD_SCALE_DESC), AW_A(NORM_FWD_BIAS_DESC), AW_A(NORM_FWD_EPSILON_DESC),
-               AW_A(NORM_FWD_EXP_AVG_FACTOR_DESC), AW_A(NORM_FWD_INPUT_RUNNING_MEAN_DESC),
-               AW_A(NORM_FWD_INPUT_RUNNING_VAR_DESC)},
-              {AW_A(NORM_FWD_YDESC), AW_A(NORM_FWD_OUTPUT_RUNNING_MEAN_DESC), AW_A(NORM_FWD_OUTPUT_RUNNING_VAR_DESC)}};
+      return {{AW_A(NORM_FWD_XDESC), AW_A(NORM_FWD_SCALE_DESC), AW_A(NORM_FWD_BIAS_DESC),
+               AW_A(NORM_FWD_EPSILON_DESC), AW_A(NORM_FWD_EXP_AVG_FACTOR_DESC),
+               AW_A(NORM_FWD_INPUT_RUNNING_MEAN_DESC), AW_A(NORM_FWD_INPUT_RUNNING_VAR_DESC)},
+              {AW_A(NORM_FWD_YDESC), AW_A(NORM_FWD_OUTPUT_RUNNING_MEAN_DESC),
+               AW_A(NORM_FWD_OUTPUT_RUNNING_VAR_DESC)}};
     case CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR:
-      return {{AW_A(NORM_BWD_XDESC), AW_A(NORM_BWD_DYDESC), AW_A(NORM_BWD_MEAN_DESC), AW_A(NORM_BWD_INV_VARIANCE_DESC),
-               AW_A(NORM_BWD_SCALE_DESC), AW_A(NORM_BWD_EPSILON_DESC)},
+      return {{AW_A(NORM_BWD_XDESC), AW_A(NORM_BWD_DYDESC), AW_A(NORM_BWD_MEAN_DESC),
+               AW_A(NORM_BWD_INV_VARIANCE_DESC), AW_A(NORM_BWD_SCALE_DESC),
+               AW_A(NORM_BWD_EPSILON_DESC)},
               {AW_A(NORM_BWD_DXDESC), AW_A(NORM_BWD_DSCALE_DESC), AW_A(NORM_BWD_DBIAS_DESC)}};
     case CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR:
       return {{AW_A(RESHAPE_XDESC)}, {AW_A(RESHAPE_YDESC)}};
@@ -67,15 +76,18 @@ Ends ends_of(int type) {
       return {{AW_A(SLICE_XDESC)}, {AW_A(SLICE_YDESC)}};
     case CUDNN_BACKEND_OPERATION_SOFTMAX_DESCRIPTOR:
       return {{AW_A(SOFTMAX_XDESC), AW_A(SOFTMAX_SINK_DESC)},
-              {AW_A(SOFTMAX_YDESC), AW_A(SOFTMAX_STATS_DESC), AW_A(SOFTMAX_MAX_DESC), AW_A(SOFTMAX_SUM_EXP_DESC)}};
+              {AW_A(SOFTMAX_YDESC), AW_A(SOFTMAX_STATS_DESC), AW_A(SOFTMAX_MAX_DESC),
+               AW_A(SOFTMAX_SUM_EXP_DESC)}};
 #endif
     default:
-      unsupported(std::string("a graph with ") + name_of_descriptor(type) + " (" + std::to_string(type) + ")");
+      unsupported(std::string("a graph with ") + name_of_descriptor(type) + " (" +
+                  std::to_string(type) + ")");
   }
 }
 #undef AW_A
 
-// What the ends of an operation are in the graph. Statistics of a normalisation are results in training and given in inference.
+// What the ends of an operation are in the graph. Statistics of a normalisation are results in
+// training and given in inference.
 struct Node {
   const Content* operation;
   std::vector<size_t> inputs, outputs;
@@ -83,7 +95,8 @@ struct Node {
   Node(Builder& builder, const Content& c) : operation(&c) {
     Ends ends = ends_of(c.type);
     if (c.type == CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR) {
-      const bool trains = c.get<cudnnBackendNormFwdPhase_t>(CUDNN_ATTR_OPERATION_NORM_FWD_PHASE) == CUDNN_NORM_FWD_TRAINING;
+      const bool trains = c.get<cudnnBackendNormFwdPhase_t>(CUDNN_ATTR_OPERATION_NORM_FWD_PHASE) ==
+                          CUDNN_NORM_FWD_TRAINING;
       auto& to = trains ? ends.outputs : ends.inputs;
       to.push_back(CUDNN_ATTR_OPERATION_NORM_FWD_MEAN_DESC);
       to.push_back(CUDNN_ATTR_OPERATION_NORM_FWD_INV_VARIANCE_DESC);
@@ -101,7 +114,8 @@ class Steps final : public Plan {
  public:
   explicit Steps(Builder&& builder) : built_(std::move(builder)) {}
 
-  void run(const std::shared_ptr<const Plan>& self, cudnnContext& handle, const Content& pack) const override {
+  void run(const std::shared_ptr<const Plan>& self, cudnnContext& handle,
+           const Content& pack) const override {
     const auto ids = pack.list<int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
     const auto data = pack.list<void*>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
     std::map<int64_t, void*> pointers;
@@ -114,7 +128,8 @@ class Steps final : public Plan {
       if (slot.is_virtual || !slot.constant.empty()) continue;
       auto found = pointers.find(slot.id);
       if (found == pointers.end())
-        fail(CUDNN_STATUS_BAD_PARAM, "tensor " + std::to_string(slot.id) + " of the graph has no pointer");
+        fail(CUDNN_STATUS_BAD_PARAM,
+             "tensor " + std::to_string(slot.id) + " of the graph has no pointer");
       require_pointer(found->second);
       places[i] = found->second;
       if (!slot.by_value) continue;
@@ -130,7 +145,8 @@ class Steps final : public Plan {
 
  private:
   template <class T>
-  void perform(const std::vector<void*>& places, const std::vector<std::vector<unsigned char>>& values, T zero) const {
+  void perform(const std::vector<void*>& places,
+               const std::vector<std::vector<unsigned char>>& values, T zero) const {
     Run run;
     std::vector<Scratch<T>> rooms(built_.slots.size());
     for (size_t i = 0; i < built_.slots.size(); ++i) {
@@ -144,8 +160,10 @@ class Steps final : public Plan {
         rooms[made].reset(built_.slots[made].layout.span());
         run.views[made].data = reinterpret_cast<unsigned char*>(rooms[made].get());
       }
-      if constexpr (sizeof(T) == sizeof(double)) step.twice(run, zero);
-      else step.single(run, zero);
+      if constexpr (sizeof(T) == sizeof(double))
+        step.twice(run, zero);
+      else
+        step.single(run, zero);
       for (size_t i = 0; i < rooms.size(); ++i)
         if (rooms[i] && built_.slots[i].last_use <= at) rooms[i].reset(0);
     }
@@ -157,20 +175,27 @@ class Steps final : public Plan {
 // Sums of products of bytes are exact as doubles.
 bool wants_doubles(const Content& operation) {
   for (auto [holder, attribute] :
-       {std::pair{int{CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC}, int{CUDNN_ATTR_CONVOLUTION_COMP_TYPE}},
-        std::pair{int{CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC}, int{CUDNN_ATTR_CONVOLUTION_COMP_TYPE}},
-        std::pair{int{CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC}, int{CUDNN_ATTR_CONVOLUTION_COMP_TYPE}},
+       {std::pair{int{CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC},
+                  int{CUDNN_ATTR_CONVOLUTION_COMP_TYPE}},
+        std::pair{int{CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC},
+                  int{CUDNN_ATTR_CONVOLUTION_COMP_TYPE}},
+        std::pair{int{CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC},
+                  int{CUDNN_ATTR_CONVOLUTION_COMP_TYPE}},
         std::pair{int{CUDNN_ATTR_OPERATION_MATMUL_DESC}, int{CUDNN_ATTR_MATMUL_COMP_TYPE}}})
-    if (operation.has(holder) && wide(operation.object(holder).get<cudnnDataType_t>(attribute))) return true;
+    if (operation.has(holder) && wide(operation.object(holder).get<cudnnDataType_t>(attribute)))
+      return true;
   return false;
 }
 
 }  // namespace
 
-size_t Builder::slot(const Content& operation, int attribute) { return slot_of(operation.object(attribute)); }
+size_t Builder::slot(const Content& operation, int attribute) {
+  return slot_of(operation.object(attribute));
+}
 
 size_t Builder::slot_of(const Content& tensor) {
-  require(tensor.type == CUDNN_BACKEND_TENSOR_DESCRIPTOR, "a descriptor that is no tensor", kWrongDescriptor);
+  require(tensor.type == CUDNN_BACKEND_TENSOR_DESCRIPTOR, "a descriptor that is no tensor",
+          kWrongDescriptor);
   const auto id = tensor.get<int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID);
   auto [found, fresh] = by_id_.emplace(id, slots.size());
   if (!fresh) return found->second;
@@ -180,11 +205,13 @@ size_t Builder::slot_of(const Content& tensor) {
   made.by_value = tensor.get<bool>(CUDNN_ATTR_TENSOR_IS_BY_VALUE, false);
   const auto type = tensor.get<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE);
   if (!known(type)) unsupported("a graph with tensors of data type " + std::to_string(type));
-  if (tensor.get<int64_t>(CUDNN_ATTR_TENSOR_VECTOR_COUNT, 1) != 1) unsupported("a graph with tensors of vectors");
+  if (tensor.get<int64_t>(CUDNN_ATTR_TENSOR_VECTOR_COUNT, 1) != 1)
+    unsupported("a graph with tensors of vectors");
   if (tensor.has(CUDNN_ATTR_TENSOR_RAGGED_OFFSET_DESC)) unsupported("a graph with ragged tensors");
   if (tensor.get<int32_t>(CUDNN_ATTR_TENSOR_REORDERING_MODE, 0) != CUDNN_TENSOR_REORDERING_NONE)
     unsupported("a graph with reordered tensors");
-  const auto dims = tensor.numbers(CUDNN_ATTR_TENSOR_DIMENSIONS), strides = tensor.numbers(CUDNN_ATTR_TENSOR_STRIDES);
+  const auto dims = tensor.numbers(CUDNN_ATTR_TENSOR_DIMENSIONS),
+             strides = tensor.numbers(CUDNN_ATTR_TENSOR_STRIDES);
   made.layout = make_layout(type, static_cast<int>(dims.size()), dims.data(), strides.data());
   if (made.is_virtual && !made.layout.distinct()) made.layout = packed(type, made.layout);
   made.known = !made.is_virtual;
@@ -192,7 +219,8 @@ size_t Builder::slot_of(const Content& tensor) {
 #ifndef AW_CUDA_12
   if (tensor.has(CUDNN_ATTR_TENSOR_CONSTANT_VALUE)) {
     made.constant = tensor.value(CUDNN_ATTR_TENSOR_CONSTANT_VALUE).bytes;
-    require(made.constant.size() >= element_bytes(type) && made.layout.elements() == 1, "a constant of another size");
+    require(made.constant.size() >= element_bytes(type) && made.layout.elements() == 1,
+            "a constant of another size");
   }
 #endif
   if (type == CUDNN_DATA_DOUBLE && !made.by_value && made.constant.empty()) doubles = true;
@@ -213,7 +241,8 @@ std::shared_ptr<const Plan> Plan::make(const Content& graph) {
   Builder builder;
   std::vector<Node> waiting;
   const auto& operations = graph.value(CUDNN_ATTR_OPERATIONGRAPH_OPS).objects;
-  require(operations.size() <= kOperationsMost, "a graph of too many operations", CUDNN_STATUS_NOT_SUPPORTED);
+  require(operations.size() <= kOperationsMost, "a graph of too many operations",
+          CUDNN_STATUS_NOT_SUPPORTED);
   for (const Shared& each : operations) {
     waiting.emplace_back(builder, *each);
     if (wants_doubles(*each)) builder.doubles = true;
@@ -224,7 +253,8 @@ std::shared_ptr<const Plan> Plan::make(const Content& graph) {
     for (size_t slot : node.outputs) {
       require(!written[slot], "a tensor that two operations write");
       written[slot] = true;
-      const bool in_place = std::find(node.inputs.begin(), node.inputs.end(), slot) != node.inputs.end();
+      const bool in_place =
+          std::find(node.inputs.begin(), node.inputs.end(), slot) != node.inputs.end();
       if (!in_place) builder.slots[slot].known = false;
       require(builder.slots[slot].is_virtual || builder.slots[slot].layout.distinct(),
               "a result whose elements share places");
@@ -232,15 +262,18 @@ std::shared_ptr<const Plan> Plan::make(const Content& graph) {
   for (size_t i = 0; i < written.size(); ++i)
     require(builder.slots[i].known || written[i], "a virtual tensor that no operation makes");
   auto ready = [&](const Node& node) {
-    return std::all_of(node.inputs.begin(), node.inputs.end(), [&](size_t slot) { return builder.slots[slot].known; });
+    return std::all_of(node.inputs.begin(), node.inputs.end(),
+                       [&](size_t slot) { return builder.slots[slot].known; });
   };
   while (!waiting.empty()) {
     auto next = std::find_if(waiting.begin(), waiting.end(), ready);
     require(next != waiting.end(), "operations that wait for each other");
     const Content& c = *next->operation;
     const size_t before = builder.steps.size();
-    if (!add_pointwise(builder, c) && !add_products(builder, c) && !add_norms(builder, c)) add_moves(builder, c);
-    require(builder.steps.size() == before + 1, "an operation without a step", CUDNN_STATUS_INTERNAL_ERROR);
+    if (!add_pointwise(builder, c) && !add_products(builder, c) && !add_norms(builder, c))
+      add_moves(builder, c);
+    require(builder.steps.size() == before + 1, "an operation without a step",
+            CUDNN_STATUS_INTERNAL_ERROR);
     for (size_t slot : next->outputs) {
       builder.slots[slot].known = true, builder.slots[slot].last_use = before;
       if (builder.slots[slot].is_virtual) builder.steps.back().makes.push_back(slot);

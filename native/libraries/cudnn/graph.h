@@ -1,4 +1,5 @@
-// A graph as a list of steps: each operation is one, and what lies between them is memory of the run's own, as floats or doubles.
+// A graph as a list of steps: each operation is one, and what lies between them is memory of the
+// run's own, as floats or doubles.
 #pragma once
 
 #include <functional>

@@ -5,14 +5,17 @@
 namespace aw::dnn {
 namespace {
 
-// The memory as it lies, with other dimensions; or elements in the order of their indices (CUDNN_RESHAPE_LOGICAL).
+// The memory as it lies, with other dimensions; or elements in the order of their indices
+// (CUDNN_RESHAPE_LOGICAL).
 void add_reshape(Builder& builder, const Content& c) {
-  const size_t x = builder.slot(c, CUDNN_ATTR_OPERATION_RESHAPE_XDESC), y = builder.slot(c, CUDNN_ATTR_OPERATION_RESHAPE_YDESC);
+  const size_t x = builder.slot(c, CUDNN_ATTR_OPERATION_RESHAPE_XDESC),
+               y = builder.slot(c, CUDNN_ATTR_OPERATION_RESHAPE_YDESC);
   const Layout from = builder.layout(x), to = builder.layout(y);
   require(from.elements() == to.elements(), "a tensor of another count of elements", kWrongShape);
   bool logical = false;
 #ifndef AW_CUDA_12
-  logical = c.get<int32_t>(CUDNN_ATTR_OPERATION_RESHAPE_MODE, CUDNN_RESHAPE_VIEW_ONLY) == CUDNN_RESHAPE_LOGICAL;
+  logical = c.get<int32_t>(CUDNN_ATTR_OPERATION_RESHAPE_MODE, CUDNN_RESHAPE_VIEW_ONLY) ==
+            CUDNN_RESHAPE_LOGICAL;
 #endif
   require(logical || to.span() <= from.span(), "a view of more memory than there is", kWrongShape);
   builder.add([=](const Run& run, auto zero) {
@@ -31,7 +34,8 @@ void add_reshape(Builder& builder, const Content& c) {
 View part_of_tensor(const View& from, const std::vector<int64_t>& first, const Layout& shape) {
   View out = from;
   int64_t at = 0;
-  for (int i = 0; i < from.rank; ++i) at += first[static_cast<size_t>(i)] * from.strides[i], out.dims[i] = shape.dims[i];
+  for (int i = 0; i < from.rank; ++i)
+    at += first[static_cast<size_t>(i)] * from.strides[i], out.dims[i] = shape.dims[i];
   out.data += at * static_cast<int64_t>(element_bytes(from.type));
   return out;
 }
@@ -41,7 +45,8 @@ void add_concat(Builder& builder, const Content& c) {
   const size_t y = builder.slot(c, CUDNN_ATTR_OPERATION_CONCAT_OUTPUT_DESC);
   const Layout shape = builder.layout(y);
   require(axis >= 0 && axis < shape.rank, "an axis that the tensor has not");
-  if (shape.type == CUDNN_DATA_BOOLEAN && !builder.slots[y].is_virtual) unsupported("CONCAT of bits");
+  if (shape.type == CUDNN_DATA_BOOLEAN && !builder.slots[y].is_virtual)
+    unsupported("CONCAT of bits");
   std::vector<size_t> in;
   int64_t sum = 0;
   for (const Shared& each_in : c.value(CUDNN_ATTR_OPERATION_CONCAT_INPUT_DESCS).objects) {
@@ -67,10 +72,12 @@ void add_concat(Builder& builder, const Content& c) {
 
 #ifndef AW_CUDA_12
 void add_transpose(Builder& builder, const Content& c) {
-  const size_t x = builder.slot(c, CUDNN_ATTR_OPERATION_TRANSPOSE_XDESC), y = builder.slot(c, CUDNN_ATTR_OPERATION_TRANSPOSE_YDESC);
+  const size_t x = builder.slot(c, CUDNN_ATTR_OPERATION_TRANSPOSE_XDESC),
+               y = builder.slot(c, CUDNN_ATTR_OPERATION_TRANSPOSE_YDESC);
   const auto order = c.numbers(CUDNN_ATTR_OPERATION_TRANSPOSE_PERMUTATION);
   const Layout from = builder.layout(x), to = builder.layout(y);
-  require(static_cast<int>(order.size()) == from.rank && to.rank == from.rank, "ranks that do not go together", kWrongShape);
+  require(static_cast<int>(order.size()) == from.rank && to.rank == from.rank,
+          "ranks that do not go together", kWrongShape);
   unsigned seen = 0;
   for (int i = 0; i < to.rank; ++i) {
     const int64_t axis = order[static_cast<size_t>(i)];
@@ -89,17 +96,24 @@ void add_transpose(Builder& builder, const Content& c) {
 }
 
 void add_slice(Builder& builder, const Content& c) {
-  const size_t x = builder.slot(c, CUDNN_ATTR_OPERATION_SLICE_XDESC), y = builder.slot(c, CUDNN_ATTR_OPERATION_SLICE_YDESC);
+  const size_t x = builder.slot(c, CUDNN_ATTR_OPERATION_SLICE_XDESC),
+               y = builder.slot(c, CUDNN_ATTR_OPERATION_SLICE_YDESC);
   const Layout from = builder.layout(x), to = builder.layout(y);
-  const auto first = c.numbers(CUDNN_ATTR_OPERATION_SLICE_START_INDICES), limit = c.numbers(CUDNN_ATTR_OPERATION_SLICE_LIMIT_INDICES);
-  auto steps = c.has(CUDNN_ATTR_OPERATION_SLICE_STRIDES) ? c.numbers(CUDNN_ATTR_OPERATION_SLICE_STRIDES) : std::vector<int64_t>(first.size(), 1);
-  require(static_cast<int>(first.size()) == from.rank && limit.size() == first.size() && steps.size() == first.size() && to.rank == from.rank,
+  const auto first = c.numbers(CUDNN_ATTR_OPERATION_SLICE_START_INDICES),
+             limit = c.numbers(CUDNN_ATTR_OPERATION_SLICE_LIMIT_INDICES);
+  auto steps = c.has(CUDNN_ATTR_OPERATION_SLICE_STRIDES)
+                   ? c.numbers(CUDNN_ATTR_OPERATION_SLICE_STRIDES)
+                   : std::vector<int64_t>(first.size(), 1);
+  require(static_cast<int>(first.size()) == from.rank && limit.size() == first.size() &&
+              steps.size() == first.size() && to.rank == from.rank,
           "lists of different lengths", kWrongShape);
   if (from.type == CUDNN_DATA_BOOLEAN && !builder.slots[x].is_virtual) unsupported("SLICE of bits");
   for (int i = 0; i < from.rank; ++i) {
     const auto k = static_cast<size_t>(i);
-    require(first[k] >= 0 && steps[k] > 0 && limit[k] <= from.dims[i] && first[k] < limit[k], "indices out of range", kOutOfBound);
-    require(to.dims[i] == (limit[k] - first[k] + steps[k] - 1) / steps[k], "a result of another shape", kWrongShape);
+    require(first[k] >= 0 && steps[k] > 0 && limit[k] <= from.dims[i] && first[k] < limit[k],
+            "indices out of range", kOutOfBound);
+    require(to.dims[i] == (limit[k] - first[k] + steps[k] - 1) / steps[k],
+            "a result of another shape", kWrongShape);
   }
   builder.add([=](const Run& run, auto zero) {
     View part = part_of_tensor(run[x], first, to);
@@ -112,18 +126,23 @@ void add_slice(Builder& builder, const Content& c) {
 void add_random(Builder& builder, const Content& c) {
   const Content& what = c.object(CUDNN_ATTR_OPERATION_RNG_DESC);
   const int kind = what.get<int32_t>(CUDNN_ATTR_RNG_DISTRIBUTION);
-  require(kind >= CUDNN_RNG_DISTRIBUTION_BERNOULLI && kind <= CUDNN_RNG_DISTRIBUTION_NORMAL, "no such distribution");
-  const bool normal = kind == CUDNN_RNG_DISTRIBUTION_NORMAL, uniform = kind == CUDNN_RNG_DISTRIBUTION_UNIFORM;
+  require(kind >= CUDNN_RNG_DISTRIBUTION_BERNOULLI && kind <= CUDNN_RNG_DISTRIBUTION_NORMAL,
+          "no such distribution");
+  const bool normal = kind == CUDNN_RNG_DISTRIBUTION_NORMAL,
+             uniform = kind == CUDNN_RNG_DISTRIBUTION_UNIFORM;
   const double first = normal    ? what.real(CUDNN_ATTR_RNG_NORMAL_DIST_MEAN, 0)
                        : uniform ? what.real(CUDNN_ATTR_RNG_UNIFORM_DIST_MINIMUM, 0)
                                  : what.real(CUDNN_ATTR_RNG_BERNOULLI_DIST_PROBABILITY, 0.5);
-  const double second = normal ? what.real(CUDNN_ATTR_RNG_NORMAL_DIST_STANDARD_DEVIATION, 1) : what.real(CUDNN_ATTR_RNG_UNIFORM_DIST_MAXIMUM, 1);
+  const double second = normal ? what.real(CUDNN_ATTR_RNG_NORMAL_DIST_STANDARD_DEVIATION, 1)
+                               : what.real(CUDNN_ATTR_RNG_UNIFORM_DIST_MAXIMUM, 1);
   const size_t y = builder.slot(c, CUDNN_ATTR_OPERATION_RNG_YDESC);
   // The seed is a number of the graph's, or a tensor.
   const bool has_seed = c.has(CUDNN_ATTR_OPERATION_RNG_SEED);
-  const bool from_tensor = has_seed && c.value(CUDNN_ATTR_OPERATION_RNG_SEED).type == CUDNN_TYPE_BACKEND_DESCRIPTOR;
+  const bool from_tensor =
+      has_seed && c.value(CUDNN_ATTR_OPERATION_RNG_SEED).type == CUDNN_TYPE_BACKEND_DESCRIPTOR;
   const size_t seed = from_tensor ? builder.slot(c, CUDNN_ATTR_OPERATION_RNG_SEED) : y;
-  const int64_t plain = has_seed && !from_tensor ? c.get<int64_t>(CUDNN_ATTR_OPERATION_RNG_SEED) : 0;
+  const int64_t plain =
+      has_seed && !from_tensor ? c.get<int64_t>(CUDNN_ATTR_OPERATION_RNG_SEED) : 0;
   const bool has_offset = c.has(CUDNN_ATTR_OPERATION_RNG_OFFSET_DESC);
   const size_t offset = has_offset ? builder.slot(c, CUDNN_ATTR_OPERATION_RNG_OFFSET_DESC) : y;
   const int64_t count = builder.layout(y).elements();
@@ -138,7 +157,8 @@ void add_random(Builder& builder, const Content& c) {
         if (normal) {  // Box and Muller's: two of four words make a number
           const Philox four(key, from ^ 0x8000000000000000u, static_cast<uint64_t>(i));
           const double radius = std::sqrt(-2 * std::log((four.words[0] + 1.0) * 0x1p-32));
-          value = first + second * radius * std::cos(6.28318530717958647692 * unit_interval(four.words[1]));
+          value = first +
+                  second * radius * std::cos(6.28318530717958647692 * unit_interval(four.words[1]));
         } else if (uniform) {
           value = first + (second - first) * value;
         } else {

@@ -19,8 +19,10 @@ AW_LOOP void row_of_two(const T* a, const T* b, T* out, size_t count, const Curv
 }
 template <class T, class G, int N>
 void row(const T* const* in, T* out, size_t count, const Curve& curve) {
-  if constexpr (N == 1) row_of_one<T, G>(in[0], out, count, curve);
-  else row_of_two<T, G>(in[0], in[1], out, count, curve);
+  if constexpr (N == 1)
+    row_of_one<T, G>(in[0], out, count, curve);
+  else
+    row_of_two<T, G>(in[0], in[1], out, count, curve);
 }
 template <class T>
 void row_select(const T* const* in, T* out, size_t count, const Curve&) {
@@ -28,26 +30,26 @@ void row_select(const T* const* in, T* out, size_t count, const Curve&) {
 }
 
 // x and c: the operand and the descriptor's numbers.
-#define AW_ONE(name, expression)                        \
-  struct name {                                         \
-    template <class T>                                  \
-    static T of(T x, const Curve& c) {                  \
-      (void)c;                                          \
-      return expression;                                \
-    }                                                   \
+#define AW_ONE(name, expression)       \
+  struct name {                        \
+    template <class T>                 \
+    static T of(T x, const Curve& c) { \
+      (void)c;                         \
+      return expression;               \
+    }                                  \
   }
-#define AW_TWO(name, expression)                        \
-  struct name {                                         \
-    template <class T>                                  \
-    static T of(T x, T b, const Curve& c) {             \
-      (void)c;                                          \
-      return expression;                                \
-    }                                                   \
+#define AW_TWO(name, expression)            \
+  struct name {                             \
+    template <class T>                      \
+    static T of(T x, T b, const Curve& c) { \
+      (void)c;                              \
+      return expression;                    \
+    }                                       \
   }
 AW_ONE(Abs, std::fabs(x));
 AW_ONE(Ceil, std::ceil(x));
 AW_ONE(Cos, std::cos(x));
-AW_ONE(Exp, std::exp(x));
+AW_ONE(Exp, quick_exp(x));
 AW_ONE(Floor, std::floor(x));
 AW_ONE(Log, std::log(x));
 AW_ONE(Neg, -x);
@@ -59,8 +61,9 @@ AW_ONE(Erf, std::erf(x));
 AW_ONE(Identity, x);
 AW_ONE(Reciprocal, T{1} / x);
 AW_ONE(Not, x == 0 ? T{1} : T{0});
-AW_ONE(Relu, relu(x, static_cast<T>(c.lower), static_cast<T>(c.upper), static_cast<T>(c.slope), c.nan));
-AW_ONE(Tanh, std::tanh(x));
+AW_ONE(Relu,
+       relu(x, static_cast<T>(c.lower), static_cast<T>(c.upper), static_cast<T>(c.slope), c.nan));
+AW_ONE(Tanh, quick_tanh(x));
 AW_ONE(Sigmoid, sigmoid(x));
 AW_ONE(Elu, x < 0 ? static_cast<T>(c.alpha) * std::expm1(x) : x);
 AW_ONE(Gelu, gelu(x));
@@ -87,15 +90,18 @@ AW_TWO(LessEqual, x <= b ? T{1} : T{0});
 AW_TWO(And, x != 0 && b != 0 ? T{1} : T{0});
 AW_TWO(Or, x != 0 || b != 0 ? T{1} : T{0});
 // Gradients: x is what the curve was given, b the gradient of what it made.
-AW_TWO(ReluSlope, x > static_cast<T>(c.upper) ? T{0} : x > static_cast<T>(c.lower) ? b : b* static_cast<T>(c.slope));
-AW_TWO(TanhSlope, b*(T{1} - std::tanh(x) * std::tanh(x)));
+AW_TWO(ReluSlope, x > static_cast<T>(c.upper)   ? T{0}
+                  : x > static_cast<T>(c.lower) ? b
+                                                : b * static_cast<T>(c.slope));
+AW_TWO(TanhSlope, b*(T{1} - quick_tanh(x) * quick_tanh(x)));
 AW_TWO(SigmoidSlope, b* sigmoid(x) * (T{1} - sigmoid(x)));
-AW_TWO(EluSlope, x < 0 ? b* static_cast<T>(c.alpha) * std::exp(x) : b);
+AW_TWO(EluSlope, x < 0 ? b * static_cast<T>(c.alpha) * quick_exp(x) : b);
 AW_TWO(GeluSlope, b* gelu_slope(x));
 AW_TWO(GeluTanhSlope, b* gelu_tanh_slope(x));
 AW_TWO(SoftplusSlope, b* sigmoid(static_cast<T>(c.beta) * x));
-AW_TWO(SwishSlope, b*(sigmoid(static_cast<T>(c.beta) * x) * (T{1} + static_cast<T>(c.beta) * x *
-                                                                       (T{1} - sigmoid(static_cast<T>(c.beta) * x)))));
+AW_TWO(SwishSlope,
+       b*(sigmoid(static_cast<T>(c.beta) * x) *
+          (T{1} + static_cast<T>(c.beta) * x * (T{1} - sigmoid(static_cast<T>(c.beta) * x)))));
 #undef AW_ONE
 #undef AW_TWO
 
@@ -107,12 +113,12 @@ struct Operation {
 
 template <class T>
 Operation<T> operation_of(int mode) {
-#define AW_CASE1(name, type)     \
-  case CUDNN_POINTWISE_##name:   \
+#define AW_CASE1(name, type)   \
+  case CUDNN_POINTWISE_##name: \
     return {1, row<T, type, 1>}
-#define AW_CASE2(name, type)     \
-  case CUDNN_POINTWISE_##name:   \
-    return {2, row<T, type, 2>}
+#define AW_CASE2(name, type)   \
+  case CUDNN_POINTWISE_##name: \
+    return { 2, row<T, type, 2> }
   switch (mode) {
     AW_CASE1(ABS, Abs);
     AW_CASE1(CEIL, Ceil);
@@ -176,7 +182,8 @@ Operation<T> operation_of(int mode) {
 }
 
 template <size_t N, class T>
-void apply(const std::array<View, N>& in, const View& out, const Curve& curve, RowFunction<T> rows, T alpha1, T alpha2) {
+void apply(const std::array<View, N>& in, const View& out, const Curve& curve, RowFunction<T> rows,
+           T alpha1, T alpha2) {
   map<T, N>(out, 1, 0, in, [&](const T* const* from, T* to, size_t count) {
     if (alpha1 == 1 && alpha2 == 1) return rows(from, to, count, curve);
     T scaled[2][kRow];
@@ -198,9 +205,10 @@ Curve numbers_of(const Content& what, int mode) {
   c.slope = what.real(CUDNN_ATTR_POINTWISE_RELU_LOWER_CLIP_SLOPE, 0);
   c.alpha = what.real(CUDNN_ATTR_POINTWISE_ELU_ALPHA, 1);
   const bool soft = mode == CUDNN_POINTWISE_SOFTPLUS_FWD || mode == CUDNN_POINTWISE_SOFTPLUS_BWD;
-  c.beta = what.real(soft ? CUDNN_ATTR_POINTWISE_SOFTPLUS_BETA : CUDNN_ATTR_POINTWISE_SWISH_BETA, 1);
-  c.nan = what.get<cudnnNanPropagation_t>(CUDNN_ATTR_POINTWISE_NAN_PROPAGATION, CUDNN_NOT_PROPAGATE_NAN) ==
-          CUDNN_PROPAGATE_NAN;
+  c.beta =
+      what.real(soft ? CUDNN_ATTR_POINTWISE_SOFTPLUS_BETA : CUDNN_ATTR_POINTWISE_SWISH_BETA, 1);
+  c.nan = what.get<cudnnNanPropagation_t>(CUDNN_ATTR_POINTWISE_NAN_PROPAGATION,
+                                          CUDNN_NOT_PROPAGATE_NAN) == CUDNN_PROPAGATE_NAN;
   return c;
 }
 
@@ -234,28 +242,37 @@ bool add_pointwise(Builder& builder, const Content& operation) {
   const auto twice = operation_of<double>(mode);
   if (!single.operands) unsupported("POINTWISE with mode " + std::to_string(mode));
   std::vector<size_t> in = {builder.slot(operation, CUDNN_ATTR_OPERATION_POINTWISE_XDESC)};
-  const bool curve_slope = mode >= CUDNN_POINTWISE_RELU_BWD && mode <= CUDNN_POINTWISE_GELU_APPROX_TANH_BWD;
-  require(backward == curve_slope, "an operation forward with a gradient's tensors, or the other way round");
+  const bool curve_slope =
+      mode >= CUDNN_POINTWISE_RELU_BWD && mode <= CUDNN_POINTWISE_GELU_APPROX_TANH_BWD;
+  require(backward == curve_slope,
+          "an operation forward with a gradient's tensors, or the other way round");
   if (single.operands >= 2)
     in.push_back(builder.slot(operation, backward ? CUDNN_ATTR_OPERATION_POINTWISE_DYDESC
                                                   : CUDNN_ATTR_OPERATION_POINTWISE_BDESC));
-  if (single.operands == 3) in.push_back(builder.slot(operation, CUDNN_ATTR_OPERATION_POINTWISE_TDESC));
+  if (single.operands == 3)
+    in.push_back(builder.slot(operation, CUDNN_ATTR_OPERATION_POINTWISE_TDESC));
   for (size_t slot : in)
-    require(spreads(builder.layout(slot), builder.layout(out)), "operands that do not go with the result", kWrongShape);
+    require(spreads(builder.layout(slot), builder.layout(out)),
+            "operands that do not go with the result", kWrongShape);
   const double alpha1 = operation.real(CUDNN_ATTR_OPERATION_POINTWISE_ALPHA1, 1),
                alpha2 = operation.real(CUDNN_ATTR_OPERATION_POINTWISE_ALPHA2, 1);
   const Curve curve = numbers_of(what, mode);
   builder.add([=](const Run& run, auto zero) {
     using T = decltype(zero);
     RowFunction<T> rows;
-    if constexpr (sizeof(T) == sizeof(double)) rows = twice.rows;
-    else rows = single.rows;
+    if constexpr (sizeof(T) == sizeof(double))
+      rows = twice.rows;
+    else
+      rows = single.rows;
     const View& to = run[out];
     auto each_in = [&](size_t i) { return spread(run[in[i]], to); };
     const T a1 = static_cast<T>(alpha1), a2 = static_cast<T>(alpha2);
-    if (in.size() == 1) apply<1, T>({each_in(0)}, to, curve, rows, a1, 1);
-    else if (in.size() == 2) apply<2, T>({each_in(0), each_in(1)}, to, curve, rows, a1, a2);
-    else apply<3, T>({each_in(0), each_in(1), each_in(2)}, to, curve, rows, a1, a2);
+    if (in.size() == 1)
+      apply<1, T>({each_in(0)}, to, curve, rows, a1, 1);
+    else if (in.size() == 2)
+      apply<2, T>({each_in(0), each_in(1)}, to, curve, rows, a1, a2);
+    else
+      apply<3, T>({each_in(0), each_in(1), each_in(2)}, to, curve, rows, a1, a2);
   });
   return true;
 }

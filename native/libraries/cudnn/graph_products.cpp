@@ -10,25 +10,31 @@ namespace {
 
 Convolution convolution_of(const Content& c) {
   Convolution how;
-  const auto pads = c.numbers(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS), strides = c.numbers(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES),
+  const auto pads = c.numbers(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS),
+             strides = c.numbers(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES),
              dilations = c.numbers(CUDNN_ATTR_CONVOLUTION_DILATIONS);
   if (pads.size() > 3) unsupported("convolutions of more than three dimensions");
   how.rank = static_cast<int>(pads.size());
-  how.flipped = c.get<cudnnConvolutionMode_t>(CUDNN_ATTR_CONVOLUTION_CONV_MODE) == CUDNN_CONVOLUTION;
+  how.flipped =
+      c.get<cudnnConvolutionMode_t>(CUDNN_ATTR_CONVOLUTION_CONV_MODE) == CUDNN_CONVOLUTION;
   for (int i = 0; i < how.rank; ++i) {
     const auto k = static_cast<size_t>(i);
     how.pads[i] = pads[k], how.strides[i] = strides[k], how.dilations[i] = dilations[k];
-    require(how.strides[i] > 0 && how.dilations[i] > 0, "a stride or dilation that is not positive");
+    require(how.strides[i] > 0 && how.dilations[i] > 0,
+            "a stride or dilation that is not positive");
   }
   return how;
 }
 
 // Pads behind are what the output's size says; one that says otherwise is refused.
-void check_post(const Content& c, const Convolution& how, const Layout& x, const Layout& w, const Layout& y) {
+void check_post(const Content& c, const Convolution& how, const Layout& x, const Layout& w,
+                const Layout& y) {
   const auto post = c.numbers(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS);
   for (int i = 0; i < how.rank; ++i) {
-    const int64_t room = x.dims[2 + i] + how.pads[i] + post[static_cast<size_t>(i)] - (w.dims[2 + i] - 1) * how.dilations[i] - 1;
-    require(room >= 0 && y.dims[2 + i] == room / how.strides[i] + 1, "an output of another size", kWrongShape);
+    const int64_t room = x.dims[2 + i] + how.pads[i] + post[static_cast<size_t>(i)] -
+                         (w.dims[2 + i] - 1) * how.dilations[i] - 1;
+    require(room >= 0 && y.dims[2 + i] == room / how.strides[i] + 1, "an output of another size",
+            kWrongShape);
   }
 }
 
@@ -39,7 +45,8 @@ struct ConvolutionNames {
 void add_convolution(Builder& builder, const Content& c, const ConvolutionNames& names) {
   const Content& what = c.object(names.desc);
   const Convolution how = convolution_of(what);
-  const size_t x = builder.slot(c, names.x), w = builder.slot(c, names.w), y = builder.slot(c, names.y);
+  const size_t x = builder.slot(c, names.x), w = builder.slot(c, names.w),
+               y = builder.slot(c, names.y);
   check_convolution(how, builder.layout(x), builder.layout(w), builder.layout(y));
   check_post(what, how, builder.layout(x), builder.layout(w), builder.layout(y));
   const double alpha = c.real(names.alpha, 1), beta = c.real(names.beta, 0);
@@ -51,9 +58,12 @@ void add_convolution(Builder& builder, const Content& c, const ConvolutionNames&
   builder.add([=](const Run& run, auto zero) {
     using T = decltype(zero);
     const T a = static_cast<T>(alpha), b = static_cast<T>(beta);
-    if (out == y) convolve<T>(how, run[x], run[w], run[y], a, b);
-    else if (out == x) convolve_data<T>(how, run[w], run[y], run[x], a, b);
-    else convolve_filter<T>(how, run[x], run[y], run[w], a, b);
+    if (out == y)
+      convolve<T>(how, run[x], run[w], run[y], a, b);
+    else if (out == x)
+      convolve_data<T>(how, run[w], run[y], run[x], a, b);
+    else
+      convolve_filter<T>(how, run[x], run[y], run[w], a, b);
   });
 }
 
@@ -95,7 +105,8 @@ Matrix<T> matrix_of(const View& tensor, int64_t at, Scratch<T>& room) {
   room.reset(rows * columns);
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t k = 0; k < columns; ++k)
-      room[i * columns + k] = reinterpret_cast<const T*>(tensor.data)[at + i * tensor.strides[r - 2] + k * tensor.strides[r - 1]];
+      room[i * columns + k] = reinterpret_cast<const T*>(
+          tensor.data)[at + i * tensor.strides[r - 2] + k * tensor.strides[r - 1]];
   return {room.get(), columns, false};
 }
 
@@ -111,7 +122,8 @@ void multiply_batches(const View& a_given, const View& b_given, const View& c) {
   const int64_t blocks = (rows + kBlock - 1) / kBlock;
   lib::parallel(static_cast<uint64_t>(batches * blocks), [&](uint64_t unit) {
     int64_t rest = static_cast<int64_t>(unit) / blocks, at[3] = {};
-    const int64_t first = static_cast<int64_t>(unit) % blocks * kBlock, count = std::min(kBlock, rows - first);
+    const int64_t first = static_cast<int64_t>(unit) % blocks * kBlock,
+                  count = std::min(kBlock, rows - first);
     for (int i = r - 3; i >= 0; --i) {
       const int64_t index = rest % c.dims[i];
       rest /= c.dims[i];
@@ -127,103 +139,137 @@ void multiply_batches(const View& a_given, const View& b_given, const View& c) {
     Matrix<T> to{};
     if (c.type == type_of<T>() && matrix_at<T>(c, at[2], &to)) {
       if (!to.turned)
-        return gemm<T>(count, columns, depth, 1, left, right, 0, const_cast<T*>(to.data) + first * to.step, to.step);
-      return gemm<T>(columns, count, depth, 1, {right.data, right.step, !right.turned}, {left.data, left.step, !left.turned},
-                     0, const_cast<T*>(to.data) + first, to.step);
+        return gemm<T>(count, columns, depth, 1, left, right, 0,
+                       const_cast<T*>(to.data) + first * to.step, to.step);
+      return gemm<T>(columns, count, depth, 1, {right.data, right.step, !right.turned},
+                     {left.data, left.step, !left.turned}, 0, const_cast<T*>(to.data) + first,
+                     to.step);
     }
     Scratch<T> tile(count * columns);
     gemm<T>(count, columns, depth, 1, left, right, 0, tile.get(), columns);
     for (int64_t i = 0; i < count; ++i)
-      store_row<T>(c, at[2] + (first + i) * c.strides[r - 2], c.strides[r - 1], static_cast<size_t>(columns),
-                   tile.get() + i * columns, 1, 0);
+      store_row<T>(c, at[2] + (first + i) * c.strides[r - 2], c.strides[r - 1],
+                   static_cast<size_t>(columns), tile.get() + i * columns, 1, 0);
   });
 }
 
 void add_matmul(Builder& builder, const Content& c) {
-  for (auto name : {CUDNN_ATTR_OPERATION_MATMUL_GEMM_M_OVERRIDE_DESC, CUDNN_ATTR_OPERATION_MATMUL_GEMM_N_OVERRIDE_DESC,
+  for (auto name : {CUDNN_ATTR_OPERATION_MATMUL_GEMM_M_OVERRIDE_DESC,
+                    CUDNN_ATTR_OPERATION_MATMUL_GEMM_N_OVERRIDE_DESC,
                     CUDNN_ATTR_OPERATION_MATMUL_GEMM_K_OVERRIDE_DESC})
     if (c.has(name)) unsupported("MATMUL whose sizes are overridden");
-  const size_t a = builder.slot(c, CUDNN_ATTR_OPERATION_MATMUL_ADESC), b = builder.slot(c, CUDNN_ATTR_OPERATION_MATMUL_BDESC),
+  const size_t a = builder.slot(c, CUDNN_ATTR_OPERATION_MATMUL_ADESC),
+               b = builder.slot(c, CUDNN_ATTR_OPERATION_MATMUL_BDESC),
                to = builder.slot(c, CUDNN_ATTR_OPERATION_MATMUL_CDESC);
   const Layout &la = builder.layout(a), &lb = builder.layout(b), &lc = builder.layout(to);
   const int r = lc.rank;
   require(r >= 2 && la.rank == r && lb.rank == r, "ranks that do not go together", kWrongShape);
-  require(la.dims[r - 1] == lb.dims[r - 2] && la.dims[r - 2] == lc.dims[r - 2] && lb.dims[r - 1] == lc.dims[r - 1],
+  require(la.dims[r - 1] == lb.dims[r - 2] && la.dims[r - 2] == lc.dims[r - 2] &&
+              lb.dims[r - 1] == lc.dims[r - 1],
           "matrices that do not go together", kWrongShape);
   for (int i = 0; i < r - 2; ++i)
-    require(lc.dims[i] % la.dims[i] == 0 && lc.dims[i] % lb.dims[i] == 0, "batches that do not go together", kWrongShape);
+    require(lc.dims[i] % la.dims[i] == 0 && lc.dims[i] % lb.dims[i] == 0,
+            "batches that do not go together", kWrongShape);
   require(lc.type != CUDNN_DATA_BOOLEAN, "a product of booleans");
   need_gemm();
-  builder.add([=](const Run& run, auto zero) { multiply_batches<decltype(zero)>(run[a], run[b], run[to]); });
+  builder.add([=](const Run& run, auto zero) {
+    multiply_batches<decltype(zero)>(run[a], run[b], run[to]);
+  });
 }
 
 void add_reduction(Builder& builder, const Content& c) {
 #ifndef AW_CUDA_12
-  if (c.has(CUDNN_ATTR_OPERATION_REDUCTION_SUBGRAPH) || c.has(CUDNN_ATTR_OPERATION_REDUCTION_GROUP_OFFSET_DESC))
+  if (c.has(CUDNN_ATTR_OPERATION_REDUCTION_SUBGRAPH) ||
+      c.has(CUDNN_ATTR_OPERATION_REDUCTION_GROUP_OFFSET_DESC))
     unsupported("REDUCTION by a graph of its own, or of groups");
 #endif
-  const auto op = c.object(CUDNN_ATTR_OPERATION_REDUCTION_DESC).get<cudnnReduceTensorOp_t>(CUDNN_ATTR_REDUCTION_OPERATOR);
-  require(op >= CUDNN_REDUCE_TENSOR_ADD && op <= CUDNN_REDUCE_TENSOR_MUL_NO_ZEROS, "no such reduction");
-  const size_t x = builder.slot(c, CUDNN_ATTR_OPERATION_REDUCTION_XDESC), y = builder.slot(c, CUDNN_ATTR_OPERATION_REDUCTION_YDESC);
-  require(spreads(builder.layout(y), builder.layout(x)), "a result that is no reduction of the tensor", kWrongShape);
-  builder.add([=](const Run& run, auto zero) { reduce_tensor<decltype(zero)>(op, run[x], run[y], 1, 0); });
+  const auto op = c.object(CUDNN_ATTR_OPERATION_REDUCTION_DESC)
+                      .get<cudnnReduceTensorOp_t>(CUDNN_ATTR_REDUCTION_OPERATOR);
+  require(op >= CUDNN_REDUCE_TENSOR_ADD && op <= CUDNN_REDUCE_TENSOR_MUL_NO_ZEROS,
+          "no such reduction");
+  const size_t x = builder.slot(c, CUDNN_ATTR_OPERATION_REDUCTION_XDESC),
+               y = builder.slot(c, CUDNN_ATTR_OPERATION_REDUCTION_YDESC);
+  require(spreads(builder.layout(y), builder.layout(x)),
+          "a result that is no reduction of the tensor", kWrongShape);
+  builder.add(
+      [=](const Run& run, auto zero) { reduce_tensor<decltype(zero)>(op, run[x], run[y], 1, 0); });
 }
 
 Pooling resampling(const Content& c, const Layout& x, const Layout& y) {
   const auto mode = c.get<int32_t>(CUDNN_ATTR_RESAMPLE_MODE);
   Pooling how;
-  if (mode == CUDNN_RESAMPLE_MAXPOOL) how.mode = Pool::max;
-  else if (mode == CUDNN_RESAMPLE_AVGPOOL_INCLUDE_PADDING) how.mode = Pool::include;
-  else if (mode == CUDNN_RESAMPLE_AVGPOOL_EXCLUDE_PADDING) how.mode = Pool::exclude;
-  else unsupported("RESAMPLE with mode " + std::to_string(mode));
-  const auto window = c.numbers(CUDNN_ATTR_RESAMPLE_WINDOW_DIMS), pre = c.numbers(CUDNN_ATTR_RESAMPLE_PRE_PADDINGS),
+  if (mode == CUDNN_RESAMPLE_MAXPOOL)
+    how.mode = Pool::max;
+  else if (mode == CUDNN_RESAMPLE_AVGPOOL_INCLUDE_PADDING)
+    how.mode = Pool::include;
+  else if (mode == CUDNN_RESAMPLE_AVGPOOL_EXCLUDE_PADDING)
+    how.mode = Pool::exclude;
+  else
+    unsupported("RESAMPLE with mode " + std::to_string(mode));
+  const auto window = c.numbers(CUDNN_ATTR_RESAMPLE_WINDOW_DIMS),
+             pre = c.numbers(CUDNN_ATTR_RESAMPLE_PRE_PADDINGS),
              strides = c.numbers(CUDNN_ATTR_RESAMPLE_STRIDES);
-  require(window.size() == pre.size() && window.size() == strides.size() && x.rank == static_cast<int>(window.size()) + 2,
+  require(window.size() == pre.size() && window.size() == strides.size() &&
+              x.rank == static_cast<int>(window.size()) + 2,
           "lists of different lengths", kWrongShape);
-  require(y.rank == x.rank && y.dims[0] == x.dims[0] && y.dims[1] == x.dims[1], "images that do not go together", kWrongShape);
+  require(y.rank == x.rank && y.dims[0] == x.dims[0] && y.dims[1] == x.dims[1],
+          "images that do not go together", kWrongShape);
   if (window.size() > kSpace) unsupported("RESAMPLE of more than three dimensions");
   how.rank = static_cast<int>(window.size());
   bool pads = false;
   for (int i = 0; i < how.rank; ++i) {
     const auto k = static_cast<size_t>(i);
     how.window[i] = window[k], how.pads[i] = pre[k], how.strides[i] = strides[k];
-    require(how.window[i] > 0 && how.strides[i] > 0 && how.pads[i] >= 0, "a window, stride or pad out of range");
+    require(how.window[i] > 0 && how.strides[i] > 0 && how.pads[i] >= 0,
+            "a window, stride or pad out of range");
     pads = pads || how.pads[i] > 0;
   }
-  const auto padding = c.get<cudnnPaddingMode_t>(CUDNN_ATTR_RESAMPLE_PADDING_MODE, how.mode == Pool::max ? CUDNN_NEG_INF_PAD : CUDNN_ZERO_PAD);
+  const auto padding = c.get<cudnnPaddingMode_t>(
+      CUDNN_ATTR_RESAMPLE_PADDING_MODE, how.mode == Pool::max ? CUDNN_NEG_INF_PAD : CUDNN_ZERO_PAD);
   if (pads && padding != (how.mode == Pool::max ? CUDNN_NEG_INF_PAD : CUDNN_ZERO_PAD))
     unsupported("RESAMPLE with padding mode " + std::to_string(padding));
-  how.nan = c.get<int32_t>(CUDNN_ATTR_RESAMPLE_NAN_PROPAGATION, CUDNN_NOT_PROPAGATE_NAN) == CUDNN_PROPAGATE_NAN;
+  how.nan = c.get<int32_t>(CUDNN_ATTR_RESAMPLE_NAN_PROPAGATION, CUDNN_NOT_PROPAGATE_NAN) ==
+            CUDNN_PROPAGATE_NAN;
   return how;
 }
 
 void add_resample_forward(Builder& builder, const Content& c) {
-  const size_t x = builder.slot(c, CUDNN_ATTR_OPERATION_RESAMPLE_FWD_XDESC), y = builder.slot(c, CUDNN_ATTR_OPERATION_RESAMPLE_FWD_YDESC);
+  const size_t x = builder.slot(c, CUDNN_ATTR_OPERATION_RESAMPLE_FWD_XDESC),
+               y = builder.slot(c, CUDNN_ATTR_OPERATION_RESAMPLE_FWD_YDESC);
   const bool indexed = c.has(CUDNN_ATTR_OPERATION_RESAMPLE_FWD_IDXDESC);
   const size_t index = indexed ? builder.slot(c, CUDNN_ATTR_OPERATION_RESAMPLE_FWD_IDXDESC) : y;
-  const Pooling how = resampling(c.object(CUDNN_ATTR_OPERATION_RESAMPLE_FWD_DESC), builder.layout(x), builder.layout(y));
-  require(builder.layout(index).same_shape(builder.layout(y)), "an index of another shape", kWrongShape);
+  const Pooling how = resampling(c.object(CUDNN_ATTR_OPERATION_RESAMPLE_FWD_DESC),
+                                 builder.layout(x), builder.layout(y));
+  require(builder.layout(index).same_shape(builder.layout(y)), "an index of another shape",
+          kWrongShape);
   require(!indexed || how.mode == Pool::max, "an index of an average");
-  const double alpha = c.real(CUDNN_ATTR_OPERATION_RESAMPLE_FWD_ALPHA, 1), beta = c.real(CUDNN_ATTR_OPERATION_RESAMPLE_FWD_BETA, 0);
+  const double alpha = c.real(CUDNN_ATTR_OPERATION_RESAMPLE_FWD_ALPHA, 1),
+               beta = c.real(CUDNN_ATTR_OPERATION_RESAMPLE_FWD_BETA, 0);
   builder.add([=](const Run& run, auto zero) {
     using T = decltype(zero);
-    pool_forward<T>(how, run[x], run[y], static_cast<T>(alpha), static_cast<T>(beta), indexed ? &run[index] : nullptr);
+    pool_forward<T>(how, run[x], run[y], static_cast<T>(alpha), static_cast<T>(beta),
+                    indexed ? &run[index] : nullptr);
   });
 }
 
 void add_resample_backward(Builder& builder, const Content& c) {
-  const size_t dy = builder.slot(c, CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DYDESC), dx = builder.slot(c, CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DXDESC);
+  const size_t dy = builder.slot(c, CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DYDESC),
+               dx = builder.slot(c, CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DXDESC);
   const bool indexed = c.has(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_IDXDESC);
-  const Pooling how = resampling(c.object(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DESC), builder.layout(dx), builder.layout(dy));
+  const Pooling how = resampling(c.object(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DESC),
+                                 builder.layout(dx), builder.layout(dy));
   const bool looks = how.mode == Pool::max && !indexed;
   const size_t x = looks ? builder.slot(c, CUDNN_ATTR_OPERATION_RESAMPLE_BWD_XDESC) : dx;
   const size_t index = indexed ? builder.slot(c, CUDNN_ATTR_OPERATION_RESAMPLE_BWD_IDXDESC) : dy;
-  require(builder.layout(x).same_shape(builder.layout(dx)) && builder.layout(index).same_shape(builder.layout(dy)),
+  require(builder.layout(x).same_shape(builder.layout(dx)) &&
+              builder.layout(index).same_shape(builder.layout(dy)),
           "tensors of different shapes", kWrongShape);
-  const double alpha = c.real(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_ALPHA, 1), beta = c.real(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_BETA, 0);
+  const double alpha = c.real(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_ALPHA, 1),
+               beta = c.real(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_BETA, 0);
   builder.add([=](const Run& run, auto zero) {
     using T = decltype(zero);
-    pool_backward<T>(how, run[x], run[dy], run[dx], static_cast<T>(alpha), static_cast<T>(beta), indexed ? &run[index] : nullptr);
+    pool_backward<T>(how, run[x], run[dy], run[dx], static_cast<T>(alpha), static_cast<T>(beta),
+                     indexed ? &run[index] : nullptr);
   });
 }
 
@@ -232,16 +278,20 @@ void add_resample_backward(Builder& builder, const Content& c) {
 bool add_products(Builder& builder, const Content& c) {
   switch (c.type) {
     case CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR:
-      add_convolution(builder, c, {AW_C(FORWARD, X), AW_C(FORWARD, W), AW_C(FORWARD, Y), AW_C(FORWARD, CONV_DESC),
-                                   AW_C(FORWARD, ALPHA), AW_C(FORWARD, BETA)});
+      add_convolution(builder, c,
+                      {AW_C(FORWARD, X), AW_C(FORWARD, W), AW_C(FORWARD, Y),
+                       AW_C(FORWARD, CONV_DESC), AW_C(FORWARD, ALPHA), AW_C(FORWARD, BETA)});
       return true;
     case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR:
-      add_convolution(builder, c, {AW_C(BWD_DATA, DX), AW_C(BWD_DATA, W), AW_C(BWD_DATA, DY), AW_C(BWD_DATA, CONV_DESC),
-                                   AW_C(BWD_DATA, ALPHA), AW_C(BWD_DATA, BETA)});
+      add_convolution(builder, c,
+                      {AW_C(BWD_DATA, DX), AW_C(BWD_DATA, W), AW_C(BWD_DATA, DY),
+                       AW_C(BWD_DATA, CONV_DESC), AW_C(BWD_DATA, ALPHA), AW_C(BWD_DATA, BETA)});
       return true;
     case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR:
-      add_convolution(builder, c, {AW_C(BWD_FILTER, X), AW_C(BWD_FILTER, DW), AW_C(BWD_FILTER, DY), AW_C(BWD_FILTER, CONV_DESC),
-                                   AW_C(BWD_FILTER, ALPHA), AW_C(BWD_FILTER, BETA)});
+      add_convolution(
+          builder, c,
+          {AW_C(BWD_FILTER, X), AW_C(BWD_FILTER, DW), AW_C(BWD_FILTER, DY),
+           AW_C(BWD_FILTER, CONV_DESC), AW_C(BWD_FILTER, ALPHA), AW_C(BWD_FILTER, BETA)});
       return true;
     case CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR:
       return add_matmul(builder, c), true;

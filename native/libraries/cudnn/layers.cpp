@@ -17,7 +17,8 @@ Curve curve_of(const cudnnActivationDescriptorStruct& what) {
 }
 
 template <class T>
-void activate(const cudnnActivationDescriptorStruct& what, const View& out, T alpha, T beta, const View& in) {
+void activate(const cudnnActivationDescriptorStruct& what, const View& out, T alpha, T beta,
+              const View& in) {
   const Curve curve = curve_of(what);
   auto by = [&](auto f) { map<T, 1>(out, alpha, beta, {in}, each<1>(f)); };
   switch (what.mode) {
@@ -29,7 +30,7 @@ void activate(const cudnnActivationDescriptorStruct& what, const View& out, T al
         return relu(x, T{0}, upper, T{0}, nan);
       });
     case CUDNN_ACTIVATION_TANH:
-      return by([](T x) { return std::tanh(x); });
+      return by([](T x) { return quick_tanh(x); });
     case CUDNN_ACTIVATION_ELU:
       return by([a = static_cast<T>(curve.alpha)](T x) { return x < 0 ? a * std::expm1(x) : x; });
     case CUDNN_ACTIVATION_IDENTITY:
@@ -38,46 +39,56 @@ void activate(const cudnnActivationDescriptorStruct& what, const View& out, T al
       return by([b = static_cast<T>(curve.beta)](T x) { return x * sigmoid(b * x); });
   }
 }
-template void activate(const cudnnActivationDescriptorStruct&, const View&, float, float, const View&);
-template void activate(const cudnnActivationDescriptorStruct&, const View&, double, double, const View&);
+template void activate(const cudnnActivationDescriptorStruct&, const View&, float, float,
+                       const View&);
+template void activate(const cudnnActivationDescriptorStruct&, const View&, double, double,
+                       const View&);
 
 template <class T>
-void softmax_forward(bool logarithm, const Layout& kept, const View& x, const View& y, T alpha, T beta) {
+void softmax_forward(bool logarithm, const Layout& kept, const View& x, const View& y, T alpha,
+                     T beta) {
   Scratch<double> most(kept.elements()), sum(kept.elements());
   const View peak = spread(View(packed(CUDNN_DATA_DOUBLE, kept), most.get()), x),
              total = spread(View(packed(CUDNN_DATA_DOUBLE, kept), sum.get()), x);
   reduce<Greater, T, 1>(x, kept, {x}, Copy{}, most.get());
-  reduce<Sum, T, 2>(x, kept, {x, peak}, each<2>([](T v, T m) { return std::exp(v - m); }), sum.get());
+  reduce<Sum, T, 2>(x, kept, {x, peak}, each<2>([](T v, T m) { return quick_exp(v - m); }),
+                    sum.get());
   if (logarithm) {
     for (int64_t i = 0; i < kept.elements(); ++i) sum[i] = std::log(sum[i]);
-    return map<T, 3>(y, alpha, beta, {x, peak, total}, each<3>([](T v, T m, T s) { return v - m - s; }));
+    return map<T, 3>(y, alpha, beta, {x, peak, total},
+                     each<3>([](T v, T m, T s) { return v - m - s; }));
   }
   for (int64_t i = 0; i < kept.elements(); ++i) sum[i] = 1 / sum[i];
-  map<T, 3>(y, alpha, beta, {x, peak, total}, each<3>([](T v, T m, T s) { return std::exp(v - m) * s; }));
+  map<T, 3>(y, alpha, beta, {x, peak, total},
+            each<3>([](T v, T m, T s) { return quick_exp(v - m) * s; }));
 }
 template void softmax_forward(bool, const Layout&, const View&, const View&, float, float);
 template void softmax_forward(bool, const Layout&, const View&, const View&, double, double);
 
 template <class T>
-void softmax_backward(bool logarithm, const Layout& kept, const View& y, const View& dy, const View& dx, T alpha,
-                      T beta) {
+void softmax_backward(bool logarithm, const Layout& kept, const View& y, const View& dy,
+                      const View& dx, T alpha, T beta) {
   Scratch<double> sum(kept.elements());
   const View total = spread(View(packed(CUDNN_DATA_DOUBLE, kept), sum.get()), y);
   if (logarithm) {
     reduce<Sum, T, 1>(y, kept, {dy}, Copy{}, sum.get());
-    return map<T, 3>(dx, alpha, beta, {y, dy, total}, each<3>([](T v, T d, T s) { return d - std::exp(v) * s; }));
+    return map<T, 3>(dx, alpha, beta, {y, dy, total},
+                     each<3>([](T v, T d, T s) { return d - quick_exp(v) * s; }));
   }
   reduce<Sum, T, 2>(y, kept, {y, dy}, each<2>([](T v, T d) { return v * d; }), sum.get());
   map<T, 3>(dx, alpha, beta, {y, dy, total}, each<3>([](T v, T d, T s) { return v * (d - s); }));
 }
-template void softmax_backward(bool, const Layout&, const View&, const View&, const View&, float, float);
-template void softmax_backward(bool, const Layout&, const View&, const View&, const View&, double, double);
+template void softmax_backward(bool, const Layout&, const View&, const View&, const View&, float,
+                               float);
+template void softmax_backward(bool, const Layout&, const View&, const View&, const View&, double,
+                               double);
 
 }  // namespace aw::dnn
 
-AW_EXPORT cudnnStatus_t cudnnActivationForward(cudnnHandle_t handle, cudnnActivationDescriptor_t desc,
-                                               const void* alpha, const cudnnTensorDescriptor_t x_desc,
-                                               const void* x, const void* beta,
+AW_EXPORT cudnnStatus_t cudnnActivationForward(cudnnHandle_t handle,
+                                               cudnnActivationDescriptor_t desc, const void* alpha,
+                                               const cudnnTensorDescriptor_t x_desc, const void* x,
+                                               const void* beta,
                                                const cudnnTensorDescriptor_t y_desc, void* y) {
   return api<"cudnnActivationForward">([&] {
     auto& h = object(handle);
@@ -92,16 +103,18 @@ AW_EXPORT cudnnStatus_t cudnnActivationForward(cudnnHandle_t handle, cudnnActiva
   });
 }
 
-AW_EXPORT cudnnStatus_t cudnnActivationBackward(cudnnHandle_t handle, cudnnActivationDescriptor_t desc,
-                                                const void* alpha, const cudnnTensorDescriptor_t y_desc,
-                                                const void* y, const cudnnTensorDescriptor_t dy_desc,
-                                                const void* dy, const cudnnTensorDescriptor_t x_desc, const void* x,
-                                                const void* beta, const cudnnTensorDescriptor_t dx_desc, void* dx) {
+AW_EXPORT cudnnStatus_t cudnnActivationBackward(
+    cudnnHandle_t handle, cudnnActivationDescriptor_t desc, const void* alpha,
+    const cudnnTensorDescriptor_t y_desc, const void* y, const cudnnTensorDescriptor_t dy_desc,
+    const void* dy, const cudnnTensorDescriptor_t x_desc, const void* x, const void* beta,
+    const cudnnTensorDescriptor_t dx_desc, void* dx) {
   return api<"cudnnActivationBackward">([&] {
     auto& h = object(handle);
     const auto what = object(desc);
-    const View out = view(y_desc, y), up = view(dy_desc, dy), in = view(x_desc, x), to = view(dx_desc, dx);
-    require(out.same_shape(up) && out.same_shape(in) && out.same_shape(to), "tensors of different shapes");
+    const View out = view(y_desc, y), up = view(dy_desc, dy), in = view(x_desc, x),
+               to = view(dx_desc, dx);
+    require(out.same_shape(up) && out.same_shape(in) && out.same_shape(to),
+            "tensors of different shapes");
     const double a = scalar(alpha, to.type), b = scalar(beta, to.type);
     work(h, "cudnn_activation_backward", wide(to.type), [=](auto zero) {
       using T = decltype(zero);
@@ -114,11 +127,15 @@ AW_EXPORT cudnnStatus_t cudnnActivationBackward(cudnnHandle_t handle, cudnnActiv
           return by([](T, T r, T d) { return d * r * (T{1} - r); });
         case CUDNN_ACTIVATION_RELU:
         case CUDNN_ACTIVATION_CLIPPED_RELU:
-          return by([upper = static_cast<T>(curve.upper)](T v, T, T d) { return v > 0 && v < upper ? d : T{0}; });
+          return by([upper = static_cast<T>(curve.upper)](T v, T, T d) {
+            return v > 0 && v < upper ? d : T{0};
+          });
         case CUDNN_ACTIVATION_TANH:
           return by([](T, T r, T d) { return d * (T{1} - r * r); });
         case CUDNN_ACTIVATION_ELU:
-          return by([k = static_cast<T>(curve.alpha)](T v, T, T d) { return v < 0 ? d * k * std::exp(v) : d; });
+          return by([k = static_cast<T>(curve.alpha)](T v, T, T d) {
+            return v < 0 ? d * k * quick_exp(v) : d;
+          });
         case CUDNN_ACTIVATION_IDENTITY:
           return by([](T, T, T d) { return d; });
         case CUDNN_ACTIVATION_SWISH:
@@ -135,7 +152,8 @@ namespace {
 
 // What softmax keeps: a number for each image, or for each place of one.
 Layout softmax_shape(const Layout& x, cudnnSoftmaxMode_t mode) {
-  require(mode == CUDNN_SOFTMAX_MODE_INSTANCE || mode == CUDNN_SOFTMAX_MODE_CHANNEL, "no such mode of softmax");
+  require(mode == CUDNN_SOFTMAX_MODE_INSTANCE || mode == CUDNN_SOFTMAX_MODE_CHANNEL,
+          "no such mode of softmax");
   Layout kept = x;
   for (int i = 1; i < x.rank; ++i)
     if (mode == CUDNN_SOFTMAX_MODE_INSTANCE || i == 1) kept.dims[i] = 1;
@@ -146,18 +164,21 @@ Layout softmax_shape(const Layout& x, cudnnSoftmaxMode_t mode) {
 
 AW_EXPORT cudnnStatus_t cudnnSoftmaxForward(cudnnHandle_t handle, cudnnSoftmaxAlgorithm_t algo,
                                             cudnnSoftmaxMode_t mode, const void* alpha,
-                                            const cudnnTensorDescriptor_t x_desc, const void* x, const void* beta,
-                                            const cudnnTensorDescriptor_t y_desc, void* y) {
+                                            const cudnnTensorDescriptor_t x_desc, const void* x,
+                                            const void* beta, const cudnnTensorDescriptor_t y_desc,
+                                            void* y) {
   return api<"cudnnSoftmaxForward">([&] {
     auto& h = object(handle);
     const View from = view(x_desc, x), to = view(y_desc, y);
     require(from.same_shape(to), "tensors of different shapes");
-    require(algo >= CUDNN_SOFTMAX_FAST && algo <= CUDNN_SOFTMAX_LOG, "no such algorithm of softmax");
+    require(algo >= CUDNN_SOFTMAX_FAST && algo <= CUDNN_SOFTMAX_LOG,
+            "no such algorithm of softmax");
     const Layout kept = softmax_shape(from, mode);
     const double a = scalar(alpha, from.type), b = scalar(beta, to.type);
     work(h, "cudnn_softmax_forward", wide(to.type), [=](auto zero) {
       using T = decltype(zero);
-      softmax_forward<T>(algo == CUDNN_SOFTMAX_LOG, kept, from, to, static_cast<T>(a), static_cast<T>(b));
+      softmax_forward<T>(algo == CUDNN_SOFTMAX_LOG, kept, from, to, static_cast<T>(a),
+                         static_cast<T>(b));
     });
   });
 }
@@ -166,17 +187,20 @@ AW_EXPORT cudnnStatus_t cudnnSoftmaxBackward(cudnnHandle_t handle, cudnnSoftmaxA
                                              cudnnSoftmaxMode_t mode, const void* alpha,
                                              const cudnnTensorDescriptor_t y_desc, const void* y,
                                              const cudnnTensorDescriptor_t dy_desc, const void* dy,
-                                             const void* beta, const cudnnTensorDescriptor_t dx_desc, void* dx) {
+                                             const void* beta,
+                                             const cudnnTensorDescriptor_t dx_desc, void* dx) {
   return api<"cudnnSoftmaxBackward">([&] {
     auto& h = object(handle);
     const View out = view(y_desc, y), up = view(dy_desc, dy), to = view(dx_desc, dx);
     require(out.same_shape(up) && out.same_shape(to), "tensors of different shapes");
-    require(algo >= CUDNN_SOFTMAX_FAST && algo <= CUDNN_SOFTMAX_LOG, "no such algorithm of softmax");
+    require(algo >= CUDNN_SOFTMAX_FAST && algo <= CUDNN_SOFTMAX_LOG,
+            "no such algorithm of softmax");
     const Layout kept = softmax_shape(out, mode);
     const double a = scalar(alpha, out.type), b = scalar(beta, to.type);
     work(h, "cudnn_softmax_backward", wide(to.type), [=](auto zero) {
       using T = decltype(zero);
-      softmax_backward<T>(algo == CUDNN_SOFTMAX_LOG, kept, out, up, to, static_cast<T>(a), static_cast<T>(b));
+      softmax_backward<T>(algo == CUDNN_SOFTMAX_LOG, kept, out, up, to, static_cast<T>(a),
+                          static_cast<T>(b));
     });
   });
 }
@@ -197,7 +221,8 @@ Scratch<T> lrn_scale(const Lrn& lrn, const View& x, const Dense<T>& all) {
     const int64_t channel = number % channels, image = number / channels * channels * places;
     T* to = out.get() + number * places;
     std::fill_n(to, places, T{0});
-    for (int64_t c = std::max<int64_t>(0, channel - lrn.before); c <= std::min(channels - 1, channel + lrn.after); ++c) {
+    for (int64_t c = std::max<int64_t>(0, channel - lrn.before);
+         c <= std::min(channels - 1, channel + lrn.after); ++c) {
       const T* from = all.get() + image + c * places;
       for (int64_t i = 0; i < places; ++i) to[i] += from[i] * from[i];
     }
@@ -217,9 +242,9 @@ Lrn lrn_of(const cudnnLRNDescriptorStruct& desc) {
 
 AW_EXPORT cudnnStatus_t cudnnLRNCrossChannelForward(cudnnHandle_t handle, cudnnLRNDescriptor_t desc,
                                                     cudnnLRNMode_t mode, const void* alpha,
-                                                    const cudnnTensorDescriptor_t x_desc, const void* x,
-                                                    const void* beta, const cudnnTensorDescriptor_t y_desc,
-                                                    void* y) {
+                                                    const cudnnTensorDescriptor_t x_desc,
+                                                    const void* x, const void* beta,
+                                                    const cudnnTensorDescriptor_t y_desc, void* y) {
   return api<"cudnnLRNCrossChannelForward">([&] {
     auto& h = object(handle);
     require(mode == CUDNN_LRN_CROSS_CHANNEL_DIM1, "no such mode of LRN");
@@ -231,24 +256,24 @@ AW_EXPORT cudnnStatus_t cudnnLRNCrossChannelForward(cudnnHandle_t handle, cudnnL
       using T = decltype(zero);
       const Dense<T> all(from);
       const Scratch<T> scale = lrn_scale(lrn, from, all);
-      map<T, 2>(to, static_cast<T>(a), static_cast<T>(b), {from, View(packed(type_of<T>(), to), scale.get())},
+      map<T, 2>(to, static_cast<T>(a), static_cast<T>(b),
+                {from, View(packed(type_of<T>(), to), scale.get())},
                 each<2>([p = static_cast<T>(-lrn.beta)](T v, T s) { return v * std::pow(s, p); }));
     });
   });
 }
 
-AW_EXPORT cudnnStatus_t cudnnLRNCrossChannelBackward(cudnnHandle_t handle, cudnnLRNDescriptor_t desc,
-                                                     cudnnLRNMode_t mode, const void* alpha,
-                                                     const cudnnTensorDescriptor_t y_desc, const void* y,
-                                                     const cudnnTensorDescriptor_t dy_desc, const void* dy,
-                                                     const cudnnTensorDescriptor_t x_desc, const void* x,
-                                                     const void* beta, const cudnnTensorDescriptor_t dx_desc,
-                                                     void* dx) {
+AW_EXPORT cudnnStatus_t cudnnLRNCrossChannelBackward(
+    cudnnHandle_t handle, cudnnLRNDescriptor_t desc, cudnnLRNMode_t mode, const void* alpha,
+    const cudnnTensorDescriptor_t y_desc, const void* y, const cudnnTensorDescriptor_t dy_desc,
+    const void* dy, const cudnnTensorDescriptor_t x_desc, const void* x, const void* beta,
+    const cudnnTensorDescriptor_t dx_desc, void* dx) {
   return api<"cudnnLRNCrossChannelBackward">([&] {
     auto& h = object(handle);
     require(mode == CUDNN_LRN_CROSS_CHANNEL_DIM1, "no such mode of LRN");
     const Lrn lrn = lrn_of(object(desc));
-    const View out = view(y_desc, y), up = view(dy_desc, dy), in = view(x_desc, x), to = view(dx_desc, dx);
+    const View out = view(y_desc, y), up = view(dy_desc, dy), in = view(x_desc, x),
+               to = view(dx_desc, dx);
     require(out.same_shape(up) && out.same_shape(in) && out.same_shape(to) && in.rank >= 2,
             "tensors of different shapes");
     const double a = scalar(alpha, to.type), b = scalar(beta, to.type);
@@ -257,7 +282,8 @@ AW_EXPORT cudnnStatus_t cudnnLRNCrossChannelBackward(cudnnHandle_t handle, cudnn
       const Dense<T> all(in), rise(up);
       const Scratch<T> scale = lrn_scale(lrn, in, all);
       const int64_t channels = in.dims[1], places = in.elements() / in.dims[0] / channels;
-      // dx = dy s^-b - 2 a b x * sum of dy x s^(-b-1) over those that count x among their neighbours
+      // dx = dy s^-b - 2 a b x * sum of dy x s^(-b-1) over those that count x among their
+      // neighbours
       Scratch<T> outer(in.elements()), sums(in.elements());
       const auto p = static_cast<T>(-lrn.beta);
       share(in.dims[0] * channels, places * 8, [&](int64_t number) {

@@ -1,4 +1,5 @@
-// What every function of cuDNN goes through: handles and descriptors, statuses with their words, work in the handle's stream.
+// What every function of cuDNN goes through: handles and descriptors, statuses with their words,
+// work in the handle's stream.
 #pragma once
 
 #include <cstring>
@@ -14,7 +15,8 @@ namespace aw::dnn {
 #ifdef AW_CUDA_12  // the statuses of version 9 that version 8 has not
 constexpr cudnnStatus_t kNullPointer = CUDNN_STATUS_BAD_PARAM, kNotFinal = CUDNN_STATUS_BAD_PARAM,
                         kOutOfBound = CUDNN_STATUS_BAD_PARAM, kWrongShape = CUDNN_STATUS_BAD_PARAM,
-                        kWrongType = CUDNN_STATUS_BAD_PARAM, kWrongDescriptor = CUDNN_STATUS_BAD_PARAM,
+                        kWrongType = CUDNN_STATUS_BAD_PARAM,
+                        kWrongDescriptor = CUDNN_STATUS_BAD_PARAM,
                         kTooSmall = CUDNN_STATUS_BAD_PARAM;
 #else
 constexpr cudnnStatus_t kNullPointer = CUDNN_STATUS_BAD_PARAM_NULL_POINTER,
@@ -38,10 +40,13 @@ std::string& last_error();
 // What is not there: said once on stderr, too.
 [[noreturn]] void unsupported(const std::string& words);
 
-inline void require(bool condition, const char* words, cudnnStatus_t status = CUDNN_STATUS_BAD_PARAM) {
+inline void require(bool condition, const char* words,
+                    cudnnStatus_t status = CUDNN_STATUS_BAD_PARAM) {
   if (!condition) fail(status, words);
 }
-inline void require_pointer(const void* pointer) { require(pointer, "a null pointer", kNullPointer); }
+inline void require_pointer(const void* pointer) {
+  require(pointer, "a null pointer", kNullPointer);
+}
 template <class T, class V>
 void give(T* to, const V& value) {
   if (to) *to = static_cast<T>(value);
@@ -88,7 +93,8 @@ struct cudnnFilterDescriptorStruct : aw::dnn::Object<3> {
 };
 struct cudnnConvolutionDescriptorStruct : aw::dnn::Object<4> {
   int rank = 0;
-  int pads[aw::dnn::kMostDims] = {}, strides[aw::dnn::kMostDims] = {}, dilations[aw::dnn::kMostDims] = {};
+  int pads[aw::dnn::kMostDims] = {}, strides[aw::dnn::kMostDims] = {},
+      dilations[aw::dnn::kMostDims] = {};
   cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
   cudnnDataType_t compute = CUDNN_DATA_FLOAT;
   cudnnMathType_t math = CUDNN_DEFAULT_MATH;
@@ -151,7 +157,8 @@ void work(cudnnContext& handle, const char* name, bool doubles, Body body) {
     try {
       with_number(doubles, body);
     } catch (const std::bad_alloc&) {
-      anywarp_fail(CUDA_ERROR_OUT_OF_MEMORY, "there is no memory of the host left for what cuDNN computes");
+      anywarp_fail(CUDA_ERROR_OUT_OF_MEMORY,
+                   "there is no memory of the host left for what cuDNN computes");
     }
   });
 }

@@ -1,5 +1,5 @@
-// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers, as easy as 1, 2, 3; SC11): four words for each number of a
-// counter, the same whoever asks for them.
+// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers, as easy as 1, 2, 3; SC11):
+// four words for each number of a counter, the same whoever asks for them.
 #pragma once
 
 #include <cstdint>

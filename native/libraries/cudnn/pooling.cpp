@@ -26,7 +26,8 @@ struct Planes {
     }
   }
 
-  // body(where of the input, place in the window) for all of the window of an element of the output that is inside; returns how many.
+  // body(where of the input, place in the window) for all of the window of an element of the output
+  // that is inside; returns how many.
   template <class Body>
   int64_t around(int64_t where, const Body& body) const {
     int64_t first[kSpace], begin[kSpace], end[kSpace];
@@ -56,7 +57,8 @@ Best<T> best_of(const Planes& p, const T* plane, int64_t where, bool nan) {
   Best<T> best;
   p.around(where, [&](int64_t at, int64_t place) {
     const T v = plane[at];
-    const bool better = best.at < 0 || v > best.value || (v != v && nan && best.value == best.value) ||
+    const bool better = best.at < 0 || v > best.value ||
+                        (v != v && nan && best.value == best.value) ||
                         (best.value != best.value && !nan);
     if (better) best = {v, at, place};
   });
@@ -66,7 +68,8 @@ Best<T> best_of(const Planes& p, const T* plane, int64_t where, bool nan) {
 }  // namespace
 
 template <class T>
-void pool_forward(const Pooling& how, const View& x, const View& y, T alpha, T beta, const View* index) {
+void pool_forward(const Pooling& how, const View& x, const View& y, T alpha, T beta,
+                  const View* index) {
   const Planes p(how, x, y);
   const Dense<T> all(x);
   Scratch<T> result(y.elements()), places(index ? y.elements() : 0);
@@ -81,7 +84,8 @@ void pool_forward(const Pooling& how, const View& x, const View& y, T alpha, T b
         continue;
       }
       double sum = 0;
-      const int64_t count = p.around(i, [&](int64_t k, int64_t) { sum += static_cast<double>(from[k]); });
+      const int64_t count =
+          p.around(i, [&](int64_t k, int64_t) { sum += static_cast<double>(from[k]); });
       const int64_t by = how.mode == Pool::include ? p.window_size : std::max<int64_t>(1, count);
       result[at] = static_cast<T>(sum / static_cast<double>(by));
     }
@@ -91,8 +95,8 @@ void pool_forward(const Pooling& how, const View& x, const View& y, T alpha, T b
 }
 
 template <class T>
-void pool_backward(const Pooling& how, const View& x, const View& dy, const View& dx, T alpha, T beta,
-                   const View* index) {
+void pool_backward(const Pooling& how, const View& x, const View& dy, const View& dx, T alpha,
+                   T beta, const View* index) {
   const Planes p(how, dx, dy);
   const Dense<T> rise(dy);
   const bool looks = how.mode == Pool::max && !index;
@@ -113,8 +117,9 @@ void pool_backward(const Pooling& how, const View& x, const View& dy, const View
         });
       } else {
         const int64_t count = p.around(i, [](int64_t, int64_t) {});
-        const T part = rise[at] / static_cast<T>(how.mode == Pool::include ? p.window_size
-                                                                         : std::max<int64_t>(1, count));
+        const T part =
+            rise[at] /
+            static_cast<T>(how.mode == Pool::include ? p.window_size : std::max<int64_t>(1, count));
         p.around(i, [&](int64_t k, int64_t) { to[k] += part; });
       }
     }
@@ -124,8 +129,10 @@ void pool_backward(const Pooling& how, const View& x, const View& dy, const View
 
 template void pool_forward(const Pooling&, const View&, const View&, float, float, const View*);
 template void pool_forward(const Pooling&, const View&, const View&, double, double, const View*);
-template void pool_backward(const Pooling&, const View&, const View&, const View&, float, float, const View*);
-template void pool_backward(const Pooling&, const View&, const View&, const View&, double, double, const View*);
+template void pool_backward(const Pooling&, const View&, const View&, const View&, float, float,
+                            const View*);
+template void pool_backward(const Pooling&, const View&, const View&, const View&, double, double,
+                            const View*);
 
 }  // namespace aw::dnn
 
@@ -157,14 +164,15 @@ void output_of(const Pooling& how, const Layout& x, int64_t* dims) {
 void require_output(const Pooling& how, const Layout& x, const Layout& y) {
   int64_t dims[kMostDims];
   output_of(how, x, dims);
-  require(y.rank == x.rank && std::equal(dims, dims + x.rank, y.dims), "an output of another size", kWrongShape);
+  require(y.rank == x.rank && std::equal(dims, dims + x.rank, y.dims), "an output of another size",
+          kWrongShape);
 }
 
 }  // namespace
 
 AW_EXPORT cudnnStatus_t cudnnGetPoolingNdForwardOutputDim(const cudnnPoolingDescriptor_t desc,
-                                                          const cudnnTensorDescriptor_t x_desc, int count,
-                                                          int dims[]) {
+                                                          const cudnnTensorDescriptor_t x_desc,
+                                                          int count, int dims[]) {
   return api<"cudnnGetPoolingNdForwardOutputDim">([&] {
     require_pointer(dims);
     const Layout& x = layout(x_desc);
@@ -175,8 +183,8 @@ AW_EXPORT cudnnStatus_t cudnnGetPoolingNdForwardOutputDim(const cudnnPoolingDesc
   });
 }
 AW_EXPORT cudnnStatus_t cudnnGetPooling2dForwardOutputDim(const cudnnPoolingDescriptor_t desc,
-                                                          const cudnnTensorDescriptor_t x_desc, int* n, int* c,
-                                                          int* h, int* w) {
+                                                          const cudnnTensorDescriptor_t x_desc,
+                                                          int* n, int* c, int* h, int* w) {
   return api<"cudnnGetPooling2dForwardOutputDim">([&] {
     const Layout& x = layout(x_desc);
     require(x.rank == 4, "a tensor that has not four dimensions");
@@ -185,9 +193,11 @@ AW_EXPORT cudnnStatus_t cudnnGetPooling2dForwardOutputDim(const cudnnPoolingDesc
     give(n, found[0]), give(c, found[1]), give(h, found[2]), give(w, found[3]);
   });
 }
-AW_EXPORT cudnnStatus_t cudnnPoolingForward(cudnnHandle_t handle, const cudnnPoolingDescriptor_t desc,
-                                            const void* alpha, const cudnnTensorDescriptor_t x_desc, const void* x,
-                                            const void* beta, const cudnnTensorDescriptor_t y_desc, void* y) {
+AW_EXPORT cudnnStatus_t cudnnPoolingForward(cudnnHandle_t handle,
+                                            const cudnnPoolingDescriptor_t desc, const void* alpha,
+                                            const cudnnTensorDescriptor_t x_desc, const void* x,
+                                            const void* beta, const cudnnTensorDescriptor_t y_desc,
+                                            void* y) {
   return api<"cudnnPoolingForward">([&] {
     auto& h = object(handle);
     const Pooling how = pooling_of(desc);
@@ -200,16 +210,19 @@ AW_EXPORT cudnnStatus_t cudnnPoolingForward(cudnnHandle_t handle, const cudnnPoo
     });
   });
 }
-AW_EXPORT cudnnStatus_t cudnnPoolingBackward(cudnnHandle_t handle, const cudnnPoolingDescriptor_t desc,
-                                             const void* alpha, const cudnnTensorDescriptor_t y_desc, const void*,
+AW_EXPORT cudnnStatus_t cudnnPoolingBackward(cudnnHandle_t handle,
+                                             const cudnnPoolingDescriptor_t desc, const void* alpha,
+                                             const cudnnTensorDescriptor_t y_desc, const void*,
                                              const cudnnTensorDescriptor_t dy_desc, const void* dy,
-                                             const cudnnTensorDescriptor_t x_desc, const void* x, const void* beta,
+                                             const cudnnTensorDescriptor_t x_desc, const void* x,
+                                             const void* beta,
                                              const cudnnTensorDescriptor_t dx_desc, void* dx) {
   return api<"cudnnPoolingBackward">([&] {
     auto& h = object(handle);
     const Pooling how = pooling_of(desc);
     const View up = view(dy_desc, dy), to = view(dx_desc, dx);
-    require(layout(y_desc).same_shape(up) && layout(x_desc).same_shape(to), "tensors of different shapes");
+    require(layout(y_desc).same_shape(up) && layout(x_desc).same_shape(to),
+            "tensors of different shapes");
     require_output(how, to, up);
     const View in = how.mode == Pool::max ? view(x_desc, x) : to;  // averages do not read it
     const double a = scalar(alpha, to.type), b = scalar(beta, to.type);

@@ -9,7 +9,8 @@ constexpr int kSpace = 3;
 
 enum class Pool { max, include, exclude };
 
-// How one tensor of N, C and space is pooled into another; pads may differ before and behind, for the output's size says the rest.
+// How one tensor of N, C and space is pooled into another; pads may differ before and behind, for
+// the output's size says the rest.
 struct Pooling {
   Pool mode = Pool::max;
   bool nan = true;  // NaN wins over every number
@@ -18,11 +19,13 @@ struct Pooling {
 };
 
 template <class T>
-void pool_forward(const Pooling& how, const View& x, const View& y, T alpha, T beta, const View* index);
-// The gradient goes to the first place that has the maximum, or, with `index`, to the one that it names.
+void pool_forward(const Pooling& how, const View& x, const View& y, T alpha, T beta,
+                  const View* index);
+// The gradient goes to the first place that has the maximum, or, with `index`, to the one that it
+// names.
 template <class T>
-void pool_backward(const Pooling& how, const View& x, const View& dy, const View& dx, T alpha, T beta,
-                   const View* index);
+void pool_backward(const Pooling& how, const View& x, const View& dy, const View& dx, T alpha,
+                   T beta, const View* index);
 
 }  // namespace aw::dnn
 

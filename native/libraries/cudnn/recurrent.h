@@ -1,4 +1,5 @@
-// Recurrent networks: what descriptors say, how weights and the reserve lie, and the layers themselves.
+// Recurrent networks: what descriptors say, how weights and the reserve lie, and the layers
+// themselves.
 #pragma once
 
 #include "libraries/cudnn/dropout.h"
@@ -35,17 +36,21 @@ struct Network {
   cudnnRNNBiasMode_t bias;
   cudnnDataType_t type;
   int64_t gates, directions, layers, input, hidden, out;  // out: of a direction, after a projection
-  bool skips;                                            // the first layer takes its input as it is
+  bool skips;  // the first layer takes its input as it is
   bool projects, clips;
   double least, most;
 
   explicit Network(const cudnnRNNDescriptorStruct& from);
   int64_t inputs(int64_t layer) const { return layer ? out * directions : input; }
   bool has_input_weights(int64_t layer) const { return !(skips && layer == 0); }
-  bool input_bias() const { return bias == CUDNN_RNN_SINGLE_INP_BIAS || bias == CUDNN_RNN_DOUBLE_BIAS; }
-  bool hidden_bias() const { return bias == CUDNN_RNN_SINGLE_REC_BIAS || bias == CUDNN_RNN_DOUBLE_BIAS; }
-  // Elements. First come the matrices of all layers and directions: of the input, of the state, of the projection. Biases
-  // follow in the same order.
+  bool input_bias() const {
+    return bias == CUDNN_RNN_SINGLE_INP_BIAS || bias == CUDNN_RNN_DOUBLE_BIAS;
+  }
+  bool hidden_bias() const {
+    return bias == CUDNN_RNN_SINGLE_REC_BIAS || bias == CUDNN_RNN_DOUBLE_BIAS;
+  }
+  // Elements. First come the matrices of all layers and directions: of the input, of the state, of
+  // the projection. Biases follow in the same order.
   int64_t matrices(int64_t layer) const;
   int64_t biases() const { return gates * hidden * (input_bias() + hidden_bias()); }
   int64_t matrix_offset(int64_t layer, int64_t direction) const;
@@ -74,7 +79,8 @@ void recur(const Network& net, const Sequences& seq, const Recurrence<T>& run);
 
 template <class T>
 struct RecurrenceGradients {
-  const T *weights = nullptr, *hx = nullptr, *cx = nullptr, *dy = nullptr, *dhy = nullptr, *dcy = nullptr;
+  const T *weights = nullptr, *hx = nullptr, *cx = nullptr, *dy = nullptr, *dhy = nullptr,
+          *dcy = nullptr;
   T *dx = nullptr, *dhx = nullptr, *dcx = nullptr, *reserve = nullptr;
   float rate = 0;
 };
@@ -82,7 +88,7 @@ template <class T>
 void recur_backward(const Network& net, const Sequences& seq, const RecurrenceGradients<T>& run);
 // Adds to `dw`. Needs what recur_backward left in the reserve.
 template <class T>
-void recur_weights(const Network& net, const Sequences& seq, const T* x, const T* hx, const T* reserve, float rate,
-                   T* dw);
+void recur_weights(const Network& net, const Sequences& seq, const T* x, const T* hx,
+                   const T* reserve, float rate, T* dw);
 
 }  // namespace aw::dnn

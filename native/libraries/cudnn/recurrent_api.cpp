@@ -19,7 +19,8 @@ struct Data {
     auto& from = object(desc);
     require(from.batch > 0, "a sequence descriptor that was never set");
     require_pointer(data);
-    order = from.layout, steps = from.longest, batch = from.batch, vector = from.vector, fill = from.fill;
+    order = from.layout, steps = from.longest, batch = from.batch, vector = from.vector,
+    fill = from.fill;
     memory = View(packed(from.type, {steps * batch * vector}), data);
     int64_t sum = 0;
     for (int64_t t = 0; t < steps && order == CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED; ++t) {
@@ -28,8 +29,10 @@ struct Data {
     }
   }
   int64_t at(int64_t t, int64_t b) const {
-    if (order == CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED) return (begin[static_cast<size_t>(t)] + b) * vector;
-    return (order == CUDNN_RNN_DATA_LAYOUT_BATCH_MAJOR_UNPACKED ? b * steps + t : t * batch + b) * vector;
+    if (order == CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED)
+      return (begin[static_cast<size_t>(t)] + b) * vector;
+    return (order == CUDNN_RNN_DATA_LAYOUT_BATCH_MAJOR_UNPACKED ? b * steps + t : t * batch + b) *
+           vector;
   }
 };
 
@@ -68,16 +71,19 @@ struct Call {
   float rate = 0;
   DropoutState* state = nullptr;
 
-  Call(cudnnHandle_t handle, const cudnnRNNDescriptorStruct* desc, const cudnnRNNDataDescriptorStruct* x,
-       const cudnnRNNDataDescriptorStruct* y)
+  Call(cudnnHandle_t handle, const cudnnRNNDescriptorStruct* desc,
+       const cudnnRNNDataDescriptorStruct* x, const cudnnRNNDataDescriptorStruct* y)
       : net(object(desc)) {
     object(handle);
     require(net.layers > 0, "a recurrent descriptor that was never set");
     auto &from = object(x), &to = object(y);
-    require(from.batch > 0 && from.batch == to.batch && from.longest == to.longest && from.lengths == to.lengths,
+    require(from.batch > 0 && from.batch == to.batch && from.longest == to.longest &&
+                from.lengths == to.lengths,
             "sequences of different lengths", kWrongShape);
-    require(from.vector == net.input && to.vector == net.out * net.directions, "vectors of another size", kWrongShape);
-    require(from.type == net.type && to.type == net.type, "sequences of another data type than the network's");
+    require(from.vector == net.input && to.vector == net.out * net.directions,
+            "vectors of another size", kWrongShape);
+    require(from.type == net.type && to.type == net.type,
+            "sequences of another data type than the network's");
     seq = {from.longest, from.batch, from.lengths};
     if (net.layers > 1 && desc->dropout) {
       auto& dropout = object(desc->dropout);
@@ -88,12 +94,13 @@ struct Call {
   }
   bool doubles() const { return wide(net.type); }
   size_t kept() const {
-    return static_cast<size_t>(net.reserve(seq.rows())) * (doubles() ? sizeof(double) : sizeof(float));
+    return static_cast<size_t>(net.reserve(seq.rows())) *
+           (doubles() ? sizeof(double) : sizeof(float));
   }
   View weights(const void* space, size_t bytes) const {
     require_pointer(space);
-    require(bytes >= static_cast<size_t>(net.weights()) * element_bytes(net.type), "too little room for weights",
-            kTooSmall);
+    require(bytes >= static_cast<size_t>(net.weights()) * element_bytes(net.type),
+            "too little room for weights", kTooSmall);
     return {packed(net.type, {net.weights()}), space};
   }
   // A state of all layers; without memory where the program gives none.
@@ -101,7 +108,8 @@ struct Call {
     const Layout shape = packed(net.type, {net.layers * net.directions, seq.batch, size});
     if (!data) return {shape, nullptr};
     const Layout& given = layout(desc);
-    require(given.same_shape(shape) && given.type == net.type, "a state of another shape", kWrongShape);
+    require(given.same_shape(shape) && given.type == net.type, "a state of another shape",
+            kWrongShape);
     return {given, data};
   }
 };
@@ -125,18 +133,21 @@ void hand_back(const View& to, const Scratch<T>& from) {
 
 }  // namespace
 
-AW_EXPORT cudnnStatus_t cudnnRNNForward(cudnnHandle_t handle, cudnnRNNDescriptor_t desc, cudnnForwardMode_t mode,
-                                        const int32_t*, cudnnRNNDataDescriptor_t x_desc, const void* x,
-                                        cudnnRNNDataDescriptor_t y_desc, void* y, cudnnTensorDescriptor_t h_desc,
-                                        const void* hx, void* hy, cudnnTensorDescriptor_t c_desc, const void* cx,
-                                        void* cy, size_t weight_bytes, const void* weights, size_t, void*,
+AW_EXPORT cudnnStatus_t cudnnRNNForward(cudnnHandle_t handle, cudnnRNNDescriptor_t desc,
+                                        cudnnForwardMode_t mode, const int32_t*,
+                                        cudnnRNNDataDescriptor_t x_desc, const void* x,
+                                        cudnnRNNDataDescriptor_t y_desc, void* y,
+                                        cudnnTensorDescriptor_t h_desc, const void* hx, void* hy,
+                                        cudnnTensorDescriptor_t c_desc, const void* cx, void* cy,
+                                        size_t weight_bytes, const void* weights, size_t, void*,
                                         size_t reserve_bytes, void* reserve) {
   return api<"cudnnRNNForward">([&] {
     const Call call(handle, desc, x_desc, y_desc);
     const Data in(x_desc, x), out(y_desc, y);
     const View w = call.weights(weights, weight_bytes);
     const bool lstm = call.net.cell == CUDNN_LSTM;
-    const View h0 = call.state_of(h_desc, hx, call.net.out), h1 = call.state_of(h_desc, hy, call.net.out),
+    const View h0 = call.state_of(h_desc, hx, call.net.out),
+               h1 = call.state_of(h_desc, hy, call.net.out),
                c0 = call.state_of(c_desc, lstm ? cx : nullptr, call.net.hidden),
                c1 = call.state_of(c_desc, lstm ? cy : nullptr, call.net.hidden);
     const bool trains = mode == CUDNN_FWD_MODE_TRAINING;
@@ -149,7 +160,8 @@ AW_EXPORT cudnnStatus_t cudnnRNNForward(cudnnHandle_t handle, cudnnRNNDescriptor
       const Dense<T> all(w);
       const auto h = dense<T>(h0), c = dense<T>(c0);
       const Scratch<T> rows = gather<T>(in, call.seq), result(call.seq.rows() * out.vector),
-                       own(trains ? 0 : call.net.reserve(call.seq.rows())), hn = room_for<T>(h1), cn = room_for<T>(c1);
+                       own(trains ? 0 : call.net.reserve(call.seq.rows())), hn = room_for<T>(h1),
+                       cn = room_for<T>(c1);
       Recurrence<T> run;
       run.x = rows.get(), run.weights = all.get(), run.hx = start(h), run.cx = start(c);
       run.y = result.get(), run.hy = hn.get(), run.cy = cn.get();
@@ -163,29 +175,34 @@ AW_EXPORT cudnnStatus_t cudnnRNNForward(cudnnHandle_t handle, cudnnRNNDescriptor
 }
 
 AW_EXPORT cudnnStatus_t cudnnRNNBackwardData_v8(
-    cudnnHandle_t handle, cudnnRNNDescriptor_t desc, const int32_t*, cudnnRNNDataDescriptor_t y_desc, const void*,
-    const void* dy, cudnnRNNDataDescriptor_t x_desc, void* dx, cudnnTensorDescriptor_t h_desc, const void* hx,
-    const void* dhy, void* dhx, cudnnTensorDescriptor_t c_desc, const void* cx, const void* dcy, void* dcx,
-    size_t weight_bytes, const void* weights, size_t, void*, size_t reserve_bytes, void* reserve) {
+    cudnnHandle_t handle, cudnnRNNDescriptor_t desc, const int32_t*,
+    cudnnRNNDataDescriptor_t y_desc, const void*, const void* dy, cudnnRNNDataDescriptor_t x_desc,
+    void* dx, cudnnTensorDescriptor_t h_desc, const void* hx, const void* dhy, void* dhx,
+    cudnnTensorDescriptor_t c_desc, const void* cx, const void* dcy, void* dcx, size_t weight_bytes,
+    const void* weights, size_t, void*, size_t reserve_bytes, void* reserve) {
   return api<"cudnnRNNBackwardData_v8">([&] {
     const Call call(handle, desc, x_desc, y_desc);
     const Data down(y_desc, dy), out(x_desc, dx);
     const View w = call.weights(weights, weight_bytes);
     const bool lstm = call.net.cell == CUDNN_LSTM;
     auto state = [&](const void* data) { return call.state_of(h_desc, data, call.net.out); };
-    auto cell = [&](const void* data) { return call.state_of(c_desc, lstm ? data : nullptr, call.net.hidden); };
-    const View h0 = state(hx), dh1 = state(dhy), dh0 = state(dhx), c0 = cell(cx), dc1 = cell(dcy), dc0 = cell(dcx);
+    auto cell = [&](const void* data) {
+      return call.state_of(c_desc, lstm ? data : nullptr, call.net.hidden);
+    };
+    const View h0 = state(hx), dh1 = state(dhy), dh0 = state(dhx), c0 = cell(cx), dc1 = cell(dcy),
+               dc0 = cell(dcx);
     require_pointer(reserve);
     require(reserve_bytes >= call.kept(), "too little room for the reserve", kTooSmall);
     work(object(handle), "cudnn_rnn_backward_data", call.doubles(), [=](auto zero) {
       using T = decltype(zero);
       const Dense<T> all(w);
       const auto h = dense<T>(h0), c = dense<T>(c0), dh = dense<T>(dh1), dc = dense<T>(dc1);
-      const Scratch<T> rows = gather<T>(down, call.seq), result(call.seq.rows() * out.vector), dhn = room_for<T>(dh0),
-                       dcn = room_for<T>(dc0);
+      const Scratch<T> rows = gather<T>(down, call.seq), result(call.seq.rows() * out.vector),
+                       dhn = room_for<T>(dh0), dcn = room_for<T>(dc0);
       RecurrenceGradients<T> run;
       run.weights = all.get(), run.hx = start(h), run.cx = start(c), run.dy = rows.get();
-      run.dhy = start(dh), run.dcy = start(dc), run.dx = result.get(), run.dhx = dhn.get(), run.dcx = dcn.get();
+      run.dhy = start(dh), run.dcy = start(dc), run.dx = result.get(), run.dhx = dhn.get(),
+      run.dcx = dcn.get();
       run.reserve = static_cast<T*>(reserve), run.rate = call.rate;
       recur_backward<T>(call.net, call.seq, run);
       scatter<T>(result.get(), out, call.seq);
@@ -198,14 +215,16 @@ AW_EXPORT cudnnStatus_t cudnnRNNBackwardWeights_v8(cudnnHandle_t handle, cudnnRN
                                                    cudnnWgradMode_t mode, const int32_t*,
                                                    cudnnRNNDataDescriptor_t x_desc, const void* x,
                                                    cudnnTensorDescriptor_t h_desc, const void* hx,
-                                                   cudnnRNNDataDescriptor_t y_desc, const void*, size_t weight_bytes,
-                                                   void* gradients, size_t, void*, size_t reserve_bytes,
-                                                   void* reserve) {
+                                                   cudnnRNNDataDescriptor_t y_desc, const void*,
+                                                   size_t weight_bytes, void* gradients, size_t,
+                                                   void*, size_t reserve_bytes, void* reserve) {
   return api<"cudnnRNNBackwardWeights_v8">([&] {
-    require(mode == CUDNN_WGRAD_MODE_ADD || mode == CUDNN_WGRAD_MODE_SET, "no such mode of gradients");
+    require(mode == CUDNN_WGRAD_MODE_ADD || mode == CUDNN_WGRAD_MODE_SET,
+            "no such mode of gradients");
     const Call call(handle, desc, x_desc, y_desc);
     const Data in(x_desc, x);
-    const View to = call.weights(gradients, weight_bytes), h0 = call.state_of(h_desc, hx, call.net.out);
+    const View to = call.weights(gradients, weight_bytes),
+               h0 = call.state_of(h_desc, hx, call.net.out);
     require_pointer(reserve);
     require(reserve_bytes >= call.kept(), "too little room for the reserve", kTooSmall);
     work(object(handle), "cudnn_rnn_backward_weights", call.doubles(), [=](auto zero) {
@@ -213,7 +232,8 @@ AW_EXPORT cudnnStatus_t cudnnRNNBackwardWeights_v8(cudnnHandle_t handle, cudnnRN
       const auto h = dense<T>(h0);
       const Scratch<T> rows = gather<T>(in, call.seq), sums(call.net.weights());
       std::fill_n(sums.get(), call.net.weights(), T{0});
-      recur_weights<T>(call.net, call.seq, rows.get(), start(h), static_cast<const T*>(reserve), call.rate, sums.get());
+      recur_weights<T>(call.net, call.seq, rows.get(), start(h), static_cast<const T*>(reserve),
+                       call.rate, sums.get());
       put<T>(to, sums.get(), 1, mode == CUDNN_WGRAD_MODE_ADD ? T{1} : T{0});
     });
   });

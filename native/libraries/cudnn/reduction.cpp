@@ -74,14 +74,16 @@ template void reduce_tensor(cudnnReduceTensorOp_t, const View&, const View&, dou
 
 namespace {
 
-// The place, among what is reduced to each result, of the first least or greatest (by size, with AMAX) element.
+// The place, among what is reduced to each result, of the first least or greatest (by size, with
+// AMAX) element.
 template <class T>
 void find_places(cudnnReduceTensorOp_t op, const View& x, const Layout& kept, uint32_t* places) {
   const Dense<T> all(x);
   const Layout in = packed(x.type, x), out = packed(x.type, kept);
   share(kept.elements(), x.elements() / kept.elements(), [&](int64_t number) {
     int64_t base = 0, rest = number;
-    for (int i = x.rank - 1; i >= 0; --i) base += rest % out.dims[i] * in.strides[i], rest /= out.dims[i];
+    for (int i = x.rank - 1; i >= 0; --i)
+      base += rest % out.dims[i] * in.strides[i], rest /= out.dims[i];
     const int64_t count = x.elements() / kept.elements();
     T best{};
     for (int64_t k = 0; k < count; ++k) {
@@ -112,20 +114,21 @@ AW_EXPORT cudnnStatus_t cudnnCreateReduceTensorDescriptor(cudnnReduceTensorDescr
 AW_EXPORT cudnnStatus_t cudnnDestroyReduceTensorDescriptor(cudnnReduceTensorDescriptor_t desc) {
   return api<"cudnnDestroyReduceTensorDescriptor">([&] { destroy(desc); });
 }
-AW_EXPORT cudnnStatus_t cudnnSetReduceTensorDescriptor(cudnnReduceTensorDescriptor_t desc, cudnnReduceTensorOp_t op,
-                                                       cudnnDataType_t type, cudnnNanPropagation_t nan,
-                                                       cudnnReduceTensorIndices_t indices,
-                                                       cudnnIndicesType_t index_type) {
+AW_EXPORT cudnnStatus_t cudnnSetReduceTensorDescriptor(
+    cudnnReduceTensorDescriptor_t desc, cudnnReduceTensorOp_t op, cudnnDataType_t type,
+    cudnnNanPropagation_t nan, cudnnReduceTensorIndices_t indices, cudnnIndicesType_t index_type) {
   return api<"cudnnSetReduceTensorDescriptor">([&] {
     auto& to = object(desc);
-    require(op >= CUDNN_REDUCE_TENSOR_ADD && op <= CUDNN_REDUCE_TENSOR_MUL_NO_ZEROS, "no such reduction");
+    require(op >= CUDNN_REDUCE_TENSOR_ADD && op <= CUDNN_REDUCE_TENSOR_MUL_NO_ZEROS,
+            "no such reduction");
     if (indices == CUDNN_REDUCE_TENSOR_FLATTENED_INDICES && index_type != CUDNN_32BIT_INDICES)
       unsupported("indices that have not 32 bits");  // as documented
     to.op = op, to.type = type, to.nan = nan, to.indices = indices, to.index_type = index_type;
   });
 }
 AW_EXPORT cudnnStatus_t cudnnGetReduceTensorDescriptor(const cudnnReduceTensorDescriptor_t desc,
-                                                       cudnnReduceTensorOp_t* op, cudnnDataType_t* type,
+                                                       cudnnReduceTensorOp_t* op,
+                                                       cudnnDataType_t* type,
                                                        cudnnNanPropagation_t* nan,
                                                        cudnnReduceTensorIndices_t* indices,
                                                        cudnnIndicesType_t* index_type) {
@@ -135,26 +138,34 @@ AW_EXPORT cudnnStatus_t cudnnGetReduceTensorDescriptor(const cudnnReduceTensorDe
     give(indices, from.indices), give(index_type, from.index_type);
   });
 }
-AW_EXPORT cudnnStatus_t cudnnGetReductionIndicesSize(cudnnHandle_t handle, const cudnnReduceTensorDescriptor_t desc,
+AW_EXPORT cudnnStatus_t cudnnGetReductionIndicesSize(cudnnHandle_t handle,
+                                                     const cudnnReduceTensorDescriptor_t desc,
                                                      const cudnnTensorDescriptor_t,
-                                                     const cudnnTensorDescriptor_t c_desc, size_t* bytes) {
+                                                     const cudnnTensorDescriptor_t c_desc,
+                                                     size_t* bytes) {
   return api<"cudnnGetReductionIndicesSize">([&] {
     object(handle), require_pointer(bytes);
-    *bytes = has_places(object(desc)) ? static_cast<size_t>(layout(c_desc).elements()) * sizeof(uint32_t) : 0;
+    *bytes = has_places(object(desc))
+                 ? static_cast<size_t>(layout(c_desc).elements()) * sizeof(uint32_t)
+                 : 0;
   });
 }
-AW_EXPORT cudnnStatus_t cudnnGetReductionWorkspaceSize(cudnnHandle_t handle, const cudnnReduceTensorDescriptor_t desc,
+AW_EXPORT cudnnStatus_t cudnnGetReductionWorkspaceSize(cudnnHandle_t handle,
+                                                       const cudnnReduceTensorDescriptor_t desc,
                                                        const cudnnTensorDescriptor_t a_desc,
-                                                       const cudnnTensorDescriptor_t c_desc, size_t* bytes) {
+                                                       const cudnnTensorDescriptor_t c_desc,
+                                                       size_t* bytes) {
   return api<"cudnnGetReductionWorkspaceSize">([&] {
     object(handle), object(desc), layout(a_desc), layout(c_desc), require_pointer(bytes);
     *bytes = 0;
   });
 }
-AW_EXPORT cudnnStatus_t cudnnReduceTensor(cudnnHandle_t handle, const cudnnReduceTensorDescriptor_t desc,
-                                          void* indices, size_t indices_bytes, void*, size_t, const void* alpha,
-                                          const cudnnTensorDescriptor_t a_desc, const void* a, const void* beta,
-                                          const cudnnTensorDescriptor_t c_desc, void* c) {
+AW_EXPORT cudnnStatus_t cudnnReduceTensor(cudnnHandle_t handle,
+                                          const cudnnReduceTensorDescriptor_t desc, void* indices,
+                                          size_t indices_bytes, void*, size_t, const void* alpha,
+                                          const cudnnTensorDescriptor_t a_desc, const void* a,
+                                          const void* beta, const cudnnTensorDescriptor_t c_desc,
+                                          void* c) {
   return api<"cudnnReduceTensor">([&] {
     auto& h = object(handle);
     const auto what = object(desc);
@@ -164,8 +175,8 @@ AW_EXPORT cudnnStatus_t cudnnReduceTensor(cudnnHandle_t handle, const cudnnReduc
     auto* places = has_places(what) ? static_cast<uint32_t*>(indices) : nullptr;
     if (has_places(what)) {
       require_pointer(indices);
-      require(indices_bytes >= static_cast<size_t>(to.elements()) * sizeof(uint32_t), "too little room for indices",
-              kTooSmall);
+      require(indices_bytes >= static_cast<size_t>(to.elements()) * sizeof(uint32_t),
+              "too little room for indices", kTooSmall);
     }
     const bool doubles = wide(from.type) || wide(to.type) || what.type == CUDNN_DATA_DOUBLE;
     work(h, "cudnn_reduce_tensor", doubles, [=](auto zero) {

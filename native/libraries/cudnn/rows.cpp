@@ -53,7 +53,8 @@ template <class S, class T>
 void store_apart(S* to, int64_t stride, size_t count, const T* row, T alpha, T beta) {
   if (beta == 0 && stride == 1) return store_near<S, T>(to, count, row, alpha);
   for (size_t i = 0; i < count; ++i, to += stride)
-    *to = as_element<S, T>(beta == 0 ? alpha * row[i] : alpha * row[i] + beta * as_number<S, T>(*to));
+    *to =
+        as_element<S, T>(beta == 0 ? alpha * row[i] : alpha * row[i] + beta * as_number<S, T>(*to));
 }
 
 bool bit(const View& view, int64_t at) { return view.data[at / 8] >> (at % 8) & 1; }
@@ -107,8 +108,7 @@ template <class T>
 const T* load_row(const View& view, int64_t at, int64_t stride, size_t count, T* room) {
   if (T* place = row_place<T>(view, at, stride)) return place;
   if (view.type == CUDNN_DATA_BOOLEAN) {
-    for (size_t i = 0; i < count; ++i)
-      room[i] = bit(view, at + static_cast<int64_t>(i) * stride);
+    for (size_t i = 0; i < count; ++i) room[i] = bit(view, at + static_cast<int64_t>(i) * stride);
     return room;
   }
   with_element(view.type, [&](auto element) {

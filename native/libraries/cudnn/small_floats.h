@@ -1,4 +1,5 @@
-// Formats of 16 and 8 bits, as conversions without branches where loops over them are to be vectors.
+// Formats of 16 and 8 bits, as conversions without branches where loops over them are to be
+// vectors.
 #pragma once
 
 #include <cmath>
@@ -21,7 +22,8 @@ inline float float_of(uint32_t bits) {
 struct Half {
   uint16_t bits;
   float number() const {
-    // A factor puts the exponent right, of denormals too; infinities and NaN are told apart after it.
+    // A factor puts the exponent right, of denormals too; infinities and NaN are told apart after
+    // it.
     const uint32_t body = (bits & 0x7fffu) << 13;
     const float scaled = float_of(body) * 0x1p112f;
     const uint32_t rest = body >= 0x0f800000u ? body | 0x7f800000u : bits_of(scaled);
@@ -48,7 +50,8 @@ struct Bfloat {
   }
 };
 
-// Eight bits: `Mantissa` of them digits. What is too large becomes the largest number, as in NVIDIA's saturating conversions.
+// Eight bits: `Mantissa` of them digits. What is too large becomes the largest number, as in
+// NVIDIA's saturating conversions.
 template <int Mantissa, int Bias, uint8_t Most, bool Infinities>
 struct Small {
   uint8_t bits;

@@ -11,9 +11,10 @@ struct Greater {
 };
 
 template <class T>
-void softmax_forward(bool logarithm, const Layout& kept, const View& x, const View& y, T alpha, T beta);
+void softmax_forward(bool logarithm, const Layout& kept, const View& x, const View& y, T alpha,
+                     T beta);
 template <class T>
-void softmax_backward(bool logarithm, const Layout& kept, const View& y, const View& dy, const View& dx, T alpha,
-                      T beta);
+void softmax_backward(bool logarithm, const Layout& kept, const View& y, const View& dy,
+                      const View& dx, T alpha, T beta);
 
 }  // namespace aw::dnn

@@ -18,8 +18,8 @@ constexpr size_t kVersion = CUDNN_VERSION, kRuntime = 13000;
 
 const char* status_name(cudnnStatus_t status) {
   switch (status) {
-#define AW_CASE(name)          \
-  case CUDNN_STATUS_##name:    \
+#define AW_CASE(name)       \
+  case CUDNN_STATUS_##name: \
     return "CUDNN_STATUS_" #name
     AW_CASE(SUCCESS);
     AW_CASE(NOT_INITIALIZED);
@@ -124,8 +124,8 @@ AW_EXPORT cudnnStatus_t cudnnGetStream(cudnnHandle_t handle, cudaStream_t* strea
 }
 
 // Errors of work reach the program through the driver; a handle keeps none.
-AW_EXPORT cudnnStatus_t cudnnQueryRuntimeError(cudnnHandle_t handle, cudnnStatus_t* status, cudnnErrQueryMode_t,
-                                               cudnnRuntimeTag_t*) {
+AW_EXPORT cudnnStatus_t cudnnQueryRuntimeError(cudnnHandle_t handle, cudnnStatus_t* status,
+                                               cudnnErrQueryMode_t, cudnnRuntimeTag_t*) {
   return api<"cudnnQueryRuntimeError">([&] {
     object(handle);
     require_pointer(status);
@@ -152,7 +152,8 @@ AW_EXPORT cudnnStatus_t cudnnSetCallback(unsigned mask, void* data, cudnnCallbac
 AW_EXPORT cudnnStatus_t cudnnGetCallback(unsigned* mask, void** data, cudnnCallback_t* function) {
   return api<"cudnnGetCallback">([&] {
     std::lock_guard lock(log_mutex);
-    give(mask, log_callback.mask), give(data, log_callback.data), give(function, log_callback.function);
+    give(mask, log_callback.mask), give(data, log_callback.data),
+        give(function, log_callback.function);
   });
 }
 

@@ -4,8 +4,8 @@
 
 using namespace aw::dnn;
 
-AW_EXPORT cudnnStatus_t cudnnSetTensor(cudnnHandle_t handle, const cudnnTensorDescriptor_t desc, void* y,
-                                       const void* value) {
+AW_EXPORT cudnnStatus_t cudnnSetTensor(cudnnHandle_t handle, const cudnnTensorDescriptor_t desc,
+                                       void* y, const void* value) {
   return api<"cudnnSetTensor">([&] {
     auto& h = object(handle);
     const View to = view(desc, y);
@@ -22,8 +22,8 @@ AW_EXPORT cudnnStatus_t cudnnSetTensor(cudnnHandle_t handle, const cudnnTensorDe
   });
 }
 
-AW_EXPORT cudnnStatus_t cudnnScaleTensor(cudnnHandle_t handle, const cudnnTensorDescriptor_t desc, void* y,
-                                         const void* alpha) {
+AW_EXPORT cudnnStatus_t cudnnScaleTensor(cudnnHandle_t handle, const cudnnTensorDescriptor_t desc,
+                                         void* y, const void* alpha) {
   return api<"cudnnScaleTensor">([&] {
     auto& h = object(handle);
     const View to = view(desc, y);
@@ -36,8 +36,9 @@ AW_EXPORT cudnnStatus_t cudnnScaleTensor(cudnnHandle_t handle, const cudnnTensor
 }
 
 AW_EXPORT cudnnStatus_t cudnnTransformTensor(cudnnHandle_t handle, const void* alpha,
-                                             const cudnnTensorDescriptor_t x_desc, const void* x, const void* beta,
-                                             const cudnnTensorDescriptor_t y_desc, void* y) {
+                                             const cudnnTensorDescriptor_t x_desc, const void* x,
+                                             const void* beta, const cudnnTensorDescriptor_t y_desc,
+                                             void* y) {
   return api<"cudnnTransformTensor">([&] {
     auto& h = object(handle);
     const View from = view(x_desc, x), to = view(y_desc, y);
@@ -51,8 +52,9 @@ AW_EXPORT cudnnStatus_t cudnnTransformTensor(cudnnHandle_t handle, const void* a
   });
 }
 
-AW_EXPORT cudnnStatus_t cudnnAddTensor(cudnnHandle_t handle, const void* alpha, const cudnnTensorDescriptor_t a_desc,
-                                       const void* a, const void* beta, const cudnnTensorDescriptor_t c_desc,
+AW_EXPORT cudnnStatus_t cudnnAddTensor(cudnnHandle_t handle, const void* alpha,
+                                       const cudnnTensorDescriptor_t a_desc, const void* a,
+                                       const void* beta, const cudnnTensorDescriptor_t c_desc,
                                        void* c) {
   return api<"cudnnAddTensor">([&] {
     auto& h = object(handle);
@@ -78,16 +80,18 @@ AW_EXPORT cudnnStatus_t cudnnCreateOpTensorDescriptor(cudnnOpTensorDescriptor_t*
 AW_EXPORT cudnnStatus_t cudnnDestroyOpTensorDescriptor(cudnnOpTensorDescriptor_t desc) {
   return api<"cudnnDestroyOpTensorDescriptor">([&] { destroy(desc); });
 }
-AW_EXPORT cudnnStatus_t cudnnSetOpTensorDescriptor(cudnnOpTensorDescriptor_t desc, cudnnOpTensorOp_t op,
-                                                   cudnnDataType_t type, cudnnNanPropagation_t nan) {
+AW_EXPORT cudnnStatus_t cudnnSetOpTensorDescriptor(cudnnOpTensorDescriptor_t desc,
+                                                   cudnnOpTensorOp_t op, cudnnDataType_t type,
+                                                   cudnnNanPropagation_t nan) {
   return api<"cudnnSetOpTensorDescriptor">([&] {
     auto& to = object(desc);
     require(op >= CUDNN_OP_TENSOR_ADD && op <= CUDNN_OP_TENSOR_NOT, "no such operation");
     to.op = op, to.type = type, to.nan = nan;
   });
 }
-AW_EXPORT cudnnStatus_t cudnnGetOpTensorDescriptor(const cudnnOpTensorDescriptor_t desc, cudnnOpTensorOp_t* op,
-                                                   cudnnDataType_t* type, cudnnNanPropagation_t* nan) {
+AW_EXPORT cudnnStatus_t cudnnGetOpTensorDescriptor(const cudnnOpTensorDescriptor_t desc,
+                                                   cudnnOpTensorOp_t* op, cudnnDataType_t* type,
+                                                   cudnnNanPropagation_t* nan) {
   return api<"cudnnGetOpTensorDescriptor">([&] {
     auto& from = object(desc);
     give(op, from.op), give(type, from.type), give(nan, from.nan);
@@ -98,7 +102,8 @@ namespace {
 
 // C = op(a, b) with factors; of the operations of one tensor, B is not read.
 template <class T>
-void combine(cudnnOpTensorOp_t op, T alpha1, const View& a, T alpha2, const View* b, T beta, const View& c) {
+void combine(cudnnOpTensorOp_t op, T alpha1, const View& a, T alpha2, const View* b, T beta,
+             const View& c) {
   auto two = [&](auto f) { map<T, 2>(c, 1, beta, {a, *b}, each<2>(f)); };
   auto one = [&](auto f) { map<T, 1>(c, 1, beta, {a}, each<1>(f)); };
   switch (op) {
@@ -120,9 +125,11 @@ void combine(cudnnOpTensorOp_t op, T alpha1, const View& a, T alpha2, const View
 }  // namespace
 
 AW_EXPORT cudnnStatus_t cudnnOpTensor(cudnnHandle_t handle, const cudnnOpTensorDescriptor_t desc,
-                                      const void* alpha1, const cudnnTensorDescriptor_t a_desc, const void* a,
-                                      const void* alpha2, const cudnnTensorDescriptor_t b_desc, const void* b,
-                                      const void* beta, const cudnnTensorDescriptor_t c_desc, void* c) {
+                                      const void* alpha1, const cudnnTensorDescriptor_t a_desc,
+                                      const void* a, const void* alpha2,
+                                      const cudnnTensorDescriptor_t b_desc, const void* b,
+                                      const void* beta, const cudnnTensorDescriptor_t c_desc,
+                                      void* c) {
   return api<"cudnnOpTensor">([&] {
     auto& h = object(handle);
     const auto op = object(desc).op;
@@ -131,11 +138,13 @@ AW_EXPORT cudnnStatus_t cudnnOpTensor(cudnnHandle_t handle, const cudnnOpTensorD
     const View second = alone ? first : view(b_desc, b);
     require(first.same_shape(to) && spreads(second, to), "shapes that do not go together");
     const auto type = object(desc).type;
-    const double f1 = scalar(alpha1, type), f2 = alone ? 0 : scalar(alpha2, type), kept = scalar(beta, type);
+    const double f1 = scalar(alpha1, type), f2 = alone ? 0 : scalar(alpha2, type),
+                 kept = scalar(beta, type);
     work(h, "cudnn_op_tensor", wide(to.type) || wide(type), [=](auto zero) {
       using T = decltype(zero);
       const View spread_b = spread(second, to);
-      combine(op, static_cast<T>(f1), first, static_cast<T>(f2), &spread_b, static_cast<T>(kept), to);
+      combine(op, static_cast<T>(f1), first, static_cast<T>(f2), &spread_b, static_cast<T>(kept),
+              to);
     });
   });
 }

@@ -1,4 +1,5 @@
-// Tensors as everything here sees them: memory, a type, dimensions and strides; rows of them as numbers to compute with.
+// Tensors as everything here sees them: memory, a type, dimensions and strides; rows of them as
+// numbers to compute with.
 #pragma once
 
 #include <cudnn.h>
@@ -52,8 +53,7 @@ struct View : Layout {
   unsigned char* data = nullptr;
   View() = default;
   View(const Layout& layout, const void* memory)
-      : Layout(layout),
-        data(static_cast<unsigned char*>(const_cast<void*>(memory))) {}
+      : Layout(layout), data(static_cast<unsigned char*>(const_cast<void*>(memory))) {}
 };
 
 // Whether dimensions of `small` equal those of `shape` or are 1.
@@ -70,7 +70,8 @@ T* row_place(const View& view, int64_t at, int64_t stride) {
   if (view.type != type_of<T>() || stride != 1) return nullptr;
   return reinterpret_cast<T*>(view.data) + at;
 }
-// element = alpha * row + beta * element, which is not read where beta is 0. Integers are rounded to nearest and saturated.
+// element = alpha * row + beta * element, which is not read where beta is 0. Integers are rounded
+// to nearest and saturated.
 template <class T>
 void store_row(const View& view, int64_t at, int64_t stride, size_t count, const T* row, T alpha,
                T beta);
