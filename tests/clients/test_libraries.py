@@ -1,0 +1,40 @@
+"""Clients of cuBLAS, cuDNN and their sisters from their published wheels, unmodified, in environments of their own, against the same work on the host.
+
+`ANYWARP_CLIENTS` names a folder with one virtual environment per client (`scripts/ci.d/clients` makes them).
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from anywarp import settings
+
+PROGRAMS = Path(__file__).parent / "libraries"
+CARRY_THE_RUNTIME = {"cupy", "ctranslate2"}
+"""Their wheels carry NVIDIA's CUDA runtime statically; it is replaced where the user asks for it."""
+
+pytestmark = [pytest.mark.native, pytest.mark.slow]
+
+
+@pytest.mark.parametrize("client", sorted(path.name.removesuffix("_program.py") for path in PROGRAMS.glob("*_program.py")))
+def test_a_client_computes_what_the_host_does(client, private_places):
+    folder = os.environ.get("ANYWARP_CLIENTS")
+    if not folder or not (Path(folder) / client / "bin/python").exists():
+        pytest.skip(f"there is no environment of the client {client}")
+    command = [sys.executable, "-m", "anywarp", "run", *(["--rebind"] if client in CARRY_THE_RUNTIME else []), "--"]
+    program = [str(Path(folder) / client / "bin/python"), str(PROGRAMS / f"{client}_program.py")]
+    ran = subprocess.run([*command, *program], capture_output=True, text=True, timeout=280, env=clean_environment())
+    assert ran.returncode == 0, ran.stdout + ran.stderr[-3000:]
+    assert "wrong: none" in ran.stdout
+
+
+def clean_environment():
+    """Nothing of the user's that would help: no path of NVIDIA's, no setting of a framework."""
+    ours = {name for name in os.environ if name.startswith("ANYWARP_")}
+    kept = {"PATH", "HOME", "TMPDIR", "LANG", "XDG_RUNTIME_DIR"} | ours
+    return {name: value for name, value in os.environ.items() if name in kept} | {
+        "PYTHONPATH": str(settings.__file__).rpartition("/anywarp/")[0]
+    }
