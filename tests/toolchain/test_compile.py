@@ -209,3 +209,12 @@ def test_options_come_from_the_environment_too(nvcc, saxpy, monkeypatch):
 
 def test_options_for_gcc_alone_do_not_stop_clang(nvcc, saxpy):
     nvcc("-c", "saxpy.cu", "-Iinclude", "-Xcompiler", "-fno-gnu-unique,'-Wall',-fmax-errors=3", "-Xcompiler=-O2 -fPIC")
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="this machine has no gcc")
+def test_build_files_learn_which_compiler_is_behind_it(nvcc):
+    """They ask as CMake files do: with `.c` for a source, which need not exist."""
+    assert "Free Software Foundation" in nvcc("-ccbin", "gcc", ".c", "-Xcompiler", "--version", code=2).stdout
+    assert re.fullmatch(
+        r"\d+\.[\d.]+\s", nvcc("-ccbin", "gcc", ".c", "-Xcompiler", "-dumpfullversion -dumpversion", code=2).stdout
+    )

@@ -262,3 +262,38 @@ def alive():
 def test_code_for_the_host_does_what_that_of_its_own_compiler_does(build, level):
     """Signed numbers wrap around, loops over remainders are right, and `register` is a warning in C++17."""
     assert build({"host.cu": HOST}, level, "-std=c++17") == ["0", str(alive())]
+
+
+ASSERTION = """
+#ifdef SIDES
+extern "C" SIDES void __assert_fail(const char*, const char*, unsigned int, const char*) noexcept __attribute__((noreturn));
+#define check(e) ((e) ? (void)0 : __assert_fail(#e, __FILE__, __LINE__, __func__))
+#else
+#include <cassert>
+#define check assert
+#endif
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+__device__ int device_only(int i) { check(i < 40); return i; }
+__host__ __device__ int both(int i) { check(i >= 0); return i; }
+__global__ void kernel(int* p) { p[threadIdx.x] = device_only(threadIdx.x) + both(threadIdx.x); }
+int main() {
+  int* p;
+  cudaMalloc(&p, 256);
+  kernel<<<1, 40>>>(p);
+  printf("%d\\n", cudaDeviceSynchronize());
+  kernel<<<1, 41>>>(p);
+  printf("%d\\n", cudaDeviceSynchronize());
+  fflush(stdout);
+  signal(SIGABRT, [](int) { _Exit(0); });
+  both(-1);
+  printf("came back\\n");
+}
+"""
+
+
+@pytest.mark.parametrize("words", [(), ("-DNDEBUG", "-DSIDES="), ("-DNDEBUG", "-DSIDES=__host__ __device__")])
+def test_who_ever_declares_what_assert_calls_each_side_ends_in_its_own(build, words):
+    """PyTorch's headers declare it for the host where clang compiles, CCCL's for both sides where NDEBUG keeps <assert.h> from it."""
+    assert build({"assertion.cu": ASSERTION}, *words) == ["0", "710"]

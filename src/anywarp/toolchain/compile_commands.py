@@ -149,9 +149,11 @@ def plain(
 
 def language(line: CommandLine, source: str) -> str:
     """Return what a source is: cu, c++ or c, by -x or else its name; empty for what is no source."""
-    suffix = Path(source).suffix
+    _, dot, suffix = Path(source).name.rpartition(
+        "."
+    )  # `.c` counts: CMake files ask with it which compiler is behind nvcc
     known = {".cu": "cu", ".cpp": "c++", ".cxx": "c++", ".cc": "c++", ".C": "c++", ".c++": "c++", ".c": "c"}
-    return line.last("x") or known.get(suffix, "")
+    return line.last("x") or known.get(dot + suffix, "")
 
 
 def _cuda(line: CommandLine, unit: Unit) -> list[str]:

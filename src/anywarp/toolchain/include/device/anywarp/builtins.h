@@ -111,11 +111,19 @@ __device__ void __assertfail(const char *message, const char *file, unsigned int
 }
 #endif
 
-// glibc's, musl's and the BSDs' <assert.h> end here.
-extern "C" __device__ inline __attribute__((noreturn, nodebug, weak)) void __assert_fail(
+// glibc's, musl's and the BSDs' <assert.h> end here. Other headers declare it again, for the host (PyTorch's) or for both sides (CCCL's,
+// with NDEBUG), and clang takes `__host__ __device__` beside `__device__` only for what it calls another signature: in the device's pass
+// ours is preferred to theirs, in the host's it serves where theirs cannot be called.
+#ifdef __CUDA_ARCH__
+#define AW_APART __attribute__((enable_if(true, "")))
+#else
+#define AW_APART template <class = void>
+#endif
+AW_APART __device__ inline __attribute__((noreturn, nodebug)) void __assert_fail(
     const char *message, const char *file, unsigned int line, const char *function) throw() {
   __assertfail(message, file, line, function, sizeof(char));
 }
+#undef AW_APART
 #ifndef __GLIBC__
 AW_FN void __aw_assert(const char *message, const char *file, unsigned int line, const char *function) {
   __assertfail(message, file, line, function, sizeof(char));
