@@ -9,14 +9,19 @@ by us, and NVIDIA's libraries are answered by ours.
 from __future__ import annotations
 
 import os
+import sys
+from functools import cache
 from types import ModuleType
 from typing import Any
 
+from anywarp.diagnostics import AnywarpError
 from anywarp.frameworks import watching
 from anywarp.frameworks.torch import patches
 
 LOOKS = "jax._src.hardware_utils"
 """The module that looks for /dev/nvidia0."""
+
+DATA_DIR = "--xla_gpu_cuda_data_dir"
 
 FLAGS = {"--xla_gpu_autotune_level": "0", "--xla_gpu_enable_triton_gemm": "false"}
 """What XLA_FLAGS gets where the user has not said otherwise: products by cuBLAS, without trying others."""
@@ -29,13 +34,36 @@ def add_flags(given: str) -> str:
 
 
 def see_a_device(module: ModuleType | Any) -> None:
-    """Let the module that looks for device files see one, and tell XLA how to choose."""
+    """Let the module that looks for device files see one, and tell XLA how to choose and where our libdevice is."""
     if not hasattr(module, "has_visible_nvidia_gpu"):
         return
-    module.has_visible_nvidia_gpu = lambda: True
+    module.has_visible_nvidia_gpu = has_visible_nvidia_gpu
     os.environ["XLA_FLAGS"] = add_flags(os.environ.get("XLA_FLAGS", ""))
     patches.write_down(f"{LOOKS}.has_visible_nvidia_gpu", False, "our driver has a device, but no device file")
     patches.write_down("XLA_FLAGS", False, "products of matrices by cuBLAS at once, without compiling others to try them")
+
+
+def has_visible_nvidia_gpu() -> bool:
+    """Say that there is a device. JAX asks when it starts XLA for CUDA, which is when XLA's flags are read."""
+    name_a_libdevice()
+    return True
+
+
+@cache
+def name_a_libdevice() -> None:
+    """Name a folder with our libdevice.10.bc in XLA's flags, which links it into most kernels, unless the user names one."""
+    flags = os.environ.get("XLA_FLAGS", "")
+    if DATA_DIR in flags:
+        return
+    from anywarp.toolchain import cuda_home
+
+    try:
+        home = cuda_home.make_with_libdevice()
+    except AnywarpError as error:
+        print(f"anywarp: {error.diagnostic.as_text()}", file=sys.stderr)
+        return
+    os.environ["XLA_FLAGS"] = f"{DATA_DIR}={home} {flags}".strip()
+    patches.write_down(f"XLA_FLAGS {DATA_DIR}", False, "the mathematical functions that XLA links are ours")
 
 
 def install() -> watching.Watcher:

@@ -46,7 +46,7 @@ def _codes() -> str:
 
 def _home() -> str:
     compilers.find()
-    return str(cuda_home.make())
+    return str(cuda_home.make_with_libdevice())
 
 
 _ANSWERS = {

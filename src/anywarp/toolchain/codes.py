@@ -14,6 +14,7 @@ NO_HOST_LINKER = "T004"
 DEVICE_LINK = "T005"
 NOT_BUILT = "T006"
 MANAGED_ADDRESS = "T007"
+LIBDEVICE = "T008"
 
 TITLES: dict[str, str] = {
     NO_CLANG: "no clang that compiles CUDA",
@@ -23,6 +24,7 @@ TITLES: dict[str, str] = {
     DEVICE_LINK: "device code that cannot be linked",
     NOT_BUILT: "a library of ours that is not there",
     MANAGED_ADDRESS: "the address of a managed variable where a constant is needed",
+    LIBDEVICE: "libdevice.10.bc cannot be made",
 }
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from anywarp import settings
-from anywarp.toolchain import codes
+from anywarp.toolchain import codes, libdevice
 from anywarp.toolchain.compile_commands import FOLDERS, MAJOR, RELEASE
 
 LIBRARIES = ("cudart", "nvrtc", "nvJitLink", "cuda", "nvidia-ml", "cupti", "nvToolsExt")
@@ -42,6 +42,18 @@ def make() -> Path:
     if (libraries / PLACED).exists():
         _put(home / "lib64" / PLACED, lambda place: _write_placed(place, libraries))
     (home / "nvvm/libdevice").mkdir(parents=True, exist_ok=True)
+    return home
+
+
+def make_with_libdevice() -> Path:
+    """Make the folder with nvvm/libdevice/libdevice.10.bc in it, for compilers that link that file. AnywarpError (T008) without one."""
+    file, home = libdevice.find(), make()
+    link = home / "nvvm/libdevice" / libdevice.NAME
+    if not link.is_symlink() or Path(os.readlink(link)) != file:
+        early = link.with_name(f".{link.name}.{os.getpid()}")
+        early.unlink(missing_ok=True)
+        early.symlink_to(file)
+        os.replace(early, link)
     return home
 
 
