@@ -5,6 +5,7 @@ import ctypes
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+
 from libraries.cudnn_reference import pool, pool_gradient, sigmoid
 from libraries.cudnn_tensors import Dnn, factor, ints, near
 from spread import properties
@@ -65,7 +66,10 @@ def test_pooling_and_its_gradient(p):
     DNN.call("cudnnPoolingForward", DNN.handle, desc, alpha, *x.args, beta, *y.args)
     near(y.values, blend(wanted, before, 2, p["beta"]), kind, 27)
     y.set(wanted)
-    dy, dx = DNN.tensor(kind, rng.standard_normal(wanted.shape), order=order), DNN.tensor(kind, np.ones(shape), order=order)
+    dy, dx = (
+        DNN.tensor(kind, rng.standard_normal(wanted.shape), order=order),
+        DNN.tensor(kind, np.ones(shape), order=order),
+    )
     if p["mode"] == "max" and len(set(x.values.ravel())) < x.values.size:
         return  # after rounding two are the largest
     DNN.call("cudnnPoolingBackward", DNN.handle, desc, alpha, *y.args, *dy.args, *x.args, beta, *dx.args)
@@ -86,13 +90,26 @@ def test_activations(dnn, kind, mode):
     desc = dnn.make("Activation")
     dnn.call("cudnnSetActivationDescriptor", desc, mode, 0, 0.75)
     dnn.call("cudnnSetActivationDescriptorSwishBeta", desc, 1.5)
-    x, y = dnn.tensor(kind, rng.standard_normal((2, 5, 3, 37)) * 3, order=LAST), dnn.tensor(kind, rng.standard_normal((2, 5, 3, 37)))
+    x, y = (
+        dnn.tensor(kind, rng.standard_normal((2, 5, 3, 37)) * 3, order=LAST),
+        dnn.tensor(kind, rng.standard_normal((2, 5, 3, 37))),
+    )
     wanted = blend(curve(x.values), y.values, 2, 0.5)
     dnn.call("cudnnActivationForward", dnn.handle, desc, factor(kind, 2), *x.args, factor(kind, 0.5), *y.args)
     near(y.values, wanted, kind, 8)
     y.set(curve(x.values))
     dy, dx = dnn.tensor(kind, rng.standard_normal(x.shape)), dnn.zeros(kind, x.shape)
-    dnn.call("cudnnActivationBackward", dnn.handle, desc, factor(kind, 1), *y.args, *dy.args, *x.args, factor(kind, 0), *dx.args)
+    dnn.call(
+        "cudnnActivationBackward",
+        dnn.handle,
+        desc,
+        factor(kind, 1),
+        *y.args,
+        *dy.args,
+        *x.args,
+        factor(kind, 0),
+        *dx.args,
+    )
     near(dx.values, slope(x.values, y.values) * dy.values, kind, 8)
 
 
@@ -109,7 +126,10 @@ def test_relu_and_nan(dnn, nan, wanted):
 @pytest.mark.parametrize("order", [None, LAST], ids=["nchw", "nhwc"])
 def test_softmax(dnn, kind, algo, mode, axes, order):
     rng = np.random.default_rng(algo)
-    x, y = dnn.tensor(kind, rng.standard_normal((3, 17, 2, 5)) * 4 + 50, order=order), dnn.tensor(kind, np.ones((3, 17, 2, 5)))
+    x, y = (
+        dnn.tensor(kind, rng.standard_normal((3, 17, 2, 5)) * 4 + 50, order=order),
+        dnn.tensor(kind, np.ones((3, 17, 2, 5))),
+    )
     shifted = x.values - x.values.max(axes, keepdims=True)
     wanted = shifted - np.log(np.exp(shifted).sum(axes, keepdims=True))
     wanted = wanted if algo == 2 else np.exp(wanted)
@@ -117,7 +137,9 @@ def test_softmax(dnn, kind, algo, mode, axes, order):
     near(y.values, 2 * wanted + 1, kind, 30)
     y.set(wanted)
     dy, dx = dnn.tensor(kind, rng.standard_normal(x.shape), order=order), dnn.zeros(kind, x.shape)
-    dnn.call("cudnnSoftmaxBackward", dnn.handle, algo, mode, factor(kind, 1), *y.args, *dy.args, factor(kind, 0), *dx.args)
+    dnn.call(
+        "cudnnSoftmaxBackward", dnn.handle, algo, mode, factor(kind, 1), *y.args, *dy.args, factor(kind, 0), *dx.args
+    )
     if algo == 2:
         wanted = dy.values - np.exp(y.values) * dy.values.sum(axes, keepdims=True)
     else:
@@ -140,7 +162,18 @@ def test_normalisation_across_channels(dnn, n):
     dnn.call("cudnnLRNCrossChannelForward", dnn.handle, desc, 0, factor("f64", 1), *x.args, factor("f64", 0), *y.args)
     near(y.values, wanted, "f64", 10)
     dy, dx = dnn.tensor("f64", rng.standard_normal(x.shape)), dnn.zeros("f64", x.shape)
-    dnn.call("cudnnLRNCrossChannelBackward", dnn.handle, desc, 0, factor("f64", 1), *y.args, *dy.args, *x.args, factor("f64", 0), *dx.args)
+    dnn.call(
+        "cudnnLRNCrossChannelBackward",
+        dnn.handle,
+        desc,
+        0,
+        factor("f64", 1),
+        *y.args,
+        *dy.args,
+        *x.args,
+        factor("f64", 0),
+        *dx.args,
+    )
     way = rng.standard_normal(x.shape)
     slope = ((forward(x.values + 1e-6 * way) - forward(x.values - 1e-6 * way)) / 2e-6 * dy.values).sum()
     assert abs((dx.values * way).sum() - slope) < 1e-7 * abs(dx.values * way).sum()
@@ -174,7 +207,14 @@ def test_dropout(dnn, kind, rate):
     assert dnn.status("cudnnDropoutForward", dnn.handle, desc, *x.args, *y.args, reserve, size.value - 1) == 2006
 
 
-OPERATIONS = {0: np.add, 1: np.multiply, 2: np.minimum, 3: np.maximum, 4: lambda a, b: np.sqrt(a), 5: lambda a, b: 1 - a}
+OPERATIONS = {
+    0: np.add,
+    1: np.multiply,
+    2: np.minimum,
+    3: np.maximum,
+    4: lambda a, b: np.sqrt(a),
+    5: lambda a, b: 1 - a,
+}
 
 
 @pytest.mark.parametrize("op", OPERATIONS)
@@ -186,13 +226,26 @@ def test_operations_of_two_tensors(dnn, kind, op, shape):
     a, b = dnn.tensor(kind, rng.random((2, 5, 3, 7)), order=LAST), dnn.tensor(kind, rng.standard_normal(shape))
     c = dnn.tensor(kind, rng.standard_normal(a.shape))
     wanted = OPERATIONS[op](0.5 * a.values, -2 * b.values) + 3 * c.values
-    dnn.call("cudnnOpTensor", dnn.handle, desc, factor(kind, 0.5), *a.args, factor(kind, -2), *b.args, factor(kind, 3), *c.args)
+    dnn.call(
+        "cudnnOpTensor",
+        dnn.handle,
+        desc,
+        factor(kind, 0.5),
+        *a.args,
+        factor(kind, -2),
+        *b.args,
+        factor(kind, 3),
+        *c.args,
+    )
     near(c.values, wanted, kind, 4, 10)
 
 
 def test_whole_tensors(dnn, kind):
     rng = np.random.default_rng(9)
-    a, c = dnn.tensor(kind, rng.standard_normal((1, 4, 1, 1))), dnn.tensor(kind, rng.standard_normal((3, 4, 2, 5)), order=LAST, gap=2)
+    a, c = (
+        dnn.tensor(kind, rng.standard_normal((1, 4, 1, 1))),
+        dnn.tensor(kind, rng.standard_normal((3, 4, 2, 5)), order=LAST, gap=2),
+    )
     wanted = 2 * a.values - c.values
     dnn.call("cudnnAddTensor", dnn.handle, factor(kind, 2), *a.args, factor(kind, -1), *c.args)
     near(c.values, wanted, kind, 2)
@@ -220,7 +273,9 @@ REDUCTIONS = {
 @pytest.mark.parametrize("axes", [(0, 1, 2, 3), (0, 2, 3), (3,), (1,), (0,), ()])
 def test_reductions(dnn, kind, op, axes):
     rng = np.random.default_rng(op)
-    values = rng.standard_normal((3, 4, 2, 50)) if op not in (1, 8) else rng.choice([1, 1, -1, 1.5, 0.75], (3, 4, 2, 50))
+    values = (
+        rng.standard_normal((3, 4, 2, 50)) if op not in (1, 8) else rng.choice([1, 1, -1, 1.5, 0.75], (3, 4, 2, 50))
+    )
     values[rng.random(values.shape) < 0.05] = 0 if op == 8 else 1
     x = dnn.tensor(kind, values, order=[[0, 1, 2, 3], LAST][op % 2])
     wanted = REDUCTIONS[op](x.values, axes)
@@ -228,19 +283,26 @@ def test_reductions(dnn, kind, op, axes):
         return
     y, desc = dnn.tensor(kind, np.ones(wanted.shape)), dnn.make("ReduceTensor")
     dnn.call("cudnnSetReduceTensorDescriptor", desc, op, int(kind == "f64"), 1, 0, 0)
-    dnn.call("cudnnReduceTensor", dnn.handle, desc, None, 0, None, 0, factor(kind, 1), *x.args, factor(kind, 1), *y.args)
+    dnn.call(
+        "cudnnReduceTensor", dnn.handle, desc, None, 0, None, 0, factor(kind, 1), *x.args, factor(kind, 1), *y.args
+    )
     near(y.values, wanted + 1, kind, 1200, REDUCTIONS[op](abs(x.values), axes) + 1)
 
 
 @pytest.mark.parametrize(("op", "find"), [(2, np.argmin), (3, np.argmax)])
 @pytest.mark.parametrize("order", [None, LAST], ids=["nchw", "nhwc"])
 def test_where_the_least_and_greatest_stand(dnn, op, find, order):
-    x, y = dnn.tensor("f32", np.random.default_rng(2).standard_normal((2, 6, 3, 4)), order=order), dnn.zeros("f32", (2, 1, 3, 4))
+    x, y = (
+        dnn.tensor("f32", np.random.default_rng(2).standard_normal((2, 6, 3, 4)), order=order),
+        dnn.zeros("f32", (2, 1, 3, 4)),
+    )
     desc, size, one = dnn.make("ReduceTensor"), ctypes.c_size_t(), factor("f32", 1)
     dnn.call("cudnnSetReduceTensorDescriptor", desc, op, 0, 1, 1, 0)
     dnn.call("cudnnGetReductionIndicesSize", dnn.handle, desc, x.desc, y.desc, size)
     places = np.zeros(size.value // 4, np.uint32)
-    dnn.call("cudnnReduceTensor", dnn.handle, desc, places, size.value, None, 0, one, *x.args, factor("f32", 0), *y.args)
+    dnn.call(
+        "cudnnReduceTensor", dnn.handle, desc, places, size.value, None, 0, one, *x.args, factor("f32", 0), *y.args
+    )
     np.testing.assert_array_equal(places.reshape(2, 3, 4), find(x.values, 1))
 
 
@@ -254,7 +316,9 @@ def test_batch_normalisation(dnn, kind, mode, ops, order):
     derived, wide = dnn.make("Tensor"), "f64" if kind == "f64" else "f32"
     dnn.call("cudnnDeriveBNTensorDescriptor", derived, x.desc, mode)
     few = (1, 6, 3, 5) if mode == 0 else (1, 6, 1, 1)
-    scale, bias, mean, variance, saved_mean, saved_inverse, dscale, dbias = (dnn.tensor(wide, rng.random(few) + 0.5) for _ in range(8))
+    scale, bias, mean, variance, saved_mean, saved_inverse, dscale, dbias = (
+        dnn.tensor(wide, rng.random(few) + 0.5) for _ in range(8)
+    )
     activation = dnn.make("Activation")
     dnn.call("cudnnSetActivationDescriptor", activation, 1, 0, 0.0)
     y, one, zero = dnn.zeros(kind, shape, order=order), factor(kind, 1), factor(kind, 0)
@@ -267,13 +331,21 @@ def test_batch_normalisation(dnn, kind, mode, ops, order):
     dnn.call("cudnnBatchNormalizationForwardTrainingEx", dnn.handle, mode, ops, one, zero, *x.args, *z.args, *y.args, derived, scale.memory, bias.memory,
              0.25, mean.memory, variance.memory, 1e-3, saved_mean.memory, saved_inverse.memory, activation, None, 0, None, 0)  # fmt: skip
     near(y.values, np.maximum(plain, 0) if ops else plain, kind, 60, 5)
-    for found, wanted in zip((mean, variance, saved_mean, saved_inverse), (*running, m, 1 / np.sqrt(var + 1e-3)), strict=True):
+    for found, wanted in zip(
+        (mean, variance, saved_mean, saved_inverse), (*running, m, 1 / np.sqrt(var + 1e-3)), strict=True
+    ):
         near(found.values, wanted, wide, 60, 20)
     # The gradients, of sums in float64.
-    dy, dx, dz = dnn.tensor(kind, rng.standard_normal(shape), order=order), dnn.zeros(kind, shape, order=order), dnn.zeros(kind, shape)
+    dy, dx, dz = (
+        dnn.tensor(kind, rng.standard_normal(shape), order=order),
+        dnn.zeros(kind, shape, order=order),
+        dnn.zeros(kind, shape),
+    )
     up = dy.values * (y.values > 0 if ops else 1)
     inverse = 1 / np.sqrt(var + 1e-3)
-    wanted = scale.values * inverse * (up - up.mean(axes, keepdims=True) - normal * (up * normal).mean(axes, keepdims=True))
+    wanted = (
+        scale.values * inverse * (up - up.mean(axes, keepdims=True) - normal * (up * normal).mean(axes, keepdims=True))
+    )
     for given in (True, False):
         statistics = (saved_mean.memory, saved_inverse.memory) if given else (None, None)
         dnn.call("cudnnBatchNormalizationBackwardEx", dnn.handle, mode, ops, one, zero, one, zero, *x.args, *y.args, *dy.args, *dz.args, *dx.args, derived,
