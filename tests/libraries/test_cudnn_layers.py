@@ -7,7 +7,7 @@ import pytest
 from hypothesis import strategies as st
 
 from libraries.cudnn_reference import pool, pool_gradient, sigmoid
-from libraries.cudnn_tensors import Dnn, factor, ints, near
+from libraries.cudnn_tensors import Dnn, encoded, factor, ints, near
 from spread import properties
 
 pytestmark = pytest.mark.native
@@ -360,3 +360,79 @@ def test_batch_normalisation(dnn, kind, mode, ops, order):
     dnn.call("cudnnBatchNormalizationForwardInference", dnn.handle, mode, one, zero, *x.args, *y.args, derived, scale.memory, bias.memory, mean.memory,
              variance.memory, 1e-3)  # fmt: skip
     near(y.values, (v - mean.values) / np.sqrt(variance.values + 1e-3) * scale.values + bias.values, kind, 8, 10)
+
+
+def convert(dnn, values, source, target):
+    """Raw elements of one type (by number) into another, by cudnnTransformTensor."""
+    made = np.zeros(values.shape, {0: np.float32, 2: np.uint16, 9: np.uint16, 12: np.uint8, 13: np.uint8}[target])
+    descs = [dnn.make("Tensor") for _ in range(2)]
+    for desc, kind in zip(descs, (source, target), strict=True):
+        dnn.call("cudnnSetTensorNdDescriptor", desc, kind, 1, ints([values.size]), ints([1]))
+    one, zero = factor("f32", 1), factor("f32", 0)
+    dnn.call("cudnnTransformTensor", dnn.handle, one, descs[0], values, zero, descs[1], made)
+    return made
+
+
+def test_all_halves_are_read_and_written(dnn):
+    every = np.arange(65536, dtype=np.uint16)
+    floats = every.view(np.float16).astype(np.float32)
+    np.testing.assert_array_equal(convert(dnn, every, 2, 0), floats)
+    np.testing.assert_array_equal(convert(dnn, every, 9, 0), (every.astype(np.uint32) << 16).view(np.float32))
+    # Numbers between halves, and in the middle of two: rounded to nearest even.
+    finite = np.sort(floats[np.isfinite(floats)].astype(np.float64))
+    middles = ((finite[1:] + finite[:-1]) / 2).astype(np.float32)
+    bits = np.random.default_rng(0).integers(0, 2**32, 100000, dtype=np.uint64).astype(np.uint32)
+    for given in (
+        middles,
+        np.nextafter(middles, np.float32(0)),
+        np.nextafter(middles, np.float32(np.inf)),
+        bits.view(np.float32),
+    ):
+        with np.errstate(over="ignore"):
+            wanted = given.astype(np.float16)
+        found = convert(dnn, given, 0, 2).view(np.float16)
+        np.testing.assert_array_equal(found, wanted)
+        whole = given[np.isfinite(given)]
+        np.testing.assert_array_equal(convert(dnn, whole, 0, 9), encoded("bf16", whole))
+
+
+@pytest.mark.parametrize(
+    ("kind", "mantissa", "bias", "most"), [(12, 3, 7, 0x7E), (13, 2, 15, 0x7B)], ids=["e4m3", "e5m2"]
+)
+def test_all_numbers_of_eight_bits_are_read_and_written(dnn, kind, mantissa, bias, most):
+    codes = np.arange(most + 1, dtype=np.uint8)
+    exponent, digits = codes >> mantissa, codes & ((1 << mantissa) - 1)
+    values = np.where(
+        exponent,
+        (1 + digits / 2**mantissa) * 2.0 ** (exponent.astype(int) - bias),
+        digits / 2**mantissa * 2.0 ** (1 - bias),
+    )
+    np.testing.assert_array_equal(convert(dnn, codes, kind, 0), values)
+    np.testing.assert_array_equal(convert(dnn, codes | np.uint8(128), kind, 0), -values)
+    assert np.isnan(convert(dnn, np.array([0x7F], np.uint8), kind, 0)).all()
+    middles = (values[1:] + values[:-1]) / 2
+    even = codes[:-1] + (codes[:-1] & 1)
+    np.testing.assert_array_equal(convert(dnn, middles.astype(np.float32), 0, kind), even)
+    for away, wanted in ((-1, codes[:-1]), (1, codes[1:])):
+        near_middle = np.nextafter(middles.astype(np.float32), np.float32(away * np.inf))
+        np.testing.assert_array_equal(convert(dnn, near_middle, 0, kind), wanted)
+    np.testing.assert_array_equal(
+        convert(dnn, np.array([1e9, -1e9, np.inf], np.float32), 0, kind), [most, most | 128, most]
+    )
+
+
+def test_curves_are_right_to_four_units_of_the_last_place(dnn):
+    x = np.concatenate([np.linspace(-110, 95, 40001), np.linspace(-1, 1, 20001), [np.inf, -np.inf, np.nan, 0.0, -0.0]])
+    given, made = x.astype(np.float32), dnn.zeros("f32", (1, x.size))
+    desc = dnn.make("Activation")
+    source = dnn.tensor("f32", given[None])
+    for mode, wanted in ((2, np.tanh(given.astype(np.float64))), (0, sigmoid(given.astype(np.float64)))):
+        dnn.call("cudnnSetActivationDescriptor", desc, mode, 1, 0.0)
+        dnn.call(
+            "cudnnActivationForward", dnn.handle, desc, factor("f32", 1), *source.args, factor("f32", 0), *made.args
+        )
+        found = made.values[0]
+        assert (np.isnan(found) == np.isnan(wanted)).all()
+        fine = wanted != 0 if mode else wanted > 2.0**-126  # below, the exponential is above all floats
+        unit = np.spacing(np.abs(wanted[fine]).astype(np.float32)).astype(np.float64)
+        assert (abs(found[fine] - wanted[fine]) <= 4 * np.maximum(unit, 2.0**-149)).all()
