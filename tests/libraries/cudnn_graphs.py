@@ -5,8 +5,6 @@ import re
 
 import numpy as np
 
-from anywarp.catalogue import rocm
-
 from .cudnn_tensors import TYPES, decoded, encoded
 
 TYPE_OF = {"CONV_MODE": 7, "POINTWISE_MODE": 14, "REDUCTION_OPERATOR": 18, "RESAMPLE_MODE": 21, "RESAMPLE_PADDING_MODE": 22, "NORM_FWD_MODE": 27,
@@ -47,7 +45,9 @@ class Graph:
         kinds = {BOOLEAN: ctypes.c_bool, INT64: ctypes.c_int64, FLOAT: ctypes.c_float, DOUBLE: ctypes.c_double, POINTER: ctypes.c_void_p,
                  DESCRIPTOR: ctypes.c_void_p, CHAR: ctypes.c_char, HANDLE: ctypes.c_void_p}  # fmt: skip
         array = (kinds.get(kind, ctypes.c_int) * len(values))(*values)
-        return self.dnn.status("cudnnBackendSetAttribute", desc, self.number[f"CUDNN_ATTR_{name}"], kind, len(values), array)
+        return self.dnn.status(
+            "cudnnBackendSetAttribute", desc, self.number[f"CUDNN_ATTR_{name}"], kind, len(values), array
+        )
 
     def error(self):
         text = ctypes.create_string_buffer(500)
@@ -111,7 +111,7 @@ class Graph:
             self.set(desc, name, value[0], DESCRIPTOR)
         elif isinstance(value, list) and value and isinstance(value[0], tuple):
             self.set(desc, name, [v[0] for v in value], DESCRIPTOR)
-        elif name.endswith("DESC") or name.endswith("PW_DESCRIPTOR"):
+        elif name.endswith(("DESC", "PW_DESCRIPTOR")):
             self.set(desc, name, value, DESCRIPTOR)
         elif isinstance(value, float):
             self.set(desc, name, value, DOUBLE)
@@ -123,8 +123,12 @@ class Graph:
         self.operations.append(desc)
         return desc
 
-    def pointwise(self, mode, x, b=None, t=None, out=None, shape=None, alpha1=None, alpha2=None, backward=False, **numbers):
-        what = self.descriptor("POINTWISE", "POINTWISE", MODE=self.number[f"CUDNN_POINTWISE_{mode}"], MATH_PREC=0, **numbers)
+    def pointwise(
+        self, mode, x, b=None, t=None, out=None, shape=None, alpha1=None, alpha2=None, backward=False, **numbers
+    ):
+        what = self.descriptor(
+            "POINTWISE", "POINTWISE", MODE=self.number[f"CUDNN_POINTWISE_{mode}"], MATH_PREC=0, **numbers
+        )
         if out is None:
             shape = shape or np.broadcast_shapes(*(o[1] for o in (x, b, t) if o is not None))
             out = self.tensor(shape)

@@ -9,15 +9,28 @@ def _taps(shape, kernel, out, pads, strides, dilations, post=None):
     """For each place of the filter: its index, and the slices of the padded input that outputs meet."""
     del shape
     for tap in product(*map(range, kernel)):
-        yield tap, tuple(slice(t * d, t * d + (o - 1) * s + 1, s) for t, d, o, s in zip(tap, dilations, out, strides, strict=True))
+        yield (
+            tap,
+            tuple(
+                slice(t * d, t * d + (o - 1) * s + 1, s)
+                for t, d, o, s in zip(tap, dilations, out, strides, strict=True)
+            ),
+        )
 
 
 def output_size(shape, kernel, pads, strides, dilations):
-    return [(n + 2 * p - (k - 1) * d - 1) // s + 1 for n, k, p, s, d in zip(shape, kernel, pads, strides, dilations, strict=True)]
+    return [
+        (n + 2 * p - (k - 1) * d - 1) // s + 1
+        for n, k, p, s, d in zip(shape, kernel, pads, strides, dilations, strict=True)
+    ]
 
 
 def _room(x, pads, kernel, dilations, strides):
-    wide = [(0, 0), (0, 0), *((p, p + (k - 1) * d + s) for p, k, d, s in zip(pads, kernel, dilations, strides, strict=True))]
+    wide = [
+        (0, 0),
+        (0, 0),
+        *((p, p + (k - 1) * d + s) for p, k, d, s in zip(pads, kernel, dilations, strides, strict=True)),
+    ]
     return np.pad(x, wide)
 
 
@@ -31,7 +44,9 @@ def convolve(x, w, pads, strides, dilations, groups=1, out=None):
     for g in range(groups):
         for tap, where in _taps(space, kernel, out, pads, strides, dilations):
             part = padded[(slice(None), slice(g * c, (g + 1) * c), *where)]
-            y[:, g * k : (g + 1) * k] += np.einsum("nc...,kc->nk...", part, w[(slice(g * k, (g + 1) * k), slice(None), *tap)])
+            y[:, g * k : (g + 1) * k] += np.einsum(
+                "nc...,kc->nk...", part, w[(slice(g * k, (g + 1) * k), slice(None), *tap)]
+            )
     return y
 
 
@@ -59,7 +74,10 @@ def pool(x, mode, window, pads, strides):
     y = np.zeros((*x.shape[:2], *out))
     members = {}
     for at in np.ndindex(*out):
-        ranges = [range(max(0, a * s - p), min(n, a * s - p + k)) for a, s, p, k, n in zip(at, strides, pads, window, x.shape[2:], strict=True)]
+        ranges = [
+            range(max(0, a * s - p), min(n, a * s - p + k))
+            for a, s, p, k, n in zip(at, strides, pads, window, x.shape[2:], strict=True)
+        ]
         places = members[at] = list(product(*ranges))
         values = np.stack([x[(slice(None), slice(None), *place)] for place in places], -1)
         count = np.prod(window) if mode == "include" else len(places)
@@ -74,7 +92,7 @@ def pool_gradient(x, dy, mode, window, pads, strides):
         for n, c in np.ndindex(x.shape[:2]):
             rise = dy[(n, c, *at)]
             if mode == "max":
-                dx[(n, c, *max(places, key=lambda place: x[(n, c, *place)]))] += rise  # noqa: B023
+                dx[(n, c, *max(places, key=lambda place: x[(n, c, *place)]))] += rise
                 continue
             for place in places:
                 dx[(n, c, *place)] += rise / (np.prod(window) if mode == "include" else len(places))

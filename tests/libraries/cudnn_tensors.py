@@ -78,7 +78,9 @@ class Dnn:
     def filter(self, tensor, order):
         made = self.make("Filter")
         last = order[-1] == 1 and len(order) > 2
-        self.call("cudnnSetFilterNdDescriptor", made, TYPES[tensor.kind][0], int(last), len(tensor.shape), ints(tensor.shape))
+        self.call(
+            "cudnnSetFilterNdDescriptor", made, TYPES[tensor.kind][0], int(last), len(tensor.shape), ints(tensor.shape)
+        )
         return made
 
     def tensor(self, kind, values, **options):
@@ -89,7 +91,16 @@ class Dnn:
 
     def convolution(self, pads, strides, dilations, mode=1, groups=1, compute=0):
         made = self.make("Convolution")
-        self.call("cudnnSetConvolutionNdDescriptor", made, len(pads), ints(pads), ints(strides), ints(dilations), mode, compute)
+        self.call(
+            "cudnnSetConvolutionNdDescriptor",
+            made,
+            len(pads),
+            ints(pads),
+            ints(strides),
+            ints(dilations),
+            mode,
+            compute,
+        )
         self.call("cudnnSetConvolutionGroupCount", made, groups)
         return made
 
@@ -106,6 +117,12 @@ def near(found, wanted, kind, length, scale=None):
     """Assert that results agree within what the type and sums of `length` products allow."""
     scale = np.abs(wanted).max(initial=0) + 1e-30 if scale is None else scale
     single = 2.0**-53 if kind == "f64" else 2.0**-24
-    bound = ROUNDING.get(kind, 0.0) * 2 * np.abs(wanted) + single * (length + 8) * 2 * scale + (1e-7 if kind == "f16" else 0)
+    bound = (
+        ROUNDING.get(kind, 0.0) * 2 * np.abs(wanted)
+        + single * (length + 8) * 2 * scale
+        + (1e-7 if kind == "f16" else 0)
+    )
     wrong = ~(np.abs(found - wanted) <= bound) & ~((found == wanted) | (np.isnan(found) & np.isnan(wanted)))
-    assert not wrong.any(), f"{wrong.sum()} of {wrong.size} wrong; the worst by {np.abs(found - wanted).max()} at scale {np.max(scale)}"
+    assert not wrong.any(), (
+        f"{wrong.sum()} of {wrong.size} wrong; the worst by {np.abs(found - wanted).max()} at scale {np.max(scale)}"
+    )

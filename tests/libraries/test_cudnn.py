@@ -1,9 +1,14 @@
 """cuDNN's handle, versions, descriptors and errors, of both versions of the library."""
 
 import ctypes
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+
 from libraries.cudnn_tensors import Dnn, factor, ints
 
 pytestmark = pytest.mark.native
@@ -42,7 +47,9 @@ def test_statuses_are_those_of_the_version(version):
     assert dnn.status("cudnnCreate", None) == status(dnn, number, 2002, 3)
     tensor = dnn.make("Tensor")
     assert dnn.status("cudnnSetTensor4dDescriptor", tensor, 0, 0, 1, 0, 1, 1) == status(dnn, number, 2000, 3)
-    assert dnn.status("cudnnSetTensor4dDescriptor", tensor, 2, 5, 1, 4, 1, 1) == status(dnn, number, 3000, 9)  # CUDNN_TENSOR_NCHW_VECT_C
+    assert dnn.status("cudnnSetTensor4dDescriptor", tensor, 2, 5, 1, 4, 1, 1) == status(
+        dnn, number, 3000, 9
+    )  # CUDNN_TENSOR_NCHW_VECT_C
     assert dnn.status("cudnnSetStream", tensor, None) == status(dnn, number, 2000, 3)  # no handle
     if number > 90000:
         assert dnn.call.file.cudnnGnnAggSimpleForward() == 3000  # not there
@@ -98,7 +105,9 @@ def test_a_destroyed_descriptor_is_refused(version):
     wrong = dnn.make("Activation")
     assert dnn.status("cudnnScaleTensor", dnn.handle, wrong, x.memory, factor("f32", 2)) == status(dnn, number, 2000, 3)
     assert dnn.status("cudnnScaleTensor", dnn.handle, x.desc, None, factor("f32", 2)) == status(dnn, number, 2002, 3)
-    assert dnn.status("cudnnScaleTensor", dnn.handle, dnn.make("Tensor"), x.memory, factor("f32", 2)) == status(dnn, number, 2000, 3)
+    assert dnn.status("cudnnScaleTensor", dnn.handle, dnn.make("Tensor"), x.memory, factor("f32", 2)) == status(
+        dnn, number, 2000, 3
+    )
 
 
 def test_both_versions_compute(version):
@@ -106,3 +115,63 @@ def test_both_versions_compute(version):
     x = dnn.tensor("f16", np.arange(12.0).reshape(1, 3, 2, 2))
     dnn.call("cudnnScaleTensor", dnn.handle, *x.args, factor("f16", 0.5))
     np.testing.assert_array_equal(x.values, np.arange(12.0).reshape(1, 3, 2, 2) / 2)
+
+
+SCRIPT = """
+import sys
+import numpy as np
+from libraries.loading import Library
+from libraries.cudnn_tensors import Dnn, factor
+
+dnn = Dnn(Library("cudnn", "libcudnn.so.9"))
+one, zero = factor("f32", 1), factor("f32", 0)
+"""
+
+
+def run(body, **environment):
+    """Run more of SCRIPT in a process of its own; returns what it prints."""
+    tests = Path(__file__).parents[1]
+    found = subprocess.run(
+        [sys.executable, "-c", SCRIPT + body],
+        env={**os.environ, "PYTHONPATH": f"{tests}:{tests.parent / 'src'}", **environment},
+        capture_output=True, text=True, timeout=100, check=False,
+    )  # fmt: skip
+    assert found.returncode == 0, found.stderr
+    return found.stdout
+
+
+def test_a_wild_pointer_is_an_error_of_the_context(library):
+    library("cudnn", "libcudnn.so.9")
+    said = run("""
+x = dnn.zeros("f32", (1, 3, 8, 8))
+print(dnn.status("cudnnSoftmaxForward", dnn.handle, 0, 0, one, *x.args, zero, x.desc, 0x1000),
+      dnn.call._cuda.cuCtxSynchronize())
+""")
+    assert said.split()[-1] == "700"
+
+
+def test_bits_do_not_depend_on_the_number_of_threads(library):
+    library("cudnn", "libcudnn.so.9")
+    body = """
+import hashlib
+rng = np.random.default_rng(0)
+order = [0, 2, 3, 1]
+digest = hashlib.sha256()
+for last in (None, order):
+    x = dnn.tensor("f32", rng.standard_normal((3, 40, 30, 30)), order=last)
+    w = dnn.tensor("f32", rng.standard_normal((96, 40, 3, 3)), order=last, filter=True)
+    y, dx = dnn.zeros("f32", (3, 96, 30, 30), order=last), dnn.zeros("f32", x.shape, order=last)
+    dw = dnn.zeros("f32", w.shape, order=last, filter=True)
+    few, m, i = (dnn.zeros("f32", (1, 96, 1, 1)) for _ in range(3))
+    conv = dnn.convolution([1, 1], [1, 1], [1, 1])
+    dnn.call("cudnnConvolutionForward", dnn.handle, one, *x.args, *w.args, conv, 0, None, 0, zero, *y.args)
+    dnn.call("cudnnConvolutionBackwardData", dnn.handle, one, *w.args, *y.args, conv, 0, None, 0, zero, *dx.args)
+    dnn.call("cudnnConvolutionBackwardFilter", dnn.handle, one, *x.args, *y.args, conv, 0, None, 0, zero, *dw.args)
+    dnn.call("cudnnBatchNormalizationForwardTraining", dnn.handle, 1, one, zero, *y.args, *y.args, *few.args,
+             few.memory, 0.5, None, None, 1e-5, m.memory, i.memory)
+    dnn.call("cudnnSoftmaxForward", dnn.handle, 0, 0, one, *x.args, zero, *x.args)
+    for each in (x, y, dx, dw, m, i):
+        digest.update(each.memory.tobytes())
+print(digest.hexdigest())
+"""
+    assert len({run(body, ANYWARP_THREADS=count) for count in ("1", "2", "5")}) == 1

@@ -5,6 +5,7 @@ import ctypes
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+
 from libraries.cudnn_reference import convolve, convolve_gradients, output_size
 from libraries.cudnn_tensors import Dnn, factor, near
 from spread import properties
@@ -60,7 +61,9 @@ def test_a_convolution_and_its_gradients(p):
     DNN.call("cudnnConvolutionForward", DNN.handle, alpha, *x.args, *w.args, desc, 0, None, 0, beta, *y.args)
     near(y.values, p["alpha"] * wanted + p["beta"] * before, kind, np.prod(p["w"][1:]), scale)
     dx, dw = convolve_gradients(x.values, turned(w.values, p["mode"]), dy.values, *geometry, p["groups"])
-    dx_scale, dw_scale = convolve_gradients(abs(x.values), turned(abs(w.values), p["mode"]), abs(dy.values), *geometry, p["groups"])
+    dx_scale, dw_scale = convolve_gradients(
+        abs(x.values), turned(abs(w.values), p["mode"]), abs(dy.values), *geometry, p["groups"]
+    )
     start = np.ones if p["beta"] else (lambda shape: np.full(shape, np.nan))
     to = DNN.tensor(kind, start(p["x"]), order=p["orders"][0], gap=p["gap"])
     DNN.call("cudnnConvolutionBackwardData", DNN.handle, alpha, *w.args, *dy.args, desc, 0, None, 0, beta, *to.args)
@@ -80,7 +83,10 @@ def test_one_of_several_blocks(dnn, x, w, pad, stride, last):
     order = [0, 2, 3, 1] if last else None
     groups = x[1] // w[1]
     geometry = [pad, pad], [stride, stride], [1, 1]
-    a, b = dnn.tensor("f32", rng.standard_normal(x), order=order), dnn.tensor("f32", rng.standard_normal(w), order=order, filter=True)
+    a, b = (
+        dnn.tensor("f32", rng.standard_normal(x), order=order),
+        dnn.tensor("f32", rng.standard_normal(w), order=order, filter=True),
+    )
     wanted = convolve(a.values, b.values, *geometry, groups)
     y, dy = (dnn.tensor("f32", rng.standard_normal(wanted.shape), order=order) for _ in range(2))
     desc, one, zero = dnn.convolution(*geometry, groups=groups), factor("f32", 1), factor("f32", 0)
@@ -104,7 +110,19 @@ def test_bytes_are_summed_exactly(dnn, kind, out):
     wanted = convolve(x.values, w.values, [0, 0], [1, 1], [1, 1])
     y = dnn.zeros(out, wanted.shape, order=[0, 2, 3, 1])
     desc = dnn.convolution([0, 0], [1, 1], [1, 1], compute=4)
-    dnn.call("cudnnConvolutionForward", dnn.handle, factor("f32", 0.5), *x.args, *w.args, desc, 0, None, 0, factor("f32", 0), *y.args)
+    dnn.call(
+        "cudnnConvolutionForward",
+        dnn.handle,
+        factor("f32", 0.5),
+        *x.args,
+        *w.args,
+        desc,
+        0,
+        None,
+        0,
+        factor("f32", 0),
+        *y.args,
+    )
     wanted = wanted * 0.5
     if out == "s8":
         wanted = np.clip(np.rint(wanted), -128, 127)
@@ -118,7 +136,10 @@ def test_bytes_are_summed_exactly(dnn, kind, out):
 @pytest.mark.parametrize("mode", [1, 5], ids=["relu", "identity"])
 def test_with_a_bias_and_an_activation(dnn, kind, z, mode):
     rng = np.random.default_rng(4)
-    x, w = dnn.tensor(kind, rng.standard_normal((2, 3, 6, 5))), dnn.tensor(kind, rng.standard_normal((4, 3, 3, 3)), filter=True)
+    x, w = (
+        dnn.tensor(kind, rng.standard_normal((2, 3, 6, 5))),
+        dnn.tensor(kind, rng.standard_normal((4, 3, 3, 3)), filter=True),
+    )
     plain = convolve(x.values, w.values, [1, 1], [1, 1], [1, 1])
     y, bias = dnn.tensor(kind, rng.standard_normal(plain.shape)), dnn.tensor(kind, rng.standard_normal((1, 4, 1, 1)))
     more = dnn.tensor(kind, rng.standard_normal(plain.shape)) if z == "other" else y
@@ -146,10 +167,18 @@ class Perf(ctypes.Structure):
 
 def test_one_algorithm_is_found_for_each_direction(dnn):
     rng = np.random.default_rng(6)
-    x, w, y = dnn.tensor("f32", rng.standard_normal((1, 2, 5, 5))), dnn.tensor("f32", rng.standard_normal((3, 2, 3, 3)), filter=True), dnn.zeros("f32", (1, 3, 3, 3))
+    x, w, y = (
+        dnn.tensor("f32", rng.standard_normal((1, 2, 5, 5))),
+        dnn.tensor("f32", rng.standard_normal((3, 2, 3, 3)), filter=True),
+        dnn.zeros("f32", (1, 3, 3, 3)),
+    )
     desc, count = dnn.convolution([0, 0], [1, 1], [1, 1]), ctypes.c_int()
     found, bytes_ = (Perf * 4)(), ctypes.c_size_t(9)
-    for name, arguments in [("Forward", (x.desc, w.desc, desc, y.desc)), ("BackwardData", (w.desc, y.desc, desc, x.desc)), ("BackwardFilter", (x.desc, y.desc, desc, w.desc))]:
+    for name, arguments in [
+        ("Forward", (x.desc, w.desc, desc, y.desc)),
+        ("BackwardData", (w.desc, y.desc, desc, x.desc)),
+        ("BackwardFilter", (x.desc, y.desc, desc, w.desc)),
+    ]:
         dnn.call(f"cudnnGetConvolution{name}Algorithm_v7", dnn.handle, *arguments, 4, count, found)
         assert (count.value, found[0].status, found[0].memory, found[0].time, found[0].determinism) == (1, 0, 0, -1, 1)
         dnn.call(f"cudnnGetConvolution{name}WorkspaceSize", dnn.handle, *arguments, found[0].algo, bytes_)
@@ -157,15 +186,22 @@ def test_one_algorithm_is_found_for_each_direction(dnn):
         dnn.call(f"cudnnFindConvolution{name}Algorithm", dnn.handle, *arguments, 1, count, found)
         assert count.value == 1
         assert found[0].time > 0
-    dnn.call("cudnnFindConvolutionForwardAlgorithmEx", dnn.handle, *x.args, *w.args, desc, *y.args, 1, count, found, None, 0)
+    dnn.call(
+        "cudnnFindConvolutionForwardAlgorithmEx", dnn.handle, *x.args, *w.args, desc, *y.args, 1, count, found, None, 0
+    )
     near(y.values, convolve(x.values, w.values, [0, 0], [1, 1], [1, 1]), "f32", 18)
 
 
 def test_shapes_that_do_not_go_together_are_refused(dnn):
     x, w = dnn.zeros("f32", (1, 2, 5, 5)), dnn.zeros("f32", (3, 2, 3, 3), filter=True)
     one = factor("f32", 1)
-    call = lambda desc, y: dnn.status("cudnnConvolutionForward", dnn.handle, one, *x.args, *w.args, desc, 0, None, 0, one, *y.args)  # noqa: E731
-    assert call(dnn.convolution([0, 0], [1, 1], [1, 1]), dnn.zeros("f32", (1, 3, 4, 3))) == 2008  # CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH
+
+    def call(desc, y):
+        return dnn.status("cudnnConvolutionForward", dnn.handle, one, *x.args, *w.args, desc, 0, None, 0, one, *y.args)
+
+    assert (
+        call(dnn.convolution([0, 0], [1, 1], [1, 1]), dnn.zeros("f32", (1, 3, 4, 3))) == 2008
+    )  # CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH
     assert call(dnn.convolution([0, 0], [1, 1], [1, 1], groups=2), dnn.zeros("f32", (1, 3, 3, 3))) == 2008
     assert call(dnn.convolution([0], [1], [1]), dnn.zeros("f32", (1, 3, 3, 3))) == 2008
     assert dnn.status("cudnnSetConvolution2dDescriptor", dnn.make("Convolution"), -1, 0, 1, 1, 1, 1, 1, 0) == 2000
@@ -176,11 +212,27 @@ def test_captured_work_runs_at_each_launch(dnn):
     cuda = dnn.call._cuda
     stream, graph, executable = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
     assert cuda.cuStreamCreate(ctypes.byref(stream), 1) == 0
-    x, w, y = dnn.tensor("f32", np.ones((1, 2, 4, 4))), dnn.tensor("f32", np.ones((1, 2, 3, 3)), filter=True), dnn.zeros("f32", (1, 1, 2, 2))
+    x, w, y = (
+        dnn.tensor("f32", np.ones((1, 2, 4, 4))),
+        dnn.tensor("f32", np.ones((1, 2, 3, 3)), filter=True),
+        dnn.zeros("f32", (1, 1, 2, 2)),
+    )
     dnn.call("cudnnSetStream", dnn.handle, stream.value)
     try:
         assert cuda.cuStreamBeginCapture_v2(stream, 0) == 0
-        dnn.call("cudnnConvolutionForward", dnn.handle, factor("f32", 1), *x.args, *w.args, dnn.convolution([0, 0], [1, 1], [1, 1]), 0, None, 0, factor("f32", 1), *y.args)
+        dnn.call(
+            "cudnnConvolutionForward",
+            dnn.handle,
+            factor("f32", 1),
+            *x.args,
+            *w.args,
+            dnn.convolution([0, 0], [1, 1], [1, 1]),
+            0,
+            None,
+            0,
+            factor("f32", 1),
+            *y.args,
+        )
         assert cuda.cuStreamEndCapture(stream, ctypes.byref(graph)) == 0
         assert (y.values == 0).all()
         assert cuda.cuGraphInstantiateWithFlags(ctypes.byref(executable), graph, ctypes.c_ulonglong(0)) == 0

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+
 from libraries.cudnn_graphs import CHAR, DESCRIPTOR, INT64, Graph
 from libraries.cudnn_reference import convolve, convolve_gradients, pool, pool_gradient, sigmoid
 from libraries.cudnn_tensors import Dnn, encoded, near
@@ -64,7 +65,11 @@ SLOPES = {
 @pytest.mark.parametrize("mode", ONE)
 def test_pointwise_of_one_tensor(graph, mode, kind):
     x = draw()
-    x = abs(x) + 0.1 if mode in ("LOG", "RSQRT", "SQRT") else np.where(abs(x) < 0.05, 0 if mode == "LOGICAL_NOT" else 0.5, x)
+    x = (
+        abs(x) + 0.1
+        if mode in ("LOG", "RSQRT", "SQRT")
+        else np.where(abs(x) < 0.05, 0 if mode == "LOGICAL_NOT" else 0.5, x)
+    )
     a = graph.tensor(None, x, kind, order=LAST)
     y = graph.pointwise(mode, a, out=graph.tensor(SHAPE, kind=kind, out=True))
     near(graph.run(y), ONE[mode](graph.values(a)), kind, 30)
@@ -94,7 +99,14 @@ def test_slopes(graph, mode):
 def test_relu_with_bounds_and_a_slope(graph):
     x = draw() * 3
     a = graph.tensor(None, x)
-    y = graph.pointwise("RELU_FWD", a, out=graph.tensor(SHAPE, out=True), RELU_LOWER_CLIP=-0.5, RELU_UPPER_CLIP=2.0, RELU_LOWER_CLIP_SLOPE=0.25)
+    y = graph.pointwise(
+        "RELU_FWD",
+        a,
+        out=graph.tensor(SHAPE, out=True),
+        RELU_LOWER_CLIP=-0.5,
+        RELU_UPPER_CLIP=2.0,
+        RELU_LOWER_CLIP_SLOPE=0.25,
+    )
     near(graph.run(y), np.where(x > 2, 2, np.where(x > -0.5, x, -0.5 + 0.25 * (x + 0.5))), "f32", 4)
 
 
@@ -121,7 +133,10 @@ def test_a_reduction_behind_a_pointwise_operation(graph, op, to):
 
 
 @pytest.mark.parametrize("kind", ["f32", "bf16", "f64", "s8"])
-@pytest.mark.parametrize("orders", [((0, 1, 2, 3),) * 3, ((0, 1, 3, 2), (0, 1, 2, 3), (0, 1, 3, 2)), ((0, 2, 1, 3), (0, 2, 3, 1), (0, 2, 1, 3))])
+@pytest.mark.parametrize(
+    "orders",
+    [((0, 1, 2, 3),) * 3, ((0, 1, 3, 2), (0, 1, 2, 3), (0, 1, 3, 2)), ((0, 2, 1, 3), (0, 2, 3, 1), (0, 2, 1, 3))],
+)
 @pytest.mark.parametrize("batch", [((2, 4), (2, 4)), ((2, 4), (1, 1)), ((2, 4), (2, 2))])
 def test_products_of_matrices(graph, kind, orders, batch):
     rng = np.random.default_rng(3)
@@ -129,7 +144,12 @@ def test_products_of_matrices(graph, kind, orders, batch):
     a, b = pick((*batch[0], 300, 11)), pick((*batch[1], 11, 6))
     x, y = graph.tensor(None, a, kind, order=orders[0]), graph.tensor(None, b, kind, order=orders[1])
     out = "s32" if kind == "s8" else kind
-    c = graph.matmul(x, y, graph.tensor((2, 4, 300, 6), kind=out, out=True, order=orders[2]), compute={"f64": 1, "s8": 4}.get(kind, 0))
+    c = graph.matmul(
+        x,
+        y,
+        graph.tensor((2, 4, 300, 6), kind=out, out=True, order=orders[2]),
+        compute={"f64": 1, "s8": 4}.get(kind, 0),
+    )
     repeated = np.repeat(np.repeat(graph.values(y), 2 // batch[1][0], 0), 4 // batch[1][1], 1)
     near(graph.run(c), graph.values(x) @ repeated, out, 11, np.abs(graph.values(x)) @ np.abs(repeated))
 
@@ -177,7 +197,12 @@ def test_resample(graph, mode, name):
     dy = draw(wanted.shape)
     what = graph.descriptor("RESAMPLE", "RESAMPLE", MODE=mode, COMP_TYPE=0, SPATIAL_DIMS=2, WINDOW_DIMS=[3, 2], PRE_PADDINGS=[1, 0], POST_PADDINGS=[1, 0], STRIDES=[2, 1],
                             PADDING_MODE=1 if name == "max" else 0)  # fmt: skip
-    X, DY, y, dx = graph.tensor(None, x), graph.tensor(None, dy), graph.tensor(wanted.shape, out=True, order=LAST), graph.tensor(x.shape, out=True)
+    X, DY, y, dx = (
+        graph.tensor(None, x),
+        graph.tensor(None, dy),
+        graph.tensor(wanted.shape, out=True, order=LAST),
+        graph.tensor(x.shape, out=True),
+    )
     index = {"IDXDESC": graph.tensor(wanted.shape, kind="s8", out=True)} if name == "max" else {}
     graph.operation("RESAMPLE_FWD", DESC=what, XDESC=X, YDESC=y, **index)
     graph.operation("RESAMPLE_BWD", DESC=what, DYDESC=DY, DXDESC=dx, **index)
@@ -186,7 +211,12 @@ def test_resample(graph, mode, name):
     near(found[1], pool_gradient(x, dy, name, *geometry), "f32", 8)
 
 
-NORMS = {"layer": (0, (1, 6, 5, 7), (1, 2, 3)), "instance": (1, (1, 6, 1, 1), (2, 3)), "batch": (2, (1, 6, 1, 1), (0, 2, 3)), "rms": (4, (1, 6, 5, 7), (1, 2, 3))}
+NORMS = {
+    "layer": (0, (1, 6, 5, 7), (1, 2, 3)),
+    "instance": (1, (1, 6, 1, 1), (2, 3)),
+    "batch": (2, (1, 6, 1, 1), (0, 2, 3)),
+    "rms": (4, (1, 6, 5, 7), (1, 2, 3)),
+}
 
 
 @pytest.mark.parametrize("order", [None, LAST], ids=["nchw", "nhwc"])
@@ -197,19 +227,49 @@ def test_norms_forward_and_backward(graph, name, order):
     centre = x.mean(axes, keepdims=True) if name != "rms" else np.zeros_like(x.mean(axes, keepdims=True))
     inverse = 1 / np.sqrt(((x - centre) ** 2).mean(axes, keepdims=True) + 1e-3)
     normal = (x - centre) * inverse
-    X, DY, S, epsilon = graph.tensor(None, x, order=order), graph.tensor(None, dy, order=order), graph.tensor(None, scale), graph.scalar(1e-3)
+    X, DY, S, epsilon = (
+        graph.tensor(None, x, order=order),
+        graph.tensor(None, dy, order=order),
+        graph.tensor(None, scale),
+        graph.scalar(1e-3),
+    )
     y, dx = graph.tensor(SHAPE, out=True, order=order), graph.tensor(SHAPE, out=True)
     mean, inv = graph.tensor(centre.shape, out=True), graph.tensor(centre.shape, out=True)
     more = {} if name == "rms" else {"MEAN_DESC": mean, "BIAS_DESC": graph.tensor(None, bias)}
-    graph.operation("NORM_FORWARD", "NORM_FWD", MODE=mode, PHASE=1, XDESC=X, SCALE_DESC=S, EPSILON_DESC=epsilon, INV_VARIANCE_DESC=inv, YDESC=y, **more)
+    graph.operation(
+        "NORM_FORWARD",
+        "NORM_FWD",
+        MODE=mode,
+        PHASE=1,
+        XDESC=X,
+        SCALE_DESC=S,
+        EPSILON_DESC=epsilon,
+        INV_VARIANCE_DESC=inv,
+        YDESC=y,
+        **more,
+    )
     more = {} if name == "rms" else {"MEAN_DESC": mean}
     ds, db = graph.tensor(few, out=True), graph.tensor(few, out=True)
-    graph.operation("NORM_BACKWARD", "NORM_BWD", MODE=mode, XDESC=X, DYDESC=DY, SCALE_DESC=S, INV_VARIANCE_DESC=inv, DSCALE_DESC=ds, DBIAS_DESC=db, DXDESC=dx, **more)
+    graph.operation(
+        "NORM_BACKWARD",
+        "NORM_BWD",
+        MODE=mode,
+        XDESC=X,
+        DYDESC=DY,
+        SCALE_DESC=S,
+        INV_VARIANCE_DESC=inv,
+        DSCALE_DESC=ds,
+        DBIAS_DESC=db,
+        DXDESC=dx,
+        **more,
+    )
     found = graph.run(y, inv, dx, ds, db)
     near(found[0], normal * scale + (bias if name != "rms" else 0), "f32", 60, 10)
     near(found[1], inverse, "f32", 210, 2)
     g = dy * scale
-    wanted = inverse * (g - (g.mean(axes, keepdims=True) if name != "rms" else 0) - normal * (g * normal).mean(axes, keepdims=True))
+    wanted = inverse * (
+        g - (g.mean(axes, keepdims=True) if name != "rms" else 0) - normal * (g * normal).mean(axes, keepdims=True)
+    )
     near(found[2], wanted, "f32", 60, 10)
     reduced = tuple(i for i in range(4) if few[i] == 1)
     near(found[3], (dy * normal).sum(reduced, keepdims=True), "f32", 60, 50)
@@ -219,7 +279,11 @@ def test_norms_forward_and_backward(graph, name, order):
 def test_running_statistics_and_inference(graph, dnn):
     x, scale, bias, old = draw(), draw((1, 6, 1, 1), 1), draw((1, 6, 1, 1), 2), abs(draw((1, 6, 1, 1), 3))
     X, S, B, M, V = graph.tensor(None, x), *(graph.tensor(None, v) for v in (scale, bias, old, old))
-    y, new_mean, new_var = graph.tensor(SHAPE, out=True), graph.tensor(old.shape, out=True), graph.tensor(old.shape, out=True)
+    y, new_mean, new_var = (
+        graph.tensor(SHAPE, out=True),
+        graph.tensor(old.shape, out=True),
+        graph.tensor(old.shape, out=True),
+    )
     mean, inv = graph.tensor(old.shape, out=True), graph.tensor(old.shape, out=True)
     graph.operation("NORM_FORWARD", "NORM_FWD", MODE=2, PHASE=1, XDESC=X, SCALE_DESC=S, BIAS_DESC=B, EPSILON_DESC=graph.scalar(1e-5), EXP_AVG_FACTOR_DESC=graph.scalar(0.1),
                     INPUT_RUNNING_MEAN_DESC=M, INPUT_RUNNING_VAR_DESC=V, OUTPUT_RUNNING_MEAN_DESC=new_mean, OUTPUT_RUNNING_VAR_DESC=new_var, MEAN_DESC=mean,
@@ -228,9 +292,20 @@ def test_running_statistics_and_inference(graph, dnn):
     near(found[0], 0.9 * old + 0.1 * x.mean((0, 2, 3), keepdims=True), "f32", 70)
     near(found[1], 0.9 * old + 0.1 * x.var((0, 2, 3), keepdims=True, ddof=1), "f32", 70)
     other = Graph(dnn)
-    X, S, B, M, I = (other.tensor(None, v) for v in (x, scale, bias, old, old))  # noqa: E741
+    X, S, B, M, I = (other.tensor(None, v) for v in (x, scale, bias, old, old))
     y = other.tensor(SHAPE, out=True)
-    other.operation("NORM_FORWARD", "NORM_FWD", MODE=2, PHASE=0, XDESC=X, SCALE_DESC=S, BIAS_DESC=B, MEAN_DESC=M, INV_VARIANCE_DESC=I, YDESC=y)
+    other.operation(
+        "NORM_FORWARD",
+        "NORM_FWD",
+        MODE=2,
+        PHASE=0,
+        XDESC=X,
+        SCALE_DESC=S,
+        BIAS_DESC=B,
+        MEAN_DESC=M,
+        INV_VARIANCE_DESC=I,
+        YDESC=y,
+    )
     near(other.run(y), (x - old) * old * scale + bias, "f32", 8, 20)
     other.close()
 
@@ -239,12 +314,25 @@ def test_statistics_and_their_finish(graph):
     x, scale, bias = draw(), draw((1, 6, 1, 1), 1), draw((1, 6, 1, 1), 2)
     shape = scale.shape
     total, squares = graph.tensor(shape), graph.tensor(shape)
-    graph.operation("GEN_STATS", "GENSTATS", MODE=0, MATH_PREC=0, XDESC=graph.tensor(None, x, order=LAST), SUMDESC=total, SQSUMDESC=squares)
-    out = {n: graph.tensor(shape, out=True) for n in ("SAVED_MEAN_DESC", "SAVED_INV_STD_DESC", "EQ_SCALE_DESC", "EQ_BIAS_DESC")}
+    graph.operation(
+        "GEN_STATS",
+        "GENSTATS",
+        MODE=0,
+        MATH_PREC=0,
+        XDESC=graph.tensor(None, x, order=LAST),
+        SUMDESC=total,
+        SQSUMDESC=squares,
+    )
+    out = {
+        n: graph.tensor(shape, out=True)
+        for n in ("SAVED_MEAN_DESC", "SAVED_INV_STD_DESC", "EQ_SCALE_DESC", "EQ_BIAS_DESC")
+    }
     graph.operation("BN_FINALIZE_STATISTICS", "BN_FINALIZE", MATH_PREC=0, STATS_MODE=0, Y_SUM_DESC=total, Y_SQ_SUM_DESC=squares, SCALE_DESC=graph.tensor(None, scale),
                     BIAS_DESC=graph.tensor(None, bias), EPSILON_DESC=graph.scalar(1e-3), ACCUM_COUNT_DESC=graph.scalar(70, "s64"), **out)  # fmt: skip
     mean, inverse = x.mean((0, 2, 3), keepdims=True), 1 / np.sqrt(x.var((0, 2, 3), keepdims=True) + 1e-3)
-    for found, wanted in zip(graph.run(*out.values()), (mean, inverse, scale * inverse, bias - mean * scale * inverse), strict=True):
+    for found, wanted in zip(
+        graph.run(*out.values()), (mean, inverse, scale * inverse, bias - mean * scale * inverse), strict=True
+    ):
         near(found, wanted, "f32", 100, 4)
 
 
@@ -258,10 +346,21 @@ def test_the_weights_of_batch_normalisation_backward(graph):
     graph.operation("BN_BWD_WEIGHTS", MATH_PREC=0, MEAN_DESC=graph.tensor(None, mean), INVSTD_DESC=graph.tensor(None, inverse), BN_SCALE_DESC=graph.tensor(None, scale),
                     X_DESC=X, DY_DESC=DY, DBN_SCALE_DESC=ds, DBN_BIAS_DESC=db, **out)  # fmt: skip
     a, b, k = out.values()
-    dx = graph.pointwise("ADD", graph.pointwise("ADD", graph.pointwise("MUL", DY, a), graph.pointwise("MUL", X, b)), k, out=graph.tensor(SHAPE, out=True))
+    dx = graph.pointwise(
+        "ADD",
+        graph.pointwise("ADD", graph.pointwise("MUL", DY, a), graph.pointwise("MUL", X, b)),
+        k,
+        out=graph.tensor(SHAPE, out=True),
+    )
     found = graph.run(dx, ds, db)
     normal = (x - mean) * inverse
-    near(found[0], scale * inverse * (dy - dy.mean(axes, keepdims=True) - normal * (dy * normal).mean(axes, keepdims=True)), "f32", 70, 10)
+    near(
+        found[0],
+        scale * inverse * (dy - dy.mean(axes, keepdims=True) - normal * (dy * normal).mean(axes, keepdims=True)),
+        "f32",
+        70,
+        10,
+    )
     near(found[1], (dy * normal).sum(axes, keepdims=True), "f32", 70, 50)
     near(found[2], dy.sum(axes, keepdims=True), "f32", 70, 50)
 
@@ -272,7 +371,9 @@ def test_views_transposes_slices_and_concatenations(graph):
     seen = graph.tensor((2, 3, 5, 4), strides=[60, 20, 1, 5])  # the memory of X, rows as columns
     graph.operation("RESHAPE", XDESC=X, YDESC=seen)
     part = graph.tensor((2, 3, 3, 4))
-    graph.operation("SLICE", XDESC=seen, YDESC=part, START_INDICES=[0, 0, 0, 0], LIMIT_INDICES=[2, 3, 5, 4], STRIDES=[1, 1, 2, 1])
+    graph.operation(
+        "SLICE", XDESC=seen, YDESC=part, START_INDICES=[0, 0, 0, 0], LIMIT_INDICES=[2, 3, 5, 4], STRIDES=[1, 1, 2, 1]
+    )
     joined = graph.tensor((2, 3, 5, 4))
     graph.operation("CONCAT", AXIS=2, INPUT_DESCS=[part, graph.tensor(None, z)], OUTPUT_DESC=joined)
     turned = graph.tensor((3, 2, 4, 5), out=True)
@@ -331,7 +432,9 @@ def test_attention_forward(graph, kind, causal):
     e = graph.pointwise("EXP", graph.pointwise("SUB", s, most))
     total = graph.reduction("ADD", e, (2, 4, 9, 1))
     stats = graph.pointwise("ADD", graph.pointwise("LOG", total), most, out=graph.tensor((2, 4, 9, 1), out=True))
-    out = graph.matmul(graph.pointwise("DIV", e, total), V, graph.tensor(q.shape, kind=kind, out=True, order=(0, 2, 1, 3)))
+    out = graph.matmul(
+        graph.pointwise("DIV", e, total), V, graph.tensor(q.shape, kind=kind, out=True, order=(0, 2, 1, 3))
+    )
     found = graph.run(out, stats)
     mask = np.tri(9, dtype=bool) if causal else np.ones((9, 9), bool)
     spread = lambda t: np.repeat(graph.values(t), 2, 1)  # noqa: E731
@@ -345,7 +448,7 @@ def test_attention_backward(graph):
     o, lse, p = attention(q, k, v, 0.3, np.ones((6, 6), bool))
     shape = (1, 2, 6, 6)
     turn = (0, 1, 3, 2)
-    Q, K, V, DO, O = (graph.tensor(None, t) for t in (q, k, v, do, o))  # noqa: E741
+    Q, K, V, DO, O = (graph.tensor(None, t) for t in (q, k, v, do, o))
     S = graph.tensor(None, lse)
 
     def transposed(t, dims):
@@ -392,7 +495,12 @@ def test_operations_in_any_order(graph):
 def test_bits(graph):
     x = draw((1, 3, 5, 7))
     mask = graph.create("TENSOR")
-    for name, value, kind in [("DATA_TYPE", 11, 1), ("DIMENSIONS", [1, 3, 5, 7], None), ("STRIDES", [105, 35, 7, 1], None), ("UNIQUE_ID", 900, None)]:
+    for name, value, kind in [
+        ("DATA_TYPE", 11, 1),
+        ("DIMENSIONS", [1, 3, 5, 7], None),
+        ("STRIDES", [105, 35, 7, 1], None),
+        ("UNIQUE_ID", 900, None),
+    ]:
         graph.set(mask, f"TENSOR_{name}", value, kind)
     graph.finalize(mask)
     graph.data[900] = np.zeros(14, np.uint8)
@@ -438,10 +546,14 @@ def test_every_heuristic_gives_the_one_engine(graph, mode):
 
 
 def test_what_is_refused_is_named(graph, dnn):
-    assert graph.try_set(graph.create("POINTWISE"), "TENSOR_UNIQUE_ID", 1) == 2012  # CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE
+    assert (
+        graph.try_set(graph.create("POINTWISE"), "TENSOR_UNIQUE_ID", 1) == 2012
+    )  # CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE
     tensor = graph.create("TENSOR")
     assert dnn.status("cudnnBackendFinalize", tensor) == 2000
-    assert graph.try_set(graph.create("OPERATION_POINTWISE"), "OPERATION_POINTWISE_XDESC", tensor, DESCRIPTOR) == 2004  # not final
+    assert (
+        graph.try_set(graph.create("OPERATION_POINTWISE"), "OPERATION_POINTWISE_XDESC", tensor, DESCRIPTOR) == 2004
+    )  # not final
     engine = graph.create("ENGINE")
     a, out = graph.tensor(None, draw()), graph.tensor(SHAPE, out=True)
     graph.pointwise("EXP", a, out=out)
@@ -469,4 +581,15 @@ def test_rings_and_orphans_are_refused(graph, dnn):
     graph.pointwise("EXP", b, out=c)
     graph.pointwise("NEG", c, out=b)
     heuristic = graph.descriptor("ENGINEHEUR", "ENGINEHEUR", OPERATION_GRAPH=(graph.graph(), 0, 0, 0, 0), MODE=0)
-    assert dnn.status("cudnnBackendGetAttribute", heuristic, graph.number["CUDNN_ATTR_ENGINEHEUR_RESULTS"], DESCRIPTOR, 0, ctypes.c_int64(), None) == 2000
+    assert (
+        dnn.status(
+            "cudnnBackendGetAttribute",
+            heuristic,
+            graph.number["CUDNN_ATTR_ENGINEHEUR_RESULTS"],
+            DESCRIPTOR,
+            0,
+            ctypes.c_int64(),
+            None,
+        )
+        == 2000
+    )

@@ -5,8 +5,9 @@ import ctypes
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+
 from libraries.cudnn_reference import pool, pool_gradient, sigmoid
-from libraries.cudnn_tensors import Dnn, factor, ints, near
+from libraries.cudnn_tensors import Dnn, encoded, factor, ints, near
 from spread import properties
 
 pytestmark = pytest.mark.native
@@ -65,7 +66,10 @@ def test_pooling_and_its_gradient(p):
     DNN.call("cudnnPoolingForward", DNN.handle, desc, alpha, *x.args, beta, *y.args)
     near(y.values, blend(wanted, before, 2, p["beta"]), kind, 27)
     y.set(wanted)
-    dy, dx = DNN.tensor(kind, rng.standard_normal(wanted.shape), order=order), DNN.tensor(kind, np.ones(shape), order=order)
+    dy, dx = (
+        DNN.tensor(kind, rng.standard_normal(wanted.shape), order=order),
+        DNN.tensor(kind, np.ones(shape), order=order),
+    )
     if p["mode"] == "max" and len(set(x.values.ravel())) < x.values.size:
         return  # after rounding two are the largest
     DNN.call("cudnnPoolingBackward", DNN.handle, desc, alpha, *y.args, *dy.args, *x.args, beta, *dx.args)
@@ -86,13 +90,26 @@ def test_activations(dnn, kind, mode):
     desc = dnn.make("Activation")
     dnn.call("cudnnSetActivationDescriptor", desc, mode, 0, 0.75)
     dnn.call("cudnnSetActivationDescriptorSwishBeta", desc, 1.5)
-    x, y = dnn.tensor(kind, rng.standard_normal((2, 5, 3, 37)) * 3, order=LAST), dnn.tensor(kind, rng.standard_normal((2, 5, 3, 37)))
+    x, y = (
+        dnn.tensor(kind, rng.standard_normal((2, 5, 3, 37)) * 3, order=LAST),
+        dnn.tensor(kind, rng.standard_normal((2, 5, 3, 37))),
+    )
     wanted = blend(curve(x.values), y.values, 2, 0.5)
     dnn.call("cudnnActivationForward", dnn.handle, desc, factor(kind, 2), *x.args, factor(kind, 0.5), *y.args)
     near(y.values, wanted, kind, 8)
     y.set(curve(x.values))
     dy, dx = dnn.tensor(kind, rng.standard_normal(x.shape)), dnn.zeros(kind, x.shape)
-    dnn.call("cudnnActivationBackward", dnn.handle, desc, factor(kind, 1), *y.args, *dy.args, *x.args, factor(kind, 0), *dx.args)
+    dnn.call(
+        "cudnnActivationBackward",
+        dnn.handle,
+        desc,
+        factor(kind, 1),
+        *y.args,
+        *dy.args,
+        *x.args,
+        factor(kind, 0),
+        *dx.args,
+    )
     near(dx.values, slope(x.values, y.values) * dy.values, kind, 8)
 
 
@@ -109,7 +126,10 @@ def test_relu_and_nan(dnn, nan, wanted):
 @pytest.mark.parametrize("order", [None, LAST], ids=["nchw", "nhwc"])
 def test_softmax(dnn, kind, algo, mode, axes, order):
     rng = np.random.default_rng(algo)
-    x, y = dnn.tensor(kind, rng.standard_normal((3, 17, 2, 5)) * 4 + 50, order=order), dnn.tensor(kind, np.ones((3, 17, 2, 5)))
+    x, y = (
+        dnn.tensor(kind, rng.standard_normal((3, 17, 2, 5)) * 4 + 50, order=order),
+        dnn.tensor(kind, np.ones((3, 17, 2, 5))),
+    )
     shifted = x.values - x.values.max(axes, keepdims=True)
     wanted = shifted - np.log(np.exp(shifted).sum(axes, keepdims=True))
     wanted = wanted if algo == 2 else np.exp(wanted)
@@ -117,7 +137,9 @@ def test_softmax(dnn, kind, algo, mode, axes, order):
     near(y.values, 2 * wanted + 1, kind, 30)
     y.set(wanted)
     dy, dx = dnn.tensor(kind, rng.standard_normal(x.shape), order=order), dnn.zeros(kind, x.shape)
-    dnn.call("cudnnSoftmaxBackward", dnn.handle, algo, mode, factor(kind, 1), *y.args, *dy.args, factor(kind, 0), *dx.args)
+    dnn.call(
+        "cudnnSoftmaxBackward", dnn.handle, algo, mode, factor(kind, 1), *y.args, *dy.args, factor(kind, 0), *dx.args
+    )
     if algo == 2:
         wanted = dy.values - np.exp(y.values) * dy.values.sum(axes, keepdims=True)
     else:
@@ -140,7 +162,18 @@ def test_normalisation_across_channels(dnn, n):
     dnn.call("cudnnLRNCrossChannelForward", dnn.handle, desc, 0, factor("f64", 1), *x.args, factor("f64", 0), *y.args)
     near(y.values, wanted, "f64", 10)
     dy, dx = dnn.tensor("f64", rng.standard_normal(x.shape)), dnn.zeros("f64", x.shape)
-    dnn.call("cudnnLRNCrossChannelBackward", dnn.handle, desc, 0, factor("f64", 1), *y.args, *dy.args, *x.args, factor("f64", 0), *dx.args)
+    dnn.call(
+        "cudnnLRNCrossChannelBackward",
+        dnn.handle,
+        desc,
+        0,
+        factor("f64", 1),
+        *y.args,
+        *dy.args,
+        *x.args,
+        factor("f64", 0),
+        *dx.args,
+    )
     way = rng.standard_normal(x.shape)
     slope = ((forward(x.values + 1e-6 * way) - forward(x.values - 1e-6 * way)) / 2e-6 * dy.values).sum()
     assert abs((dx.values * way).sum() - slope) < 1e-7 * abs(dx.values * way).sum()
@@ -174,7 +207,14 @@ def test_dropout(dnn, kind, rate):
     assert dnn.status("cudnnDropoutForward", dnn.handle, desc, *x.args, *y.args, reserve, size.value - 1) == 2006
 
 
-OPERATIONS = {0: np.add, 1: np.multiply, 2: np.minimum, 3: np.maximum, 4: lambda a, b: np.sqrt(a), 5: lambda a, b: 1 - a}
+OPERATIONS = {
+    0: np.add,
+    1: np.multiply,
+    2: np.minimum,
+    3: np.maximum,
+    4: lambda a, b: np.sqrt(a),
+    5: lambda a, b: 1 - a,
+}
 
 
 @pytest.mark.parametrize("op", OPERATIONS)
@@ -186,13 +226,26 @@ def test_operations_of_two_tensors(dnn, kind, op, shape):
     a, b = dnn.tensor(kind, rng.random((2, 5, 3, 7)), order=LAST), dnn.tensor(kind, rng.standard_normal(shape))
     c = dnn.tensor(kind, rng.standard_normal(a.shape))
     wanted = OPERATIONS[op](0.5 * a.values, -2 * b.values) + 3 * c.values
-    dnn.call("cudnnOpTensor", dnn.handle, desc, factor(kind, 0.5), *a.args, factor(kind, -2), *b.args, factor(kind, 3), *c.args)
+    dnn.call(
+        "cudnnOpTensor",
+        dnn.handle,
+        desc,
+        factor(kind, 0.5),
+        *a.args,
+        factor(kind, -2),
+        *b.args,
+        factor(kind, 3),
+        *c.args,
+    )
     near(c.values, wanted, kind, 4, 10)
 
 
 def test_whole_tensors(dnn, kind):
     rng = np.random.default_rng(9)
-    a, c = dnn.tensor(kind, rng.standard_normal((1, 4, 1, 1))), dnn.tensor(kind, rng.standard_normal((3, 4, 2, 5)), order=LAST, gap=2)
+    a, c = (
+        dnn.tensor(kind, rng.standard_normal((1, 4, 1, 1))),
+        dnn.tensor(kind, rng.standard_normal((3, 4, 2, 5)), order=LAST, gap=2),
+    )
     wanted = 2 * a.values - c.values
     dnn.call("cudnnAddTensor", dnn.handle, factor(kind, 2), *a.args, factor(kind, -1), *c.args)
     near(c.values, wanted, kind, 2)
@@ -220,7 +273,9 @@ REDUCTIONS = {
 @pytest.mark.parametrize("axes", [(0, 1, 2, 3), (0, 2, 3), (3,), (1,), (0,), ()])
 def test_reductions(dnn, kind, op, axes):
     rng = np.random.default_rng(op)
-    values = rng.standard_normal((3, 4, 2, 50)) if op not in (1, 8) else rng.choice([1, 1, -1, 1.5, 0.75], (3, 4, 2, 50))
+    values = (
+        rng.standard_normal((3, 4, 2, 50)) if op not in (1, 8) else rng.choice([1, 1, -1, 1.5, 0.75], (3, 4, 2, 50))
+    )
     values[rng.random(values.shape) < 0.05] = 0 if op == 8 else 1
     x = dnn.tensor(kind, values, order=[[0, 1, 2, 3], LAST][op % 2])
     wanted = REDUCTIONS[op](x.values, axes)
@@ -228,19 +283,26 @@ def test_reductions(dnn, kind, op, axes):
         return
     y, desc = dnn.tensor(kind, np.ones(wanted.shape)), dnn.make("ReduceTensor")
     dnn.call("cudnnSetReduceTensorDescriptor", desc, op, int(kind == "f64"), 1, 0, 0)
-    dnn.call("cudnnReduceTensor", dnn.handle, desc, None, 0, None, 0, factor(kind, 1), *x.args, factor(kind, 1), *y.args)
+    dnn.call(
+        "cudnnReduceTensor", dnn.handle, desc, None, 0, None, 0, factor(kind, 1), *x.args, factor(kind, 1), *y.args
+    )
     near(y.values, wanted + 1, kind, 1200, REDUCTIONS[op](abs(x.values), axes) + 1)
 
 
 @pytest.mark.parametrize(("op", "find"), [(2, np.argmin), (3, np.argmax)])
 @pytest.mark.parametrize("order", [None, LAST], ids=["nchw", "nhwc"])
 def test_where_the_least_and_greatest_stand(dnn, op, find, order):
-    x, y = dnn.tensor("f32", np.random.default_rng(2).standard_normal((2, 6, 3, 4)), order=order), dnn.zeros("f32", (2, 1, 3, 4))
+    x, y = (
+        dnn.tensor("f32", np.random.default_rng(2).standard_normal((2, 6, 3, 4)), order=order),
+        dnn.zeros("f32", (2, 1, 3, 4)),
+    )
     desc, size, one = dnn.make("ReduceTensor"), ctypes.c_size_t(), factor("f32", 1)
     dnn.call("cudnnSetReduceTensorDescriptor", desc, op, 0, 1, 1, 0)
     dnn.call("cudnnGetReductionIndicesSize", dnn.handle, desc, x.desc, y.desc, size)
     places = np.zeros(size.value // 4, np.uint32)
-    dnn.call("cudnnReduceTensor", dnn.handle, desc, places, size.value, None, 0, one, *x.args, factor("f32", 0), *y.args)
+    dnn.call(
+        "cudnnReduceTensor", dnn.handle, desc, places, size.value, None, 0, one, *x.args, factor("f32", 0), *y.args
+    )
     np.testing.assert_array_equal(places.reshape(2, 3, 4), find(x.values, 1))
 
 
@@ -254,7 +316,9 @@ def test_batch_normalisation(dnn, kind, mode, ops, order):
     derived, wide = dnn.make("Tensor"), "f64" if kind == "f64" else "f32"
     dnn.call("cudnnDeriveBNTensorDescriptor", derived, x.desc, mode)
     few = (1, 6, 3, 5) if mode == 0 else (1, 6, 1, 1)
-    scale, bias, mean, variance, saved_mean, saved_inverse, dscale, dbias = (dnn.tensor(wide, rng.random(few) + 0.5) for _ in range(8))
+    scale, bias, mean, variance, saved_mean, saved_inverse, dscale, dbias = (
+        dnn.tensor(wide, rng.random(few) + 0.5) for _ in range(8)
+    )
     activation = dnn.make("Activation")
     dnn.call("cudnnSetActivationDescriptor", activation, 1, 0, 0.0)
     y, one, zero = dnn.zeros(kind, shape, order=order), factor(kind, 1), factor(kind, 0)
@@ -267,13 +331,21 @@ def test_batch_normalisation(dnn, kind, mode, ops, order):
     dnn.call("cudnnBatchNormalizationForwardTrainingEx", dnn.handle, mode, ops, one, zero, *x.args, *z.args, *y.args, derived, scale.memory, bias.memory,
              0.25, mean.memory, variance.memory, 1e-3, saved_mean.memory, saved_inverse.memory, activation, None, 0, None, 0)  # fmt: skip
     near(y.values, np.maximum(plain, 0) if ops else plain, kind, 60, 5)
-    for found, wanted in zip((mean, variance, saved_mean, saved_inverse), (*running, m, 1 / np.sqrt(var + 1e-3)), strict=True):
+    for found, wanted in zip(
+        (mean, variance, saved_mean, saved_inverse), (*running, m, 1 / np.sqrt(var + 1e-3)), strict=True
+    ):
         near(found.values, wanted, wide, 60, 20)
     # The gradients, of sums in float64.
-    dy, dx, dz = dnn.tensor(kind, rng.standard_normal(shape), order=order), dnn.zeros(kind, shape, order=order), dnn.zeros(kind, shape)
+    dy, dx, dz = (
+        dnn.tensor(kind, rng.standard_normal(shape), order=order),
+        dnn.zeros(kind, shape, order=order),
+        dnn.zeros(kind, shape),
+    )
     up = dy.values * (y.values > 0 if ops else 1)
     inverse = 1 / np.sqrt(var + 1e-3)
-    wanted = scale.values * inverse * (up - up.mean(axes, keepdims=True) - normal * (up * normal).mean(axes, keepdims=True))
+    wanted = (
+        scale.values * inverse * (up - up.mean(axes, keepdims=True) - normal * (up * normal).mean(axes, keepdims=True))
+    )
     for given in (True, False):
         statistics = (saved_mean.memory, saved_inverse.memory) if given else (None, None)
         dnn.call("cudnnBatchNormalizationBackwardEx", dnn.handle, mode, ops, one, zero, one, zero, *x.args, *y.args, *dy.args, *dz.args, *dx.args, derived,
@@ -288,3 +360,79 @@ def test_batch_normalisation(dnn, kind, mode, ops, order):
     dnn.call("cudnnBatchNormalizationForwardInference", dnn.handle, mode, one, zero, *x.args, *y.args, derived, scale.memory, bias.memory, mean.memory,
              variance.memory, 1e-3)  # fmt: skip
     near(y.values, (v - mean.values) / np.sqrt(variance.values + 1e-3) * scale.values + bias.values, kind, 8, 10)
+
+
+def convert(dnn, values, source, target):
+    """Raw elements of one type (by number) into another, by cudnnTransformTensor."""
+    made = np.zeros(values.shape, {0: np.float32, 2: np.uint16, 9: np.uint16, 12: np.uint8, 13: np.uint8}[target])
+    descs = [dnn.make("Tensor") for _ in range(2)]
+    for desc, kind in zip(descs, (source, target), strict=True):
+        dnn.call("cudnnSetTensorNdDescriptor", desc, kind, 1, ints([values.size]), ints([1]))
+    one, zero = factor("f32", 1), factor("f32", 0)
+    dnn.call("cudnnTransformTensor", dnn.handle, one, descs[0], values, zero, descs[1], made)
+    return made
+
+
+def test_all_halves_are_read_and_written(dnn):
+    every = np.arange(65536, dtype=np.uint16)
+    floats = every.view(np.float16).astype(np.float32)
+    np.testing.assert_array_equal(convert(dnn, every, 2, 0), floats)
+    np.testing.assert_array_equal(convert(dnn, every, 9, 0), (every.astype(np.uint32) << 16).view(np.float32))
+    # Numbers between halves, and in the middle of two: rounded to nearest even.
+    finite = np.sort(floats[np.isfinite(floats)].astype(np.float64))
+    middles = ((finite[1:] + finite[:-1]) / 2).astype(np.float32)
+    bits = np.random.default_rng(0).integers(0, 2**32, 100000, dtype=np.uint64).astype(np.uint32)
+    for given in (
+        middles,
+        np.nextafter(middles, np.float32(0)),
+        np.nextafter(middles, np.float32(np.inf)),
+        bits.view(np.float32),
+    ):
+        with np.errstate(over="ignore"):
+            wanted = given.astype(np.float16)
+        found = convert(dnn, given, 0, 2).view(np.float16)
+        np.testing.assert_array_equal(found, wanted)
+        whole = given[np.isfinite(given)]
+        np.testing.assert_array_equal(convert(dnn, whole, 0, 9), encoded("bf16", whole))
+
+
+@pytest.mark.parametrize(
+    ("kind", "mantissa", "bias", "most"), [(12, 3, 7, 0x7E), (13, 2, 15, 0x7B)], ids=["e4m3", "e5m2"]
+)
+def test_all_numbers_of_eight_bits_are_read_and_written(dnn, kind, mantissa, bias, most):
+    codes = np.arange(most + 1, dtype=np.uint8)
+    exponent, digits = codes >> mantissa, codes & ((1 << mantissa) - 1)
+    values = np.where(
+        exponent,
+        (1 + digits / 2**mantissa) * 2.0 ** (exponent.astype(int) - bias),
+        digits / 2**mantissa * 2.0 ** (1 - bias),
+    )
+    np.testing.assert_array_equal(convert(dnn, codes, kind, 0), values)
+    np.testing.assert_array_equal(convert(dnn, codes | np.uint8(128), kind, 0), -values)
+    assert np.isnan(convert(dnn, np.array([0x7F], np.uint8), kind, 0)).all()
+    middles = (values[1:] + values[:-1]) / 2
+    even = codes[:-1] + (codes[:-1] & 1)
+    np.testing.assert_array_equal(convert(dnn, middles.astype(np.float32), 0, kind), even)
+    for away, wanted in ((-1, codes[:-1]), (1, codes[1:])):
+        near_middle = np.nextafter(middles.astype(np.float32), np.float32(away * np.inf))
+        np.testing.assert_array_equal(convert(dnn, near_middle, 0, kind), wanted)
+    np.testing.assert_array_equal(
+        convert(dnn, np.array([1e9, -1e9, np.inf], np.float32), 0, kind), [most, most | 128, most]
+    )
+
+
+def test_curves_are_right_to_four_units_of_the_last_place(dnn):
+    x = np.concatenate([np.linspace(-110, 95, 40001), np.linspace(-1, 1, 20001), [np.inf, -np.inf, np.nan, 0.0, -0.0]])
+    given, made = x.astype(np.float32), dnn.zeros("f32", (1, x.size))
+    desc = dnn.make("Activation")
+    source = dnn.tensor("f32", given[None])
+    for mode, wanted in ((2, np.tanh(given.astype(np.float64))), (0, sigmoid(given.astype(np.float64)))):
+        dnn.call("cudnnSetActivationDescriptor", desc, mode, 1, 0.0)
+        dnn.call(
+            "cudnnActivationForward", dnn.handle, desc, factor("f32", 1), *source.args, factor("f32", 0), *made.args
+        )
+        found = made.values[0]
+        assert (np.isnan(found) == np.isnan(wanted)).all()
+        fine = ~np.isnan(wanted) if mode == 2 else wanted > 2.0**-126  # below, the exponential is above all floats
+        unit = np.spacing(np.abs(wanted[fine]).astype(np.float32)).astype(np.float64)
+        assert (abs(found[fine] - wanted[fine]) / np.maximum(unit, 2.0**-149)).max() <= 4

@@ -5,6 +5,7 @@ from itertools import groupby, product
 
 import numpy as np
 import pytest
+
 from libraries.cudnn_reference import numeric_gradient, recurrent_cell
 from libraries.cudnn_tensors import TYPES, Dnn, decoded, encoded, ints, near
 
@@ -21,10 +22,30 @@ def dnn(library):
 class Network:
     """A network with weights drawn at random, and its definition in numpy."""
 
-    def __init__(self, dnn, cell="LSTM", kind="f64", directions=1, layers=1, bias=2, skip=False, projection=0, layout=0, lengths=(4, 2, 3), inputs=3, hidden=5, rate=0.0):
+    def __init__(
+        self,
+        dnn,
+        cell="LSTM",
+        kind="f64",
+        directions=1,
+        layers=1,
+        bias=2,
+        skip=False,
+        projection=0,
+        layout=0,
+        lengths=(4, 2, 3),
+        inputs=3,
+        hidden=5,
+        rate=0.0,
+    ):
         self.dnn, self.kind, self.cell, self.gates = dnn, kind, cell, CELLS[cell][1]
         self.directions, self.layers, self.bias, self.skip, self.layout = directions, layers, bias, skip, layout
-        self.inputs, self.hidden, self.out, self.projects = (hidden if skip else inputs), hidden, projection or hidden, bool(projection)
+        self.inputs, self.hidden, self.out, self.projects = (
+            (hidden if skip else inputs),
+            hidden,
+            projection or hidden,
+            bool(projection),
+        )
         self.lengths, self.steps, self.batch = list(lengths), max(lengths), len(lengths)
         self.dropout = None
         if rate:
@@ -49,7 +70,17 @@ class Network:
 
     def data(self, vector):
         desc = self.dnn.make("RNNData")
-        self.dnn.call("cudnnSetRNNDataDescriptor", desc, TYPES[self.kind][0], self.layout, self.steps, self.batch, vector, ints(self.lengths), None)
+        self.dnn.call(
+            "cudnnSetRNNDataDescriptor",
+            desc,
+            TYPES[self.kind][0],
+            self.layout,
+            self.steps,
+            self.batch,
+            vector,
+            ints(self.lengths),
+            None,
+        )
         return desc
 
     def part(self, pseudo, number, memory=None):
@@ -57,7 +88,19 @@ class Network:
         memory = self.weights if memory is None else memory
         matrix, bias = self.dnn.make("Tensor"), self.dnn.make("Tensor")
         at, bias_at = ctypes.c_void_p(), ctypes.c_void_p()
-        self.dnn.call("cudnnGetRNNWeightParams", self.dnn.handle, self.desc, pseudo, self.weight_bytes, memory, number, matrix, at, bias, bias_at)
+        self.dnn.call(
+            "cudnnGetRNNWeightParams",
+            self.dnn.handle,
+            self.desc,
+            pseudo,
+            self.weight_bytes,
+            memory,
+            number,
+            matrix,
+            at,
+            bias,
+            bias_at,
+        )
 
         def view(desc, address):
             if not address.value:
@@ -75,7 +118,13 @@ class Network:
         stack = lambda views: None if views[0] is None else np.stack([decoded(self.kind, v) for v in views])  # noqa: E731
         inputs, states = parts[: self.gates], parts[self.gates :]
         projection = decoded(self.kind, self.part(pseudo, 2 * self.gates)[0]) if self.projects else None
-        return stack([m for m, _ in inputs]), stack([m for m, _ in states]), projection, stack([b for _, b in inputs]), stack([b for _, b in states])
+        return (
+            stack([m for m, _ in inputs]),
+            stack([m for m, _ in states]),
+            projection,
+            stack([b for _, b in inputs]),
+            stack([b for _, b in states]),
+        )
 
     def forward(self, x, hx, cx):
         """By the definition; x by [step, sequence, element]. Returns y, hy, cy."""
@@ -117,7 +166,11 @@ class Network:
                     if t < self.lengths[b]:
                         out[t, b] = next(rows)
             return out
-        return values.reshape(self.steps, self.batch, vector) if self.layout == 0 else values.reshape(self.batch, self.steps, vector).swapaxes(0, 1)
+        return (
+            values.reshape(self.steps, self.batch, vector)
+            if self.layout == 0
+            else values.reshape(self.batch, self.steps, vector).swapaxes(0, 1)
+        )
 
     def spaces(self, mode):
         work, reserve = ctypes.c_size_t(), ctypes.c_size_t()
@@ -179,7 +232,11 @@ def test_backward(dnn, variant):
         net.rng = np.random.default_rng(5)
     x, hx, cx = net.inputs_of_a_run()
     *_, (reserve, size) = net.run(1, x, hx, cx)
-    dy, dhy, dcy = net.draw((net.steps, net.batch, net.out * net.directions)), net.draw(net.state_shape), net.draw(net.cell_shape)
+    dy, dhy, dcy = (
+        net.draw((net.steps, net.batch, net.out * net.directions)),
+        net.draw(net.state_shape),
+        net.draw(net.cell_shape),
+    )
     dx = np.zeros_like(net.lay(np.zeros(x.shape)))
     dhx, dcx = np.zeros(net.state_shape), np.zeros(net.cell_shape)
     lstm = net.cell == "LSTM"
@@ -206,7 +263,12 @@ def test_backward(dnn, variant):
             ends.append(loss(x + side * ways[0], hx + side * ways[1], cx + side * ways[2]))
         net.weights[...] = kept
         wanted = (ends[0] - ends[1]) / 2e-6
-        found = np.where(seen, net.read(dx, net.inputs) * ways[0], 0).sum() + (dhx * ways[1]).sum() + (dcx * ways[2]).sum() * lstm + (dw * ways[3]).sum()
+        found = (
+            np.where(seen, net.read(dx, net.inputs) * ways[0], 0).sum()
+            + (dhx * ways[1]).sum()
+            + (dcx * ways[2]).sum() * lstm
+            + (dw * ways[3]).sum()
+        )
         assert abs(found - wanted) < 1e-6 * (1 + abs(wanted)), (found, wanted)
 
 
@@ -253,7 +315,11 @@ def loss_of(logits, labels):
     """The sum over every path that collapses to the labels."""
     p = np.exp(logits - logits.max(-1, keepdims=True))
     p /= p.sum(-1, keepdims=True)
-    total = sum(np.prod([p[t, k] for t, k in enumerate(path)]) for path in product(range(p.shape[1]), repeat=len(p)) if collapse(path) == labels)
+    total = sum(
+        np.prod([p[t, k] for t, k in enumerate(path)])
+        for path in product(range(p.shape[1]), repeat=len(p))
+        if collapse(path) == labels
+    )
     return -np.log(total) if total else np.inf
 
 
@@ -267,7 +333,10 @@ def test_the_loss_of_temporal_classification(dnn, given, interface):
     probs, slopes = dnn.tensor("f64", fed), dnn.tensor("f64", np.full(logits.shape, np.nan))
     desc, costs = dnn.make("CTCLoss"), np.zeros(len(labels))
     dnn.call("cudnnSetCTCLossDescriptor_v9", desc, 0, int(given == "logits"), 0, 4)
-    flat, counts = np.array([k for label in labels for k in label], np.int32), np.array([len(label) for label in labels], np.int32)
+    flat, counts = (
+        np.array([k for label in labels for k in label], np.int32),
+        np.array([len(label) for label in labels], np.int32),
+    )
     of = np.array(lengths, np.int32)
     if interface == "host":
         dnn.call("cudnnCTCLoss", dnn.handle, *probs.args, flat, counts, of, costs, *slopes.args, 0, desc, None, 0)

@@ -25,7 +25,8 @@ void check_convolution(const Convolution& how, const Layout& x, const Layout& w,
   need_gemm();
 }
 
-namespace {
+// Named, for lambdas of templates hold what is in it.
+namespace blocks {
 
 // What is computed at a time: images, or pixels of one.
 struct Cut {
@@ -103,7 +104,8 @@ Matrix<T> part(const Matrix<T>& of, int64_t base, int64_t row, int64_t column) {
           of.turned};
 }
 
-}  // namespace
+}  // namespace blocks
+using namespace blocks;
 
 template <class T>
 void convolve(const Convolution& how, const View& x, const View& w, const View& y, T alpha,
@@ -200,7 +202,7 @@ void convolve(const Convolution& how, const View& x, const View& w, const View& 
   });
 }
 
-namespace {
+namespace blocks {
 
 // Adds a panel's rows [channel, tap][pixel] to the planes that they came from.
 template <class T>
@@ -268,7 +270,7 @@ class Gradients {
   std::unique_ptr<Dense<T>> copy_;
 };
 
-}  // namespace
+}  // namespace blocks
 
 template <class T>
 void convolve_data(const Convolution& how, const View& w, const View& dy, const View& dx, T alpha,

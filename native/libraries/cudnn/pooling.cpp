@@ -8,7 +8,8 @@
 using namespace aw::dnn;
 
 namespace aw::dnn {
-namespace {
+// Named, for lambdas of templates hold what is in it.
+namespace planes {
 
 // Sizes of a plane, always of three dimensions.
 struct Planes {
@@ -65,7 +66,8 @@ Best<T> best_of(const Planes& p, const T* plane, int64_t where, bool nan) {
   return best;
 }
 
-}  // namespace
+}  // namespace planes
+using namespace planes;
 
 template <class T>
 void pool_forward(const Pooling& how, const View& x, const View& y, T alpha, T beta,

@@ -60,7 +60,9 @@ def absent(function: Function, status: str) -> str:
     said = f'aw::lib::absent("{function.name}", "{reason}");'
     if function.result == "void":
         return f"AW_PUBLIC void {function.name}() {{ {said} }}\n"
-    kind = {"cuComplex": "aw_complex<float>", "cuDoubleComplex": "aw_complex<double>"}.get(function.result, function.result)
+    kind = {"cuComplex": "aw_complex<float>", "cuDoubleComplex": "aw_complex<double>"}.get(
+        function.result, function.result
+    )
     if kind not in ("float", "double", "int", "size_t") and "complex" not in kind:
         kind = "void*"
     return f"AW_PUBLIC {kind} {function.name}() {{ {said} return {{}}; }}\n"
@@ -71,7 +73,10 @@ def source(library: Library, replaced: Replaced, variant: Variant) -> str:
     names = ("success", "not_initialized", "alloc_failed", "invalid_value", "not_supported", "internal")
     codes = {**replaced.codes, "alloc_failed": _ALLOC_FAILED[replaced.stem]}
     # cuDNN 9 counts its statuses anew.
-    values = {c.name: c.values.get(variant.majors[0], next(iter(c.values.values()))) for c in library.constants[replaced.status]}
+    values = {
+        c.name: c.values.get(variant.majors[0], next(iter(c.values.values())))
+        for c in library.constants[replaced.status]
+    }
     numbers = ", ".join(str(values[codes[name]]) for name in names)
     return "".join(
         [
@@ -88,7 +93,7 @@ def source(library: Library, replaced: Replaced, variant: Variant) -> str:
 
 def exports(library: Library, replaced: Replaced, variant: Variant) -> str:
     """Return a linker version script: every function, under the version that the original has, and nothing else."""
-    version = f"{variant.soname} " if replaced.versioned and replaced.stem != "cudnn" else ""
+    version = f"{variant.soname} " if replaced.versioned else ""
     names = sorted(f.name for f in functions_of(library, variant))
     return f"{version}{{\n  global:\n" + "".join(f"    {name};\n" for name in names) + "  local:\n    *;\n};\n"
 
