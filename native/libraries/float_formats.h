@@ -46,7 +46,8 @@ inline uint32_t rounded(uint32_t bits) {
 }
 
 inline void narrow(float value, Half& to) {
-  uint32_t all = std::bit_cast<uint32_t>(value), sign = (all >> 16) & 0x8000u, bits = all & 0x7fffffffu;
+  uint32_t all = std::bit_cast<uint32_t>(value), sign = (all >> 16) & 0x8000u,
+           bits = all & 0x7fffffffu;
   uint32_t normal = rounded<13>(bits) - (112u << 10);
   // Below 2^-14 an addition rounds at the place of the last bit of a subnormal.
   uint32_t small = std::bit_cast<uint32_t>(std::bit_cast<float>(bits) + 0.5f) - 0x3f000000u;
@@ -59,21 +60,25 @@ inline void narrow(float value, Brain& to) {
   uint32_t bits = std::bit_cast<uint32_t>(value);
   to.bits = static_cast<uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffu : rounded<16>(bits));
 }
-// Both as the constructors of __nv_fp8_e5m2 and __nv_fp8_e4m3 convert (CUDA Math API, __NV_SATFINITE): what is too large is
-// the largest number.
+// Both as the constructors of __nv_fp8_e5m2 and __nv_fp8_e4m3 convert (CUDA Math API,
+// __NV_SATFINITE): what is too large is the largest number.
 inline void narrow(float value, E5M2& to) {
-  uint32_t all = std::bit_cast<uint32_t>(value), sign = (all >> 24) & 0x80u, bits = all & 0x7fffffffu;
+  uint32_t all = std::bit_cast<uint32_t>(value), sign = (all >> 24) & 0x80u,
+           bits = all & 0x7fffffffu;
   uint32_t normal = rounded<21>(bits) - (112u << 2);
-  uint32_t small = std::bit_cast<uint32_t>(std::bit_cast<float>(bits) + 0x1p7f) - 0x43000000u;  // units of 2^-16
+  uint32_t small =
+      std::bit_cast<uint32_t>(std::bit_cast<float>(bits) + 0x1p7f) - 0x43000000u;  // units of 2^-16
   uint32_t out = bits < 0x38800000u ? small : normal;
   out = bits >= 0x47700000u ? 0x7bu : out;
   out = bits > 0x7f800000u ? 0x7fu : out;
   to.bits = static_cast<uint8_t>(out | sign);
 }
 inline void narrow(float value, E4M3& to) {
-  uint32_t all = std::bit_cast<uint32_t>(value), sign = (all >> 24) & 0x80u, bits = all & 0x7fffffffu;
+  uint32_t all = std::bit_cast<uint32_t>(value), sign = (all >> 24) & 0x80u,
+           bits = all & 0x7fffffffu;
   uint32_t normal = rounded<20>(bits) - (120u << 3);
-  uint32_t small = std::bit_cast<uint32_t>(std::bit_cast<float>(bits) + 0x1p14f) - 0x46800000u;  // units of 2^-9
+  uint32_t small =
+      std::bit_cast<uint32_t>(std::bit_cast<float>(bits) + 0x1p14f) - 0x46800000u;  // units of 2^-9
   uint32_t out = bits < 0x3c800000u ? small : normal;
   out = bits > 0x43e80000u ? 0x7eu : out;
   out = bits > 0x7f800000u ? 0x7fu : out;

@@ -1,4 +1,5 @@
-// Functions that are compiled for wider vectors as well; which is used is chosen when the library is loaded.
+// Functions that are compiled for wider vectors as well; which is used is chosen when the library
+// is loaded.
 #pragma once
 
 #if defined(__x86_64__) && !defined(__clang__)

@@ -15,7 +15,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from libraries.loading import Library  # noqa: E402
+from libraries.loading import Library
 
 TYPES = {
     "i1": (0, np.int8), "u1": (1, np.uint8), "i4": (2, np.int32), "u4": (3, np.uint32), "i8": (4, np.int64), "u8": (5, np.uint64),
@@ -32,7 +32,12 @@ class UniqueId(ctypes.Structure):
 class Config(ctypes.Structure):
     """The beginning of ncclConfig_t."""
 
-    _fields_ = [("size", ctypes.c_size_t), ("magic", ctypes.c_uint), ("version", ctypes.c_uint), ("blocking", ctypes.c_int)]
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("magic", ctypes.c_uint),
+        ("version", ctypes.c_uint),
+        ("blocking", ctypes.c_int),
+    ]
 
 
 def non_blocking():
@@ -98,9 +103,15 @@ def check_reduced(got, parts, kind, op, factors=None):
     """Compare with the exact result of the parts, in the order of ranks."""
     combine = {SUM: np.add, AVG: np.add, PROD: np.multiply, MAX: np.maximum, MIN: np.minimum}[op]
     if kind[0] in "iu":  # which wrap, in numpy as on cards
-        total = reduce(combine, parts if factors is None else [part * factor for part, factor in zip(parts, factors, strict=True)])
+        total = reduce(
+            combine, parts if factors is None else [part * factor for part, factor in zip(parts, factors, strict=True)]
+        )
         if op == AVG:  # towards zero
-            total = np.sign(total) * (np.abs(total.astype(object)) // len(parts)).astype(total.dtype) if kind[0] == "i" else total // len(parts)
+            total = (
+                np.sign(total) * (np.abs(total.astype(object)) // len(parts)).astype(total.dtype)
+                if kind[0] == "i"
+                else total // len(parts)
+            )
         assert (got == total).all(), (kind, op)
         return
     exact = [wide(part, kind) for part in parts]
@@ -144,8 +155,6 @@ class Rank:
 
     def done(self, stream=None):
         return self.nccl._cuda.cuStreamSynchronize(ctypes.c_void_p(stream))
-
-
 
 
 def collectives(me: Rank):

@@ -11,7 +11,16 @@ TYPES = {
 }  # fmt: skip
 NUMBERS = ["f4", "f8", "c8", "c16"]
 LETTERS = {"f4": "S", "f8": "D", "c8": "C", "c16": "Z"}
-EPSILON = {"f4": 2.0**-24, "f8": 2.0**-53, "c8": 2.0**-23, "c16": 2.0**-52, "f2": 2.0**-11, "bf2": 2.0**-8, "i1": 0, "i4": 0}
+EPSILON = {
+    "f4": 2.0**-24,
+    "f8": 2.0**-53,
+    "c8": 2.0**-23,
+    "c16": 2.0**-52,
+    "f2": 2.0**-11,
+    "bf2": 2.0**-8,
+    "i1": 0,
+    "i4": 0,
+}
 N, T, H = range(3)  # operations
 CSR, CSC, COO, BSR, SELL = 1, 2, 3, 6, 7
 COLUMNS, ROWS = 1, 2  # orders
@@ -60,7 +69,9 @@ def view(memory, shape, order):
 class Sparse:
     """A sparse matrix: `dense` in double precision, and arrays of a format."""
 
-    def __init__(self, random, rows, cols, kind="f4", density=0.3, form=CSR, wide_index=False, base=0, block=2, pattern=None):
+    def __init__(
+        self, random, rows, cols, kind="f4", density=0.3, form=CSR, wide_index=False, base=0, block=2, pattern=None
+    ):
         self.kind, self.form, self.base, self.shape = kind, form, base, (rows, cols)
         self.index = np.int64 if wide_index else np.int32
         self.index_type = 3 if wide_index else 2
@@ -82,15 +93,20 @@ class Sparse:
         elif form == COO:
             self.offsets, self.indices = self._index(r), self._index(c)
         elif form == BSR:
-            blocks = [(i, j) for i in range(rows // block) for j in range(cols // block) if self.there[i * block, j * block]]
+            blocks = [
+                (i, j) for i in range(rows // block) for j in range(cols // block) if self.there[i * block, j * block]
+            ]
             self.offsets = self._index([sum(b[0] < i for b in blocks) for i in range(rows // block + 1)])
             self.indices = self._index([b[1] for b in blocks])
             self.blocks = [self.raw[i * block : (i + 1) * block, j * block : (j + 1) * block] for i, j in blocks]
-            self.values = np.array([b for b in self.blocks], raw.dtype).reshape(-1)
+            self.values = np.array(self.blocks, raw.dtype).reshape(-1)
             self.by_columns = np.array([b.T for b in self.blocks], raw.dtype).reshape(-1)
         elif form == SELL:
             slices = -(-rows // block)
-            widths = [max((int(self.there[i].sum()) for i in range(s * block, min(rows, (s + 1) * block))), default=0) for s in range(slices)]
+            widths = [
+                max((int(self.there[i].sum()) for i in range(s * block, min(rows, (s + 1) * block))), default=0)
+                for s in range(slices)
+            ]
             starts = np.concatenate([[0], np.cumsum(widths)]) * block
             columns, stored = np.full(starts[-1], -1 - base), np.full(starts[-1], 99).astype(raw.dtype)
             for i in range(rows):
@@ -114,9 +130,36 @@ class Sparse:
             cusparse("cusparseCreateCoo", made, rows, cols, self.nnz, *arrays, index, self.base, number(self.kind))
         elif self.form == BSR:
             b = self.block
-            cusparse("cusparseCreateBsr", made, rows // b, cols // b, len(self.indices), b, b, *arrays, index, index, self.base, number(self.kind), ROWS)
+            cusparse(
+                "cusparseCreateBsr",
+                made,
+                rows // b,
+                cols // b,
+                len(self.indices),
+                b,
+                b,
+                *arrays,
+                index,
+                index,
+                self.base,
+                number(self.kind),
+                ROWS,
+            )
         else:
-            cusparse("cusparseCreateSlicedEll", made, rows, cols, self.nnz, len(self.values), self.block, *arrays, index, index, self.base, number(self.kind))
+            cusparse(
+                "cusparseCreateSlicedEll",
+                made,
+                rows,
+                cols,
+                self.nnz,
+                len(self.values),
+                self.block,
+                *arrays,
+                index,
+                index,
+                self.base,
+                number(self.kind),
+            )
         return made.value
 
 

@@ -49,7 +49,20 @@ sizes = st.integers(1, 40)
 scalars = st.sampled_from([0, 1, -0.5, 3])
 
 
-@properties(60, 3000, seeds, sizes, sizes, st.sampled_from(COMBINATIONS), st.sampled_from([CSR, CSC, COO, sm.BSR, sm.SELL]), st.integers(0, 2), scalars, scalars, st.booleans(), st.integers(0, 1))
+@properties(
+    60,
+    3000,
+    seeds,
+    sizes,
+    sizes,
+    st.sampled_from(COMBINATIONS),
+    st.sampled_from([CSR, CSC, COO, sm.BSR, sm.SELL]),
+    st.integers(0, 2),
+    scalars,
+    scalars,
+    st.booleans(),
+    st.integers(0, 1),
+)
 def test_spmv(seed, rows, cols, kinds, form, op, alpha, beta, wide_index, base):
     cusparse, handle = loaded["it"]
     random = np.random.default_rng(seed)
@@ -61,14 +74,32 @@ def test_spmv(seed, rows, cols, kinds, form, op, alpha, beta, wide_index, base):
     matrix = Sparse(random, rows, cols, a, form=form, wide_index=wide_index, base=base)
     product = sm.op(matrix.dense, op)
     x = sm.values(random, x_kind, product.shape[1])
-    y = sm.values(random, y_kind, product.shape[0]) if y_kind != "i4" else random.integers(-99, 99, product.shape[0], dtype=np.int32)
+    y = (
+        sm.values(random, y_kind, product.shape[0])
+        if y_kind != "i4"
+        else random.integers(-99, 99, product.shape[0], dtype=np.int32)
+    )
     before = wide(y, y_kind)
     if beta == 0 and y.dtype.kind in "fc":
         y[:] = np.nan  # must not be read
     device = np.array([1, 1])
     cusparse("cusparseSetPointerMode", handle, int(seed % 2))
-    descriptors = matrix.descriptor(cusparse), sm.dense_vector(cusparse, x, x_kind), sm.dense_vector(cusparse, y, y_kind)
-    arguments = handle, op, scalar(alpha, compute), descriptors[0], descriptors[1], scalar(beta, compute), descriptors[2], sm.number(compute), 0
+    descriptors = (
+        matrix.descriptor(cusparse),
+        sm.dense_vector(cusparse, x, x_kind),
+        sm.dense_vector(cusparse, y, y_kind),
+    )
+    arguments = (
+        handle,
+        op,
+        scalar(alpha, compute),
+        descriptors[0],
+        descriptors[1],
+        scalar(beta, compute),
+        descriptors[2],
+        sm.number(compute),
+        0,
+    )
     cusparse("cusparseSpMV_bufferSize", *arguments, device)
     assert device[0] >= 0
     cusparse("cusparseSpMV", *arguments, None)
@@ -83,7 +114,21 @@ def test_spmv(seed, rows, cols, kinds, form, op, alpha, beta, wide_index, base):
     cusparse("cusparseDestroyDnVec", descriptors[1])
 
 
-@properties(60, 3000, seeds, sizes, sizes, st.integers(1, 90), st.sampled_from(COMBINATIONS[:6]), st.sampled_from([CSR, CSC, COO]), st.tuples(st.integers(0, 2), st.integers(0, 2)), st.sampled_from([COLUMNS, ROWS]), st.sampled_from([COLUMNS, ROWS]), scalars, scalars)
+@properties(
+    60,
+    3000,
+    seeds,
+    sizes,
+    sizes,
+    st.integers(1, 90),
+    st.sampled_from(COMBINATIONS[:6]),
+    st.sampled_from([CSR, CSC, COO]),
+    st.tuples(st.integers(0, 2), st.integers(0, 2)),
+    st.sampled_from([COLUMNS, ROWS]),
+    st.sampled_from([COLUMNS, ROWS]),
+    scalars,
+    scalars,
+)
 def test_spmm(seed, rows, cols, columns, kinds, form, ops, order_b, order_c, alpha, beta):
     cusparse, handle = loaded["it"]
     random = np.random.default_rng(seed)
@@ -98,13 +143,33 @@ def test_spmm(seed, rows, cols, columns, kinds, form, ops, order_b, order_c, alp
         c[:] = np.nan
     b_memory, _ = sm.place(b, order_b)
     c_memory, _ = sm.place(c, order_c)
-    descriptors = matrix.descriptor(cusparse), sm.dense_matrix(cusparse, b_memory, shape, order_b, b_kind), sm.dense_matrix(cusparse, c_memory, c.shape, order_c, c_kind)
-    cusparse("cusparseSpMM", handle, *ops, scalar(alpha, compute), descriptors[0], descriptors[1], scalar(beta, compute), descriptors[2], sm.number(compute), 0, None)
+    descriptors = (
+        matrix.descriptor(cusparse),
+        sm.dense_matrix(cusparse, b_memory, shape, order_b, b_kind),
+        sm.dense_matrix(cusparse, c_memory, c.shape, order_c, c_kind),
+    )
+    cusparse(
+        "cusparseSpMM",
+        handle,
+        *ops,
+        scalar(alpha, compute),
+        descriptors[0],
+        descriptors[1],
+        scalar(beta, compute),
+        descriptors[2],
+        sm.number(compute),
+        0,
+        None,
+    )
     synchronize(cusparse)
     exact = alpha * (left @ right) + beta * before
     size = abs(alpha) * (np.abs(left) @ np.abs(right)) + abs(beta) * np.abs(before)
     got = wide(sm.view(c_memory, c.shape, order_c), c_kind)
-    bound = size * sm.EPSILON[compute] * (left.shape[1] + 4) + np.abs(exact) * sm.EPSILON[c_kind] + 2.0**-25 * (c_kind == "f2")
+    bound = (
+        size * sm.EPSILON[compute] * (left.shape[1] + 4)
+        + np.abs(exact) * sm.EPSILON[c_kind]
+        + 2.0**-25 * (c_kind == "f2")
+    )
     assert (np.abs(got - exact) <= bound + 1e-300).all()
     assert (c_memory[:, c.shape[0] if order_c == COLUMNS else c.shape[1] :] == 77).all()
 
@@ -120,7 +185,10 @@ def test_batches_of_products(cusparse, handle):
     made = ctypes.c_void_p()
     cusparse("cusparseCreateCsr", made, 7, 5, matrices[0].nnz, matrices[0].offsets, columns, together, 2, 2, 0, 0)
     cusparse("cusparseCsrSetStridedBatch", made.value, 3, 0, matrices[0].nnz)
-    dense = sm.dense_matrix(cusparse, b[0], (5, 4), COLUMNS, "f4"), sm.dense_matrix(cusparse, c[0], (7, 4), COLUMNS, "f4")
+    dense = (
+        sm.dense_matrix(cusparse, b[0], (5, 4), COLUMNS, "f4"),
+        sm.dense_matrix(cusparse, c[0], (7, 4), COLUMNS, "f4"),
+    )
     cusparse("cusparseDnMatSetStridedBatch", dense[0], 3, 20)
     cusparse("cusparseDnMatSetStridedBatch", dense[1], 3, 28)
     cusparse("cusparseSpMM", handle, 0, 0, scalar(1, "f4"), made.value, dense[0], scalar(0, "f4"), dense[1], 0, 0, None)
@@ -151,7 +219,18 @@ def triangular(random, n, kind, form, lower, unit, base):
     return matrix, used
 
 
-@properties(40, 2000, seeds, st.integers(1, 30), st.sampled_from(sm.NUMBERS), st.sampled_from([CSR, CSC, COO]), st.booleans(), st.booleans(), st.integers(0, 2), st.integers(0, 1))
+@properties(
+    40,
+    2000,
+    seeds,
+    st.integers(1, 30),
+    st.sampled_from(sm.NUMBERS),
+    st.sampled_from([CSR, CSC, COO]),
+    st.booleans(),
+    st.booleans(),
+    st.integers(0, 2),
+    st.integers(0, 1),
+)
 def test_spsv_and_spsm(seed, n, kind, form, lower, unit, op, base):
     cusparse, handle = loaded["it"]
     random = np.random.default_rng(seed)
@@ -236,13 +315,43 @@ def test_spgemm(seed, m, k, n, kind, base, alpha):
     cusparse("cusparseSpGEMMreuse_nnz", *common, size, buffer, size, buffer, size, buffer)
     cusparse("cusparseSpGEMMreuse_copy", *common, size, buffer)
     for factor, beta in ((1, 0), (2, 1)):
-        cusparse("cusparseSpGEMMreuse_compute", handle, 0, 0, scalar(factor, kind), left, right, scalar(beta, kind), c, sm.number(kind), 0, again)
+        cusparse(
+            "cusparseSpGEMMreuse_compute",
+            handle,
+            0,
+            0,
+            scalar(factor, kind),
+            left,
+            right,
+            scalar(beta, kind),
+            c,
+            sm.number(kind),
+            0,
+            again,
+        )
     synchronize(cusparse)
-    check(wide(found, kind), 3 * (a.dense @ b.dense)[r, columns], 9 * (np.abs(a.dense) @ np.abs(b.dense))[r, columns], kind, k)
+    check(
+        wide(found, kind),
+        3 * (a.dense @ b.dense)[r, columns],
+        9 * (np.abs(a.dense) @ np.abs(b.dense))[r, columns],
+        kind,
+        k,
+    )
     cusparse("cusparseSpGEMM_destroyDescr", again)
 
 
-@properties(30, 1000, seeds, sizes, sizes, sizes, st.sampled_from(sm.NUMBERS), st.tuples(st.integers(0, 2), st.integers(0, 2)), st.sampled_from([COLUMNS, ROWS]), scalars)
+@properties(
+    30,
+    1000,
+    seeds,
+    sizes,
+    sizes,
+    sizes,
+    st.sampled_from(sm.NUMBERS),
+    st.tuples(st.integers(0, 2), st.integers(0, 2)),
+    st.sampled_from([COLUMNS, ROWS]),
+    scalars,
+)
 def test_sddmm(seed, m, k, n, kind, ops, order, beta):
     cusparse, handle = loaded["it"]
     random = np.random.default_rng(seed)
@@ -251,14 +360,33 @@ def test_sddmm(seed, m, k, n, kind, ops, order, beta):
     shapes = [(m, k) if ops[0] == 0 else (k, m), (k, n) if ops[1] == 0 else (n, k)]
     a, b = (sm.values(random, kind, shape) for shape in shapes)
     memories = [sm.place(x, order)[0] for x in (a, b)]
-    dense = [sm.dense_matrix(cusparse, memory, shape, order, kind) for memory, shape in zip(memories, shapes, strict=True)]
+    dense = [
+        sm.dense_matrix(cusparse, memory, shape, order, kind) for memory, shape in zip(memories, shapes, strict=True)
+    ]
     if beta == 0:
         c.values[:] = np.nan
-    cusparse("cusparseSDDMM", handle, *ops, scalar(2, kind), *dense, scalar(beta, kind), c.descriptor(cusparse), sm.number(kind), 0, None)
+    cusparse(
+        "cusparseSDDMM",
+        handle,
+        *ops,
+        scalar(2, kind),
+        *dense,
+        scalar(beta, kind),
+        c.descriptor(cusparse),
+        sm.number(kind),
+        0,
+        None,
+    )
     synchronize(cusparse)
     left, right = sm.op(wide(a, kind), ops[0]), sm.op(wide(b, kind), ops[1])
     at = np.nonzero(c.there)
-    check(wide(c.values, kind), 2 * (left @ right)[at] + beta * before, 2 * (np.abs(left) @ np.abs(right))[at] + abs(beta) * np.abs(before), kind, k)
+    check(
+        wide(c.values, kind),
+        2 * (left @ right)[at] + beta * before,
+        2 * (np.abs(left) @ np.abs(right))[at] + abs(beta) * np.abs(before),
+        kind,
+        k,
+    )
 
 
 @pytest.mark.parametrize("form", [CSR, CSC, COO])
@@ -322,7 +450,13 @@ def test_vectors(cusparse, handle, kind, base, index):
         result = np.zeros(1, sm.TYPES[compute][1])
         cusparse("cusparseSpVV", handle, op, sparse.value, vector, result, sm.number(compute), None)
         one = wide(x, kind).conj() if op else wide(x, kind)
-        check(wide(result, compute), (one * wide(y, kind)[at]).sum(), (np.abs(one) * np.abs(wide(y, kind)[at])).sum(), compute, 20)
+        check(
+            wide(result, compute),
+            (one * wide(y, kind)[at]).sum(),
+            (np.abs(one) * np.abs(wide(y, kind)[at])).sum(),
+            compute,
+            20,
+        )
     c, s = 0.8, 0.6
     new_x, new_y = c * wide(x, kind) + s * wide(y, kind)[at], c * wide(y, kind)[at] - s * wide(x, kind)
     cusparse("cusparseRot", handle, scalar(c, compute), scalar(s, compute), sparse.value, vector)
@@ -335,11 +469,26 @@ def test_descriptors_tell_what_they_were_told(cusparse):
     matrix = Sparse(np.random.default_rng(1), 5, 4, "f8", wide_index=True, base=1)
     descriptor = matrix.descriptor(cusparse)
     numbers, pointers, kinds = np.zeros(3, np.int64), np.zeros(3, np.uint64), np.zeros(4, np.int32)
-    cusparse("cusparseCsrGet", descriptor, *(numbers[i:] for i in range(3)), *(pointers[i:] for i in range(3)), *(kinds[i:] for i in range(4)))
+    cusparse(
+        "cusparseCsrGet",
+        descriptor,
+        *(numbers[i:] for i in range(3)),
+        *(pointers[i:] for i in range(3)),
+        *(kinds[i:] for i in range(4)),
+    )
     assert numbers.tolist() == [5, 4, matrix.nnz]
     assert pointers.tolist() == [x.ctypes.data for x in (matrix.offsets, matrix.indices, matrix.values)]
     assert kinds.tolist() == [3, 3, 1, 1]
-    assert cusparse.status("cusparseCooGet", descriptor, *(numbers[i:] for i in range(3)), *(pointers[i:] for i in range(3)), *(kinds[i:] for i in range(3))) == INVALID
+    assert (
+        cusparse.status(
+            "cusparseCooGet",
+            descriptor,
+            *(numbers[i:] for i in range(3)),
+            *(pointers[i:] for i in range(3)),
+            *(kinds[i:] for i in range(3)),
+        )
+        == INVALID
+    )
     other = np.zeros(30)
     cusparse("cusparseSpMatSetValues", descriptor, other)
     cusparse("cusparseSpMatGetValues", descriptor, pointers)

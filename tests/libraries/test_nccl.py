@@ -26,7 +26,11 @@ def run_ranks(nccl, scenarios, count, missing=(), **environment):
     command = [sys.executable, FILE, ",".join(scenarios)]
     running = [
         subprocess.Popen(
-            [*command, str(rank), str(count), identities], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment}
+            [*command, str(rank), str(count), identities],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **environment},
         )
         for rank in range(count)
     ]
@@ -123,7 +127,9 @@ print("fine")
 
 def test_two_devices_of_one_process(nccl):
     environment = {**os.environ, "ANYWARP_DEVICES": "2", "PYTHONPATH": str(FILE.parents[1])}
-    done = subprocess.run([sys.executable, "-c", ALL_DEVICES], capture_output=True, text=True, timeout=120, env=environment)
+    done = subprocess.run(
+        [sys.executable, "-c", ALL_DEVICES], capture_output=True, text=True, timeout=120, env=environment
+    )
     assert done.stdout == "fine\n", done.stderr[-3000:]
 
 

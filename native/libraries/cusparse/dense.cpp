@@ -1,7 +1,7 @@
 // cuSPARSE, generic API: between sparse and dense matrices, and SDDMM.
 #include <atomic>
 
-#include "libraries/cusparse/sparse.h"
+#include "libraries/cusparse/entries.h"
 
 using namespace aw::cusparse;
 
@@ -24,11 +24,13 @@ bool is_zero(const S& value) {
 template <class S>
 int64_t count(const DnMat& a, const SpMat& b) {
   bool by_columns = b.format == CUSPARSE_FORMAT_CSC;
-  auto from = dense_of<const S>(a, by_columns ? CUSPARSE_OPERATION_TRANSPOSE : CUSPARSE_OPERATION_NON_TRANSPOSE);
+  auto from = dense_of<const S>(
+      a, by_columns ? CUSPARSE_OPERATION_TRANSPOSE : CUSPARSE_OPERATION_NON_TRANSPOSE);
   std::vector<int64_t> counts(static_cast<size_t>(from.rows));
   in_pieces(from.rows, 64, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i)
-      for (int64_t j = 0; j < from.cols; ++j) counts[static_cast<size_t>(i)] += !is_zero(from(i, j));
+      for (int64_t j = 0; j < from.cols; ++j)
+        counts[static_cast<size_t>(i)] += !is_zero(from(i, j));
   });
   int64_t sum = 0;
   bool offsets = b.format != CUSPARSE_FORMAT_COO;
@@ -43,7 +45,8 @@ int64_t count(const DnMat& a, const SpMat& b) {
 template <class S>
 void convert(const DnMat& a, const SpMat& b) {
   bool by_columns = b.format == CUSPARSE_FORMAT_CSC;
-  auto from = dense_of<const S>(a, by_columns ? CUSPARSE_OPERATION_TRANSPOSE : CUSPARSE_OPERATION_NON_TRANSPOSE);
+  auto from = dense_of<const S>(
+      a, by_columns ? CUSPARSE_OPERATION_TRANSPOSE : CUSPARSE_OPERATION_NON_TRANSPOSE);
   auto* values = static_cast<S*>(b.values);
   int64_t at = 0;
   for (int64_t i = 0; i < from.rows; ++i)
@@ -57,22 +60,31 @@ void convert(const DnMat& a, const SpMat& b) {
 
 void convertible(const DnMat& a, const SpMat& b) {
   fit(b, a);
-  if (b.format != CUSPARSE_FORMAT_CSR && b.format != CUSPARSE_FORMAT_CSC && b.format != CUSPARSE_FORMAT_COO)
-    unsupported("making a sparse matrix in the format " + std::to_string(b.format) + " of a dense one");
+  if (b.format != CUSPARSE_FORMAT_CSR && b.format != CUSPARSE_FORMAT_CSC &&
+      b.format != CUSPARSE_FORMAT_COO)
+    unsupported("making a sparse matrix in the format " + std::to_string(b.format) +
+                " of a dense one");
 }
 
-void check(cusparseOperation_t op_a, cusparseOperation_t op_b, const DnMat& a, const DnMat& b, const SpMat& c) {
+void check(cusparseOperation_t op_a, cusparseOperation_t op_b, const DnMat& a, const DnMat& b,
+           const SpMat& c) {
   is_operation(op_a), is_operation(op_b), computable(c);
-  bool turned_a = op_a != CUSPARSE_OPERATION_NON_TRANSPOSE, turned_b = op_b != CUSPARSE_OPERATION_NON_TRANSPOSE;
-  require((turned_a ? a.cols : a.rows) == c.rows && (turned_b ? b.rows : b.cols) == c.cols && (turned_a ? a.rows : a.cols) == (turned_b ? b.cols : b.rows));
+  bool turned_a = op_a != CUSPARSE_OPERATION_NON_TRANSPOSE,
+       turned_b = op_b != CUSPARSE_OPERATION_NON_TRANSPOSE;
+  require((turned_a ? a.cols : a.rows) == c.rows && (turned_b ? b.rows : b.cols) == c.cols &&
+          (turned_a ? a.rows : a.cols) == (turned_b ? b.cols : b.rows));
   require((a.batches == 1 || a.batches == c.batches) && (b.batches == 1 || b.batches == c.batches));
-  if (c.format != CUSPARSE_FORMAT_CSR) unsupported("SDDMM into a matrix in the format " + std::to_string(c.format));
+  if (c.format != CUSPARSE_FORMAT_CSR)
+    unsupported("SDDMM into a matrix in the format " + std::to_string(c.format));
 }
 
 }  // namespace
 
-AW_EXPORT cusparseStatus_t cusparseSparseToDense_bufferSize(cusparseHandle_t handle, cusparseConstSpMatDescr_t a, cusparseDnMatDescr_t b,
-                                                            cusparseSparseToDenseAlg_t, size_t* bytes) {
+AW_EXPORT cusparseStatus_t cusparseSparseToDense_bufferSize(cusparseHandle_t handle,
+                                                            cusparseConstSpMatDescr_t a,
+                                                            cusparseDnMatDescr_t b,
+                                                            cusparseSparseToDenseAlg_t,
+                                                            size_t* bytes) {
   return api<"cusparseSparseToDense_bufferSize">([&] {
     use(handle);
     fit(use(a), use(b));
@@ -80,7 +92,9 @@ AW_EXPORT cusparseStatus_t cusparseSparseToDense_bufferSize(cusparseHandle_t han
   });
 }
 
-AW_EXPORT cusparseStatus_t cusparseSparseToDense(cusparseHandle_t handle, cusparseConstSpMatDescr_t mat_a, cusparseDnMatDescr_t mat_b,
+AW_EXPORT cusparseStatus_t cusparseSparseToDense(cusparseHandle_t handle,
+                                                 cusparseConstSpMatDescr_t mat_a,
+                                                 cusparseDnMatDescr_t mat_b,
                                                  cusparseSparseToDenseAlg_t, void*) {
   return api<"cusparseSparseToDense">([&] {
     auto& context = use(handle);
@@ -92,15 +106,21 @@ AW_EXPORT cusparseStatus_t cusparseSparseToDense(cusparseHandle_t handle, cuspar
       submit(context, "cusparseSparseToDense", [=] {
         auto to = dense_of<S>(b, CUSPARSE_OPERATION_NON_TRANSPOSE);
         bool by_rows = b.order == CUSPARSE_ORDER_ROW;
-        for (int64_t i = 0; i < (by_rows ? b.rows : b.cols); ++i) std::fill_n(to.values + i * b.ld, by_rows ? b.cols : b.rows, S{});
-        for_entries(a, 0, [&](int64_t r, int64_t c, int64_t k) { to(r, c) = static_cast<const S*>(a.values)[k]; });
+        for (int64_t i = 0; i < (by_rows ? b.rows : b.cols); ++i)
+          std::fill_n(to.values + i * b.ld, by_rows ? b.cols : b.rows, S{});
+        for_entries(a, 0, [&](int64_t r, int64_t c, int64_t k) {
+          to(r, c) = static_cast<const S*>(a.values)[k];
+        });
       });
     });
   });
 }
 
-AW_EXPORT cusparseStatus_t cusparseDenseToSparse_bufferSize(cusparseHandle_t handle, cusparseConstDnMatDescr_t a, cusparseSpMatDescr_t b,
-                                                            cusparseDenseToSparseAlg_t, size_t* bytes) {
+AW_EXPORT cusparseStatus_t cusparseDenseToSparse_bufferSize(cusparseHandle_t handle,
+                                                            cusparseConstDnMatDescr_t a,
+                                                            cusparseSpMatDescr_t b,
+                                                            cusparseDenseToSparseAlg_t,
+                                                            size_t* bytes) {
   return api<"cusparseDenseToSparse_bufferSize">([&] {
     use(handle);
     convertible(use(a), use(b));
@@ -108,8 +128,11 @@ AW_EXPORT cusparseStatus_t cusparseDenseToSparse_bufferSize(cusparseHandle_t han
   });
 }
 
-// The descriptor gets the number of what is not zero, for which it waits; where a stream is captured, only the offsets are written.
-AW_EXPORT cusparseStatus_t cusparseDenseToSparse_analysis(cusparseHandle_t handle, cusparseConstDnMatDescr_t mat_a, cusparseSpMatDescr_t mat_b,
+// The descriptor gets the number of what is not zero, for which it waits; where a stream is
+// captured, only the offsets are written.
+AW_EXPORT cusparseStatus_t cusparseDenseToSparse_analysis(cusparseHandle_t handle,
+                                                          cusparseConstDnMatDescr_t mat_a,
+                                                          cusparseSpMatDescr_t mat_b,
                                                           cusparseDenseToSparseAlg_t, void*) {
   return api<"cusparseDenseToSparse_analysis">([&] {
     auto& context = use(handle);
@@ -122,14 +145,17 @@ AW_EXPORT cusparseStatus_t cusparseDenseToSparse_analysis(cusparseHandle_t handl
       submit(context, "cusparseDenseToSparse_analysis", [=] { *found = count<S>(a, b); });
     });
     CUstreamCaptureStatus status;
-    require(cuStreamIsCapturing(context.stream, &status) == CUDA_SUCCESS, CUSPARSE_STATUS_EXECUTION_FAILED);
+    require(cuStreamIsCapturing(context.stream, &status) == CUDA_SUCCESS,
+            CUSPARSE_STATUS_EXECUTION_FAILED);
     if (status != CU_STREAM_CAPTURE_STATUS_NONE) return;
     wait(context);
     mat_b->nnz = *found;
   });
 }
 
-AW_EXPORT cusparseStatus_t cusparseDenseToSparse_convert(cusparseHandle_t handle, cusparseConstDnMatDescr_t mat_a, cusparseSpMatDescr_t mat_b,
+AW_EXPORT cusparseStatus_t cusparseDenseToSparse_convert(cusparseHandle_t handle,
+                                                         cusparseConstDnMatDescr_t mat_a,
+                                                         cusparseSpMatDescr_t mat_b,
                                                          cusparseDenseToSparseAlg_t, void*) {
   return api<"cusparseDenseToSparse_convert">([&] {
     auto& context = use(handle);
@@ -143,9 +169,10 @@ AW_EXPORT cusparseStatus_t cusparseDenseToSparse_convert(cusparseHandle_t handle
   });
 }
 
-AW_EXPORT cusparseStatus_t cusparseSDDMM_bufferSize(cusparseHandle_t handle, cusparseOperation_t op_a, cusparseOperation_t op_b, const void*,
-                                                    cusparseConstDnMatDescr_t a, cusparseConstDnMatDescr_t b, const void*, cusparseSpMatDescr_t c,
-                                                    cudaDataType, cusparseSDDMMAlg_t, size_t* bytes) {
+AW_EXPORT cusparseStatus_t cusparseSDDMM_bufferSize(
+    cusparseHandle_t handle, cusparseOperation_t op_a, cusparseOperation_t op_b, const void*,
+    cusparseConstDnMatDescr_t a, cusparseConstDnMatDescr_t b, const void*, cusparseSpMatDescr_t c,
+    cudaDataType, cusparseSDDMMAlg_t, size_t* bytes) {
   return api<"cusparseSDDMM_bufferSize">([&] {
     use(handle);
     check(op_a, op_b, use(a), use(b), use(c));
@@ -153,48 +180,56 @@ AW_EXPORT cusparseStatus_t cusparseSDDMM_bufferSize(cusparseHandle_t handle, cus
   });
 }
 
-AW_EXPORT cusparseStatus_t cusparseSDDMM_preprocess(cusparseHandle_t handle, cusparseOperation_t op_a, cusparseOperation_t op_b, const void*,
-                                                    cusparseConstDnMatDescr_t a, cusparseConstDnMatDescr_t b, const void*, cusparseSpMatDescr_t c,
-                                                    cudaDataType, cusparseSDDMMAlg_t, void*) {
+AW_EXPORT cusparseStatus_t cusparseSDDMM_preprocess(
+    cusparseHandle_t handle, cusparseOperation_t op_a, cusparseOperation_t op_b, const void*,
+    cusparseConstDnMatDescr_t a, cusparseConstDnMatDescr_t b, const void*, cusparseSpMatDescr_t c,
+    cudaDataType, cusparseSDDMMAlg_t, void*) {
   return api<"cusparseSDDMM_preprocess">([&] {
     use(handle);
     check(op_a, op_b, use(a), use(b), use(c));
   });
 }
 
-AW_EXPORT cusparseStatus_t cusparseSDDMM(cusparseHandle_t handle, cusparseOperation_t op_a, cusparseOperation_t op_b, const void* alpha,
-                                         cusparseConstDnMatDescr_t mat_a, cusparseConstDnMatDescr_t mat_b, const void* beta,
-                                         cusparseSpMatDescr_t mat_c, cudaDataType compute, cusparseSDDMMAlg_t, void*) {
+AW_EXPORT cusparseStatus_t cusparseSDDMM(cusparseHandle_t handle, cusparseOperation_t op_a,
+                                         cusparseOperation_t op_b, const void* alpha,
+                                         cusparseConstDnMatDescr_t mat_a,
+                                         cusparseConstDnMatDescr_t mat_b, const void* beta,
+                                         cusparseSpMatDescr_t mat_c, cudaDataType compute,
+                                         cusparseSDDMMAlg_t, void*) {
   return api<"cusparseSDDMM">([&] {
     auto& context = use(handle);
     auto a = use(mat_a);
     auto b = use(mat_b);
     auto c = use(mat_c);
     check(op_a, op_b, a, b, c);
-    with_types(a.type, b.type, c.type, compute, [&]<class A, class X, class Y, class K>(Types<A, X, Y, K>) {
-      Scalar<K> times(context, alpha), by(context, beta);
-      submit(context, "cusparseSDDMM", [=] {
-        K factor = times(), old = by();
-        bool turn_a = op_a == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE, turn_b = op_b == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE;
-        for (int64_t batch = 0; batch < c.batches; ++batch) {
-          auto left = dense_of<const A>(a, op_a, a.batches > 1 ? batch : 0);
-          auto right = dense_of<const X>(b, op_b, b.batches > 1 ? batch : 0);
-          Index offsets = offsets_of(c, batch), columns = indices_of(c, batch);
-          auto* values = static_cast<Y*>(c.values) + batch * c.value_stride;
-          in_pieces(c.rows, 16, [&](int64_t first, int64_t last) {
-            for (int64_t r = first; r < last; ++r)
-              for (int64_t k = offsets(r), end = offsets(r + 1); k < end; ++k) {
-                int64_t column = columns(k);
-                K sum{};
-                for (int64_t i = 0; i < left.cols; ++i) {
-                  K one = load<K>(left(r, i)), other = load<K>(right(i, column));
-                  sum += (turn_a ? conjugate(one) : one) * (turn_b ? conjugate(other) : other);
-                }
-                store(values[k], old == K{} ? factor * sum : factor * sum + old * load<K>(values[k]));
-              }
-          });
-        }
-      });
-    });
+    with_types(a.type, b.type, c.type, compute,
+               [&]<class A, class X, class Y, class K>(Types<A, X, Y, K>) {
+                 Scalar<K> times(context, alpha), by(context, beta);
+                 submit(context, "cusparseSDDMM", [=] {
+                   K factor = times(), old = by();
+                   bool turn_a = op_a == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE,
+                        turn_b = op_b == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE;
+                   for (int64_t batch = 0; batch < c.batches; ++batch) {
+                     auto left = dense_of<const A>(a, op_a, a.batches > 1 ? batch : 0);
+                     auto right = dense_of<const X>(b, op_b, b.batches > 1 ? batch : 0);
+                     Index offsets = offsets_of(c, batch), columns = indices_of(c, batch);
+                     auto* values = static_cast<Y*>(c.values) + batch * c.value_stride;
+                     in_pieces(c.rows, 16, [&](int64_t first, int64_t last) {
+                       for (int64_t r = first; r < last; ++r)
+                         for (int64_t k = offsets(r), end = offsets(r + 1); k < end; ++k) {
+                           int64_t column = columns(k);
+                           K sum{};
+                           for (int64_t i = 0; i < left.cols; ++i) {
+                             K one = load<K>(left(r, i)), other = load<K>(right(i, column));
+                             sum += (turn_a ? conjugate(one) : one) *
+                                    (turn_b ? conjugate(other) : other);
+                           }
+                           store(values[k], old == K{} ? factor * sum
+                                                       : factor * sum + old * load<K>(values[k]));
+                         }
+                     });
+                   }
+                 });
+               });
   });
 }

@@ -1,5 +1,5 @@
-// cuSPARSE: incomplete factorisations that fill nothing in, of matrices of numbers and of blocks. The pattern of blocks is one of
-// numbers too, so both are the same computation.
+// cuSPARSE: incomplete factorisations that fill nothing in, of matrices of numbers and of blocks.
+// The pattern of blocks is one of numbers too, so both are the same computation.
 #include <functional>
 
 #include "libraries/cusparse/pivots.h"
@@ -17,7 +17,8 @@ namespace {
 struct Pattern {
   std::vector<int64_t> start, column, place, diagonal;
 
-  explicit Pattern(const SpMat& a) : start(static_cast<size_t>(a.rows) + 1), diagonal(static_cast<size_t>(a.rows), -1) {
+  explicit Pattern(const SpMat& a)
+      : start(static_cast<size_t>(a.rows) + 1), diagonal(static_cast<size_t>(a.rows), -1) {
     for_entries(a, 0, [&](int64_t r, int64_t c, int64_t k) {  // goes by rows
       if (r == c) diagonal[static_cast<size_t>(r)] = static_cast<int64_t>(column.size());
       column.push_back(c), place.push_back(k);
@@ -48,7 +49,8 @@ int64_t factor_lu(const Pattern& a, T* values, Boost boost) {
       if (c >= r || a.diagonal_place(c) < 0) return;
       values[k] = values[k] / values[a.diagonal_place(c)];
       a.row(c, [&](int64_t j, int64_t l) {
-        if (int64_t to = here[static_cast<size_t>(j)]; j > c && to >= 0) values[to] -= values[k] * values[l];
+        if (int64_t to = here[static_cast<size_t>(j)]; j > c && to >= 0)
+          values[to] -= values[k] * values[l];
       });
     });
     if (int64_t d = a.diagonal_place(r); d >= 0) boost(values[d]);
@@ -71,7 +73,8 @@ int64_t factor_cholesky(const Pattern& a, T* values) {
       if (c > r) return;
       T sum = values[k];
       a.row(c, [&](int64_t j, int64_t l) {
-        if (int64_t mine = j < c ? here[static_cast<size_t>(j)] : -1; mine >= 0) sum -= values[mine] * conjugate(values[l]);
+        if (int64_t mine = j < c ? here[static_cast<size_t>(j)] : -1; mine >= 0)
+          sum -= values[mine] * conjugate(values[l]);
       });
       if (c < r) {
         values[k] = a.diagonal_place(c) < 0 ? sum : sum / values[a.diagonal_place(c)];
@@ -88,7 +91,8 @@ int64_t factor_cholesky(const Pattern& a, T* values) {
 
 void analyse(const cusparseContext& context, const char* name, const SpMat& a, PivotInfo* info) {
   require(info != nullptr);
-  submit(context, name, [=, found = info->begin(a.block_rows, a.base)] { *found = first_missing(a); });
+  submit(context, name,
+         [=, found = info->begin(a.block_rows, a.base)] { *found = first_missing(a); });
 }
 
 template <class T>
@@ -106,11 +110,14 @@ void lu(const cusparseContext& context, const char* name, const SpMat& a, PivotI
 template <class T>
 void cholesky(const cusparseContext& context, const char* name, const SpMat& a, PivotInfo* info) {
   require(info && info->position);
-  submit(context, name, [a, found = info->position] { *found = factor_cholesky(Pattern(a), static_cast<T*>(a.values)); });
+  submit(context, name, [a, found = info->position] {
+    *found = factor_cholesky(Pattern(a), static_cast<T*>(a.values));
+  });
 }
 
 template <class T>
-void set_boost(const cusparseContext& context, PivotInfo* info, int enable, const double* tolerance, const T* boost) {
+void set_boost(const cusparseContext& context, PivotInfo* info, int enable, const double* tolerance,
+               const T* boost) {
   require(info && (!enable || (tolerance && boost)));
   info->boosted = enable != 0;
   if (!enable) return;
@@ -130,75 +137,96 @@ AW_INFO_FUNCTIONS(Bsrilu02, bsrilu02)
 AW_INFO_FUNCTIONS(Csric02, csric02)
 AW_INFO_FUNCTIONS(Bsric02, bsric02)
 
-#define AW_BUFFER_SIZE(Name, Suffix, Size, Parameters, ...)  \
+#define AW_BUFFER_SIZE(Name, Suffix, Size, Parameters, ...)      \
   AW_EXPORT cusparseStatus_t cusparse##Name##Suffix Parameters { \
-    return api<"cusparse" #Name #Suffix>([&] {               \
-      use(handle), use_general(descr), check_sizes(m, nnz);  \
-      require(info && bytes __VA_ARGS__);                    \
-      *bytes = 16;                                           \
-    });                                                      \
+    return api<"cusparse" #Name #Suffix>([&] {                   \
+      use(handle), use_general(descr), check_sizes(m, nnz);      \
+      require(info && bytes __VA_ARGS__);                        \
+      *bytes = 16;                                               \
+    });                                                          \
   }
 
-#define AW_OF_NUMBERS(L, T, Name, work, Const)                                                                                                   \
-  AW_BUFFER_SIZE(L##Name, _bufferSize, int, (cusparseHandle_t handle, int m, int nnz, const cusparseMatDescr_t descr, T*, const int*, const int*, \
-                                             Name##Info_t info, int* bytes))                                                                     \
-  AW_BUFFER_SIZE(L##Name, _bufferSizeExt, size_t, (cusparseHandle_t handle, int m, int nnz, const cusparseMatDescr_t descr, T*, const int*,      \
-                                                   const int*, Name##Info_t info, size_t* bytes))                                                \
-  AW_EXPORT cusparseStatus_t cusparse##L##Name##_analysis(cusparseHandle_t handle, int m, int nnz, const cusparseMatDescr_t descr,               \
-                                                          const T* values, const int* offsets, const int* columns, Name##Info_t info,            \
-                                                          cusparseSolvePolicy_t, void*) {                                                        \
-    return api<"cusparse" #L #Name "_analysis">([&] {                                                                                            \
-      auto& context = use(handle);                                                                                                               \
-      check_sizes(m, nnz);                                                                                                                       \
-      analyse(context, "cusparse" #L #Name "_analysis", older(CUSPARSE_FORMAT_CSR, m, m, nnz, use_general(descr), values, offsets, columns), info); \
-    });                                                                                                                                          \
-  }                                                                                                                                              \
-  AW_EXPORT cusparseStatus_t cusparse##L##Name(cusparseHandle_t handle, int m, int nnz, const cusparseMatDescr_t descr, T* values,               \
-                                               const int* offsets, const int* columns, Name##Info_t info, cusparseSolvePolicy_t, void*) {        \
-    return api<"cusparse" #L #Name>([&] {                                                                                                        \
-      auto& context = use(handle);                                                                                                               \
-      check_sizes(m, nnz);                                                                                                                       \
-      work<Number<T>>(context, "cusparse" #L #Name, older<T>(CUSPARSE_FORMAT_CSR, m, m, nnz, use_general(descr), values, offsets, columns), info); \
-    });                                                                                                                                          \
+#define AW_OF_NUMBERS(L, T, Name, work, Const)                                                     \
+  AW_BUFFER_SIZE(L##Name, _bufferSize, int,                                                        \
+                 (cusparseHandle_t handle, int m, int nnz, const cusparseMatDescr_t descr, T*,     \
+                  const int*, const int*, Name##Info_t info, int* bytes))                          \
+  AW_BUFFER_SIZE(L##Name, _bufferSizeExt, size_t,                                                  \
+                 (cusparseHandle_t handle, int m, int nnz, const cusparseMatDescr_t descr, T*,     \
+                  const int*, const int*, Name##Info_t info, size_t* bytes))                       \
+  AW_EXPORT cusparseStatus_t cusparse##L##Name##_analysis(                                         \
+      cusparseHandle_t handle, int m, int nnz, const cusparseMatDescr_t descr, const T* values,    \
+      const int* offsets, const int* columns, Name##Info_t info, cusparseSolvePolicy_t, void*) {   \
+    return api<"cusparse" #L#Name "_analysis">([&] {                                               \
+      auto& context = use(handle);                                                                 \
+      check_sizes(m, nnz);                                                                         \
+      analyse(context, "cusparse" #L#Name "_analysis",                                             \
+              older(CUSPARSE_FORMAT_CSR, m, m, nnz, use_general(descr), values, offsets, columns), \
+              info);                                                                               \
+    });                                                                                            \
+  }                                                                                                \
+  AW_EXPORT cusparseStatus_t cusparse##L##Name(                                                    \
+      cusparseHandle_t handle, int m, int nnz, const cusparseMatDescr_t descr, T* values,          \
+      const int* offsets, const int* columns, Name##Info_t info, cusparseSolvePolicy_t, void*) {   \
+    return api<"cusparse" #L#Name>([&] {                                                           \
+      auto& context = use(handle);                                                                 \
+      check_sizes(m, nnz);                                                                         \
+      work<Number<T>>(                                                                             \
+          context, "cusparse" #L#Name,                                                             \
+          older<T>(CUSPARSE_FORMAT_CSR, m, m, nnz, use_general(descr), values, offsets, columns),  \
+          info);                                                                                   \
+    });                                                                                            \
   }
 
-#define AW_OF_BLOCKS(L, T, Name, work, AnalysisValues)                                                                                           \
-  AW_BUFFER_SIZE(L##Name, _bufferSize, int, (cusparseHandle_t handle, cusparseDirection_t, int m, int nnz, const cusparseMatDescr_t descr, T*,   \
-                                             const int*, const int*, int block, Name##Info_t info, int* bytes), &&block > 0)                     \
-  AW_BUFFER_SIZE(L##Name, _bufferSizeExt, size_t, (cusparseHandle_t handle, cusparseDirection_t, int m, int nnz, const cusparseMatDescr_t descr, \
-                                                   T*, const int*, const int*, int block, Name##Info_t info, size_t* bytes), &&block > 0)        \
-  AW_EXPORT cusparseStatus_t cusparse##L##Name##_analysis(cusparseHandle_t handle, cusparseDirection_t direction, int mb, int nnzb,              \
-                                                          const cusparseMatDescr_t descr, AnalysisValues T* values, const int* offsets,          \
-                                                          const int* columns, int block, Name##Info_t info, cusparseSolvePolicy_t, void*) {      \
-    return api<"cusparse" #L #Name "_analysis">([&] {                                                                                            \
-      auto& context = use(handle);                                                                                                               \
-      check_sizes(mb, nnzb);                                                                                                                     \
-      analyse(context, "cusparse" #L #Name "_analysis",                                                                                          \
-              blocks<T>(direction, mb, mb, nnzb, use_general(descr), values, offsets, columns, block), info);                                    \
-    });                                                                                                                                          \
-  }                                                                                                                                              \
-  AW_EXPORT cusparseStatus_t cusparse##L##Name(cusparseHandle_t handle, cusparseDirection_t direction, int mb, int nnzb,                         \
-                                               const cusparseMatDescr_t descr, T* values, const int* offsets, const int* columns, int block,     \
-                                               Name##Info_t info, cusparseSolvePolicy_t, void*) {                                                \
-    return api<"cusparse" #L #Name>([&] {                                                                                                        \
-      auto& context = use(handle);                                                                                                               \
-      check_sizes(mb, nnzb);                                                                                                                     \
-      work<Number<T>>(context, "cusparse" #L #Name,                                                                                              \
-                      blocks<T>(direction, mb, mb, nnzb, use_general(descr), values, offsets, columns, block), info);                            \
-    });                                                                                                                                          \
+#define AW_OF_BLOCKS(L, T, Name, work, AnalysisValues)                                             \
+  AW_BUFFER_SIZE(L##Name, _bufferSize, int,                                                        \
+                 (cusparseHandle_t handle, cusparseDirection_t, int m, int nnz,                    \
+                  const cusparseMatDescr_t descr, T*, const int*, const int*, int block,           \
+                  Name##Info_t info, int* bytes),                                                  \
+                 &&block > 0)                                                                      \
+  AW_BUFFER_SIZE(L##Name, _bufferSizeExt, size_t,                                                  \
+                 (cusparseHandle_t handle, cusparseDirection_t, int m, int nnz,                    \
+                  const cusparseMatDescr_t descr, T*, const int*, const int*, int block,           \
+                  Name##Info_t info, size_t* bytes),                                               \
+                 &&block > 0)                                                                      \
+  AW_EXPORT cusparseStatus_t cusparse##L##Name##_analysis(                                         \
+      cusparseHandle_t handle, cusparseDirection_t direction, int mb, int nnzb,                    \
+      const cusparseMatDescr_t descr, AnalysisValues T* values, const int* offsets,                \
+      const int* columns, int block, Name##Info_t info, cusparseSolvePolicy_t, void*) {            \
+    return api<"cusparse" #L#Name "_analysis">([&] {                                               \
+      auto& context = use(handle);                                                                 \
+      check_sizes(mb, nnzb);                                                                       \
+      analyse(                                                                                     \
+          context, "cusparse" #L#Name "_analysis",                                                 \
+          blocks<T>(direction, mb, mb, nnzb, use_general(descr), values, offsets, columns, block), \
+          info);                                                                                   \
+    });                                                                                            \
+  }                                                                                                \
+  AW_EXPORT cusparseStatus_t cusparse##L##Name(                                                    \
+      cusparseHandle_t handle, cusparseDirection_t direction, int mb, int nnzb,                    \
+      const cusparseMatDescr_t descr, T* values, const int* offsets, const int* columns,           \
+      int block, Name##Info_t info, cusparseSolvePolicy_t, void*) {                                \
+    return api<"cusparse" #L#Name>([&] {                                                           \
+      auto& context = use(handle);                                                                 \
+      check_sizes(mb, nnzb);                                                                       \
+      work<Number<T>>(                                                                             \
+          context, "cusparse" #L#Name,                                                             \
+          blocks<T>(direction, mb, mb, nnzb, use_general(descr), values, offsets, columns, block), \
+          info);                                                                                   \
+    });                                                                                            \
   }
 
-#define AW_BOOST(L, T, Name)                                                                                                                     \
-  AW_EXPORT cusparseStatus_t cusparse##L##Name##_numericBoost(cusparseHandle_t handle, Name##Info_t info, int enable, double* tolerance,         \
-                                                              T* boost) {                                                                        \
-    return api<"cusparse" #L #Name "_numericBoost">([&] { set_boost(use(handle), info, enable, tolerance, boost); });                            \
+#define AW_BOOST(L, T, Name)                                                                 \
+  AW_EXPORT cusparseStatus_t cusparse##L##Name##_numericBoost(                               \
+      cusparseHandle_t handle, Name##Info_t info, int enable, double* tolerance, T* boost) { \
+    return api<"cusparse" #L#Name "_numericBoost">(                                          \
+        [&] { set_boost(use(handle), info, enable, tolerance, boost); });                    \
   }
 
-#define AW_FACTORS(L, T)                     \
-  AW_OF_NUMBERS(L, T, csrilu02, lu, )        \
-  AW_OF_NUMBERS(L, T, csric02, cholesky, )   \
-  AW_OF_BLOCKS(L, T, bsrilu02, lu, )         \
+#define AW_FACTORS(L, T)                       \
+  AW_OF_NUMBERS(L, T, csrilu02, lu, )          \
+  AW_OF_NUMBERS(L, T, csric02, cholesky, )     \
+  AW_OF_BLOCKS(L, T, bsrilu02, lu, )           \
   AW_OF_BLOCKS(L, T, bsric02, cholesky, const) \
-  AW_BOOST(L, T, csrilu02)                   \
+  AW_BOOST(L, T, csrilu02)                     \
   AW_BOOST(L, T, bsrilu02)
 AW_FOUR(AW_FACTORS)

@@ -46,7 +46,8 @@ AW_EXPORT cusparseStatus_t cusparseGetStream(cusparseHandle_t handle, cudaStream
   });
 }
 
-AW_EXPORT cusparseStatus_t cusparseSetPointerMode(cusparseHandle_t handle, cusparsePointerMode_t mode) {
+AW_EXPORT cusparseStatus_t cusparseSetPointerMode(cusparseHandle_t handle,
+                                                  cusparsePointerMode_t mode) {
   return api<"cusparseSetPointerMode">([&] {
     auto& it = use(handle);
     require(mode == CUSPARSE_POINTER_MODE_HOST || mode == CUSPARSE_POINTER_MODE_DEVICE);
@@ -54,7 +55,8 @@ AW_EXPORT cusparseStatus_t cusparseSetPointerMode(cusparseHandle_t handle, cuspa
   });
 }
 
-AW_EXPORT cusparseStatus_t cusparseGetPointerMode(cusparseHandle_t handle, cusparsePointerMode_t* mode) {
+AW_EXPORT cusparseStatus_t cusparseGetPointerMode(cusparseHandle_t handle,
+                                                  cusparsePointerMode_t* mode) {
   return api<"cusparseGetPointerMode">([&] {
     auto& it = use(handle);
     require(mode);
@@ -86,18 +88,30 @@ AW_EXPORT const char* cusparseGetErrorName(cusparseStatus_t status) {
 
 AW_EXPORT const char* cusparseGetErrorString(cusparseStatus_t status) {
   switch (status) {
-    case CUSPARSE_STATUS_SUCCESS: return "success";
-    case CUSPARSE_STATUS_NOT_INITIALIZED: return "initialization error";
-    case CUSPARSE_STATUS_ALLOC_FAILED: return "out of memory";
-    case CUSPARSE_STATUS_INVALID_VALUE: return "invalid value";
-    case CUSPARSE_STATUS_ARCH_MISMATCH: return "architecture mismatch";
-    case CUSPARSE_STATUS_MAPPING_ERROR: return "texture mapping error";
-    case CUSPARSE_STATUS_EXECUTION_FAILED: return "execution failed";
-    case CUSPARSE_STATUS_INTERNAL_ERROR: return "internal error";
-    case CUSPARSE_STATUS_MATRIX_TYPE_NOT_SUPPORTED: return "matrix type not supported";
-    case CUSPARSE_STATUS_ZERO_PIVOT: return "zero pivot";
-    case CUSPARSE_STATUS_NOT_SUPPORTED: return "operation not supported";
-    case CUSPARSE_STATUS_INSUFFICIENT_RESOURCES: return "insufficient resources";
+    case CUSPARSE_STATUS_SUCCESS:
+      return "success";
+    case CUSPARSE_STATUS_NOT_INITIALIZED:
+      return "initialization error";
+    case CUSPARSE_STATUS_ALLOC_FAILED:
+      return "out of memory";
+    case CUSPARSE_STATUS_INVALID_VALUE:
+      return "invalid value";
+    case CUSPARSE_STATUS_ARCH_MISMATCH:
+      return "architecture mismatch";
+    case CUSPARSE_STATUS_MAPPING_ERROR:
+      return "texture mapping error";
+    case CUSPARSE_STATUS_EXECUTION_FAILED:
+      return "execution failed";
+    case CUSPARSE_STATUS_INTERNAL_ERROR:
+      return "internal error";
+    case CUSPARSE_STATUS_MATRIX_TYPE_NOT_SUPPORTED:
+      return "matrix type not supported";
+    case CUSPARSE_STATUS_ZERO_PIVOT:
+      return "zero pivot";
+    case CUSPARSE_STATUS_NOT_SUPPORTED:
+      return "operation not supported";
+    case CUSPARSE_STATUS_INSUFFICIENT_RESOURCES:
+      return "insufficient resources";
   }
   return "unrecognized error code";
 }
@@ -113,14 +127,16 @@ AW_EXPORT cusparseStatus_t cusparseDestroyMatDescr(cusparseMatDescr_t descr) {
   return api<"cusparseDestroyMatDescr">([&] { delete descr; });
 }
 
-#define AW_ATTRIBUTE(Name, Type, field, last)                                       \
+#define AW_ATTRIBUTE(Name, Type, field, last)                                          \
   AW_EXPORT cusparseStatus_t cusparseSet##Name(cusparseMatDescr_t descr, Type value) { \
-    return api<"cusparseSet" #Name>([&] {                                           \
-      require(descr && value >= 0 && value <= last);                                \
-      descr->field = value;                                                         \
-    });                                                                             \
-  }                                                                                 \
-  AW_EXPORT Type cusparseGet##Name(const cusparseMatDescr_t descr) { return descr ? descr->field : cusparseMatDescr().field; }
+    return api<"cusparseSet" #Name>([&] {                                              \
+      require(descr && value >= 0 && value <= last);                                   \
+      descr->field = value;                                                            \
+    });                                                                                \
+  }                                                                                    \
+  AW_EXPORT Type cusparseGet##Name(const cusparseMatDescr_t descr) {                   \
+    return descr ? descr->field : cusparseMatDescr().field;                            \
+  }
 
 AW_ATTRIBUTE(MatType, cusparseMatrixType_t, type, CUSPARSE_MATRIX_TYPE_TRIANGULAR)
 AW_ATTRIBUTE(MatFillMode, cusparseFillMode_t, fill, CUSPARSE_FILL_MODE_UPPER)
@@ -134,7 +150,8 @@ size_t size_of(cudaDataType type) {
 }
 
 void computable(const SpMat& m) {
-  if (m.format == CUSPARSE_FORMAT_BLOCKED_ELL) unsupported("computing with a matrix in the format Blocked-ELL");
+  if (m.format == CUSPARSE_FORMAT_BLOCKED_ELL)
+    unsupported("computing with a matrix in the format Blocked-ELL");
   if (m.storage != 0) unsupported("a matrix of which one triangle is stored");
 }
 

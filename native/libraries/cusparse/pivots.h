@@ -1,9 +1,10 @@
-// Where a factorisation or a solution met a pivot of zero: found when the work runs, told by the functions ..._zeroPivot.
+// Where a factorisation or a solution met a pivot of zero: found when the work runs, told by the
+// functions ..._zeroPivot.
 #pragma once
 
 #include <atomic>
 
-#include "libraries/cusparse/sparse.h"
+#include "libraries/cusparse/entries.h"
 
 namespace aw::cusparse {
 
@@ -11,7 +12,8 @@ struct PivotInfo {
   std::shared_ptr<std::atomic<int64_t>> position;  // the row, -1: none
   int64_t block = 1;
   int base = 0;
-  // numericBoost: pivots that are no larger than `tolerance` become `boost`; both may lie on the device.
+  // numericBoost: pivots that are no larger than `tolerance` become `boost`; both may lie on the
+  // device.
   bool boosted = false, on_device = false;
   const double* tolerance = nullptr;
   const void* boost = nullptr;
@@ -36,7 +38,8 @@ inline int64_t first_missing(const SpMat& a) {
 }
 
 // As documented it waits for the work before.
-inline cusparseStatus_t tell_pivot(const cusparseContext& context, const PivotInfo* info, int* position) {
+inline cusparseStatus_t tell_pivot(const cusparseContext& context, const PivotInfo* info,
+                                   int* position) {
   require(info && position);
   wait(context);
   int64_t row = info->position ? info->position->load() : -1;
@@ -46,16 +49,18 @@ inline cusparseStatus_t tell_pivot(const cusparseContext& context, const PivotIn
 
 }  // namespace aw::cusparse
 
-#define AW_INFO_FUNCTIONS(Name, name)                                                                             \
-  AW_EXPORT cusparseStatus_t cusparseCreate##Name##Info(name##Info_t* info) {                                     \
-    return api<"cusparseCreate" #Name "Info">([&] {                                                               \
-      require(info);                                                                                              \
-      *info = new name##Info{};                                                                                   \
-    });                                                                                                           \
-  }                                                                                                               \
-  AW_EXPORT cusparseStatus_t cusparseDestroy##Name##Info(name##Info_t info) {                                     \
-    return api<"cusparseDestroy" #Name "Info">([&] { delete info; });                                             \
-  }                                                                                                               \
-  AW_EXPORT cusparseStatus_t cusparseX##name##_zeroPivot(cusparseHandle_t handle, name##Info_t info, int* position) { \
-    return api<"cusparseX" #name "_zeroPivot">([&] { return tell_pivot(use(handle), info, position); });          \
+#define AW_INFO_FUNCTIONS(Name, name)                                                        \
+  AW_EXPORT cusparseStatus_t cusparseCreate##Name##Info(name##Info_t* info) {                \
+    return api<"cusparseCreate" #Name "Info">([&] {                                          \
+      require(info);                                                                         \
+      *info = new name##Info{};                                                              \
+    });                                                                                      \
+  }                                                                                          \
+  AW_EXPORT cusparseStatus_t cusparseDestroy##Name##Info(name##Info_t info) {                \
+    return api<"cusparseDestroy" #Name "Info">([&] { delete info; });                        \
+  }                                                                                          \
+  AW_EXPORT cusparseStatus_t cusparseX##name##_zeroPivot(cusparseHandle_t handle,            \
+                                                         name##Info_t info, int* position) { \
+    return api<"cusparseX" #name "_zeroPivot">(                                              \
+        [&] { return tell_pivot(use(handle), info, position); });                            \
   }

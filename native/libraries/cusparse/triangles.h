@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "libraries/cusparse/sparse.h"
+#include "libraries/cusparse/entries.h"
 
 namespace aw::cusparse {
 
@@ -51,7 +51,9 @@ struct Triangle {
     for (int64_t step = 0; step < n; ++step) {
       int64_t r = lower ? step : n - 1 - step;
       K sum = alpha * get(r);
-      for (auto k = static_cast<size_t>(lines.start[static_cast<size_t>(r)]), end = static_cast<size_t>(lines.start[static_cast<size_t>(r) + 1]); k < end; ++k)
+      for (auto k = static_cast<size_t>(lines.start[static_cast<size_t>(r)]),
+                end = static_cast<size_t>(lines.start[static_cast<size_t>(r) + 1]);
+           k < end; ++k)
         sum -= lines.value[k] * at(lines.index[k]);
       put(r, diagonal.empty() ? sum : sum / diagonal[static_cast<size_t>(r)]);
     }
@@ -61,8 +63,8 @@ struct Triangle {
     in_pieces(c.cols, 1, [&](int64_t first, int64_t last) {
       for (int64_t j = first; j < last; ++j)
         solve(
-            alpha, [&](int64_t i) { return conjugated_b ? conjugate(b(i, j)) : b(i, j); }, [&](int64_t i, K value) { c(i, j) = value; },
-            [&](int64_t i) { return c(i, j); });
+            alpha, [&](int64_t i) { return conjugated_b ? conjugate(b(i, j)) : b(i, j); },
+            [&](int64_t i, K value) { c(i, j) = value; }, [&](int64_t i) { return c(i, j); });
     });
   }
 

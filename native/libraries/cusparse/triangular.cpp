@@ -1,4 +1,5 @@
-// cuSPARSE, generic API: SpSV and SpSM. The analysis takes the values, as documented; cusparseSpSV_updateMatrix brings others.
+// cuSPARSE, generic API: SpSV and SpSM. The analysis takes the values, as documented;
+// cusparseSpSV_updateMatrix brings others.
 #include "libraries/cusparse/triangles.h"
 
 struct cusparseSpSVDescr {
@@ -17,11 +18,14 @@ using Place = std::unique_ptr<Triangle<K>>;
 void check_matrix(cusparseOperation_t op, const SpMat& a, cudaDataType compute) {
   is_operation(op), computable(a);
   require(a.rows == a.cols);
-  if (a.type != compute) unsupported("a triangular matrix of type " + std::to_string(a.type) + ", computed in " + std::to_string(compute));
+  if (a.type != compute)
+    unsupported("a triangular matrix of type " + std::to_string(a.type) + ", computed in " +
+                std::to_string(compute));
   with_number(compute, [](auto) {});
 }
 
-void analyse(const cusparseContext& context, const char* name, const SpMat& a, cusparseOperation_t op, cusparseSpSVDescr* descr) {
+void analyse(const cusparseContext& context, const char* name, const SpMat& a,
+             cusparseOperation_t op, cusparseSpSVDescr* descr) {
   require(descr != nullptr);
   with_number(a.type, [&](auto number) {
     using K = decltype(number);
@@ -37,7 +41,8 @@ std::shared_ptr<Place<K>> analysed(const cusparseSpSVDescr* descr, cudaDataType 
   return std::static_pointer_cast<Place<K>>(descr->triangle);
 }
 
-void update(const cusparseContext& context, const char* name, const cusparseSpSVDescr* descr, const void* values, bool whole) {
+void update(const cusparseContext& context, const char* name, const cusparseSpSVDescr* descr,
+            const void* values, bool whole) {
   require(descr && descr->triangle && values);
   with_number(descr->type, [&](auto number) {
     using K = decltype(number);
@@ -56,28 +61,32 @@ void check_vectors(const SpMat& a, const DnVec& x, const DnVec& y) {
 void check_matrices(cusparseOperation_t op_b, const SpMat& a, const DnMat& b, const DnMat& c) {
   is_operation(op_b);
   bool turned = op_b != CUSPARSE_OPERATION_NON_TRANSPOSE;
-  require(c.rows == a.rows && (turned ? b.cols : b.rows) == a.rows && (turned ? b.rows : b.cols) == c.cols);
+  require(c.rows == a.rows && (turned ? b.cols : b.rows) == a.rows &&
+          (turned ? b.rows : b.cols) == c.cols);
   require(b.type == a.type && c.type == a.type);
 }
 
 }  // namespace
 
-#define AW_DESCRIPTOR(Name)                                                          \
+#define AW_DESCRIPTOR(Name)                                                                 \
   AW_EXPORT cusparseStatus_t cusparse##Name##_createDescr(cusparse##Name##Descr_t* descr) { \
-    return api<"cusparse" #Name "_createDescr">([&] {                                \
-      require(descr);                                                                \
-      *descr = new cusparse##Name##Descr{};                                          \
-    });                                                                              \
-  }                                                                                  \
+    return api<"cusparse" #Name "_createDescr">([&] {                                       \
+      require(descr);                                                                       \
+      *descr = new cusparse##Name##Descr{};                                                 \
+    });                                                                                     \
+  }                                                                                         \
   AW_EXPORT cusparseStatus_t cusparse##Name##_destroyDescr(cusparse##Name##Descr_t descr) { \
-    return api<"cusparse" #Name "_destroyDescr">([&] { delete descr; });             \
+    return api<"cusparse" #Name "_destroyDescr">([&] { delete descr; });                    \
   }
 AW_DESCRIPTOR(SpSV)
 AW_DESCRIPTOR(SpSM)
 
-AW_EXPORT cusparseStatus_t cusparseSpSV_bufferSize(cusparseHandle_t handle, cusparseOperation_t op, const void*, cusparseConstSpMatDescr_t a,
-                                                   cusparseConstDnVecDescr_t x, cusparseDnVecDescr_t y, cudaDataType compute, cusparseSpSVAlg_t,
-                                                   cusparseSpSVDescr_t descr, size_t* bytes) {
+AW_EXPORT cusparseStatus_t cusparseSpSV_bufferSize(cusparseHandle_t handle, cusparseOperation_t op,
+                                                   const void*, cusparseConstSpMatDescr_t a,
+                                                   cusparseConstDnVecDescr_t x,
+                                                   cusparseDnVecDescr_t y, cudaDataType compute,
+                                                   cusparseSpSVAlg_t, cusparseSpSVDescr_t descr,
+                                                   size_t* bytes) {
   return api<"cusparseSpSV_bufferSize">([&] {
     use(handle), require(descr);
     check_matrix(op, use(a), compute), check_vectors(*a, use(x), use(y));
@@ -85,9 +94,12 @@ AW_EXPORT cusparseStatus_t cusparseSpSV_bufferSize(cusparseHandle_t handle, cusp
   });
 }
 
-AW_EXPORT cusparseStatus_t cusparseSpSV_analysis(cusparseHandle_t handle, cusparseOperation_t op, const void*, cusparseConstSpMatDescr_t a,
-                                                 cusparseConstDnVecDescr_t x, cusparseDnVecDescr_t y, cudaDataType compute, cusparseSpSVAlg_t,
-                                                 cusparseSpSVDescr_t descr, void*) {
+AW_EXPORT cusparseStatus_t cusparseSpSV_analysis(cusparseHandle_t handle, cusparseOperation_t op,
+                                                 const void*, cusparseConstSpMatDescr_t a,
+                                                 cusparseConstDnVecDescr_t x,
+                                                 cusparseDnVecDescr_t y, cudaDataType compute,
+                                                 cusparseSpSVAlg_t, cusparseSpSVDescr_t descr,
+                                                 void*) {
   return api<"cusparseSpSV_analysis">([&] {
     auto& context = use(handle);
     check_matrix(op, use(a), compute), check_vectors(*a, use(x), use(y));
@@ -95,8 +107,10 @@ AW_EXPORT cusparseStatus_t cusparseSpSV_analysis(cusparseHandle_t handle, cuspar
   });
 }
 
-AW_EXPORT cusparseStatus_t cusparseSpSV_solve(cusparseHandle_t handle, cusparseOperation_t op, const void* alpha, cusparseConstSpMatDescr_t a,
-                                              cusparseConstDnVecDescr_t vec_x, cusparseDnVecDescr_t vec_y, cudaDataType compute,
+AW_EXPORT cusparseStatus_t cusparseSpSV_solve(cusparseHandle_t handle, cusparseOperation_t op,
+                                              const void* alpha, cusparseConstSpMatDescr_t a,
+                                              cusparseConstDnVecDescr_t vec_x,
+                                              cusparseDnVecDescr_t vec_y, cudaDataType compute,
                                               cusparseSpSVAlg_t, cusparseSpSVDescr_t descr) {
   return api<"cusparseSpSV_solve">([&] {
     auto& context = use(handle);
@@ -110,20 +124,26 @@ AW_EXPORT cusparseStatus_t cusparseSpSV_solve(cusparseHandle_t handle, cusparseO
         auto* from = static_cast<const K*>(x.values);
         auto* to = static_cast<K*>(y.values);
         (*place)->solve(
-            factor(), [&](int64_t i) { return from[i]; }, [&](int64_t i, K value) { to[i] = value; }, [&](int64_t i) { return to[i]; });
+            factor(), [&](int64_t i) { return from[i]; },
+            [&](int64_t i, K value) { to[i] = value; }, [&](int64_t i) { return to[i]; });
       });
     });
   });
 }
 
-AW_EXPORT cusparseStatus_t cusparseSpSV_updateMatrix(cusparseHandle_t handle, cusparseSpSVDescr_t descr, void* values, cusparseSpSVUpdate_t part) {
-  return api<"cusparseSpSV_updateMatrix">(
-      [&] { update(use(handle), "cusparseSpSV_updateMatrix", descr, values, part == CUSPARSE_SPSV_UPDATE_GENERAL); });
+AW_EXPORT cusparseStatus_t cusparseSpSV_updateMatrix(cusparseHandle_t handle,
+                                                     cusparseSpSVDescr_t descr, void* values,
+                                                     cusparseSpSVUpdate_t part) {
+  return api<"cusparseSpSV_updateMatrix">([&] {
+    update(use(handle), "cusparseSpSV_updateMatrix", descr, values,
+           part == CUSPARSE_SPSV_UPDATE_GENERAL);
+  });
 }
 
-AW_EXPORT cusparseStatus_t cusparseSpSM_bufferSize(cusparseHandle_t handle, cusparseOperation_t op_a, cusparseOperation_t op_b, const void*,
-                                                   cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b, cusparseDnMatDescr_t c,
-                                                   cudaDataType compute, cusparseSpSMAlg_t, cusparseSpSMDescr_t descr, size_t* bytes) {
+AW_EXPORT cusparseStatus_t cusparseSpSM_bufferSize(
+    cusparseHandle_t handle, cusparseOperation_t op_a, cusparseOperation_t op_b, const void*,
+    cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b, cusparseDnMatDescr_t c,
+    cudaDataType compute, cusparseSpSMAlg_t, cusparseSpSMDescr_t descr, size_t* bytes) {
   return api<"cusparseSpSM_bufferSize">([&] {
     use(handle), require(descr);
     check_matrix(op_a, use(a), compute), check_matrices(op_b, *a, use(b), use(c));
@@ -131,9 +151,10 @@ AW_EXPORT cusparseStatus_t cusparseSpSM_bufferSize(cusparseHandle_t handle, cusp
   });
 }
 
-AW_EXPORT cusparseStatus_t cusparseSpSM_analysis(cusparseHandle_t handle, cusparseOperation_t op_a, cusparseOperation_t op_b, const void*,
-                                                 cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b, cusparseDnMatDescr_t c,
-                                                 cudaDataType compute, cusparseSpSMAlg_t, cusparseSpSMDescr_t descr, void*) {
+AW_EXPORT cusparseStatus_t cusparseSpSM_analysis(
+    cusparseHandle_t handle, cusparseOperation_t op_a, cusparseOperation_t op_b, const void*,
+    cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b, cusparseDnMatDescr_t c,
+    cudaDataType compute, cusparseSpSMAlg_t, cusparseSpSMDescr_t descr, void*) {
   return api<"cusparseSpSM_analysis">([&] {
     auto& context = use(handle);
     check_matrix(op_a, use(a), compute), check_matrices(op_b, *a, use(b), use(c));
@@ -141,9 +162,12 @@ AW_EXPORT cusparseStatus_t cusparseSpSM_analysis(cusparseHandle_t handle, cuspar
   });
 }
 
-AW_EXPORT cusparseStatus_t cusparseSpSM_solve(cusparseHandle_t handle, cusparseOperation_t op_a, cusparseOperation_t op_b, const void* alpha,
-                                              cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t mat_b, cusparseDnMatDescr_t mat_c,
-                                              cudaDataType compute, cusparseSpSMAlg_t, cusparseSpSMDescr_t descr) {
+AW_EXPORT cusparseStatus_t cusparseSpSM_solve(cusparseHandle_t handle, cusparseOperation_t op_a,
+                                              cusparseOperation_t op_b, const void* alpha,
+                                              cusparseConstSpMatDescr_t a,
+                                              cusparseConstDnMatDescr_t mat_b,
+                                              cusparseDnMatDescr_t mat_c, cudaDataType compute,
+                                              cusparseSpSMAlg_t, cusparseSpSMDescr_t descr) {
   return api<"cusparseSpSM_solve">([&] {
     auto& context = use(handle);
     auto b = use(mat_b);
@@ -153,14 +177,19 @@ AW_EXPORT cusparseStatus_t cusparseSpSM_solve(cusparseHandle_t handle, cusparseO
       using K = decltype(number);
       Scalar<K> factor(context, alpha);
       submit(context, "cusparseSpSM_solve", [=, place = analysed<K>(descr, compute)] {
-        (*place)->solve(factor(), dense_of<const K>(b, op_b), op_b == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE,
+        (*place)->solve(factor(), dense_of<const K>(b, op_b),
+                        op_b == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE,
                         dense_of<K>(c, CUSPARSE_OPERATION_NON_TRANSPOSE));
       });
     });
   });
 }
 
-AW_EXPORT cusparseStatus_t cusparseSpSM_updateMatrix(cusparseHandle_t handle, cusparseSpSMDescr_t descr, void* values, cusparseSpSMUpdate_t part) {
-  return api<"cusparseSpSM_updateMatrix">(
-      [&] { update(use(handle), "cusparseSpSM_updateMatrix", descr, values, part == CUSPARSE_SPSM_UPDATE_GENERAL); });
+AW_EXPORT cusparseStatus_t cusparseSpSM_updateMatrix(cusparseHandle_t handle,
+                                                     cusparseSpSMDescr_t descr, void* values,
+                                                     cusparseSpSMUpdate_t part) {
+  return api<"cusparseSpSM_updateMatrix">([&] {
+    update(use(handle), "cusparseSpSM_updateMatrix", descr, values,
+           part == CUSPARSE_SPSM_UPDATE_GENERAL);
+  });
 }

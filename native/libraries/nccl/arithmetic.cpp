@@ -62,10 +62,12 @@ AW_WIDE void fold(void* to, const void* const* parts, int count, size_t elements
     for (size_t i = 0; i < n; ++i) sums[i] = widen(first[i]);
     for (int part = 1; part < count; ++part) {
       auto* more = static_cast<const T*>(parts[part]) + at;
-      for (size_t i = 0; i < n; ++i) sums[i] = Op::apply(sums[i], static_cast<Wide<T>>(widen(more[i])));
+      for (size_t i = 0; i < n; ++i)
+        sums[i] = Op::apply(sums[i], static_cast<Wide<T>>(widen(more[i])));
     }
     if constexpr (std::is_same_v<Op, Mean>)
-      for (size_t i = 0; i < n; ++i) sums[i] = static_cast<Wide<T>>(sums[i] / static_cast<Wide<T>>(count));
+      for (size_t i = 0; i < n; ++i)
+        sums[i] = static_cast<Wide<T>>(sums[i] / static_cast<Wide<T>>(count));
     for (size_t i = 0; i < n; ++i) narrow(sums[i], out[at + i]);
   }
 }
@@ -77,25 +79,39 @@ AW_WIDE void scale(void* to, const void* from, const void* factor, size_t elemen
   T by;
   memcpy(&by, factor, sizeof by);
   Wide<T> wide = widen(by);
-  for (size_t i = 0; i < elements; ++i) narrow(Product::apply(static_cast<Wide<T>>(widen(in[i])), wide), out[i]);
+  for (size_t i = 0; i < elements; ++i)
+    narrow(Product::apply(static_cast<Wide<T>>(widen(in[i])), wide), out[i]);
 }
 
 template <class F>
 auto by_type(ncclDataType_t type, F f) {
   switch (type) {
-    case ncclInt8: return f(int8_t{});
-    case ncclUint8: return f(uint8_t{});
-    case ncclInt32: return f(int32_t{});
-    case ncclUint32: return f(uint32_t{});
-    case ncclInt64: return f(int64_t{});
-    case ncclUint64: return f(uint64_t{});
-    case ncclFloat16: return f(Half{});
-    case ncclFloat32: return f(float{});
-    case ncclFloat64: return f(double{});
-    case ncclBfloat16: return f(Brain{});
-    case ncclFloat8e4m3: return f(E4M3{});
-    case ncclFloat8e5m2: return f(E5M2{});
-    default: throw Failure(ncclInvalidArgument);
+    case ncclInt8:
+      return f(int8_t{});
+    case ncclUint8:
+      return f(uint8_t{});
+    case ncclInt32:
+      return f(int32_t{});
+    case ncclUint32:
+      return f(uint32_t{});
+    case ncclInt64:
+      return f(int64_t{});
+    case ncclUint64:
+      return f(uint64_t{});
+    case ncclFloat16:
+      return f(Half{});
+    case ncclFloat32:
+      return f(float{});
+    case ncclFloat64:
+      return f(double{});
+    case ncclBfloat16:
+      return f(Brain{});
+    case ncclFloat8e4m3:
+      return f(E4M3{});
+    case ncclFloat8e5m2:
+      return f(E5M2{});
+    default:
+      throw Failure(ncclInvalidArgument);
   }
 }
 
@@ -105,11 +121,16 @@ Fold fold_of(ncclDataType_t type, ncclRedOp_t op) {
   return by_type(type, [&](auto value) -> Fold {
     using T = decltype(value);
     switch (op) {
-      case ncclProd: return fold<T, Product>;
-      case ncclMax: return fold<T, Most>;
-      case ncclMin: return fold<T, Least>;
-      case ncclAvg: return fold<T, Mean>;
-      default: return fold<T, Sum>;  // also for operators of the program's, which scale before
+      case ncclProd:
+        return fold<T, Product>;
+      case ncclMax:
+        return fold<T, Most>;
+      case ncclMin:
+        return fold<T, Least>;
+      case ncclAvg:
+        return fold<T, Mean>;
+      default:
+        return fold<T, Sum>;  // also for operators of the program's, which scale before
     }
   });
 }

@@ -1,4 +1,5 @@
-// Reductions of all types that NCCL has. Narrow floating types are added up in binary32 and rounded once.
+// Reductions of all types that NCCL has. Narrow floating types are added up in binary32 and rounded
+// once.
 #pragma once
 
 #include <nccl.h>

@@ -30,7 +30,8 @@ struct Root {
   Socket listening;
   uint8_t secret[16];
 
-  // Takes what connects until all ranks are there. What says nothing sensible within a second is sent away.
+  // Takes what connects until all ranks are there. What says nothing sensible within a second is
+  // sent away.
   std::vector<Socket> all_ranks() {
     std::vector<Socket> ranks;
     uint32_t missing = UINT32_MAX;
@@ -45,7 +46,8 @@ struct Root {
       if (hello.magic != kIdMagic || memcmp(hello.secret, secret, sizeof secret) != 0) continue;
       if (hello.count == 0 || hello.count > kMostRanks || hello.rank >= hello.count) continue;
       if (ranks.empty()) ranks.resize(missing = hello.count);
-      if (hello.count != ranks.size() || ranks[hello.rank]) return {};  // they contradict each other: all are told by the end
+      if (hello.count != ranks.size() || ranks[hello.rank])
+        return {};  // they contradict each other: all are told by the end
       ranks[hello.rank] = std::move(one);
       --missing;
     }
@@ -92,12 +94,14 @@ void start(Socket listening, const uint8_t* secret) {
 }  // namespace
 
 void random_bytes(void* to, size_t bytes) {
-  if (getrandom(to, bytes, 0) != static_cast<ssize_t>(bytes)) throw Failure(ncclSystemError, "no random numbers");
+  if (getrandom(to, bytes, 0) != static_cast<ssize_t>(bytes))
+    throw Failure(ncclSystemError, "no random numbers");
 }
 
 std::string hexadecimal(const uint8_t* bytes, size_t count) {
   std::string out;
-  for (size_t i = 0; i < count; ++i) out += "0123456789abcdef"[bytes[i] >> 4], out += "0123456789abcdef"[bytes[i] & 15];
+  for (size_t i = 0; i < count; ++i)
+    out += "0123456789abcdef"[bytes[i] >> 4], out += "0123456789abcdef"[bytes[i] & 15];
   return out;
 }
 

@@ -1,5 +1,9 @@
-// How the ranks of a communicator find each other: one of them (or whoever made the unique id) has a thread that gathers what
-// each says and tells all, in rounds. docs/contracts.md has the protocol.
+// How the ranks of a communicator find each other: one of them (or whoever made the unique id) has
+// a thread, the root, that gathers what each says and tells all. Over TCP, in the machine's byte
+// order: a rank connects to the address in the id and sends a hello (magic, the id's secret, rank
+// and count); then, in rounds, u32 bytes and as many bytes, equally many from each rank; the answer
+// is what all said, in the order of ranks. Ranks close the connection when they are done, and the
+// root ends.
 #pragma once
 
 #include <nccl.h>

@@ -30,47 +30,61 @@ void start(ncclComm_t handle, cudaStream_t stream, Operation operation) {
 
 }  // namespace
 
-#define AW_COLLECTIVE(name, parameters, ...)                                                    \
-  AW_EXPORT ncclResult_t name parameters {                                                      \
-    return api<#name>([&] {                                                                     \
-      start(comm, stream, Operation{__VA_ARGS__});                                              \
-      return ncclSuccess;                                                                       \
-    });                                                                                         \
-  }                                                                                             \
+#define AW_COLLECTIVE(name, parameters, ...)       \
+  AW_EXPORT ncclResult_t name parameters {         \
+    return api<#name>([&] {                        \
+      start(comm, stream, Operation{__VA_ARGS__}); \
+      return ncclSuccess;                          \
+    });                                            \
+  }                                                \
   AW_PROFILED(name)
 #define AW_LIST(...) __VA_ARGS__
-// With the form of the same name that takes a configuration: hints for cards, which change nothing here.
-#define AW_BOTH(name, parameters, ...)                                                          \
-  AW_COLLECTIVE(name, (parameters, ncclComm_t comm, cudaStream_t stream), __VA_ARGS__);         \
-  AW_EXPORT ncclResult_t name##Config(parameters, ncclComm_t comm, cudaStream_t stream,         \
-                                      const ncclCollConfig_t* config) {                         \
-    return api<#name "Config">([&] {                                                            \
-      config_fits(config);                                                                      \
-      start(comm, stream, Operation{__VA_ARGS__});                                              \
-      return ncclSuccess;                                                                       \
-    });                                                                                         \
-  }                                                                                             \
+// With the form of the same name that takes a configuration: hints for cards, which change nothing
+// here.
+#define AW_BOTH(name, parameters, ...)                                                  \
+  AW_COLLECTIVE(name, (parameters, ncclComm_t comm, cudaStream_t stream), __VA_ARGS__); \
+  AW_EXPORT ncclResult_t name##Config(parameters, ncclComm_t comm, cudaStream_t stream, \
+                                      const ncclCollConfig_t* config) {                 \
+    return api<#name "Config">([&] {                                                    \
+      config_fits(config);                                                              \
+      start(comm, stream, Operation{__VA_ARGS__});                                      \
+      return ncclSuccess;                                                               \
+    });                                                                                 \
+  }                                                                                     \
   AW_PROFILED(name##Config)
 
-AW_BOTH(ncclAllReduce, AW_LIST(const void* from, void* to, size_t count, ncclDataType_t type, ncclRedOp_t op),
+AW_BOTH(ncclAllReduce,
+        AW_LIST(const void* from, void* to, size_t count, ncclDataType_t type, ncclRedOp_t op),
         Kind::kAllReduce, from, to, count, type, op);
-AW_BOTH(ncclReduce, AW_LIST(const void* from, void* to, size_t count, ncclDataType_t type, ncclRedOp_t op, int root),
+AW_BOTH(ncclReduce,
+        AW_LIST(const void* from, void* to, size_t count, ncclDataType_t type, ncclRedOp_t op,
+                int root),
         Kind::kReduce, from, to, count, type, op, root);
-AW_BOTH(ncclBroadcast, AW_LIST(const void* from, void* to, size_t count, ncclDataType_t type, int root),
+AW_BOTH(ncclBroadcast,
+        AW_LIST(const void* from, void* to, size_t count, ncclDataType_t type, int root),
         Kind::kBroadcast, from, to, count, type, ncclSum, root);
-AW_BOTH(ncclAllGather, AW_LIST(const void* from, void* to, size_t count, ncclDataType_t type), Kind::kAllGather, from,
-        to, count, type);
-AW_BOTH(ncclReduceScatter, AW_LIST(const void* from, void* to, size_t count, ncclDataType_t type, ncclRedOp_t op),
+AW_BOTH(ncclAllGather, AW_LIST(const void* from, void* to, size_t count, ncclDataType_t type),
+        Kind::kAllGather, from, to, count, type);
+AW_BOTH(ncclReduceScatter,
+        AW_LIST(const void* from, void* to, size_t count, ncclDataType_t type, ncclRedOp_t op),
         Kind::kReduceScatter, from, to, count, type, op);
-AW_BOTH(ncclAlltoAll, AW_LIST(const void* from, void* to, size_t count, ncclDataType_t type), Kind::kAllToAll, from, to,
-        count, type);
-AW_BOTH(ncclGather, AW_LIST(const void* from, void* to, size_t count, ncclDataType_t type, int root), Kind::kGather,
-        from, to, count, type, ncclSum, root);
-AW_BOTH(ncclScatter, AW_LIST(const void* from, void* to, size_t count, ncclDataType_t type, int root), Kind::kScatter,
-        from, to, count, type, ncclSum, root);
-AW_COLLECTIVE(ncclBcast, (void* place, size_t count, ncclDataType_t type, int root, ncclComm_t comm, cudaStream_t stream),
+AW_BOTH(ncclAlltoAll, AW_LIST(const void* from, void* to, size_t count, ncclDataType_t type),
+        Kind::kAllToAll, from, to, count, type);
+AW_BOTH(ncclGather,
+        AW_LIST(const void* from, void* to, size_t count, ncclDataType_t type, int root),
+        Kind::kGather, from, to, count, type, ncclSum, root);
+AW_BOTH(ncclScatter,
+        AW_LIST(const void* from, void* to, size_t count, ncclDataType_t type, int root),
+        Kind::kScatter, from, to, count, type, ncclSum, root);
+AW_COLLECTIVE(ncclBcast,
+              (void* place, size_t count, ncclDataType_t type, int root, ncclComm_t comm,
+               cudaStream_t stream),
               Kind::kBroadcast, place, place, count, type, ncclSum, root);
-AW_COLLECTIVE(ncclSend, (const void* from, size_t count, ncclDataType_t type, int peer, ncclComm_t comm, cudaStream_t stream),
+AW_COLLECTIVE(ncclSend,
+              (const void* from, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
+               cudaStream_t stream),
               Kind::kSend, from, nullptr, count, type, ncclSum, peer);
-AW_COLLECTIVE(ncclRecv, (void* to, size_t count, ncclDataType_t type, int peer, ncclComm_t comm, cudaStream_t stream),
+AW_COLLECTIVE(ncclRecv,
+              (void* to, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
+               cudaStream_t stream),
               Kind::kReceive, nullptr, to, count, type, ncclSum, peer);

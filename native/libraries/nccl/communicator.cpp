@@ -33,7 +33,8 @@ Comm use(ncclComm_t handle) {
 Comm use_ready(ncclComm_t handle) {
   auto out = use(handle);
   if (int state = out->state; state == ncclInProgress)
-    throw Failure(ncclInvalidUsage, "the communicator is not ready yet (ncclCommGetAsyncError says when)");
+    throw Failure(ncclInvalidUsage,
+                  "the communicator is not ready yet (ncclCommGetAsyncError says when)");
   else if (state != ncclSuccess)
     throw Failure(state, "the communicator has failed before");
   return out;
@@ -41,18 +42,32 @@ Comm use_ready(ncclComm_t handle) {
 
 size_t size_of(ncclDataType_t type) {
   switch (type) {
-    case ncclInt8: case ncclUint8: case ncclFloat8e4m3: case ncclFloat8e5m2: return 1;
-    case ncclFloat16: case ncclBfloat16: return 2;
-    case ncclInt32: case ncclUint32: case ncclFloat32: return 4;
-    case ncclInt64: case ncclUint64: case ncclFloat64: return 8;
-    default: throw Failure(ncclInvalidArgument, "there is no data type " + std::to_string(type));
+    case ncclInt8:
+    case ncclUint8:
+    case ncclFloat8e4m3:
+    case ncclFloat8e5m2:
+      return 1;
+    case ncclFloat16:
+    case ncclBfloat16:
+      return 2;
+    case ncclInt32:
+    case ncclUint32:
+    case ncclFloat32:
+      return 4;
+    case ncclInt64:
+    case ncclUint64:
+    case ncclFloat64:
+      return 8;
+    default:
+      throw Failure(ncclInvalidArgument, "there is no data type " + std::to_string(type));
   }
 }
 
 void Communicator::fail(ncclResult_t why, const std::string& text) {
   int expected = ncclSuccess;
   if (!state.compare_exchange_strong(expected, why)) return;
-  std::string said = "NCCL, rank " + std::to_string(rank) + " of " + std::to_string(count) + ": " + text;
+  std::string said =
+      "NCCL, rank " + std::to_string(rank) + " of " + std::to_string(count) + ": " + text;
   remember_error(said);
   anywarp_diagnose(said.c_str());
   if (links) links->abort();
@@ -107,16 +122,26 @@ AW_PROFILED(ncclGetLastError);
 
 AW_EXPORT const char* ncclGetErrorString(ncclResult_t code) {
   switch (code) {
-    case ncclSuccess: return "no error";
-    case ncclUnhandledCudaError: return "a call of CUDA failed";
-    case ncclSystemError: return "a call of the system failed";
-    case ncclInternalError: return "internal error";
-    case ncclInvalidArgument: return "invalid argument";
-    case ncclInvalidUsage: return "invalid usage";
-    case ncclRemoteError: return "another rank has ended, or the connection to it";
-    case ncclInProgress: return "in progress";
-    case ncclTimeout: return "a time limit has passed";
-    default: return "unknown result code";
+    case ncclSuccess:
+      return "no error";
+    case ncclUnhandledCudaError:
+      return "a call of CUDA failed";
+    case ncclSystemError:
+      return "a call of the system failed";
+    case ncclInternalError:
+      return "internal error";
+    case ncclInvalidArgument:
+      return "invalid argument";
+    case ncclInvalidUsage:
+      return "invalid usage";
+    case ncclRemoteError:
+      return "another rank has ended, or the connection to it";
+    case ncclInProgress:
+      return "in progress";
+    case ncclTimeout:
+      return "a time limit has passed";
+    default:
+      return "unknown result code";
   }
 }
 AW_PROFILED(ncclGetErrorString);
@@ -144,14 +169,17 @@ AW_PROFILED(ncclMemAlloc);
 
 AW_EXPORT ncclResult_t ncclMemFree(void* place) {
   return api<"ncclMemFree">([&] {
-    if (place) require(cuMemFree(reinterpret_cast<CUdeviceptr>(place)) == CUDA_SUCCESS, ncclUnhandledCudaError);
+    if (place)
+      require(cuMemFree(reinterpret_cast<CUdeviceptr>(place)) == CUDA_SUCCESS,
+              ncclUnhandledCudaError);
     return ncclSuccess;
   });
 }
 AW_PROFILED(ncclMemFree);
 
 // Every address can be sent from as it is: nothing is to be done for what is registered.
-AW_EXPORT ncclResult_t ncclCommRegister(const ncclComm_t comm, void* place, size_t bytes, void** handle) {
+AW_EXPORT ncclResult_t ncclCommRegister(const ncclComm_t comm, void* place, size_t bytes,
+                                        void** handle) {
   return api<"ncclCommRegister">([&] {
     use(comm);
     require(handle && (place || !bytes));
@@ -170,7 +198,8 @@ AW_EXPORT ncclResult_t ncclCommDeregister(const ncclComm_t comm, void*) {
 AW_PROFILED(ncclCommDeregister);
 
 AW_EXPORT ncclResult_t ncclRedOpCreatePreMulSum(ncclRedOp_t* op, void* scalar, ncclDataType_t type,
-                                                ncclScalarResidence_t residence, ncclComm_t handle) {
+                                                ncclScalarResidence_t residence,
+                                                ncclComm_t handle) {
   return api<"ncclRedOpCreatePreMulSum">([&] {
     auto comm = use(handle);
     require(op && scalar);

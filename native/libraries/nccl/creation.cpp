@@ -16,7 +16,9 @@ constexpr double kMeeting = 600;  // seconds that ranks may be apart
 bool blocks(const ncclConfig_t* config) {
   if (!config) return true;
   require(config->magic == NCCL_API_MAGIC && config->size >= offsetof(ncclConfig_t, blocking));
-  if (config->size < offsetof(ncclConfig_t, blocking) + sizeof(int) || config->blocking == NCCL_CONFIG_UNDEF_INT) return true;
+  if (config->size < offsetof(ncclConfig_t, blocking) + sizeof(int) ||
+      config->blocking == NCCL_CONFIG_UNDEF_INT)
+    return true;
   require(config->blocking == 0 || config->blocking == 1);
   return config->blocking;
 }
@@ -28,7 +30,8 @@ Comm prepare(int rank, int count, bool blocking) {
   auto out = std::make_shared<Communicator>();
   out->rank = rank, out->count = count, out->blocking = blocking;
   CUdevice device;
-  require(cuCtxGetCurrent(&out->context) == CUDA_SUCCESS && cuCtxGetDevice(&device) == CUDA_SUCCESS, ncclUnhandledCudaError);
+  require(cuCtxGetCurrent(&out->context) == CUDA_SUCCESS && cuCtxGetDevice(&device) == CUDA_SUCCESS,
+          ncclUnhandledCudaError);
   out->device = device;
   out->handle = communicators().add(out);
   return out;
@@ -47,7 +50,8 @@ void meet(const Comm& comm, const std::function<ncclUniqueId()>& id) {
   }
 }
 
-// Runs `start` now, at the end of the group, or on a thread of its own where the program does not wait for it.
+// Runs `start` now, at the end of the group, or on a thread of its own where the program does not
+// wait for it.
 ncclResult_t begin(const Comm& comm, std::function<void()> start) {
   if (comm->blocking) {
     if (later(start)) return ncclSuccess;
@@ -65,7 +69,8 @@ ncclResult_t begin(const Comm& comm, std::function<void()> start) {
   return ncclInProgress;
 }
 
-ncclResult_t create(ncclComm_t* out, int count, const ncclUniqueId& id, int rank, const ncclConfig_t* config) {
+ncclResult_t create(ncclComm_t* out, int count, const ncclUniqueId& id, int rank,
+                    const ncclConfig_t* config) {
   require(out);
   *out = nullptr;
   read_id(id);
@@ -99,7 +104,9 @@ void split(const Comm& parent, const Comm& child, int color, int key) {
   if (!child) return;
   memcpy(&id, ids.data() + sizeof id * static_cast<size_t>(group[0].rank), sizeof id);
   child->count = static_cast<int>(group.size());
-  child->rank = static_cast<int>(std::find_if(group.begin(), group.end(), [&](auto& w) { return w.rank == parent->rank; }) - group.begin());
+  child->rank = static_cast<int>(
+      std::find_if(group.begin(), group.end(), [&](auto& w) { return w.rank == parent->rank; }) -
+      group.begin());
   meet(child, [&] { return id; });
 }
 
@@ -135,13 +142,15 @@ AW_EXPORT ncclResult_t ncclCommInitRank(ncclComm_t* comm, int count, ncclUniqueI
 }
 AW_PROFILED(ncclCommInitRank);
 
-AW_EXPORT ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int count, ncclUniqueId id, int rank, ncclConfig_t* config) {
+AW_EXPORT ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int count, ncclUniqueId id,
+                                              int rank, ncclConfig_t* config) {
   return api<"ncclCommInitRankConfig">([&] { return create(comm, count, id, rank, config); });
 }
 AW_PROFILED(ncclCommInitRankConfig);
 
 // Several ids share the work of the bootstrap among several roots; one does it here.
-AW_EXPORT ncclResult_t ncclCommInitRankScalable(ncclComm_t* comm, int count, int rank, int ids, ncclUniqueId* id, ncclConfig_t* config) {
+AW_EXPORT ncclResult_t ncclCommInitRankScalable(ncclComm_t* comm, int count, int rank, int ids,
+                                                ncclUniqueId* id, ncclConfig_t* config) {
   return api<"ncclCommInitRankScalable">([&] {
     require(ids > 0 && id);
     return create(comm, count, id[0], rank, config);
@@ -154,9 +163,11 @@ AW_EXPORT ncclResult_t ncclCommInitAll(ncclComm_t* out, int count, const int* de
     require(out && count > 0);
     require(cuInit(0) == CUDA_SUCCESS, ncclUnhandledCudaError);
     std::set<int> seen;
-    for (int rank = 0; rank < count; ++rank) require(seen.insert(devices ? devices[rank] : rank).second, ncclInvalidUsage);
+    for (int rank = 0; rank < count; ++rank)
+      require(seen.insert(devices ? devices[rank] : rank).second, ncclInvalidUsage);
     int there = 0;
-    require(cuDeviceGetCount(&there) == CUDA_SUCCESS && *seen.begin() >= 0 && *seen.rbegin() < there);
+    require(cuDeviceGetCount(&there) == CUDA_SUCCESS && *seen.begin() >= 0 &&
+            *seen.rbegin() < there);
     std::vector<Comm> made;
     std::vector<std::thread> threads;
     std::atomic<int> failed{ncclSuccess};
@@ -165,7 +176,8 @@ AW_EXPORT ncclResult_t ncclCommInitAll(ncclComm_t* out, int count, const int* de
       int number = devices ? devices[rank] : rank;
       CUdevice device;
       CUcontext context;
-      require(cuDeviceGet(&device, number) == CUDA_SUCCESS && cuDevicePrimaryCtxRetain(&context, device) == CUDA_SUCCESS,
+      require(cuDeviceGet(&device, number) == CUDA_SUCCESS &&
+                  cuDevicePrimaryCtxRetain(&context, device) == CUDA_SUCCESS,
               ncclUnhandledCudaError);
       InContext inside(context);
       made.push_back(prepare(rank, count, true));
@@ -189,7 +201,8 @@ AW_EXPORT ncclResult_t ncclCommInitAll(ncclComm_t* out, int count, const int* de
 }
 AW_PROFILED(ncclCommInitAll);
 
-AW_EXPORT ncclResult_t ncclCommSplit(ncclComm_t handle, int color, int key, ncclComm_t* out, ncclConfig_t* config) {
+AW_EXPORT ncclResult_t ncclCommSplit(ncclComm_t handle, int color, int key, ncclComm_t* out,
+                                     ncclConfig_t* config) {
   return api<"ncclCommSplit">([&] {
     auto parent = use_ready(handle);
     require(out && (color >= 0 || color == NCCL_SPLIT_NOCOLOR));

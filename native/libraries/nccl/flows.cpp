@@ -55,9 +55,10 @@ size_t In::ready(Links& links, char** at, Step& step) {
     Header header;
     memcpy(&header, *at, sizeof header);
     if (header.magic != kHeaderMagic || header.kind != kind_ || header.bytes != bytes_) {
-      step.wrong = "rank " + std::to_string(peer_) + " called something else: it sends " + std::to_string(header.bytes) +
-                   " bytes of kind " + std::to_string(header.kind) + ", here " + std::to_string(bytes_) + " of kind " +
-                   std::to_string(kind_) + " are awaited";
+      step.wrong = "rank " + std::to_string(peer_) + " called something else: it sends " +
+                   std::to_string(header.bytes) + " bytes of kind " + std::to_string(header.kind) +
+                   ", here " + std::to_string(bytes_) + " of kind " + std::to_string(kind_) +
+                   " are awaited";
       return 0;
     }
     ring.took(sizeof header);
@@ -93,7 +94,8 @@ void Copy::step(Links& links, Step& step) {
 }
 
 bool Reduction::done() const {
-  return done_ == bytes_ && std::all_of(ins_.begin(), ins_.end(), [](auto& in) { return in.peer() < 0 || in.done(); });
+  return done_ == bytes_ &&
+         std::all_of(ins_.begin(), ins_.end(), [](auto& in) { return in.peer() < 0 || in.done(); });
 }
 
 void Reduction::step(Links& links, Step& step) {
@@ -114,7 +116,8 @@ void Reduction::step(Links& links, Step& step) {
     if (scale_) {
       scaled_.resize(kPiece);
       for (size_t i = 0; i < ins_.size(); ++i)
-        if (ins_[i].peer() < 0) scale_(scaled_.data(), parts[i], factor_, n / element_), parts[i] = scaled_.data();
+        if (ins_[i].peer() < 0)
+          scale_(scaled_.data(), parts[i], factor_, n / element_), parts[i] = scaled_.data();
     }
     fold_(to_ + done_, parts.data(), static_cast<int>(parts.size()), n / element_);
     done_ += n;

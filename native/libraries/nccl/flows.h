@@ -1,4 +1,5 @@
-// Bytes of one operation on their way to and from other ranks, a piece at a time, so that many are under way at once.
+// Bytes of one operation on their way to and from other ranks, a piece at a time, so that many are
+// under way at once.
 #pragma once
 
 #include <cstring>
@@ -28,7 +29,11 @@ struct Step {
 class Out {
  public:
   Out(int peer, int lane, const void* from, size_t bytes, uint64_t kind)
-      : peer_(peer), lane_(lane), from_(static_cast<const char*>(from)), bytes_(bytes), kind_(kind) {}
+      : peer_(peer),
+        lane_(lane),
+        from_(static_cast<const char*>(from)),
+        bytes_(bytes),
+        kind_(kind) {}
   // No further than what *ready says.
   Out& behind(const size_t* ready) {
     ready_ = ready;
@@ -58,7 +63,8 @@ class Out {
 // The reading end of a message.
 class In {
  public:
-  In(int peer, int lane, size_t bytes, uint64_t kind) : peer_(peer), lane_(lane), bytes_(bytes), kind_(kind) {}
+  In(int peer, int lane, size_t bytes, uint64_t kind)
+      : peer_(peer), lane_(lane), bytes_(bytes), kind_(kind) {}
   bool done() const { return padded_; }
   int peer() const { return peer_; }
   size_t left() const { return bytes_ - done_; }
@@ -76,7 +82,8 @@ class In {
 // Receives into a place.
 class Copy {
  public:
-  Copy(int peer, int lane, void* to, size_t bytes, uint64_t kind) : in_(peer, lane, bytes, kind), to_(static_cast<char*>(to)) {}
+  Copy(int peer, int lane, void* to, size_t bytes, uint64_t kind)
+      : in_(peer, lane, bytes, kind), to_(static_cast<char*>(to)) {}
   bool done() const { return in_.done(); }
   int peer() const { return in_.peer(); }
   void step(Links& links, Step& step);
@@ -89,9 +96,12 @@ class Copy {
 // Folds what all ranks send, in the order of ranks, with the part of this one.
 class Reduction {
  public:
-  Reduction(Fold fold, size_t element, size_t elements, void* to) : fold_(fold), element_(element), bytes_(element * elements), to_(static_cast<char*>(to)) {}
+  Reduction(Fold fold, size_t element, size_t elements, void* to)
+      : fold_(fold), element_(element), bytes_(element * elements), to_(static_cast<char*>(to)) {}
   void add(In in) { ins_.push_back(std::move(in)), own_.push_back(nullptr); }
-  void add(const void* own) { ins_.emplace_back(-1, 0, 0, 0), own_.push_back(static_cast<const char*>(own)); }
+  void add(const void* own) {
+    ins_.emplace_back(-1, 0, 0, 0), own_.push_back(static_cast<const char*>(own));
+  }
   // This rank's own part is scaled first.
   void scale(Scale scale, const void* factor) { scale_ = scale, factor_ = factor; }
   bool done() const;

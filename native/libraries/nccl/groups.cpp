@@ -17,7 +17,7 @@ struct Given {
 
 struct Group {
   int depth = 0;
-  int failed = ncclSuccess;  // by a call inside
+  int failed = ncclSuccess;                                // by a call inside
   std::vector<std::pair<Comm, std::vector<Given>>> given;  // in the order of first calls
   std::vector<std::function<void()>> starts;
 };
@@ -43,24 +43,30 @@ struct Turn {
     ended = true;
     if (fine || faulted || comm->given_up) return;
     auto why = static_cast<ncclResult_t>(comm->state.load());
-    anywarp_fail(CUDA_ERROR_LAUNCH_FAILED, ("NCCL: " + std::string(ncclGetErrorString(why))).c_str());
+    anywarp_fail(CUDA_ERROR_LAUNCH_FAILED,
+                 ("NCCL: " + std::string(ncclGetErrorString(why))).c_str());
   }
   ~Turn() {
     if (number == Communicator::kCaptured || ended) return;
     // It was left out because its context has failed.
-    comm->fail(ncclUnhandledCudaError, "an operation could not be done because its context has failed");
+    comm->fail(ncclUnhandledCudaError,
+               "an operation could not be done because its context has failed");
     comm->end(number);
   }
 };
 
 class Event {
  public:
-  Event() { require(cuEventCreate(&event_, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS, ncclUnhandledCudaError); }
+  Event() {
+    require(cuEventCreate(&event_, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS,
+            ncclUnhandledCudaError);
+  }
   ~Event() { cuEventDestroy(event_); }
   Event(const Event&) = delete;
   // Work given to `stream` later comes behind what `other` was given.
   void order(CUstream other, CUstream stream) {
-    require(cuEventRecord(event_, other) == CUDA_SUCCESS && cuStreamWaitEvent(stream, event_, 0) == CUDA_SUCCESS,
+    require(cuEventRecord(event_, other) == CUDA_SUCCESS &&
+                cuStreamWaitEvent(stream, event_, 0) == CUDA_SUCCESS,
             ncclUnhandledCudaError);
   }
 
@@ -77,7 +83,8 @@ void check_pairs(const Comm& comm, const std::vector<Given>& given) {
     if (it.operation.kind == Kind::kReceive) received.push_back(bytes);
   }
   if (sent != received)
-    throw Failure(ncclInvalidUsage, "a rank sends itself what it does not receive within the same group");
+    throw Failure(ncclInvalidUsage,
+                  "a rank sends itself what it does not receive within the same group");
 }
 
 void put(const Comm& comm, const std::vector<Given>& given) {
@@ -122,8 +129,9 @@ void start_all(std::vector<std::function<void()>> starts) {
 }  // namespace
 
 const char* name_of(Kind kind) {
-  static const char* const names[] = {"ncclAllReduce", "ncclReduce", "ncclBroadcast", "ncclAllGather", "ncclReduceScatter",
-                                      "ncclAlltoAll", "ncclGather", "ncclScatter", "ncclSend", "ncclRecv"};
+  static const char* const names[] = {
+      "ncclAllReduce", "ncclReduce", "ncclBroadcast", "ncclAllGather", "ncclReduceScatter",
+      "ncclAlltoAll",  "ncclGather", "ncclScatter",   "ncclSend",      "ncclRecv"};
   return names[static_cast<size_t>(kind)];
 }
 

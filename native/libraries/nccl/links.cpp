@@ -20,7 +20,8 @@ void digest(const std::string& text, uint8_t* to) {
   memcpy(to, words, sizeof words);
 }
 
-// Memory can be shared within one boot, one network namespace (where abstract sockets live) and one user.
+// Memory can be shared within one boot, one network namespace (where abstract sockets live) and one
+// user.
 void this_machine(uint8_t* to) {
   std::string text;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> text;
@@ -48,7 +49,8 @@ bool is_set(const char* name) {
 }  // namespace
 
 uint64_t Ring::free_bytes() const {
-  return size - (state->head.load(std::memory_order_relaxed) - state->tail.load(std::memory_order_acquire));
+  return size - (state->head.load(std::memory_order_relaxed) -
+                 state->tail.load(std::memory_order_acquire));
 }
 uint64_t Ring::used_bytes() const {
   return state->head.load(std::memory_order_acquire) - state->tail.load(std::memory_order_relaxed);
@@ -64,7 +66,8 @@ uint64_t Ring::filled(char** at) const {
   return std::min(used_bytes(), size - offset);
 }
 
-std::unique_ptr<Links> connect_ranks(const ncclUniqueId& given, int rank, int count, const Patience& patience) {
+std::unique_ptr<Links> connect_ranks(const ncclUniqueId& given, int rank, int count,
+                                     const Patience& patience) {
   Id id = read_id(given);
   Bootstrap bootstrap(id, rank, count, patience);
   Introduction mine = {};

@@ -1,5 +1,6 @@
-// How bytes get from one rank to another: a ring per direction and lane. Ranks of one machine have the rings in memory that
-// they share; between others sockets carry what lies in rings of their own.
+// How bytes get from one rank to another: a ring per direction and lane. Ranks of one machine have
+// the rings in memory that they share; between others sockets carry what lies in rings of their
+// own.
 #pragma once
 
 #include <atomic>
@@ -12,7 +13,8 @@
 
 namespace aw::nccl {
 
-// What must not wait behind something else: data to be reduced, data to be handed on, ncclSend, and what calls agree upon.
+// What must not wait behind something else: data to be reduced, data to be handed on, ncclSend, and
+// what calls agree upon.
 enum Lane { kMain, kSpread, kPair, kControl, kLanes };
 
 constexpr uint64_t kLine = 64;
@@ -23,8 +25,8 @@ struct RingState {
   alignas(kLine) std::atomic<uint64_t> tail;  // and read
 };
 
-// One direction of one lane, which one thread writes and one reads. Messages begin at multiples of 64, so that elements
-// never lie across the end.
+// One direction of one lane, which one thread writes and one reads. Messages begin at multiples of
+// 64, so that elements never lie across the end.
 struct Ring {
   RingState* state = nullptr;
   char* data = nullptr;
@@ -54,7 +56,8 @@ class Links {
   // Waits until it is no longer `seen`; at most `milliseconds`.
   virtual void sleep(uint32_t seen, int milliseconds) = 0;
 
-  // True when the process of a rank has ended, or given up the communicator without ncclCommDestroy.
+  // True when the process of a rank has ended, or given up the communicator without
+  // ncclCommDestroy.
   virtual bool died(int peer) = 0;
   // True when nothing more comes from it.
   virtual bool left(int peer) = 0;
@@ -65,25 +68,30 @@ class Links {
   virtual void leave() = 0;
 
  protected:
-  explicit Links(int count) : out_(static_cast<size_t>(count) * kLanes), in_(static_cast<size_t>(count) * kLanes) {}
-  static size_t index(int peer, int lane) { return static_cast<size_t>(peer) * kLanes + static_cast<size_t>(lane); }
+  explicit Links(int count)
+      : out_(static_cast<size_t>(count) * kLanes), in_(static_cast<size_t>(count) * kLanes) {}
+  static size_t index(int peer, int lane) {
+    return static_cast<size_t>(peer) * kLanes + static_cast<size_t>(lane);
+  }
   std::vector<Ring> out_, in_;
 };
 
 // Meets the other ranks and connects to them.
-std::unique_ptr<Links> connect_ranks(const ncclUniqueId& id, int rank, int count, const Patience& patience);
+std::unique_ptr<Links> connect_ranks(const ncclUniqueId& id, int rank, int count,
+                                     const Patience& patience);
 
 // What each rank tells all at first.
 struct Introduction {
   uint8_t machine[16];  // equal where memory can be shared
   uint8_t process[16];
   uint8_t session[16];  // that of rank 0 is what connections between the ranks begin with
-  Address place;  // where it listens for ranks of other machines
+  Address place;        // where it listens for ranks of other machines
 };
 
-std::unique_ptr<Links> shared_links(int rank, const std::vector<Introduction>& all, Bootstrap& bootstrap,
-                                    const Patience& patience);
-std::unique_ptr<Links> socket_links(int rank, const std::vector<Introduction>& all, Socket listening,
+std::unique_ptr<Links> shared_links(int rank, const std::vector<Introduction>& all,
                                     Bootstrap& bootstrap, const Patience& patience);
+std::unique_ptr<Links> socket_links(int rank, const std::vector<Introduction>& all,
+                                    Socket listening, Bootstrap& bootstrap,
+                                    const Patience& patience);
 
 }  // namespace aw::nccl

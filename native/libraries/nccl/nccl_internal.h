@@ -37,7 +37,10 @@ ncclResult_t api(Body&& body, const Args&... args) noexcept {
         try {
           return static_cast<ncclResult_t>(body());
         } catch (const Failure& failure) {
-          remember_error(std::string(Function.text) + ": " + (failure.text.empty() ? ncclGetErrorString(static_cast<ncclResult_t>(failure.code)) : failure.text));
+          remember_error(std::string(Function.text) + ": " +
+                         (failure.text.empty()
+                              ? ncclGetErrorString(static_cast<ncclResult_t>(failure.code))
+                              : failure.text));
           group_failed(failure.code);
           throw;
         }
@@ -65,8 +68,9 @@ struct Communicator {
   void fail(ncclResult_t why, const std::string& text);
   ncclResult_t watch();  // looks after the other ranks
 
-  // Operations happen in the order of their calls, whatever their streams, on every rank alike: each takes a number at its
-  // call. One that was captured takes none, it happens when no other does.
+  // Operations happen in the order of their calls, whatever their streams, on every rank alike:
+  // each takes a number at its call. One that was captured takes none, it happens when no other
+  // does.
   uint64_t take_number();
   bool begin(uint64_t number);  // waits for its turn; false where the communicator has failed
   void end(uint64_t number);
@@ -84,14 +88,16 @@ struct Communicator {
 using Comm = std::shared_ptr<Communicator>;
 
 Handles<Communicator>& communicators();
-Comm use(ncclComm_t handle);      // throws INVALID_ARGUMENT
+Comm use(ncclComm_t handle);        // throws INVALID_ARGUMENT
 Comm use_ready(ncclComm_t handle);  // and what is wrong with it
 inline ncclComm_t handle_of(const Comm& comm) { return as_handle<ncclComm_t>(comm->handle); }
 
 // Makes a communicator's context current for as long as it lives.
 class InContext {
  public:
-  explicit InContext(CUcontext context) { require(cuCtxPushCurrent(context) == CUDA_SUCCESS, ncclUnhandledCudaError); }
+  explicit InContext(CUcontext context) {
+    require(cuCtxPushCurrent(context) == CUDA_SUCCESS, ncclUnhandledCudaError);
+  }
   ~InContext() {
     CUcontext before;
     cuCtxPopCurrent(&before);
@@ -102,7 +108,16 @@ class InContext {
 size_t size_of(ncclDataType_t type);  // throws INVALID_ARGUMENT
 
 enum class Kind : uint8_t {
-  kAllReduce, kReduce, kBroadcast, kAllGather, kReduceScatter, kAllToAll, kGather, kScatter, kSend, kReceive
+  kAllReduce,
+  kReduce,
+  kBroadcast,
+  kAllGather,
+  kReduceScatter,
+  kAllToAll,
+  kGather,
+  kScatter,
+  kSend,
+  kReceive
 };
 
 // One call of a program.
@@ -123,7 +138,8 @@ const char* name_of(Kind kind);
 // Inside of a group: keeps it; else puts it into the stream.
 void give(const Comm& comm, CUstream stream, Operation operation);
 
-// Does operations in order, those of kinds kSend and kReceive all at once beside the others. False where they failed.
+// Does operations in order, those of kinds kSend and kReceive all at once beside the others. False
+// where they failed.
 bool perform(Communicator& comm, const std::vector<Operation>& operations);
 
 // Inside of a group: true, and `start` is called when it ends, together with the others.

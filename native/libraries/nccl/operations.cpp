@@ -6,7 +6,8 @@
 namespace aw::nccl {
 namespace {
 
-constexpr size_t kSmall = 16 << 10;  // bytes that every rank sends to all instead of reducing a share
+constexpr size_t kSmall =
+    16 << 10;  // bytes that every rank sends to all instead of reducing a share
 
 uint64_t kind_of(const Operation& operation) {
   return static_cast<uint64_t>(operation.kind) | static_cast<uint64_t>(operation.type) << 8;
@@ -14,7 +15,8 @@ uint64_t kind_of(const Operation& operation) {
 
 class Collective final : public Exchange {
  public:
-  Collective(const Communicator& comm, const Operation& what) : what_(what), me_(comm.rank), ranks_(comm.count), element_(size_of(what.type)) {
+  Collective(const Communicator& comm, const Operation& what)
+      : what_(what), me_(comm.rank), ranks_(comm.count), element_(size_of(what.type)) {
     if (what.op >= ncclNumOps) {
       factor_ = what.factor.device ? what.factor.device : what_.factor.bytes;
       scale_ = scale_of(what.type);
@@ -23,7 +25,8 @@ class Collective final : public Exchange {
   }
   bool done() const override {
     return std::all_of(outs_.begin(), outs_.end(), [](auto& out) { return out.done(); }) &&
-           std::all_of(copies_.begin(), copies_.end(), [](auto& copy) { return copy.done(); }) && (!reduction_ || reduction_->done());
+           std::all_of(copies_.begin(), copies_.end(), [](auto& copy) { return copy.done(); }) &&
+           (!reduction_ || reduction_->done());
   }
   void step(Links& links, Step& step) override {
     bool sent = true;
@@ -47,7 +50,9 @@ class Collective final : public Exchange {
   }
 
  private:
-  const char* from(size_t element) const { return static_cast<const char*>(what_.from) + element * element_; }
+  const char* from(size_t element) const {
+    return static_cast<const char*>(what_.from) + element * element_;
+  }
   char* to(size_t element) const { return static_cast<char*>(what_.to) + element * element_; }
 
   void send(int peer, size_t first, size_t count) {
@@ -63,7 +68,8 @@ class Collective final : public Exchange {
   }
   // The ranks' parts of [first, first + count), into the place that begins with element `at`.
   void reduce(size_t first, size_t count, size_t at) {
-    reduction_ = std::make_unique<Reduction>(fold_of(what_.type, what_.op), element_, count, to(at));
+    reduction_ =
+        std::make_unique<Reduction>(fold_of(what_.type, what_.op), element_, count, to(at));
     if (scale_) reduction_->scale(scale_, factor_);
     for (int rank = 0; rank < ranks_; ++rank) {
       if (rank == me_)
@@ -84,8 +90,8 @@ class Collective final : public Exchange {
       others([&](int peer) { send(peer, 0, n); });
       return reduce(0, n, 0);
     }
-    // Each reduces its share and hands it on. Where the result lies in the place of what is sent, a rank's answer for some
-    // elements comes only after they were sent.
+    // Each reduces its share and hands it on. Where the result lies in the place of what is sent, a
+    // rank's answer for some elements comes only after they were sent.
     size_t share = (n + static_cast<size_t>(ranks_) - 1) / static_cast<size_t>(ranks_);
     share = (share + 63) / 64 * 64;
     auto first = [&](int rank) { return std::min(n, share * static_cast<size_t>(rank)); };
@@ -120,7 +126,8 @@ class Collective final : public Exchange {
         return others([&](int peer) { send(peer, 0, n), receive(peer, kMain, part(peer), n); });
       case Kind::kAllToAll:
         keep(part(me_), part(me_), n);
-        return others([&](int peer) { send(peer, part(peer), n), receive(peer, kMain, part(peer), n); });
+        return others(
+            [&](int peer) { send(peer, part(peer), n), receive(peer, kMain, part(peer), n); });
       case Kind::kGather:
         if (!root) return send(what_.peer, 0, n);
         keep(part(me_), 0, n);
@@ -184,7 +191,8 @@ std::unique_ptr<Exchange> collective(const Communicator& comm, const Operation& 
   return std::make_unique<Collective>(comm, operation);
 }
 
-std::unique_ptr<Exchange> pairs(const Communicator& comm, const std::vector<Operation>& operations) {
+std::unique_ptr<Exchange> pairs(const Communicator& comm,
+                                const std::vector<Operation>& operations) {
   auto out = std::make_unique<Pairs>();
   constexpr auto kind = static_cast<uint64_t>(Kind::kSend);
   std::deque<const Operation*> sent;
@@ -209,7 +217,8 @@ std::unique_ptr<Exchange> pairs(const Communicator& comm, const std::vector<Oper
   return out;
 }
 
-bool carry_out(Communicator& comm, std::unique_ptr<Exchange> beside, const std::function<std::unique_ptr<Exchange>()>& next) {
+bool carry_out(Communicator& comm, std::unique_ptr<Exchange> beside,
+               const std::function<std::unique_ptr<Exchange>()>& next) {
   Links& links = *comm.links;
   auto current = next();
   double moved = now();

@@ -21,11 +21,14 @@ class Exchange {
 };
 
 std::unique_ptr<Exchange> collective(const Communicator& comm, const Operation& operation);
-// All ncclSend and ncclRecv of a group. Throws INVALID_USAGE where a rank sends itself what it does not receive.
+// All ncclSend and ncclRecv of a group. Throws INVALID_USAGE where a rank sends itself what it does
+// not receive.
 std::unique_ptr<Exchange> pairs(const Communicator& comm, const std::vector<Operation>& operations);
 
-// Performs `beside` and, one after the other, what `next` makes until it makes none. False where that failed.
-bool carry_out(Communicator& comm, std::unique_ptr<Exchange> beside, const std::function<std::unique_ptr<Exchange>()>& next);
+// Performs `beside` and, one after the other, what `next` makes until it makes none. False where
+// that failed.
+bool carry_out(Communicator& comm, std::unique_ptr<Exchange> beside,
+               const std::function<std::unique_ptr<Exchange>()>& next);
 
 // Between calls, beside all work of streams: what each rank says, to all.
 std::vector<char> agree(Communicator& comm, const void* mine, size_t bytes);

@@ -1,5 +1,6 @@
-// Ranks of one machine: rings in a memory file without a name, which the first rank makes and hands to the others, so that
-// nothing is left behind by whoever dies. Each process holds a lock on its ranks' bytes of the file for as long as it lives.
+// Ranks of one machine: rings in a memory file without a name, which the first rank makes and hands
+// to the others, so that nothing is left behind by whoever dies. Each process holds a lock on its
+// ranks' bytes of the file for as long as it lives.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -32,7 +33,8 @@ struct Shape {
   uint64_t ranks;
   uint64_t ring_bytes(int lane) const {
     if (lane == kControl) return kControlBytes;
-    // The larger, the fewer changes between two ranks that share a processor; there are as many as the square of the ranks.
+    // The larger, the fewer changes between two ranks that share a processor; there are as many as
+    // the square of the ranks.
     return ranks <= 4 ? 1 << 20 : ranks <= 16 ? 256 << 10 : 64 << 10;
   }
   uint64_t place(int lane) const {
@@ -47,7 +49,8 @@ struct Shape {
   uint64_t bytes() const { return pair(ranks, 0); }
 };
 
-// The file in this process. One for all ranks in it, because closing any descriptor of a file ends all locks on it.
+// The file in this process. One for all ranks in it, because closing any descriptor of a file ends
+// all locks on it.
 struct Segment {
   Shape shape;
   int file = -1;
@@ -57,7 +60,8 @@ struct Segment {
     void* got = mmap(nullptr, shape.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (got == MAP_FAILED) {
       close(file);
-      throw Failure(ncclSystemError, "memory to share with other ranks cannot be mapped: " + std::string(strerror(errno)));
+      throw Failure(ncclSystemError, "memory to share with other ranks cannot be mapped: " +
+                                         std::string(strerror(errno)));
     }
     base = static_cast<char*>(got);
   }
@@ -69,7 +73,8 @@ struct Segment {
   Head& head() const { return *reinterpret_cast<Head*>(base); }
   Bell& bell(int rank) const { return reinterpret_cast<Bell*>(base + shape.bells())[rank]; }
   Ring ring(int from, int to, int lane) const {
-    char* at = base + shape.pair(static_cast<uint64_t>(from), static_cast<uint64_t>(to)) + shape.place(lane);
+    char* at = base + shape.pair(static_cast<uint64_t>(from), static_cast<uint64_t>(to)) +
+               shape.place(lane);
     return {reinterpret_cast<RingState*>(at), at + sizeof(RingState), shape.ring_bytes(lane)};
   }
   struct flock region(int rank) const {
@@ -79,7 +84,8 @@ struct Segment {
   }
   void lock(int rank) const {
     auto mine = region(rank);
-    if (fcntl(file, F_SETLK, &mine) != 0) throw Failure(ncclSystemError, "no lock: " + std::string(strerror(errno)));
+    if (fcntl(file, F_SETLK, &mine) != 0)
+      throw Failure(ncclSystemError, "no lock: " + std::string(strerror(errno)));
   }
   bool locked(int rank) const {
     auto theirs = region(rank);
@@ -91,7 +97,8 @@ int make_file(uint64_t ranks) {
   int file = static_cast<int>(syscall(SYS_memfd_create, "anywarp-nccl", 1u /* MFD_CLOEXEC */));
   if (file < 0 || ftruncate(file, static_cast<off_t>(Shape{ranks}.bytes())) != 0) {
     if (file >= 0) close(file);
-    throw Failure(ncclSystemError, "memory to share with other ranks: " + std::string(strerror(errno)));
+    throw Failure(ncclSystemError,
+                  "memory to share with other ranks: " + std::string(strerror(errno)));
   }
   return file;
 }
@@ -128,7 +135,10 @@ std::shared_ptr<Segment> find(const std::string& key, const Patience& patience) 
 class SharedLinks final : public Links {
  public:
   SharedLinks(std::shared_ptr<Segment> segment, int rank, std::vector<bool> here)
-      : Links(static_cast<int>(here.size())), segment_(std::move(segment)), rank_(rank), here_(std::move(here)) {
+      : Links(static_cast<int>(here.size())),
+        segment_(std::move(segment)),
+        rank_(rank),
+        here_(std::move(here)) {
     for (int peer = 0; peer < static_cast<int>(here_.size()); ++peer)
       for (int lane = 0; lane < kLanes; ++lane) {
         out_[index(peer, lane)] = segment_->ring(rank, peer, lane);
@@ -172,7 +182,9 @@ class SharedLinks final : public Links {
  private:
   static constexpr int kSpins = 200;  // some microseconds: what a wake costs
 
-  static void wake(Bell& bell) { syscall(SYS_futex, &bell.rung, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
+  static void wake(Bell& bell) {
+    syscall(SYS_futex, &bell.rung, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  }
   void ring_all() {
     for (int peer = 0; peer < static_cast<int>(here_.size()); ++peer) {
       segment_->bell(peer).rung.fetch_add(1);
@@ -187,14 +199,17 @@ class SharedLinks final : public Links {
 
 }  // namespace
 
-std::unique_ptr<Links> shared_links(int rank, const std::vector<Introduction>& all, Bootstrap& bootstrap,
-                                    const Patience& patience) {
-  auto same = [&](size_t a, size_t b) { return memcmp(all[a].process, all[b].process, sizeof all[a].process) == 0; };
+std::unique_ptr<Links> shared_links(int rank, const std::vector<Introduction>& all,
+                                    Bootstrap& bootstrap, const Patience& patience) {
+  auto same = [&](size_t a, size_t b) {
+    return memcmp(all[a].process, all[b].process, sizeof all[a].process) == 0;
+  };
   auto me = static_cast<size_t>(rank);
   // The first rank of each process opens the file for all of it.
   std::vector<size_t> firsts;
   for (size_t r = 0; r < all.size(); ++r)
-    if (std::none_of(firsts.begin(), firsts.end(), [&](size_t f) { return same(f, r); })) firsts.push_back(r);
+    if (std::none_of(firsts.begin(), firsts.end(), [&](size_t f) { return same(f, r); }))
+      firsts.push_back(r);
   bool opens = std::find(firsts.begin(), firsts.end(), me) != firsts.end();
   std::string key = hexadecimal(all[0].session, sizeof all[0].session);
   std::string name = "anywarp-nccl-" + key;
@@ -214,7 +229,8 @@ std::unique_ptr<Links> shared_links(int rank, const std::vector<Introduction>& a
     }
   } else if (opens) {
     Socket one = connect_locally(name, patience);
-    if (user_of(one) != geteuid()) throw Failure(ncclSystemError, "another user answers in the place of rank 0");
+    if (user_of(one) != geteuid())
+      throw Failure(ncclSystemError, "another user answers in the place of rank 0");
     segment = enter(key, std::make_shared<Segment>(all.size(), receive_file(one, patience)));
   } else {
     segment = find(key, patience);

@@ -1,4 +1,5 @@
-// Ranks of several machines: a connection for each pair and lane; whoever waits carries bytes between rings and sockets.
+// Ranks of several machines: a connection for each pair and lane; whoever waits carries bytes
+// between rings and sockets.
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -31,7 +32,8 @@ struct OwnRing {
 
 class SocketLinks final : public Links {
  public:
-  SocketLinks(int rank, int count) : Links(count), rank_(rank), count_(count), wires_(static_cast<size_t>(count) * kLanes) {}
+  SocketLinks(int rank, int count)
+      : Links(count), rank_(rank), count_(count), wires_(static_cast<size_t>(count) * kLanes) {}
 
   void take(int peer, int lane, Socket socket) {
     Wire& wire = wires_[index(peer, lane)];
@@ -155,8 +157,9 @@ class SocketLinks final : public Links {
 
 }  // namespace
 
-std::unique_ptr<Links> socket_links(int rank, const std::vector<Introduction>& all, Socket listening,
-                                    Bootstrap& bootstrap, const Patience& patience) {
+std::unique_ptr<Links> socket_links(int rank, const std::vector<Introduction>& all,
+                                    Socket listening, Bootstrap& bootstrap,
+                                    const Patience& patience) {
   int count = static_cast<int>(all.size());
   auto links = std::make_unique<SocketLinks>(rank, count);
   for (int peer = 0; peer < rank; ++peer)
@@ -177,10 +180,13 @@ std::unique_ptr<Links> socket_links(int rank, const std::vector<Introduction>& a
       continue;
     }
     if (memcmp(greeting.session, all[0].session, sizeof greeting.session) != 0) continue;
-    if (greeting.rank <= static_cast<uint32_t>(rank) || greeting.rank >= static_cast<uint32_t>(count)) continue;
+    if (greeting.rank <= static_cast<uint32_t>(rank) ||
+        greeting.rank >= static_cast<uint32_t>(count))
+      continue;
     if (greeting.lane >= kLanes || seen[greeting.rank * kLanes + greeting.lane]) continue;
     seen[greeting.rank * kLanes + greeting.lane] = true;
-    links->take(static_cast<int>(greeting.rank), static_cast<int>(greeting.lane), std::move(socket));
+    links->take(static_cast<int>(greeting.rank), static_cast<int>(greeting.lane),
+                std::move(socket));
     --missing;
   }
   bootstrap.gather(char{});

@@ -55,7 +55,8 @@ sockaddr_un local_name(const std::string& name, socklen_t* size) {
   return out;
 }
 
-// As NCCL's manual has it: prefixes between commas; "=" before them: whole names; "^": all but these.
+// As NCCL's manual has it: prefixes between commas; "=" before them: whole names; "^": all but
+// these.
 bool wanted(const char* interface, std::string list) {
   bool except = false, exact = false;
   if (!list.empty() && list[0] == '^') except = true, list.erase(0, 1);
@@ -89,8 +90,10 @@ double now() {
 }
 
 void Patience::check(const char* what) const {
-  if (given_up && *given_up) throw Failure(ncclInternalError, std::string(what) + ": the communicator was aborted");
-  if (now() > until) throw Failure(ncclSystemError, std::string(what) + ": not all ranks came in time");
+  if (given_up && *given_up)
+    throw Failure(ncclInternalError, std::string(what) + ": the communicator was aborted");
+  if (now() > until)
+    throw Failure(ncclSystemError, std::string(what) + ": not all ranks came in time");
 }
 
 Address own_address() {
@@ -128,18 +131,21 @@ Address parse_address(const std::string& text) {
   if (colon == std::string::npos || colon == 0)
     throw Failure(ncclInvalidArgument, "NCCL_COMM_ID=" + text + " is no host:port");
   std::string host = text.substr(0, colon), port = text.substr(colon + 1);
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']')
+    host = host.substr(1, host.size() - 2);
   addrinfo hints = {}, *found = nullptr;
   hints.ai_socktype = SOCK_STREAM;
   int code = getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
-  if (code != 0 || !found) throw Failure(ncclSystemError, "NCCL_COMM_ID=" + text + ": " + gai_strerror(code));
+  if (code != 0 || !found)
+    throw Failure(ncclSystemError, "NCCL_COMM_ID=" + text + ": " + gai_strerror(code));
   Address out;
   if (found->ai_addrlen <= sizeof out.bytes) {
     out.size = found->ai_addrlen;
     memcpy(out.bytes, found->ai_addr, out.size);
   }
   freeaddrinfo(found);
-  if (!out.size) throw Failure(ncclSystemError, "NCCL_COMM_ID=" + text + " has no address of the internet");
+  if (!out.size)
+    throw Failure(ncclSystemError, "NCCL_COMM_ID=" + text + " has no address of the internet");
   return out;
 }
 
@@ -159,7 +165,8 @@ Socket listen_locally(const std::string& name) {
   Socket out = make(AF_UNIX);
   socklen_t size;
   auto place = local_name(name, &size);
-  if (bind(out.file(), reinterpret_cast<sockaddr*>(&place), size) != 0 || listen(out.file(), 1024) != 0)
+  if (bind(out.file(), reinterpret_cast<sockaddr*>(&place), size) != 0 ||
+      listen(out.file(), 1024) != 0)
     system_error("listening for the ranks of this machine");
   return out;
 }
@@ -212,7 +219,8 @@ void send_all(const Socket& to, const void* data, size_t bytes, const Patience& 
   auto* at = static_cast<const char*>(data);
   while (bytes) {
     ssize_t done = send(to.file(), at, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (done < 0 && errno != EAGAIN && errno != EINTR) throw Failure(ncclRemoteError, "another rank has ended");
+    if (done < 0 && errno != EAGAIN && errno != EINTR)
+      throw Failure(ncclRemoteError, "another rank has ended");
     if (done < 0) {
       ready(to, POLLOUT, patience, "sending to another rank");
       continue;
@@ -243,9 +251,11 @@ void send_file(const Socket& to, int file) {
   message.msg_iov = &part, message.msg_iovlen = 1;
   message.msg_control = control, message.msg_controllen = sizeof control;
   cmsghdr* head = CMSG_FIRSTHDR(&message);
-  head->cmsg_level = SOL_SOCKET, head->cmsg_type = SCM_RIGHTS, head->cmsg_len = CMSG_LEN(sizeof(int));
+  head->cmsg_level = SOL_SOCKET, head->cmsg_type = SCM_RIGHTS,
+  head->cmsg_len = CMSG_LEN(sizeof(int));
   memcpy(CMSG_DATA(head), &file, sizeof file);
-  if (sendmsg(to.file(), &message, MSG_NOSIGNAL) != 1) throw Failure(ncclRemoteError, "another rank has ended");
+  if (sendmsg(to.file(), &message, MSG_NOSIGNAL) != 1)
+    throw Failure(ncclRemoteError, "another rank has ended");
 }
 
 int receive_file(const Socket& from, const Patience& patience) {

@@ -1,5 +1,5 @@
-// TCP sockets of NCCL's bootstrap, and of ranks that share no memory. Whatever waits has an end: a time, or a communicator
-// that is given up.
+// TCP sockets of NCCL's bootstrap, and of ranks that share no memory. Whatever waits has an end: a
+// time, or a communicator that is given up.
 #pragma once
 
 #include <sys/socket.h>
@@ -42,13 +42,13 @@ struct Patience {
 
 double now();  // seconds
 
-// An address of this machine for others to connect to: NCCL_SOCKET_IFNAME says of which interfaces, else the first that is
-// no loopback, else the loopback.
+// An address of this machine for others to connect to: NCCL_SOCKET_IFNAME says of which interfaces,
+// else the first that is no loopback, else the loopback.
 Address own_address();
 // "host:port", "[address]:port" as NCCL_COMM_ID has it.
 Address parse_address(const std::string& text);
 
-Socket listen_at(Address& address);  // fills the port
+Socket listen_at(Address& address);              // fills the port
 Socket listen_locally(const std::string& name);  // an abstract socket of this machine
 Socket accept_from(const Socket& listening, const Patience& patience);
 Socket connect_to(const Address& address, const Patience& patience);
