@@ -97,14 +97,11 @@ bool straighten(Layout& it, const void*& data, int32_t order, Memory& copy) {
   return true;
 }
 
-product::Factor factor(const void* data, const Layout& it, bool turned, int32_t compute) {
+// Compute types such as CUBLAS_COMPUTE_32F_FAST_TF32 permit factors of fewer digits, for speed: here f32 is as fast, and stays f32, as in cuBLAS and PyTorch.
+product::Factor factor(const void* data, const Layout& it, bool turned) {
   product::Factor out;
   static_cast<Matrix&>(out) = matrix(data, it);
   out.transposed = turned != (it.order == CUBLASLT_ORDER_ROW);
-  out.rounding = compute == CUBLAS_COMPUTE_32F_FAST_TF32   ? product::Rounding::tf32
-                 : compute == CUBLAS_COMPUTE_32F_FAST_16BF ? product::Rounding::bf16
-                 : compute == CUBLAS_COMPUTE_32F_FAST_16F  ? product::Rounding::f16
-                                                           : product::Rounding::none;
   return out;
 }
 
@@ -147,7 +144,6 @@ void sum_up(const Plan& plan, product::Factor of, int64_t count, int64_t length)
   std::fill_n(static_cast<float*>(ones.get()), length, 1.0f);
   Product p;
   p.m = count, p.n = 1, p.k = length, p.batch = plan.batch;
-  of.rounding = product::Rounding::none;
   p.a = of;
   p.b.data = ones.get(), p.b.ld = length > 0 ? length : 1;
   p.d = {plan.desc.bias, type_of(plan.bias_type), count, plan.desc.bias_stride, false};
@@ -189,8 +185,8 @@ void run(const Call& call) {
     d.order = CUBLASLT_ORDER_COL, d.ld = plan.m, d.stride = plan.m * plan.n;
   }
 
-  auto left = factor(a_data, a, desc.trans_a != CUBLAS_OP_N, desc.compute_type);
-  auto right = factor(b_data, b, desc.trans_b != CUBLAS_OP_N, desc.compute_type);
+  auto left = factor(a_data, a, desc.trans_a != CUBLAS_OP_N);
+  auto right = factor(b_data, b, desc.trans_b != CUBLAS_OP_N);
   const float *left_scale = nullptr, *right_scale = nullptr;
   auto scale = [&](void* pointer, int32_t type, int32_t mode, const float*& vector) {
     if (!pointer || !is_fp8(type)) return;
