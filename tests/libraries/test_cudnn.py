@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from anywarp import settings
 from libraries.cudnn_tensors import Dnn, factor, ints
 
 pytestmark = pytest.mark.native
@@ -175,3 +176,21 @@ for last in (None, order):
 print(digest.hexdigest())
 """
     assert len({run(body, ANYWARP_THREADS=count) for count in ("1", "2", "5")}) == 1
+
+
+PARTS = {
+    "8": "ops_infer ops_train cnn_infer cnn_train adv_infer adv_train",
+    "9": "graph ops cnn adv ext heuristic engines_precompiled engines_runtime_compiled engines_tensor_ir",
+}
+
+
+@pytest.mark.parametrize(
+    "file", [f"libcudnn_{part}.so.{version}" for version, parts in PARTS.items() for part in parts.split()]
+)
+def test_a_sub_library_leads_to_the_whole(library, file):
+    library("cudnn", f"libcudnn.so.{file[-1]}", 13 if file[-1] == "9" else 12)
+    if not (settings.LIBRARY_DIR.get() / file).exists():
+        pytest.skip(f"{file} is not built")
+    opened = ctypes.CDLL(str(settings.LIBRARY_DIR.get() / file))
+    opened.cudnnGetVersion.restype = ctypes.c_size_t
+    assert opened.cudnnGetVersion() == VERSIONS[file[-1]][2]
