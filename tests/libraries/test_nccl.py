@@ -92,7 +92,7 @@ def test_a_rank_that_ends_before_all_have_met(nccl):
     identity = nccl_rank.unique_id(nccl)
     subprocess.run([sys.executable, "-c", HALF_A_RANK, identity.hex()], check=True, timeout=30)
     time.sleep(0.3)  # the root has seen it
-    with pytest.raises(AssertionError, match="6|2"):  # ncclRemoteError, or a root that is no more
+    with pytest.raises(AssertionError, match=r"6|2"):  # ncclRemoteError, or a root that is no more
         nccl_rank.Rank(nccl, 0, 1, identity)
     identity = nccl_rank.unique_id(nccl)
     other = subprocess.Popen([sys.executable, "-c", HALF_A_RANK, identity.hex()])
