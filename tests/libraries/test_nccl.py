@@ -4,6 +4,7 @@ import ctypes
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -75,6 +76,31 @@ def test_an_address_of_the_program_instead_of_an_id(nccl, monkeypatch):
         port = free.getsockname()[1]
     monkeypatch.setenv("NCCL_COMM_ID", f"127.0.0.1:{port}")
     run_ranks(nccl, ["later", "later"], 2)
+
+
+HALF_A_RANK = """
+import socket, struct, sys, os, time
+identity = bytes.fromhex(sys.argv[1])
+port, host = struct.unpack_from(">H4s", identity, 8 + 16 + 4 + 2)
+with socket.create_connection((socket.inet_ntoa(host), port)) as root:
+    root.sendall(identity[:24] + struct.pack("<II", 1, 3))  # says who it is, and ends
+    time.sleep(0.5)
+"""
+
+
+def test_a_rank_that_ends_before_all_have_met(nccl):
+    identity = nccl_rank.unique_id(nccl)
+    subprocess.run([sys.executable, "-c", HALF_A_RANK, identity.hex()], check=True, timeout=30)
+    time.sleep(0.3)  # the root has seen it
+    with pytest.raises(AssertionError, match=r"6|2"):  # ncclRemoteError, or a root that is no more
+        nccl_rank.Rank(nccl, 0, 1, identity)
+    identity = nccl_rank.unique_id(nccl)
+    other = subprocess.Popen([sys.executable, "-c", HALF_A_RANK, identity.hex()])
+    began = time.monotonic()
+    with pytest.raises(AssertionError, match="6"):
+        nccl_rank.Rank(nccl, 0, 3, identity)
+    assert time.monotonic() - began < 10
+    other.wait()
 
 
 def test_nothing_is_left_in_shared_memory(nccl):

@@ -30,13 +30,19 @@ struct Root {
   Socket listening;
   uint8_t secret[16];
 
+  // A rank that ends before all know each other ends the meeting for all.
+  static void look_after(const std::vector<Socket>& ranks) {
+    for (auto& rank : ranks)
+      if (rank && ended(rank)) throw Failure(ncclRemoteError);
+  }
+
   // Takes what connects until all ranks are there. What says nothing sensible within a second is
   // sent away.
   std::vector<Socket> all_ranks() {
     std::vector<Socket> ranks;
     uint32_t missing = UINT32_MAX;
     while (missing) {
-      Socket one = accept_from(listening, {1e30, nullptr});
+      Socket one = accept_from(listening, {1e30, nullptr, [&] { look_after(ranks); }});
       Hello hello;
       try {
         receive_all(one, &hello, sizeof hello, {now() + 1, nullptr});
@@ -61,7 +67,7 @@ struct Root {
       std::vector<char> all;
       for (size_t rank = 0; rank < ranks.size(); ++rank) {
         uint32_t bytes;
-        Patience patience{now() + kRound, nullptr};
+        Patience patience{now() + kRound, nullptr, [&] { look_after(ranks); }};
         receive_all(ranks[rank], &bytes, sizeof bytes, patience);
         if (rank == 0) size = bytes, all.resize(size_t{bytes} * ranks.size());
         if (bytes != size || bytes > kMostBytes) return;
@@ -138,10 +144,18 @@ Bootstrap::Bootstrap(const Id& id, int rank, int count, const Patience& patience
     Address place = id.root;
     start(listen_at(place), id.secret);
   }
-  socket_ = connect_to(id.root, patience);
+  socket_ = connect_to(id.root, id.named, patience);
   Hello hello = {kIdMagic, {}, static_cast<uint32_t>(rank), static_cast<uint32_t>(count)};
   memcpy(hello.secret, id.secret, sizeof hello.secret);
   send_all(socket_, &hello, sizeof hello, patience);
+}
+
+Patience Bootstrap::watched(Patience patience) const {
+  patience.look = [this] {
+    if (ended(socket_))
+      throw Failure(ncclRemoteError, "a rank has ended before all were connected");
+  };
+  return patience;
 }
 
 void Bootstrap::exchange(const void* mine, size_t bytes, void* all) {

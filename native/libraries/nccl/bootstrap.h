@@ -32,6 +32,8 @@ void random_bytes(void* to, size_t bytes);
 class Bootstrap {
  public:
   Bootstrap(const Id& id, int rank, int count, const Patience& patience);
+  // `patience`, which ends with the root as well.
+  Patience watched(Patience patience) const;
   // What every rank said, in the order of ranks; all say equally much.
   template <class T>
   std::vector<T> gather(const T& mine) {

@@ -84,8 +84,9 @@ std::unique_ptr<Links> connect_ranks(const ncclUniqueId& given, int rank, int co
   bool together = std::all_of(all.begin(), all.end(), [&](auto& other) {
     return memcmp(other.machine, all[0].machine, sizeof other.machine) == 0;
   });
-  if (count == 1 || together) return shared_links(rank, all, bootstrap, patience);
-  return socket_links(rank, all, std::move(listening), bootstrap, patience);
+  if (count == 1 || together)
+    return shared_links(rank, all, bootstrap, bootstrap.watched(patience));
+  return socket_links(rank, all, std::move(listening), bootstrap, bootstrap.watched(patience));
 }
 
 }  // namespace aw::nccl

@@ -164,7 +164,7 @@ std::unique_ptr<Links> socket_links(int rank, const std::vector<Introduction>& a
   auto links = std::make_unique<SocketLinks>(rank, count);
   for (int peer = 0; peer < rank; ++peer)
     for (int lane = 0; lane < kLanes; ++lane) {
-      Socket socket = connect_to(all[static_cast<size_t>(peer)].place, patience);
+      Socket socket = connect_to(all[static_cast<size_t>(peer)].place, false, patience);
       Greeting greeting = {{}, static_cast<uint32_t>(rank), static_cast<uint32_t>(lane)};
       memcpy(greeting.session, all[0].session, sizeof greeting.session);
       send_all(socket, &greeting, sizeof greeting, patience);

@@ -89,7 +89,13 @@ double now() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
+bool ended(const Socket& socket) {
+  pollfd one = {socket.file(), POLLRDHUP, 0};
+  return poll(&one, 1, 0) > 0;
+}
+
 void Patience::check(const char* what) const {
+  if (look) look();
   if (given_up && *given_up)
     throw Failure(ncclInternalError, std::string(what) + ": the communicator was aborted");
   if (now() > until)
@@ -179,7 +185,7 @@ Socket accept_from(const Socket& listening, const Patience& patience) {
   return out;
 }
 
-Socket connect_to(const Address& address, const Patience& patience) {
+Socket connect_to(const Address& address, bool later, const Patience& patience) {
   auto* place = reinterpret_cast<const sockaddr*>(address.bytes);
   for (;;) {
     Socket out = make(place->sa_family);
@@ -187,8 +193,7 @@ Socket connect_to(const Address& address, const Patience& patience) {
       quick(out);
       return out;
     }
-    // Who listens at NCCL_COMM_ID may start after us.
-    if (errno != ECONNREFUSED && errno != EINTR && errno != ETIMEDOUT && errno != EAGAIN)
+    if (!(later && errno == ECONNREFUSED) && errno != EINTR && errno != EAGAIN)
       system_error("connecting to another rank");
     patience.check("connecting to another rank");
     usleep(kSlice * 1000 / 4);

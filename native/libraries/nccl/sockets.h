@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -37,10 +38,12 @@ struct Address {
 struct Patience {
   double until;  // of now()
   const std::atomic<bool>* given_up = nullptr;
-  void check(const char* what) const;  // throws
+  std::function<void()> look = nullptr;  // throws where others have ended
+  void check(const char* what) const;    // throws
 };
 
-double now();  // seconds
+bool ended(const Socket& socket);  // by the other side
+double now();                      // seconds
 
 // An address of this machine for others to connect to: NCCL_SOCKET_IFNAME says of which interfaces,
 // else the first that is no loopback, else the loopback.
@@ -51,7 +54,8 @@ Address parse_address(const std::string& text);
 Socket listen_at(Address& address);              // fills the port
 Socket listen_locally(const std::string& name);  // an abstract socket of this machine
 Socket accept_from(const Socket& listening, const Patience& patience);
-Socket connect_to(const Address& address, const Patience& patience);
+// Who is to listen may start after us (`later`), else must be there.
+Socket connect_to(const Address& address, bool later, const Patience& patience);
 Socket connect_locally(const std::string& name, const Patience& patience);
 uint32_t user_of(const Socket& local);
 
