@@ -155,3 +155,24 @@ def error_in_ulps(got: float, exact: Any, type: type[np.floating[Any]]) -> float
     if exact == 0:
         return 0.0 if got == 0 else np.inf
     return float(abs(mp.mpf(float(got)) - exact) / mp.ldexp(1, max(mp.frexp(exact)[1] - digits, smallest)))
+
+
+def worst(
+    run: Callable[..., np.ndarray[Any, Any]], name: str, type: type[np.floating[Any]], count: int
+) -> tuple[float, Any]:
+    """Return the largest error of `run(name, *arguments)` over all ranges of a function, and where it was."""
+    function = FUNCTIONS[name]
+    rng = np.random.default_rng(5)
+    found: tuple[float, Any] = (0.0, None)
+    for draw in function.double if type is np.float64 else function.single:
+        draws = draw if isinstance(draw, tuple) else (draw,)
+        arguments = [d(rng, count).astype(type) for d in draws]
+        for got, *given in zip(run(name, *arguments), *arguments, strict=True):
+            try:
+                exact = function.exact(*(mp.mpf(float(x)) for x in given))
+            except (ValueError, ZeroDivisionError):
+                continue  # a pole: the edges have tests of their own
+            found = max(
+                found, (error_in_ulps(float(got), exact, type), (given, got, mp.nstr(exact, 20))), key=lambda f: f[0]
+            )
+    return found

@@ -21,7 +21,11 @@ from anywarp.frameworks.torch import patches
 LOOKS = "jax._src.hardware_utils"
 """The module that looks for /dev/nvidia0."""
 
+LIB = "jax._src.lib"
+"""The module that knows a toolkit of CUDA: the user's CUDA_ROOT, or that of NVIDIA's packages."""
+
 DATA_DIR = "--xla_gpu_cuda_data_dir"
+"""XLA's own option for the same."""
 
 FLAGS = {"--xla_gpu_autotune_level": "0", "--xla_gpu_enable_triton_gemm": "false"}
 """What XLA_FLAGS gets where the user has not said otherwise: products by cuBLAS, without trying others."""
@@ -34,7 +38,7 @@ def add_flags(given: str) -> str:
 
 
 def see_a_device(module: ModuleType | Any) -> None:
-    """Let the module that looks for device files see one, and tell XLA how to choose and where our libdevice is."""
+    """Let the module that looks for device files see one, and tell XLA how to choose."""
     if not hasattr(module, "has_visible_nvidia_gpu"):
         return
     module.has_visible_nvidia_gpu = has_visible_nvidia_gpu
@@ -44,26 +48,28 @@ def see_a_device(module: ModuleType | Any) -> None:
 
 
 def has_visible_nvidia_gpu() -> bool:
-    """Say that there is a device. JAX asks when it starts XLA for CUDA, which is when XLA's flags are read."""
-    name_a_libdevice()
+    """Say that there is a device. JAX asks when it starts XLA for CUDA; who computes elsewhere needs none of this."""
+    name_a_toolkit()
     return True
 
 
 @cache
-def name_a_libdevice() -> None:
-    """Name a folder with our libdevice.10.bc in XLA's flags, which links it into most kernels, unless the user names one."""
-    flags = os.environ.get("XLA_FLAGS", "")
-    if DATA_DIR in flags:
+def name_a_toolkit() -> None:
+    """Tell JAX of our folder that is laid out as a toolkit, where XLA finds libdevice, unless the user names one.
+
+    JAX hands the folder to XLA with each compilation. XLA_FLAGS would be too late: they are read when another device starts.
+    """
+    lib: Any = sys.modules.get(LIB)
+    if not hasattr(lib, "cuda_path") or os.environ.get("CUDA_ROOT") or DATA_DIR in os.environ.get("XLA_FLAGS", ""):
         return
     from anywarp.toolchain import cuda_home
 
     try:
-        home = cuda_home.make_with_libdevice()
+        lib.cuda_path = str(cuda_home.make_with_libdevice())
     except AnywarpError as error:
         print(f"anywarp: {error.diagnostic.as_text()}", file=sys.stderr)
         return
-    os.environ["XLA_FLAGS"] = f"{DATA_DIR}={home} {flags}".strip()
-    patches.write_down(f"XLA_FLAGS {DATA_DIR}", False, "the mathematical functions that XLA links are ours")
+    patches.write_down(f"{LIB}.cuda_path", False, "XLA links our mathematical functions (libdevice) and starts our ptxas")
 
 
 def install() -> watching.Watcher:

@@ -79,7 +79,7 @@ def _front_end() -> list[str]:
     architecture = Architecture(80)  # no function depends on it
     words = [*compile_commands.base(architecture), f"--cuda-feature={architecture.ptx_feature}", "-cuid=libdevice"]
     words += ["-D__NVCC__", "-D__CUDACC__", *compile_commands.own_headers(), "-include", "cuda_runtime.h"]
-    words += ["-ffp-contract=fast", "-fno-strict-aliasing", "--cuda-device-only", "-S", "-emit-llvm"]
+    words += ["-ffp-contract=fast", "-fno-strict-aliasing", "-fwrapv", "--cuda-device-only", "-S", "-emit-llvm"]
     return [*words, "-O3", "-Xclang", "-disable-llvm-passes"]
 
 
