@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 import anywarp
-from libraries import numbers
+from libraries import element_types
 from libraries.loading import Library
-from libraries.numbers import C32F, C64F, E4M3, E5M2, R8I, R16BF, R16F, R32F, R32I, R64F
+from libraries.element_types import C32F, C64F, E4M3, E5M2, R8I, R16BF, R16F, R32F, R32I, R64F
 
 F16, F32, TF32, FAST_16BF, FAST_16F, F64, I32 = 64, 68, 77, 75, 74, 70, 72  # cublasComputeType_t
 COL, ROW, COL32, COL4_4R2_8C, COL32_2R_4R4 = range(5)
@@ -43,7 +43,7 @@ class Matrix:
         self.ld = max(1, {COL: self.rows, ROW: self.cols}.get(self.order, 32 * rows)) + self.spare
         lines = {COL: self.cols, ROW: self.rows}.get(self.order, -(-self.cols // 32))
         self.stride = self.ld * lines + 3 * (self.batch > 1)
-        self.memory = np.zeros(max(1, self.stride * self.batch), numbers.STORED[self.kind])
+        self.memory = np.zeros(max(1, self.stride * self.batch), element_types.STORED[self.kind])
 
     def view(self):
         """Return the matrices as [item, row, column] of the memory's bits."""
@@ -59,11 +59,11 @@ class Matrix:
         return used[:, :, : self.cols]
 
     def fill(self, rng):
-        self.memory[:] = numbers.random(rng, self.memory.shape, self.kind)
+        self.memory[:] = element_types.random(rng, self.memory.shape, self.kind)
         return self
 
     def numbers(self):
-        return numbers.values(self.view(), self.kind)
+        return element_types.values(self.view(), self.kind)
 
 
 class Lt:
@@ -124,7 +124,7 @@ class Lt:
         for name, value in attributes.items():
             number = self.number[f"CUBLASLT_MATRIX_TRANSFORM_DESC_{name}"]
             self.library("cublasLtMatrixTransformDescSetAttribute", desc, number, ctypes.c_int32(value), 4)
-        scalars = [np.array([x], numbers.STORED[scale]) for x in (alpha, beta)]
+        scalars = [np.array([x], element_types.STORED[scale]) for x in (alpha, beta)]
         second = (None, None) if b is None else (b.memory, self.layout(b))
         sides = (scalars[0], a.memory, self.layout(a), scalars[1], *second, c.memory, self.layout(c))
         return self.library.status("cublasLtMatrixTransform", self.handle, desc, *sides, None)
@@ -205,13 +205,13 @@ def check_product(lt, seed):
     elif kinds[2] not in (R8I, R32I, E4M3, E5M2, R16BF):
         c.memory[:] = np.nan
     mode = draw(HOST, DEVICE)
-    scalars = [np.array([x], numbers.STORED[scale]) for x in (alpha, beta)]
+    scalars = [np.array([x], element_types.STORED[scale]) for x in (alpha, beta)]
     before = d.memory.copy()
     lt(compute, a, b, c, d, *scalars, scale=scale, TRANSA=trans_a, TRANSB=trans_b, POINTER_MODE=mode)
     if whole:
         assert (d.view() == want.astype(np.int64).astype(np.int32)).all()
     else:
-        numbers.check(d.view(), kinds[3], want, error)
+        element_types.check(d.view(), kinds[3], want, error)
     d.view()[:] = 0
     before_view = Matrix(kinds[3], m, n, batch, order, d.spare)
     before_view.memory = before

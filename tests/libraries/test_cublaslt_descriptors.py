@@ -5,9 +5,9 @@ import ctypes
 import numpy as np
 import pytest
 
-from libraries import numbers
+from libraries import element_types
 from libraries.lt import COL, F32, Lt, Matrix
-from libraries.numbers import R16F, R32F
+from libraries.element_types import R16F, R32F
 
 pytestmark = pytest.mark.native
 
@@ -141,7 +141,7 @@ def test_one_algorithm(lt):
         0,
         None,
     )
-    numbers.check(d.view(), R16F, a.numbers() @ b.numbers(), 1e-4)
+    element_types.check(d.view(), R16F, a.numbers() @ b.numbers(), 1e-4)
     library("cublasLtMatmulAlgoCheck", lt.handle, desc, *layouts, results[0], results[1])
     value = np.array([3], np.int32)
     library("cublasLtMatmulAlgoConfigSetAttribute", results[0], lt.number["CUBLASLT_ALGO_CONFIG_SPLITK_NUM"], value, 4)

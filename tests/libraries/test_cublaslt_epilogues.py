@@ -5,9 +5,9 @@ import ctypes
 import numpy as np
 import pytest
 
-from libraries import numbers
+from libraries import element_types
 from libraries.lt import COL, F32, ROW, Lt, Matrix, exact
-from libraries.numbers import E4M3, E5M2, R16BF, R16F, R32F
+from libraries.element_types import E4M3, E5M2, R16BF, R16F, R32F
 
 pytestmark = pytest.mark.native
 
@@ -56,7 +56,7 @@ def test_epilogues(lt, name, kinds, order):
         Matrix(out, m, n, batch, order).fill(rng),
         Matrix(out, m, n, batch, order, 2),
     )
-    bias = numbers.random(rng, (batch, m + 1), out)
+    bias = element_types.random(rng, (batch, m + 1), out)
     attributes = {"EPILOGUE": lt.number[f"CUBLASLT_EPILOGUE_{name}"]}
     if "BIAS" in name:
         attributes |= {"BIAS_POINTER": bias, "BIAS_BATCH_STRIDE": ctypes.c_int64(m + 1)}
@@ -74,15 +74,15 @@ def test_epilogues(lt, name, kinds, order):
     before, error = exact(a.numbers(), b.numbers(), k)
     before = 0.5 * before + c.numbers()
     if "BIAS" in name:
-        before = before + numbers.values(bias, out)[:, :m, None]
+        before = before + element_types.values(bias, out)[:, :m, None]
     want = np.maximum(before, 0) if "RELU" in name else gelu(before) if "GELU" in name else before
     error = error * 1.2 + np.abs(before) * 2.0**-20
-    numbers.check(d.view(), out, want, error)
+    element_types.check(d.view(), out, want, error)
     if mask:
         got = np.unpackbits(bits, axis=2, bitorder="little")[:, :, :m].transpose(0, 2, 1)
         assert ((got == (before > 0)) | (np.abs(before) <= error)).all()
     elif "AUX" in name:
-        numbers.check(aux.view(), out, before, error)
+        element_types.check(aux.view(), out, before, error)
 
 
 @pytest.mark.parametrize("name", ["DRELU", "DRELU_BGRAD", "DGELU", "DGELU_BGRAD"])
@@ -97,9 +97,9 @@ def test_epilogues_of_gradients(lt, name, kind):
     )
     bits = rng.integers(0, 256, (batch, n, 128 // 8), dtype=np.uint8)
     aux = Matrix(kind, m, n, batch, COL, 3).fill(rng)
-    aux.memory[:3] = numbers.STORED[kind](0)
+    aux.memory[:3] = element_types.STORED[kind](0)
     mask = "RELU" in name
-    bias = np.zeros((batch, m), numbers.STORED[kind])
+    bias = np.zeros((batch, m), element_types.STORED[kind])
     attributes = {"EPILOGUE": lt.number[f"CUBLASLT_EPILOGUE_{name}"], "EPILOGUE_AUX_POINTER": bits if mask else aux.memory,
                   "EPILOGUE_AUX_LD": ctypes.c_int64(128 if mask else aux.ld), "EPILOGUE_AUX_BATCH_STRIDE": ctypes.c_int64(128 * n if mask else aux.stride)}  # fmt: skip
     if "BGRAD" in name:
@@ -112,9 +112,9 @@ def test_epilogues_of_gradients(lt, name, kind):
         factor = gelu_derivative(aux.numbers())
     error = error * 1.2 + np.abs(want) * 2.0**-20
     want = want * factor
-    numbers.check(d.view(), kind, want, error)
+    element_types.check(d.view(), kind, want, error)
     if "BGRAD" in name:
-        numbers.check(bias, kind, want.sum(axis=2), error.sum(axis=2))
+        element_types.check(bias, kind, want.sum(axis=2), error.sum(axis=2))
 
 
 @pytest.mark.parametrize("name", ["BGRADA", "BGRADB"])
@@ -128,7 +128,7 @@ def test_gradients_of_the_bias_of_factors(lt, name, kind, turned):
         Matrix(kind, *((n, k) if turned else (k, n))).fill(rng),
         Matrix(kind, m, n),
     )
-    bias = np.zeros(m if name == "BGRADA" else n, numbers.STORED[kind])
+    bias = np.zeros(m if name == "BGRADA" else n, element_types.STORED[kind])
     lt(
         F32,
         a,
@@ -144,7 +144,7 @@ def test_gradients_of_the_bias_of_factors(lt, name, kind, turned):
     )
     factor = a.numbers()[0] if name == "BGRADA" else b.numbers()[0]
     axis = (1 if name == "BGRADA" else 0) ^ turned
-    numbers.check(bias, kind, factor.sum(axis=axis), np.abs(factor).sum(axis=axis) * 2.0**-20)
+    element_types.check(bias, kind, factor.sum(axis=axis), np.abs(factor).sum(axis=axis) * 2.0**-20)
 
 
 def test_scales_and_largest_magnitudes_of_fp8(lt):
@@ -155,18 +155,18 @@ def test_scales_and_largest_magnitudes_of_fp8(lt):
     scale = [np.array([x], np.float32) for x in (0.25, 3, 0.125, 7)]
     largest, aux_largest = np.zeros(1, np.float32), np.zeros(1, np.float32)
     aux = Matrix(E4M3, m, n, 1, COL, 1)
-    bias = numbers.random(rng, m, R16BF)
+    bias = element_types.random(rng, m, R16BF)
     lt(F32, a, b, c, d, ONE, ONE, TRANSA=1, A_SCALE_POINTER=scale[0], B_SCALE_POINTER=scale[1], D_SCALE_POINTER=scale[2], C_SCALE_POINTER=scale[3], AMAX_D_POINTER=largest,
        EPILOGUE=lt.number["CUBLASLT_EPILOGUE_GELU_AUX_BIAS"], BIAS_POINTER=bias, EPILOGUE_AUX_POINTER=aux.memory, EPILOGUE_AUX_LD=ctypes.c_int64(aux.ld),
        EPILOGUE_AUX_DATA_TYPE=E4M3, EPILOGUE_AUX_SCALE_POINTER=scale[2], EPILOGUE_AUX_AMAX_POINTER=aux_largest, FAST_ACCUM=ctypes.c_int8(1))  # fmt: skip
     before, error = exact(a.numbers().transpose(0, 2, 1), b.numbers(), k)
     before, error = (
-        0.75 * before + c.numbers() + numbers.values(bias, R16BF)[:, None],
+        0.75 * before + c.numbers() + element_types.values(bias, R16BF)[:, None],
         error + 1e-5,
     )  # C's scale is for fp8 alone
     want = gelu(before)
-    numbers.check(d.view(), E4M3, want * 0.125, error)
-    numbers.check(aux.view(), E4M3, before * 0.125, error)
+    element_types.check(d.view(), E4M3, want * 0.125, error)
+    element_types.check(aux.view(), E4M3, before * 0.125, error)
     assert abs(largest[0] - np.abs(want).max()) < 1e-3
     assert abs(aux_largest[0] - np.abs(before).max()) < 1e-3
 
@@ -191,5 +191,5 @@ def test_a_scale_for_each_row_and_column(lt, order):
         B_SCALE_MODE=3,
     )
     want, error = exact(a.numbers().transpose(0, 2, 1) * rows[:, None], b.numbers() * columns, 40)
-    numbers.check(d.view(), R16BF, want, error)
+    element_types.check(d.view(), R16BF, want, error)
     assert lt.status(F32, a, b, d, d, ONE, ZERO, TRANSA=1, A_SCALE_POINTER=rows, A_SCALE_MODE=4) == NOT_SUPPORTED

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from libraries import numbers
+from libraries import element_types
 from libraries.lt import (
     ALPHA_VECTOR_BETA_HOST,
     ALPHA_VECTOR_BETA_ZERO,
@@ -29,7 +29,7 @@ from libraries.lt import (
     exact,
     shared,
 )
-from libraries.numbers import C32F, E4M3, E5M2, R8I, R16BF, R16F, R32F, R32I, R64F
+from libraries.element_types import C32F, E4M3, E5M2, R8I, R16BF, R16F, R32F, R32I, R64F
 from spread import properties
 
 pytestmark = pytest.mark.native
@@ -76,7 +76,7 @@ def test_bits_do_not_depend_on_the_number_of_threads():
     code = (
         "import hashlib; sums = hashlib.sha256()\n"
         "for kinds in [(R16F, R16F, R16F), (R16BF, R16BF, R32F), (R64F, R64F, R64F)]:\n"
-        "    rng = np.random.default_rng(1); scale = R64F if kinds[0] == R64F else R32F; one = np.ones(1, numbers.STORED[scale])\n"
+        "    rng = np.random.default_rng(1); scale = R64F if kinds[0] == R64F else R32F; one = np.ones(1, element_types.STORED[scale])\n"
         "    a, b, d = Matrix(kinds[0], 900, 450).fill(rng), Matrix(kinds[1], 450, 700).fill(rng), Matrix(kinds[2], 900, 700)\n"
         "    lt(F64 if scale == R64F else F32, a, b, d, d, one, one * 0, scale=scale); sums.update(d.memory)\n"
         "print(sums.hexdigest())"
@@ -104,7 +104,7 @@ def test_large_products_are_right_and_the_same_however_they_are_cut(lt):
         d = Matrix(kinds[2], 1201, 700)
         lt(F32, a, b, d, d, ONE, ZERO)
         want, error = exact(a.numbers(), b.numbers(), 811)
-        numbers.check(d.view(), R32F, want, error)
+        element_types.check(d.view(), R32F, want, error)
         # A part of it is cut into other blocks.
         part = Matrix(kinds[2], 1201, 7)
         few = Matrix(kinds[1], 811, 7)
@@ -130,7 +130,7 @@ def test_vectors_of_alpha(lt, mode):
         ALPHA_VECTOR_BETA_HOST: float(beta[0]),
     }[mode]
     want = alpha.astype(np.float64)[:, None] * (a.numbers().transpose(0, 2, 1) @ b.numbers()) + factor * c.numbers()
-    numbers.check(d.view(), R8I, want, 1e-3)
+    element_types.check(d.view(), R8I, want, 1e-3)
 
 
 @pytest.mark.parametrize("order", [COL4_4R2_8C, COL32_2R_4R4])
@@ -198,7 +198,7 @@ def test_arrays_of_pointers(lt):
         )
         for x, y, z in zip(*all_of.values(), strict=True):
             want, error = exact(x.numbers(), y.numbers(), 30)
-            numbers.check(z.view(), kind, want, error)
+            element_types.check(z.view(), kind, want, error)
 
 
 def test_special_numbers_come_through(lt):
@@ -327,4 +327,4 @@ def test_work_under_capture(lt):
         assert cuda.cuGraphLaunch(made, stream) == 0
         assert cuda.cuStreamSynchronize(stream) == 0
         want, error = exact(a.numbers(), b.numbers(), 30)
-        numbers.check(d.view(), R16F, 2 * want, 2 * error)
+        element_types.check(d.view(), R16F, 2 * want, 2 * error)
