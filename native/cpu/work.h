@@ -109,10 +109,9 @@ struct SpecialWork {
   std::shared_ptr<const SpecialTask> task;
 };
 
-using Work =
-    std::variant<EmptyWork, KernelWork, CopyWork, SetWork, HostWork, CallbackWork, RecordWork,
-                 WaitWork, FreeWork, WriteValueWork, WaitValueWork, GraphWork, NativeWork,
-                 SpecialWork>;
+using Work = std::variant<EmptyWork, KernelWork, CopyWork, SetWork, HostWork, CallbackWork,
+                          RecordWork, WaitWork, FreeWork, WriteValueWork, WaitValueWork, GraphWork,
+                          NativeWork, SpecialWork>;
 
 // Does the work now, on this thread. Errors of kernels go into the context.
 void perform(const Work& work, Context& context);

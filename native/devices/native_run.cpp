@@ -19,7 +19,10 @@ struct Failing {
   void fault(const FaultFrame& frame) {
     char text[96];
     int code = frame.signal == SIGILL ? 715 : frame.signal == SIGFPE ? 719 : 700;
-    snprintf(text, sizeof text, code == 700 ? ": illegal memory access at 0x%llx" : code == 715 ? ": illegal instruction" : ": arithmetic fault",
+    snprintf(text, sizeof text,
+             code == 700   ? ": illegal memory access at 0x%llx"
+             : code == 715 ? ": illegal instruction"
+                           : ": arithmetic fault",
              static_cast<unsigned long long>(frame.address));
     std::lock_guard lock(mutex);
     if (!result.code) result = {code, name + std::string(text)};

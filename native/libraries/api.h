@@ -1,5 +1,5 @@
-// What every exported function of our libraries for the processor (cuBLAS, cuFFT ...) goes through: it is counted
-// and told to listeners, and what is thrown inside becomes the library's own status.
+// What every exported function of our libraries for the processor (cuBLAS, cuFFT ...) goes through:
+// it is counted and told to listeners, and what is thrown inside becomes the library's own status.
 #pragma once
 
 #include <atomic>
@@ -15,13 +15,15 @@
 
 namespace aw::lib {
 
-// The numbers of the library's status enum for what goes wrong in any of them. Each library defines its own.
+// The numbers of the library's status enum for what goes wrong in any of them. Each library defines
+// its own.
 struct Codes {
   int success, not_initialized, alloc_failed, invalid_value, not_supported, internal;
 };
 extern const Codes codes;
 
-// Sources are compiled once for all versions of a library: as which the file answers. `cuda` is 12 or 13.
+// Sources are compiled once for all versions of a library: as which the file answers. `cuda` is 12
+// or 13.
 struct Version {
   int cuda, major, minor, patch;
 };

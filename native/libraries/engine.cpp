@@ -15,8 +15,8 @@ namespace {
 
 constexpr char kFile[] = "scipy_openblas32/lib/libscipy_openblas.so";
 
-// Where it may lie: as the user says, beside the package that we are part of, or among those of the interpreter that runs
-// the compile service.
+// Where it may lie: as the user says, beside the package that we are part of, or among those of the
+// interpreter that runs the compile service.
 std::vector<std::string> places() {
   std::vector<std::string> out;
   if (const char* named = getenv("ANYWARP_OPENBLAS"); named && *named) return {named};

@@ -19,7 +19,8 @@ void submit_work(CUstream stream, const AwNativeWork& work);
 // Puts `body()` behind everything given to a stream: done before this returns where the stream is
 // idle, else later on another thread, once per launch where the stream is captured. So it holds
 // what it needs by value; device pointers are read when it runs. `name` is what traces call it.
-// It must not throw: an error is for anywarp_fail, in the driver's numbers. `waits`: for work elsewhere.
+// It must not throw: an error is for anywarp_fail, in the driver's numbers. `waits`: for work
+// elsewhere.
 template <class Body>
 void submit(CUstream stream, const char* name, Body body, bool waits = false) {
   auto* kept = new Body(std::move(body));

@@ -19,7 +19,9 @@ CARRY_THE_RUNTIME = {"cupy", "ctranslate2"}
 pytestmark = [pytest.mark.native, pytest.mark.slow]
 
 
-@pytest.mark.parametrize("client", sorted(path.name.removesuffix("_program.py") for path in PROGRAMS.glob("*_program.py")))
+@pytest.mark.parametrize(
+    "client", sorted(path.name.removesuffix("_program.py") for path in PROGRAMS.glob("*_program.py"))
+)
 def test_a_client_computes_what_the_host_does(client, private_places):
     folder = os.environ.get("ANYWARP_CLIENTS")
     if not folder or not (Path(folder) / client / "bin/python").exists():

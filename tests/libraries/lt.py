@@ -10,8 +10,8 @@ import numpy as np
 
 import anywarp
 from libraries import element_types
-from libraries.loading import Library
 from libraries.element_types import C32F, C64F, E4M3, E5M2, R8I, R16BF, R16F, R32F, R32I, R64F
+from libraries.loading import Library
 
 F16, F32, TF32, FAST_16BF, FAST_16F, F64, I32 = 64, 68, 77, 75, 74, 70, 72  # cublasComputeType_t
 COL, ROW, COL32, COL4_4R2_8C, COL32_2R_4R4 = range(5)

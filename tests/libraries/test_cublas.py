@@ -68,7 +68,9 @@ kinds = st.sampled_from("SDCZ")
 scalars = st.sampled_from([0, 1, -0.5])
 
 
-@properties(25, 300, kinds, shapes, st.sampled_from([N, T, C]), st.sampled_from([N, T, C]), scalars, scalars, st.integers(0, 99))
+@properties(
+    25, 300, kinds, shapes, st.sampled_from([N, T, C]), st.sampled_from([N, T, C]), scalars, scalars, st.integers(0, 99)
+)
 def test_gemm(cublas, handle, kind, shape, ta, tb, alpha, beta, seed):
     (m, n, k, more), dtype, rng = shape, TYPES[kind], np.random.default_rng(seed)
     a, wa = matrix(rng, dtype, *((m, k) if ta == N else (k, m)), more)
@@ -89,7 +91,18 @@ def test_gemm(cublas, handle, kind, shape, ta, tb, alpha, beta, seed):
     assert np.isnan(wc[m:]).all() or not m  # the rows below are as they were
 
 
-@properties(20, 200, kinds, st.integers(0, 30), st.integers(0, 30), st.sampled_from([N, T, C]), st.integers(-2, 2), st.integers(-2, 2), scalars, st.integers(0, 99))
+@properties(
+    20,
+    200,
+    kinds,
+    st.integers(0, 30),
+    st.integers(0, 30),
+    st.sampled_from([N, T, C]),
+    st.integers(-2, 2),
+    st.integers(-2, 2),
+    scalars,
+    st.integers(0, 99),
+)
 def test_gemv(cublas, handle, kind, m, n, ta, incx, incy, beta, seed):
     incx, incy, dtype, rng = incx or 3, incy or 3, TYPES[kind], np.random.default_rng(seed)
     a, wa = matrix(rng, dtype, m, n, 2)
@@ -118,9 +131,25 @@ def test_vectors(cublas, handle, kind, n, inc, seed):
     out, result, place = one(dtype, np.nan), one(real, np.nan), ctypes.c_int(-1)
     cublas(f"cublas{kind}dot{'c' if kind in 'CZ' else ''}_v2", handle, n, x, inc, y, inc, out)
     close(out, np.array([np.sum(xs.astype(wide).conj() * ys)]), n, 8.0)
-    cublas({"S": "cublasSasum_v2", "D": "cublasDasum_v2", "C": "cublasScasum_v2", "Z": "cublasDzasum_v2"}[kind], handle, n, x, inc, result)
-    close(result, np.array([np.abs(xs.real.astype(np.longdouble)).sum() + np.abs(xs.imag.astype(np.longdouble)).sum()]), n)
-    cublas({"S": "cublasSnrm2_v2", "D": "cublasDnrm2_v2", "C": "cublasScnrm2_v2", "Z": "cublasDznrm2_v2"}[kind], handle, n, x, inc, result)
+    cublas(
+        {"S": "cublasSasum_v2", "D": "cublasDasum_v2", "C": "cublasScasum_v2", "Z": "cublasDzasum_v2"}[kind],
+        handle,
+        n,
+        x,
+        inc,
+        result,
+    )
+    close(
+        result, np.array([np.abs(xs.real.astype(np.longdouble)).sum() + np.abs(xs.imag.astype(np.longdouble)).sum()]), n
+    )
+    cublas(
+        {"S": "cublasSnrm2_v2", "D": "cublasDnrm2_v2", "C": "cublasScnrm2_v2", "Z": "cublasDznrm2_v2"}[kind],
+        handle,
+        n,
+        x,
+        inc,
+        result,
+    )
     close(result, np.array([np.sqrt((np.abs(xs.astype(wide)) ** 2).sum())]), n)
     cublas(f"cublasI{kind.lower()}amax_v2", handle, n, x, inc, place)
     sizes = np.abs(xs.real) + np.abs(xs.imag)
@@ -140,8 +169,21 @@ def triangle(a, fill, unit=False):
     return t - np.diag(np.diag(t)) + np.eye(len(a), dtype=a.dtype) if unit else t
 
 
-@properties(20, 200, kinds, st.integers(1, 24), st.integers(1, 24), st.sampled_from([LEFT, RIGHT]), st.sampled_from([LOWER, UPPER]), st.sampled_from([N, T, C]), st.booleans(), st.integers(0, 99))
-def test_triangular_products_and_solutions_are_each_other_s_inverse(cublas, handle, kind, m, n, side, fill, ta, unit, seed):
+@properties(
+    20,
+    200,
+    kinds,
+    st.integers(1, 24),
+    st.integers(1, 24),
+    st.sampled_from([LEFT, RIGHT]),
+    st.sampled_from([LOWER, UPPER]),
+    st.sampled_from([N, T, C]),
+    st.booleans(),
+    st.integers(0, 99),
+)
+def test_triangular_products_and_solutions_are_each_other_s_inverse(
+    cublas, handle, kind, m, n, side, fill, ta, unit, seed
+):
     dtype, rng = TYPES[kind], np.random.default_rng(seed)
     order = m if side == LEFT else n
     a, wa = matrix(rng, dtype, order, order, 1)
@@ -158,7 +200,16 @@ def test_triangular_products_and_solutions_are_each_other_s_inverse(cublas, hand
     close(out, b.astype(wide), 50 * order, 20.0)
 
 
-@properties(15, 150, kinds, st.integers(1, 24), st.integers(0, 24), st.sampled_from([LOWER, UPPER]), st.booleans(), st.integers(0, 99))
+@properties(
+    15,
+    150,
+    kinds,
+    st.integers(1, 24),
+    st.integers(0, 24),
+    st.sampled_from([LOWER, UPPER]),
+    st.booleans(),
+    st.integers(0, 99),
+)
 def test_updates_touch_one_triangle(cublas, handle, kind, n, k, fill, transposed, seed):
     dtype, rng = TYPES[kind], np.random.default_rng(seed)
     wide, complex_ = longer(dtype), kind in "CZ"
@@ -172,17 +223,54 @@ def test_updates_touch_one_triangle(cublas, handle, kind, n, k, fill, transposed
     c[np.diag_indices(n)] = c.diagonal().real
     before = c.copy()
     name = "herk" if complex_ else "syrk"
-    cublas(f"cublas{kind}{name}_v2", handle, fill, trans, n, k, one(real, 0.5), wa, wa.shape[0], one(real, 2), wc, wc.shape[0])
+    cublas(
+        f"cublas{kind}{name}_v2",
+        handle,
+        fill,
+        trans,
+        n,
+        k,
+        one(real, 0.5),
+        wa,
+        wa.shape[0],
+        one(real, 2),
+        wc,
+        wc.shape[0],
+    )
     close(c[mask], (0.5 * left @ left.conj().T + 2 * before.astype(wide))[mask], k + 2, 30.0)
     assert (c[~mask] == before[~mask]).all()
     c[:] = before
     name = "her2k" if complex_ else "syr2k"
-    cublas(f"cublas{kind}{name}_v2", handle, fill, trans, n, k, one(dtype, 1), wa, wa.shape[0], wb, wb.shape[0], one(real, 1), wc, wc.shape[0])
+    cublas(
+        f"cublas{kind}{name}_v2",
+        handle,
+        fill,
+        trans,
+        n,
+        k,
+        one(dtype, 1),
+        wa,
+        wa.shape[0],
+        wb,
+        wb.shape[0],
+        one(real, 1),
+        wc,
+        wc.shape[0],
+    )
     close(c[mask], (left @ right.conj().T + right @ left.conj().T + before.astype(wide))[mask], 2 * k + 2, 30.0)
     assert (c[~mask] == before[~mask]).all()
 
 
-@properties(15, 150, kinds, st.integers(1, 20), st.integers(1, 20), st.sampled_from([LEFT, RIGHT]), st.sampled_from([LOWER, UPPER]), st.integers(0, 99))
+@properties(
+    15,
+    150,
+    kinds,
+    st.integers(1, 20),
+    st.integers(1, 20),
+    st.sampled_from([LEFT, RIGHT]),
+    st.sampled_from([LOWER, UPPER]),
+    st.integers(0, 99),
+)
 def test_symmetric_and_diagonal_factors(cublas, handle, kind, m, n, side, fill, seed):
     dtype, rng = TYPES[kind], np.random.default_rng(seed)
     wide, order = longer(dtype), m if side == LEFT else n
@@ -191,12 +279,42 @@ def test_symmetric_and_diagonal_factors(cublas, handle, kind, m, n, side, fill, 
     c, wc = matrix(rng, dtype, m, n, 1)
     t = triangle(a.astype(wide), fill)
     whole = t + t.T - np.diag(np.diag(t))
-    cublas(f"cublas{kind}symm_v2", handle, side, fill, m, n, one(dtype, 1), wa, wa.shape[0], wb, wb.shape[0], one(dtype, 0), wc, wc.shape[0])
+    cublas(
+        f"cublas{kind}symm_v2",
+        handle,
+        side,
+        fill,
+        m,
+        n,
+        one(dtype, 1),
+        wa,
+        wa.shape[0],
+        wb,
+        wb.shape[0],
+        one(dtype, 0),
+        wc,
+        wc.shape[0],
+    )
     close(c, whole @ b if side == LEFT else b.astype(wide) @ whole, order, 30.0)
     x = numbers(rng, dtype, order)
     cublas(f"cublas{kind}dgmm", handle, side, m, n, wb, wb.shape[0], x, 1, wc, wc.shape[0])
     close(c, x[:, None].astype(wide) * b if side == LEFT else b.astype(wide) * x, 2)
-    cublas(f"cublas{kind}geam", handle, N, N, m, n, one(dtype, 2), wb, wb.shape[0], one(dtype, 0), None, max(m, 1), wc, wc.shape[0])
+    cublas(
+        f"cublas{kind}geam",
+        handle,
+        N,
+        N,
+        m,
+        n,
+        one(dtype, 2),
+        wb,
+        wb.shape[0],
+        one(dtype, 0),
+        None,
+        max(m, 1),
+        wc,
+        wc.shape[0],
+    )
     close(c, 2 * b.astype(wide), 1)
 
 
@@ -206,7 +324,11 @@ def test_batched_factorisations(cublas, handle, kind, n, count, seed):
     wide = np.complex128 if kind in "CZ" else np.float64
     stack = [numbers(rng, dtype, n, n) + np.asfortranarray(np.eye(n, dtype=dtype) * 4) for _ in range(count)]
     stack = [np.asfortranarray(a) for a in stack]
-    kept, right, inverse = [a.copy(order="F") for a in stack], [numbers(rng, dtype, n, 2) for _ in stack], [np.zeros((n, n), dtype, order="F") for _ in stack]
+    kept, right, inverse = (
+        [a.copy(order="F") for a in stack],
+        [numbers(rng, dtype, n, 2) for _ in stack],
+        [np.zeros((n, n), dtype, order="F") for _ in stack],
+    )
     solved = [b.copy(order="F") for b in right]
 
     def pointers(arrays):
@@ -216,7 +338,9 @@ def test_batched_factorisations(cublas, handle, kind, n, count, seed):
     with_pivots = pivots if seed % 3 else None
     cublas(f"cublas{kind}getrfBatched", handle, n, pointers(stack), n, with_pivots, info, count)
     assert (info == 0).all()
-    cublas(f"cublas{kind}getrsBatched", handle, N, n, 2, pointers(stack), n, with_pivots, pointers(solved), n, host, count)
+    cublas(
+        f"cublas{kind}getrsBatched", handle, N, n, 2, pointers(stack), n, with_pivots, pointers(solved), n, host, count
+    )
     cublas(f"cublas{kind}getriBatched", handle, n, pointers(stack), n, with_pivots, pointers(inverse), n, info, count)
     assert host.value == 0
     eps = np.finfo(dtype).eps
@@ -236,12 +360,49 @@ def test_batched_products(cublas, handle, kind, n, count, seed):
     parts = [[v[i * n * n : (i + 1) * n * n].reshape(n, n, order="F") for i in range(count)] for v in (a, b, c)]
     wanted = [x.astype(longer(dtype)) @ y for x, y in zip(*parts[:2])]
     ld, size = max(n, 1), n * n
-    cublas(f"cublas{kind}gemmStridedBatched", handle, N, N, n, n, n, one(dtype, 1), a, ld, size, b, ld, size, one(dtype, 0), c, ld, size, count)
+    cublas(
+        f"cublas{kind}gemmStridedBatched",
+        handle,
+        N,
+        N,
+        n,
+        n,
+        n,
+        one(dtype, 1),
+        a,
+        ld,
+        size,
+        b,
+        ld,
+        size,
+        one(dtype, 0),
+        c,
+        ld,
+        size,
+        count,
+    )
     for found, each in zip(parts[2], wanted):
         close(found, each, n, 20.0)
     c[:] = np.nan
     lists = [np.array([p.ctypes.data for p in group], np.uint64) for group in parts]
-    cublas(f"cublas{kind}gemmBatched", handle, N, N, n, n, n, one(dtype, 1), lists[0], ld, lists[1], ld, one(dtype, 0), lists[2], ld, count)
+    cublas(
+        f"cublas{kind}gemmBatched",
+        handle,
+        N,
+        N,
+        n,
+        n,
+        n,
+        one(dtype, 1),
+        lists[0],
+        ld,
+        lists[1],
+        ld,
+        one(dtype, 0),
+        lists[2],
+        ld,
+        count,
+    )
     for found, each in zip(parts[2], wanted):
         close(found, each, n, 20.0)
 
@@ -308,16 +469,49 @@ def as_type(name, values):
     return made, made.astype(np.float64)
 
 
-PAIRS = st.sampled_from([("f16", "f16", 64), ("f16", "f16", 68), ("f16", "f32", 68), ("bf16", "bf16", 68), ("bf16", "f32", 68), ("s8", "s32", 72), ("s8", "f32", 68), ("f32", "f32", 77)])
+PAIRS = st.sampled_from(
+    [
+        ("f16", "f16", 64),
+        ("f16", "f16", 68),
+        ("f16", "f32", 68),
+        ("bf16", "bf16", 68),
+        ("bf16", "f32", 68),
+        ("s8", "s32", 72),
+        ("s8", "f32", 68),
+        ("f32", "f32", 77),
+    ]
+)
 
 
-@properties(20, 200, PAIRS, shapes, st.sampled_from([N, T]), st.sampled_from([N, T]), st.sampled_from([0, 1, 2]), st.integers(1, 3), st.integers(0, 99))
+@properties(
+    20,
+    200,
+    PAIRS,
+    shapes,
+    st.sampled_from([N, T]),
+    st.sampled_from([N, T]),
+    st.sampled_from([0, 1, 2]),
+    st.integers(1, 3),
+    st.integers(0, 99),
+)
 def test_products_of_named_types(cublas, handle, types, shape, ta, tb, beta, count, seed):
     (given, made, compute), (m, n, k, _), rng = types, shape, np.random.default_rng(seed)
     size = {"ld": [], "stride": []}
     bits, values = [], []
-    for name, rows, columns in ((given, *((m, k) if ta == N else (k, m))), (given, *((k, n) if tb == N else (n, k))), (made, m, n)):
-        each = [as_type(name, rng.standard_normal((max(rows, 1), max(columns, 1))) if name != "s32" else np.zeros((max(rows, 1), max(columns, 1)))) for _ in range(count)]
+    for name, rows, columns in (
+        (given, *((m, k) if ta == N else (k, m))),
+        (given, *((k, n) if tb == N else (n, k))),
+        (made, m, n),
+    ):
+        each = [
+            as_type(
+                name,
+                rng.standard_normal((max(rows, 1), max(columns, 1)))
+                if name != "s32"
+                else np.zeros((max(rows, 1), max(columns, 1))),
+            )
+            for _ in range(count)
+        ]
         bits.append(np.concatenate([b.ravel(order="F") for b, _ in each]))
         values.append([v[:rows, :columns] for _, v in each])
         size["ld"].append(max(rows, 1))
@@ -333,10 +527,15 @@ def test_products_of_named_types(cublas, handle, types, shape, ta, tb, beta, cou
         if made == "bf16" and m * n:
             found = (np.ascontiguousarray(found).astype(np.uint32) << 16).view(np.float32)
         eps = {"f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7, "s32": 0}[made]
-        assert (np.abs(found.astype(np.float64) - want) <= eps * (np.abs(want) + 1) + 2.0**-22 * (k + 1) * 900 * (made != "s32")).all()
+        assert (
+            np.abs(found.astype(np.float64) - want)
+            <= eps * (np.abs(want) + 1) + 2.0**-22 * (k + 1) * 900 * (made != "s32")
+        ).all()
 
 
 def test_types_that_are_not_multiplied_are_named(cublas, handle, capfd):
     a = np.ones(16, np.uint64)
-    status = cublas.status("cublasGemmEx", handle, N, N, 1, 1, 1, a, a, NAMED["f32"], 1, a, NAMED["s8"], 1, a, a, NAMED["f32"], 1, 68, -1)
+    status = cublas.status(
+        "cublasGemmEx", handle, N, N, 1, 1, 1, a, a, NAMED["f32"], 1, a, NAMED["s8"], 1, a, a, NAMED["f32"], 1, 68, -1
+    )
     assert status == 15  # CUBLAS_STATUS_NOT_SUPPORTED

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from libraries import element_types
-from libraries.lt import COL, F32, Lt, Matrix
 from libraries.element_types import R16F, R32F
+from libraries.lt import COL, F32, Lt, Matrix
 
 pytestmark = pytest.mark.native
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from libraries import element_types
-from libraries.lt import COL, F32, ROW, Lt, Matrix, exact
 from libraries.element_types import E4M3, E5M2, R16BF, R16F, R32F
+from libraries.lt import COL, F32, ROW, Lt, Matrix, exact
 
 pytestmark = pytest.mark.native
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import strategies as st
 
 from libraries import element_types
+from libraries.element_types import C32F, E4M3, E5M2, R8I, R16BF, R16F, R32F, R32I, R64F
 from libraries.lt import (
     ALPHA_VECTOR_BETA_HOST,
     ALPHA_VECTOR_BETA_ZERO,
@@ -29,7 +30,6 @@ from libraries.lt import (
     exact,
     shared,
 )
-from libraries.element_types import C32F, E4M3, E5M2, R8I, R16BF, R16F, R32F, R32I, R64F
 from spread import properties
 
 pytestmark = pytest.mark.native

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import strategies as st
 
 from libraries import element_types
-from libraries.lt import COL, COL4_4R2_8C, COL32, COL32_2R_4R4, ROW, Lt, Matrix, operation, shared
 from libraries.element_types import E4M3, E5M2, R8I, R16BF, R16F, R32F, R32I
+from libraries.lt import COL, COL4_4R2_8C, COL32, COL32_2R_4R4, ROW, Lt, Matrix, operation, shared
 from spread import properties
 
 pytestmark = pytest.mark.native
@@ -63,7 +63,9 @@ def test_transform(seed):
         back = Matrix(target.kind, rows, cols, batch)
         assert lt.transform(target, back) == 0
         target = back
-    element_types.check(target.view(), kinds[2], alpha * x + beta * y, (np.abs(alpha * x) + np.abs(beta * y)) * 2.0**-22)
+    element_types.check(
+        target.view(), kinds[2], alpha * x + beta * y, (np.abs(alpha * x) + np.abs(beta * y)) * 2.0**-22
+    )
 
 
 def test_what_is_multiplied_by_zero_is_not_read(lt):

@@ -194,7 +194,9 @@ def test_bessel_functions_of_higher_order(type: Any) -> None:
     got = compute([f"jn{f}", f"yn{f}"], n, x)
     for name, function in ((f"jn{f}", mp.besselj), (f"yn{f}", mp.bessely)):
         exact = np.array([float(function(int(k), mp.mpf(float(v)))) for k, v in zip(n, x)])
-        bound = 2.2e-12 if type is np.float64 else 2.2e-6  # the guide's absolute errors for n = 2; the guide has none for others
+        bound = (
+            2.2e-12 if type is np.float64 else 2.2e-6
+        )  # the guide's absolute errors for n = 2; the guide has none for others
         assert (np.abs(got[name] - exact) <= bound * np.maximum(1, np.abs(exact))).all(), name
 
 

@@ -11,9 +11,10 @@ inline uint64_t batch(int64_t count) {
 }
 
 template <class T>
-void gemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n,
-                 int64_t k, const T* alpha, const T* const* A, int64_t lda, const T* const* B, int64_t ldb,
-                 const T* beta, T* const* C, int64_t ldc, int64_t count) {
+void gemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,
+                 int64_t m, int64_t n, int64_t k, const T* alpha, const T* const* A, int64_t lda,
+                 const T* const* B, int64_t ldb, const T* beta, T* const* C, int64_t ldc,
+                 int64_t count) {
   using E = Element<T>;
   auto& it = use(handle);
   Scalar<E> a(it, alpha), b(it, beta);
@@ -24,16 +25,17 @@ void gemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperatio
   lib::submit(it.stream, "gemmBatched", [=] {
     const E alpha_now = a(), beta_now = b();
     lib::parallel(all, [&](uint64_t i) {
-      blas<E, "gemm_">(&s.opa, &s.opb, &s.m, &s.n, &s.k, &alpha_now, elements(A[i]), &s.lda, elements(B[i]), &s.ldb,
-                       &beta_now, elements(C[i]), &s.ldc);
+      blas<E, "gemm_">(&s.opa, &s.opb, &s.m, &s.n, &s.k, &alpha_now, elements(A[i]), &s.lda,
+                       elements(B[i]), &s.ldb, &beta_now, elements(C[i]), &s.ldc);
     });
   });
 }
 
 template <class T>
-void gemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n,
-                        int64_t k, const T* alpha, const T* A, int64_t lda, long long strideA, const T* B, int64_t ldb,
-                        long long strideB, const T* beta, T* C, int64_t ldc, long long strideC, int64_t count) {
+void gemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,
+                        int64_t m, int64_t n, int64_t k, const T* alpha, const T* A, int64_t lda,
+                        long long strideA, const T* B, int64_t ldb, long long strideB,
+                        const T* beta, T* C, int64_t ldc, long long strideC, int64_t count) {
   using E = Element<T>;
   auto& it = use(handle);
   Scalar<E> a(it, alpha), b(it, beta);
@@ -45,8 +47,9 @@ void gemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasO
     const E alpha_now = a(), beta_now = b();
     lib::parallel(all, [&](uint64_t i) {
       auto number = static_cast<int64_t>(i);
-      blas<E, "gemm_">(&s.opa, &s.opb, &s.m, &s.n, &s.k, &alpha_now, elements(A) + number * strideA, &s.lda,
-                       elements(B) + number * strideB, &s.ldb, &beta_now, elements(C) + number * strideC, &s.ldc);
+      blas<E, "gemm_">(&s.opa, &s.opb, &s.m, &s.n, &s.k, &alpha_now, elements(A) + number * strideA,
+                       &s.lda, elements(B) + number * strideB, &s.ldb, &beta_now,
+                       elements(C) + number * strideC, &s.ldc);
     });
   });
 }
@@ -60,9 +63,9 @@ void gemm3mBatched(Args... args) {
 }
 
 template <class T>
-void gemvBatched(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const T* alpha,
-                 const T* const* A, int64_t lda, const T* const* x, int64_t incx, const T* beta, T* const* y,
-                 int64_t incy, int64_t count) {
+void gemvBatched(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n,
+                 const T* alpha, const T* const* A, int64_t lda, const T* const* x, int64_t incx,
+                 const T* beta, T* const* y, int64_t incy, int64_t count) {
   using E = Element<T>;
   auto& it = use(handle);
   Scalar<E> a(it, alpha), b(it, beta);
@@ -74,15 +77,16 @@ void gemvBatched(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int6
   lib::submit(it.stream, "gemvBatched", [=] {
     const E alpha_now = a(), beta_now = b();
     lib::parallel(all, [&](uint64_t i) {
-      blas<E, "gemv_">(&op, &rows, &columns, &alpha_now, elements(A[i]), &ld, elements(x[i]), &sx, &beta_now,
-                       elements(y[i]), &sy);
+      blas<E, "gemv_">(&op, &rows, &columns, &alpha_now, elements(A[i]), &ld, elements(x[i]), &sx,
+                       &beta_now, elements(y[i]), &sy);
     });
   });
 }
 template <class T>
-void gemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const T* alpha,
-                        const T* A, int64_t lda, long long strideA, const T* x, int64_t incx, long long stridex,
-                        const T* beta, T* y, int64_t incy, long long stridey, int64_t count) {
+void gemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n,
+                        const T* alpha, const T* A, int64_t lda, long long strideA, const T* x,
+                        int64_t incx, long long stridex, const T* beta, T* y, int64_t incy,
+                        long long stridey, int64_t count) {
   using E = Element<T>;
   auto& it = use(handle);
   Scalar<E> a(it, alpha), b(it, beta);
@@ -96,15 +100,17 @@ void gemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int64_t 
     lib::parallel(all, [&](uint64_t i) {
       auto number = static_cast<int64_t>(i);
       blas<E, "gemv_">(&op, &rows, &columns, &alpha_now, elements(A) + number * strideA, &ld,
-                       elements(x) + number * stridex, &sx, &beta_now, elements(y) + number * stridey, &sy);
+                       elements(x) + number * stridex, &sx, &beta_now,
+                       elements(y) + number * stridey, &sy);
     });
   });
 }
 
 template <class T>
-void trsmBatched(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans,
-                 cublasDiagType_t diag, int64_t m, int64_t n, const T* alpha, const T* const* A, int64_t lda,
-                 T* const* B, int64_t ldb, int64_t count) {
+void trsmBatched(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,
+                 cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n,
+                 const T* alpha, const T* const* A, int64_t lda, T* const* B, int64_t ldb,
+                 int64_t count) {
   using E = Element<T>;
   auto& it = use(handle);
   Scalar<E> a(it, alpha);
@@ -118,12 +124,13 @@ void trsmBatched(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t 
   });
 }
 
-// Groups of products, each with a shape, its scalars and a number of matrices of its own: all of that lies on the host, the
-// pointers on the device.
+// Groups of products, each with a shape, its scalars and a number of matrices of its own: all of
+// that lies on the host, the pointers on the device.
 template <class T>
-void gemmGroupedBatched(cublasHandle_t handle, const cublasOperation_t* transa, const cublasOperation_t* transb, auto* m,
-                        auto* n, auto* k, const T* alpha, const T* const* A, auto* lda, const T* const* B, auto* ldb,
-                        const T* beta, T* const* C, auto* ldc, int64_t groups, auto* sizes) {
+void gemmGroupedBatched(cublasHandle_t handle, const cublasOperation_t* transa,
+                        const cublasOperation_t* transb, auto* m, auto* n, auto* k, const T* alpha,
+                        const T* const* A, auto* lda, const T* const* B, auto* ldb, const T* beta,
+                        T* const* C, auto* ldc, int64_t groups, auto* sizes) {
   using E = Element<T>;
   auto& it = use(handle);
   struct Group {
@@ -147,8 +154,8 @@ void gemmGroupedBatched(cublasHandle_t handle, const cublasOperation_t* transa, 
       if (s.empty()) continue;
       lib::parallel(group.count, [&](uint64_t i) {
         uint64_t at = group.first + i;
-        blas<E, "gemm_">(&s.opa, &s.opb, &s.m, &s.n, &s.k, &group.alpha, elements(A[at]), &s.lda, elements(B[at]), &s.ldb,
-                         &group.beta, elements(C[at]), &s.ldc);
+        blas<E, "gemm_">(&s.opa, &s.opb, &s.m, &s.n, &s.k, &group.alpha, elements(A[at]), &s.lda,
+                         elements(B[at]), &s.ldb, &group.beta, elements(C[at]), &s.ldc);
       });
     }
   });

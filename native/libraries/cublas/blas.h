@@ -50,7 +50,8 @@ Element<T>* elements(T* from) {
   return reinterpret_cast<Element<T>*>(from);
 }
 
-// Calls the function of BLAS or LAPACK whose name is the letter of E and `Rest`. Everything is passed by address, as Fortran does.
+// Calls the function of BLAS or LAPACK whose name is the letter of E and `Rest`. Everything is
+// passed by address, as Fortran does.
 template <class E, Name Rest, class R = void, class... Args>
 R blas(Args... args) {
   static auto* const function = reinterpret_cast<R (*)(Args...)>(

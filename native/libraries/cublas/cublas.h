@@ -1,4 +1,5 @@
-// What the functions of cuBLAS share: the handle, its checks, and scalars that lie on the host or the device.
+// What the functions of cuBLAS share: the handle, its checks, and scalars that lie on the host or
+// the device.
 #pragma once
 
 #include <cublas_api.h>
@@ -40,13 +41,14 @@ inline cublasContext& use(cublasHandle_t handle) {
   return *handle;
 }
 
-// A number that a program passes by address: read at the call where it lies on the host, when the work runs where
-// it lies on the device (cublasSetPointerMode).
+// A number that a program passes by address: read at the call where it lies on the host, when the
+// work runs where it lies on the device (cublasSetPointerMode).
 template <class T>
 class Scalar {
  public:
   Scalar(const cublasContext& handle, const void* place)
-      : at_(handle.pointer_mode == CUBLAS_POINTER_MODE_DEVICE ? static_cast<const T*>(place) : nullptr) {
+      : at_(handle.pointer_mode == CUBLAS_POINTER_MODE_DEVICE ? static_cast<const T*>(place)
+                                                              : nullptr) {
     require(place != nullptr);
     if (!at_) value_ = *static_cast<const T*>(place);
   }

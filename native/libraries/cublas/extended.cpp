@@ -67,14 +67,17 @@ void by_engine(cublasHandle_t handle, const Products& p) {
   auto* beta = static_cast<const T*>(p.beta);
   void* c = const_cast<void*>(p.c.data);
   if (p.arrays)
-    return gemmBatched(handle, p.transa, p.transb, p.m, p.n, p.k, alpha, static_cast<const T* const*>(p.a.data), p.a.ld,
-                       static_cast<const T* const*>(p.b.data), p.b.ld, beta, static_cast<T* const*>(c), p.c.ld, p.count);
+    return gemmBatched(handle, p.transa, p.transb, p.m, p.n, p.k, alpha,
+                       static_cast<const T* const*>(p.a.data), p.a.ld,
+                       static_cast<const T* const*>(p.b.data), p.b.ld, beta,
+                       static_cast<T* const*>(c), p.c.ld, p.count);
   auto* a = static_cast<const T*>(p.a.data);
   auto* b = static_cast<const T*>(p.b.data);
   if (p.count == 1)
-    return gemm(handle, p.transa, p.transb, p.m, p.n, p.k, alpha, a, p.a.ld, b, p.b.ld, beta, static_cast<T*>(c), p.c.ld);
-  gemmStridedBatched(handle, p.transa, p.transb, p.m, p.n, p.k, alpha, a, p.a.ld, p.a.stride, b, p.b.ld, p.b.stride, beta,
-                     static_cast<T*>(c), p.c.ld, p.c.stride, p.count);
+    return gemm(handle, p.transa, p.transb, p.m, p.n, p.k, alpha, a, p.a.ld, b, p.b.ld, beta,
+                static_cast<T*>(c), p.c.ld);
+  gemmStridedBatched(handle, p.transa, p.transb, p.m, p.n, p.k, alpha, a, p.a.ld, p.a.stride, b,
+                     p.b.ld, p.b.stride, beta, static_cast<T*>(c), p.c.ld, p.c.stride, p.count);
 }
 
 }  // namespace
@@ -108,23 +111,29 @@ void multiply(cublasHandle_t handle, const Products& p, cublasComputeType_t comp
   bool alike = p.a.type == p.b.type && p.a.type == p.c.type;
   if (alike && p.a.type == CUDA_R_32F && scalars == CUDA_R_32F) return by_engine<float>(handle, p);
   if (alike && p.a.type == CUDA_R_64F && scalars == CUDA_R_64F) return by_engine<double>(handle, p);
-  if (alike && p.a.type == CUDA_C_32F && scalars == CUDA_C_32F) return by_engine<cuComplex>(handle, p);
-  if (alike && p.a.type == CUDA_C_64F && scalars == CUDA_C_64F) return by_engine<cuDoubleComplex>(handle, p);
+  if (alike && p.a.type == CUDA_C_32F && scalars == CUDA_C_32F)
+    return by_engine<cuComplex>(handle, p);
+  if (alike && p.a.type == CUDA_C_64F && scalars == CUDA_C_64F)
+    return by_engine<cuDoubleComplex>(handle, p);
   bool integer = scalars == CUDA_R_32I;
   Product made;
-  bool known = own_type(p.a.type, &made.a.type) && own_type(p.b.type, &made.b.type) && own_type(p.c.type, &made.d.type);
+  bool known = own_type(p.a.type, &made.a.type) && own_type(p.b.type, &made.b.type) &&
+               own_type(p.c.type, &made.d.type);
   bool bytes = known && made.a.type == Type::s8 && made.b.type == Type::s8;
-  known = known && (made.a.type == Type::s8) == (made.b.type == Type::s8) && made.a.type != Type::s32 &&
-          made.b.type != Type::s32 && integer == (bytes && made.d.type == Type::s32) &&
-          (made.d.type != Type::s8 || bytes);
+  known = known && (made.a.type == Type::s8) == (made.b.type == Type::s8) &&
+          made.a.type != Type::s32 && made.b.type != Type::s32 &&
+          integer == (bytes && made.d.type == Type::s32) && (made.d.type != Type::s8 || bytes);
   if (!known)
-    unsupported("a product of types " + std::to_string(p.a.type) + " and " + std::to_string(p.b.type) + " into " +
-                std::to_string(p.c.type) + " with compute type " + std::to_string(compute) + " (numbers of cudaDataType)");
+    unsupported("a product of types " + std::to_string(p.a.type) + " and " +
+                std::to_string(p.b.type) + " into " + std::to_string(p.c.type) +
+                " with compute type " + std::to_string(compute) + " (numbers of cudaDataType)");
   Shape s(p.transa, p.transb, p.m, p.n, p.k, p.a.ld, p.b.ld, p.c.ld);
   made.m = p.m, made.n = p.n, made.k = p.k, made.batch = static_cast<int64_t>(batch(p.count));
   made.integer = integer;
-  made.a.data = p.a.data, made.a.ld = p.a.ld, made.a.stride = p.a.stride, made.a.transposed = s.opa != 'N';
-  made.b.data = p.b.data, made.b.ld = p.b.ld, made.b.stride = p.b.stride, made.b.transposed = s.opb != 'N';
+  made.a.data = p.a.data, made.a.ld = p.a.ld, made.a.stride = p.a.stride,
+  made.a.transposed = s.opa != 'N';
+  made.b.data = p.b.data, made.b.ld = p.b.ld, made.b.stride = p.b.stride,
+  made.b.transposed = s.opb != 'N';
   made.d.data = p.c.data, made.d.ld = p.c.ld, made.d.stride = p.c.stride;
   made.a.array = made.b.array = made.d.array = p.arrays;
   made.c = made.d;
@@ -167,7 +176,8 @@ void write(void* to, cudaDataType type, int64_t at, double value) {
       uint32_t bits;
       memcpy(&bits, &single, 4);
       bool nan = single != single;
-      static_cast<uint16_t*>(to)[at] = static_cast<uint16_t>(nan ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+      static_cast<uint16_t*>(to)[at] =
+          static_cast<uint16_t>(nan ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
       break;
     }
     case CUDA_R_32F:
@@ -200,7 +210,8 @@ bool of_one_type(cudaDataType type, Call typed) {
 }
 
 [[noreturn]] void refuse(const char* what, cudaDataType x, cudaDataType y) {
-  unsupported(std::string(what) + " of types " + std::to_string(x) + " and " + std::to_string(y) + " (numbers of cudaDataType)");
+  unsupported(std::string(what) + " of types " + std::to_string(x) + " and " + std::to_string(y) +
+              " (numbers of cudaDataType)");
 }
 
 int64_t start(int64_t n, int64_t inc) { return inc < 0 ? (1 - n) * inc : 0; }
@@ -210,7 +221,8 @@ double scalar_now(bool on_device, const void* at, cudaDataType type, double valu
 }
 
 template <class Body>
-void result_of(cublasHandle_t handle, void* result, cudaDataType type, const char* name, Body body) {
+void result_of(cublasHandle_t handle, void* result, cudaDataType type, const char* name,
+               Body body) {
   auto& it = use(handle);
   require(result);
   lib::submit(it.stream, name, [=] { write(result, type, 0, body()); });
@@ -219,12 +231,14 @@ void result_of(cublasHandle_t handle, void* result, cudaDataType type, const cha
 
 }  // namespace
 
-void AxpyEx(cublasHandle_t handle, int64_t n, const void* alpha, cudaDataType alphaType, const void* x, cudaDataType xType,
-            int64_t incx, void* y, cudaDataType yType, int64_t incy, cudaDataType) {
+void AxpyEx(cublasHandle_t handle, int64_t n, const void* alpha, cudaDataType alphaType,
+            const void* x, cudaDataType xType, int64_t incx, void* y, cudaDataType yType,
+            int64_t incy, cudaDataType) {
   bool alike = alphaType == xType && xType == yType;
   auto typed = [&](auto* t) {
     using T = std::remove_pointer_t<decltype(t)>;
-    axpy<T>(handle, n, static_cast<const T*>(alpha), static_cast<const T*>(x), incx, static_cast<T*>(y), incy);
+    axpy<T>(handle, n, static_cast<const T*>(alpha), static_cast<const T*>(x), incx,
+            static_cast<T*>(y), incy);
   };
   if (alike && of_one_type(xType, typed)) return;
   if (!real(alphaType) || !real(xType) || !real(yType)) refuse("AxpyEx", xType, yType);
@@ -240,8 +254,8 @@ void AxpyEx(cublasHandle_t handle, int64_t n, const void* alpha, cudaDataType al
   });
 }
 
-void ScalEx(cublasHandle_t handle, int64_t n, const void* alpha, cudaDataType alphaType, void* x, cudaDataType xType,
-            int64_t incx, cudaDataType) {
+void ScalEx(cublasHandle_t handle, int64_t n, const void* alpha, cudaDataType alphaType, void* x,
+            cudaDataType xType, int64_t incx, cudaDataType) {
   auto typed = [&](auto* t) {
     using T = std::remove_pointer_t<decltype(t)>;
     scal<T, T>(handle, n, static_cast<const T*>(alpha), static_cast<T*>(x), incx);
@@ -281,27 +295,28 @@ int64_t element_bytes(cudaDataType x, cudaDataType y, const char* what) {
 }
 
 template <class Each>
-void pairwise(cublasHandle_t handle, const char* name, int64_t n, const void* x, int64_t incx, void* y, int64_t incy,
-              int64_t bytes, Each each) {
+void pairwise(cublasHandle_t handle, const char* name, int64_t n, const void* x, int64_t incx,
+              void* y, int64_t incy, int64_t bytes, Each each) {
   auto& it = use(handle);
   if (n <= 0) return;
   lib::submit(it.stream, name, [=] {
     auto* a = static_cast<char*>(const_cast<void*>(x)) + start(n, incx) * bytes;
     auto* b = static_cast<char*>(y) + start(n, incy) * bytes;
-    for (int64_t i = 0; i < n; ++i, a += incx * bytes, b += incy * bytes) each(a, b, static_cast<size_t>(bytes));
+    for (int64_t i = 0; i < n; ++i, a += incx * bytes, b += incy * bytes)
+      each(a, b, static_cast<size_t>(bytes));
   });
 }
 
 }  // namespace
 
-void CopyEx(cublasHandle_t handle, int64_t n, const void* x, cudaDataType xType, int64_t incx, void* y, cudaDataType yType,
-            int64_t incy) {
+void CopyEx(cublasHandle_t handle, int64_t n, const void* x, cudaDataType xType, int64_t incx,
+            void* y, cudaDataType yType, int64_t incy) {
   pairwise(handle, "copyEx", n, x, incx, y, incy, element_bytes(xType, yType, "CopyEx"),
            [](char* a, char* b, size_t bytes) { memmove(b, a, bytes); });
 }
 
-void SwapEx(cublasHandle_t handle, int64_t n, void* x, cudaDataType xType, int64_t incx, void* y, cudaDataType yType,
-            int64_t incy) {
+void SwapEx(cublasHandle_t handle, int64_t n, void* x, cudaDataType xType, int64_t incx, void* y,
+            cudaDataType yType, int64_t incy) {
   pairwise(handle, "swapEx", n, x, incx, y, incy, element_bytes(xType, yType, "SwapEx"),
            [](char* a, char* b, size_t bytes) { std::swap_ranges(a, a + bytes, b); });
 }
@@ -309,11 +324,13 @@ void SwapEx(cublasHandle_t handle, int64_t n, void* x, cudaDataType xType, int64
 namespace {
 
 template <bool Conjugate>
-void dot_ex(cublasHandle_t handle, int64_t n, const void* x, cudaDataType xType, int64_t incx, const void* y,
-            cudaDataType yType, int64_t incy, void* result, cudaDataType resultType) {
+void dot_ex(cublasHandle_t handle, int64_t n, const void* x, cudaDataType xType, int64_t incx,
+            const void* y, cudaDataType yType, int64_t incy, void* result,
+            cudaDataType resultType) {
   auto typed = [&](auto* t) {
     using T = std::remove_pointer_t<decltype(t)>;
-    product_of<Conjugate, T>(handle, n, static_cast<const T*>(x), incx, static_cast<const T*>(y), incy, static_cast<T*>(result));
+    product_of<Conjugate, T>(handle, n, static_cast<const T*>(x), incx, static_cast<const T*>(y),
+                             incy, static_cast<T*>(result));
   };
   if (xType == yType && xType == resultType && of_one_type(xType, typed)) return;
   if (!real(xType) || !real(yType) || !real(resultType)) refuse("DotEx", xType, yType);
@@ -327,36 +344,40 @@ void dot_ex(cublasHandle_t handle, int64_t n, const void* x, cudaDataType xType,
 
 }  // namespace
 
-void DotEx(cublasHandle_t handle, int64_t n, const void* x, cudaDataType xType, int64_t incx, const void* y,
-           cudaDataType yType, int64_t incy, void* result, cudaDataType resultType, cudaDataType) {
+void DotEx(cublasHandle_t handle, int64_t n, const void* x, cudaDataType xType, int64_t incx,
+           const void* y, cudaDataType yType, int64_t incy, void* result, cudaDataType resultType,
+           cudaDataType) {
   dot_ex<false>(handle, n, x, xType, incx, y, yType, incy, result, resultType);
 }
-void DotcEx(cublasHandle_t handle, int64_t n, const void* x, cudaDataType xType, int64_t incx, const void* y,
-            cudaDataType yType, int64_t incy, void* result, cudaDataType resultType, cudaDataType) {
+void DotcEx(cublasHandle_t handle, int64_t n, const void* x, cudaDataType xType, int64_t incx,
+            const void* y, cudaDataType yType, int64_t incy, void* result, cudaDataType resultType,
+            cudaDataType) {
   dot_ex<true>(handle, n, x, xType, incx, y, yType, incy, result, resultType);
 }
 
-void Nrm2Ex(cublasHandle_t handle, int64_t n, const void* x, cudaDataType xType, int64_t incx, void* result,
-            cudaDataType resultType, cudaDataType) {
+void Nrm2Ex(cublasHandle_t handle, int64_t n, const void* x, cudaDataType xType, int64_t incx,
+            void* result, cudaDataType resultType, cudaDataType) {
   auto typed = [&](auto* t) {
     using T = std::remove_pointer_t<decltype(t)>;
     nrm2<T>(handle, n, static_cast<const T*>(x), incx, static_cast<Real<Element<T>>*>(result));
   };
   if ((xType & 1) == 0 && xType == resultType && of_one_type(xType, typed)) return;
-  if ((xType == CUDA_C_32F && resultType == CUDA_R_32F) || (xType == CUDA_C_64F && resultType == CUDA_R_64F)) {
+  if ((xType == CUDA_C_32F && resultType == CUDA_R_32F) ||
+      (xType == CUDA_C_64F && resultType == CUDA_R_64F)) {
     of_one_type(xType, typed);
     return;
   }
   if (!real(xType) || !real(resultType)) refuse("Nrm2Ex", xType, resultType);
   result_of(handle, result, resultType, "nrm2Ex", [=] {
     double sum = 0;
-    for (int64_t i = 0; i < n && incx > 0; ++i) sum += read(x, xType, i * incx) * read(x, xType, i * incx);
+    for (int64_t i = 0; i < n && incx > 0; ++i)
+      sum += read(x, xType, i * incx) * read(x, xType, i * incx);
     return std::sqrt(sum);
   });
 }
 
-void AsumEx(cublasHandle_t handle, int64_t n, const void* x, cudaDataType xType, int64_t incx, void* result,
-            cudaDataType resultType, cudaDataType) {
+void AsumEx(cublasHandle_t handle, int64_t n, const void* x, cudaDataType xType, int64_t incx,
+            void* result, cudaDataType resultType, cudaDataType) {
   if (!real(xType) || !real(resultType)) refuse("AsumEx", xType, resultType);
   result_of(handle, result, resultType, "asumEx", [=] {
     double sum = 0;
@@ -365,8 +386,9 @@ void AsumEx(cublasHandle_t handle, int64_t n, const void* x, cudaDataType xType,
   });
 }
 
-void RotEx(cublasHandle_t handle, int64_t n, void* x, cudaDataType xType, int64_t incx, void* y, cudaDataType yType,
-           int64_t incy, const void* c, const void* s, cudaDataType csType, cudaDataType) {
+void RotEx(cublasHandle_t handle, int64_t n, void* x, cudaDataType xType, int64_t incx, void* y,
+           cudaDataType yType, int64_t incy, const void* c, const void* s, cudaDataType csType,
+           cudaDataType) {
   auto& it = use(handle);
   if (!real(xType) || xType != yType || !real(csType)) refuse("RotEx", xType, csType);
   require(c && s);

@@ -1,12 +1,13 @@
-// cuBLAS: factorisations of many small matrices, by LAPACK. `info` on the device says of each what LAPACK says; on the host, which
-// argument was wrong.
+// cuBLAS: factorisations of many small matrices, by LAPACK. `info` on the device says of each what
+// LAPACK says; on the host, which argument was wrong.
 #pragma once
 
 #include "libraries/cublas/batched.h"
 
 namespace aw::cublas {
 
-// LU. Without pivots (P null) the rows stay where they are: LAPACK has no such, so that it is computed here.
+// LU. Without pivots (P null) the rows stay where they are: LAPACK has no such, so that it is
+// computed here.
 template <class E>
 int factor_without_pivots(int n, E* a, int64_t ld) {
   int info = 0;
@@ -23,7 +24,8 @@ int factor_without_pivots(int n, E* a, int64_t ld) {
 }
 
 template <class T>
-void getrfBatched(cublasHandle_t handle, int64_t n, T* const* A, int64_t lda, int* P, int* info, int64_t count) {
+void getrfBatched(cublasHandle_t handle, int64_t n, T* const* A, int64_t lda, int* P, int* info,
+                  int64_t count) {
   using E = Element<T>;
   auto& it = use(handle);
   int order = size(n), ld = leading(lda, n);
@@ -34,7 +36,8 @@ void getrfBatched(cublasHandle_t handle, int64_t n, T* const* A, int64_t lda, in
   lib::submit(it.stream, "getrfBatched", [=] {
     lib::parallel(all, [&](uint64_t i) {
       if (P)
-        blas<E, "getrf_">(&order, &order, elements(A[i]), &ld, P + i * static_cast<uint64_t>(order), info + i);
+        blas<E, "getrf_">(&order, &order, elements(A[i]), &ld, P + i * static_cast<uint64_t>(order),
+                          info + i);
       else
         info[i] = factor_without_pivots(order, elements(A[i]), ld);
     });
@@ -42,13 +45,15 @@ void getrfBatched(cublasHandle_t handle, int64_t n, T* const* A, int64_t lda, in
 }
 
 template <class E>
-void solve_factored(char op, int n, int columns, const E* a, int ld, const int* pivots, E* b, int ldb, int* info) {
+void solve_factored(char op, int n, int columns, const E* a, int ld, const int* pivots, E* b,
+                    int ldb, int* info) {
   if (pivots) return blas<E, "getrs_">(&op, &n, &columns, a, &ld, pivots, b, &ldb, info);
   const E one = 1;
   const char left = 'L', lower = 'L', upper = 'U', unit = 'U', given = 'N';
   auto half = [&](const char& fill, const char& diagonal) {
-    blas<E, "trsm_">(&left, &fill, const_cast<const char*>(&op), &diagonal, const_cast<const int*>(&n),
-                     const_cast<const int*>(&columns), &one, a, const_cast<const int*>(&ld), b, const_cast<const int*>(&ldb));
+    blas<E, "trsm_">(&left, &fill, const_cast<const char*>(&op), &diagonal,
+                     const_cast<const int*>(&n), const_cast<const int*>(&columns), &one, a,
+                     const_cast<const int*>(&ld), b, const_cast<const int*>(&ldb));
   };
   if (op == 'N')
     half(lower, unit), half(upper, given);
@@ -58,8 +63,9 @@ void solve_factored(char op, int n, int columns, const E* a, int ld, const int* 
 }
 
 template <class T>
-void getrsBatched(cublasHandle_t handle, cublasOperation_t trans, int64_t n, int64_t nrhs, const T* const* A, int64_t lda,
-                  const int* P, T* const* B, int64_t ldb, int* info, int64_t count) {
+void getrsBatched(cublasHandle_t handle, cublasOperation_t trans, int64_t n, int64_t nrhs,
+                  const T* const* A, int64_t lda, const int* P, T* const* B, int64_t ldb, int* info,
+                  int64_t count) {
   using E = Element<T>;
   auto& it = use(handle);
   require(info);
@@ -72,8 +78,9 @@ void getrsBatched(cublasHandle_t handle, cublasOperation_t trans, int64_t n, int
   lib::submit(it.stream, "getrsBatched", [=] {
     lib::parallel(all, [&](uint64_t i) {
       int said;
-      solve_factored<E>(op, order, columns, elements(A[i]), la, P ? P + i * static_cast<uint64_t>(order) : nullptr,
-                        elements(B[i]), lb, &said);
+      solve_factored<E>(op, order, columns, elements(A[i]), la,
+                        P ? P + i * static_cast<uint64_t>(order) : nullptr, elements(B[i]), lb,
+                        &said);
     });
   });
 }
@@ -91,8 +98,8 @@ void invert_factored(int n, const E* a, int ld, const int* pivots, E* c, int ldc
 }
 
 template <class T>
-void getriBatched(cublasHandle_t handle, int64_t n, const T* const* A, int64_t lda, const int* P, T* const* C,
-                  int64_t ldc, int* info, int64_t count) {
+void getriBatched(cublasHandle_t handle, int64_t n, const T* const* A, int64_t lda, const int* P,
+                  T* const* C, int64_t ldc, int* info, int64_t count) {
   using E = Element<T>;
   auto& it = use(handle);
   int order = size(n), la = leading(lda, n), lc = leading(ldc, n);
@@ -102,16 +109,17 @@ void getriBatched(cublasHandle_t handle, int64_t n, const T* const* A, int64_t l
   if (!all) return;
   lib::submit(it.stream, "getriBatched", [=] {
     lib::parallel(all, [&](uint64_t i) {
-      invert_factored<E>(order, elements(A[i]), la, P ? P + i * static_cast<uint64_t>(order) : nullptr, elements(C[i]),
-                         lc, info + i);
+      invert_factored<E>(order, elements(A[i]), la,
+                         P ? P + i * static_cast<uint64_t>(order) : nullptr, elements(C[i]), lc,
+                         info + i);
     });
   });
 }
 
 // As documented for matrices of at most 32 rows; A stays.
 template <class T>
-void matinvBatched(cublasHandle_t handle, int64_t n, const T* const* A, int64_t lda, T* const* C, int64_t ldc, int* info,
-                   int64_t count) {
+void matinvBatched(cublasHandle_t handle, int64_t n, const T* const* A, int64_t lda, T* const* C,
+                   int64_t ldc, int* info, int64_t count) {
   using E = Element<T>;
   auto& it = use(handle);
   require(n <= 32);
@@ -124,16 +132,18 @@ void matinvBatched(cublasHandle_t handle, int64_t n, const T* const* A, int64_t 
     lib::parallel(all, [&](uint64_t i) {
       std::vector<E> kept(static_cast<size_t>(order) * order);
       std::vector<int> pivots(static_cast<size_t>(order));
-      for (int64_t j = 0; j < order; ++j) std::copy_n(elements(A[i]) + j * la, order, kept.data() + j * order);
+      for (int64_t j = 0; j < order; ++j)
+        std::copy_n(elements(A[i]) + j * la, order, kept.data() + j * order);
       blas<E, "getrf_">(&order, &order, kept.data(), &order, pivots.data(), info + i);
-      if (!info[i]) invert_factored<E>(order, kept.data(), order, pivots.data(), elements(C[i]), lc, info + i);
+      if (!info[i])
+        invert_factored<E>(order, kept.data(), order, pivots.data(), elements(C[i]), lc, info + i);
     });
   });
 }
 
 template <class T>
-void geqrfBatched(cublasHandle_t handle, int64_t m, int64_t n, T* const* A, int64_t lda, T* const* Tau, int* info,
-                  int64_t count) {
+void geqrfBatched(cublasHandle_t handle, int64_t m, int64_t n, T* const* A, int64_t lda,
+                  T* const* Tau, int* info, int64_t count) {
   using E = Element<T>;
   auto& it = use(handle);
   require(info);
@@ -146,21 +156,24 @@ void geqrfBatched(cublasHandle_t handle, int64_t m, int64_t n, T* const* A, int6
     lib::parallel(all, [&](uint64_t i) {
       int room = columns * 32, said;
       std::vector<E> work(static_cast<size_t>(room));
-      blas<E, "geqrf_">(&rows, &columns, elements(A[i]), &ld, elements(Tau[i]), work.data(), &room, &said);
+      blas<E, "geqrf_">(&rows, &columns, elements(A[i]), &ld, elements(Tau[i]), work.data(), &room,
+                        &said);
     });
   });
 }
 
 // Least squares of full rank, m >= n.
 template <class T>
-void gelsBatched(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, int64_t nrhs, T* const* A,
-                 int64_t lda, T* const* C, int64_t ldc, int* info, int* dev_info, int64_t count) {
+void gelsBatched(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, int64_t nrhs,
+                 T* const* A, int64_t lda, T* const* C, int64_t ldc, int* info, int* dev_info,
+                 int64_t count) {
   using E = Element<T>;
   auto& it = use(handle);
   require(info);
   *info = 0;
   char op = letter(trans);
-  int rows = size(m), columns = size(n), right = size(nrhs), la = leading(lda, m), lc = leading(ldc, m);
+  int rows = size(m), columns = size(n), right = size(nrhs), la = leading(lda, m),
+      lc = leading(ldc, m);
   if (op != 'N' || m < n) throw Failure(CUBLAS_STATUS_NOT_SUPPORTED);  // as documented
   uint64_t all = batch(count);
   need<E, "gels_">();
@@ -169,7 +182,8 @@ void gelsBatched(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int6
     lib::parallel(all, [&](uint64_t i) {
       int room = (columns + right) * 32 + rows, said = 0;
       std::vector<E> work(static_cast<size_t>(room));
-      blas<E, "gels_">(&op, &rows, &columns, &right, elements(A[i]), &la, elements(C[i]), &lc, work.data(), &room, &said);
+      blas<E, "gels_">(&op, &rows, &columns, &right, elements(A[i]), &la, elements(C[i]), &lc,
+                       work.data(), &room, &said);
       if (dev_info) dev_info[i] = said;
     });
   });

@@ -62,9 +62,7 @@ AW_EXPORT cublasStatus_t cublasGetProperty(libraryPropertyType type, int* value)
   });
 }
 
-AW_EXPORT size_t cublasGetCudartVersion() {
-  return aw::lib::version.cuda == 12 ? 12090 : 13000;
-}
+AW_EXPORT size_t cublasGetCudartVersion() { return aw::lib::version.cuda == 12 ? 12090 : 13000; }
 
 AW_EXPORT cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
   return api<"cublasSetStream_v2">([&] {
@@ -170,8 +168,12 @@ AW_EXPORT const char* cublasGetStatusString(cublasStatus_t status) {
   }
 }
 
-AW_EXPORT cublasStatus_t cublasLoggerConfigure(int, int, int, const char*) { return CUBLAS_STATUS_SUCCESS; }
-AW_EXPORT cublasStatus_t cublasSetLoggerCallback(cublasLogCallback) { return CUBLAS_STATUS_SUCCESS; }
+AW_EXPORT cublasStatus_t cublasLoggerConfigure(int, int, int, const char*) {
+  return CUBLAS_STATUS_SUCCESS;
+}
+AW_EXPORT cublasStatus_t cublasSetLoggerCallback(cublasLogCallback) {
+  return CUBLAS_STATUS_SUCCESS;
+}
 AW_EXPORT cublasStatus_t cublasGetLoggerCallback(cublasLogCallback* callback) {
   return api<"cublasGetLoggerCallback">([&] {
     require(callback);

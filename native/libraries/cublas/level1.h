@@ -1,4 +1,5 @@
-// cuBLAS level 1: vectors. As the reference BLAS does, functions of one vector do nothing where n or the increment is not positive.
+// cuBLAS level 1: vectors. As the reference BLAS does, functions of one vector do nothing where n
+// or the increment is not positive.
 #pragma once
 
 #include <cstring>
@@ -7,7 +8,8 @@
 
 namespace aw::cublas {
 
-// Where element 0 of a vector lies and how far it is to the next: negative increments begin at the end.
+// Where element 0 of a vector lies and how far it is to the next: negative increments begin at the
+// end.
 template <class E>
 E* first_of(E* x, int64_t n, int64_t inc) {
   return inc < 0 ? x - (n - 1) * inc : x;
@@ -58,13 +60,17 @@ void nrm2(cublasHandle_t handle, int64_t n, const T* x, int64_t incx, Real<Eleme
 }
 
 template <bool Conjugate, class T>
-void product_of(cublasHandle_t handle, int64_t n, const T* x, int64_t incx, const T* y, int64_t incy, T* result) {
+void product_of(cublasHandle_t handle, int64_t n, const T* x, int64_t incx, const T* y,
+                int64_t incy, T* result) {
   using E = Element<T>;
   auto& it = use(handle);
   int count = narrow(n), sx = narrow(incx), sy = narrow(incy);
   // Not the functions of Fortran, which return complex numbers in more than one way.
   static auto* const complex = reinterpret_cast<void (*)(int, const E*, int, const E*, int, E*)>(
-      kComplex<E> ? lib::engine_symbol(("cblas_" + std::string(1, kLetter<E>) + (Conjugate ? "dotc_sub" : "dotu_sub")).c_str()) : nullptr);
+      kComplex<E> ? lib::engine_symbol(("cblas_" + std::string(1, kLetter<E>) +
+                                        (Conjugate ? "dotc_sub" : "dotu_sub"))
+                                           .c_str())
+                  : nullptr);
   need<Real<E>, "dot_">();
   deliver(it, elements(result), "dot", [=, a = elements(x), b = elements(y)]() -> E {
     E sum = 0;
@@ -77,20 +83,24 @@ void product_of(cublasHandle_t handle, int64_t n, const T* x, int64_t incx, cons
   });
 }
 template <class T>
-void dot(cublasHandle_t handle, int64_t n, const T* x, int64_t incx, const T* y, int64_t incy, T* result) {
+void dot(cublasHandle_t handle, int64_t n, const T* x, int64_t incx, const T* y, int64_t incy,
+         T* result) {
   product_of<false>(handle, n, x, incx, y, incy, result);
 }
 template <class T>
-void dotu(cublasHandle_t handle, int64_t n, const T* x, int64_t incx, const T* y, int64_t incy, T* result) {
+void dotu(cublasHandle_t handle, int64_t n, const T* x, int64_t incx, const T* y, int64_t incy,
+          T* result) {
   product_of<false>(handle, n, x, incx, y, incy, result);
 }
 template <class T>
-void dotc(cublasHandle_t handle, int64_t n, const T* x, int64_t incx, const T* y, int64_t incy, T* result) {
+void dotc(cublasHandle_t handle, int64_t n, const T* x, int64_t incx, const T* y, int64_t incy,
+          T* result) {
   product_of<true>(handle, n, x, incx, y, incy, result);
 }
 
 template <class T>
-void axpy(cublasHandle_t handle, int64_t n, const T* alpha, const T* x, int64_t incx, T* y, int64_t incy) {
+void axpy(cublasHandle_t handle, int64_t n, const T* alpha, const T* x, int64_t incx, T* y,
+          int64_t incy) {
   using E = Element<T>;
   auto& it = use(handle);
   Scalar<E> factor(it, alpha);
@@ -108,21 +118,23 @@ void copy(cublasHandle_t handle, int64_t n, const T* x, int64_t incx, T* y, int6
   using E = Element<T>;
   auto& it = use(handle);
   if (n <= 0) return;
-  lib::submit(it.stream, "copy", [=, a = first_of(elements(x), n, incx), b = first_of(elements(y), n, incy)] {
-    if (incx == 1 && incy == 1)
-      memmove(static_cast<void*>(b), a, static_cast<size_t>(n) * sizeof(E));
-    else
-      for (int64_t i = 0; i < n; ++i) b[i * incy] = a[i * incx];
-  });
+  lib::submit(it.stream, "copy",
+              [=, a = first_of(elements(x), n, incx), b = first_of(elements(y), n, incy)] {
+                if (incx == 1 && incy == 1)
+                  memmove(static_cast<void*>(b), a, static_cast<size_t>(n) * sizeof(E));
+                else
+                  for (int64_t i = 0; i < n; ++i) b[i * incy] = a[i * incx];
+              });
 }
 
 template <class T>
 void swap(cublasHandle_t handle, int64_t n, T* x, int64_t incx, T* y, int64_t incy) {
   auto& it = use(handle);
   if (n <= 0) return;
-  lib::submit(it.stream, "swap", [=, a = first_of(elements(x), n, incx), b = first_of(elements(y), n, incy)] {
-    for (int64_t i = 0; i < n; ++i) std::swap(a[i * incx], b[i * incy]);
-  });
+  lib::submit(it.stream, "swap",
+              [=, a = first_of(elements(x), n, incx), b = first_of(elements(y), n, incy)] {
+                for (int64_t i = 0; i < n; ++i) std::swap(a[i * incx], b[i * incy]);
+              });
 }
 
 // The factor of complex vectors may be real.
@@ -139,22 +151,24 @@ void scal(cublasHandle_t handle, int64_t n, const A* alpha, T* x, int64_t incx) 
 
 // x = c x + s y, y = c y - conj(s) x
 template <class T, class C, class S>
-void rot(cublasHandle_t handle, int64_t n, T* x, int64_t incx, T* y, int64_t incy, const C* c, const S* s) {
+void rot(cublasHandle_t handle, int64_t n, T* x, int64_t incx, T* y, int64_t incy, const C* c,
+         const S* s) {
   using E = Element<T>;
   auto& it = use(handle);
   Scalar<Element<C>> cosine(it, c);
   Scalar<Element<S>> sine(it, s);
   if (n <= 0) return;
-  lib::submit(it.stream, "rot", [=, a = first_of(elements(x), n, incx), b = first_of(elements(y), n, incy)] {
-    auto co = cosine();
-    E si = sine(), back = si;
-    if constexpr (kComplex<E>) back = std::conj(si);
-    for (int64_t i = 0; i < n; ++i) {
-      E u = a[i * incx], v = b[i * incy];
-      a[i * incx] = co * u + si * v;
-      b[i * incy] = co * v - back * u;
-    }
-  });
+  lib::submit(it.stream, "rot",
+              [=, a = first_of(elements(x), n, incx), b = first_of(elements(y), n, incy)] {
+                auto co = cosine();
+                E si = sine(), back = si;
+                if constexpr (kComplex<E>) back = std::conj(si);
+                for (int64_t i = 0; i < n; ++i) {
+                  E u = a[i * incx], v = b[i * incy];
+                  a[i * incx] = co * u + si * v;
+                  b[i * incy] = co * v - back * u;
+                }
+              });
 }
 
 // All four numbers lie where the pointer mode says, and are read and written.
@@ -164,12 +178,14 @@ void rotg(cublasHandle_t handle, T* a, T* b, Real<Element<T>>* c, T* s) {
   auto& it = use(handle);
   require(a && b && c && s);
   need<E, "rotg_">();
-  lib::submit(it.stream, "rotg", [=] { blas<E, "rotg_">(elements(a), elements(b), c, elements(s)); });
+  lib::submit(it.stream, "rotg",
+              [=] { blas<E, "rotg_">(elements(a), elements(b), c, elements(s)); });
   if (it.pointer_mode == CUBLAS_POINTER_MODE_HOST) finish(it);
 }
 
 template <class T>
-void rotm(cublasHandle_t handle, int64_t n, T* x, int64_t incx, T* y, int64_t incy, const T* param) {
+void rotm(cublasHandle_t handle, int64_t n, T* x, int64_t incx, T* y, int64_t incy,
+          const T* param) {
   auto& it = use(handle);
   require(param);
   struct Five {

@@ -7,7 +7,8 @@ namespace aw::cublas {
 
 // y = alpha op(A) x + beta y, whatever the matrix is: `call` gets both scalars by address.
 template <class E, class Call>
-void with_scalars(cublasContext& it, const char* name, const void* alpha, const void* beta, Call call) {
+void with_scalars(cublasContext& it, const char* name, const void* alpha, const void* beta,
+                  Call call) {
   Scalar<E> a(it, alpha), b(it, beta);
   lib::submit(it.stream, name, [=] {
     const E alpha_now = a(), beta_now = b();
@@ -16,36 +17,40 @@ void with_scalars(cublasContext& it, const char* name, const void* alpha, const 
 }
 
 template <class T>
-void gemv(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const T* alpha, const T* A, int64_t lda,
-          const T* x, int64_t incx, const T* beta, T* y, int64_t incy) {
+void gemv(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, const T* alpha,
+          const T* A, int64_t lda, const T* x, int64_t incx, const T* beta, T* y, int64_t incy) {
   using E = Element<T>;
   auto& it = use(handle);
   char op = letter(trans);
   int rows = size(m), columns = size(n), ld = leading(lda, m), sx = step(incx), sy = step(incy);
   need<E, "gemv_">();
   with_scalars<E>(it, "gemv", alpha, beta, [=](const E* a, const E* b) {
-    blas<E, "gemv_">(&op, &rows, &columns, a, elements(A), &ld, elements(x), &sx, b, elements(y), &sy);
+    blas<E, "gemv_">(&op, &rows, &columns, a, elements(A), &ld, elements(x), &sx, b, elements(y),
+                     &sy);
   });
 }
 
 template <class T>
-void gbmv(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, int64_t kl, int64_t ku, const T* alpha,
-          const T* A, int64_t lda, const T* x, int64_t incx, const T* beta, T* y, int64_t incy) {
+void gbmv(cublasHandle_t handle, cublasOperation_t trans, int64_t m, int64_t n, int64_t kl,
+          int64_t ku, const T* alpha, const T* A, int64_t lda, const T* x, int64_t incx,
+          const T* beta, T* y, int64_t incy) {
   using E = Element<T>;
   auto& it = use(handle);
   char op = letter(trans);
-  int rows = size(m), columns = size(n), low = size(kl), up = size(ku), ld = leading(lda, kl + ku + 1), sx = step(incx),
-      sy = step(incy);
+  int rows = size(m), columns = size(n), low = size(kl), up = size(ku),
+      ld = leading(lda, kl + ku + 1), sx = step(incx), sy = step(incy);
   need<E, "gbmv_">();
   with_scalars<E>(it, "gbmv", alpha, beta, [=](const E* a, const E* b) {
-    blas<E, "gbmv_">(&op, &rows, &columns, &low, &up, a, elements(A), &ld, elements(x), &sx, b, elements(y), &sy);
+    blas<E, "gbmv_">(&op, &rows, &columns, &low, &up, a, elements(A), &ld, elements(x), &sx, b,
+                     elements(y), &sy);
   });
 }
 
 // Products with symmetric and Hermitian matrices: full, banded, packed.
 template <Name Function, class T>
-void symmetric_full(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* A, int64_t lda,
-                    const T* x, int64_t incx, const T* beta, T* y, int64_t incy) {
+void symmetric_full(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const T* alpha,
+                    const T* A, int64_t lda, const T* x, int64_t incx, const T* beta, T* y,
+                    int64_t incy) {
   using E = Element<T>;
   auto& it = use(handle);
   char fill = letter(uplo);
@@ -56,20 +61,22 @@ void symmetric_full(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, con
   });
 }
 template <Name Function, class T>
-void symmetric_band(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, int64_t k, const T* alpha, const T* A,
-                    int64_t lda, const T* x, int64_t incx, const T* beta, T* y, int64_t incy) {
+void symmetric_band(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, int64_t k,
+                    const T* alpha, const T* A, int64_t lda, const T* x, int64_t incx,
+                    const T* beta, T* y, int64_t incy) {
   using E = Element<T>;
   auto& it = use(handle);
   char fill = letter(uplo);
   int count = size(n), width = size(k), ld = leading(lda, k + 1), sx = step(incx), sy = step(incy);
   need<E, Function>();
   with_scalars<E>(it, Function.text, alpha, beta, [=](const E* a, const E* b) {
-    blas<E, Function>(&fill, &count, &width, a, elements(A), &ld, elements(x), &sx, b, elements(y), &sy);
+    blas<E, Function>(&fill, &count, &width, a, elements(A), &ld, elements(x), &sx, b, elements(y),
+                      &sy);
   });
 }
 template <Name Function, class T>
-void symmetric_packed(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* AP, const T* x,
-                      int64_t incx, const T* beta, T* y, int64_t incy) {
+void symmetric_packed(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const T* alpha,
+                      const T* AP, const T* x, int64_t incx, const T* beta, T* y, int64_t incy) {
   using E = Element<T>;
   auto& it = use(handle);
   char fill = letter(uplo);
@@ -80,75 +87,80 @@ void symmetric_packed(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, c
   });
 }
 template <class T>
-void symv(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* A, int64_t lda, const T* x,
-          int64_t incx, const T* beta, T* y, int64_t incy) {
+void symv(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* A,
+          int64_t lda, const T* x, int64_t incx, const T* beta, T* y, int64_t incy) {
   symmetric_full<"symv_">(h, uplo, n, alpha, A, lda, x, incx, beta, y, incy);
 }
 template <class T>
-void hemv(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* A, int64_t lda, const T* x,
-          int64_t incx, const T* beta, T* y, int64_t incy) {
+void hemv(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* A,
+          int64_t lda, const T* x, int64_t incx, const T* beta, T* y, int64_t incy) {
   symmetric_full<"hemv_">(h, uplo, n, alpha, A, lda, x, incx, beta, y, incy);
 }
 template <class T>
-void sbmv(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, int64_t k, const T* alpha, const T* A, int64_t lda,
-          const T* x, int64_t incx, const T* beta, T* y, int64_t incy) {
+void sbmv(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, int64_t k, const T* alpha, const T* A,
+          int64_t lda, const T* x, int64_t incx, const T* beta, T* y, int64_t incy) {
   symmetric_band<"sbmv_">(h, uplo, n, k, alpha, A, lda, x, incx, beta, y, incy);
 }
 template <class T>
-void hbmv(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, int64_t k, const T* alpha, const T* A, int64_t lda,
-          const T* x, int64_t incx, const T* beta, T* y, int64_t incy) {
+void hbmv(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, int64_t k, const T* alpha, const T* A,
+          int64_t lda, const T* x, int64_t incx, const T* beta, T* y, int64_t incy) {
   symmetric_band<"hbmv_">(h, uplo, n, k, alpha, A, lda, x, incx, beta, y, incy);
 }
 template <class T>
-void spmv(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* AP, const T* x, int64_t incx,
-          const T* beta, T* y, int64_t incy) {
+void spmv(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* AP,
+          const T* x, int64_t incx, const T* beta, T* y, int64_t incy) {
   symmetric_packed<"spmv_">(h, uplo, n, alpha, AP, x, incx, beta, y, incy);
 }
 template <class T>
-void hpmv(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* AP, const T* x, int64_t incx,
-          const T* beta, T* y, int64_t incy) {
+void hpmv(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* AP,
+          const T* x, int64_t incx, const T* beta, T* y, int64_t incy) {
   symmetric_packed<"hpmv_">(h, uplo, n, alpha, AP, x, incx, beta, y, incy);
 }
 
 // Products and solutions with triangular matrices, in place.
 template <Name Function, class T>
-void triangular_full(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag,
-                     int64_t n, const T* A, int64_t lda, T* x, int64_t incx) {
+void triangular_full(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
+                     cublasDiagType_t diag, int64_t n, const T* A, int64_t lda, T* x,
+                     int64_t incx) {
   using E = Element<T>;
   auto& it = use(handle);
   char fill = letter(uplo), op = letter(trans), unit = letter(diag);
   int count = size(n), ld = leading(lda, n), sx = step(incx);
   need<E, Function>();
-  lib::submit(it.stream, Function.text,
-              [=] { blas<E, Function>(&fill, &op, &unit, &count, elements(A), &ld, elements(x), &sx); });
+  lib::submit(it.stream, Function.text, [=] {
+    blas<E, Function>(&fill, &op, &unit, &count, elements(A), &ld, elements(x), &sx);
+  });
 }
 template <Name Function, class T>
-void triangular_band(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag,
-                     int64_t n, int64_t k, const T* A, int64_t lda, T* x, int64_t incx) {
+void triangular_band(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
+                     cublasDiagType_t diag, int64_t n, int64_t k, const T* A, int64_t lda, T* x,
+                     int64_t incx) {
   using E = Element<T>;
   auto& it = use(handle);
   char fill = letter(uplo), op = letter(trans), unit = letter(diag);
   int count = size(n), width = size(k), ld = leading(lda, k + 1), sx = step(incx);
   need<E, Function>();
-  lib::submit(it.stream, Function.text,
-              [=] { blas<E, Function>(&fill, &op, &unit, &count, &width, elements(A), &ld, elements(x), &sx); });
+  lib::submit(it.stream, Function.text, [=] {
+    blas<E, Function>(&fill, &op, &unit, &count, &width, elements(A), &ld, elements(x), &sx);
+  });
 }
 template <Name Function, class T>
-void triangular_packed(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag,
-                       int64_t n, const T* AP, T* x, int64_t incx) {
+void triangular_packed(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
+                       cublasDiagType_t diag, int64_t n, const T* AP, T* x, int64_t incx) {
   using E = Element<T>;
   auto& it = use(handle);
   char fill = letter(uplo), op = letter(trans), unit = letter(diag);
   int count = size(n), sx = step(incx);
   need<E, Function>();
-  lib::submit(it.stream, Function.text,
-              [=] { blas<E, Function>(&fill, &op, &unit, &count, elements(AP), elements(x), &sx); });
+  lib::submit(it.stream, Function.text, [=] {
+    blas<E, Function>(&fill, &op, &unit, &count, elements(AP), elements(x), &sx);
+  });
 }
-#define AW_TRIANGULAR(name, kind)                                                                      \
-  template <class... Args>                                                                             \
-  void name(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t n, \
-            Args... args) {                                                                            \
-    triangular_##kind<#name "_">(handle, uplo, trans, diag, n, args...);                               \
+#define AW_TRIANGULAR(name, kind)                                                  \
+  template <class... Args>                                                         \
+  void name(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, \
+            cublasDiagType_t diag, int64_t n, Args... args) {                      \
+    triangular_##kind<#name "_">(handle, uplo, trans, diag, n, args...);           \
   }
 AW_TRIANGULAR(trmv, full)
 AW_TRIANGULAR(trsv, full)
@@ -160,8 +172,8 @@ AW_TRIANGULAR(tpsv, packed)
 
 // Updates of rank one and two.
 template <Name Function, class T>
-void rank_one(cublasHandle_t handle, int64_t m, int64_t n, const T* alpha, const T* x, int64_t incx, const T* y,
-              int64_t incy, T* A, int64_t lda) {
+void rank_one(cublasHandle_t handle, int64_t m, int64_t n, const T* alpha, const T* x, int64_t incx,
+              const T* y, int64_t incy, T* A, int64_t lda) {
   using E = Element<T>;
   auto& it = use(handle);
   Scalar<E> factor(it, alpha);
@@ -187,8 +199,8 @@ void gerc(Args... args) {
 
 // The factor of Hermitian updates of rank one is real.
 template <Name Function, class T, class A>
-void rank_one_full(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const A* alpha, const T* x, int64_t incx,
-                   T* matrix, int64_t lda) {
+void rank_one_full(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const A* alpha,
+                   const T* x, int64_t incx, T* matrix, int64_t lda) {
   using E = Element<T>;
   using F = Element<A>;
   auto& it = use(handle);
@@ -202,8 +214,8 @@ void rank_one_full(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, cons
   });
 }
 template <Name Function, class T, class A>
-void rank_one_packed(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const A* alpha, const T* x, int64_t incx,
-                     T* packed) {
+void rank_one_packed(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const A* alpha,
+                     const T* x, int64_t incx, T* packed) {
   using E = Element<T>;
   using F = Element<A>;
   auto& it = use(handle);
@@ -217,26 +229,31 @@ void rank_one_packed(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, co
   });
 }
 template <class A, class T>
-void syr(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const A* alpha, const T* x, int64_t incx, T* M, int64_t lda) {
+void syr(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const A* alpha, const T* x,
+         int64_t incx, T* M, int64_t lda) {
   rank_one_full<"syr_">(h, uplo, n, alpha, x, incx, M, lda);
 }
 template <class A, class T>
-void her(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const A* alpha, const T* x, int64_t incx, T* M, int64_t lda) {
+void her(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const A* alpha, const T* x,
+         int64_t incx, T* M, int64_t lda) {
   rank_one_full<"her_">(h, uplo, n, alpha, x, incx, M, lda);
 }
 template <class A, class T>
-void spr(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const A* alpha, const T* x, int64_t incx, T* M) {
+void spr(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const A* alpha, const T* x,
+         int64_t incx, T* M) {
   rank_one_packed<"spr_">(h, uplo, n, alpha, x, incx, M);
 }
 template <class A, class T>
-void hpr(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const A* alpha, const T* x, int64_t incx, T* M) {
+void hpr(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const A* alpha, const T* x,
+         int64_t incx, T* M) {
   rank_one_packed<"hpr_">(h, uplo, n, alpha, x, incx, M);
 }
 
-// A += alpha x y' + (alpha or its conjugate) y x', one triangle of it. LAPACK has no such for symmetric complex matrices.
+// A += alpha x y' + (alpha or its conjugate) y x', one triangle of it. LAPACK has no such for
+// symmetric complex matrices.
 template <bool Hermitian, class T, class At>
-void rank_two(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* x, int64_t incx,
-              const T* y, int64_t incy, T* matrix, At at) {
+void rank_two(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* x,
+              int64_t incx, const T* y, int64_t incy, T* matrix, At at) {
   using E = Element<T>;
   auto& it = use(handle);
   Scalar<E> factor(it, alpha);
@@ -247,8 +264,10 @@ void rank_two(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const T* 
   lib::submit(it.stream, Hermitian ? "her2" : "syr2", [=, into = elements(matrix)] {
     const E f = factor();
     auto other = [](E value) {
-      if constexpr (Hermitian && kComplex<E>) return std::conj(value);
-      else return value;
+      if constexpr (Hermitian && kComplex<E>)
+        return std::conj(value);
+      else
+        return value;
     };
     for (int64_t j = 0; j < n; ++j) {
       E a = f * other(v[j * incy]), b = other(f * u[j * incx]);
@@ -268,26 +287,28 @@ inline auto full_at(int64_t lda, int64_t n) {
 }
 inline auto packed_at(cublasFillMode_t uplo, int64_t n) {
   bool lower = letter(uplo) == 'L';
-  return [=](int64_t i, int64_t j) { return lower ? i + j * (2 * n - j - 1) / 2 : i + j * (j + 1) / 2; };
+  return [=](int64_t i, int64_t j) {
+    return lower ? i + j * (2 * n - j - 1) / 2 : i + j * (j + 1) / 2;
+  };
 }
 template <class T>
-void syr2(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* x, int64_t incx, const T* y,
-          int64_t incy, T* A, int64_t lda) {
+void syr2(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* x,
+          int64_t incx, const T* y, int64_t incy, T* A, int64_t lda) {
   rank_two<false>(h, uplo, n, alpha, x, incx, y, incy, A, full_at(lda, n));
 }
 template <class T>
-void her2(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* x, int64_t incx, const T* y,
-          int64_t incy, T* A, int64_t lda) {
+void her2(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* x,
+          int64_t incx, const T* y, int64_t incy, T* A, int64_t lda) {
   rank_two<true>(h, uplo, n, alpha, x, incx, y, incy, A, full_at(lda, n));
 }
 template <class T>
-void spr2(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* x, int64_t incx, const T* y,
-          int64_t incy, T* AP) {
+void spr2(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* x,
+          int64_t incx, const T* y, int64_t incy, T* AP) {
   rank_two<false>(h, uplo, n, alpha, x, incx, y, incy, AP, packed_at(uplo, n));
 }
 template <class T>
-void hpr2(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* x, int64_t incx, const T* y,
-          int64_t incy, T* AP) {
+void hpr2(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* x,
+          int64_t incx, const T* y, int64_t incy, T* AP) {
   rank_two<true>(h, uplo, n, alpha, x, incx, y, incy, AP, packed_at(uplo, n));
 }
 

@@ -5,13 +5,14 @@
 
 namespace aw::cublas {
 
-// Large products are cut along the columns of C, always in the same way, so that bits do not depend on the number of threads.
+// Large products are cut along the columns of C, always in the same way, so that bits do not depend
+// on the number of threads.
 constexpr int kPiece = 512;
 constexpr double kWorthCutting = 2.0e8;  // multiplications
 
 template <class E, Name Function>
-void gemm_now(char opa, char opb, int m, int n, int k, const E& alpha, const E* A, int lda, const E* B, int ldb,
-              const E& beta, E* C, int ldc) {
+void gemm_now(char opa, char opb, int m, int n, int k, const E& alpha, const E* A, int lda,
+              const E* B, int ldb, const E& beta, E* C, int ldc) {
   if (n < 2 * kPiece || double(m) * n * k < kWorthCutting) {
     blas<E, Function>(&opa, &opb, &m, &n, &k, &alpha, A, &lda, B, &ldb, &beta, C, &ldc);
     return;
@@ -30,50 +31,66 @@ struct Shape {
   char opa, opb;
   int m, n, k, lda, ldb, ldc;
 
-  Shape(cublasOperation_t transa, cublasOperation_t transb, int64_t rows, int64_t columns, int64_t depth, int64_t la,
-        int64_t lb, int64_t lc)
-      : opa(letter(transa)), opb(letter(transb)), m(size(rows)), n(size(columns)), k(size(depth)),
-        lda(leading(la, opa == 'N' ? rows : depth)), ldb(leading(lb, opb == 'N' ? depth : columns)), ldc(leading(lc, rows)) {}
+  Shape(cublasOperation_t transa, cublasOperation_t transb, int64_t rows, int64_t columns,
+        int64_t depth, int64_t la, int64_t lb, int64_t lc)
+      : opa(letter(transa)),
+        opb(letter(transb)),
+        m(size(rows)),
+        n(size(columns)),
+        k(size(depth)),
+        lda(leading(la, opa == 'N' ? rows : depth)),
+        ldb(leading(lb, opb == 'N' ? depth : columns)),
+        ldc(leading(lc, rows)) {}
   bool empty() const { return m == 0 || n == 0; }
 };
 
 template <Name Function, class T>
-void multiply(cublasHandle_t handle, const Shape& s, const T* alpha, const T* A, const T* B, const T* beta, T* C) {
+void multiply(cublasHandle_t handle, const Shape& s, const T* alpha, const T* A, const T* B,
+              const T* beta, T* C) {
   using E = Element<T>;
   auto& it = use(handle);
   Scalar<E> a(it, alpha), b(it, beta);
   need<E, Function>();
   if (s.empty()) return;
-  lib::submit(it.stream, kLetter<E> == 's' ? "sgemm" : kLetter<E> == 'd' ? "dgemm" : kLetter<E> == 'c' ? "cgemm" : "zgemm", [=] {
-    gemm_now<E, Function>(s.opa, s.opb, s.m, s.n, s.k, a(), elements(A), s.lda, elements(B), s.ldb, b(), elements(C),
-                          s.ldc);
-  });
+  lib::submit(it.stream,
+              kLetter<E> == 's'   ? "sgemm"
+              : kLetter<E> == 'd' ? "dgemm"
+              : kLetter<E> == 'c' ? "cgemm"
+                                  : "zgemm",
+              [=] {
+                gemm_now<E, Function>(s.opa, s.opb, s.m, s.n, s.k, a(), elements(A), s.lda,
+                                      elements(B), s.ldb, b(), elements(C), s.ldc);
+              });
 }
 template <class T>
-void gemm(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k,
-          const T* alpha, const T* A, int64_t lda, const T* B, int64_t ldb, const T* beta, T* C, int64_t ldc) {
+void gemm(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m,
+          int64_t n, int64_t k, const T* alpha, const T* A, int64_t lda, const T* B, int64_t ldb,
+          const T* beta, T* C, int64_t ldc) {
   multiply<"gemm_">(handle, Shape(transa, transb, m, n, k, lda, ldb, ldc), alpha, A, B, beta, C);
 }
 template <class T>
-void gemm3m(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k,
-            const T* alpha, const T* A, int64_t lda, const T* B, int64_t ldb, const T* beta, T* C, int64_t ldc) {
+void gemm3m(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m,
+            int64_t n, int64_t k, const T* alpha, const T* A, int64_t lda, const T* B, int64_t ldb,
+            const T* beta, T* C, int64_t ldc) {
   multiply<"gemm3m_">(handle, Shape(transa, transb, m, n, k, lda, ldb, ldc), alpha, A, B, beta, C);
 }
 
 // C = alpha A B + beta C with A symmetric or Hermitian, on either side.
 template <Name Function, class T>
-void one_symmetric(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int64_t m, int64_t n,
-                   const T* alpha, const T* A, int64_t lda, const T* B, int64_t ldb, const T* beta, T* C, int64_t ldc) {
+void one_symmetric(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int64_t m,
+                   int64_t n, const T* alpha, const T* A, int64_t lda, const T* B, int64_t ldb,
+                   const T* beta, T* C, int64_t ldc) {
   using E = Element<T>;
   auto& it = use(handle);
   Scalar<E> a(it, alpha), b(it, beta);
   char where = letter(side), fill = letter(uplo);
-  int rows = size(m), columns = size(n), la = leading(lda, where == 'L' ? m : n), lb = leading(ldb, m), lc = leading(ldc, m);
+  int rows = size(m), columns = size(n), la = leading(lda, where == 'L' ? m : n),
+      lb = leading(ldb, m), lc = leading(ldc, m);
   need<E, Function>();
   lib::submit(it.stream, Function.text, [=] {
     const E alpha_now = a(), beta_now = b();
-    blas<E, Function>(&where, &fill, &rows, &columns, &alpha_now, elements(A), &la, elements(B), &lb, &beta_now,
-                      elements(C), &lc);
+    blas<E, Function>(&where, &fill, &rows, &columns, &alpha_now, elements(A), &la, elements(B),
+                      &lb, &beta_now, elements(C), &lc);
   });
 }
 template <class... Args>
@@ -87,8 +104,8 @@ void hemm(Args... args) {
 
 // C = alpha op(A) op(A)' + beta C, one triangle. Both scalars of Hermitian updates are real.
 template <Name Function, class T, class S>
-void rank_k(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const S* alpha,
-            const T* A, int64_t lda, const S* beta, T* C, int64_t ldc) {
+void rank_k(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n,
+            int64_t k, const S* alpha, const T* A, int64_t lda, const S* beta, T* C, int64_t ldc) {
   using E = Element<T>;
   using F = Element<S>;
   auto& it = use(handle);
@@ -98,7 +115,8 @@ void rank_k(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t tran
   need<E, Function>();
   lib::submit(it.stream, Function.text, [=] {
     const F alpha_now = a(), beta_now = b();
-    blas<E, Function>(&fill, &op, &count, &depth, &alpha_now, elements(A), &la, &beta_now, elements(C), &lc);
+    blas<E, Function>(&fill, &op, &count, &depth, &alpha_now, elements(A), &la, &beta_now,
+                      elements(C), &lc);
   });
 }
 template <class... Args>
@@ -111,8 +129,9 @@ void herk(Args... args) {
 }
 
 template <Name Function, class T, class S>
-void rank_2k(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const T* alpha,
-             const T* A, int64_t lda, const T* B, int64_t ldb, const S* beta, T* C, int64_t ldc) {
+void rank_2k(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n,
+             int64_t k, const T* alpha, const T* A, int64_t lda, const T* B, int64_t ldb,
+             const S* beta, T* C, int64_t ldc) {
   using E = Element<T>;
   using F = Element<S>;
   auto& it = use(handle);
@@ -120,13 +139,14 @@ void rank_2k(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t tra
   Scalar<F> b(it, beta);
   char fill = letter(uplo), op = letter(trans);
   int64_t rows = op == 'N' ? n : k;
-  int count = size(n), depth = size(k), la = leading(lda, rows), lb = leading(ldb, rows), lc = leading(ldc, n);
+  int count = size(n), depth = size(k), la = leading(lda, rows), lb = leading(ldb, rows),
+      lc = leading(ldc, n);
   need<E, Function>();
   lib::submit(it.stream, Function.text, [=] {
     const E alpha_now = a();
     const F beta_now = b();
-    blas<E, Function>(&fill, &op, &count, &depth, &alpha_now, elements(A), &la, elements(B), &lb, &beta_now,
-                      elements(C), &lc);
+    blas<E, Function>(&fill, &op, &count, &depth, &alpha_now, elements(A), &la, elements(B), &lb,
+                      &beta_now, elements(C), &lc);
   });
 }
 template <class... Args>
@@ -140,8 +160,9 @@ void her2k(Args... args) {
 
 // C = alpha op(A) op(B)' + beta C, one triangle of it: OpenBLAS's gemmt.
 template <bool Hermitian, class T, class S>
-void rank_kx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n, int64_t k, const T* alpha,
-             const T* A, int64_t lda, const T* B, int64_t ldb, const S* beta, T* C, int64_t ldc) {
+void rank_kx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n,
+             int64_t k, const T* alpha, const T* A, int64_t lda, const T* B, int64_t ldb,
+             const S* beta, T* C, int64_t ldc) {
   using E = Element<T>;
   auto& it = use(handle);
   Scalar<E> a(it, alpha);
@@ -149,13 +170,14 @@ void rank_kx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t tra
   char fill = letter(uplo), op = letter(trans), back = Hermitian ? 'C' : 'T';
   require(op == 'N' || op == back || !kComplex<E>, CUBLAS_STATUS_INVALID_VALUE);
   int64_t rows = op == 'N' ? n : k;
-  int count = size(n), depth = size(k), la = leading(lda, rows), lb = leading(ldb, rows), lc = leading(ldc, n);
+  int count = size(n), depth = size(k), la = leading(lda, rows), lb = leading(ldb, rows),
+      lc = leading(ldc, n);
   need<E, "gemmt_">();
   lib::submit(it.stream, Hermitian ? "herkx" : "syrkx", [=] {
     const E alpha_now = a(), beta_now = b();
     const char opa = op == 'N' ? 'N' : back, opb = op == 'N' ? back : 'N';
-    blas<E, "gemmt_">(&fill, &opa, &opb, &count, &depth, &alpha_now, elements(A), &la, elements(B), &lb, &beta_now,
-                      elements(C), &lc);
+    blas<E, "gemmt_">(&fill, &opa, &opb, &count, &depth, &alpha_now, elements(A), &la, elements(B),
+                      &lb, &beta_now, elements(C), &lc);
     if constexpr (Hermitian && kComplex<E>) {
       for (int64_t i = 0; i < count; ++i) elements(C)[i * (lc + int64_t{1})].imag(0);
     }
@@ -172,31 +194,40 @@ void herkx(Args... args) {
 
 // B = alpha op(A) B with A triangular, into another matrix: C may be B.
 template <class T>
-void trmm(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans,
-          cublasDiagType_t diag, int64_t m, int64_t n, const T* alpha, const T* A, int64_t lda, const T* B, int64_t ldb,
-          T* C, int64_t ldc) {
+void trmm(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,
+          cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const T* alpha,
+          const T* A, int64_t lda, const T* B, int64_t ldb, T* C, int64_t ldc) {
   using E = Element<T>;
   auto& it = use(handle);
   Scalar<E> a(it, alpha);
   char where = letter(side), fill = letter(uplo), op = letter(trans), unit = letter(diag);
-  int rows = size(m), columns = size(n), la = leading(lda, where == 'L' ? m : n), lb = leading(ldb, m), lc = leading(ldc, m);
+  int rows = size(m), columns = size(n), la = leading(lda, where == 'L' ? m : n),
+      lb = leading(ldb, m), lc = leading(ldc, m);
   require(B != C || lb == lc);
   need<E, "trmm_">();
   lib::submit(it.stream, "trmm", [=] {
     const E alpha_now = a();
     if (B != C)
-      for (int64_t j = 0; j < columns; ++j) std::copy_n(elements(B) + j * lb, rows, elements(C) + j * lc);
-    blas<E, "trmm_">(&where, &fill, &op, &unit, &rows, &columns, &alpha_now, elements(A), &la, elements(C), &lc);
+      for (int64_t j = 0; j < columns; ++j)
+        std::copy_n(elements(B) + j * lb, rows, elements(C) + j * lc);
+    blas<E, "trmm_">(&where, &fill, &op, &unit, &rows, &columns, &alpha_now, elements(A), &la,
+                     elements(C), &lc);
   });
 }
 
 struct Triangle {
   char side, fill, op, unit;
   int m, n, lda, ldb;
-  Triangle(cublasSideMode_t where, cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, int64_t rows,
-           int64_t columns, int64_t la, int64_t lb)
-      : side(letter(where)), fill(letter(uplo)), op(letter(trans)), unit(letter(diag)), m(size(rows)), n(size(columns)),
-        lda(leading(la, side == 'L' ? rows : columns)), ldb(leading(lb, rows)) {}
+  Triangle(cublasSideMode_t where, cublasFillMode_t uplo, cublasOperation_t trans,
+           cublasDiagType_t diag, int64_t rows, int64_t columns, int64_t la, int64_t lb)
+      : side(letter(where)),
+        fill(letter(uplo)),
+        op(letter(trans)),
+        unit(letter(diag)),
+        m(size(rows)),
+        n(size(columns)),
+        lda(leading(la, side == 'L' ? rows : columns)),
+        ldb(leading(lb, rows)) {}
   template <class E>
   void solve(const E& alpha, const E* A, E* B) const {
     blas<E, "trsm_">(&side, &fill, &op, &unit, &m, &n, &alpha, A, &lda, B, &ldb);
@@ -204,8 +235,9 @@ struct Triangle {
 };
 
 template <class T>
-void trsm(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans,
-          cublasDiagType_t diag, int64_t m, int64_t n, const T* alpha, const T* A, int64_t lda, T* B, int64_t ldb) {
+void trsm(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,
+          cublasOperation_t trans, cublasDiagType_t diag, int64_t m, int64_t n, const T* alpha,
+          const T* A, int64_t lda, T* B, int64_t ldb) {
   using E = Element<T>;
   auto& it = use(handle);
   Scalar<E> a(it, alpha);
@@ -216,8 +248,9 @@ void trsm(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, c
 
 // C = alpha op(A) + beta op(B); A or B may be C where it is not transposed.
 template <class T>
-void geam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n,
-          const T* alpha, const T* A, int64_t lda, const T* beta, const T* B, int64_t ldb, T* C, int64_t ldc) {
+void geam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int64_t m,
+          int64_t n, const T* alpha, const T* A, int64_t lda, const T* beta, const T* B,
+          int64_t ldb, T* C, int64_t ldc) {
   using E = Element<T>;
   auto& it = use(handle);
   Scalar<E> a(it, alpha), b(it, beta);
@@ -229,7 +262,8 @@ void geam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t tra
   require(B != C || (opb == 'N' && ldb == ldc));
   lib::submit(it.stream, "geam", [=] {
     const E alpha_now = a(), beta_now = b();
-    auto term = [](char op, const E& factor, const E* matrix, int64_t ld, int64_t i, int64_t j) -> E {
+    auto term = [](char op, const E& factor, const E* matrix, int64_t ld, int64_t i,
+                   int64_t j) -> E {
       if (factor == E(0)) return 0;  // as documented the matrix is not read
       E value = op == 'N' ? matrix[i + j * ld] : matrix[j + i * ld];
       if constexpr (kComplex<E>)
@@ -238,14 +272,15 @@ void geam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t tra
     };
     for (int64_t j = 0; j < n; ++j)
       for (int64_t i = 0; i < m; ++i)
-        elements(C)[i + j * ldc] = term(opa, alpha_now, elements(A), lda, i, j) + term(opb, beta_now, elements(B), ldb, i, j);
+        elements(C)[i + j * ldc] = term(opa, alpha_now, elements(A), lda, i, j) +
+                                   term(opb, beta_now, elements(B), ldb, i, j);
   });
 }
 
 // C = A diag(x) or diag(x) A
 template <class T>
-void dgmm(cublasHandle_t handle, cublasSideMode_t mode, int64_t m, int64_t n, const T* A, int64_t lda, const T* x,
-          int64_t incx, T* C, int64_t ldc) {
+void dgmm(cublasHandle_t handle, cublasSideMode_t mode, int64_t m, int64_t n, const T* A,
+          int64_t lda, const T* x, int64_t incx, T* C, int64_t ldc) {
   auto& it = use(handle);
   bool left = letter(mode) == 'L';
   size(m), size(n), leading(lda, m), leading(ldc, m);
@@ -260,7 +295,8 @@ void dgmm(cublasHandle_t handle, cublasSideMode_t mode, int64_t m, int64_t n, co
 
 // Triangles between packed and full storage.
 template <class T>
-void tpttr(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const T* AP, T* A, int64_t lda) {
+void tpttr(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const T* AP, T* A,
+           int64_t lda) {
   bool lower = letter(uplo) == 'L';
   size(n), leading(lda, n);
   lib::submit(use(handle).stream, "tpttr", [=] {
@@ -270,7 +306,8 @@ void tpttr(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const T* AP,
   });
 }
 template <class T>
-void trttp(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const T* A, int64_t lda, T* AP) {
+void trttp(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const T* A, int64_t lda,
+           T* AP) {
   bool lower = letter(uplo) == 'L';
   size(n), leading(lda, n);
   lib::submit(use(handle).stream, "trttp", [=] {

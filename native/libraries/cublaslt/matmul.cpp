@@ -97,7 +97,8 @@ bool straighten(Layout& it, const void*& data, int32_t order, Memory& copy) {
   return true;
 }
 
-// Compute types such as CUBLAS_COMPUTE_32F_FAST_TF32 permit factors of fewer digits, for speed: here f32 is as fast, and stays f32, as in cuBLAS and PyTorch.
+// Compute types such as CUBLAS_COMPUTE_32F_FAST_TF32 permit factors of fewer digits, for speed:
+// here f32 is as fast, and stays f32, as in cuBLAS and PyTorch.
 product::Factor factor(const void* data, const Layout& it, bool turned) {
   product::Factor out;
   static_cast<Matrix&>(out) = matrix(data, it);

@@ -47,7 +47,13 @@ _LEGACY = {f.name for f in load("cublas").functions if any("cublasHandle_t" in p
 """The interface of before CUDA 4, without handles, which cublas.h declares."""
 
 _CUDNN = ("driver_types.h", "library_types.h")
-_GRAPH = ("cudnnGetVersion", "cudnnGetMaxDeviceVersion", "cudnnGetCudartVersion", "cudnnGetErrorString", "cudnnGetLastErrorString")
+_GRAPH = (
+    "cudnnGetVersion",
+    "cudnnGetMaxDeviceVersion",
+    "cudnnGetCudartVersion",
+    "cudnnGetErrorString",
+    "cudnnGetLastErrorString",
+)
 
 HEADERS = (
     Header("cublas_api.h", "cublas", ("stdint.h", *_RUNTIME, "cuda_fp16.h", "cuda_bf16.h"), _has_handle, types=True),
@@ -75,14 +81,16 @@ HEADERS = (
 _EXTRA = {
     "cudnn.h": "#define CUDNN_MAJOR 9\n#define CUDNN_MINOR 28\n#define CUDNN_PATCHLEVEL 0\n"
     "#define CUDNN_VERSION (CUDNN_MAJOR * 10000 + CUDNN_MINOR * 100 + CUDNN_PATCHLEVEL)\n",
-    "cusparse.h": '#if defined(__cplusplus)\n#define AW_C_DEFAULT(value) = value\n#endif\n',
+    "cusparse.h": "#if defined(__cplusplus)\n#define AW_C_DEFAULT(value) = value\n#endif\n",
 }
 
 
 def _elsewhere() -> set[str]:
     """Return the types that the headers of the runtime and of devices define."""
     found: set[str] = {"cuComplex", "cuFloatComplex", "cuDoubleComplex", "__half", "__nv_bfloat16", "float2", "double2"}
-    typedefs = re.compile(r"\}\s*(\w+);|^typedef [^;{}]*?\b(\w+);|^(?:typedef )?(?:enum|struct)(?: __\S+)? (\w+)\s*\{", re.MULTILINE)
+    typedefs = re.compile(
+        r"\}\s*(\w+);|^typedef [^;{}]*?\b(\w+);|^(?:typedef )?(?:enum|struct)(?: __\S+)? (\w+)\s*\{", re.MULTILINE
+    )
     for path in sorted((FOLDER.parent / "13").glob("*.h")):
         matches = typedefs.findall(path.read_text(encoding="utf-8"))
         found |= {name for groups in matches for name in groups if name}
@@ -153,7 +161,9 @@ class _Macro:
     values: dict[int, str]
 
 
-_DECORATION = re.compile(r"API$|WINAPI$|DEPRECATED|CPP_VERSION|^NCCL_VERSION$|_H_?$|^CUFFT_PLAN_NULL$|CUSPARSE_DEPRECATED")
+_DECORATION = re.compile(
+    r"API$|WINAPI$|DEPRECATED|CPP_VERSION|^NCCL_VERSION$|_H_?$|^CUFFT_PLAN_NULL$|CUSPARSE_DEPRECATED"
+)
 
 
 def _constants(library: Library, kind: str) -> list[_Macro]:
@@ -213,7 +223,9 @@ def _type(library: Library, entry: Type) -> str:
             return f"typedef void (*{name})(cudnnSeverity_t, void *, const cudnnDebug_t *, const char *);\n"
         return f"typedef {definition.replace('(*)', f'(*{name})', 1)};\n"
     if not definition:
-        tag = {"cudnnHandle_t": "cudnnContext", "cudnnBackendDescriptor_t": ""}.get(name, re.sub(r"_t$", "Struct", name))
+        tag = {"cudnnHandle_t": "cudnnContext", "cudnnBackendDescriptor_t": ""}.get(
+            name, re.sub(r"_t$", "Struct", name)
+        )
         return f"typedef struct {tag} *{name};\n" if tag else f"typedef void *{name};\n"
     if match := re.fullmatch(r"(.+?)\s*(\[\d+\])", definition):
         return f"typedef {match[1]} {name}{match[2]};\n"
@@ -225,13 +237,16 @@ def _type(library: Library, entry: Type) -> str:
 
 
 def _enum(name: str, constants: Iterable[Constant]) -> str:
-    lines = "".join(_by_major({m: f"  {c.name} = {v},\n" for m, v in c.values.items() if m in MAJORS}) for c in constants)
+    lines = "".join(
+        _by_major({m: f"  {c.name} = {v},\n" for m, v in c.values.items() if m in MAJORS}) for c in constants
+    )
     return f"typedef enum {name} {{\n{lines}}} {name};\n"
 
 
 def _prototypes(function: Function) -> str:
     texts = {
-        major: f"{function.result} {function.name}({parameters or 'void'});\n" for major, parameters in function.parameters.items()
+        major: f"{function.result} {function.name}({parameters or 'void'});\n"
+        for major, parameters in function.parameters.items()
     }
     text = _by_major(texts)
     narrow = re.search(r"\b(__half|__nv_bfloat16)\b", text)  # which C has not

@@ -16,7 +16,9 @@ def name_a_toolkit() -> None:
     from anywarp.toolchain import cuda_home
 
     os.environ["CUDA_PATH"] = str(cuda_home.make())
-    patches.write_down("CUDA_PATH", False, "CuPy's kernels include our headers of CUDA, unless CUDA_PATH says otherwise")
+    patches.write_down(
+        "CUDA_PATH", False, "CuPy's kernels include our headers of CUDA, unless CUDA_PATH says otherwise"
+    )
 
 
 def install() -> watching.Watcher:

@@ -44,7 +44,9 @@ def see_a_device(module: ModuleType | Any) -> None:
     module.has_visible_nvidia_gpu = has_visible_nvidia_gpu
     os.environ["XLA_FLAGS"] = add_flags(os.environ.get("XLA_FLAGS", ""))
     patches.write_down(f"{LOOKS}.has_visible_nvidia_gpu", False, "our driver has a device, but no device file")
-    patches.write_down("XLA_FLAGS", False, "products of matrices by cuBLAS at once, without compiling others to try them")
+    patches.write_down(
+        "XLA_FLAGS", False, "products of matrices by cuBLAS at once, without compiling others to try them"
+    )
 
 
 def has_visible_nvidia_gpu() -> bool:
@@ -69,7 +71,9 @@ def name_a_toolkit() -> None:
     except AnywarpError as error:
         print(f"anywarp: {error.diagnostic.as_text()}", file=sys.stderr)
         return
-    patches.write_down(f"{LIB}.cuda_path", False, "XLA links our mathematical functions (libdevice) and starts our ptxas")
+    patches.write_down(
+        f"{LIB}.cuda_path", False, "XLA links our mathematical functions (libdevice) and starts our ptxas"
+    )
 
 
 def install() -> watching.Watcher:

@@ -38,7 +38,9 @@ class Watcher(MetaPathFinder):
     """Wraps the loaders of the modules named: `before` is called before one is executed, `after` with it afterwards."""
 
     def __init__(
-        self, before: Mapping[str, Callable[[], None]] | None = None, after: Mapping[str, Callable[[ModuleType], None]] | None = None
+        self,
+        before: Mapping[str, Callable[[], None]] | None = None,
+        after: Mapping[str, Callable[[ModuleType], None]] | None = None,
     ):
         self.before, self.after = dict(before or {}), dict(after or {})
 

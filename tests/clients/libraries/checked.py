@@ -17,12 +17,19 @@ def check(name, compute, wanted, bound):
         wanted = np.asarray(wanted)
         assert found.shape == wanted.shape, (found.shape, wanted.shape)
         kind = np.complex128 if np.iscomplexobj(wanted) else np.float64
-        error = float(np.abs(found.astype(kind) - wanted.astype(kind)).max() / max(1e-30, np.abs(wanted).max())) if wanted.size else 0.0
+        error = (
+            float(np.abs(found.astype(kind) - wanted.astype(kind)).max() / max(1e-30, np.abs(wanted).max()))
+            if wanted.size
+            else 0.0
+        )
         fine = error <= bound  # NaN is not
     except Exception:
         traceback.print_exc()
         error, fine = float("nan"), False
-    print(f"{name}: {'right' if fine else 'WRONG'}, {error:.2g} of {bound:.2g}, {time.perf_counter() - begin:.2f} s", flush=True)
+    print(
+        f"{name}: {'right' if fine else 'WRONG'}, {error:.2g} of {bound:.2g}, {time.perf_counter() - begin:.2f} s",
+        flush=True,
+    )
     if not fine:
         failed.append(name)
 

@@ -67,5 +67,13 @@ with tempfile.TemporaryDirectory() as folder:
     for kind, bound in {"float32": 1e-5, "float16": 5e-3, "bfloat16": 3e-2, "int8": 3e-2}.items():
         check(f"scores in {kind}", lambda kind=kind: scores("cuda", kind, texts), wanted, bound)
     second = ctranslate2.Translator(folder, device="cuda", compute_type="float32")
-    check("the same words", lambda: [each.hypotheses[0] for each in second.translate_batch(sources, beam_size=2, max_decoding_length=20)] == texts, True, 0)
+    check(
+        "the same words",
+        lambda: (
+            [each.hypotheses[0] for each in second.translate_batch(sources, beam_size=2, max_decoding_length=20)]
+            == texts
+        ),
+        True,
+        0,
+    )
 end()

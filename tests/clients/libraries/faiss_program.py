@@ -21,7 +21,9 @@ inverted.add(base)
 inverted.nprobe = 8
 moved = faiss.index_cpu_to_gpu(resources, 0, inverted)
 moved.nprobe = 8
-check("inverted neighbours", lambda: (moved.search(asked, 10)[1] == inverted.search(asked, 10)[1]).mean() > 0.99, True, 0)
+check(
+    "inverted neighbours", lambda: (moved.search(asked, 10)[1] == inverted.search(asked, 10)[1]).mean() > 0.99, True, 0
+)
 clusters = faiss.Kmeans(32, 8, niter=5, gpu=True)
 clusters.train(base)
 check("clustering", lambda: clusters.obj[-1] < clusters.obj[0], True, 0)

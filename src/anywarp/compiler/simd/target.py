@@ -146,7 +146,9 @@ def make_target(triple: str, cpu: str, features: str, tuning: Tuning = USUAL) ->
     named = cpu.startswith("znver")  # LLVM's names; Intel's are at a quarter of the rate (matrix_panels.py)
     quick = bf16 and (named if tuning.pairs is None else bool(tuning.pairs))
     rounds = avx2 or bool(have & {"sse4.1", "avx"}) or not triple.startswith(("x86_64", "i686"))
-    machine = Machine(bits, avx512, fp16, avx2, "f16c" in have, rounds, bf16=bf16, vnni=vnni, quick_bf16=quick, tuning=tuning)
+    machine = Machine(
+        bits, avx512, fp16, avx2, "f16c" in have, rounds, bf16=bf16, vnni=vnni, quick_bf16=quick, tuning=tuning
+    )
     if avx512 and not tuning.gathers:
         features += ",+prefer-no-gather"
     return SimdTarget(triple, cpu, features, machine)
