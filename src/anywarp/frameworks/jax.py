@@ -22,7 +22,7 @@ LOOKS = "jax._src.hardware_utils"
 """The module that looks for /dev/nvidia0."""
 
 LIB = "jax._src.lib"
-"""The module that knows a toolkit of CUDA: the user's CUDA_ROOT, or that of NVIDIA's packages."""
+"""The module that knows a toolkit of CUDA: that of CUDA_ROOT, or of NVIDIA's packages."""
 
 DATA_DIR = "--xla_gpu_cuda_data_dir"
 """XLA's own option for the same."""
@@ -55,12 +55,13 @@ def has_visible_nvidia_gpu() -> bool:
 
 @cache
 def name_a_toolkit() -> None:
-    """Tell JAX of our folder that is laid out as a toolkit, where XLA finds libdevice, unless the user names one.
+    """Tell JAX of our folder that is laid out as a toolkit, where XLA finds libdevice and ptxas, unless XLA_FLAGS names one.
 
     JAX hands the folder to XLA with each compilation. XLA_FLAGS would be too late: they are read when another device starts.
+    CUDA_ROOT and NVIDIA's packages, which JAX would take, bring a ptxas whose machine code we cannot run.
     """
     lib: Any = sys.modules.get(LIB)
-    if not hasattr(lib, "cuda_path") or os.environ.get("CUDA_ROOT") or DATA_DIR in os.environ.get("XLA_FLAGS", ""):
+    if not hasattr(lib, "cuda_path") or DATA_DIR in os.environ.get("XLA_FLAGS", ""):
         return
     from anywarp.toolchain import cuda_home
 
