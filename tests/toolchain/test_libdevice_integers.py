@@ -152,7 +152,9 @@ def test_bits(names: list[str]) -> None:
 @pytest.mark.parametrize("names", by_signature([*CLASSES]), ids=lambda names: names[0])
 def test_classes(names: list[str]) -> None:
     type = TYPES[TABLE[names[0]].parameters[0]]
-    x = np.array([0.0, -0.0, 1.5, -2.0, math.inf, -math.inf, math.nan, -math.nan, np.finfo(type).smallest_subnormal], type)
+    x = np.array(
+        [0.0, -0.0, 1.5, -2.0, math.inf, -math.inf, math.nan, -math.nan, np.finfo(type).smallest_subnormal], type
+    )
     for name, got in compute(names, x).items():
         assert (got != 0).tolist() == [CLASSES[name](float(v)) for v in x], name
 
@@ -160,7 +162,8 @@ def test_classes(names: list[str]) -> None:
 def floats(type: type[np.floating[Any]], count: int, rng: np.random.Generator) -> np.ndarray[Any, Any]:
     """Return finite numbers other than 0 of every size, whole ones and halves among them, with edges."""
     info = np.finfo(type)
-    edges = [0.5, 1.5, 2.5, -0.5, -1.5, 1.0, -1.0, 3.0, float(info.max), -float(info.max), float(info.tiny), float(info.smallest_subnormal)]
+    edges = [0.5, 1.5, 2.5, -0.5, -1.5, 1.0, -1.0, 3.0]
+    edges += map(float, (info.max, -info.max, info.tiny, info.smallest_subnormal))
     sizes = np.exp(rng.uniform(np.log(float(info.tiny)), np.log(float(info.max)), count)) * rng.choice([-1, 1], count)
     near = rng.normal(size=count) * 10.0 ** rng.integers(0, 20, count)
     found = np.concatenate([edges, sizes, near, np.round(near / 4) / 2]).astype(type)
@@ -249,7 +252,9 @@ def test_halves() -> None:
     bits = np.arange(0, 0x7C00, 97, dtype=np.uint16)
     got = compute(["half2float"], bits)["half2float"]
     assert got.tolist() == [float(value(F16, int(b))) for b in bits]
-    x = np.concatenate([got, got * np.float32(1.0004), -got * np.float32(0.9993), [np.float32(65519), np.float32(65520)]])
+    x = np.concatenate(
+        [got, got * np.float32(1.0004), -got * np.float32(0.9993), [np.float32(65519), np.float32(65520)]]
+    )
     want = [nearest(F16, Fraction(v), "rn") for v in x.tolist()]
     have = compute(["float2half_rn"], x.astype(np.float32))["float2half_rn"].tolist()
     assert [h & 0x7FFF if w == 0 else h for h, w in zip(have, want)] == want

@@ -8,12 +8,11 @@ by us, and NVIDIA's libraries are answered by ours.
 # pyright: basic
 from __future__ import annotations
 
-import os
 import sys
 from functools import cache
-from types import ModuleType
 from typing import Any
 
+from anywarp import settings
 from anywarp.diagnostics import AnywarpError
 from anywarp.frameworks import watching
 from anywarp.frameworks.torch import patches
@@ -37,14 +36,16 @@ def add_flags(given: str) -> str:
     return " ".join([*(f"{name}={value}" for name, value in FLAGS.items() if name not in named), given]).strip()
 
 
-def see_a_device(module: ModuleType | Any) -> None:
+def see_a_device(module: Any) -> None:
     """Let the module that looks for device files see one, and tell XLA how to choose."""
     if not hasattr(module, "has_visible_nvidia_gpu"):
         return
     module.has_visible_nvidia_gpu = has_visible_nvidia_gpu
-    os.environ["XLA_FLAGS"] = add_flags(os.environ.get("XLA_FLAGS", ""))
+    settings.export({"XLA_FLAGS": add_flags(settings.environment().get("XLA_FLAGS", ""))})
     patches.write_down(f"{LOOKS}.has_visible_nvidia_gpu", False, "our driver has a device, but no device file")
-    patches.write_down("XLA_FLAGS", False, "products of matrices by cuBLAS at once, without compiling others to try them")
+    patches.write_down(
+        "XLA_FLAGS", False, "products of matrices by cuBLAS at once, without compiling others to try them"
+    )
 
 
 def has_visible_nvidia_gpu() -> bool:
@@ -61,7 +62,7 @@ def name_a_toolkit() -> None:
     CUDA_ROOT and NVIDIA's packages, which JAX would take, bring a ptxas whose machine code we cannot run.
     """
     lib: Any = sys.modules.get(LIB)
-    if not hasattr(lib, "cuda_path") or DATA_DIR in os.environ.get("XLA_FLAGS", ""):
+    if not hasattr(lib, "cuda_path") or DATA_DIR in settings.environment().get("XLA_FLAGS", ""):
         return
     from anywarp.toolchain import cuda_home
 
@@ -70,7 +71,9 @@ def name_a_toolkit() -> None:
     except AnywarpError as error:
         print(f"anywarp: {error.diagnostic.as_text()}", file=sys.stderr)
         return
-    patches.write_down(f"{LIB}.cuda_path", False, "XLA links our mathematical functions (libdevice) and starts our ptxas")
+    patches.write_down(
+        f"{LIB}.cuda_path", False, "XLA links our mathematical functions (libdevice) and starts our ptxas"
+    )
 
 
 def install() -> watching.Watcher:

@@ -31,7 +31,7 @@ _HEADER = 'target datalayout = "e-i64:64-v16:16-v32:32-n16:32:64"\ntarget triple
 
 _REFLECT, _HELD = "@__nvvm_reflect(", "@__aw_held_reflect("
 _DROPPED = re.compile(
-    r'^(?:source_filename|target|!|; ).*\n|, !(?!\{)[\w.]+ ![0-9]+|\b(?:noundef|dso_local|local_unnamed_addr|samesign|mustprogress) '
+    r"^(?:source_filename|target|!|; ).*\n|, !(?!\{)[\w.]+ ![0-9]+|\b(?:noundef|dso_local|local_unnamed_addr|samesign|mustprogress) "
     r"|\b(?:captures|range|nofpclass|initializes)\((?:[^()]|\([^()]*\))*\) ?",
     re.MULTILINE,
 )
@@ -136,7 +136,9 @@ def _run(command: Sequence[str]) -> None:
 
 
 def _failed(reason: str) -> AnywarpError:
-    help = "`pip install 'anywarp[nvcc]'` brings a clang that compiles it; ANYWARP_CLANG must be unset, or name such a one"
+    help = (
+        "`pip install 'anywarp[nvcc]'` brings a clang that compiles it; ANYWARP_CLANG must be unset, or name such a one"
+    )
     return codes.problem(codes.LIBDEVICE, f"{NAME} cannot be made: {reason.strip()}", help)
 
 
