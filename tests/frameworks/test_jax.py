@@ -44,6 +44,12 @@ def test_a_folder_that_the_user_names_in_xlas_flags_stays(lib, monkeypatch):
     assert lib.cuda_path == "/a/toolkit/of/nvidia"
 
 
+def test_nothing_is_made_where_jax_has_no_plugin_for_cuda(lib, monkeypatch):
+    monkeypatch.setattr(cuda_home, "make_with_libdevice", lambda: pytest.fail("it was made"))
+    monkeypatch.setitem(sys.modules, jax.BRIDGE, SimpleNamespace(_backend_factories={"cpu": None}))
+    assert jax.has_visible_nvidia_gpu()
+
+
 def test_without_a_compiler_it_says_so_once_and_jax_goes_on(lib, monkeypatch, capsys):
     def fail():
         raise codes.problem(codes.LIBDEVICE, "libdevice.10.bc cannot be made", "install a clang")

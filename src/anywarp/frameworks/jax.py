@@ -23,6 +23,9 @@ LOOKS = "jax._src.hardware_utils"
 LIB = "jax._src.lib"
 """The module that knows a toolkit of CUDA: that of CUDA_ROOT, or of NVIDIA's packages."""
 
+BRIDGE = "jax._src.xla_bridge"
+"""The module that starts XLA, and knows for which platforms it can."""
+
 DATA_DIR = "--xla_gpu_cuda_data_dir"
 """XLA's own option for the same."""
 
@@ -63,6 +66,9 @@ def name_a_toolkit() -> None:
     """
     lib: Any = sys.modules.get(LIB)
     if not hasattr(lib, "cuda_path") or DATA_DIR in settings.environment().get("XLA_FLAGS", ""):
+        return
+    # JAX also asks where its plugin for CUDA is not installed, to say that.
+    if "cuda" not in getattr(sys.modules.get(BRIDGE), "_backend_factories", {"cuda"}):
         return
     from anywarp.toolchain import cuda_home
 
