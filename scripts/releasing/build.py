@@ -98,6 +98,14 @@ def standins(
         raise BuildError("PyTorch's stand-ins were not built")
 
 
+def device_library(tools: Tools, tree: Path, variables: Mapping[str, str], out: Path) -> Path:
+    """Make libdevice.10.bc where the wheel takes libraries from: who installs it needs no compiler. Returns its path; BuildError when that fails."""
+    place = tree / "build/native/lib/libdevice.10.bc"
+    known = {**variables, "PYTHONPATH": str(tree / "src")}
+    call([str(tools.bin / "python"), "-m", "anywarp.toolchain.libdevice", str(place)], known, out / "build.log")
+    return place
+
+
 def sdist(tools: Tools, tree: Path, variables: Mapping[str, str], out: Path) -> Path:
     """Build the sdist of `tree`; returns its path in `out`."""
     call([*_build(tools, tree, out), "--sdist"], variables, out / "build.log")

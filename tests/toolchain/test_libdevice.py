@@ -98,17 +98,8 @@ def test_clang_links_it(tmp_path):
         'target triple = "nvptx64-nvidia-cuda"\ndeclare double @__nv_erfcinv(double)\n'
         "define double @f(double %x) {\n  %y = call double @__nv_erfcinv(double %x)\n  ret double %y\n}\n"
     )
-    words = [
-        "--target=nvptx64-nvidia-cuda",
-        "-march=sm_80",
-        "-O2",
-        "-S",
-        "-x",
-        "ir",
-        str(source),
-        "-o",
-        str(tmp_path / "a.ptx"),
-    ]
+    words = ["--target=nvptx64-nvidia-cuda", "-march=sm_80", "-O2", "-S", "-x", "ir", str(source)]
+    words += ["-o", str(tmp_path / "a.ptx")]
     link = ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(libdevice.find())]
     done = subprocess.run([*clang.find().command, *words, *link], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -162,20 +162,8 @@ def test_classes(names: list[str]) -> None:
 def floats(type: type[np.floating[Any]], count: int, rng: np.random.Generator) -> np.ndarray[Any, Any]:
     """Return finite numbers other than 0 of every size, whole ones and halves among them, with edges."""
     info = np.finfo(type)
-    edges = [
-        0.5,
-        1.5,
-        2.5,
-        -0.5,
-        -1.5,
-        1.0,
-        -1.0,
-        3.0,
-        float(info.max),
-        -float(info.max),
-        float(info.tiny),
-        float(info.smallest_subnormal),
-    ]
+    edges = [0.5, 1.5, 2.5, -0.5, -1.5, 1.0, -1.0, 3.0]
+    edges += map(float, (info.max, -info.max, info.tiny, info.smallest_subnormal))
     sizes = np.exp(rng.uniform(np.log(float(info.tiny)), np.log(float(info.max)), count)) * rng.choice([-1, 1], count)
     near = rng.normal(size=count) * 10.0 ** rng.integers(0, 20, count)
     found = np.concatenate([edges, sizes, near, np.round(near / 4) / 2]).astype(type)

@@ -134,6 +134,11 @@ def test_the_wheel_is_for_old_systems():
     assert Path(WHEEL).stat().st_size < 60 << 20
 
 
+def test_the_wheel_has_the_device_library_as_bitcode():
+    with zipfile.ZipFile(WHEEL) as files:
+        assert files.read("anywarp/lib/libdevice.10.bc")[:4] == b"BC\xc0\xde"
+
+
 def test_a_python_program_runs(installed):
     (installed.place / "program.py").write_text(PROGRAM)
     assert installed.run("anywarp", "run", "--", "python", "program.py").endswith("right\n")

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-import llvmlite.binding as llvm
+from typing import Any
+
+import llvmlite.binding
+
+llvm: Any = llvmlite.binding  # it has no types
+
+_INTRINSIC, _HELD = "llvm.", "held.llvm."
 
 
 def assemble(text: str) -> bytes:
-    """Return the bitcode of a module, checked. ValueError, in LLVM's words, for what is none."""
+    """Return the bitcode of a module, checked. ValueError, in LLVM's words, for what is none.
+
+    Intrinsics are written without attributes: every reader gives them its own, and older ones do not know the newest.
+    """
     try:
-        module = llvm.parse_assembly(text)
-        module.verify()
+        module = llvm.parse_assembly(text.replace(f"@{_INTRINSIC}", f"@{_HELD}"))
+        for function in module.functions:
+            if function.name.startswith(_HELD):
+                function.name = _INTRINSIC + function.name.removeprefix(_HELD)
+        content = module.as_bitcode()
+        llvm.parse_bitcode(content).verify()
     except RuntimeError as error:
         raise ValueError(str(error)) from None
-    return module.as_bitcode()
+    return content

@@ -8,12 +8,11 @@ by us, and NVIDIA's libraries are answered by ours.
 # pyright: basic
 from __future__ import annotations
 
-import os
 import sys
 from functools import cache
-from types import ModuleType
 from typing import Any
 
+from anywarp import settings
 from anywarp.diagnostics import AnywarpError
 from anywarp.frameworks import watching
 from anywarp.frameworks.torch import patches
@@ -22,7 +21,10 @@ LOOKS = "jax._src.hardware_utils"
 """The module that looks for /dev/nvidia0."""
 
 LIB = "jax._src.lib"
-"""The module that knows a toolkit of CUDA: the user's CUDA_ROOT, or that of NVIDIA's packages."""
+"""The module that knows a toolkit of CUDA: that of CUDA_ROOT, or of NVIDIA's packages."""
+
+BRIDGE = "jax._src.xla_bridge"
+"""The module that starts XLA, and knows for which platforms it can."""
 
 DATA_DIR = "--xla_gpu_cuda_data_dir"
 """XLA's own option for the same."""
@@ -37,12 +39,12 @@ def add_flags(given: str) -> str:
     return " ".join([*(f"{name}={value}" for name, value in FLAGS.items() if name not in named), given]).strip()
 
 
-def see_a_device(module: ModuleType | Any) -> None:
+def see_a_device(module: Any) -> None:
     """Let the module that looks for device files see one, and tell XLA how to choose."""
     if not hasattr(module, "has_visible_nvidia_gpu"):
         return
     module.has_visible_nvidia_gpu = has_visible_nvidia_gpu
-    os.environ["XLA_FLAGS"] = add_flags(os.environ.get("XLA_FLAGS", ""))
+    settings.export({"XLA_FLAGS": add_flags(settings.environment().get("XLA_FLAGS", ""))})
     patches.write_down(f"{LOOKS}.has_visible_nvidia_gpu", False, "our driver has a device, but no device file")
     patches.write_down(
         "XLA_FLAGS", False, "products of matrices by cuBLAS at once, without compiling others to try them"
@@ -57,12 +59,16 @@ def has_visible_nvidia_gpu() -> bool:
 
 @cache
 def name_a_toolkit() -> None:
-    """Tell JAX of our folder that is laid out as a toolkit, where XLA finds libdevice, unless the user names one.
+    """Tell JAX of our folder that is laid out as a toolkit, where XLA finds libdevice and ptxas, unless XLA_FLAGS names one.
 
     JAX hands the folder to XLA with each compilation. XLA_FLAGS would be too late: they are read when another device starts.
+    CUDA_ROOT and NVIDIA's packages, which JAX would take, bring a ptxas whose machine code we cannot run.
     """
     lib: Any = sys.modules.get(LIB)
-    if not hasattr(lib, "cuda_path") or os.environ.get("CUDA_ROOT") or DATA_DIR in os.environ.get("XLA_FLAGS", ""):
+    if not hasattr(lib, "cuda_path") or DATA_DIR in settings.environment().get("XLA_FLAGS", ""):
+        return
+    # JAX also asks where its plugin for CUDA is not installed, to say that.
+    if "cuda" not in getattr(sys.modules.get(BRIDGE), "_backend_factories", {"cuda"}):
         return
     from anywarp.toolchain import cuda_home
 

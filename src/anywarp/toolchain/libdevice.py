@@ -78,7 +78,9 @@ def make(place: Path) -> None:
 def _front_end() -> list[str]:
     architecture = Architecture(80)  # no function depends on it
     words = [*compile_commands.base(architecture), f"--cuda-feature={architecture.ptx_feature}", "-cuid=libdevice"]
-    words += ["-D__NVCC__", "-D__CUDACC__", *compile_commands.own_headers(), "-include", "cuda_runtime.h"]
+    # As NVRTC: without the machine's own headers, so that any machine makes the same file.
+    words += ["-nostdlibinc", "-Wno-builtin-macro-redefined", "-D__STDC_HOSTED__=0", "-D__CUDACC_RTC__", "-D__CUDACC__"]
+    words += ["-include", "anywarp/nvrtc.h", f"-I{compile_commands.NVRTC}", *compile_commands.own_headers()]
     words += ["-ffp-contract=fast", "-fno-strict-aliasing", "-fwrapv", "--cuda-device-only", "-S", "-emit-llvm"]
     return [*words, "-O3", "-Xclang", "-disable-llvm-passes"]
 
@@ -143,7 +145,8 @@ def _failed(reason: str) -> AnywarpError:
 def _identity() -> str:
     """Return 12 hex digits over what decides the file's content."""
     digest = hashlib.sha256()
-    headers = (path for folder in compile_commands.FOLDERS[:2] for path in folder.rglob("*") if path.is_file())
+    folders = (*compile_commands.FOLDERS[:2], compile_commands.NVRTC)
+    headers = (path for folder in folders for path in folder.rglob("*") if path.is_file())
     for path in (Path(__file__), SOURCE, *sorted(headers)):
         content = path.read_bytes()
         digest.update(f"{path.name} {len(content)}\n".encode() + content)

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from anywarp.toolchain import libdevice
+
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "triton"
 
 PROBLEMS = {
@@ -45,6 +47,14 @@ def test_example_agrees_with_numpy(name, under_anywarp):
         answers.update(line.partition(" ")[::2] for line in done.stdout.splitlines())
         answers["everything"] = done.stdout[-3000:] + done.stderr[-3000:]
     assert answers.get(name, answers["everything"]) == "fine"
+
+
+def test_our_libdevice_takes_the_place_of_tritons(under_anywarp, tmp_path):
+    file = libdevice.find()
+    done = under_anywarp(EXAMPLES / "libdevice.py", TRITON_LIBDEVICE_PATH=str(file), TRITON_CACHE_DIR=str(tmp_path))
+    assert done.stdout.count("as numpy") == 2, done.stdout + done.stderr
+    compiled = "".join(path.read_text() for path in tmp_path.glob("*/*.ptx"))
+    assert compiled and "f64" in compiled  # ours computes most functions of floats in double precision
 
 
 def test_every_example_is_run():

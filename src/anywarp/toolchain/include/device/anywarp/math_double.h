@@ -229,13 +229,6 @@ AW_BOTH_BIG double aw_pow(double x, double y) {
   p = aw_fast_sum(p.hi, aw_fma(y, l.lo, p.lo));
   return aw_pow_edges(x, y, aw_exp_pair(p.hi, aw_abs(p.hi) < 800.0 ? p.lo : 0.0));
 }
-AW_BOTH_BIG double aw_powi(double x, int n) {
-  unsigned int k = n < 0 ? 0u - (unsigned int)n : (unsigned int)n;
-  double r = 1.0;
-  for (; k; k >>= 1, x *= x) r = k & 1 ? r * x : r;
-  return n < 0 ? 1.0 / r : r;
-}
-
 AW_BOTH_BIG double aw_cbrt(double x) {
   double a = aw_abs(x);
   bool small = a < 2.2250738585072014e-308;

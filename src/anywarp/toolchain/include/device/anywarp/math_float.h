@@ -15,9 +15,6 @@ AW_BY_DOUBLE_1(expm1)
 AW_BY_DOUBLE_1(log)
 AW_BY_DOUBLE_1(cbrt)
 AW_BY_DOUBLE_1(rcbrt)
-AW_BY_DOUBLE_1(sin)
-AW_BY_DOUBLE_1(cos)
-AW_BY_DOUBLE_1(tan)
 AW_BY_DOUBLE_1(sinpi)
 AW_BY_DOUBLE_1(cospi)
 AW_BY_DOUBLE_1(tanpi)
@@ -37,13 +34,58 @@ AW_BY_DOUBLE_1(tgamma)
 AW_BY_DOUBLE_2(atan2)
 #undef AW_BY_DOUBLE_1
 #undef AW_BY_DOUBLE_2
-AW_BOTH_BIG void aw_sincosf(float x, float *s, float *c) {
-  double u, v;
-  aw_sincos((double)x, &u, &v);
-  *s = (float)u, *c = (float)v;
-}
-
 // Where the double function works in pairs of doubles, plain ones are exact enough for a float.
+struct aw_plain_angle {
+  double s, c;  // of the rest
+  int quadrant;
+};
+// What x is beside a multiple of pi/2, no float of which is nearer than 1e-9: two parts of pi/2 leave 2^-50 of it.
+AW_BOTH aw_plain_angle aw_anglef(double x) {
+  double r;
+  int quadrant;
+  if (aw_abs(x) < 1.0e8) {
+    double shifted = aw_fma(x, 0.6366197723675814, 6755399441055744.0), n = aw_add(shifted, -6755399441055744.0);
+    r = aw_fma(-n, 6.123233995736766e-17, aw_fma(-n, 1.5707963267948966, x));
+    quadrant = (int)aw_bits(shifted);
+  } else {
+    // x = m 2^exponent times 96 digits of 2/pi, modulo 4: those before give multiples of 4. Short, as it is inlined wherever a sine is.
+    unsigned long long b = aw_bits(x), m = (b & 0xfffffffffffffull | 0x10000000000000ull) >> 29;
+    int place = (int)(b >> 52 & 0x7ff) - 1046 + 62, word = place >> 6, shift = place & 63;
+    unsigned long long w0 = aw_two_over_pi[word], w1 = aw_two_over_pi[word + 1], w2 = aw_two_over_pi[word + 2];
+    unsigned long long high = w0 << shift | w1 >> 1 >> (63 - shift), low = (w1 << shift | w2 >> 1 >> (63 - shift)) >> 32;
+    unsigned long long rest = m * low, turn = m * high + (rest >> 32);
+    r = (double)(long long)(turn << 2 | (rest & 0xffffffffull) >> 30) * 8.515303950216386e-20;  // pi/2 2^-64
+    quadrant = (int)((turn >> 61) + 1 >> 1);
+    if (x < 0.0) r = -r, quadrant = -quadrant;
+  }
+  double z = r * r;
+  double s = aw_fma(z * r, aw_polynomial(aw_sin_p, z), r), c = aw_fma(z * z, aw_polynomial(aw_cos_p, z), aw_fma(-0.5, z, 1.0));
+  return {s, c, quadrant};
+}
+AW_BOTH float aw_circularf(aw_plain_angle a, int add) {
+  int q = a.quadrant + add;
+  float value = (float)(q & 1 ? a.c : a.s);
+  return q & 2 ? -value : value;
+}
+AW_BOTH_BIG float aw_sinf(float x) {
+  float value = aw_circularf(aw_anglef((double)x), 0);
+  return __builtin_fabsf(x) < __builtin_inff() ? (x == 0.0f ? x : value) : __builtin_nanf("");
+}
+AW_BOTH_BIG float aw_cosf(float x) {
+  float value = aw_circularf(aw_anglef((double)x), 1);
+  return __builtin_fabsf(x) < __builtin_inff() ? value : __builtin_nanf("");
+}
+AW_BOTH_BIG void aw_sincosf(float x, float *s, float *c) {
+  aw_plain_angle a = aw_anglef((double)x);
+  bool finite = __builtin_fabsf(x) < __builtin_inff();
+  *s = finite ? (x == 0.0f ? x : aw_circularf(a, 0)) : __builtin_nanf("");
+  *c = finite ? aw_circularf(a, 1) : __builtin_nanf("");
+}
+AW_BOTH_BIG float aw_tanf(float x) {
+  aw_plain_angle a = aw_anglef((double)x);
+  float value = (float)(a.quadrant & 1 ? -a.c / a.s : a.s / a.c);
+  return __builtin_fabsf(x) < __builtin_inff() ? (x == 0.0f ? x : value) : __builtin_nanf("");
+}
 AW_BOTH float aw_log2f(float x) { return (float)(aw_log((double)x) * 1.4426950408889634); }
 AW_BOTH float aw_log10f(float x) { return (float)(aw_log((double)x) * 0.4342944819032518); }
 AW_BOTH double aw_log1p_plain(double x) {

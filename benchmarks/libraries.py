@@ -1,0 +1,100 @@
+"""Calls of our cuBLAS against OpenBLAS called directly, interleaved, and our own product of narrow types against its f32.
+
+    taskset -c 1 python benchmarks/libraries.py [--rounds N]
+
+Both sides are called through ctypes, whose cost (about 0.5 us a call) is in both. Best of the rounds; GF/s are 2 n^3 over the time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import os
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "tests/libraries")]
+from loading import Library
+
+SIZES = (16, 64, 128, 256, 512, 1024)
+NAMED = {"f16": (np.float16, 2), "bf16": (np.uint16, 14), "s8": (np.int8, 3)}
+F32, COMPUTE_32F, COMPUTE_32I = 0, 68, 72
+
+
+def pointer(array: np.ndarray) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+def engine() -> ctypes.CDLL:
+    """OpenBLAS as its package has it, on one thread."""
+    spec = find_spec("scipy_openblas32")
+    assert spec is not None and spec.origin is not None
+    made = ctypes.CDLL(str(Path(spec.origin).parent / "lib/libscipy_openblas.so"))
+    made.scipy_openblas_set_num_threads(1)
+    return made
+
+
+def best(calls, rounds: int, repeats: int) -> list[float]:
+    """Seconds of a call each, taken in turns."""
+    least = [float("inf")] * len(calls)
+    for _ in range(rounds):
+        for at, call in enumerate(calls):
+            begin = time.perf_counter()
+            for _ in range(repeats):
+                call()
+            least[at] = min(least[at], (time.perf_counter() - begin) / repeats)
+    return least
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rounds", type=int, default=15)
+    rounds = parser.parse_args().rounds
+    os.environ.setdefault("ANYWARP_THREADS", "1")
+    cublas, direct = Library("cublas", "libcublas.so.13"), engine()
+    handle = ctypes.c_void_p(cublas.out("cublasCreate_v2"))
+    print("product        n   ours, us  direct, us   ratio    more, us    GF/s")
+    for letter, kind in (("S", np.float32), ("D", np.float64)):
+        ours, theirs = cublas.file[f"cublas{letter}gemm_v2"], direct[f"scipy_{letter.lower()}gemm_"]
+        for n in SIZES:
+            a, b, c = (np.ones((n, n), kind) for _ in range(3))
+            one, zero, size, no = np.ones(1, kind), np.zeros(1, kind), ctypes.c_int(n), ctypes.byref(ctypes.c_char(b"N"))
+            by = ctypes.byref(size)
+            left = (handle, 0, 0, size, size, size, pointer(one), pointer(a), size, pointer(b), size, pointer(zero), pointer(c), size)
+            right = (no, no, by, by, by, pointer(one), pointer(a), by, pointer(b), by, pointer(zero), pointer(c), by)
+            mine, engines = best((lambda: ours(*left), lambda: theirs(*right)), rounds, max(1, min(5000, 20_000_000 // n**3)))  # noqa: B023
+            print(
+                f"{letter.lower()}gemm     {n:6} {mine * 1e6:10.2f} {engines * 1e6:11.2f} {mine / engines:7.3f} {(mine - engines) * 1e6:11.2f} {2 * n**3 / mine / 1e9:7.0f}"
+            )
+    print("\nnarrow types   n   ours, us   f32, us   rate to f32    GF/s")
+    gemm_ex = cublas.file["cublasGemmEx"]
+    for name, (kind, number) in NAMED.items():
+        for n in (256, 512, 1024):
+            a, b = (np.ones((n, n), kind) for _ in range(2))
+            f, g, c = (np.ones((n, n), np.float32) for _ in range(3))
+            integer = name == "s8"
+            scalar = np.int32 if integer else np.float32
+            one, zero, size = np.ones(1, scalar), np.zeros(1, scalar), ctypes.c_int(n)
+            into, compute = (10, COMPUTE_32I) if integer else (number, COMPUTE_32F)
+
+            def call(x, y, kind, into, compute, one=one, zero=zero, size=size, c=c):
+                gemm_ex(handle, 0, 0, size, size, size, pointer(one), pointer(x), kind, size, pointer(y), kind, size, pointer(zero), pointer(c), into, size, compute, -1)
+
+            fone, fzero = np.ones(1, np.float32), np.zeros(1, np.float32)
+            narrow, wide = best(
+                (
+                    lambda: call(a, b, number, into, compute),  # noqa: B023
+                    lambda: call(f, g, F32, F32, COMPUTE_32F, fone, fzero),  # noqa: B023
+                ),
+                rounds,
+                max(1, 20_000_000 // n**3),
+            )
+            print(f"{name:8} {n:8} {narrow * 1e6:10.1f} {wide * 1e6:9.1f} {wide / narrow:13.2f} {2 * n**3 / narrow / 1e9:7.0f}")
+
+
+if __name__ == "__main__":
+    main()
