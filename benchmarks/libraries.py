@@ -62,11 +62,33 @@ def main() -> None:
         ours, theirs = cublas.file[f"cublas{letter}gemm_v2"], direct[f"scipy_{letter.lower()}gemm_"]
         for n in SIZES:
             a, b, c = (np.ones((n, n), kind) for _ in range(3))
-            one, zero, size, no = np.ones(1, kind), np.zeros(1, kind), ctypes.c_int(n), ctypes.byref(ctypes.c_char(b"N"))
+            one, zero, size, no = (
+                np.ones(1, kind),
+                np.zeros(1, kind),
+                ctypes.c_int(n),
+                ctypes.byref(ctypes.c_char(b"N")),
+            )
             by = ctypes.byref(size)
-            left = (handle, 0, 0, size, size, size, pointer(one), pointer(a), size, pointer(b), size, pointer(zero), pointer(c), size)
+            left = (
+                handle,
+                0,
+                0,
+                size,
+                size,
+                size,
+                pointer(one),
+                pointer(a),
+                size,
+                pointer(b),
+                size,
+                pointer(zero),
+                pointer(c),
+                size,
+            )
             right = (no, no, by, by, by, pointer(one), pointer(a), by, pointer(b), by, pointer(zero), pointer(c), by)
-            mine, engines = best((lambda: ours(*left), lambda: theirs(*right)), rounds, max(1, min(5000, 20_000_000 // n**3)))  # noqa: B023
+            mine, engines = best(
+                (lambda: ours(*left), lambda: theirs(*right)), rounds, max(1, min(5000, 20_000_000 // n**3))
+            )  # noqa: B023
             print(
                 f"{letter.lower()}gemm     {n:6} {mine * 1e6:10.2f} {engines * 1e6:11.2f} {mine / engines:7.3f} {(mine - engines) * 1e6:11.2f} {2 * n**3 / mine / 1e9:7.0f}"
             )
@@ -82,18 +104,40 @@ def main() -> None:
             into, compute = (10, COMPUTE_32I) if integer else (number, COMPUTE_32F)
 
             def call(x, y, kind, into, compute, one=one, zero=zero, size=size, c=c):
-                gemm_ex(handle, 0, 0, size, size, size, pointer(one), pointer(x), kind, size, pointer(y), kind, size, pointer(zero), pointer(c), into, size, compute, -1)
+                gemm_ex(
+                    handle,
+                    0,
+                    0,
+                    size,
+                    size,
+                    size,
+                    pointer(one),
+                    pointer(x),
+                    kind,
+                    size,
+                    pointer(y),
+                    kind,
+                    size,
+                    pointer(zero),
+                    pointer(c),
+                    into,
+                    size,
+                    compute,
+                    -1,
+                )
 
             fone, fzero = np.ones(1, np.float32), np.zeros(1, np.float32)
             narrow, wide = best(
                 (
                     lambda: call(a, b, number, into, compute),  # noqa: B023
-                    lambda: call(f, g, F32, F32, COMPUTE_32F, fone, fzero),  # noqa: B023
+                    lambda: call(f, g, F32, F32, COMPUTE_32F, fone, fzero),
                 ),
                 rounds,
                 max(1, 20_000_000 // n**3),
             )
-            print(f"{name:8} {n:8} {narrow * 1e6:10.1f} {wide * 1e6:9.1f} {wide / narrow:13.2f} {2 * n**3 / narrow / 1e9:7.0f}")
+            print(
+                f"{name:8} {n:8} {narrow * 1e6:10.1f} {wide * 1e6:9.1f} {wide / narrow:13.2f} {2 * n**3 / narrow / 1e9:7.0f}"
+            )
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ def library(private_places):
 
     def load(stem, file, major=13):
         if not (settings.LIBRARY_DIR.get() / file).exists():
-            pytest.skip(f"{file} is not built (scripts/build)")
+            pytest.skip(f"{file} is not built")
         if file not in loaded:
             loaded[file] = Library(stem, file, major)
         return loaded[file]

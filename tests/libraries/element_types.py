@@ -57,14 +57,14 @@ def random(rng, shape, kind):
         return (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype(STORED[kind])
     numbers = rng.standard_normal(shape)
     if kind == R16BF:
-        return (element_types.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
-    return element_types.astype(STORED[kind])
+        return (numbers.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    return numbers.astype(STORED[kind])
 
 
 def rounded(numbers, mantissa_bits, ties_even):
     """Return f32 with so many bits behind the first, to the nearest."""
     gone = 23 - mantissa_bits
-    bits = element_types.astype(np.float32).view(np.uint32).astype(np.uint64)
+    bits = numbers.astype(np.float32).view(np.uint32).astype(np.uint64)
     half = (
         (1 << (gone - 1)) - 1 + ((bits >> np.uint64(gone)) & np.uint64(1)) if ties_even else np.uint64(1 << (gone - 1))
     )

@@ -3,19 +3,19 @@
 # pyright: basic
 from __future__ import annotations
 
-import os
-
+from anywarp import settings
 from anywarp.frameworks import watching
 from anywarp.frameworks.torch import patches
 
 
 def name_a_toolkit() -> None:
     """Set CUDA_PATH to our folder that is laid out as a toolkit, unless the user names one."""
-    if os.environ.get("CUDA_PATH") or os.environ.get("CUDA_HOME"):
+    given = settings.environment()
+    if given.get("CUDA_PATH") or given.get("CUDA_HOME"):
         return
     from anywarp.toolchain import cuda_home
 
-    os.environ["CUDA_PATH"] = str(cuda_home.make())
+    settings.export({"CUDA_PATH": str(cuda_home.make())})
     patches.write_down(
         "CUDA_PATH", False, "CuPy's kernels include our headers of CUDA, unless CUDA_PATH says otherwise"
     )
