@@ -12,13 +12,14 @@ import ctypes
 import os
 import sys
 import time
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "tests/libraries")]
-from loading import Library
+from loading import Library  # noqa: E402
 
 SIZES = (16, 64, 128, 256, 512, 1024)
 NAMED = {"f16": (np.float16, 2), "bf16": (np.uint16, 14), "s8": (np.int8, 3)}
@@ -86,9 +87,8 @@ def main() -> None:
                 size,
             )
             right = (no, no, by, by, by, pointer(one), pointer(a), by, pointer(b), by, pointer(zero), pointer(c), by)
-            mine, engines = best(
-                (lambda: ours(*left), lambda: theirs(*right)), rounds, max(1, min(5000, 20_000_000 // n**3))
-            )  # noqa: B023
+            calls = (partial(ours, *left), partial(theirs, *right))
+            mine, engines = best(calls, rounds, max(1, min(5000, 20_000_000 // n**3)))
             print(
                 f"{letter.lower()}gemm     {n:6} {mine * 1e6:10.2f} {engines * 1e6:11.2f} {mine / engines:7.3f} {(mine - engines) * 1e6:11.2f} {2 * n**3 / mine / 1e9:7.0f}"
             )
@@ -127,14 +127,11 @@ def main() -> None:
                 )
 
             fone, fzero = np.ones(1, np.float32), np.zeros(1, np.float32)
-            narrow, wide = best(
-                (
-                    lambda: call(a, b, number, into, compute),  # noqa: B023
-                    lambda: call(f, g, F32, F32, COMPUTE_32F, fone, fzero),
-                ),
-                rounds,
-                max(1, 20_000_000 // n**3),
+            calls = (
+                partial(call, a, b, number, into, compute),
+                partial(call, f, g, F32, F32, COMPUTE_32F, fone, fzero),
             )
+            narrow, wide = best(calls, rounds, max(1, 20_000_000 // n**3))
             print(
                 f"{name:8} {n:8} {narrow * 1e6:10.1f} {wide * 1e6:9.1f} {wide / narrow:13.2f} {2 * n**3 / narrow / 1e9:7.0f}"
             )
