@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from anywarp.catalogue.generate_library import REPLACED, functions_of
 from anywarp.catalogue.rocm import load
@@ -30,7 +31,7 @@ def written(library: Path) -> set[str]:
     """Return the functions that a built library computes: those of its exports that are not weak."""
     with library.open("rb") as file:
         symbols = ELFFile(file).get_section_by_name(".dynsym")
-        assert symbols is not None
+        assert isinstance(symbols, SymbolTableSection)
         return {
             symbol.name
             for symbol in symbols.iter_symbols()
