@@ -271,11 +271,12 @@ class Waiting(Attributes):
 
 @dataclass(frozen=True, slots=True)
 class Converge(Waiting):
-    """Waiting before an instruction that names lanes; `barrier`: for a barrier of the warp."""
+    """Waiting before an instruction that names lanes; `barrier`: for a barrier of the warp; `form`: that instruction's."""
 
     line: int | None
     barrier: bool = False
     watched: Watched | None = None
+    form: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

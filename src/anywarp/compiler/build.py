@@ -493,9 +493,9 @@ class IRBuilder:
         old = self._effect("atomic", values[0].type, [address, *values], attrs)
         return old if returns else None
 
-    def converge(self, members: Value, line: int) -> None:
+    def converge(self, members: Value, line: int, form: str) -> None:
         """Wait for the lanes of a mask."""
-        self._append("converge", "i1", [members], Converge(line))
+        self._append("converge", "i1", [members], Converge(line, form=form))
 
     def check_members(self, mask: Value) -> None:
         """Have the member mask of a `.sync` instruction checked."""
