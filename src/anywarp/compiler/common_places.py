@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from anywarp.compiler.crossings import Crossing
-from anywarp.compiler.skeleton import Assign, Entity, Node, Skeleton, Step, register_type
+from anywarp.compiler.skeleton import Assign, Entity, Joined, Node, Skeleton, Step, register_type
 from anywarp.compiler.variables import Register
 from anywarp.diagnostics import Span
+from anywarp.ptx.isa.warp import exchanged_types
 from anywarp.ptx.tree import Instruction, Name, Operand, Pair, Sink
 
 
@@ -45,8 +46,8 @@ def _groups(crossings: Iterable[Crossing]) -> dict[Span, Span]:
         return span
 
     for crossing in crossings:
-        first, *others = sorted(crossing, key=lambda span: span.start)
-        for other in others:
+        first = min(crossing, key=lambda span: span.start)
+        for other in crossing:  # one alone: of a function that is expanded on both ways
             leader[find(other)] = find(first)
     return {span: find(span) for span in list(leader)}
 
@@ -57,6 +58,7 @@ class _Place:
 
     number: int
     node: Node
+    spans: list[Span]
     results: list[tuple[str, Register]]
     sources: list[tuple[str, Register]]
     site: Register
@@ -65,7 +67,7 @@ class _Place:
 def _make(skeleton: Skeleton, sites: list[Step]) -> _Place:
     first = sites[0].what
     assert isinstance(first, Instruction)
-    types, read_types = _types(first)
+    types, read_types = exchanged_types(first)
     results = [(t, Register(f"%result:{n}", register_type(t))) for n, t in enumerate(types)]  # names that no PTX has
     sources = [(t, Register(f"%source:{n}", register_type(t))) for n, t in enumerate(read_types)]
     names: dict[str, Entity] = {register.name: register for _, register in (*results, *sources)}
@@ -74,23 +76,10 @@ def _make(skeleton: Skeleton, sites: list[Step]) -> _Place:
     one = replace(first, operands=operands)
     site = Register("%site:", "i32")
     read, written = [register for _, register in sources], [register for _, register in results]
+    joined = Joined(one, site, [])
     back = Step(site, {}, [site], [], first.span)
-    skeleton.nodes.append(Node([Step(one, names, read, written, first.span)], "switch", [], back, span=first.span))
-    return _Place(len(skeleton.nodes) - 1, skeleton.nodes[-1], results, sources, site)
-
-
-def _types(i: Instruction) -> tuple[list[str], list[str]]:
-    """Return the types of what an instruction writes and reads, the mask last."""
-    if i.opcode == "shfl":
-        return ["b32", "pred"], ["b32", "b32", "b32", "b32"]
-    if i.opcode == "vote":
-        return [i.types[-1]], ["pred", "b32"]
-    if i.opcode == "match":
-        return (["b32", "pred"] if i.has("all") else ["b32"]), [i.types[0], "b32"]
-    if i.opcode == "redux":
-        return [i.types[0]], [i.types[0], "b32"]
-    assert i.opcode == "elect"
-    return ["b32", "pred"], ["b32"]
+    skeleton.nodes.append(Node([Step(joined, names, [*read, site], written, first.span)], "switch", [], back, span=first.span))
+    return _Place(len(skeleton.nodes) - 1, skeleton.nodes[-1], joined.spans, results, sources, site)
 
 
 def _divide(skeleton: Skeleton, node: Node, places: dict[int, _Place]) -> int | None:
@@ -108,6 +97,7 @@ def _divide(skeleton: Skeleton, node: Node, places: dict[int, _Place]) -> int | 
     skeleton.nodes.append(replace(node, steps=[*back, *node.steps[at + 1 :]]))
     who = Step(Assign(place.site, len(place.node.targets), "i32"), {}, [], [place.site], step.span)
     place.node.targets.append(rest)
+    place.spans.append(step.span)
     node.steps[at:] = [*there, who]
     node.kind, node.targets, node.step, node.barrier, node.reason = "jump", [place.number], None, None, 0
     return rest

@@ -27,6 +27,7 @@ from anywarp.compiler.skeleton import (
     Dispatch,
     FrameEnd,
     HostCall,
+    Joined,
     ModuleView,
     Node,
     Skeleton,
@@ -186,6 +187,8 @@ class _Lowering:
             self._set(what.target, self._frame_end(what))
         elif isinstance(what, Allocate):
             self._allocate(what)
+        elif isinstance(what, Joined):
+            self._joined(what, step)
         elif isinstance(what, Instruction):
             if is_barrier(what):
                 self._barrier_result(what)
@@ -195,6 +198,18 @@ class _Lowering:
                     if self.members:
                         builder.check_members(builder.read(what.operands[-1], "i32"))
                 expand(builder, what)
+
+    def _joined(self, what: Joined, step: Step) -> None:
+        """Wait at what stands for several instructions; a check names the first, as what it checks."""
+        builder, one = self.builder, what.instruction
+        mask = builder.read(one.operands[-1], "i32")
+        if self.members:
+            builder.converge(mask, self._line(step.span), one.form)
+            builder.check_members(mask)
+        else:
+            lines = tuple(self._line(span) for span in what.spans)
+            builder.converge(mask, lines[0], one.form, builder.register(what.site), lines)
+        expand(builder, one)
 
     def _assign(self, what: Assign) -> None:
         if isinstance(what.source, int):
