@@ -29,7 +29,13 @@ def join_crossings(skeleton: Skeleton, crossings: Iterable[Crossing]) -> None:
         what = step.what
         if isinstance(what, Instruction) and what.span in groups and what.has("sync"):
             sites.setdefault((groups[what.span], what.form), []).append(step)
-    places = {id(step): place for some in sites.values() if len(some) > 1 for place in [_make(skeleton, some)] for step in some}
+    places = {
+        id(step): place
+        for some in sites.values()
+        if len(some) > 1
+        for place in [_make(skeleton, some)]
+        for step in some
+    }
     for number in range(len(skeleton.nodes)):
         rest: int | None = number
         while rest is not None:
@@ -78,7 +84,9 @@ def _make(skeleton: Skeleton, sites: list[Step]) -> _Place:
     read, written = [register for _, register in sources], [register for _, register in results]
     joined = Joined(one, site, [])
     back = Step(site, {}, [site], [], first.span)
-    skeleton.nodes.append(Node([Step(joined, names, [*read, site], written, first.span)], "switch", [], back, span=first.span))
+    skeleton.nodes.append(
+        Node([Step(joined, names, [*read, site], written, first.span)], "switch", [], back, span=first.span)
+    )
     return _Place(len(skeleton.nodes) - 1, skeleton.nodes[-1], joined.spans, results, sources, site)
 
 
@@ -91,8 +99,15 @@ def _divide(skeleton: Skeleton, node: Node, places: dict[int, _Place]) -> int | 
     assert isinstance(step.what, Instruction)
     first, *sources = step.what.operands
     results = [first.first, first.second] if isinstance(first, Pair) else [first]
-    back = [_move(step, t, to, Name(r.name), r, [r], step.writes) for to, (t, r) in zip(results, place.results) if not isinstance(to, Sink)]
-    there = [_move(step, t, Name(r.name), source, r, step.reads, [r]) for source, (t, r) in zip(sources, place.sources, strict=True)]
+    back = [
+        _move(step, t, to, Name(r.name), r, [r], step.writes)
+        for to, (t, r) in zip(results, place.results)
+        if not isinstance(to, Sink)
+    ]
+    there = [
+        _move(step, t, Name(r.name), source, r, step.reads, [r])
+        for source, (t, r) in zip(sources, place.sources, strict=True)
+    ]
     rest = len(skeleton.nodes)
     skeleton.nodes.append(replace(node, steps=[*back, *node.steps[at + 1 :]]))
     who = Step(Assign(place.site, len(place.node.targets), "i32"), {}, [], [place.site], step.span)
@@ -103,7 +118,15 @@ def _divide(skeleton: Skeleton, node: Node, places: dict[int, _Place]) -> int | 
     return rest
 
 
-def _move(step: Step, type: str, to: Operand, source: Operand, register: Register, reads: list[Register], writes: list[Register]) -> Step:
+def _move(
+    step: Step,
+    type: str,
+    to: Operand,
+    source: Operand,
+    register: Register,
+    reads: list[Register],
+    writes: list[Register],
+) -> Step:
     """Return a `mov` between an operand of `step` and a register of the group."""
     what = Instruction("mov", (type,), (to, source), None, step.span)
     return Step(what, {**step.names, register.name: register}, reads, writes, step.span)

@@ -200,9 +200,7 @@ class Step:
     span: Span
 
 
-StepKind: TypeAlias = (
-    "Instruction | Joined | Assign | CopyPlace | FrameEnd | Allocate | StackCheck | Dispatch | HostCall | Register | Place"
-)
+StepKind: TypeAlias = "Instruction | Joined | Assign | CopyPlace | FrameEnd | Allocate | StackCheck | Dispatch | HostCall | Register | Place"
 
 
 class ModuleView(Protocol):

