@@ -23,7 +23,7 @@ def test_the_benchmark_kernels_are_clean():
     assert "anywarp: check:" not in done.stderr
 
 
-def test_barriers_of_the_warp_at_different_places_are_clean(tmp_path):
+def test_barriers_and_shuffles_of_the_warp_at_different_places_are_clean(tmp_path):
     command = [sys.executable, "-m", "anywarp", "run", "--check", "all", "--"]
     command += [sys.executable, str(HERE / "run_sides.py"), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)

@@ -152,20 +152,40 @@ AT_BOTH_SIDES = [
 ]
 
 
-@pytest.mark.parametrize("both", [True, False])
 @pytest.mark.parametrize("mask", ["0xffffffff", "%r8"])
 @pytest.mark.parametrize("what", AT_BOTH_SIDES)
 @pytest.mark.parametrize("device", ["cpu", "cpu, any block"])
-def test_shuffles_at_different_places_do_not_meet_and_that_is_told(device, what, mask, both):
-    """In two branches, or in one and behind it: they wait for each other for ever, which is an error with the line, never a value."""
+def test_an_instruction_in_a_branch_and_one_where_the_ways_meet_again_do_not_meet_and_that_is_told(device, what, mask):
+    """Lanes that wait for each other so do it for ever on `cpu`, which is an error with the line, never a value; in two branches they meet."""
     code = what.replace("MASK", mask)
-    body = f" setp.lt.u32 %p1, %r2, 16; mov.u32 %r8, -1; @%p1 bra LOW;\n {code if both else ''} bra DONE;\nLOW: {code}\nDONE: "
-    body += "" if both else code
+    body = f" setp.lt.u32 %p1, %r2, 16; mov.u32 %r8, -1; @%p1 bra LOW;\n bra DONE;\nLOW: {code}\nDONE: {code}"
     lines = [i for i, line in enumerate((HEAD + body).splitlines(), 1) if ".sync." in line]
     with pytest.raises(KernelDeadlock, match=rf"never arrive.*line ({'|'.join(map(str, lines))})\b"):
         module(HEAD + body + TAIL).run("k", 1, 64, [np.zeros(64, np.uint32)], any_shape=device != "cpu")
-    with pytest.raises(AnywarpError, match="D014"):
-        DEVICES["reference"](HEAD + body + TAIL, "k", 1, 64, [np.zeros(64, np.uint32)])
+
+
+@pytest.mark.parametrize("low", [0, 99])
+def test_who_waits_in_vain_at_one_of_several_that_meet_is_told_which(low):
+    body = """
+      ld.global.u32 %r3, [%d1]; setp.lt.u32 %p1, %r2, 16; setp.lt.u32 %p2, %r2, %r3; @!%p1 bra REST;
+      vote.sync.ballot.b32 %r9, %p1, 0xffffffff;
+    REST: @%p2 bra LOW;
+      redux.sync.add.u32 %r9, %r3, 0xffffffff; // 0
+      bra DONE;
+    LOW: redux.sync.add.u32 %r9, %r2, 0xffffffff; // 99
+    DONE: """
+    (line,) = (i for i, line in enumerate((HEAD + body).splitlines(), 1) if line.endswith(f"// {low}"))
+    with pytest.raises(KernelDeadlock, match=rf"never arrive.*line {line} "):
+        module(HEAD + body + TAIL).run("k", 1, 32, [np.full(32, low, np.uint32)])
+
+
+def test_the_reference_lets_lanes_meet_wherever_they_are():
+    """Lanes from 16 on are there, and end; then the others come to the same instruction without them."""
+    code, wanted = "redux.sync.add.u32 %r9, %r2, -1;", [sum(range(16))] * 16 + [sum(range(32))] * 16
+    out = np.zeros(64, np.uint32)
+    body = f" setp.lt.u32 %p1, %r2, 16; @!%p1 bra DONE; {code} DONE: {code}"
+    DEVICES["reference"](HEAD + body + TAIL, "k", 1, 64, [out])
+    assert list(out) == wanted * 2
 
 
 PRODUCER = """.shared .b32 box[4];

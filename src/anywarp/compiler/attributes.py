@@ -271,11 +271,16 @@ class Waiting(Attributes):
 
 @dataclass(frozen=True, slots=True)
 class Converge(Waiting):
-    """Waiting before an instruction that names lanes; `barrier`: for a barrier of the warp."""
+    """Waiting before an instruction that names lanes; `barrier`: for a barrier of the warp; `form`: that instruction's.
+
+    `lines` are those of the instructions that it is for, where it is for several.
+    """
 
     line: int | None
     barrier: bool = False
     watched: Watched | None = None
+    form: str = field(default="", repr=False)
+    lines: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -493,9 +493,12 @@ class IRBuilder:
         old = self._effect("atomic", values[0].type, [address, *values], attrs)
         return old if returns else None
 
-    def converge(self, members: Value, line: int) -> None:
-        """Wait for the lanes of a mask."""
-        self._append("converge", "i1", [members], Converge(line))
+    def converge(
+        self, members: Value, line: int, form: str, site: Value | None = None, lines: tuple[int, ...] = ()
+    ) -> None:
+        """Wait for the lanes of a mask; `site` says which of `lines` a lane is at."""
+        args = [members] if site is None else [members, site]
+        self._append("converge", "i1", args, Converge(line, form=form, lines=lines))
 
     def check_members(self, mask: Value) -> None:
         """Have the member mask of a `.sync` instruction checked."""

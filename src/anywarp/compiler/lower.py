@@ -6,10 +6,14 @@ and no repair is needed afterwards.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from anywarp.compiler import codes
 from anywarp.compiler.attributes import Barrier, Trapped
 from anywarp.compiler.build import IRBuilder
 from anywarp.compiler.cfg import dominance_frontiers, dominators, linear_order, natural_loops, predecessors
+from anywarp.compiler.common_places import join_crossings
+from anywarp.compiler.crossings import Crossing
 from anywarp.compiler.expand import STACK_BYTES, build_skeleton
 from anywarp.compiler.ir import Block, Kernel, Op, Phi, Terminator, Value
 from anywarp.compiler.layout import LOCAL_LIMIT, align_up, parameters
@@ -23,6 +27,7 @@ from anywarp.compiler.skeleton import (
     Dispatch,
     FrameEnd,
     HostCall,
+    Joined,
     ModuleView,
     Node,
     Skeleton,
@@ -40,16 +45,25 @@ NAME_MEMBERS = frozenset({"shfl", "vote", "match", "redux", "elect"})
 """Opcodes whose `.sync` forms wait for the lanes that they name, in their last operand."""
 
 
-def lower_kernel(module: ModuleView, name: str, *, members: bool = False, stack_bytes: int = STACK_BYTES) -> Kernel:
+def lower_kernel(
+    module: ModuleView,
+    name: str,
+    *,
+    members: bool = False,
+    stack_bytes: int = STACK_BYTES,
+    crossings: Collection[Crossing] = (),
+) -> Kernel:
     """Lower the kernel `name` with all functions it calls. Raises AnywarpError with a place in the PTX.
 
     `members` puts a `check` of the named lanes where they have come before an instruction that names some; `stack_bytes` are there for calls that
-    are made for real.
+    are made for real. The instructions of each of `crossings` get one place.
     """
     function = module.function(name)
     if function is None or function.body is None or function.kind != "entry":
         raise codes.problem(codes.NO_SUCH_KERNEL, f"the module has no kernel `{name[:200]}`", module.source)
     skeleton = build_skeleton(module, function, stack_bytes)
+    if crossings:
+        join_crossings(skeleton, crossings)
     if any(0 in node.targets for node in skeleton.nodes):  # the entry must have no predecessor
         skeleton.nodes.append(skeleton.nodes[0])
         moved = len(skeleton.nodes) - 1
@@ -173,15 +187,29 @@ class _Lowering:
             self._set(what.target, self._frame_end(what))
         elif isinstance(what, Allocate):
             self._allocate(what)
+        elif isinstance(what, Joined):
+            self._joined(what, step)
         elif isinstance(what, Instruction):
             if is_barrier(what):
                 self._barrier_result(what)
             else:
                 if what.opcode in NAME_MEMBERS and what.has("sync") and what.operands:
-                    builder.converge(builder.read(what.operands[-1], "i32"), self._line(step.span))
+                    builder.converge(builder.read(what.operands[-1], "i32"), self._line(step.span), what.form)
                     if self.members:
                         builder.check_members(builder.read(what.operands[-1], "i32"))
                 expand(builder, what)
+
+    def _joined(self, what: Joined, step: Step) -> None:
+        """Wait at what stands for several instructions; a check names the first, as what it checks."""
+        builder, one = self.builder, what.instruction
+        mask = builder.read(one.operands[-1], "i32")
+        if self.members:
+            builder.converge(mask, self._line(step.span), one.form)
+            builder.check_members(mask)
+        else:
+            lines = tuple(self._line(span) for span in what.spans)
+            builder.converge(mask, lines[0], one.form, builder.register(what.site), lines)
+        expand(builder, one)
 
     def _assign(self, what: Assign) -> None:
         if isinstance(what.source, int):

@@ -225,10 +225,10 @@ _declare(
 _declare("barrier_result", "-> T:i1|i32", "ordered", note="what the reducing barrier before this block computed")
 _declare(
     "converge",
-    "i32 -> i1",
+    "i32 i32? -> i1",
     "acting",
     a.Converge,
-    "waits until the lanes of a mask that have not ended are there; no result",
+    "waits until the lanes of a mask that have not ended are there; no result. The second operand says which of `lines` a lane came from",
     trap="ends",
     memory="readwrite",
 )

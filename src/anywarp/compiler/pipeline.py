@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from anywarp.compiler import codes, verify
 from anywarp.compiler.artifact import Artifact
+from anywarp.compiler.crossings import Crossing, find_crossings
 from anywarp.compiler.expand import STACK_BYTES
 from anywarp.compiler.gangs import WARP, Gang, may_spill_too_much, spills_no_more
 from anywarp.compiler.ir import Kernel, Specialisation
@@ -70,15 +71,29 @@ def prepare_kernel(
 ) -> Kernel:
     """Lower the kernel `name` and run the passes, the target's last.
 
-    `watch` is called with the name of each stage and the kernel after it; `checked` verifies the IR then.
+    `watch` is called with the name of each stage and the kernel after it; `checked` verifies the IR then. Where lanes come to instructions on
+    different ways that wait for each other, all of it is done again with those at one place, if the target wants it.
     """
-    kernel = lower_kernel(
-        module, name, members="sync" in specialisation.checks, stack_bytes=specialisation.stack or STACK_BYTES
-    )
+    kernel = _prepared(module, name, specialisation, target, checked, watch, [])
+    crossings = find_crossings(kernel, specialisation) if target is not None and target.waits_at_one_place else []
+    return _prepared(module, name, specialisation, target, checked, watch, crossings) if crossings else kernel
+
+
+def _prepared(
+    module: ModuleView,
+    name: str,
+    specialisation: Specialisation,
+    target: Target | None,
+    checked: bool,
+    watch: Callable[[str, Kernel], None] | None,
+    crossings: list[Crossing],
+) -> Kernel:
+    members, stack = "sync" in specialisation.checks, specialisation.stack or STACK_BYTES
+    kernel = lower_kernel(module, name, members=members, stack_bytes=stack, crossings=crossings)
     for one in (None, *PASSES, *([target.suit] if target is not None else [])):
         if one is not None:
             one(kernel, specialisation)
-        stage = one.__name__ if one is not None else "lowering"
+        stage = one.__name__ if one is not None else "lowering" + " with crossings joined" * bool(crossings)
         if watch is not None:
             watch(stage, kernel)
         if checked:

@@ -177,6 +177,15 @@ class HostCall:
     type: Type | None
 
 
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """An instruction that stands for several; `site` says for which of them, whose places are `spans`."""
+
+    instruction: Instruction
+    site: Register
+    spans: list[Span]
+
+
 @dataclass(eq=False, slots=True)
 class Step:
     """One thing to lower, with what its names mean and the registers it touches.
@@ -191,9 +200,7 @@ class Step:
     span: Span
 
 
-StepKind: TypeAlias = (
-    "Instruction | Assign | CopyPlace | FrameEnd | Allocate | StackCheck | Dispatch | HostCall | Register | Place"
-)
+StepKind: TypeAlias = "Instruction | Joined | Assign | CopyPlace | FrameEnd | Allocate | StackCheck | Dispatch | HostCall | Register | Place"
 
 
 class ModuleView(Protocol):

@@ -19,6 +19,11 @@ class Target(Protocol):
         """Identity of what the code runs on: the processor and its features, as far as they change the code."""
         ...
 
+    @property
+    def waits_at_one_place(self) -> bool:
+        """Whether lanes that wait for each other at different `.sync` instructions must find one."""
+        ...
+
     def suit(self, kernel: Kernel, specialisation: Specialisation) -> None:
         """Change a kernel that has gone through the passes into what suits the device better."""
         ...

@@ -77,7 +77,8 @@ def _label(block: Block) -> str:
 
 def _attributes(attrs: Attributes) -> str:
     """Return the attributes that are not as usual."""
-    return " ".join(_attribute(f.name, v) for f in fields(attrs) if (v := getattr(attrs, f.name)) != f.default)
+    shown = [f for f in fields(attrs) if f.repr]
+    return " ".join(_attribute(f.name, v) for f in shown if (v := getattr(attrs, f.name)) != f.default)
 
 
 def _attribute(key: str, value: object) -> str:

@@ -89,7 +89,9 @@ def _allowed(hint: Any, value: object) -> bool:
     if origin is Union or origin is UnionType:
         return any(_allowed(one, value) for one in get_args(hint))
     if origin is tuple:
-        return isinstance(value, tuple) and all(map(_allowed, get_args(hint), value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        kinds = get_args(hint)
+        kinds = kinds[:1] * len(value) if isinstance(value, tuple) and kinds[1:] == (...,) else kinds
+        return isinstance(value, tuple) and all(map(_allowed, kinds, value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     if hint is NoneType:
         return value is None
     return isinstance(value, hint) and (hint is not int or not isinstance(value, bool))

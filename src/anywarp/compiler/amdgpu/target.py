@@ -42,6 +42,11 @@ class AmdTarget:
         """Identity of what the code runs on."""
         return f"{machine_code.TRIPLE}:{self.identity}"
 
+    @property
+    def waits_at_one_place(self) -> bool:
+        """The hardware decides who comes to one place together; who does not is stopped (`amdgpu.crossings`)."""
+        return False
+
     def suit(self, kernel: Kernel, specialisation: Specialisation) -> None:
         """Leave the kernel as it is."""
 

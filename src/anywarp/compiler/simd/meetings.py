@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from anywarp.compiler.abi import STATUS
-from anywarp.compiler.attributes import Waiting
-from anywarp.compiler.ir import Block, Value
+from anywarp.compiler.attributes import Converge, Waiting
+from anywarp.compiler.ir import Block, Op, Value
 from anywarp.compiler.simd.barriers import Barriers
 from anywarp.compiler.simd.known import LANES
 from anywarp.compiler.simd.members import waits_at_barrier
@@ -109,7 +109,7 @@ class Meetings:
         t.do(f"br i1 {t.two('icmp eq', word, waiting, '0')}, label %{together}, label %{stall}")
         t.start(stall)
         t.do("store i1 true, ptr %lanes.stalled")
-        t.do(f"store i32 {Waiting.of(block.ops[0]).line or 0}, ptr {in_worker(v, self.at, 'line')}")
+        t.do(f"store i32 {self._line(block.ops[0], waiting)}, ptr {in_worker(v, self.at, 'line')}")
         go = t.two("and", "i1", t.let("load i1, ptr %lanes.stuck"), t.two("icmp ne", word, met, "0"))
         t.do(f"br i1 {go}, label %{some}, label %{hold}")
         t.start(hold)
@@ -127,6 +127,22 @@ class Meetings:
             gone = t.two("xor", word, met, "-1")
             t.do(f"store {word} {t.two('and', word, old, gone)}, ptr %lanes.{name}")
         return met
+
+    def _line(self, op: Op, waiting: str) -> str:
+        """Return the line at which one of the lanes waits."""
+        t, v = self.t, self.v
+        lines = op.attrs.lines if isinstance(op.attrs, Converge) else ()
+        if not lines:
+            return str(Waiting.of(op).line or 0)
+        type, found = f"<{v.chunk} x i32>", "0"
+        for chunk, here in zip(v.vector(op.args[1]), v.lane_masks(waiting), strict=True):
+            some = t.pick(v.chunk, here, type, chunk, "zeroinitializer")
+            one = t.call("i32", f"llvm.vector.reduce.umax.v{v.chunk}i32", (type, some))
+            found = t.call("i32", "llvm.umax.i32", ("i32", found), ("i32", one))
+        out = str(lines[0])
+        for site, line in enumerate(lines[1:], 1):
+            out = t.pick(0, t.two("icmp eq", "i32", found, str(site)), "i32", str(line), out)
+        return out
 
     def _waiting_at_barrier(self, block: Block, lanes: str, alive: str) -> str:
         """Return which of `lanes` still wait at a barrier of the warp, after freeing who has met, here or at another of them.

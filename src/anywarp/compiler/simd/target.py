@@ -43,6 +43,11 @@ class SimdTarget:
         """Identity of what the code runs on."""
         return f"{self.triple}:{self.cpu}:{self.machine.vector_bits}"
 
+    @property
+    def waits_at_one_place(self) -> bool:
+        """Lanes wait where a block begins (`meetings`), so only those of one block meet."""
+        return True
+
     def suit(self, kernel: Kernel, specialisation: Specialisation) -> None:
         """Make loads behind tests of bounds loads under masks, where those are instructions."""
         if self.machine.avx2 and specialisation.lanes != SINGLE and not too_long(kernel, specialisation):

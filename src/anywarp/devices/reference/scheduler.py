@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from anywarp.devices.reference import calls
 from anywarp.devices.reference.barriers import Barriers
+from anywarp.devices.reference.exchange import exchange
 from anywarp.devices.reference.machine import Machine
 from anywarp.devices.reference.program import Step
 from anywarp.devices.reference.values import LANES, Plain
@@ -18,7 +19,7 @@ from anywarp.diagnostics import AnywarpError
 from anywarp.ptx.isa.barriers import is_barrier
 from anywarp.ptx.isa.operands import read
 from anywarp.ptx.isa.registry import expand
-from anywarp.ptx.tree import Name
+from anywarp.ptx.tree import Instruction, Name
 
 TURN = 512
 """Steps of a warp before another group of its lanes, or another warp, gets a turn."""
@@ -145,9 +146,9 @@ class Scheduler:
                 machine.fail("D014", f"the member mask 0x{masks[n]:08x} leaves the thread itself out", n)
         for n in here:
             machine.lane(n).mask = masks[n]
-        place, barrier = machine.warp.place(here[0]), step.instruction.has("warp")
+        barrier = step.instruction.has("warp")
         for mask in sorted({masks[n] for n in here}):
-            came = self._came(here, None if barrier else place, mask)
+            came = self._came(here, step.instruction, mask)
             complete = mask & machine.warp.living() & ~came == 0
             lanes = [n for n in range(LANES) if came >> n & 1]
             for n in lanes:
@@ -155,20 +156,23 @@ class Scheduler:
             if complete and barrier:
                 for n in lanes:
                     machine.lane(n).at += 1
+            elif complete and len({machine.warp.place(n) for n in lanes}) > 1:
+                exchange(machine, lanes)
             elif complete:
                 machine.begin(machine.warp, lanes, step)
                 self._meaning(step, at)
 
-    def _came(self, here: list[int], place: tuple[int, int] | None, mask: int) -> int:
-        """Mask of the lanes that stand at this step, or at any barrier of the warp (place None), with this member mask."""
+    def _came(self, here: list[int], instruction: Instruction, mask: int) -> int:
+        """Mask of the lanes that stand at an instruction of this form, or at any barrier of the warp, with this member mask.
+
+        The place does not matter (PTX manual, of each of them).
+        """
         warp, steps = self.machine.warp, self.machine.program.steps
         waiting = [n for n, lane in enumerate(warp.lanes) if lane and lane.status == "waits_for_lanes"]
-        there = [
-            n
-            for n in waiting
-            if (steps[self.machine.lane(n).at].instruction.has("warp") if place is None else warp.place(n) == place)
-        ]
-        return sum(1 << n for n in {*here, *there} if self.machine.lane(n).mask == mask)
+        there = [steps[self.machine.lane(n).at].instruction for n in waiting]
+        alike = [one.has("warp") if instruction.has("warp") else one.form == instruction.form for one in there]
+        came = {*here, *(n for n, same in zip(waiting, alike, strict=True) if same)}
+        return sum(1 << n for n in came if self.machine.lane(n).mask == mask)
 
     def _deadlock(self) -> None:
         """Say who waits for what."""

@@ -18,6 +18,17 @@ def _members(ops: Ops, i: Instruction, mask: Operand | None) -> V:
     return read(ops, Integer(-1) if mask is None else mask, "i32")
 
 
+def exchanged_types(i: Instruction) -> tuple[list[str], list[str]]:
+    """Return the types of what a `.sync` instruction that names lanes writes, and of what it reads, the mask last."""
+    if i.opcode == "vote":
+        return [i.types[-1]], ["pred", "b32"]
+    if i.opcode == "redux":
+        return [i.types[0]], [i.types[0], "b32"]
+    if i.opcode == "match":
+        return (["b32", "pred"] if i.has("all") else ["b32"]), [i.types[0], "b32"]
+    return ["b32", "pred"], ["b32"] * (4 if i.opcode == "shfl" else 1)
+
+
 @meaning("shfl.sync.up/down/bfly/idx.b32", "shfl.up/down/bfly/idx.b32")
 def shfl(ops: Ops, i: Instruction) -> None:
     """`shfl`: read a register of another lane within a segment; p tells whether that lane was in range."""
