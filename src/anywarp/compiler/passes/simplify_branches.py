@@ -77,21 +77,29 @@ def merge_chains(kernel: Kernel) -> None:
     mapping: dict[Value, Value] = {}
     gone: set[Block] = set()
     for block in kernel.blocks:
-        if block in gone:
-            continue
-        while block.terminator.name == "jump":
-            target = block.terminator.targets[0]
-            if len(preds[target]) != 1 or target is block or target is kernel.blocks[0] or preds[target] != [block]:
-                break
-            for phi in target.phis:
-                mapping[phi] = phi.incoming[block]
-            block.ops += target.ops
-            block.terminator = target.terminator
-            for after in dict.fromkeys(target.terminator.targets):
-                preds[after] = [block if p is target else p for p in preds[after]]
-                for phi in after.phis:
-                    if target in phi.incoming:
-                        phi.incoming[block] = phi.incoming.pop(target)
-            gone.add(target)
+        if block not in gone:
+            gone |= merge_next(block, kernel.blocks[0], preds, mapping)
     kernel.blocks = [b for b in kernel.blocks if b not in gone]
     substitute(kernel, mapping)
+
+
+def merge_next(
+    block: Block, entry: Block, preds: dict[Block, list[Block]], mapping: dict[Value, Value]
+) -> set[Block]:
+    """Append to a block what only it leads to; returns the blocks that are gone, and notes in `mapping` what their phis are now."""
+    gone: set[Block] = set()
+    while block.terminator.name == "jump":
+        target = block.terminator.targets[0]
+        if target is block or target is entry or preds[target] != [block]:
+            break
+        for phi in target.phis:
+            mapping[phi] = phi.incoming[block]
+        block.ops += target.ops
+        block.terminator = target.terminator
+        for after in dict.fromkeys(target.terminator.targets):
+            preds[after] = [block if p is target else p for p in preds[after]]
+            for phi in after.phis:
+                if target in phi.incoming:
+                    phi.incoming[block] = phi.incoming.pop(target)
+        gone.add(target)
+    return gone

@@ -52,11 +52,6 @@ def needs_lane_states(blocks: Sequence[Block], analysis: Analysis) -> bool:
     return len(ids) > 1
 
 
-def sorted_by_home(v: Values) -> list[Op]:
-    """Return the conditions on which shapes rest, in the order of their blocks."""
-    return [op for op in v.home if isinstance(op, Op) and op in v.conditions] if v.conditions else []
-
-
 def without_assumptions(analysis: Analysis, repeatable: set[Value]) -> Analysis:
     """Return an analysis for lanes that may stand at different trips of a loop: only launch constants keep their shapes."""
     shapes = {value: shape if value in repeatable else VARYING for value, shape in analysis.shapes.items()}
@@ -126,6 +121,12 @@ class Barriers:
         else:
             matrix.place_carried("")
 
+    def lie_in_state(self, value: Value) -> None:
+        """Have a value lie where barriers would save it, all the time."""
+        offset, v = self._slot(value), self.v
+        step = v.chunk * SIZE[value.type]
+        v.variables.frame_at(value, self.state, [offset + i * step for i in range(v.chunks)])
+
     def places(self) -> tuple[tuple[int, int], ...]:
         """Return what lanes that wait have in their state: a number, and the offset of the barrier in the PTX."""
         found: dict[int, int] = {}
@@ -176,7 +177,7 @@ class Barriers:
 
     def _kept_flags(self) -> list[Op]:
         """Return the conditions that must be kept; the others are tested again."""
-        return [c for c in sorted_by_home(self.v) if not all(map(self.ops.repeatable, c.args))]
+        return [c for c in self.v.tested if not all(map(self.ops.repeatable, c.args))]
 
     def kept(self, live: Sequence[Value]) -> list[Value]:
         """Return the values, of those needed behind a barrier, that cannot cheaply be computed again."""
@@ -419,7 +420,7 @@ class Barriers:
     def _restore_flags(self) -> None:
         t, v = self.t, self.v
         kept = set(self._kept_flags())
-        for condition in sorted_by_home(v):
+        for condition in v.tested:
             if condition in kept:
                 byte = t.let(f"load i8, ptr {self.field(self._flag_slot(condition))}")
                 t.do(f"store i1 {t.cast('trunc', 'i8', byte, 'i1')}, ptr {v.variables.flag(condition)}")
@@ -431,7 +432,7 @@ class Barriers:
 
     def reset_flags(self) -> None:
         """When a warp begins, nothing has wrapped around."""
-        for condition in sorted_by_home(self.v):
+        for condition in self.v.tested:
             self.t.do(f"store i1 true, ptr {self.v.variables.flag(condition)}")
 
     def result(self, op: Op) -> None:

@@ -259,7 +259,7 @@ class Flow:
         kind = "phi0" if v.has_first(phi) else "phi"
         if v.wide(phi, kind):
             return v.variables.load_chunks(phi, kind)
-        return [self.t.let(f"load {v.type(phi, False)}, ptr {x}") for x in v.variables.of(phi, kind)]
+        return [self.t.let(f"load {v.type(phi, False)}, ptr {v.variables.place(x)}") for x in v.variables.of(phi, kind)]
 
     def _first_phi(self, phi: Phi, first: str) -> None:
         """Define a phi that is affine under conditions: lane 0's value always, its chunks once they have failed."""
@@ -267,7 +267,7 @@ class Flow:
         v.hold_scalar(phi, first)
         v.assign(phi, "main0", [first])
         place = v.unless_affine(phi)
-        parts = [self.t.let(f"load {v.type(phi, True)}, ptr {x}") for x in v.variables.of(phi, "phi")]
+        parts = v.variables.load_chunks(phi, "phi")
         v.assign(phi, "main", parts)
         v.resume(place)
 

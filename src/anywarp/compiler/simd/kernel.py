@@ -18,6 +18,7 @@ from anywarp.compiler.simd.entering import Entering
 from anywarp.compiler.simd.flow import Flow
 from anywarp.compiler.simd.frame import EXITED, FIXED, GANG, LANE_STATES, READY
 from anywarp.compiler.simd.known import LANES, Machine
+from anywarp.compiler.simd.long_lived import keep_in_memory
 from anywarp.compiler.simd.members import split_at_members
 from anywarp.compiler.simd.operations import Operations
 from anywarp.compiler.simd.special import AXES, Launch, field_at, in_launch, in_worker
@@ -105,7 +106,7 @@ def _write(v: Values, at: Launch, operations: Operations, barriers: Barriers, fl
     _warp_head(v, at, barriers, flow)
     flow.emit()
     _after_warps(v, at, barriers)
-    v.variables.fill_forgotten()
+    v.variables.finish()
     barriers.declare()
 
 
@@ -243,6 +244,7 @@ def _warp_head(v: Values, at: Launch, barriers: Barriers, flow: Flow) -> None:
     if barriers.any:
         barriers.state = _state(v, _states(v, at), number)
     barriers.place_carried()
+    keep_in_memory(v, barriers, flow)
     first = _first_mask(v, at, at.warp) if flow.partial and not barriers.any else None
     Entering(barriers, flow).emit(first)
 

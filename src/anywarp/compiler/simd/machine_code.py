@@ -36,6 +36,9 @@ _SELECTED = 20_000
 _REGIONS, _FEWER_REGIONS = 10_000, 1_000
 """Blocks that LLVM's register allocator looks at for one value: its own choice, and ours for long code."""
 
+_REGION, _SMALLER_REGION = 1_000, 100
+"""Accesses of a block between which LLVM's schedulers look for dependences one by one: its own choice, and ours for long code."""
+
 _STACK = 4 << 20
 """Bytes of stack that are taken for granted."""
 
@@ -181,6 +184,7 @@ def _rewriting(*, preparation: bool, loops: bool, regions: bool) -> Generator[No
         for option, wanted in (("disable-cgp", preparation), ("disable-lsr", loops)):
             llvm.set_option("anywarp", f"-{option}={'false' if wanted else 'true'}")
         llvm.set_option("anywarp", f"-grow-region-complexity-budget={_REGIONS if regions else _FEWER_REGIONS}")
+        llvm.set_option("anywarp", f"-dag-maps-huge-region={_REGION if regions else _SMALLER_REGION}")
         yield
 
 

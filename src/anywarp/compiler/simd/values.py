@@ -131,14 +131,15 @@ class Values(Known):
             if isinstance(value, Op) and (self.lazy(value) or value not in self.home):
                 self._compute(value, False)
             elif self.has_first(value):
-                place = self.variables.of(value, "main0")[0]
+                place = self.variables.place(self.variables.of(value, "main0")[0])
                 self.registers.scalars[value] = self.t.let(f"load {self.type(value, False)}, ptr {place}")
             elif self.varies(value):
                 first = self.vector(value)[0]
                 self.registers.scalars[value] = self.t.let(f"extractelement {self.type(value, True)} {first}, i32 0")
             else:
                 type = self.type(value, False)
-                self.registers.scalars[value] = self.t.let(f"load {type}, ptr {self.variables.of(value, 'main')[0]}")
+                place = self.variables.place(self.variables.of(value, "main")[0])
+                self.registers.scalars[value] = self.t.let(f"load {type}, ptr {place}")
         return self.registers.scalars[value]
 
     def vector(self, value: Value) -> list[str]:
@@ -260,13 +261,16 @@ class Values(Known):
         wide = self.wide(value, kind)
         type, t = self.type(value, wide), self.t
         for i, (variable, part) in enumerate(zip(variables, parts, strict=True)):
+            place = self.variables.place(variable)
             if mask is not None:
-                old = t.let(f"load {type}, ptr {variable}")
+                with t.chunk(self.variables.chunk_at(variable, wide, i)):
+                    old = t.let(f"load {type}, ptr {place}")
                 n, condition = (
                     (self.chunk, self.lane_masks(mask)[i]) if wide else (0, t.two("icmp ne", self.word, mask, "0"))
                 )
                 part = t.pick(n, condition, type, part, old)
-            t.do(f"store {type} {part}, ptr {variable}")
+            with t.chunk(self.variables.chunk_at(variable, wide, i)):
+                t.do(f"store {type} {part}, ptr {place}")
 
     # --- masks ----------------------------------------------------------------------------------------------------
 

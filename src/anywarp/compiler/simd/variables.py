@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from anywarp.compiler.cfg import Loop
 from anywarp.compiler.ir import Op, Value
 from anywarp.compiler.simd.known import Known
 from anywarp.compiler.simd.text import LLVM_TYPE, Text, vector_type
+from anywarp.ptx.isa.ops import BITS
+
+_ROOM, _LINE = "%room", 64
+"""Where variables lie that stay in memory, and to which multiple of bytes at most they are aligned."""
 
 
 class Variables:
@@ -24,12 +28,17 @@ class Variables:
         self._lying: dict[str, str] = {}
         self._masked: set[Value] = set()
         self._in_memory = False
+        self._room = 0  # bytes, of variables that stay in memory
+        self._room_line = 0
+        self._offsets: dict[str, tuple[str, int]] = {}
 
     # --- how they are kept --------------------------------------------------------------------------------------------
 
     def keep_in_memory(self) -> None:
-        """Keep all variables in memory: as registers, all of them would be alive at every block."""
-        self._in_memory = True
+        """Keep all variables in memory, before any is made: as registers, all of them would be alive at every block."""
+        if not self._in_memory:
+            self._in_memory, self._room_line = True, len(self.t.allocas)
+            self.t.allocas.append("")  # written by `finish`
 
     def set_under_mask(self, values: Iterable[Value]) -> None:
         """Have values set only in active lanes: lanes that wait need what others make again meanwhile."""
@@ -38,6 +47,37 @@ class Variables:
     def reside(self, values: Iterable[Value]) -> None:
         """Have the variables of values stay in memory, chunk after chunk."""
         self._resident.update(values)
+
+    def frame_at(self, value: Value, base: str, offsets: Sequence[int]) -> None:
+        """Have the chunks of a value lie in memory of the gang's own, at these offsets from a pointer: barriers do not save them."""
+        self.keep_at(value, self._at(base, offsets), "main")
+        self.frame([value])
+
+    def _at(self, base: str, offsets: Sequence[int]) -> list[str]:
+        """Return names for what lies at offsets from a pointer to a multiple of 64."""
+        names = [f"{base}+{offset}" for offset in offsets]
+        self._offsets |= {name: (base, offset) for name, offset in zip(names, offsets, strict=True)}
+        return names
+
+    def _in_room(self, type: str, wide: bool) -> list[str]:
+        """Return variables in the memory of those that stay there."""
+        count, lanes = (self.known.chunks, self.known.chunk) if wide else (1, 1)
+        size = max(8, BITS[type] * lanes // 8)
+        first = self._room = -(-self._room // min(size, _LINE)) * min(size, _LINE)
+        self._room += size * count
+        return self._at(_ROOM, [first + i * size for i in range(count)])
+
+    def place(self, name: str) -> str:
+        """Return a variable as the operand, and the alignment, of an access that follows at once."""
+        if name not in self._offsets:
+            return name
+        base, offset = self._offsets[name]
+        align = min(_LINE, offset & -offset or _LINE)
+        return f"{self.t.let(f'getelementptr i8, ptr {base}, i64 {offset}')}, align {align}"
+
+    def chunk_at(self, name: str, wide: bool, chunk: int) -> int:
+        """Return of which chunk's lanes an access to a variable is, as `Text.chunk` takes it; -1 for what is a variable of its own."""
+        return chunk if wide and name in self._offsets else -1
 
     def frame(self, values: Iterable[Value]) -> None:
         """Have values that reside lie in memory of the gang's own: barriers do not save them."""
@@ -77,10 +117,12 @@ class Variables:
             count, type = (self.known.chunks, vector_type(element, self.known.chunk)) if wide else (1, element)
             if wide and value in self._resident:
                 self._places[key] = self.array(type, count)
+            elif self._in_memory:
+                self._places[key] = self._in_room(value.type, wide)
             else:
                 self._places[key] = [self.t.alloca(type) for _ in range(count)]
-            # Rarely needed, or too many: an address that is known elsewhere keeps them out of registers.
-            if self._in_memory or (wide and self.known.has_first(value)):
+            # Rarely needed: an address that is known elsewhere keeps them out of registers.
+            if wide and self.known.has_first(value) and not self._in_memory:
                 self.t.allocas += [f'  call void asm sideeffect "", "r"(ptr {x})' for x in self._places[key]]
         return self._places[key]
 
@@ -98,7 +140,11 @@ class Variables:
     def load_chunks(self, value: Value, kind: str) -> list[str]:
         """Read the variables of a value that is held as chunks."""
         type, places = self.known.type(value, True), self.of(value, kind)
-        out = [self.t.let(f"load {type}, ptr {place}") for place in places]
+        out = list[str]()
+        for i, place in enumerate(places):
+            where = self.place(place)
+            with self.t.chunk(self.chunk_at(place, True, i)):
+                out.append(self.t.let(f"load {type}, ptr {where}"))
         if value in self._resident:
             self._lying[out[0]] = places[0]
         return out
@@ -115,12 +161,19 @@ class Variables:
         self._forgotten.append((len(self.t.lines), loop))
         self.t.lines.append("")
 
-    def fill_forgotten(self) -> None:
-        """Write zeros to the variables at the marked places, now that all variables are known."""
+    def finish(self) -> None:
+        """Reserve the memory of variables that stay there, and write zeros to others at the marked places, now that all are known."""
+        if self._in_memory:
+            # An address that code we cannot see may hold keeps them in memory.
+            held = f'  call void asm sideeffect "", "r"(ptr {_ROOM})'
+            self._forgotten.clear()  # what was there before is not needed, and costs nothing
+            self.t.allocas[self._room_line] = f"  {_ROOM} = alloca [{max(self._room, 1)} x i8], align {_LINE}\n{held}"
         stores: dict[Loop | None, list[str]] = {}
         for (value, kind), names in self._places.items():
             wide = self.known.wide(value, kind)
-            if kind == "copy" or (wide and (self.known.has_first(value) or value in self._resident)):
+            if kind == "copy" or value in self._framed:
+                continue
+            if wide and (self.known.has_first(value) or value in self._resident):
                 continue
             type = self.known.type(value, wide)
             zeros = [f"  store {type} zeroinitializer, ptr {name}" for name in names]
