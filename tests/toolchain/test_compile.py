@@ -218,3 +218,32 @@ def test_build_files_learn_which_compiler_is_behind_it(nvcc):
     assert re.fullmatch(
         r"\d+\.[\d.]+\s", nvcc("-ccbin", "gcc", ".c", "-Xcompiler", "-dumpfullversion -dumpversion", code=2).stdout
     )
+
+
+HALVES = """
+#include <cuda_fp16.h>
+extern "C" __global__ void halves(const half2* x, half2* y, float* z) {
+  int i = threadIdx.x;
+  half2 one = __float2half2_rn(1.0f);
+  y[3 * i] = __hfma2(x[i], one, __float2half2_rn(0.0f));
+  y[3 * i + 1] = -(x[i] * __float2half2_rn(-2.0f));
+  asm("fma.rn.ftz.f16x2 %0, %1, %2, %3;" : "=r"((unsigned&)y[3 * i + 2]) : "r"((const unsigned&)x[i]), "r"((const unsigned&)one), "r"(0));
+  z[2 * i] = __uint_as_float(i) * 2.0f;
+  z[2 * i + 1] = __half2float(__low2half(x[i]));
+}
+"""
+
+
+@pytest.mark.parametrize("words", [["-use_fast_math"], ["-ftz=true"], []])
+def test_flushing_is_of_floats_and_leaves_subnormal_halves(nvcc, tmp_path, words):
+    """cuda_fp16.h of NVIDIA's has no .ftz in its operations, whatever the options; a program's own assembly says what it says."""
+    (tmp_path / "halves.cu").write_text(HALVES)
+    nvcc("-ptx", "halves.cu", *words)
+    x = np.arange(64, dtype=np.uint16).view(np.float16)  # all subnormal, or zero
+    y, z = np.zeros((32, 3, 2), np.float16), np.zeros((32, 2), np.float32)
+    run_kernel((tmp_path / "halves.ptx").read_text(), "halves", (1, 1, 1), (32, 1, 1), [x, y, z])
+    np.testing.assert_array_equal(y[:, 0], x.reshape(32, 2))
+    np.testing.assert_array_equal(y[:, 1], 2 * x.reshape(32, 2))
+    assert not y[:, 2].any()
+    np.testing.assert_array_equal(z[:, 0], 0 if words else (np.arange(32) * 2.0**-148).astype(np.float32))
+    np.testing.assert_array_equal(z[:, 1], x[::2].astype(np.float32))

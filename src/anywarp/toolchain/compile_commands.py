@@ -195,10 +195,15 @@ def macros(line: CommandLine, relocatable: bool) -> list[str]:
     numbers = {
         "__CUDACC_VER_MAJOR__": MAJOR, "__CUDACC_VER_MINOR__": MINOR, "__CUDACC_VER_BUILD__": BUILD,
         "__CUDA_API_VER_MAJOR__": MAJOR, "__CUDA_API_VER_MINOR__": MINOR, "__NVCC_DIAG_PRAGMA_SUPPORT__": 1,
-        "__CUDA_FTZ": int(_fast(line, "ftz", False)), "__CUDA_PREC_DIV": int(_fast(line, "prec-div", True)),
+        "__CUDA_FTZ": int(flushes(line)), "__CUDA_PREC_DIV": int(_fast(line, "prec-div", True)),
         "__CUDA_PREC_SQRT": int(_fast(line, "prec-sqrt", True)),
     }  # fmt: skip
     return [f"-D{name}" for name in names] + [f"-D{name}={value}" for name, value in numbers.items()]
+
+
+def flushes(line: CommandLine) -> bool:
+    """Tell whether subnormal numbers of f32 become zero."""
+    return _fast(line, "ftz", False)
 
 
 def _fast(line: CommandLine, name: str, default: bool) -> bool:
@@ -208,7 +213,7 @@ def _fast(line: CommandLine, name: str, default: bool) -> bool:
 
 def _arithmetic(line: CommandLine) -> list[str]:
     words = ["-ffp-contract=" + ("fast" if line.truth("fmad", True) else "off")]
-    words += ["-fgpu-flush-denormals-to-zero"] if _fast(line, "ftz", False) else []
+    words += ["-fgpu-flush-denormals-to-zero"] if flushes(line) else []
     approximate = 0 if line.flag("use_fast_math") else 1  # div.approx, or div.full with 2 ulp over the whole range
     words += ["-mllvm", f"-nvptx-prec-divf32={2 if _fast(line, 'prec-div', True) else approximate}"]
     words += ["-mllvm", f"-nvptx-prec-sqrtf32={int(_fast(line, 'prec-sqrt', True))}"]

@@ -15,7 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anywarp import settings
-from anywarp.toolchain import codes, compile_commands, cuda_home, device_link, fatbin, link_commands, managed
+from anywarp.toolchain import (
+    codes,
+    compile_commands,
+    cuda_home,
+    device_link,
+    fatbin,
+    half_subnormals,
+    link_commands,
+    managed,
+)
 from anywarp.toolchain.about import answer
 from anywarp.toolchain.architectures import chosen
 from anywarp.toolchain.compile_commands import Unit, language
@@ -156,9 +165,11 @@ def _cuda(job: Job, unit: Unit, output: str) -> None:
 def _device(job: Job, unit: Unit, ptx: str) -> None:
     """Compile the device's half to PTX."""
     job.runner.run("device", unit.source, compile_commands.device(job.line, unit, ptx))
-    if unit.relocatable and not job.runner.dry and Path(ptx).is_file():
+    flushes = compile_commands.flushes(job.line)
+    if (unit.relocatable or flushes) and not job.runner.dry and Path(ptx).is_file():
         text = Path(ptx).read_text(encoding="utf-8")
-        Path(ptx).write_text(settled(text), encoding="utf-8")
+        text = settled(text) if unit.relocatable else text
+        Path(ptx).write_text(half_subnormals.kept(text) if flushes else text, encoding="utf-8")
 
 
 def _pack(job: Job, source: str, texts: list[str], output: str) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from anywarp.diagnostics import AnywarpError
 from anywarp.toolchain import clang as compilers
-from anywarp.toolchain import compile_commands
+from anywarp.toolchain import compile_commands, half_subnormals
 from anywarp.toolchain.architectures import Architecture, read
 from anywarp.toolchain.nvrtc_options import OPTIONS
 from anywarp.toolchain.options import CommandLine
@@ -98,6 +98,8 @@ def translate(source: Source) -> Translation:
         else:
             log, shown = _run([*command, "-o", "out.ptx"], folder), ()
         ptx, files = _private((folder / "out.ptx").read_text(encoding="utf-8"), shown), _read_files(folder)
+    if compile_commands.flushes(line):
+        ptx = half_subnormals.kept(ptx)
     lowered = {int(match[1]): match[2] for match in _LOWERED.finditer(ptx)}
     found = tuple((text, lowered[i]) for i, text in enumerate(source.expressions) if i in lowered)
     return Translation(_PROTOTYPE.sub("", _LOWERED.sub("", ptx)), log, found, files)

@@ -344,7 +344,7 @@ class Floats:
     def _small(self, name: str, type: str, n: int, args: list[str], rounding: str) -> str:
         """f16 and bf16. One operation in f32 then rounding is right for f16 (24 >= 2 * 11 + 2 bits, and f32's range holds
         every result in full precision); bf16 shares f32's range, so products and quotients, which may be subnormal there,
-        go through f64, rounded to odd on the way; so does the sum of a fused multiply-add."""  # fmt: skip
+        go through f64, rounded to odd on the way; so does the sum of a fused multiply-add, where f32 cannot be rounded both ways at once."""  # fmt: skip
         t = self.t
         if type == "f16" and self.fp16 and rounding == "rn":
             half = [t.let(f"bitcast {vector_type('i16', n)} {a} to {vector_type('half', n)}") for a in args]
@@ -354,6 +354,9 @@ class Floats:
         if rounding == "rn" and (name in ("fadd", "fsub", "fsqrt") or (type == "f16" and name in ("fmul", "fdiv"))):
             wide = [self.widen(n, a, type, "f32") for a in args]
             return self.narrow(n, self._nearest(name, "float", n, wide), "f32", type, rounding)
+        if name == "fma" and self.avx512:
+            exact = self._fma_to_odd(n, [self.widen(n, a, type, "f32") for a in args])
+            return self.narrow(n, exact, "f32", type, rounding)
         wide = [self.widen(n, a, type, "f64") for a in args]
         if name == "fma":
             product = self._nearest("fmul", "double", n, wide[:2])
@@ -378,6 +381,18 @@ class Floats:
         word, real = vector_type("i64", n), vector_type("double", n)
         sign = t.two("and", word, t.cast("bitcast", real, b, word), splat("i64", 1 << 63, n))
         return t.cast("bitcast", word, t.two("xor", word, t.cast("bitcast", real, a, word), sign), real)
+
+    def _fma_to_odd(self, n: int, args: list[str]) -> str:
+        """a * b + c in f32 rounded to odd: of the neighbours below and above the true value, which are equal where that is an f32, the odd one.
+
+        One of two neighbours is odd, at zero and next to infinity too. An exact zero is even in either sign and comes from above, as to nearest.
+        """
+        t = self.t
+        word, real, mask = vector_type("i32", n), vector_type("float", n), vector_type("i1", n)
+        below, above = (self._directed("fma", "f32", n, args, rounding) for rounding in ("rm", "rp"))
+        last = t.two("and", word, t.cast("bitcast", real, below, word), splat("i32", 1, n))
+        odd = t.let(f"icmp ne {word} {last}, {splat('i32', 0, n)}")
+        return t.let(f"select {mask} {odd}, {real} {below}, {real} {above}")
 
     def _sum_to_odd(self, n: int, a: str, b: str) -> str:
         """a + b in f64 rounded to odd."""
