@@ -6,7 +6,6 @@ others); not the same place in the code. nvcc duplicates them into both arms of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -14,7 +13,7 @@ from anywarp.compiler.analysis import analyse, parts_lanes
 from anywarp.compiler.attributes import Converge
 from anywarp.compiler.cfg import ControlFlow, control_flow, postdominators
 from anywarp.compiler.divergence import gathers
-from anywarp.compiler.ir import CONVERGE, Block, Const, Kernel, Op, Specialisation
+from anywarp.compiler.ir import CONVERGE, Const, Kernel, Op, Specialisation
 from anywarp.diagnostics import Span
 
 _WARP = 32
@@ -45,8 +44,8 @@ def find_crossings(kernel: Kernel, specialisation: Specialisation) -> list[Cross
     if not possible:
         return []
     found = analyse(kernel, replace(specialisation, lanes=_WARP))
-    parting: Callable[[Block], bool] = lambda b: b in found.divergent_branches and parts_lanes(b, found)
-    return [one for branch in possible if parting(kernel.blocks[branch]) for one in search.at(branch)]
+    parting = {n for n in possible if (b := kernel.blocks[n]) in found.divergent_branches and parts_lanes(b, found)}
+    return [one for branch in possible if branch in parting for one in search.at(branch)]
 
 
 def _what(op: Op) -> tuple[_What, Span]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from functools import cache
+from itertools import repeat
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -90,7 +91,7 @@ def _allowed(hint: Any, value: object) -> bool:
         return any(_allowed(one, value) for one in get_args(hint))
     if origin is tuple:
         kinds = get_args(hint)
-        kinds = kinds[:1] * len(value) if isinstance(value, tuple) and kinds[1:] == (...,) else kinds
+        kinds = repeat(kinds[0]) if kinds[1:] == (...,) else kinds
         return isinstance(value, tuple) and all(map(_allowed, kinds, value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     if hint is NoneType:
         return value is None
