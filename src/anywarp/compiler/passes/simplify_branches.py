@@ -83,9 +83,7 @@ def merge_chains(kernel: Kernel) -> None:
     substitute(kernel, mapping)
 
 
-def merge_next(
-    block: Block, entry: Block, preds: dict[Block, list[Block]], mapping: dict[Value, Value]
-) -> set[Block]:
+def merge_next(block: Block, entry: Block, preds: dict[Block, list[Block]], mapping: dict[Value, Value]) -> set[Block]:
     """Append to a block what only it leads to; returns the blocks that are gone, and notes in `mapping` what their phis are now."""
     gone: set[Block] = set()
     while block.terminator.name == "jump":

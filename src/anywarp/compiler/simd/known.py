@@ -75,7 +75,9 @@ class Known:
         self.used: Final[set[Value]] = set()
         self._lazy: Final[dict[Value, int]] = {}
         self._find_crossing()
-        self.tested += [op for op in self.home if isinstance(op, Op) and op in self.conditions] if self.conditions else []
+        self.tested += (
+            [op for op in self.home if isinstance(op, Op) and op in self.conditions] if self.conditions else []
+        )
         self.temporal_loop: Final[dict[Value, Loop]] = {}
         for value in analysis.temporal:
             loop = self._divergent_loop(value)
