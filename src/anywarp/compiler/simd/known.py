@@ -71,13 +71,10 @@ class Known:
         self.conditions: Final[set[Op]] = {c for g in analysis.guarded.values() for c in g.conditions}
         self.home: Final[dict[Value, Block]] = {}
         self.crossing: Final[set[Value]] = set()
-        self.tested: Final[list[Op]] = []
         self.used: Final[set[Value]] = set()
         self._lazy: Final[dict[Value, int]] = {}
         self._find_crossing()
-        self.tested += (
-            [op for op in self.home if isinstance(op, Op) and op in self.conditions] if self.conditions else []
-        )
+        self.tested: Final[list[Op]] = [op for op in self.home if isinstance(op, Op) and op in self.conditions]
         self.temporal_loop: Final[dict[Value, Loop]] = {}
         for value in analysis.temporal:
             loop = self._divergent_loop(value)
