@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from anywarp import settings
-from anywarp.frameworks import cupy, jax, watching
+from anywarp.frameworks import cupy, watching, xla
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from anywarp.frameworks import cupy, jax, watching
     ],
 )
 def test_xla_is_told_only_what_the_user_has_not_said(given, wanted):
-    assert jax.add_flags(given) == wanted
+    assert xla.add_flags(given) == wanted
 
 
 def test_cupy_gets_our_toolkit_unless_one_is_named(monkeypatch, private_places):

@@ -8,8 +8,7 @@
 using namespace aw::dnn;
 
 namespace aw::dnn {
-// Named, for lambdas of templates hold what is in it.
-namespace planes {
+namespace {
 
 // Sizes of a plane, always of three dimensions.
 struct Planes {
@@ -66,8 +65,7 @@ Best<T> best_of(const Planes& p, const T* plane, int64_t where, bool nan) {
   return best;
 }
 
-}  // namespace planes
-using namespace planes;
+}  // namespace
 
 template <class T>
 void pool_forward(const Pooling& how, const View& x, const View& y, T alpha, T beta,
@@ -163,10 +161,12 @@ void output_of(const Pooling& how, const Layout& x, int64_t* dims) {
   }
 }
 
+// The manual asks for equal n and c only: TensorFlow pads more behind than before, and says so by
+// the size of the output. What a window has beyond the input counts as padding.
 void require_output(const Pooling& how, const Layout& x, const Layout& y) {
-  int64_t dims[kMostDims];
-  output_of(how, x, dims);
-  require(y.rank == x.rank && std::equal(dims, dims + x.rank, y.dims), "an output of another size",
+  require(x.rank == how.rank + 2 && y.rank == x.rank, "a tensor of another count of dimensions",
+          kWrongShape);
+  require(std::equal(y.dims, y.dims + 2, x.dims), "an output of other images or channels",
           kWrongShape);
 }
 
@@ -179,7 +179,7 @@ AW_EXPORT cudnnStatus_t cudnnGetPoolingNdForwardOutputDim(const cudnnPoolingDesc
     require_pointer(dims);
     const Layout& x = layout(x_desc);
     require(count == x.rank, "another count of dimensions");
-    int64_t found[kMostDims];
+    int64_t found[kMostDims]{};
     output_of(pooling_of(desc), x, found);
     for (int i = 0; i < count; ++i) dims[i] = static_cast<int>(found[i]);
   });
@@ -190,7 +190,7 @@ AW_EXPORT cudnnStatus_t cudnnGetPooling2dForwardOutputDim(const cudnnPoolingDesc
   return api<"cudnnGetPooling2dForwardOutputDim">([&] {
     const Layout& x = layout(x_desc);
     require(x.rank == 4, "a tensor that has not four dimensions");
-    int64_t found[kMostDims];
+    int64_t found[kMostDims]{};
     output_of(pooling_of(desc), x, found);
     give(n, found[0]), give(c, found[1]), give(h, found[2]), give(w, found[3]);
   });

@@ -1,8 +1,6 @@
 """JAX and its plugin for CUDA: it looks for NVIDIA's device files before it asks the driver, which is ours.
 
-XLA tries dozens of kernels for each product of matrices and keeps the fastest, which takes minutes where each is compiled for vectors of the
-processor, and the fastest is cuBLAS, which is ours: it is told to take that at once. Everything else of JAX runs as it is: XLA's PTX is compiled
-by us, and NVIDIA's libraries are answered by ours.
+XLA is told how to choose (`xla.py`). Everything else of JAX runs as it is: XLA's PTX is compiled by us, and NVIDIA's libraries are answered by ours.
 """
 
 # pyright: basic
@@ -14,7 +12,7 @@ from typing import Any
 
 from anywarp import settings
 from anywarp.diagnostics import AnywarpError
-from anywarp.frameworks import watching
+from anywarp.frameworks import watching, xla
 from anywarp.frameworks.torch import patches
 
 LOOKS = "jax._src.hardware_utils"
@@ -29,26 +27,14 @@ BRIDGE = "jax._src.xla_bridge"
 DATA_DIR = "--xla_gpu_cuda_data_dir"
 """XLA's own option for the same."""
 
-FLAGS = {"--xla_gpu_autotune_level": "0", "--xla_gpu_enable_triton_gemm": "false"}
-"""What XLA_FLAGS gets where the user has not said otherwise: products by cuBLAS, without trying others."""
-
-
-def add_flags(given: str) -> str:
-    """Return XLA_FLAGS with ours before those that were given, which count."""
-    named = {word.partition("=")[0] for word in given.split()}
-    return " ".join([*(f"{name}={value}" for name, value in FLAGS.items() if name not in named), given]).strip()
-
 
 def see_a_device(module: Any) -> None:
     """Let the module that looks for device files see one, and tell XLA how to choose."""
     if not hasattr(module, "has_visible_nvidia_gpu"):
         return
     module.has_visible_nvidia_gpu = has_visible_nvidia_gpu
-    settings.export({"XLA_FLAGS": add_flags(settings.environment().get("XLA_FLAGS", ""))})
     patches.write_down(f"{LOOKS}.has_visible_nvidia_gpu", False, "our driver has a device, but no device file")
-    patches.write_down(
-        "XLA_FLAGS", False, "products of matrices by cuBLAS at once, without compiling others to try them"
-    )
+    xla.choose_at_once()
 
 
 def has_visible_nvidia_gpu() -> bool:

@@ -58,5 +58,6 @@ sys.meta_path[:0] = [
     Door("cuda.bindings", "anywarp.frameworks.cuda_bindings"),
     Door("cupy", "anywarp.frameworks.cupy"),
     Door("jax", "anywarp.frameworks.jax"),
+    Door("tensorflow", "anywarp.frameworks.tensorflow"),
 ]
 hidden()
