@@ -55,7 +55,7 @@ def test_passes_are_shown_in_their_order(capsys):
 def test_what_the_target_makes_of_the_kernel_is_the_last_pass_shown(capsys, tmp_path, monkeypatch):
     """A load behind a test of bounds loses its branch there, and what is shown is the kernel that is emitted."""
     monkeypatch.setattr(
-        target, "host_target", lambda: make_target("x86_64-unknown-linux-gnu", "haswell", "+avx2,+fma,+f16c")
+        target, "host_target", lambda *_: make_target("x86_64-unknown-linux-gnu", "haswell", "+avx2,+fma,+f16c")
     )
     file = tmp_path / "bounds.ptx"
     file.write_text(BOUNDS)
