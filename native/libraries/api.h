@@ -29,6 +29,9 @@ struct Version {
 };
 extern const Version version;
 
+// What the library was built with: the runtime of that version of CUDA.
+inline size_t cudart_version() { return version.cuda == 12 ? 12090 : 13000; }
+
 // Says once, by name, what is not there; returns the library's status for it.
 int absent(const char* function, const char* reason);
 

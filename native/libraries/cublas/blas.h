@@ -103,6 +103,13 @@ inline char letter(cublasSideMode_t side) {
   return side == CUBLAS_SIDE_LEFT ? 'L' : 'R';
 }
 
+// Where element 0 of a vector lies and how far it is to the next: negative increments begin at the
+// end.
+template <class E>
+E* first_of(E* x, int64_t n, int64_t inc) {
+  return inc < 0 ? x - (n - 1) * inc : x;
+}
+
 // Waits for what a call has left in the host's memory.
 inline void finish(const cublasContext& handle) {
   require(cuStreamSynchronize(handle.stream) == CUDA_SUCCESS, CUBLAS_STATUS_EXECUTION_FAILED);

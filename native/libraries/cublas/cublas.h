@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "libraries/api.h"
+#include "libraries/scalar.h"
 #include "libraries/work.h"
 
 struct cublasContext {
@@ -41,23 +42,11 @@ inline cublasContext& use(cublasHandle_t handle) {
   return *handle;
 }
 
-// A number that a program passes by address: read at the call where it lies on the host, when the
-// work runs where it lies on the device (cublasSetPointerMode).
+// A number that lies where the pointer mode says (cublasSetPointerMode).
 template <class T>
-class Scalar {
- public:
+struct Scalar : lib::Scalar<T> {
   Scalar(const cublasContext& handle, const void* place)
-      : at_(handle.pointer_mode == CUBLAS_POINTER_MODE_DEVICE ? static_cast<const T*>(place)
-                                                              : nullptr) {
-    require(place != nullptr);
-    if (!at_) value_ = *static_cast<const T*>(place);
-  }
-  explicit Scalar(T value) : at_(nullptr), value_(value) {}
-  T operator()() const { return at_ ? *at_ : value_; }
-
- private:
-  const T* at_;
-  T value_{};
+      : lib::Scalar<T>(handle.pointer_mode == CUBLAS_POINTER_MODE_DEVICE, place) {}
 };
 
 }  // namespace aw::cublas

@@ -1,6 +1,7 @@
 #include "libraries/cublas/extended.h"
 
 #include "libraries/cublas/level1.h"
+#include "libraries/float_formats.h"
 #include "libraries/product/product.h"
 
 namespace aw::cublas {
@@ -34,7 +35,7 @@ bool own_type(cudaDataType type, Type* out) {
 double number(const void* at, cudaDataType type) {
   switch (type) {
     case CUDA_R_16F:
-      return static_cast<double>(*static_cast<const _Float16*>(at));
+      return formats::widen(*static_cast<const formats::Half*>(at));
     case CUDA_R_32I:
       return *static_cast<const int*>(at);
     default:
@@ -149,17 +150,18 @@ void multiply(cublasHandle_t handle, const Products& p, cublasComputeType_t comp
 
 namespace {
 
+using formats::Brain;
+using formats::Half;
+using formats::narrow;
+using formats::widen;
+
 // A vector whose type is a number, as f64: every 16-bit number, f32 and f64 is one of these.
 double read(const void* from, cudaDataType type, int64_t at) {
   switch (type) {
     case CUDA_R_16F:
-      return static_cast<double>(static_cast<const _Float16*>(from)[at]);
-    case CUDA_R_16BF: {
-      uint32_t bits = uint32_t{static_cast<const uint16_t*>(from)[at]} << 16;
-      float value;
-      memcpy(&value, &bits, 4);
-      return value;
-    }
+      return widen(static_cast<const Half*>(from)[at]);
+    case CUDA_R_16BF:
+      return widen(static_cast<const Brain*>(from)[at]);
     case CUDA_R_32F:
       return static_cast<const float*>(from)[at];
     default:
@@ -169,17 +171,11 @@ double read(const void* from, cudaDataType type, int64_t at) {
 void write(void* to, cudaDataType type, int64_t at, double value) {
   switch (type) {
     case CUDA_R_16F:
-      static_cast<_Float16*>(to)[at] = static_cast<_Float16>(static_cast<float>(value));
+      narrow(static_cast<float>(value), static_cast<Half*>(to)[at]);
       break;
-    case CUDA_R_16BF: {
-      float single = static_cast<float>(value);
-      uint32_t bits;
-      memcpy(&bits, &single, 4);
-      bool nan = single != single;
-      static_cast<uint16_t*>(to)[at] =
-          static_cast<uint16_t>(nan ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+    case CUDA_R_16BF:
+      narrow(static_cast<float>(value), static_cast<Brain*>(to)[at]);
       break;
-    }
     case CUDA_R_32F:
       static_cast<float*>(to)[at] = static_cast<float>(value);
       break;

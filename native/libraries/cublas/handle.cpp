@@ -62,7 +62,7 @@ AW_EXPORT cublasStatus_t cublasGetProperty(libraryPropertyType type, int* value)
   });
 }
 
-AW_EXPORT size_t cublasGetCudartVersion() { return aw::lib::version.cuda == 12 ? 12090 : 13000; }
+AW_EXPORT size_t cublasGetCudartVersion() { return aw::lib::cudart_version(); }
 
 AW_EXPORT cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
   return api<"cublasSetStream_v2">([&] {

@@ -8,13 +8,6 @@
 
 namespace aw::cublas {
 
-// Where element 0 of a vector lies and how far it is to the next: negative increments begin at the
-// end.
-template <class E>
-E* first_of(E* x, int64_t n, int64_t inc) {
-  return inc < 0 ? x - (n - 1) * inc : x;
-}
-
 template <Name Which, class T>
 void extreme(cublasHandle_t handle, int64_t n, const T* x, int64_t incx, auto* result) {
   using E = Element<T>;

@@ -86,35 +86,29 @@ void symmetric_packed(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, c
     blas<E, Function>(&fill, &count, a, elements(AP), elements(x), &sx, b, elements(y), &sy);
   });
 }
-template <class T>
-void symv(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* A,
-          int64_t lda, const T* x, int64_t incx, const T* beta, T* y, int64_t incy) {
-  symmetric_full<"symv_">(h, uplo, n, alpha, A, lda, x, incx, beta, y, incy);
+template <class... Args>
+void symv(Args... args) {
+  symmetric_full<"symv_">(args...);
 }
-template <class T>
-void hemv(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* A,
-          int64_t lda, const T* x, int64_t incx, const T* beta, T* y, int64_t incy) {
-  symmetric_full<"hemv_">(h, uplo, n, alpha, A, lda, x, incx, beta, y, incy);
+template <class... Args>
+void hemv(Args... args) {
+  symmetric_full<"hemv_">(args...);
 }
-template <class T>
-void sbmv(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, int64_t k, const T* alpha, const T* A,
-          int64_t lda, const T* x, int64_t incx, const T* beta, T* y, int64_t incy) {
-  symmetric_band<"sbmv_">(h, uplo, n, k, alpha, A, lda, x, incx, beta, y, incy);
+template <class... Args>
+void sbmv(Args... args) {
+  symmetric_band<"sbmv_">(args...);
 }
-template <class T>
-void hbmv(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, int64_t k, const T* alpha, const T* A,
-          int64_t lda, const T* x, int64_t incx, const T* beta, T* y, int64_t incy) {
-  symmetric_band<"hbmv_">(h, uplo, n, k, alpha, A, lda, x, incx, beta, y, incy);
+template <class... Args>
+void hbmv(Args... args) {
+  symmetric_band<"hbmv_">(args...);
 }
-template <class T>
-void spmv(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* AP,
-          const T* x, int64_t incx, const T* beta, T* y, int64_t incy) {
-  symmetric_packed<"spmv_">(h, uplo, n, alpha, AP, x, incx, beta, y, incy);
+template <class... Args>
+void spmv(Args... args) {
+  symmetric_packed<"spmv_">(args...);
 }
-template <class T>
-void hpmv(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const T* alpha, const T* AP,
-          const T* x, int64_t incx, const T* beta, T* y, int64_t incy) {
-  symmetric_packed<"hpmv_">(h, uplo, n, alpha, AP, x, incx, beta, y, incy);
+template <class... Args>
+void hpmv(Args... args) {
+  symmetric_packed<"hpmv_">(args...);
 }
 
 // Products and solutions with triangular matrices, in place.
@@ -228,25 +222,21 @@ void rank_one_packed(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, co
     blas<E, Function>(&fill, &count, &f, elements(x), &sx, elements(packed));
   });
 }
-template <class A, class T>
-void syr(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const A* alpha, const T* x,
-         int64_t incx, T* M, int64_t lda) {
-  rank_one_full<"syr_">(h, uplo, n, alpha, x, incx, M, lda);
+template <class... Args>
+void syr(Args... args) {
+  rank_one_full<"syr_">(args...);
 }
-template <class A, class T>
-void her(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const A* alpha, const T* x,
-         int64_t incx, T* M, int64_t lda) {
-  rank_one_full<"her_">(h, uplo, n, alpha, x, incx, M, lda);
+template <class... Args>
+void her(Args... args) {
+  rank_one_full<"her_">(args...);
 }
-template <class A, class T>
-void spr(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const A* alpha, const T* x,
-         int64_t incx, T* M) {
-  rank_one_packed<"spr_">(h, uplo, n, alpha, x, incx, M);
+template <class... Args>
+void spr(Args... args) {
+  rank_one_packed<"spr_">(args...);
 }
-template <class A, class T>
-void hpr(cublasHandle_t h, cublasFillMode_t uplo, int64_t n, const A* alpha, const T* x,
-         int64_t incx, T* M) {
-  rank_one_packed<"hpr_">(h, uplo, n, alpha, x, incx, M);
+template <class... Args>
+void hpr(Args... args) {
+  rank_one_packed<"hpr_">(args...);
 }
 
 // A += alpha x y' + (alpha or its conjugate) y x', one triangle of it. LAPACK has no such for
@@ -259,8 +249,8 @@ void rank_two(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n, const T* 
   Scalar<E> factor(it, alpha);
   bool lower = letter(uplo) == 'L';
   size(n), step(incx), step(incy);
-  const E* u = elements(x) + (incx < 0 ? (1 - n) * incx : 0);
-  const E* v = elements(y) + (incy < 0 ? (1 - n) * incy : 0);
+  const E* u = first_of(elements(x), n, incx);
+  const E* v = first_of(elements(y), n, incy);
   lib::submit(it.stream, Hermitian ? "her2" : "syr2", [=, into = elements(matrix)] {
     const E f = factor();
     auto other = [](E value) {

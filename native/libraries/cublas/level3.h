@@ -285,7 +285,7 @@ void dgmm(cublasHandle_t handle, cublasSideMode_t mode, int64_t m, int64_t n, co
   bool left = letter(mode) == 'L';
   size(m), size(n), leading(lda, m), leading(ldc, m);
   int64_t count = left ? m : n;
-  auto* at = elements(x) + (incx < 0 ? (1 - count) * incx : 0);
+  auto* at = first_of(elements(x), count, incx);
   lib::submit(it.stream, "dgmm", [=] {
     for (int64_t j = 0; j < n; ++j)
       for (int64_t i = 0; i < m; ++i)

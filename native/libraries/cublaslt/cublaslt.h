@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "libraries/api.h"
+#include "libraries/cublas/cublas.h"
 #include "libraries/work.h"
 
 struct cublasLtContext {
@@ -19,17 +20,15 @@ using lib::require;
 using lib::unsupported;
 
 constexpr uint64_t kMagic = 0x746c7362756cull;
-constexpr uint64_t kMagicOfCublas =
-    0x7375626c6275ull;  // a cublasHandle_t serves as well, as documented
 
 template <Name Function, class Body, class... Args>
 cublasStatus_t api(Body&& body, const Args&... args) noexcept {
   return lib::call<cublasStatus_t, Function>(body, args...);
 }
 
-// Throws NOT_INITIALIZED for what is no handle.
+// Throws NOT_INITIALIZED for what is no handle. A cublasHandle_t serves as well, as documented.
 inline void use(cublasLtHandle_t handle) {
-  require(handle && (handle->magic == kMagic || handle->magic == kMagicOfCublas),
+  require(handle && (handle->magic == kMagic || handle->magic == cublas::kMagic),
           CUBLAS_STATUS_NOT_INITIALIZED);
 }
 

@@ -25,13 +25,7 @@ AW_EXPORT size_t cublasLtGetVersion() {
   return CUBLAS_VER_MAJOR * 10000 + CUBLAS_VER_MINOR * 100 + CUBLAS_VER_PATCH;
 }
 
-AW_EXPORT size_t cublasLtGetCudartVersion() {
-#ifdef AW_CUDA_12
-  return 12090;
-#else
-  return 13000;
-#endif
-}
+AW_EXPORT size_t cublasLtGetCudartVersion() { return aw::lib::cudart_version(); }
 
 AW_EXPORT cublasStatus_t cublasLtGetProperty(libraryPropertyType type, int* value) {
   return api<"cublasLtGetProperty">([&] {

@@ -8,13 +8,8 @@ using namespace aw::dnn;
 
 namespace {
 
-#ifdef AW_CUDA_12
-constexpr int kParts[] = {8, 9, 7};
-constexpr size_t kVersion = 8907, kRuntime = 12090;
-#else
 constexpr int kParts[] = {CUDNN_MAJOR, CUDNN_MINOR, CUDNN_PATCHLEVEL};
-constexpr size_t kVersion = CUDNN_VERSION, kRuntime = 13000;
-#endif
+constexpr size_t kVersion = CUDNN_VERSION;
 
 const char* status_name(cudnnStatus_t status) {
   switch (status) {
@@ -86,7 +81,7 @@ void aw::dnn::unsupported(const std::string& words) {
 
 AW_EXPORT size_t cudnnGetVersion() { return kVersion; }
 AW_EXPORT size_t cudnnGetMaxDeviceVersion() { return kVersion; }
-AW_EXPORT size_t cudnnGetCudartVersion() { return kRuntime; }
+AW_EXPORT size_t cudnnGetCudartVersion() { return aw::lib::cudart_version(); }
 AW_EXPORT const char* cudnnGetErrorString(cudnnStatus_t status) { return status_name(status); }
 #ifndef AW_CUDA_12
 AW_EXPORT void cudnnGetLastErrorString(char* message, size_t most) {

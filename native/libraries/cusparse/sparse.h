@@ -11,6 +11,7 @@
 #include "core/own_functions.h"
 #include "libraries/api.h"
 #include "libraries/cusparse/numbers.h"
+#include "libraries/scalar.h"
 #include "libraries/work.h"
 
 struct cusparseContext {
@@ -129,21 +130,11 @@ inline void wait(const cusparseContext& handle) {
   require(result == CUDA_SUCCESS, CUSPARSE_STATUS_EXECUTION_FAILED);
 }
 
-// A number that a program passes by address; see cublas.h.
+// A number that lies where the pointer mode says (cusparseSetPointerMode).
 template <class T>
-class Scalar {
- public:
+struct Scalar : lib::Scalar<T> {
   Scalar(const cusparseContext& handle, const void* place)
-      : at_(handle.pointer_mode == CUSPARSE_POINTER_MODE_DEVICE ? static_cast<const T*>(place)
-                                                                : nullptr) {
-    require(place != nullptr);
-    if (!at_) value_ = *static_cast<const T*>(place);
-  }
-  T operator()() const { return at_ ? *at_ : value_; }
-
- private:
-  const T* at_;
-  T value_{};
+      : lib::Scalar<T>(handle.pointer_mode == CUSPARSE_POINTER_MODE_DEVICE, place) {}
 };
 
 // A number that a function gives: for host memory it waits.

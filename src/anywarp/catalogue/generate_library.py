@@ -25,6 +25,9 @@ CUDNN = Replaced(
     },
 )  # fmt: skip
 
+CUDNN_VERSIONS = {12: (8, 9, 7), 13: (9, 28, 0)}
+"""By the columns of its tables: the headers that they were made from, which are of no version of CUDA."""
+
 REPLACED = {**LIBRARIES, "cudnn": CUDNN}
 
 _ALLOC_FAILED = {
@@ -42,7 +45,7 @@ def functions_of(library: Library, variant: Variant) -> list[Function]:
 def version_of(library: Library, variant: Variant) -> tuple[int, int, int]:
     """Return major, minor and patch of NVIDIA's header of a variant."""
     if library.stem == "cudnn":
-        return (8, 9, 7) if variant.name == "8" else (9, 28, 0)
+        return CUDNN_VERSIONS[max(variant.majors)]
     macros = {c.name: c.values.get(max(variant.majors), 0) for c in library.constants.get("#define", ())}
     prefix = library.stem.upper().replace("CUBLASLT", "CUBLAS")
     parts = ("MAJOR", "MINOR", "PATCH") if library.stem == "nccl" else ("VER_MAJOR", "VER_MINOR", "VER_PATCH")

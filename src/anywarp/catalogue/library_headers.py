@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
+from anywarp.catalogue.generate_library import CUDNN_VERSIONS
 from anywarp.catalogue.rocm import CONSTANT_COLUMNS, DATA, TYPE_COLUMNS, Constant, Function, Library, Type, load, read
 
 MADE = "// Facts of NVIDIA's public interface, written by anywarp.catalogue.library_headers; change that instead.\n"
@@ -34,32 +36,32 @@ def _begins(*prefixes: str) -> Callable[[str], bool]:
     return lambda name: name.startswith(prefixes)
 
 
-def _has_handle(name: str) -> bool:
-    return name.startswith("cublas") and not name.startswith("cublasXt") and name not in _LEGACY
-
-
-_RUNTIME = ("driver_types.h", "library_types.h", "cuComplex.h")
-_LEGACY = {f.name for f in load("cublas").functions if any("cublasHandle_t" in p for p in f.parameters.values()) is False} - {
+_WITHOUT_HANDLE = {
     "cublasGetVersion_v2", "cublasGetProperty", "cublasGetCudartVersion", "cublasLoggerConfigure", "cublasSetLoggerCallback",
     "cublasGetLoggerCallback", "cublasGetStatusName", "cublasGetStatusString", "cublasCreate_v2", "cublasXerbla",
     *(f"cublas{way}{what}{more}{wide}" for way in ("Set", "Get") for what in ("Vector", "Matrix") for more in ("", "Async") for wide in ("", "_64")),
 }  # fmt: skip
-"""The interface of before CUDA 4, without handles, which cublas.h declares."""
+"""Functions of cuBLAS's present interface that take no handle."""
 
+
+@cache
+def _legacy() -> frozenset[str]:
+    """Return the interface of before CUDA 4, without handles, which cublas.h declares."""
+    plain = (f.name for f in load("cublas").functions if not any("cublasHandle_t" in p for p in f.parameters.values()))
+    return frozenset(name for name in plain if not name.startswith("cublasXt")) - _WITHOUT_HANDLE
+
+
+def _has_handle(name: str) -> bool:
+    return name.startswith("cublas") and not name.startswith("cublasXt") and name not in _legacy()
+
+
+_RUNTIME = ("driver_types.h", "library_types.h", "cuComplex.h")
 _CUDNN = ("driver_types.h", "library_types.h")
-_GRAPH = (
-    "cudnnGetVersion",
-    "cudnnGetMaxDeviceVersion",
-    "cudnnGetCudartVersion",
-    "cudnnGetErrorString",
-    "cudnnGetLastErrorString",
-)
-
 HEADERS = (
     Header("cublas_api.h", "cublas", ("stdint.h", *_RUNTIME, "cuda_fp16.h", "cuda_bf16.h"), _has_handle, types=True),
     Header("cublas_v2.h", "cublas", ("cublas_api.h",), renames=True),
     Header("cublasXt.h", "cublas", ("cublas_v2.h",), _begins("cublasXt")),
-    Header("cublas.h", "cublas", ("cublas_api.h",), lambda name: name in _LEGACY and not name.startswith("cublasXt")),
+    Header("cublas.h", "cublas", ("cublas_api.h",), lambda name: name in _legacy()),
     Header("cublasLt.h", "cublaslt", ("stdio.h", "cublas_api.h"), _begins("cublasLt"), types=True),
     Header("cufft.h", "cufft", _RUNTIME, lambda name: not name.startswith("cufftXt"), types=True),
     Header("cufftXt.h", "cufft", ("cufft.h",), _begins("cufftXt")),
@@ -78,14 +80,17 @@ HEADERS = (
       for part in ("version", "graph", "ops", "cnn", "adv", "backend", "ops_infer", "ops_train", "cnn_infer", "cnn_train", "adv_infer", "adv_train")),
 )  # fmt: skip
 
-_EXTRA = {
-    "cudnn.h": "#define CUDNN_MAJOR 9\n#define CUDNN_MINOR 28\n#define CUDNN_PATCHLEVEL 0\n"
-    "#define CUDNN_VERSION (CUDNN_MAJOR * 10000 + CUDNN_MINOR * 100 + CUDNN_PATCHLEVEL)\n",
-    "cusparse.h": "#if defined(__cplusplus)\n#define AW_C_DEFAULT(value) = value\n#endif\n",
-}
+
+def _version_of_cudnn(major: int) -> str:
+    """Return cuDNN's version as macros; since 9 it counts in ten thousands."""
+    parts = dict(zip(("CUDNN_MAJOR", "CUDNN_MINOR", "CUDNN_PATCHLEVEL"), CUDNN_VERSIONS[major], strict=True))
+    thousands = 1000 if parts["CUDNN_MAJOR"] < 9 else 10000
+    whole = f"#define CUDNN_VERSION (CUDNN_MAJOR * {thousands} + CUDNN_MINOR * 100 + CUDNN_PATCHLEVEL)\n"
+    return "".join(f"#define {name} {value}\n" for name, value in parts.items()) + whole
 
 
-def _elsewhere() -> set[str]:
+@cache
+def _elsewhere() -> frozenset[str]:
     """Return the types that the headers of the runtime and of devices define."""
     found: set[str] = {"cuComplex", "cuFloatComplex", "cuDoubleComplex", "__half", "__nv_bfloat16", "float2", "double2"}
     typedefs = re.compile(
@@ -94,7 +99,7 @@ def _elsewhere() -> set[str]:
     for path in sorted((FOLDER.parent / "13").glob("*.h")):
         matches = typedefs.findall(path.read_text(encoding="utf-8"))
         found |= {name for groups in matches for name in groups if name}
-    return found
+    return frozenset(found)
 
 
 def write(folder: Path = FOLDER) -> list[Path]:
@@ -112,7 +117,8 @@ def text_of(header: Header) -> str:
     guard = "ANYWARP_" + re.sub(r"\W", "_", header.name).upper()
     parts = [MADE, f"#ifndef {guard}\n#define {guard}\n\n", *(_include(name) for name in header.includes), "\n"]
     if header.types:
-        parts += [_EXTRA.get(header.name, ""), _macros(library)]
+        versions = {major: _version_of_cudnn(major) for major in MAJORS} if header.stem == "cudnn" else {}
+        parts += [_by_major(versions), _macros(library)]
     parts.append('#ifdef __cplusplus\nextern "C" {\n#endif\n\n')
     if header.types:
         parts += [_types(library, _elsewhere() | _defined_before(header)), "\n"]
@@ -139,7 +145,7 @@ def _defined_before(header: Header) -> set[str]:
     return found
 
 
-def _own(library: Library, elsewhere: set[str]) -> dict[str, tuple[Type, tuple[int, ...]]]:
+def _own(library: Library, elsewhere: frozenset[str] | set[str]) -> dict[str, tuple[Type, tuple[int, ...]]]:
     """Return the types of this library's own table that nobody else defines, with the versions of CUDA that have them."""
     rows = read(DATA / f"{library.stem}_types.tsv", TYPE_COLUMNS)
     majors = {row["name"]: tuple(int(major) for major in row["majors"].split()) for row, _ in rows}
@@ -188,7 +194,7 @@ def _by_major(texts: dict[int, str]) -> str:
     return f"#ifndef AW_CUDA_12\n{new}#endif\n" if not old else f"#ifdef AW_CUDA_12\n{old}#else\n{new}#endif\n"
 
 
-def _types(library: Library, elsewhere: set[str]) -> str:
+def _types(library: Library, elsewhere: frozenset[str] | set[str]) -> str:
     """Return the definitions, each behind those that it names."""
     own = _own(library, elsewhere)
     texts: list[str] = []

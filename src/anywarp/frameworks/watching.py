@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 
-class _Around(Loader):
+class Around(Loader):
     """A loader around the real one."""
 
     def __init__(self, real: Any, before: Callable[[], None] | None, after: Callable[[ModuleType], None] | None):
@@ -47,21 +47,32 @@ class Watcher(MetaPathFinder):
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if name not in self.before and name not in self.after:
             return None
-        for finder in list(sys.meta_path):
-            if finder is not self and (spec := finder.find_spec(name, path, target)) is not None:
-                if spec.loader is not None:
-                    spec.loader = _Around(spec.loader, self.before.get(name), self.after.get(name))
-                return spec
-        return None
+        spec = found_by_others(self, name, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = Around(spec.loader, self.before.get(name), self.after.get(name))
+        return spec
+
+
+def found_by_others(own: MetaPathFinder, name: str, path: Any, target: Any) -> ModuleSpec | None:
+    """Ask the finders besides `own`, as the import system does."""
+    for finder in list(sys.meta_path):
+        if finder is not own and (spec := finder.find_spec(name, path, target)) is not None:
+            return spec
+    return None
 
 
 _installed: dict[str, Watcher] = {}
 
 
 def install(adapter: str, watcher: Watcher) -> Watcher:
-    """Put the watcher of an adapter (a module's name) in force, once, in the place of its door (site/sitecustomize.py); return it."""
+    """Put the watcher of an adapter (a module's name) in force, once, and return it."""
     if adapter not in _installed:
         _installed[adapter] = watcher
-        others = [each for each in sys.meta_path if getattr(each, "stands_for", None) != adapter]
-        sys.meta_path[:] = [watcher, *others]
+        put_first(adapter, watcher)
     return _installed[adapter]
+
+
+def put_first(adapter: str, finder: MetaPathFinder) -> None:
+    """Put a finder before all others, in the place of the adapter's door (site/sitecustomize.py)."""
+    others = [each for each in sys.meta_path if getattr(each, "stands_for", None) != adapter]
+    sys.meta_path[:] = [finder, *others]

@@ -7,10 +7,17 @@
 #include <stdint.h>
 #include <stddef.h>
 
+#ifdef AW_CUDA_12
+#define CUDNN_MAJOR 8
+#define CUDNN_MINOR 9
+#define CUDNN_PATCHLEVEL 7
+#define CUDNN_VERSION (CUDNN_MAJOR * 1000 + CUDNN_MINOR * 100 + CUDNN_PATCHLEVEL)
+#else
 #define CUDNN_MAJOR 9
 #define CUDNN_MINOR 28
 #define CUDNN_PATCHLEVEL 0
 #define CUDNN_VERSION (CUDNN_MAJOR * 10000 + CUDNN_MINOR * 100 + CUDNN_PATCHLEVEL)
+#endif
 
 #ifdef __cplusplus
 extern "C" {

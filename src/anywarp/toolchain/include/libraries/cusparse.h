@@ -10,9 +10,6 @@
 #include "cuda_fp16.h"
 #include "cuda_bf16.h"
 
-#if defined(__cplusplus)
-#define AW_C_DEFAULT(value) = value
-#endif
 #define CUSPARSE_VERSION ( CUSPARSE_VER_MAJOR * 1000 + CUSPARSE_VER_MINOR * 100 + CUSPARSE_VER_PATCH )
 #ifdef AW_CUDA_12
 #define CUSPARSE_VER_BUILD 65
