@@ -3,7 +3,8 @@
 python fault_at_lane.py HOW N THREADS
 
 HOW `fill`: threads store side by side, and those behind N too; `alone`: N is the only one that stores; `scattered`: the others
-store elsewhere; `first`, `second`, `third`: threads load twice and store, side by side, and one of these three runs over the end.
+store elsewhere; `first`, `second`, `third`: threads load twice and store, side by side, and one of these three runs over the end; `flushing`: as `alone`, in a
+kernel that flushes subnormal numbers, which the process must not do afterwards.
 """
 
 import ctypes
@@ -15,7 +16,7 @@ from load_image import GOOD, load
 HEAD = GOOD.decode().split(".visible")[0]
 BODY = """.visible .entry NAME(.param .u64 border, .param .u32 n)
 {
-    .reg .b32 %r<6>; .reg .b64 %rd<7>; .reg .pred %p;
+    .reg .b32 %r<6>; .reg .b64 %rd<7>; .reg .pred %p; .reg .f32 %f<3>;
     ld.param.u64 %rd1, [border];
     ld.param.u32 %r2, [n];
     mov.u32 %r1, %tid.x;
@@ -36,6 +37,7 @@ STORES = {
     "first": "ld.global.u32 %r4, [%rd3]; ld.global.u32 %r5, [%rd5]; add.u32 %r4, %r4, %r5; st.global.u32 [%rd5+1024], %r4;",
     "second": "ld.global.u32 %r4, [%rd5]; ld.global.u32 %r5, [%rd3]; add.u32 %r4, %r4, %r5; st.global.u32 [%rd5+1024], %r4;",
     "third": "ld.global.u32 %r4, [%rd5]; ld.global.u32 %r5, [%rd5+1024]; add.u32 %r4, %r4, %r5; st.global.u32 [%rd3], %r4;",
+    "flushing": "ld.global.f32 %f1, [%rd5]; mul.ftz.f32 %f2, %f1, %f1; @%p st.global.f32 [%rd3], %f2;",
     "scattered": "sub.s64 %rd4, %rd1, 64; selp.b64 %rd3, %rd1, %rd4, %p; st.global.u32 [%rd3], %r1;",
 }
 
@@ -63,6 +65,7 @@ def main():
     status, module, log = load(cuda, image.encode())
     assert status == 0, log
     print(launch(cuda, module, how, border, lane, threads), cuda.cuCtxSynchronize(), hex(border))
+    assert float.fromhex("0x1p-1000") * float.fromhex("0x1p-60") == float.fromhex("0x1p-1060")
 
 
 if __name__ == "__main__":

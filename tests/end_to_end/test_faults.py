@@ -19,7 +19,7 @@ PROGRAM = Path(__file__).with_name("fault_at_lane.py")
         *(("fill", lane, 256) for lane in (33, 100, 255)),
         *(("alone", lane, 128) for lane in (5, 40, 127)),
         *(("scattered", lane, 64) for lane in (5, 40, 63)),
-        ("alone", 77, 96), ("scattered", 77, 96), ("scattered", 500, 512),
+        ("alone", 77, 96), ("scattered", 77, 96), ("scattered", 500, 512), ("flushing", 7, 64),
     ],
 )  # fmt: skip
 def test_the_thread_of_a_fault_is_named(how, lane, threads):

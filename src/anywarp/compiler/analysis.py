@@ -28,7 +28,7 @@ from anywarp.compiler.ranges import Ranges
 from anywarp.compiler.regions import live_values
 from anywarp.compiler.shapes import VARYING, Analysis, Guarded, Shape, uniform
 from anywarp.compiler.transfer import Transfer, meet
-from anywarp.compiler.uses import definitions, homes
+from anywarp.compiler.uses import definitions, homes, users_of
 from anywarp.compiler.warp_wise import agreed_by_warps
 from anywarp.ptx.isa.ops import BITS
 
@@ -67,7 +67,7 @@ class _Fixpoint:
         self.shape: dict[Value, Shape] = {}
         self.conditions: dict[Value, frozenset[Op]] = {}
         self.transfer = Transfer(specialisation, _ranges(kernel, specialisation), kernel.local_bytes, self._known)
-        self.users = _users(kernel)
+        self.users = users_of(kernel)
         self.divergent: set[int] = set()
         self.thin: set[int] = set()
         self.joins: set[int] = set()
@@ -358,22 +358,6 @@ def _ranges(kernel: Kernel, specialisation: Specialisation) -> Ranges:
         else:
             ranges.op(value)
     return ranges
-
-
-def _users(kernel: Kernel) -> dict[Value, list[Op | Phi | Block]]:
-    """Map each value to the operations, phis and blocks (by their terminators) that use it."""
-    users: dict[Value, list[Op | Phi | Block]] = {}
-    for block in kernel.blocks:
-        for phi in block.phis:
-            for value in phi.incoming.values():
-                users.setdefault(value, []).append(phi)
-        for op in block.ops:
-            for value in op.args:
-                users.setdefault(value, []).append(op)
-        for value in block.terminator.args:
-            if value is not None:
-                users.setdefault(value, []).append(block)
-    return users
 
 
 def convergence_points(flow: ControlFlow) -> dict[int, Loop]:

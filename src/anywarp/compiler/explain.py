@@ -153,7 +153,9 @@ class _Explainer:
         yield from _traffic_words(total, "in all: ")
 
     def _choices(self) -> Iterator[str]:
-        """What rests on the processor's speed, and whether that was measured."""
+        """What the processor does by a mode, and what rests on its speed, and whether that was measured."""
+        if self.kernel.flushes:
+            yield "subnormal f32 numbers are flushed by the processor's mode, for all of the kernel's arithmetic flushes them"
         tuning = self.c.simd.machine.tuning
         how = "measured" if tuning.measured else "not measured yet"
         if find_streams(self.values):

@@ -176,7 +176,7 @@ class Kernel:
 
     Sizes in bytes: `shared_bytes` static shared memory (dynamic follows it, aligned to `dynamic_shared_align`),
     `local_bytes` per thread, `param_bytes` the parameter buffer. `directives` maps maxntid, reqntid ... to their arguments. `sites` are the
-    places that a checked compilation watches.
+    places that a checked compilation watches. `flushes`: whoever emits it must have subnormal f32 operands and results taken as zeros.
     """
 
     name: str
@@ -188,6 +188,7 @@ class Kernel:
     local_bytes: int = 0
     directives: dict[str, tuple[int | str, ...]] = field(default_factory=dict[str, "tuple[int | str, ...]"])
     sites: list[Site] = field(default_factory=list["Site"])
+    flushes: bool = False
 
     def predecessors(self) -> dict[Block, list[Block]]:
         """Map each block to its distinct predecessors, in block order."""

@@ -52,3 +52,19 @@ def definitions(kernel: Kernel) -> Iterator[tuple[Block, Op | Phi]]:
 def homes(kernel: Kernel) -> dict[Value, Block]:
     """Map each value to the block that makes it."""
     return {value: block for block, value in definitions(kernel)}
+
+
+def users_of(kernel: Kernel) -> dict[Value, list[Op | Phi | Block]]:
+    """Map each value to the operations, phis and blocks (by their terminators) that use it."""
+    users: dict[Value, list[Op | Phi | Block]] = {}
+    for block in kernel.blocks:
+        for phi in block.phis:
+            for value in phi.incoming.values():
+                users.setdefault(value, []).append(phi)
+        for op in block.ops:
+            for value in op.args:
+                users.setdefault(value, []).append(op)
+        for value in block.terminator.args:
+            if value is not None:
+                users.setdefault(value, []).append(block)
+    return users

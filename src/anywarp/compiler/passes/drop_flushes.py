@@ -24,7 +24,7 @@ def drop_flushes(kernel: Kernel, specialisation: Specialisation) -> None:
 
     Legality: flushing changes nothing but subnormal numbers. Phis are taken to carry none until one that comes in may be one.
     """
-    subnormal = _may_be_subnormal(kernel)
+    subnormal = subnormal_values(kernel)
     mapping: dict[Value, Value] = {}
     for block in kernel.blocks:
         for op in block.ops:
@@ -58,7 +58,7 @@ def _sources(value: Op | Phi) -> list[Value] | None:
     return None
 
 
-def _may_be_subnormal(kernel: Kernel) -> set[Value]:
+def subnormal_values(kernel: Kernel) -> set[Value]:
     """Return the values of float type that may be subnormal: all that one that may be reaches."""
     found: set[Value] = set()
     users: dict[Value, list[Value]] = {}

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anywarp.compiler.abi import STATUS
 from anywarp.compiler.attributes import Trapped
 from anywarp.compiler.cfg import Loop, linear_order
 from anywarp.compiler.ir import Block, Phi, Terminator, Value
@@ -22,6 +21,7 @@ from anywarp.compiler.simd.barriers import Barriers
 from anywarp.compiler.simd.live_in import values_live_in
 from anywarp.compiler.simd.meetings import Meetings
 from anywarp.compiler.simd.members import waits_for_members
+from anywarp.compiler.simd.mode import leave
 from anywarp.compiler.simd.operations import Operations
 from anywarp.compiler.simd.special import Launch, in_worker
 from anywarp.compiler.simd.text import literal
@@ -341,7 +341,7 @@ class Flow:
             t.do(f"store i32 {warp}, ptr {in_worker(v, self.at, 'warp')}")
             lane = t.two("and", "i32", lane, "31")
         t.do(f"store i32 {lane}, ptr {in_worker(v, self.at, 'trap_lane')}")
-        t.do(f"ret i32 {STATUS['AW_TRAP']}")
+        leave(v, "AW_TRAP")
 
     def _full_branch(self, block: Block, end: Terminator) -> None:
         t, v = self.t, self.v

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from anywarp.compiler.abi import STATUS
 from anywarp.compiler.ir import Const, Kernel, Specialisation, Undefined, Value, speculatable
 from anywarp.compiler.shapes import Analysis
 from anywarp.compiler.simd.barriers import Barriers, needs_lane_states, without_assumptions
@@ -20,6 +19,7 @@ from anywarp.compiler.simd.frame import EXITED, FIXED, GANG, LANE_STATES, READY
 from anywarp.compiler.simd.known import LANES, Machine
 from anywarp.compiler.simd.long_lived import keep_in_memory
 from anywarp.compiler.simd.members import split_at_members
+from anywarp.compiler.simd.mode import enter, leave
 from anywarp.compiler.simd.operations import Operations
 from anywarp.compiler.simd.special import AXES, Launch, field_at, in_launch, in_worker
 from anywarp.compiler.simd.values import Values
@@ -121,6 +121,7 @@ def _of_worker(v: Values, at: Launch, field: str, type: str) -> str:
 def _prologue(v: Values, at: Launch) -> None:
     """Read what holds for all blocks; find the first block's place in the grid."""
     t, shape = v.t, v.specialisation.block
+    enter(v)
     at.shared, at.frame, at.local = (_of_worker(v, at, field, "ptr") for field in ("shared", "frame", "local"))
     at.params, at.data = _of_launch(v, at, "params", "ptr"), _of_launch(v, at, "module_data", "ptr")
     grid = [_of_launch(v, at, f"grid.{axis}", "i32") for axis in AXES]
@@ -279,9 +280,9 @@ def _after_warps(v: Values, at: Launch, barriers: Barriers) -> None:
             f"switch i32 {status}, label %deadlock [ i32 0, label %block.next i32 1, label %round i32 3, label %paused ]"
         )
         t.start("paused")
-        t.do(f"ret i32 {STATUS['AW_PAUSED']}")
+        leave(v, "AW_PAUSED")
         t.start("deadlock")
-        t.do(f"ret i32 {STATUS['AW_DEADLOCK']}")
+        leave(v, "AW_DEADLOCK")
     elif barriers.any:
         if barriers.reduces:
             t.call("i32", "aw.finish", ("ptr", at.frame))
@@ -308,4 +309,4 @@ def _next_block(v: Values, at: Launch, streams: bool) -> None:
     t.start("finished")
     if streams:
         t.call("void", "llvm.x86.sse.sfence")
-    t.do(f"ret i32 {STATUS['AW_OK']}")
+    leave(v, "AW_OK")

@@ -27,7 +27,7 @@ LAZY = frozenset(
 class Machine:
     """What emission needs to know of the processor: vector bits and the extensions that it uses explicitly.
 
-    `rounds`: it has instructions that round to integral values (SSE 4.1). `faults`: which accesses to global memory are recorded
+    `rounds`: it has instructions that round to integral values (SSE 4.1). `mxcsr`: the register by which x86 flushes subnormal numbers. `faults`: which accesses to global memory are recorded
     for a fault handler: "exact" (all), "gathers", "off". `quick_bf16`: sums of two products of bf16 take as long as one
     multiply-add of f32.
     """
@@ -38,6 +38,7 @@ class Machine:
     avx2: bool
     f16c: bool
     rounds: bool = True
+    mxcsr: bool = False
     faults: str = "exact"
     bf16: bool = False
     vnni: bool = False

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from anywarp.compiler.abi import STATUS
 from anywarp.compiler.attributes import Converge, Waiting
 from anywarp.compiler.ir import Block, Op, Value
 from anywarp.compiler.simd.barriers import Barriers
 from anywarp.compiler.simd.known import LANES
 from anywarp.compiler.simd.members import waits_at_barrier
+from anywarp.compiler.simd.mode import leave
 from anywarp.compiler.simd.special import Launch, in_worker
 from anywarp.compiler.simd.values import Values
 from anywarp.compiler.simd.warp import Warp
@@ -222,7 +222,7 @@ class Meetings:
             t.do("br label %chain.never")
             t.start("chain.never")
             t.do(f"store i32 -1, ptr {in_worker(self.v, self.at, 'barrier_id')}")
-            t.do(f"ret i32 {STATUS['AW_DEADLOCK']}")
+            leave(self.v, "AW_DEADLOCK")
             return
         for block, lanes in held.items():
             park, parked = t.fresh("park"), t.fresh("parked")

@@ -17,6 +17,7 @@ from anywarp.compiler.shapes import Analysis
 from anywarp.compiler.simd.barriers import block_barriers, needs_lane_states
 from anywarp.compiler.simd.bounded_loads import bound_loads
 from anywarp.compiler.simd.debug_lines import line_at, machine_code
+from anywarp.compiler.simd.flush_mode import flush_by_mode
 from anywarp.compiler.simd.kernel import Emitted, emit_kernel
 from anywarp.compiler.simd.known import Machine
 from anywarp.compiler.simd.machine_code import compile_text, host_cpu, left_plain
@@ -49,7 +50,9 @@ class SimdTarget:
         return True
 
     def suit(self, kernel: Kernel, specialisation: Specialisation) -> None:
-        """Make loads behind tests of bounds loads under masks, where those are instructions."""
+        """Have the processor flush subnormal numbers; make loads behind tests of bounds loads under masks, where those are instructions."""
+        if self.machine.mxcsr:
+            flush_by_mode(kernel, self.machine.f16c, self.machine.avx512)
         if self.machine.avx2 and specialisation.lanes != SINGLE and not too_long(kernel, specialisation):
             bound_loads(kernel, replace(specialisation, lanes=WARP), 1 if self.machine.avx512 else 4)
 
@@ -150,9 +153,10 @@ def make_target(triple: str, cpu: str, features: str, tuning: Tuning = USUAL) ->
     bf16, vnni = avx512 and "avx512bf16" in have, avx512 and "avx512vnni" in have
     named = cpu.startswith("znver")  # LLVM's names; Intel's are at a quarter of the rate (matrix_panels.py)
     quick = bf16 and (named if tuning.pairs is None else bool(tuning.pairs))
-    rounds = avx2 or bool(have & {"sse4.1", "avx"}) or not triple.startswith(("x86_64", "i686"))
+    x86 = triple.startswith(("x86_64", "i686"))
+    rounds = avx2 or bool(have & {"sse4.1", "avx"}) or not x86
     machine = Machine(
-        bits, avx512, fp16, avx2, "f16c" in have, rounds, bf16=bf16, vnni=vnni, quick_bf16=quick, tuning=tuning
+        bits, avx512, fp16, avx2, "f16c" in have, rounds, x86, bf16=bf16, vnni=vnni, quick_bf16=quick, tuning=tuning
     )
     if avx512 and not tuning.gathers:
         features += ",+prefer-no-gather"
