@@ -41,6 +41,10 @@ ROWS = "div.u32 %r8, %r2, 49; rem.u32 %r9, %r2, 49; mad.lo.u32 %r5, %r8, 60, %r9
 PLACES = {
     "every second": ("mul.lo.u32 %r5, %r4, 2;", lambda i, t, m: 2 * t),
     "every third": ("mul.lo.u32 %r5, %r4, 3;", lambda i, t, m: 3 * t),
+    "pairs nine apart": (
+        "shr.u32 %r8, %r4, 1; and.b32 %r9, %r4, 1; mad.lo.u32 %r5, %r8, 9, %r9;",
+        lambda i, t, m: t // 2 * 9 + t % 2,
+    ),
     "backwards": ("sub.u32 %r5, 1023, %r4;", lambda i, t, m: 1023 - t),
     "pairs": ("shr.u32 %r5, %r4, 1;", lambda i, t, m: t // 2),
     "crossed pairs": ("xor.b32 %r5, %r4, 5;", lambda i, t, m: t ^ 5),
@@ -79,7 +83,7 @@ def text(place: str, type: str, scatter: bool) -> str:
 
 @pytest.mark.spread("gang", "type", count=2)
 @pytest.mark.parametrize("gang", [32, 128])
-@pytest.mark.parametrize("type", ["u8", "f32", "f64"])
+@pytest.mark.parametrize("type", ["u8", "u16", "f32", "f64"])
 @pytest.mark.parametrize("place", PLACES)
 def test_elements_come_from_where_they_should(place: str, type: str, gang: int) -> None:
     rng = np.random.default_rng(len(place))
@@ -110,7 +114,7 @@ def test_elements_go_to_where_they_should(place: str, type: str, gang: int) -> N
         np.testing.assert_array_equal(out, want)
 
 
-@pytest.mark.parametrize("place", ["every second", "every third", "pairs", "crossed pairs", "halves by a number"])
+@pytest.mark.parametrize("place", ["every second", "every third", "pairs nine apart", "pairs", "crossed pairs", "halves by a number"])
 def test_nothing_behind_the_last_element_is_read(place: str) -> None:
     """The elements end where mapped memory ends: whoever reads a whole vector more dies."""
     page = mmap.PAGESIZE

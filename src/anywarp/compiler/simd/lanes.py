@@ -20,7 +20,7 @@ _IN_FLIGHT = 16
 _PAGE = 4096
 """Bytes that are there to be read if one of them is: the smallest page of any processor."""
 
-_MOST_PARTS = 4
+_MOST_PARTS = 5
 """Vectors that are read to pick a chunk's lanes from, at most."""
 
 
