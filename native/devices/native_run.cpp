@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "devices/faults.h"
+#include "devices/float_control.h"
 #include "devices/worker_pool.h"
 
 namespace aw::processor {
@@ -34,6 +35,7 @@ constinit thread_local Failing* failing = nullptr;
 // Calls body(data, number); false where it faulted.
 bool guarded(Failing& here, void (*body)(void*, uint64_t), void* data, uint64_t number) {
   FaultFrame frame;
+  UsualFloatControl usual;
   prepare_for_short_work();
   Failing* volatile before = failing;
   FaultFrame* volatile around = set_fault_frame(&frame);

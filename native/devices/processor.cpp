@@ -18,6 +18,7 @@
 #include "devices/check.h"
 #include "devices/fault_report.h"
 #include "devices/faults.h"
+#include "devices/float_control.h"
 #include "devices/worker_pool.h"
 
 namespace aw {
@@ -36,19 +37,6 @@ uint64_t page_size() {
 }
 
 uint64_t round_up(uint64_t value, uint64_t align) { return (value + align - 1) / align * align; }
-
-// Kernels may change rounding or flush denormals, and a fault leaves them wherever they were.
-#if defined(__x86_64__)
-uint64_t read_float_control() { return __builtin_ia32_stmxcsr(); }
-void write_float_control(uint64_t value) { __builtin_ia32_ldmxcsr(static_cast<unsigned>(value)); }
-#else
-uint64_t read_float_control() {
-  uint64_t value;
-  asm volatile("mrs %0, fpcr" : "=r"(value));
-  return value;
-}
-void write_float_control(uint64_t value) { asm volatile("msr fpcr, %0" : : "r"(value)); }
-#endif
 
 // Pages of its own for each, so that processes can share one without sharing its neighbours.
 // Small ones follow each other without a gap: the kernel keeps them as one mapping.
@@ -336,15 +324,17 @@ class Grid : public Job {
 
   Outcome enter(Worker& w, uint64_t first, uint64_t count) {
     FaultFrame frame;
-    uint64_t control = read_float_control();
     volatile int32_t status = AW_OK;
-    bool faulted = sigsetjmp(frame.resume, 0) != 0;
-    if (!faulted) {
-      set_fault_frame(&frame);
-      status = run_.code->entry(&run_.launch, &w.record, first, count);
-      set_fault_frame(nullptr);
+    volatile bool faulted = true;
+    {
+      processor::UsualFloatControl usual;
+      if (sigsetjmp(frame.resume, 0) == 0) {
+        set_fault_frame(&frame);
+        status = run_.code->entry(&run_.launch, &w.record, first, count);
+        set_fault_frame(nullptr);
+        faulted = false;
+      }
     }
-    write_float_control(control);
     if (!faulted && status == AW_OK) return Outcome::done;
     if (!faulted && status == AW_PAUSED) {
       if (run_.launch.check) keep_checked_block(w.record);

@@ -1,5 +1,6 @@
 """A kernel that touches what is not there: the error code, who did it and where, in a process that lives."""
 
+import platform
 import re
 import subprocess
 import sys
@@ -57,3 +58,11 @@ def test_an_assertion_fails_with_its_words_wherever_the_module_lies(size):
     assert done.stdout == "710\n", done.stderr
     assert "kernel.cu:42: check: block: [0,0,0]" in done.stderr
     assert "Assertion `n < 7` failed" in done.stderr
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="names a rounding of x86")
+def test_kernels_round_as_they_say_whatever_the_thread_has_set():
+    """1/3 lies nearer to 0x3EAAAAAB than to the number below it."""
+    command = [sys.executable, "-m", "anywarp", "run", "--", sys.executable, str(PROGRAM.with_name("float_control.py"))]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "3eaaaaab True\n" * 3, done.stderr
