@@ -45,7 +45,7 @@ class Variables:
 
     def set_under_mask(self, values: Iterable[Value]) -> None:
         """Have values set only in active lanes: lanes that wait need what others make again meanwhile."""
-        self._masked = set(values)
+        self._masked.update(values)
 
     def reside(self, values: Iterable[Value]) -> None:
         """Have the variables of values stay in memory, chunk after chunk."""
