@@ -51,7 +51,11 @@ NESTED = (
 )
 EITHER = "@%p1 bra Y; ld.global.u32 %v1, [%d4+4]; add.u32 %v1, %v1, 5; bra J; Y: ld.global.u32 %v1, [%d4+-4]; J:"
 GUARDED = "@!%p1 bra J; @%p2 ld.global.u32 %v1, [%d4+-4]; J:"
-WAYS = {"behind": BEHIND, "nested": NESTED, "either": EITHER, "guarded": GUARDED}
+EXCHANGE = (
+    "mov.u32 %v2, 9; @!%p1 bra J; mov.u32 %v3, %v1; mov.u32 %v1, %v2; mov.u32 %v2, %v3; J: sub.u32 %v1, %v1, %v2;"
+)
+WAYS = {"behind": BEHIND, "nested": NESTED, "either": EITHER, "guarded": GUARDED, "exchange": EXCHANGE}
+LONG = "@!%p1 bra J; " + "mad.lo.u32 %v1, %v1, %r2, %r6; " * 5 + "J:"
 
 
 def wanted(way: str, source: np.ndarray, n: int) -> np.ndarray:
@@ -62,6 +66,7 @@ def wanted(way: str, source: np.ndarray, n: int) -> np.ndarray:
         "nested": np.where(i < n, source + np.where(i > 0, before, 100), 7),
         "either": np.where(i > 0, before, after + 5),
         "guarded": np.where((i > 0) & (i < n), before, 7),
+        "exchange": np.where(i > 0, 9 - 7, 7 - 9),
     }[way].astype(np.uint32)
 
 
@@ -71,6 +76,10 @@ def branches(way: str, target: SimdTarget = WIDE, **asked: object) -> int:
     index = IndexedModule(index_module(TEXT.replace("WAY", way)))
     kernel: Kernel = prepare_kernel(index, "k", specialisation, target=target, checked=True)
     return sum(block.terminator.name == "branch" for block in kernel.blocks)
+
+
+def test_a_way_of_many_operations_keeps_its_branch() -> None:
+    assert branches(LONG) == 1
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -1,7 +1,7 @@
-"""Loads behind a test of bounds: `x > 0 ? a[x - 1] : 0` becomes a load of the lanes that may, and no branch.
+"""Short ways: `x > 0 ? a[x - 1] : 0` becomes a load of the lanes that may, and no branch; an exchange under a test becomes selects.
 
-PTX has a branch around each such load. As vectors, both ways of it are written twice, for lanes that agree and for others, and what
-stands behind it starts anew; a load under a mask costs as much as one without.
+PTX has a branch around each such load, and around each exchange of a network that sorts. As vectors, both ways of it are written twice,
+for lanes that agree and for others, and what stands behind it starts anew; a load under a mask costs as much as one without.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from anywarp.ptx.isa.ops import BITS
 
 _SPOILT = BOUNDS | {"zext"}
 _MOST, _LOADS = 10, 4
-"""Operations, and loads among them, of a way that lanes take for nothing: a test and two copies of the code cost as much."""
+"""Operations, and loads among them, of ways that lanes take for nothing: a test and two copies of the code cost as much."""
+_FEW, _CHOSEN = 4, 8
+"""Operations of ways without a load, and values that are chosen where they meet."""
 
 
 def bound_loads(kernel: Kernel, specialisation: Specialisation, narrowest: int) -> None:
     """Give loads on short ways the way's condition as their guard, and run those ways straight on; phis where they end become selects.
 
-    Only ways around which lanes part, of plain loads of lanes side by side, of at least `narrowest` bytes each.
+    Only ways around which lanes part, of plain loads of lanes side by side, of at least `narrowest` bytes each, or of a few operations.
     Legality: a load that its guard holds back reads nothing, and its result is not selected; what never traps may run at any time.
     """
     if specialisation.checks or not any(_ways(block) for block in kernel.blocks):
@@ -81,7 +83,9 @@ class _Flattening:
         meet = ways[0][0].terminator.targets[0]
         ops = [op for way, _ in ways for op in way.ops]
         loads = [op for op in ops if not speculatable(op)]
-        if meet is block or not loads or len(loads) > _LOADS or len(ops) > _MOST:
+        if meet is block or len(loads) > _LOADS or len(ops) > (_MOST if loads else _FEW):
+            return False
+        if not loads and len(meet.phis) > _CHOSEN:
             return False
         if not all(self._may_go(op) for op in ops) or any(self.preds[way] != [block] for way, _ in ways):
             return False

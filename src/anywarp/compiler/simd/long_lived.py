@@ -26,6 +26,8 @@ def keep_in_memory(v: Values, barriers: Barriers, flow: Flow) -> None:
     framed = _saved_often(v, barriers, flow)
     for value in framed:
         barriers.lie_in_state(value)
+    if barriers.per_lane:
+        v.variables.set_under_mask(framed)
     if not v.specialisation.quick and _too_many_met(v, flow, set(framed)):
         v.variables.keep_in_memory()
 
@@ -34,9 +36,9 @@ def _saved_often(v: Values, barriers: Barriers, flow: Flow) -> list[Value]:
     """Return values that several barriers save, of a kernel that saves many.
 
     Only those of which there is one variable, set for all lanes at once: not what the loop's end of some lanes must keep, nor what
-    lanes that run ahead set before others have read it.
+    lanes that run ahead set before others have read it. Where lanes wait at barriers apart they are set under masks.
     """
-    if not barriers.any or barriers.per_lane or flow.converging or v.analysis.ahead:
+    if not barriers.any or (not barriers.per_lane and (flow.converging or v.analysis.ahead)):
         return []
     targets = barriers.entries[1:]
     saved = Counter(value for target in targets for value in barriers.kept(flow.live[target]) if v.varies(value))

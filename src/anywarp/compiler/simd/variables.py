@@ -10,8 +10,11 @@ from anywarp.compiler.simd.known import Known
 from anywarp.compiler.simd.text import LLVM_TYPE, Text, vector_type
 from anywarp.ptx.isa.ops import BITS
 
-_ROOM, _LINE = "%room", 64
-"""Where variables lie that stay in memory, and to which multiple of bytes at most they are aligned."""
+_ROOM, _LINE = 4096, 64
+"""Bytes in each piece of the memory of variables that stay there, and to which multiple of bytes at most they are aligned.
+
+In pieces, because LLVM's instruction combiner goes through all uses of a piece whenever one of them is gone: a minute for 16,000 of them.
+"""
 
 
 class Variables:
@@ -42,7 +45,7 @@ class Variables:
 
     def set_under_mask(self, values: Iterable[Value]) -> None:
         """Have values set only in active lanes: lanes that wait need what others make again meanwhile."""
-        self._masked = set(values)
+        self._masked.update(values)
 
     def reside(self, values: Iterable[Value]) -> None:
         """Have the variables of values stay in memory, chunk after chunk."""
@@ -63,9 +66,10 @@ class Variables:
         """Return variables in the memory of those that stay there."""
         count, lanes = (self.known.chunks, self.known.chunk) if wide else (1, 1)
         size = max(8, BITS[type] * lanes // 8)
-        first = self._room = -(-self._room // min(size, _LINE)) * min(size, _LINE)
-        self._room += size * count
-        return self._at(_ROOM, [first + i * size for i in range(count)])
+        first = -(-self._room // size) * size  # sizes are powers of two: no chunk is in two pieces
+        self._room = first + size * count
+        offsets = [first + i * size for i in range(count)]
+        return [name for o in offsets for name in self._at(f"%room{o // _ROOM}", [o % _ROOM])]
 
     def place(self, name: str) -> str:
         """Return a variable as the operand, and the alignment, of an access that follows at once."""
@@ -165,9 +169,11 @@ class Variables:
         """Reserve the memory of variables that stay there, and write zeros to others at the marked places, now that all are known."""
         if self._in_memory:
             # An address that code we cannot see may hold keeps them in memory.
-            held = f'  call void asm sideeffect "", "r"(ptr {_ROOM})'
+            rooms = [f"%room{i}" for i in range(-(-self._room // _ROOM))]
+            made = [f"  {room} = alloca [{_ROOM} x i8], align {_LINE}" for room in rooms]
+            held = [f'  call void asm sideeffect "", "r"(ptr {room})' for room in rooms]
             self._forgotten.clear()  # what was there before is not needed, and costs nothing
-            self.t.allocas[self._room_line] = f"  {_ROOM} = alloca [{max(self._room, 1)} x i8], align {_LINE}\n{held}"
+            self.t.allocas[self._room_line] = "\n".join(made + held)
         stores: dict[Loop | None, list[str]] = {}
         for (value, kind), names in self._places.items():
             wide = self.known.wide(value, kind)
