@@ -142,7 +142,7 @@ class Matrix:
         """Emit a product: the same call for each warp, whatever lanes are on (section 9.7.15: else undefined)."""
         v, p = self.v, MatrixProduct.of(op).product
         into = self._places[id(self._groups[op])][0]
-        first = self._panels.ready(op) if suits(p) else []
+        first = self._panels.ready(op) if suits(p, v.machine) else []
         taken = p.distinct("a") + p.distinct("b") if first else 0
         kind = (p, bool(first))
         name = self.function(kind, lambda n: (write_prepared_product if first else write_product)(p, self.frame, n))
@@ -214,7 +214,7 @@ class _Panels:
         """Find the fragments of A that several products of a block take, and who takes a fragment last."""
         counts: dict[tuple[Value, ...], int] = {}
         for op in block.ops:
-            if op.name == "matrix" and suits(MatrixProduct.of(op).product):
+            if op.name == "matrix" and suits(MatrixProduct.of(op).product, self.v.machine):
                 for side in _sides(op):
                     counts[side] = counts.get(side, 0) + 1
                     self._last[block, side] = op
