@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "devices/faults.h"
+#include "devices/tiles.h"
 #include "devices/worker_pool.h"
 
 namespace aw::processor {
@@ -45,7 +46,10 @@ bool guarded(Failing& here, void (*body)(void*, uint64_t), void* data, uint64_t 
   }
   failing = before;
   set_fault_frame(around);
-  if (!fine) here.fault(frame);
+  if (!fine) {
+    release_tiles();
+    here.fault(frame);
+  }
   return fine;
 }
 

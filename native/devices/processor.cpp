@@ -18,6 +18,7 @@
 #include "devices/check.h"
 #include "devices/fault_report.h"
 #include "devices/faults.h"
+#include "devices/tiles.h"
 #include "devices/worker_pool.h"
 
 namespace aw {
@@ -345,6 +346,7 @@ class Grid : public Job {
       set_fault_frame(nullptr);
     }
     write_float_control(control);
+    if (faulted) release_tiles();
     if (!faulted && status == AW_OK) return Outcome::done;
     if (!faulted && status == AW_PAUSED) {
       if (run_.launch.check) keep_checked_block(w.record);

@@ -151,10 +151,12 @@ def make_target(triple: str, cpu: str, features: str, tuning: Tuning = USUAL) ->
     vnni = {"avx512vnni", "avx512vl"} <= have if avx512 else avx2 and "avxvnni" in have
     named = cpu.startswith("znver")  # LLVM's names; Intel's are at a quarter of the rate (matrix_panels.py)
     quick = bf16 and (named if tuning.pairs is None else bool(tuning.pairs))
+    tiles = avx512 and bool(tuning.tiles) and "amx-tile" in have
     rounds = avx2 or bool(have & {"sse4.1", "avx"}) or not triple.startswith(("x86_64", "i686"))
     machine = Machine(
-        bits, avx512, fp16, avx2, "f16c" in have, rounds, bf16=bf16, vnni=vnni, quick_bf16=quick, tuning=tuning
-    )
+        bits, avx512, fp16, avx2, "f16c" in have, rounds, bf16=bf16, vnni=vnni, quick_bf16=quick,
+        tiles_bf16=tiles and "amx-bf16" in have, tiles_int8=tiles and "amx-int8" in have, tuning=tuning,
+    )  # fmt: skip
     if avx512 and not tuning.gathers:
         features += ",+prefer-no-gather"
     return SimdTarget(triple, cpu, features, machine)
