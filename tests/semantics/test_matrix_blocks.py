@@ -87,7 +87,7 @@ def text_of(p: Block) -> str:
     m, n, k = 16 * p.rows, 8 * p.columns, p.depth * p.steps
     size = 2 if p.depth == 16 else 1
     a_bytes, b_bytes = m * k * size, n * k * size
-    f, type = ("f", "f32") if c == "f32" else ("r", "b32")
+    type = "f32" if c == "f32" else "b32"
     lines = [
         ".version 8.6\n.target sm_90\n.address_size 64",
         f".shared .align 16 .b8 room[{p.warps * (a_bytes + b_bytes)}];",
@@ -171,7 +171,7 @@ def text_of(p: Block) -> str:
         f"add.u32 %t9, %t9, 1; setp.lt.u32 %q1, %t9, {p.trips}; @%q1 bra again;",
     ]
     lines += [f"st.global.{type} [%p2+{at(*x)}], %c{number(*x)};" for x in sums]
-    return "\n".join([*lines, "ret;", "}"]).replace("%r", "%r" if f == "f" else "%r")
+    return "\n".join([*lines, "ret;", "}"])
 
 
 def encode(kind, values):

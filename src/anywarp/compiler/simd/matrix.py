@@ -10,9 +10,10 @@ from collections.abc import Callable
 
 from anywarp.compiler.attributes import Element, InSpace, MatrixLoad, MatrixProduct
 from anywarp.compiler.ir import Block, Op, Phi, Value
+from anywarp.compiler.simd.addresses import Address
 from anywarp.compiler.simd.matrix_panels import panel_bytes, suits, write_preparation, write_prepared_product
 from anywarp.compiler.simd.matrix_places import Group, count_uses, find_groups
-from anywarp.compiler.simd.matrix_product import Frame, write_loader, write_product
+from anywarp.compiler.simd.matrix_product import Frame, Steps, write_loader, write_product
 from anywarp.compiler.simd.matrix_tile_plan import plan_tiles
 from anywarp.compiler.simd.matrix_tiles import Tiles, write_tile_loader
 from anywarp.compiler.simd.memory import Memory
@@ -21,6 +22,8 @@ from anywarp.compiler.simd.values import Values
 from anywarp.ptx.isa.matrix_forms import WARP, Product
 
 _MADE = ("matrix", "matrix_load")
+_PATTERNS = 16
+"""Ways in which rows of matrices lie apart for which functions of their own are written, at most."""
 _WORTH = 4
 """Products with one fragment of A from which it pays to prepare it."""
 
@@ -34,6 +37,7 @@ class Matrix:
         self.memory = memory
         self.frame = Frame(values.machine, values.chunks)
         self._functions: dict[object, str] = {}
+        self._steps: set[Steps] = set()
         self._groups: dict[Op, Group] = {}
         self._places: dict[int, list[str]] = {}
         self._carried: list[Group] = []
@@ -187,36 +191,56 @@ class Matrix:
     def load(self, op: Op) -> None:
         """Emit `matrix_load`: rows of 16 bytes, made into lanes; nothing where not all lanes of a warp are on."""
         v, t = self.v, self.t
-        what = MatrixLoad.of(op)
-        into = self.tiles.load(op)
-        if into:
-            side = self.tiles.plan.direct[op][0][0].side
-            name = self.function((what, side), lambda n: write_tile_loader(what, side, v.machine, n))
-        else:
-            name = self.function(what, lambda n: write_loader(what.count, what.transposed, self.frame, n))
-            first = self._places[id(self._groups[op])][0]
-            into = [[self.of_warp(first, v.type(op, True), warp)] for warp in range(v.warps)]
-        address = self.memory.resolve(InSpace.of(op).space, op.args[0])
+        sources = self._rows(self.memory.resolve(InSpace.of(op).space, op.args[0]), 8 * MatrixLoad.of(op).count)
+        bits = v.active_bits(op.guard)
+        words = [None] * v.warps if bits is None else v.warp_words(bits)
+        for warp, (word, (rows, steps)) in enumerate(zip(words, sources, strict=True)):
+            if word is None:
+                self._load(op, warp, rows, steps)
+                continue
+            inside, after = t.fresh("all"), t.fresh("after")
+            t.do(f"br i1 {t.two('icmp eq', 'i32', word, '-1')}, label %{inside}, label %{after}")
+            t.start(inside)
+            self._load(op, warp, rows, steps)
+            t.do(f"br label %{after}")
+            t.start(after)
+        if op not in self.tiles.plan.direct:
+            self._read(op)
+
+    def _rows(self, address: Address, count: int) -> list[tuple[str, Steps]]:
+        """Return for each warp where rows lie, as `write_loader` takes it."""
+        v, t = self.v, self.t
+        out: list[tuple[str, Steps]] = []
+        if address.offsets is not None and not address.symbols:
+            for first in range(0, v.lanes, WARP):
+                start = address.offsets[first]
+                steps = tuple(offset - start for offset in address.offsets[first : first + count])
+                out.append((self.memory.lane_pointer(address, first), steps))
+            if len(self._steps | {steps for _, steps in out}) <= _PATTERNS:
+                self._steps |= {steps for _, steps in out}
+                return out
         type = vector_type("ptr", v.chunk)
         room = self.memory.room("i64")
         for i in range(v.chunks):
             place = t.let(f"getelementptr i64, ptr {room}, i32 {i * v.chunk}") if i else room
             t.do(f"store {type} {self.memory.pointers(address, i)}, ptr {place}, align 16")
-        bits = v.active_bits(op.guard)
-        words = [None] * v.warps if bits is None else v.warp_words(bits)
-        for warp, word in enumerate(words):
-            rows = t.let(f"getelementptr i64, ptr {room}, i32 {WARP * warp}") if warp else room
-            if word is None:
-                self.call(name, [rows, *into[warp]])
-                continue
-            inside, after = t.fresh("all"), t.fresh("after")
-            t.do(f"br i1 {t.two('icmp eq', 'i32', word, '-1')}, label %{inside}, label %{after}")
-            t.start(inside)
-            self.call(name, [rows, *into[warp]])
-            t.do(f"br label %{after}")
-            t.start(after)
-        if op not in self.tiles.plan.direct:
-            self._read(op)
+        return [
+            (t.let(f"getelementptr i64, ptr {room}, i32 {WARP * warp}") if warp else room, None)
+            for warp in range(v.warps)
+        ]
+
+    def _load(self, op: Op, warp: int, rows: str, steps: Steps) -> None:
+        """Call the function that loads one warp's matrices."""
+        what, machine, tiles = MatrixLoad.of(op), self.v.machine, self.tiles
+        if op in tiles.plan.direct:
+            panels, targets = tiles.targets(op)
+            kind = (what, panels[0].side, targets, steps)
+            name = self.function(kind, lambda n: write_tile_loader(what, panels[0].side, targets, steps, machine, n))
+            self.call(name, [rows, *(tiles.place(panel, warp) for panel in panels)])
+            return
+        name = self.function((what, steps), lambda n: write_loader(what.count, what.transposed, steps, self.frame, n))
+        first = self._places[id(self._groups[op])][0]
+        self.call(name, [rows, self.of_warp(first, self.v.type(op, True), warp)])
 
 
 class _Panels:

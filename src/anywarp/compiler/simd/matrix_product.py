@@ -94,23 +94,32 @@ def store_result(p: Product, frame: Frame, body: Body) -> list[str]:
     return lines
 
 
-def write_loader(count: int, transposed: bool, frame: Frame, name: str) -> tuple[str, dict[str, str]]:
+Steps: TypeAlias = "tuple[int, ...] | None"
+"""Where rows lie, in bytes from the first; None: anywhere."""
+
+
+def write_loader(count: int, transposed: bool, steps: Steps, frame: Frame, name: str) -> tuple[str, dict[str, str]]:
     """Return the text of a function that loads `count` 8x8 matrices of 16-bit elements for a warp.
 
-    It takes a pointer to the addresses of the rows, and one to where the first register goes; the others follow `frame.chunks`
-    chunks apart.
+    It takes a pointer to the first row (to the addresses of all, if they may lie anywhere), and one to where the first register
+    goes; the others follow `frame.chunks` chunks apart.
     """
     t, n = Text("m"), frame.machine.chunk
     word = vector_type("i32", n)
     for j in range(count):
-        rows: list[str] = []
-        for r in range(8 * j, 8 * j + 8):
-            place = t.let(f"getelementptr ptr, ptr %rows, i64 {r}")
-            rows.append(t.let(f"load <4 x i32>, ptr {t.let(f'load ptr, ptr {place}')}, align 4"))
+        rows = [load_row(t, "<4 x i32>", r, steps) for r in range(8 * j, 8 * j + 8)]
         for c, chunk in enumerate(_transposed(t, rows, n) if transposed else _joined(t, rows, n)):
             place = t.let(f"getelementptr {word}, ptr %d, i64 {j * frame.chunks + c}")
             t.do(f"store {word} {chunk}, ptr {place}")
     return write_function(name, ["ptr readonly %rows", "ptr noalias %d"], t.lines, frame.machine), t.declarations
+
+
+def load_row(t: Text, type: str, row: int, steps: Steps) -> str:
+    """Load the 16 bytes of a row, as `write_loader` is told of rows."""
+    if steps is not None:
+        return t.let(f"load {type}, ptr {t.let(f'getelementptr i8, ptr %rows, i64 {steps[row]}')}, align 4")
+    place = t.let(f"getelementptr ptr, ptr %rows, i64 {row}")
+    return t.let(f"load {type}, ptr {t.let(f'load ptr, ptr {place}')}, align 4")
 
 
 def write_function(name: str, arguments: Sequence[str], lines: Sequence[str], machine: Machine) -> str:

@@ -9,12 +9,12 @@ TDPBF16PS takes subnormal numbers as zero, in its sums, too, and rounds to neare
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from anywarp.compiler.attributes import MatrixLoad, MatrixProduct
 from anywarp.compiler.ir import Op
 from anywarp.compiler.simd.known import Machine
-from anywarp.compiler.simd.matrix_product import Frame, write_function
+from anywarp.compiler.simd.matrix_product import Frame, Steps, load_row, write_function
 from anywarp.compiler.simd.matrix_tile_plan import ROW, ROWS, TILE, Batch, Home, Panel, TilePlan
 from anywarp.compiler.simd.text import Text, vector_type
 
@@ -122,55 +122,83 @@ def _store(t: Text, value: str, words: int, to: str, row: int) -> None:
     t.do(f"store {vector_type('i32', words)} {value}, ptr {place}, align {4 * words}")
 
 
-def write_tile_loader(load: MatrixLoad, side: str, machine: Machine, name: str) -> tuple[str, dict[str, str]]:
-    """Return the text of a function that loads 8x8 matrices of 16-bit elements into tiles: where their rows are, and where each matrix goes."""
-    t = Text("m")
-    for j in range(load.count):
-        rows: list[str] = []
-        for r in range(8 * j, 8 * j + 8):
-            place = t.let(f"getelementptr ptr, ptr %rows, i64 {r}")
-            rows.append(t.let(f"load <8 x i16>, ptr {t.let(f'load ptr, ptr {place}')}, align 4"))
-        _place_rows(t, rows, load.transposed, side, f"%d{j}")
-    arguments = ["ptr readonly %rows", *(f"ptr %d{j}" for j in range(load.count))]
+Targets: TypeAlias = "tuple[tuple[int, int], ...]"
+"""Where matrices go: the number of a panel among a function's arguments, and the offset of the first row there."""
+_Piece: TypeAlias = "tuple[int, int, int, str]"
+"""Of a row: panel, offset, words and value."""
+
+
+def write_tile_loader(
+    load: MatrixLoad, side: str, targets: Targets, steps: Steps, machine: Machine, name: str
+) -> tuple[str, dict[str, str]]:
+    """Return the text of a function that loads 8x8 matrices of 16-bit elements into panels: rows as `write_loader` is told of, then the panels."""
+    t, pieces = Text("m"), list[_Piece]()
+    for j, (panel, offset) in enumerate(targets):
+        rows = [load_row(t, "<8 x i16>", r, steps) for r in range(8 * j, 8 * j + 8)]
+        found = _rows(t, rows, load.transposed, side)
+        pieces += [(panel, offset + ROW * i, *piece) for i, piece in enumerate(found)]
+    for panel, offset, words, value in _joined(t, pieces):
+        place = t.let(f"getelementptr i8, ptr %d{panel}, i64 {offset}")
+        t.do(f"store {vector_type('i32', words)} {value}, ptr {place}, align {4 * words}")
+    arguments = ["ptr readonly %rows", *(f"ptr %d{j}" for j in range(1 + max(panel for panel, _ in targets)))]
     return write_function(name, arguments, t.lines, machine), t.declarations
 
 
-def _place_rows(t: Text, rows: list[str], transposed: bool, side: str, to: str) -> None:
+def _joined(t: Text, pieces: list[_Piece]) -> list[_Piece]:
+    """Put pieces together that lie side by side: fewer stores, which loads of tiles wait for less."""
+    for words in (4, 8):
+        found = {(panel, offset): (n, value) for panel, offset, n, value in pieces}
+        out: list[_Piece] = []
+        while found:
+            (panel, offset), (n, value) = min(found.items())
+            del found[panel, offset]
+            other = found.get((panel, offset + 4 * words))
+            if n == words and offset % (8 * words) == 0 and other is not None and other[0] == words:
+                del found[panel, offset + 4 * words]
+                type, index = vector_type("i32", words), ", ".join(f"i32 {i}" for i in range(2 * words))
+                both = f"{type} {value}, {type} {other[1]}"
+                n, value = 2 * words, t.let(f"shufflevector {both}, <{2 * words} x i32> <{index}>")
+            out.append((panel, offset, n, value))
+        pieces = out
+    return pieces
+
+
+def _rows(t: Text, rows: list[str], transposed: bool, side: str) -> list[tuple[int, str]]:
+    """Return the rows of a tile that a matrix becomes: how many words, and the value."""
     if side == "a" and not transposed:
-        for row, value in enumerate(rows):
-            _store(t, t.cast("bitcast", "<8 x i16>", value, "<4 x i32>"), 4, to, row)
-        return
+        return [(4, t.cast("bitcast", "<8 x i16>", value, "<4 x i32>")) for value in rows]
     if side == "b" and transposed:  # a row of the tile is two of memory, element by element
         mask = ", ".join(f"i32 {8 * half + column}" for column in _ORDER for half in (0, 1))
-        for row in range(4):
-            pair = f"<8 x i16> {rows[2 * row]}, <8 x i16> {rows[2 * row + 1]}"
-            _store_halves(t, t.let(f"shufflevector {pair}, <16 x i32> <{mask}>"), 8, to, row)
-        return
-    width, parts = 8, rows
-    while len(parts) > 1:
-        index = ", ".join(f"i32 {i}" for i in range(2 * width))
-        type = f"<{width} x i16>"
-        parts = [
-            t.let(f"shufflevector {type} {a}, {type} {b}, <{2 * width} x i32> <{index}>")
-            for a, b in zip(parts[::2], parts[1::2], strict=True)
-        ]
-        width *= 2
+        pairs = [f"<8 x i16> {a}, <8 x i16> {b}" for a, b in zip(rows[::2], rows[1::2], strict=True)]
+        found = [t.let(f"shufflevector {pair}, <16 x i32> <{mask}>") for pair in pairs]
+        return [(8, t.cast("bitcast", "<16 x i16>", value, "<8 x i32>")) for value in found]
+    whole = _side_by_side(t, "i16", 8, rows)
 
     def element(row: int, place: int) -> int:
         return 8 * place + row if transposed else 8 * row + place
 
+    out: list[tuple[int, str]] = []
     for row in range(8 if side == "a" else 4):
         if side == "a":
             index = [element(row, place) for place in range(8)]
         else:
             index = [element(column, 2 * row + half) for column in _ORDER for half in (0, 1)]
-        mask = ", ".join(f"i32 {i}" for i in index)
-        value = t.let(f"shufflevector <64 x i16> {parts[0]}, <64 x i16> poison, <{len(index)} x i32> <{mask}>")
-        _store_halves(t, value, len(index) // 2, to, row)
+        mask, n = ", ".join(f"i32 {i}" for i in index), len(index)
+        value = t.let(f"shufflevector <64 x i16> {whole}, <64 x i16> poison, <{n} x i32> <{mask}>")
+        out.append((n // 2, t.cast("bitcast", f"<{n} x i16>", value, f"<{n // 2} x i32>")))
+    return out
 
 
-def _store_halves(t: Text, value: str, words: int, to: str, row: int) -> None:
-    _store(t, t.cast("bitcast", f"<{2 * words} x i16>", value, vector_type("i32", words)), words, to, row)
+def _side_by_side(t: Text, element: str, width: int, parts: list[str]) -> str:
+    """Return vectors of `width` elements, a power of two of them, as one."""
+    while len(parts) > 1:
+        type, index = vector_type(element, width), ", ".join(f"i32 {i}" for i in range(2 * width))
+        parts = [
+            t.let(f"shufflevector {type} {a}, {type} {b}, <{2 * width} x i32> <{index}>")
+            for a, b in zip(parts[::2], parts[1::2], strict=True)
+        ]
+        width *= 2
+    return parts[0]
 
 
 def write_row_access(type: str, machine: Machine, store: bool, name: str) -> str:
@@ -188,18 +216,11 @@ def write_row_access(type: str, machine: Machine, store: bool, name: str) -> str
             t.do(f"store {quarter} {part}, ptr {place}, align 16")
         body = "\n".join(t.lines)
         return f"define internal fastcc void @{name}(ptr %p, {type} %x) {attributes} {{\n{body}\n  ret void\n}}"
-    width, parts = n // 4, [t.let(f"load {quarter}, ptr {place}, align 16") for place in places]
-    while len(parts) > 1:
-        index = ", ".join(f"i32 {i}" for i in range(2 * width))
-        half = vector_type(element, width)
-        parts = [
-            t.let(f"shufflevector {half} {a}, {half} {b}, <{2 * width} x i32> <{index}>")
-            for a, b in zip(parts[::2], parts[1::2], strict=True)
-        ]
-        width *= 2
+    quarters = [t.let(f"load {quarter}, ptr {place}, align 16") for place in places]
+    whole = _side_by_side(t, element, n // 4, quarters)
     body = "\n".join(t.lines)
     attributes += " memory(argmem: read)"
-    return f"define internal fastcc {type} @{name}(ptr %p) {attributes} {{\n{body}\n  ret {type} {parts[0]}\n}}"
+    return f"define internal fastcc {type} @{name}(ptr %p) {attributes} {{\n{body}\n  ret {type} {whole}\n}}"
 
 
 class Tiles:
@@ -283,7 +304,7 @@ class Tiles:
             sums = self._of_warp(batch.home.base, warp)
             tile = self.registers.start(sums)
             for left, right in batch.panels:
-                a, b = ((self._place(one, warp), (self.v.copies, one, warp)) for one in (left, right))
+                a, b = ((self.place(one, warp), (self.v.copies, one, warp)) for one in (left, right))
                 self.registers.multiply(batch, tile, a, b, left.whole)
             self.registers.end(tile, sums)
 
@@ -316,12 +337,14 @@ class Tiles:
                 into = [self._at(panel, warp, offset) for offset in offsets]
                 m.call(name, [*(m.of_warp(x, type, warp) for x, type in sources), *into])
 
-    def load(self, op: Op) -> list[list[str]]:
-        """Return where the matrices of a load go, for each warp; nothing if they do not go into panels."""
-        targets = self.plan.direct.get(op, [])
-        return [[self._at(panel, warp, offset) for panel, offset in targets] for warp in range(self.v.warps) if targets]
+    def targets(self, op: Op) -> tuple[list[Panel], Targets]:
+        """Return into which panels a load writes, and where each matrix goes."""
+        found = self.plan.direct[op]
+        panels = list(dict.fromkeys(panel for panel, _ in found))
+        return panels, tuple((panels.index(panel), offset) for panel, offset in found)
 
-    def _place(self, panel: Panel, warp: int) -> str:
+    def place(self, panel: Panel, warp: int) -> str:
+        """Return where a warp's tile of a panel lies."""
         return self._of_warp(self._rooms[panel.number], warp)
 
     def _of_warp(self, base: str, warp: int) -> str:
