@@ -73,8 +73,8 @@ class Copies:
         source = self.memory.resolve(InSpace.of(load).space, load.args[0])
         self.memory.record(InSpace.of(load).space, source, load.guard)
         target, bits = self.memory.resolve("shared", store.args[0]), v.active_bits(store.guard)
-        if bits is None and source.offsets is not None and target.offsets is not None:
-            self._move(source, target, size)
+        if bits is None and source.offsets is not None:
+            self._move(source, target, size) if target.offsets is not None else self._scatter(source, target, size)
             return
         if name not in t.declarations:
             t.declarations[name] = _write(name, size, v)
@@ -98,6 +98,15 @@ class Copies:
                 value = t.let(f"shufflevector {whole} {value}, {whole} poison, <{len(index)} x i32> <{mask}>")
             place = self.memory.lane_pointer(target, arrived[0])
             t.do(f"store {whole if count > 1 else word} {value}, ptr {place}, align 4")
+
+    def _scatter(self, source: Address, target: Address, size: int) -> None:
+        """Emit the copy of every lane where it is known how lanes lie at their source alone."""
+        v, t = self.v, self.t
+        type, room = vector_type("i32", size // 4), self._spread(target)
+        for lane in range(v.lanes):
+            value = t.let(f"load {type}, ptr {self.memory.lane_pointer(source, lane)}, align 4")
+            to = t.let(f"load ptr, ptr {t.let(f'getelementptr ptr, ptr {room}, i64 {lane}')}")
+            t.do(f"store {type} {value}, ptr {to}, align 4")
 
     def _spread(self, address: Address) -> str:
         """Write each lane's pointer to the stack and return where."""
