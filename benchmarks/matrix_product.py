@@ -1,9 +1,9 @@
-"""A bf16 matrix product of CUDA (ldmatrix, mma.sync, cp.async) against PyTorch's on the same processor, side by side in one run.
+"""A matrix product of CUDA (ldmatrix, mma.sync, cp.async) against PyTorch's on the same processor, side by side in one run.
 
-    python benchmarks/matrix_product.py [--size 512] [--size 1024] [--rounds 5]
+    python benchmarks/matrix_product.py [--kind bf16] [--kind f16] [--kind s8] [--size 512] [--size 1024] [--rounds 5]
 
 PyTorch multiplies by oneDNN. It is measured twice, each time in a process of its own beside the kernel: as it comes, and kept from the
-processor's matrix units (AMX), which the kernel does not use. One pinned thread; the ceilings are what the processor's multiply-adds
+processor's matrix units (AMX). One pinned thread; the ceilings are what the processor's multiply-adds
 reach in a loop that does nothing else.
 """
 
@@ -16,13 +16,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import click
 
-KERNEL = Path(__file__).parent / "kernels" / "matrix" / "matrix_product.ptx"
-SIDES = {"as it comes": "", "without AMX": "AVX512_CORE_BF16"}
+KERNELS = Path(__file__).parent / "kernels" / "matrix"
+WITHOUT = {"bf16": "AVX512_CORE_BF16", "f16": "AVX512_CORE_FP16", "s8": "AVX512_CORE_VNNI"}
+"""What keeps oneDNN from AMX, by the type of the elements."""
 TILE, THREADS = 128, 128
 
 
@@ -76,7 +78,16 @@ def seconds(action: Callable[[], Any]) -> float:
     return time.thread_time() - start
 
 
-def measure(size: int, rounds: int) -> dict[str, float]:
+def kernel(kind: str) -> tuple[str, str]:
+    """Return the PTX of a product and its kernel's name; that of f16 is that of bf16 with the other type."""
+    name = "matrix_product_s8" if kind == "s8" else "matrix_product"
+    text = (KERNELS / f"{name}.ptx").read_text()
+    if kind == "f16":
+        text = text.replace(".f32.bf16.bf16.f32", ".f32.f16.f16.f32").replace("cvt.rn.bf16x2.f32", "cvt.rn.f16x2.f32")
+    return text, name
+
+
+def measure(kind: str, size: int, rounds: int) -> dict[str, float]:
     """Time both products of matrices of `size`, in turn; billions of operations a second, and whether results agree."""
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     import numpy as np
@@ -85,25 +96,33 @@ def measure(size: int, rounds: int) -> dict[str, float]:
     from anywarp.devices.cpu.execute import Program, pack_arguments
 
     torch.set_num_threads(1)
-    program = Program(KERNEL.read_text())
+    text, name = kernel(kind)
+    program = Program(text)
     start = time.perf_counter()
-    code = program.compile("matrix_product", (THREADS, 1, 1), "")
+    code = program.compile(name, (THREADS, 1, 1), "")
     compile_ms = (time.perf_counter() - start) * 1e3
     torch.manual_seed(0)
-    a, b = torch.randn(size, size).bfloat16(), torch.randn(size, size).bfloat16()
-    c = np.zeros((size, size), np.int16)
-    arguments = (a.view(torch.int16).numpy(), b.view(torch.int16).numpy(), c, np.int32(size), np.int32(size))
+    if kind == "s8":  # B by columns
+        a, b = (torch.randint(-128, 128, (size, size), dtype=torch.int8) for _ in range(2))
+        right, words, out = b.t(), torch.int8, torch.int32
+    else:
+        type = {"bf16": torch.bfloat16, "f16": torch.float16}[kind]
+        a, b = torch.randn(size, size).to(type), torch.randn(size, size).to(type)
+        right, words, out = b, torch.int16, type
+    c = torch.zeros((size, size), dtype=out)
+    buffers = (a.view(words).numpy(), b.view(words).numpy(), c.view(torch.int32 if kind == "s8" else words).numpy())
+    arguments = (*buffers, np.int32(size), np.int32(size))
     packed = pack_arguments([(p.offset, p.size) for p in program.layout.entries[0].params], arguments)
 
     def ours() -> None:
         code.launch((size // TILE, size // TILE), (THREADS,), packed, program.data, 0)
 
     def theirs() -> None:
-        torch.matmul(a, b)
+        torch._int_mm(a, right) if kind == "s8" else torch.matmul(a, right)
 
     ours()
-    exact = a.double() @ b.double()
-    error = (torch.from_numpy(c).view(torch.bfloat16).double() - exact).abs().max().item() / exact.abs().max().item()
+    exact = a.double() @ right.double()
+    error = (c.double() - exact).abs().max().item() / exact.abs().max().item()
     theirs()
     times: dict[str, list[float]] = {"ours": [], "theirs": []}
     for _ in range(rounds):
@@ -124,22 +143,24 @@ def measure(size: int, rounds: int) -> dict[str, float]:
 @click.option(
     "--size", "sizes", multiple=True, default=(512, 1024), type=click.IntRange(TILE), help="rows, multiple of 128"
 )
+@click.option("--kind", "kinds", multiple=True, default=tuple(WITHOUT), type=click.Choice(list(WITHOUT)))
 @click.option("--rounds", default=5, help="rounds of five calls each")
-@click.option("--child", default="", hidden=True)
-def main(sizes: tuple[int, ...], rounds: int, child: str) -> None:
+@click.option("--child", is_flag=True, hidden=True)
+def main(sizes: tuple[int, ...], kinds: tuple[str, ...], rounds: int, child: bool) -> None:
     """Compare the two products and print the ratios of their times."""
     if child:
-        print(json.dumps(measure(int(child), rounds)))
+        print(json.dumps(measure(kinds[0], sizes[0], rounds)))
         return
-    print("size  PyTorch        kernel GF/s  PyTorch GF/s  time ratio (best)  (median)  f32 ceiling GF/s  error")
-    for size in sizes:
-        for side, limit in SIDES.items():
+    print("type  size  PyTorch        kernel GF/s  PyTorch GF/s  time ratio (best)  (median)  f32 ceiling GF/s  error")
+    for kind, size in product(kinds, sizes):
+        for side, limit in (("as it comes", ""), ("without AMX", WITHOUT[kind])):
             environment = {**os.environ, "OMP_NUM_THREADS": "1", **({"ONEDNN_MAX_CPU_ISA": limit} if limit else {})}
-            command = [sys.executable, __file__, "--child", str(size), "--rounds", str(rounds)]
+            one = ["--child", "--kind", kind, "--size", str(size), "--rounds", str(rounds)]
+            command = [sys.executable, __file__, *one]
             done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
             r = json.loads(done.stdout.splitlines()[-1])
             print(
-                f"{size:4}  {side:13}  {r['ours']:11.0f}  {r['theirs']:12.0f}  {r['theirs'] / r['ours']:17.2f}"
+                f"{kind:4}  {size:4}  {side:13}  {r['ours']:11.0f}  {r['theirs']:12.0f}  {r['theirs'] / r['ours']:17.2f}"
                 f"  {r['ratio']:8.2f}  {r['ceiling']:16.0f}  {r['error']:.4f}",
                 flush=True,
             )

@@ -56,6 +56,8 @@ void read_line(ModuleDescription& d, const Line& line) {
         .params.push_back({number(line, 2), number(line, 3), number(line, 4)});
   } else if (key == "text") {
     entry_of(d, word(line, 1)).text_bytes = number(line, 2);
+  } else if (key == "tiles") {
+    entry_of(d, word(line, 1)).tiles = true;
   } else if (key == "needs") {
     entry_of(d, word(line, 1)).unsupported.push_back(word(line, 2));
   } else if (key == "global") {
@@ -188,16 +190,32 @@ std::optional<KernelArtifact> cached_kernel(const KernelRequest& r) {
   return read_kernel(std::move(*found));
 }
 
-std::string tuned(const std::string& device) {
+namespace {
+
+// What the cache has of the machine's speed, as words; empty: nothing, or the usual.
+std::string measured_words(const std::string& device) {
   constexpr size_t kLongest = 200;
   auto found = cached(sha256_hex("machine\n" + settings().build_id + "\n" + device + "\n"));
-  if (!found || kind(*found) != "machine") return device;
+  if (!found || kind(*found) != "machine") return "";
   const Line* line = find_line(found->lines, "tuning");
-  if (!line || line->size() != 2) return device;
+  if (!line || line->size() != 2) return "";
   const std::string& words = (*line)[1];
   const bool plain =
       words.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789=,") == std::string::npos;
-  return plain && !words.empty() && words.size() < kLongest ? device + ":" + words : device;
+  return plain && words.size() < kLongest ? words : "";
+}
+
+}  // namespace
+
+std::string tuned(const std::string& device, bool tiles) {
+  std::string words = measured_words(device);
+  if (tiles) {  // words are in alphabetical order, and one may come behind it
+    size_t behind = std::min(words.find("vector="), words.size());
+    std::string word = behind < words.size() ? "tiles=1," : "tiles=1";
+    if (behind == words.size() && !words.empty()) word.insert(0, ",");
+    words.insert(behind, word);
+  }
+  return words.empty() ? device : device + ":" + words;
 }
 
 std::optional<Comparison> compared(const KernelRequest& r) {

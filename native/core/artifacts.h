@@ -35,6 +35,7 @@ struct Entry {
   std::vector<Parameter> params;
   std::vector<std::string> unsupported;  // instruction forms that we lack
   uint64_t text_bytes = 0;               // how much PTX there is to compile; 0: not stated
+  bool tiles = false;                    // its code may use tiles, where there are such
 };
 
 struct Variable {
@@ -93,9 +94,9 @@ struct KernelRequest {
 ModuleDescription describe_image(std::shared_ptr<const Image> image, const std::string& device);
 KernelArtifact obtain_kernel(const KernelRequest& request, bool aloud = true);
 
-// The device that code is asked for: with what was measured of its speed, if the cache has that
-// (docs/contracts.md, section 2).
-std::string tuned(const std::string& device);
+// The device that code is asked for: with what was measured of its speed, if the cache has that,
+// and whether this process may use tiles (docs/contracts.md, section 2).
+std::string tuned(const std::string& device, bool tiles);
 
 // Where code came from: a line of the PTX (0: not known), and of the source if the PTX says so.
 struct SourcePlace {

@@ -10,6 +10,7 @@
 #include "cuda/limits.h"
 #include "cuda/module.h"
 #include "devices/texture_table.h"
+#include "devices/tiles.h"
 
 namespace aw {
 namespace {
@@ -19,10 +20,12 @@ constexpr size_t kMostShapes = 8;
 constexpr uint64_t kMostColumns = uint64_t{1} << 30;
 
 // As the cache has it when the first kernel is asked for; it stays so for as long as the process
-// runs.
-const std::string& device_of_code() {
-  static const std::string& device = *new std::string(tuned(device_info().identity));
-  return device;
+// runs. Only for a kernel that can use tiles Linux is asked whether it may.
+const std::string& device_of_code(bool tiles) {
+  static const std::string& device = *new std::string(tuned(device_info().identity, false));
+  if (!tiles || !may_use_tiles()) return device;
+  static const std::string& with_tiles = *new std::string(tuned(device_info().identity, true));
+  return with_tiles;
 }
 
 // Where 32 bits reach, if there is room: programs of CUDA before 3.2 ask for addresses of that size
@@ -104,8 +107,9 @@ std::shared_ptr<Versions> Function::code(const std::array<uint32_t, 3>& block, u
   }
   options.stack = stack;
   auto obtain = [&](const std::array<uint32_t, 3>& shape) {
-    return Versions::obtain({description->image, entry->name, shape, device_of_code(), options},
-                            entry->text_bytes);
+    return Versions::obtain(
+        {description->image, entry->name, shape, device_of_code(entry->tiles), options},
+        entry->text_bytes);
   };
   if (grid_x * block[0] > kMostColumns) {
     if (!for_wide_grids) for_wide_grids = obtain(any);

@@ -6,6 +6,7 @@
 
 #include "devices/faults.h"
 #include "devices/float_control.h"
+#include "devices/tiles.h"
 #include "devices/worker_pool.h"
 
 namespace aw::processor {
@@ -47,7 +48,10 @@ bool guarded(Failing& here, void (*body)(void*, uint64_t), void* data, uint64_t 
   }
   failing = before;
   set_fault_frame(around);
-  if (!fine) here.fault(frame);
+  if (!fine) {
+    release_tiles();
+    here.fault(frame);
+  }
   return fine;
 }
 

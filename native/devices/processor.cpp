@@ -19,6 +19,7 @@
 #include "devices/fault_report.h"
 #include "devices/faults.h"
 #include "devices/float_control.h"
+#include "devices/tiles.h"
 #include "devices/worker_pool.h"
 
 namespace aw {
@@ -335,6 +336,7 @@ class Grid : public Job {
         faulted = false;
       }
     }
+    if (faulted) release_tiles();
     if (!faulted && status == AW_OK) return Outcome::done;
     if (!faulted && status == AW_PAUSED) {
       if (run_.launch.check) keep_checked_block(w.record);

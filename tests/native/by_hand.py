@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from anywarp import settings
+from anywarp.devices.cpu.tiles import ask_for_tiles
 
 ROOT = Path(__file__).resolve().parents[2]
 SAFE = "".join(map(chr, range(0x21, 0x7F))).replace("%", "")
@@ -83,6 +84,7 @@ class KernelByHand:
     compile_ms: float = 1.5
     alone: int = 0
     stack: int = 0
+    tiles: bool = False
 
     @property
     def param_bytes(self) -> int:
@@ -155,11 +157,13 @@ class Handmade:
         for k in kernels:
             lines.append(("entry", k.name, k.param_bytes, *k.maxntid, k.reqntid))
             lines += [("param", k.name, offset, size, size) for offset, size in k.params]
+            lines += [("tiles", k.name)] * k.tiles
         image_key = hashlib.sha256(image).hexdigest()
-        head = f"{build_id()}\n{device_identity()}\n{image_key}\n"
-        self.put(f"module\n{head}", container([*lines, *extra], data))
+        self.put(f"module\n{build_id()}\n{device_identity()}\n{image_key}\n", container([*lines, *extra], data))
         for k in kernels:
             made = container(k.lines(), compile_c(PRELUDE + k.source, *k.options))
+            device = device_identity() + ":tiles=1" * (k.tiles and ask_for_tiles())
+            head = f"{build_id()}\n{device}\n{image_key}\n"
             for block in BLOCKS:
                 self.put(f"kernel\n{head}{k.name}\n{' '.join(map(str, block))}\n\n", made)
         return image

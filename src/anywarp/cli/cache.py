@@ -15,6 +15,7 @@ from rich.progress import Progress
 
 from anywarp import settings
 from anywarp.devices import device as devices
+from anywarp.devices.cpu.tiles import ask_for_tiles
 from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.migrate import facts as kept
 from anywarp.ptx.inspect import contents
@@ -97,8 +98,11 @@ def warm_command(
     Exit code 0: all compiled; 1: some could not be; 2: there was nothing to compile.
     """
     shapes = [block_shape(text) for text in blocks]
-    identity = devices.named(name or settings.DEVICE.get()).identity()
-    identity = tuned(identity, find_record(_cache(), build_id(), identity))
+    device = devices.named(name or settings.DEVICE.get())
+    identity = device.identity()
+    record = find_record(_cache(), build_id(), identity)
+    with_tiles = tuned(identity, record, device.name == "cpu" and ask_for_tiles())
+    identity = tuned(identity, record)
     work, problems = _work(paths, shapes, pattern)
     for problem in problems:
         click.echo(problem, err=True)
@@ -109,7 +113,7 @@ def warm_command(
     cache = settings.CACHE_DIR.get().absolute()
     start = time.monotonic()
     at_once = min(jobs or settings.cpu_count(), settings.cpu_count())
-    done = list(_shown(warm.compile_all(work, identity, build_id(), cache, at_once), len(work)))
+    done = list(_shown(warm.compile_all(work, identity, build_id(), cache, at_once, with_tiles), len(work)))
     failed = [d for d in done if d.problem]
     for each in failed:
         click.echo(each.problem, err=True)

@@ -112,9 +112,10 @@ def _target(name: str) -> SimdTarget | AmdTarget:
         text = f"only code for the devices 'cpu' and 'hip' can be shown, not that for {device.name!r}"
         raise AnywarpError(Diagnostic("L004", text, help="leave --device out, or name an AMD GPU: --device hip:gfx942"))
     from anywarp.devices.cpu.target import host_target
+    from anywarp.devices.cpu.tiles import ask_for_tiles
 
     found = find_record(Cache(settings.CACHE_DIR.get(), settings.CACHE_LIMIT.get()), build_id(), device.identity())
-    return host_target(found.tuning if found is not None else "", found is not None)
+    return host_target(found.tuning if found is not None else "", found is not None, ask_for_tiles())
 
 
 def _candidates(file: Path, pattern: str, block: str | None, words: str) -> Iterator[_Candidate]:

@@ -41,6 +41,8 @@ def _entry(entry: Entry) -> Iterator[str]:
     yield f"entry {name} {entry.param_bytes} {x} {y} {z} {int(entry.reqntid)}"
     if entry.text_bytes:
         yield f"text {name} {entry.text_bytes}"
+    if entry.tiles:
+        yield f"tiles {name}"
     for param in entry.params:
         yield f"param {name} {param.offset} {param.size} {param.align}"
     for form in entry.needs:

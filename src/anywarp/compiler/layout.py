@@ -156,6 +156,7 @@ class Entry:
     reqntid: bool = False
     needs: tuple[str, ...] = ()
     text_bytes: int = 0
+    tiles: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,7 +389,11 @@ def narrowed(value: float) -> int:
 
 
 def entry_of(
-    function: Function, source: Source | None = None, needs: tuple[str, ...] = (), text_bytes: int = 0
+    function: Function,
+    source: Source | None = None,
+    needs: tuple[str, ...] = (),
+    text_bytes: int = 0,
+    tiles: bool = False,
 ) -> Entry:
     """Describe a kernel from its header."""
     params, size = parameters(function.params, source)
@@ -396,4 +401,4 @@ def entry_of(
     shape = stated.get("reqntid") or stated.get("maxntid") or ()
     sizes = [a for a in shape if isinstance(a, int)][:3]
     x, y, z = (*sizes, *([1] * (3 - len(sizes)))) if sizes else (0, 0, 0)
-    return Entry(function.name, tuple(params), size, (x, y, z), "reqntid" in stated, needs, text_bytes)
+    return Entry(function.name, tuple(params), size, (x, y, z), "reqntid" in stated, needs, text_bytes, tiles)

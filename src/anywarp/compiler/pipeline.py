@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ from anywarp.compiler.crossings import Crossing, find_crossings
 from anywarp.compiler.expand import STACK_BYTES
 from anywarp.compiler.gangs import WARP, Gang, may_spill_too_much, spills_no_more
 from anywarp.compiler.ir import Kernel, Specialisation
-from anywarp.compiler.layout import ModuleLayout, entry_of, lay_out_data
+from anywarp.compiler.layout import Entry, ModuleLayout, entry_of, lay_out_data
 from anywarp.compiler.lower import lower_kernel
 from anywarp.compiler.module_view import IndexedModule
 from anywarp.compiler.passes.drop_flushes import drop_flushes
@@ -38,6 +38,9 @@ from anywarp.compiler.variants import analyse_for_variant
 from anywarp.ptx.index import ModuleIndex
 from anywarp.ptx.isa.registry import supports
 from anywarp.ptx.lines import LineTable
+
+_TILED = frozenset({"bf16", "s8", "u8"})
+"""Types of elements of which a processor's tiles may hold products."""
 
 Pass = Callable[[Kernel, Specialisation], None]
 
@@ -177,11 +180,15 @@ def describe_module(index: ModuleIndex) -> ModuleLayout:
     What a kernel lacks is found by a quick scan of its own instructions; those of the functions it calls count too.
     """
     data = lay_out_data(index.items, index.source)
-    lacking = {name: _lacking(index, name) for name in index.functions}
-    entries = tuple(
-        entry_of(index.functions[name].header, index.source, _needs(index, name, lacking), _size(index, name))
-        for name in index.entries
-    )
+    forms = {name: frozenset(index.opcodes(name)) for name in index.functions}
+    lacking = {name: _lacking(found) for name, found in forms.items()}
+    tiled = {name: frozenset(filter(_suits_tiles, found)) for name, found in forms.items()}
+
+    def entry(name: str) -> Entry:
+        needs, tiles = (tuple(sorted(_reached(index, name, found))) for found in (lacking, tiled))
+        return entry_of(index.functions[name].header, index.source, needs, _size(index, name), bool(tiles))
+
+    entries = tuple(map(entry, index.entries))
     remarks = [*data.remarks, *(f"the variable `{n}` is declared extern and defined nowhere" for n in data.missing)]
     return ModuleLayout(
         index.version, index.target, data.image, data.align, data.globals, tuple(data.addresses), entries, data.missing,
@@ -195,28 +202,40 @@ def _size(index: ModuleIndex, name: str) -> int:
     return body[1] - body[0] if body else 0
 
 
-def _lacking(index: ModuleIndex, name: str) -> set[str]:
-    """Instruction forms in one body that have no meaning."""
+def _lacking(forms: frozenset[str]) -> frozenset[str]:
+    """Return the instruction forms that have no meaning."""
     out: set[str] = set()
-    for form in index.opcodes(name):
+    for form in forms:
         opcode, *modifiers = form.split(".")
         if not supports(opcode, tuple(modifiers)):
             out.add(form)
-    return out
+    return frozenset(out)
 
 
-def _needs(index: ModuleIndex, entry: str, lacking: dict[str, set[str]]) -> tuple[str, ...]:
-    """What `entry` lacks, functions that it may call included."""
-    if not any(lacking.values()):
-        return ()
+def _suits_tiles(form: str) -> bool:
+    """Tell whether an instruction form is a product that a processor's tiles (AMX) may compute."""
+    opcode, *modifiers = form.split(".")
+    return opcode == "mma" and not _TILED.isdisjoint(modifiers)
+
+
+def uses_tiles(index: ModuleIndex, entry: str) -> bool:
+    """Tell whether code of a kernel may use a processor's tiles, as the description of its module says."""
+    found = {name: frozenset(filter(_suits_tiles, index.opcodes(name))) for name in index.functions}
+    return bool(_reached(index, entry, found))
+
+
+def _reached(index: ModuleIndex, entry: str, of: Mapping[str, frozenset[str]]) -> set[str]:
+    """Return what is found in `entry` and in functions that it may call."""
+    found: set[str] = set()
+    if not any(of.values()):
+        return found
     seen = {entry}
     work = [entry]
-    found: set[str] = set()
     while work:
         name = work.pop()
-        found |= lacking[name]
+        found |= of[name]
         for other in index.mentions(name):
             if other not in seen:
                 seen.add(other)
                 work.append(other)
-    return tuple(sorted(found))
+    return found

@@ -39,3 +39,8 @@ def machine_key(build_id: str, device: str) -> str:
 
 def _sha256(*lines: str) -> str:
     return hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
+
+
+def plain(device: str) -> str:
+    """Return a device without the words that its code goes by."""
+    return ":".join(device.split(":", 2)[:2])

@@ -5,9 +5,10 @@ A record is made once and then holds; without one the usual choices do. Whoever 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anywarp.compiler.artifact import unpack_container
+from anywarp.compiler.simd.tuning import read_tuning, write_tuning
 from anywarp.runtime import keys
 from anywarp.runtime.cache import Cache
 
@@ -40,6 +41,9 @@ def find_record(cache: Cache, build_id: str, device: str) -> Record | None:
         return None
 
 
-def tuned(device: str, record: Record | None) -> str:
-    """Return the device that code is asked for."""
-    return f"{device}:{record.tuning}" if record is not None and record.tuning else device
+def tuned(device: str, record: Record | None, tiles: bool = False) -> str:
+    """Return the device that code is asked for; `tiles`: by a process that may use tiles, for a kernel that can."""
+    words = record.tuning if record is not None else ""
+    if tiles:
+        words = write_tuning(replace(read_tuning(words), tiles=1))
+    return f"{device}:{words}" if words else device

@@ -114,8 +114,8 @@ class Service:
             image = b"" if request.value("op") == "measure" else self._image(request)
             if image is None:
                 return message(("status", "need-image"))
-            if request.value("op") == "compile" and request.value("device") not in self._measured:
-                self._unmeasured.add(request.value("device"))
+            if request.value("op") == "compile" and keys.plain(request.value("device")) not in self._measured:
+                self._unmeasured.add(keys.plain(request.value("device")))
             task = self._making.get(key) or asyncio.create_task(self._make(request, key, image))
             self._making[key] = task
         made = await asyncio.shield(task)  # a client that leaves does not take the kernel from the others

@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from anywarp.compiler.options import options_of_variant
+from anywarp.compiler.pipeline import uses_tiles
 from anywarp.diagnostics import AnywarpError
 from anywarp.ptx import elf, fatbin
 from anywarp.ptx.index import ModuleIndex
@@ -34,11 +35,12 @@ _FATBIN = struct.Struct("<IHHQ")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One kernel to compile: the image as a program would pass it, the kernel's name and the block shape."""
+    """One kernel to compile: the image as a program would pass it, the kernel's name, the block shape, and whether code of it may use tiles."""
 
     image: bytes
     kernel: str
     block: Shape
+    tiles: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,8 @@ def jobs(image: bytes, name: str, blocks: Iterable[Shape] = (), pattern: str = "
     index = open_image(image, name)
     wanted = tuple(blocks)
     names = [k for k in index.entries if fnmatchcase(k, pattern)]
-    return tuple(Job(image, k, b) for k in names for b in likely_shapes(index, k, wanted))
+    tiles = {k: uses_tiles(index, k) for k in names}
+    return tuple(Job(image, k, b, tiles[k]) for k in names for b in likely_shapes(index, k, wanted))
 
 
 def likely_shapes(index: ModuleIndex, kernel: str, wanted: tuple[Shape, ...] = ()) -> tuple[Shape, ...]:
@@ -98,8 +101,13 @@ def likely_shapes(index: ModuleIndex, kernel: str, wanted: tuple[Shape, ...] = (
     return ((x, y, z) if 0 < x * y * z <= LARGEST else DEFAULT,)
 
 
-def compile_all(work: Iterable[Job], identity: str, build_id: str, cache: Path, at_once: int) -> Iterator[Done]:
-    """Compile every job through the compile service, `at_once` at a time, and yield each as it ends."""
+def compile_all(
+    work: Iterable[Job], identity: str, build_id: str, cache: Path, at_once: int, with_tiles: str = ""
+) -> Iterator[Done]:
+    """Compile every job through the compile service, `at_once` at a time, and yield each as it ends.
+
+    `with_tiles`: the device of code that may use tiles, if it is another.
+    """
     own = threading.local()
     clients: list[Client] = []
 
@@ -109,9 +117,10 @@ def compile_all(work: Iterable[Job], identity: str, build_id: str, cache: Path, 
             clients.append(own.client)
         client: Client = own.client
         try:
-            done, variant = _ask(client, identity, job, "")
+            device = with_tiles if with_tiles and job.tiles else identity
+            done, variant = _ask(client, device, job, "")
             if variant:  # launches would ask for it next
-                done = _both(done, _ask(client, identity, job, variant)[0])
+                done = _both(done, _ask(client, device, job, variant)[0])
         except AnywarpError as error:
             return Done(job, problem=error.diagnostic.as_text())
         return done

@@ -77,7 +77,12 @@ def prepared(ptx, lanes=32):
 
 
 @pytest.mark.parametrize(
-    ("form", "prepared_too"), [("m16n8k16.row.col.f32.bf16.bf16.f32", 2), ("m16n8k32.row.col.s32.s8.u8.s32", 0)]
+    ("form", "prepared_too"),
+    [
+        ("m16n8k16.row.col.f32.bf16.bf16.f32", 2),
+        ("m16n8k32.row.col.s32.s8.u8.s32", 2 * this_machine().machine.vnni),
+        ("m16n8k64.row.col.satfinite.s32.s4.s4.s32", 0),
+    ],
 )
 def test_many_products_of_a_kind_share_one_function(form, prepared_too):
     sizes = []

@@ -70,15 +70,43 @@ class Copies:
         v, t, load = self.v, self.t, self.stores[store]
         size = SIZE[load.type] * MemoryAccess.of(load).count
         name = f"aw.copy.{size}"
-        if name not in t.declarations:
-            t.declarations[name] = _write(name, size, v)
         source = self.memory.resolve(InSpace.of(load).space, load.args[0])
         self.memory.record(InSpace.of(load).space, source, load.guard)
-        rooms = [self._spread(source), self._spread(self.memory.resolve("shared", store.args[0]))]
-        bits = v.active_bits(store.guard)
+        target, bits = self.memory.resolve("shared", store.args[0]), v.active_bits(store.guard)
+        if bits is None and source.offsets is not None:
+            self._move(source, target, size) if target.offsets is not None else self._scatter(source, target, size)
+            return
+        if name not in t.declarations:
+            t.declarations[name] = _write(name, size, v)
+        rooms = [self._spread(source), self._spread(target)]
         for warp, word in enumerate(["-1"] * v.warps if bits is None else v.warp_words(bits)):
             places = [t.let(f"getelementptr i64, ptr {x}, i32 {LANES * warp}") if warp else x for x in rooms]
             t.do(f"call fastcc void @{name}(ptr {places[0]}, ptr {places[1]}, i32 {word})")
+
+    def _move(self, source: Address, target: Address, size: int) -> None:
+        """Emit the copy of every lane where it is known how lanes lie: neighbours together, in whatever order they arrive."""
+        v, t = self.v, self.t
+        word = vector_type("i32", size // 4)
+        for lanes in _together(source, target, size, v.machine.vector_bits // 8):
+            count = len(lanes)
+            whole = vector_type("i32", count * size // 4)
+            value = t.let(f"load {whole}, ptr {self.memory.lane_pointer(source, lanes[0])}, align 4")
+            arrived = sorted(lanes, key=lambda lane: (target.offsets or [])[lane])
+            if arrived != lanes:
+                index = [size // 4 * lanes.index(lane) + i for lane in arrived for i in range(size // 4)]
+                mask = ", ".join(f"i32 {i}" for i in index)
+                value = t.let(f"shufflevector {whole} {value}, {whole} poison, <{len(index)} x i32> <{mask}>")
+            place = self.memory.lane_pointer(target, arrived[0])
+            t.do(f"store {whole if count > 1 else word} {value}, ptr {place}, align 4")
+
+    def _scatter(self, source: Address, target: Address, size: int) -> None:
+        """Emit the copy of every lane where it is known how lanes lie at their source alone."""
+        v, t = self.v, self.t
+        type, room = vector_type("i32", size // 4), self._spread(target)
+        for lane in range(v.lanes):
+            value = t.let(f"load {type}, ptr {self.memory.lane_pointer(source, lane)}, align 4")
+            to = t.let(f"load ptr, ptr {t.let(f'getelementptr ptr, ptr {room}, i64 {lane}')}")
+            t.do(f"store {type} {value}, ptr {to}, align 4")
 
     def _spread(self, address: Address) -> str:
         """Write each lane's pointer to the stack and return where."""
@@ -104,6 +132,34 @@ def _uses(v: Values) -> dict[Value, int]:
         for value in found:
             uses[value] = uses.get(value, 0) + 1
     return uses
+
+
+def _together(source: Address, target: Address, size: int, most: int) -> list[list[int]]:
+    """Return lanes in groups that lie side by side, in the order of the source, and also arrive side by side, in any order."""
+
+    def apart(address: Address, lane: int) -> tuple[int, ...]:
+        return tuple(factors[lane] for _, factors in address.symbols)
+
+    come, go = source.offsets or [], target.offsets or []
+    rows: dict[object, list[int]] = {}
+    for lane in range(len(come)):
+        rows.setdefault((apart(source, lane), apart(target, lane)), []).append(lane)
+    out: list[list[int]] = []
+    for row in rows.values():
+        left = sorted(row, key=lambda lane: (come[lane], lane))
+        while left:
+            count = most // size
+            while count > 1 and not all(_follow(offsets, left[:count], count, size) for offsets in (come, go)):
+                count //= 2
+            out.append(left[:count])
+            left = left[count:]
+    return out
+
+
+def _follow(offsets: list[int], lanes: list[int], count: int, size: int) -> bool:
+    """Tell whether so many lanes lie side by side, in some order."""
+    found = sorted(offsets[lane] for lane in lanes)
+    return len(found) == count and all(b - a == size for a, b in pairwise(found))
 
 
 def _write(name: str, size: int, v: Values) -> str:

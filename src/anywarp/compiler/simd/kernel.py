@@ -69,6 +69,8 @@ def emit_kernel(
     _write(v, at, operations, barriers, flow)
     if v.chunks > 1 and not specialisation.quick and not specialisation.checks:
         order_by_chunks(v.t)
+    if operations.matrix.tiles.used:
+        _release_tiles(v)
     per_gang = -(-barriers.per_warp // 64) * 64
     if per_gang and per_gang % 512 == 0:
         per_gang += 64  # gangs' states would share few sets of the cache
@@ -81,6 +83,13 @@ def emit_kernel(
     text = f"{head}{chr(10).join(v.t.allocas)}\n{body}\n}}\n{declarations}\n{notes}{metadata}"
     per_warp = per_gang * LANES // v.lanes
     return Emitted(text, FIXED if barriers.any else 0, per_warp, barriers.places() if per_lane else ())
+
+
+def _release_tiles(v: Values) -> None:
+    """Give the tiles back wherever the kernel returns."""
+    for i, line in enumerate(v.t.lines):
+        if line.startswith("  ret "):
+            v.t.lines[i] = f"  call void @llvm.x86.tilerelease()\n{line}"
 
 
 def launch_constants(kernel: Kernel) -> set[Value]:

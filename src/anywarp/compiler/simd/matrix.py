@@ -10,15 +10,20 @@ from collections.abc import Callable
 
 from anywarp.compiler.attributes import Element, InSpace, MatrixLoad, MatrixProduct
 from anywarp.compiler.ir import Block, Op, Phi, Value
+from anywarp.compiler.simd.addresses import Address
 from anywarp.compiler.simd.matrix_panels import panel_bytes, suits, write_preparation, write_prepared_product
-from anywarp.compiler.simd.matrix_places import Group, find_groups
-from anywarp.compiler.simd.matrix_product import Frame, write_loader, write_product
+from anywarp.compiler.simd.matrix_places import Group, count_uses, find_groups
+from anywarp.compiler.simd.matrix_product import Frame, Steps, write_loader, write_product
+from anywarp.compiler.simd.matrix_tile_plan import plan_tiles
+from anywarp.compiler.simd.matrix_tiles import Tiles, write_tile_loader
 from anywarp.compiler.simd.memory import Memory
 from anywarp.compiler.simd.text import vector_type
 from anywarp.compiler.simd.values import Values
 from anywarp.ptx.isa.matrix_forms import WARP, Product
 
 _MADE = ("matrix", "matrix_load")
+_PATTERNS = 16
+"""Ways in which rows of matrices lie apart for which functions of their own are written, at most."""
 _WORTH = 4
 """Products with one fragment of A from which it pays to prepare it."""
 
@@ -32,27 +37,36 @@ class Matrix:
         self.memory = memory
         self.frame = Frame(values.machine, values.chunks)
         self._functions: dict[object, str] = {}
+        self._steps: set[Steps] = set()
         self._groups: dict[Op, Group] = {}
         self._places: dict[int, list[str]] = {}
         self._carried: list[Group] = []
         self._arrays: dict[tuple[str, int], list[list[str]]] = {}
         self._taken: dict[tuple[str, int, Block], list[list[str]]] = {}
         self._copies: dict[Value, list[str]] = {}
-        self._find_resident()
+        self.tiles = self._find_resident()
         self._panels = _Panels(self)
 
-    def _find_resident(self) -> None:
-        """Keep in memory what matrix operations make, and what loops carry to them."""
+    def _find_resident(self) -> Tiles:
+        """Keep in memory what matrix operations make, and what loops carry to them; return what goes through tiles."""
         v = self.v
         found = [op for block in v.kernel.blocks for op in block.ops if op.name in _MADE]
         made = {op: self._made(op) for op in found}
         v.variables.reside(value for values in made.values() for value, _ in values)
-        self._groups = find_groups(v, made)
+        uses = count_uses(v)
+        self._groups = find_groups(v, made, uses)
+        plan = plan_tiles(v, made, self._groups, uses, _WORTH)
         for op in found:
             if op.name == "matrix":
                 v.variables.reside(a for a in op.args if isinstance(a, Phi) and v.varies(a))
-        for group in dict.fromkeys(map(id, self._groups.values())):
-            self._reserve(next(g for g in self._groups.values() if id(g) == group))
+        for number, group in {id(group): group for group in self._groups.values()}.items():
+            if number not in plan.homes:
+                self._reserve(group)
+        return Tiles(self, plan)
+
+    def group(self, op: Op) -> Group:
+        """Return the group in which the results of a matrix operation lie."""
+        return self._groups[op]
 
     def _reserve(self, group: Group) -> None:
         """Give a group's values their variables, register after register, before anything else names them."""
@@ -86,7 +100,8 @@ class Matrix:
 
     def carried_bytes(self) -> int:
         """Return the memory that a gang needs for what loops carry, in multiples of 64 bytes."""
-        return sum(64 * -(-self._bytes(group) // 64) for group in self._carried)
+        of_groups = sum(64 * -(-self._bytes(group) // 64) for group in self._carried)
+        return of_groups + self.tiles.bytes * len(self.tiles.carried)
 
     def _bytes(self, group: Group) -> int:
         size = 8 if "double" in group.type else 4
@@ -106,6 +121,7 @@ class Matrix:
             for i, name in enumerate(names):
                 line = f"  {name} = getelementptr {group.type}, ptr {base}, i64 {i}"
                 (t.lines if start else t.allocas).append(line)
+        self.tiles.place_carried(start, offset)
 
     def _made(self, op: Op) -> list[tuple[Value, int]]:
         return [(op, 0), *((e, Element.of(e).index) for e in self.memory.elements.get(op, ()))]
@@ -120,14 +136,15 @@ class Matrix:
         v, t = self.v, self.t
         chunks = v.vector(value)
         known = v.variables.place_of(chunks[0])
-        if known is None:
+        in_rows = known is not None and v.variables.is_in_rows(known)
+        if known is None or in_rows:
             type = v.type(value, True)
             if value not in self._copies:
                 self._copies[value] = v.variables.array(type, v.chunks)
             for chunk, place in zip(chunks, self._copies[value], strict=True):
                 t.do(f"store {type} {chunk}, ptr {place}")
             known = self._copies[value][0]
-            if chunks[0].startswith("%"):
+            if chunks[0].startswith("%") and not in_rows:
                 v.variables.lie_at(chunks[0], known)
         return known
 
@@ -140,9 +157,12 @@ class Matrix:
 
     def product(self, op: Op) -> None:
         """Emit a product: the same call for each warp, whatever lanes are on (section 9.7.15: else undefined)."""
+        if op in self.tiles.plan.products:
+            self.tiles.product(op)
+            return
         v, p = self.v, MatrixProduct.of(op).product
         into = self._places[id(self._groups[op])][0]
-        first = self._panels.ready(op) if suits(p) else []
+        first = self._panels.ready(op) if suits(p, v.machine) else []
         taken = p.distinct("a") + p.distinct("b") if first else 0
         kind = (p, bool(first))
         name = self.function(kind, lambda n: (write_prepared_product if first else write_product)(p, self.frame, n))
@@ -171,30 +191,56 @@ class Matrix:
     def load(self, op: Op) -> None:
         """Emit `matrix_load`: rows of 16 bytes, made into lanes; nothing where not all lanes of a warp are on."""
         v, t = self.v, self.t
-        count, transposed = MatrixLoad.of(op).count, MatrixLoad.of(op).transposed
-        name = self.function((count, transposed), lambda n: write_loader(count, transposed, self.frame, n))
-        results = self._places[id(self._groups[op])]
-        address = self.memory.resolve(InSpace.of(op).space, op.args[0])
+        sources = self._rows(self.memory.resolve(InSpace.of(op).space, op.args[0]), 8 * MatrixLoad.of(op).count)
+        bits = v.active_bits(op.guard)
+        words = [None] * v.warps if bits is None else v.warp_words(bits)
+        for warp, (word, (rows, steps)) in enumerate(zip(words, sources, strict=True)):
+            if word is None:
+                self._load(op, warp, rows, steps)
+                continue
+            inside, after = t.fresh("all"), t.fresh("after")
+            t.do(f"br i1 {t.two('icmp eq', 'i32', word, '-1')}, label %{inside}, label %{after}")
+            t.start(inside)
+            self._load(op, warp, rows, steps)
+            t.do(f"br label %{after}")
+            t.start(after)
+        if op not in self.tiles.plan.direct:
+            self._read(op)
+
+    def _rows(self, address: Address, count: int) -> list[tuple[str, Steps]]:
+        """Return for each warp where rows lie, as `write_loader` takes it."""
+        v, t = self.v, self.t
+        out: list[tuple[str, Steps]] = []
+        if address.offsets is not None and not address.symbols:
+            for first in range(0, v.lanes, WARP):
+                start = address.offsets[first]
+                steps = tuple(offset - start for offset in address.offsets[first : first + count])
+                out.append((self.memory.lane_pointer(address, first), steps))
+            if len(self._steps | {steps for _, steps in out}) <= _PATTERNS:
+                self._steps |= {steps for _, steps in out}
+                return out
         type = vector_type("ptr", v.chunk)
         room = self.memory.room("i64")
         for i in range(v.chunks):
             place = t.let(f"getelementptr i64, ptr {room}, i32 {i * v.chunk}") if i else room
             t.do(f"store {type} {self.memory.pointers(address, i)}, ptr {place}, align 16")
-        bits = v.active_bits(op.guard)
-        words = [None] * v.warps if bits is None else v.warp_words(bits)
-        for warp, word in enumerate(words):
-            rows = t.let(f"getelementptr i64, ptr {room}, i32 {WARP * warp}") if warp else room
-            call = f"call fastcc void @{name}(ptr {rows}, ptr {self.of_warp(results[0], v.type(op, True), warp)})"
-            if word is None:
-                t.do(call)
-                continue
-            inside, after = t.fresh("all"), t.fresh("after")
-            t.do(f"br i1 {t.two('icmp eq', 'i32', word, '-1')}, label %{inside}, label %{after}")
-            t.start(inside)
-            t.do(call)
-            t.do(f"br label %{after}")
-            t.start(after)
-        self._read(op)
+        return [
+            (t.let(f"getelementptr i64, ptr {room}, i32 {WARP * warp}") if warp else room, None)
+            for warp in range(v.warps)
+        ]
+
+    def _load(self, op: Op, warp: int, rows: str, steps: Steps) -> None:
+        """Call the function that loads one warp's matrices."""
+        what, machine, tiles = MatrixLoad.of(op), self.v.machine, self.tiles
+        if op in tiles.plan.direct:
+            panels, targets = tiles.targets(op)
+            kind = (what, panels[0].side, targets, steps)
+            name = self.function(kind, lambda n: write_tile_loader(what, panels[0].side, targets, steps, machine, n))
+            self.call(name, [rows, *(tiles.place(panel, warp) for panel in panels)])
+            return
+        name = self.function((what, steps), lambda n: write_loader(what.count, what.transposed, steps, self.frame, n))
+        first = self._places[id(self._groups[op])][0]
+        self.call(name, [rows, self.of_warp(first, self.v.type(op, True), warp)])
 
 
 class _Panels:
@@ -214,7 +260,9 @@ class _Panels:
         """Find the fragments of A that several products of a block take, and who takes a fragment last."""
         counts: dict[tuple[Value, ...], int] = {}
         for op in block.ops:
-            if op.name == "matrix" and suits(MatrixProduct.of(op).product):
+            if op in self.m.tiles.plan.products:
+                continue
+            if op.name == "matrix" and suits(MatrixProduct.of(op).product, self.v.machine):
                 for side in _sides(op):
                     counts[side] = counts.get(side, 0) + 1
                     self._last[block, side] = op

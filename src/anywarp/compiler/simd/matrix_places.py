@@ -32,9 +32,8 @@ class Group:
         return bool(self.phis)
 
 
-def find_groups(v: Values, results: Results) -> dict[Op, Group]:
-    """Return the group in which the results of each matrix operation lie."""
-    uses = _count_uses(v)
+def find_groups(v: Values, results: Results, uses: dict[Value, int]) -> dict[Op, Group]:
+    """Return the group in which the results of each matrix operation lie; `uses` as `count_uses` counts them."""
     groups: dict[Op, Group] = {}
     owner = {value: (op, index) for op, made in results.items() for value, index in made}
     for op, made in results.items():
@@ -48,7 +47,8 @@ def find_groups(v: Values, results: Results) -> dict[Op, Group]:
     return groups
 
 
-def _count_uses(v: Values) -> dict[Value, int]:
+def count_uses(v: Values) -> dict[Value, int]:
+    """Count what takes each value, elements of it left out."""
     uses: dict[Value, int] = {}
     for block in v.kernel.blocks:
         for value in (x for phi in block.phis for x in phi.incoming.values()):

@@ -34,7 +34,7 @@ Step: TypeAlias = Callable[[str, str, str], str]
 Source: TypeAlias = "tuple[str, int]"
 """A vector and one of its lanes."""
 
-_BYTES = "splat (i32 -2139062144)"  # 0x80 in each byte
+HIGH_BITS = "splat (i32 -2139062144)"  # 0x80 in each byte
 
 
 def llvm_register(kind: str, n: int) -> str:
@@ -94,23 +94,32 @@ def store_result(p: Product, frame: Frame, body: Body) -> list[str]:
     return lines
 
 
-def write_loader(count: int, transposed: bool, frame: Frame, name: str) -> tuple[str, dict[str, str]]:
+Steps: TypeAlias = "tuple[int, ...] | None"
+"""Where rows lie, in bytes from the first; None: anywhere."""
+
+
+def write_loader(count: int, transposed: bool, steps: Steps, frame: Frame, name: str) -> tuple[str, dict[str, str]]:
     """Return the text of a function that loads `count` 8x8 matrices of 16-bit elements for a warp.
 
-    It takes a pointer to the addresses of the rows, and one to where the first register goes; the others follow `frame.chunks`
-    chunks apart.
+    It takes a pointer to the first row (to the addresses of all, if they may lie anywhere), and one to where the first register
+    goes; the others follow `frame.chunks` chunks apart.
     """
     t, n = Text("m"), frame.machine.chunk
     word = vector_type("i32", n)
     for j in range(count):
-        rows: list[str] = []
-        for r in range(8 * j, 8 * j + 8):
-            place = t.let(f"getelementptr ptr, ptr %rows, i64 {r}")
-            rows.append(t.let(f"load <4 x i32>, ptr {t.let(f'load ptr, ptr {place}')}, align 4"))
+        rows = [load_row(t, "<4 x i32>", r, steps) for r in range(8 * j, 8 * j + 8)]
         for c, chunk in enumerate(_transposed(t, rows, n) if transposed else _joined(t, rows, n)):
             place = t.let(f"getelementptr {word}, ptr %d, i64 {j * frame.chunks + c}")
             t.do(f"store {word} {chunk}, ptr {place}")
     return write_function(name, ["ptr readonly %rows", "ptr noalias %d"], t.lines, frame.machine), t.declarations
+
+
+def load_row(t: Text, type: str, row: int, steps: Steps) -> str:
+    """Load the 16 bytes of a row, as `write_loader` is told of rows."""
+    if steps is not None:
+        return t.let(f"load {type}, ptr {t.let(f'getelementptr i8, ptr %rows, i64 {steps[row]}')}, align 4")
+    place = t.let(f"getelementptr ptr, ptr %rows, i64 {row}")
+    return t.let(f"load {type}, ptr {t.let(f'load ptr, ptr {place}')}, align 4")
 
 
 def write_function(name: str, arguments: Sequence[str], lines: Sequence[str], machine: Machine) -> str:
@@ -429,34 +438,35 @@ class Body:
         p = self.p
         signs = p.a[0] == "s", p.b[0] == "s"
         if signs == (False, True):
-            return self._units(where, sums, self._bytes, self._bytes, self._dot_bytes)
+            return self._units(where, sums, self._bytes, self._bytes, self.dot_bytes)
         if signs == (True, False):
-            return self._units(where, sums, self._bytes, self._bytes, lambda total, a, b: self._dot_bytes(total, b, a))
+            return self._units(where, sums, self._bytes, self._bytes, lambda total, a, b: self.dot_bytes(total, b, a))
         excess: dict[tuple[int, int, int], str] = dict.fromkeys(where, "zeroinitializer")
         known: dict[tuple[str, str], str] = {}
 
         def surplus(total: str, a: str, b: str) -> str:
-            pair = (_BYTES, b) if signs[0] else (a, _BYTES)
+            pair = (HIGH_BITS, b) if signs[0] else (a, HIGH_BITS)
             key = (total, b if signs[0] else a)
             if key not in known:
-                known[key] = self._dot_bytes(total, *pair)
+                known[key] = self.dot_bytes(total, *pair)
             return known[key]
 
         plain, moved = self._bytes, self._moved
         layers = (moved, plain) if signs[0] else (plain, moved)
-        sums = self._units(where, sums, *layers, self._dot_bytes)
+        sums = self._units(where, sums, *layers, self.dot_bytes)
         excess = self._units(where, excess, plain, plain, surplus)
         word = vector_type("i32", self.n)
         return {key: self.t.two("sub", word, x, excess[key]) for key, x in sums.items()}
 
     def _moved(self, which: str, chunk: str) -> list[str]:
         word = vector_type("i32", self.n)
-        return [self.t.two("xor", word, x, _BYTES) for x in self._bytes(which, chunk)]
+        return [self.t.two("xor", word, x, HIGH_BITS) for x in self._bytes(which, chunk)]
 
-    def _dot_bytes(self, total: str, unsigned: str, signed: str) -> str:
-        t, word, bytes = self.t, "<16 x i32>", "<64 x i8>"
+    def dot_bytes(self, total: str, unsigned: str, signed: str) -> str:
+        """vpdpbusd: sums of four products, modulo 2^32."""
+        t, word, bytes = self.t, vector_type("i32", self.n), vector_type("i8", 4 * self.n)
         pairs = [(bytes, t.cast("bitcast", word, x, bytes)) for x in (unsigned, signed)]
-        return t.call(word, "llvm.x86.avx512.vpdpbusd.512", (word, total), *pairs)
+        return t.call(word, f"llvm.x86.avx512.vpdpbusd.{32 * self.n}", (word, total), *pairs)
 
     # --- sparse A -------------------------------------------------------------------------------------------------------
 

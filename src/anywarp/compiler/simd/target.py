@@ -150,14 +150,17 @@ def make_target(triple: str, cpu: str, features: str, tuning: Tuning = USUAL) ->
     fp16 = avx512 and "avx512fp16" in have
     avx2 = {"avx2", "fma"} <= have
     bits = _WIDEST if avx512 else 256 if avx2 else 128
-    bf16, vnni = avx512 and "avx512bf16" in have, avx512 and "avx512vnni" in have
+    bf16 = avx512 and "avx512bf16" in have
+    vnni = {"avx512vnni", "avx512vl"} <= have if avx512 else avx2 and "avxvnni" in have
     named = cpu.startswith("znver")  # LLVM's names; Intel's are at a quarter of the rate (matrix_panels.py)
     quick = bf16 and (named if tuning.pairs is None else bool(tuning.pairs))
     x86 = triple.startswith(("x86_64", "i686"))
+    tiles = avx512 and bool(tuning.tiles) and "amx-tile" in have
     rounds = avx2 or bool(have & {"sse4.1", "avx"}) or not x86
     machine = Machine(
-        bits, avx512, fp16, avx2, "f16c" in have, rounds, x86, bf16=bf16, vnni=vnni, quick_bf16=quick, tuning=tuning
-    )
+        bits, avx512, fp16, avx2, "f16c" in have, rounds, x86, bf16=bf16, vnni=vnni, quick_bf16=quick,
+        tiles_bf16=tiles and "amx-bf16" in have, tiles_int8=tiles and "amx-int8" in have, tuning=tuning,
+    )  # fmt: skip
     if avx512 and not tuning.gathers:
         features += ",+prefer-no-gather"
     return SimdTarget(triple, cpu, features, machine)

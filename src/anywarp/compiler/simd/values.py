@@ -261,16 +261,15 @@ class Values(Known):
         wide = self.wide(value, kind)
         type, t = self.type(value, wide), self.t
         for i, (variable, part) in enumerate(zip(variables, parts, strict=True)):
-            place = self.variables.place(variable)
             if mask is not None:
                 with t.chunk(self.variables.chunk_at(variable, wide, i)):
-                    old = t.let(f"load {type}, ptr {place}")
+                    old = self.variables.read(type, variable)
                 n, condition = (
                     (self.chunk, self.lane_masks(mask)[i]) if wide else (0, t.two("icmp ne", self.word, mask, "0"))
                 )
                 part = t.pick(n, condition, type, part, old)
             with t.chunk(self.variables.chunk_at(variable, wide, i)):
-                t.do(f"store {type} {part}, ptr {place}")
+                self.variables.write(type, part, variable)
 
     # --- masks ----------------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from anywarp.compiler.cfg import Loop
-from anywarp.compiler.ir import Op, Value
+from anywarp.compiler.ir import Op, Phi, Value
 from anywarp.compiler.simd.known import Known
 from anywarp.compiler.simd.text import LLVM_TYPE, Text, vector_type
 from anywarp.ptx.isa.ops import BITS
@@ -34,6 +34,7 @@ class Variables:
         self._room = 0  # bytes, of variables that stay in memory
         self._room_line = 0
         self._offsets: dict[str, tuple[str, int]] = {}
+        self._in_rows: dict[str, tuple[str, str]] = {}
 
     # --- how they are kept --------------------------------------------------------------------------------------------
 
@@ -55,6 +56,32 @@ class Variables:
         """Have the chunks of a value lie in memory of the gang's own, at these offsets from a pointer: barriers do not save them."""
         self.keep_at(value, self._at(base, offsets), "main")
         self.frame([value])
+
+    def lie_in_rows(self, value: Value, base: str, offsets: Sequence[int], functions: tuple[str, str]) -> None:
+        """Have the chunks of a value that resides lie in pieces, from these offsets of a pointer: functions load and store a chunk there."""
+        names = self._at(base, offsets)
+        self._in_rows |= dict.fromkeys(names, functions)
+        for kind in ("main", "phi") if isinstance(value, Phi) else ("main",):
+            self.keep_at(value, names, kind)
+
+    def is_in_rows(self, name: str) -> bool:
+        """Tell whether a variable lies in pieces."""
+        return name in self._in_rows
+
+    def read(self, type: str, name: str) -> str:
+        """Load a variable."""
+        where = self.place(name)
+        if name not in self._in_rows:
+            return self.t.let(f"load {type}, ptr {where}")
+        return self.t.let(f"call fastcc {type} @{self._in_rows[name][0]}(ptr {where.partition(',')[0]})")
+
+    def write(self, type: str, part: str, name: str) -> None:
+        """Store to a variable."""
+        where = self.place(name)
+        if name not in self._in_rows:
+            self.t.do(f"store {type} {part}, ptr {where}")
+        else:
+            self.t.do(f"call fastcc void @{self._in_rows[name][1]}(ptr {where.partition(',')[0]}, {type} {part})")
 
     def _at(self, base: str, offsets: Sequence[int]) -> list[str]:
         """Return names for what lies at offsets from a pointer to a multiple of 64."""
@@ -146,9 +173,8 @@ class Variables:
         type, places = self.known.type(value, True), self.of(value, kind)
         out = list[str]()
         for i, place in enumerate(places):
-            where = self.place(place)
             with self.t.chunk(self.chunk_at(place, True, i)):
-                out.append(self.t.let(f"load {type}, ptr {where}"))
+                out.append(self.read(type, place))
         if value in self._resident:
             self._lying[out[0]] = places[0]
         return out

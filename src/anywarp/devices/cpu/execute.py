@@ -21,7 +21,9 @@ from anywarp.compiler.layout import ModuleLayout
 from anywarp.compiler.options import read_options
 from anywarp.compiler.pipeline import compile_kernel, describe_module
 from anywarp.compiler.simd.machine_code import IMPORTS, LoadedObject, imported_symbols
-from anywarp.compiler.simd.target import SimdTarget, this_machine
+from anywarp.compiler.simd.target import SimdTarget
+from anywarp.devices.cpu.target import host_target
+from anywarp.devices.cpu.tiles import ask_for_tiles
 from anywarp.ptx.index import index_module
 
 Shape: TypeAlias = "int | Sequence[int]"
@@ -241,12 +243,17 @@ def pack_arguments(places: Sequence[tuple[int, int]], args: Sequence[Any]) -> by
     return bytes(out)
 
 
+def usable_machine() -> SimdTarget:
+    """Return the target for this machine, with the tiles that this process may use."""
+    return host_target(tiles=ask_for_tiles())
+
+
 class Program:
     """A PTX module whose kernels are compiled when first run, and the module's data."""
 
     def __init__(self, ptx: str, target: SimdTarget | None = None) -> None:
         self.index = index_module(ptx)
-        self.target = target or this_machine()
+        self.target = target or usable_machine()
         self.layout: ModuleLayout = describe_module(self.index)
         self.data = aligned(len(self.layout.image) + 64, 0)
         self.data[: len(self.layout.image)] = np.frombuffer(self.layout.image, np.uint8)
