@@ -7,9 +7,6 @@
 
 namespace aw::product {
 
-// Units of k that are packed at once: a panel of columns stays in the first cache.
-constexpr int64_t kUnits = 384;
-
 // A block of a factor as packing sees it: `outer` runs over rows of A or columns of B.
 struct Block {
   const uint8_t* data;
@@ -31,12 +28,24 @@ struct Panels {
   bool more;             // added to what sums and corrections are
 };
 
+// How much of a product is done at once.
+struct Extents {
+  int64_t rows, columns;  // of D, in a block
+  int64_t group;          // columns of a block whose factors are packed at once
+  int64_t units;          // of a panel: what the first cache holds
+  int64_t deep;           // units of rows that are packed at once, a multiple of those of a panel
+};
+
+// Each block packs both factors for itself, so larger ones pack less; on Zen 4 this beat 384 x 480,
+// whose sums fit into the second cache as well. A panel of columns stays in the first cache.
+constexpr Extents kVectorExtents = {576, 576, 576, 384, 384};
+
 // How two factors are multiplied: packed into panels of units of 32 bits, of one or more k each.
 struct Way {
-  int rows, columns;    // of a panel of A, of B
-  int depth;            // k of a unit
-  int64_t units, step;  // packed at once, at most; panels are a multiple of `step` deep
-  bool whole;           // sums are s32, else f32
+  int rows, columns;  // of a panel of A, of B
+  int depth, step;    // k of a unit; panels are a multiple of `step` units deep
+  bool whole;         // sums are s32, else f32
+  Extents most;
   // Panels one after the other, zeros behind k. Writes up to a vector behind the last.
   void (*pack)(const Block& from, uint32_t* to);
   void (*multiply)(const Panels& panels);

@@ -19,9 +19,10 @@ namespace {
 #include "libraries/product/avx512.inc"
 #include "libraries/product/transpose.inc"
 
-constexpr int kTile = 16;          // rows of a tile, and units of a row
-constexpr int kPanel = 2 * kTile;  // outer places of a panel: of both factors, 2 x 2 tiles of sums
-constexpr int kWhole = kPanel * kTile;  // units of a piece of a panel that is a tile deep
+constexpr int kTile = 16;               // rows of a tile, and units of a row
+constexpr int kPanel = 2 * kTile;       // outer places of a panel: 2 x 2 tiles of sums
+constexpr int kSecond = kTile * kTile;  // where the other tile of a panel begins
+constexpr int kWhole = 2 * kSecond;
 
 // A factor of f16 is the sum of two numbers of 8 bits each, and both are bf16, because f16 has 11
 // bits and none of its exponents leaves the normal numbers of bf16. So four products of parts, each
@@ -68,49 +69,77 @@ AW_INLINE void read_tile(const Block& from, int64_t first, int64_t k, U (&v)[L])
   }
 }
 
-// Panels of A hold unit after unit, of 32 rows each; those of B column after column, of 16 units
-// each, then the next 16. So sums lie as D does: a tile's rows are columns.
-template <class Reader, bool Split>
+// Units of bf16 from four bytes of fp8 in each lane: the first two and the last two.
+template <Type T>
+AW_INLINE void widen_lanes(U quads, U* first, U* second) {
+  *first = small_to_bf16<T>((quads & 0xffu) | (quads & 0xff00u) << 8);
+  *second = small_to_bf16<T>((quads >> 16 & 0xffu) | (quads >> 24) << 16);
+}
+// From 64 bytes in a row: the first 32 and the last 32.
+template <Type T>
+AW_INLINE void widen_row(U quads, U* first, U* second) {
+  const __m256i low = _mm512_maskz_extracti64x4_epi64(0xff, __m512i(quads), 0),
+                high = _mm512_maskz_extracti64x4_epi64(0xff, __m512i(quads), 1);
+  *first = small_to_bf16<T>(U(_mm512_maskz_cvtepu8_epi16(0xffffffff, low)));
+  *second = small_to_bf16<T>(U(_mm512_maskz_cvtepu8_epi16(0xffffffff, high)));
+}
+
+// Panels are tile after tile: of A, rows are units of 16 places each; of B, places of 16 units
+// each. So sums lie as D does: a tile's rows are columns. Of f16, a tile of high parts is followed
+// by one of the low parts.
+template <class Reader, Type T>
 AW_TARGET void pack_tiles(const Block& from, uint32_t* to) {
-  const int64_t step = from.of_a ? kPanel : kTile, second = from.of_a ? kTile : kTile * kTile;
+  constexpr bool kSmall = T == Type::e4m3 || T == Type::e5m2, kTwo = kSmall || T == Type::f16;
+  constexpr int64_t kDeep = kTile * Reader::depth;
   for (int64_t first = 0; first < from.outer; first += kPanel) {
-    for (int64_t k = 0; k < from.k; k += kTile * Reader::depth) {
+    for (int64_t k = 0; k < from.k; k += kDeep) {
+      const bool two = kSmall ? from.k - k > kDeep / 2 : kTwo;
       for (int64_t half = 0; half < 2 && first + half * L < from.outer; ++half) {
         U v[L];
         read_tile<Reader>(from, first + half * L, k, v);
         if (from.along_k == from.of_a) transpose(v);
-        uint32_t* at = to + half * second;
+        uint32_t* at = to + half * kSecond;
+        U one, other;
 #pragma GCC unroll 16
         for (int i = 0; i < L; ++i) {
-          if constexpr (Split) {
-            U high, low;
-            split(v[i], &high, &low);
-            write(at + i * step, high), write(at + kWhole + i * step, low);
+          if constexpr (T == Type::f16) {
+            split(v[i], &one, &other);
+            write(at + i * L, one), write(at + kWhole + i * L, other);
+          } else if constexpr (kSmall) {
+            if (from.of_a) {
+              widen_lanes<T>(v[i], &one, &other);
+              uint32_t* unit = at + i / 8 * kWhole + i % 8 * 2 * L;
+              if (i < 8 || two) write(unit, one), write(unit + L, other);
+            } else {
+              widen_row<T>(v[i], &one, &other);
+              write(at + i * L, one);
+              if (two) write(at + kWhole + i * L, other);
+            }
           } else {
-            write(at + i * step, v[i]);
+            write(at + i * L, v[i]);
           }
         }
       }
-      to += Split ? 2 * kWhole : kWhole;
+      to += two ? 2 * kWhole : kWhole;
     }
   }
 }
 
 AW_TARGET void pack_halves(const Block& from, uint32_t* to) {
-  pack_tiles<Bf16Pairs, true>(from, to);
+  pack_tiles<Bf16Pairs, Type::f16>(from, to);
 }
 AW_TARGET void pack_bf16(const Block& from, uint32_t* to) {
   switch (from.type) {
     case Type::e4m3:
-      return pack_tiles<SmallPairs<Type::e4m3>, false>(from, to);
+      return pack_tiles<Quads<false>, Type::e4m3>(from, to);
     case Type::e5m2:
-      return pack_tiles<SmallPairs<Type::e5m2>, false>(from, to);
+      return pack_tiles<Quads<false>, Type::e5m2>(from, to);
     default:
-      return pack_tiles<Bf16Pairs, false>(from, to);
+      return pack_tiles<Bf16Pairs, Type::bf16>(from, to);
   }
 }
 AW_TARGET void pack_bytes(const Block& from, uint32_t* to) {
-  pack_tiles<Quads<false>, false>(from, to);
+  pack_tiles<Quads<false>, Type::s8>(from, to);
 }
 
 // Which tile holds what. Of f16, both parts of one factor at a time.
@@ -139,7 +168,7 @@ enum class Kind { bf16, halves, bytes };
 template <Kind K, bool TwoA, bool TwoB>
 AW_TARGET void multiply_pair(const uint32_t* a, const uint32_t* b, int64_t units, uint32_t* c,
                              int64_t ld, bool more) {
-  constexpr int64_t kA = kPanel * 4, kB = kTile * 4;  // bytes from row to row of a tile
+  constexpr int64_t kRow = kTile * 4;  // bytes
   const int64_t kC = ld * 4;
   uint32_t* next = c + kTile * ld;
   if (more) {
@@ -155,38 +184,38 @@ AW_TARGET void multiply_pair(const uint32_t* a, const uint32_t* b, int64_t units
   }
   if constexpr (K == Kind::halves) {
     for (int64_t at = 0; at < units; at += 2 * kTile, a += 2 * kWhole, b += 2 * kWhole) {
-      _tile_loadd(AW_FIRST_B, b, kB);
-      _tile_loadd(AW_SECOND_B, b + kWhole, kB);
-      _tile_loadd(AW_FIRST_A, a, kA);
-      _tile_loadd(AW_SECOND_A, a + kWhole, kA);
+      _tile_loadd(AW_FIRST_B, b, kRow);
+      _tile_loadd(AW_SECOND_B, b + kWhole, kRow);
+      _tile_loadd(AW_FIRST_A, a, kRow);
+      _tile_loadd(AW_SECOND_A, a + kWhole, kRow);
       AW_MULTIPLY_PARTS(0);
       if constexpr (TwoB) {
-        _tile_loadd(AW_FIRST_B, b + kTile * kTile, kB);
-        _tile_loadd(AW_SECOND_B, b + kWhole + kTile * kTile, kB);
+        _tile_loadd(AW_FIRST_B, b + kSecond, kRow);
+        _tile_loadd(AW_SECOND_B, b + kWhole + kSecond, kRow);
         AW_MULTIPLY_PARTS(2);
       }
       if constexpr (TwoA) {
-        _tile_loadd(AW_FIRST_A, a + kTile, kA);
-        _tile_loadd(AW_SECOND_A, a + kWhole + kTile, kA);
+        _tile_loadd(AW_FIRST_A, a + kSecond, kRow);
+        _tile_loadd(AW_SECOND_A, a + kWhole + kSecond, kRow);
         if constexpr (TwoB) {
           AW_MULTIPLY_PARTS(3);
-          _tile_loadd(AW_FIRST_B, b, kB);
-          _tile_loadd(AW_SECOND_B, b + kWhole, kB);
+          _tile_loadd(AW_FIRST_B, b, kRow);
+          _tile_loadd(AW_SECOND_B, b + kWhole, kRow);
         }
         AW_MULTIPLY_PARTS(1);
       }
     }
   } else {
     for (int64_t at = 0; at < units; at += kTile, a += kWhole, b += kWhole) {
-      _tile_loadd(AW_FIRST_B, b, kB);
-      _tile_loadd(AW_FIRST_A, a, kA);
+      _tile_loadd(AW_FIRST_B, b, kRow);
+      _tile_loadd(AW_FIRST_A, a, kRow);
       AW_MULTIPLY(0, AW_FIRST_B, AW_FIRST_A);
       if constexpr (TwoA) {
-        _tile_loadd(AW_SECOND_A, a + kTile, kA);
+        _tile_loadd(AW_SECOND_A, a + kSecond, kRow);
         AW_MULTIPLY(1, AW_FIRST_B, AW_SECOND_A);
       }
       if constexpr (TwoB) {
-        _tile_loadd(AW_SECOND_B, b + kTile * kTile, kB);
+        _tile_loadd(AW_SECOND_B, b + kSecond, kRow);
         AW_MULTIPLY(2, AW_SECOND_B, AW_FIRST_A);
         if constexpr (TwoA) AW_MULTIPLY(3, AW_SECOND_B, AW_SECOND_A);
       }
@@ -244,11 +273,18 @@ bool permitted() {
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
+// Processors with AMX have a second cache of 2 MB. Half of it is for the packed rows of a block, a
+// quarter for the columns of a group and their sums; a panel of each factor fits into 32 KB.
+constexpr Extents kTiles = {512, 1024, 128, 128, 512};
+// Tiles of f16 are used twice each, so that panels may come from the second cache.
+constexpr Extents kHalves = {512, 1024, 128, 256, 512};
+
 Kernels made() {
   Kernels out = avx512(true, true);
-  out.f16 = {kPanel, kPanel, 1, 512, 2 * kTile, false, pack_halves, multiply<Kind::halves>, finite};
-  out.bf16 = {kPanel, kPanel, 2, 256, kTile, false, pack_bf16, multiply<Kind::bf16>, nullptr};
-  out.s8 = {kPanel, kPanel, 4, 256, kTile, true, pack_bytes, multiply<Kind::bytes>, nullptr};
+  out.f16 = {kPanel, kPanel, 1, 2 * kTile, false, kHalves, pack_halves, multiply<Kind::halves>,
+             finite};
+  out.bf16 = {kPanel, kPanel, 2, kTile, false, kTiles, pack_bf16, multiply<Kind::bf16>, nullptr};
+  out.s8 = {kPanel, kPanel, 4, kTile, true, kTiles, pack_bytes, multiply<Kind::bytes>, nullptr};
   return out;
 }
 

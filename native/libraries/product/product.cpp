@@ -18,10 +18,6 @@
 namespace aw::product {
 namespace {
 
-// Rows and columns of a block at most. Each block packs both factors for itself, so larger ones
-// pack less; on Zen 4 this beat 384 x 480, whose sums fit into the second cache as well.
-constexpr int64_t kMostRows = 576, kMostColumns = 576;
-
 // Multiplications that are worth another thread.
 constexpr double kWorthwhile = 200000;
 
@@ -90,8 +86,10 @@ struct Plan {
     const int64_t first = static_cast<int64_t>(number) * together;
     for (int64_t i = first; i < std::min(first + together, total); ++i) block(i);
   }
-  Sums sums_of(const Place& at, const Way& by, Scratch& scratch) const;
-  bool replace_not_finite(const Place& at, const Sums& sums, Scratch& scratch) const;
+  template <class Done>
+  bool compute(const Way& by, const Place& at, Scratch& scratch, const Done& done) const;
+  bool replace_not_finite(const Place& at, const Sums& sums) const;
+  void finish(const Place& at, const Sums& sums, float (&largest)[2]) const;
   Block part(const Factor& factor, int64_t item, int64_t outer, int64_t count, int64_t k0,
              int64_t deep, bool of_a) const;
 };
@@ -115,7 +113,7 @@ Plan::Plan(const Product& p) : wanted(p), way(way_of(p)) {
     const int64_t parts = (size + most - 1) / most;
     return rounded((size + parts - 1) / parts, unit);
   };
-  rows = even(p.m, kMostRows, way.rows), columns = even(p.n, kMostColumns, way.columns);
+  rows = even(p.m, way.most.rows, way.rows), columns = even(p.n, way.most.columns, way.columns);
   auto count = [&] {
     return ((p.m + rows - 1) / rows) * ((p.n + columns - 1) / columns) * p.batch;
   };
@@ -141,58 +139,73 @@ Block Plan::part(const Factor& f, int64_t item, int64_t outer, int64_t count, in
   return out;
 }
 
-Sums Plan::sums_of(const Place& at, const Way& by, Scratch& scratch) const {
-  const int64_t height = rounded(at.m, by.rows), width = rounded(at.n, by.columns);
-  const int64_t all = rounded((k + by.depth - 1) / by.depth, by.step);
-  const int64_t most = std::min(by.units, all);
+// done(place, sums) for each group of columns of a block, as soon as its sums are whole. False
+// where there is no memory, which is the context's error.
+template <class Done>
+bool Plan::compute(const Way& by, const Place& at, Scratch& scratch, const Done& done) const {
+  auto units_of = [&](int64_t deep) { return rounded((deep + by.depth - 1) / by.depth, by.step); };
+  const int64_t height = rounded(at.m, by.rows), all = units_of(k);
+  const int64_t deep = std::min(by.most.deep, all), units = std::min(by.most.units, all);
+  const int64_t group = rounded(std::min(by.most.group, at.n), by.columns);
+  // Sums of all groups are kept where the rows of A are packed in several turns.
+  const int64_t kept = all > deep ? rounded(at.n, group) : group;
   // A panel's last vector may be written whole. Columns of sums begin in other sets of the cache.
   constexpr int64_t kVector = 16;
   const int64_t ld = height + kVector;
-  const size_t a_size = height * most + kVector, b_size = width * most + kVector,
-               c_size = width * ld;
-  auto* a = static_cast<uint32_t*>(scratch.room((a_size + b_size + c_size + width + 48) * 4));
+  const int64_t a_size = height * deep + kVector, b_size = rounded(group * units + kVector, 16),
+                c_size = kept * ld;
+  auto* a = static_cast<uint32_t*>(scratch.room((a_size + b_size + c_size + kept) * 4));
   if (!a) {
     anywarp_fail(2, "product of matrices: no memory for its blocks");
-    return {};
+    return false;
   }
-  auto* b = a + rounded(a_size, 16);
-  auto* sums = b + rounded(b_size, 16);
-  auto* corrections = reinterpret_cast<int32_t*>(sums + rounded(c_size, 16));
-  memset(corrections, 0, width * 4);
-  if (k == 0) memset(sums, 0, c_size * 4);
-  for (int64_t k0 = 0; k0 < k; k0 += by.units * by.depth) {
-    const int64_t deep = std::min(by.units * by.depth, k - k0);
-    const int64_t units = rounded((deep + by.depth - 1) / by.depth, by.step);
-    by.pack(part(wanted.a, at.item, at.row, at.m, k0, deep, true), a);
-    by.pack(part(wanted.b, at.item, at.column, at.n, k0, deep, false), b);
-    by.multiply({a, b, at.m, at.n, units, sums, ld, corrections, k0 > 0});
-  }
-  return {sums, ld, corrections};
-}
-
-// Where the factors of some sums are not finite, these are what the way for all factors makes.
-bool Plan::replace_not_finite(const Place& at, const Sums& sums, Scratch& scratch) const {
-  Sums others = {};
-  for (int64_t j = 0; j < at.n; ++j) {
-    auto* column = reinterpret_cast<float*>(sums.values + j * sums.ld);
-    if (way.finite(column, at.m)) continue;
-    if (!others.values) others = sums_of(at, kernels().f32, scratch);
-    if (!others.values) return false;
-    auto* other = reinterpret_cast<const float*>(others.values + j * others.ld);
-    for (int64_t i = 0; i < at.m; ++i)
-      if (!std::isfinite(column[i])) column[i] = other[i];
-  }
+  auto* b = a + a_size;
+  auto* sums = b + b_size;
+  auto* corrections = reinterpret_cast<int32_t*>(sums + c_size);
+  int64_t k0 = 0;
+  do {
+    const int64_t end = std::min(k, k0 + deep * by.depth), step = units * by.depth;
+    auto* packed = a;
+    for (int64_t k1 = k0; k1 < end; k1 += step, packed += height * units)
+      by.pack(part(wanted.a, at.item, at.row, at.m, k1, std::min(step, end - k1), true), packed);
+    for (int64_t j = 0; j < at.n; j += group) {
+      const int64_t n = std::min(group, at.n - j), place = kept > group ? j : 0;
+      const Sums these = {sums + place * ld, ld, corrections + place};
+      if (k0 == 0) memset(these.corrections, 0, group * 4);
+      if (k == 0) memset(these.values, 0, n * ld * 4);
+      packed = a;
+      for (int64_t k1 = k0; k1 < end; k1 += step, packed += height * units) {
+        const int64_t some = std::min(step, end - k1);
+        by.pack(part(wanted.b, at.item, at.column + j, n, k1, some, false), b);
+        by.multiply(
+            {packed, b, at.m, n, units_of(some), these.values, ld, these.corrections, k1 > 0});
+      }
+      if (end == k) done(Place{at.item, at.row, at.column + j, at.m, n}, these);
+    }
+    k0 = end;
+  } while (k0 < k);
   return true;
 }
 
-void Plan::block(int64_t number) {
-  const int64_t of_item = number % blocks;
-  Place at = {number / blocks, of_item % down * rows, of_item / down * columns};
-  at.m = std::min(rows, wanted.m - at.row), at.n = std::min(columns, wanted.n - at.column);
-  static thread_local Scratch scratch, other;
-  const Sums sums = sums_of(at, way, scratch);
-  if (!sums.values || (way.finite && !replace_not_finite(at, sums, other))) return;
-  float largest[2] = {};
+// Sums that are not finite become what the way for all factors makes of them.
+bool Plan::replace_not_finite(const Place& at, const Sums& sums) const {
+  auto column = [&](const Sums& of, int64_t j) {
+    return reinterpret_cast<float*>(of.values + j * of.ld);
+  };
+  bool finite = true;
+  for (int64_t j = 0; finite && j < at.n; ++j) finite = way.finite(column(sums, j), at.m);
+  if (finite) return true;
+  static thread_local Scratch scratch;
+  return compute(kernels().f32, at, scratch, [&](const Place& some, const Sums& others) {
+    for (int64_t j = 0; j < some.n; ++j) {
+      float *to = column(sums, some.column - at.column + j), *from = column(others, j);
+      for (int64_t i = 0; i < at.m; ++i)
+        if (!std::isfinite(to[i])) to[i] = from[i];
+    }
+  });
+}
+
+void Plan::finish(const Place& at, const Sums& sums, float (&largest)[2]) const {
   Segment segment = {&wanted, at.item,   at.row, 0,           at.m,
                      nullptr, way.whole, 0,      &largest[0], &largest[1]};
   for (int64_t j = 0; j < at.n; ++j) {
@@ -200,6 +213,17 @@ void Plan::block(int64_t number) {
     segment.correction = sums.corrections[j];
     kernels().finish(segment);
   }
+}
+
+void Plan::block(int64_t number) {
+  const int64_t of_item = number % blocks;
+  Place at = {number / blocks, of_item % down * rows, of_item / down * columns};
+  at.m = std::min(rows, wanted.m - at.row), at.n = std::min(columns, wanted.n - at.column);
+  static thread_local Scratch scratch;
+  float largest[2] = {};
+  compute(way, at, scratch, [&](const Place& some, const Sums& sums) {
+    if (!way.finite || replace_not_finite(some, sums)) finish(some, sums, largest);
+  });
   auto raise = [](std::atomic<uint32_t>& most_yet, float value) {
     const auto bits = __builtin_bit_cast(uint32_t, value);
     uint32_t before = most_yet.load();
