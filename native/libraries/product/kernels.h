@@ -31,14 +31,14 @@ struct Panels {
 // How much of a product is done at once.
 struct Extents {
   int64_t rows, columns;  // of D, in a block
-  int64_t group;          // columns of a block whose factors are packed at once
+  int64_t group;          // sums of the columns of a block that are packed and finished at once
   int64_t units;          // of a panel: what the first cache holds
   int64_t deep;           // units of rows that are packed at once, a multiple of those of a panel
 };
 
 // Each block packs both factors for itself, so larger ones pack less; on Zen 4 this beat 384 x 480,
 // whose sums fit into the second cache as well. A panel of columns stays in the first cache.
-constexpr Extents kVectorExtents = {576, 576, 576, 384, 384};
+constexpr Extents kVectorExtents = {576, 576, 576 * 576, 384, 384};
 
 // How two factors are multiplied: packed into panels of units of 32 bits, of one or more k each.
 struct Way {
@@ -66,7 +66,7 @@ struct Segment {
 
 struct Kernels {
   Way f32, f16, bf16, s8;  // for any factors, for those of f16, of bf16 and fp8, of s8
-  int lanes;               // of a vector
+  const Kernels* shallow;  // where k is less than a step, and packing would take longest; or null
   void (*finish)(const Segment& segment);
   void (*to_f32)(Type type, const void* from, float* to, int64_t count);
   void (*from_f32)(Type type, const float* from, void* to, int64_t count);

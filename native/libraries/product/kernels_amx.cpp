@@ -186,8 +186,8 @@ AW_TARGET void multiply_pair(const uint32_t* a, const uint32_t* b, int64_t units
     for (int64_t at = 0; at < units; at += 2 * kTile, a += 2 * kWhole, b += 2 * kWhole) {
       _tile_loadd(AW_FIRST_B, b, kRow);
       _tile_loadd(AW_SECOND_B, b + kWhole, kRow);
-      _tile_loadd(AW_FIRST_A, a, kRow);
-      _tile_loadd(AW_SECOND_A, a + kWhole, kRow);
+      _tile_stream_loadd(AW_FIRST_A, a, kRow);
+      _tile_stream_loadd(AW_SECOND_A, a + kWhole, kRow);
       AW_MULTIPLY_PARTS(0);
       if constexpr (TwoB) {
         _tile_loadd(AW_FIRST_B, b + kSecond, kRow);
@@ -195,8 +195,8 @@ AW_TARGET void multiply_pair(const uint32_t* a, const uint32_t* b, int64_t units
         AW_MULTIPLY_PARTS(2);
       }
       if constexpr (TwoA) {
-        _tile_loadd(AW_FIRST_A, a + kSecond, kRow);
-        _tile_loadd(AW_SECOND_A, a + kWhole + kSecond, kRow);
+        _tile_stream_loadd(AW_FIRST_A, a + kSecond, kRow);
+        _tile_stream_loadd(AW_SECOND_A, a + kWhole + kSecond, kRow);
         if constexpr (TwoB) {
           AW_MULTIPLY_PARTS(3);
           _tile_loadd(AW_FIRST_B, b, kRow);
@@ -208,10 +208,10 @@ AW_TARGET void multiply_pair(const uint32_t* a, const uint32_t* b, int64_t units
   } else {
     for (int64_t at = 0; at < units; at += kTile, a += kWhole, b += kWhole) {
       _tile_loadd(AW_FIRST_B, b, kRow);
-      _tile_loadd(AW_FIRST_A, a, kRow);
+      _tile_stream_loadd(AW_FIRST_A, a, kRow);
       AW_MULTIPLY(0, AW_FIRST_B, AW_FIRST_A);
       if constexpr (TwoA) {
-        _tile_loadd(AW_SECOND_A, a + kSecond, kRow);
+        _tile_stream_loadd(AW_SECOND_A, a + kSecond, kRow);
         AW_MULTIPLY(1, AW_FIRST_B, AW_SECOND_A);
       }
       if constexpr (TwoB) {
@@ -273,18 +273,18 @@ bool permitted() {
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
-// Processors with AMX have a second cache of 2 MB. Half of it is for the packed rows of a block, a
-// quarter for the columns of a group and their sums; a panel of each factor fits into 32 KB.
-constexpr Extents kTiles = {512, 1024, 128, 128, 512};
-// Tiles of f16 are used twice each, so that panels may come from the second cache.
-constexpr Extents kHalves = {512, 1024, 128, 256, 512};
+// Processors with AMX have caches of 48 KB and 2 MB. Half of the second is for the packed rows of a
+// block, which are loaded past the first: that keeps the panel of columns, and the sums are near.
+constexpr Extents kMost = {512, 1024, 512 * kPanel, 256, 512};
 
 Kernels made() {
-  Kernels out = avx512(true, true);
-  out.f16 = {kPanel, kPanel, 1, 2 * kTile, false, kHalves, pack_halves, multiply<Kind::halves>,
+  const Kernels& vectors = avx512(true, true);
+  Kernels out = vectors;
+  out.f16 = {kPanel, kPanel, 1, 2 * kTile, false, kMost, pack_halves, multiply<Kind::halves>,
              finite};
-  out.bf16 = {kPanel, kPanel, 2, kTile, false, kTiles, pack_bf16, multiply<Kind::bf16>, nullptr};
-  out.s8 = {kPanel, kPanel, 4, kTile, true, kTiles, pack_bytes, multiply<Kind::bytes>, nullptr};
+  out.bf16 = {kPanel, kPanel, 2, kTile, false, kMost, pack_bf16, multiply<Kind::bf16>, nullptr};
+  out.s8 = {kPanel, kPanel, 4, kTile, true, kMost, pack_bytes, multiply<Kind::bytes>, nullptr};
+  out.shallow = &vectors;
   return out;
 }
 

@@ -44,7 +44,7 @@ AW_INLINE I accumulate(I sum, U a, U b) {
 
 Kernels made() {
   const Way f32 = f32::way<F>(pack), s8 = s16::way<I>(pack_with<ShortPairs>);
-  return {f32, f32, f32, s8, L, finish, to_f32, from_f32};
+  return {f32, f32, f32, s8, nullptr, finish, to_f32, from_f32};
 }
 
 }  // namespace

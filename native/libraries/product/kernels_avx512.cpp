@@ -85,15 +85,10 @@ AW_TARGET void pack_pairs(const Block& from, uint32_t* to) {
 
 Kernels made(bool has_bf16, bool has_vnni) {
   const Way f32 = f32::way<F>(pack);
-  return {
-      f32,
-      f32,
-      has_bf16 ? bf16::way<F>(pack_pairs) : f32,
-      has_vnni ? s8::way<I>(pack_quads, s8::multiply_quads) : s16::way<I>(pack_with<ShortPairs>),
-      L,
-      finish,
-      to_f32,
-      from_f32};
+  const Way pairs = has_bf16 ? bf16::way<F>(pack_pairs) : f32;
+  const Way bytes =
+      has_vnni ? s8::way<I>(pack_quads, s8::multiply_quads) : s16::way<I>(pack_with<ShortPairs>);
+  return {f32, f32, pairs, bytes, nullptr, finish, to_f32, from_f32};
 }
 
 }  // namespace

@@ -94,9 +94,8 @@ struct Plan {
              int64_t deep, bool of_a) const;
 };
 
-const Way& way_of(const Product& p) {
+const Way& way_of(const Product& p, const Kernels& with) {
   const Type a = p.a.type, b = p.b.type;
-  const Kernels& with = kernels();
   auto fits_bf16 = [](Type type) {
     return type == Type::bf16 || type == Type::e4m3 || type == Type::e5m2;
   };
@@ -105,6 +104,13 @@ const Way& way_of(const Product& p) {
   if (a == Type::s8 && b == Type::s8 && (p.integer || p.k <= 1 << 16)) return with.s8;
   if (a == Type::f16 && b == Type::f16) return with.f16;
   return with.f32;
+}
+
+// By types and k alone: bits must not depend on m and n.
+const Way& way_of(const Product& p) {
+  const Kernels& with = kernels();
+  const Way& way = way_of(p, with);
+  return with.shallow && p.k < way.depth * way.step ? way_of(p, *with.shallow) : way;
 }
 
 Plan::Plan(const Product& p) : wanted(p), way(way_of(p)) {
@@ -146,7 +152,7 @@ bool Plan::compute(const Way& by, const Place& at, Scratch& scratch, const Done&
   auto units_of = [&](int64_t deep) { return rounded((deep + by.depth - 1) / by.depth, by.step); };
   const int64_t height = rounded(at.m, by.rows), all = units_of(k);
   const int64_t deep = std::min(by.most.deep, all), units = std::min(by.most.units, all);
-  const int64_t group = rounded(std::min(by.most.group, at.n), by.columns);
+  const int64_t group = rounded(std::min(by.most.group / height, at.n), by.columns);
   // Sums of all groups are kept where the rows of A are packed in several turns.
   const int64_t kept = all > deep ? rounded(at.n, group) : group;
   // A panel's last vector may be written whole. Columns of sums begin in other sets of the cache.
