@@ -1,7 +1,10 @@
 """cuBLASLt as tests call it: matrices with layouts, a product with attributes by name, and what it should be, in f64."""
 
 import ctypes
+import os
 import re
+import subprocess
+import sys
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -134,6 +137,20 @@ class Lt:
 def shared():
     """Return one for tests that cannot have fixtures."""
     return Lt(Library("cublaslt", "libcublasLt.so.13"))
+
+
+def run(code, **environment):
+    """Run lines of Python in a process of its own, with `lt` there."""
+    start = "import ctypes, numpy as np\nfrom libraries.lt import *\nlt = shared()\n"
+    path = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
+    return subprocess.run(
+        [sys.executable, "-c", start + code],
+        env={**os.environ, **environment, "PYTHONPATH": path},
+        timeout=100,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def operation(matrices, number):

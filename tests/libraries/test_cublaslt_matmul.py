@@ -1,10 +1,6 @@
 """cublasLtMatmul against f64, with every row of the manual's table of types and every epilogue."""
 
 import ctypes
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,6 +24,7 @@ from libraries.lt import (
     Matrix,
     check_product,
     exact,
+    run,
     shared,
 )
 from spread import properties
@@ -49,22 +46,8 @@ def test_any_product_is_right(seed):
     check_product(shared(), seed)
 
 
-def run(code, **environment):
-    """Run lines of Python in a process of its own, with `lt` there."""
-    start = "import ctypes, numpy as np\nfrom libraries.lt import *\nlt = shared()\n"
-    path = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
-    return subprocess.run(
-        [sys.executable, "-c", start + code],
-        env={**os.environ, **environment, "PYTHONPATH": path},
-        timeout=100,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 # Each processor takes the best of several instruction sets; the others are tried in a process of their own.
-@pytest.mark.parametrize("less", ["avx512", "avx2", "portable"])
+@pytest.mark.parametrize("less", ["avx512_bf16", "avx512", "avx2", "portable"])
 @pytest.mark.usefixtures("lt")
 def test_lesser_processors_compute_the_same(less):
     done = run("for seed in range(60): check_product(lt, seed)", ANYWARP_PRODUCT=less)

@@ -1,5 +1,5 @@
 // What the product needs of a processor: packing of blocks, the innermost loops, and what becomes
-// of finished sums. Compiled for several instruction sets from the same text (kernels_body.h),
+// of finished sums. Compiled for several instruction sets from the same text (body.inc),
 // chosen when it runs.
 #pragma once
 
@@ -7,30 +7,51 @@
 
 namespace aw::product {
 
-// How factors lie in packed panels: in units of 32 bits, of one or more k.
-enum class Packing : uint8_t { f32, bf16_pairs, s8_quads, s16_pairs };
-
-constexpr int depth_of(Packing packing) {
-  return packing == Packing::f32 ? 1 : packing == Packing::s8_quads ? 4 : 2;
-}
-
 // A block of a factor as packing sees it: `outer` runs over rows of A or columns of B.
 struct Block {
   const uint8_t* data;
   Type type;
   Rounding rounding;
-  Packing packing;
   bool along_k;      // k is the contiguous direction, else outer
-  bool offset;       // s8_quads: plus 128, as the left operand of VPDPBUSD wants it
+  bool of_a;         // rows of A, else columns of B
   int64_t ld;        // in bytes
   int64_t outer, k;  // extents
 };
 
-constexpr int kMaxColumns = 12;
+// Packed blocks of both factors, and where their product goes.
+struct Panels {
+  const uint32_t *a, *b;
+  int64_t m, n, units;
+  void* sums;  // column after column, `ld` apart, in whole panels
+  int64_t ld;
+  int32_t* corrections;  // for each column, what is to be subtracted from sums in s32
+  bool more;             // added to what sums and corrections are
+};
 
-// c[column * ldc + row] (+)= panel of rows times panel of columns, `units` deep.
-using Micro = void (*)(const uint32_t* a, const uint32_t* b, int64_t units, void* c, int64_t ldc,
-                       bool more);
+// How much of a product is done at once.
+struct Extents {
+  int64_t rows, columns;  // of D, in a block
+  int64_t group;          // sums of the columns of a block that are packed and finished at once
+  int64_t units;          // of a panel: what the first cache holds
+  int64_t deep;           // units of rows that are packed at once, a multiple of those of a panel
+};
+
+// Each block packs both factors for itself, so larger ones pack less; on Zen 4 this beat 384 x 480,
+// whose sums fit into the second cache as well. A panel of columns stays in the first cache.
+constexpr Extents kVectorExtents = {576, 576, 576 * 576, 384, 384};
+
+// How two factors are multiplied: packed into panels of units of 32 bits, of one or more k each.
+struct Way {
+  int rows, columns;  // of a panel of A, of B
+  int depth, step;    // k of a unit; panels are a multiple of `step` units deep
+  bool whole;         // sums are s32, else f32
+  Extents most;
+  // Panels one after the other, zeros behind k. Writes up to a vector behind the last.
+  void (*pack)(const Block& from, uint32_t* to);
+  void (*multiply)(const Panels& panels);
+  // Where sums are right only if finite: whether these are. Sums of finite factors are.
+  bool (*finite)(const float* sums, int64_t count);
+};
 
 // A column of a tile on its way to D.
 struct Segment {
@@ -44,26 +65,21 @@ struct Segment {
 };
 
 struct Kernels {
-  int rows, columns, lanes;  // of a panel of A, of B; of a vector
-  Packing bf16, s8;  // the best packing for factors of bf16 (and fp8, where it is pairs), of s8
-  // Panels of `width` outer places each, units one after the other, zeros behind k. Writes up to a
-  // vector behind the last.
-  void (*pack)(const Block& from, int width, uint32_t* to);
-  // Of s8_quads: adds to sums[column] 128 times the sum of each column of a panel.
-  void (*add_columns)(const uint32_t* panel, int64_t units, int32_t* sums);
-  // By packing, whether more than one vector of rows is wanted, and columns (1 ...).
-  Micro micro[4][2][kMaxColumns + 1];
+  Way f32, f16, bf16, s8;  // for any factors, for those of f16, of bf16 and fp8, of s8
+  const Kernels* shallow;  // where k is less than a step, and packing would take longest; or null
   void (*finish)(const Segment& segment);
   void (*to_f32)(Type type, const void* from, float* to, int64_t count);
   void (*from_f32)(Type type, const float* from, void* to, int64_t count);
 };
 
-const Kernels&
-kernels();  // for this processor; ANYWARP_PRODUCT=avx2 or portable asks for less, for tests
+// For this processor; ANYWARP_PRODUCT asks for less, for tests.
+const Kernels& kernels();
 const Kernels& portable_kernels();
 #ifdef __x86_64__
 const Kernels& avx2();
 const Kernels& avx512(bool bf16, bool vnni);
+// Of AVX-512 where AMX has nothing better; null where processor, kernel or compiler have no AMX.
+const Kernels* amx();
 #endif
 
 }  // namespace aw::product

@@ -46,10 +46,12 @@ AW_INLINE U to_half(F value) {
 #include "libraries/product/body.inc"
 
 namespace f32 {
+constexpr int kDepth = 1;
 AW_INLINE F accumulate(F sum, U a, U b) { return fma(F(a), F(b), sum); }
 #include "libraries/product/micro.inc"
 }  // namespace f32
 namespace s16 {
+constexpr int kDepth = 2;
 AW_INLINE I accumulate(I sum, U a, U b) {
   return sum + (I(a << 16) >> 16) * (I(b << 16) >> 16) + (I(a) >> 16) * (I(b) >> 16);
 }
@@ -57,11 +59,8 @@ AW_INLINE I accumulate(I sum, U a, U b) {
 }  // namespace s16
 
 Kernels made() {
-  Kernels out = {kRows, kColumns, L,      Packing::f32, Packing::s16_pairs, pack, nullptr,
-                 {},    finish,   to_f32, from_f32};
-  f32::fill<F>(out.micro[static_cast<int>(Packing::f32)]);
-  s16::fill<I>(out.micro[static_cast<int>(Packing::s16_pairs)]);
-  return out;
+  const Way f32 = f32::way<F>(pack), s8 = s16::way<I>(pack_with<ShortPairs>);
+  return {f32, f32, f32, s8, nullptr, finish, to_f32, from_f32};
 }
 
 }  // namespace

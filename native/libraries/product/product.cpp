@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <memory>
 #include <new>
 #include <string_view>
@@ -16,12 +17,6 @@
 
 namespace aw::product {
 namespace {
-
-// Units of k that are packed at once: a panel of columns stays in the first cache.
-constexpr int64_t kUnits = 384;
-// Rows and columns of a block at most. Each block packs both factors for itself, so larger ones
-// pack less; on Zen 4 this beat 384 x 480, whose sums fit into the second cache as well.
-constexpr int64_t kMostRows = 576, kMostColumns = 576;
 
 // Multiplications that are worth another thread.
 constexpr double kWorthwhile = 200000;
@@ -34,10 +29,14 @@ const Kernels& choose() {
 #ifdef __x86_64__
   bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  bool bf16 = wide && __builtin_cpu_supports("avx512bf16") && less != "avx512";
+  bool vnni = wide && __builtin_cpu_supports("avx512vnni") && less != "avx512";
   bool two = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (wide && less != "avx2" && less != "portable")
-    return avx512(__builtin_cpu_supports("avx512bf16") && less != "avx512",
-                  __builtin_cpu_supports("avx512vnni") && less != "avx512");
+  if (less != "avx2" && less != "portable") {
+    const Kernels* tiles = bf16 && vnni && less != "avx512_bf16" ? amx() : nullptr;
+    if (tiles) return *tiles;
+    if (wide) return avx512(bf16, vnni);
+  }
   if (two && less != "portable") return avx2();
 #endif
   return portable_kernels();
@@ -61,10 +60,20 @@ struct Scratch {
   }
 };
 
+// A block of D.
+struct Place {
+  int64_t item, row, column, m = 0, n = 0;
+};
+
+struct Sums {
+  uint32_t* values = nullptr;  // column after column, `ld` apart; null where there is no memory
+  int64_t ld = 0;
+  int32_t* corrections = nullptr;
+};
+
 struct Plan {
   const Product& wanted;
-  const Kernels& with;
-  Packing packing;
+  const Way& way;
   int64_t k;                        // 0 where alpha is
   int64_t rows, columns;            // of a block
   int64_t down, blocks;             // blocks of a column of them, of an item
@@ -77,32 +86,47 @@ struct Plan {
     const int64_t first = static_cast<int64_t>(number) * together;
     for (int64_t i = first; i < std::min(first + together, total); ++i) block(i);
   }
+  template <class Done>
+  bool compute(const Way& by, const Place& at, Scratch& scratch, const Done& done) const;
+  bool replace_not_finite(const Place& at, const Sums& sums) const;
+  void finish(const Place& at, const Sums& sums, float (&largest)[2]) const;
   Block part(const Factor& factor, int64_t item, int64_t outer, int64_t count, int64_t k0,
-             int64_t units, bool of_a) const;
+             int64_t deep, bool of_a) const;
 };
 
-Plan::Plan(const Product& p) : wanted(p), with(kernels()) {
+const Way& way_of(const Product& p, const Kernels& with) {
   const Type a = p.a.type, b = p.b.type;
-  packing = Packing::f32;
   auto fits_bf16 = [](Type type) {
     return type == Type::bf16 || type == Type::e4m3 || type == Type::e5m2;
   };
-  if (fits_bf16(a) && fits_bf16(b)) packing = with.bf16;
+  if (fits_bf16(a) && fits_bf16(b)) return with.bf16;
   // Sums that could leave s32 are taken in f32 where whole numbers are not what is asked for.
-  if (a == Type::s8 && b == Type::s8 && (p.integer || p.k <= 1 << 16)) packing = with.s8;
+  if (a == Type::s8 && b == Type::s8 && (p.integer || p.k <= 1 << 16)) return with.s8;
+  if (a == Type::f16 && b == Type::f16) return with.f16;
+  return with.f32;
+}
+
+// By types and k alone: bits must not depend on m and n.
+const Way& way_of(const Product& p) {
+  const Kernels& with = kernels();
+  const Way& way = way_of(p, with);
+  return with.shallow && p.k < way.depth * way.step ? way_of(p, *with.shallow) : way;
+}
+
+Plan::Plan(const Product& p) : wanted(p), way(way_of(p)) {
   k = p.alpha == 0 && !p.alpha_rows ? 0 : p.k;
   auto even = [](int64_t size, int64_t most, int64_t unit) {
     const int64_t parts = (size + most - 1) / most;
     return rounded((size + parts - 1) / parts, unit);
   };
-  rows = even(p.m, kMostRows, with.rows), columns = even(p.n, kMostColumns, with.columns);
+  rows = even(p.m, way.most.rows, way.rows), columns = even(p.n, way.most.columns, way.columns);
   auto count = [&] {
     return ((p.m + rows - 1) / rows) * ((p.n + columns - 1) / columns) * p.batch;
   };
   const int64_t enough = anywarp_threads() > 1 ? 2 * anywarp_threads() : 1;
   while (count() < enough && std::max(rows, columns) > 96) {
     int64_t& larger = rows >= columns ? rows : columns;
-    larger = rounded(larger / 2, &larger == &rows ? with.rows : with.columns);
+    larger = rounded(larger / 2, &larger == &rows ? way.rows : way.columns);
   }
   down = (p.m + rows - 1) / rows;
   blocks = down * ((p.n + columns - 1) / columns);
@@ -116,64 +140,96 @@ Block Plan::part(const Factor& f, int64_t item, int64_t outer, int64_t count, in
   auto* base = f.array ? static_cast<const uint8_t* const*>(f.data)[item]
                        : static_cast<const uint8_t*>(f.data) + item * f.stride * bytes;
   out.data = base + bytes * (out.along_k ? k0 + outer * f.ld : outer + k0 * f.ld);
-  out.type = f.type, out.rounding = f.rounding, out.packing = packing;
-  out.offset = of_a;
+  out.type = f.type, out.rounding = f.rounding, out.of_a = of_a;
   out.ld = f.ld * bytes, out.outer = count, out.k = deep;
   return out;
 }
 
-void Plan::block(int64_t number) {
-  const int64_t item = number / blocks, at = number % blocks;
-  const int64_t row = at % down * rows, column = at / down * columns;
-  const int64_t m = std::min(rows, wanted.m - row), n = std::min(columns, wanted.n - column);
-  const int64_t height = rounded(m, with.rows), width = rounded(n, with.columns);
-  const int depth = depth_of(packing);
-  const int64_t most = std::min<int64_t>(kUnits, (k + depth - 1) / depth);
-  // A panel's last vector may be written whole.
-  const size_t a_size = height * most + with.lanes, b_size = width * most + with.lanes,
-               c_size = height * width;
-  static thread_local Scratch scratch;
-  auto* a = static_cast<uint32_t*>(scratch.room((a_size + b_size + c_size + width + 48) * 4));
+// done(place, sums) for each group of columns of a block, as soon as its sums are whole. False
+// where there is no memory, which is the context's error.
+template <class Done>
+bool Plan::compute(const Way& by, const Place& at, Scratch& scratch, const Done& done) const {
+  auto units_of = [&](int64_t deep) { return rounded((deep + by.depth - 1) / by.depth, by.step); };
+  const int64_t height = rounded(at.m, by.rows), all = units_of(k);
+  const int64_t deep = std::min(by.most.deep, all), units = std::min(by.most.units, all);
+  const int64_t group = rounded(std::min(by.most.group / height, at.n), by.columns);
+  // Sums of all groups are kept where the rows of A are packed in several turns.
+  const int64_t kept = all > deep ? rounded(at.n, group) : group;
+  // A panel's last vector may be written whole. Columns of sums begin in other sets of the cache.
+  constexpr int64_t kVector = 16;
+  const int64_t ld = height + kVector;
+  const int64_t a_size = height * deep + kVector, b_size = rounded(group * units + kVector, 16),
+                c_size = kept * ld;
+  auto* a = static_cast<uint32_t*>(scratch.room((a_size + b_size + c_size + kept) * 4));
   if (!a) {
     anywarp_fail(2, "product of matrices: no memory for its blocks");
-    return;
+    return false;
   }
-  auto* b = a + rounded(a_size, 16);
-  auto* sums = b + rounded(b_size, 16);
-  auto* corrections = reinterpret_cast<int32_t*>(sums + rounded(c_size, 16));
-  memset(corrections, 0, width * 4);
-  if (k == 0) memset(sums, 0, c_size * 4);
-  for (int64_t k0 = 0; k0 < k; k0 += kUnits * depth) {
-    const int64_t deep = std::min(kUnits * depth, k - k0), units = (deep + depth - 1) / depth;
-    with.pack(part(wanted.a, item, row, m, k0, deep, true), with.rows, a);
-    with.pack(part(wanted.b, item, column, n, k0, deep, false), with.columns, b);
-    for (int64_t j = 0; j < n; j += with.columns) {
-      const uint32_t* panel = b + j * units;
-      if (packing == Packing::s8_quads) with.add_columns(panel, units, corrections + j);
-      const auto* micro = with.micro[static_cast<int>(packing)];
-      const int64_t across = std::min<int64_t>(with.columns, n - j);
-      for (int64_t i = 0; i < m; i += with.rows)
-        micro[m - i > with.lanes][across](a + i * units, panel, units, sums + i + j * height,
-                                          height, k0 > 0);
+  auto* b = a + a_size;
+  auto* sums = b + b_size;
+  auto* corrections = reinterpret_cast<int32_t*>(sums + c_size);
+  int64_t k0 = 0;
+  do {
+    const int64_t end = std::min(k, k0 + deep * by.depth), step = units * by.depth;
+    auto* packed = a;
+    for (int64_t k1 = k0; k1 < end; k1 += step, packed += height * units)
+      by.pack(part(wanted.a, at.item, at.row, at.m, k1, std::min(step, end - k1), true), packed);
+    for (int64_t j = 0; j < at.n; j += group) {
+      const int64_t n = std::min(group, at.n - j), place = kept > group ? j : 0;
+      const Sums these = {sums + place * ld, ld, corrections + place};
+      if (k0 == 0) memset(these.corrections, 0, group * 4);
+      if (k == 0) memset(these.values, 0, n * ld * 4);
+      packed = a;
+      for (int64_t k1 = k0; k1 < end; k1 += step, packed += height * units) {
+        const int64_t some = std::min(step, end - k1);
+        by.pack(part(wanted.b, at.item, at.column + j, n, k1, some, false), b);
+        by.multiply(
+            {packed, b, at.m, n, units_of(some), these.values, ld, these.corrections, k1 > 0});
+      }
+      if (end == k) done(Place{at.item, at.row, at.column + j, at.m, n}, these);
     }
+    k0 = end;
+  } while (k0 < k);
+  return true;
+}
+
+// Sums that are not finite become what the way for all factors makes of them.
+bool Plan::replace_not_finite(const Place& at, const Sums& sums) const {
+  auto column = [&](const Sums& of, int64_t j) {
+    return reinterpret_cast<float*>(of.values + j * of.ld);
+  };
+  bool finite = true;
+  for (int64_t j = 0; finite && j < at.n; ++j) finite = way.finite(column(sums, j), at.m);
+  if (finite) return true;
+  static thread_local Scratch scratch;
+  return compute(kernels().f32, at, scratch, [&](const Place& some, const Sums& others) {
+    for (int64_t j = 0; j < some.n; ++j) {
+      float *to = column(sums, some.column - at.column + j), *from = column(others, j);
+      for (int64_t i = 0; i < at.m; ++i)
+        if (!std::isfinite(to[i])) to[i] = from[i];
+    }
+  });
+}
+
+void Plan::finish(const Place& at, const Sums& sums, float (&largest)[2]) const {
+  Segment segment = {&wanted, at.item,   at.row, 0,           at.m,
+                     nullptr, way.whole, 0,      &largest[0], &largest[1]};
+  for (int64_t j = 0; j < at.n; ++j) {
+    segment.column = at.column + j, segment.sums = sums.values + j * sums.ld,
+    segment.correction = sums.corrections[j];
+    kernels().finish(segment);
   }
-  Segment segment = {&wanted,
-                     item,
-                     row,
-                     0,
-                     m,
-                     nullptr,
-                     packing == Packing::s8_quads || packing == Packing::s16_pairs,
-                     0,
-                     nullptr,
-                     nullptr};
+}
+
+void Plan::block(int64_t number) {
+  const int64_t of_item = number % blocks;
+  Place at = {number / blocks, of_item % down * rows, of_item / down * columns};
+  at.m = std::min(rows, wanted.m - at.row), at.n = std::min(columns, wanted.n - at.column);
+  static thread_local Scratch scratch;
   float largest[2] = {};
-  segment.d_amax = &largest[0], segment.aux_amax = &largest[1];
-  for (int64_t j = 0; j < n; ++j) {
-    segment.column = column + j, segment.sums = sums + j * height,
-    segment.correction = corrections[j];
-    with.finish(segment);
-  }
+  compute(way, at, scratch, [&](const Place& some, const Sums& sums) {
+    if (!way.finite || replace_not_finite(some, sums)) finish(some, sums, largest);
+  });
   auto raise = [](std::atomic<uint32_t>& most_yet, float value) {
     const auto bits = __builtin_bit_cast(uint32_t, value);
     uint32_t before = most_yet.load();
