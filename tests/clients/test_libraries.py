@@ -18,7 +18,7 @@ LIVES_WITH = {"bitsandbytes": "torch", "faster_whisper": "ctranslate2", "jax_dev
 CARRY_THE_RUNTIME = {"cupy", "ctranslate2", "faster_whisper"}
 """Their wheels carry NVIDIA's CUDA runtime statically; it is replaced where the user asks for it."""
 
-pytestmark = [pytest.mark.native, pytest.mark.slow]
+pytestmark = [pytest.mark.native, pytest.mark.slow, pytest.mark.timeout(620)]
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_a_client_computes_what_the_host_does(client, private_places):
         pytest.skip(f"there is no environment of the client {client}")
     command = [sys.executable, "-m", "anywarp", "run", *(["--rebind"] if client in CARRY_THE_RUNTIME else []), "--"]
     program = [str(python), str(PROGRAMS / f"{client}_program.py")]
-    ran = subprocess.run([*command, *program], capture_output=True, text=True, timeout=280, env=clean_environment())
+    ran = subprocess.run([*command, *program], capture_output=True, text=True, timeout=600, env=clean_environment())
     assert ran.returncode == 0, ran.stdout + ran.stderr[-3000:]
     assert "wrong: none" in ran.stdout
 
