@@ -4,31 +4,11 @@ import tempfile
 
 import ctranslate2
 from checked import check, end
-from ctranslate2.specs import transformer_spec
-from random_layers import WIDTH, decoder_layer, embeddings, encoder_layer, linear, norm, rng
-
-WORDS = 100
-spec = transformer_spec.TransformerSpec.from_config(2, 4)
-encoder, decoder = spec.encoder, spec.decoder
-into = encoder.embeddings[0] if isinstance(encoder.embeddings, list) else encoder.embeddings
-embeddings(into, WORDS)
-embeddings(decoder.embeddings, WORDS)
-norm(encoder.layer_norm)
-norm(decoder.layer_norm)
-linear(decoder.projection, WORDS, WIDTH)
-for layer in encoder.layer:
-    encoder_layer(layer)
-for layer in decoder.layer:
-    decoder_layer(layer)
-words = ["<unk>", "<s>", "</s>", *(f"w{i}" for i in range(WORDS - 3))]
-spec.register_source_vocabulary(words)
-spec.register_target_vocabulary(words)
-sources = [[f"w{i}" for i in rng.integers(0, WORDS - 3, 12)] for _ in range(4)]
+from random_layers import rng, translator
 
 with tempfile.TemporaryDirectory() as folder:
-    spec.validate()
-    spec.optimize()
-    spec.save(folder)
+    words = translator(folder)
+    sources = [[f"w{i}" for i in rng.integers(0, words, 12)] for _ in range(4)]
 
     def scores(device, kind, targets):
         translator = ctranslate2.Translator(folder, device=device, compute_type=kind)

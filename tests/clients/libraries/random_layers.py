@@ -1,6 +1,7 @@
 """Layers of CTranslate2's specifications with random weights: what its programs build their models of."""
 
 import numpy as np
+from ctranslate2.specs import transformer_spec
 
 WIDTH = 64
 rng = np.random.default_rng(0)
@@ -39,3 +40,25 @@ def forward(layer):
 
 def embeddings(layer, count):
     layer.weight = rng.standard_normal((count, WIDTH)).astype(np.float32)
+
+
+def translator(folder, layers=2, heads=4, count=100):
+    """Write a transformer whose words are `w0`, `w1` and so on, and return how many of these there are."""
+    spec = transformer_spec.TransformerSpec.from_config(layers, heads)
+    encoder, decoder = spec.encoder, spec.decoder
+    embeddings(encoder.embeddings[0] if isinstance(encoder.embeddings, list) else encoder.embeddings, count)
+    embeddings(decoder.embeddings, count)
+    norm(encoder.layer_norm)
+    norm(decoder.layer_norm)
+    linear(decoder.projection, count, WIDTH)
+    for layer in encoder.layer:
+        encoder_layer(layer)
+    for layer in decoder.layer:
+        decoder_layer(layer)
+    words = ["<unk>", "<s>", "</s>", *(f"w{i}" for i in range(count - 3))]
+    spec.register_source_vocabulary(words)
+    spec.register_target_vocabulary(words)
+    spec.validate()
+    spec.optimize()
+    spec.save(folder)
+    return count - 3
