@@ -2,8 +2,10 @@
 // asked for.
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/Sleep.h>
+#include <dlfcn.h>
 
 #include <deque>
+#include <map>
 #include <mutex>
 
 #include "stand_in.h"
@@ -14,6 +16,24 @@ namespace {
 [[noreturn]] void absent(const char* library) {
   TORCH_CHECK(false, library,
               " is not there: this device has none, and anywarp brings none for extensions");
+}
+
+// Whoever calls cuBLAS is linked to it: the handle is one of the library that is in the process.
+void* cublas() {
+  for (const char* name : {"libcublas.so.13", "libcublas.so.12"})
+    if (void* library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD)) return library;
+  absent("cuBLAS");
+}
+
+template <class Function>
+Function* of_cublas(void* library, const char* name) {
+  void* found = dlsym(library, name);
+  TORCH_CHECK(found, name, " is not in cuBLAS");
+  return reinterpret_cast<Function*>(found);
+}
+
+void require_success(int status, const char* name) {
+  TORCH_CHECK(status == CUBLAS_STATUS_SUCCESS, name, " returned ", status);
 }
 
 }  // namespace
@@ -44,7 +64,19 @@ bool canDeviceAccessPeer(c10::DeviceIndex device, c10::DeviceIndex peer) {
 
 c10::Allocator* getCUDADeviceAllocator() { return c10::GetAllocator(c10::DeviceType::CUDA); }
 
-cublasHandle_t getCurrentCUDABlasHandle(bool) { absent("cuBLAS"); }
+// One per thread and device, with the current stream; it lasts as long as the process, as in torch.
+cublasHandle_t getCurrentCUDABlasHandle(bool) {
+  thread_local std::map<c10::DeviceIndex, cublasHandle_t> handles;
+  void* const library = cublas();
+  cublasHandle_t& handle = handles[c10::cuda::current_device()];
+  if (!handle)
+    require_success(of_cublas<int(cublasHandle_t*)>(library, "cublasCreate_v2")(&handle),
+                    "cublasCreate");
+  require_success(of_cublas<int(cublasHandle_t, cudaStream_t)>(library, "cublasSetStream_v2")(
+                      handle, c10::cuda::getCurrentCUDAStream()),
+                  "cublasSetStream");
+  return handle;
+}
 cublasLtHandle_t getCurrentCUDABlasLtHandle() { absent("cuBLASLt"); }
 cusparseHandle_t getCurrentCUDASparseHandle() { absent("cuSPARSE"); }
 cusolverDnHandle_t getCurrentCUDASolverDnHandle() { absent("cuSOLVER"); }

@@ -120,6 +120,14 @@ def test_factors_select_and_index(graph):
     near(graph.run(y), np.where(np.arange(7) < 3, 2 * x - 0.5 * b, b), "f32", 4)
 
 
+def test_a_summand_times_nothing_needs_no_memory(graph):
+    x = draw()
+    a, absent = graph.tensor(None, x), graph.tensor(None, np.full(SHAPE, np.nan))
+    y = graph.pointwise("ADD", a, absent, alpha1=3.0, alpha2=0.0, out=graph.tensor(SHAPE, out=True))
+    del graph.data[absent[2]]
+    near(graph.run(y), 3 * x, "f32", 4)
+
+
 @pytest.mark.parametrize("op", ["ADD", "MAX", "MIN", "AVG", "NORM2", "AMAX", "MUL"])
 @pytest.mark.parametrize("to", [(2, 6, 5, 1), (1, 6, 1, 1), (1, 1, 1, 1)])
 def test_a_reduction_behind_a_pointwise_operation(graph, op, to):

@@ -396,3 +396,30 @@ ret;
         found = dict(zip(names, words.tolist(), strict=False))
         assert {name: found[name] for name in expected} == expected
         assert found["smid"] < max(found["nsmid"], 1) and out[block, thread, -8:].tolist() == [0] * 8
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(("ptx", "count"), [("f32", 2), ("f32", 4), ("f32", 8), ("b32", 8), ("b64", 4), ("u16", 4)])
+def test_structures_side_by_side_are_moved_whole(device, ptx, count):
+    """Each thread's structure lies behind that of the thread before it; members come out in another order."""
+    width, threads = int(ptx[1:]) // 8, 64
+    room = np.zeros((2, 64 + threads * count * width), np.uint8)
+    given, out = (
+        each[-each.ctypes.data % 32 :][: threads * count * width].view(f"u{width}") for each in room
+    )  # 8 elements want addresses that 32 divides
+    given[:] = np.arange(threads * count)
+    letter = REGISTER.get(ptx) or REGISTER[8 * width]
+    turned = [f"%{letter}{n}" for n in reversed(range(count))]
+    source = f"""{HEAD.partition(".visible")[0]}
+.visible .entry k(.param .u64 in, .param .u64 out)
+{{
+.reg .b16 %h<8>; .reg .b32 %r<12>; .reg .b64 %d<12>; .reg .f32 %f<8>;
+mov.u32 %r10, %tid.x; mul.wide.u32 %d10, %r10, {width * count};
+ld.param.u64 %d8, [in]; ld.param.u64 %d9, [out]; add.u64 %d8, %d8, %d10; add.u64 %d9, %d9, %d10;
+ld.global.v{count}.{ptx} {operand(ptx, count)}, [%d8];
+st.global.v{count}.{ptx} [%d9], {{{", ".join(turned)}}};
+ret;
+}}
+"""
+    DEVICES[device](source, "k", 1, threads, [given, out])
+    assert (out.reshape(threads, count) == given.reshape(threads, count)[:, ::-1]).all()

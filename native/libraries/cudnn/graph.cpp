@@ -125,7 +125,7 @@ class Steps final : public Plan {
     for (size_t i = 0; i < places.size(); ++i) {
       const Slot& slot = built_.slots[i];
       values[i] = slot.constant;
-      if (slot.is_virtual || !slot.constant.empty()) continue;
+      if (slot.is_virtual || !slot.used || !slot.constant.empty()) continue;
       auto found = pointers.find(slot.id);
       if (found == pointers.end())
         fail(CUDNN_STATUS_BAD_PARAM,
@@ -190,7 +190,13 @@ bool wants_doubles(const Content& operation) {
 }  // namespace
 
 size_t Builder::slot(const Content& operation, int attribute) {
-  return slot_of(operation.object(attribute));
+  return use(operation.object(attribute));
+}
+
+size_t Builder::use(const Content& tensor) {
+  const size_t found = slot_of(tensor);
+  slots[found].used = true;
+  return found;
 }
 
 size_t Builder::slot_of(const Content& tensor) {

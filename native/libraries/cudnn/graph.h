@@ -14,6 +14,7 @@ struct Slot {
   int64_t id = 0;
   Layout layout;
   bool is_virtual = false, by_value = false, known = false;
+  bool used = false;  // by a step; what a factor of 0 makes count for nothing needs no memory
   std::vector<unsigned char> constant;
   size_t last_use = 0;  // the step after which a virtual tensor's memory may go
 };
@@ -32,8 +33,9 @@ struct Step {
 
 class Builder {
  public:
-  // The tensor of an attribute, by its number in the graph.
+  // The tensor of an attribute, by its number in the graph, for a step that uses it.
   size_t slot(const Content& operation, int attribute);
+  size_t use(const Content& tensor);
   size_t slot_of(const Content& tensor);
   const Layout& layout(size_t slot) const { return slots[slot].layout; }
   // body(run, T{}) does the operation in hand.

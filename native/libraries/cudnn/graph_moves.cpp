@@ -50,7 +50,7 @@ void add_concat(Builder& builder, const Content& c) {
   std::vector<size_t> in;
   int64_t sum = 0;
   for (const Shared& each_in : c.value(CUDNN_ATTR_OPERATION_CONCAT_INPUT_DESCS).objects) {
-    in.push_back(builder.slot_of(*each_in));
+    in.push_back(builder.use(*each_in));
     Layout wanted = shape;
     const Layout& got = builder.layout(in.back());
     wanted.dims[axis] = got.dims[axis];

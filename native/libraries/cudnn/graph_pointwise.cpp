@@ -233,7 +233,11 @@ void add_index(Builder& builder, const Content& what, size_t out) {
 bool add_pointwise(Builder& builder, const Content& operation) {
   if (operation.type != CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR) return false;
   const Content& what = operation.object(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR);
-  const int mode = what.get<int32_t>(CUDNN_ATTR_POINTWISE_MODE);
+  const double alpha1 = operation.real(CUDNN_ATTR_OPERATION_POINTWISE_ALPHA1, 1),
+               alpha2 = operation.real(CUDNN_ATTR_OPERATION_POINTWISE_ALPHA2, 1);
+  int mode = what.get<int32_t>(CUDNN_ATTR_POINTWISE_MODE);
+  // A summand times 0 is not read: TensorFlow gives a null pointer for it.
+  if (mode == CUDNN_POINTWISE_ADD && alpha2 == 0) mode = CUDNN_POINTWISE_IDENTITY;
   const bool backward = operation.has(CUDNN_ATTR_OPERATION_POINTWISE_DXDESC);
   const size_t out = builder.slot(operation, backward ? CUDNN_ATTR_OPERATION_POINTWISE_DXDESC
                                                       : CUDNN_ATTR_OPERATION_POINTWISE_YDESC);
@@ -254,8 +258,6 @@ bool add_pointwise(Builder& builder, const Content& operation) {
   for (size_t slot : in)
     require(spreads(builder.layout(slot), builder.layout(out)),
             "operands that do not go with the result", kWrongShape);
-  const double alpha1 = operation.real(CUDNN_ATTR_OPERATION_POINTWISE_ALPHA1, 1),
-               alpha2 = operation.real(CUDNN_ATTR_OPERATION_POINTWISE_ALPHA2, 1);
   const Curve curve = numbers_of(what, mode);
   builder.add([=](const Run& run, auto zero) {
     using T = decltype(zero);

@@ -68,8 +68,8 @@ Tensor gather_heads(const Tensor& spread_gradient, const Tensor& like) {
 Tensor seen(const Attention& given) {
   if (!given.causal && !has_window(given)) return {};
   const int64_t rows = given.query.size(2), columns = given.key.size(2);
-  const bool bottom_right = given.bottom_right || has_window(given);
-  const Tensor row = at::arange(rows, at::kLong).unsqueeze(1) + (bottom_right ? columns - rows : 0);
+  const int64_t diagonal = given.bottom_right ? columns - rows : 0;
+  const Tensor row = at::arange(rows, at::kLong).unsqueeze(1) + diagonal;
   const Tensor column = at::arange(columns, at::kLong).unsqueeze(0);
   Tensor allowed = at::ones({rows, columns}, at::kBool);
   if (given.causal || given.right >= 0) {

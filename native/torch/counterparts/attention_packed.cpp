@@ -212,17 +212,18 @@ Rules efficient_rules(const Tensor& query, const OptionalTensor& bias, bool pack
   rules.bottom_right = mask_type == 2;
   rules.packed = packed;
   if (window_size && *window_size > 0) {
-    TORCH_CHECK_NOT_IMPLEMENTED(mask_type == 2,
-                                "aten::_efficient_attention_forward: a window without a mask from "
-                                "the lower right is not served by anywarp");
+    TORCH_CHECK_NOT_IMPLEMENTED(mask_type != 0,
+                                "aten::_efficient_attention_forward: a window without a causal "
+                                "mask is not served by anywarp");
     rules.left = *window_size - 1;
   }
   if (given(bias)) rules.bias = bias;
   return rules;
 }
 
-int64_t longest(const OptionalInt& given_length, int64_t otherwise) {
-  return given_length ? given_length->guard_int(__FILE__, __LINE__) : otherwise;
+// The longest sequence; what is said of it counts only where several are packed.
+int64_t longest(bool packed, const OptionalInt& said, int64_t length) {
+  return packed && said ? said->guard_int(__FILE__, __LINE__) : length;
 }
 
 std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt> packed_efficient(
@@ -234,7 +235,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt> packed_effi
   Rules rules =
       efficient_rules(query, bias, given(query_ends), dropout, mask_type, scale, window_size);
   rules.seed = packed_seed(dropout, query.numel());
-  const int64_t rows = longest(max_q, query.size(1)), columns = longest(max_k, key.size(1));
+  const int64_t rows = longest(rules.packed, max_q, query.size(1)),
+                columns = longest(rules.packed, max_k, key.size(1));
   const auto all = spans(query, key, query_ends, key_ends, keys_used);
   Tensor out =
       at::zeros({query.size(0), query.size(1), query.size(2), value.size(3)}, query.options());

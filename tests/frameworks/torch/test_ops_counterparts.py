@@ -151,6 +151,31 @@ def test_flash_attention_of_packed_sequences():
         torch.testing.assert_close(out[start:end].cpu(), wanted, **HALF)
 
 
+@pytest.mark.parametrize(("mask_type", "first"), [(1, 0), (2, 3)])
+@pytest.mark.parametrize("window", [None, 2])
+def test_efficient_attention_counts_masks_from_the_corner_that_is_asked_for(mask_type, first, window):
+    """Without packed sequences lengths that are said (xformers says -1) do not count."""
+    query, key, value = (torch.randn(2, length, 3, 8, device="cuda") for length in (5, 8, 8))
+    given = [each.double().cpu().transpose(1, 2).requires_grad_() for each in (query, key, value)]
+    row, column = torch.meshgrid(torch.arange(5) + first, torch.arange(8), indexing="ij")
+    seen = (column <= row) & (column > row - (window or 8))
+    wanted = F.scaled_dot_product_attention(*given, attn_mask=seen)
+    wanted.backward(torch.ones_like(wanted))
+    mask = {"custom_mask_type": mask_type, "window_size": window}
+    out, sums, seed, offset, *_ = torch.ops.aten._efficient_attention_forward(
+        query, key, value, None, None, None, -1, -1, 0.0, compute_log_sumexp=True, **mask
+    )
+    torch.testing.assert_close(out.cpu().double(), wanted.transpose(1, 2), rtol=1e-5, atol=1e-5)
+    assert not (seed.any() or offset.any())
+    unused = torch.Tensor()  # on the host: CUDA's kernel takes seeds from there, too
+    ones, rest = torch.ones_like(out), (None, None, -1, -1, sums, 0.0, unused, unused)
+    found = torch.ops.aten._efficient_attention_backward(
+        ones, query, key, value, None, out, *rest, bias_requires_grad=False, **mask
+    )
+    for one, other in zip(found, given):
+        torch.testing.assert_close(one.cpu().double(), other.grad.transpose(1, 2), rtol=1e-5, atol=1e-5)
+
+
 def test_products_with_a_wider_result():
     left, right = torch.randn(4, 8).half(), torch.randn(8, 3).half()
     found = torch.mm(left.cuda(), right.cuda(), out_dtype=torch.float32)

@@ -382,11 +382,7 @@ class Memory(Lanes):
         v, t, n, count = self.v, self.t, self.v.chunk, len(values)
         chunks, structures = [v.vector(value) for value in values], list[str]()
         for chunk in range(v.chunks):
-            parts = [c[chunk] for c in chunks]
-            if count == 2 or count == 4:
-                whole = v.join(element, n, parts)
-            else:
-                raise NotImplementedError(f"stores of {count} elements")
+            whole = v.join(element, n, [c[chunk] for c in chunks])
             total = n * count
             index = ", ".join(f"i32 {member * n + lane}" for lane in range(n) for member in range(count))
             type = f"<{total} x {element}>"

@@ -18,6 +18,7 @@ SUBJECTS: tuple[str, ...] = (
     "storages_on_device",
     "shared_storages",
     "legacy_tensors",
+    "operator_libraries",
     "profiler",
 )
 """The modules of this package, imported once the stand-in is loaded, before torch is executed; they must not import torch."""
