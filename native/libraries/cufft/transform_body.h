@@ -154,6 +154,8 @@ class Of final : public Transform {
   void run(const Place& in, const Place& out, bool forward) const override try {
     if (problem_.number == Number::kHalf || problem_.number == Number::kBfloat)
       return narrow(view(in), view(out), forward);
+    if (shape_.size() == 1 && close(in, width_in()) && close(out, width_out()))
+      return one(in.data, out.data, forward);
     wide(view(in), view(out), forward);
   } catch (const std::bad_alloc&) {
     anywarp_fail(CUDA_ERROR_OUT_OF_MEMORY, "cuFFT: no memory for a transform");
@@ -194,6 +196,33 @@ class Of final : public Transform {
     const size_t outer = in.stride.size() - (problem_.kind == Kind::kComplex ? 0 : 1);
     return std::equal(in.stride.begin(), in.stride.begin() + static_cast<ptrdiff_t>(outer),
                       out.stride.begin());
+  }
+
+  static bool close(const Place& place, size_t width) {
+    return place.stride[1] == static_cast<ptrdiff_t>(width * sizeof(Real));
+  }
+
+  // One transform of numbers that follow each other, in the place where the result goes.
+  void one(const void* in, void* out, bool forward) const {
+    const size_t length = shape_[0];
+    if (problem_.kind == Kind::kComplex) {
+      if (in != out) memmove(out, in, length * sizeof(Complex));
+      return complex_[0]->exec(static_cast<Complex*>(out), Real(1), forward);
+    }
+    // pocketfft has the real and imaginary parts of half the numbers without the imaginary part of
+    // the first, which is 0: the others lie where they belong.
+    auto *from = static_cast<const Real*>(in), *to = static_cast<Real*>(out);
+    if (problem_.kind == Kind::kRealToComplex) {
+      memmove(to + 1, from, length * sizeof(Real));
+      real_[0]->exec(to + 1, Real(1), true);
+      to[0] = to[1], to[1] = 0;
+      if (length % 2 == 0) to[length + 1] = 0;
+    } else {
+      const Real first = from[0];
+      memmove(to + 1, from + 2, (length - 1) * sizeof(Real));
+      to[0] = first;
+      real_[0]->exec(to, Real(1), false);
+    }
   }
 
   void wide(const View& in, const View& out, bool forward) const {
