@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <complex>
 #include <cstdlib>
@@ -15,6 +14,7 @@
 
 #include "core/own_functions.h"
 #include "libraries/cufft/transform.h"
+#include "libraries/float_formats.h"
 #include "libraries/work.h"
 
 #define POCKETFFT_NO_MULTITHREADING
