@@ -72,6 +72,20 @@ def test_a_build_knows_nothing_of_its_surroundings(build, tmp_path, monkeypatch)
     assert made["SOURCE_DATE_EPOCH"] == "1234"
 
 
+def test_what_others_wrote_is_in_every_paper(build):
+    carried = importlib.import_module("releasing.carried").CARRIED
+    assert {each.folder for each in carried} == {
+        each.name for each in (ROOT / "native/third_party").iterdir() if each.is_dir()
+    }
+    terms = {each.license_file for each in carried}
+    assert terms | {"zig.txt"} == {each.name for each in (ROOT / "native/licenses").iterdir()}
+    for paper in ("NOTICE", "docs/legal.md"):
+        text = (ROOT / paper).read_text()
+        for each in carried:
+            words = (each.name, each.authors, each.terms, each.library, f"native/licenses/{each.license_file}")
+            assert [word for word in words if word not in text] == [], paper
+
+
 @pytest.fixture(scope="module")
 def standins(build):
     return importlib.import_module("releasing.standins")

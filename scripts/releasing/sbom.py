@@ -26,6 +26,7 @@ from packageurl import PackageURL
 from packaging.requirements import Requirement
 
 from anywarp.catalogue.deriving.inputs import Input
+from releasing.carried import CARRIED
 
 LINKED = (
     ("libc++", "Apache-2.0 WITH LLVM-exception"),
@@ -89,6 +90,19 @@ def of_wheel(wheel: Path, digest: str, epoch: int, linked: bool, fetched: Sequen
         )
         for each in fetched
         if each.package in INLINED
+    ]
+    brought += [
+        Component(
+            name=each.name,
+            type=ComponentType.LIBRARY,
+            bom_ref=f"carried:{each.folder}",
+            description=f"by {each.authors}",
+            licenses=[licenses.make_from_string(each.terms)],
+            properties=[
+                Property(name="anywarp:carried", value=f"in {each.library}, from native/third_party/{each.folder}")
+            ],
+        )
+        for each in CARRIED
     ]
     bom.components.update([*needed, *brought])
     bom.register_dependency(main, [*needed, *brought])

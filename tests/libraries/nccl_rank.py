@@ -211,8 +211,14 @@ def lengths(me: Rank):
     for count in (1, 2, 3, 4095, 4096, 4097, 5000, 65537, 262147, 1200003):
         parts = [data("f4", count, rank, count) for rank in range(me.count)]
         got = np.full(count + 8, 77, np.float32)
-        me.call("ncclAllReduce", parts[me.rank], got, count, 7, SUM)
+        mine, inside, spread = parts[me.rank].copy(), parts[me.rank].copy(), parts[me.rank].copy()
+        me.call("ncclAllReduce", mine, got, count, 7, SUM)
         assert me.done() == 0
+        mine[:] = np.nan  # when a call is done nobody reads what it sent
+        me.call("ncclAllReduce", inside, inside, count, 7, SUM)
+        me.call("ncclBroadcast", spread, spread, count, 7, 1)
+        assert me.done() == 0
+        assert inside.tobytes() == got[:count].tobytes() and (spread == parts[1]).all()
         check_reduced(got[:count], parts, "f4", SUM)
         assert (got[count:] == 77).all()
         in_order = parts[0]

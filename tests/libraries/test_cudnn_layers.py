@@ -147,6 +147,37 @@ def test_softmax(dnn, kind, algo, mode, axes, order):
     near(dx.values, wanted, kind, 170)
 
 
+@pytest.mark.parametrize("length", [1, 3, 31, 32, 33, 511, 1500])
+@pytest.mark.parametrize("algo", [1, 2])
+def test_softmax_of_rows(dnn, kind, length, algo):
+    rng = np.random.default_rng(length)
+    x = dnn.tensor(kind, rng.standard_normal((5, length, 1, 1)) * 3 - 20)
+    wanted = x.values - x.values.max(1, keepdims=True)
+    wanted = wanted - np.log(np.exp(wanted).sum(1, keepdims=True))
+    wanted = wanted if algo == 2 else np.exp(wanted)
+    gradient = dnn.tensor(kind, rng.standard_normal(x.shape))
+    dnn.call("cudnnSoftmaxForward", dnn.handle, algo, 0, factor(kind, 1), *x.args, factor(kind, 0), *x.args)
+    near(x.values, wanted, kind, 30)
+    x.set(wanted)
+    slope = (np.exp(x.values) if algo == 2 else x.values), (1 if algo == 2 else x.values)
+    wanted = slope[1] * gradient.values - slope[0] * (slope[1] * gradient.values).sum(1, keepdims=True)
+    size = 1 + (np.abs(slope[0]) * np.abs(slope[1] * gradient.values).sum(1, keepdims=True)).max()
+    dnn.call(
+        "cudnnSoftmaxBackward", dnn.handle, algo, 0, factor(kind, 1), *x.args, *gradient.args, factor(kind, 0), *gradient.args
+    )  # fmt: skip
+    near(gradient.values, wanted, kind, 30 * size)
+
+
+def test_softmax_of_what_is_no_number(dnn):
+    rows = np.zeros((4, 40, 1, 1))
+    rows[1, 7], rows[2, 3], rows[3, 5] = np.nan, np.inf, -np.inf
+    x = dnn.tensor("f32", rows)
+    dnn.call("cudnnSoftmaxForward", dnn.handle, 1, 0, factor("f32", 1), *x.args, factor("f32", 0), *x.args)
+    found = x.values.reshape(4, 40)
+    assert np.allclose(found[0], 1 / 40) and np.isnan(found[1:3]).all()
+    assert found[3, 5] == 0 and np.allclose(np.delete(found[3], 5), 1 / 39)
+
+
 @pytest.mark.parametrize("n", [1, 4, 5])
 def test_normalisation_across_channels(dnn, n):
     rng = np.random.default_rng(n)

@@ -53,6 +53,10 @@ def test_ranks_in_processes(nccl, count):
     run_ranks(nccl, ["collectives", "lengths", "pairs", "streams", "operators", "split", "later"], count)
 
 
+def test_ranks_that_do_not_read_each_other_s_memory(nccl):
+    run_ranks(nccl, ["lengths", "pairs", "streams"], 2, NCCL_P2P_DISABLE="1")
+
+
 def test_ranks_over_sockets(nccl):
     run_ranks(nccl, ["lengths", "pairs", "streams", "split"], 3, NCCL_SHM_DISABLE="1", NCCL_SOCKET_IFNAME="lo")
 
@@ -120,7 +124,7 @@ device = ctypes.c_int()
 for rank in range(2):
     nccl("ncclCommCuDevice", comms[rank], device)
     assert device.value == rank
-for count in (1, 100003):
+for count in (1, 100003, 1200003):
     parts = [np.random.default_rng(rank).random(count, np.float32) for rank in range(2)]
     got = [np.zeros(count, np.float32) for _ in range(2)]
     gathered = [np.zeros(2 * count, np.float32) for _ in range(2)]

@@ -110,11 +110,6 @@ E* first_of(E* x, int64_t n, int64_t inc) {
   return inc < 0 ? x - (n - 1) * inc : x;
 }
 
-// Waits for what a call has left in the host's memory.
-inline void finish(const cublasContext& handle) {
-  require(cuStreamSynchronize(handle.stream) == CUDA_SUCCESS, CUBLAS_STATUS_EXECUTION_FAILED);
-}
-
 // Computes `body()` in the stream and leaves it where the pointer mode says that `result` lies.
 template <class R, class Body>
 void deliver(cublasContext& handle, R* result, const char* name, Body body) {

@@ -13,6 +13,19 @@
 #include "libraries/scalar.h"
 #include "libraries/work.h"
 
+namespace aw::cublas {
+
+// Settings for products that are made of narrower ones.
+struct Emulation {
+  cublasEmulationStrategy_t strategy = CUBLAS_EMULATION_STRATEGY_DEFAULT;
+  cudaEmulationSpecialValuesSupport special = CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT;
+  cudaEmulationMantissaControl control = CUDA_EMULATION_MANTISSA_CONTROL_DYNAMIC;
+  int most_bits = 0, bit_offset = 0;
+  int* bit_count = nullptr;
+};
+
+}  // namespace aw::cublas
+
 struct cublasContext {
   uint64_t magic;
   CUstream stream = nullptr;
@@ -22,6 +35,7 @@ struct cublasContext {
   int sm_count = 0;
   void* workspace = nullptr;
   size_t workspace_bytes = 0;
+  aw::cublas::Emulation emulation{};
 };
 
 namespace aw::cublas {
@@ -40,6 +54,15 @@ cublasStatus_t api(Body&& body, const Args&... args) noexcept {
 inline cublasContext& use(cublasHandle_t handle) {
   require(handle && handle->magic == kMagic, CUBLAS_STATUS_NOT_INITIALIZED);
   return *handle;
+}
+
+cublasContext* create();
+// As documented it waits for what the handle was used for.
+void destroy(cublasContext* handle);
+
+// Waits for what was given to the handle's stream, such as what a call leaves on the host.
+inline void finish(const cublasContext& handle) {
+  require(cuStreamSynchronize(handle.stream) == CUDA_SUCCESS, CUBLAS_STATUS_EXECUTION_FAILED);
 }
 
 // A number that lies where the pointer mode says (cublasSetPointerMode).

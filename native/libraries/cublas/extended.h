@@ -271,5 +271,37 @@ void AsumEx(cublasHandle_t handle, int64_t n, const void* x, cudaDataType xType,
 void RotEx(cublasHandle_t handle, int64_t n, void* x, cudaDataType xType, int64_t incx, void* y,
            cudaDataType yType, int64_t incy, const void* c, const void* s, cudaDataType csType,
            cudaDataType execution);
+void IamaxEx(cublasHandle_t handle, int64_t n, const void* x, cudaDataType xType, int64_t incx,
+             int* result);
+void IamaxEx(cublasHandle_t handle, int64_t n, const void* x, cudaDataType xType, int64_t incx,
+             int64_t* result);
+void IaminEx(cublasHandle_t handle, int64_t n, const void* x, cudaDataType xType, int64_t incx,
+             int* result);
+void IaminEx(cublasHandle_t handle, int64_t n, const void* x, cudaDataType xType, int64_t incx,
+             int64_t* result);
+void RotgEx(cublasHandle_t handle, void* a, void* b, cudaDataType abType, void* c, void* s,
+            cudaDataType csType, cudaDataType execution);
+void RotmEx(cublasHandle_t handle, int64_t n, void* x, cudaDataType xType, int64_t incx, void* y,
+            cudaDataType yType, int64_t incy, const void* param, cudaDataType paramType,
+            cudaDataType execution);
+void RotmgEx(cublasHandle_t handle, void* d1, cudaDataType d1Type, void* d2, cudaDataType d2Type,
+             void* x1, cudaDataType x1Type, const void* y1, cudaDataType y1Type, void* param,
+             cudaDataType paramType, cudaDataType execution);
+
+// Updates of rank k by complex matrices of f32 or 8-bit integers.
+void CsyrkEx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n,
+             int64_t k, const cuComplex* alpha, const void* A, cudaDataType Atype, int64_t lda,
+             const cuComplex* beta, void* C, cudaDataType Ctype, int64_t ldc);
+void CherkEx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int64_t n,
+             int64_t k, const float* alpha, const void* A, cudaDataType Atype, int64_t lda,
+             const float* beta, void* C, cudaDataType Ctype, int64_t ldc);
+template <class... Args>
+void Csyrk3mEx(Args... args) {
+  CsyrkEx(args...);
+}
+template <class... Args>
+void Cherk3mEx(Args... args) {
+  CherkEx(args...);
+}
 
 }  // namespace aw::cublas

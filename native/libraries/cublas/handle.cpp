@@ -29,21 +29,32 @@ const char* name_of(cublasStatus_t status) {
 
 }  // namespace
 
+namespace aw::cublas {
+
+cublasContext* create() {
+  lib::ensure_context();
+  return new cublasContext{kMagic};
+}
+
+void destroy(cublasContext* handle) {
+  auto& it = use(handle);
+  it.magic = 0;
+  // An error of the work belongs to the context, and a stream may be gone or being captured.
+  static_cast<void>(cuStreamSynchronize(it.stream));
+  delete handle;
+}
+
+}  // namespace aw::cublas
+
 AW_EXPORT cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
   return api<"cublasCreate_v2">([&] {
     require(handle);
-    aw::lib::ensure_context();
-    *handle = new cublasContext{kMagic};
+    *handle = create();
   });
 }
 
-// As documented it waits for what the handle was used for.
 AW_EXPORT cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
-  return api<"cublasDestroy_v2">([&] {
-    auto& it = use(handle);
-    it.magic = 0;
-    delete handle;
-  });
+  return api<"cublasDestroy_v2">([&] { destroy(handle); });
 }
 
 AW_EXPORT cublasStatus_t cublasGetVersion_v2(cublasHandle_t, int* version) {

@@ -44,45 +44,6 @@ template void activate(const cudnnActivationDescriptorStruct&, const View&, floa
 template void activate(const cudnnActivationDescriptorStruct&, const View&, double, double,
                        const View&);
 
-template <class T>
-void softmax_forward(bool logarithm, const Layout& kept, const View& x, const View& y, T alpha,
-                     T beta) {
-  Scratch<double> most(kept.elements()), sum(kept.elements());
-  const View peak = spread(View(packed(CUDNN_DATA_DOUBLE, kept), most.get()), x),
-             total = spread(View(packed(CUDNN_DATA_DOUBLE, kept), sum.get()), x);
-  reduce<Greater, T, 1>(x, kept, {x}, Copy{}, most.get());
-  reduce<Sum, T, 2>(x, kept, {x, peak}, each<2>([](T v, T m) { return quick_exp(v - m); }),
-                    sum.get());
-  if (logarithm) {
-    for (int64_t i = 0; i < kept.elements(); ++i) sum[i] = std::log(sum[i]);
-    return map<T, 3>(y, alpha, beta, {x, peak, total},
-                     each<3>([](T v, T m, T s) { return v - m - s; }));
-  }
-  for (int64_t i = 0; i < kept.elements(); ++i) sum[i] = 1 / sum[i];
-  map<T, 3>(y, alpha, beta, {x, peak, total},
-            each<3>([](T v, T m, T s) { return quick_exp(v - m) * s; }));
-}
-template void softmax_forward(bool, const Layout&, const View&, const View&, float, float);
-template void softmax_forward(bool, const Layout&, const View&, const View&, double, double);
-
-template <class T>
-void softmax_backward(bool logarithm, const Layout& kept, const View& y, const View& dy,
-                      const View& dx, T alpha, T beta) {
-  Scratch<double> sum(kept.elements());
-  const View total = spread(View(packed(CUDNN_DATA_DOUBLE, kept), sum.get()), y);
-  if (logarithm) {
-    reduce<Sum, T, 1>(y, kept, {dy}, Copy{}, sum.get());
-    return map<T, 3>(dx, alpha, beta, {y, dy, total},
-                     each<3>([](T v, T d, T s) { return d - quick_exp(v) * s; }));
-  }
-  reduce<Sum, T, 2>(y, kept, {y, dy}, each<2>([](T v, T d) { return v * d; }), sum.get());
-  map<T, 3>(dx, alpha, beta, {y, dy, total}, each<3>([](T v, T d, T s) { return v * (d - s); }));
-}
-template void softmax_backward(bool, const Layout&, const View&, const View&, const View&, float,
-                               float);
-template void softmax_backward(bool, const Layout&, const View&, const View&, const View&, double,
-                               double);
-
 }  // namespace aw::dnn
 
 AW_EXPORT cudnnStatus_t cudnnActivationForward(cudnnHandle_t handle,

@@ -83,34 +83,15 @@ void in_parts(const shape_t& shape, size_t axis, const View& in, const View& out
   });
 }
 
-inline float from_half(uint16_t h) {
-  const uint32_t exponent = (h & 0x7c00u) == 0x7c00u ? 0x7f800000u : 0u, sign = (h & 0x8000u) << 16;
-  const float magnitude = std::bit_cast<float>((h & 0x7fffu) << 13) * 0x1p112f;
-  return std::bit_cast<float>(std::bit_cast<uint32_t>(magnitude) | exponent | sign);
+template <class Format>
+float widened(uint16_t bits) {
+  return formats::widen(Format{bits});
 }
-
-// To nearest, ties to even.
-inline uint16_t to_half(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value), sign = bits >> 16 & 0x8000u,
-                 x = bits & 0x7fffffffu;
-  uint32_t out;
-  if (x > 0x7f800000u)
-    out = 0x7e00u;
-  else if (x >= 0x477ff000u)  // 65520
-    out = 0x7c00u;
-  else if (x < 0x38800000u)  // 2^-14: the sum rounds where a subnormal number does
-    out = std::bit_cast<uint32_t>(std::bit_cast<float>(x) + 0.5f) - 0x3f000000u;
-  else
-    out = (x + 0xc8000fffu + (x >> 13 & 1)) >> 13;
-  return static_cast<uint16_t>(out | sign);
-}
-
-inline float from_bfloat(uint16_t b) { return std::bit_cast<float>(uint32_t{b} << 16); }
-
-inline uint16_t to_bfloat(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fff;
-  return static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
+template <class Format>
+uint16_t narrowed(float value) {
+  Format made;
+  formats::narrow(value, made);
+  return made.bits;
 }
 
 // Every number of `width` reals along the last dimension from one type to another.
@@ -154,6 +135,8 @@ class Of final : public Transform {
   void run(const Place& in, const Place& out, bool forward) const override try {
     if (problem_.number == Number::kHalf || problem_.number == Number::kBfloat)
       return narrow(view(in), view(out), forward);
+    if (shape_.size() == 1 && close(in, width_in()) && close(out, width_out()))
+      return one(in.data, out.data, forward);
     wide(view(in), view(out), forward);
   } catch (const std::bad_alloc&) {
     anywarp_fail(CUDA_ERROR_OUT_OF_MEMORY, "cuFFT: no memory for a transform");
@@ -194,6 +177,33 @@ class Of final : public Transform {
     const size_t outer = in.stride.size() - (problem_.kind == Kind::kComplex ? 0 : 1);
     return std::equal(in.stride.begin(), in.stride.begin() + static_cast<ptrdiff_t>(outer),
                       out.stride.begin());
+  }
+
+  static bool close(const Place& place, size_t width) {
+    return place.stride[1] == static_cast<ptrdiff_t>(width * sizeof(Real));
+  }
+
+  // One transform of numbers that follow each other, in the place where the result goes.
+  void one(const void* in, void* out, bool forward) const {
+    const size_t length = shape_[0];
+    if (problem_.kind == Kind::kComplex) {
+      if (in != out) memmove(out, in, length * sizeof(Complex));
+      return complex_[0]->exec(static_cast<Complex*>(out), Real(1), forward);
+    }
+    // pocketfft has the real and imaginary parts of half the numbers without the imaginary part of
+    // the first, which is 0: the others lie where they belong.
+    auto *from = static_cast<const Real*>(in), *to = static_cast<Real*>(out);
+    if (problem_.kind == Kind::kRealToComplex) {
+      memmove(to + 1, from, length * sizeof(Real));
+      real_[0]->exec(to + 1, Real(1), true);
+      to[0] = to[1], to[1] = 0;
+      if (length % 2 == 0) to[length + 1] = 0;
+    } else {
+      const Real first = from[0];
+      memmove(to + 1, from + 2, (length - 1) * sizeof(Real));
+      to[0] = first;
+      real_[0]->exec(to, Real(1), false);
+    }
   }
 
   void wide(const View& in, const View& out, bool forward) const {
@@ -263,14 +273,14 @@ class Of final : public Transform {
     const View source{before.data(), packed(shape_in(), width_in() * sizeof(Real))};
     const View target{after.data(), packed(shape_out(), width_out() * sizeof(Real))};
     if (problem_.number == Number::kHalf)
-      convert<uint16_t, Real>(shape_in(), in, source, width_in(), from_half);
+      convert<uint16_t, Real>(shape_in(), in, source, width_in(), widened<formats::Half>);
     else
-      convert<uint16_t, Real>(shape_in(), in, source, width_in(), from_bfloat);
+      convert<uint16_t, Real>(shape_in(), in, source, width_in(), widened<formats::Brain>);
     wide(source, target, forward);
     if (problem_.number == Number::kHalf)
-      convert<Real, uint16_t>(shape_out(), target, out, width_out(), to_half);
+      convert<Real, uint16_t>(shape_out(), target, out, width_out(), narrowed<formats::Half>);
     else
-      convert<Real, uint16_t>(shape_out(), target, out, width_out(), to_bfloat);
+      convert<Real, uint16_t>(shape_out(), target, out, width_out(), narrowed<formats::Brain>);
   }
 
   Problem problem_;

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <complex>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -14,6 +14,7 @@
 
 #include "core/own_functions.h"
 #include "libraries/cufft/transform.h"
+#include "libraries/float_formats.h"
 #include "libraries/work.h"
 
 #define POCKETFFT_NO_MULTITHREADING

@@ -56,6 +56,13 @@ template <class T, class Op>
 AW_WIDE void fold(void* to, const void* const* parts, int count, size_t elements) {
   Wide<T> sums[kTile];
   auto* out = static_cast<T*>(to);
+  if constexpr (std::is_same_v<T, Wide<T>> && !std::is_same_v<Op, Mean>)
+    if (count == 2) {
+      auto *first = static_cast<const T*>(parts[0]), *second = static_cast<const T*>(parts[1]);
+#pragma GCC ivdep  // the place may be that of a part, element by element
+      for (size_t i = 0; i < elements; ++i) out[i] = Op::apply(first[i], second[i]);
+      return;
+    }
   for (size_t at = 0; at < elements; at += kTile) {
     size_t n = elements - at < kTile ? elements - at : kTile;
     auto* first = static_cast<const T*>(parts[0]) + at;

@@ -13,9 +13,18 @@ namespace aw::nccl {
 
 // In front of every message, so that calls that do not fit together are an error and not a mixture.
 struct Header {
-  uint64_t magic, kind, bytes, unused[5];
+  uint64_t magic, kind, bytes, direct, unused[4];
 };
 static_assert(sizeof(Header) == kLine);
+
+// What stands in a direct message in the place of bytes: where they lie in the sender's memory. Who
+// receives it reads them there and then takes it out of the ring, which is how the sender knows
+// that its memory is free.
+struct Piece {
+  const char* at;
+  uint64_t bytes, unused[6];
+};
+static_assert(sizeof(Piece) == kLine);
 
 constexpr uint64_t kHeaderMagic = 0x6567'6173'7365'6d61;
 
@@ -49,6 +58,8 @@ class Out {
   void step(Links& links, Step& step);
 
  private:
+  bool post(Links& links, size_t limit);
+  bool write(Links& links, size_t limit);
   int peer_, lane_;
   const char* from_;
   size_t bytes_, done_ = 0;
@@ -57,7 +68,7 @@ class Out {
   Scale scale_ = nullptr;
   const void* factor_ = nullptr;
   size_t element_ = 1;
-  bool headed_ = false, padded_ = false;
+  bool headed_ = false, direct_ = false, padded_ = false;
 };
 
 // The reading end of a message.
@@ -69,14 +80,24 @@ class In {
   int peer() const { return peer_; }
   size_t left() const { return bytes_ - done_; }
   // Contiguous bytes of the message that are there; 0 when there are none yet.
-  size_t ready(Links& links, char** at, Step& step);
+  size_t ready(Links& links, const char** at, Step& step);
   void took(Links& links, size_t bytes, Step& step);
+  // Copies what is there, at most `most`, to a place; the bytes copied.
+  size_t copy(Links& links, char* to, size_t most, Step& step);
 
  private:
+  bool begun(Links& links, Step& step);
+  // Bytes of the piece at the end of the ring.
+  size_t piece(Links& links);
+  size_t read(Links& links, void* to, size_t bytes, Step& step);
   int peer_, lane_;
   size_t bytes_, done_ = 0;
   uint64_t kind_;
-  bool headed_ = false, padded_ = false;
+  bool headed_ = false, direct_ = false, padded_ = false;
+  const char* piece_ = nullptr;  // what is left of it
+  size_t piece_bytes_ = 0;
+  std::vector<char> read_;  // of a piece in another process
+  size_t read_first_ = 0, read_bytes_ = 0;
 };
 
 // Receives into a place.

@@ -41,12 +41,12 @@ void this_process(uint8_t* to) {
   digest(std::to_string(random) + " " + std::to_string(getpid()), to);
 }
 
+}  // namespace
+
 bool is_set(const char* name) {
   const char* value = getenv(name);
   return value && atoi(value) != 0;
 }
-
-}  // namespace
 
 uint64_t Ring::free_bytes() const {
   return size - (state->head.load(std::memory_order_relaxed) -

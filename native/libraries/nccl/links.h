@@ -23,6 +23,7 @@ constexpr uint64_t kGoodbye = 0x6579'6264'6f6f'6761;  // the last message on kCo
 struct RingState {
   alignas(kLine) std::atomic<uint64_t> head;  // bytes that were ever written
   alignas(kLine) std::atomic<uint64_t> tail;  // and read
+  std::atomic<uint32_t> direct;               // the reader can read the writer's memory
 };
 
 // One direction of one lane, which one thread writes and one reads. Messages begin at multiples of
@@ -46,6 +47,14 @@ class Links {
   virtual ~Links() = default;
   Ring& out(int peer, int lane) { return out_[index(peer, lane)]; }
   Ring& in(int peer, int lane) { return in_[index(peer, lane)]; }
+
+  // Copies from the memory of a rank that may be read (RingState::direct). The bytes that were
+  // copied: 0 where its process has ended, -1 where there is no such memory.
+  virtual int64_t read(int, void*, const void*, size_t) { return -1; }
+  // Whether that memory is ours, too.
+  virtual bool same_memory(int) const { return false; }
+  bool reads(int peer) { return in(peer, kMain).state->direct.load() != 0; }
+  bool is_read(int peer) { return out(peer, kMain).state->direct.load() != 0; }
 
   // Tells `peer` that a ring between us has changed.
   virtual void notify(int peer, int lane) = 0;
@@ -79,6 +88,8 @@ class Links {
 // Meets the other ranks and connects to them.
 std::unique_ptr<Links> connect_ranks(const ncclUniqueId& id, int rank, int count,
                                      const Patience& patience);
+
+bool is_set(const char* name);  // a setting of NCCL's
 
 // What each rank tells all at first.
 struct Introduction {
