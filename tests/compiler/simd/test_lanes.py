@@ -114,7 +114,9 @@ def test_elements_go_to_where_they_should(place: str, type: str, gang: int) -> N
         np.testing.assert_array_equal(out, want)
 
 
-@pytest.mark.parametrize("place", ["every second", "every third", "pairs nine apart", "pairs", "crossed pairs", "halves by a number"])
+@pytest.mark.parametrize(
+    "place", ["every second", "every third", "pairs nine apart", "pairs", "crossed pairs", "halves by a number"]
+)
 def test_nothing_behind_the_last_element_is_read(place: str) -> None:
     """The elements end where mapped memory ends: whoever reads a whole vector more dies."""
     page = mmap.PAGESIZE
