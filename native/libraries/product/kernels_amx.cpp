@@ -1,11 +1,12 @@
 // The product on x86-64 with AMX: tiles of 16 rows of 16 units, and what multiplies two of them.
-#if defined(__x86_64__) && defined(AW_HAVE_AMX)
+// GCC 10 and clang 10 know none of it.
+#ifdef __x86_64__
+#include "libraries/product/kernels.h"
+#if __has_include(<amxbf16intrin.h>)
 #include <cpuid.h>
 #include <immintrin.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include "libraries/product/kernels.h"
 
 #define AW_TARGET                                                                  \
   __attribute__((                                                                  \
@@ -304,10 +305,9 @@ const Kernels* amx() {
 
 #undef AW_TARGET
 #undef AW_INLINE
-#elif defined(__x86_64__)
-#include "libraries/product/kernels.h"
-
+#else
 namespace aw::product {
 const Kernels* amx() { return nullptr; }
 }  // namespace aw::product
+#endif
 #endif
