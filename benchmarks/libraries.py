@@ -102,9 +102,9 @@ def narrow_types(cublas: Library, handle: ctypes.c_void_p, rounds: int) -> None:
     gemm_ex, random = cublas.file["cublasGemmEx"], np.random.default_rng(1)
     for name, (kind, number, into) in NAMED.items():
         for n in (64, 128, 256, 512, 1024):
-            a, b = (operand(random, name, n).astype(kind) for _ in range(2))
-            f, g = (random.standard_normal((n, n), np.float32) for _ in range(2))
-            c, size, integer = np.zeros((n, n), np.float32), ctypes.c_int(n), name == "s8"
+            a, b = (aligned(operand(random, name, n).astype(kind)) for _ in range(2))
+            f, g = (aligned(random.standard_normal((n, n), np.float32)) for _ in range(2))
+            c, size, integer = aligned(np.zeros((n, n), np.float32)), ctypes.c_int(n), name == "s8"
             shape = (handle, 0, 0, size, size, size)
             kept = [np.array([1, 0], np.float32), np.array([1, 0], np.int32)]
 
@@ -126,6 +126,15 @@ def narrow_types(cublas: Library, handle: ctypes.c_void_p, rounds: int) -> None:
             print(
                 f"{name:8} {n:8} {narrow * 1e6:10.1f} {wide * 1e6:9.1f} {wide / narrow:13.2f} {2 * n**3 / narrow / 1e9:7.0f}{beside}"
             )
+
+
+def aligned(array: np.ndarray) -> np.ndarray:
+    """A copy where a line of the cache begins, as memory of a device does."""
+    room = np.empty(array.nbytes + 64, np.uint8)
+    begin = -room.ctypes.data % 64
+    made = room[begin : begin + array.nbytes].view(array.dtype).reshape(array.shape)
+    made[:] = array
+    return made
 
 
 def operand(random: np.random.Generator, name: str, n: int) -> np.ndarray:

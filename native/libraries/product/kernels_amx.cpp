@@ -278,8 +278,7 @@ bool permitted() {
 // block, which are loaded past the first: that keeps the panel of columns, and the sums are near.
 constexpr Extents kMost = {512, 1024, 512 * kPanel, 256, 512};
 
-Kernels made() {
-  const Kernels& vectors = avx512(true, true);
+Kernels made(const Kernels& vectors) {
   Kernels out = vectors;
   out.f16 = {kPanel, kPanel, 1, 2 * kTile, false, kMost, pack_halves, multiply<Kind::halves>,
              finite};
@@ -294,10 +293,10 @@ Kernels made() {
 
 namespace aw::product {
 
-const Kernels* amx() {
+const Kernels* amx(const Kernels& vectors) {
   static const bool there = with_amx::permitted();
   if (!there) return nullptr;
-  static const Kernels made = with_amx::made();
+  static const Kernels made = with_amx::made(vectors);
   return &made;
 }
 
@@ -307,7 +306,7 @@ const Kernels* amx() {
 #undef AW_INLINE
 #else
 namespace aw::product {
-const Kernels* amx() { return nullptr; }
+const Kernels* amx(const Kernels&) { return nullptr; }
 }  // namespace aw::product
 #endif
 #endif
