@@ -22,7 +22,8 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "tests/libraries")]
 from loading import Library  # noqa: E402
 
 SIZES = (16, 64, 128, 256, 512, 1024)
-NAMED = {"f16": (np.float16, 2), "bf16": (np.uint16, 14), "s8": (np.int8, 3)}
+# As numpy holds it, its cudaDataType, that of the result.
+NAMED = {"f16": (np.float16, 2, 2), "bf16": (np.uint16, 14, 14), "e4m3": (np.uint8, 28, 14), "s8": (np.int8, 3, 10)}
 F32, COMPUTE_32F, COMPUTE_32I = 0, 68, 72
 
 
@@ -92,49 +93,72 @@ def main() -> None:
             print(
                 f"{letter.lower()}gemm     {n:6} {mine * 1e6:10.2f} {engines * 1e6:11.2f} {mine / engines:7.3f} {(mine - engines) * 1e6:11.2f} {2 * n**3 / mine / 1e9:7.0f}"
             )
-    print("\nnarrow types   n   ours, us   f32, us   rate to f32    GF/s")
-    gemm_ex = cublas.file["cublasGemmEx"]
-    for name, (kind, number) in NAMED.items():
-        for n in (256, 512, 1024):
-            a, b = (np.ones((n, n), kind) for _ in range(2))
-            f, g, c = (np.ones((n, n), np.float32) for _ in range(3))
-            integer = name == "s8"
-            scalar = np.int32 if integer else np.float32
-            one, zero, size = np.ones(1, scalar), np.zeros(1, scalar), ctypes.c_int(n)
-            into, compute = (10, COMPUTE_32I) if integer else (number, COMPUTE_32F)
+    narrow_types(cublas, handle, rounds)
 
-            def call(x, y, kind, into, compute, one=one, zero=zero, size=size, c=c):
-                gemm_ex(
-                    handle,
-                    0,
-                    0,
-                    size,
-                    size,
-                    size,
-                    pointer(one),
-                    pointer(x),
-                    kind,
-                    size,
-                    pointer(y),
-                    kind,
-                    size,
-                    pointer(zero),
-                    pointer(c),
-                    into,
-                    size,
-                    compute,
-                    -1,
+
+def narrow_types(cublas: Library, handle: ctypes.c_void_p, rounds: int) -> None:
+    """Our own product against our f32, and against PyTorch's (oneDNN) on one thread where there is PyTorch."""
+    print("\nnarrow types   n   ours, us   f32, us   rate to f32    GF/s   oneDNN, us   ratio")
+    gemm_ex, random = cublas.file["cublasGemmEx"], np.random.default_rng(1)
+    for name, (kind, number, into) in NAMED.items():
+        for n in (64, 128, 256, 512, 1024):
+            a, b = (aligned(operand(random, name, n).astype(kind)) for _ in range(2))
+            f, g = (aligned(random.standard_normal((n, n), np.float32)) for _ in range(2))
+            c, size, integer = aligned(np.zeros((n, n), np.float32)), ctypes.c_int(n), name == "s8"
+            shape = (handle, 0, 0, size, size, size)
+            kept = [np.array([1, 0], np.float32), np.array([1, 0], np.int32)]
+
+            def call(x, y, kind, into, compute, c=c, size=size, shape=shape, kept=kept):
+                one = kept[compute == COMPUTE_32I].ctypes.data
+                alpha, beta = ctypes.c_void_p(one), ctypes.c_void_p(one + 4)
+                left, right, sums = pointer(x), pointer(y), pointer(c)
+                return partial(
+                    gemm_ex, *shape, alpha, left, kind, size, right, kind, size, beta, sums, into, size, compute, -1
                 )
 
-            fone, fzero = np.ones(1, np.float32), np.zeros(1, np.float32)
-            calls = (
-                partial(call, a, b, number, into, compute),
-                partial(call, f, g, F32, F32, COMPUTE_32F, fone, fzero),
-            )
-            narrow, wide = best(calls, rounds, max(1, 20_000_000 // n**3))
+            calls = [
+                call(a, b, number, into, COMPUTE_32I if integer else COMPUTE_32F),
+                call(f, g, F32, F32, COMPUTE_32F),
+                *by_torch(name, a, b),
+            ]
+            narrow, wide, *engines = best(calls, rounds, max(8, min(5000, 20_000_000 // n**3)))
+            beside = "".join(f"{it * 1e6:13.1f} {narrow / it:7.2f}" for it in engines)
             print(
-                f"{name:8} {n:8} {narrow * 1e6:10.1f} {wide * 1e6:9.1f} {wide / narrow:13.2f} {2 * n**3 / narrow / 1e9:7.0f}"
+                f"{name:8} {n:8} {narrow * 1e6:10.1f} {wide * 1e6:9.1f} {wide / narrow:13.2f} {2 * n**3 / narrow / 1e9:7.0f}{beside}"
             )
+
+
+def aligned(array: np.ndarray) -> np.ndarray:
+    """A copy where a line of the cache begins, as memory of a device does."""
+    room = np.empty(array.nbytes + 64, np.uint8)
+    begin = -room.ctypes.data % 64
+    made = room[begin : begin + array.nbytes].view(array.dtype).reshape(array.shape)
+    made[:] = array
+    return made
+
+
+def operand(random: np.random.Generator, name: str, n: int) -> np.ndarray:
+    """Numbers of about one as bits of a type: tiles of zeros would be quicker."""
+    if name == "s8":
+        return random.integers(-128, 128, (n, n))
+    if name == "e4m3":
+        return random.integers(0x30, 0x48, (n, n))
+    numbers = random.standard_normal((n, n), np.float32)
+    return numbers.view(np.uint32) >> 16 if name == "bf16" else numbers
+
+
+def by_torch(name: str, a: np.ndarray, b: np.ndarray) -> list:
+    """The same product by PyTorch's CPU operator, where oneDNN has one."""
+    if find_spec("torch") is None or name not in ("bf16", "s8"):
+        return []
+    import torch
+
+    torch.set_num_threads(1)
+    x, y = (torch.from_numpy(it) for it in (a, b))
+    if name == "s8":
+        return [partial(torch._int_mm, x, y, out=torch.empty(x.shape, dtype=torch.int32))]
+    x, y = x.view(torch.bfloat16), y.view(torch.bfloat16)
+    return [partial(torch.mm, x, y, out=torch.empty_like(x))]
 
 
 if __name__ == "__main__":

@@ -78,8 +78,8 @@ const Kernels& portable_kernels();
 #ifdef __x86_64__
 const Kernels& avx2();
 const Kernels& avx512(bool bf16, bool vnni);
-// Of AVX-512 where AMX has nothing better; null where processor, kernel or compiler have no AMX.
-const Kernels* amx();
+// With AMX, else as `vectors`; null where processor, kernel or compiler have no AMX.
+const Kernels* amx(const Kernels& vectors);
 #endif
 
 }  // namespace aw::product

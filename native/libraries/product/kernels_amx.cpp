@@ -1,11 +1,12 @@
 // The product on x86-64 with AMX: tiles of 16 rows of 16 units, and what multiplies two of them.
-#if defined(__x86_64__) && defined(AW_HAVE_AMX)
+// GCC 10 and clang 10 know none of it.
+#ifdef __x86_64__
+#include "libraries/product/kernels.h"
+#if __has_include(<amxbf16intrin.h>)
 #include <cpuid.h>
 #include <immintrin.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include "libraries/product/kernels.h"
 
 #define AW_TARGET                                                                  \
   __attribute__((                                                                  \
@@ -277,8 +278,7 @@ bool permitted() {
 // block, which are loaded past the first: that keeps the panel of columns, and the sums are near.
 constexpr Extents kMost = {512, 1024, 512 * kPanel, 256, 512};
 
-Kernels made() {
-  const Kernels& vectors = avx512(true, true);
+Kernels made(const Kernels& vectors) {
   Kernels out = vectors;
   out.f16 = {kPanel, kPanel, 1, 2 * kTile, false, kMost, pack_halves, multiply<Kind::halves>,
              finite};
@@ -293,10 +293,10 @@ Kernels made() {
 
 namespace aw::product {
 
-const Kernels* amx() {
+const Kernels* amx(const Kernels& vectors) {
   static const bool there = with_amx::permitted();
   if (!there) return nullptr;
-  static const Kernels made = with_amx::made();
+  static const Kernels made = with_amx::made(vectors);
   return &made;
 }
 
@@ -304,10 +304,9 @@ const Kernels* amx() {
 
 #undef AW_TARGET
 #undef AW_INLINE
-#elif defined(__x86_64__)
-#include "libraries/product/kernels.h"
-
+#else
 namespace aw::product {
-const Kernels* amx() { return nullptr; }
+const Kernels* amx(const Kernels&) { return nullptr; }
 }  // namespace aw::product
+#endif
 #endif

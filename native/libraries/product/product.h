@@ -5,9 +5,11 @@
 //
 // Column-major: element (i, j) of a matrix that is not transposed is data[i + j * ld]. A is m x k,
 // B is k x n, C and D are m x n. Sums are in f32, k ascending, one fused addition per k; of s8 in
-// s32, modulo 2^32. Where the processor has VDPBF16PS, factors of bf16 and fp8 are multiplied two k
-// at a time, in that order, and subnormal numbers count as 0. So bits depend on the processor,
-// never on the number of threads or on m and n.
+// s32, modulo 2^32. Where VDPBF16PS is quick, factors of bf16 and fp8 are multiplied two k
+// at a time, in that order; where it has AMX, 32 at a time, even and odd ones added up apart, and
+// so are those of f16, as the exact sums of two bf16 that they are. There subnormal bf16 and
+// subnormal sums count as 0. So bits depend on the processor, never on the number of threads or on
+// m and n.
 #pragma once
 
 #include <cstdint>
