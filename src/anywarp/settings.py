@@ -546,7 +546,7 @@ PRODUCT = Setting(
     str,
     _nothing,
     "unset: the best that the processor has",
-    "Products of matrices of 16-bit and 8-bit types on the device `cpu` use no more than `avx512` (without its instructions for bf16 and s8), `avx2`, or what any processor has (`portable`).",
+    "Products of matrices of 16-bit and 8-bit types on the device `cpu` use no more than `avx512` (without its instructions for bf16 and s8), `avx2`, or what any processor has (`portable`); kernels then leave the matrix unit (AMX) alone.",
     "native",
 )
 HIP_LIBRARY = Setting(
