@@ -16,7 +16,7 @@ bool ask() {
 #if defined(__x86_64__) && defined(SYS_arch_prctl)
   constexpr int kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XTILEDATA
   const char* most = getenv("ANYWARP_PRODUCT");
-  for (const char* less : {"avx512", "avx2", "portable"}) {
+  for (const char* less : {"avx512_bf16", "avx512", "avx2", "portable"}) {
     if (most && strcmp(most, less) == 0) return false;
   }
   granted = syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;

@@ -546,7 +546,7 @@ PRODUCT = Setting(
     str,
     _nothing,
     "unset: the best that the processor has",
-    "Products of matrices of 16-bit and 8-bit types on the device `cpu` use no more than `avx512_bf16` (no AMX), `avx512` (nor its instructions for bf16 and s8), `avx2`, or what any processor has (`portable`).",
+    "Products of matrices of 16-bit and 8-bit types on the device `cpu`, those of kernels too, use no more than `avx512_bf16` (no AMX), `avx512` (nor, in libraries, its instructions for bf16 and s8), `avx2`, or what any processor has (`portable`).",
     "native",
 )
 HIP_LIBRARY = Setting(

@@ -10,6 +10,7 @@ import pytest
 from anywarp.cli.main import call
 from anywarp.compiler.artifact import unpack
 from anywarp.devices import device as devices
+from anywarp.devices.cpu.tiles import ask_for_tiles
 from anywarp.runtime import keys, warm
 from anywarp.runtime.build_id import build_id
 from anywarp.runtime.cache import Cache
@@ -108,6 +109,26 @@ def test_the_variant_that_a_version_asks_for_is_compiled_too(tmp_path, monkeypat
     identity = devices.find("cpu").identity()
     key = keys.kernel_key(build_id(), identity, keys.image_key(kernel.read_bytes()), "rmsnorm", (256, 1, 1), options)
     assert len(found) == 2 and Cache(tmp_path / "cache", 1 << 30).get(key)
+
+
+@pytest.mark.parametrize("less", ["", "avx512"])
+def test_products_for_tiles_have_the_key_that_a_program_asks_for(tmp_path, monkeypatch, capsys, less):
+    monkeypatch.setenv("ANYWARP_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("ANYWARP_SERVICE_IDLE", "0.5")
+    monkeypatch.setenv("ANYWARP_PRODUCT", less)
+    ask_for_tiles.cache_clear()
+    kernel = Path(__file__).resolve().parents[2] / "benchmarks" / "kernels" / "matrix" / "matrix_product_s8.ptx"
+    assert call(["cache", "warm", str(kernel)]) == 0
+    identity, image = devices.find("cpu").identity(), keys.image_key(kernel.read_bytes())
+    cache = Cache(tmp_path / "cache", 1 << 30)
+    found = [
+        words
+        for words in ("", ":tiles=1")
+        if cache.get(keys.kernel_key(build_id(), identity + words, image, "matrix_product_s8", (128, 1, 1), ""))
+    ]
+    assert found == [":tiles=1" if ask_for_tiles() else ""]
+    assert not (less and ask_for_tiles())
+    ask_for_tiles.cache_clear()
 
 
 def test_a_kernel_that_cannot_be_compiled_is_told_and_the_others_are(toy, tmp_path, capsys):

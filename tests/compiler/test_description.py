@@ -2,9 +2,13 @@
 
 from urllib.parse import unquote
 
+import pytest
+
 from anywarp.compiler.artifact import unpack_container
 from anywarp.compiler.description import pack_module
 from anywarp.compiler.layout import AddressOf, Entry, Global, ModuleLayout, Param
+from anywarp.compiler.pipeline import describe_module
+from anywarp.ptx.index import index_module
 
 
 def lines_of(layout: ModuleLayout) -> tuple[list[list[str]], bytes]:
@@ -49,3 +53,28 @@ def test_names_that_would_break_a_line_stay_one_word():
     layout = ModuleLayout((7, 8), ("sm_80",), b"", 1, {}, entries=(Entry("a\nkind kernel", (), 0),))
     header, _ = unpack_container(pack_module(layout))
     assert header.splitlines()[3] == "entry a%0Akind%20kernel 0 0 0 0 0"
+
+
+@pytest.mark.parametrize(
+    ("form", "tiled"),
+    [
+        ("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", True),
+        ("mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32", True),
+        ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", False),
+        ("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", False),
+        ("cvt.rn.bf16.f32", False),
+    ],
+)
+def test_kernels_whose_products_may_go_through_tiles_are_named(form, tiled):
+    """In their own body or in a function that they call."""
+    text = f""".version 8.0
+.target sm_80
+.address_size 64
+.func inner() {{ {form} a; ret; }}
+.visible .entry own() {{ {form} a; ret; }}
+.visible .entry calling() {{ call inner; ret; }}
+.visible .entry other() {{ ret; }}
+"""
+    header, _ = unpack_container(pack_module(describe_module(index_module(text))))
+    found = [line for line in header.splitlines() if line.startswith("tiles")]
+    assert found == (["tiles own", "tiles calling"] if tiled else [])

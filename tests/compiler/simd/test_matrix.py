@@ -13,6 +13,7 @@ from anywarp.compiler.ir import Specialisation
 from anywarp.compiler.module_view import IndexedModule
 from anywarp.compiler.pipeline import prepare_kernel
 from anywarp.compiler.simd.target import make_target, this_machine
+from anywarp.compiler.simd.tuning import Tuning
 from anywarp.devices.cpu.execute import Program
 from anywarp.ptx.index import index_module
 
@@ -22,6 +23,7 @@ PROCESSORS = {
     "avx2": (X86, "haswell", "+avx2,+fma,+f16c"),
     "sse": (X86, "x86-64", ""),
 }
+TILES = PROCESSORS["avx512"][2] + ",+avx512vnni,+avx512bf16,+amx-tile,+amx-bf16,+amx-int8"
 FORMS = {
     "m16n8k16.row.col.f32.f16.f16.f32": (4, 4, 2, 4),
     "m16n8k16.row.col.f32.bf16.bf16.f32": (4, 4, 2, 4),
@@ -109,6 +111,32 @@ def test_each_warp_of_a_gang_has_its_own_product(options):
         alone[512 * warp : 512 * (warp + 1)] = result
     Program(ptx).run("k", 1, 128, (source, together), options=options)
     assert alone.any() and (alone == together).all()
+
+
+@pytest.mark.parametrize(
+    ("form", "instruction"),
+    [
+        ("m16n8k16.row.col.f32.bf16.bf16.f32", "tdpbf16ps"),
+        ("m16n8k32.row.col.s32.s8.s8.s32", "tdpbssd"),
+        ("m16n8k32.row.col.s32.s8.u8.s32", "tdpbsud"),
+        ("m16n8k32.row.col.s32.u8.s8.s32", "tdpbusd"),
+        ("m16n8k32.row.col.s32.u8.u8.s32", "tdpbuud"),
+        ("m16n8k32.row.col.satfinite.s32.s8.s8.s32", ""),
+        ("m16n8k16.row.col.s32.s8.s8.s32", ""),
+        ("m16n8k16.row.col.f32.f16.f16.f32", ""),
+    ],
+)
+def test_products_that_share_a_fragment_go_through_tiles_two_steps_at_a_time(form, instruction):
+    counts = (4, 2, 1, 4) if form.startswith("m16n8k16.row.col.s32") else (4, 4, 2, 4)
+    for tiles, times in ((1, 8), (1, 1), (0, 8)):
+        target = make_target(X86, "sapphirerapids", TILES, Tuning(tiles=tiles))
+        text, _, _ = target.emit_text(*prepared(module(form, counts, times)))
+        used = bool(instruction) and tiles == 1 and times == 8
+        assert re.findall(r"call void @llvm\.x86\.(tdp\w+)", text) == [instruction] * (times // 2 * used)
+        assert (text.count("call void @llvm.x86.ldtilecfg"), text.count("call void @llvm.x86.tilerelease")) == (
+            used,
+            text.count("  ret i32") * used,
+        )
 
 
 def test_fragments_of_bf16_in_pairs_give_the_sums_of_fragments_made_wider():

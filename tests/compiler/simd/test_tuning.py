@@ -73,6 +73,7 @@ def seen(text, made, lanes=32, block=(256, 1, 1)):
         (Tuning(), ""),
         (Tuning(stream=16), "stream=16"),
         (Tuning(ahead=2, gathers=0, pairs=1, stream=64, vector=256), "ahead=2,gathers=0,pairs=1,stream=64,vector=256"),
+        (Tuning(stream=16, tiles=1, vector=256), "stream=16,tiles=1,vector=256"),
         (Tuning(measured=True), ""),
     ],
 )

@@ -23,6 +23,8 @@ ROW, ROWS = 64, 16
 TILE = ROW * ROWS
 _STEP = 32
 """Bytes of A's rows that one product takes: two products fill the rows of a tile."""
+_MOST_PANELS = 256
+"""Tiles of A and B that a block may have, of 1 KiB on the stack for each warp of a gang."""
 _BYTES = frozenset({"s8", "u8"})
 
 Values2 = tuple[Value, ...]
@@ -122,6 +124,8 @@ def plan_tiles(v: Values, made: Results, groups: Mapping[Op, Group], uses: Mappi
             batch = Batch(MatrixProduct.of(chain[0]).product, plan.homes[group][0], [chains[block][g] for g in both])
             batches.append(batch)
         _add(plan, block, batches, made, uses)
+    if plan.panels > _MOST_PANELS:
+        return TilePlan()
     return plan
 
 

@@ -9,17 +9,17 @@ TDPBF16PS takes subnormal numbers as zero, in its sums, too, and rounds to neare
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable
+from typing import Protocol, TypeAlias
 
 from anywarp.compiler.attributes import MatrixLoad, MatrixProduct
-from anywarp.compiler.ir import Op
+from anywarp.compiler.ir import Op, Value
 from anywarp.compiler.simd.known import Machine
+from anywarp.compiler.simd.matrix_places import Group
 from anywarp.compiler.simd.matrix_product import Frame, Steps, load_row, write_function
 from anywarp.compiler.simd.matrix_tile_plan import ROW, ROWS, TILE, Batch, Home, Panel, TilePlan
 from anywarp.compiler.simd.text import Text, vector_type
-
-if TYPE_CHECKING:
-    from anywarp.compiler.simd.matrix import Matrix
+from anywarp.compiler.simd.values import Values
 
 _ORDER = (0, 2, 4, 6, 1, 3, 5, 7)
 """Columns of an m16n8 product in the order in which they lie in a tile."""
@@ -223,11 +223,38 @@ def write_row_access(type: str, machine: Machine, store: bool, name: str) -> str
     return f"define internal fastcc {type} @{name}(ptr %p) {attributes} {{\n{body}\n  ret {type} {whole}\n}}"
 
 
+class Fragments(Protocol):
+    """Who knows where fragments lie (`Matrix`)."""
+
+    v: Values
+    frame: Frame
+
+    def group(self, op: Op) -> Group:
+        """Return the group in which the results of a matrix operation lie."""
+        ...
+
+    def place(self, value: Value) -> str:
+        """Return where the chunks of a register lie."""
+        ...
+
+    def of_warp(self, place: str, type: str, warp: int) -> str:
+        """Step from a register's first chunk to the first of a warp."""
+        ...
+
+    def function(self, kind: object, write: Callable[[str], tuple[str, dict[str, str]]]) -> str:
+        """Return the name of a function of the module, written when first asked for."""
+        ...
+
+    def call(self, name: str, places: list[str]) -> None:
+        """Call a function on pointers."""
+        ...
+
+
 class Tiles:
     """Emits what a plan has chosen; `matrix` knows where fragments lie."""
 
-    def __init__(self, matrix: Matrix, plan: TilePlan) -> None:
-        self.m, self.v, self.t = matrix, matrix.v, matrix.t
+    def __init__(self, matrix: Fragments, plan: TilePlan) -> None:
+        self.m, self.v, self.t = matrix, matrix.v, matrix.v.t
         self.plan = plan
         self.registers = TileRegisters(self.t)
         self._ready: set[tuple[int, int]] = set()

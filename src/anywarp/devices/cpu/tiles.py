@@ -12,7 +12,7 @@ from anywarp import settings
 _ARCH_PRCTL, _ARCH_REQ_XCOMP_PERM, _TILE_DATA = 158, 0x1023, 18
 
 
-_LESS = ("avx512", "avx2", "portable")
+_LESS = ("avx512_bf16", "avx512", "avx2", "portable")
 """What ANYWARP_PRODUCT says where products must do without."""
 
 
