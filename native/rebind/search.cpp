@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kReplaced[] = {
     "libcublas.so.", "libcublasLt.so.",  "libcudart.so.",   "libcudnn",
     "libcufft.so.",  "libcurand.so.",    "libcusolver.so.", "libcusparse.so.",
-    "libnccl.so.",   "libnvJitLink.so.", "libnvrtc.so.",
+    "libnccl.so.",   "libnvJitLink.so.", "libnvrtc.so.",    "libcutensor.so.",
 };
 
 bool begins(const char* text, const char* with) {

@@ -10,7 +10,7 @@ from anywarp import settings
 from anywarp.catalogue import rocm
 
 NUMBERS = {
-    "int": ctypes.c_int, "int32_t": ctypes.c_int32, "unsigned": ctypes.c_uint, "unsigned int": ctypes.c_uint,
+    "int": ctypes.c_int, "int32_t": ctypes.c_int32, "uint32_t": ctypes.c_uint32, "unsigned": ctypes.c_uint, "unsigned int": ctypes.c_uint,
     "int64_t": ctypes.c_int64, "long long": ctypes.c_longlong, "long long int": ctypes.c_longlong, "size_t": ctypes.c_size_t,
     "uint64_t": ctypes.c_uint64, "unsigned long long": ctypes.c_ulonglong, "float": ctypes.c_float, "double": ctypes.c_double,
     "char": ctypes.c_char, "cufftHandle": ctypes.c_int, "cusolver_int_t": ctypes.c_int, "bool": ctypes.c_bool,

@@ -315,6 +315,17 @@ def test_the_end_of_a_handle_waits_for_its_stream(cublas):
     cuda.cuStreamDestroy_v2(stream)
 
 
+def test_the_end_of_a_handle_leaves_a_capture_of_its_stream_alone(cublas):
+    cuda, stream, graph = cublas._cuda, ctypes.c_void_p(), ctypes.c_void_p()
+    assert cuda.cuStreamCreate(ctypes.byref(stream), 1) == 0
+    made = cublas.out("cublasCreate_v2")
+    cublas("cublasSetStream_v2", made, stream.value)
+    assert cuda.cuStreamBeginCapture_v2(stream, 0) == 0
+    cublas("cublasDestroy_v2", made)
+    assert cuda.cuStreamEndCapture(stream, ctypes.byref(graph)) == 0
+    cuda.cuStreamDestroy_v2(stream)
+
+
 @pytest.mark.parametrize("name", ["f16", "bf16", "f32"])
 @pytest.mark.parametrize("suffix", ["", "_64"])
 def test_places_of_extremes_of_named_types(cublas, handle, name, suffix):

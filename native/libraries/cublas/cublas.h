@@ -11,6 +11,7 @@
 
 #include "libraries/api.h"
 #include "libraries/scalar.h"
+#include "libraries/waiting.h"
 #include "libraries/work.h"
 
 namespace aw::cublas {
@@ -62,7 +63,7 @@ void destroy(cublasContext* handle);
 
 // Waits for what was given to the handle's stream, such as what a call leaves on the host.
 inline void finish(const cublasContext& handle) {
-  require(cuStreamSynchronize(handle.stream) == CUDA_SUCCESS, CUBLAS_STATUS_EXECUTION_FAILED);
+  lib::wait(handle.stream, CUBLAS_STATUS_EXECUTION_FAILED);
 }
 
 // A number that lies where the pointer mode says (cublasSetPointerMode).

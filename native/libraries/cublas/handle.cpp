@@ -39,8 +39,11 @@ cublasContext* create() {
 void destroy(cublasContext* handle) {
   auto& it = use(handle);
   it.magic = 0;
-  // An error of the work belongs to the context, and a stream may be gone or being captured.
-  static_cast<void>(cuStreamSynchronize(it.stream));
+  // Errors of the work belong to the context. To wait for a stream would end its capture.
+  auto status = CU_STREAM_CAPTURE_STATUS_NONE;
+  if (cuStreamIsCapturing(it.stream, &status) == CUDA_SUCCESS &&
+      status == CU_STREAM_CAPTURE_STATUS_NONE)
+    static_cast<void>(cuStreamSynchronize(it.stream));
   delete handle;
 }
 

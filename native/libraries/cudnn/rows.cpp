@@ -5,24 +5,36 @@
 #include <limits>
 
 #include "libraries/cudnn/elementwise.h"
-#include "libraries/cudnn/small_floats.h"
+#include "libraries/float_formats.h"
 
 namespace aw::dnn {
 namespace {
 
-// float, double and the formats of less bits as one family of conversions.
+using namespace formats;
+
+struct ByteBoolean {
+  uint8_t value;
+};
+
+// float, double, integers and the formats of less bits as one family of conversions.
 template <class S, class T>
 T as_number(S value) {
-  if constexpr (requires { value.number(); })
-    return static_cast<T>(value.number());
+  if constexpr (requires { value.bits; })
+    return static_cast<T>(widen(value));
+  else if constexpr (std::is_same_v<S, ByteBoolean>)
+    return static_cast<T>(value.value != 0);
   else
     return static_cast<T>(value);
 }
 
 template <class S, class T>
 S as_element(T value) {
-  if constexpr (requires { S::of(0.0f); }) {
-    return S::of(static_cast<float>(value));
+  if constexpr (requires(S made) { made.bits; }) {
+    S made;
+    narrow(static_cast<float>(value), made);
+    return made;
+  } else if constexpr (std::is_same_v<S, ByteBoolean>) {
+    return {static_cast<uint8_t>(value != 0)};
   } else if constexpr (std::is_integral_v<S>) {
     // The largest value may be no number of T; what lies beyond saturates.
     constexpr auto most = static_cast<T>(std::numeric_limits<S>::max()),
@@ -75,7 +87,7 @@ void with_element(cudnnDataType_t type, const Body& body) {
     case CUDNN_DATA_HALF:
       return body(Half{});
     case CUDNN_DATA_BFLOAT16:
-      return body(Bfloat{});
+      return body(Brain{});
     case CUDNN_DATA_INT8:
       return body(int8_t{});
     case CUDNN_DATA_UINT8:

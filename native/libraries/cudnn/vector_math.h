@@ -3,9 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-
-#include "libraries/cudnn/small_floats.h"
+#include <cstdint>
 
 namespace aw::dnn {
 
@@ -25,8 +25,8 @@ inline float quick_exp(float x) {
   // 2^n in two factors, for results below the normal ones and above all.
   const auto whole = static_cast<int32_t>(x == x ? n : 0.0f);
   const int32_t half = whole >> 1;
-  const float first = float_of(static_cast<uint32_t>(half + 127) << 23),
-              second = float_of(static_cast<uint32_t>(whole - half + 127) << 23);
+  const float first = std::bit_cast<float>(static_cast<uint32_t>(half + 127) << 23),
+              second = std::bit_cast<float>(static_cast<uint32_t>(whole - half + 127) << 23);
   return y * first * second;
 }
 

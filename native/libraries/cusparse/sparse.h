@@ -12,6 +12,7 @@
 #include "libraries/api.h"
 #include "libraries/cusparse/numbers.h"
 #include "libraries/scalar.h"
+#include "libraries/waiting.h"
 #include "libraries/work.h"
 
 struct cusparseContext {
@@ -123,11 +124,7 @@ void submit(const cusparseContext& handle, const char* name, Body body) {
 
 // Until what was submitted is done. Refused under a capture, as by the driver.
 inline void wait(const cusparseContext& handle) {
-  CUresult result = cuStreamSynchronize(handle.stream);
-  require(result != CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
-              result != CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
-          CUSPARSE_STATUS_NOT_SUPPORTED);
-  require(result == CUDA_SUCCESS, CUSPARSE_STATUS_EXECUTION_FAILED);
+  lib::wait(handle.stream, CUSPARSE_STATUS_EXECUTION_FAILED);
 }
 
 // A number that lies where the pointer mode says (cusparseSetPointerMode).

@@ -12,7 +12,7 @@ from pathlib import Path
 if __name__ == "__main__" and not __package__:  # run as a file by the build, where nothing is installed
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from anywarp.catalogue.rocm import Function, Library, load
+from anywarp.catalogue.rocm import Function, Library, Symbol, load, symbols_of
 from anywarp.catalogue.rocm_libraries import LIBRARIES, Replaced, Variant
 
 MADE = "// Made by anywarp/catalogue/generate_library.py; change the tables instead.\n"
@@ -28,12 +28,22 @@ CUDNN = Replaced(
 CUDNN_VERSIONS = {12: (8, 9, 7), 13: (9, 28, 0)}
 """By the columns of its tables: the headers that they were made from, which are of no version of CUDA."""
 
-REPLACED = {**LIBRARIES, "cudnn": CUDNN}
+CUTENSOR = Replaced(
+    "cutensor", "cuTENSOR", (Variant("2", "libcutensor.so.2", (12, 13)),), "", "", (), "cutensorStatus_t",
+    {
+        "success": "CUTENSOR_STATUS_SUCCESS", "not_initialized": "CUTENSOR_STATUS_NOT_INITIALIZED",
+        "invalid_value": "CUTENSOR_STATUS_INVALID_VALUE", "not_supported": "CUTENSOR_STATUS_NOT_SUPPORTED",
+        "internal": "CUTENSOR_STATUS_INTERNAL_ERROR",
+    },
+)  # fmt: skip
+
+REPLACED = {**LIBRARIES, "cudnn": CUDNN, "cutensor": CUTENSOR}
 
 _ALLOC_FAILED = {
     "cublas": "CUBLAS_STATUS_ALLOC_FAILED", "cublaslt": "CUBLAS_STATUS_ALLOC_FAILED", "cufft": "CUFFT_ALLOC_FAILED",
     "curand": "CURAND_STATUS_ALLOCATION_FAILED", "cusparse": "CUSPARSE_STATUS_ALLOC_FAILED",
     "cusolver": "CUSOLVER_STATUS_ALLOC_FAILED", "nccl": "ncclSystemError", "cudnn": "CUDNN_STATUS_ALLOC_FAILED",
+    "cutensor": "CUTENSOR_STATUS_ALLOC_FAILED",
 }  # fmt: skip
 
 
@@ -48,7 +58,9 @@ def version_of(library: Library, variant: Variant) -> tuple[int, int, int]:
         return CUDNN_VERSIONS[max(variant.majors)]
     macros = {c.name: c.values.get(max(variant.majors), 0) for c in library.constants.get("#define", ())}
     prefix = library.stem.upper().replace("CUBLASLT", "CUBLAS")
-    parts = ("MAJOR", "MINOR", "PATCH") if library.stem == "nccl" else ("VER_MAJOR", "VER_MINOR", "VER_PATCH")
+    parts = (
+        ("MAJOR", "MINOR", "PATCH") if library.stem in ("nccl", "cutensor") else ("VER_MAJOR", "VER_MINOR", "VER_PATCH")
+    )
     if prefix == "CUBLAS" and library.stem == "cublaslt":
         return version_of(load("cublas"), variant)
     major, minor, patch = (macros[f"{prefix}_{part}"] for part in parts)
@@ -96,9 +108,23 @@ def source(library: Library, replaced: Replaced, variant: Variant) -> str:
 
 def exports(library: Library, replaced: Replaced, variant: Variant) -> str:
     """Return a linker version script: every function, under the version that the original has, and nothing else."""
+    if symbols := symbols_of(replaced.stem):
+        return _versions(symbols)
     version = f"{variant.soname} " if replaced.versioned else ""
     names = sorted(f.name for f in functions_of(library, variant))
     return f"{version}{{\n  global:\n" + "".join(f"    {name};\n" for name in names) + "  local:\n    *;\n};\n"
+
+
+def _versions(symbols: tuple[Symbol, ...]) -> str:
+    by_version: dict[str, list[str]] = {}
+    for symbol in symbols:
+        by_version.setdefault(symbol.version, []).append(symbol.name)
+    nodes = [
+        f"{version} {{\n  global:\n" + "".join(f"    {name};\n" for name in sorted(names)) + "};\n"
+        for version, names in sorted(by_version.items())
+    ]
+    nodes[0] = nodes[0].replace("};", "  local:\n    *;\n};")
+    return "".join(nodes)
 
 
 def main(stem: str, directory: Path) -> None:

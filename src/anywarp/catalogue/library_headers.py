@@ -13,7 +13,18 @@ from functools import cache
 from pathlib import Path
 
 from anywarp.catalogue.generate_library import CUDNN_VERSIONS
-from anywarp.catalogue.rocm import CONSTANT_COLUMNS, DATA, TYPE_COLUMNS, Constant, Function, Library, Type, load, read
+from anywarp.catalogue.rocm import (
+    CONSTANT_COLUMNS,
+    DATA,
+    TYPE_COLUMNS,
+    Constant,
+    Function,
+    Library,
+    Type,
+    load,
+    read,
+    symbols_of,
+)
 
 MADE = "// Facts of NVIDIA's public interface, written by anywarp.catalogue.library_headers; change that instead.\n"
 FOLDER = Path(__file__).resolve().parents[1] / "toolchain" / "include" / "libraries"
@@ -75,6 +86,7 @@ HEADERS = (
     Header("cusolverRf.h", "cusolver", ("cusolver_common.h",), _begins("cusolverRf")),
     Header("cusolverMg.h", "cusolver", ("cusolver_common.h", "cusolverDn.h"), _begins("cusolverMg")),
     Header("nccl.h", "nccl", ("limits.h", "stddef.h", "stdint.h", "cuda_runtime_api.h"), _begins("nccl"), types=True),
+    Header("cutensor.h", "cutensor", ("stdio.h", *_RUNTIME, "stdint.h", "stddef.h"), _begins("cutensor"), types=True),
     Header("cudnn.h", "cudnn", (*_CUDNN, "stdint.h", "stddef.h"), _begins("cudnn"), types=True),
     *(Header(f"cudnn_{part}.h", "cudnn", ("cudnn.h",))
       for part in ("version", "graph", "ops", "cnn", "adv", "backend", "ops_infer", "ops_train", "cnn_infer", "cnn_train", "adv_infer", "adv_train")),
@@ -122,6 +134,8 @@ def text_of(header: Header) -> str:
     parts.append('#ifdef __cplusplus\nextern "C" {\n#endif\n\n')
     if header.types:
         parts += [_types(library, _elsewhere() | _defined_before(header)), "\n"]
+        objects = [symbol.name for symbol in symbols_of(header.stem) if symbol.kind == "object"]
+        parts += [f"extern const cutensorComputeDescriptor_t {name};\n" for name in objects]
     parts += [_prototypes(f) for f in library.functions if f.result and header.functions(f.name)]
     parts.append("\n#ifdef __cplusplus\n}\n#endif\n\n")
     if header.name == "cublasLt.h":

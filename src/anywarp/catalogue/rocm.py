@@ -21,6 +21,7 @@ TYPE_COLUMNS = ("name", "kind", "majors", "definition", "target", "target_defini
 CONSTANT_COLUMNS = (
     "type", "name", "value_12", "value_13", "target", "target_value", "since", "removed", "reason",
 )  # fmt: skip
+SYMBOL_COLUMNS = ("name", "kind", "version")
 BACK_COLUMNS = ("type", "name", "value", "cuda_type", "cuda_name", "cuda_value_12", "cuda_value_13", "reason")
 
 
@@ -90,6 +91,15 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
+class Symbol:
+    """One export of a library whose exports have versions of their own: a `function` or an `object`."""
+
+    name: str
+    kind: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
 class Back:
     """What a constant of ROCm's means in CUDA, for values that come back: by HIP runtime its value, by CUDA version ours."""
 
@@ -151,6 +161,12 @@ def load(stem: str, folder: Path = DATA) -> Library:
         {name: tuple(group) for name, group in constants.items()},
         {name: tuple(group) for name, group in back.items()},
     )
+
+
+def symbols_of(stem: str, folder: Path = DATA) -> tuple[Symbol, ...]:
+    """Read the exports of a library with their versions; none for those of one version or without objects."""
+    path = folder / f"{stem}_symbols.tsv"
+    return tuple(Symbol(**row) for row, _ in read(path, SYMBOL_COLUMNS)) if path.exists() else ()
 
 
 def read(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[dict[str, str], str]]:

@@ -120,6 +120,12 @@ def _cudnn(bench: Bench) -> Sequence[Run]:
     return [Run("anywarp.catalogue.derive_cudnn", tuple(options))]
 
 
+def _cutensor(bench: Bench) -> Sequence[Run]:
+    header = "include/cutensor.h"
+    package = str(Path(bench.of("cutensor2/cutensor", header))).removesuffix("/" + header)
+    return [Run("anywarp.catalogue.derive_cutensor", (package,))]
+
+
 def _script(name: str) -> Callable[[Bench], Sequence[Run]]:
     return lambda bench: [Run(name)]
 
@@ -191,6 +197,13 @@ DERIVATIONS = (
         ("cudnn8/*", "cudnn9/*", f"rocm-{_FIRST}/libmiopen-dev", f"rocm-{_LATER}/libmiopen-dev"),
         tuple(f"{_ROCM}/{name}.tsv" for name in ("cudnn", "cudnn_types", "cudnn_constants", "miopen", "miopen_constants")),
         _cudnn,
+    ),
+    Derivation(
+        "cutensor",
+        "cuTENSOR's interface and its exports",
+        ("cutensor2/*",),
+        tuple(f"{_ROCM}/cutensor{end}.tsv" for end in ("", "_types", "_constants", "_symbols")),
+        _cutensor,
     ),
     Derivation(
         "hip_api",
