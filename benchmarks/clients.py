@@ -3,7 +3,8 @@
     ANYWARP_CLIENTS=FOLDER python benchmarks/clients.py [CLIENT...]
 
 `scripts/ci clients` makes the folder. Each client runs in its environment, under `anywarp run`, pinned to one processor. A warm-up comes first; of
-each side the best round counts. The ratio is our time over the client's own.
+each side the best round counts. Times are the process's own on the processor, all of its threads together: other work beside does not count, nor
+does waiting. The ratio is ours over the client's own.
 """
 
 from __future__ import annotations
@@ -225,9 +226,9 @@ def measure(client: str, seconds: float) -> None:
         begin = time.perf_counter()
         while time.perf_counter() - begin < seconds:
             for at, call in enumerate((theirs, ours)):
-                start = time.perf_counter()
+                start = time.process_time()
                 call()
-                best[at] = min(best[at], time.perf_counter() - start)
+                best[at] = min(best[at], time.process_time() - start)
         print(f"{client:12} {name:48} {best[0] * 1e3:9.2f} {best[1] * 1e3:9.2f}   {best[1] / best[0]:.2f}", flush=True)
 
 

@@ -2,6 +2,8 @@
 #include "libraries/cudnn/pooling.h"
 
 #include <algorithm>
+#include <limits>
+#include <vector>
 
 #include "libraries/cudnn/elementwise.h"
 
@@ -12,8 +14,15 @@ namespace {
 
 // Sizes of a plane, always of three dimensions.
 struct Planes {
+  // Of one place along the window's last dimension: the outputs of a line that meet the input
+  // there, and where the first output would.
+  struct Span {
+    int64_t begin, end, from;
+  };
   int64_t in[kSpace], out[kSpace], window[kSpace], pads[kSpace], strides[kSpace];
   int64_t planes, in_size, out_size, window_size;
+  std::vector<Span> spans;
+  std::vector<int64_t> offsets;  // of the window's places from its first, in a plane
 
   Planes(const Pooling& how, const Layout& x, const Layout& y) : planes(x.dims[0] * x.dims[1]) {
     in_size = out_size = window_size = 1;
@@ -24,46 +33,86 @@ struct Planes {
       strides[i] = from < 0 ? 1 : how.strides[from];
       in_size *= in[i], out_size *= out[i], window_size *= window[i];
     }
+    for (int64_t k = 0; k < window_size; ++k)
+      offsets.push_back((k / window[2] / window[1] * in[1] + k / window[2] % window[1]) * in[2] +
+                        k % window[2]);
+    for (int64_t k = 0; k < window[2]; ++k) {
+      const int64_t from = k - pads[2], room = in[2] - from, step = strides[2];
+      spans.push_back({from < 0 ? (step - 1 - from) / step : 0,
+                       room > 0 ? std::min(out[2], (room - 1) / step + 1) : 0, from});
+    }
   }
 
-  // body(where of the input, place in the window) for all of the window of an element of the output
-  // that is inside; returns how many.
+  int64_t lines() const { return out[0] * out[1]; }
+
+  // body(place in the window, span, where in the plane the span's line begins) for each place of
+  // the window of which a line of outputs meets something inside.
   template <class Body>
-  int64_t around(int64_t where, const Body& body) const {
-    int64_t first[kSpace], begin[kSpace], end[kSpace];
-    for (int i = kSpace - 1; i >= 0; --i) {
-      first[i] = where % out[i] * strides[i] - pads[i];
-      begin[i] = std::max<int64_t>(0, first[i]), end[i] = std::min(in[i], first[i] + window[i]);
-      where /= out[i];
-    }
-    int64_t count = 0;
-    for (int64_t d = begin[0]; d < end[0]; ++d)
-      for (int64_t h = begin[1]; h < end[1]; ++h) {
-        const int64_t line = (d * in[1] + h) * in[2],
-                      place = ((d - first[0]) * window[1] + (h - first[1])) * window[2] - first[2];
-        for (int64_t w = begin[2]; w < end[2]; ++w, ++count) body(line + w, place + w);
+  void meet(int64_t line, const Body& body) const {
+    const int64_t d = line / out[1] * strides[0] - pads[0],
+                  h = line % out[1] * strides[1] - pads[1];
+    for (int64_t i = std::max<int64_t>(0, -d); i < std::min(window[0], in[0] - d); ++i)
+      for (int64_t k = std::max<int64_t>(0, -h); k < std::min(window[1], in[1] - h); ++k) {
+        const int64_t place = (i * window[1] + k) * window[2],
+                      start = ((d + i) * in[1] + h + k) * in[2];
+        for (int64_t w = 0; w < window[2]; ++w) {
+          const Span& span = spans[static_cast<size_t>(w)];
+          if (span.begin < span.end) body(place + w, span, start + span.from);
+        }
       }
-    return count;
+  }
+
+  // Where in the plane the window of a line's first output begins, be it outside.
+  int64_t origin(int64_t line) const {
+    return ((line / out[1] * strides[0] - pads[0]) * in[1] + line % out[1] * strides[1] - pads[1]) *
+               in[2] -
+           pads[2];
+  }
+
+  // By what each sum of a line is divided.
+  void divisors(int64_t line, bool include, int64_t* counts) const {
+    std::fill_n(counts, out[2], include ? window_size : 0);
+    if (include) return;
+    meet(line, [&](int64_t, const Span& span, int64_t) {
+      for (int64_t i = span.begin; i < span.end; ++i) ++counts[i];
+    });
+    for (int64_t i = 0; i < out[2]; ++i) counts[i] = std::max<int64_t>(1, counts[i]);
   }
 };
 
+// Numbers in a row against the best so far, and against the places of the window that had these
+// (-1: none yet).
+template <class T>
+AW_LOOP void take_better(T* __restrict best, int32_t* __restrict places, const T* __restrict from,
+                         int64_t step, int32_t place, int64_t count, bool nan) {
+  for (int64_t i = 0; i < count; ++i) {
+    const T v = from[i * step], old = best[i];
+    const bool better =
+        (places[i] < 0) | (v > old) | ((v != v) & nan & (old == old)) | ((old != old) & !nan);
+    best[i] = better ? v : old;
+    places[i] = better ? place : places[i];
+  }
+}
+
+// The best of each window of a line, and at which place of the window it is; -1 where a window is
+// outside.
 template <class T>
 struct Best {
-  T value = -std::numeric_limits<T>::infinity();
-  int64_t at = -1, place = 0;
+  Scratch<T> value;
+  Scratch<int32_t> place;
+
+  explicit Best(const Planes& p) : value(p.out[2]), place(p.out[2]) {}
+
+  void find(const Planes& p, const T* plane, int64_t line, bool nan) {
+    std::fill_n(value.get(), p.out[2], -std::numeric_limits<T>::infinity());
+    std::fill_n(place.get(), p.out[2], -1);
+    p.meet(line, [&](int64_t number, const Planes::Span& span, int64_t start) {
+      take_better(value.get() + span.begin, place.get() + span.begin,
+                  plane + start + span.begin * p.strides[2], p.strides[2],
+                  static_cast<int32_t>(number), span.end - span.begin, nan);
+    });
+  }
 };
-template <class T>
-Best<T> best_of(const Planes& p, const T* plane, int64_t where, bool nan) {
-  Best<T> best;
-  p.around(where, [&](int64_t at, int64_t place) {
-    const T v = plane[at];
-    const bool better = best.at < 0 || v > best.value ||
-                        (v != v && nan && best.value == best.value) ||
-                        (best.value != best.value && !nan);
-    if (better) best = {v, at, place};
-  });
-  return best;
-}
 
 }  // namespace
 
@@ -75,19 +124,27 @@ void pool_forward(const Pooling& how, const View& x, const View& y, T alpha, T b
   Scratch<T> result(y.elements()), places(index ? y.elements() : 0);
   share(p.planes, p.out_size * p.window_size, [&](int64_t plane) {
     const T* from = all.get() + plane * p.in_size;
-    for (int64_t i = 0; i < p.out_size; ++i) {
-      const int64_t at = plane * p.out_size + i;
+    Best<T> best(p);
+    Scratch<double> sums(p.out[2]);
+    Scratch<int64_t> counts(p.out[2]);
+    for (int64_t line = 0; line < p.lines(); ++line) {
+      const int64_t to = plane * p.out_size + line * p.out[2];
       if (how.mode == Pool::max) {
-        const Best<T> best = best_of(p, from, i, how.nan);
-        result[at] = best.value;
-        if (index) places[at] = static_cast<T>(best.place);
+        best.find(p, from, line, how.nan);
+        std::copy_n(best.value.get(), p.out[2], result.get() + to);
+        if (index)
+          for (int64_t i = 0; i < p.out[2]; ++i)
+            places[to + i] = static_cast<T>(std::max(0, best.place[i]));
         continue;
       }
-      double sum = 0;
-      const int64_t count =
-          p.around(i, [&](int64_t k, int64_t) { sum += static_cast<double>(from[k]); });
-      const int64_t by = how.mode == Pool::include ? p.window_size : std::max<int64_t>(1, count);
-      result[at] = static_cast<T>(sum / static_cast<double>(by));
+      std::fill_n(sums.get(), p.out[2], 0.0);
+      p.meet(line, [&](int64_t, const Planes::Span& span, int64_t start) {
+        for (int64_t i = span.begin; i < span.end; ++i)
+          sums[i] += static_cast<double>(from[start + i * p.strides[2]]);
+      });
+      p.divisors(line, how.mode == Pool::include, counts.get());
+      for (int64_t i = 0; i < p.out[2]; ++i)
+        result[to + i] = static_cast<T>(sums[i] / static_cast<double>(counts[i]));
     }
   });
   put<T>(y, result.get(), alpha, beta);
@@ -105,22 +162,30 @@ void pool_backward(const Pooling& how, const View& x, const View& dy, const View
   share(p.planes, p.out_size * p.window_size, [&](int64_t plane) {
     T* to = result.get() + plane * p.in_size;
     std::fill_n(to, p.in_size, T{0});
-    for (int64_t i = 0; i < p.out_size; ++i) {
-      const int64_t at = plane * p.out_size + i;
+    Best<T> best(p);
+    Scratch<T> parts(p.out[2]);
+    Scratch<int64_t> counts(p.out[2]);
+    for (int64_t line = 0; line < p.lines(); ++line) {
+      const int64_t first = plane * p.out_size + line * p.out[2];
+      const T* const up = rise.get() + first;
       if (looks) {
-        const Best<T> best = best_of(p, all.get() + plane * p.in_size, i, how.nan);
-        if (best.at >= 0) to[best.at] += rise[at];
+        best.find(p, all.get() + plane * p.in_size, line, how.nan);
+        const int64_t begin = p.origin(line);
+        for (int64_t i = 0; i < p.out[2]; ++i)
+          if (best.place[i] >= 0)
+            to[begin + i * p.strides[2] + p.offsets[static_cast<size_t>(best.place[i])]] += up[i];
       } else if (how.mode == Pool::max) {
-        const auto chosen = static_cast<int64_t>(named[at]);
-        p.around(i, [&](int64_t k, int64_t place) {
-          if (place == chosen) to[k] += rise[at];
+        p.meet(line, [&](int64_t place, const Planes::Span& span, int64_t start) {
+          for (int64_t i = span.begin; i < span.end; ++i)
+            if (place == static_cast<int64_t>(named[first + i]))
+              to[start + i * p.strides[2]] += up[i];
         });
       } else {
-        const int64_t count = p.around(i, [](int64_t, int64_t) {});
-        const T part =
-            rise[at] /
-            static_cast<T>(how.mode == Pool::include ? p.window_size : std::max<int64_t>(1, count));
-        p.around(i, [&](int64_t k, int64_t) { to[k] += part; });
+        p.divisors(line, how.mode == Pool::include, counts.get());
+        for (int64_t i = 0; i < p.out[2]; ++i) parts[i] = up[i] / static_cast<T>(counts[i]);
+        p.meet(line, [&](int64_t, const Planes::Span& span, int64_t start) {
+          for (int64_t i = span.begin; i < span.end; ++i) to[start + i * p.strides[2]] += parts[i];
+        });
       }
     }
   });

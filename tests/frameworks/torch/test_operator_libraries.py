@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.torch,
     pytest.mark.native,
     pytest.mark.slow,
-    pytest.mark.skipif(not shutil.which("g++"), reason="no compiler for what extensions are linked to"),
+    pytest.mark.skipif(not shutil.which("g++"), reason="needs g++"),
 ]
 
 THIS = found.read(Path(torch.__file__).parent)
