@@ -139,6 +139,19 @@ def derive() -> str:
             8,
         ),
         polynomial("aw_cbrt_p", "cbrt(m)", mp.cbrt, 1.0, 2.0, 7),
+        polynomial("aw_expf_p", "(exp(r) - 1 - r)/r^2", nudge(lambda r: (mp.expm1(r) - r) / r**2), -0.347, 0.347, 6),
+        polynomial(
+            "aw_logf_p",
+            "(log(1 + f) - f + f^2/2)/f^3",
+            nudge(lambda f: (mp.log1p(f) - f + f * f / 2) / f**3),
+            -0.2929,
+            0.4143,
+            10,
+        ),
+        polynomial(
+            "aw_erff_p", "erf(x)/x - 1, in z = x^2", nudge(lambda z: mp.erf(mp.sqrt(z)) / mp.sqrt(z) - 1), 0, 1.0, 8
+        ),
+        polynomial("aw_erfcf_p", "log(erfc(x)) + x^2", lambda x: mp.log(mp.erfc(x)) + x * x, 1.0, 4.0, 10),
         polynomial("aw_erf_p", "erf(x)/x, in z = x^2", nudge(lambda z: mp.erf(mp.sqrt(z)) / mp.sqrt(z)), 0, 1.0, 14),
         pieces("aw_erfcx_t", "erfcx(x)/t, t = 4/(4 + x)", nudge(lambda t: erfcx(4 / t - 4) / t), 0, 1, 32, 10),
         polynomial(

@@ -100,3 +100,48 @@ def test_a_barrier_does_not_move_all_that_is_alive(apart: bool, most: int) -> No
     assert (
         many - few
     ) / BARRIERS < VALUES * most  # a value that is moved takes 16 lines a round, or 100 where lanes wait apart
+
+
+ROUNDS = 8
+MATRICES = f"""
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out)
+{{
+.reg .b32 %r<9>; .reg .b64 %d<9>; .reg .b32 %v<99>; .reg .b32 %s<9>;
+.shared .align 16 .b8 room[1024];
+ld.param.u64 %d1, [in]; ld.param.u64 %d2, [out];
+mov.u32 %r1, %tid.x;
+mul.wide.u32 %d3, %r1, 4;
+add.u64 %d1, %d1, %d3;
+add.u64 %d2, %d2, %d3;
+ld.global.u32 %s1, [%d1];
+mov.u32 %r3, room;
+shl.b32 %r4, %r1, 4;
+add.u32 %r4, %r3, %r4;
+ROUNDS
+mov.u32 %s3, 0;
+{chr(10).join(f"mad.lo.u32 %s3, %s3, 31, %v{j};" for j in range(4 * ROUNDS))}
+st.global.u32 [%d2], %s3;
+ret;
+}}
+"""
+
+
+def test_matrices_that_live_across_barriers_stay_what_they_were() -> None:
+    rounds = "".join(
+        f"mad.lo.u32 %s2, %s1, {2 * k + 1}, {k};\nst.shared.v4.u32 [%r4], {{%s1, %s2, %r1, %s2}};\nbar.sync 0;\n"
+        f"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {{%v{4 * k}, %v{4 * k + 1}, %v{4 * k + 2}, %v{4 * k + 3}}}, [%r4];\nbar.sync 0;\n"
+        for k in range(ROUNDS)
+    )
+    source = np.random.default_rng(2).integers(0, 1 << 20, 64, dtype=np.uint32)
+    out = np.zeros(64, np.uint32)
+    Program(MATRICES.replace("ROUNDS", rounds)).run("k", 1, 64, [source, out])
+    x, threads, total = source.astype(np.int64), np.arange(64), np.zeros(64, np.int64)
+    for k in range(ROUNDS):
+        made = x * (2 * k + 1) + k
+        words = np.stack([x, made, threads, made], 1).reshape(2, 128)  # of each warp: 32 rows of 4
+        for j in range(4):  # lane l gets word l % 4 of row l / 4 of matrix j (PTX manual, ldmatrix)
+            total = (total * 31 + words[:, 32 * j : 32 * j + 32].reshape(64)) % 2**32
+    np.testing.assert_array_equal(out, total.astype(np.uint32))

@@ -53,6 +53,7 @@ def _saved_often(v: Values, barriers: Barriers, flow: Flow) -> list[Value]:
         and value not in set_by_barriers
         and value not in v.temporal_loop
         and not v.has_first(value)
+        and not v.variables.is_resident(value)  # written where it lies
     ]
 
 
