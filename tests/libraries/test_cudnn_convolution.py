@@ -73,6 +73,27 @@ def test_a_convolution_and_its_gradients(p):
     near(to.values, p["alpha"] * turned(dw, p["mode"]) + p["beta"], kind, np.prod(out), turned(dw_scale, p["mode"]) + 1)
 
 
+@pytest.mark.parametrize("kind", ["f16", "bf16"])
+@pytest.mark.parametrize("last", [False, True], ids=["nchw", "nhwc"])
+@pytest.mark.parametrize(
+    ("x", "w", "pad", "stride"),
+    [((2, 70, 30, 31), (40, 70, 3, 3), 1, 1), ((9, 40, 7, 7), (130, 40, 1, 1), 0, 1), ((2, 64, 20, 20), (96, 64, 1, 1), 0, 1), ((1, 3, 70, 70), (20, 3, 7, 7), 3, 2)],
+)  # fmt: skip
+def test_factors_of_16_bits_in_several_blocks(dnn, x, w, pad, stride, last, kind):
+    rng = np.random.default_rng(2)
+    order = [0, 2, 3, 1] if last else None
+    geometry = [pad, pad], [stride, stride], [1, 1]
+    a = dnn.tensor(kind, rng.standard_normal(x), order=order)
+    b = dnn.tensor(kind, rng.standard_normal(w), order=order, filter=True)
+    wanted = convolve(a.values, b.values, *geometry, 1)
+    scale = convolve(abs(a.values), abs(b.values), *geometry, 1)
+    desc, one, zero = dnn.convolution(*geometry), factor("f32", 1), factor("f32", 0)
+    for made in (kind, "f32"):
+        y = dnn.tensor(made, np.full(wanted.shape, np.nan), order=order)
+        dnn.call("cudnnConvolutionForward", dnn.handle, one, *a.args, *b.args, desc, 1, None, 0, zero, *y.args)
+        near(y.values, wanted, made, np.prod(w[1:]), scale)
+
+
 @pytest.mark.parametrize("last", [False, True], ids=["nchw", "nhwc"])
 @pytest.mark.parametrize(
     ("x", "w", "pad", "stride"),

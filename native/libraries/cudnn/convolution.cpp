@@ -85,7 +85,7 @@ void store_tile(const ConvolutionShape& s, const View& y, const T* tile, int64_t
 template <class T>
 bool lies(const View& tensor, const int64_t* dims, const int64_t* strides, Matrix<T>* found) {
   int64_t step = 0;
-  if (tensor.type != type_of<T>() || !one_row(dims, strides, &step)) return false;
+  if (tensor.type != type_as<T>(tensor) || !one_row(dims, strides, &step)) return false;
   auto* data = reinterpret_cast<const T*>(tensor.data);
   const int64_t channel = tensor.strides[1], channels = tensor.dims[1],
                 size = dims[0] * dims[1] * dims[2];
@@ -107,17 +107,15 @@ Matrix<T> part(const Matrix<T>& of, int64_t base, int64_t row, int64_t column) {
 }  // namespace blocks
 using namespace blocks;
 
-template <class T>
-void convolve(const Convolution& how, const View& x, const View& w, const View& y, T alpha,
-              T beta) {
-  const ConvolutionShape s(how, x, w, y);
-  if (s.group_channels == 1 && s.group_filters <= 4 && s.groups > 1)
-    return depthwise(how, x, w, y, alpha, beta);
+// Factors as F: numbers of T, or words of 16 bits.
+template <class T, class F>
+void convolve_by(const Convolution& how, const ConvolutionShape& s, const View& x, const View& w,
+                 const View& y, T alpha, T beta) {
   const bool last = channels_last(y);
   const int64_t depth = s.group_channels * s.taps;
-  const PackedFilter<T> filter(how, w, last);
-  Matrix<T> inputs{};
-  const bool straight = s.pointwise() && lies<T>(x, s.in, s.x_space, &inputs);
+  const PackedFilter<F> filter(how, w, last);
+  Matrix<F> inputs{};
+  const bool straight = s.pointwise() && lies<F>(x, s.in, s.x_space, &inputs);
   const Cut cut(s, straight ? std::min<int64_t>(depth, 256) : depth);
   Matrix<T> outputs{};
   const bool direct = lies<T>(y, s.out, s.y_space, &outputs) && outputs.turned == last;
@@ -136,21 +134,21 @@ void convolve(const Convolution& how, const View& x, const View& w, const View& 
     return Block{number / cut.pixel_blocks / cut.image_blocks, n0,
                  std::min(cut.images, s.images - n0), p0, std::min(cut.pixels, s.pixels - p0)};
   };
-  auto fill = [&](const Block& it, T* panel) {
+  auto fill = [&](const Block& it, F* panel) {
     const int64_t c0 = it.group * s.group_channels, end = it.p0 + it.pn;
     for (int64_t n = 0; n < it.nn; ++n) {
       if (last)
-        panel_by_pixels<T>(s, x, it.n0 + n, c0, s.group_channels, it.p0, end,
+        panel_by_pixels<F>(s, x, it.n0 + n, c0, s.group_channels, it.p0, end,
                            panel + n * it.pn * depth);
       else
-        panel_by_channels<T>(s, x, it.n0 + n, c0, s.group_channels, it.p0, end, panel + n * it.pn,
+        panel_by_channels<F>(s, x, it.n0 + n, c0, s.group_channels, it.p0, end, panel + n * it.pn,
                              it.nn * it.pn);
     }
   };
   // Panels that several blocks of filters read are made once, before.
   const int64_t most = depth * cut.images * cut.pixels;
   const bool shared = !straight && filter_blocks > 1;
-  Scratch<T> panels(shared ? blocks * most : 0);
+  Scratch<F> panels(shared ? blocks * most : 0);
   if (shared)
     lib::parallel(static_cast<uint64_t>(blocks), [&](uint64_t number) {
       fill(block_of(static_cast<int64_t>(number)),
@@ -163,13 +161,17 @@ void convolve(const Convolution& how, const View& x, const View& w, const View& 
     const Block it = block_of(number);
     const int64_t first = it.group * s.group_filters + k0, c0 = it.group * s.group_channels,
                   columns = it.nn * it.pn;
-    const Matrix<T> weights{filter.get() + first * depth, depth, last};
+    const Matrix<F> weights{filter.get() + first * depth, depth, last};
     // results = weights * panel, or, by pixels, panel * weights
-    auto multiply = [&](const Matrix<T>& panel, int64_t count, T a, T b, T* to, int64_t step) {
-      if (last)
-        gemm<T>(count, kn, depth, a, {panel.data, panel.step, !panel.turned}, weights, b, to, step);
+    auto multiply = [&](const Matrix<F>& panel, int64_t count, T a, T b, T* to, int64_t step) {
+      const Matrix<F> pixels{panel.data, panel.step, !panel.turned};
+      const int64_t down = last ? count : kn, across = last ? kn : count;
+      const Matrix<F>&left = last ? pixels : weights, &right = last ? weights : panel;
+      if constexpr (is_word<F>)
+        gemm(x.type == CUDNN_DATA_HALF ? product::Type::f16 : product::Type::bf16, down, across,
+             depth, a, left, right, b, to, step);
       else
-        gemm<T>(kn, count, depth, a, weights, panel, b, to, step);
+        gemm<T>(down, across, depth, a, left, right, b, to, step);
     };
     if (straight && direct) {
       for (int64_t n = it.n0; n < it.n0 + it.nn; ++n) {
@@ -179,9 +181,9 @@ void convolve(const Convolution& how, const View& x, const View& w, const View& 
       }
       return;
     }
-    Scratch<T> own(straight || shared ? 0 : depth * columns);
+    Scratch<F> own(straight || shared ? 0 : depth * columns);
     if (own) fill(it, own.get());
-    const Matrix<T> whole{shared ? panels.get() + number * most : own.get(), last ? depth : columns,
+    const Matrix<F> whole{shared ? panels.get() + number * most : own.get(), last ? depth : columns,
                           last};
     if (direct && it.nn == 1) {
       const Matrix<T> out = part(outputs, it.n0 * y.strides[0], first, it.p0);
@@ -200,6 +202,19 @@ void convolve(const Convolution& how, const View& x, const View& w, const View& 
       store_tile<T>(s, y, tile.get() + n * next, step, last, it.n0 + n, first, kn, it.p0,
                     it.p0 + it.pn, alpha, beta);
   });
+}
+
+template <class T>
+void convolve(const Convolution& how, const View& x, const View& w, const View& y, T alpha,
+              T beta) {
+  const ConvolutionShape s(how, x, w, y);
+  if (s.group_channels == 1 && s.group_filters <= 4 && s.groups > 1)
+    return depthwise(how, x, w, y, alpha, beta);
+  if constexpr (std::is_same_v<T, float>) {
+    if (x.type == w.type && (x.type == CUDNN_DATA_BFLOAT16 || x.type == CUDNN_DATA_HALF))
+      return convolve_by<T, Word>(how, s, x, w, y, alpha, beta);
+  }
+  convolve_by<T, T>(how, s, x, w, y, alpha, beta);
 }
 
 namespace blocks {

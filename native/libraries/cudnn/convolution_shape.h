@@ -83,10 +83,29 @@ inline bool one_row(const int64_t* dims, const int64_t* strides, int64_t* step) 
   return true;
 }
 
+// Elements of 16 bits as they are, of a tensor that has such; float and double are numbers of any.
+using Word = uint16_t;
+
+template <class T>
+constexpr bool is_word = std::is_same_v<T, Word>;
+
+// The type of a tensor's elements as T.
+template <class T>
+cudnnDataType_t type_as(const Layout& tensor) {
+  if constexpr (is_word<T>) return tensor.type;
+  return type_of<T>();
+}
+
 template <class T>
 void fill_row(const View& view, int64_t at, int64_t stride, int64_t count, T* to) {
-  const T* from = load_row<T>(view, at, stride, static_cast<size_t>(count), to);
-  if (from != to) std::copy_n(from, count, to);
+  if constexpr (is_word<T>) {
+    const T* from = reinterpret_cast<const T*>(view.data) + at;
+    if (stride == 1) return void(std::copy_n(from, count, to));
+    for (int64_t i = 0; i < count; ++i) to[i] = from[i * stride];
+  } else {
+    const T* from = load_row<T>(view, at, stride, static_cast<size_t>(count), to);
+    if (from != to) std::copy_n(from, count, to);
+  }
 }
 
 // panel[channel, tap][pixel] of pixels [begin, end) of an image, `step` elements from row to row.
@@ -158,15 +177,16 @@ class PackedFilter {
     }
     copy_.reset(w.elements());
     data_ = copy_.get();
-    map<T, 1>(View(want, copy_.get()), 1, 0, {turned(how, w)}, Copy{});
+    using Number = std::conditional_t<is_word<T>, float, T>;
+    map<Number, 1>(View(want, copy_.get()), 1, 0, {turned(how, w)}, Copy{});
   }
   const T* get() const { return data_; }
 
   static bool lies_so(const Convolution& how, const View& w, bool channels_last) {
-    return w.type == type_of<T>() && !how.flipped && equal_strides(w, order(w, channels_last));
+    return w.type == type_as<T>(w) && !how.flipped && equal_strides(w, order(w, channels_last));
   }
   static Layout order(const Layout& w, bool channels_last) {
-    Layout want = packed(type_of<T>(), w);
+    Layout want = packed(type_as<T>(w), w);
     if (!channels_last) return want;
     int64_t step = w.dims[1];
     want.strides[1] = 1;

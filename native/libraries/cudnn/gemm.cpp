@@ -31,6 +31,23 @@ void gemm(int64_t rows, int64_t columns, int64_t depth, T alpha, const Matrix<T>
     double_gemm()(&first, &second, &m, &n, &k, &alpha, b.data, &lda, a.data, &ldb, &beta, c, &ldc);
 }
 
+void gemm(product::Type type, int64_t rows, int64_t columns, int64_t depth, float alpha,
+          const Matrix<uint16_t>& a, const Matrix<uint16_t>& b, float beta, float* c,
+          int64_t c_step) {
+  auto factor = [&](const Matrix<uint16_t>& of) {
+    product::Factor made;
+    made.data = of.data, made.type = type, made.ld = std::max<int64_t>(1, of.step);
+    made.transposed = of.turned;
+    return made;
+  };
+  product::Product p;
+  p.m = columns, p.n = rows, p.k = depth, p.alpha = alpha, p.beta = beta;
+  p.a = factor(b), p.b = factor(a);
+  p.d.data = c, p.d.ld = c_step;
+  p.c = p.d;
+  product::product(p);
+}
+
 template void gemm(int64_t, int64_t, int64_t, float, const Matrix<float>&, const Matrix<float>&,
                    float, float*, int64_t);
 template void gemm(int64_t, int64_t, int64_t, double, const Matrix<double>&, const Matrix<double>&,
