@@ -16,11 +16,12 @@
 
 namespace aw::cublas {
 
-// Settings for products that are made of narrower ones.
+// Settings for products that are made of narrower ones, two of them as numbers: the headers of
+// CUDA 12 do not have their types.
 struct Emulation {
   cublasEmulationStrategy_t strategy = CUBLAS_EMULATION_STRATEGY_DEFAULT;
-  cudaEmulationSpecialValuesSupport special = CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT;
-  cudaEmulationMantissaControl control = CUDA_EMULATION_MANTISSA_CONTROL_DYNAMIC;
+  int special = 0xFFFF;  // CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT
+  int control = 0;       // CUDA_EMULATION_MANTISSA_CONTROL_DYNAMIC
   int most_bits = 0, bit_offset = 0;
   int* bit_count = nullptr;
 };

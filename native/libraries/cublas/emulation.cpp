@@ -7,20 +7,20 @@ using namespace aw::cublas;
 namespace {
 
 // One setting of a handle: set where it is allowed, told by its getter.
-template <aw::Name Function, class T>
-cublasStatus_t set(cublasHandle_t handle, T(Emulation::* setting), T value, bool allowed) {
+template <aw::Name Function, class S, class T>
+cublasStatus_t set(cublasHandle_t handle, S(Emulation::* setting), T value, bool allowed) {
   return api<Function>([&] {
     auto& it = use(handle);
     require(allowed);
-    it.emulation.*setting = value;
+    it.emulation.*setting = static_cast<S>(value);
   });
 }
-template <aw::Name Function, class T>
-cublasStatus_t get(cublasHandle_t handle, T(Emulation::* setting), T* value) {
+template <aw::Name Function, class S, class T>
+cublasStatus_t get(cublasHandle_t handle, S(Emulation::* setting), T* value) {
   return api<Function>([&] {
     auto& it = use(handle);
     require(value);
-    *value = it.emulation.*setting;
+    *value = static_cast<T>(it.emulation.*setting);
   });
 }
 
