@@ -16,6 +16,7 @@
 #include "device_checks.h"
 #include "devices.h"
 #include "generator.h"
+#include "narrow_products.h"
 #include "operator_watch.h"
 #include "rescue.h"
 #include "streams.h"
@@ -349,7 +350,9 @@ void call_kernel(const OperatorHandle& op, const OpInfo& info, Stack* stack,
   c10::impl::ExcludeDispatchKeyGuard below(kAboveBackends);
   OnDevice here(device);
   if (info.factors && tf32_allowed(info.factors.convolution)) round_factors(info, stack, first);
-  if (has_narrow(info, *stack))
+  if (info.factors && better_widened(info, *stack))
+    run_widened(op, info, stack);
+  else if (has_narrow(info, *stack))
     run_or_widen(op, info, stack);
   else
     op.redispatchBoxed(info.target, stack);

@@ -21,6 +21,7 @@
 #include "deferred.h"
 #include "devices.h"
 #include "fallback.h"
+#include "narrow_products.h"
 #include "operator_watch.h"
 #include "streams.h"
 
@@ -32,8 +33,9 @@ namespace awt {
 struct Look {
   c10::DeviceIndex device = -1;
   bool ordinary = true;
-  bool scalars = false;  // of the CPU
-  bool whole = false;    // a tensor of whole numbers
+  bool scalars = false;              // of the CPU
+  bool whole = false;                // a tensor of whole numbers
+  bool half = false, brain = false;  // of float16, of bfloat16
 
   void operator()(const at::Tensor& tensor) {
     if (!tensor.defined()) return;
@@ -50,6 +52,8 @@ struct Look {
     // Most of the CPU's kernels refuse complex32; the boxed way has an answer (rescue.h).
     ordinary &= found.is_cuda() && found.index() == device &&
                 impl->dtype() != caffe2::TypeMeta::Make<c10::complex<c10::Half>>();
+    half |= impl->dtype() == caffe2::TypeMeta::Make<c10::Half>();
+    brain |= impl->dtype() == caffe2::TypeMeta::Make<c10::BFloat16>();
   }
   void operator()(at::Tensor& written) {
     (*this)(std::as_const(written));
@@ -147,11 +151,14 @@ struct Hot<Op, Result(Arguments...)> {
   static Result call(Arguments... arguments) {
     Look look;
     (look(arguments), ...);
-    static const bool rounds = tf32_asked() && factors_of(Op::name);
+    static const bool product(factors_of(Op::name)), rounds = tf32_asked() && product;
+    static const bool slow_half = product && multiplies_slowly(at::kHalf),
+                      slow_brain = product && multiplies_slowly(at::kBFloat16);
     static const HotRules rules(handle());
     // A copy joins the stream that it finds busy.
     const bool joins = std::is_same_v<Op, at::_ops::copy_> && driver_busy();
     if (C10_UNLIKELY(!look.ordinary || look.device < 0 || deferring() || rounds || joins ||
+                     (look.half && slow_half) || (look.brain && slow_brain) ||
                      (look.scalars && !rules.scalars) || (look.whole && rules.refuses) ||
                      (rules.alerts && at::globalContext().deterministicAlgorithms())))
       return by_the_boxed_way(std::forward<Arguments>(arguments)...);

@@ -165,6 +165,14 @@ void run_or_widen(const OperatorHandle& op, const OpInfo& info, Stack* stack) {
       throw;
   }
   stack->resize(first);
+  stack->insert(stack->end(), arguments.begin(), arguments.end());
+  run_widened(op, info, stack);
+}
+
+void run_widened(const OperatorHandle& op, const OpInfo& info, Stack* stack) {
+  const size_t first = stack->size() - info.arguments.size();
+  const Stack arguments(stack->begin() + int64_t(first), stack->end());
+  stack->resize(first);
   Watch::widened();
   Widened(op, info, arguments).run(stack);
 }

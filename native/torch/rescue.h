@@ -17,4 +17,7 @@ bool has_narrow(const OpInfo& info, const torch::jit::Stack& stack);
 // rounded once, which is no less exact than CUDA's own kernel.
 void run_or_widen(const c10::OperatorHandle& op, const OpInfo& info, torch::jit::Stack* stack);
 
+// Computes in the next wider type at once.
+void run_widened(const c10::OperatorHandle& op, const OpInfo& info, torch::jit::Stack* stack);
+
 }  // namespace awt
