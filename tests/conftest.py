@@ -64,6 +64,14 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason=REASONS.get(name, f"this machine has no {name}")))
 
 
+def record_the_usual(cache):
+    """Have the machine measured, with the usual choices found: what a kernel's key is must not hang on when a service was idle."""
+    from native.by_hand import Handmade, build_id, container, device_identity
+
+    record = container([("kind", "machine"), ("tuning", "-")], b"")
+    Handmade(cache).put(f"machine\n{build_id()}\n{device_identity()}\n", record)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def private_places(tmp_path_factory):
     """Point the cache and the service's socket at folders of this test run, for this process and its children."""
@@ -73,6 +81,8 @@ def private_places(tmp_path_factory):
     os.environ["ANYWARP_CACHE_DIR"] = str(place / "cache")
     os.environ["XDG_RUNTIME_DIR"] = str(place / "run")
     os.environ["ANYWARP_SERVICE_IDLE"] = "10"
+    if PRESENT["native"]():
+        record_the_usual(place / "cache")
     yield
     for name, value in saved.items():
         os.environ.pop(name) if value is None else os.environ.__setitem__(name, value)

@@ -158,6 +158,15 @@ def test_halves_do_not_keep_a_kernel_from_the_mode():
     assert prepared(body).flushes and not prepared(body, OLD).flushes
 
 
+def test_numbers_made_of_lanes_are_flushed_too():
+    """LLVM knows them, and computes with them itself."""
+    source, out = np.zeros(256, np.uint32), np.full(64, np.nan, np.float32)
+    program_of("mov.b32 %f3, %r0; add.ftz.f32 %f4, %f3, %f3; add.ftz.f32 %f9, %f4, %f0;", this_machine()).run(
+        "k", 1, 64, (source, out)
+    )
+    assert not out.any()
+
+
 def test_halves_stay_as_they_are_in_the_mode():
     source, out = np.zeros(256, np.uint32), np.zeros(64, np.float32)
     halves = np.arange(1, 65).astype(np.uint16) * 15  # all subnormal

@@ -15,7 +15,8 @@ _ON_BITS = frozenset({"flush", "fneg", "fabs", "select", "shuffle", "load", "sto
 """Operations on floats that the mode does not touch."""
 _ELSEWHERE = frozenset({"atomic", "host_call", "texture", "reduce"})
 """Operations whose code may compute with floats in ways that are not seen here."""
-_UNKNOWN = frozenset({"load", "param", "special", "element", "shuffle", "atomic", "symbol"})
+_UNKNOWN = frozenset({"load", "param", "element", "atomic", "symbol"})
+"""What LLVM knows nothing of; lanes' numbers are constants to it."""
 _ZEROS, _ONES = (0, 1 << 31), (0x3F800000, 0xBF800000)
 
 
