@@ -1,6 +1,7 @@
 // cuBLAS level 1 with named types.
 #include "libraries/cublas/extended.h"
 #include "libraries/cublas/level1.h"
+#include "libraries/data_types.h"
 #include "libraries/float_formats.h"
 
 namespace aw::cublas {
@@ -129,21 +130,9 @@ namespace {
 
 // As bytes: what moves is not looked at.
 int64_t element_bytes(cudaDataType x, cudaDataType y, const char* what) {
-  if (x != y) refuse(what, x, y);
-  switch (x) {
-    case CUDA_R_16F:
-    case CUDA_R_16BF:
-      return 2;
-    case CUDA_R_32F:
-      return 4;
-    case CUDA_R_64F:
-    case CUDA_C_32F:
-      return 8;
-    case CUDA_C_64F:
-      return 16;
-    default:
-      refuse(what, x, y);
-  }
+  const int64_t bytes = lib::float_bytes(x);
+  if (x != y || !bytes) refuse(what, x, y);
+  return bytes;
 }
 
 template <class Each>

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "libraries/data_types.h"
+
 namespace aw::cublaslt {
 namespace {
 
@@ -112,18 +114,10 @@ size_t bytes_of(int32_t type) {
     case CUDA_R_8F_E4M3:
     case CUDA_R_8F_E5M2:
       return 1;
-    case CUDA_R_16F:
-    case CUDA_R_16BF:
-      return 2;
-    case CUDA_R_32F:
     case CUDA_R_32I:
       return 4;
-    case CUDA_R_64F:
-    case CUDA_C_32F:
-      return 8;
-    case CUDA_C_64F:
-      return 16;
     default:
+      if (const int64_t bytes = lib::float_bytes(type)) return static_cast<size_t>(bytes);
       unsupported("cudaDataType " + std::to_string(type));
   }
 }

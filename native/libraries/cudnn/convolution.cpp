@@ -208,8 +208,7 @@ template <class T>
 void convolve(const Convolution& how, const View& x, const View& w, const View& y, T alpha,
               T beta) {
   const ConvolutionShape s(how, x, w, y);
-  if (s.group_channels == 1 && s.group_filters <= 4 && s.groups > 1)
-    return depthwise(how, x, w, y, alpha, beta);
+  if (s.depthwise()) return depthwise(how, x, w, y, alpha, beta);
   if constexpr (std::is_same_v<T, float>) {
     if (x.type == w.type && (x.type == CUDNN_DATA_BFLOAT16 || x.type == CUDNN_DATA_HALF))
       return convolve_by<T, Word>(how, s, x, w, y, alpha, beta);
@@ -291,8 +290,7 @@ template <class T>
 void convolve_data(const Convolution& how, const View& w, const View& dy, const View& dx, T alpha,
                    T beta) {
   const ConvolutionShape s(how, dx, w, dy);
-  if (s.group_channels == 1 && s.group_filters <= 4 && s.groups > 1)
-    return depthwise_data(how, w, dy, dx, alpha, beta);
+  if (s.depthwise()) return depthwise_data(how, w, dy, dx, alpha, beta);
   const bool last = channels_last(dx) && s.group_channels > 1;
   const int64_t depth = s.group_channels * s.taps;
   const PackedFilter<T> filter(how, w, last);
@@ -338,8 +336,7 @@ template <class T>
 void convolve_filter(const Convolution& how, const View& x, const View& dy, const View& dw, T alpha,
                      T beta) {
   const ConvolutionShape s(how, x, dw, dy);
-  if (s.group_channels == 1 && s.group_filters <= 4 && s.groups > 1)
-    return depthwise_filter(how, x, dy, dw, alpha, beta);
+  if (s.depthwise()) return depthwise_filter(how, x, dy, dw, alpha, beta);
   const bool last = channels_last(x);
   const Gradients<T> gradients(s, dy);
   Matrix<T> inputs{};

@@ -36,6 +36,8 @@ struct ConvolutionShape {
       taps *= kernel[i], pixels *= out[i], in_size *= in[i];
     }
   }
+  // One channel to a group, and too few filters of it for a product.
+  bool depthwise() const { return group_channels == 1 && group_filters <= 4 && groups > 1; }
   // A filter of one place that touches every pixel once: no panel is needed.
   bool pointwise() const {
     return taps == 1 && in_size == pixels && std::equal(in, in + 3, out) && strides[0] == 1 &&

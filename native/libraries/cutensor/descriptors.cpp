@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "libraries/cutensor/tensors.h"
+#include "libraries/data_types.h"
 
 using namespace aw::tensor;
 
@@ -20,20 +21,10 @@ int64_t Operand::elements() const {
 bool is_complex(cudaDataType_t type) { return type == CUDA_C_32F || type == CUDA_C_64F; }
 
 size_t element_bytes(cudaDataType_t type) {
-  switch (type) {
-    case CUDA_R_16F:
-    case CUDA_R_16BF:
-      return 2;
-    case CUDA_R_32F:
-      return 4;
-    case CUDA_R_64F:
-    case CUDA_C_32F:
-      return 8;
-    case CUDA_C_64F:
-      return 16;
-    default:
-      unsupported("tensors of type " + std::to_string(type) + " (a number of cudaDataType)");
-  }
+  const int64_t bytes = lib::float_bytes(type);
+  if (!bytes)
+    unsupported("tensors of type " + std::to_string(type) + " (a number of cudaDataType)");
+  return static_cast<size_t>(bytes);
 }
 
 }  // namespace aw::tensor

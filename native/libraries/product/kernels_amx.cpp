@@ -5,8 +5,8 @@
 #if __has_include(<amxbf16intrin.h>)
 #include <cpuid.h>
 #include <immintrin.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "devices/tiles.h"
 
 #define AW_TARGET                                                                  \
   __attribute__((                                                                  \
@@ -263,15 +263,13 @@ AW_TARGET bool finite(const float* sums, int64_t count) {
   return true;
 }
 
-// Whether the processor has it and the kernel lets this process use it. The kernel refuses where a
-// thread's signal stack is too small for tiles; afterwards it refuses such stacks.
+// Whether the processor has it and the kernel lets this process use it.
 bool permitted() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   constexpr unsigned kBf16 = 1u << 22, kTiles = 1u << 24, kInt8 = 1u << 25;
   constexpr unsigned kAll = kBf16 | kTiles | kInt8;
   if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) || (edx & kAll) != kAll) return false;
-  constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM
-  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  return may_use_tiles();
 }
 
 // Processors with AMX have caches of 48 KB and 2 MB. Half of the second is for the packed rows of a

@@ -180,13 +180,13 @@ def describe_module(index: ModuleIndex) -> ModuleLayout:
     What a kernel lacks is found by a quick scan of its own instructions; those of the functions it calls count too.
     """
     data = lay_out_data(index.items, index.source)
-    forms = {name: frozenset(index.opcodes(name)) for name in index.functions}
+    forms = _forms(index)
     lacking = {name: _lacking(found) for name, found in forms.items()}
-    tiled = {name: frozenset(filter(_suits_tiles, found)) for name, found in forms.items()}
+    tiled = _with_tiles(index, forms)
 
     def entry(name: str) -> Entry:
-        needs, tiles = (tuple(sorted(_reached(index, name, found))) for found in (lacking, tiled))
-        return entry_of(index.functions[name].header, index.source, needs, _size(index, name), bool(tiles))
+        needs = tuple(sorted(_reached(index, name, lacking)))
+        return entry_of(index.functions[name].header, index.source, needs, _size(index, name), name in tiled)
 
     entries = tuple(map(entry, index.entries))
     remarks = [*data.remarks, *(f"the variable `{n}` is declared extern and defined nowhere" for n in data.missing)]
@@ -218,10 +218,19 @@ def _suits_tiles(form: str) -> bool:
     return opcode == "mma" and not _TILED.isdisjoint(modifiers)
 
 
-def uses_tiles(index: ModuleIndex, entry: str) -> bool:
-    """Tell whether code of a kernel may use a processor's tiles, as the description of its module says."""
-    found = {name: frozenset(filter(_suits_tiles, index.opcodes(name))) for name in index.functions}
-    return bool(_reached(index, entry, found))
+def kernels_for_tiles(index: ModuleIndex) -> set[str]:
+    """Return the kernels of which code may use a processor's tiles, as the description of the module says."""
+    return _with_tiles(index, _forms(index))
+
+
+def _forms(index: ModuleIndex) -> dict[str, frozenset[str]]:
+    """Return the instruction forms in each body."""
+    return {name: frozenset(index.opcodes(name)) for name in index.functions}
+
+
+def _with_tiles(index: ModuleIndex, forms: Mapping[str, frozenset[str]]) -> set[str]:
+    suited = {name: frozenset(filter(_suits_tiles, found)) for name, found in forms.items()}
+    return {name for name in index.entries if _reached(index, name, suited)}
 
 
 def _reached(index: ModuleIndex, entry: str, of: Mapping[str, frozenset[str]]) -> set[str]:

@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from anywarp.compiler.options import options_of_variant
-from anywarp.compiler.pipeline import uses_tiles
+from anywarp.compiler.pipeline import kernels_for_tiles
 from anywarp.diagnostics import AnywarpError
 from anywarp.ptx import elf, fatbin
 from anywarp.ptx.index import ModuleIndex
@@ -82,8 +82,8 @@ def jobs(image: bytes, name: str, blocks: Iterable[Shape] = (), pattern: str = "
     index = open_image(image, name)
     wanted = tuple(blocks)
     names = [k for k in index.entries if fnmatchcase(k, pattern)]
-    tiles = {k: uses_tiles(index, k) for k in names}
-    return tuple(Job(image, k, b, tiles[k]) for k in names for b in likely_shapes(index, k, wanted))
+    tiles = kernels_for_tiles(index)
+    return tuple(Job(image, k, b, k in tiles) for k in names for b in likely_shapes(index, k, wanted))
 
 
 def likely_shapes(index: ModuleIndex, kernel: str, wanted: tuple[Shape, ...] = ()) -> tuple[Shape, ...]:

@@ -193,9 +193,9 @@ def _add(plan: TilePlan, block: Block, batches: list[Batch], made: Results, uses
             known[key] = Panel(side, len(known), parts)
         return known[key]
 
+    place = {op: i for i, op in enumerate(block.ops)}
     for batch in batches:
         plan.products.update(op for chain in batch.chains for op in chain)
-        place = {op: i for i, op in enumerate(block.ops)}
         plan.last[max((chain[-1] for chain in batch.chains), key=place.__getitem__)] = batch
         steps = list(zip(*batch.chains, strict=True))
         for first in range(0, len(steps), 2):
