@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from anywarp.catalogue import replacements
-from anywarp.catalogue.migration import Row, by, rows
+from anywarp.catalogue.migration import Row, by
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal
 from anywarp.migrate.rulings.answer import Answer
-from anywarp.migrate.rulings.packages import REFUSED, release
+from anywarp.migrate.rulings.packages import REFUSED, asked_for, fitting, held, release, releases_with
 
 PIN = "Y034"
 HASH = "Y035"
@@ -245,52 +245,31 @@ def _version(
     name, here = replacements.canonical(asked.name), release(options.target)
     if asked.url:
         return "", ("the address leads to a wheel for CUDA", f"give that of one for ROCm {here}", "")
-    specifier = SpecifierSet(",".join(re.sub(r"\+cu\d+", "", str(one)) for one in asked.specifier))
-    known = _known(name, here)
-    partner = _partner(name, family, known, here)
-    for version in reversed(known):
-        if specifier.contains(version, prereleases=True) and (partner is None or version in partner):
+    specifier = _unmarked(asked)
+    partner = _partner(name, family, here)
+    for version in reversed(fitting(name, specifier, here)):
+        if partner is None or version.minor == partner:
             return str(version), None
-    elsewhere = {row["release"] for row in rows("torch_wheels") if row["package"] == name and _admits(specifier, row)}
-    where = f"; it is known on that of ROCm {', '.join(sorted(elsewhere))}" if elsewhere else ""
+    elsewhere = releases_with(name, specifier)
+    where = f"; it is known on that of ROCm {', '.join(elsewhere)}" if elsewhere else ""
     reason = f"{name}{specifier} is not known to be on the index for ROCm {here or '(none given)'}{where}"
-    held = ", ".join(map(str, known)) or "nothing known"
+    known = ", ".join(map(str, held(name, here))) or "nothing known"
     help = (
-        f"that index holds {held}: ask for one of these, give another release by --rocm, or look the version up there"
+        f"that index holds {known}: ask for one of these, give another release by --rocm, or look the version up there"
     )
     return "", (reason, help, "pytorch.org/get-started/previous-versions")
 
 
-def _admits(specifier: SpecifierSet, row: Row) -> bool:
-    return specifier.contains(row["version"], prereleases=True)
+def _unmarked(asked: Requirement) -> SpecifierSet:
+    return asked_for(str(asked.specifier)) or SpecifierSet()
 
 
-def _known(name: str, here: str) -> list[Version]:
-    """Return the versions known on an index, in order; torchvision's and torchaudio's also by the torch they belong to."""
-    found = {
-        Version(row["version"]) for row in rows("torch_wheels") if row["package"] == name and row["release"] == here
-    }
-    for torch in (
-        Version(row["version"]) for row in rows("torch_wheels") if row["package"] == "torch" and row["release"] == here
-    ):
-        if name == "torchvision":
-            found.add(Version(f"0.{torch.minor + 15}.{torch.micro}"))
-        elif name == "torchaudio" and torch <= Version("2.11.0"):
-            found.add(torch)
-    return sorted(found)
-
-
-def _partner(
-    name: str, family: list[tuple[Wanted, Requirement]], known: list[Version], here: str
-) -> list[Version] | None:
-    """Return the versions of torchvision and torchaudio that belong to the torch asked for beside them."""
+def _partner(name: str, family: list[tuple[Wanted, Requirement]], here: str) -> int | None:
+    """Return the minor version that torchvision or torchaudio must have beside the torch that is asked for; None for any."""
     torch = next((asked for _, asked in family if replacements.canonical(asked.name) == "torch"), None)
     if name == "torch" or torch is None or torch.url:
         return None
-    try:
-        specifier = SpecifierSet(",".join(re.sub(r"\+cu\d+", "", str(one)) for one in torch.specifier))
-        version = next(one for one in reversed(_known("torch", here)) if specifier.contains(one, prereleases=True))
-    except (StopIteration, InvalidVersion):
+    fits = fitting("torch", _unmarked(torch), here)
+    if not fits:
         return None
-    minor = version.minor + 15 if name == "torchvision" else version.minor
-    return [one for one in known if one.minor == minor]
+    return fits[-1].minor + (15 if name == "torchvision" else 0)

@@ -1,8 +1,11 @@
-"""Indexes of Python packages: what takes the place of one that holds builds for CUDA."""
+"""Indexes of Python packages: what takes the place of one that holds builds for CUDA, and which versions of torch's family ROCm's hold."""
 
 from __future__ import annotations
 
 import re
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import Version
 
 from anywarp.catalogue.migration import rows
 from anywarp.migrate.rulings.answer import Answer
@@ -32,3 +35,38 @@ def index(address: str, target: Target) -> Answer | None:
         help = "build from source, or do without"
         return Answer("refuse", row["reason"], help=help, source=row["source"], code=REFUSED, instead=row["target"])
     return None
+
+
+def held(name: str, release: str) -> list[Version]:
+    """Return the versions of a package of torch's family known on ROCm's index, in order; torchvision's and torchaudio's also by their torch."""
+    found = _listed(name, release)
+    if name == "torchvision":
+        found |= {Version(f"0.{torch.minor + 15}.{torch.micro}") for torch in _listed("torch", release)}
+    elif name == "torchaudio":
+        found |= {torch for torch in _listed("torch", release) if torch <= Version("2.11.0")}
+    return sorted(found)
+
+
+def _listed(name: str, release: str) -> set[Version]:
+    return {
+        Version(row["version"]) for row in rows("torch_wheels") if row["package"] == name and row["release"] == release
+    }
+
+
+def asked_for(specifier: str) -> SpecifierSet | None:
+    """Return what a requirement asks for, without the marks of builds for CUDA; None where it is no specifier."""
+    try:
+        return SpecifierSet(re.sub(r"\+cu\d+", "", specifier))
+    except InvalidSpecifier:
+        return None
+
+
+def fitting(name: str, asked: SpecifierSet, release: str) -> list[Version]:
+    """Return the versions of a package of torch's family known on ROCm's index that are asked for, in order."""
+    return [version for version in held(name, release) if asked.contains(version, prereleases=True)]
+
+
+def releases_with(name: str, asked: SpecifierSet) -> list[str]:
+    """Return the releases of ROCm whose index is known to hold a version that is asked for."""
+    rows_of = (row for row in rows("torch_wheels") if row["package"] == name)
+    return sorted({row["release"] for row in rows_of if asked.contains(row["version"], prereleases=True)})

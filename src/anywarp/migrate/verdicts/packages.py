@@ -109,12 +109,8 @@ def _from_conda(use: Use, pypi: Row | None) -> Verdict | None:
 def _from_index(use: Use, row: Row, target: Target) -> Verdict:
     """Judge what is the same package from another index: does that hold a version that is asked for?"""
     name, index = canonical(use.name), f"the index for ROCm {target.rocm}"
-    held = [
-        one["version"]
-        for one in rows("torch_wheels")
-        if one.get("package") == name and one.get("release") == target.rocm
-    ]
-    asked = use.detail("specifier").split("+")[0].replace("^", ">=")
+    held = list(map(str, packages.held(name, packages.release(target))))
+    asked = _written(use.detail("specifier"))
     if use.detail("where") in ("pyproject", "setup.py", "setup.cfg") and not use.detail("index"):
         reason = f"{row['reason']}; a project's metadata cannot say which index"
         return Verdict(
@@ -135,15 +131,13 @@ def _from_index(use: Use, row: Row, target: Target) -> Verdict:
     if not asked or not held:
         help = CONVERT if held else "look up what the index holds"
         return Verdict("re-index", row["reason"], f"{use.name} from {index}", "minutes", help)
-    try:
-        fits = [version for version in held if SpecifierSet(asked).contains(version, prereleases=True)]
-    except InvalidSpecifier:
+    wanted = packages.asked_for(asked)
+    if wanted is None:
         return Verdict("re-index", row["reason"], f"{use.name} from {index}", "minutes", CONVERT)
+    fits = packages.fitting(name, wanted, packages.release(target))
     if fits:
         return Verdict("re-index", row["reason"], f"{use.name} {fits[-1]} from {index}", "minutes", CONVERT)
-    others = sorted(
-        {one["release"] for one in rows("torch_wheels") if one.get("package") == name and _fits(asked, one["version"])}
-    )
+    others = packages.releases_with(name, wanted)
     has = f"; ROCm {', '.join(others)} has it" if others else ""
     reason = f"{row['reason']}; no version known there fits {use.detail('specifier')}{has}"
     return Verdict(
@@ -156,15 +150,13 @@ def _from_index(use: Use, row: Row, target: Target) -> Verdict:
 
 
 def _known_to_fit(name: str, asked: str, target: Target) -> bool:
-    asked = asked.split("+")[0].replace("^", ">=")
-    try:
-        return any(
-            _fits(asked, one["version"])
-            for one in rows("torch_wheels")
-            if one["package"] == name and one["release"] == target.rocm
-        )
-    except InvalidSpecifier:
-        return False
+    wanted = packages.asked_for(_written(asked))
+    return wanted is not None and bool(packages.fitting(name, wanted, packages.release(target)))
+
+
+def _written(specifier: str) -> str:
+    """Return a version as pip writes it: poetry's `^2.4` is `>=2.4` here."""
+    return specifier.split("+")[0].replace("^", ">=")
 
 
 def _admitted(row: Row, asked: str) -> bool:
@@ -172,10 +164,6 @@ def _admitted(row: Row, asked: str) -> bool:
         return admits(row, SpecifierSet(asked))
     except InvalidSpecifier:
         return False
-
-
-def _fits(asked: str, version: str) -> bool:
-    return SpecifierSet(asked).contains(version, prereleases=True)
 
 
 def _on_cpu(use: Use) -> Verdict:
