@@ -19,6 +19,7 @@
 #include "devices/fault_report.h"
 #include "devices/faults.h"
 #include "devices/float_control.h"
+#include "devices/memory_nodes.h"
 #include "devices/tiles.h"
 #include "devices/worker_pool.h"
 
@@ -27,6 +28,8 @@ namespace {
 
 constexpr uint64_t kLargeAllocation = 64 << 10, kHugePage = 2 << 20;
 constexpr uint64_t kWorthWaking = 30'000;  // nanoseconds of work for which other threads are woken
+constexpr uint64_t kPiece =
+    2'000;  // nanoseconds of work beside which claiming a piece costs little
 constexpr uint64_t kSurelyLarge =
     1 << 14;  // threads of a grid never seen before that are taken to be worth it
 constexpr uint64_t kMostScratch = 1ull << 34;
@@ -66,6 +69,18 @@ void* map_low(uint64_t bytes) {
 #endif
 }
 
+// The nodes of memory beside the processors that blocks run on, where there are several.
+const NodeSet& nodes_to_share() {
+  static const NodeSet nodes = [] {
+    cpu_set_t processors;
+    NodeSet found;
+    if (settings().threads > 1 && sched_getaffinity(0, sizeof processors, &processors) == 0)
+      found = memory_nodes("/sys/devices/system/node", processors);
+    return count(found) > 1 ? found : NodeSet{};
+  }();
+  return nodes;
+}
+
 // Address space that begins at a multiple of `align`, with no access to it yet.
 void* reserve(uint64_t bytes, uint64_t align) {
   uint64_t extra = align - page_size();
@@ -93,7 +108,10 @@ void* processor::allocate(uint64_t bytes) {
     munmap(memory, whole + page_size());
     return nullptr;
   }
-  if (huge) madvise(memory, whole, MADV_HUGEPAGE);
+  if (huge) {
+    madvise(memory, whole, MADV_HUGEPAGE);
+    if (!nodes_to_share().empty()) spread(memory, whole, nodes_to_share());
+  }
   return memory;
 }
 
@@ -193,7 +211,8 @@ uint64_t nanoseconds() {
 // One grid being run.
 class Grid : public Job {
  public:
-  Grid(const KernelRun& run, uint64_t blocks, uint64_t chunk) : Job(blocks, chunk), run_(run) {}
+  template <typename... Pieces>
+  Grid(const KernelRun& run, Pieces... pieces) : Job(pieces...), run_(run) {}
 
   void run(unsigned worker) override {
     Worker w;
@@ -374,7 +393,7 @@ class Grid : public Job {
 
 // Every block of a cooperative grid may wait for every other, so each gets a thread of its own.
 RunResult run_all_resident(const KernelRun& run, uint64_t blocks) {
-  Grid grid(run, blocks, 1);
+  Grid grid(run, blocks, uint64_t{1});
   std::vector<std::thread> threads;
   try {
     for (uint64_t i = 1; i < blocks; ++i) {
@@ -409,7 +428,9 @@ RunResult processor::run(const KernelRun& run) {
                      : blocks * threads >= kSurelyLarge;
   // A grid for one thread, and one known to be small, is run in one piece.
   bool whole = width == 1 || (known && !large);
-  Grid grid(run, blocks, whole ? blocks : std::max<uint64_t>(1, blocks / (uint64_t{width} * 16)));
+  uint64_t largest = whole ? blocks : std::max<uint64_t>(1, blocks / (uint64_t{width} * 16));
+  uint64_t smallest = known ? std::max<uint64_t>(1, kPiece / known) : 1;
+  Grid grid(run, blocks, largest, smallest, whole ? 1 : width);
   if (!whole && !large && blocks > 1) {
     while (!large && grid.run_one_chunk()) {
       uint64_t done = blocks - grid.left(), spent = nanoseconds() - begin;

@@ -25,17 +25,6 @@ void* begin(void* argument) {
 
 }  // namespace
 
-uint64_t Job::claim(uint64_t* first) {
-  if (next_.load(std::memory_order_relaxed) >= total_) return 0;
-  *first = next_.fetch_add(chunk_, std::memory_order_relaxed);
-  return *first >= total_ ? 0 : std::min(chunk_, total_ - *first);
-}
-
-uint64_t Job::left() const {
-  uint64_t next = next_.load(std::memory_order_relaxed);
-  return next >= total_ ? 0 : total_ - next;
-}
-
 void WorkerPool::offer(Job& job, unsigned helpers) {
   if (helpers == 0 || threads_ < 2) return;
   helpers = std::min(helpers, threads_ - 1);

@@ -1,7 +1,6 @@
 // Threads that help to run the blocks of grids; they sleep when there is nothing to do.
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <list>
@@ -9,30 +8,20 @@
 #include <thread>
 #include <vector>
 
+#include "devices/claims.h"
+
 namespace aw {
 
-// Work that is claimed in chunks of consecutive numbers. `run` is called by several threads at once
+// Work that is claimed in pieces of consecutive numbers. `run` is called by several threads at once
 // and returns when nothing is left to claim.
-class Job {
+class Job : public Claims {
  public:
-  Job(uint64_t total, uint64_t chunk) : total_(total), chunk_(chunk) {}
+  using Claims::Claims;
   virtual ~Job() = default;
   virtual void run(unsigned worker) = 0;
 
-  // Claims the next chunk: first number, and how many; 0 when all are taken.
-  uint64_t claim(uint64_t* first);
-  void cancel() {
-    cancelled_.store(true);
-    next_.store(total_);
-  }
-  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
-  uint64_t left() const;
-
  private:
   friend class WorkerPool;
-  std::atomic<uint64_t> next_{0};
-  std::atomic<bool> cancelled_{false};
-  const uint64_t total_, chunk_;
   unsigned helpers_ = 0;  // threads of the pool inside `run`; guarded by the pool's mutex
 };
 
