@@ -23,6 +23,8 @@ import click
 from kernels import HERE, SETS, THREADS, geometric_mean, median_of, processor
 
 LAUNCHES = (1, 2, 5, 20, 100)
+SUMS = (5, 20, 100)
+"""Launches from the first on that are added up, of the second and third process over a process with ANYWARP_VERSIONS=best."""
 PROCESSES = 3
 
 
@@ -63,8 +65,11 @@ def measure(chosen: str, kernel: str, versions: str, python: str) -> dict[str, A
     with tempfile.TemporaryDirectory(prefix="anywarp-processes-") as cache:
         environment = {"ANYWARP_CACHE_DIR": cache, "ANYWARP_VERSIONS": versions, "ANYWARP_SERVICE_IDLE": "5"}
         processes = [run("anywarp", chosen, kernel, environment, python) for _ in range(PROCESSES)]
-        best = run("anywarp", chosen, kernel, {**environment, "ANYWARP_VERSIONS": "best"}, python)
-    return {"native": native, "processes": processes, "best": sorted(best[1:])[len(best) // 2]}
+        first, second = (
+            run("anywarp", chosen, kernel, {**environment, "ANYWARP_VERSIONS": "best"}, python) for _ in range(2)
+        )
+    sums = [[sum(times[:n]) / sum(second[:n]) for n in SUMS] for times in processes[1:]]
+    return {"native": native, "processes": processes, "best": sorted(first[1:])[len(first) // 2], "sums": sums}
 
 
 def show(results: dict[str, dict[str, Any]]) -> None:
@@ -72,18 +77,20 @@ def show(results: dict[str, dict[str, Any]]) -> None:
     from rich.table import Table
 
     heads = [f"{p + 1}: {n}" for p in range(PROCESSES) for n in LAUNCHES]
+    heads += [f"{p + 1}: sum {n}" for p in range(1, PROCESSES) for n in SUMS]
     table = Table("kernel", "native ms", "best", *heads)
     rows: list[list[float]] = []
     for kernel, found in results.items():
         row = [found["best"], *(times[n - 1] for times in found["processes"] for n in LAUNCHES)]
-        rows.append([x / found["native"] for x in row])
+        rows.append([x / found["native"] for x in row] + [x for sums in found["sums"] for x in sums])
         table.add_row(kernel, f"{found['native']:.3f}", *(f"{x:.2f}" for x in rows[-1]))
     means = [geometric_mean(list(column)) for column in zip(*rows, strict=True)]
     table.add_row("geometric mean", "", *(f"{x:.2f}" for x in means))
     console = Console(width=None if sys.stdout.isatty() else 220)
     console.print(table)
     console.print(processor())
-    console.print("columns: process: launch; best: the median with ANYWARP_VERSIONS=best", style="dim")
+    words = "columns: process: launch; best: the median with ANYWARP_VERSIONS=best; sums: over those of a second process with it"
+    console.print(words, style="dim")
 
 
 @click.command()
