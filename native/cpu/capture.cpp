@@ -75,6 +75,11 @@ void capture_wait(Event& event, Stream& stream) {
 
 using namespace aw;
 
+std::atomic<uint64_t>& aw::captures() {
+  static std::atomic<uint64_t> count{0};
+  return count;
+}
+
 namespace {
 
 std::shared_ptr<Capture> begin(CUstream handle, CUstreamCaptureMode mode,

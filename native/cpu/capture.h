@@ -1,6 +1,7 @@
 // Stream capture: work given to a stream becomes nodes of a graph instead of being done.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -14,8 +15,16 @@ struct Context;
 struct Graph;
 struct GraphNode;
 
+// How many there are, and some that have ended but are still known to an event.
+std::atomic<uint64_t>& captures();
+
 // One capture. Streams that join it through events hold the same object.
 struct Capture {
+  Capture() { ++captures(); }
+  ~Capture() { --captures(); }
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+
   std::shared_ptr<Graph> graph;
   uint64_t id = 0;
   uintptr_t origin = 0;    // handle of the stream where it began

@@ -11,6 +11,9 @@ AW_EXPORT const uint64_t* anywarp_work_counter() {
   return &always;
 }
 
+// The same of captures.
+AW_EXPORT const uint64_t* anywarp_capture_counter() { return anywarp_work_counter(); }
+
 AW_EXPORT CUresult anywarp_fail(int code, const char* text) {
   return api<"anywarp_fail">([&] {
     require(code > 0 && text);

@@ -17,7 +17,6 @@
 #include "devices.h"
 #include "driver.h"
 #include "generator.h"
-#include "graph.h"
 #include "storage_size.h"
 #include "streams.h"
 #include "sync_debug.h"

@@ -20,8 +20,17 @@ namespace awt {
 extern int reasons_to_defer;
 void count_reasons(int change) noexcept;
 
+// Whether a stream of the process may be captured: asked of the driver, for a CUDA build of torch
+// begins captures itself.
+bool driver_captures() noexcept;
+
 // Asked for every operator.
-inline bool deferring() { return __atomic_load_n(&reasons_to_defer, __ATOMIC_RELAXED) != 0; }
+inline bool deferring() {
+#ifdef AWT_CUDA_BUILD
+  if (__builtin_expect(driver_captures(), 0)) return true;
+#endif
+  return __atomic_load_n(&reasons_to_defer, __ATOMIC_RELAXED) != 0;
+}
 
 // True when ANYWARP_ASYNC=1 was set as the library was loaded.
 bool asynchronous() noexcept;

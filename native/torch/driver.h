@@ -2,11 +2,9 @@
 #pragma once
 
 #include "cuda/cuda_api.h"
+#include "driver_entry.h"
 
 namespace awt {
-
-// The address of a driver function; raises when libcuda.so.1 or the function is missing.
-void* driver_entry(const char* name);
 
 // Raises torch's error for a failed call, in the words and with the class that torch uses on a GPU
 // ("CUDA error: ..."; AcceleratorError where this torch has it).

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "device_checks.h"
@@ -80,6 +81,9 @@ struct HotRules {
 // The device of the first device tensor (or Device argument) among the arguments; -1 when there is
 // none.
 c10::DeviceIndex device_of_arguments(const OpInfo& info, const torch::jit::Stack& stack);
+
+// Operators of aten that have an unboxed kernel of ours, as `name.overload` (hot.cpp).
+std::unordered_set<std::string>& unboxed_operators();
 
 // The boxed kernel of an operator, for those that are registered otherwise.
 c10::BoxedKernel boxed_kernel(const c10::OperatorHandle& op);

@@ -3,6 +3,7 @@
 
 #include <ATen/core/Generator.h>
 #include <c10/core/Device.h>
+#include <c10/core/Stream.h>
 
 #include <cstdint>
 #include <optional>
@@ -45,6 +46,9 @@ void set_deferred_calls(DeferredCalls calls) noexcept;
 // registered). `end_capture` returns the increment of the whole graph.
 void begin_capture(const at::Generator& generator);
 uint64_t end_capture(const at::Generator& generator);
+
+// An operator that draws from `generator` was given to a stream that is captured.
+void note_captured_draw(c10::Stream stream, const at::Generator& generator);
 
 // Raises torch's error when a captured operator is given a generator that its graph does not know.
 void require_capture(const at::Generator& generator);

@@ -61,7 +61,4 @@ class Graph {
   std::vector<GeneratorMemory> memory_;
 };
 
-// An operator that draws from `generator` was given to a stream that is captured.
-void note_captured_draw(c10::Stream stream, const at::Generator& generator);
-
 }  // namespace awt

@@ -77,6 +77,12 @@
 #include <ATen/ops/zero_ops.h>
 
 namespace awt {
+
+std::unordered_set<std::string>& unboxed_operators() {
+  static auto& names = *new std::unordered_set<std::string>;
+  return names;
+}
+
 namespace {
 
 template <class Op>
@@ -84,6 +90,7 @@ void serve(torch::Library& library) {
   std::string name(Op::name);
   if (*std::string_view(Op::overload_name).data()) name.append(".").append(Op::overload_name);
   library.impl(name.c_str(), TORCH_FN(Hot<Op>::call));
+  unboxed_operators().insert(std::move(name));
 }
 
 TORCH_LIBRARY_IMPL(aten, CUDA, library) {

@@ -408,6 +408,14 @@ TORCH_LIBRARY = Setting(
     "unset: the one shipped for this torch, else one compiled at first use",
     "The binary that makes `cuda` a device of PyTorch; it must be built for the very torch that is installed.",
 )
+TORCH_CUDA_BUILD = Setting(
+    "ANYWARP_TORCH_CUDA_BUILD",
+    _count,
+    lambda: 0,
+    "0",
+    "1: a CUDA build of PyTorch (2.14 and newer were tried) is served on the device `cpu`, too: its own host code on our libraries, and our "
+    "operators in the place of its kernels. Not finished ([torch.md](torch.md)).",
+)
 TORCH_SCOPE = Setting(
     "ANYWARP_TORCH_SCOPE",
     _names,
@@ -569,7 +577,7 @@ ROCM_PATH = Setting(
 SETTINGS: tuple[Setting[object], ...] = (
     DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, MEMORY, DEVICES, ASYNC, VERSIONS, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, TRACE_DIR, TRACE_GRAPHS, TRACE_LIMIT,
     NVIDIA_DRIVER, CHECK, LOG,
-    BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_SCOPE, TORCH_BLOCK, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, REBIND, RUN, CXX, CLANG, HIP_COMPILER, HIP_INCLUDE, LLD, HIP_WARPS_PER_WAVE, HIP_LIBRARY, NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVRTC, OPENBLAS, PRODUCT, ROCM_PATH,
+    BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_CUDA_BUILD, TORCH_SCOPE, TORCH_BLOCK, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, REBIND, RUN, CXX, CLANG, HIP_COMPILER, HIP_INCLUDE, LLD, HIP_WARPS_PER_WAVE, HIP_LIBRARY, NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVRTC, OPENBLAS, PRODUCT, ROCM_PATH,
 )  # fmt: skip
 """All of them, in the order of docs/settings.md."""
 

@@ -37,6 +37,7 @@ class Network:
         inputs=3,
         hidden=5,
         rate=0.0,
+        more=0,
     ):
         self.dnn, self.kind, self.cell, self.gates = dnn, kind, cell, CELLS[cell][1]
         self.directions, self.layers, self.bias, self.skip, self.layout = directions, layers, bias, skip, layout
@@ -64,8 +65,10 @@ class Network:
         self.state_shape = (layers * directions, self.batch, self.out)
         self.cell_shape = (layers * directions, self.batch, hidden)
         strides = lambda s: (s[1] * s[2], s[2], 1)  # noqa: E731
-        self.h_desc = dnn.descriptor(kind, self.state_shape, strides(self.state_shape))
-        self.c_desc = dnn.descriptor(kind, self.cell_shape, strides(self.cell_shape))
+        self.h_desc, self.c_desc = (
+            dnn.descriptor(kind, (*shape, *[1] * more), (*strides(shape), *[1] * more))
+            for shape in (self.state_shape, self.cell_shape)
+        )
         self.x_desc, self.y_desc = self.data(self.inputs), self.data(self.out * directions)
 
     def data(self, vector):
@@ -223,6 +226,14 @@ def test_forward(dnn, variant, kind):
         found = net.run(mode, x, hx, cx)
         for k in range(2 + (net.cell == "LSTM")):
             near(found[k], wanted[k], kind, 200, 8)
+
+
+def test_states_may_have_more_dimensions_of_size_1(dnn):
+    """PyTorch describes them in five."""
+    net = Network(dnn, directions=2, layers=2, more=2)
+    x, hx, cx = net.inputs_of_a_run()
+    for found, wanted in zip(net.run(1, x, hx, cx), net.forward(x, hx, cx), strict=False):
+        near(found, wanted, "f64", 200, 8)
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=NAMES)

@@ -107,7 +107,9 @@ struct Call {
   View state_of(const cudnnTensorDescriptorStruct* desc, const void* data, int64_t size) const {
     const Layout shape = packed(net.type, {net.layers * net.directions, seq.batch, size});
     if (!data) return {shape, nullptr};
-    const Layout& given = layout(desc);
+    Layout given = layout(desc);
+    // PyTorch describes states in five dimensions, the last two of size 1.
+    while (given.rank > shape.rank && given.dims[given.rank - 1] == 1) --given.rank;
     require(given.same_shape(shape) && given.type == net.type, "a state of another shape",
             kWrongShape);
     return {given, data};

@@ -88,6 +88,27 @@ class TestWhichTorch:
         assert code_of(found.check, found.read(fake_torch(tmp_path / "b", "2.3.1"))) == "F002"
         assert code_of(found.read, fake_torch(tmp_path / "c", "nonsense")) == "F002"
 
+    def test_a_cuda_build_is_served_where_it_is_asked_for(self, tmp_path, monkeypatch):
+        torch = found.read(fake_torch(tmp_path / "a", "2.14.1+cu130", extra="cuda: Optional[str] = '13.0'"))
+        assert code_of(found.check, torch) == "F001"
+        monkeypatch.setenv("ANYWARP_TORCH_CUDA_BUILD", "1")
+        found.check(torch)
+        monkeypatch.setenv("ANYWARP_DEVICE", "hip")
+        assert code_of(found.check, torch) == "F001"
+        rocm = found.read(fake_torch(tmp_path / "b", extra="hip = '6.2'"))
+        monkeypatch.setenv("ANYWARP_DEVICE", "cpu")
+        assert code_of(found.check, rocm) == "F001"
+
+    def test_a_cuda_build_and_a_cpu_build_get_binaries_of_their_own(self, tmp_path):
+        cpu = found.read(fake_torch(tmp_path / "a", "2.14.1+cpu"))
+        cuda = found.read(fake_torch(tmp_path / "b", "2.14.1+cu130", extra="cuda: Optional[str] = '13.0'"))
+        assert cpu.identity != cuda.identity and binary.key(cpu) != binary.key(cuda)
+        assert (cpu.runtime, cuda.runtime) == ("", "libcudart.so.13")
+        own, over = (set(build.sources(build.native_folder(), each.vendor)) for each in (cpu, cuda))
+        assert {path.parent.name for path in own - over} == {"backend"} and {
+            path.parent.name for path in over - own
+        } == {"cuda_build"}
+
     def test_something_else_of_that_name_is_no_torch(self, tmp_path):
         assert not found.is_torch(tmp_path)
 

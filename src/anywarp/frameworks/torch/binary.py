@@ -79,7 +79,7 @@ def key(torch: found.Torch) -> str:
 
     The compiler is no part of it, so that a machine that has lost its compiler keeps what it compiled.
     """
-    return f"{torch.version}-{torch.commit[:12]}-{platform.machine()}-{build.digest(build.native_folder())}"
+    return f"{torch.version}-{torch.commit[:12]}-{platform.machine()}-{build.digest(build.native_folder(), torch.vendor)}{torch.vendor and '-cuda'}"
 
 
 def compiler() -> list[str]:

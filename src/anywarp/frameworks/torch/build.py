@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from anywarp import settings
 from anywarp.diagnostics import AnywarpError
 from anywarp.frameworks.torch import found
 
@@ -34,6 +35,9 @@ PRECOMPILED = "precompiled.h"
 TOGETHER = 12
 """How many sources are compiled as one: what they instantiate of torch's templates is then compiled once."""
 
+BACKEND, OVER_CUDA = "backend", "cuda_build"
+"""Folders of the sources: what a CPU build of torch lacks of a CUDA backend, and the same over the libraries that a CUDA build has."""
+
 HEADERS = ("cuda/cuda_api.h", "cuda/cuda_types.h")
 """What the sources use of `native` beside their own folder."""
 
@@ -45,15 +49,20 @@ def native_folder() -> Path:
     return installed if installed.is_dir() else package.parents[1] / "native"
 
 
-def sources(native: Path) -> list[Path]:
-    """Return the C++ files of the stand-in."""
-    return sorted((native / "torch").rglob("*.cpp"))
+def sources(native: Path, vendor: str = "") -> list[Path]:
+    """Return the C++ files of the stand-in for a CPU build of torch, or of what serves a vendor's build ("CUDA")."""
+    left = native / "torch" / (BACKEND if vendor else OVER_CUDA)
+    return sorted(each for each in (native / "torch").rglob("*.cpp") if left not in each.parents)
 
 
-def digest(native: Path) -> str:
+def digest(native: Path, vendor: str = "") -> str:
     """Return 16 hex digits over all that decides what is compiled: sources, headers and flags."""
     known = hashlib.sha256(" ".join(FLAGS).encode())
-    for path in [*sources(native), *sorted((native / "torch").rglob("*.h")), *(native / each for each in HEADERS)]:
+    for path in [
+        *sources(native, vendor),
+        *sorted((native / "torch").rglob("*.h")),
+        *(native / each for each in HEADERS),
+    ]:
         content = path.read_bytes()
         known.update(f"{path.relative_to(native).as_posix()}\n{len(content)}\n".encode())
         known.update(content)
@@ -83,10 +92,10 @@ def compile_all(
         *compiler, *FLAGS, *(["-Werror"] if strict else []),
         f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.has_cxx11_strings())}", f'-DAWT_TORCH_VERSION="{torch.identity}"',
         f"-ffile-prefix-map={native}=native", f"-ffile-prefix-map={torch.folder}=torch",
-        f"-I{native}", f"-I{native / 'torch'}",
+        f"-I{native}", f"-I{native / 'torch'}", *(_cuda_headers(torch.cuda.partition(".")[0]) if torch.cuda else ()),
         "-isystem", str(include), "-isystem", str(include / "torch/csrc/api/include"),
     ]  # fmt: skip
-    files = _parts(native, out, together)
+    files = _parts(sources(native, torch.vendor), native, out, together)
     names = [f"{_flat(each, native / 'torch')}.o" for each in files]
     stamp = " ".join(base)
     done: list[Path] = []
@@ -111,12 +120,18 @@ def compile_all(
     return library
 
 
-def _parts(native: Path, out: Path, together: int) -> list[Path]:
+def _cuda_headers(major: str) -> list[str]:
+    """Return the options for CUDA's headers, which those of a CUDA build of torch include: ours."""
+    headers = Path(__file__).resolve().parents[2] / "toolchain" / "include"
+    return ["-DAWT_CUDA_BUILD", *(word for each in ("cuda", major) for word in ("-isystem", str(headers / each)))]
+
+
+def _parts(found: Sequence[Path], native: Path, out: Path, together: int) -> list[Path]:
     """Return what is compiled: the sources, or files in `out` that include up to `together` of one folder each."""
     if together == 1:
-        return sources(native)
+        return list(found)
     parts: list[Path] = []
-    by_folder = sorted(sources(native), key=lambda each: (each.parent, each.name))
+    by_folder = sorted(found, key=lambda each: (each.parent, each.name))
     for folder, group in itertools.groupby(by_folder, lambda each: each.parent):
         files = list(group)
         for first in range(0, len(files), together):
@@ -163,9 +178,15 @@ def _compile(base: Sequence[str], source: Path, target: Path, stamp: str) -> str
 
 def _link(compiler: Sequence[str], torch: found.Torch, objects: Sequence[Path], library: Path) -> None:
     beside = library.with_suffix(f".{os.getpid()}.new")
+    # Of a CUDA build's libraries those of NVIDIA's that they want are not looked at: ours are there when it is loaded.
+    more = (
+        ["-lc10_cuda", "-ltorch_cuda", "-Wl,--allow-shlib-undefined", str(settings.LIBRARY_DIR.get() / torch.runtime)]
+        if torch.cuda
+        else []
+    )
     try:
         _call([
-            *compiler, "-shared", "-o", str(beside), *map(str, objects), f"-L{torch.folder / 'lib'}", "-lc10", "-ltorch_cpu",
+            *compiler, "-shared", "-o", str(beside), *map(str, objects), f"-L{torch.folder / 'lib'}", "-lc10", "-ltorch_cpu", *more,
             f"-Wl,-soname,{NAME}", "-Wl,-z,defs", "-Wl,-z,relro", "-Wl,-z,now", "-ldl", "-lpthread",
         ])  # fmt: skip
         os.replace(beside, library)

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from anywarp import settings
 from anywarp.diagnostics import AnywarpError, Diagnostic
 
 OLDEST, NEWEST = (2, 4), (2, 13)
@@ -24,12 +25,13 @@ _NEW_STRINGS = b"torchCheckFailEPKcS2_jRKNSt7__cxx11"
 
 @dataclass(frozen=True)
 class Torch:
-    """One installed torch: its folder, version without local part, commit, and the vendor's build it is ("" for the CPU)."""
+    """One installed torch: its folder, version without local part, commit, the vendor's build it is ("" for the CPU), and for which CUDA."""
 
     folder: Path
     version: str
     commit: str
     vendor: str
+    cuda: str = ""
 
     @property
     def minor(self) -> tuple[int, int]:
@@ -40,7 +42,12 @@ class Torch:
     @property
     def identity(self) -> str:
         """Return what a binary built for it carries: version and commit."""
-        return f"{self.version} {self.commit}"
+        return f"{self.version} {self.commit}{f' {self.vendor}' if self.vendor else ''}"
+
+    @property
+    def runtime(self) -> str:
+        """Return the name of the CUDA runtime that its libraries ask for; "" where it is no CUDA build."""
+        return f"libcudart.so.{self.cuda.partition('.')[0]}" if self.cuda else ""
 
     def has_cxx11_strings(self) -> bool:
         """Tell which form of std::string its libraries are built with (wheels before 2.6 have the old one)."""
@@ -62,12 +69,12 @@ def read(folder: Path) -> Torch:
         place = folder / "version.py"
         raise AnywarpError(Diagnostic("F002", f"{place} tells no version", help="install torch again"))
     vendor = next((label for name, label in VENDORS.items() if values.get(name)), "")
-    return Torch(folder, match.group(), values.get("git_version", "Unknown"), vendor)
+    return Torch(folder, match.group(), values.get("git_version", "Unknown"), vendor, values.get("cuda", ""))
 
 
 def check(torch: Torch) -> None:
     """Raise AnywarpError for a torch that gets no stand-in: F001 for a vendor's build, F002 for one that is too old."""
-    if torch.vendor:
+    if torch.vendor and not (torch.cuda and settings.TORCH_CUDA_BUILD.get() and settings.DEVICE.get() == "cpu"):
         raise AnywarpError(
             Diagnostic(
                 "F001",

@@ -55,7 +55,8 @@ class Finder(MetaPathFinder):
             self._leave()
             messages.say_once(error.diagnostic)
             return
-        changes.register()
+        if not torch.cuda:  # a CUDA build has the names, and torch's own code behind them
+            changes.register()
 
     def _leave(self) -> None:
         if self in sys.meta_path:

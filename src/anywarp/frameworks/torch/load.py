@@ -13,7 +13,13 @@ from anywarp.frameworks.torch import extensions, found, patches
 DRIVER = "libcuda.so.1"
 
 library: ctypes.CDLL | None = None
-"""The stand-in of this process, once loaded."""
+"""The stand-in of this process, once loaded: the whole CUDA backend of a CPU build."""
+
+LIBRARIES = ("libtorch_global_deps.so", "libc10.so", "libtorch_cpu.so")
+"""What `import torch` loads first of a CPU build."""
+
+CUDA_LIBRARIES = ("libc10_cuda.so", "libtorch_cuda.so")
+"""The same of a CUDA build: torch's own code of the host, which calls our runtime and libraries."""
 
 
 def load_library(torch: found.Torch, binary: Path) -> ctypes.CDLL:
@@ -24,7 +30,7 @@ def load_library(torch: found.Torch, binary: Path) -> ctypes.CDLL:
     """
     global library
     driver = settings.LIBRARY_DIR.get() / DRIVER
-    parts = [torch.folder / "lib" / name for name in ("libtorch_global_deps.so", "libc10.so", "libtorch_cpu.so")]
+    parts = [torch.folder / "lib" / name for name in (*LIBRARIES, *(CUDA_LIBRARIES if torch.cuda else ()))]
     try:
         for path in (driver, *(each for each in parts if each.exists())):
             ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
@@ -33,10 +39,14 @@ def load_library(torch: found.Torch, binary: Path) -> ctypes.CDLL:
         words = loaded.awt_load()
         if words is not None:
             raise OSError(words.decode("utf-8", "replace"))
-        extensions.load(torch)
+        if not torch.cuda:
+            extensions.load(torch)
     except OSError as error:
         text = f"torch {torch.version} in {torch.folder} runs without `cuda`: {error}"
         raise AnywarpError(Diagnostic("F007", text, help="remove the binary named, it is made again")) from error
-    library = loaded
-    patches.write_down(str(binary), True, "the CUDA backend that a CPU build of torch lacks")
-    return library
+    if torch.cuda:
+        patches.write_down(str(binary), True, "operators in the place of the kernels for NVIDIA's cards")
+    else:
+        library = loaded
+        patches.write_down(str(binary), True, "the CUDA backend that a CPU build of torch lacks")
+    return loaded

@@ -1,0 +1,76 @@
+"""A CUDA build of PyTorch, untouched: operators, gradients, a training step, attention, convolutions, recurrence and streams, against its own CPU."""
+
+import copy
+
+import torch
+from checked import check, end
+
+assert torch.version.cuda and torch.cuda.is_available(), "no CUDA build, or no device"
+torch.manual_seed(0)
+
+
+def both(module, *given, bound=2e-5):
+    """A module's output and the gradients of all that it has, on both devices."""
+    there = copy.deepcopy(module).cuda()
+    on_host, on_device = module(*given), there(*(each.cuda() for each in given))
+    first = lambda out: out[0] if isinstance(out, tuple) else out  # noqa: E731
+    weight = torch.randn_like(first(on_host))
+    (first(on_host) * weight).sum().backward()
+    (first(on_device) * weight.cuda()).sum().backward()
+    name = type(module).__name__
+    check(name, lambda: first(on_device).detach().cpu().double(), first(on_host).detach().double(), bound)
+    for (part, one), other in zip(module.named_parameters(), there.parameters(), strict=True):
+        check(
+            f"{name}, gradient of {part}", lambda other=other: other.grad.cpu().double(), one.grad.double(), 10 * bound
+        )
+
+
+both(torch.nn.Linear(64, 48), torch.randn(32, 64))
+both(torch.nn.Conv2d(3, 8, 3, padding=1), torch.randn(2, 3, 20, 20))
+both(torch.nn.LayerNorm(48), torch.randn(16, 48))
+both(torch.nn.BatchNorm2d(4), torch.randn(8, 4, 6, 6))
+both(torch.nn.LSTM(8, 16, num_layers=2, bidirectional=True), torch.randn(7, 3, 8))
+both(torch.nn.GRU(8, 16, batch_first=True), torch.randn(3, 7, 8))
+both(torch.nn.MultiheadAttention(32, 4, batch_first=True), *[torch.randn(2, 10, 32)] * 3)
+both(torch.nn.TransformerEncoderLayer(32, 4, 64, dropout=0.0, batch_first=True), torch.randn(2, 10, 32))
+
+x = torch.randn(37, 53)
+for name, operator in {
+    "sum": lambda t: t.sum(1), "sort": lambda t: t.sort(1)[0], "cumsum": lambda t: t.cumsum(0), "softmax": lambda t: t.softmax(-1),
+    "gather": lambda t: t.gather(1, t.argsort(1)), "index": lambda t: t[t > 0], "topk": lambda t: t.topk(5)[0], "fft": lambda t: torch.fft.rfft(t).abs(),
+    "svd": lambda t: torch.linalg.svdvals(t), "half": lambda t: (t.half() @ t.half().T).float(), "where": lambda t: torch.where(t > 0, t, -t),
+}.items():  # fmt: skip
+    check(
+        name,
+        lambda operator=operator: operator(x.cuda()).cpu().double(),
+        operator(x).double(),
+        2e-3 if name == "half" else 1e-5,
+    )
+
+model, given, answers = (
+    torch.nn.Sequential(torch.nn.Linear(16, 32), torch.nn.GELU(), torch.nn.Linear(32, 4)),
+    torch.randn(64, 16),
+    torch.randint(4, (64,)),
+)
+there = copy.deepcopy(model).cuda()
+losses = []
+for one, device in ((model, "cpu"), (there, "cuda")):
+    steps = torch.optim.AdamW(one.parameters(), lr=1e-2, fused=True)
+    for _ in range(20):
+        loss = torch.nn.functional.cross_entropy(one(given.to(device)), answers.to(device))
+        steps.zero_grad()
+        loss.backward()
+        steps.step()
+    losses.append(loss.detach().cpu().double())
+check("twenty steps of AdamW", lambda: losses[1], losses[0], 1e-4)
+
+side, done = torch.cuda.Stream(), torch.cuda.Event()
+big = torch.randn(512, 512).pin_memory()
+with torch.cuda.stream(side):
+    tripled = big.to("cuda", non_blocking=True) * 3
+    done.record()
+torch.cuda.current_stream().wait_event(done)
+check("a copy and an operator on a stream", lambda: tripled.cpu().double(), big.double() * 3, 1e-6)
+again = [torch.randn(5, device="cuda", generator=torch.Generator("cuda").manual_seed(7)) for _ in range(2)]
+check("a seed gives its numbers", lambda: again[0].cpu().double(), again[1].cpu().double(), 0)
+end()
