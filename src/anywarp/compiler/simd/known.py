@@ -43,6 +43,7 @@ class Machine:
     bf16: bool = False
     vnni: bool = False
     quick_bf16: bool = False
+    quick_masks: bool = True
     tiles_bf16: bool = False
     tiles_int8: bool = False
     tuning: Tuning = USUAL

@@ -367,6 +367,9 @@ class Lanes(Addresses):
     def _masked_load(self, element: str, size: int, pointer: str, mask: str) -> str:
         n, t = self.v.chunk, self.t
         type, name = f"<{n} x {element}>", f"llvm.masked.load.{t.mangle(element, n)}.p0"
+        if not self.v.machine.avx512 and self.v.machine.avx2 and size >= 4 and not mask.startswith(("<", "splat")):
+            bits = t.cast("bitcast", f"<{n} x i1>", mask, f"i{n}")
+            pointer = t.let(f"select i1 {t.two('icmp eq', f'i{n}', bits, '0')}, ptr {self._place_of_ours()}, ptr {pointer}")
         t.declarations[name] = f"declare {type} @{name}(ptr, <{n} x i1>, {type})"
         loaded = t.let(f"call {type} @{name}(ptr align {size} {pointer}, <{n} x i1> {mask}, {type} zeroinitializer)")
         # LLVM 22's instcombine makes one of a masked load and a select with the same mask, where the select stands: behind a
@@ -387,9 +390,13 @@ class Lanes(Addresses):
     def _elsewhere(self, pointers: str, mask: str) -> str:
         """Point lanes that are off at a place of our own: LLVM makes a branch for each lane of a masked access that is no instruction."""
         n, t = self.v.chunk, self.t
+        return t.pick(n, mask, f"<{n} x ptr>", pointers, self.v.splat("ptr", self._place_of_ours()))
+
+    def _place_of_ours(self) -> str:
+        """Return a place on the stack at which a vector may be read or written without meaning."""
         if not self._nowhere:
-            self._nowhere = t.alloca("[16 x i8]", 16)
-        return t.pick(n, mask, f"<{n} x ptr>", pointers, self.v.splat("ptr", self._nowhere))
+            self._nowhere = self.t.alloca("[64 x i8]", 64)
+        return self._nowhere
 
     def store_lanes(
         self, address: Address, chunks: Sequence[str], element: str, size: int, masks: list[str] | None, volatile: bool
@@ -463,10 +470,26 @@ class Lanes(Addresses):
         return [t.cast("ptrtoint", "ptr", self._pointer(address, first), "i64") for first in firsts]
 
     def _masked_store(self, element: str, size: int, chunk: str, pointer: str, mask: str) -> None:
+        """Store a chunk's lanes that are on; where that is slow, all of them as a plain vector, and none not at all."""
         n, t = self.v.chunk, self.t
         type, name = f"<{n} x {element}>", f"llvm.masked.store.{t.mangle(element, n)}.p0"
         t.declarations[name] = f"declare void @{name}({type}, ptr, <{n} x i1>)"
-        t.do(f"call void @{name}({type} {chunk}, ptr align {size} {pointer}, <{n} x i1> {mask})")
+        store = f"call void @{name}({type} {chunk}, ptr align {size} {pointer}, <{n} x i1> {mask})"
+        if self.v.machine.quick_masks or mask.startswith(("<", "splat")):
+            t.do(store)
+            return
+        bits = t.cast("bitcast", f"<{n} x i1>", mask, f"i{n}")
+        whole, other, part, after = (t.fresh(name) for name in ("whole", "other", "part", "after"))
+        t.do(f"br i1 {t.two('icmp eq', f'i{n}', bits, '-1')}, label %{whole}, label %{other}")
+        t.start(whole)
+        t.do(f"store {type} {chunk}, ptr {pointer}, align {size}")
+        t.do(f"br label %{after}")
+        t.start(other)
+        t.do(f"br i1 {t.two('icmp eq', f'i{n}', bits, '0')}, label %{after}, label %{part}")
+        t.start(part)
+        t.do(store)
+        t.do(f"br label %{after}")
+        t.start(after)
 
     def _scatter(self, element: str, size: int, chunk: str, pointers: str, mask: str) -> None:
         n, t = self.v.chunk, self.t

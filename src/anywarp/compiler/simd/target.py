@@ -159,7 +159,7 @@ def make_target(triple: str, cpu: str, features: str, tuning: Tuning = USUAL) ->
     rounds = avx2 or bool(have & {"sse4.1", "avx"}) or not x86
     machine = Machine(
         bits, avx512, fp16, avx2, "f16c" in have, rounds, x86, bf16=bf16, vnni=vnni, quick_bf16=quick,
-        tiles_bf16=tiles and "amx-bf16" in have, tiles_int8=tiles and "amx-int8" in have, tuning=tuning,
+        quick_masks=avx512 or not named, tiles_bf16=tiles and "amx-bf16" in have, tiles_int8=tiles and "amx-int8" in have, tuning=tuning,
     )  # fmt: skip
     if avx512 and not tuning.gathers:
         features += ",+prefer-no-gather"
