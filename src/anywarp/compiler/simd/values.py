@@ -297,7 +297,7 @@ class Values(Known):
 
     def _masks_are_vectors(self, lanes: int) -> bool:
         """Tell whether masks are vectors of words and warps whole: LLVM, left alone, takes a word of bits apart one by one then."""
-        return self.machine.avx2 and not self.machine.avx512 and lanes % LANES == 0 and self.chunk == _PACKED
+        return self.machine.avx2 and not self.machine.mask_registers and lanes % LANES == 0 and self.chunk == _PACKED
 
     def _spread_bits(self, word: str, lanes: int, first: int) -> str:
         """Turn the bits of a chunk's lanes, of which `first` is the first, into a chunk of i1."""
