@@ -401,13 +401,9 @@ class Lanes(Addresses):
     def _elsewhere(self, pointers: str, mask: str) -> str:
         """Point lanes that are off at a place of our own: LLVM makes a branch for each lane of a masked access that is no instruction."""
         n, t = self.v.chunk, self.t
-        return t.pick(n, mask, f"<{n} x ptr>", pointers, self.v.splat("ptr", self._place_of_ours()))
-
-    def _place_of_ours(self) -> str:
-        """Return a place on the stack at which a vector may be read or written without meaning."""
         if not self._nowhere:
-            self._nowhere = self.t.alloca("[64 x i8]", 64)
-        return self._nowhere
+            self._nowhere = t.alloca("[16 x i8]", 16)
+        return t.pick(n, mask, f"<{n} x ptr>", pointers, self.v.splat("ptr", self._nowhere))
 
     def store_lanes(
         self, address: Address, chunks: Sequence[str], element: str, size: int, masks: list[str] | None, volatile: bool
