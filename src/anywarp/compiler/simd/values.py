@@ -285,10 +285,10 @@ class Values(Known):
             n = lanes or self.lanes
             per, out, t = min(n, _WORD), list[str](), self.t
             for word in self._words(bits, n):
+                if self._masks_are_vectors(per):
+                    out += self._spread_bits(word, per)
+                    continue
                 for first in range(0, per, self.chunk):
-                    if self._masks_are_vectors(per):
-                        out.append(self._spread_bits(word, per, first))
-                        continue
                     shifted = t.two("lshr", f"i{per}", word, str(first)) if first else word
                     narrow = t.cast("trunc", f"i{per}", shifted, f"i{self.chunk}")
                     out.append(t.cast("bitcast", f"i{self.chunk}", narrow, f"<{self.chunk} x i1>"))
@@ -299,15 +299,18 @@ class Values(Known):
         """Tell whether masks are vectors of words and warps whole: LLVM, left alone, takes a word of bits apart one by one then."""
         return self.machine.avx2 and not self.machine.mask_registers and lanes % LANES == 0 and self.chunk == _PACKED
 
-    def _spread_bits(self, word: str, lanes: int, first: int) -> str:
-        """Turn the bits of a chunk's lanes, of which `first` is the first, into a chunk of i1."""
-        t, n = self.t, self.chunk
-        if lanes > LANES:
-            word = t.two("lshr", f"i{lanes}", word, str(first // LANES * LANES)) if first >= LANES else word
-            word = t.cast("trunc", f"i{lanes}", word, "i32")
-        each = constant_vector("i32", [1 << (first % LANES + lane) for lane in range(n)])
+    def _spread_bits(self, word: str, lanes: int) -> list[str]:
+        """Turn a word of whole warps into chunks of i1."""
+        t, n, out = self.t, self.chunk, list[str]()
         type = vector_type("i32", n)
-        return t.two("icmp eq", type, t.two("and", type, self.splat("i32", word), each), each)
+        for warp in range(0, lanes, LANES):
+            bits = t.two("lshr", f"i{lanes}", word, str(warp)) if warp else word
+            bits = t.cast("trunc", f"i{lanes}", bits, "i32") if lanes > LANES else bits
+            spread = self.splat("i32", bits)
+            for first in range(0, LANES, n):
+                each = constant_vector("i32", [1 << (first + lane) for lane in range(n)])
+                out.append(t.two("icmp eq", type, t.two("and", type, spread, each), each))
+        return out
 
     def part(self, element: str, width: int, vector: str, first: int, count: int = 0) -> str:
         """Take `count` (0: a chunk) consecutive elements out of a vector of `width`."""
