@@ -54,6 +54,19 @@ WIDE = make_target(
 NARROW = make_target("x86_64-unknown-linux-gnu", "x86-64", "")
 
 
+HALF = make_target("x86_64-unknown-linux-gnu", "znver3", "+avx2,+fma,+f16c")
+
+
+def test_vectors_that_are_part_of_a_line_go_past_the_caches_where_whole_lines_do() -> None:
+    text = code(STORE, HALF)
+    past = text[text.index("\npast") : text.index("\nthrough")]
+    assert past.count("!nontemporal") == 32 * 4 // 32
+    assert "sfence()" in text
+    lines = [line for line in text[: text.index("\npast")].splitlines() if " or i64 " in line]
+    assert text[text.index(lines[0]) :].splitlines()[1].endswith(", 63")
+    assert len(lines) == 32 * 4 // 64 - 1  # one place of each line is looked at
+
+
 def test_a_result_that_is_not_read_again_may_go_past_the_caches_and_a_fence_ends_the_kernel() -> None:
     text = code(STORE, WIDE)
     assert "!nontemporal" in text

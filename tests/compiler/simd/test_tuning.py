@@ -73,6 +73,7 @@ def seen(text, made, lanes=32, block=(256, 1, 1)):
         (Tuning(), ""),
         (Tuning(stream=16), "stream=16"),
         (Tuning(ahead=2, gathers=0, pairs=1, stream=64, vector=256), "ahead=2,gathers=0,pairs=1,stream=64,vector=256"),
+        (Tuning(ahead=2, gathers=0, masks=0, pairs=1), "ahead=2,gathers=0,masks=0,pairs=1"),
         (Tuning(stream=16, tiles=1, vector=256), "stream=16,tiles=1,vector=256"),
         (Tuning(measured=True), ""),
     ],
@@ -84,7 +85,7 @@ def test_choices_as_words_and_back(tuning, text):
 
 @pytest.mark.parametrize(
     "text",
-    ["stream=0", "stream=32", "stream=-1", "stream=4096", "vector=128", "gathers=2", "pace=1", "stream=16,ahead=2", "stream",
+    ["stream=0", "stream=32", "stream=-1", "stream=4096", "vector=128", "gathers=2", "masks=2", "masks=1,gathers=0", "pace=1", "stream=16,ahead=2", "stream",
      "stream=16,", " ", "measured=1", "stream=٣"],
 )  # fmt: skip
 def test_words_that_nobody_wrote_are_refused(text):

@@ -56,6 +56,16 @@ def test_whether_pairs_are_quick_is_said_only_where_the_name_says_otherwise():
     assert (after(INTEL), after(INTEL, pairs=130e3)) == ("pairs=1", "")
 
 
+def test_whether_masked_stores_are_quick_is_said_only_where_the_name_says_otherwise():
+    avx2 = "+avx2,+fma,+f16c"
+    zen3 = {"part": 55604.0, "whole": 8156.0}  # an EPYC of family 25 model 1
+    for cpu, slow, quick in (("znver3", "", "masks=1"), ("haswell", "masks=0", "")):
+        made = make_target("x86_64-unknown-linux-gnu", cpu, avx2)
+        assert write_tuning(choose(zen3, made)) == slow
+        assert write_tuning(choose({"part": 8200.0, "whole": 8156.0}, made)) == quick
+        assert write_tuning(choose({"part": 1e12, "whole": 8156.0}, made)) == ""
+
+
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf, 1e12])
 def test_what_cannot_be_says_nothing(bad):
     for name in ZEN4:
@@ -85,6 +95,8 @@ def test_this_processor_is_measured():
     names = {f"{kind}{mib}" for kind in ("through", "past") for mib in STORED} | {f"ahead{kib}" for kib in AHEAD}
     if target.machine.avx512:
         names |= {"fma256", "fma512", "gather", "apart"}
+    else:
+        names |= {"part", "whole"}
     if target.machine.bf16:
         names.add("pairs")
     assert set(figures) == (names if target.machine.avx2 else set())

@@ -8,6 +8,7 @@ usually consecutive after all, which a test at run time tells.
 from __future__ import annotations
 
 from anywarp.compiler.attributes import Access, InSpace, MemoryAccess
+from anywarp.compiler.fold import signed
 from anywarp.compiler.ir import WRITING, Block, Const, Kernel, Op, Phi, Value
 from anywarp.compiler.simd.known import LAZY
 from anywarp.compiler.simd.values import Values
@@ -15,6 +16,9 @@ from anywarp.ptx.isa.ops import BITS
 
 _LINEAR = LAZY - {"and", "or", "xor"}
 _ARITHMETIC = LAZY | {"mulhi", "div", "rem", "not", "lshr", "ashr", "min", "max", "select"}
+
+_LOOKED_AT, _TERMS = 24, 3
+"""Operations that are looked at for how an address grows, and products that may be added up for it."""
 
 SIZE = {"i8": 1, "i16": 2, "i32": 4, "i64": 8, "i128": 16, "f16": 2, "bf16": 2, "f32": 4, "f64": 8}
 """Bytes of an element."""
@@ -120,50 +124,99 @@ def _made_by(v: Values, names: frozenset[str]) -> set[Value]:
     return candidates - rejected
 
 
-def loop_step(v: Values, block: Block, address: Value) -> tuple[Value, int] | None:
-    """Return (step, factor) if an address grows by step * factor bytes per trip of the innermost loop around `block`.
+Terms = list[tuple[int, tuple[Value, ...]]]
+"""A sum of products: a number times some values, each the same in all lanes and in all trips of a loop."""
+
+
+def loop_step(v: Values, block: Block, address: Value) -> tuple[Phi, Terms] | None:
+    """Return by how many bytes an address grows per trip of the innermost loop around `block`, and the phi that it follows.
 
     Only for steps that are launch or run-time numbers: the processor's own prefetcher follows small constant ones.
     """
     loop = v.flow.nest.innermost[v.flow.index[block]]
     if loop is None or len(loop.latches) != 1:
         return None
-    header, latch = v.flow.blocks[loop.header], v.flow.blocks[loop.latches[0]]
-    factor = 1
-    for _ in range(12):
-        if isinstance(address, Phi):
-            return _step_of(v, address, header, latch, factor)
-        if not isinstance(address, Op):
+    walk = _Walk(v, v.flow.blocks[loop.header], v.flow.blocks[loop.latches[0]], loop.blocks)
+    found = walk.step(address)
+    terms = [(factor, values) for factor, values in found or () if factor]
+    if len(walk.followed) != 1 or not any(values for _, values in terms) or len(terms) > _TERMS:
+        return None
+    return walk.followed.pop(), terms
+
+
+class _Walk:
+    """Follows how addresses are made, up to the phis of a loop."""
+
+    def __init__(self, v: Values, header: Block, latch: Block, blocks: set[int]) -> None:
+        self.v, self.header, self.latch, self.blocks = v, header, latch, blocks
+        self.followed: set[Phi] = set()
+        self.left = _LOOKED_AT
+
+    def step(self, value: Value) -> Terms | None:
+        """Return how much a value grows per trip; None if that is not known."""
+        self.left -= 1
+        if self.left < 0:
             return None
-        name, args = address.name, address.args
-        if name in ("sext", "zext", "to_generic", "from_generic"):
-            address = args[0]
-        elif (
-            name in ("mul", "shl") and isinstance(args[1], Const) and args[1].bits < (1 << 16 if name == "mul" else 16)
-        ):
-            factor *= args[1].bits if name == "mul" else 1 << args[1].bits
-            address = args[0]
-        elif name == "add":
-            moving = [a for a in args if _moves(v, a, loop.blocks)]
-            if len(moving) != 1:
+        if not self._moves(value):
+            return []
+        if isinstance(value, Phi):
+            return self._step_of(value)
+        if not isinstance(value, Op):
+            return None
+        name, args = value.name, value.args
+        if name in ("sext", "zext", "trunc", "to_generic", "from_generic"):
+            return self.step(args[0])
+        if name in ("add", "sub"):
+            a, b = self.step(args[0]), self.step(args[1])
+            return None if a is None or b is None else a + [((-f if name == "sub" else f), values) for f, values in b]
+        if name == "mul" or (name == "shl" and isinstance(args[1], Const) and args[1].bits < BITS[value.type]):
+            return self._times(name, args[0], args[1])
+        return None
+
+    def _times(self, name: str, a: Value, b: Value) -> Terms | None:
+        if self._moves(b):
+            a, b = b, a
+        found = None if self._moves(b) else self.step(a)
+        if found is None:
+            return None
+        if isinstance(b, Const):
+            by = 1 << b.bits if name == "shl" else signed(b.bits, BITS[b.type])
+            return [(factor * by, values) for factor, values in found]
+        return [(factor, (*values, b)) for factor, values in found] if self._steady(b) else None
+
+    def _step_of(self, phi: Phi) -> Terms | None:
+        """Return what is added to a phi of the loop from one trip to the next, also in several steps, as in an unrolled loop."""
+        if phi not in self.header.phis:
+            return None
+        out: Terms = []
+        following = phi.incoming.get(self.latch)
+        for _ in range(_LOOKED_AT):
+            if following is phi:
+                self.followed.add(phi)
+                return _gathered(out)
+            if not isinstance(following, Op) or following.name != "add":
                 return None
-            address = moving[0]
-        else:
-            return None
-    return None
-
-
-def _moves(v: Values, value: Value, blocks: set[int]) -> bool:
-    home = v.home.get(value)
-    return home is not None and v.flow.index[home] in blocks and value not in v.hoisted
-
-
-def _step_of(v: Values, phi: Phi, header: Block, latch: Block, factor: int) -> tuple[Value, int] | None:
-    following = phi.incoming.get(latch)
-    if phi not in header.phis or not isinstance(following, Op) or following.name != "add":
+            a, b = following.args
+            following, step = (a, b) if self._moves(a) else (b, a)
+            if isinstance(step, Const):
+                out.append((signed(step.bits, BITS[step.type]), ()))
+            elif self._steady(step):
+                out.append((1, (step,)))
+            else:
+                return None
         return None
-    a, b = following.args
-    step = b if a is phi else a if b is phi else None
-    if step is None or isinstance(step, Const) or not v.shape(step).uniform or step not in v.hoisted:
-        return None
-    return step, factor
+
+    def _steady(self, value: Value) -> bool:
+        """Tell whether a value is there as one number before the loop begins."""
+        return self.v.shape(value).uniform and value in self.v.hoisted
+
+    def _moves(self, value: Value) -> bool:
+        home = self.v.home.get(value)
+        return home is not None and self.v.flow.index[home] in self.blocks and value not in self.v.hoisted
+
+
+def _gathered(terms: Terms) -> Terms:
+    sums: dict[tuple[Value, ...], int] = {}
+    for factor, values in terms:
+        sums[values] = sums.get(values, 0) + factor
+    return [(factor, values) for values, factor in sums.items()]

@@ -37,7 +37,7 @@ _PURE = frozenset(
 )
 _PURE_CALL = re.compile(
     r"llvm\.(fma|sqrt|fabs|minnum|maxnum|minimum|maximum|copysign|floor|ceil|trunc|rint|roundeven|round|ctpop|ctlz|cttz|bitreverse|bswap"
-    r"|smin|smax|umin|umax|fshl|fshr|abs|prefetch|x86\.avx2\.perm|x86\.avx512\.permvar|x86\.avx512\.(add|sub|mul|div|sqrt|vfmadd)\.p[sd]"
+    r"|smin|smax|umin|umax|fshl|fshr|abs|prefetch|x86\.avx2\.(perm|pack|pmovmskb)|x86\.avx512\.permvar|x86\.avx512\.(add|sub|mul|div|sqrt|vfmadd)\.p[sd]"
     r"|x86\.avx512\.(mask\.)?(getexp|getmant|scalef|rndscale|rcp14|rsqrt14|fixupimm)|x86\.(sse|avx)\.(rcp|rsqrt)\.ps)"
 )
 _ACCESS_CALL = re.compile(r"llvm\.masked\.(load|store|gather|scatter)\.")

@@ -20,6 +20,9 @@ _IN_FLIGHT = 16
 _PAGE = 4096
 """Bytes that are there to be read if one of them is: the smallest page of any processor."""
 
+_NARROWEST = 16
+"""Bytes that are stored past the caches at once, at least."""
+
 _MOST_PARTS = 5
 """Vectors that are read to pick a chunk's lanes from, at most."""
 
@@ -136,7 +139,18 @@ class Lanes(Addresses):
         parts = self._window(address, first, size) if not mask and load == "load" else None
         if parts:
             return self._load_window(address, first, element, size, parts)
+        if address.offsets is not None and not mask and self.v.machine.reads_apart:
+            return self._load_apart(address, first, element, size, load)
         return self._gather(element, size, self.pointers(address, chunk), mask)
+
+    def _load_apart(self, address: Address, first: int, element: str, size: int, load: str) -> str:
+        """Load a chunk lane by lane, from addresses that are one register and a number each: LLVM would make a vector of them and take it apart."""
+        t, n = self.t, self.v.chunk
+        type, out = f"<{n} x {element}>", "poison"
+        for lane in range(n):
+            one = t.let(f"{load} {element}, ptr {self._pointer(address, first + lane)}, align {size}")
+            out = t.let(f"insertelement {type} {out}, {element} {one}, i32 {lane}")
+        return out
 
     def _load_if_any(self, element: str, size: int, pointer: str, mask: str) -> str:
         """One element for all lanes of a chunk, read only if one of them is on."""
@@ -429,6 +443,10 @@ class Lanes(Addresses):
             and (parts := self._window(address, i * n, size))
         ):
             self._store_window(address, i * n, chunk, element, size, parts)
+        elif address.offsets is not None and not mask and self.v.machine.avx2 and not self.v.machine.mask_registers:
+            for lane in range(n):
+                one = t.let(f"extractelement {type} {chunk}, i32 {lane}")
+                t.do(f"{store} {element} {one}, ptr {self._pointer(address, i * n + lane)}, align {size}")
         else:
             self._scatter(element, size, chunk, self.pointers(address, i), mask or ALL_LANES)
 
@@ -455,18 +473,37 @@ class Lanes(Addresses):
             self._masked_store(element, size, one, place, f"<{mask}>")
 
     def places_in_a_row(self, address: Address, size: int) -> list[str] | None:
-        """Return where each chunk begins (i64), if each is as long as a line and its lanes lie side by side."""
+        """Return where each chunk begins (i64), if lanes lie side by side in each line that they fill."""
         t, n = self.t, self.v.chunk
-        firsts = range(0, self.v.lanes, n)
-        if size * n % LINE or any(self.pattern(address, first, n, size) != "next" for first in firsts):
+        step = n if size * n % LINE == 0 else LINE // size
+        if self.v.lanes % step or (step > n and (self.v.machine.mask_registers or size * n < _NARROWEST)):
             return None
-        return [t.cast("ptrtoint", "ptr", self._pointer(address, first), "i64") for first in firsts]
+        firsts = range(0, self.v.lanes, step)
+        if any(self.pattern(address, first, step, size) != "next" for first in firsts):
+            return None
+        return [t.cast("ptrtoint", "ptr", self._pointer(address, first), "i64") for first in range(0, self.v.lanes, n)]
 
     def _masked_store(self, element: str, size: int, chunk: str, pointer: str, mask: str) -> None:
+        """Store a chunk's lanes that are on; where that is slow, all of them as a plain vector, and none not at all."""
         n, t = self.v.chunk, self.t
         type, name = f"<{n} x {element}>", f"llvm.masked.store.{t.mangle(element, n)}.p0"
         t.declarations[name] = f"declare void @{name}({type}, ptr, <{n} x i1>)"
-        t.do(f"call void @{name}({type} {chunk}, ptr align {size} {pointer}, <{n} x i1> {mask})")
+        store = f"call void @{name}({type} {chunk}, ptr align {size} {pointer}, <{n} x i1> {mask})"
+        if self.v.machine.quick_masks or mask.startswith(("<", "splat")):
+            t.do(store)
+            return
+        bits = t.cast("bitcast", f"<{n} x i1>", mask, f"i{n}")
+        whole, other, part, after = (t.fresh(name) for name in ("whole", "other", "part", "after"))
+        t.do(f"br i1 {t.two('icmp eq', f'i{n}', bits, '-1')}, label %{whole}, label %{other}")
+        t.start(whole)
+        t.do(f"store {type} {chunk}, ptr {pointer}, align {size}")
+        t.do(f"br label %{after}")
+        t.start(other)
+        t.do(f"br i1 {t.two('icmp eq', f'i{n}', bits, '0')}, label %{after}, label %{part}")
+        t.start(part)
+        t.do(store)
+        t.do(f"br label %{after}")
+        t.start(after)
 
     def _scatter(self, element: str, size: int, chunk: str, pointers: str, mask: str) -> None:
         n, t = self.v.chunk, self.t

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from anywarp.compiler.attributes import Access, Element, InSpace, MemoryAccess
-from anywarp.compiler.ir import Op, Value
+from anywarp.compiler.cfg import Loop
+from anywarp.compiler.ir import Block, Op, Value
 from anywarp.compiler.simd.addresses import SIZE, Address, Parts
-from anywarp.compiler.simd.adjacent import decompose, find_groups, loop_step
+from anywarp.compiler.simd.adjacent import Terms, decompose, find_groups, loop_step
 from anywarp.compiler.simd.lanes import Lanes
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.streams import LINE, find_streams, store_stream
@@ -37,6 +39,7 @@ class Memory(Lanes):
         self._loaded: set[tuple[int, Op]] = (
             set()
         )  # loads made together with an earlier one, with the copy of their block
+        self._steps: dict[Loop, dict[Op, tuple[Terms, int]]] = {}
         self.groups = find_groups(values.kernel)
         if self.local[1] > 1:  # a lane's neighbours in local memory are other lanes'
             self.groups = {op: group for op, group in self.groups.items() if InSpace.of(op).space != "local"}
@@ -269,23 +272,40 @@ class Memory(Lanes):
         """
         v, t = self.v, self.t
         if (
-            v.mask is not None
-            or op.guard is not None  # at the border of what others read
-            or InSpace.of(op).space == "shared"
+            op.guard is not None  # at the border of what others read
+            or InSpace.of(op).space in ("shared", "local")
             or not self.pattern(address, 0, v.chunk, SIZE[op.type])
         ):
             return
-        found = loop_step(v, v.block, op.args[0])
-        if found is None or address.uniform:
+        found = None if address.uniform else self._stepping(v.block).get(op)
+        if found is None:
             return
-        step, factor = found
-        wide = v.scalar(step) if BITS[step.type] == 64 else t.cast("sext", LLVM_TYPE[step.type], v.scalar(step), "i64")
+        terms, others = found
         size = SIZE[op.type] * v.lanes
-        trips = min(_MOST_TRIPS, max(2, v.machine.tuning.ahead_bytes // size))
-        ahead = t.two("add", "i64", address.base, t.two("mul", "i64", wide, str(factor * trips)))
+        trips = max(1, min(_MOST_TRIPS, max(2, v.machine.tuning.ahead_bytes // size)) // others)
+        ahead = address.base
+        for factor, values in terms:
+            product = str(factor * trips)
+            for value in values:
+                wide = v.scalar(value)
+                wide = wide if BITS[value.type] == 64 else t.cast("sext", LLVM_TYPE[value.type], wide, "i64")
+                product = t.two("mul", "i64", wide, product)
+            ahead = t.two("add", "i64", ahead, product)
         for offset in range(0, size, LINE):
             pointer = t.cast("inttoptr", "i64", t.two("add", "i64", ahead, str(offset)), "ptr")
             t.call("void", "llvm.prefetch.p0", ("ptr", pointer), ("i32", "0"), ("i32", "2"), ("i32", "1"))
+
+    def _stepping(self, block: Block) -> dict[Op, tuple[Terms, int]]:
+        """Return the steps of the loads of the innermost loop around a block, and how many of them each phi leads, as an unrolled loop has them."""
+        number = self.v.flow.nest.innermost[self.v.flow.index[block]]
+        if number is None:
+            return {}
+        if number not in self._steps:
+            blocks = [self.v.flow.blocks[i] for i in sorted(number.blocks) if self.v.flow.nest.innermost[i] is number]
+            found = {op: loop_step(self.v, b, op.args[0]) for b in blocks for op in b.ops if op.name == "load"}
+            led = Counter(step[0] for step in found.values() if step is not None)
+            self._steps[number] = {op: (step[1], led[step[0]]) for op, step in found.items() if step is not None}
+        return self._steps[number]
 
     # --- stores ---------------------------------------------------------------------------------------------------
 

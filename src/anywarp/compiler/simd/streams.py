@@ -75,8 +75,9 @@ def store_stream(v: Values, threads: str, places: Sequence[str], chunks: Iterabl
     """
     t = v.t
     much = t.two("icmp uge", "i64", threads, str(v.machine.tuning.stream_bytes // size))
+    bytes = size * v.chunk
     low = places[0]
-    for place in places[1:]:
+    for place in places[max(1, LINE // bytes) :: max(1, LINE // bytes)]:
         low = t.two("or", "i64", low, place)
     whole = t.two("icmp eq", "i64", t.two("and", "i64", low, str(LINE - 1)), "0")
     past, through, after = t.fresh("past"), t.fresh("through"), t.fresh("after")
@@ -84,7 +85,7 @@ def store_stream(v: Values, threads: str, places: Sequence[str], chunks: Iterabl
     t.start(past)
     for place, chunk in zip(places, chunks, strict=True):
         pointer = t.cast("inttoptr", "i64", place, "ptr")
-        t.do(f"store {type} {chunk}, ptr {pointer}, align {LINE}, !nontemporal !2")
+        t.do(f"store {type} {chunk}, ptr {pointer}, align {min(LINE, bytes)}, !nontemporal !2")
     t.do(f"br label %{after}")
     t.start(through)
     return after

@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 _RANGES = {
     "ahead": range(1, 257),
     "gathers": range(2),
+    "masks": range(2),
     "pairs": range(2),
     "stream": range(1, 1025),
     "tiles": range(2),
@@ -24,13 +25,15 @@ class Tuning:
 
     `stream`: MiB that a launch must store at one place in the code to go past the caches; what fits a cache is soon read again by
     somebody. `ahead`: KiB of a gang's loads that are on their way in a loop of distant trips. `gathers`: whether lanes anywhere are
-    read by gather instructions, or one by one. `vector`: bits of the vectors where AVX-512 is there. `pairs`: whether sums of two
+    read by gather instructions, or one by one. `masks`: whether stores of some of a vector's lanes take about as long as plain ones, where
+    AVX-512 is not there (None: as LLVM's name of the processor says). `vector`: bits of the vectors where AVX-512 is there. `pairs`: whether sums of two
     products of bf16 take as long as one multiply-add of f32 (None: as LLVM's name of the processor says). `tiles`: whether the process that
     runs the code may use the processor's tiles (AMX), for which Linux must be asked. `measured` is for reports.
     """
 
     ahead: int = 8
     gathers: int = 1
+    masks: int | None = None
     pairs: int | None = None
     stream: int = 32
     tiles: int = 0

@@ -19,7 +19,7 @@ from anywarp.compiler.simd.variables import Variables
 from anywarp.compiler.transfer import constants
 from anywarp.ptx.isa.ops import BITS
 
-_WORD = 64
+_WORD, _PACKED = 64, 8
 ALL_LANES, NO_LANE = "splat (i1 true)", "splat (i1 false)"
 """Masks of a chunk that are known."""
 
@@ -285,12 +285,32 @@ class Values(Known):
             n = lanes or self.lanes
             per, out, t = min(n, _WORD), list[str](), self.t
             for word in self._words(bits, n):
+                if self._masks_are_vectors(per):
+                    out += self._spread_bits(word, per)
+                    continue
                 for first in range(0, per, self.chunk):
                     shifted = t.two("lshr", f"i{per}", word, str(first)) if first else word
                     narrow = t.cast("trunc", f"i{per}", shifted, f"i{self.chunk}")
                     out.append(t.cast("bitcast", f"i{self.chunk}", narrow, f"<{self.chunk} x i1>"))
             self.registers.masks[bits] = out
         return self.registers.masks[bits]
+
+    def _masks_are_vectors(self, lanes: int) -> bool:
+        """Tell whether masks are vectors of words and warps whole: LLVM, left alone, takes a word of bits apart one by one then."""
+        return self.machine.avx2 and not self.machine.mask_registers and lanes % LANES == 0 and self.chunk == _PACKED
+
+    def _spread_bits(self, word: str, lanes: int) -> list[str]:
+        """Turn a word of whole warps into chunks of i1."""
+        t, n, out = self.t, self.chunk, list[str]()
+        type = vector_type("i32", n)
+        for warp in range(0, lanes, LANES):
+            bits = t.two("lshr", f"i{lanes}", word, str(warp)) if warp else word
+            bits = t.cast("trunc", f"i{lanes}", bits, "i32") if lanes > LANES else bits
+            spread = self.splat("i32", bits)
+            for first in range(0, LANES, n):
+                each = constant_vector("i32", [1 << (first + lane) for lane in range(n)])
+                out.append(t.two("icmp eq", type, t.two("and", type, spread, each), each))
+        return out
 
     def part(self, element: str, width: int, vector: str, first: int, count: int = 0) -> str:
         """Take `count` (0: a chunk) consecutive elements out of a vector of `width`."""
@@ -316,15 +336,32 @@ class Values(Known):
         t, n = self.t, lanes or self.lanes
         per, wide = min(n, _WORD), f"i{n}"
         out, count = "", per // self.chunk
+        if self._masks_are_vectors(per):
+            per, count = LANES, LANES // self.chunk
         for first in range(0, len(chunks), count):
-            joined = self.join("i1", self.chunk, chunks[first : first + count])
-            word = t.cast("bitcast", f"<{per} x i1>", joined, f"i{per}")
+            if self._masks_are_vectors(per):
+                word = self._packed_bits(chunks[first : first + count])
+            else:
+                joined = self.join("i1", self.chunk, chunks[first : first + count])
+                word = t.cast("bitcast", f"<{per} x i1>", joined, f"i{per}")
             if n > per:
                 word = t.cast("zext", f"i{per}", word, wide)
             if first:
                 word = t.two("or", wide, out, t.two("shl", wide, word, str(first * self.chunk)))
             out = word
         return out
+
+    def _packed_bits(self, chunks: list[str]) -> str:
+        """Turn a warp's four chunks of i1 into its word: three packs, which go by halves of 128 bits, and a permutation."""
+        t = self.t
+        words = [t.cast("sext", "<8 x i1>", chunk, "<8 x i32>") for chunk in chunks]
+        name, type = "llvm.x86.avx2.packssdw", "<8 x i32>"
+        low, high = (t.call("<16 x i16>", name, (type, a), (type, b)) for a, b in (words[:2], words[2:]))
+        bytes = t.call("<32 x i8>", "llvm.x86.avx2.packsswb", ("<16 x i16>", low), ("<16 x i16>", high))
+        fours = t.cast("bitcast", "<32 x i8>", bytes, type)
+        index = ", ".join(f"i32 {i}" for i in (0, 4, 1, 5, 2, 6, 3, 7))
+        ordered = t.let(f"shufflevector {type} {fours}, {type} poison, {type} <{index}>")
+        return t.call("i32", "llvm.x86.avx2.pmovmskb", ("<32 x i8>", t.cast("bitcast", type, ordered, "<32 x i8>")))
 
     def _words(self, bits: str, lanes: int) -> list[str]:
         """Split a word of lanes into machine words: LLVM fails on some masks of 128 lanes in one piece."""

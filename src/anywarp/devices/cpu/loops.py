@@ -17,6 +17,8 @@ _LINE = 64
 _CHAINS = 12
 """Sums at once: more than any processor has multiply-adds under way."""
 _AT_ONCE = 4
+_MASKED = 8
+"""Lanes of the vectors that are stored under a mask."""
 _TABLE = 63
 """Groups of indices, less one."""
 
@@ -38,6 +40,9 @@ def loops(chunk: int, avx512: bool, bf16: bool) -> tuple[list[str], str]:
     made["clear"] = _clear(chunk)
     made |= {f"ahead{kib}": _ahead(chunk, kib) for kib in AHEAD}
     declared = ["void @llvm.x86.sse.sfence()", "void @llvm.prefetch.p0(ptr, i32, i32, i32)"]
+    if chunk == _MASKED and not avx512:
+        made |= {"part": _stores(True), "whole": _stores(False)}
+        declared.append("void @llvm.masked.store.v8f32.p0(<8 x float>, ptr, <8 x i1>)")
     if avx512:
         made |= {f"fma{32 * lanes}": _chains(lanes, "float", f"llvm.fma.v{lanes}f32") for lanes in (8, 16)}
         made |= {"gather": _gather(True), "apart": _gather(False)}
@@ -112,6 +117,19 @@ def _gather(together: bool) -> _Loop:
         body.append(f"  %v{lane} = insertelement {type} {last}, float %l{lane}, i32 {lane}")
         last = f"%v{lane}"
     return _Loop(16, [*body, f"  %sum = fadd {type} %a0, {last}"], ("%sum",))
+
+
+def _stores(masked: bool) -> _Loop:
+    """Store vectors into the first cache, all lanes of them, under a mask that nobody but the processor knows, or plainly."""
+    before = "  %bits = load <8 x i32>, ptr %p\n  %on = icmp eq <8 x i32> %bits, zeroinitializer\n  %room = getelementptr i8, ptr %p, i64 4096"
+    body = [f"  %k = and i64 %i, {_TABLE}", f"  %o = mul i64 %k, {_LINE}", "  %t = getelementptr i8, ptr %room, i64 %o"]
+    if masked:
+        body.append(
+            "  call void @llvm.masked.store.v8f32.p0(<8 x float> splat (float 1.0), ptr align 4 %t, <8 x i1> %on)"
+        )
+    else:
+        body.append("  store volatile <8 x float> splat (float 1.0), ptr %t, align 4")
+    return _Loop(8, body, before=before)
 
 
 def _lines(base: str, name: str, count: int, stride: int) -> list[str]:

@@ -41,6 +41,7 @@ def choose(figures: Figures, target: SimdTarget) -> Tuning:
     return Tuning(
         ahead=_ahead(figures, usual.ahead),
         gathers=_gathers(figures, usual.gathers),
+        masks=_masks(figures, target.machine.quick_masks),
         pairs=_pairs(figures, target.machine.quick_bf16),
         stream=_stream(figures, usual.stream),
         vector=_vector(figures, usual.vector),
@@ -65,6 +66,14 @@ def _pairs(figures: Figures, named: bool) -> int | None:
     if not _plausible(figures, ("fma512", "pairs"), 16):
         return None
     quick = figures["pairs"] < 1.5 * figures["fma512"]
+    return None if quick == named else int(quick)
+
+
+def _masks(figures: Figures, named: bool) -> int | None:
+    """Stores of some lanes count as quick up to two and a half times as long as plain ones; None where that is what the name says."""
+    if not _plausible(figures, ("part", "whole"), 64):
+        return None
+    quick = figures["part"] < 2.5 * figures["whole"]
     return None if quick == named else int(quick)
 
 
@@ -121,6 +130,8 @@ def measure(target: SimdTarget, memory: bool = True) -> dict[str, float]:
     small = ctypes.create_string_buffer(96 << 10)
     place = _aligned(ctypes.addressof(small), 4096)
     for again in (False, True):  # the first time clocks and caches warm up
+        if "part" in run:
+            _best(out if again else {}, run, ["part", "whole"], place, 10_000)
         if wide:
             _best(out if again else {}, run, [n for n in ("fma256", "fma512", "pairs") if n in run], place, 10_000)
             index = (ctypes.c_uint32 * 1024).from_address(place)
