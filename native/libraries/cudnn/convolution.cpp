@@ -2,6 +2,7 @@
 #include "libraries/cudnn/convolution.h"
 
 #include "libraries/cudnn/convolution_shape.h"
+#include "libraries/cudnn/direct.h"
 
 namespace aw::dnn {
 
@@ -210,6 +211,7 @@ void convolve(const Convolution& how, const View& x, const View& w, const View& 
   const ConvolutionShape s(how, x, w, y);
   if (s.depthwise()) return depthwise(how, x, w, y, alpha, beta);
   if constexpr (std::is_same_v<T, float>) {
+    if (direct_forward(s, x, w)) return convolve_directly(how, s, x, w, y, alpha, beta);
     if (x.type == w.type && (x.type == CUDNN_DATA_BFLOAT16 || x.type == CUDNN_DATA_HALF))
       return convolve_by<T, Word>(how, s, x, w, y, alpha, beta);
   }
@@ -291,7 +293,11 @@ void convolve_data(const Convolution& how, const View& w, const View& dy, const 
                    T beta) {
   const ConvolutionShape s(how, dx, w, dy);
   if (s.depthwise()) return depthwise_data(how, w, dy, dx, alpha, beta);
-  const bool last = channels_last(dx) && s.group_channels > 1;
+  if constexpr (std::is_same_v<T, float>) {
+    if (direct_data(s, w, dy)) return convolve_data_directly(how, s, w, dy, dx, alpha, beta);
+  }
+  // Products of a few columns are slower than planes of a few channels.
+  const bool last = channels_last(dx) && s.group_channels >= 8;
   const int64_t depth = s.group_channels * s.taps;
   const PackedFilter<T> filter(how, w, last);
   const Gradients<T> gradients(s, dy);
@@ -337,6 +343,9 @@ void convolve_filter(const Convolution& how, const View& x, const View& dy, cons
                      T beta) {
   const ConvolutionShape s(how, x, dw, dy);
   if (s.depthwise()) return depthwise_filter(how, x, dy, dw, alpha, beta);
+  if constexpr (std::is_same_v<T, float>) {
+    if (direct_filter(s, x, dy)) return convolve_filter_directly(how, s, x, dy, dw, alpha, beta);
+  }
   const bool last = channels_last(x);
   const Gradients<T> gradients(s, dy);
   Matrix<T> inputs{};
