@@ -56,11 +56,28 @@ class Bound:
         def made(shape):
             return torch.randn(shape).to(KINDS[kind][1]).contiguous(memory_format=order)
 
-        self.x, self.w, self.y = made((images, channels, size, size)), made((filters, channels, kernel, kernel)), made((images, filters, out, out))
-        self.to = {"forward": torch.empty_like(self.y), "data": torch.empty_like(self.x), "filter": torch.empty_like(self.w)}
+        self.x, self.w, self.y = (
+            made((images, channels, size, size)),
+            made((filters, channels, kernel, kernel)),
+            made((images, filters, out, out)),
+        )
+        self.to = {
+            "forward": torch.empty_like(self.y),
+            "data": torch.empty_like(self.x),
+            "filter": torch.empty_like(self.w),
+        }
         self.flops = 2 * math.prod(self.y.shape) * channels * kernel * kernel
         self.convolution = dnn.out("cudnnCreateConvolutionDescriptor")
-        dnn("cudnnSetConvolutionNdDescriptor", self.convolution, 2, ints(self.pad), ints(self.stride), ints([1, 1]), 1, 0)
+        dnn(
+            "cudnnSetConvolutionNdDescriptor",
+            self.convolution,
+            2,
+            ints(self.pad),
+            ints(self.stride),
+            ints([1, 1]),
+            1,
+            0,
+        )
         self.filter = dnn.out("cudnnCreateFilterDescriptor")
         dnn("cudnnSetFilterNdDescriptor", self.filter, KINDS[kind][0], int(last), 4, ints(self.w.shape))
 
@@ -82,10 +99,23 @@ class Bound:
 
     def theirs(self, way: str):
         if way == "forward":
-            return partial(torch.ops.aten.convolution, self.x, self.w, None, self.stride, self.pad, [1, 1], False, [0, 0], 1)
+            return partial(
+                torch.ops.aten.convolution, self.x, self.w, None, self.stride, self.pad, [1, 1], False, [0, 0], 1
+            )
         mask = [way == "data", way == "filter", False]
         return partial(
-            torch.ops.aten.convolution_backward, self.y, self.x, self.w, None, self.stride, self.pad, [1, 1], False, [0, 0], 1, mask
+            torch.ops.aten.convolution_backward,
+            self.y,
+            self.x,
+            self.w,
+            None,
+            self.stride,
+            self.pad,
+            [1, 1],
+            False,
+            [0, 0],
+            1,
+            mask,
         )
 
     def check(self, way: str) -> float:
@@ -123,7 +153,9 @@ def main() -> None:
     handle = dnn.out("cudnnCreate")
     for kind in given.kinds.split(","):
         for way in given.ways.split(","):
-            print(f"\n{kind} {way}: c, size, k, kernel, stride   NCHW: GF/s, oneDNN's, ratio   NHWC: GF/s, oneDNN's, ratio")
+            print(
+                f"\n{kind} {way}: c, size, k, kernel, stride   NCHW: GF/s, oneDNN's, ratio   NHWC: GF/s, oneDNN's, ratio"
+            )
             logs, times = [0.0, 0.0], [[0.0, 0.0], [0.0, 0.0]]
             layers = [LAYERS[int(i)] for i in given.layers.split(",")]
             for layer in layers:
@@ -138,7 +170,10 @@ def main() -> None:
                     times[last][1] += other
                     row += f"{bound.flops / mine / 1e9:10.1f} {bound.flops / other / 1e9:8.1f} {mine / other:6.2f}"
                 print(f"{layer!s:28}{row}", flush=True)
-            means = "  ".join(f"{math.exp(log / len(layers)):.2f} (sum of times {ours / other:.2f})" for log, (ours, other) in zip(logs, times, strict=True))
+            means = "  ".join(
+                f"{math.exp(log / len(layers)):.2f} (sum of times {ours / other:.2f})"
+                for log, (ours, other) in zip(logs, times, strict=True)
+            )
             print(f"geometric mean of ratios, NCHW and NHWC: {means}")
 
 

@@ -93,7 +93,12 @@ def addresses(arrays):
 def check_solution(A, x, b):
     left = np.abs(A.astype(np.longdouble) @ x - b)
     # Higham, Accuracy and Stability, theorem 9.4; no growth, for rows have large diagonals.
-    bound = 8 * len(A) * eps * (np.abs(A) @ np.abs(x) * 4 + np.abs(b) + np.abs(A).sum(1, keepdims=True) * np.abs(x).max(initial=0))
+    bound = (
+        8
+        * len(A)
+        * eps
+        * (np.abs(A) @ np.abs(x) * 4 + np.abs(b) + np.abs(A).sum(1, keepdims=True) * np.abs(x).max(initial=0))
+    )
     assert (left <= bound).all(), (left / bound).max()
 
 
@@ -102,7 +107,11 @@ def given_arrays(count, starts, indices, numbers, n):
     free = ctypes.CDLL(None).free
     free.argtypes = [ctypes.c_void_p]
     out = []
-    for address, kind, size in ((starts, np.int32, n + 1), (indices, np.int32, count.value), (numbers, np.float64, count.value)):
+    for address, kind, size in (
+        (starts, np.int32, n + 1),
+        (indices, np.int32, count.value),
+        (numbers, np.float64, count.value),
+    ):
         bytes_ = ctypes.string_at(address.value, size * np.dtype(kind).itemsize)
         out.append(np.frombuffer(bytes_, kind).copy())
         free(address)
@@ -130,7 +139,10 @@ def test_other_values_are_factored_and_solved(solver, how):
             assert (x[:, n:] == b[:, n:]).all()
             L, U = p.factors(A)
             lower, upper = p.patterns()
-            found = [ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()], [ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()]
+            found = (
+                [ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()],
+                [ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()],
+            )
             solver("cusolverRfExtractSplitFactorsHost", handle, *found[0], *found[1])
             scale = np.abs(L) @ np.abs(U) + np.abs(L) + np.abs(U)
             for one, pattern, factor in ((found[0], lower, L), (found[1], upper, U)):
@@ -173,7 +185,9 @@ def test_several_matrices_of_one_pattern(solver):
                 matrices = [p.numbers() for _ in range(batch)]
                 values = [p.of(A)[3] for A in matrices]
                 count, starts, indices, _ = p.of(p.A)
-                solver("cusolverRfBatchResetValues", batch, n, count, starts, indices, addresses(values), p.P, p.Q, handle)
+                solver(
+                    "cusolverRfBatchResetValues", batch, n, count, starts, indices, addresses(values), p.P, p.Q, handle
+                )
             solver("cusolverRfBatchRefactor", handle)
             where = np.full(batch, 7, np.int32)
             solver("cusolverRfBatchZeroPivot", handle, where)
@@ -253,7 +267,14 @@ def test_settings_and_what_is_refused(solver):
     wild[3] = 1000
     twice = p.P.copy()
     twice[0] = twice[1]
-    for wrong in ({"n": 6}, {"count": count - 1}, {"indices": wild}, {"indices": indices - 1}, {"P": twice}, {"P": p.P - 1}):
+    for wrong in (
+        {"n": 6},
+        {"count": count - 1},
+        {"indices": wild},
+        {"indices": indices - 1},
+        {"P": twice},
+        {"P": p.P - 1},
+    ):
         assert reset(**wrong) == INVALID
     assert solver.status("cusolverRfSolve", handle, p.P, p.Q, 1, numbers, 6, numbers, 7) == INVALID
     outside = Problem(5, 7)

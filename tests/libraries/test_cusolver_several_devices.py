@@ -6,7 +6,22 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from libraries.dense import DATA, INVALID, LETTERS, NOT_INITIALIZED, REAL, each, eps, is_complex, positive, random, real, seeds, symmetric, wide
+from libraries.dense import (
+    DATA,
+    INVALID,
+    LETTERS,
+    NOT_INITIALIZED,
+    REAL,
+    each,
+    eps,
+    is_complex,
+    positive,
+    random,
+    real,
+    seeds,
+    symmetric,
+    wide,
+)
 
 pytestmark = pytest.mark.native
 every_type = pytest.mark.parametrize("letter", LETTERS)
@@ -61,11 +76,15 @@ class Dealt:
             self._column(j)[row : row + m] = values[:, j]
         self.before = [part.copy() for part in self.parts]
         self.pointers = addresses(self.parts)
-        self.desc = several.solver.out("cusolverMgCreateMatrixDesc", rows, columns, rows, block, DATA[letter], several.grid)
+        self.desc = several.solver.out(
+            "cusolverMgCreateMatrixDesc", rows, columns, rows, block, DATA[letter], several.grid
+        )
 
     def _column(self, j):
         at = self.column + j
-        return self.parts[at // self.block % self.devices][at // self.block // self.devices * self.block + at % self.block]
+        return self.parts[at // self.block % self.devices][
+            at // self.block // self.devices * self.block + at % self.block
+        ]
 
     @property
     def args(self):
@@ -106,7 +125,10 @@ def test_cholesky(solver, letter):
         devices, block, row, column, spare = place
         mg = Several(solver, devices)
         whole, rights = positive(seed, letter, n), random(seed + 1, letter, n, nrhs)
-        A, B = Dealt(mg, letter, triangle(whole, fill), block, row, column, spare), Dealt(mg, letter, rights, block + 1, spare, row)
+        A, B = (
+            Dealt(mg, letter, triangle(whole, fill), block, row, column, spare),
+            Dealt(mg, letter, rights, block + 1, spare, row),
+        )
         assert mg.call("Potrf", letter, (fill, n, *A.args)) == 0
         factor = triangle(A.values, fill).astype(wide(letter))
         product = factor @ factor.conj().T if fill == 0 else factor.conj().T @ factor
@@ -115,7 +137,10 @@ def test_cholesky(solver, letter):
         assert A.untouched()
         assert mg.call("Potrs", letter, (fill, n, nrhs, *A.args, *B.args)) == 0
         x = B.values.astype(wide(letter))
-        close(whole.astype(wide(letter)) @ x - rights, 8 * (n + 1) * eps(letter) * (np.abs(whole) @ np.abs(x) + np.abs(rights)) * max(1, n))
+        close(
+            whole.astype(wide(letter)) @ x - rights,
+            8 * (n + 1) * eps(letter) * (np.abs(whole) @ np.abs(x) + np.abs(rights)) * max(1, n),
+        )
         assert B.untouched()
         assert mg.call("Potri", letter, (fill, n, *A.args)) == 0
         inverse = triangle(A.values, fill).astype(wide(letter))
@@ -196,7 +221,9 @@ def test_what_is_refused(solver):
     assert solver.status("cusolverMgDeviceSelect", mg.handle, 0, one) == INVALID
     assert solver.status("cusolverMgDeviceSelect", mg.handle, 1, np.array([999], np.int32)) == INVALID
     assert solver.status("cusolverMgCreateDeviceGrid", made, 2, 1, one, 0) == INVALID  # NVIDIA has one row of devices
-    assert solver.status("cusolverMgCreateMatrixDesc", made, 4, 4, 2, 2, DATA["D"], mg.grid) == INVALID  # nor blocks of some rows
+    assert (
+        solver.status("cusolverMgCreateMatrixDesc", made, 4, 4, 2, 2, DATA["D"], mg.grid) == INVALID
+    )  # nor blocks of some rows
     assert solver.status("cusolverMgCreateMatrixDesc", made, 4, 4, 4, 2, 2, mg.grid) == 9  # CUDA_R_16F
     A = Dealt(mg, "D", np.eye(4), 2)
     size = "cusolverMgPotrf_bufferSize"
