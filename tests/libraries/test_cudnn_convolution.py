@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from libraries.cudnn_reference import convolve, convolve_gradients, output_size
 from libraries.cudnn_tensors import Dnn, factor, near
+from libraries.test_cudnn import run
 from spread import properties
 
 pytestmark = pytest.mark.native
@@ -23,19 +24,19 @@ def dnn(library):
 
 
 @st.composite
-def problems(draw):
-    """(shapes, geometry, orders, factors) of a small convolution."""
+def problems(draw, few=1, many=4, kinds=KINDS):
+    """(shapes, geometry, orders, factors) of a small convolution with `few` to `many` channels and filters of a group."""
     space = draw(st.integers(1, 3))
     ints = lambda low, high: draw(st.lists(st.integers(low, high), min_size=space, max_size=space))  # noqa: E731
     size, kernel, pads, strides, dilations = ints(1, 9), ints(1, 3), ints(0, 2), ints(1, 3), ints(1, 2)
     size = [max(n, (k - 1) * d + 1 - 2 * p) for n, k, d, p in zip(size, kernel, dilations, pads, strict=True)]
     groups = draw(st.sampled_from([1, 1, 2, 5]))
-    c, k, n = draw(st.integers(1, 4)), draw(st.integers(1, 4)), draw(st.integers(1, 3))
+    c, k, n = draw(st.integers(few, many)), draw(st.integers(few, many)), draw(st.integers(1, 3))
     last = [0, *range(2, 2 + space), 1]
     orders = [draw(st.sampled_from([None, last])) for _ in range(3)]
     return {
         "x": (n, groups * c, *size), "w": (groups * k, c, *kernel), "pads": pads, "strides": strides, "dilations": dilations, "groups": groups,
-        "orders": orders, "mode": draw(st.sampled_from([0, 1])), "kind": draw(st.sampled_from(KINDS)), "gap": draw(st.sampled_from([0, 0, 3])),
+        "orders": orders, "mode": draw(st.sampled_from([0, 1])), "kind": draw(st.sampled_from(kinds)), "gap": draw(st.sampled_from([0, 0, 3])),
         "alpha": draw(st.sampled_from([1.0, -0.5])), "beta": draw(st.sampled_from([0.0, 1.0, 0.25])), "seed": draw(st.integers(0, 99)),
     }  # fmt: skip
 
@@ -46,6 +47,29 @@ def turned(w, mode):
 
 @properties(40, 1500, problems())
 def test_a_convolution_and_its_gradients(p):
+    check_problem(p)
+
+
+# What is computed without a matrix of patches, on every kind of processor that this one can stand for.
+@properties(40, 1500, problems(8, 40, ["f32", "f16", "bf16"]))
+def test_channels_and_filters_that_fill_lanes(p):
+    check_problem(p)
+
+
+@pytest.mark.parametrize("less", ["avx512", "avx2", "portable"])
+def test_lanes_of_lesser_processors(less):
+    done = run(
+        "from hypothesis import given, settings\n"
+        "from libraries import test_cudnn_convolution as tests\n"
+        "tests.DNN = dnn\n"
+        "given(tests.problems(8, 40, ['f32', 'f16']))(settings(max_examples=20, deadline=None, database=None)(tests.check_problem))()\n"
+        "print('done')",
+        ANYWARP_PRODUCT=less,
+    )
+    assert done.split()[-1] == "done"
+
+
+def check_problem(p):
     rng, kind = np.random.default_rng(p["seed"]), p["kind"]
     geometry = p["pads"], p["strides"], p["dilations"]
     out = (p["x"][0], p["w"][0], *output_size(p["x"][2:], p["w"][2:], *geometry))
@@ -97,7 +121,8 @@ def test_factors_of_16_bits_in_several_blocks(dnn, x, w, pad, stride, last, kind
 @pytest.mark.parametrize("last", [False, True], ids=["nchw", "nhwc"])
 @pytest.mark.parametrize(
     ("x", "w", "pad", "stride"),
-    [((2, 70, 30, 31), (40, 70, 3, 3), 1, 1), ((9, 40, 7, 7), (130, 40, 1, 1), 0, 1), ((1, 3, 70, 70), (20, 3, 7, 7), 3, 2), ((3, 64, 9, 9), (64, 1, 3, 3), 1, 1)],
+    [((2, 70, 30, 31), (40, 70, 3, 3), 1, 1), ((9, 40, 7, 7), (130, 40, 1, 1), 0, 1), ((1, 3, 70, 70), (20, 3, 7, 7), 3, 2), ((3, 64, 9, 9), (64, 1, 3, 3), 1, 1),
+     ((2, 48, 30, 30), (70, 48, 3, 3), 1, 2), ((2, 48, 30, 30), (70, 48, 1, 1), 0, 2), ((9, 130, 7, 7), (90, 130, 3, 3), 1, 1), ((1, 1024, 5, 5), (16, 1024, 1, 1), 0, 1)],
 )  # fmt: skip
 def test_one_of_several_blocks(dnn, x, w, pad, stride, last):
     rng = np.random.default_rng(1)

@@ -2,6 +2,7 @@
 #include "libraries/cudnn/convolution.h"
 
 #include "libraries/cudnn/convolution_shape.h"
+#include "libraries/cudnn/direct.h"
 
 namespace aw::dnn {
 
@@ -104,6 +105,23 @@ Matrix<T> part(const Matrix<T>& of, int64_t base, int64_t row, int64_t column) {
           of.turned};
 }
 
+// c = alpha * a * b + beta * c, of numbers of T or words of 16 bits of a type.
+template <class T, class F>
+void multiply(cudnnDataType_t type, int64_t rows, int64_t columns, int64_t depth, T alpha,
+              const Matrix<F>& a, const Matrix<F>& b, T beta, T* c, int64_t step) {
+  if constexpr (is_word<F>)
+    gemm(type == CUDNN_DATA_HALF ? product::Type::f16 : product::Type::bf16, rows, columns, depth,
+         alpha, a, b, beta, c, step);
+  else
+    gemm<T>(rows, columns, depth, alpha, a, b, beta, c, step);
+}
+// Whether factors are words of 16 bits of one type, with sums in f32.
+template <class T>
+bool of_words(const Layout& a, const Layout& b) {
+  return std::is_same_v<T, float> && a.type == b.type &&
+         (a.type == CUDNN_DATA_BFLOAT16 || a.type == CUDNN_DATA_HALF);
+}
+
 }  // namespace blocks
 using namespace blocks;
 
@@ -163,21 +181,17 @@ void convolve_by(const Convolution& how, const ConvolutionShape& s, const View& 
                   columns = it.nn * it.pn;
     const Matrix<F> weights{filter.get() + first * depth, depth, last};
     // results = weights * panel, or, by pixels, panel * weights
-    auto multiply = [&](const Matrix<F>& panel, int64_t count, T a, T b, T* to, int64_t step) {
+    auto compute = [&](const Matrix<F>& panel, int64_t count, T a, T b, T* to, int64_t step) {
       const Matrix<F> pixels{panel.data, panel.step, !panel.turned};
       const int64_t down = last ? count : kn, across = last ? kn : count;
       const Matrix<F>&left = last ? pixels : weights, &right = last ? weights : panel;
-      if constexpr (is_word<F>)
-        gemm(x.type == CUDNN_DATA_HALF ? product::Type::f16 : product::Type::bf16, down, across,
-             depth, a, left, right, b, to, step);
-      else
-        gemm<T>(down, across, depth, a, left, right, b, to, step);
+      multiply<T, F>(x.type, down, across, depth, a, left, right, b, to, step);
     };
     if (straight && direct) {
       for (int64_t n = it.n0; n < it.n0 + it.nn; ++n) {
         const Matrix<T> out = part(outputs, n * y.strides[0], first, it.p0);
-        multiply(part(inputs, n * x.strides[0], c0, it.p0), it.pn, alpha, beta,
-                 const_cast<T*>(out.data), out.step);
+        compute(part(inputs, n * x.strides[0], c0, it.p0), it.pn, alpha, beta,
+                const_cast<T*>(out.data), out.step);
       }
       return;
     }
@@ -187,16 +201,16 @@ void convolve_by(const Convolution& how, const ConvolutionShape& s, const View& 
                           last};
     if (direct && it.nn == 1) {
       const Matrix<T> out = part(outputs, it.n0 * y.strides[0], first, it.p0);
-      return multiply(whole, columns, alpha, beta, const_cast<T*>(out.data), out.step);
+      return compute(whole, columns, alpha, beta, const_cast<T*>(out.data), out.step);
     }
     Scratch<T> tile(kn * columns);
     const int64_t step = last ? kn : columns, next = it.pn * (last ? kn : 1);
     if (straight) {
       for (int64_t n = 0; n < it.nn; ++n)
-        multiply(part(inputs, (it.n0 + n) * x.strides[0], c0, it.p0), it.pn, 1, 0,
-                 tile.get() + n * next, step);
+        compute(part(inputs, (it.n0 + n) * x.strides[0], c0, it.p0), it.pn, 1, 0,
+                tile.get() + n * next, step);
     } else {
-      multiply(whole, columns, 1, 0, tile.get(), step);
+      compute(whole, columns, 1, 0, tile.get(), step);
     }
     for (int64_t n = 0; n < it.nn; ++n)
       store_tile<T>(s, y, tile.get() + n * next, step, last, it.n0 + n, first, kn, it.p0,
@@ -210,8 +224,8 @@ void convolve(const Convolution& how, const View& x, const View& w, const View& 
   const ConvolutionShape s(how, x, w, y);
   if (s.depthwise()) return depthwise(how, x, w, y, alpha, beta);
   if constexpr (std::is_same_v<T, float>) {
-    if (x.type == w.type && (x.type == CUDNN_DATA_BFLOAT16 || x.type == CUDNN_DATA_HALF))
-      return convolve_by<T, Word>(how, s, x, w, y, alpha, beta);
+    if (direct_forward(s, x, w)) return convolve_directly(how, s, x, w, y, alpha, beta);
+    if (of_words<T>(x, w)) return convolve_by<T, Word>(how, s, x, w, y, alpha, beta);
   }
   convolve_by<T, T>(how, s, x, w, y, alpha, beta);
 }
@@ -270,8 +284,10 @@ class Gradients {
  public:
   Gradients(const ConvolutionShape& s, const View& dy) : strides_(dy.strides[0]) {
     if (lies<T>(dy, s.out, s.y_space, &matrix_)) return;
-    copy_ = std::make_unique<Dense<T>>(dy);
-    matrix_ = {copy_->get(), s.pixels, false};
+    copy_.reset(dy.elements());
+    using Number = std::conditional_t<is_word<T>, float, T>;
+    map<Number, 1>(View(packed(type_as<T>(dy), dy), copy_.get()), 1, 0, {dy}, Copy{});
+    matrix_ = {copy_.get(), s.pixels, false};
     strides_ = s.filters * s.pixels;
   }
   Matrix<T> at(int64_t image, int64_t filter, int64_t pixel) const {
@@ -281,20 +297,19 @@ class Gradients {
  private:
   Matrix<T> matrix_{};
   int64_t strides_;
-  std::unique_ptr<Dense<T>> copy_;
+  Scratch<T> copy_;
 };
 
 }  // namespace blocks
 
-template <class T>
-void convolve_data(const Convolution& how, const View& w, const View& dy, const View& dx, T alpha,
-                   T beta) {
-  const ConvolutionShape s(how, dx, w, dy);
-  if (s.depthwise()) return depthwise_data(how, w, dy, dx, alpha, beta);
-  const bool last = channels_last(dx) && s.group_channels > 1;
+template <class T, class F>
+void convolve_data_by(const Convolution& how, const ConvolutionShape& s, const View& w,
+                      const View& dy, const View& dx, T alpha, T beta) {
+  // Products of a few columns are slower than planes of a few channels.
+  const bool last = channels_last(dx) && s.group_channels >= 8;
   const int64_t depth = s.group_channels * s.taps;
-  const PackedFilter<T> filter(how, w, last);
-  const Gradients<T> gradients(s, dy);
+  const PackedFilter<F> filter(how, w, last);
+  const Gradients<F> gradients(s, dy);
   const int64_t most = std::min<int64_t>(s.pixels, 1024);
   const int64_t channels =
       last ? s.group_channels : std::clamp<int64_t>(kPanel / (s.taps * most), 1, s.group_channels);
@@ -308,17 +323,17 @@ void convolve_data(const Convolution& how, const View& w, const View& dy, const 
     const int64_t group = rest % s.groups, image = rest / s.groups, k0 = group * s.group_filters;
     Scratch<T> planes(cn * s.in_size), panel(cn * s.taps * pixels);
     std::fill_n(planes.get(), cn * s.in_size, T{0});
-    const T* weights = filter.get() + k0 * depth;
+    const F* weights = filter.get() + k0 * depth;
     for (int64_t p0 = 0; p0 < s.pixels; p0 += pixels) {
       const int64_t pn = std::min(pixels, s.pixels - p0);
-      const Matrix<T> up = gradients.at(image, k0, p0);
+      const Matrix<F> up = gradients.at(image, k0, p0);
       if (last) {
-        gemm<T>(pn, depth, s.group_filters, 1, {up.data, up.step, !up.turned}, {weights, depth}, 0,
-                panel.get(), depth);
+        multiply<T, F>(dy.type, pn, depth, s.group_filters, 1, {up.data, up.step, !up.turned},
+                       {weights, depth}, 0, panel.get(), depth);
         add_back_by_pixels(s, panel.get(), p0, p0 + pn, planes.get());
       } else {
-        gemm<T>(cn * s.taps, pn, s.group_filters, 1, {weights + c0 * s.taps, depth, true}, up, 0,
-                panel.get(), pn);
+        multiply<T, F>(dy.type, cn * s.taps, pn, s.group_filters, 1,
+                       {weights + c0 * s.taps, depth, true}, up, 0, panel.get(), pn);
         add_back(s, panel.get(), pn, cn, p0, p0 + pn, planes.get());
       }
     }
@@ -333,14 +348,24 @@ void convolve_data(const Convolution& how, const View& w, const View& dy, const 
 }
 
 template <class T>
-void convolve_filter(const Convolution& how, const View& x, const View& dy, const View& dw, T alpha,
-                     T beta) {
-  const ConvolutionShape s(how, x, dw, dy);
-  if (s.depthwise()) return depthwise_filter(how, x, dy, dw, alpha, beta);
+void convolve_data(const Convolution& how, const View& w, const View& dy, const View& dx, T alpha,
+                   T beta) {
+  const ConvolutionShape s(how, dx, w, dy);
+  if (s.depthwise()) return depthwise_data(how, w, dy, dx, alpha, beta);
+  if constexpr (std::is_same_v<T, float>) {
+    if (direct_data(s, w, dy)) return convolve_data_directly(how, s, w, dy, dx, alpha, beta);
+    if (of_words<T>(w, dy)) return convolve_data_by<T, Word>(how, s, w, dy, dx, alpha, beta);
+  }
+  convolve_data_by<T, T>(how, s, w, dy, dx, alpha, beta);
+}
+
+template <class T, class F>
+void convolve_filter_by(const Convolution& how, const ConvolutionShape& s, const View& x,
+                        const View& dy, const View& dw, T alpha, T beta) {
   const bool last = channels_last(x);
-  const Gradients<T> gradients(s, dy);
-  Matrix<T> inputs{};
-  const bool straight = s.pointwise() && lies<T>(x, s.in, s.x_space, &inputs);
+  const Gradients<F> gradients(s, dy);
+  Matrix<F> inputs{};
+  const bool straight = s.pointwise() && lies<F>(x, s.in, s.x_space, &inputs);
   const int64_t most = std::min<int64_t>(s.pixels, 1024);
   // Some blocks of channels for threads, which the panel bounds too.
   const int64_t bound = std::max<int64_t>(1, kPanel / (s.taps * std::min<int64_t>(most, 256)));
@@ -357,24 +382,25 @@ void convolve_filter(const Convolution& how, const View& x, const View& dy, cons
     const int64_t c0 = static_cast<int64_t>(unit) % channel_blocks * channels;
     const int64_t cn = std::min(channels, s.group_channels - c0), columns = cn * s.taps;
     const int64_t k0 = group * s.group_filters, first = group * s.group_channels + c0;
-    Scratch<T> tile(direct ? 0 : s.group_filters * columns), panel(straight ? 0 : columns * pixels);
+    Scratch<T> tile(direct ? 0 : s.group_filters * columns);
+    Scratch<F> panel(straight ? 0 : columns * pixels);
     T* sums = direct ? reinterpret_cast<T*>(dw.data) + k0 * depth + c0 * s.taps : tile.get();
     const int64_t step = direct ? depth : columns;
     for (int64_t image = 0; image < s.images; ++image)
       for (int64_t p0 = 0; p0 < s.pixels; p0 += pixels) {
         const int64_t pn = std::min(pixels, s.pixels - p0);
-        Matrix<T> met{panel.get(), last ? columns : pn, !last};
+        Matrix<F> met{panel.get(), last ? columns : pn, !last};
         if (straight) {
           met = part(inputs, image * x.strides[0], first, p0);
           met.turned = !met.turned;
         } else if (last) {
-          panel_by_pixels<T>(s, x, image, first, cn, p0, p0 + pn, panel.get());
+          panel_by_pixels<F>(s, x, image, first, cn, p0, p0 + pn, panel.get());
         } else {
-          panel_by_channels<T>(s, x, image, first, cn, p0, p0 + pn, panel.get(), pn);
+          panel_by_channels<F>(s, x, image, first, cn, p0, p0 + pn, panel.get(), pn);
         }
         const T kept = image || p0 ? T{1} : direct ? beta : T{0};
-        gemm<T>(s.group_filters, columns, pn, direct ? alpha : T{1}, gradients.at(image, k0, p0),
-                met, kept, sums, step);
+        multiply<T, F>(x.type, s.group_filters, columns, pn, direct ? alpha : T{1},
+                       gradients.at(image, k0, p0), met, kept, sums, step);
       }
     if (direct) return;
     View to = PackedFilter<T>::turned(how, dw);
@@ -383,6 +409,18 @@ void convolve_filter(const Convolution& how, const View& x, const View& dy, cons
     to.dims[0] = s.group_filters, to.dims[1] = cn;
     map<T, 1>(to, alpha, beta, {View(PackedFilter<T>::order(to, last), tile.get())}, Copy{});
   });
+}
+
+template <class T>
+void convolve_filter(const Convolution& how, const View& x, const View& dy, const View& dw, T alpha,
+                     T beta) {
+  const ConvolutionShape s(how, x, dw, dy);
+  if (s.depthwise()) return depthwise_filter(how, x, dy, dw, alpha, beta);
+  if constexpr (std::is_same_v<T, float>) {
+    if (direct_filter(s, x, dy)) return convolve_filter_directly(how, s, x, dy, dw, alpha, beta);
+    if (of_words<T>(x, dy)) return convolve_filter_by<T, Word>(how, s, x, dy, dw, alpha, beta);
+  }
+  convolve_filter_by<T, T>(how, s, x, dy, dw, alpha, beta);
 }
 
 #define AW_CONVOLUTIONS(T)                                                                      \

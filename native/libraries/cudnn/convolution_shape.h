@@ -185,7 +185,11 @@ class PackedFilter {
   const T* get() const { return data_; }
 
   static bool lies_so(const Convolution& how, const View& w, bool channels_last) {
-    return w.type == type_as<T>(w) && !how.flipped && equal_strides(w, order(w, channels_last));
+    return w.type == type_as<T>(w) && lies_as(how, w, channels_last);
+  }
+  // In that order, as elements of whatever type.
+  static bool lies_as(const Convolution& how, const View& w, bool channels_last) {
+    return !how.flipped && equal_strides(w, order(w, channels_last));
   }
   static Layout order(const Layout& w, bool channels_last) {
     Layout want = packed(type_as<T>(w), w);

@@ -16,6 +16,7 @@ struct Block {
   bool of_a;         // rows of A, else columns of B
   int64_t ld;        // in bytes
   int64_t outer, k;  // extents
+  int64_t behind;    // elements that may be read behind `outer`, where outer is contiguous
 };
 
 // Packed blocks of both factors, and where their product goes.
@@ -64,8 +65,40 @@ struct Segment {
   float* aux_amax;
 };
 
+// Numbers that lie side by side, all of which a pixel's sums take in.
+struct Run {
+  int64_t offset, units;  // from where the pixel's first one lies
+};
+
+// sums[pixel][row] (+)= weights[unit][row] * the pixel's units, run after run. Rows are those of a
+// panel of the way of f32, of which the first `rows` are wanted.
+struct PixelSums {
+  const float* weights;
+  int64_t rows;
+  const Run* runs;
+  int64_t run_count;
+  const float* const* pixels;  // their number is a multiple of kPixels
+  int64_t count;
+  float* sums;
+  bool more;
+};
+constexpr int kPixels = 6;
+
+// sums[column][row] += at[lines[l] + i * step + row] * factors[l * width + i][column] for lines l
+// and i < width. Columns and rows are those of panels of the way of f32.
+struct LineSums {
+  const float* at;
+  int64_t rows, step;
+  const int64_t* lines;
+  int64_t line_count, width;
+  const float* factors;
+  float* sums;
+};
+
 struct Kernels {
   Way f32, f16, bf16, s8;  // for any factors, for those of f16, of bf16 and fp8, of s8
+  void (*sum_pixels)(const PixelSums& of);
+  void (*sum_lines)(const LineSums& of);
   const Kernels* shallow;  // where k is less than a step, and packing would take longest; or null
   void (*finish)(const Segment& segment);
   void (*to_f32)(Type type, const void* from, float* to, int64_t count);

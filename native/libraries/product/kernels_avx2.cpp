@@ -28,6 +28,7 @@ AW_INLINE U to_half(F x) {
 }
 
 #include "libraries/product/body.inc"
+#include "libraries/product/direct.inc"
 
 namespace f32 {
 constexpr int kDepth = 1;
@@ -44,7 +45,7 @@ AW_INLINE I accumulate(I sum, U a, U b) {
 
 Kernels made() {
   const Way f32 = f32::way<F>(pack), s8 = s16::way<I>(pack_with<ShortPairs>);
-  return {f32, f32, f32, s8, nullptr, finish, to_f32, from_f32};
+  return {f32, f32, f32, s8, sum_pixels, sum_lines, nullptr, finish, to_f32, from_f32};
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ namespace {
 constexpr int kRows = 32, kColumns = 12;
 
 #include "libraries/product/avx512.inc"
+#include "libraries/product/direct.inc"
 #include "libraries/product/finish.inc"
 #include "libraries/product/pack.inc"
 
@@ -88,7 +89,7 @@ Kernels made(bool has_bf16, bool has_vnni) {
   const Way pairs = has_bf16 ? bf16::way<F>(pack_pairs) : f32;
   const Way bytes =
       has_vnni ? s8::way<I>(pack_quads, s8::multiply_quads) : s16::way<I>(pack_with<ShortPairs>);
-  return {f32, f32, pairs, bytes, nullptr, finish, to_f32, from_f32};
+  return {f32, f32, pairs, bytes, sum_pixels, sum_lines, nullptr, finish, to_f32, from_f32};
 }
 
 }  // namespace
