@@ -91,7 +91,7 @@ void Pool::keep(uint64_t base, uint64_t block) {
     if (held + kept > release_threshold) excess.store(true, std::memory_order_relaxed);
     most = destroyed ? 0 : std::max(used_high + kLittle, release_threshold);
   }
-  release_down_to(UINT64_MAX, most);
+  release_down_to(most);
 }
 
 void Pool::rest() {
@@ -110,15 +110,22 @@ void Pool::rest() {
   }
 }
 
-void Pool::trim(uint64_t bytes) { release_down_to(bytes, UINT64_MAX); }
+void Pool::trim(uint64_t bytes) {
+  uint64_t most;
+  {
+    std::lock_guard lock(mutex);
+    most = bytes - std::min(bytes, held);
+  }
+  release_down_to(most);
+}
 
-void Pool::empty() { release_down_to(UINT64_MAX, 0); }
+void Pool::empty() { release_down_to(0); }
 
-void Pool::release_down_to(uint64_t reserved, uint64_t most_waiting) {
+void Pool::release_down_to(uint64_t most_waiting) {
   std::vector<Block> gone;
   {
     std::lock_guard lock(mutex);
-    while (held + kept > reserved || kept + resting_bytes > most_waiting) {
+    while (kept + resting_bytes > most_waiting) {
       auto& from = resting.empty() ? waiting : resting;
       if (from.empty()) break;
       gone.push_back(from.back());

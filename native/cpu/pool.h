@@ -63,7 +63,7 @@ struct Pool {
 
  private:
   void forget(Blocks& among, Blocks::iterator block);
-  void release_down_to(uint64_t reserved, uint64_t most_waiting);
+  void release_down_to(uint64_t most_waiting);
 };
 
 // Gives back all that the pools keep.
