@@ -256,9 +256,10 @@ def test_memory_beyond_the_threshold_goes_back_when_the_program_synchronizes(dri
     """cuda.h on CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: released "on the next call to stream, event or context synchronize"."""
     event = driver.out("cuEventCreate", 0)
     first, second = (driver.out("cuMemAllocFromPoolAsync", size * MEGABYTE, pool, 0) for size in (3, 5))
-    numbers = lambda: [
-        driver_number(driver, pool, name) // MEGABYTE for name in (RESERVED, RESERVED_MOST, USED, USED_MOST)
-    ]  # noqa: E731
+
+    def numbers():
+        return [driver_number(driver, pool, name) // MEGABYTE for name in (RESERVED, RESERVED_MOST, USED, USED_MOST)]
+
     assert numbers() == [8, 8, 8, 8]
     for address in (first, second):
         driver.cuMemFreeAsync(address, 0)
