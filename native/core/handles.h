@@ -68,6 +68,13 @@ class Handles {
     return object;
   }
 
+  std::vector<std::shared_ptr<T>> all() const {
+    std::vector<std::shared_ptr<T>> out;
+    std::shared_lock lock(mutex_);
+    for (auto& [handle, object] : live_) out.push_back(object);
+    return out;
+  }
+
   // Removes every object that `condition` holds for, and returns them.
   template <class C>
   std::vector<std::shared_ptr<T>> remove_if(C condition) {

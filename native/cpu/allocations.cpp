@@ -49,11 +49,16 @@ std::map<uint64_t, Allocation>::iterator find_allocation(uint64_t address) {
   return address - found->first < found->second.bytes ? found : all.end();
 }
 
-void account_for(uint64_t bytes, int device) {
+bool may_account_for(uint64_t bytes, int device) {
   uint64_t before = used_on(device).load(), limit = device_memory();
   do {
-    require(bytes <= limit && before <= limit - bytes, CUDA_ERROR_OUT_OF_MEMORY);
+    if (bytes > limit || before > limit - bytes) return false;
   } while (!used_on(device).compare_exchange_weak(before, before + bytes));
+  return true;
+}
+
+void account_for(uint64_t bytes, int device) {
+  require(may_account_for(bytes, device), CUDA_ERROR_OUT_OF_MEMORY);
 }
 
 uint64_t allocate_in_file(PoolFile& file, uint64_t bytes, int device) {
@@ -68,21 +73,13 @@ uint64_t allocate_in_file(PoolFile& file, uint64_t bytes, int device) {
   }
 }
 
-// A block of the pool's that was freed before, or a new one. When there is no memory left, the pool
-// gives up what it keeps.
-uint64_t allocate_in_pool(Pool& pool, uint64_t bytes, int device) {
+// `freed`: a block of the pool's that was freed before, if there is one.
+uint64_t allocate_in_pool(uint64_t freed, uint64_t bytes, int device) {
   uint64_t block = block_bytes(bytes);
-  if (uint64_t base = pool.take(block)) {
-    if (!checking()) return base;
-    // The pool counts as it always does, but who still uses the freed block is seen.
-    release_bytes(reinterpret_cast<void*>(base), block, device);
-  }
-  try {
-    return reinterpret_cast<uint64_t>(allocate_bytes(block, device));
-  } catch (const Failure&) {
-    pool.trim(0);
-    return reinterpret_cast<uint64_t>(allocate_bytes(block, device));
-  }
+  if (freed && !checking()) return freed;
+  // The pool counts as it always does, but who still uses the freed block is seen.
+  if (freed) release_bytes(reinterpret_cast<void*>(freed), block, device);
+  return reinterpret_cast<uint64_t>(allocate_bytes(block, device));
 }
 
 // What no checked kernel may touch behind each allocation, so that running over its end is seen.
@@ -123,12 +120,22 @@ const char* words_for(const Allocation& a) {
 }  // namespace
 
 void* allocate_bytes(uint64_t bytes, int device, bool narrow) {
-  account_for(bytes, device);
-  void* memory =
-      narrow ? processor::allocate_narrow(bytes + gap()) : processor::allocate(bytes + gap());
-  if (!memory) {
-    used_on(device) -= bytes;
-    throw Failure(CUDA_ERROR_OUT_OF_MEMORY);
+  auto allocate = [&] {
+    account_for(bytes, device);
+    void* made =
+        narrow ? processor::allocate_narrow(bytes + gap()) : processor::allocate(bytes + gap());
+    if (!made) {
+      used_on(device) -= bytes;
+      throw Failure(CUDA_ERROR_OUT_OF_MEMORY);
+    }
+    return made;
+  };
+  void* memory;
+  try {
+    memory = allocate();
+  } catch (const Failure&) {
+    release_unused_memory();
+    memory = allocate();
   }
   report_use(device);
   watch(reinterpret_cast<uint64_t>(memory), bytes, "memory", false);
@@ -147,6 +154,19 @@ void release_bytes(void* memory, uint64_t bytes, int device) {
   note_memory(machine_number(device), used_on(device));
 }
 
+bool rest_bytes(void* memory, uint64_t bytes, int device) {
+  if (checking() || !processor::rest(memory, bytes)) return false;
+  used_on(device) -= bytes;
+  note_memory(machine_number(device), used_on(device));
+  return true;
+}
+
+bool wake_bytes(uint64_t bytes, int device) {
+  if (!may_account_for(bytes, device)) return false;
+  report_use(device);
+  return true;
+}
+
 void give_back(const Allocation& a) {
   if (a.kind != MemoryKind::variables) tell_allocation(a, true);
   if (a.pool) a.pool->remove(a.bytes);
@@ -162,9 +182,7 @@ void give_back(const Allocation& a) {
     return a.pool->file->release(a.base, a.bytes);
   }
   if (a.pool) {
-    uint64_t block = block_bytes(a.bytes);
-    if (a.pool->keep(a.base, block)) return;
-    return release_bytes(reinterpret_cast<void*>(a.base), block, a.device);
+    return a.pool->keep(a.base, block_bytes(a.bytes));
   }
   release_bytes(reinterpret_cast<void*>(a.base), a.bytes, a.device);
 }
@@ -190,12 +208,12 @@ void enter(Allocation allocation) {
 uint64_t allocate_in(const std::shared_ptr<Context>& context, uint64_t bytes, MemoryKind kind,
                      unsigned flags, std::shared_ptr<Pool> pool, bool narrow) {
   require(bytes > 0);
-  if (pool) pool->add(bytes);
+  uint64_t freed = pool ? pool->add(bytes) : 0;
   Allocation a;
   a.device = pool ? pool->device : context->device;
   try {
     a.base = pool && pool->file ? allocate_in_file(*pool->file, bytes, a.device)
-             : pool ? allocate_in_pool(*pool, bytes, a.device)
+             : pool ? allocate_in_pool(freed, bytes, a.device)
                     : reinterpret_cast<uint64_t>(allocate_bytes(bytes, a.device, narrow));
   } catch (...) {
     if (pool) pool->remove(bytes);

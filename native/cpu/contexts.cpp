@@ -65,6 +65,7 @@ void end_streams_and_memory(const std::shared_ptr<Context>& context) {
   for (auto& stream : live_streams(*context)) stream->retire();
   events().remove_if([&](Event& e) { return e.context.lock() == context; });
   free_memory_of(context->id);
+  note_synchronized();
   if (auto legacy = std::exchange(context->legacy, nullptr)) legacy->retire();
 }
 

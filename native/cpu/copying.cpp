@@ -49,7 +49,10 @@ void copy_async(CopyWork work, Stream& stream) {
   if (work.is_empty()) return;
   if (stream.capture()) return stream.submit(std::move(work));
   if (is_pageable(work.to, work.to_array != nullptr)) return stream.run(std::move(work));
-  if (!is_pageable(work.from, work.from_array != nullptr)) return stream.submit(std::move(work));
+  if (!is_pageable(work.from, work.from_array != nullptr)) {
+    bool now = is_short(work.width, work.height, work.depth);
+    return now ? stream.submit_short(std::move(work)) : stream.submit(std::move(work));
+  }
   uint64_t bytes = span(work.width, work.height, work.depth, work.from_pitch, work.from_layer);
   if (bytes > kStageLimit || stream.idle()) return stream.run(std::move(work));
   work.staged.assign(work.from, work.from + bytes);

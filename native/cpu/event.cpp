@@ -150,6 +150,7 @@ AW_EXPORT CUresult cuEventSynchronize(CUevent handle) {
         check_context(*event);
         check_not_captured(*event);
         event->point().wait();
+        note_synchronized();
         check_context(*event);
       },
       handle);

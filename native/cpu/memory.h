@@ -18,6 +18,13 @@ void enter(Allocation allocation);
 // kind.
 bool take(uint64_t address, MemoryKind kind, Allocation* taken);
 
+// Lets the system take the pages (processor::rest): the bytes no longer count as in use. False if
+// the memory has to be released instead.
+bool rest_bytes(void* memory, uint64_t bytes, int device);
+// They count again; false when there is no room, and the memory has to be released (by
+// processor::release, which counts nothing).
+bool wake_bytes(uint64_t bytes, int device);
+
 // Frees everything that belongs to a context.
 void free_memory_of(uint64_t context_id);
 

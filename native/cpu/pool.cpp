@@ -10,6 +10,7 @@
 #include "cpu/pool_sharing.h"
 #include "cpu/stream.h"
 #include "cuda/visible.h"
+#include "devices/processor.h"
 
 namespace aw {
 namespace {
@@ -31,52 +32,119 @@ Current& current() {
   return instance;
 }
 
+// Whether a pool may have reserved more than its threshold.
+std::atomic<bool> excess{false};
+
 }  // namespace
 
-void Pool::add(uint64_t bytes) {
+// Out of the lists, with the mutex held.
+void Pool::forget(Blocks& among, Blocks::iterator block) {
+  auto same = by_size.equal_range(block->bytes);
+  by_size.erase(
+      std::find_if(same.first, same.second, [&](auto& entry) { return entry.second == block; }));
+  (block->rests ? resting_bytes : kept) -= block->bytes;
+  among.erase(block);
+}
+
+uint64_t Pool::add(uint64_t bytes) {
+  uint64_t block = block_bytes(bytes);
+  Block found{};
+  {
+    std::lock_guard lock(mutex);
+    require(limit == 0 || (bytes <= limit && used <= limit - bytes), CUDA_ERROR_OUT_OF_MEMORY);
+    // The one freed last: its bytes may still be in the processor's caches.
+    auto end = by_size.upper_bound(block);
+    if (end != by_size.begin() && std::prev(end)->first == block) {
+      auto newest = std::prev(end)->second;
+      found = *newest;
+      forget(found.rests ? resting : waiting, newest);
+    }
+    used += bytes, held += block;
+    used_high = std::max(used_high, used);
+  }
+  if (found.rests && !wake_bytes(block, device)) {
+    processor::release(reinterpret_cast<void*>(found.base), block);
+    found.base = 0;
+  }
+  if (limit) trim(block_bytes(limit));  // what waits makes room
   std::lock_guard lock(mutex);
-  require(limit == 0 || (bytes <= limit && used <= limit - bytes), CUDA_ERROR_OUT_OF_MEMORY);
-  used += bytes;
-  used_high = std::max(used_high, used);
-  reserved_high = std::max(reserved_high, used + kept);
+  reserved_high = std::max(reserved_high, held + kept);
+  return found.base;
 }
 
 void Pool::remove(uint64_t bytes) {
   std::lock_guard lock(mutex);
   used -= std::min(used, bytes);
+  held -= std::min(held, block_bytes(bytes));
 }
 
-uint64_t Pool::take(uint64_t block) {
-  std::lock_guard lock(mutex);
-  auto it = free_blocks.find(block);
-  if (it == free_blocks.end()) return 0;
-  uint64_t base = it->second;
-  free_blocks.erase(it);
-  kept -= block;
-  return base;
+void Pool::keep(uint64_t base, uint64_t block) {
+  // A program that never synchronizes shall not grow without end: as much may wait as was ever in
+  // use together, and a little.
+  constexpr uint64_t kLittle = 32 << 20;
+  uint64_t most;
+  {
+    std::lock_guard lock(mutex);
+    waiting.push_front({base, block, false});
+    by_size.emplace(block, waiting.begin());
+    kept += block;
+    if (held + kept > release_threshold) excess.store(true, std::memory_order_relaxed);
+    most = destroyed ? 0 : std::max(used_high + kLittle, release_threshold);
+  }
+  release_down_to(most);
 }
 
-bool Pool::keep(uint64_t base, uint64_t block) {
+void Pool::rest() {
   std::lock_guard lock(mutex);
-  uint64_t reserved = used + kept;
-  if (reserved > release_threshold || block > release_threshold - reserved) return false;
-  free_blocks.emplace(block, base);
-  kept += block;
-  return true;
+  while (!waiting.empty() && held + kept > release_threshold) {
+    auto oldest = std::prev(waiting.end());
+    auto* memory = reinterpret_cast<void*>(oldest->base);
+    if (!rest_bytes(memory, oldest->bytes, device)) {
+      release_bytes(memory, oldest->bytes, device);
+      forget(waiting, oldest);
+      continue;
+    }
+    oldest->rests = true;
+    kept -= oldest->bytes, resting_bytes += oldest->bytes;
+    resting.splice(resting.begin(), waiting, oldest);
+  }
 }
 
 void Pool::trim(uint64_t bytes) {
-  std::vector<std::pair<uint64_t, uint64_t>> gone;
+  uint64_t most;
   {
     std::lock_guard lock(mutex);
-    while (!free_blocks.empty() && used + kept > bytes) {
-      auto largest = std::prev(free_blocks.end());
-      gone.push_back(*largest);
-      kept -= largest->first;
-      free_blocks.erase(largest);
+    most = bytes - std::min(bytes, held);
+  }
+  release_down_to(most);
+}
+
+void Pool::empty() { release_down_to(0); }
+
+void Pool::release_down_to(uint64_t most_waiting) {
+  std::vector<Block> gone;
+  {
+    std::lock_guard lock(mutex);
+    while (kept + resting_bytes > most_waiting) {
+      auto& from = resting.empty() ? waiting : resting;
+      if (from.empty()) break;
+      gone.push_back(from.back());
+      forget(from, std::prev(from.end()));
     }
   }
-  for (auto [block, base] : gone) release_bytes(reinterpret_cast<void*>(base), block, device);
+  for (auto [base, bytes, rests] : gone) {
+    auto* memory = reinterpret_cast<void*>(base);
+    rests ? processor::release(memory, bytes) : release_bytes(memory, bytes, device);
+  }
+}
+
+void release_unused_memory() {
+  for (auto& pool : pools().all()) pool->empty();
+}
+
+void note_synchronized() {
+  if (!excess.exchange(false, std::memory_order_relaxed)) return;
+  for (auto& pool : pools().all()) pool->rest();
 }
 
 uint64_t block_bytes(uint64_t bytes) {
@@ -174,7 +242,7 @@ void read_number(Pool& pool, CUmemPool_attribute attribute, void* value) {
     return;
   }
   uint64_t number = attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD      ? pool.release_threshold
-                    : attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT ? pool.used + pool.kept
+                    : attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT ? pool.held + pool.kept
                     : attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH    ? pool.reserved_high
                     : attribute == CU_MEMPOOL_ATTR_USED_MEM_CURRENT     ? pool.used
                                                                         : pool.used_high;
@@ -201,7 +269,7 @@ void write_number(Pool& pool, CUmemPool_attribute attribute, const void* value) 
            attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH) &&
           number == 0);
   if (attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH) pool.used_high = pool.used;
-  if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH) pool.reserved_high = pool.used + pool.kept;
+  if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH) pool.reserved_high = pool.held + pool.kept;
 }
 
 }  // namespace
@@ -222,7 +290,7 @@ AW_EXPORT CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
         auto target = stream_of(stream);
         if (target->capture()) return target->submit(free_work(address));
         begin_free(address);
-        target->submit(FreeWork{address});
+        target->submit_short(FreeWork{address});
       },
       address, stream);
 }
@@ -258,6 +326,11 @@ AW_EXPORT CUresult cuMemPoolDestroy(CUmemoryPool handle) {
     auto pool = pool_of(handle);
     require(!pool->is_default);
     pools().remove(handle);
+    {
+      std::lock_guard lock(pool->mutex);
+      pool->destroyed = true;
+    }
+    pool->empty();
     std::lock_guard lock(current().mutex);
     for (auto& chosen : current().pools) {
       if (chosen == pool) chosen = nullptr;
@@ -285,7 +358,8 @@ AW_EXPORT CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribut
     require(value);
     auto pool = pool_of(handle);
     write_number(*pool, attribute, value);
-    if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) pool->trim(pool->release_threshold);
+    // What is above it now goes when the program next synchronizes.
+    if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) excess = true;
   });
 }
 

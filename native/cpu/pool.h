@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -26,24 +27,47 @@ struct Pool {
   std::map<std::pair<CUmemLocationType, int>, CUmemAccess_flags> access;
   std::shared_ptr<PoolFile> file;  // of pools that processes share
 
-  void add(uint64_t bytes);  // throws OUT_OF_MEMORY beyond the limit
+  // Counts an allocation and returns a block for it that was freed before; 0 when none of its size
+  // waits. Throws OUT_OF_MEMORY beyond the limit.
+  uint64_t add(uint64_t bytes);
   void remove(uint64_t bytes);
 
-  // Blocks that were freed and wait for the next allocation of their size, as far as the release
-  // threshold allows. `take` returns 0 when there is none.
-  uint64_t take(uint64_t block);
-  bool keep(uint64_t base, uint64_t block);
-  void trim(uint64_t bytes);  // until no more than that is reserved
+  // Lets a block that was freed wait for the next allocation of its size. What is reserved beyond
+  // the release threshold goes back to the system when the program next synchronizes.
+  void keep(uint64_t base, uint64_t block);
+  void rest();                // what is beyond the threshold
+  void trim(uint64_t bytes);  // the oldest first, until no more than that is reserved
+  void empty();               // nothing waits any more
+
+  // A block that waits. When it rests, its pages are the system's to take and it does not count as
+  // reserved, but its address and, until they are taken, its pages are still there.
+  struct Block {
+    uint64_t base, bytes;
+    bool rests;
+  };
+  using Blocks = std::list<Block>;
 
   mutable std::mutex mutex;
-  uint64_t used = 0, used_high = 0, kept = 0, reserved_high = 0;
-  std::multimap<uint64_t, uint64_t> free_blocks;  // size and address
+  uint64_t used = 0, used_high = 0;      // bytes asked for
+  uint64_t held = 0;                     // bytes of the blocks in use
+  uint64_t kept = 0, reserved_high = 0;  // of those that wait, and of both
+  uint64_t resting_bytes = 0;
+  Blocks waiting, resting;  // the one freed last in front
+  std::multimap<uint64_t, Blocks::iterator> by_size;
+  bool destroyed = false;  // only its allocations hold it
 
   Pool() = default;
-  ~Pool() { trim(0); }
+  ~Pool() { empty(); }
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
+
+ private:
+  void forget(Blocks& among, Blocks::iterator block);
+  void release_down_to(uint64_t most_waiting);
 };
+
+// Gives back all that the pools keep.
+void release_unused_memory();
 
 // Bytes of the block that a pool takes for an allocation.
 uint64_t block_bytes(uint64_t bytes);

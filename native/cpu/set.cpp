@@ -29,7 +29,9 @@ void set_now(const SetWork& w) {
 
 void set_async(const SetWork& w, CUstream stream) {
   auto target = stream_of(stream);
-  if (w.width && w.height) target->submit(w);
+  if (!w.width || !w.height) return;
+  bool now = is_short(w.width * w.element, w.height);
+  now ? target->submit_short(w) : target->submit(w);
 }
 
 }  // namespace

@@ -99,6 +99,7 @@ AW_EXPORT CUresult cuStreamSynchronize(CUstream handle) {
             if (other->blocking()) other->wait();
           }
         }
+        note_synchronized();
         stream->context->check();
       },
       handle);

@@ -39,6 +39,12 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // false and leaves the work alone.
   bool try_run(Work& work);
 
+  // For work that takes no longer than handing it to another thread: done now if the stream is
+  // idle, else behind everything given before.
+  void submit_short(Work work) {
+    if (!try_run(work)) submit(std::move(work));
+  }
+
   // The point behind everything given so far.
   Point last() const;
   void wait() const { last().wait(); }
@@ -85,6 +91,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::shared_ptr<Capture> capture_;
   std::map<int, CUlaunchAttributeValue> attributes_;
 };
+
+// Whether writing or copying rows of bytes takes no longer than handing the work to another thread.
+bool is_short(uint64_t row_bytes, uint64_t rows, uint64_t layers = 1);
 
 // Items of all streams of the process that are not done yet, and contexts that an error sticks to.
 std::atomic<uint64_t>& pending_work();

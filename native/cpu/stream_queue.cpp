@@ -2,6 +2,8 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <algorithm>
+
 #include "cpu/capture.h"
 #include "cpu/stream.h"
 #include "cuda/context.h"
@@ -21,6 +23,13 @@ uint64_t next_stream_id() {
 std::atomic<uint64_t>& pending_work() {
   static std::atomic<uint64_t> count{0};
   return count;
+}
+
+bool is_short(uint64_t row_bytes, uint64_t rows, uint64_t layers) {
+  constexpr uint64_t kMost = 128 << 10, kRow = 64;  // a row costs as much as some bytes
+  uint64_t bytes;
+  return !__builtin_mul_overflow(rows, layers, &bytes) &&
+         !__builtin_mul_overflow(bytes, std::max(row_bytes, kRow), &bytes) && bytes <= kMost;
 }
 
 Stream::Stream(std::shared_ptr<Context> owner, unsigned stream_flags, int stream_priority)

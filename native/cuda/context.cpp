@@ -153,6 +153,7 @@ AW_EXPORT CUresult cuCtxSynchronize() {
     refuse_inside_callback();
     refuse_captures(*context);
     context->wait_for_streams();
+    note_synchronized();
     context->check();
   });
 }
@@ -164,6 +165,7 @@ AW_EXPORT CUresult cuCtxSynchronize_v2(CUcontext handle) {
     context->check();
     refuse_captures(*context);
     context->wait_for_streams();
+    note_synchronized();
     context->check();
   });
 }

@@ -25,6 +25,10 @@ class Versions;
 // Throws NO_DEVICE if the program asks for a device that is not this driver's.
 void require_own_device();
 
+// Called when the program has waited for a stream, an event or a context: memory that pools keep
+// beyond their thresholds goes back.
+void note_synchronized();
+
 // Called once, when the program has initialised its first device: the report begins.
 void begin_process();
 

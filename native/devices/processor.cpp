@@ -125,6 +125,15 @@ void* processor::allocate_narrow(uint64_t bytes) {
   return memory;
 }
 
+bool processor::rest(void* memory, uint64_t bytes) {
+#ifdef MADV_FREE
+  return madvise(memory, round_up(bytes, page_size()), MADV_FREE) == 0;
+#else
+  static_cast<void>(memory), static_cast<void>(bytes);
+  return false;
+#endif
+}
+
 void processor::release(void* memory, uint64_t bytes) {
   uint64_t guard = bytes < kLargeAllocation ? 0 : page_size();
   munmap(memory, round_up(bytes ? bytes : 1, page_size()) + guard);

@@ -48,6 +48,9 @@ void* allocate(uint64_t bytes);
 // The same at an address that fits in 32 bits; null when there is no room down there.
 void* allocate_narrow(uint64_t bytes);
 void release(void* memory, uint64_t bytes);
+// Lets the system take the pages of allocated memory when it needs them: they then read as zero.
+// They are the program's again where it writes. False where the system knows no such thing.
+bool rest(void* memory, uint64_t bytes);
 uint64_t free_memory();
 
 // Makes an artifact callable; throws Failure when it is damaged.

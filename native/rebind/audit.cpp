@@ -70,18 +70,20 @@ uint32_t unknown_thunk(const char* name) {
     memcpy(place.unknown[i], name, length(name) + 1);
     place.unknown_used = i + 1;
   }
-  return 2 * kKnown + i;
+  return kUnknownThunks + i;
 }
 
 const char* redirect_copy(const ElfFile& file, uint64_t base) {
   if (!target.place) return "libanywarp_rebind.so is not in this process (was LD_PRELOAD changed?)";
-  target.runtime[target.digit] = copy.major == 12 ? '2' : '3';
+  // A program of CUDA 11 is answered by the runtime of CUDA 12, by way of rebind/cuda11.cpp.
+  target.runtime[target.digit] = copy.major == 13 ? '3' : '2';
   if (!File(target.runtime, O_RDONLY).is_open())
-    return copy.major == 12 ? "our libcudart.so.12 is missing" : "our libcudart.so.13 is missing";
+    return copy.major == 13 ? "our libcudart.so.13 is missing" : "our libcudart.so.12 is missing";
+  uint32_t set = 0;
+  while (kMajors[set] != copy.major) ++set;
   for (uint32_t i = 0; i < copy.count; ++i) {
     const FoundEntry& entry = copy.entries[i];
-    uint32_t number = entry.known < kKnown ? entry.known + (copy.major == 13 ? kKnown : 0)
-                                           : unknown_thunk(entry.name);
+    uint32_t number = entry.known < kKnown ? entry.known + set * kKnown : unknown_thunk(entry.name);
     if (number == kThunks) return "it has too many entry points that we do not know";
     targets[i] = target.thunks + uint64_t(number) * kThunkBytes;
   }

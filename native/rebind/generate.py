@@ -16,11 +16,11 @@ def _release(text: str) -> int:
 
 
 def table(tsv: str) -> str:
-    """Return one line `{"name", since12, since13},` for each row, in order of name (bytes)."""
+    """Return one line `{"name", since12, since13, since11},` for each row, in order of name (bytes)."""
     rows = [line.split("\t") for line in tsv.splitlines() if line and not line.startswith("#")]
     lines = [
-        f'{{"{name}", {_release(since12)}, {_release(since13)}}},\n'
-        for name, since12, since13 in sorted(rows, key=lambda row: row[0].encode())
+        f'{{"{name}", {_release(since12)}, {_release(since13)}, {_release(since11)}}},\n'
+        for name, since12, since13, since11 in sorted(rows, key=lambda row: row[0].encode())
     ]
     return "// Made by native/rebind/generate.py; change entries.tsv instead.\n" + "".join(lines)
 

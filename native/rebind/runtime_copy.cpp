@@ -3,8 +3,10 @@
 namespace aw::rebind {
 namespace {
 
-// Part of the name of every private function of NVIDIA's static runtime, and of nothing else.
+// Part of the name of every private function of NVIDIA's static runtime, and of nothing else; in
+// CUDA 11 digits follow.
 constexpr char kMarker[] = "libcudart_static_";
+constexpr char kMarker11[] = "__cudart";
 
 bool is_runtime_name(const char* name) {
   if (name[0] == '_' && name[1] == '_') name += 2;
@@ -42,6 +44,19 @@ void sort_by_address(FoundEntry* entries, uint32_t count) {
       entries[at] = moved;
     }
   }
+}
+
+bool has_private_names(ElfFile& file, const Symbols& all) {
+  if (file.has_text(all, kMarker)) return true;
+  if (!file.has_text(all, kMarker11)) return false;
+  constexpr size_t digit = sizeof(kMarker11) - 1;
+  Elf64_Sym symbol;
+  for (uint64_t i = 0; i < all.count && file.symbol(all, i, symbol); ++i) {
+    const char* name = is_function(symbol) ? file.name(all, symbol) : nullptr;
+    if (!name || length(name) <= digit || memcmp(name, kMarker11, digit) != 0) continue;
+    if (name[digit] >= '0' && name[digit] <= '9') return true;
+  }
+  return false;
 }
 
 bool refuse(RuntimeCopy& copy, const char* reason, const char* missing = nullptr) {
@@ -82,32 +97,36 @@ void keep_range(RuntimeCopy& copy) {
 
 // The major release: the one that alone has some of the names.
 bool decide_major(RuntimeCopy& copy, const bool* present) {
-  bool only[2] = {};
   for (uint32_t i = 0; i < kKnown; ++i) {
     if (!present[i]) continue;
-    only[0] |= kEntries[i].since13 == 0;
-    only[1] |= kEntries[i].since12 == 0;
+    int only = 0, majors = 0;
+    for (int major : kMajors)
+      if (since(kEntries[i], major)) only = major, ++majors;
+    if (majors != 1) continue;
+    if (copy.major && copy.major != only)
+      return refuse(copy, "it carries runtimes of two majors of CUDA at once");
+    copy.major = only;
   }
-  if (only[0] && only[1]) return refuse(copy, "it carries runtimes of CUDA 12 and CUDA 13 at once");
-  if (!only[0] && !only[1])
-    return refuse(copy, "its runtime is neither that of CUDA 12 nor that of CUDA 13");
-  copy.major = only[0] ? 12 : 13;
+  if (!copy.major) return refuse(copy, "its runtime is none of CUDA 11.8, CUDA 12 or CUDA 13");
   return true;
 }
 
 // All that the newest release it shows has must be there: an entry left alone would run NVIDIA's
 // code.
 bool check_complete(RuntimeCopy& copy, const bool* present) {
-  auto since = [&](uint32_t i) {
-    return copy.major == 12 ? kEntries[i].since12 : kEntries[i].since13;
-  };
   uint32_t newest = 0;
-  for (uint32_t i = 0; i < kKnown; ++i)
-    if (present[i] && since(i) > newest) newest = since(i);
-  for (uint32_t i = 0; i < kKnown; ++i)
-    if (!present[i] && since(i) && since(i) <= newest)
+  for (uint32_t i = 0; i < kKnown; ++i) {
+    uint32_t brought = since(kEntries[i], copy.major);
+    if (present[i] && !brought)
+      return refuse(copy, "it carries runtimes of two majors of CUDA at once");
+    if (present[i] && brought > newest) newest = brought;
+  }
+  for (uint32_t i = 0; i < kKnown; ++i) {
+    uint32_t brought = since(kEntries[i], copy.major);
+    if (!present[i] && brought && brought <= newest)
       return refuse(copy, "its symbols do not show every entry point of the runtime",
                     kEntries[i].name);
+  }
   return true;
 }
 
@@ -149,7 +168,7 @@ Verdict find_runtime(ElfFile& file, RuntimeCopy& copy) {
                   file.has_text(dynamic, "__cudaRegisterFatBinary");
     return kernels && !shared ? Verdict::stripped : Verdict::none;
   }
-  if (!file.has_text(all, kMarker)) return Verdict::none;
+  if (!has_private_names(file, all)) return Verdict::none;
   static bool present[kKnown];  // the loader's lock is held: one file at a time
   memset(present, 0, sizeof(present));
   if (!collect(file, all, copy)) return Verdict::refused;

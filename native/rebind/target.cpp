@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "rebind/cuda11.h"
 #include "rebind/entries.h"
 
 using namespace aw::rebind;
@@ -90,14 +91,17 @@ void say_absent(const char* name) {
 
 }  // namespace
 
+void* aw::rebind::find_in_twelve(const char* name) { return dlsym(runtime(12), name); }
+
 void* anywarp_rebind_find(uint32_t number) {
   void* found = nullptr;
   const char* name = "?";
-  if (number < 2 * kKnown) {
+  if (number < kUnknownThunks) {
     name = kEntries[number % kKnown].name;
-    found = dlsym(runtime(number < kKnown ? 12 : 13), name);
-  } else if (number - 2 * kKnown < kUnknown) {
-    name = anywarp_rebind_place.unknown[number - 2 * kKnown];
+    int major = kMajors[number / kKnown];
+    found = major == 11 ? find_for_eleven(name) : dlsym(runtime(major), name);
+  } else if (number - kUnknownThunks < kUnknown) {
+    name = anywarp_rebind_place.unknown[number - kUnknownThunks];
   }
   if (!found) {
     found = reinterpret_cast<void*>(&not_supported);

@@ -15,7 +15,7 @@ from anywarp import settings
 PROGRAMS = Path(__file__).parent / "libraries"
 LIVES_WITH = {"bitsandbytes": "torch", "faster_whisper": "ctranslate2", "jax_devices": "jax", "xformers": "torch"}
 """Whose environment a program runs in, where it is not of its own name."""
-CARRY_THE_RUNTIME = {"cupy", "ctranslate2", "faster_whisper"}
+CARRY_THE_RUNTIME = {"catboost", "cupy", "ctranslate2", "faster_whisper"}
 """Their wheels carry NVIDIA's CUDA runtime statically; it is replaced where the user asks for it."""
 SETTINGS = {"torch_cuda": {"ANYWARP_TORCH_CUDA_BUILD": "1"}}
 """What is not served unless the user asks for it."""

@@ -14,9 +14,10 @@ from pathlib import Path
 
 from anywarp import settings
 
-CARRIED = 46
+CARRIED, NOT_SUPPORTED = 46, 801
+OF_ELEVEN = ("cudaCreateTextureObject_v2", "cudaGetTextureObjectTextureDesc_v2")
 LIBRARIES = ("libanywarp_audit.so", "libanywarp_rebind.so")
-MARKER = "libcudart_static_" + "0123456789abcdef" * 2 + "01234567"
+MARKER, MARKER_OF_ELEVEN = "libcudart_static_" + "0123456789abcdef" * 2 + "01234567", "__cudart1080"
 TABLE = Path(__file__).resolve().parents[2] / "native" / "rebind" / "entries.tsv"
 
 WIDE = "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags"
@@ -29,13 +30,16 @@ def _release(text: str) -> tuple[int, ...]:
 
 def entries(release: str) -> list[str]:
     """Return the names that a release's runtime has, in order; the place in `all_names` is the number they answer with."""
-    column = 1 if release.startswith("12.") else 2
+    column = {"12": 1, "13": 2, "11": 3}[release[:2]]
     rows = [line.split("\t") for line in TABLE.read_text().splitlines() if not line.startswith("#")]
     return [row[0] for row in rows if _release(row[column]) <= _release(release)]
 
 
 def answer(release: str, name: str) -> int:
     """Return what the runtime of that major returns when `name` is called."""
+    if release.startswith("11."):
+        name = name.removesuffix("_v2") if name in OF_ELEVEN else name  # the form that CUDA 12 has under the plain name
+        return answer("12.9", name) if name in entries("12.9") else NOT_SUPPORTED
     return 1000 * int(release[:2]) + entries("12.9" if release.startswith("12.") else "13.5").index(name)
 
 
@@ -55,22 +59,22 @@ class Carrier:
         return [name for name in entries(self.release) if name not in self.without] + list(self.extra)
 
 
-def _runtime_source(names: Sequence[str]) -> str:
+def _runtime_source(names: Sequence[str], marker: str) -> str:
     """Return C for the carried runtime: one object, its entries hidden, as those of an archive become local."""
     attributes = '__attribute__((visibility("hidden"), noinline, aligned(16)))'
     functions = "".join(
         f"{attributes} long {name}(void) {{ hit = {number}; return {CARRIED}; }}\n" for number, name in enumerate(names)
     )
-    return f"static volatile long hit;\n{functions}{attributes} void {MARKER}(void) {{ hit = -1; }}\n"
+    return f"static volatile long hit;\n{functions}{attributes} void {marker}(void) {{ hit = -1; }}\n"
 
 
-def _table_source(names: Sequence[str]) -> str:
+def _table_source(names: Sequence[str], marker: str) -> str:
     declared = "".join(f"long {name}(void);\n" for name in names)
     rows = "".join(f'  {{"{name}", {name}}},\n' for name in names)
     return (
-        "#include <stdio.h>\n#include <stdlib.h>\n" + declared + f"void {MARKER}(void);\n"
+        "#include <stdio.h>\n#include <stdlib.h>\n" + declared + f"void {marker}(void);\n"
         "struct row { const char* name; long (*call)(void); };\n"
-        f'static const struct row rows[] = {{\n{rows}  {{"", {MARKER}}}\n}};\n'
+        f'static const struct row rows[] = {{\n{rows}  {{"", {marker}}}\n}};\n'
         "static void call_all(void) {\n"
         '  for (const struct row* row = rows; *row->name; ++row) printf("%s %ld\\n", row->name, row->call());\n'
         "  fflush(stdout);\n}\n"
@@ -97,7 +101,8 @@ def build(place: Path, name: str, carrier: Carrier) -> Path:
     names = carrier.names()
     body = carrier.source or (LIBRARY if carrier.shared else PROGRAM)
     shared = ("-shared", "-fPIC") if carrier.shared else ()
-    sources = [_runtime_source(names), _table_source(carrier.called or names) + body]
+    marker = MARKER_OF_ELEVEN if carrier.release.startswith("11.") else MARKER
+    sources = [_runtime_source(names, marker), _table_source(carrier.called or names, marker) + body]
     return compile_c(place, place / name, sources, (*shared, *carrier.flags))
 
 

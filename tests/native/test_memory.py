@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -239,6 +240,94 @@ def test_a_pool_with_a_limit_keeps_to_it(driver, context):
     assert driver.code("cuMemPoolDestroy", pool) == INVALID_VALUE
 
 
+RESERVED, RESERVED_MOST, USED, USED_MOST = 5, 6, 7, 8
+MEGABYTE = 1 << 20
+
+
+@pytest.fixture
+def pool(driver, context):
+    made = driver.out("cuMemPoolCreate", ctypes.byref(PoolProps(kind=1, place=1)))
+    yield made
+    driver.cuMemPoolDestroy(made)
+
+
+@pytest.mark.parametrize("by", ["stream", "event", "context"])
+def test_memory_beyond_the_threshold_goes_back_when_the_program_synchronizes(driver, pool, by):
+    """cuda.h on CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: released "on the next call to stream, event or context synchronize"."""
+    event = driver.out("cuEventCreate", 0)
+    first, second = (driver.out("cuMemAllocFromPoolAsync", size * MEGABYTE, pool, 0) for size in (3, 5))
+
+    def numbers():
+        return [driver_number(driver, pool, name) // MEGABYTE for name in (RESERVED, RESERVED_MOST, USED, USED_MOST)]
+
+    assert numbers() == [8, 8, 8, 8]
+    for address in (first, second):
+        driver.cuMemFreeAsync(address, 0)
+    driver.cuEventRecord(event, 0)
+    while driver.code("cuEventQuery", event):
+        pass
+    assert numbers() == [8, 8, 0, 8], "asking whether it is done is not waiting for it"
+    again = driver.out("cuMemAllocFromPoolAsync", 5 * MEGABYTE, pool, 0)
+    assert again == second and numbers() == [8, 8, 5, 8]
+    synchronize = {
+        "stream": ("cuStreamSynchronize", 0),
+        "event": ("cuEventSynchronize", event),
+        "context": ("cuCtxSynchronize",),
+    }[by]
+    getattr(driver, synchronize[0])(*synchronize[1:])
+    assert numbers() == [5, 8, 5, 8]
+    driver.cuMemFreeAsync(again, 0)
+    getattr(driver, synchronize[0])(*synchronize[1:])
+    assert numbers() == [0, 8, 0, 8]
+    driver.cuEventDestroy_v2(event)
+
+
+def test_a_pool_keeps_what_its_threshold_allows(driver, pool):
+    driver.cuMemPoolSetAttribute(pool, 4, ctypes.byref(ctypes.c_uint64(6 * MEGABYTE)))
+    addresses = [driver.out("cuMemAllocFromPoolAsync", size * MEGABYTE, pool, 0) for size in (4, 3, 2)]
+    for address in addresses:
+        driver.cuMemFreeAsync(address, 0)
+    driver.cuStreamSynchronize(0)
+    assert driver_number(driver, pool, RESERVED) == 5 * MEGABYTE, "the oldest went"
+    driver.cuMemPoolSetAttribute(pool, 4, ctypes.byref(ctypes.c_uint64(0)))
+    driver.cuStreamSynchronize(0)
+    assert driver_number(driver, pool, RESERVED) == 0
+
+
+def test_a_program_that_never_synchronizes_does_not_grow(driver, pool):
+    for size in range(16, 64):
+        driver.cuMemFreeAsync(driver.out("cuMemAllocFromPoolAsync", size * MEGABYTE, pool, 0), 0)
+    assert driver_number(driver, pool, RESERVED) <= 2 * 64 * MEGABYTE
+
+
+def test_what_a_pool_keeps_is_in_nobodys_way(driver, context):
+    pool = driver.out("cuMemPoolCreate", ctypes.byref(PoolProps(kind=1, place=1, most=10 * MEGABYTE)))
+    driver.cuMemFreeAsync(driver.out("cuMemAllocFromPoolAsync", 8 * MEGABYTE, pool, 0), 0)
+    address = driver.out("cuMemAllocFromPoolAsync", 4 * MEGABYTE, pool, 0)
+    assert driver_number(driver, pool, RESERVED) == 4 * MEGABYTE, "within the limit"
+    driver.cuMemPoolDestroy(pool)
+    # What is allocated lives on; the memory of an end is not kept for a pool that nobody can ask.
+    driver.cuMemsetD8_v2(address, 7, 4 * MEGABYTE)
+    assert is_mapped(address)
+    driver.cuMemFreeAsync(address, 0)
+    assert not is_mapped(address)
+
+
+def is_mapped(address):
+    ranges = (line.split(maxsplit=1)[0].split("-") for line in Path("/proc/self/maps").read_text().splitlines())
+    return any(int(first, 16) <= address < int(end, 16) for first, end in ranges)
+
+
+def test_memory_that_pools_keep_is_there_for_other_allocations(driver, pool):
+    free, total = ctypes.c_size_t(), ctypes.c_size_t()
+    driver.cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total))
+    most = total.value // 8 * 5
+    driver.cuMemFreeAsync(driver.out("cuMemAllocFromPoolAsync", most, pool, 0), 0)
+    assert driver_number(driver, pool, RESERVED) >= most
+    driver.cuMemFree_v2(driver.out("cuMemAlloc_v2", most))
+    assert driver_number(driver, pool, RESERVED) == 0
+
+
 class Properties(ctypes.Structure):
     _fields_ = [("kind", ctypes.c_int), ("handles", ctypes.c_int), ("place", ctypes.c_int), ("id", ctypes.c_int),
                 ("security", ctypes.c_void_p), ("flags", ctypes.c_uint8 * 8)]  # fmt: skip
@@ -274,3 +363,16 @@ def test_virtual_memory_is_reserved_mapped_and_seen_twice(driver, context):
     driver.cuMemUnmap(space, 2 * step)
     driver.cuMemAddressFree(space, 2 * step)
     assert driver.code("cuMemRelease", physical) == INVALID_VALUE
+
+
+def test_memory_that_the_system_may_take_counts_and_holds_again_when_it_is_allocated(driver, pool):
+    for byte in (1, 2, 3):
+        address = driver.out("cuMemAllocFromPoolAsync", 3 * MEGABYTE, pool, 0)
+        assert driver_number(driver, pool, RESERVED) == 3 * MEGABYTE
+        driver.cuMemsetD8_v2(address, byte, 3 * MEGABYTE)
+        assert ctypes.string_at(address, 3 * MEGABYTE) == bytes([byte]) * (3 * MEGABYTE)
+        driver.cuMemFreeAsync(address, 0)
+        driver.cuStreamSynchronize(0)
+        assert driver_number(driver, pool, RESERVED) == 0
+    driver.cuMemPoolTrimTo(pool, 0)
+    assert not is_mapped(address), "trimming gives back what rests, too"

@@ -11,6 +11,7 @@ import pytest
 from native.static_runtime import (
     CARRIED,
     LIBRARIES,
+    NOT_SUPPORTED,
     WIDE,
     Carrier,
     answer,
@@ -57,6 +58,63 @@ def test_every_entry_of_a_program_reaches_the_runtime_of_its_major(place, releas
     ran = place.run(program)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert without_wide(ran.stdout) == expected(release)
+
+
+ANOTHER_FORM = ("cudaRuntimeGetVersion", "cudaFuncGetAttributes", "cudaCreateTextureObject", "cudaGetTextureObjectTextureDesc",
+                "cudaGetDriverEntryPoint", "cudaGetDriverEntryPoint_ptsz", "cudaGraphInstantiate", "cudaGraphExecUpdate")  # fmt: skip
+"""What CUDA 11.8's headers declare with other arguments or structures than CUDA 12.0's."""
+
+
+def test_every_entry_of_cuda_11_8_reaches_the_runtime_of_12_or_says_that_it_is_gone(place):
+    names = tuple(name for name in entries("11.8") if name not in ANOTHER_FORM)
+    ran = place.run(build(place.folder, "eleven-8", Carrier("11.8", called=names)))
+    assert ran.returncode == 0
+    assert without_wide(ran.stdout) == {name: answer("11.8", name) for name in names if name != WIDE}
+    gone = {line.split()[2] for line in ran.stderr.splitlines() if "N004" in line}
+    assert gone == {name for name in names if answer("11.8", name) == NOT_SUPPORTED} and "cudaBindTexture" in gone
+
+
+def test_functions_of_cuda_11_8_with_another_form_are_called_by_that_of_12(tmp_path):
+    """A runtime of 12 that fills its own structures to their ends; the program has those of 11.8, with a word behind each that stays."""
+    runtime = """
+#include <string.h>
+int cudaRuntimeGetVersion(int* v) { *v = 12090; return 0; }
+int cudaFuncGetAttributes(int* a, void* f) { for (int i = 0; i < 36; ++i) a[i] = 100 + i; return f ? 0 : 98; }
+int cudaCreateTextureObject(unsigned long long* t, void* r, int* d, void* v) { *t = d[0] + 10 * d[16] + 100 * d[17]; return r && !v ? 0 : 1; }
+int cudaGetTextureObjectTextureDesc(int* d, unsigned long long t) { for (int i = 0; i < 18; ++i) d[i] = t + i; return 0; }
+int cudaGetDriverEntryPoint(char* s, void** f, unsigned long long flags, int* q) { *f = s; return flags == 7 && !q ? 0 : 1; }
+int cudaGraphInstantiate(void** e, void* g, unsigned long long flags) { *e = g; return flags; }
+int cudaGraphExecUpdate(void* e, void* g, char* info) { *(int*)info = 4; *(void**)(info + 8) = e; *(void**)(info + 16) = 0; return 910; }
+"""
+    source = r"""
+#define call(name) ((int (*)())name)
+int main(void) {
+  int version, attributes[14] = {[13] = -5}, how[18] = {3, [16] = 4, [17] = 9}, read[18] = {[17] = -6}, result = 0, node = 0, here;
+  unsigned long long texture, newer; void *function, *made, *wrong = &here; char log[2] = "x", name[] = "n";
+  int error = call(cudaRuntimeGetVersion)(&version);
+  printf("%d %d\n", error, version);
+  error = call(cudaFuncGetAttributes)(attributes, main);
+  printf("%d %d %d %d %d\n", error, attributes[0], attributes[12], attributes[13], call(cudaFuncGetAttributes)(attributes, (void*)0));
+  error = call(cudaCreateTextureObject)(&texture, &here, how, (void*)0);
+  error += call(cudaCreateTextureObject_v2)(&newer, &here, how, (void*)0);
+  printf("%d %llu %llu\n", error, texture, newer);
+  error = call(cudaGetTextureObjectTextureDesc)(read, 50ull);
+  printf("%d %d %d %d\n", error, read[0], read[16], read[17]);
+  error = call(cudaGetDriverEntryPoint)(name, &function, 7ull);
+  printf("%d %d\n", error, function == name);
+  error = call(cudaGraphInstantiate)(&made, &here, &wrong, log, (size_t)2);
+  printf("%d %d %d %d\n", error, made == &here, wrong == 0, log[0]);
+  error = call(cudaGraphExecUpdate)(&node, &here, &wrong, &result);
+  printf("%d %d %d\n", error, wrong == &node, result);
+}
+"""
+    folder = make_place(tmp_path)
+    compile_c(folder.folder, folder.folder / "libcudart.so.12", [runtime], ("-shared", "-fPIC"))
+    ran = folder.run(build(folder.folder, "forms", Carrier("11.8", source=source)))
+    assert ran.stderr == ""
+    assert ran.stdout.splitlines() == [
+        "0 11080", "0 100 112 -5 98", "0 43 943", "0 50 66 -6", "0 1", "0 1 1 0", "910 1 4",
+    ]  # fmt: skip
 
 
 def test_without_the_auditor_the_program_runs_what_it_carries(place):
@@ -232,7 +290,7 @@ def test_a_release_before_12_is_refused(place):
 
 def test_two_majors_in_one_file_are_refused(place):
     both = Carrier("13.0", extra=tuple(name for name in entries("12.9") if name not in entries("13.0")))
-    assert "CUDA 12 and CUDA 13 at once" in refused(place, build(place.folder, "both", both))
+    assert "two majors of CUDA at once" in refused(place, build(place.folder, "both", both))
 
 
 def test_entries_too_short_for_a_jump_are_refused(place):

@@ -270,3 +270,27 @@ def test_threads_launch_on_streams_of_their_own(driver, context, handmade):
     for thread in threads:
         thread.join()
     assert sums == [rounds * sum(b * 1000 + t for b in range(50) for t in range(64))] * 6
+
+
+def test_short_copies_and_sets_in_an_idle_stream_are_done_at_once(driver, context):
+    """What takes less than handing it to a thread leaves the stream idle, so that small kernels behind it run at once, too."""
+    stream = driver.out("cuStreamCreate", 1)
+    memory, other = driver.out("cuMemAlloc_v2", 4096), driver.out("cuMemAlloc_v2", 4096)
+    for byte in range(1, 50):
+        driver.cuMemsetD8Async(memory, byte, 4096, stream)
+        assert driver.code("cuStreamQuery", stream) == 0
+        driver.cuMemcpyDtoDAsync_v2(other, memory, 4096, stream)
+        assert driver.code("cuStreamQuery", stream) == 0
+        assert ctypes.string_at(other, 4096) == bytes([byte]) * 4096
+
+
+def test_short_copies_and_sets_wait_for_what_came_before(driver, sleep, counter):
+    stream = driver.out("cuStreamCreate", 1)
+    other = driver.out("cuMemAlloc_v2", 4)
+    driver.cuMemsetD32_v2(other, 77, 1)
+    sleep(stream)
+    driver.cuMemcpyDtoDAsync_v2(other, counter, 4, stream)
+    driver.cuMemsetD32Async(counter, 5, 1, stream)
+    assert value(other) == 77
+    driver.cuStreamSynchronize(stream)
+    assert (value(other), value(counter)) == (1, 5)
