@@ -341,7 +341,12 @@ void give(const Call& call, std::vector<IValue> results) {
 }
 
 bool is_captured(c10::Stream stream) {
-  return captures.load(std::memory_order_relaxed) != 0 && stream_capturing(stream);
+#ifdef AWT_CUDA_BUILD
+  if (!driver_captures()) return false;
+#else
+  if (captures.load(std::memory_order_relaxed) == 0) return false;
+#endif
+  return stream_capturing(stream);
 }
 
 bool capturing_here(c10::DeviceIndex device) noexcept {

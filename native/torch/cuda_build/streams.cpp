@@ -22,6 +22,7 @@ c10::Stream current_stream(c10::DeviceIndex device) {
 
 CUstream_st* native_stream(c10::Stream stream) { return CUDAStream(stream).stream(); }
 
+bool stream_done(c10::Stream stream) { return CUDAStream(stream).query(); }
 void wait_for_stream(c10::Stream stream) { CUDAStream(stream).synchronize(); }
 
 bool stream_capturing(c10::Stream stream) {

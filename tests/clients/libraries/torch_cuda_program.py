@@ -1,4 +1,4 @@
-"""A CUDA build of PyTorch, untouched: operators, gradients, a training step, attention, convolutions, recurrence and streams, against its own CPU."""
+"""A CUDA build of PyTorch, untouched: operators, gradients, a training step, attention, recurrence, streams and a graph, against its own CPU."""
 
 import copy
 
@@ -71,6 +71,20 @@ with torch.cuda.stream(side):
     done.record()
 torch.cuda.current_stream().wait_event(done)
 check("a copy and an operator on a stream", lambda: tripled.cpu().double(), big.double() * 3, 1e-6)
+still, rows = torch.zeros(8, device="cuda"), torch.arange(8.0)
+warm = torch.cuda.Stream()
+warm.wait_stream(torch.cuda.current_stream())
+with torch.cuda.stream(warm):
+    (still * rows.cuda() + 1).sum()
+torch.cuda.current_stream().wait_stream(warm)
+graph, factors = torch.cuda.CUDAGraph(), rows.cuda()
+with torch.cuda.graph(graph):
+    total = (still * factors + 1).sum()
+for step in range(3):
+    still.fill_(step)
+    graph.replay()
+    check(f"replay {step} of a graph", lambda: total.cpu().double(), (step * rows + 1).sum().double(), 0)
+
 again = [torch.randn(5, device="cuda", generator=torch.Generator("cuda").manual_seed(7)) for _ in range(2)]
 check("a seed gives its numbers", lambda: again[0].cpu().double(), again[1].cpu().double(), 0)
 end()
