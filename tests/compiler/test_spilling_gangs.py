@@ -13,7 +13,7 @@ from anywarp.compiler.pipeline import compile_kernel, locate
 from anywarp.compiler.simd.machine_code import assembly, compile_text
 from anywarp.compiler.simd.objects import vectors_on_stack
 from anywarp.compiler.simd.spills import register_traffic
-from anywarp.compiler.simd.target import make_target, this_machine
+from anywarp.compiler.simd.target import make_target
 from anywarp.compiler.stages import compile_seen
 from anywarp.ptx.index import index_module
 
@@ -21,6 +21,8 @@ KERNELS = Path(__file__).resolve().parents[2] / "benchmarks" / "kernels"
 AVX2 = "+avx,+avx2,+fma,+f16c"
 AVX512 = f"{AVX2},+avx512f,+avx512bw,+avx512dq,+avx512vl"
 TRIPLE = "x86_64-unknown-linux-gnu"
+WIDE = make_target(TRIPLE, "znver4", AVX512)
+"""A processor on which streaming kernels are wider than a warp."""
 
 
 def sums(count: int, lanes: int) -> str:
@@ -53,7 +55,7 @@ def test_nothing_is_counted_for_other_processors():
 
 def compiled(options=""):
     index = index_module((KERNELS / "gelu.ptx").read_bytes())
-    return index, compile_kernel(index, "gelu", read_options(options, (256, 1, 1)), this_machine())
+    return index, compile_kernel(index, "gelu", read_options(options, (256, 1, 1)), WIDE)
 
 
 def test_one_warp_at_a_time_replaces_a_gang_that_is_on_the_stack_too_much(monkeypatch):
@@ -67,10 +69,10 @@ def test_one_warp_at_a_time_replaces_a_gang_that_is_on_the_stack_too_much(monkey
         rf"gang of 32 lanes: {wide.lanes} lanes need \d+ accesses of the stack for each vector of them",
         narrow.notes[-1],
     )
-    seen = compile_seen(index, "gelu", Specialisation((256, 1, 1), 0), this_machine())
+    seen = compile_seen(index, "gelu", Specialisation((256, 1, 1), 0), WIDE)
     assert (seen.specialisation.lanes, seen.artifact.object) == (32, narrow.object)
     digest = hashlib.sha256(narrow.object).hexdigest()
-    lines = {locate(index, "gelu", Specialisation((256, 1, 1), 0), this_machine(), digest, at) for at in (200, 400)}
+    lines = {locate(index, "gelu", Specialisation((256, 1, 1), 0), WIDE, digest, at) for at in (200, 400)}
     assert any(lines)
 
 
@@ -92,5 +94,5 @@ def test_kernels_of_the_benchmarks(kernel, lanes):
     """On Zen 4 argmax takes 0.6 and cheapest_path 0.8 of the time that 256 lanes take; stencil7 1.16 of that of 64."""
     block = {"stencil7": (128, 1, 1)}.get(kernel, (256, 1, 1))
     index = index_module((KERNELS / "untuned" / f"{kernel}.ptx").read_bytes())
-    made = compile_kernel(index, kernel, Specialisation(block, 0), make_target(TRIPLE, "znver4", AVX512))
+    made = compile_kernel(index, kernel, Specialisation(block, 0), WIDE)
     assert made.lanes == lanes

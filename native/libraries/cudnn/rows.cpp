@@ -100,7 +100,7 @@ void with_element(cudnnDataType_t type, const Body& body) {
       return body(E4M3{});
     case CUDNN_DATA_FP8_E5M2:
       return body(E5M2{});
-    case int{kByteBoolean}:
+    case kByteBoolean:
       return body(ByteBoolean{});
     default:
       return;  // descriptors hold no other

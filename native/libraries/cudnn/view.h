@@ -12,11 +12,7 @@ namespace aw::dnn {
 
 constexpr int kMostDims = 8;  // CUDNN_DIM_MAX
 
-#ifdef AW_CUDA_12
-constexpr auto kByteBoolean = static_cast<cudnnDataType_t>(22);
-#else
-constexpr auto kByteBoolean = CUDNN_DATA_BYTE_BOOLEAN;
-#endif
+constexpr int kByteBoolean = 22;  // CUDNN_DATA_BYTE_BOOLEAN, which cuDNN 8 has not
 
 // Bytes of an element; 0 where we have none such. CUDNN_DATA_BOOLEAN is a bit, and has 1 here.
 size_t element_bytes(cudnnDataType_t type);
