@@ -192,7 +192,8 @@ class Of final : public Transform {
     }
     // pocketfft has the real and imaginary parts of half the numbers without the imaginary part of
     // the first, which is 0: the others lie where they belong.
-    auto *from = static_cast<const Real*>(in), *to = static_cast<Real*>(out);
+    auto* from = static_cast<const Real*>(in);
+    auto* to = static_cast<Real*>(out);
     if (problem_.kind == Kind::kRealToComplex) {
       memmove(to + 1, from, length * sizeof(Real));
       real_[0]->exec(to + 1, Real(1), true);
