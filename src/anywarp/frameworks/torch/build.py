@@ -123,7 +123,10 @@ def compile_all(
 def _cuda_headers(major: str) -> list[str]:
     """Return the options for CUDA's headers, which those of a CUDA build of torch include: ours."""
     headers = Path(__file__).resolve().parents[2] / "toolchain" / "include"
-    return ["-DAWT_CUDA_BUILD", *(word for each in ("cuda", "device", major) for word in ("-isystem", str(headers / each)))]
+    return [
+        "-DAWT_CUDA_BUILD",
+        *(word for each in ("cuda", "device", major) for word in ("-isystem", str(headers / each))),
+    ]
 
 
 def _parts(found: Sequence[Path], native: Path, out: Path, together: int) -> list[Path]:
