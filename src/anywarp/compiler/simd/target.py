@@ -152,9 +152,8 @@ def make_target(triple: str, cpu: str, features: str, tuning: Tuning = USUAL) ->
     bits = _WIDEST if avx512 else 256 if avx2 else 128
     bf16 = avx512 and "avx512bf16" in have
     vnni = {"avx512vnni", "avx512vl"} <= have if avx512 else avx2 and "avxvnni" in have
-    named = cpu.startswith(
-        "znver"
-    )  # LLVM's names: Intel's are at a quarter of the rate (matrix_panels.py), and AMD's masked stores without AVX-512 are microcode
+    # LLVM's names: Intel's pairs are at a quarter of the rate (matrix_panels.py), and AMD's masked stores without AVX-512 are microcode.
+    named = cpu.startswith("znver")
     quick = bf16 and (named if tuning.pairs is None else bool(tuning.pairs))
     mask_registers = {"avx512f", "avx512bw", "avx512vl"} <= have
     quick_masks = mask_registers or not avx2 or (not named if tuning.masks is None else bool(tuning.masks))
