@@ -9,10 +9,11 @@ constexpr char kDigits[] = "0123456789abcdef";
 constexpr int kDeepest = 16;
 
 void write(const Content& c, std::string& out) {
-  out += "[" + std::to_string(c.type);
+  out.append("[").append(std::to_string(c.type));
   for (const auto& [name, value] : c.values) {
     if (value.type == CUDNN_TYPE_HANDLE) continue;  // of this process only
-    out += ",[" + std::to_string(name) + "," + std::to_string(value.type) + ",";
+    out.append(",[").append(std::to_string(name)).append(",");
+    out.append(std::to_string(value.type)).append(",");
     if (value.type == CUDNN_TYPE_BACKEND_DESCRIPTOR) {
       out += "[";
       for (size_t i = 0; i < value.objects.size(); ++i) {
