@@ -601,3 +601,32 @@ def test_rings_and_orphans_are_refused(graph, dnn):
         )
         == 2000
     )
+
+
+def test_a_plan_becomes_nodes_of_a_cuda_graph_and_gets_other_memory(dnn, graph):
+    """What frontends do: the nodes are put into a graph once, and an executable graph is updated to other pointers."""
+    cuda = dnn.call._cuda
+    first, second = draw(seed=3), draw(seed=4)
+    a, b = graph.tensor(None, first), graph.tensor(None, first)
+    y = graph.pointwise("ADD", graph.pointwise("EXP", a), b, out=graph.tensor(SHAPE, out=True))
+    plan, made, run, stream = graph.plan(), ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+    assert cuda.cuGraphCreate(ctypes.byref(made), 0) == 0
+    assert cuda.cuStreamCreate(ctypes.byref(stream), 1) == 0
+    dnn.call("cudnnBackendPopulateCudaGraph", dnn.handle, plan, graph.pack(), made.value)
+    assert (graph.values(y) == 77).all()  # nothing ran
+    assert cuda.cuGraphInstantiateWithFlags(ctypes.byref(run), made, ctypes.c_uint64(0)) == 0
+    launch = lambda: [cuda.cuGraphLaunch(run, stream), cuda.cuStreamSynchronize(stream)]  # noqa: E731
+    assert launch() == [0, 0]
+    near(graph.values(y), np.exp(first.astype(np.float32)) + first, "f32", 8)
+    assert dnn.status("cudnnBackendPopulateCudaGraph", dnn.handle, plan, graph.pack(), made.value) // 1000 == 2  # not empty
+
+    before = graph.data[y[2]].copy()
+    graph.data.update({uid: memory.copy() for uid, memory in graph.data.items()})
+    graph.view(a[2], SHAPE, a[4])[...] = encoded("f32", second)
+    dnn.call("cudnnBackendUpdateCudaGraph", dnn.handle, plan, graph.pack(), made.value)
+    assert cuda.cuGraphExecUpdate_v2(run, made, (ctypes.c_uint64 * 8)()) == 0
+    graph.view(y[2], SHAPE, y[4])[...] = 0
+    assert launch() == [0, 0]
+    near(graph.values(y), np.exp(second.astype(np.float32)) + first, "f32", 8)
+    assert before.any()
+    cuda.cuGraphExecDestroy(run), cuda.cuGraphDestroy(made), cuda.cuStreamDestroy_v2(stream)

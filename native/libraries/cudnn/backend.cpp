@@ -255,6 +255,78 @@ AW_EXPORT cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDe
   });
 }
 #ifndef AW_CUDA_12
+namespace {
+
+void need(CUresult result) {
+  const char* words = "";
+  if (result == CUDA_SUCCESS) return;
+  cuGetErrorString(result, &words);
+  fail(CUDNN_STATUS_EXECUTION_FAILED, std::string("the driver refuses the graph: ") + words);
+}
+
+// Records what a plan does as nodes of a graph: it runs in a stream that is being captured.
+void record(cudnnHandle_t handle, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t pack,
+            CUgraph graph) {
+  object(handle), require_pointer(graph);
+  const auto& made = finished(plan, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+  const auto& values = finished(pack, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+  aw::lib::ensure_context();
+  cudnnContext beside;
+  need(cuStreamCreate(&beside.stream, CU_STREAM_NON_BLOCKING));
+  struct Ended {
+    CUstream stream;
+    ~Ended() { cuStreamDestroy(stream); }
+  } ended{beside.stream};
+  need(cuStreamBeginCaptureToGraph(beside.stream, graph, nullptr, nullptr, 0,
+                                   CU_STREAM_CAPTURE_MODE_RELAXED));
+  CUgraph out = nullptr;
+  try {
+    made.plan->run(made.plan, beside, values);
+  } catch (...) {
+    cuStreamEndCapture(beside.stream, &out);
+    throw;
+  }
+  need(cuStreamEndCapture(beside.stream, &out));
+}
+
+}  // namespace
+
+AW_EXPORT cudnnStatus_t cudnnBackendPopulateCudaGraph(cudnnHandle_t handle,
+                                                      cudnnBackendDescriptor_t plan,
+                                                      cudnnBackendDescriptor_t pack,
+                                                      cudaGraph_t graph) {
+  return api<"cudnnBackendPopulateCudaGraph">([&] {
+    size_t nodes = 0;
+    require_pointer(graph);
+    need(cuGraphGetNodes(graph, nullptr, &nodes));
+    require(nodes == 0, "a graph that is not empty");
+    record(handle, plan, pack, graph);
+  });
+}
+// The graph has the nodes of the same plan, so that an executable graph can be updated by it.
+AW_EXPORT cudnnStatus_t cudnnBackendUpdateCudaGraph(cudnnHandle_t handle,
+                                                    cudnnBackendDescriptor_t plan,
+                                                    cudnnBackendDescriptor_t pack,
+                                                    cudaGraph_t graph) {
+  return api<"cudnnBackendUpdateCudaGraph">([&] {
+    size_t count = 0, again = 0;
+    require_pointer(graph);
+    need(cuGraphGetNodes(graph, nullptr, &count));
+    std::vector<CUgraphNode> nodes(count);
+    need(cuGraphGetNodes(graph, nodes.data(), &count));
+    CUgraph fresh = nullptr;
+    need(cuGraphCreate(&fresh, 0));
+    struct Ended {
+      CUgraph graph;
+      ~Ended() { cuGraphDestroy(graph); }
+    } ended{fresh};
+    record(handle, plan, pack, fresh);  // what cannot be run leaves the graph as it is
+    need(cuGraphGetNodes(fresh, nullptr, &again));
+    require(again == count, "a graph that another plan was recorded in");
+    for (CUgraphNode each : nodes) need(cuGraphDestroyNode(each));
+    record(handle, plan, pack, graph);
+  });
+}
 AW_EXPORT cudnnStatus_t cudnnGetExecutionPlanWorkspaceSize(cudnnHandle_t handle,
                                                            cudnnBackendDescriptor_t plan,
                                                            cudnnBackendDescriptor_t,
