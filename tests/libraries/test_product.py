@@ -129,6 +129,49 @@ def check_large(lt):
                 element_types.check(got, R32F, want, error)
 
 
+NARROW = [(R32F, R32F), (R16F, R16F), (R16BF, R16BF), (E4M3, E5M2), (E5M2, E4M3), (R8I, R8I)]
+
+
+def check_narrow(lt, seed):
+    """A few columns (or rows) alone have the bits that they have among many."""
+    rng = np.random.default_rng(seed)
+    kinds = NARROW[rng.integers(len(NARROW))]
+    few, long = int(rng.integers(1, 10)), int(rng.choice([1, 7, 15, 16, 17, 33, 70, 200, 530]))
+    k = int(rng.choice([1, 2, 3, 15, 31, 33, 64, 129, 700, 1100]))
+    tall, trans_a, trans_b = (int(x) for x in rng.integers(0, 2, 3))
+    into = R32I if kinds[0] == R8I else R32F
+    m, n = (long, 24) if tall else (24, long)
+    a = Matrix(kinds[0], *((k, m) if trans_a else (m, k)), spare=int(rng.integers(0, 3))).fill(rng)
+    b = Matrix(kinds[1], *((n, k) if trans_b else (k, n)), spare=int(rng.integers(0, 3))).fill(rng)
+    if kinds[0] == R8I and (a.ld % 4 or b.ld % 4 or k % 4 or m % 4):
+        return  # cuBLASLt takes whole words of bytes only
+    whole, left, right = multiply(lt, a, b, trans_a, trans_b, into)
+    other, trans = (b, trans_b) if tall else (a, trans_a)
+    rows = trans if tall else not trans  # the few are rows of what lies in memory
+    cut = Matrix(other.kind, *((few, k) if rows else (k, few)), spare=1 if kinds[0] != R8I else -k % 4)
+    cut.view()[0] = other.view()[0][:few] if rows else other.view()[0][:, :few]
+    got, *_ = multiply(lt, *((a, cut) if tall else (cut, b)), trans_a, trans_b, into)
+    np.testing.assert_array_equal(got.view(np.uint32), (whole[:, :few] if tall else whole[:few]).view(np.uint32))
+    if into == R32F:
+        element_types.check(whole, R32F, *exact(left, right, k))
+
+
+@pytest.mark.usefixtures("lt")
+@properties(150, 6000, st.integers(0, 2**32))
+def test_a_few_columns_have_the_bits_that_they_have_among_many(seed):
+    check_narrow(shared(), seed)
+
+
+@pytest.mark.parametrize("less", LEVELS[1:])
+@pytest.mark.usefixtures("lt")
+def test_a_few_columns_have_those_bits_on_lesser_processors(less):
+    done = run(
+        "from libraries import test_product\nfor seed in range(150): test_product.check_narrow(lt, seed)",
+        ANYWARP_PRODUCT=less,
+    )
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.usefixtures("lt")
 def test_a_signal_stack_too_small_for_tiles_is_no_obstacle():
     """The kernel then refuses AMX to the process; vectors compute the same."""

@@ -45,6 +45,10 @@ void gemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa, cublasO
   if (s.empty() || !all) return;
   lib::submit(it.stream, "gemmStridedBatched", [=] {
     const E alpha_now = a(), beta_now = b();
+    if constexpr (kLetter<E> == 's')
+      if (narrow(s, all))
+        return narrow_now(s, alpha_now, elements(A), strideA, elements(B), strideB, beta_now,
+                          elements(C), strideC, all);
     lib::parallel(all, [&](uint64_t i) {
       auto number = static_cast<int64_t>(i);
       blas<E, "gemm_">(&s.opa, &s.opb, &s.m, &s.n, &s.k, &alpha_now, elements(A) + number * strideA,

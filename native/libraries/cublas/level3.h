@@ -2,6 +2,7 @@
 #pragma once
 
 #include "libraries/cublas/blas.h"
+#include "libraries/product/product.h"
 
 namespace aw::cublas {
 
@@ -9,23 +10,6 @@ namespace aw::cublas {
 // on the number of threads.
 constexpr int kPiece = 512;
 constexpr double kWorthCutting = 2.0e8;  // multiplications
-
-template <class E, Name Function>
-void gemm_now(char opa, char opb, int m, int n, int k, const E& alpha, const E* A, int lda,
-              const E* B, int ldb, const E& beta, E* C, int ldc) {
-  if (n < 2 * kPiece || double(m) * n * k < kWorthCutting) {
-    blas<E, Function>(&opa, &opb, &m, &n, &k, &alpha, A, &lda, B, &ldb, &beta, C, &ldc);
-    return;
-  }
-  auto pieces = static_cast<uint64_t>((n + kPiece - 1) / kPiece);
-  lib::parallel(pieces, [&](uint64_t number) {
-    int64_t first = static_cast<int64_t>(number) * kPiece;
-    int columns = static_cast<int>(std::min<int64_t>(kPiece, n - first));
-    const E* b = B + (opb == 'N' ? first * ldb : first);
-    E* c = C + first * ldc;
-    blas<E, Function>(&opa, &opb, &m, &columns, &k, &alpha, A, &lda, b, &ldb, &beta, c, &ldc);
-  });
-}
 
 struct Shape {
   char opa, opb;
@@ -44,6 +28,42 @@ struct Shape {
   bool empty() const { return m == 0 || n == 0; }
 };
 
+// OpenBLAS packs a factor before it multiplies it, which takes several times as long as a product
+// with a few columns (or rows) itself. In f32 such products are our own, of one or many matrices.
+inline bool narrow(const Shape& s, uint64_t count = 1) {
+  constexpr int kFew = 8;
+  constexpr double kWorthwhile = 16384;  // numbers of the long factors
+  return std::min(s.m, s.n) <= kFew &&
+         double(std::max(s.m, s.n)) * s.k * static_cast<double>(count) >= kWorthwhile;
+}
+inline void narrow_now(const Shape& s, float alpha, const float* A, int64_t strideA, const float* B,
+                       int64_t strideB, float beta, float* C, int64_t strideC, uint64_t count) {
+  product::Product made;
+  made.m = s.m, made.n = s.n, made.k = s.k, made.batch = static_cast<int64_t>(count);
+  made.a.data = A, made.a.ld = s.lda, made.a.stride = strideA, made.a.transposed = s.opa != 'N';
+  made.b.data = B, made.b.ld = s.ldb, made.b.stride = strideB, made.b.transposed = s.opb != 'N';
+  made.d.data = C, made.d.ld = s.ldc, made.d.stride = strideC;
+  made.c = made.d, made.alpha = alpha, made.beta = beta;
+  product::product(made);
+}
+
+template <class E, Name Function>
+void gemm_now(char opa, char opb, int m, int n, int k, const E& alpha, const E* A, int lda,
+              const E* B, int ldb, const E& beta, E* C, int ldc) {
+  if (n < 2 * kPiece || double(m) * n * k < kWorthCutting) {
+    blas<E, Function>(&opa, &opb, &m, &n, &k, &alpha, A, &lda, B, &ldb, &beta, C, &ldc);
+    return;
+  }
+  auto pieces = static_cast<uint64_t>((n + kPiece - 1) / kPiece);
+  lib::parallel(pieces, [&](uint64_t number) {
+    int64_t first = static_cast<int64_t>(number) * kPiece;
+    int columns = static_cast<int>(std::min<int64_t>(kPiece, n - first));
+    const E* b = B + (opb == 'N' ? first * ldb : first);
+    E* c = C + first * ldc;
+    blas<E, Function>(&opa, &opb, &m, &columns, &k, &alpha, A, &lda, b, &ldb, &beta, c, &ldc);
+  });
+}
+
 template <Name Function, class T>
 void multiply(cublasHandle_t handle, const Shape& s, const T* alpha, const T* A, const T* B,
               const T* beta, T* C) {
@@ -58,6 +78,10 @@ void multiply(cublasHandle_t handle, const Shape& s, const T* alpha, const T* A,
               : kLetter<E> == 'c' ? "cgemm"
                                   : "zgemm",
               [=] {
+                if constexpr (kLetter<E> == 's')
+                  if (narrow(s))
+                    return narrow_now(s, a(), elements(A), 0, elements(B), 0, b(), elements(C), 0,
+                                      1);
                 gemm_now<E, Function>(s.opa, s.opb, s.m, s.n, s.k, a(), elements(A), s.lda,
                                       elements(B), s.ldb, b(), elements(C), s.ldc);
               });

@@ -13,7 +13,7 @@ struct Block {
   Type type;
   Rounding rounding;
   bool along_k;      // k is the contiguous direction, else outer
-  bool of_a;         // rows of A, else columns of B
+  bool of_a;         // in the place of rows of A, else of columns of B
   int64_t ld;        // in bytes
   int64_t outer, k;  // extents
   int64_t behind;    // elements that may be read behind `outer`, where outer is contiguous
@@ -41,6 +41,10 @@ struct Extents {
 // whose sums fit into the second cache as well. A panel of columns stays in the first cache.
 constexpr Extents kVectorExtents = {576, 576, 576 * 576, 384, 384};
 
+// Sums of a few columns, which are packed as a panel, with the rows of a block as it lies in
+// memory; up to a vector behind the last row and some columns more are written.
+using Few = void (*)(const Block& of, const uint32_t* panel, void* sums, int64_t ld, bool more);
+
 // How two factors are multiplied: packed into panels of units of 32 bits, of one or more k each.
 struct Way {
   int rows, columns;  // of a panel of A, of B
@@ -52,6 +56,10 @@ struct Way {
   void (*multiply)(const Panels& panels);
   // Where sums are right only if finite: whether these are. Sums of finite factors are.
   bool (*finite)(const float* sums, int64_t count);
+  // For a factor of a type, with k along memory or not; null where there is none such.
+  Few (*few)(Type type, Rounding rounding, bool along_k, int64_t columns);
+  // Adds what is to be subtracted from sums of whole numbers, for a panel of columns; or null.
+  void (*correct)(const uint32_t* panel, int64_t units, int32_t* corrections);
 };
 
 // A column of a tile on its way to D.

@@ -278,10 +278,12 @@ constexpr Extents kMost = {512, 1024, 512 * kPanel, 256, 512};
 
 Kernels made(const Kernels& vectors) {
   Kernels out = vectors;
-  out.f16 = {kPanel, kPanel, 1, 2 * kTile, false, kMost, pack_halves, multiply<Kind::halves>,
-             finite};
-  out.bf16 = {kPanel, kPanel, 2, kTile, false, kMost, pack_bf16, multiply<Kind::bf16>, nullptr};
-  out.s8 = {kPanel, kPanel, 4, kTile, true, kMost, pack_bytes, multiply<Kind::bytes>, nullptr};
+  out.f16 = {kPanel, kPanel,  1,      2 * kTile, false, kMost, pack_halves, multiply<Kind::halves>,
+             finite, nullptr, nullptr};
+  out.bf16 = {kPanel,  kPanel,  2,      kTile, false, kMost, pack_bf16, multiply<Kind::bf16>,
+              nullptr, nullptr, nullptr};
+  out.s8 = {kPanel,  kPanel,  4,      kTile, true, kMost, pack_bytes, multiply<Kind::bytes>,
+            nullptr, nullptr, nullptr};
   out.shallow = &vectors;
   return out;
 }

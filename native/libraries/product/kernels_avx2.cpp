@@ -28,23 +28,56 @@ AW_INLINE U to_half(F x) {
 }
 
 #include "libraries/product/body.inc"
+
+AW_INLINE __m128i row_at(const uint8_t* it) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(it));
+}
+// As in avx512.inc, of halves.
+AW_INLINE U quarters(const uint8_t* lines) {
+  return U(
+      _mm256_inserti128_si256(_mm256_castsi128_si256(row_at(lines)), row_at(lines + 4 * 64), 1));
+}
+AW_INLINE U low_words(U a, U b) { return U(_mm256_unpacklo_epi32(__m256i(a), __m256i(b))); }
+AW_INLINE U high_words(U a, U b) { return U(_mm256_unpackhi_epi32(__m256i(a), __m256i(b))); }
+AW_INLINE U low_pairs(U a, U b) { return U(_mm256_unpacklo_epi64(__m256i(a), __m256i(b))); }
+AW_INLINE U high_pairs(U a, U b) { return U(_mm256_unpackhi_epi64(__m256i(a), __m256i(b))); }
 #include "libraries/product/direct.inc"
+#include "libraries/product/words.inc"
 
 namespace f32 {
 constexpr int kDepth = 1;
 AW_INLINE F accumulate(F sum, U a, U b) { return fma(F(a), F(b), sum); }
+#include "libraries/product/few.inc"
 #include "libraries/product/micro.inc"
+// Factors that are rounded, or of fewer than 16 bits, are packed first.
+Few few(Type type, Rounding rounding, bool along_k, int64_t columns) {
+  if (rounding != Rounding::none) return nullptr;
+  switch (type) {
+    case Type::f32:
+      return few_of<Wide<Type::f32, Rounding::none>, WholeWords, F>(along_k, columns);
+    case Type::f16:
+      return few_of<Wide<Type::f16, Rounding::none>, HalfWords, F>(along_k, columns);
+    case Type::bf16:
+      return few_of<Wide<Type::bf16, Rounding::none>, Bf16Words, F>(along_k, columns);
+    default:
+      return nullptr;
+  }
+}
 }  // namespace f32
 namespace s16 {
 constexpr int kDepth = 2;
 AW_INLINE I accumulate(I sum, U a, U b) {
   return I(_mm256_add_epi32(__m256i(sum), _mm256_madd_epi16(__m256i(a), __m256i(b))));
 }
+#include "libraries/product/few.inc"
 #include "libraries/product/micro.inc"
+Few few(Type, Rounding, bool along_k, int64_t columns) {
+  return few_of<ShortPairs, ShortWords, I>(along_k, columns);
+}
 }  // namespace s16
 
 Kernels made() {
-  const Way f32 = f32::way<F>(pack), s8 = s16::way<I>(pack_with<ShortPairs>);
+  const Way f32 = f32::way<F>(pack, f32::few), s8 = s16::way<I>(pack_with<ShortPairs>, s16::few);
   return {f32, f32, f32, s8, sum_pixels, sum_lines, nullptr, finish, to_f32, from_f32};
 }
 

@@ -24,14 +24,33 @@ constexpr int kRows = 32, kColumns = 12;
 namespace f32 {
 constexpr int kDepth = 1;
 AW_INLINE F accumulate(F sum, U a, U b) { return fma(F(a), F(b), sum); }
+#include "libraries/product/few.inc"
 #include "libraries/product/micro.inc"
+// Factors that are rounded, or of fewer than 16 bits, are packed first.
+Few few(Type type, Rounding rounding, bool along_k, int64_t columns) {
+  if (rounding != Rounding::none) return nullptr;
+  switch (type) {
+    case Type::f32:
+      return few_of<Wide<Type::f32, Rounding::none>, WholeWords, F>(along_k, columns);
+    case Type::f16:
+      return few_of<Wide<Type::f16, Rounding::none>, HalfWords, F>(along_k, columns);
+    case Type::bf16:
+      return few_of<Wide<Type::bf16, Rounding::none>, Bf16Words, F>(along_k, columns);
+    default:
+      return nullptr;
+  }
+}
 }  // namespace f32
 namespace s16 {
 constexpr int kDepth = 2;
 AW_INLINE I accumulate(I sum, U a, U b) {
   return I(_mm512_add_epi32(__m512i(sum), _mm512_madd_epi16(__m512i(a), __m512i(b))));
 }
+#include "libraries/product/few.inc"
 #include "libraries/product/micro.inc"
+Few few(Type, Rounding, bool along_k, int64_t columns) {
+  return few_of<ShortPairs, ShortWords, I>(along_k, columns);
+}
 }  // namespace s16
 
 #undef AW_TARGET
@@ -41,7 +60,18 @@ constexpr int kDepth = 2;
 AW_INLINE F accumulate(F sum, U a, U b) {
   return F(_mm512_dpbf16_ps(__m512(sum), __m512bh(a), __m512bh(b)));
 }
+#include "libraries/product/few.inc"
 #include "libraries/product/micro.inc"
+Few few(Type type, Rounding, bool along_k, int64_t columns) {
+  switch (type) {
+    case Type::e4m3:
+      return few_of<SmallPairs<Type::e4m3>, SmallWords<Type::e4m3>, F>(along_k, columns);
+    case Type::e5m2:
+      return few_of<SmallPairs<Type::e5m2>, SmallWords<Type::e5m2>, F>(along_k, columns);
+    default:
+      return few_of<Bf16Pairs, PairWords, F>(along_k, columns);
+  }
+}
 }  // namespace bf16
 
 #undef AW_TARGET
@@ -54,19 +84,23 @@ AW_INLINE I accumulate(I sum, U a, U b) {
 #include "libraries/product/micro.inc"
 // VPDPBUSD takes a left factor without sign. Its numbers are 128 too high, so sums are by 128 times
 // each column's sum.
+AW_TARGET void correct_quads(const uint32_t* panel, int64_t units, int32_t* corrections) {
+  __m512i total = _mm512_setzero_si512();
+  for (int64_t unit = 0; unit < units; ++unit)
+    total = _mm512_dpbusd_epi32(total, _mm512_set1_epi8(-128),
+                                _mm512_loadu_si512(panel + unit * kColumns));
+  const __mmask16 columns = (1 << kColumns) - 1;
+  _mm512_mask_storeu_epi32(corrections, columns,
+                           _mm512_add_epi32(total, _mm512_maskz_loadu_epi32(columns, corrections)));
+}
 AW_TARGET void multiply_quads(const Panels& of) {
-  for (int64_t j = 0; j < of.n; j += kColumns) {
-    const uint32_t* panel = of.b + j * of.units;
-    __m512i total = _mm512_setzero_si512();
-    for (int64_t unit = 0; unit < of.units; ++unit)
-      total = _mm512_dpbusd_epi32(total, _mm512_set1_epi8(-128),
-                                  _mm512_loadu_si512(panel + unit * kColumns));
-    const __mmask16 columns = (1 << kColumns) - 1;
-    int32_t* to = of.corrections + j;
-    _mm512_mask_storeu_epi32(to, columns,
-                             _mm512_add_epi32(total, _mm512_maskz_loadu_epi32(columns, to)));
-  }
+  for (int64_t j = 0; j < of.n; j += kColumns)
+    correct_quads(of.b + j * of.units, of.units, of.corrections + j);
   multiply<I>(of);
+}
+#include "libraries/product/few.inc"
+Few few(Type, Rounding, bool along_k, int64_t columns) {
+  return few_of<Quads<true>, OffsetWords, I>(along_k, columns);
 }
 }  // namespace s8
 
@@ -85,10 +119,11 @@ AW_TARGET void pack_pairs(const Block& from, uint32_t* to) {
 }
 
 Kernels made(bool has_bf16, bool has_vnni) {
-  const Way f32 = f32::way<F>(pack);
-  const Way pairs = has_bf16 ? bf16::way<F>(pack_pairs) : f32;
-  const Way bytes =
-      has_vnni ? s8::way<I>(pack_quads, s8::multiply_quads) : s16::way<I>(pack_with<ShortPairs>);
+  const Way f32 = f32::way<F>(pack, f32::few);
+  const Way pairs = has_bf16 ? bf16::way<F>(pack_pairs, bf16::few) : f32;
+  const Way bytes = has_vnni
+                        ? s8::way<I>(pack_quads, s8::few, s8::multiply_quads, s8::correct_quads)
+                        : s16::way<I>(pack_with<ShortPairs>, s16::few);
   return {f32, f32, pairs, bytes, sum_pixels, sum_lines, nullptr, finish, to_f32, from_f32};
 }
 

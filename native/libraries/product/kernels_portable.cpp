@@ -60,7 +60,7 @@ AW_INLINE I accumulate(I sum, U a, U b) {
 }  // namespace s16
 
 Kernels made() {
-  const Way f32 = f32::way<F>(pack), s8 = s16::way<I>(pack_with<ShortPairs>);
+  const Way f32 = f32::way<F>(pack, nullptr), s8 = s16::way<I>(pack_with<ShortPairs>, nullptr);
   return {f32, f32, f32, s8, sum_pixels, sum_lines, nullptr, finish, to_f32, from_f32};
 }
 

@@ -20,6 +20,8 @@ namespace {
 
 // Multiplications that are worth another thread.
 constexpr double kWorthwhile = 200000;
+// Rows or columns of D that are few, and how many of the others are done at once then.
+constexpr int64_t kFew = 8, kLong = 512;
 
 int64_t rounded(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -79,6 +81,8 @@ struct Plan {
   int64_t k;                        // 0 where alpha is
   int64_t rows, columns;            // of a block
   int64_t down, blocks;             // blocks of a column of them, of an item
+  Few few = nullptr;                // where one side of D is short: for the long factor as it lies
+  bool turned = false;              // B is the long one
   int64_t total = 0, together = 1;  // blocks, and how many of them one thread takes at once
   std::atomic<uint32_t> d_amax{0}, aux_amax{0};
 
@@ -88,10 +92,14 @@ struct Plan {
     const int64_t first = static_cast<int64_t>(number) * together;
     for (int64_t i = first; i < std::min(first + together, total); ++i) block(i);
   }
+  bool choose_few();
   template <class Done>
   bool compute(const Way& by, const Place& at, Scratch& scratch, const Done& done) const;
+  template <class Done>
+  bool compute_few(const Place& at, Scratch& scratch, const Done& done) const;
   bool replace_not_finite(const Place& at, const Sums& sums) const;
   void finish(const Place& at, const Sums& sums, float (&largest)[2]) const;
+  bool along_k(const Factor& factor) const { return factor.transposed == (&factor == &wanted.a); }
   Block part(const Factor& factor, int64_t item, int64_t outer, int64_t count, int64_t k0,
              int64_t deep, bool of_a) const;
 };
@@ -122,23 +130,36 @@ Plan::Plan(const Product& p) : wanted(p), way(way_of(p)) {
     return rounded((size + parts - 1) / parts, unit);
   };
   rows = even(p.m, way.most.rows, way.rows), columns = even(p.n, way.most.columns, way.columns);
+  if (choose_few()) {
+    (turned ? columns : rows) = even(turned ? p.n : p.m, kLong, 64);
+    (turned ? rows : columns) = turned ? p.m : p.n;
+  }
   auto count = [&] {
     return ((p.m + rows - 1) / rows) * ((p.n + columns - 1) / columns) * p.batch;
   };
   const int64_t enough = anywarp_threads() > 1 ? 2 * anywarp_threads() : 1;
   while (count() < enough && std::max(rows, columns) > 96) {
     int64_t& larger = rows >= columns ? rows : columns;
-    larger = rounded(larger / 2, &larger == &rows ? way.rows : way.columns);
+    larger = rounded(larger / 2, few ? 64 : &larger == &rows ? way.rows : way.columns);
   }
   down = (p.m + rows - 1) / rows;
   blocks = down * ((p.n + columns - 1) / columns);
+}
+
+// Each number of the long factor is used a few times only: packing it first would take longest.
+bool Plan::choose_few() {
+  if (!way.few || k == 0 || std::min(wanted.m, wanted.n) > kFew) return false;
+  turned = wanted.m < wanted.n;
+  const Factor& of = turned ? wanted.b : wanted.a;
+  few = way.few(of.type, of.rounding, along_k(of), turned ? wanted.m : wanted.n);
+  return few != nullptr;
 }
 
 Block Plan::part(const Factor& f, int64_t item, int64_t outer, int64_t count, int64_t k0,
                  int64_t deep, bool of_a) const {
   const int64_t bytes = bytes_of(f.type);
   Block out = {};
-  out.along_k = f.transposed == of_a;
+  out.along_k = along_k(f);
   auto* base = f.array ? static_cast<const uint8_t* const*>(f.data)[item]
                        : static_cast<const uint8_t*>(f.data) + item * f.stride * bytes;
   out.data = base + bytes * (out.along_k ? k0 + outer * f.ld : outer + k0 * f.ld);
@@ -195,6 +216,46 @@ bool Plan::compute(const Way& by, const Place& at, Scratch& scratch, const Done&
   return true;
 }
 
+// As compute(), for a block with a side of few. Lines are rows of A, or columns of B.
+template <class Done>
+bool Plan::compute_few(const Place& at, Scratch& scratch, const Done& done) const {
+  const Factor &of = turned ? wanted.b : wanted.a, &other = turned ? wanted.a : wanted.b;
+  const int64_t lines = turned ? at.n : at.m, first = turned ? at.column : at.row;
+  const int64_t count = turned ? at.m : at.n, place = turned ? at.row : at.column;
+  // Lines across k are runs that lie far apart: no more of them at a time than a processor sees
+  // going on by itself.
+  const int64_t deep = along_k(of) ? 512 * way.depth : 16;
+  constexpr int64_t kVector = 16;
+  const int64_t ld = rounded(lines, kVector) + kVector, panel_size = 512 * way.columns + kVector;
+  const int64_t sums_size = ld * kFew, turned_size = turned ? lines * (count + kVector) : 0;
+  auto* panel = static_cast<uint32_t*>(
+      scratch.room((panel_size + sums_size + turned_size + kVector + lines) * 4));
+  if (!panel) {
+    anywarp_fail(2, "product of matrices: no memory for its blocks");
+    return false;
+  }
+  auto *sums = panel + panel_size, *across = sums + sums_size;
+  auto* corrections = reinterpret_cast<int32_t*>(across + turned_size);
+  memset(corrections, 0, (kVector + lines) * 4);
+  for (int64_t k0 = 0; k0 < k; k0 += deep) {
+    const int64_t some = std::min(deep, k - k0);
+    way.pack(part(other, at.item, place, count, k0, some, false), panel);
+    if (way.correct) way.correct(panel, (some + way.depth - 1) / way.depth, corrections);
+    few(part(of, at.item, first, lines, k0, some, true), panel, sums, ld, k0 > 0);
+  }
+  if (!turned) {
+    done(at, Sums{sums, ld, corrections});
+    return true;
+  }
+  const int64_t height = count + kVector;  // whole vectors are read of each column
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t j = 0; j < lines; ++j)
+      across[j * height + i] = sums[i * ld + j] - static_cast<uint32_t>(corrections[i]);
+  memset(corrections, 0, (kVector + lines) * 4);
+  done(at, Sums{across, height, corrections});
+  return true;
+}
+
 // Sums that are not finite become what the way for all factors makes of them.
 bool Plan::replace_not_finite(const Place& at, const Sums& sums) const {
   auto column = [&](const Sums& of, int64_t j) {
@@ -229,9 +290,13 @@ void Plan::block(int64_t number) {
   at.m = std::min(rows, wanted.m - at.row), at.n = std::min(columns, wanted.n - at.column);
   static thread_local Scratch scratch;
   float largest[2] = {};
-  compute(way, at, scratch, [&](const Place& some, const Sums& sums) {
+  auto done = [&](const Place& some, const Sums& sums) {
     if (!way.finite || replace_not_finite(some, sums)) finish(some, sums, largest);
-  });
+  };
+  if (few)
+    compute_few(at, scratch, done);
+  else
+    compute(way, at, scratch, done);
   auto raise = [](std::atomic<uint32_t>& most_yet, float value) {
     const auto bits = __builtin_bit_cast(uint32_t, value);
     uint32_t before = most_yet.load();
