@@ -1,4 +1,4 @@
-"""Calls of our cuBLAS against OpenBLAS called directly, interleaved, and our own product of narrow types against its f32.
+"""Calls of our cuBLAS against OpenBLAS called directly, interleaved, our own product of narrow types against its f32, and products with few columns.
 
     taskset -c 1 python benchmarks/libraries.py [--rounds N]
 
@@ -94,6 +94,40 @@ def main() -> None:
                 f"{letter.lower()}gemm     {n:6} {mine * 1e6:10.2f} {engines * 1e6:11.2f} {mine / engines:7.3f} {(mine - engines) * 1e6:11.2f} {2 * n**3 / mine / 1e9:7.0f}"
             )
     narrow_types(cublas, handle, rounds)
+    few_columns(cublas, direct, handle, rounds)
+
+
+FEW = ((4096, (1, 4, 8)), (1024, (1, 4, 8)))
+"""Rows and depth of the long factor, and columns that it is multiplied with."""
+
+
+def few_columns(cublas: Library, direct: ctypes.CDLL, handle: ctypes.c_void_p, rounds: int) -> None:
+    """Products with a few columns: how much of the long factor is read in a second, and how long OpenBLAS takes for it in f32."""
+    print("\nfew columns  size  columns   k along memory: ours, GB/s  (OpenBLAS over ours)   rows along memory")
+    gemm_ex, random = cublas.file["cublasGemmEx"], np.random.default_rng(2)
+    for name in ("f32", *NAMED):
+        kind, number, _ = NAMED.get(name, (np.float32, F32, F32))
+        integer = name == "s8"
+        kept = np.array([1, 0], np.int32 if integer else np.float32)
+        alpha, beta = (ctypes.c_void_p(kept.ctypes.data + at) for at in (0, 4))
+        into, compute = (10, COMPUTE_32I) if integer else (F32, COMPUTE_32F)
+        for size, every in FEW:
+            a = aligned(operand(random, name, size).astype(kind))
+            for columns in every:
+                b, c, said = a[:columns], np.zeros((columns, size), np.float32), ""
+                for turned in (1, 0):
+                    shape = (handle, turned, 0, size, columns, size)
+                    left, right = (pointer(a), number, size), (pointer(b), number, size)
+                    calls = [partial(gemm_ex, *shape, alpha, *left, *right, beta, pointer(c), into, size, compute, -1)]
+                    if name == "f32":
+                        letter = ctypes.byref(ctypes.c_char(b"T" if turned else b"N"))
+                        no, by = ctypes.byref(ctypes.c_char(b"N")), ctypes.byref(ctypes.c_int(size))
+                        few = ctypes.byref(ctypes.c_int(columns))
+                        words = (letter, no, by, few, by, alpha, pointer(a), by, pointer(b), by, beta, pointer(c), by)
+                        calls.append(partial(direct.scipy_sgemm_, *words))
+                    mine, *engines = best(calls, rounds, max(1, 8_000_000 // size**2))
+                    said += f"{a.nbytes / mine / 1e9:18.1f} " + (f"({engines[0] / mine:.1f})" if engines else "")
+                print(f"{name:10} {size:6} {columns:8}  {said}")
 
 
 def narrow_types(cublas: Library, handle: ctypes.c_void_p, rounds: int) -> None:
