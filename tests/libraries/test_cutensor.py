@@ -449,7 +449,7 @@ class Blocks:
             ranges = [
                 slice(sum(one[:i]), sum(one[: i + 1])) for one, i in zip(self.sections, at, strict=True)
             ]  # fmt: skip
-            part = out[tuple(ranges)]
+            part = out[(*ranges, ...)]
             part[...] = self._view(memory, part.shape, strides)
         return out
 
