@@ -58,7 +58,8 @@ std::vector<int> minimum_degree(const Graph& neighbours, bool approximate) {
   int n = static_cast<int>(neighbours.size());
   // A node that is gone is an element: it stands for the clique of those that it was next to.
   Graph nodes = neighbours, elements(n), members(n);
-  std::vector<int> order, mark(n, -1), outside(n);
+  std::vector<int> order, mark(n, -1), outside(n), counted(n);
+  int stamp = 0;  // of the degree that is counted
   std::vector<bool> gone(n);
   std::vector<size_t> degree(n);
   std::set<std::pair<size_t, int>> next;
@@ -95,12 +96,11 @@ std::vector<int> minimum_degree(const Graph& neighbours, bool approximate) {
         for (int e : elements[i]) found += outside[e];
         found = std::min({found, degree[i] + clique.size() - 1, next.size() - 1});
       } else {
-        std::set<int> others;
+        ++stamp;
+        for (int j : nodes[i]) counted[j] = stamp;
         for (int e : elements[i])
           for (int j : members[e])
-            if (mark[j] != p && !std::binary_search(nodes[i].begin(), nodes[i].end(), j))
-              others.insert(j);
-        found += others.size();
+            if (mark[j] != p && counted[j] != stamp) counted[j] = stamp, ++found;
       }
       elements[i].push_back(p);
       next.erase({degree[i], i});
