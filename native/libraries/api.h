@@ -10,6 +10,7 @@
 #include "core/activity.h"
 #include "core/name.h"
 #include "core/status.h"
+#include "libraries/logger.h"
 
 #define AW_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -48,6 +49,7 @@ Status call(Body&& body, const Args&... args) noexcept {
   count.fetch_add(1, std::memory_order_relaxed);
   static constinit AwCallSite site{Function.text, AW_DOMAIN_OTHER, {}, {}};
   TracedCall traced(wanted_activities(), site, args...);
+  if (logs(Log::api)) log(Log::api, Function.text, "called");
   Status result = static_cast<Status>(codes.success);
   try {
     if constexpr (std::is_void_v<decltype(body())>)
@@ -62,6 +64,8 @@ Status call(Body&& body, const Args&... args) noexcept {
     result = static_cast<Status>(failed(Function.text, Failure(codes.internal, error.what())));
   }
   traced.end(result);
+  if (result != static_cast<Status>(codes.success) && logs(Log::error))
+    log(Log::error, Function.text, ("returned " + std::to_string(result)).c_str());
   return result;
 }
 

@@ -42,6 +42,7 @@ void ensure_context() {
 }
 
 void submit_work(CUstream stream, const AwNativeWork& work) {
+  if (logs(Log::trace)) log(Log::trace, work.name, "given to its stream");
   int result = anywarp_native_work(stream, &work);
   if (result == CUDA_ERROR_OUT_OF_MEMORY) throw Failure(codes.alloc_failed);
   if (result == CUDA_ERROR_NOT_INITIALIZED) throw Failure(codes.not_initialized);

@@ -342,6 +342,133 @@ def split(me: Rank):
         me.nccl("ncclCommDestroy", outside.value)
 
 
+def _members(me: Rank, comm):
+    """Return the rank and the count of a communicator that is derived, and what its ranks are elsewhere."""
+    rank, count = ctypes.c_int(), ctypes.c_int()
+    me.nccl("ncclCommUserRank", comm, rank)
+    me.nccl("ncclCommCount", comm, count)
+    got = np.zeros(count.value, np.int32)
+    me.nccl("ncclAllGather", np.full(1, me.rank, np.int32), got, 1, 2, comm, None)
+    assert me.done() == 0
+    return rank.value, count.value, got.tolist()
+
+
+def shrink(me: Rank):
+    """Without rank 1, who does not call; the parent is of use afterwards."""
+    child, without = ctypes.c_void_p(), np.array([1], np.int32)
+    if me.rank != 1:
+        me.nccl("ncclCommShrink", me.comm, without, 1, child, None, 0)
+        left = [x for x in range(me.count) if x != 1]
+        assert _members(me, child.value) == (left.index(me.rank), len(left), left)
+        me.nccl("ncclCommDestroy", child.value)
+        for excluded, count, flags in (([me.rank], 1, 0), ([me.count], 1, 0), ([1], 0, 0), ([1], 1, 2)):
+            arguments = me.comm, np.array(excluded, np.int32), count, child, None, flags
+            assert me.nccl.status("ncclCommShrink", *arguments) == 4
+    total = np.ones(1, np.float32)
+    me.call("ncclAllReduce", total, total, 1, 7, SUM)
+    assert me.done() == 0 and total[0] == me.count
+
+
+def hung(me: Rank):
+    """Rank 1 never joins a collective: the others give it up and go on without it."""
+    beside = ctypes.c_void_p()
+    me.nccl("ncclCommSplit", me.comm, 0, me.rank, beside, None)
+    stream, child, without = ctypes.c_void_p(), ctypes.c_void_p(), np.array([1], np.int32)
+    assert me.nccl._cuda.cuStreamCreate(ctypes.byref(stream), 1) == 0
+    if me.rank != 1:
+        big = np.ones(1 << 20, np.float32)
+        me.call("ncclAllReduce", big, big, 1 << 20, 7, SUM, stream=stream.value)
+        me.nccl("ncclCommShrink", me.comm, without, 1, child, None, 1)
+        assert me.done(stream.value) == 0
+        left = [x for x in range(me.count) if x != 1]
+        assert _members(me, child.value) == (left.index(me.rank), len(left), left)
+        me.nccl("ncclCommDestroy", child.value)
+    _members(me, beside.value)  # rank 1 is there until now
+    me.nccl("ncclCommDestroy", beside.value)
+
+
+def revoked(me: Rank):
+    """What is under way ends without an error; nothing new begins, but the ranks still agree."""
+    stream, child = ctypes.c_void_p(), ctypes.c_void_p()
+    assert me.nccl._cuda.cuStreamCreate(ctypes.byref(stream), 1) == 0
+    value = np.ones(1 << 20, np.float32)
+    if me.rank != 1:
+        me.call("ncclAllReduce", value, value, 1 << 20, 7, SUM, stream=stream.value)
+    assert me.nccl.status("ncclCommRevoke", me.comm, 1) == 4
+    me.nccl("ncclCommRevoke", me.comm, 0)
+    assert me.done(stream.value) == 0 and me.error() == 0
+    assert me.nccl.status("ncclAllReduce", value, value, 1, 7, SUM, me.comm, None) == 5
+    assert me.nccl.status("ncclCommFinalize", me.comm) == 5
+    me.nccl("ncclCommSplit", me.comm, 0, 0, child, None)
+    everyone = list(range(me.count))
+    assert _members(me, child.value) == (me.rank, me.count, everyone)
+    me.nccl("ncclCommDestroy", child.value)
+
+
+def grow(me: Rank):
+    """All but the last rank are there first; it joins them with the id of rank 0, or of the call itself."""
+    for passed in (False, True):
+        first, grown = ctypes.c_void_p(), ctypes.c_void_p()
+        newcomer = me.rank == me.count - 1
+        me.nccl("ncclCommSplit", me.comm, -1 if newcomer else 0, me.rank, first, None)
+        identity = UniqueId()
+        if me.rank == 0:
+            me.nccl("ncclCommGetUniqueId", first.value, identity)
+            assert me.nccl.status("ncclCommGetUniqueId", first.value, UniqueId()) == 5  # one at a time
+        shared = np.frombuffer(bytes(identity), np.uint8).copy()
+        me.call("ncclBroadcast", shared, shared, 128, 1, 0)
+        assert me.done() == 0
+        identity = UniqueId.from_buffer_copy(shared.tobytes())
+        if newcomer:
+            assert me.nccl.status("ncclCommGrow", None, me.count, None, me.rank, grown, None) == 4
+            me.nccl("ncclCommGrow", None, me.count, identity, me.rank, grown, None)
+        else:
+            assert me.nccl.status("ncclCommGrow", first.value, me.count - 1, None, -1, grown, None) == 4
+            assert me.nccl.status("ncclCommGrow", first.value, me.count, None, 0, grown, None) == 4
+            given = identity if passed and me.rank == 0 else None
+            me.nccl("ncclCommGrow", first.value, me.count, given, -1, grown, None)
+            me.nccl("ncclCommDestroy", first.value)
+        assert _members(me, grown.value) == (me.rank, me.count, list(range(me.count)))
+        me.nccl("ncclCommDestroy", grown.value)
+
+
+def suspended(me: Rank):
+    value, total = ctypes.c_uint64(7), np.ones(1, np.float32)
+
+    def statistics():
+        found = []
+        for what in range(4):
+            me.nccl("ncclCommMemStats", me.comm, what, value)
+            found.append(value.value)
+        return found
+
+    assert statistics() == [0, 0, 0, 0]
+    assert me.nccl.status("ncclCommSuspend", me.comm, 2) == 4
+    me.nccl("ncclCommSuspend", me.comm, 1)
+    assert statistics() == [0, 1, 0, 0]
+    assert me.nccl.status("ncclAllReduce", total, total, 1, 7, SUM, me.comm, None) == 5
+    me.nccl("ncclCommResume", me.comm)
+    assert me.nccl.status("ncclCommResume", me.comm) == 5
+    assert me.nccl.status("ncclCommMemStats", me.comm, 4, value) == 4
+    me.call("ncclAllReduce", total, total, 1, 7, SUM)
+    assert me.done() == 0 and total[0] == me.count
+
+
+def windows(me: Rank):
+    memory, window, place = np.zeros(4096, np.uint8), ctypes.c_void_p(), ctypes.c_void_p()
+    me.nccl("ncclCommWindowRegister", me.comm, memory, 4096, window, 1)
+    me.nccl("ncclWinGetUserPtr", me.comm, window.value, place)
+    assert place.value == memory.ctypes.data
+    total = memory[:8].view(np.float64)
+    total[:] = 1
+    me.call("ncclAllReduce", total, total, 1, 8, SUM)
+    assert me.done() == 0 and total[0] == me.count
+    assert me.nccl.status("ncclCommWindowRegister", me.comm, memory, 4096, window, 64) == 4
+    assert me.nccl.status("ncclCommWindowRegister", me.comm, None, 4096, window, 0) == 4
+    me.nccl("ncclCommWindowDeregister", me.comm, window.value)
+    assert me.nccl.status("ncclWinGetUserPtr", me.comm, window.value, place) == 4
+
+
 def later(me: Rank):
     """A communicator made without blocking."""
     until = time.monotonic() + 60

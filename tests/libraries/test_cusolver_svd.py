@@ -231,3 +231,32 @@ def test_numbers_that_are_none(solver, jacobi, letter):
 
 def test_what_is_not_there_says_so(solver):
     assert solver.library.status("cusolverRfSetupM", ctypes.c_void_p()) == NOT_SUPPORTED
+
+
+@every_type
+def test_polar(solver, letter):
+    @each(15, sizes, sizes, extras, extras, st.booleans(), seeds)
+    def _(rows, columns, extra_a, extra_h, deficient, seed):
+        m, n = max(rows, columns), min(rows, columns)
+        A = random(seed, letter, m, n)
+        if deficient and n > 1:
+            A[:, 0] = A[:, -1]
+        U, H = Matrix(A, extra_a), empty(letter, n, n, extra_h)
+        told, done = [np.full(1, -7.0) for _ in range(3)], info()
+        call = None, seed % 2, m, n, DATA[letter], *U, DATA[letter], *H, DATA[letter]
+        solver("Xpolar", *call, *solver.work64("Xpolar", *call), *told, done)
+        assert done.value == 0
+        orthonormal(U.values, letter)
+        close(U.values @ H.values, A, letter, norm(A), m)
+        close(H.values, H.values.conj().T, letter, 0, n)
+        residual, size, rcond = (value[0] for value in told)
+        close(size, norm(A.astype(wide(letter))), letter, norm(A), m)
+        if n:
+            values = np.linalg.svd(A.astype(wide(letter)), compute_uv=False)
+            close(np.linalg.eigvalsh(H.values)[::-1], values, letter, norm(A), m)
+            close(rcond, values[-1] / values[0], letter, 1, m)
+            close(residual, np.linalg.norm(U.values @ H.values - A, 2), letter, norm(A), m)
+
+    small = Matrix(np.ones((2, 3), LETTERS[letter]), 0), Matrix(np.ones((3, 3), LETTERS[letter]), 0)
+    call = None, 0, 2, 3, DATA[letter], *small[0], DATA[letter], *small[1], DATA[letter]
+    assert solver.status("Xpolar_bufferSize", *call, ctypes.c_size_t(), ctypes.c_size_t()) == INVALID

@@ -371,3 +371,167 @@ def test_a_contraction_is_part_of_a_captured_graph(cutensor, handle):
         assert cuda.cuGraphLaunch(executable, stream) == 0
         assert cuda.cuStreamSynchronize(stream) == 0
         close(c, times * np.einsum("abe,ebc->ca", a.values, b.values) + before, 132, 100)
+
+
+TRINARY = ["ab,bc,cd->ad", "ae,eb,bc->ca", "abe,ec,cd->dab", "fab,fbc,fcd->afd", "ab,cb,db->acd", "e,e,e->", "ae,b,e->ba", "ab,bc,ca->"]  # fmt: skip
+
+
+@properties(
+    30, 400, st.sampled_from(TRINARY), plain, st.integers(0, 2), st.sampled_from([0, 1, -0.5]), st.integers(0, 7),
+    st.booleans(), st.integers(0, 99),
+)  # fmt: skip
+def test_contractions_of_three(cutensor, handle, modes, kind, gaps, beta, conjugate, inside, seed):
+    rng = np.random.default_rng(seed)
+    inputs, result = modes.split("->")
+    given = [Tensor(rng, kind, one, gaps) for one in inputs.split(",")]
+    d = Tensor(rng, kind, result, gaps)
+    e = d if inside else Tensor(rng, kind, result)
+    ops = [CONJ if conjugate >> i & 1 else IDENTITY for i in range(3)] + [IDENTITY]
+    parts = [x.values.conj() if which == CONJ else x.values for x, which in zip(given, ops, strict=False)]
+    wanted = 2 * np.einsum(modes, *parts) + beta * d.values
+    size = 2 * np.einsum(modes, *(np.abs(part) for part in parts)) + np.abs(wanted)
+    if beta == 0 and not inside:
+        d.view[...] = np.nan
+    plan = operation(cutensor, handle, "ContractionTrinary", [*given, d, e], ops, compute(cutensor, kind))
+    data = [x.memory for x in given]
+    arguments = scalar(kind, 2), *data, scalar(kind, beta), d.memory, e.memory, None, 0, None
+    cutensor("cutensorContractTrinary", handle, plan, *arguments)
+    terms = np.prod([SIZES[mode] for mode in set("".join(inputs.split(","))) - set(result)] or [1])
+    close(e, wanted, terms, size)
+    cutensor("cutensorDestroyPlan", plan)
+
+
+def test_what_contractions_of_three_refuse(cutensor, handle):
+    rng = np.random.default_rng(4)
+    a, b, c, alone, e = (Tensor(rng, "f32", modes) for modes in ("ab", "bc", "cd", "cdf", "ad"))
+    number = compute(cutensor, "f32")
+    ops = [IDENTITY] * 4
+    assert operation(cutensor, handle, "ContractionTrinary", [a, b, alone, e, e], ops, number) == NOT_SUPPORTED
+    ops = [RELU, *ops[1:]]
+    assert operation(cutensor, handle, "ContractionTrinary", [a, b, c, e, e], ops, number) == NOT_SUPPORTED
+
+
+SECTIONS = {"a": [2, 3], "b": [1, 4, 2], "c": [3], "d": [2, 2], "e": [5, 1, 1]}
+
+
+class Blocks:
+    """A tensor of which some blocks are there."""
+
+    def __init__(self, rng, kind, modes, density, like=None):
+        self.kind, self.modes = kind, modes
+        self.sections = [SECTIONS[mode] for mode in modes]
+        counts = [len(one) for one in self.sections]
+        places = [at for at in np.ndindex(*counts) if rng.random() < density] if like is None else like.places
+        self.places = [places[i] for i in rng.permutation(len(places))] if like is None else places
+        self.values = np.zeros([sum(one) for one in self.sections], np.clongdouble if kind[0] == "c" else np.longdouble)
+        self.memory, self.strides = [], []
+        dtype, self.number = TYPES[kind]
+        for at in self.places:
+            shape = [one[i] for one, i in zip(self.sections, at, strict=True)]
+            order = rng.permutation(len(shape))
+            strides, step = np.zeros(len(shape), np.int64), 1
+            for axis in order:
+                strides[axis], step = step, step * shape[axis]
+            values = rng.standard_normal(shape)
+            if kind[0] == "c":
+                values = values + 1j * rng.standard_normal(shape)
+            memory = np.zeros(step, dtype)
+            self._view(memory, shape, strides)[...] = values
+            self.memory.append(memory), self.strides.append(strides)
+        self.values[...] = self.dense()
+
+    def _view(self, memory, shape, strides):
+        return np.lib.stride_tricks.as_strided(memory, shape, strides * memory.itemsize)
+
+    def dense(self):
+        out = np.zeros_like(self.values)
+        for at, memory, strides in zip(self.places, self.memory, self.strides, strict=True):
+            ranges = [
+                slice(sum(one[:i]), sum(one[: i + 1])) for one, i in zip(self.sections, at, strict=True)
+            ]  # fmt: skip
+            part = out[(*ranges, ...)]
+            part[...] = self._view(memory, part.shape, strides)
+        return out
+
+    def there(self):
+        out = np.zeros(self.values.shape, bool)
+        for at in self.places:
+            out[tuple(slice(sum(o[:i]), sum(o[: i + 1])) for o, i in zip(self.sections, at, strict=True))] = True
+        return out
+
+    def described(self, cutensor, handle):
+        made = ctypes.c_void_p()
+        counts = np.array([len(one) for one in self.sections], np.uint32)
+        extents = np.array([x for one in self.sections for x in one], np.int64)
+        places = np.array(self.places, np.int32).reshape(-1)
+        strides = np.array(self.strides, np.int64).reshape(-1)
+        arguments = len(counts), len(self.places), counts, extents, places, strides, self.number
+        cutensor("cutensorCreateBlockSparseTensorDescriptor", handle, made, *arguments)
+        return made.value, np.array([ord(mode) for mode in self.modes], np.int32)
+
+    @property
+    def pointers(self):
+        return np.array([memory.ctypes.data for memory in self.memory] or [0], np.uint64)
+
+
+@properties(
+    25, 400, st.sampled_from(["ab,bc->ac", "abe,ebd->da", "bae,bed->dba", "ab,ba->", "ad,bc->abcd"]), plain,
+    st.sampled_from([0, 1, -0.5]), st.sampled_from([0.3, 0.7, 1.0]), st.booleans(), st.integers(0, 99),
+)  # fmt: skip
+def test_contractions_of_blocks(cutensor, handle, modes, kind, beta, density, inside, seed):
+    rng = np.random.default_rng(seed)
+    inputs, result = modes.split("->")
+    a, b = (Blocks(rng, kind, one, density) for one in inputs.split(","))
+    c = Blocks(rng, kind, result, density)
+    d = c if inside else Blocks(rng, kind, result, density, like=c)
+    there = d.there()
+    wanted = there * (2 * np.einsum(modes, a.values, b.values) + beta * c.values)
+    size = there * 2 * np.einsum(modes, np.abs(a.values), np.abs(b.values)) + np.abs(wanted)
+    if beta == 0 and not inside:
+        for memory in c.memory:
+            memory[...] = np.nan
+    described = [part for i, one in enumerate((a, b, c, d)) for part in (*one.described(cutensor, handle), *((IDENTITY,) if i < 3 else ()))]  # fmt: skip
+    made, plan = ctypes.c_void_p(), ctypes.c_void_p()
+    cutensor("cutensorCreateBlockSparseContraction", handle, made, *described, compute(cutensor, kind))
+    cutensor("cutensorCreatePlan", handle, plan, made.value, None, 0)
+    for i in (0, 3, 6, 9):
+        cutensor("cutensorDestroyBlockSparseTensorDescriptor", described[i])
+    arguments = scalar(kind, 2), a.pointers, b.pointers, scalar(kind, beta), c.pointers, d.pointers, None, 0, None
+    cutensor("cutensorBlockSparseContract", handle, plan.value, *arguments)
+    eps = 2.0**-52 if kind in ("f64", "c128") else 2.0**-23
+    assert (np.abs(d.dense() - wanted) <= eps * 200 * size + 1e-300).all()
+    cutensor("cutensorDestroyPlan", plan.value), cutensor("cutensorDestroyOperationDescriptor", made.value)
+
+
+def test_what_blocks_must_be(cutensor, handle):
+    def status(sections, extents, places, count=1, kind=0):
+        made = ctypes.c_void_p()
+        arrays = (np.array(sections, np.uint32), np.array(extents, np.int64), np.array(places, np.int32))
+        name = "cutensorCreateBlockSparseTensorDescriptor"
+        return cutensor.status(name, handle, made, len(sections), count, *arrays, None, kind)
+
+    assert status([2], [3, 4], [1]) == 0
+    assert status([2], [3, 4], [2]) == INVALID
+    assert status([2], [3, 0], [1]) == INVALID
+    assert status([2], [3, 4], [1, 1], 2) == INVALID
+    assert status([2], [3, 4], [1], kind=3) == NOT_SUPPORTED
+    rng = np.random.default_rng(0)
+    a, b, c = (Blocks(rng, "f32", modes, 1) for modes in ("ab", "bc", "ac"))
+    other = Blocks(rng, "f32", "ac", 1)
+    other.places = other.places[:1]
+    other.strides = other.strides[:1]
+    number, made = compute(cutensor, "f32"), ctypes.c_void_p()
+    parts = [one.described(cutensor, handle) for one in (a, b, c, other)]
+    arguments = *parts[0], IDENTITY, *parts[1], IDENTITY, *parts[2], IDENTITY, *parts[3]
+    assert cutensor.status("cutensorCreateBlockSparseContraction", handle, made, *arguments, number) == INVALID
+
+
+def test_a_file_of_plans(cutensor, handle, tmp_path):
+    path, lines = str(tmp_path / "plans").encode(), ctypes.c_uint32(7)
+    assert cutensor.status("cutensorHandleReadPlanCacheFromFile", handle, path, lines) == 21  # IO_ERROR
+    cutensor("cutensorHandleWritePlanCacheToFile", handle, path)
+    cutensor("cutensorHandleReadPlanCacheFromFile", handle, path, lines)
+    assert lines.value == 0
+    (tmp_path / "plans").write_bytes(b"of another library")
+    assert cutensor.status("cutensorHandleReadPlanCacheFromFile", handle, path, lines) == INVALID
+    assert cutensor.status("cutensorHandleWritePlanCacheToFile", handle, b"/no/such/place") == 21

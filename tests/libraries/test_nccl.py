@@ -61,6 +61,12 @@ def test_ranks_over_sockets(nccl):
     run_ranks(nccl, ["lengths", "pairs", "streams", "split"], 3, NCCL_SHM_DISABLE="1", NCCL_SOCKET_IFNAME="lo")
 
 
+@pytest.mark.parametrize("sockets", ["0", "1"])
+def test_communicators_out_of_others(nccl, sockets):
+    scenarios = ["shrink", "hung", "revoked", "grow", "suspended", "windows"]
+    run_ranks(nccl, scenarios, 3, NCCL_SHM_DISABLE=sockets, NCCL_SOCKET_IFNAME="lo")
+
+
 @pytest.mark.parametrize("scenario", ["killed", "idle"])
 @pytest.mark.parametrize("sockets", ["0", "1"])
 def test_a_rank_that_dies_is_an_error_of_the_others(nccl, scenario, sockets):

@@ -72,16 +72,9 @@ AW_EXPORT const char* cublasLtGetStatusString(cublasStatus_t status) {
   }
 }
 
-// There is nothing to log and no heuristic worth keeping; what a program asks for here changes no
-// result.
-AW_EXPORT cublasStatus_t cublasLtLoggerSetCallback(cublasLtLoggerCallback_t) {
-  return CUBLAS_STATUS_SUCCESS;
-}
-AW_EXPORT cublasStatus_t cublasLtLoggerSetFile(FILE*) { return CUBLAS_STATUS_SUCCESS; }
-AW_EXPORT cublasStatus_t cublasLtLoggerOpenFile(const char*) { return CUBLAS_STATUS_SUCCESS; }
-AW_EXPORT cublasStatus_t cublasLtLoggerSetLevel(int) { return CUBLAS_STATUS_SUCCESS; }
-AW_EXPORT cublasStatus_t cublasLtLoggerSetMask(int) { return CUBLAS_STATUS_SUCCESS; }
-AW_EXPORT cublasStatus_t cublasLtLoggerForceDisable() { return CUBLAS_STATUS_SUCCESS; }
+AW_LOGGER(cublasLt, cublasStatus_t)
+
+// There is no heuristic worth keeping; what a program asks for here changes no result.
 AW_EXPORT unsigned cublasLtDisableCpuInstructionsSetMask(unsigned mask) {
   static std::atomic<unsigned> kept{0};
   return kept.exchange(mask);

@@ -180,13 +180,4 @@ AW_KEPT(FixedPointEmulationMantissaBitOffset, int, mantissa_offset, INT_MIN, INT
 #undef AW_KEPT
 #endif
 
-// ---- the logger: what goes wrong is said by anywarp itself ----
-
-AW_EXPORT cusolverStatus_t cusolverDnLoggerSetCallback(cusolverDnLoggerCallback_t) {
-  return CUSOLVER_STATUS_SUCCESS;
-}
-AW_EXPORT cusolverStatus_t cusolverDnLoggerSetFile(FILE*) { return CUSOLVER_STATUS_SUCCESS; }
-AW_EXPORT cusolverStatus_t cusolverDnLoggerOpenFile(const char*) { return CUSOLVER_STATUS_SUCCESS; }
-AW_EXPORT cusolverStatus_t cusolverDnLoggerSetLevel(int) { return CUSOLVER_STATUS_SUCCESS; }
-AW_EXPORT cusolverStatus_t cusolverDnLoggerSetMask(int) { return CUSOLVER_STATUS_SUCCESS; }
-AW_EXPORT cusolverStatus_t cusolverDnLoggerForceDisable() { return CUSOLVER_STATUS_SUCCESS; }
+AW_LOGGER(cusolverDn, cusolverStatus_t)

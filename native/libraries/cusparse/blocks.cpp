@@ -35,6 +35,29 @@ void solve(const cusparseContext& context, const char* name, const SpMat& a, cus
   });
 }
 
+template <class K>
+void multiply_masked(const SpMat& a, K alpha, int masked, const int* mask, const int* ends,
+                     const K* x, K beta, K* y) {
+  auto* values = static_cast<const K*>(a.values);
+  Index offsets = offsets_of(a), columns = indices_of(a);
+  int64_t block = a.block_rows;
+  bool by_rows = a.order == CUSPARSE_ORDER_ROW;
+  in_pieces(masked, 16, [&](int64_t first, int64_t last) {
+    for (int64_t number = first; number < last; ++number) {
+      int64_t row = mask[number] - a.base;
+      for (int64_t i = 0; i < block; ++i) {
+        K sum{};
+        for (int64_t k = offsets(row), end = ends[row] - a.base; k < end; ++k)
+          for (int64_t j = 0; j < block; ++j)
+            sum += values[k * block * block + (by_rows ? i * block + j : j * block + i)] *
+                   x[columns(k) * block + j];
+        K& to = y[row * block + i];
+        to = beta == K{} ? alpha * sum : alpha * sum + beta * to;
+      }
+    }
+  });
+}
+
 }  // namespace
 
 AW_INFO_FUNCTIONS(Bsrsv2, bsrsv2)
@@ -168,3 +191,27 @@ AW_INFO_FUNCTIONS(Bsrsm2, bsrsm2)
     });                                                                                            \
   }
 AW_FOUR(AW_BLOCKS)
+
+// The rows of blocks that the mask names, whose blocks end where `ends` says; the others of y stay.
+#define AW_MASKED(L, T)                                                                           \
+  AW_EXPORT cusparseStatus_t cusparse##L##bsrxmv(                                                 \
+      cusparseHandle_t handle, cusparseDirection_t direction, cusparseOperation_t op, int masked, \
+      int mb, int nb, int nnzb, const T* alpha, const cusparseMatDescr_t descr, const T* values,  \
+      const int* mask, const int* offsets, const int* ends, const int* columns, int block,        \
+      const T* x, const T* beta, T* y) {                                                          \
+    return api<"cusparse" #L "bsrxmv">([&] {                                                      \
+      auto& context = use(handle);                                                                \
+      check(op, mb, nnzb);                                                                        \
+      require(masked >= 0 && masked <= mb && nb >= 0);                                            \
+      if (op != CUSPARSE_OPERATION_NON_TRANSPOSE) unsupported("bsrxmv of a transposed matrix");   \
+      using K = Number<T>;                                                                        \
+      Scalar<K> times(context, alpha), by(context, beta);                                         \
+      auto a =                                                                                    \
+          blocks(direction, mb, nb, nnzb, use_general(descr), values, offsets, columns, block);   \
+      submit(context, "cusparse" #L "bsrxmv", [=] {                                               \
+        multiply_masked(a, times(), masked, mask, ends, reinterpret_cast<const K*>(x), by(),      \
+                        reinterpret_cast<K*>(y));                                                 \
+      });                                                                                         \
+    });                                                                                           \
+  }
+AW_FOUR(AW_MASKED)

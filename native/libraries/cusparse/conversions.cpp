@@ -1,4 +1,5 @@
-// cuSPARSE: conversions between formats, and sorting. These functions have 32-bit indices.
+// cuSPARSE: conversions between formats without blocks, and sorting. These functions have 32-bit
+// indices.
 #include <numeric>
 
 #include "libraries/cusparse/entries.h"
@@ -15,9 +16,10 @@ std::vector<int> order_of(int first, int last, Key key) {
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key(a) < key(b); });
   return order;
 }
-void permute(int* array, int first, const std::vector<int>& order) {
+template <class T>
+void permute(T* array, int first, const std::vector<int>& order) {
   if (!array) return;
-  std::vector<int> sorted;
+  std::vector<T> sorted;
   for (int k : order) sorted.push_back(array[k]);
   std::copy(sorted.begin(), sorted.end(), array + first);
 }
@@ -62,51 +64,20 @@ void transpose(int n, int m, int nnz, const SpMat& from, T* values, int* offsets
   (void)m, (void)nnz;
 }
 
-// The blocks of a row of blocks, in order.
-std::vector<int> blocks_of(const SpMat& a, int block, int64_t row) {
-  std::vector<int> out;
-  Index offsets = offsets_of(a), columns = indices_of(a);
-  for (int64_t r = row * block; r < std::min<int64_t>(a.rows, (row + 1) * block); ++r)
-    for (int64_t k = offsets(r), end = offsets(r + 1); k < end; ++k)
-      out.push_back(static_cast<int>(columns(k) / block));
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
-}
-
-template <class T>
-void to_blocks(const SpMat& a, cusparseDirection_t direction, int block, int base, T* values,
-               const int* offsets, int* indices) {
-  int64_t rows = (a.rows + block - 1) / block;
-  in_pieces(rows, 16, [&](int64_t first, int64_t last) {
-    Index a_offsets = offsets_of(a), columns = indices_of(a);
-    for (int64_t row = first; row < last; ++row) {
-      auto known = blocks_of(a, block, row);
-      int64_t begin = offsets[row] - base, size = int64_t{block} * block;
-      std::fill_n(values + begin * size, static_cast<int64_t>(known.size()) * size, T{});
-      for (size_t i = 0; i < known.size(); ++i)
-        indices[begin + static_cast<int64_t>(i)] = known[i] + base;
-      for (int64_t r = row * block; r < std::min<int64_t>(a.rows, (row + 1) * block); ++r)
-        for (int64_t k = a_offsets(r), end = a_offsets(r + 1); k < end; ++k) {
-          int64_t c = columns(k);
-          int64_t at =
-              begin + (std::lower_bound(known.begin(), known.end(), static_cast<int>(c / block)) -
-                       known.begin());
-          int64_t i = r % block, j = c % block;
-          values[at * size +
-                 (direction == CUSPARSE_DIRECTION_ROW ? i * block + j : j * block + i)] =
-              static_cast<const T*>(a.values)[k];
-        }
-    }
-  });
-}
-
 template <class T>
 bool kept(T value, T tolerance) {
   return magnitude(value) > real(tolerance);
 }
 
+void sizes(int m, int n, int nnz) { require(m >= 0 && n >= 0 && nnz >= 0); }
+
 }  // namespace
+
+// Where the entries of sorted rows were before: found when the work runs.
+struct csru2csrInfo {
+  std::shared_ptr<std::vector<int>> order;
+  int nnz = 0;
+};
 
 AW_EXPORT cusparseStatus_t cusparseXcoo2csr(cusparseHandle_t handle, const int* rows, int nnz,
                                             int m, int* offsets, cusparseIndexBase_t base) {
@@ -233,130 +204,128 @@ AW_EXPORT cusparseStatus_t cusparseXcscsort(cusparseHandle_t handle, int m, int 
   });
 }
 
-AW_EXPORT cusparseStatus_t cusparseXcsr2bsrNnz(cusparseHandle_t handle, cusparseDirection_t, int m,
-                                               int n, const cusparseMatDescr_t descr_a,
-                                               const int* offsets, const int* columns, int block,
-                                               const cusparseMatDescr_t descr_c, int* bsr_offsets,
-                                               int* total) {
-  return api<"cusparseXcsr2bsrNnz">([&] {
-    auto& context = use(handle);
-    require(m >= 0 && n >= 0 && block > 0 && bsr_offsets && total);
-    auto a =
-        older<void>(CUSPARSE_FORMAT_CSR, m, n, 0, use_general(descr_a), nullptr, offsets, columns);
-    int base = use_general(descr_c).base;
-    auto sum = std::make_shared<int>();
-    submit(context, "cusparseXcsr2bsrNnz", [=] {
-      bsr_offsets[0] = base;
-      int64_t rows = (m + block - 1) / block;
-      for (int64_t row = 0; row < rows; ++row)
-        bsr_offsets[row + 1] = bsr_offsets[row] + static_cast<int>(blocks_of(a, block, row).size());
-      *sum = bsr_offsets[rows] - base;
-    });
-    give(context, total, sum, "cusparseXcsr2bsrNnz");
+AW_EXPORT cusparseStatus_t cusparseCreateCsru2csrInfo(csru2csrInfo_t* info) {
+  return api<"cusparseCreateCsru2csrInfo">([&] {
+    require(info);
+    *info = new csru2csrInfo;
   });
 }
 
-#define AW_CONVERSIONS(L, T)                                                                     \
-  AW_EXPORT cusparseStatus_t cusparse##L##csr2bsr(                                               \
-      cusparseHandle_t handle, cusparseDirection_t direction, int m, int n,                      \
-      const cusparseMatDescr_t descr_a, const T* values, const int* offsets, const int* columns, \
-      int block, const cusparseMatDescr_t descr_c, T* bsr_values, int* bsr_offsets,              \
-      int* bsr_columns) {                                                                        \
-    return api<"cusparse" #L "csr2bsr">([&] {                                                    \
-      auto& context = use(handle);                                                               \
-      require(m >= 0 && n >= 0 && block > 0);                                                    \
-      auto a =                                                                                   \
-          older(CUSPARSE_FORMAT_CSR, m, n, 0, use_general(descr_a), values, offsets, columns);   \
-      int base = use_general(descr_c).base;                                                      \
-      submit(context, "cusparse" #L "csr2bsr", [=] {                                             \
-        to_blocks(a, direction, block, base, reinterpret_cast<Number<T>*>(bsr_values),           \
-                  bsr_offsets, bsr_columns);                                                     \
-      });                                                                                        \
-    });                                                                                          \
-  }                                                                                              \
-  AW_EXPORT cusparseStatus_t cusparse##L##bsr2csr(                                               \
-      cusparseHandle_t handle, cusparseDirection_t direction, int mb, int nb,                    \
-      const cusparseMatDescr_t descr_a, const T* values, const int* offsets, const int* columns, \
-      int block, const cusparseMatDescr_t descr_c, T* csr_values, int* csr_offsets,              \
-      int* csr_columns) {                                                                        \
-    return api<"cusparse" #L "bsr2csr">([&] {                                                    \
-      auto& context = use(handle);                                                               \
-      require(mb >= 0 && nb >= 0);                                                               \
-      auto a =                                                                                   \
-          blocks(direction, mb, nb, 0, use_general(descr_a), values, offsets, columns, block);   \
-      int base = use_general(descr_c).base;                                                      \
-      submit(context, "cusparse" #L "bsr2csr", [=] {                                             \
-        int at = 0, row = -1;                                                                    \
-        for_entries(a, 0, [&](int64_t r, int64_t c, int64_t k) {                                 \
-          while (row < r) csr_offsets[++row] = at + base;                                        \
-          csr_columns[at] = static_cast<int>(c) + base;                                          \
-          csr_values[at++] = static_cast<const T*>(a.values)[k];                                 \
-        });                                                                                      \
-        while (row < a.rows) csr_offsets[++row] = at + base;                                     \
-      });                                                                                        \
-    });                                                                                          \
-  }                                                                                              \
-  AW_EXPORT cusparseStatus_t cusparse##L##nnz(                                                   \
-      cusparseHandle_t handle, cusparseDirection_t direction, int m, int n,                      \
-      const cusparseMatDescr_t descr, const T* a, int lda, int* per_line, int* total) {          \
-    return api<"cusparse" #L "nnz">([&] {                                                        \
-      auto& context = use(handle);                                                               \
-      use_general(descr);                                                                        \
-      require(m >= 0 && n >= 0 && lda >= std::max(1, m) && per_line && total);                   \
-      auto sum = std::make_shared<int>();                                                        \
-      bool by_rows = direction == CUSPARSE_DIRECTION_ROW;                                        \
-      submit(context, "cusparse" #L "nnz", [=] {                                                 \
-        auto* from = reinterpret_cast<const Number<T>*>(a);                                      \
-        std::fill_n(per_line, by_rows ? m : n, 0);                                               \
-        *sum = 0;                                                                                \
-        for (int64_t j = 0; j < n; ++j)                                                          \
-          for (int64_t i = 0; i < m; ++i)                                                        \
-            if (!(from[i + j * lda] == Number<T>{})) ++per_line[by_rows ? i : j], ++*sum;        \
-      });                                                                                        \
-      give(context, total, sum, "cusparse" #L "nnz");                                            \
-    });                                                                                          \
-  }                                                                                              \
-  AW_EXPORT cusparseStatus_t cusparse##L##nnz_compress(                                          \
-      cusparseHandle_t handle, int m, const cusparseMatDescr_t descr, const T* values,           \
-      const int* offsets, int* per_row, int* total, T tolerance) {                               \
-    return api<"cusparse" #L "nnz_compress">([&] {                                               \
-      auto& context = use(handle);                                                               \
-      auto limit = *reinterpret_cast<const Number<T>*>(&tolerance);                              \
-      int base = use_general(descr).base;                                                        \
-      require(m >= 0 && offsets && per_row && total && real(limit) >= 0);                        \
-      auto sum = std::make_shared<int>();                                                        \
-      submit(context, "cusparse" #L "nnz_compress", [=] {                                        \
-        *sum = 0;                                                                                \
-        for (int r = 0; r < m; ++r) {                                                            \
-          per_row[r] = 0;                                                                        \
-          for (int k = offsets[r] - base; k < offsets[r + 1] - base; ++k)                        \
-            per_row[r] += kept(reinterpret_cast<const Number<T>*>(values)[k], limit);            \
-          *sum += per_row[r];                                                                    \
-        }                                                                                        \
-      });                                                                                        \
-      give(context, total, sum, "cusparse" #L "nnz_compress");                                   \
-    });                                                                                          \
-  }                                                                                              \
-  AW_EXPORT cusparseStatus_t cusparse##L##csr2csr_compress(                                      \
-      cusparseHandle_t handle, int m, int n, const cusparseMatDescr_t descr, const T* values,    \
-      const int* columns, const int* offsets, int nnz, const int* per_row, T* kept_values,       \
-      int* kept_columns, int* kept_offsets, T tolerance) {                                       \
-    return api<"cusparse" #L "csr2csr_compress">([&] {                                           \
-      auto& context = use(handle);                                                               \
-      auto limit = *reinterpret_cast<const Number<T>*>(&tolerance);                              \
-      int base = use_general(descr).base;                                                        \
-      require(m >= 0 && n >= 0 && nnz >= 0 && offsets && per_row && kept_offsets &&              \
-              real(limit) >= 0);                                                                 \
-      submit(context, "cusparse" #L "csr2csr_compress", [=] {                                    \
-        int at = 0;                                                                              \
-        for (int r = 0; r < m; ++r) {                                                            \
-          kept_offsets[r] = at + base;                                                           \
-          for (int k = offsets[r] - base; k < offsets[r + 1] - base; ++k)                        \
-            if (kept(reinterpret_cast<const Number<T>*>(values)[k], limit))                      \
-              kept_columns[at] = columns[k], kept_values[at++] = values[k];                      \
-        }                                                                                        \
-        kept_offsets[m] = at + base;                                                             \
-      });                                                                                        \
-    });                                                                                          \
+AW_EXPORT cusparseStatus_t cusparseDestroyCsru2csrInfo(csru2csrInfo_t info) {
+  return api<"cusparseDestroyCsru2csrInfo">([&] { delete info; });
+}
+
+#define AW_UNSORTED(L, T)                                                                         \
+  AW_EXPORT cusparseStatus_t cusparse##L##csru2csr_bufferSizeExt(                                 \
+      cusparseHandle_t handle, int m, int n, int nnz, T*, const int*, int*, csru2csrInfo_t info,  \
+      size_t* bytes) {                                                                            \
+    return api<"cusparse" #L "csru2csr_bufferSizeExt">([&] {                                      \
+      use(handle), sizes(m, n, nnz);                                                              \
+      require(info);                                                                              \
+      no_buffer(bytes);                                                                           \
+    });                                                                                           \
+  }                                                                                               \
+  AW_EXPORT cusparseStatus_t cusparse##L##csru2csr(                                               \
+      cusparseHandle_t handle, int m, int n, int nnz, const cusparseMatDescr_t descr, T* values,  \
+      const int* offsets, int* columns, csru2csrInfo_t info, void*) {                             \
+    return api<"cusparse" #L "csru2csr">([&] {                                                    \
+      auto& context = use(handle);                                                                \
+      sizes(m, n, nnz);                                                                           \
+      int base = use_general(descr).base;                                                         \
+      require(info && offsets && (columns || !nnz));                                              \
+      auto all = std::make_shared<std::vector<int>>();                                            \
+      info->order = all, info->nnz = nnz;                                                         \
+      submit(context, "cusparse" #L "csru2csr", [=] {                                             \
+        all->clear();                                                                             \
+        for (int i = 0; i < m; ++i) {                                                             \
+          int first = offsets[i] - base;                                                          \
+          auto order = order_of(first, offsets[i + 1] - base, [&](int k) { return columns[k]; }); \
+          permute(values, first, order), permute(columns, first, order);                          \
+          all->insert(all->end(), order.begin(), order.end());                                    \
+        }                                                                                         \
+      });                                                                                         \
+    });                                                                                           \
+  }                                                                                               \
+  AW_EXPORT cusparseStatus_t cusparse##L##csr2csru(                                               \
+      cusparseHandle_t handle, int m, int n, int nnz, const cusparseMatDescr_t descr, T* values,  \
+      const int* offsets, int* columns, csru2csrInfo_t info, void*) {                             \
+    return api<"cusparse" #L "csr2csru">([&] {                                                    \
+      auto& context = use(handle);                                                                \
+      sizes(m, n, nnz);                                                                           \
+      use_general(descr);                                                                         \
+      require(info && info->order && info->nnz == nnz && offsets && (columns || !nnz));           \
+      submit(context, "cusparse" #L "csr2csru", [=, all = info->order] {                          \
+        std::vector<int> back(all->size());                                                       \
+        for (size_t k = 0; k < all->size(); ++k)                                                  \
+          back[static_cast<size_t>((*all)[k])] = static_cast<int>(k);                             \
+        permute(values, 0, back), permute(columns, 0, back);                                      \
+      });                                                                                         \
+    });                                                                                           \
+  }
+AW_FOUR(AW_UNSORTED)
+
+#define AW_CONVERSIONS(L, T)                                                                  \
+  AW_EXPORT cusparseStatus_t cusparse##L##nnz(                                                \
+      cusparseHandle_t handle, cusparseDirection_t direction, int m, int n,                   \
+      const cusparseMatDescr_t descr, const T* a, int lda, int* per_line, int* total) {       \
+    return api<"cusparse" #L "nnz">([&] {                                                     \
+      auto& context = use(handle);                                                            \
+      use_general(descr);                                                                     \
+      require(m >= 0 && n >= 0 && lda >= std::max(1, m) && per_line && total);                \
+      auto sum = std::make_shared<int>();                                                     \
+      bool by_rows = direction == CUSPARSE_DIRECTION_ROW;                                     \
+      submit(context, "cusparse" #L "nnz", [=] {                                              \
+        auto* from = reinterpret_cast<const Number<T>*>(a);                                   \
+        std::fill_n(per_line, by_rows ? m : n, 0);                                            \
+        *sum = 0;                                                                             \
+        for (int64_t j = 0; j < n; ++j)                                                       \
+          for (int64_t i = 0; i < m; ++i)                                                     \
+            if (!(from[i + j * lda] == Number<T>{})) ++per_line[by_rows ? i : j], ++*sum;     \
+      });                                                                                     \
+      give(context, total, sum, "cusparse" #L "nnz");                                         \
+    });                                                                                       \
+  }                                                                                           \
+  AW_EXPORT cusparseStatus_t cusparse##L##nnz_compress(                                       \
+      cusparseHandle_t handle, int m, const cusparseMatDescr_t descr, const T* values,        \
+      const int* offsets, int* per_row, int* total, T tolerance) {                            \
+    return api<"cusparse" #L "nnz_compress">([&] {                                            \
+      auto& context = use(handle);                                                            \
+      auto limit = *reinterpret_cast<const Number<T>*>(&tolerance);                           \
+      int base = use_general(descr).base;                                                     \
+      require(m >= 0 && offsets && per_row && total && real(limit) >= 0);                     \
+      auto sum = std::make_shared<int>();                                                     \
+      submit(context, "cusparse" #L "nnz_compress", [=] {                                     \
+        *sum = 0;                                                                             \
+        for (int r = 0; r < m; ++r) {                                                         \
+          per_row[r] = 0;                                                                     \
+          for (int k = offsets[r] - base; k < offsets[r + 1] - base; ++k)                     \
+            per_row[r] += kept(reinterpret_cast<const Number<T>*>(values)[k], limit);         \
+          *sum += per_row[r];                                                                 \
+        }                                                                                     \
+      });                                                                                     \
+      give(context, total, sum, "cusparse" #L "nnz_compress");                                \
+    });                                                                                       \
+  }                                                                                           \
+  AW_EXPORT cusparseStatus_t cusparse##L##csr2csr_compress(                                   \
+      cusparseHandle_t handle, int m, int n, const cusparseMatDescr_t descr, const T* values, \
+      const int* columns, const int* offsets, int nnz, const int* per_row, T* kept_values,    \
+      int* kept_columns, int* kept_offsets, T tolerance) {                                    \
+    return api<"cusparse" #L "csr2csr_compress">([&] {                                        \
+      auto& context = use(handle);                                                            \
+      auto limit = *reinterpret_cast<const Number<T>*>(&tolerance);                           \
+      int base = use_general(descr).base;                                                     \
+      require(m >= 0 && n >= 0 && nnz >= 0 && offsets && per_row && kept_offsets &&           \
+              real(limit) >= 0);                                                              \
+      submit(context, "cusparse" #L "csr2csr_compress", [=] {                                 \
+        int at = 0;                                                                           \
+        for (int r = 0; r < m; ++r) {                                                         \
+          kept_offsets[r] = at + base;                                                        \
+          for (int k = offsets[r] - base; k < offsets[r + 1] - base; ++k)                     \
+            if (kept(reinterpret_cast<const Number<T>*>(values)[k], limit))                   \
+              kept_columns[at] = columns[k], kept_values[at++] = values[k];                   \
+        }                                                                                     \
+        kept_offsets[m] = at + base;                                                          \
+      });                                                                                     \
+    });                                                                                       \
   }
 AW_FOUR(AW_CONVERSIONS)

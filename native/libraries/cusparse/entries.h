@@ -32,6 +32,24 @@ inline void set_index(void* place, cusparseIndexType_t type, int64_t i, int64_t 
     static_cast<int32_t*>(place)[i] = static_cast<int32_t>(value);
 }
 
+// f(column, place of the value) for the entries of a row, of matrices in the formats CSR and BSR.
+template <class F>
+void for_row(const SpMat& m, int64_t row, F f) {
+  Index offsets = offsets_of(m), indices = indices_of(m);
+  int64_t line = row / m.block_rows, i = row % m.block_rows, size = m.block_rows * m.block_cols;
+  int64_t steps = m.order == CUSPARSE_ORDER_ROW ? 1 : m.block_rows;
+  int64_t begin = m.order == CUSPARSE_ORDER_ROW ? i * m.block_cols : i;
+  for (int64_t k = offsets(line), end = offsets(line + 1); k < end; ++k)
+    for (int64_t j = 0; j < m.block_cols; ++j)
+      f(indices(k) * m.block_cols + j, k * size + begin + j * steps);
+}
+
+// ... and of dense matrices by columns.
+template <class F>
+void for_row(const DnMat& m, int64_t row, F f) {
+  for (int64_t c = 0; c < m.cols; ++c) f(c, row + c * m.ld);
+}
+
 // f(row, column, place of the value) for every entry that is stored.
 template <class F>
 void for_entries(const SpMat& m, int64_t batch, F f) {
@@ -197,14 +215,20 @@ SpMat older(cusparseFormat_t format, int64_t rows, int64_t cols, int64_t nnz,
 template <class T>
 SpMat blocks(cusparseDirection_t direction, int64_t mb, int64_t nb, int64_t nnzb,
              const cusparseMatDescr& descr, const T* values, const int* offsets, const int* indices,
-             int block) {
-  require(block > 0 &&
+             int block_rows, int block_cols) {
+  require(block_rows > 0 && block_cols > 0 &&
           (direction == CUSPARSE_DIRECTION_ROW || direction == CUSPARSE_DIRECTION_COLUMN));
-  SpMat out = older(CUSPARSE_FORMAT_BSR, mb * block, nb * block, nnzb * block * block, descr,
-                    values, offsets, indices);
-  out.block_rows = out.block_cols = block;
+  SpMat out = older(CUSPARSE_FORMAT_BSR, mb * block_rows, nb * block_cols,
+                    nnzb * block_rows * block_cols, descr, values, offsets, indices);
+  out.block_rows = block_rows, out.block_cols = block_cols;
   out.order = direction == CUSPARSE_DIRECTION_ROW ? CUSPARSE_ORDER_ROW : CUSPARSE_ORDER_COL;
   return out;
+}
+template <class T>
+SpMat blocks(cusparseDirection_t direction, int64_t mb, int64_t nb, int64_t nnzb,
+             const cusparseMatDescr& descr, const T* values, const int* offsets, const int* indices,
+             int block) {
+  return blocks(direction, mb, nb, nnzb, descr, values, offsets, indices, block, block);
 }
 
 }  // namespace aw::cusparse

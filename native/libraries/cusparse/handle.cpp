@@ -143,6 +143,8 @@ AW_ATTRIBUTE(MatFillMode, cusparseFillMode_t, fill, CUSPARSE_FILL_MODE_UPPER)
 AW_ATTRIBUTE(MatDiagType, cusparseDiagType_t, diagonal, CUSPARSE_DIAG_TYPE_UNIT)
 AW_ATTRIBUTE(MatIndexBase, cusparseIndexBase_t, base, CUSPARSE_INDEX_BASE_ONE)
 
+AW_LOGGER(cusparse, cusparseStatus_t)
+
 namespace aw::cusparse {
 
 size_t size_of(cudaDataType type) {

@@ -189,4 +189,65 @@ void contraction(const Call& call) {
   computed(call.operation, [&](auto zero) { contract<decltype(zero)>(call); });
 }
 
+// As two of two, in the order that takes the fewest multiplications.
+void contraction_of_three(const Call& call) {
+  const auto& all = call.operation.operands;
+  const Operand &d = all[3], &e = all[4];
+  require(call.data[0] && call.data[1] && call.data[2] && call.data[4]);
+  auto product = [&](const std::vector<const Operand*>& operands) {
+    double size = 1;
+    std::vector<int32_t> seen;
+    for (auto* one : operands)
+      for (int32_t mode : one->modes)
+        if (std::find(seen.begin(), seen.end(), mode) == seen.end())
+          seen.push_back(mode), size *= static_cast<double>(one->extent(mode));
+    return size;
+  };
+  // What two of them become: the modes that the third or the result has.
+  auto between = [&](const Operand& x, const Operand& y, const Operand& third) {
+    Operand made;
+    int64_t stride = 1;
+    for (auto* one : {&x, &y})
+      for (int32_t mode : one->modes) {
+        if (made.has(mode) || (!third.has(mode) && !e.has(mode))) continue;
+        made.modes.push_back(mode);
+        made.tensor.extents.push_back(one->extent(mode));
+        made.tensor.strides.push_back(stride);
+        stride *= one->extent(mode);
+      }
+    return made;
+  };
+  constexpr size_t kOrders[3][3] = {{0, 1, 2}, {1, 2, 0}, {0, 2, 1}};
+  auto cost = [&](const size_t (&order)[3]) {
+    const Operand &x = all[order[0]], &y = all[order[1]], &third = all[order[2]];
+    const Operand made = between(x, y, third);
+    return product({&x, &y}) + product({&made, &third});
+  };
+  const auto& order = *std::min_element(std::begin(kOrders), std::end(kOrders),
+                                        [&](auto& x, auto& y) { return cost(x) < cost(y); });
+  computed(call.operation, [&](auto zero) {
+    using W = decltype(zero);
+    const bool wide = call.operation.wide;
+    Operand middle = between(all[order[0]], all[order[1]], all[order[2]]);
+    middle.tensor.type =
+        kComplex<W> ? (wide ? CUDA_C_64F : CUDA_C_32F) : (wide ? CUDA_R_64F : CUDA_R_32F);
+    const W one(1);
+    auto made = room<W>(middle.elements());
+    Operation first, second;
+    first.kind = second.kind = Kind::kContraction, first.wide = second.wide = wide;
+    first.scalar = middle.tensor.type, second.scalar = call.operation.scalar;
+    first.operands = {all[order[0]], all[order[1]], middle, middle};
+    second.operands = {middle, all[order[2]], d, e};
+    contract<W>({first,
+                 {&one, &zero},
+                 {call.data[order[0]], call.data[order[1]], made.get(), made.get()},
+                 call.stream});
+    contract<W>({second,
+                 call.scalars,
+                 {made.get(), call.data[order[2]], call.data[3], call.data[4]},
+                 call.stream});
+    lib::submit(call.stream, "cutensor_contraction", [made] {});
+  });
+}
+
 }  // namespace aw::tensor

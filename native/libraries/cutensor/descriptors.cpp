@@ -1,6 +1,7 @@
 // cuTENSOR: handles, descriptors, plans and their attributes.
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 
 #include "libraries/cutensor/tensors.h"
 #include "libraries/data_types.h"
@@ -27,14 +28,7 @@ size_t element_bytes(cudaDataType_t type) {
   return static_cast<size_t>(bytes);
 }
 
-}  // namespace aw::tensor
-
-namespace {
-
-cutensorComputeDescriptorStruct halves(CUDA_R_16F), brains(CUDA_R_16BF), singles(CUDA_R_32F),
-    doubles(CUDA_R_64F);
-
-Operand operand(const cutensorTensorDescriptor_t tensor, const int32_t* modes,
+Operand operand(const cutensorTensorDescriptorStruct* tensor, const int32_t* modes,
                 cutensorOperator_t op) {
   check(tensor);
   const size_t rank = tensor->extents.size();
@@ -52,18 +46,18 @@ Operand operand(const cutensorTensorDescriptor_t tensor, const int32_t* modes,
   return made;
 }
 // The tensor that is written.
-Operand target(const cutensorTensorDescriptor_t tensor, const int32_t* modes) {
+Operand target(const cutensorTensorDescriptorStruct* tensor, const int32_t* modes) {
   return operand(tensor, modes, CUTENSOR_OP_IDENTITY);
 }
 
-void check_binary(cutensorOperator_t op, bool complex) {
+static void check_binary(cutensorOperator_t op, bool complex) {
   require(op == CUTENSOR_OP_ADD || op == CUTENSOR_OP_MUL || op == CUTENSOR_OP_MAX ||
           op == CUTENSOR_OP_MIN);
   if (complex && op > CUTENSOR_OP_MUL) unsupported("greatest and least of complex numbers");
 }
 
 // Fills in what follows from types and checks what operands must share.
-Operation* finished(Operation operation, const cutensorComputeDescriptor_t compute) {
+Operation* finished(Operation operation, const cutensorComputeDescriptorStruct* compute) {
   check(compute);
   auto& operands = operation.operands;
   const Operand& out = operands.back();
@@ -84,10 +78,39 @@ Operation* finished(Operation operation, const cutensorComputeDescriptor_t compu
 }
 
 // What stands beside the one that is written has its layout: cuTENSOR's rule.
-void check_same(const Operand& c, const Operand& d) {
+static void check_same(const Operand& c, const Operand& d) {
   for (int32_t mode : c.modes) require(d.has(mode));
   require(c.modes.size() == d.modes.size());
 }
+Operation* contracted(Operation operation, const cutensorComputeDescriptorStruct* compute) {
+  const auto& operands = operation.operands;
+  const size_t inputs = operands.size() - 2;
+  const Operand &C = operands[inputs], &D = operands[inputs + 1];
+  check_same(C, D);
+  for (size_t i = 0; i <= inputs; ++i)
+    if (operands[i].op != CUTENSOR_OP_IDENTITY && operands[i].op != CUTENSOR_OP_CONJ)
+      unsupported("operators within contractions but CONJ");
+  auto count = [&](int32_t mode) {
+    return std::count_if(operands.begin(), operands.end() - 2,
+                         [&](const Operand& one) { return one.has(mode); });
+  };
+  for (int32_t mode : D.modes)
+    if (!count(mode)) unsupported("modes of a result that no input has");
+  for (size_t i = 0; i < inputs; ++i)
+    for (int32_t mode : operands[i].modes)
+      if (!D.has(mode) && count(mode) < 2) unsupported("sums over modes of one input");
+  Operation* made = finished(std::move(operation), compute);
+  if (made->scalar == CUDA_R_16F || made->scalar == CUDA_R_16BF) made->scalar = CUDA_R_32F;
+  return made;
+}
+
+}  // namespace aw::tensor
+
+namespace {
+
+cutensorComputeDescriptorStruct halves(CUDA_R_16F), brains(CUDA_R_16BF), singles(CUDA_R_32F),
+    doubles(CUDA_R_64F);
+
 // Every mode of `in` is one of `out`.
 void check_within(const Operand& in, const Operand& out) {
   for (int32_t mode : in.modes) require(out.has(mode));
@@ -159,6 +182,8 @@ AW_EXPORT cutensorStatus_t cutensorDestroy(cutensorHandle_t handle) {
   return api<"cutensorDestroy">([&] { check_handle(handle), destroy(handle); });
 }
 
+AW_LOGGER(cutensor, cutensorStatus_t)
+
 AW_EXPORT size_t cutensorGetVersion() {
   const auto& own = aw::lib::version;
   return static_cast<size_t>(own.major * 10000 + own.minor * 100 + own.patch);
@@ -189,9 +214,34 @@ AW_EXPORT const char* cutensorGetErrorString(const cutensorStatus_t status) {
   return "unknown status";
 }
 
-// Plans cost nothing to make, so that there is no cache of them to resize.
+// Plans cost nothing to make: their cache is empty, whatever its size, and so is its file.
 AW_EXPORT cutensorStatus_t cutensorHandleResizePlanCache(cutensorHandle_t handle, const uint32_t) {
   return api<"cutensorHandleResizePlanCache">([&] { check_handle(handle); });
+}
+static constexpr char kEmptyCache[] = "anywarp: a cache of 0 plans of cuTENSOR\n";
+AW_EXPORT cutensorStatus_t cutensorHandleWritePlanCacheToFile(const cutensorHandle_t handle,
+                                                              const char path[]) {
+  return api<"cutensorHandleWritePlanCacheToFile">([&] {
+    check_handle(handle);
+    require(path);
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    file << kEmptyCache << std::flush;
+    require(file.good(), CUTENSOR_STATUS_IO_ERROR);
+  });
+}
+AW_EXPORT cutensorStatus_t cutensorHandleReadPlanCacheFromFile(cutensorHandle_t handle,
+                                                               const char path[], uint32_t* lines) {
+  return api<"cutensorHandleReadPlanCacheFromFile">([&] {
+    check_handle(handle);
+    require(path && lines);
+    std::ifstream file(path, std::ios::binary);
+    char text[sizeof kEmptyCache] = {};
+    require(file.good(), CUTENSOR_STATUS_IO_ERROR);
+    file.read(text, sizeof text);
+    // Of another library, or none.
+    require(std::string(text, static_cast<size_t>(file.gcount())) == kEmptyCache);
+    *lines = 0;
+  });
 }
 
 AW_EXPORT cutensorStatus_t cutensorCreateTensorDescriptor(
@@ -306,20 +356,29 @@ AW_EXPORT cutensorStatus_t cutensorCreateContraction(
     if (c) made.operands.push_back(operand(c, modes_c, op_c));
     made.operands.push_back(target(d, modes_d));
     if (!c) made.operands.push_back(made.operands.back());
-    auto &A = made.operands[0], &B = made.operands[1], &C = made.operands[2], &D = made.operands[3];
-    check_same(C, D);
-    for (auto* one : {&A, &B, &C})
-      if (one->op != CUTENSOR_OP_IDENTITY && one->op != CUTENSOR_OP_CONJ)
-        unsupported("operators within contractions but CONJ");
-    for (int32_t mode : D.modes)
-      if (!A.has(mode) && !B.has(mode)) unsupported("modes of a result that no input has");
-    for (auto* one : {&A, &B})
-      for (int32_t mode : one->modes)
-        if (!D.has(mode) && !(A.has(mode) && B.has(mode)))
-          unsupported("sums over modes of one input");
-    *desc = finished(std::move(made), compute);
-    auto& scalar = (*desc)->scalar;
-    if (scalar == CUDA_R_16F || scalar == CUDA_R_16BF) scalar = CUDA_R_32F;
+    *desc = contracted(std::move(made), compute);
+  });
+}
+
+AW_EXPORT cutensorStatus_t cutensorCreateContractionTrinary(
+    const cutensorHandle_t handle, cutensorOperationDescriptor_t* desc,
+    const cutensorTensorDescriptor_t a, const int32_t modes_a[], cutensorOperator_t op_a,
+    const cutensorTensorDescriptor_t b, const int32_t modes_b[], cutensorOperator_t op_b,
+    const cutensorTensorDescriptor_t c, const int32_t modes_c[], cutensorOperator_t op_c,
+    const cutensorTensorDescriptor_t d, const int32_t modes_d[], cutensorOperator_t op_d,
+    const cutensorTensorDescriptor_t e, const int32_t modes_e[],
+    const cutensorComputeDescriptor_t compute) {
+  return api<"cutensorCreateContractionTrinary">([&] {
+    check_handle(handle);
+    require(desc);
+    Operation made;
+    made.kind = Kind::kTrinaryContraction;
+    made.operands = {operand(a, modes_a, op_a), operand(b, modes_b, op_b),
+                     operand(c, modes_c, op_c)};
+    if (d) made.operands.push_back(operand(d, modes_d, op_d));
+    made.operands.push_back(target(e, modes_e));
+    if (!d) made.operands.push_back(made.operands.back());
+    *desc = contracted(std::move(made), compute);
   });
 }
 
@@ -488,6 +547,30 @@ AW_EXPORT cutensorStatus_t cutensorReduce(const cutensorHandle_t handle, const c
     auto made = call(plan, Kind::kReduction, stream);
     made.scalars = {alpha, beta}, made.data = {a, c, d};
     reduction(made);
+  });
+}
+AW_EXPORT cutensorStatus_t cutensorContractTrinary(const cutensorHandle_t handle,
+                                                   const cutensorPlan_t plan, const void* alpha,
+                                                   const void* a, const void* b, const void* c,
+                                                   const void* beta, const void* d, void* e, void*,
+                                                   uint64_t, cudaStream_t stream) {
+  return api<"cutensorContractTrinary">([&] {
+    check_handle(handle);
+    auto made = call(plan, Kind::kTrinaryContraction, stream);
+    made.scalars = {alpha, beta}, made.data = {a, b, c, d, e};
+    contraction_of_three(made);
+  });
+}
+AW_EXPORT cutensorStatus_t cutensorBlockSparseContract(const cutensorHandle_t handle,
+                                                       const cutensorPlan_t plan, const void* alpha,
+                                                       const void* const a[], const void* const b[],
+                                                       const void* beta, const void* const c[],
+                                                       void* const d[], void*, uint64_t,
+                                                       cudaStream_t stream) {
+  return api<"cutensorBlockSparseContract">([&] {
+    check_handle(handle), check(plan);
+    require(plan->operation.kind == Kind::kBlockSparse);
+    contraction_of_blocks({plan->operation, alpha, beta, a, b, c, d, stream});
   });
 }
 AW_EXPORT cutensorStatus_t cutensorContract(const cutensorHandle_t handle,

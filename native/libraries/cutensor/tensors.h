@@ -3,6 +3,7 @@
 
 #include <cutensor.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,12 +24,31 @@ struct cutensorTensorDescriptorStruct : CutensorObject<0x63740003> {
   std::vector<int64_t> extents, strides;
 };
 
+// Blocks that are not zero: where each lies among the sections of its modes, and how it lies in its
+// memory.
+struct cutensorBlockSparseTensorDescriptorStruct : CutensorObject<0x63740007> {
+  cudaDataType_t type = CUDA_R_32F;
+  std::vector<std::vector<int64_t>> sections;     // extents, by mode
+  std::vector<std::vector<int32_t>> coordinates;  // by block
+  std::vector<cutensorTensorDescriptorStruct> blocks;
+  bool operator==(const cutensorBlockSparseTensorDescriptorStruct& other) const {
+    return type == other.type && sections == other.sections && coordinates == other.coordinates;
+  }
+};
+
 namespace aw::tensor {
 
 using lib::require;
 using lib::unsupported;
 
-enum class Kind { kElementwise, kPermutation, kReduction, kContraction };
+enum class Kind {
+  kElementwise,
+  kPermutation,
+  kReduction,
+  kContraction,
+  kTrinaryContraction,
+  kBlockSparse
+};
 
 // A tensor with a name for each of its dimensions, and what is done to each element first.
 struct Operand {
@@ -52,6 +72,8 @@ struct cutensorOperationDescriptorStruct : CutensorObject<0x63740004> {
   cutensorOperator_t first = CUTENSOR_OP_ADD, second = CUTENSOR_OP_ADD;
   cudaDataType_t scalar = CUDA_R_32F;
   bool wide = false;  // sums in doubles
+  // Of kBlockSparse: what the operands are made of.
+  std::vector<std::shared_ptr<const cutensorBlockSparseTensorDescriptorStruct>> blocks;
   int32_t tag = 0;
 };
 struct cutensorPlanPreferenceStruct : CutensorObject<0x63740005> {
@@ -97,5 +119,24 @@ struct Call {
 void elementwise(const Call& call);
 void reduction(const Call& call);
 void contraction(const Call& call);
+void contraction_of_three(const Call& call);  // data: A, B, C, D, E
+
+// The same for blocks: `a` ... `d` point to those of each tensor.
+struct BlockCall {
+  const Operation& operation;
+  const void *alpha, *beta;
+  const void *const *a, *const *b, *const *c;
+  void* const* d;
+  CUstream stream;
+};
+void contraction_of_blocks(const BlockCall& call);
+
+// What the descriptors of operations share.
+Operand operand(const cutensorTensorDescriptorStruct* tensor, const int32_t* modes,
+                cutensorOperator_t op);
+Operand target(const cutensorTensorDescriptorStruct* tensor, const int32_t* modes);
+Operation* finished(Operation operation, const cutensorComputeDescriptorStruct* compute);
+// ... of a contraction: the last two operands are what is added to and what is written.
+Operation* contracted(Operation operation, const cutensorComputeDescriptorStruct* compute);
 
 }  // namespace aw::tensor

@@ -11,7 +11,7 @@ void config_fits(const ncclCollConfig_t* config) {
 
 // Checks what all operations have in common and gives the operation to the stream.
 void start(ncclComm_t handle, cudaStream_t stream, Operation operation) {
-  auto comm = use_ready(handle);
+  auto comm = use_awake(handle);
   size_t element = size_of(operation.type);
   require(operation.count <= SIZE_MAX / element / static_cast<size_t>(comm->count));
   if (operation.peer < 0 || operation.peer >= comm->count)

@@ -40,6 +40,13 @@ Comm use_ready(ncclComm_t handle) {
   return out;
 }
 
+Comm use_awake(ncclComm_t handle) {
+  auto out = use_ready(handle);
+  if (out->suspended)
+    throw Failure(ncclInvalidUsage, "the communicator is suspended (ncclCommResume)");
+  return out;
+}
+
 size_t size_of(ncclDataType_t type) {
   switch (type) {
     case ncclInt8:
@@ -89,8 +96,10 @@ uint64_t Communicator::take_number() {
 
 bool Communicator::begin(uint64_t number) {
   std::unique_lock lock(mutex);
-  turned.wait(lock, [&] { return given_up || (!busy && (number == kCaptured || next == number)); });
-  if (given_up) return false;
+  turned.wait(lock, [&] {
+    return given_up || revoked || (!busy && (number == kCaptured || next == number));
+  });
+  if (given_up || revoked) return false;
   busy = true;
   return state == ncclSuccess;
 }
@@ -101,6 +110,15 @@ void Communicator::end(uint64_t number) {
   if (number != kCaptured) early.insert(number);
   while (early.erase(next)) ++next;
   turned.notify_all();
+}
+
+void Communicator::revoke() {
+  {
+    std::lock_guard lock(mutex);
+    revoked = true;
+    turned.notify_all();
+  }
+  drain();
 }
 
 void Communicator::drain() {

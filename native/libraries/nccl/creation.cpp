@@ -110,6 +110,68 @@ void split(const Comm& parent, const Comm& child, int color, int key) {
   meet(child, [&] { return id; });
 }
 
+// The ranks that are not in `without`, in their order; the first of them makes the id.
+void shrink(const Comm& parent, const Comm& child, const std::vector<int>& without) {
+  std::vector<int> left;
+  for (int rank = 0; rank < parent->count; ++rank)
+    if (std::find(without.begin(), without.end(), rank) == without.end()) left.push_back(rank);
+  ncclUniqueId id = {};
+  if (left[0] == parent->rank) id = make_id();
+  auto ids = agree(*parent, &id, sizeof id, without);
+  memcpy(&id, ids.data() + sizeof id * static_cast<size_t>(left[0]), sizeof id);
+  child->count = static_cast<int>(left.size());
+  child->rank = static_cast<int>(std::find(left.begin(), left.end(), parent->rank) - left.begin());
+  meet(child, [&] { return id; });
+}
+
+struct Invitation {
+  int there;
+  ncclUniqueId id;
+};
+
+// All ranks of `parent` get the id that one of them has, and keep their numbers.
+void grow(const Comm& parent, const Comm& child, const Invitation& mine) {
+  auto said = agree(*parent, &mine, sizeof mine);
+  ncclUniqueId id = {};
+  int known = 0;
+  for (int rank = 0; rank < parent->count; ++rank) {
+    Invitation one;
+    memcpy(&one, said.data() + sizeof one * static_cast<size_t>(rank), sizeof one);
+    if (!one.there) continue;
+    if (known && memcmp(&id, &one.id, sizeof id))
+      throw aw::Failure(ncclInvalidUsage, "ranks have different ids of ncclCommGetUniqueId");
+    known = 1, id = one.id;
+  }
+  if (!known) throw aw::Failure(ncclInvalidUsage, "no rank has called ncclCommGetUniqueId");
+  meet(child, [&] { return id; });
+}
+
+// A communicator that `start(parent, child)` makes out of another.
+template <class Start>
+ncclResult_t derive(const Comm& parent, ncclComm_t* out, const ncclConfig_t* config, Start start) {
+  *out = nullptr;
+  Comm child;
+  {
+    InContext inside(parent->context);
+    child = prepare(0, 1, config ? blocks(config) : parent->blocking);
+  }
+  *out = handle_of(child);
+  try {
+    return begin(child, [=] {
+      try {
+        start(child);
+      } catch (const aw::Failure& failure) {
+        child->state = failure.code;
+        throw;
+      }
+    });
+  } catch (const aw::Failure&) {
+    communicators().remove(*out);
+    *out = nullptr;
+    throw;
+  }
+}
+
 void end(ncclComm_t handle, bool abort) {
   auto comm = use(handle);
   {
@@ -204,7 +266,7 @@ AW_PROFILED(ncclCommInitAll);
 AW_EXPORT ncclResult_t ncclCommSplit(ncclComm_t handle, int color, int key, ncclComm_t* out,
                                      ncclConfig_t* config) {
   return api<"ncclCommSplit">([&] {
-    auto parent = use_ready(handle);
+    auto parent = use_awake(handle);
     require(out && (color >= 0 || color == NCCL_SPLIT_NOCOLOR));
     *out = nullptr;
     Comm child;
@@ -226,11 +288,112 @@ AW_PROFILED(ncclCommSplit);
 
 AW_EXPORT ncclResult_t ncclCommFinalize(ncclComm_t comm) {
   return api<"ncclCommFinalize">([&] {
-    use_ready(comm)->drain();
+    auto it = use_ready(comm);
+    if (it->revoked) throw aw::Failure(ncclInvalidUsage, "the communicator was revoked");
+    it->drain();
     return ncclSuccess;
   });
 }
 AW_PROFILED(ncclCommFinalize);
+
+// The ranks that remain, which alone call this. After an error it goes on within one machine: what
+// has connected machines is closed then.
+AW_EXPORT ncclResult_t ncclCommShrink(ncclComm_t handle, int* excluded, int count, ncclComm_t* out,
+                                      ncclConfig_t* config, int flags) {
+  return api<"ncclCommShrink">([&] {
+    require(flags == NCCL_SHRINK_DEFAULT || flags == NCCL_SHRINK_ABORT);
+    auto parent = use(handle);
+    // After an error or ncclCommRevoke the parent is of use for this.
+    if (!parent->links || (flags == NCCL_SHRINK_DEFAULT && !parent->revoked)) use_awake(handle);
+    require(out && count > 0 && excluded && count < parent->count);
+    std::vector<int> without(excluded, excluded + count);
+    for (int rank : without) require(rank >= 0 && rank < parent->count && rank != parent->rank);
+    if (flags == NCCL_SHRINK_ABORT) parent->revoke();
+    return derive(parent, out, config, [=](const Comm& child) { shrink(parent, child, without); });
+  });
+}
+AW_PROFILED(ncclCommShrink);
+
+AW_EXPORT ncclResult_t ncclCommGetUniqueId(ncclComm_t handle, ncclUniqueId* id) {
+  return api<"ncclCommGetUniqueId">([&] {
+    auto comm = use_awake(handle);
+    require(id);
+    std::lock_guard lock(comm->mutex);
+    if (comm->growing)
+      throw aw::Failure(ncclInvalidUsage, "the id before has not been used by ncclCommGrow");
+    comm->growing = std::make_unique<ncclUniqueId>(make_id());
+    *id = *comm->growing;
+    return ncclSuccess;
+  });
+}
+AW_PROFILED(ncclCommGetUniqueId);
+
+AW_EXPORT ncclResult_t ncclCommGrow(ncclComm_t handle, int count, const ncclUniqueId* id, int rank,
+                                    ncclComm_t* out, ncclConfig_t* config) {
+  return api<"ncclCommGrow">([&] {
+    require(out && count > 0);
+    if (!handle) {
+      require(id && rank >= 0 && rank < count);
+      return create(out, count, *id, rank, config);
+    }
+    auto parent = use_awake(handle);
+    require(rank == -1 && count > parent->count);
+    Invitation mine = {};
+    {
+      std::lock_guard lock(parent->mutex);
+      if (auto known = std::move(parent->growing)) mine = {1, *known};
+    }
+    if (id) read_id(*id), mine = {1, *id};
+    return derive(parent, out, config, [=](const Comm& child) {
+      child->rank = parent->rank, child->count = count;
+      grow(parent, child, mine);
+    });
+  });
+}
+AW_PROFILED(ncclCommGrow);
+
+AW_EXPORT ncclResult_t ncclCommRevoke(ncclComm_t handle, int flags) {
+  return api<"ncclCommRevoke">([&] {
+    auto comm = use(handle);
+    require(flags == NCCL_REVOKE_DEFAULT);
+    if (!comm->links) use_ready(handle);
+    comm->revoke();
+    return ncclSuccess;
+  });
+}
+AW_PROFILED(ncclCommRevoke);
+
+// Nothing of a communicator lies in the memory of devices: there is nothing to give back.
+AW_EXPORT ncclResult_t ncclCommSuspend(ncclComm_t handle, int flags) {
+  return api<"ncclCommSuspend">([&] {
+    auto comm = use_awake(handle);
+    require(flags == NCCL_SUSPEND_MEM);
+    comm->suspended = true;
+    return ncclSuccess;
+  });
+}
+AW_PROFILED(ncclCommSuspend);
+
+AW_EXPORT ncclResult_t ncclCommResume(ncclComm_t handle) {
+  return api<"ncclCommResume">([&] {
+    auto comm = use_ready(handle);
+    if (!comm->suspended.exchange(false))
+      throw aw::Failure(ncclInvalidUsage, "the communicator is not suspended");
+    return ncclSuccess;
+  });
+}
+AW_PROFILED(ncclCommResume);
+
+AW_EXPORT ncclResult_t ncclCommMemStats(ncclComm_t handle, ncclCommMemStat_t what,
+                                        uint64_t* value) {
+  return api<"ncclCommMemStats">([&] {
+    auto comm = use_ready(handle);
+    require(value && what >= ncclStatGpuMemSuspend && what <= ncclStatGpuMemTotal);
+    *value = what == ncclStatGpuMemSuspended && comm->suspended;
+    return ncclSuccess;
+  });
+}
+AW_PROFILED(ncclCommMemStats);
 
 AW_EXPORT ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   return api<"ncclCommDestroy">([&] {

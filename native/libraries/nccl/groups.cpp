@@ -41,7 +41,7 @@ struct Turn {
     if (faulted) comm->fail(ncclUnhandledCudaError, "an operation met a wild address");
     comm->end(number);
     ended = true;
-    if (fine || faulted || comm->given_up) return;
+    if (fine || faulted || comm->given_up || comm->revoked) return;
     auto why = static_cast<ncclResult_t>(comm->state.load());
     anywarp_fail(CUDA_ERROR_LAUNCH_FAILED,
                  ("NCCL: " + std::string(ncclGetErrorString(why))).c_str());
@@ -136,6 +136,7 @@ const char* name_of(Kind kind) {
 }
 
 void give(const Comm& comm, CUstream stream, Operation operation) {
+  if (comm->revoked) throw Failure(ncclInvalidUsage, "the communicator was revoked");
   if (operation.count == 0) return;
   if (!group.depth) return put(comm, {{stream, operation}});
   for (auto& [known, given] : group.given)

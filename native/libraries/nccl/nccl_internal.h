@@ -62,6 +62,8 @@ struct Communicator {
   std::unique_ptr<Links> links;
   std::atomic<int> state{ncclInProgress};  // what ncclCommGetAsyncError says
   std::atomic<bool> given_up{false};       // ncclCommAbort
+  std::atomic<bool> revoked{false};        // ncclCommRevoke: no more operations, but agreements
+  std::atomic<bool> suspended{false};      // ncclCommSuspend
   bool blocking = true;
 
   // Sets the state, unless there is an error already, and tells the other ranks.
@@ -74,7 +76,8 @@ struct Communicator {
   uint64_t take_number();
   bool begin(uint64_t number);  // waits for its turn; false where the communicator has failed
   void end(uint64_t number);
-  void drain();  // until every number is done
+  void drain();   // until every number is done
+  void revoke();  // ends what is under way here, without an error, and waits for that
   static constexpr uint64_t kCaptured = UINT64_MAX;
 
   std::mutex mutex;
@@ -84,12 +87,14 @@ struct Communicator {
   bool busy = false;
   std::map<int, Factor> operators;
   int next_operator = ncclNumOps;
+  std::unique_ptr<ncclUniqueId> growing;  // of ncclCommGetUniqueId, until it is used
 };
 using Comm = std::shared_ptr<Communicator>;
 
 Handles<Communicator>& communicators();
 Comm use(ncclComm_t handle);        // throws INVALID_ARGUMENT
 Comm use_ready(ncclComm_t handle);  // and what is wrong with it
+Comm use_awake(ncclComm_t handle);  // ... and INVALID_USAGE while it is suspended
 inline ncclComm_t handle_of(const Comm& comm) { return as_handle<ncclComm_t>(comm->handle); }
 
 // Makes a communicator's context current for as long as it lives.

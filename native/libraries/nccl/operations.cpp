@@ -218,7 +218,7 @@ std::unique_ptr<Exchange> pairs(const Communicator& comm,
 }
 
 bool carry_out(Communicator& comm, std::unique_ptr<Exchange> beside,
-               const std::function<std::unique_ptr<Exchange>()>& next) {
+               const std::function<std::unique_ptr<Exchange>()>& next, bool agreeing) {
   Links& links = *comm.links;
   auto current = next();
   double moved = now();
@@ -239,8 +239,9 @@ bool carry_out(Communicator& comm, std::unique_ptr<Exchange> beside,
       return false;
     }
     if (!beside && !current) return true;
-    if (comm.given_up) return false;
-    if (links.aborted()) {
+    if (comm.given_up || (comm.revoked && !agreeing)) return false;
+    // Who is left after an error may agree upon going on without the others.
+    if (links.aborted() && !(agreeing && comm.revoked)) {
       comm.watch();
       return false;
     }
@@ -270,7 +271,8 @@ bool perform(Communicator& comm, const std::vector<Operation>& operations) {
   return carry_out(comm, pairs(comm, operations), next);
 }
 
-std::vector<char> agree(Communicator& comm, const void* mine, size_t bytes) {
+std::vector<char> agree(Communicator& comm, const void* mine, size_t bytes,
+                        const std::vector<int>& without) {
   std::vector<char> all(bytes * static_cast<size_t>(comm.count));
   auto here = std::make_unique<Pairs>();
   constexpr uint64_t kind = 0x61677265;
@@ -280,10 +282,11 @@ std::vector<char> agree(Communicator& comm, const void* mine, size_t bytes) {
       memcpy(place, mine, bytes);
       continue;
     }
+    if (std::find(without.begin(), without.end(), peer) != without.end()) continue;
     here->outs_[peer].emplace_back(peer, kControl, mine, bytes, kind);
     here->ins_[peer].emplace_back(peer, kControl, place, bytes, kind);
   }
-  bool fine = carry_out(comm, std::move(here), [] { return std::unique_ptr<Exchange>(); });
+  bool fine = carry_out(comm, std::move(here), [] { return std::unique_ptr<Exchange>(); }, true);
   if (!fine) throw Failure(comm.state == ncclSuccess ? ncclInternalError : comm.state.load());
   return all;
 }

@@ -26,11 +26,13 @@ std::unique_ptr<Exchange> collective(const Communicator& comm, const Operation& 
 std::unique_ptr<Exchange> pairs(const Communicator& comm, const std::vector<Operation>& operations);
 
 // Performs `beside` and, one after the other, what `next` makes until it makes none. False where
-// that failed.
+// that failed. `agreeing`: it goes on though the communicator was revoked.
 bool carry_out(Communicator& comm, std::unique_ptr<Exchange> beside,
-               const std::function<std::unique_ptr<Exchange>()>& next);
+               const std::function<std::unique_ptr<Exchange>()>& next, bool agreeing = false);
 
-// Between calls, beside all work of streams: what each rank says, to all.
-std::vector<char> agree(Communicator& comm, const void* mine, size_t bytes);
+// Between calls, beside all work of streams: what each rank says, to all but those in `without`,
+// whose places stay 0.
+std::vector<char> agree(Communicator& comm, const void* mine, size_t bytes,
+                        const std::vector<int>& without = {});
 
 }  // namespace aw::nccl

@@ -6,6 +6,7 @@ that returns the library's status for what is not supported; what is written by 
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -67,9 +68,17 @@ def version_of(library: Library, variant: Variant) -> tuple[int, int, int]:
     return major, minor, patch
 
 
+REASONS = {
+    r"cusparseSpMMOp\w*": "its operators come as LTO-IR, code that only NVIDIA's own linker reads",
+}
+"""Why functions cannot be there, by their names."""
+
+
 def absent(function: Function, status: str) -> str:
     """Return the C++ of a function that says that it is not there; it reads no arguments, whatever it is called with."""
-    reason = "not there yet on the device cpu"
+    reason = next(
+        (r for names, r in REASONS.items() if re.fullmatch(names, function.name)), "not there yet on the device cpu"
+    )
     if function.result in ("", status, status.removesuffix("_t"), status + "_t"):
         return f'AW_PUBLIC int {function.name}() {{ return aw::lib::absent("{function.name}", "{reason}"); }}\n'
     said = f'aw::lib::absent("{function.name}", "{reason}");'

@@ -83,6 +83,7 @@ HEADERS = (
     Header("cusolver_common.h", "cusolver", (*_RUNTIME, "cublas_api.h", "cusparse.h"), types=True),
     Header("cusolverDn.h", "cusolver", ("cusolver_common.h", "cublas_v2.h"), _begins("cusolverDn")),
     Header("cusolverSp.h", "cusolver", ("cusolver_common.h", "cusparse.h"), _begins("cusolverSp")),
+    Header("cusolverSp_LOWLEVEL_PREVIEW.h", "cusolver", ("cusolverSp.h",)),
     Header("cusolverRf.h", "cusolver", ("cusolver_common.h",), _begins("cusolverRf")),
     Header("cusolverMg.h", "cusolver", ("cusolver_common.h", "cusolverDn.h"), _begins("cusolverMg")),
     Header("nccl.h", "nccl", ("limits.h", "stddef.h", "stdint.h", "cuda_runtime_api.h"), _begins("nccl"), types=True),

@@ -171,6 +171,7 @@ SOURCES = (
             ),
         ),
         ((r"cusparse(\w+)", r"hipsparse\1"), (r"CUSPARSE_(\w+)", r"HIPSPARSE_\1")),
+        languages=("c", "c++"),
     ),
     Source(
         "cusolver",
