@@ -193,7 +193,7 @@ class _Walk:
         for _ in range(_LOOKED_AT):
             if following is phi:
                 self.followed.add(phi)
-                return _gathered(out)
+                return gathered(out)
             if not isinstance(following, Op) or following.name != "add":
                 return None
             a, b = following.args
@@ -215,7 +215,8 @@ class _Walk:
         return home is not None and self.v.flow.index[home] in self.blocks and value not in self.v.hoisted
 
 
-def _gathered(terms: Terms) -> Terms:
+def gathered(terms: Terms) -> Terms:
+    """Add up the factors of equal products."""
     sums: dict[tuple[Value, ...], int] = {}
     for factor, values in terms:
         sums[values] = sums.get(values, 0) + factor

@@ -162,12 +162,16 @@ class Lanes(Addresses):
 
     # --- lanes that are found to lie side by side -------------------------------------------------------------------
 
-    def _begin_near(self, places: str, size: int, mask: str) -> tuple[str, str, str]:
+    def _begin_near(self, places: str, size: int, mask: str, writes: int) -> tuple[str, str, str]:
         """Begin code for when a chunk's active lanes lie side by side; returns its pointer and the labels for otherwise and after."""
         t, n = self.t, self.v.chunk
         type, bits = f"<{n} x i64>", f"i{n}"
         base = t.let(f"extractelement {type} {places}, i32 0")
         steps = constant_vector("i64", [size * lane for lane in range(n)])
+        for offset in range(0, n * size, LINE) if self.following and not mask else ():
+            ahead = t.two("add", "i64", t.two("add", "i64", base, self.following), str(offset))
+            place = t.cast("inttoptr", "i64", ahead, "ptr")
+            t.call("void", "llvm.prefetch.p0", ("ptr", place), ("i32", str(writes)), ("i32", "3"), ("i32", "1"))
         other = t.two("icmp ne", type, places, t.two("add", type, self.v.splat("i64", base), steps))
         if mask:
             other = t.two("and", f"<{n} x i1>", other, mask)
@@ -179,7 +183,7 @@ class Lanes(Addresses):
 
     def _load_if_near(self, places: str, element: str, size: int, mask: str) -> str:
         t, n = self.t, self.v.chunk
-        pointer, far, after = self._begin_near(places, size, mask)
+        pointer, far, after = self._begin_near(places, size, mask, 0)
         type = f"<{n} x {element}>"
         if mask:
             together = self._masked_load(element, size, pointer, mask)
@@ -267,7 +271,7 @@ class Lanes(Addresses):
 
     def _store_if_near(self, places: str, chunk: str, element: str, size: int, mask: str) -> None:
         t, n = self.t, self.v.chunk
-        pointer, far, after = self._begin_near(places, size, mask)
+        pointer, far, after = self._begin_near(places, size, mask, 1)
         if mask:
             self._masked_store(element, size, chunk, pointer, mask)
         else:

@@ -283,14 +283,7 @@ class Memory(Lanes):
         terms, others = found
         size = SIZE[op.type] * v.lanes
         trips = max(1, min(_MOST_TRIPS, max(2, v.machine.tuning.ahead_bytes // size)) // others)
-        ahead = address.base
-        for factor, values in terms:
-            product = str(factor * trips)
-            for value in values:
-                wide = v.scalar(value)
-                wide = wide if BITS[value.type] == 64 else t.cast("sext", LLVM_TYPE[value.type], wide, "i64")
-                product = t.two("mul", "i64", wide, product)
-            ahead = t.two("add", "i64", ahead, product)
+        ahead = t.two("add", "i64", address.base, self.sum_of(terms, trips))
         for offset in range(0, size, LINE):
             pointer = t.cast("inttoptr", "i64", t.two("add", "i64", ahead, str(offset)), "ptr")
             t.call("void", "llvm.prefetch.p0", ("ptr", pointer), ("i32", "0"), ("i32", "2"), ("i32", "1"))
