@@ -23,6 +23,9 @@ _PAGE = 4096
 _NARROWEST = 16
 """Bytes that are stored past the caches at once, at least."""
 
+_MOST_READERS = 2
+"""Lanes that name one element of a vector that is read for some lanes only, at most, unless there are few elements."""
+_FEW = 4
 _MOST_PARTS = 5
 """Vectors that are read to pick a chunk's lanes from, at most."""
 
@@ -134,11 +137,12 @@ class Lanes(Addresses):
         if address.offsets is None and self.near:
             return self._load_if_near(address.vectors[chunk], element, size, mask)
         pieces = self._pieces(address, first, size) if not mask else 0
-        if pieces:
+        parts = self._window(address, first, size) if load == "load" and self._windows_serve(mask, size) else None
+        fewer = parts is not None and 2 * len({p // self.v.chunk for p in parts}) * pieces <= self.v.chunk
+        if pieces and not (fewer and self._masks_are_instructions(size)):
             return self._load_pieces(address, first, pieces, element, size, load)
-        parts = self._window(address, first, size) if not mask and load == "load" else None
-        if parts:
-            return self._load_window(address, first, element, size, parts)
+        if parts and (not mask or len(set(parts)) <= _FEW or max(parts.count(p) for p in parts) <= _MOST_READERS):
+            return self._load_window(address, first, element, size, parts, mask)
         if address.offsets is not None and not mask and self.v.machine.reads_apart:
             return self._load_apart(address, first, element, size, load)
         return self._gather(element, size, self.pointers(address, chunk), mask)
@@ -302,7 +306,11 @@ class Lanes(Addresses):
             return None
         return [(o - low) // size for o in offsets]
 
-    def _load_window(self, address: Address, first: int, element: str, size: int, parts: list[int]) -> str:
+    def _windows_serve(self, mask: str, size: int) -> bool:
+        """Tell whether vectors that hold a chunk's elements may be read and written in part, as the lanes that are on want it."""
+        return not mask or self._masks_are_instructions(size)
+
+    def _load_window(self, address: Address, first: int, element: str, size: int, parts: list[int], mask: str) -> str:
         """Read the vectors that hold a chunk's elements, of them only these, and put each where it belongs."""
         t, n = self.t, self.v.chunk
         assert address.offsets is not None
@@ -313,12 +321,38 @@ class Lanes(Addresses):
             if not wanted:
                 continue
             place = t.let(f"getelementptr i8, ptr {pointer}, i64 {start * size}") if start else pointer
-            mask = ", ".join(f"i1 {'true' if i in wanted else 'false'}" for i in range(n))
-            whole = self._masked_load(element, size, place, f"<{mask}>")
+            if mask:
+                some = self._wanted(parts, start, mask)
+            else:
+                some = f"<{', '.join(f'i1 {str(i in wanted).lower()}' for i in range(n))}>"
+            whole = self._masked_load(element, size, place, some)
             index = [n + p - start if start <= p < start + n else lane for lane, p in enumerate(parts)]
             picked = ", ".join(f"i32 {i}" for i in index)
             out = t.let(f"shufflevector {type} {out or 'poison'}, {type} {whole}, <{n} x i32> <{picked}>")
+        return t.pick(n, mask, type, out, "zeroinitializer") if mask else out
+
+    def _wanted(self, parts: list[int], start: int, mask: str) -> str:
+        """Return which elements of a vector any lane that is on names: of each the lane that names it, of several one after the other."""
+        t, n, out = self.t, self.v.chunk, ""
+        readers = [[lane for lane, part in enumerate(parts) if part == start + i] for i in range(n)]
+        if max(map(len, readers)) > _MOST_READERS:
+            return self._wanted_of_few(readers, mask)
+        for turn in range(max(map(len, readers))):
+            index = ", ".join(f"i32 {lanes[turn] if turn < len(lanes) else n}" for lanes in readers)
+            type = f"<{n} x i1>"
+            one = t.let(f"shufflevector {type} {mask}, {type} zeroinitializer, <{n} x i32> <{index}>")
+            out = t.two("or", type, out, one) if out else one
         return out
+
+    def _wanted_of_few(self, readers: list[list[int]], mask: str) -> str:
+        """Return the same where many lanes name each of a few elements."""
+        t, n, out = self.t, self.v.chunk, "0"
+        word, bits = f"i{n}", t.cast("bitcast", f"<{n} x i1>", mask, f"i{n}")
+        for i, lanes in enumerate(readers):
+            if lanes:
+                some = t.two("icmp ne", word, t.two("and", word, bits, str(sum(1 << lane for lane in lanes))), "0")
+                out = t.two("or", word, out, t.two("shl", word, t.cast("zext", "i1", some, word), str(i)))
+        return t.cast("bitcast", word, out, f"<{n} x i1>")
 
     def _place_of(self, address: Address, lane: int) -> tuple[int, ...]:
         assert address.offsets is not None
@@ -441,12 +475,12 @@ class Lanes(Addresses):
         elif address.offsets is None and self.near:
             self._store_if_near(address.vectors[i], chunk, element, size, mask)
         elif (
-            not mask
-            and store == "store"
+            store == "store"
             and self._masks_are_instructions(size)
             and (parts := self._window(address, i * n, size))
+            and (not mask or len(set(parts)) == n)
         ):
-            self._store_window(address, i * n, chunk, element, size, parts)
+            self._store_window(address, i * n, chunk, element, size, parts, mask)
         elif address.offsets is not None and not mask and self.v.machine.avx2 and not self.v.machine.mask_registers:
             for lane in range(n):
                 one = t.let(f"extractelement {type} {chunk}, i32 {lane}")
@@ -455,7 +489,7 @@ class Lanes(Addresses):
             self._scatter(element, size, chunk, self.pointers(address, i), mask or ALL_LANES)
 
     def _store_window(
-        self, address: Address, first: int, chunk: str, element: str, size: int, parts: list[int]
+        self, address: Address, first: int, chunk: str, element: str, size: int, parts: list[int], mask: str
     ) -> None:
         """Put a chunk's elements where they belong in the vectors that hold them all, and store of these only that.
 
@@ -472,9 +506,10 @@ class Lanes(Addresses):
                 continue
             place = t.let(f"getelementptr i8, ptr {pointer}, i64 {start * size}") if start else pointer
             picked = ", ".join("i32 poison" if lane is None else f"i32 {lane}" for lane in index)
-            mask = ", ".join(f"i1 {'false' if lane is None else 'true'}" for lane in index)
+            known = ", ".join(f"i1 {'false' if lane is None else 'true'}" for lane in index)
+            some = self._wanted(parts, start, mask) if mask else f"<{known}>"
             one = t.let(f"shufflevector {type} {chunk}, {type} poison, <{n} x i32> <{picked}>")
-            self._masked_store(element, size, one, place, f"<{mask}>")
+            self._masked_store(element, size, one, place, some)
 
     def places_in_a_row(self, address: Address, size: int) -> list[str] | None:
         """Return where each chunk begins (i64), if lanes lie side by side in each line that they fill."""
