@@ -26,8 +26,8 @@ _NARROWEST = 16
 _MOST_READERS = 2
 """Lanes that name one element of a vector that is read for some lanes only, at most, unless there are few elements."""
 _FEW = 4
-_MOST_PARTS = 5
-"""Vectors that are read to pick a chunk's lanes from, at most."""
+_MOST_PARTS, _MOST_MASKED = 5, 2
+"""Vectors that are read to pick a chunk's lanes from, at most, and where some lanes are off."""
 
 
 def first_lanes(mask: str) -> int | None:
@@ -137,7 +137,7 @@ class Lanes(Addresses):
         if address.offsets is None and self.near:
             return self._load_if_near(address.vectors[chunk], element, size, mask)
         pieces = self._pieces(address, first, size) if not mask else 0
-        parts = self._window(address, first, size) if load == "load" and self._windows_serve(mask, size) else None
+        parts = self._window(address, first, size, mask) if load == "load" and self._windows_serve(mask, size) else None
         fewer = parts is not None and 2 * len({p // self.v.chunk for p in parts}) * pieces <= self.v.chunk
         if pieces and not (fewer and self._masks_are_instructions(size)):
             return self._load_pieces(address, first, pieces, element, size, load)
@@ -295,14 +295,15 @@ class Lanes(Addresses):
 
     # --- known places -----------------------------------------------------------------------------------------------
 
-    def _window(self, address: Address, first: int, size: int) -> list[int] | None:
-        """Return the elements, counted from the lowest, that a chunk's lanes read, if few vectors in a row hold them all."""
+    def _window(self, address: Address, first: int, size: int, mask: str) -> list[int] | None:
+        """Return the elements, counted from the lowest, that a chunk's lanes name, if few vectors in a row hold them all."""
         n = self.v.chunk
         if address.offsets is None or any(len(set(f[first : first + n])) > 1 for _, f in address.symbols):
             return None
         offsets = address.offsets[first : first + n]
         low = min(offsets)
-        if any((o - low) % size for o in offsets) or (max(offsets) - low) // size >= _MOST_PARTS * n:
+        most = _MOST_PARTS if not mask else _MOST_MASKED
+        if any((o - low) % size for o in offsets) or (max(offsets) - low) // size >= most * n:
             return None
         return [(o - low) // size for o in offsets]
 
@@ -477,7 +478,7 @@ class Lanes(Addresses):
         elif (
             store == "store"
             and self._masks_are_instructions(size)
-            and (parts := self._window(address, i * n, size))
+            and (parts := self._window(address, i * n, size, mask))
             and (not mask or len(set(parts)) == n)
         ):
             self._store_window(address, i * n, chunk, element, size, parts, mask)
