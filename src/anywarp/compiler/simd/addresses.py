@@ -13,9 +13,9 @@ from typing import TypeAlias
 from anywarp.compiler.attributes import Access, InSpace, MemoryAccess, Signed
 from anywarp.compiler.ir import Const, Op, Phi, Value
 from anywarp.compiler.shapes import BOUNDS, Shape, corners
-from anywarp.compiler.simd.adjacent import SIZE, Terms, find_computed, find_plausible
+from anywarp.compiler.simd.adjacent import SIZE, find_computed, find_plausible
 from anywarp.compiler.simd.local_memory import lanes_apart
-from anywarp.compiler.simd.next_block import block_step
+from anywarp.compiler.simd.next_block import NextBlock
 from anywarp.compiler.simd.special import Launch, in_worker
 from anywarp.compiler.simd.text import LLVM_TYPE, Note, constant_vector, vector_type
 from anywarp.compiler.simd.values import Values
@@ -64,6 +64,7 @@ class Addresses:
         self.t = values.t
         self.plausible = find_plausible(values)
         self.computed = find_computed(values)
+        self.next_block = NextBlock(values)
         self.near = False  # whether to test lanes of the access at hand for being side by side
         self.following = ""  # how far behind them the next block's lie (i64), where that is known
         self.local = lanes_apart(values)
@@ -348,23 +349,10 @@ class Addresses:
         """Emit an access at a place; `near`: with a test of each chunk, if nothing is known of its lanes."""
         self.near = near and place.offsets is None
         if self.near and InSpace.of(op).space in ("global", "generic", "const"):
-            terms = block_step(self.v, op.args[0])
-            self.following = self.sum_of(terms, 1) if terms else ""
+            self.following = self.next_block.distance(self.next_block.step(op.args[0]))
         parts = access(place)
         self.near, self.following = False, ""
         return parts
-
-    def sum_of(self, terms: Terms, times: int) -> str:
-        """Return a sum of products (i64), so many times."""
-        v, t, out = self.v, self.t, "0"
-        for factor, values in terms:
-            product = str(factor * times)
-            for value in values:
-                wide = v.scalar(value)
-                wide = wide if BITS[value.type] == 64 else t.cast("sext", LLVM_TYPE[value.type], wide, "i64")
-                product = t.two("mul", "i64", wide, product)
-            out = product if out == "0" else t.two("add", "i64", out, product)
-        return out
 
     def _may_be_regular(self, op: Op) -> bool:
         """Tell whether a test for consecutive lanes may pay: the address varies only for what lanes might have done apart."""

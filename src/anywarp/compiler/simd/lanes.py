@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from anywarp.compiler.simd.addresses import Address, Addresses
+from anywarp.compiler.simd.next_block import ask_for
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.streams import LINE
 from anywarp.compiler.simd.text import constant_vector
@@ -172,10 +173,9 @@ class Lanes(Addresses):
         type, bits = f"<{n} x i64>", f"i{n}"
         base = t.let(f"extractelement {type} {places}, i32 0")
         steps = constant_vector("i64", [size * lane for lane in range(n)])
-        for offset in range(0, n * size, LINE) if self.following and not mask else ():
-            ahead = t.two("add", "i64", t.two("add", "i64", base, self.following), str(offset))
-            place = t.cast("inttoptr", "i64", ahead, "ptr")
-            t.call("void", "llvm.prefetch.p0", ("ptr", place), ("i32", str(writes)), ("i32", "3"), ("i32", "1"))
+        pointer = t.cast("inttoptr", "i64", base, "ptr")
+        if self.following and not mask:
+            ask_for(self.v, pointer, self.following, n * size, writes, 3)
         other = t.two("icmp ne", type, places, t.two("add", type, self.v.splat("i64", base), steps))
         if mask:
             other = t.two("and", f"<{n} x i1>", other, mask)
@@ -183,7 +183,7 @@ class Lanes(Addresses):
         every = t.two("icmp eq", bits, t.cast("bitcast", f"<{n} x i1>", other, bits), "0")
         t.do(f"br i1 {every}, label %{near}, label %{far}")
         t.start(near)
-        return t.cast("inttoptr", "i64", base, "ptr"), far, after
+        return pointer, far, after
 
     def _load_if_near(self, places: str, element: str, size: int, mask: str) -> str:
         t, n = self.t, self.v.chunk

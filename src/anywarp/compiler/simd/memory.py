@@ -12,6 +12,7 @@ from anywarp.compiler.ir import Block, Op, Value
 from anywarp.compiler.simd.addresses import SIZE, Address, Parts
 from anywarp.compiler.simd.adjacent import Terms, decompose, find_groups, loop_step
 from anywarp.compiler.simd.lanes import Lanes
+from anywarp.compiler.simd.next_block import ask_for, sum_of
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.streams import LINE, find_streams, store_stream
 from anywarp.compiler.simd.text import LLVM_TYPE
@@ -266,27 +267,35 @@ class Memory(Lanes):
         return out
 
     def _prefetch(self, op: Op, address: Address) -> None:
-        """Ask for what the loop will load in a few trips, where lanes are adjacent and trips far apart (grid-stride loops).
+        """Ask for what the loop will load in a few trips, where lanes are adjacent and trips far apart (grid-stride loops), or else the next block.
 
         Each trip touches its own page, which the processor's prefetcher cannot foresee.
         """
-        v, t = self.v, self.t
-        if (
-            op.guard is not None  # at the border of what others read
-            or InSpace.of(op).space in ("shared", "local")
-            or not self.pattern(address, 0, v.chunk, SIZE[op.type])
-        ):
+        v, size = self.v, SIZE[op.type]
+        if InSpace.of(op).space in ("shared", "local") or address.uniform or not self.pattern(address, 0, v.chunk, size):
             return
-        found = None if address.uniform else self._stepping(v.block).get(op)
+        # What is guarded lies at the border of what others read.
+        found = None if op.guard is not None else self._stepping(v.block).get(op)
         if found is None:
+            self._ask_for_next(op, address, size)
             return
         terms, others = found
-        size = SIZE[op.type] * v.lanes
+        size *= v.lanes
         trips = max(1, min(_MOST_TRIPS, max(2, v.machine.tuning.ahead_bytes // size)) // others)
-        ahead = t.two("add", "i64", address.base, self.sum_of(terms, trips))
-        for offset in range(0, size, LINE):
-            pointer = t.cast("inttoptr", "i64", t.two("add", "i64", ahead, str(offset)), "ptr")
-            t.call("void", "llvm.prefetch.p0", ("ptr", pointer), ("i32", "0"), ("i32", "2"), ("i32", "1"))
+        ask_for(v, self._pointer(address, 0), sum_of(v, terms, trips), size, 0, 2)
+
+    def _ask_for_next(self, op: Op, address: Address, size: int) -> None:
+        """Ask for what the next block will load, unless blocks follow each other in memory without a gap, which processors foresee."""
+        v, n, block = self.v, self.v.chunk, self.v.specialisation.block
+        terms = self.next_block.step(op.args[0])
+        in_loop = v.flow.nest.innermost[v.flow.index[v.block]] is not None
+        if block is None or (not in_loop and terms == [(block[0] * block[1] * block[2] * size, ())]):
+            return
+        distance = self.next_block.distance(terms)
+        whole = self.pattern(address, 0, v.lanes, size) == "next"
+        for first, count in [(0, v.lanes)] if whole else [(i * n, n) for i in range(v.chunks)]:
+            if distance and self.pattern(address, first, count, size) == "next":
+                ask_for(v, self._pointer(address, first), distance, count * size, 0, 2)
 
     def _stepping(self, block: Block) -> dict[Op, tuple[Terms, int]]:
         """Return the steps of the loads of the innermost loop around a block, and how many of them each phi leads, as an unrolled loop has them."""

@@ -1,7 +1,7 @@
-"""How far from a block's places those of the next block lie, so that they can be asked for while this one runs.
+"""Asks for what the next block will access while this one runs: how far from a block's places those of the next block lie.
 
-Lanes whose index is divided into rows that lie far apart touch a few lines of each, and one vector after the other waits for
-memory: no processor foresees the next row. The block after it, which is run next, often reads just behind.
+Where each row of a block lies in another page, or lanes' index is divided into rows that lie apart, one vector after the other waits
+for memory: no processor foresees the next row. The block along x, which is run next, often accesses what lies just behind.
 """
 
 from __future__ import annotations
@@ -10,41 +10,80 @@ from anywarp.compiler.attributes import InSpace, Special
 from anywarp.compiler.fold import signed
 from anywarp.compiler.ir import Const, Op, Phi, Value
 from anywarp.compiler.simd.adjacent import Terms, gathered
+from anywarp.compiler.simd.streams import LINE
+from anywarp.compiler.simd.text import LLVM_TYPE
 from anywarp.compiler.simd.values import Values
 from anywarp.ptx.isa.ops import BITS
 
-_MOST_VALUES, _MOST_TERMS = 200, 3
-"""Values that are looked at for how an address grows, and products that may be added up for it."""
+_FAR = 1 << 16
+"""Bytes behind a block's place up to which the next block's are asked for."""
+_DEEPEST, _MOST_TERMS = 100, 3
+"""Operations deep that is looked for how an address grows, and products that may be added up for it."""
 _KEPT = frozenset({"sext", "zext", "trunc"})
 
 
-def block_step(v: Values, address: Value) -> Terms:
-    """Return by how many bytes an address is greater in the next block along x; empty where it is not, or that is not known.
+def sum_of(v: Values, terms: Terms, times: int) -> str:
+    """Emit a sum of products (i64), so many times."""
+    t, out = v.t, ""
+    for factor, values in terms:
+        product = str(factor * times)
+        for value in values:
+            wide = v.scalar(value)
+            wide = wide if BITS[value.type] == 64 else t.cast("sext", LLVM_TYPE[value.type], wide, "i64")
+            product = t.two("mul", "i64", wide, product)
+        out = t.two("add", "i64", out, product) if out else product
+    return out or "0"
+
+
+def ask_for(v: Values, pointer: str, distance: str, bytes: int, kind: int, level: int) -> None:
+    """Emit prefetches of so many bytes at a distance (i64) from a pointer: `kind` 1 to write them, `level` 3 into the first cache, 2 into the second."""
+    t = v.t
+    for offset in range(0, bytes, LINE):
+        far = t.two("add", "i64", distance, str(offset)) if offset else distance
+        place = t.let(f"getelementptr i8, ptr {pointer}, i64 {far}")
+        t.call("void", "llvm.prefetch.p0", ("ptr", place), ("i32", str(kind)), ("i32", str(level)), ("i32", "1"))
+
+
+class NextBlock:
+    """Finds out how addresses grow from block to block.
 
     For prefetches, which may go anywhere: index arithmetic is taken not to wrap around, and every trip of a loop to begin alike.
     """
-    terms = _Walk(v).step(address) or []
-    return [] if len(terms) > _MOST_TERMS else terms
 
-
-class _Walk:
     def __init__(self, v: Values) -> None:
         self.v = v
         self.known: dict[Value, Terms | None] = {}
+        self.depth = 0
 
-    def step(self, value: Value) -> Terms | None:
+    def step(self, address: Value) -> Terms:
+        """Return by how many bytes an address is greater in the next block along x; empty where it is not, or that is not known."""
+        terms = self._step(address) or []
+        return [] if len(terms) > _MOST_TERMS else terms
+
+    def distance(self, terms: Terms) -> str:
+        """Emit a step (i64): 0 if it is so far that its lines would be gone again before the block comes; "" if that is sure."""
+        t = self.v.t
+        if not any(values for _, values in terms):
+            return str(terms[0][0]) if terms and abs(terms[0][0]) <= _FAR else ""
+        distance = sum_of(self.v, terms, 1)
+        near = t.two("icmp ult", "i64", t.two("add", "i64", distance, str(_FAR)), str(2 * _FAR))
+        return t.pick(0, near, "i64", distance, "0")
+
+    def _step(self, value: Value) -> Terms | None:
         """Return how much greater a value is in the next block; None if that is not known."""
         if not isinstance(value, (Op, Phi)):
             return []
         if value not in self.known:
-            if len(self.known) >= _MOST_VALUES:
+            if self.depth >= _DEEPEST:
                 return None
+            self.depth += 1
             self.known[value] = []  # round a loop: as it came in
             self.known[value] = self._of_phi(value) if isinstance(value, Phi) else self._of_op(value)
+            self.depth -= 1
         return self.known[value]
 
     def _of_phi(self, phi: Phi) -> Terms | None:
-        found = [self.step(x) for x in phi.incoming.values()]
+        found = [self._step(x) for x in phi.incoming.values()]
         moved = [terms for terms in found if terms]
         return None if None in found or any(terms != moved[0] for terms in moved) else moved[0] if moved else []
 
@@ -52,7 +91,7 @@ class _Walk:
         name, args = op.name, op.args
         if name == "special":
             return [(1, ())] if Special.of(op).name == "ctaid.x" else []
-        found = [self.step(a) for a in args]
+        found = [self._step(a) for a in args]
         if all(terms == [] for terms in found):
             return []
         if name in _KEPT or (name in ("to_generic", "from_generic") and InSpace.of(op).space == "global"):
