@@ -37,9 +37,9 @@ def sum_of(v: Values, terms: Terms, times: int) -> str:
 
 def ask_for(v: Values, pointer: str, distance: str, bytes: int, kind: int, level: int) -> None:
     """Emit prefetches of so many bytes at a distance (i64) from a pointer: `kind` 1 to write them, `level` 3 into the first cache, 2 into the second."""
-    t = v.t
+    t, known = v.t, distance.removeprefix("-").isdigit()
     for offset in range(0, bytes, LINE):
-        far = t.two("add", "i64", distance, str(offset)) if offset else distance
+        far = str(int(distance) + offset) if known else t.two("add", "i64", distance, str(offset))
         place = t.let(f"getelementptr i8, ptr {pointer}, i64 {far}")
         t.call("void", "llvm.prefetch.p0", ("ptr", place), ("i32", str(kind)), ("i32", str(level)), ("i32", "1"))
 
