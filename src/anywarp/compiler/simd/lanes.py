@@ -426,16 +426,21 @@ class Lanes(Addresses):
         # store, say, that came after the load. It does not look through a freeze, which costs nothing.
         return t.let(f"freeze {type} {loaded}")
 
-    def _gather(self, element: str, size: int, pointers: str, mask: str) -> str:
+    def gather(self, element: str, align: int, pointers: str, mask: str) -> str:
+        """Load a chunk's elements of 4 or 8 bytes from anywhere."""
+        return self._gather(element, 8 if element in ("i64", "double") else 4, pointers, mask, align)
+
+    def _gather(self, element: str, size: int, pointers: str, mask: str, align: int = 0) -> str:
         n, t = self.v.chunk, self.t
         type, name = f"<{n} x {element}>", f"llvm.masked.gather.{t.mangle(element, n)}.v{n}p0"
         t.declarations[name] = f"declare {type} @{name}(<{n} x ptr>, <{n} x i1>, {type})"
         mask = mask or ALL_LANES
         if mask != ALL_LANES and not (self._masks_are_instructions(size) and self.v.machine.tuning.gathers):
-            whole = self._gather(element, size, self._elsewhere(pointers, mask), "")
+            whole = self._gather(element, size, self._elsewhere(pointers, mask), "", align)
             return t.pick(n, mask, type, whole, "zeroinitializer")
         passed = "zeroinitializer" if mask != ALL_LANES else "poison"
-        return t.let(f"call {type} @{name}(<{n} x ptr> align {size} {pointers}, <{n} x i1> {mask}, {type} {passed})")
+        place = f"<{n} x ptr> align {align or size} {pointers}"
+        return t.let(f"call {type} @{name}({place}, <{n} x i1> {mask}, {type} {passed})")
 
     def _elsewhere(self, pointers: str, mask: str) -> str:
         """Point lanes that are off at a place of our own: LLVM makes a branch for each lane of a masked access that is no instruction."""

@@ -10,7 +10,7 @@ from anywarp.compiler.attributes import Access, Element, InSpace, MemoryAccess
 from anywarp.compiler.cfg import Loop
 from anywarp.compiler.ir import Block, Op, Value
 from anywarp.compiler.simd.addresses import SIZE, Address, Parts
-from anywarp.compiler.simd.adjacent import Terms, decompose, find_groups, loop_step
+from anywarp.compiler.simd.adjacent import Terms, decompose, find_groups, find_words, loop_step
 from anywarp.compiler.simd.lanes import Lanes
 from anywarp.compiler.simd.next_block import ask_for, sum_of
 from anywarp.compiler.simd.special import Launch
@@ -44,6 +44,7 @@ class Memory(Lanes):
         self.groups = find_groups(values.kernel)
         if self.local[1] > 1:  # a lane's neighbours in local memory are other lanes'
             self.groups = {op: group for op, group in self.groups.items() if InSpace.of(op).space != "local"}
+        self.words = find_words(values.kernel) if values.machine.avx2 and not values.single else {}
         self.streams = find_streams(values)
         for block in values.kernel.blocks:
             for op in block.ops:
@@ -59,6 +60,10 @@ class Memory(Lanes):
         group = self.groups.get(op) if self.v.mask is None and self.v.varies(op) else None
         if group is not None and not self._known_regular(op):
             self._load_group(op, group)
+            return
+        word = self.words.get(op) if self.v.varies(op) else None
+        if word is not None and not self._known_regular(op):
+            self._load_word(op, word)
             return
         wanted: dict[int, list[Op]] = {0: [op]}
         for other in self.elements.get(op, ()):
@@ -102,6 +107,31 @@ class Memory(Lanes):
             part = parts[i]
             self.v.define(member, part if isinstance(part, str) else None, None if isinstance(part, str) else part)
             self._loaded.add((self.v.copies, member))
+
+    def _load_word(self, op: Op, bytes: list[Op]) -> None:
+        """Load four bytes of each lane that lie side by side as one word, and take it apart: processors gather words, not bytes."""
+        v, t, n = self.v, self.t, self.v.chunk
+        start = decompose(bytes[0].args[0])[1] - decompose(op.args[0])[1]
+        masks = v.active_chunks(None)
+
+        def access(address: Address) -> Parts:
+            address = self.shifted(address, start)
+            words = [
+                self.gather("i32", 1, self.pointers(address, i), masks[i] if masks else "") for i in range(v.chunks)
+            ]
+            out: Parts = {}
+            for i in range(4):
+                by = f"splat (i32 {8 * i})"
+                moved = [t.two("lshr", f"<{n} x i32>", word, by) if i else word for word in words]
+                out[i] = [t.cast("trunc", f"<{n} x i32>", word, f"<{n} x i8>") for word in moved]
+            return out
+
+        parts = self._either(op, access)
+        for i, member in enumerate(bytes):
+            chunks = parts[i]
+            assert isinstance(chunks, list)
+            v.define(member, None, chunks)
+            self._loaded.add((v.copies, member))
 
     def _load_rows(self, address: Address, element: str, size: int, count: int) -> list[list[str]]:
         """Load `count` adjacent elements of each lane as one vector, and transpose."""
