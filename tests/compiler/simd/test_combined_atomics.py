@@ -153,6 +153,7 @@ def test_neighbours_that_add_to_one_place_leave_what_each_would(operation: str) 
             program.run("k", 2, 128, [keys, values, table, np.zeros(1, type), n, 0], options=f"gang={gang}")
             np.testing.assert_array_equal(table, want, err_msg=f"{kind}, gang of {gang}")
 
+
 # if (keys[i] < 256) atomic on shared[keys[i]]; other lanes name a place far away. Then out = shared.
 SHARED = """
 .version 8.0

@@ -45,7 +45,9 @@ def distances(place: str) -> set[int]:
     index = index_module(TEXT.replace("PLACE", place))
     text = compile_seen(index, "k", Specialisation((64, 1, 1), 0), WIDE).llvm()
     asked = set(re.findall(r"llvm.prefetch.p0\(ptr (%\w+)", text))
-    return {int(by) for name, by in re.findall(r"(%\w+) = getelementptr i8, ptr %\w+, i64 (-?\d+)", text) if name in asked}
+    return {
+        int(by) for name, by in re.findall(r"(%\w+) = getelementptr i8, ptr %\w+, i64 (-?\d+)", text) if name in asked
+    }
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,11 @@ def _decided(kernel: Kernel, analysis: Analysis) -> bool:
     matters = False
     for block in kernel.blocks:
         for op in block.ops:
-            if op.name in PURE and op.type in INTEGERS and (bits := _constant(analysis.shapes[op], BITS[op.type])) is not None:
+            if (
+                op.name in PURE
+                and op.type in INTEGERS
+                and (bits := _constant(analysis.shapes[op], BITS[op.type])) is not None
+            ):
                 known[op] = Const(op.type, bits)
             matters |= op.name == "select" and op.args[0] in known
         matters |= any(a in known for a in block.terminator.args if a is not None)
@@ -63,7 +67,12 @@ def _divided(kernel: Kernel, analysis: Analysis) -> bool:
     found = False
     for block in kernel.blocks:
         for op in block.ops:
-            if op.name == "ashr" and is_biased(op.args[0]) and isinstance(op.args[1], Const) and isinstance(op.args[0], Op):
+            if (
+                op.name == "ashr"
+                and is_biased(op.args[0])
+                and isinstance(op.args[1], Const)
+                and isinstance(op.args[0], Op)
+            ):
                 number, bias = op.args[0].args
                 bits = _bias_bits(bias)
                 shape = analysis.shapes.get(number)

@@ -17,7 +17,6 @@ from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.streams import LINE, find_streams, store_stream
 from anywarp.compiler.simd.text import LLVM_TYPE
 from anywarp.compiler.simd.values import Values
-from anywarp.ptx.isa.ops import BITS
 
 ATOMIC_ORDER = {
     "relaxed": "monotonic",
@@ -302,7 +301,11 @@ class Memory(Lanes):
         Each trip touches its own page, which the processor's prefetcher cannot foresee.
         """
         v, size = self.v, SIZE[op.type]
-        if InSpace.of(op).space in ("shared", "local") or address.uniform or not self.pattern(address, 0, v.chunk, size):
+        if (
+            InSpace.of(op).space in ("shared", "local")
+            or address.uniform
+            or not self.pattern(address, 0, v.chunk, size)
+        ):
             return
         # What is guarded lies at the border of what others read.
         found = None if op.guard is not None else self._stepping(v.block).get(op)
