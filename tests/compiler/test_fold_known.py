@@ -44,7 +44,7 @@ LOOP = (
 COUNTED = (
     "shr.u32 %r7, %r2, 31; add.s32 %r8, %r2, %r7; and.b32 %r8, %r8, -2; sub.s32 %r10, %r2, %r8; "
     "sub.s32 %r11, 3, %r10; shr.u32 %r11, %r11, 1; add.s32 %r11, %r11, 1; and.b32 %r12, %r11, 1; "
-    "setp.eq.s32 %p1, %r12, 0; @%p1 bra J; mad.lo.u32 %r9, %r9, 5, %r6; J: setp.lt.u32 %p2, %r11, 2; @%p2 bra K; "
+    "setp.eq.s32 %p1, %r12, 0; @%p1 bra J; mad.lo.u32 %r9, %r9, 5, %r6; st.global.u32 [%d5+4], %r9; J: setp.lt.u32 %p2, %r11, 2; @%p2 bra K; "
     "add.u32 %r9, %r9, %r10; K:"
 )
 
@@ -96,3 +96,19 @@ def test_half_of_a_number_rounds_towards_zero_and_even_numbers_need_no_rounding(
     ops = [op.name for block in prepared(body).blocks for op in block.ops]
     assert ops.count("lshr") + ops.count("ashr") == shifts
     np.testing.assert_array_equal(run(body), np.trunc(value(np.arange(256)) / 2).astype(np.int32))
+
+
+@pytest.mark.parametrize(
+    ("number", "value"),
+    [
+        ("add.s32 %r7, %r2, -3;", lambda i: i - 3),
+        ("and.b32 %r8, %r2, 1; add.s32 %r8, %r8, 2; sub.s32 %r7, %r2, %r8;", lambda i: i - (i & 1) - 2),
+        ("add.s32 %r7, %r2, 0x7fffffe0;", lambda i: (i + 0x7FFFFFE0 + 2**31) % 2**32 - 2**31),
+        ("sub.s32 %r7, %r2, %r6;", lambda i: i - 24),
+    ],
+    ids=["three less", "an even number less", "beyond the greatest", "a parameter less"],
+)
+def test_a_number_that_may_be_negative_is_shifted_as_its_lanes_would_be(number, value) -> None:
+    for gang in (32, 64):
+        got = run(f"{number} shr.s32 %r9, %r7, 1;", gang=gang)
+        np.testing.assert_array_equal(got, (value(np.arange(256)) // 2).astype(np.int32))
