@@ -47,6 +47,11 @@ COUNTED = (
     "setp.eq.s32 %p1, %r12, 0; @%p1 bra J; mad.lo.u32 %r9, %r9, 5, %r6; st.global.u32 [%d5+4], %r9; J: setp.lt.u32 %p2, %r11, 2; @%p2 bra K; "
     "add.u32 %r9, %r9, %r10; K:"
 )
+# what a multiple of four leaves of a division by four
+MULTIPLE = (
+    "mul.lo.u32 %r7, %r2, 12; and.b32 %r8, %r7, 3; setp.eq.s32 %p1, %r8, 0; @%p1 bra J; "
+    "st.global.u32 [%d5+4], %r9; J: mov.u32 %r9, %r8;"
+)
 
 
 def half(number: str) -> str:
@@ -65,7 +70,9 @@ def run(body: str, n: int = 24, gang: int = 32) -> np.ndarray:
 
 
 def test_branches_on_what_is_known_of_every_lane_are_decided() -> None:
-    assert not any(block.terminator.name == "branch" for block in prepared(COUNTED).blocks)
+    for body in (COUNTED, MULTIPLE):
+        assert not any(block.terminator.name == "branch" for block in prepared(body).blocks)
+    assert not run(MULTIPLE).any()
 
 
 @pytest.mark.parametrize("gang", [32, 64])
