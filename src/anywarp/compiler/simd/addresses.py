@@ -349,7 +349,7 @@ class Addresses:
         """Emit an access at a place; `near`: with a test of each chunk, if nothing is known of its lanes."""
         self.near = near and place.offsets is None
         if self.near and InSpace.of(op).space in ("global", "generic", "const"):
-            self.following = self.next_block.distance(self.next_block.step(op.args[0]))
+            self.following = self.next_block.distance(op)
         parts = access(place)
         self.near, self.following = False, ""
         return parts

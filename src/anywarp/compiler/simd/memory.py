@@ -318,13 +318,8 @@ class Memory(Lanes):
         ask_for(v, self._pointer(address, 0), sum_of(v, terms, trips), size, 0, 2)
 
     def _ask_for_next(self, op: Op, address: Address, size: int) -> None:
-        """Ask for what the next block will load, unless blocks follow each other in memory without a gap, which processors foresee."""
-        v, n, block = self.v, self.v.chunk, self.v.specialisation.block
-        terms = self.next_block.step(op.args[0])
-        in_loop = v.flow.nest.innermost[v.flow.index[v.block]] is not None
-        if block is None or (not in_loop and terms == [(block[0] * block[1] * block[2] * size, ())]):
-            return
-        distance = self.next_block.distance(terms)
+        """Ask for what the next block will load."""
+        v, n, distance = self.v, self.v.chunk, self.next_block.distance(op)
         whole = self.pattern(address, 0, v.lanes, size) == "next"
         for first, count in [(0, v.lanes)] if whole else [(i * n, n) for i in range(v.chunks)]:
             if distance and self.pattern(address, first, count, size) == "next":

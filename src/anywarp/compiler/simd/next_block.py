@@ -9,7 +9,7 @@ from __future__ import annotations
 from anywarp.compiler.attributes import InSpace, Special
 from anywarp.compiler.fold import signed
 from anywarp.compiler.ir import Const, Op, Phi, Value
-from anywarp.compiler.simd.adjacent import Terms, gathered
+from anywarp.compiler.simd.adjacent import SIZE, Terms, gathered
 from anywarp.compiler.simd.streams import LINE
 from anywarp.compiler.simd.text import LLVM_TYPE
 from anywarp.compiler.simd.values import Values
@@ -60,12 +60,22 @@ class NextBlock:
         terms = self._step(address) or []
         return [] if len(terms) > _MOST_TERMS else terms
 
-    def distance(self, terms: Terms) -> str:
-        """Emit a step (i64): 0 if it is so far that its lines would be gone again before the block comes; "" if that is sure."""
-        t = self.v.t
+    def distance(self, op: Op) -> str:
+        """Emit how much further on the next block's access of an operation lies (i64), "" where nothing is to be asked for.
+
+        That is where it is not known, where blocks follow each other in memory without a gap, which processors foresee, and where it is
+        so far that its lines would be gone again before the block comes; 0 where only the launch tells so.
+        """
+        v, t, terms, block = self.v, self.v.t, self.step(op.args[0]), self.v.specialisation.block
+        if not terms or block is None:
+            return ""
+        size = SIZE[op.args[1].type if op.name == "store" else op.type]
+        in_loop = v.flow.nest.innermost[v.flow.index[v.block]] is not None
+        if not in_loop and terms == [(block[0] * block[1] * block[2] * size, ())]:
+            return ""
         if not any(values for _, values in terms):
-            return str(terms[0][0]) if terms and abs(terms[0][0]) <= _FAR else ""
-        distance = sum_of(self.v, terms, 1)
+            return str(terms[0][0]) if abs(terms[0][0]) <= _FAR else ""
+        distance = sum_of(v, terms, 1)
         near = t.two("icmp ult", "i64", t.two("add", "i64", distance, str(_FAR)), str(2 * _FAR))
         return t.pick(0, near, "i64", distance, "0")
 
