@@ -12,7 +12,7 @@ from anywarp.compiler.ir import PURE, Const, Kernel, Op, Specialisation, Value
 from anywarp.compiler.passes.fold_constants import fold_constants
 from anywarp.compiler.passes.remove_dead_code import remove_dead_code
 from anywarp.compiler.passes.simplify_branches import simplify_branches
-from anywarp.compiler.shapes import Analysis, Shape
+from anywarp.compiler.shapes import VARYING, Analysis, Shape
 from anywarp.compiler.transfer import is_biased
 from anywarp.compiler.uses import substitute
 from anywarp.ptx.isa.ops import BITS
@@ -48,7 +48,7 @@ def _decided(kernel: Kernel, analysis: Analysis) -> bool:
             if (
                 op.name in PURE
                 and op.type in INTEGERS
-                and (bits := _constant(analysis.shapes[op], BITS[op.type])) is not None
+                and (bits := _constant(analysis.shapes.get(op, VARYING), BITS[op.type])) is not None
             ):
                 known[op] = Const(op.type, bits)
             matters |= op.name == "select" and op.args[0] in known
