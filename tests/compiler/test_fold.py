@@ -107,3 +107,12 @@ def test_comparisons_with_constants_hold_when_they_did(predicate, data):
         pair.reverse()
     wanted = holds(predicate, value_of(pair[0], known), value_of(pair[1], known), width)
     assert value_of(simplified("icmp", "i1", pair, Compare(predicate)), known) == wanted
+
+
+def test_a_number_without_some_of_its_bits_is_the_others():
+    x = Op("param", "i32", [], Parameter(0))
+    part = Op("and", "i32", [x, Const("i32", 0xFFFFFFFE)])
+    name, args, _ = fold.compose("sub", "i32", [x, part], NONE) or ("", [], NONE)
+    assert name == "and" and args[0] is x and fold.is_const(args[1], 1)
+    assert fold.compose("sub", "i32", [part, x], NONE) is None
+    assert fold.compose("sub", "i32", [Op("param", "i32", [], Parameter(4)), part], NONE) is None

@@ -300,6 +300,8 @@ _RULES: dict[str, Callable[[Type, list[Value], Attributes], Value | None]] = {
 
 def compose(name: str, type: Type, args: list[Value], attrs: Attributes) -> Rewrite | None:
     """Merge an operation with the one that made its first operand; returns name, arguments and attributes, or None."""
+    if name == "sub":
+        return _without(args[0], args[1])
     inner = args[0] if args else None
     if not isinstance(inner, Op):
         return None
@@ -320,6 +322,13 @@ def compose(name: str, type: Type, args: list[Value], attrs: Attributes) -> Rewr
         return "icmp", list(inner.args), Compare(INVERSE[Compare.of(inner).predicate])
     if name == "select" and inner.name == "not":
         return name, [inner.args[0], args[2], args[1]], NONE
+    return None
+
+
+def _without(value: Value, part: Value) -> Rewrite | None:
+    """`x - (x & bits)`, which is what the other bits hold: a remainder by a power of two, as compilers write it."""
+    if isinstance(part, Op) and part.name == "and" and part.args[0] is value and isinstance(part.args[1], Const):
+        return "and", [value, Const(part.type, ~part.args[1].bits)], NONE
     return None
 
 

@@ -286,13 +286,33 @@ def _shift_right(t: Transfer, op: Op, shapes: list[Shape]) -> Shape | None:
     if shift < width and windowed(a, a.modulus):
         return _shifted_lanes(a, shift)
     # Lanes that rest on a bias being 0 are not negative.
-    bounds = (0, (1 << (width - 1)) - 1) if is_biased(op.args[0]) else t.ranges.of(op.args[0])
-    positive = op.name == "lshr" or bounds[1] < 1 << (width - 1)
-    straight = positive and not a.symbols and _cannot_wrap(bounds, a.offsets, width, False)
+    half = 1 << (width - 1)
+    bounds = (0, half - 1) if is_biased(op.args[0]) else t.ranges.of(op.args[0])
+    if op.name == "ashr" and bounds[1] >= half:
+        bounds = _signed_bounds(t, op.args[0], half)
+    straight = not a.symbols and _cannot_wrap(bounds, a.offsets, width, False)
     if shift < width and a.modulus >= 1 << shift and straight:
         return _shifted_lanes(a, shift)
     t.missed.add(op.args[0])
     return None
+
+
+def _signed_bounds(t: Transfer, value: Value, half: int) -> Interval:
+    """Return the bounds of a value read as signed: of a sum or difference of small numbers, which may fall below zero."""
+    whole = -half, half - 1
+    if not isinstance(value, Op) or value.name not in ("add", "sub"):
+        return whole
+    (a, b), (c, d) = (_small(t, x, half) for x in value.args)
+    low, high = (a + c, b + d) if value.name == "add" else (a - d, b - c)
+    return (low, high) if -half <= low and high < half else whole
+
+
+def _small(t: Transfer, value: Value, half: int) -> Interval:
+    if isinstance(value, Const):
+        number = signed(value.bits, BITS[value.type])
+        return number, number
+    low, high = t.ranges.of(value)
+    return (low, high) if high < half else (-half, half - 1)
 
 
 def _shifted_lanes(a: Shape, shift: int) -> Shape:

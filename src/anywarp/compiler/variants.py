@@ -87,15 +87,23 @@ def _parameters(missed: Iterable[Value]) -> list[tuple[int, int]]:
 def _burden(kernel: Kernel, analysis: Analysis) -> int:
     """Weigh what divergence costs: scattered accesses, and loops in which lanes part; inner loops count more."""
     flow = control_flow(kernel)
-    total = 0
+    total = scattered(kernel, analysis)
     for number, block in enumerate(kernel.blocks):
         depth = len(flow.nest.around(number))
-        each = sum(_scattered(op, analysis) for op in block.ops)
         if depth:
-            each += (block in analysis.divergent_loops) + (block in analysis.divergent_branches)
-            each += block in analysis.divergent_blocks
-        total += each * 8 ** min(depth, 4)
+            parted = (block in analysis.divergent_loops) + (block in analysis.divergent_branches)
+            total += (parted + (block in analysis.divergent_blocks)) * 8 ** min(depth, 4)
     return total
+
+
+def scattered(kernel: Kernel, analysis: Analysis) -> int:
+    """Weigh what scattered accesses cost; inner loops count more."""
+    flow = control_flow(kernel)
+    return sum(
+        _scattered(op, analysis) * 8 ** min(len(flow.nest.around(number)), 4)
+        for number, block in enumerate(kernel.blocks)
+        for op in block.ops
+    )
 
 
 def _scattered(op: Op, analysis: Analysis) -> int:

@@ -152,3 +152,59 @@ def test_neighbours_that_add_to_one_place_leave_what_each_would(operation: str) 
             table = np.zeros(8, type)
             program.run("k", 2, 128, [keys, values, table, np.zeros(1, type), n, 0], options=f"gang={gang}")
             np.testing.assert_array_equal(table, want, err_msg=f"{kind}, gang of {gang}")
+
+
+# if (keys[i] < 256) atomic on shared[keys[i]]; other lanes name a place far away. Then out = shared.
+SHARED = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 keys, .param .u64 values, .param .u64 out)
+{
+.reg .b32 %r<12>; .reg .b64 %d<12>; .reg .pred %p<3>; .reg .BITS %v1; .reg .BITS %v2;
+.shared .align 8 .BITS table[256];
+ld.param.u64 %d1, [keys]; ld.param.u64 %d2, [values]; ld.param.u64 %d3, [out];
+mov.u32 %r2, %tid.x;
+mul.wide.u32 %d5, %r2, 4;
+mul.wide.u32 %d6, %r2, SIZE;
+add.u64 %d7, %d1, %d5;
+add.u64 %d8, %d2, %d6;
+add.u64 %d9, %d3, %d6;
+mov.u32 %r3, table;
+mad.lo.u32 %r4, %r2, SIZE, %r3;
+ld.global.u32 %r5, [%d7];
+ld.global.BITS %v1, [%d8];
+ld.global.BITS %v2, [%d9];
+st.shared.BITS [%r4], %v2;
+bar.sync 0;
+setp.lt.u32 %p1, %r5, 256;
+mad.lo.u32 %r6, %r5, SIZE, %r3;
+@%p1 red.shared.OPERATION [%r6], %v1;
+bar.sync 0;
+ld.shared.BITS %v2, [%r4];
+st.global.BITS [%d9], %v2;
+ret;
+}
+"""
+
+
+@pytest.mark.parametrize("gang", [32, 64])
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_of_many_lanes_or_few_those_that_are_on_change_shared_memory(operation: str, gang: int) -> None:
+    type, function = OPERATIONS[operation]
+    size = int(operation[-2:]) // 8
+    source = SHARED.replace("SIZE", str(size)).replace("BITS", f"b{8 * size}").replace("OPERATION", operation)
+    program, rng = Program(source), np.random.default_rng(7)
+    info = np.iinfo(type)
+    for share in (0, 0.05, 0.3, 0.4, 0.9, 1):
+        keys = rng.integers(0, 40, 256)
+        keys[rng.random(256) >= share] = 1 << 26
+        values = rng.integers(info.min, info.max, 256, type, endpoint=True)
+        got = rng.integers(info.min, info.max, 256, type, endpoint=True)
+        want = got.copy()
+        with np.errstate(over="ignore"):
+            for key, value in zip(keys, values, strict=True):
+                if key < 256:
+                    want[key] = function(want[key], value)
+        program.run("k", 1, 256, [keys.astype(np.uint32), values, got], options=f"gang={gang}")
+        np.testing.assert_array_equal(got, want)

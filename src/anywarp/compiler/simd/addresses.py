@@ -15,12 +15,15 @@ from anywarp.compiler.ir import Const, Op, Phi, Value
 from anywarp.compiler.shapes import BOUNDS, Shape, corners
 from anywarp.compiler.simd.adjacent import SIZE, find_computed, find_plausible
 from anywarp.compiler.simd.local_memory import lanes_apart
+from anywarp.compiler.simd.next_block import NextBlock
 from anywarp.compiler.simd.special import Launch, in_worker
 from anywarp.compiler.simd.text import LLVM_TYPE, Note, constant_vector, vector_type
 from anywarp.compiler.simd.values import Values
 from anywarp.ptx.isa.ops import BITS
 
 _EACH, _ELSEWHERE = 3, 4  # kinds of records: an address per lane, in the worker or where it says
+_CLOSE = 256
+"""Bytes in which a chunk's lanes lie if their addresses need not be told apart."""
 _MOST_TESTS = 8
 """Chunks of an access for which code that tests for consecutive lanes is written, at most."""
 Parts: TypeAlias = "dict[int, str | list[str]]"
@@ -61,7 +64,9 @@ class Addresses:
         self.t = values.t
         self.plausible = find_plausible(values)
         self.computed = find_computed(values)
+        self.next_block = NextBlock(values)
         self.near = False  # whether to test lanes of the access at hand for being side by side
+        self.following = ""  # how far behind them the next block's lie (i64), where that is known
         self.local = lanes_apart(values)
         self._rooms: list[str] = []
         self._rooms_used = 0
@@ -216,6 +221,14 @@ class Addresses:
         """Tell whether consecutive lanes lie in even steps of an element of any size, or at one place."""
         return any(self.pattern(address, first, count, size) for size in (1, 2, 4, 8, 16))
 
+    def _close(self, address: Address) -> bool:
+        """Tell whether each chunk's lanes surely lie in a few vectors: then any lane's address tells where a fault was."""
+        n = self.v.chunk
+        if address.offsets is None or any(len(set(f)) > 1 for _, f in address.symbols):
+            return False
+        rows = (address.offsets[first : first + n] for first in range(0, self.v.lanes, n))
+        return all(max(row) - min(row) < _CLOSE for row in rows)
+
     # --- faults ---------------------------------------------------------------------------------------------------
 
     def record(self, space: str, address: Address, guard: Value | None) -> None:
@@ -237,7 +250,7 @@ class Addresses:
         even = all(len({b - a for a, b in pairwise(factors)}) == 1 for _, factors in address.symbols)
         affine = address.offsets is not None and even and len(set(steps)) == 1
         # Rows that lie apart would take eight more stores per access; there the handler names the warp's first lane.
-        rows = all(self._in_row(address, i, 4) for i in range(0, v.lanes, 4))
+        rows = all(self._in_row(address, i, 4) for i in range(0, v.lanes, 4)) or self._close(address)
         kind = 2 if affine else 1 if rows else _EACH if v.warps == 1 else _ELSEWHERE
         if kind < 3 and faults != "exact":
             return
@@ -287,10 +300,7 @@ class Addresses:
             if place.offsets is None and self._may_be_regular(op):
                 return self._if_consecutive(op, place, access)
             self.record(space, place, op.guard)
-            self.near = place.offsets is None and self._may_be_near(op)
-            parts = access(place)
-            self.near = False
-            return parts
+            return self._at(op, place, self._may_be_near(op), access)
         for a in (*op.args[1:], op.guard):  # in registers before the ways part
             if a is not None:
                 v.vector(a)
@@ -321,9 +331,7 @@ class Addresses:
             t.start(label)
             place = way if isinstance(way, Address) else self.resolve(space, op.args[0], way)
             self.record(space, place, op.guard)
-            self.near = place.offsets is None and near
-            parts = access(place)
-            self.near = False
+            parts = self._at(op, place, near, access)
             wide = {i: self._chunks(op, part) for i, part in parts.items()}
             found.append((t.label, wide))
             t.do(f"br label %{after}")
@@ -336,6 +344,15 @@ class Addresses:
             pairs = zip(good[i], bad[i], strict=True)
             out[i] = [t.let(f"phi {type} [ {x}, %{from_affine} ], [ {y}, %{from_wrapped} ]") for x, y in pairs]
         return out
+
+    def _at(self, op: Op, place: Address, near: bool, access: Callable[[Address], Parts]) -> Parts:
+        """Emit an access at a place; `near`: with a test of each chunk, if nothing is known of its lanes."""
+        self.near = near and place.offsets is None
+        if self.near and InSpace.of(op).space in ("global", "generic", "const"):
+            self.following = self.next_block.distance(op)
+        parts = access(place)
+        self.near, self.following = False, ""
+        return parts
 
     def _may_be_regular(self, op: Op) -> bool:
         """Tell whether a test for consecutive lanes may pay: the address varies only for what lanes might have done apart."""

@@ -51,11 +51,11 @@ def find_groups(kernel: Kernel) -> dict[Op, list[Op]]:
     return out
 
 
-def _plain(op: Op) -> bool:
+def _plain(op: Op, widths: tuple[int, ...] = (32, 64)) -> bool:
     return (
         op.name == "load"
         and op.guard is None
-        and BITS[op.type] in (32, 64)
+        and BITS[op.type] in widths
         and MemoryAccess.of(op).count == 1
         and not MemoryAccess.of(op).volatile
         and Access.of(op).order == "weak"
@@ -82,6 +82,40 @@ def _group(run: list[Op], out: dict[Op, list[Op]]) -> None:
             if len(members) > 1:
                 ops = [row[o] for o in members]
                 out[min(ops, key=lambda op: place[op])] = ops
+
+
+def find_words(kernel: Kernel) -> dict[Op, list[Op]]:
+    """Map the first load of each group of four bytes side by side in global memory to its members by address.
+
+    Legality: as of `find_groups`; a store to shared or local memory changes nothing in global memory.
+    """
+    out: dict[Op, list[Op]] = {}
+    for block in kernel.blocks:
+        rows: dict[Value, dict[int, Op]] = {}
+        order: list[Op] = []
+        for op in [*block.ops, None]:
+            apart = op is not None and op.name == "store" and InSpace.of(op).space in ("shared", "local")
+            if op is None or (op.name in WRITING and not apart):
+                _words(rows, order, out)
+                rows, order = {}, []
+            elif _plain(op, (8,)) and InSpace.of(op).space == "global":
+                root, offset = decompose(op.args[0])
+                rows.setdefault(root, {}).setdefault(offset, op)
+                order.append(op)
+    return out
+
+
+def _words(rows: dict[Value, dict[int, Op]], order: list[Op], out: dict[Op, list[Op]]) -> None:
+    place = {op: i for i, op in enumerate(order)}
+    for row in rows.values():
+        left = sorted(row)
+        while left:
+            members = [left[0] + i for i in range(4)]
+            found = all(o in left for o in members)
+            if found:
+                ops = [row[o] for o in members]
+                out[min(ops, key=lambda op: place[op])] = ops
+            left = [o for o in left if o not in members] if found else left[1:]
 
 
 def find_plausible(v: Values) -> set[Value]:
@@ -193,7 +227,7 @@ class _Walk:
         for _ in range(_LOOKED_AT):
             if following is phi:
                 self.followed.add(phi)
-                return _gathered(out)
+                return gathered(out)
             if not isinstance(following, Op) or following.name != "add":
                 return None
             a, b = following.args
@@ -215,7 +249,8 @@ class _Walk:
         return home is not None and self.v.flow.index[home] in self.blocks and value not in self.v.hoisted
 
 
-def _gathered(terms: Terms) -> Terms:
+def gathered(terms: Terms) -> Terms:
+    """Add up the factors of equal products."""
     sums: dict[tuple[Value, ...], int] = {}
     for factor, values in terms:
         sums[values] = sums.get(values, 0) + factor

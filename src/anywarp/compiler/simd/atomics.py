@@ -53,6 +53,8 @@ class Atomics(LaneByLane):
         after = ""
         if not used and InSpace.of(op).space != "shared" and address.offsets is None and combine.combines(op):
             after = combine.combine_if_same(self, op, address, places, bits)
+        elif not used and InSpace.of(op).space == "shared" and bits is not None and places and combine.combines(op):
+            after = combine.many_in_turn(self, op, address, places, operands, bits)
         if (
             not used
             and InSpace.of(op).space != "shared"

@@ -6,9 +6,9 @@ for lanes that agree and for others, and what stands behind it starts anew; a lo
 
 from __future__ import annotations
 
-from anywarp.compiler.analysis import analyse
 from anywarp.compiler.attributes import Access, InSpace, MemoryAccess
 from anywarp.compiler.ir import Block, Kernel, Op, Specialisation, Terminator, Value, speculatable
+from anywarp.compiler.passes.fold_known import fold_known
 from anywarp.compiler.passes.simplify_branches import merge_next, simplify_branches
 from anywarp.compiler.regions import DEAR
 from anywarp.compiler.shapes import BOUNDS, Analysis
@@ -30,7 +30,7 @@ def bound_loads(kernel: Kernel, specialisation: Specialisation, narrowest: int) 
     """
     if specialisation.checks or not any(_ways(block) for block in kernel.blocks):
         return
-    analysis = analyse(kernel, specialisation)
+    analysis = fold_known(kernel, specialisation)
     tested = {condition for guarded in analysis.guarded.values() for condition in guarded.conditions}
     flattening = _Flattening(kernel, analysis, tested, narrowest)
     for block in reversed(kernel.blocks):  # what stands within another way first

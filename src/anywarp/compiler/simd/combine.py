@@ -9,7 +9,7 @@ from anywarp.compiler.attributes import AtomicAccess, InSpace
 from anywarp.compiler.ir import Op
 from anywarp.compiler.simd.addresses import SIZE, Address
 from anywarp.compiler.simd.lane_by_lane import LaneByLane
-from anywarp.compiler.simd.text import LLVM_TYPE, splat, vector_type
+from anywarp.compiler.simd.text import LLVM_TYPE, constant_vector, splat, vector_type
 
 _REDUCE = {
     "add": "add", "and": "and", "or": "or", "xor": "xor", "min": "smin", "max": "smax", "umin": "umin", "umax": "umax",
@@ -18,6 +18,8 @@ FLOATS = frozenset({"f16", "bf16", "f32", "f64"})
 """Types whose additions can be made together."""
 _AT_ONCE = 8
 """Lanes per trip of a loop over lanes that are all on."""
+_MANY = 3
+"""Of so many lanes one must be on for those that are off to go along: a trip for each that is on takes longer than for all in a row."""
 
 
 def combines(op: Op) -> bool:
@@ -191,6 +193,32 @@ def in_runs(each: LaneByLane, op: Op, places: str, operand: tuple[str, bool], bi
     t.start(done)
     v.restore(state)
     each.end_warps()
+
+
+def many_in_turn(
+    each: LaneByLane, op: Op, address: Address, places: str, operands: list[tuple[str, bool]], bits: str
+) -> str:
+    """Begin: where many lanes are on and nobody asks what was there, all go in turn, those that are off each to a place of its own.
+
+    Returns the label that ends what follows, for when few are on. Only for memory that other threads of the machine do not see.
+    """
+    t, v, n = each.t, each.v, each.v.chunk
+    count = t.call(v.word, f"llvm.ctpop.{v.word}", (v.word, bits))
+    many, few, after = t.fresh("many"), t.fresh("few"), t.fresh("after")
+    t.do(f"br i1 {t.two('icmp uge', v.word, count, str(v.lanes // _MANY))}, label %{many}, label %{few}")
+    t.start(many)
+    state, type = v.snapshot(), f"<{n} x i64>"
+    own = v.splat("i64", t.cast("ptrtoint", "ptr", each.memory.room("i64"), "i64"))
+    chosen: list[str] = []
+    for i, mask in enumerate(v.lane_masks(bits)):
+        place = t.let(f"load {type}, ptr {t.let(f'getelementptr i64, ptr {places}, i32 {i * n}')}, align 16")
+        apart = t.two("add", type, own, constant_vector("i64", [8 * (i * n + lane) for lane in range(n)]))
+        chosen.append(t.pick(n, mask, type, place, apart))
+    all_in_turn(each, op, address, each.memory.spill("i64", chosen), operands)
+    v.restore(state)
+    t.do(f"br label %{after}")
+    t.start(few)
+    return after
 
 
 def all_in_turn(each: LaneByLane, op: Op, address: Address, places: str, operands: list[tuple[str, bool]]) -> None:

@@ -320,8 +320,11 @@ class Flow:
         """Enter the masked copy of a block with all lanes if some of them name lanes whose masks are others."""
         t, v, state = self.t, self.v, self.v.snapshot()
         v.begin_copy(block, None)
+        unlike, agreed, differ = (t.fresh(name) for name in ("unlike", "agreed", "differ"))
+        alike = t.two("icmp eq", v.word, v.bits_of(self.meetings.unlike(block.ops[0].args[0])), "0")
+        t.do(f"br i1 {alike}, label %{agreed}, label %{unlike}, !prof !1")
+        t.start(unlike)
         waiting = v.bits_of(self.meetings.lacking(block.ops[0].args[0], FULL, FULL))
-        agreed, differ = t.fresh("agreed"), t.fresh("differ")
         t.do(f"br i1 {t.two('icmp eq', v.word, waiting, '0')}, label %{agreed}, label %{differ}, !prof !1")
         t.start(differ)
         self.clear_masks()

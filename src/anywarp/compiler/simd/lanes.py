@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from anywarp.compiler.simd.addresses import Address, Addresses
+from anywarp.compiler.simd.next_block import ask_for
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.streams import LINE
 from anywarp.compiler.simd.text import constant_vector
@@ -23,8 +24,11 @@ _PAGE = 4096
 _NARROWEST = 16
 """Bytes that are stored past the caches at once, at least."""
 
-_MOST_PARTS = 5
-"""Vectors that are read to pick a chunk's lanes from, at most."""
+_MOST_READERS = 2
+"""Lanes that name one element of a vector that is read for some lanes only, at most, unless there are few elements."""
+_FEW = 4
+_MOST_PARTS, _MOST_MASKED = 5, 2
+"""Vectors that are read to pick a chunk's lanes from, at most, and where some lanes are off."""
 
 
 def first_lanes(mask: str) -> int | None:
@@ -134,11 +138,12 @@ class Lanes(Addresses):
         if address.offsets is None and self.near:
             return self._load_if_near(address.vectors[chunk], element, size, mask)
         pieces = self._pieces(address, first, size) if not mask else 0
-        if pieces:
+        parts = self._window(address, first, size, mask) if load == "load" and self._windows_serve(mask, size) else None
+        fewer = parts is not None and 2 * len({p // self.v.chunk for p in parts}) * pieces <= self.v.chunk
+        if pieces and not (fewer and self._masks_are_instructions(size)):
             return self._load_pieces(address, first, pieces, element, size, load)
-        parts = self._window(address, first, size) if not mask and load == "load" else None
-        if parts:
-            return self._load_window(address, first, element, size, parts)
+        if parts and (not mask or len(set(parts)) <= _FEW or max(parts.count(p) for p in parts) <= _MOST_READERS):
+            return self._load_window(address, first, element, size, parts, mask)
         if address.offsets is not None and not mask and self.v.machine.reads_apart:
             return self._load_apart(address, first, element, size, load)
         return self._gather(element, size, self.pointers(address, chunk), mask)
@@ -162,12 +167,15 @@ class Lanes(Addresses):
 
     # --- lanes that are found to lie side by side -------------------------------------------------------------------
 
-    def _begin_near(self, places: str, size: int, mask: str) -> tuple[str, str, str]:
+    def _begin_near(self, places: str, size: int, mask: str, writes: int) -> tuple[str, str, str]:
         """Begin code for when a chunk's active lanes lie side by side; returns its pointer and the labels for otherwise and after."""
         t, n = self.t, self.v.chunk
         type, bits = f"<{n} x i64>", f"i{n}"
         base = t.let(f"extractelement {type} {places}, i32 0")
         steps = constant_vector("i64", [size * lane for lane in range(n)])
+        pointer = t.cast("inttoptr", "i64", base, "ptr")
+        if self.following and not mask:
+            ask_for(self.v, pointer, self.following, n * size, writes, 3)
         other = t.two("icmp ne", type, places, t.two("add", type, self.v.splat("i64", base), steps))
         if mask:
             other = t.two("and", f"<{n} x i1>", other, mask)
@@ -175,11 +183,11 @@ class Lanes(Addresses):
         every = t.two("icmp eq", bits, t.cast("bitcast", f"<{n} x i1>", other, bits), "0")
         t.do(f"br i1 {every}, label %{near}, label %{far}")
         t.start(near)
-        return t.cast("inttoptr", "i64", base, "ptr"), far, after
+        return pointer, far, after
 
     def _load_if_near(self, places: str, element: str, size: int, mask: str) -> str:
         t, n = self.t, self.v.chunk
-        pointer, far, after = self._begin_near(places, size, mask)
+        pointer, far, after = self._begin_near(places, size, mask, 0)
         type = f"<{n} x {element}>"
         if mask:
             together = self._masked_load(element, size, pointer, mask)
@@ -267,7 +275,7 @@ class Lanes(Addresses):
 
     def _store_if_near(self, places: str, chunk: str, element: str, size: int, mask: str) -> None:
         t, n = self.t, self.v.chunk
-        pointer, far, after = self._begin_near(places, size, mask)
+        pointer, far, after = self._begin_near(places, size, mask, 1)
         if mask:
             self._masked_store(element, size, chunk, pointer, mask)
         else:
@@ -287,18 +295,23 @@ class Lanes(Addresses):
 
     # --- known places -----------------------------------------------------------------------------------------------
 
-    def _window(self, address: Address, first: int, size: int) -> list[int] | None:
-        """Return the elements, counted from the lowest, that a chunk's lanes read, if few vectors in a row hold them all."""
+    def _window(self, address: Address, first: int, size: int, mask: str) -> list[int] | None:
+        """Return the elements, counted from the lowest, that a chunk's lanes name, if few vectors in a row hold them all."""
         n = self.v.chunk
         if address.offsets is None or any(len(set(f[first : first + n])) > 1 for _, f in address.symbols):
             return None
         offsets = address.offsets[first : first + n]
         low = min(offsets)
-        if any((o - low) % size for o in offsets) or (max(offsets) - low) // size >= _MOST_PARTS * n:
+        most = _MOST_PARTS if not mask else _MOST_MASKED
+        if any((o - low) % size for o in offsets) or (max(offsets) - low) // size >= most * n:
             return None
         return [(o - low) // size for o in offsets]
 
-    def _load_window(self, address: Address, first: int, element: str, size: int, parts: list[int]) -> str:
+    def _windows_serve(self, mask: str, size: int) -> bool:
+        """Tell whether vectors that hold a chunk's elements may be read and written in part, as the lanes that are on want it."""
+        return not mask or self._masks_are_instructions(size)
+
+    def _load_window(self, address: Address, first: int, element: str, size: int, parts: list[int], mask: str) -> str:
         """Read the vectors that hold a chunk's elements, of them only these, and put each where it belongs."""
         t, n = self.t, self.v.chunk
         assert address.offsets is not None
@@ -309,12 +322,38 @@ class Lanes(Addresses):
             if not wanted:
                 continue
             place = t.let(f"getelementptr i8, ptr {pointer}, i64 {start * size}") if start else pointer
-            mask = ", ".join(f"i1 {'true' if i in wanted else 'false'}" for i in range(n))
-            whole = self._masked_load(element, size, place, f"<{mask}>")
+            if mask:
+                some = self._wanted(parts, start, mask)
+            else:
+                some = f"<{', '.join(f'i1 {str(i in wanted).lower()}' for i in range(n))}>"
+            whole = self._masked_load(element, size, place, some)
             index = [n + p - start if start <= p < start + n else lane for lane, p in enumerate(parts)]
             picked = ", ".join(f"i32 {i}" for i in index)
             out = t.let(f"shufflevector {type} {out or 'poison'}, {type} {whole}, <{n} x i32> <{picked}>")
+        return t.pick(n, mask, type, out, "zeroinitializer") if mask else out
+
+    def _wanted(self, parts: list[int], start: int, mask: str) -> str:
+        """Return which elements of a vector any lane that is on names: of each the lane that names it, of several one after the other."""
+        t, n, out = self.t, self.v.chunk, ""
+        readers = [[lane for lane, part in enumerate(parts) if part == start + i] for i in range(n)]
+        if max(map(len, readers)) > _MOST_READERS:
+            return self._wanted_of_few(readers, mask)
+        for turn in range(max(map(len, readers))):
+            index = ", ".join(f"i32 {lanes[turn] if turn < len(lanes) else n}" for lanes in readers)
+            type = f"<{n} x i1>"
+            one = t.let(f"shufflevector {type} {mask}, {type} zeroinitializer, <{n} x i32> <{index}>")
+            out = t.two("or", type, out, one) if out else one
         return out
+
+    def _wanted_of_few(self, readers: list[list[int]], mask: str) -> str:
+        """Return the same where many lanes name each of a few elements."""
+        t, n, out = self.t, self.v.chunk, "0"
+        word, bits = f"i{n}", t.cast("bitcast", f"<{n} x i1>", mask, f"i{n}")
+        for i, lanes in enumerate(readers):
+            if lanes:
+                some = t.two("icmp ne", word, t.two("and", word, bits, str(sum(1 << lane for lane in lanes))), "0")
+                out = t.two("or", word, out, t.two("shl", word, t.cast("zext", "i1", some, word), str(i)))
+        return t.cast("bitcast", word, out, f"<{n} x i1>")
 
     def _place_of(self, address: Address, lane: int) -> tuple[int, ...]:
         assert address.offsets is not None
@@ -387,16 +426,21 @@ class Lanes(Addresses):
         # store, say, that came after the load. It does not look through a freeze, which costs nothing.
         return t.let(f"freeze {type} {loaded}")
 
-    def _gather(self, element: str, size: int, pointers: str, mask: str) -> str:
+    def gather(self, element: str, align: int, pointers: str, mask: str) -> str:
+        """Load a chunk's elements of 4 or 8 bytes from anywhere."""
+        return self._gather(element, 8 if element in ("i64", "double") else 4, pointers, mask, align)
+
+    def _gather(self, element: str, size: int, pointers: str, mask: str, align: int = 0) -> str:
         n, t = self.v.chunk, self.t
         type, name = f"<{n} x {element}>", f"llvm.masked.gather.{t.mangle(element, n)}.v{n}p0"
         t.declarations[name] = f"declare {type} @{name}(<{n} x ptr>, <{n} x i1>, {type})"
         mask = mask or ALL_LANES
         if mask != ALL_LANES and not (self._masks_are_instructions(size) and self.v.machine.tuning.gathers):
-            whole = self._gather(element, size, self._elsewhere(pointers, mask), "")
+            whole = self._gather(element, size, self._elsewhere(pointers, mask), "", align)
             return t.pick(n, mask, type, whole, "zeroinitializer")
         passed = "zeroinitializer" if mask != ALL_LANES else "poison"
-        return t.let(f"call {type} @{name}(<{n} x ptr> align {size} {pointers}, <{n} x i1> {mask}, {type} {passed})")
+        place = f"<{n} x ptr> align {align or size} {pointers}"
+        return t.let(f"call {type} @{name}({place}, <{n} x i1> {mask}, {type} {passed})")
 
     def _elsewhere(self, pointers: str, mask: str) -> str:
         """Point lanes that are off at a place of our own: LLVM makes a branch for each lane of a masked access that is no instruction."""
@@ -437,12 +481,12 @@ class Lanes(Addresses):
         elif address.offsets is None and self.near:
             self._store_if_near(address.vectors[i], chunk, element, size, mask)
         elif (
-            not mask
-            and store == "store"
+            store == "store"
             and self._masks_are_instructions(size)
-            and (parts := self._window(address, i * n, size))
+            and (parts := self._window(address, i * n, size, mask))
+            and (not mask or len(set(parts)) == n)
         ):
-            self._store_window(address, i * n, chunk, element, size, parts)
+            self._store_window(address, i * n, chunk, element, size, parts, mask)
         elif address.offsets is not None and not mask and self.v.machine.avx2 and not self.v.machine.mask_registers:
             for lane in range(n):
                 one = t.let(f"extractelement {type} {chunk}, i32 {lane}")
@@ -451,7 +495,7 @@ class Lanes(Addresses):
             self._scatter(element, size, chunk, self.pointers(address, i), mask or ALL_LANES)
 
     def _store_window(
-        self, address: Address, first: int, chunk: str, element: str, size: int, parts: list[int]
+        self, address: Address, first: int, chunk: str, element: str, size: int, parts: list[int], mask: str
     ) -> None:
         """Put a chunk's elements where they belong in the vectors that hold them all, and store of these only that.
 
@@ -468,9 +512,10 @@ class Lanes(Addresses):
                 continue
             place = t.let(f"getelementptr i8, ptr {pointer}, i64 {start * size}") if start else pointer
             picked = ", ".join("i32 poison" if lane is None else f"i32 {lane}" for lane in index)
-            mask = ", ".join(f"i1 {'false' if lane is None else 'true'}" for lane in index)
+            known = ", ".join(f"i1 {'false' if lane is None else 'true'}" for lane in index)
+            some = self._wanted(parts, start, mask) if mask else f"<{known}>"
             one = t.let(f"shufflevector {type} {chunk}, {type} poison, <{n} x i32> <{picked}>")
-            self._masked_store(element, size, one, place, f"<{mask}>")
+            self._masked_store(element, size, one, place, some)
 
     def places_in_a_row(self, address: Address, size: int) -> list[str] | None:
         """Return where each chunk begins (i64), if lanes lie side by side in each line that they fill."""

@@ -176,6 +176,15 @@ class Meetings:
         absent = [v.splat("i32", w) for w in v.warp_words(missing) for _ in range(LANES // v.chunk)]
         return self._named(v.vector(mask), absent)
 
+    def unlike(self, mask: Value) -> list[str]:
+        """Return chunks of i1: which lanes' masks are not that of their warp's first lane. Where all have come, nobody waits if there are none."""
+        t, v, out = self.t, self.v, list[str]()
+        type, per_warp = f"<{v.chunk} x i32>", LANES // v.chunk
+        for i, chunk in enumerate(chunks := v.vector(mask)):
+            first = t.let(f"extractelement {type} {chunks[i - i % per_warp]}, i32 0")
+            out.append(t.two("icmp ne", type, chunk, v.splat("i32", first)))
+        return out
+
     def _unmet(self, named: list[str], lanes: str, alive: str) -> list[str]:
         """The same for lanes that each have a mask of their own."""
         t, v = self.t, self.v

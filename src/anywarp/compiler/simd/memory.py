@@ -10,13 +10,13 @@ from anywarp.compiler.attributes import Access, Element, InSpace, MemoryAccess
 from anywarp.compiler.cfg import Loop
 from anywarp.compiler.ir import Block, Op, Value
 from anywarp.compiler.simd.addresses import SIZE, Address, Parts
-from anywarp.compiler.simd.adjacent import Terms, decompose, find_groups, loop_step
+from anywarp.compiler.simd.adjacent import Terms, decompose, find_groups, find_words, loop_step
 from anywarp.compiler.simd.lanes import Lanes
+from anywarp.compiler.simd.next_block import ask_for, sum_of
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.streams import LINE, find_streams, store_stream
 from anywarp.compiler.simd.text import LLVM_TYPE
 from anywarp.compiler.simd.values import Values
-from anywarp.ptx.isa.ops import BITS
 
 ATOMIC_ORDER = {
     "relaxed": "monotonic",
@@ -43,6 +43,7 @@ class Memory(Lanes):
         self.groups = find_groups(values.kernel)
         if self.local[1] > 1:  # a lane's neighbours in local memory are other lanes'
             self.groups = {op: group for op, group in self.groups.items() if InSpace.of(op).space != "local"}
+        self.words = find_words(values.kernel) if values.machine.avx2 and not values.single else {}
         self.streams = find_streams(values)
         for block in values.kernel.blocks:
             for op in block.ops:
@@ -58,6 +59,10 @@ class Memory(Lanes):
         group = self.groups.get(op) if self.v.mask is None and self.v.varies(op) else None
         if group is not None and not self._known_regular(op):
             self._load_group(op, group)
+            return
+        word = self.words.get(op) if self.v.varies(op) else None
+        if word is not None and not self._known_regular(op):
+            self._load_word(op, word)
             return
         wanted: dict[int, list[Op]] = {0: [op]}
         for other in self.elements.get(op, ()):
@@ -101,6 +106,31 @@ class Memory(Lanes):
             part = parts[i]
             self.v.define(member, part if isinstance(part, str) else None, None if isinstance(part, str) else part)
             self._loaded.add((self.v.copies, member))
+
+    def _load_word(self, op: Op, bytes: list[Op]) -> None:
+        """Load four bytes of each lane that lie side by side as one word, and take it apart: processors gather words, not bytes."""
+        v, t, n = self.v, self.t, self.v.chunk
+        start = decompose(bytes[0].args[0])[1] - decompose(op.args[0])[1]
+        masks = v.active_chunks(None)
+
+        def access(address: Address) -> Parts:
+            address = self.shifted(address, start)
+            words = [
+                self.gather("i32", 1, self.pointers(address, i), masks[i] if masks else "") for i in range(v.chunks)
+            ]
+            out: Parts = {}
+            for i in range(4):
+                by = f"splat (i32 {8 * i})"
+                moved = [t.two("lshr", f"<{n} x i32>", word, by) if i else word for word in words]
+                out[i] = [t.cast("trunc", f"<{n} x i32>", word, f"<{n} x i8>") for word in moved]
+            return out
+
+        parts = self._either(op, access)
+        for i, member in enumerate(bytes):
+            chunks = parts[i]
+            assert isinstance(chunks, list)
+            v.define(member, None, chunks)
+            self._loaded.add((v.copies, member))
 
     def _load_rows(self, address: Address, element: str, size: int, count: int) -> list[list[str]]:
         """Load `count` adjacent elements of each lane as one vector, and transpose."""
@@ -266,34 +296,34 @@ class Memory(Lanes):
         return out
 
     def _prefetch(self, op: Op, address: Address) -> None:
-        """Ask for what the loop will load in a few trips, where lanes are adjacent and trips far apart (grid-stride loops).
+        """Ask for what the loop will load in a few trips, where lanes are adjacent and trips far apart (grid-stride loops), or else the next block.
 
         Each trip touches its own page, which the processor's prefetcher cannot foresee.
         """
-        v, t = self.v, self.t
+        v, size = self.v, SIZE[op.type]
         if (
-            op.guard is not None  # at the border of what others read
-            or InSpace.of(op).space in ("shared", "local")
-            or not self.pattern(address, 0, v.chunk, SIZE[op.type])
+            InSpace.of(op).space in ("shared", "local")
+            or address.uniform
+            or not self.pattern(address, 0, v.chunk, size)
         ):
             return
-        found = None if address.uniform else self._stepping(v.block).get(op)
+        # What is guarded lies at the border of what others read.
+        found = None if op.guard is not None else self._stepping(v.block).get(op)
         if found is None:
+            self._ask_for_next(op, address, size)
             return
         terms, others = found
-        size = SIZE[op.type] * v.lanes
+        size *= v.lanes
         trips = max(1, min(_MOST_TRIPS, max(2, v.machine.tuning.ahead_bytes // size)) // others)
-        ahead = address.base
-        for factor, values in terms:
-            product = str(factor * trips)
-            for value in values:
-                wide = v.scalar(value)
-                wide = wide if BITS[value.type] == 64 else t.cast("sext", LLVM_TYPE[value.type], wide, "i64")
-                product = t.two("mul", "i64", wide, product)
-            ahead = t.two("add", "i64", ahead, product)
-        for offset in range(0, size, LINE):
-            pointer = t.cast("inttoptr", "i64", t.two("add", "i64", ahead, str(offset)), "ptr")
-            t.call("void", "llvm.prefetch.p0", ("ptr", pointer), ("i32", "0"), ("i32", "2"), ("i32", "1"))
+        ask_for(v, self._pointer(address, 0), sum_of(v, terms, trips), size, 0, 2)
+
+    def _ask_for_next(self, op: Op, address: Address, size: int) -> None:
+        """Ask for what the next block will load."""
+        v, n, distance = self.v, self.v.chunk, self.next_block.distance(op)
+        whole = self.pattern(address, 0, v.lanes, size) == "next"
+        for first, count in [(0, v.lanes)] if whole else [(i * n, n) for i in range(v.chunks)]:
+            if distance and self.pattern(address, first, count, size) == "next":
+                ask_for(v, self._pointer(address, first), distance, count * size, 0, 2)
 
     def _stepping(self, block: Block) -> dict[Op, tuple[Terms, int]]:
         """Return the steps of the loads of the innermost loop around a block, and how many of them each phi leads, as an unrolled loop has them."""

@@ -23,6 +23,7 @@ from anywarp.compiler.simd.known import Machine
 from anywarp.compiler.simd.machine_code import compile_text, host_cpu, left_plain
 from anywarp.compiler.simd.objects import functions, stack_bytes, vectors_on_stack
 from anywarp.compiler.simd.tuning import USUAL, Tuning
+from anywarp.compiler.variants import scattered
 
 SYMBOL = "aw_kernel"
 """Every object holds one kernel, under this name."""
@@ -72,6 +73,7 @@ class SimdTarget:
         else:
             one = analyse(kernel, replace(specialisation, lanes=WARP))
             gang = choose(kernel, one, specialisation, 32 if self.machine.avx512 else 16, self.machine.chunk)
+            gang = _without_scattering(kernel, specialisation, gang, one)
         if gang.lanes > WARP and block_barriers(kernel.blocks):
             wide = replace(specialisation, lanes=gang.lanes)
             if needs_lane_states(kernel.blocks, analyse(kernel, wide)):
@@ -169,6 +171,18 @@ def make_target(triple: str, cpu: str, features: str, tuning: Tuning = USUAL) ->
     if avx512 and not tuning.gathers:
         features += ",+prefer-no-gather"
     return SimdTarget(triple, cpu, features, machine)
+
+
+def _without_scattering(kernel: Kernel, specialisation: Specialisation, gang: Gang, one: Analysis) -> Gang:
+    """Return the widest gang, at most this one, that scatters no more than one warp: of several rows of a block less may be known than of one."""
+    rows = (specialisation.block or (1, 1, 1))[0]
+    lanes = gang.lanes
+    while lanes > WARP and rows % lanes:
+        wide = analyse(kernel, replace(specialisation, lanes=lanes))
+        if scattered(kernel, wide) <= scattered(kernel, one):
+            break
+        lanes //= 2
+    return gang if lanes == gang.lanes else Gang(lanes, "less is known of the accesses of several rows of the block")
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anywarp.compiler.attributes import Reduction
-from anywarp.compiler.ir import Op
+from anywarp.compiler.ir import Const, Op, Value
 from anywarp.compiler.simd.known import LANES
 from anywarp.compiler.simd.memory import Memory
 from anywarp.compiler.simd.text import LLVM_TYPE, splat, vector_type
@@ -22,8 +22,34 @@ _LLVM_REDUCE = {
     "umax": "umax",
 }
 
+_NARROWING = frozenset({"and", "or", "xor", "zext", "trunc", "lshr"})
 _MATCHED = 4
 """Lanes that a trip of the loop for matches compares with."""
+
+
+_FEW_BITS = 10
+"""Bits of numbers that are matched bit by bit: a bit costs as much as comparing with three lanes."""
+_LOOKED_AT = 6
+
+
+def significant_bits(value: Value, depth: int = 0) -> int:
+    """Return how many of the lowest bits of an integer may differ from 0, as the operations that make it tell."""
+    width = BITS[value.type]
+    if isinstance(value, Const):
+        return value.bits.bit_length()
+    if not isinstance(value, Op) or depth > _LOOKED_AT:
+        return width
+    found = [significant_bits(a, depth + 1) for a in value.args] if value.name in _NARROWING else []
+    last = value.args[-1] if value.args else None
+    if value.name == "and":
+        return min(found)
+    if value.name in ("or", "xor"):
+        return max(found)
+    if value.name in ("zext", "trunc"):
+        return min(found[0], width)
+    if value.name == "lshr" and isinstance(last, Const):
+        return max(0, found[0] - last.bits)
+    return width
 
 
 class Warp:
@@ -149,10 +175,27 @@ class Warp:
         if v.shape(source).uniform and not v.left(source, v.block):
             self._define_words(op, active)
             return
-        chunks, out = v.vector(source), list[str]()
+        chunks, out, bits = v.vector(source), list[str](), significant_bits(source)
         for warp, lanes in enumerate(active):
+            if bits <= _FEW_BITS:
+                out += self._matches_by_bits(source, self._of_warp(chunks, warp), bits, lanes)
+                continue
             out += self.matches(LLVM_TYPE[source.type], self._of_warp(chunks, warp), lanes)
         v.define(op, None, out)
+
+    def _matches_by_bits(self, source: Value, chunks: list[str], bits: int, active: str) -> list[str]:
+        """Return the same as `matches` of numbers of few bits: lanes that agree on each bit hold the same."""
+        v, t, n = self.v, self.t, self.v.chunk
+        type, word = vector_type(LLVM_TYPE[source.type], n), vector_type("i32", n)
+        out = ["zeroinitializer"] * len(chunks)
+        for bit in range(bits):
+            one = splat(source.type, 1 << bit, n)
+            on = [t.two("icmp ne", type, t.two("and", type, c, one), "zeroinitializer") for c in chunks]
+            here = v.splat("i32", v.bits_of(on, LANES))
+            signs = [t.cast("sext", f"<{n} x i1>", mask, word) for mask in on]
+            out = [t.two("or", word, x, t.two("xor", word, here, sign)) for x, sign in zip(out, signs, strict=True)]
+        found = v.splat("i32", active)
+        return [t.two("and", word, found, t.two("xor", word, x, "splat (i32 -1)")) for x in out]
 
     def matches(self, element: str, chunks: list[str], active: str) -> list[str]:
         """Return for each lane of a warp the word of the active lanes that hold the same.
