@@ -6,6 +6,7 @@ import os
 import tempfile
 
 import torch
+import torchvision
 from checked import check, end
 
 assert torch.version.cuda and torch.cuda.is_available(), "no CUDA build, or no device"
@@ -93,6 +94,21 @@ check(
     "nested",
     lambda: torch.nested.nested_tensor(parts, device="cuda").softmax(-1).to_padded_tensor(0).cpu().double(),
     torch.nested.nested_tensor(parts).softmax(-1).to_padded_tensor(0).double(),
+    1e-5,
+)
+
+boxes = torch.rand(50, 2).repeat(1, 2) * 20 + torch.tensor([0.0, 0, 5, 5])
+scores, picture = torch.rand(50), torch.randn(1, 3, 32, 32)
+check(
+    "boxes of torchvision's",
+    lambda: torchvision.ops.nms(boxes.cuda(), scores.cuda(), 0.3).cpu().double(),
+    torchvision.ops.nms(boxes, scores, 0.3).double(),
+    0,
+)
+check(
+    "regions of torchvision's",
+    lambda: torchvision.ops.roi_align(picture.cuda(), [boxes.cuda()], 4).cpu().double(),
+    torchvision.ops.roi_align(picture, [boxes], 4).double(),
     1e-5,
 )
 

@@ -23,7 +23,7 @@ SUBJECTS: tuple[str, ...] = (
 )
 """The modules of this package, imported once the stand-in is loaded, before torch is executed; they must not import torch."""
 
-OVER_CUDA = ("compile", "companions")
+OVER_CUDA = ("compile", "companions", "cpp_extension")
 """Those for a CUDA build of torch, which has all that the others stand for."""
 
 
