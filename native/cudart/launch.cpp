@@ -79,18 +79,32 @@ cudaError_t rt::__cudaGetKernel(cudaKernel_t* kernel, const void* stub) {
   return rt::cudaGetKernel(kernel, stub);
 }
 
+// Why this thread has got no kernel. Compiled stubs launch what they were given without looking
+// whether it was something, and the launch shall say why it was not.
+static thread_local cudaError_t no_kernel = cudaSuccess;
+
 cudaError_t rt::cudaGetKernel(cudaKernel_t* kernel, const void* stub) {
   require(kernel);
+  *kernel = nullptr;
+  no_kernel = cudaErrorInvalidDeviceFunction;
   ensure_context();
-  *kernel = kernel_of(stub);
+  CUkernel found = nullptr;
+  try {
+    found = kernel_of(stub);
+  } catch (const Failure& failure) {
+    no_kernel = static_cast<cudaError_t>(failure.code);
+    throw;
+  }
   const char* name = nullptr;
-  bool known = cuKernelGetName(&name, *kernel) == CUDA_SUCCESS;
-  return known ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+  if (cuKernelGetName(&name, found) != CUDA_SUCCESS) return no_kernel;
+  *kernel = found;
+  return cudaSuccess;
 }
 
 cudaError_t rt::__cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** args,
                                    size_t shared, cudaStream_t stream) {
   ensure_context();
+  if (!kernel) return no_kernel == cudaSuccess ? cudaErrorInvalidResourceHandle : no_kernel;
   return launch(reinterpret_cast<CUfunction>(kernel), grid, block, args, shared, stream_of(stream));
 }
 

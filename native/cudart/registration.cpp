@@ -69,9 +69,21 @@ CUlibrary load(Binary& binary) {
   return library;
 }
 
+// Loads the binary of a function that is asked for: of one that holds no code for here, the user is
+// told which.
+CUlibrary load_for(const RegisteredFunction& function) {
+  try {
+    return load(*function.binary);
+  } catch (const Failure& failure) {
+    if (failure.code == cudaErrorNoKernelImageForDevice)
+      report_absent(function.name.c_str(), "there is only machine code of it");
+    throw;
+  }
+}
+
 CUkernel resolve(RegisteredFunction& function) {
   CUkernel kernel = nullptr;
-  CUresult found = cuLibraryGetKernel(&kernel, load(*function.binary), function.name.c_str());
+  CUresult found = cuLibraryGetKernel(&kernel, load_for(function), function.name.c_str());
   require(found != CUDA_ERROR_NOT_FOUND, cudaErrorInvalidDeviceFunction);
   check(found);
   function.kernel.store(kernel, std::memory_order_release);

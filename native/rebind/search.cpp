@@ -11,9 +11,11 @@ namespace {
 
 // What clients carry in wheels of their own and load by path, or find there by RPATH.
 constexpr const char* kReplaced[] = {
-    "libcublas.so.", "libcublasLt.so.", "libcudart.so.",     "libcudnn",    "libcufft.so.",
-    "libcurand.so.", "libcusolver.so.", "libcusparse.so.",   "libnccl.so.", "libnvJitLink.so.",
-    "libnvrtc.so.",  "libcutensor.so.", "libcusolverMg.so.",
+    "libcublas.so.",     "libcublasLt.so.",  "libcudart.so.",     "libcudnn",
+    "libcufft.so.",      "libcurand.so.",    "libcusolver.so.",   "libcusparse.so.",
+    "libnccl.so.",       "libnvJitLink.so.", "libnvrtc.so.",      "libcutensor.so.",
+    "libcusolverMg.so.", "libcufile.so.",    "libcusparseLt.so.", "libnvshmem_host.so.",
+    "libcupti.so.",
 };
 
 bool begins(const char* text, const char* with) {

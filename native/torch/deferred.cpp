@@ -341,11 +341,7 @@ void give(const Call& call, std::vector<IValue> results) {
 }
 
 bool is_captured(c10::Stream stream) {
-#ifdef AWT_CUDA_BUILD
-  if (!driver_captures()) return false;
-#else
-  if (captures.load(std::memory_order_relaxed) == 0) return false;
-#endif
+  if (captures.load(std::memory_order_relaxed) == 0 && !captured_elsewhere()) return false;
   return stream_capturing(stream);
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fallback.h"
+#include "seam.h"
 
 namespace awt {
 
@@ -20,15 +21,9 @@ namespace awt {
 extern int reasons_to_defer;
 void count_reasons(int change) noexcept;
 
-// Whether a stream of the process may be captured: asked of the driver, for a CUDA build of torch
-// begins captures itself.
-bool driver_captures() noexcept;
-
 // Asked for every operator.
 inline bool deferring() {
-#ifdef AWT_CUDA_BUILD
-  if (__builtin_expect(driver_captures(), 0)) return true;
-#endif
+  if (__builtin_expect(captured_elsewhere(), 0)) return true;
   return __atomic_load_n(&reasons_to_defer, __ATOMIC_RELAXED) != 0;
 }
 

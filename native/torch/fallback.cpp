@@ -19,6 +19,7 @@
 #include "narrow_products.h"
 #include "operator_watch.h"
 #include "rescue.h"
+#include "seam.h"
 #include "streams.h"
 
 namespace awt {
@@ -447,33 +448,6 @@ bool is_view(const OperatorHandle& op) {
   const auto& returns = op.schema().returns();
   return !returns.empty() && returns[0].alias_info() && !returns[0].alias_info()->isWrite();
 }
-
-#ifdef AWT_CUDA_BUILD
-// Kernels of libtorch_cuda that compute nothing and stay: they make and re-seat tensors, or choose.
-bool takes_the_place(const OperatorHandle& op) {
-  static const std::unordered_set<std::string> stay{
-      "aten::empty",
-      "aten::empty_strided",
-      "aten::view",
-      "aten::as_strided",
-      "aten::unfold",
-      "aten::_reshape_alias",
-      "aten::view_as_real",
-      "aten::set_",
-      "aten::view_as_complex",
-      "aten::record_stream",
-      "aten::resize_",
-      "aten::_efficientzerotensor",
-      "aten::_fused_sdp_choice"};  // ours: counterparts/attention_choice.cpp
-  const std::string& name = op.schema().name();
-  const std::string& overload = op.schema().overload_name();
-  return !stay.count(name) &&
-         !unboxed_operators().count(name.substr(6) + (overload.empty() ? "" : "." + overload));
-}
-#else
-// What has a kernel has one of ours (hot.cpp, factories.cpp).
-bool takes_the_place(const OperatorHandle&) { return false; }
-#endif
 
 // Composite operators with a tensor and no device run whole on the CPU's side; those with a device
 // make tensors of it and must come apart above us.

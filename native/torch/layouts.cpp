@@ -10,10 +10,13 @@
 
 #include <array>
 #include <memory>
+#include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "deferred.h"
 #include "fallback.h"
+#include "seam.h"
 
 namespace awt {
 namespace {
@@ -179,9 +182,18 @@ constexpr std::array<std::pair<DispatchKey, DispatchKey>, 4> kLayouts{
      {DispatchKey::QuantizedCUDA, DispatchKey::QuantizedCPU},
      {DispatchKey::NestedTensorCUDA, DispatchKey::NestedTensorCPU}}};
 
+// What is registered above.
+bool is_by_hand(const OperatorHandle& op) {
+  static const std::unordered_set<std::string> names{
+      "aten::_nested_tensor_size", "aten::_nested_tensor_strides",
+      "aten::_nested_tensor_storage_offsets", "aten::q_per_channel_scales",
+      "aten::q_per_channel_zero_points"};
+  return names.count(op.schema().name()) != 0;
+}
+
 // copy_ is one function for all quantised tensors and looks for a kernel of the device itself.
 bool is_for_layout(const OperatorHandle& op, DispatchKey device, DispatchKey cpu) {
-  if (op.hasKernelForDispatchKey(device)) return false;
+  if (is_by_hand(op) || (op.hasKernelForDispatchKey(device) && !kLayoutsHaveKernels)) return false;
   // CUDA has no reduction of sparse products.
   if (op.schema().name().rfind("aten::_sparse_mm_reduce_impl", 0) == 0) return false;
   if (op.hasKernelForDispatchKey(cpu)) return true;

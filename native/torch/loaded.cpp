@@ -5,11 +5,11 @@
 
 #include "allocator.h"
 #include "layouts.h"
+#include "seam.h"
 
 namespace awt {
 
 void register_operators();
-void end_of_overriding();
 
 }  // namespace awt
 
@@ -20,9 +20,7 @@ extern "C" __attribute__((visibility("default"))) const char* awt_load() {
     awt::install_allocators();
     awt::register_operators();
     awt::register_layouts();
-#ifdef AWT_CUDA_BUILD
     awt::end_of_overriding();
-#endif
     return nullptr;
   } catch (const std::exception& error) {
     words = error.what();

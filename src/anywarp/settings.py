@@ -114,6 +114,16 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _yes_or_no(text: str) -> bool | None:
+    if text.strip() not in ("0", "1"):
+        raise ValueError("expected 0 or 1")
+    return text.strip() == "1"
+
+
+def _not_said() -> bool | None:
+    return None
+
+
 def _devices(text: str) -> int:
     if not text.strip().isdecimal() or not 1 <= int(text) <= 64:
         raise ValueError("expected a number of devices from 1 to 64")
@@ -410,11 +420,10 @@ TORCH_LIBRARY = Setting(
 )
 TORCH_CUDA_BUILD = Setting(
     "ANYWARP_TORCH_CUDA_BUILD",
-    _count,
-    lambda: 0,
-    "0",
-    "1: a CUDA build of PyTorch (2.14 and newer were tried) is served on the device `cpu`, too: its own host code on our libraries, and our "
-    "operators in the place of its kernels. Not finished ([torch.md](torch.md)).",
+    _yes_or_no,
+    _not_said,
+    "unset: those of the versions that were run",
+    "Whether a CUDA build of PyTorch is served on the device `cpu` ([torch.md](torch.md)): `0`, none is touched; `1`, one of a version that was not run, too.",
 )
 TORCH_SCOPE = Setting(
     "ANYWARP_TORCH_SCOPE",

@@ -17,8 +17,6 @@ LIVES_WITH = {"bitsandbytes": "torch", "faster_whisper": "ctranslate2", "jax_dev
 """Whose environment a program runs in, where it is not of its own name."""
 CARRY_THE_RUNTIME = {"catboost", "cupy", "ctranslate2", "faster_whisper"}
 """Their wheels carry NVIDIA's CUDA runtime statically; it is replaced where the user asks for it."""
-SETTINGS = {"torch_cuda": {"ANYWARP_TORCH_CUDA_BUILD": "1"}}
-"""What is not served unless the user asks for it."""
 
 pytestmark = [pytest.mark.native, pytest.mark.slow, pytest.mark.timeout(620)]
 
@@ -38,7 +36,7 @@ def test_a_client_computes_what_the_host_does(client, private_places):
         capture_output=True,
         text=True,
         timeout=600,
-        env=clean_environment() | SETTINGS.get(client, {}),
+        env=clean_environment(),
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr[-3000:]
     assert "wrong: none" in ran.stdout

@@ -14,6 +14,7 @@ NUMBERS = {
     "int64_t": ctypes.c_int64, "long long": ctypes.c_longlong, "long long int": ctypes.c_longlong, "size_t": ctypes.c_size_t,
     "uint64_t": ctypes.c_uint64, "unsigned long long": ctypes.c_ulonglong, "float": ctypes.c_float, "double": ctypes.c_double,
     "char": ctypes.c_char, "cufftHandle": ctypes.c_int, "cusolver_int_t": ctypes.c_int, "bool": ctypes.c_bool,
+    "ssize_t": ctypes.c_ssize_t, "off_t": ctypes.c_int64, "long": ctypes.c_long,
 }  # fmt: skip
 
 

@@ -2,7 +2,6 @@
 // graphsafe_get_state made.
 #include "generator.h"
 
-#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Utils.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
@@ -198,14 +197,6 @@ const at::Generator& given_or_default(const std::optional<at::Generator>& genera
   return generator && generator->defined() ? *generator : default_generator(device);
 }
 
-// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): every bit of the input changes half of the
-// output's.
-uint64_t mix(uint64_t word) {
-  word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  word = (word ^ (word >> 27)) * 0x94d049bb133111ebULL;
-  return word ^ (word >> 31);
-}
-
 }  // namespace
 
 const at::Generator& default_generator(c10::DeviceIndex device) {
@@ -237,12 +228,6 @@ PhiloxState reserve(const std::optional<at::Generator>& generator, c10::DeviceIn
   // Not under the generator's own mutex_: Python holds that one while it waits for operators that
   // come here.
   return cuda_generator(given_or_default(generator, device)).take(increment);
-}
-
-at::Generator host_generator(const std::optional<at::Generator>& generator,
-                             c10::DeviceIndex device) {
-  const PhiloxState drawn = reserve(generator, device, 4);
-  return at::detail::createCPUGenerator(mix(mix(drawn.seed) + drawn.offset + 1));
 }
 
 void set_deferred_calls(DeferredCalls calls) noexcept { deferred = calls; }

@@ -174,52 +174,6 @@ void wait_for_device(c10::DeviceIndex device) {
   check(context_synchronize());
 }
 
-namespace {
-
-thread_local bool driver_thread = false, without_waiting = false;
-
-}  // namespace
-
-bool& on_driver_thread() noexcept { return driver_thread; }
-
-WithoutWaiting::WithoutWaiting() noexcept : before_(std::exchange(without_waiting, true)) {}
-WithoutWaiting::~WithoutWaiting() { without_waiting = before_; }
-
-bool must_not_wait() noexcept { return driver_thread || without_waiting; }
-
-namespace {
-
-// Operators run on the calling thread: what was given to the current stream of its device comes
-// before them.
-void wait_for_current_stream(c10::DeviceIndex device) {
-  if (must_not_wait()) return;
-  settle_draws();
-  if (!context_made(device)) return;
-  const InContext on(device);
-  check(stream_synchronize(native_stream(current_stream(device))));
-}
-
-const uint64_t* work_counter() {
-  using Get = const uint64_t* (*)();
-  return reinterpret_cast<Get>(driver_entry("anywarp_work_counter"))();
-}
-
-}  // namespace
-
-bool driver_busy() noexcept {
-  static const uint64_t* const counter = work_counter();
-  return __builtin_expect(__atomic_load_n(counter, __ATOMIC_ACQUIRE) != 0, 0);
-}
-
-void wait_for_driver(c10::DeviceIndex device) {
-  if (__builtin_expect(driver_busy() || deferring(), 0)) wait_for_current_stream(device);
-}
-
-void wait_for_driver_beside(c10::DeviceIndex device) {
-  if (__builtin_expect(!driver_busy() && !deferring(), 1) || must_not_wait()) return;
-  if (!stream_capturing(current_stream(device))) wait_for_current_stream(device);
-}
-
 void sleep_on(c10::Stream stream, int64_t cycles) {
   InContext on(stream.device_index());
   int khz = 0;

@@ -1,20 +1,11 @@
 // Random numbers of a CUDA build of torch: its own generators (ATen/cuda/CUDAGeneratorImpl.h).
 #include "generator.h"
 
-#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Utils.h>
 #include <ATen/cuda/CUDAGeneratorImpl.h>
 
 namespace awt {
 namespace {
-
-// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): every bit of the input changes half of the
-// output's.
-uint64_t mix(uint64_t word) {
-  word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  word = (word ^ (word >> 27)) * 0x94d049bb133111ebULL;
-  return word ^ (word >> 31);
-}
 
 at::CUDAGeneratorImpl& given_or_default(const std::optional<at::Generator>& generator,
                                         c10::DeviceIndex device) {
@@ -33,12 +24,6 @@ PhiloxState reserve(const std::optional<at::Generator>& generator, c10::DeviceIn
   const auto [seed, offset] =
       given_or_default(generator, device).philox_engine_inputs((increment + 3) / 4 * 4);
   return {seed, offset};
-}
-
-at::Generator host_generator(const std::optional<at::Generator>& generator,
-                             c10::DeviceIndex device) {
-  const PhiloxState drawn = reserve(generator, device, 4);
-  return at::detail::createCPUGenerator(mix(mix(drawn.seed) + drawn.offset + 1));
 }
 
 void set_deferred_calls(DeferredCalls) noexcept {}

@@ -6,11 +6,9 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
-#include <utility>
-
-#include "deferred.h"
 #include "devices.h"
 #include "driver_entry.h"
+#include "seam.h"
 
 namespace awt {
 
@@ -39,46 +37,9 @@ void note_synchronization(c10::Stream) { c10::cuda::warn_or_error_on_sync(); }
 Unheard::Unheard() noexcept : before_(false) {}
 Unheard::~Unheard() = default;
 
-namespace {
-
-thread_local bool driver_thread = false, without_waiting = false;
-
-const uint64_t* counter(const char* name) {
-  using Get = const uint64_t* (*)();
-  return reinterpret_cast<Get>(driver_entry(name))();
-}
-
-void wait_for_current_stream(c10::DeviceIndex device) {
-  if (must_not_wait()) return;
-  settle_draws();
-  if (context_made(device)) wait_for_stream(current_stream(device));
-}
-
-}  // namespace
-
-bool& on_driver_thread() noexcept { return driver_thread; }
-bool must_not_wait() noexcept { return driver_thread || without_waiting; }
-
-WithoutWaiting::WithoutWaiting() noexcept : before_(std::exchange(without_waiting, true)) {}
-WithoutWaiting::~WithoutWaiting() { without_waiting = before_; }
-
-bool driver_busy() noexcept {
-  static const uint64_t* const work = counter("anywarp_work_counter");
-  return __builtin_expect(__atomic_load_n(work, __ATOMIC_ACQUIRE) != 0, 0);
-}
-
-bool driver_captures() noexcept {
-  static const uint64_t* const captures = counter("anywarp_capture_counter");
+bool captured_elsewhere() noexcept {
+  static const uint64_t* const captures = driver_counter("anywarp_capture_counter");
   return __atomic_load_n(captures, __ATOMIC_RELAXED) != 0;
-}
-
-void wait_for_driver(c10::DeviceIndex device) {
-  if (__builtin_expect(driver_busy() || deferring(), 0)) wait_for_current_stream(device);
-}
-
-void wait_for_driver_beside(c10::DeviceIndex device) {
-  if (__builtin_expect(!driver_busy() && !deferring(), 1) || must_not_wait()) return;
-  if (!stream_capturing(current_stream(device))) wait_for_current_stream(device);
 }
 
 InContext::InContext(c10::DeviceIndex device) : before_(current_device()) { set_device(device); }

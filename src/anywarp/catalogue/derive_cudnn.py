@@ -28,6 +28,8 @@ _STUBS = {
     "cuda_runtime.h": "typedef struct CUstream_st* cudaStream_t; typedef struct CUgraph_st* cudaGraph_t;\n",
     "cuda_runtime_api.h": '#include "cuda_runtime.h"\n',
     "driver_types.h": "",
+    "cuda.h": "typedef struct CUstream_st* CUstream;\n",
+    "cuda_bf16.h": "",
     "cuda_fp16.h": "",
     "library_types.h": "typedef enum libraryPropertyType_t { MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL } libraryPropertyType;\n",
 }
@@ -42,8 +44,8 @@ class Header:
     structs: Mapping[str, str]
 
 
-def read_header(include: Path, name: str, prefix: str) -> Header:
-    """Preprocess `name` of the folder `include`, with empty stand-ins for what it includes of CUDA and HIP, and read it."""
+def preprocessed(include: Path, name: str) -> str:
+    """Preprocess `name` of the folder `include`, with empty stand-ins for what it includes of CUDA and HIP."""
     with tempfile.TemporaryDirectory() as folder:
         for path, text in _STUBS.items():
             place = Path(folder) / path
@@ -52,31 +54,39 @@ def read_header(include: Path, name: str, prefix: str) -> Header:
         command = ["cc", "-E", "-P", "-x", "c", "-I", folder, "-I", str(include), str(include / name)]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     text = re.sub(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)", "", text)
-    text = re.sub(r"\s+", " ", text)
+    return re.sub(r"\s+", " ", text)
+
+
+def read_header(include: Path, name: str, prefix: str) -> Header:
+    """Read what a header declares of names with a prefix, and its enums."""
+    text = preprocessed(include, name)
     functions: dict[str, tuple[str, str]] = {}
     for match in re.finditer(rf"((?:const )?[A-Za-z_]\w*(?: ?\*)*) ?\b({prefix}\w+) ?\(([^()]*)\) ?;", text):
         functions[match[2]] = (match[1].replace(" *", "*"), re.sub(r" ?\* ?", "* ", match[3]).strip())
-    enums = {m[2]: _constants(m[1]) for m in re.finditer(r"typedef enum ?\w* ?\{([^}]*)\} ?(\w+) ?;", text)}
+    known: dict[str, int] = {}
+    enums = {m[2]: _constants(m[1], known) for m in re.finditer(r"typedef enum ?\w* ?\{([^}]*)\} ?(\w+) ?;", text)}
     structs = {m[2]: m[1].strip() for m in re.finditer(r"typedef struct ?\w* ?\{([^{}]*)\} ?(\w+) ?;", text)}
     return Header(functions, enums, {name: body for name, body in structs.items() if name.startswith(prefix)})
 
 
-def _constants(body: str) -> list[tuple[str, int]]:
-    known: dict[str, int] = {}
+def _constants(body: str, known: dict[str, int]) -> list[tuple[str, int]]:
+    """Return names and values of an enum; `known` are those of the enums before it, which it may name."""
+    own: list[tuple[str, int]] = []
     last = -1
     for item in filter(None, (part.strip() for part in body.split(","))):
         name, _, value = (part.strip() for part in item.partition("="))
         last = last + 1 if not value else _value(value, known)
         known[name] = last
-    return list(known.items())
+        own.append((name, last))
+    return own
 
 
 def _value(text: str, known: Mapping[str, int]) -> int:
     total = 0
-    for term in text.strip("() ").split("|"):
+    for term in re.split(r"[|+]", text.strip("() ")):
         number, _, shift = (part.strip() for part in term.partition("<<"))
         base = known[number] if number in known else int(number.rstrip("uU"), 0)
-        total |= base << int(shift or 0)
+        total += base << int(shift or 0)
     return total
 
 

@@ -38,13 +38,41 @@ CUTENSOR = Replaced(
     },
 )  # fmt: skip
 
-REPLACED = {**LIBRARIES, "cudnn": CUDNN, "cutensor": CUTENSOR}
+CUFILE = Replaced(
+    "cufile", "cuFile", (Variant("0", "libcufile.so.0", (12, 13)),), "", "", (), "CUfileOpError",
+    {
+        "success": "CU_FILE_SUCCESS", "not_initialized": "CU_FILE_DRIVER_NOT_INITIALIZED", "invalid_value": "CU_FILE_INVALID_VALUE",
+        "not_supported": "CU_FILE_PLATFORM_NOT_SUPPORTED", "internal": "CU_FILE_INTERNAL_ERROR",
+    },
+    versioned=False,
+)  # fmt: skip
+
+CUFILE_VERSION = (1, 20, 0)
+"""Of the package whose header its table was made from: the header has none."""
+
+CUSPARSELT = Replaced(
+    "cusparselt", "cuSPARSELt", (Variant("0", "libcusparseLt.so.0", (12, 13)),), "", "", (), "cusparseStatus_t",
+    LIBRARIES["cusparse"].codes, versioned=False,
+)  # fmt: skip
+
+NVSHMEM = Replaced(
+    "nvshmem", "NVSHMEM", (Variant("3", "libnvshmem_host.so.3", (12, 13)),), "", "", (), "nvshmemx_status",
+    {
+        "success": "NVSHMEMX_SUCCESS", "not_initialized": "NVSHMEMX_ERROR_INTERNAL", "invalid_value": "NVSHMEMX_ERROR_INVALID_VALUE",
+        "not_supported": "NVSHMEMX_ERROR_NOT_SUPPORTED", "internal": "NVSHMEMX_ERROR_INTERNAL",
+    },
+)  # fmt: skip
+
+REPLACED = {
+    **LIBRARIES, "cudnn": CUDNN, "cutensor": CUTENSOR, "cufile": CUFILE, "cusparselt": CUSPARSELT, "nvshmem": NVSHMEM,
+}  # fmt: skip
 
 _ALLOC_FAILED = {
     "cublas": "CUBLAS_STATUS_ALLOC_FAILED", "cublaslt": "CUBLAS_STATUS_ALLOC_FAILED", "cufft": "CUFFT_ALLOC_FAILED",
     "curand": "CURAND_STATUS_ALLOCATION_FAILED", "cusparse": "CUSPARSE_STATUS_ALLOC_FAILED",
     "cusolver": "CUSOLVER_STATUS_ALLOC_FAILED", "nccl": "ncclSystemError", "cudnn": "CUDNN_STATUS_ALLOC_FAILED",
-    "cutensor": "CUTENSOR_STATUS_ALLOC_FAILED",
+    "cutensor": "CUTENSOR_STATUS_ALLOC_FAILED", "cufile": "CU_FILE_NOMEM_ERROR", "cusparselt": "CUSPARSE_STATUS_ALLOC_FAILED",
+    "nvshmem": "NVSHMEMX_ERROR_OUT_OF_MEMORY",
 }  # fmt: skip
 
 
@@ -59,9 +87,10 @@ def version_of(library: Library, variant: Variant) -> tuple[int, int, int]:
         return CUDNN_VERSIONS[max(variant.majors)]
     macros = {c.name: c.values.get(max(variant.majors), 0) for c in library.constants.get("#define", ())}
     prefix = library.stem.upper().replace("CUBLASLT", "CUBLAS")
-    parts = (
-        ("MAJOR", "MINOR", "PATCH") if library.stem in ("nccl", "cutensor") else ("VER_MAJOR", "VER_MINOR", "VER_PATCH")
-    )
+    if library.stem == "cufile":
+        return CUFILE_VERSION
+    spelt = {"nccl": "{}", "cutensor": "{}", "nvshmem": "VENDOR_{}_VERSION"}.get(library.stem, "VER_{}")
+    parts = [spelt.format(part) for part in ("MAJOR", "MINOR", "PATCH")]
     if prefix == "CUBLAS" and library.stem == "cublaslt":
         return version_of(load("cublas"), variant)
     major, minor, patch = (macros[f"{prefix}_{part}"] for part in parts)
@@ -79,9 +108,15 @@ def absent(function: Function, status: str) -> str:
     reason = next(
         (r for names, r in REASONS.items() if re.fullmatch(names, function.name)), "not there yet on the device cpu"
     )
-    if function.result in ("", status, status.removesuffix("_t"), status + "_t"):
-        return f'AW_PUBLIC int {function.name}() {{ return aw::lib::absent("{function.name}", "{reason}"); }}\n'
-    said = f'aw::lib::absent("{function.name}", "{reason}");'
+    number = f'aw::lib::absent("{function.name}", "{reason}")'
+    plain = "int" if status == "nvshmemx_status" else status  # whose functions return its numbers as int
+    if function.result in ("", plain, status, status.removesuffix("_t"), status + "_t"):
+        return f"AW_PUBLIC int {function.name}() {{ return {number}; }}\n"
+    if function.result == "CUfileError_t":  # two words, of which the second is a CUresult: success
+        return f"AW_PUBLIC uint64_t {function.name}() {{ return uint32_t({number}); }}\n"
+    if function.result == "ssize_t":  # how much was read or written, or a status with its sign changed
+        return f"AW_PUBLIC ssize_t {function.name}() {{ return -{number}; }}\n"
+    said = f"{number};"
     if function.result == "void":
         return f"AW_PUBLIC void {function.name}() {{ {said} }}\n"
     kind = {"cuComplex": "aw_complex<float>", "cuDoubleComplex": "aw_complex<double>"}.get(
@@ -105,7 +140,7 @@ def source(library: Library, replaced: Replaced, variant: Variant) -> str:
     return "".join(
         [
             MADE,
-            '#include <cstddef>\n\n#include "libraries/api.h"\n\n',
+            '#include <sys/types.h>\n\n#include <cstddef>\n#include <cstdint>\n\n#include "libraries/api.h"\n\n',
             "#define AW_PUBLIC AW_EXPORT __attribute__((weak))\n",
             "template <class T>\nstruct aw_complex {\n  T x, y;\n};\n\n",
             f"const aw::lib::Codes aw::lib::codes = {{{numbers}}};\n",

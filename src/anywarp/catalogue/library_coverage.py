@@ -54,6 +54,8 @@ def page(folder: Path) -> str:
         counts = (len(functions), len(functions) - len(missing), len(missing), len(imported), len(wanted))
         rows.append(f"| {replaced.title} | `{variant.soname}` | {' | '.join(map(str, counts))} |\n")
         names = ", ".join(f"`{f.name}`" + (f" ({f.clients})" if f.clients else "") for f in missing)
+        if len(there) * 100 < len(functions):
+            names = f"All but {', '.join(f'`{f.name}`' for f in functions if f.name in there)}."
         absent.append(f"\n## {replaced.title}: absent\n\n{names or 'None.'}\n")
     note = "\n## What is absent, by library\n\nA number says how many of the measured clients import it.\n"
     return HEAD + "".join(rows) + note + "".join(text.replace("\n## ", "\n### ", 1) for text in absent)

@@ -88,6 +88,8 @@ HEADERS = (
     Header("cusolverMg.h", "cusolver", ("cusolver_common.h", "cusolverDn.h"), _begins("cusolverMg")),
     Header("nccl.h", "nccl", ("limits.h", "stddef.h", "stdint.h", "cuda_runtime_api.h"), _begins("nccl"), types=True),
     Header("cutensor.h", "cutensor", ("stdio.h", *_RUNTIME, "stdint.h", "stddef.h"), _begins("cutensor"), types=True),
+    Header("cufile.h", "cufile", ("stdlib.h", "stdbool.h", "stdint.h", "sys/types.h", "sys/socket.h", "cuda.h"), _begins("cuFile"), types=True, renames=True),
+    Header("cusparseLt.h", "cusparselt", ("stddef.h", "stdint.h", "stdalign.h", *_CUDNN, "cusparse.h"), _begins("cusparseLt"), types=True),
     Header("cudnn.h", "cudnn", (*_CUDNN, "stdint.h", "stddef.h"), _begins("cudnn"), types=True),
     *(Header(f"cudnn_{part}.h", "cudnn", ("cudnn.h",))
       for part in ("version", "graph", "ops", "cnn", "adv", "backend", "ops_infer", "ops_train", "cnn_infer", "cnn_train", "adv_infer", "adv_train")),
@@ -143,11 +145,13 @@ def text_of(header: Header) -> str:
         parts.append(_LT_INITIALISERS)
     if header.renames:
         parts.append(_renames(library))
+    if header.name == "cufile.h":
+        parts += [_ERRORS_OF_CUFILE, _names_of("CUfileOpError", library)]
     return "".join([*parts, "#endif\n"])
 
 
 def _include(name: str) -> str:
-    return f"#include <{name}>\n" if name.startswith("std") or name == "limits.h" else f'#include "{name}"\n'
+    return f"#include <{name}>\n" if name.startswith(("std", "sys/")) or name == "limits.h" else f'#include "{name}"\n'
 
 
 def _defined_before(header: Header) -> set[str]:
@@ -306,6 +310,24 @@ static inline cublasStatus_t cublasLtMatmulPreferenceInit(cublasLtMatmulPreferen
 #endif
 
 """
+
+
+_ERRORS_OF_CUFILE = """
+#define IS_CUFILE_ERR(err) (abs((err)) > CUFILEOP_BASE_ERR)
+#define CUFILE_ERRSTR(err) cufileop_status_error((CUfileOpError)abs((err)))
+#define IS_CUDA_ERR(status) ((status).err == CU_FILE_CUDA_DRIVER_ERROR)
+#define CU_FILE_CUDA_ERR(status) ((status).cu_err)
+
+"""
+
+
+def _names_of(kind: str, library: Library) -> str:
+    """Return a function that says an error by its name."""
+    cases = "".join(f'    case {each.name}: return "{each.name}";\n' for each in library.constants[kind])
+    return (
+        "static inline const char *cufileop_status_error(CUfileOpError status) {\n"
+        f'  switch (status) {{\n{cases}  }}\n  return "unknown cufile error";\n}}\n\n'
+    )
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,7 +26,7 @@ _FORM = "6"
 
 def folder() -> Path:
     """Return where the folder lies, or will: one for each installation and place of the libraries."""
-    text = "\n".join([_FORM, sys.executable, str(FOLDERS[0]), str(settings.LIBRARY_DIR.get().resolve())])
+    text = "\n".join([_FORM, str(settings.PYTHON.get()), str(FOLDERS[0]), str(settings.LIBRARY_DIR.get().resolve())])
     return settings.CACHE_DIR.get().absolute() / f"cuda-home-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
@@ -127,7 +126,7 @@ def _version(file: Path) -> int:
 def _texts() -> dict[str, tuple[str, int]]:
     """Return the files of the layout that are no links: content and mode."""
     placed = PLACED if (settings.LIBRARY_DIR.get().resolve() / PLACED).exists() else "-lcudart"
-    start = f"#!/bin/sh\nexec {shlex.join(settings.python_command(sys.executable, 'anywarp.toolchain'))}"
+    start = f"#!/bin/sh\nexec {shlex.join(settings.python_command(str(settings.PYTHON.get()), 'anywarp.toolchain'))}"
     return {
         # The linker reads a text as a script: who asks for the static runtime gets the shared one, which is found without a path.
         "lib64/libcudart_static.a": (f"INPUT ( {placed} )\n", 0o644),

@@ -1,8 +1,12 @@
-"""A CUDA build of PyTorch, untouched: operators, gradients, a training step, attention, recurrence, streams and a graph, against its own CPU."""
+"""A CUDA build of PyTorch, untouched: operators, gradients, layouts, a training step, attention, recurrence, streams, a graph, compiled code, files
+and a profile, against its own CPU."""
 
 import copy
+import os
+import tempfile
 
 import torch
+import torchvision
 from checked import check, end
 
 assert torch.version.cuda and torch.cuda.is_available(), "no CUDA build, or no device"
@@ -47,6 +51,85 @@ for name, operator in {
         2e-3 if name == "half" else 1e-5,
     )
 
+scattered = x * (x > 0.5)
+for layout in ("sparse", "sparse_csr", "sparse_csc"):
+    to = getattr(torch.Tensor, f"to_{layout}")
+    check(
+        f"{layout}: a product",
+        lambda to=to: (to(scattered.cuda()) @ x.T.cuda()).cpu().double(),
+        (scattered @ x.T).double(),
+        1e-5,
+    )
+    check(
+        f"{layout}: scaled",
+        lambda to=to: (to(scattered.cuda()) * 2).to_dense().cpu().double(),
+        2 * scattered.double(),
+        0,
+    )
+pairs = torch.tensor([[0, 0, 1], [2, 2, 0]])
+check(
+    "coalescing",
+    lambda: (
+        torch.sparse_coo_tensor(pairs, torch.tensor([1.0, 2, 3]), (2, 3)).cuda().coalesce().to_dense().cpu().double()
+    ),
+    torch.tensor([[0, 0, 3.0], [3, 0, 0]]).double(),
+    0,
+)
+table = torch.nn.Embedding(10, 4, sparse=True).cuda()
+table(torch.tensor([1, 2, 2]).cuda()).sum().backward()
+check(
+    "a sparse gradient",
+    lambda: table.weight.grad.to_dense()[:, 0].cpu().double(),
+    torch.tensor([0.0, 1, 2] + 7 * [0]).double(),
+    0,
+)
+check(
+    "quantised",
+    lambda: torch.quantize_per_tensor(x.cuda(), 0.1, 0, torch.qint8).dequantize().cpu().double(),
+    torch.quantize_per_tensor(x, 0.1, 0, torch.qint8).dequantize().double(),
+    0,
+)
+parts = [x[:3], x[3:8]]
+check(
+    "nested",
+    lambda: torch.nested.nested_tensor(parts, device="cuda").softmax(-1).to_padded_tensor(0).cpu().double(),
+    torch.nested.nested_tensor(parts).softmax(-1).to_padded_tensor(0).double(),
+    1e-5,
+)
+
+boxes = torch.rand(50, 2).repeat(1, 2) * 20 + torch.tensor([0.0, 0, 5, 5])
+scores, picture = torch.rand(50), torch.randn(1, 3, 32, 32)
+check(
+    "boxes of torchvision's",
+    lambda: torchvision.ops.nms(boxes.cuda(), scores.cuda(), 0.3).cpu().double(),
+    torchvision.ops.nms(boxes, scores, 0.3).double(),
+    0,
+)
+check(
+    "regions of torchvision's",
+    lambda: torchvision.ops.roi_align(picture.cuda(), [boxes.cuda()], 4).cpu().double(),
+    torchvision.ops.roi_align(picture, [boxes], 4).double(),
+    1e-5,
+)
+
+halves = torch.tensor([0, 0, 1, 1]).half().tile(128, 32) * torch.randn(128, 128).half()
+structured = torch.sparse.to_sparse_semi_structured(halves.cuda())
+right = torch.randn(128, 64).half()
+check(
+    "a product of two in four",
+    lambda: (structured @ right.cuda()).cpu().double(),
+    halves.double() @ right.double(),
+    2e-3,
+)
+
+compiled = torch.compile(lambda one, other: torch.nn.functional.gelu(one @ other).sum(-1))
+check(
+    "compiled code",
+    lambda: compiled(x.cuda(), x.T.cuda()).cpu().double(),
+    torch.nn.functional.gelu(x @ x.T).sum(-1).double(),
+    1e-5,
+)
+
 model, given, answers = (
     torch.nn.Sequential(torch.nn.Linear(16, 32), torch.nn.GELU(), torch.nn.Linear(32, 4)),
     torch.randn(64, 16),
@@ -84,6 +167,20 @@ for step in range(3):
     still.fill_(step)
     graph.replay()
     check(f"replay {step} of a graph", lambda: total.cpu().double(), (step * rows + 1).sum().double(), 0)
+
+with tempfile.NamedTemporaryFile() as file:
+    kept, place = x.cuda().contiguous(), torch.cuda.gds.GdsFile(file.name, os.O_CREAT | os.O_RDWR)
+    place.save_storage(kept.untyped_storage())
+    back = torch.zeros_like(kept)
+    place.load_storage(back.untyped_storage())
+    check("through a file", lambda: back.cpu().double(), x.double(), 0)
+
+with torch.profiler.profile() as profile:
+    kept @ kept.T
+names = {each.name for each in profile.events() if each.device_type == torch.autograd.DeviceType.CUDA}
+check(
+    "a kernel in the profile", lambda: torch.tensor(float("aten::mm" in names)).double(), torch.tensor(1.0).double(), 0
+)
 
 again = [torch.randn(5, device="cuda", generator=torch.Generator("cuda").manual_seed(7)) for _ in range(2)]
 check("a seed gives its numbers", lambda: again[0].cpu().double(), again[1].cpu().double(), 0)

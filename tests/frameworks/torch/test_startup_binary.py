@@ -88,16 +88,30 @@ class TestWhichTorch:
         assert code_of(found.check, found.read(fake_torch(tmp_path / "b", "2.3.1"))) == "F002"
         assert code_of(found.read, fake_torch(tmp_path / "c", "nonsense")) == "F002"
 
-    def test_a_cuda_build_is_served_where_it_is_asked_for(self, tmp_path, monkeypatch):
+    def test_a_cuda_build_of_a_version_that_was_run_is_served(self, tmp_path, monkeypatch):
+        monkeypatch.delenv("ANYWARP_TORCH_CUDA_BUILD", raising=False)
         torch = found.read(fake_torch(tmp_path / "a", "2.14.1+cu130", extra="cuda: Optional[str] = '13.0'"))
+        found.check(torch)
+        monkeypatch.setenv("ANYWARP_TORCH_CUDA_BUILD", "0")
         assert code_of(found.check, torch) == "F001"
         monkeypatch.setenv("ANYWARP_TORCH_CUDA_BUILD", "1")
-        found.check(torch)
         monkeypatch.setenv("ANYWARP_DEVICE", "hip")
         assert code_of(found.check, torch) == "F001"
         rocm = found.read(fake_torch(tmp_path / "b", extra="hip = '6.2'"))
         monkeypatch.setenv("ANYWARP_DEVICE", "cpu")
         assert code_of(found.check, rocm) == "F001"
+
+    def test_another_version_of_a_cuda_build_is_refused_in_words_or_tried_where_it_is_asked_for(
+        self, tmp_path, monkeypatch
+    ):
+        monkeypatch.delenv("ANYWARP_TORCH_CUDA_BUILD", raising=False)
+        torch = found.read(fake_torch(tmp_path / "a", "2.9.1+cu128", extra="cuda: Optional[str] = '12.8'"))
+        with pytest.raises(AnywarpError) as refused:
+            found.check(torch)
+        said = refused.value.diagnostic
+        assert said.code == "F001" and "2.14" in said.message and "ANYWARP_TORCH_CUDA_BUILD=1" in (said.help or "")
+        monkeypatch.setenv("ANYWARP_TORCH_CUDA_BUILD", "1")
+        found.check(torch)
 
     def test_a_cuda_build_and_a_cpu_build_get_binaries_of_their_own(self, tmp_path):
         cpu = found.read(fake_torch(tmp_path / "a", "2.14.1+cpu"))

@@ -2,10 +2,12 @@
 
 import ctypes
 
+from fakes.images import fatbin
 from native.cudart.library import Dim3, Runtime
 from native.cudart.program import PTX, Program, pack, shape
 
-INVALID_CONFIGURATION, INVALID_SYMBOL, INVALID_FUNCTION, INVALID_HANDLE = 9, 13, 98, 400
+INVALID_CONFIGURATION, INVALID_SYMBOL, INVALID_FUNCTION, NO_KERNEL_IMAGE, INVALID_HANDLE = 9, 13, 98, 209, 400
+CUBIN = 2
 N = 100
 
 
@@ -102,6 +104,18 @@ def check_wrong_launches(rt: Runtime) -> None:
     assert launch(None, shape(1), shape(32), none, 0, None) == INVALID_FUNCTION
     program.close()
     assert launch(program.empty, shape(1), shape(32), none, 0, None) == INVALID_FUNCTION
+
+
+def check_a_kernel_of_machine_code_alone(rt: Runtime) -> None:
+    """A stub launches what it was given without looking: the launch says why there is no kernel."""
+    program = Program(rt, fatbin((CUBIN, 90, b"\x7fELF" + bytes(60))))
+    kernel = ctypes.c_void_p(1)
+    assert rt.raw("__cudaGetKernel")(ctypes.byref(kernel), program.work) == NO_KERNEL_IMAGE
+    assert kernel.value is None
+    assert rt.raw("__cudaLaunchKernel")(kernel, shape(1), shape(1), None, 0, None) == NO_KERNEL_IMAGE
+    assert rt.raw("cudaLaunchKernel")(program.work, shape(1), shape(1), None, 0, None) == NO_KERNEL_IMAGE
+    rt.raw("cudaGetLastError")()
+    program.close()
 
 
 def check_call_configurations_nest(rt: Runtime) -> None:

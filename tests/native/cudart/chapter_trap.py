@@ -18,7 +18,7 @@ WILD = """
 
 
 def check_an_error_of_a_kernel_sticks_until_the_reset(rt: Runtime) -> None:
-    program = Program(rt, PTX + WILD)
+    program = Program(rt, (PTX + WILD).encode())
     rt.raw("__cudaRegisterFunction")(program.handle, program.missing, None, b"wild", -1, *[None] * 5)
     before = rt.out("cudaMalloc", ctypes.c_void_p, after=(64,))
     rt.code.cudaLaunchKernel(program.missing, shape(1), shape(1), pack(), 0, None)

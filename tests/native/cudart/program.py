@@ -38,9 +38,9 @@ PTX = """.version 8.0
 class Program:
     """Registers everything above with a runtime, as nvcc's constructors do."""
 
-    def __init__(self, runtime: Runtime, ptx: str = PTX) -> None:
+    def __init__(self, runtime: Runtime, image: bytes = PTX.encode()) -> None:
         self._rt = runtime
-        self._image = ctypes.create_string_buffer(ptx.encode())
+        self._image = ctypes.create_string_buffer(image)
         self._wrapper = (ctypes.c_uint64 * 3)(0x466243B1 | 1 << 32, ctypes.addressof(self._image), 0)
         self._stubs = ctypes.create_string_buffer(64)
         self.handle = runtime.raw("__cudaRegisterFatBinary")(self._wrapper)

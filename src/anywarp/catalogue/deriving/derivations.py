@@ -120,10 +120,19 @@ def _cudnn(bench: Bench) -> Sequence[Run]:
     return [Run("anywarp.catalogue.derive_cudnn", tuple(options))]
 
 
-def _cutensor(bench: Bench) -> Sequence[Run]:
-    header = "include/cutensor.h"
-    package = str(Path(bench.of("cutensor2/cutensor", header))).removesuffix("/" + header)
-    return [Run("anywarp.catalogue.derive_cutensor", (package,))]
+_UNPAIRED = {
+    "cutensor": ("cutensor2/cutensor", "include/cutensor.h"),
+    "cufile": ("cuda13/cufile", "include/cufile.h"),
+    "cusparselt": ("cuda13/cusparselt", "include/cusparseLt.h"),
+    "nvshmem": ("nvshmem3/nvshmem", "include/nvshmem_host.h"),
+}
+
+
+def _unpaired(bench: Bench) -> Sequence[Run]:
+    folders = {
+        stem: str(Path(bench.of(name, header))).removesuffix("/" + header) for stem, (name, header) in _UNPAIRED.items()
+    }
+    return [Run("anywarp.catalogue.derive_unpaired", (stem, folder)) for stem, folder in folders.items()]
 
 
 def _script(name: str) -> Callable[[Bench], Sequence[Run]]:
@@ -199,11 +208,14 @@ DERIVATIONS = (
         _cudnn,
     ),
     Derivation(
-        "cutensor",
-        "cuTENSOR's interface and its exports",
-        ("cutensor2/*",),
-        tuple(f"{_ROCM}/cutensor{end}.tsv" for end in ("", "_types", "_constants", "_symbols")),
-        _cutensor,
+        "unpaired",
+        "interfaces and exports of libraries that are not paired with ROCm's: cuTENSOR, cuFile, cuSPARSELt, NVSHMEM",
+        tuple(name for name, _ in _UNPAIRED.values()),
+        (
+            *(f"{_ROCM}/{stem}{end}.tsv" for stem in _UNPAIRED for end in ("", "_types", "_constants")),
+            *(f"{_ROCM}/{stem}_symbols.tsv" for stem in ("cutensor", "nvshmem")),
+        ),
+        _unpaired,
     ),
     Derivation(
         "hip_api",

@@ -164,7 +164,8 @@ def _drop_old(newest: Path) -> None:
 
 def _about(torch: found.Torch, what: Diagnostic) -> AnywarpError:
     """Say for which torch something is missing, and what follows."""
-    text = f"torch {torch.version} in {torch.folder} has no stand-in yet, so `cuda` stays unavailable: {what.message}"
+    follows = "its kernels for NVIDIA's cards do not run here" if torch.cuda else "`cuda` stays unavailable"
+    text = f"torch {torch.version} in {torch.folder} has no stand-in yet, so {follows}: {what.message}"
     return AnywarpError(Diagnostic(what.code, text, help=what.help))
 
 

@@ -92,7 +92,7 @@ def compile_all(
         *compiler, *FLAGS, *(["-Werror"] if strict else []),
         f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.has_cxx11_strings())}", f'-DAWT_TORCH_VERSION="{torch.identity}"',
         f"-ffile-prefix-map={native}=native", f"-ffile-prefix-map={torch.folder}=torch",
-        f"-I{native}", f"-I{native / 'torch'}", *(_cuda_headers(torch.cuda.partition(".")[0]) if torch.cuda else ()),
+        f"-I{native}", f"-I{native / 'torch'}", f"-I{native / 'torch' / (OVER_CUDA if torch.cuda else BACKEND)}", *(_cuda_headers(torch.cuda.partition(".")[0]) if torch.cuda else ()),
         "-isystem", str(include), "-isystem", str(include / "torch/csrc/api/include"),
     ]  # fmt: skip
     files = _parts(sources(native, torch.vendor), native, out, together)
@@ -123,10 +123,7 @@ def compile_all(
 def _cuda_headers(major: str) -> list[str]:
     """Return the options for CUDA's headers, which those of a CUDA build of torch include: ours."""
     headers = Path(__file__).resolve().parents[2] / "toolchain" / "include"
-    return [
-        "-DAWT_CUDA_BUILD",
-        *(word for each in ("cuda", "device", major) for word in ("-isystem", str(headers / each))),
-    ]
+    return [word for each in ("cuda", "device", major) for word in ("-isystem", str(headers / each))]
 
 
 def _parts(found: Sequence[Path], native: Path, out: Path, together: int) -> list[Path]:

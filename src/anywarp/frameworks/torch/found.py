@@ -16,6 +16,9 @@ OLDEST, NEWEST = (2, 4), (2, 13)
 """The oldest minor version of torch whose headers the sources of the stand-in compile against, and the newest, which is the one that
 was run; a newer one is tried, an older one refused."""
 
+CUDA_BUILDS = ((2, 14), (2, 14))
+"""The oldest and the newest minor version whose CUDA build was run by us; of others it must be asked for."""
+
 VENDORS = {"cuda": "CUDA", "hip": "ROCm", "xpu": "XPU"}
 """Names in torch/version.py that hold a version in a build for that vendor, else None."""
 
@@ -74,15 +77,12 @@ def read(folder: Path) -> Torch:
 
 def check(torch: Torch) -> None:
     """Raise AnywarpError for a torch that gets no stand-in: F001 for a vendor's build, F002 for one that is too old."""
-    if torch.vendor and not (torch.cuda and settings.TORCH_CUDA_BUILD.get() and settings.DEVICE.get() == "cpu"):
-        raise AnywarpError(
-            Diagnostic(
-                "F001",
-                f"torch {torch.version} in {torch.folder} is a {torch.vendor} build and is not touched",
-                severity="note",
-                help="anywarp serves torch by a CPU build of it: pip install torch --index-url URL of PyTorch's CPU wheels",
-            )
-        )
+    if torch.vendor and (why := _left_alone(torch)):
+        help = "anywarp serves torch by a CPU build of it: pip install torch --index-url URL of PyTorch's CPU wheels"
+        if torch.cuda and settings.DEVICE.get() == "cpu":
+            help = f"{settings.TORCH_CUDA_BUILD.name}=1 tries it all the same; or install a version that was run, or a CPU build"
+        text = f"torch {torch.version} in {torch.folder} is a {torch.vendor} build and is not touched{why}"
+        raise AnywarpError(Diagnostic("F001", text, severity="note", help=help))
     if torch.minor < OLDEST:
         raise AnywarpError(
             Diagnostic(
@@ -91,3 +91,17 @@ def check(torch: Torch) -> None:
                 help=f"install torch {'.'.join(map(str, OLDEST))} or newer",
             )
         )
+
+
+def _left_alone(torch: Torch) -> str:
+    """Say why a vendor's build is not touched, in words that follow others; "" for one that is served."""
+    if not torch.cuda or settings.DEVICE.get() != "cpu":
+        return " here"
+    asked = settings.TORCH_CUDA_BUILD.get()
+    if asked is not None:
+        return "" if asked else f", as {settings.TORCH_CUDA_BUILD.name} says"
+    first, last = CUDA_BUILDS
+    if first <= torch.minor <= last:
+        return ""
+    spans = ".".join(map(str, first)) + (f" to {'.'.join(map(str, last))}" if last > first else "")
+    return f": of CUDA builds those of {spans} were run"

@@ -19,7 +19,7 @@ def serve() -> None:
 
     AnywarpError: F008 when torch has been imported without it, R020 when our libraries are missing.
     """
-    if load.library is not None:
+    if load.library is not None or load.over_cuda is not None:
         return
     present = sys.modules.get("torch")
     origin = getattr(present, "__file__", None)

@@ -55,8 +55,7 @@ class Finder(MetaPathFinder):
             self._leave()
             messages.say_once(error.diagnostic)
             return
-        if not torch.cuda:  # a CUDA build has the names, and torch's own code behind them
-            changes.register()
+        changes.register(over_cuda=bool(torch.cuda))
 
     def _leave(self) -> None:
         if self in sys.meta_path:

@@ -15,6 +15,9 @@ DRIVER = "libcuda.so.1"
 library: ctypes.CDLL | None = None
 """The stand-in of this process, once loaded: the whole CUDA backend of a CPU build."""
 
+over_cuda: ctypes.CDLL | None = None
+"""The same over a CUDA build: operators in the place of its kernels."""
+
 LIBRARIES = ("libtorch_global_deps.so", "libc10.so", "libtorch_cpu.so")
 """What `import torch` loads first of a CPU build."""
 
@@ -28,7 +31,7 @@ def load_library(torch: found.Torch, binary: Path) -> ctypes.CDLL:
     The driver is loaded by its path, so that it needs no library path and is the one that others find by name.
     AnywarpError (F007) with the loader's words when one of them does not load.
     """
-    global library
+    global library, over_cuda
     driver = settings.LIBRARY_DIR.get() / DRIVER
     parts = [torch.folder / "lib" / name for name in (*LIBRARIES, *(CUDA_LIBRARIES if torch.cuda else ()))]
     try:
@@ -42,9 +45,11 @@ def load_library(torch: found.Torch, binary: Path) -> ctypes.CDLL:
         if not torch.cuda:
             extensions.load(torch)
     except OSError as error:
-        text = f"torch {torch.version} in {torch.folder} runs without `cuda`: {error}"
+        without = "operators on `cuda`" if torch.cuda else "`cuda`"
+        text = f"torch {torch.version} in {torch.folder} runs without {without}: {error}"
         raise AnywarpError(Diagnostic("F007", text, help="remove the binary named, it is made again")) from error
     if torch.cuda:
+        over_cuda = loaded
         patches.write_down(str(binary), True, "operators in the place of the kernels for NVIDIA's cards")
     else:
         library = loaded

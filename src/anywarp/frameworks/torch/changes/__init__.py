@@ -23,8 +23,11 @@ SUBJECTS: tuple[str, ...] = (
 )
 """The modules of this package, imported once the stand-in is loaded, before torch is executed; they must not import torch."""
 
+OVER_CUDA = ("compile", "companions", "cpp_extension")
+"""Those for a CUDA build of torch, which has all that the others stand for."""
 
-def register() -> None:
-    """Import every subject."""
-    for subject in SUBJECTS:
+
+def register(over_cuda: bool) -> None:
+    """Import every subject that a build of torch needs."""
+    for subject in OVER_CUDA if over_cuda else SUBJECTS:
         importlib.import_module(f"{__name__}.{subject}")

@@ -23,6 +23,10 @@ def _compile_for_the_cpu(module: Any) -> None:
 
 @patches.when_imported("torch._inductor.config")
 def _kernels_are_launched_by_triton(module: Any) -> None:
+    import torch
+
+    if torch.version.cuda:
+        return
     reason = "torch's own launcher of Triton's kernels is a part of CUDA builds; Triton's launches as well"
     for name in ("use_static_triton_launcher", "use_static_cuda_launcher"):  # the older name until torch 2.9
         if getattr(module, name, False):
@@ -34,7 +38,8 @@ def _buffers_of_compiled_code(module: Any) -> None:
     import torch
 
     guards: Any = sys.modules.get("torch._C._dynamo.guards")
-    if not hasattr(guards, "_empty_strided_cuda"):  # older versions make them by torch.empty_strided
+    # A CUDA build has it, and versions before it make buffers by torch.empty_strided.
+    if torch.version.cuda or not hasattr(guards, "_empty_strided_cuda"):
         return
     device = torch.device("cuda")
 

@@ -24,13 +24,22 @@ def _built_by_us(module: Any) -> None:
             module, "CUDA_HOME", home, "CUDA sources are compiled by anywarp nvcc, unless CUDA_HOME says otherwise"
         )
 
-    this = found.read(Path(torch.__file__).parent)
-    include_paths, library_paths = module.include_paths, module.library_paths
-    prepare = module._prepare_ldflags
+    include_paths = module.include_paths
 
     def include_paths_with_ours(*args: Any, **kwargs: Any) -> list[str]:
         paths = include_paths(*args, **kwargs)
         return [*paths, str(extensions.headers())] if _for_cuda(args, kwargs) else paths
+
+    patches.set_attribute(
+        module,
+        "include_paths",
+        include_paths_with_ours,
+        "torch's headers for CUDA include some that neither it nor our toolkit has",
+    )
+    if torch.version.cuda:  # it has the libraries of its own
+        return
+    this = found.read(Path(torch.__file__).parent)
+    library_paths, prepare = module.library_paths, module._prepare_ldflags
 
     def library_paths_with_ours(*args: Any, **kwargs: Any) -> list[str]:
         paths = library_paths(*args, **kwargs)
@@ -46,9 +55,6 @@ def _built_by_us(module: Any) -> None:
         return str(place)
 
     ours = "libc10_cuda and libtorch_cuda are ours; a CPU build of torch has none"
-    patches.set_attribute(
-        module, "include_paths", include_paths_with_ours, "torch's headers for CUDA include some that CPU builds lack"
-    )
     patches.set_attribute(module, "library_paths", library_paths_with_ours, ours)
     patches.set_attribute(module, "_prepare_ldflags", prepare_with_ours, ours)
 
