@@ -618,7 +618,9 @@ def test_a_plan_becomes_nodes_of_a_cuda_graph_and_gets_other_memory(dnn, graph):
     launch = lambda: [cuda.cuGraphLaunch(run, stream), cuda.cuStreamSynchronize(stream)]  # noqa: E731
     assert launch() == [0, 0]
     near(graph.values(y), np.exp(first.astype(np.float32)) + first, "f32", 8)
-    assert dnn.status("cudnnBackendPopulateCudaGraph", dnn.handle, plan, graph.pack(), made.value) // 1000 == 2  # not empty
+    assert (
+        dnn.status("cudnnBackendPopulateCudaGraph", dnn.handle, plan, graph.pack(), made.value) // 1000 == 2
+    )  # not empty
 
     before = graph.data[y[2]].copy()
     graph.data.update({uid: memory.copy() for uid, memory in graph.data.items()})

@@ -55,7 +55,12 @@ def test_samples_and_their_gradients(p):
     desc = transformer(kind, (images, channels, *p["out"]))
     x = DNN.tensor(kind, rng.standard_normal(shape), order=order)
     grid = DNN.tensor(kind, rng.uniform(-1.4, 1.4, (images, *p["out"], 2)))
-    y = DNN.tensor(kind, rng.standard_normal((images, channels, *p["out"])) if p["beta"] else np.full((images, channels, *p["out"]), np.nan))
+    y = DNN.tensor(
+        kind,
+        rng.standard_normal((images, channels, *p["out"]))
+        if p["beta"]
+        else np.full((images, channels, *p["out"]), np.nan),
+    )
     before = y.values
     once, twice, beta = factor(kind, 1), factor(kind, 2), factor(kind, p["beta"])
     DNN.call("cudnnSpatialTfSamplerForward", DNN.handle, desc, twice, *x.args, grid.memory, beta, *y.args)
@@ -82,7 +87,17 @@ def test_samples_and_their_gradients(p):
     near(found, wanted, "f32" if kind == "f64" else kind, 400, 40)
 
 
-@properties(30, 600, st.tuples(st.integers(1, 3), st.integers(1, 7), st.integers(1, 7), st.sampled_from(["f32", "f64", "f16"]), st.integers(0, 99)))
+@properties(
+    30,
+    600,
+    st.tuples(
+        st.integers(1, 3),
+        st.integers(1, 7),
+        st.integers(1, 7),
+        st.sampled_from(["f32", "f64", "f16"]),
+        st.integers(0, 99),
+    ),
+)
 def test_a_grid_and_its_gradient(p):
     images, height, width, kind, seed = p
     rng, desc = np.random.default_rng(seed), transformer(kind, (images, 1, height, width))
@@ -100,7 +115,9 @@ def test_places_that_are_no_numbers_or_far_away_give_nothing(dnn):
     desc = transformer("f32", (1, 1, 1, 4))
     x, y = dnn.tensor("f32", np.ones((1, 1, 3, 3))), dnn.tensor("f32", np.full((1, 1, 1, 4), 7.0))
     grid = encoded("f32", [[np.nan, 0], [np.inf, 0], [0, -3e38], [0, 0]])
-    dnn.call("cudnnSpatialTfSamplerForward", dnn.handle, desc, factor("f32", 1), *x.args, grid, factor("f32", 0), *y.args)
+    dnn.call(
+        "cudnnSpatialTfSamplerForward", dnn.handle, desc, factor("f32", 1), *x.args, grid, factor("f32", 0), *y.args
+    )
     np.testing.assert_array_equal(y.values.ravel(), [0, 0, 0, 1])
 
 
