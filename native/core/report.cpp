@@ -131,9 +131,9 @@ namespace {
 void count(const char* name) {
   ReportState& s = report_state();
   std::lock_guard lock(s.mutex);
-  CallCounter*& counter = s.absent[name];
-  if (!counter) counter = new CallCounter(name, true);
-  ++counter->count;
+  auto [at, fresh] = s.absent.try_emplace(name);  // keeps the name: the caller's may go
+  if (fresh) at->second = new CallCounter(at->first.c_str(), true);
+  ++at->second->count;
 }
 
 }  // namespace

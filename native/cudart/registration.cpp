@@ -5,10 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
-#include <set>
 #include <shared_mutex>
-#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -72,14 +69,6 @@ CUlibrary load(Binary& binary) {
   return library;
 }
 
-// A report keeps the names that it is given, and a binary may be unloaded before it is written.
-const char* name_for_good(const std::string& name) {
-  static auto* const names = new std::set<std::string>;
-  static std::mutex mutex;
-  std::lock_guard lock(mutex);
-  return names->insert(name).first->c_str();
-}
-
 // Loads the binary of a function that is asked for: of one that holds no code for here, the user is
 // told which.
 CUlibrary load_for(const RegisteredFunction& function) {
@@ -87,7 +76,7 @@ CUlibrary load_for(const RegisteredFunction& function) {
     return load(*function.binary);
   } catch (const Failure& failure) {
     if (failure.code == cudaErrorNoKernelImageForDevice)
-      report_absent(name_for_good(function.name), "there is only machine code of it");
+      report_absent(function.name.c_str(), "there is only machine code of it");
     throw;
   }
 }

@@ -103,7 +103,7 @@ CUresult lacks(const char* function, const char* counterpart) {
   std::lock_guard lock(mutex);
   if (told.insert(function).second) {
     std::string reason = "HIP " + version_text(version_found) + " has no " + counterpart;
-    report_absent((new std::string(function))->c_str(), (new std::string(reason))->c_str());
+    report_absent(function, reason.c_str());
   }
   return CUDA_ERROR_NOT_SUPPORTED;
 }
