@@ -11,6 +11,23 @@ namespace aw::cublas {
 constexpr int kPiece = 512;
 constexpr double kWorthCutting = 2.0e8;  // multiplications
 
+template <class E, Name Function>
+void gemm_now(char opa, char opb, int m, int n, int k, const E& alpha, const E* A, int lda,
+              const E* B, int ldb, const E& beta, E* C, int ldc) {
+  if (n < 2 * kPiece || double(m) * n * k < kWorthCutting) {
+    blas<E, Function>(&opa, &opb, &m, &n, &k, &alpha, A, &lda, B, &ldb, &beta, C, &ldc);
+    return;
+  }
+  auto pieces = static_cast<uint64_t>((n + kPiece - 1) / kPiece);
+  lib::parallel(pieces, [&](uint64_t number) {
+    int64_t first = static_cast<int64_t>(number) * kPiece;
+    int columns = static_cast<int>(std::min<int64_t>(kPiece, n - first));
+    const E* b = B + (opb == 'N' ? first * ldb : first);
+    E* c = C + first * ldc;
+    blas<E, Function>(&opa, &opb, &m, &columns, &k, &alpha, A, &lda, b, &ldb, &beta, c, &ldc);
+  });
+}
+
 struct Shape {
   char opa, opb;
   int m, n, k, lda, ldb, ldc;
@@ -30,10 +47,9 @@ struct Shape {
 
 // OpenBLAS packs a factor before it multiplies it, which takes several times as long as a product
 // with a few columns (or rows) itself. In f32 such products are our own, of one or many matrices.
-inline bool narrow(const Shape& s, uint64_t count = 1) {
-  constexpr int kFew = 8;
+inline bool narrow(const Shape& s, uint64_t count) {
   constexpr double kWorthwhile = 16384;  // numbers of the long factors
-  return std::min(s.m, s.n) <= kFew &&
+  return std::min(s.m, s.n) <= product::kFew &&
          double(std::max(s.m, s.n)) * s.k * static_cast<double>(count) >= kWorthwhile;
 }
 inline void narrow_now(const Shape& s, float alpha, const float* A, int64_t strideA, const float* B,
@@ -45,23 +61,6 @@ inline void narrow_now(const Shape& s, float alpha, const float* A, int64_t stri
   made.d.data = C, made.d.ld = s.ldc, made.d.stride = strideC;
   made.c = made.d, made.alpha = alpha, made.beta = beta;
   product::product(made);
-}
-
-template <class E, Name Function>
-void gemm_now(char opa, char opb, int m, int n, int k, const E& alpha, const E* A, int lda,
-              const E* B, int ldb, const E& beta, E* C, int ldc) {
-  if (n < 2 * kPiece || double(m) * n * k < kWorthCutting) {
-    blas<E, Function>(&opa, &opb, &m, &n, &k, &alpha, A, &lda, B, &ldb, &beta, C, &ldc);
-    return;
-  }
-  auto pieces = static_cast<uint64_t>((n + kPiece - 1) / kPiece);
-  lib::parallel(pieces, [&](uint64_t number) {
-    int64_t first = static_cast<int64_t>(number) * kPiece;
-    int columns = static_cast<int>(std::min<int64_t>(kPiece, n - first));
-    const E* b = B + (opb == 'N' ? first * ldb : first);
-    E* c = C + first * ldc;
-    blas<E, Function>(&opa, &opb, &m, &columns, &k, &alpha, A, &lda, b, &ldb, &beta, c, &ldc);
-  });
 }
 
 template <Name Function, class T>
@@ -79,7 +78,7 @@ void multiply(cublasHandle_t handle, const Shape& s, const T* alpha, const T* A,
                                   : "zgemm",
               [=] {
                 if constexpr (kLetter<E> == 's')
-                  if (narrow(s))
+                  if (narrow(s, 1))
                     return narrow_now(s, a(), elements(A), 0, elements(B), 0, b(), elements(C), 0,
                                       1);
                 gemm_now<E, Function>(s.opa, s.opb, s.m, s.n, s.k, a(), elements(A), s.lda,

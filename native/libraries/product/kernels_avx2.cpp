@@ -49,20 +49,6 @@ constexpr int kDepth = 1;
 AW_INLINE F accumulate(F sum, U a, U b) { return fma(F(a), F(b), sum); }
 #include "libraries/product/few.inc"
 #include "libraries/product/micro.inc"
-// Factors that are rounded, or of fewer than 16 bits, are packed first.
-Few few(Type type, Rounding rounding, bool along_k, int64_t columns) {
-  if (rounding != Rounding::none) return nullptr;
-  switch (type) {
-    case Type::f32:
-      return few_of<Wide<Type::f32, Rounding::none>, WholeWords, F>(along_k, columns);
-    case Type::f16:
-      return few_of<Wide<Type::f16, Rounding::none>, HalfWords, F>(along_k, columns);
-    case Type::bf16:
-      return few_of<Wide<Type::bf16, Rounding::none>, Bf16Words, F>(along_k, columns);
-    default:
-      return nullptr;
-  }
-}
 }  // namespace f32
 namespace s16 {
 constexpr int kDepth = 2;
@@ -71,13 +57,11 @@ AW_INLINE I accumulate(I sum, U a, U b) {
 }
 #include "libraries/product/few.inc"
 #include "libraries/product/micro.inc"
-Few few(Type, Rounding, bool along_k, int64_t columns) {
-  return few_of<ShortPairs, ShortWords, I>(along_k, columns);
-}
 }  // namespace s16
 
 Kernels made() {
-  const Way f32 = f32::way<F>(pack, f32::few), s8 = s16::way<I>(pack_with<ShortPairs>, s16::few);
+  const Way f32 = f32::way<F>(pack, f32::few_as_f32<F>),
+            s8 = s16::way<I>(pack_with<ShortPairs>, s16::few_of_type<ShortPairs, ShortWords, I>);
   return {f32, f32, f32, s8, sum_pixels, sum_lines, nullptr, finish, to_f32, from_f32};
 }
 

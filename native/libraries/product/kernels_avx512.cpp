@@ -26,20 +26,6 @@ constexpr int kDepth = 1;
 AW_INLINE F accumulate(F sum, U a, U b) { return fma(F(a), F(b), sum); }
 #include "libraries/product/few.inc"
 #include "libraries/product/micro.inc"
-// Factors that are rounded, or of fewer than 16 bits, are packed first.
-Few few(Type type, Rounding rounding, bool along_k, int64_t columns) {
-  if (rounding != Rounding::none) return nullptr;
-  switch (type) {
-    case Type::f32:
-      return few_of<Wide<Type::f32, Rounding::none>, WholeWords, F>(along_k, columns);
-    case Type::f16:
-      return few_of<Wide<Type::f16, Rounding::none>, HalfWords, F>(along_k, columns);
-    case Type::bf16:
-      return few_of<Wide<Type::bf16, Rounding::none>, Bf16Words, F>(along_k, columns);
-    default:
-      return nullptr;
-  }
-}
 }  // namespace f32
 namespace s16 {
 constexpr int kDepth = 2;
@@ -48,9 +34,6 @@ AW_INLINE I accumulate(I sum, U a, U b) {
 }
 #include "libraries/product/few.inc"
 #include "libraries/product/micro.inc"
-Few few(Type, Rounding, bool along_k, int64_t columns) {
-  return few_of<ShortPairs, ShortWords, I>(along_k, columns);
-}
 }  // namespace s16
 
 #undef AW_TARGET
@@ -69,7 +52,7 @@ Few few(Type type, Rounding, bool along_k, int64_t columns) {
     case Type::e5m2:
       return few_of<SmallPairs<Type::e5m2>, SmallWords<Type::e5m2>, F>(along_k, columns);
     default:
-      return few_of<Bf16Pairs, PairWords, F>(along_k, columns);
+      return few_of<Bf16Pairs, PlainWords<2>, F>(along_k, columns);
   }
 }
 }  // namespace bf16
@@ -99,9 +82,6 @@ AW_TARGET void multiply_quads(const Panels& of) {
   multiply<I>(of);
 }
 #include "libraries/product/few.inc"
-Few few(Type, Rounding, bool along_k, int64_t columns) {
-  return few_of<Quads<true>, OffsetWords, I>(along_k, columns);
-}
 }  // namespace s8
 
 AW_TARGET void pack_quads(const Block& from, uint32_t* to) {
@@ -119,11 +99,12 @@ AW_TARGET void pack_pairs(const Block& from, uint32_t* to) {
 }
 
 Kernels made(bool has_bf16, bool has_vnni) {
-  const Way f32 = f32::way<F>(pack, f32::few);
+  const Way f32 = f32::way<F>(pack, f32::few_as_f32<F>);
   const Way pairs = has_bf16 ? bf16::way<F>(pack_pairs, bf16::few) : f32;
-  const Way bytes = has_vnni
-                        ? s8::way<I>(pack_quads, s8::few, s8::multiply_quads, s8::correct_quads)
-                        : s16::way<I>(pack_with<ShortPairs>, s16::few);
+  const Way bytes =
+      has_vnni ? s8::way<I>(pack_quads, s8::few_of_type<Quads<true>, OffsetWords, I>,
+                            s8::multiply_quads, s8::correct_quads)
+               : s16::way<I>(pack_with<ShortPairs>, s16::few_of_type<ShortPairs, ShortWords, I>);
   return {f32, f32, pairs, bytes, sum_pixels, sum_lines, nullptr, finish, to_f32, from_f32};
 }
 

@@ -20,8 +20,8 @@ namespace {
 
 // Multiplications that are worth another thread.
 constexpr double kWorthwhile = 200000;
-// Rows or columns of D that are few, and how many of the others are done at once then.
-constexpr int64_t kFew = 8, kLong = 512;
+// How many rows or columns are done at once where the others are few, and how many units of them.
+constexpr int64_t kLong = 512, kDeep = 512;
 
 int64_t rounded(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -148,7 +148,7 @@ Plan::Plan(const Product& p) : wanted(p), way(way_of(p)) {
 
 // Each number of the long factor is used a few times only: packing it first would take longest.
 bool Plan::choose_few() {
-  if (!way.few || k == 0 || std::min(wanted.m, wanted.n) > kFew) return false;
+  if (!way.few || k == 0 || std::min<int64_t>(wanted.m, wanted.n) > kFew) return false;
   turned = wanted.m < wanted.n;
   const Factor& of = turned ? wanted.b : wanted.a;
   few = way.few(of.type, of.rounding, along_k(of), turned ? wanted.m : wanted.n);
@@ -224,9 +224,9 @@ bool Plan::compute_few(const Place& at, Scratch& scratch, const Done& done) cons
   const int64_t count = turned ? at.m : at.n, place = turned ? at.row : at.column;
   // Lines across k are runs that lie far apart: no more of them at a time than a processor sees
   // going on by itself.
-  const int64_t deep = along_k(of) ? 512 * way.depth : 16;
+  const int64_t deep = along_k(of) ? kDeep * way.depth : 16;
   constexpr int64_t kVector = 16;
-  const int64_t ld = rounded(lines, kVector) + kVector, panel_size = 512 * way.columns + kVector;
+  const int64_t ld = rounded(lines, kVector) + kVector, panel_size = kDeep * way.columns + kVector;
   const int64_t sums_size = ld * kFew, turned_size = turned ? lines * (count + kVector) : 0;
   auto* panel = static_cast<uint32_t*>(
       scratch.room((panel_size + sums_size + turned_size + kVector + lines) * 4));

@@ -81,6 +81,10 @@ struct Product {
   float* d_amax = nullptr;
 };
 
+// Rows or columns of D that are few: the factor along the other side is then multiplied as it lies,
+// where packing it would take several times as long.
+constexpr int kFew = 8;
+
 // Inside of work of a stream (work.h): computes it, with the help of other threads.
 void product(const Product& wanted);
 
