@@ -25,6 +25,7 @@ void log(Log level, const char* function, const char* message);
 void set_log_callback(LogCallback callback);
 void set_log_file(FILE* file);
 void open_log_file(const char* path);
+void set_log_places(bool to_stdout, bool to_stderr, const char* path);  // any of them, or none
 void set_log_level(int level);
 void set_log_mask(int mask);
 void disable_log();

@@ -106,3 +106,40 @@ def test_what_is_disabled_stays_so(library):
         environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
         done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True, check=True)
         assert done.stdout.count("[cusparseCreate]") == lines
+
+
+def test_cublas_logs_calls_and_failures_to_a_file_and_a_callback_while_it_is_on(library, tmp_path):
+    cublas = library("cublas", "libcublas.so.12")
+    path, told = tmp_path / "log", []
+    callback = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(told.append)
+    address = ctypes.cast(callback, ctypes.c_void_p).value
+    cublas("cublasSetLoggerCallback", address)
+    assert cublas.out("cublasGetLoggerCallback") == address
+    cublas.status("cublasCreate_v2", None)
+    assert told == []
+    cublas("cublasLoggerConfigure", 1, 0, 0, str(path).encode())
+    assert cublas.status("cublasCreate_v2", None) != 0
+    cublas("cublasLoggerConfigure", 0, 0, 0, None)
+    cublas.status("cublasCreate_v2", None)
+    cublas("cublasSetLoggerCallback", None)
+    assert len([each for each in told if b"cublasCreate_v2" in each]) == 2
+    assert path.read_text().count("[cublasCreate_v2]") == 2
+
+
+def test_cublas_refuses_a_file_that_cannot_be_written(library):
+    cublas = library("cublas", "libcublas.so.12")
+    assert cublas.status("cublasLoggerConfigure", 1, 0, 0, b"/no/such/place") == 7
+
+
+def test_cublas_logs_to_both_standard_streams_and_is_silent_without_a_place(library):
+    library("cublas", "libcublas.so.12")
+    text = """
+from libraries.loading import Library
+cublas = Library("cublas", "libcublas.so.12")
+for places in ((1, 1), (0, 0)):
+    cublas("cublasLoggerConfigure", 1, *places, None)
+    cublas.status("cublasCreate_v2", None)
+"""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.count("[cublasCreate_v2]") == done.stderr.count("[cublasCreate_v2]") == 2

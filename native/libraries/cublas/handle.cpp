@@ -1,4 +1,5 @@
 // cuBLAS: helper functions about the handle, versions and names of codes.
+#include <atomic>
 #include <string>
 
 #include "libraries/cublas/cublas.h"
@@ -25,6 +26,20 @@ const char* name_of(cublasStatus_t status) {
 #undef AW_CASE
   }
   return nullptr;
+}
+
+// Where cuBLAS's logger goes: it has no levels, and a callback of its own form.
+struct LogGoes {
+  std::atomic<bool> on = false, to_files = false;
+  std::atomic<cublasLogCallback> callback = nullptr;
+
+  // On without any place to go it is silent.
+  void apply() const { aw::lib::set_log_level(on && (to_files || callback.load()) ? 5 : 0); }
+} log_goes;
+
+void tell(int, const char* function, const char* message) {
+  if (cublasLogCallback callback = log_goes.callback)
+    callback((std::string("cuBLAS: ") + function + " " + message + "\n").c_str());
 }
 
 }  // namespace
@@ -182,15 +197,24 @@ AW_EXPORT const char* cublasGetStatusString(cublasStatus_t status) {
   }
 }
 
-AW_EXPORT cublasStatus_t cublasLoggerConfigure(int, int, int, const char*) {
-  return CUBLAS_STATUS_SUCCESS;
+AW_EXPORT cublasStatus_t cublasLoggerConfigure(int on, int to_stdout, int to_stderr,
+                                               const char* path) {
+  return api<"cublasLoggerConfigure">([&] {
+    aw::lib::set_log_places(to_stdout != 0, to_stderr != 0, path);
+    log_goes.on = on != 0, log_goes.to_files = to_stdout || to_stderr || path;
+    log_goes.apply();
+  });
 }
-AW_EXPORT cublasStatus_t cublasSetLoggerCallback(cublasLogCallback) {
-  return CUBLAS_STATUS_SUCCESS;
+AW_EXPORT cublasStatus_t cublasSetLoggerCallback(cublasLogCallback callback) {
+  return api<"cublasSetLoggerCallback">([&] {
+    log_goes.callback = callback;
+    aw::lib::set_log_callback(callback ? tell : nullptr);
+    log_goes.apply();
+  });
 }
 AW_EXPORT cublasStatus_t cublasGetLoggerCallback(cublasLogCallback* callback) {
   return api<"cublasGetLoggerCallback">([&] {
     require(callback);
-    *callback = nullptr;
+    *callback = log_goes.callback;
   });
 }

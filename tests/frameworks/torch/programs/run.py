@@ -47,11 +47,13 @@ class Row:
     commands: list[str] = field(default_factory=list)
 
 
-def start(command: list[str], limit: int) -> tuple[dict[str, Any], float]:
-    """Run a driver; return its result line, or an error with its last words, and the seconds that it took."""
+def start(command: list[str], limit: int, **more: str) -> tuple[dict[str, Any], float]:
+    """Run a driver, with `more` in its environment; return its result line, or an error with its last words, and the seconds that it took."""
     began = time.monotonic()
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, cwd=HERE)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=limit, cwd=HERE, env={**os.environ, **more}
+        )
     except subprocess.TimeoutExpired:
         return {"error": f"no end within {limit} s"}, time.monotonic() - began
     took = time.monotonic() - began
@@ -156,7 +158,8 @@ def main() -> int:
         if kept and kept.exists():
             cpu, row.seconds_cpu = json.loads(kept.read_text())
         else:
-            cpu, row.seconds_cpu = start([*command, "cpu"], chosen.limit)
+            # Programs that take `cuda` whenever it is there: a build for CUDA must see no card.
+            cpu, row.seconds_cpu = start([*command, "cpu"], chosen.limit, CUDA_VISIBLE_DEVICES="")
             if kept and "error" not in cpu:
                 kept.parent.mkdir(parents=True, exist_ok=True)
                 kept.write_text(json.dumps([cpu, row.seconds_cpu]))
