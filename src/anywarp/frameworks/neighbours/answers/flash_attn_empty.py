@@ -1,0 +1,3 @@
+"""A package of FlashAttention that holds others."""
+
+__all__: list[str] = []
