@@ -1,4 +1,4 @@
-"""DeepSpeed: its engine at ZeRO 0 to 3 on one rank and on two, and its own FusedAdam and FusedLamb built by `anywarp nvcc`, against double precision on the host.
+"""DeepSpeed: its engine at ZeRO 0 to 3 on one rank and on two, and its own FusedAdam and CPUAdam built by `anywarp nvcc`, against double precision on the host.
 
 Without arguments it starts itself under torch.distributed.run for each; a rank prints what is wrong.
 """
@@ -7,6 +7,7 @@ import copy
 import os
 import subprocess
 import sys
+import tempfile
 
 import torch
 from checked import check, end
@@ -82,11 +83,13 @@ def fused():
 
 if len(sys.argv) > 1:
     rank(int(sys.argv[1]), sys.argv[2] == "1")
+built = tempfile.TemporaryDirectory()
+os.environ |= {"TORCH_EXTENSIONS_DIR": built.name, "OMP_NUM_THREADS": "1"}
 check("FusedAdam, compiled here", fused, by_hand(), 2e-5)
 for ranks in (1, 2):
     for stage, offload in ((0, 0), (1, 0), (2, 0), (3, 0), (2, 1)):
         command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={ranks}", __file__, str(stage), str(offload)]
-        ran = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
+        ran = subprocess.run(command, capture_output=True, text=True)
         print("".join(f"  {line}\n" for line in ran.stdout.splitlines() if ": right" in line or "WRONG" in line), end="")
         if ran.returncode:
             print(ran.stdout[-1500:], ran.stderr[-3000:])

@@ -35,7 +35,7 @@ class Finder(MetaPathFinder):
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         top = name.partition(".")[0]
         neighbour = self.known.get(top)
-        if neighbour is None or top in self.left or not (top in self.answered or self._takes(neighbour)):
+        if neighbour is None or not (neighbour.name in self.answered or self._takes(neighbour)):
             return None
         if name in neighbour.answers:
             return _spec(neighbour, name)
@@ -46,6 +46,8 @@ class Finder(MetaPathFinder):
     def _takes(self, neighbour: Answering) -> bool:
         """Decide, once a package's first import asks, whether it is answered."""
         name = neighbour.name
+        if name in self.left:
+            return False
         if settings.DEVICE.get() != "cpu" or not scope.changes_module(name):
             self.left.add(name)
             return False
@@ -73,9 +75,9 @@ class Finder(MetaPathFinder):
         wanted = context.name.replace("_", "-").lower() if context is not None and context.name else None
         for name in settings.NEIGHBOURS.get():
             neighbour = self.known.get(name)
-            if neighbour is None or wanted not in (None, neighbour.distribution):
+            if neighbour is None or wanted not in (None, neighbour.distribution, neighbour.name.replace("_", "-")):
                 continue
-            if name in self.answered or self._takes(neighbour):
+            if neighbour.name in self.answered or self._takes(neighbour):
                 yield Record(neighbour)
 
 

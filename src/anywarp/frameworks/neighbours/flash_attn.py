@@ -12,7 +12,7 @@ ANSWERS = {
     "flash_attn": "flash_attn",
     "flash_attn.flash_attn_interface": "flash_attn",
     "flash_attn.bert_padding": "flash_attn_padding",
-    "flash_attn.layers": "flash_attn_empty",
+    "flash_attn.layers": "holder",
     "flash_attn.layers.rotary": "flash_attn_rotary",
 }
 

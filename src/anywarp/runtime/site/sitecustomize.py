@@ -26,7 +26,7 @@ class Door:
 class Neighbours:
     """The same for packages beside torch that may be answered by ours."""
 
-    names = ("flash_attn",)
+    names = ("amp_C", "apex", "flash_attn")
     stands_for = "anywarp.frameworks.neighbours.registry"
 
     def find_spec(self, name, path=None, target=None):
@@ -35,7 +35,7 @@ class Neighbours:
         return hook(self.stands_for).install().find_spec(name, path, target)
 
     def find_distributions(self, context=None):
-        if (getattr(context, "name", None) or "").lower().replace("-", "_") not in self.names:
+        if (getattr(context, "name", None) or "").replace("-", "_") not in self.names:
             return ()
         return hook(self.stands_for).install().find_distributions(context)
 

@@ -1,3 +1,0 @@
-"""A package of FlashAttention that holds others."""
-
-__all__: list[str] = []
