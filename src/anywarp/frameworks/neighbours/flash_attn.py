@@ -46,7 +46,7 @@ NEIGHBOUR = Answered(
             "replaced by",
             "torch's operators, with gradients; names not listed on this page do not exist in it",
             "2026-11-29",
-            "tests/frameworks/neighbours/test_flash_attn.py",
+            "tests/frameworks/torch/test_flash_attn.py",
         ),
     ),
     test=test,

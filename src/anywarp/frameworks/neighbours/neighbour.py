@@ -11,7 +11,7 @@ How = Literal["runs", "through us", "replaced by", "not yet"]
 State = Literal["absent", "usable", "machine code", "broken"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Ran:
     """What was found of one version: how it is served, the words for it, when and by what it was checked."""
 
