@@ -24,7 +24,10 @@ def fatbin(kind):
     return b"\x7fELF" + bytes(60) + struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(entry)) + entry
 
 
-def package(place, name="flash_attn", version="2.8.3", record="2.8.3", library=fatbin(2), files=("__init__.py",)):
+MACHINE_CODE = fatbin(2)
+
+
+def package(place, name="flash_attn", version="2.8.3", record="2.8.3", library=MACHINE_CODE, files=("__init__.py",)):
     """Lay out a package as pip would: its folder, its record and its library for cards."""
     site = place / "site-packages"
     for file in files:
@@ -212,7 +215,8 @@ class TestAnswers:
     def test_a_package_in_machine_code_keeps_its_python_modules(self, tmp_path):
         site = package(tmp_path, files=("__init__.py", "models.py"))
         done = run(
-            "import flash_attn.models, flash_attn; print(flash_attn.models.flash_attn_func is flash_attn.flash_attn_func)", site
+            "import flash_attn.models, flash_attn; print(flash_attn.models.flash_attn_func is flash_attn.flash_attn_func)",
+            site,
         )
         assert done.stdout == "True\n", done.stderr
         assert "2.8.3 has kernels in machine code for NVIDIA's cards alone" in done.stderr

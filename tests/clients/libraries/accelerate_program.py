@@ -49,10 +49,25 @@ def accelerated(rate, **settings):
 
 
 for kind, bound in (("no", 1e-5), ("bf16", 5e-3), ("fp16", 2e-3)):
-    check(f"accumulated steps, mixed precision {kind}", lambda kind=kind: accelerated(0.3, mixed_precision=kind), by_hand(0.3), bound)
+    check(
+        f"accumulated steps, mixed precision {kind}",
+        lambda kind=kind: accelerated(0.3, mixed_precision=kind),
+        by_hand(0.3),
+        bound,
+    )
 
 wanted = copy.deepcopy(model).double()(given.double()).detach()
 spread = {"0": "cuda:0", "1": "cuda:0", "2": "cpu", "3": "cpu"}
-check("a model spread over device and host", lambda: dispatch_model(copy.deepcopy(model), spread, main_device="cuda:0")(given).detach().cpu(), wanted, 1e-5)
-check("a model offloaded to the host", lambda: cpu_offload(copy.deepcopy(model), "cuda:0")(given).detach().cpu(), wanted, 1e-5)
+check(
+    "a model spread over device and host",
+    lambda: dispatch_model(copy.deepcopy(model), spread, main_device="cuda:0")(given).detach().cpu(),
+    wanted,
+    1e-5,
+)
+check(
+    "a model offloaded to the host",
+    lambda: cpu_offload(copy.deepcopy(model), "cuda:0")(given).detach().cpu(),
+    wanted,
+    1e-5,
+)
 end()

@@ -3,7 +3,6 @@
 Without arguments it starts itself under torch.distributed.run for each; a rank prints what is wrong.
 """
 
-import copy
 import os
 import subprocess
 import sys
@@ -62,7 +61,12 @@ def rank(stage, offload):
         engine.step()
     with deepspeed.zero.GatheredParameters(list(engine.module.parameters()), enabled=stage == 3):
         found = torch.cat([each.detach().cpu().double().flatten() for each in engine.module.parameters()])
-    check(f"ZeRO {stage}{', optimizer offloaded' if offload else ''}, {type(engine.optimizer).__name__}, {ranks} ranks", lambda: found, by_hand(), 2e-4)
+    check(
+        f"ZeRO {stage}{', optimizer offloaded' if offload else ''}, {type(engine.optimizer).__name__}, {ranks} ranks",
+        lambda: found,
+        by_hand(),
+        2e-4,
+    )
     torch.distributed.barrier()
     torch.distributed.destroy_process_group()
     end()
@@ -88,9 +92,20 @@ os.environ |= {"TORCH_EXTENSIONS_DIR": built.name, "OMP_NUM_THREADS": "1"}
 check("FusedAdam, compiled here", fused, by_hand(), 2e-5)
 for ranks in (1, 2):
     for stage, offload in ((0, 0), (1, 0), (2, 0), (3, 0), (2, 1)):
-        command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={ranks}", __file__, str(stage), str(offload)]
+        command = [
+            sys.executable,
+            "-m",
+            "torch.distributed.run",
+            "--standalone",
+            f"--nproc_per_node={ranks}",
+            __file__,
+            str(stage),
+            str(offload),
+        ]
         ran = subprocess.run(command, capture_output=True, text=True)
-        print("".join(f"  {line}\n" for line in ran.stdout.splitlines() if ": right" in line or "WRONG" in line), end="")
+        print(
+            "".join(f"  {line}\n" for line in ran.stdout.splitlines() if ": right" in line or "WRONG" in line), end=""
+        )
         if ran.returncode:
             print(ran.stdout[-1500:], ran.stderr[-3000:])
         check(f"ZeRO {stage}, offload {offload}, on {ranks} ranks", lambda ran=ran: ran.returncode, 0, 0)

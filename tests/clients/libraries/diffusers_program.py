@@ -4,7 +4,15 @@ import copy
 
 import torch
 from checked import check, end
-from diffusers import AutoencoderKL, DDIMScheduler, DDPMScheduler, DDPMPipeline, DDIMPipeline, UNet2DConditionModel, UNet2DModel
+from diffusers import (
+    AutoencoderKL,
+    DDIMPipeline,
+    DDIMScheduler,
+    DDPMPipeline,
+    DDPMScheduler,
+    UNet2DConditionModel,
+    UNet2DModel,
+)
 
 torch.manual_seed(0)
 STEPS = 5
@@ -62,7 +70,12 @@ for name, one in there.named_parameters():
     error = float((one.grad.cpu().double() - other).abs().max()) / largest
     if error > 1e-4:
         check(f"gradient of {name}", lambda error=error: error, 0.0, 1e-4)
-check("gradients compared", lambda: float(sum(1 for each in there.parameters() if each.grad is not None)), float(len(list(exact.parameters()))), 0)
+check(
+    "gradients compared",
+    lambda: float(sum(1 for each in there.parameters() if each.grad is not None)),
+    float(len(list(exact.parameters()))),
+    0,
+)
 
 text = UNet2DConditionModel(
     sample_size=8, in_channels=4, out_channels=4, layers_per_block=1, block_out_channels=(32, 64), norm_num_groups=8, cross_attention_dim=16,
@@ -71,17 +84,46 @@ text = UNet2DConditionModel(
 latent, words = torch.randn(1, 4, 8, 8), torch.randn(1, 6, 16)
 with torch.no_grad():
     wanted = copy.deepcopy(text).double()(latent.double(), 321, words.double()).sample
-    check("a net with text", lambda: copy.deepcopy(text).cuda()(latent.cuda(), 321, words.cuda()).sample.cpu().double(), wanted, 1e-5)
+    check(
+        "a net with text",
+        lambda: copy.deepcopy(text).cuda()(latent.cuda(), 321, words.cuda()).sample.cpu().double(),
+        wanted,
+        1e-5,
+    )
     half = copy.deepcopy(text).cuda().bfloat16()
-    check("the same in bfloat16", lambda: half(latent.cuda().bfloat16(), 321, words.cuda().bfloat16()).sample.cpu().double(), wanted, 5e-2)
-    coder = AutoencoderKL(block_out_channels=(32, 32), down_block_types=("DownEncoderBlock2D",) * 2, up_block_types=("UpDecoderBlock2D",) * 2, norm_num_groups=8).eval()
+    check(
+        "the same in bfloat16",
+        lambda: half(latent.cuda().bfloat16(), 321, words.cuda().bfloat16()).sample.cpu().double(),
+        wanted,
+        5e-2,
+    )
+    coder = AutoencoderKL(
+        block_out_channels=(32, 32),
+        down_block_types=("DownEncoderBlock2D",) * 2,
+        up_block_types=("UpDecoderBlock2D",) * 2,
+        norm_num_groups=8,
+    ).eval()
     wanted = copy.deepcopy(coder).double().decode(latent.double()).sample
-    check("pictures of latents", lambda: copy.deepcopy(coder).cuda().decode(latent.cuda()).sample.cpu().double(), wanted, 1e-5)
+    check(
+        "pictures of latents",
+        lambda: copy.deepcopy(coder).cuda().decode(latent.cuda()).sample.cpu().double(),
+        wanted,
+        1e-5,
+    )
     tiled = copy.deepcopy(coder).cuda()
     tiled.enable_slicing()
-    check("in slices", lambda: tiled.decode(latent.cuda().expand(3, -1, -1, -1)).sample[2:].cpu().double(), wanted, 1e-5)
+    check(
+        "in slices", lambda: tiled.decode(latent.cuda().expand(3, -1, -1, -1)).sample[2:].cpu().double(), wanted, 1e-5
+    )
 random = DDPMPipeline(copy.deepcopy(net), DDPMScheduler()).to("cuda")
 random.set_progress_bar_config(disable=True)
-twice = [torch.tensor(random(batch_size=1, num_inference_steps=2, generator=torch.Generator("cuda").manual_seed(3), output_type="np").images) for _ in range(2)]
+twice = [
+    torch.tensor(
+        random(
+            batch_size=1, num_inference_steps=2, generator=torch.Generator("cuda").manual_seed(3), output_type="np"
+        ).images
+    )
+    for _ in range(2)
+]
 check("a seed gives its picture", lambda: twice[0].double(), twice[1].double(), 0)
 end()

@@ -55,7 +55,13 @@ def by_hand(epochs):
 def trainer(folder, epochs, **more):
     quiet = {"enable_progress_bar": False, "enable_model_summary": False, "logger": False}
     return lightning.Trainer(
-        accelerator="gpu", devices=1, max_epochs=epochs, accumulate_grad_batches=2, default_root_dir=folder, **quiet, **more
+        accelerator="gpu",
+        devices=1,
+        max_epochs=epochs,
+        accumulate_grad_batches=2,
+        default_root_dir=folder,
+        **quiet,
+        **more,
     )
 
 
@@ -84,5 +90,10 @@ fabric.backward(loss)
 exact = copy.deepcopy(base).double()
 torch.nn.functional.mse_loss(exact(given.double()), target.double()).backward()
 slopes = torch.cat([each.grad.flatten() for each in exact.parameters()])
-check("gradients by Fabric", lambda: torch.cat([each.grad.cpu().double().flatten() for each in net.parameters()]), slopes, 1e-5)
+check(
+    "gradients by Fabric",
+    lambda: torch.cat([each.grad.cpu().double().flatten() for each in net.parameters()]),
+    slopes,
+    1e-5,
+)
 end()

@@ -73,7 +73,7 @@ def rank(tensors, layers, sequence, folder):
         forward_only=False,
     )
     if sequence:  # as its own finalize_model_grads does for what every rank holds whole
-        for name, each in model.named_parameters():
+        for each in model.parameters():
             if getattr(each, "sequence_parallel", False):
                 torch.distributed.all_reduce(each.grad)
     kept = {name: (each.detach().cpu(), each.grad.cpu()) for name, each in model.named_parameters()}
@@ -135,9 +135,24 @@ def together(parts, tensors):
 if len(sys.argv) > 1:
     rank(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "1", sys.argv[4])
     sys.exit()
-for title, tensors, layers, sequence in (("tensors in two", 2, 1, 0), ("tensors and rows in two", 2, 1, 1), ("layers in two", 1, 2, 0)):
+for title, tensors, layers, sequence in (
+    ("tensors in two", 2, 1, 0),
+    ("tensors and rows in two", 2, 1, 1),
+    ("layers in two", 1, 2, 0),
+):
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", __file__, str(tensors), str(layers), str(sequence), folder]
+        command = [
+            sys.executable,
+            "-m",
+            "torch.distributed.run",
+            "--standalone",
+            "--nproc_per_node=2",
+            __file__,
+            str(tensors),
+            str(layers),
+            str(sequence),
+            folder,
+        ]
         settings = {"OMP_NUM_THREADS": "1", "CUDA_DEVICE_MAX_CONNECTIONS": "1"}
         if sequence:  # its own norms do not go with it: it wants Apex's
             settings["ANYWARP_NEIGHBOURS"] = "apex"

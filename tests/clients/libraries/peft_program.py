@@ -24,7 +24,9 @@ base, given, target = Net(), torch.randn(20, 12), torch.randn(20, 6)
 config = LoraConfig(r=RANK, lora_alpha=ALPHA, target_modules=["first"], lora_dropout=0.0)
 tuned = get_peft_model(copy.deepcopy(base), config).cuda()
 layer = tuned.base_model.model.first
-below, above = (part["default"].weight.detach().cpu().double().requires_grad_() for part in (layer.lora_A, layer.lora_B))
+below, above = (
+    part["default"].weight.detach().cpu().double().requires_grad_() for part in (layer.lora_A, layer.lora_B)
+)
 assert not above.any() and below.any(), "a factor of zeros and one of random numbers"
 
 exact = copy.deepcopy(base).double()
@@ -38,7 +40,10 @@ def low_rank(x):
 ours = torch.optim.AdamW([each for each in tuned.parameters() if each.requires_grad], lr=1e-2, weight_decay=0.0)
 theirs = torch.optim.AdamW([below, above], lr=1e-2, weight_decay=0.0)
 for _ in range(5):
-    for optimizer, model, x, y in ((ours, tuned, given.cuda(), target.cuda()), (theirs, low_rank, given.double(), target.double())):
+    for optimizer, model, x, y in (
+        (ours, tuned, given.cuda(), target.cuda()),
+        (theirs, low_rank, given.double(), target.double()),
+    ):
         optimizer.zero_grad()
         torch.nn.functional.mse_loss(model(x), y).backward()
         optimizer.step()

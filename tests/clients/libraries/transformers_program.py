@@ -9,7 +9,13 @@ from transformers import LlamaConfig, LlamaForCausalLM, Trainer, TrainingArgumen
 
 assert torch.cuda.is_available()
 torch.manual_seed(0)
-SIZES = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2}
+SIZES = {
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+}
 model = LlamaForCausalLM(LlamaConfig(vocab_size=64, max_position_embeddings=64, **SIZES)).eval()
 words = torch.randint(3, 64, (3, 9))
 

@@ -16,9 +16,19 @@ WORDS = "<pad> <s> </s> the a cat dog sees likes tree bird and runs sleeps small
 maker = Tokenizer(models.WordLevel({word: at for at, word in enumerate(WORDS)}, unk_token="<s>"))
 maker.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
 tokenizer = PreTrainedTokenizerFast(tokenizer_object=maker, pad_token="<pad>", bos_token="<s>", eos_token="</s>")
-SIZES = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2}
+SIZES = {
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+}
 torch.manual_seed(0)
-base = LlamaForCausalLM(LlamaConfig(vocab_size=len(WORDS), pad_token_id=0, bos_token_id=1, eos_token_id=2, max_position_embeddings=64, **SIZES))
+base = LlamaForCausalLM(
+    LlamaConfig(
+        vocab_size=len(WORDS), pad_token_id=0, bos_token_id=1, eos_token_id=2, max_position_embeddings=64, **SIZES
+    )
+)
 PAD, END = 0, 2
 COMMON = {"max_steps": 2, "per_device_train_batch_size": 2, "learning_rate": RATE, "lr_scheduler_type": "constant", "logging_steps": 1, "report_to": [], "save_strategy": "no", "bf16": False, "gradient_checkpointing": False, "max_grad_norm": 1.0, "disable_tqdm": True, "shuffle_dataset": False}  # fmt: skip
 
@@ -58,8 +68,13 @@ def in_order(kind):
     return InOrder
 
 
-texts = ["the cat sees a tree", "a small dog likes the bird and runs", "the green bird sleeps", "a dog sees the cat and the tree"]
-rows = [numbers(each) + [END] for each in texts]
+texts = [
+    "the cat sees a tree",
+    "a small dog likes the bird and runs",
+    "the green bird sleeps",
+    "a dog sees the cat and the tree",
+]
+rows = [[*numbers(each), END] for each in texts]
 
 
 def mean_of(two):
@@ -72,7 +87,9 @@ with tempfile.TemporaryDirectory() as folder:
     known = {name: value for name, value in COMMON.items() if name in SFTConfig.__dataclass_fields__}
     arguments = SFTConfig(output_dir=folder, max_length=None, packing=False, **known)
     one = copy.deepcopy(base)
-    trainer = in_order(SFTTrainer)(model=one, args=arguments, train_dataset=Dataset.from_dict({"text": texts}), processing_class=tokenizer)
+    trainer = in_order(SFTTrainer)(
+        model=one, args=arguments, train_dataset=Dataset.from_dict({"text": texts}), processing_class=tokenizer
+    )
     trainer.train()
     check("where SFT trained", lambda: float(next(one.parameters()).device.type == "cuda"), 1.0, 0)
     # The log rounds losses to four digits.
@@ -81,7 +98,10 @@ with tempfile.TemporaryDirectory() as folder:
     check("weights after SFT", lambda: flat(one), flat(exact), 2e-3)
 
 asked = ["the cat", "a dog", "the bird", "a small tree"]
-good, bad = ["sees a tree", "likes the cat and sleeps", "runs", "and a bird"], ["runs and runs", "sees", "likes the green dog", "sleeps"]
+good, bad = (
+    ["sees a tree", "likes the cat and sleeps", "runs", "and a bird"],
+    ["runs and runs", "sees", "likes the green dog", "sleeps"],
+)
 reference = copy.deepcopy(base).double().eval()
 
 
@@ -92,10 +112,15 @@ def preferred(two):
         parts = []
         for at in two:
             one, other = (
-                [likelihoods(each, numbers(asked[at]) + numbers(text) + [END], len(numbers(asked[at]))).sum() for each in (model, reference)]
+                [
+                    likelihoods(each, numbers(asked[at]) + numbers(text) + [END], len(numbers(asked[at]))).sum()
+                    for each in (model, reference)
+                ]
                 for text in (good[at], bad[at])
             )
-            parts.append(-torch.nn.functional.logsigmoid(BETA * ((one[0] - one[1].detach()) - (other[0] - other[1].detach()))))
+            parts.append(
+                -torch.nn.functional.logsigmoid(BETA * ((one[0] - one[1].detach()) - (other[0] - other[1].detach())))
+            )
         return sum(parts) / len(parts)
 
     return loss
@@ -106,14 +131,18 @@ with tempfile.TemporaryDirectory() as folder:
     arguments = DPOConfig(output_dir=folder, beta=BETA, max_length=None, **known)
     pairs = Dataset.from_dict({"prompt": [f"{each} " for each in asked], "chosen": good, "rejected": bad})
     one, before = copy.deepcopy(base), copy.deepcopy(base)
-    trainer = in_order(DPOTrainer)(model=one, ref_model=before, args=arguments, train_dataset=pairs, processing_class=tokenizer)
+    trainer = in_order(DPOTrainer)(
+        model=one, ref_model=before, args=arguments, train_dataset=pairs, processing_class=tokenizer
+    )
     trainer.train()
     exact = copy.deepcopy(base).double().train()
     losses = stepped(exact, list(exact.parameters()), [preferred((0, 1)), preferred((2, 3))])
     check("losses of DPO", lambda: history(trainer), losses, 1e-3)
     check("weights after DPO", lambda: flat(one), flat(exact), 2e-3)
     config = LoraConfig(r=4, target_modules=["q_proj", "v_proj"], task_type="CAUSAL_LM")
-    tuned = in_order(DPOTrainer)(model=copy.deepcopy(base), args=arguments, train_dataset=pairs, processing_class=tokenizer, peft_config=config)
+    tuned = in_order(DPOTrainer)(
+        model=copy.deepcopy(base), args=arguments, train_dataset=pairs, processing_class=tokenizer, peft_config=config
+    )
     tuned.train()
     # Factors begin at zero: the first loss is that of no preference.
     check("the first loss of DPO with LoRA", lambda: history(tuned)[0], 0.6931, 1e-3)

@@ -23,7 +23,9 @@ def by_definition(x, weight, bias, centred, eps=1e-5):
 @pytest.mark.parametrize("kind, bound", [(torch.float32, 1e-5), (torch.bfloat16, 3e-2)])
 @pytest.mark.parametrize("layer", ["FusedLayerNorm", "FusedRMSNorm", "MixedFusedLayerNorm", "MixedFusedRMSNorm"])
 def test_norms_and_their_gradients(layer, kind, bound):
-    x, weight, bias, back = (drawn(*shape, seed=seed).to(kind) for seed, shape in enumerate([(3, 4, 5), (4, 5), (4, 5), (3, 4, 5)]))
+    x, weight, bias, back = (
+        drawn(*shape, seed=seed).to(kind) for seed, shape in enumerate([(3, 4, 5), (4, 5), (4, 5), (3, 4, 5)])
+    )
     made, centred = getattr(norms, layer)((4, 5)), "Layer" in layer
     made = made.cuda() if layer.startswith("Mixed") else made.cuda().to(kind)
     with torch.no_grad():

@@ -61,7 +61,13 @@ CASES = {
     "sloped": {"alibi_slopes": torch.tensor([0.5, 0.25, 0.1, 0.05]), "causal": True},
     "deterministic": {"deterministic": True},
 }
-NAMES = {"softmax_scale": "scale", "causal": "causal", "window_size": "window", "softcap": "softcap", "alibi_slopes": "slopes"}
+NAMES = {
+    "softmax_scale": "scale",
+    "causal": "causal",
+    "window_size": "window",
+    "softcap": "softcap",
+    "alibi_slopes": "slopes",
+}
 
 
 def meant(given):
@@ -93,7 +99,9 @@ def test_attention_and_its_gradients(case, rows, columns):
 def test_the_logarithms_of_the_sums(case):
     given = CASES[case]
     q, k, v = drawn(1, 9, 4, 8), drawn(1, 4, 2, 8, seed=1), drawn(1, 4, 2, 8, seed=2)
-    out, sums, probabilities = ours.flash_attn_func(q.cuda(), k.cuda(), v.cuda(), return_attn_probs=True, **on_device(given))
+    out, sums, probabilities = ours.flash_attn_func(
+        q.cuda(), k.cuda(), v.cuda(), return_attn_probs=True, **on_device(given)
+    )
     wanted, logarithms = by_definition(q[0].double(), k[0].double(), v[0].double(), **meant(given))
     close(out[0], wanted)
     assert sums.dtype == torch.float32 and probabilities.numel() == 0
@@ -102,9 +110,15 @@ def test_the_logarithms_of_the_sums(case):
 
 def test_packed_forms():
     qkv, kv = drawn(2, 5, 3, 4, 8), drawn(2, 7, 2, 2, 8, seed=1)
-    close(ours.flash_attn_qkvpacked_func(qkv.cuda(), causal=True)[0], by_definition(*qkv[0].double().unbind(1), causal=True)[0])
+    close(
+        ours.flash_attn_qkvpacked_func(qkv.cuda(), causal=True)[0],
+        by_definition(*qkv[0].double().unbind(1), causal=True)[0],
+    )
     q = drawn(2, 5, 4, 8, seed=2)
-    close(ours.flash_attn_kvpacked_func(q.cuda(), kv.cuda())[1], by_definition(q[1].double(), *kv[1].double().unbind(1))[0])
+    close(
+        ours.flash_attn_kvpacked_func(q.cuda(), kv.cuda())[1],
+        by_definition(q[1].double(), *kv[1].double().unbind(1))[0],
+    )
 
 
 def beginnings(*lengths):
@@ -114,7 +128,11 @@ def beginnings(*lengths):
 @pytest.mark.parametrize("case", CASES)
 def test_sequences_of_several_lengths(case):
     given, long, wide = CASES[case], (3, 0, 6, 1), (5, 2, 4, 1)
-    q, k, v = drawn(12, 4, 8), drawn(12, 2, 8, seed=1), drawn(12, 2, 8, seed=2)  # rows 10 and 11 of q are of no sequence
+    q, k, v = (
+        drawn(12, 4, 8),
+        drawn(12, 2, 8, seed=1),
+        drawn(12, 2, 8, seed=2),
+    )  # rows 10 and 11 of q are of no sequence
     mine = [each.cuda().requires_grad_() for each in (q, k, v)]
     exact = [each.double().requires_grad_() for each in (q, k, v)]
     found = ours.flash_attn_varlen_func(*mine, beginnings(*long), beginnings(*wide), 6, 5, **on_device(given))
@@ -222,12 +240,25 @@ def test_a_cache_whose_new_rows_are_turned(causal):
     q, k, v = (drawn(1, 3, 2, 8, seed=seed) for seed in (2, 3, 4))
     cos, sin = ANGLES.cos().float().cuda(), ANGLES.sin().float().cuda()
     found = ours.flash_attn_with_kvcache(
-        q.cuda(), keys.cuda(), values.cuda(), k.cuda(), v.cuda(), cos, sin, cache_seqlens=6, causal=causal, rotary_interleaved=False
+        q.cuda(),
+        keys.cuda(),
+        values.cuda(),
+        k.cuda(),
+        v.cuda(),
+        cos,
+        sin,
+        cache_seqlens=6,
+        causal=causal,
+        rotary_interleaved=False,
     )
     # The README: all queries stand at the cache's end where nothing is causal.
     whole_k = torch.cat([keys[0, :6].double(), turned(k[0], ANGLES, 6, False)])
     whole_v = torch.cat([values[0, :6], v[0]]).double()
-    close(found[0], by_definition(turned(q[0], ANGLES, 6, False, still=not causal), whole_k, whole_v, causal=causal)[0], 3e-2)
+    close(
+        found[0],
+        by_definition(turned(q[0], ANGLES, 6, False, still=not causal), whole_k, whole_v, causal=causal)[0],
+        3e-2,
+    )
 
 
 def test_dropout_keeps_the_mean_and_drops():

@@ -29,10 +29,14 @@ def look(name: str, distributions: Sequence[str], oldest: tuple[int, ...], kerne
     if folder is None:
         if not said and (spec is None or not _left_over(spec, name)):
             return Found("absent", "", "is not installed")
-        return Found("broken", said, "is half installed: its files or its record are missing; install it again or remove it")
+        return Found(
+            "broken", said, "is half installed: its files or its record are missing; install it again or remove it"
+        )
     own = _own_version(folder)
     if said and own and _release(said) != _release(own):
-        return Found("broken", said, f"is of two versions, {said} by its record and {own} by its files; install it again")
+        return Found(
+            "broken", said, f"is of two versions, {said} by its record and {own} by its files; install it again"
+        )
     version = own or said
     if version and _numbers(version) < oldest:
         wanted = ".".join(map(str, oldest))
@@ -93,7 +97,9 @@ def _recorded(distributions: Sequence[str]) -> str:
         for found in metadata.MetadataPathFinder.find_distributions(context):  # what lies there, and no answer of ours
             try:
                 return str(found.version or "of an unknown version")
-            except Exception:  # a record without METADATA, or a damaged one: importlib.metadata promises no kind of error
+            except (
+                Exception
+            ):  # a record without METADATA, or a damaged one: importlib.metadata promises no kind of error
                 return "of an unknown version"
     return ""
 

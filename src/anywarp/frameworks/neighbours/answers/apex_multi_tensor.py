@@ -6,7 +6,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-__all__ = ["MultiTensorApply", "multi_tensor_applier", "multi_tensor_axpby", "multi_tensor_l2norm", "multi_tensor_scale"]
+__all__ = [
+    "MultiTensorApply",
+    "multi_tensor_applier",
+    "multi_tensor_axpby",
+    "multi_tensor_l2norm",
+    "multi_tensor_scale",
+]
 
 
 class MultiTensorApply:
@@ -45,7 +51,9 @@ def multi_tensor_axpby(chunk_size: int, noop_flag: Tensor, tensor_lists, a: floa
 
 
 @torch.no_grad()
-def multi_tensor_l2norm(chunk_size: int, noop_flag: Tensor, tensor_lists, per_tensor: bool = False) -> tuple[Tensor, Tensor]:
+def multi_tensor_l2norm(
+    chunk_size: int, noop_flag: Tensor, tensor_lists, per_tensor: bool = False
+) -> tuple[Tensor, Tensor]:
     """Return the norm of all numbers of the list, of shape (1), and with `per_tensor` those of each tensor, else an empty tensor."""
     [tensors] = tensor_lists
     each = torch.stack([torch.linalg.vector_norm(one.float()) for one in tensors])

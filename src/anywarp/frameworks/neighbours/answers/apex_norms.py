@@ -20,7 +20,9 @@ __all__ = [
 ]
 
 
-def _norm(x: Tensor, weight: Tensor | None, bias: Tensor | None, shape, eps: float, centred: bool, kind: torch.dtype) -> Tensor:
+def _norm(
+    x: Tensor, weight: Tensor | None, bias: Tensor | None, shape, eps: float, centred: bool, kind: torch.dtype
+) -> Tensor:
     """Return x normalised over the last dimensions `shape`, times weight, plus bias, as `kind`."""
     exact = torch.promote_types(x.dtype, torch.float32)
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
@@ -30,7 +32,9 @@ def _norm(x: Tensor, weight: Tensor | None, bias: Tensor | None, shape, eps: flo
     return nn.functional.rms_norm(wide, shape, by, eps).to(kind)
 
 
-def fused_layer_norm_affine(input: Tensor, weight: Tensor, bias: Tensor, normalized_shape, eps=1e-6, memory_efficient=False) -> Tensor:
+def fused_layer_norm_affine(
+    input: Tensor, weight: Tensor, bias: Tensor, normalized_shape, eps=1e-6, memory_efficient=False
+) -> Tensor:
     """Return the norm in the input's type; `memory_efficient`, what is kept for the gradient, changes no value."""
     return _norm(input, weight, bias, normalized_shape, eps, True, input.dtype)
 
@@ -85,9 +89,13 @@ class FusedRMSNorm(nn.Module):
 
     def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, memory_efficient=False):
         super().__init__()
-        self.normalized_shape = torch.Size((normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape)
+        self.normalized_shape = torch.Size(
+            (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
+        )
         self.eps, self.elementwise_affine, self.memory_efficient = eps, elementwise_affine, memory_efficient
-        self.register_parameter("weight", nn.Parameter(torch.empty(*self.normalized_shape)) if elementwise_affine else None)
+        self.register_parameter(
+            "weight", nn.Parameter(torch.empty(*self.normalized_shape)) if elementwise_affine else None
+        )
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -112,7 +120,9 @@ class FusedLayerNorm(FusedRMSNorm):
 
     def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, memory_efficient=False):
         super().__init__(normalized_shape, eps, elementwise_affine, memory_efficient)
-        self.register_parameter("bias", nn.Parameter(torch.zeros(*self.normalized_shape)) if elementwise_affine else None)
+        self.register_parameter(
+            "bias", nn.Parameter(torch.zeros(*self.normalized_shape)) if elementwise_affine else None
+        )
 
     def reset_parameters(self) -> None:
         """Set the weight to ones and the bias to zeros."""

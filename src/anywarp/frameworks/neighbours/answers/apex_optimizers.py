@@ -19,8 +19,13 @@ class FusedAdam(Optimizer):
         if amsgrad:
             raise RuntimeError("FusedAdam does not support the AMSGrad variant.")
         if capturable or master_weights:
-            raise NotImplementedError(f"FusedAdam: {'capturable' if capturable else 'master_weights'}=True is not served by anywarp")
-        super().__init__(params, {"lr": lr, "bias_correction": bias_correction, "betas": betas, "eps": eps, "weight_decay": weight_decay})
+            raise NotImplementedError(
+                f"FusedAdam: {'capturable' if capturable else 'master_weights'}=True is not served by anywarp"
+            )
+        super().__init__(
+            params,
+            {"lr": lr, "bias_correction": bias_correction, "betas": betas, "eps": eps, "weight_decay": weight_decay},
+        )
         self.adam_w_mode, self.set_grad_none = adam_w_mode, set_grad_none
 
     def zero_grad(self, set_to_none: bool | None = None) -> None:

@@ -7,6 +7,7 @@ row and the last column together. What cannot be computed raises NotImplementedE
 # pyright: basic
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import torch
@@ -69,7 +70,9 @@ def flash_attn_varlen_func(
         else:
             many = columns.stop - columns.start
             part_k, part_v = (_pages(each, block_table[number : number + 1], many)[0] for each in (k, v))
-        slopes = alibi_slopes[number : number + 1] if alibi_slopes is not None and alibi_slopes.dim() == 2 else alibi_slopes
+        slopes = (
+            alibi_slopes[number : number + 1] if alibi_slopes is not None and alibi_slopes.dim() == 2 else alibi_slopes
+        )
         out, part = _attend(
             q[rows][None], part_k[None], part_v[None], dropout_p, softmax_scale, causal, window_size, softcap, slopes, return_attn_probs
         )  # fmt: skip
@@ -106,7 +109,9 @@ def flash_attn_with_kvcache(
     """
     _check(q, k_cache, v_cache, softcap, 0.0, False)
     if rotary_cos is not None and cache_leftpad is not None:
-        raise NotImplementedError("flash_attn_with_kvcache: rotary_cos together with cache_leftpad is not served by anywarp")
+        raise NotImplementedError(
+            "flash_attn_with_kvcache: rotary_cos together with cache_leftpad is not served by anywarp"
+        )
     if block_table is not None and (cache_batch_idx is not None or cache_leftpad is not None):
         raise RuntimeError("Paged KVcache does not support cache_batch_idx, nor cache_leftpad")
     if block_table is not None and k_cache.shape[1] % PAGE:
@@ -118,7 +123,9 @@ def flash_attn_with_kvcache(
     lengths = torch.as_tensor(cache_seqlens, device=q.device).long().expand(batch)
     if rotary_cos is not None:
         if k is None:
-            raise RuntimeError("If rotary cos/sin are provided, new key / value to be appended to KV cache must also be provided")
+            raise RuntimeError(
+                "If rotary cos/sin are provided, new key / value to be appended to KV cache must also be provided"
+            )
         moving = bool(causal) or tuple(window_size) != (-1, -1)
         at = lengths[:, None] + torch.arange(rows, device=q.device) * int(moving)
         q = rotate(q, rotary_cos, rotary_sin, at, rotary_interleaved)
@@ -155,7 +162,9 @@ def _check(q: Tensor, k: Tensor, v: Tensor, softcap: float, dropout: float, prob
         raise RuntimeError("FlashAttention only support fp16 and bf16 data type")
     for name, each in (("q", q), ("k", k), ("v", v)):
         if each.dtype != q.dtype:
-            raise RuntimeError("query and key must have the same dtype" if name == "k" else "query and value must have the same dtype")
+            raise RuntimeError(
+                "query and key must have the same dtype" if name == "k" else "query and value must have the same dtype"
+            )
         if not each.is_cuda:
             raise RuntimeError(f"{name} must be on CUDA")
         if each.stride(-1) != 1 and each.shape[-1] > 1 and name == "q":
@@ -167,7 +176,9 @@ def _check(q: Tensor, k: Tensor, v: Tensor, softcap: float, dropout: float, prob
     if softcap and dropout:
         raise RuntimeError("Softcapping does not support dropout for now")
     if probabilities and dropout:
-        raise NotImplementedError("return_attn_probs with dropout_p is not served by anywarp: its tensor of dropped probabilities is for tests of its kernels")
+        raise NotImplementedError(
+            "return_attn_probs with dropout_p is not served by anywarp: its tensor of dropped probabilities is for tests of its kernels"
+        )
 
 
 def _attend(q, k, v, dropout, scale, causal, window, softcap, slopes, with_sums) -> tuple[Tensor, Tensor | None]:
@@ -206,7 +217,7 @@ def _slopes(slopes: Tensor, away: Tensor) -> Tensor:
 
 def _spans(beginnings: Tensor) -> Iterator[slice]:
     at = beginnings.tolist()
-    return (slice(begin, end) for begin, end in zip(at, at[1:]))
+    return (slice(begin, end) for begin, end in itertools.pairwise(at))
 
 
 def _pages(cache: Tensor, table: Tensor, rows: int) -> Tensor:

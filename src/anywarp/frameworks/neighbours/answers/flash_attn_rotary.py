@@ -24,7 +24,14 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor, at: Tensor, interleaved: bool) -
 
 
 def apply_rotary_emb(
-    x: Tensor, cos: Tensor, sin: Tensor, interleaved=False, inplace=False, seqlen_offsets=0, cu_seqlens=None, max_seqlen=None
+    x: Tensor,
+    cos: Tensor,
+    sin: Tensor,
+    interleaved=False,
+    inplace=False,
+    seqlen_offsets=0,
+    cu_seqlens=None,
+    max_seqlen=None,
 ) -> Tensor:
     """Return x, (batch, rows, heads, width) or with `cu_seqlens` (all rows, heads, width), turned; `inplace` writes it into x."""
     device = x.device
@@ -33,8 +40,12 @@ def apply_rotary_emb(
         at = at + (seqlen_offsets[:, None].long() if isinstance(seqlen_offsets, Tensor) else seqlen_offsets)
     else:
         begin, lengths = cu_seqlens[:-1].long(), cu_seqlens.diff().long()
-        offsets = seqlen_offsets.long() if isinstance(seqlen_offsets, Tensor) else torch.full_like(begin, seqlen_offsets)
-        at = torch.arange(x.shape[0], device=device) - torch.repeat_interleave(begin - offsets, lengths, output_size=x.shape[0])
+        offsets = (
+            seqlen_offsets.long() if isinstance(seqlen_offsets, Tensor) else torch.full_like(begin, seqlen_offsets)
+        )
+        at = torch.arange(x.shape[0], device=device) - torch.repeat_interleave(
+            begin - offsets, lengths, output_size=x.shape[0]
+        )
     out = rotate(x, cos, sin, at, interleaved)
     return x.copy_(out) if inplace else out
 
@@ -47,10 +58,14 @@ def apply_rotary_emb_qkv_(
 ) -> Tensor:
     """Turn q and k of qkv, (batch, rows, 3, heads, width), in place; keys by `cos_k` and `sin_k` where these are given."""
     if num_heads_q is not None or qkv.dim() != 5:
-        raise NotImplementedError("apply_rotary_emb_qkv_: num_heads_q (q, k and v along the heads) is not served by anywarp")
+        raise NotImplementedError(
+            "apply_rotary_emb_qkv_: num_heads_q (q, k and v along the heads) is not served by anywarp"
+        )
     q, k, v = qkv.unbind(2)
     q = apply_rotary_emb(q, cos, sin, interleaved, False, seqlen_offsets)
-    k = apply_rotary_emb(k, cos if cos_k is None else cos_k, sin if sin_k is None else sin_k, interleaved, False, seqlen_offsets)
+    k = apply_rotary_emb(
+        k, cos if cos_k is None else cos_k, sin if sin_k is None else sin_k, interleaved, False, seqlen_offsets
+    )
     return qkv.copy_(torch.stack([q, k, v], 2))
 
 
