@@ -439,6 +439,13 @@ TORCH_BLOCK = Setting(
     "unset: none",
     "Programs in which PyTorch gets no `cuda`, and packages or modules that are not changed, separated by commas.",
 )
+NEIGHBOURS = Setting(
+    "ANYWARP_NEIGHBOURS",
+    _names,
+    _no_names,
+    "unset: none",
+    "Packages beside PyTorch, separated by commas, that are answered by ours also where a program only asks whether they are there, such as `flash_attn` ([neighbours.md](neighbours.md)).",
+)
 TORCH_TF32 = Setting(
     "ANYWARP_TORCH_TF32",
     str,
@@ -586,7 +593,7 @@ ROCM_PATH = Setting(
 SETTINGS: tuple[Setting[object], ...] = (
     DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, MEMORY, DEVICES, ASYNC, VERSIONS, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, TRACE_DIR, TRACE_GRAPHS, TRACE_LIMIT,
     NVIDIA_DRIVER, CHECK, LOG,
-    BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_CUDA_BUILD, TORCH_SCOPE, TORCH_BLOCK, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, REBIND, RUN, CXX, CLANG, HIP_COMPILER, HIP_INCLUDE, LLD, HIP_WARPS_PER_WAVE, HIP_LIBRARY, NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVRTC, OPENBLAS, PRODUCT, ROCM_PATH,
+    BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_CUDA_BUILD, TORCH_SCOPE, TORCH_BLOCK, NEIGHBOURS, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, REBIND, RUN, CXX, CLANG, HIP_COMPILER, HIP_INCLUDE, LLD, HIP_WARPS_PER_WAVE, HIP_LIBRARY, NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVRTC, OPENBLAS, PRODUCT, ROCM_PATH,
 )  # fmt: skip
 """All of them, in the order of docs/settings.md."""
 

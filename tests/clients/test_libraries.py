@@ -13,7 +13,23 @@ import pytest
 from anywarp import settings
 
 PROGRAMS = Path(__file__).parent / "libraries"
-LIVES_WITH = {"bitsandbytes": "torch", "faster_whisper": "ctranslate2", "jax_devices": "jax", "xformers": "torch"}
+TRAINING = (
+    "accelerate",
+    "deepspeed",
+    "diffusers",
+    "flash_attention",
+    "lightning",
+    "megatron",
+    "peft",
+    "transformers",
+    "trl",
+)
+LIVES_WITH = {
+    "bitsandbytes": "torch",
+    "faster_whisper": "ctranslate2",
+    "jax_devices": "jax",
+    "xformers": "torch",
+} | dict.fromkeys(TRAINING, "training")
 """Whose environment a program runs in, where it is not of its own name."""
 CARRY_THE_RUNTIME = {"catboost", "cupy", "ctranslate2", "faster_whisper"}
 """Their wheels carry NVIDIA's CUDA runtime statically; it is replaced where the user asks for it."""

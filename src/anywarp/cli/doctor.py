@@ -10,6 +10,7 @@ import sys
 
 import click
 
+from anywarp.frameworks.neighbours import status as neighbours
 from anywarp.frameworks.torch import companions
 from anywarp.frameworks.torch import status as torch
 from anywarp.runtime.checkup import Fact, examine
@@ -25,7 +26,8 @@ def command(style: str) -> int:
 
     Exit code 0: all is well; 1: something is lost; 2: nothing can run.
     """
-    facts = [fact for fact in (*examine(), torch.status(), *companions.statuses()) if fact is not None]
+    found = (*examine(), torch.status(), *companions.statuses(), *neighbours.statuses())
+    facts = [fact for fact in found if fact is not None]
     status = exit_code(facts)
     if style == "json":
         verdict = {"exit_code": status, "facts": [f.as_json() for f in facts], "next": advice(facts)}

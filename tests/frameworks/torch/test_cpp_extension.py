@@ -82,3 +82,11 @@ def test_an_extension_built_by_setup_agrees_with_torch(tmp_path):
     assert built.returncode == 0, built.stdout[-3000:] + built.stderr[-3000:]
     done = run(tmp_path, "use.py")
     assert "row_softmax: as torch" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_cpu_build_links_extensions_to_our_libraries(tmp_path, monkeypatch):
+    """Its `torch.version.cuda` is a version, too: ours."""
+    monkeypatch.setattr(extensions, "make", lambda torch: tmp_path)
+    monkeypatch.setattr(extensions, "load", lambda torch: None)
+    assert torch.version.cuda and f"-L{tmp_path}" in cpp_extension._prepare_ldflags([], True, False, False, False)
+    assert str(tmp_path) in cpp_extension.library_paths("cuda") and str(tmp_path) not in cpp_extension.library_paths()

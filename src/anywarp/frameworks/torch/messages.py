@@ -29,9 +29,9 @@ def say(text: str, end: str = "\n") -> None:
         print(f"anywarp: {text}", end=end, file=sys.stderr, flush=True)
 
 
-def say_once(diagnostic: Diagnostic) -> None:
-    """Say a diagnostic unless another process of this run has said it."""
-    if _first(diagnostic.code):
+def say_once(diagnostic: Diagnostic, subject: str = "") -> None:
+    """Say a diagnostic unless another process of this run has said it, of the same subject (a module's name)."""
+    if _first(f"{diagnostic.code}{subject and '-'}{subject}"):
         say(diagnostic.as_text())
 
 

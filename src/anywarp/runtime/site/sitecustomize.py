@@ -23,6 +23,23 @@ class Door:
         return hook(self.stands_for).install().find_spec(name, path, target)
 
 
+class Neighbours:
+    """The same for packages beside torch that may be answered by ours."""
+
+    names = ("amp_C", "apex", "flash_attn")
+    stands_for = "anywarp.frameworks.neighbours.registry"
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] not in self.names:
+            return None
+        return hook(self.stands_for).install().find_spec(name, path, target)
+
+    def find_distributions(self, context=None):
+        if (getattr(context, "name", None) or "").replace("-", "_") not in self.names:
+            return ()
+        return hook(self.stands_for).install().find_distributions(context)
+
+
 def hook(name):
     """Import a module of the package that this file belongs to.
 
@@ -59,5 +76,6 @@ sys.meta_path[:0] = [
     Door("cupy", "anywarp.frameworks.cupy"),
     Door("jax", "anywarp.frameworks.jax"),
     Door("tensorflow", "anywarp.frameworks.tensorflow"),
+    Neighbours(),
 ]
 hidden()

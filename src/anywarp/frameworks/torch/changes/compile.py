@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from anywarp.frameworks.torch import patches
+from anywarp.frameworks.torch import load, patches
 
 
 @patches.when_imported("torch._inductor.compile_fx")
@@ -23,9 +23,7 @@ def _compile_for_the_cpu(module: Any) -> None:
 
 @patches.when_imported("torch._inductor.config")
 def _kernels_are_launched_by_triton(module: Any) -> None:
-    import torch
-
-    if torch.version.cuda:
+    if load.over_cuda is not None:
         return
     reason = "torch's own launcher of Triton's kernels is a part of CUDA builds; Triton's launches as well"
     for name in ("use_static_triton_launcher", "use_static_cuda_launcher"):  # the older name until torch 2.9
@@ -39,7 +37,7 @@ def _buffers_of_compiled_code(module: Any) -> None:
 
     guards: Any = sys.modules.get("torch._C._dynamo.guards")
     # A CUDA build has it, and versions before it make buffers by torch.empty_strided.
-    if torch.version.cuda or not hasattr(guards, "_empty_strided_cuda"):
+    if load.over_cuda is not None or not hasattr(guards, "_empty_strided_cuda"):
         return
     device = torch.device("cuda")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from anywarp import settings
-from anywarp.frameworks.torch import patches
+from anywarp.frameworks.torch import load, patches
 
 
 @patches.when_imported("torch.utils.cpp_extension")
@@ -36,7 +36,7 @@ def _built_by_us(module: Any) -> None:
         include_paths_with_ours,
         "torch's headers for CUDA include some that neither it nor our toolkit has",
     )
-    if torch.version.cuda:  # it has the libraries of its own
+    if load.over_cuda is not None:  # it has the libraries of its own
         return
     this = found.read(Path(torch.__file__).parent)
     library_paths, prepare = module.library_paths, module._prepare_ldflags

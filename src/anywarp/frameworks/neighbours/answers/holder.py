@@ -1,0 +1,3 @@
+"""A package that only holds others."""
+
+__all__: list[str] = []
