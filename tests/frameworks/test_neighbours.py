@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import anywarp
-from anywarp.frameworks.neighbours import as_they_are, installed, optional, pages
+from anywarp.frameworks.neighbours import as_they_are, installed, optional
 from anywarp.frameworks.neighbours.registry import ANSWERED
 
 DOORS = Path(anywarp.__file__).parent / "runtime/site/sitecustomize.py"
@@ -158,13 +158,9 @@ def test_the_door_knows_every_module_that_is_answered():
     assert set(names) == {module.partition(".")[0] for each in ANSWERED.values() for module in each.answers}
 
 
-def test_every_answer_has_a_module_and_the_page_is_current():
+def test_every_answer_has_a_module():
     place = Path(installed.__file__).parent / "answers"
     assert all((place / f"{ours}.py").is_file() for each in ANSWERED.values() for ours in each.answers.values())
-    root = Path(__file__).resolve().parents[2]
-    assert (root / "docs/coverage/neighbours.md").read_text(encoding="utf-8") == pages.as_markdown(), "run scripts/docs"
-    for each in (*as_they_are.PACKAGES, *ANSWERED.values()):
-        assert all((root / ran.checked).is_file() for ran in each.ran)
 
 
 def run(code, *sites, **settings):
