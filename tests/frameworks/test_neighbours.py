@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import anywarp
-from anywarp.frameworks.neighbours import as_they_are, installed, optional
+from anywarp.frameworks.neighbours import installed, optional
 from anywarp.frameworks.neighbours.registry import ANSWERED
 
 DOORS = Path(anywarp.__file__).parent / "runtime/site/sitecustomize.py"
