@@ -290,6 +290,8 @@ def test_what_is_refused_and_what_is_not_served():
         ours.flash_attn_func(half, half, half, dropout_p=0.1, return_attn_probs=True)
     with pytest.raises(NotImplementedError, match="cache_leftpad"):
         ours.flash_attn_with_kvcache(half, half, half, half, half, x, x, cache_leftpad=x)
+    with pytest.raises(RuntimeError, match="passed together"):
+        ours.flash_attn_with_kvcache(half, half, half, half)
     with pytest.raises(RuntimeError, match="divisible by 256"):
         ours.flash_attn_with_kvcache(half, half, half, block_table=torch.zeros(1, 1, dtype=torch.int32, device="cuda"))
 

@@ -26,7 +26,7 @@ def _norm(
     """Return x normalised over the last dimensions `shape`, times weight, plus bias, as `kind`."""
     exact = torch.promote_types(x.dtype, torch.float32)
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
-    wide, by, plus = (None if each is None else each.to(exact) for each in (x, weight, bias))
+    wide, (by, plus) = x.to(exact), (None if each is None else each.to(exact) for each in (weight, bias))
     if centred:
         return nn.functional.layer_norm(wide, shape, by, plus, eps).to(kind)
     return nn.functional.rms_norm(wide, shape, by, eps).to(kind)
@@ -86,6 +86,7 @@ class FusedRMSNorm(nn.Module):
     """The norm by the root of the mean square, as a layer; results have the input's type."""
 
     of_weight = False
+    weight: nn.Parameter | None
 
     def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, memory_efficient=False):
         super().__init__()
@@ -100,7 +101,7 @@ class FusedRMSNorm(nn.Module):
 
     def reset_parameters(self) -> None:
         """Set the weight to ones."""
-        if self.elementwise_affine:
+        if self.weight is not None:
             nn.init.ones_(self.weight)
 
     def _kind(self, input: Tensor) -> torch.dtype:
@@ -118,6 +119,8 @@ class FusedRMSNorm(nn.Module):
 class FusedLayerNorm(FusedRMSNorm):
     """The layer norm; results have the input's type."""
 
+    bias: nn.Parameter | None
+
     def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, memory_efficient=False):
         super().__init__(normalized_shape, eps, elementwise_affine, memory_efficient)
         self.register_parameter(
@@ -127,8 +130,9 @@ class FusedLayerNorm(FusedRMSNorm):
     def reset_parameters(self) -> None:
         """Set the weight to ones and the bias to zeros."""
         super().reset_parameters()
-        if getattr(self, "bias", None) is not None:
-            nn.init.zeros_(self.bias)
+        bias: Tensor | None = getattr(self, "bias", None)
+        if bias is not None:
+            nn.init.zeros_(bias)
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the norm of `input`."""

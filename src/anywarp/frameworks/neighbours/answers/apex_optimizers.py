@@ -47,16 +47,16 @@ class FusedAdam(Optimizer):
             group["step"] = group.get("step", 0) + 1
             for number in group["params"]:
                 if number.grad is not None:
-                    self._move(number, group)
+                    self._move(number, number.grad, group)
         return loss
 
-    def _move(self, number: torch.Tensor, group: dict) -> None:
-        if number.grad.is_sparse:
+    def _move(self, number: torch.Tensor, grad: torch.Tensor, group: dict) -> None:
+        if grad.is_sparse:
             raise RuntimeError("FusedAdam does not support sparse gradients, please consider SparseAdam instead")
         state, exact = self.state[number], torch.promote_types(number.dtype, torch.float32)
         if not state:
             state["exp_avg"], state["exp_avg_sq"] = (torch.zeros_like(number, dtype=exact) for _ in range(2))
-        mean, square, slope, value = state["exp_avg"], state["exp_avg_sq"], number.grad.to(exact), number.to(exact)
+        mean, square, slope, value = state["exp_avg"], state["exp_avg_sq"], grad.to(exact), number.to(exact)
         (first, second), decay = group["betas"], group["weight_decay"]
         if not self.adam_w_mode:
             slope = slope + decay * value

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -33,7 +34,7 @@ PAGE = 256
 def flash_attn_func(
     q: Tensor, k: Tensor, v: Tensor, dropout_p=0.0, softmax_scale=None, causal=False, window_size=(-1, -1), softcap=0.0,
     alibi_slopes=None, deterministic=False, return_attn_probs=False,
-):  # fmt: skip
+) -> Any:  # fmt: skip
     """Return attention of (batch, rows, heads, width) tensors; k and v may have fewer heads.
 
     With `return_attn_probs` also the logarithms of the rows' sums and an empty tensor. `deterministic` is what every gradient here is.
@@ -45,12 +46,14 @@ def flash_attn_func(
 
 def flash_attn_kvpacked_func(q: Tensor, kv: Tensor, *given, **named):
     """Return attention where k and v are kv[:, :, 0] and kv[:, :, 1]."""
-    return flash_attn_func(q, *kv.unbind(2), *given, **named)
+    k, v = kv.unbind(2)
+    return flash_attn_func(q, k, v, *given, **named)
 
 
 def flash_attn_qkvpacked_func(qkv: Tensor, *given, **named):
     """Return attention where q, k and v are qkv[:, :, 0] to qkv[:, :, 2]."""
-    return flash_attn_func(*qkv.unbind(2), *given, **named)
+    q, k, v = qkv.unbind(2)
+    return flash_attn_func(q, k, v, *given, **named)
 
 
 def flash_attn_varlen_func(
@@ -88,12 +91,14 @@ def flash_attn_varlen_func(
 
 def flash_attn_varlen_kvpacked_func(q: Tensor, kv: Tensor, *given, **named):
     """Return attention within sequences where k and v are kv[:, 0] and kv[:, 1]."""
-    return flash_attn_varlen_func(q, *kv.unbind(1), *given, **named)
+    k, v = kv.unbind(1)
+    return flash_attn_varlen_func(q, k, v, *given, **named)
 
 
 def flash_attn_varlen_qkvpacked_func(qkv: Tensor, cu_seqlens: Tensor, max_seqlen: int, *given, **named):
     """Return attention within sequences where q, k and v are qkv[:, 0] to qkv[:, 2]."""
-    return flash_attn_varlen_func(*qkv.unbind(1), cu_seqlens, cu_seqlens, max_seqlen, max_seqlen, *given, **named)
+    q, k, v = qkv.unbind(1)
+    return flash_attn_varlen_func(q, k, v, cu_seqlens, cu_seqlens, max_seqlen, max_seqlen, *given, **named)
 
 
 @torch.no_grad()
@@ -116,12 +121,14 @@ def flash_attn_with_kvcache(
         raise RuntimeError("Paged KVcache does not support cache_batch_idx, nor cache_leftpad")
     if block_table is not None and k_cache.shape[1] % PAGE:
         raise RuntimeError(f"Paged KV cache block size must be divisible by {PAGE}")
+    if (k is None) != (v is None) or (rotary_cos is None) != (rotary_sin is None):
+        raise RuntimeError("k and v, and rotary_cos and rotary_sin, must be passed together")
     batch, rows = q.shape[:2]
     whole = k_cache.shape[1] if block_table is None else block_table.shape[1] * k_cache.shape[1]
     if cache_seqlens is None:
         cache_seqlens = whole
     lengths = torch.as_tensor(cache_seqlens, device=q.device).long().expand(batch)
-    if rotary_cos is not None:
+    if rotary_cos is not None and rotary_sin is not None:
         if k is None:
             raise RuntimeError(
                 "If rotary cos/sin are provided, new key / value to be appended to KV cache must also be provided"
@@ -131,7 +138,7 @@ def flash_attn_with_kvcache(
         q = rotate(q, rotary_cos, rotary_sin, at, rotary_interleaved)
         at = lengths[:, None] + torch.arange(k.shape[1], device=q.device)
         k = rotate(k, rotary_cos, rotary_sin, at, rotary_interleaved)
-    if k is not None:
+    if k is not None and v is not None:
         _append(k_cache, k, lengths, cache_batch_idx, block_table)
         _append(v_cache, v, lengths, cache_batch_idx, block_table)
         lengths = lengths + k.shape[1]
