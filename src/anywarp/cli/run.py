@@ -178,7 +178,8 @@ def _no_overlay(prefix: str) -> None:
         if found.is_torch(place) and (torch := found.read(place)).cuda:
             text = f"torch {torch.version} in {prefix} is a build for CUDA, which finds no AMD GPU"
             help = f"lay its counterpart beside it: anywarp env make --python {shlex.quote(prefix)}"
-            click.echo(f"anywarp: {Diagnostic('R033', text, severity='warning', help=help).as_text()}", err=True)
+            found_it = Diagnostic("R033", text, severity="warning", help=help)
+            click.echo(f"anywarp: {found_it.as_text()}", err=True)
 
 
 def _write_trace(folder: Path, target: Path) -> None:
