@@ -37,8 +37,9 @@ def test_a_python_belongs_to_its_own_and_env_to_the_first_on_the_path(environmen
     script = tmp_path / "tool"
     script.write_text("#!/usr/bin/env -S A=1 python\n")
     script.chmod(0o755)
-    for program in (str(environment / "bin" / "python"), "python3", str(script)):
+    for program in ("python3", str(script)):
         assert overlay.environment_of(program, path) == str(environment.resolve())
+    assert overlay.environment_of(str(environment / "bin" / "python"), "/nowhere") == str(environment.resolve())
 
 
 def test_a_program_that_is_no_pythons_is_taken_for_the_one_that_children_would_find(environment):
