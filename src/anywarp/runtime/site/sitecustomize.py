@@ -82,12 +82,16 @@ def lay_over(records):
 
 
 def begin():
-    """Do what the device wants: an AMD GPU packages for it, the processor stand-ins."""
+    """Do what the device wants: packages for an AMD GPU and what mends others there, stand-ins for the processor."""
     from os import environ  # noqa: TID251 - nothing of anywarp is imported here
 
     records = environ.get("ANYWARP_OVERLAYS")
     if records:
         lay_over(records)
+        sys.meta_path[:0] = [
+            Door("torchtitan.tools.utils", "anywarp.frameworks.torch.rocm.capability"),
+            Door("flash_attn", "anywarp.frameworks.torch.rocm.flash_attention"),
+        ]
     else:
         sys.meta_path[:0] = [
             Door("torch", "anywarp.frameworks.torch.hook"),
