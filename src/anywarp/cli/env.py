@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import sys
 from dataclasses import asdict
@@ -136,7 +137,9 @@ def check_command(place: str | None, style: str) -> int:
     record = overlay.read(overlay.place(_cache(), python.prefix))
     if record is None:
         raise problem(
-            NOTHING, f"nothing has been laid beside {python.prefix}", f"anywarp env make --python {python.prefix}"
+            NOTHING,
+            f"nothing has been laid beside {python.prefix}",
+            f"anywarp env make --python {shlex.quote(python.prefix)}",
         )
     found = look(python.folders)
     lines = checking.check(record, python, found, of_environment(found, record.rocm))
@@ -150,7 +153,7 @@ def check_command(place: str | None, style: str) -> int:
     for line in lines or [f"fits: {len(record.laid)} packages for ROCm {record.rocm} beside {record.prefix}"]:
         click.echo(line)
     if lines:
-        _say(f"make it again: anywarp env make --python {record.prefix}")
+        _say(f"make it again: anywarp env make --python {shlex.quote(record.prefix)}")
     return 1 if lines else 0
 
 
