@@ -52,15 +52,18 @@ def test_a_run_within_a_run_adds_nothing_twice(libraries):
     assert launch.environment("cpu", once) == once
 
 
-def test_on_hip_its_own_driver_and_libraries_come_first_and_python_stays(libraries):
+def test_on_hip_its_own_driver_and_libraries_come_first_and_python_finds_packages_for_it(libraries):
     own = libraries / "hip"
     own.mkdir()
     for name in ("libcuda.so.1", "libcublas.so.13", "libcufft.so.12"):
         (own / name).write_bytes(b"")
     env = launch.environment("hip", {"LD_LIBRARY_PATH": "/a", "PYTHONPATH": "/p"})
     assert env["LD_LIBRARY_PATH"] == f"{own}:{libraries}:/a" and env["ANYWARP_DEVICE"] == "hip"
-    assert "LD_PRELOAD" not in env and "LD_AUDIT" not in env and env["PYTHONPATH"] == "/p"
+    assert "LD_PRELOAD" not in env and "LD_AUDIT" not in env and env["PYTHONPATH"] == f"{launch.SITE}:/p"
     assert launch.environment("hip", env) == env
+    assert "ANYWARP_OVERLAYS" not in launch.environment("cpu", env)
+    pure = launch.environment("hip", env, pure=True)
+    assert pure["PYTHONPATH"] == "/p" and "ANYWARP_OVERLAYS" not in pure
 
 
 @pytest.mark.parametrize("device", ["cpu", "hip"])

@@ -6,6 +6,8 @@ Without a report it replaces itself by the command, so that signals, terminal an
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -16,7 +18,7 @@ import click
 from anywarp import settings
 from anywarp.cli.report_file import check_writable
 from anywarp.diagnostics import AnywarpError, Diagnostic
-from anywarp.runtime import launch
+from anywarp.runtime import launch, overlay
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 """What shells return for a command that does not exist, and for one that cannot be run."""
@@ -81,6 +83,8 @@ def command(
                     help="run with --check on the processor: anywarp run --device cpu --check ...",
                 )
             )
+        if chosen == launch.ROCM and not pure:
+            _packages_for_rocm(program[0], base)
         if report is None and not summary and not names and trace is None:
             launch.become(program, launch.environment(chosen, base, pure=pure))
         return _watched(_Watch(chosen, report, summary, names, check_report, trace, pure), base, program)
@@ -145,6 +149,37 @@ def _watched(watch: _Watch, base: dict[str, str], program: tuple[str, ...]) -> i
     if watch.checks:
         print(findings_text(found, watch.checks), file=sys.stderr)
     return status or int(bool(found.findings))
+
+
+def _packages_for_rocm(program: str, base: dict[str, str]) -> None:
+    """Say which packages of the program's environment have no counterpart for ROCm, as `anywarp env make` wrote it down.
+
+    AnywarpError (R032) where the environment or its overlay has changed since.
+    """
+    prefix = overlay.environment_of(program, base.get("PATH", os.defpath))
+    if prefix is None:
+        return
+    record = overlay.read(overlay.place(settings.CACHE_DIR.get().absolute(), prefix))
+    if record is None:
+        return _no_overlay(prefix)
+    if misfits := overlay.misfits(record):
+        text = f"the packages for ROCm beside {prefix} do not fit it any more: {'; '.join(misfits)}"
+        raise AnywarpError(Diagnostic("R032", text, help=f"anywarp env make --python {shlex.quote(prefix)}"))
+    for one in record.without:
+        help = f" ({one.help})" if one.help else ""
+        click.echo(f"anywarp: {one.name} {one.version} has no counterpart for ROCm: {one.reason}{help}", err=True)
+
+
+def _no_overlay(prefix: str) -> None:
+    """Say that an environment has a torch for CUDA, which AMD GPUs do not run, and no overlay."""
+    from anywarp.frameworks.torch import found  # late, as above
+
+    for place in sorted(Path(prefix).glob("lib/python3*/*-packages/torch")):
+        if found.is_torch(place) and (torch := found.read(place)).cuda:
+            text = f"torch {torch.version} in {prefix} is a build for CUDA, which finds no AMD GPU"
+            help = f"lay its counterpart beside it: anywarp env make --python {shlex.quote(prefix)}"
+            found_it = Diagnostic("R033", text, severity="warning", help=help)
+            click.echo(f"anywarp: {found_it.as_text()}", err=True)
 
 
 def _write_trace(folder: Path, target: Path) -> None:

@@ -16,6 +16,7 @@ from types import FrameType
 from anywarp import settings
 from anywarp.devices import device as devices
 from anywarp.diagnostics import AnywarpError, Diagnostic
+from anywarp.runtime import overlay
 from anywarp.runtime.build_id import build_id
 
 DRIVER = "libcuda.so.1"
@@ -23,6 +24,9 @@ PTXAS = "ptxas"
 
 PASSED_THROUGH = "cuda"
 """The device for which the program keeps NVIDIA's driver; a library of ours stands before it while it is traced."""
+
+ROCM = "hip"
+"""The device for which packages for ROCm, laid beside an environment (overlay.py), come before its own."""
 
 PROFILER = "libcupti.so"
 """What Triton's profiler opens, in a folder that it is told."""
@@ -78,8 +82,13 @@ def environment(
         raise AnywarpError(
             Diagnostic("R020", f"{DRIVER} is not in {own}", help="in a checkout, build it with scripts/build")
         )
+    overlays = (
+        {}
+        if pure or device != ROCM
+        else {settings.OVERLAYS.name: str(overlay.environments(settings.CACHE_DIR.get().absolute()))}
+    )
     # A build of PyTorch for ROCm answers torch.cuda itself: our stand-in is for the processor.
-    pure = pure or own != libraries
+    pure = not overlays and (pure or own != libraries)
     changed = {
         "LD_LIBRARY_PATH": _before(str(own), _before(str(libraries), base.get("LD_LIBRARY_PATH", ""))),
         settings.DEVICE.name: device,
@@ -87,6 +96,7 @@ def environment(
         settings.PYTHON.name: str(settings.PYTHON.get()),
         settings.CACHE_DIR.name: str(settings.CACHE_DIR.get().absolute()),
         settings.RUN.name: settings.RUN.get(base) or os.urandom(6).hex(),
+        **overlays,
         **_python_path(base.get("PYTHONPATH", ""), pure),
         **_triton(libraries),
         **{name: value for name, value in ASKED_FOR_PTX.items() if name not in base},
@@ -115,7 +125,8 @@ def environment(
         changed["LD_PRELOAD"] = _before(":".join(preloaded), base.get("LD_PRELOAD", ""))
     if report_dir is not None:
         changed[settings.REPORT_DIR.name] = str(report_dir)
-    return {name: value for name, value in {**base, **changed}.items() if name != settings.NVIDIA_DRIVER.name}
+    others = (settings.NVIDIA_DRIVER.name, *(() if overlays else (settings.OVERLAYS.name,)))
+    return {name: value for name, value in {**base, **changed}.items() if name not in others}
 
 
 def folder_for(device: str) -> Path:

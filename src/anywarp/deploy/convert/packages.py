@@ -18,7 +18,7 @@ from anywarp.catalogue import replacements
 from anywarp.catalogue.migration import Row, by
 from anywarp.deploy.convert.model import Change, Finding, Fine, Note, Options, Refusal
 from anywarp.migrate.rulings.answer import Answer
-from anywarp.migrate.rulings.packages import REFUSED, asked_for, fitting, held, release, releases_with
+from anywarp.migrate.rulings.packages import REFUSED, asked_for, fellow, fitting, held, release, releases_with
 
 PIN = "Y034"
 HASH = "Y035"
@@ -272,4 +272,4 @@ def _partner(name: str, family: list[tuple[Wanted, Requirement]], here: str) -> 
     fits = fitting("torch", _unmarked(torch), here)
     if not fits:
         return None
-    return fits[-1].minor + (15 if name == "torchvision" else 0)
+    return fellow(name, fits[-1])

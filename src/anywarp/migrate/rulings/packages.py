@@ -66,6 +66,11 @@ def fitting(name: str, asked: SpecifierSet, release: str) -> list[Version]:
     return [version for version in held(name, release) if asked.contains(version, prereleases=True)]
 
 
+def fellow(name: str, torch: Version) -> int:
+    """Return the minor version of torchvision or torchaudio that belongs to a torch: 0.N came with 2.(N - 15); torchaudio's last is 2.11."""
+    return torch.minor + 15 if name == "torchvision" else min(torch.minor, 11)
+
+
 def releases_with(name: str, asked: SpecifierSet) -> list[str]:
     """Return the releases of ROCm whose index is known to hold a version that is asked for."""
     rows_of = (row for row in rows("torch_wheels") if row["package"] == name)

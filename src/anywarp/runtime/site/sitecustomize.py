@@ -70,12 +70,55 @@ def hidden():
             return
 
 
-sys.meta_path[:0] = [
-    Door("torch", "anywarp.frameworks.torch.hook"),
-    Door("cuda.bindings", "anywarp.frameworks.cuda_bindings"),
-    Door("cupy", "anywarp.frameworks.cupy"),
-    Door("jax", "anywarp.frameworks.jax"),
-    Door("tensorflow", "anywarp.frameworks.tensorflow"),
-    Neighbours(),
-]
+def lay_over(records):
+    """Put the packages for ROCm that `anywarp env make` laid beside this environment (runtime/overlay.py) before its own packages.
+
+    What comes before those stays before: the program's folder and PYTHONPATH. An overlay whose packages are no longer those that it was
+    made for is left out, with a line that says so.
+    """
+    from os import path
+
+    try:
+        with open(records + path.realpath(sys.prefix) + "/anywarp-overlay.json", encoding="utf-8") as file:
+            text = file.read()
+    except OSError:
+        return
+    from json import loads
+
+    record = loads(text)
+    changed = [each["name"] for each in record["replaced"] if not path.isdir(each["place"])]
+    if record["python"] != f"{sys.version_info[0]}.{sys.version_info[1]}":
+        changed.append("Python")
+    if changed:
+        what = f"{', '.join(changed)} in {sys.prefix} changed since packages for ROCm were laid beside it"
+        sys.stderr.write(f"anywarp: error[R032]: {what}: they are left out\n  help: anywarp env make\n")
+        return
+    ends = [each.rstrip("/").rpartition("/")[2] for each in sys.path]
+    first = next((at for at, end in enumerate(ends) if end in ("site-packages", "dist-packages")), len(ends))
+    sys.path.insert(first, record["overlay"])
+
+
+def begin():
+    """Do what the device wants: packages for an AMD GPU and what mends others there, stand-ins for the processor."""
+    from os import environ  # noqa: TID251 - nothing of anywarp is imported here
+
+    records = environ.get("ANYWARP_OVERLAYS")
+    if records:
+        lay_over(records)
+        sys.meta_path[:0] = [
+            Door("torchtitan.tools.utils", "anywarp.frameworks.torch.rocm.capability"),
+            Door("flash_attn", "anywarp.frameworks.torch.rocm.flash_attention"),
+        ]
+    else:
+        sys.meta_path[:0] = [
+            Door("torch", "anywarp.frameworks.torch.hook"),
+            Door("cuda.bindings", "anywarp.frameworks.cuda_bindings"),
+            Door("cupy", "anywarp.frameworks.cupy"),
+            Door("jax", "anywarp.frameworks.jax"),
+            Door("tensorflow", "anywarp.frameworks.tensorflow"),
+            Neighbours(),
+        ]
+
+
+begin()
 hidden()
