@@ -44,7 +44,31 @@ def _settings(_module: Any) -> None:
         patches.write_down(f"{name}={value}", True, "FlashInfer compiles kernels for cards; vLLM has a sampler in Triton")
 
 
+def _memory(module: Any) -> None:
+    from anywarp.frameworks.torch import load
+
+    if load.over_cuda is None:
+        return
+    from anywarp.frameworks.vllm import memory
+
+    memory.count_ours(module)
+
+
+def _platform(module: Any) -> None:
+    from anywarp.frameworks.torch import load, patches
+
+    if load.over_cuda is None:
+        return
+    patches.set_attribute(
+        module.CudaPlatformBase,
+        "use_custom_allreduce",
+        classmethod(lambda cls: False),
+        "vLLM's own all-reduce is machine code for cards; NCCL's, which is ours, is taken",
+    )
+
+
 def install() -> watching.Watcher:
     """Put the watcher in force, once, and return it."""
-    after = {module: partial(_registered, spaces) for module, spaces in LIBRARIES.items()}
-    return watching.install(__name__, watching.Watcher(after={"vllm.envs": _settings, **after}))
+    after: dict[str, Any] = {module: partial(_registered, spaces) for module, spaces in LIBRARIES.items()}
+    after |= {"vllm.envs": _settings, "vllm.utils.mem_utils": _memory, "vllm.platforms.cuda": _platform}
+    return watching.install(__name__, watching.Watcher(after=after))

@@ -53,7 +53,7 @@ def take_the_place(space: str, stand_in: ctypes.CDLL) -> None:
         library.impl(bare, KERNELS.get(name) or refusal(name))
         if name in SHAPES and not has(name, "Meta"):
             shapes.impl(bare, SHAPES[name])
-    stand_in.awt_take_the_place(space.encode())
+    stand_in.awt_take_the_place(space.encode(), 1)
     patches.write_down(f"torch.ops.{space}", False, "vLLM's kernels are machine code for cards; ours take their place")
 
 
