@@ -38,10 +38,11 @@ class Node:
 
     def run(self) -> None:
         """Compute the results anew, on a thread of the driver."""
-        results, _ = _over_aliases(self.compiled, self.device, self.inputs, self.places)
-        for result, promised in zip(results, self.results, strict=True):
-            if promised is not None:
-                promised.copy_(result)
+        with torch.inference_mode():  # tensors that were made in that mode may be written to in it alone
+            results, _ = _over_aliases(self.compiled, self.device, self.inputs, self.places)
+            for result, promised in zip(results, self.results, strict=True):
+                if promised is not None:
+                    promised.copy_(result)
 
 
 def record(
