@@ -148,6 +148,15 @@ def test_rotary_positions_of_a_batch_are_those_of_its_tokens():
     assert torch.equal(batch.flatten(0, 1), tokens)
 
 
+def test_a_share_of_a_vocabulary_knows_its_words_and_gives_zeros_for_others(dtype):
+    weight = torch.randn(3 + 2 + 2, 4, dtype=dtype)  # words 10 to 12, two rows of padding, words 100 and 101
+    words = torch.tensor([9, 10, 12, 13, 99, 100, 101, 102])
+    out = torch.full((8, 4), torch.nan, dtype=dtype)
+    layers.KERNELS["_C::vocab_parallel_embedding"](out, words, weight, 10, 13, 2, 100, 102)
+    for row, at in enumerate([None, 0, 2, None, None, 5, 6, None]):
+        assert out[row].tolist() == (weight[at].tolist() if at is not None else [0.0] * 4)
+
+
 # The cache.
 
 

@@ -111,6 +111,28 @@ def rotary_embedding(
         second.copy_(turned[1])
 
 
+def vocab_parallel_embedding(
+    out: Tensor,
+    input_ids: Tensor,
+    weight: Tensor,
+    org_vocab_start_index: int,
+    org_vocab_end_index: int,
+    num_org_vocab_padding: int,
+    added_vocab_start_index: int,
+    added_vocab_end_index: int,
+) -> None:
+    """Write the rows of this share of a vocabulary, and zeros for words of other shares: input_ids (words), weight (rows, hidden).
+
+    Rows are those of the first range, padding, and those of the second range.
+    """
+    first = (input_ids >= org_vocab_start_index) & (input_ids < org_vocab_end_index)
+    second = (input_ids >= added_vocab_start_index) & (input_ids < added_vocab_end_index)
+    before = org_vocab_end_index - org_vocab_start_index + num_org_vocab_padding
+    rows = torch.where(first, input_ids - org_vocab_start_index, input_ids - added_vocab_start_index + before)
+    known = first | second
+    out.copy_(weight[torch.where(known, rows, 0).long()].masked_fill_(~known.unsqueeze(-1), 0))
+
+
 def _flat(tensor: Tensor, positions: Tensor) -> bool:
     return tensor.dim() == positions.dim() + 1
 
@@ -119,6 +141,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "_C::rms_norm": rms_norm,
     "_C::fused_add_rms_norm": fused_add_rms_norm,
     "_C::rotary_embedding": rotary_embedding,
+    "_C::vocab_parallel_embedding": vocab_parallel_embedding,
     "_C::silu_and_mul": _gated(functional.silu),
     "_C::mul_and_silu": _gated(functional.silu, gate_first=False),
     "_C::gelu_and_mul": _gated(functional.gelu),
