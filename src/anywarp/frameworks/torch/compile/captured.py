@@ -28,7 +28,7 @@ def capturing() -> bool:
 
 @dataclass
 class Node:
-    """One call in a graph: tensors that own none of their memory, and where its results go."""
+    """One call in a graph: CPU tensors that own none of the memory, and where its results go."""
 
     compiled: Callable[[list[Any]], Sequence[Any]]
     device: int
@@ -79,8 +79,8 @@ def record(
             continue
         fresh = torch.empty_strided(result.size(), result.stride(), dtype=result.dtype, device=f"cuda:{place}")
         given.append(fresh)
-        promised.append(_unowned(fresh, "cpu"))
-    kept = [_unowned(each, each.device) if isinstance(each, torch.Tensor) and each.is_cuda else each for each in inputs]
+        promised.append(_unowned(fresh))
+    kept = [_unowned(each) if isinstance(each, torch.Tensor) and each.is_cuda else each for each in inputs]
     _add(Node(compiled, device, kept, places, promised), device)
     return given
 
@@ -116,13 +116,14 @@ def _same_memory(result: torch.Tensor, alias: torch.Tensor) -> bool:
     return result.numel() > 0 and result.untyped_storage().data_ptr() == alias.untyped_storage().data_ptr()
 
 
-def _unowned(tensor: torch.Tensor, device: Any) -> torch.Tensor:
-    """Return a tensor over the same memory that does not keep it: the graph's memory is the graph's to give out again."""
+def _unowned(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a CPU tensor over the same memory that does not keep it: a graph's memory is the graph's to give out again."""
     storage = tensor.untyped_storage()
-    place = torch._C._construct_storage_from_data_pointer(storage.data_ptr(), torch.device(device), storage.nbytes())
-    return torch.empty(0, dtype=tensor.dtype, device=device).set_(
-        place, tensor.storage_offset(), tensor.size(), tensor.stride()
-    )
+    if storage.nbytes() == 0:
+        return torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype)
+    memory = (ctypes.c_char * storage.nbytes()).from_address(storage.data_ptr())
+    bytes_of = torch.frombuffer(memory, dtype=torch.uint8).untyped_storage()
+    return torch.empty(0, dtype=tensor.dtype).set_(bytes_of, tensor.storage_offset(), tensor.size(), tensor.stride())
 
 
 _nodes: dict[int, Node] = {}
