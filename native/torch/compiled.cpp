@@ -4,6 +4,8 @@
 #include <torch/library.h>
 
 #include <memory>
+#include <tuple>
+#include <utility>
 
 #include "allocator.h"
 #include "devices.h"
@@ -173,10 +175,12 @@ namespace {
 // Arguments of a device become aliases until `leave` or `abandon` ends the call.
 std::vector<at::Tensor> enter(at::TensorList arguments, int64_t device, bool keep) {
   const auto index = static_cast<DeviceIndex>(device);
-  enter_thread_for(index);
-  wait_for_driver(index);
-  TORCH_CHECK(!stream_capturing(current_stream(index)),
-              "a function compiled by torch.compile cannot run while a CUDA graph is captured");
+  if (!on_driver_thread()) {
+    enter_thread_for(index);
+    wait_for_driver(index);
+    TORCH_CHECK(!stream_capturing(current_stream(index)),
+                "a function compiled by torch.compile runs in a CUDA graph by its node only");
+  }
   auto call = std::make_unique<CompiledCall>(index, arguments.size(), keep);
   std::vector<at::Tensor> aliases;
   aliases.reserve(arguments.size());
@@ -203,6 +207,19 @@ void abandon() {
   if (!calls.empty()) calls.pop_back();
 }
 
+// What follows on this thread is work that the driver does in the order of a stream, until `passed`
+// gets what this returns: the current device before, and whether it was such work already.
+std::tuple<int64_t, bool> in_stream(int64_t device) {
+  const int64_t before = current_device();
+  set_device_unchecked(static_cast<DeviceIndex>(device));
+  return {before, std::exchange(on_driver_thread(), true)};
+}
+
+void passed(int64_t device, bool driver) {
+  on_driver_thread() = driver;
+  set_device_unchecked(static_cast<DeviceIndex>(device));
+}
+
 // What checks results of kernels for views would complain of results that are arguments.
 TORCH_LIBRARY_IMPL(anywarp, ADInplaceOrView, library) {
   for (const char* name : {"enter", "leave", "cpu_alias"})
@@ -214,6 +231,8 @@ TORCH_LIBRARY_FRAGMENT(anywarp, library) {
               TORCH_FN(enter));
   library.def("leave(Tensor(a)[] results, int[] devices) -> Tensor(a)[]", TORCH_FN(leave));
   library.def("abandon() -> ()", TORCH_FN(abandon));
+  library.def("in_stream(int device) -> (int, bool)", TORCH_FN(in_stream));
+  library.def("passed(int device, bool driver) -> ()", TORCH_FN(passed));
   library.def("cpu_alias(Tensor(a) tensor) -> Tensor(a)", TORCH_FN(cpu_alias));
 }
 

@@ -27,6 +27,11 @@ using torch::jit::Stack;
 using Kind = OpInfo::Kind;
 
 // Operators that look at shapes only, though their schema does not say so.
+std::unordered_set<std::string>& later_spaces() {
+  static auto& spaces = *new std::unordered_set<std::string>{"aten"};
+  return spaces;
+}
+
 const std::unordered_set<std::string>& metadata_only() {
   static const std::unordered_set<std::string> listed{
       "aten::is_same_size",   "aten::is_set_to",
@@ -94,6 +99,8 @@ bool is_structured(const c10::OperatorHandle& op) {
 
 }  // namespace
 
+void may_run_later(const std::string& space) { later_spaces().insert(space); }
+
 void note_meta_kernel(const c10::OperatorHandle& op) {
 #if AWT_TORCH >= 209
   if (op.hasKernelForDispatchKey(DispatchKey::Meta) && op.hasKernelForDispatchKey(DispatchKey::CPU))
@@ -120,7 +127,7 @@ OpFacts::OpFacts(const c10::OperatorHandle& given) : op(given), info(given) {
   convolution = schema.name() == "aten::convolution" ||
                 schema.name() == "aten::convolution_overrideable" ||
                 schema.name() == "aten::_convolution";
-  elsewhere = schema.name().rfind("aten::", 0) != 0;
+  elsewhere = !later_spaces().count(schema.name().substr(0, schema.name().find("::")));
   // Indices decide the shape only where they are masks, which is looked at in each call.
   if (schema.name() == "aten::index") data = false;
   has_meta = op.hasComputedKernelForDispatchKey(DispatchKey::Meta);

@@ -4,6 +4,7 @@
 
 #include <ATen/core/stack.h>
 
+#include <string>
 #include <vector>
 
 #include "fallback.h"
@@ -19,7 +20,7 @@ struct OpFacts {
   bool view = false;  // changes no memory: runs at once without waiting
   bool data = false;  // its results depend on values: cannot run later
   bool convolution = false;
-  bool elsewhere = false;  // no operator of torch's own: its kernel may be Python
+  bool elsewhere = false;  // no operator of torch's own: its kernel may do anything
   bool has_meta = false;
   bool iterated = false;      // its results and outputs lie as TensorIterator has them
   std::vector<bool> lists;    // per result whether it is a list of tensors
@@ -27,6 +28,10 @@ struct OpFacts {
 };
 
 const OpFacts& facts_of(const c10::OperatorHandle& op);
+
+// Operators of this name space have kernels for the CPU that may run later as torch's own do. Said
+// before any of them is called.
+void may_run_later(const std::string& space);
 
 // Remembers the Meta kernel of an operator that is a structured kernel's own: called before torch
 // puts others, in Python, in their place, which do not know how outputs lie.

@@ -271,6 +271,56 @@ def test_optimizer_step_and_compiled_autograd():
     close(run("cuda", True), run("cpu", False))
 
 
+def test_compiled_functions_are_part_of_a_graph_that_the_program_captures():
+    """Results that are new, that are views of arguments and that are written to; operators around them; replays with other values."""
+
+    def work(x, weight, counts, state):
+        state.add_(x.sum())
+        return torch.softmax(x @ weight, -1) + weight[counts], weight[1:3], x.shape[0]
+
+    compiled = torch.compile(work)
+    given = [torch.randn(4, 8), torch.randn(8, 8), torch.tensor([3, 0, 7, 1]), torch.zeros(1)]
+    x, weight, counts, state = (each.cuda() for each in given)
+    compiled(x, weight, counts, state.clone())
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        doubled = x * 2
+        found, view, rows = compiled(doubled, weight, counts, state)
+        last = found + 1
+    assert state.item() == 0
+    assert rows == 4
+    for _ in range(2):
+        given[0] = torch.randn(4, 8)
+        given[2] = torch.randint(0, 8, (4,))
+        x.copy_(given[0])
+        counts.copy_(given[2])
+        weight.neg_()
+        given[1].neg_()
+        graph.replay()
+        wanted, part, _ = work(given[0] * 2, *given[1:])
+        close([last, view, state], [wanted + 1, part, given[3]])
+
+
+def test_an_error_of_a_compiled_function_in_a_graph_is_the_replays(under_anywarp):
+    program = """
+import torch
+table, place = torch.randn(5, device="cuda"), torch.zeros(3, dtype=torch.int64, device="cuda")
+pick = torch.compile(lambda table, place: table[place] * 2)
+pick(table, place)
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    pick(table, place)
+place.fill_(99)
+graph.replay()
+try:
+    torch.cuda.synchronize()
+except RuntimeError as error:
+    print("raised", "assert" in str(error))
+"""
+    ran = under_anywarp("-c", program)
+    assert "raised True" in ran.stdout, ran.stderr
+
+
 def test_cached_code_serves_again_and_launch_graphs_are_refused_truthfully():
     """`reduce-overhead` compiles and says, in torch's own counter and words, that it takes no CUDA graph."""
 

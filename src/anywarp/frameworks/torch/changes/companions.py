@@ -17,7 +17,7 @@ SPACES = {"torchvision.extension": "torchvision", "torchaudio._extension": "torc
 
 def _served(space: str, module: Any) -> None:
     assert load.over_cuda is not None
-    load.over_cuda.awt_take_the_place(space.encode())
+    load.over_cuda.awt_take_the_place(space.encode(), 0)
     reason = "the package's kernels for cards are machine code; those for the CPU run on device tensors"
     patches.write_down(f"torch.ops.{space}", False, reason)
 

@@ -12,12 +12,14 @@ from typing import Any
 import torch
 from torch._inductor.output_code import CompiledFxGraph, CompiledFxGraphConstants
 
-from anywarp.frameworks.torch.compile import islands
+from anywarp.frameworks.torch.compile import captured, islands
 from anywarp.frameworks.torch.compile.graphs import Plan
 
 
-def on_device(compiled: Callable[[list[Any]], Sequence[Any]], plan: Plan) -> Callable[[list[Any]], Sequence[Any]]:
-    """Return `compiled`, a boxed function over CPU tensors, as one over tensors of the plan's devices."""
+def on_device(
+    compiled: Callable[[list[Any]], Sequence[Any]], plan: Plan, written: Sequence[int] = ()
+) -> Callable[[list[Any]], Sequence[Any]]:
+    """Return `compiled`, a boxed function over CPU tensors, as one over tensors of the plan's devices; it writes to the inputs `written`."""
     enter, leave, abandon = (getattr(torch.ops.anywarp, name).default for name in ("enter", "leave", "abandon"))
     device, keep = plan.device, plan.keep
     only_tensors = len(plan.inputs) == plan.input_count
@@ -34,6 +36,8 @@ def on_device(compiled: Callable[[list[Any]], Sequence[Any]], plan: Plan) -> Cal
         return aliases
 
     def call(inputs: list[Any]) -> Sequence[Any]:
+        if captured.capturing():
+            return captured.record(compiled, device, inputs, plan.inputs, plan.outputs, written)
         aliases = aliased(inputs)
         try:
             inputs.clear()
@@ -69,7 +73,7 @@ class DeviceFxGraph(CompiledFxGraph):
     def post_compile(self, example_inputs: Any, constants: CompiledFxGraphConstants, graph_kwargs: Any) -> None:
         islands.define(list(self.plan.islands))
         assert self.current_callable is not None
-        self.current_callable = on_device(self.current_callable, self.plan)
+        self.current_callable = on_device(self.current_callable, self.plan, tuple(self.mutated_input_idxs))
         super().post_compile(example_inputs, constants, graph_kwargs)
 
     def after_deserialization(self, constants: CompiledFxGraphConstants) -> str:
