@@ -68,11 +68,15 @@ def _mark_padding(weights: Tensor, indices: Tensor, is_padding: Tensor | None) -
 def moe_sum(input: Tensor, output: Tensor, topk_ids: Tensor | None = None, expert_map: Tensor | None = None) -> None:
     """Write the sum over the experts: input (tokens, k, hidden), output (tokens, hidden).
 
-    NotImplementedError where experts are elsewhere.
+    With `topk_ids`, (tokens, k), experts below 0 and those that `expert_map` puts elsewhere (-1) are left out: nobody has computed them.
     """
-    if topk_ids is not None or expert_map is not None:
-        raise NotImplementedError("_moe_C::moe_sum: anywarp leaves out no experts that are elsewhere")
-    output.copy_(input.float().sum(1))
+    wide = input.float()
+    if topk_ids is not None:
+        here = topk_ids >= 0
+        if expert_map is not None:
+            here = here & (expert_map[topk_ids.clamp_min(0).long()] >= 0)
+        wide = wide.masked_fill(~here.unsqueeze(-1), 0)
+    output.copy_(wide.sum(1))
 
 
 def moe_align_block_size(
