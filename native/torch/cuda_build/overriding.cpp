@@ -65,8 +65,8 @@ void end_of_overriding() { c10::WarningUtils::set_warning_handler(before); }
 
 // The operators of another library (a name space, as `torchvision`) that have a kernel for the CPU:
 // that one runs in the place of the one for cards, as for operators of torch's own. Called once the
-// library is loaded. `later`: those kernels know nothing but their arguments, and may become part of
-// a graph.
+// library is loaded. `later`: those kernels know nothing but their arguments, and may become part
+// of a graph.
 AWT_EXPORT void awt_take_the_place(const char* space, int later) {
   using namespace awt;
   if (later) may_run_later(space);

@@ -103,7 +103,9 @@ def parts(folder):
     found, _ = generate(llm, lora_request=LoRARequest("adapter", 1, str(folder / "adapter")))
     check("an adapter changes words", lambda: [float(found != plain)], [1.0], 0)
     compare("an adapter", folder, found, 0.1, adapter=True)
-    seeded = SamplingParams(temperature=1.0, top_k=5, top_p=0.9, seed=3, max_tokens=12, detokenize=False, ignore_eos=True, logprobs=5)
+    seeded = SamplingParams(
+        temperature=1.0, top_k=5, top_p=0.9, seed=3, max_tokens=12, detokenize=False, ignore_eos=True, logprobs=5
+    )
     drawn = [llm.generate([{"prompt_token_ids": PROMPTS[0]}], seeded, use_tqdm=False)[0].outputs[0] for _ in range(2)]
     check("a seed's words", lambda: list(drawn[0].token_ids), list(drawn[1].token_ids), 0)
     ranks = [step[word].rank for step, word in zip(drawn[0].logprobs, drawn[0].token_ids, strict=True)]

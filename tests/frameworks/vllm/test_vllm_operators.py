@@ -314,7 +314,11 @@ def test_merged_attention_is_that_over_all_keys():
 def test_the_choice_of_experts(name, renormalize, biased):
     tokens, count, k = 6, 8, 3
     logits, bias = torch.randn(tokens, count), torch.randn(count) if biased else None
-    weights, chosen, rows = torch.empty(tokens, k), torch.empty(tokens, k, dtype=torch.int32), torch.empty(tokens, k, dtype=torch.int32)
+    weights, chosen, rows = (
+        torch.empty(tokens, k),
+        torch.empty(tokens, k, dtype=torch.int32),
+        torch.empty(tokens, k, dtype=torch.int32),
+    )
     soft = name == "topk_softmax"
     experts.KERNELS[f"_moe_C::{name}"](weights, chosen, rows, logits, renormalize, bias, *(() if soft else (2.5,)))
     for token, row in enumerate(logits.double().tolist()):
@@ -327,12 +331,41 @@ def test_the_choice_of_experts(name, renormalize, biased):
         assert rows[token].tolist() == [i * tokens + token for i in range(k)]
 
 
+def test_outputs_of_experts_that_are_elsewhere_are_left_out():
+    x, out = torch.randn(2, 3, 4), torch.empty(2, 4)
+    ids = torch.tensor([[0, 2, 1], [-1, 1, 2]])
+    x[0, 1], x[1, 0], x[1, 2] = torch.nan, torch.nan, torch.nan
+    experts.moe_sum(x, out, ids, torch.tensor([1, 0, -1]))
+    near(out, torch.stack([x[0, 0].double() + x[0, 2].double(), x[1, 1].double()]))
+
+
+def test_padding_gets_no_expert_and_takes_no_place():
+    weights, chosen, rows = torch.ones(3, 2), torch.empty(3, 2, dtype=torch.int32), torch.empty(3, 2, dtype=torch.int32)
+    experts.topk_softmax(weights, chosen, rows, torch.randn(3, 4), True, None, torch.tensor([False, True, False]))
+    assert chosen[1].tolist() == [-1, -1]
+    assert weights[1].tolist() == [0, 0]
+    assert int((chosen >= 0).sum()) == 4
+    places, blocks, used = (
+        torch.empty(16, dtype=torch.int32),
+        torch.empty(8, dtype=torch.int32),
+        torch.zeros(1, dtype=torch.int32),
+    )
+    experts.moe_align_block_size(chosen, 4, 2, places, blocks, used)
+    assert sorted(each for each in places.tolist() if each < 6) == [0, 1, 4, 5]
+
+
 @pytest.mark.parametrize("mapped", [None, [2, -1, 0, 1, -1]])
 def test_choices_are_ordered_by_expert_in_whole_blocks(mapped):
     count, block = 5, 4
     ids = torch.randint(0, count, (7, 2), dtype=torch.int32)
-    places, blocks, used = torch.full((40,), -9, dtype=torch.int32), torch.full((10,), -9, dtype=torch.int32), torch.zeros(1, dtype=torch.int32)
-    experts.moe_align_block_size(ids, count, block, places, blocks, used, None if mapped is None else torch.tensor(mapped, dtype=torch.int32))
+    places, blocks, used = (
+        torch.full((40,), -9, dtype=torch.int32),
+        torch.full((10,), -9, dtype=torch.int32),
+        torch.zeros(1, dtype=torch.int32),
+    )
+    experts.moe_align_block_size(
+        ids, count, block, places, blocks, used, None if mapped is None else torch.tensor(mapped, dtype=torch.int32)
+    )
     wanted, of = [], []
     flat = ids.flatten().tolist()
     local = [each if mapped is None else mapped[each] for each in flat]
@@ -355,8 +388,6 @@ def test_outputs_of_experts_are_added_up(dtype):
 
 
 @pytest.mark.parametrize("call", [
-    lambda x: experts.topk_softmax(x, x, x, x, False, None, x),
-    lambda x: experts.moe_sum(x, x, x),
     lambda x: experts.moe_align_block_size(x, 1, 1, x, x, x, None, x),
 ])  # fmt: skip
 def test_what_experts_do_not_do_is_refused_by_name(call):

@@ -3,6 +3,7 @@
 # pyright: basic
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -65,7 +66,7 @@ def varlen_fwd(
     sums = torch.empty(q.shape[1], q.shape[0], dtype=torch.float32)
     starts = cu_seqlens_q.tolist()
     starts_k = cu_seqlens_k.tolist() if block_table is None else []
-    used = seqused_k.tolist() if seqused_k is not None else [b - a for a, b in zip(starts_k, starts_k[1:])]
+    used = seqused_k.tolist() if seqused_k is not None else [b - a for a, b in itertools.pairwise(starts_k)]
     for i, length in enumerate(used):
         rows = slice(starts[i], starts[i + 1])
         if rows.start == rows.stop:

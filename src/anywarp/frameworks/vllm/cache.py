@@ -20,7 +20,9 @@ def stored(values: Tensor, into: Tensor, kind: str, scale: Tensor) -> tuple[Tens
     if kind in ("auto", "bfloat16", "float16", "half", "float") and into.dtype not in _EIGHT_BITS.values():
         return values.to(into.dtype), into
     if kind not in _EIGHT_BITS or scale.numel() != 1:
-        raise NotImplementedError(f"anywarp keeps no cache of keys and values of the kind {kind!r} with {scale.numel()} scales")
+        raise NotImplementedError(
+            f"anywarp keeps no cache of keys and values of the kind {kind!r} with {scale.numel()} scales"
+        )
     narrow = _EIGHT_BITS[kind]
     largest = torch.finfo(narrow).max
     rounded = (values.float() / scale.float()).clamp(-largest, largest).to(narrow)

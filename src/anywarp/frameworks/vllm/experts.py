@@ -10,7 +10,9 @@ import torch
 from torch import Tensor
 
 
-def _choose(scores: Tensor, weights: Tensor, indices: Tensor, rows: Tensor, renormalize: bool, bias: Tensor | None) -> None:
+def _choose(
+    scores: Tensor, weights: Tensor, indices: Tensor, rows: Tensor, renormalize: bool, bias: Tensor | None
+) -> None:
     chosen = torch.topk(scores if bias is None else scores + bias.float(), weights.shape[-1], -1)[1]
     found = scores.gather(-1, chosen)
     if renormalize:
@@ -32,11 +34,11 @@ def topk_softmax(
 ) -> None:
     """Write each token's k most probable experts and their probabilities: (tokens, k), of logits (tokens, experts).
 
-    `bias` takes part in the choice alone. NotImplementedError where padding is marked.
+    `bias` takes part in the choice alone. Tokens that are padding get no expert: -1, and the weight 0.
     """
-    _refuse_padding("topk_softmax", is_padding)
     scores = torch.softmax(gating_output.float(), -1)
     _choose(scores, topk_weights, topk_indices, token_expert_indices, renormalize, bias)
+    _mark_padding(topk_weights, topk_indices, is_padding)
 
 
 def topk_sigmoid(
@@ -50,25 +52,31 @@ def topk_sigmoid(
     is_padding: Tensor | None = None,
 ) -> None:
     """Do the same with the logits' sigmoid, times `routed_scaling_factor`."""
-    _refuse_padding("topk_sigmoid", is_padding)
     scores = torch.sigmoid(gating_output.float())
     _choose(scores, topk_weights, topk_indices, token_expert_indices, renormalize, bias)
     topk_weights.mul_(routed_scaling_factor)
+    _mark_padding(topk_weights, topk_indices, is_padding)
 
 
-def _refuse_padding(name: str, is_padding: Tensor | None) -> None:
+def _mark_padding(weights: Tensor, indices: Tensor, is_padding: Tensor | None) -> None:
+    """Give tokens that are padding no expert, -1, as vLLM's own routers in Triton do."""
     if is_padding is not None:
-        raise NotImplementedError(f"_moe_C::{name}: anywarp chooses no experts where padding is marked")
+        weights.masked_fill_(is_padding.unsqueeze(-1), 0)
+        indices.masked_fill_(is_padding.unsqueeze(-1), -1)
 
 
 def moe_sum(input: Tensor, output: Tensor, topk_ids: Tensor | None = None, expert_map: Tensor | None = None) -> None:
     """Write the sum over the experts: input (tokens, k, hidden), output (tokens, hidden).
 
-    NotImplementedError where experts are elsewhere.
+    With `topk_ids`, (tokens, k), experts below 0 and those that `expert_map` puts elsewhere (-1) are left out: nobody has computed them.
     """
-    if topk_ids is not None or expert_map is not None:
-        raise NotImplementedError("_moe_C::moe_sum: anywarp leaves out no experts that are elsewhere")
-    output.copy_(input.float().sum(1))
+    wide = input.float()
+    if topk_ids is not None:
+        here = topk_ids >= 0
+        if expert_map is not None:
+            here = here & (expert_map[topk_ids.clamp_min(0).long()] >= 0)
+        wide = wide.masked_fill(~here.unsqueeze(-1), 0)
+    output.copy_(wide.sum(1))
 
 
 def moe_align_block_size(
@@ -90,7 +98,9 @@ def moe_align_block_size(
         raise NotImplementedError("_moe_C::moe_align_block_size: anywarp writes no scatter_idx")
     flat = topk_ids.reshape(-1).long()
     if maybe_expert_map is not None:
-        flat = torch.where((flat >= 0) & (flat < num_experts), maybe_expert_map[flat.clamp(0, num_experts - 1)].long(), -1)
+        flat = torch.where(
+            (flat >= 0) & (flat < num_experts), maybe_expert_map[flat.clamp(0, num_experts - 1)].long(), -1
+        )
     order = torch.argsort(flat, stable=True)
     order = order[flat[order] >= 0]
     counts = torch.bincount(flat[flat >= 0], minlength=num_experts)

@@ -41,7 +41,9 @@ def _settings(_module: Any) -> None:
     told = {name: value for name, value in SETTINGS.items() if name not in given}
     settings.export(told)
     for name, value in told.items():
-        patches.write_down(f"{name}={value}", True, "FlashInfer compiles kernels for cards; vLLM has a sampler in Triton")
+        patches.write_down(
+            f"{name}={value}", True, "FlashInfer compiles kernels for cards; vLLM has a sampler in Triton"
+        )
 
 
 def _memory(module: Any) -> None:

@@ -24,4 +24,6 @@ def count_ours(module: Any) -> None:
         self.cuda_memory = self.total_memory - self.free_memory
         self.non_torch_memory = self.cuda_memory - self.torch_memory
 
-    patches.set_attribute(snapshot, "measure", measure, "memory is the machine's: other programs change it while vLLM measures")
+    patches.set_attribute(
+        snapshot, "measure", measure, "memory is the machine's: other programs change it while vLLM measures"
+    )
