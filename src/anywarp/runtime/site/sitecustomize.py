@@ -59,5 +59,6 @@ sys.meta_path[:0] = [
     Door("cupy", "anywarp.frameworks.cupy"),
     Door("jax", "anywarp.frameworks.jax"),
     Door("tensorflow", "anywarp.frameworks.tensorflow"),
+    Door("tensorrt", "anywarp.frameworks.tensorrt.adapter"),
 ]
 hidden()
