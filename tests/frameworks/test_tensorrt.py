@@ -82,7 +82,8 @@ def test_a_changed_engine_is_refused(data):
 
 
 @pytest.mark.parametrize(
-    "header", [b"", b"[]", b'{"name": 1}', b'{"name": "", "profiles": [{"x": [1]}], "wide": 1}', b"[" * 100_000, b"\xff"]
+    "header",
+    [b"", b"[]", b'{"name": 1}', b'{"name": "", "profiles": [{"x": [1]}], "wide": 1}', b"[" * 100_000, b"\xff"],
 )
 def test_a_header_of_the_wrong_form_is_refused_though_its_checksum_is_right(header):
     head = struct.pack("<16sIIQ32s", plan.MAGIC, plan.VERSION, len(header), 0, hashlib.sha256(header).digest())
@@ -99,7 +100,9 @@ def test_an_engine_of_nvidias_is_named():
     ("device", "missing", "installed", "wanted"),
     [("cpu", [], False, True), ("cpu", ["onnx"], False, False), ("cpu", ["onnx"], True, True), ("hip", [], True, False), ("cuda", [], False, False)],
 )  # fmt: skip
-def test_the_import_is_answered_where_something_computes_or_nvidias_package_would_fail(monkeypatch, device, missing, installed, wanted):
+def test_the_import_is_answered_where_something_computes_or_nvidias_package_would_fail(
+    monkeypatch, device, missing, installed, wanted
+):
     monkeypatch.setenv("ANYWARP_DEVICE", device)
     monkeypatch.setattr(needed, "missing", lambda: missing)
     monkeypatch.setattr(adapter, "installed", lambda: installed)

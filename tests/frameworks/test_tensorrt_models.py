@@ -73,7 +73,9 @@ def built(model, logger, change=lambda config: None, network_change=lambda netwo
 def test_an_engine_tells_its_inputs_and_outputs_and_profiles(logger):
     engine = built(relu(), logger, x=((1, 3), (4, 3), (8, 3)))
     assert [engine.get_tensor_name(number) for number in range(engine.num_io_tensors)] == ["x", "y"] == list(engine)
-    assert engine.get_tensor_mode("x") is trt.TensorIOMode.INPUT and engine.get_tensor_mode("y") is trt.TensorIOMode.OUTPUT
+    assert (
+        engine.get_tensor_mode("x") is trt.TensorIOMode.INPUT and engine.get_tensor_mode("y") is trt.TensorIOMode.OUTPUT
+    )
     assert engine.get_tensor_shape("y") == (-1, 3) and engine.get_tensor_dtype("x") is trt.float32
     assert engine.get_tensor_profile_shape("x", 0) == [(1, 3), (4, 3), (8, 3)]
     assert engine.get_binding_index("y") == 1 and engine[1] == "y" and engine["x"] == 0 and engine.binding_is_input(0)
@@ -83,7 +85,9 @@ def test_an_engine_tells_its_inputs_and_outputs_and_profiles(logger):
 def test_a_context_knows_shapes_within_the_profile(logger):
     context = built(relu(), logger, x=((1, 3), (4, 3), (8, 3))).create_execution_context()
     assert context.infer_shapes() == ["x"] and context.get_tensor_shape("y") == (-1, 3)
-    assert context.set_input_shape("x", (8, 3)) and context.get_tensor_shape("y") == (8, 3) and not context.infer_shapes()
+    assert (
+        context.set_input_shape("x", (8, 3)) and context.get_tensor_shape("y") == (8, 3) and not context.infer_shapes()
+    )
     assert context.get_tensor_strides("y") == (3, 1) and context.get_max_output_size("y") == 96
     assert not context.set_input_shape("x", (9, 3)) and not context.set_input_shape("x", (1, 3, 1))
     assert [severity for severity, _ in logger.said] == ["ERROR", "ERROR"]
@@ -176,7 +180,9 @@ def test_what_cannot_be_parsed_is_false_with_an_error_that_says_where(logger, mo
 
 
 def test_weights_in_another_file_are_found_beside_the_model_and_nowhere_else(logger, tmp_path):
-    model = graph([helper.make_node("Add", ["x", "w"], ["y"])], [("x", F, [4])], [("y", F, [4])], {"w": np.ones(4, np.float32)})
+    model = graph(
+        [helper.make_node("Add", ["x", "w"], ["y"])], [("x", F, [4])], [("y", F, [4])], {"w": np.ones(4, np.float32)}
+    )
     path = tmp_path / "a model.onnx"
     onnx.save(model, path, save_as_external_data=True, location="weights", size_threshold=0)
     network = trt.Builder(logger).create_network()
@@ -205,7 +211,9 @@ def test_types_are_changed_where_the_interface_has_others(logger, monkeypatch):
 def test_an_engine_with_weights_elsewhere_is_refused(logger):
     from anywarp.frameworks.tensorrt import plan
 
-    model = graph([helper.make_node("Add", ["x", "w"], ["y"])], [("x", F, [4])], [("y", F, [4])], {"w": np.ones(4, np.float32)})
+    model = graph(
+        [helper.make_node("Add", ["x", "w"], ["y"])], [("x", F, [4])], [("y", F, [4])], {"w": np.ones(4, np.float32)}
+    )
     tensor = model.graph.initializer[0]
     tensor.ClearField("raw_data")
     tensor.data_location = TensorProto.EXTERNAL
@@ -216,6 +224,10 @@ def test_an_engine_with_weights_elsewhere_is_refused(logger):
 
 def test_refitting_and_plugins_are_refused(logger):
     engine = built(relu((2, 3)), logger)
-    assert not engine.refittable and not trt.init_libnvinfer_plugins(logger, "") and not trt.get_plugin_registry().plugin_creator_list
+    assert (
+        not engine.refittable
+        and not trt.init_libnvinfer_plugins(logger, "")
+        and not trt.get_plugin_registry().plugin_creator_list
+    )
     with pytest.raises(TypeError, match="not refittable"):
         trt.Refitter(engine, logger)

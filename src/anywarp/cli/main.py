@@ -31,6 +31,7 @@ VERBS = {
     "convert": "Convert manifests, images, packages, jobs and alert rules around a CUDA program.",
     "selftest": "Check that a device computes what it must, and write a report.",
     "smi": "Show the devices as nvidia-smi does.",
+    "export": "Export a model of PyTorch to ONNX, and hold it against PyTorch.",
     "explain": "Print the page of a diagnostic, such as P001.",
     "cache": "Show, clear or fill the cache of compiled kernels.",
 }
