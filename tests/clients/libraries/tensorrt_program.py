@@ -346,4 +346,24 @@ def cut_off():
 check("a shape that was not set", unset, [1], 0)
 check("memory that is too small", too_small, [1], 0)
 check("engines that are none", cut_off, [6], 0)
+
+
+def fault():
+    """Read beyond a table: an error of the context, after which nothing else runs."""
+    data = model(
+        [node("Gather", ["table", "x"], ["y"])],
+        [("x", TensorProto.INT64, [1])],
+        [("y", F, [1])],
+        {"table": np.float32([1, 2])},
+    )
+    context = engine_of(data).create_execution_context()
+    x, y = (ok(cudart.cudaMalloc(8)) for _ in "xy")
+    ok(cudart.cudaMemset(x, 1, 8))
+    context.set_tensor_address("x", x)
+    context.set_tensor_address("y", y)
+    context.execute_async_v3(0)
+    return [int(cudart.cudaDeviceSynchronize()[0])]
+
+
+check("a fault", fault, [719], 0)
 end()

@@ -26,8 +26,8 @@ from anywarp.frameworks.tensorrt.enums import (
 )
 from anywarp.frameworks.tensorrt.logger import ILogger, Told
 
-OF_GRAPHS = 3
-"""ONNX Runtime's number of the level of messages that are errors."""
+FATAL = 4
+"""ONNX Runtime's number of the level of messages that say more than its exceptions, which are told."""
 
 
 class EngineError(ValueError):
@@ -231,7 +231,7 @@ def _session(data: bytes) -> Any:
     """Have ONNX Runtime read a model for the processor; EngineError with its words."""
     runtime = needed.runtime()
     options = runtime.SessionOptions()
-    options.log_severity_level = OF_GRAPHS
+    options.log_severity_level = FATAL
     try:
         return runtime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
     except Exception as error:
