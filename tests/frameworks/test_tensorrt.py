@@ -58,7 +58,8 @@ def test_a_logger_says_what_is_grave_enough(capsys):
     logger = Logger(Logger.WARNING)
     logger.log(Logger.INFO, "quiet")
     logger.log(Logger.ERROR, "loud")
-    assert capsys.readouterr().err.endswith("[TRT] [E] loud\n") and capsys.readouterr().out == ""
+    said = capsys.readouterr()
+    assert said.err.endswith("[TRT] [E] loud\n") and said.out == ""
 
 
 @pytest.mark.parametrize("shapes", [((1, 2), (1,), (1, 2)), ((2, 2), (1, 2), (3, 2))])

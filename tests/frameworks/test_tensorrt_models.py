@@ -133,6 +133,7 @@ def test_speed_and_allowances_change_nothing(logger):
 def test_an_input_may_be_given_a_fixed_shape(logger):
     def fix(network):
         network.get_input(0).shape = (4, 3)
+        assert network.get_input(0).shape == (4, 3)
 
     engine = built(relu(), logger, network_change=fix)
     assert engine.get_tensor_shape("x") == (4, 3) and engine.create_execution_context().get_tensor_shape("y") == (4, 3)
