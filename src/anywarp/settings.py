@@ -7,6 +7,7 @@ The native libraries read some of the same names themselves; `reader` says who r
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -469,6 +470,23 @@ TORCH_RANDOM = Setting(
     "`philox`: a seed gives the numbers that it gives on an NVIDIA card (`philox:108x2048` on an A100: the card matters "
     "for large tensors); `host`: the CPU's own generator, seeded from CUDA's state.",
 )
+TENSORRT_VERSION = "10.13.0"
+"""The TensorRT whose interface programs find where none is installed."""
+
+
+def _release(text: str) -> str:
+    if not re.fullmatch(r"\d{1,3}(\.\d{1,5}){1,3}", text.strip()):
+        raise ValueError("expected a version such as 8.6.1")
+    return text.strip()
+
+
+TENSORRT = Setting(
+    "ANYWARP_TENSORRT",
+    _release,
+    lambda: "",
+    f"that of the package tensorrt where it is installed, else {TENSORRT_VERSION}",
+    "The version of TensorRT that programs see ([tensorrt.md](tensorrt.md)); before 10, int64 goes in and out as int32.",
+)
 PATCH_REPORT = Setting(
     "ANYWARP_PATCH_REPORT",
     _optional_path,
@@ -600,7 +618,7 @@ ROCM_PATH = Setting(
 SETTINGS: tuple[Setting[object], ...] = (
     DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, MEMORY, DEVICES, ASYNC, VERSIONS, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, TRACE_DIR, TRACE_GRAPHS, TRACE_LIMIT,
     NVIDIA_DRIVER, CHECK, LOG,
-    BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_CUDA_BUILD, TORCH_SCOPE, TORCH_BLOCK, NEIGHBOURS, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, REBIND, RUN, OVERLAYS, CXX, CLANG, HIP_COMPILER, HIP_INCLUDE, LLD, HIP_WARPS_PER_WAVE, HIP_LIBRARY, NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVRTC, OPENBLAS, PRODUCT, ROCM_PATH,
+    BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_CUDA_BUILD, TORCH_SCOPE, TORCH_BLOCK, NEIGHBOURS, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, TENSORRT, REBIND, RUN, OVERLAYS, CXX, CLANG, HIP_COMPILER, HIP_INCLUDE, LLD, HIP_WARPS_PER_WAVE, HIP_LIBRARY, NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVRTC, OPENBLAS, PRODUCT, ROCM_PATH,
 )  # fmt: skip
 """All of them, in the order of docs/settings.md."""
 

@@ -32,6 +32,7 @@ VERBS = {
     "env": "Lay packages for AMD GPUs beside an environment that was installed for CUDA.",
     "selftest": "Check that a device computes what it must, and write a report.",
     "smi": "Show the devices as nvidia-smi does.",
+    "export": "Export a model of PyTorch to ONNX, and hold it against PyTorch.",
     "explain": "Print the page of a diagnostic, such as P001.",
     "cache": "Show, clear or fill the cache of compiled kernels.",
 }

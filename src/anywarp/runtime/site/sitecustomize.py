@@ -116,6 +116,7 @@ def begin():
             Door("cupy", "anywarp.frameworks.cupy"),
             Door("jax", "anywarp.frameworks.jax"),
             Door("tensorflow", "anywarp.frameworks.tensorflow"),
+            Door("tensorrt", "anywarp.frameworks.tensorrt.adapter"),
             Door("vllm", "anywarp.frameworks.vllm.hook"),
             Neighbours(),
         ]
