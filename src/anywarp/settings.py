@@ -423,8 +423,8 @@ TORCH_CUDA_BUILD = Setting(
     "ANYWARP_TORCH_CUDA_BUILD",
     _yes_or_no,
     _not_said,
-    "unset: those of the versions that were run",
-    "Whether a CUDA build of PyTorch is served on the device `cpu` ([torch.md](torch.md)): `0`, none is touched; `1`, one of a version that was not run, too.",
+    "unset: those of versions between the oldest and the newest that were run",
+    "Whether a CUDA build of PyTorch is served on the device `cpu` ([torch.md](torch.md)): `0`, none is touched; `1`, one of an older or newer version, too.",
 )
 TORCH_SCOPE = Setting(
     "ANYWARP_TORCH_SCOPE",

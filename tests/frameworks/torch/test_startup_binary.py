@@ -88,9 +88,10 @@ class TestWhichTorch:
         assert code_of(found.check, found.read(fake_torch(tmp_path / "b", "2.3.1"))) == "F002"
         assert code_of(found.read, fake_torch(tmp_path / "c", "nonsense")) == "F002"
 
-    def test_a_cuda_build_of_a_version_that_was_run_is_served(self, tmp_path, monkeypatch):
+    @pytest.mark.parametrize(("version", "cuda"), [("2.10.0+cu128", "12.8"), ("2.14.1+cu130", "13.0")])
+    def test_a_cuda_build_between_those_that_were_run_is_served(self, tmp_path, monkeypatch, version, cuda):
         monkeypatch.delenv("ANYWARP_TORCH_CUDA_BUILD", raising=False)
-        torch = found.read(fake_torch(tmp_path / "a", "2.14.1+cu130", extra="cuda: Optional[str] = '13.0'"))
+        torch = found.read(fake_torch(tmp_path / "a", version, extra=f"cuda: Optional[str] = '{cuda}'"))
         found.check(torch)
         monkeypatch.setenv("ANYWARP_TORCH_CUDA_BUILD", "0")
         assert code_of(found.check, torch) == "F001"

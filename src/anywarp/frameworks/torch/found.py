@@ -16,8 +16,8 @@ OLDEST, NEWEST = (2, 4), (2, 13)
 """The oldest minor version of torch whose headers the sources of the stand-in compile against, and the newest, which is the one that
 was run; a newer one is tried, an older one refused."""
 
-CUDA_BUILDS = ((2, 14), (2, 14))
-"""The oldest and the newest minor version whose CUDA build was run by us; of others it must be asked for."""
+CUDA_BUILDS = ((2, 10), (2, 14))
+"""The oldest and the newest minor version of which a CUDA build was run by us; older and newer ones must be asked for."""
 
 VENDORS = {"cuda": "CUDA", "hip": "ROCm", "xpu": "XPU"}
 """Names in torch/version.py that hold a version in a build for that vendor, else None."""
@@ -104,4 +104,4 @@ def _left_alone(torch: Torch) -> str:
     if first <= torch.minor <= last:
         return ""
     spans = ".".join(map(str, first)) + (f" to {'.'.join(map(str, last))}" if last > first else "")
-    return f": of CUDA builds those of {spans} were run"
+    return f": of CUDA builds those of {spans} are served"
