@@ -12,7 +12,7 @@ from pathlib import Path
 from anywarp.catalogue import replacements
 from anywarp.catalogue.migration import Row
 from anywarp.catalogue.rocm import TableError, read
-from anywarp.frameworks.neighbours import as_they_are, registry
+from anywarp.frameworks.neighbours import registry
 
 CLIENTS = Path(__file__).parents[1] / "catalogue" / "data" / "clients.tsv"
 HOW = ("runs", "through us", "replaced by", "not yet")
@@ -54,7 +54,7 @@ def clients(table: Path = CLIENTS) -> Iterator[Line]:
 
 def adapters() -> Iterator[Line]:
     """Yield what the adapters of packages beside PyTorch know of their versions."""
-    for each in (*as_they_are.PACKAGES, *registry.ANSWERED.values()):
+    for each in registry.ALL:
         for ran in each.ran:
             yield Line(each.name, ran.version, ran.how, ran.words, ran.date, ran.checked)
 

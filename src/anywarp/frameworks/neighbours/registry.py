@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from anywarp.frameworks.neighbours import apex, finder, flash_attn
-from anywarp.frameworks.neighbours.neighbour import Answering
+from anywarp.frameworks.neighbours import apex, as_they_are, finder, flash_attn, tensorrt, vllm
+from anywarp.frameworks.neighbours.neighbour import Answering, Neighbour
 
 ANSWERED: dict[str, Answering] = {each.name: each for each in (apex.NEIGHBOUR, flash_attn.NEIGHBOUR)}
 """By the module that programs import; `runtime/site/sitecustomize.py` has the tops of all their modules."""
+
+SERVED: tuple[Neighbour, ...] = (*ANSWERED.values(), tensorrt.NEIGHBOUR, vllm.NEIGHBOUR)
+"""Those for which something of ours is put in force: by this finder, or by a door of their own."""
+
+ALL: tuple[Neighbour, ...] = (*as_they_are.PACKAGES, *SERVED)
 
 
 def install() -> finder.Finder:
