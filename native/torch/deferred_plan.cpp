@@ -26,12 +26,13 @@ using c10::IValue;
 using torch::jit::Stack;
 using Kind = OpInfo::Kind;
 
-// Operators that look at shapes only, though their schema does not say so.
+// Name spaces of operators that may run later.
 std::unordered_set<std::string>& later_spaces() {
   static auto& spaces = *new std::unordered_set<std::string>{"aten"};
   return spaces;
 }
 
+// Operators that look at shapes only, though their schema does not say so.
 const std::unordered_set<std::string>& metadata_only() {
   static const std::unordered_set<std::string> listed{
       "aten::is_same_size",   "aten::is_set_to",
