@@ -118,7 +118,7 @@ def test_an_interrupt_ends_the_command_and_its_processes(tree: Path, tmp_path: P
     command = [sys.executable, "-c", code, verb, str(tree), "--jobs", "1"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, env=environment, start_new_session=True)
     deadline = time.monotonic() + 100
-    while not mark.exists():
+    while not (mark.exists() and mark.read_text()):  # it is made first, then written to
         assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
