@@ -11,6 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from anywarp.frameworks.attention import attend_with_sums
+
 
 @dataclass(frozen=True)
 class Rules:
@@ -104,7 +106,8 @@ def one(q: Tensor, k: Tensor, v: Tensor, rules: Rules, slopes: Tensor | None) ->
     if mask is not None and queries == 1 and slopes is None and bool(mask.all()):
         mask = None
     if rules.softcap > 0 or slopes is not None or (mask is not None and not bool(mask.any(-1).all())):
-        out, sums = written_out(q, k, v, rules, mask, slopes)
+        bias = None if slopes is None else -slopes.float().reshape(groups, share, 1, 1) * distances(queries, keys).abs()
+        out, sums = attend_with_sums(q, k, v, mask, bias, scale=rules.scale, softcap=rules.softcap)
     else:
         if mask is None:  # heads of a group as rows
             q = q.reshape(groups, 1, share * queries, size)
@@ -118,9 +121,14 @@ def one(q: Tensor, k: Tensor, v: Tensor, rules: Rules, slopes: Tensor | None) ->
     return out, sums.reshape(heads, queries).float()
 
 
+def distances(queries: int, keys: int) -> Tensor:
+    """Return how far each key (second dimension) stands behind the own place of each query (first)."""
+    return torch.arange(keys)[None, :] - (torch.arange(queries)[:, None] + (keys - queries))
+
+
 def seen(queries: int, keys: int, rules: Rules) -> Tensor:
     """Return which key (second dimension) which query (first) sees."""
-    distance = torch.arange(keys)[None, :] - (torch.arange(queries)[:, None] + (keys - queries))
+    distance = distances(queries, keys)
     right = 0 if rules.causal else rules.right
     mask = torch.ones(queries, keys, dtype=torch.bool)
     if right >= 0:
@@ -128,24 +136,6 @@ def seen(queries: int, keys: int, rules: Rules) -> Tensor:
     if rules.left >= 0:
         mask &= distance >= -rules.left
     return mask
-
-
-def written_out(
-    q: Tensor, k: Tensor, v: Tensor, rules: Rules, mask: Tensor | None, slopes: Tensor | None
-) -> tuple[Tensor, Tensor]:
-    """Return the same by plain products in float32: q is (groups, share, queries, size), k and v are (groups, 1, keys, size)."""
-    scores = q.float() @ k.float().transpose(-1, -2) * rules.scale
-    if rules.softcap > 0:
-        scores = rules.softcap * torch.tanh(scores / rules.softcap)
-    if slopes is not None:
-        queries, keys = scores.shape[-2:]
-        distance = (torch.arange(keys)[None, :] - torch.arange(queries)[:, None] - (keys - queries)).abs()
-        scores = scores - slopes.float().reshape(q.shape[0], -1, 1, 1) * distance
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -torch.inf)
-    sums = torch.logsumexp(scores, -1)
-    weights = torch.exp(scores - sums.unsqueeze(-1)).nan_to_num(0.0)
-    return (weights @ v.float()).to(q.dtype), torch.where(sums == -torch.inf, torch.inf, sums)
 
 
 def merge_attn_states(

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from anywarp.frameworks.neighbours.answers.attention import attend, attend_with_sums
+from anywarp.frameworks.attention import attend, attend_with_sums
 from anywarp.frameworks.neighbours.answers.flash_attn_rotary import rotate
 
 __all__ = [
