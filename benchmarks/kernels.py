@@ -7,9 +7,10 @@ multi-threaded medians a measurement of the hypervisor. The result is a table of
     python benchmarks/kernels.py --set untuned                          the same over kernels that nobody tuned for
     python benchmarks/kernels.py --set further                          and over a second choice of such
     python benchmarks/kernels.py --only-block-shape                     code that assumes nothing but the block shape
-    python benchmarks/kernels.py --runners native,native-fast,intel,anywarp --python intel=VENV/bin/python
+    python benchmarks/kernels.py --runners native,native-fast,intel,pocl,anywarp --python intel=VENV/bin/python --python pocl=VENV/bin/python
 
-Intel's runtime needs `pip install pyopencl intel-opencl-rt` in the environment named by --python.
+Intel's runtime needs `pip install pyopencl click rich intel-opencl-rt intel-cmplr-lib-rt` in the environment named by --python; POCL the first three, and Debian's
+package pocl-opencl-icd with its folder in OCL_ICD_VENDORS (/etc/OpenCL/vendors).
 """
 
 from __future__ import annotations
