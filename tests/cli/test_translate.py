@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -137,6 +138,7 @@ def test_undo_takes_away_the_headers_that_were_added_unless_somebody_changed_the
     assert (tree / "anywarp_warp.h").read_bytes() == b"// mine\n" and place.read_bytes() == before
 
 
+@pytest.mark.skipif(shutil.which("patch") is None, reason="this machine has no patch")
 def test_a_diff_is_what_patch_takes(tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert call(["translate", str(tree), "--diff"]) == 0
     diff = capsys.readouterr().out
