@@ -273,7 +273,7 @@ def _prototypes(function: Function) -> str:
         major: f"{function.result} {function.name}({parameters or 'void'});\n"
         for major, parameters in function.parameters.items()
     }
-    text = _by_major(texts)
+    text = re.sub(r"\b_Bool\b", "bool", _by_major(texts))  # C++ knows the latter alone; <stdbool.h> gives it to C
     narrow = re.search(r"\b(__half|__nv_bfloat16)\b", text)  # which C has not
     return f"#ifdef __cplusplus\n{text}#endif\n" if narrow else text
 
