@@ -21,6 +21,15 @@
 namespace aw::nccl {
 namespace {
 
+/** Tell the processor that this loop waits: its other thread gets the time. */
+inline void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 constexpr uint64_t kControlBytes = 8 << 10;
 
 struct alignas(kLine) Bell {
@@ -195,7 +204,7 @@ class SharedLinks final : public Links {
     Bell& bell = segment_->bell(rank_);
     for (int i = 0; i < kSpins; ++i) {
       if (bell.rung.load(std::memory_order_acquire) != seen) return;
-      __builtin_ia32_pause();
+      relax();
     }
     bell.sleepers.fetch_add(1);
     timespec limit = {milliseconds / 1000, milliseconds % 1000 * 1'000'000l};
