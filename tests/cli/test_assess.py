@@ -29,7 +29,7 @@ def test_it_says_what_is_found_and_what_to_type_next(tree, capsys):
     assert out.startswith("anywarp assess: tree, for hip:gfx942, ROCm 7.1\n2 files")
     assert "cudaGraphConditionalHandleCreate: no path yet" in out and "tree/bad.cu:1" in out
     assert out.splitlines()[-1] == "  anywarp translate tree -o translated --target hip:gfx942 --rocm 7.1"
-    assert err == ""
+    assert all(line.startswith("anywarp assess: read ") for line in err.splitlines())  # progress, on a slow machine
 
 
 def test_exit_codes(tree, capsys):
