@@ -136,7 +136,7 @@ def few_columns_of_many(cublas: Library, direct: ctypes.CDLL, handle: ctypes.c_v
     print("\nfew columns of many matrices   size   matrices   columns   k along memory: ours, us   (OpenBLAS over ours)   rows along memory")
     random, kept = np.random.default_rng(3), np.array([1, 0], np.float32)
     alpha, beta = (ctypes.c_void_p(kept.ctypes.data + at) for at in (0, 4))
-    for size, count in ((128, 64), (512, 16), (1024, 8)):
+    for size, count in ((128, 64), (512, 16), (1024, 8), (2048, 4)):
         factors = [aligned(random.standard_normal((size, size), np.float32)) for _ in range(count)]
         for columns in (1, 4, 8):
             said, others = "", [random.standard_normal((columns, size), np.float32) for _ in range(count)]
