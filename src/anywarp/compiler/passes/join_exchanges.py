@@ -1,6 +1,7 @@
-"""Make one atomic addition of a loop that exchanges under a comparison until nobody has come between: XLA's scatters and atomicAdd of f64 by CUDA's manual.
+"""Let an atomic addition follow the first trip of a loop that exchanges under a comparison until nobody has come between: XLA's scatters.
 
-Of lanes in step only one succeeds in a trip where all name one place, so that a warp takes hundreds of exchanges.
+Of lanes in step only one succeeds in a trip where all name one place, so that a warp takes hundreds of exchanges. Where all name different ones the
+first trip does it, and reads and adds for all lanes at once, as an atomic addition does not.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from anywarp.compiler.uses import users_of
 
 
 def join_exchanges(kernel: Kernel, specialisation: Specialisation) -> None:
-    """Replace loops `new = old + x; seen = cas(place, old, new); if (seen != old) { old = seen; again }` of which nobody uses `old` or `seen`.
+    """Change loops `new = old + x; seen = cas(place, old, new); if (seen != old) { old = seen; again }` of which nobody uses `old` or `seen`.
 
     Legality: the exchange that succeeds stores the sum, rounded once, of what is there at that moment and x: as the addition does.
     """
@@ -22,10 +23,13 @@ def join_exchanges(kernel: Kernel, specialisation: Specialisation) -> None:
     if not any(_is_exchange(op) for block in kernel.blocks for op in block.ops):
         return
     users = users_of(kernel)
+    blocks: list[Block] = []
     for block in kernel.blocks:
+        blocks.append(block)
         loop = _Loop.of(block)
         if loop is not None and loop.is_alone(users):
-            loop.replace()
+            blocks.append(loop.end())
+    kernel.blocks = blocks
 
 
 def _is_exchange(op: Op) -> bool:
@@ -85,10 +89,15 @@ class _Loop:
         inside: Collection[object] = {*self.changing, self.block}
         return all(user in inside for value in self.changing for user in users.get(value, []))
 
-    def replace(self) -> None:
+    def end(self) -> Block:
+        """Make the loop a single trip and return the block for those that fail."""
+        made, block = Block(f"add.{self.block.name}"), self.block
         attrs = replace(AtomicAccess.of(self.exchange), op="fadd", returns=False)
         args = [self.exchange.args[0], self.term]
-        made = Op("atomic", self.term.type, args, attrs, None, self.exchange.span)
-        self.block.ops = [*(op for op in self.block.ops if op not in self.changing), made]
-        self.block.phis = []
-        self.block.terminator = Terminator("jump", [], [self.left], span=self.block.terminator.span)
+        made.ops = [Op("atomic", self.term.type, args, attrs, None, self.exchange.span)]
+        made.terminator = Terminator("jump", [], [self.left], span=block.terminator.span)
+        block.terminator.targets = [made if target is block else target for target in block.terminator.targets]
+        del self.old.incoming[block]
+        for phi in self.left.phis:
+            phi.incoming[made] = phi.incoming[block]
+        return made
