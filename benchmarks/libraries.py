@@ -95,6 +95,7 @@ def main() -> None:
             )
     narrow_types(cublas, handle, rounds)
     few_columns(cublas, direct, handle, rounds)
+    few_columns_of_many(cublas, direct, handle, rounds)
 
 
 FEW = ((4096, (1, 4, 8)), (1024, (1, 4, 8)))
@@ -128,6 +129,34 @@ def few_columns(cublas: Library, direct: ctypes.CDLL, handle: ctypes.c_void_p, r
                     mine, *engines = best(calls, rounds, max(1, 8_000_000 // size**2))
                     said += f"{a.nbytes / mine / 1e9:18.1f} " + (f"({engines[0] / mine:.1f})" if engines else "")
                 print(f"{name:10} {size:6} {columns:8}  {said}")
+
+
+def few_columns_of_many(cublas: Library, direct: ctypes.CDLL, handle: ctypes.c_void_p, rounds: int) -> None:
+    """The same of f32 by arrays of pointers to matrices; OpenBLAS multiplies one after the other."""
+    print("\nfew columns of many matrices   size   matrices   columns   k along memory: ours, us   (OpenBLAS over ours)   rows along memory")
+    random, kept = np.random.default_rng(3), np.array([1, 0], np.float32)
+    alpha, beta = (ctypes.c_void_p(kept.ctypes.data + at) for at in (0, 4))
+    for size, count in ((128, 64), (512, 16), (1024, 8), (2048, 4)):
+        factors = [aligned(random.standard_normal((size, size), np.float32)) for _ in range(count)]
+        for columns in (1, 4, 8):
+            said, others = "", [random.standard_normal((columns, size), np.float32) for _ in range(count)]
+            sums = [np.zeros((columns, size), np.float32) for _ in range(count)]
+            lists = [np.array([x.ctypes.data for x in group], np.uint64) for group in (factors, others, sums)]
+            for turned in (1, 0):
+                batched = partial(cublas.file["cublasSgemmBatched"], handle, turned, 0, size, columns, size, alpha, pointer(lists[0]), size, pointer(lists[1]), size,
+                                  beta, pointer(lists[2]), size, count)  # fmt: skip
+                letter, no = ctypes.byref(ctypes.c_char(b"T" if turned else b"N")), ctypes.byref(ctypes.c_char(b"N"))
+                by, few = ctypes.byref(ctypes.c_int(size)), ctypes.byref(ctypes.c_int(columns))
+                singles = [partial(direct.scipy_sgemm_, letter, no, by, few, by, alpha, pointer(a), by, pointer(b), by, beta, pointer(c), by)
+                           for a, b, c in zip(factors, others, sums, strict=True)]  # fmt: skip
+
+                def engine(singles=singles):
+                    for single in singles:
+                        single()
+
+                mine, theirs = best([batched, engine], rounds, max(1, 8_000_000 // (size**2 * count)))
+                said += f"{mine * 1e6:18.0f} ({theirs / mine:.1f})"
+            print(f"{size:35} {count:10} {columns:9}  {said}")
 
 
 def narrow_types(cublas: Library, handle: ctypes.c_void_p, rounds: int) -> None:

@@ -226,6 +226,11 @@ AW_NO_LINK(nvmlDeviceGetCurrPcieLinkGeneration, unsigned*)
 AW_NO_LINK(nvmlDeviceGetCurrPcieLinkWidth, unsigned*)
 AW_NO_LINK(nvmlDeviceGetMaxPcieLinkGeneration, unsigned*)
 AW_NO_LINK(nvmlDeviceGetMaxPcieLinkWidth, unsigned*)
+AW_NO_LINK(nvmlDeviceGetGpuMaxPcieLinkGeneration, unsigned*)
+AW_NO_LINK(nvmlDeviceGetPcieLinkMaxSpeed, unsigned*)
+AW_NO_LINK(nvmlDeviceGetPcieSpeed, unsigned*)
+AW_NO_LINK(nvmlDeviceGetPcieReplayCounter, unsigned*)
+AW_NO_LINK(nvmlDeviceGetPcieThroughput, unsigned, unsigned*)
 
 AW_EXPORT nvmlReturn nvmlDeviceGetFieldValues(nvmlDevice device, int count,
                                               nvmlFieldValue* values) {

@@ -407,6 +407,39 @@ def test_batched_products(cublas, handle, kind, n, count, seed):
         close(found, each, n, 20.0)
 
 
+@properties(
+    40, 600, st.integers(1, 9), st.sampled_from([60, 4100, 8200]), st.sampled_from([64, 97, 130]), st.booleans(), st.sampled_from([N, T]), st.sampled_from([N, T]),
+    st.integers(1, 4), scalars, st.integers(0, 99),
+)  # fmt: skip
+def test_batched_products_with_few_columns_or_rows(cublas, handle, few, many, k, turned, ta, tb, count, beta, seed):
+    """Matrices anywhere, by arrays of pointers and in groups; such of f32 are our own product's."""
+    m, n = (few, many) if turned else (many, few)
+    rng = np.random.default_rng(seed)
+    a, b, c = ([matrix(rng, np.float32, *shape, more) for _ in range(count)]
+               for shape, more in (((m, k) if ta == N else (k, m), 1), ((k, n) if tb == N else (n, k), 0), ((m, n), 2)))  # fmt: skip
+    products = [op(ta, x).astype(np.longdouble) @ op(tb, y) for (x, _), (y, _) in zip(a, b, strict=True)]
+    lists = [np.array([whole.ctypes.data for _, whole in group], np.uint64) for group in (a, b, c)]
+    lds = [group[0][1].shape[0] for group in (a, b, c)]
+    alpha, more = one(np.float32, 0.5), one(np.float32, beta)
+
+    def check(call):
+        before = [part.astype(np.longdouble) for part, _ in c]
+        if beta == 0:
+            for part, _ in c:
+                part[:] = np.nan  # it must not be read
+        call()
+        for (found, whole), product, old in zip(c, products, before, strict=True):
+            close(found, 0.5 * product + (beta * old if beta else 0), k, 20.0)
+            assert np.isnan(whole[m:]).all()
+            found[:] = old
+
+    shape = (m, n, k)
+    check(lambda: cublas("cublasSgemmBatched", handle, ta, tb, *shape, alpha, lists[0], lds[0], lists[1], lds[1], more, lists[2], lds[2], count))
+    groups = [ctypes.c_int(v) for v in (ta, tb, *shape)]
+    each = [ctypes.c_int(v) for v in lds]
+    check(lambda: cublas("cublasSgemmGroupedBatched", handle, *groups, alpha, lists[0], each[0], lists[1], each[1], more, lists[2], each[2], 1, ctypes.c_int(count)))
+
+
 def test_scalars_on_the_device_are_read_when_the_work_runs(cublas, handle):
     cublas("cublasSetPointerMode_v2", handle, 1)
     try:

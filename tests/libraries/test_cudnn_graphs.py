@@ -479,6 +479,117 @@ def test_attention_backward(graph):
         near(one, wanted, "f32", 40, 10)
 
 
+def band(graph, x, y, mode, left=None, right=None, lengths=None):
+    """A mask whose fill is minus infinity."""
+    desc = graph.create("OPERATION_DIAGONAL_BAND_MASK")
+    fill = graph.tensor((1,) * len(x[1]), np.full((1,) * len(x[1]), -np.inf), by_value=True)
+    ends = {"XDESC": x, "YDESC": y, "BDESC": fill}
+    for name, value in (("LEFT_BOUND_DESC", left), ("SHIFT_RIGHT_BOUND_DESC", right)):
+        if value is not None:
+            ends[name] = graph.tensor((1, 1, 1, 1), np.full((1, 1, 1, 1), value), "s32", by_value=True)
+    if lengths is not None:
+        ends.update(zip(("SEQ_LEN_QDESC", "SEQ_LEN_KVDESC"), lengths, strict=True))
+    for name, tensor in ends.items():
+        graph.set(desc, f"OPERATION_DIAGONAL_BAND_MASK_{name}", tensor[0], 15)
+    graph.set(desc, "OPERATION_DIAGONAL_BAND_MASK_COMPARISON_MODE", graph.number[f"CUDNN_POINTWISE_CMP_{mode}"], 14)
+    return graph.finalize(desc)
+
+
+def visible(lengths, right, left, steps):
+    """By [batch, query, key]: with lengths the last query stands beside the last key."""
+    row, column = np.arange(steps[0])[None, :, None], np.arange(steps[1])[None, None, :]
+    q, k = (np.array(n)[:, None, None] for n in lengths)
+    seen = (row < q) & (column < k)
+    row = row + k - q
+    return seen & ((column <= row + right) if right is not None else True) & ((column > row - left) if left is not None else True)
+
+
+@pytest.mark.parametrize("kind", ["f32", "f16", "bf16", "f64"])
+@pytest.mark.parametrize(("right", "left"), [(None, None), (0, None), (2, 3), (None, 1)], ids=["whole", "causal", "band", "left"])
+@pytest.mark.parametrize("padded", [False, True])
+def test_attention_as_one_node(graph, kind, right, left, padded):
+    """With fewer heads of keys and of values than of queries; rows that see nothing are 0, their statistics minus infinity."""
+    batch, heads, steps, deep, wide = 3, 4, (7, 9), 8, 5
+    graph.prefer = "f64" if kind == "f64" else "f32"
+    q, k, v = draw((batch, heads, steps[0], deep)), draw((batch, 2, steps[1], deep), 1), draw((batch, 1, steps[1], wide), 2)
+    lengths = [[7, 4, 0], [9, 5, 3]] if padded else [[7] * 3, [9] * 3]
+    Q, V = graph.tensor(None, q, kind, order=(0, 2, 1, 3)), graph.tensor(None, v, kind)
+    K, out = graph.tensor(None, k, kind, order=(0, 2, 1, 3)), graph.tensor((batch, heads, steps[0], wide), kind=kind, out=True, order=(0, 2, 1, 3))
+    stats = graph.tensor((batch, heads, steps[0], 1), out=True)
+    told = [graph.tensor(None, np.array(n).reshape(batch, 1, 1, 1), "s32") for n in lengths]
+    ends = {"QDESC": Q, "KDESC": K, "VDESC": V, "ODESC": out, "STATSDESC": stats, "SCALEDESC": graph.scalar(0.3, graph.prefer)}
+    if padded:
+        ends.update(SEQ_LEN_QDESC=told[0], SEQ_LEN_KVDESC=told[1])
+    op = graph.create("OPERATION_SDPA_FWD")
+    for name, tensor in ends.items():
+        graph.set(op, f"OPERATION_SDPA_FWD_{name}", tensor[0], 15)
+    if right is not None or left is not None:
+        scores, masks = [graph.tensor((batch, heads, *steps))], []
+        for mode, bounds in (("GE", {"right": right}), ("LT", {"left": left})):
+            if next(iter(bounds.values())) is not None:
+                scores.append(graph.tensor((batch, heads, *steps)))
+                masks.append(band(graph, scores[-2], scores[-1], mode, lengths=told, **bounds))
+        inner = graph.descriptor("OPERATIONGRAPH", "OPERATIONGRAPH", OPS=[(m, 0, 0, 0, 0) for m in reversed(masks)])
+        graph.set(op, "OPERATION_SDPA_FWD_SUBGRAPH", inner, 15)
+        graph.set(op, "OPERATION_SDPA_FWD_SUBGRAPH_INPUT_UID", scores[0][2])
+        graph.set(op, "OPERATION_SDPA_FWD_SUBGRAPH_OUTPUT_UID", scores[-1][2])
+    graph.operations.append(graph.finalize(op))
+    found = graph.run(out, stats)
+    mask = np.broadcast_to(visible(lengths, right, left, steps)[:, None], (batch, heads, *steps))
+    s = np.einsum("bhsd,bhtd->bhst", graph.values(Q), np.repeat(graph.values(K), 2, 1)) * 0.3
+    e = np.where(mask, np.exp(s), 0)
+    total = e.sum(-1, keepdims=True)
+    wanted = np.where(total > 0, e / np.maximum(total, 1e-300), 0) @ np.repeat(graph.values(V), 4, 1)
+    near(found[0], wanted, kind, 40, 3)
+    near(found[1][total > 0], np.log(total[total > 0]), graph.prefer, 40, 5)
+    assert (found[1][total == 0] == -np.inf).all()
+
+
+@pytest.mark.parametrize("kind", ["f32", "f16", "f64"])
+@pytest.mark.parametrize("padded", [False, True])
+def test_the_gradient_of_attention_as_one_node(graph, kind, padded):
+    """By the softmax's own slope, summed over the heads that share keys."""
+    batch, heads, steps, deep, wide = 2, 4, (6, 7), 8, 5
+    graph.prefer = "f64" if kind == "f64" else "f32"
+    q, k, v, do = draw((batch, heads, steps[0], deep)), draw((batch, 2, steps[1], deep), 1), draw((batch, 4, steps[1], wide), 2), draw((batch, heads, steps[0], wide), 3)
+    lengths = [[6, 2], [4, 7]] if padded else [[6] * 2, [7] * 2]
+    Q, K, V, DO = (graph.tensor(None, t, kind) for t in (q, k, v, do))
+    wide_k = np.repeat(graph.values(K), 2, 1)
+    s = np.einsum("bhsd,bhtd->bhst", graph.values(Q), wide_k) * 0.3
+    mask = visible(lengths, None, None, steps)[:, None]
+    e = np.where(mask, np.exp(s), 0)
+    total = e.sum(-1, keepdims=True)
+    p = e / np.maximum(total, 1e-300)
+    o = p @ graph.values(V)
+    O, S = graph.tensor(None, o, graph.prefer), graph.tensor(None, np.where(total > 0, np.log(np.maximum(total, 1e-300)), 0), graph.prefer)
+    told = [graph.tensor(None, np.array(n).reshape(batch, 1, 1, 1), "s32") for n in lengths]
+    outs = [graph.tensor(t.shape, kind=kind, out=True) for t in (q, k, v)]
+    ends = {"QDESC": Q, "KDESC": K, "VDESC": V, "ODESC": O, "STATSDESC": S, "DODDESC": DO, "SCALEDESC": graph.scalar(0.3, graph.prefer), **dict(zip(("DQDESC", "DKDESC", "DVDESC"), outs, strict=True))}
+    if padded:
+        ends.update(SEQ_LEN_QDESC=told[0], SEQ_LEN_KVDESC=told[1])
+    op = graph.create("OPERATION_SDPA_BWD")
+    for name, tensor in ends.items():
+        graph.set(op, f"OPERATION_SDPA_BWD_{name}", tensor[0], 15)
+    graph.operations.append(graph.finalize(op))
+    found = graph.run(*outs)
+    up = graph.values(DO)
+    slope = p * (np.einsum("bhsd,bhtd->bhst", up, graph.values(V)) - (up * o).sum(-1, keepdims=True)) * 0.3
+    dk = np.einsum("bhst,bhsd->bhtd", slope, graph.values(Q)).reshape(batch, 2, 2, steps[1], deep).sum(2)
+    for one, wanted in zip(found, (slope @ wide_k, dk, np.einsum("bhst,bhsd->bhtd", p, up)), strict=True):
+        near(one, wanted, kind, 60, 20)
+
+
+def test_what_attention_as_one_node_does_not_do_is_refused_by_name(graph):
+    q = draw((1, 2, 3, 4))
+    Q, K, V, O = (graph.tensor(None, q) for _ in range(4))
+    op = graph.create("OPERATION_SDPA_FWD")
+    for name, tensor in {"QDESC": Q, "KDESC": K, "VDESC": V, "ODESC": O, "BLOCK_MASK_DESC": Q}.items():
+        graph.set(op, f"OPERATION_SDPA_FWD_{name}", tensor[0], 15)
+    graph.operations.append(graph.finalize(op))
+    assert graph.configurations() == []
+    assert "SDPA_FWD with attribute 2806" in graph.error()
+
+
 def test_softmax_with_statistics(graph):
     x = draw() * 3
     y, stats = graph.tensor(SHAPE, out=True), graph.tensor((*SHAPE[:3], 1), out=True)
@@ -570,9 +681,9 @@ def test_what_is_refused_is_named(graph, dnn):
     assert dnn.status("cudnnBackendFinalize", engine) == 2005
     # A graph that cannot be run has no configuration, which is no error.
     q = graph.tensor(None, draw())
-    graph.operation("SDPA_FWD", QDESC=q, KDESC=q, VDESC=q, ODESC=out)
+    graph.operation("PAGED_CACHE_LOAD", CONTAINER_DESC=q, SEQUENCE_DESC=q, PAGE_TABLE_DESC=q, YDESC=out)
     assert graph.configurations() == []
-    assert "SDPA_FWD" in graph.error()
+    assert "PAGED_CACHE_LOAD" in graph.error()
 
 
 def test_what_has_no_pointer_is_named(graph, dnn):

@@ -128,16 +128,18 @@ def test_a_busy_process_is_seen_in_the_load(tmp_path):
 
 def test_what_a_processor_has_not_is_not_supported(tmp_path):
     code = """
-for name in ("nvmlDeviceGetFanSpeed", "nvmlDeviceGetMigMode", "nvmlDeviceGetCurrPcieLinkWidth", "nvmlDeviceGetTotalEccErrors"):
+more = {"nvmlDeviceGetTotalEccErrors": [0, 0], "nvmlDeviceGetPcieThroughput": [n.NVML_PCIE_UTIL_TX_BYTES]}
+for name in ("nvmlDeviceGetFanSpeed", "nvmlDeviceGetMigMode", "nvmlDeviceGetCurrPcieLinkWidth", "nvmlDeviceGetTotalEccErrors", "nvmlDeviceGetMaxPcieLinkGeneration",
+             "nvmlDeviceGetGpuMaxPcieLinkGeneration", "nvmlDeviceGetPcieReplayCounter", "nvmlDeviceGetPcieThroughput", "nvmlDeviceGetPcieSpeed", "nvmlDeviceGetPcieLinkMaxSpeed"):
     try:
-        getattr(n, name)(first, *([0, 0] if name.endswith("Errors") else []))
+        getattr(n, name)(first, *more.get(name, []))
     except n.NVMLError_NotSupported:
         out[name] = "not supported"
 values = n.nvmlDeviceGetFieldValues(first, [n.NVML_FI_DEV_NVLINK_LINK_COUNT])
 out["field"] = values[0].nvmlReturn
 """
     found = ask(code, tmp_path)
-    assert found.pop("field") == 3 and set(found.values()) == {"not supported"} and len(found) == 4
+    assert found.pop("field") == 3 and set(found.values()) == {"not supported"} and len(found) == 10
 
 
 def test_the_library_must_be_initialised_and_arguments_are_checked(tmp_path):

@@ -52,14 +52,29 @@ inline bool narrow(const Shape& s, uint64_t count) {
   return std::min(s.m, s.n) <= product::kFew &&
          double(std::max(s.m, s.n)) * s.k * static_cast<double>(count) >= kWorthwhile;
 }
-inline void narrow_now(const Shape& s, float alpha, const float* A, int64_t strideA, const float* B,
-                       int64_t strideB, float beta, float* C, int64_t strideC, uint64_t count) {
+inline product::Product narrow_product(const Shape& s, float alpha, const void* A, const void* B,
+                                       float beta, void* C, uint64_t count) {
   product::Product made;
   made.m = s.m, made.n = s.n, made.k = s.k, made.batch = static_cast<int64_t>(count);
-  made.a.data = A, made.a.ld = s.lda, made.a.stride = strideA, made.a.transposed = s.opa != 'N';
-  made.b.data = B, made.b.ld = s.ldb, made.b.stride = strideB, made.b.transposed = s.opb != 'N';
-  made.d.data = C, made.d.ld = s.ldc, made.d.stride = strideC;
-  made.c = made.d, made.alpha = alpha, made.beta = beta;
+  made.a.data = A, made.a.ld = s.lda, made.a.transposed = s.opa != 'N';
+  made.b.data = B, made.b.ld = s.ldb, made.b.transposed = s.opb != 'N';
+  made.d.data = C, made.d.ld = s.ldc;
+  made.alpha = alpha, made.beta = beta;
+  return made;
+}
+inline void narrow_now(const Shape& s, float alpha, const float* A, int64_t strideA, const float* B,
+                       int64_t strideB, float beta, float* C, int64_t strideC, uint64_t count) {
+  product::Product made = narrow_product(s, alpha, A, B, beta, C, count);
+  made.a.stride = strideA, made.b.stride = strideB, made.d.stride = strideC;
+  made.c = made.d;
+  product::product(made);
+}
+// The same by arrays of pointers.
+inline void narrow_now(const Shape& s, float alpha, const float* const* A, const float* const* B,
+                       float beta, float* const* C, uint64_t count) {
+  product::Product made = narrow_product(s, alpha, A, B, beta, const_cast<float**>(C), count);
+  made.a.array = made.b.array = made.d.array = true;
+  made.c = made.d;
   product::product(made);
 }
 

@@ -52,15 +52,17 @@ auto bend(const Behind& what) {
 void forward_training(cudnnHandle_t handle, cudnnBatchNormMode_t mode, const Behind& what,
                       const void* alpha, const void* beta, const View& x, const View* z,
                       const View& y, cudnnTensorDescriptor_t parameters, const void* scale,
-                      const void* bias, double factor, void* running_mean, void* running_variance,
-                      double epsilon, void* saved_mean, void* saved_inverse) {
+                      const void* bias, double factor, cudnnTensorDescriptor_t statistics,
+                      void* running_mean, void* running_variance, double epsilon, void* saved_mean,
+                      void* saved_inverse) {
   auto& h = object(handle);
   check_epsilon(epsilon);
   require(x.same_shape(y) && (!z || z->same_shape(x)), "tensors of different shapes", kWrongShape);
   check_parameters(x, layout(parameters), mode);
+  check_parameters(x, layout(statistics), mode);
   require(!running_mean == !running_variance, "only one of the running statistics");
   const View s = view(parameters, scale), b = view(parameters, bias);
-  const Layout shape = layout(parameters);
+  const Layout shape = layout(statistics);
   const View more = z ? *z : View();
   const double al = scalar(alpha, x.type), be = scalar(beta, x.type);
   work(h, "cudnn_batch_normalization_training", wide(x.type), [=](auto zero) {
@@ -83,15 +85,42 @@ void forward_training(cudnnHandle_t handle, cudnnBatchNormMode_t mode, const Beh
   });
 }
 
+void forward_inference(cudnnHandle_t handle, cudnnBatchNormMode_t mode, const Behind& what,
+                       const void* alpha, const void* beta, const View& x, const View* z,
+                       const View& y, cudnnTensorDescriptor_t parameters, const void* scale,
+                       const void* bias, cudnnTensorDescriptor_t statistics, const void* mean,
+                       const void* variance, double epsilon) {
+  auto& h = object(handle);
+  check_epsilon(epsilon);
+  require(x.same_shape(y) && (!z || z->same_shape(x)), "tensors of different shapes", kWrongShape);
+  check_parameters(x, layout(parameters), mode);
+  check_parameters(x, layout(statistics), mode);
+  const View s = view(parameters, scale), b = view(parameters, bias), m = view(statistics, mean),
+             v = view(statistics, variance);
+  const View more = z ? *z : View();
+  const double al = scalar(alpha, x.type), be = scalar(beta, x.type);
+  work(h, "cudnn_batch_normalization_inference", wide(x.type), [=](auto zero) {
+    using T = decltype(zero);
+    Scratch<double> inverse(s.elements());
+    const View made(packed(CUDNN_DATA_DOUBLE, s), inverse.get());
+    map<double, 1>(made, 1, 0, {v},
+                   each<1>([=](double each_v) { return 1 / std::sqrt(each_v + epsilon); }));
+    normalize<T>(x, m, made, s, b, y, static_cast<T>(al), static_cast<T>(be), more, bend<T>(what));
+  });
+}
+
 void backward(cudnnHandle_t handle, cudnnBatchNormMode_t mode, const Behind& what,
               const void* alpha_data, const void* beta_data, const void* alpha_parameters,
               const void* beta_parameters, const View& x, const View* y, const View& dy,
               const View* dz, const View& dx, cudnnTensorDescriptor_t parameters, const void* scale,
-              void* dscale, void* dbias, double epsilon, const void* mean, const void* inverse) {
+              void* dscale, void* dbias, double epsilon, cudnnTensorDescriptor_t statistics,
+              const void* mean, const void* inverse) {
   auto& h = object(handle);
   check_epsilon(epsilon);
   require(x.same_shape(dy) && x.same_shape(dx), "tensors of different shapes", kWrongShape);
   check_parameters(x, layout(parameters), mode);
+  check_parameters(x, layout(statistics), mode);
+  const Layout shape = layout(statistics);
   require(!mean == !inverse, "only one of the saved statistics");
   const View s = view(parameters, scale), ds = view(parameters, dscale),
              db = view(parameters, dbias);
@@ -114,11 +143,9 @@ void backward(cudnnHandle_t handle, cudnnBatchNormMode_t mode, const Behind& wha
                 Copy{});
     NormGradients to = out;
     to.dx = &dx, to.dscale = &ds, to.dbias = &db;
-    if (mean) {
-      const Layout& shape = s;
+    if (mean)
       return normalize_backward<T>(x, rise, s, View(shape, mean), View(shape, inverse), s, true,
                                    to);
-    }
     const Statistics found = measure<T>(x, s, true, epsilon);
     normalize_backward<T>(x, rise, s, View(found.shape, found.mean.get()),
                           View(found.shape, found.inverse.get()), s, true, to);
@@ -143,23 +170,8 @@ AW_EXPORT cudnnStatus_t cudnnBatchNormalizationForwardInference(
     void* y, const cudnnTensorDescriptor_t parameters, const void* scale, const void* bias,
     const void* mean, const void* variance, double epsilon) {
   return api<"cudnnBatchNormalizationForwardInference">([&] {
-    auto& h = object(handle);
-    const View from = view(x_desc, x), to = view(y_desc, y);
-    check_epsilon(epsilon);
-    require(from.same_shape(to), "tensors of different shapes", kWrongShape);
-    check_parameters(from, layout(parameters), mode);
-    const View s = view(parameters, scale), b = view(parameters, bias), m = view(parameters, mean),
-               v = view(parameters, variance);
-    const double al = scalar(alpha, from.type), be = scalar(beta, from.type);
-    work(h, "cudnn_batch_normalization_inference", wide(from.type), [=](auto zero) {
-      using T = decltype(zero);
-      Scratch<double> inverse(s.elements());
-      const View made(packed(CUDNN_DATA_DOUBLE, s), inverse.get());
-      map<double, 1>(made, 1, 0, {v},
-                     each<1>([=](double each_v) { return 1 / std::sqrt(each_v + epsilon); }));
-      normalize<T>(from, m, made, s, b, to, static_cast<T>(al), static_cast<T>(be), View(),
-                   [](T value) { return value; });
-    });
+    forward_inference(handle, mode, {}, alpha, beta, view(x_desc, x), nullptr, view(y_desc, y),
+                      parameters, scale, bias, parameters, mean, variance, epsilon);
   });
 }
 
@@ -171,8 +183,8 @@ AW_EXPORT cudnnStatus_t cudnnBatchNormalizationForwardTraining(
     void* saved_inverse) {
   return api<"cudnnBatchNormalizationForwardTraining">([&] {
     forward_training(handle, mode, {}, alpha, beta, view(x_desc, x), nullptr, view(y_desc, y),
-                     parameters, scale, bias, factor, running_mean, running_variance, epsilon,
-                     saved_mean, saved_inverse);
+                     parameters, scale, bias, factor, parameters, running_mean, running_variance,
+                     epsilon, saved_mean, saved_inverse);
   });
 }
 
@@ -188,7 +200,7 @@ AW_EXPORT cudnnStatus_t cudnnBatchNormalizationForwardTrainingEx(
     View more;
     if (what.adds) more = view(z_desc, z);
     forward_training(handle, mode, what, alpha, beta, view(x_desc, x), what.adds ? &more : nullptr,
-                     view(y_desc, y), parameters, scale, bias, factor, running_mean,
+                     view(y_desc, y), parameters, scale, bias, factor, parameters, running_mean,
                      running_variance, epsilon, saved_mean, saved_inverse);
   });
 }
@@ -203,7 +215,7 @@ AW_EXPORT cudnnStatus_t cudnnBatchNormalizationBackward(
   return api<"cudnnBatchNormalizationBackward">([&] {
     backward(handle, mode, {}, alpha_data, beta_data, alpha_parameters, beta_parameters,
              view(x_desc, x), nullptr, view(dy_desc, dy), nullptr, view(dx_desc, dx), parameters,
-             scale, dscale, dbias, epsilon, mean, inverse);
+             scale, dscale, dbias, epsilon, parameters, mean, inverse);
   });
 }
 
@@ -224,7 +236,7 @@ AW_EXPORT cudnnStatus_t cudnnBatchNormalizationBackwardEx(
     backward(handle, mode, what, alpha_data, beta_data, alpha_parameters, beta_parameters,
              view(x_desc, x), what.bends ? &result : nullptr, view(dy_desc, dy),
              what.adds ? &other : nullptr, view(dx_desc, dx), parameters, scale, dscale, dbias,
-             epsilon, mean, inverse);
+             epsilon, parameters, mean, inverse);
   });
 }
 
@@ -253,6 +265,122 @@ AW_EXPORT cudnnStatus_t cudnnGetBatchNormalizationTrainingExReserveSpaceSize(
     const cudnnActivationDescriptor_t, const cudnnTensorDescriptor_t, size_t* bytes) {
   return api<"cudnnGetBatchNormalizationTrainingExReserveSpaceSize">([&] {
     object(handle), require_pointer(bytes);
+    *bytes = 0;
+  });
+}
+
+// The same by other names, with statistics described apart.
+namespace {
+
+cudnnBatchNormMode_t mode_of(cudnnNormMode_t mode, cudnnNormAlgo_t algo, int groups) {
+  require(mode == CUDNN_NORM_PER_ACTIVATION || mode == CUDNN_NORM_PER_CHANNEL,
+          "no such mode of normalisation");
+  require(algo == CUDNN_NORM_ALGO_STANDARD || algo == CUDNN_NORM_ALGO_PERSIST,
+          "no such algorithm of normalisation");
+  if (groups != 1) unsupported("normalisation in groups");  // as documented
+  return mode == CUDNN_NORM_PER_CHANNEL ? CUDNN_BATCHNORM_SPATIAL : CUDNN_BATCHNORM_PER_ACTIVATION;
+}
+Behind behind(cudnnNormOps_t ops, const cudnnActivationDescriptorStruct* activation) {
+  static_assert(static_cast<int>(CUDNN_NORM_OPS_NORM_ADD_ACTIVATION) ==
+                static_cast<int>(CUDNN_BATCHNORM_OPS_BN_ADD_ACTIVATION));
+  return behind(static_cast<cudnnBatchNormOps_t>(ops), activation);
+}
+
+}  // namespace
+
+AW_EXPORT cudnnStatus_t cudnnDeriveNormTensorDescriptor(cudnnTensorDescriptor_t parameters,
+                                                        cudnnTensorDescriptor_t statistics,
+                                                        const cudnnTensorDescriptor_t x,
+                                                        cudnnNormMode_t mode, int groups) {
+  return api<"cudnnDeriveNormTensorDescriptor">([&] {
+    const Layout& from = layout(x);
+    const Layout shape = parameters_of(from, mode_of(mode, CUDNN_NORM_ALGO_STANDARD, groups));
+    const Layout made = packed(wide(from.type) ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT, shape);
+    object(parameters).layout = object(statistics).layout = made;
+  });
+}
+
+AW_EXPORT cudnnStatus_t cudnnNormalizationForwardInference(
+    cudnnHandle_t handle, cudnnNormMode_t mode, cudnnNormOps_t ops, cudnnNormAlgo_t algo,
+    const void* alpha, const void* beta, const cudnnTensorDescriptor_t x_desc, const void* x,
+    const cudnnTensorDescriptor_t parameters, const void* scale, const void* bias,
+    const cudnnTensorDescriptor_t statistics, const void* mean, const void* variance,
+    const cudnnTensorDescriptor_t z_desc, const void* z, cudnnActivationDescriptor_t activation,
+    const cudnnTensorDescriptor_t y_desc, void* y, double epsilon, int groups) {
+  return api<"cudnnNormalizationForwardInference">([&] {
+    const Behind what = behind(ops, activation);
+    View more;
+    if (what.adds) more = view(z_desc, z);
+    forward_inference(handle, mode_of(mode, algo, groups), what, alpha, beta, view(x_desc, x),
+                      what.adds ? &more : nullptr, view(y_desc, y), parameters, scale, bias,
+                      statistics, mean, variance, epsilon);
+  });
+}
+AW_EXPORT cudnnStatus_t cudnnNormalizationForwardTraining(
+    cudnnHandle_t handle, cudnnNormMode_t mode, cudnnNormOps_t ops, cudnnNormAlgo_t algo,
+    const void* alpha, const void* beta, const cudnnTensorDescriptor_t x_desc, const void* x,
+    const cudnnTensorDescriptor_t parameters, const void* scale, const void* bias, double factor,
+    const cudnnTensorDescriptor_t statistics, void* running_mean, void* running_variance,
+    double epsilon, void* saved_mean, void* saved_inverse, cudnnActivationDescriptor_t activation,
+    const cudnnTensorDescriptor_t z_desc, const void* z, const cudnnTensorDescriptor_t y_desc,
+    void* y, void*, size_t, void*, size_t, int groups) {
+  return api<"cudnnNormalizationForwardTraining">([&] {
+    const Behind what = behind(ops, activation);
+    View more;
+    if (what.adds) more = view(z_desc, z);
+    forward_training(handle, mode_of(mode, algo, groups), what, alpha, beta, view(x_desc, x),
+                     what.adds ? &more : nullptr, view(y_desc, y), parameters, scale, bias, factor,
+                     statistics, running_mean, running_variance, epsilon, saved_mean,
+                     saved_inverse);
+  });
+}
+AW_EXPORT cudnnStatus_t cudnnNormalizationBackward(
+    cudnnHandle_t handle, cudnnNormMode_t mode, cudnnNormOps_t ops, cudnnNormAlgo_t algo,
+    const void* alpha_data, const void* beta_data, const void* alpha_parameters,
+    const void* beta_parameters, const cudnnTensorDescriptor_t x_desc, const void* x,
+    const cudnnTensorDescriptor_t y_desc, const void* y, const cudnnTensorDescriptor_t dy_desc,
+    const void* dy, const cudnnTensorDescriptor_t dz_desc, void* dz,
+    const cudnnTensorDescriptor_t dx_desc, void* dx, const cudnnTensorDescriptor_t parameters,
+    const void* scale, const void*, void* dscale, void* dbias, double epsilon,
+    const cudnnTensorDescriptor_t statistics, const void* mean, const void* inverse,
+    cudnnActivationDescriptor_t activation, void*, size_t, void*, size_t, int groups) {
+  return api<"cudnnNormalizationBackward">([&] {
+    const Behind what = behind(ops, activation);
+    View result, other;
+    if (what.bends) result = view(y_desc, y);
+    if (what.adds) other = view(dz_desc, dz);
+    backward(handle, mode_of(mode, algo, groups), what, alpha_data, beta_data, alpha_parameters,
+             beta_parameters, view(x_desc, x), what.bends ? &result : nullptr, view(dy_desc, dy),
+             what.adds ? &other : nullptr, view(dx_desc, dx), parameters, scale, dscale, dbias,
+             epsilon, statistics, mean, inverse);
+  });
+}
+
+AW_EXPORT cudnnStatus_t cudnnGetNormalizationForwardTrainingWorkspaceSize(
+    cudnnHandle_t handle, cudnnNormMode_t mode, cudnnNormOps_t, cudnnNormAlgo_t algo,
+    const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t,
+    const cudnnTensorDescriptor_t, const cudnnActivationDescriptor_t, const cudnnTensorDescriptor_t,
+    size_t* bytes, int groups) {
+  return api<"cudnnGetNormalizationForwardTrainingWorkspaceSize">([&] {
+    object(handle), mode_of(mode, algo, groups), require_pointer(bytes);
+    *bytes = 0;
+  });
+}
+AW_EXPORT cudnnStatus_t cudnnGetNormalizationBackwardWorkspaceSize(
+    cudnnHandle_t handle, cudnnNormMode_t mode, cudnnNormOps_t, cudnnNormAlgo_t algo,
+    const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t,
+    const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t,
+    const cudnnActivationDescriptor_t, const cudnnTensorDescriptor_t, size_t* bytes, int groups) {
+  return api<"cudnnGetNormalizationBackwardWorkspaceSize">([&] {
+    object(handle), mode_of(mode, algo, groups), require_pointer(bytes);
+    *bytes = 0;
+  });
+}
+AW_EXPORT cudnnStatus_t cudnnGetNormalizationTrainingReserveSpaceSize(
+    cudnnHandle_t handle, cudnnNormMode_t mode, cudnnNormOps_t, cudnnNormAlgo_t algo,
+    const cudnnActivationDescriptor_t, const cudnnTensorDescriptor_t, size_t* bytes, int groups) {
+  return api<"cudnnGetNormalizationTrainingReserveSpaceSize">([&] {
+    object(handle), mode_of(mode, algo, groups), require_pointer(bytes);
     *bytes = 0;
   });
 }

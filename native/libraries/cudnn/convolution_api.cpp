@@ -191,3 +191,54 @@ AW_EXPORT cudnnStatus_t cudnnConvolutionBiasActivationForward(
     });
   });
 }
+
+// The factor of a convolution that is one product of matrices: a row for each place of the output,
+// image by image, and a column for each tap of each channel, in the filter's order. It is laid as
+// cuBLAS reads matrices, column after column.
+AW_EXPORT cudnnStatus_t cudnnIm2Col(cudnnHandle_t handle, const cudnnTensorDescriptor_t x_desc,
+                                    const void* x, const cudnnFilterDescriptor_t w_desc,
+                                    const cudnnConvolutionDescriptor_t desc, void* columns) {
+  return api<"cudnnIm2Col">([&] {
+    auto& h = object(handle);
+    const View in = view(x_desc, x);
+    const Layout& w = layout(w_desc);
+    require_pointer(columns);
+    int64_t sizes[kMostDims];
+    output_dims(desc, in, w, sizes);
+    const cudnnConvolutionDescriptorStruct how = *desc;
+    int64_t places = in.dims[0], taps = 1;
+    for (int i = 0; i < how.rank; ++i) places *= sizes[2 + i], taps *= w.dims[2 + i];
+    const int64_t count = in.dims[1] * taps;
+    const View to(packed(in.type, {count, places}), columns);
+    const Layout out =
+        packed(in.type, std::initializer_list<int64_t>{in.dims[0], how.rank > 0 ? sizes[2] : 1,
+                                                       how.rank > 1 ? sizes[3] : 1,
+                                                       how.rank > 2 ? sizes[4] : 1});
+    const Layout filter = w;
+    work(h, "cudnn_im2col", wide(in.type), [=](auto zero) {
+      using T = decltype(zero);
+      share(count, places * 4, [&](int64_t column) {
+        int64_t tap = column % taps, shifts[3];
+        for (int i = how.rank - 1; i >= 0; --i) {
+          const int64_t size = filter.dims[2 + i], at = tap % size;
+          const int64_t t = how.mode == CUDNN_CONVOLUTION ? size - 1 - at : at;
+          shifts[i] = t * how.dilations[i] - how.pads[i], tap /= size;
+        }
+        Scratch<T> row(places);
+        for (int64_t i = 0; i < places; ++i) {
+          int64_t rest = i, at = column / taps * in.strides[1];
+          bool inside = true;
+          for (int k = how.rank - 1; k >= 0; --k) {
+            const int64_t where = rest % out.dims[1 + k] * how.strides[k] + shifts[k];
+            rest /= out.dims[1 + k];
+            inside = inside && where >= 0 && where < in.dims[2 + k];
+            at += where * in.strides[2 + k];
+          }
+          at += rest * in.strides[0];
+          row[i] = inside ? *load_row<T>(in, at, 1, 1, &row[i]) : T{0};
+        }
+        store_row<T>(to, column * places, 1, static_cast<size_t>(places), row.get(), 1, 0);
+      });
+    });
+  });
+}

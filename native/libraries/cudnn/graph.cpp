@@ -78,6 +78,21 @@ Ends ends_of(int type) {
       return {{AW_A(SOFTMAX_XDESC), AW_A(SOFTMAX_SINK_DESC)},
               {AW_A(SOFTMAX_YDESC), AW_A(SOFTMAX_STATS_DESC), AW_A(SOFTMAX_MAX_DESC),
                AW_A(SOFTMAX_SUM_EXP_DESC)}};
+    case CUDNN_BACKEND_OPERATION_DIAGONAL_BAND_MASK_DESCRIPTOR:
+      return {{AW_A(DIAGONAL_BAND_MASK_XDESC), AW_A(DIAGONAL_BAND_MASK_SEQ_LEN_KVDESC),
+               AW_A(DIAGONAL_BAND_MASK_SEQ_LEN_QDESC), AW_A(DIAGONAL_BAND_MASK_LEFT_BOUND_DESC),
+               AW_A(DIAGONAL_BAND_MASK_SHIFT_RIGHT_BOUND_DESC), AW_A(DIAGONAL_BAND_MASK_BDESC)},
+              {AW_A(DIAGONAL_BAND_MASK_YDESC)}};
+    case CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR:
+      return {
+          {AW_A(SDPA_FWD_QDESC), AW_A(SDPA_FWD_KDESC), AW_A(SDPA_FWD_VDESC),
+           AW_A(SDPA_FWD_SCALEDESC), AW_A(SDPA_FWD_SEQ_LEN_QDESC), AW_A(SDPA_FWD_SEQ_LEN_KVDESC)},
+          {AW_A(SDPA_FWD_ODESC), AW_A(SDPA_FWD_STATSDESC)}};
+    case CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR:
+      return {{AW_A(SDPA_BWD_QDESC), AW_A(SDPA_BWD_KDESC), AW_A(SDPA_BWD_VDESC),
+               AW_A(SDPA_BWD_ODESC), AW_A(SDPA_BWD_STATSDESC), AW_A(SDPA_BWD_SCALEDESC),
+               AW_A(SDPA_BWD_SEQ_LEN_QDESC), AW_A(SDPA_BWD_SEQ_LEN_KVDESC), AW_A(SDPA_BWD_DODDESC)},
+              {AW_A(SDPA_BWD_DQDESC), AW_A(SDPA_BWD_DKDESC), AW_A(SDPA_BWD_DVDESC)}};
 #endif
     default:
       unsupported(std::string("a graph with ") + name_of_descriptor(type) + " (" +
@@ -91,6 +106,8 @@ Ends ends_of(int type) {
 struct Node {
   const Content* operation;
   std::vector<size_t> inputs, outputs;
+  std::vector<Node> inner;  // the operations that attention hands its scores through
+  std::vector<size_t> inside;
 
   Node(Builder& builder, const Content& c) : operation(&c) {
     Ends ends = ends_of(c.type);
@@ -107,6 +124,23 @@ struct Node {
           for (const Shared& tensor : c.value(name).objects) to.push_back(builder.slot_of(*tensor));
     };
     all(ends.inputs, inputs), all(ends.outputs, outputs);
+#ifndef AW_CUDA_12
+    if (c.type != CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR ||
+        !c.has(CUDNN_ATTR_OPERATION_SDPA_FWD_SUBGRAPH))
+      return;
+    const Content& graph = c.object(CUDNN_ATTR_OPERATION_SDPA_FWD_SUBGRAPH);
+    for (const Shared& each : graph.value(CUDNN_ATTR_OPERATIONGRAPH_OPS).objects) {
+      require(each->type != c.type, "attention inside of attention", kWrongDescriptor);
+      inner.emplace_back(builder, *each);
+      for (size_t slot : inner.back().inputs)
+        (builder.slots[slot].is_virtual ? inside : inputs).push_back(slot);
+      for (size_t slot : inner.back().outputs) {
+        require(builder.slots[slot].is_virtual, "a result of attention's own graph that is kept",
+                CUDNN_STATUS_NOT_SUPPORTED);
+        inside.push_back(slot);
+      }
+    }
+#endif
   }
 };
 
@@ -243,6 +277,49 @@ int64_t whole_number_of(const View& view) {
   return static_cast<int64_t>(number_of(view));
 }
 
+size_t Builder::find(int64_t id) const {
+  const auto found = by_id_.find(id);
+  require(found != by_id_.end(), "a number that no tensor of the graph has");
+  return found->second;
+}
+size_t Builder::hidden(const Layout& layout) {
+  Slot made;
+  made.layout = layout, made.is_virtual = made.used = true;
+  slots.push_back(std::move(made));
+  return slots.size() - 1;
+}
+
+namespace {
+
+// Steps for all of them, each behind what it reads.
+void lay(Builder& builder, std::vector<Node> waiting) {
+  auto ready = [&](const Node& node) {
+    return std::all_of(node.inputs.begin(), node.inputs.end(),
+                       [&](size_t slot) { return builder.slots[slot].known; });
+  };
+  while (!waiting.empty()) {
+    auto next = std::find_if(waiting.begin(), waiting.end(), ready);
+    require(next != waiting.end(), "operations that wait for each other");
+    const Content& c = *next->operation;
+    const size_t before = builder.steps.size();
+    if (!add_pointwise(builder, c) && !add_products(builder, c) && !add_norms(builder, c) &&
+        !add_attention(builder, c, [&] { lay(builder, next->inner); }))
+      add_moves(builder, c);
+    require(builder.steps.size() > before, "an operation without a step",
+            CUDNN_STATUS_INTERNAL_ERROR);
+    const size_t last = builder.steps.size() - 1;
+    for (size_t slot : next->outputs) {
+      builder.slots[slot].known = true, builder.slots[slot].last_use = last;
+      builder.makes(slot);
+    }
+    for (size_t slot : next->inputs) builder.slots[slot].last_use = last;
+    for (size_t slot : next->inside) builder.slots[slot].last_use = last;
+    waiting.erase(next);
+  }
+}
+
+}  // namespace
+
 std::shared_ptr<const Plan> Plan::make(const Content& graph) {
   Builder builder;
   std::vector<Node> waiting;
@@ -265,28 +342,11 @@ std::shared_ptr<const Plan> Plan::make(const Content& graph) {
       require(builder.slots[slot].is_virtual || builder.slots[slot].layout.distinct(),
               "a result whose elements share places");
     }
+  for (const Node& node : waiting)
+    for (size_t slot : node.inside) written[slot] = true;
   for (size_t i = 0; i < written.size(); ++i)
     require(builder.slots[i].known || written[i], "a virtual tensor that no operation makes");
-  auto ready = [&](const Node& node) {
-    return std::all_of(node.inputs.begin(), node.inputs.end(),
-                       [&](size_t slot) { return builder.slots[slot].known; });
-  };
-  while (!waiting.empty()) {
-    auto next = std::find_if(waiting.begin(), waiting.end(), ready);
-    require(next != waiting.end(), "operations that wait for each other");
-    const Content& c = *next->operation;
-    const size_t before = builder.steps.size();
-    if (!add_pointwise(builder, c) && !add_products(builder, c) && !add_norms(builder, c))
-      add_moves(builder, c);
-    require(builder.steps.size() == before + 1, "an operation without a step",
-            CUDNN_STATUS_INTERNAL_ERROR);
-    for (size_t slot : next->outputs) {
-      builder.slots[slot].known = true, builder.slots[slot].last_use = before;
-      if (builder.slots[slot].is_virtual) builder.steps.back().makes.push_back(slot);
-    }
-    for (size_t slot : next->inputs) builder.slots[slot].last_use = before;
-    waiting.erase(next);
-  }
+  lay(builder, std::move(waiting));
   return std::make_shared<Steps>(std::move(builder));
 }
 

@@ -16,6 +16,7 @@ struct Slot {
   bool is_virtual = false, by_value = false, known = false;
   bool used = false;  // by a step; what a factor of 0 makes count for nothing needs no memory
   std::vector<unsigned char> constant;
+  bool made = false;    // a virtual tensor that a step makes
   size_t last_use = 0;  // the step after which a virtual tensor's memory may go
 };
 
@@ -38,10 +39,19 @@ class Builder {
   size_t use(const Content& tensor);
   size_t slot_of(const Content& tensor);
   const Layout& layout(size_t slot) const { return slots[slot].layout; }
-  // body(run, T{}) does the operation in hand.
+  // The tensor of a number that a descriptor gave.
+  size_t find(int64_t id) const;
+  // A tensor that no descriptor describes.
+  size_t hidden(const Layout& layout);
+  // body(run, T{}) does the operation in hand, or a part of it.
   template <class Body>
   void add(Body body) {
     steps.push_back({body, body, {}});
+  }
+  // The last step makes a virtual tensor.
+  void makes(size_t slot) {
+    if (!slots[slot].is_virtual || slots[slot].made) return;
+    slots[slot].made = true, steps.back().makes.push_back(slot);
   }
   std::vector<Slot> slots;
   std::vector<Step> steps;
@@ -66,5 +76,13 @@ bool add_pointwise(Builder& builder, const Content& operation);
 bool add_products(Builder& builder, const Content& operation);
 bool add_norms(Builder& builder, const Content& operation);
 bool add_moves(Builder& builder, const Content& operation);
+// Attention as one operation, and the mask of a band; `change` lays the operations between the
+// products and the softmax.
+bool add_attention(Builder& builder, const Content& operation, const std::function<void()>& change);
+
+// c = alpha * a * b of the last two dimensions; a batch of fewer matrices serves equal runs of the
+// result's.
+template <class T>
+void multiply_batches(const View& a, const View& b, const View& c, T alpha);
 
 }  // namespace aw::dnn

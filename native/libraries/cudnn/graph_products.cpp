@@ -110,8 +110,10 @@ Matrix<T> matrix_of(const View& tensor, int64_t at, Scratch<T>& room) {
   return {room.get(), columns, false};
 }
 
+}  // namespace
+
 template <class T>
-void multiply_batches(const View& a_given, const View& b_given, const View& c) {
+void multiply_batches(const View& a_given, const View& b_given, const View& c, T alpha) {
   Scratch<T> a_room, b_room;
   const View a = as_numbers<T>(a_given, a_room), b = as_numbers<T>(b_given, b_room);
   const int r = c.rank;
@@ -139,19 +141,24 @@ void multiply_batches(const View& a_given, const View& b_given, const View& c) {
     Matrix<T> to{};
     if (c.type == type_of<T>() && matrix_at<T>(c, at[2], &to)) {
       if (!to.turned)
-        return gemm<T>(count, columns, depth, 1, left, right, 0,
+        return gemm<T>(count, columns, depth, alpha, left, right, 0,
                        const_cast<T*>(to.data) + first * to.step, to.step);
-      return gemm<T>(columns, count, depth, 1, {right.data, right.step, !right.turned},
+      return gemm<T>(columns, count, depth, alpha, {right.data, right.step, !right.turned},
                      {left.data, left.step, !left.turned}, 0, const_cast<T*>(to.data) + first,
                      to.step);
     }
     Scratch<T> tile(count * columns);
-    gemm<T>(count, columns, depth, 1, left, right, 0, tile.get(), columns);
+    gemm<T>(count, columns, depth, alpha, left, right, 0, tile.get(), columns);
     for (int64_t i = 0; i < count; ++i)
       store_row<T>(c, at[2] + (first + i) * c.strides[r - 2], c.strides[r - 1],
                    static_cast<size_t>(columns), tile.get() + i * columns, 1, 0);
   });
 }
+
+template void multiply_batches(const View&, const View&, const View&, float);
+template void multiply_batches(const View&, const View&, const View&, double);
+
+namespace {
 
 void add_matmul(Builder& builder, const Content& c) {
   for (auto name : {CUDNN_ATTR_OPERATION_MATMUL_GEMM_M_OVERRIDE_DESC,
@@ -173,7 +180,7 @@ void add_matmul(Builder& builder, const Content& c) {
   require(lc.type != CUDNN_DATA_BOOLEAN, "a product of booleans");
   need_gemm();
   builder.add([=](const Run& run, auto zero) {
-    multiply_batches<decltype(zero)>(run[a], run[b], run[to]);
+    multiply_batches<decltype(zero)>(run[a], run[b], run[to], 1);
   });
 }
 

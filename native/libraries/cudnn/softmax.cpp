@@ -217,4 +217,17 @@ template void softmax_backward(bool, const Layout&, const View&, const View&, co
 template void softmax_backward(bool, const Layout&, const View&, const View&, const View&, double,
                                double);
 
+template <class T>
+void softmax_row(const T* x, size_t count, T* y) {
+  forward_row(x, count, false, y);
+}
+template void softmax_row(const float*, size_t, float*);
+template void softmax_row(const double*, size_t, double*);
+template <class T>
+void softmax_row_backward(const T* y, const T* dy, size_t count, T* dx) {
+  backward_row(y, dy, count, false, dx);
+}
+template void softmax_row_backward(const float*, const float*, size_t, float*);
+template void softmax_row_backward(const double*, const double*, size_t, double*);
+
 }  // namespace aw::dnn

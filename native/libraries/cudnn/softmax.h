@@ -17,4 +17,10 @@ template <class T>
 void softmax_backward(bool logarithm, const Layout& kept, const View& y, const View& dy,
                       const View& dx, T alpha, T beta);
 
+// Of one row, which may be its own result.
+template <class T>
+void softmax_row(const T* x, size_t count, T* y);
+template <class T>
+void softmax_row_backward(const T* y, const T* dy, size_t count, T* dx);
+
 }  // namespace aw::dnn

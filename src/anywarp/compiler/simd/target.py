@@ -13,6 +13,7 @@ from anywarp.compiler.artifact import Artifact
 from anywarp.compiler.gangs import SINGLE, WARP, Gang, allowed, can_run_apart, choose, too_long
 from anywarp.compiler.independence import is_independent
 from anywarp.compiler.ir import Kernel, Specialisation
+from anywarp.compiler.passes.join_exchanges import join_exchanges
 from anywarp.compiler.shapes import Analysis
 from anywarp.compiler.simd.barriers import block_barriers, needs_lane_states
 from anywarp.compiler.simd.bounded_loads import bound_loads
@@ -51,7 +52,8 @@ class SimdTarget:
         return True
 
     def suit(self, kernel: Kernel, specialisation: Specialisation) -> None:
-        """Have the processor flush subnormal numbers; make loads behind tests of bounds loads under masks, where those are instructions."""
+        """Add without exchanges; have the processor flush subnormal numbers; make loads behind tests of bounds loads under masks, where those are instructions."""
+        join_exchanges(kernel, specialisation)
         if self.machine.mxcsr:
             flush_by_mode(kernel, self.machine.f16c, self.machine.avx512)
         if self.machine.avx2 and specialisation.lanes != SINGLE and not too_long(kernel, specialisation):
