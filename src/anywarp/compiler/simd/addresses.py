@@ -34,7 +34,8 @@ Parts: TypeAlias = "dict[int, str | list[str]]"
 class Address:
     """Host addresses of the lanes: `base` (i64) plus offsets in bytes plus symbols; or, offsets None, vectors of i64.
 
-    What lies `n` bytes further on for a lane is `n * spread` bytes further on in memory.
+    What lies `n` bytes further on for a lane is `n * spread` bytes further on in memory. With a `scale` (1, 2, 4 or 8) the vectors are
+    `base + scale * sext(index)`, too, chunks of i32: one gather finds all lanes of a chunk then, where addresses of 64 bits take two.
     """
 
     base: str
@@ -42,6 +43,8 @@ class Address:
     symbols: list[tuple[str, tuple[int, ...]]]
     vectors: list[str]
     spread: int = 1
+    scale: int = 0
+    index: Sequence[str] = ()
 
     @property
     def uniform(self) -> bool:
@@ -128,7 +131,55 @@ class Addresses:
                 lanes = range(i * v.chunk, (i + 1) * v.chunk)
                 chunk = t.two("add", type, chunk, constant_vector("i64", [lane * per_lane for lane in lanes]))
             vectors.append(chunk)
-        return Address("", None, [], vectors, spread)
+        found = self._indexed(address) if width == 64 and not start else None
+        return (
+            Address(found[0], None, [], vectors, spread, *found[1:])
+            if found
+            else Address("", None, [], vectors, spread)
+        )
+
+    def _indexed(self, address: Value) -> tuple[str, int, list[str]] | None:
+        """Take an address apart into base, scale and index, where it is a uniform start and a multiple of numbers of 32 bits.
+
+        Legality: sums and products modulo 2**64 may be taken in any order. Unsigned numbers are signed ones that are 2**31 too small
+        when their highest bit is turned over; what lacks is added to the base. Looks only at what this block computes (or would, if it
+        is lazy): the operands are at hand then.
+        """
+        v, t, value, scale, base = self.v, self.t, address, 1, ""
+        while isinstance(value, Op) and (v.lazy(value) or v.home.get(value) is v.block):
+            if value.name in ("sext", "zext") and value.args[0].type == "i32":
+                return self._index_of(value, base, scale) if scale in (1, 2, 4, 8) else None
+            if value.name in ("to_generic", "from_generic") and InSpace.of(value).space == "global":
+                value = value.args[0]
+                continue
+            if value.name not in ("add", "mul", "shl"):
+                return None
+            a, b = value.args
+            if value.name != "shl" and v.is_scalar(a):
+                a, b = b, a
+            if not v.is_scalar(b) or (value.name != "add" and not isinstance(b, Const)):
+                return None
+            if value.name == "add":
+                term = v.scalar(b)
+                term = t.two("mul", "i64", term, str(scale)) if scale > 1 else term
+                base = t.two("add", "i64", base, term) if base else term
+            elif isinstance(b, Const):
+                scale *= 1 << b.bits if value.name == "shl" else b.bits
+            if scale > 8:
+                return None
+            value = a
+        return None
+
+    def _index_of(self, extension: Op, base: str, scale: int) -> tuple[str, int, list[str]] | None:
+        v, t, base = self.v, self.t, base or "0"
+        if not v.varies(extension.args[0]):
+            return None
+        index = v.vector(extension.args[0])
+        if extension.name == "zext":
+            type = vector_type("i32", v.chunk)
+            index = [t.two("xor", type, chunk, f"splat (i32 {-(1 << 31)})") for chunk in index]
+            base = t.two("add", "i64", base, str(scale << 31))
+        return base, scale, index
 
     def _place_of_one(self, start: str, address: Value, how: str) -> str:
         """Return where the access of a single lane goes (i64).
@@ -171,7 +222,10 @@ class Addresses:
             base = t.two("add", "i64", address.base, str(by * address.spread))
             return Address(base, address.offsets, address.symbols, [], address.spread)
         step, type = constant_vector("i64", [by * address.spread] * v.chunk), vector_type("i64", v.chunk)
-        return Address("", None, [], [t.two("add", type, x, step) for x in address.vectors], address.spread)
+        vectors, base = [t.two("add", type, x, step) for x in address.vectors], ""
+        if address.index:
+            base = t.two("add", "i64", address.base, str(by))  # local memory, which spreads lanes, has no index
+        return Address(base, None, [], vectors, address.spread, address.scale, address.index)
 
     def _pointer(self, address: Address, lane: int) -> str:
         """Return one lane's pointer, of an address with known offsets."""
@@ -196,6 +250,10 @@ class Addresses:
         """Return the vector of pointers of a chunk."""
         v, t = self.v, self.t
         n, first = v.chunk, chunk * v.chunk
+        if address.index:
+            wide = t.cast("sext", f"<{n} x i32>", address.index[chunk], f"<{n} x i64>")
+            start = t.cast("inttoptr", "i64", address.base, "ptr")
+            return t.let(f"getelementptr i{8 * address.scale}, ptr {start}, <{n} x i64> {wide}")
         if address.offsets is None:
             return t.cast("inttoptr", f"<{n} x i64>", address.vectors[chunk], f"<{n} x ptr>")
         lanes = slice(first, first + n)
