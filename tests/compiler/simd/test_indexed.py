@@ -43,6 +43,10 @@ DONE: ret;
 }
 """
 COMPUTED = "add.u32 %r7, %r2, %r3; xor.b32 %r7, %r7, %r4;"  # neighbours, unless a bit is turned over: tested
+LOOPED = (  # as many times key as lanes turn, which differs from lane to lane
+    "add.u32 %r7, %r2, %r3; and.b32 %r10, %r2, %r4; L: setp.eq.u32 %p2, %r10, 0; @%p2 bra M; "
+    "add.u32 %r7, %r7, %r4; sub.u32 %r10, %r10, 1; bra L; M:"
+)
 LOADED = "ld.global.u32 %r7, [%d8];"  # anything: a gather
 WIDEN = {
     "signed": "mul.wide.s32 %d4, %r7, 4; add.u64 %d5, %d1, %d4;",
@@ -66,7 +70,9 @@ def area() -> Iterator[tuple[int, np.ndarray]]:
     yield words.ctypes.data, words
 
 
-def numbers(first: int, key: int) -> np.ndarray:
+def numbers(number: str, first: int, key: int) -> np.ndarray:
+    if number == LOOPED:
+        return (LANES + first + key * (LANES & key)) & 0xFFFFFFFF
     return ((LANES + first) & 0xFFFFFFFF) ^ key
 
 
@@ -83,7 +89,7 @@ CASES = [
 
 @pytest.mark.parametrize("odd", [0, 1, 24], ids=["all", "even", "some"])
 @pytest.mark.parametrize("widen", list(WIDEN))
-@pytest.mark.parametrize("number", [COMPUTED, LOADED], ids=["computed", "loaded"])
+@pytest.mark.parametrize("number", [COMPUTED, LOOPED, LOADED], ids=["computed", "looped", "loaded"])
 def test_lanes_are_where_their_addresses_say(area: tuple[int, np.ndarray], number: str, widen: str, odd: int) -> None:
     begin, words = area
     here = this_machine()
@@ -92,10 +98,12 @@ def test_lanes_are_where_their_addresses_say(area: tuple[int, np.ndarray], numbe
     for target in [here, *old]:
         reading, writing = (Program(text(number, widen, access), target) for access in (LOAD, STORE))
         for first, key in CASES:
-            table = numbers(first, key).astype(np.uint32)
+            table = numbers(number, first, key).astype(np.uint32)
             lowest = -HALF if widen == "signed" else 0
             places = meant(table.astype(np.int64), widen) - lowest + 2
             start = begin - 4 * lowest
+            if len(set(places)) < 32:
+                continue
             drawn = np.random.default_rng(first & 0xFFFF).integers(1, 1 << 32, 32, dtype=np.uint32)
             words[places] = drawn
             out = np.zeros(32, np.uint32)

@@ -52,6 +52,17 @@ class Address:
         return self.offsets is not None and not any(self.offsets) and not self.symbols
 
 
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where a chunk's lanes lie: addresses (i64), or with a `base` numbers (i32) of elements behind it; `step` is from one element to the next."""
+
+    type: str
+    chunk: str
+    step: int
+    base: str
+    size: int = 1
+
+
 def signed(value: int, width: int) -> int:
     """Read the low `width` bits as a signed number."""
     value &= (1 << width) - 1
@@ -287,6 +298,40 @@ class Addresses:
         rows = (address.offsets[first : first + n] for first in range(0, self.v.lanes, n))
         return all(max(row) - min(row) < _CLOSE for row in rows)
 
+    # --- comparing places ----------------------------------------------------------------------------------------
+
+    def places(self, address: Address, chunk: int, size: int) -> Places:
+        """Return where a chunk's lanes lie in the form in which they are quickest to compare."""
+        if address.index and address.scale == size:
+            return Places("i32", address.index[chunk], 1, address.base, size)
+        return Places("i64", address.vectors[chunk], size, "")
+
+    def place_of(self, places: Places, lane: int, back: int) -> tuple[str, str]:
+        """Return what a lane's place is compared by, less `back` elements, and the address (i64) there."""
+        t, n = self.t, self.v.chunk
+        found = t.let(f"extractelement <{n} x {places.type}> {places.chunk}, i32 {lane}")
+        less = t.two("sub", places.type, found, str(places.step * back)) if back else found
+        if not places.base:
+            return less, less
+        wide = t.cast("sext", "i32", found, "i64")  # from where it was: `less` may have wrapped around
+        wide = t.two("sub", "i64", wide, str(back)) if back else wide
+        return less, t.two("add", "i64", places.base, t.two("mul", "i64", wide, str(places.size)))
+
+    def in_line(self, places: Places, start: str, first: int = 0) -> str:
+        """Return which lanes' places are steps from a start; the chunk's first lane is `first` of them behind it."""
+        t, type = self.t, f"<{self.v.chunk} x {places.type}>"
+        steps = constant_vector(places.type, [places.step * (first + lane) for lane in range(self.v.chunk)])
+        return t.two("icmp eq", type, places.chunk, t.two("add", type, self.v.splat(places.type, start), steps))
+
+    def steady(self, places: Places, lane: int, bits: str) -> str:
+        """Return `bits` (i1) and whether numbers of 32 bits a gang around this lane's do not wrap around; addresses do not either then."""
+        if not places.base:
+            return bits
+        t, n = self.t, self.v.chunk
+        found = t.let(f"extractelement <{n} x i32> {places.chunk}, i32 {lane}")
+        moved = t.two("add", "i32", found, str((1 << 31) - self.v.lanes))
+        return t.two("and", "i1", bits, t.two("icmp ult", "i32", moved, str((1 << 32) - 2 * self.v.lanes)))
+
     # --- faults ---------------------------------------------------------------------------------------------------
 
     def record(self, space: str, address: Address, guard: Value | None) -> None:
@@ -430,15 +475,11 @@ class Addresses:
         size = SIZE[op.args[1].type if op.name == "store" else op.type]
         for a in op.args[1:]:
             v.vector(a)
-        type = f"<{n} x i64>"
-        base = t.let(f"extractelement {type} {place.vectors[0]}, i32 0")
-        steps = [size * lane for lane in range(v.lanes)]
-        spread = v.splat("i64", base)
-        equal: list[str] = []
-        for i, chunk in enumerate(place.vectors):
-            expected = t.two("add", type, spread, constant_vector("i64", steps[i * n : (i + 1) * n]))
-            equal.append(t.two("icmp eq", type, chunk, expected))
+        start, base = self.place_of(self.places(place, 0, size), 0, 0)
+        equal = [self.in_line(self.places(place, i, size), start, i * n) for i in range(v.chunks)]
         every = t.two("icmp eq", v.word, v.bits_of(equal), "-1")
+        every = self.steady(self.places(place, 0, size), 0, every)
+        steps = [size * lane for lane in range(v.lanes)]
         return self._two_ways(op, every, (Address(base, steps, [], [], place.spread), place), access)
 
     def _chunks(self, op: Op, part: str | list[str]) -> list[str]:

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from anywarp.compiler.simd.addresses import Address, Addresses
+from anywarp.compiler.simd.addresses import Address, Addresses, Places
 from anywarp.compiler.simd.next_block import ask_for
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.streams import LINE
-from anywarp.compiler.simd.text import constant_vector
 from anywarp.compiler.simd.values import ALL_LANES, NO_LANE, Values
 
 _IN_FLIGHT = 16
@@ -57,17 +56,6 @@ class _Pace:
     """Vectors loaded."""
     computed: list[str] = field(default_factory=list[str])
     """The f32 chunks computed last."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Places:
-    """Where a chunk's lanes lie: addresses (i64), or with a `base` numbers (i32) of elements behind it; `step` is from one element to the next."""
-
-    type: str
-    chunk: str
-    step: int
-    base: str
-    size: int = 1
 
 
 class Lanes(Addresses):
@@ -178,58 +166,26 @@ class Lanes(Addresses):
 
     # --- lanes that are found to lie side by side -------------------------------------------------------------------
 
-    def _places(self, address: Address, chunk: int, size: int) -> _Places:
-        """Return where a chunk's lanes lie in the form in which they are quickest to compare."""
-        if address.index and address.scale == size:
-            return _Places("i32", address.index[chunk], 1, address.base, size)
-        return _Places("i64", address.vectors[chunk], size, "")
-
-    def _place(self, places: _Places, lane: int, back: int) -> tuple[str, str]:
-        """Return what a lane's place is compared by, less `back` elements, and the address (i64) there."""
-        t, n = self.t, self.v.chunk
-        found = t.let(f"extractelement <{n} x {places.type}> {places.chunk}, i32 {lane}")
-        less = t.two("sub", places.type, found, str(places.step * back)) if back else found
-        if not places.base:
-            return less, less
-        wide = t.cast("sext", "i32", found, "i64")  # from where it was: `less` may have wrapped around
-        wide = t.two("sub", "i64", wide, str(back)) if back else wide
-        return less, t.two("add", "i64", places.base, t.two("mul", "i64", wide, str(places.size)))
-
-    def _in_line(self, places: _Places, start: str) -> str:
-        """Return which lanes' places are steps from what lane 0's is compared by."""
-        t, type = self.t, f"<{self.v.chunk} x {places.type}>"
-        steps = constant_vector(places.type, [places.step * lane for lane in range(self.v.chunk)])
-        return t.two("icmp eq", type, places.chunk, t.two("add", type, self.v.splat(places.type, start), steps))
-
-    def _steady(self, places: _Places, lane: int, bits: str) -> str:
-        """Return an i1 if it holds and numbers of 32 bits a vector around this lane's do not wrap around, where addresses do not either."""
-        if not places.base:
-            return bits
-        t, n = self.t, self.v.chunk
-        found = t.let(f"extractelement <{n} x i32> {places.chunk}, i32 {lane}")
-        moved = t.two("add", "i32", found, str((1 << 31) - n))
-        return t.two("and", "i1", bits, t.two("icmp ult", "i32", moved, str((1 << 32) - 2 * n)))
-
-    def _begin_near(self, places: _Places, size: int, mask: str, writes: int) -> tuple[str, str, str]:
+    def _begin_near(self, places: Places, size: int, mask: str, writes: int) -> tuple[str, str, str]:
         """Begin code for when a chunk's active lanes lie side by side; returns its pointer and the labels for otherwise and after."""
         t, n = self.t, self.v.chunk
         bits = f"i{n}"
-        start, base = self._place(places, 0, 0)
+        start, base = self.place_of(places, 0, 0)
         pointer = t.cast("inttoptr", "i64", base, "ptr")
         if self.following and not mask:
             ask_for(self.v, pointer, self.following, n * size, writes, 3)
-        other = t.two("xor", f"<{n} x i1>", self._in_line(places, start), ALL_LANES)
+        other = t.two("xor", f"<{n} x i1>", self.in_line(places, start), ALL_LANES)
         if mask:
             other = t.two("and", f"<{n} x i1>", other, mask)
         near, far, after = t.fresh("near"), t.fresh("far"), t.fresh("after")
         every = t.two("icmp eq", bits, t.cast("bitcast", f"<{n} x i1>", other, bits), "0")
-        t.do(f"br i1 {self._steady(places, 0, every)}, label %{near}, label %{far}")
+        t.do(f"br i1 {self.steady(places, 0, every)}, label %{near}, label %{far}")
         t.start(near)
         return pointer, far, after
 
     def _load_if_near(self, address: Address, chunk: int, element: str, size: int, mask: str) -> str:
         t, n = self.t, self.v.chunk
-        places = self._places(address, chunk, size)
+        places = self.places(address, chunk, size)
         pointer, far, after = self._begin_near(places, size, mask, 0)
         type = f"<{n} x {element}>"
         if mask:
@@ -254,7 +210,7 @@ class Lanes(Addresses):
         """Tell whether accesses of elements of a size under a mask are instructions, gathers and scatters too: of words, with AVX-512."""
         return self.v.machine.avx512 and size >= 4
 
-    def _begin_two_runs(self, places: _Places, mask: str) -> tuple[tuple[str, str], tuple[str, str], str]:
+    def _begin_two_runs(self, places: Places, mask: str) -> tuple[tuple[str, str], tuple[str, str], str]:
         """Begin code for when a chunk's active lanes lie side by side but for one gap, as where an index is divided by a row's length.
 
         Returns pointer and mask of each run, for full masked accesses, and the label for otherwise.
@@ -264,8 +220,8 @@ class Lanes(Addresses):
         equal: list[str] = []
         pointers: list[str] = []
         for lane in (0, n - 1):
-            start, base = self._place(places, lane, lane)
-            equal.append(self._in_line(places, start))
+            start, base = self.place_of(places, lane, lane)
+            equal.append(self.in_line(places, start))
             pointers.append(t.cast("inttoptr", "i64", base, "ptr"))
         first = t.two("and", masks, equal[0], mask) if mask else equal[0]
         second = t.two("and", masks, equal[1], t.two("xor", masks, first, ALL_LANES))
@@ -273,12 +229,12 @@ class Lanes(Addresses):
         found = t.cast("bitcast", masks, t.two("or", masks, first, second), f"i{n}")
         wanted = t.cast("bitcast", masks, mask, f"i{n}") if mask else "-1"
         runs, apart = t.fresh("runs"), t.fresh("apart")
-        every = self._steady(places, 0, t.two("icmp eq", f"i{n}", found, wanted))
-        t.do(f"br i1 {self._steady(places, n - 1, every)}, label %{runs}, label %{apart}")
+        every = self.steady(places, 0, t.two("icmp eq", f"i{n}", found, wanted))
+        t.do(f"br i1 {self.steady(places, n - 1, every)}, label %{runs}, label %{apart}")
         t.start(runs)
         return (pointers[0], first), (pointers[1], second), apart
 
-    def _load_if_two_runs(self, places: _Places, element: str, size: int, mask: str, after: str) -> tuple[str, str]:
+    def _load_if_two_runs(self, places: Places, element: str, size: int, mask: str, after: str) -> tuple[str, str]:
         """Emit code for when a chunk's lanes lie in two runs; returns the chunk and the label it comes from. Code for otherwise goes on."""
         t, n = self.t, self.v.chunk
         (start, first), (end, second), apart = self._begin_two_runs(places, mask)
@@ -288,7 +244,7 @@ class Lanes(Addresses):
         t.start(apart)
         return chunk, label
 
-    def _load_if_within(self, places: _Places, element: str, after: str) -> tuple[str, str]:
+    def _load_if_within(self, places: Places, element: str, after: str) -> tuple[str, str]:
         """Emit code for when a chunk's lanes all lie within a vector that begins a little before the first, which is then read whole and permuted.
 
         The vector must lie in the page of the first lane's element: what nobody asked for is there to be read.
@@ -296,13 +252,13 @@ class Lanes(Addresses):
         """
         t, v, n = self.t, self.v, self.v.chunk
         type, narrow, bytes = f"<{n} x {places.type}>", f"<{n} x i32>", 4 * n
-        first, start = self._place(places, 0, n // 4)
+        first, start = self.place_of(places, 0, n // 4)
         apart = t.two("sub", type, places.chunk, v.splat(places.type, first))
         whole = n - 1 if places.base else bytes - 4  # elements of the vector; else bytes, no part of an element
         inside = t.two("and", type, apart, f"splat ({places.type} {~whole})")
         bad = t.cast("bitcast", f"<{n} x i1>", t.two("icmp ne", type, inside, "zeroinitializer"), f"i{n}")
         room = t.two("icmp ule", "i64", t.two("and", "i64", start, str(_PAGE - 1)), str(_PAGE - bytes))
-        good = self._steady(places, 0, t.two("and", "i1", t.two("icmp eq", f"i{n}", bad, "0"), room))
+        good = self.steady(places, 0, t.two("and", "i1", t.two("icmp eq", f"i{n}", bad, "0"), room))
         within, scattered = t.fresh("within"), t.fresh("scattered")
         t.do(f"br i1 {good}, label %{within}, label %{scattered}")
         t.start(within)
@@ -321,7 +277,7 @@ class Lanes(Addresses):
 
     def _store_if_near(self, address: Address, i: int, chunk: str, element: str, size: int, mask: str) -> None:
         t, n = self.t, self.v.chunk
-        places = self._places(address, i, size)
+        places = self.places(address, i, size)
         pointer, far, after = self._begin_near(places, size, mask, 1)
         if mask:
             self._masked_store(element, size, chunk, pointer, mask)
