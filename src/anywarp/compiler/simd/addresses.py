@@ -21,7 +21,13 @@ from anywarp.compiler.simd.text import LLVM_TYPE, Note, constant_vector, vector_
 from anywarp.compiler.simd.values import Values
 from anywarp.ptx.isa.ops import BITS
 
-_EACH, _ELSEWHERE = 3, 4  # kinds of records: an address per lane, in the worker or where it says
+_EACH, _ELSEWHERE, _NUMBERED = (
+    3,
+    4,
+    6,
+)  # kinds of records: an address per lane, in the worker or where it says, or a number per lane there
+_LAST = 31
+"""Which of the worker's addresses says where the numbers are."""
 _CLOSE = 256
 """Bytes in which a chunk's lanes lie if their addresses need not be told apart."""
 _MOST_TESTS = 8
@@ -355,10 +361,13 @@ class Addresses:
         # Rows that lie apart would take eight more stores per access; there the handler names the warp's first lane.
         rows = all(self._in_row(address, i, 4) for i in range(0, v.lanes, 4)) or self._close(address)
         kind = 2 if affine else 1 if rows else _EACH if v.warps == 1 else _ELSEWHERE
+        kind = _NUMBERED if address.index else kind
         if kind < 3 and faults != "exact":
             return
         mask = v.active_bits(guard)
-        step = 4 if address.uniform else steps[0] if affine else 0  # at one address any stride leads to the first lane
+        step = (
+            4 if address.uniform else steps[0] if affine else address.scale
+        )  # at one address any stride leads to the first lane
         at, masked, start = self.at, v.warps > 1 and mask is not None, len(t.lines)
         word = kind | (v.warps - 1) << 8 | masked << 16
         first = f"<4 x i32> <i32 {word}, i32 -1, i32 {step}, i32 {-1 if step < 0 else 0}>"
@@ -382,6 +391,14 @@ class Addresses:
                 t.notes.append(Note(start, len(t.lines), word, step, mask or "", wide, address.base))
             return
         n, start = v.chunk, in_worker(v, at, "addresses")
+        if kind == _NUMBERED:
+            room, there = self.room("i32"), in_worker(v, at, "addresses", _LAST)
+            t.do(f"store volatile i64 {t.cast('ptrtoint', 'ptr', room, 'i64')}, ptr {there}, align 8")
+            t.do(f"store volatile i64 {address.base}, ptr {start}, align 8")
+            for i, chunk in enumerate(address.index):
+                place = t.let(f"getelementptr i8, ptr {room}, i64 {4 * n * i}") if i else room
+                t.do(f"store volatile <{n} x i32> {chunk}, ptr {place}, align 16")
+            return
         if kind == _ELSEWHERE:
             room = self.room("i64")
             t.do(f"store volatile i64 {t.cast('ptrtoint', 'ptr', room, 'i64')}, ptr {start}, align 8")
