@@ -163,6 +163,8 @@ class Addresses:
         is lazy): the operands are at hand then.
         """
         v, t, value, scale, base = self.v, self.t, address, 1, ""
+        if v.machine.reads_apart or not v.machine.tuning.gathers:
+            return None  # lanes one by one: from addresses in any case
         while isinstance(value, Op) and (v.lazy(value) or v.home.get(value) is v.block):
             if value.name in ("sext", "zext") and value.args[0].type == "i32":
                 return self._index_of(value, base, scale) if scale in (1, 2, 4, 8) else None

@@ -208,12 +208,15 @@ def _like_the_next(each: LaneByLane, places: str) -> str:
     """Return the word of lanes whose place is that of the lane behind them; of the last one anything."""
     t, v, n = each.t, each.v, each.v.chunk
     type, same = f"<{n} x i64>", list[str]()
+    here: list[str] = []
     for first in range(0, v.lanes, n):
-        here, next = (
-            t.let(f"load {type}, ptr {t.let(f'getelementptr i64, ptr {places}, i32 {i}')}, align 8")
-            for i in (first, first + 1)  # there is room behind the last lane's
-        )
-        same.append(t.two("icmp eq", type, t.let(f"freeze {type} {here}"), t.let(f"freeze {type} {next}")))
+        place = t.let(f"getelementptr i64, ptr {places}, i32 {first}")
+        # Frozen: LLVM would load what lies one lane further on, which no store in flight holds as a whole.
+        here.append(t.let(f"freeze {type} {t.let(f'load {type}, ptr {place}, align 16')}"))
+    index = ", ".join(f"i32 {lane + 1}" for lane in range(n))
+    for one, behind in zip(here, [*here[1:], here[0]], strict=True):
+        next = t.let(f"shufflevector {type} {one}, {type} {behind}, <{n} x i32> <{index}>")
+        same.append(t.two("icmp eq", type, one, next))
     return v.bits_of(same)
 
 
