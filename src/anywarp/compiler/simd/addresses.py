@@ -86,6 +86,7 @@ class Addresses:
         self.computed = find_computed(values)
         self.next_block = NextBlock(values)
         self.near = False  # whether to test lanes of the access at hand for being side by side
+        self.bounded = False  # whether they would be, if none met a bound
         self.following = ""  # how far behind them the next block's lie (i64), where that is known
         self.local = lanes_apart(values)
         self._rooms: list[str] = []
@@ -430,7 +431,10 @@ class Addresses:
         v.scalar(address)
         holds = v.holds(guarded.conditions)
         near = guarded.bounded and self._may_be_near(op)  # at a border most lanes are
-        return self._two_ways(op, holds, (guarded.shape, None), access, near)
+        self.bounded = guarded.bounded
+        parts = self._two_ways(op, holds, (guarded.shape, None), access, near)
+        self.bounded = False
+        return parts
 
     def _two_ways(
         self,

@@ -196,10 +196,14 @@ class Lanes(Addresses):
         t.do(f"br label %{after}")
         t.start(far)
         ways = [(together, near)]
+        # Lanes that are kept within bounds count up and then, or first, name one place.
+        within = size == 4 and self.v.machine.avx2
+        if within and self.bounded:
+            ways.append(self._load_if_within(places, element, mask, 0, after))
         if self._masks_are_instructions(size):
             ways.append(self._load_if_two_runs(places, element, size, mask, after))
-        if size == 4 and not mask and self.v.machine.avx2:
-            ways.append(self._load_if_within(places, element, after))
+        if within and not self.bounded and not mask:
+            ways.append(self._load_if_within(places, element, mask, n // 4, after))
         apart = self._gather(element, size, self.pointers(address, chunk), mask)
         ways.append((apart, t.label))
         t.do(f"br label %{after}")
@@ -244,19 +248,21 @@ class Lanes(Addresses):
         t.start(apart)
         return chunk, label
 
-    def _load_if_within(self, places: Places, element: str, after: str) -> tuple[str, str]:
-        """Emit code for when a chunk's lanes all lie within a vector that begins a little before the first, which is then read whole and permuted.
+    def _load_if_within(self, places: Places, element: str, mask: str, before: int, after: str) -> tuple[str, str]:
+        """Emit code for when a chunk's lanes all lie within a vector that begins so many elements before the first, which is then read whole and permuted.
 
-        The vector must lie in the page of the first lane's element: what nobody asked for is there to be read.
+        The vector must lie in one page, that of the elements which lanes that are on (there are some) name: what nobody asked for is there to be read.
         Returns the chunk and the label it comes from; code for otherwise goes on.
         """
         t, v, n = self.t, self.v, self.v.chunk
         type, narrow, bytes = f"<{n} x {places.type}>", f"<{n} x i32>", 4 * n
-        first, start = self.place_of(places, 0, n // 4)
+        first, start = self.place_of(places, 0, before)
         apart = t.two("sub", type, places.chunk, v.splat(places.type, first))
         whole = n - 1 if places.base else bytes - 4  # elements of the vector; else bytes, no part of an element
         inside = t.two("and", type, apart, f"splat ({places.type} {~whole})")
-        bad = t.cast("bitcast", f"<{n} x i1>", t.two("icmp ne", type, inside, "zeroinitializer"), f"i{n}")
+        out = t.two("icmp ne", type, inside, "zeroinitializer")
+        out = t.two("and", f"<{n} x i1>", out, mask) if mask else out
+        bad = t.cast("bitcast", f"<{n} x i1>", out, f"i{n}")
         room = t.two("icmp ule", "i64", t.two("and", "i64", start, str(_PAGE - 1)), str(_PAGE - bytes))
         good = self.steady(places, 0, t.two("and", "i1", t.two("icmp eq", f"i{n}", bad, "0"), room))
         within, scattered = t.fresh("within"), t.fresh("scattered")
@@ -270,6 +276,7 @@ class Lanes(Addresses):
         chunk = t.call(narrow, name, (narrow, whole), (narrow, index))
         if element != "i32":
             chunk = t.cast("bitcast", narrow, chunk, f"<{n} x {element}>")
+        chunk = t.pick(n, mask, f"<{n} x {element}>", chunk, "zeroinitializer") if mask else chunk
         label = t.label
         t.do(f"br label %{after}")
         t.start(scattered)
