@@ -24,7 +24,7 @@ std::string thread_of(const AwLaunch& launch, uint32_t warp, uint32_t lane) {
 
 uint32_t access_kind(const AwWorker& w) { return w.access_kind & 0xff; }
 
-bool is_known(const AwWorker& w) { return access_kind(w) >= 1 && access_kind(w) <= 5; }
+bool is_known(const AwWorker& w) { return access_kind(w) >= 1 && access_kind(w) <= 6; }
 
 // How many accesses the record names; one of them was caught.
 uint32_t accesses(const AwWorker& w) {
@@ -38,6 +38,10 @@ uint64_t address_of(const AwWorker& w, uint32_t access, uint32_t lane) {
     return first + lane * static_cast<uint64_t>(w.access_stride);
   }
   if (access_kind(w) == 4) return reinterpret_cast<const uint64_t*>(w.addresses[0])[lane];
+  if (access_kind(w) == 6) {
+    int64_t number = reinterpret_cast<const int32_t*>(w.addresses[31])[lane];
+    return w.addresses[0] + static_cast<uint64_t>(number * w.access_stride);
+  }
   return w.addresses[lane];
 }
 

@@ -140,7 +140,8 @@ WORKER = structure("AwWorker", """One per worker thread; what a block needs besi
 as it goes (for fault reports), and before an access to global or generic memory what a fault
 handler needs to name the thread: the low byte of `access_kind` is 0 for none, 1 uniform (addresses[0]),
 2 affine (addresses[0], stride), 3 addresses[32], 4 an array of addresses at addresses[0], 5 as many affine
-ones of one stride as its fourth byte says (addresses[0] and addresses[17] on); its second byte
+ones of one stride as its fourth byte says (addresses[0] and addresses[17] on), 6 addresses[0] and as many
+strides as an array of int32_t at addresses[31] says; its second byte
 is the warps of the gang from `warp` on, less one; with bit 16 the mask, a bit per lane of the gang, begins
 at addresses[1].""", """
     uint8_t* shared;         // shared memory of the running block, 64-byte aligned, shared_total bytes

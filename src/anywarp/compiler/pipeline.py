@@ -20,6 +20,7 @@ from anywarp.compiler.ir import Kernel, Specialisation
 from anywarp.compiler.layout import Entry, ModuleLayout, entry_of, lay_out_data
 from anywarp.compiler.lower import lower_kernel
 from anywarp.compiler.module_view import IndexedModule
+from anywarp.compiler.passes.cancel_terms import cancel_terms
 from anywarp.compiler.passes.drop_flushes import drop_flushes
 from anywarp.compiler.passes.fold_constants import fold_constants
 from anywarp.compiler.passes.insert_checks import insert_checks
@@ -52,6 +53,7 @@ PASSES: tuple[Pass, ...] = (
     simplify_branches,
     fold_constants,
     number_values,
+    cancel_terms,
     drop_flushes,
     remove_dead_code,
     simplify_branches,

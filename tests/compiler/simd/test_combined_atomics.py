@@ -154,6 +154,21 @@ def test_neighbours_that_add_to_one_place_leave_what_each_would(operation: str) 
             np.testing.assert_array_equal(table, want, err_msg=f"{kind}, gang of {gang}")
 
 
+@pytest.mark.parametrize("gang", [32, 64])
+def test_lanes_that_are_off_add_nothing_where_others_of_their_place_do(gang: int) -> None:
+    """if (values[i] >= 0) table[keys[i]] += values[i]: also lanes that are off name the place, at both ends of a run and within it."""
+    off = "setp.lt.f32 %p2, %v1, 0f00000000; @%p2 bra DONE; red.global.add.f32 [%d10], %v1;"
+    program = Program(text("add.f32", LOADED, False).replace("red.global.add.f32 [%d10], %v1;", off))
+    rng, n = np.random.default_rng(4), 128
+    for length in (1, 3, 8, 31, 32, 40):
+        keys, here = (np.arange(n) // length % 8).astype(np.int32), rng.random(n) < 0.6
+        values = np.where(here, rng.integers(1, 1000, n), -5000).astype(np.float32)
+        want, table = np.zeros(8, np.float32), np.zeros(8, np.float32)
+        np.add.at(want, keys[here], values[here])
+        program.run("k", 1, n, [keys, values, table, np.zeros(1, np.float32), n, 0], options=f"gang={gang}")
+        np.testing.assert_array_equal(table, want, str(length))
+
+
 # if (keys[i] < 256) atomic on shared[keys[i]]; other lanes name a place far away. Then out = shared.
 SHARED = """
 .version 8.0

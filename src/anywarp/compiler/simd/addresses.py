@@ -21,7 +21,13 @@ from anywarp.compiler.simd.text import LLVM_TYPE, Note, constant_vector, vector_
 from anywarp.compiler.simd.values import Values
 from anywarp.ptx.isa.ops import BITS
 
-_EACH, _ELSEWHERE = 3, 4  # kinds of records: an address per lane, in the worker or where it says
+_EACH, _ELSEWHERE, _NUMBERED = (
+    3,
+    4,
+    6,
+)  # kinds of records: an address per lane, in the worker or where it says, or a number per lane there
+_LAST = 31
+"""Which of the worker's addresses says where the numbers are."""
 _CLOSE = 256
 """Bytes in which a chunk's lanes lie if their addresses need not be told apart."""
 _MOST_TESTS = 8
@@ -34,7 +40,8 @@ Parts: TypeAlias = "dict[int, str | list[str]]"
 class Address:
     """Host addresses of the lanes: `base` (i64) plus offsets in bytes plus symbols; or, offsets None, vectors of i64.
 
-    What lies `n` bytes further on for a lane is `n * spread` bytes further on in memory.
+    What lies `n` bytes further on for a lane is `n * spread` bytes further on in memory. With a `scale` (1, 2, 4 or 8) the vectors are
+    `base + scale * sext(index)`, too, chunks of i32: one gather finds all lanes of a chunk then, where addresses of 64 bits take two.
     """
 
     base: str
@@ -42,11 +49,24 @@ class Address:
     symbols: list[tuple[str, tuple[int, ...]]]
     vectors: list[str]
     spread: int = 1
+    scale: int = 0
+    index: Sequence[str] = ()
 
     @property
     def uniform(self) -> bool:
         """All lanes access one address."""
         return self.offsets is not None and not any(self.offsets) and not self.symbols
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where a chunk's lanes lie: addresses (i64), or with a `base` numbers (i32) of elements behind it; `step` is from one element to the next."""
+
+    type: str
+    chunk: str
+    step: int
+    base: str
+    size: int = 1
 
 
 def signed(value: int, width: int) -> int:
@@ -66,6 +86,7 @@ class Addresses:
         self.computed = find_computed(values)
         self.next_block = NextBlock(values)
         self.near = False  # whether to test lanes of the access at hand for being side by side
+        self.bounded = False  # whether they would be, if none met a bound
         self.following = ""  # how far behind them the next block's lie (i64), where that is known
         self.local = lanes_apart(values)
         self._rooms: list[str] = []
@@ -128,7 +149,57 @@ class Addresses:
                 lanes = range(i * v.chunk, (i + 1) * v.chunk)
                 chunk = t.two("add", type, chunk, constant_vector("i64", [lane * per_lane for lane in lanes]))
             vectors.append(chunk)
-        return Address("", None, [], vectors, spread)
+        found = self._indexed(address) if width == 64 and not start else None
+        return (
+            Address(found[0], None, [], vectors, spread, *found[1:])
+            if found
+            else Address("", None, [], vectors, spread)
+        )
+
+    def _indexed(self, address: Value) -> tuple[str, int, list[str]] | None:
+        """Take an address apart into base, scale and index, where it is a uniform start and a multiple of numbers of 32 bits.
+
+        Legality: sums and products modulo 2**64 may be taken in any order. Unsigned numbers are signed ones that are 2**31 too small
+        when their highest bit is turned over; what lacks is added to the base. Looks only at what this block computes (or would, if it
+        is lazy): the operands are at hand then.
+        """
+        v, t, value, scale, base = self.v, self.t, address, 1, ""
+        if v.machine.reads_apart or not v.machine.tuning.gathers:
+            return None  # lanes one by one: from addresses in any case
+        while isinstance(value, Op) and (v.lazy(value) or v.home.get(value) is v.block):
+            if value.name in ("sext", "zext") and value.args[0].type == "i32":
+                return self._index_of(value, base, scale) if scale in (1, 2, 4, 8) else None
+            if value.name in ("to_generic", "from_generic") and InSpace.of(value).space == "global":
+                value = value.args[0]
+                continue
+            if value.name not in ("add", "mul", "shl"):
+                return None
+            a, b = value.args
+            if value.name != "shl" and v.is_scalar(a):
+                a, b = b, a
+            if not v.is_scalar(b) or (value.name != "add" and not isinstance(b, Const)):
+                return None
+            if value.name == "add":
+                term = v.scalar(b)
+                term = t.two("mul", "i64", term, str(scale)) if scale > 1 else term
+                base = t.two("add", "i64", base, term) if base else term
+            elif isinstance(b, Const):
+                scale *= 1 << b.bits if value.name == "shl" else b.bits
+            if scale > 8:
+                return None
+            value = a
+        return None
+
+    def _index_of(self, extension: Op, base: str, scale: int) -> tuple[str, int, list[str]] | None:
+        v, t, base = self.v, self.t, base or "0"
+        if not v.varies(extension.args[0]):
+            return None
+        index = v.vector(extension.args[0])
+        if extension.name == "zext":
+            type = vector_type("i32", v.chunk)
+            index = [t.two("xor", type, chunk, f"splat (i32 {-(1 << 31)})") for chunk in index]
+            base = t.two("add", "i64", base, str(scale << 31))
+        return base, scale, index
 
     def _place_of_one(self, start: str, address: Value, how: str) -> str:
         """Return where the access of a single lane goes (i64).
@@ -171,7 +242,10 @@ class Addresses:
             base = t.two("add", "i64", address.base, str(by * address.spread))
             return Address(base, address.offsets, address.symbols, [], address.spread)
         step, type = constant_vector("i64", [by * address.spread] * v.chunk), vector_type("i64", v.chunk)
-        return Address("", None, [], [t.two("add", type, x, step) for x in address.vectors], address.spread)
+        vectors, base = [t.two("add", type, x, step) for x in address.vectors], ""
+        if address.index:
+            base = t.two("add", "i64", address.base, str(by))  # local memory, which spreads lanes, has no index
+        return Address(base, None, [], vectors, address.spread, address.scale, address.index)
 
     def _pointer(self, address: Address, lane: int) -> str:
         """Return one lane's pointer, of an address with known offsets."""
@@ -196,6 +270,10 @@ class Addresses:
         """Return the vector of pointers of a chunk."""
         v, t = self.v, self.t
         n, first = v.chunk, chunk * v.chunk
+        if address.index:
+            wide = t.cast("sext", f"<{n} x i32>", address.index[chunk], f"<{n} x i64>")
+            start = t.cast("inttoptr", "i64", address.base, "ptr")
+            return t.let(f"getelementptr i{8 * address.scale}, ptr {start}, <{n} x i64> {wide}")
         if address.offsets is None:
             return t.cast("inttoptr", f"<{n} x i64>", address.vectors[chunk], f"<{n} x ptr>")
         lanes = slice(first, first + n)
@@ -229,6 +307,40 @@ class Addresses:
         rows = (address.offsets[first : first + n] for first in range(0, self.v.lanes, n))
         return all(max(row) - min(row) < _CLOSE for row in rows)
 
+    # --- comparing places ----------------------------------------------------------------------------------------
+
+    def places(self, address: Address, chunk: int, size: int) -> Places:
+        """Return where a chunk's lanes lie in the form in which they are quickest to compare."""
+        if address.index and address.scale == size:
+            return Places("i32", address.index[chunk], 1, address.base, size)
+        return Places("i64", address.vectors[chunk], size, "")
+
+    def place_of(self, places: Places, lane: int, back: int) -> tuple[str, str]:
+        """Return what a lane's place is compared by, less `back` elements, and the address (i64) there."""
+        t, n = self.t, self.v.chunk
+        found = t.let(f"extractelement <{n} x {places.type}> {places.chunk}, i32 {lane}")
+        less = t.two("sub", places.type, found, str(places.step * back)) if back else found
+        if not places.base:
+            return less, less
+        wide = t.cast("sext", "i32", found, "i64")  # from where it was: `less` may have wrapped around
+        wide = t.two("sub", "i64", wide, str(back)) if back else wide
+        return less, t.two("add", "i64", places.base, t.two("mul", "i64", wide, str(places.size)))
+
+    def in_line(self, places: Places, start: str, first: int = 0) -> str:
+        """Return which lanes' places are steps from a start; the chunk's first lane is `first` of them behind it."""
+        t, type = self.t, f"<{self.v.chunk} x {places.type}>"
+        steps = constant_vector(places.type, [places.step * (first + lane) for lane in range(self.v.chunk)])
+        return t.two("icmp eq", type, places.chunk, t.two("add", type, self.v.splat(places.type, start), steps))
+
+    def steady(self, places: Places, lane: int, bits: str) -> str:
+        """Return `bits` (i1) and whether numbers of 32 bits a gang around this lane's do not wrap around; addresses do not either then."""
+        if not places.base:
+            return bits
+        t, n = self.t, self.v.chunk
+        found = t.let(f"extractelement <{n} x i32> {places.chunk}, i32 {lane}")
+        moved = t.two("add", "i32", found, str((1 << 31) - self.v.lanes))
+        return t.two("and", "i1", bits, t.two("icmp ult", "i32", moved, str((1 << 32) - 2 * self.v.lanes)))
+
     # --- faults ---------------------------------------------------------------------------------------------------
 
     def record(self, space: str, address: Address, guard: Value | None) -> None:
@@ -252,10 +364,13 @@ class Addresses:
         # Rows that lie apart would take eight more stores per access; there the handler names the warp's first lane.
         rows = all(self._in_row(address, i, 4) for i in range(0, v.lanes, 4)) or self._close(address)
         kind = 2 if affine else 1 if rows else _EACH if v.warps == 1 else _ELSEWHERE
+        kind = _NUMBERED if address.index else kind
         if kind < 3 and faults != "exact":
             return
         mask = v.active_bits(guard)
-        step = 4 if address.uniform else steps[0] if affine else 0  # at one address any stride leads to the first lane
+        step = (
+            4 if address.uniform else steps[0] if affine else address.scale
+        )  # at one address any stride leads to the first lane
         at, masked, start = self.at, v.warps > 1 and mask is not None, len(t.lines)
         word = kind | (v.warps - 1) << 8 | masked << 16
         first = f"<4 x i32> <i32 {word}, i32 -1, i32 {step}, i32 {-1 if step < 0 else 0}>"
@@ -279,6 +394,14 @@ class Addresses:
                 t.notes.append(Note(start, len(t.lines), word, step, mask or "", wide, address.base))
             return
         n, start = v.chunk, in_worker(v, at, "addresses")
+        if kind == _NUMBERED:
+            room, there = self.room("i32"), in_worker(v, at, "addresses", _LAST)
+            t.do(f"store volatile i64 {t.cast('ptrtoint', 'ptr', room, 'i64')}, ptr {there}, align 8")
+            t.do(f"store volatile i64 {address.base}, ptr {start}, align 8")
+            for i, chunk in enumerate(address.index):
+                place = t.let(f"getelementptr i8, ptr {room}, i64 {4 * n * i}") if i else room
+                t.do(f"store volatile <{n} x i32> {chunk}, ptr {place}, align 16")
+            return
         if kind == _ELSEWHERE:
             room = self.room("i64")
             t.do(f"store volatile i64 {t.cast('ptrtoint', 'ptr', room, 'i64')}, ptr {start}, align 8")
@@ -308,7 +431,10 @@ class Addresses:
         v.scalar(address)
         holds = v.holds(guarded.conditions)
         near = guarded.bounded and self._may_be_near(op)  # at a border most lanes are
-        return self._two_ways(op, holds, (guarded.shape, None), access, near)
+        self.bounded = guarded.bounded
+        parts = self._two_ways(op, holds, (guarded.shape, None), access, near)
+        self.bounded = False
+        return parts
 
     def _two_ways(
         self,
@@ -372,15 +498,11 @@ class Addresses:
         size = SIZE[op.args[1].type if op.name == "store" else op.type]
         for a in op.args[1:]:
             v.vector(a)
-        type = f"<{n} x i64>"
-        base = t.let(f"extractelement {type} {place.vectors[0]}, i32 0")
-        steps = [size * lane for lane in range(v.lanes)]
-        spread = v.splat("i64", base)
-        equal: list[str] = []
-        for i, chunk in enumerate(place.vectors):
-            expected = t.two("add", type, spread, constant_vector("i64", steps[i * n : (i + 1) * n]))
-            equal.append(t.two("icmp eq", type, chunk, expected))
+        start, base = self.place_of(self.places(place, 0, size), 0, 0)
+        equal = [self.in_line(self.places(place, i, size), start, i * n) for i in range(v.chunks)]
         every = t.two("icmp eq", v.word, v.bits_of(equal), "-1")
+        every = self.steady(self.places(place, 0, size), 0, every)
+        steps = [size * lane for lane in range(v.lanes)]
         return self._two_ways(op, every, (Address(base, steps, [], [], place.spread), place), access)
 
     def _chunks(self, op: Op, part: str | list[str]) -> list[str]:

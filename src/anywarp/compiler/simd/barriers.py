@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from anywarp.compiler.attributes import Barrier
-from anywarp.compiler.ir import Block, Const, Op, Terminator, Value
+from anywarp.compiler.ir import CONVERGE, Block, Const, Op, Terminator, Value
 from anywarp.compiler.shapes import VARYING, Analysis
 from anywarp.compiler.simd.addresses import SIZE
 from anywarp.compiler.simd.frame import CELL, EXITED, GANG, LACKING, LANE_STATES
@@ -92,6 +92,9 @@ class Barriers:
                 self.entries.append(block.terminator.targets[0])
         if self.per_lane:  # where lanes wait for others of their warp they may have to wait for another round
             self.entries += [b for b in values.kernel.blocks if waits_for_members(b) and b not in self.entries]
+        self.converges = any(op.name == CONVERGE for block in values.kernel.blocks for op in block.ops)
+        self._before = values.kernel.predecessors()
+        self._ways_here: dict[Block, set[Block]] = {}
         self.slots: dict[Value, int] = {}
         self.extra: dict[object, int] = {}
         self.per_warp = (LANE_STATES if self.per_lane else GANG).size if self.any else 0
@@ -223,6 +226,30 @@ class Barriers:
             chunk = t.pick(v.chunk, v.lane_masks(lanes)[i], type, chunk, old)
         t.do(f"store {type} {chunk}, ptr {place}, align 4")
 
+    def _lies_there(self, value: Value, block: Block) -> bool:
+        """Tell whether a value still lies where the barrier that ends `block` would save it.
+
+        Legality: it does if its block does not run on any way from where lanes went on to here, since then it was made before, saved and
+        loaded from there. Not for what lanes keep of a loop that they left (its place holds a copy), nor what has two places, nor where
+        lanes come to barriers apart or run ahead of others.
+        """
+        v = self.v
+        if self.per_lane or v.analysis.ahead or self.converges or value in v.temporal_loop or v.has_first(value):
+            return False
+        if block not in self._ways_here:
+            self._ways_here[block] = self._blocks_since(block)
+        return v.home[value] not in self._ways_here[block]
+
+    def _blocks_since(self, block: Block) -> set[Block]:
+        """Return the blocks that may have run since lanes last went on behind a barrier, when they come to the end of `block`."""
+        waits, found, work = set(self.waits), {block}, [block]
+        while work:
+            for before in self._before[work.pop()]:
+                if before not in waits and before not in found:
+                    found.add(before)
+                    work.append(before)
+        return found
+
     # --- arriving and leaving -------------------------------------------------------------------------------------
 
     def park(self, block: Block, lanes: str | None, live: Mapping[Block, list[Value]]) -> None:
@@ -231,7 +258,8 @@ class Barriers:
         end = block.terminator
         target = end.targets[0]
         for value in self.kept(live[target]):
-            self._save_either(value, value, lanes)
+            if not self._lies_there(value, block):
+                self._save_either(value, value, lanes)
         for phi in target.phis:
             if self.v.variables.is_framed(phi):
                 self.v.assign(phi, "phi", self.v.vector(phi.incoming[block]), lanes)

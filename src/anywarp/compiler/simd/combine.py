@@ -155,44 +155,69 @@ def in_runs(each: LaneByLane, op: Op, places: str, operand: tuple[str, bool], bi
     t, v = each.t, each.v
     type = op.args[1].type
     element, size = LLVM_TYPE[type], SIZE[type]
-    word, sum = f"i{8 * size}", t.alloca(element)
+    word, sum, left, lane = f"i{8 * size}", t.alloca(element), t.alloca("i32"), t.alloca("i32")
+    together = t.alloca(f"[{v.warps} x i32]", 64)
+    t.do(f"store {v.word} {_like_the_next(each, places)}, ptr {together}, align 4")
     rest, number = each.begin_warps(bits)
     state = v.snapshot()
-
-    def place_of(left: str) -> str:
-        return t.let(f"load i64, ptr {t.let(f'getelementptr i64, ptr {places}, i32 {each.lowest(left, number)}')}")
-
-    head, begin, flush, retry, done = (t.fresh(name) for name in ("runs", "begin", "flush", "retry", "done"))
-    adding, look = t.fresh("adding"), t.fresh("look")
+    active = t.let(f"load i32, ptr {rest}")
+    same = t.let(f"load i32, ptr {t.let(f'getelementptr i32, ptr {together}, i32 {number or 0}')}")
+    same = t.two("and", "i32", same, t.two("lshr", "i32", active, "1"))  # with a lane that is on, of the same warp
+    t.do(f"store i32 {active}, ptr {left}")
+    head, begin, again, adding, flush, next, done = (
+        t.fresh(name) for name in ("runs", "begin", "again", "adding", "flush", "next", "done")
+    )
     t.do(f"br label %{head}")
     t.start(head)
-    start = t.let(f"load i32, ptr {rest}")
+    start = t.let(f"load i32, ptr {left}")
     t.do(f"br i1 {t.two('icmp ne', 'i32', start, '0')}, label %{begin}, label %{done}")
     t.start(begin)
-    place = place_of(start)
+    first = t.call("i32", "llvm.cttz.i32", ("i32", start), ("i1", "true"))
+    ends = t.two("xor", "i32", t.two("lshr", "i32", same, first), "-1")  # lane 31 is like no other: some bit is on
+    last = t.two("add", "i32", first, t.call("i32", "llvm.cttz.i32", ("i32", ends), ("i1", "true")))
+    base = t.two("shl", "i32", number, "5") if number else "0"
+    slot = t.two("add", "i32", base, first)
+    place = t.let(f"load i64, ptr {t.let(f'getelementptr i64, ptr {places}, i32 {slot}')}")
     pointer = t.cast("inttoptr", "i64", place, "ptr")
+    t.do(f"br label %{again}")
+    t.start(again)
     seen = t.let(f"load atomic {word}, ptr {pointer} monotonic, align {size}")
     t.do(f"store {word} {seen}, ptr {sum}")
+    t.do(f"store i32 {first}, ptr {lane}")
     t.do(f"br label %{adding}")
     t.start(adding)
-    left = t.let(f"load i32, ptr {rest}")
-    value = each.operand_of(element, operand, each.lowest(left, number))
+    here = t.let(f"load i32, ptr {lane}")
+    value = each.operand_of(element, operand, t.two("add", "i32", base, here))
     t.do(f"store {element} {each.new_value(op, element, t.let(f'load {element}, ptr {sum}'), [value])}, ptr {sum}")
-    others = t.two("and", "i32", left, t.two("sub", "i32", left, "1"))
-    t.do(f"store i32 {others}, ptr {rest}")
-    t.do(f"br i1 {t.two('icmp ne', 'i32', others, '0')}, label %{look}, label %{flush}")
-    t.start(look)
-    t.do(f"br i1 {t.two('icmp eq', 'i64', place_of(others), place)}, label %{adding}, label %{flush}")
+    t.do(f"store i32 {t.two('add', 'i32', here, '1')}, ptr {lane}")
+    t.do(f"br i1 {t.two('icmp ult', 'i32', here, last)}, label %{adding}, label %{flush}")
     t.start(flush)
     new = t.let(f"load {word}, ptr {sum}")
     pair = each.exchange(op, pointer, seen, new)
-    t.do(f"br i1 {t.let(f'extractvalue {{ {word}, i1 }} {pair}, 1')}, label %{head}, label %{retry}")
-    t.start(retry)
-    t.do(f"store i32 {start}, ptr {rest}")
+    t.do(f"br i1 {t.let(f'extractvalue {{ {word}, i1 }} {pair}, 1')}, label %{next}, label %{again}")
+    t.start(next)
+    behind = t.two("shl", "i32", "-2", last)
+    t.do(f"store i32 {t.two('and', 'i32', start, behind)}, ptr {left}")
     t.do(f"br label %{head}")
     t.start(done)
     v.restore(state)
     each.end_warps()
+
+
+def _like_the_next(each: LaneByLane, places: str) -> str:
+    """Return the word of lanes whose place is that of the lane behind them; of the last one anything."""
+    t, v, n = each.t, each.v, each.v.chunk
+    type, same = f"<{n} x i64>", list[str]()
+    here: list[str] = []
+    for first in range(0, v.lanes, n):
+        place = t.let(f"getelementptr i64, ptr {places}, i32 {first}")
+        # Frozen: LLVM would load what lies one lane further on, which no store in flight holds as a whole.
+        here.append(t.let(f"freeze {type} {t.let(f'load {type}, ptr {place}, align 16')}"))
+    index = ", ".join(f"i32 {lane + 1}" for lane in range(n))
+    for one, behind in zip(here, [*here[1:], here[0]], strict=True):
+        next = t.let(f"shufflevector {type} {one}, {type} {behind}, <{n} x i32> <{index}>")
+        same.append(t.two("icmp eq", type, one, next))
+    return v.bits_of(same)
 
 
 def many_in_turn(

@@ -93,12 +93,34 @@ def multiply_high(t: Text, op: Op, n: int, a: str, b: str) -> str:
     width, signed = BITS[op.type], Signed.of(op).signed
     if n and width == 64:
         return _multiply_high_64(t, n, a, b, signed)
+    if n > 2 and width == 32:
+        return _multiply_high_32(t, n, a, b, signed)
     type, wide, extend = vector_type(f"i{width}", n), vector_type(f"i{2 * width}", n), "sext" if signed else "zext"
     x = t.let(f"{extend} {type} {a} to {wide}")
     y = t.let(f"{extend} {type} {b} to {wide}")
     product = t.let(f"mul {wide} {x}, {y}")
     by = f"splat (i{2 * width} {width})" if n else str(width)
     return t.cast("trunc", wide, t.two("lshr", wide, product, by), type)
+
+
+def _multiply_high_32(t: Text, n: int, a: str, b: str, signed: bool) -> str:
+    """From the products of every other lane, and of those between, each with room for its product.
+
+    Written as a product of n wide numbers and shifted, LLVM makes one of that shift and those that a division goes on with, and
+    takes twice the vectors for all of it.
+    """
+    narrow, wide, by = f"<{n} x i32>", f"<{n // 2} x i64>", splat("i64", 32, n // 2)
+
+    def halves(x: str) -> tuple[str, str]:
+        pairs = t.let(f"bitcast {narrow} {x} to {wide}")
+        if not signed:
+            return t.let(f"and {wide} {pairs}, {splat('i64', 0xFFFFFFFF, n // 2)}"), t.let(f"lshr {wide} {pairs}, {by}")
+        return t.two("ashr", wide, t.let(f"shl {wide} {pairs}, {by}"), by), t.let(f"ashr {wide} {pairs}, {by}")
+
+    products = [t.let(f"mul {wide} {x}, {y}") for x, y in zip(halves(a), halves(b), strict=True)]
+    even, odd = (t.cast("bitcast", wide, product, narrow) for product in products)
+    upper = ", ".join(f"i32 {lane + 1 + n * (lane % 2) - lane % 2}" for lane in range(n))
+    return t.let(f"shufflevector {narrow} {even}, {narrow} {odd}, <{n} x i32> <{upper}>")
 
 
 def _multiply_high_64(t: Text, n: int, a: str, b: str, signed: bool) -> str:

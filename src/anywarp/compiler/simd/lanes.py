@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from anywarp.compiler.simd.addresses import Address, Addresses
+from anywarp.compiler.simd.addresses import Address, Addresses, Places
 from anywarp.compiler.simd.next_block import ask_for
 from anywarp.compiler.simd.special import Launch
 from anywarp.compiler.simd.streams import LINE
-from anywarp.compiler.simd.text import constant_vector
 from anywarp.compiler.simd.values import ALL_LANES, NO_LANE, Values
 
 _IN_FLIGHT = 16
@@ -136,7 +135,7 @@ class Lanes(Addresses):
         """Load a chunk whose lanes are neither side by side nor at one place, as far as is known."""
         first = chunk * self.v.chunk
         if address.offsets is None and self.near:
-            return self._load_if_near(address.vectors[chunk], element, size, mask)
+            return self._load_if_near(address, chunk, element, size, mask)
         pieces = self._pieces(address, first, size) if not mask else 0
         parts = self._window(address, first, size, mask) if load == "load" and self._windows_serve(mask, size) else None
         fewer = parts is not None and 2 * len({p // self.v.chunk for p in parts}) * pieces <= self.v.chunk
@@ -167,26 +166,26 @@ class Lanes(Addresses):
 
     # --- lanes that are found to lie side by side -------------------------------------------------------------------
 
-    def _begin_near(self, places: str, size: int, mask: str, writes: int) -> tuple[str, str, str]:
+    def _begin_near(self, places: Places, size: int, mask: str, writes: int) -> tuple[str, str, str]:
         """Begin code for when a chunk's active lanes lie side by side; returns its pointer and the labels for otherwise and after."""
         t, n = self.t, self.v.chunk
-        type, bits = f"<{n} x i64>", f"i{n}"
-        base = t.let(f"extractelement {type} {places}, i32 0")
-        steps = constant_vector("i64", [size * lane for lane in range(n)])
+        bits = f"i{n}"
+        start, base = self.place_of(places, 0, 0)
         pointer = t.cast("inttoptr", "i64", base, "ptr")
         if self.following and not mask:
             ask_for(self.v, pointer, self.following, n * size, writes, 3)
-        other = t.two("icmp ne", type, places, t.two("add", type, self.v.splat("i64", base), steps))
+        other = t.two("xor", f"<{n} x i1>", self.in_line(places, start), ALL_LANES)
         if mask:
             other = t.two("and", f"<{n} x i1>", other, mask)
         near, far, after = t.fresh("near"), t.fresh("far"), t.fresh("after")
         every = t.two("icmp eq", bits, t.cast("bitcast", f"<{n} x i1>", other, bits), "0")
-        t.do(f"br i1 {every}, label %{near}, label %{far}")
+        t.do(f"br i1 {self.steady(places, 0, every)}, label %{near}, label %{far}")
         t.start(near)
         return pointer, far, after
 
-    def _load_if_near(self, places: str, element: str, size: int, mask: str) -> str:
+    def _load_if_near(self, address: Address, chunk: int, element: str, size: int, mask: str) -> str:
         t, n = self.t, self.v.chunk
+        places = self.places(address, chunk, size)
         pointer, far, after = self._begin_near(places, size, mask, 0)
         type = f"<{n} x {element}>"
         if mask:
@@ -197,11 +196,15 @@ class Lanes(Addresses):
         t.do(f"br label %{after}")
         t.start(far)
         ways = [(together, near)]
+        # Lanes that are kept within bounds count up and then, or first, name one place.
+        within = size == 4 and self.v.machine.avx2
+        if within and self.bounded:
+            ways.append(self._load_if_within(places, element, mask, 0, after))
         if self._masks_are_instructions(size):
             ways.append(self._load_if_two_runs(places, element, size, mask, after))
-        if size == 4 and not mask and self.v.machine.avx2:
-            ways.append(self._load_if_within(places, element, after))
-        apart = self._gather(element, size, t.cast("inttoptr", f"<{n} x i64>", places, f"<{n} x ptr>"), mask)
+        if within and not self.bounded and not mask:
+            ways.append(self._load_if_within(places, element, mask, n // 4, after))
+        apart = self._gather(element, size, self.pointers(address, chunk), mask)
         ways.append((apart, t.label))
         t.do(f"br label %{after}")
         t.start(after)
@@ -211,19 +214,18 @@ class Lanes(Addresses):
         """Tell whether accesses of elements of a size under a mask are instructions, gathers and scatters too: of words, with AVX-512."""
         return self.v.machine.avx512 and size >= 4
 
-    def _begin_two_runs(self, places: str, size: int, mask: str) -> tuple[tuple[str, str], tuple[str, str], str]:
+    def _begin_two_runs(self, places: Places, mask: str) -> tuple[tuple[str, str], tuple[str, str], str]:
         """Begin code for when a chunk's active lanes lie side by side but for one gap, as where an index is divided by a row's length.
 
         Returns pointer and mask of each run, for full masked accesses, and the label for otherwise.
         """
         t, n = self.t, self.v.chunk
-        type, masks = f"<{n} x i64>", f"<{n} x i1>"
+        masks = f"<{n} x i1>"
         equal: list[str] = []
         pointers: list[str] = []
         for lane in (0, n - 1):
-            base = t.two("sub", "i64", t.let(f"extractelement {type} {places}, i32 {lane}"), str(size * lane))
-            steps = constant_vector("i64", [size * i for i in range(n)])
-            equal.append(t.two("icmp eq", type, places, t.two("add", type, self.v.splat("i64", base), steps)))
+            start, base = self.place_of(places, lane, lane)
+            equal.append(self.in_line(places, start))
             pointers.append(t.cast("inttoptr", "i64", base, "ptr"))
         first = t.two("and", masks, equal[0], mask) if mask else equal[0]
         second = t.two("and", masks, equal[1], t.two("xor", masks, first, ALL_LANES))
@@ -231,50 +233,58 @@ class Lanes(Addresses):
         found = t.cast("bitcast", masks, t.two("or", masks, first, second), f"i{n}")
         wanted = t.cast("bitcast", masks, mask, f"i{n}") if mask else "-1"
         runs, apart = t.fresh("runs"), t.fresh("apart")
-        t.do(f"br i1 {t.two('icmp eq', f'i{n}', found, wanted)}, label %{runs}, label %{apart}")
+        every = self.steady(places, 0, t.two("icmp eq", f"i{n}", found, wanted))
+        t.do(f"br i1 {self.steady(places, n - 1, every)}, label %{runs}, label %{apart}")
         t.start(runs)
         return (pointers[0], first), (pointers[1], second), apart
 
-    def _load_if_two_runs(self, places: str, element: str, size: int, mask: str, after: str) -> tuple[str, str]:
+    def _load_if_two_runs(self, places: Places, element: str, size: int, mask: str, after: str) -> tuple[str, str]:
         """Emit code for when a chunk's lanes lie in two runs; returns the chunk and the label it comes from. Code for otherwise goes on."""
         t, n = self.t, self.v.chunk
-        (start, first), (end, second), apart = self._begin_two_runs(places, size, mask)
+        (start, first), (end, second), apart = self._begin_two_runs(places, mask)
         left, right = (self._masked_load(element, size, *run) for run in ((start, first), (end, second)))
         chunk, label = t.pick(n, first, f"<{n} x {element}>", left, right), t.label
         t.do(f"br label %{after}")
         t.start(apart)
         return chunk, label
 
-    def _load_if_within(self, places: str, element: str, after: str) -> tuple[str, str]:
-        """Emit code for when a chunk's lanes all lie within a vector that begins a little before the first, which is then read whole and permuted.
+    def _load_if_within(self, places: Places, element: str, mask: str, before: int, after: str) -> tuple[str, str]:
+        """Emit code for when a chunk's lanes all lie within a vector that begins so many elements before the first, which is then read whole and permuted.
 
-        The vector must lie in the page of the first lane's element: what nobody asked for is there to be read.
+        The vector must lie in one page, that of the elements which lanes that are on (there are some) name: what nobody asked for is there to be read.
         Returns the chunk and the label it comes from; code for otherwise goes on.
         """
         t, v, n = self.t, self.v, self.v.chunk
-        wide, narrow, bytes = f"<{n} x i64>", f"<{n} x i32>", 4 * n
-        start = t.two("sub", "i64", t.let(f"extractelement {wide} {places}, i32 0"), str(bytes // 4))
-        apart = t.two("sub", wide, places, v.splat("i64", start))
-        inside = t.two("and", wide, apart, f"splat (i64 {~(bytes - 4)})")  # beyond the vector, or between elements
-        bad = t.cast("bitcast", f"<{n} x i1>", t.two("icmp ne", wide, inside, "zeroinitializer"), f"i{n}")
+        type, narrow, bytes = f"<{n} x {places.type}>", f"<{n} x i32>", 4 * n
+        first, start = self.place_of(places, 0, before)
+        apart = t.two("sub", type, places.chunk, v.splat(places.type, first))
+        whole = n - 1 if places.base else bytes - 4  # elements of the vector; else bytes, no part of an element
+        inside = t.two("and", type, apart, f"splat ({places.type} {~whole})")
+        out = t.two("icmp ne", type, inside, "zeroinitializer")
+        out = t.two("and", f"<{n} x i1>", out, mask) if mask else out
+        bad = t.cast("bitcast", f"<{n} x i1>", out, f"i{n}")
         room = t.two("icmp ule", "i64", t.two("and", "i64", start, str(_PAGE - 1)), str(_PAGE - bytes))
-        good = t.two("and", "i1", t.two("icmp eq", f"i{n}", bad, "0"), room)
+        good = self.steady(places, 0, t.two("and", "i1", t.two("icmp eq", f"i{n}", bad, "0"), room))
         within, scattered = t.fresh("within"), t.fresh("scattered")
         t.do(f"br i1 {good}, label %{within}, label %{scattered}")
         t.start(within)
         whole = t.let(f"load {narrow}, ptr {t.cast('inttoptr', 'i64', start, 'ptr')}, align 4")
-        index = t.two("lshr", narrow, t.cast("trunc", wide, apart, narrow), "splat (i32 2)")
+        index = apart
+        if not places.base:
+            index = t.two("lshr", narrow, t.cast("trunc", type, apart, narrow), "splat (i32 2)")
         name = "llvm.x86.avx512.permvar.si.512" if n == 16 else "llvm.x86.avx2.permd"
         chunk = t.call(narrow, name, (narrow, whole), (narrow, index))
         if element != "i32":
             chunk = t.cast("bitcast", narrow, chunk, f"<{n} x {element}>")
+        chunk = t.pick(n, mask, f"<{n} x {element}>", chunk, "zeroinitializer") if mask else chunk
         label = t.label
         t.do(f"br label %{after}")
         t.start(scattered)
         return chunk, label
 
-    def _store_if_near(self, places: str, chunk: str, element: str, size: int, mask: str) -> None:
+    def _store_if_near(self, address: Address, i: int, chunk: str, element: str, size: int, mask: str) -> None:
         t, n = self.t, self.v.chunk
+        places = self.places(address, i, size)
         pointer, far, after = self._begin_near(places, size, mask, 1)
         if mask:
             self._masked_store(element, size, chunk, pointer, mask)
@@ -283,13 +293,12 @@ class Lanes(Addresses):
         t.do(f"br label %{after}")
         t.start(far)
         if self._masks_are_instructions(size):
-            *runs, apart = self._begin_two_runs(places, size, mask)
+            *runs, apart = self._begin_two_runs(places, mask)
             for start, lanes in runs:
                 self._masked_store(element, size, chunk, start, lanes)
             t.do(f"br label %{after}")
             t.start(apart)
-        pointers = t.cast("inttoptr", f"<{n} x i64>", places, f"<{n} x ptr>")
-        self._scatter(element, size, chunk, pointers, mask or "splat (i1 true)")
+        self._scatter(element, size, chunk, self.pointers(address, i), mask or "splat (i1 true)")
         t.do(f"br label %{after}")
         t.start(after)
 
@@ -479,7 +488,7 @@ class Lanes(Addresses):
         elif pattern == "next":
             self._masked_store(element, size, chunk, self._pointer(address, i * n), mask)
         elif address.offsets is None and self.near:
-            self._store_if_near(address.vectors[i], chunk, element, size, mask)
+            self._store_if_near(address, i, chunk, element, size, mask)
         elif (
             store == "store"
             and self._masks_are_instructions(size)

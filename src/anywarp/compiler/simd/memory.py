@@ -315,7 +315,21 @@ class Memory(Lanes):
         terms, others = found
         size *= v.lanes
         trips = max(1, min(_MOST_TRIPS, max(2, v.machine.tuning.ahead_bytes // size)) // others)
-        ask_for(v, self._pointer(address, 0), sum_of(v, terms, trips), size, 0, 2)
+        distance = sum_of(v, terms, trips)
+        for first, bytes in self._rows(address, SIZE[op.type]):
+            ask_for(v, self._pointer(address, first), distance, bytes, 0, 2)
+
+    def _rows(self, address: Address, size: int) -> Iterator[tuple[int, int]]:
+        """Yield the first lane and the bytes of what lies together in memory, of an address of which pieces are known."""
+        n, first = self.v.chunk, 0
+        while first < self.v.lanes:
+            last = first + n
+            while last < self.v.lanes and self.pattern(address, first, last + n - first, size) == "next":
+                last += n
+            pattern = self.pattern(address, first, last - first, size)
+            if pattern:
+                yield first, size * (last - first) if pattern == "next" else size
+            first = last
 
     def _ask_for_next(self, op: Op, address: Address, size: int) -> None:
         """Ask for what the next block will load."""
