@@ -133,7 +133,7 @@ def text_of(header: Header) -> str:
     parts = [MADE, f"#ifndef {guard}\n#define {guard}\n\n", *(_include(name) for name in header.includes), "\n"]
     if header.types:
         versions = {major: _version_of_cudnn(major) for major in MAJORS} if header.stem == "cudnn" else {}
-        parts += [_by_major(versions), _macros(library)]
+        parts += [_by_major(versions), _macros(library), _LIMITS_OF_CUDNN if versions else ""]
     parts.append('#ifdef __cplusplus\nextern "C" {\n#endif\n\n')
     if header.types:
         parts += [_types(library, _elsewhere() | _defined_before(header)), "\n"]
@@ -310,6 +310,22 @@ static inline cublasStatus_t cublasLtMatmulPreferenceInit(cublasLtMatmulPreferen
 #endif
 
 """
+
+
+_LIMITS_OF_CUDNN = """\
+#define CUDNN_DIM_MAX 8
+#define CUDNN_BN_MIN_EPSILON 0.0
+#define CUDNN_LRN_MIN_N 1
+#define CUDNN_LRN_MAX_N 16
+#define CUDNN_LRN_MIN_K 1e-5
+#define CUDNN_LRN_MIN_BETA 0.01
+#define CUDNN_SEQDATA_DIM_COUNT 4
+#define CUDNN_ATTN_QUERYMAP_ALL_TO_ONE 0
+#define CUDNN_ATTN_QUERYMAP_ONE_TO_ONE (1U << 0)
+#define CUDNN_ATTN_DISABLE_PROJ_BIASES 0
+#define CUDNN_ATTN_ENABLE_PROJ_BIASES (1U << 1)
+"""
+"""What the table, read from preprocessed headers, has not."""
 
 
 _ERRORS_OF_CUFILE = """

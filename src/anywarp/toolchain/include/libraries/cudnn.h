@@ -18,6 +18,7 @@
 #define CUDNN_PATCHLEVEL 0
 #define CUDNN_VERSION (CUDNN_MAJOR * 10000 + CUDNN_MINOR * 100 + CUDNN_PATCHLEVEL)
 #endif
+
 #define CUDNN_DIM_MAX 8
 #define CUDNN_BN_MIN_EPSILON 0.0
 #define CUDNN_LRN_MIN_N 1
@@ -29,7 +30,6 @@
 #define CUDNN_ATTN_QUERYMAP_ONE_TO_ONE (1U << 0)
 #define CUDNN_ATTN_DISABLE_PROJ_BIASES 0
 #define CUDNN_ATTN_ENABLE_PROJ_BIASES (1U << 1)
-
 #ifdef __cplusplus
 extern "C" {
 #endif
