@@ -21,6 +21,8 @@ _LAZY_SIZE = 16
 LAZY = frozenset(
     ["add", "sub", "mul", "shl", "and", "or", "xor", "zext", "sext", "trunc", "to_generic", "from_generic"]
 )
+_BOUNDING = frozenset({"min", "max"})
+"""Operations that are lazy, too, where they keep an index within bounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ class Known:
         """Only small expressions: each use in another block computes them again."""
         for block in self.kernel.blocks:
             for op in block.ops:
-                if op in self.analysis.guarded and op.name in LAZY:
+                if op in self.analysis.guarded and (op.name in LAZY or op.name in _BOUNDING):
                     size = 1 + sum(self._lazy.get(a, 0) for a in op.args)
                     if size <= _LAZY_SIZE:
                         self._lazy[op] = size
