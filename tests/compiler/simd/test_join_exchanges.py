@@ -108,7 +108,15 @@ def test_each_sum_is_rounded_by_itself():
         {"after": OLD.replace("V", "2")},
         {"compare": "lt"},
     ],
-    ids=["a product", "rounded to zero", "twice the old", "stored on the way", "what was expected", "the sum", "another test"],
+    ids=[
+        "a product",
+        "rounded to zero",
+        "twice the old",
+        "stored on the way",
+        "what was expected",
+        "the sum",
+        "another test",
+    ],
 )
 @pytest.mark.parametrize("bits", [32, 64])
 def test_what_is_no_addition_stays(bits, changed):
