@@ -280,7 +280,7 @@ def test_gradients_of_other_types(kind):
     for each in (kind, "f64"):
         run = Run({**PLAIN, "kind": each})
         rng = np.random.default_rng(3)
-        take = lambda shape: decoded(kind, encoded(kind, rng.standard_normal(shape)))  # noqa: E731
+        take = lambda shape, rng=rng: decoded(kind, encoded(kind, rng.standard_normal(shape)))  # noqa: E731
         run.layer.weights[...] = encoded(each, take(run.layer.weights.shape))
         for given in run.given:
             given.set(take(given.shape))

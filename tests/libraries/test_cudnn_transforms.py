@@ -164,10 +164,7 @@ def test_folding_and_unfolding(p):
         if min(*shape, *out) < 1:
             continue
         x, y = DNN.tensor(p["kinds"][0], draw(shape)), DNN.tensor(p["kinds"][1], draw(out), order=order)
-        if unfolds:
-            wanted = pad(unfold(x.values, folds), before, after)
-        else:
-            wanted = fold(pad(x.values, before, after), folds)
+        wanted = pad(unfold(x.values, folds), before, after) if unfolds else fold(pad(x.values, before, after), folds)
         wanted = wanted + (p["beta"] * y.values if p["beta"] else 0)
         how = transform(rank, before, after, folds, unfolds, p["last"])
         DNN.call("cudnnTransformTensorEx", DNN.handle, how, one, *x.args, beta, *y.args)

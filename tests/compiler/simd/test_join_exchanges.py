@@ -62,7 +62,7 @@ def stays(ptx: str, checks: frozenset[str] = frozenset()) -> bool:
 
 
 def keys_of(kind: str, n: int) -> np.ndarray:
-    rng, i = np.random.default_rng(3), np.arange(n)
+    rng = np.random.default_rng(3)
     return {
         "one": np.full(n, 5), "sorted": np.sort(rng.integers(0, 8, n)), "one, with gaps": np.where(rng.random(n) < 0.4, -1, 6),
         "many": rng.integers(0, 8, n), "none": np.full(n, -1),
