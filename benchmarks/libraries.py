@@ -133,7 +133,9 @@ def few_columns(cublas: Library, direct: ctypes.CDLL, handle: ctypes.c_void_p, r
 
 def few_columns_of_many(cublas: Library, direct: ctypes.CDLL, handle: ctypes.c_void_p, rounds: int) -> None:
     """The same of f32 by arrays of pointers to matrices; OpenBLAS multiplies one after the other."""
-    print("\nfew columns of many matrices   size   matrices   columns   k along memory: ours, us   (OpenBLAS over ours)   rows along memory")
+    print(
+        "\nfew columns of many matrices   size   matrices   columns   k along memory: ours, us   (OpenBLAS over ours)   rows along memory"
+    )
     random, kept = np.random.default_rng(3), np.array([1, 0], np.float32)
     alpha, beta = (ctypes.c_void_p(kept.ctypes.data + at) for at in (0, 4))
     for size, count in ((128, 64), (512, 16), (1024, 8), (2048, 4)):

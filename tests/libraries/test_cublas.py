@@ -434,10 +434,43 @@ def test_batched_products_with_few_columns_or_rows(cublas, handle, few, many, k,
             found[:] = old
 
     shape = (m, n, k)
-    check(lambda: cublas("cublasSgemmBatched", handle, ta, tb, *shape, alpha, lists[0], lds[0], lists[1], lds[1], more, lists[2], lds[2], count))
+    check(
+        lambda: cublas(
+            "cublasSgemmBatched",
+            handle,
+            ta,
+            tb,
+            *shape,
+            alpha,
+            lists[0],
+            lds[0],
+            lists[1],
+            lds[1],
+            more,
+            lists[2],
+            lds[2],
+            count,
+        )
+    )
     groups = [ctypes.c_int(v) for v in (ta, tb, *shape)]
     each = [ctypes.c_int(v) for v in lds]
-    check(lambda: cublas("cublasSgemmGroupedBatched", handle, *groups, alpha, lists[0], each[0], lists[1], each[1], more, lists[2], each[2], 1, ctypes.c_int(count)))
+    check(
+        lambda: cublas(
+            "cublasSgemmGroupedBatched",
+            handle,
+            *groups,
+            alpha,
+            lists[0],
+            each[0],
+            lists[1],
+            each[1],
+            more,
+            lists[2],
+            each[2],
+            1,
+            ctypes.c_int(count),
+        )
+    )
 
 
 def test_scalars_on_the_device_are_read_when_the_work_runs(cublas, handle):

@@ -121,7 +121,12 @@ class Layer:
                 scores = np.array([self.scale * project(1, k[(*kv, j)], head) @ query for j in range(count) if seen[j]])
                 shares = softmax(scores, np.ones(scores.shape, bool))
                 values = [project(2, v[(*kv, j)], head) for j in range(count) if seen[j]]
-                parts.append(sum((s * x for s, x in zip(shares, values, strict=True)), np.zeros(self.out // self.heads if w[3] is None else w[3].shape[2])))
+                parts.append(
+                    sum(
+                        (s * x for s, x in zip(shares, values, strict=True)),
+                        np.zeros(self.out // self.heads if w[3] is None else w[3].shape[2]),
+                    )
+                )
             if w[3] is None:
                 out[at] = np.concatenate(parts)
             else:
@@ -156,7 +161,9 @@ class Run:
     def __init__(self, p, **dropouts):
         self.p, self.layer = p, Layer(p, **dropouts)
         rng, kv_beams = self.layer.rng, p["beams"] if p["mode"] & 1 else 1
-        self.lengths = [np.array(n).reshape(p["batch"], b) for n, b in zip(p["lengths"], (p["beams"], kv_beams), strict=True)]
+        self.lengths = [
+            np.array(n).reshape(p["batch"], b) for n, b in zip(p["lengths"], (p["beams"], kv_beams), strict=True)
+        ]
         self.given = []
         for i in range(3):
             shape = p["batch"], (kv_beams if i else p["beams"]), p["steps"][i > 0], p["sizes"][i]
@@ -273,7 +280,7 @@ def test_gradients_of_other_types(kind):
     for each in (kind, "f64"):
         run = Run({**PLAIN, "kind": each})
         rng = np.random.default_rng(3)
-        take = lambda shape: decoded(kind, encoded(kind, rng.standard_normal(shape)))  # noqa: E731
+        take = lambda shape, rng=rng: decoded(kind, encoded(kind, rng.standard_normal(shape)))  # noqa: E731
         run.layer.weights[...] = encoded(each, take(run.layer.weights.shape))
         for given in run.given:
             given.set(take(given.shape))
@@ -311,7 +318,10 @@ def test_dropout_is_kept_for_the_gradients(where):
         for given, value, way in zip(run.given, values, ways, strict=True):
             given.set(value + side * way)
         ends.append((np.where(dout.inside(), run.forward(trains=True).values * dout.values, 0)).sum())
-    found = sum(np.where(g.inside(), g.values * w, 0).sum() for g, w in zip(made, ways, strict=True)) + (dw * weight_way).sum()
+    found = (
+        sum(np.where(g.inside(), g.values * w, 0).sum() for g, w in zip(made, ways, strict=True))
+        + (dw * weight_way).sum()
+    )
     assert abs((ends[0] - ends[1]) / 2e-5 - found) < 1e-6 * (1 + abs(found))
 
 
@@ -333,24 +343,53 @@ def test_where_weights_lie_and_which_there_are():
         found = layer.part(which)
         if found is not None:
             found[...] = which + 1
-    assert sorted(layer.weights.tolist()) == sorted([1.0] * 36 + [2.0] * 36 + [4.0] * 45 + [5.0] * 9 + [6.0] * 9 + [8.0] * 5)
+    assert sorted(layer.weights.tolist()) == sorted(
+        [1.0] * 36 + [2.0] * 36 + [4.0] * 45 + [5.0] * 9 + [6.0] * 9 + [8.0] * 5
+    )
     desc, at = DNN.make("Tensor"), ctypes.c_void_p(1)
     DNN.call("cudnnGetMultiHeadAttnWeights", DNN.handle, layer.desc, 1, layer.weight_bytes, None, desc, at)
     assert at.value == 36 * 8  # without weights: how far from their beginning
-    assert DNN.status("cudnnGetMultiHeadAttnWeights", DNN.handle, layer.desc, 8, layer.weight_bytes, None, desc, at) == BAD
-    assert DNN.status("cudnnGetMultiHeadAttnWeights", DNN.handle, layer.desc, 0, layer.weight_bytes - 1, None, desc, at) == SMALL
+    assert (
+        DNN.status("cudnnGetMultiHeadAttnWeights", DNN.handle, layer.desc, 8, layer.weight_bytes, None, desc, at) == BAD
+    )
+    assert (
+        DNN.status("cudnnGetMultiHeadAttnWeights", DNN.handle, layer.desc, 0, layer.weight_bytes - 1, None, desc, at)
+        == SMALL
+    )
 
 
 def test_descriptors_tell_what_they_were_told():
     layer = Layer({**PLAIN, "spare": 2})
-    kinds = [ctypes.c_uint, ctypes.c_int, ctypes.c_double, *[ctypes.c_int] * 3, *[ctypes.c_void_p] * 2, *[ctypes.c_int] * 11]
+    kinds = [
+        ctypes.c_uint,
+        ctypes.c_int,
+        ctypes.c_double,
+        *[ctypes.c_int] * 3,
+        *[ctypes.c_void_p] * 2,
+        *[ctypes.c_int] * 11,
+    ]
     told = [kind() for kind in kinds]
     DNN.call("cudnnGetAttnDescriptor", layer.desc, *told)
     assert [x.value for x in told] == layer.arguments
     made = Sequences("f16", np.zeros((2, 3, 4, 5)), [[1, 2, 3], [4, 0, 1]], ORDERS[4], fill=0.25)
-    kind, rank, dims, axes, count, lengths, fill = ctypes.c_int(), ctypes.c_int(), (ctypes.c_int * 4)(), (ctypes.c_int * 4)(), ctypes.c_size_t(), (ctypes.c_int * 6)(), np.zeros(1, np.float16)
+    kind, rank, dims, axes, count, lengths, fill = (
+        ctypes.c_int(),
+        ctypes.c_int(),
+        (ctypes.c_int * 4)(),
+        (ctypes.c_int * 4)(),
+        ctypes.c_size_t(),
+        (ctypes.c_int * 6)(),
+        np.zeros(1, np.float16),
+    )
     DNN.call("cudnnGetSeqDataDescriptor", made.desc, kind, rank, 4, dims, axes, count, 6, lengths, fill)
-    assert (kind.value, rank.value, list(dims), list(axes), count.value, fill[0]) == (2, 4, [4, 2, 3, 5], [2, 0, 1, 3], 6, 0.25)
+    assert (kind.value, rank.value, list(dims), list(axes), count.value, fill[0]) == (
+        2,
+        4,
+        [4, 2, 3, 5],
+        [2, 0, 1, 3],
+        6,
+        0.25,
+    )
     assert list(lengths) == [1, 4, 2, 0, 3, 1]
 
 

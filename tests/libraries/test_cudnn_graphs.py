@@ -501,23 +501,43 @@ def visible(lengths, right, left, steps):
     q, k = (np.array(n)[:, None, None] for n in lengths)
     seen = (row < q) & (column < k)
     row = row + k - q
-    return seen & ((column <= row + right) if right is not None else True) & ((column > row - left) if left is not None else True)
+    return (
+        seen
+        & ((column <= row + right) if right is not None else True)
+        & ((column > row - left) if left is not None else True)
+    )
 
 
 @pytest.mark.parametrize("kind", ["f32", "f16", "bf16", "f64"])
-@pytest.mark.parametrize(("right", "left"), [(None, None), (0, None), (2, 3), (None, 1)], ids=["whole", "causal", "band", "left"])
+@pytest.mark.parametrize(
+    ("right", "left"), [(None, None), (0, None), (2, 3), (None, 1)], ids=["whole", "causal", "band", "left"]
+)
 @pytest.mark.parametrize("padded", [False, True])
 def test_attention_as_one_node(graph, kind, right, left, padded):
     """With fewer heads of keys and of values than of queries; rows that see nothing are 0, their statistics minus infinity."""
     batch, heads, steps, deep, wide = 3, 4, (7, 9), 8, 5
     graph.prefer = "f64" if kind == "f64" else "f32"
-    q, k, v = draw((batch, heads, steps[0], deep)), draw((batch, 2, steps[1], deep), 1), draw((batch, 1, steps[1], wide), 2)
+    q, k, v = (
+        draw((batch, heads, steps[0], deep)),
+        draw((batch, 2, steps[1], deep), 1),
+        draw((batch, 1, steps[1], wide), 2),
+    )
     lengths = [[7, 4, 0], [9, 5, 3]] if padded else [[7] * 3, [9] * 3]
     Q, V = graph.tensor(None, q, kind, order=(0, 2, 1, 3)), graph.tensor(None, v, kind)
-    K, out = graph.tensor(None, k, kind, order=(0, 2, 1, 3)), graph.tensor((batch, heads, steps[0], wide), kind=kind, out=True, order=(0, 2, 1, 3))
+    K, out = (
+        graph.tensor(None, k, kind, order=(0, 2, 1, 3)),
+        graph.tensor((batch, heads, steps[0], wide), kind=kind, out=True, order=(0, 2, 1, 3)),
+    )
     stats = graph.tensor((batch, heads, steps[0], 1), out=True)
     told = [graph.tensor(None, np.array(n).reshape(batch, 1, 1, 1), "s32") for n in lengths]
-    ends = {"QDESC": Q, "KDESC": K, "VDESC": V, "ODESC": out, "STATSDESC": stats, "SCALEDESC": graph.scalar(0.3, graph.prefer)}
+    ends = {
+        "QDESC": Q,
+        "KDESC": K,
+        "VDESC": V,
+        "ODESC": out,
+        "STATSDESC": stats,
+        "SCALEDESC": graph.scalar(0.3, graph.prefer),
+    }
     if padded:
         ends.update(SEQ_LEN_QDESC=told[0], SEQ_LEN_KVDESC=told[1])
     op = graph.create("OPERATION_SDPA_FWD")
@@ -551,7 +571,12 @@ def test_the_gradient_of_attention_as_one_node(graph, kind, padded):
     """By the softmax's own slope, summed over the heads that share keys."""
     batch, heads, steps, deep, wide = 2, 4, (6, 7), 8, 5
     graph.prefer = "f64" if kind == "f64" else "f32"
-    q, k, v, do = draw((batch, heads, steps[0], deep)), draw((batch, 2, steps[1], deep), 1), draw((batch, 4, steps[1], wide), 2), draw((batch, heads, steps[0], wide), 3)
+    q, k, v, do = (
+        draw((batch, heads, steps[0], deep)),
+        draw((batch, 2, steps[1], deep), 1),
+        draw((batch, 4, steps[1], wide), 2),
+        draw((batch, heads, steps[0], wide), 3),
+    )
     lengths = [[6, 2], [4, 7]] if padded else [[6] * 2, [7] * 2]
     Q, K, V, DO = (graph.tensor(None, t, kind) for t in (q, k, v, do))
     wide_k = np.repeat(graph.values(K), 2, 1)
@@ -561,10 +586,22 @@ def test_the_gradient_of_attention_as_one_node(graph, kind, padded):
     total = e.sum(-1, keepdims=True)
     p = e / np.maximum(total, 1e-300)
     o = p @ graph.values(V)
-    O, S = graph.tensor(None, o, graph.prefer), graph.tensor(None, np.where(total > 0, np.log(np.maximum(total, 1e-300)), 0), graph.prefer)
+    O, S = (
+        graph.tensor(None, o, graph.prefer),
+        graph.tensor(None, np.where(total > 0, np.log(np.maximum(total, 1e-300)), 0), graph.prefer),
+    )
     told = [graph.tensor(None, np.array(n).reshape(batch, 1, 1, 1), "s32") for n in lengths]
     outs = [graph.tensor(t.shape, kind=kind, out=True) for t in (q, k, v)]
-    ends = {"QDESC": Q, "KDESC": K, "VDESC": V, "ODESC": O, "STATSDESC": S, "DODDESC": DO, "SCALEDESC": graph.scalar(0.3, graph.prefer), **dict(zip(("DQDESC", "DKDESC", "DVDESC"), outs, strict=True))}
+    ends = {
+        "QDESC": Q,
+        "KDESC": K,
+        "VDESC": V,
+        "ODESC": O,
+        "STATSDESC": S,
+        "DODDESC": DO,
+        "SCALEDESC": graph.scalar(0.3, graph.prefer),
+        **dict(zip(("DQDESC", "DKDESC", "DVDESC"), outs, strict=True)),
+    }
     if padded:
         ends.update(SEQ_LEN_QDESC=told[0], SEQ_LEN_KVDESC=told[1])
     op = graph.create("OPERATION_SDPA_BWD")

@@ -37,7 +37,9 @@ def test_normalisation(dnn, kind, mode, ops, algo):
     wide = "f64" if kind == "f64" else "f32"
     parameters, statistics = dnn.make("Tensor"), dnn.make("Tensor")
     dnn.call("cudnnDeriveNormTensorDescriptor", parameters, statistics, x.desc, mode, 1)
-    scale, bias, mean, variance, saved_mean, saved_inverse, dscale, dbias = (dnn.tensor(wide, rng.random(few) + 0.5) for _ in range(8))
+    scale, bias, mean, variance, saved_mean, saved_inverse, dscale, dbias = (
+        dnn.tensor(wide, rng.random(few) + 0.5) for _ in range(8)
+    )
     activation, one, zero, two = dnn.make("Activation"), factor(kind, 1), factor(kind, 0), factor(kind, 2)
     dnn.call("cudnnSetActivationDescriptor", activation, 1, 0, 0.0)
     normal = lambda m, var: (x.values - m) / np.sqrt(var + 1e-3)  # noqa: E731
@@ -52,10 +54,16 @@ def test_normalisation(dnn, kind, mode, ops, algo):
     dnn.call("cudnnNormalizationForwardTraining", dnn.handle, mode, ops, algo, one, zero, *x.args, parameters, scale.memory, bias.memory, 0.25, statistics, mean.memory,
              variance.memory, 1e-3, saved_mean.memory, saved_inverse.memory, activation, *z.args, *y.args, None, 0, None, 0, 1)  # fmt: skip
     near(y.values, behind(m, var), kind, 60, 8)
-    for found, wanted in zip((mean, variance, saved_mean, saved_inverse), (*running, m, 1 / np.sqrt(var + 1e-3)), strict=True):
+    for found, wanted in zip(
+        (mean, variance, saved_mean, saved_inverse), (*running, m, 1 / np.sqrt(var + 1e-3)), strict=True
+    ):
         near(found.values, wanted, wide, 60, 20)
     up, n = dy.values * (y.values > 0 if ops else 1), normal(m, var)
-    wanted = scale.values / np.sqrt(var + 1e-3) * (up - up.mean(axes, keepdims=True) - n * (up * n).mean(axes, keepdims=True))
+    wanted = (
+        scale.values
+        / np.sqrt(var + 1e-3)
+        * (up - up.mean(axes, keepdims=True) - n * (up * n).mean(axes, keepdims=True))
+    )
     before = dscale.values.copy()
     dnn.call("cudnnNormalizationBackward", dnn.handle, mode, ops, algo, one, zero, two, one, *x.args, *y.args, *dy.args, *dz.args, *dx.args, parameters, scale.memory,
              bias.memory, dscale.memory, dbias.memory, 1e-3, statistics, saved_mean.memory, saved_inverse.memory, activation, None, 0, None, 0, 1)  # fmt: skip
@@ -69,9 +77,39 @@ def test_what_normalisation_needs_and_refuses(dnn):
     x, size = dnn.zeros("f32", (2, 3, 4, 5)), ctypes.c_size_t(9)
     made = [dnn.make("Tensor") for _ in range(2)]
     activation = dnn.make("Activation")
-    dnn.call("cudnnGetNormalizationForwardTrainingWorkspaceSize", dnn.handle, 1, 0, 0, x.desc, None, x.desc, x.desc, activation, x.desc, size, 1)
+    dnn.call(
+        "cudnnGetNormalizationForwardTrainingWorkspaceSize",
+        dnn.handle,
+        1,
+        0,
+        0,
+        x.desc,
+        None,
+        x.desc,
+        x.desc,
+        activation,
+        x.desc,
+        size,
+        1,
+    )
     assert size.value == 0
-    dnn.call("cudnnGetNormalizationBackwardWorkspaceSize", dnn.handle, 1, 0, 0, x.desc, None, x.desc, None, x.desc, x.desc, activation, x.desc, size, 1)
+    dnn.call(
+        "cudnnGetNormalizationBackwardWorkspaceSize",
+        dnn.handle,
+        1,
+        0,
+        0,
+        x.desc,
+        None,
+        x.desc,
+        None,
+        x.desc,
+        x.desc,
+        activation,
+        x.desc,
+        size,
+        1,
+    )
     dnn.call("cudnnGetNormalizationTrainingReserveSpaceSize", dnn.handle, 1, 0, 0, activation, x.desc, size, 1)
     assert dnn.status("cudnnDeriveNormTensorDescriptor", *made, x.desc, 2, 1) == BAD
     assert dnn.status("cudnnDeriveNormTensorDescriptor", *made, x.desc, 1, 2) == NOT_SUPPORTED
@@ -126,10 +164,7 @@ def test_folding_and_unfolding(p):
         if min(*shape, *out) < 1:
             continue
         x, y = DNN.tensor(p["kinds"][0], draw(shape)), DNN.tensor(p["kinds"][1], draw(out), order=order)
-        if unfolds:
-            wanted = pad(unfold(x.values, folds), before, after)
-        else:
-            wanted = fold(pad(x.values, before, after), folds)
+        wanted = pad(unfold(x.values, folds), before, after) if unfolds else fold(pad(x.values, before, after), folds)
         wanted = wanted + (p["beta"] * y.values if p["beta"] else 0)
         how = transform(rank, before, after, folds, unfolds, p["last"])
         DNN.call("cudnnTransformTensorEx", DNN.handle, how, one, *x.args, beta, *y.args)
@@ -160,7 +195,11 @@ def unfold(x, folds):
 
 def convolution_of(p):
     size = [max(n, k) for n, k in zip(p["size"], p["kernel"], strict=True)]
-    return (2, 2 * p["groups"], *size), (3 * p["groups"], 2, *p["kernel"]), output_size(size, p["kernel"], p["pads"], p["strides"], p["dilations"])
+    return (
+        (2, 2 * p["groups"], *size),
+        (3 * p["groups"], 2, *p["kernel"]),
+        output_size(size, p["kernel"], p["pads"], p["strides"], p["dilations"]),
+    )
 
 
 @st.composite
@@ -178,11 +217,30 @@ def test_a_gradient_by_folding(p):
     """The gradient of a strided convolution as one of stride 1 of folded tensors."""
     rng, (x_shape, w_shape, out) = np.random.default_rng(p["seed"]), convolution_of(p)
     rank, one, zero = len(x_shape), factor("f32", 1), factor("f32", 0)
-    w, dy, dx = DNN.tensor("f32", rng.standard_normal(w_shape), filter=True), DNN.tensor("f32", rng.standard_normal((2, w_shape[0], *out))), DNN.zeros("f32", x_shape)
+    w, dy, dx = (
+        DNN.tensor("f32", rng.standard_normal(w_shape), filter=True),
+        DNN.tensor("f32", rng.standard_normal((2, w_shape[0], *out))),
+        DNN.zeros("f32", x_shape),
+    )
     how = DNN.convolution(p["pads"], p["strides"], p["dilations"], groups=p["groups"])
-    folded = {"w": DNN.make("Filter"), "dy": DNN.make("Tensor"), "how": DNN.make("Convolution"), "dx": DNN.make("Tensor")}
+    folded = {
+        "w": DNN.make("Filter"),
+        "dy": DNN.make("Tensor"),
+        "how": DNN.make("Convolution"),
+        "dx": DNN.make("Tensor"),
+    }
     ways = [DNN.make("TensorTransform") for _ in range(4)]
-    DNN.call("cudnnGetFoldedConvBackwardDataDescriptors", DNN.handle, w.desc, dy.desc, how, dx.desc, int(p["last"]), *folded.values(), *ways)
+    DNN.call(
+        "cudnnGetFoldedConvBackwardDataDescriptors",
+        DNN.handle,
+        w.desc,
+        dy.desc,
+        how,
+        dx.desc,
+        int(p["last"]),
+        *folded.values(),
+        *ways,
+    )
 
     def room(name, kind):
         size = ctypes.c_size_t()
@@ -195,11 +253,38 @@ def test_a_gradient_by_folding(p):
     DNN.call("cudnnTransformTensorEx", DNN.handle, ways[2], one, *dx.args, zero, folded["dx"], dx_room)
     assert (dx_room == 0).all()
     strides = (ctypes.c_int * (rank - 2))()
-    DNN.call("cudnnGetConvolutionNdDescriptor", folded["how"], rank - 2, ctypes.c_int(), (ctypes.c_int * 3)(), strides, (ctypes.c_int * 3)(), ctypes.c_int(), ctypes.c_int())
+    DNN.call(
+        "cudnnGetConvolutionNdDescriptor",
+        folded["how"],
+        rank - 2,
+        ctypes.c_int(),
+        (ctypes.c_int * 3)(),
+        strides,
+        (ctypes.c_int * 3)(),
+        ctypes.c_int(),
+        ctypes.c_int(),
+    )
     assert set(strides) == {1}
-    DNN.call("cudnnConvolutionBackwardData", DNN.handle, one, folded["w"], w_room, folded["dy"], dy_room, folded["how"], 0, None, 0, zero, folded["dx"], dx_room)
+    DNN.call(
+        "cudnnConvolutionBackwardData",
+        DNN.handle,
+        one,
+        folded["w"],
+        w_room,
+        folded["dy"],
+        dy_room,
+        folded["how"],
+        0,
+        None,
+        0,
+        zero,
+        folded["dx"],
+        dx_room,
+    )
     DNN.call("cudnnTransformTensorEx", DNN.handle, ways[3], one, folded["dx"], dx_room, zero, *dx.args)
-    wanted, _ = convolve_gradients(np.zeros(x_shape), w.values, dy.values, p["pads"], p["strides"], p["dilations"], p["groups"])
+    wanted, _ = convolve_gradients(
+        np.zeros(x_shape), w.values, dy.values, p["pads"], p["strides"], p["dilations"], p["groups"]
+    )
     near(dx.values, wanted, "f32", 200, 8)
 
 
@@ -210,7 +295,10 @@ def test_the_matrix_of_columns(p):
         p = {**p, "groups": 1}
     rng, (x_shape, w_shape, out) = np.random.default_rng(p["seed"]), convolution_of(p)
     kind, order = p["kind"], [0, *range(2, len(x_shape)), 1] if p["last"] else None
-    x, w = DNN.tensor(kind, rng.standard_normal(x_shape), order=order), DNN.tensor("f64", rng.standard_normal(w_shape), filter=True)
+    x, w = (
+        DNN.tensor(kind, rng.standard_normal(x_shape), order=order),
+        DNN.tensor("f64", rng.standard_normal(w_shape), filter=True),
+    )
     described = DNN.tensor(kind, w.values, filter=True)
     how = DNN.convolution(p["pads"], p["strides"], p["dilations"], mode=0 if p["flipped"] else 1)
     columns = DNN.zeros(kind, (int(np.prod(w_shape[1:])), 2 * int(np.prod(out))))
@@ -223,19 +311,45 @@ def test_the_matrix_of_columns(p):
 
 def test_transforms_tell_what_they_were_told_and_refuse_the_rest(dnn):
     made = transform(4, [0, 1, 2, 3], [1, 0, -1, 4], [2, 3], unfolds=True, last=True)
-    form, before, after, folds, way = ctypes.c_int(), (ctypes.c_int * 4)(), (ctypes.c_int * 4)(), (ctypes.c_int * 2)(), ctypes.c_int()
+    form, before, after, folds, way = (
+        ctypes.c_int(),
+        (ctypes.c_int * 4)(),
+        (ctypes.c_int * 4)(),
+        (ctypes.c_int * 2)(),
+        ctypes.c_int(),
+    )
     dnn.call("cudnnGetTensorTransformDescriptor", made, 4, form, before, after, folds, way)
-    assert (form.value, list(before), list(after), list(folds), way.value) == (1, [0, 1, 2, 3], [1, 0, -1, 4], [2, 3], 1)
-    for rank, form, folds, way, status in [(2, 0, None, 0, BAD), (9, 0, None, 0, NOT_SUPPORTED), (4, 3, None, 0, BAD), (4, 2, None, 0, NOT_SUPPORTED), (4, 0, ints([0, 1]), 0, BAD), (4, 0, None, 2, BAD)]:
+    assert (form.value, list(before), list(after), list(folds), way.value) == (
+        1,
+        [0, 1, 2, 3],
+        [1, 0, -1, 4],
+        [2, 3],
+        1,
+    )
+    for rank, form, folds, way, status in [
+        (2, 0, None, 0, BAD),
+        (9, 0, None, 0, NOT_SUPPORTED),
+        (4, 3, None, 0, BAD),
+        (4, 2, None, 0, NOT_SUPPORTED),
+        (4, 0, ints([0, 1]), 0, BAD),
+        (4, 0, None, 2, BAD),
+    ]:
         assert dnn.status("cudnnSetTensorTransformDescriptor", made, rank, form, None, None, folds, way) == status
     x, y, size = dnn.zeros("f32", (1, 2, 3, 4)), dnn.zeros("f32", (1, 4, 3, 2)), ctypes.c_size_t()
     one = factor("f32", 1)
-    assert dnn.status("cudnnInitTransformDest", transform(4, folds=[2, 1]), x.desc, y.desc, size) == SHAPE  # 3 is no multiple of 2
+    assert (
+        dnn.status("cudnnInitTransformDest", transform(4, folds=[2, 1]), x.desc, y.desc, size) == SHAPE
+    )  # 3 is no multiple of 2
     assert dnn.status("cudnnInitTransformDest", transform(4, folds=[3, 1], unfolds=True), x.desc, y.desc, size) == SHAPE
     assert dnn.status("cudnnTransformTensorEx", dnn.handle, transform(4), one, *x.args, one, *y.args) == SHAPE
-    assert dnn.status("cudnnTransformTensorEx", dnn.handle, dnn.make("TensorTransform"), one, *x.args, one, *y.args) == BAD
+    assert (
+        dnn.status("cudnnTransformTensorEx", dnn.handle, dnn.make("TensorTransform"), one, *x.args, one, *y.args) == BAD
+    )
     dnn.call("cudnnTransformTensorEx", dnn.handle, transform(4, folds=[1, 2]), one, *x.args, one, *y.args)
     w, how = dnn.tensor("f32", np.zeros((2, 2, 2, 2)), filter=True), dnn.convolution([0, 0], [2, 2], [1, 1], mode=0)
     rest = [dnn.make(n) for n in ("Filter", "Tensor", "Convolution", "Tensor", *["TensorTransform"] * 4)]
     dy, dx = dnn.zeros("f32", (1, 2, 1, 2)), dnn.zeros("f32", (1, 2, 3, 4))
-    assert dnn.status("cudnnGetFoldedConvBackwardDataDescriptors", dnn.handle, w.desc, dy.desc, how, dx.desc, 0, *rest) == NOT_SUPPORTED
+    assert (
+        dnn.status("cudnnGetFoldedConvBackwardDataDescriptors", dnn.handle, w.desc, dy.desc, how, dx.desc, 0, *rest)
+        == NOT_SUPPORTED
+    )

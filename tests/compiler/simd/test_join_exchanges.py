@@ -62,7 +62,7 @@ def stays(ptx: str, checks: frozenset[str] = frozenset()) -> bool:
 
 
 def keys_of(kind: str, n: int) -> np.ndarray:
-    rng, i = np.random.default_rng(3), np.arange(n)
+    rng = np.random.default_rng(3)
     return {
         "one": np.full(n, 5), "sorted": np.sort(rng.integers(0, 8, n)), "one, with gaps": np.where(rng.random(n) < 0.4, -1, 6),
         "many": rng.integers(0, 8, n), "none": np.full(n, -1),
@@ -108,7 +108,15 @@ def test_each_sum_is_rounded_by_itself():
         {"after": OLD.replace("V", "2")},
         {"compare": "lt"},
     ],
-    ids=["a product", "rounded to zero", "twice the old", "stored on the way", "what was expected", "the sum", "another test"],
+    ids=[
+        "a product",
+        "rounded to zero",
+        "twice the old",
+        "stored on the way",
+        "what was expected",
+        "the sum",
+        "another test",
+    ],
 )
 @pytest.mark.parametrize("bits", [32, 64])
 def test_what_is_no_addition_stays(bits, changed):

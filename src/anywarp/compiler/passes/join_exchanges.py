@@ -61,7 +61,12 @@ class _Loop:
         old, exchange, test = block.phis[0], exchanges[0], end.args[0]
         if not _is_exchange(exchange) or exchange.guard is not None or old.incoming.get(block) is not exchange:
             return None
-        if not isinstance(test, Op) or test.name != "icmp" or test not in block.ops or set(test.args) != {old, exchange}:
+        if (
+            not isinstance(test, Op)
+            or test.name != "icmp"
+            or test not in block.ops
+            or set(test.args) != {old, exchange}
+        ):
             return None
         again = {"ne": 0, "eq": 1}.get(Compare.of(test).predicate)
         if again is None or end.targets[again] is not block or end.targets[1 - again] is block:
