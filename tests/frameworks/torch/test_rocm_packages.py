@@ -56,8 +56,9 @@ def test_a_gpu_that_torch_has_no_code_for(run):
     )
 
 
-def test_a_gpu_that_hangs_as_another_is_not_told_to_be_one(run):
-    done = run("import torch", gpus=["gfx1103"], built=["gfx1100"])
+@pytest.mark.parametrize(("gpu", "built"), [("gfx1103", "gfx1100"), ("gfx1032", "gfx1100")])
+def test_a_gpu_that_hangs_as_another_or_is_like_none_is_not_told_to_be_one(run, gpu, built):
+    done = run("import torch", gpus=[gpu], built=[built])
     assert "F031" in done.stderr and "HSA_OVERRIDE_GFX_VERSION=" not in done.stderr and "hang" in done.stderr
 
 

@@ -16,7 +16,7 @@ OLDEST, NEWEST = (2, 4), (2, 13)
 """The oldest minor version of torch whose headers the sources of the stand-in compile against, and the newest, which is the one that
 was run; a newer one is tried, an older one refused."""
 
-CUDA_BUILDS = ((2, 10), (2, 14))
+CUDA_BUILDS = ((2, 10), (2, 15))
 """The oldest and the newest minor version of which a CUDA build was run by us; older and newer ones must be asked for."""
 
 VENDORS = {"cuda": "CUDA", "hip": "ROCm", "xpu": "XPU"}
