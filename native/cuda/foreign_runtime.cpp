@@ -1,8 +1,10 @@
 #include "cuda/foreign_runtime.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 
 #include <cstring>
+#include <fstream>
 #include <string>
 
 #include "core/log.h"
@@ -36,6 +38,23 @@ std::string file_of(const void* code) {
   return dladdr(code, &info) && info.dli_fname ? info.dli_fname : "this program";
 }
 
+// Whether a file was stripped of the symbols by which --rebind finds the runtime in it; false for
+// one that cannot be read.
+bool is_stripped(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  Elf64_Ehdr header = {};
+  if (!file.read(reinterpret_cast<char*>(&header), sizeof(header)) ||
+      memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_shentsize != sizeof(Elf64_Shdr))
+    return false;
+  file.seekg(static_cast<std::streamoff>(header.e_shoff));
+  for (unsigned at = 0; at < header.e_shnum; ++at) {
+    Elf64_Shdr section = {};
+    if (!file.read(reinterpret_cast<char*>(&section), sizeof(section))) return false;
+    if (section.sh_type == SHT_SYMTAB) return false;
+  }
+  return header.e_shnum > 0;
+}
+
 }  // namespace
 
 void tell_foreign_runtime(const CUuuid& table, const void* caller) {
@@ -54,10 +73,11 @@ void tell_foreign_runtime(const CUuuid& table, const void* caller) {
         " carries NVIDIA's CUDA runtime, which works with NVIDIA's own driver only; `anywarp run` "
         "gives cuda.bindings ours as it is imported, where Python finds our sitecustomize: start "
         "it without --pure and python -I or -S";
-  } else if (place) {
+  } else if (place || is_stripped(file)) {
     text +=
         " carries NVIDIA's CUDA runtime, linked statically, which works with NVIDIA's own "
-        "driver only, and shows no symbols by which to redirect it: link it with `-cudart shared`";
+        "driver only, and shows no symbols by which to redirect it, so that its calls fail: only "
+        "who builds it can link it with `-cudart shared`, or keep its symbols";
   } else {
     text +=
         " carries NVIDIA's CUDA runtime, linked statically (as nvcc does by default), which works "

@@ -62,6 +62,22 @@ bool ours(const char* name) {
   return own && there(used - (sizeof(kOwn) - 2), name);
 }
 
+// NVRTC's second half, which PyTorch loads beside it from NVIDIA's package: ours is in one piece,
+// so that libnvrtc-builtins.so.13.0 is libnvrtc.so.13.
+constexpr char kBuiltins[] = "libnvrtc-builtins.so.", kNvrtc[] = "libnvrtc.so.";
+
+const char* whole(const char* name) {
+  static char nvrtc[32];
+  if (!begins(name, kBuiltins)) return name;
+  size_t at = sizeof(kNvrtc) - 1;
+  memcpy(nvrtc, kNvrtc, at);
+  for (const char* digit = name + sizeof(kBuiltins) - 1;
+       *digit >= '0' && *digit <= '9' && at < sizeof(nvrtc) - 1;)
+    nvrtc[at++] = *digit++;
+  nvrtc[at] = 0;
+  return nvrtc;
+}
+
 }  // namespace
 
 #define AW_SHOWN extern "C" __attribute__((visibility("default")))
@@ -71,7 +87,7 @@ AW_SHOWN unsigned la_version(unsigned version) {
 }
 
 AW_SHOWN char* la_objsearch(const char* name, uintptr_t*, unsigned how) {
-  const char* last = base_name(name);
+  const char* last = whole(base_name(name));
   if (how == LA_SER_ORIG && is_replaced(last) && ours(last)) return found;
   return const_cast<char*>(name);
 }

@@ -36,3 +36,12 @@ def test_every_function_has_the_version_of_the_original(nvshmem):
     names = [each.name for each in rocm.symbols_of("nvshmem") if each.kind == "function"]
     assert len(names) > 1400
     assert [name for name in names if not loader.dlvsym(opened, name.encode(), b"NVSHMEM")] == []
+
+
+def test_the_object_that_pytorch_links_has_its_version_and_says_that_there_is_no_transport():
+    loader = ctypes.CDLL(None)
+    loader.dlvsym.restype = loader.dlopen.restype = ctypes.c_void_p
+    opened = ctypes.c_void_p(loader.dlopen(str(settings.LIBRARY_DIR.get() / "libnvshmem_host.so.3").encode(), 2))
+    (name,) = (each.name for each in rocm.symbols_of("nvshmem") if each.kind == "object")
+    place = loader.dlvsym(opened, name.encode(), b"NVSHMEM")
+    assert place and ctypes.c_int.from_address(place).value == 0  # NVSHMEMI_DEVICE_TRANSPORT_TYPE_PROXY

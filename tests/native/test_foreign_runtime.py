@@ -34,8 +34,33 @@ def test_the_runtimes_tables_are_not_there_and_the_way_out_is_said_once():
     assert ran.stdout == f"{NOT_FOUND} None\n" * 4
     assert ran.stderr.startswith("anywarp: error[N001]: ")
     assert ran.stderr.count("\n") == 1
-    assert "anywarp run --rebind" in ran.stderr
     assert "-cudart shared" in ran.stderr
+
+
+LIBRARY = """
+int ask(int (*get)(const void**, const void*), const void* table) { const void* found; int error = get(&found, table); return error + 0 * (found != 0); }
+"""
+ASKS_INSIDE = """
+import ctypes, sys, uuid
+driver, inside = ctypes.CDLL(sys.argv[1]), ctypes.CDLL(sys.argv[2])
+print(inside.ask(driver.cuGetExportTable, uuid.UUID(sys.argv[3]).bytes))
+"""
+
+
+@pytest.mark.parametrize("stripped", [False, True])
+def test_a_file_without_symbols_is_not_told_of_a_way_that_it_has_not(tmp_path, stripped):
+    (tmp_path / "inside.c").write_text(LIBRARY)
+    library = tmp_path / "inside.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, tmp_path / "inside.c"], check=True)
+    if stripped:
+        subprocess.run(["strip", "-s", library], check=True)
+    driver = settings.LIBRARY_DIR.get() / "libcuda.so.1"
+    ran = subprocess.run(
+        [sys.executable, "-c", ASKS_INSIDE, driver, library, TABLES[0]], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == f"{NOT_FOUND}\n"
+    assert ran.stderr.startswith(f"anywarp: error[N001]: {library} ") and ran.stderr.count("\n") == 1
+    assert ("--rebind" in ran.stderr) != stripped and ("no symbols" in ran.stderr) == stripped
 
 
 def test_other_tables_are_not_there_without_a_word():

@@ -82,3 +82,17 @@ def test_names_of_rccl_stay_its_own_beside_our_nccl(tmp_path):
     env = launch.environment("hip", dict(os.environ))
     done = subprocess.run([tmp_path / "main"], env=env, capture_output=True, text=True, timeout=60)
     assert done.stdout == "4242\n"
+
+
+@pytest.mark.parametrize("release", ["13.0", "12.8"])
+def test_the_other_half_of_nvrtc_is_ours_too(release, wheel):
+    builtins = f"libnvrtc-builtins.so.{release}"
+    (wheel / "libother.so.1").rename(wheel / builtins)
+    ours, files = mapped("cpu", str(wheel / builtins))
+    assert f"libnvrtc.so.{release.partition('.')[0]}" in ours and str(wheel / builtins) not in files
+
+
+@pytest.mark.parametrize("name", ["libnvrtc-builtins.so.99.1", "libnvrtc-builtins.alt.so.13.0"])
+def test_of_a_release_that_we_have_not_and_of_another_name_it_is_not(name, wheel):
+    (wheel / "libother.so.1").rename(wheel / name)
+    assert str(wheel / name) in mapped("cpu", str(wheel / name))[1]

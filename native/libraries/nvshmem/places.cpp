@@ -19,3 +19,9 @@ AW_EXPORT int nvshmem_team_n_pes(int) { return no_place<"nvshmem_team_n_pes">();
 
 // NVSHMEM_STATUS_NOT_INITIALIZED
 AW_EXPORT int nvshmemid_init_status() { return 0; }
+
+// How devices reach each other without the host: NVSHMEMI_DEVICE_TRANSPORT_TYPE_PROXY, the one
+// that no transport stands behind. PyTorch links it.
+extern "C" {
+__attribute__((visibility("default"))) int nvshmem_selected_device_transport = 0;
+}

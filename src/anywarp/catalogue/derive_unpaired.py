@@ -66,14 +66,18 @@ LIBRARIES = {
 }  # fmt: skip
 
 
+LINKED = ("nvshmem_selected_device_transport",)
+"""Objects that no header declares and a client links nevertheless: libtorch_nvshmem of PyTorch 2.15."""
+
+
 def exports(library: Path, functions: str) -> list[tuple[str, str, str]]:
     """Return what a library exports to C: name, `function` or `object`, and the version that the linker gives it.
 
-    Objects are those that the header declares, which are spelt in capitals.
+    Objects are those that the header declares, which are spelt in capitals, and LINKED.
     """
     command = ["readelf", "-W", "--dyn-syms", str(library)]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    names = rf"FUNC +GLOBAL +DEFAULT +\d+ ({functions}\w+)|OBJECT +GLOBAL +DEFAULT +\d+ ({functions.upper()}_\w+)"
+    names = rf"FUNC +GLOBAL +DEFAULT +\d+ ({functions}\w+)|OBJECT +GLOBAL +DEFAULT +\d+ ({functions.upper()}_\w+|{'|'.join(LINKED)})"
     found = re.finditer(rf"(?:{names})(?:@@(\S+))?$", text, re.MULTILINE)
     return sorted((m[1] or m[2], "function" if m[1] else "object", m[3] or "") for m in found)
 

@@ -94,6 +94,24 @@ def test_markers_and_files_that_name_their_build_are_heeded():
     )
 
 
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("https://host/v1/exllama-0.0.10+cu117-cp310-cp310-linux_x86_64.whl", [("exllama", "0.0.10+cu117")]),
+        ("https://host/torch-2.3.0%2Bcu121-cp311-cp311-linux_x86_64.whl#sha256=ab", [("torch", "2.3.0+cu121")]),
+        ('https://host/a_b-1+cuda12-py3-none-any.whl; platform_system == "Linux"', [("a-b", "1+cuda12")]),
+        ('https://host/a_b-1+cuda12-py3-none-any.whl ; platform_system == "Windows"', []),
+        ("https://host/exllama-0.0.10+rocm6.2-py3-none-any.whl", []),
+        ("https://host/plain-1.0-py3-none-any.whl", []),
+        ("https://host/strange.whl", []),
+    ],
+)
+def test_a_wheel_for_cuda_that_a_line_names_by_its_address(line, found):
+    items = of_requirements([line], MARKERS).items
+    assert [(item.name, item.version) for item in items] == found
+    assert all(item.what == "none" and item.help for item in items)
+
+
 def test_a_build_for_rocm_and_one_for_the_processor(tmp_path):
     place = wheels.Environment(tmp_path / "e")
     place.install("torch", "2.10.0", wheels.torch("2.10.0", hip="7.1.25424"))

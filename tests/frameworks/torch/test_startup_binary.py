@@ -88,7 +88,7 @@ class TestWhichTorch:
         assert code_of(found.check, found.read(fake_torch(tmp_path / "b", "2.3.1"))) == "F002"
         assert code_of(found.read, fake_torch(tmp_path / "c", "nonsense")) == "F002"
 
-    @pytest.mark.parametrize(("version", "cuda"), [("2.10.0+cu128", "12.8"), ("2.14.1+cu130", "13.0")])
+    @pytest.mark.parametrize(("version", "cuda"), [("2.10.0+cu128", "12.8"), ("2.15.0+cu132", "13.2")])
     def test_a_cuda_build_between_those_that_were_run_is_served(self, tmp_path, monkeypatch, version, cuda):
         monkeypatch.delenv("ANYWARP_TORCH_CUDA_BUILD", raising=False)
         torch = found.read(fake_torch(tmp_path / "a", version, extra=f"cuda: Optional[str] = '{cuda}'"))
@@ -110,7 +110,7 @@ class TestWhichTorch:
         with pytest.raises(AnywarpError) as refused:
             found.check(torch)
         said = refused.value.diagnostic
-        assert said.code == "F001" and "2.14" in said.message and "ANYWARP_TORCH_CUDA_BUILD=1" in (said.help or "")
+        assert said.code == "F001" and "2.15" in said.message and "ANYWARP_TORCH_CUDA_BUILD=1" in (said.help or "")
         monkeypatch.setenv("ANYWARP_TORCH_CUDA_BUILD", "1")
         found.check(torch)
 

@@ -10,9 +10,12 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
+from urllib.parse import unquote
 
+from packaging.markers import InvalidMarker, Marker
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from packaging.version import Version
 
 from anywarp.catalogue import replacements
@@ -97,7 +100,9 @@ def of_requirements(texts: Iterable[str], markers: Mapping[str, str], rocm: str 
         try:
             one = Requirement(text.strip())
         except InvalidRequirement:
-            if name and replacements.package(name) is not None:
+            if (wheel := _wheel_for_cuda(text.strip(), markers)) is not None:
+                items.append(wheel)
+            elif name and replacements.package(name) is not None:
                 items.append(
                     Item(
                         canonical(name),
@@ -121,6 +126,23 @@ def of_requirements(texts: Iterable[str], markers: Mapping[str, str], rocm: str 
         else:
             asked[name] = one
     return _plan(asked, {name: str(one.specifier) for name, one in asked.items()}, items, rocm)
+
+
+def _wheel_for_cuda(text: str, markers: Mapping[str, str]) -> Item | None:
+    """Say what becomes of a wheel that a line names by its address alone, where its version says that it is for CUDA."""
+    address, _, marker = text.partition(";")
+    match = re.match(r"(?:https?|file)://\S*?/([^/\s#?]+\.whl)", address)
+    try:
+        if match is None or (marker.strip() and not Marker(marker).evaluate(dict(markers))):
+            return None
+        name, version, *_ = parse_wheel_filename(unquote(match[1]))
+    except (InvalidMarker, InvalidWheelFilename):
+        return None
+    if not re.match(r"cu(?:da)?\d", version.local or ""):
+        return None
+    reason = "is a wheel for CUDA by its version, at an address of its own"
+    help = "install a build for ROCm in its place, or build it from source"
+    return Item(name, str(version), "none", reason, help=help)
 
 
 def _other_build(one: Requirement) -> bool:

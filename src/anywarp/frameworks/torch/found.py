@@ -16,7 +16,7 @@ OLDEST, NEWEST = (2, 4), (2, 13)
 """The oldest minor version of torch whose headers the sources of the stand-in compile against, and the newest, which is the one that
 was run; a newer one is tried, an older one refused."""
 
-CUDA_BUILDS = ((2, 10), (2, 14))
+CUDA_BUILDS = ((2, 10), (2, 15))
 """The oldest and the newest minor version of which a CUDA build was run by us; older and newer ones must be asked for."""
 
 VENDORS = {"cuda": "CUDA", "hip": "ROCm", "xpu": "XPU"}
@@ -28,13 +28,14 @@ _NEW_STRINGS = b"torchCheckFailEPKcS2_jRKNSt7__cxx11"
 
 @dataclass(frozen=True)
 class Torch:
-    """One installed torch: its folder, version without local part, commit, the vendor's build it is ("" for the CPU), and for which CUDA."""
+    """One installed torch: its folder, version without local part, commit, the vendor's build it is ("" for the CPU), and for which CUDA or ROCm."""
 
     folder: Path
     version: str
     commit: str
     vendor: str
     cuda: str = ""
+    hip: str = ""
 
     @property
     def minor(self) -> tuple[int, int]:
@@ -72,7 +73,14 @@ def read(folder: Path) -> Torch:
         place = folder / "version.py"
         raise AnywarpError(Diagnostic("F002", f"{place} tells no version", help="install torch again"))
     vendor = next((label for name, label in VENDORS.items() if values.get(name)), "")
-    return Torch(folder, match.group(), values.get("git_version", "Unknown"), vendor, values.get("cuda", ""))
+    return Torch(
+        folder,
+        match.group(),
+        values.get("git_version", "Unknown"),
+        vendor,
+        values.get("cuda", ""),
+        values.get("hip", ""),
+    )
 
 
 def check(torch: Torch) -> None:

@@ -105,9 +105,22 @@ def begin():
     records = environ.get("ANYWARP_OVERLAYS")
     if records:
         lay_over(records)
+        rocm = "anywarp.frameworks.torch.rocm."
         sys.meta_path[:0] = [
-            Door("torchtitan.tools.utils", "anywarp.frameworks.torch.rocm.capability"),
-            Door("flash_attn", "anywarp.frameworks.torch.rocm.flash_attention"),
+            Door("torch", rocm + "itself"),
+            Door("torchtitan.tools.utils", rocm + "capability"),
+            Door("flash_attn", rocm + "flash_attention"),
+            Door("pip", rocm + "installer"),
+            Door("bitsandbytes", rocm + "bitsandbytes"),
+            Door("torch.utils.hipify.hipify_python", rocm + "extensions"),
+            Door("xformers.ops", rocm + "xformers"),
+            Door("triton.runtime.autotuner", rocm + "triton_launch"),
+            Door("triton.runtime.jit", rocm + "triton_launch"),
+            Door("triton.language.extra.cuda", rocm + "triton_cuda"),
+            Door("aiter", rocm + "aiter"),
+            Door("vllm", rocm + "vllm"),
+            Door("sgl_kernel", rocm + "cuda_only"),
+            Door("flashinfer", rocm + "cuda_only"),
         ]
     else:
         sys.meta_path[:0] = [
