@@ -102,13 +102,15 @@ def begin():
     """Do what the device wants: packages for an AMD GPU and what mends others there, stand-ins for the processor."""
     from os import environ  # noqa: TID251 - nothing of anywarp is imported here
 
-    records = environ.get("ANYWARP_OVERLAYS")
+    records, device = environ.get("ANYWARP_OVERLAYS"), environ.get("ANYWARP_DEVICE", "")
     if records:
         lay_over(records)
         sys.meta_path[:0] = [
             Door("torchtitan.tools.utils", "anywarp.frameworks.torch.rocm.capability"),
             Door("flash_attn", "anywarp.frameworks.torch.rocm.flash_attention"),
         ]
+    elif device not in ("", "cpu"):  # an accelerator of torch's own
+        sys.meta_path.insert(0, Door("torch", "anywarp.frameworks.torch.hook"))
     else:
         sys.meta_path[:0] = [
             Door("torch", "anywarp.frameworks.torch.hook"),
