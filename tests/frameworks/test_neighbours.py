@@ -228,6 +228,20 @@ class TestAnswers:
         assert done.stderr.count("F011") == 1 and "half installed" in done.stderr
         assert "No module named 'flash_attn'" in done.stderr
 
+    def test_transformer_engine_is_answered_with_its_submodules(self):
+        code = (
+            "import transformer_engine.pytorch as te\nfrom transformer_engine.common import recipe\n"
+            "from transformer_engine.pytorch.fp8 import fp8_autocast\nimport torch\n"
+            "with fp8_autocast(fp8_recipe=recipe.DelayedScaling(fp8_format=recipe.Format.HYBRID)):\n"
+            "    print(te.Linear(16, 8)(torch.ones(8, 16, device='cuda')).shape)"
+        )
+        done = run(code)
+        assert done.stdout == "torch.Size([8, 8])\n", done.stderr
+        assert done.stderr.count("F010") == 1
+        assert (
+            "cannot import name 'GroupedLinear'" in run("from transformer_engine.pytorch import GroupedLinear").stderr
+        )
+
     def test_the_functions_beside_a_package_are_answered_too(self):
         done = run("import amp_C, apex.normalization; print(amp_C.multi_tensor_scale.__name__)")
         assert done.stdout == "multi_tensor_scale\n", done.stderr

@@ -26,7 +26,7 @@ class Door:
 class Neighbours:
     """The same for packages beside torch that may be answered by ours."""
 
-    names = ("amp_C", "apex", "flash_attn")
+    names = ("amp_C", "apex", "flash_attn", "transformer_engine")
     stands_for = "anywarp.frameworks.neighbours.registry"
 
     def find_spec(self, name, path=None, target=None):
