@@ -36,7 +36,7 @@ def test() -> Iterator[Difference]:
     x = torch.arange(8 * 16).reshape(8, 16).remainder(15).sub(7).float()
     weight = torch.arange(8 * 16).reshape(8, 16).remainder(13).sub(6).float()
     with torch.no_grad():
-        layer.weight.copy_(weight)
+        layer.get_parameter("weight").copy_(weight)
     wanted = x.double() @ weight.double().t()
     yield Difference("Linear", float((layer(x.cuda()).detach().cpu().double() - wanted).abs().max()), 1e-5)
     with te.autocast(recipe=Float8CurrentScaling()):

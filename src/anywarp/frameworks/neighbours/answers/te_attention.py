@@ -103,7 +103,8 @@ class DotProductAttention(nn.Module):
         parts = []
         for n in range(len(of_q) - 1):
             each = (t[a[n] : a[n + 1]].permute(1, 0, 2)[None] for t, a in ((q, of_q), (k, of_k), (v, of_k)))
-            parts.append(self._core(*each, None, rule)[0].permute(1, 0, 2).flatten(1))
+            one_q, one_k, one_v = each
+            parts.append(self._core(one_q, one_k, one_v, None, rule)[0].permute(1, 0, 2).flatten(1))
         rest = q.shape[0] - of_q[-1]
         return torch.cat([*parts, q.new_zeros(rest, q.shape[1] * v.shape[-1])])
 
@@ -178,6 +179,8 @@ def _unpadded(mask, of_q, of_k, q: Tensor, k: Tensor) -> Tensor:
 class RotaryPositionEmbedding(nn.Module):
     """The angles of rotary embeddings, (rows, 1, 1, width)."""
 
+    inv_freq: Tensor
+
     def __init__(
         self, dim, rotary_percent=1.0, seq_len_interpolation_factor=None, pretrained_max_position_embeddings=None, rotary_base=10000.0, interleaved=False
     ):  # fmt: skip
@@ -217,6 +220,11 @@ def rotate(x: Tensor, angles: Tensor, interleaved: bool) -> Tensor:
 
 class MultiheadAttention(nn.Module):
     """Projections, attention, and the projection behind it; with `input_layernorm` a norm before."""
+
+    qkv: Linear
+    query_layer: Linear
+    layernorm_qkv: LayerNormLinear
+    layernorm_query: LayerNormLinear
 
     def __init__(
         self, hidden_size, num_attention_heads, kv_channels=None, attention_dropout=0.1, layernorm_epsilon=1e-5, init_method=None,

@@ -39,9 +39,9 @@ def _backends(module: Any) -> None:
                 given = (theirs(given[0]), *given[1:])
             elif name == "new_group" and len(given) > 2:
                 given = (*given[:2], theirs(given[2]), *given[3:])
-            device = named.get("device_id")
+            device: Any = named.get("device_id")
             if getattr(device, "type", None) == "cuda":
-                named["device_id"] = type(device)(accelerator.name, device.index)
+                named["device_id"] = module.torch.device(accelerator.name, device.index)
             return real(*given, **named)
 
         patches.set_attribute(module, name, call, _REASON)

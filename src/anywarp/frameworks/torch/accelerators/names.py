@@ -148,7 +148,7 @@ def _streams(library: ctypes.CDLL) -> dict[str, Any]:
 
         @property
         def cuda_stream(self) -> int:
-            return self.native_handle
+            return super().native_handle  # pyright: ignore
 
         @staticmethod
         def priority_range() -> tuple[int, int]:
@@ -183,7 +183,8 @@ def _streams(library: ctypes.CDLL) -> dict[str, Any]:
             return elapsed(self.event_id, end_event.event_id, self.device.index)
 
     def raw_stream(device: int) -> int:
-        return torch._C.Stream(stream_id=current(device), device_index=device, device_type=CUDA).native_handle
+        stream: Any = torch._C.Stream(stream_id=current(device), device_index=device, device_type=CUDA)
+        return stream.native_handle
 
     def set_stream(stream_id: int = 0, device_index: int = 0, device_type: int = CUDA) -> None:
         if device_type != CUDA:
@@ -244,6 +245,8 @@ def _graphs(accelerator: Accelerator) -> dict[str, Any]:
     kind = f"{accelerator.name.upper()}Graph"
 
     class _CUDAGraph:
+        _graph: Any
+
         def __new__(cls, keep_graph: bool = False):
             made = super().__new__(cls)
             made._graph = accelerator.function(kind)(*([keep_graph] if keep_graph else []))
