@@ -248,7 +248,7 @@ DEVICE = Setting(
     str,
     lambda: "cpu",
     "cpu",
-    "The device that kernels run on; `anywarp doctor` lists them.",
+    "The device that kernels run on; `anywarp doctor` lists them. An accelerator of torch's own (`xpu`): `cuda` is mapped to it.",
     "both",
 )
 LIBRARY_DIR = Setting(

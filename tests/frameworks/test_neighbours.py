@@ -13,7 +13,7 @@ import pytest
 
 import anywarp
 from anywarp.frameworks.neighbours import installed, optional
-from anywarp.frameworks.neighbours.registry import ANSWERED
+from anywarp.frameworks.neighbours.registry import ALL, ANSWERED
 
 DOORS = Path(anywarp.__file__).parent / "runtime/site/sitecustomize.py"
 
@@ -83,6 +83,57 @@ def test_a_package_is_usable_where_its_library_has_ptx(library, state, tmp_path,
 def test_what_is_broken_is_said(given, words, tmp_path, monkeypatch):
     found = looked(package(tmp_path, **given), monkeypatch)
     assert found.state == "broken" and words in found.words
+
+
+def laid(place, each, version, record):
+    """Lay out any neighbour: its folder where there is a version, its record where there is one."""
+    site, distribution = place / "site-packages", getattr(each, "distribution", each.name)
+    site.mkdir()
+    if version:
+        (site / each.name).mkdir()
+        (site / each.name / "__init__.py").write_text(f'__version__ = "{version}"\n')
+    if record:
+        info = site / f"{distribution.replace('-', '_')}-{record}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {record}\n")
+    return site
+
+
+NEIGHBOURS = {each.name: each for each in ALL}
+
+
+@pytest.mark.parametrize("name", NEIGHBOURS)
+def test_every_neighbour_says_in_a_line_what_is_broken(name, tmp_path, monkeypatch):
+    each, oldest = NEIGHBOURS[name], getattr(NEIGHBOURS[name], "oldest", ())
+    cases = {
+        ("", "99.1"): "half installed",
+        ("99.2", "99.1"): "of two versions, 99.1 by its record and 99.2 by its files",
+        **({("0.0.1", "0.0.1"): "too old"} if oldest else {}),
+    }
+    for number, ((version, record), words) in enumerate(cases.items()):
+        (tmp_path / str(number)).mkdir()
+        monkeypatch.setattr(sys, "path", [str(laid(tmp_path / str(number), each, version, record))])
+        found = each.detect()
+        assert found.state == "broken" and words in found.words and "\n" not in found.words, (version, record, found)
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "empty")])
+    assert each.detect().state == "absent"
+
+
+def test_the_doors_cost_less_than_5_ms_at_the_start_of_a_python():
+    code = (
+        "import sys, time\nfrom importlib.util import module_from_spec, spec_from_file_location\n"
+        f"spec = spec_from_file_location('sitecustomize', {str(DOORS)!r}); module = module_from_spec(spec)\n"
+        "begun = time.process_time(); spec.loader.exec_module(module); spent = time.process_time() - begun\n"
+        "assert any(type(each).__name__ == 'Neighbours' for each in sys.meta_path)\n"
+        "assert not any(each.split('.')[0] == 'anywarp' for each in sys.modules)\nprint(spent)"
+    )
+    command = [sys.executable, "-I", "-S", "-B", "-c", code]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("ANYWARP_")}
+    spent = [
+        float(subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout)
+        for _ in range(5)
+    ]
+    assert min(spent) < 0.005, spent
 
 
 def test_a_record_that_cannot_be_read_is_no_version(tmp_path, monkeypatch):
@@ -227,6 +278,20 @@ class TestAnswers:
         done = run("import flash_attn", package(tmp_path, files=()))
         assert done.stderr.count("F011") == 1 and "half installed" in done.stderr
         assert "No module named 'flash_attn'" in done.stderr
+
+    def test_transformer_engine_is_answered_with_its_submodules(self):
+        code = (
+            "import transformer_engine.pytorch as te\nfrom transformer_engine.common import recipe\n"
+            "from transformer_engine.pytorch.fp8 import fp8_autocast\nimport torch\n"
+            "with fp8_autocast(fp8_recipe=recipe.DelayedScaling(fp8_format=recipe.Format.HYBRID)):\n"
+            "    print(te.Linear(16, 8)(torch.ones(8, 16, device='cuda')).shape)"
+        )
+        done = run(code)
+        assert done.stdout == "torch.Size([8, 8])\n", done.stderr
+        assert done.stderr.count("F010") == 1
+        assert (
+            "cannot import name 'GroupedLinear'" in run("from transformer_engine.pytorch import GroupedLinear").stderr
+        )
 
     def test_the_functions_beside_a_package_are_answered_too(self):
         done = run("import amp_C, apex.normalization; print(amp_C.multi_tensor_scale.__name__)")

@@ -17,6 +17,7 @@ import click
 
 from anywarp import settings
 from anywarp.cli.report_file import check_writable
+from anywarp.devices import device as devices
 from anywarp.diagnostics import AnywarpError, Diagnostic
 from anywarp.runtime import launch, overlay
 
@@ -25,7 +26,11 @@ NOT_FOUND, NOT_EXECUTABLE = 127, 126
 
 
 @click.command("run", context_settings={"allow_interspersed_args": False})
-@click.option("--device", metavar="NAME", help="Device to run on (default: ANYWARP_DEVICE, else cpu).")
+@click.option(
+    "--device",
+    metavar="NAME",
+    help="Device to run on (default: ANYWARP_DEVICE, else cpu); xpu, npu: an accelerator of the program's torch.",
+)
 @click.option(
     "--report", type=click.Path(path_type=Path, dir_okay=False), help="Write what the run did to this JSON file."
 )
@@ -83,6 +88,12 @@ def command(
                     help="run with --check on the processor: anywarp run --device cpu --check ...",
                 )
             )
+        if accelerator := _accelerator(chosen, program[0], base):
+            watched = report or summary or trace
+            _require_accelerator(
+                chosen, accelerator, base, "--pure" if pure else "--report, --summary and --trace" if watched else ""
+            )
+            launch.become(program, launch.accelerated(chosen, base))
         if chosen == launch.ROCM and not pure:
             _packages_for_rocm(program[0], base)
         if report is None and not summary and not names and trace is None:
@@ -149,6 +160,32 @@ def _watched(watch: _Watch, base: dict[str, str], program: tuple[str, ...]) -> i
     if watch.checks:
         print(findings_text(found, watch.checks), file=sys.stderr)
     return status or int(bool(found.findings))
+
+
+def _accelerator(chosen: str, program: str, base: dict[str, str]) -> str | None:
+    """Return the prefix of the program's Python when the device is none of ours, and may be one of its torch's; else None."""
+    if chosen == launch.PASSED_THROUGH or chosen in devices.names():
+        return None
+    prefix = overlay.environment_of(program, base.get("PATH", os.defpath))
+    if prefix is None:
+        return None
+    from anywarp.frameworks.torch.accelerators import check  # late, as below
+
+    return prefix if check.may_be(chosen, prefix, base.get("PYTHONPATH", "")) else None
+
+
+def _require_accelerator(name: str, prefix: str, base: dict[str, str], besides: str) -> None:
+    """Raise AnywarpError: F020 or F021 where the program's torch has no such device, F022 for options that say nothing there."""
+    from anywarp.frameworks.torch.accelerators import check
+
+    if besides:
+        text = f"{besides}: nothing of a program on {name} passes through anywarp's libraries"
+        if besides == "--pure":
+            text = f"--pure leaves PyTorch as it is, so nothing would be mapped to {name}"
+        raise AnywarpError(
+            Diagnostic("F022", text, help="leave the option out; torch.profiler shows what runs on the device")
+        )
+    check.require(name, prefix, base)
 
 
 def _packages_for_rocm(program: str, base: dict[str, str]) -> None:

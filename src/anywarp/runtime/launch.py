@@ -108,7 +108,7 @@ def environment(
     auditors: list[str] = []
     if (own / SEARCH).exists():
         auditors.append(str(own / SEARCH))
-    else:
+    elif not (libraries / SEARCH).exists():
         preloaded += [str(libraries / name) for name in PRELOADED if (libraries / name).exists()]
     if settings.REBIND.get(base):
         if not (libraries / AUDITOR).exists():
@@ -127,6 +127,17 @@ def environment(
         changed[settings.REPORT_DIR.name] = str(report_dir)
     others = (settings.NVIDIA_DRIVER.name, *(() if overlays else (settings.OVERLAYS.name,)))
     return {name: value for name, value in {**base, **changed}.items() if name not in others}
+
+
+def accelerated(device: str, base: Mapping[str, str]) -> dict[str, str]:
+    """Return `base` for a program whose `cuda` is an accelerator of its own torch: nothing of ours but Python's door is put in place."""
+    changed = {
+        settings.DEVICE.name: device,
+        settings.CACHE_DIR.name: str(settings.CACHE_DIR.get().absolute()),
+        settings.RUN.name: settings.RUN.get(base) or os.urandom(6).hex(),
+        **_python_path(base.get("PYTHONPATH", ""), pure=False),
+    }
+    return {name: value for name, value in {**base, **changed}.items() if name != settings.OVERLAYS.name}
 
 
 def folder_for(device: str) -> Path:

@@ -54,16 +54,35 @@ def run_kernel(
     the name of the `.texref` or `.surfref` variable that they are bound to. AnywarpError names instruction, block and thread
     of an access outside the buffers (D011), a trap (D012), endless recursion (D013), a deadlock (D014), no end (D015).
     """
-    source = Source("<ptx>", ptx)
-    program = Program(parse_module(ptx), source)
+    return run_loaded(load(ptx), name, grid, block, args, dynamic_shared, step_limit=step_limit, objects=objects)
+
+
+def load(ptx: str) -> Program:
+    """Return a module whose variables last from one launch to the next."""
+    return Program(parse_module(ptx), Source("<ptx>", ptx))
+
+
+def run_loaded(
+    program: Program,
+    name: str,
+    grid: int | Sequence[int],
+    block: int | Sequence[int],
+    args: Sequence[Any],
+    dynamic_shared: int = 0,
+    *,
+    buffers: Sequence[npt.NDArray[Any]] = (),
+    step_limit: int = STEP_LIMIT,
+    objects: Objects | None = None,
+) -> Outcome:
+    """Run a kernel of a loaded module, as `run_kernel`; `buffers` are device memory besides, which `args` may point into."""
     code = program.codes.get(name)
     if code is None or code.function.kind != "entry":
         raise AnywarpError(Diagnostic("D010", f"the module has no kernel {name}"))
     params = pack_arguments(code, args)
     static = -(-program.shared_bytes // 16) * 16
     launch = Launch(_triple(grid), _triple(block), params, static, dynamic_shared, objects=objects or {})
-    buffers: list[npt.NDArray[Any]] = [a for a in args if isinstance(a, np.ndarray)]
-    memory = Memory(buffers)
+    given: list[npt.NDArray[Any]] = [a for a in args if isinstance(a, np.ndarray)]
+    memory = Memory([*buffers, *given])
     memory.add(Region(windows.GLOBAL_DATA, memoryview(program.global_data)))
     memory.add(Region(windows.CONST_DATA, memoryview(program.const_data), writable=False))
     memory.set_window(windows.PARAM, bytearray(params), writable=False)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from anywarp.frameworks.neighbours import apex, as_they_are, finder, flash_attn, tensorrt, vllm
+from anywarp.frameworks.neighbours import apex, as_they_are, finder, flash_attn, tensorrt, transformer_engine, vllm
 from anywarp.frameworks.neighbours.neighbour import Answering, Neighbour
 
-ANSWERED: dict[str, Answering] = {each.name: each for each in (apex.NEIGHBOUR, flash_attn.NEIGHBOUR)}
+ANSWERED: dict[str, Answering] = {
+    each.name: each for each in (apex.NEIGHBOUR, flash_attn.NEIGHBOUR, transformer_engine.NEIGHBOUR)
+}
 """By the module that programs import; `runtime/site/sitecustomize.py` has the tops of all their modules."""
 
 SERVED: tuple[Neighbour, ...] = (*ANSWERED.values(), tensorrt.NEIGHBOUR, vllm.NEIGHBOUR)

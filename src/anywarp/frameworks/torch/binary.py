@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import mmap
 import os
 import platform
@@ -79,7 +80,9 @@ def key(torch: found.Torch) -> str:
 
     The compiler is no part of it, so that a machine that has lost its compiler keeps what it compiled.
     """
-    return f"{torch.version}-{torch.commit[:12]}-{platform.machine()}-{build.digest(build.native_folder(), torch.vendor)}{torch.vendor and '-cuda'}"
+    # What maps `cuda` to an accelerator finds torch's libraries by their place.
+    place = hashlib.sha256(str(torch.folder).encode()).hexdigest()[:8] if torch.vendor == found.MAPPED else ""
+    return f"{torch.version}-{torch.commit[:12]}{place and '-'}{place}-{platform.machine()}-{build.digest(build.native_folder(), torch.vendor)}{torch.vendor and '-'}{torch.vendor.lower()}"
 
 
 def compiler() -> list[str]:

@@ -35,6 +35,9 @@ PRECOMPILED = "precompiled.h"
 TOGETHER = 12
 """How many sources are compiled as one: what they instantiate of torch's templates is then compiled once."""
 
+ACCELERATOR, SHARED = "torch_accelerator", ("torch/exported.cpp", "torch/version.cpp")
+"""The folder of what maps `cuda` to an accelerator, and what of the stand-in it is made with."""
+
 BACKEND, OVER_CUDA = "backend", "cuda_build"
 """Folders of the sources: what a CPU build of torch lacks of a CUDA backend, and the same over the libraries that a CUDA build has."""
 
@@ -50,7 +53,9 @@ def native_folder() -> Path:
 
 
 def sources(native: Path, vendor: str = "") -> list[Path]:
-    """Return the C++ files of the stand-in for a CPU build of torch, or of what serves a vendor's build ("CUDA")."""
+    """Return the C++ files of the stand-in for a CPU build of torch, of what serves a vendor's build ("CUDA"), or of what maps `cuda`."""
+    if vendor == found.MAPPED:
+        return [*sorted((native / ACCELERATOR).glob("*.cpp")), *(native / each for each in SHARED)]
     left = native / "torch" / (BACKEND if vendor else OVER_CUDA)
     return sorted(each for each in (native / "torch").rglob("*.cpp") if left not in each.parents)
 
@@ -61,6 +66,7 @@ def digest(native: Path, vendor: str = "") -> str:
     for path in [
         *sources(native, vendor),
         *sorted((native / "torch").rglob("*.h")),
+        *sorted((native / ACCELERATOR).glob("*.h") if vendor == found.MAPPED else ()),
         *(native / each for each in HEADERS),
     ]:
         content = path.read_bytes()
@@ -92,7 +98,7 @@ def compile_all(
         *compiler, *FLAGS, *(["-Werror"] if strict else []),
         f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.has_cxx11_strings())}", f'-DAWT_TORCH_VERSION="{torch.identity}"',
         f"-ffile-prefix-map={native}=native", f"-ffile-prefix-map={torch.folder}=torch",
-        f"-I{native}", f"-I{native / 'torch'}", f"-I{native / 'torch' / (OVER_CUDA if torch.cuda else BACKEND)}", *(_cuda_headers(torch.cuda.partition(".")[0]) if torch.cuda else ()),
+        f"-I{native}", f"-I{native / 'torch'}", f"-I{_own_folder(native, torch)}", *(_cuda_headers(torch.cuda.partition(".")[0]) if torch.cuda else ()),
         "-isystem", str(include), "-isystem", str(include / "torch/csrc/api/include"),
     ]  # fmt: skip
     files = _parts(sources(native, torch.vendor), native, out, together)
@@ -118,6 +124,13 @@ def compile_all(
     if not library.exists() or any(library.stat().st_mtime <= each.stat().st_mtime for each in objects):
         _link(compiler, torch, objects, library)
     return library
+
+
+def _own_folder(native: Path, torch: found.Torch) -> Path:
+    """Return the folder of the headers that only one kind of binary has."""
+    if torch.vendor == found.MAPPED:
+        return native / ACCELERATOR
+    return native / "torch" / (OVER_CUDA if torch.cuda else BACKEND)
 
 
 def _cuda_headers(major: str) -> list[str]:
@@ -184,6 +197,8 @@ def _link(compiler: Sequence[str], torch: found.Torch, objects: Sequence[Path], 
         if torch.cuda
         else []
     )
+    if torch.vendor == found.MAPPED:
+        more = [f"-Wl,-rpath,{torch.folder / 'lib'}"]
     try:
         _call([
             *compiler, "-shared", "-o", str(beside), *map(str, objects), f"-L{torch.folder / 'lib'}", "-lc10", "-ltorch_cpu", *more,

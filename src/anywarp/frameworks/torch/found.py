@@ -22,6 +22,9 @@ CUDA_BUILDS = ((2, 10), (2, 15))
 VENDORS = {"cuda": "CUDA", "hip": "ROCm", "xpu": "XPU"}
 """Names in torch/version.py that hold a version in a build for that vendor, else None."""
 
+MAPPED = "accelerator"
+"""In the place of a vendor: what is built for any build of torch to map `cuda` to an accelerator (accelerators/)."""
+
 _NEW_STRINGS = b"torchCheckFailEPKcS2_jRKNSt7__cxx11"
 """Part of a symbol of libc10 (c10::detail::torchCheckFail) that has this form with the C++11 strings of libstdc++."""
 
@@ -85,7 +88,7 @@ def read(folder: Path) -> Torch:
 
 def check(torch: Torch) -> None:
     """Raise AnywarpError for a torch that gets no stand-in: F001 for a vendor's build, F002 for one that is too old."""
-    if torch.vendor and (why := _left_alone(torch)):
+    if torch.vendor != MAPPED and torch.vendor and (why := _left_alone(torch)):
         help = "anywarp serves torch by a CPU build of it: pip install torch --index-url URL of PyTorch's CPU wheels"
         if torch.cuda and settings.DEVICE.get() == "cpu":
             help = f"{settings.TORCH_CUDA_BUILD.name}=1 tries it all the same; or install a version that was run, or a CPU build"

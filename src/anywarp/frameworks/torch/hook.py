@@ -17,6 +17,7 @@ from typing import Any
 from anywarp.diagnostics import AnywarpError
 from anywarp.frameworks import watching
 from anywarp.frameworks.torch import binary, changes, found, load, messages, names, patches, scope
+from anywarp.frameworks.torch.accelerators import load as accelerated
 
 
 class Finder(MetaPathFinder):
@@ -34,7 +35,7 @@ class Finder(MetaPathFinder):
             if before is None:
                 return spec
         elif name == "torch.cuda":
-            before = names.before_torch_cuda
+            before = names.before_torch_cuda if accelerated.mapped is None else accelerated.before_torch_cuda
         spec.loader = watching.Around(spec.loader, before, partial(patches.executed, name))
         return spec
 
@@ -48,8 +49,12 @@ class Finder(MetaPathFinder):
 
     def _load(self, folder: Path) -> None:
         """Load the stand-in, or say once why there is none and let torch be as it is."""
+        accelerator = accelerated.wanted()
         try:
             torch = found.read(folder)
+            if accelerator:
+                accelerated.load_mapped(torch, accelerator)
+                return
             load.load_library(torch, binary.fitting(torch))
         except AnywarpError as error:
             self._leave()

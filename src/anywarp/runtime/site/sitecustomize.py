@@ -26,7 +26,7 @@ class Door:
 class Neighbours:
     """The same for packages beside torch that may be answered by ours."""
 
-    names = ("amp_C", "apex", "flash_attn")
+    names = ("amp_C", "apex", "flash_attn", "transformer_engine")
     stands_for = "anywarp.frameworks.neighbours.registry"
 
     def find_spec(self, name, path=None, target=None):
@@ -102,7 +102,7 @@ def begin():
     """Do what the device wants: packages for an AMD GPU and what mends others there, stand-ins for the processor."""
     from os import environ  # noqa: TID251 - nothing of anywarp is imported here
 
-    records = environ.get("ANYWARP_OVERLAYS")
+    records, device = environ.get("ANYWARP_OVERLAYS"), environ.get("ANYWARP_DEVICE", "")
     if records:
         lay_over(records)
         rocm = "anywarp.frameworks.torch.rocm."
@@ -122,6 +122,8 @@ def begin():
             Door("sgl_kernel", rocm + "cuda_only"),
             Door("flashinfer", rocm + "cuda_only"),
         ]
+    elif device not in ("", "cpu"):  # an accelerator of torch's own
+        sys.meta_path.insert(0, Door("torch", "anywarp.frameworks.torch.hook"))
     else:
         sys.meta_path[:0] = [
             Door("torch", "anywarp.frameworks.torch.hook"),
