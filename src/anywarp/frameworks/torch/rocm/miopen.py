@@ -31,9 +31,10 @@ def choose() -> None:
 
 def keep_from_searching(torch: Any) -> None:
     """Let `torch.backends.cudnn.benchmark = True` change nothing: on ROCm it asks for a search that the variable cannot prevent."""
-    if not _chosen or not hasattr(torch._C, "_set_cudnn_benchmark"):
+    core = getattr(torch, "_C", None)
+    if not _chosen or not hasattr(core, "_set_cudnn_benchmark"):
         return
-    set_flag = torch._C._set_cudnn_benchmark
+    set_flag = core._set_cudnn_benchmark
 
     def never(value: Any) -> None:
         """Check what is given as torch does, and leave the flag off."""
@@ -42,4 +43,4 @@ def keep_from_searching(torch: Any) -> None:
 
     never(False)  # it is on by default in some builds
     reason = f"benchmark stays off: MIOpen would search for minutes; {VARIABLE} says otherwise"
-    patches.set_attribute(torch._C, "_set_cudnn_benchmark", never, reason)
+    patches.set_attribute(core, "_set_cudnn_benchmark", never, reason)
