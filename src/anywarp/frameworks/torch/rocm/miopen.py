@@ -31,7 +31,7 @@ def choose() -> None:
 
 def keep_from_searching(torch: Any) -> None:
     """Let `torch.backends.cudnn.benchmark = True` change nothing: on ROCm it asks for a search that the variable cannot prevent."""
-    core = getattr(torch, "_C", None)
+    core: Any = getattr(torch, "_C", None)
     if not _chosen or not hasattr(core, "_set_cudnn_benchmark"):
         return
     set_flag = core._set_cudnn_benchmark
