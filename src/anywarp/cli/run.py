@@ -89,10 +89,7 @@ def command(
                 )
             )
         if accelerator := _accelerator(chosen, program[0], base):
-            watched = report or summary or trace
-            _require_accelerator(
-                chosen, accelerator, base, "--pure" if pure else "--report, --summary and --trace" if watched else ""
-            )
+            _require_accelerator(chosen, accelerator, base, pure, bool(report or summary or trace))
             launch.become(program, launch.accelerated(chosen, base))
         if chosen == launch.ROCM and not pure:
             _packages_for_rocm(program[0], base)
@@ -174,14 +171,16 @@ def _accelerator(chosen: str, program: str, base: dict[str, str]) -> str | None:
     return prefix if check.may_be(chosen, prefix, base.get("PYTHONPATH", "")) else None
 
 
-def _require_accelerator(name: str, prefix: str, base: dict[str, str], besides: str) -> None:
+def _require_accelerator(name: str, prefix: str, base: dict[str, str], pure: bool, watched: bool) -> None:
     """Raise AnywarpError: F020 or F021 where the program's torch has no such device, F022 for options that say nothing there."""
     from anywarp.frameworks.torch.accelerators import check
 
-    if besides:
-        text = f"{besides}: nothing of a program on {name} passes through anywarp's libraries"
-        if besides == "--pure":
-            text = f"--pure leaves PyTorch as it is, so nothing would be mapped to {name}"
+    text = ""
+    if pure:
+        text = f"--pure leaves PyTorch as it is, so nothing would be mapped to {name}"
+    elif watched:
+        text = f"--report, --summary and --trace: nothing of a program on {name} passes through anywarp's libraries"
+    if text:
         raise AnywarpError(
             Diagnostic("F022", text, help="leave the option out; torch.profiler shows what runs on the device")
         )
