@@ -332,6 +332,8 @@ def test_transforms_tell_what_they_were_told_and_refuse_the_rest(dnn):
         (4, 3, None, 0, BAD),
         (4, 2, None, 0, NOT_SUPPORTED),
         (4, 0, ints([0, 1]), 0, BAD),
+        (4, 0, ints([1 << 16, 1 << 16]), 0, BAD),
+        (5, 0, ints([1 << 30, 1 << 30, 1 << 4]), 1, BAD),
         (4, 0, None, 2, BAD),
     ]:
         assert dnn.status("cudnnSetTensorTransformDescriptor", made, rank, form, None, None, folds, way) == status

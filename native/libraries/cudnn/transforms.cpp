@@ -162,7 +162,7 @@ AW_EXPORT cudnnStatus_t cudnnSetTensorTransformDescriptor(
             "no such direction of folding");
     require(format >= CUDNN_TENSOR_NCHW && format <= CUDNN_TENSOR_NCHW_VECT_C, "no such format");
     if (format == CUDNN_TENSOR_NCHW_VECT_C) unsupported("CUDNN_TENSOR_NCHW_VECT_C");
-    int64_t pads[2][kMostDims] = {}, by[kMostDims];
+    int64_t pads[2][kMostDims] = {}, by[kMostDims], all = 1;
     std::fill_n(by, kMostDims, 1);
     for (uint32_t i = 0; i < rank; ++i) {
       if (before) pads[0][i] = before[i];
@@ -170,6 +170,8 @@ AW_EXPORT cudnnStatus_t cudnnSetTensorTransformDescriptor(
       if (!folds || i < 2) continue;
       require(folds[i - 2] > 0, "a fold that is not positive");
       by[i] = folds[i - 2];
+      require(!__builtin_mul_overflow(all, by[i], &all) && all <= INT32_MAX,
+              "folds that no number of channels goes with");
     }
     set_transform(to, static_cast<int>(rank), format, pads[0], pads[1], by, direction);
   });
