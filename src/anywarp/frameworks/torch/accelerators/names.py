@@ -14,13 +14,12 @@ from typing import Any
 
 from anywarp.frameworks.torch import calls, patches
 from anywarp.frameworks.torch.accelerators.module import Accelerator
+from anywarp.frameworks.torch.names import streams
 from anywarp.frameworks.torch.names.device import NO_FORK, DeviceProperties
+from anywarp.frameworks.torch.names.streams import CUDA
 
 CAPABILITY = (8, 0)
 """What torch.cuda.get_device_capability says: the first with bfloat16 and TF32, which torch and programs ask it for. No PTX runs here."""
-
-CUDA = 1
-"""The number of the device type `cuda` (c10/core/DeviceType.h)."""
 
 _REASON = "a build for CUDA has it; answered by {}"
 
@@ -133,7 +132,7 @@ def _streams(library: ctypes.CDLL) -> dict[str, Any]:
     pointer = ctypes.c_void_p
     elapsed = calls.returning(library, "awt_event_elapsed", ctypes.c_double, pointer, pointer, ctypes.c_int)
 
-    class _CudaStreamBase(torch._C.Stream):
+    class _CudaStreamBase(streams.compared()):
         def __new__(cls, priority=0, stream_id=0, device_index=0, device_type=0, stream_ptr=0):
             if stream_ptr:
                 raise NotImplementedError(
@@ -157,14 +156,6 @@ def _streams(library: ctypes.CDLL) -> dict[str, Any]:
         @property
         def priority(self) -> int:
             return 0
-
-        def __eq__(self, other: Any) -> bool:
-            if not isinstance(other, torch._C.Stream):
-                return NotImplemented
-            return (self.stream_id, self.device) == (other.stream_id, other.device)
-
-        def __hash__(self) -> int:
-            return hash((self.stream_id, self.device_index))
 
     class _CudaEventBase(torch._C.Event):
         def __new__(cls, enable_timing=False, blocking=False, interprocess=False, external=False):

@@ -12,7 +12,7 @@ from typing import Any
 
 from anywarp.frameworks.torch import calls
 
-_CUDA = 1
+CUDA = 1
 """The number of the device type `cuda` (c10/core/DeviceType.h)."""
 
 _BLOCKING, _UNTIMED, _INTERPROCESS = 1, 2, 4
@@ -28,10 +28,10 @@ def names(library: ctypes.CDLL) -> dict[str, Any]:
     sleep = calls.checked(library, "awt_sleep", ctypes.c_int64)
 
     def get_current_stream(device: int) -> tuple[int, int, int]:
-        return current(device), device, _CUDA
+        return current(device), device, CUDA
 
-    def set_stream(stream_id: int = 0, device_index: int = 0, device_type: int = _CUDA) -> None:
-        if device_type != _CUDA:
+    def set_stream(stream_id: int = 0, device_index: int = 0, device_type: int = CUDA) -> None:
+        if device_type != CUDA:
             raise ValueError("device_type should be cuda")
         chosen(stream_id, device_index)
 
@@ -39,8 +39,8 @@ def names(library: ctypes.CDLL) -> dict[str, Any]:
         "_CudaStreamBase": _stream_class(library),
         "_CudaEventBase": _event_class(library),
         "_cuda_getCurrentStream": get_current_stream,
-        "_cuda_getDefaultStream": lambda device: (0, device, _CUDA),
-        "_cuda_getStreamFromExternal": lambda data_ptr, device: (data_ptr, device, _CUDA),
+        "_cuda_getDefaultStream": lambda device: (0, device, CUDA),
+        "_cuda_getStreamFromExternal": lambda data_ptr, device: (data_ptr, device, CUDA),
         "_cuda_getCurrentRawStream": native,
         "_cuda_setStream": set_stream,
         "_cuda_synchronize": calls.checked(library, "awt_synchronize"),
@@ -56,7 +56,7 @@ def _stream_class(library: ctypes.CDLL) -> type:
     native = calls.returning(library, "awt_native_stream", ctypes.c_uint64, ctypes.c_int64, ctypes.c_int)
     priority_of = calls.returning(library, "awt_stream_priority", ctypes.c_int, ctypes.c_int64, ctypes.c_int)
 
-    class _CudaStreamBase(torch._C.Stream):
+    class _CudaStreamBase(compared()):
         def __new__(cls, priority=0, stream_id=0, device_index=0, device_type=0, stream_ptr=0):
             device = torch._C._cuda_getDevice()
             if stream_id or device_index or device_type:
@@ -65,7 +65,7 @@ def _stream_class(library: ctypes.CDLL) -> type:
                 stream_id = stream_ptr
             else:
                 stream_id = made(device, priority)
-            return super().__new__(cls, stream_id=stream_id, device_index=device, device_type=_CUDA)
+            return super().__new__(cls, stream_id=stream_id, device_index=device, device_type=CUDA)
 
         @property
         def cuda_stream(self) -> int:
@@ -79,6 +79,14 @@ def _stream_class(library: ctypes.CDLL) -> type:
         def priority_range() -> tuple[int, int]:
             return 0, -3  # lowest and highest, as torch has them on every GPU
 
+    return _CudaStreamBase
+
+
+def compared() -> type:
+    """Return torch's class of streams, of which two are the same that have one number on one device."""
+    import torch
+
+    class Compared(torch._C.Stream):
         def __eq__(self, other: Any) -> bool:
             if not isinstance(other, torch._C.Stream):
                 return NotImplemented
@@ -87,7 +95,7 @@ def _stream_class(library: ctypes.CDLL) -> type:
         def __hash__(self) -> int:
             return hash((self.stream_id, self.device_index))
 
-    return _CudaStreamBase
+    return Compared
 
 
 def _event_class(library: ctypes.CDLL) -> type:
