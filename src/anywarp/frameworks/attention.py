@@ -60,6 +60,16 @@ def attend_with_sums(
     return _explicit(q, k, v, seen, bias, scale, softcap, dropout)
 
 
+def window(away: Tensor, causal: bool, left: int, right: int) -> Tensor:
+    """Tell which columns a row sees, by how far they stand behind its own; -1 is no limit, and `causal` none behind it."""
+    if causal:
+        right = 0
+    seen = torch.ones_like(away, dtype=torch.bool)
+    if right >= 0:
+        seen = seen & (away <= right)
+    return seen & (away >= -left) if left >= 0 else seen
+
+
 def _lower(q: Tensor, k: Tensor, seen: Tensor | None, square_causal: bool) -> Tensor | None:
     if not square_causal:
         return seen

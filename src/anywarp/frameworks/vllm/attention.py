@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from anywarp.frameworks.attention import attend_with_sums
+from anywarp.frameworks.attention import attend_with_sums, window
 
 
 @dataclass(frozen=True)
@@ -128,14 +128,7 @@ def distances(queries: int, keys: int) -> Tensor:
 
 def seen(queries: int, keys: int, rules: Rules) -> Tensor:
     """Return which key (second dimension) which query (first) sees."""
-    distance = distances(queries, keys)
-    right = 0 if rules.causal else rules.right
-    mask = torch.ones(queries, keys, dtype=torch.bool)
-    if right >= 0:
-        mask &= distance <= right
-    if rules.left >= 0:
-        mask &= distance >= -rules.left
-    return mask
+    return window(distances(queries, keys), rules.causal, rules.left, rules.right)
 
 
 def merge_attn_states(

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from anywarp.frameworks.attention import attend, attend_with_sums
+from anywarp.frameworks.attention import attend, attend_with_sums, window
 from anywarp.frameworks.neighbours.answers.flash_attn_rotary import rotate
 
 __all__ = [
@@ -154,7 +154,7 @@ def flash_attn_with_kvcache(
         seen = seen & (column >= cache_leftpad[:, None])
     # Where a row's own column would be: rows end together with what is in the cache.
     own = lengths[:, None, None] - rows + torch.arange(rows, device=q.device)[:, None]
-    seen = (seen[:, None, :] & _window(column - own, causal, window_size))[:, None]
+    seen = (seen[:, None, :] & window(column - own, causal, *window_size))[:, None]
     bias = None if alibi_slopes is None else _slopes(alibi_slopes, (column - own)[:, None])
     both = (q.transpose(1, 2), keys.transpose(1, 2), values.transpose(1, 2), seen, bias)
     if return_softmax_lse:
@@ -186,15 +186,15 @@ def _check(q: Tensor, k: Tensor, v: Tensor, softcap: float, dropout: float, prob
         )
 
 
-def _attend(q, k, v, dropout, scale, causal, window, softcap, slopes, with_sums) -> tuple[Tensor, Tensor | None]:
+def _attend(q, k, v, dropout, scale, causal, sides, softcap, slopes, with_sums) -> tuple[Tensor, Tensor | None]:
     """Attend over (batch, rows, heads, width) tensors; the sums are None unless asked for."""
     rows, columns = q.shape[1], k.shape[1]
-    square = causal and rows == columns and tuple(window) in ((-1, -1), (-1, 0)) and slopes is None and not with_sums
+    square = causal and rows == columns and tuple(sides) in ((-1, -1), (-1, 0)) and slopes is None and not with_sums
     seen = bias = None
-    if not square and (causal or tuple(window) != (-1, -1) or slopes is not None):
+    if not square and (causal or tuple(sides) != (-1, -1) or slopes is not None):
         here = torch.arange(rows, device=q.device)[:, None] + columns - rows
         away = torch.arange(columns, device=q.device) - here
-        seen = _window(away, causal, window)
+        seen = window(away, causal, *sides)
         bias = None if slopes is None else _slopes(slopes, away)
     both = (q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), seen, bias)
     if with_sums:
@@ -202,17 +202,6 @@ def _attend(q, k, v, dropout, scale, causal, window, softcap, slopes, with_sums)
         return out.transpose(1, 2), sums
     out = attend(*both, scale=scale, softcap=softcap, dropout=dropout, square_causal=square)
     return out.transpose(1, 2), None
-
-
-def _window(away: Tensor, causal: bool, window) -> Tensor:
-    """Tell which columns a row sees, by how far they stand behind its own; -1 is no limit."""
-    left, right = window
-    if causal:
-        right = 0
-    seen = torch.ones_like(away, dtype=torch.bool)
-    if right >= 0:
-        seen = seen & (away <= right)
-    return seen & (away >= -left) if left >= 0 else seen
 
 
 def _slopes(slopes: Tensor, away: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from anywarp.frameworks.attention import attend
+from anywarp.frameworks.attention import attend, window
 from anywarp.frameworks.neighbours.answers.te_module import LayerNormLinear, Linear, RMSNorm, check_one_card
 
 __all__ = ["DotProductAttention", "MultiheadAttention", "RotaryPositionEmbedding"]
@@ -138,14 +138,8 @@ class _Rule:
         rows, columns = q.shape[2], k.shape[2]
         shift = columns - rows if self.bottom_right else 0
         away = torch.arange(columns, device=q.device) - torch.arange(rows, device=q.device)[:, None] - shift
-        seen = None
-        left, right = self.window
-        if self.causal:
-            right = 0
-        if left >= 0 or right >= 0:
-            seen = torch.ones_like(away, dtype=torch.bool)
-            seen = seen & (away <= right) if right >= 0 else seen
-            seen = seen & (away >= -left) if left >= 0 else seen
+        limited = self.causal or max(self.window) >= 0
+        seen = window(away, self.causal, *self.window) if limited else None
         if self.bias_type == "alibi":
             slopes = alibi_slopes(q.shape[1], q.device) if self.slopes is None else self.slopes.float()
             return seen, slopes.view(-1, q.shape[1], 1, 1) * (away + shift - (columns - rows)), None
