@@ -72,15 +72,19 @@ def record_the_usual(cache):
     Handmade(cache).put(f"machine\n{build_id()}\n{device_identity()}\n", record)
 
 
+PRIVATE = ("ANYWARP_CACHE_DIR", "XDG_RUNTIME_DIR", "ANYWARP_SERVICE_IDLE", "ANYWARP_CCCL")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def private_places(tmp_path_factory):
     """Point the cache and the service's socket at folders of this test run, for this process and its children."""
-    saved = {name: os.environ.get(name) for name in ("ANYWARP_CACHE_DIR", "XDG_RUNTIME_DIR", "ANYWARP_SERVICE_IDLE")}
+    saved = {name: os.environ.get(name) for name in PRIVATE}
     place = tmp_path_factory.mktemp("anywarp")
     (place / "run").mkdir(mode=0o700)
     os.environ["ANYWARP_CACHE_DIR"] = str(place / "cache")
     os.environ["XDG_RUNTIME_DIR"] = str(place / "run")
     os.environ["ANYWARP_SERVICE_IDLE"] = "10"
+    os.environ["ANYWARP_CCCL"] = "none"  # whether a toolkit of NVIDIA's lies here changes no test
     if PRESENT["native"]():
         record_the_usual(place / "cache")
     yield

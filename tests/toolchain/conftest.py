@@ -22,9 +22,9 @@ def needs_clang():
 def nvcc(needs_clang, tmp_path):
     """Run the driver in a folder of the test's own; returns what subprocess returns."""
 
-    def run(*words, code=0):
+    def run(*words, code=0, seconds=120):
         command = [sys.executable, "-m", "anywarp.toolchain", *map(str, words)]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=seconds, check=False)
         assert done.returncode == code, done.stdout + done.stderr
         return done
 

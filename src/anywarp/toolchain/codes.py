@@ -15,6 +15,7 @@ DEVICE_LINK = "T005"
 NOT_BUILT = "T006"
 MANAGED_ADDRESS = "T007"
 LIBDEVICE = "T008"
+CORE_LIBRARIES = "T009"
 
 TITLES: dict[str, str] = {
     NO_CLANG: "no clang that compiles CUDA",
@@ -25,6 +26,7 @@ TITLES: dict[str, str] = {
     NOT_BUILT: "a library of ours that is not there",
     MANAGED_ADDRESS: "the address of a managed variable where a constant is needed",
     LIBDEVICE: "libdevice.10.bc cannot be made",
+    CORE_LIBRARIES: "Thrust, CUB or libcu++ that is not here",
 }
 
 

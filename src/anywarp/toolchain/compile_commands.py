@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anywarp.toolchain import clang as compilers
+from anywarp.toolchain import core_libraries
 from anywarp.toolchain.architectures import Architecture
 from anywarp.toolchain.options import CommandLine
 
@@ -143,7 +144,7 @@ def plain(
 ) -> list[str]:
     """Return the command for a file without device code: the host's compiler, which finds our headers."""
     words = [*compiler, *preprocessor(line), *language_version(line), *host_options(line)]
-    words += [*own_headers(), *action]
+    words += [*core_libraries.options(), *own_headers(), *action]
     return words + (["-o", output] if output is not None else []) + [source]
 
 
@@ -161,7 +162,7 @@ def _cuda(line: CommandLine, unit: Unit) -> list[str]:
     words = [*base(unit.architecture), f"-cuid={unit.identity}"]
     words += [f"-D{name}" for name in ("__NVCC__", "__CUDACC_EXTENDED_LAMBDA__", "__CUDACC_RELAXED_CONSTEXPR__")]
     words += [*macros(line, unit.relocatable), *preprocessor(line), *language_version(line), *_warnings(line)]
-    words += [*own_headers(), "-include", "cuda_runtime.h"]
+    words += [*core_libraries.options(), *own_headers(), "-include", "cuda_runtime.h"]
     for file in line.all("pre-include"):
         words += ["-include", file]
     words += ["-fgpu-rdc"] if unit.relocatable else []

@@ -18,6 +18,7 @@ from anywarp import settings
 from anywarp.toolchain import (
     codes,
     compile_commands,
+    core_libraries,
     cuda_home,
     device_link,
     fatbin,
@@ -163,8 +164,19 @@ def _cuda(job: Job, unit: Unit, output: str) -> None:
 
 
 def _device(job: Job, unit: Unit, ptx: str) -> None:
-    """Compile the device's half to PTX."""
-    job.runner.run("device", unit.source, compile_commands.device(job.line, unit, ptx))
+    """Compile the device's half to PTX. AnywarpError (T009), behind clang's messages, where it lacked headers of CCCL."""
+    command = compile_commands.device(job.line, unit, ptx)
+    try:
+        job.runner.run("device", unit.source, command)
+    except StepFailed:
+        missing = core_libraries.missing(command)
+        if missing is None:
+            raise
+        raise codes.problem(
+            codes.CORE_LIBRARIES,
+            f"{missing} belongs to NVIDIA's CUDA C++ Core Libraries (Thrust, CUB, libcu++), which are not here",
+            "python -m pip install nvidia-cuda-cccl, or name their folder by -I or ANYWARP_CCCL",
+        ) from None
     flushes = compile_commands.flushes(job.line)
     if (unit.relocatable or flushes) and not job.runner.dry and Path(ptx).is_file():
         text = Path(ptx).read_text(encoding="utf-8")
