@@ -300,7 +300,8 @@ class Memory(Lanes):
     def _prefetch(self, op: Op, address: Address) -> None:
         """Ask for what the loop will load in a few trips, where lanes are adjacent and trips far apart (grid-stride loops), or else the next block.
 
-        Each trip touches its own page, which the processor's prefetcher cannot foresee.
+        Each trip touches its own page, which the processor's prefetcher cannot foresee. Some processors gain by both: a trip then reads
+        what the block before asked for beside its own, and memory hands out longer pieces.
         """
         v, size = self.v, SIZE[op.type]
         if (
@@ -323,6 +324,8 @@ class Memory(Lanes):
         distance = sum_of(v, terms, trips)
         for first, bytes in rows:
             ask_for(v, self._pointer(address, first), distance, bytes, 0, 2)
+        if v.machine.asks_beside:
+            self._ask_for_next(op, address, SIZE[op.type])
 
     def _rows(self, address: Address, size: int) -> Iterator[tuple[int, int]]:
         """Yield the first lane and the bytes of what lies together in memory, of an address of which pieces are known."""
