@@ -28,6 +28,8 @@ ATOMIC_ORDER = {
 
 _MOST_TRIPS = 8
 """Trips of a loop ahead of which its loads are asked for, at most: what lies behind its end is asked for in vain."""
+_LONG = 512
+"""Bytes in a row from which on a gang asks for the next block's in a loop of distant trips."""
 _MOST_ROWS = 4
 """Rows of a gang that are asked for: of many, each takes an address (a product of matrices in tiles of 16 x 16: 1.09 of the time)."""
 
@@ -324,7 +326,7 @@ class Memory(Lanes):
         distance = sum_of(v, terms, trips)
         for first, bytes in rows:
             ask_for(v, self._pointer(address, first), distance, bytes, 0, 2)
-        if v.machine.asks_beside:
+        if v.machine.asks_beside and len(rows) == 1 and rows[0][1] >= _LONG:
             self._ask_for_next(op, address, SIZE[op.type])
 
     def _rows(self, address: Address, size: int) -> Iterator[tuple[int, int]]:
