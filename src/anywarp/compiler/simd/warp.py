@@ -6,7 +6,7 @@ from anywarp.compiler.attributes import Reduction
 from anywarp.compiler.ir import Const, Op, Value
 from anywarp.compiler.simd.known import LANES
 from anywarp.compiler.simd.memory import Memory
-from anywarp.compiler.simd.text import LLVM_TYPE, splat, vector_type
+from anywarp.compiler.simd.text import LLVM_TYPE, constant_vector, splat, vector_type
 from anywarp.compiler.simd.values import Values
 from anywarp.ptx.isa.ops import BITS
 
@@ -29,6 +29,8 @@ _MATCHED = 4
 
 _FEW_BITS = 10
 """Bits of numbers that are matched bit by bit: a bit costs as much as comparing with three lanes."""
+_TABLE = 16
+"""Words of a vector in which every lane may look up one: what four bits say."""
 _LOOKED_AT = 6
 
 
@@ -187,6 +189,8 @@ class Warp:
         """Return the same as `matches` of numbers of few bits: lanes that agree on each bit hold the same."""
         v, t, n = self.v, self.t, self.v.chunk
         type, word = vector_type(LLVM_TYPE[source.type], n), vector_type("i32", n)
+        if n == _TABLE and v.machine.avx512:
+            return self._matches_by_table(source, chunks, bits, active)
         out = ["zeroinitializer"] * len(chunks)
         for bit in range(bits):
             one = splat(source.type, 1 << bit, n)
@@ -196,6 +200,28 @@ class Warp:
             out = [t.two("or", word, x, t.two("xor", word, here, sign)) for x, sign in zip(out, signs, strict=True)]
         found = v.splat("i32", active)
         return [t.two("and", word, found, t.two("xor", word, x, "splat (i32 -1)")) for x in out]
+
+    def _matches_by_table(self, source: Value, chunks: list[str], bits: int, active: str) -> list[str]:
+        """Return the same: what four bits of a number leave of the lanes stands in a table, in which all lanes look at once."""
+        v, t, n = self.v, self.t, self.v.chunk
+        type, word, byte, bytes = (vector_type(*x) for x in ((LLVM_TYPE[source.type], n), ("i32", n), ("i8", n), ("i8", LANES)))
+        lower = v.join("i8", n, [t.cast("trunc", type, c, byte) for c in chunks])
+        upper = [t.two("lshr", type, c, splat(source.type, 8, n)) for c in chunks] if bits > 8 else []
+        upper = v.join("i8", n, [t.cast("trunc", type, c, byte) for c in upper]) if upper else ""
+        index = [c if type == word else t.cast("trunc", type, c, word) for c in chunks]
+        out: list[str] = []
+        for first in range(0, bits, 4):
+            table = v.splat("i32", active) if not first else "splat (i32 -1)"
+            for bit in range(first, min(bits, first + 4)):
+                on = t.two("and", bytes, upper if bit >= 8 else lower, f"splat (i8 {1 << bit % 8})")
+                here = t.cast("bitcast", vector_type("i1", LANES), t.two("icmp ne", bytes, on, "zeroinitializer"), "i32")
+                off = constant_vector("i32", [0 if place >> bit - first & 1 else (1 << 32) - 1 for place in range(n)])
+                table = t.two("and", word, table, t.two("xor", word, v.splat("i32", here), off))
+            by = f"splat (i32 {first})"
+            places = [t.two("lshr", word, i, by) if first else i for i in index]
+            found = [t.call(word, "llvm.x86.avx512.permvar.si.512", (word, table), (word, place)) for place in places]
+            out = [t.two("and", word, a, b) for a, b in zip(out, found, strict=True)] if out else found
+        return out
 
     def matches(self, element: str, chunks: list[str], active: str) -> list[str]:
         """Return for each lane of a warp the word of the active lanes that hold the same.
