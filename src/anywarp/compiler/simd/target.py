@@ -166,7 +166,7 @@ def make_target(triple: str, cpu: str, features: str, tuning: Tuning = USUAL) ->
     tiles = avx512 and bool(tuning.tiles) and "amx-tile" in have
     rounds = avx2 or bool(have & {"sse4.1", "avx"}) or not x86
     machine = Machine(
-        bits, avx512, fp16, avx2, "f16c" in have, rounds, x86, bf16=bf16, vnni=vnni, quick_bf16=quick,
+        bits, avx512, fp16, avx2, "f16c" in have, rounds, x86, bf16=bf16, vnni=vnni, gfni=avx512 and "gfni" in have, quick_bf16=quick,
         mask_registers=mask_registers,
         quick_masks=quick_masks, reads_apart=not mask_registers and (named or not tuning.gathers),
         asks_beside=named if tuning.beside is None else bool(tuning.beside),
