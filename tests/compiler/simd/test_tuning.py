@@ -115,10 +115,21 @@ def test_loads_are_asked_for_as_far_ahead_as_was_found():
 
 
 # the sum of in[i] for i = the thread's number in the grid, and every `width`-th from there on
-GRID = ROWS.replace("mov.u32 %r3, %tid.x;", "mov.u32 %r3, %tid.x; mov.u32 %r6, %ctaid.x; mov.u32 %r7, %ntid.x; mad.lo.u32 %r3, %r6, %r7, %r3;")
+GRID = ROWS.replace(
+    "mov.u32 %r3, %tid.x;",
+    "mov.u32 %r3, %tid.x; mov.u32 %r6, %ctaid.x; mov.u32 %r7, %ntid.x; mad.lo.u32 %r3, %r6, %r7, %r3;",
+)
 
 
-@pytest.mark.parametrize(("cpu", "found", "asks"), [("znver4", {}, True), ("skylake-avx512", {}, False), ("znver4", {"beside": 0}, False), ("skylake-avx512", {"beside": 1}, True)])
+@pytest.mark.parametrize(
+    ("cpu", "found", "asks"),
+    [
+        ("znver4", {}, True),
+        ("skylake-avx512", {}, False),
+        ("znver4", {"beside": 0}, False),
+        ("skylake-avx512", {"beside": 1}, True),
+    ],
+)
 def test_loops_of_a_grid_ask_for_the_next_block_where_that_was_found_to_pay(cpu, found, asks):
     text = seen(GRID, target(cpu, **found), lanes=256).llvm()
     lines = re.findall(r"getelementptr i8, ptr %\w+, i64 (\d+)", text)

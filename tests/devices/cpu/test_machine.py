@@ -98,7 +98,11 @@ def test_a_record_says_what_was_measured_and_what_follows():
 def test_this_processor_is_measured():
     target = this_machine()
     figures = measure(target)
-    names = {f"{kind}{mib}" for kind in ("through", "past") for mib in STORED} | {f"ahead{kib}" for kib in AHEAD} | {"beside"}
+    names = (
+        {f"{kind}{mib}" for kind in ("through", "past") for mib in STORED}
+        | {f"ahead{kib}" for kib in AHEAD}
+        | {"beside"}
+    )
     if target.machine.avx512:
         names |= {"fma256", "fma512", "gather", "apart"}
     else:

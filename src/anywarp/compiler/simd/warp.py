@@ -231,12 +231,17 @@ class Warp:
         """
         v, t, bytes = self.v, self.t, vector_type("i8", LANES)
         if not v.machine.gfni:
-            masks = [t.two("icmp ne", bytes, t.two("and", bytes, numbers, f"splat (i8 {1 << bit})"), "zeroinitializer") for bit in range(bits)]
+            masks = [
+                t.two("icmp ne", bytes, t.two("and", bytes, numbers, f"splat (i8 {1 << bit})"), "zeroinitializer")
+                for bit in range(bits)
+            ]
             return [v.splat("i32", t.cast("bitcast", vector_type("i1", LANES), mask, "i32")) for mask in masks]
         turned = t.shuffle(bytes, numbers, [i ^ 7 for i in range(LANES)])
         unit = constant_vector("i8", [1 << i % 8 for i in range(LANES)])
         turned = t.call(bytes, "llvm.x86.vgf2p8affineqb.256", (bytes, unit), (bytes, turned), ("i8", "0"))
-        words = t.cast("bitcast", bytes, t.shuffle(bytes, turned, [i // 4 + i % 4 * 8 for i in range(LANES)]), "<8 x i32>")
+        words = t.cast(
+            "bitcast", bytes, t.shuffle(bytes, turned, [i // 4 + i % 4 * 8 for i in range(LANES)]), "<8 x i32>"
+        )
         return [t.shuffle("<8 x i32>", words, [bit] * v.chunk) for bit in range(bits)]
 
     def matches(self, element: str, chunks: list[str], active: str) -> list[str]:

@@ -193,7 +193,10 @@ def _sweep(out: dict[str, float], run: Mapping[str, Callable[[int, int], float]]
     run["clear"](room, _ROOM)
     column = 0
     for _ in range(_SWEEPS):
-        for name, columns in [*((f"ahead{kib}", 8) for kib in AHEAD), ("beside", 16)]:  # of the latter, the first has not been asked for
+        for name, columns in [
+            *((f"ahead{kib}", 8) for kib in AHEAD),
+            ("beside", 16),
+        ]:  # of the latter, the first has not been asked for
             spent = 0.0
             for _ in range(columns):
                 spent += run[name](room + column * SLICE, _ROOM)
