@@ -24,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -86,12 +87,12 @@ def measure_ceilings(chosen: str, only: set[str]) -> dict[str, Any]:
     return {work.name: machine.least_ms(work) for work in works}
 
 
-def median_of(action: Any, repetitions: int) -> float:
+def median_of(action: Any, repetitions: int, clock: Callable[[], float] = time.perf_counter) -> float:
     times: list[float] = []
     for _ in range(repetitions):
-        start = time.perf_counter()
+        start = clock()
         action()
-        times.append((time.perf_counter() - start) * 1e3)
+        times.append((clock() - start) * 1e3)
     return statistics.median(times)
 
 

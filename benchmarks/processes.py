@@ -5,6 +5,7 @@ compiled or loaded for it.
 
     python benchmarks/processes.py                       the seventeen kernels of benchmarks/kernels.py
     python benchmarks/processes.py --versions best       where each first launch waits for the fastest code
+    python benchmarks/processes.py --processor-time      where other work keeps the machine busy: what waits costs nothing then
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +30,8 @@ SUMS = (5, 20, 100)
 PROCESSES = 3
 
 
-def launch_times(runner_name: str, chosen: str, kernel: str, count: int) -> list[float]:
-    """Launch a kernel `count` times in this process; what each took, in ms."""
+def launch_times(runner_name: str, chosen: str, kernel: str, count: int, clock: Callable[[], float]) -> list[float]:
+    """Launch a kernel `count` times in this process; what each took by a clock of seconds, in ms."""
     from runners import make_runner
 
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
@@ -38,19 +40,19 @@ def launch_times(runner_name: str, chosen: str, kernel: str, count: int) -> list
     state = runner.prepare(work, work.make())
     if runner_name.startswith("native"):
         runner.launch(state, work)
-        return [median_of(lambda: runner.launch(state, work), 7) for _ in range(3)]
+        return [median_of(lambda: runner.launch(state, work), 7, clock) for _ in range(3)]
     for _ in range(count):
-        start = time.perf_counter()
+        start = clock()
         runner.launch(state, work)
-        times.append((time.perf_counter() - start) * 1e3)
+        times.append((clock() - start) * 1e3)
     return times
 
 
 def run(
-    runner: str, chosen: str, kernel: str, environment: dict[str, str], python: str = sys.executable
+    runner: str, chosen: str, kernel: str, environment: dict[str, str], options: list[str], python: str = sys.executable
 ) -> list[float]:
     """Return the launches' times in a process of their own."""
-    command = [python, str(HERE / "processes.py"), "--set", chosen, "--worker", runner, "--only", kernel]
+    command = [python, str(HERE / "processes.py"), "--set", chosen, "--worker", runner, "--only", kernel, *options]
     if runner == "anywarp":
         command = [python, "-m", "anywarp", "run", "--", *command]
     # The service that compiles is not pinned: it has the other processors.
@@ -59,14 +61,15 @@ def run(
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-def measure(chosen: str, kernel: str, versions: str, python: str) -> dict[str, Any]:
+def measure(chosen: str, kernel: str, versions: str, python: str, options: list[str]) -> dict[str, Any]:
     """Return the native time of a kernel and its launches' times in one process after the other, in ms."""
-    native = min(min(run(n, chosen, kernel, {})) for n in ("native", "native-fast"))
+    native = min(min(run(n, chosen, kernel, {}, options)) for n in ("native", "native-fast"))
     with tempfile.TemporaryDirectory(prefix="anywarp-processes-") as cache:
         environment = {"ANYWARP_CACHE_DIR": cache, "ANYWARP_VERSIONS": versions, "ANYWARP_SERVICE_IDLE": "5"}
-        processes = [run("anywarp", chosen, kernel, environment, python) for _ in range(PROCESSES)]
+        processes = [run("anywarp", chosen, kernel, environment, options, python) for _ in range(PROCESSES)]
         first, second = (
-            run("anywarp", chosen, kernel, {**environment, "ANYWARP_VERSIONS": "best"}, python) for _ in range(2)
+            run("anywarp", chosen, kernel, {**environment, "ANYWARP_VERSIONS": "best"}, options, python)
+            for _ in range(2)
         )
     sums = [[sum(times[:n]) / sum(second[:n]) for n in SUMS] for times in processes[1:]]
     return {"native": native, "processes": processes, "best": sorted(first[1:])[len(first) // 2], "sums": sums}
@@ -98,18 +101,35 @@ def show(results: dict[str, dict[str, Any]]) -> None:
 @click.option("--only", default="", help="workloads, separated by commas")
 @click.option("--versions", type=click.Choice(["automatic", "best", "plain"]), default="automatic", show_default=True)
 @click.option("--python", default=sys.executable, help="of the environment that has the anywarp to measure")
+@click.option(
+    "--processor-time", is_flag=True, help="count the program's processor time, without what the compile service does"
+)
 @click.option("--json", "output", type=click.Path(dir_okay=False), help="write all figures here")
 @click.option("--worker", hidden=True)
-def main(chosen: str, only: str, versions: str, python: str, output: str | None, worker: str | None) -> None:
+def main(
+    chosen: str,
+    only: str,
+    versions: str,
+    python: str,
+    processor_time: bool,
+    output: str | None,
+    worker: str | None,
+) -> None:
     """Show each kernel's launches by process."""
     if worker:
-        print(json.dumps(launch_times(worker, chosen, only, max(LAUNCHES))))
+        print(
+            json.dumps(
+                launch_times(
+                    worker, chosen, only, max(LAUNCHES), time.process_time if processor_time else time.perf_counter
+                )
+            )
+        )
         return
     named = set(filter(None, only.split(",")))
     names = [w.name for w in importlib.import_module(SETS[chosen]).workloads() if not named or w.name in named]
     results: dict[str, dict[str, Any]] = {}
     for name in names:
-        results[name] = measure(chosen, name, versions, python)
+        results[name] = measure(chosen, name, versions, python, ["--processor-time"] if processor_time else [])
         print(f"{name} done", file=sys.stderr, flush=True)
     show(results)
     if output:

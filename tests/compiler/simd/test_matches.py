@@ -64,6 +64,8 @@ def test_lanes_that_hold_the_same_are_found(step: str, gang: int) -> None:
     text = TEXT.replace("STEP", instructions).replace("TYPE", type)
     here = this_machine()
     old = [make_target(here.triple, "znver3", "+avx2,+fma,+f16c")] if here.machine.avx2 else []
+    if here.machine.gfni:
+        old.append(make_target(here.triple, here.cpu, here.features.replace("+gfni", "-gfni")))
     for target in [here, *old]:
         program = Program(text, target)
         for keys in (rng.integers(0, 2**32, 128), rng.choice(rng.integers(0, 2**32, 9), 128), np.full(128, 2**32 - 1)):

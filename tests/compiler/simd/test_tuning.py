@@ -74,6 +74,7 @@ def seen(text, made, lanes=32, block=(256, 1, 1)):
         (Tuning(stream=16), "stream=16"),
         (Tuning(ahead=2, gathers=0, pairs=1, stream=64, vector=256), "ahead=2,gathers=0,pairs=1,stream=64,vector=256"),
         (Tuning(ahead=2, gathers=0, masks=0, pairs=1), "ahead=2,gathers=0,masks=0,pairs=1"),
+        (Tuning(ahead=2, beside=0, gathers=0), "ahead=2,beside=0,gathers=0"),
         (Tuning(stream=16, tiles=1, vector=256), "stream=16,tiles=1,vector=256"),
         (Tuning(measured=True), ""),
     ],
@@ -111,6 +112,30 @@ def ahead(kib):
 def test_loads_are_asked_for_as_far_ahead_as_was_found():
     assert 4 * 2 in ahead(2) and 4 * 8 not in ahead(2)
     assert 4 * 8 in ahead(8)
+
+
+# the sum of in[i] for i = the thread's number in the grid, and every `width`-th from there on
+GRID = ROWS.replace(
+    "mov.u32 %r3, %tid.x;",
+    "mov.u32 %r3, %tid.x; mov.u32 %r6, %ctaid.x; mov.u32 %r7, %ntid.x; mad.lo.u32 %r3, %r6, %r7, %r3;",
+)
+
+
+@pytest.mark.parametrize(
+    ("cpu", "found", "asks"),
+    [
+        ("znver4", {}, True),
+        ("skylake-avx512", {}, False),
+        ("znver4", {"beside": 0}, False),
+        ("skylake-avx512", {"beside": 1}, True),
+    ],
+)
+def test_loops_of_a_grid_ask_for_the_next_block_where_that_was_found_to_pay(cpu, found, asks):
+    text = seen(GRID, target(cpu, **found), lanes=256).llvm()
+    lines = re.findall(r"getelementptr i8, ptr %\w+, i64 (\d+)", text)
+    asked = text.count("call void @llvm.prefetch.p0(")
+    assert asked % 16 == 0 and asked > 0
+    assert ("1024" in lines and "1984" in lines) == asks  # the block's 256 floats further on
 
 
 def test_lanes_are_read_one_by_one_where_that_is_quicker_and_the_results_are_the_same():

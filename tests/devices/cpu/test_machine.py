@@ -19,7 +19,7 @@ AMD = make_target("x86_64-unknown-linux-gnu", "znver4", AVX512)
 ZEN4 = {
     "fma256": 17e3, "fma512": 33e3, "pairs": 33e3, "gather": 24e3, "apart": 23e3,
     "through4": 144e3, "past4": 178e3, "through8": 491e3, "past8": 523e3, "through16": 1289e3, "past16": 1301e3,
-    "through32": 3543e3, "past32": 3171e3, "ahead2": 65e3, "ahead4": 54e3, "ahead8": 48e3, "ahead16": 49e3, "ahead32": 54e3,
+    "through32": 3543e3, "past32": 3171e3, "ahead2": 65e3, "ahead4": 54e3, "ahead8": 48e3, "ahead16": 49e3, "ahead32": 54e3, "beside": 38e3,
 }  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def test_what_is_clearly_otherwise_is_chosen_otherwise(changed, words):
 
 
 def test_whether_pairs_are_quick_is_said_only_where_the_name_says_otherwise():
-    assert (after(INTEL), after(INTEL, pairs=130e3)) == ("pairs=1", "")
+    assert (after(INTEL), after(INTEL, pairs=130e3)) == ("beside=1,pairs=1", "beside=1")
 
 
 def test_whether_masked_stores_are_quick_is_said_only_where_the_name_says_otherwise():
@@ -64,6 +64,12 @@ def test_whether_masked_stores_are_quick_is_said_only_where_the_name_says_otherw
         assert write_tuning(choose(zen3, made)) == slow
         assert write_tuning(choose({"part": 8200.0, "whole": 8156.0}, made)) == quick
         assert write_tuning(choose({"part": 1e12, "whole": 8156.0}, made)) == ""
+
+
+def test_whether_the_next_block_is_asked_for_in_loops_is_said_only_where_the_name_says_otherwise():
+    assert (after(INTEL, pairs=130e3), after(beside=38e3)) == ("beside=1", "")
+    assert (after(INTEL, pairs=130e3, beside=40e3), after(beside=58e3)) == ("", "")  # not clearly
+    assert (after(INTEL, pairs=130e3, beside=62e3), after(beside=62e3)) == ("", "beside=0")
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf, 1e12])
@@ -92,7 +98,11 @@ def test_a_record_says_what_was_measured_and_what_follows():
 def test_this_processor_is_measured():
     target = this_machine()
     figures = measure(target)
-    names = {f"{kind}{mib}" for kind in ("through", "past") for mib in STORED} | {f"ahead{kib}" for kib in AHEAD}
+    names = (
+        {f"{kind}{mib}" for kind in ("through", "past") for mib in STORED}
+        | {f"ahead{kib}" for kib in AHEAD}
+        | {"beside"}
+    )
     if target.machine.avx512:
         names |= {"fma256", "fma512", "gather", "apart"}
     else:
@@ -107,7 +117,7 @@ def test_this_processor_is_measured():
 def test_without_memory_to_spare_only_what_needs_none_is_measured():
     target = this_machine()
     figures = measure(target, memory=False)
-    assert not any(name.startswith(("through", "past", "ahead")) for name in figures)
+    assert not any(name.startswith(("through", "past", "ahead", "beside")) for name in figures)
     assert ("gather" in figures) == target.machine.avx512
 
 

@@ -28,6 +28,8 @@ ATOMIC_ORDER = {
 
 _MOST_TRIPS = 8
 """Trips of a loop ahead of which its loads are asked for, at most: what lies behind its end is asked for in vain."""
+_LONG = 512
+"""Bytes in a row from which on a gang asks for the next block's in a loop of distant trips."""
 _MOST_ROWS = 4
 """Rows of a gang that are asked for: of many, each takes an address (a product of matrices in tiles of 16 x 16: 1.09 of the time)."""
 
@@ -300,7 +302,8 @@ class Memory(Lanes):
     def _prefetch(self, op: Op, address: Address) -> None:
         """Ask for what the loop will load in a few trips, where lanes are adjacent and trips far apart (grid-stride loops), or else the next block.
 
-        Each trip touches its own page, which the processor's prefetcher cannot foresee.
+        Each trip touches its own page, which the processor's prefetcher cannot foresee. Some processors gain by both: a trip then reads
+        what the block before asked for beside its own, and memory hands out longer pieces.
         """
         v, size = self.v, SIZE[op.type]
         if (
@@ -323,6 +326,8 @@ class Memory(Lanes):
         distance = sum_of(v, terms, trips)
         for first, bytes in rows:
             ask_for(v, self._pointer(address, first), distance, bytes, 0, 2)
+        if v.machine.asks_beside and len(rows) == 1 and rows[0][1] >= _LONG:
+            self._ask_for_next(op, address, SIZE[op.type])
 
     def _rows(self, address: Address, size: int) -> Iterator[tuple[int, int]]:
         """Yield the first lane and the bytes of what lies together in memory, of an address of which pieces are known."""

@@ -156,7 +156,8 @@ def make_target(triple: str, cpu: str, features: str, tuning: Tuning = USUAL) ->
     bits = _WIDEST if avx512 else 256 if avx2 else 128
     bf16 = avx512 and "avx512bf16" in have
     vnni = {"avx512vnni", "avx512vl"} <= have if avx512 else avx2 and "avxvnni" in have
-    # LLVM's names: Intel's pairs are at a quarter of the rate (matrix_panels.py), and AMD's masked stores without AVX-512 are microcode.
+    # LLVM's names: Intel's pairs are at a quarter of the rate (matrix_panels.py), AMD's masked stores without AVX-512 are microcode, and its prefetchers gain by the next
+    # block's lines in loops of distant trips (docs/performance.md).
     named = cpu.startswith("znver")
     quick = bf16 and (named if tuning.pairs is None else bool(tuning.pairs))
     mask_registers = {"avx512f", "avx512bw", "avx512vl"} <= have
@@ -165,9 +166,10 @@ def make_target(triple: str, cpu: str, features: str, tuning: Tuning = USUAL) ->
     tiles = avx512 and bool(tuning.tiles) and "amx-tile" in have
     rounds = avx2 or bool(have & {"sse4.1", "avx"}) or not x86
     machine = Machine(
-        bits, avx512, fp16, avx2, "f16c" in have, rounds, x86, bf16=bf16, vnni=vnni, quick_bf16=quick,
+        bits, avx512, fp16, avx2, "f16c" in have, rounds, x86, bf16=bf16, vnni=vnni, gfni=avx512 and "gfni" in have, quick_bf16=quick,
         mask_registers=mask_registers,
         quick_masks=quick_masks, reads_apart=not mask_registers and (named or not tuning.gathers),
+        asks_beside=named if tuning.beside is None else bool(tuning.beside),
         tiles_bf16=tiles and "amx-bf16" in have, tiles_int8=tiles and "amx-int8" in have, tuning=tuning,
     )  # fmt: skip
     if avx512 and not tuning.gathers:

@@ -153,6 +153,11 @@ class Text:
         """Append a conversion instruction."""
         return self.let(f"{name} {source} {a} to {target}")
 
+    def shuffle(self, type: str, a: str, index: Sequence[int]) -> str:
+        """Append a vector of elements of one."""
+        places = ", ".join(f"i32 {i}" for i in index)
+        return self.let(f"shufflevector {type} {a}, {type} poison, <{len(index)} x i32> <{places}>")
+
     def pick(self, n: int, condition: str, type: str, a: str, b: str) -> str:
         """Append a select of `n` lanes (0: scalar)."""
         return self.let(f"select {vector_type('i1', n)} {condition}, {type} {a}, {type} {b}")

@@ -6,7 +6,7 @@ from anywarp.compiler.attributes import Reduction
 from anywarp.compiler.ir import Const, Op, Value
 from anywarp.compiler.simd.known import LANES
 from anywarp.compiler.simd.memory import Memory
-from anywarp.compiler.simd.text import LLVM_TYPE, splat, vector_type
+from anywarp.compiler.simd.text import LLVM_TYPE, constant_vector, splat, vector_type
 from anywarp.compiler.simd.values import Values
 from anywarp.ptx.isa.ops import BITS
 
@@ -29,6 +29,8 @@ _MATCHED = 4
 
 _FEW_BITS = 10
 """Bits of numbers that are matched bit by bit: a bit costs as much as comparing with three lanes."""
+_TABLE = 16
+"""Words of a vector in which every lane may look up one: what four bits say."""
 _LOOKED_AT = 6
 
 
@@ -187,6 +189,8 @@ class Warp:
         """Return the same as `matches` of numbers of few bits: lanes that agree on each bit hold the same."""
         v, t, n = self.v, self.t, self.v.chunk
         type, word = vector_type(LLVM_TYPE[source.type], n), vector_type("i32", n)
+        if n == _TABLE and v.machine.avx512:
+            return self._matches_by_table(source, chunks, bits, active)
         out = ["zeroinitializer"] * len(chunks)
         for bit in range(bits):
             one = splat(source.type, 1 << bit, n)
@@ -196,6 +200,49 @@ class Warp:
             out = [t.two("or", word, x, t.two("xor", word, here, sign)) for x, sign in zip(out, signs, strict=True)]
         found = v.splat("i32", active)
         return [t.two("and", word, found, t.two("xor", word, x, "splat (i32 -1)")) for x in out]
+
+    def _matches_by_table(self, source: Value, chunks: list[str], bits: int, active: str) -> list[str]:
+        """Return the same: what four bits of a number leave of the lanes stands in a table, in which all lanes look at once."""
+        v, t, n = self.v, self.t, self.v.chunk
+        type, word, byte = vector_type(LLVM_TYPE[source.type], n), vector_type("i32", n), vector_type("i8", n)
+        here = list[str]()  # for each bit the lanes that have it
+        for first in range(0, bits, 8):
+            parts = [t.two("lshr", type, c, splat(source.type, first, n)) if first else c for c in chunks]
+            joined = v.join("i8", n, [t.cast("trunc", type, c, byte) for c in parts])
+            here += self._words_of_bits(joined, min(8, bits - first))
+        index = [c if type == word else t.cast("trunc", type, c, word) for c in chunks]
+        out: list[str] = []
+        for first in range(0, bits, 4):
+            table = v.splat("i32", active) if not first else "splat (i32 -1)"
+            for bit in range(first, min(bits, first + 4)):
+                off = constant_vector("i32", [0 if place >> bit - first & 1 else (1 << 32) - 1 for place in range(n)])
+                table = t.two("and", word, table, t.two("xor", word, here[bit], off))
+            by = f"splat (i32 {first})"
+            places = [t.two("lshr", word, i, by) if first else i for i in index]
+            found = [t.call(word, "llvm.x86.avx512.permvar.si.512", (word, table), (word, place)) for place in places]
+            out = [t.two("and", word, a, b) for a, b in zip(out, found, strict=True)] if out else found
+        return out
+
+    def _words_of_bits(self, numbers: str, bits: int) -> list[str]:
+        """Return for each of the lowest bits of a warp's bytes a chunk that is full of the word of lanes which have it.
+
+        A product with the unit matrix over GF(2) turns eight bytes into eight of their bits each, the last byte's first (Intel's
+        manual, GF2P8AFFINEQB); the bytes of one bit then stand eight apart.
+        """
+        v, t, bytes = self.v, self.t, vector_type("i8", LANES)
+        if not v.machine.gfni:
+            masks = [
+                t.two("icmp ne", bytes, t.two("and", bytes, numbers, f"splat (i8 {1 << bit})"), "zeroinitializer")
+                for bit in range(bits)
+            ]
+            return [v.splat("i32", t.cast("bitcast", vector_type("i1", LANES), mask, "i32")) for mask in masks]
+        turned = t.shuffle(bytes, numbers, [i ^ 7 for i in range(LANES)])
+        unit = constant_vector("i8", [1 << i % 8 for i in range(LANES)])
+        turned = t.call(bytes, "llvm.x86.vgf2p8affineqb.256", (bytes, unit), (bytes, turned), ("i8", "0"))
+        words = t.cast(
+            "bitcast", bytes, t.shuffle(bytes, turned, [i // 4 + i % 4 * 8 for i in range(LANES)]), "<8 x i32>"
+        )
+        return [t.shuffle("<8 x i32>", words, [bit] * v.chunk) for bit in range(bits)]
 
     def matches(self, element: str, chunks: list[str], active: str) -> list[str]:
         """Return for each lane of a warp the word of the active lanes that hold the same.

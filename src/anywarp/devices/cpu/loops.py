@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from anywarp.compiler.simd.tuning import USUAL
+
 STORED = (4, 8, 16, 32)
 """MiB that are copied, and read again."""
 AHEAD = (2, 4, 8, 16, 32)
@@ -38,7 +40,7 @@ def loops(chunk: int, avx512: bool, bf16: bool) -> tuple[list[str], str]:
     """Return the names of the loops for vectors of `chunk` 32-bit lanes, and the text of all of them."""
     made = {"read": _read(chunk), "through": _copy(chunk, ""), "past": _copy(chunk, ", !nontemporal !0")}
     made["clear"] = _clear(chunk)
-    made |= {f"ahead{kib}": _ahead(chunk, kib) for kib in AHEAD}
+    made |= {f"ahead{kib}": _ahead(chunk, kib) for kib in AHEAD} | {"beside": _ahead(chunk, USUAL.ahead, beside=True)}
     declared = ["void @llvm.x86.sse.sfence()", "void @llvm.prefetch.p0(ptr, i32, i32, i32)"]
     if chunk == _MASKED and not avx512:
         made |= {"part": _stores(True), "whole": _stores(False)}
@@ -174,13 +176,16 @@ def _clear(lanes: int) -> _Loop:
     return _Loop(lanes, body, step=_AT_ONCE * size)
 
 
-def _ahead(lanes: int, kib: int) -> _Loop:
-    """Read slices far apart, and ask for those that so many KiB of slices lie ahead."""
+def _ahead(lanes: int, kib: int, beside: bool = False) -> _Loop:
+    """Read slices far apart, and ask for those that so many KiB of slices lie ahead; `beside`: and for the slice behind each."""
     type, size = f"<{lanes} x float>", 4 * lanes
     count, asked, ahead = SLICE // size, SLICE // _LINE, (kib << 10) // SLICE * DISTANCE
     body = ["  %at = getelementptr i8, ptr %p, i64 %i", f"  %next = getelementptr i8, ptr %at, i64 {ahead}"]
     body += _lines("%next", "w", asked, _LINE)
     body += [f"  call void @llvm.prefetch.p0(ptr %w{k}, i32 0, i32 2, i32 1)" for k in range(asked)]
+    if beside:
+        body += [f"  %beside = getelementptr i8, ptr %at, i64 {SLICE}", *_lines("%beside", "x", asked, _LINE)]
+        body += [f"  call void @llvm.prefetch.p0(ptr %x{k}, i32 0, i32 2, i32 1)" for k in range(asked)]
     body += [*_lines("%at", "q", count, size)]
     body += [f"  %l{k} = load {type}, ptr %q{k}, align {size}" for k in range(count)]
     return _Loop(lanes, [*body, *_sum(lanes, count)], (f"%s{count}",), DISTANCE)

@@ -40,6 +40,7 @@ def choose(figures: Figures, target: SimdTarget) -> Tuning:
     usual = USUAL
     return Tuning(
         ahead=_ahead(figures, usual.ahead),
+        beside=_beside(figures, target.machine.asks_beside),
         gathers=_gathers(figures, usual.gathers),
         masks=_masks(figures, target.machine.quick_masks),
         pairs=_pairs(figures, target.machine.quick_bf16),
@@ -99,6 +100,15 @@ def _ahead(figures: Figures, usual: int) -> int:
     if least >= _CLEARLY * times[usual]:
         return usual
     return next(kib for kib in AHEAD if times[kib] * _AS_GOOD <= least)
+
+
+def _beside(figures: Figures, named: bool) -> int | None:
+    """Ask for the next block's in loops of distant trips where that takes clearly less time; None where that is what the name says."""
+    if not _plausible(figures, (f"ahead{USUAL.ahead}", "beside"), 8):
+        return None
+    gain = figures["beside"] / figures[f"ahead{USUAL.ahead}"]
+    clear = gain > 1 / _CLEARLY if named else gain < _CLEARLY
+    return int(not named) if clear else None
 
 
 def _stream(figures: Figures, usual: int) -> int:
@@ -183,10 +193,14 @@ def _sweep(out: dict[str, float], run: Mapping[str, Callable[[int, int], float]]
     run["clear"](room, _ROOM)
     column = 0
     for _ in range(_SWEEPS):
-        for kib in AHEAD:
+        for name, columns in [
+            *((f"ahead{kib}", 8) for kib in AHEAD),
+            ("beside", 16),
+        ]:  # of the latter, the first has not been asked for
             spent = 0.0
-            for _ in range(8):
-                spent += run[f"ahead{kib}"](room + column * SLICE, _ROOM)
+            for _ in range(columns):
+                spent += run[name](room + column * SLICE, _ROOM)
                 column += 1
-            out[f"ahead{kib}"] = min(out.get(f"ahead{kib}", math.inf), spent)
+            out[name] = min(out.get(name, math.inf), spent * 8 / columns)
+        column += 1  # has been asked for
     assert column * SLICE <= DISTANCE
