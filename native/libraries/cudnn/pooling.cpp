@@ -173,34 +173,48 @@ AW_LOOP void add_where(T* __restrict to, const T* __restrict up, const T* __rest
   go(m, [&](int64_t from, int64_t at) { to[at] += named[from] == place ? up[from] : T{0}; });
 }
 
-// rows x columns turned into columns x rows.
+#if defined(__GNUC__)
+// Four by four.
+inline void turn_tile(const float* from, int64_t from_step, float* to, int64_t to_step) {
+  typedef float Four __attribute__((vector_size(16)));
+  Four v[4], t[4];
+  for (int64_t i = 0; i < 4; ++i) std::memcpy(&v[i], from + i * from_step, sizeof v[i]);
+  t[0] = __builtin_shufflevector(v[0], v[2], 0, 4, 1, 5);
+  t[1] = __builtin_shufflevector(v[1], v[3], 0, 4, 1, 5);
+  t[2] = __builtin_shufflevector(v[0], v[2], 2, 6, 3, 7);
+  t[3] = __builtin_shufflevector(v[1], v[3], 2, 6, 3, 7);
+  v[0] = __builtin_shufflevector(t[0], t[1], 0, 4, 1, 5);
+  v[1] = __builtin_shufflevector(t[0], t[1], 2, 6, 3, 7);
+  v[2] = __builtin_shufflevector(t[2], t[3], 0, 4, 1, 5);
+  v[3] = __builtin_shufflevector(t[2], t[3], 2, 6, 3, 7);
+  for (int64_t i = 0; i < 4; ++i) std::memcpy(to + i * to_step, &v[i], sizeof v[i]);
+}
+#endif
+template <class T>
+void turn_tile(const T* from, int64_t from_step, T* to, int64_t to_step) {
+  for (int64_t i = 0; i < 4; ++i)
+    for (int64_t k = 0; k < 4; ++k) to[k * to_step + i] = from[i * from_step + k];
+}
+
+// rows x columns turned into columns x rows, some of each at a time, so that lines of the cache
+// are filled at once.
 template <class T>
 void turn(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t rows, int64_t columns) {
-  constexpr int64_t kTile = 4;
-  int64_t i = 0;
-  if constexpr (sizeof(T) == 4) {
-    typedef T Four __attribute__((vector_size(16)));
-    for (; i + kTile <= rows; i += kTile) {
-      int64_t k = 0;
-      for (; k + kTile <= columns; k += kTile) {
-        Four v[kTile], t[kTile];
-        for (int64_t r = 0; r < kTile; ++r) std::memcpy(&v[r], from + (i + r) * from_step + k, 16);
-        t[0] = __builtin_shufflevector(v[0], v[2], 0, 4, 1, 5);
-        t[1] = __builtin_shufflevector(v[1], v[3], 0, 4, 1, 5);
-        t[2] = __builtin_shufflevector(v[0], v[2], 2, 6, 3, 7);
-        t[3] = __builtin_shufflevector(v[1], v[3], 2, 6, 3, 7);
-        v[0] = __builtin_shufflevector(t[0], t[1], 0, 4, 1, 5);
-        v[1] = __builtin_shufflevector(t[0], t[1], 2, 6, 3, 7);
-        v[2] = __builtin_shufflevector(t[2], t[3], 0, 4, 1, 5);
-        v[3] = __builtin_shufflevector(t[2], t[3], 2, 6, 3, 7);
-        for (int64_t c = 0; c < kTile; ++c) std::memcpy(to + (k + c) * to_step + i, &v[c], 16);
+  constexpr int64_t kSide = 16;
+  for (int64_t first = 0; first < columns; first += kSide)
+    for (int64_t row = 0; row < rows; row += kSide) {
+      const int64_t below = std::min(rows, row + kSide), beyond = std::min(columns, first + kSide);
+      int64_t i = row;
+      for (; i + 4 <= below; i += 4) {
+        int64_t k = first;
+        for (; k + 4 <= beyond; k += 4)
+          turn_tile(from + i * from_step + k, from_step, to + k * to_step + i, to_step);
+        for (; k < beyond; ++k)
+          for (int64_t r = i; r < i + 4; ++r) to[k * to_step + r] = from[r * from_step + k];
       }
-      for (; k < columns; ++k)
-        for (int64_t r = 0; r < kTile; ++r) to[k * to_step + i + r] = from[(i + r) * from_step + k];
+      for (; i < below; ++i)
+        for (int64_t k = first; k < beyond; ++k) to[k * to_step + i] = from[i * from_step + k];
     }
-  }
-  for (; i < rows; ++i)
-    for (int64_t k = 0; k < columns; ++k) to[k * to_step + i] = from[i * from_step + k];
 }
 
 // Some planes of a tensor with their numbers side by side, `pitch` apart: where they lie, or a
@@ -237,6 +251,26 @@ Planar<T> loaded(const Planes& p, const T* tensor, int64_t size, int64_t first, 
   made.load();
   return made;
 }
+
+// Where a result is made: in its place, or in memory of its own until `store`.
+template <class T>
+struct Result {
+  View to;
+  T alpha, beta;
+  Scratch<T> own;
+  T* data;
+
+  // `read`: what is still read when the first numbers are written.
+  Result(const View& view, T a, T b, const View& read) : to(view), alpha(a), beta(b) {
+    const bool here = a == T{1} && b == T{0} && to.type == type_of<T>() && to.row_major() &&
+                      (to.data + to.bytes() <= read.data || read.data + read.bytes() <= to.data);
+    own.reset(here ? 0 : to.elements());
+    data = here ? reinterpret_cast<T*>(to.data) : own.get();
+  }
+  void store() const {
+    if (own) put<T>(to, own.get(), alpha, beta);
+  }
+};
 
 // A line of outputs from numbers without gaps, or back.
 template <class T, class From>
@@ -280,10 +314,11 @@ void pool_forward(const Pooling& how, const View& x, const View& y, T alpha, T b
   const bool last = channels_inside(x);
   const Planes p(how, x, y, last);
   const Dense<T> all(ordered(x, last));
-  Scratch<T> result(y.elements()), places(index ? y.elements() : 0);
+  const Result<T> result(ordered(y, last), alpha, beta, x);
+  Scratch<T> places(index ? y.elements() : 0);
   p.each([&](int64_t first, int64_t run) {
     const auto from = loaded(p, all.get(), p.in_size, first, run);
-    const Planar<T> to(p, result.get(), p.out_size, first, run);
+    const Planar<T> to(p, result.data, p.out_size, first, run);
     const Planar<T> named(p, places.get(), index ? p.out_size : 0, first, run);
     Best<T> best(p);
     Scratch<double> sums(p.out[2] * run);
@@ -311,7 +346,7 @@ void pool_forward(const Pooling& how, const View& x, const View& y, T alpha, T b
     to.store();
     if (index) named.store();
   });
-  put<T>(ordered(y, last), result.get(), alpha, beta);
+  result.store();
   if (index) put<T>(ordered(*index, last), places.get());
 }
 
@@ -321,9 +356,9 @@ void pool_backward(const Pooling& how, const View& x, const View& dy, const View
   const bool last = channels_inside(dx), looks = how.mode == Pool::max && !index;
   const Planes p(how, dx, dy, last);
   const Dense<T> rise(ordered(dy, last)), other(ordered(looks ? x : index ? *index : dy, last));
-  Scratch<T> result(dx.elements());
+  const Result<T> result(ordered(dx, last), alpha, beta, looks ? x : dy);
   p.each([&](int64_t first, int64_t run) {
-    const Planar<T> to(p, result.get(), p.in_size, first, run);
+    const Planar<T> to(p, result.data, p.in_size, first, run);
     for (int64_t i = 0; i < p.in_size; ++i) std::fill_n(to.data + i * to.pitch, run, T{0});
     const auto rises = loaded(p, rise.get(), p.out_size, first, run);
     // What the choice is made from: the input, or which place of the window was chosen.
@@ -364,7 +399,7 @@ void pool_backward(const Pooling& how, const View& x, const View& dy, const View
     }
     to.store();
   });
-  put<T>(ordered(dx, last), result.get(), alpha, beta);
+  result.store();
 }
 
 template void pool_forward(const Pooling&, const View&, const View&, float, float, const View*);
