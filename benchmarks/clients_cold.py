@@ -28,7 +28,11 @@ def operators() -> dict[str, Callable[[], object]]:
     rng = np.random.default_rng(0)
     normal = lambda *shape: tf.constant(rng.standard_normal(shape).astype(np.float32))  # noqa: E731
     a, b, image, filters = normal(256, 256), normal(256, 256), normal(4, 32, 32, 16), normal(3, 3, 16, 32)
-    positive, many, places = tf.matmul(a, a, transpose_b=True) + 256 * tf.eye(256), normal(64, 1000), np.arange(256)[::-1] % 100
+    positive, many, places = (
+        tf.matmul(a, a, transpose_b=True) + 256 * tf.eye(256),
+        normal(64, 1000),
+        np.arange(256)[::-1] % 100,
+    )
     scale, shift = tf.ones(16), tf.zeros(16)
     return {
         "matmul": lambda: tf.matmul(a, b),
@@ -66,7 +70,10 @@ def measure(place: str, each: bool) -> None:
             np.asarray(compute().numpy())
             if each:
                 print(f"  {name:16}{time.perf_counter() - once:8.2f}", flush=True)
-        print(f"{len(made)} operators: {time.perf_counter() - begin:.2f} s, of the processor {time.process_time() - busy:.2f} s", flush=True)
+        print(
+            f"{len(made)} operators: {time.perf_counter() - begin:.2f} s, of the processor {time.process_time() - busy:.2f} s",
+            flush=True,
+        )
 
 
 def compilers(cache: str) -> float:
@@ -74,7 +81,9 @@ def compilers(cache: str) -> float:
     ticks = 0
     for process in Path("/proc").iterdir():
         try:
-            if process.name.isdigit() and f"ANYWARP_CACHE_DIR={cache}".encode() in (process / "environ").read_bytes().split(b"\0"):
+            if process.name.isdigit() and f"ANYWARP_CACHE_DIR={cache}".encode() in (
+                process / "environ"
+            ).read_bytes().split(b"\0"):
                 ticks += sum(map(int, (process / "stat").read_text().rpartition(") ")[2].split()[11:15]))
         except OSError:
             continue

@@ -409,7 +409,9 @@ def test_batched_products(cublas, handle, kind, n, count, seed):
         close(found, each, n, 20.0)
 
 
-@pytest.mark.parametrize(("ta", "shape"), [(T, (512, 1, 512)), (T, (300, 4, 500)), (N, (384, 4, 384)), (N, (8, 300, 300))])
+@pytest.mark.parametrize(
+    ("ta", "shape"), [(T, (512, 1, 512)), (T, (300, 4, 500)), (N, (384, 4, 384)), (N, (8, 300, 300))]
+)
 def test_small_products_with_few_columns_or_rows_are_openblas_own(cublas, handle, ta, shape):
     """It multiplies them as they lie where the processor has AVX-512, faster than our own product, whose sums have other bits."""
     file = find_spec("scipy_openblas32").origin

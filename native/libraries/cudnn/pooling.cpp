@@ -14,8 +14,8 @@ using namespace aw::dnn;
 namespace aw::dnn {
 namespace {
 
-constexpr int64_t kLanes = 64;            // channels at a time: lines stay in the first cache
-constexpr int64_t kFewest = 16;           // those of a vector
+constexpr int64_t kTogether = 64;              // channels at a time: lines stay in the first cache
+constexpr int64_t kAtLeast = 16;               // those of a vector
 constexpr int64_t kTurned = int64_t{1} << 16;  // numbers that are turned at a time, else the fewest
 
 // Whether a tensor has its channels next to each other.
@@ -63,8 +63,8 @@ struct Planes {
       spans.push_back({from < 0 ? (step - 1 - from) / step : 0,
                        room > 0 ? std::min(out[2], (room - 1) / step + 1) : 0, from});
     }
-    lanes = last ? std::min(channels, kLanes)
-                 : std::clamp(kTurned / std::max(in_size, out_size), kFewest, kLanes);
+    lanes = last ? std::min(channels, kTogether)
+                 : std::clamp(kTurned / std::max(in_size, out_size), kAtLeast, kTogether);
     lanes = std::min(lanes, planes);
   }
 
@@ -163,7 +163,7 @@ AW_LOOP void add_up(double* __restrict sums, const T* __restrict from, const Met
 }
 
 template <class T>
-AW_LOOP void add_back(T* __restrict to, const T* __restrict parts, const Met m) {
+AW_LOOP void add_behind(T* __restrict to, const T* __restrict parts, const Met m) {
   go(m, [&](int64_t from, int64_t at) { to[at] += parts[from]; });
 }
 
@@ -254,14 +254,14 @@ Planar<T> loaded(const Planes& p, const T* tensor, int64_t size, int64_t first, 
 
 // Where a result is made: in its place, or in memory of its own until `store`.
 template <class T>
-struct Result {
+struct Pooled {
   View to;
   T alpha, beta;
   Scratch<T> own;
   T* data;
 
   // `read`: what is still read when the first numbers are written.
-  Result(const View& view, T a, T b, const View& read) : to(view), alpha(a), beta(b) {
+  Pooled(const View& view, T a, T b, const View& read) : to(view), alpha(a), beta(b) {
     const bool here = a == T{1} && b == T{0} && to.type == type_of<T>() && to.row_major() &&
                       (to.data + to.bytes() <= read.data || read.data + read.bytes() <= to.data);
     own.reset(here ? 0 : to.elements());
@@ -277,8 +277,7 @@ template <class T, class From>
 void put_line(const Planes& p, const Planar<T>& to, int64_t line, int64_t run, const From* from) {
   T* const first = to.data + line * p.out[2] * to.pitch;
   for (int64_t i = 0; i < p.out[2]; ++i)
-    for (int64_t c = 0; c < run; ++c)
-      first[i * to.pitch + c] = static_cast<T>(from[i * run + c]);
+    for (int64_t c = 0; c < run; ++c) first[i * to.pitch + c] = static_cast<T>(from[i * run + c]);
 }
 template <class T>
 void get_line(const Planes& p, const Planar<T>& from, int64_t line, int64_t run, T* to) {
@@ -314,7 +313,7 @@ void pool_forward(const Pooling& how, const View& x, const View& y, T alpha, T b
   const bool last = channels_inside(x);
   const Planes p(how, x, y, last);
   const Dense<T> all(ordered(x, last));
-  const Result<T> result(ordered(y, last), alpha, beta, x);
+  const Pooled<T> result(ordered(y, last), alpha, beta, x);
   Scratch<T> places(index ? y.elements() : 0);
   p.each([&](int64_t first, int64_t run) {
     const auto from = loaded(p, all.get(), p.in_size, first, run);
@@ -356,7 +355,7 @@ void pool_backward(const Pooling& how, const View& x, const View& dy, const View
   const bool last = channels_inside(dx), looks = how.mode == Pool::max && !index;
   const Planes p(how, dx, dy, last);
   const Dense<T> rise(ordered(dy, last)), other(ordered(looks ? x : index ? *index : dy, last));
-  const Result<T> result(ordered(dx, last), alpha, beta, looks ? x : dy);
+  const Pooled<T> result(ordered(dx, last), alpha, beta, looks ? x : dy);
   p.each([&](int64_t first, int64_t run) {
     const Planar<T> to(p, result.data, p.in_size, first, run);
     for (int64_t i = 0; i < p.in_size; ++i) std::fill_n(to.data + i * to.pitch, run, T{0});
@@ -393,7 +392,7 @@ void pool_backward(const Pooling& how, const View& x, const View& dy, const View
         for (int64_t i = 0; i < p.out[2]; ++i)
           for (int64_t c = 0; c < run; ++c) up[i * run + c] /= static_cast<T>(counts[i]);
         meet([&](int64_t, int64_t from, T* into, const Met& met) {
-          add_back(into, up.get() + from, met);
+          add_behind(into, up.get() + from, met);
         });
       }
     }
