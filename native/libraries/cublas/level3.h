@@ -1,6 +1,8 @@
 // cuBLAS level 3: products of matrices, triangular solutions, updates of rank k.
 #pragma once
 
+#include <string_view>
+
 #include "libraries/cublas/blas.h"
 #include "libraries/product/product.h"
 

@@ -173,7 +173,8 @@ AW_LOOP void add_where(T* __restrict to, const T* __restrict up, const T* __rest
   go(m, [&](int64_t from, int64_t at) { to[at] += named[from] == place ? up[from] : T{0}; });
 }
 
-#if defined(__GNUC__)
+#ifdef __has_builtin
+#if __has_builtin(__builtin_shufflevector)  // GCC 12 and clang
 // Four by four.
 inline void turn_tile(const float* from, int64_t from_step, float* to, int64_t to_step) {
   typedef float Four __attribute__((vector_size(16)));
@@ -189,6 +190,7 @@ inline void turn_tile(const float* from, int64_t from_step, float* to, int64_t t
   v[3] = __builtin_shufflevector(t[2], t[3], 2, 6, 3, 7);
   for (int64_t i = 0; i < 4; ++i) std::memcpy(to + i * to_step, &v[i], sizeof v[i]);
 }
+#endif
 #endif
 template <class T>
 void turn_tile(const T* from, int64_t from_step, T* to, int64_t to_step) {
