@@ -1,6 +1,8 @@
 """cuBLAS on the processor against sums in longer arithmetic, over types, shapes, transpositions and leading dimensions."""
 
 import ctypes
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -405,6 +407,28 @@ def test_batched_products(cublas, handle, kind, n, count, seed):
     )
     for found, each in zip(parts[2], wanted):
         close(found, each, n, 20.0)
+
+
+@pytest.mark.parametrize(
+    ("ta", "shape"), [(T, (512, 1, 512)), (T, (300, 4, 500)), (N, (384, 4, 384)), (N, (8, 300, 300))]
+)
+def test_small_products_with_few_columns_or_rows_are_openblas_own(cublas, handle, ta, shape):
+    """It multiplies them as they lie where the processor has AVX-512, faster than our own product, whose sums have other bits."""
+    file = find_spec("scipy_openblas32").origin
+    engine = ctypes.CDLL(str(Path(file).parent / "lib/libscipy_openblas.so"))
+    engine.scipy_openblas_get_corename.restype = ctypes.c_char_p
+    if engine.scipy_openblas_get_corename() not in (b"SkylakeX", b"Cooperlake", b"SapphireRapids"):
+        pytest.skip("OpenBLAS packs every factor on this processor")
+    m, n, k = shape
+    rng = np.random.default_rng(m)
+    a, b, c, wanted = (rng.standard_normal(size).astype(np.float32) for size in (m * k, k * n, m * n, m * n))
+    alpha, beta, lda = one(np.float32, 1), one(np.float32, 0), k if ta == T else m
+    cublas("cublasSgemm_v2", handle, ta, N, m, n, k, alpha, a, lda, b, k, beta, c, m)
+    letters = [ctypes.byref(ctypes.c_char(letter)) for letter in (b"T" if ta == T else b"N", b"N")]
+    m, n, k, lda = (ctypes.byref(ctypes.c_int(number)) for number in (m, n, k, lda))
+    alpha_at, a_at, b_at, beta_at, wanted_at = (ctypes.c_void_p(x.ctypes.data) for x in (alpha, a, b, beta, wanted))
+    engine.scipy_sgemm_(*letters, m, n, k, alpha_at, a_at, lda, b_at, k, beta_at, wanted_at, m)
+    assert (c == wanted).all()
 
 
 @properties(

@@ -1,6 +1,8 @@
 // cuBLAS level 3: products of matrices, triangular solutions, updates of rank k.
 #pragma once
 
+#include <string_view>
+
 #include "libraries/cublas/blas.h"
 #include "libraries/product/product.h"
 
@@ -45,12 +47,25 @@ struct Shape {
   bool empty() const { return m == 0 || n == 0; }
 };
 
-// OpenBLAS packs a factor before it multiplies it, which takes several times as long as a product
-// with a few columns (or rows) itself. In f32 such products are our own, of one or many matrices.
+// Where a processor has AVX-512, OpenBLAS multiplies small matrices as they lie; these are its own
+// conditions (its sgemm_small_kernel_permit).
+inline bool unpacked(const Shape& s) {
+  static const bool has = [] {
+    const std::string_view core = lib::engine<"openblas_get_corename", const char*()>()();
+    return core == "SkylakeX" || core == "Cooperlake" || core == "SapphireRapids";
+  }();
+  if (!has || double(s.m) * s.n * s.k > 1e6) return false;
+  return s.opa == 'N' || (s.opb == 'N' && int64_t{s.m} * s.n <= 1200 && s.k >= 32);
+}
+
+// Else it packs a factor before it multiplies it, which takes several times as long as a product
+// with a few columns (or rows) itself. In f32 such products are our own, of one or many matrices:
+// of many, a call of OpenBLAS for each takes longer.
 inline bool narrow(const Shape& s, uint64_t count) {
   constexpr double kWorthwhile = 16384;  // numbers of the long factors
   return std::min(s.m, s.n) <= product::kFew &&
-         double(std::max(s.m, s.n)) * s.k * static_cast<double>(count) >= kWorthwhile;
+         double(std::max(s.m, s.n)) * s.k * static_cast<double>(count) >= kWorthwhile &&
+         !(count == 1 && unpacked(s));
 }
 inline product::Product narrow_product(const Shape& s, float alpha, const void* A, const void* B,
                                        float beta, void* C, uint64_t count) {

@@ -101,6 +101,14 @@ def test_stores_go_past_the_caches_from_the_size_found():
         assert f", {(mib << 20) // 4}\n" in text
 
 
+def test_vectors_of_distant_trips_are_asked_for_whole():
+    text = ROWS.replace("mul.wide.s32 %d3, %r5, 4;", "mul.wide.s32 %d3, %r5, 16;").replace(
+        "ld.global.f32 %f2, [%d4];", "ld.global.v4.f32 {%f2, %f3, %f4, %f5}, [%d4]; add.f32 %f2, %f2, %f5;"
+    ).replace("%f<3>", "%f<6>")  # fmt: skip
+    asked = re.findall(r"call void @llvm.prefetch", seen(text, target()).llvm())
+    assert len(asked) == 32 * 16 // 64  # the lines of a gang of 32 lanes
+
+
 def ahead(kib):
     """How many widths ahead a wide gang asks for its rows: KiB / 1 KiB."""
     text = seen(ROWS, target(ahead=kib), lanes=256).llvm()

@@ -229,6 +229,7 @@ class Memory(Lanes):
                 parts[i] = ""
             self._uniform_loads(op, address, parts, element, size)
         elif count > 1 and self._interleaved(address, size, count) and self.v.active_chunks(op.guard) is None:
+            self._prefetch(op, address, size * count)
             parts.update(self._wide_load(address, element, size, count, sorted(wanted)))
         elif count > 1 and size >= 4 and address.spread == 1 and op.guard is None and self.v.mask is None:
             rows = self._load_rows(address, element, size, count)
@@ -236,7 +237,7 @@ class Memory(Lanes):
         else:
             masks = self.v.active_chunks(op.guard)
             volatile = Access.of(op).strong
-            self._prefetch(op, address)
+            self._prefetch(op, address, size)
             for i in wanted:
                 parts[i] = self.load_lanes(self.shifted(address, i * size), element, size, masks, volatile)
         return parts
@@ -299,13 +300,13 @@ class Memory(Lanes):
                 out[i].append(t.let(f"shufflevector {type} {whole}, {type} poison, <{n} x i32> <{index}>"))
         return out
 
-    def _prefetch(self, op: Op, address: Address) -> None:
+    def _prefetch(self, op: Op, address: Address, size: int) -> None:
         """Ask for what the loop will load in a few trips, where lanes are adjacent and trips far apart (grid-stride loops), or else the next block.
 
         Each trip touches its own page, which the processor's prefetcher cannot foresee. Some processors gain by both: a trip then reads
-        what the block before asked for beside its own, and memory hands out longer pieces.
+        what the block before asked for beside its own, and memory hands out longer pieces. `size`: of what each lane loads, an element or all of them.
         """
-        v, size = self.v, SIZE[op.type]
+        v = self.v
         if (
             InSpace.of(op).space in ("shared", "local")
             or address.uniform
@@ -315,19 +316,19 @@ class Memory(Lanes):
         # What is guarded lies at the border of what others read.
         found = None if op.guard is not None else self._stepping(v.block).get(op)
         if found is None:
-            self._ask_for_next(op, address, size)
+            if size == SIZE[op.type]:
+                self._ask_for_next(op, address, size)
             return
         terms, others = found
-        size *= v.lanes
-        trips = max(1, min(_MOST_TRIPS, max(2, v.machine.tuning.ahead_bytes // size)) // others)
-        rows = list(self._rows(address, SIZE[op.type]))
+        trips = max(1, min(_MOST_TRIPS, max(2, v.machine.tuning.ahead_bytes // (size * v.lanes))) // others)
+        rows = list(self._rows(address, size))
         if len(rows) > _MOST_ROWS:
             return
         distance = sum_of(v, terms, trips)
         for first, bytes in rows:
             ask_for(v, self._pointer(address, first), distance, bytes, 0, 2)
-        if v.machine.asks_beside and len(rows) == 1 and rows[0][1] >= _LONG:
-            self._ask_for_next(op, address, SIZE[op.type])
+        if v.machine.asks_beside and size == SIZE[op.type] and len(rows) == 1 and rows[0][1] >= _LONG:
+            self._ask_for_next(op, address, size)
 
     def _rows(self, address: Address, size: int) -> Iterator[tuple[int, int]]:
         """Yield the first lane and the bytes of what lies together in memory, of an address of which pieces are known."""
