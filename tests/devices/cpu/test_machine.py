@@ -8,7 +8,7 @@ import pytest
 from anywarp.compiler.simd.target import make_target, this_machine
 from anywarp.compiler.simd.tuning import Tuning, read_tuning, write_tuning
 from anywarp.devices.cpu.loops import AHEAD, STORED
-from anywarp.devices.cpu.machine import choose, measure, pack_record
+from anywarp.devices.cpu.machine import choose, measure, pack_record, settle
 from anywarp.runtime.measured import Record, read_record, tuned
 
 AVX512 = "+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx512bf16,+avx2,+fma,+f16c"
@@ -88,11 +88,36 @@ def test_without_figures_all_is_as_usual():
 
 
 def test_a_record_says_what_was_measured_and_what_follows():
-    record = read_record(pack_record({**ZEN4, "apart": 12e3}, AMD))
+    record = read_record(pack_record({**ZEN4, "apart": 12e3}, Tuning(gathers=0)))
     assert record == Record("gathers=0", {**ZEN4, "apart": 12e3})
     assert tuned("cpu:1", record) == "cpu:1:gathers=0"
-    usual = read_record(pack_record(ZEN4, AMD))
+    usual = read_record(pack_record(ZEN4, Tuning()))
     assert usual.tuning == "" and tuned("cpu:1", usual) == tuned("cpu:1", None) == "cpu:1"
+
+
+def settled(*takes):
+    left = [{**ZEN4, **each} for each in takes]
+    figures, tuning = settle(lambda: left.pop(0), AMD)
+    return figures, write_tuning(tuning), len(left)
+
+
+def test_one_measurement_is_enough_for_the_usual_choices():
+    assert settled({}, {"apart": 12e3}) == (ZEN4, "", 1)
+
+
+def test_other_choices_are_made_when_every_measurement_speaks_for_them():
+    slow, noise = {"apart": 12e3}, {"past16": 1000e3}
+    assert settled(slow, slow, slow)[1:] == ("gathers=0", 0)
+    assert settled(slow, {}, slow)[1:] == ("", 1)
+    assert settled({**slow, **noise}, slow, slow)[1:] == ("gathers=0", 0)
+    assert settled(slow, slow, {**noise, "gather": 23e3})[1:] == ("", 0)
+
+
+def test_of_several_measurements_the_least_are_kept():
+    figures, _, _ = settled(
+        {"apart": 12e3, "gather": 30e3}, {"apart": 11e3, "gather": 25e3}, {"apart": 13e3, "gather": 28e3}
+    )
+    assert figures == {**ZEN4, "apart": 11e3, "gather": 25e3}
 
 
 def test_this_processor_is_measured():

@@ -56,11 +56,11 @@ class Processor:
         return Processor(*words)
 
     def measure(self) -> bytes:
-        """Measure this processor; return the record. Takes a tenth of a second."""
-        from anywarp.devices.cpu.machine import measure, pack_record
+        """Measure this processor; return the record. Takes a tenth of a second, or three where it is not a usual one."""
+        from anywarp.devices.cpu.machine import measure, pack_record, settle
 
         target = self._target()
-        return pack_record(measure(target, _memory() >= _SPARE), target)
+        return pack_record(*settle(lambda: measure(target, _memory() >= _SPARE), target))
 
     def _target(self) -> SimdTarget:
         from anywarp.devices.cpu.target import host_target
