@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from anywarp.frameworks import rotary
 from anywarp.frameworks.attention import attend, window
 from anywarp.frameworks.neighbours.answers.te_module import LayerNormLinear, Linear, RMSNorm, check_one_card
 
@@ -194,22 +195,13 @@ class RotaryPositionEmbedding(nn.Module):
         rows = torch.arange(max_seq_len, device=self.inv_freq.device, dtype=self.inv_freq.dtype) + offset
         if self.factor is not None:
             rows = rows / self.factor
-        angles = torch.outer(rows, self.inv_freq)
-        both = torch.stack((angles, angles), -1).flatten(1) if self.interleaved else torch.cat((angles, angles), -1)
-        return both[:, None, None, :]
+        return rotary.for_both(torch.outer(rows, self.inv_freq), self.interleaved)[:, None, None, :]
 
 
 def rotate(x: Tensor, angles: Tensor, interleaved: bool) -> Tensor:
     """Return x (rows, batch, heads, width) turned by angles (rows, 1, 1, width or less)."""
     angles = angles[: x.shape[0]].float()
-    width = angles.shape[-1]
-    turned, rest = x[..., :width].float(), x[..., width:]
-    if interleaved:
-        other = torch.stack((-turned[..., 1::2], turned[..., ::2]), -1).flatten(-2)
-    else:
-        one, two = turned.chunk(2, -1)
-        other = torch.cat((-two, one), -1)
-    return torch.cat(((turned * angles.cos() + other * angles.sin()).to(x.dtype), rest), -1)
+    return rotary.turn(x, angles.cos(), angles.sin(), interleaved)
 
 
 class MultiheadAttention(nn.Module):
