@@ -49,6 +49,16 @@ IValue on_accelerator(Call& call, const IValue& value) {
   return value;
 }
 
+}  // namespace
+
+IValue on_cuda(Call& call, const IValue& value) {
+  return changed(value, [&](const IValue& one) {
+    return one.isTensor() ? IValue(call.out(one.toTensor())) : one;
+  });
+}
+
+namespace {
+
 // A call that reaches this kernel has passed autograd, autocast and the modes of Python.
 constexpr DispatchKeySet kAbove =
     c10::autograd_dispatch_keyset_with_ADInplaceOrView | c10::autocast_dispatch_keyset |
@@ -80,9 +90,8 @@ void run(const c10::OperatorHandle& op, DispatchKeySet, Stack* stack) {
   }
   call.write_back();
   for (size_t i = stack->size() - op.schema().returns().size(); i < stack->size(); ++i)
-    (*stack)[i] = changed((*stack)[i], [&](const IValue& one) {
-      return one.isTensor() ? IValue(call.out(one.toTensor())) : one;
-    });
+    (*stack)[i] = is_work((*stack)[i]) ? mapped_work((*stack)[i], call)
+                                       : on_cuda(call, (*stack)[i]);
 }
 
 }  // namespace

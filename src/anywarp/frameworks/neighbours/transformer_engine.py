@@ -11,10 +11,13 @@ from anywarp.frameworks.neighbours.neighbour import Difference, Ran
 PARTS = {
     "": "te_pytorch",
     ".attention": "te_attention",
-    ".distributed": "te_pytorch",
+    ".distributed": "te_distributed",
     ".fp8": "te_fp8",
     ".module": "te_module",
+    ".ops": "te_refused",
     ".quantization": "te_fp8",
+    ".router": "te_refused",
+    ".tensor": "te_refused",
     ".transformer": "te_transformer",
 }
 ANSWERS = {
@@ -51,6 +54,7 @@ NEIGHBOUR = Answered(
     oldest=(1, 0),
     kernels=("transformer_engine_torch*.so", "transformer_engine/**/*.so", "transformer_engine/*.so"),
     answers=ANSWERS,
+    whole=True,
     ran=(
         Ran(
             "2.20.2",

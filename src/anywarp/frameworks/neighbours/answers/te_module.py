@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from anywarp.frameworks.neighbours.answers import te_fp8
 
-__all__ = ["LayerNorm", "LayerNormLinear", "LayerNormMLP", "Linear", "RMSNorm"]
+__all__ = ["GroupedLinear", "LayerNorm", "LayerNormLinear", "LayerNormMLP", "Linear", "RMSNorm"]
 
 DEVIATION = 0.023
 """Of the normal numbers that weights begin with."""
@@ -251,6 +251,53 @@ class Linear(_Projection):
     def forward(self, inp: Tensor, is_first_microbatch=None, fp8_output=False, fp8_grad=False):
         """Return the product; with `return_bias` the bias beside it, not added."""
         return self._project(self.in_type(inp), is_first_microbatch, (fp8_output, fp8_grad))
+
+
+class GroupedLinear(Layer):
+    """Several linear layers of one shape, each for its part of the rows."""
+
+    def __init__(
+        self, num_gemms, in_features, out_features, sequence_parallel=False, fuse_wgrad_accumulation=False, tp_group=None, tp_size=1,
+        get_rng_state_tracker=None, rng_tracker_name=None, init_method=None, bias=True, return_bias=False, params_dtype=None, parallel_mode=None,
+        device="cuda", **more,
+    ):  # fmt: skip
+        self.products = tuple(str(each) for each in range(num_gemms))
+        super().__init__()
+        several = {
+            "sequence_parallel": sequence_parallel,
+            "fuse_wgrad_accumulation": fuse_wgrad_accumulation,
+            "tp_size": tp_size,
+        }
+        check_one_card("GroupedLinear", {**more, **several, "tp_group": tp_group})
+        self.num_gemms, self.in_features, self.out_features = num_gemms, in_features, out_features
+        self.use_bias, self.return_bias, self.init_method = bias, return_bias, init_method
+        for each in self.products:
+            self.register_parameter(f"weight{each}", _empty((out_features, in_features), device, params_dtype))
+            if bias:
+                self.register_parameter(f"bias{each}", _empty((out_features,), device, params_dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self, defer_init=False) -> None:
+        """Draw the weights and set the biases to zeros."""
+        with torch.no_grad():
+            for each in self.products:
+                weight = getattr(self, f"weight{each}")
+                (self.init_method or (lambda drawn: nn.init.normal_(drawn, 0.0, DEVIATION)))(weight)
+                if self.use_bias:
+                    getattr(self, f"bias{each}").zero_()
+
+    def forward(self, inp: Tensor, m_splits, is_first_microbatch=None):
+        """Return the products of the parts, which are `m_splits` rows long; with `return_bias` the biases beside them, not added."""
+        if len(m_splits) != self.num_gemms:
+            raise AssertionError(f"Number of splits ({len(m_splits)}) should match number of GEMMs ({self.num_gemms}).")
+        x = self.in_type(inp)
+        biases = [getattr(self, f"bias{each}", None) for each in self.products]
+        parts = [
+            self.product(part, getattr(self, f"weight{each}"), None if self.return_bias else bias, each, is_first_microbatch)
+            for part, each, bias in zip(x.reshape(-1, x.shape[-1]).split(list(m_splits)), self.products, biases)
+        ]
+        out = torch.cat(parts).view(*x.shape[:-1], self.out_features)
+        return (out, [None if bias is None else bias.to(x.dtype) for bias in biases]) if self.return_bias else out
 
 
 class LayerNormLinear(_Projection):
