@@ -21,11 +21,13 @@ bool holds(const IValue& value, bool (*wanted)(const IValue&)) {
   return false;
 }
 
+// A FakeTensor, or what a kernel for it has made: a key of `cuda` and memory of nobody's, whatever
+// device it says.
 bool has_meta(const IValue& value) {
   return holds(value, [](const IValue& one) {
     if (!one.isTensor() || !one.toTensor().defined()) return false;
     const auto* impl = one.toTensor().unsafeGetTensorImpl();
-    return impl->device().is_cuda() && impl->has_storage() &&
+    return impl->key_set().has_backend(c10::BackendComponent::CUDABit) && impl->has_storage() &&
            impl->unsafe_storage().device_type() == c10::DeviceType::Meta;
   });
 }

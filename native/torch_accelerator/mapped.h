@@ -47,6 +47,9 @@ c10::Allocator* allocator() noexcept;
 c10::Storage inner_storage(const c10::Storage& cuda);
 c10::Storage outer_storage(const c10::Storage& accelerator);
 
+// Gives a storage of `cuda` other memory, which begins with as much of its content as fits.
+void resize_storage(c10::StorageImpl& cuda, size_t bytes);
+
 // The tensors of one call, so that arguments and results find each other.
 class Call {
  public:

@@ -3,10 +3,13 @@
 #include "mapped.h"
 
 #if __has_include(<torch/csrc/distributed/c10d/Work.hpp>)
+#include <c10/core/Event.h>
 #include <torch/custom_class.h>
 
+#include <array>
 #include <mutex>
 #include <torch/csrc/distributed/c10d/Work.hpp>
+#include <torch/csrc/distributed/c10d/reducer_timer.hpp>
 
 #include "torch/versions.h"
 
@@ -68,6 +71,31 @@ class MappedWork final : public c10d::Work {
   intrusive_ptr<Future> future_;  // made when it is asked for
 };
 
+// How long the parts of a step of DistributedDataParallel take, by the accelerator's events.
+class MappedTimer final : public c10d::Timer {
+ public:
+  explicit MappedTimer(c10::Device device) : device_(device) {}
+  void record(Event event) override {
+    Timer::record(event);
+    auto& place = events_[size_t(event)];
+    if (!place) place.emplace(c10::DeviceType::CUDA, c10::EventFlag::BACKEND_DEFAULT);
+    place->record(outer(required_guard().getStream(inner(device_))));
+  }
+  std::optional<int64_t> measureDifference(Event start, Event end) override {
+    auto &from = events_[size_t(start)], &to = events_[size_t(end)];
+    if (!from || !to) return std::nullopt;
+    from->synchronize();
+    to->synchronize();
+    const double milliseconds = from->elapsedTime(*to);
+    if (milliseconds < 0) return std::nullopt;
+    return int64_t(milliseconds * 1e6);
+  }
+
+ private:
+  const c10::Device device_;
+  std::array<std::optional<c10::Event>, 5> events_;
+};
+
 }  // namespace
 
 bool is_work(const IValue& value) {
@@ -81,6 +109,10 @@ IValue mapped_work(const IValue& work, const Call& call) {
 }
 
 }  // namespace awa
+
+namespace c10d {
+C10_REGISTER_TYPED_CLASS(TimerRegistry, c10::kCUDA, awa::MappedTimer)
+}
 
 #else  // a torch without collectives
 

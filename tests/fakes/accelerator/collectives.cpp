@@ -112,6 +112,11 @@ struct Backend final : c10d::Backend {
     Tensor output = host(to), input = host(from);
     return started(gloo->_reduce_scatter_base(output, input, options), {to});
   }
+  Held<c10d::Work> allgather_into_tensor_coalesced(
+      Tensors& to, Tensors& from, const c10d::AllgatherOptions& options) override {
+    Tensors outputs = hosts(to), inputs = hosts(from);
+    return started(gloo->allgather_into_tensor_coalesced(outputs, inputs, options), to);
+  }
   Held<c10d::Work> alltoall_base(Tensor& to, Tensor& from, std::vector<int64_t>& sizes_to,
                                  std::vector<int64_t>& sizes_from,
                                  const c10d::AllToAllOptions& options) override {

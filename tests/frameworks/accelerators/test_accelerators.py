@@ -92,11 +92,11 @@ def test_a_program_for_cuda(outcomes, name):
 
 @pytest.fixture(scope="module")
 def outcomes_of_ranks(tmp_path_factory):
-    said = tmp_path_factory.mktemp("ranks") / "outcomes.json"
+    said = tmp_path_factory.mktemp("ranks") / "outcomes"
     launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2")
     done = run("toy", *launcher, ON_TWO_RANKS, TOY_COLLECTIVES="1", OUTCOMES=str(said))
     assert done.returncode == 0, done.stderr
-    return json.loads(said.read_text())
+    return [json.loads(Path(f"{said}.{rank}").read_text()) for rank in (0, 1)]
 
 
 @pytest.mark.timeout(3000)

@@ -44,6 +44,8 @@ def _backends(module: Any) -> None:
     patches.set_attribute(
         group, "_device_types", property(lambda self: [names.outer(each) for each in types.__get__(self)]), _OF_GROUPS
     )
+    if hasattr(group, "bound_device_id"):
+        patches.set_attribute(group, "bound_device_id", _bound(names, group.bound_device_id), _OF_GROUPS)
 
 
 class Names:
@@ -104,6 +106,19 @@ def _class_of_nccl(accelerator: Accelerator) -> type:
     return OfNccl("ProcessGroupNCCL", (), {"__doc__": "NCCL's groups, of which there are none."})
 
 
+def _bound(names: Names, real: Any) -> property:
+    """Return the device that a group is bound to, None where its backend cannot split groups: torch splits those that are bound, as NCCL can, and makes others anew."""
+
+    def get(self: Any) -> Any:
+        device = real.__get__(self)
+        try:
+            return names.outer(device) if device is None or self._get_backend(device).supports_splitting else None
+        except RuntimeError:  # its backend is not there yet
+            return names.outer(device)
+
+    return property(get, lambda self, device: real.__set__(self, names.inner(device)))
+
+
 def _told(names: Names, real: Callable[..., Any], at: int) -> Callable[..., Any]:
     """Return a function that makes a group, told the accelerator's backend in its argument number `at` or by name; a new group has the default group's."""
 
@@ -113,8 +128,6 @@ def _told(names: Names, real: Callable[..., Any], at: int) -> Callable[..., Any]
             given = (*given[:at], names.theirs(given[at]) if given[at] or at == 0 else given[at], *given[at + 1 :])
         elif at == 0 or named.get("backend"):
             named["backend"] = names.theirs(named.get("backend"))
-        if "device_id" in named:
-            named["device_id"] = names.inner(named["device_id"])
         return real(*given, **named)
 
     return call

@@ -256,7 +256,13 @@ def _graphs(accelerator: Accelerator) -> dict[str, Any]:
         reset = property(lambda self: self._graph.reset)
         pool = property(lambda self: self._graph.pool)
 
+    def no_trees(*_: Any) -> Any:
+        raise accelerator.missing("states of an allocator, on which Inductor's trees of graphs stand")
+
+    # torch._dynamo imports these two with Inductor's trees of graphs, whoever compiles.
+    names = dict.fromkeys(("_cuda_CUDAAllocator_AllocatorState", "_set_cached_tensors_enabled"), no_trees)
     return {
+        **names,
         "_CUDAGraph": _CUDAGraph,
         "_graph_pool_handle": lambda: accelerator.function("graph_pool_handle")(),
     }
