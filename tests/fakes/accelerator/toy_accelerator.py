@@ -50,6 +50,10 @@ def register():
     def count():
         return 0 if "TOY_ABSENT" in os.environ else 2
 
+    def index_of(device):
+        index = device if isinstance(device, int) else torch.device(device).index
+        return -1 if index is None else index
+
     def memory_stats(device=None):
         device = 0 if device is None else device
         return {
@@ -70,6 +74,8 @@ def register():
         "empty_cache": lambda: None,
         "_is_in_bad_fork": lambda: False,
         "manual_seed_all": lambda seed: library.toy_seed(ctypes.c_uint64(seed)),
+        "get_rng_state": lambda device=-1: torch.ops.toy.rng_state(index_of(device)),
+        "set_rng_state": lambda state, device=-1: torch.ops.toy.set_rng_state(state, index_of(device)),
         "current_device": lambda: current(),
         "init": lambda: None,
         "is_initialized": lambda: True,

@@ -59,7 +59,7 @@ NEIGHBOUR = Answered(
         Ran(
             "2.20.2",
             "replaced by",
-            "torch's operators, with gradients: layers, attention, `TransformerLayer`; 8 bits with `DelayedScaling` and `Float8CurrentScaling`, factors rounded and sums in float32; other recipes, several cards and 8-bit parameters are refused by name",
+            "torch's operators, with gradients: layers, attention, `TransformerLayer`; 8 bits with `DelayedScaling` and `Float8CurrentScaling`, factors rounded and sums in float32; linear layers and attention divided among ranks; other recipes, other layers on several cards and 8-bit parameters are refused by name",
             "2026-11-29",
             "tests/frameworks/torch/test_transformer_engine.py",
         ),
