@@ -92,8 +92,8 @@ void run(const c10::OperatorHandle& op, DispatchKeySet, Stack* stack) {
   }
   call.write_back();
   for (size_t i = stack->size() - op.schema().returns().size(); i < stack->size(); ++i)
-    (*stack)[i] = is_work((*stack)[i]) ? mapped_work((*stack)[i], call)
-                                       : on_cuda(call, (*stack)[i]);
+    (*stack)[i] =
+        is_work((*stack)[i]) ? mapped_work((*stack)[i], call) : on_cuda(call, (*stack)[i]);
 }
 
 }  // namespace

@@ -16,8 +16,8 @@
 namespace awa {
 namespace {
 
-using c10::IValue;
 using c10::intrusive_ptr;
+using c10::IValue;
 using c10::ivalue::Future;
 
 // The tensors of the call; threads of the backend may ask, too.
@@ -57,9 +57,9 @@ class MappedWork final : public c10d::Work {
     std::lock_guard lock(making_);
     if (!future_) {
       auto theirs = theirs_->getFuture();
-      future_ = theirs->then(
-          [outward = outward_](Future& done) { return (*outward)(done.value()); },
-          theirs->elementType());
+      future_ =
+          theirs->then([outward = outward_](Future& done) { return (*outward)(done.value()); },
+                       theirs->elementType());
     }
     return future_;
   }
@@ -99,8 +99,7 @@ class MappedTimer final : public c10d::Timer {
 }  // namespace
 
 bool is_work(const IValue& value) {
-  return value.isObject() &&
-         value.type() == c10::getCustomClassType<intrusive_ptr<c10d::Work>>();
+  return value.isObject() && value.type() == c10::getCustomClassType<intrusive_ptr<c10d::Work>>();
 }
 
 IValue mapped_work(const IValue& work, const Call& call) {

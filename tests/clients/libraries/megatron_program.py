@@ -14,7 +14,10 @@ import torch
 from checked import check, end
 
 LAYERS, WIDTH, HEADS, VOCABULARY, ROWS, PARTS = 2, 16, 4, 32, 8, 2
-FUSED = {"self_attention.linear_qkv.layer_norm_": "input_layernorm.", "mlp.linear_fc1.layer_norm_": "pre_mlp_layernorm."}
+FUSED = {
+    "self_attention.linear_qkv.layer_norm_": "input_layernorm.",
+    "mlp.linear_fc1.layer_norm_": "pre_mlp_layernorm.",
+}
 """Names of norms that are part of Transformer Engine's layers."""
 draw = torch.Generator().manual_seed(5)
 words = torch.randint(0, VOCABULARY, (PARTS, 2, ROWS + 1), generator=draw)
@@ -23,7 +26,10 @@ words = torch.randint(0, VOCABULARY, (PARTS, 2, ROWS + 1), generator=draw)
 def rank(tensors, layers, sequence, engine, folder):
     from megatron.core import parallel_state
     from megatron.core.models.gpt import GPTModel
-    from megatron.core.models.gpt.gpt_layer_specs import get_gpt_layer_local_spec, get_gpt_layer_with_transformer_engine_spec
+    from megatron.core.models.gpt.gpt_layer_specs import (
+        get_gpt_layer_local_spec,
+        get_gpt_layer_with_transformer_engine_spec,
+    )
     from megatron.core.pipeline_parallel import get_forward_backward_func
     from megatron.core.tensor_parallel import model_parallel_cuda_manual_seed
     from megatron.core.transformer import TransformerConfig

@@ -34,7 +34,14 @@ def divided(rank, world, sequence, returned):
     assert first.weight.tensor_model_parallel and last.weight.tensor_model_parallel
     rows_of_ranks = (first.layer_norm_weight, first.layer_norm_bias, last.bias)
     assert all(getattr(each, "sequence_parallel", False) == sequence for each in rows_of_ranks)
-    shapes = {"norm": (WIDTH,), "shift": (WIDTH,), "up": (INNER, WIDTH), "one": (INNER,), "down": (WIDTH, INNER), "two": (WIDTH,)}
+    shapes = {
+        "norm": (WIDTH,),
+        "shift": (WIDTH,),
+        "up": (INNER, WIDTH),
+        "one": (INNER,),
+        "down": (WIDTH, INNER),
+        "two": (WIDTH,),
+    }
     whole = {
         name: drawn(*shape, seed=at).double().requires_grad_() for at, (name, shape) in enumerate(shapes.items(), 20)
     }

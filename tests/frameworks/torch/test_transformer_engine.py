@@ -6,10 +6,9 @@ import math
 import pytest
 import torch
 
-from anywarp.frameworks.neighbours.answers import te_distributed
+from anywarp.frameworks.neighbours.answers import te_distributed, te_refused
 from anywarp.frameworks.neighbours.answers import te_pytorch as te
 from anywarp.frameworks.neighbours.answers import te_recipe as recipe
-from anywarp.frameworks.neighbours.answers import te_refused
 
 
 def drawn(*shape, seed=0):
@@ -82,7 +81,9 @@ def test_a_linear_layer_whole_and_split(split, bias):
 @pytest.mark.parametrize("returned", [False, True])
 def test_several_layers_each_for_its_rows(returned):
     layer, x, splits = te.GroupedLinear(3, 5, 4, return_bias=returned), drawn(7, 5), [2, 0, 5]
-    assert {name for name, _ in layer.named_parameters()} == {f"{what}{n}" for what in ("weight", "bias") for n in range(3)}
+    assert {name for name, _ in layer.named_parameters()} == {
+        f"{what}{n}" for what in ("weight", "bias") for n in range(3)
+    }
     exact, mine = randomised(layer), x.cuda().requires_grad_()
     theirs = x.double().requires_grad_()
     parts = theirs.split(splits)

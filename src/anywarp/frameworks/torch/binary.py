@@ -83,7 +83,13 @@ def key(torch: found.Torch, kind: build.Kind | None = None) -> str:
     The compiler is no part of it, so that a machine that has lost its compiler keeps what it compiled.
     """
     kind = kind or build.kind_for(torch)
-    parts = [torch.version, torch.commit[:12], platform.machine(), build.digest(build.native_folder(), kind), torch.vendor]
+    parts = [
+        torch.version,
+        torch.commit[:12],
+        platform.machine(),
+        build.digest(build.native_folder(), kind),
+        torch.vendor,
+    ]
     if kind is build.MAPPING:  # it finds torch's libraries by their place
         parts += [kind.mark.strip(), hashlib.sha256(str(torch.folder).encode()).hexdigest()[:8]]
     return "-".join(each.lower() for each in parts if each)

@@ -21,7 +21,11 @@ def without_compiled_collectives(real: Callable[..., None]) -> classmethod:
     def check_and_update_config(cls: Any, vllm_config: Any) -> None:
         real.__func__(cls, vllm_config)  # type: ignore[attr-defined]
         compilation = vllm_config.compilation_config
-        if vllm_config.parallel_config.tensor_parallel_size == 1 or not compilation.mode or not compilation.cudagraph_mode:
+        if (
+            vllm_config.parallel_config.tensor_parallel_size == 1
+            or not compilation.mode
+            or not compilation.cudagraph_mode
+        ):
             return
         compilation.cudagraph_mode = type(compilation.cudagraph_mode).NONE
         compilation.max_cudagraph_capture_size, compilation.cudagraph_capture_sizes = 0, []

@@ -309,7 +309,9 @@ class GroupedLinear(Layer):
         x = self.in_type(inp)
         biases = [getattr(self, f"bias{each}", None) for each in self.products]
         parts = [
-            self.product(part, getattr(self, f"weight{each}"), None if self.return_bias else bias, each, is_first_microbatch)
+            self.product(
+                part, getattr(self, f"weight{each}"), None if self.return_bias else bias, each, is_first_microbatch
+            )
             for part, each, bias in zip(x.reshape(-1, x.shape[-1]).split(list(m_splits)), self.products, biases)
         ]
         out = torch.cat(parts).view(*x.shape[:-1], self.out_features)

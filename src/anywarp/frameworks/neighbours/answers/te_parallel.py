@@ -78,7 +78,9 @@ def _gather(x: Tensor, group) -> Tensor:
 def _scatter(x: Tensor, group) -> Tensor:
     size = distributed.get_world_size(group)
     if x.shape[0] % size:
-        raise AssertionError(f"First dimension of the tensor ({x.shape[0]}) should be divisible by tensor parallel size")
+        raise AssertionError(
+            f"First dimension of the tensor ({x.shape[0]}) should be divisible by tensor parallel size"
+        )
     out = x.new_empty((x.shape[0] // size, *x.shape[1:]))
     distributed.reduce_scatter_tensor(out, x.contiguous(), group=group)
     return out
@@ -94,7 +96,9 @@ def _same(x: Tensor, group) -> Tensor:
     return x.view_as(x)
 
 
-def _over(there: Callable[[Tensor, Any], Tensor], back: Callable[[Tensor, Any], Tensor]) -> type[torch.autograd.Function]:
+def _over(
+    there: Callable[[Tensor, Any], Tensor], back: Callable[[Tensor, Any], Tensor]
+) -> type[torch.autograd.Function]:
     """Return the function of one collective forward and another backward."""
 
     class Over(torch.autograd.Function):
@@ -110,4 +114,9 @@ def _over(there: Callable[[Tensor, Any], Tensor], back: Callable[[Tensor, Any], 
     return Over
 
 
-_Copied, _Summed, _Gathered, _Scattered = _over(_same, _sum), _over(_sum, _same), _over(_gather, _scatter), _over(_scatter, _gather)
+_Copied, _Summed, _Gathered, _Scattered = (
+    _over(_same, _sum),
+    _over(_sum, _same),
+    _over(_gather, _scatter),
+    _over(_scatter, _gather),
+)

@@ -18,7 +18,9 @@ __all__ = [*OPERATORS, *ROUTERS, "QuantizedTensor"]  # pyright: ignore
 
 def _operator(name: str) -> type:
     def refuse(self, *_: Any, **__: Any) -> None:
-        raise NotImplementedError(f"te.ops.{name} is not served by anywarp; the layers of transformer_engine.pytorch are")
+        raise NotImplementedError(
+            f"te.ops.{name} is not served by anywarp; the layers of transformer_engine.pytorch are"
+        )
 
     return type(name, (torch.nn.Module,), {"__init__": refuse, "__doc__": "Refused when it is made."})
 

@@ -35,7 +35,9 @@ def _backends(module: Any) -> None:
     available = module.is_nccl_available
     patches.set_attribute(module, "is_nccl_available", lambda: names.backend is not None or available(), _REASON)
     if not hasattr(module, "ProcessGroupNCCL"):
-        patches.set_attribute(module, "ProcessGroupNCCL", _class_of_nccl(accelerator), "torch asks whether a group is of it")
+        patches.set_attribute(
+            module, "ProcessGroupNCCL", _class_of_nccl(accelerator), "torch asks whether a group is of it"
+        )
     group = module.ProcessGroup
     for name in _BY_DEVICE:
         if hasattr(group, name):

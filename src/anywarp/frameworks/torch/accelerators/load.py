@@ -21,7 +21,14 @@ mapped: Accelerator | None = None
 FIRST = ("libtorch_global_deps.so", "libc10.so")
 """What `import torch` loads before libtorch_cpu."""
 
-CHANGES = ("accelerators.collectives", "accelerators.compiled", "changes.cudnn", "changes.legacy_tensors", "changes.storage_size", "changes.storages_on_device")
+CHANGES = (
+    "accelerators.collectives",
+    "accelerators.compiled",
+    "changes.cudnn",
+    "changes.legacy_tensors",
+    "changes.storage_size",
+    "changes.storages_on_device",
+)
 
 
 def wanted() -> str | None:
