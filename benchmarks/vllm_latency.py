@@ -84,10 +84,14 @@ class Side:
         return float(self._answer("took").split()[1])
 
     def end(self) -> None:
-        """End the process."""
+        """End the process; an engine that does not end by itself is killed, its answers are all there."""
         assert self.process.stdin is not None
         self.process.stdin.close()
-        self.process.wait()
+        try:
+            self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
 
 
 def main() -> None:

@@ -93,6 +93,13 @@ AWT_EXPORT int awt_capturing(int* out) {
   });
 }
 
+AWT_EXPORT int awt_storage_resize(uint64_t storage, uint64_t bytes) {
+  return awt::exported([&] {
+    TORCH_CHECK(storage, "no storage");
+    awa::resize_storage(*reinterpret_cast<c10::StorageImpl*>(storage), size_t(bytes));
+  });
+}
+
 TORCH_LIBRARY_FRAGMENT(anywarp, library) {
   library.def("default_generator(int device) -> Generator?",
               [](int64_t device) { return awa::default_generator(c10::DeviceIndex(device)); });

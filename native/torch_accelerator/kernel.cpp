@@ -21,11 +21,13 @@ bool holds(const IValue& value, bool (*wanted)(const IValue&)) {
   return false;
 }
 
+// A FakeTensor, or what a kernel for it has made: a key of `cuda` and memory of nobody's, whatever
+// device it says.
 bool has_meta(const IValue& value) {
   return holds(value, [](const IValue& one) {
     if (!one.isTensor() || !one.toTensor().defined()) return false;
     const auto* impl = one.toTensor().unsafeGetTensorImpl();
-    return impl->device().is_cuda() && impl->has_storage() &&
+    return impl->key_set().has_backend(c10::BackendComponent::CUDABit) && impl->has_storage() &&
            impl->unsafe_storage().device_type() == c10::DeviceType::Meta;
   });
 }
@@ -48,6 +50,16 @@ IValue on_accelerator(Call& call, const IValue& value) {
   if (value.isGenerator()) return inner(value.toGenerator());
   return value;
 }
+
+}  // namespace
+
+IValue on_cuda(Call& call, const IValue& value) {
+  return changed(value, [&](const IValue& one) {
+    return one.isTensor() ? IValue(call.out(one.toTensor())) : one;
+  });
+}
+
+namespace {
 
 // A call that reaches this kernel has passed autograd, autocast and the modes of Python.
 constexpr DispatchKeySet kAbove =
@@ -80,9 +92,8 @@ void run(const c10::OperatorHandle& op, DispatchKeySet, Stack* stack) {
   }
   call.write_back();
   for (size_t i = stack->size() - op.schema().returns().size(); i < stack->size(); ++i)
-    (*stack)[i] = changed((*stack)[i], [&](const IValue& one) {
-      return one.isTensor() ? IValue(call.out(one.toTensor())) : one;
-    });
+    (*stack)[i] =
+        is_work((*stack)[i]) ? mapped_work((*stack)[i], call) : on_cuda(call, (*stack)[i]);
 }
 
 }  // namespace

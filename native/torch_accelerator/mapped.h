@@ -7,6 +7,7 @@
 
 #include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
 #include <c10/core/Device.h>
 #include <c10/core/Stream.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
@@ -46,6 +47,9 @@ c10::Allocator* allocator() noexcept;
 c10::Storage inner_storage(const c10::Storage& cuda);
 c10::Storage outer_storage(const c10::Storage& accelerator);
 
+// Gives a storage of `cuda` other memory, which begins with as much of its content as fits.
+void resize_storage(c10::StorageImpl& cuda, size_t bytes);
+
 // The tensors of one call, so that arguments and results find each other.
 class Call {
  public:
@@ -71,5 +75,13 @@ class Call {
   c10::SmallVector<Pair, 4> tensors_;
   c10::SmallVector<Storages, 4> storages_;
 };
+
+// A value of the accelerator's with its tensors as those of `cuda`, also in lists.
+c10::IValue on_cuda(Call& call, const c10::IValue& value);
+
+// The work of a collective, and the same as the program holds it: its results are tensors of
+// `cuda`, those of the call where it was given them.
+bool is_work(const c10::IValue& value);
+c10::IValue mapped_work(const c10::IValue& work, const Call& call);
 
 }  // namespace awa

@@ -1,3 +1,5 @@
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/ops/empty.h>
 #include <c10/core/StorageImpl.h>
 #include <c10/core/TensorImpl.h>
 
@@ -97,6 +99,22 @@ c10::Storage outer_storage(const c10::Storage& accelerator) {
   return c10::Storage(c10::make_intrusive<StorageImpl>(
       StorageImpl::use_byte_size_t(), accelerator.sym_nbytes(), holding(accelerator, device),
       allocator(), accelerator.resizable()));
+}
+
+void resize_storage(StorageImpl& cuda, size_t bytes) {
+  TORCH_CHECK(cuda.resizable(), "Trying to resize storage that is not resizable");
+  at::AutoDispatchBelowADInplaceOrView plain;
+  const auto options = at::TensorOptions().dtype(at::kByte).device(cuda.device());
+  at::Tensor made = at::empty({int64_t(bytes)}, options);
+  if (const size_t kept = std::min(bytes, cuda.nbytes())) {
+    at::Tensor before = at::empty({0}, options);
+    before.set_(c10::Storage(c10::intrusive_ptr<StorageImpl>::reclaim_copy(&cuda)), 0,
+                {int64_t(kept)}, {1});
+    made.narrow(0, 0, int64_t(kept)).copy_(before);
+  }
+  StorageImpl* fresh = made.storage().unsafeGetStorageImpl();
+  cuda.set_data_ptr_noswap(fresh->set_data_ptr(c10::DataPtr(nullptr, cuda.device())));
+  cuda.set_nbytes(bytes);
 }
 
 c10::Storage Call::in(const c10::Storage& cuda) {

@@ -289,9 +289,15 @@ class TestAnswers:
         done = run(code)
         assert done.stdout == "torch.Size([8, 8])\n", done.stderr
         assert done.stderr.count("F010") == 1
-        assert (
-            "cannot import name 'GroupedLinear'" in run("from transformer_engine.pytorch import GroupedLinear").stderr
+        assert "cannot import name 'Fp8Padding'" in run("from transformer_engine.pytorch import Fp8Padding").stderr
+
+    def test_importing_transformer_engine_imports_its_modules(self):
+        code = (
+            "import transformer_engine as te\n"
+            "print(te.common.recipe.Format.E4M3.name, te.pytorch.distributed.CudaRNGStatesTracker.__name__, te.pytorch.ops.Sequential.__name__)"
         )
+        done = run(code)
+        assert done.stdout == "E4M3 CudaRNGStatesTracker Sequential\n", done.stderr
 
     def test_the_functions_beside_a_package_are_answered_too(self):
         done = run("import amp_C, apex.normalization; print(amp_C.multi_tensor_scale.__name__)")

@@ -1,6 +1,7 @@
 """Megatron-core: losses and gradients of a small GPT on two ranks, its tensors or its layers divided, against the same network by hand in double precision.
 
-It starts itself under torch.distributed.run for each way; the ranks leave their parts in files, which are put together here.
+It starts itself under torch.distributed.run for each way, with its own layers and with those for Transformer Engine; the ranks leave their parts in
+files, which are put together here.
 """
 
 import os
@@ -13,14 +14,22 @@ import torch
 from checked import check, end
 
 LAYERS, WIDTH, HEADS, VOCABULARY, ROWS, PARTS = 2, 16, 4, 32, 8, 2
+FUSED = {
+    "self_attention.linear_qkv.layer_norm_": "input_layernorm.",
+    "mlp.linear_fc1.layer_norm_": "pre_mlp_layernorm.",
+}
+"""Names of norms that are part of Transformer Engine's layers."""
 draw = torch.Generator().manual_seed(5)
 words = torch.randint(0, VOCABULARY, (PARTS, 2, ROWS + 1), generator=draw)
 
 
-def rank(tensors, layers, sequence, folder):
+def rank(tensors, layers, sequence, engine, folder):
     from megatron.core import parallel_state
     from megatron.core.models.gpt import GPTModel
-    from megatron.core.models.gpt.gpt_layer_specs import get_gpt_layer_local_spec
+    from megatron.core.models.gpt.gpt_layer_specs import (
+        get_gpt_layer_local_spec,
+        get_gpt_layer_with_transformer_engine_spec,
+    )
     from megatron.core.pipeline_parallel import get_forward_backward_func
     from megatron.core.tensor_parallel import model_parallel_cuda_manual_seed
     from megatron.core.transformer import TransformerConfig
@@ -48,7 +57,7 @@ def rank(tensors, layers, sequence, folder):
     )
     model = GPTModel(
         config,
-        get_gpt_layer_local_spec(normalization="LayerNorm"),
+        get_gpt_layer_with_transformer_engine_spec() if engine else get_gpt_layer_local_spec(normalization="LayerNorm"),
         VOCABULARY,
         ROWS,
         pre_process=parallel_state.is_pipeline_first_stage(),
@@ -78,6 +87,7 @@ def rank(tensors, layers, sequence, folder):
                 torch.distributed.all_reduce(each.grad)
     kept = {name: (each.detach().cpu(), each.grad.cpu()) for name, each in model.named_parameters()}
     assert next(model.parameters()).is_cuda
+    assert engine == any("TELayerNorm" in type(each).__name__ for each in model.modules())
     torch.save((kept, [each["loss"] for each in told]), Path(folder) / f"{number}.pt")
     torch.distributed.barrier()
     torch.distributed.destroy_process_group()
@@ -118,6 +128,8 @@ def together(parts, tensors):
     whole = {}
     for number, part in enumerate(parts):
         for name, (weight, grad) in part.items():
+            for fused, alone in FUSED.items():
+                name = name.replace(fused, alone)
             if tensors == 1 and number and name.startswith("decoder.layers.0."):
                 name = name.replace("layers.0", "layers.1")
             whole.setdefault(name, []).append((weight, grad))
@@ -133,12 +145,15 @@ def together(parts, tensors):
 
 
 if len(sys.argv) > 1:
-    rank(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "1", sys.argv[4])
+    rank(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "1", sys.argv[4] == "1", sys.argv[5])
     sys.exit()
-for title, tensors, layers, sequence in (
-    ("tensors in two", 2, 1, 0),
-    ("tensors and rows in two", 2, 1, 1),
-    ("layers in two", 1, 2, 0),
+for title, tensors, layers, sequence, engine in (
+    ("tensors in two", 2, 1, 0, 0),
+    ("tensors and rows in two", 2, 1, 1, 0),
+    ("layers in two", 1, 2, 0, 0),
+    ("Transformer Engine, tensors in two", 2, 1, 0, 1),
+    ("Transformer Engine, tensors and rows in two", 2, 1, 1, 1),
+    ("Transformer Engine, layers in two", 1, 2, 0, 1),
 ):
     with tempfile.TemporaryDirectory() as folder:
         command = [
@@ -151,10 +166,13 @@ for title, tensors, layers, sequence in (
             str(tensors),
             str(layers),
             str(sequence),
+            str(engine),
             folder,
         ]
         settings = {"OMP_NUM_THREADS": "1", "CUDA_DEVICE_MAX_CONNECTIONS": "1"}
-        if sequence:  # its own norms do not go with it: it wants Apex's
+        if engine:
+            settings["ANYWARP_NEIGHBOURS"] = "transformer_engine"
+        elif sequence:  # its own norms do not go with it: it wants Apex's
             settings["ANYWARP_NEIGHBOURS"] = "apex"
         ran = subprocess.run(command, capture_output=True, text=True, env=os.environ | settings)
         check(f"{title}: the ranks ended", lambda ran=ran: ran.returncode, 0, 0)

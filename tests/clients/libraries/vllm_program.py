@@ -113,8 +113,8 @@ def parts(folder):
 
 
 def two(folder):
-    """Two devices, each with half of every layer."""
-    llm = engine(folder, dtype="float32", enforce_eager=True, tensor_parallel_size=2)
+    """Two devices, each with half of every layer, compiled."""
+    llm = engine(folder, dtype="float32", tensor_parallel_size=2)
     compare("two devices", folder, generate(llm)[0], 1e-4)
 
 

@@ -345,6 +345,16 @@ TORCH_LIBRARY_IMPL(aten, TOY, library) {
   library.impl("bernoulli_.float", &bernoulli_);
 }
 
+TORCH_LIBRARY_FRAGMENT(toy, library) {
+  library.def("rng_state(int device) -> Tensor", [](int64_t device) {
+    return default_generator(c10::DeviceIndex(device)).get_state();
+  });
+  library.def("set_rng_state(Tensor state, int device) -> ()",
+              [](const Tensor& state, int64_t device) {
+                at::Generator(default_generator(c10::DeviceIndex(device))).set_state(state);
+              });
+}
+
 }  // namespace
 }  // namespace toy
 

@@ -50,6 +50,10 @@ def register():
     def count():
         return 0 if "TOY_ABSENT" in os.environ else 2
 
+    def index_of(device):
+        index = device if isinstance(device, int) else torch.device(device).index
+        return -1 if index is None else index
+
     def memory_stats(device=None):
         device = 0 if device is None else device
         return {
@@ -70,8 +74,24 @@ def register():
         "empty_cache": lambda: None,
         "_is_in_bad_fork": lambda: False,
         "manual_seed_all": lambda seed: library.toy_seed(ctypes.c_uint64(seed)),
+        "get_rng_state": lambda device=-1: torch.ops.toy.rng_state(index_of(device)),
+        "set_rng_state": lambda state, device=-1: torch.ops.toy.set_rng_state(state, index_of(device)),
         "current_device": lambda: current(),
         "init": lambda: None,
         "is_initialized": lambda: True,
     }
     vars(module).update(names)
+    if "TOY_COLLECTIVES" in os.environ:
+        torch.distributed.Backend.register_backend("tccl", collectives, devices=[NAME])
+
+
+def collectives(store, rank, size, timeout):
+    """Return the toy's backend for torch.distributed, as a vendor's function does that makes one."""
+    import torch
+    from torch._C import _distributed_c10d as c10d
+
+    group, kind = c10d.ProcessGroup(rank, size), c10d.ProcessGroup.BackendType.GLOO
+    gloo = c10d.ProcessGroupGloo(c10d.PrefixStore("toy/", store), rank, size, timeout=timeout)
+    group._register_backend(torch.device("cpu"), kind, gloo)
+    torch.ops.toy.add_collectives(group.boxed())
+    return group._get_backend(torch.device(NAME))

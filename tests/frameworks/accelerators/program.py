@@ -260,6 +260,24 @@ def check_loaders_and_checkpointing():
         torch.testing.assert_close(x.grad.cpu(), layer.weight.detach().cpu().sum(0).expand(3, 4))
 
 
+def check_compiled_functions():
+    def curve(x):
+        return (x * 2).sin() + x.sum()
+
+    x = drawn(4, 3)
+    for backend in ("eager", "aot_eager"):
+        out = torch.compile(curve, backend=backend)(x.cuda())
+        assert out.is_cuda
+        torch.testing.assert_close(out.cpu(), curve(x))
+        torch._dynamo.reset()
+    words = "TORCH_COMPILE_DISABLE=1"
+    refused(Exception, words, lambda: torch.compile(curve)(x.cuda()))
+    refused(Exception, words, lambda: torch.compile(lambda: torch.ones(3, device="cuda") + 1)())
+    torch._dynamo.reset()
+    with torch.compiler.set_stance("force_eager"):
+        torch.testing.assert_close(torch.compile(curve)(x.cuda()).cpu(), curve(x))
+
+
 def check_collectives():
     from torch import distributed
 

@@ -21,12 +21,14 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 FAKE = ROOT / "tests" / "fakes" / "accelerator"
 KEPT = ROOT / "build" / "fakes" / "accelerator"
-PROGRAM = HERE / "program.py"
-CHECKS = [
-    each.name
-    for each in ast.parse(PROGRAM.read_text()).body
-    if isinstance(each, ast.FunctionDef) and each.name.startswith("check_")
-]
+PROGRAM, ON_TWO_RANKS = HERE / "program.py", HERE / "collectives_program.py"
+
+
+def checks_of(program):
+    functions = (each for each in ast.parse(program.read_text()).body if isinstance(each, ast.FunctionDef))
+    return [each.name for each in functions if each.name.startswith("check_")]
+
+
 KINDS = {"toy": "PrivateUse1", "xpu": "XPU"}
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
@@ -44,8 +46,9 @@ def torch_here():
 
 def library(name):
     """The toy compiled under the device type that a name has."""
-    torch, kind, source = torch_here(), KINDS[name], FAKE / "toy.cpp"
-    known = hashlib.sha256(source.read_bytes() + torch.identity.encode() + kind.encode()).hexdigest()[:16]
+    torch, kind, sources = torch_here(), KINDS[name], [FAKE / each for each in ("toy.cpp", "collectives.cpp")]
+    content = b"".join(each.read_bytes() for each in sources)
+    known = hashlib.sha256(content + torch.identity.encode() + kind.encode()).hexdigest()[:16]
     target = KEPT / f"libtoy-{known}.so"
     if not target.exists():
         if shutil.which("g++") is None:
@@ -56,7 +59,7 @@ def library(name):
             *("g++", "-std=c++20", "-O0", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"),
             *("-Wno-unused-parameter", f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.has_cxx11_strings())}"),
             *(f"-DTOY={kind}", f"-DTOY_IS_{kind.upper()}", "-isystem", str(include)),
-            *("-isystem", str(include / "torch/csrc/api/include"), str(source), "-o", str(beside)),
+            *("-isystem", str(include / "torch/csrc/api/include"), *map(str, sources), "-o", str(beside)),
             *(f"-L{torch.folder / 'lib'}", "-lc10", "-ltorch_cpu"),
         ]
         subprocess.run(command, check=True, timeout=1500)
@@ -82,9 +85,25 @@ def outcomes(request):
 
 
 @pytest.mark.timeout(3000)
-@pytest.mark.parametrize("name", CHECKS)
+@pytest.mark.parametrize("name", checks_of(PROGRAM))
 def test_a_program_for_cuda(outcomes, name):
     assert not outcomes[name], outcomes[name]
+
+
+@pytest.fixture(scope="module")
+def outcomes_of_ranks(tmp_path_factory):
+    said = tmp_path_factory.mktemp("ranks") / "outcomes"
+    launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2")
+    done = run("toy", *launcher, ON_TWO_RANKS, TOY_COLLECTIVES="1", OUTCOMES=str(said))
+    assert done.returncode == 0, done.stderr
+    return [json.loads(Path(f"{said}.{rank}").read_text()) for rank in (0, 1)]
+
+
+@pytest.mark.timeout(3000)
+@pytest.mark.parametrize("name", checks_of(ON_TWO_RANKS))
+def test_a_program_for_nccl_on_two_ranks(outcomes_of_ranks, name):
+    for outcomes in outcomes_of_ranks:
+        assert not outcomes[name], outcomes[name]
 
 
 def test_a_torch_without_that_accelerator_is_an_error_before_the_program_starts():

@@ -12,7 +12,12 @@ pytestmark = pytest.mark.torch
 
 HERE = Path(__file__).parent
 WORLD = 2
-MODULES = ("distributed_checks_collectives", "distributed_checks_training", "distributed_checks_tensors")
+MODULES = (
+    "distributed_checks_collectives",
+    "distributed_checks_training",
+    "distributed_checks_tensors",
+    "distributed_checks_layers",
+)
 
 
 def names_of(module):

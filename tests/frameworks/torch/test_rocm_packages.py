@@ -71,6 +71,23 @@ def test_a_gpu_that_torch_has_code_for_or_that_the_user_has_renamed(run, how):
     assert run("import torch", gpus=["gfx1032"], **how).stderr == ""
 
 
+def test_an_import_of_torch_reads_once_which_build_it_is(run):
+    code = """
+import sys, traceback
+
+ours = []
+
+def opened(event, given):
+    if event == "open" and str(given[0]).endswith("torch/version.py"):
+        ours.extend(1 for frame in traceback.extract_stack() if frame.filename.endswith("frameworks/torch/found.py"))
+
+sys.addaudithook(opened)
+import torch
+print(len(ours))
+"""
+    assert run(code).stdout == "1\n"
+
+
 def test_what_a_gpu_is_taken_for_is_what_the_variable_says():
     """HSA_OVERRIDE_GFX_VERSION is major, minor and stepping with points (ROCr's manual)."""
     for gpu, (like, value) in builds.TAKEN_FOR.items():

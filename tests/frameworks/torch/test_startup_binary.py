@@ -119,7 +119,7 @@ class TestWhichTorch:
         cuda = found.read(fake_torch(tmp_path / "b", "2.14.1+cu130", extra="cuda: Optional[str] = '13.0'"))
         assert cpu.identity != cuda.identity and binary.key(cpu) != binary.key(cuda)
         assert (cpu.runtime, cuda.runtime) == ("", "libcudart.so.13")
-        own, over = (set(build.sources(build.native_folder(), each.vendor)) for each in (cpu, cuda))
+        own, over = (set(build.sources(build.native_folder(), build.kind_for(each))) for each in (cpu, cuda))
         assert {path.parent.name for path in own - over} == {"backend"} and {
             path.parent.name for path in over - own
         } == {"cuda_build"}

@@ -6,6 +6,7 @@ import math
 import pytest
 import torch
 
+from anywarp.frameworks.neighbours.answers import te_distributed, te_refused
 from anywarp.frameworks.neighbours.answers import te_pytorch as te
 from anywarp.frameworks.neighbours.answers import te_recipe as recipe
 
@@ -75,6 +76,66 @@ def test_a_linear_layer_whole_and_split(split, bias):
     found.pow(2).sum().backward()
     wanted.pow(2).sum().backward()
     check_gradients(layer, exact)
+
+
+@pytest.mark.parametrize("returned", [False, True])
+def test_several_layers_each_for_its_rows(returned):
+    layer, x, splits = te.GroupedLinear(3, 5, 4, return_bias=returned), drawn(7, 5), [2, 0, 5]
+    assert {name for name, _ in layer.named_parameters()} == {
+        f"{what}{n}" for what in ("weight", "bias") for n in range(3)
+    }
+    exact, mine = randomised(layer), x.cuda().requires_grad_()
+    theirs = x.double().requires_grad_()
+    parts = theirs.split(splits)
+    wanted = torch.cat([
+        part @ exact[f"weight{n}"].t() + (0 if returned else exact[f"bias{n}"]) for n, part in enumerate(parts)
+    ])  # fmt: skip
+    found = layer(mine, splits)
+    if returned:
+        found, biases = found
+        for n, each in enumerate(biases):
+            close(each, exact[f"bias{n}"])
+    close(found, wanted)
+    back = drawn(7, 4, seed=8)
+    found.backward(back.cuda())
+    wanted.backward(back.double())
+    close(mine.grad, theirs.grad)
+    for name, each in layer.named_parameters():
+        if each.grad is not None and exact[name].grad is not None:
+            close(each.grad, exact[name].grad)
+    with pytest.raises(AssertionError, match="should match number of GEMMs"):
+        layer(mine, [3, 4])
+
+
+def test_streams_of_random_numbers():
+    torch.cuda.manual_seed(1)
+    tracker = te.CudaRNGStatesTracker()
+    tracker.add("one", 5)
+    first = torch.randn(4, device="cuda")
+    with tracker.fork("one"):
+        inside = torch.randn(4, device="cuda")
+    second = torch.randn(4, device="cuda")
+    with tracker.fork("one"):
+        further = torch.randn(4, device="cuda")
+    torch.cuda.manual_seed(5)
+    assert torch.equal(torch.randn(4, device="cuda"), inside) and torch.equal(torch.randn(4, device="cuda"), further)
+    torch.cuda.manual_seed(1)
+    assert torch.equal(torch.randn(4, device="cuda"), first) and torch.equal(torch.randn(4, device="cuda"), second)
+    for error, wrong in ((RuntimeError, ("two", 5)), (RuntimeError, ("one", 6))):
+        with pytest.raises(error, match="already exists"):
+            tracker.add(*wrong)
+    with pytest.raises(KeyError, match="is not added"), tracker.fork("three"):
+        pass
+
+
+def test_what_an_autocast_says_to_those_who_ask():
+    manager = te.FP8GlobalStateManager
+    assert not manager.is_fp8_enabled()
+    with te.autocast(recipe=recipe.Float8CurrentScaling()):
+        assert manager.is_fp8_enabled() and isinstance(manager.get_fp8_recipe(), recipe.Float8CurrentScaling)
+        with pytest.raises(NotImplementedError, match="activation_recompute_forward"):
+            te_distributed.activation_recompute_forward(activation_recompute=True).__enter__()
+    assert not manager.is_fp8_enabled()
 
 
 def test_a_bias_is_returned_and_not_added():
@@ -476,8 +537,11 @@ def test_checkpointing_and_graphs():
 
 
 REFUSED = {
-    "tp_size=2": lambda: te.Linear(4, 4, tp_size=2),
-    "sequence_parallel=True": lambda: te.LayerNormLinear(4, 4, sequence_parallel=True),
+    "tp_size=2": lambda: te.LayerNormMLP(4, 4, tp_size=2),
+    "sequence_parallel=True": lambda: te.MultiheadAttention(4, 2, sequence_parallel=True),
+    "GroupedLinear: tp_size=2": lambda: te.GroupedLinear(2, 4, 4, tp_size=2),
+    "te.ops.Sequential": te_refused.Sequential,
+    "fused_moe_aux_loss": te_refused.fused_moe_aux_loss,
     "ub_overlap_ag=True": lambda: te.LayerNormMLP(4, 4, ub_overlap_ag=True),
     "fuse_wgrad_accumulation=True": lambda: te.TransformerLayer(4, 4, 2, fuse_wgrad_accumulation=True),
     "drop_path_rate=0.5": lambda: te.TransformerLayer(4, 4, 2, drop_path_rate=0.5),

@@ -26,6 +26,8 @@ class Answered:
     answers: Mapping[str, str]
     ran: tuple[Ran, ...]
     test: Callable[[], Iterator[Difference]] = field(repr=False)
+    whole: bool = False
+    """Whether importing the package imports its modules, so that programs find them as attributes."""
 
     @property
     def reason(self) -> str:

@@ -45,7 +45,7 @@ PACKAGES = (
     _ran("deepspeed", "deepspeed", "0.19.8", "ZeRO 0 to 3 on one and two ranks, the optimizer offloaded; `FusedAdam` and `CPUAdam` are compiled by `anywarp nvcc` and g++", "through us"),
     _ran("diffusers", "diffusers", "0.42.1", "pipelines of a UNet, with text, a coder of pictures, gradients"),
     _ran("lightning", "lightning", "2.6.6", '`Trainer(accelerator="gpu")` with accumulation, a schedule, checkpoints, mixed precision; Fabric'),
-    _ran("megatron", "megatron-core", "0.16.1", "tensors in two, layers in two on two ranks; rows in two with Apex's norms, which are answered (`ANYWARP_NEIGHBOURS=apex`). Its layers for Transformer Engine were not tried with the answer for that package", program="megatron"),
+    _ran("megatron", "megatron-core", "0.16.1", "tensors in two, layers in two on two ranks; rows in two with Apex's norms, which are answered (`ANYWARP_NEIGHBOURS=apex`); all three with its layers for Transformer Engine (`ANYWARP_NEIGHBOURS=transformer_engine`)", program="megatron"),
     _ran("peft", "peft", "0.21.2", "LoRA: steps, merged, saved"),
     _ran("transformers", "transformers", "5.24.0", "greedy generation, static cache, the Trainer; `flash_attention_2` with `ANYWARP_NEIGHBOURS=flash_attn`: `flash_attention_program.py`"),
     _ran("trl", "trl", "1.16.0", "SFT and DPO, with LoRA"),

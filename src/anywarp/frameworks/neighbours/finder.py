@@ -115,6 +115,10 @@ class Answer(Loader):
         vars(module).update({name: vars(ours)[name] for name in ours.__all__})
         if "." not in module.__name__:
             vars(module)["__version__"] = self.neighbour.version
+        if self.neighbour.whole:
+            for each in self.neighbour.answers:
+                if each.rpartition(".")[0] == module.__name__:
+                    import_module(each)
 
 
 def _spec(neighbour: Answering, name: str) -> ModuleSpec:

@@ -89,6 +89,11 @@ class Answering(Neighbour, Protocol):
         ...
 
     @property
+    def whole(self) -> bool:
+        """Return whether importing the package imports its modules."""
+        ...
+
+    @property
     def reason(self) -> str:
         """Return why imports are answered."""
         ...

@@ -11,10 +11,13 @@ from anywarp.frameworks.neighbours.neighbour import Difference, Ran
 PARTS = {
     "": "te_pytorch",
     ".attention": "te_attention",
-    ".distributed": "te_pytorch",
+    ".distributed": "te_distributed",
     ".fp8": "te_fp8",
     ".module": "te_module",
+    ".ops": "te_refused",
     ".quantization": "te_fp8",
+    ".router": "te_refused",
+    ".tensor": "te_refused",
     ".transformer": "te_transformer",
 }
 ANSWERS = {
@@ -51,11 +54,12 @@ NEIGHBOUR = Answered(
     oldest=(1, 0),
     kernels=("transformer_engine_torch*.so", "transformer_engine/**/*.so", "transformer_engine/*.so"),
     answers=ANSWERS,
+    whole=True,
     ran=(
         Ran(
             "2.20.2",
             "replaced by",
-            "torch's operators, with gradients: layers, attention, `TransformerLayer`; 8 bits with `DelayedScaling` and `Float8CurrentScaling`, factors rounded and sums in float32; other recipes, several cards and 8-bit parameters are refused by name",
+            "torch's operators, with gradients: layers, attention, `TransformerLayer`; 8 bits with `DelayedScaling` and `Float8CurrentScaling`, factors rounded and sums in float32; linear layers and attention divided among ranks; other recipes, other layers on several cards and 8-bit parameters are refused by name",
             "2026-11-29",
             "tests/frameworks/torch/test_transformer_engine.py",
         ),

@@ -35,33 +35,35 @@ ERRORS = "errors.txt"
 COMPILERS = ("g++", "c++", "clang++")
 
 
-def fitting(torch: found.Torch) -> Path:
-    """Return the stand-in for this torch, compiling it when there is none yet.
+def fitting(torch: found.Torch, kind: build.Kind | None = None) -> Path:
+    """Return the stand-in for this torch, or another kind of binary, compiling it when there is none yet.
 
     AnywarpError: as `ready`, F003 without a compiler, F004 when it does not compile, F005 when it cannot be kept.
     """
-    return ready(torch) or _compiled(torch, _kept(torch))
+    kind = kind or build.kind_for(torch)
+    return ready(torch, kind) or _compiled(torch, kind, _kept(torch, kind))
 
 
-def ready(torch: found.Torch) -> Path | None:
+def ready(torch: found.Torch, kind: build.Kind | None = None) -> Path | None:
     """Return the stand-in for this torch if it exists: the one that the user named, that is shipped, or was compiled before.
 
     AnywarpError: F001 and F002 as `found.check`, F006 when the one that the user named is for another torch.
     """
-    found.check(torch)
-    chosen = settings.TORCH_LIBRARY.get()
+    kind = kind or build.kind_for(torch)
+    found.check(torch, any_vendor=kind is build.MAPPING)
+    chosen, wanted = settings.TORCH_LIBRARY.get(), torch.identity + kind.mark
     if chosen is not None:
-        _check_chosen(chosen, torch)
+        _check_chosen(chosen, wanted)
         return chosen
     shipped = settings.LIBRARY_DIR.get() / "torch" / torch.version / build.NAME
-    if built_for(shipped) == torch.identity:
+    if built_for(shipped) == wanted:
         return shipped
-    kept = _kept(torch)  # only now: the key reads all sources
-    return kept if built_for(kept) == torch.identity else None
+    kept = _kept(torch, kind)  # only now: the key reads all sources
+    return kept if built_for(kept) == wanted else None
 
 
-def _kept(torch: found.Torch) -> Path:
-    return messages.place() / key(torch) / build.NAME
+def _kept(torch: found.Torch, kind: build.Kind) -> Path:
+    return messages.place() / key(torch, kind) / build.NAME
 
 
 def built_for(binary: Path) -> str | None:
@@ -75,14 +77,22 @@ def built_for(binary: Path) -> str | None:
         return None
 
 
-def key(torch: found.Torch) -> str:
+def key(torch: found.Torch, kind: build.Kind | None = None) -> str:
     """Return the name of this torch's binary in the cache.
 
     The compiler is no part of it, so that a machine that has lost its compiler keeps what it compiled.
     """
-    # What maps `cuda` to an accelerator finds torch's libraries by their place.
-    place = hashlib.sha256(str(torch.folder).encode()).hexdigest()[:8] if torch.vendor == found.MAPPED else ""
-    return f"{torch.version}-{torch.commit[:12]}{place and '-'}{place}-{platform.machine()}-{build.digest(build.native_folder(), torch.vendor)}{torch.vendor and '-'}{torch.vendor.lower()}"
+    kind = kind or build.kind_for(torch)
+    parts = [
+        torch.version,
+        torch.commit[:12],
+        platform.machine(),
+        build.digest(build.native_folder(), kind),
+        torch.vendor,
+    ]
+    if kind is build.MAPPING:  # it finds torch's libraries by their place
+        parts += [kind.mark.strip(), hashlib.sha256(str(torch.folder).encode()).hexdigest()[:8]]
+    return "-".join(each.lower() for each in parts if each)
 
 
 def compiler() -> list[str]:
@@ -95,33 +105,34 @@ def compiler() -> list[str]:
     raise AnywarpError(Diagnostic("F003", what, help="install g++ 11 or newer: apt install g++, dnf install gcc-c++"))
 
 
-def _check_chosen(chosen: Path, torch: found.Torch) -> None:
+def _check_chosen(chosen: Path, wanted: str) -> None:
     other = built_for(chosen)
-    if other == torch.identity:
+    if other == wanted:
         return
-    what = f"is for torch {other}, not {torch.identity}" if other else "is no stand-in for torch"
+    what = f"is for torch {other}, not {wanted}" if other else "is no stand-in for torch"
     name = settings.TORCH_LIBRARY.name
     raise AnywarpError(Diagnostic("F006", f"{chosen} {what}", help=f"unset {name} to let anywarp choose"))
 
 
-def _compiled(torch: found.Torch, kept: Path) -> Path:
+def _compiled(torch: found.Torch, kind: build.Kind, kept: Path) -> Path:
     """Compile into the cache, or wait for the process that does."""
     try:
         command = compiler()
     except AnywarpError as error:
-        raise _about(torch, error.diagnostic) from error
+        raise _about(torch, kind, error.diagnostic) from error
     try:
         kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with _alone(kept.parent / "lock"):
-            if built_for(kept) != torch.identity:
-                _check_not_failed(torch, kept.parent, command)
-                _compile(torch, kept, command)
+            if built_for(kept) != torch.identity + kind.mark:
+                _check_not_failed(torch, kind, kept.parent, command)
+                _compile(torch, kind, kept, command)
                 _drop_old(kept.parent)
     except subprocess.CalledProcessError as error:
-        raise _not_compiled(torch, error, kept.parent, command) from error
+        raise _not_compiled(torch, kind, error, kept.parent, command) from error
     except OSError as error:
         raise _about(
             torch,
+            kind,
             Diagnostic(
                 "F005",
                 f"the stand-in cannot be kept in {kept.parent}: {error.strerror or error}",
@@ -131,7 +142,7 @@ def _compiled(torch: found.Torch, kept: Path) -> Path:
     return kept
 
 
-def _compile(torch: found.Torch, kept: Path, command: list[str]) -> None:
+def _compile(torch: found.Torch, kind: build.Kind, kept: Path, command: list[str]) -> None:
     """Compile with a line of progress; objects of a build that was cut short are used again."""
     what = f"compiling the stand-in for torch {torch.version} (once; some minutes)"
     live = sys.stderr is not None and sys.stderr.isatty()  # pyright: ignore[reportUnnecessaryComparison]
@@ -143,7 +154,7 @@ def _compile(torch: found.Torch, kept: Path, command: list[str]) -> None:
 
     objects = kept.parent / "objects"
     jobs = min(4, settings.cpu_count())
-    made = build.compile_all(build.native_folder(), torch, objects, command, jobs, progress)
+    made = build.compile_all(build.native_folder(), torch, objects, command, jobs, progress, kind=kind)
     os.replace(made, kept)
     shutil.rmtree(objects, ignore_errors=True)
     if not live:
@@ -165,34 +176,33 @@ def _drop_old(newest: Path) -> None:
         shutil.rmtree(old, ignore_errors=True)
 
 
-def _about(torch: found.Torch, what: Diagnostic) -> AnywarpError:
+def _about(torch: found.Torch, kind: build.Kind, what: Diagnostic) -> AnywarpError:
     """Say for which torch something is missing, and what follows."""
-    follows = "its kernels for NVIDIA's cards do not run here" if torch.cuda else "`cuda` stays unavailable"
-    text = f"torch {torch.version} in {torch.folder} has no stand-in yet, so {follows}: {what.message}"
+    text = f"torch {torch.version} in {torch.folder} has no stand-in yet, so {kind.without}: {what.message}"
     return AnywarpError(Diagnostic(what.code, text, help=what.help))
 
 
 def _not_compiled(
-    torch: found.Torch, error: subprocess.CalledProcessError, place: Path, command: list[str]
+    torch: found.Torch, kind: build.Kind, error: subprocess.CalledProcessError, place: Path, command: list[str]
 ) -> AnywarpError:
     """Turn the compiler's words into a message of a few lines; all of them go to a file, which keeps us from trying again."""
     words = str(error.stderr or f"{error.cmd[0]} ended with {error.returncode}")
     if "No space left on device" in words:
-        return _about(torch, Diagnostic("F005", f"no space left in {place}", help="make room there"))
+        return _about(torch, kind, Diagnostic("F005", f"no space left in {place}", help="make room there"))
     killed = error.returncode < 0 or "Killed" in words
     with contextlib.suppress(OSError):
         (place / ERRORS).write_text(f"{'' if killed else _version(command)}\n{words}", encoding="utf-8")
-    return _failed(torch, place, words)
+    return _failed(torch, kind, place, words)
 
 
-def _check_not_failed(torch: found.Torch, place: Path, command: list[str]) -> None:
+def _check_not_failed(torch: found.Torch, kind: build.Kind, place: Path, command: list[str]) -> None:
     """Raise AnywarpError (F004) when this compiler has failed on these sources before: it would again, a minute later."""
     try:
         who, _, words = (place / ERRORS).read_text(encoding="utf-8", errors="replace").partition("\n")
     except OSError:
         return
     if who and who == _version(command):
-        raise _failed(torch, place, words)
+        raise _failed(torch, kind, place, words)
 
 
 def _version(command: list[str]) -> str:
@@ -202,10 +212,10 @@ def _version(command: list[str]) -> str:
     return f"{' '.join(command)}: {said.partition(chr(10))[0]}"
 
 
-def _failed(torch: found.Torch, place: Path, words: str) -> AnywarpError:
+def _failed(torch: found.Torch, kind: build.Kind, place: Path, words: str) -> AnywarpError:
     lines = [line for line in words.splitlines() if re.search(r"error: (?!ld returned)|undefined reference", line)]
     first = (lines or words.strip().splitlines() or ["no reason given"])[0]
     known = ".".join(map(str, found.NEWEST))
     newer = f"this anywarp knows torch up to {known}" if torch.minor > found.NEWEST else "g++ 11 or newer is needed"
     help = f"{newer}; all errors are in {place / ERRORS}, remove it to try again"
-    return _about(torch, Diagnostic("F004", f"it does not compile: {first.strip()[:300]}", help=help))
+    return _about(torch, kind, Diagnostic("F004", f"it does not compile: {first.strip()[:300]}", help=help))

@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 from anywarp import settings
@@ -35,14 +36,38 @@ PRECOMPILED = "precompiled.h"
 TOGETHER = 12
 """How many sources are compiled as one: what they instantiate of torch's templates is then compiled once."""
 
-ACCELERATOR, SHARED = "torch_accelerator", ("torch/exported.cpp", "torch/version.cpp")
-"""The folder of what maps `cuda` to an accelerator, and what of the stand-in it is made with."""
-
-BACKEND, OVER_CUDA = "backend", "cuda_build"
-"""Folders of the sources: what a CPU build of torch lacks of a CUDA backend, and the same over the libraries that a CUDA build has."""
+SHARED = ("torch/exported.cpp", "torch/version.cpp")
+"""What of the stand-in is in what maps `cuda` to an accelerator, too."""
 
 HEADERS = ("cuda/cuda_api.h", "cuda/cuda_types.h")
 """What the sources use of `native` beside their own folder."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One of the binaries that are made of the sources."""
+
+    folder: str
+    """Which sources and headers of `native` it alone has."""
+    without: str
+    """What follows for the program where there is none."""
+    mark: str = ""
+    """What it carries behind the identity of the torch that it was made for."""
+
+
+STAND_IN = Kind("torch/backend", "`cuda` stays unavailable")
+"""What a CPU build of torch lacks of a CUDA backend."""
+
+OVER_CUDA = Kind("torch/cuda_build", "its kernels for NVIDIA's cards do not run here")
+"""The same, over the libraries that a CUDA build has."""
+
+MAPPING = Kind("torch_accelerator", "`cuda` stays unavailable", " accelerator")
+"""What maps `cuda` to an accelerator, whatever build of torch that is (accelerators/)."""
+
+
+def kind_for(torch: found.Torch) -> Kind:
+    """Return what serves a torch on the processor."""
+    return OVER_CUDA if torch.cuda else STAND_IN
 
 
 def native_folder() -> Path:
@@ -52,21 +77,21 @@ def native_folder() -> Path:
     return installed if installed.is_dir() else package.parents[1] / "native"
 
 
-def sources(native: Path, vendor: str = "") -> list[Path]:
-    """Return the C++ files of the stand-in for a CPU build of torch, of what serves a vendor's build ("CUDA"), or of what maps `cuda`."""
-    if vendor == found.MAPPED:
-        return [*sorted((native / ACCELERATOR).glob("*.cpp")), *(native / each for each in SHARED)]
-    left = native / "torch" / (BACKEND if vendor else OVER_CUDA)
+def sources(native: Path, kind: Kind = STAND_IN) -> list[Path]:
+    """Return the C++ files of a binary."""
+    if kind is MAPPING:
+        return [*sorted((native / kind.folder).glob("*.cpp")), *(native / each for each in SHARED)]
+    left = native / (STAND_IN if kind is OVER_CUDA else OVER_CUDA).folder
     return sorted(each for each in (native / "torch").rglob("*.cpp") if left not in each.parents)
 
 
-def digest(native: Path, vendor: str = "") -> str:
+def digest(native: Path, kind: Kind = STAND_IN) -> str:
     """Return 16 hex digits over all that decides what is compiled: sources, headers and flags."""
     known = hashlib.sha256(" ".join(FLAGS).encode())
     for path in [
-        *sources(native, vendor),
+        *sources(native, kind),
         *sorted((native / "torch").rglob("*.h")),
-        *sorted((native / ACCELERATOR).glob("*.h") if vendor == found.MAPPED else ()),
+        *sorted((native / kind.folder).glob("*.h") if kind is MAPPING else ()),
         *(native / each for each in HEADERS),
     ]:
         content = path.read_bytes()
@@ -85,23 +110,25 @@ def compile_all(
     strict: bool = False,
     warn: Callable[[str], object] = lambda words: None,
     together: int = TOGETHER,
+    kind: Kind | None = None,
 ) -> Path:
-    """Compile what changed and link `out`/libanywarp_torch.so, which appears whole or not at all.
+    """Compile what changed and link `out`/libanywarp_torch.so, which appears whole or not at all; without a `kind`, `kind_for(torch)`.
 
     `together` files are compiled as one; 1 is for who changes them often. `progress` hears how many parts of how many are ready, `warn` what
     the compiler said of one that compiled. Returns the path; CalledProcessError with the compiler's words (stderr, text) when a file does not
     compile.
     """
+    kind = kind or kind_for(torch)
     out.mkdir(parents=True, exist_ok=True)
     include = torch.folder / "include"
     base = [
         *compiler, *FLAGS, *(["-Werror"] if strict else []),
-        f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.has_cxx11_strings())}", f'-DAWT_TORCH_VERSION="{torch.identity}"',
+        f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.has_cxx11_strings())}", f'-DAWT_TORCH_VERSION="{torch.identity}{kind.mark}"',
         f"-ffile-prefix-map={native}=native", f"-ffile-prefix-map={torch.folder}=torch",
-        f"-I{native}", f"-I{native / 'torch'}", f"-I{_own_folder(native, torch)}", *(_cuda_headers(torch.cuda.partition(".")[0]) if torch.cuda else ()),
+        f"-I{native}", f"-I{native / 'torch'}", f"-I{native / kind.folder}", *(_cuda_headers(torch.cuda.partition(".")[0]) if kind is OVER_CUDA else ()),
         "-isystem", str(include), "-isystem", str(include / "torch/csrc/api/include"),
     ]  # fmt: skip
-    files = _parts(sources(native, torch.vendor), native, out, together)
+    files = _parts(sources(native, kind), native, out, together)
     names = [f"{_flat(each, native / 'torch')}.o" for each in files]
     stamp = " ".join(base)
     done: list[Path] = []
@@ -122,15 +149,8 @@ def compile_all(
         pool.shutdown(cancel_futures=True)  # at the first error, or Ctrl-C, start nothing more
     library = out / NAME
     if not library.exists() or any(library.stat().st_mtime <= each.stat().st_mtime for each in objects):
-        _link(compiler, torch, objects, library)
+        _link(compiler, torch, kind, objects, library)
     return library
-
-
-def _own_folder(native: Path, torch: found.Torch) -> Path:
-    """Return the folder of the headers that only one kind of binary has."""
-    if torch.vendor == found.MAPPED:
-        return native / ACCELERATOR
-    return native / "torch" / (OVER_CUDA if torch.cuda else BACKEND)
 
 
 def _cuda_headers(major: str) -> list[str]:
@@ -189,15 +209,14 @@ def _compile(base: Sequence[str], source: Path, target: Path, stamp: str) -> str
         beside.unlink(missing_ok=True)
 
 
-def _link(compiler: Sequence[str], torch: found.Torch, objects: Sequence[Path], library: Path) -> None:
+def _link(compiler: Sequence[str], torch: found.Torch, kind: Kind, objects: Sequence[Path], library: Path) -> None:
     beside = library.with_suffix(f".{os.getpid()}.new")
-    # Of a CUDA build's libraries those of NVIDIA's that they want are not looked at: ours are there when it is loaded.
-    more = (
-        ["-lc10_cuda", "-ltorch_cuda", "-Wl,--allow-shlib-undefined", str(settings.LIBRARY_DIR.get() / torch.runtime)]
-        if torch.cuda
-        else []
-    )
-    if torch.vendor == found.MAPPED:
+    more: list[str] = []
+    if kind is OVER_CUDA:
+        # Of a CUDA build's libraries those of NVIDIA's that they want are not looked at: ours are there when it is loaded.
+        runtime = settings.LIBRARY_DIR.get() / torch.runtime
+        more = ["-lc10_cuda", "-ltorch_cuda", "-Wl,--allow-shlib-undefined", str(runtime)]
+    elif kind is MAPPING:
         more = [f"-Wl,-rpath,{torch.folder / 'lib'}"]
     try:
         _call([

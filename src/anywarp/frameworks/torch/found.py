@@ -22,9 +22,6 @@ CUDA_BUILDS = ((2, 10), (2, 15))
 VENDORS = {"cuda": "CUDA", "hip": "ROCm", "xpu": "XPU"}
 """Names in torch/version.py that hold a version in a build for that vendor, else None."""
 
-MAPPED = "accelerator"
-"""In the place of a vendor: what is built for any build of torch to map `cuda` to an accelerator (accelerators/)."""
-
 _NEW_STRINGS = b"torchCheckFailEPKcS2_jRKNSt7__cxx11"
 """Part of a symbol of libc10 (c10::detail::torchCheckFail) that has this form with the C++11 strings of libstdc++."""
 
@@ -48,7 +45,7 @@ class Torch:
 
     @property
     def identity(self) -> str:
-        """Return what a binary built for it carries: version and commit."""
+        """Return what tells it from others, and what a binary built for it carries: version, commit and vendor."""
         return f"{self.version} {self.commit}{f' {self.vendor}' if self.vendor else ''}"
 
     @property
@@ -86,9 +83,9 @@ def read(folder: Path) -> Torch:
     )
 
 
-def check(torch: Torch) -> None:
-    """Raise AnywarpError for a torch that gets no stand-in: F001 for a vendor's build, F002 for one that is too old."""
-    if torch.vendor != MAPPED and torch.vendor and (why := _left_alone(torch)):
+def check(torch: Torch, any_vendor: bool = False) -> None:
+    """Raise AnywarpError for a torch that gets no binary of ours: F001 for a vendor's build, unless `any_vendor` has one, F002 for one that is too old."""
+    if torch.vendor and not any_vendor and (why := _left_alone(torch)):
         help = "anywarp serves torch by a CPU build of it: pip install torch --index-url URL of PyTorch's CPU wheels"
         if torch.cuda and settings.DEVICE.get() == "cpu":
             help = f"{settings.TORCH_CUDA_BUILD.name}=1 tries it all the same; or install a version that was run, or a CPU build"

@@ -67,6 +67,14 @@ def _platform(module: Any) -> None:
         classmethod(lambda cls: False),
         "vLLM's own all-reduce is machine code for cards; NCCL's, which is ours, is taken",
     )
+    from anywarp.frameworks.vllm import graphs
+
+    patches.set_attribute(
+        module.CudaPlatformBase,
+        "check_and_update_config",
+        graphs.without_compiled_collectives(module.CudaPlatformBase.check_and_update_config),
+        graphs.REASON,
+    )
 
 
 def install() -> watching.Watcher:

@@ -1,4 +1,4 @@
-"""Rotary embeddings as FlashAttention's layers have them: pairs of the first numbers of each head are turned by an angle of their row."""
+"""Rotary embeddings as FlashAttention's layers have them."""
 
 # pyright: basic
 from __future__ import annotations
@@ -6,21 +6,15 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from anywarp.frameworks import rotary
+
 __all__ = ["apply_rotary_emb", "apply_rotary_emb_func", "apply_rotary_emb_kv_", "apply_rotary_emb_qkv_"]
 
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor, at: Tensor, interleaved: bool) -> Tensor:
-    """Return x turned: x is (..., rows, heads, width), cos and sin (positions, half of what is turned), `at` (..., rows) the rows' positions.
-
-    A pair is two neighbours with `interleaved`, else number i and number i of the second half.
-    """
-    cos, sin = (each[at].float().unsqueeze(-2) for each in (cos, sin))
-    half = cos.shape[-1]
-    turned, rest = x[..., : 2 * half].float(), x[..., 2 * half :]
-    one, other = (turned[..., ::2], turned[..., 1::2]) if interleaved else turned.split(half, -1)
-    pair = (one * cos - other * sin, one * sin + other * cos)
-    out = torch.stack(pair, -1).flatten(-2) if interleaved else torch.cat(pair, -1)
-    return torch.cat([out.to(x.dtype), rest], -1)
+    """Return x turned: x is (..., rows, heads, width), cos and sin (positions, half of what is turned), `at` (..., rows) the rows' positions."""
+    cos, sin = (rotary.for_both(each[at].float().unsqueeze(-2), interleaved) for each in (cos, sin))
+    return rotary.turn(x, cos, sin, interleaved)
 
 
 def apply_rotary_emb(

@@ -9,7 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from anywarp.frameworks import rotary
 from anywarp.frameworks.attention import attend, window
+from anywarp.frameworks.neighbours.answers import te_parallel
 from anywarp.frameworks.neighbours.answers.te_module import LayerNormLinear, Linear, RMSNorm, check_one_card
 
 __all__ = ["DotProductAttention", "MultiheadAttention", "RotaryPositionEmbedding"]
@@ -36,9 +38,7 @@ class DotProductAttention(nn.Module):
         return_max_logit=False, name=None,
     ):  # fmt: skip
         super().__init__()
-        check_one_card(
-            "DotProductAttention", {"sequence_parallel": sequence_parallel, "tp_size": tp_size, "tp_group": tp_group}
-        )
+        self.tracker = get_rng_state_tracker
         _refuse("DotProductAttention", {"softmax_type": (softmax_type, "vanilla"), "cp_group": (cp_group, None)})
         _refuse("DotProductAttention", {"return_max_logit": (bool(return_max_logit), False)})
         width = kv_channels if isinstance(kv_channels, int) else kv_channels[0]
@@ -46,6 +46,9 @@ class DotProductAttention(nn.Module):
         self.heads, self.groups = num_attention_heads, num_gqa_groups or num_attention_heads
         if self.heads % self.groups:
             raise AssertionError("The number of attention heads must be divisible by the number of GQA groups!")
+        ranks = tp_size if tp_group is None else torch.distributed.get_world_size(tp_group)
+        if self.groups % ranks:
+            raise AssertionError("The number of GQA groups must be divisible by tensor parallel size!")
         self.dropout, self.format, self.mask_type, self.softcap = attention_dropout, qkv_format, attn_mask_type, softcap
         self.window, self.bottom_right = window_size, bottom_right_diagonal
 
@@ -117,7 +120,8 @@ class DotProductAttention(nn.Module):
         scale = self.scale
         if factor is not None:  # a bias before the scale
             bias = factor * scale
-        return attend(q, k, v, seen, bias, scale=scale, softcap=rule.softcap, dropout=dropout)
+        with te_parallel.stream(self.tracker if dropout else None):
+            return attend(q, k, v, seen, bias, scale=scale, softcap=rule.softcap, dropout=dropout)
 
 
 class _Rule:
@@ -194,22 +198,13 @@ class RotaryPositionEmbedding(nn.Module):
         rows = torch.arange(max_seq_len, device=self.inv_freq.device, dtype=self.inv_freq.dtype) + offset
         if self.factor is not None:
             rows = rows / self.factor
-        angles = torch.outer(rows, self.inv_freq)
-        both = torch.stack((angles, angles), -1).flatten(1) if self.interleaved else torch.cat((angles, angles), -1)
-        return both[:, None, None, :]
+        return rotary.for_both(torch.outer(rows, self.inv_freq), self.interleaved)[:, None, None, :]
 
 
 def rotate(x: Tensor, angles: Tensor, interleaved: bool) -> Tensor:
     """Return x (rows, batch, heads, width) turned by angles (rows, 1, 1, width or less)."""
     angles = angles[: x.shape[0]].float()
-    width = angles.shape[-1]
-    turned, rest = x[..., :width].float(), x[..., width:]
-    if interleaved:
-        other = torch.stack((-turned[..., 1::2], turned[..., ::2]), -1).flatten(-2)
-    else:
-        one, two = turned.chunk(2, -1)
-        other = torch.cat((-two, one), -1)
-    return torch.cat(((turned * angles.cos() + other * angles.sin()).to(x.dtype), rest), -1)
+    return rotary.turn(x, angles.cos(), angles.sin(), interleaved)
 
 
 class MultiheadAttention(nn.Module):

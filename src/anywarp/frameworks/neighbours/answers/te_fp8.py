@@ -16,6 +16,7 @@ from torch import Tensor
 from anywarp.frameworks.neighbours.answers.te_recipe import DelayedScaling, Float8CurrentScaling, Format, Recipe
 
 __all__ = [
+    "FP8GlobalStateManager",
     "autocast",
     "check_fp8_support",
     "check_recipe_support",
@@ -111,6 +112,30 @@ class Quantiser:
 def active() -> tuple[Recipe, object] | None:
     """Return recipe and group inside of an autocast that is enabled."""
     return (_now.recipe, _now.group) if _now.enabled and _now.recipe is not None else None
+
+
+class FP8GlobalStateManager:
+    """What the innermost autocast says, as programs ask for it."""
+
+    @classmethod
+    def is_fp8_enabled(cls) -> bool:
+        """Tell whether layers multiply in 8 bits."""
+        return _now.enabled
+
+    @classmethod
+    def is_fp8_calibration(cls) -> bool:
+        """Tell whether histories are filled."""
+        return _now.calibrating
+
+    @classmethod
+    def get_fp8_recipe(cls) -> Recipe:
+        """Return the recipe, the default one outside of an autocast."""
+        return _now.recipe or get_default_recipe()
+
+    @classmethod
+    def get_fp8_group(cls):
+        """Return the group whose ranks share magnitudes."""
+        return _now.group
 
 
 def calibrating() -> DelayedScaling | None:

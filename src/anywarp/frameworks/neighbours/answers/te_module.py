@@ -1,6 +1,7 @@
 """Transformer Engine's layers (its documentation, `transformer_engine.pytorch`), over torch: norms, linear layers, and the two together.
 
-Names of parameters are those of its state dicts. What belongs to several cards (tensor and sequence parallelism, overlapped communication) is refused by name.
+Names of parameters are those of its state dicts. `Linear` and `LayerNormLinear` are divided among ranks (te_parallel.py); other layers over several cards, and
+overlapped communication, are refused by name.
 """
 
 # pyright: basic
@@ -13,9 +14,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from anywarp.frameworks.neighbours.answers import te_fp8
+from anywarp.frameworks.neighbours.answers import te_fp8, te_parallel
 
-__all__ = ["LayerNorm", "LayerNormLinear", "LayerNormMLP", "Linear", "RMSNorm"]
+__all__ = ["GroupedLinear", "LayerNorm", "LayerNormLinear", "LayerNormMLP", "Linear", "RMSNorm"]
 
 DEVIATION = 0.023
 """Of the normal numbers that weights begin with."""
@@ -64,8 +65,6 @@ class _Norm(nn.Module):
         shape = hidden_size if normalized_shape is None else normalized_shape
         if shape is None:
             raise RuntimeError("neither normalized_shape nor hidden_size was given")
-        if sequence_parallel:
-            raise NotImplementedError(f"{self.kind}: sequence_parallel is not served by anywarp")
         device, dtype = more.pop("device", "cuda"), more.pop("dtype", None) or params_dtype
         if more:
             raise TypeError(f"{self.kind}: unexpected argument {next(iter(more))!r}")
@@ -74,6 +73,9 @@ class _Norm(nn.Module):
         self.weight = nn.Parameter(torch.empty(size, device=device, dtype=dtype))
         if self.kind == "LayerNorm":
             self.bias = nn.Parameter(torch.empty(size, device=device, dtype=dtype))
+        if sequence_parallel is not None:
+            for each in self.parameters():  # gradients are of this rank's rows
+                vars(each)["sequence_parallel"] = sequence_parallel
         self.reset_parameters()
 
     def reset_parameters(self, defer_init=None) -> None:
@@ -185,9 +187,24 @@ def _empty(shape, device, dtype) -> nn.Parameter:
 
 
 class _Projection(Layer):
-    """A weight and a bias, whole or split along their first dimension into parameters with names."""
+    """A weight and a bias, or this rank's part of them, whole or split along their first dimension into parameters with names."""
+
+    division: te_parallel.Division
+
+    def _divide(self, group, size, mode, sequence, tracker, tracker_name=None) -> None:
+        self.division = te_parallel.Division(type(self).__name__, group, size, mode, sequence)
+        self.parallel_mode, self.tp_size, self.sequence_parallel = mode, self.division.size, self.division.sequence
+        self._stream = (tracker, tracker_name)
+
+    def set_tensor_parallel_group(self, tp_group) -> None:
+        """Say which ranks have the other parts, before the first forward pass."""
+        self.division.group = tp_group
 
     def _make(self, in_features, out_features, bias, init_method, split, device, dtype) -> None:
+        if self.parallel_mode == "column":
+            out_features = self.division.share(out_features)
+        elif self.parallel_mode == "row":
+            in_features = self.division.share(in_features)
         self.in_features, self.out_features, self.use_bias = in_features, out_features, bias
         if split is None:
             sizes = {"": out_features}
@@ -202,12 +219,12 @@ class _Projection(Layer):
         self.parts, self.init_method = tuple(sizes), init_method
         for name, size in sizes.items():
             self.register_parameter(f"{name}weight", _empty((size, in_features), device, dtype))
-            if bias:
-                self.register_parameter(f"{name}bias", _empty((size,), device, dtype))
+            self.register_parameter(f"{name}bias", _empty((size,), device, dtype) if bias else None)
+            self.division.mark(getattr(self, f"{name}weight"), getattr(self, f"{name}bias"))
 
     def reset_parameters(self, defer_init=False) -> None:
         """Draw the weights and set the biases to zeros."""
-        with torch.no_grad():
+        with torch.no_grad(), te_parallel.stream(*self._stream):
             for name in self.parts:
                 weight = getattr(self, f"{name}weight")
                 (self.init_method or (lambda each: nn.init.normal_(each, 0.0, DEVIATION)))(weight)
@@ -224,9 +241,12 @@ class _Projection(Layer):
         if any(fp8):
             raise NotImplementedError(f"{type(self).__name__}: fp8_output and fp8_grad are not served by anywarp")
         weight, bias = self._whole()
+        late = self.return_bias or (self.parallel_mode == "row" and self.tp_size > 1)
+        out = self.product(self.division.before(x), weight, None if late else bias, first=first)
+        out, bias = self.division.after(out), None if bias is None else bias.to(x.dtype)
         if self.return_bias:
-            return self.product(x, weight, None, first=first), (None if bias is None else bias.to(x.dtype))
-        return self.product(x, weight, bias, first=first)
+            return out, bias
+        return out + bias if late and bias is not None else out
 
 
 class Linear(_Projection):
@@ -238,12 +258,8 @@ class Linear(_Projection):
         device="cuda", **more,
     ):  # fmt: skip
         super().__init__()
-        several = {
-            "sequence_parallel": sequence_parallel,
-            "fuse_wgrad_accumulation": fuse_wgrad_accumulation,
-            "tp_size": tp_size,
-        }
-        check_one_card("Linear", {**more, **several, "tp_group": tp_group})
+        check_one_card("Linear", {**more, "fuse_wgrad_accumulation": fuse_wgrad_accumulation})
+        self._divide(tp_group, tp_size, parallel_mode, sequence_parallel, get_rng_state_tracker, rng_tracker_name)
         self.return_bias = return_bias
         self._make(in_features, out_features, bias, init_method, parameters_split, device, params_dtype)
         self.reset_parameters()
@@ -251,6 +267,55 @@ class Linear(_Projection):
     def forward(self, inp: Tensor, is_first_microbatch=None, fp8_output=False, fp8_grad=False):
         """Return the product; with `return_bias` the bias beside it, not added."""
         return self._project(self.in_type(inp), is_first_microbatch, (fp8_output, fp8_grad))
+
+
+class GroupedLinear(Layer):
+    """Several linear layers of one shape, each for its part of the rows."""
+
+    def __init__(
+        self, num_gemms, in_features, out_features, sequence_parallel=False, fuse_wgrad_accumulation=False, tp_group=None, tp_size=1,
+        get_rng_state_tracker=None, rng_tracker_name=None, init_method=None, bias=True, return_bias=False, params_dtype=None, parallel_mode=None,
+        device="cuda", **more,
+    ):  # fmt: skip
+        self.products = tuple(str(each) for each in range(num_gemms))
+        super().__init__()
+        several = {
+            "sequence_parallel": sequence_parallel,
+            "fuse_wgrad_accumulation": fuse_wgrad_accumulation,
+            "tp_size": tp_size,
+        }
+        check_one_card("GroupedLinear", {**more, **several, "tp_group": tp_group})
+        self.num_gemms, self.in_features, self.out_features = num_gemms, in_features, out_features
+        self.use_bias, self.return_bias, self.init_method = bias, return_bias, init_method
+        for each in self.products:
+            self.register_parameter(f"weight{each}", _empty((out_features, in_features), device, params_dtype))
+            if bias:
+                self.register_parameter(f"bias{each}", _empty((out_features,), device, params_dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self, defer_init=False) -> None:
+        """Draw the weights and set the biases to zeros."""
+        with torch.no_grad():
+            for each in self.products:
+                weight = getattr(self, f"weight{each}")
+                (self.init_method or (lambda drawn: nn.init.normal_(drawn, 0.0, DEVIATION)))(weight)
+                if self.use_bias:
+                    getattr(self, f"bias{each}").zero_()
+
+    def forward(self, inp: Tensor, m_splits, is_first_microbatch=None):
+        """Return the products of the parts, which are `m_splits` rows long; with `return_bias` the biases beside them, not added."""
+        if len(m_splits) != self.num_gemms:
+            raise AssertionError(f"Number of splits ({len(m_splits)}) should match number of GEMMs ({self.num_gemms}).")
+        x = self.in_type(inp)
+        biases = [getattr(self, f"bias{each}", None) for each in self.products]
+        parts = [
+            self.product(
+                part, getattr(self, f"weight{each}"), None if self.return_bias else bias, each, is_first_microbatch
+            )
+            for part, each, bias in zip(x.reshape(-1, x.shape[-1]).split(list(m_splits)), self.products, biases)
+        ]
+        out = torch.cat(parts).view(*x.shape[:-1], self.out_features)
+        return (out, [None if bias is None else bias.to(x.dtype) for bias in biases]) if self.return_bias else out
 
 
 class LayerNormLinear(_Projection):
@@ -263,15 +328,18 @@ class LayerNormLinear(_Projection):
     ):  # fmt: skip
         super().__init__()
         several = {
-            "sequence_parallel": sequence_parallel,
             "fuse_wgrad_accumulation": fuse_wgrad_accumulation,
-            "tp_size": tp_size,
+            "return_layernorm_output_gathered": return_layernorm_output_gathered,
         }
-        several["return_layernorm_output_gathered"] = return_layernorm_output_gathered
-        check_one_card("LayerNormLinear", {**more, **several, "tp_group": tp_group})
+        tracker_name = more.pop("rng_tracker_name", None)
+        check_one_card("LayerNormLinear", {**more, **several})
+        self._divide(tp_group, tp_size, parallel_mode, sequence_parallel, get_rng_state_tracker, tracker_name)
         self.eps, self.normalization, self.zero_centered_gamma = eps, normalization, zero_centered_gamma
         self.return_bias, self.return_layernorm_output = return_bias, return_layernorm_output
         make_norm(self, in_features, device, params_dtype)
+        for each in (self.layer_norm_weight, self.layer_norm_bias):
+            if each is not None and self.sequence_parallel:  # gradients are of this rank's rows
+                vars(each)["sequence_parallel"] = True
         self._make(in_features, out_features, bias, init_method, parameters_split, device, params_dtype)
         self.reset_parameters()
 

@@ -4,37 +4,16 @@
 from __future__ import annotations
 
 import torch
-from torch.utils.checkpoint import checkpoint as _checkpoint
 
 from anywarp.frameworks.neighbours.answers import te_attention, te_fp8, te_module, te_transformer
 from anywarp.frameworks.neighbours.answers.te_attention import *  # noqa: F403
+from anywarp.frameworks.neighbours.answers.te_distributed import CudaRNGStatesTracker, checkpoint
 from anywarp.frameworks.neighbours.answers.te_fp8 import *  # noqa: F403
 from anywarp.frameworks.neighbours.answers.te_module import *  # noqa: F403
 from anywarp.frameworks.neighbours.answers.te_transformer import *  # noqa: F403
 
 __all__ = [*te_attention.__all__, *te_fp8.__all__, *te_module.__all__, *te_transformer.__all__]  # pyright: ignore
-__all__ += ["checkpoint", "is_bf16_available", "make_graphed_callables"]
-
-
-def checkpoint(
-    function,
-    *args,
-    distribute_saved_activations=False,
-    get_rng_state_tracker=None,
-    tp_group=None,
-    use_reentrant=True,
-    **kwargs,
-):
-    """Return function(*args), computed again in the backward pass; scales of 8 bits are those of the first time only without `autocast` around it."""
-    if distribute_saved_activations or get_rng_state_tracker is not None:
-        raise NotImplementedError(
-            "checkpoint: distribute_saved_activations and get_rng_state_tracker are not served by anywarp"
-        )
-    if te_fp8.active() is not None:
-        raise NotImplementedError("checkpoint inside of an fp8 autocast is not served by anywarp")
-    if use_reentrant and kwargs:
-        raise ValueError("checkpoint: with use_reentrant=True a function takes no keywords")
-    return _checkpoint(function, *args, use_reentrant=use_reentrant, **kwargs)
+__all__ += ["CudaRNGStatesTracker", "checkpoint", "is_bf16_available", "make_graphed_callables"]
 
 
 def is_bf16_available(return_reason=False):

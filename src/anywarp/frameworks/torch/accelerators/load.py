@@ -6,13 +6,12 @@ from __future__ import annotations
 import ctypes
 import importlib
 import sys
-from dataclasses import replace
 from typing import Any
 
 from anywarp import settings
 from anywarp.devices import device as devices
 from anywarp.diagnostics import AnywarpError, Diagnostic
-from anywarp.frameworks.torch import binary, found, load, messages, patches
+from anywarp.frameworks.torch import binary, build, found, load, messages, patches
 from anywarp.frameworks.torch.accelerators import names
 from anywarp.frameworks.torch.accelerators.module import Accelerator
 
@@ -22,7 +21,14 @@ mapped: Accelerator | None = None
 FIRST = ("libtorch_global_deps.so", "libc10.so")
 """What `import torch` loads before libtorch_cpu."""
 
-CHANGES = ("accelerators.collectives", "changes.cudnn", "changes.legacy_tensors", "changes.storages_on_device")
+CHANGES = (
+    "accelerators.collectives",
+    "accelerators.compiled",
+    "changes.cudnn",
+    "changes.legacy_tensors",
+    "changes.storage_size",
+    "changes.storages_on_device",
+)
 
 
 def wanted() -> str | None:
@@ -38,7 +44,7 @@ def load_mapped(torch: found.Torch, name: str) -> None:
     """
     global mapped
     accelerator = Accelerator(name)
-    ours = binary.fitting(replace(torch, vendor=found.MAPPED, cuda=""))
+    ours = binary.fitting(torch, build.MAPPING)
     try:
         # It finds libtorch_cpu itself, which is loaded behind it so that one of its functions comes first (native/torch_accelerator/device.cpp).
         for path in (torch.folder / "lib" / each for each in FIRST):

@@ -256,7 +256,17 @@ def _graphs(accelerator: Accelerator) -> dict[str, Any]:
         reset = property(lambda self: self._graph.reset)
         pool = property(lambda self: self._graph.pool)
 
+    def no_trees(*_: Any) -> Any:
+        raise accelerator.missing("states of an allocator, on which Inductor's trees of graphs stand")
+
+    def keep_tensors(enabled: bool) -> None:
+        if enabled:
+            no_trees()
+
+    # torch._dynamo imports these two with Inductor's trees of graphs, whoever compiles, and turns the second off.
+    names = {"_cuda_CUDAAllocator_AllocatorState": no_trees, "_set_cached_tensors_enabled": keep_tensors}
     return {
+        **names,
         "_CUDAGraph": _CUDAGraph,
         "_graph_pool_handle": lambda: accelerator.function("graph_pool_handle")(),
     }

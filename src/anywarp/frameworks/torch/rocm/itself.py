@@ -19,16 +19,21 @@ def install() -> watching.Watcher:
     return watching.install(__name__, watching.Watcher(before={MODULE: _before}, after={MODULE: _after}))
 
 
+_for_rocm = False
+"""Whether the torch that is being imported is a build for ROCm; `_before` has seen it."""
+
+
 def _before() -> None:
+    global _for_rocm
     torch = rocm.installed()
+    _for_rocm = torch is not None and torch.vendor == "ROCm"
     if torch is not None:
         builds.examine(torch)
-        if torch.vendor == "ROCm":
-            miopen.choose()
+    if _for_rocm:
+        miopen.choose()
 
 
 def _after(module: ModuleType) -> None:
-    torch = rocm.installed()
-    if torch is not None and torch.vendor == "ROCm":
+    if _for_rocm:
         miopen.keep_from_searching(module)
         float8.mend(module)
