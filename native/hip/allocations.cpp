@@ -19,6 +19,7 @@ void* allocate_bytes(uint64_t bytes, int device, bool) {
 void release_bytes(void* memory, uint64_t, int device) {
   try {
     OnDevice here(device);
+    OutsideCapture scope;
     (void)hip.hipFree(memory);
   } catch (const Failure&) {  // the device is gone, and its memory with it
   }

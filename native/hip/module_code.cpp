@@ -85,6 +85,7 @@ ModuleData::~ModuleData() {
 }
 
 Versions::~Versions() {
+  OutsideCapture scope;  // the last to hold it may be a thread that has begun to capture since
   if (module) (void)hip.hipModuleUnload(module);
 }
 

@@ -29,6 +29,7 @@ def emulated(card: str) -> bool:
 def over(command: Sequence[object], card: str = "gfx942", cards: int = 1, **more: str) -> list[str]:
     """Return the command that runs `command` over an emulated card, with these variables."""
     name = card if cards == 1 else f"{card}-{cards}"
+    more.setdefault("HSA_ENABLE_SDMA", "0")  # the emulator's copy engines hang on some copies of planes
     return ["env", f"AMD_CARD={name}", *(f"{key}={value}" for key, value in more.items()), str(PLACE / "run"), *map(str, command)]
 
 

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 import threading
-from ctypes import byref, c_char, c_float, c_int, c_int64, c_size_t, c_uint, c_uint64, c_ulonglong, c_void_p
+from ctypes import byref, c_char, c_float, c_int, c_size_t, c_uint, c_uint64, c_void_p
 
 KERNEL = """
 .version 7.0
@@ -68,11 +68,14 @@ def event(flags=NO_TIMING):
     return made("hipEventCreateWithFlags", c_uint(flags))
 
 
-def function():
+def module():
     with open(os.environ["CODE"], "rb") as file:
         code = file.read()
-    module = made("hipModuleLoadData", ctypes.create_string_buffer(code, len(code)))
-    return made("hipModuleGetFunction", module, b"fill")
+    return made("hipModuleLoadData", ctypes.create_string_buffer(code, len(code)))
+
+
+def function():
+    return made("hipModuleGetFunction", module(), b"fill")
 
 
 def launched(where, kernel, out, value, count, blocks=1, threads=256, shared=0, call="hipModuleLaunchKernel"):
@@ -158,7 +161,7 @@ def copies():
     hip.hipMemcpyDtoD(c_void_p(other.value + 4), device, c_size_t(252))
     hip.hipMemsetD32(other, c_uint(0xABCD), c_size_t(1))
     pitched = (c_uint * 16)()
-    codes = [hip.hipMemcpy2D(pitched, c_size_t(16), c_void_p(device.value + 4), c_size_t(64), c_size_t(12), c_size_t(4), c_int(2))]
+    codes = [hip.hipDeviceSynchronize(), hip.hipMemcpy2D(pitched, c_size_t(16), c_void_p(device.value + 4), c_size_t(64), c_size_t(12), c_size_t(4), c_int(2))]
     return {"codes": codes, "moved": words(other, 4), "pitched": list(pitched)}
 
 
@@ -297,7 +300,7 @@ def capture_states():
 def forbidden(act, mode=GLOBAL):
     """What a call answers while a stream is captured, and what is left of the capture."""
     a, place, graph = stream(), room(64), c_void_p()
-    work = event()
+    work, LOADED[:] = event(), [module(), stream()]
     hip.hipEventRecord(work, a)
     hip.hipStreamSynchronize(a)
     assert hip.hipStreamBeginCapture(a, c_int(mode)) == 0
@@ -306,16 +309,19 @@ def forbidden(act, mode=GLOBAL):
     return [*found, hip.hipStreamEndCapture(a, byref(graph)), bool(graph.value)]
 
 
+LOADED: list[c_void_p] = []  # a module and another stream, for `forbidden`
 FORBIDDEN = {
     "synchronize the stream": lambda a, place, work: hip.hipStreamSynchronize(a),
     "query the stream": lambda a, place, work: hip.hipStreamQuery(a),
     "synchronize the device": lambda a, place, work: hip.hipDeviceSynchronize(),
     "malloc": lambda a, place, work: hip.hipMalloc(byref(c_void_p()), c_size_t(8)),
+    "free": lambda a, place, work: hip.hipFree(place),
+    "unload a module": lambda a, place, work: hip.hipModuleUnload(LOADED[0]),
     "copy at once": lambda a, place, work: hip.hipMemcpyDtoH((c_char * 64)(), place, c_size_t(64)),
     "set at once": lambda a, place, work: hip.hipMemset(place, c_int(0), c_size_t(64)),
     "the null stream": lambda a, place, work: hip.hipMemsetAsync(place, c_int(0), c_size_t(64), None),
     "query an event from before": lambda a, place, work: hip.hipEventQuery(work),
-    "destroy the stream": lambda a, place, work: hip.hipStreamQuery(stream()),
+    "query another stream": lambda a, place, work: hip.hipStreamQuery(LOADED[1]),
 }
 
 
@@ -452,9 +458,7 @@ def launches():
 
 def modules():
     garbage = ctypes.create_string_buffer(b"no code object" * 9)
-    with open(os.environ["CODE"], "rb") as file:
-        code = file.read()
-    good = made("hipModuleLoadData", ctypes.create_string_buffer(code, len(code)))
+    good = module()
     kernel = made("hipModuleGetFunction", good, b"fill")
 
     def attribute(number):
@@ -557,31 +561,6 @@ def pools():
     return found
 
 
-def virtual_memory():
-    class Properties(ctypes.Structure):
-        _fields_ = [("type", c_int), ("handle", c_int), ("location", c_int), ("device", c_int), ("more", c_uint64 * 4)]
-
-    class Access(ctypes.Structure):
-        _fields_ = [("location", c_int), ("device", c_int), ("flags", c_int)]
-
-    properties = Properties(type=1, location=1, device=0)
-    grain = c_size_t()
-    found = {"granularity": [hip.hipMemGetAllocationGranularity(byref(grain), byref(properties), c_int(0)), grain.value > 0]}
-    size = grain.value
-    place, handle = c_void_p(), c_void_p()
-    found["reserve"] = hip.hipMemAddressReserve(byref(place), c_size_t(2 * size), c_size_t(0), None, c_ulonglong(0))
-    found["create"] = hip.hipMemCreate(byref(handle), c_size_t(size), byref(properties), c_ulonglong(0))
-    found["create an odd size"] = hip.hipMemCreate(byref(c_void_p()), c_size_t(size + 1), byref(properties), c_ulonglong(0))
-    found["map"] = hip.hipMemMap(place, c_size_t(size), c_size_t(0), handle, c_ulonglong(0))
-    access = Access(location=1, device=0, flags=3)
-    found["access"] = hip.hipMemSetAccess(place, c_size_t(size), byref(access), c_size_t(1))
-    found["use"] = [hip.hipMemset(place, c_int(3), c_size_t(8)), hip.hipDeviceSynchronize(), words(place, 2)]
-    found["unmap"] = hip.hipMemUnmap(place, c_size_t(size))
-    found["release"] = hip.hipMemRelease(handle)
-    found["free"] = hip.hipMemAddressFree(place, c_size_t(2 * size))
-    return found
-
-
 def peers():
     able = c_int(-1)
     found = {"able": [hip.hipDeviceCanAccessPeer(byref(able), c_int(0), c_int(1)), able.value]}
@@ -606,7 +585,7 @@ def without_values(answers):
 
 
 TWO_DEVICES = {"peers"}
-NO_CASES = {"made", "room", "host", "stream", "event", "function", "launched", "words", "status", "made_status", "forbidden", "made_type", "main", "zeroed", "without_values"}
+NO_CASES = {"made", "room", "host", "module", "stream", "event", "function", "launched", "words", "status", "made_status", "forbidden", "made_type", "main", "zeroed", "without_values"}
 CASES = {name: each for name, each in list(globals().items()) if callable(each) and getattr(each, "__module__", None) == __name__ and name not in NO_CASES}
 
 
