@@ -25,8 +25,8 @@ void release_bytes(void* memory, uint64_t, int device) {
   }
 }
 
-// In a stream of ours: the copies that HIP makes at once, hipMemcpyHtoD for one, break every capture
-// of the process, in whatever mode (CLR, CHECK_STREAM_CAPTURING).
+// In a stream of ours: the copies that HIP makes at once, hipMemcpyHtoD for one, break every
+// capture of the process, in whatever mode (CLR, CHECK_STREAM_CAPTURING).
 void write_bytes(void* to, const void* from, size_t bytes, int device) {
   static auto& mutex = *new std::mutex;
   static auto& streams = *new std::map<int, hipStream_t>;

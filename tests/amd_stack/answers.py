@@ -12,8 +12,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from amd_stack import stack  # noqa: E402
-from native.hip import contract  # noqa: E402
+from amd_stack import stack
+from native.hip import contract
 
 PROGRAM = Path(contract.__file__)
 PLACE = PROGRAM.with_name("contract_answers.json")
@@ -23,7 +23,9 @@ def asked(name: str, code: str) -> dict[str, object] | None:
     """Return the answers of one case; None where there were none, which it says."""
     cards = 2 if name in contract.TWO_DEVICES else 1
     try:
-        done = stack.run([sys.executable, PROGRAM, name], cards=cards, limit=120, HIP_LIBRARY="libamdhip64.so.6", CODE=code)
+        done = stack.run(
+            [sys.executable, PROGRAM, name], cards=cards, limit=120, HIP_LIBRARY="libamdhip64.so.6", CODE=code
+        )
     except subprocess.TimeoutExpired:
         print(f"{name}: more than two minutes", flush=True)
         return None
@@ -44,7 +46,9 @@ def main(code: str, names: list[str]) -> None:
                 print(f"{name}, {question}: {before.get(question)} -> {found[question]}", flush=True)
         if found is not None:
             answers[name] = found
-    PLACE.write_text("{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(each)}" for name, each in answers.items()) + "\n}\n")
+    PLACE.write_text(
+        "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(each)}" for name, each in answers.items()) + "\n}\n"
+    )
 
 
 if __name__ == "__main__":

@@ -29,7 +29,12 @@ def cut(configuration: dict, isa: str, changes: dict) -> dict:
     device = configuration["vm"]["gpu"]["device"]
     configuration["vm"]["arch"] = isa
     arrays = device["num_shader_arrays_per_engine"]
-    device |= {"simd_count": ENGINES * UNITS * device["simd_per_cu"], "num_shader_engines": ENGINES * arrays, "num_cu_per_sh": UNITS // arrays, **changes}
+    device |= {
+        "simd_count": ENGINES * UNITS * device["simd_per_cu"],
+        "num_shader_engines": ENGINES * arrays,
+        "num_cu_per_sh": UNITS // arrays,
+        **changes,
+    }
     topology = configuration["topology"]
     [die] = [child for child in topology["root"]["children"] if child["type"] == "xcd"]
     [engines] = [child for child in die["children"] if child["type"] == "shader_engine"]

@@ -9,7 +9,10 @@ import sys
 
 ISAS = "cdna1 cdna2 cdna3 cdna4 rdna1 rdna2 rdna3 rdna3_5 rdna4 gfx1250".split()
 AMDGPU = "lib/rocjitsu/src/rocjitsu/isa/arch/amdgpu"
-SWITCHES = ("lib/rocjitsu/src/rocjitsu/isa/decoder.cpp", "lib/rocjitsu/src/rocjitsu/vm/amdgpu/compute_unit.cpp")  # what names every instruction set
+SWITCHES = (
+    "lib/rocjitsu/src/rocjitsu/isa/decoder.cpp",
+    "lib/rocjitsu/src/rocjitsu/vm/amdgpu/compute_unit.cpp",
+)  # what names every instruction set
 
 # integer sums of VOP3: (expression, whether the sources are signed); CLAMP saturates them (CDNA3 ISA, 6.2.2, output modifiers)
 SUMS = {
@@ -34,7 +37,7 @@ LANES = """  for (uint32_t lane = 0; lane < wf.wf_size(); ++lane) {
 
 def body(text, name, write):
     """The text with another body of the shared function `name`; `write` makes it of the old one."""
-    pattern = re.compile(r"(inline void execute_%s\([^{]*\{\n)(.*?\n)\}\n" % name, re.S)
+    pattern = re.compile(rf"(inline void execute_{name}\([^{{]*\{{\n)(.*?\n)\}}\n", re.S)
     made, count = pattern.subn(lambda found: found[1] + write(found[2]), text)
     if count != 1:
         raise SystemExit(f"no longer applies: {name}")
@@ -69,8 +72,16 @@ def shared_functions(text):
     # D = S1 + the number of ones of S0 (CDNA3 ISA, V_BCNT_U32_B32)
     text = body(text, "v_bcnt_u32_b32_vop3", lambda old: LANES % BITS)
     # conversions obey NEG, ABS, OMOD and CLAMP (CDNA3 ISA, 6.2.2)
-    text = body(text, "v_cvt_f32_f64_vop3", lambda old: LANES % converted("double", "float", "read_lane64", "write_lane", "uint32_t"))
-    return body(text, "v_cvt_f64_f32_vop3", lambda old: LANES % converted("float", "double", "read_lane", "write_lane64", "uint64_t"))
+    text = body(
+        text,
+        "v_cvt_f32_f64_vop3",
+        lambda old: LANES % converted("double", "float", "read_lane64", "write_lane", "uint32_t"),
+    )
+    return body(
+        text,
+        "v_cvt_f64_f32_vop3",
+        lambda old: LANES % converted("float", "double", "read_lane", "write_lane64", "uint64_t"),
+    )
 
 
 def silent_atomics(text):
@@ -132,7 +143,9 @@ def main(pristine, place, kept):
         name, old = str(path.relative_to(pristine)), path.read_bytes()
         made = mended(name, old.decode(), kept).encode() if path.suffix in (".txt", ".cmake", ".cpp", ".h") else old
         changed += [name] * (made != old)
-        if not (place / name).is_file() or (place / name).read_bytes() != made:  # what stays as it is need not be compiled again
+        if (
+            not (place / name).is_file() or (place / name).read_bytes() != made
+        ):  # what stays as it is need not be compiled again
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             (place / name).write_bytes(made)
     must = [*SWITCHES, *(f"{AMDGPU}/{isa}/" + ("vds.cpp" if isa in ("rdna4", "gfx1250") else "ds.cpp") for isa in kept)]

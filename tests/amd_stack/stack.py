@@ -30,13 +30,26 @@ def over(command: Sequence[object], card: str = "gfx942", cards: int = 1, **more
     """Return the command that runs `command` over an emulated card, with these variables."""
     name = card if cards == 1 else f"{card}-{cards}"
     more.setdefault("HSA_ENABLE_SDMA", "0")  # the emulator's copy engines hang on some copies of planes
-    return ["env", f"AMD_CARD={name}", *(f"{key}={value}" for key, value in more.items()), str(PLACE / "run"), *map(str, command)]
+    return [
+        "env",
+        f"AMD_CARD={name}",
+        *(f"{key}={value}" for key, value in more.items()),
+        str(PLACE / "run"),
+        *map(str, command),
+    ]
 
 
-def run(command: Sequence[object], card: str = "gfx942", cards: int = 1, limit: float = 250, **more: str) -> subprocess.CompletedProcess[str]:
+def run(
+    command: Sequence[object], card: str = "gfx942", cards: int = 1, limit: float = 250, **more: str
+) -> subprocess.CompletedProcess[str]:
     """Run a command over an emulated card; subprocess.TimeoutExpired where it takes longer than `limit` seconds."""
     with subprocess.Popen(
-        over(command, card, cards, **more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True
+        over(command, card, cards, **more),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
     ) as process:
         try:
             out, errors = process.communicate(timeout=limit)

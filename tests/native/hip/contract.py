@@ -84,7 +84,9 @@ def launched(where, kernel, out, value, count, blocks=1, threads=256, shared=0, 
     values[:16] = (out.value or 0).to_bytes(8, "little") + value.to_bytes(4, "little") + count.to_bytes(4, "little")
     parameters = (c_void_p * 1)(ctypes.addressof(values))
     dimensions = [c_uint(n) for n in (blocks, 1, 1, threads, 1, 1, shared)]
-    return getattr(hip, call)(kernel, *dimensions, where, parameters, *([None] if call == "hipModuleLaunchKernel" else []))
+    return getattr(hip, call)(
+        kernel, *dimensions, where, parameters, *([None] if call == "hipModuleLaunchKernel" else [])
+    )
 
 
 def zeroed(size, value=0):
@@ -131,12 +133,20 @@ def last_error():
     first = hip.hipMalloc(None, c_size_t(8))
     peeked = [hip.hipPeekAtLastError(), hip.hipPeekAtLastError()]
     room(8)  # a call that succeeds
-    return {"first": first, "peeked": peeked, "after a success": hip.hipPeekAtLastError(), "got": [hip.hipGetLastError(), hip.hipGetLastError()]}
+    return {
+        "first": first,
+        "peeked": peeked,
+        "after a success": hip.hipPeekAtLastError(),
+        "got": [hip.hipGetLastError(), hip.hipGetLastError()],
+    }
 
 
 def names_of_errors():
     hip.hipGetErrorName.restype = hip.hipGetErrorString.restype = ctypes.c_char_p
-    return {str(code): [hip.hipGetErrorName(code).decode(), hip.hipGetErrorString(code).decode()] for code in (0, 1, 2, 400, 500, 600, 719, 900, 99999)}
+    return {
+        str(code): [hip.hipGetErrorName(code).decode(), hip.hipGetErrorString(code).decode()]
+        for code in (0, 1, 2, 400, 500, 600, 719, 900, 99999)
+    }
 
 
 def copy_errors():
@@ -149,7 +159,9 @@ def copy_errors():
         "to null": hip.hipMemcpyHtoD(None, memory, c_size_t(8)),
         "set past the end": hip.hipMemset(device, c_int(0), c_size_t(65)),
         "set null": hip.hipMemset(None, c_int(0), c_size_t(8)),
-        "pitch less than width": hip.hipMemcpy2D(device, c_size_t(4), memory, c_size_t(8), c_size_t(8), c_size_t(2), c_int(1)),
+        "pitch less than width": hip.hipMemcpy2D(
+            device, c_size_t(4), memory, c_size_t(8), c_size_t(8), c_size_t(2), c_int(1)
+        ),
         "kind": hip.hipMemcpy(device, memory, c_size_t(8), c_int(7)),
     }
 
@@ -161,18 +173,35 @@ def copies():
     hip.hipMemcpyDtoD(c_void_p(other.value + 4), device, c_size_t(252))
     hip.hipMemsetD32(other, c_uint(0xABCD), c_size_t(1))
     pitched = (c_uint * 16)()
-    codes = [hip.hipDeviceSynchronize(), hip.hipMemcpy2D(pitched, c_size_t(16), c_void_p(device.value + 4), c_size_t(64), c_size_t(12), c_size_t(4), c_int(2))]
+    codes = [
+        hip.hipDeviceSynchronize(),
+        hip.hipMemcpy2D(
+            pitched, c_size_t(16), c_void_p(device.value + 4), c_size_t(64), c_size_t(12), c_size_t(4), c_int(2)
+        ),
+    ]
     return {"codes": codes, "moved": words(other, 4), "pitched": list(pitched)}
 
 
 def pointer_kinds():
     class Attributes(ctypes.Structure):
-        _fields_ = [("type", c_int), ("device", c_int), ("on_device", c_void_p), ("on_host", c_void_p), ("managed", c_int), ("flags", c_uint), ("more", c_uint64 * 8)]
+        _fields_ = [
+            ("type", c_int),
+            ("device", c_int),
+            ("on_device", c_void_p),
+            ("on_host", c_void_p),
+            ("managed", c_int),
+            ("flags", c_uint),
+            ("more", c_uint64 * 8),
+        ]
 
     def of(address):
         found = Attributes(type=-1, device=-1)
         code = hip.hipPointerGetAttributes(byref(found), address)
-        return [code] if code else [code, found.type, found.device, bool(found.on_device), bool(found.on_host), found.managed]
+        return (
+            [code]
+            if code
+            else [code, found.type, found.device, bool(found.on_device), bool(found.on_host), found.managed]
+        )
 
     plain = ctypes.create_string_buffer(64)
     device, memory = room(64), host(64)
@@ -238,8 +267,15 @@ def events():
     time = c_float(-1)
     timed, other, untimed = event(0), event(0), event()
     found = {
-        "flags": [hip.hipEventCreateWithFlags(byref(c_void_p()), c_uint(f)) for f in (INTERPROCESS, 0x10, INTERPROCESS | NO_TIMING)],
-        "not recorded": [hip.hipEventQuery(timed), hip.hipEventSynchronize(timed), hip.hipEventElapsedTime(byref(time), timed, other)],
+        "flags": [
+            hip.hipEventCreateWithFlags(byref(c_void_p()), c_uint(f))
+            for f in (INTERPROCESS, 0x10, INTERPROCESS | NO_TIMING)
+        ],
+        "not recorded": [
+            hip.hipEventQuery(timed),
+            hip.hipEventSynchronize(timed),
+            hip.hipEventElapsedTime(byref(time), timed, other),
+        ],
         "destroy null": hip.hipEventDestroy(None),
         "record null": hip.hipEventRecord(None, None),
     }
@@ -258,7 +294,12 @@ def order_of_host_functions():
     kinds = ctypes.CFUNCTYPE(None, c_void_p)
     first, second = kinds(lambda _: seen.append("first")), kinds(lambda _: seen.append("second"))
     a, b, joined = stream(), stream(), event()
-    codes = [hip.hipLaunchHostFunc(a, first, None), hip.hipEventRecord(joined, a), hip.hipStreamWaitEvent(b, joined, c_uint(0)), hip.hipLaunchHostFunc(b, second, None)]
+    codes = [
+        hip.hipLaunchHostFunc(a, first, None),
+        hip.hipEventRecord(joined, a),
+        hip.hipStreamWaitEvent(b, joined, c_uint(0)),
+        hip.hipLaunchHostFunc(b, second, None),
+    ]
     codes.append(hip.hipStreamSynchronize(b))
     return {"codes": codes, "seen": seen}
 
@@ -357,7 +398,7 @@ def captured_events():
     hip.hipStreamBeginCapture(a, c_int(RELAXED))
     hip.hipMemsetAsync(place, c_int(1), c_size_t(64), a)
     found = {"record": hip.hipEventRecord(inside, a), "query": hip.hipEventQuery(inside), "left": status(a)}
-    if not found["left"] == 1:
+    if found["left"] != 1:
         hip.hipStreamEndCapture(a, byref(graph))
         hip.hipStreamBeginCapture(a, c_int(RELAXED))
         hip.hipEventRecord(inside, a)
@@ -392,8 +433,17 @@ def a_graph_runs():
     found["shape"] = [nodes.value, edges.value, roots.value]
     executable = made("hipGraphInstantiate", graph, None, None, c_size_t(0))
     found["not run yet"] = words(place, 1)
-    found["run"] = [hip.hipGraphLaunch(executable, a), hip.hipStreamSynchronize(a), list(ctypes.string_at(memory, 64))[::16]]
-    found["destroyed"] = [hip.hipGraphDestroy(graph), hip.hipGraphLaunch(executable, a), hip.hipStreamSynchronize(a), hip.hipGraphExecDestroy(executable)]
+    found["run"] = [
+        hip.hipGraphLaunch(executable, a),
+        hip.hipStreamSynchronize(a),
+        list(ctypes.string_at(memory, 64))[::16],
+    ]
+    found["destroyed"] = [
+        hip.hipGraphDestroy(graph),
+        hip.hipGraphLaunch(executable, a),
+        hip.hipStreamSynchronize(a),
+        hip.hipGraphExecDestroy(executable),
+    ]
     return found
 
 
@@ -411,7 +461,11 @@ def graphs_by_hand():
     found["type"] = [hip.hipGraphNodeGetType(one, byref(c_int())), made_type(one)]
     found["remove"] = hip.hipGraphRemoveDependencies(graph, both[1], both[0], c_size_t(1))
     found["destroy a node"] = hip.hipGraphDestroyNode(two)
-    found["no graph"] = [hip.hipGraphAddEmptyNode(byref(c_void_p()), None, None, c_size_t(0)), hip.hipGraphDestroy(None), hip.hipGraphLaunch(None, None)]
+    found["no graph"] = [
+        hip.hipGraphAddEmptyNode(byref(c_void_p()), None, None, c_size_t(0)),
+        hip.hipGraphDestroy(None),
+        hip.hipGraphLaunch(None, None),
+    ]
     return found
 
 
@@ -425,7 +479,9 @@ def kernels_under_capture():
     kernel, a, place, graph = function(), stream(), zeroed(1024), c_void_p()
     hip.hipStreamBeginCapture(a, c_int(GLOBAL))
     found = {"launch": launched(a, kernel, place, 5, 200), "left": status(a)}
-    found["cooperative"] = launched(a, kernel, c_void_p(place.value + 512), 7, 100, call="hipModuleLaunchCooperativeKernel")
+    found["cooperative"] = launched(
+        a, kernel, c_void_p(place.value + 512), 7, 100, call="hipModuleLaunchCooperativeKernel"
+    )
     found["then"] = status(a)
     found["end"] = hip.hipStreamEndCapture(a, byref(graph))
     count = c_size_t()
@@ -443,16 +499,26 @@ def kernels_under_capture():
 
 def launches():
     kernel, a, place = function(), stream(), zeroed(4096)
-    found = {"launch": [launched(a, kernel, place, 11, 1000, blocks=4), hip.hipStreamSynchronize(a)], "values": words(place, 1024)[::111]}
+    found = {
+        "launch": [launched(a, kernel, place, 11, 1000, blocks=4), hip.hipStreamSynchronize(a)],
+        "values": words(place, 1024)[::111],
+    }
     found["no blocks"] = launched(a, kernel, place, 1, 1, blocks=0)
     found["no threads"] = launched(a, kernel, place, 1, 1, threads=0)
     found["too many threads"] = launched(a, kernel, place, 1, 1, threads=1025)
     found["too much shared memory"] = launched(a, kernel, place, 1, 1, shared=1 << 20)
     found["no function"] = launched(a, None, place, 1, 1)
-    found["cooperative"] = [launched(a, kernel, place, 2, 256, call="hipModuleLaunchCooperativeKernel"), hip.hipStreamSynchronize(a)]
+    found["cooperative"] = [
+        launched(a, kernel, place, 2, 256, call="hipModuleLaunchCooperativeKernel"),
+        hip.hipStreamSynchronize(a),
+    ]
     found["values of it"] = words(place, 2)
-    found["cooperative, too large"] = launched(a, kernel, place, 2, 256, blocks=1 << 20, call="hipModuleLaunchCooperativeKernel")
-    found["cooperative, no blocks"] = launched(a, kernel, place, 2, 256, blocks=0, call="hipModuleLaunchCooperativeKernel")
+    found["cooperative, too large"] = launched(
+        a, kernel, place, 2, 256, blocks=1 << 20, call="hipModuleLaunchCooperativeKernel"
+    )
+    found["cooperative, no blocks"] = launched(
+        a, kernel, place, 2, 256, blocks=0, call="hipModuleLaunchCooperativeKernel"
+    )
     return found
 
 
@@ -473,7 +539,10 @@ def modules():
         "no such file": hip.hipModuleLoad(byref(c_void_p()), b"/nowhere/there.hsaco"),
         "threads, shared, constant, local": [attribute(n) for n in range(4)],
         "no such attribute": attribute(100)[0],
-        "set": [hip.hipFuncSetAttribute(kernel, c_int(8), c_int(1024)), hip.hipFuncSetAttribute(kernel, c_int(8), c_int(1 << 20))],
+        "set": [
+            hip.hipFuncSetAttribute(kernel, c_int(8), c_int(1024)),
+            hip.hipFuncSetAttribute(kernel, c_int(8), c_int(1 << 20)),
+        ],
         "unload": hip.hipModuleUnload(good),
     }
 
@@ -483,7 +552,9 @@ def occupancy():
 
     def blocks(threads, shared=0):
         value = c_int(-1)
-        return hip.hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(byref(value), kernel, c_int(threads), c_size_t(shared)), value.value
+        return hip.hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
+            byref(value), kernel, c_int(threads), c_size_t(shared)
+        ), value.value
 
     grid, block = c_int(-1), c_int(-1)
     code = hip.hipModuleOccupancyMaxPotentialBlockSize(byref(grid), byref(block), kernel, c_size_t(0), c_int(0))
@@ -508,15 +579,28 @@ def devices():
     current, previous = c_int(-1), c_int(-1)
     found = {
         "init": [hip.hipInit(c_uint(0)), hip.hipInit(c_uint(1))],
-        "no such device": [hip.hipSetDevice(7), hip.hipSetDevice(-1), hip.hipDeviceGet(byref(c_int()), 7), attribute(56, 7)[0]],
+        "no such device": [
+            hip.hipSetDevice(7),
+            hip.hipSetDevice(-1),
+            hip.hipDeviceGet(byref(c_int()), 7),
+            attribute(56, 7)[0],
+        ],
         "threads of a block, warp": [attribute(56), attribute(87)[0]],
         "no such attribute": attribute(99999)[0],
         "no place": hip.hipDeviceGetAttribute(None, c_int(56), c_int(0)),
-        "short name": [hip.hipDeviceGetName((c_char * 4)(), c_int(4), c_int(0)), hip.hipDeviceGetName(None, c_int(4), c_int(0))],
+        "short name": [
+            hip.hipDeviceGetName((c_char * 4)(), c_int(4), c_int(0)),
+            hip.hipDeviceGetName(None, c_int(4), c_int(0)),
+        ],
         "current": [hip.hipGetDevice(byref(current)), current.value],
     }
     context = made("hipDevicePrimaryCtxRetain", c_int(0))
-    found["context"] = [hip.hipCtxSetCurrent(context), hip.hipCtxGetDevice(byref(previous)), previous.value, made("hipCtxGetCurrent").value == context.value]
+    found["context"] = [
+        hip.hipCtxSetCurrent(context),
+        hip.hipCtxGetDevice(byref(previous)),
+        previous.value,
+        made("hipCtxGetCurrent").value == context.value,
+    ]
     found["release"] = hip.hipDevicePrimaryCtxRelease(c_int(0))
     return found
 
@@ -565,7 +649,10 @@ def peers():
     able = c_int(-1)
     found = {"able": [hip.hipDeviceCanAccessPeer(byref(able), c_int(0), c_int(1)), able.value]}
     found["itself"] = [hip.hipDeviceCanAccessPeer(byref(able), c_int(0), c_int(0)), able.value]
-    found["enable"] = [hip.hipDeviceEnablePeerAccess(c_int(1), c_uint(0)), hip.hipDeviceEnablePeerAccess(c_int(1), c_uint(0))]
+    found["enable"] = [
+        hip.hipDeviceEnablePeerAccess(c_int(1), c_uint(0)),
+        hip.hipDeviceEnablePeerAccess(c_int(1), c_uint(0)),
+    ]
     found["disable"] = [hip.hipDeviceDisablePeerAccess(c_int(1)), hip.hipDeviceDisablePeerAccess(c_int(1))]
     found["flags"] = hip.hipDeviceEnablePeerAccess(c_int(1), c_uint(1))
     found["no such device"] = hip.hipDeviceEnablePeerAccess(c_int(7), c_uint(0))
@@ -585,8 +672,29 @@ def without_values(answers):
 
 
 TWO_DEVICES = {"peers"}
-NO_CASES = {"made", "room", "host", "module", "stream", "event", "function", "launched", "words", "status", "made_status", "forbidden", "made_type", "main", "zeroed", "without_values"}
-CASES = {name: each for name, each in list(globals().items()) if callable(each) and getattr(each, "__module__", None) == __name__ and name not in NO_CASES}
+NO_CASES = {
+    "made",
+    "room",
+    "host",
+    "module",
+    "stream",
+    "event",
+    "function",
+    "launched",
+    "words",
+    "status",
+    "made_status",
+    "forbidden",
+    "made_type",
+    "main",
+    "zeroed",
+    "without_values",
+}
+CASES = {
+    name: each
+    for name, each in list(globals().items())
+    if callable(each) and getattr(each, "__module__", None) == __name__ and name not in NO_CASES
+}
 
 
 def main(name: str) -> None:

@@ -24,7 +24,10 @@ DIFFERS = {
     ("last_error", "after a success"): NEWER,
     ("last_error", "got"): NEWER,
     ("forbidden_globally", "unload a module"): NEWER,
-    **{("names_of_errors", str(code)): "the fake has few names, and no sentences" for code in (0, 1, 2, 400, 500, 600, 719, 900, 99999)},
+    **{
+        ("names_of_errors", str(code)): "the fake has few names, and no sentences"
+        for code in (0, 1, 2, 400, 500, 600, 719, 900, 99999)
+    },
     ("pointer_kinds", "null"): "not done yet",
     ("forbidden_globally", "query an event from before"): "not done yet",
     ("forbidden_globally", "query another stream"): "not done yet",
@@ -63,13 +66,17 @@ def test_the_fake_answers_as_hip_does(name, code, tmp_path):
     # the fake executes no kernels
     found, wanted = contract.without_values(answers(done.stdout)), contract.without_values(ANSWERS[name])
     assert found.keys() == wanted.keys()
-    assert {(name, question) for question in wanted if found[question] != wanted[question]} == {each for each in DIFFERS if each[0] == name}
+    assert {(name, question) for question in wanted if found[question] != wanted[question]} == {
+        each for each in DIFFERS if each[0] == name
+    }
 
 
 @pytest.mark.amd_stack
 @pytest.mark.parametrize("name", contract.CASES)
 def test_hip_answers_so(name, code):
     cards = 2 if name in contract.TWO_DEVICES else 1
-    done = stack.run([sys.executable, PROGRAM, name], cards=cards, limit=120, HIP_LIBRARY="libamdhip64.so.6", CODE=str(code))
+    done = stack.run(
+        [sys.executable, PROGRAM, name], cards=cards, limit=120, HIP_LIBRARY="libamdhip64.so.6", CODE=str(code)
+    )
     assert done.returncode == 0, done.stderr
     assert answers(done.stdout) == ANSWERS[name]

@@ -371,8 +371,7 @@ hipError_t check_launch(Launch& launch, Stream* stream, void** parameters, void*
   }
   if (threads > 1024 || threads > facts.max_threads) return hipErrorInvalidValue;
   if (launch.grid[1] > 65535 || launch.grid[2] > 65535) return hipErrorInvalidValue;
-  if (uint64_t{launch.grid[0]} * launch.block[0] > 0xffffffffull)
-    return hipErrorInvalidValue;
+  if (uint64_t{launch.grid[0]} * launch.block[0] > 0xffffffffull) return hipErrorInvalidValue;
   if (uint64_t{facts.lds} + launch.shared > static_cast<uint64_t>(card.lds))
     return hipErrorInvalidValue;
   return gather(launch, parameters, extra);
