@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import quick
+from amd_stack import stack
 from anywarp import settings
 from anywarp.diagnostics import AnywarpError
 
@@ -29,6 +30,7 @@ def _hip_compiler():
 
 PRESENT = {
     "amd_emulator": lambda: (Path(os.environ.get("TINYGRAD", "/nowhere")) / "test/mockgpu/amd/emu.py").exists(),
+    "amd_stack": lambda: bool(stack.instruction_sets()),
     "cuda": lambda: Path("/dev/nvidiactl").exists(),
     "hip": lambda: Path("/dev/kfd").exists(),
     "hip_compiler": lambda: _hip_compiler() is not None,
@@ -42,6 +44,7 @@ PRESENT = {
 
 REASONS = {
     "amd_emulator": "TINYGRAD names no work tree of tinygrad, whose emulator of AMD's instructions is needed",
+    "amd_stack": "scripts/amd_stack has not built AMD's emulator of a card with HIP over it",
     "hip_compiler": "no compiler of HIP, or no headers of HIP 6 or newer (docs/translate-checking.md)",
 }
 

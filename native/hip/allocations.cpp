@@ -1,3 +1,6 @@
+#include <map>
+#include <mutex>
+
 #include "cuda/memory.h"
 #include "hip/runtime.h"
 #include "hip/services.h"
@@ -16,9 +19,24 @@ void* allocate_bytes(uint64_t bytes, int device, bool) {
 void release_bytes(void* memory, uint64_t, int device) {
   try {
     OnDevice here(device);
+    OutsideCapture scope;
     (void)hip.hipFree(memory);
   } catch (const Failure&) {  // the device is gone, and its memory with it
   }
+}
+
+// In a stream of ours: the copies that HIP makes at once, hipMemcpyHtoD for one, break every
+// capture of the process, in whatever mode (CLR, CHECK_STREAM_CAPTURING).
+void write_bytes(void* to, const void* from, size_t bytes, int device) {
+  static auto& mutex = *new std::mutex;
+  static auto& streams = *new std::map<int, hipStream_t>;
+  OnDevice here(device);
+  OutsideCapture scope;
+  std::lock_guard lock(mutex);
+  hipStream_t& stream = streams[device];
+  if (!stream) check(hip.hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+  check(hip.hipMemcpyAsync(to, from, bytes, hipMemcpyHostToDevice, stream));
+  check(hip.hipStreamSynchronize(stream));
 }
 
 // HIP knows the allocations and checks what copies touch: it is not asked about every address

@@ -31,6 +31,7 @@ std::string initial_bytes(const ModuleDescription& d, uint64_t base) {
 
 // Memory that the host reads and writes too, as `__managed__` variables are.
 void* managed_bytes(uint64_t bytes) {
+  OutsideCapture scope;
   void* memory = nullptr;
   check(AW_HIP(hipMallocManaged)(&memory, bytes, hipMemAttachGlobal));
   return memory;
@@ -71,10 +72,12 @@ ModuleData::ModuleData(const ModuleDescription& d, int owner) : bytes(d.data_byt
   OnDevice here(device);
   base = static_cast<uint8_t*>(d.managed ? managed_bytes(bytes) : allocate_bytes(bytes, device));
   std::string image = initial_bytes(d, reinterpret_cast<uint64_t>(base));
-  hipError_t error = hip.hipMemcpyHtoD(base, image.data(), image.size());
-  if (error == hipSuccess) return;
-  release_bytes(base, bytes, device);
-  throw Failure(cuda_code(error));
+  try {
+    write_bytes(base, image.data(), image.size(), device);
+  } catch (const Failure&) {
+    release_bytes(base, bytes, device);
+    throw;
+  }
 }
 
 ModuleData::~ModuleData() {
@@ -82,6 +85,7 @@ ModuleData::~ModuleData() {
 }
 
 Versions::~Versions() {
+  OutsideCapture scope;  // the last to hold it may be a thread that has begun to capture since
   if (module) (void)hip.hipModuleUnload(module);
 }
 

@@ -10,6 +10,7 @@
 #include "cuda/texture_references.h"
 #include "cuda/visible.h"
 #include "hip/runtime.h"
+#include "hip/services.h"
 
 namespace aw {
 namespace {
@@ -30,10 +31,11 @@ uint64_t add_texture_view(const TextureView& view) {
   int device = current_device();
   HipTexture object = {kHipTextureMark, 0, view};
   void* memory = allocate_bytes(sizeof object, device);  // HIP aligns to 256 bytes
-  hipError_t error = hip.hipMemcpyHtoD(memory, &object, sizeof object);
-  if (error != hipSuccess) {
+  try {
+    write_bytes(memory, &object, sizeof object, device);
+  } catch (const Failure&) {
     release_bytes(memory, sizeof object, device);
-    throw Failure(cuda_code(error));
+    throw;
   }
   auto handle = reinterpret_cast<uint64_t>(memory);
   std::lock_guard lock(placed().mutex);

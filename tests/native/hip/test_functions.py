@@ -436,5 +436,5 @@ call("cuMemFree_v2", data)
     assert not answer.faults()
     leaks = [each["leak"].split()[0] for each in answer.records if "leak" in each]
     assert not {"event", "module", "graph"} & set(leaks)
-    assert leaks.count("stream") <= 1  # the driver's own, for what kernels print
+    assert leaks.count("stream") <= 2  # the driver's own: for what kernels print, for the variables of modules
     assert [each for each in answer.records if "leaked_bytes" in each]

@@ -146,3 +146,64 @@ out["codes"] = [cuda.cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, None, pointers
     assert record["device"] == 1
     assert "gfx1100" in [each["target"] for each in answer.records if "loaded" in each]
     assert not answer.faults()
+
+
+OLD_AND_NEW = """
+PTX = b'''.version 8.0
+.target sm_70
+.address_size 64
+.visible .global .align 4 .u32 start[2] = {7, 9};
+.visible .entry store(.param .u64 out)
+{
+  .reg .b32 %r<2>;
+  .reg .b64 %d<2>;
+  ld.param.u64 %d0, [out];
+  ld.global.u32 %r0, [start];
+  st.global.u32 [%d0], %r0;
+  ret;
+}
+'''
+def launched(module, stream=None):
+    function = made("cuModuleGetFunction", module, b"store")
+    parameters = (c_void_p * 1)(ctypes.addressof(place))
+    return cuda.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters, None)
+context()
+place = memory(4)
+old = made("cuModuleLoadData", PTX)
+assert launched(old) == 0
+call("cuCtxSynchronize")
+stream, graph = made("cuStreamCreate", 1), c_void_p()
+"""
+
+
+def test_a_kernel_that_was_unloaded_before_breaks_no_capture(tmp_path):
+    """The thread that launches lets go of what the module had then: HIP frees nothing while a stream is captured."""
+    answer = run(
+        f"""{OLD_AND_NEW}
+call("cuModuleUnload", old)
+new = made("cuModuleLoadData", PTX)
+call("cuStreamBeginCapture_v2", stream, 0)
+out["launch"] = launched(new, stream)
+out["end"] = cuda.cuStreamEndCapture(stream, byref(graph))
+""",
+        tmp_path,
+    )
+    assert answer.out == {"launch": 0, "end": 0}
+
+
+def test_loading_a_module_with_variables_breaks_no_capture_of_another_thread(tmp_path):
+    answer = run(
+        f"""{OLD_AND_NEW}
+call("cuStreamBeginCapture_v2", stream, 1)  # thread-local: others may do what they like
+def load():
+    context()
+    out["load"] = cuda.cuModuleLoadData(byref(c_void_p()), PTX)
+thread = threading.Thread(target=load)
+thread.start()
+thread.join()
+out["launch"] = launched(old, stream)
+out["end"] = cuda.cuStreamEndCapture(stream, byref(graph))
+""",
+        tmp_path,
+    )
+    assert answer.out == {"load": 0, "launch": 0, "end": 0}

@@ -104,7 +104,7 @@ static hipError_t copy(const Shape& shape, hipMemcpyKind kind, hipStream_t handl
       capture(stream, what);
       return done(hipSuccess);
     }
-    if (wait && forbidden_by_capture()) return done(hipErrorStreamCaptureImplicit);
+    if (wait && breaks_captures()) return done(hipErrorStreamCaptureImplicit);
     if (!shape.width) return done(hipSuccess);
     work = submit(stream, "copy", [shape] { perform(shape); });
     wait = wait || pageable(shape);
@@ -133,6 +133,7 @@ static hipError_t fill(const Fill& what, hipStream_t handle, bool wait) {
       capture(stream, node);
       return done(hipSuccess);
     }
+    if (wait && breaks_captures()) return done(hipErrorStreamCaptureImplicit);
     if (!what.width) return done(hipSuccess);
     work = submit(stream, "fill", [what] { perform(what); });
     Allocation* it = containing(what.to);

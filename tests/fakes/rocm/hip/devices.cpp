@@ -478,7 +478,7 @@ HIP(hipDeviceSynchronize)() {
   Device* it;
   {
     NEED_DEVICES();
-    if (forbidden_by_capture()) return done(hipErrorStreamCaptureUnsupported);
+    if (breaks_captures()) return done(hipErrorStreamCaptureUnsupported);
     it = current_device();
   }
   finish_device(it);

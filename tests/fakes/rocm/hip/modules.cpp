@@ -366,15 +366,14 @@ hipError_t check_launch(Launch& launch, Stream* stream, void** parameters, void*
   }
   uint64_t threads = 1;
   for (int i = 0; i < 3; ++i) {
-    if (!launch.grid[i] || !launch.block[i]) return hipErrorInvalidConfiguration;
+    if (!launch.grid[i] || !launch.block[i]) return hipErrorInvalidValue;
     threads *= launch.block[i];
   }
-  if (threads > 1024 || threads > facts.max_threads) return hipErrorInvalidConfiguration;
-  if (launch.grid[1] > 65535 || launch.grid[2] > 65535) return hipErrorInvalidConfiguration;
-  if (uint64_t{launch.grid[0]} * launch.block[0] > 0xffffffffull)
-    return hipErrorInvalidConfiguration;
+  if (threads > 1024 || threads > facts.max_threads) return hipErrorInvalidValue;
+  if (launch.grid[1] > 65535 || launch.grid[2] > 65535) return hipErrorInvalidValue;
+  if (uint64_t{launch.grid[0]} * launch.block[0] > 0xffffffffull) return hipErrorInvalidValue;
   if (uint64_t{facts.lds} + launch.shared > static_cast<uint64_t>(card.lds))
-    return hipErrorInvalidConfiguration;
+    return hipErrorInvalidValue;
   return gather(launch, parameters, extra);
 }
 
@@ -470,6 +469,7 @@ HIP(hipModuleUnload)(hipModule_t handle) {
   Lock lock = lock_world();
   auto* module = find<Module>(handle, "module");
   if (!module) return done(hipErrorInvalidHandle);
+  if (forbidden_by_capture()) return done(hipErrorStreamCaptureUnsupported);
   for (const WorkRef& each : pending())
     if (each->module == module)
       fault("module %llu is unloaded while its kernel waits to run",

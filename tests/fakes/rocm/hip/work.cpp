@@ -261,6 +261,16 @@ bool forbidden_by_capture() {
   return found;
 }
 
+bool breaks_captures() {
+  bool found = false;
+  for (Stream* each : queue().streams) {
+    if (!each->alive || (!capturing(each) && !broken(each))) continue;
+    each->capture = hipStreamCaptureStatusInvalidated;
+    found = true;
+  }
+  return found;
+}
+
 Stream* stream_of(hipStream_t handle, hipError_t* status) {
   *status = ready_world();
   if (*status != hipSuccess) return nullptr;

@@ -228,6 +228,7 @@ void run_host_function(const std::function<void()>& call);
 bool capturing(Stream* stream);
 bool broken(Stream* stream);  // whether its capture is invalidated
 bool forbidden_by_capture();  // a call that may not happen while this thread captures
+bool breaks_captures();       // one that no capture of the process outlives, of whatever mode
 
 // Memory (memory.cpp).
 Allocation* containing(const void* address);

@@ -1,0 +1,160 @@
+"""Where AMD's emulator rocjitsu departs from AMD's manuals, or does not build here: each correction with its reason. `python corrections.py FROM TO ISA...`
+writes its sources so mended, without the instruction sets that are not named."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import sys
+
+ISAS = "cdna1 cdna2 cdna3 cdna4 rdna1 rdna2 rdna3 rdna3_5 rdna4 gfx1250".split()
+AMDGPU = "lib/rocjitsu/src/rocjitsu/isa/arch/amdgpu"
+SWITCHES = (
+    "lib/rocjitsu/src/rocjitsu/isa/decoder.cpp",
+    "lib/rocjitsu/src/rocjitsu/vm/amdgpu/compute_unit.cpp",
+)  # what names every instruction set
+
+# integer sums of VOP3: (expression, whether the sources are signed); CLAMP saturates them (CDNA3 ISA, 6.2.2, output modifiers)
+SUMS = {
+    "v_add_u32": ("a + b", False),
+    "v_sub_u32": ("a - b", False),
+    "v_subrev_u32": ("b - a", False),
+    "v_add_i32": ("a + b", True),
+    "v_sub_i32": ("a - b", True),
+    "v_add_nc_u32": ("a + b", False),
+    "v_sub_nc_u32": ("a - b", False),
+    "v_subrev_nc_u32": ("b - a", False),
+    "v_add_nc_i32": ("a + b", True),
+    "v_sub_nc_i32": ("a - b", True),
+}
+
+LANES = """  for (uint32_t lane = 0; lane < wf.wf_size(); ++lane) {
+    if (!(wf.exec() >> lane & 1)) continue;
+%s  }
+}
+"""
+
+
+def body(text, name, write):
+    """The text with another body of the shared function `name`; `write` makes it of the old one."""
+    pattern = re.compile(rf"(inline void execute_{name}\([^{{]*\{{\n)(.*?\n)\}}\n", re.S)
+    made, count = pattern.subn(lambda found: found[1] + write(found[2]), text)
+    if count != 1:
+        raise SystemExit(f"no longer applies: {name}")
+    return made
+
+
+def clamped_sum(expression, signed):
+    cast, low, high = ("int32_t", "INT32_MIN", "INT32_MAX") if signed else ("uint32_t", "0", "UINT32_MAX")
+    lane = f"""    const int64_t a = {cast}(inst.src0.read_lane(wf, lane)), b = {cast}(inst.src1.read_lane(wf, lane)), r = {expression};
+    inst.vdst.write_lane(wf, lane, uint32_t(inst.inst_.clamp ? std::clamp<int64_t>(r, {low}, {high}) : r));
+"""
+    return lambda old: "  if (!inst.inst_.clamp)\n" + old[: old.index(";\n") + 2] + LANES % lane
+
+
+BITS = "    inst.vdst.write_lane(wf, lane, std::popcount(uint32_t(inst.src0.read_lane(wf, lane))) + uint32_t(inst.src1.read_lane(wf, lane)));\n"
+
+
+def converted(source, result, read, write, bits):
+    return f"""    {source} v = std::bit_cast<{source}>(inst.src0.{read}(wf, lane));
+    if (inst.inst_.abs & 1) v = std::fabs(v);
+    if (inst.inst_.neg & 1) v = -v;
+    {result} r = {result}(v);
+    r = inst.inst_.omod == 1 ? r * 2 : inst.inst_.omod == 2 ? r * 4 : inst.inst_.omod == 3 ? r / 2 : r;
+    if (inst.inst_.clamp) r = r > 0 ? r < 1 ? r : {result}(1) : {result}(0);
+    inst.vdst.{write}(wf, lane, std::bit_cast<{bits}>(r));
+"""
+
+
+def shared_functions(text):
+    for name, (expression, signed) in SUMS.items():
+        text = body(text, name + "_vop3", clamped_sum(expression, signed))
+    # D = S1 + the number of ones of S0 (CDNA3 ISA, V_BCNT_U32_B32)
+    text = body(text, "v_bcnt_u32_b32_vop3", lambda old: LANES % BITS)
+    # conversions obey NEG, ABS, OMOD and CLAMP (CDNA3 ISA, 6.2.2)
+    text = body(
+        text,
+        "v_cvt_f32_f64_vop3",
+        lambda old: LANES % converted("double", "float", "read_lane64", "write_lane", "uint32_t"),
+    )
+    return body(
+        text,
+        "v_cvt_f64_f32_vop3",
+        lambda old: LANES % converted("float", "double", "read_lane", "write_lane64", "uint64_t"),
+    )
+
+
+def silent_atomics(text):
+    """Atomics on shared memory without RTN return nothing (CDNA3 ISA, 11.2): these wrote register 0."""
+
+    def mend(found):
+        returns = re.search("Rtn|Consume|Append", found[1]) or "atomic_op" not in found[0]
+        return found[0] if returns else found[0].replace("is_load = true", "is_load = false")
+
+    return re.sub(r"void V?(Ds\w+)::execute_impl.*?\n}\n", mend, text, flags=re.S)
+
+
+def high_literals(text):
+    """A literal of 32 bits is the upper half of a double (CDNA3 ISA, 6.1.2)."""
+    literal = r"Operand\(\s*64, OperandType::OPR_SIMM32,\s*static_cast<int>\((reinterpret_cast<const \w+ \*>\(inst\)->simm32)\)\)"
+
+    def mend(found):
+        return re.sub(literal, r"Operand(64, OperandType::OPR_SIMM32, uint64_t(\1) << 32, true)", found[0])
+
+    return re.sub(r"\n(V\w*F64\w*)::\1\(.*?\n}\n", mend, text, flags=re.S)
+
+
+def without(text, isa):
+    """The text without an instruction set: lines of its name, and cases of a switch."""
+    name = f"ROCJITSU_CODE_ARCH_{isa.upper()}"
+    text = re.sub(rf" *case {name}:\n *return std::make_unique<IsaDecoder<{isa}::Isa>>\(\);\n", "", text)
+    lines = rf"\s*(rocjitsu_isa_{isa}|add_subdirectory\(arch/amdgpu/{isa}\)|#include \"rocjitsu/isa/arch/amdgpu/{isa}/isa\.h\"|ROCJITSU_CU_\w+\(.*\b{isa}::Isa\);)\s*"
+    return "".join(line for line in text.splitlines(keepends=True) if not re.fullmatch(lines, line))
+
+
+def build_file(text):
+    text = text.replace(" -Werror", "")  # it is written for other compilers than the one at hand
+    # its own tests are not built
+    text = re.sub(r"FetchContent_Declare\(\s*googletest.*?\n\)\n", "", text, flags=re.S)
+    return text.replace("FetchContent_MakeAvailable(googletest ", "FetchContent_MakeAvailable(")
+
+
+def mended(path, text, kept):
+    """The text of the file at `path` (from the emulator's root), for these instruction sets."""
+    if path.endswith(("CMakeLists.txt", ".cmake")):
+        text = build_file(text)
+    if path.endswith("CMakeLists.txt") or path in SWITCHES:
+        for isa in set(ISAS) - set(kept):
+            text = without(text, isa)
+    if path == f"{AMDGPU}/shared/execute_shared.h":
+        text = shared_functions(text)
+    if re.fullmatch(AMDGPU + r"/\w+/v?ds\.cpp", path):
+        text = silent_atomics(text)
+    if re.fullmatch(AMDGPU + r"/\w+/vop\w+\.cpp", path):
+        text = high_literals(text)
+    return text
+
+
+def main(pristine, place, kept):
+    changed = []
+    for path in sorted(pristine.rglob("*")):
+        if not path.is_file():
+            continue
+        name, old = str(path.relative_to(pristine)), path.read_bytes()
+        made = mended(name, old.decode(), kept).encode() if path.suffix in (".txt", ".cmake", ".cpp", ".h") else old
+        changed += [name] * (made != old)
+        if (
+            not (place / name).is_file() or (place / name).read_bytes() != made
+        ):  # what stays as it is need not be compiled again
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            (place / name).write_bytes(made)
+    must = [*SWITCHES, *(f"{AMDGPU}/{isa}/" + ("vds.cpp" if isa in ("rdna4", "gfx1250") else "ds.cpp") for isa in kept)]
+    if missing := [name for name in must if name not in changed]:
+        raise SystemExit("the corrections no longer apply to " + ", ".join(missing))
+
+
+if __name__ == "__main__":
+    unknown = set(sys.argv[3:]) - set(ISAS)
+    if unknown or len(sys.argv) < 4:
+        raise SystemExit(f"which instruction sets? of {', '.join(ISAS)}")
+    main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:])
