@@ -185,7 +185,11 @@ def check_functional_collectives():
 
 def check_a_group_whose_backend_nobody_named():
     distributed.destroy_process_group()
-    distributed.init_process_group(device_id=torch.device("cuda", RANK), timeout=PATIENCE)
+    # A store of its own: in that of torchrun the first group's addresses still stand under the same names, and Gloo waits for one that is gone.
+    store = f"file://{os.environ['OUTCOMES']}.store"
+    distributed.init_process_group(
+        init_method=store, rank=RANK, world_size=SIZE, device_id=torch.device("cuda", RANK), timeout=PATIENCE
+    )
     x = drawn(RANK, 3).cuda()
     distributed.all_reduce(x)
     same(x, drawn(0, 3) + drawn(1, 3))

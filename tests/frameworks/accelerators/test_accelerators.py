@@ -74,7 +74,7 @@ def run(name, *arguments, toy=True, **more):
     if toy:
         environment |= {"PYTHONPATH": str(FAKE), "TOY_LIBRARY": str(library(name))}
     environment.pop("ANYWARP_TORCH_LIBRARY", None)
-    return subprocess.run(command, capture_output=True, text=True, timeout=1500, env={**environment, **more})
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, env={**environment, **more})
 
 
 @pytest.fixture(scope="module", params=KINDS)
