@@ -7,7 +7,6 @@ are searched before our headers, of which some (`cuda/atomic`, `thrust/complex.h
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import subprocess
 import sysconfig
@@ -16,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from anywarp import settings
-from anywarp.toolchain import codes
+from anywarp.toolchain import codes, placing
 
 _PARTS = ("thrust", "cub", "cuda", "nv")
 _MARK = "thrust/version.h"
@@ -82,10 +81,7 @@ def _apart(place: Path) -> Path:
     apart = settings.CACHE_DIR.get().absolute() / f"cccl-{name}"
     apart.mkdir(mode=0o700, parents=True, exist_ok=True)
     for part in _PARTS:
-        link, target = apart / part, place.resolve() / part
-        if target.is_dir() and not (link.is_symlink() and Path(os.readlink(link)) == target):
-            early = apart / f".{part}.{os.getpid()}"
-            early.unlink(missing_ok=True)
-            early.symlink_to(target)
-            os.replace(early, link)
+        target = place.resolve() / part
+        if target.is_dir():
+            placing.link(apart / part, target)
     return apart

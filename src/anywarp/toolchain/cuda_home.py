@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from anywarp import settings
-from anywarp.toolchain import codes, libdevice
+from anywarp.toolchain import codes, libdevice, placing
 from anywarp.toolchain.compile_commands import FOLDERS, MAJOR, RELEASE
 
 LIBRARIES = ("cudart", "nvrtc", "nvJitLink", "cuda", "nvidia-ml", "cupti", "nvToolsExt")
@@ -47,12 +47,7 @@ def make() -> Path:
 def make_with_libdevice() -> Path:
     """Make the folder with nvvm/libdevice/libdevice.10.bc in it, for compilers that link that file. AnywarpError (T008) without one."""
     file, home = libdevice.find(), make()
-    link = home / "nvvm/libdevice" / libdevice.NAME
-    if not link.is_symlink() or Path(os.readlink(link)) != file:
-        early = link.with_name(f".{link.name}.{os.getpid()}")
-        early.unlink(missing_ok=True)
-        early.symlink_to(file)
-        os.replace(early, link)
+    placing.link(home / "nvvm/libdevice" / libdevice.NAME, file)
     return home
 
 
@@ -73,14 +68,11 @@ def library_options() -> list[str]:
 
 
 def _put(place: Path, make: Callable[[Path], None]) -> None:
-    """Make a file or link beside its place and move it there, unless it is there."""
+    """Put a file or link where it belongs, unless it is there."""
     if place.is_symlink() or place.exists():
         return
     place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    early = place.with_name(f".{place.name}.{os.getpid()}")
-    early.unlink(missing_ok=True)
-    make(early)
-    os.replace(early, place)
+    placing.put(place, make)
 
 
 def _write(place: Path, text: str, mode: int) -> None:
