@@ -78,12 +78,13 @@ def test_gradients(kind, silu, last):
 def test_what_is_wrong_and_what_is_not_there():
     x, weight, bias, y = (np.zeros(size, np.float32) for size in (8, 8, 1, 8))
 
-    def forward(width, kind=0, act=0, b=bias, n=1):
-        return DNN.status("cudnnCausalConv1dForward", 0, x, weight, b, y, n, 1, 8, width, kind, act)
+    def forward(width, kind=0, act=0, b=bias, n=1, dim=1, length=8):
+        return DNN.status("cudnnCausalConv1dForward", 0, x, weight, b, y, n, dim, length, width, kind, act)
 
     assert forward(8) == 0
     assert forward(9) == forward(12) == forward(4, kind=3) == NOT_SUPPORTED
     assert forward(4, act=2) == forward(4, n=0) == BAD_PARAM
+    assert forward(4, n=1 << 30, dim=1 << 30, length=16) == BAD_PARAM  # as many numbers as wrap around to none
     assert forward(4, b=0) == NULL_POINTER  # there must be a bias
     backward = ("cudnnCausalConv1dBackward", 0, x, weight, bias, y, y, weight, bias, 1, 1, 8, 4, 0)
     assert DNN.status(*backward, 1, 0) == BAD_PARAM  # gradients of float weights as doubles

@@ -33,6 +33,9 @@ struct Causal {
         silu(activation == CUDNN_CAUSAL_CONV1D_ACTIVATION_SILU),
         channels_last(last) {
     require(batch > 0 && dim > 0 && length > 0 && width > 0, "sizes that are not positive");
+    int64_t numbers = 0;
+    require(!__builtin_mul_overflow(batch * dim, length, &numbers) && numbers <= INT64_MAX / 8,
+            "sequences that no memory holds");
     require(silu || activation == CUDNN_CAUSAL_CONV1D_ACTIVATION_IDENTITY, "no such activation");
     if (!(width >= 2 && width <= 8) && !(width >= 16 && width <= 256 && !(width & (width - 1))))
       unsupported("causal convolutions of other widths than 2 to 8, 16, 32, 64, 128 and 256");
