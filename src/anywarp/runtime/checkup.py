@@ -18,6 +18,7 @@ from pathlib import Path
 from anywarp import settings
 from anywarp.compiler.simd.tuning import read_tuning
 from anywarp.devices import device as devices
+from anywarp.devices.cpu.target import host_target
 from anywarp.devices.cuda import driver as nvidia
 from anywarp.devices.facts import Fact
 from anywarp.devices.hip.checkup import examine_driver
@@ -173,7 +174,8 @@ def _speed() -> Fact:
     tuning = read_tuning(record.tuning)
     width = f", in vectors of {tuning.vector} bits" if "fma512" in record.figures else ""
     lanes = f", lanes anywhere {'by gathers' if tuning.gathers else 'one by one'}" if "gather" in record.figures else ""
-    text = f"measured: stores past the caches from {tuning.stream} MiB, loads {tuning.ahead} KiB ahead{lanes}{width}"
+    beside = " and of the next block" if host_target(record.tuning).machine.asks_beside else ""
+    text = f"measured: stores past the caches from {tuning.stream} MiB, loads {tuning.ahead} KiB ahead{beside}{lanes}{width}"
     return Fact("compiler", "speed", "ok", text)
 
 
