@@ -213,9 +213,8 @@ def _like_the_next(each: LaneByLane, places: str) -> str:
         place = t.let(f"getelementptr i64, ptr {places}, i32 {first}")
         # Frozen: LLVM would load what lies one lane further on, which no store in flight holds as a whole.
         here.append(t.let(f"freeze {type} {t.let(f'load {type}, ptr {place}, align 16')}"))
-    index = ", ".join(f"i32 {lane + 1}" for lane in range(n))
     for one, behind in zip(here, [*here[1:], here[0]], strict=True):
-        next = t.let(f"shufflevector {type} {one}, {type} {behind}, <{n} x i32> <{index}>")
+        next = t.shuffle(type, one, range(1, n + 1), behind)
         same.append(t.two("icmp eq", type, one, next))
     return v.bits_of(same)
 

@@ -94,8 +94,7 @@ class Copies:
             arrived = sorted(lanes, key=lambda lane: (target.offsets or [])[lane])
             if arrived != lanes:
                 index = [size // 4 * lanes.index(lane) + i for lane in arrived for i in range(size // 4)]
-                mask = ", ".join(f"i32 {i}" for i in index)
-                value = t.let(f"shufflevector {whole} {value}, {whole} poison, <{len(index)} x i32> <{mask}>")
+                value = t.shuffle(whole, value, index)
             place = self.memory.lane_pointer(target, arrived[0])
             t.do(f"store {whole if count > 1 else word} {value}, ptr {place}, align 4")
 

@@ -444,18 +444,9 @@ class Floats:
             return self._embedded(name, element, args, rounding)
         parts: list[str] = []
         for first in range(0, width, native):
-            index = ", ".join(f"i32 {i}" for i in range(first, first + native))
-            pieces = [
-                t.let(
-                    f"shufflevector <{width} x {element}> {a}, <{width} x {element}> poison, <{native} x i32> <{index}>"
-                )
-                for a in args
-            ]
+            pieces = [t.shuffle(f"<{width} x {element}>", a, range(first, first + native)) for a in args]
             parts.append(self._embedded(name, element, pieces, rounding))
-        index = ", ".join(f"i32 {i}" for i in range(width))
-        return t.let(
-            f"shufflevector <{native} x {element}> {parts[0]}, <{native} x {element}> {parts[1]}, <{width} x i32> <{index}>"
-        )
+        return t.shuffle(f"<{native} x {element}>", parts[0], range(width), parts[1])
 
     def _directed_by_double(self, name: str, n: int, args: list[str], rounding: str) -> str:
         """f32 sums and products: the nearest number, one step back where it lies on the wrong side of the true value.

@@ -119,8 +119,7 @@ def _multiply_high_32(t: Text, n: int, a: str, b: str, signed: bool) -> str:
 
     products = [t.let(f"mul {wide} {x}, {y}") for x, y in zip(halves(a), halves(b), strict=True)]
     even, odd = (t.cast("bitcast", wide, product, narrow) for product in products)
-    upper = ", ".join(f"i32 {lane + 1 + n * (lane % 2) - lane % 2}" for lane in range(n))
-    return t.let(f"shufflevector {narrow} {even}, {narrow} {odd}, <{n} x i32> <{upper}>")
+    return t.shuffle(narrow, even, [lane + 1 + n * (lane % 2) - lane % 2 for lane in range(n)], odd)
 
 
 def _multiply_high_64(t: Text, n: int, a: str, b: str, signed: bool) -> str:

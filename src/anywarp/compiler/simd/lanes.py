@@ -127,9 +127,7 @@ class Lanes(Addresses):
         if pattern == "same":
             return v.splat(element, t.let(f"load {element}, ptr {pointer}, align {size}"))
         some = t.let(f"load <{count} x {element}>, ptr {pointer}, align {size}")
-        index = ", ".join(f"i32 {min(i, count)}" for i in range(v.chunk))
-        part = f"<{count} x {element}>"
-        return t.let(f"shufflevector {part} {some}, {part} zeroinitializer, <{v.chunk} x i32> <{index}>")
+        return t.shuffle(f"<{count} x {element}>", some, [min(i, count) for i in range(v.chunk)], "zeroinitializer")
 
     def _load_scattered(self, address: Address, chunk: int, element: str, size: int, mask: str, load: str) -> str:
         """Load a chunk whose lanes are neither side by side nor at one place, as far as is known."""
@@ -161,8 +159,7 @@ class Lanes(Addresses):
         t, n = self.t, self.v.chunk
         on = t.two("icmp ne", f"i{n}", t.cast("bitcast", f"<{n} x i1>", mask, f"i{n}"), "0")
         first = t.cast("bitcast", f"i{n}", t.cast("zext", "i1", on, f"i{n}"), f"<{n} x i1>")
-        one, type = self._masked_load(element, size, pointer, first), f"<{n} x {element}>"
-        return t.let(f"shufflevector {type} {one}, {type} poison, <{n} x i32> zeroinitializer")
+        return t.spread(f"<{n} x {element}>", self._masked_load(element, size, pointer, first), n)
 
     # --- lanes that are found to lie side by side -------------------------------------------------------------------
 
@@ -337,8 +334,7 @@ class Lanes(Addresses):
                 some = f"<{', '.join(f'i1 {str(i in wanted).lower()}' for i in range(n))}>"
             whole = self._masked_load(element, size, place, some)
             index = [n + p - start if start <= p < start + n else lane for lane, p in enumerate(parts)]
-            picked = ", ".join(f"i32 {i}" for i in index)
-            out = t.let(f"shufflevector {type} {out or 'poison'}, {type} {whole}, <{n} x i32> <{picked}>")
+            out = t.shuffle(type, out or "poison", index, whole)
         return t.pick(n, mask, type, out, "zeroinitializer") if mask else out
 
     def _wanted(self, parts: list[int], start: int, mask: str) -> str:
@@ -348,9 +344,9 @@ class Lanes(Addresses):
         if max(map(len, readers)) > _MOST_READERS:
             return self._wanted_of_few(readers, mask)
         for turn in range(max(map(len, readers))):
-            index = ", ".join(f"i32 {lanes[turn] if turn < len(lanes) else n}" for lanes in readers)
+            index = [lanes[turn] if turn < len(lanes) else n for lanes in readers]
             type = f"<{n} x i1>"
-            one = t.let(f"shufflevector {type} {mask}, {type} zeroinitializer, <{n} x i32> <{index}>")
+            one = t.shuffle(type, mask, index, "zeroinitializer")
             out = t.two("or", type, out, one) if out else one
         return out
 
@@ -423,7 +419,7 @@ class Lanes(Addresses):
             one = t.let(f"{load} {element}, ptr {pointer}, align {size}")
             type = f"<{length} x {element}>"
             seed = t.let(f"insertelement {type} poison, {element} {one}, i32 0")
-            parts.append(t.let(f"shufflevector {type} {seed}, {type} poison, <{length} x i32> zeroinitializer"))
+            parts.append(t.spread(type, seed, length))
         return v.join(element, length, parts)
 
     def _masked_load(self, element: str, size: int, pointer: str, mask: str) -> str:
@@ -479,8 +475,7 @@ class Lanes(Addresses):
         if pattern == "next" and not mask:
             t.do(f"{store} {type} {chunk}, ptr {self._pointer(address, i * n)}, align {size}")
         elif pattern == "next" and count:
-            index = ", ".join(f"i32 {lane}" for lane in range(count))
-            some = t.let(f"shufflevector {type} {chunk}, {type} poison, <{count} x i32> <{index}>")
+            some = t.shuffle(type, chunk, range(count))
             t.do(f"{store} <{count} x {element}> {some}, ptr {self._pointer(address, i * n)}, align {size}")
         elif pattern == "same" and last is not None:
             one = t.let(f"extractelement {type} {chunk}, i32 {last}")
@@ -520,11 +515,9 @@ class Lanes(Addresses):
             if all(lane is None for lane in index):
                 continue
             place = t.let(f"getelementptr i8, ptr {pointer}, i64 {start * size}") if start else pointer
-            picked = ", ".join("i32 poison" if lane is None else f"i32 {lane}" for lane in index)
             known = ", ".join(f"i1 {'false' if lane is None else 'true'}" for lane in index)
             some = self._wanted(parts, start, mask) if mask else f"<{known}>"
-            one = t.let(f"shufflevector {type} {chunk}, {type} poison, <{n} x i32> <{picked}>")
-            self._masked_store(element, size, one, place, some)
+            self._masked_store(element, size, t.shuffle(type, chunk, index), place, some)
 
     def places_in_a_row(self, address: Address, size: int) -> list[str] | None:
         """Return where each chunk begins (i64), if lanes lie side by side in each line that they fill."""

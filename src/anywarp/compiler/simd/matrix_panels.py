@@ -183,5 +183,4 @@ class _Prepared(Body):
             return t.let(f"load {type}, ptr {t.let(f'getelementptr {type}, ptr %a, i64 {number}')}")
         part = vector_type(scalar, _NARROW)
         four = t.let(f"load {part}, ptr {t.let(f'getelementptr {part}, ptr %b, i64 {number}')}")
-        index = ", ".join(f"i32 {i % _NARROW}" for i in range(n))
-        return t.let(f"shufflevector {part} {four}, {part} poison, <{n} x i32> <{index}>")
+        return t.shuffle(part, four, [i % _NARROW for i in range(n)])

@@ -108,7 +108,7 @@ def write_loader(count: int, transposed: bool, steps: Steps, frame: Frame, name:
     word = vector_type("i32", n)
     for j in range(count):
         rows = [load_row(t, "<4 x i32>", r, steps) for r in range(8 * j, 8 * j + 8)]
-        for c, chunk in enumerate(_transposed(t, rows, n) if transposed else _joined(t, rows, n)):
+        for c, chunk in enumerate(_transposed(t, rows, n) if transposed else t.join("i32", 4, rows, n)):
             place = t.let(f"getelementptr {word}, ptr %d, i64 {j * frame.chunks + c}")
             t.do(f"store {word} {chunk}, ptr {place}")
     return write_function(name, ["ptr readonly %rows", "ptr noalias %d"], t.lines, frame.machine), t.declarations
@@ -130,27 +130,13 @@ def write_function(name: str, arguments: Sequence[str], lines: Sequence[str], ma
     return f"define internal fastcc void @{name}({', '.join(arguments)}) {attributes} {{\n{body}\n  ret void\n}}"
 
 
-def _joined(t: Text, rows: Sequence[str], n: int) -> list[str]:
-    """Put rows of four words behind each other, as many as a chunk holds."""
-    width, parts = 4, list(rows)
-    while width < n:
-        type, index = f"<{width} x i32>", ", ".join(f"i32 {i}" for i in range(2 * width))
-        parts = [
-            t.let(f"shufflevector {type} {a}, {type} {b}, <{2 * width} x i32> <{index}>")
-            for a, b in zip(parts[::2], parts[1::2], strict=True)
-        ]
-        width *= 2
-    return parts
-
-
 def _transposed(t: Text, rows: Sequence[str], n: int) -> list[str]:
     """Lane 4g + i gets elements g of rows 2i and 2i + 1."""
-    whole = t.cast("bitcast", "<32 x i32>", _joined(t, rows, WARP)[0], "<64 x i16>")
+    whole = t.cast("bitcast", "<32 x i32>", t.join("i32", 4, rows, WARP)[0], "<64 x i16>")
     out: list[str] = []
     for first in range(0, WARP, n):
         index = [8 * (2 * (lane % 4) + half) + lane // 4 for lane in range(first, first + n) for half in (0, 1)]
-        mask = ", ".join(f"i32 {i}" for i in index)
-        picked = t.let(f"shufflevector <64 x i16> {whole}, <64 x i16> poison, <{2 * n} x i32> <{mask}>")
+        picked = t.shuffle("<64 x i16>", whole, index)
         out.append(t.cast("bitcast", f"<{2 * n} x i16>", picked, f"<{n} x i32>"))
     return out
 
@@ -188,18 +174,14 @@ class Body:
         for x, y in zip(names[::2], [*names[1::2], "poison"], strict=False):
             index = [lane if name == x else lane + self.n if name == y else None for name, lane in sources]
             covers = frozenset(i for i, one in enumerate(index) if one is not None)
-            parts.append((self._shuffle(type, x, y, index), covers))
+            parts.append((self.t.shuffle(type, x, index, y), covers))
         while len(parts) > 1:
             merged: list[tuple[str, frozenset[int]]] = []
             for (x, in_x), (y, in_y) in zip(parts[::2], parts[1::2], strict=False):
                 index = [i if i in in_x else i + self.n if i in in_y else None for i in range(self.n)]
-                merged.append((self._shuffle(type, x, y, index), in_x | in_y))
+                merged.append((self.t.shuffle(type, x, index, y), in_x | in_y))
             parts = merged + ([parts[-1]] if len(parts) % 2 else [])
         return parts[0][0]
-
-    def _shuffle(self, type: str, x: str, y: str, index: Sequence[int | None]) -> str:
-        mask = ", ".join("i32 poison" if i is None else f"i32 {i}" for i in index)
-        return self.t.let(f"shufflevector {type} {x}, {type} {y}, <{self.n} x i32> <{mask}>")
 
     def at(self, chunks: Chunks, lane: int) -> Source:
         """Return the place of a lane of a register."""

@@ -112,9 +112,7 @@ def _store_columns(t: Text, chunks: list[str], n: int, to: str) -> None:
 
 
 def _pick(t: Text, chunks: list[str], n: int, lanes: range | list[int]) -> str:
-    type, mask = vector_type("i32", n), ", ".join(f"i32 {lane}" for lane in lanes)
-    second = chunks[1] if len(chunks) > 1 else "poison"
-    return t.let(f"shufflevector {type} {chunks[0]}, {type} {second}, <{len(lanes)} x i32> <{mask}>")
+    return t.shuffle(vector_type("i32", n), chunks[0], lanes, chunks[1] if len(chunks) > 1 else "poison")
 
 
 def _store(t: Text, value: str, words: int, to: str, row: int) -> None:
@@ -155,9 +153,7 @@ def _joined(t: Text, pieces: list[_Piece]) -> list[_Piece]:
             other = found.get((panel, offset + 4 * words))
             if n == words and offset % (8 * words) == 0 and other is not None and other[0] == words:
                 del found[panel, offset + 4 * words]
-                type, index = vector_type("i32", words), ", ".join(f"i32 {i}" for i in range(2 * words))
-                both = f"{type} {value}, {type} {other[1]}"
-                n, value = 2 * words, t.let(f"shufflevector {both}, <{2 * words} x i32> <{index}>")
+                n, value = 2 * words, t.shuffle(vector_type("i32", words), value, range(2 * words), other[1])
             out.append((panel, offset, n, value))
         pieces = out
     return pieces
@@ -168,11 +164,10 @@ def _rows(t: Text, rows: list[str], transposed: bool, side: str) -> list[tuple[i
     if side == "a" and not transposed:
         return [(4, t.cast("bitcast", "<8 x i16>", value, "<4 x i32>")) for value in rows]
     if side == "b" and transposed:  # a row of the tile is two of memory, element by element
-        mask = ", ".join(f"i32 {8 * half + column}" for column in _ORDER for half in (0, 1))
-        pairs = [f"<8 x i16> {a}, <8 x i16> {b}" for a, b in zip(rows[::2], rows[1::2], strict=True)]
-        found = [t.let(f"shufflevector {pair}, <16 x i32> <{mask}>") for pair in pairs]
+        index = [8 * half + column for column in _ORDER for half in (0, 1)]
+        found = [t.shuffle("<8 x i16>", a, index, b) for a, b in zip(rows[::2], rows[1::2], strict=True)]
         return [(8, t.cast("bitcast", "<16 x i16>", value, "<8 x i32>")) for value in found]
-    whole = _side_by_side(t, "i16", 8, rows)
+    whole = t.join("i16", 8, rows)[0]
 
     def element(row: int, place: int) -> int:
         return 8 * place + row if transposed else 8 * row + place
@@ -183,22 +178,9 @@ def _rows(t: Text, rows: list[str], transposed: bool, side: str) -> list[tuple[i
             index = [element(row, place) for place in range(8)]
         else:
             index = [element(column, 2 * row + half) for column in _ORDER for half in (0, 1)]
-        mask, n = ", ".join(f"i32 {i}" for i in index), len(index)
-        value = t.let(f"shufflevector <64 x i16> {whole}, <64 x i16> poison, <{n} x i32> <{mask}>")
+        n, value = len(index), t.shuffle("<64 x i16>", whole, index)
         out.append((n // 2, t.cast("bitcast", f"<{n} x i16>", value, f"<{n // 2} x i32>")))
     return out
-
-
-def _side_by_side(t: Text, element: str, width: int, parts: list[str]) -> str:
-    """Return vectors of `width` elements, a power of two of them, as one."""
-    while len(parts) > 1:
-        type, index = vector_type(element, width), ", ".join(f"i32 {i}" for i in range(2 * width))
-        parts = [
-            t.let(f"shufflevector {type} {a}, {type} {b}, <{2 * width} x i32> <{index}>")
-            for a, b in zip(parts[::2], parts[1::2], strict=True)
-        ]
-        width *= 2
-    return parts[0]
 
 
 def write_row_access(type: str, machine: Machine, store: bool, name: str) -> str:
@@ -211,13 +193,12 @@ def write_row_access(type: str, machine: Machine, store: bool, name: str) -> str
     attributes = f'noinline nounwind willreturn "prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}"'
     if store:
         for i, place in enumerate(places):
-            index = ", ".join(f"i32 {n // 4 * i + j}" for j in range(n // 4))
-            part = t.let(f"shufflevector {type} %x, {type} poison, <{n // 4} x i32> <{index}>")
+            part = t.shuffle(type, "%x", range(n // 4 * i, n // 4 * (i + 1)))
             t.do(f"store {quarter} {part}, ptr {place}, align 16")
         body = "\n".join(t.lines)
         return f"define internal fastcc void @{name}(ptr %p, {type} %x) {attributes} {{\n{body}\n  ret void\n}}"
     quarters = [t.let(f"load {quarter}, ptr {place}, align 16") for place in places]
-    whole = _side_by_side(t, element, n // 4, quarters)
+    whole = t.join(element, n // 4, quarters)[0]
     body = "\n".join(t.lines)
     attributes += " memory(argmem: read)"
     return f"define internal fastcc {type} @{name}(ptr %p) {attributes} {{\n{body}\n  ret {type} {whole}\n}}"

@@ -159,8 +159,7 @@ class Memory(Lanes):
                 continue
             whole, type = v.join(element, count, rows), f"<{n * count} x {element}>"
             for i in range(count):
-                index = ", ".join(f"i32 {lane * count + i}" for lane in range(n))
-                out[i].append(t.let(f"shufflevector {type} {whole}, {type} poison, <{n} x i32> <{index}>"))
+                out[i].append(t.shuffle(type, whole, [lane * count + i for lane in range(n)]))
         return out
 
     def _steady_pointers(self, address: Address) -> Iterator[str] | None:
@@ -196,24 +195,16 @@ class Memory(Lanes):
         t, n = self.t, self.v.chunk
         type = f"<{n} x {element}>"
 
-        def shuffled(a: str, b: str, index: list[int]) -> str:
-            return t.let(f"shufflevector {type} {a}, {type} {b}, <{n} x i32> <{', '.join(f'i32 {i}' for i in index)}>")
-
         def in_parts(a: str, b: str, part: list[int]) -> str:
             index = [p + at if p < 4 else p - 4 + n + at for at in range(0, n, 4) for p in part]
-            return shuffled(a, b, index)
+            return t.shuffle(type, a, index, b)
 
         whole: list[str] = []
         for m in range(4):
-            wide: list[str] = []
-            for row in rows[m::4]:
-                index = ", ".join(f"i32 {i % 4}" for i in range(n))
-                wide.append(
-                    t.let(f"shufflevector <4 x {element}> {row}, <4 x {element}> poison, <{n} x i32> <{index}>")
-                )
+            wide = [t.shuffle(f"<4 x {element}>", row, [i % 4 for i in range(n)]) for row in rows[m::4]]
             out = wide[0]
             for part, row in enumerate(wide[1:], 1):
-                out = shuffled(out, row, [n + i if i // 4 == part else i for i in range(n)])
+                out = t.shuffle(type, out, [n + i if i // 4 == part else i for i in range(n)], row)
             whole.append(out)
         low, high = [0, 4, 1, 5], [2, 6, 3, 7]
         pairs = [in_parts(whole[a], whole[a + 1], half) for half in (low, high) for a in (0, 2)]
@@ -296,8 +287,7 @@ class Memory(Lanes):
             with t.chunk(chunk):
                 whole = t.let(f"load {type}, ptr {pointer}, align {size}")
             for i in wanted:
-                index = ", ".join(f"i32 {lane * count + i}" for lane in range(n))
-                out[i].append(t.let(f"shufflevector {type} {whole}, {type} poison, <{n} x i32> <{index}>"))
+                out[i].append(t.shuffle(type, whole, [lane * count + i for lane in range(n)]))
         return out
 
     def _prefetch(self, op: Op, address: Address, size: int) -> None:
@@ -458,10 +448,8 @@ class Memory(Lanes):
         chunks, structures = [v.vector(value) for value in values], list[str]()
         for chunk in range(v.chunks):
             whole = v.join(element, n, [c[chunk] for c in chunks])
-            total = n * count
-            index = ", ".join(f"i32 {member * n + lane}" for lane in range(n) for member in range(count))
-            type = f"<{total} x {element}>"
-            structures.append(t.let(f"shufflevector {type} {whole}, {type} poison, <{total} x i32> <{index}>"))
+            woven = [member * n + lane for lane in range(n) for member in range(count)]
+            structures.append(t.shuffle(f"<{n * count} x {element}>", whole, woven))
         type, pointers = f"<{n * count} x {element}>", [self._pointer(address, i * n) for i in range(v.chunks)]
         after = ""
         if stream and n * count * size % LINE == 0:

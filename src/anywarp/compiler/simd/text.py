@@ -153,10 +153,23 @@ class Text:
         """Append a conversion instruction."""
         return self.let(f"{name} {source} {a} to {target}")
 
-    def shuffle(self, type: str, a: str, index: Sequence[int]) -> str:
-        """Append a vector of elements of one."""
-        places = ", ".join(f"i32 {i}" for i in index)
-        return self.let(f"shufflevector {type} {a}, {type} poison, <{len(index)} x i32> <{places}>")
+    def shuffle(self, type: str, a: str, index: Sequence[int | None], b: str = "poison") -> str:
+        """Append a vector of elements of `a` and, counted on, of `b`; None: any value."""
+        places = ", ".join("i32 poison" if i is None else f"i32 {i}" for i in index)
+        return self.let(f"shufflevector {type} {a}, {type} {b}, <{len(index)} x i32> <{places}>")
+
+    def spread(self, type: str, vector: str, n: int) -> str:
+        """Append a vector of `n` times the first element of one."""
+        return self.let(f"shufflevector {type} {vector}, {type} poison, <{n} x i32> zeroinitializer")
+
+    def join(self, element: str, width: int, parts: Sequence[str], until: int = 0) -> list[str]:
+        """Concatenate vectors of `width` elements in pairs until they have `until` (0: until one is left, of a power of two of them)."""
+        joined = list(parts)
+        while width < until if until else len(joined) > 1:
+            pairs = zip(joined[::2], joined[1::2], strict=True)
+            joined = [self.shuffle(f"<{width} x {element}>", a, range(2 * width), b) for a, b in pairs]
+            width *= 2
+        return joined
 
     def pick(self, n: int, condition: str, type: str, a: str, b: str) -> str:
         """Append a select of `n` lanes (0: scalar)."""

@@ -168,15 +168,14 @@ class Values(Known):
         """Spread a scalar of an LLVM type over a chunk."""
         n = self.chunk
         first = self.t.let(f"insertelement <{n} x {type}> poison, {type} {scalar}, i32 0")
-        return self.t.let(f"shufflevector <{n} x {type}> {first}, <{n} x {type}> poison, <{n} x i32> zeroinitializer")
+        return self.t.spread(f"<{n} x {type}>", first, n)
 
     def _guarded_chunks(self, value: Value) -> list[str]:
         """A phi that is affine under conditions: its chunks were kept only from when the conditions failed."""
         guarded = self.analysis.guarded[value]
         holds, type = self.holds(guarded.conditions), self.type(value, True)
         spread = self.t.let(f"insertelement <{self.chunk} x i1> poison, i1 {holds}, i32 0")
-        mask = f"<{self.chunk} x i1>"
-        spread = self.t.let(f"shufflevector {mask} {spread}, {mask} poison, <{self.chunk} x i32> zeroinitializer")
+        spread = self.t.spread(f"<{self.chunk} x i1>", spread, self.chunk)
         pairs = zip(self.materialise(value, guarded.shape), self.variables.load_chunks(value, "main"), strict=True)
         return [self.t.pick(self.chunk, spread, type, a, b) for a, b in pairs]
 
@@ -314,22 +313,11 @@ class Values(Known):
 
     def part(self, element: str, width: int, vector: str, first: int, count: int = 0) -> str:
         """Take `count` (0: a chunk) consecutive elements out of a vector of `width`."""
-        n = count or self.chunk
-        index = ", ".join(f"i32 {i}" for i in range(first, first + n))
-        type = f"<{width} x {element}>"
-        return self.t.let(f"shufflevector {type} {vector}, {type} poison, <{n} x i32> <{index}>")
+        return self.t.shuffle(f"<{width} x {element}>", vector, range(first, first + (count or self.chunk)))
 
     def join(self, element: str, width: int, parts: list[str]) -> str:
         """Concatenate vectors of `width` elements, a power of two of them."""
-        while len(parts) > 1:
-            index = ", ".join(f"i32 {i}" for i in range(2 * width))
-            type = f"<{width} x {element}>"
-            parts = [
-                self.t.let(f"shufflevector {type} {a}, {type} {b}, <{2 * width} x i32> <{index}>")
-                for a, b in zip(parts[::2], parts[1::2], strict=True)
-            ]
-            width *= 2
-        return parts[0]
+        return self.t.join(element, width, parts)[0]
 
     def bits_of(self, chunks: list[str], lanes: int = 0) -> str:
         """Turn chunks of i1 into a word of lanes (of all; or of `lanes` of them)."""
@@ -359,8 +347,7 @@ class Values(Known):
         low, high = (t.call("<16 x i16>", name, (type, a), (type, b)) for a, b in (words[:2], words[2:]))
         bytes = t.call("<32 x i8>", "llvm.x86.avx2.packsswb", ("<16 x i16>", low), ("<16 x i16>", high))
         fours = t.cast("bitcast", "<32 x i8>", bytes, type)
-        index = ", ".join(f"i32 {i}" for i in (0, 4, 1, 5, 2, 6, 3, 7))
-        ordered = t.let(f"shufflevector {type} {fours}, {type} poison, {type} <{index}>")
+        ordered = t.shuffle(type, fours, (0, 4, 1, 5, 2, 6, 3, 7))
         return t.call("i32", "llvm.x86.avx2.pmovmskb", ("<32 x i8>", t.cast("bitcast", type, ordered, "<32 x i8>")))
 
     def _words(self, bits: str, lanes: int) -> list[str]:
