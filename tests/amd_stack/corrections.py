@@ -171,7 +171,12 @@ def main(pristine, place, kept):
     counts = place / PLUGINS / COUNTS.name
     if not counts.is_file() or counts.read_bytes() != COUNTS.read_bytes():
         counts.write_bytes(COUNTS.read_bytes())
-    must = [*SWITCHES, PLUGINS + "CMakeLists.txt", INTERPOSER, *(f"{AMDGPU}/{isa}/" + ("vds.cpp" if isa in ("rdna4", "gfx1250") else "ds.cpp") for isa in kept)]
+    must = [
+        *SWITCHES,
+        PLUGINS + "CMakeLists.txt",
+        INTERPOSER,
+        *(f"{AMDGPU}/{isa}/" + ("vds.cpp" if isa in ("rdna4", "gfx1250") else "ds.cpp") for isa in kept),
+    ]
     if missing := [name for name in must if name not in changed]:
         raise SystemExit("the corrections no longer apply to " + ", ".join(missing))
 

@@ -82,7 +82,13 @@ def page(found: dict[str, dict[str, Outcome]], why: dict[tuple[str, str], str]) 
         lines.append(
             f"| `{name}` | " + " | ".join(each[card].how if card in each else "not run" for card in cards) + " |"
         )
-    lines += ["", "## What is not right, and whose it is", "", "| program | card | | seen | why |", "| --- | --- | --- | --- | --- |"]
+    lines += [
+        "",
+        "## What is not right, and whose it is",
+        "",
+        "| program | card | | seen | why |",
+        "| --- | --- | --- | --- | --- |",
+    ]
     for name, each in sorted(found.items()):
         for card in cards:
             if card in each and each[card].how != "right":

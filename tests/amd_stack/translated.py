@@ -39,7 +39,19 @@ def compiler(card: str) -> list[str]:
 
 def translate(tree: Path, card: str, target: Path) -> str:
     """Translate a tree for this card; return what was said."""
-    command = [sys.executable, "-m", "anywarp", "translate", tree, "-o", target, "--target", f"hip:{card}", "--rocm", RELEASE]
+    command = [
+        sys.executable,
+        "-m",
+        "anywarp",
+        "translate",
+        tree,
+        "-o",
+        target,
+        "--target",
+        f"hip:{card}",
+        "--rocm",
+        RELEASE,
+    ]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
@@ -53,7 +65,16 @@ def build(program: examples.Program, tree: Path, made: Path, card: str, target: 
     options = ["-fgpu-rdc"] if {"-dc", "-rdc=true", "--relocatable-device-code=true"} & set(program.options) else []
     linked = [f"-L{stack.PLACE}/debian/usr/lib/x86_64-linux-gnu", "-lamdhip64", *libraries, "-ldl", "-lpthread"]
     for library in program.libraries:
-        command = [*compiler(card), "-std=c++17", "-shared", "-fPIC", of(library), "-o", str(target.parent / f"lib{library.stem}.so"), *linked]
+        command = [
+            *compiler(card),
+            "-std=c++17",
+            "-shared",
+            "-fPIC",
+            of(library),
+            "-o",
+            str(target.parent / f"lib{library.stem}.so"),
+            *linked,
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             return done.stderr
@@ -97,12 +118,22 @@ def page(found: dict[str, dict[str, Outcome]], title: str, why: dict[str, str]) 
         "| | " + " | ".join(cards) + " |",
         "| --- |" + " --- |" * len(cards),
     ]
-    hows = [how for how in ("right", "not compiled", "wrong", "died", "did not end") if any(o.how == how for e in found.values() for o in e.values())]
+    hows = [
+        how
+        for how in ("right", "not compiled", "wrong", "died", "did not end")
+        if any(o.how == how for e in found.values() for o in e.values())
+    ]
     for how in hows:
-        lines.append(f"| {how} | " + " | ".join(str(sum(card in e and e[card].how == how for e in found.values())) for card in cards) + " |")
+        lines.append(
+            f"| {how} | "
+            + " | ".join(str(sum(card in e and e[card].how == how for e in found.values())) for card in cards)
+            + " |"
+        )
     lines += ["", "| program | " + " | ".join(cards) + " |", "| --- |" + " --- |" * len(cards)]
     for name, each in sorted(found.items()):
-        lines.append(f"| `{name}` | " + " | ".join(each[card].how if card in each else "not run" for card in cards) + " |")
+        lines.append(
+            f"| `{name}` | " + " | ".join(each[card].how if card in each else "not run" for card in cards) + " |"
+        )
     lines += ["", "## What the rest say", ""]
     for name, each in sorted(found.items()):
         bad = {card: each[card] for card in cards if card in each and each[card].how != "right"}
@@ -141,7 +172,10 @@ def main() -> None:
                 program, target = known[name], built / name
                 words = "" if target.exists() else build(program, tree, made, card, target)
                 if words:
-                    errors = re.findall(r"[^/\n]+: (?:fatal )?error: .*|(?<=ld.lld: error: ).*", words) or words.splitlines()[-1:]
+                    errors = (
+                        re.findall(r"[^/\n]+: (?:fatal )?error: .*|(?<=ld.lld: error: ).*", words)
+                        or words.splitlines()[-1:]
+                    )
                     each = Outcome("not compiled", errors[0][:150], 0)
                 elif arguments.only_build:
                     continue

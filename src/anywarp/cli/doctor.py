@@ -26,7 +26,11 @@ COLOURS = {"ok": "green", "absent": "dim", "warning": "yellow", "error": "red"}
 
 @click.command("doctor")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", help="How to print the result.")
-@click.option("--report", type=click.Path(path_type=Path, dir_okay=False), help="Write all that a report of a problem needs to this JSON file.")
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write all that a report of a problem needs to this JSON file.",
+)
 def command(style: str, report: Path | None) -> int:
     """Tell what this machine has, what works, and what to do next.
 

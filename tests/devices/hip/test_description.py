@@ -37,7 +37,9 @@ def test_driver_firmware_and_libraries_are_told_with_their_versions(tmp_path):
 
 def test_a_machine_without_any_of_it_is_described_too(tmp_path):
     found = describe(tmp_path)
-    assert found["gpus"] == [] and found["rocm"] is None and found["firmware"] == [] and found["driver"]["version"] == ""
+    assert (
+        found["gpus"] == [] and found["rocm"] is None and found["firmware"] == [] and found["driver"]["version"] == ""
+    )
 
 
 def test_properties_that_are_no_numbers_are_left_out(tmp_path):

@@ -28,9 +28,15 @@ def describe(root: Path = Path("/")) -> dict[str, Any]:
     return {
         "kernel": platform.release(),
         "distribution": _distribution(root),
-        "driver": {"version": _line(module / "version"), "source": _line(module / "srcversion"), "parameters": parameters},
+        "driver": {
+            "version": _line(module / "version"),
+            "source": _line(module / "srcversion"),
+            "parameters": parameters,
+        },
         "firmware": _firmware(root),
-        "rocm": {"folder": str(rocm.folder), "version": rocm.version, "libraries": _libraries(rocm.folder)} if rocm else None,
+        "rocm": {"folder": str(rocm.folder), "version": rocm.version, "libraries": _libraries(rocm.folder)}
+        if rocm
+        else None,
         "gpus": _gpus(root / NODES.relative_to("/")),
     }
 
