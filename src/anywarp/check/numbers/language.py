@@ -156,7 +156,8 @@ def _from_logits(reference: Array, observed: Array, tokens: Array | None) -> _Po
     for start in range(0, count, step):
         with np.errstate(all="ignore"):
             p, q = (_logarithms(x[start : start + step]) for x in (reference, observed))
-            bad_p, bad_q = (np.isnan(x).any(axis=1) for x in (p, q))
+            bad_p: Array = np.isnan(p).any(axis=1)
+            bad_q: Array = np.isnan(q).any(axis=1)
             unlike += int((bad_p != bad_q).sum())
             rows = np.arange(len(p))
             probability = np.exp(p)
