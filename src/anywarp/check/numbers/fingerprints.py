@@ -22,34 +22,6 @@ from anywarp.numerics import bounds, formats
 
 Array = NDArray[Any]
 
-CAUSES = {
-    "tf32": "operands are rounded to TF32 on one side only",
-    "narrow-operands": "operands are rounded to a narrower type on one side only",
-    "float16-accumulation": "sums are kept in float16 on one side",
-    "truncated-accumulation": "sums are cut instead of rounded",
-    "narrow-result": "the result passes through a narrower type on one side",
-    "fp8-flavour": "the two flavours of 8-bit floats (OCP and FNUZ) are mixed up",
-    "saturated": "values are clipped at the largest number of a narrow type",
-    "overflow": "a narrower type overflows on one side",
-    "flushed-subnormals": "subnormal numbers become zero on one side",
-    "scale": "a factor is wrong",
-    "offset": "a term is missing or counted twice, as a bias",
-    "layout": "the same values in other places: axes, heads or halves are swapped",
-    "shifted": "values are off by some places along an axis",
-    "tile": "a kernel is wrong in some tiles",
-    "dropout": "dropout is on",
-    "not-repeatable": "two runs on the target differ",
-    "rotary": "rotary position embeddings turn by other angles (base, scaling or offset)",
-    "position": "errors grow with the position: positions are encoded otherwise",
-    "mask": "attention sees other positions: the mask differs",
-    "stale-cache": "a cache holds values of an earlier step",
-    "other-function": "another formula computes this function",
-    "transposed-weight": "a weight is taken transposed",
-    "other-values": "nothing is alike but the values' size: other weights or inputs",
-    "other-weights": "the parameters are not the reference's",
-    "accumulated": "every layer is right by itself, and differences grow with depth",
-}
-"""Every cause, in words."""
 HARMLESS = frozenset({"not-repeatable", "accumulated"})
 MOST = 4
 EXPLAINED = 0.98
@@ -191,7 +163,7 @@ def _scale(v: Evidence) -> Fingerprint | None:
             or energy[wrong].sum() < EXPLAINED * v.energy
         ):
             continue
-        which = np.flatnonzero(wrong)
+        which = np.flatnonzero(wrong) + (v.skipped if grouping[1] == 0 else 0)
         place = f"{name} {_ranges(which)}"
         low, high = factors[wrong].min(), factors[wrong].max()
         said = 1 - float(left[wrong].sum() / energy[wrong].sum())
@@ -363,11 +335,13 @@ def _tile(v: Evidence) -> Fingerprint | None:
         if whole_columns and len(rows) == 1:
             return None  # one row is no tile
         parts = []
-        if not whole_rows:
-            parts.append(f"rows {rows[0]} to {rows[-1]}")
+        before = v.skipped * (len(table) // len(v.r))
+        if not whole_rows or not v.whole:
+            parts.append(f"rows {before + rows[0]} to {before + rows[-1]}")
         if not whole_columns:
             parts.append(f"columns {columns[0]} to {columns[-1]}")
         said = f"{_share(float(inside))} of the striking differences lie in {len(box)} x {box.shape[1]} of {len(table)} x {table.shape[1]} elements"
+        said += "" if v.whole else " that were looked at"
         corner = np.s_[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
         moved = _moved(v.r.reshape(table.shape), v.o.reshape(table.shape), corner)
         aligned = (
@@ -382,7 +356,8 @@ def _tile(v: Evidence) -> Fingerprint | None:
         found = _tiles(table, size)
         if found is not None:
             bad, count, first = found
-            return Fingerprint("tile", f"{bad} of {count} tiles of {size} x {size} hold the striking differences, the others next to none", 0.92, f"first at row {first[0] * size}, column {first[1] * size}")  # fmt: skip
+            row = first[0] * size + v.skipped * (len(table) // len(v.r))
+            return Fingerprint("tile", f"{bad} of {count} tiles of {size} x {size} hold the striking differences, the others next to none", 0.92, f"first at row {row}, column {first[1] * size}")  # fmt: skip
     return None
 
 
@@ -639,7 +614,7 @@ def _dropout(v: Evidence) -> Fingerprint | None:
 def _by_position(v: Evidence) -> tuple[int, Array] | None:
     """Return the position axis and the relative rms of the differences at each position."""
     axis = v.axis("position")
-    if axis is None or v.r.shape[axis] < 3 or v.r.size < 4 * v.r.shape[axis]:
+    if axis is None or (axis == 0 and not v.whole) or v.r.shape[axis] < 3 or v.r.size < 4 * v.r.shape[axis]:
         return None
     others = tuple(x for x in range(v.r.ndim) if x != axis)
     size = math.sqrt(float(np.mean(v.r**2)))
