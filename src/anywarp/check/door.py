@@ -54,7 +54,7 @@ def _torch(module: ModuleType) -> None:
 
     recording = session.of_this_process()
     if recording.plan.reference:
-        from anywarp.check.replay import again
+        from anywarp.check.replay.torch import again
 
         calls.install(again.Again(recording))
     else:

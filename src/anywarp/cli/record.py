@@ -23,17 +23,63 @@ def size(context: click.Context, parameter: click.Parameter, text: str | None) -
 
 
 @click.command("record", context_settings={"allow_interspersed_args": False})
-@click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("recording"), show_default=True, help="The folder to write, or a .tar.")
-@click.option("--modules", multiple=True, metavar="PATTERN", help="Only modules whose path matches, such as '*.attn' (repeat it for more).")
-@click.option("--mode", type=click.Choice(["tensors", "statistics"]), default="tensors", show_default=True, help="Keep values, or figures and sketches of them only.")
-@click.option("--calls", default=CALLS, show_default=True, type=click.IntRange(1, 1_000_000), help="How many calls of each outermost module.")
-@click.option("--budget", default=f"{BUDGET >> 20}MB", show_default=True, callback=size, help="The most that values may take; what does not fit is kept as statistics.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0, (1 << 31) - 1), help="Of the sketches: both sides need the same.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path("recording"),
+    show_default=True,
+    help="The folder to write, or a .tar.",
+)
+@click.option(
+    "--modules",
+    multiple=True,
+    metavar="PATTERN",
+    help="Only modules whose path matches, such as '*.attn' (repeat it for more).",
+)
+@click.option(
+    "--mode",
+    type=click.Choice(["tensors", "statistics"]),
+    default="tensors",
+    show_default=True,
+    help="Keep values, or figures and sketches of them only.",
+)
+@click.option(
+    "--calls",
+    default=CALLS,
+    show_default=True,
+    type=click.IntRange(1, 1_000_000),
+    help="How many calls of each outermost module.",
+)
+@click.option(
+    "--budget",
+    default=f"{BUDGET >> 20}MB",
+    show_default=True,
+    callback=size,
+    help="The most that values may take; what does not fit is kept as statistics.",
+)
+@click.option(
+    "--seed",
+    default=0,
+    show_default=True,
+    type=click.IntRange(0, (1 << 31) - 1),
+    help="Of the sketches: both sides need the same.",
+)
 @click.option("--force", is_flag=True, help="Replace a recording that is there.")
 @click.option("--endpoint", metavar="URL", help="Record an OpenAI-style endpoint instead of a command.")
 @click.option("--model", help="The model's name at the endpoint.")
-@click.option("--prompts", type=click.Path(path_type=Path, dir_okay=False), help="A file of JSON lines, each with a prompt, for the endpoint.")
-@click.option("--tokens", default=64, show_default=True, type=click.IntRange(1, 100_000), help="How many tokens the endpoint writes for each prompt.")
+@click.option(
+    "--prompts",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="A file of JSON lines, each with a prompt, for the endpoint.",
+)
+@click.option(
+    "--tokens",
+    default=64,
+    show_default=True,
+    type=click.IntRange(1, 100_000),
+    help="How many tokens the endpoint writes for each prompt.",
+)
 @click.argument("program", metavar="COMMAND...", nargs=-1, type=click.UNPROCESSED)
 def command(
     output: Path,

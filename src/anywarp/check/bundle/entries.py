@@ -11,9 +11,9 @@ from anywarp.check.bundle.blob import SIZES, size_of
 from anywarp.check.bundle.problems import damaged, excessive
 
 ROLES = ("input", "output", "parameter", "logits", "tokens", "buffer")
-RUNS = ("propagated", "isolated", "precise", "magnitude", "norm")
-"""How a value came about: in the program's own run, or, in a replay, by running one module once more on the recorded inputs: as it is, in
-float64, with absolute values (sum of |a||b|), with squares (square root of the sum of a^2 b^2)."""
+RUNS = ("propagated", "isolated", "again", "precise", "magnitude", "norm")
+"""How a value came about: in the program's own run, or, in a replay, by running one module once more on the recorded inputs: as it is, a second
+time with other random numbers, in float64, with absolute values (sum of |a||b|), with squares (square root of the sum of a^2 b^2)."""
 DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -54,7 +54,14 @@ class Entry:
         """Return the line's content; what has its usual value is left out."""
         out: dict[str, Any] = {"index": self.index, "call": self.call, "name": self.name, "role": self.role}
         out |= {"slot": self.slot, "dtype": self.dtype, "shape": list(self.shape), "blob": self.blob}
-        usual: dict[str, Any] = {"visit": 0, "run": "propagated", "statistics": {}, "dropped": "", "operation": None, "placement": None}
+        usual: dict[str, Any] = {
+            "visit": 0,
+            "run": "propagated",
+            "statistics": {},
+            "dropped": "",
+            "operation": None,
+            "placement": None,
+        }
         out |= {name: getattr(self, name) for name, value in usual.items() if getattr(self, name) != value}
         return out | ({"layout": list(self.layout)} if self.layout is not None else {})
 

@@ -70,14 +70,21 @@ def finished(folder: Path) -> str | None:
     top = folder / "bundle.json"
     if not top.is_file() and not parts:
         return None
-    content: dict[str, Any] = json.loads(top.read_text(encoding="utf-8")) if top.is_file() else {"format": FORMAT, "version": VERSION}
+    content: dict[str, Any] = (
+        json.loads(top.read_text(encoding="utf-8")) if top.is_file() else {"format": FORMAT, "version": VERSION}
+    )
     if parts:
         content["parts"] = parts
         if not top.is_file():
-            content["complete"] = all(json.loads((folder / part / "bundle.json").read_text(encoding="utf-8")).get("complete") is True for part in parts)
+            content["complete"] = all(
+                json.loads((folder / part / "bundle.json").read_text(encoding="utf-8")).get("complete") is True
+                for part in parts
+            )
         top.write_bytes(dump(content) + b"\n")
         top.chmod(0o600)
-    return _in_words(folder, [*([content] if content.get("entries") else []), *(_read(folder / part) for part in parts)])
+    return _in_words(
+        folder, [*([content] if content.get("entries") else []), *(_read(folder / part) for part in parts)]
+    )
 
 
 def _read(folder: Path) -> dict[str, Any]:

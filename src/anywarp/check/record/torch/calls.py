@@ -121,7 +121,9 @@ class Recorder:
         finally:
             call.inside.pop()
 
-    def inner(self, call: Call, name: str, visit: int, original: Original, module: nn.Module, args: Any, kwargs: Any) -> Any:
+    def inner(
+        self, call: Call, name: str, visit: int, original: Original, module: nn.Module, args: Any, kwargs: Any
+    ) -> Any:
         """Call a chosen module within an outermost one and record it."""
         if self.plan.mode == "tensors":
             self.guarded(lambda: self.take(call, name, visit, "input", _given(args, kwargs)))
@@ -157,7 +159,9 @@ class Recorder:
         self.guarded(lambda: self.take(call, name, visit, "output", out, operation=made))
         return out
 
-    def _take_output(self, call: Call, name: str, visit: int, module: nn.Module, args: Any, kwargs: Any, out: Any) -> None:
+    def _take_output(
+        self, call: Call, name: str, visit: int, module: nn.Module, args: Any, kwargs: Any, out: Any
+    ) -> None:
         made = operations.of_module(module, (args, kwargs), out)
         self.take(call, name, visit, "output", out, operation=made, outermost=name == call.root)
 
@@ -189,7 +193,7 @@ class Recorder:
     def _measured(self, call: Call, tensor: torch.Tensor) -> Pending:
         if call.last is not None:
             known, version, pending = call.last
-            if known() is tensor or (same := known()) is not None and _same_memory(same, tensor):
+            if known() is tensor or ((same := known()) is not None and _same_memory(same, tensor)):
                 if tensor.is_inference() or tensor._version == version:
                     return pending
         pending = Pending(tensor, self.plan.sample, self.plan.seed)
@@ -249,7 +253,9 @@ def state_of(module: nn.Module) -> dict[str, Any]:
     """Return tensors that a module itself keeps beside its parameters: buffers, and attributes such as a cache of keys and values."""
     found: dict[str, Any] = {name: b for name, b in module._buffers.items() if b is not None}
     for name, value in list(vars(module).items()):
-        if isinstance(value, torch.Tensor) or (isinstance(value, list | tuple) and value and isinstance(value[0], torch.Tensor)):
+        if isinstance(value, torch.Tensor) or (
+            isinstance(value, list | tuple) and value and isinstance(value[0], torch.Tensor)
+        ):
             found[name] = value
         if len(found) >= _STATE_LIMIT:
             break
@@ -295,7 +301,9 @@ def install(recorder: Recorder) -> None:
         if torch.compiler.is_compiling():
             return original(self, *args, **kwargs)
         if torch.jit.is_tracing() or _is_capturing():
-            recorder.session.note("modules that torch traces or captures into a CUDA graph are not seen then, nor in replays of the graph")
+            recorder.session.note(
+                "modules that torch traces or captures into a CUDA graph are not seen then, nor in replays of the graph"
+            )
             return original(self, *args, **kwargs)
         return recorder.called(original, self, args, kwargs)
 

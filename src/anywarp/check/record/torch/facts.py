@@ -63,7 +63,11 @@ def _flags() -> dict[str, Any]:
 
 
 def _attention(cuda: Any) -> list[str]:
-    asked = {"flash": cuda.flash_sdp_enabled, "efficient": cuda.mem_efficient_sdp_enabled, "math": cuda.math_sdp_enabled}
+    asked = {
+        "flash": cuda.flash_sdp_enabled,
+        "efficient": cuda.mem_efficient_sdp_enabled,
+        "math": cuda.math_sdp_enabled,
+    }
     return [name for name, enabled in asked.items() if enabled()]
 
 
@@ -74,8 +78,16 @@ def _plain(value: Any) -> Any:
 def _device() -> dict[str, Any]:
     if torch.cuda.is_available() and torch.cuda.is_initialized():
         at = torch.cuda.current_device()
-        return {"type": "cuda", "name": torch.cuda.get_device_name(at), "capability": list(torch.cuda.get_device_capability(at))}
-    return {"type": "cpu", "name": platform.processor() or platform.machine(), "capability": torch.backends.cpu.get_cpu_capability()}
+        return {
+            "type": "cuda",
+            "name": torch.cuda.get_device_name(at),
+            "capability": list(torch.cuda.get_device_capability(at)),
+        }
+    return {
+        "type": "cpu",
+        "name": platform.processor() or platform.machine(),
+        "capability": torch.backends.cpu.get_cpu_capability(),
+    }
 
 
 def structure(root: torch.nn.Module) -> dict[str, Any]:

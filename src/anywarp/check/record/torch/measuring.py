@@ -50,7 +50,9 @@ class Pending:
 
     def _measure(self, tensor: torch.Tensor, sample: int) -> None:
         flat = _flat(tensor)
-        self.stride = max(-(-self.count // sample) | 1, 1)  # odd: rows have even lengths, and a sample of one column says little
+        self.stride = max(
+            -(-self.count // sample) | 1, 1
+        )  # odd: rows have even lengths, and a sample of one column says little
         taken = flat[:: self.stride] if self.stride > 1 else flat
         self.sketched = taken.numel()
         if name_of(tensor.dtype) == "float64" or not tensor.is_floating_point():

@@ -51,18 +51,25 @@ def _is_plain_object(content: Any) -> bool:
     return hasattr(content, "__dict__") and type(content).__module__ not in ("builtins", "torch")
 
 
-def replaced(content: Any, change: Callable[[str, torch.Tensor], torch.Tensor], slot: str = "") -> Any:
-    """Return a copy of `content` with each tensor changed; objects are copied, so that what happens to the copy does not reach the original."""
-    return _replaced(content, change, slot, 0, {})
+Change = Callable[[str, torch.Tensor], torch.Tensor]
 
 
-def _replaced(content: Any, change: Any, slot: str, depth: int, done: dict[int, Any]) -> Any:
+def replaced(content: Any, change: Change, slot: str = "", *, objects: bool = True) -> Any:
+    """Return a copy of `content` with each tensor changed.
+
+    With `objects` these are copied, too, so that what happens to the copy does not reach the original; else they stay as they are.
+    """
+    return _replaced(content, change, slot, 0, {} if objects else None)
+
+
+def _replaced(content: Any, change: Change, slot: str, depth: int, done: dict[int, Any] | None) -> Any:
     if isinstance(content, torch.Tensor):
         return change(slot or "0", content)
     if depth > DEEP:
         return content
-    if id(content) in done:
+    if done is not None and id(content) in done:
         return done[id(content)]
+    known: dict[int, Any] = {} if done is None else done
 
     def below(name: str, part: Any) -> Any:
         return _replaced(part, change, f"{slot}.{name}" if slot else name, depth + 1, done)
@@ -73,18 +80,17 @@ def _replaced(content: Any, change: Any, slot: str, depth: int, done: dict[int, 
         return type(content)(below(name, part) for name, part in _parts(content))
     if isinstance(content, list):
         copy: Any = []
-        done[id(content)] = copy
+        known[id(content)] = copy
         copy.extend(below(name, part) for name, part in _parts(content))
         return copy
     if type(content) is dict:
-        copy = done[id(content)] = {}
+        copy = known[id(content)] = {}
         copy.update((name, below(str(name), part)) for name, part in content.items())
         return copy
-    if isinstance(content, Mapping) or dataclasses.is_dataclass(content) or _is_plain_object(content):
-        if isinstance(content, type) or not any(True for _ in tensors_in(content)):
-            return content
-        return _object_copied(content, below, done)
-    return content
+    is_object = isinstance(content, Mapping) or dataclasses.is_dataclass(content) or _is_plain_object(content)
+    if done is None or isinstance(content, type) or not is_object:
+        return content
+    return _object_copied(content, below, done)
 
 
 def _object_copied(content: Any, below: Any, done: dict[int, Any]) -> Any:
@@ -125,8 +131,15 @@ def placement_of(tensor: torch.Tensor) -> dict[str, Any] | None:
     if not (hasattr(tensor, "placements") and hasattr(tensor, "device_mesh")):
         return None
     mesh = tensor.device_mesh
-    kinds = [f"shard({p.dim})" if p.is_shard() else "partial" if p.is_partial() else "replicate" for p in tensor.placements]
-    return {"shape": list(tensor.shape), "mesh": list(mesh.shape), "at": list(mesh.get_coordinate() or ()), "placements": kinds}
+    kinds = [
+        f"shard({p.dim})" if p.is_shard() else "partial" if p.is_partial() else "replicate" for p in tensor.placements
+    ]
+    return {
+        "shape": list(tensor.shape),
+        "mesh": list(mesh.shape),
+        "at": list(mesh.get_coordinate() or ()),
+        "placements": kinds,
+    }
 
 
 def layout_of(tensor: torch.Tensor) -> tuple[int, ...] | None:
@@ -141,7 +154,9 @@ def bytes_of(tensor: torch.Tensor) -> bytes:
     return ctypes.string_at(here.data_ptr(), size) if size else b""
 
 
-def from_bytes(content: bytes | memoryview, dtype: str, shape: tuple[int, ...], layout: tuple[int, ...] | None) -> torch.Tensor:
+def from_bytes(
+    content: bytes | memoryview, dtype: str, shape: tuple[int, ...], layout: tuple[int, ...] | None
+) -> torch.Tensor:
     """Return a tensor of its own memory with these values; in the strides of `layout` where they are those of a dense tensor."""
     kind = getattr(torch, dtype)
     tensor = torch.empty(shape, dtype=kind)
