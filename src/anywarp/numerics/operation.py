@@ -19,7 +19,8 @@ class Operation:
     "composite" (several of these: judged by a precise run or measured noise), "unknown".
     `reduction`: K, the longest sum (attention: the number of keys; norm: the elements normalised together; pointwise: 1).
     `operands`, `accumulator`, `output`: the dtypes of the operands as they are multiplied, of the sums, and of the result, by PyTorch's short names
-    (`float32`, `bfloat16`, `float8_e4m3fn`, `int8` ...) and `tf32`.
+    (`float32`, `bfloat16`, `float8_e4m3fn`, `int8` ...) and `tf32`. "-truncated" behind the accumulator says that its additions cut instead of rounding.
+    `quantises`: the operands are rounded to their dtype within the operation, by scales that each side chooses, so that both may round otherwise (`tf32` always is).
     `function`: of a pointwise operation, its name ("gelu", "add").
     `heads`: into how many heads the last axis falls, 0 where it does not; only the search for causes uses it.
     `composed`: of a composite, how many operations deep it is at its longest, 1 otherwise.
@@ -33,3 +34,4 @@ class Operation:
     function: str = ""
     heads: int = 0
     composed: int = 1
+    quantises: bool = False
