@@ -52,6 +52,8 @@ class Recorder:
         self.busy = False
         """Within a call that is not recorded, or within what the recorder itself does."""
         self.thread = 0
+        self.vocabularies = set[int]()
+        """Into how many tokens the embeddings of outermost modules reach: logits have as many."""
         session.facts = facts.gather
         session.rank = rank
 
@@ -100,7 +102,9 @@ class Recorder:
         """Write down an outermost module that is new."""
         if type(module).__name__ == COMPILED:
             self.session.note(f"{root} is compiled by torch.compile: it is recorded as a whole, not the modules in it")
-        self.session.models[root] = facts.structure(unwrapped(module))
+        inner = unwrapped(module)
+        self.session.models[root] = facts.structure(inner)
+        self.vocabularies |= {each.num_embeddings for each in inner.modules() if isinstance(each, nn.Embedding)}
 
     def outermost(self, call: Call, original: Original, module: nn.Module, args: Any, kwargs: Any) -> Any:
         """Call an outermost module and record it."""
@@ -170,7 +174,8 @@ class Recorder:
     ) -> None:  # fmt: skip
         """Record the tensors in `content`."""
         for slot, tensor in values.tensors_in(content):
-            kind = _role(role, slot, tensor, outermost or (role == "input" and name == call.root))
+            ends = outermost or (role == "input" and name == call.root)
+            kind = _role(role, slot, tensor, self.vocabularies) if ends else role
             self.take_tensor(call, name, visit, kind, slot, tensor, operation, run)
 
     def take_tensor(
@@ -188,16 +193,17 @@ class Recorder:
         if self.plan.mode == "tensors":
             blob = self.session.writer.keep(f"{name} {slot}", entry.dtype, entry.shape, values.bytes_of(plain))
             entry = replace(entry, blob=blob, dropped="" if blob else "budget")
-        call.entries.append((entry, self._measured(call, plain) if run == "propagated" else None))
+        call.entries.append((entry, self._measured(call, tensor, plain) if run == "propagated" else None))
 
-    def _measured(self, call: Call, tensor: torch.Tensor) -> Pending:
+    def _measured(self, call: Call, tensor: torch.Tensor, plain: torch.Tensor) -> Pending:
+        """Return the statistics of a tensor: those of the one before, where this is the same (a block returns what its last module does)."""
+        version = -1 if tensor.is_inference() else tensor._version
         if call.last is not None:
-            known, version, pending = call.last
-            if known() is tensor or ((same := known()) is not None and _same_memory(same, tensor)):
-                if tensor.is_inference() or tensor._version == version:
-                    return pending
-        pending = Pending(tensor, self.plan.sample, self.plan.seed)
-        call.last = (weakref.ref(tensor), 0 if tensor.is_inference() else tensor._version, pending)
+            known, its_version, pending = call.last
+            if known() is tensor and its_version == version >= 0:
+                return pending
+        pending = Pending(plain, self.plan.sample, self.plan.seed)
+        call.last = (weakref.ref(tensor), version, pending)
         return pending
 
     def _take_random_state(self, call: Call) -> None:
@@ -239,11 +245,6 @@ def _for(entry: Entry, statistics: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in statistics.items() if k != "sketch"} if entry.blob else statistics
 
 
-def _same_memory(one: torch.Tensor, other: torch.Tensor) -> bool:
-    alike = one.dtype == other.dtype and one.shape == other.shape and one.stride() == other.stride()
-    return alike and one.data_ptr() == other.data_ptr() and one.device == other.device
-
-
 def _given(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """Return what a module is given, in the form of its slots."""
     return {**{str(i): each for i, each in enumerate(args)}, **({"kwargs": kwargs} if kwargs else {})}
@@ -262,11 +263,11 @@ def state_of(module: nn.Module) -> dict[str, Any]:
     return found
 
 
-def _role(role: str, slot: str, tensor: torch.Tensor, outermost: bool) -> str:
-    if not outermost:
-        return role
-    if role == "output" and (slot == "logits" or slot.endswith(".logits")):
-        return "logits"
+def _role(role: str, slot: str, tensor: torch.Tensor, vocabularies: set[int]) -> str:
+    """Return the role of what goes into or comes out of an outermost module."""
+    if role == "output" and tensor.is_floating_point() and tensor.ndim > 1:
+        named = slot == "logits" or slot.endswith(".logits")
+        return "logits" if named or (slot == "0" and tensor.shape[-1] in vocabularies) else role
     whole_numbers = tensor.dtype in (torch.int64, torch.int32)
     if role == "input" and whole_numbers and (slot == "0" or slot.endswith(("input_ids", "tokens"))):
         return "tokens"
