@@ -105,6 +105,7 @@ def test_results_rounded_by_each_side_may_differ_by_a_last_place(dtype):
     place = 2.0 ** np.maximum(
         np.frexp(x)[1] - formats.FORMATS[dtype].precision, np.log2(formats.FORMATS[dtype].subnormal)
     )
+    place = np.where(x == 0, formats.FORMATS[dtype].subnormal, place)
     next_one = x + np.copysign(place, x)
     assert np.all(np.abs(next_one - x) <= bound.value * np.abs(x) + bound.absolute)
 
