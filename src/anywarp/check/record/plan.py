@@ -7,6 +7,7 @@ import os
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 BUDGET = 256 << 20
 CALLS = 4
@@ -46,5 +47,5 @@ class Plan:
 
 def read(path: Path) -> Plan:
     """Read a plan that this same anywarp wrote."""
-    found = json.loads(path.read_text(encoding="utf-8"))
-    return Plan(**{name: tuple(value) if isinstance(value, list) else value for name, value in found.items()})
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return Plan(**{**found, "command": tuple(found["command"]), "modules": tuple(found["modules"])})

@@ -123,7 +123,7 @@ def hide_secrets(command: tuple[str, ...]) -> list[str]:
     """Return a command for other people's eyes: what an option named like a secret is given is left out."""
     out, hide = list[str](), False
     for word in command:
-        name, equals, value = word.partition("=")
+        name, equals, _ = word.partition("=")
         secret = any(part in name.lower() for part in _SECRETS) and not any(c.isspace() for c in name)
         out.append("..." if hide else f"{name}=..." if equals and secret else word)
         hide = not hide and not equals and secret and word.startswith("-") and "tokenizer" not in name.lower()

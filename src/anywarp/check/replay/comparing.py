@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, cast, get_args
 
+import numpy as np
+
 from anywarp.check.bundle import Bundle, Entry
 from anywarp.check.bundle.problems import shown
 from anywarp.check.numbers.comparing import compare
@@ -17,6 +19,7 @@ from anywarp.check.replay.arrays import Array, array
 from anywarp.check.replay.sides import Sides
 from anywarp.check.replay.words import about, flags_that_differ
 from anywarp.diagnostics import AnywarpError, Diagnostic
+from anywarp.numerics.formats import format_of
 from anywarp.numerics.operation import Kind, Operation
 
 Key = tuple[str, int, int, str, str]
@@ -170,7 +173,7 @@ class _Context:
         if entry.blob is None or other.blob is None:
             one, two = (_statistics(e) for e in (entry, other))
             return compare_statistics(one, two, made, shape=entry.shape)
-        precise = self._of("precise") if isolated or entry.name in (sides.reference.mapping("models")) else None
+        precise = self._precise(made) if isolated or entry.name in sides.reference.mapping("models") else None
         return compare(
             array(sides.reference, entry),
             array(sides.observed, other),
@@ -190,6 +193,21 @@ class _Context:
         if found is None or found.blob is None or found.shape != self.entry.shape:
             return None
         return array(self.sides.observed, found)
+
+    def _precise(self, made: Operation) -> Array | None:
+        """Return the result in float64, unless it is one of another function than the recorded one.
+
+        It was computed by the program's code here. Where that is wrong by itself, its float64 is wrong, too: then the recorded value lies farther from it than
+        its own rounding can explain, and this device's does not.
+        """
+        found = self._of("precise")
+        here = self.here.get("isolated") or self.here.get("propagated")
+        if found is None or here is None or here.blob is None:
+            return found
+        reference, observed = array(self.sides.reference, self.entry), array(self.sides.observed, here)
+        theirs, ours = (_rms(np.subtract(each, found, dtype=np.float64)) for each in (reference, observed))
+        unit = max(_unit(made.operands), _unit(made.output))
+        return None if theirs > 8 * ours and theirs > 64 * unit * _rms(found) else found
 
     def _null(self) -> Array | None:
         if (
@@ -223,6 +241,15 @@ class _Context:
         }
         parameters = [array(self.sides.observed, found[s]) if s in found else None for s in ("weight", "bias")]
         return [given[0], *parameters]
+
+
+def _rms(values: Array) -> float:
+    return float(np.sqrt(np.mean(np.square(values, dtype=np.float64)))) if values.size else 0.0
+
+
+def _unit(dtype: str) -> float:
+    form = format_of(dtype)
+    return 2.0**-form.precision if form is not None else 2.0**-24
 
 
 def _weights(sides: Sides, name: str) -> bool | None:

@@ -34,7 +34,7 @@ def measure(sides: Sides) -> dict[str, Any] | None:
     forced = [part for part in parts if part[3] is not None]
     if sum(part[0][..., 1:, 0].size for part in forced) >= _ENOUGH:
         rows = [(a[..., :-1, :], b[..., :-1, :], None if n is None else n[..., :-1, :], t) for a, b, n, t in forced]
-        tokens = np.concatenate([cast(Array, row[3])[..., 1:].reshape(-1) for row in rows])
+        tokens = np.concatenate([np.ravel(cast(Array, row[3])[..., 1:]) for row in rows])
     else:
         rows, tokens = parts, None
     one, two = _joined([row[0] for row in rows]), _joined([row[1] for row in rows])
@@ -45,7 +45,7 @@ def measure(sides: Sides) -> dict[str, Any] | None:
 
 def _joined(parts: list[Array]) -> Array:
     """Return logits as (positions, vocabulary)."""
-    rows: list[Array] = [part.reshape(-1, part.shape[-1]) for part in parts]
+    rows: list[Array] = [np.reshape(part, (-1, part.shape[-1])) for part in parts]
     return np.concatenate([row for row in rows if row.shape[-1] == rows[0].shape[-1]])
 
 

@@ -4,7 +4,7 @@ What is recorded of a call: values that the outermost module is given (in the mo
 modules return, and what they keep beside their parameters. Calls that torch compiles, captures or traces pass as they are.
 """
 
-# pyright: basic
+# pyright: basic, reportAttributeAccessIssue=false, reportPrivateImportUsage=false
 from __future__ import annotations
 
 import functools
@@ -293,8 +293,8 @@ def rank() -> tuple[int, int] | None:
     return distributed.get_rank(), distributed.get_world_size()
 
 
-def install(recorder: Recorder) -> None:
-    """Have every call of a module pass the recorder, until its process ends."""
+def install(recorder: Recorder) -> Callable[[], None]:
+    """Have every call of a module pass the recorder; return what puts torch back as it was."""
     original = nn.Module.__call__
 
     @functools.wraps(original)
@@ -318,6 +318,12 @@ def install(recorder: Recorder) -> None:
         return recorder.attention(attention, args, kwargs)
 
     nn.functional.scaled_dot_product_attention = scaled_dot_product_attention
+
+    def restore() -> None:
+        nn.Module.__call__ = original
+        nn.functional.scaled_dot_product_attention = attention
+
+    return restore
 
 
 def _is_capturing() -> bool:

@@ -1,6 +1,6 @@
 """What a reader of a recording must know of the program's torch, and of its model, to hold another run against it."""
 
-# pyright: basic
+# pyright: basic, reportAttributeAccessIssue=false
 from __future__ import annotations
 
 import hashlib

@@ -1,6 +1,6 @@
 """Statistics of a tensor, on its own device and without waiting for it; `check/numbers/statistics.py` says what they mean."""
 
-# pyright: basic
+# pyright: basic, reportAttributeAccessIssue=false
 from __future__ import annotations
 
 from typing import Any

@@ -1,6 +1,6 @@
 """Names for modules: the outermost one by its class, those in it by their paths, the same in every run of the program."""
 
-# pyright: basic
+# pyright: basic, reportAttributeAccessIssue=false
 from __future__ import annotations
 
 import weakref

@@ -1,6 +1,6 @@
 """What made a module's output, as far as bounds on rounding need to know (`anywarp.numerics.operation`)."""
 
-# pyright: basic
+# pyright: basic, reportAttributeAccessIssue=false
 from __future__ import annotations
 
 import math
@@ -85,7 +85,7 @@ def of_attention(query: torch.Tensor, key: torch.Tensor) -> dict[str, Any]:
 
 def _kind(module: nn.Module, given: torch.Tensor | None) -> tuple[str, int, str]:
     if is_linear(module) or is_linear_transposed(module):
-        weight = module.weight  # pyright: ignore[reportAttributeAccessIssue]
+        weight: Any = module.weight
         return "product", weight.shape[1 if is_linear(module) else 0], ""
     if isinstance(module, _CONVOLUTIONS):
         return "product", module.weight[0].numel(), ""

@@ -1,6 +1,6 @@
 """Tensors in what a module is given and what it returns: by slots, such as `0`, `kwargs.mask`, `out.1`; and tensors as bytes."""
 
-# pyright: basic
+# pyright: basic, reportAttributeAccessIssue=false
 from __future__ import annotations
 
 import ctypes

@@ -4,7 +4,7 @@
 it runs aside on the inputs that were recorded of itself, so that what it returns differs by its own doing only.
 """
 
-# pyright: basic
+# pyright: basic, reportAttributeAccessIssue=false
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Running a module aside: what it changes of itself, of its arguments and of the random numbers does not reach the program."""
 
-# pyright: basic
+# pyright: basic, reportAttributeAccessIssue=false
 from __future__ import annotations
 
 from collections.abc import Callable, Generator

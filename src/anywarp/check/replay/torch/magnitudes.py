@@ -1,6 +1,6 @@
 """Values that bounds on rounding are made of: a product on absolute values and on squares, and any module in float64."""
 
-# pyright: basic
+# pyright: basic, reportAttributeAccessIssue=false
 from __future__ import annotations
 
 import copy

@@ -1,6 +1,6 @@
 """The recording's values as tensors, found by where they were in the program."""
 
-# pyright: basic
+# pyright: basic, reportAttributeAccessIssue=false
 from __future__ import annotations
 
 from typing import Any
