@@ -31,6 +31,8 @@ VERBS = {
     "convert": "Convert manifests, images, packages, jobs and alert rules around a CUDA program.",
     "env": "Lay packages for AMD GPUs beside an environment that was installed for CUDA.",
     "selftest": "Check that a device computes what it must, and write a report.",
+    "record": "Record what a program's model computes, to be verified on another device.",
+    "verify": "Hold a program's model on this device against a recording.",
     "smi": "Show the devices as nvidia-smi does.",
     "export": "Export a model of PyTorch to ONNX, and hold it against PyTorch.",
     "explain": "Print the page of a diagnostic, such as P001.",
