@@ -30,6 +30,7 @@ VERBS = {
     "translate": "Translate CUDA C++ and its build files to HIP.",
     "convert": "Convert manifests, images, packages, jobs and alert rules around a CUDA program.",
     "env": "Lay packages for AMD GPUs beside an environment that was installed for CUDA.",
+    "rollout": "Move traffic from one pool of servers to another, step by step, and back when a gate fails.",
     "selftest": "Check that a device computes what it must, and write a report.",
     "record": "Record what a program's model computes, to be verified on another device.",
     "verify": "Hold a program's model on this device against a recording.",
