@@ -1,1 +1,1 @@
-"""Moving traffic from one pool to another, stage by stage, with gates that may stop it."""
+"""A staged move of traffic from one pool of servers to another: plan, durable state, gates with error control, drivers, report."""
