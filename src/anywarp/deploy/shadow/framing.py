@@ -18,6 +18,7 @@ _TOKEN = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _REQUEST = re.compile(rb"(" + _TOKEN + rb") ([\x21-\x7e\x80-\xff]+) HTTP/1\.([01])")
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([1-5][0-9][0-9])(?: [^\r\n\0]*)?")
 _FIELD = re.compile(rb"(" + _TOKEN + rb"):[ \t]*([^\r\n\0]*?)[ \t]*")
+_FIRST = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]")
 _CHUNK = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n\0]*)?")
 _LENGTH = re.compile(rb"[0-9]{1,18}")
 
@@ -51,6 +52,8 @@ class Step:
     ended: bool = False
     body: bool = False
     """There are bytes behind the head."""
+    lost: bool = False
+    """From here on nothing can be followed."""
 
 
 class Follower:
@@ -86,7 +89,7 @@ class Follower:
         at = 0
         while at < len(data):
             if self.lost:
-                steps.append(Step(data[at:], body=True))
+                steps.append(Step(data[at:], lost=True))
                 break
             begin = at
             try:
@@ -94,7 +97,7 @@ class Follower:
             except _Lost as lost:
                 self.lost = str(lost)
                 held = self._part == self._head
-                steps.append(Step(self._waiting if held else data[begin:], body=not held))
+                steps.append(Step(self._waiting if held else data[begin:], lost=True))
                 self._waiting = b""
                 break
         return steps
@@ -108,6 +111,8 @@ class Follower:
     def _begin(self, data: bytes, at: int, steps: list[Step]) -> int:
         before = len(self._waiting)
         self._waiting += data[at:]
+        if not (_FIRST.match(self._waiting) if self._requests else _answers(self._waiting)):
+            raise _Lost("a first line that is no HTTP/1.1")
         end = self._waiting.find(b"\r\n\r\n", max(0, before - 3))
         if end < 0:
             if len(self._waiting) > MOST_HEAD or self._waiting[:14] == b"PRI * HTTP/2.0":
@@ -233,3 +238,8 @@ class Follower:
         if line[-2:] != b"\r\n":
             raise _Lost("a line in a chunked body that ends without a carriage return")
         return line[:-2], stop
+
+
+def _answers(begin: bytes) -> bool:
+    """Tell whether bytes may be the beginning of an answer: anything else is not waited on."""
+    return begin[:7] == b"HTTP/1."[: len(begin)]
