@@ -202,7 +202,7 @@ def test_a_caller_who_leaves_ends_the_servers_work():
             writer.close()
             await asyncio.wait_for(left.wait(), 5)
             await until(lambda: noted.exchanges)
-            assert noted.exchanges[0].error == "caller left" and not relay.clients and relay.kept == 0
+            assert noted.exchanges[0].error == "client left" and not relay.clients and relay.kept == 0
 
     run(test)
 

@@ -204,7 +204,7 @@ class Client(asyncio.Protocol):
         """Break off what the caller asked for."""
         self.relay.clients.discard(self)
         for exchange, _ in self.answering:
-            exchange.error = exchange.error or "caller left"
+            exchange.error = exchange.error or "client left"
             self.relay.done(exchange)
         self.answering.clear()
         self._steps.clear()
@@ -400,7 +400,7 @@ class Client(asyncio.Protocol):
         whole = upstream.follower.until_close and error is None
         for exchange in concerned[:1]:
             if self._left:
-                exchange.error = "caller left"
+                exchange.error = "client left"
             elif not whole:
                 exchange.error = f"broken: {error or 'the server closed the connection before the answer had ended'}"
         for exchange in concerned[1:]:
