@@ -195,7 +195,9 @@ class Divergence(_Gate):
     """Share of compared answers that part from the source's, beyond the share by which the source parts from itself."""
 
     kind: Literal["divergence"]
-    at_most: Share = Field(description="The most that the share may be, above the source's own where that is measured.")
+    at_most: Annotated[Share, Field(gt=0)] = Field(
+        description="The most that the share may be, above the source's own where that is measured."
+    )
     margin: float = Field(
         default=0.1,
         ge=0,
@@ -224,7 +226,7 @@ class Agreement(_Gate):
     """Share of tokens whose most likely token is the same on both sides, averaged over answers."""
 
     kind: Literal["agreement"]
-    at_least: Share = Field(description="The least that the mean share may be.")
+    at_least: Annotated[Share, Field(gt=0, lt=1)] = Field(description="The least that the mean share may be.")
 
 
 class Latency(_Gate):
@@ -242,7 +244,9 @@ class Errors(_Gate):
     """Share of requests that fail, target against source."""
 
     kind: Literal["errors"]
-    more_at_most: Share = Field(description="By how much the target's share may be above the source's, such as 0.5 %.")
+    more_at_most: Annotated[Share, Field(gt=0)] = Field(
+        description="By how much the target's share may be above the source's, such as 0.5 %."
+    )
 
 
 class Cost(_Gate):
