@@ -60,7 +60,9 @@ class Watched:
             self.context.load_cert_chain(self.certificate, self.key, password=_no_password)
         except (OSError, ssl.SSLError, ValueError) as error:
             reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or str(error)
-            raise _unusable(self.certificate, f"it and {self.key} are no certificate with its key ({reason})") from error
+            raise _unusable(
+                self.certificate, f"it and {self.key} are no certificate with its key ({reason})"
+            ) from error
 
 
 def _no_password() -> str:

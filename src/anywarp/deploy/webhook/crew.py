@@ -21,7 +21,6 @@ _UID = re.compile(rb'"request"\s*:\s*\{\s*"uid"\s*:\s*"([0-9A-Za-z-]{1,128})"')
 """Where the API server writes the uid of a review: for answering one that a worker did not survive."""
 
 
-
 @dataclass(slots=True)
 class _Worker:
     process: asyncio.subprocess.Process
@@ -122,7 +121,9 @@ class Crew:
         except (OSError, EOFError, ValueError, asyncio.TimeoutError) as error:
             await self._drop(worker)
             help = "see what it said above; run `anywarp webhook try` on a manifest to see it alone"
-            raise codes.problem(codes.WORKERS, f"a worker of the webhook did not start: {type(error).__name__}", help) from error
+            raise codes.problem(
+                codes.WORKERS, f"a worker of the webhook did not start: {type(error).__name__}", help
+            ) from error
         except asyncio.CancelledError:
             await self._drop(worker)
             raise

@@ -15,13 +15,21 @@ class Metrics:
         except ImportError as error:
             raise codes.missing(error) from error
         self._registry = CollectorRegistry()
-        self._reviews = Counter("anywarp_webhook_reviews", "Reviews, by what became of them.", ["outcome"], registry=self._registry)
-        self._refused = Counter("anywarp_webhook_refused_requests", "Requests that were not read.", ["reason"], registry=self._registry)
+        self._reviews = Counter(
+            "anywarp_webhook_reviews", "Reviews, by what became of them.", ["outcome"], registry=self._registry
+        )
+        self._refused = Counter(
+            "anywarp_webhook_refused_requests", "Requests that were not read.", ["reason"], registry=self._registry
+        )
         self._changes = Counter("anywarp_webhook_changes", "Places changed in pods.", registry=self._registry)
-        self._left = Counter("anywarp_webhook_left", "Places in pods that were left for a person.", registry=self._registry)
+        self._left = Counter(
+            "anywarp_webhook_left", "Places in pods that were left for a person.", registry=self._registry
+        )
         self._seconds = Histogram("anywarp_webhook_review_seconds", "Time of a review.", registry=self._registry,
                                   buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10))  # fmt: skip
-        self._loads = Counter("anywarp_webhook_certificate_loads", "Times the certificate was read.", ["result"], registry=self._registry)
+        self._loads = Counter(
+            "anywarp_webhook_certificate_loads", "Times the certificate was read.", ["result"], registry=self._registry
+        )
         self.under_way = Gauge("anywarp_webhook_reviews_under_way", "Reviews being answered.", registry=self._registry)
 
     def reviewed(self, said: Answer, seconds: float) -> None:

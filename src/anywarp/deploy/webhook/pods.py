@@ -55,7 +55,9 @@ def _seen(pod: dict[str, Any]) -> dict[str, Any]:
     out = {"apiVersion": "v1", "kind": "Pod", **{key: value for key, value in pod.items() if key != "status"}}
     metadata = pod.get("metadata")
     if isinstance(metadata, dict):
-        told = {k: v for k, v in cast(dict[str, Any], metadata).items() if k not in ("managedFields", "ownerReferences")}
+        told = {
+            k: v for k, v in cast(dict[str, Any], metadata).items() if k not in ("managedFields", "ownerReferences")
+        }
         notes = told.get("annotations")
         if isinstance(notes, dict):
             named = cast(dict[str, Any], notes).items()

@@ -75,8 +75,12 @@ def _container(container: Map, place: str, options: Options, changes: list[Said]
     command = container.get("command")
     if isinstance(command, list) and command and _strings(command) and command[0] != PROGRAM:
         container["command"] = prefixed(cast(list[str], command), "cpu")
-        changes.append(Said(f"{place}/command", "a command given here takes the place of the image's, which anywarp starts"))
-    changes += _without(container, "env", place, _is_dropped, "read by NVIDIA's container runtime only, which is not asked here")
+        changes.append(
+            Said(f"{place}/command", "a command given here takes the place of the image's, which anywarp starts")
+        )
+    changes += _without(
+        container, "env", place, _is_dropped, "read by NVIDIA's container runtime only, which is not asked here"
+    )
 
 
 def _tidy(container: Map, key: str) -> None:
@@ -106,7 +110,13 @@ def _spec(spec: Map) -> Iterator[Said]:
         yield Said(step("/spec/nodeSelector", name), "a label of nodes with NVIDIA's GPUs; any node has a processor")
     if selector == {} and "nodeSelector" in spec:
         del spec["nodeSelector"]
-    yield from _without(spec, "tolerations", "/spec", _is_toleration, "a taint of nodes with GPUs: such nodes are left to those who need them")
+    yield from _without(
+        spec,
+        "tolerations",
+        "/spec",
+        _is_toleration,
+        "a taint of nodes with GPUs: such nodes are left to those who need them",
+    )
     yield from _affinity(spec)
 
 

@@ -16,7 +16,9 @@ from anywarp.deploy.webhook import patch, pod_text, pods
 from anywarp.deploy.webhook.said import Conversion, Said
 from anywarp.migrate.shown import visible
 
-Outcome = Literal["converted", "annotated", "unchanged", "opted-out", "incomplete", "not-for-us", "not-understood", "no-review"]
+Outcome = Literal[
+    "converted", "annotated", "unchanged", "opted-out", "incomplete", "not-for-us", "not-understood", "no-review"
+]
 """`annotated`: a dry run said what it would do; `incomplete`: left alone, since not all of it could be converted; `no-review`: no answer."""
 
 TARGET, CHANGED, LEFT, WOULD_CHANGE = (pods.OWN + name for name in ("target", "changed", "left", "would-change"))
@@ -44,7 +46,7 @@ class Rules:
     @staticmethod
     def unpacked(packed: dict[str, Any]) -> Rules:
         """Return what `packed` was made of."""
-        return Rules(**{**packed, "options": unpacked_options(packed["options"])})
+        return Rules(unpacked_options(packed["options"]), packed["dry_run"], packed["whole"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,9 @@ def _dry(uid: str, pod: dict[str, Any], done: Conversion, changes: list[patch.Op
     return _patched(uid, list(_annotations(pod, notes)), "annotated", done, warnings)
 
 
-def _patched(uid: str, operations: list[patch.Operation], outcome: Outcome, done: Conversion, warnings: list[str]) -> Answer:
+def _patched(
+    uid: str, operations: list[patch.Operation], outcome: Outcome, done: Conversion, warnings: list[str]
+) -> Answer:
     if not operations:  # annotated already
         return Answer(_response(uid, warnings=warnings), outcome, len(done.changes), len(done.left))
     text = json.dumps(operations, ensure_ascii=False).encode()
@@ -160,7 +164,9 @@ def _note(said: list[Said]) -> str:
     return "\n".join(lines)
 
 
-def _response(uid: str, operations: bytes = b"", warnings: list[str] | None = None, audit: dict[str, str] | None = None) -> bytes:
+def _response(
+    uid: str, operations: bytes = b"", warnings: list[str] | None = None, audit: dict[str, str] | None = None
+) -> bytes:
     response: dict[str, Any] = {"uid": uid, "allowed": True}
     if operations:
         response |= {"patchType": "JSONPatch", "patch": base64.b64encode(operations).decode()}

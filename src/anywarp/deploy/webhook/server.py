@@ -134,13 +134,15 @@ class Server:
                 self._serving.host,
                 self._serving.port,
                 ssl=tls.context if tls is not None else None,
-                **({"ssl_handshake_timeout": 10.0} if tls is not None else {}),
+                ssl_handshake_timeout=10.0 if tls is not None else None,
             )
         except OSError as error:
             await self.stop()
             where = f"{self._serving.host}:{self._serving.port}"
             help = "choose another address with --listen, such as --listen 0.0.0.0:8443"
-            raise codes.problem(codes.CANNOT_LISTEN, f"{where} cannot be listened on: {error.strerror}", help) from error
+            raise codes.problem(
+                codes.CANNOT_LISTEN, f"{where} cannot be listened on: {error.strerror}", help
+            ) from error
         self.port = self._listener.sockets[0].getsockname()[1]
         self._tasks = [loop.create_task(self._again_and_again())]
 
@@ -227,7 +229,9 @@ class Server:
     async def _measured(self, _: web.Request) -> web.Response:
         from aiohttp import web
 
-        return web.Response(body=self._metrics.text(), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
+        return web.Response(
+            body=self._metrics.text(), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
+        )
 
 
 def serve(serving: Serving) -> None:
@@ -244,8 +248,8 @@ async def _serve(serving: Serving) -> None:
         loop.add_signal_handler(number, ended.set)
     loop.add_signal_handler(signal.SIGHUP, server.refresh)
     scheme = "https" if serving.certificate is not None else "http"
-    serving.told(f"anywarp: pods are converted for {serving.rules.options.target} at {scheme}://{serving.host}:{server.port}{PATH}")
+    serving.told(
+        f"anywarp: pods are converted for {serving.rules.options.target} at {scheme}://{serving.host}:{server.port}{PATH}"
+    )
     await ended.wait()
     await server.stop()
-
-
