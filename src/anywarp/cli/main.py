@@ -29,6 +29,8 @@ VERBS = {
     "compile": "Compile kernels of a file; show any stage and the reasons for the code.",
     "translate": "Translate CUDA C++ and its build files to HIP.",
     "convert": "Convert manifests, images, packages, jobs and alert rules around a CUDA program.",
+    "webhook": "Convert pods of a Kubernetes cluster as they are made.",
+    "image": "Put anywarp into an image for containers, as a layer upon it.",
     "env": "Lay packages for AMD GPUs beside an environment that was installed for CUDA.",
     "rollout": "Move traffic from one pool of servers to another, step by step, and back when a gate fails.",
     "selftest": "Check that a device computes what it must, and write a report.",
