@@ -36,7 +36,7 @@ def unit(first: Sequence[float], second: Sequence[float]) -> float:
 
 @dataclass
 class Sequential:
-    """The rule: add units, and ask `decided` after each; `precision` is the half of the interval that is wanted, as a part (0.01)."""
+    """The rule: add units until it is `decided`; `precision` is the half of the interval that is wanted, as a part (0.01)."""
 
     precision: float = 0.01
     confidence: float = CONFIDENCE
@@ -54,7 +54,7 @@ class Sequential:
         if len(self.units) < self._next:
             return False
         self._take_look()
-        return self._narrow()
+        return self.decided
 
     def finish(self) -> Interval:
         """Return the ratio A/B with its interval, at the last look or, where units came since, at one more."""
@@ -77,7 +77,9 @@ class Sequential:
             math.exp(centre + half) if half is not None else None,
         )  # fmt: skip
 
-    def _narrow(self) -> bool:
+    @property
+    def decided(self) -> bool:
+        """Whether the last interval is as narrow as wanted, or as the effect needs."""
         found = self.interval
         if found is None or found.low is None or found.high is None:
             return False

@@ -5,6 +5,7 @@ the number below the true percentile is binomial. Values of one process are not 
 together, taken from the series itself (Geyer 1992, initial positive sequence).
 """
 
+# pyright: basic
 from __future__ import annotations
 
 import math

@@ -5,6 +5,7 @@ Jackson et al. 2005; with pruning: Killick, Fearnhead and Eckley 2012). As in Ba
 the steady state is the last stretch with all before it that are at the same level, and there may be none.
 """
 
+# pyright: basic
 from __future__ import annotations
 
 import math
