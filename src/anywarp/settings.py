@@ -196,9 +196,10 @@ def _default_cache_dir() -> Path:
     return (Path(base) if base.startswith("/") else _home() / ".cache") / "anywarp"
 
 
-def _default_rollouts() -> Path:
+def _data(name: str) -> Path:
+    """Return a place among what this user keeps (XDG Base Directory Specification)."""
     base = os.environ.get("XDG_DATA_HOME", "")
-    return (Path(base) if base.startswith("/") else _home() / ".local" / "share") / "anywarp" / "rollouts"
+    return (Path(base) if base.startswith("/") else _home() / ".local" / "share") / "anywarp" / name
 
 
 def _home() -> Path:
@@ -281,9 +282,16 @@ CACHE_LIMIT = Setting(
 ROLLOUTS = Setting(
     "ANYWARP_ROLLOUTS",
     _path,
-    _default_rollouts,
+    lambda: _data("rollouts"),
     "`$XDG_DATA_HOME/anywarp/rollouts`, or `~/.local/share/anywarp/rollouts`",
     "The folder in which `anywarp rollout` keeps the state of each rollout and what was seen ([rollout](rollout.md)).",
+)
+RESULTS = Setting(
+    "ANYWARP_RESULTS",
+    _path,
+    lambda: _data("results.sqlite"),
+    "`$XDG_DATA_HOME/anywarp/results.sqlite`, or `~/.local/share/anywarp/results.sqlite`",
+    "The file in which results of `bench`, `verify`, `cost` and `rollout` are kept ([results](cli/results.md)).",
 )
 PYTHON = Setting(
     "ANYWARP_PYTHON",
@@ -642,7 +650,7 @@ ROCM_PATH = Setting(
 )
 
 SETTINGS: tuple[Setting[object], ...] = (
-    DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, ROLLOUTS, PYTHON, THREADS, MEMORY, DEVICES, ASYNC, VERSIONS, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, TRACE_DIR, TRACE_GRAPHS, TRACE_LIMIT,
+    DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, RESULTS, ROLLOUTS, PYTHON, THREADS, MEMORY, DEVICES, ASYNC, VERSIONS, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, TRACE_DIR, TRACE_GRAPHS, TRACE_LIMIT,
     NVIDIA_DRIVER, CHECK, LOG,
     BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_CUDA_BUILD, TORCH_SCOPE, TORCH_BLOCK, NEIGHBOURS, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, TENSORRT, REBIND, RUN, RECORD, OVERLAYS, CXX, CLANG, CCCL, HIP_COMPILER, HIP_INCLUDE, LLD, HIP_WARPS_PER_WAVE, HIP_LIBRARY, NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVRTC, OPENBLAS, PRODUCT, ROCM_PATH,
 )  # fmt: skip
