@@ -182,7 +182,7 @@ def _limit(
         return detector, np.zeros((), np.float64)
     if reference.dtype.kind not in "fc" and operation.kind != "quantised":
         return bounds.Bound("exact"), np.zeros((), np.float64)
-    return bounds.assumed(operation, size), np.asarray(_largest(reference))
+    return bounds.assumed(operation, size), np.asarray(magnitudes.largest(reference))
 
 
 def centred(values: Array, norm: Array) -> bool:
@@ -201,15 +201,6 @@ def centred(values: Array, norm: Array) -> bool:
 
 def _flat(array: Array, shape: tuple[int, ...]) -> Array:
     return np.broadcast_to(array, shape).reshape(-1)
-
-
-def _largest(values: Array) -> float:
-    top = 0.0
-    for chunk in _chunks(values):
-        finite = chunk[np.isfinite(chunk)]
-        if finite.size:
-            top = max(top, float(np.abs(finite).max()))
-    return top
 
 
 def _typical(values: Array) -> Array:
