@@ -249,3 +249,12 @@ def test_formats_of_16_and_8_bits_end_to_end():
         wrong = o.copy()
         wrong[3, 5] += 40 * abs(wrong[3, 5]) * formats.FORMATS[out].rounding + 2
         assert compare(r, wrong, Operation("product", 300, held, "float32", out), inputs=(a, b)).grade != "pass"
+
+
+@pytest.mark.parametrize("operands", orders.OPERANDS)
+def test_which_terms_are_taken_for_centred(operands):
+    """Those for which the sharp bound was made, and none that break it."""
+    rng = RNG(15)
+    a, b = orders.OPERANDS[operands](rng, 1024, 2000)
+    terms = a * b
+    assert comparing.centred(terms.sum(0), np.sqrt(np.square(terms).sum(0))) == (operands in (*orders.CENTRED, "subnormal"))

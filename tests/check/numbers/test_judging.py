@@ -175,7 +175,7 @@ def test_pages_of_nothing_and_of_very_many_layers():
     found = read(text)
     assert (
         "layers.4321" in text
-        and text.count('class="dot isolated') <= 1000
+        and text.count('class="dot isolated') == 2 * 1000
         and "4,000 places that are right are left out" in text
     )
     assert len(text) < 4_000_000
