@@ -182,7 +182,7 @@ def _limit(
         return detector, np.zeros((), np.float64)
     if reference.dtype.kind not in "fc" and operation.kind != "quantised":
         return bounds.Bound("exact"), np.zeros((), np.float64)
-    return bounds.assumed(operation, size), np.asarray(_largest(reference))
+    return bounds.assumed(operation, size), np.asarray(magnitudes.largest(reference))
 
 
 def centred(values: Array, norm: Array) -> bool:
@@ -201,15 +201,6 @@ def centred(values: Array, norm: Array) -> bool:
 
 def _flat(array: Array, shape: tuple[int, ...]) -> Array:
     return np.broadcast_to(array, shape).reshape(-1)
-
-
-def _largest(values: Array) -> float:
-    top = 0.0
-    for chunk in _chunks(values):
-        finite = chunk[np.isfinite(chunk)]
-        if finite.size:
-            top = max(top, float(np.abs(finite).max()))
-    return top
 
 
 def _typical(values: Array) -> Array:
@@ -473,14 +464,14 @@ def _with_precise(
         return comparison
     room = 1 + 3 / math.sqrt(comparison.count)  # of few elements the ratio varies by chance
     peak = target.largest / max(source.largest, u * source.scale, 1e-300)
+    if source.rms > RATIO_FAIL * max(target.rms, floor):
+        reason = f"the reference is {source.rms / max(target.rms, floor):.3g} times further from a precise result than this is"
+        return replace(comparison, grade="pass" if decides else comparison.grade, reason=reason, bound="precise")
     if ratio <= RATIO_PASS * room and peak <= RATIO_FAIL * room:
         if comparison.grade == "pass" and not decides:
             return comparison
         reason = f"no further from a precise result than the reference is (errors {ratio:.3g} to 1)"
         return replace(comparison, grade="pass", reason=reason, bound="precise", relative=_finite(ratio / RATIO_PASS))
-    if source.rms > RATIO_FAIL * max(target.rms, floor):
-        reason = f"the reference is {source.rms / max(target.rms, floor):.3g} times further from a precise result than this is"
-        return replace(comparison, grade="warn", reason=reason, bound="precise")
     if not decides:
         return comparison
     worse = ratio > RATIO_FAIL * room or peak > RATIO_FAIL**2 * room
