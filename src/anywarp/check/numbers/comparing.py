@@ -19,8 +19,9 @@ from anywarp.numerics.operation import Operation
 
 Array = NDArray[Any]
 
-CHUNK = 1 << 14
-"""Elements that are worked on at a time: they stay in the processor's cache, and their arrays are not given back to the system each time."""
+CHUNK = 1 << 13
+"""Elements that are worked on at a time: they stay in the processor's cache, their arrays are not given back
+to the system each time, and OpenBLAS makes no threads for their products (from 10,000 elements on it would)."""
 SAMPLE = 1 << 20
 """Quantiles are taken of at most so many elements, evenly spread."""
 NULL_FACTOR = 3.0

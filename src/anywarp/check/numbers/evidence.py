@@ -18,7 +18,7 @@ from anywarp.numerics.operation import Operation
 
 Array = NDArray[Any]
 
-MOST = 1 << 22
+MOST = 1 << 20
 """Elements that are looked at: of larger tensors the leading slices around the largest difference."""
 
 
@@ -55,6 +55,16 @@ class Evidence:
             if top > worst:
                 worst, at = float(top), start
         return slice(at, at + count)
+
+    @cached_property
+    def skipped(self) -> int:
+        """How many leading slices lie before those that are looked at."""
+        return self.window.start or 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of the tensor is looked at."""
+        return self.r.shape == self.reference.shape
 
     def look(self, array: Array) -> Array:
         """Return the part of an array of the result's shape that is looked at, as float64."""

@@ -22,34 +22,6 @@ from anywarp.numerics import bounds, formats
 
 Array = NDArray[Any]
 
-CAUSES = {
-    "tf32": "operands are rounded to TF32 on one side only",
-    "narrow-operands": "operands are rounded to a narrower type on one side only",
-    "float16-accumulation": "sums are kept in float16 on one side",
-    "truncated-accumulation": "sums are cut instead of rounded",
-    "narrow-result": "the result passes through a narrower type on one side",
-    "fp8-flavour": "the two flavours of 8-bit floats (OCP and FNUZ) are mixed up",
-    "saturated": "values are clipped at the largest number of a narrow type",
-    "overflow": "a narrower type overflows on one side",
-    "flushed-subnormals": "subnormal numbers become zero on one side",
-    "scale": "a factor is wrong",
-    "offset": "a term is missing or counted twice, as a bias",
-    "layout": "the same values in other places: axes, heads or halves are swapped",
-    "shifted": "values are off by some places along an axis",
-    "tile": "a kernel is wrong in some tiles",
-    "dropout": "dropout is on",
-    "not-repeatable": "two runs on the target differ",
-    "rotary": "rotary position embeddings turn by other angles (base, scaling or offset)",
-    "position": "errors grow with the position: positions are encoded otherwise",
-    "mask": "attention sees other positions: the mask differs",
-    "stale-cache": "a cache holds values of an earlier step",
-    "other-function": "another formula computes this function",
-    "transposed-weight": "a weight is taken transposed",
-    "other-values": "nothing is alike but the values' size: other weights or inputs",
-    "other-weights": "the parameters are not the reference's",
-    "accumulated": "every layer is right by itself, and differences grow with depth",
-}
-"""Every cause, in words."""
 HARMLESS = frozenset({"not-repeatable", "accumulated"})
 MOST = 4
 EXPLAINED = 0.98
@@ -64,7 +36,7 @@ def search(evidence: Evidence) -> tuple[Fingerprint, ...]:
     for look in _SEARCHES:
         with np.errstate(all="ignore"):
             found = look(evidence)
-        if found is not None and found.confidence > best.get(found.name, found).confidence - 1e-9:
+        if found is not None and (found.name not in best or found.confidence > best[found.name].confidence):
             best[found.name] = found
     return tuple(sorted(best.values(), key=lambda f: -f.confidence)[:MOST])
 
@@ -103,7 +75,7 @@ def _unlike(v: Evidence) -> Fingerprint | None:
         )
     if gained.any() and eight and np.all(np.abs(o[gained]) == 240):
         return Fingerprint(
-            "fp8-flavour", f"{int(gained.sum())} NaN became 240: 0x7f is a NaN of OCP's flavour and 240 of FNUZ", 0.97
+            "fp8-flavour", f"{int(gained.sum())} NaN became 240: 0x7f is a NaN of OCP's flavour and 240 of FNUZ", 0.99
         )
     infinite = ~np.isfinite(o) & np.isfinite(r)
     if infinite.any():
@@ -165,7 +137,7 @@ def _factor(r: Array, o: Array) -> tuple[float, float]:
 def _scale(v: Evidence) -> Fingerprint | None:
     a, share = _factor(v.r, v.o)
     if share >= EXPLAINED and abs(a - 1) > 1e-3 and v.r.size >= 8:
-        return _scaled(v, a, share, "")
+        return _scaled(v, a, share, "", 0.96 if share > 0.9999 or _settled(v, a * v.r) else 0.8)
     groupings = [("head", v.by_head()), ("channel", (v.r.shape, v.r.ndim - 1))]
     position = v.axis("position")
     if position is not None:
@@ -191,7 +163,7 @@ def _scale(v: Evidence) -> Fingerprint | None:
             or energy[wrong].sum() < EXPLAINED * v.energy
         ):
             continue
-        which = np.flatnonzero(wrong)
+        which = np.flatnonzero(wrong) + (v.skipped if grouping[1] == 0 else 0)
         place = f"{name} {_ranges(which)}"
         low, high = factors[wrong].min(), factors[wrong].max()
         said = 1 - float(left[wrong].sum() / energy[wrong].sum())
@@ -206,13 +178,18 @@ def _scale(v: Evidence) -> Fingerprint | None:
     return None
 
 
-def _scaled(v: Evidence, a: float, share: float, place: str) -> Fingerprint:
+def _settled(v: Evidence, candidate: Array) -> bool:
+    """Return whether nothing is left to explain if the reference is replaced by `candidate`."""
+    return float(np.mean(np.abs(v.o - candidate) <= v.allowed + v.rounding)) > 0.99
+
+
+def _scaled(v: Evidence, a: float, share: float, place: str, confidence: float = 0.96) -> Fingerprint:
     said = f"a factor of {_figure(a)} explains {_share(share)} of the differences"
     if _eight_bits(v) and any(abs(a / power - 1) < 0.02 for power in (0.25, 0.5, 2.0, 4.0)):
         return Fingerprint(
             "fp8-flavour", f"{said}: the same bits mean twice as much in OCP's flavour as in FNUZ", 0.97, place
         )
-    return Fingerprint("scale", said, 0.96, place)
+    return Fingerprint("scale", said, confidence, place)
 
 
 def _offset(v: Evidence) -> Fingerprint | None:
@@ -221,8 +198,12 @@ def _offset(v: Evidence) -> Fingerprint | None:
     for axis in {v.r.ndim - 1, 1 if v.r.ndim == 4 else v.r.ndim - 1}:
         others = tuple(x for x in range(v.r.ndim) if x != axis)
         middle = v.d.mean(axis=others, keepdims=True)
-        if v.explained(v.r + middle) >= EXPLAINED and float(np.abs(middle).max()) > 4 * float(np.median(v.rounding)):
-            return Fingerprint("offset", f"one constant per channel, {_figure(float(np.abs(middle).max()))} at the most, explains {_share(v.explained(v.r + middle))} of the differences", 0.93)  # fmt: skip
+        share, largest = v.explained(v.r + middle), float(np.abs(middle).max())
+        if share >= EXPLAINED and largest > 4 * float(np.median(v.rounding)):
+            said = (
+                f"one constant per channel, {_figure(largest)} at the most, explains {_share(share)} of the differences"
+            )
+            return Fingerprint("offset", said, 0.93 if _settled(v, v.r + middle) else 0.7)
     return None
 
 
@@ -238,7 +219,7 @@ def _ranges(which: Array) -> str:
 
 
 def _layout(v: Evidence) -> Fingerprint | None:
-    if v.r.size > 1 << 21 or v.r.size < 4:
+    if v.r.size > 1 << 21 or v.r.size < 4 or _slight(v):
         return None
     total, other = float(np.abs(v.r).sum()), float(np.abs(v.o).sum())
     if abs(total - other) > 1e-2 * max(total, other):
@@ -256,6 +237,11 @@ def _layout(v: Evidence) -> Fingerprint | None:
     if float(np.count_nonzero(v.beyond)) < 0.01 * v.r.size or len(np.unique(v.r)) < 8:
         return None
     return Fingerprint("layout", "both hold the same values, in other places", 0.85)
+
+
+def _slight(v: Evidence) -> bool:
+    """Return whether differences are too small for values that stand elsewhere."""
+    return v.energy < 1e-4 * float(np.vdot(v.r, v.r))
 
 
 def _arrangements(v: Evidence) -> Iterator[tuple[str, Array]]:
@@ -304,6 +290,8 @@ def _arrangements(v: Evidence) -> Iterator[tuple[str, Array]]:
 
 def _shifted(v: Evidence) -> Fingerprint | None:
     r, o = v.r, v.o
+    if _slight(v):
+        return None
     for axis in range(r.ndim):
         for by in (1, -1, 2, -2, 4, -4, 8, -8, 16, -16):
             if r.shape[axis] < 2 * abs(by) + 2:
@@ -347,11 +335,13 @@ def _tile(v: Evidence) -> Fingerprint | None:
         if whole_columns and len(rows) == 1:
             return None  # one row is no tile
         parts = []
-        if not whole_rows:
-            parts.append(f"rows {rows[0]} to {rows[-1]}")
+        before = v.skipped * (len(table) // len(v.r))
+        if not whole_rows or not v.whole:
+            parts.append(f"rows {before + rows[0]} to {before + rows[-1]}")
         if not whole_columns:
             parts.append(f"columns {columns[0]} to {columns[-1]}")
         said = f"{_share(float(inside))} of the striking differences lie in {len(box)} x {box.shape[1]} of {len(table)} x {table.shape[1]} elements"
+        said += "" if v.whole else " that were looked at"
         corner = np.s_[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
         moved = _moved(v.r.reshape(table.shape), v.o.reshape(table.shape), corner)
         aligned = (
@@ -366,7 +356,8 @@ def _tile(v: Evidence) -> Fingerprint | None:
         found = _tiles(table, size)
         if found is not None:
             bad, count, first = found
-            return Fingerprint("tile", f"{bad} of {count} tiles of {size} x {size} hold the striking differences, the others next to none", 0.92, f"first at row {first[0] * size}, column {first[1] * size}")  # fmt: skip
+            row = first[0] * size + v.skipped * (len(table) // len(v.r))
+            return Fingerprint("tile", f"{bad} of {count} tiles of {size} x {size} hold the striking differences, the others next to none", 0.92, f"first at row {row}, column {first[1] * size}")  # fmt: skip
     return None
 
 
@@ -399,19 +390,24 @@ def _tiles(table: Array, size: int) -> tuple[int, int, tuple[int, int]] | None:
 
 
 def _flushed(v: Evidence) -> Fingerprint | None:
-    for name in dict.fromkeys((v.operation.output, "float16", v.operation.operands)):
-        form = formats.format_of(name)
-        if form is None or form.name == "float64":
+    name = v.operation.output
+    form = formats.format_of(name)
+    if form is None or form.name == "float64":
+        return None
+    for r, o, side in ((v.r, v.o, ""), (v.o, v.r, " in the reference, which the target keeps")):
+        small = (r != 0) & (np.abs(r) < form.normal)
+        gone = small & (o == 0)
+        count = int(gone.sum())
+        if (
+            not count
+            or count < 0.9 * small.sum()
+            or (gone & v.beyond).sum() < 0.25 * count
+            or (v.beyond & ~small).any()
+        ):
             continue
-        for r, o, side in ((v.r, v.o, ""), (v.o, v.r, " of the reference's, which the target keeps")):
-            small = (r != 0) & (np.abs(r) < form.normal)
-            if not small.any():
-                continue
-            gone = small & (o == 0)
-            others = v.beyond & ~small
-            kept = small & ~gone & (np.abs(r) > form.normal / 4)
-            if gone.sum() >= 1 and gone.sum() >= 0.9 * small.sum() and not others.any() and not kept.any():
-                return Fingerprint("flushed-subnormals", f"{int(gone.sum())} of {int(small.sum())} numbers below {form.normal:.3g}, {name}'s smallest normal one, are zero{side}", 0.96)  # fmt: skip
+        if not (small & ~gone & (np.abs(r) > form.normal / 4)).any():
+            said = f"{count} of {int(small.sum())} numbers below {form.normal:.3g}, {name}'s smallest normal one, are zero{side}"
+            return Fingerprint("flushed-subnormals", said, 0.96 if count >= 8 else 0.7)
     return None
 
 
@@ -472,12 +468,13 @@ _CHANGES: list[tuple[str, str, Callable[[Array], Array]]] = [
 """What may become of operands. TF32 comes first: rounding to float16 does the same to numbers of ordinary size."""
 
 _SIZES = [
-    ("tf32", "TF32 on one side makes", 0.6 * 2.0**-11, "tf32"),
-    ("tf32", "cutting to TF32 on one side makes", 1.59 * 2.0**-11, "tf32"),
-    ("narrow-operands", "operands in bfloat16 on one side make", 0.6 * 2.0**-8, "bfloat16"),
-    ("narrow-operands", "operands in float8_e4m3 on one side make", 0.6 * 2.0**-4, "float8"),
+    ("tf32", "TF32 on one side makes", 0.6, "tf32", False),
+    ("tf32", "cutting to TF32 on one side makes", 1.59, "tf32", True),
+    ("narrow-operands", "operands in bfloat16 on one side make", 0.6, "bfloat16", False),
+    ("narrow-operands", "operands in float8_e4m3 on one side make", 0.6, "float8_e4m3fn", False),
 ]
-"""The rms of difference / Q that rounding both operands makes, whatever K: 0.6 u, and 1.59 u where it cuts (mean and spread of what is cut off)."""
+"""The rms of difference / Q, in units of u, that rounding both operands makes, whatever K: 0.6, and 1.59 where it cuts (mean and spread of what is
+cut off), which draws the results to zero."""
 
 
 def _sizes(v: Evidence) -> Fingerprint | None:
@@ -495,14 +492,18 @@ def _sizes(v: Evidence) -> Fingerprint | None:
         return None
     own = bounds.roundoff(op.operands)
     accumulating = 0.11 * math.sqrt(op.reduction) * 2.0**-11
+    towards = abs(_towards_zero(v))
     candidates: list[tuple[float, Fingerprint]] = []
-    for name, words, size, dtype in _SIZES:
-        u = formats.FORMATS["float8_e4m3fn" if dtype == "float8" else dtype].rounding
-        if own < u or (dtype == "tf32" and op.operands in ("tf32", "float16")):
-            away = abs(math.log2(rms / size))
-            if away < 0.3:
-                candidates.append((away, Fingerprint(name, f"rms of difference / Q is {rms:.3g}; {words} {size:.3g}, whatever the length of the sums", 0.84 - away)))  # fmt: skip
-    if op.accumulator != "float16" and 0.4 < rms / accumulating < 2.5 and op.reduction >= 8:
+    for name, words, times, dtype, cuts in _SIZES:
+        u = formats.FORMATS[dtype].rounding
+        size = times * u
+        if own >= u or (towards > 0.5) != cuts:
+            continue
+        away = abs(math.log2(rms / size))
+        if away < 0.3:
+            said = f"rms of difference / Q is {rms:.3g}; {words} {size:.3g}, whatever the length of the sums"
+            candidates.append((away, Fingerprint(name, said, 0.84 - away)))
+    if op.accumulator != "float16" and 0.4 < rms / accumulating < 2.5 and op.reduction >= 8 and towards < 0.5:
         away = abs(math.log2(rms / accumulating)) / 2
         said = f"rms of difference / Q is {rms:.3g}; sums of {op.reduction} terms in float16 lose about {accumulating:.3g}, as sqrt(K)"
         candidates.append((away, Fingerprint("float16-accumulation", said, 0.84 - away / 2)))
@@ -512,6 +513,12 @@ def _sizes(v: Evidence) -> Fingerprint | None:
     if len({f.name for _, f in candidates}) > 1:  # two explain it: neither is sure
         return Fingerprint(best.name, best.evidence + "; another cause fits, too", min(best.confidence, 0.6))
     return best
+
+
+def _towards_zero(v: Evidence) -> float:
+    """Return the mean difference in the direction of the reference over the mean size of differences: -1 where all results are drawn to zero."""
+    size = float(np.mean(v.e))
+    return float(np.mean(np.sign(v.r) * v.d)) / size if size else 0.0
 
 
 def _narrow_result(v: Evidence) -> Fingerprint | None:
@@ -544,19 +551,29 @@ def _truncated(v: Evidence) -> Fingerprint | None:
         or v.operation.accumulator.endswith(bounds.TRUNCATED)
     ):
         return None
-    middle = float(np.mean(v.e))
-    if not middle or float(np.median(v.e)) <= float(np.median(v.rounding)):
+    if float(np.median(v.e)) <= float(np.median(v.rounding)):
         return None
-    towards = float(np.mean(np.sign(v.r) * v.d)) / middle
-    a, share = _factor(v.r, v.o)
-    if abs(towards) < 0.6 or abs(a - 1) > 1e-2:
+    towards = _towards_zero(v)
+    a, _ = _factor(v.r, v.o)
+    if (
+        abs(towards) < 0.6
+        or not 0 < abs(a - 1) < min(1e-2, v.operation.reduction * _SHORTEST)
+        or v.explained(a * v.r) > 0.9999
+    ):
         return None
+    if bounds.roundoff(v.operation.operands) < 2.0**-11 and 0.85 < abs(a - 1) / (1.47 * 2.0**-11) < 1.15:
+        return None  # what cutting both operands to TF32 does
     u, _ = bounds.accumulation(v.operation)
-    steps = abs(a - 1) / u
-    if steps > 4 * v.operation.reduction:
-        return None
     side = "" if towards < 0 else " of the reference"
-    return Fingerprint("truncated-accumulation", f"results{side} are drawn to zero (mean signed difference {_share(abs(towards))} of the mean size, a factor of 1 - {abs(a - 1):.3g}: {steps:.3g} roundings one way)", min(0.9, 0.4 + 0.5 * abs(towards)))  # fmt: skip
+    said = (
+        f"results{side} are drawn to zero: the mean signed difference is {_share(abs(towards))} of the mean size, "
+        f"a factor of 1 - {abs(a - 1):.3g}, as {abs(a - 1) / u:.3g} roundings one way"
+    )
+    return Fingerprint("truncated-accumulation", said, min(0.9, 0.4 + 0.5 * abs(towards)))
+
+
+_SHORTEST = 2.0**-14
+"""What one step loses in the shortest accumulators in use, those of 8-bit products on Hopper (DeepSeek-V3 technical report, section 3.3.2: about 14 bits)."""
 
 
 # Randomness.
@@ -597,7 +614,7 @@ def _dropout(v: Evidence) -> Fingerprint | None:
 def _by_position(v: Evidence) -> tuple[int, Array] | None:
     """Return the position axis and the relative rms of the differences at each position."""
     axis = v.axis("position")
-    if axis is None or v.r.shape[axis] < 3 or v.r.size < 4 * v.r.shape[axis]:
+    if axis is None or (axis == 0 and not v.whole) or v.r.shape[axis] < 3 or v.r.size < 4 * v.r.shape[axis]:
         return None
     others = tuple(x for x in range(v.r.ndim) if x != axis)
     size = math.sqrt(float(np.mean(v.r**2)))

@@ -91,18 +91,8 @@ class Language:
     partial: bool
 
     def as_json(self) -> dict[str, Any]:
-        """Return a mapping ready for `json.dumps`: numbers that are not finite become null."""
-        return {key: _plain(value) for key, value in asdict(self).items()}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, (tuple, list)):
-        return [_plain(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+        """Return a mapping of plain values; numbers that are not finite stay so (`as_json.report` makes them null)."""
+        return asdict(self)
 
 
 @dataclass
@@ -156,7 +146,7 @@ def _from_logits(reference: Array, observed: Array, tokens: Array | None) -> _Po
     for start in range(0, count, step):
         with np.errstate(all="ignore"):
             p, q = (_logarithms(x[start : start + step]) for x in (reference, observed))
-            bad_p, bad_q = (np.isnan(x).any(axis=1) for x in (p, q))
+            bad_p, bad_q = np.asarray(np.isnan(p).any(axis=1)), np.asarray(np.isnan(q).any(axis=1))
             unlike += int((bad_p != bad_q).sum())
             rows = np.arange(len(p))
             probability = np.exp(p)

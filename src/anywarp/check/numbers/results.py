@@ -17,7 +17,7 @@ GRADES: tuple[Grade, ...] = ("pass", "warn", "fail")
 class Fingerprint:
     """A likely cause of a difference.
 
-    `name` is one of `fingerprints.CAUSES`; `evidence` says in words what was seen, with figures; `confidence` is from 0 to 1: how well this
+    `name` is one of `causes.CAUSES`; `evidence` says in words what was seen, with figures; `confidence` is from 0 to 1: how well this
     cause explains what was seen, not a probability. `place` says where, if the cause has one: "head 3", "columns 32 to 63".
     """
 
