@@ -65,6 +65,11 @@ def size(context: click.Context, parameter: click.Parameter, text: str | None) -
     type=click.IntRange(0, (1 << 31) - 1),
     help="Of the sketches: both sides need the same.",
 )
+@click.option(
+    "--precise",
+    is_flag=True,
+    help="Keep what modules of several operations give in float64, too; slow, and the surest measure.",
+)
 @click.option("--force", is_flag=True, help="Replace a recording that is there.")
 @click.option("--endpoint", metavar="URL", help="Record an OpenAI-style endpoint instead of a command.")
 @click.option("--model", help="The model's name at the endpoint.")
@@ -88,6 +93,7 @@ def command(
     calls: int,
     budget: int,
     seed: int,
+    precise: bool,
     force: bool,
     endpoint: str | None,
     model: str | None,
@@ -118,7 +124,7 @@ def command(
                 endpoints.record(endpoints.Endpoint(endpoint, model), prompts, tokens, folder, budget)
                 status = 0
             else:
-                plan = Plan(str(folder), program, mode, modules, calls, budget, seed, SAMPLE)
+                plan = Plan(str(folder), program, mode, modules, calls, budget, seed, SAMPLE, precise=precise)
                 status = running.run(plan, Path(beside))
             found = running.finished(folder)
             if found is None:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 import types
+import warnings
 from collections.abc import Callable
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 import torch
@@ -113,7 +115,7 @@ class Coded(nn.Module):
         super().__init__()
         weight = torch.randn(out, width)
         self.register_buffer("scale", weight.abs().max() / 224)
-        self.register_buffer("codes", (weight / self.scale).to(torch.float8_e4m3fn).view(torch.uint8))
+        self.register_buffer("codes", (weight / self.scale).to(torch.float8_e4m3fn))
         self.kind = torch.float8_e4m3fn
 
     def forward(self, x):
@@ -165,7 +167,13 @@ def look_faintly(model, device="cpu"):
 def build(kind: type[nn.Module], dtype: torch.dtype = torch.float32) -> nn.Module:
     """Return a model with the weights that it always has, ready to be used."""
     torch.manual_seed(7)
-    return kind().eval().to(dtype)
+    model = kind().eval()
+    for parameter in model.parameters():  # and not codes, which Module.to would convert
+        parameter.data = parameter.data.to(dtype)
+    for buffer in model.buffers():
+        if buffer.dtype == torch.float32:
+            buffer.data = buffer.data.to(dtype)
+    return model
 
 
 # What can be wrong.
@@ -175,13 +183,33 @@ def _new_forward(module, forward):
     module.forward = types.MethodType(forward, module)
 
 
-def wrong_head_scale(model):
-    attend = Attention.attend
+_faulty = False
 
+
+@contextmanager
+def kernel_with_a_wrong_head():
+    """Have the attention kernel scale what one head gives, in the modules that `wrong_head_scale` marks."""
+    kernel = F.scaled_dot_product_attention
+
+    def wrong(*args, **kwargs):
+        out = kernel(*args, **kwargs)
+        return out * torch.tensor([1, 1, 1.05, 1]).view(1, HEADS, 1, 1) if _faulty else out
+
+    F.scaled_dot_product_attention = wrong
+    try:
+        yield
+    finally:
+        F.scaled_dot_product_attention = kernel
+
+
+def wrong_head_scale(model):
     def changed(self, q, k, v):
-        q = q.clone()
-        q[:, 2] *= 1.1
-        return attend(self, q, k, v)
+        global _faulty
+        _faulty = True
+        try:
+            return Attention.attend(self, q, k, v)
+        finally:
+            _faulty = False
 
     model.blocks[1].attn.attend = types.MethodType(changed, model.blocks[1].attn)
 
@@ -262,11 +290,13 @@ class Defect:
     places: tuple[str, ...]
     causes: tuple[str, ...]
     dtype: torch.dtype = torch.float32
+    beneath: Callable = nullcontext
+    """What is changed of torch before the hooks are there."""
 
 
 _ATTN0, _ATTN1 = "Decoder.blocks.0.attn", "Decoder.blocks.1.attn"
 DEFECTS = (
-    Defect("scale in one head", Decoder, decode, wrong_head_scale, (f"{_ATTN1}.attention()", _ATTN1), ("scale",)),
+    Defect("scale in one head", Decoder, decode, wrong_head_scale, (f"{_ATTN1}.attention()",), ("scale",), beneath=kernel_with_a_wrong_head),
     Defect("swapped layout", Convolutional, classify, swapped_layout, ("Convolutional.mix",), ("layout",)),
     Defect("TF32 operands", Decoder, decode, tf32_operands, ("Decoder.blocks.0.mlp.up",), ("tf32",)),
     Defect("float16 accumulator", Decoder, decode, float16_accumulator, ("Decoder.blocks.1.mlp.down",), ("float16-accumulation",)),
@@ -312,8 +342,10 @@ def _threads(count):
 
 def _mkldnn(on):
     def around(run):
-        with torch.backends.mkldnn.flags(enabled=on):
-            run()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of Intel GPUs, whenever these flags are read
+            with torch.backends.mkldnn.flags(enabled=on):
+                run()
 
     return around
 
@@ -336,8 +368,10 @@ def _split_k(model, parts=4, name="down"):
 
     def forward(self, x):
         each = self.in_features // parts
-        sums = [F.linear(x[..., i * each : (i + 1) * each], self.weight[:, i * each : (i + 1) * each]) for i in range(parts)]
-        return sum(sums[1:], sums[0]) + self.bias
+        wide = torch.promote_types(x.dtype, torch.float32)
+        x, w = x.to(wide), self.weight.to(wide)
+        sums = [F.linear(x[..., i * each : (i + 1) * each], w[:, i * each : (i + 1) * each]) for i in range(parts)]
+        return (sum(sums[1:], sums[0]) + self.bias.to(wide)).to(self.weight.dtype)
 
     for block in model.blocks:
         _new_forward(getattr(block.mlp, name), forward)

@@ -11,7 +11,7 @@ from check.record import programs, recordings  # noqa: E402
 
 
 def verified(tmp_path, kind, run, change, dtype, around=lambda run: run(), **options):
-    recordings.record(tmp_path / "there", lambda: run(programs.build(kind, dtype)))
+    recordings.record(tmp_path / "there", lambda: run(programs.build(kind, dtype)), precise=True)
     model = programs.build(kind, dtype)
     change(model)
     return recordings.replay(tmp_path / "there", tmp_path / "here", lambda: around(lambda: run(model)), **options)
@@ -19,7 +19,8 @@ def verified(tmp_path, kind, run, change, dtype, around=lambda run: run(), **opt
 
 @pytest.mark.parametrize("defect", programs.DEFECTS, ids=lambda d: d.name)
 def test_a_defect_is_found_in_its_place_and_called_by_its_name(defect, tmp_path):
-    report = verified(tmp_path, defect.model, defect.run, defect.change, defect.dtype)
+    with defect.beneath():
+        report = verified(tmp_path, defect.model, defect.run, defect.change, defect.dtype)
     assert report.grade == "fail", report.reason
     assert report.first is not None and report.first.name in defect.places, report.reason
     assert report.cause is not None and report.cause.name in defect.causes, (report.cause, report.reason)

@@ -74,6 +74,11 @@ class Bundle:
                 found.setdefault(entry.key, entry)
         return found
 
+    @cached_property
+    def precise(self) -> Mapping[tuple[str, int, int, str], Entry]:
+        """The results in float64, by name, call, visit and slot."""
+        return {(*e.key[:3], e.slot): e for e in self.entries if e.run == "precise"}
+
     def close(self) -> None:
         """Let go of the files."""
         self._place.close()

@@ -20,7 +20,8 @@ from torch import nn
 
 from anywarp.check.bundle.entries import Entry
 from anywarp.check.record.session import Session
-from anywarp.check.record.torch import facts, operations, values
+from anywarp.check.record.torch import facts, operations, precise, values
+from anywarp.check.record.torch.apart import Change
 from anywarp.check.record.torch.measuring import Pending, read_all
 from anywarp.check.record.torch.naming import COMPILED, WRAPPERS, Names, unwrapped
 
@@ -109,6 +110,8 @@ class Recorder:
     def outermost(self, call: Call, original: Original, module: nn.Module, args: Any, kwargs: Any) -> Any:
         """Call an outermost module and record it."""
         self.guarded(lambda: self.take(call, call.root, 0, "input", _given(args, kwargs)))
+        if self._wants_precise(module):
+            self.guarded(lambda: self.take_precise(call, call.root, 0, original, module, args, kwargs, _copied))
         if self.plan.mode == "tensors":
             self.guarded(lambda: self._take_random_state(call))
         return self.chosen(call, call.root, 0, original, module, args, kwargs)
@@ -132,6 +135,8 @@ class Recorder:
         if self.plan.mode == "tensors":
             self.guarded(lambda: self.take(call, name, visit, "input", _given(args, kwargs)))
             self.guarded(lambda: self.take(call, name, visit, "buffer", state_of(module)))
+        if self._wants_precise(module):
+            self.guarded(lambda: self.take_precise(call, name, visit, original, module, args, kwargs, _copied))
         return self.chosen(call, name, visit, original, module, args, kwargs)
 
     def chosen(
@@ -141,6 +146,21 @@ class Recorder:
         out = original(module, *args, **kwargs)
         self.guarded(lambda: self._take_output(call, name, visit, module, args, kwargs, out))
         return out
+
+    def _wants_precise(self, module: nn.Module) -> bool:
+        """Whether a module's result in float64 is wanted: of what is made of several operations, or of unknown ones; bounds of the others are known."""
+        return self.plan.precise and self.plan.mode == "tensors" and operations.is_composed(module)
+
+    def take_precise(
+        self, call: Call, name: str, visit: int, original: Original, module: nn.Module, args: Any, kwargs: Any, state: Change
+    ) -> None:  # fmt: skip
+        """Record what a module makes of its arguments in float64."""
+        try:
+            out = precise.of_module(original, module, args, kwargs, state)
+        except Exception as error:
+            self.session.note(f"{name} cannot be run in float64: {type(error).__name__}: {str(error)[:200]}")
+            return
+        self.take(call, name, visit, "output", out, run="precise")
 
     def attention(self, original: Original, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call scaled_dot_product_attention and record it as a part of the module that calls it."""
@@ -238,6 +258,10 @@ def values_dtypes() -> dict[str, int]:
     from anywarp.check.bundle.blob import SIZES
 
     return SIZES
+
+
+def _copied(module: nn.Module, slot: str, tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.detach().clone()
 
 
 def _for(entry: Entry, statistics: dict[str, Any]) -> dict[str, Any]:

@@ -55,6 +55,11 @@ def is_norm(module: nn.Module) -> bool:
     return isinstance(module, (nn.LayerNorm, nn.GroupNorm, *_BATCH, *_INSTANCE)) or "RMSNorm" in type(module).__name__
 
 
+def is_composed(module: nn.Module) -> bool:
+    """Whether a module is made of several operations, or of unknown ones."""
+    return _kind(module, None)[0] in ("composite", "unknown")
+
+
 def of_module(module: nn.Module, args: Any, out: Any) -> dict[str, Any]:
     """Return the operation of a module that was called, ready for JSON."""
     given = next((t for _, t in tensors_in(args) if t.is_floating_point()), None)
@@ -125,6 +130,9 @@ def _norm(module: nn.Module, given: torch.Tensor | None) -> tuple[str, int, str]
 
 def _operands(module: nn.Module, given: torch.Tensor | None, kind: str) -> str:
     weight = getattr(module, "weight", None)
+    if kind == "unknown":
+        own = [*module.parameters(recurse=False), *module.buffers(recurse=False)]
+        weight = next((t for t in own if name_of(t.dtype).startswith("float8")), weight)
     if not isinstance(weight, torch.Tensor):
         weight = next(module.parameters(), None) if kind == "composite" else None
     chosen = weight if isinstance(weight, torch.Tensor) and weight.is_floating_point() else given

@@ -15,11 +15,11 @@ from torch import nn
 
 from anywarp.check.bundle import open_bundle
 from anywarp.check.record.session import Session
-from anywarp.check.record.torch import values
+from anywarp.check.record.torch import precise, values
+from anywarp.check.record.torch.apart import random_state_kept, state_kept
 from anywarp.check.record.torch.calls import Call, Original, Recorder, attention_operation, rank
 from anywarp.check.record.torch.operations import is_norm
 from anywarp.check.replay.torch import magnitudes
-from anywarp.check.replay.torch.apart import random_state_kept, state_kept
 from anywarp.check.replay.torch.reference import Reference
 
 _PARAMETERS = 1 << 16
@@ -72,7 +72,9 @@ class Again(Recorder):
         fits, given, named = injected[0]
         self.guarded(lambda: self._set_random_state(call))
         if self.plan.precise:
-            self.guarded(lambda: self._precise(call, call.root, 0, original, module, given, named))
+            self.guarded(
+                lambda: self.take_precise(call, call.root, 0, original, module, given, named, self._state(call))
+            )
         if fits:
             return self.chosen(call, call.root, 0, original, module, given, named)
         with random_state_kept(), state_kept(module, lambda m, slot, t: t.clone()):
@@ -195,7 +197,7 @@ class Again(Recorder):
         self._bound(call, name, visit, module, args, kwargs)
         if self.plan.precise:
             given, named = self._recorded(name, call, visit, args, kwargs)
-            self._precise(call, name, visit, original, module, given, named)
+            self.take_precise(call, name, visit, original, module, given, named, self._state(call))
 
     def _bound(self, call: Call, name: str, visit: int, module: nn.Module, args: Any, kwargs: Any) -> None:
         """Keep what the bound of a module's rounding is made of."""
@@ -209,18 +211,6 @@ class Again(Recorder):
                 if parameter is not None and parameter.numel() <= _PARAMETERS:
                     self.take_tensor(call, name, visit, "parameter", slot, parameter, None)
 
-    def _precise(
-        self, call: Call, name: str, visit: int, original: Original, module: nn.Module, args: Any, kwargs: Any
-    ) -> None:
-        try:
-            with random_state_kept(), state_kept(module, self._state(call)):
-                wide = magnitudes.widened_module(module)
-                with magnitudes.wide():
-                    out = original(wide, *magnitudes.widened(tuple(args)), **magnitudes.widened(dict(kwargs)))
-            self.take(call, name, visit, "output", out, run="precise")
-        except Exception as error:
-            self.session.note(f"{name} cannot be run in float64: {type(error).__name__}: {str(error)[:200]}")
-
     def _isolated_function(
         self, call: Call, name: str, visit: int, original: Original, args: Any, kwargs: Any, made: Any
     ) -> None:
@@ -229,9 +219,7 @@ class Again(Recorder):
             with random_state_kept():
                 self.take(call, name, visit, "output", original(*given, **named), run="isolated")
             if self.plan.precise:
-                with magnitudes.wide():
-                    out = original(*magnitudes.widened(given), **magnitudes.widened(named))
-                self.take(call, name, visit, "output", out, run="precise")
+                self.take(call, name, visit, "output", precise.of_function(original, given, named), run="precise")
         except _Missing as why:
             self.session.note(f"{name}, call {call.number}, is not run alone: {why}")
         except Exception as error:

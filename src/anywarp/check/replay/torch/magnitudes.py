@@ -1,20 +1,16 @@
-"""Values that bounds on rounding are made of: a product on absolute values and on squares, and any module in float64."""
+"""Values that bounds on rounding are made of: a product on absolute values and on squares."""
 
 # pyright: basic, reportAttributeAccessIssue=false
 from __future__ import annotations
 
 import copy
-from collections.abc import Generator
-from contextlib import ExitStack, contextmanager
-from typing import Any
 
 import torch
 from torch import nn
 from torch.nn import functional
-from torch.overrides import TorchFunctionMode
 
 from anywarp.check.record.torch.operations import is_linear, is_linear_transposed
-from anywarp.check.record.torch.values import name_of, replaced
+from anywarp.check.record.torch.values import name_of
 
 
 def of_product(module: nn.Module, given: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor] | None:
@@ -51,48 +47,3 @@ def of_product(module: nn.Module, given: torch.Tensor) -> tuple[torch.Tensor, to
         plain._parameters = {"weight": nn.Parameter(w * w, False), "bias": None}
         return sums, plain.forward(x * x).sqrt()
     return None
-
-
-_NARROW = (torch.float32, torch.float16, torch.bfloat16)
-_NARROWING = {torch.Tensor.float, torch.Tensor.half, torch.Tensor.bfloat16}
-
-
-class Wide(TorchFunctionMode):
-    """Where a program asks for float32, float16 or bfloat16, it gets float64."""
-
-    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if function in _NARROWING:
-            return args[0].double()
-        args = tuple(torch.float64 if any(a is n for n in _NARROW) else a for a in args)
-        kwargs = {k: torch.float64 if any(v is n for n in _NARROW) else v for k, v in (kwargs or {}).items()}
-        return function(*args, **kwargs)
-
-
-@contextmanager
-def wide() -> Generator[None]:
-    """Have what runs compute in float64 on the processor, whatever it asks for."""
-    before = torch.get_default_dtype()
-    with ExitStack() as stack:
-        for device in ("cpu", "cuda"):
-            stack.enter_context(torch.autocast(device, enabled=False))
-        stack.enter_context(Wide())
-        torch.set_default_dtype(torch.float64)
-        try:
-            yield
-        finally:
-            torch.set_default_dtype(before)
-
-
-def widened(content: Any) -> Any:
-    """Return arguments with their floating-point tensors in float64, all on the processor."""
-
-    def change(slot: str, tensor: torch.Tensor) -> torch.Tensor:
-        here = tensor.detach().cpu()
-        return here.double() if here.is_floating_point() else here.clone()
-
-    return replaced(content, change)
-
-
-def widened_module(module: nn.Module) -> nn.Module:
-    """Return a copy of a module on the processor, in float64."""
-    return copy.deepcopy(module).cpu().double()
