@@ -20,7 +20,9 @@ from anywarp.cli.report_file import check_writable
 
 if TYPE_CHECKING:
     from anywarp.check.bench.cell import Cell
+    from anywarp.check.bench.endpoint import Load
     from anywarp.check.bench.runners import Outcome
+    from anywarp.check.bench.single import Step
     from anywarp.check.store import Run, Store
 
 MODEL = re.compile(r"[^\s:]+\.pt2|[^\s:]+:[A-Za-z_]\w*")
@@ -47,6 +49,14 @@ MODEL = re.compile(r"[^\s:]+\.pt2|[^\s:]+:[A-Za-z_]\w*")
 @click.option("--budget", type=click.FloatRange(1, 86400), default=300.0, show_default=True, help="With --against: the most seconds.")  # fmt: skip
 @click.option("--anyway", is_flag=True, help="Compare what is not alike, with a mark on the result.")
 @click.option("--fresh", is_flag=True, help="Measure again what is in the results already.")
+@click.option("--endpoint", metavar="URL", help="Offer load to this endpoint, which speaks OpenAI's protocol, instead.")
+@click.option("--served-model", default="", help="With --endpoint: the name of the model there.")
+@click.option("--prompts", type=click.Path(path_type=Path), help="With --endpoint: a file with a prompt a line, or JSON lines (.jsonl) with text.")  # fmt: skip
+@click.option("--rate", metavar="R[,R...]", help="With --endpoint: requests a second, at random moments.")
+@click.option("--concurrency", metavar="N[,N...]", help="With --endpoint: clients that each send a request after the other.")  # fmt: skip
+@click.option("--requests", type=click.IntRange(1, 10_000_000), default=200, show_default=True, help="With --endpoint: so many at each load.")  # fmt: skip
+@click.option("--max-tokens", type=click.IntRange(1, 1_000_000), default=128, show_default=True, help="With --endpoint: the most of an answer.")  # fmt: skip
+@click.option("--good", "limits", multiple=True, metavar="LIMIT", help="With --endpoint: what a good request keeps: first-token<=500ms, between-tokens<=50ms, whole<=10s.")  # fmt: skip
 @click.option("--runner", type=click.Choice(["here", "ray"]), default="here", show_default=True, help="Where the cells of a matrix are measured.")  # fmt: skip
 @click.option("--ray-address", help="With --runner ray: the cluster (default: a local one).")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -55,7 +65,8 @@ MODEL = re.compile(r"[^\s:]+\.pt2|[^\s:]+:[A-Za-z_]\w*")
 @click.argument("what", nargs=-1, type=click.UNPROCESSED, metavar="MODEL | -- COMMAND...")
 def command(
     device: str, inputs: tuple[str, ...], batch: str | None, length: str | None, axes: tuple[str, ...], dtype: str, weights: Path | None,
-    compiled: bool, graphs: bool, threads: int, ranks: int, processes: int, seconds: float, against: str | None, precision: float, budget: float,
+    endpoint: str | None, served_model: str, prompts: Path | None, rate: str | None, concurrency: str | None, requests: int, max_tokens: int,
+    limits: tuple[str, ...], compiled: bool, graphs: bool, threads: int, ranks: int, processes: int, seconds: float, against: str | None, precision: float, budget: float,
     anyway: bool, fresh: bool, runner: str, ray_address: str | None, style: str, output: Path | None, html: Path | None, what: tuple[str, ...],
 ) -> int:  # fmt: skip
     """Measure MODEL (file.py:name, package.module:name, program.pt2) or COMMAND; results are kept (`anywarp results`).
@@ -67,10 +78,15 @@ def command(
     from anywarp.check.store import opened
     from anywarp.cli.progress import told
 
-    if not what:
-        raise click.UsageError("name a MODEL, or a COMMAND behind --")
+    if bool(what) == (endpoint is not None):
+        raise click.UsageError("name a MODEL, a COMMAND behind --, or an --endpoint: one of them")
     check_writable(output)
     check_writable(html)
+    if endpoint is not None:
+        if prompts is None or not served_model:
+            raise click.UsageError("--endpoint needs --prompts and --served-model")
+        loads = _loads(endpoint, served_model, prompts, rate, concurrency, requests, max_tokens, limits)
+        return _show(_offered(loads, fresh), style, output, html)
     is_model = len(what) == 1 and MODEL.fullmatch(what[0]) is not None
     if is_model and not inputs:
         raise click.UsageError("a model needs its inputs: --input 'x:f32[batch=4,3,224,224]'")
@@ -93,7 +109,7 @@ def command(
 
 
 def _pairs(
-    cells: Sequence[Cell], against: str, precision: float, budget: float, anyway: bool, store: Store, step: object
+    cells: Sequence[Cell], against: str, precision: float, budget: float, anyway: bool, store: Store, step: Step
 ) -> list[Outcome]:
     from anywarp.check.bench import pairs
     from anywarp.check.bench.runners import Outcome
@@ -104,12 +120,54 @@ def _pairs(
     for cell in cells:
         other = replace(cell, device=against, prefix=()) if len(words) == 1 else replace(cell, prefix=tuple(words))
         try:
-            run = pairs.compare(cell, other, precision, budget, anyway, step)  # type: ignore[arg-type]
+            run = pairs.compare(cell, other, precision, budget, anyway, step)
         except AnywarpError as error:
             found.append(Outcome(cell, None, problem=error.diagnostic))
             continue
         store.add(run)
         found.append(Outcome(cell, run))
+    return found
+
+
+def _loads(
+    url: str, model: str, prompts: Path, rate: str | None, concurrency: str | None, requests: int, most: int, limits: Sequence[str]
+) -> list[Load]:  # fmt: skip
+    from anywarp.check.bench import endpoint
+
+    texts, kept = endpoint.read_prompts(prompts), endpoint.read_limits(limits)
+    base = endpoint.Load(url, model, texts, requests, max_tokens=most, limits=kept)
+    rates, clients = _words(rate or ""), _words(concurrency or "")
+    if not (rates or clients):
+        clients = ["1"]
+    for text in [*rates, *clients]:
+        if not re.fullmatch(r"\d{1,7}(\.\d{1,6})?" if text in rates else r"\d{1,6}", text) or not float(text):
+            raise click.BadParameter(f"{text!r} is no load", param_hint="--rate or --concurrency")
+    return [*(replace(base, rate=float(r)) for r in rates), *(replace(base, concurrency=int(c)) for c in clients)]
+
+
+def _offered(loads: Sequence[Load], fresh: bool) -> list[Outcome]:
+    from anywarp.check.bench import endpoint
+    from anywarp.check.bench.cell import Cell
+    from anywarp.check.bench.runners import Outcome
+    from anywarp.check.store import opened
+    from anywarp.cli.progress import told
+    from anywarp.diagnostics import AnywarpError
+
+    found: list[Outcome] = []
+    with opened() as store, told("anywarp bench") as step:
+        for load in loads:
+            cell = Cell("command", load.url, device=load.text())
+            known = None if fresh else store.latest(load.key())
+            if known is not None:
+                found.append(Outcome(cell, known, known=True))
+                continue
+            try:
+                run = endpoint.measure(load, step)
+            except AnywarpError as error:
+                found.append(Outcome(cell, None, problem=error.diagnostic))
+                continue
+            store.add(run)
+            found.append(Outcome(cell, run))
     return found
 
 

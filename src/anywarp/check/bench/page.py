@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,14 +45,20 @@ def _chart(title: str, rows: Sequence[tuple[str, Mapping[str, Any], str]], zero:
     ends = [x for _, v, _ in rows for x in (v["value"], v["low"], v["high"]) if x is not None]
     axis = scale(ends, zero)
     bars = [
-        Bar(name, _text(v), axis.at(v["value"]), *(axis.at(v[x]) if v[x] is not None else None for x in ("low", "high")), kind)
+        Bar(name, _text(v), axis.at(v["value"]), _place(axis, v["low"]), _place(axis, v["high"]), kind)
         for name, v, kind in rows
-    ]  # fmt: skip
+    ]
     return Chart(title, bars, axis)
+
+
+def _place(axis: Scale, value: float | None) -> float | None:
+    return None if value is None else axis.at(value)
 
 
 def _text(value: Mapping[str, Any]) -> str:
     low, high = (f"{value[x]:.4g}" if value[x] is not None else "?" for x in ("low", "high"))
+    if low == high == f"{value['value']:.4g}":
+        return low
     return f"{value['value']:.4g} [{low}, {high}]"
 
 
@@ -99,8 +106,6 @@ def _series(before: Sequence[float], times: Sequence[float], top: float) -> dict
 
 
 def _pair(run: Run) -> dict[str, Any]:
-    import math
-
     result = run.result
     units = [("each pair", {"value": math.exp(x), "low": math.exp(x), "high": math.exp(x)}, "two") for x in result["units"]]  # fmt: skip
     whole = _chart("", [("all pairs", result["ratio"], "one"), *units[:40], ("equal", {"value": 1, "low": 1, "high": 1}, "two")], zero=False)  # fmt: skip

@@ -21,14 +21,6 @@ DECIDED = 4.0
 """An effect so many times as large as the interval's half needs no narrower interval."""
 
 
-def looks(most: int) -> list[int]:
-    """Return after how many units there are looks: each half as many again as the last."""
-    counts = [FIRST_LOOK]
-    while counts[-1] < most:
-        counts.append(min(most, math.ceil(counts[-1] * 1.5)))
-    return counts
-
-
 def unit(first: Sequence[float], second: Sequence[float]) -> float:
     """Return the difference of mean logarithms of A's and B's times in one unit; all positive, in any unit of time."""
     return math.fsum(map(math.log, first)) / len(first) - math.fsum(map(math.log, second)) / len(second)

@@ -128,6 +128,9 @@ def _model(chosen: Mapping[str, Run], prices: Prices, today: datetime.date) -> M
             quantities[f"{side}.joules_per_item"] = Quantity(joules, joules, joules, f"result {run.id}: energy", "measured")  # fmt: skip
     unit = levels.unit(chosen["source"])
     stated = prices.shared.get(f"demand.{unit}_per_day")
+    if stated is None and (others := [name for name in prices.shared if name.startswith("demand.")]):
+        text = f"the results are of {unit}, and {prices.file} has {others[0]}"
+        raise bench_problem(ASKED, text, f"state demand.{unit}_per_day")
     if stated is None:
         served = quantities["source.throughput"].value * quantities["source.utilisation"].value * 86400
         origin = "what the source does in a day at its utilisation"
@@ -146,7 +149,7 @@ def _left_out(model: Model, prices: Prices) -> list[str]:
         found.append(
             f"the move itself costs nothing here: {prices.file} has no migration.hours and no migration.one_off"
         )
-    if model.quantities["demand"].note:
+    if not any(name.startswith("demand.") for name in prices.shared):
         found.append(f"the demand is taken to be {model.quantities['demand'].origin}")
     return found
 
@@ -209,7 +212,7 @@ def _date(start: datetime.date, days: float | None) -> str | None:
 
 
 def sensitivity(model: Model) -> list[dict[str, Any]]:
-    """Return, for each quantity alone at the ends of its range, the saving a day and the break-even; what moves the saving most first."""
+    """Return, for each quantity alone at the ends of its range, the saving a day and the break-even; what moves the saving most first, what moves nothing not at all."""
     found: list[dict[str, Any]] = []
     for name, q in model.quantities.items():
         ends = [model.with_value(**{name.replace(".", "__"): end}) for end in (q.low, q.high)]
@@ -218,7 +221,7 @@ def sensitivity(model: Model) -> list[dict[str, Any]]:
         found.append(
             {"name": name, "low": q.low, "high": q.high, "saving_per_day": savings, "break_even_days": days, "from": q.origin, "range": "stated" if q.stated else "assumed"}
         )  # fmt: skip
-    return sorted(found, key=_swing, reverse=True)
+    return sorted((row for row in found if any(_swing(row))), key=_swing, reverse=True)
 
 
 def _swing(row: Mapping[str, Any]) -> tuple[float, float]:
