@@ -60,9 +60,6 @@ def show_plan(plan: Plan, expected: list[Forecast], style: str) -> list[str]:
     click.echo(f"{plan.name}: from {plan.source.name} to {plan.target.name}, by {plan.driver.kind}")
     lines: list[list[str]] = []
     for one in expected:
-        slowest = max(
-            one.needs.items(), key=lambda item: float("inf") if item[1] is None else item[1], default=("", 0.0)
-        )
         lasts = "not decided" if one.lasts is None else in_words(one.lasts)
         lines.append(
             [
@@ -70,7 +67,7 @@ def show_plan(plan: Plan, expected: list[Forecast], style: str) -> list[str]:
                 percent(one.stage.target_share),
                 lasts,
                 f"{one.price:,.2f}",
-                slowest[0] or "no gate: its time alone",
+                _reason(one),
             ]
         )
     table(
@@ -91,6 +88,14 @@ def show_plan(plan: Plan, expected: list[Forecast], style: str) -> list[str]:
     for finding in findings:
         click.echo(f"warning: {finding}", err=True)
     return findings
+
+
+def _reason(one: Forecast) -> str:
+    """Say what a stage waits longest for."""
+    name, need = max(
+        one.needs.items(), key=lambda item: float("inf") if item[1] is None else item[1], default=("", 0.0)
+    )
+    return name if need is None or need > one.stage.at_least else "its at_least"
 
 
 def _findings(plan: Plan, expected: list[Forecast]) -> list[str]:

@@ -119,9 +119,9 @@ class Haproxy:
             command += ["-x", str(self._socket), "-sf", str(old)]
         said = subprocess.run(command, capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL)
         if said.returncode:
-            lines = [line for line in said.stderr.splitlines() if "ALERT" in line] or said.stderr.splitlines()
+            told = " ".join(said.stderr.partition("[ALERT]")[2].split()) or "it said nothing"
             raise _problem(
-                f"HAProxy does not start: {lines[0] if lines else 'it said nothing'}",
+                f"HAProxy does not start: {told[:400]}",
                 f"see {self._configuration}; is {self._settings.listen} free?",
             )
         end = time.monotonic() + 10
