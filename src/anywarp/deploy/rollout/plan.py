@@ -173,6 +173,11 @@ class Stage(_Part):
         return f"{100 * self.share:g} %" if self.kind == "share" else self.kind
 
 
+def title(text: str) -> str:
+    """Return a stage's title as stages have it: `5%` is `5 %`."""
+    return re.sub(r"\s*%$", " %", text)
+
+
 def _stage(value: Any) -> Any:
     """Read the short forms `shadow`, `bake` and `5 %`."""
     if isinstance(value, str):
@@ -294,6 +299,12 @@ class HaproxyDriver(_Part):
     )
 
 
+class ProxyDriver(_Part):
+    """The comparing proxy divides the requests itself."""
+
+    kind: Literal["proxy"]
+
+
 class _Cluster(_Part):
     namespace: Kubernetes = "default"
     context: str | None = Field(
@@ -342,7 +353,7 @@ class IstioDriver(_Cluster):
 
 
 DriverPlan = Annotated[
-    HaproxyDriver | GatewayDriver | ArgoDriver | KserveDriver | IstioDriver, Field(discriminator="kind")
+    HaproxyDriver | ProxyDriver | GatewayDriver | ArgoDriver | KserveDriver | IstioDriver, Field(discriminator="kind")
 ]
 
 
@@ -398,9 +409,9 @@ class Plan(_Part):
         if shares != sorted(shares):
             raise ValueError("the target's share must grow from stage to stage")
         for gate in self.gates:
-            for title in gate.stages or ():
-                if re.sub(r"\s*%$", " %", title) not in titles:
-                    raise ValueError(f"a gate names the stage {title}, which is not there: {', '.join(titles)}")
+            for named in map(title, gate.stages or ()):
+                if named not in titles:
+                    raise ValueError(f"a gate names the stage {named}, which is not there: {', '.join(titles)}")
         return self
 
 
