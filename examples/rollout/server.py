@@ -19,7 +19,7 @@ from model import CONTEXT, Model
 FAULTS = {
     "rope-base": "positions are rotated with another base: answers are wrong, the longer the more",
     "slow-tail": "one request in fifteen takes much longer",
-    "errors": "one request in twenty fails with status 500",
+    "errors": "one request in six fails with status 500",
 }
 
 
@@ -42,7 +42,7 @@ class Server:
         chat = request.path.endswith("/chat/completions")
         try:
             asked = await request.json()
-            if self.fault == "errors" and self.random.random() < 1 / 20:
+            if self.fault == "errors" and self.random.random() < 1 / 6:
                 return web.json_response({"error": {"message": "illegal memory access", "code": 500}}, status=500)
             work, told = self.work(asked, chat)
         except (ValueError, TypeError, KeyError, AttributeError, Refused) as error:

@@ -30,8 +30,9 @@ class Engine:
             headers = dict(line.lower().split(": ", 1) for line in head.decode().split("\r\n")[1:-2])
             body = json.loads(await reader.readexactly(int(headers.get("content-length", 0))) or b"{}")
             self.seen.append((headers, body))
-            if self.fault in FAULTS:
-                await FAULTS[self.fault](reader, writer)
+            fault = body.get("user") if self.fault == "as asked" else self.fault
+            if fault in FAULTS:
+                await FAULTS[fault](reader, writer)
                 return
             if self.pause:
                 await asyncio.sleep(self.pause)
