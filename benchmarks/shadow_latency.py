@@ -23,7 +23,11 @@ import time
 
 PIECES = 40
 BODY = json.dumps({"prompt": "Once upon a time", "max_tokens": PIECES, "temperature": 0, "stream": True}).encode()
-REQUEST = b"POST /v1/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(BODY) + BODY
+REQUEST = (
+    b"POST /v1/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+    % len(BODY)
+    + BODY
+)
 HAPROXY = """
 global
   maxconn 4000
@@ -49,7 +53,9 @@ async def serve(pause: float) -> None:
             while True:
                 await reader.readuntil(b"\r\n\r\n")
                 await reader.readexactly(len(BODY))
-                writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
+                writer.write(
+                    b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+                )
                 for n in range(PIECES):
                     text = b'data: {"choices": [{"text": " w", "finish_reason": %b}], "sent": %19d}\n\n' % (
                         b'"length"' if n == PIECES - 1 else b"null", time.monotonic_ns(),
@@ -138,8 +144,22 @@ class Ways:
             time.sleep(1)
             return listen, process.pid
         url = f"http://127.0.0.1:{self.port}"
-        command = [sys.executable, "-m", "anywarp", "shadow", "--source", url, "--target", url, "--listen", "127.0.0.1:0"]
-        process = self.start([*command, "--folder", self.folder.name, "--sample", self.sample, "--gpu-seconds-per-minute", "60"], stderr=subprocess.PIPE)
+        command = [
+            sys.executable,
+            "-m",
+            "anywarp",
+            "shadow",
+            "--source",
+            url,
+            "--target",
+            url,
+            "--listen",
+            "127.0.0.1:0",
+        ]
+        process = self.start(
+            [*command, "--folder", self.folder.name, "--sample", self.sample, "--gpu-seconds-per-minute", "60"],
+            stderr=subprocess.PIPE,
+        )
         assert process.stderr
         return int(process.stderr.readline().split(";")[0].rpartition(":")[2]), process.pid
 
@@ -195,7 +215,9 @@ def run(ways: Ways, names: list[str], streams: int, rounds: int, seconds: float)
     if "direct" in seen:
         for name in names[1:]:
             added = [statistics.median(a[n] - b[n] for a, b in zip(seen[name], seen["direct"])) for n in (0, 1)]
-            print(f"{name}: adds {added[0]:.3f} ms at the median, {added[1]:.3f} ms at the 99th percentile (median of {rounds} rounds)")
+            print(
+                f"{name}: adds {added[0]:.3f} ms at the median, {added[1]:.3f} ms at the 99th percentile (median of {rounds} rounds)"
+            )
 
 
 if __name__ == "__main__":

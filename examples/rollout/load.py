@@ -18,7 +18,7 @@ import aiohttp
 from model import STORY
 
 sys.path.insert(0, str(STORY))
-from corpus import write_story  # noqa: E402
+from corpus import write_story
 
 TOKENS = 8
 """Length of an answer."""

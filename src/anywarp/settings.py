@@ -196,6 +196,11 @@ def _default_cache_dir() -> Path:
     return (Path(base) if base.startswith("/") else _home() / ".cache") / "anywarp"
 
 
+def _default_rollouts() -> Path:
+    base = os.environ.get("XDG_DATA_HOME", "")
+    return (Path(base) if base.startswith("/") else _home() / ".local" / "share") / "anywarp" / "rollouts"
+
+
 def _home() -> Path:
     """Return the home of this user; one that cannot be used where the user has none, as Debian's `nobody`."""
     if home := os.environ.get("HOME", ""):
@@ -272,6 +277,13 @@ CACHE_LIMIT = Setting(
     lambda: 2 << 30,
     "2GiB",
     "The most that the kernel cache may hold; beyond it, the least recently used entries are removed.",
+)
+ROLLOUTS = Setting(
+    "ANYWARP_ROLLOUTS",
+    _path,
+    _default_rollouts,
+    "`$XDG_DATA_HOME/anywarp/rollouts`, or `~/.local/share/anywarp/rollouts`",
+    "The folder in which `anywarp rollout` keeps the state of each rollout and what was seen ([rollout](rollout.md)).",
 )
 PYTHON = Setting(
     "ANYWARP_PYTHON",
@@ -623,7 +635,7 @@ ROCM_PATH = Setting(
 )
 
 SETTINGS: tuple[Setting[object], ...] = (
-    DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, PYTHON, THREADS, MEMORY, DEVICES, ASYNC, VERSIONS, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, TRACE_DIR, TRACE_GRAPHS, TRACE_LIMIT,
+    DEVICE, LIBRARY_DIR, CACHE_DIR, CACHE_LIMIT, ROLLOUTS, PYTHON, THREADS, MEMORY, DEVICES, ASYNC, VERSIONS, SERVICE_IDLE, COMPILE_LIMIT, REPORT_DIR, TRACE_DIR, TRACE_GRAPHS, TRACE_LIMIT,
     NVIDIA_DRIVER, CHECK, LOG,
     BUILD_ID, RUNTIME_DIR, TORCH_LIBRARY, TORCH_CUDA_BUILD, TORCH_SCOPE, TORCH_BLOCK, NEIGHBOURS, TORCH_TF32, TORCH_INDUCTOR, TORCH_RANDOM, PATCH_REPORT, TENSORRT, REBIND, RUN, OVERLAYS, CXX, CLANG, CCCL, HIP_COMPILER, HIP_INCLUDE, LLD, HIP_WARPS_PER_WAVE, HIP_LIBRARY, NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVRTC, OPENBLAS, PRODUCT, ROCM_PATH,
 )  # fmt: skip

@@ -30,6 +30,7 @@ VERBS = {
     "translate": "Translate CUDA C++ and its build files to HIP.",
     "convert": "Convert manifests, images, packages, jobs and alert rules around a CUDA program.",
     "env": "Lay packages for AMD GPUs beside an environment that was installed for CUDA.",
+    "rollout": "Move traffic from one pool of servers to another, step by step, and back when a gate fails.",
     "shadow": "Answer callers from one pool, and hold another pool's answers against it, unseen.",
     "selftest": "Check that a device computes what it must, and write a report.",
     "smi": "Show the devices as nvidia-smi does.",

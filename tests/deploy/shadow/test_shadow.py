@@ -9,8 +9,9 @@ import sys
 
 import pytest
 
+from anywarp.deploy.rollout.control import write_control
+from anywarp.deploy.rollout.drivers.driver import Traffic
 from anywarp.deploy.rollout.observations import open_database, read, read_counts
-from anywarp.deploy.shadow.options import Control, write_control
 from deploy.shadow.engine import FAULTS, Engine, engines
 from deploy.shadow.proxy import raw_server, until
 
@@ -254,13 +255,13 @@ def test_the_stage_and_shares_change_while_it_runs(tmp_path):
         source, target = Engine(), Engine()
         async with engines(source, target) as (a, b), shadow(tmp_path, a, b) as (port, _):
             await ask(port, PROMPT)
-            write_control(tmp_path / "control.json", Control("100 %", 1.0, 0.0))
+            write_control(tmp_path, Traffic("100 %", 1.0))
             await asyncio.sleep(0.5)
             (tmp_path / "control.json").write_text("{ not JSON")
             await asyncio.sleep(0.5)
             for _ in range(3):
                 await ask(port, PROMPT)
-            write_control(tmp_path / "control.json", Control("back", 0.0, 1.0))
+            write_control(tmp_path, Traffic("back", 0.0, compare=1.0))
             await asyncio.sleep(0.5)
             await ask(port, PROMPT)
             _, callers = await observed(tmp_path, 2)

@@ -17,7 +17,19 @@ from typing import Any, Literal
 import numpy as np
 
 from anywarp.deploy.rollout.ledger import ALL, MOST_ROUTES, Ledger, Scope, Side, numbers
-from anywarp.deploy.rollout.plan import Agreement, Cost, Divergence, Errors, Gate, Kl, Latency, Plan, Power, Stage
+from anywarp.deploy.rollout.plan import (
+    Agreement,
+    Cost,
+    Divergence,
+    Errors,
+    Gate,
+    Kl,
+    Latency,
+    Plan,
+    Power,
+    Stage,
+    title,
+)
 from anywarp.deploy.rollout.sequential import (
     Floats,
     Quantiles,
@@ -107,9 +119,7 @@ def show(value: float | None, unit: str) -> str:
 
 def guards(plan: Plan, gate: Gate, stage: Stage) -> bool:
     """Say whether a gate can be decided in a stage, and is meant to."""
-    if gate.stages is not None and stage.title not in {
-        " %".join(t.split("%")).strip() if t.endswith("%") and " " not in t else t for t in gate.stages
-    }:
+    if gate.stages is not None and stage.title not in map(title, gate.stages):
         return False
     if isinstance(gate, Divergence | Kl | Agreement):
         return (plan.shadow.sample if stage.compare is None else stage.compare) > 0
@@ -179,7 +189,7 @@ class Gates:
             case Cost():
                 return _PerToken(source if gate.ratio_at_most is not None else None, answers, note)
             case Power():
-                return _Energy(np.asarray(self.power, dtype=np.float64).reshape(-1, 2))
+                return _Energy(self.power)
 
     def _source(self, scope: str) -> tuple[Side, str]:
         """Return the source's answers to compare with: of this stage, or of the last one in which it answered."""
@@ -196,8 +206,6 @@ class _Look:
     estimate = math.nan
     note = ""
     least, most = -1.0, 1.0
-    resting = 0.0
-    """Where the truth is taken to be for the search of bounds."""
 
     def evidence(self, value: float) -> float:
         raise NotImplementedError
@@ -247,18 +255,17 @@ class _Ratio(_Look):
     def __init__(self, source: Floats, target: Floats, p: float, note: str) -> None:
         self.source, self.target, self.note = source.size, target.size, note
         if not source.size or not target.size:
-            self.source_values = self.target_values = Quantiles(np.empty(0), p)
             return
-        both = []
-        for values in (source, target):
-            effect = design_effect(values > np.quantile(values, p))
-            both.append(Quantiles(values, p, effect))
-        self.source_values, self.target_values = both
+        self.source_values, self.target_values = _quantiles(source, p), _quantiles(target, p)
         if self.source_values.estimate > 0:
             self.estimate = self.target_values.estimate / self.source_values.estimate
 
     def evidence(self, value: float) -> float:
         return quantile_ratio_evidence(self.source_values, self.target_values, value)
+
+
+def _quantiles(values: Floats, p: float) -> Quantiles:
+    return Quantiles(values, p, design_effect(values > float(np.quantile(values, p))))
 
 
 class _Bounded(_Look):
@@ -300,7 +307,6 @@ class _PerToken(_Bounded):
 
     def __init__(self, source: Side | None, target: Side, note: str) -> None:
         self._sides = source, target
-        self._against = source
         self.source, self.target, self.note = len(source.cost) if source else 0, len(target.cost), note
         if target.cost and (source is None or sum(source.cost)):
             self.estimate = _unit_cost(target) / (_unit_cost(source) if source else 1.0)
@@ -322,14 +328,15 @@ def _unit_cost(side: Side) -> float:
 class _Energy(_Bounded):
     """Joules per token over intervals."""
 
-    def __init__(self, measured: Floats) -> None:
-        self._measured = measured
-        self.target = measured.shape[0]
-        if self.target and float(measured[:, 1].sum()) > 0:
-            self.estimate = float(measured[:, 0].sum() / measured[:, 1].sum())
+    def __init__(self, measured: list[tuple[float, float]]) -> None:
+        self._joules = np.asarray([joules for joules, _ in measured], dtype=np.float64)
+        self._tokens = np.asarray([tokens for _, tokens in measured], dtype=np.float64)
+        self.target = len(measured)
+        if float(self._tokens.sum()) > 0:
+            self.estimate = float(self._joules.sum() / self._tokens.sum())
 
     def bounds(self, false_alarm: float, missed: float) -> tuple[float, float]:
-        return ratio_interval(self._measured[:, 0], self._measured[:, 1], false_alarm, missed, least=30)
+        return ratio_interval(self._joules, self._tokens, false_alarm, missed, least=30)
 
 
 def decide(verdicts: list[Verdict]) -> tuple[Result, list[Verdict]]:

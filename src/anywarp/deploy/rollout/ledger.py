@@ -99,7 +99,9 @@ class Ledger:
         if (seen.error or "").startswith("client"):  # callers who left say nothing about either side
             return
         for name in self._names(seen):
-            self._add(self.scopes.setdefault(name, Scope()), stream, number, seen)
+            if name not in self.scopes:
+                self.scopes[name] = Scope()
+            self._add(self.scopes[name], stream, number, seen)
 
     def _names(self, seen: Observation) -> list[str]:
         names = [ALL]
@@ -166,6 +168,6 @@ class Ledger:
             place.bets[gate] = Betting(np.unique(np.append(around, limit)))
         waiting = place.values.get(gate)
         if waiting:
-            place.bets[gate].add(numbers(waiting).copy())
+            place.bets[gate].add(list(waiting))
             place.values[gate] = array("d")
         return place.bets[gate]
