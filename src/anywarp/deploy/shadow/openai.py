@@ -163,7 +163,8 @@ def _logprobs(given: Any) -> tuple[list[str], list[float | None]]:
         places = [(str(p["token"]), _tops(p.get("top_logprobs") or [])) for p in content]
     else:
         names: list[Any] = told.get("tokens") or []
-        tops: list[Any] = told.get("top_logprobs") or [None] * len(names)
+        none: list[Any] = [None] * len(names)
+        tops: list[Any] = told.get("top_logprobs") or none
         places = [(str(token), cast(Json, top or {})) for token, top in zip(names, tops)]
     return [token for token, _ in places], [_margin(top.values()) for _, top in places]
 
@@ -182,7 +183,10 @@ def _count(value: Any) -> int | None:
 
 
 def _is_ids(prompt: Any) -> bool:
-    return isinstance(prompt, list) and bool(prompt) and all(isinstance(i, int) for i in cast("list[Any]", prompt))
+    if not isinstance(prompt, list):
+        return False
+    ids = cast("list[Any]", prompt)
+    return bool(ids) and all(isinstance(i, int) for i in ids)
 
 
 def scoring_request(path: str, given: Json, answer: Answer, form: str) -> Json | None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -112,7 +110,7 @@ def _servers(pool: Pool) -> tuple[Server, ...]:
 
 @dataclass(frozen=True)
 class Control:
-    """What the driver changes as the rollout goes on."""
+    """What the rollout changes as it goes on (`deploy/rollout/control.py` writes it)."""
 
     stage: str = "shadow"
     target_share: float = 0.0
@@ -120,20 +118,6 @@ class Control:
     """The share that is replayed in this stage; None: as the options say."""
     replay: Literal["other", "none"] = "other"
     """Whether requests are replayed on the side that did not answer."""
-
-
-def write_control(path: Path, control: Control) -> None:
-    """Put the control file in place of the one there, whole or not at all."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".control-")
-    try:
-        with os.fdopen(handle, "w") as file:
-            file.write(json.dumps(asdict(control)))
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 class ControlFile:
