@@ -88,7 +88,7 @@ def _pods(value: Any, path: str, depth: int) -> Iterator[tuple[str, dict[str, An
         spec = held.get("spec")
         containers = cast(dict[str, Any], spec).get("containers") if isinstance(spec, dict) else None
         if isinstance(containers, list) and (held.get("kind") == "Pod" or "kind" not in held):
-            yield path, {**held, "apiVersion": "v1", "kind": "Pod"}
+            yield path, {**{k: v for k, v in held.items() if v is not None}, "apiVersion": "v1", "kind": "Pod"}
             return
         for key, one in held.items():
             yield from _pods(one, f"{path}.{key}" if path else str(key), depth + 1)
