@@ -14,6 +14,7 @@ from __future__ import annotations
 import importlib
 import json
 import math
+import shutil
 import struct
 import subprocess
 import sys
@@ -75,51 +76,43 @@ def workloads(chosen: str) -> list[Any]:
     return [work for work in module.workloads() if work.name != "vecadd_64k"]
 
 
-def compile_hip(chosen: str, card: str, folder: Path, only: str) -> dict[str, bytes]:
-    """Translate the kernels of a set to HIP and compile them with the stack's clang and ROCm's device libraries; return code objects by kernel."""
+def compile_hip(chosen: str, card: str, folder: Path, only: str) -> bytes:
+    """Translate the kernels of a set to HIP and compile them with the stack's clang and ROCm's device libraries, all in one code object."""
     from amd_stack.translated import RELEASE, compiler
 
-    found: dict[str, bytes] = {}
-    place = HERE / "kernels" / (workloads(chosen)[0].folder or ".")
-    made = folder / "translated"
-    command = [
-        sys.executable,
-        "-m",
-        "anywarp",
-        "translate",
-        str(place),
-        "-o",
-        str(made),
-        "--target",
-        f"hip:{card}",
-        "--rocm",
-        RELEASE,
-    ]
-    subprocess.run(command, capture_output=True, check=False)
-    for kernel in {work.kernel for work in workloads(chosen) if only in work.name}:
-        flags = ["-O3", "-std=c++17", "--cuda-device-only", "--no-gpu-bundle-output"]
-        done = subprocess.run(
-            [*compiler(card), *flags, str(made / f"{kernel}.cu"), "-o", str(folder / kernel)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            print(f"{kernel}: {done.stderr[-600:]}", file=sys.stderr)
-        else:
-            found[kernel] = (folder / kernel).read_bytes()
+    sources, made = folder / "sources", folder / "translated"
+    sources.mkdir()
+    kernels = sorted({work.kernel for work in workloads(chosen) if only in work.name})
+    for kernel in kernels:
+        [path] = (HERE / "kernels").rglob(f"{kernel}.cu")
+        shutil.copy(path, sources)
+    command = [sys.executable, "-m", "anywarp", "translate", str(sources), "-o", str(made), "--target", f"hip:{card}"]
+    subprocess.run([*command, "--rocm", RELEASE], capture_output=True, check=False)
+    parts = "".join(f'namespace of_{kernel} {{\n#include "{kernel}.cu"\n}}\n' for kernel in kernels)
+    (made / "whole.hip").write_text(f"#include <hip/hip_runtime.h>\n#include <hip/hip_fp16.h>\n{parts}")
+    flags = ["-O3", "-std=c++17", "--cuda-device-only", "--no-gpu-bundle-output", str(made / "whole.hip")]
+    subprocess.run([*compiler(card), *flags, "-o", str(folder / "whole")], check=True)
+    return (folder / "whole").read_bytes()
+
+
+def facts_of(code: bytes, kernel: str) -> dict[str, Any]:
+    """Return what a code object says of one of its kernels (LLVM's AMDGPU usage, code object metadata)."""
+    from anywarp.compiler.amdgpu.code_object import metadata
+
+    [found] = [each for each in metadata(code)["amdhsa.kernels"] if each[".name"] == kernel]
     return found
 
 
-def said(code: bytes) -> dict[str, Any]:
-    """Return registers, spills and memory as a code object tells them."""
-    from anywarp.compiler.amdgpu.code_object import kernel_metadata
-
-    facts = kernel_metadata(code)
+def said(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return registers, spills and memory of a kernel."""
+    spills = facts.get(".vgpr_spill_count", 0) + facts.get(".sgpr_spill_count", 0)
     return {
-        "vgprs": facts.vgprs, "sgprs": facts.sgprs, "spills": facts.vgpr_spills + facts.sgpr_spills,
-        "scratch": facts.scratch, "shared": facts.lds,
-    }  # fmt: skip
+        "vgprs": facts[".vgpr_count"],
+        "sgprs": facts[".sgpr_count"],
+        "spills": spills,
+        "scratch": facts[".private_segment_fixed_size"],
+        "shared": facts[".group_segment_fixed_size"],
+    }
 
 
 def aligned(array: Any) -> Any:
@@ -142,12 +135,16 @@ def launch_ours(work: Any, card: str) -> dict[str, Any]:
     program.run(work.kernel, (*work.grid, 1), (*work.block, 1), [*copies, *values], limit=LIMIT)
     made = program.compile(work.kernel, (*work.block, 1))
     waves, _ = waves_per_simd(made.amd, made.shared_bytes, work.block[0] * work.block[1])
-    return {**judged(work, arrays, copies), **summed(program.counts), **said(made.object), "waves": waves}
+    return {
+        **judged(work, arrays, copies),
+        **summed(program.counts),
+        **said(facts_of(made.object, made.symbol)),
+        "waves": waves,
+    }
 
 
 def launch_clang(work: Any, card: str, code: bytes) -> dict[str, Any]:
     """Run clang's code for a workload in the emulator; the same answers."""
-    from anywarp.compiler.amdgpu.code_object import kernel_metadata
     from anywarp.compiler.amdgpu.occupancy import waves_per_simd
     from anywarp.compiler.artifact import Amd
     from emulator import client, code_object
@@ -169,13 +166,14 @@ def launch_clang(work: Any, card: str, code: bytes) -> dict[str, Any]:
     counts: dict[str, Any] = {}
     after, _ = client.launch(code, card, work.kernel, *shape, bytes(kernarg), memory, 0, LIMIT, counts)
     copies = [np.frombuffer(data, array.dtype).reshape(array.shape) for data, array in zip(after, arrays, strict=True)]
-    facts = kernel_metadata(code)
+    facts = facts_of(code, work.kernel)
+    wave, shared = facts[".wavefront_size"], facts[".group_segment_fixed_size"]
     amd = Amd(
-        card, facts.wave, facts.wave // 32, facts.vgprs, facts.agprs, facts.sgprs, facts.scratch, facts.vgpr_spills, facts.sgpr_spills,
-        facts.lds, facts.max_threads,
+        card, wave, wave // 32, facts[".vgpr_count"], facts.get(".agpr_count", 0), facts[".sgpr_count"], 0, 0, 0, shared,
+        facts[".max_flat_workgroup_size"],
     )  # fmt: skip
-    waves, _ = waves_per_simd(amd, facts.lds, work.block[0] * work.block[1])
-    return {**judged(work, arrays, copies), **summed(counts), **said(code), "waves": waves}
+    waves, _ = waves_per_simd(amd, shared, work.block[0] * work.block[1])
+    return {**judged(work, arrays, copies), **summed(counts), **said(facts), "waves": waves}
 
 
 def judged(work: Any, before: list[Any], after: list[Any]) -> dict[str, Any]:
@@ -288,7 +286,7 @@ def command(
                 continue
             pair = {
                 "ours": attempt(partial(launch_ours, work, card)),
-                "clang": attempt(partial(launch_clang, work, card, made.get(work.kernel, b""))),
+                "clang": attempt(partial(launch_clang, work, card, made)),
             }
             kept.setdefault(card, {})[work.name] = pair
             print("\n".join(table(card, {work.name: pair})[4:5]), flush=True)

@@ -61,7 +61,7 @@ def reason(words: str, code: int) -> str:
     return f"{(telling or lines or ['nothing said'])[-1][:150]} (exit code {code})"
 
 
-def page(found: dict[str, dict[str, Outcome]], why: dict[tuple[str, str], str]) -> str:
+def page(found: dict[str, dict[str, Outcome]], why: dict[str, str]) -> str:
     """Return the table of programs by card, and the reasons of those that are not right."""
     cards = [card for card in CARDS if any(card in each for each in found.values())]
     lines = [
@@ -93,7 +93,7 @@ def page(found: dict[str, dict[str, Outcome]], why: dict[tuple[str, str], str]) 
         for card in cards:
             if card in each and each[card].how != "right":
                 said = each[card].said.replace("|", "/")
-                cause = why.get((name, card)) or why.get((name, "")) or "not found out"
+                cause = why.get(name, "not found out")
                 lines.append(f"| `{name}` | {card} | {each[card].how} | {said} | {cause} |")
     return "\n".join(lines).rstrip() + "\n"
 
