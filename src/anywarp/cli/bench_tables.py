@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
 from anywarp.check.bench.cell import from_json
 from anywarp.check.store import Run
+from anywarp.cli.tables import table
 
 
 def show(runs: Sequence[Run], known: frozenset[str] | set[str] = frozenset()) -> None:
@@ -82,27 +82,3 @@ def interval(value: Mapping[str, Any]) -> str:
 def size(count: int) -> str:
     """Return a number of bytes in words."""
     return f"{count / (1 << 30):.2f} GiB" if count >= 1 << 30 else f"{count / (1 << 20):.0f} MiB"
-
-
-def table(title: str, head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
-    """Print a table, the first column to the left; nothing where there are no lines."""
-    content = [list(line) for line in lines]
-    if not content:
-        return
-    if sys.stdout.isatty():
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
-
-        shown = Table(title=title or None, title_justify="left")
-        for number, name in enumerate(head):
-            shown.add_column(name, justify="right" if number else "left", overflow="fold")
-        for line in content:
-            shown.add_row(*(Text(cell) for cell in line))  # as text: a name may look like markup
-        Console().print(shown)
-        return
-    widths = [max(len(line[n]) for line in [list(head), *content]) for n in range(len(head))]
-    if title:
-        print(title)
-    for line in [list(head), *content]:
-        print("  ".join([line[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(line[1:], widths[1:], strict=True))]).rstrip())  # fmt: skip

@@ -57,7 +57,7 @@ def command(
 
 
 def _print(identity: str, found: Mapping[str, Any]) -> None:
-    from anywarp.cli.bench_tables import table
+    from anywarp.cli.tables import table
 
     currency = found["currency"]
     rows = [

@@ -30,7 +30,7 @@ def command() -> None:
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def list_command(kind: str | None, model: str, limit: int, style: str) -> int:
     """List results, newest first."""
-    from anywarp.cli.bench_tables import table
+    from anywarp.cli.tables import table
 
     with opened() as store:
         runs = store.list(kind or "", model, limit)
@@ -83,7 +83,7 @@ def show_command(identity: str, style: str, html: Path | None) -> int:
 def compare_command(first: str, second: str, anyway: bool, style: str) -> int:
     """Compare two results (ids, or JSON files of results): ratios with intervals; refused where they are not alike."""
     from anywarp.check.bench.unpaired import compare
-    from anywarp.cli.bench_tables import table
+    from anywarp.cli.tables import table
 
     found = compare(find(first), find(second), anyway)
     if style == "json":

@@ -3,39 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import click
 
+from anywarp.cli.tables import table
 from anywarp.deploy.rollout.forecast import ERRORS, NOISE, SPREAD, Forecast
 from anywarp.deploy.rollout.gates import show
 from anywarp.deploy.rollout.plan import Plan
 from anywarp.deploy.rollout.state import Row, State
 from anywarp.deploy.rollout.units import in_words, percent
-
-
-def table(title: str, head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
-    """Print a table."""
-    if sys.stdout.isatty():
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
-
-        made = Table(title=title, title_justify="left")
-        for name in head:
-            made.add_column(name, overflow="fold")
-        for line in lines:
-            made.add_row(*(Text(cell) for cell in line))
-        Console().print(made)
-        return
-    rows = [list(head), *map(list, lines)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
-    click.echo(title)
-    for row in rows:
-        click.echo("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 def show_plan(plan: Plan, expected: list[Forecast], style: str) -> list[str]:

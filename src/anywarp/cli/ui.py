@@ -27,4 +27,3 @@ def command(host: str, port: int, allow_changes: bool, opened: bool) -> int:
 
     asyncio.run(serve(host, port, allow_changes, ready))
     return 0
-

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from anywarp.check.numbers.results import Comparison, Layer, Report
+from anywarp.cli.tables import table
 
 _STYLES = {"pass": "green", "warn": "yellow", "fail": "bold red"}
 _HEAD = ("", "place", "call", "alone", "in a row", "bound", "largest difference")
@@ -24,23 +24,11 @@ def show(report: Report, top: int) -> None:
         place = f" ({report.cause.place})" if report.cause.place else ""
         console.print(Text(f"cause: {report.cause.name}{place}: {report.cause.evidence}"))
     lines = [_line(layer) for layer in _worst(report)[:top]]
-    if sys.stdout.isatty():
-        table = Table(*_HEAD)
-        for line in lines:
-            table.add_row(Text(line[0], style=_STYLES.get(line[0], "")), *(Text(cell) for cell in line[1:]))
-        console.print(table)
-    else:
-        _columns(lines)
+    table("", _HEAD, lines, left=(0, 1, 5), styles=_STYLES)
     for side, what in report.about.items():
         console.print(Text(f"{side}: {what}"))
     for note in report.notes:
         console.print(Text(f"note: {note}"))
-
-
-def _columns(lines: list[tuple[str, ...]]) -> None:
-    widths = [max(len(line[i]) for line in [_HEAD, *lines]) for i in range(len(_HEAD))]
-    for line in [_HEAD, *lines]:
-        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
 def _deciding(layer: Layer) -> Comparison | None:
