@@ -202,6 +202,8 @@ def test_unknown_operations_say_what_they_assume():
     found = compare(r, r * (1 + 1e-7), Operation())
     assert (found.grade, found.bound) == ("pass", "assumed") and "not known" in found.reason
     assert compare(r, r * 1.5, Operation(), causes=False).grade == "warn"
+    found = compare(r, RNG(11).standard_normal((16, 16)), Operation(), causes=False)
+    assert found.grade == "fail" and "cosine" in found.reason
 
 
 @pytest.mark.parametrize("shape", [(7,), (3, 5), (2, 3, 4)])
@@ -257,4 +259,6 @@ def test_which_terms_are_taken_for_centred(operands):
     rng = RNG(15)
     a, b = orders.OPERANDS[operands](rng, 1024, 2000)
     terms = a * b
-    assert comparing.centred(terms.sum(0), np.sqrt(np.square(terms).sum(0))) == (operands in (*orders.CENTRED, "subnormal"))
+    assert comparing.centred(terms.sum(0), np.sqrt(np.square(terms).sum(0))) == (
+        operands in (*orders.CENTRED, "subnormal")
+    )

@@ -30,6 +30,8 @@ RATIO_PASS, RATIO_FAIL = 1.5, 4.0
 """The error of the target over that of the source, both against a precise result."""
 DEPTH_FAIL = 10.0
 """How far beyond the prior for propagated values a difference may lie before it fails."""
+UNLIKE = 0.9
+"""A cosine below which two tensors of 64 elements and more are not the same but for rounding, whatever made them."""
 CERTAIN_CAUSE = 0.8
 """A cause of this confidence turns a difference beyond what is allowed from a warning into a failure."""
 SPOTS = 5
@@ -380,6 +382,11 @@ def _grade(found: _Measured, limit: bounds.Bound) -> tuple[Grade, str]:
             )
         return "pass", "equal" if found.largest == 0 else f"within the {limit.name} bound"
     share = f"{found.beyond:,} of {found.count:,} elements"
+    if limit.name in ("depth", "assumed") and found.cosine < UNLIKE and found.count >= 64:
+        return (
+            "fail",
+            f"{found.relative:.3g} times what rounding explains, and the two hardly agree: their cosine is {found.cosine:.3g}",
+        )
     if limit.name in ("exact", "one step"):
         return "fail", f"{share} differ" + (
             " by more than one step" if limit.name == "one step" else ", and nothing is rounded here"
