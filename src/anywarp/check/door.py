@@ -67,10 +67,4 @@ def _onnxruntime(module: ModuleType) -> None:
     onnxruntime.install(module, session.of_this_process())
 
 
-def _jax(module: ModuleType) -> None:
-    from anywarp.check.record import jax, session
-
-    jax.install(module, session.of_this_process())
-
-
-_AFTER = {"torch": _torch, "onnxruntime": _onnxruntime, "jax": _jax}
+_AFTER = {"torch": _torch, "onnxruntime": _onnxruntime}

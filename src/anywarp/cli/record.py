@@ -135,7 +135,7 @@ def command(
                 running.replace(folder, output)
     except OSError as error:
         raise not_written(output, error) from None
-    click.echo(f"anywarp: {found} in {output}", err=True)
+    click.echo(f"anywarp: {output} holds {found}", err=True)
     return status
 
 

@@ -33,7 +33,6 @@ _PATIENCE = 2.0
 @click.option("--precise", is_flag=True, help="Run each module in float64, too, and compare both sides' errors.")
 @click.option("--no-isolated", is_flag=True, help="Do not run each module alone on its recorded inputs.")
 @click.option("--other-weights", is_flag=True, help="Compare although the model has other parameters.")
-@click.option("--assemble", is_flag=True, help="Put the shards of ranks together before they are compared.")
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
 @click.option("--top", default=15, show_default=True, type=click.IntRange(1, 100_000), help="Rows of the table.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -49,7 +48,6 @@ def command(
     precise: bool,
     no_isolated: bool,
     other_weights: bool,
-    assemble: bool,
     strict: bool,
     top: int,
     form: str,
@@ -77,7 +75,7 @@ def command(
             report = endpoints.verify(reference, endpoint, model, step)
         elif len(words) == 1 and Path(words[0]).exists() and _after_dashes(words) is None:
             other = stack.enter_context(open_bundle(Path(words[0])))
-            report = _compared(reference, other, null, other_weights, assemble, step)
+            report = _compared(reference, other, null, other_weights, step)
         elif words:
             from anywarp.check.replay import running
 
@@ -101,7 +99,7 @@ def _after_dashes(words: tuple[str, ...]) -> int | None:
 
 
 def _compared(
-    reference: Bundle, other: Bundle, null: Bundle | None, other_weights: bool, assemble: bool, step: Callable[[int, int], None]
+    reference: Bundle, other: Bundle, null: Bundle | None, other_weights: bool, step: Callable[[int, int], None]
 ) -> Report:  # fmt: skip
     from anywarp.check.replay.comparing import verify
     from anywarp.check.replay.sides import Sides

@@ -65,6 +65,10 @@ class Bundle:
             raise damaged(name, "its content is not what was recorded (its digest is another)")
         return blob.values(content, entry.dtype, entry.shape, name)
 
+    def file(self, name: str, most: int) -> bytes | None:
+        """Return another file of the bundle, None where there is none; AnywarpError: V002, V003."""
+        return self._place.read(self._prefix + name, most)
+
     @cached_property
     def found(self) -> Mapping[tuple[str, int, int, str, str], Entry]:
         """The entries of the program's own run by their keys; of several with one key, the first."""

@@ -109,4 +109,4 @@ def _in_words(folder: Path, manifests: list[dict[str, Any]]) -> str:
         count = sum(each["values"] for each in dropped)
         text += f" ({count:,} more did not fit into the budget and are kept as statistics: {some}; --budget)"
     notes = [note for each in manifests for note in each.get("notes", [])]
-    return text + "".join(f"\nanywarp: {note}" for note in dict.fromkeys(notes)) + "\nanywarp: the recording is"
+    return text + "".join(f"\nanywarp: {note}" for note in dict.fromkeys(notes))

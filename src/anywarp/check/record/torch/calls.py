@@ -213,16 +213,18 @@ class Recorder:
         if self.plan.mode == "tensors":
             blob = self.session.writer.keep(f"{name} {slot}", entry.dtype, entry.shape, values.bytes_of(plain))
             entry = replace(entry, blob=blob, dropped="" if blob else "budget")
-        call.entries.append((entry, self._measured(call, tensor, plain) if run == "propagated" else None))
+        call.entries.append(
+            (entry, self._measured(call, tensor, plain, name == call.root) if run == "propagated" else None)
+        )
 
-    def _measured(self, call: Call, tensor: torch.Tensor, plain: torch.Tensor) -> Pending:
+    def _measured(self, call: Call, tensor: torch.Tensor, plain: torch.Tensor, whole: bool) -> Pending:
         """Return the statistics of a tensor: those of the one before, where this is the same (a block returns what its last module does)."""
         version = -1 if tensor.is_inference() else tensor._version
         if call.last is not None:
             known, its_version, pending = call.last
-            if known() is tensor and its_version == version >= 0:
+            if known() is tensor and its_version == version >= 0 and not whole:
                 return pending
-        pending = Pending(plain, self.plan.sample, self.plan.seed)
+        pending = Pending(plain, self.plan.sample, self.plan.seed, whole)
         call.last = (weakref.ref(tensor), version, pending)
         return pending
 

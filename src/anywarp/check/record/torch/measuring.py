@@ -11,7 +11,7 @@ from anywarp.check.record.torch.values import name_of
 
 LANES = 64
 LEVELS = (0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99)
-_SORTED = 4096
+_SORTED = 1024
 """How many values the quantiles are taken of."""
 
 _signs: dict[tuple[int, int, torch.device], torch.Tensor] = {}
@@ -41,7 +41,9 @@ def _wrapped(number: int) -> int:
 class Pending:
     """The statistics of one tensor as one vector on its device, to be read later together with others."""
 
-    def __init__(self, tensor: torch.Tensor, sample: int, seed: int) -> None:
+    def __init__(self, tensor: torch.Tensor, sample: int, seed: int, whole: bool = True) -> None:
+        """With `whole`, NaN and infinity are counted in the whole tensor; else in the sample: what is not finite anywhere shows in the model's result."""
+        self._counts_whole = whole
         self.count, self.seed = tensor.numel(), seed
         self.stride, self.sketched, self.noise = 1, 0, 0.0
         self.vector: torch.Tensor | None = None
@@ -67,7 +69,7 @@ class Pending:
         wide = kept.to(torch.float64)
         lanes = torch.zeros(-(-self.sketched // LANES) * LANES, dtype=torch.float64, device=tensor.device)
         lanes[: self.sketched] = wide * signs(self.sketched, self.seed, tensor.device)
-        whole = _whole(tensor)
+        whole = _whole(tensor, self._counts_whole)
         figures = torch.stack(
             [
                 finite.sum().double(),
@@ -114,12 +116,12 @@ def _flat(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.reshape(-1)
 
 
-def _whole(tensor: torch.Tensor) -> list[torch.Tensor]:
+def _whole(tensor: torch.Tensor, wanted: bool) -> list[torch.Tensor]:
     """Return the sum over the whole tensor and how many values are NaN and infinite.
 
     A sum shows by itself that all values are finite, and costs one pass; only where it is not, or where asking would wait for a device, they are counted.
     """
-    if not tensor.is_floating_point() or tensor.element_size() == 1:
+    if not wanted or not tensor.is_floating_point() or tensor.element_size() == 1:
         return [torch.full((), v, dtype=torch.float64, device=tensor.device) for v in (float("nan"), -1.0, -1.0)]
     total = tensor.sum(dtype=torch.float64 if tensor.dtype == torch.float64 else torch.float32).double()
     if tensor.device.type == "cpu" and bool(torch.isfinite(total)):
