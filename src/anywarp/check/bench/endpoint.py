@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlsplit
 
 from anywarp import __version__, settings
@@ -279,4 +279,4 @@ def read_limits(texts: Sequence[str]) -> dict[str, float]:
         if ours not in TAGS or not unit or not 0 < number < 1e9:
             raise problem(ASKED, f"{text[:80]!r} is no limit", "limits are such as first-token<=500ms, between-tokens<=50ms, whole<=10s")  # fmt: skip
         found[ours] = number * _SECONDS[unit]
-    return cast("dict[str, float]", found)
+    return found

@@ -132,10 +132,14 @@ class _Reader:
         return cast("Any", root)
 
     def line(self, inside: Any, name: str) -> int:
-        try:
-            return inside.lc.key(name)[0] + 1
-        except (AttributeError, KeyError, TypeError):
+        """Return the line of a name; where it is missing, of the first name beside it."""
+        place = getattr(inside, "lc", None)
+        if place is None:
             return 1
+        try:
+            return place.key(name)[0] + 1
+        except (KeyError, TypeError):
+            return place.line + 1
 
     def wrong(self, inside: Any, name: str, text: str, help: str = "") -> Exception:
         return at(self.source, self.line(inside, name), text, help)
