@@ -83,7 +83,7 @@ def main() -> None:
     parser.add_argument("url", help="whom to ask; only this machine's own addresses")
     parser.add_argument("--check", required=True, help="a server whose answers are right")
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--callers", type=int, default=4)
+    parser.add_argument("--callers", type=int, default=8)
     parser.add_argument("--most", type=int, default=20_000, help="requests after which it ends in any case")
     args = parser.parse_args()
     if not all(url.startswith("http://127.0.0.1:") for url in (args.url, args.check)):

@@ -124,3 +124,33 @@ def test_a_foreign_file_is_said_not_overwritten(tmp_path):
     with pytest.raises(sqlite3.DatabaseError):
         open_database(tmp_path / "d")
     assert (tmp_path / "d").read_bytes() == b"my thesis" * 1000
+
+
+FULL = """
+import resource, sys, time
+from pathlib import Path
+from anywarp.deploy.rollout.observations import Observation, Writer
+writer = Writer(Path(sys.argv[1]))
+none = resource.getrlimit(resource.RLIMIT_FSIZE)
+row = dict(rollout="r", stage="s", side="source", prompt="x" * 1000)
+for n in range(200):
+    writer.put(Observation(exchange=str(n), **row))
+while writer.written < 200:
+    time.sleep(0.01)
+resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, none[1]))  # no file may grow: as on a full disk
+for n in range(200, 1000):
+    writer.put(Observation(exchange=str(n), **row))
+while not writer.failures:
+    time.sleep(0.01)
+assert writer.written == 200, writer.written
+resource.setrlimit(resource.RLIMIT_FSIZE, none)
+assert writer.close()
+"""
+
+
+def test_a_full_disk_delays_what_is_written_and_loses_nothing(tmp_path):
+    subprocess.run([sys.executable, "-c", FULL, str(tmp_path / "d")], check=True, timeout=60)
+    database = open_database(tmp_path / "d")
+    assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    assert [int(row.exchange) for _, row in read(database, "r")] == list(range(1000))
+    database.close()

@@ -465,3 +465,20 @@ def test_http_2_is_passed_on_unread_and_counted():
             assert noted.counts == ["not followed: HTTP/2"]
 
     run(test)
+
+
+def test_a_clock_that_is_set_disturbs_no_times(monkeypatch):
+    """The wall clock jumps back a day with each look at it; how long an answer took is told by another."""
+    days = itertools.count()
+    monkeypatch.setattr("anywarp.deploy.shadow.relay.time.time", lambda: 1e9 - 86400 * next(days))
+
+    async def test():
+        answer = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\n"
+        async with raw_server(says(answer, b"ok", pause=0.05)) as port, relay_to(port) as (proxy, noted, _):
+            for _ in range(3):
+                await talk(proxy, POST)
+            await until(lambda: len(noted.exchanges) == 3)
+            assert [e.wall for e in noted.exchanges] == [1e9, 1e9 - 86400, 1e9 - 2 * 86400]
+            assert all(0.04 < e.ended - e.began < 5 and e.began <= e.first <= e.ended for e in noted.exchanges)
+
+    run(test)

@@ -253,7 +253,8 @@ async def _run() -> int:
         return 0
     options = Options.read(text.decode())
     writer = Writer(Path(options.database))
-    connector = aiohttp.TCPConnector(limit=AT_ONCE * 2, limit_per_host=AT_ONCE * 2)
+    # No connection is used twice: a server may close an idle one at any time, which would look like an error of its own.
+    connector = aiohttp.TCPConnector(limit=AT_ONCE * 2, force_close=True)
     async with aiohttp.ClientSession(
         connector=connector, auto_decompress=False, cookie_jar=aiohttp.DummyCookieJar()
     ) as session:
