@@ -3,7 +3,9 @@
 import io
 import json
 import os
+import shutil
 import subprocess
+import sys
 import tarfile
 from pathlib import Path
 
@@ -113,6 +115,14 @@ def content(folder):
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+def test_an_image_in_dockers_format_keeps_it(small, made, tmp_path):
+    entry = made.image(SYSTEM, machine=MACHINE, manifest={"mediaType": wrap._DOCKER})
+    _, out = wrapped(made.write({**entry, "mediaType": wrap._DOCKER}), tmp_path)
+    ((new, manifest, _),) = images(out)
+    assert new["mediaType"] == manifest["mediaType"] == wrap._DOCKER
+    assert manifest["layers"][-1]["mediaType"] == "application/vnd.docker.image.rootfs.diff.tar.gzip"
+
+
 def test_an_archive_is_read_as_a_folder_is(small, made, tmp_path):
     source = made.write(made.image(SYSTEM, machine=MACHINE))
     with tarfile.open(tmp_path / "in.tar", "w") as archive:
@@ -218,7 +228,9 @@ def test_a_glibc_that_is_too_old_is_refused_with_the_file_that_asks(small, made,
 
 
 def test_what_libraries_ask_for_is_read_as_readelf_reads_it():
-    paths = sorted({Path(line.split()[-2]).resolve() for line in ldd("/bin/ls") if "=> /" in line and "libc.so" not in line})
+    paths = sorted(
+        {Path(line.split()[-2]).resolve() for line in ldd("/bin/ls") if "=> /" in line and "libc.so" not in line}
+    )
     entries = [Entry(f"x/{path.name}", path) for path in paths]
     told = subprocess.run(["readelf", "-V", *map(str, paths)], capture_output=True, text=True, check=False)
     if told.returncode:
@@ -248,6 +260,9 @@ def test_a_python_of_ones_own_is_carried(small, made, tmp_path):
     ):
         (own / name).parent.mkdir(parents=True, exist_ok=True)
         (own / name).write_bytes(b"")
+    (own / "bin" / "python3.12").write_bytes(
+        Path("/bin/true").read_bytes()
+    )  # an ELF program that needs the C library alone
     (own / "bin" / "python3").symlink_to("python3.12")
     (own / "lib" / "outside.so").symlink_to("/etc/passwd")
     bare = without("usr/bin/python3", "usr/bin/python3.11")
@@ -260,6 +275,14 @@ def test_a_python_of_ones_own_is_carried(small, made, tmp_path):
     assert {"bin/python3.12", "bin/python3", "lib/python3.12/os.py"} <= names
     assert not any("site-packages" in name or "/test/" in name or name.startswith("include") for name in names)
     assert all(not target.startswith("/") for target in links.values())
+    shared = tmp_path / "in" / "shared"
+    for name in ("bin", "lib"):
+        (shared / name).mkdir(parents=True)
+    (shared / "bin" / "python3.12").write_bytes(Path("/bin/true").read_bytes())
+    (shared / "lib" / "libc.so.6").write_bytes(b"")  # a library of its own, and no word of where it lies
+    with pytest.raises(AnywarpError) as caught:
+        carried.relocatable(shared)
+    assert caught.value.diagnostic.code == "Y122" and "libc.so.6" in caught.value.diagnostic.message
     (tmp_path / "in" / "venv").mkdir()
     with pytest.raises(AnywarpError):
         carried.relocatable(tmp_path / "in" / "venv")
@@ -391,10 +414,31 @@ def test_a_place_that_is_taken_is_refused(small, made, tmp_path):
 
 def test_bytecode_is_that_of_the_sources_and_the_same_in_every_process():
     code = "import sys; from anywarp.deploy.image import carried; from anywarp.deploy.image.entries import Entry; from pathlib import Path; import hashlib; print(hashlib.sha256(b''.join(e.content for e in carried._compiled([Entry('x/a.py', Path(carried.__file__))]))).hexdigest())"
-    import sys
-
     found = {
         subprocess.run([sys.executable, "-c", extra + code], capture_output=True, text=True, check=True).stdout
         for extra in ("", "import json, email, html, anywarp.cli.main; ")
     }
     assert len(found) == 1
+
+
+@pytest.mark.long  # half a minute of compiling modules
+@pytest.mark.native
+def test_what_is_carried_runs_a_program_by_itself(tmp_path):
+    for entry in carried.entries(carried.Interpreter(sys.executable, sys.version_info[:2])):
+        place = tmp_path / entry.path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if entry.link:
+            place.symlink_to(entry.link)
+        elif isinstance(entry.content, bytes):
+            place.write_bytes(entry.content)
+        else:
+            shutil.copyfile(entry.content, place)
+            place.chmod(entry.mode)
+    program = f"import sys; sys.path.append({str(tmp_path / carried.SITE)!r}); import anywarp; assert anywarp.__file__.startswith({str(tmp_path)!r}); from anywarp.cli.main import main; main()"
+    python = Path(sys.executable).resolve()  # the interpreter without this environment's packages
+    ask = "import ctypes; cuda = ctypes.CDLL('libcuda.so.1'); assert cuda.cuInit(0) == 0; n = ctypes.c_int(); cuda.cuDeviceGetCount(ctypes.byref(n)); print(n.value)"
+    done = subprocess.run(
+        [python, "-IS", "-c", program, "run", "--device", "cpu", "--", python, "-c", ask],
+        capture_output=True, text=True, check=False, env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+    )  # fmt: skip
+    assert done.returncode == 0 and done.stdout == "1\n", done.stderr
