@@ -1,6 +1,7 @@
 """The server over real connections: TLS that is read anew, limits that hold, workers that may die or hang."""
 
 import asyncio
+import io
 import json
 import os
 import ssl
@@ -93,7 +94,7 @@ def test_what_is_no_review_is_refused_and_counted_and_the_server_goes_on():
     async def main():
         async with running() as made:
             assert (await ask(made, b"{"))[0] == 400
-            assert (await ask(made, b"x" * (server.LARGEST + 1)))[0] == 413
+            assert (await ask(made, io.BytesIO(b"x" * (server.LARGEST + 1))))[0] == 413
             async with (
                 aiohttp.ClientSession() as session,
                 session.post(f"http://127.0.0.1:{made.port}/convert", data=b"a=b") as got,

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path, PurePosixPath
-from typing import cast
+from typing import Any, cast
 
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
@@ -87,7 +87,31 @@ def relocatable(folder: Path) -> Interpreter:
             f"{folder} holds {versions[-1].name}, and anywarp runs on Python 3.10 to 3.13",
             "name another",
         )
+    if lost := _found_by_place(versions[-1], folder):
+        text = f"{versions[-1]} finds {lost} by the place that it was built for, and would not in an image"
+        raise codes.problem(codes.NO_PYTHON, text, "name a Python that may be moved, as `uv python install` makes them")
     return Interpreter(f"/{PYTHON}/bin/{versions[-1].name}", version, folder)
+
+
+def _found_by_place(program: Path, folder: Path) -> str:
+    """Return a library of its own that an interpreter is linked against and does not look for beside itself (`$ORIGIN`, ld.so(8)); "" for none."""
+    from elftools.common.exceptions import ELFError
+    from elftools.elf.elffile import ELFFile
+
+    needed: list[str] = []
+    paths: list[str] = []
+    try:
+        with program.open("rb") as file:
+            dynamic = cast(Any, ELFFile)(file).get_section_by_name(".dynamic")
+            for tag in dynamic.iter_tags() if dynamic is not None else ():
+                if tag.entry.d_tag == "DT_NEEDED":
+                    needed.append(tag.needed)
+                elif tag.entry.d_tag in ("DT_RPATH", "DT_RUNPATH"):
+                    paths += (tag.rpath if tag.entry.d_tag == "DT_RPATH" else tag.runpath).split(":")
+    except (ELFError, OSError, ValueError) as error:
+        raise codes.problem(codes.NO_PYTHON, f"{program} is no program: {error}", "name another Python") from error
+    own = [name for name in needed if "/" in name or (folder / "lib" / name).exists()]
+    return own[0] if own and not any(path.startswith(("$ORIGIN", "${ORIGIN}")) for path in paths) else ""
 
 
 def version_of(name: str) -> Version | None:

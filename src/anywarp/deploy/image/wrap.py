@@ -219,8 +219,8 @@ def _python_of(image: contents.Contents, environment: list[str]) -> carried.Inte
     """Return the image's own Python, the first on its PATH of a version that serves; AnywarpError (Y122) where there is none."""
     path = next((text[5:] for text in environment if text.startswith("PATH=")), _PATH)
     seen: list[str] = []
-    for name in ("python3", "python", "python3.13", "python3.12", "python3.11", "python3.10"):
-        for folder in [*path.split(":"), "/usr/bin", "/usr/local/bin", "/opt/conda/bin"]:
+    for folder in [*path.split(":"), "/usr/bin", "/usr/local/bin", "/opt/conda/bin"]:
+        for name in ("python3", "python", "python3.13", "python3.12", "python3.11", "python3.10"):
             place = image.resolve(f"{folder}/{name}")
             if place not in image.files:
                 continue
