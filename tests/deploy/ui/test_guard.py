@@ -42,7 +42,9 @@ def test_nothing_is_changed_unless_that_was_asked_for(guard):
     assert answer == ("welcome" if guard.changes else "read only")
 
 
-@pytest.mark.parametrize("origin", ["", "null", "http://evil.example", "https://127.0.0.1:8123", "http://localhost:8123"])
+@pytest.mark.parametrize(
+    "origin", ["", "null", "http://evil.example", "https://127.0.0.1:8123", "http://localhost:8123"]
+)
 def test_a_change_comes_from_a_page_of_ours(origin):
     guard = Guard(frozenset({HOST, "localhost:8123"}), True)
     assert ask(guard, "POST", cookie=guard.key, Origin=origin) == "foreign"

@@ -65,7 +65,9 @@ def site(request):
 
 def keep(**fields):
     with opened() as store:
-        return store.add(Run(**{"kind": "verify", "result": {"grade": "fail", "reason": f"it differs {EVIL}"}, **fields}))
+        return store.add(
+            Run(**{"kind": "verify", "result": {"grade": "fail", "reason": f"it differs {EVIL}"}, **fields})
+        )
 
 
 def test_the_first_page_has_the_newest_result_of_each_kind(site):
@@ -75,7 +77,9 @@ def test_the_first_page_has_the_newest_result_of_each_kind(site):
     assert "<script" not in answer.text and "&lt;script" in answer.text
 
 
-@pytest.mark.parametrize("path", ["/", "/results", "/results/{}", "/results/{}/page", "/results/{}/json", "/rollouts/x"])
+@pytest.mark.parametrize(
+    "path", ["/", "/results", "/results/{}", "/results/{}/page", "/results/{}/json", "/rollouts/x"]
+)
 def test_nothing_is_shown_without_the_key(site, path):
     answer = site.ask(path.format(keep(model="secret")), known=False)
     assert answer.status == 403 and "secret" not in answer.text and "it differs" not in answer.text
@@ -97,7 +101,9 @@ def test_every_answer_forbids_scripts_and_frames_of_others(site, path):
 
 
 def test_a_result_is_shown_with_where_it_comes_from(site):
-    identity = keep(model="net.py", versions={"torch": "2.13.0"}, flags={"tf32": True, "x": {"y": [1, EVIL]}}, digest="abc123")
+    identity = keep(
+        model="net.py", versions={"torch": "2.13.0"}, flags={"tf32": True, "x": {"y": [1, EVIL]}}, digest="abc123"
+    )
     answer = site.ask(f"/results/{identity}")
     assert answer.status == 200 and "<script" not in answer.text
     assert all(text in answer.text for text in ("net.py", "torch 2.13.0", "tf32 True", "abc123"))

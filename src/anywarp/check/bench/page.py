@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from anywarp import pages
 from anywarp.check.bench.cell import from_json
-from anywarp.check.pages import Bar, Scale, render, scale
 from anywarp.check.store import Run
+from anywarp.pages.charts import Bar, Scale, scale
 
 _BINS, _POINTS, _MOST_DETAILED = 60, 600, 24
 
@@ -30,8 +31,8 @@ def page(runs: Sequence[Run]) -> str:
     of = {form: [run for run in runs if run.result.get("form") == form] for form in ("model", "command", "pair", "endpoint")}  # fmt: skip
     singles = of["model"] + of["command"]
     names = list(dict.fromkeys(run.model for run in runs))
-    return render(
-        Path(__file__).parent, "page.html", title=", ".join(names)[:160] or "Results",
+    return pages.environment(Path(__file__).parent, charts=True).get_template("page.html").render(
+        title=", ".join(names)[:160] or "Results",
         percentiles=[_cells(singles, name, f"{name} of a call, ms") for name in ("p50", "p99")] if singles else [],
         throughput=_throughputs(singles), details=[_detail(run) for run in singles[:_MOST_DETAILED]],
         pairs=[_pair(run) for run in of["pair"]], loads=[_load(run) for run in of["endpoint"]],

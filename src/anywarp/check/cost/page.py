@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from anywarp.check.pages import Bar, Scale, render, scale
+from anywarp import pages
 from anywarp.check.store import Run
+from anywarp.pages.charts import Bar, Scale, scale
 
 _MOST = 16
 
@@ -18,8 +19,8 @@ def page(run: Run) -> str:
     axis = scale([x for _, cost, _ in costs for x in cost.values()])
     bars = [Bar(name, _text(c), axis.at(c["value"]), axis.at(c["low"]), axis.at(c["high"]), kind) for name, c, kind in costs]  # fmt: skip
     rows, tornado = _tornado(found)
-    return render(
-        Path(__file__).parent, "page.html", title=" or ".join(each["name"] for each in found["sides"].values())[:160],
+    return pages.environment(Path(__file__).parent, charts=True).get_template("page.html").render(
+        title=" or ".join(each["name"] for each in found["sides"].values())[:160],
         c=found, id=run.id, bars=bars, axis=axis, rows=rows, tornado=tornado, saving=_text(found["saving_per_day"]),
         centre=tornado.at(found["saving_per_day"]["value"]), zero=tornado.at(0), of=found["sides"]["source"]["of"],
     )  # fmt: skip

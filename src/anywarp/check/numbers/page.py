@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from anywarp import __version__, pages
+from anywarp import pages
 from anywarp.check.numbers.causes import CAUSES
 from anywarp.check.numbers.judging import graded, named
 from anywarp.check.numbers.results import GRADES, LEVELS, Comparison, Layer, Report
@@ -81,8 +81,6 @@ def page(verdict: Report) -> str:
         rows=[_row(number, verdict.layers[number]) for number in shown],
         more_rows=len(verdict.layers) - len(shown),
         date=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-        version=__version__,
-        style=pages.style(_HERE),
         script=script,
         script_hash=pages.digest(script),
     )

@@ -40,7 +40,9 @@ class Guard:
         """Return the name of the cookie: cookies do not know ports, and two of us may be open at once."""
         return f"{COOKIE}-{host.rpartition(':')[2]}"
 
-    def judge(self, method: str, headers: Mapping[str, str], query: Mapping[str, str], cookies: Mapping[str, str]) -> Answer:
+    def judge(
+        self, method: str, headers: Mapping[str, str], query: Mapping[str, str], cookies: Mapping[str, str]
+    ) -> Answer:
         """Return what becomes of a request; "enter": its address holds the key, which becomes a cookie."""
         host = headers.get("Host", "")
         if host not in self.hosts:

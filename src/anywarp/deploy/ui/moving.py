@@ -12,16 +12,14 @@ from urllib.parse import quote
 from anywarp import pages, settings
 from anywarp.deploy.rollout.gates import show
 from anywarp.deploy.rollout.plan import Plan
+from anywarp.deploy.rollout.report.facts import PHASES
 from anywarp.deploy.rollout.state import Event, Row, State
 from anywarp.deploy.rollout.units import in_words, percent
 from anywarp.deploy.ui import codes
 from anywarp.deploy.ui.shown import Headline, Mark
 from anywarp.diagnostics import AnywarpError
 
-_MARKS: dict[str, tuple[Mark, str]] = {
-    "new": ("none", "not begun"), "moving": ("none", "moving traffic"), "watching": ("none", "watching"), "asking": ("warn", "asks"), "held": ("warn", "held"),
-    "reverting": ("bad", "going back"), "reverted": ("bad", "went back"), "done": ("good", "done"),
-}  # fmt: skip
+_MARKS: dict[str, Mark] = {"asking": "warn", "held": "warn", "reverting": "bad", "reverted": "bad", "done": "good"}
 _MOST_EVENTS = 200
 
 
@@ -66,9 +64,15 @@ def rollouts() -> list[Moving]:
         try:
             with _opened(place.name) as (plan, state):
                 row = state.row()
-                found.append(_moving(plan, row) if row else Moving(place.name, Headline("none", "not begun", ""), "", "", 0.0, False))
+                found.append(
+                    _moving(plan, row)
+                    if row
+                    else Moving(place.name, Headline("none", "not begun", ""), "", "", 0.0, False)
+                )
         except AnywarpError as error:
-            found.append(Moving(place.name, Headline("bad", error.diagnostic.code, error.diagnostic.message), "", "", 0.0, True))
+            found.append(
+                Moving(place.name, Headline("bad", error.diagnostic.code, error.diagnostic.message), "", "", 0.0, True)
+            )
     return sorted(found, key=lambda one: (one.ended, -one.changed))
 
 
@@ -80,17 +84,24 @@ def look(name: str) -> Look:
             raise codes.problem(codes.MISSING, f"the rollout {name} has not begun")
         looks, events = state.looks(), state.events()
         one = _moving(plan, row)
-        facts = [("Stage", one.stage), ("Share of the target", one.share), ("Watched for", in_words(row.watched)), ("Begun", pages.moment(row.created)), ("Driven by", row.owner)]
+        facts = [
+            ("Stage", one.stage),
+            ("Share of the target", one.share),
+            ("Watched for", in_words(row.watched)),
+            ("Begun", pages.moment(row.created)),
+            ("Driven by", row.owner),
+        ]
         gates = [_gate(each) for each in looks[-1]["verdicts"]] if looks and not row.ended else []
         return Look(one, [f for f in facts if f[1]], gates, events[::-1][:_MOST_EVENTS])
 
 
 def report(name: str) -> str:
     """Return the report of a rollout."""
-    from anywarp.deploy.rollout.report import page
+    from anywarp.deploy.rollout.report.facts import facts
+    from anywarp.deploy.rollout.report.page import page
 
     with _opened(name) as (plan, state):
-        return page(plan, state)
+        return page(facts(plan, state))
 
 
 def abort(name: str) -> None:
@@ -116,7 +127,11 @@ def _opened(name: str) -> Generator[tuple[Plan, State]]:
     except sqlite3.Error as error:
         raise codes.problem(codes.MISSING, f"the state of {name} cannot be read: {error}") from error
     if found is None:
-        raise codes.problem(codes.MISSING, f"the state of {name} is not in {path}", "one that several operators share is in PostgreSQL: `anywarp rollout status` shows it")
+        raise codes.problem(
+            codes.MISSING,
+            f"the state of {name} is not in {path}",
+            "one that several operators share is in PostgreSQL: `anywarp rollout status` shows it",
+        )
     plan = parse(found[0], f"the plan of {name}").plan
     state = State(plan)
     try:
@@ -126,10 +141,16 @@ def _opened(name: str) -> Generator[tuple[Plan, State]]:
 
 
 def _moving(plan: Plan, row: Row) -> Moving:
-    mark, word = _MARKS.get(row.phase, ("none", row.phase))
     stages = plan.stages
     stage = stages[row.stage].title if 0 <= row.stage < len(stages) else ""
-    return Moving(row.name, Headline(mark, word, row.reason), stage, percent(row.share), row.changed, row.ended)
+    return Moving(
+        row.name,
+        Headline(_MARKS.get(row.phase, "none"), PHASES[row.phase], row.reason),
+        stage,
+        percent(row.share),
+        row.changed,
+        row.ended,
+    )
 
 
 def _gate(verdict: dict[str, Any]) -> Gate:

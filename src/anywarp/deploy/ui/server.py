@@ -37,7 +37,9 @@ class Served:
     port: int
 
 
-async def serve(host: str, port: int, changes: bool, ready: Callable[[Served], None], until: asyncio.Event | None = None) -> None:
+async def serve(
+    host: str, port: int, changes: bool, ready: Callable[[Served], None], until: asyncio.Event | None = None
+) -> None:
     """Serve the pages until the process is told to end (SIGINT, SIGTERM) or `until` is set; port 0 takes a free one.
 
     AnywarpError: Y130 without aiohttp, Y131 when the address cannot be had.
@@ -45,7 +47,9 @@ async def serve(host: str, port: int, changes: bool, ready: Callable[[Served], N
     try:
         from aiohttp import web
     except ImportError as error:
-        raise codes.problem(codes.EXTRA, "the pages are served by aiohttp, which is not installed", "pip install 'anywarp[ui]'") from error
+        raise codes.problem(
+            codes.EXTRA, "the pages are served by aiohttp, which is not installed", "pip install 'anywarp[ui]'"
+        ) from error
     loop, ended = asyncio.get_running_loop(), until or asyncio.Event()
     sockets = await _listen(loop, host, port)
     port = sockets.getsockname()[1]
@@ -80,7 +84,9 @@ async def _listen(loop: asyncio.AbstractEventLoop, host: str, port: int) -> Any:
             raise
     except OSError as error:
         help = "choose another by --port, or let one be found: --port 0"
-        raise codes.problem(codes.ADDRESS, f"{host} port {port} cannot be had: {error.strerror or error}", help) from error
+        raise codes.problem(
+            codes.ADDRESS, f"{host} port {port} cannot be had: {error.strerror or error}", help
+        ) from error
     return made
 
 
@@ -93,8 +99,12 @@ def application(guard: Guard) -> web.Application:
         answer = guard.judge(request.method, request.headers, request.query, request.cookies)
         if answer == "enter":
             rest = urlencode([(name, value) for name, value in request.query.items() if name != "key"])
-            response: web.StreamResponse = web.Response(status=303, headers={"Location": request.path + (f"?{rest}" if rest else "")})
-            response.set_cookie(guard.cookie_name(request.headers["Host"]), guard.key, httponly=True, samesite="Strict", path="/")
+            response: web.StreamResponse = web.Response(
+                status=303, headers={"Location": request.path + (f"?{rest}" if rest else "")}
+            )
+            response.set_cookie(
+                guard.cookie_name(request.headers["Host"]), guard.key, httponly=True, samesite="Strict", path="/"
+            )
         elif answer != "welcome":
             status, words = _WORDS[answer]
             response = _html(web, site.refused(words), status)
@@ -108,10 +118,17 @@ def application(guard: Guard) -> web.Application:
     app.router.add_get("/", _page(lambda _: site.overview()))
     app.router.add_get("/results", _page(lambda request: site.results(dict(request.query))))
     app.router.add_get("/results/{id}", _page(lambda request: site.result(request.match_info["id"], guard.changes)))
-    app.router.add_get("/results/{id}/page", _page(lambda request: site.report(request.match_info["id"]), REPORT_POLICY))
+    app.router.add_get(
+        "/results/{id}/page", _page(lambda request: site.report(request.match_info["id"]), REPORT_POLICY)
+    )
     app.router.add_get("/results/{id}/json", _json(lambda request: site.as_json(request.match_info["id"])))
-    app.router.add_get("/rollouts/{name}", _page(lambda request: site.rollout(request.match_info["name"], "still" in request.query, guard.changes)))
-    app.router.add_get("/rollouts/{name}/page", _page(lambda request: site.rollout_report(request.match_info["name"]), REPORT_POLICY))
+    app.router.add_get(
+        "/rollouts/{name}",
+        _page(lambda request: site.rollout(request.match_info["name"], "still" in request.query, guard.changes)),
+    )
+    app.router.add_get(
+        "/rollouts/{name}/page", _page(lambda request: site.rollout_report(request.match_info["name"]), REPORT_POLICY)
+    )
     app.router.add_post("/results/{id}/remove", _change(lambda request: site.remove(request.match_info["id"])))
     app.router.add_post("/rollouts/{name}/abort", _change(lambda request: site.abort(request.match_info["name"])))
     return app

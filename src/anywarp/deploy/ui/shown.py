@@ -10,7 +10,13 @@ from anywarp.check.store import Run
 
 Mark = Literal["good", "warn", "bad", "none"]
 
-TITLES = {"verify": "Verifications", "bench": "Measurements", "cost": "Costs", "assess": "Assessments", "rollout": "Rollouts"}
+TITLES = {
+    "verify": "Verifications",
+    "bench": "Measurements",
+    "cost": "Costs",
+    "assess": "Assessments",
+    "rollout": "Rollouts",
+}
 """What results of a kind are called; in this order."""
 
 KINDS = {"verify": "verification", "bench": "measurement", "cost": "cost", "assess": "assessment", "rollout": "rollout"}
@@ -83,14 +89,20 @@ def _cost(result: Mapping[str, Any]) -> Headline:
     text = f"saves {saving['value']:,.2f} {result['currency']} a day ({saving['low']:,.2f} to {saving['high']:,.2f})"
     if saving["value"] <= 0:
         return Headline("bad", "costs more", text)
-    text += f"; it has paid for itself on {back['date']}" if back["date"] else "; it does not pay for itself within ten years"
+    text += (
+        f"; it has paid for itself on {back['date']}"
+        if back["date"]
+        else "; it does not pay for itself within ten years"
+    )
     return Headline("good" if saving["low"] > 0 else "warn", "saves" if saving["low"] > 0 else "not sure", text)
 
 
 def _assessed(result: Mapping[str, Any]) -> Headline:
     shares = {each["answer"]: int(each["findings"]) for each in result["summary"]["shares"]}
     total, stays = sum(shares.values()), shares.get("no-path", 0)
-    text = f"{total:,} findings; {shares.get('as-is', 0) + shares.get('converted', 0):,} run as they are or are converted"
+    text = (
+        f"{total:,} findings; {shares.get('as-is', 0) + shares.get('converted', 0):,} run as they are or are converted"
+    )
     return Headline("bad", f"{stays:,} without a path", text) if stays else Headline("none", "", text)
 
 
@@ -112,6 +124,16 @@ def _cost_page(run: Run) -> str:
     return page(run)
 
 
-_MEASURED: dict[str, Callable[[Mapping[str, Any]], str]] = {"model": _times, "command": _times, "pair": _pair, "endpoint": _load}
-_HEADLINES: dict[str, Callable[[Mapping[str, Any]], Headline]] = {"verify": _verified, "bench": _measured, "cost": _cost, "assess": _assessed}
+_MEASURED: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "model": _times,
+    "command": _times,
+    "pair": _pair,
+    "endpoint": _load,
+}
+_HEADLINES: dict[str, Callable[[Mapping[str, Any]], Headline]] = {
+    "verify": _verified,
+    "bench": _measured,
+    "cost": _cost,
+    "assess": _assessed,
+}
 _PAGES: dict[str, Callable[[Run], str]] = {"bench": _bench_page, "cost": _cost_page}

@@ -49,7 +49,9 @@ def results(asked: Mapping[str, str]) -> str:
 
 
 def _matches(run: Run, text: str) -> bool:
-    return not text or any(text.lower() in each.lower() for each in (run.id, run.model, run.device, run.machine, run.dtype))
+    return not text or any(
+        text.lower() in each.lower() for each in (run.id, run.model, run.device, run.machine, run.dtype)
+    )
 
 
 def result(identity: str, changes: bool) -> str:
@@ -60,7 +62,15 @@ def result(identity: str, changes: bool) -> str:
         ("Versions", _listed(run.versions)), ("Flags", _listed(run.flags)), ("Written by", f"anywarp {run.anywarp}"),
     ]  # fmt: skip
     paged = report_of(run) is not None
-    return _page("result.html", run=run, headline=headline(run), facts=[f for f in facts if f[1]], sources=sources_of(run), paged=paged, changes=changes)
+    return _page(
+        "result.html",
+        run=run,
+        headline=headline(run),
+        facts=[f for f in facts if f[1]],
+        sources=sources_of(run),
+        paged=paged,
+        changes=changes,
+    )
 
 
 def report(identity: str) -> str:
@@ -86,7 +96,15 @@ def remove(identity: str) -> str:
 def rollout(name: str, still: bool, changes: bool) -> str:
     """Return the page of a rollout; AnywarpError (Y132) where there is none."""
     seen = moving.look(name)
-    return _page("rollout.html", one=seen.one, facts=seen.facts, gates=seen.gates, events=seen.events, still=still, changes=changes)
+    return _page(
+        "rollout.html",
+        one=seen.one,
+        facts=seen.facts,
+        gates=seen.gates,
+        events=seen.events,
+        still=still,
+        changes=changes,
+    )
 
 
 def rollout_report(name: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from markupsafe import Markup, escape
 
-from anywarp import __version__, pages
+from anywarp import pages
 from anywarp.migrate.assess import Assessment
 from anywarp.migrate.effort import HOW, places
 from anywarp.migrate.findings import ANSWERS, Answer, Finding
@@ -69,7 +69,6 @@ def report(assessment: Assessment, summary: Summary, new: Sequence[bool] | None 
         answers=ANSWERS,
         kinds=KINDS,
         how=HOW,
-        version=__version__,
         date=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         paths=[visible(path) for path in assessment.plan.paths],
         options=target_arguments(assessment.plan.target),
@@ -83,7 +82,6 @@ def report(assessment: Assessment, summary: Summary, new: Sequence[bool] | None 
         more_blockers=max(0, len(summary.blockers) - MOST_BLOCKERS),
         problems=assessment.problems[:MOST_PROBLEMS],
         data=_data(assessment.findings, new),
-        style=pages.style(_HERE),
         script=script,
         script_hash=pages.digest(script),
         compared=new is not None,

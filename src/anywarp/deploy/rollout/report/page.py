@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
-from anywarp import __version__
+from anywarp import pages
 from anywarp.deploy.rollout.gates import show
 from anywarp.deploy.rollout.report.facts import PHASES, Curve, Facts, Span
 from anywarp.deploy.rollout.units import in_words, percent
@@ -47,10 +44,7 @@ class Chart:
 
 def page(told: Facts) -> str:
     """Return the page."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_HERE), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )  # fmt: skip
-    environment.filters["when"] = when
+    environment = pages.environment(_HERE)
     environment.filters["percent"] = percent
     environment.filters["lasting"] = in_words
     environment.globals["show"] = show  # pyright: ignore[reportArgumentType]
@@ -60,9 +54,6 @@ def page(told: Facts) -> str:
         plan=told.plan,
         row=told.row,
         phase=PHASES[told.row.phase] if told.row else PHASES["new"],
-        style=(_HERE / "page.css").read_text(encoding="utf-8"),
-        version=__version__,
-        date=when(datetime.now(timezone.utc).timestamp()),
         width=WIDTH,
         height=HEIGHT,
         left=LEFT,
@@ -73,11 +64,6 @@ def page(told: Facts) -> str:
         price=sum(a + b for _, _, a, b in told.costs),
         held=sum(a for _, _, a, _ in told.costs),
     )
-
-
-def when(seconds: float) -> str:
-    """Return a time for people, in UTC."""
-    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def steps(spans: list[Span]) -> list[dict[str, Any]]:

@@ -1,19 +1,10 @@
-"""Pages of results: one style, charts without scripts, everything inside the file."""
+"""Charts of intervals without scripts: what `charts.html` draws (its style is `charts.css`), and round scales."""
 
 from __future__ import annotations
 
-import datetime
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-
-import jinja2
-
-from anywarp import __version__
-
-_HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -58,13 +49,3 @@ def scale(values: Sequence[float], zero: bool = True) -> Scale:
 def _round_step(rough: float) -> float:
     power = 10.0 ** math.floor(math.log10(rough))
     return next(float(f"{m * power:.6g}") for m in (1, 2, 2.5, 5, 10) if m * power >= rough * 0.999)
-
-
-def render(folder: Path, template: str, **values: Any) -> str:
-    """Return a page made of a template in `folder`, which extends `base.html`."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([folder, _HERE]), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )  # fmt: skip
-    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
-    style = (_HERE / "style.css").read_text(encoding="utf-8")
-    return environment.get_template(template).render(style=style, version=__version__, date=now, **values)
