@@ -87,3 +87,19 @@ def pointwise(value: Array, *inputs: Array | None) -> Array:
         if each is not None:
             size = size + np.abs(np.asarray(each, np.float64))
     return size
+
+
+CHUNK = 1 << 16
+
+
+def largest(values: Array) -> float:
+    """Return the largest finite |x|, 0 where there is none."""
+    flat = np.asarray(values).reshape(-1)
+    top = 0.0
+    for start in range(0, flat.size, CHUNK):
+        part = flat[start : start + CHUNK]
+        part = np.abs(part if np.iscomplexobj(part) else part.astype(np.float64))  # the least int8 has no counterpart
+        part = part[np.isfinite(part)]
+        if part.size:
+            top = max(top, float(part.max()))
+    return top

@@ -30,6 +30,8 @@ RATIO_PASS, RATIO_FAIL = 1.5, 4.0
 """The error of the target over that of the source, both against a precise result."""
 DEPTH_FAIL = 10.0
 """How far beyond the prior for propagated values a difference may lie before it fails."""
+UNLIKE = 0.9
+"""A cosine below which two tensors of 64 elements and more are not the same but for rounding, whatever made them."""
 CERTAIN_CAUSE = 0.8
 """A cause of this confidence turns a difference beyond what is allowed from a warning into a failure."""
 SPOTS = 5
@@ -182,7 +184,7 @@ def _limit(
         return detector, np.zeros((), np.float64)
     if reference.dtype.kind not in "fc" and operation.kind != "quantised":
         return bounds.Bound("exact"), np.zeros((), np.float64)
-    return bounds.assumed(operation, size), np.asarray(_largest(reference))
+    return bounds.assumed(operation, size), np.asarray(magnitudes.largest(reference))
 
 
 def centred(values: Array, norm: Array) -> bool:
@@ -201,15 +203,6 @@ def centred(values: Array, norm: Array) -> bool:
 
 def _flat(array: Array, shape: tuple[int, ...]) -> Array:
     return np.broadcast_to(array, shape).reshape(-1)
-
-
-def _largest(values: Array) -> float:
-    top = 0.0
-    for chunk in _chunks(values):
-        finite = chunk[np.isfinite(chunk)]
-        if finite.size:
-            top = max(top, float(np.abs(finite).max()))
-    return top
 
 
 def _typical(values: Array) -> Array:
@@ -389,6 +382,11 @@ def _grade(found: _Measured, limit: bounds.Bound) -> tuple[Grade, str]:
             )
         return "pass", "equal" if found.largest == 0 else f"within the {limit.name} bound"
     share = f"{found.beyond:,} of {found.count:,} elements"
+    if limit.name in ("depth", "assumed") and found.cosine < UNLIKE and found.count >= 64:
+        return (
+            "fail",
+            f"{found.relative:.3g} times what rounding explains, and the two hardly agree: their cosine is {found.cosine:.3g}",
+        )
     if limit.name in ("exact", "one step"):
         return "fail", f"{share} differ" + (
             " by more than one step" if limit.name == "one step" else ", and nothing is rounded here"
@@ -473,14 +471,14 @@ def _with_precise(
         return comparison
     room = 1 + 3 / math.sqrt(comparison.count)  # of few elements the ratio varies by chance
     peak = target.largest / max(source.largest, u * source.scale, 1e-300)
+    if source.rms > RATIO_FAIL * max(target.rms, floor):
+        reason = f"the reference is {source.rms / max(target.rms, floor):.3g} times further from a precise result than this is"
+        return replace(comparison, grade="pass" if decides else comparison.grade, reason=reason, bound="precise")
     if ratio <= RATIO_PASS * room and peak <= RATIO_FAIL * room:
         if comparison.grade == "pass" and not decides:
             return comparison
         reason = f"no further from a precise result than the reference is (errors {ratio:.3g} to 1)"
         return replace(comparison, grade="pass", reason=reason, bound="precise", relative=_finite(ratio / RATIO_PASS))
-    if source.rms > RATIO_FAIL * max(target.rms, floor):
-        reason = f"the reference is {source.rms / max(target.rms, floor):.3g} times further from a precise result than this is"
-        return replace(comparison, grade="warn", reason=reason, bound="precise")
     if not decides:
         return comparison
     worse = ratio > RATIO_FAIL * room or peak > RATIO_FAIL**2 * room

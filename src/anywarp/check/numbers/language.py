@@ -312,7 +312,13 @@ def paired_bootstrap(
     sums = np.concatenate([[0.0], np.cumsum(whole)])
     blocks = sums[size:] - sums[:-size]
     each = max(1, -(-count // size))
-    means = np.array([blocks[rng.integers(0, count, each)].sum() for _ in range(RESAMPLES)]) / (each * size)
+    at_once = max(1, CHUNK // each)
+    means = np.concatenate(
+        [
+            blocks[rng.integers(0, count, (min(at_once, RESAMPLES - start), each))].sum(axis=1)
+            for start in range(0, RESAMPLES, at_once)
+        ]
+    ) / (each * size)
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return float(values.mean()), (float(low), float(high))
 

@@ -194,7 +194,7 @@ def _chart(
     first: int | None,
     title: str,
     about: str,
-    value: Any,
+    value: Callable[[Comparison], float],
     limit: float | None,
     clip: tuple[float, float],
 ) -> Chart | None:
