@@ -1,6 +1,6 @@
 """Which planted defects `anywarp verify` finds, where and under which name, and which legitimate variations it lets pass; writes docs/verify-confusion.md.
 
-    python benchmarks/verify_confusion.py > docs/verify-confusion.md
+python benchmarks/verify_confusion.py > docs/verify-confusion.md
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from check.record import programs, recordings  # noqa: E402
+from check.record import programs, recordings
 
 
 def verified(kind, run, change, dtype, around=lambda run: run()):
@@ -24,8 +24,12 @@ def verified(kind, run, change, dtype, around=lambda run: run()):
 
 def main() -> None:
     print("# What verifying finds\n")
-    print("Made by `benchmarks/verify_confusion.py` from the programs of `tests/check/record/programs.py`: small models on the processor, recorded with `--precise`.\n")
-    print("| planted defect | verdict | first place | place is right | cause | cause is right |\n| --- | --- | --- | --- | --- | --- |")
+    print(
+        "Made by `benchmarks/verify_confusion.py` from the programs of `tests/check/record/programs.py`: small models on the processor, recorded with `--precise`.\n"
+    )
+    print(
+        "| planted defect | verdict | first place | place is right | cause | cause is right |\n| --- | --- | --- | --- | --- | --- |"
+    )
     found = named = 0
     for each in programs.DEFECTS:
         with each.beneath():
@@ -42,7 +46,9 @@ def main() -> None:
         report = verified(each.model, each.run, each.change, each.dtype, each.around)
         passed += report.grade == "pass"
         print(f"| {each.name} | {report.grade} |")
-    print(f"\n{found} of {len(programs.DEFECTS)} defects are found in their place, {named} by their name; {passed} of {len(programs.VARIATIONS)} variations pass.")
+    print(
+        f"\n{found} of {len(programs.DEFECTS)} defects are found in their place, {named} by their name; {passed} of {len(programs.VARIATIONS)} variations pass."
+    )
 
 
 if __name__ == "__main__":
