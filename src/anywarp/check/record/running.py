@@ -28,11 +28,11 @@ def environment(plan: Path) -> dict[str, str]:
     return {**base, settings.RECORD.name: str(plan), "PYTHONPATH": path}
 
 
-def run(plan: Plan, beside: Path) -> int:
-    """Run the plan's command to its end and return its exit code; AnywarpError: R021, R022."""
+def run(plan: Plan, beside: Path, stdout: int | None = None) -> int:
+    """Run the plan's command to its end and return its exit code; `stdout` is the file descriptor that it writes to. AnywarpError: R021, R022."""
     place = beside / "plan.json"
     plan.write(place)
-    return launch.watch(plan.command, environment(place))
+    return launch.watch(plan.command, environment(place), stdout)
 
 
 def make_room(output: Path, force: bool) -> None:

@@ -41,7 +41,7 @@ def replay(
         with tempfile.TemporaryDirectory(prefix="anywarp-verify-") as beside:
             folder = Path(beside) / "observed"
             folder.mkdir(mode=0o700)
-            status = running.run(plan(reference, folder, command, options), Path(beside))
+            status = running.run(plan(reference, folder, command, options), Path(beside), stdout=2)
             if running.finished(folder) is None:
                 raise _nothing(status)
             with open_bundle(folder) as observed:
