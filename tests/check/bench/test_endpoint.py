@@ -79,6 +79,13 @@ def test_goodput_counts_what_keeps_every_limit_and_failures_as_bad():
     assert found["service"]["first_token_s"]["p50"] == {"value": 0.2, "low": 0.2, "high": 0.2}
 
 
+def test_a_request_whose_limited_time_is_unknown_is_not_good():
+    several = requests(100)
+    several[50] = Request(50, 51, {"whole_s": 1.0}, 80)
+    found = endpoint.summarise(several, load(limits={"first_token_s": 0.5}))
+    assert found["goodput"]["share"]["value"] == 0.99
+
+
 def test_a_queue_that_grows_is_told():
     growing = [Request(float(n), 2.0 * n + 1, {"whole_s": n + 1.0}, 80) for n in range(200)]
     assert endpoint.summarise(growing, load())["marks"]

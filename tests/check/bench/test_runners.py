@@ -1,6 +1,7 @@
 """A matrix that was cut short goes on where it was, a cell that fails stops no other, and Ray measures what this machine does."""
 
 import importlib.util
+from dataclasses import replace
 
 import pytest
 
@@ -28,6 +29,13 @@ def test_a_cell_that_fails_stops_no_other(tmp_path):
         found = list(runners.here(commands("exit 3", "exit 0"), store, False, lambda _: None))
         assert [each.problem.code if each.problem else None for each in found] == ["V034", None]
         assert len(store.list()) == 1
+
+
+def test_a_long_command_is_run_less_often_and_that_is_told(tmp_path):
+    (cell,) = commands("sleep 0.2")
+    with Store(tmp_path / "r") as store:
+        (found,) = runners.here([replace(cell, seconds=0.01)], store, False, lambda _: None)
+    assert found.run.result["calls"] == 3 and "only 3 calls" in found.run.result["marks"][0]
 
 
 def test_cells_go_through_json_unchanged():

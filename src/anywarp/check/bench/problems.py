@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from anywarp.diagnostics import AnywarpError, Diagnostic
 
-UNLIKE, FAILED, UNLOADED, ASKED, LOADER, ENDPOINT, PROMPTS, RAY, UNSTEADY = (
-    "V033", "V034", "V035", "V036", "V037", "V038", "V039", "V040", "V041"
+UNLIKE, FAILED, UNLOADED, ASKED, LOADER, ENDPOINT, PROMPTS, RAY = (
+    "V033", "V034", "V035", "V036", "V037", "V038", "V039", "V040"
 )  # fmt: skip
 
 

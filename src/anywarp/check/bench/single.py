@@ -139,7 +139,7 @@ def _command(cell: Cell, step: Step) -> Run:
     words = [*cell.words(), *cell.command]
     series.first, peak = run_once(words)
     spent, state = 0.0, meters.read()
-    while len(series.times) < FEWEST_RUNS or (spent < cell.seconds and len(series.times) < MOST_CALLS):
+    while _more_runs(len(series.times), spent, cell.seconds):
         took, memory = run_once(words)
         series.times.append(took)
         state, before = meters.read(), state
@@ -153,6 +153,13 @@ def _command(cell: Cell, step: Step) -> Run:
     result["alike"] = {"form": "command", "command": cell.content()}
     result["marks"] = summary.marks([series])
     return as_run(cell, result, {})
+
+
+def _more_runs(count: int, spent: float, seconds: float) -> bool:
+    """Tell whether a command is to be run again: a long one, which may take minutes, fewer times."""
+    if count < FEWEST_RUNS:
+        return count < 3 or spent < 3 * LONGEST * seconds
+    return spent < seconds and count < MOST_CALLS
 
 
 def run_once(words: Sequence[str]) -> tuple[float, int]:
