@@ -51,7 +51,7 @@ def check_fence(made):
     first._run("UPDATE rollouts SET generation = generation + 1 WHERE name = ?", made.name)
     with pytest.raises(AnywarpError, match="took this rollout over") as caught:
         first.change("moving", "10 %", "words", phase="moving")
-    assert caught.value.diagnostic.code == "Y078"
+    assert caught.value.diagnostic.code == "Y076"
     assert first.row().phase == "new" and first.events() == []
     first.close()
 
