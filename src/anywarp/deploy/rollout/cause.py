@@ -16,7 +16,11 @@ def cause(gates: Gates, failed: list[Verdict]) -> dict[str, Any]:
     """Return what a person looks at first: the kind of failure, the classes that have it and those that do not, and since which request."""
     first = failed[0]
     gate = gates.plan.gates[first.gate]
-    others = [v for v in gates.judge(bounds=False) if v.gate == first.gate and v.scope != ALL and v.target]
+    others = [
+        v
+        for v in gates.judge(bounds=False)
+        if v.gate == first.gate and v.scope != ALL and v.target and gates.ledger.share(v.scope) < 0.99
+    ]
     with_it = (
         [v.scope for v in others if v.estimate > v.limit]
         if gate.kind != "agreement"

@@ -164,7 +164,7 @@ class Ledger:
         """Return the bets on a gate's mean, brought up to date; `limit` is in the grid."""
         place = self.scopes[scope]
         if gate not in place.bets:
-            around = np.geomspace(max(limit / 50, 1e-6), min(limit * 50, 0.99), 81)
+            around = np.geomspace(max(limit / 50, 1e-6), min(limit * 50, 0.99), 49)
             place.bets[gate] = Betting(np.unique(np.append(around, limit)))
         waiting = place.values.get(gate)
         if waiting:

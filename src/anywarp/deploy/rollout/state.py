@@ -79,6 +79,10 @@ class Event:
     words: str
     evidence: Any
 
+    def says(self, key: str) -> bool:
+        """Say whether the evidence has something under a key."""
+        return isinstance(self.evidence, dict) and bool(self.evidence.get(key))  # pyright: ignore[reportUnknownMemberType]
+
 
 class _Connection(Protocol):
     def execute(self, query: str, values: Sequence[Any] = ..., /) -> Any: ...
