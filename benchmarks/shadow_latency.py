@@ -188,6 +188,7 @@ def main() -> None:
         asyncio.run(serve(args.serve))
         return
     names = [name for name in args.ways.split(",") if name != "haproxy" or shutil.which("haproxy")]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is ended
     ways = Ways(args.pause, args.sample)
     try:
         run(ways, names, min(args.streams, 2000), min(args.rounds, 20), min(args.seconds, 1200.0))

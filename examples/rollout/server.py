@@ -192,7 +192,7 @@ def main() -> None:
     parser.add_argument("--device", choices=["cpu", "cuda"], help="default: cuda where there is one")
     parser.add_argument("--fault", choices=FAULTS, help="; ".join(f"{name}: {what}" for name, what in FAULTS.items()))
     args = parser.parse_args()
-    model = Model(args.slots, args.device, 30000.0 if args.fault == "rope-base" else 10000.0)
+    model = Model(args.slots, args.device, 1000.0 if args.fault == "rope-base" else 10000.0)
     engine = Engine(model, args.slots)
     engine.start()
     server = Server(model, engine, args.name, args.fault)
