@@ -7,14 +7,14 @@ and RDNA3, "VOP1 instructions"), so numbers near the subnormal range are scaled.
 
 from __future__ import annotations
 
-from typing import cast
+from typing import TypeGuard, cast
 
 from anywarp.compiler import approximations
 from anywarp.compiler.amdgpu import floats, integers
 from anywarp.compiler.amdgpu.code import Code
 from anywarp.compiler.amdgpu.emitter import Emitter
 from anywarp.compiler.attributes import Approximated
-from anywarp.compiler.ir import Op
+from anywarp.compiler.ir import Op, Value
 from anywarp.compiler.simd.approximate import ChunkOps, Part
 from anywarp.compiler.simd.text import Text, constant
 from anywarp.ptx.isa.ops import Ops
@@ -27,6 +27,22 @@ def emit_approximate(e: Emitter, op: Op) -> None:
     function, a = Approximated.of(op).function, e.value(op.args[0])
     own = _OWN.get(function) if op.type == "f32" else None
     e.define(op, own(e.t, a) if own is not None else _expanded(e.t, op, a))
+
+
+def emit_flush(e: Emitter, op: Op) -> None:
+    """Emit `flush`. Of an approximate function it is the hardware's instruction, which flushes what it takes and what it gives: nothing is scaled."""
+    of = op.args[0]
+    name = _FLUSHING.get(Approximated.of(of).function) if _is(of, "approximate") and of.type == "f32" else None
+    if name is None:
+        floats.emit_float(e, op)
+        return
+    taken = of.args[0]
+    x = taken.args[0] if _is(taken, "flush") else taken
+    e.define(op, e.t.call("float", name, ("float", e.value(x))))
+
+
+def _is(value: Value, name: str) -> TypeGuard[Op]:
+    return isinstance(value, Op) and value.name == name
 
 
 def _expanded(t: Code, op: Op, a: str) -> str:
@@ -80,4 +96,13 @@ def _sqrt(t: Text, x: str) -> str:
 
 _OWN = {"ex2": _ex2, "lg2": _lg2, "rcp": _rcp, "rsqrt": _rsqrt, "sqrt": _sqrt}
 
-OPERATIONS = {"approximate": emit_approximate}
+_FLUSHING = {
+    "ex2": "llvm.amdgcn.exp2.f32",
+    "lg2": "llvm.amdgcn.log.f32",
+    "rcp": "llvm.amdgcn.rcp.f32",
+    "rsqrt": "llvm.amdgcn.rsq.f32",
+    "sqrt": "llvm.amdgcn.sqrt.f32",
+}
+"""The instructions themselves, for `.ftz`."""
+
+OPERATIONS = {"approximate": emit_approximate, "flush": emit_flush}
