@@ -7,7 +7,7 @@ and RDNA3, "VOP1 instructions"), so numbers near the subnormal range are scaled.
 
 from __future__ import annotations
 
-from typing import TypeGuard, cast
+from typing import cast
 
 from anywarp.compiler import approximations
 from anywarp.compiler.amdgpu import floats, integers
@@ -31,18 +31,18 @@ def emit_approximate(e: Emitter, op: Op) -> None:
 
 def emit_flush(e: Emitter, op: Op) -> None:
     """Emit `flush`. Of an approximate function it is the hardware's instruction, which flushes what it takes and what it gives: nothing is scaled."""
-    of = op.args[0]
-    name = _FLUSHING.get(Approximated.of(of).function) if _is(of, "approximate") and of.type == "f32" else None
-    if name is None:
+    of = _made_by(op.args[0], "approximate")
+    name = _FLUSHING.get(Approximated.of(of).function) if of is not None and of.type == "f32" else None
+    if of is None or name is None:
         floats.emit_float(e, op)
         return
-    taken = of.args[0]
-    x = taken.args[0] if _is(taken, "flush") else taken
+    flushed = _made_by(of.args[0], "flush")
+    x = of.args[0] if flushed is None else flushed.args[0]
     e.define(op, e.t.call("float", name, ("float", e.value(x))))
 
 
-def _is(value: Value, name: str) -> TypeGuard[Op]:
-    return isinstance(value, Op) and value.name == name
+def _made_by(value: Value, name: str) -> Op | None:
+    return value if isinstance(value, Op) and value.name == name else None
 
 
 def _expanded(t: Code, op: Op, a: str) -> str:
