@@ -25,7 +25,16 @@ MARKS = {
     "amd_emulator": "instructions emulated",
     "hip_compiler": "compiled by a compiler of HIP",
 }
-FAKES = ("fakes.rocm", "fakes import rocm", "native.hip.rig", "hip.rig import", "FAKE_HIP", "FAKE_ROCM", "rocm_torch", "recorder")
+FAKES = (
+    "fakes.rocm",
+    "fakes import rocm",
+    "native.hip.rig",
+    "hip.rig import",
+    "FAKE_HIP",
+    "FAKE_ROCM",
+    "rocm_torch",
+    "recorder",
+)
 COLUMNS = (*MARKS.values(), "a fake ROCm", "by itself")
 
 
