@@ -10,7 +10,7 @@ Q = sqrt((A*A)(B*B)) for each result. A bound is linear in what is known of a re
   probability 1 - p (Azuma's inequality and the union bound: the constant is our adaptation).
 - sharp: for terms of mean zero the partial sums are as large as sqrt(k/K) Q. The error given the data has variance at most x u^2 Q^2 K / 3 with
   x = the integral of a squared Brownian path over [0, 1], whose upper tail is exp(-pi^2 x / 8) (Cameron and Martin 1945); the worst x makes the error's tail exp(-2.72 t)
-  in units of sqrt(K) u Q (ours; `check_sharp` in benchmarks/numeric_bounds.py holds it against simulation). It detects; it does not bound data that are merely arranged to cancel.
+  in units of sqrt(K) u Q (ours; benchmarks/numeric_bounds.py holds it against simulation). It detects; it does not bound data that are merely arranged to cancel.
 - truncating sums err to one side, in each step by u on the average: K u S, not sqrt(K) u S.
 - rounding of operands within the operation (TF32, or quantisation with scales of one's own): 2 u_in S for certain (two operands, and the second order), and as a
   random sum sqrt(2) lam u_in Q (Hoeffding's inequality over the K independent roundings; ours).

@@ -82,7 +82,7 @@ def cases(draw):
     return draw(tensors(shape)), draw(tensors(other)), draw(operations()), given
 
 
-@properties(150, 5000, cases())
+@properties(50, 5000, cases())
 def test_every_pair_of_tensors_gets_a_verdict(case):
     reference, observed, operation, given = case
     found = compare(reference, observed, operation, **given)
@@ -97,7 +97,7 @@ def test_every_pair_of_tensors_gets_a_verdict(case):
             assert found.grade == "pass"
 
 
-@properties(60, 2000, SHAPES.flatmap(lambda shape: st.tuples(tensors(shape), tensors(shape))), operations())
+@properties(30, 2000, SHAPES.flatmap(lambda shape: st.tuples(tensors(shape), tensors(shape))), operations())
 def test_every_pair_of_statistics_gets_a_verdict(pair, operation):
     one, two = (np.real(x) for x in pair)
     found = compare_statistics(
