@@ -262,3 +262,19 @@ def test_which_terms_are_taken_for_centred(operands):
     assert comparing.centred(terms.sum(0), np.sqrt(np.square(terms).sum(0))) == (
         operands in (*orders.CENTRED, "subnormal")
     )
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_sizes_that_are_no_numbers_hide_nothing(bad):
+    r = RNG(16).standard_normal(200)
+    s = np.ones(200)
+    s[::3] = bad
+    operation = Operation("product", 16)
+    assert compare(r, r + 1e-7, operation, magnitude=s).grade == "pass"
+    for at in (3, 4):
+        o = r.copy()
+        o[at] += 1
+        found = compare(r, o, operation, magnitude=s)
+        assert found.grade == "fail" and found.worst[0].index == (at,)
+    assert compare(r, r + 1, operation, magnitude=np.full(200, bad)).grade == "fail"
+    assert compare(r, r + 1, operation, magnitude=np.ones(7)).bound == "assumed"

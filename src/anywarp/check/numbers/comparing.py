@@ -80,21 +80,22 @@ def compare(
         magnitude, norm, precise, null, again, earlier = (
             None if each is None else _parts(each) for each in (magnitude, norm, precise, null, again, earlier)
         )
+    magnitude, norm = (_broadcastable(each, reference) for each in (magnitude, norm))
+    precise, null, again, earlier = (_alike(each, reference) for each in (precise, null, again, earlier))
+    inputs = tuple(None if each is None or np.iscomplexobj(each) else np.asarray(each) for each in inputs)
     if magnitude is None:
         magnitude, norm = _magnitudes(operation, reference, inputs, norm)
     limit, scale = _limit(operation, reference, magnitude, norm, depth)
     ceiling = bounds.certain(operation) if magnitude is not None and not depth else None
-    compared = precise if precise is not None and limit.name in ("assumed", "depth") else None
     measured = _measure(reference, observed, limit, ceiling, scale, norm)
     comparison = _graded(measured, operation, limit)
-    if null is not None and np.shape(null) == reference.shape:
-        comparison = _with_null(comparison, reference, observed, np.asarray(null), limit, scale, norm)
-    if precise is not None and np.shape(precise) == reference.shape:
-        comparison = _with_precise(
-            comparison, reference, observed, np.asarray(precise), operation, compared is not None
-        )
-    if again is not None and np.shape(again) == reference.shape and not np.array_equal(again, observed, equal_nan=True):
-        unsteady = _measure(observed, np.asarray(again), limit, None, scale, norm)
+    if null is not None:
+        comparison = _with_null(comparison, reference, observed, null, limit, scale, norm)
+    if precise is not None:
+        decides = limit.name in ("assumed", "depth")
+        comparison = _with_precise(comparison, reference, observed, precise, operation, decides)
+    if again is not None:
+        unsteady = _measure(observed, again, limit, None, scale, norm)
         if unsteady.relative > 1 and comparison.grade == "pass":
             comparison = replace(
                 comparison, grade="warn", reason="two runs on the target differ by more than rounding explains"
@@ -120,6 +121,24 @@ def compare(
     return replace(comparison, shape=shape)
 
 
+def _broadcastable(array: Array | None, reference: Array) -> Array | None:
+    """Return sizes that fit the result; None for what does not."""
+    if array is None or np.iscomplexobj(array):
+        return None
+    try:
+        fits = np.broadcast_shapes(np.shape(array), reference.shape) == reference.shape
+    except ValueError:
+        return None
+    return np.abs(np.asarray(array)) if fits else None
+
+
+def _alike(array: Array | None, reference: Array) -> Array | None:
+    """Return another run's result if it has the reference's shape; None otherwise."""
+    if array is None or np.shape(array) != reference.shape or np.iscomplexobj(array):
+        return None
+    return np.asarray(array)
+
+
 def _shape(shape: Sequence[int]) -> str:
     return "x".join(map(str, shape)) or "a scalar"
 
@@ -139,28 +158,35 @@ def _magnitudes(
     if first is None:
         return None, norm
     try:
-        if operation.kind == "product" and len(given) > 1 and given[1] is not None:
-            s, q = magnitudes.product(first, given[1], given[2] if len(given) > 2 else None)
-            return (s, q) if s.shape == reference.shape else (None, norm)
-        if operation.kind == "attention" and len(given) > 2 and given[1] is not None and given[2] is not None:
-            s = magnitudes.attention_of(first, given[1], given[2], mask=given[3] if len(given) > 3 else None)
-        elif operation.kind == "softmax":
-            s = magnitudes.softmax(
-                first, logarithm=bool(np.nanmax(reference, initial=-1.0) <= 0) and bool(np.nanmin(reference) < 0)
-            )
-        elif operation.kind == "norm":
-            s = magnitudes.norm(
-                first,
-                given[1] if len(given) > 1 else None,
-                given[2] if len(given) > 2 else None,
-                operation.reduction,
-                centred=not operation.function.startswith("rms"),
-            )
-        elif operation.kind == "pointwise":
-            s = magnitudes.pointwise(reference, *given)
-        else:
-            return None, norm
-    except ValueError:  # operands of shapes that do not go together this way
+        with np.errstate(all="ignore"):
+            return _sized(operation, reference, first, given, norm)
+    except (ValueError, IndexError):  # operands of shapes that do not go together this way
+        return None, norm
+
+
+def _sized(
+    operation: Operation, reference: Array, first: Array, given: Sequence[Array | None], norm: Array | None
+) -> tuple[Array | None, Array | None]:
+    if operation.kind == "product" and len(given) > 1 and given[1] is not None:
+        s, q = magnitudes.product(first, given[1], given[2] if len(given) > 2 else None)
+        return (s, q) if s.shape == reference.shape else (None, norm)
+    if operation.kind == "attention" and len(given) > 2 and given[1] is not None and given[2] is not None:
+        s = magnitudes.attention_of(first, given[1], given[2], mask=given[3] if len(given) > 3 else None)
+    elif operation.kind == "softmax":
+        s = magnitudes.softmax(
+            first, logarithm=bool(np.nanmax(reference, initial=-1.0) <= 0) and bool(np.nanmin(reference) < 0)
+        )
+    elif operation.kind == "norm":
+        s = magnitudes.norm(
+            first,
+            given[1] if len(given) > 1 else None,
+            given[2] if len(given) > 2 else None,
+            operation.reduction,
+            centred=not operation.function.startswith("rms"),
+        )
+    elif operation.kind == "pointwise":
+        s = magnitudes.pointwise(reference, *given)
+    else:
         return None, norm
     return (s, norm) if np.broadcast_shapes(s.shape, reference.shape) == reference.shape else (None, norm)
 
@@ -197,7 +223,8 @@ def centred(values: Array, norm: Array) -> bool:
     good = (q > 0) & np.isfinite(flat) & np.isfinite(q)
     if good.sum() < 32:
         return False
-    ratio = np.abs(flat[good]) / q[good]
+    with np.errstate(over="ignore"):
+        ratio = np.minimum(np.abs(flat[good]) / q[good], 1e100)
     return bool(0.5 <= math.sqrt(float(np.mean(ratio * ratio))) <= 1.5 and float(np.quantile(ratio, 0.99)) <= 4)
 
 
@@ -215,6 +242,7 @@ def _typical(values: Array) -> Array:
     for start in range(0, len(rows), step):
         part = rows[start : start + step].astype(np.float64)
         part[~np.isfinite(part)] = 0
+        part = np.clip(part, -1e150, 1e150)  # squares stay finite
         out[start : start + step] = np.sqrt(np.square(part).mean(axis=1))
     if len(rows) > 1:
         out = np.maximum(out, 0.1 * math.sqrt(float(np.square(out).mean())))
@@ -251,6 +279,15 @@ class _Measured:
 
 _LEAST = 5e-324
 """The smallest positive number: the quotient of two zeros becomes zero."""
+
+
+def _over(differences: Array, allowed: Array | float) -> Array:
+    """Return |difference| / allowed, infinite where nothing is allowed; sizes that overflowed or are not known allow what the largest known one does."""
+    if not np.all(np.isfinite(allowed)):
+        allowed = np.broadcast_to(np.asarray(allowed), differences.shape)
+        known = np.isfinite(allowed)
+        allowed = np.where(known, allowed, allowed[known].max(initial=0.0))
+    return differences / (allowed + _LEAST)
 
 
 def _allowed(bound: bounds.Bound, size: Array, s: Array | float, q: Array | float) -> Array:
@@ -303,7 +340,7 @@ def _measure(
             q = rest.pop(0) if rest else 0.0
             e, size_of_r = np.abs(d), np.abs(r)
             allowed = _allowed(limit, size_of_r, s, q)
-            ratio = e / (allowed + _LEAST)  # where nothing is allowed: infinite
+            ratio = _over(e, allowed)
             rr += float(r @ r)
             oo += float(o @ o)
             ro += float(r @ o)
@@ -318,7 +355,7 @@ def _measure(
             if highest > 1:
                 found.beyond += int((ratio > 1).sum())
             if ceiling is not None:
-                over = e / (_allowed(ceiling, size_of_r, s, 0.0) + _LEAST)
+                over = _over(e, _allowed(ceiling, size_of_r, s, 0.0))
                 found.ceiling = max(found.ceiling or 0.0, float(over.max(initial=0.0)))
         if highest > top:
             take = np.argpartition(ratio, -min(SPOTS, ratio.size))[-SPOTS:]
@@ -457,9 +494,11 @@ def _with_precise(
     if source.unlike or target.unlike:
         return comparison
     u = bounds.roundoff(operation.output)
-    typical = math.sqrt(
-        float(np.mean([np.mean(np.square(np.nan_to_num(c))) for c in _chunks(np.ascontiguousarray(precise))]))
-    )
+    with np.errstate(over="ignore"):
+        squares = [
+            float(np.square(np.where(np.isfinite(c), c, 0.0)).sum()) for c in _chunks(np.ascontiguousarray(precise))
+        ]
+    typical = min(1e150, math.sqrt(sum(squares) / precise.size))
     floor = (
         u * typical / math.sqrt(3)
     )  # what rounding the result alone loses: a source that is exact by luck is no measure
@@ -471,6 +510,7 @@ def _with_precise(
         return comparison
     room = 1 + 3 / math.sqrt(comparison.count)  # of few elements the ratio varies by chance
     peak = target.largest / max(source.largest, u * source.scale, 1e-300)
+    floor = max(floor, 1e-300)
     if source.rms > RATIO_FAIL * max(target.rms, floor):
         reason = f"the reference is {source.rms / max(target.rms, floor):.3g} times further from a precise result than this is"
         return replace(comparison, grade="pass" if decides else comparison.grade, reason=reason, bound="precise")

@@ -30,14 +30,14 @@ EXPLAINED = 0.98
 
 def search(evidence: Evidence) -> tuple[Fingerprint, ...]:
     """Return the likely causes, the likeliest first."""
-    if evidence.r.ndim == 0 or not (evidence.energy > 0 or evidence.beyond.any()):
-        return ()
     best: dict[str, Fingerprint] = {}
-    for look in _SEARCHES:
-        with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):
+        if evidence.r.ndim == 0 or not (evidence.energy > 0 or evidence.beyond.any()):
+            return ()
+        for look in _SEARCHES:
             found = look(evidence)
-        if found is not None and (found.name not in best or found.confidence > best[found.name].confidence):
-            best[found.name] = found
+            if found is not None and (found.name not in best or found.confidence > best[found.name].confidence):
+                best[found.name] = found
     return tuple(sorted(best.values(), key=lambda f: -f.confidence)[:MOST])
 
 

@@ -54,7 +54,7 @@ def signs(count: int, seed: int) -> NDArray[np.int8]:
 
     The sign of element i is the lowest bit of splitmix64's output (Steele, Lea and Flood, OOPSLA 2014) for the state `seed * 2^32 + i + 1`: 0 is +1, 1 is -1.
     """
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         z: NDArray[np.uint64] = np.arange(1, count + 1, dtype=np.uint64) + (np.uint64(seed) << np.uint64(32))
         z *= np.uint64(0x9E3779B97F4A7C15)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -79,23 +79,29 @@ def measure(values: NDArray[Any], dtype: str, *, seed: int = 0, most: int = 1 <<
         if form is not None:
             subnormal += int(((good != 0) & (np.abs(good) < form.normal)).sum())
         if good.size:
-            total, square, finite = total + float(good.sum()), square + float(good @ good), finite + good.size
+            with np.errstate(over="ignore", invalid="ignore"):
+                total, square, finite = total + float(good.sum()), square + float(good @ good), finite + good.size
             least, greatest = min(least, float(good.min())), max(greatest, float(good.max()))
     if not finite:
         least = greatest = 0.0
+    mean, rms = (total / finite, math.sqrt(square / finite)) if finite else (0.0, 0.0)
+    if not math.isfinite(square) or not math.isfinite(total):  # beyond what squares of float64 hold
+        mean, rms = least / 2 + greatest / 2, max(abs(least), abs(greatest))
     stride = max(1, -(-flat.size // most))
     taken = np.asarray(flat[::stride], np.float64)
     good = taken[np.isfinite(taken)]
     quantiles = tuple(float(x) for x in np.quantile(good, LEVELS)) if good.size else (0.0,) * len(LEVELS)
     return Statistics(
-        flat.size, total / finite if finite else 0.0, math.sqrt(square / finite) if finite else 0.0, least, greatest, quantiles,
+        flat.size, mean, rms, least, greatest, quantiles,
         zeros, nan, infinite, subnormal, sketch(taken, seed), taken.size, stride, seed,
     )  # fmt: skip
 
 
 def sketch(values: NDArray[Any], seed: int) -> tuple[float, ...]:
     """Return the sketch of flat values, of which none are left out: LANES sums with random signs."""
-    signed = np.where(np.isfinite(values), values, 0.0) * signs(values.size, seed)
+    signed = np.clip(np.where(np.isfinite(values), values, 0.0), -1e150, 1e150) * signs(
+        values.size, seed
+    )  # squares stay finite
     padded = np.zeros(-(-values.size // LANES) * LANES)
     padded[: values.size] = signed
     return tuple(float(x) for x in padded.reshape(-1, LANES).sum(axis=0))
@@ -123,6 +129,8 @@ def compare_statistics(
     )
     if r.count != o.count:
         return replace(base, grade="fail", reason=f"there are {o.count:,} elements, not {r.count:,}", bound="shape")
+    if not r.count:
+        return replace(base, reason="no elements", bound="exact")
     unlike = max(abs(r.nan - o.nan), abs(r.infinite - o.infinite))
     if unlike:
         words = f"{o.nan:,} NaN and {o.infinite:,} infinities, against {r.nan:,} and {r.infinite:,}"
@@ -148,7 +156,7 @@ def compare_statistics(
         )
     allowed = rms_allowed(operation, depth) * r.rms
     low = rms * math.sqrt(max(0.0, 1 - 2 * math.sqrt(2 / len(r.sketch))))
-    cosine = max(-1.0, min(1.0, (r.rms**2 + o.rms**2 - rms**2) / (2 * r.rms * o.rms))) if r.rms and o.rms else 0.0
+    cosine = _cosine(r.rms, o.rms, rms)
     times = rms / allowed if allowed else 1e300
     grade = "pass" if low <= allowed else "warn" if low <= 10 * allowed else "fail"
     words = (
@@ -158,6 +166,14 @@ def compare_statistics(
         words = f"differences of rms {rms:.3g} where nothing is rounded"
     causes = () if grade == "pass" else _causes(r, o, operation, rms)
     return replace(base, grade=grade, reason=words, rms=rms, relative=times, cosine=cosine, fingerprints=causes)
+
+
+def _cosine(one: float, other: float, between: float) -> float:
+    """Return the cosine of two vectors from their lengths and that of their difference (law of cosines)."""
+    if not one or not other:
+        return 0.0
+    ratio = between / one
+    return max(-1.0, min(1.0, (one / other + other / one - ratio * (between / other)) / 2))
 
 
 def rms_allowed(operation: Operation, depth: int = 0) -> float:
@@ -206,10 +222,11 @@ def _causes(r: Statistics, o: Statistics, operation: Operation, rms: float) -> t
     pairs = [(x, y) for x, y in zip(r.quantiles, o.quantiles) if abs(x) > 0.1 * r.rms]
     factors = [y / x for x, y in pairs]
     if (
-        len(factors) >= 3
+        ratio > 0
+        and len(factors) >= 3
         and abs(ratio - 1) > 0.01
         and max(abs(f / ratio - 1) for f in factors) < 0.02
-        and abs(rms / (abs(ratio - 1) * r.rms) - 1) < 0.4
+        and abs(rms - abs(ratio - 1) * r.rms) < 0.4 * abs(ratio - 1) * r.rms
     ):
         eight = operation.output.startswith("float8") or operation.operands.startswith("float8")
         flavour = eight and any(abs(ratio / f - 1) < 0.02 for f in (0.25, 0.5, 2.0, 4.0))
