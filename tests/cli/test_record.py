@@ -121,3 +121,21 @@ def test_nothing_is_replaced_unasked(tmp_path, capfd):
         assert call(["record", *more, "-o", str(tmp_path / "mine"), "--", "true"]) == 2
         assert "V007" in capfd.readouterr().err
     assert os.listdir(tmp_path / "mine") == ["file"]
+
+
+@pytest.mark.slow
+def test_each_rank_is_recorded_and_held_against_the_same_rank(tmp_path):
+    program = (sys.executable, str(Path(PROGRAM).with_name("sharded_program.py")), str(tmp_path / "meeting"))
+    done = anywarp("record", "-o", tmp_path / "r", "--", *program)
+    assert done.returncode == 0, done.stderr
+    with open_bundle(tmp_path / "r") as bundle:
+        assert bundle.parts == ["rank-0", "rank-1"]
+        assert {e.shape for e in bundle.part("rank-1").entries if e.name == "Halves.up" and e.role == "output"} == {
+            (5, 16)
+        }
+    same = anywarp("verify", tmp_path / "r", "--", *program)
+    assert same.returncode == 0, same.stdout + same.stderr
+    broken = anywarp("verify", tmp_path / "r", "--", *program, "broken")
+    assert broken.returncode == 1 and "rank-1: Halves.down fails by itself" in broken.stdout, (
+        broken.stdout + broken.stderr
+    )

@@ -27,7 +27,39 @@ _SHOWN = 5
 
 
 def verify(sides: Sides, step: Callable[[int, int], None] = lambda done, total: None) -> Report:
-    """Compare two runs of a program and return the verdict. AnywarpError: V002, V003, V010, V011, V013."""
+    """Compare two runs of a program and return the verdict; on several ranks each with the same one. AnywarpError: V002, V003, V010, V011, V013."""
+    layers, notes, spoken = list[Layer](), list[str](), dict[str, Any]()
+    told = sides
+    for part, each in _parts(sides, notes):
+        found, said = _compared(each, step)
+        layers += [replace(layer, name=f"{part}: {layer.name}" if part else layer.name) for layer in found]
+        notes += [f"{part}: {note}" if part else note for note in said]
+        spoken = spoken or language.measure(each) or {}
+        told = each
+    if not layers:
+        text = "nothing of the recording was computed here: no module has the name of a recorded one"
+        help = "verify the command that was recorded; the names are in bundle.json, under models"
+        raise AnywarpError(Diagnostic("V013", text, help=help))
+    return judge(layers, language=spoken or None, about=about(told.reference, told.observed), notes=notes)
+
+
+def _parts(sides: Sides, notes: list[str]) -> list[tuple[str, Sides]]:
+    """Return the recordings within the two that belong together, by name: the whole, its ranks, its further processes."""
+    found: list[tuple[str, Sides]] = [("", sides)] if sides.reference.entries and sides.observed.entries else []
+    for name in sides.reference.parts:
+        if name not in sides.observed.parts:
+            notes.append(f"{name} was recorded, and did not compute anything here")
+            continue
+        null = sides.null.part(name) if sides.null is not None and name in sides.null.parts else None
+        both = replace(sides, reference=sides.reference.part(name), observed=sides.observed.part(name), null=null)
+        found.append((name, both))
+    if more := [name for name in sides.observed.parts if name not in sides.reference.parts]:
+        notes.append(f"not in the recording: {', '.join(more[:_SHOWN])}")
+    return found
+
+
+def _compared(sides: Sides, step: Callable[[int, int], None]) -> tuple[list[Layer], list[str]]:
+    """Compare two recordings of one process; return the layers in the order of execution, and notes."""
     refuse_other_weights(sides)
     notes = [*sides.reference.notes, *_told(sides.observed), *flags_that_differ(sides.reference, sides.observed)]
     wanted = [e for e in sides.reference.entries if e.role in ("output", "logits") and e.run == "propagated"]
@@ -35,8 +67,7 @@ def verify(sides: Sides, step: Callable[[int, int], None] = lambda done, total: 
         wanted = _with_same_inputs(sides, wanted, notes)
     observed = _by_run(sides.observed)
     null: Mapping[Key, Entry] = sides.null.found if sides.null is not None else {}
-    layers, missing = list[Layer](), dict[str, None]()
-    depth = dict[int, int]()
+    layers, missing, depth = list[Layer](), dict[str, None](), dict[int, int]()
     for number, entry in enumerate(wanted):
         step(number, len(wanted))
         here = observed.get(entry.key, {})
@@ -45,16 +76,13 @@ def verify(sides: Sides, step: Callable[[int, int], None] = lambda done, total: 
             continue
         depth[entry.call] = depth.get(entry.call, 0) + 1
         layers.append(_layer(sides, entry, here, null.get(entry.key), depth[entry.call]))
-    if not layers:
-        text = "nothing of the recording was computed here: no module has the name of a recorded one"
-        help = "verify the command that was recorded; the names are in bundle.json, under models"
-        raise AnywarpError(Diagnostic("V013", text, help=help))
     if missing:
         notes.append(f"{len(missing)} recorded places were not reached here: {_some(missing)}")
-    extra = {e.name: None for e in sides.observed.entries if e.role in ("output", "logits") and e.run == "propagated"}
-    if more := [name for name in extra if name not in {e.name for e in wanted}]:
-        notes.append(f"{len(more)} modules are not in the recording: {_some(dict.fromkeys(more))}")
-    return judge(layers, language=language.measure(sides), about=about(sides.reference, sides.observed), notes=notes)
+    known = {e.name for e in wanted}
+    extra = {e.name: None for e in sides.observed.entries if e.role in ("output", "logits") and e.name not in known}
+    if extra:
+        notes.append(f"{len(extra)} modules are not in the recording: {_some(extra)}")
+    return layers, notes
 
 
 def refuse_other_weights(sides: Sides) -> None:

@@ -99,6 +99,8 @@ def structure(root: torch.nn.Module) -> dict[str, Any]:
 
 def _described(parameter: torch.Tensor) -> dict[str, Any]:
     out: dict[str, Any] = {"dtype": name_of(parameter.dtype), "shape": list(parameter.shape)}
+    if hasattr(parameter, "placements"):
+        return out | {"not_read": "sharded"}  # another number of ranks has other pieces of the same parameter
     tensor, why = plain(parameter)
     return out | ({"digest": digest(tensor)} if tensor is not None else {"not_read": why})
 
