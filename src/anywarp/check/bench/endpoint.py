@@ -115,7 +115,7 @@ def _write_tokenizer(folder: Path) -> None:
     """Write a tokenizer that splits at spaces: AIPerf wants one to begin with, though the server counts, and would download the model's."""
     folder.mkdir()
     model = {"type": "WordLevel", "vocab": {"[UNK]": 0, "[END]": 1}, "unk_token": "[UNK]"}
-    parts = {"version": "1.0", "added_tokens": [], "normalizer": None, "pre_tokenizer": {"type": "Whitespace"}, "post_processor": None, "decoder": None}  # fmt: skip
+    parts: dict[str, Any] = {"version": "1.0", "added_tokens": [], "normalizer": None, "pre_tokenizer": {"type": "Whitespace"}, "post_processor": None, "decoder": None}  # fmt: skip
     (folder / "tokenizer.json").write_text(json.dumps({**parts, "model": model}), encoding="utf-8")
     config = {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": "[UNK]", "eos_token": "[END]"}
     (folder / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
