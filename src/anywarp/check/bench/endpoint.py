@@ -223,6 +223,9 @@ def summarise(requests: Sequence[Request], load: Load) -> dict[str, Any]:
         texts = [each.failed for each in requests if each.failed]
         most = max(set(texts), key=texts.count)
         marks.append(f"{failed} of {len(requests)} requests failed, most often: {most}")
+    for name in sorted(load.limits or {}):
+        if lacking := sum(name not in each.times for each in counted):
+            marks.append(f"{lacking} requests have no {TAGS[name].replace('_', ' ')}: they count as not good")
     if not any(each.tokens for each in counted):
         marks.append("the server does not count tokens (no `usage` in its answers)")
     since = counted[0].begin
