@@ -194,6 +194,33 @@ def test_results_of_two_times_are_compared_if_they_are_alike(place, capsys):
     assert status == 0 and "not alike: sizes batch: 1 and 2" in out
 
 
+def test_loads_on_two_endpoints_are_compared(place, capsys):
+    def loaded(identity, whole, prompts="p"):
+        alike = {"form": "endpoint", "prompts": prompts, "load": "4 clients"}
+        done = {"value": 100.0 / whole, "low": 90.0 / whole, "high": 110.0 / whole}
+        requests = {"first_token_s": [], "between_tokens_s": [], "whole_s": [whole, whole * 1.01, whole * 0.99] * 60}
+        return Run(
+            "bench", {"form": "endpoint", "alike": alike, "tokens_per_s": done, "requests": requests}, id=identity
+        )
+
+    with Store(place / "results.sqlite") as store:
+        for run in (loaded("aaa1", 2.0), loaded("bbb2", 1.0), loaded("ccc3", 1.0, "q")):
+            store.add(run)
+    status, out, _ = anywarp(capsys, "results", "compare", "aaa", "bbb", "--format", "json")
+    ratios = json.loads(out)["ratios"]
+    assert status == 0 and ratios["whole_s p50"]["value"] == 2 and 1.9 < ratios["whole_s p50"]["low"] < 2.1
+    assert ratios["tokens_per_s"] == {"value": 0.5, "low": pytest.approx(45 / 110), "high": pytest.approx(55 / 90)}
+    status, _, err = anywarp(capsys, "results", "compare", "aaa", "ccc")
+    assert status == 2 and "prompts: p and q" in err
+
+
+@pytest.mark.torch
+def test_within_torchrun_it_is_said_how(place, capsys, monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    status, _, err = anywarp(capsys, "bench", "net.py:Sleeper", "--input", "x:f32[2,4]")
+    assert status == 2 and "--ranks N" in err
+
+
 def test_results_are_listed_shown_exported_and_removed(place, capsys):
     assert "no results yet" in anywarp(capsys, "results", "list")[2]
     with Store(place / "results.sqlite") as store:

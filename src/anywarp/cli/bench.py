@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from anywarp import settings
 from anywarp.cli.report_file import check_writable
 
 if TYPE_CHECKING:
@@ -88,6 +89,10 @@ def command(
         loads = _loads(endpoint, served_model, prompts, rate, concurrency, requests, max_tokens, limits)
         return _show(_offered(loads, fresh), style, output, html)
     is_model = len(what) == 1 and MODEL.fullmatch(what[0]) is not None
+    if is_model and settings.environment().get("WORLD_SIZE", "1") != "1":
+        raise click.UsageError(
+            "this is one of several processes of torchrun: start anywarp bench alone, with --ranks N"
+        )
     if is_model and not inputs:
         raise click.UsageError("a model needs its inputs: --input 'x:f32[batch=4,3,224,224]'")
     base = Cell(

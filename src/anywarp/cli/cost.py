@@ -9,9 +9,12 @@ import datetime
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from anywarp.check.store import Run
 
 
 @click.command("cost")
@@ -52,13 +55,15 @@ def command(
     if style == "json":
         click.echo(json.dumps(run.as_json(), indent=1))
     else:
-        _print(run.id, found)
+        show(run)
     return int(bool(found["marks"]))
 
 
-def _print(identity: str, found: Mapping[str, Any]) -> None:
+def show(run: Run) -> None:
+    """Print a comparison of costs."""
     from anywarp.cli.tables import table
 
+    found = run.result
     currency = found["currency"]
     rows = [
         [f"{side} ({each['name']})", _range(each["cost"]), f"{each['cost_per_day']:,.2f}", each["result"]]
@@ -77,7 +82,7 @@ def _print(identity: str, found: Mapping[str, Any]) -> None:
     table("what the saving hangs on", ("", "from", f"saving a day, {currency}", "origin"), rows)
     for mark in found["marks"]:
         click.echo(mark)
-    click.echo(f"kept as {identity}")
+    click.echo(f"kept as {run.id}")
 
 
 def _range(value: Mapping[str, float]) -> str:

@@ -56,9 +56,10 @@ def show_command(identity: str, style: str, html: Path | None) -> int:
         run = store.get(identity)
     if html is not None:
         from anywarp.check.bench.page import page
+        from anywarp.check.cost.page import page as cost_page
         from anywarp.cli.bench import write
 
-        write(html, page([run]))
+        write(html, cost_page(run) if run.kind == "cost" else page([run]))
     if style == "json":
         click.echo(json.dumps(run.as_json(), indent=1))
         return 0
@@ -69,9 +70,13 @@ def show_command(identity: str, style: str, html: Path | None) -> int:
     click.echo(f"{'time':9}{_time(run)}")
     click.echo(f"{'versions':9}{', '.join(f'{name} {version}' for name, version in run.versions.items())}")
     click.echo(f"{'flags':9}{', '.join(f'{name} {value}' for name, value in run.flags.items())}")
+    click.echo("")
     if run.kind == "bench":
-        click.echo("")
         show([run])
+    elif run.kind == "cost":
+        from anywarp.cli import cost
+
+        cost.show(run)
     return 0
 
 

@@ -84,6 +84,7 @@ def test_a_request_whose_limited_time_is_unknown_is_not_good():
     several[50] = Request(50, 51, {"whole_s": 1.0}, 80)
     found = endpoint.summarise(several, load(limits={"first_token_s": 0.5}))
     assert found["goodput"]["share"]["value"] == 0.99
+    assert any("1 requests have no time to first token" in mark for mark in found["marks"])
 
 
 def test_a_queue_that_grows_is_told():

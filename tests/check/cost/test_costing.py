@@ -202,6 +202,7 @@ def test_the_command_prints_writes_and_keeps(tmp_path, monkeypatch, capsys):
     with Store(tmp_path / "r.sqlite") as store:
         (kept,) = store.list("cost")
     assert kept.result["sides"]["source"]["result"] == "aaaa" and kept.id in out
+    assert call(["results", "show", kept.id]) == 0 and "paid back on 20" in capsys.readouterr().out
     text = page.read_text()
     assert "<script>" not in text and "&lt;script&gt;" in text and text.count("<rect") >= 10 and "http://" not in text
     assert call(arguments) == 2 and "V043" in capsys.readouterr().err

@@ -115,7 +115,7 @@ def _write_tokenizer(folder: Path) -> None:
     """Write a tokenizer that splits at spaces: AIPerf wants one to begin with, though the server counts, and would download the model's."""
     folder.mkdir()
     model = {"type": "WordLevel", "vocab": {"[UNK]": 0, "[END]": 1}, "unk_token": "[UNK]"}
-    parts = {"version": "1.0", "added_tokens": [], "normalizer": None, "pre_tokenizer": {"type": "Whitespace"}, "post_processor": None, "decoder": None}  # fmt: skip
+    parts: dict[str, Any] = {"version": "1.0", "added_tokens": [], "normalizer": None, "pre_tokenizer": {"type": "Whitespace"}, "post_processor": None, "decoder": None}  # fmt: skip
     (folder / "tokenizer.json").write_text(json.dumps({**parts, "model": model}), encoding="utf-8")
     config = {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": "[UNK]", "eos_token": "[END]"}
     (folder / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
@@ -223,6 +223,9 @@ def summarise(requests: Sequence[Request], load: Load) -> dict[str, Any]:
         texts = [each.failed for each in requests if each.failed]
         most = max(set(texts), key=texts.count)
         marks.append(f"{failed} of {len(requests)} requests failed, most often: {most}")
+    for name in sorted(load.limits or {}):
+        if lacking := sum(name not in each.times for each in counted):
+            marks.append(f"{lacking} requests have no {TAGS[name].replace('_', ' ')}: they count as not good")
     if not any(each.tokens for each in counted):
         marks.append("the server does not count tokens (no `usage` in its answers)")
     since = counted[0].begin
