@@ -81,6 +81,8 @@ def test_cookie_keeps_a_browser_on_its_side(world):
         answers, headers = ask(port)
         cookie = headers["set-cookie"].partition(";")[0]
         assert set(ask(port, 5, {"Cookie": cookie})[0]) == set(answers)
+    one.apply(Traffic("back", 0.0))
+    assert ask(port, 5, {"Cookie": "anywarp-side=target"})[0] == ["a"] * 5
 
 
 def test_said_twice_changes_nothing_and_a_new_process_goes_on(world):
