@@ -87,7 +87,14 @@ class Api:
                 )
 
             def body(self):
-                return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                if "Content-Length" in self.headers:
+                    return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                parts = []  # kubectl sends what comes from stdin in chunks
+                while size := int(self.rfile.readline(), 16):
+                    parts.append(self.rfile.read(size))
+                    self.rfile.readline()
+                self.rfile.readline()
+                return json.loads(b"".join(parts))
 
             def do_GET(self):
                 path = self.path.partition("?")[0]

@@ -185,7 +185,8 @@ def test_an_upload_flows_as_it_is_made():
     run(test)
 
 
-def test_a_caller_who_leaves_ends_the_servers_work():
+@pytest.mark.parametrize("leave", [lambda writer: writer.close(), lambda writer: reset(writer)], ids=["ends", "resets"])
+def test_a_caller_who_leaves_ends_the_servers_work(leave):
     left = asyncio.Event()
 
     async def handler(reader, writer):
@@ -199,7 +200,7 @@ def test_a_caller_who_leaves_ends_the_servers_work():
             reader, writer = await asyncio.open_connection("127.0.0.1", proxy)
             writer.write(POST)
             await reader.readuntil(b"x\r\n")
-            writer.close()
+            leave(writer)
             await asyncio.wait_for(left.wait(), 5)
             await until(lambda: noted.exchanges)
             assert noted.exchanges[0].error == "client left" and not relay.clients and relay.kept == 0

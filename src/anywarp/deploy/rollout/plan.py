@@ -7,7 +7,7 @@ reads the YAML and says where in it a mistake is.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -142,7 +142,7 @@ class Shadow(_Part):
 class Stage(_Part):
     """One step: how much of the traffic the target takes, and for how long it is watched."""
 
-    kind: Literal["shadow", "share", "bake"]
+    kind: Literal["shadow", "share", "bake"] = "share"
     share: Share = Field(default=0, description="The target's share of the traffic.")
     at_least: Seconds = Field(default=600, description="Watched for so long even when it is decided earlier.")
     at_most: Seconds = Field(default=86400, description="After this without a decision the stage is undecided.")
@@ -182,9 +182,7 @@ def _stage(value: Any) -> Any:
     """Read the short forms `shadow`, `bake` and `5 %`."""
     if isinstance(value, str):
         return {"kind": value} if value in ("shadow", "bake") else {"kind": "share", "share": share(value)}
-    if isinstance(value, dict) and "kind" not in value and "share" in value:
-        return {"kind": "share", **cast("dict[str, Any]", value)}
-    return cast("object", value)
+    return value
 
 
 class _Gate(_Part):

@@ -7,6 +7,7 @@ twice are refused, which YAML forbids and most readers overlook.
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from anywarp.deploy.rollout.plan import Plan
 from anywarp.diagnostics import AnywarpError, Diagnostic, Source, Span
 
 MOST_BYTES, MOST_NODES, MOST_DEPTH, MOST_PROBLEMS = 1 << 20, 20_000, 24, 20
+MOST_BRACKETS = 64
+_NESTING = re.compile(r"[\[\]{}]|(?:[-?] ){24}|(?m:^ {200})")
 _TAG = "tag:yaml.org,2002:"
 
 Node = Any
@@ -94,7 +97,19 @@ def _own(error: ValidationError) -> list[Any]:
     ]
 
 
+def _refuse_depth(source: Source) -> None:
+    """Refuse what is nested so deep that the parser would take minutes over it; brackets in texts count, too."""
+    depth = 0
+    for found in _NESTING.finditer(source.text):
+        depth = max(depth + (1 if found[0] in "[{" else -1), 0) if len(found[0]) == 1 else MOST_BRACKETS + 1
+        if depth > MOST_BRACKETS:
+            raise PlanErrors(
+                [Diagnostic("Y070", "nested too deep for a plan", source=source, span=Span(*found.span()))]
+            )
+
+
 def _compose(source: Source) -> Node:
+    _refuse_depth(source)
     try:
         root: Node = YAML(typ="safe", pure=True).compose(source.text)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     except MarkedYAMLError as error:

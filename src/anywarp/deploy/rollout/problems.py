@@ -10,10 +10,7 @@ STATE = "Y072"
 BUSY = "Y073"
 CHANGED = "Y074"
 DRIVER = "Y075"
-CAPACITY = "Y076"
-ANSWER = "Y077"
-LOST = "Y078"
-SLOW = "Y079"
+LOST = "Y076"
 
 
 def problem(code: str, message: str, help: str) -> AnywarpError:

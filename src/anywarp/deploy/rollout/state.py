@@ -135,7 +135,7 @@ class State:
     def acquire(self, owner: str) -> bool:
         """Become the one who drives; False when another process is. Counts up the generation."""
         if self.shared:
-            got = bool(self._rows("SELECT pg_try_advisory_lock(hashtext(?))", f"anywarp rollout {self.name}")[0][0])
+            got = self._lock_session()
         else:
             got = self._lock_file()
         if not got:
@@ -145,6 +145,13 @@ class State:
             found = self._rows("SELECT generation FROM rollouts WHERE name = ?", self.name)
         self._generation = int(found[0][0]) if found else None
         return True
+
+    def _lock_session(self) -> bool:
+        for _ in range(10):  # a session that was just ended holds its lock a moment longer
+            if self._rows("SELECT pg_try_advisory_lock(hashtext(?))", f"anywarp rollout {self.name}")[0][0]:
+                return True
+            time.sleep(0.1)
+        return False
 
     def _lock_file(self) -> bool:
         if self._lock is not None:
