@@ -8,11 +8,11 @@ import socket
 import struct
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from anywarp.deploy.shadow.options import Control, server
 from deploy.shadow.proxy import raw_server, relay_to, talk, until
+from spread import properties
 
 POST = b"POST /v1/completions HTTP/1.1\r\nHoSt: a\r\nX-Odd:   two  spaces \r\ncontent-length: 4\r\n\r\nbody"
 
@@ -112,7 +112,7 @@ def test_a_request_is_passed_on_byte_for_byte():
     assert seen == [data] * 4
 
 
-@given(st.lists(st.binary(max_size=60), max_size=4), st.lists(st.binary(max_size=60), max_size=4))
+@properties(15, 500, st.lists(st.binary(max_size=60), max_size=4), st.lists(st.binary(max_size=60), max_size=4))
 def test_whatever_is_sent_both_ways_arrives(sent, answered):
     """No bytes of caller or server make the relay add, drop or change any."""
     got = []
