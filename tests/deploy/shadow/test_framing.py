@@ -69,7 +69,7 @@ def follow(follower, pieces):
 
 
 @properties(
-    60, 5000, st.lists(messages(), min_size=1, max_size=4), st.lists(st.integers(0, 5000), max_size=8), st.booleans()
+    25, 5000, st.lists(messages(), min_size=1, max_size=4), st.lists(st.integers(0, 5000), max_size=8), st.booleans()
 )
 def test_messages_end_where_another_parser_says(sent, cuts, requests):
     first = "POST /v1/x?y=%20 HTTP/1.1" if requests else "HTTP/1.1 200 It is fine"
