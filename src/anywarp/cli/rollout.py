@@ -47,8 +47,8 @@ def plan_command(file: Path, new: bool, schema: bool, style: str) -> int:
     if new or schema:
         return _write_new(file, schema)
     from anywarp.cli.rollout_tables import show_plan
-    from anywarp.deploy.rollout.drivers.driver import Traffic
     from anywarp.deploy.rollout.forecast import forecast
+    from anywarp.deploy.rollout.traffic import Traffic
 
     read = _read(file)
     expected = forecast(read.plan)
@@ -253,7 +253,7 @@ def _driver(read: ReadPlan, dry: bool = False) -> Driver:
 
 
 def _show_dry_run(read: ReadPlan, driver: Driver) -> int:
-    from anywarp.deploy.rollout.drivers.driver import Traffic
+    from anywarp.deploy.rollout.traffic import Traffic
 
     for stage in read.plan.stages:
         compare = read.plan.shadow.sample if stage.compare is None else stage.compare

@@ -6,7 +6,8 @@ import urllib.request
 
 import pytest
 
-from anywarp.deploy.rollout.drivers.driver import Traffic, driver
+from anywarp.deploy.rollout.drivers.driver import driver
+from anywarp.deploy.rollout.traffic import Traffic
 from anywarp.diagnostics import AnywarpError
 
 from .plans import plan

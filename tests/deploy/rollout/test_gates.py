@@ -67,7 +67,7 @@ def test_near_ties_do_not_count_as_partings():
 
 def test_cost_of_a_request_is_its_share_of_the_member():
     """20 an hour over 64 requests at once: 3.6 s cost 20 / 3600 * 3.6 / 64."""
-    made = plan(gates="  - {kind: cost, at_most: 10}")
+    made = plan(gates="  - {kind: cost, at_most: 3}")
     rows = [seen(total_ms=3600.0, tokens_in=60, tokens_out=40) for _ in range(200)]
     verdict = judged(made, rows)["cost per million tokens", "all"]
     assert verdict.estimate == pytest.approx(20 / 3600 * 3.6 / 64 / 100 * 1e6)
@@ -131,7 +131,7 @@ def test_place_of_a_change_is_found(at):
     rng = np.random.default_rng(2)
     values = (rng.random(2000) < np.where(np.arange(2000) < at, 0.01, 0.3)).astype(float)
     place, before, after = change(values)
-    assert abs(place - at) < 30 and before < 0.05 < 0.2 < after
+    assert abs(place - at) < 45 and before < 0.05 < 0.2 < after
 
 
 def test_no_change_is_not_made_up():

@@ -67,7 +67,7 @@ def test_page_has_decisions_with_their_numbers(tmp_path, monkeypatch):
     told, made = report(tmp_path, monkeypatch)
     for number in ("-2 %", "4 %", "10 %", "rolled back"):
         assert number in made
-    assert [c.scope for c in told.curves][0] == "all" and len(told.curves[0].points) == 2
+    assert told.curves[0].scope == "all" and len(told.curves[0].points) == 2
 
 
 def test_points_of_a_chart_are_where_the_numbers_say():

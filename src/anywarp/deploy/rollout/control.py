@@ -7,7 +7,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from anywarp.deploy.rollout.drivers.driver import Traffic
+from anywarp.deploy.rollout.traffic import Traffic
 
 NAME = "control.json"
 

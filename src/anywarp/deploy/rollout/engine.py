@@ -15,7 +15,7 @@ from typing import Any
 from anywarp.deploy.rollout import health
 from anywarp.deploy.rollout.cause import cause
 from anywarp.deploy.rollout.control import write_control
-from anywarp.deploy.rollout.drivers.driver import Driver, Traffic
+from anywarp.deploy.rollout.drivers.driver import Driver
 from anywarp.deploy.rollout.gates import Gates, Verdict, decide, show
 from anywarp.deploy.rollout.ledger import Ledger
 from anywarp.deploy.rollout.observations import read
@@ -23,6 +23,7 @@ from anywarp.deploy.rollout.plan import Action, Plan, Pool, Power, Stage
 from anywarp.deploy.rollout.power import watts
 from anywarp.deploy.rollout.problems import DRIVER
 from anywarp.deploy.rollout.state import Row, State
+from anywarp.deploy.rollout.traffic import Traffic
 from anywarp.deploy.rollout.units import in_words, percent
 from anywarp.diagnostics import AnywarpError
 

@@ -134,10 +134,7 @@ class State:
 
     def acquire(self, owner: str) -> bool:
         """Become the one who drives; False when another process is. Counts up the generation."""
-        if self.shared:
-            got = self._lock_session()
-        else:
-            got = self._lock_file()
+        got = self._lock_session() if self.shared else self._lock_file()
         if not got:
             return False
         with self.transaction():

@@ -1,7 +1,7 @@
 """Argo Rollouts moves the traffic by its own steps; it asks us what the gates say, by a web metric of an AnalysisTemplate that we write.
 
 Stage k of the plan is its k-th step `setWeight` with the analysis after it. `pass` lets Argo go on, `fail` makes it abort and go back, `open`
-is inconclusive and asked again.
+is inconclusive and asked again (`consecutiveSuccessLimit`, in Argo Rollouts from 1.8 on).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from anywarp.deploy.rollout.drivers.cluster import Cluster
-from anywarp.deploy.rollout.drivers.driver import Traffic
 from anywarp.deploy.rollout.drivers.weights import percent_of
 from anywarp.deploy.rollout.plan import ArgoDriver, Plan
 from anywarp.deploy.rollout.problems import DRIVER, problem
+from anywarp.deploy.rollout.traffic import Traffic
 
 _GROUP, _VERSION = "argoproj.io", "v1alpha1"
 
@@ -85,7 +85,6 @@ class Argo:
             "failureLimit": 0,
             "inconclusiveLimit": 1_000_000,
             "consecutiveErrorLimit": 30,
-            "count": 1_000_001,
             "consecutiveSuccessLimit": 1,
             "provider": {"web": {"url": url, "jsonPath": "{$.result}", "timeoutSeconds": 5}},
         }

@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from anywarp.deploy.rollout.plan import Plan
-
-
-@dataclass(frozen=True)
-class Traffic:
-    """How requests are to be divided: always the whole of it, so that saying it twice changes nothing."""
-
-    stage: str
-    share: float
-    """The target's share of what callers are answered, from 0 to 1."""
-    compare: float = 0.0
-    """The share of requests that is replayed on the other side."""
+from anywarp.deploy.rollout.traffic import Traffic
 
 
 class Driver(Protocol):

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from anywarp.deploy.rollout.drivers.cluster import Cluster, missing
-from anywarp.deploy.rollout.drivers.driver import Traffic
 from anywarp.deploy.rollout.drivers.weights import ObjectDriver
 from anywarp.deploy.rollout.plan import GatewayDriver, Plan
+from anywarp.deploy.rollout.traffic import Traffic
 
 _WHOLE = 10_000
 

@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 
 import jinja2
 
-from anywarp.deploy.rollout.drivers.driver import Traffic
 from anywarp.deploy.rollout.plan import HaproxyDriver, Member, Plan, Pool
 from anywarp.deploy.rollout.problems import DRIVER, problem
+from anywarp.deploy.rollout.traffic import Traffic
 from anywarp.diagnostics import AnywarpError
 
 _HERE = Path(__file__).parent

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from anywarp.deploy.rollout.drivers.cluster import Cluster, missing
-from anywarp.deploy.rollout.drivers.driver import Traffic
 from anywarp.deploy.rollout.drivers.weights import ObjectDriver, percent_of
 from anywarp.deploy.rollout.plan import KserveDriver, Plan
+from anywarp.deploy.rollout.traffic import Traffic
 
 
 class Kserve(ObjectDriver):

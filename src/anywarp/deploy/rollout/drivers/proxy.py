@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from anywarp.deploy.rollout.control import read_control
-from anywarp.deploy.rollout.drivers.driver import Traffic
 from anywarp.deploy.rollout.plan import Plan
+from anywarp.deploy.rollout.traffic import Traffic
 
 
 class ProxyDriver:

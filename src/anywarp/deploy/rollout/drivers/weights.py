@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from anywarp.deploy.rollout.drivers.cluster import Cluster
-from anywarp.deploy.rollout.drivers.driver import Traffic
+from anywarp.deploy.rollout.traffic import Traffic
 
 
 class ObjectDriver:
