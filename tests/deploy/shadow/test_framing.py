@@ -4,10 +4,10 @@ import itertools
 
 import httptools
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from anywarp.deploy.shadow.framing import Follower
+from spread import properties
 
 
 class Read:
@@ -68,7 +68,9 @@ def follow(follower, pieces):
     return [step for piece in pieces for step in follower.feed(piece)]
 
 
-@given(st.lists(messages(), min_size=1, max_size=4), st.lists(st.integers(0, 5000), max_size=8), st.booleans())
+@properties(
+    25, 5000, st.lists(messages(), min_size=1, max_size=4), st.lists(st.integers(0, 5000), max_size=8), st.booleans()
+)
 def test_messages_end_where_another_parser_says(sent, cuts, requests):
     first = "POST /v1/x?y=%20 HTTP/1.1" if requests else "HTTP/1.1 200 It is fine"
     whole = []
@@ -153,7 +155,7 @@ def test_how_an_answer_ends_depends_on_the_request():
     assert not steps[-1].ended and follower.until_close
 
 
-@given(st.binary(max_size=300), st.lists(st.integers(0, 300), max_size=5), st.booleans())
+@properties(60, 5000, st.binary(max_size=300), st.lists(st.integers(0, 300), max_size=5), st.booleans())
 def test_any_bytes_come_out_as_they_went_in(data, cuts, requests):
     follower = Follower(requests)
     steps = follow(follower, in_pieces(data, cuts))

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from anywarp.deploy.shadow import openai, tensors
 from anywarp.deploy.shadow.message import Unreadable, read_message
 from anywarp.deploy.shadow.openai import Answer, NotComparable, Place, WrongContent
 from anywarp.deploy.shadow.scoring import _kl, compare_answers, compare_scores
+from spread import properties
 
 
 def asked(**more):
@@ -176,7 +176,9 @@ def test_other_tokens_for_the_same_text_are_said():
         compare_scores([place(0, 1, 0)], [place(1, 1, 0)], 1, Answer("a"), None)
 
 
-@given(
+@properties(
+    60,
+    5000,
     st.lists(st.floats(-20, 20), min_size=3, max_size=12),
     st.lists(st.floats(-20, 20), min_size=12, max_size=12),
     st.integers(1, 12),
@@ -195,7 +197,7 @@ def test_kl_over_the_likeliest_is_never_more_than_over_all(logits, others, top_p
     assert _kl(told(p, 12), told(q, 12)) == pytest.approx(exact, rel=1e-6, abs=1e-6)
 
 
-@given(st.text("ab ", max_size=12), st.text("ab ", max_size=12), st.integers(1, 3))
+@properties(60, 5000, st.text("ab ", max_size=12), st.text("ab ", max_size=12), st.integers(1, 3))
 def test_free_answers_are_compared_up_to_the_first_difference(a, b, size):
     pieces = tuple(a[n : n + size] for n in range(0, len(a), size))
     seen = compare_answers(Answer(a, pieces), Answer(b))
@@ -221,3 +223,6 @@ def test_tensors_are_compared_within_rounding():
     for other in (outputs(1.0, kind="FP64"), outputs(1.0, 2.0), b"{}", b"[]", b'{"outputs": [{}]}'):
         with pytest.raises(WrongContent):
             tensors.compare_outputs(outputs(1.0), other)
+    short = outputs(1.0, 2.0).replace(b"[1.0, 2.0]", b"[1.0]")  # its shape still says two
+    with pytest.raises(WrongContent, match="fewer or more"):
+        tensors.compare_outputs(outputs(1.0, 2.0), short)

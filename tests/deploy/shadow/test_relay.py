@@ -8,11 +8,11 @@ import socket
 import struct
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from anywarp.deploy.shadow.options import Control, server
 from deploy.shadow.proxy import raw_server, relay_to, talk, until
+from spread import properties
 
 POST = b"POST /v1/completions HTTP/1.1\r\nHoSt: a\r\nX-Odd:   two  spaces \r\ncontent-length: 4\r\n\r\nbody"
 
@@ -112,7 +112,7 @@ def test_a_request_is_passed_on_byte_for_byte():
     assert seen == [data] * 4
 
 
-@given(st.lists(st.binary(max_size=60), max_size=4), st.lists(st.binary(max_size=60), max_size=4))
+@properties(15, 500, st.lists(st.binary(max_size=60), max_size=4), st.lists(st.binary(max_size=60), max_size=4))
 def test_whatever_is_sent_both_ways_arrives(sent, answered):
     """No bytes of caller or server make the relay add, drop or change any."""
     got = []
@@ -185,7 +185,8 @@ def test_an_upload_flows_as_it_is_made():
     run(test)
 
 
-def test_a_caller_who_leaves_ends_the_servers_work():
+@pytest.mark.parametrize("leave", [lambda writer: writer.close(), lambda writer: reset(writer)], ids=["ends", "resets"])
+def test_a_caller_who_leaves_ends_the_servers_work(leave):
     left = asyncio.Event()
 
     async def handler(reader, writer):
@@ -199,7 +200,7 @@ def test_a_caller_who_leaves_ends_the_servers_work():
             reader, writer = await asyncio.open_connection("127.0.0.1", proxy)
             writer.write(POST)
             await reader.readuntil(b"x\r\n")
-            writer.close()
+            leave(writer)
             await asyncio.wait_for(left.wait(), 5)
             await until(lambda: noted.exchanges)
             assert noted.exchanges[0].error == "client left" and not relay.clients and relay.kept == 0

@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from anywarp.deploy.rollout.control import write_control
-from anywarp.deploy.rollout.drivers.driver import Traffic
 from anywarp.deploy.rollout.observations import open_database, read, read_counts
+from anywarp.deploy.rollout.traffic import Traffic
 from deploy.shadow.engine import FAULTS, Engine, engines
 from deploy.shadow.proxy import raw_server, until
 
