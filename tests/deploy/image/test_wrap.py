@@ -297,6 +297,14 @@ def bad_digest(made):
     return entry
 
 
+def another_configuration(made):
+    entry = made.image(SYSTEM, machine=MACHINE)
+    config = json.loads(read(made.root, entry))["config"]
+    path = made.root / "blobs" / config["digest"].replace(":", "/")
+    path.write_bytes(path.read_bytes().replace(b"by hand", b"by hans"))
+    return entry
+
+
 def a_link_for_a_blob(made):
     entry = made.image(SYSTEM, machine=MACHINE)
     path = made.root / "blobs" / entry["digest"].replace(":", "/")
@@ -372,7 +380,7 @@ def nested(made):
 @pytest.mark.parametrize(
     "make",
     [
-        bad_digest, a_link_for_a_blob, a_fifo_for_a_blob, bomb, huge_header, another_diff, nested,
+        bad_digest, another_configuration, a_link_for_a_blob, a_fifo_for_a_blob, bomb, huge_header, another_diff, nested,
         changed(digest="sha256:../../../etc/passwd"), changed(digest="md5:00"), changed(size=-1), changed(size=True), changed(size=1 << 40),
         changed(urls=["https://elsewhere.example/x"]), changed(digest="sha256:" + "0" * 64),
         layers({"../../etc/passwd": b"x"}), layers({"a/../../b": b"x"}), layers({"usr/bin/python3": ("hard", "../../etc/passwd")}),
