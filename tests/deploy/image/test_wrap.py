@@ -297,6 +297,14 @@ def bad_digest(made):
     return entry
 
 
+def another_configuration(made):
+    entry = made.image(SYSTEM, machine=MACHINE)
+    config = json.loads(read(made.root, entry))["config"]
+    path = made.root / "blobs" / config["digest"].replace(":", "/")
+    path.write_bytes(path.read_bytes().replace(b"by hand", b"by hans"))
+    return entry
+
+
 def a_link_for_a_blob(made):
     entry = made.image(SYSTEM, machine=MACHINE)
     path = made.root / "blobs" / entry["digest"].replace(":", "/")
@@ -317,7 +325,7 @@ def bomb(made):
     import zlib
 
     packer = zlib.compressobj(9, wbits=31)
-    data = b"".join(packer.compress(bytes(1 << 20)) for _ in range(1600)) + packer.flush()
+    data = b"".join(packer.compress(bytes(1 << 20)) for _ in range(24)) + packer.flush()
     plain = made.image(SYSTEM, machine=MACHINE)
     manifest = json.loads(read(made.root, plain))
     manifest["layers"][0] = made.blob(data, "application/vnd.oci.image.layer.v1.tar+gzip")
@@ -372,14 +380,15 @@ def nested(made):
 @pytest.mark.parametrize(
     "make",
     [
-        bad_digest, a_link_for_a_blob, a_fifo_for_a_blob, bomb, huge_header, another_diff, nested,
+        bad_digest, another_configuration, a_link_for_a_blob, a_fifo_for_a_blob, bomb, huge_header, another_diff, nested,
         changed(digest="sha256:../../../etc/passwd"), changed(digest="md5:00"), changed(size=-1), changed(size=True), changed(size=1 << 40),
         changed(urls=["https://elsewhere.example/x"]), changed(digest="sha256:" + "0" * 64),
         layers({"../../etc/passwd": b"x"}), layers({"a/../../b": b"x"}), layers({"usr/bin/python3": ("hard", "../../etc/passwd")}),
         layers(b"no archive at all" * 100), lists(layers="x"), lists(layers=[7]), lists(config=None), lists(layers=[]),
     ],
 )  # fmt: skip
-def test_a_hostile_layout_is_refused_and_nothing_is_written(small, made, tmp_path, make):
+def test_a_hostile_layout_is_refused_and_nothing_is_written(small, made, tmp_path, make, monkeypatch):
+    monkeypatch.setattr(contents, "_FIRST", 1 << 20)  # else a bomb must be a gibibyte to be one
     refused(made.write(make(made)), tmp_path, "Y120")
 
 

@@ -28,7 +28,7 @@ class Api(BaseHTTPRequestHandler):
         self.asked.append((self.path, self.headers["Content-Type"]))
         held = self.objects[self.path]
         for key, value in change.items():  # RFC 7396, as far as it is used here
-            held[key] = {**held.get(key, {}), **value} if isinstance(value, dict) else value
+            held[key] = {**(held.get(key) or {}), **value} if isinstance(value, dict) else value
         self.answer(held)
 
     def answer(self, told):
