@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import time
 from collections.abc import Callable, Generator
@@ -83,7 +84,10 @@ def command(
             report, status = running.replay(reference, null, words, options, step)
         else:
             raise click.UsageError("name a COMMAND behind --, another recording, or an --endpoint")
+    kept = _keep(report, bundle, words, endpoint)
     _show(report, form, top)
+    if form == "text":
+        click.echo(f"kept as {kept}")
     if html is not None:
         _write(html, report)
     if status:
@@ -116,6 +120,25 @@ def _show(report: Report, form: str, top: int) -> None:
     from anywarp.cli.verify_text import show
 
     show(report, top)
+
+
+def _keep(report: Report, bundle: Path, words: tuple[str, ...], endpoint: str | None) -> str:
+    """Keep the verdict among the results; return its id."""
+    from anywarp.check.numbers import as_json
+    from anywarp.check.store import Run, opened
+
+    of = shlex.join(words) if words else endpoint or ""
+    dtypes = {each.operation.output for each in report.layers}
+    with opened() as store:
+        return store.add(
+            Run(
+                "verify",
+                as_json.report(report),
+                model=f"{of} against {bundle.name}"[:2000],
+                device=report.about.get("target", ""),
+                dtype=min(dtypes) if len(dtypes) == 1 else "",
+            )
+        )
 
 
 def _write(path: Path, report: Report) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any, TypeVar
 
 from anywarp import __version__
 from anywarp.check.numbers.causes import CAUSES
 from anywarp.check.numbers.judging import graded, named
-from anywarp.check.numbers.results import LEVELS, Comparison, Fingerprint, Layer, Report
+from anywarp.check.numbers.results import LEVELS, Comparison, Fingerprint, Layer, Report, Spot
+from anywarp.numerics.operation import Operation
+
+Made = TypeVar("Made")
 
 VERSION = 1
 """Raised when something that was there changes its meaning; additions do not change it."""
@@ -72,3 +76,54 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(each) for each in value]  # pyright: ignore[reportUnknownVariableType]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def read(found: Mapping[str, Any]) -> Report:
+    """Return the verdict that `report` made a mapping of; numbers that were not finite are NaN. ValueError where it is none of this version."""
+    if found.get("format") != "anywarp-verify" or found.get("version") != VERSION:
+        raise ValueError("not a verdict of this version")
+    try:
+        layers = tuple(_read_layer(each) for each in found["layers"])
+        first = next((each for each in layers if named(each) == found["first"]), None)
+        cause = None if found["cause"] is None else _read(Fingerprint, found["cause"])
+        return Report(
+            found["grade"],
+            found["reason"],
+            layers,
+            first,
+            cause,
+            found["language"] or {},
+            found["about"],
+            tuple(found["notes"]),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"not a verdict: {error}") from error
+
+
+def _read_layer(found: Mapping[str, Any]) -> Layer:
+    parts = {side: _read_comparison(found[side]) for side in ("isolated", "propagated")}
+    return _read(Layer, {**found, **parts, "operation": _read(Operation, found["operation"])})
+
+
+def _read_comparison(found: Mapping[str, Any] | None) -> Comparison | None:
+    if found is None:
+        return None
+    worst = tuple(_read(Spot, {**spot, "index": tuple(spot["index"])}) for spot in found["worst"])
+    causes = tuple(_read(Fingerprint, each) for each in found["fingerprints"])
+    quantiles = tuple(math.nan if x is None else x for x in found["quantiles"])
+    return _read(
+        Comparison,
+        {**found, "worst": worst, "fingerprints": causes, "quantiles": quantiles, "shape": tuple(found["shape"])},
+    )
+
+
+def _read(kind: type[Made], found: Mapping[str, Any]) -> Made:
+    """Make one of our records of what a mapping says of its fields; a float that JSON lacked is NaN."""
+    chosen = {f.name: found[f.name] for f in fields(kind) if f.name in found}  # pyright: ignore[reportArgumentType]
+    return kind(
+        **{
+            f.name: math.nan if chosen[f.name] is None and f.type == "float" else chosen[f.name]
+            for f in fields(kind)
+            if f.name in chosen
+        }
+    )  # pyright: ignore[reportArgumentType]

@@ -118,6 +118,13 @@ def _bench_page(run: Run) -> str:
     return page([run])
 
 
+def _verify_page(run: Run) -> str:
+    from anywarp.check.numbers import as_json
+    from anywarp.check.numbers.page import page
+
+    return page(as_json.read(run.result))
+
+
 def _cost_page(run: Run) -> str:
     from anywarp.check.cost.page import page
 
@@ -136,4 +143,4 @@ _HEADLINES: dict[str, Callable[[Mapping[str, Any]], Headline]] = {
     "cost": _cost,
     "assess": _assessed,
 }
-_PAGES: dict[str, Callable[[Run], str]] = {"bench": _bench_page, "cost": _cost_page}
+_PAGES: dict[str, Callable[[Run], str]] = {"verify": _verify_page, "bench": _bench_page, "cost": _cost_page}

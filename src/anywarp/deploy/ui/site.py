@@ -78,7 +78,13 @@ def report(identity: str) -> str:
     made = report_of(_run(identity))
     if made is None:
         raise codes.problem(codes.MISSING, f"the result {identity} has no page of its own")
-    return made()
+    try:
+        return made()
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+        raise codes.problem(
+            codes.MISSING,
+            f"the result {identity} is not in a form that this anywarp can draw: {type(error).__name__} {error}"[:300],
+        ) from error
 
 
 def as_json(identity: str) -> dict[str, Any]:
