@@ -80,8 +80,7 @@ def _pair(result: Mapping[str, Any]) -> str:
 
 
 def _load(result: Mapping[str, Any]) -> str:
-    done = result["throughput"]
-    return f"{done['value']:.4g} {done['unit']}"
+    return f"{_interval(result['tokens_per_s'])} tokens/s"
 
 
 def _cost(result: Mapping[str, Any]) -> Headline:
@@ -98,8 +97,8 @@ def _cost(result: Mapping[str, Any]) -> Headline:
 
 
 def _assessed(result: Mapping[str, Any]) -> Headline:
-    shares = {each["answer"]: int(each["findings"]) for each in result["summary"]["shares"]}
-    total, stays = sum(shares.values()), shares.get("no-path", 0)
+    shares = {str(answer): int(count) for answer, count in result["answers"].items()}
+    total, stays = int(result["findings"]), shares.get("no-path", 0)
     text = (
         f"{total:,} findings; {shares.get('as-is', 0) + shares.get('converted', 0):,} run as they are or are converted"
     )
@@ -131,6 +130,10 @@ def _cost_page(run: Run) -> str:
     return page(run)
 
 
+def _assess_page(run: Run) -> str:
+    return str(run.result["page"])
+
+
 _MEASURED: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "model": _times,
     "command": _times,
@@ -143,4 +146,4 @@ _HEADLINES: dict[str, Callable[[Mapping[str, Any]], Headline]] = {
     "cost": _cost,
     "assess": _assessed,
 }
-_PAGES: dict[str, Callable[[Run], str]] = {"verify": _verify_page, "bench": _bench_page, "cost": _cost_page}
+_PAGES: dict[str, Callable[[Run], str]] = {"verify": _verify_page, "bench": _bench_page, "cost": _cost_page, "assess": _assess_page}
