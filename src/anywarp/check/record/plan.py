@@ -48,4 +48,5 @@ class Plan:
 def read(path: Path) -> Plan:
     """Read a plan that this same anywarp wrote."""
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return Plan(**{**found, "command": tuple(found["command"]), "modules": tuple(found["modules"])})
+    found["command"], found["modules"] = tuple(found["command"]), tuple(found["modules"])
+    return Plan(**found)

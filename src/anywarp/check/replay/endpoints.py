@@ -95,7 +95,7 @@ def _cut(each: Completion, count: int) -> Completion:
 def _positions(each: Completion, tokens: tuple[str, ...]) -> list[TopPosition]:
     """Return positions, of which the reference's token is the one that follows; its own log-probability where it is known."""
     return [
-        TopPosition(top, token, top.get(token, chosen if own == token else None))
+        TopPosition(dict[int | str, float](top), token, top.get(token, chosen if own == token else None))
         for top, chosen, own, token in zip(each.top, each.chosen, each.tokens, tokens)
         if top
     ]
