@@ -81,7 +81,7 @@ class Event:
 
     def says(self, key: str) -> bool:
         """Say whether the evidence has something under a key."""
-        return isinstance(self.evidence, dict) and bool(self.evidence.get(key))  # pyright: ignore[reportUnknownMemberType]
+        return isinstance(self.evidence, dict) and bool(self.evidence.get(key))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
 
 
 class _Connection(Protocol):
