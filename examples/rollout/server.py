@@ -18,7 +18,7 @@ from model import CONTEXT, Model
 
 FAULTS = {
     "rope-base": "positions are rotated with another base: answers are wrong, the longer the more",
-    "slow-tail": "one request in fifteen takes much longer",
+    "slow-tail": "one request in five takes eight seconds longer",
     "errors": "one request in six fails with status 500",
 }
 
@@ -47,8 +47,8 @@ class Server:
             work, told = self.work(asked, chat)
         except (ValueError, TypeError, KeyError, AttributeError, Refused) as error:
             return web.json_response({"error": {"message": f"{error}", "code": 400}}, status=400)
-        if self.fault == "slow-tail" and self.random.random() < 1 / 15:
-            await asyncio.sleep(1.0)
+        if self.fault == "slow-tail" and self.random.random() < 1 / 5:
+            await asyncio.sleep(8.0)
         self.engine.waiting.put_nowait(work)
         try:
             if asked.get("stream"):
