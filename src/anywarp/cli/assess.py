@@ -43,7 +43,9 @@ _MOST_PROBLEMS = 20
 @click.option("--format", "style", type=click.Choice(["text", "json", "sarif"]), default="text", help="How to print.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write what is printed to this file instead.")
 @click.option("--html", type=click.Path(path_type=Path), help="Write a report as one page of HTML, too.")
-@click.option("--keep", is_flag=True, help="Keep the report among the results: `anywarp ui` shows it, `anywarp results` lists it.")
+@click.option(
+    "--keep", is_flag=True, help="Keep the report among the results: `anywarp ui` shows it, `anywarp results` lists it."
+)
 @click.option(
     "--fail-on", type=click.Choice(list(ANSWERS)), multiple=True, help="Exit with 1 when a finding has this answer."
 )
@@ -90,9 +92,21 @@ def _keep(result: Assessment, summary: Summary, new: Sequence[bool] | None) -> N
     from anywarp.check.store import Run, opened
 
     shares = {share.answer: share.findings for share in summary.shares}
-    kept = {"findings": len(result.findings), "answers": shares, "days": str(summary.days), "page": page.report(result, summary, new)}
+    kept = {
+        "findings": len(result.findings),
+        "answers": shares,
+        "days": str(summary.days),
+        "page": page.report(result, summary, new),
+    }
     with opened() as store:
-        identity = store.add(Run("assess", kept, model=" ".join(visible(path) for path in result.plan.paths)[:2000], device=f"{result.plan.target.device}:{result.plan.target.architecture}".rstrip(":")))
+        identity = store.add(
+            Run(
+                "assess",
+                kept,
+                model=" ".join(visible(path) for path in result.plan.paths)[:2000],
+                device=f"{result.plan.target.device}:{result.plan.target.architecture}".rstrip(":"),
+            )
+        )
     click.echo(f"anywarp assess: kept as {identity}", err=True)
 
 

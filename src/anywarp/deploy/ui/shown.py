@@ -146,4 +146,9 @@ _HEADLINES: dict[str, Callable[[Mapping[str, Any]], Headline]] = {
     "cost": _cost,
     "assess": _assessed,
 }
-_PAGES: dict[str, Callable[[Run], str]] = {"verify": _verify_page, "bench": _bench_page, "cost": _cost_page, "assess": _assess_page}
+_PAGES: dict[str, Callable[[Run], str]] = {
+    "verify": _verify_page,
+    "bench": _bench_page,
+    "cost": _cost_page,
+    "assess": _assess_page,
+}
